@@ -29,7 +29,7 @@ constexpr long kTmpfs = 0x01021994;
 
 struct Field {
   std::vector<std::unique_ptr<Subject>> subjects;
-  std::vector<Work> work;
+  std::vector<Workload> work;
 };
 
 Field everything(const Options& options) {
@@ -48,14 +48,15 @@ Field everything(const Options& options) {
 /// What was asked for; everything where nothing was. A name that nobody has is an error.
 Result<void> choose(Field& field, const Options& options) {
   for (const auto& name : options.only)
-    if (std::ranges::find(field.work, name, &Work::name) == field.work.end()) return fail("there is no work " + name);
+    if (std::ranges::find(field.work, name, &Workload::name) == field.work.end())
+      return fail("there is no work " + name);
   for (const auto& name : options.subjects)
     if (std::ranges::none_of(field.subjects, [&](const auto& each) { return each->traits().name == name; }))
       return fail("there is no subject " + name);
   const auto unwanted = [](const std::set<std::string>& wanted, const std::string& name) {
     return !wanted.empty() && !wanted.contains(name);
   };
-  std::erase_if(field.work, [&](const Work& work) { return unwanted(options.only, work.name); });
+  std::erase_if(field.work, [&](const Workload& work) { return unwanted(options.only, work.name); });
   std::erase_if(field.subjects, [&](const auto& each) { return unwanted(options.subjects, each->traits().name); });
   return {};
 }
@@ -73,7 +74,7 @@ struct Turn {
   std::function<Result<std::vector<Outcome>>()> take;
 };
 
-std::vector<Turn> turns_at(const Work& work, const Field& field, const Scale& scale) {
+std::vector<Turn> turns_at(const Workload& work, const Field& field, const Scale& scale) {
   std::vector<Turn> turns;
   for (const auto& candidate : work.candidates)
     turns.push_back({candidate.traits, std::nullopt, [&] { return candidate.run(scale); }});
@@ -86,7 +87,7 @@ std::vector<Turn> turns_at(const Work& work, const Field& field, const Scale& sc
   return turns;
 }
 
-int rounds_of(const Work& work, const Options& options) { return std::min(options.rounds, work.most_rounds); }
+int rounds_of(const Workload& work, const Options& options) { return std::min(options.rounds, work.most_rounds); }
 
 std::ptrdiff_t turns_in_all(const Field& field, const Options& options) {
   std::ptrdiff_t all = 0;

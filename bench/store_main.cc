@@ -100,7 +100,7 @@ void add_message(Changes& changes, std::int64_t n, std::int64_t pairs, const std
   changes.emplace_back(AddDelivery{std::move(delivery)});
   changes.emplace_back(SetStream{{Topic{}, from, to, {}, seq, Seq{}}});
   ChangeDelivery delivered{key, DeliveryState::Delivered, Proof::Accepted, at};
-  delivered.way = "wire";
+  delivered.via = "wire";
   delivered.session = SessionId{"session-of-" + to.value()};
   changes.emplace_back(std::move(delivered));
   changes.emplace_back(SetStream{{Topic{}, from, to, {}, seq, seq}});
@@ -137,7 +137,7 @@ Cost measure(store::MessageStore& store, const Options& options, const std::vect
   }
   cost.bytes = bytes_written() - written;
   const double start = now_us();
-  while (need(store.index_some(256))) {}
+  while (need(store.index_step(256))) {}
   cost.index_us = now_us() - start;
   const auto each = static_cast<double>(options.messages);
   return {cost.apply_us / each, cost.commit_us / each, cost.index_us / each, cost.bytes / each};

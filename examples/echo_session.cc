@@ -20,12 +20,12 @@ class Echo final : public session::AgentSession {
   session::AgentIdentity identity() const override { return protocol::identity_of(name_); }
   session::AgentSessionCapabilities capabilities() const override {
     session::AgentSessionCapabilities can;
-    can.delivery.modes = protocol::Modes::all();
+    can.delivery.modes = protocol::DeliveryModes::all();
     return can;
   }
 
   void receive_message(const session::RelayMessage& message, const session::MessageContext& context,
-                       session::Answer answer) override {
+                       session::ReceiptCallback answer) override {
     std::printf("%s (%s): %s\n", message.from.handle.c_str(), name_of(context.mode).data(), message.text.c_str());
     const auto sent = runner->send({.to = message.from.name,
                                     .text = "you said: " + message.text,
@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
   const auto runner = session::SessionRunner::create(loop, network, random, outbox, std::move(options), echo);
   if (!runner) return std::fprintf(stderr, "%s\n", runner.error().message().c_str()), 1;
   echo.runner = runner->get();
-  net::ignore_broken_pipes();
+  net::ignore_sigpipe();
   net::Signals signals{loop, {SIGINT, SIGTERM}, [&](int) { (*runner)->release("a signal came"); }};
   (*runner)->start();
   loop.run();

@@ -24,7 +24,7 @@ using namespace relay::activity;
 
 class Items {
  public:
-  void take(const Happenings& all) {
+  void take(const TimedEvents& all) {
     for (const auto& [event, at] : all) {
       FUZZ_CHECK(events::read_event(events::type_of(event), events::members_of(event)).has_value());
       if (const auto* started = std::get_if<events::ItemStarted>(&event)) open_.insert(started->item_id);
@@ -58,7 +58,7 @@ void follow(transcripts::Reader& reader, std::string_view text) {
 void use(std::string_view tool, const std::string& text) {
   Activity activity{"transcript"};
   Items items;
-  items.take(activity.take(transcripts::Tool{.id = "c", .name = std::string{tool}, .input = text}, 1));
+  items.take(activity.take(transcripts::ToolCall{.id = "c", .name = std::string{tool}, .input = text}, 1));
   items.take(activity.take(transcripts::ToolResult{.id = "c", .text = text}, 2));
   FUZZ_CHECK(items.all_ended());
 }

@@ -19,7 +19,7 @@ std::string_view line_of(std::string_view& text) {
   return line;
 }
 
-void check_answer(const net::ServerAnswer& answer) {
+void check_answer(const net::ServerResponse& answer) {
   FUZZ_CHECK(answer.status >= 200 && answer.status < 500);
   if (answer.status < 400) return;
   const auto object = parse_json_object(answer.body);
@@ -32,7 +32,7 @@ void check_answer(const net::ServerAnswer& answer) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   std::string_view text{reinterpret_cast<const char*>(bytes), size};
-  api::testing::PlayedApi played;
+  api::testing::FakeApi played;
   auto& relay = played.workspaces.add("aaaaaaaaaaaa", "/home/me/first");
   relay.answers["SESSION_QUERY"].push_back(json::object{{"id", "s1"}, {"agent", "Bob"}, {"connected", true}});
   relay.answers["LIST_AGENTS"].push_back(

@@ -10,10 +10,10 @@ namespace {
 
 using namespace relay;
 
-void play(const profiles::Eyes& eyes, std::string_view rest) {
+void play(const profiles::CompiledProfile& eyes, std::string_view rest) {
   profiles::CastPlayer player{eyes};
   double last = 0;
-  const auto check = [&](const std::vector<profiles::Seen>& all) {
+  const auto check = [&](const std::vector<profiles::TimedObservation>& all) {
     for (const auto& seen : all) {
       FUZZ_CHECK(seen.seconds >= last);
       last = seen.seconds;
@@ -35,8 +35,8 @@ void play(const profiles::Eyes& eyes, std::string_view rest) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const auto full_screen = *profiles::Eyes::open(*profiles::profile_named("claude"));
-  static const auto line_mode = *profiles::Eyes::open(*profiles::profile_named("goose"));
+  static const auto full_screen = *profiles::CompiledProfile::open(*profiles::find_profile("claude"));
+  static const auto line_mode = *profiles::CompiledProfile::open(*profiles::find_profile("goose"));
   if (size > 32 * 1024) return 0;
   const std::string_view text{reinterpret_cast<const char*>(data), size};
   play(full_screen, text);

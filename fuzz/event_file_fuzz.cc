@@ -38,7 +38,7 @@ const Place& place() {
   return made;
 }
 
-records::ToldEvent event(records::EventNumber number) {
+records::EncodedEvent event(records::EventSeq number) {
   return {number, "item.started", format(R"({{"type":"item.started","_seq":{},"_ts":1000}})", number)};
 }
 
@@ -47,10 +47,10 @@ records::ToldEvent event(records::EventNumber number) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   place().empty();
-  const records::EventNumber newest = data[0];
+  const records::EventSeq newest = data[0];
   std::ofstream{place().path + "/events.jsonl", std::ios::binary}.write(reinterpret_cast<const char*>(data + 1),
                                                                         static_cast<std::streamsize>(size - 1));
-  records::EventNumber next = 0;
+  records::EventSeq next = 0;
   {
     daemon::EventFile file{place().path};
     const auto last = file.open(newest);

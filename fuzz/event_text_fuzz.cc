@@ -19,14 +19,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   FUZZ_CHECK(event || !event.error().message().empty());
   if (!event) return 0;
   std::string told;
-  api::append_event(told, api::Dialect::Sse, *event);
+  api::append_event(told, api::StreamFormat::Sse, *event);
   const auto heard = net::EventStream{}.feed(told);
   FUZZ_CHECK(heard.size() == 1 && heard[0].type == event->type && heard[0].data == event->json);
   const auto before = parse_json(json), after = parse_json(heard[0].data);
   FUZZ_CHECK(before.has_value() == after.has_value());
   FUZZ_CHECK(!before || *before == *after);
   std::string message;
-  api::append_event(message, api::Dialect::Socket, *event);
+  api::append_event(message, api::StreamFormat::Socket, *event);
   FUZZ_CHECK(!before || parse_json_object(message) || message.size() > json.size());
   return 0;
 }

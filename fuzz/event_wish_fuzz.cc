@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   using namespace relay;
   const std::string_view text{reinterpret_cast<const char*>(bytes), size};
   const auto end = text.find('\n');
-  const auto query = net::Query::parse(text.substr(0, end));
+  const auto query = net::QueryParameters::parse(text.substr(0, end));
   if (!query) return 0;
   net::HttpHeaders headers;
   if (end != std::string_view::npos) headers.add("Last-Event-ID", std::string{text.substr(end + 1)});

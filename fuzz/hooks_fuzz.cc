@@ -12,14 +12,14 @@ using namespace relay;
 
 namespace {
 
-void try_answers(const hooks::Event& event, std::string_view text) {
-  const hooks::Answer answers[] = {
+void try_answers(const hooks::HookEvent& event, std::string_view text) {
+  const hooks::HookResponse answers[] = {
       {.context = std::string{text}},
-      {.verdict = hooks::Verdict::Allow, .updated_input = std::string{text}},
-      {.verdict = hooks::Verdict::Deny, .message = event.tool_input},
+      {.verdict = hooks::HookDecision::Allow, .updated_input = std::string{text}},
+      {.verdict = hooks::HookDecision::Deny, .message = event.tool_input},
   };
   for (const auto& answer : answers) {
-    const auto written = hooks::write_answer(event, answer);
+    const auto written = hooks::write_response(event, answer);
     // Bytes that are no UTF-8 cannot come from a host, whose answers are parsed.
     if (!written.empty() && parse_json(json::serialize(json::string{text}))) FUZZ_CHECK(parse_json_object(written));
   }
@@ -29,7 +29,7 @@ void try_answers(const hooks::Event& event, std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text{reinterpret_cast<const char*>(data), size};
-  for (const auto agent : {hooks::Agent::Claude, hooks::Agent::Codex, hooks::Agent::Gemini}) {
+  for (const auto agent : {hooks::AgentCli::Claude, hooks::AgentCli::Codex, hooks::AgentCli::Gemini}) {
     const auto event = hooks::parse_event(agent, text);
     if (!event) {
       FUZZ_CHECK(!event.error().message().empty());
@@ -37,8 +37,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     const auto again = hooks::event_from(hooks::to_json(*event));
     FUZZ_CHECK(again && *again == *event);
-    const auto frame = hooks::serialize_within(*event, hooks::kLeastSerializedBytes);
-    FUZZ_CHECK(frame.size() <= hooks::kLeastSerializedBytes && parse_json_object(frame));
+    const auto frame = hooks::serialize_within(*event, hooks::kMinSerializedBytes);
+    FUZZ_CHECK(frame.size() <= hooks::kMinSerializedBytes && parse_json_object(frame));
     try_answers(*event, text);
   }
   if (const auto object = parse_json_object(text)) {

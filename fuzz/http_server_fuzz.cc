@@ -33,9 +33,9 @@ struct Talk final : WebSocketListener {
 struct Handler {
   AsioLoop& loop;
   std::list<Talk> talks = {};
-  std::list<HttpReply> later = {};
+  std::list<ResponseWriter> later = {};
 
-  void operator()(ServerRequest request, HttpReply reply) {
+  void operator()(ServerRequest request, ResponseWriter reply) {
     if (request.path == "/socket") {
       auto& talk = talks.emplace_back();
       talk.socket = reply.accept_websocket(talk);
@@ -62,8 +62,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   AsioLoop loop;
   Handler handler{loop};
   const HttpServerLimits limits{.header_bytes = 2'048, .body_bytes = 512};
-  const auto server = *HttpServer::listen(
-      loop, {}, limits, [&](ServerRequest request, HttpReply reply) { handler(std::move(request), std::move(reply)); });
+  const auto server = *HttpServer::listen(loop, {}, limits, [&](ServerRequest request, ResponseWriter reply) {
+    handler(std::move(request), std::move(reply));
+  });
   int ends[2];
   FUZZ_CHECK(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0);
   const UniqueFd client{ends[0]};

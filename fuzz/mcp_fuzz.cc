@@ -19,29 +19,29 @@ using namespace relay;
 namespace {
 
 /// Checks arguments as the desk does, and leaves every other call open.
-struct Workshop final : mcp::Workshop {
-  void call(mcp::Ticket ticket, std::string_view tool, const json::object& given, bool) override {
-    const auto checked = mcp::Arguments::check(*mcp::tool_named(tool), given);
+struct Workshop final : mcp::RequestHandler {
+  void call(mcp::RequestId ticket, std::string_view tool, const json::object& given, bool) override {
+    const auto checked = mcp::Arguments::check(*mcp::find_tool(tool), given);
     if (!checked) FUZZ_CHECK(!checked.error().message().empty());
     if (ticket % 2 == 0) return;
     server->progress(ticket, 1, 2, "x");
     server->finish(ticket, checked ? mcp::ToolResult{.text = checked->text("body")} : mcp::failed("no"));
   }
-  void read(mcp::Ticket ticket, std::string_view) override {
+  void read(mcp::RequestId ticket, std::string_view) override {
     if (ticket % 2 == 0) server->finish_reading(ticket, json::object{});
   }
-  void cancel(mcp::Ticket) override {}
+  void cancel(mcp::RequestId) override {}
   mcp::Server* server = nullptr;
 };
 
 void check_mail(const json::object& answer) {
   const auto mail = mcp::mail_from(answer);
-  const auto shown = mcp::show_letters(mail, "nothing").text;
+  const auto shown = mcp::render_messages(mail, "nothing").text;
   std::size_t headers = 0;
   for (auto at = shown.find("\nRelay message from "); at != std::string::npos; ++headers)
     at = shown.find("\nRelay message from ", at + 1);
   FUZZ_CHECK(headers == mail.letters.size());
-  FUZZ_CHECK(array_member(mcp::letters_json(mail), "messages")->size() == mail.letters.size());
+  FUZZ_CHECK(array_member(mcp::messages_json(mail), "messages")->size() == mail.letters.size());
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                       .instructions = "",
                       .tools = kTools,
                       .resources = kResources,
-                      .told = {std::string{mcp::kInboxUri}}},
+                      .subscribable = {std::string{mcp::kInboxUri}}},
                      workshop,
                      [](std::string line, mcp::OnWritten) {
                        FUZZ_CHECK(line.find('\n') == std::string::npos);
@@ -86,8 +86,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   if (const auto answer = parse_json_object(text)) check_mail(*answer);
 
-  const auto book = mcp::ReservationBook::parse(text, 0);
-  FUZZ_CHECK(mcp::ReservationBook::parse(book.text(), 0).all() == book.all());
+  const auto book = mcp::ReservationTable::parse(text, 0);
+  FUZZ_CHECK(mcp::ReservationTable::parse(book.text(), 0).all() == book.all());
   if (const auto path = mcp::path_in_project("/p", text)) FUZZ_CHECK(mcp::path_in_project("/p", *path) == *path);
   return 0;
 }

@@ -15,13 +15,13 @@ using namespace relay;
 using namespace relay::adapters;
 
 struct Told final : Listener {
-  void on_heard(std::string_view, std::string_view) override { ++count; }
-  void on_given(std::string_view, std::string_view, std::string_view) override { ++count; }
-  void on_known() override {}
+  void on_assistant_text(std::string_view, std::string_view) override { ++count; }
+  void on_model_input(std::string_view, std::string_view, std::string_view) override { ++count; }
+  void on_state_reported() override {}
   void on_capabilities() override {}
   void on_prompt(const Prompt& prompt) override { FUZZ_CHECK(open.insert(prompt.id).second); }
-  void on_prompt_gone(const std::string& id, const PromptEnd&) override { FUZZ_CHECK(open.erase(id) == 1); }
-  void on_usage(const Usage& usage) override { FUZZ_CHECK(counted.insert(usage.id).second); }
+  void on_prompt_closed(const std::string& id, const PromptOutcome&) override { FUZZ_CHECK(open.erase(id) == 1); }
+  void on_usage(const TokenUsage& usage) override { FUZZ_CHECK(counted.insert(usage.id).second); }
   void on_event(const events::Event& event, WallMs) override {
     FUZZ_CHECK(events::read_event(events::type_of(event), events::members_of(event)).has_value());
     if (const auto* started = std::get_if<events::ItemStarted>(&event))
@@ -30,10 +30,10 @@ struct Told final : Listener {
       FUZZ_CHECK(items.contains(completed->item_id) && ended.insert(completed->item_id).second);
   }
   void on_failure(std::string_view, std::string_view) override {}
-  void on_broken(std::string_view, std::string) override {}
-  void on_mended(std::string_view) override {}
+  void on_interface_failed(std::string_view, std::string) override {}
+  void on_interface_recovered(std::string_view) override {}
   void on_returned(const std::vector<std::string>&, std::string_view) override {}
-  std::string take(protocol::DeliveryMode, std::size_t) override { return {}; }
+  std::string take_pending(protocol::DeliveryMode, std::size_t) override { return {}; }
 
   std::set<std::string> open, counted, items, ended;
   int count = 0;
@@ -44,7 +44,7 @@ struct Told final : Listener {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   std::string_view text{reinterpret_cast<const char*>(bytes), size};
   Told told;
-  OpenCodeTalk talk{told, 0};
+  OpenCodeEvents talk{told, 0};
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
     if (const auto event = parse_json_object(text.substr(0, end))) {

@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::uint64_t last = 0;
   for (const auto& entry : image.unanswered) {
     RELAY_ASSERT(entry.number > last && entry.number < image.next);
-    RELAY_ASSERT(entry.given_up || !entry.message.payload.empty());
+    RELAY_ASSERT(entry.lost || !entry.message.payload.empty());
     last = entry.number;
   }
 

@@ -85,7 +85,7 @@ void ack(std::string_view payload) {
 void nack(std::string_view payload) {
   const auto parsed = parse_nack(payload);
   if (!parsed) return;
-  const auto again = parse_nack(write_nack(parsed->nack_id, Refusal::Busy, parsed->message, parsed->retry_after_ms));
+  const auto again = parse_nack(write_nack(parsed->nack_id, NackCode::Busy, parsed->message, parsed->retry_after_ms));
   FUZZ_CHECK(again && again->message == parsed->message && again->retry_after_ms == parsed->retry_after_ms);
 }
 
@@ -156,9 +156,9 @@ void spawn(std::string_view payload) {
   const auto parsed = parse_spawn(payload);
   if (!parsed) return;
   FUZZ_CHECK(check_agent_name(parsed->name) && !is_reserved_name(parsed->name));
-  FUZZ_CHECK(!parsed->words.empty() && !parsed->words.front().empty());
-  FUZZ_CHECK(parsed->words.size() <= kMaxCommandBytes + kMaxArguments);
-  for (const auto& word : parsed->words) FUZZ_CHECK(word.find('\0') == std::string::npos);
+  FUZZ_CHECK(!parsed->argv.empty() && !parsed->argv.front().empty());
+  FUZZ_CHECK(parsed->argv.size() <= kMaxCommandBytes + kMaxArguments);
+  for (const auto& word : parsed->argv) FUZZ_CHECK(word.find('\0') == std::string::npos);
   for (const auto* text : {&parsed->directory, &parsed->team, &parsed->model, &parsed->spawner})
     FUZZ_CHECK(text->find('\0') == std::string::npos);
 }
@@ -230,7 +230,7 @@ void event_of(std::string_view payload) {
                             .message = message_from({.id = "m", .from = "Alice", .to = "Bob", .payload = payload}),
                             .agent = identity_of("Bob")};
   const auto text = write_delivery_event(event);
-  FUZZ_CHECK(text.size() <= kMaxFrameBytes - kEnvelopeRoomBytes);
+  FUZZ_CHECK(text.size() <= kMaxFrameBytes - kEnvelopeReserveBytes);
   const auto again = parse_delivery_event(text);
   FUZZ_CHECK(again && again->message.id == "m" && again->message.thread == event.message.thread);
   const auto frame = "{\"payload\":" + text + "}";

@@ -17,16 +17,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FUZZ_CHECK(message.starts_with("p.toml") && message.find('\n') == std::string::npos);
     return 0;
   }
-  const auto eyes = profiles::Eyes::open(*profile);
+  const auto eyes = profiles::CompiledProfile::open(*profile);
   FUZZ_CHECK(eyes.has_value());
   terminal::Screen screen{{40, 12}};
   screen.feed("> hello\r\n\r\n* hi there\r\n  @relay:Bob x\r\n+------+\r\n| >    |\r\n+------+");
-  profiles::Watcher watcher{*eyes};
-  (void)watcher.look(screen, SteadyTime{});
-  (void)watcher.look(screen, SteadyTime{std::chrono::seconds{10}});
+  profiles::ScreenWatcher watcher{*eyes};
+  (void)watcher.update(screen, SteadyTime{});
+  (void)watcher.update(screen, SteadyTime{std::chrono::seconds{10}});
   screen.feed("\r\n\x1b[?2004h=====\r\n> ");
-  (void)watcher.look(screen, SteadyTime{std::chrono::seconds{20}});
+  (void)watcher.update(screen, SteadyTime{std::chrono::seconds{20}});
   screen.feed("\x1b[?2004lhello\r\n\r\nShall I? [y/n] ");
-  (void)watcher.look(screen, SteadyTime{std::chrono::seconds{30}});
+  (void)watcher.update(screen, SteadyTime{std::chrono::seconds{30}});
   return 0;
 }

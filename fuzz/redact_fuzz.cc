@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   FUZZ_CHECK(name.size() < 255 && name.find('/') == std::string::npos && !name.starts_with('.'));
   if (auto object = parse_json_object(text)) {
     const auto session = string_member(*object, "session").value_or("");
-    const auto line = capture::line_of({{.session = session}, capture::Kind::Other, *std::move(object)}, 0);
+    const auto line = capture::encode_line({{.session = session}, capture::RecordKind::Other, *std::move(object)}, 0);
     FUZZ_CHECK(line.size() <= capture::kMaxLineBytes && line.find('\n') == line.size() - 1);
     FUZZ_CHECK(parse_json_object(line));
   }

@@ -45,7 +45,7 @@ std::string read_in_parts(std::string_view text, std::size_t part) {
     reader.add(text.substr(0, part));
     if (!read_all(reader, seen)) return seen;
     // What is kept is a header within its limit, or a line of a chunk.
-    FUZZ_CHECK(reader.bytes_ahead() <= 4'096);
+    FUZZ_CHECK(reader.buffered_bytes() <= 4'096);
   }
   return seen;
 }

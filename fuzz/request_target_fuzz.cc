@@ -35,7 +35,7 @@ void try_path(std::string_view text) {
 }
 
 void try_query(std::string_view text) {
-  const auto query = Query::parse(text);
+  const auto query = QueryParameters::parse(text);
   FUZZ_CHECK(query || !query.error().message().empty());
   if (!query) return;
   FUZZ_CHECK(query->pairs().size() <= kMaxQueryPairs);
@@ -46,7 +46,7 @@ void try_query(std::string_view text) {
     FUZZ_CHECK(query->find(name).has_value());
     again += percent_encoded(name) + "=" + percent_encoded(value) + "&";
   }
-  const auto back = Query::parse(again);
+  const auto back = QueryParameters::parse(again);
   FUZZ_CHECK(back && back->pairs() == query->pairs());
 }
 

@@ -10,7 +10,7 @@
 
 namespace {
 
-using relay::hooks::Agent;
+using relay::hooks::AgentCli;
 
 /// What was there and empty does not come back, so only other texts must give the same bytes.
 bool nothing_empty(const relay::json::object& settings, const relay::json::object& added) {
@@ -22,7 +22,7 @@ bool nothing_empty(const relay::json::object& settings, const relay::json::objec
   });
 }
 
-void check(std::string_view text, Agent agent) {
+void check(std::string_view text, AgentCli agent) {
   const auto hooks = relay::hooks::hooks_for(agent, "/opt/agent-relay");
   const auto before = relay::hooks::without_hooks(text, agent);
   const auto with = relay::hooks::with_hooks(text, *hooks);
@@ -47,6 +47,6 @@ void check(std::string_view text, Agent agent) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view text{reinterpret_cast<const char*>(bytes) + 1, size - 1};
-  check(text, static_cast<Agent>(bytes[0] % 3));
+  check(text, static_cast<AgentCli>(bytes[0] % 3));
   return 0;
 }

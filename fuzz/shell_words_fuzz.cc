@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   } else {
     FUZZ_CHECK(!simple.error().message().empty());
   }
-  const Ask ask{.tool = "Bash", .command = text, .description = text, .directory = "/w"};
+  const PermissionRequest ask{.tool = "Bash", .command = text, .description = text, .directory = "/w"};
   FUZZ_CHECK(simple.has_value() || kEverything.decide(ask).action != Action::Approve);
   const auto decision = kReadOnly.decide(ask);
   FUZZ_CHECK(simple.has_value() || decision.action == Action::Ask);

@@ -30,23 +30,23 @@ GrammarOptions options_of(std::uint8_t seed) {
   return options;
 }
 
-void check(const Utterance& utterance) {
-  if (const auto* command = std::get_if<Command>(&utterance)) {
+void check(const Command& utterance) {
+  if (const auto* command = std::get_if<SendCommand>(&utterance)) {
     FUZZ_CHECK(!command->to.empty());
     FUZZ_CHECK(command->body.size() <= kFuzzBlockBytes + kFuzzBodyBytes);
-  } else if (const auto* spawn = std::get_if<Spawn>(&utterance)) {
+  } else if (const auto* spawn = std::get_if<SpawnCommand>(&utterance)) {
     FUZZ_CHECK(!spawn->name.empty() && !spawn->cli.empty());
-  } else if (const auto* trigger = std::get_if<FileTrigger>(&utterance)) {
+  } else if (const auto* trigger = std::get_if<SendFileCommand>(&utterance)) {
     FUZZ_CHECK(!trigger->id.empty() && trigger->id.find('/') == std::string::npos && trigger->id[0] != '.');
-  } else if (const auto* mistake = std::get_if<Mistake>(&utterance)) {
-    FUZZ_CHECK(!mistake->reason.empty() && !mistake->right_form.empty());
+  } else if (const auto* mistake = std::get_if<CommandError>(&utterance)) {
+    FUZZ_CHECK(!mistake->reason.empty() && !mistake->usage.empty());
   }
 }
 
-std::vector<Utterance> heard_in_pieces(std::string_view text, const GrammarOptions& options, relay::Random& cuts) {
+std::vector<Command> heard_in_pieces(std::string_view text, const GrammarOptions& options, relay::Random& cuts) {
   Extractor extractor{options};
-  std::vector<Utterance> heard;
-  const auto keep = [&](std::vector<Utterance> more) {
+  std::vector<Command> heard;
+  const auto keep = [&](std::vector<Command> more) {
     for (auto& utterance : more) heard.push_back(std::move(utterance));
   };
   const auto size = text.size();
@@ -75,10 +75,10 @@ void check_injection(std::string_view text) {
                                 .id = "abc12345",
                                 .body = std::string{text},
                                 .thread = std::string{text.substr(0, 8)}};
-  const auto shown = injection_text(message);
+  const auto shown = format_injected(message);
   FUZZ_CHECK(is_injected_line(shown));
   for (const char c : shown) FUZZ_CHECK(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f);
-  FUZZ_CHECK(hear(shown).empty() || shown.find("-file:") != std::string::npos);
+  FUZZ_CHECK(extract(shown).empty() || shown.find("-file:") != std::string::npos);
 }
 
 }  // namespace
@@ -88,19 +88,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text{reinterpret_cast<const char*>(data) + 1, size - 1};
   const auto options = options_of(data[0]);
   relay::SeededRandom cuts{data[0]};
-  const auto whole = hear(text, options);
+  const auto whole = extract(text, options);
   for (const auto& utterance : whole) check(utterance);
   FUZZ_CHECK(heard_in_pieces(text, options, cuts) == whole);
 
   const auto rows = rows_of(text);
-  std::vector<DrawnLine> drawn;
+  std::vector<ScreenLine> drawn;
   for (const auto& row : rows)
     drawn.push_back({.text = row, .indent = cuts.below(3), .width = 20 + cuts.below(60), .soft = cuts.below(8) == 0});
-  for (const auto& utterance : hear_screen(drawn, options)) check(utterance);
+  for (const auto& utterance : extract_from_screen(drawn, options)) check(utterance);
 
   check(read_outbox_file(text.substr(0, kFuzzBlockBytes)));
   check_injection(text);
-  static const auto detector = *Detector::compile(default_patterns());
-  (void)find(detector, rows);
+  static const auto detector = *PatternDetector::compile(default_patterns());
+  (void)detect(detector, rows);
   return 0;
 }

@@ -46,7 +46,7 @@ Files valid_files() {
                                  records::PutProposal{proposal("p", "Alice")}}));
     for (std::int64_t key = 1; key < 60; key += 2)
       RELAY_ASSERT(commit(*store, direct(key, "Alice", "Bob", "some words in the first file")));
-    RELAY_ASSERT(store->index_some(1'000));
+    RELAY_ASSERT(store->index_step(1'000));
   }
   auto store = *SqliteStore::open(options(disk));
   for (std::int64_t key = 61; key < 80; key += 2)
@@ -98,11 +98,11 @@ void use(SqliteStore& store) {
   const auto key = snapshot ? snapshot->newest.value() : 1'000;
   if (key < INT64_MAX - 2) said_why(commit(store, direct(key + 1, "Alice", "Bob", "after the fall")));
   for (int step = 0; step < kMaxBackgroundSteps; ++step) {
-    const auto more = store.index_some(100);
+    const auto more = store.index_step(100);
     if (!said_why(more) || !*more) break;
   }
   for (int step = 0; step < kMaxBackgroundSteps; ++step) {
-    const auto more = store.forget_some({.max_age_ms = 20, .max_bytes = 1}, kStart + 60, 10);
+    const auto more = store.prune_step({.max_age_ms = 20, .max_bytes = 1}, kStart + 60, 10);
     if (!said_why(more) || !*more) break;
   }
 }

@@ -40,20 +40,20 @@ void check_field(std::string_view text, std::size_t limit) { FUZZ_CHECK(text.siz
 
 constexpr std::size_t kMaxId = 2 * kMaxWord + 32;  // two words of the record and a number
 
-void check(const Session& it) { check_field(it.id, kMaxId), check_field(it.working_directory, kMaxText); }
+void check(const SessionInfo& it) { check_field(it.id, kMaxId), check_field(it.working_directory, kMaxText); }
 void check(const Text& it) {
   check_field(it.id, kMaxId), check_field(it.text, kMaxText);
   FUZZ_CHECK(it.text.starts_with(finished_part(it)));
 }
 void check(const Thought& it) { check_field(it.id, kMaxId), check_field(it.text, kMaxText); }
-void check(const Prompt& it) {
+void check(const ModelInput& it) {
   check_field(it.id, kMaxId), check_field(it.text, kMaxText);
   check_field(it.from, kMaxWord), check_field(it.message_id, kMaxWord);
 }
 void check(const Queued& it) { check_field(it.text, kMaxText), check_field(it.reason, kMaxWord); }
-void check(const Tool& it) { check_field(it.name, kMaxWord), check_field(it.input, kMaxToolText); }
+void check(const ToolCall& it) { check_field(it.name, kMaxWord), check_field(it.input, kMaxToolText); }
 void check(const ToolResult& it) { check_field(it.id, kMaxWord), check_field(it.text, kMaxToolText); }
-void check(const Command& it) {
+void check(const CommandRun& it) {
   check_field(it.tool, kMaxWord), check_field(it.text, kMaxToolText);
   check_field(it.output, kMaxToolText), check_field(it.errors, kMaxToolText);
   FUZZ_CHECK(!it.duration_ms || *it.duration_ms >= 0);
@@ -62,9 +62,9 @@ void check(const FileChange& it) {
   check_field(it.tool, kMaxWord), check_field(it.path, kMaxToolText), check_field(it.moved_to, kMaxToolText);
   check_field(it.diff, kMaxText), check_field(it.content, kMaxText);
 }
-void check(const Usage& it) { check_field(it.id, kMaxId), check_field(it.model, kMaxWord); }
+void check(const TokenUsage& it) { check_field(it.id, kMaxId), check_field(it.model, kMaxWord); }
 void check(const Limit& it) { FUZZ_CHECK(!it.name.empty()); }
-void check(const Failure& it) { check_field(it.code, kMaxWord), check_field(it.text, kMaxText); }
+void check(const TurnFailure& it) { check_field(it.code, kMaxWord), check_field(it.text, kMaxText); }
 void check(const TurnStarted& it) { check_field(it.id, kMaxWord); }
 void check(const TurnEnded& it) { check_field(it.id, kMaxWord); }
 void check(const Unknown& it) {

@@ -14,7 +14,7 @@
 namespace relay::bench {
 namespace {
 
-constexpr int kMostWaiting = 4'096;
+constexpr int kMaxWaiting = 4'096;
 constexpr std::string_view kHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
 
 UniqueFd listen_on_loopback(std::uint16_t& port) {
@@ -24,7 +24,7 @@ UniqueFd listen_on_loopback(std::uint16_t& port) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof(address);
   if (!fd || ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      ::listen(fd.get(), kMostWaiting) != 0 ||
+      ::listen(fd.get(), kMaxWaiting) != 0 ||
       ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
     ::_exit(1);
   port = ntohs(address.sin_port);

@@ -11,7 +11,7 @@
 namespace relay::bench {
 namespace {
 
-class TickingRelay final : public api::Relay {
+class TickingRelay final : public api::WorkspaceClient {
  public:
   TickingRelay(net::EventLoop& loop, int per_second) : loop_{loop}, per_second_{per_second}, began_{loop.now().steady} {
     tick();
@@ -21,7 +21,7 @@ class TickingRelay final : public api::Relay {
   [[nodiscard]] const std::string& root() const override { return name_; }
   [[nodiscard]] const std::string& hosts() const override { return name_; }
 
-  void ask(protocol::MessageType, json::object payload, Answer answer) override {
+  void request(protocol::MessageType, json::object payload, Answer answer) override {
     loop_.post([this, payload = std::move(payload), answer = std::move(answer)]() mutable {
       json::array events;
       auto reached = newest_;
@@ -37,7 +37,7 @@ class TickingRelay final : public api::Relay {
                           {"newest", static_cast<std::int64_t>(newest_)}});
     });
   }
-  void follow(std::uint64_t after, Follower* follower) override {
+  void follow(std::uint64_t after, EventListener* follower) override {
     follower_ = follower;
     told_ = after;
   }
@@ -57,7 +57,7 @@ class TickingRelay final : public api::Relay {
   SteadyTime began_;
   std::string name_ = "bench";
   std::uint64_t newest_ = 0, told_ = 0;
-  Follower* follower_ = nullptr;
+  EventListener* follower_ = nullptr;
   std::unique_ptr<net::Timer> timer_;
 };
 
@@ -67,10 +67,10 @@ void serve_ticking_events(int events_per_second, int port_pipe) {
   net::AsioLoop loop;
   TickingRelay relay{loop, events_per_second};
   api::Feed feed{loop, relay, {.readers = 2'000}};
-  const auto server = net::HttpServer::listen(loop, {}, {}, [&](net::ServerRequest request, net::HttpReply reply) {
-    const auto query = net::Query::parse(request.query).value();
+  const auto server = net::HttpServer::listen(loop, {}, {}, [&](net::ServerRequest request, net::ResponseWriter reply) {
+    const auto query = net::QueryParameters::parse(request.query).value();
     auto wish = api::read_event_wish(query, request.headers);
-    auto ways = api::Call::ways_of(std::move(reply));
+    auto ways = api::Call::reply_paths_of(std::move(reply));
     api::Call call{api::route_of("streamEvents"), std::move(request),   query, {},
                    std::move(ways.send),          std::move(ways.yield)};
     if (!wish) return call.refuse(api::bad_request(wish.error().message()));

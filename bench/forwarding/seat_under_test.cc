@@ -13,7 +13,7 @@
 namespace relay::bench {
 namespace {
 
-constexpr int kPatienceMs = 30'000;
+constexpr int kTimeoutMs = 30'000;
 
 }  // namespace
 
@@ -38,7 +38,7 @@ Result<std::string_view> SeatUnderTest::read_some() {
     if (count > 0) return std::string_view{block.data(), static_cast<std::size_t>(count)};
     if (count < 0 && errno != EAGAIN && errno != EINTR) return fail_errno("the candidate is gone");
     pollfd wait{.fd = terminal_.controller.get(), .events = POLLIN, .revents = 0};
-    if (::poll(&wait, 1, kPatienceMs) == 0) return fail("nothing came for 30 s");
+    if (::poll(&wait, 1, kTimeoutMs) == 0) return fail("nothing came for 30 s");
   }
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kStreamBytes = 8u << 20;
 constexpr terminal::Size kSize{120, 40};
-constexpr std::string_view kUsualProfile = "claude";
+constexpr std::string_view kDefaultProfile = "claude";
 
 /// What a build prints: lines of words, now and then a colour.
 std::string log_like() {
@@ -82,7 +82,7 @@ std::vector<Stream> all_streams() {
   for (const auto* agent : {"claude", "codex", "gemini", "opencode"})
     streams.push_back({format("recordings of {}", agent), recordings_of(agent)});
   const auto made_up = [&](const char* title, std::string bytes) {
-    streams.push_back({title, {{std::string{kUsualProfile}, kSize, std::move(bytes)}}});
+    streams.push_back({title, {{std::string{kDefaultProfile}, kSize, std::move(bytes)}}});
   };
   made_up("drawn frames", frames_like());
   made_up("a log", log_like());

@@ -9,7 +9,7 @@ namespace relay::bench {
 namespace {
 
 /// The metrics that somebody has, in the order of the list.
-std::vector<Metric> columns(const Results& results, const Work& work, const std::string& variant) {
+std::vector<Metric> columns(const Results& results, const Workload& work, const std::string& variant) {
   std::vector<Metric> columns;
   for (const auto& row : kMetrics)
     if (std::ranges::any_of(results.subjects(work), [&](const Traits& subject) {
@@ -19,16 +19,16 @@ std::vector<Metric> columns(const Results& results, const Work& work, const std:
   return columns;
 }
 
-std::optional<Traits> subject_named(const Results& results, const Work& work, std::string_view name) {
+std::optional<Traits> find_subject(const Results& results, const Workload& work, std::string_view name) {
   for (const auto& subject : results.subjects(work))
     if (subject.name == name) return subject;
   return std::nullopt;
 }
 
 /// How many times better that subject is than this one: "-" where one of them was not measured.
-std::string ratio(const Results& results, const Work& work, const std::string& variant, std::string_view better,
+std::string ratio(const Results& results, const Workload& work, const std::string& variant, std::string_view better,
                   const Traits& than) {
-  const auto subject = subject_named(results, work, better);
+  const auto subject = find_subject(results, work, better);
   const auto theirs = results.summary(work, variant, than, work.headline);
   const auto its = subject ? results.summary(work, variant, *subject, work.headline) : std::nullopt;
   if (!theirs || !its || than.name == better) return "-";
@@ -42,8 +42,8 @@ void add_heads(Grid& grid, const std::vector<Metric>& metrics) {
 }
 
 /// The numbers of one subject, and how far the rounds of the headline lie apart.
-void add_numbers(std::vector<std::string>& row, const Results& results, const Work& work, const std::string& variant,
-                 const Traits& subject, const std::vector<Metric>& metrics) {
+void add_numbers(std::vector<std::string>& row, const Results& results, const Workload& work,
+                 const std::string& variant, const Traits& subject, const std::vector<Metric>& metrics) {
   for (const auto metric : metrics) {
     const auto summary = results.summary(work, variant, subject, metric);
     row.push_back(summary ? three_figures(summary->median) : "-");
@@ -52,7 +52,7 @@ void add_numbers(std::vector<std::string>& row, const Results& results, const Wo
   row.push_back(headline ? relay::format("{:.0f}%", headline->spread * 100) : "-");
 }
 
-Grid comparison(const Results& results, const Work& work, const std::string& variant) {
+Grid comparison(const Results& results, const Workload& work, const std::string& variant) {
   const auto metrics = columns(results, work, variant);
   Grid grid{
       .title = relay::format("{}: {}, {}", work.name, work.title, variant), .head = {""}, .rows = {}, .remarks = {}};
@@ -71,7 +71,7 @@ Grid comparison(const Results& results, const Work& work, const std::string& var
   return grid;
 }
 
-Grid alone(const Results& results, const Work& work, const Traits& subject) {
+Grid alone(const Results& results, const Workload& work, const Traits& subject) {
   const auto variants = results.variants(work);
   const auto metrics = columns(results, work, variants.front());
   Grid grid{.title = relay::format("{}: {} ({})", work.name, work.title, subject.title),
@@ -93,7 +93,7 @@ std::vector<Grid> grids_of(const Results& results) {
   std::vector<Grid> grids;
   for (const auto& work : results.work()) {
     const auto variants = results.variants(work);
-    if (const auto subject = subject_named(results, work, work.alone); subject && !variants.empty())
+    if (const auto subject = find_subject(results, work, work.alone); subject && !variants.empty())
       grids.push_back(alone(results, work, *subject));
     else
       for (const auto& variant : variants) grids.push_back(comparison(results, work, variant));

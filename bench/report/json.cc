@@ -5,7 +5,8 @@
 namespace relay::bench {
 namespace {
 
-json::object metrics_of(const Results& results, const Work& work, const std::string& variant, const Traits& subject) {
+json::object metrics_of(const Results& results, const Workload& work, const std::string& variant,
+                        const Traits& subject) {
   json::object metrics;
   for (const auto& row : kMetrics) {
     const auto summary = results.summary(work, variant, subject, row.metric);
@@ -22,7 +23,7 @@ json::object described(const Traits& subject) {
       {"name", subject.name}, {"title", subject.title}, {"promise", title_of(subject.promise)}, {"note", subject.note}};
 }
 
-json::object variant_of(const Results& results, const Work& work, const std::string& variant) {
+json::object variant_of(const Results& results, const Workload& work, const std::string& variant) {
   json::object subjects;
   for (const auto& subject : results.subjects(work))
     if (auto metrics = metrics_of(results, work, variant, subject); !metrics.empty())

@@ -40,17 +40,17 @@ constexpr Shown kCurves[] = {
     {"history", "", Metric::DeliverP50, std::nullopt, "ours, more said before: delivered, median", "µs"},
 };
 
-const Work* work_named(const Results& results, std::string_view name) {
-  const auto found = std::ranges::find(results.work(), name, &Work::name);
+const Workload* find_workload(const Results& results, std::string_view name) {
+  const auto found = std::ranges::find(results.work(), name, &Workload::name);
   return found == results.work().end() ? nullptr : &*found;
 }
 
-Kind kind_of(const Work& work, const Traits& subject) {
+Kind kind_of(const Workload& work, const Traits& subject) {
   if (subject.name == work.yardsticks.front()) return Kind::Floor;
   return subject.ours ? Kind::Ours : Kind::Other;
 }
 
-BarPlot bars_of(const Results& results, const Work& work, const std::string& variant, const Shown& shown) {
+BarPlot bars_of(const Results& results, const Workload& work, const std::string& variant, const Shown& shown) {
   BarPlot plot{.title = std::string{shown.title}, .unit = std::string{shown.unit}, .bars = {}};
   for (const auto& subject : results.subjects(work)) {
     const auto value = results.summary(work, variant, subject, shown.metric);
@@ -66,7 +66,7 @@ BarPlot bars_of(const Results& results, const Work& work, const std::string& var
   return plot;
 }
 
-Curve curve_of(const Results& results, const Work& work, const Shown& shown) {
+Curve curve_of(const Results& results, const Workload& work, const Shown& shown) {
   Curve curve{.title = std::string{shown.title}, .unit = std::string{shown.unit}, .points = {}};
   for (const auto& variant : results.variants(work))
     for (const auto& subject : results.subjects(work))
@@ -80,7 +80,7 @@ Curve curve_of(const Results& results, const Work& work, const Shown& shown) {
 std::string plot_of(const Results& results) {
   std::vector<BarPlot> plots;
   for (const auto& shown : kBars)
-    if (const auto* work = work_named(results, shown.work))
+    if (const auto* work = find_workload(results, shown.work))
       for (const auto& variant : results.variants(*work))
         if (shown.variant.empty() || shown.variant == variant) {
           auto plot = bars_of(results, *work, variant, shown);
@@ -88,7 +88,7 @@ std::string plot_of(const Results& results) {
         }
   std::vector<Curve> curves;
   for (const auto& shown : kCurves)
-    if (const auto* work = work_named(results, shown.work)) {
+    if (const auto* work = find_workload(results, shown.work)) {
       auto curve = curve_of(results, *work, shown);
       if (!curve.points.empty()) curves.push_back(std::move(curve));
     }

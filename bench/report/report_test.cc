@@ -10,9 +10,9 @@
 namespace relay::bench {
 namespace {
 
-const Work kTalk{.name = "talk", .title = "they talk", .headline = Metric::DeliverP50};
+const Workload kTalk{.name = "talk", .title = "they talk", .headline = Metric::DeliverP50};
 const Traits kFloor{.name = "floor", .title = "raw forwarder"};
-const Traits kPower{.name = "power", .title = "agent-relay, power", .promise = Promise::Power};
+const Traits kPower{.name = "power", .title = "agent-relay, power", .promise = AckGuarantee::Power};
 
 Results talk_of_two() {
   Results results{{kTalk}, {kFloor, kPower}};
@@ -47,12 +47,12 @@ TEST(Table, SaysWhySomebodyHasNoNumbers) {
 }
 
 TEST(Table, ComparesWhoDoesAKindOfWorkAloneWithItsOwnYardstick) {
-  const Work reading{.name = "reading",
-                     .title = "they read",
-                     .headline = Metric::Throughput,
-                     .candidates = {{.traits = {.name = "plain", .title = "plain reader"}, .run = {}},
-                                    {.traits = {.name = "ours", .title = "our reader", .ours = true}, .run = {}}},
-                     .yardsticks = {"plain"}};
+  const Workload reading{.name = "reading",
+                         .title = "they read",
+                         .headline = Metric::Throughput,
+                         .candidates = {{.traits = {.name = "plain", .title = "plain reader"}, .run = {}},
+                                        {.traits = {.name = "ours", .title = "our reader", .ours = true}, .run = {}}},
+                         .yardsticks = {"plain"}};
   Results results{{kTalk, reading}, {kFloor, kPower}};
   results.add(reading, reading.candidates[0].traits, {{"a log", {{Metric::Throughput, 50}}}});
   results.add(reading, reading.candidates[1].traits, {{"a log", {{Metric::Throughput, 200}}}});

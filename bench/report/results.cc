@@ -6,7 +6,7 @@
 
 namespace relay::bench {
 
-void Results::add(const Work& work, const Traits& subject, const std::vector<Outcome>& outcomes) {
+void Results::add(const Workload& work, const Traits& subject, const std::vector<Outcome>& outcomes) {
   for (const auto& outcome : outcomes) {
     auto& known = variants_[work.name];
     if (std::ranges::find(known, outcome.variant) == known.end()) known.push_back(outcome.variant);
@@ -15,29 +15,29 @@ void Results::add(const Work& work, const Traits& subject, const std::vector<Out
   }
 }
 
-void Results::remark(const Work& work, const Traits& subject, std::string words) {
+void Results::remark(const Workload& work, const Traits& subject, std::string words) {
   remarks_[{work.name, subject.name}] = std::move(words);
 }
 
-std::vector<Traits> Results::subjects(const Work& work) const {
+std::vector<Traits> Results::subjects(const Workload& work) const {
   if (work.candidates.empty()) return subjects_;
   std::vector<Traits> own;
   for (const auto& candidate : work.candidates) own.push_back(candidate.traits);
   return own;
 }
 
-std::vector<std::string> Results::variants(const Work& work) const {
+std::vector<std::string> Results::variants(const Workload& work) const {
   const auto found = variants_.find(work.name);
   return found == variants_.end() ? std::vector<std::string>{} : found->second;
 }
 
-std::vector<double> Results::rounds(const Work& work, const std::string& variant, const Traits& subject,
+std::vector<double> Results::rounds(const Workload& work, const std::string& variant, const Traits& subject,
                                     Metric metric) const {
   const auto found = values_.find({work.name, variant, subject.name, metric});
   return found == values_.end() ? std::vector<double>{} : found->second;
 }
 
-std::optional<Summary> Results::summary(const Work& work, const std::string& variant, const Traits& subject,
+std::optional<Summary> Results::summary(const Workload& work, const std::string& variant, const Traits& subject,
                                         Metric metric) const {
   const auto values = rounds(work, variant, subject, metric);
   if (values.empty()) return std::nullopt;
@@ -46,7 +46,7 @@ std::optional<Summary> Results::summary(const Work& work, const std::string& var
   return Summary{.median = median, .spread = median > 0 ? (most - least) / (2 * median) : 0};
 }
 
-std::string Results::remark_on(const Work& work, const Traits& subject) const {
+std::string Results::remark_on(const Workload& work, const Traits& subject) const {
   const auto found = remarks_.find({work.name, subject.name});
   return found == remarks_.end() ? std::string{} : found->second;
 }

@@ -19,30 +19,30 @@ struct Summary {
 
 class Results {
  public:
-  Results(std::vector<Work> work, std::vector<Traits> subjects)
+  Results(std::vector<Workload> work, std::vector<Traits> subjects)
       : work_{std::move(work)}, subjects_{std::move(subjects)} {}
 
-  void add(const Work& work, const Traits& subject, const std::vector<Outcome>& outcomes);
+  void add(const Workload& work, const Traits& subject, const std::vector<Outcome>& outcomes);
   /// Why there are no numbers, or fewer.
-  void remark(const Work& work, const Traits& subject, std::string words);
+  void remark(const Workload& work, const Traits& subject, std::string words);
 
-  [[nodiscard]] const std::vector<Work>& work() const { return work_; }
+  [[nodiscard]] const std::vector<Workload>& work() const { return work_; }
   [[nodiscard]] const std::vector<Traits>& subjects() const { return subjects_; }
   /// Who does that work: its own candidates, or everybody.
-  [[nodiscard]] std::vector<Traits> subjects(const Work& work) const;
+  [[nodiscard]] std::vector<Traits> subjects(const Workload& work) const;
   /// In the order they came.
-  [[nodiscard]] std::vector<std::string> variants(const Work& work) const;
+  [[nodiscard]] std::vector<std::string> variants(const Workload& work) const;
   /// Empty where it was not measured.
-  [[nodiscard]] std::vector<double> rounds(const Work& work, const std::string& variant, const Traits& subject,
+  [[nodiscard]] std::vector<double> rounds(const Workload& work, const std::string& variant, const Traits& subject,
                                            Metric metric) const;
-  [[nodiscard]] std::optional<Summary> summary(const Work& work, const std::string& variant, const Traits& subject,
+  [[nodiscard]] std::optional<Summary> summary(const Workload& work, const std::string& variant, const Traits& subject,
                                                Metric metric) const;
-  [[nodiscard]] std::string remark_on(const Work& work, const Traits& subject) const;
+  [[nodiscard]] std::string remark_on(const Workload& work, const Traits& subject) const;
 
  private:
   using Key = std::tuple<std::string, std::string, std::string, Metric>;  // work, variant, subject
 
-  std::vector<Work> work_;
+  std::vector<Workload> work_;
   std::vector<Traits> subjects_;
   std::map<Key, std::vector<double>> values_;
   std::map<std::string, std::vector<std::string>> variants_;

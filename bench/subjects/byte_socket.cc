@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kFirstBufferBytes = 64 * 1024;
 constexpr std::size_t kEnoughRoomBytes = 16 * 1024;
-constexpr int kPatienceMs = 30'000;
+constexpr int kTimeoutMs = 30'000;
 
 }  // namespace
 
@@ -97,7 +97,7 @@ Result<void> ByteSocket::read_some() {
 
 Result<void> ByteSocket::wait_and_read() {
   pollfd wait{.fd = fd_.get(), .events = POLLIN, .revents = 0};
-  const auto ready = ::poll(&wait, 1, kPatienceMs);
+  const auto ready = ::poll(&wait, 1, kTimeoutMs);
   if (ready < 0) return fail_errno("cannot wait");
   if (ready == 0) return fail("no answer came");
   return read_some();

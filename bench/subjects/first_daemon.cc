@@ -28,9 +28,9 @@ class RunningFirstDaemon final : public Running {
   ServerProcess server_;
 };
 
-class FirstDaemon final : public Subject {
+class Relay1x final : public Subject {
  public:
-  FirstDaemon(Traits traits, std::string script, std::string modules)
+  Relay1x(Traits traits, std::string script, std::string modules)
       : Subject{std::move(traits)}, script_{std::move(script)}, modules_{std::move(modules)} {}
 
   [[nodiscard]] std::optional<std::string> missing() const override {
@@ -54,7 +54,7 @@ class FirstDaemon final : public Subject {
 }  // namespace
 
 void add_first_daemon(Subjects& subjects) {
-  subjects.push_back(std::make_unique<FirstDaemon>(
+  subjects.push_back(std::make_unique<Relay1x>(
       Traits{.name = "first-daemon",
              .title = "the 1.x daemon",
              .most_agents = 500,

@@ -149,7 +149,7 @@ void add_mosquitto(Subjects& subjects) {
   subjects.push_back(std::make_unique<Mosquitto>(Traits{
       .name = "mosquitto",
       .title = "Mosquitto, QoS 1",
-      .promise = Promise::Memory,
+      .promise = AckGuarantee::Memory,
       .keeps_mail = true,
       .note = "Unix socket; saved to its file every 30 minutes and at the end; queue without limit (it drops after "
               "1000) and 4096 on their way (20)"}));

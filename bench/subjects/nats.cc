@@ -188,7 +188,7 @@ void add_nats(Subjects& subjects) {
   subjects.push_back(std::make_unique<Nats>(
       Traits{.name = "jetstream",
              .title = "NATS JetStream, file",
-             .promise = Promise::Process,
+             .promise = AckGuarantee::Process,
              .keeps_mail = true,
              .note = "loopback TCP, push consumers with explicit ACK; its default: written before the answer, synced "
                      "every two minutes"},

@@ -89,13 +89,13 @@ void add_redis(Subjects& subjects) {
       {});
   add({.name = "redis-everysec",
        .title = "Redis streams, everysec",
-       .promise = Promise::Process,
+       .promise = AckGuarantee::Process,
        .keeps_mail = true,
        .note = "Unix socket, groups with XACK; appendfsync everysec: written before the answer, synced once a second"},
       Manner::Streams, {"--appendonly", "yes", "--appendfsync", "everysec"});
   add({.name = "redis-always",
        .title = "Redis streams, always",
-       .promise = Promise::Power,
+       .promise = AckGuarantee::Power,
        .keeps_mail = true,
        .note = "the same; appendfsync always: one sync for all commands of a turn, before their answers"},
       Manner::Streams, {"--appendonly", "yes", "--appendfsync", "always"});

@@ -24,7 +24,7 @@ namespace {
 
 constexpr auto kBetweenTries = std::chrono::microseconds{500};
 constexpr const char* kNothing = "/dev/null";
-constexpr auto kPatience = std::chrono::seconds{20};
+constexpr auto kTimeout = std::chrono::seconds{20};
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> list;
@@ -110,7 +110,7 @@ Result<void> ServerProcess::start(const std::function<void()>& serve) {
 }
 
 Result<void> ServerProcess::until(const std::function<bool()>& answers) {
-  const auto give_up_at = std::chrono::steady_clock::now() + kPatience;
+  const auto give_up_at = std::chrono::steady_clock::now() + kTimeout;
   while (!answers()) {
     if (::waitpid(pid_, nullptr, WNOHANG) == pid_ || std::chrono::steady_clock::now() > give_up_at) {
       std::ifstream said{file("out")};

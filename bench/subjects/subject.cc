@@ -2,12 +2,12 @@
 
 namespace relay::bench {
 
-std::string_view title_of(Promise promise) {
+std::string_view title_of(AckGuarantee promise) {
   switch (promise) {
-    case Promise::None: return "-";
-    case Promise::Memory: return "memory";
-    case Promise::Process: return "process";
-    case Promise::Power: return "power";
+    case AckGuarantee::None: return "-";
+    case AckGuarantee::Memory: return "memory";
+    case AckGuarantee::Process: return "process";
+    case AckGuarantee::Power: return "power";
   }
   return "";
 }

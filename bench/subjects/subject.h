@@ -17,13 +17,13 @@
 namespace relay::bench {
 
 /// What a confirmation to the sender promises.
-enum class Promise {
+enum class AckGuarantee {
   None,     // there is no confirmation
   Memory,   // the server has it
   Process,  // survives the death of the server
   Power,    // survives the loss of power
 };
-std::string_view title_of(Promise promise);
+std::string_view title_of(AckGuarantee promise);
 
 class Running {
  public:
@@ -36,7 +36,7 @@ class Running {
 struct Traits {
   std::string name;   // as `--subjects` takes it
   std::string title;  // as the table shows it
-  Promise promise = Promise::None;
+  AckGuarantee promise = AckGuarantee::None;
   bool keeps_mail = false;  // for a receiver that is away
   std::size_t most_agents = 100'000;
   bool ours = false;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kEveryonesTopic = "everyone";
 // It drops beyond this, and counts what was read in steps of half of it: its own 1000 would not hold our window of 512.
-[[maybe_unused]] constexpr int kMostWaiting = 4'096;
+[[maybe_unused]] constexpr int kMaxWaiting = 4'096;
 constexpr std::size_t kGreetingBytes = 64;
 constexpr unsigned char kLong = 2, kCommand = 4;
 
@@ -139,7 +139,7 @@ class ZeroMq final : public Subject {
       ::zmq_ctx_set(context, ZMQ_MAX_SOCKETS, 10'000);
       void* from = ::zmq_socket(context, ZMQ_XSUB);
       void* to = ::zmq_socket(context, ZMQ_XPUB);
-      ::zmq_setsockopt(to, ZMQ_SNDHWM, &kMostWaiting, sizeof(kMostWaiting));
+      ::zmq_setsockopt(to, ZMQ_SNDHWM, &kMaxWaiting, sizeof(kMaxWaiting));
       if (::zmq_bind(from, ("ipc://" + in).c_str()) != 0 || ::zmq_bind(to, ("ipc://" + out).c_str()) != 0) return;
       ::zmq_proxy(from, to, nullptr);
     }));

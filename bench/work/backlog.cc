@@ -18,7 +18,7 @@ Result<std::vector<Outcome>> run_backlog(const Subject& subject, const Scale& sc
   const auto sender = RELAY_TRY(running->open(std::span{&alice, 1}));
   auto storing = RELAY_TRY(Driver::over(sender));
   const Flow flow{.senders = {{.endpoint = 0, .to = "Bob"}}, .copies = 0, .confirmed = true, .window = kWindow};
-  const auto stored = RELAY_TRY(stream(storing, flow, body_of(kUsualBody), {.messages = scale.backlog}));
+  const auto stored = RELAY_TRY(stream(storing, flow, body_of(kDefaultBody), {.messages = scale.backlog}));
 
   const auto began = now();
   const auto receiver = RELAY_TRY(running->open(std::span{&bob, 1}));
@@ -32,7 +32,7 @@ Result<std::vector<Outcome>> run_backlog(const Subject& subject, const Scale& sc
     }));
   const auto seconds = seconds_since(began);
 
-  Outcome outcome{.variant = relay::format("{} messages of {}", scale.backlog, kUsualBody.title), .measurements = {}};
+  Outcome outcome{.variant = relay::format("{} messages of {}", scale.backlog, kDefaultBody.title), .measurements = {}};
   outcome.measurements = {{Metric::FirstUs, first_us},
                           {Metric::StoreRate, stored.per_second()},
                           {Metric::DrainRate, static_cast<double>(drained) / seconds}};
@@ -42,7 +42,7 @@ Result<std::vector<Outcome>> run_backlog(const Subject& subject, const Scale& sc
 
 }  // namespace
 
-Work backlog_work() {
+Workload backlog_work() {
   return {.name = "backlog",
           .title = "stored while the receiver is away, drained when it is back",
           .headline = Metric::DrainRate,

@@ -11,7 +11,7 @@ struct BodySize {
 };
 
 inline constexpr BodySize kBodySizes[] = {{"100 B", 100}, {"1 KB", 1024}, {"64 KB", 64 * 1024}};
-inline constexpr BodySize kUsualBody = kBodySizes[1];
+inline constexpr BodySize kDefaultBody = kBodySizes[1];
 
 inline std::string body_of(const BodySize& size) { return std::string(size.bytes, 'x'); }
 

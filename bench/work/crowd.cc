@@ -20,15 +20,15 @@ Result<std::vector<Outcome>> run_crowd(const Subject& subject, const Scale& scal
   auto driver = RELAY_TRY(Driver::over(endpoints));
   Flow flow{.senders = {},
             .copies = crowd.copies,
-            .confirmed = subject.traits().promise != Promise::None,
+            .confirmed = subject.traits().promise != AckGuarantee::None,
             .window = crowd.window};
   for (std::size_t i = 0; i < crowd.seats.size(); ++i)
     if (crowd.seats[i].role == Role::Sender) flow.senders.push_back({.endpoint = i, .to = crowd.seats[i].sends_to});
-  const auto body = body_of(kUsualBody);
+  const auto body = body_of(kDefaultBody);
   RELAY_TRY(stream(driver, flow, body, {.seconds = scale.seconds * kWarmUpShare}));
   const ServerCost cost{*running};
   const auto pace = RELAY_TRY(stream(driver, flow, body, {.seconds = scale.seconds}));
-  Outcome outcome{.variant = std::string{kUsualBody.title}, .measurements = {}};
+  Outcome outcome{.variant = std::string{kDefaultBody.title}, .measurements = {}};
   outcome.measurements.push_back({Metric::Rate, pace.per_second() * static_cast<double>(crowd.copies)});
   cost.add_to(outcome.measurements, pace.messages * crowd.copies);
   return std::vector{std::move(outcome)};
@@ -59,7 +59,7 @@ Crowd thousand_pairs() {
   return crowd;
 }
 
-Work crowd_work(std::string name, std::string title, Crowd (*crowd)()) {
+Workload crowd_work(std::string name, std::string title, Crowd (*crowd)()) {
   return {.name = std::move(name),
           .title = std::move(title),
           .headline = Metric::Rate,
@@ -72,10 +72,12 @@ Work crowd_work(std::string name, std::string title, Crowd (*crowd)()) {
 
 }  // namespace
 
-Work fan_in_work() { return crowd_work("fan-in", "a hundred to one, 512 messages on their way", hundred_to_one); }
-Work broadcast_work() {
+Workload fan_in_work() { return crowd_work("fan-in", "a hundred to one, 512 messages on their way", hundred_to_one); }
+Workload broadcast_work() {
   return crowd_work("broadcast", "one to a thousand, 8 messages on their way, deliveries counted", one_to_thousand);
 }
-Work pairs_work() { return crowd_work("pairs", "a thousand pairs, one message of each on its way", thousand_pairs); }
+Workload pairs_work() {
+  return crowd_work("pairs", "a thousand pairs, one message of each on its way", thousand_pairs);
+}
 
 }  // namespace relay::bench

@@ -8,7 +8,7 @@
 namespace relay::bench {
 namespace {
 
-constexpr std::chrono::milliseconds kPatience{20'000};
+constexpr std::chrono::milliseconds kTimeout{20'000};
 
 volatile sig_atomic_t interrupt_came = 0;
 
@@ -89,8 +89,8 @@ Result<bool> Driver::wait(const OnHeard& on_heard, std::chrono::milliseconds pat
 }
 
 Result<void> Driver::turn(const OnHeard& on_heard) {
-  const bool moved = RELAY_TRY(wait(on_heard, kPatience));
-  if (!moved || now() - last_progress_ > kPatience) return fail("nothing was heard for 20 s: something was lost");
+  const bool moved = RELAY_TRY(wait(on_heard, kTimeout));
+  if (!moved || now() - last_progress_ > kTimeout) return fail("nothing was heard for 20 s: something was lost");
   return {};
 }
 

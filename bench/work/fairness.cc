@@ -66,7 +66,7 @@ Result<std::vector<Outcome>> run_quiet_pair(const Scale& scale, bool flooded) {
 
 }  // namespace
 
-Work fairness_work() {
+Workload fairness_work() {
   return {.name = "fairness",
           .title = "ours: a quiet pair, alone and beside one who floods",
           .headline = Metric::ConfirmP99,

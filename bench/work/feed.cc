@@ -14,7 +14,7 @@ namespace relay::bench {
 namespace {
 
 constexpr int kEventsPerSecond = 1'000;
-constexpr double kLeastSeconds = 1.0;  // so that processor time, counted in ticks of the clock, means something
+constexpr double kMinSeconds = 1.0;  // so that processor time, counted in ticks of the clock, means something
 
 struct Crowd {
   std::string_view title;
@@ -27,7 +27,7 @@ constexpr Crowd kRestless{"the same, 100 more that come and go, 10 slow ones",
 Result<Outcome> listen(const ServerProcess& server, std::uint16_t port, const Crowd& crowd, const Scale& scale) {
   Readers readers{port, "/api/v1/events/sse", crowd.plan};
   RELAY_TRY(readers.connect_all());
-  const auto seconds = std::max(scale.seconds, kLeastSeconds);
+  const auto seconds = std::max(scale.seconds, kMinSeconds);
   readers.run(seconds * 0.2);
   const auto before = readers.counts();
   const auto usage_before = server.usage();
@@ -87,7 +87,7 @@ Result<std::vector<Outcome>> run_daemon(const Scale& scale) {
 
 }  // namespace
 
-Work feed_work() {
+Workload feed_work() {
   return {.name = "feed",
           .title = "events to readers of server-sent events",
           .headline = Metric::CpuPerMillion,

@@ -13,7 +13,7 @@ constexpr std::size_t kWindow = 512;
 
 /// One pair, sequential and windowed.
 Result<Outcome> cost_of_a_message(Pair& pair, std::string variant, const Scale& scale) {
-  const auto body = body_of(kUsualBody);
+  const auto body = body_of(kDefaultBody);
   const Flow flow{.senders = {pair.alice()}, .confirmed = true, .window = kWindow};
   RELAY_TRY(stream(*pair.driver, flow, body, {.seconds = scale.seconds * kWarmUpShare}));
   const auto seen = RELAY_TRY(one_by_one(*pair.driver, pair.alice(), body, true, {.seconds = scale.seconds}));
@@ -54,7 +54,7 @@ Result<std::vector<Outcome>> run_history(const Subject& subject, const Scale& sc
 
 }  // namespace
 
-Work agents_work() {
+Workload agents_work() {
   return {.name = "agents",
           .title = "ours alone: one pair talks while others are connected",
           .headline = Metric::CpuPerMillion,
@@ -63,7 +63,7 @@ Work agents_work() {
           .alone = "process"};
 }
 
-Work history_work() {
+Workload history_work() {
   return {.name = "history",
           .title = "ours alone: one pair talks after much was said",
           .headline = Metric::CpuPerMillion,

@@ -31,7 +31,7 @@ Result<std::vector<Outcome>> run_idle(const Subject&, const Scale& scale) {
 
 }  // namespace
 
-Work idle_work() {
+Workload idle_work() {
   return {.name = "idle",
           .title = "ours alone: connected, silent but for heartbeats",
           .headline = Metric::MemoryPerAgent,

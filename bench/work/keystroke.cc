@@ -84,7 +84,7 @@ Result<std::vector<Outcome>> measure_host(const Scale& scale) {
 
 }  // namespace
 
-Work keystroke_work() {
+Workload keystroke_work() {
   return {
       .name = "keystroke",
       .title = "a key and its echo, and output, through a terminal",

@@ -45,15 +45,15 @@ void read_by_screen(const Tape& tape) {
 }
 
 /// Opened once for each agent, as a host does.
-const profiles::Eyes& eyes_of(const std::string& profile) {
-  static std::map<std::string, profiles::Eyes> opened;
+const profiles::CompiledProfile& eyes_of(const std::string& profile) {
+  static std::map<std::string, profiles::CompiledProfile> opened;
   if (const auto known = opened.find(profile); known != opened.end()) return known->second;
-  return opened.emplace(profile, *profiles::Eyes::open(*profiles::profile_named(profile))).first->second;
+  return opened.emplace(profile, *profiles::CompiledProfile::open(*profiles::find_profile(profile))).first->second;
 }
 
 /// With a look whenever a host would have one: after a while, or when much has scrolled by.
 void read_by_host(const Tape& tape) {
-  profiles::Watcher watcher{eyes_of(tape.profile)};
+  profiles::ScreenWatcher watcher{eyes_of(tape.profile)};
   terminal::Screen screen{tape.size};
   std::chrono::steady_clock::time_point last{};
   std::uint64_t seen_rows = 0;
@@ -61,11 +61,12 @@ void read_by_host(const Tape& tape) {
     screen.feed(bytes);
     (void)screen.take_reports();
     const auto now = std::chrono::steady_clock::now();
-    if (now - last < profiles::kLookEvery && screen.scrollback().end() - seen_rows <= profiles::kHistoryRows / 2)
+    if (now - last < profiles::kMinUpdateInterval &&
+        screen.scrollback().end() - seen_rows <= profiles::kHistoryRows / 2)
       return;
     last = now;
     seen_rows = screen.scrollback().end();
-    (void)watcher.look(screen, now);
+    (void)watcher.update(screen, now);
   });
 }
 
@@ -87,7 +88,7 @@ std::function<Result<std::vector<Outcome>>(const Scale&)> over_all_streams(void 
 
 }  // namespace
 
-Work pipeline_work() {
+Workload pipeline_work() {
   return {.name = "pipeline",
           .title = "an agent's output, read on one core",
           .headline = Metric::Throughput,

@@ -17,7 +17,7 @@ Result<std::vector<Outcome>> run_resume(const Subject& subject, const Scale& sca
   auto sending = RELAY_TRY(Driver::over(sender));
   auto receiver = RELAY_TRY(running->open(std::span{&bob, 1}));
   const Flow flow{.senders = {{.endpoint = 0, .to = "Bob"}}, .copies = 0, .confirmed = true, .window = 1};
-  const auto body = body_of(kUsualBody);
+  const auto body = body_of(kDefaultBody);
 
   std::vector<double> first_us;
   for (const auto began = now(); seconds_since(began) < scale.seconds;) {
@@ -32,13 +32,13 @@ Result<std::vector<Outcome>> run_resume(const Subject& subject, const Scale& sca
     first_us.push_back(seconds_since(start) * 1e6);
   }
   return std::vector{Outcome{
-      .variant = std::string{kUsualBody.title},
+      .variant = std::string{kDefaultBody.title},
       .measurements = {{Metric::DeliverP50, quantile(first_us, 0.5)}, {Metric::DeliverP99, quantile(first_us, 0.99)}}}};
 }
 
 }  // namespace
 
-Work resume_work() {
+Workload resume_work() {
   return {.name = "resume",
           .title = "after a cut, from connecting again to the first message that waited",
           .headline = Metric::DeliverP50,

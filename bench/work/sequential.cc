@@ -8,7 +8,7 @@ namespace relay::bench {
 namespace {
 
 Result<std::vector<Outcome>> run_sequential(const Subject& subject, const Scale& scale) {
-  const bool confirmed = subject.traits().promise != Promise::None;
+  const bool confirmed = subject.traits().promise != AckGuarantee::None;
   auto pair = RELAY_TRY(Pair::at(subject));
   std::vector<Outcome> outcomes;
   for (const auto& size : kBodySizes) {
@@ -33,7 +33,7 @@ Result<std::vector<Outcome>> run_sequential(const Subject& subject, const Scale&
 
 }  // namespace
 
-Work sequential_work() {
+Workload sequential_work() {
   return {.name = "sequential",
           .title = "one to one, one message after the other",
           .headline = Metric::DeliverP50,

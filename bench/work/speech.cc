@@ -40,8 +40,8 @@ std::size_t count_in_pieces(std::string_view text, std::size_t piece) {
   return found + extractor.finish().size();
 }
 
-std::vector<speech::DrawnLine> drawn(std::string_view text, std::size_t width) {
-  std::vector<speech::DrawnLine> rows;
+std::vector<speech::ScreenLine> drawn(std::string_view text, std::size_t width) {
+  std::vector<speech::ScreenLine> rows;
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
     auto line = text.substr(0, end);
@@ -58,10 +58,10 @@ std::vector<speech::DrawnLine> drawn(std::string_view text, std::size_t width) {
 
 struct Material {
   std::string text = agent_like_text(kTextBytes);
-  std::vector<speech::DrawnLine> rows = drawn(std::string_view{text}.substr(0, kRowsBytes), kRowWidth);
+  std::vector<speech::ScreenLine> rows = drawn(std::string_view{text}.substr(0, kRowsBytes), kRowWidth);
   std::vector<std::string> plain_rows = {};
   RE2 pattern{R"(^(?:\s*(?:[>$%#→➜›»●•◦‣⁃\-*⏺◆◇○□■]\s*)*)?@relay:(\S+)\s+(.+)$)"};
-  Result<speech::Detector> detector = speech::Detector::compile(speech::default_patterns());
+  Result<speech::PatternDetector> detector = speech::PatternDetector::compile(speech::default_patterns());
 
   Material() {
     for (const auto& row : rows) plain_rows.push_back(row.text);
@@ -69,7 +69,7 @@ struct Material {
 };
 
 /// The text has none of them: all patterns are tried on every row.
-std::size_t find_limits(const Material& all) { return find(*all.detector, all.plain_rows).limits.size(); }
+std::size_t find_limits(const Material& all) { return detect(*all.detector, all.plain_rows).limits.size(); }
 
 /// Something that reads so many bytes and says how much it found.
 Candidate heard_by(Traits traits, std::size_t bytes, std::size_t (*listen)(const Material&)) {
@@ -87,7 +87,7 @@ Candidate heard_by(Traits traits, std::size_t bytes, std::size_t (*listen)(const
 
 }  // namespace
 
-Work speech_work() {
+Workload speech_work() {
   return {
       .name = "speech",
       .title = "relay commands heard in what agents write, on one core",
@@ -95,13 +95,13 @@ Work speech_work() {
       .candidates = {heard_by({.name = "re2", .title = "RE2", .note = "the one-line rule, on each line"}, kTextBytes,
                               [](const Material& all) { return count_with_re2(all.pattern, all.text); }),
                      heard_by({.name = "whole", .title = "grammar, whole text", .ours = true}, kTextBytes,
-                              [](const Material& all) { return speech::hear(all.text).size(); }),
+                              [](const Material& all) { return speech::extract(all.text).size(); }),
                      heard_by({.name = "4k", .title = "grammar, pieces of 4 KB", .ours = true}, kTextBytes,
                               [](const Material& all) { return count_in_pieces(all.text, 4'096); }),
                      heard_by({.name = "64", .title = "grammar, pieces of 64 B", .ours = true}, kTextBytes,
                               [](const Material& all) { return count_in_pieces(all.text, 64); }),
                      heard_by({.name = "screen", .title = "screen: unwrap and grammar", .ours = true}, kRowsBytes,
-                              [](const Material& all) { return speech::hear_screen(all.rows).size(); }),
+                              [](const Material& all) { return speech::extract_from_screen(all.rows).size(); }),
                      heard_by({.name = "detector", .title = "detector, all patterns", .ours = true}, kRowsBytes,
                               find_limits)},
       .yardsticks = {"re2"}};

@@ -60,7 +60,7 @@ Result<std::vector<Outcome>> run_start(const Subject&, const Scale& scale) {
 
 }  // namespace
 
-Work start_work() {
+Workload start_work() {
   return {.name = "start",
           .title = "ours alone: from the start of a process",
           .headline = Metric::StartP50,

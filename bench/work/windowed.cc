@@ -18,7 +18,7 @@ Result<std::vector<Outcome>> run_windowed(const Subject& subject, const Scale& s
   for (const auto& size : kBodySizes) {
     const auto body = body_of(size);
     const Flow flow{.senders = {pair.alice()},
-                    .confirmed = subject.traits().promise != Promise::None,
+                    .confirmed = subject.traits().promise != AckGuarantee::None,
                     .window = std::min(kWindow, kWindowBytes / size.bytes)};
     RELAY_TRY(stream(*pair.driver, flow, body, {.seconds = scale.seconds * kWarmUpShare}));
     const ServerCost cost{*pair.running};
@@ -32,7 +32,7 @@ Result<std::vector<Outcome>> run_windowed(const Subject& subject, const Scale& s
 
 }  // namespace
 
-Work windowed_work() {
+Workload windowed_work() {
   return {.name = "windowed",
           .title = "one to one, 512 messages on their way",
           .headline = Metric::Rate,

@@ -2,7 +2,7 @@
 
 namespace relay::bench {
 
-std::vector<Work> all_work() {
+std::vector<Workload> all_work() {
   return {sequential_work(), windowed_work(), fan_in_work(),    broadcast_work(), pairs_work(),   backlog_work(),
           resume_work(),     idle_work(),     start_work(),     agents_work(),    history_work(), fairness_work(),
           pipeline_work(),   speech_work(),   keystroke_work(), feed_work()};

@@ -28,7 +28,7 @@ struct Candidate {
   std::function<Result<std::vector<Outcome>>(const Scale&)> run;
 };
 
-struct Work {
+struct Workload {
   std::string name;   // as `--only` takes it
   std::string title;  // over its table
   Metric headline;    // the ratios are about this one
@@ -42,7 +42,7 @@ struct Work {
   std::vector<std::string> yardsticks = {"floor", "memory", "process", "power"};
 };
 
-std::vector<Work> all_work();
+std::vector<Workload> all_work();
 
 // Answers to `unfit`.
 std::optional<std::string> all_can(const Traits& subject);
@@ -50,21 +50,21 @@ std::optional<std::string> needs_kept_mail(const Traits& subject);
 /// For work about one subject alone; nothing needs to be said about the others.
 std::function<std::optional<std::string>(const Traits&)> only_for(std::string name);
 
-Work sequential_work();
-Work windowed_work();
-Work fan_in_work();
-Work broadcast_work();
-Work pairs_work();
-Work backlog_work();
-Work resume_work();
-Work idle_work();
-Work start_work();
-Work agents_work();
-Work history_work();
-Work fairness_work();
-Work pipeline_work();
-Work speech_work();
-Work keystroke_work();
-Work feed_work();
+Workload sequential_work();
+Workload windowed_work();
+Workload fan_in_work();
+Workload broadcast_work();
+Workload pairs_work();
+Workload backlog_work();
+Workload resume_work();
+Workload idle_work();
+Workload start_work();
+Workload agents_work();
+Workload history_work();
+Workload fairness_work();
+Workload pipeline_work();
+Workload speech_work();
+Workload keystroke_work();
+Workload feed_work();
 
 }  // namespace relay::bench

@@ -22,7 +22,7 @@ constexpr std::size_t kMaxIdBytes = 200;  // with our prefix and number it fits 
 constexpr std::size_t kMaxPathBytes = 4096;
 constexpr std::size_t kMaxWordBytes = 256;
 
-std::string cut(std::string_view text, std::size_t limit) { return std::string{text::cut_at_letter(text, limit)}; }
+std::string cut(std::string_view text, std::size_t limit) { return std::string{text::truncate_utf8(text, limit)}; }
 std::string content(std::string_view text) { return cut(text, events::kMaxContentBytes); }
 
 std::optional<std::string> printed(std::string_view text) {
@@ -32,20 +32,20 @@ std::optional<std::string> printed(std::string_view text) {
 
 ItemType type_of(const ToolKind& kind, std::string_view input) {
   switch (kind.use) {
-    case Use::Shell:
-    case Use::Script: return item_type_of(subject_of(kind, input));
-    case Use::Search: return ItemType::Search;
-    case Use::Plan: return ItemType::Plan;
-    case Use::Read:
-    case Use::Write:
-    case Use::Edit:
-    case Use::Patch:
-    case Use::Other: break;
+    case ToolCategory::Shell:
+    case ToolCategory::Script: return item_type_of(subject_of(kind, input));
+    case ToolCategory::Search: return ItemType::Search;
+    case ToolCategory::Plan: return ItemType::Plan;
+    case ToolCategory::Read:
+    case ToolCategory::Write:
+    case ToolCategory::Edit:
+    case ToolCategory::Patch:
+    case ToolCategory::Other: break;
   }
   return ItemType::ToolCall;
 }
 
-json::object metadata_of(const transcripts::Tool& tool) {
+json::object metadata_of(const transcripts::ToolCall& tool) {
   json::object about{{"tool", tool.name}};
   auto input = tool.input.size() <= kMaxInputBytes && !tool.cut ? parse_json(tool.input) : fail("too long");
   if (input && !input->is_null())
@@ -56,7 +56,9 @@ json::object metadata_of(const transcripts::Tool& tool) {
   return about;
 }
 
-bool changes_files(Use use) { return use == Use::Write || use == Use::Edit || use == Use::Patch; }
+bool changes_files(ToolCategory use) {
+  return use == ToolCategory::Write || use == ToolCategory::Edit || use == ToolCategory::Patch;
+}
 
 /// An edit, or several to one file, by what was to be replaced.
 Diff diff_of(const ToolKind& kind, const json::object& input) {
@@ -84,45 +86,45 @@ void set_diff(events::FileOperation& operation, Diff diff) {
 
 }  // namespace
 
-Happenings Activity::take(const transcripts::Entry& entry, WallMs at) {
+TimedEvents Activity::take(const transcripts::Entry& entry, WallMs at) {
   at_ = at;
   std::visit([this](const auto& each) { on(each); }, entry);
   return std::exchange(said_, {});
 }
 
-Happenings Activity::end(std::string_view why, WallMs at) {
+TimedEvents Activity::end(std::string_view why, WallMs at) {
   at_ = at;
   close_all(why);
   return std::exchange(said_, {});
 }
 
-Happenings Activity::take(const Piece& piece, WallMs at) {
+TimedEvents Activity::take(const Piece& piece, WallMs at) {
   at_ = at;
   auto* const block = piece.text.empty() ? nullptr : blocks_.append(piece.type, piece.id, piece.text);
   if (block == nullptr) return {};
   if (block->item.empty()) {
-    block->item = item_named(piece.type, block->id);
+    block->item = find_item(piece.type, block->id);
     block->since = block_start();
     say(events::ItemStarted{.item_id = block->item, .item_type = piece.type, .started_at = block->since});
   }
   const auto due = due_delta(block->text, block->told);
-  tell_delta(block->item, events::DeltaType::Text, due);
+  emit_delta(block->item, events::DeltaType::Text, due);
   block->told += due.size();
   return std::exchange(said_, {});
 }
 
-Happenings Activity::take_output(std::string_view tool, std::string_view so_far, WallMs at) {
+TimedEvents Activity::take_output(std::string_view tool, std::string_view so_far, WallMs at) {
   at_ = at;
-  auto* const open = open_named(tool);
+  auto* const open = find_open(tool);
   if (open == nullptr || !so_far.starts_with(open->printed)) return {};
-  tell_output(*open, due_delta(content(so_far), open->printed.size()));
+  emit_output(*open, due_delta(content(so_far), open->printed.size()));
   return std::exchange(said_, {});
 }
 
-void Activity::on(const transcripts::Text& text) { tell_block(ItemType::Message, text.id, text.text); }
-void Activity::on(const transcripts::Thought& thought) { tell_block(ItemType::Thinking, thought.id, thought.text); }
+void Activity::on(const transcripts::Text& text) { emit_block(ItemType::Message, text.id, text.text); }
+void Activity::on(const transcripts::Thought& thought) { emit_block(ItemType::Thinking, thought.id, thought.text); }
 
-void Activity::tell_block(ItemType type, const std::string& id, std::string_view text) {
+void Activity::emit_block(ItemType type, const std::string& id, std::string_view text) {
   if (text.empty()) return;
   const auto shown = content(text);
   auto block = blocks_.finish(type, id, text);
@@ -131,11 +133,11 @@ void Activity::tell_block(ItemType type, const std::string& id, std::string_view
     block.reset();
   }
   if (!block) {
-    block = {.type = type, .id = id, .item = item_named(type, id), .since = block_start()};
+    block = {.type = type, .id = id, .item = find_item(type, id), .since = block_start()};
     blocks_.note_whole(type, id, text);
     say(events::ItemStarted{.item_id = block->item, .item_type = type, .started_at = block->since});
   }
-  tell_delta(block->item, events::DeltaType::Text, std::string_view{shown}.substr(block->told));
+  emit_delta(block->item, events::DeltaType::Text, std::string_view{shown}.substr(block->told));
   const bool whole = shown.size() == text.size();
   say(events::ItemCompleted{.item_id = block->item,
                             .completed_at = at_,
@@ -147,24 +149,24 @@ void Activity::tell_block(ItemType type, const std::string& id, std::string_view
 /// The whole of this block never came: what came of it is told.
 void Activity::close_block(const StreamedBlocks::Block& block, std::string_view reason) {
   if (block.item.empty()) return;
-  tell_delta(block.item, events::DeltaType::Text, std::string_view{block.text}.substr(block.told));
+  emit_delta(block.item, events::DeltaType::Text, std::string_view{block.text}.substr(block.told));
   say(events::ItemCompleted{.item_id = block.item,
                             .completed_at = at_,
                             .result = json::object{{"failed", true}, {"reason", reason}},
                             .duration = std::max<std::int64_t>(0, at_ - block.since)});
 }
 
-void Activity::tell_delta(const std::string& item, events::DeltaType type, std::string_view text) {
+void Activity::emit_delta(const std::string& item, events::DeltaType type, std::string_view text) {
   if (!text.empty()) say(events::ItemDelta{.item_id = item, .delta = {.type = type, .content = content(text)}});
 }
 
-void Activity::tell_output(Open& open, std::string_view text) {
-  tell_delta(open.item, events::DeltaType::ToolOutput, text);
+void Activity::emit_output(Open& open, std::string_view text) {
+  emit_delta(open.item, events::DeltaType::ToolOutput, text);
   open.printed += text;
 }
 
 /// Gemini adds to a text under its old id: that is an item of its own.
-std::string Activity::item_named(ItemType type, const std::string& id) {
+std::string Activity::find_item(ItemType type, const std::string& id) {
   const std::string_view prefix = type == ItemType::Thinking ? "t" : "m";
   if (id.empty()) return format("{}-{}", prefix, ++nameless_);
   auto name = format("{}-{}", prefix, id.size() <= kMaxIdBytes ? id : sha256_hex(id));
@@ -173,8 +175,8 @@ std::string Activity::item_named(ItemType type, const std::string& id) {
   return repeated_ == 0 ? name : format("{}.{}", name, repeated_ + 1);
 }
 
-void Activity::on(const transcripts::Tool& tool) {
-  if (open_named(tool.id) != nullptr) return;
+void Activity::on(const transcripts::ToolCall& tool) {
+  if (find_open(tool.id) != nullptr) return;
   if (open_.size() >= kMaxOpen) {
     complete(open_.front(), true, "too many calls are open");
     open_.pop_front();
@@ -185,7 +187,7 @@ void Activity::on(const transcripts::Tool& tool) {
                                               : sha256_hex(tool.id);
   say(events::ItemStarted{
       .item_id = item, .item_type = type_of(kind, tool.input), .started_at = at_, .metadata = metadata_of(tool)});
-  tell_delta(item, events::DeltaType::ToolInput, tool.input);
+  emit_delta(item, events::DeltaType::ToolInput, tool.input);
   block_since_ = at_;
   Open open{tool.id, std::move(item), &kind, tool.input, at_};
   if (tool.id.empty()) return complete(open, false, {});  // its result would not say whose it is
@@ -201,54 +203,55 @@ void Activity::on(const transcripts::ToolResult& result) {
   block_since_ = at_;
   // A result that says something else than was printed (it was shortened for the model) repeats what is told.
   if (const auto shown = content(result.text); shown.starts_with(open.printed))
-    tell_output(open, std::string_view{shown}.substr(open.printed.size()));
-  if (!open.told) tell_deed(open, result);
-  if (!open.told && open.kind->use == Use::Shell) open.failed = outcome_in(result.text).exit_code.value_or(0) != 0;
+    emit_output(open, std::string_view{shown}.substr(open.printed.size()));
+  if (!open.told) emit_tool_effect(open, result);
+  if (!open.told && open.kind->use == ToolCategory::Shell)
+    open.failed = outcome_in(result.text).exit_code.value_or(0) != 0;
   complete(open, result.failed || open.failed, {});
 }
 
 /// Of what failed, only that a command ran is sure: it says with which code it ended.
-void Activity::tell_deed(const Open& open, const transcripts::ToolResult& result) {
+void Activity::emit_tool_effect(const Open& open, const transcripts::ToolResult& result) {
   const auto& kind = *open.kind;
-  if (kind.use == Use::Shell) {
+  if (kind.use == ToolCategory::Shell) {
     const auto outcome = outcome_in(result.text);
     if (result.failed && !outcome.exit_code) return;
-    return tell_command({.text = subject_of(kind, open.input),
+    return emit_command({.text = subject_of(kind, open.input),
                          .exit_code = outcome.exit_code,
                          .duration_ms = std::max<std::int64_t>(0, at_ - open.since),
                          .output = outcome.output});
   }
   if (result.failed) return;
   const auto subject = subject_of(kind, open.input);
-  if (kind.use == Use::Patch) {
-    for (const auto& change : files_in_patch(subject)) tell_change(change, false);
-  } else if (kind.use == Use::Read || changes_files(kind.use)) {
+  if (kind.use == ToolCategory::Patch) {
+    for (const auto& change : files_in_patch(subject)) emit_change(change, false);
+  } else if (kind.use == ToolCategory::Read || changes_files(kind.use)) {
     if (subject.empty()) return;
-    events::FileOperation operation{.operation = kind.use == Use::Read    ? FileOperationKind::Read
-                                                 : kind.use == Use::Write ? FileOperationKind::Write
-                                                                          : FileOperationKind::Edit,
+    events::FileOperation operation{.operation = kind.use == ToolCategory::Read    ? FileOperationKind::Read
+                                                 : kind.use == ToolCategory::Write ? FileOperationKind::Write
+                                                                                   : FileOperationKind::Edit,
                                     .file_path = cut(subject, kMaxPathBytes)};
     // What a file held before it was written over is not known.
-    if (kind.use == Use::Edit && !kind.before.empty())
+    if (kind.use == ToolCategory::Edit && !kind.before.empty())
       if (const auto input = parse_json_object(open.input)) set_diff(operation, diff_of(kind, *input));
     say(std::move(operation));
   }
 }
 
-void Activity::on(const transcripts::Command& command) {
+void Activity::on(const transcripts::CommandRun& command) {
   auto full = command;
-  if (auto* const open = open_named(command.tool)) {
+  if (auto* const open = find_open(command.tool)) {
     open->told = true;
     open->failed = command.exit_code.value_or(0) != 0;
     if (full.text.empty()) full.text = subject_of(*open->kind, open->input);
     if (!full.duration_ms) full.duration_ms = std::max<std::int64_t>(0, at_ - open->since);
   } else {
-    for (auto& each : open_) each.told = each.told || each.kind->use == Use::Shell;
+    for (auto& each : open_) each.told = each.told || each.kind->use == ToolCategory::Shell;
   }
-  tell_command(full);
+  emit_command(full);
 }
 
-void Activity::tell_command(const transcripts::Command& command) {
+void Activity::emit_command(const transcripts::CommandRun& command) {
   if (command.text.empty()) return;
   say(events::CommandExecuted{.command = content(command.text),
                               .exit_code = command.exit_code,
@@ -258,15 +261,15 @@ void Activity::tell_command(const transcripts::Command& command) {
 }
 
 void Activity::on(const transcripts::FileChange& change) {
-  auto* const open = open_named(change.tool);
+  auto* const open = find_open(change.tool);
   if (open != nullptr)
     open->told = true;
   else
     for (auto& each : open_) each.told = each.told || changes_files(each.kind->use);
-  tell_change(change, open != nullptr && open->kind->use == Use::Write);
+  emit_change(change, open != nullptr && open->kind->use == ToolCategory::Write);
 }
 
-void Activity::tell_change(const transcripts::FileChange& change, bool written) {
+void Activity::emit_change(const transcripts::FileChange& change, bool written) {
   if (change.path.empty()) return;
   auto diff = change.change == Change::Created && change.diff.empty() ? diff_between("", change.content)
                                                                       : diff_from(change.diff);
@@ -287,7 +290,7 @@ void Activity::tell_change(const transcripts::FileChange& change, bool written) 
   }
 }
 
-void Activity::on(const transcripts::Usage& usage) {
+void Activity::on(const transcripts::TokenUsage& usage) {
   say(events::TokensUsed{.model = cut(usage.model, kMaxWordBytes),
                          .input_tokens = usage.input.value_or(0),
                          .output_tokens = usage.output.value_or(0),
@@ -302,9 +305,9 @@ void Activity::on(const transcripts::Usage& usage) {
 }
 
 void Activity::on(const transcripts::TurnEnded& turn) {
-  close_all(turn.ending == transcripts::Ending::Interrupted ? kInterrupted
-            : turn.ending == transcripts::Ending::Failed    ? "the turn failed"
-                                                            : "the turn ended without its result");
+  close_all(turn.ending == transcripts::TurnOutcome::Interrupted ? kInterrupted
+            : turn.ending == transcripts::TurnOutcome::Failed    ? "the turn failed"
+                                                                 : "the turn ended without its result");
 }
 
 void Activity::on(const transcripts::Unknown& unknown) {
@@ -330,7 +333,7 @@ void Activity::close_all(std::string_view reason) {
   for (const auto& open : std::exchange(open_, {})) complete(open, true, reason);
 }
 
-Activity::Open* Activity::open_named(std::string_view id) {
+Activity::Open* Activity::find_open(std::string_view id) {
   if (id.empty()) return nullptr;
   const auto found = std::ranges::find(open_, id, &Open::id);
   return found == open_.end() ? nullptr : &*found;

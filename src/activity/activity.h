@@ -33,11 +33,11 @@ inline constexpr std::size_t kMaxInputBytes = 16 * 1024;         // of a tool, i
 inline constexpr std::string_view kInterrupted = "interrupted";  // the reason of a call that a person broke off
 inline constexpr std::size_t kMaxUnparsed = 32;                  // told of one record
 
-struct Happened {
+struct TimedEvent {
   events::Event event;
   WallMs at = 0;
 };
-using Happenings = std::vector<Happened>;
+using TimedEvents = std::vector<TimedEvent>;
 
 /// A piece of a block that the model is writing.
 struct Piece {
@@ -51,12 +51,12 @@ class Activity {
   /// `source`: how it is known, for tokens.used and agent.unparsed: `transcript`, `server`.
   explicit Activity(std::string_view source) : source_{source} {}
 
-  Happenings take(const transcripts::Entry& entry, WallMs at);
-  Happenings take(const Piece& piece, WallMs at);
+  TimedEvents take(const transcripts::Entry& entry, WallMs at);
+  TimedEvents take(const Piece& piece, WallMs at);
   /// `so_far`: all that a tool that still runs has printed.
-  Happenings take_output(std::string_view tool, std::string_view so_far, WallMs at);
+  TimedEvents take_output(std::string_view tool, std::string_view so_far, WallMs at);
   /// Nothing more will come of what is open, and why: the agent is gone, or follows another record.
-  Happenings end(std::string_view why, WallMs at);
+  TimedEvents end(std::string_view why, WallMs at);
 
  private:
   struct Open {
@@ -70,35 +70,35 @@ class Activity {
     std::string printed = {};  // of its output, what is told already
   };
 
-  void on(const transcripts::Session&) { close_all("another session began"); }
+  void on(const transcripts::SessionInfo&) { close_all("another session began"); }
   void on(const transcripts::Text& text);
   void on(const transcripts::Thought& thought);
-  void on(const transcripts::Prompt&) { block_since_ = at_; }
+  void on(const transcripts::ModelInput&) { block_since_ = at_; }
   void on(const transcripts::Queued&) {}
-  void on(const transcripts::Tool& tool);
+  void on(const transcripts::ToolCall& tool);
   void on(const transcripts::ToolResult& result);
-  void on(const transcripts::Command& command);
+  void on(const transcripts::CommandRun& command);
   void on(const transcripts::FileChange& change);
-  void on(const transcripts::Usage& usage);
+  void on(const transcripts::TokenUsage& usage);
   void on(const transcripts::Limit&) {}
-  void on(const transcripts::Failure&) {}
+  void on(const transcripts::TurnFailure&) {}
   void on(const transcripts::TurnStarted&) { block_since_ = at_; }
   void on(const transcripts::TurnEnded& turn);
   void on(const transcripts::Unknown& unknown);
 
   void say(events::Event event) { said_.push_back({std::move(event), at_}); }
-  void tell_block(events::ItemType type, const std::string& id, std::string_view text);
-  void tell_output(Open& open, std::string_view text);
-  void tell_delta(const std::string& item, events::DeltaType type, std::string_view text);
+  void emit_block(events::ItemType type, const std::string& id, std::string_view text);
+  void emit_output(Open& open, std::string_view text);
+  void emit_delta(const std::string& item, events::DeltaType type, std::string_view text);
   void close_block(const StreamedBlocks::Block& block, std::string_view reason);
   [[nodiscard]] WallMs block_start() const { return block_since_ > 0 && block_since_ < at_ ? block_since_ : at_; }
-  std::string item_named(events::ItemType type, const std::string& id);
-  void tell_deed(const Open& open, const transcripts::ToolResult& result);
-  void tell_command(const transcripts::Command& command);
-  void tell_change(const transcripts::FileChange& change, bool written);
+  std::string find_item(events::ItemType type, const std::string& id);
+  void emit_tool_effect(const Open& open, const transcripts::ToolResult& result);
+  void emit_command(const transcripts::CommandRun& command);
+  void emit_change(const transcripts::FileChange& change, bool written);
   void complete(const Open& open, bool failed, std::string_view reason);
   void close_all(std::string_view reason);
-  Open* open_named(std::string_view id);
+  Open* find_open(std::string_view id);
 
   std::string source_;
   std::deque<Open> open_;
@@ -108,8 +108,8 @@ class Activity {
   std::uint64_t repeated_ = 0;  // times it did
   std::uint64_t nameless_ = 0;  // items without an id of their own
   std::size_t unparsed_ = 0;
-  WallMs at_ = 0;    // of the entry at hand
-  Happenings said_;  // for the entry at hand
+  WallMs at_ = 0;     // of the entry at hand
+  TimedEvents said_;  // for the entry at hand
 };
 
 }  // namespace relay::activity

@@ -7,10 +7,10 @@
 namespace relay::activity {
 namespace {
 
-using transcripts::Command;
+using transcripts::CommandRun;
 using transcripts::FileChange;
 using transcripts::Text;
-using transcripts::Tool;
+using transcripts::ToolCall;
 using transcripts::ToolResult;
 using transcripts::TurnEnded;
 using Lines = std::vector<std::string>;
@@ -36,13 +36,13 @@ struct AnActivity : ::testing::Test {
     std::erase_if(lines, [&](const std::string& line) { return !line.starts_with(type); });
     return lines;
   }
-  static Tool tool(std::string name, std::string input, std::string id = "c1") {
+  static ToolCall tool(std::string name, std::string input, std::string id = "c1") {
     return {.id = std::move(id), .name = std::move(name), .input = std::move(input)};
   }
 };
 
 TEST_F(AnActivity, ABlockBeginsWhenTheModelWasAskedOrTheBlockBeforeEnded) {
-  (void)take(transcripts::Prompt{.id = "p", .text = "greet"});
+  (void)take(transcripts::ModelInput{.id = "p", .text = "greet"});
   now = 1'400;
   EXPECT_EQ(take(transcripts::Thought{.id = "u1", .text = "Hm."}),
             (Lines{R"(item.started {"itemId":"t-u1","itemType":"thinking","startedAt":1000})",
@@ -75,7 +75,7 @@ TEST_F(AnActivity, PiecesAreDeltasAsTheyCome) {
 
 TEST_F(AnActivity, ABlockThatIsBrokenOffIsCompletedAsFailed) {
   (void)activity.take(Piece{.id = "d1", .text = "This will ta"}, now);
-  EXPECT_EQ(take(TurnEnded{.ending = transcripts::Ending::Interrupted}),
+  EXPECT_EQ(take(TurnEnded{.ending = transcripts::TurnOutcome::Interrupted}),
             (Lines{R"(item.delta {"itemId":"m-d1","delta":{"type":"text","content":"This will ta"}})",
                    R"(item.completed {"itemId":"m-d1","completedAt":1000,)"
                    R"("result":{"failed":true,"reason":"interrupted"},"duration":0})"}));
@@ -83,7 +83,7 @@ TEST_F(AnActivity, ABlockThatIsBrokenOffIsCompletedAsFailed) {
 
 TEST_F(AnActivity, OutputOfARunningToolIsToldOnce) {
   (void)take(tool("Bash", R"({"command":"make"})"));
-  const auto deltas = [&](const Happenings& all) {
+  const auto deltas = [&](const TimedEvents& all) {
     Lines lines;
     for (const auto& [event, at] : all)
       if (const auto* delta = std::get_if<events::ItemDelta>(&event)) lines.push_back(delta->delta.content);
@@ -122,7 +122,7 @@ TEST_F(AnActivity, CommandWithAnotherExitCodeThanZeroHasFailed) {
       take_only(ToolResult{.id = "c1", .text = R"({"output":"no","metadata":{"exit_code":2}})"}, "item.completed"),
       Lines{R"(item.completed {"itemId":"c1","completedAt":1000,"result":{"failed":true},"duration":0})"});
   (void)take(tool("Bash", R"({"command":"make"})"));
-  (void)take(Command{.tool = "c1", .exit_code = 2});
+  (void)take(CommandRun{.tool = "c1", .exit_code = 2});
   EXPECT_EQ(take_only(ToolResult{.id = "c1", .text = "no"}, "item.completed"),
             Lines{R"(item.completed {"itemId":"c1","completedAt":1000,"result":{"failed":true},"duration":0})"});
 }
@@ -137,7 +137,7 @@ TEST_F(AnActivity, TheRecordsOwnWordOnACommandStandsForTheResults) {
   (void)take(tool("Bash", R"({"command":"make"})"));
   now = 1'200;
   EXPECT_EQ(
-      take(Command{.tool = "c1", .exit_code = 0, .output = "ok", .errors = "warned"}),
+      take(CommandRun{.tool = "c1", .exit_code = 0, .output = "ok", .errors = "warned"}),
       (Lines{R"(command.executed {"command":"make","exitCode":0,"duration":200,"stdout":"ok","stderr":"warned"})"}));
   EXPECT_EQ(take_only(ToolResult{.id = "c1", .text = "ok"}, "command"), Lines{});
 }
@@ -145,7 +145,7 @@ TEST_F(AnActivity, TheRecordsOwnWordOnACommandStandsForTheResults) {
 TEST_F(AnActivity, WhatAScriptRanIsToldThoughNoCallNamesIt) {
   EXPECT_NE(take(tool("exec", "const r = await tools.exec_command({cmd: 'cargo test'});"))[0].find("test_run"),
             std::string::npos);
-  EXPECT_EQ(take(Command{.tool = "exec-7", .text = "cargo test", .exit_code = 101, .duration_ms = 40}),
+  EXPECT_EQ(take(CommandRun{.tool = "exec-7", .text = "cargo test", .exit_code = 101, .duration_ms = 40}),
             (Lines{R"(command.executed {"command":"cargo test","exitCode":101,"duration":40})"}));
 }
 
@@ -192,7 +192,7 @@ TEST_F(AnActivity, ACallWithoutAResultFailsWhenItsTurnEnds) {
   (void)take(tool("Bash", R"({"command":"sleep 60"})"));
   now = 2'000;
   EXPECT_EQ(
-      take(TurnEnded{.ending = transcripts::Ending::Interrupted}),
+      take(TurnEnded{.ending = transcripts::TurnOutcome::Interrupted}),
       (Lines{
           R"(item.completed {"itemId":"c1","completedAt":2000,"result":{"failed":true,"reason":"interrupted"},"duration":1000})"}));
   EXPECT_EQ(take(TurnEnded{}), Lines{});
@@ -212,7 +212,7 @@ TEST_F(AnActivity, TooManyOpenCallsAreNotKept) {
 }
 
 TEST_F(AnActivity, TokensAreToldAgainUnderTheSameName) {
-  transcripts::Usage usage{.id = "msg/req", .model = "m", .input = 3, .cache_read = 7, .output = 1};
+  transcripts::TokenUsage usage{.id = "msg/req", .model = "m", .input = 3, .cache_read = 7, .output = 1};
   EXPECT_EQ(take(usage), (Lines{R"(tokens.used {"agentName":"","model":"m","inputTokens":3,"outputTokens":1,)"
                                 R"("cacheReadTokens":7,"requestId":"msg/req","source":"transcript"})"}));
   usage.output = 9;
@@ -231,7 +231,7 @@ TEST_F(AnActivity, StrangeInputKeepsToTheTables) {
       (void)take(ToolResult{.id = huge, .text = huge});
     }
   (void)take(Text{.id = huge, .text = huge});
-  (void)take(transcripts::Usage{.id = huge, .model = huge});
+  (void)take(transcripts::TokenUsage{.id = huge, .model = huge});
   (void)take(FileChange{.path = huge, .moved_to = huge, .diff = huge});
   (void)take(transcripts::Unknown{.type = "x", .problem = "y"});
   for (std::size_t i = 0; i < 2 * kMaxUnparsed; ++i) (void)take(transcripts::Unknown{.problem = "y"});

@@ -28,7 +28,7 @@ bool names_a_file(std::string_view line) {
 }
 
 std::string cut(std::string text) {
-  const auto kept = text::cut_at_letter(text, events::kMaxContentBytes).size();
+  const auto kept = text::truncate_utf8(text, events::kMaxContentBytes).size();
   text.resize(kept);
   return text;
 }

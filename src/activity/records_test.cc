@@ -16,7 +16,7 @@ namespace {
 using transcripts::testing::read_whole;
 using transcripts::testing::record_lines;
 
-std::string line_of(const Happened& happened) {
+std::string line_of(const TimedEvent& happened) {
   json::object line{{"type", events::type_of(happened.event)}};
   auto members = events::members_of(happened.event);
   EXPECT_TRUE(events::read_event(events::type_of(happened.event), members)) << json::serialize(members);

@@ -32,7 +32,7 @@ StreamedBlocks::Block* StreamedBlocks::append(events::ItemType type, std::string
     block = open_.insert(open_.end(), {.type = type, .id = std::string{id}});
   }
   const auto room = static_cast<std::size_t>(events::kMaxContentBytes) - block->text.size();
-  block->text += text::cut_at_letter(piece, room);
+  block->text += text::truncate_utf8(piece, room);
   return &*block;
 }
 

@@ -7,73 +7,73 @@
 namespace relay::activity {
 namespace {
 
-constexpr ToolKind kOther{"", Use::Other};
+constexpr ToolKind kOther{"", ToolCategory::Other};
 
 constexpr auto kTools = std::to_array<ToolKind>({
     // Claude Code
-    {"Bash", Use::Shell, "command"},
-    {"PowerShell", Use::Shell, "command"},
-    {"Read", Use::Read, "file_path"},
-    {"NotebookRead", Use::Read, "notebook_path"},
-    {"Write", Use::Write, "file_path", "", "content"},
-    {"Edit", Use::Edit, "file_path", "old_string", "new_string"},
-    {"MultiEdit", Use::Edit, "file_path", "old_string", "new_string"},
-    {"NotebookEdit", Use::Edit, "notebook_path", "", "new_source"},
-    {"Glob", Use::Search, "pattern"},
-    {"Grep", Use::Search, "pattern"},
-    {"LS", Use::Search, "path"},
-    {"WebSearch", Use::Search, "query"},
-    {"ToolSearch", Use::Search, "query"},
-    {"TodoWrite", Use::Plan},
-    {"TaskCreate", Use::Plan, "subject"},
-    {"TaskUpdate", Use::Plan},
-    {"TaskList", Use::Plan},
-    {"TaskGet", Use::Plan},
-    {"EnterPlanMode", Use::Plan},
-    {"ExitPlanMode", Use::Plan, "plan"},
+    {"Bash", ToolCategory::Shell, "command"},
+    {"PowerShell", ToolCategory::Shell, "command"},
+    {"Read", ToolCategory::Read, "file_path"},
+    {"NotebookRead", ToolCategory::Read, "notebook_path"},
+    {"Write", ToolCategory::Write, "file_path", "", "content"},
+    {"Edit", ToolCategory::Edit, "file_path", "old_string", "new_string"},
+    {"MultiEdit", ToolCategory::Edit, "file_path", "old_string", "new_string"},
+    {"NotebookEdit", ToolCategory::Edit, "notebook_path", "", "new_source"},
+    {"Glob", ToolCategory::Search, "pattern"},
+    {"Grep", ToolCategory::Search, "pattern"},
+    {"LS", ToolCategory::Search, "path"},
+    {"WebSearch", ToolCategory::Search, "query"},
+    {"ToolSearch", ToolCategory::Search, "query"},
+    {"TodoWrite", ToolCategory::Plan},
+    {"TaskCreate", ToolCategory::Plan, "subject"},
+    {"TaskUpdate", ToolCategory::Plan},
+    {"TaskList", ToolCategory::Plan},
+    {"TaskGet", ToolCategory::Plan},
+    {"EnterPlanMode", ToolCategory::Plan},
+    {"ExitPlanMode", ToolCategory::Plan, "plan"},
     // Codex
-    {"exec", Use::Script},
-    {"exec_command", Use::Shell, "cmd"},
-    {"shell", Use::Shell, "command"},
-    {"shell_command", Use::Shell, "command"},
-    {"local_shell_call", Use::Shell, "command"},
-    {"apply_patch", Use::Patch, "input"},
-    {"update_plan", Use::Plan, "explanation"},
-    {"view_image", Use::Read, "path"},
-    {"list_dir", Use::Search, "dir_path"},
-    {"grep_files", Use::Search, "pattern"},
-    {"web_search_call", Use::Search, "query"},
+    {"exec", ToolCategory::Script},
+    {"exec_command", ToolCategory::Shell, "cmd"},
+    {"shell", ToolCategory::Shell, "command"},
+    {"shell_command", ToolCategory::Shell, "command"},
+    {"local_shell_call", ToolCategory::Shell, "command"},
+    {"apply_patch", ToolCategory::Patch, "input"},
+    {"update_plan", ToolCategory::Plan, "explanation"},
+    {"view_image", ToolCategory::Read, "path"},
+    {"list_dir", ToolCategory::Search, "dir_path"},
+    {"grep_files", ToolCategory::Search, "pattern"},
+    {"web_search_call", ToolCategory::Search, "query"},
     // Gemini CLI; Codex calls one of them the same
-    {"run_shell_command", Use::Shell, "command"},
-    {"read_file", Use::Read, "file_path"},
-    {"write_file", Use::Write, "file_path", "", "content"},
-    {"replace", Use::Edit, "file_path", "old_string", "new_string"},
-    {"read_many_files", Use::Search, "include"},
-    {"glob", Use::Search, "pattern"},
-    {"grep_search", Use::Search, "pattern"},
-    {"search_file_content", Use::Search, "pattern"},
-    {"list_directory", Use::Search, "dir_path"},
-    {"google_web_search", Use::Search, "query"},
-    {"write_todos", Use::Plan},
-    {"enter_plan_mode", Use::Plan},
-    {"exit_plan_mode", Use::Plan, "plan_filename"},
-    {"tracker_create_task", Use::Plan, "title"},
-    {"tracker_update_task", Use::Plan},
+    {"run_shell_command", ToolCategory::Shell, "command"},
+    {"read_file", ToolCategory::Read, "file_path"},
+    {"write_file", ToolCategory::Write, "file_path", "", "content"},
+    {"replace", ToolCategory::Edit, "file_path", "old_string", "new_string"},
+    {"read_many_files", ToolCategory::Search, "include"},
+    {"glob", ToolCategory::Search, "pattern"},
+    {"grep_search", ToolCategory::Search, "pattern"},
+    {"search_file_content", ToolCategory::Search, "pattern"},
+    {"list_directory", ToolCategory::Search, "dir_path"},
+    {"google_web_search", ToolCategory::Search, "query"},
+    {"write_todos", ToolCategory::Plan},
+    {"enter_plan_mode", ToolCategory::Plan},
+    {"exit_plan_mode", ToolCategory::Plan, "plan_filename"},
+    {"tracker_create_task", ToolCategory::Plan, "title"},
+    {"tracker_update_task", ToolCategory::Plan},
     // OpenCode, with Gemini's `glob`
-    {"bash", Use::Shell, "command"},
-    {"read", Use::Read, "filePath"},
-    {"write", Use::Write, "filePath", "", "content"},
-    {"edit", Use::Edit, "filePath", "oldString", "newString"},
-    {"multiedit", Use::Edit, "filePath", "oldString", "newString"},
-    {"patch", Use::Patch, "patchText"},
-    {"grep", Use::Search, "pattern"},
-    {"list", Use::Search, "path"},
-    {"websearch", Use::Search, "query"},
-    {"codesearch", Use::Search, "query"},
-    {"todowrite", Use::Plan},
-    {"todoread", Use::Plan},
-    {"plan_enter", Use::Plan},
-    {"plan_exit", Use::Plan},
+    {"bash", ToolCategory::Shell, "command"},
+    {"read", ToolCategory::Read, "filePath"},
+    {"write", ToolCategory::Write, "filePath", "", "content"},
+    {"edit", ToolCategory::Edit, "filePath", "oldString", "newString"},
+    {"multiedit", ToolCategory::Edit, "filePath", "oldString", "newString"},
+    {"patch", ToolCategory::Patch, "patchText"},
+    {"grep", ToolCategory::Search, "pattern"},
+    {"list", ToolCategory::Search, "path"},
+    {"websearch", ToolCategory::Search, "query"},
+    {"codesearch", ToolCategory::Search, "query"},
+    {"todowrite", ToolCategory::Plan},
+    {"todoread", ToolCategory::Plan},
+    {"plan_enter", ToolCategory::Plan},
+    {"plan_exit", ToolCategory::Plan},
 });
 
 /// A shell may be given words: then what it is to run is the last of three.
@@ -126,17 +126,17 @@ std::string subject_of(const ToolKind& kind, const json::object& input) {
   const auto member = [&](std::string_view name) { return text_in(input.if_contains(name)); };
   auto subject = kind.subject.empty() ? std::string{} : member(kind.subject);
   // The same tool in other versions, and of another agent.
-  if (subject.empty() && kind.use == Use::Read) subject = member("absolute_path");
-  if (subject.empty() && kind.use == Use::Patch) subject = member("patchText");
-  if (subject.empty() && kind.use == Use::Search) subject = member("path");
+  if (subject.empty() && kind.use == ToolCategory::Read) subject = member("absolute_path");
+  if (subject.empty() && kind.use == ToolCategory::Patch) subject = member("patchText");
+  if (subject.empty() && kind.use == ToolCategory::Search) subject = member("path");
   return subject;
 }
 
 std::string subject_of(const ToolKind& kind, std::string_view input) {
-  if (kind.use == Use::Script) return command_in_script(input);
+  if (kind.use == ToolCategory::Script) return command_in_script(input);
   const auto object = parse_json_object(input);
   if (object) return subject_of(kind, *object);
-  return kind.use == Use::Patch ? std::string{input} : std::string{};
+  return kind.use == ToolCategory::Patch ? std::string{input} : std::string{};
 }
 
 }  // namespace relay::activity

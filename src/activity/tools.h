@@ -12,7 +12,7 @@
 
 namespace relay::activity {
 
-enum class Use : std::uint8_t {
+enum class ToolCategory : std::uint8_t {
   Other,
   Shell,
   Script,  // a program that calls other tools, which the record tells on their own
@@ -26,7 +26,7 @@ enum class Use : std::uint8_t {
 
 struct ToolKind {
   std::string_view name;
-  Use use = Use::Other;
+  ToolCategory use = ToolCategory::Other;
   std::string_view subject = {};             // the member of its input that says on what: a command, a path, a pattern
   std::string_view before = {}, after = {};  // of an edit: the members with the old and the new text
 };

@@ -5,10 +5,10 @@
 
 namespace relay::adapters {
 
-void Adapter::on_hook(const hooks::Event&, std::uint64_t, HookReply reply) { reply({}); }
+void Adapter::on_hook(const hooks::HookEvent&, std::uint64_t, HookReply reply) { reply({}); }
 void Adapter::on_hook_gone(std::uint64_t) {}
 void Adapter::on_state(profiles::State) {}
-void Adapter::on_ended() {}
+void Adapter::on_agent_exit() {}
 
 std::unique_ptr<Adapter> adapter_for(std::string_view profile) {
   if (profile == "claude") return claude();

@@ -52,16 +52,16 @@ inline constexpr std::string_view kInboxFile = "inbox.md";
 }  // namespace way
 
 /// When a text of some mode may be handed to `speak`. Never while the agent asks something.
-enum class Moment : std::uint8_t {
+enum class DeliveryTiming : std::uint8_t {
   Never,    // this mode is not possible by a native way
   Idle,     // its turn is over
   Working,  // in the middle of a turn
   AnyTime,
   Asked,  // not handed over: the agent's hook comes and takes it (Listener::take)
 };
-struct Speaking {
-  Moment moment = Moment::Never;
-  std::string_view way = {};
+struct ModeSupport {
+  DeliveryTiming moment = DeliveryTiming::Never;
+  std::string_view via = {};
   SteadyTime not_before{};         // it takes only so many in a while
   bool as_peer = false;            // the agent tells its model that a peer speaks, not its user
   std::size_t together_bytes = 0;  // so much of several messages goes in one text; none: one message at a time
@@ -70,32 +70,34 @@ struct Speaking {
 inline constexpr std::size_t kModes = 5;  // of protocol::DeliveryMode
 
 /// What this session can do by its own doors, now. An empty way: only by screen and terminal.
-struct Capabilities {
-  std::string_view hear = {}, know = {}, answer = {}, count = {};
+struct NativeCapabilities {
+  std::string_view output = {}, state = {}, prompts = {}, usage = {};
   bool hears_soon = false;  // not yet by its own door, but it will: what the screen shows meanwhile may be history
   bool terminal = true;     // false: it runs with the person's descriptors, so there is no screen to read or type into
-  std::array<Speaking, kModes> speak = {};
+  std::array<ModeSupport, kModes> delivery = {};
 
-  [[nodiscard]] const Speaking& by(protocol::DeliveryMode mode) const { return speak[static_cast<std::size_t>(mode)]; }
-  Speaking& by(protocol::DeliveryMode mode) { return speak[static_cast<std::size_t>(mode)]; }
+  [[nodiscard]] const ModeSupport& by(protocol::DeliveryMode mode) const {
+    return delivery[static_cast<std::size_t>(mode)];
+  }
+  ModeSupport& by(protocol::DeliveryMode mode) { return delivery[static_cast<std::size_t>(mode)]; }
 };
 
 /// A text for the agent. `text` begins with our header; it reaches the agent as it is.
-struct Words {
+struct NativeDelivery {
   std::string delivery = {};  // an idempotency key
   std::string text = {};
   protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;
 };
 
 /// What the agent's own server or status says it is doing; only from sources that tell every change.
-struct Known {
+struct ReportedState {
   profiles::State state = profiles::State::Unknown;  // Working, Idle or Blocked
   std::string says = {};
-  std::string_view way = {};  // it came by; empty: by what `know` names
+  std::string_view via = {};  // it came by; empty: by what `know` names
 };
 
 /// Tokens and cost of one answer of the model, counted once: the same `id` again replaces what was told before.
-struct Usage {
+struct TokenUsage {
   std::string id = {}, model = {};
   std::int64_t input = 0, output = 0, cache_read = 0, cache_write = 0, reasoning = 0;
   std::optional<double> cost = {};  // in dollars, when the agent says so
@@ -105,33 +107,33 @@ class Listener {
  public:
   virtual ~Listener() = default;
   /// The agent's own words to the end: one whole block of raw markdown.
-  virtual void on_heard(std::string_view markdown, std::string_view way) = 0;
+  virtual void on_assistant_text(std::string_view markdown, std::string_view way) = 0;
   /// Text that was put before the model, as the agent itself tells: the proof that a message was seen. `id`: under which
   /// it stands there (a record's id, a hook's name, a message's); may be empty.
-  virtual void on_given(std::string_view text, std::string_view way, std::string_view id) = 0;
-  virtual void on_known() = 0;         // `known()` has changed
-  virtual void on_capabilities() = 0;  // `capabilities()` has changed
+  virtual void on_model_input(std::string_view text, std::string_view way, std::string_view id) = 0;
+  virtual void on_state_reported() = 0;  // `known()` has changed
+  virtual void on_capabilities() = 0;    // `capabilities()` has changed
   virtual void on_prompt(const Prompt& prompt) = 0;
   /// It cannot be answered here any more.
-  virtual void on_prompt_gone(const std::string& id, const PromptEnd& end) = 0;
-  virtual void on_usage(const Usage& usage) = 0;
+  virtual void on_prompt_closed(const std::string& id, const PromptOutcome& end) = 0;
+  virtual void on_usage(const TokenUsage& usage) = 0;
   /// What the agent did, and when it says it did; whose it is, is left to the listener. Prompts are not told so.
   virtual void on_event(const events::Event& event, WallMs at) = 0;
   /// A limit or failure that ended a turn, in the agent's words.
   virtual void on_failure(std::string_view what, std::string_view way) = 0;
   /// A way does not work (any more), and why: one sentence.
-  virtual void on_broken(std::string_view way, std::string why) = 0;
+  virtual void on_interface_failed(std::string_view way, std::string why) = 0;
   /// It works after all.
-  virtual void on_mended(std::string_view way) = 0;
+  virtual void on_interface_recovered(std::string_view way) = 0;
   /// Texts that `speak` handed over are out of the agent's hands again, unread, in the order in which they were handed over,
   /// and why. They may be delivered another way.
   virtual void on_returned(const std::vector<std::string>& deliveries, std::string_view reason) = 0;
   /// For a hook: what waits for this moment, together at most so many bytes; it is in the agent's hands from now on.
-  virtual std::string take(protocol::DeliveryMode mode, std::size_t max_bytes) = 0;
+  virtual std::string take_pending(protocol::DeliveryMode mode, std::size_t max_bytes) = 0;
 };
 
 /// Where an agent is about to be started.
-struct Surroundings {
+struct LaunchContext {
   std::string program;       // agent-relay itself, for hooks
   std::string private_file;  // a path of ours, 0600, removed by the host when the agent has ended
   std::string instructions;  // what the agent should know of the relay; empty: it is to be told nothing
@@ -140,29 +142,29 @@ struct Surroundings {
 
 class Adapter {
  public:
-  using OnHanded = std::move_only_function<void(Result<void>)>;
+  using OnAccepted = std::move_only_function<void(Result<void>)>;
   using OnAnswered = std::move_only_function<void(Result<void>)>;
-  using HookReply = std::move_only_function<void(const hooks::Answer&)>;
+  using HookReply = std::move_only_function<void(const hooks::HookResponse&)>;
 
   virtual ~Adapter() = default;
 
   /// Before the start: adds to the command what opens the doors. Where that is not possible the agent runs without, and
   /// `on_broken` says why after the start.
-  virtual void prepare(pty::Command& command, const Surroundings& where) = 0;
+  virtual void prepare(pty::Command& command, const LaunchContext& where) = 0;
   /// The program runs.
   virtual void start(net::AsioLoop& loop, Listener& listener, pid_t agent) = 0;
 
-  [[nodiscard]] virtual Capabilities capabilities() const = 0;
-  [[nodiscard]] virtual std::optional<Known> known() const { return std::nullopt; }
+  [[nodiscard]] virtual NativeCapabilities capabilities() const = 0;
+  [[nodiscard]] virtual std::optional<ReportedState> reported_state() const { return std::nullopt; }
 
-  virtual void speak(const Words& words, OnHanded done) = 0;
+  virtual void deliver(const NativeDelivery& words, OnAccepted done) = 0;
   /// To a prompt that is open. Told once, when the agent has it, or why not: it is gone, or cannot be answered so.
-  virtual void answer(const std::string& prompt, const Reply& reply, OnAnswered done) = 0;
+  virtual void answer(const std::string& prompt, const PromptAnswer& reply, OnAnswered done) = 0;
   /// No rule decides that prompt. An agent that shows its own dialog only after its hook has returned may show it now.
   virtual void show_dialog(const std::string& /*prompt*/) {}
 
   /// A hook of the agent waits at the door. `call` names it for `on_hook_gone`: it left without an answer.
-  virtual void on_hook(const hooks::Event& event, std::uint64_t call, HookReply reply);
+  virtual void on_hook(const hooks::HookEvent& event, std::uint64_t call, HookReply reply);
   virtual void on_hook_gone(std::uint64_t call);
   /// What the host sees: for adapters that need to know when a dialog has closed.
   virtual void on_state(profiles::State state);
@@ -170,7 +172,7 @@ class Adapter {
   /// whether it is the agent's start page, without a conversation.
   virtual void on_shown(std::string_view /*title*/, bool /*start_page*/) {}
   /// The program has ended, and its last words were read: what it had begun will not be completed.
-  virtual void on_ended();
+  virtual void on_agent_exit();
 };
 
 /// The adapter for a profile of that name; none when the agent has no doors we know.

@@ -29,7 +29,7 @@ Result<json::object> read_record(const fs::path& path) {
 
 }  // namespace
 
-std::string inbox_line(const Words& words) {
+std::string inbox_line(const NativeDelivery& words) {
   const bool urgent = words.mode == protocol::DeliveryMode::Immediate;
   return json::serialize(json::object{{"type", "user"},
                                       {"message", {{"role", "user"}, {"content", words.text}}},
@@ -41,7 +41,7 @@ std::string inbox_line(const Words& words) {
 /// One message on its way into the socket.
 class ClaudeInbox::Writing final : public net::StreamListener {
  public:
-  Writing(std::string path, std::string line, Adapter::OnHanded done)
+  Writing(std::string path, std::string line, Adapter::OnAccepted done)
       : path_{std::move(path)}, line_{std::move(line)}, done_{std::move(done)} {}
 
   void on_connected(Result<std::unique_ptr<net::Stream>> stream) {
@@ -74,7 +74,7 @@ class ClaudeInbox::Writing final : public net::StreamListener {
 
   std::string path_;
   std::string line_;
-  Adapter::OnHanded done_;
+  Adapter::OnAccepted done_;
   std::unique_ptr<net::Stream> stream_;
   bool over_ = false;
 };
@@ -113,7 +113,7 @@ SteadyTime ClaudeInbox::ready_at() const { return full_at_ - (kBurst - 1) * kRef
 
 bool ClaudeInbox::runs_low() const { return full_at_ > loop_.now().steady + kBurst / 2 * kRefill; }
 
-void ClaudeInbox::put(const Words& words, const std::string& session, Adapter::OnHanded done) {
+void ClaudeInbox::put(const NativeDelivery& words, const std::string& session, Adapter::OnAccepted done) {
   std::erase_if(writing_, [](const auto& each) { return each->over(); });
   const auto path = socket_of(session);
   if (!path) return done(Failure{path.error()});

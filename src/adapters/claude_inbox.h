@@ -28,7 +28,7 @@ class ClaudeInbox {
   /// That session has an inbox now.
   [[nodiscard]] bool exists(const std::string& session) const { return socket_of(session).has_value(); }
   /// `session`: Claude's own id of its session, when it is known; another process of that name is not written to.
-  void put(const Words& words, const std::string& session, Adapter::OnHanded done);
+  void put(const NativeDelivery& words, const std::string& session, Adapter::OnAccepted done);
 
  private:
   class Writing;
@@ -44,6 +44,6 @@ class ClaudeInbox {
 };
 
 /// The line that is written: our text as a user message of a peer.
-std::string inbox_line(const Words& words);
+std::string inbox_line(const NativeDelivery& words);
 
 }  // namespace relay::adapters

@@ -21,8 +21,8 @@ using protocol::DeliveryMode;
 
 /// Codex shows its dialog only once the hook has returned: a person at its terminal must not wait for it. The daemon says
 /// at once when no rule decides (`show_dialog`); the patience is for a daemon that says nothing.
-constexpr Millis kAttendedPatience{2'000};
-constexpr Millis kUnattendedPatience{30'000};
+constexpr Millis kAttendedTimeout{2'000};
+constexpr Millis kUnattendedTimeout{30'000};
 
 /// Nothing tells when Codex opens its rollout. It does so with the prompt, within a second of its start or when its input ends,
 /// and a turn may last only seconds. A run with --ephemeral opens none.
@@ -36,21 +36,21 @@ constexpr std::string_view kOtherThreadReason = "Codex shows another conversatio
 /// Codex may draw its composer before it has opened the thread that it then shows.
 constexpr Millis kThreadSettle{1'000};
 
-class Codex final : public HookedAdapter {
+class Codex final : public HookAdapter {
  public:
-  Codex() : HookedAdapter{hooks::Agent::Codex, transcripts::codex_reader} {}
+  Codex() : HookAdapter{hooks::AgentCli::Codex, transcripts::codex_reader} {}
 
-  void prepare(pty::Command& command, const Surroundings& where) override {
+  void prepare(pty::Command& command, const LaunchContext& where) override {
     serve_ = command;
     one_shot_ = hooks::is_one_shot_codex(command.argv);
-    HookedAdapter::prepare(command, where);
+    HookAdapter::prepare(command, where);
   }
   void start(net::AsioLoop& loop, Listener& listener, pid_t agent) override {
     queue_ = std::make_unique<CodexQueue>(loop, serve_, [this, &listener](const std::vector<std::string>& deliveries) {
       listener.on_returned(deliveries, shows_other_ ? kOtherThreadReason : kPausedReason);
       listener.on_capabilities();
     });
-    HookedAdapter::start(loop, listener, agent);
+    HookAdapter::start(loop, listener, agent);
     started_at_ = loop.now().wall;
     agent_ = agent;
     if (one_shot_ && std::ranges::find(serve_.argv, "--ephemeral") == serve_.argv.end()) look_for_rollout();
@@ -59,43 +59,43 @@ class Codex final : public HookedAdapter {
   /// end of a turn; Codex looks into it only every few seconds, and then takes all that is there, one turn each.
   /// After an interrupted turn it takes nothing until another turn has begun, and while another thread is on the screen what
   /// it takes is not seen: then texts are typed, once those that were queued are back.
-  [[nodiscard]] Capabilities capabilities() const override {
-    auto can = HookedAdapter::capabilities();
+  [[nodiscard]] NativeCapabilities capabilities() const override {
+    auto can = HookAdapter::capabilities();
     if (one_shot_) {
-      can.hears_soon = look_timer_ != nullptr;
+      can.hears_soon = recheck_timer_ != nullptr;
       return can;
     }
-    can.know = way::kStatus;
+    can.state = way::kStatus;
     if (queue_works_ && (!queue_paused_ || queue_->is_withdrawing()) && !session().empty())
-      can.by(DeliveryMode::OnIdle) = {Moment::AnyTime, way::kQueue};
+      can.by(DeliveryMode::OnIdle) = {DeliveryTiming::AnyTime, way::kQueue};
     return can;
   }
   void on_state(profiles::State state) override {
-    HookedAdapter::on_state(state);
+    HookAdapter::on_state(state);
     if (state != profiles::State::Idle) return;
     look_at_thread();
     thread_timer_ = loop().after(kThreadSettle, [this] { look_at_thread(); });
   }
-  void on_hook(const hooks::Event& event, std::uint64_t call, HookReply reply) override {
+  void on_hook(const hooks::HookEvent& event, std::uint64_t call, HookReply reply) override {
     const auto before = session();
-    HookedAdapter::on_hook(event, call, std::move(reply));
+    HookAdapter::on_hook(event, call, std::move(reply));
     if (session() != before) look_at_thread();
   }
-  void on_ended() override {
-    look_timer_ = nullptr;
+  void on_agent_exit() override {
+    recheck_timer_ = nullptr;
     thread_timer_ = nullptr;
     ended_ = true;
     queue_->resume();
-    HookedAdapter::on_ended();
+    HookAdapter::on_agent_exit();
   }
   /// Where no person sits before it the hook stays open for a while: by it, a refusal can carry its reason.
   void show_dialog(const std::string& prompt) override {
     if (where().attended) leave_prompt(prompt);
   }
-  void speak(const Words& words, OnHanded done) override {
+  void deliver(const NativeDelivery& words, OnAccepted done) override {
     look_at_thread();
     queue_->put(words, session(), [this, done = std::move(done)](Result<void> outcome) mutable {
-      if (!outcome && std::exchange(queue_works_, false)) break_way(way::kQueue, outcome.error().message());
+      if (!outcome && std::exchange(queue_works_, false)) fail_interface(way::kQueue, outcome.error().message());
       done(std::move(outcome));
     });
   }
@@ -103,15 +103,15 @@ class Codex final : public HookedAdapter {
  private:
   [[nodiscard]] bool starts_anew() const override { return true; }     // `/new`
   [[nodiscard]] int turns_before_hooks() const override { return 2; }  // its start looks like a turn
-  [[nodiscard]] std::optional<Millis> prompt_patience() const override {
-    return where().attended ? kAttendedPatience : kUnattendedPatience;
+  [[nodiscard]] std::optional<Millis> prompt_timeout() const override {
+    return where().attended ? kAttendedTimeout : kUnattendedTimeout;
   }
 
   void on_own_entry(const transcripts::Entry& entry) override {
-    if (const auto* prompt = std::get_if<transcripts::Prompt>(&entry)) queue_->on_model_input(prompt->text);
+    if (const auto* prompt = std::get_if<transcripts::ModelInput>(&entry)) queue_->on_model_input(prompt->text);
     const auto* ended = std::get_if<transcripts::TurnEnded>(&entry);
     if (ended == nullptr && !std::holds_alternative<transcripts::TurnStarted>(entry)) return;
-    interrupted_ = ended != nullptr && ended->ending == transcripts::Ending::Interrupted;
+    interrupted_ = ended != nullptr && ended->ending == transcripts::TurnOutcome::Interrupted;
     update_queue();
   }
 
@@ -134,12 +134,12 @@ class Codex final : public HookedAdapter {
   }
 
   void look_for_rollout() {
-    look_timer_ = nullptr;
+    recheck_timer_ = nullptr;
     if (follows()) return;
     if (const auto rollout = find_open_rollout(agent_, codex_home(serve_)); !rollout.empty())
       return follow(rollout, thread_of_rollout(rollout), started_at_);
     const auto interval = ++looks_ < kFrequentLooks ? kRolloutLookInterval : kLateRolloutLookInterval;
-    look_timer_ = loop().after(interval, [this] { look_for_rollout(); });
+    recheck_timer_ = loop().after(interval, [this] { look_for_rollout(); });
   }
 
   pty::Command serve_;
@@ -147,7 +147,7 @@ class Codex final : public HookedAdapter {
   pid_t agent_ = 0;
   WallMs started_at_ = 0;
   int looks_ = 0;
-  std::unique_ptr<net::Timer> look_timer_;
+  std::unique_ptr<net::Timer> recheck_timer_;
   std::unique_ptr<CodexQueue> queue_;
   std::unique_ptr<net::Timer> thread_timer_;
   bool queue_works_ = true;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kGreeting = 0;
 
-std::string greeting() {
+std::string session_context() {
   return json::serialize(json::object{
       {"id", kGreeting},
       {"method", "initialize"},
@@ -20,12 +20,12 @@ std::string greeting() {
 
 }  // namespace
 
-CodexQueue::CodexQueue(net::AsioLoop& loop, pty::Command command, OnWithdrawn on_withdrawn, CodexPace pace)
+CodexQueue::CodexQueue(net::AsioLoop& loop, pty::Command command, OnWithdrawn on_withdrawn, CodexTimeouts pace)
     : loop_{loop}, command_{std::move(command)}, on_withdrawn_{std::move(on_withdrawn)}, pace_{pace} {
   command_.argv = {command_.argv.front(), "app-server"};
 }
 
-void CodexQueue::put(const Words& words, const std::string& thread, Adapter::OnHanded done) {
+void CodexQueue::put(const NativeDelivery& words, const std::string& thread, Adapter::OnAccepted done) {
   const auto number = ++last_number_;
   submissions_.push_back({.number = number, .thread = thread, .delivery = words.delivery, .text = words.text});
   if (paused_ || withdrawing_) {
@@ -130,10 +130,10 @@ void CodexQueue::erase(std::uint64_t number) {
 void CodexQueue::call(std::string_view action, std::string_view method, json::object params, OnResponse done) {
   if (!helper_) {
     ready_ = false;
-    auto helper = pty::LineHelper::start(loop_, command_, *this);
+    auto helper = pty::LineProcess::start(loop_, command_, *this);
     if (!helper) return done(Failure{helper.error()});
     helper_ = *std::move(helper);
-    helper_->write_line(greeting());
+    helper_->write_line(session_context());
     if (!helper_) return done(fail("codex app-server: it ended at once"));  // found gone in the middle of our greeting
   }
   const auto id = ++last_id_;
@@ -142,7 +142,7 @@ void CodexQueue::call(std::string_view action, std::string_view method, json::ob
        .action = action,
        .line = json::serialize(json::object{{"id", id}, {"method", method}, {"params", std::move(params)}}),
        .done = std::move(done),
-       .until = loop_.now().steady + pace_.patience});
+       .until = loop_.now().steady + pace_.timeout});
   if (ready_) write_waiting();
   set_timer();
 }

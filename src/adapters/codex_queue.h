@@ -30,13 +30,13 @@
 
 namespace relay::adapters {
 
-struct CodexPace {
-  Millis patience{15'000};    // for an answer
+struct CodexTimeouts {
+  Millis timeout{15'000};     // for an answer
   Millis keep_alive{30'000};  // without anything to do
   Millis retry{5'000};        // of a delete without an answer
 };
 
-class CodexQueue final : private pty::LineHelperListener {
+class CodexQueue final : private pty::LineProcessListener {
  public:
   /// Deliveries, in the order in which they were put.
   using OnWithdrawn = std::function<void(const std::vector<std::string>& deliveries)>;
@@ -45,10 +45,10 @@ class CodexQueue final : private pty::LineHelperListener {
   static constexpr int kMaxRetries = 3;          // of deletes, in one pause
 
   /// `command` starts Codex itself; how it is asked to serve is ours.
-  CodexQueue(net::AsioLoop& loop, pty::Command command, OnWithdrawn on_withdrawn, CodexPace pace = {});
+  CodexQueue(net::AsioLoop& loop, pty::Command command, OnWithdrawn on_withdrawn, CodexTimeouts pace = {});
 
   /// `done` is dropped without a call when the text is reported as withdrawn instead.
-  void put(const Words& words, const std::string& thread, Adapter::OnHanded done);
+  void put(const NativeDelivery& words, const std::string& thread, Adapter::OnAccepted done);
   /// Codex takes nothing from its queue: what is queued is withdrawn.
   void pause();
   /// Codex takes from its queue again: what could not be withdrawn stays there.
@@ -95,8 +95,8 @@ class CodexQueue final : private pty::LineHelperListener {
   net::AsioLoop& loop_;
   pty::Command command_;
   OnWithdrawn on_withdrawn_;
-  CodexPace pace_;
-  std::unique_ptr<pty::LineHelper> helper_;
+  CodexTimeouts pace_;
+  std::unique_ptr<pty::LineProcess> helper_;
   bool ready_ = false;  // it has answered our greeting
   std::deque<Request> requests_;
   std::deque<Submission> submissions_;  // the oldest first

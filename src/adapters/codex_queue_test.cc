@@ -29,7 +29,7 @@ constexpr const char* kQueued =
 constexpr const char* kNoThread =
     R"({"error":{"code":-32603,"message":"failed to read thread: invalid thread-store request: no rollout found for thread id 01a1de40-5663-7222-84c7-ba350712453e"},"id":1})";
 constexpr const char* kThread = "01a1de40-5663-7222-84c7-ba350712453e";
-constexpr CodexPace kPatient{.patience = Millis{60'000}, .keep_alive = Millis{60'000}};
+constexpr CodexTimeouts kPatient{.timeout = Millis{60'000}, .keep_alive = Millis{60'000}};
 
 struct CodexQueueTest : ::testing::Test {
   net::testing::TemporaryDirectory place;
@@ -40,7 +40,7 @@ struct CodexQueueTest : ::testing::Test {
   int withdrawals = 0;  // that were reported
 
   /// A `codex` that writes down what it is asked: `hear` reads one line, `say` writes one.
-  void codex(const std::string& script, CodexPace pace = kPatient) {
+  void codex(const std::string& script, CodexTimeouts pace = kPatient) {
     const auto path = place.file("codex");
     std::ofstream{path} << "#!/bin/sh\nasked=" << place.file("asked")
                         << "\necho \"$@\" >> $asked\n"
@@ -63,7 +63,7 @@ struct CodexQueueTest : ::testing::Test {
   static std::string opening() { return "hear\n" + say(kGreets) + say(kTells) + "hear\nhear\n"; }
 
   void put(std::string text) {
-    const Words words{.delivery = "d-" + text, .text = text};
+    const NativeDelivery words{.delivery = "d-" + text, .text = text};
     queue->put(words, kThread, [this, text](const Result<void>& outcome) {
       outcomes.push_back(text + (outcome ? "" : ": " + outcome.error().message()));
     });
@@ -140,14 +140,14 @@ TEST_F(CodexQueueTest, WhatIsNoAnswerIsPassedOver) {
 }
 
 TEST_F(CodexQueueTest, ACodexThatNeverGreetsIsGivenUp) {
-  codex("while hear; do :; done\n", {.patience = Millis{20}, .keep_alive = Millis{60'000}});
+  codex("while hear; do :; done\n", {.timeout = Millis{20}, .keep_alive = Millis{60'000}});
   put("hello");
   ASSERT_TRUE(decided());
   EXPECT_EQ(outcomes, Texts{"hello: codex app-server did not answer in time"});
 }
 
 TEST_F(CodexQueueTest, ATextThatIsNeverAnsweredCountsAsTaken) {
-  codex(opening() + "while hear; do :; done\n", {.patience = Millis{2'000}, .keep_alive = Millis{60'000}});
+  codex(opening() + "while hear; do :; done\n", {.timeout = Millis{2'000}, .keep_alive = Millis{60'000}});
   put("hello");
   ASSERT_TRUE(decided());
   EXPECT_EQ(outcomes, Texts{"hello"});
@@ -233,7 +233,7 @@ TEST_F(CodexQueueTest, TextThatIsQueuedDuringThePauseIsWithdrawn) {
 TEST_F(CodexQueueTest, DeleteWithoutAnAnswerIsRepeated) {
   codex("if [ ! -e first ]; then touch first\n" + opening() + queued(1) + "hear\nexit 0; fi\n" + opening() +
             deleted(3) + "hear\n",
-        {.patience = Millis{60'000}, .keep_alive = Millis{60'000}, .retry = Millis{1}});
+        {.timeout = Millis{60'000}, .keep_alive = Millis{60'000}, .retry = Millis{1}});
   put("hello");
   ASSERT_TRUE(decided());
   queue->pause();
@@ -243,7 +243,7 @@ TEST_F(CodexQueueTest, DeleteWithoutAnAnswerIsRepeated) {
 
 TEST_F(CodexQueueTest, DeleteWithoutAnAnswerIsNotRepeatedOnceCodexTakesFromItsQueue) {
   codex(opening() + queued(1) + "hear\nexit 0\n",
-        {.patience = Millis{60'000}, .keep_alive = Millis{60'000}, .retry = Millis{1}});
+        {.timeout = Millis{60'000}, .keep_alive = Millis{60'000}, .retry = Millis{1}});
   put("hello");
   ASSERT_TRUE(decided());
   queue->pause();
@@ -288,7 +288,7 @@ TEST_F(CodexQueueTest, ACodexThatLeftIsStartedAgain) {
 }
 
 TEST_F(CodexQueueTest, AnIdleCodexIsEnded) {
-  codex(opening() + say(kQueued) + "while hear; do :; done\n", {.patience = Millis{60'000}, .keep_alive = Millis{1}});
+  codex(opening() + say(kQueued) + "while hear; do :; done\n", {.timeout = Millis{60'000}, .keep_alive = Millis{1}});
   put("hello");
   ASSERT_TRUE(decided());
   bool later = false;
@@ -303,17 +303,17 @@ TEST(Codex, ShowsItsDialogSoonWhenAPersonSitsThere) {
   testing::Recorder told;
   const auto adapter = adapter_for("codex");
   pty::Command command{.argv = {"codex"}, .environment = {}, .directory = {}};
-  Surroundings where;
+  LaunchContext where;
   where.attended = true;
   adapter->prepare(command, where);
   adapter->start(loop, told, 1);
-  std::vector<hooks::Answer> answers;
+  std::vector<hooks::HookResponse> answers;
   adapter->on_hook(testing::hook_event("codex/PermissionRequest-Bash"), 1,
-                   [&](const hooks::Answer& answer) { answers.push_back(answer); });
+                   [&](const hooks::HookResponse& answer) { answers.push_back(answer); });
   EXPECT_EQ(told.prompts.size(), 1U);
   EXPECT_TRUE(answers.empty()) << "for a moment an answer of ours may come";
   ASSERT_TRUE(run_until(loop, [&] { return !answers.empty(); }));
-  EXPECT_EQ(answers, std::vector{hooks::Answer{}});
+  EXPECT_EQ(answers, std::vector{hooks::HookResponse{}});
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ constexpr WallMs kTurnSlack = 2'000;  // a prompt is written a little before the
 // For the prompt of a turn, until it is in some record. A prompt is written when its turn begins. A command of the
 // user's may run for hours and is in none; each look reads the project's prompts and the beginnings of its records.
 constexpr Millis kFirstTurnLook{500};
-constexpr Millis kLongestTurnLook{8'000};
+constexpr Millis kMaxTurnLook{8'000};
 // What a command of the user's printed is written when its turn is over. The screen is heard when it has been at rest for 600 ms.
 constexpr Millis kLateLine{300};
 constexpr Millis kReturnInterval{1'000};  // for the record of a Gemini that starts itself anew
@@ -59,12 +59,12 @@ bool person_chooses(const std::vector<std::string>& argv) {
   return false;
 }
 
-class Gemini final : public HookedAdapter {
+class Gemini final : public HookAdapter {
  public:
-  Gemini() : HookedAdapter{hooks::Agent::Gemini, transcripts::gemini_reader} {}
+  Gemini() : HookAdapter{hooks::AgentCli::Gemini, transcripts::gemini_reader} {}
 
-  void prepare(pty::Command& command, const Surroundings& where) override {
-    HookedAdapter::prepare(command, where);
+  void prepare(pty::Command& command, const LaunchContext& where) override {
+    HookAdapter::prepare(command, where);
     auto home = pty::variable(command.environment, "GEMINI_CLI_HOME");
     if (home.empty()) home = pty::variable(command.environment, "HOME");
     records_ = std::string{home} + "/.gemini/tmp";
@@ -75,19 +75,19 @@ class Gemini final : public HookedAdapter {
   }
   void start(net::AsioLoop& loop, Listener& listener, pid_t agent) override {
     started_at_ = loop.now().wall;
-    HookedAdapter::start(loop, listener, agent);
+    HookAdapter::start(loop, listener, agent);
   }
-  [[nodiscard]] Capabilities capabilities() const override {
-    auto can = HookedAdapter::capabilities();
-    can.answer = {};  // its hooks hear of a permission and cannot give one
+  [[nodiscard]] NativeCapabilities capabilities() const override {
+    auto can = HookAdapter::capabilities();
+    can.prompts = {};  // its hooks hear of a permission and cannot give one
     return can;
   }
   void on_state(profiles::State state) override {
-    HookedAdapter::on_state(state);
+    HookAdapter::on_state(state);
     if (id_.empty() || has_ended()) return;
     if (!follows()) find_record();
     if (has_called()) return;  // its hooks name the record
-    look_timer_ = nullptr;     // a dialog may stay open for long
+    recheck_timer_ = nullptr;  // a dialog may stay open for long
     if (state == profiles::State::Working) {
       end_timer_ = nullptr;
       if (turn_)
@@ -99,17 +99,17 @@ class Gemini final : public HookedAdapter {
       end_timer_ = loop().after(kLateLine, [this] { end_turn(); });
     }
   }
-  void on_ended() override {
+  void on_agent_exit() override {
     if (turn_) look_for_turn();
     turn_.reset();
     return_timer_ = nullptr;
     stop_turn_timers();
-    HookedAdapter::on_ended();
+    HookAdapter::on_agent_exit();
   }
 
  private:
   /// It takes no instructions on its command line.
-  [[nodiscard]] std::string greeting() const override { return where().instructions; }
+  [[nodiscard]] std::string session_context() const override { return where().instructions; }
 
   static std::string uuid(Random& random) {
     const auto digits = random.hex(16);
@@ -140,7 +140,7 @@ class Gemini final : public HookedAdapter {
   }
 
   void stop_turn_timers() {
-    look_timer_ = nullptr;
+    recheck_timer_ = nullptr;
     end_timer_ = nullptr;
   }
   void begin_turn() {
@@ -149,8 +149,8 @@ class Gemini final : public HookedAdapter {
     if (!look_for_turn()) look_later();
   }
   void look_later() {
-    look_timer_ = loop().after(look_pace_.next(), [this] {
-      look_timer_ = nullptr;
+    recheck_timer_ = loop().after(look_pace_.next(), [this] {
+      recheck_timer_ = nullptr;
       if (!look_for_turn()) look_later();
     });
   }
@@ -189,8 +189,8 @@ class Gemini final : public HookedAdapter {
   WallMs rested_at_ = 0;     // the turn before it ended
   WallMs heard_until_ = 0;   // on the screen, while there was no record
   int return_looks_ = 0;
-  LookPace look_pace_{kFirstTurnLook, kLongestTurnLook};
-  std::unique_ptr<net::Timer> look_timer_, end_timer_, return_timer_;
+  LookPace look_pace_{kFirstTurnLook, kMaxTurnLook};
+  std::unique_ptr<net::Timer> recheck_timer_, end_timer_, return_timer_;
 };
 
 }  // namespace

@@ -72,7 +72,7 @@ TEST_F(GeminiChatsTest, LongLogIsReadAtItsEnd) {
   for (int i = 0; i < 8'000; ++i)
     log +=
         format("{}\n  {{\n    \"sessionId\": \"{}\",\n    \"message\": \"prompt {}\",\n    \"timestamp\": \"{}\"\n  }}",
-               i == 0 ? "" : ",", kStartedWith, i, text::iso_time(at("2026-11-19T04:00:00Z") + i));
+               i == 0 ? "" : ",", kStartedWith, i, text::format_iso_time(at("2026-11-19T04:00:00Z") + i));
   std::ofstream{place.file("logs.json")} << log << "\n]";
   const auto prompts =
       read_gemini_prompts(place.file("logs.json"), kStartedWith, at("2026-11-19T04:00:00Z") + 7'998, 0);

@@ -57,7 +57,7 @@ struct GeminiTest : ::testing::Test {
   /// As if it was written now, by our session where the real one was it.
   [[nodiscard]] std::string now(const std::string& line) const {
     auto text = std::regex_replace(line, std::regex{R"("timestamp": *"[^"]*")"},
-                                   format(R"("timestamp":"{}")", text::iso_time(loop.now().wall)));
+                                   format(R"("timestamp":"{}")", text::format_iso_time(loop.now().wall)));
     for (std::size_t at; (at = text.find(kSessionOfRecord)) != std::string::npos;)
       text.replace(at, kSessionOfRecord.size(), session);
     return text;
@@ -69,7 +69,7 @@ struct GeminiTest : ::testing::Test {
   /// A user typed that, into the process of that session.
   void log_prompt(const std::string& text, const std::string& whose) {
     logged += format(R"({}  {{"sessionId": "{}", "messageId": 0, "type": "user", "message": "{}", "timestamp": "{}"}})",
-                     logged.empty() ? "" : ",\n", whose, text, text::iso_time(loop.now().wall));
+                     logged.empty() ? "" : ",\n", whose, text, text::format_iso_time(loop.now().wall));
     std::ofstream{place.file(".gemini/tmp/proj/logs.json"), std::ios::trunc} << "[\n" << logged << "\n]";
   }
   /// What was written until now is older than the turn that begins.
@@ -89,7 +89,7 @@ struct GeminiTest : ::testing::Test {
   bool heard(std::size_t count) {
     return until([&] { return told.heard.size() >= count; });
   }
-  [[nodiscard]] std::string_view heard_by() const { return adapter->capabilities().hear; }
+  [[nodiscard]] std::string_view heard_by() const { return adapter->capabilities().output; }
   [[nodiscard]] std::string broken() const { return told.broken.empty() ? "" : told.broken.back(); }
 
   /// The first turn, in the record of the session that was chosen for it.

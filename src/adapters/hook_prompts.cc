@@ -8,8 +8,8 @@
 namespace relay::adapters {
 namespace {
 
-constexpr PromptEnd kAsksOnScreen{.by = "nobody: the agent asks on its screen", .still_asked = true};
-constexpr PromptEnd kByPerson{.by = "person"};
+constexpr PromptOutcome kAsksOnScreen{.by = "nobody: the agent asks on its screen", .still_asked = true};
+constexpr PromptOutcome kByPerson{.by = "person"};
 constexpr std::string_view kQuestionTool = "AskUserQuestion";
 
 std::vector<Question> questions_in(const json::object& input) {
@@ -29,21 +29,21 @@ std::vector<Question> questions_in(const json::object& input) {
   return all;
 }
 
-json::object input_of(const hooks::Event& event) {
+json::object input_of(const hooks::HookEvent& event) {
   if (event.tool_input.empty() || event.tool_input_cut) return {};
   return parse_json_object(event.tool_input).value_or(json::object{});
 }
 
 }  // namespace
 
-Prompt prompt_in(const hooks::Event& event) {
+Prompt prompt_in(const hooks::HookEvent& event) {
   const auto input = input_of(event);
   Prompt prompt{.tool = event.tool,
                 .summary = summary_of(event.tool, input),
                 .input = event.tool_input,
                 .partial = event.tool_input_cut,
                 .directory = event.working_directory,
-                .way = way::kHook};
+                .via = way::kHook};
   if (event.tool != kQuestionTool) return prompt;
   prompt.questions = questions_in(input);
   if (prompt.questions.empty()) return prompt;
@@ -52,11 +52,11 @@ Prompt prompt_in(const hooks::Event& event) {
   return prompt;
 }
 
-Result<hooks::Answer> answer_to(const hooks::Event& event, const Prompt& prompt, const Reply& reply) {
-  if (reply.verdict == Reply::Verdict::Deny)
-    return hooks::Answer{.verdict = hooks::Verdict::Deny,
-                         .message = reply.message.empty() ? "The person said no." : reply.message};
-  if (prompt.kind == PromptKind::Permission) return hooks::Answer{.verdict = hooks::Verdict::Allow};
+Result<hooks::HookResponse> answer_to(const hooks::HookEvent& event, const Prompt& prompt, const PromptAnswer& reply) {
+  if (reply.verdict == PromptAnswer::Decision::Deny)
+    return hooks::HookResponse{.verdict = hooks::HookDecision::Deny,
+                               .message = reply.message.empty() ? "The person said no." : reply.message};
+  if (prompt.kind == PromptKind::Permission) return hooks::HookResponse{.verdict = hooks::HookDecision::Allow};
   if (reply.answers.size() != prompt.questions.size())
     return fail(
         format("{} asked and {} answered; answer each, in order", prompt.questions.size(), reply.answers.size()));
@@ -64,10 +64,10 @@ Result<hooks::Answer> answer_to(const hooks::Event& event, const Prompt& prompt,
   json::object answers;
   for (std::size_t i = 0; i < prompt.questions.size(); ++i) answers[prompt.questions[i].text] = reply.answers[i];
   input["answers"] = std::move(answers);
-  return hooks::Answer{.verdict = hooks::Verdict::Allow, .updated_input = json::serialize(input)};
+  return hooks::HookResponse{.verdict = hooks::HookDecision::Allow, .updated_input = json::serialize(input)};
 }
 
-void HookPrompts::open(const hooks::Event& event, std::uint64_t call, Adapter::HookReply reply) {
+void HookPrompts::open(const hooks::HookEvent& event, std::uint64_t call, Adapter::HookReply reply) {
   auto prompt = prompt_in(event);
   prompt.id = format("p{}", ++last_);
   const auto& open =
@@ -76,13 +76,13 @@ void HookPrompts::open(const hooks::Event& event, std::uint64_t call, Adapter::H
                               .event = event,
                               .reply = std::move(reply),
                               .shown = state_ == profiles::State::Blocked});  // the dialog may be seen before the hook
-  if (patience_)
+  if (timeout_)
     open_.back().timer =
-        loop_->at(loop_->now().steady + *patience_, [this, id = std::string{open.prompt.id}] { leave(id); });
+        loop_->at(loop_->now().steady + *timeout_, [this, id = std::string{open.prompt.id}] { leave(id); });
   listener_->on_prompt(prompt);
 }
 
-Result<void> HookPrompts::answer(const std::string& prompt, const Reply& reply) {
+Result<void> HookPrompts::answer(const std::string& prompt, const PromptAnswer& reply) {
   const auto found = std::ranges::find(open_, prompt, [](const Open& each) { return each.prompt.id; });
   if (found == open_.end()) return fail("that prompt is not open any more");
   const auto answer = RELAY_TRY(answer_to(found->event, found->prompt, reply));
@@ -113,11 +113,11 @@ void HookPrompts::on_state(profiles::State state) {
     end(open_.begin(), {}, kByPerson);
 }
 
-void HookPrompts::end(std::list<Open>::iterator open, const hooks::Answer& answer, const PromptEnd& how) {
+void HookPrompts::end(std::list<Open>::iterator open, const hooks::HookResponse& answer, const PromptOutcome& how) {
   auto ended = std::move(*open);
   open_.erase(open);
   ended.reply(answer);
-  listener_->on_prompt_gone(ended.prompt.id, how);
+  listener_->on_prompt_closed(ended.prompt.id, how);
 }
 
 }  // namespace relay::adapters

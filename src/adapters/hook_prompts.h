@@ -19,13 +19,13 @@ namespace relay::adapters {
 class HookPrompts {
  public:
   /// Without a patience a hook may wait as long as its agent lets it.
-  explicit HookPrompts(std::optional<Millis> patience) : patience_{patience} {}
+  explicit HookPrompts(std::optional<Millis> patience) : timeout_{patience} {}
 
   void start(net::EventLoop& loop, Listener& listener) { loop_ = &loop, listener_ = &listener; }
-  void set_patience(std::optional<Millis> patience) { patience_ = patience; }
+  void set_timeout(std::optional<Millis> patience) { timeout_ = patience; }
 
-  void open(const hooks::Event& event, std::uint64_t call, Adapter::HookReply reply);
-  Result<void> answer(const std::string& prompt, const Reply& reply);
+  void open(const hooks::HookEvent& event, std::uint64_t call, Adapter::HookReply reply);
+  Result<void> answer(const std::string& prompt, const PromptAnswer& reply);
   /// The hook returns without a decision, so that the agent shows its own dialog.
   void leave(const std::string& prompt);
   void on_hook_gone(std::uint64_t call);
@@ -35,15 +35,15 @@ class HookPrompts {
   struct Open {
     std::uint64_t call = 0;
     Prompt prompt = {};
-    hooks::Event event = {};
+    hooks::HookEvent event = {};
     Adapter::HookReply reply = {};
     bool shown = false;  // the agent has its dialog on the screen
     std::unique_ptr<net::Timer> timer = {};
   };
 
-  void end(std::list<Open>::iterator open, const hooks::Answer& answer, const PromptEnd& how);
+  void end(std::list<Open>::iterator open, const hooks::HookResponse& answer, const PromptOutcome& how);
 
-  std::optional<Millis> patience_;
+  std::optional<Millis> timeout_;
   net::EventLoop* loop_ = nullptr;
   Listener* listener_ = nullptr;
   std::list<Open> open_;
@@ -52,9 +52,9 @@ class HookPrompts {
 };
 
 /// The prompt in a PermissionRequest: a permission, or a question the agent puts as a tool.
-Prompt prompt_in(const hooks::Event& event);
+Prompt prompt_in(const hooks::HookEvent& event);
 
 /// The answer in the hook's words; an error when it does not fit the prompt.
-Result<hooks::Answer> answer_to(const hooks::Event& event, const Prompt& prompt, const Reply& reply);
+Result<hooks::HookResponse> answer_to(const hooks::HookEvent& event, const Prompt& prompt, const PromptAnswer& reply);
 
 }  // namespace relay::adapters

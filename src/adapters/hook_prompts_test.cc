@@ -9,31 +9,31 @@
 namespace relay::adapters {
 namespace {
 
-using hooks::Verdict;
+using hooks::HookDecision;
 using net::testing::run_until;
 using profiles::State;
 using testing::hook_event;
 using Texts = std::vector<std::string>;
 
-const Reply kAllow{.verdict = Reply::Verdict::Allow};
-const Reply kDeny{.verdict = Reply::Verdict::Deny};
+const PromptAnswer kAllow{.verdict = PromptAnswer::Decision::Allow};
+const PromptAnswer kDeny{.verdict = PromptAnswer::Decision::Deny};
 
 struct HookPromptsTest : ::testing::Test {
   net::AsioLoop loop;
   testing::Recorder told;
   HookPrompts prompts{std::nullopt};
-  std::vector<hooks::Answer> answers;
+  std::vector<hooks::HookResponse> answers;
 
   void SetUp() override { prompts.start(loop, told); }
   /// Opens it as hook number `call`; the prompt's id.
-  std::string open(const hooks::Event& event, std::uint64_t call = 1) {
-    prompts.open(event, call, [this](const hooks::Answer& answer) { answers.push_back(answer); });
+  std::string open(const hooks::HookEvent& event, std::uint64_t call = 1) {
+    prompts.open(event, call, [this](const hooks::HookResponse& answer) { answers.push_back(answer); });
     return told.prompts.back().id;
   }
 };
 
-hooks::Event bash() { return hook_event("claude/PermissionRequest-Bash"); }
-hooks::Event question() { return hook_event("claude/PermissionRequest-AskUserQuestion"); }
+hooks::HookEvent bash() { return hook_event("claude/PermissionRequest-Bash"); }
+hooks::HookEvent question() { return hook_event("claude/PermissionRequest-AskUserQuestion"); }
 
 TEST_F(HookPromptsTest, ShowsWhatTheToolWouldDo) {
   open(bash());
@@ -41,7 +41,7 @@ TEST_F(HookPromptsTest, ShowsWhatTheToolWouldDo) {
   EXPECT_EQ(prompt.kind, PromptKind::Permission);
   EXPECT_EQ(prompt.tool, "Bash");
   EXPECT_EQ(prompt.summary, "Bash: curl -s http://127.0.0.1:9/deploy; echo deploy-finished");
-  EXPECT_EQ(prompt.way, way::kHook);
+  EXPECT_EQ(prompt.via, way::kHook);
   EXPECT_TRUE(prompt.questions.empty());
   EXPECT_TRUE(answers.empty());
 }
@@ -49,7 +49,7 @@ TEST_F(HookPromptsTest, ShowsWhatTheToolWouldDo) {
 TEST_F(HookPromptsTest, AllowsOnce) {
   const auto id = open(bash());
   ASSERT_TRUE(prompts.answer(id, kAllow));
-  EXPECT_EQ(answers, std::vector{hooks::Answer{.verdict = Verdict::Allow}});
+  EXPECT_EQ(answers, std::vector{hooks::HookResponse{.verdict = HookDecision::Allow}});
   EXPECT_EQ(told.gone, Texts{id + " by hook"});
   EXPECT_FALSE(prompts.answer(id, kAllow));
   EXPECT_EQ(answers.size(), 1U);
@@ -61,15 +61,15 @@ TEST_F(HookPromptsTest, DeniesWithTheWordsOfWhoeverSaidNo) {
   ASSERT_TRUE(prompts.answer(open(bash()), reply));
   ASSERT_TRUE(prompts.answer(open(hook_event("codex/PermissionRequest-Bash")), kDeny));
   ASSERT_EQ(answers.size(), 2U);
-  EXPECT_EQ(answers[0], (hooks::Answer{.verdict = Verdict::Deny, .message = "not on a Friday"}));
-  EXPECT_EQ(answers[1].verdict, Verdict::Deny);
+  EXPECT_EQ(answers[0], (hooks::HookResponse{.verdict = HookDecision::Deny, .message = "not on a Friday"}));
+  EXPECT_EQ(answers[1].verdict, HookDecision::Deny);
   EXPECT_FALSE(answers[1].message.empty());
 }
 
 TEST_F(HookPromptsTest, WhatNoRuleDecidesIsLeftToTheAgentsOwnDialog) {
   const auto id = open(bash());
   prompts.leave(id);
-  EXPECT_EQ(answers, std::vector{hooks::Answer{}}) << "the hook returns without a word";
+  EXPECT_EQ(answers, std::vector{hooks::HookResponse{}}) << "the hook returns without a word";
   EXPECT_EQ(told.gone, Texts{id + " by nobody: the agent asks on its screen"});
   EXPECT_FALSE(prompts.answer(id, kAllow));
   prompts.leave(id);
@@ -89,7 +89,7 @@ TEST_F(HookPromptsTest, AQuestionIsAnsweredInsideItsOwnInput) {
   reply.answers = {"SQLite"};
   ASSERT_TRUE(prompts.answer(id, reply));
   ASSERT_EQ(answers.size(), 1U);
-  EXPECT_EQ(answers[0].verdict, Verdict::Allow);
+  EXPECT_EQ(answers[0].verdict, HookDecision::Allow);
   auto expected = *parse_json_object(question().tool_input);
   expected["answers"] = json::object{{"Which database should the service use?", "SQLite"}};
   EXPECT_EQ(*parse_json_object(answers[0].updated_input), expected);
@@ -115,7 +115,7 @@ TEST_F(HookPromptsTest, AQuestionTooLongToReadIsAPermission) {
   event.tool_input_cut = true;
   ASSERT_TRUE(prompts.answer(open(event), kAllow));
   EXPECT_EQ(told.prompts.at(0).kind, PromptKind::Permission);
-  EXPECT_EQ(answers, std::vector{hooks::Answer{.verdict = Verdict::Allow}});
+  EXPECT_EQ(answers, std::vector{hooks::HookResponse{.verdict = HookDecision::Allow}});
 }
 
 TEST_F(HookPromptsTest, AHookThatLeavesWasAnsweredByThePerson) {
@@ -137,7 +137,7 @@ TEST_F(HookPromptsTest, ADialogThatOpenedAndClosedWasAnsweredByThePerson) {
   EXPECT_TRUE(told.gone.empty());
   prompts.on_state(State::Working);
   EXPECT_EQ(told.gone, Texts{id + " by person"});
-  EXPECT_EQ(answers, std::vector{hooks::Answer{}});
+  EXPECT_EQ(answers, std::vector{hooks::HookResponse{}});
 }
 
 TEST_F(HookPromptsTest, AlsoWhenTheDialogWasSeenBeforeTheHookCame) {
@@ -148,16 +148,16 @@ TEST_F(HookPromptsTest, AlsoWhenTheDialogWasSeenBeforeTheHookCame) {
 }
 
 TEST_F(HookPromptsTest, WhenPatienceIsOverTheAgentAsksOnItsScreen) {
-  prompts.set_patience(Millis{1});
+  prompts.set_timeout(Millis{1});
   const auto id = open(hook_event("codex/PermissionRequest-Bash"));
   ASSERT_TRUE(run_until(loop, [&] { return !answers.empty(); }));
-  EXPECT_EQ(answers, std::vector{hooks::Answer{}});
+  EXPECT_EQ(answers, std::vector{hooks::HookResponse{}});
   EXPECT_EQ(told.gone, Texts{id + " by nobody: the agent asks on its screen"});
   EXPECT_FALSE(prompts.answer(id, kAllow));
 }
 
 TEST_F(HookPromptsTest, AnAnswerInTimeEndsThePatience) {
-  prompts.set_patience(Millis{1});
+  prompts.set_timeout(Millis{1});
   ASSERT_TRUE(prompts.answer(open(bash()), kAllow));
   bool later = false;
   const auto after = loop.after(Millis{5}, [&] { later = true; });

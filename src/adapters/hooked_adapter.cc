@@ -7,12 +7,12 @@
 namespace relay::adapters {
 namespace {
 
-using hooks::EventKind;
+using hooks::HookEventKind;
 using protocol::DeliveryMode;
 
 constexpr std::size_t kMaxUnknownTold = 32;
 
-Usage counted(const transcripts::Usage& usage) {
+TokenUsage counted(const transcripts::TokenUsage& usage) {
   return {.id = usage.id,
           .model = usage.model,
           .input = usage.input.value_or(0),
@@ -24,70 +24,70 @@ Usage counted(const transcripts::Usage& usage) {
 
 }  // namespace
 
-void HookedAdapter::prepare(pty::Command& command, const Surroundings& where) {
+void HookAdapter::prepare(pty::Command& command, const LaunchContext& where) {
   where_ = where;
   const auto wired = hooks::wire(agent_, command.argv, command.environment,
                                  {.program = where.program,
                                   .private_file = where.private_file,
                                   .directory = command.directory,
-                                  .roots_alone = hooks::is_roots_alone(where.private_file)});
+                                  .root_owned = hooks::is_roots_alone(where.private_file)});
   wired_ = wired && wired->hooks;
   if (!wired_) why_unwired_ = wired ? wired->why_not : wired.error().message();
 }
 
-void HookedAdapter::start(net::AsioLoop& loop, Listener& listener, pid_t) {
+void HookAdapter::start(net::AsioLoop& loop, Listener& listener, pid_t) {
   loop_ = &loop;
   listener_ = &listener;
   transcript_.reset(new TranscriptFollower{loop, make_reader_, *this});
   prompts_.start(loop, listener);
-  prompts_.set_patience(prompt_patience());
-  if (!wired_) break_way(way::kHook, why_unwired_);
+  prompts_.set_timeout(prompt_timeout());
+  if (!wired_) fail_interface(way::kHook, why_unwired_);
 }
 
-Capabilities HookedAdapter::capabilities() const {
-  Capabilities can;
-  if (follows()) can.hear = can.count = way::kTranscript;
+NativeCapabilities HookAdapter::capabilities() const {
+  NativeCapabilities can;
+  if (follows()) can.output = can.usage = way::kTranscript;
   can.hears_soon = wired_ && !silent_ && !(transcript_ && !transcript_->path().empty());
   if (!wired_ || silent_) return can;
-  can.answer = way::kHook;
-  can.by(DeliveryMode::NextMessage) = {Moment::Asked, way::kHook};
-  can.by(DeliveryMode::NextToolCall) = {Moment::Asked, way::kHook};
+  can.prompts = way::kHook;
+  can.by(DeliveryMode::NextMessage) = {DeliveryTiming::Asked, way::kHook};
+  can.by(DeliveryMode::NextToolCall) = {DeliveryTiming::Asked, way::kHook};
   return can;
 }
 
-void HookedAdapter::speak(const Words&, OnHanded done) { done(fail("it has no door for that")); }
+void HookAdapter::deliver(const NativeDelivery&, OnAccepted done) { done(fail("it has no door for that")); }
 
-void HookedAdapter::answer(const std::string& prompt, const Reply& reply, OnAnswered done) {
+void HookAdapter::answer(const std::string& prompt, const PromptAnswer& reply, OnAnswered done) {
   done(prompts_.answer(prompt, reply));
 }
 
 /// An agent that was started inside ours has inherited our door. Ours goes over to another session only by a person's word
 /// (`/clear`, `/resume`), never by starting up again.
-bool HookedAdapter::is_a_strangers(const hooks::Event& event) const {
+bool HookAdapter::is_foreign(const hooks::HookEvent& event) const {
   if (event.agent != agent_) return true;
   if ((!follows() && !lost_) || event.session == session_) return false;
-  return event.kind != EventKind::SessionStart || (event.reason == "startup" && !starts_anew());
+  return event.kind != HookEventKind::SessionStart || (event.reason == "startup" && !starts_anew());
 }
 
-void HookedAdapter::on_hook(const hooks::Event& event, std::uint64_t call, HookReply reply) {
-  if (is_a_strangers(event)) return reply({});
+void HookAdapter::on_hook(const hooks::HookEvent& event, std::uint64_t call, HookReply reply) {
+  if (is_foreign(event)) return reply({});
   called_ = true;
   if (std::exchange(silent_, false)) {
-    listener_->on_mended(way::kHook);
+    listener_->on_interface_recovered(way::kHook);
     listener_->on_capabilities();
   }
-  if (event.kind == EventKind::Permission) return prompts_.open(event, call, std::move(reply));
+  if (event.kind == HookEventKind::Permission) return prompts_.open(event, call, std::move(reply));
   if (!event.subagent.empty()) return reply({});
   if (!event.transcript.empty()) follow(event.transcript, event.session);
   switch (event.kind) {
-    case EventKind::SessionStart: return reply({.context = greeting()});
-    case EventKind::Prompt:
-      listener_->on_given(event.prompt, way::kHook, event.name);
-      return reply({.context = listener_->take(DeliveryMode::NextMessage, hooks::kMaxContextBytes)});
-    case EventKind::AfterTool:
-      return reply({.context = listener_->take(DeliveryMode::NextToolCall, hooks::kMaxContextBytes)});
-    case EventKind::Display: take_display(event); break;
-    case EventKind::TurnFailed:
+    case HookEventKind::SessionStart: return reply({.context = session_context()});
+    case HookEventKind::Prompt:
+      listener_->on_model_input(event.prompt, way::kHook, event.name);
+      return reply({.context = listener_->take_pending(DeliveryMode::NextMessage, hooks::kMaxContextBytes)});
+    case HookEventKind::AfterTool:
+      return reply({.context = listener_->take_pending(DeliveryMode::NextToolCall, hooks::kMaxContextBytes)});
+    case HookEventKind::Display: take_display(event); break;
+    case HookEventKind::TurnFailed:
       listener_->on_failure(event.text.empty() ? event.reason : event.text, way::kHook);
       break;
     default: break;
@@ -96,16 +96,16 @@ void HookedAdapter::on_hook(const hooks::Event& event, std::uint64_t call, HookR
 }
 
 /// A piece of what the model says. The transcript has the whole of it a moment later.
-void HookedAdapter::take_display(const hooks::Event& event) {
-  const auto message = string_member(event.rest, "message_id").value_or("");
+void HookAdapter::take_display(const hooks::HookEvent& event) {
+  const auto message = string_member(event.extra, "message_id").value_or("");
   if (message.empty() || event.text_cut) return;
-  for (const auto& text : display_.take(message, integer_member(event.rest, "index").value_or(0), event.text))
+  for (const auto& text : display_.take(message, integer_member(event.extra, "index").value_or(0), event.text))
     transcript_->take({.id = message, .text = text});
 }
 
-void HookedAdapter::on_hook_gone(std::uint64_t call) { prompts_.on_hook_gone(call); }
+void HookAdapter::on_hook_gone(std::uint64_t call) { prompts_.on_hook_gone(call); }
 
-void HookedAdapter::on_state(profiles::State state) {
+void HookAdapter::on_state(profiles::State state) {
   prompts_.on_state(state);
   if (lost_ && (state == profiles::State::Idle || state == profiles::State::Typing))
     screen_heard_until_ = loop_->now().wall;
@@ -114,10 +114,10 @@ void HookedAdapter::on_state(profiles::State state) {
   if (state != profiles::State::Idle || !std::exchange(in_turn_, false) || called_ || !wired_ || silent_) return;
   if (++turns_ < turns_before_hooks()) return;
   silent_ = true;
-  break_way(way::kHook, "the agent does not call its hooks; they may be turned off in its settings");
+  fail_interface(way::kHook, "the agent does not call its hooks; they may be turned off in its settings");
 }
 
-void HookedAdapter::follow(const std::string& record, const std::string& session, std::optional<WallMs> since) {
+void HookAdapter::follow(const std::string& record, const std::string& session, std::optional<WallMs> since) {
   if (record == transcript_->path()) return;
   session_ = session;
   screen_heard_until_ = 0;
@@ -126,7 +126,7 @@ void HookedAdapter::follow(const std::string& record, const std::string& session
   listener_->on_capabilities();
 }
 
-void HookedAdapter::move(const std::string& record, const std::string& session, WallMs not_before) {
+void HookAdapter::move(const std::string& record, const std::string& session, WallMs not_before) {
   session_ = session;
   screen_heard_until_ = 0;
   find_record_again();
@@ -134,47 +134,47 @@ void HookedAdapter::move(const std::string& record, const std::string& session, 
   listener_->on_capabilities();
 }
 
-void HookedAdapter::lose_record(std::string why) {
+void HookAdapter::lose_record(std::string why) {
   if (std::exchange(lost_, true)) return;
-  break_way(way::kTranscript, std::move(why));
+  fail_interface(way::kTranscript, std::move(why));
   listener_->on_capabilities();
 }
 
-void HookedAdapter::find_record_again() {
+void HookAdapter::find_record_again() {
   if (!std::exchange(lost_, false)) return;
-  listener_->on_mended(way::kTranscript);
+  listener_->on_interface_recovered(way::kTranscript);
   listener_->on_capabilities();
 }
 
-void HookedAdapter::on_transcript_gone() {
+void HookAdapter::on_transcript_gone() {
   if (ended_) return;  // Gemini removes a record without a conversation
   lose_record(format("its record {} was removed", transcript_->path()));
   on_record_removed();
 }
 
-void HookedAdapter::on_ended() {
+void HookAdapter::on_agent_exit() {
   ended_ = true;
   if (transcript_) transcript_->end();
 }
 
 /// From here on its screen is heard again.
-void HookedAdapter::on_transcript_problem(const std::string& sentence) { break_way(way::kTranscript, sentence); }
+void HookAdapter::on_transcript_problem(const std::string& sentence) { fail_interface(way::kTranscript, sentence); }
 
-bool HookedAdapter::was_heard_on_screen() const {
+bool HookAdapter::was_heard_on_screen() const {
   const auto written = transcript_->written_at();
   return written != 0 && written <= screen_heard_until_;
 }
 
-void HookedAdapter::on_entry(const transcripts::Entry& entry) {
+void HookAdapter::on_entry(const transcripts::Entry& entry) {
   find_record_again();
   on_own_entry(entry);
   if (const auto* text = std::get_if<transcripts::Text>(&entry)) {
-    if (!was_heard_on_screen()) listener_->on_heard(transcripts::finished_part(*text), way::kTranscript);
-  } else if (const auto* prompt = std::get_if<transcripts::Prompt>(&entry))
-    listener_->on_given(prompt->text, way::kTranscript, prompt->id);
-  else if (const auto* usage = std::get_if<transcripts::Usage>(&entry))
+    if (!was_heard_on_screen()) listener_->on_assistant_text(transcripts::finished_part(*text), way::kTranscript);
+  } else if (const auto* prompt = std::get_if<transcripts::ModelInput>(&entry))
+    listener_->on_model_input(prompt->text, way::kTranscript, prompt->id);
+  else if (const auto* usage = std::get_if<transcripts::TokenUsage>(&entry))
     listener_->on_usage(counted(*usage));
-  else if (const auto* failure = std::get_if<transcripts::Failure>(&entry))
+  else if (const auto* failure = std::get_if<transcripts::TurnFailure>(&entry))
     listener_->on_failure(failure->text.empty() ? failure->code : failure->text, way::kTranscript);
   else if (const auto* unknown = std::get_if<transcripts::Unknown>(&entry))
     if (unknown_.size() < kMaxUnknownTold && unknown_.insert(unknown->type).second)

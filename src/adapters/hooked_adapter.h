@@ -22,25 +22,25 @@
 
 namespace relay::adapters {
 
-class HookedAdapter : public Adapter, private TranscriptListener {
+class HookAdapter : public Adapter, private TranscriptListener {
  public:
-  void prepare(pty::Command& command, const Surroundings& where) override;
+  void prepare(pty::Command& command, const LaunchContext& where) override;
   void start(net::AsioLoop& loop, Listener& listener, pid_t agent) override;
-  [[nodiscard]] Capabilities capabilities() const override;
-  void speak(const Words& words, OnHanded done) override;
-  void answer(const std::string& prompt, const Reply& reply, OnAnswered done) override;
-  void on_hook(const hooks::Event& event, std::uint64_t call, HookReply reply) override;
+  [[nodiscard]] NativeCapabilities capabilities() const override;
+  void deliver(const NativeDelivery& words, OnAccepted done) override;
+  void answer(const std::string& prompt, const PromptAnswer& reply, OnAnswered done) override;
+  void on_hook(const hooks::HookEvent& event, std::uint64_t call, HookReply reply) override;
   void on_hook_gone(std::uint64_t call) override;
   void on_state(profiles::State state) override;
-  void on_ended() override;
+  void on_agent_exit() override;
 
  protected:
   using MakeReader = TranscriptFollower::MakeReader;
-  HookedAdapter(hooks::Agent agent, MakeReader make_reader) : agent_{agent}, make_reader_{make_reader} {}
+  HookAdapter(hooks::AgentCli agent, MakeReader make_reader) : agent_{agent}, make_reader_{make_reader} {}
 
   [[nodiscard]] net::AsioLoop& loop() const { return *loop_; }
   [[nodiscard]] Listener& listener() const { return *listener_; }
-  [[nodiscard]] const Surroundings& where() const { return where_; }
+  [[nodiscard]] const LaunchContext& where() const { return where_; }
   /// The agent's own id of its session; empty until a hook has told it.
   [[nodiscard]] const std::string& session() const { return session_; }
   /// From now on that record is read; nothing happens when it is already. With `since` also what it holds from that time on.
@@ -56,20 +56,20 @@ class HookedAdapter : public Adapter, private TranscriptListener {
   [[nodiscard]] bool has_called() const { return called_; }
   [[nodiscard]] bool has_ended() const { return ended_; }
   void leave_prompt(const std::string& prompt) { prompts_.leave(prompt); }
-  void break_way(std::string_view way, std::string why) { listener_->on_broken(way, std::move(why)); }
+  void fail_interface(std::string_view way, std::string why) { listener_->on_interface_failed(way, std::move(why)); }
 
   /// What one agent's adapter reads in the record beyond what all do, before them.
   virtual void on_own_entry(const transcripts::Entry& /*entry*/) {}
   /// The record was removed; that is told already. An agent may go on in another.
   virtual void on_record_removed() {}
   /// For the model when its session begins; nothing by default.
-  [[nodiscard]] virtual std::string greeting() const { return {}; }
+  [[nodiscard]] virtual std::string session_context() const { return {}; }
   /// Does it say "startup" also when a person begins another session in it?
   [[nodiscard]] virtual bool starts_anew() const { return false; }
   /// After so many turns without a hook there will be none.
   [[nodiscard]] virtual int turns_before_hooks() const { return 1; }
   /// How long a permission may wait at the hook; none: as long as the agent lets it.
-  [[nodiscard]] virtual std::optional<Millis> prompt_patience() const { return std::nullopt; }
+  [[nodiscard]] virtual std::optional<Millis> prompt_timeout() const { return std::nullopt; }
 
  private:
   void on_entry(const transcripts::Entry& entry) override;
@@ -79,12 +79,12 @@ class HookedAdapter : public Adapter, private TranscriptListener {
   void on_transcript_back() override { find_record_again(); }
   void find_record_again();
   [[nodiscard]] bool was_heard_on_screen() const;
-  [[nodiscard]] bool is_a_strangers(const hooks::Event& event) const;
-  void take_display(const hooks::Event& event);
+  [[nodiscard]] bool is_foreign(const hooks::HookEvent& event) const;
+  void take_display(const hooks::HookEvent& event);
 
-  hooks::Agent agent_;
+  hooks::AgentCli agent_;
   MakeReader make_reader_;
-  Surroundings where_;
+  LaunchContext where_;
   net::AsioLoop* loop_ = nullptr;
   Listener* listener_ = nullptr;
   HookPrompts prompts_{std::nullopt};

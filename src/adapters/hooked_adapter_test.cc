@@ -18,7 +18,7 @@
 namespace relay::adapters {
 namespace {
 
-using hooks::EventKind;
+using hooks::HookEventKind;
 using net::testing::run_until;
 using profiles::State;
 using protocol::DeliveryMode;
@@ -35,7 +35,7 @@ struct HookedAdapterTest : ::testing::Test {
   testing::Recorder told;
   std::unique_ptr<Adapter> adapter;
   pty::Command command;
-  std::vector<hooks::Answer> answers;
+  std::vector<hooks::HookResponse> answers;
   std::uint64_t calls = 0;
 
   void start(const std::string& agent, bool attended = true, const Texts& arguments = {}, pid_t pid = 1) {
@@ -52,13 +52,13 @@ struct HookedAdapterTest : ::testing::Test {
     adapter->start(loop, told, pid);
   }
   /// The agent's hook comes to the door; what it was told, if it was told something at once.
-  hooks::Answer call(hooks::Event event) {
+  hooks::HookResponse call(hooks::HookEvent event) {
     const auto before = answers.size();
-    adapter->on_hook(event, ++calls, [this](const hooks::Answer& answer) { answers.push_back(answer); });
-    return answers.size() > before ? answers.back() : hooks::Answer{};
+    adapter->on_hook(event, ++calls, [this](const hooks::HookResponse& answer) { answers.push_back(answer); });
+    return answers.size() > before ? answers.back() : hooks::HookResponse{};
   }
   /// A real payload of that agent, but its record is ours.
-  hooks::Event event(const std::string& name, const std::string& record = "record.jsonl") {
+  hooks::HookEvent event(const std::string& name, const std::string& record = "record.jsonl") {
     auto it = hook_event(name);
     it.transcript = place.file(record);
     return it;
@@ -66,7 +66,7 @@ struct HookedAdapterTest : ::testing::Test {
   /// A line as if it was written now.
   void write(const std::string& line, const std::string& record = "record.jsonl") {
     write_as_it_is(std::regex_replace(line, std::regex{R"("timestamp": *"[^"]*")"},
-                                      format(R"("timestamp":"{}")", text::iso_time(loop.now().wall))),
+                                      format(R"("timestamp":"{}")", text::format_iso_time(loop.now().wall))),
                    record);
   }
   void write_as_it_is(const std::string& line, const std::string& record = "record.jsonl") {
@@ -95,10 +95,10 @@ TEST_P(EveryHookedAgent, HearsEachTextOnceSeesWhatWasGivenAndCounts) {
   start(agent);
   const auto broken = told.broken;  // Gemini's hooks, where others could write the file that names them
   EXPECT_TRUE(broken.empty() || agent == std::string_view{"gemini"});
-  EXPECT_EQ(adapter->capabilities().hear, "");
+  EXPECT_EQ(adapter->capabilities().output, "");
   call(event(start_event));
-  EXPECT_EQ(adapter->capabilities().hear, way::kTranscript);
-  EXPECT_EQ(adapter->capabilities().count, way::kTranscript);
+  EXPECT_EQ(adapter->capabilities().output, way::kTranscript);
+  EXPECT_EQ(adapter->capabilities().usage, way::kTranscript);
   call(event(prompt));
   EXPECT_EQ(told.given, Texts{hook_event(prompt).prompt});
   for (const auto& line : record_lines(record)) write(line);
@@ -149,14 +149,14 @@ TEST_P(EveryHookedAgent, RecordThatWasRemovedIsToldAndHeardAgainWhenItIsBack) {
   settle();
   const auto told_before = told.heard;
   std::filesystem::remove(place.file("record.jsonl"));
-  ASSERT_TRUE(until([&] { return adapter->capabilities().hear.empty(); })) << "its screen is heard meanwhile";
+  ASSERT_TRUE(until([&] { return adapter->capabilities().output.empty(); })) << "its screen is heard meanwhile";
   EXPECT_EQ(told.broken.back(), format("transcript: its record {} was removed", place.file("record.jsonl")));
   auto inner = event(start_event, "inner.jsonl");
   inner.session = "another";
   inner.reason = "startup";
   if (agent != std::string_view{"codex"}) call(inner);  // an agent inside it does not take its place
   for (const auto& line : lines) write(line);           // what it repeats was heard
-  ASSERT_TRUE(until([&] { return adapter->capabilities().hear == way::kTranscript; }));
+  ASSERT_TRUE(until([&] { return adapter->capabilities().output == way::kTranscript; }));
   settle();
   EXPECT_EQ(told.mended.back(), "transcript");
   EXPECT_EQ(told.heard, told_before);
@@ -177,12 +177,12 @@ TEST_P(EveryHookedAgent, RecordThatIsMovedAwayAndBackDoesNotRepeatWhatTheScreenS
   const auto told_before = told.heard;
   const auto given_before = told.given.size();
   std::filesystem::rename(place.file("record.jsonl"), place.file("away.jsonl"));
-  ASSERT_TRUE(until([&] { return adapter->capabilities().hear.empty(); }));
+  ASSERT_TRUE(until([&] { return adapter->capabilities().output.empty(); }));
   adapter->on_state(State::Working);
   for (std::size_t i = half; i < last; ++i) write(lines[i], "away.jsonl");  // it has the file open
   adapter->on_state(State::Idle);                                           // heard on the screen
   std::filesystem::rename(place.file("away.jsonl"), place.file("record.jsonl"));
-  ASSERT_TRUE(until([&] { return adapter->capabilities().hear == way::kTranscript; }));
+  ASSERT_TRUE(until([&] { return adapter->capabilities().output == way::kTranscript; }));
   settle();
   EXPECT_EQ(told.heard, told_before);
   EXPECT_GT(told.given.size(), given_before) << "what was typed meanwhile is seen";
@@ -211,7 +211,7 @@ TEST_F(HookedAdapterTest, WhatWasBegunEndsWithTheAgent) {
     return delta != nullptr && delta->delta.type == events::DeltaType::ToolInput;
   };
   ASSERT_TRUE(until(is_open));
-  adapter->on_ended();
+  adapter->on_agent_exit();
   const auto& completed = std::get<events::ItemCompleted>(told.happened.back().first);
   EXPECT_EQ(json::serialize(*completed.result), R"({"failed":true,"reason":"the agent has ended"})");
 }
@@ -236,7 +236,7 @@ TEST_F(HookedAdapterTest, PiecesThatClaudeDisplaysAreDeltasBeforeItsTranscriptHa
       deltas.push_back(delta->delta.content);
     }
   };
-  EXPECT_EQ(call(event("claude/MessageDisplay-final")), hooks::Answer{});
+  EXPECT_EQ(call(event("claude/MessageDisplay-final")), hooks::HookResponse{});
   EXPECT_TRUE(told.happened.empty()) << "the piece before it has not come yet";
   for (int time = 0; time < 2; ++time) {
     call(event("claude/MessageDisplay-delta"));
@@ -327,13 +327,13 @@ TEST_F(HookedAdapterTest, WordsAreTakenByTheHookTheyWaitFor) {
                   {DeliveryMode::OnIdle, "not by a hook"}};
   for (const auto* other : {"claude/SessionStart-startup", "claude/PreToolUse-Bash", "claude/Stop",
                             "claude/Notification-idle_prompt", "claude/SessionEnd-other"})
-    EXPECT_EQ(call(event(other)), hooks::Answer{}) << other;
+    EXPECT_EQ(call(event(other)), hooks::HookResponse{}) << other;
   EXPECT_EQ(call(event("claude/PostToolUse-Bash")).context, "with the next tool");
   EXPECT_EQ(call(event("claude/UserPromptSubmit")).context, "with the next message");
   EXPECT_EQ(call(event("claude/UserPromptSubmit")).context, "") << "once";
   EXPECT_EQ(told.waiting[DeliveryMode::OnIdle], "not by a hook");
-  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::NextMessage).moment, Moment::Asked);
-  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::NextToolCall).moment, Moment::Asked);
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::NextMessage).moment, DeliveryTiming::Asked);
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::NextToolCall).moment, DeliveryTiming::Asked);
 }
 
 TEST_F(HookedAdapterTest, ASubagentTakesNothingAndNamesNoRecord) {
@@ -342,18 +342,18 @@ TEST_F(HookedAdapterTest, ASubagentTakesNothingAndNamesNoRecord) {
   for (const auto* name : {"claude/UserPromptSubmit", "claude/PostToolUse-Bash", "claude/SessionStart-startup"}) {
     auto sub = event(name, "sub.jsonl");
     sub.subagent = "agent-7";
-    EXPECT_EQ(call(sub), hooks::Answer{}) << name;
+    EXPECT_EQ(call(sub), hooks::HookResponse{}) << name;
   }
   EXPECT_EQ(answers.size(), 3U) << "each is answered, with nothing";
   EXPECT_TRUE(told.given.empty());
-  EXPECT_EQ(adapter->capabilities().hear, "");
+  EXPECT_EQ(adapter->capabilities().output, "");
   EXPECT_EQ(told.waiting[DeliveryMode::NextToolCall], "t");
 }
 
 TEST_F(HookedAdapterTest, TellsTheFailureThatEndedATurn) {
   start("claude");
   const auto failed = event("claude/StopFailure-rate_limit");
-  EXPECT_EQ(call(failed), hooks::Answer{});
+  EXPECT_EQ(call(failed), hooks::HookResponse{});
   EXPECT_EQ(told.failures, Texts{failed.text});
 }
 
@@ -374,7 +374,7 @@ TEST_F(HookedAdapterTest, OneLineLeftOutDoesNotBreakTheRecord) {
   ASSERT_TRUE(heard(1));
   EXPECT_EQ(told.heard, Texts{kGreeted});
   EXPECT_TRUE(told.broken.empty());
-  EXPECT_EQ(adapter->capabilities().hear, way::kTranscript);
+  EXPECT_EQ(adapter->capabilities().output, way::kTranscript);
 }
 
 TEST_F(HookedAdapterTest, WithoutHooksItSaysWhyAndPromisesNothing) {
@@ -384,8 +384,8 @@ TEST_F(HookedAdapterTest, WithoutHooksItSaysWhyAndPromisesNothing) {
   EXPECT_GT(told.broken[0].size(), std::string{"hook: "}.size());
   EXPECT_EQ(command.argv, (Texts{"claude", "--bare"}));
   const auto can = adapter->capabilities();
-  EXPECT_EQ(can.answer, "");
-  EXPECT_EQ(can.by(DeliveryMode::NextMessage).moment, Moment::Never);
+  EXPECT_EQ(can.prompts, "");
+  EXPECT_EQ(can.by(DeliveryMode::NextMessage).moment, DeliveryTiming::Never);
   adapter->on_state(State::Idle);
   adapter->on_state(State::Working);
   adapter->on_state(State::Idle);
@@ -402,11 +402,11 @@ TEST_F(HookedAdapterTest, AWholeTurnWithoutAHookBreaksTheWayAndALateHookMendsIt)
   adapter->on_state(State::Idle);
   ASSERT_EQ(told.broken.size(), 1U);
   EXPECT_NE(told.broken[0].find("does not call its hooks"), std::string::npos) << told.broken[0];
-  EXPECT_EQ(adapter->capabilities().answer, "");
-  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::NextToolCall).moment, Moment::Never);
+  EXPECT_EQ(adapter->capabilities().prompts, "");
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::NextToolCall).moment, DeliveryTiming::Never);
   call(event("codex/UserPromptSubmit"));
   EXPECT_EQ(told.mended, Texts{"hook"});
-  EXPECT_EQ(adapter->capabilities().answer, way::kHook);
+  EXPECT_EQ(adapter->capabilities().prompts, way::kHook);
 }
 
 TEST_F(HookedAdapterTest, AStartThatLooksLikeWorkIsNoTurn) {
@@ -420,8 +420,8 @@ TEST_F(HookedAdapterTest, AStartThatLooksLikeWorkIsNoTurn) {
 TEST_F(HookedAdapterTest, GeminiIsGreetedWithTheInstructions) {
   start("gemini");
   EXPECT_EQ(call(event("gemini/SessionStart-startup")).context, "You may write to @relay:NAME.");
-  EXPECT_EQ(adapter->capabilities().answer, "") << "its hooks cannot give a permission";
-  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).moment, Moment::Never) << "it is typed to";
+  EXPECT_EQ(adapter->capabilities().prompts, "") << "its hooks cannot give a permission";
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).moment, DeliveryTiming::Never) << "it is typed to";
 }
 
 TEST_F(HookedAdapterTest, CodexForOnePromptIsHeardInTheRolloutItHasOpen) {
@@ -436,10 +436,10 @@ TEST_F(HookedAdapterTest, CodexForOnePromptIsHeardInTheRolloutItHasOpen) {
   ASSERT_TRUE(heard(5)) << "what it wrote before its rollout was found counts";
   EXPECT_EQ(told.heard.size(), 5U);
   EXPECT_EQ(told.heard[0], kGreeted);
-  EXPECT_EQ(adapter->capabilities().hear, way::kTranscript);
-  EXPECT_EQ(adapter->capabilities().know, "") << "it draws no status";
+  EXPECT_EQ(adapter->capabilities().output, way::kTranscript);
+  EXPECT_EQ(adapter->capabilities().state, "") << "it draws no status";
   for (const auto mode : {DeliveryMode::OnIdle, DeliveryMode::Immediate, DeliveryMode::NextMessage})
-    EXPECT_EQ(adapter->capabilities().by(mode).moment, Moment::Never) << "it ends after its turn";
+    EXPECT_EQ(adapter->capabilities().by(mode).moment, DeliveryTiming::Never) << "it ends after its turn";
   ASSERT_EQ(told.broken.size(), 1U);
   EXPECT_TRUE(told.broken[0].starts_with("hook: no hooks: ")) << told.broken[0];
 }
@@ -451,13 +451,13 @@ TEST_F(HookedAdapterTest, GeminisRecordIsFoundWithoutHooks) {
   const auto chats = ".gemini/tmp/proj/chats/";
   std::filesystem::create_directories(place.file(chats));
   adapter->on_state(State::Idle);
-  EXPECT_EQ(adapter->capabilities().hear, "") << "it begins a record with its first prompt";
+  EXPECT_EQ(adapter->capabilities().output, "") << "it begins a record with its first prompt";
   const auto record = format("{}session-2026-11-15T08-18-{}.jsonl", chats, command.argv[2].substr(0, 8));
   const auto lines = record_lines("gemini-fence.jsonl");
   write(lines[0], std::string{chats} + "session-2026-11-15T08-18-00000000.jsonl");
   write(lines[0], record);
   adapter->on_state(State::Working);
-  EXPECT_EQ(adapter->capabilities().hear, way::kTranscript);
+  EXPECT_EQ(adapter->capabilities().output, way::kTranscript);
   for (std::size_t i = 1; i < lines.size(); ++i) write(lines[i], record);
   ASSERT_TRUE(heard(5));
   EXPECT_EQ(told.heard[0], kGreeted);
@@ -471,16 +471,16 @@ TEST_F(HookedAdapterTest, ASessionThatThePersonChoseIsTheirs) {
 TEST_F(HookedAdapterTest, OthersAreNotGreeted) {
   for (const auto* agent : {"claude", "codex"}) {
     start(agent);
-    EXPECT_EQ(call(event(std::string{agent} + "/SessionStart-startup")), hooks::Answer{}) << agent;
+    EXPECT_EQ(call(event(std::string{agent} + "/SessionStart-startup")), hooks::HookResponse{}) << agent;
   }
 }
 
 TEST_F(HookedAdapterTest, CodexIsQueuedToFromItsFirstPromptOn) {
   start("codex");
-  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).moment, Moment::Never);
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).moment, DeliveryTiming::Never);
   call(event("codex/UserPromptSubmit"));
-  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).way, way::kQueue);
-  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::Immediate).moment, Moment::Never);
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).via, way::kQueue);
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::Immediate).moment, DeliveryTiming::Never);
 }
 
 TEST_F(HookedAdapterTest, APermissionOfASubagentIsAskedToo) {
@@ -489,26 +489,26 @@ TEST_F(HookedAdapterTest, APermissionOfASubagentIsAskedToo) {
   asks.subagent = "agent-7";
   call(asks);
   ASSERT_EQ(told.prompts.size(), 1U);
-  adapter->answer(told.prompts[0].id, {.verdict = Reply::Verdict::Allow},
+  adapter->answer(told.prompts[0].id, {.verdict = PromptAnswer::Decision::Allow},
                   [](const Result<void>& outcome) { ASSERT_TRUE(outcome); });
-  EXPECT_EQ(answers, std::vector{hooks::Answer{.verdict = hooks::Verdict::Allow}});
+  EXPECT_EQ(answers, std::vector{hooks::HookResponse{.verdict = hooks::HookDecision::Allow}});
 }
 
 TEST_F(HookedAdapterTest, AnInboxThatIsGoneIsToldOnceAndNotOfferedInThatSession) {
   start("claude");
-  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).way, way::kInbox);
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).via, way::kInbox);
   int failures = 0;
   for (int i = 0; i < 2; ++i)
-    adapter->speak({.delivery = "d", .text = "t"}, [&](const Result<void>& outcome) { failures += outcome ? 0 : 1; });
+    adapter->deliver({.delivery = "d", .text = "t"}, [&](const Result<void>& outcome) { failures += outcome ? 0 : 1; });
   EXPECT_EQ(failures, 2);
   ASSERT_EQ(told.broken.size(), 1U);
   EXPECT_TRUE(told.broken[0].starts_with("inbox: ")) << told.broken[0];
-  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).moment, Moment::Never);
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).moment, DeliveryTiming::Never);
   call(event("claude/Stop"));
   EXPECT_TRUE(told.mended.empty());
   call(event("claude/SessionStart-startup"));
   EXPECT_EQ(told.mended, Texts{"inbox"}) << "a session that begins is tried anew";
-  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).way, way::kInbox);
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).via, way::kInbox);
 }
 
 TEST_F(HookedAdapterTest, AnotherAgentInsideOursIsNotTakenForIt) {
@@ -516,12 +516,12 @@ TEST_F(HookedAdapterTest, AnotherAgentInsideOursIsNotTakenForIt) {
   told.waiting = {{DeliveryMode::NextMessage, "m"}, {DeliveryMode::NextToolCall, "t"}};
   for (const auto* name : {"codex/SessionStart-startup", "codex/UserPromptSubmit", "codex/PostToolUse-Bash",
                            "codex/PermissionRequest-Bash"})
-    EXPECT_EQ(call(event(name, "its.jsonl")), hooks::Answer{}) << name;
+    EXPECT_EQ(call(event(name, "its.jsonl")), hooks::HookResponse{}) << name;
   EXPECT_EQ(answers.size(), 4U) << "it is not kept waiting";
   EXPECT_TRUE(told.given.empty());
   EXPECT_TRUE(told.prompts.empty());
   EXPECT_EQ(told.waiting[DeliveryMode::NextMessage], "m");
-  EXPECT_EQ(adapter->capabilities().hear, "");
+  EXPECT_EQ(adapter->capabilities().output, "");
 }
 
 TEST_F(HookedAdapterTest, CodexQueueIsNotUsedAfterAnInterruptedTurn) {
@@ -529,18 +529,18 @@ TEST_F(HookedAdapterTest, CodexQueueIsNotUsedAfterAnInterruptedTurn) {
   const auto interface = [&] { return adapter->capabilities().by(DeliveryMode::OnIdle).moment; };
   call(event("codex/SessionStart-startup"));
   call(event("codex/UserPromptSubmit"));
-  EXPECT_EQ(interface(), Moment::AnyTime);
+  EXPECT_EQ(interface(), DeliveryTiming::AnyTime);
   const auto turn = [&](const char* type) {
     write(format(R"({{"timestamp":"","type":"event_msg","payload":{{"type":"{}","turn_id":"t1"}}}})", type));
   };
   turn("task_started");
   turn("turn_aborted");
-  ASSERT_TRUE(until([&] { return interface() == Moment::Never; }));
+  ASSERT_TRUE(until([&] { return interface() == DeliveryTiming::Never; }));
   turn("task_started");
-  ASSERT_TRUE(until([&] { return interface() == Moment::AnyTime; }));
+  ASSERT_TRUE(until([&] { return interface() == DeliveryTiming::AnyTime; }));
   turn("task_complete");
   settle();
-  EXPECT_EQ(interface(), Moment::AnyTime);
+  EXPECT_EQ(interface(), DeliveryTiming::AnyTime);
 }
 
 /// This process stands for the agent: what it has open tells which thread is on the screen.
@@ -563,35 +563,35 @@ struct CodexThreadTest : HookedAdapterTest {
     open.emplace_back(lock);
     std::filesystem::last_write_time(lock, std::filesystem::file_time_type{std::chrono::seconds{++opened}});
   }
-  Moment queue() const { return adapter->capabilities().by(DeliveryMode::OnIdle).moment; }
+  DeliveryTiming queue() const { return adapter->capabilities().by(DeliveryMode::OnIdle).moment; }
 };
 
 TEST_F(CodexThreadTest, MessageAfterNewDoesNotGoIntoTheAbandonedConversation) {
-  EXPECT_EQ(queue(), Moment::AnyTime);
+  EXPECT_EQ(queue(), DeliveryTiming::AnyTime);
   show(second);  // `/new`
   adapter->on_state(State::Working);
   adapter->on_state(State::Idle);
-  EXPECT_EQ(queue(), Moment::Never) << "it is typed";
+  EXPECT_EQ(queue(), DeliveryTiming::Never) << "it is typed";
   auto started = event("codex/SessionStart-startup", "second.jsonl");
   started.session = second;
   call(started);  // the first prompt there
-  EXPECT_EQ(queue(), Moment::AnyTime);
+  EXPECT_EQ(queue(), DeliveryTiming::AnyTime);
 }
 
 TEST_F(CodexThreadTest, MessageThatIsHandedOverRightAfterNewIsGivenBack) {
   show(second);
-  adapter->speak({.delivery = "d1", .text = "hello"}, [](const Result<void>&) {});
+  adapter->deliver({.delivery = "d1", .text = "hello"}, [](const Result<void>&) {});
   EXPECT_EQ(told.returned, Texts{"d1"});
-  EXPECT_EQ(queue(), Moment::Never);
+  EXPECT_EQ(queue(), DeliveryTiming::Never);
 }
 
 TEST_F(CodexThreadTest, ThreadThatIsResumedIsQueuedToAgain) {
   show(second);
   adapter->on_state(State::Idle);
-  EXPECT_EQ(queue(), Moment::Never);
+  EXPECT_EQ(queue(), DeliveryTiming::Never);
   show(hook_event("codex/SessionStart-startup").session);  // `/resume`, no prompt
   adapter->on_state(State::Idle);
-  EXPECT_EQ(queue(), Moment::AnyTime);
+  EXPECT_EQ(queue(), DeliveryTiming::AnyTime);
 }
 
 TEST_F(HookedAdapterTest, CodexShowsItsDialogAtOnceWhenNoRuleDecides) {
@@ -600,7 +600,7 @@ TEST_F(HookedAdapterTest, CodexShowsItsDialogAtOnceWhenNoRuleDecides) {
   ASSERT_EQ(told.prompts.size(), 1U);
   ASSERT_TRUE(answers.empty());
   adapter->show_dialog(told.prompts[0].id);
-  EXPECT_EQ(answers, std::vector{hooks::Answer{}}) << "it shows nothing before its hook returns";
+  EXPECT_EQ(answers, std::vector{hooks::HookResponse{}}) << "it shows nothing before its hook returns";
 }
 
 TEST_F(HookedAdapterTest, TheHookOfACodexWithoutAPersonStaysOpenForAnAnswerFromElsewhere) {

@@ -37,7 +37,7 @@ constexpr std::array kModeOptions{
     ModeOption{"gemini", "-y", "yolo"},
 };
 
-std::string fact(std::string_view text) { return std::string{text::cut_at_letter(text, kMaxFactBytes)}; }
+std::string fact(std::string_view text) { return std::string{text::truncate_utf8(text, kMaxFactBytes)}; }
 
 bool is_version(std::string_view text) {
   return !text.empty() && text.front() >= '0' && text.front() <= '9' && text.contains('.') &&

@@ -14,7 +14,7 @@
 namespace relay::adapters {
 namespace {
 
-using net::HttpAnswer;
+using net::HttpResponse;
 using protocol::DeliveryMode;
 
 constexpr std::size_t kMaxHeldEvents = 20'000;
@@ -40,14 +40,14 @@ json::array chosen(const Question& question, const std::string& answer) {
 /// Output of tools may hold letters that were cut in two.
 Result<json::value> read(std::string_view text) {
   if (auto value = parse_json(text)) return value;
-  return parse_json(hooks::repaired(text));
+  return parse_json(hooks::repair_json(text));
 }
 
 class OpenCode final : public Adapter, net::HttpStreamListener {
  public:
-  explicit OpenCode(const OpenCodePace& pace) : pace_{pace} {}
+  explicit OpenCode(const OpenCodeTimeouts& pace) : pace_{pace} {}
 
-  void prepare(pty::Command& command, const Surroundings&) override {
+  void prepare(pty::Command& command, const LaunchContext&) override {
     SystemRandom random;
     auto launch = open_server(command, random);
     if (launch)
@@ -60,34 +60,36 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
     loop_ = &loop;
     listener_ = &listener;
     if (!launch_) {
-      timer_ = loop.after(Millis{0}, [this] { listener_->on_broken(way::kServer, why_not_); });
+      timer_ = loop.after(Millis{0}, [this] { listener_->on_interface_failed(way::kServer, why_not_); });
       return;
     }
     client_ = std::make_unique<net::HttpClient>(loop, launch_->place);
-    talk_ = std::make_unique<OpenCodeTalk>(listener, loop.now().wall);
+    talk_ = std::make_unique<OpenCodeEvents>(listener, loop.now().wall);
     talk_->set_session(launch_->session);
-    messenger_ = std::make_unique<OpenCodeMessenger>(loop, *client_, *talk_, *launch_, pace_.look_again);
+    messenger_ = std::make_unique<OpenCodeSender>(loop, *client_, *talk_, *launch_, pace_.recheck);
     why_away_ = format("OpenCode's server at port {} has not answered yet", launch_->place.port);
-    patience_ = loop.after(pace_.start_patience, [this] { give_up(); });
+    timeout_ = loop.after(pace_.start_timeout, [this] { give_up(); });
     retry_ = pace_.first_retry;
     timer_ = loop.after(retry_, [this] { connect(); });
   }
 
   /// A server that is still starting is waited for: what is said to it meanwhile is not typed instead.
-  [[nodiscard]] Capabilities capabilities() const override {
-    Capabilities can;
+  [[nodiscard]] NativeCapabilities capabilities() const override {
+    NativeCapabilities can;
     if (!messenger_ || given_up_) return can;
-    if (usable_) can.hear = can.answer = can.count = way::kServer;
+    if (usable_) can.output = can.prompts = can.usage = way::kServer;
     if (elsewhere_) return can;
-    if (usable_) can.know = way::kServer;
-    can.by(DeliveryMode::Immediate) = {Moment::AnyTime, way::kServer};  // the turn is aborted first
-    can.by(DeliveryMode::OnIdle) = {Moment::Idle, way::kServer};
-    can.by(DeliveryMode::NextMessage) = {Moment::Idle, way::kServer};  // in a turn it would be answered in that turn
-    can.by(DeliveryMode::NextToolCall) = {Moment::Working, way::kServer};  // the model sees it with the tool's result
+    if (usable_) can.state = way::kServer;
+    can.by(DeliveryMode::Immediate) = {DeliveryTiming::AnyTime, way::kServer};  // the turn is aborted first
+    can.by(DeliveryMode::OnIdle) = {DeliveryTiming::Idle, way::kServer};
+    can.by(DeliveryMode::NextMessage) = {DeliveryTiming::Idle,
+                                         way::kServer};  // in a turn it would be answered in that turn
+    can.by(DeliveryMode::NextToolCall) = {DeliveryTiming::Working,
+                                          way::kServer};  // the model sees it with the tool's result
     return can;
   }
 
-  [[nodiscard]] std::optional<Known> known() const override {
+  [[nodiscard]] std::optional<ReportedState> reported_state() const override {
     if (phase_ != Phase::Online || !drawn_) return std::nullopt;
     auto known = talk_->known();
     if (elsewhere_ && known.state != profiles::State::Blocked) return std::nullopt;  // it is another session's
@@ -108,16 +110,16 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
     look_at_title();
   }
 
-  void on_ended() override {
+  void on_agent_exit() override {
     if (talk_) talk_->on_ended(loop_->now().wall);
   }
 
-  void speak(const Words& words, OnHanded done) override {
+  void deliver(const NativeDelivery& words, OnAccepted done) override {
     if (messenger_ && !given_up_) return messenger_->speak(words, std::move(done));
     loop_->post([done = std::move(done)]() mutable { done(fail("OpenCode's server cannot be reached")); });
   }
 
-  void answer(const std::string& prompt, const Reply& reply, OnAnswered done) override;
+  void answer(const std::string& prompt, const PromptAnswer& reply, OnAnswered done) override;
 
  private:
   enum class Phase : std::uint8_t { Away, Syncing, Online };
@@ -130,7 +132,7 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
     lose(format("OpenCode's server at port {}: {}", launch_->place.port, why));
   }
 
-  void on_piece(std::string_view bytes) override {
+  void on_chunk(std::string_view bytes) override {
     for (const auto& event : events_.feed(bytes)) {
       if (!stream_) return;
       if (auto told = read(event.data); told && told->is_object()) on_event(std::move(told->get_object()));
@@ -143,7 +145,8 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
 
   void connect() {
     events_ = net::EventStream{};
-    stream_ = client_->stream({.target = "/event"}, {.answer = pace_.answer, .silence = pace_.silence}, *this);
+    stream_ =
+        client_->stream({.target = "/event"}, {.answer = pace_.answer, .idle_timeout = pace_.idle_timeout}, *this);
   }
 
   /// What comes while we ask for what is missing waits: it is newer.
@@ -151,7 +154,7 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
     if (phase_ == Phase::Online) {
       talk_->on_event(event);
       look_at_title();
-      return tell_resolved();
+      return report_resolved();
     }
     if (phase_ == Phase::Syncing) {
       if (held_.size() >= kMaxHeldEvents) return lose("OpenCode's server says more than can be kept while it is asked");
@@ -166,20 +169,20 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
   void ask_for_state();
   void ask_for_messages();
   void come_online();
-  void tell_resolved();
+  void report_resolved();
   void look_at_title();
   void leave_screen();
   void lose(std::string why);
   void give_up();
 
-  OpenCodePace pace_;
+  OpenCodeTimeouts pace_;
   std::optional<OpenCodeLaunch> launch_;
   std::string why_not_ = "OpenCode was started without its server";
   net::AsioLoop* loop_ = nullptr;
   Listener* listener_ = nullptr;
   std::unique_ptr<net::HttpClient> client_;
-  std::unique_ptr<OpenCodeTalk> talk_;
-  std::unique_ptr<OpenCodeMessenger> messenger_;
+  std::unique_ptr<OpenCodeEvents> talk_;
+  std::unique_ptr<OpenCodeSender> messenger_;
 
   Phase phase_ = Phase::Away;
   bool usable_ = false;  // it has been online, and was not given up
@@ -200,17 +203,17 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
     OnAnswered done;
     std::unique_ptr<net::Timer> timer;
   };
-  std::map<std::string, Taken> taken_;    // by prompt
-  std::unique_ptr<net::Timer> timer_;     // to the next attempt
-  std::unique_ptr<net::Timer> patience_;  // until it is given up
-  std::unique_ptr<net::Timer> drawing_;   // until a screen we do not understand counts as drawn
+  std::map<std::string, Taken> taken_;   // by prompt
+  std::unique_ptr<net::Timer> timer_;    // to the next attempt
+  std::unique_ptr<net::Timer> timeout_;  // until it is given up
+  std::unique_ptr<net::Timer> drawing_;  // until a screen we do not understand counts as drawn
   std::unique_ptr<net::HttpExchange> stream_;
   std::unique_ptr<net::HttpExchange> asking_;
 };
 
 void OpenCode::get(std::string target, OnJson done) {
   asking_ = client_->ask(
-      {.target = std::move(target)}, kAskLimits, [this, done = std::move(done)](Result<HttpAnswer> answer) mutable {
+      {.target = std::move(target)}, kAskLimits, [this, done = std::move(done)](Result<HttpResponse> answer) mutable {
         if (!answer) return lose(answer.error().message());
         if (answer->status != 200)
           return lose(format("OpenCode's server does not tell its state: {}", refusal(*answer)));
@@ -251,19 +254,19 @@ void OpenCode::ask_for_messages() {
 
 void OpenCode::come_online() {
   phase_ = Phase::Online;
-  patience_.reset();
+  timeout_.reset();
   retry_ = pace_.first_retry;
   elsewhere_since_ = kNever;
   for (const auto& event : std::exchange(held_, {})) talk_->on_event(event);
   if (!drawn_)
     drawing_ = loop_->after(pace_.drawing, [this] {
       drawn_ = true;
-      listener_->on_known();
+      listener_->on_state_reported();
     });
   const bool mended = std::exchange(given_up_, false);
   if (!std::exchange(usable_, true)) listener_->on_capabilities();
-  if (mended) listener_->on_mended(way::kServer);
-  listener_->on_known();
+  if (mended) listener_->on_interface_recovered(way::kServer);
+  listener_->on_state_reported();
   look_at_title();
   if (!title_timer_ && !elsewhere_) messenger_->on_online();
 }
@@ -281,7 +284,7 @@ void OpenCode::look_at_title() {
   title_timer_.reset();
   if (std::exchange(elsewhere_, false)) {
     listener_->on_capabilities();
-    listener_->on_known();
+    listener_->on_state_reported();
   }
   messenger_->on_online();
 }
@@ -291,7 +294,7 @@ void OpenCode::leave_screen() {
   elsewhere_ = true;
   listener_->on_capabilities();
   messenger_->give_up("OpenCode shows another conversation");
-  listener_->on_known();
+  listener_->on_state_reported();
 }
 
 void OpenCode::lose(std::string why) {
@@ -304,8 +307,8 @@ void OpenCode::lose(std::string why) {
   timer_ = loop_->after(given_up_ ? pace_.slow_retry : retry_, [this] { connect(); });
   retry_ = std::min(retry_ * 2, pace_.last_retry);
   if (std::exchange(phase_, Phase::Away) != Phase::Online) return;
-  patience_ = loop_->after(pace_.gap_patience, [this] { give_up(); });
-  listener_->on_known();
+  timeout_ = loop_->after(pace_.gap_timeout, [this] { give_up(); });
+  listener_->on_state_reported();
 }
 
 void OpenCode::give_up() {
@@ -314,10 +317,10 @@ void OpenCode::give_up() {
   title_timer_.reset();
   elsewhere_since_ = usable_ ? loop_->now().wall : 0;
   usable_ = false;
-  if (talk_) talk_->leave_to_the_screen();
+  if (talk_) talk_->fall_back_to_screen();
   listener_->on_capabilities();
   messenger_->give_up(why_away_);
-  listener_->on_broken(way::kServer, why_away_);
+  listener_->on_interface_failed(way::kServer, why_away_);
 }
 
 /// What is said to its server.
@@ -326,8 +329,8 @@ struct ServerReply {
   json::object body = {};
 };
 
-Result<ServerReply> reply_for(const OpenCodeTalk::Asked& open, const Reply& reply) {
-  const bool allow = reply.verdict == Reply::Verdict::Allow;
+Result<ServerReply> reply_for(const OpenCodeEvents::OpenPrompt& open, const PromptAnswer& reply) {
+  const bool allow = reply.verdict == PromptAnswer::Decision::Allow;
   if (open.prompt.kind == PromptKind::Permission) {
     ServerReply said{format("/permission/{}/reply", open.request), {{"reply", allow ? "once" : "reject"}}};
     if (!allow && !reply.message.empty()) said.body["message"] = reply.message;
@@ -347,7 +350,7 @@ Result<ServerReply> reply_for(const OpenCodeTalk::Asked& open, const Reply& repl
 }
 
 /// Whoever answers is told when the prompt is gone for everybody.
-void OpenCode::tell_resolved() {
+void OpenCode::report_resolved() {
   std::vector<OnAnswered> gone;
   for (auto each = taken_.begin(); each != taken_.end();) {
     if (talk_->asked(each->first) != nullptr) {
@@ -360,13 +363,13 @@ void OpenCode::tell_resolved() {
   for (auto& done : gone) done({});
 }
 
-void OpenCode::answer(const std::string& prompt, const Reply& reply, OnAnswered done) {
+void OpenCode::answer(const std::string& prompt, const PromptAnswer& reply, OnAnswered done) {
   const auto* open = talk_ ? talk_->asked(prompt) : nullptr;
   if (open == nullptr || open->answered) return done(fail("that prompt is answered already, or gone"));
   const auto said = reply_for(*open, reply);
   if (!said) return done(Failure{said.error()});
   talk_->set_answered(prompt, true);
-  auto heard = [this, prompt, done = std::move(done)](const Result<HttpAnswer>& answer) mutable {
+  auto heard = [this, prompt, done = std::move(done)](const Result<HttpResponse>& answer) mutable {
     const auto over = answers_.extract(prompt);
     if (answer && answer->status == 200) {  // the server's event closes it
       auto late = [this, prompt] {
@@ -374,17 +377,17 @@ void OpenCode::answer(const std::string& prompt, const Reply& reply, OnAnswered 
         if (taken) taken.mapped().done({});
       };
       taken_[prompt] = {std::move(done), loop_->after(pace_.resolved, std::move(late))};
-      return tell_resolved();
+      return report_resolved();
     }
     if (answer && answer->status == 404) {
       talk_->gone(prompt);
-      return done(fail(protocol::Refusal::Stale, "OpenCode does not ask that any more"));
+      return done(fail(protocol::NackCode::Stale, "OpenCode does not ask that any more"));
     }
     talk_->set_answered(prompt, false);
     const auto why = format("the answer to {} did not reach OpenCode: {}", prompt,
                             answer ? refusal(*answer) : answer.error().message());
     listener_->on_failure(why, way::kServer);
-    done(fail(protocol::Refusal::Busy, why));
+    done(fail(protocol::NackCode::Busy, why));
   };
   answers_[prompt] = client_->ask({.method = "POST", .target = said->target, .json = json::serialize(said->body)},
                                   kAnswerLimits, std::move(heard));
@@ -392,6 +395,6 @@ void OpenCode::answer(const std::string& prompt, const Reply& reply, OnAnswered 
 
 }  // namespace
 
-std::unique_ptr<Adapter> opencode(const OpenCodePace& pace) { return std::make_unique<OpenCode>(pace); }
+std::unique_ptr<Adapter> opencode(const OpenCodeTimeouts& pace) { return std::make_unique<OpenCode>(pace); }
 
 }  // namespace relay::adapters

@@ -15,20 +15,20 @@
 
 namespace relay::adapters {
 
-struct OpenCodePace {
+struct OpenCodeTimeouts {
   Millis first_retry{250};
   Millis last_retry{2'000};
-  Millis slow_retry{15'000};       // once given up
-  Millis start_patience{120'000};  // OpenCode takes 5 to 10 s to start, on a busy machine much longer
-  Millis gap_patience{15'000};
-  Millis drawing{10'000};    // longest wait for the screen once the server is there
-  Millis answer{30'000};     // the first one, on a busy machine
-  Millis silence{25'000};    // the server says something every 10 s
-  Millis look_again{1'000};  // for a message whose answer was lost
-  Millis resolved{2'000};    // for the server to say that it took an answer
-  Millis title{2'000};       // until the window's title and what the server tells of titles should agree
+  Millis slow_retry{15'000};      // once given up
+  Millis start_timeout{120'000};  // OpenCode takes 5 to 10 s to start, on a busy machine much longer
+  Millis gap_timeout{15'000};
+  Millis drawing{10'000};       // longest wait for the screen once the server is there
+  Millis answer{30'000};        // the first one, on a busy machine
+  Millis idle_timeout{25'000};  // the server says something every 10 s
+  Millis recheck{1'000};        // for a message whose answer was lost
+  Millis resolved{2'000};       // for the server to say that it took an answer
+  Millis title{2'000};          // until the window's title and what the server tells of titles should agree
 };
 
-std::unique_ptr<Adapter> opencode(const OpenCodePace& pace = {});
+std::unique_ptr<Adapter> opencode(const OpenCodeTimeouts& pace = {});
 
 }  // namespace relay::adapters

@@ -17,7 +17,7 @@
 namespace relay::adapters {
 
 struct OpenCodeLaunch {
-  net::HttpPlace place = {};
+  net::HttpEndpoint place = {};
   std::string session = {};  // `--session`: the one that is on screen from the start
   bool continues = false;    // `--continue`: the newest one is
   std::string agent = {};    // `--agent`, `--model`: what a first message should run with

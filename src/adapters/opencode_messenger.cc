@@ -8,31 +8,31 @@
 namespace relay::adapters {
 namespace {
 
-using net::HttpAnswer;
 using net::HttpErrc;
+using net::HttpResponse;
 using protocol::DeliveryMode;
 
 constexpr int kMissingTwice = 2;  // a post may still be under way when it is looked up for the first time
 constexpr std::size_t kMaxRefusalBytes = 200;
 constexpr net::HttpLimits kLimits{.body_bytes = 8U << 20U, .answer = Millis{60'000}};
 
-bool is_good(const Result<HttpAnswer>& answer) { return answer && answer->status >= 200 && answer->status < 300; }
-bool is_refused(const Result<HttpAnswer>& answer) { return answer && answer->status >= 400 && answer->status < 500; }
+bool is_good(const Result<HttpResponse>& answer) { return answer && answer->status >= 200 && answer->status < 300; }
+bool is_refused(const Result<HttpResponse>& answer) { return answer && answer->status >= 400 && answer->status < 500; }
 
-Failure as_failure(std::string_view doing, const Result<HttpAnswer>& answer) {
+Failure as_failure(std::string_view doing, const Result<HttpResponse>& answer) {
   return fail(format("OpenCode's server {}: {}", doing, answer ? refusal(*answer) : answer.error().message()));
 }
 
 }  // namespace
 
-std::string refusal(const HttpAnswer& answer) {
+std::string refusal(const HttpResponse& answer) {
   std::string says;
   if (const auto body = parse_json_object(answer.body)) {
     const auto* data = object_member(*body, "data");
     says = string_member(data != nullptr ? *data : *body, "message").value_or("");
   }
   return format("{}{}{}", answer.status, says.empty() ? "" : " ",
-                text::harmless_line(text::cut_at_letter(says, kMaxRefusalBytes)));
+                text::sanitize_line(text::truncate_utf8(says, kMaxRefusalBytes)));
 }
 
 OpenCodeIds::Pair OpenCodeIds::next(WallMs now) {
@@ -44,13 +44,13 @@ OpenCodeIds::Pair OpenCodeIds::next(WallMs now) {
   return {"msg" + tail, "prt" + tail};
 }
 
-OpenCodeMessenger::OpenCodeMessenger(net::AsioLoop& loop, net::HttpClient& client, OpenCodeTalk& talk,
-                                     const OpenCodeLaunch& launch, Millis look_again)
-    : loop_{loop}, client_{client}, talk_{talk}, launch_{launch}, look_again_{look_again} {}
+OpenCodeSender::OpenCodeSender(net::AsioLoop& loop, net::HttpClient& client, OpenCodeEvents& talk,
+                               const OpenCodeLaunch& launch, Millis look_again)
+    : loop_{loop}, client_{client}, talk_{talk}, launch_{launch}, recheck_{look_again} {}
 
-OpenCodeMessenger::~OpenCodeMessenger() { *alive_ = false; }
+OpenCodeSender::~OpenCodeSender() { *alive_ = false; }
 
-void OpenCodeMessenger::speak(const Words& words, Adapter::OnHanded done) {
+void OpenCodeSender::speak(const NativeDelivery& words, Adapter::OnAccepted done) {
   const auto tell = [&](Result<void> outcome) {
     loop_.post([done = std::move(done), outcome = std::move(outcome), alive = alive_]() mutable {
       if (*alive) done(std::move(outcome));
@@ -62,12 +62,12 @@ void OpenCodeMessenger::speak(const Words& words, Adapter::OnHanded done) {
   go_on();
 }
 
-void OpenCodeMessenger::on_online() {
+void OpenCodeSender::on_online() {
   online_ = true;
   go_on();
 }
 
-void OpenCodeMessenger::give_up(const std::string& why) {
+void OpenCodeSender::give_up(const std::string& why) {
   online_ = under_way_ = false;
   exchange_.reset();
   timer_.reset();
@@ -75,7 +75,7 @@ void OpenCodeMessenger::give_up(const std::string& why) {
   for (auto& each : waiting) each.done(each.posted ? Result<void>{} : fail(why));
 }
 
-void OpenCodeMessenger::go_on() {
+void OpenCodeSender::go_on() {
   if (!online_ || under_way_ || waiting_.empty()) return;
   under_way_ = true;
   auto& first = waiting_.front();
@@ -85,8 +85,8 @@ void OpenCodeMessenger::go_on() {
   post();
 }
 
-void OpenCodeMessenger::make_session() {
-  ask("POST", "/session", "{}", [this](Result<HttpAnswer> answer) {
+void OpenCodeSender::make_session() {
+  ask("POST", "/session", "{}", [this](Result<HttpResponse> answer) {
     const auto made = is_good(answer) ? parse_json_object(answer->body) : Result<json::object>{};
     const auto id = made ? string_member(*made, "id").value_or("") : "";
     if (!is_good(answer) || id.empty()) return finish(as_failure("made no session", answer));
@@ -96,29 +96,29 @@ void OpenCodeMessenger::make_session() {
 }
 
 /// Leaves what the person has typed where it is. A session that is not shown still gets the message.
-void OpenCodeMessenger::show_session() {
+void OpenCodeSender::show_session() {
   ask("POST", "/tui/select-session", json::serialize(json::object{{"sessionID", talk_.session()}}),
-      [this](const Result<HttpAnswer>&) { post(); });
+      [this](const Result<HttpResponse>&) { post(); });
 }
 
-void OpenCodeMessenger::abort_turn() {
-  ask("POST", format("/session/{}/abort", talk_.session()), "{}", [this](const Result<HttpAnswer>& answer) {
+void OpenCodeSender::abort_turn() {
+  ask("POST", format("/session/{}/abort", talk_.session()), "{}", [this](const Result<HttpResponse>& answer) {
     if (!is_good(answer)) return finish(as_failure("did not interrupt the turn", answer));
     post();
   });
 }
 
-void OpenCodeMessenger::post() {
+void OpenCodeSender::post() {
   if (talk_.session().empty()) return make_session();  // the person has left the one whose turn was aborted
   auto& first = waiting_.front();
   first.session = talk_.session();
   first.ids = ids_.next(loop_.now().wall);
   first.posted = true;
   ask("POST", format("/session/{}/prompt_async", first.session), body(first),
-      [this](const Result<HttpAnswer>& answer) { on_posted(answer); });
+      [this](const Result<HttpResponse>& answer) { on_posted(answer); });
 }
 
-void OpenCodeMessenger::on_posted(const Result<HttpAnswer>& answer) {
+void OpenCodeSender::on_posted(const Result<HttpResponse>& answer) {
   auto& first = waiting_.front();
   if (is_good(answer)) return finish({});
   if (is_refused(answer) || (!answer && is(answer.error(), HttpErrc::NoConnection))) {
@@ -128,14 +128,14 @@ void OpenCodeMessenger::on_posted(const Result<HttpAnswer>& answer) {
   look_up_soon();
 }
 
-void OpenCodeMessenger::look_up_soon() {
-  timer_ = loop_.after(look_again_, [this] { look_up(); });
+void OpenCodeSender::look_up_soon() {
+  timer_ = loop_.after(recheck_, [this] { look_up(); });
 }
 
-void OpenCodeMessenger::look_up() {
+void OpenCodeSender::look_up() {
   const auto& first = waiting_.front();
   ask("GET", format("/session/{}/message/{}", first.session, first.ids.message), "",
-      [this](const Result<HttpAnswer>& answer) {
+      [this](const Result<HttpResponse>& answer) {
         if (is_good(answer)) return finish({});
         const bool missing = answer && answer->status == 404;
         if (missing && ++waiting_.front().missing >= kMissingTwice)
@@ -144,7 +144,7 @@ void OpenCodeMessenger::look_up() {
       });
 }
 
-void OpenCodeMessenger::finish(Result<void> outcome) {
+void OpenCodeSender::finish(Result<void> outcome) {
   auto first = std::move(waiting_.front());
   waiting_.pop_front();
   under_way_ = false;
@@ -154,12 +154,12 @@ void OpenCodeMessenger::finish(Result<void> outcome) {
   if (*alive) go_on();
 }
 
-void OpenCodeMessenger::ask(std::string method, std::string target, std::string json, OnAnswer done) {
+void OpenCodeSender::ask(std::string method, std::string target, std::string json, OnResponse done) {
   exchange_ = client_.ask({std::move(method), std::move(target), std::move(json)}, kLimits, std::move(done));
 }
 
 /// Agent and model are the ones the person used last.
-std::string OpenCodeMessenger::body(const Handing& handing) const {
+std::string OpenCodeSender::body(const PendingPost& handing) const {
   auto choice = talk_.choice();
   if (choice.agent.empty()) choice.agent = launch_.agent;
   if (choice.model.empty() && launch_.model.contains('/')) {

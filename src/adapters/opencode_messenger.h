@@ -38,15 +38,15 @@ class OpenCodeIds {
   std::uint64_t last_ = 0;
 };
 
-class OpenCodeMessenger {
+class OpenCodeSender {
  public:
   static constexpr std::size_t kMaxWaiting = 64;
 
-  OpenCodeMessenger(net::AsioLoop& loop, net::HttpClient& client, OpenCodeTalk& talk, const OpenCodeLaunch& launch,
-                    Millis look_again);
-  ~OpenCodeMessenger();
+  OpenCodeSender(net::AsioLoop& loop, net::HttpClient& client, OpenCodeEvents& talk, const OpenCodeLaunch& launch,
+                 Millis look_again);
+  ~OpenCodeSender();
 
-  void speak(const Words& words, Adapter::OnHanded done);
+  void speak(const NativeDelivery& words, Adapter::OnAccepted done);
 
   /// What waits goes on.
   void on_online();
@@ -55,37 +55,37 @@ class OpenCodeMessenger {
   void give_up(const std::string& why);
 
  private:
-  struct Handing {
-    Words words;
-    Adapter::OnHanded done;
+  struct PendingPost {
+    NativeDelivery words;
+    Adapter::OnAccepted done;
     std::string session = {};
     OpenCodeIds::Pair ids = {};
     bool posted = false;
     int missing = 0;  // times it was looked up and not there
   };
-  using OnAnswer = net::HttpClient::OnAnswer;
+  using OnResponse = net::HttpClient::OnResponse;
 
   void go_on();
   void make_session();
   void show_session();
   void abort_turn();
   void post();
-  void on_posted(const Result<net::HttpAnswer>& answer);
+  void on_posted(const Result<net::HttpResponse>& answer);
   void look_up();
   void look_up_soon();
   void finish(Result<void> outcome);
-  void ask(std::string method, std::string target, std::string json, OnAnswer done);
-  [[nodiscard]] std::string body(const Handing& handing) const;
+  void ask(std::string method, std::string target, std::string json, OnResponse done);
+  [[nodiscard]] std::string body(const PendingPost& handing) const;
 
   net::AsioLoop& loop_;
   net::HttpClient& client_;
-  OpenCodeTalk& talk_;
+  OpenCodeEvents& talk_;
   const OpenCodeLaunch& launch_;
-  Millis look_again_;
+  Millis recheck_;
   SystemRandom random_;
   OpenCodeIds ids_{random_};
-  std::deque<Handing> waiting_;
-  transcripts::Remembered<bool> handed_;
+  std::deque<PendingPost> waiting_;
+  transcripts::DedupCache<bool> handed_;
   bool online_ = false;
   bool under_way_ = false;  // the first of `waiting_`
   std::unique_ptr<net::HttpExchange> exchange_;
@@ -94,6 +94,6 @@ class OpenCodeMessenger {
 };
 
 /// What a server that refuses says, in one line: its own words when it has some.
-std::string refusal(const net::HttpAnswer& answer);
+std::string refusal(const net::HttpResponse& answer);
 
 }  // namespace relay::adapters

@@ -12,7 +12,7 @@ using transcripts::kMaxToolText;
 using transcripts::kMaxWord;
 
 std::string text_of(const json::object& object, std::string_view name, std::size_t limit) {
-  return std::string{text::cut_at_letter(string_member(object, name).value_or(""), limit)};
+  return std::string{text::truncate_utf8(string_member(object, name).value_or(""), limit)};
 }
 
 const json::object& inner_of(const json::object& object, std::string_view name) {
@@ -37,7 +37,7 @@ std::optional<ToolUse> tool_use_in(const json::object& part) {
   const bool ended = status == "completed" || status == "error";
   if (use.tool.id.empty() || (!ended && status != "running")) return std::nullopt;
   const auto given = json::serialize(input);
-  use.tool.input = text::cut_at_letter(given, kMaxToolText);
+  use.tool.input = text::truncate_utf8(given, kMaxToolText);
   use.tool.cut = use.tool.input.size() < given.size();
   const auto& about = inner_of(state, "metadata");
   if (!ended) {

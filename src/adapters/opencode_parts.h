@@ -12,8 +12,8 @@
 namespace relay::adapters {
 
 struct ToolUse {
-  transcripts::Tool tool = {};
-  std::optional<transcripts::Command> command = {};
+  transcripts::ToolCall tool = {};
+  std::optional<transcripts::CommandRun> command = {};
   std::optional<transcripts::FileChange> change = {};
   std::optional<transcripts::ToolResult> result = {};  // none: it runs
   std::string printed = {};                            // so far, while it runs

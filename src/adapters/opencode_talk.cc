@@ -74,7 +74,7 @@ void for_each_object(const json::array& list, auto&& take) {
 
 }  // namespace
 
-void OpenCodeTalk::on_event(const json::object& event) {
+void OpenCodeEvents::on_event(const json::object& event) {
   const auto type = text_of(event, "type");
   const auto& properties = object_of(event, "properties");
   const auto session = text_of(properties, "sessionID");
@@ -104,13 +104,14 @@ void OpenCodeTalk::on_event(const json::object& event) {
     on_question(properties);
   else if (type == "permission.replied")
     close(text_of(properties, "requestID"),
-          text_of(properties, "reply") == "reject" ? Reply::Verdict::Deny : Reply::Verdict::Allow);
+          text_of(properties, "reply") == "reject" ? PromptAnswer::Decision::Deny : PromptAnswer::Decision::Allow);
   else if (type == "question.replied" || type == "question.rejected")
-    close(text_of(properties, "requestID"), type == "question.rejected" ? Reply::Verdict::Deny : Reply::Verdict::Allow);
-  tell_if_changed(before);
+    close(text_of(properties, "requestID"),
+          type == "question.rejected" ? PromptAnswer::Decision::Deny : PromptAnswer::Decision::Allow);
+  notify_if_changed(before);
 }
 
-void OpenCodeTalk::on_messages(std::string_view session, const json::array& messages, WallMs elsewhere_since) {
+void OpenCodeEvents::on_messages(std::string_view session, const json::array& messages, WallMs elsewhere_since) {
   for_each_object(messages, [&](const json::object& message) {
     const auto& info = object_of(message, "info");
     const auto id = text_of(info, "id");
@@ -127,15 +128,15 @@ void OpenCodeTalk::on_messages(std::string_view session, const json::array& mess
   });
 }
 
-void OpenCodeTalk::on_statuses(const json::object& statuses) {
+void OpenCodeEvents::on_statuses(const json::object& statuses) {
   const auto before = known();
   for (auto& [id, session] : sessions_) session.status.clear(), session.says.clear();
   for (const auto& [id, status] : statuses)
     if (status.is_object()) on_status(std::string_view{id}, status.get_object());
-  tell_if_changed(before);
+  notify_if_changed(before);
 }
 
-void OpenCodeTalk::on_prompts(const json::array& permissions, const json::array& questions) {
+void OpenCodeEvents::on_prompts(const json::array& permissions, const json::array& questions) {
   const auto before = known();
   std::vector<std::string> open;
   for (const auto* list : {&permissions, &questions})
@@ -145,10 +146,10 @@ void OpenCodeTalk::on_prompts(const json::array& permissions, const json::array&
     if (std::ranges::find(open, each.request) == open.end()) close(each.request);
   for_each_object(permissions, [&](const json::object& request) { on_permission(request); });
   for_each_object(questions, [&](const json::object& request) { on_question(request); });
-  tell_if_changed(before);
+  notify_if_changed(before);
 }
 
-void OpenCodeTalk::on_sessions(const json::array& sessions, bool newest_is_ours) {
+void OpenCodeEvents::on_sessions(const json::array& sessions, bool newest_is_ours) {
   std::string newest;
   for_each_object(sessions, [&](const json::object& info) {
     on_session(info, false);
@@ -158,19 +159,19 @@ void OpenCodeTalk::on_sessions(const json::array& sessions, bool newest_is_ours)
   if (current_.empty() && !left_) current_ = newest;
 }
 
-void OpenCodeTalk::forget_session(std::string_view id) {
+void OpenCodeEvents::forget_session(std::string_view id) {
   if (const auto found = sessions_.find(id); found != sessions_.end()) sessions_.erase(found);
   if (current_ == id) current_.clear();
 }
 
-void OpenCodeTalk::leave_session() {
+void OpenCodeEvents::leave_session() {
   const auto before = known();
   current_.clear();
   left_ = true;
-  tell_if_changed(before);
+  notify_if_changed(before);
 }
 
-bool OpenCodeTalk::is_elsewhere(std::string_view window_title) const {
+bool OpenCodeEvents::is_elsewhere(std::string_view window_title) const {
   const auto found = sessions_.find(current_);
   const bool is_told = window_title == kUntitledWindow || window_title.starts_with(kTitledWindow);
   if (!is_told || found == sessions_.end() || found->second.title.empty()) return false;
@@ -179,66 +180,66 @@ bool OpenCodeTalk::is_elsewhere(std::string_view window_title) const {
   });
 }
 
-bool OpenCodeTalk::busy() const {
+bool OpenCodeEvents::busy() const {
   const auto found = sessions_.find(current_);
   return found != sessions_.end() && !found->second.status.empty();
 }
 
-Known OpenCodeTalk::known() const {
+ReportedState OpenCodeEvents::known() const {
   if (!asked_.empty()) return {State::Blocked, "asks: " + asked_.front().prompt.summary};
   const auto found = sessions_.find(current_);
   if (found == sessions_.end() || found->second.status.empty()) return {State::Idle, {}};
   return {State::Working, found->second.says};
 }
 
-OpenCodeChoice OpenCodeTalk::choice() const {
+OpenCodeSelection OpenCodeEvents::choice() const {
   const auto found = sessions_.find(current_);
-  return found == sessions_.end() ? OpenCodeChoice{} : found->second.choice;
+  return found == sessions_.end() ? OpenCodeSelection{} : found->second.choice;
 }
 
-const OpenCodeTalk::Asked* OpenCodeTalk::asked(const std::string& prompt) const {
-  const auto found = std::ranges::find(asked_, prompt, [](const Asked& each) { return each.prompt.id; });
+const OpenCodeEvents::OpenPrompt* OpenCodeEvents::asked(const std::string& prompt) const {
+  const auto found = std::ranges::find(asked_, prompt, [](const OpenPrompt& each) { return each.prompt.id; });
   return found == asked_.end() ? nullptr : &*found;
 }
 
-void OpenCodeTalk::set_answered(const std::string& prompt, bool answered) {
-  const auto found = std::ranges::find(asked_, prompt, [](const Asked& each) { return each.prompt.id; });
+void OpenCodeEvents::set_answered(const std::string& prompt, bool answered) {
+  const auto found = std::ranges::find(asked_, prompt, [](const OpenPrompt& each) { return each.prompt.id; });
   if (found != asked_.end()) found->answered = answered;
 }
 
-void OpenCodeTalk::leave_to_the_screen() {
+void OpenCodeEvents::fall_back_to_screen() {
   for (const auto& each : std::exchange(asked_, {}))
-    listener_.on_prompt_gone(each.prompt.id, {.by = "nobody: its server is gone", .still_asked = true});
+    listener_.on_prompt_closed(each.prompt.id, {.by = "nobody: its server is gone", .still_asked = true});
 }
 
-void OpenCodeTalk::gone(const std::string& prompt) {
+void OpenCodeEvents::gone(const std::string& prompt) {
   const auto before = known();
   set_answered(prompt, false);
   if (const auto* open = asked(prompt)) close(std::string{open->request});
-  tell_if_changed(before);
+  notify_if_changed(before);
 }
 
-void OpenCodeTalk::close(std::string_view request, std::optional<Reply::Verdict> verdict) {
-  const auto found = std::ranges::find(asked_, request, &Asked::request);
+void OpenCodeEvents::close(std::string_view request, std::optional<PromptAnswer::Decision> verdict) {
+  const auto found = std::ranges::find(asked_, request, &OpenPrompt::request);
   if (found == asked_.end()) return;
   const auto closed = std::move(*found);
   asked_.erase(found);
-  listener_.on_prompt_gone(closed.prompt.id, {.by = closed.answered ? way::kServer : "person", .verdict = verdict});
+  listener_.on_prompt_closed(closed.prompt.id, {.by = closed.answered ? way::kServer : "person", .verdict = verdict});
 }
 
-OpenCodeTalk::Session& OpenCodeTalk::session_named(std::string_view id) {
+OpenCodeEvents::Session& OpenCodeEvents::find_session(std::string_view id) {
   if (const auto found = sessions_.find(id); found != sessions_.end()) return found->second;
   if (sessions_.size() >= kMaxSessions)
     sessions_.erase(sessions_.begin()->first == current_ ? std::next(sessions_.begin()) : sessions_.begin());
   return sessions_[std::string{id}];
 }
 
-bool OpenCodeTalk::is_child(std::string_view id) const {
+bool OpenCodeEvents::is_child(std::string_view id) const {
   const auto found = sessions_.find(id);
   return found != sessions_.end() && found->second.child;
 }
 
-OpenCodeTalk::Message& OpenCodeTalk::message_named(std::string_view id, std::string_view session) {
+OpenCodeEvents::Message& OpenCodeEvents::find_message(std::string_view id, std::string_view session) {
   if (const auto found = messages_.find(id); found != messages_.end()) return found->second;
   if (messages_.size() >= kMaxMessages) messages_.erase(messages_.begin());
   auto& made = messages_[std::string{id}];
@@ -246,10 +247,10 @@ OpenCodeTalk::Message& OpenCodeTalk::message_named(std::string_view id, std::str
   return made;
 }
 
-void OpenCodeTalk::on_session(const json::object& info, bool created) {
+void OpenCodeEvents::on_session(const json::object& info, bool created) {
   const auto id = text_of(info, "id");
   if (id.empty()) return;
-  auto& session = session_named(id);
+  auto& session = find_session(id);
   session.child = info.contains("parentID");
   if (auto title = text_of(info, "title"); !title.empty()) session.title = std::move(title);
   const auto& model = object_of(info, "model");
@@ -258,17 +259,17 @@ void OpenCodeTalk::on_session(const json::object& info, bool created) {
   if (created && !session.child) current_ = id;
 }
 
-void OpenCodeTalk::on_message(const json::object& info) {
+void OpenCodeEvents::on_message(const json::object& info) {
   if (complete_.has(text_of(info, "id"))) return;
   learn(info);
   finish(info);
 }
 
-void OpenCodeTalk::learn(const json::object& info) {
+void OpenCodeEvents::learn(const json::object& info) {
   const auto id = text_of(info, "id");
   const auto session = text_of(info, "sessionID");
   if (id.empty() || session.empty() || is_child(session) || given_.has(id)) return;
-  auto& message = message_named(id, session);
+  auto& message = find_message(id, session);
   const bool unknown = message.role.empty();
   message.role = text_of(info, "role");
   message.parent = text_of(info, "parentID");
@@ -278,12 +279,12 @@ void OpenCodeTalk::learn(const json::object& info) {
   }
   if (message.role != "user") return;
   const auto& model = object_of(info, "model");
-  session_named(session).choice = {text_of(info, "agent"), text_of(model, "providerID"), text_of(model, "modelID"),
-                                   text_of(model, "variant")};
+  find_session(session).choice = {text_of(info, "agent"), text_of(model, "providerID"), text_of(model, "modelID"),
+                                  text_of(model, "variant")};
   if (unknown) current_ = session;
 }
 
-void OpenCodeTalk::finish(const json::object& info) {
+void OpenCodeEvents::finish(const json::object& info) {
   const auto id = text_of(info, "id");
   const auto found = messages_.find(id);
   if (found == messages_.end() || found->second.role == "user") return;
@@ -294,42 +295,42 @@ void OpenCodeTalk::finish(const json::object& info) {
 
   const auto& tokens = object_of(info, "tokens");
   const auto& cache = object_of(tokens, "cache");
-  Usage usage{.id = id,
-              .model = text_of(info, "modelID"),
-              .input = count_of(tokens, "input"),
-              .output = count_of(tokens, "output"),
-              .cache_read = count_of(cache, "read"),
-              .cache_write = count_of(cache, "write"),
-              .reasoning = count_of(tokens, "reasoning"),
-              .cost = number_member(info, "cost")};
+  TokenUsage usage{.id = id,
+                   .model = text_of(info, "modelID"),
+                   .input = count_of(tokens, "input"),
+                   .output = count_of(tokens, "output"),
+                   .cache_read = count_of(cache, "read"),
+                   .cache_write = count_of(cache, "write"),
+                   .reasoning = count_of(tokens, "reasoning"),
+                   .cost = number_member(info, "cost")};
   complete_.add(id);
   messages_.erase(found);
   if (usage.input + usage.output + usage.cache_read + usage.cache_write + usage.reasoning == 0) return;
   listener_.on_usage(usage);
-  take(transcripts::Usage{.id = usage.id,
-                          .model = usage.model,
-                          .input = usage.input,
-                          .cache_read = usage.cache_read,
-                          .cache_write = usage.cache_write,
-                          .output = usage.output,
-                          .reasoning = usage.reasoning,
-                          .cost = usage.cost},
+  take(transcripts::TokenUsage{.id = usage.id,
+                               .model = usage.model,
+                               .input = usage.input,
+                               .cache_read = usage.cache_read,
+                               .cache_write = usage.cache_write,
+                               .output = usage.output,
+                               .reasoning = usage.reasoning,
+                               .cost = usage.cost},
        count_of(object_of(info, "time"), "completed"));
 }
 
-void OpenCodeTalk::take(const transcripts::Entry& entry, WallMs at) {
+void OpenCodeEvents::take(const transcripts::Entry& entry, WallMs at) {
   latest_ = std::max(latest_, at);
   tell(activity_.take(entry, at != 0 ? at : now()));
 }
 
-void OpenCodeTalk::tell(const activity::Happenings& all) {
+void OpenCodeEvents::tell(const activity::TimedEvents& all) {
   for (const auto& [event, when] : all) listener_.on_event(event, when);
 }
 
-void OpenCodeTalk::on_ended(WallMs at) { tell(activity_.end("the agent has ended", at)); }
+void OpenCodeEvents::on_ended(WallMs at) { tell(activity_.end("the agent has ended", at)); }
 
 /// A call is told with what it was given, which is known once it runs, and to its end once.
-void OpenCodeTalk::do_tool(const json::object& part) {
+void OpenCodeEvents::do_tool(const json::object& part) {
   const auto use = tool_use_in(part);
   if (!use || done_.has(use->tool.id)) return;
   if (begun_.add(use->tool.id)) take(use->tool, use->began);
@@ -340,16 +341,16 @@ void OpenCodeTalk::do_tool(const json::object& part) {
   take(*use->result, use->ended);
 }
 
-void OpenCodeTalk::end_turn(transcripts::Ending ending) { take(transcripts::TurnEnded{.ending = ending}, 0); }
+void OpenCodeEvents::end_turn(transcripts::TurnOutcome ending) { take(transcripts::TurnEnded{.ending = ending}, 0); }
 
-void OpenCodeTalk::on_part(const json::object& part) {
+void OpenCodeEvents::on_part(const json::object& part) {
   const auto id = text_of(part, "id");
   const auto message_id = text_of(part, "messageID");
   const auto session = text_of(part, "sessionID");
   const auto type = text_of(part, "type");
   if (id.empty() || message_id.empty() || session.empty() || is_child(session)) return;
   if (complete_.has(message_id) || given_.has(message_id)) return;
-  auto& message = message_named(message_id, session);
+  auto& message = find_message(message_id, session);
   if (message.role == "assistant") given(session, message.parent);
   if (!goes_past(type) || (message.parts.size() >= kMaxParts && !message.parts.contains(id))) return;
   auto& kept = message.parts[id];
@@ -367,7 +368,7 @@ void OpenCodeTalk::on_part(const json::object& part) {
 }
 
 /// A piece of a text or of a thought. It comes without a time; the part itself was told before it.
-void OpenCodeTalk::on_delta(const json::object& delta) {
+void OpenCodeEvents::on_delta(const json::object& delta) {
   const auto message = messages_.find(text_of(delta, "messageID"));
   if (message == messages_.end() || message->second.role != "assistant" || text_of(delta, "field") != "text") return;
   const auto part = message->second.parts.find(text_of(delta, "partID"));
@@ -381,27 +382,27 @@ void OpenCodeTalk::on_delta(const json::object& delta) {
         now()));
 }
 
-void OpenCodeTalk::on_status(std::string_view session, const json::object& status) {
+void OpenCodeEvents::on_status(std::string_view session, const json::object& status) {
   if (session.empty()) return;
   const auto type = text_of(status, "type");
-  auto& kept = session_named(session);
+  auto& kept = find_session(session);
   kept.status = type == "idle" ? std::string{} : type;
   kept.says = text_of(status, "message");
-  if (kept.status.empty() && session == current_) end_turn(transcripts::Ending::Done);
+  if (kept.status.empty() && session == current_) end_turn(transcripts::TurnOutcome::Done);
 }
 
-void OpenCodeTalk::on_error(const json::object& properties) {
+void OpenCodeEvents::on_error(const json::object& properties) {
   const auto& error = object_of(properties, "error");
   const auto name = text_of(error, "name");
   if (is_child(text_of(properties, "sessionID"))) return;
   const bool aborted = name == "MessageAbortedError";
-  end_turn(aborted ? transcripts::Ending::Interrupted : transcripts::Ending::Failed);
+  end_turn(aborted ? transcripts::TurnOutcome::Interrupted : transcripts::TurnOutcome::Failed);
   if (aborted) return;
   const auto message = text_of(object_of(error, "data"), "message");
   if (const auto& what = message.empty() ? name : message; !what.empty()) listener_.on_failure(what, way::kServer);
 }
 
-void OpenCodeTalk::on_permission(const json::object& request) {
+void OpenCodeEvents::on_permission(const json::object& request) {
   const auto& input = object_of(request, "metadata");
   const auto tool = text_of(request, "permission");
   auto summary = summary_of(tool, input);
@@ -414,50 +415,50 @@ void OpenCodeTalk::on_permission(const json::object& request) {
   ask({.prompt = {.kind = PromptKind::Permission,
                   .tool = tool,
                   .summary = std::move(summary),
-                  .input = std::string{text::cut_at_letter(whole, kMaxInputBytes)},
+                  .input = std::string{text::truncate_utf8(whole, kMaxInputBytes)},
                   .partial = several || whole.size() > kMaxInputBytes,
-                  .way = way::kServer},
+                  .via = way::kServer},
        .request = text_of(request, "id"),
        .session = text_of(request, "sessionID")});
 }
 
-void OpenCodeTalk::on_question(const json::object& request) {
-  Asked asked{.prompt = {.kind = PromptKind::Question, .tool = "question", .way = way::kServer},
-              .request = text_of(request, "id"),
-              .session = text_of(request, "sessionID")};
+void OpenCodeEvents::on_question(const json::object& request) {
+  OpenPrompt asked{.prompt = {.kind = PromptKind::Question, .tool = "question", .via = way::kServer},
+                   .request = text_of(request, "id"),
+                   .session = text_of(request, "sessionID")};
   if (const auto* questions = array_member(request, "questions")) {
     for_each_object(*questions, [&](const json::object& each) {
       if (asked.prompt.questions.size() < kMaxQuestions) asked.prompt.questions.push_back(question_of(each));
     });
-    asked.prompt.input = text::cut_at_letter(json::serialize(*questions), kMaxInputBytes);
+    asked.prompt.input = text::truncate_utf8(json::serialize(*questions), kMaxInputBytes);
   }
   if (!asked.prompt.questions.empty())
     asked.prompt.summary = summary_of("question", {{"query", asked.prompt.questions.front().text}});
   ask(std::move(asked));
 }
 
-void OpenCodeTalk::ask(Asked asked) {
+void OpenCodeEvents::ask(OpenPrompt asked) {
   if (asked.request.empty() || asked_.size() >= kMaxPrompts) return;
-  if (std::ranges::find(asked_, asked.request, &Asked::request) != asked_.end()) return;
+  if (std::ranges::find(asked_, asked.request, &OpenPrompt::request) != asked_.end()) return;
   asked.prompt.id = format("p{}", ++last_prompt_);
   asked_.push_back(std::move(asked));
   const auto prompt = asked_.back().prompt;
   listener_.on_prompt(prompt);
 }
 
-void OpenCodeTalk::hear(Message& message, bool complete) {
+void OpenCodeEvents::hear(Message& message, bool complete) {
   if (message.role != "assistant") return;
   for (auto part = message.parts.begin(); part != message.parts.end(); ++part) {
     const bool past = complete || std::next(part) != message.parts.end();
     if (!past || part->second.text.empty()) continue;
     const auto text = std::exchange(part->second.text, {});
     if (!heard_.add(part->first)) continue;
-    listener_.on_heard(text, way::kServer);
+    listener_.on_assistant_text(text, way::kServer);
     take(transcripts::Text{.id = part->first, .text = text}, part->second.at);
   }
 }
 
-void OpenCodeTalk::given(std::string_view session, std::string_view up_to) {
+void OpenCodeEvents::given(std::string_view session, std::string_view up_to) {
   std::vector<std::pair<std::string, std::string>> texts;  // with the message's id
   for (auto each = messages_.begin(); each != messages_.end() && each->first <= up_to;) {
     if (each->second.role != "user" || each->second.session != session) {
@@ -469,12 +470,12 @@ void OpenCodeTalk::given(std::string_view session, std::string_view up_to) {
     given_.add(each->first);
     each = messages_.erase(each);
   }
-  for (const auto& [text, message] : texts) listener_.on_given(text, way::kServer, message);
+  for (const auto& [text, message] : texts) listener_.on_model_input(text, way::kServer, message);
 }
 
-void OpenCodeTalk::tell_if_changed(const Known& before) {
+void OpenCodeEvents::notify_if_changed(const ReportedState& before) {
   const auto now = known();
-  if (now.state != before.state || now.says != before.says) listener_.on_known();
+  if (now.state != before.state || now.says != before.says) listener_.on_state_reported();
 }
 
 }  // namespace relay::adapters

@@ -31,14 +31,14 @@ namespace relay::adapters {
 
 /// With what a session was asked last. A message that names nothing would run with the default agent instead, which may
 /// do what the person's choice ("plan") may not.
-struct OpenCodeChoice {
+struct OpenCodeSelection {
   std::string agent = {}, provider = {}, model = {}, variant = {};
 };
 
-class OpenCodeTalk {
+class OpenCodeEvents {
  public:
   /// Answers that began before `since` are none of ours.
-  OpenCodeTalk(Listener& listener, WallMs since) : listener_{listener}, since_{since} {}
+  OpenCodeEvents(Listener& listener, WallMs since) : listener_{listener}, since_{since} {}
 
   void on_event(const json::object& event);
 
@@ -58,19 +58,19 @@ class OpenCodeTalk {
   [[nodiscard]] bool is_elsewhere(std::string_view window_title) const;
   void forget_session(std::string_view id);
   [[nodiscard]] bool busy() const;
-  [[nodiscard]] Known known() const;
-  [[nodiscard]] OpenCodeChoice choice() const;
+  [[nodiscard]] ReportedState known() const;
+  [[nodiscard]] OpenCodeSelection choice() const;
 
-  struct Asked {
+  struct OpenPrompt {
     Prompt prompt;
     std::string request;  // the server's name for it
     std::string session;
     bool answered = false;  // by us; the server has not said yet that it took the answer
   };
-  [[nodiscard]] const Asked* asked(const std::string& prompt) const;
+  [[nodiscard]] const OpenPrompt* asked(const std::string& prompt) const;
   void set_answered(const std::string& prompt, bool answered);
   /// The server is away for good: whatever it asked can only be answered where it is shown.
-  void leave_to_the_screen();
+  void fall_back_to_screen();
   /// Somebody else answered it, or it was withdrawn.
   void gone(const std::string& prompt);
   /// OpenCode has ended: what it had begun will not be completed.
@@ -82,7 +82,7 @@ class OpenCodeTalk {
     std::string title = {};
     std::string status = {};  // empty: idle
     std::string says = {};
-    OpenCodeChoice choice = {};
+    OpenCodeSelection choice = {};
   };
   struct Part {
     std::string type = {};
@@ -95,9 +95,9 @@ class OpenCodeTalk {
     std::map<std::string, Part, std::less<>> parts = {};  // ids grow with time
   };
 
-  Session& session_named(std::string_view id);
+  Session& find_session(std::string_view id);
   [[nodiscard]] bool is_child(std::string_view id) const;
-  Message& message_named(std::string_view id, std::string_view session);
+  Message& find_message(std::string_view id, std::string_view session);
 
   void on_session(const json::object& info, bool created);
   void on_message(const json::object& info);
@@ -109,17 +109,17 @@ class OpenCodeTalk {
   void on_error(const json::object& properties);
   void on_permission(const json::object& request);
   void on_question(const json::object& request);
-  void ask(Asked asked);
-  void close(std::string_view request, std::optional<Reply::Verdict> verdict = {});
+  void ask(OpenPrompt asked);
+  void close(std::string_view request, std::optional<PromptAnswer::Decision> verdict = {});
   void do_tool(const json::object& part);
-  void end_turn(transcripts::Ending ending);
+  void end_turn(transcripts::TurnOutcome ending);
   void take(const transcripts::Entry& entry, WallMs at);
-  void tell(const activity::Happenings& all);
+  void tell(const activity::TimedEvents& all);
   [[nodiscard]] WallMs now() const { return std::max(latest_, since_); }
 
   void hear(Message& message, bool complete);
   void given(std::string_view session, std::string_view up_to);
-  void tell_if_changed(const Known& before);
+  void notify_if_changed(const ReportedState& before);
 
   Listener& listener_;
   WallMs since_;
@@ -127,11 +127,11 @@ class OpenCodeTalk {
   bool left_ = false;  // one was left once: without a session on screen the newest is not taken for it
   std::map<std::string, Session, std::less<>> sessions_;
   std::map<std::string, Message, std::less<>> messages_;
-  transcripts::Remembered<bool> heard_, given_, complete_;
+  transcripts::DedupCache<bool> heard_, given_, complete_;
   activity::Activity activity_{way::kServer};
-  transcripts::Remembered<bool> begun_, done_;  // calls of tools that were told
+  transcripts::DedupCache<bool> begun_, done_;  // calls of tools that were told
   WallMs latest_ = 0;                           // the server's own word for now
-  std::vector<Asked> asked_;
+  std::vector<OpenPrompt> asked_;
   std::uint64_t last_prompt_ = 0;
 };
 

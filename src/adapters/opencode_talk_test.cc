@@ -23,7 +23,7 @@ constexpr const char* kSession = "ses_e1f396683ffebFPomLz5497Dj5";
 
 struct OpenCodeTalkTest : ::testing::Test {
   testing::Recorder told;
-  OpenCodeTalk talk{told, 0};
+  OpenCodeEvents talk{told, 0};
 
   void say(std::string_view event) { talk.on_event(*parse_json_object(event)); }
   /// All events, and the states one after the other.
@@ -80,7 +80,7 @@ TEST_F(OpenCodeTalkTest, WindowTitleTellsThatAnotherSessionIsOnTheScreen) {
 TEST_F(OpenCodeTalkTest, WhatAnAgentDoesBecomesEvents) {
   for (const std::string name : {"work", "aborted", "permission", "question_rejected"}) {
     testing::Recorder heard;
-    OpenCodeTalk one{heard, 0};
+    OpenCodeEvents one{heard, 0};
     std::string lines;
     for (int again = 0; again < 2; ++again)  // the second time nothing is new
       for (const auto& event : captured(name)) one.on_event(event);
@@ -183,7 +183,7 @@ TEST_F(OpenCodeTalkTest, AfterAGapWhatWasMissedIsHeardAndNothingTwice) {
   }
   for (std::size_t seen = 0; seen <= events.size(); ++seen) {
     testing::Recorder all;
-    OpenCodeTalk cut{all, 0};
+    OpenCodeEvents cut{all, 0};
     for (std::size_t i = 0; i < seen; ++i) cut.on_event(events[i]);
     cut.on_statuses({});
     cut.on_prompts({}, {});
@@ -195,10 +195,10 @@ TEST_F(OpenCodeTalkTest, AfterAGapWhatWasMissedIsHeardAndNothingTwice) {
     EXPECT_EQ(cut.known().state, State::Idle) << seen;
   }
   testing::Recorder screen;
-  OpenCodeTalk late{screen, 0};
+  OpenCodeEvents late{screen, 0};
   late.on_messages(kSession, messages, 0);
   EXPECT_TRUE(screen.heard.empty()) << "the screen was heard then";
-  OpenCodeTalk resumed{screen, kNever};
+  OpenCodeEvents resumed{screen, kNever};
   resumed.on_messages(kSession, messages, kNever);
   EXPECT_TRUE(screen.heard.empty()) << "older than the program's start";
 }

@@ -16,17 +16,17 @@ using protocol::DeliveryMode;
 using testing::FakeOpenCode;
 using Texts = std::vector<std::string>;
 
-constexpr OpenCodePace kPace{.first_retry = Millis{1},
-                             .last_retry = Millis{4},
-                             .slow_retry = Millis{5},
-                             .start_patience = Millis{60'000},
-                             .gap_patience = Millis{60'000},
-                             .drawing = Millis{60'000},
-                             .answer = Millis{60'000},
-                             .silence = Millis{60'000},
-                             .look_again = Millis{1},
-                             .resolved = Millis{1},
-                             .title = Millis{1}};
+constexpr OpenCodeTimeouts kPace{.first_retry = Millis{1},
+                                 .last_retry = Millis{4},
+                                 .slow_retry = Millis{5},
+                                 .start_timeout = Millis{60'000},
+                                 .gap_timeout = Millis{60'000},
+                                 .drawing = Millis{60'000},
+                                 .answer = Millis{60'000},
+                                 .idle_timeout = Millis{60'000},
+                                 .recheck = Millis{1},
+                                 .resolved = Millis{1},
+                                 .title = Millis{1}};
 constexpr const char* kSession = "ses_e1f396683ffebFPomLz5497Dj5";
 
 struct OpenCodeTest : ::testing::Test {
@@ -37,7 +37,7 @@ struct OpenCodeTest : ::testing::Test {
   std::vector<std::string> handed, answered;
   State screen = State::Idle;
 
-  void start(OpenCodePace pace = kPace, std::vector<std::string> arguments = {}) {
+  void start(OpenCodeTimeouts pace = kPace, std::vector<std::string> arguments = {}) {
     adapter = opencode(pace);
     pty::Command command{.argv = {"opencode", "--port", std::to_string(fake.server.port())},
                          .environment = {"OPENCODE_SERVER_PASSWORD=mine", "OPENCODE_SERVER_USERNAME=me"},
@@ -49,21 +49,21 @@ struct OpenCodeTest : ::testing::Test {
   }
   bool until(const std::function<bool()>& check) { return run_until(loop, check); }
   bool online() {
-    return until([&] { return adapter->known().has_value(); });
+    return until([&] { return adapter->reported_state().has_value(); });
   }
   void speak(std::string text, DeliveryMode mode = DeliveryMode::OnIdle) {
-    adapter->speak({.delivery = "d-" + text, .text = text, .mode = mode}, [this, text](Result<void> outcome) {
+    adapter->deliver({.delivery = "d-" + text, .text = text, .mode = mode}, [this, text](Result<void> outcome) {
       handed.push_back(text + (outcome ? "" : ": " + outcome.error().message()));
     });
   }
   /// What becomes of it is in `answered`, later.
-  void answer(const std::string& prompt, const Reply& reply) {
+  void answer(const std::string& prompt, const PromptAnswer& reply) {
     adapter->answer(prompt, reply, [this, prompt](const Result<void>& outcome) {
       answered.push_back(prompt + (outcome ? "" : ": " + outcome.error().message()));
     });
   }
   /// At once.
-  bool refused(const std::string& prompt, const Reply& reply) {
+  bool refused(const std::string& prompt, const PromptAnswer& reply) {
     bool refused = false;
     adapter->answer(prompt, reply, [&](const Result<void>& outcome) { refused = !outcome; });
     return refused;
@@ -78,16 +78,16 @@ struct OpenCodeTest : ::testing::Test {
 
 TEST_F(OpenCodeTest, HearsKnowsAndCountsWhatTheServerTells) {
   start();
-  EXPECT_EQ(adapter->capabilities().hear, "");
+  EXPECT_EQ(adapter->capabilities().output, "");
   ASSERT_TRUE(online());
   EXPECT_EQ(told.capabilities, 1);
-  EXPECT_EQ(adapter->capabilities().hear, way::kServer);
-  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).moment, Moment::Idle);
-  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::Manual).moment, Moment::Never);
+  EXPECT_EQ(adapter->capabilities().output, way::kServer);
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).moment, DeliveryTiming::Idle);
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::Manual).moment, DeliveryTiming::Never);
   replay("permission");
   ASSERT_TRUE(until([&] { return told.heard.size() == 2 && told.usage.size() == 2; }));
   EXPECT_EQ(told.heard, (Texts{"Step one.", "Understood."}));
-  ASSERT_TRUE(until([&] { return adapter->known()->state == State::Idle; }));
+  ASSERT_TRUE(until([&] { return adapter->reported_state()->state == State::Idle; }));
 }
 
 TEST_F(OpenCodeTest, NothingIsKnownBeforeTheScreenIsDrawnOrHadItsTime) {
@@ -95,9 +95,9 @@ TEST_F(OpenCodeTest, NothingIsKnownBeforeTheScreenIsDrawnOrHadItsTime) {
   screen = State::Unknown;
   start(pace);
   ASSERT_TRUE(until([&] { return told.capabilities == 1; }));
-  EXPECT_FALSE(adapter->known().has_value());
+  EXPECT_FALSE(adapter->reported_state().has_value());
   adapter->on_state(State::Typing);
-  EXPECT_TRUE(adapter->known().has_value());
+  EXPECT_TRUE(adapter->reported_state().has_value());
   pace.drawing = Millis{1};
   start(pace);
   EXPECT_TRUE(online());
@@ -127,7 +127,7 @@ TEST_F(OpenCodeTest, GoesToTheSessionSomebodyWroteToWithTheSameAgent) {
   fake.emit(
       R"({"type":"message.updated","properties":{"info":{"id":"msg_1","sessionID":"ses_x","role":"user","agent":"plan","model":{"providerID":"p","modelID":"m","variant":"v"}}}})");
   fake.emit(R"({"type":"session.status","properties":{"sessionID":"ses_x","status":{"type":"busy"}}})");
-  ASSERT_TRUE(until([&] { return adapter->known()->state == State::Working; }));
+  ASSERT_TRUE(until([&] { return adapter->reported_state()->state == State::Working; }));
   speak("steer", DeliveryMode::NextToolCall);
   speak("context", DeliveryMode::NextMessage);
   speak("stop", DeliveryMode::Immediate);
@@ -155,11 +155,11 @@ TEST_F(OpenCodeTest, MessageAfterNewDoesNotGoIntoTheAbandonedSession) {
   adapter->on_shown("OpenCode", true);
   fake.emit(kWrittenTo);
   fake.emit(R"({"type":"session.status","properties":{"sessionID":"ses_x","status":{"type":"busy"}}})");
-  ASSERT_TRUE(until([&] { return adapter->known()->state == State::Working; }));
+  ASSERT_TRUE(until([&] { return adapter->reported_state()->state == State::Working; }));
   adapter->on_shown("OpenCode", true);  // not drawn yet
   adapter->on_shown("OpenCode", false);
   adapter->on_shown("OpenCode", true);  // `/new`
-  EXPECT_EQ(adapter->known()->state, State::Idle) << "what is on the screen does not work";
+  EXPECT_EQ(adapter->reported_state()->state, State::Idle) << "what is on the screen does not work";
   speak("after new");
   ASSERT_TRUE(all_handed(1));
   EXPECT_EQ(fake.asked[0], "/session {}");
@@ -176,7 +176,7 @@ TEST_F(OpenCodeTest, AbandonedSessionIsNotTakenUpAfterABreak) {
   ASSERT_TRUE(online());
   fake.emit(kWrittenTo);
   fake.emit(R"({"type":"session.status","properties":{"sessionID":"ses_x","status":{"type":"busy"}}})");
-  ASSERT_TRUE(until([&] { return adapter->known()->state == State::Working; }));
+  ASSERT_TRUE(until([&] { return adapter->reported_state()->state == State::Working; }));
   adapter->on_shown("OpenCode", false);
   adapter->on_shown("OpenCode", true);
   fake.sessions = R"([{"id":"ses_x","title":"One","time":{"created":99999999999999}}])";
@@ -193,19 +193,19 @@ TEST_F(OpenCodeTest, NothingGoesToTheServerWhileTheWindowHasTheTitleOfAnotherSes
   fake.emit(titled("ses_x", "One"));
   fake.emit(kWrittenTo);
   fake.emit(R"({"type":"session.status","properties":{"sessionID":"ses_x","status":{"type":"busy"}}})");
-  ASSERT_TRUE(until([&] { return adapter->known()->state == State::Working; }));
+  ASSERT_TRUE(until([&] { return adapter->reported_state()->state == State::Working; }));
   adapter->on_shown("OC | One", false);
   const auto moment = [&] { return adapter->capabilities().by(DeliveryMode::OnIdle).moment; };
   adapter->on_shown("OC | Two", false);
   speak("held");
-  EXPECT_EQ(moment(), Moment::Idle) << "titles may differ for a moment";
-  ASSERT_TRUE(until([&] { return moment() == Moment::Never; })) << "it is typed";
+  EXPECT_EQ(moment(), DeliveryTiming::Idle) << "titles may differ for a moment";
+  ASSERT_TRUE(until([&] { return moment() == DeliveryTiming::Never; })) << "it is typed";
   ASSERT_TRUE(all_handed(1));
   EXPECT_EQ(handed[0], "held: OpenCode shows another conversation");
   EXPECT_TRUE(fake.prompts.empty());
-  EXPECT_FALSE(adapter->known().has_value()) << "what works is not what is shown";
+  EXPECT_FALSE(adapter->reported_state().has_value()) << "what works is not what is shown";
   adapter->on_shown("OC | One", false);
-  EXPECT_EQ(moment(), Moment::Idle);
+  EXPECT_EQ(moment(), DeliveryTiming::Idle);
   speak("back");
   ASSERT_TRUE(all_handed(2));
   EXPECT_EQ(handed[1], "back");
@@ -219,7 +219,7 @@ TEST_F(OpenCodeTest, AnswerIsToldWhenThePromptIsGone) {
   fake.emit(
       R"({"type":"question.asked","properties":{"id":"que_1","sessionID":"ses_x","questions":[{"question":"Which?","options":[{"label":"A"}]}]}})");
   ASSERT_TRUE(until([&] { return told.prompts.size() == 1; }));
-  answer("p1", {.verdict = Reply::Verdict::Allow, .answers = {"A"}});
+  answer("p1", {.verdict = PromptAnswer::Decision::Allow, .answers = {"A"}});
   ASSERT_TRUE(until([&] { return fake.asked.size() == 1; }));
   fake.emit(kIdle);
   EXPECT_TRUE(answered.empty());
@@ -267,7 +267,7 @@ TEST_F(OpenCodeTest, AnswersPermissionsAndQuestions) {
   fake.emit(R"({"type":"question.asked","properties":{"id":"que_4","sessionID":"s","questions":[{"question":"C?"}]}})");
   fake.emit(R"({"type":"permission.asked","properties":{"id":"per_gone","sessionID":"s","permission":"bash"}})");
   ASSERT_TRUE(until([&] { return told.prompts.size() == 5; }));
-  using Verdict = Reply::Verdict;
+  using Verdict = PromptAnswer::Decision;
   answer("p1", {.verdict = Verdict::Allow});
   EXPECT_TRUE(refused("p1", {.verdict = Verdict::Deny})) << "one answer is on its way";
   answer("p2", {.verdict = Verdict::Deny, .message = "not now"});
@@ -308,12 +308,12 @@ TEST_F(OpenCodeTest, AfterABreakItAsksForWhatItMissed) {
   fake.end_events();
   ASSERT_TRUE(until([&] { return told.heard.size() == 2; }));
   EXPECT_EQ(told.heard[1], "said in the gap");
-  ASSERT_TRUE(until([&] { return adapter->known().has_value(); }));
-  EXPECT_EQ(adapter->known()->state, State::Blocked);
+  ASSERT_TRUE(until([&] { return adapter->reported_state().has_value(); }));
+  EXPECT_EQ(adapter->reported_state()->state, State::Blocked);
   EXPECT_EQ(fake.connections, 2);
   fake.permissions = "[]";
   fake.end_events();
-  ASSERT_TRUE(until([&] { return fake.connections == 3 && adapter->known().has_value(); }));
+  ASSERT_TRUE(until([&] { return fake.connections == 3 && adapter->reported_state().has_value(); }));
   EXPECT_EQ(told.heard.size(), 2U);
   EXPECT_EQ(told.gone, Texts{"p1 by person"});
   EXPECT_TRUE(told.broken.empty());
@@ -322,7 +322,7 @@ TEST_F(OpenCodeTest, AfterABreakItAsksForWhatItMissed) {
 TEST_F(OpenCodeTest, WordsWaitForAServerThatIsStillStarting) {
   fake.server.stop();
   start();
-  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).way, way::kServer);
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).via, way::kServer);
   speak("early");
   fake.server.restart();
   ASSERT_TRUE(all_handed(1));
@@ -333,7 +333,7 @@ TEST_F(OpenCodeTest, WordsWaitThroughAShortBreak) {
   start();
   ASSERT_TRUE(online());
   fake.server.stop();
-  ASSERT_TRUE(until([&] { return !adapter->known().has_value(); }));
+  ASSERT_TRUE(until([&] { return !adapter->reported_state().has_value(); }));
   speak("patient");
   EXPECT_TRUE(handed.empty());
   fake.server.restart();
@@ -343,7 +343,7 @@ TEST_F(OpenCodeTest, WordsWaitThroughAShortBreak) {
 
 TEST_F(OpenCodeTest, AServerThatStaysAwayIsGivenUpWithTheReasonAndComesBack) {
   auto pace = kPace;
-  pace.gap_patience = Millis{10};
+  pace.gap_timeout = Millis{10};
   start(pace);
   ASSERT_TRUE(online());
   fake.server.stop();
@@ -351,8 +351,8 @@ TEST_F(OpenCodeTest, AServerThatStaysAwayIsGivenUpWithTheReasonAndComesBack) {
   ASSERT_TRUE(until([&] { return !told.broken.empty(); }));
   EXPECT_EQ(told.broken.size(), 1U);
   EXPECT_TRUE(told.broken[0].starts_with("server: the server at 127.0.0.1:")) << told.broken[0];
-  EXPECT_EQ(adapter->capabilities().hear, "");
-  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).moment, Moment::Never);
+  EXPECT_EQ(adapter->capabilities().output, "");
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).moment, DeliveryTiming::Never);
   ASSERT_EQ(handed.size(), 1U);
   EXPECT_TRUE(handed[0].starts_with("lost: ")) << handed[0];
   speak("later");
@@ -360,14 +360,14 @@ TEST_F(OpenCodeTest, AServerThatStaysAwayIsGivenUpWithTheReasonAndComesBack) {
   EXPECT_TRUE(handed[1].contains("cannot be reached")) << handed[1];
   fake.server.restart();
   ASSERT_TRUE(online());
-  EXPECT_EQ(adapter->capabilities().hear, way::kServer);
+  EXPECT_EQ(adapter->capabilities().output, way::kServer);
   EXPECT_EQ(told.broken.size(), 1U);
   EXPECT_EQ(told.mended, Texts{"server"});
 }
 
 TEST_F(OpenCodeTest, WhatAServerAskedBeforeItWasGivenUpIsLeftToTheScreen) {
   auto pace = kPace;
-  pace.gap_patience = Millis{10};
+  pace.gap_timeout = Millis{10};
   start(pace);
   ASSERT_TRUE(online());
   fake.emit(R"({"type":"permission.asked","properties":{"id":"per_1","sessionID":"s","permission":"bash"}})");
@@ -380,7 +380,7 @@ TEST_F(OpenCodeTest, WhatAServerAskedBeforeItWasGivenUpIsLeftToTheScreen) {
 
 TEST_F(OpenCodeTest, AForeignServerAtThePortIsToldApart) {
   auto pace = kPace;
-  pace.start_patience = Millis{30};
+  pace.start_timeout = Millis{30};
   fake.authorization = "of somebody else";
   start(pace);
   ASSERT_TRUE(until([&] { return !told.broken.empty(); }));
@@ -390,8 +390,8 @@ TEST_F(OpenCodeTest, AForeignServerAtThePortIsToldApart) {
 
 TEST_F(OpenCodeTest, AServerThatHangsIsGivenUpToo) {
   auto pace = kPace;
-  pace.silence = Millis{100};
-  pace.gap_patience = Millis{10};
+  pace.idle_timeout = Millis{100};
+  pace.gap_timeout = Millis{10};
   start(pace);
   ASSERT_TRUE(online());
   fake.answers = false;

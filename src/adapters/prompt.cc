@@ -18,8 +18,8 @@ std::string summary_of(std::string_view tool, const json::object& input) {
     if (what.empty()) what = string_member(input, name).value_or("");
   if (what.empty() && !input.empty()) what = json::serialize(input);
   const auto line = std::string{tool} + (what.empty() ? "" : ": ") + what;
-  const auto shown = text::cut_at_letter(line, kMaxSummaryBytes);
-  return text::harmless_line(shown) + (shown.size() < line.size() ? "…" : "");
+  const auto shown = text::truncate_utf8(line, kMaxSummaryBytes);
+  return text::sanitize_line(shown) + (shown.size() < line.size() ? "…" : "");
 }
 
 }  // namespace relay::adapters

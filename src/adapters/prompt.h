@@ -30,21 +30,21 @@ struct Prompt {
   bool partial = false;        // and only the beginning of it
   std::string directory = {};  // where the agent is; empty: that is not told
   std::vector<Question> questions = {};
-  std::string_view way = {};  // how an answer goes
+  std::string_view via = {};  // how an answer goes
 };
 
-struct Reply {
-  enum class Verdict : std::uint8_t { Allow, Deny };
-  Verdict verdict = Verdict::Allow;
+struct PromptAnswer {
+  enum class Decision : std::uint8_t { Allow, Deny };
+  Decision verdict = Decision::Allow;
   std::string message = {};               // with Deny: for the model
   std::vector<std::string> answers = {};  // to the questions, in their order
 };
 
 /// How a prompt ended.
-struct PromptEnd {
-  std::string_view by = {};                    // `person`, the way our answer went, or `nobody` and why
-  bool still_asked = false;                    // on the agent's screen, where only a person can answer
-  std::optional<Reply::Verdict> verdict = {};  // a person's, where the agent tells
+struct PromptOutcome {
+  std::string_view by = {};                            // `person`, the way our answer went, or `nobody` and why
+  bool still_asked = false;                            // on the agent's screen, where only a person can answer
+  std::optional<PromptAnswer::Decision> verdict = {};  // a person's, where the agent tells
 };
 
 /// What a tool would do, in one line: its command, the file it touches, else its input.

@@ -49,7 +49,7 @@ void TranscriptFollower::end() { tell(activity_.end("the agent has ended", loop_
 void TranscriptFollower::on_line(const transcripts::Line& line) {
   const auto entries = reader_->read(line.text);
   const auto written = reader_->written_at();
-  if ((line.earlier && !(tells_earlier_ && written != 0)) || (written != 0 && written < followed_from_)) return;
+  if ((line.preexisting && !(tells_earlier_ && written != 0)) || (written != 0 && written < followed_from_)) return;
   for (const auto& entry : entries) {
     listener_.on_entry(entry);
     tell(activity_.take(entry, written != 0 ? written : loop_.now().wall));
@@ -72,9 +72,9 @@ void TranscriptFollower::on_problem(const std::string& sentence) {
 }
 
 /// One line is missing, not the file: what follows is read as before.
-void TranscriptFollower::on_left_out(const std::string& sentence) { log::info(sentence, {{"transcript", path_}}); }
+void TranscriptFollower::on_line_skipped(const std::string& sentence) { log::info(sentence, {{"transcript", path_}}); }
 
-void TranscriptFollower::tell(const activity::Happenings& all) {
+void TranscriptFollower::tell(const activity::TimedEvents& all) {
   for (const auto& [event, at] : all) listener_.on_activity(event, at);
 }
 

@@ -57,9 +57,9 @@ class TranscriptFollower final : private transcripts::TailListener {
   void on_restart() override;
   void on_gone() override;
   void on_problem(const std::string& sentence) override;
-  void on_left_out(const std::string& sentence) override;
+  void on_line_skipped(const std::string& sentence) override;
   void open(const std::string& path);
-  void tell(const activity::Happenings& all);
+  void tell(const activity::TimedEvents& all);
 
   net::AsioLoop& loop_;
   MakeReader make_reader_;

@@ -11,13 +11,13 @@
 
 namespace relay::api {
 
-enum class AgentStanding : std::uint8_t { Running, Idle, Stopped };
+enum class AgentRunState : std::uint8_t { Running, Idle, Stopped };
 
 struct AgentBody {
   std::string id = {};
   std::string name = {};
   std::string workspace_id = {};
-  AgentStanding status = AgentStanding::Stopped;
+  AgentRunState status = AgentRunState::Stopped;
   std::optional<std::string> provider = {};
   std::optional<std::string> session_id = {};
   std::optional<std::string> state = {};
@@ -53,7 +53,7 @@ struct InputBody {
 struct ReasonBody {
   std::optional<std::string> reason = {};
 };
-struct AgentToSpawn {
+struct SpawnAgentRequest {
   std::string name = {};
   std::optional<std::string> provider = {};
   std::optional<std::string> task = {};
@@ -64,9 +64,9 @@ struct AgentToSpawn {
 namespace relay::schema {
 
 template <>
-inline constexpr auto kChoices<api::AgentStanding> =
-    std::array{Choice{api::AgentStanding::Running, "running"}, Choice{api::AgentStanding::Idle, "idle"},
-               Choice{api::AgentStanding::Stopped, "stopped"}};
+inline constexpr auto kChoices<api::AgentRunState> =
+    std::array{Choice{api::AgentRunState::Running, "running"}, Choice{api::AgentRunState::Idle, "idle"},
+               Choice{api::AgentRunState::Stopped, "stopped"}};
 
 template <>
 inline constexpr auto kObject<api::AgentBody> = object(
@@ -104,17 +104,17 @@ inline constexpr auto kObject<api::AgentOutput> =
            member<&api::AgentOutput::rows>("rows", "of the screen"));
 
 template <>
-inline constexpr auto kObject<api::InputBody> = object(
-    "Input", "Keys for an agent's terminal.",
-    member<&api::InputBody::input>("input", "typed as it is, control characters too", {.least = 1, .most = 65536}));
+inline constexpr auto kObject<api::InputBody> =
+    object("Input", "Keys for an agent's terminal.",
+           member<&api::InputBody::input>("input", "typed as it is, control characters too", {.min = 1, .max = 65536}));
 template <>
 inline constexpr auto kObject<api::ReasonBody> = object(
-    "Reason", "Why.", member<&api::ReasonBody::reason>("reason", "for the ledger and for people", {.most = 4096}));
+    "Reason", "Why.", member<&api::ReasonBody::reason>("reason", "for the ledger and for people", {.max = 4096}));
 template <>
-inline constexpr auto kObject<api::AgentToSpawn> =
+inline constexpr auto kObject<api::SpawnAgentRequest> =
     object("AgentToSpawn", "An agent to start.",
-           member<&api::AgentToSpawn::name>("name", "nobody who is here has it", {.least = 1, .most = 128}),
-           member<&api::AgentToSpawn::provider>("provider", "the program; `claude` when absent", {.most = 4096}),
-           member<&api::AgentToSpawn::task>("task", "said to it once it runs"));
+           member<&api::SpawnAgentRequest::name>("name", "nobody who is here has it", {.min = 1, .max = 128}),
+           member<&api::SpawnAgentRequest::provider>("provider", "the program; `claude` when absent", {.max = 4096}),
+           member<&api::SpawnAgentRequest::task>("task", "said to it once it runs"));
 
 }  // namespace relay::schema

@@ -9,7 +9,7 @@ namespace {
 
 using protocol::MessageType;
 
-AgentBody body_of(const json::object& row, const Relay& relay, const std::vector<host::HostRecord>& hosts) {
+AgentBody body_of(const json::object& row, const WorkspaceClient& relay, const std::vector<host::HostRecord>& hosts) {
   AgentBody agent;
   agent.name = string_member(row, "name").value_or("");
   agent.workspace_id = relay.id();
@@ -27,8 +27,8 @@ AgentBody body_of(const json::object& row, const Relay& relay, const std::vector
   agent.messages_received = integer_member(row, "messagesReceived").value_or(0);
   agent.last_seen = integer_member(row, "lastSeen");
   const bool resting = agent.state == "idle" || agent.state == "waiting";
-  if (!bool_member(row, "idle").value_or(false)) agent.status = resting ? AgentStanding::Idle : AgentStanding::Running;
-  if (const auto host = host_named(hosts, agent.name)) {
+  if (!bool_member(row, "idle").value_or(false)) agent.status = resting ? AgentRunState::Idle : AgentRunState::Running;
+  if (const auto host = find_host(hosts, agent.name)) {
     agent.pid = host->agent_pid;
     agent.spawned = host->spawned;
     agent.spawned_at = host->started_at;
@@ -38,7 +38,7 @@ AgentBody body_of(const json::object& row, const Relay& relay, const std::vector
   return agent;
 }
 
-void append_agents(AgentList& list, const json::object& answer, const Relay& relay, Doors& doors) {
+void append_agents(AgentList& list, const json::object& answer, const WorkspaceClient& relay, HostGateway& doors) {
   const auto* rows = array_member(answer, "agents");
   if (rows == nullptr) return;
   const auto hosts = doors.hosts_in(relay.hosts());
@@ -54,7 +54,7 @@ json::object everybody(const std::string& after = {}) {
   return question;
 }
 
-void tell_agents(Api& api, Workspace workspace, Call call) {
+void notify_agents(Api& api, WorkspaceHandle workspace, Call call) {
   auto& relay = workspace.relay;
   auto question = everybody(call.text("after"));
   ask(relay, MessageType::ListAgents, std::move(question), std::move(call),
@@ -72,28 +72,28 @@ void list_all_agents(Api& api, Call call) {
   const auto list = std::make_shared<AgentList>();
   for_each_workspace(
       api, std::move(call),
-      [&api, list](Workspace workspace, Next next) {
+      [&api, list](WorkspaceHandle workspace, Next next) {
         auto& relay = workspace.relay;
-        relay.ask(MessageType::ListAgents, everybody(),
-                  [&api, list, &relay, next = std::move(next)](Result<json::object> answer) mutable {
-                    if (answer) append_agents(*list, *answer, relay, api.doors);
-                    next();
-                  });
+        relay.request(MessageType::ListAgents, everybody(),
+                      [&api, list, &relay, next = std::move(next)](Result<json::object> answer) mutable {
+                        if (answer) append_agents(*list, *answer, relay, api.doors);
+                        next();
+                      });
       },
       [list](Call asked) { asked.answer(200, *list); });
 }
 
 void list_workspace_agents(Api& api, Call call) {
   const auto id = call.value("id");
-  api.workspaces.find(id, [&api, call = std::move(call)](Outcome<Workspace> workspace) mutable {
+  api.workspaces.find(id, [&api, call = std::move(call)](ApiResult<WorkspaceHandle> workspace) mutable {
     if (!workspace) return call.refuse(workspace.error());
-    tell_agents(api, *workspace, std::move(call));
+    notify_agents(api, *workspace, std::move(call));
   });
 }
 
-void list_agents(Api& api, Workspace workspace, Call call) { tell_agents(api, workspace, std::move(call)); }
+void list_agents(Api& api, WorkspaceHandle workspace, Call call) { notify_agents(api, workspace, std::move(call)); }
 
-void get_agent(Api& api, Workspace workspace, const std::string& name, Call call) {
+void get_agent(Api& api, WorkspaceHandle workspace, const std::string& name, Call call) {
   auto& relay = workspace.relay;
   ask(relay, MessageType::ListAgents, {{"includeIdle", true}, {"agent", name}}, std::move(call),
       [&api, &relay, name](Call asked, json::object answer) {

@@ -37,11 +37,11 @@ struct ApiFacts {
 class Api {
  public:
   /// All outlive it.
-  Api(Workspaces& open, Doors& hosts, const Clock& time, Random& chance, ApiFacts known)
+  Api(WorkspaceDirectory& open, HostGateway& hosts, const Clock& time, Random& chance, ApiFacts known)
       : workspaces{open}, doors{hosts}, clock{time}, random{chance}, facts{std::move(known)} {}
 
-  Workspaces& workspaces;
-  Doors& doors;
+  WorkspaceDirectory& workspaces;
+  HostGateway& doors;
   const Clock& clock;
   Random& random;
   const ApiFacts facts;
@@ -49,6 +49,6 @@ class Api {
 };
 
 /// From where, which route, whose, what: in this order, and the first that is wrong is answered. Every answer passes `send`.
-void dispatch(Api& api, const Guard& guard, net::ServerRequest request, Call::Send send, Call::Yield yield);
+void dispatch(Api& api, const AccessPolicy& guard, net::ServerRequest request, Call::Send send, Call::Yield yield);
 
 }  // namespace relay::api

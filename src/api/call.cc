@@ -9,8 +9,8 @@
 
 namespace relay::api {
 
-Call::Call(const Route& route, net::ServerRequest request, net::Query query, std::vector<std::string> values, Send send,
-           Yield yield)
+Call::Call(const Route& route, net::ServerRequest request, net::QueryParameters query, std::vector<std::string> values,
+           Send send, Yield yield)
     : route_{&route},
       request_{std::move(request)},
       query_{std::move(query)},
@@ -42,7 +42,8 @@ const std::string& Call::value(std::string_view name) const {
 
 std::string Call::text(std::string_view name) const { return std::string{query_.find(name).value_or("")}; }
 
-Outcome<std::optional<std::int64_t>> Call::number(std::string_view name, std::int64_t least, std::int64_t most) const {
+ApiResult<std::optional<std::int64_t>> Call::number(std::string_view name, std::int64_t least,
+                                                    std::int64_t most) const {
   const auto told = query_.find(name);
   if (!told || told->empty()) return std::nullopt;
   std::int64_t number = 0;
@@ -52,14 +53,14 @@ Outcome<std::optional<std::int64_t>> Call::number(std::string_view name, std::in
   return number;
 }
 
-Outcome<json::object> Call::body() const {
+ApiResult<json::object> Call::body() const {
   if (request_.body.empty()) return json::object{};
   auto object = parse_json_object(request_.body);
   if (!object) return std::unexpected{bad_request(format("the body is no JSON object: {}", object.error().message()))};
   return *std::move(object);
 }
 
-void Call::send(net::ServerAnswer answer) {
+void Call::send(net::ServerResponse answer) {
   yield_ = nullptr;
   if (auto send = std::exchange(send_, nullptr)) send(std::move(answer));
 }
@@ -78,13 +79,13 @@ void Call::answer_page(std::string html, std::string policy) {
         .headers = {{"Content-Security-Policy", std::move(policy)}}});
 }
 
-void Call::answer_nothing() { send({.status = 204}); }
+void Call::answer_no_content() { send({.status = 204}); }
 
-void Call::refuse(const Refusal& refusal) { send(answer_of(refusal)); }
+void Call::refuse(const ApiError& refusal) { send(to_response(refusal)); }
 
-Call::Ways Call::ways_of(net::HttpReply reply) {
-  const auto held = std::make_shared<net::HttpReply>(std::move(reply));
-  return {[held](net::ServerAnswer answer) { held->send(std::move(answer)); }, [held] { return std::move(*held); }};
+Call::ReplyPaths Call::reply_paths_of(net::ResponseWriter reply) {
+  const auto held = std::make_shared<net::ResponseWriter>(std::move(reply));
+  return {[held](net::ServerResponse answer) { held->send(std::move(answer)); }, [held] { return std::move(*held); }};
 }
 
 std::vector<net::HttpHeader> Call::stream_headers() const {
@@ -93,7 +94,7 @@ std::vector<net::HttpHeader> Call::stream_headers() const {
   return headers;
 }
 
-std::optional<net::HttpReply> Call::take_reply() {
+std::optional<net::ResponseWriter> Call::take_reply() {
   auto yield = std::exchange(yield_, nullptr);
   send_ = nullptr;
   if (!yield) return std::nullopt;

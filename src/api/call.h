@@ -26,26 +26,26 @@ struct Route;
 class Call {
  public:
   /// Whoever carries answers to the client, once.
-  using Send = std::move_only_function<void(net::ServerAnswer)>;
+  using Send = std::move_only_function<void(net::ServerResponse)>;
   /// Gives up the right to answer, for streams; null where there is no connection (tests).
-  using Yield = std::move_only_function<net::HttpReply()>;
+  using Yield = std::move_only_function<net::ResponseWriter()>;
 
   /// Both ways to answer on a connection, of which one is taken.
-  struct Ways {
+  struct ReplyPaths {
     Send send;
     Yield yield;
   };
-  static Ways ways_of(net::HttpReply reply);
+  static ReplyPaths reply_paths_of(net::ResponseWriter reply);
 
-  Call(const Route& route, net::ServerRequest request, net::Query query, std::vector<std::string> values, Send send,
-       Yield yield = nullptr);
+  Call(const Route& route, net::ServerRequest request, net::QueryParameters query, std::vector<std::string> values,
+       Send send, Yield yield = nullptr);
   Call(Call&& other) noexcept;
   Call& operator=(Call&&) = delete;
   ~Call();
 
   [[nodiscard]] const Route& route() const { return *route_; }
   [[nodiscard]] const net::ServerRequest& request() const { return request_; }
-  [[nodiscard]] const net::Query& query() const { return query_; }
+  [[nodiscard]] const net::QueryParameters& query() const { return query_; }
   /// Where it comes from; known only of requests that change something.
   [[nodiscard]] const protocol::PeerOrigin& caller() const { return caller_; }
   void set_caller(protocol::PeerOrigin caller) { caller_ = std::move(caller); }
@@ -54,12 +54,12 @@ class Call {
   /// Of the query; empty when it is absent.
   [[nodiscard]] std::string text(std::string_view name) const;
   /// A whole number within bounds, or a sentence; nothing when it is absent.
-  [[nodiscard]] Outcome<std::optional<std::int64_t>> number(std::string_view name, std::int64_t least,
-                                                            std::int64_t most) const;
+  [[nodiscard]] ApiResult<std::optional<std::int64_t>> number(std::string_view name, std::int64_t least,
+                                                              std::int64_t most) const;
   /// The body as JSON; no body is an empty object.
-  [[nodiscard]] Outcome<json::object> body() const;
+  [[nodiscard]] ApiResult<json::object> body() const;
   template <class T>
-  [[nodiscard]] Outcome<T> body_as() const {
+  [[nodiscard]] ApiResult<T> body_as() const {
     auto object = body();
     if (!object) return std::unexpected{std::move(object).error()};
     auto value = schema::read<T>(*object);
@@ -75,18 +75,18 @@ class Call {
   void answer_text(std::string_view content_type, std::string text);
   /// HTML, with the Content-Security-Policy it needs.
   void answer_page(std::string html, std::string policy);
-  void answer_nothing();  // 204
-  void refuse(const Refusal& refusal);
+  void answer_no_content();  // 204
+  void refuse(const ApiError& refusal);
   /// For an answer that goes on; its head has `stream_headers`. Until then it may be refused as any other.
-  [[nodiscard]] std::optional<net::HttpReply> take_reply();
+  [[nodiscard]] std::optional<net::ResponseWriter> take_reply();
   [[nodiscard]] std::vector<net::HttpHeader> stream_headers() const;
 
  private:
-  void send(net::ServerAnswer answer);
+  void send(net::ServerResponse answer);
 
   const Route* route_;
   net::ServerRequest request_;
-  net::Query query_;
+  net::QueryParameters query_;
   std::vector<std::string> values_;  // in the order of the path
   protocol::PeerOrigin caller_;
   Send send_;

@@ -11,14 +11,14 @@ using protocol::MessageType;
 
 constexpr std::int64_t kMaxLines = 10'000;
 
-void done(Call call, const json::object&) { call.answer(200, DoneBody{}); }
+void done(Call call, const json::object&) { call.answer(200, SuccessBody{}); }
 
-Refusal no_host(std::string_view name) {
+ApiError no_host(std::string_view name) {
   return not_found(format("no agent called {} runs in a host of this workspace; GET /agents lists all", name));
 }
 
 /// Those that a person started are that person's to type into and to end.
-Refusal not_ours(const host::HostRecord& host) {
+ApiError not_ours(const host::HostRecord& host) {
   return conflict("UNSUPPORTED",
                   format("{} was not started by the relay (pid {}): whoever started it types into it and "
                          "ends it",
@@ -26,14 +26,14 @@ Refusal not_ours(const host::HostRecord& host) {
 }
 
 /// The agent's host, when the relay started it; else the client is told, and nothing comes.
-bool is_ours(Api& api, const Relay& relay, const std::string& name, Call& call) {
-  const auto host = host_named(api.doors.hosts_in(relay.hosts()), name);
+bool is_ours(Api& api, const WorkspaceClient& relay, const std::string& name, Call& call) {
+  const auto host = find_host(api.doors.hosts_in(relay.hosts()), name);
   if (!host) return call.refuse(no_host(name)), false;
   if (!host->spawned) return call.refuse(not_ours(*host)), false;
   return true;
 }
 
-void control(Relay& relay, std::string_view action, Call call) {
+void control(WorkspaceClient& relay, std::string_view action, Call call) {
   const auto why = call.body_as<ReasonBody>();
   if (!why) return call.refuse(why.error());
   json::object payload = {{"action", action}, {"agent", call.value("name")}};
@@ -41,11 +41,12 @@ void control(Relay& relay, std::string_view action, Call call) {
   ask(relay, MessageType::Control, std::move(payload), std::move(call), done);
 }
 
-void ask_door(Api& api, Workspace workspace, const std::string& name, json::object request, Call call, Then then) {
-  const auto host = host_named(api.doors.hosts_in(workspace.relay.hosts()), name);
+void ask_door(Api& api, WorkspaceHandle workspace, const std::string& name, json::object request, Call call,
+              Then then) {
+  const auto host = find_host(api.doors.hosts_in(workspace.relay.hosts()), name);
   if (!host) return call.refuse(no_host(name));
   api.doors.ask(*host, std::move(request),
-                [call = std::move(call), then = std::move(then)](Outcome<json::object> answer) mutable {
+                [call = std::move(call), then = std::move(then)](ApiResult<json::object> answer) mutable {
                   if (!answer) return call.refuse(answer.error());
                   then(std::move(call), *std::move(answer));
                 });
@@ -65,7 +66,7 @@ std::vector<std::string> lines_of(std::string_view screen, std::size_t most) {
 
 }  // namespace
 
-void stop_agent(Api& api, Workspace workspace, const std::string& name, Call call) {
+void stop_agent(Api& api, WorkspaceHandle workspace, const std::string& name, Call call) {
   const auto why = call.body_as<ReasonBody>();
   if (!why) return call.refuse(why.error());
   if (!is_ours(api, workspace.relay, name, call)) return;
@@ -73,26 +74,26 @@ void stop_agent(Api& api, Workspace workspace, const std::string& name, Call cal
   if (why->reason) payload["reason"] = *why->reason;
   ask(workspace.relay, MessageType::Release, std::move(payload), std::move(call), [](Call asked, const json::object&) {
     const int status = asked.route().status;
-    if (status == 204) return asked.answer_nothing();
-    asked.answer(status, DoneBody{});
+    if (status == 204) return asked.answer_no_content();
+    asked.answer(status, SuccessBody{});
   });
 }
 
-void pause_agent(Api&, Workspace workspace, Call call) { control(workspace.relay, "pause", std::move(call)); }
-void resume_agent(Api&, Workspace workspace, Call call) { control(workspace.relay, "unpause", std::move(call)); }
+void pause_agent(Api&, WorkspaceHandle workspace, Call call) { control(workspace.relay, "pause", std::move(call)); }
+void resume_agent(Api&, WorkspaceHandle workspace, Call call) { control(workspace.relay, "unpause", std::move(call)); }
 
-void type_into_agent(Api& api, Workspace workspace, const std::string& name, Call call) {
+void send_input(Api& api, WorkspaceHandle workspace, const std::string& name, Call call) {
   const auto keys = call.body_as<InputBody>();
   if (!keys) return call.refuse(keys.error());
   if (!is_ours(api, workspace.relay, name, call)) return;
   ask(workspace.relay, MessageType::SendInput, {{"name", name}, {"data", keys->input}}, std::move(call), done);
 }
 
-void interrupt_agent(Api& api, Workspace workspace, const std::string& name, Call call) {
+void interrupt_agent(Api& api, WorkspaceHandle workspace, const std::string& name, Call call) {
   ask_door(api, workspace, name, {{"do", "interrupt"}}, std::move(call), done);
 }
 
-void tell_output(Api& api, Workspace workspace, const std::string& name, Call call) {
+void get_output(Api& api, WorkspaceHandle workspace, const std::string& name, Call call) {
   const auto limit = call.number("limit", 1, kMaxLines);
   if (!limit) return call.refuse(limit.error());
   ask_door(api, workspace, name, {{"do", "screen"}, {"format", "text"}}, std::move(call),

@@ -9,10 +9,10 @@ namespace relay::api {
 using client::Errc;
 using protocol::MessageType;
 
-DaemonCall::DaemonCall(net::EventLoop& loop, net::Network& network, const std::string& socket, DaemonOrder order,
+DaemonCall::DaemonCall(net::EventLoop& loop, net::Network& network, const std::string& socket, DaemonRequest order,
                        Done done)
     : loop_{loop}, order_{std::move(order)}, done_{std::move(done)} {
-  deadline_ = loop_.after(order_.patience,
+  deadline_ = loop_.after(order_.timeout,
                           [this] { finish(fail(Errc::TimedOut, "the daemon did not answer in time; try again")); });
   network.connect(socket, [this, alive = alive_](Result<std::unique_ptr<net::Stream>> stream) {
     if (*alive) on_connected(std::move(stream));
@@ -70,7 +70,7 @@ void DaemonCall::on_frame(const protocol::Envelope& envelope) {
   if (!payload) return;
   const bool ours = envelope.id == order_.id || string_member(*payload, "ack_id") == order_.id ||
                     string_member(*payload, "nack_id") == order_.id;
-  if (ours) finish(DaemonAnswer{envelope.type, *std::move(payload)});
+  if (ours) finish(DaemonResponse{envelope.type, *std::move(payload)});
 }
 
 void DaemonCall::on_closed(const std::string& reason) {
@@ -78,7 +78,7 @@ void DaemonCall::on_closed(const std::string& reason) {
 }
 
 /// Last: whoever hears it may end the call.
-void DaemonCall::finish(Result<DaemonAnswer> outcome) {
+void DaemonCall::finish(Result<DaemonResponse> outcome) {
   deadline_.reset();
   if (stream_) stream_->close(net::Drain::Yes);
   if (auto done = std::exchange(done_, nullptr)) done(std::move(outcome));

@@ -20,17 +20,17 @@
 
 namespace relay::api {
 
-struct DaemonOrder {
+struct DaemonRequest {
   protocol::MessageType type{};
   std::string id = {};
   std::string from = {}, to = {};  // of a SEND
   std::string claim_token = {};
   std::string payload = "{}";
   std::string payload_meta = {};
-  Millis patience{5'000};
+  Millis timeout{5'000};
 };
 
-struct DaemonAnswer {
+struct DaemonResponse {
   protocol::MessageType type{};
   json::object payload = {};
 };
@@ -39,9 +39,9 @@ class DaemonCall final : private net::StreamListener {
  public:
   /// An error has a code of client::Errc, NoDaemon (nothing was said), Lost, TimedOut, Refused, or what the daemon said
   /// (client::refused_by_daemon).
-  using Done = std::move_only_function<void(Result<DaemonAnswer>)>;
+  using Done = std::move_only_function<void(Result<DaemonResponse>)>;
 
-  DaemonCall(net::EventLoop& loop, net::Network& network, const std::string& socket, DaemonOrder order, Done done);
+  DaemonCall(net::EventLoop& loop, net::Network& network, const std::string& socket, DaemonRequest order, Done done);
   ~DaemonCall() override;
   DaemonCall(const DaemonCall&) = delete;
   DaemonCall& operator=(const DaemonCall&) = delete;
@@ -53,10 +53,10 @@ class DaemonCall final : private net::StreamListener {
   void on_closed(const std::string& reason) override;
   void on_frame(const protocol::Envelope& envelope);
   void write(const protocol::OutEnvelope& envelope);
-  void finish(Result<DaemonAnswer> outcome);
+  void finish(Result<DaemonResponse> outcome);
 
   net::EventLoop& loop_;
-  DaemonOrder order_;
+  DaemonRequest order_;
   Done done_;
   protocol::FrameReader reader_;
   std::unique_ptr<net::Timer> deadline_;

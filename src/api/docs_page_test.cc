@@ -8,11 +8,11 @@
 namespace relay::api {
 namespace {
 
-using testing::PlayedApi;
+using testing::FakeApi;
 
 /// The page, and what stands on it under one name.
 struct Page {
-  std::string text = PlayedApi{}.ask("GET", "/docs").body;
+  std::string text = FakeApi{}.ask("GET", "/docs").body;
 
   [[nodiscard]] std::string_view under(std::string_view id) const {
     const auto begin = text.find(format("<details id=\"{}\">", id));
@@ -84,7 +84,7 @@ TEST(DocsPage, EveryExampleIsTakenAsItIs) {
 }
 
 TEST(DocsPage, NeedsNothingFromOutsideAndRunsNoScriptButItsOwn) {
-  PlayedApi played;
+  FakeApi played;
   const auto page = played.ask("GET", "/docs");
   EXPECT_EQ(page.content_type, "text/html; charset=utf-8");
   for (const auto* outside : {"src=", "<link", "@import", "url(", "https://"})

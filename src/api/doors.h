@@ -17,32 +17,32 @@
 #include "net/stream.h"
 
 namespace relay::host {
-class DoorCall;
+class HostCall;
 }
 
 namespace relay::api {
 
-class Doors {
+class HostGateway {
  public:
-  using Answered = std::move_only_function<void(Outcome<json::object>)>;
+  using Answered = std::move_only_function<void(ApiResult<json::object>)>;
 
-  virtual ~Doors() = default;
+  virtual ~HostGateway() = default;
   /// Those of the project whose records lie there.
   virtual std::vector<host::HostRecord> hosts_in(const std::string& directory) = 0;
   virtual void ask(const host::HostRecord& host, json::object request, Answered answered) = 0;
 };
 
 /// The youngest of that name.
-std::optional<host::HostRecord> host_named(const std::vector<host::HostRecord>& hosts, std::string_view name);
+std::optional<host::HostRecord> find_host(const std::vector<host::HostRecord>& hosts, std::string_view name);
 
 /// Over the hosts' sockets. Bounded: at most kMaxDoorCalls at once.
-class RealDoors final : public Doors {
+class SocketHostGateway final : public HostGateway {
  public:
   static constexpr std::size_t kMaxDoorCalls = 64;
 
   /// Both outlive it.
-  RealDoors(net::EventLoop& loop, net::Network& network);
-  ~RealDoors() override;
+  SocketHostGateway(net::EventLoop& loop, net::Network& network);
+  ~SocketHostGateway() override;
 
   std::vector<host::HostRecord> hosts_in(const std::string& directory) override;
   void ask(const host::HostRecord& host, json::object request, Answered answered) override;
@@ -50,7 +50,7 @@ class RealDoors final : public Doors {
  private:
   net::EventLoop& loop_;
   net::Network& network_;
-  std::unordered_map<std::uint64_t, std::unique_ptr<host::DoorCall>> calls_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<host::HostCall>> calls_;
   std::uint64_t last_ = 0;
 };
 

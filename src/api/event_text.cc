@@ -48,36 +48,36 @@ Result<FeedEvent> read_feed_event(std::uint64_t number, std::string_view json) {
   return event;
 }
 
-void append_event(std::string& out, Dialect dialect, const FeedEvent& event) {
+void append_event(std::string& out, StreamFormat dialect, const FeedEvent& event) {
   switch (dialect) {
-    case Dialect::Sse:
+    case StreamFormat::Sse:
       out.append("event: ").append(event.type).append("\nid: ").append(std::to_string(event.number));
       out.append("\ndata: ").append(event.json).append("\n\n");
       return;
-    case Dialect::Socket: out.append(R"({"type":"event","event":)").append(event.json).append("}"); return;
+    case StreamFormat::Socket: out.append(R"({"type":"event","event":)").append(event.json).append("}"); return;
   }
 }
 
-std::string gap_text(Dialect dialect, std::uint64_t from, std::uint64_t to) {
+std::string gap_text(StreamFormat dialect, std::uint64_t from, std::uint64_t to) {
   JsonWriter data;
-  if (dialect == Dialect::Socket) data.field("type", "gap");
+  if (dialect == StreamFormat::Socket) data.field("type", "gap");
   auto json = data.field("from", from).field("to", to).take();
-  if (dialect == Dialect::Socket) return json;
+  if (dialect == StreamFormat::Socket) return json;
   return format(": events {} to {} are no longer kept\n", from, to) + sse("relay.gap", to, json);
 }
 
-std::string reset_text(Dialect dialect, std::uint64_t number, std::string_view reason) {
+std::string reset_text(StreamFormat dialect, std::uint64_t number, std::string_view reason) {
   JsonWriter data;
-  if (dialect == Dialect::Socket) data.field("type", "reset");
+  if (dialect == StreamFormat::Socket) data.field("type", "reset");
   auto json = data.field("newest", number).field("reason", reason).take();
-  return dialect == Dialect::Socket ? json : sse("relay.reset", number, json);
+  return dialect == StreamFormat::Socket ? json : sse("relay.reset", number, json);
 }
 
-std::string resume_text(Dialect dialect, std::uint64_t after, std::string_view reason) {
+std::string resume_text(StreamFormat dialect, std::uint64_t after, std::string_view reason) {
   JsonWriter data;
-  if (dialect == Dialect::Socket) data.field("type", "resume");
+  if (dialect == StreamFormat::Socket) data.field("type", "resume");
   auto json = data.field("after", after).field("reason", reason).take();
-  return dialect == Dialect::Socket ? json : sse("relay.resume", after, json);
+  return dialect == StreamFormat::Socket ? json : sse("relay.resume", after, json);
 }
 
 }  // namespace relay::api

@@ -34,7 +34,7 @@ Result<void> check_list(std::string_view name, const std::vector<std::string>& w
 
 }  // namespace
 
-Result<void> check_event_wish(const EventWish& wish) {
+Result<void> check_event_wish(const EventSubscription& wish) {
   RELAY_TRY(check_list("types", wish.types, protocol::kMaxKindBytes));
   RELAY_TRY(check_list("agent", wish.agents, protocol::kMaxNameBytes));
   RELAY_TRY(check_list("session", wish.sessions, protocol::kMaxIdBytes));
@@ -42,8 +42,8 @@ Result<void> check_event_wish(const EventWish& wish) {
   return {};
 }
 
-Result<EventWish> read_event_wish(const net::Query& query, const net::HttpHeaders& headers) {
-  EventWish wish;
+Result<EventSubscription> read_event_wish(const net::QueryParameters& query, const net::HttpHeaders& headers) {
+  EventSubscription wish;
   for (const auto& [name, value] : query.pairs()) {
     if (name == "types") add_words(wish.types, value);
     if (name == "agent") add_words(wish.agents, value);

@@ -18,20 +18,20 @@
 
 namespace relay::api {
 
-struct EventWish {
+struct EventSubscription {
   std::vector<std::string> types = {};  // `item.started`, or a group: `item`; none: all
   std::vector<std::string> agents = {};
   std::vector<std::string> sessions = {};
   std::optional<std::uint64_t> after = {};
   std::optional<WallMs> since = {};
 
-  bool operator==(const EventWish&) const = default;
+  bool operator==(const EventSubscription&) const = default;
 };
 
 /// Other parameters are somebody else's. The error is a sentence for whoever asked.
-Result<EventWish> read_event_wish(const net::Query& query, const net::HttpHeaders& headers);
+Result<EventSubscription> read_event_wish(const net::QueryParameters& query, const net::HttpHeaders& headers);
 
 /// Are there such types, and are the lists within the bounds of the wire?
-Result<void> check_event_wish(const EventWish& wish);
+Result<void> check_event_wish(const EventSubscription& wish);
 
 }  // namespace relay::api

@@ -5,25 +5,25 @@
 namespace relay::api {
 namespace {
 
-Result<EventWish> wish(std::string_view query, std::string_view last_id = {}) {
+Result<EventSubscription> wish(std::string_view query, std::string_view last_id = {}) {
   net::HttpHeaders headers;
   if (!last_id.empty()) headers.add("last-event-id", std::string{last_id});
-  return read_event_wish(net::Query::parse(query).value(), headers);
+  return read_event_wish(net::QueryParameters::parse(query).value(), headers);
 }
 
-TEST(EventWish, IsFromNowOnAndEverythingWhenNothingIsSaid) { EXPECT_EQ(wish("").value(), EventWish{}); }
+TEST(EventWish, IsFromNowOnAndEverythingWhenNothingIsSaid) { EXPECT_EQ(wish("").value(), EventSubscription{}); }
 
 TEST(EventWish, NamesTypesAgentsAndSessionsByCommas) {
-  EXPECT_EQ(
-      wish("types=item.started,message&agent=Alice&types=,session.ended,&workspace=p&session=s-1").value(),
-      (EventWish{.types = {"item.started", "message", "session.ended"}, .agents = {"Alice"}, .sessions = {"s-1"}}));
+  EXPECT_EQ(wish("types=item.started,message&agent=Alice&types=,session.ended,&workspace=p&session=s-1").value(),
+            (EventSubscription{
+                .types = {"item.started", "message", "session.ended"}, .agents = {"Alice"}, .sessions = {"s-1"}}));
 }
 
 TEST(EventWish, BeginsBehindANumberOrAtATime) {
   EXPECT_EQ(wish("offset=42").value().after, 42u);
   EXPECT_EQ(wish("offset=0").value().after, 0u);
   EXPECT_EQ(wish("since=1707523200000").value().since, 1707523200000);
-  EXPECT_EQ(wish("since=&offset=").value(), EventWish{});
+  EXPECT_EQ(wish("since=&offset=").value(), EventSubscription{});
 }
 
 TEST(EventWish, BelievesTheHeaderOfAReaderThatComesBack) {

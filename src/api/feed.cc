@@ -12,7 +12,7 @@ FeedReader::~FeedReader() { feed_.forget(*this); }
 
 void FeedReader::on_drained() { feed_.serve(*this); }
 
-Feed::Feed(net::EventLoop& loop, Relay& relay, FeedLimits limits)
+Feed::Feed(net::EventLoop& loop, WorkspaceClient& relay, FeedLimits limits)
     : loop_{loop},
       relay_{relay},
       limits_{limits},
@@ -27,7 +27,7 @@ Feed::~Feed() {
 
 // ---- who reads
 
-void Feed::open_sse(EventWish wish, Call call) {
+void Feed::open_sse(EventSubscription wish, Call call) {
   if (readers_.size() + waiting_.size() >= limits_.readers) {
     ++counts_.refused;
     return call.refuse(
@@ -39,7 +39,7 @@ void Feed::open_sse(EventWish wish, Call call) {
   });
 }
 
-void Feed::begin_sse(const EventWish& wish, std::uint64_t newest, Call call) {
+void Feed::begin_sse(const EventSubscription& wish, std::uint64_t newest, Call call) {
   auto headers = call.stream_headers();
   auto reply = call.take_reply();
   auto reader = std::make_unique<SseReader>(*this);
@@ -47,7 +47,7 @@ void Feed::begin_sse(const EventWish& wish, std::uint64_t newest, Call call) {
   auto& opened = *reader;
   sse_.emplace(&opened, std::move(reader));
   const auto after = wish.after.value_or(wish.since ? 0 : newest);
-  auto place = read(wish, after, Dialect::Sse, opened);
+  auto place = read(wish, after, StreamFormat::Sse, opened);
   if (!place) return opened.end(after, "too many read events already; come back later");
   opened.read(std::move(place));
 }
@@ -62,14 +62,14 @@ void Feed::when_known(Known known) {
 }
 
 void Feed::ask_newest(std::move_only_function<void(Result<std::uint64_t>)> told) {
-  relay_.ask(protocol::MessageType::EventsQuery, {{"newest", true}, {"limit", 1}},
-             [weak = std::weak_ptr{self_}, told = std::move(told)](Result<json::object> answer) mutable {
-               if (weak.expired()) return;
-               if (!answer) return told(Failure{std::move(answer).error()});
-               const auto newest = integer_member(*answer, "newest");
-               if (!newest) return told(fail(string_member(*answer, "error").value_or("it was not understood")));
-               told(static_cast<std::uint64_t>(*newest));
-             });
+  relay_.request(protocol::MessageType::EventsQuery, {{"newest", true}, {"limit", 1}},
+                 [weak = std::weak_ptr{self_}, told = std::move(told)](Result<json::object> answer) mutable {
+                   if (weak.expired()) return;
+                   if (!answer) return told(Failure{std::move(answer).error()});
+                   const auto newest = integer_member(*answer, "newest");
+                   if (!newest) return told(fail(string_member(*answer, "error").value_or("it was not understood")));
+                   told(static_cast<std::uint64_t>(*newest));
+                 });
 }
 
 void Feed::on_newest(const Result<std::uint64_t>& newest) {
@@ -87,8 +87,8 @@ void Feed::on_newest(const Result<std::uint64_t>& newest) {
   for (auto& known : waiting) known(shown_);
 }
 
-std::unique_ptr<FeedReader> Feed::read(const EventWish& wish, std::uint64_t after, Dialect dialect,
-                                       FeedOutlet& outlet) {
+std::unique_ptr<FeedReader> Feed::read(const EventSubscription& wish, std::uint64_t after, StreamFormat dialect,
+                                       FeedSink& outlet) {
   RELAY_ASSERT(known_);
   if (readers_.size() >= limits_.readers) {
     ++counts_.refused;
@@ -96,7 +96,7 @@ std::unique_ptr<FeedReader> Feed::read(const EventWish& wish, std::uint64_t afte
   }
   std::unique_ptr<FeedReader> reader{new FeedReader{*this, next_reader_++, audience_for(wish, dialect), outlet}};
   reader->cursor_ = after;
-  reader->minds_gaps_ = wish.after.has_value() || !wish.since;
+  reader->reports_gaps_ = wish.after.has_value() || !wish.since;
   if (after >= ring_.base() && after <= ring_.newest()) reader->mode_ = Mode::Live;
   readers_.emplace(reader->id_, reader.get());
   linger_timer_.reset();
@@ -105,11 +105,11 @@ std::unique_ptr<FeedReader> Feed::read(const EventWish& wish, std::uint64_t afte
   return reader;
 }
 
-std::shared_ptr<FeedAudience> Feed::audience_for(const EventWish& wish, Dialect dialect) {
+std::shared_ptr<FeedGroup> Feed::audience_for(const EventSubscription& wish, StreamFormat dialect) {
   std::erase_if(audiences_, [](const auto& audience) { return audience.expired(); });
   for (const auto& weak : audiences_)
     if (auto audience = weak.lock(); audience && audience->is_for(wish, dialect)) return audience;
-  auto made = std::make_shared<FeedAudience>(wish, dialect);
+  auto made = std::make_shared<FeedGroup>(wish, dialect);
   audiences_.push_back(made);
   return made;
 }
@@ -143,7 +143,7 @@ void Feed::close(const std::string& reason) {
   std::vector<std::uint64_t> all;
   for (const auto& [id, reader] : readers_) all.push_back(id);
   for (const auto id : all)
-    if (const auto found = readers_.find(id); found != readers_.end()) let_go(*found->second, reason);
+    if (const auto found = readers_.find(id); found != readers_.end()) evict(*found->second, reason);
 }
 
 FeedCounts Feed::counts() const {
@@ -181,7 +181,7 @@ void Feed::on_event(std::uint64_t number, std::string_view json) {
     show_soon();
 }
 
-void Feed::on_cut(const std::string& why) {
+void Feed::on_disconnected(const std::string& why) {
   log::info("the feed of a workspace was cut; it goes on by itself", {{"workspace", relay_.id()}, {"reason", why}});
   check_log();
 }
@@ -200,7 +200,7 @@ void Feed::check_log() {
 }
 
 /// None of its events was told to anybody: it is read from its beginning.
-void Feed::on_other_log() {
+void Feed::on_log_replaced() {
   begin_anew(0, "another log of events is there now; this goes on at its beginning");
   relay_.follow(0, this);
 }
@@ -223,8 +223,8 @@ void Feed::show() {
   }
   for (const auto id : slow)
     if (const auto found = readers_.find(id); found != readers_.end()) {
-      ++counts_.let_go;
-      let_go(*found->second, "you read more slowly than things happen; come back and go on behind that number");
+      ++counts_.evicted;
+      evict(*found->second, "you read more slowly than things happen; come back and go on behind that number");
     }
 }
 
@@ -240,11 +240,11 @@ void Feed::serve(FeedReader& reader) {
   while (reader.cursor_ < shown_ && reader.outlet_.waiting_bytes() < limits_.waiting_bytes) {
     const auto given = reader.audience_->give(ring_, reader.cursor_, shown_, limits_.waiting_bytes, reader.outlet_);
     reader.cursor_ = given.to;
-    counts_.told += given.events;
+    counts_.sent += given.events;
   }
 }
 
-void Feed::let_go(FeedReader& reader, const std::string& reason) {
+void Feed::evict(FeedReader& reader, const std::string& reason) {
   reader.mode_ = Mode::LetGo;
   reader.outlet_.end(reader.cursor_, reason);
 }
@@ -252,7 +252,7 @@ void Feed::let_go(FeedReader& reader, const std::string& reason) {
 void Feed::beat() {
   static const auto heartbeat = net::make_piece(std::string{kSseHeartbeat});
   for (const auto& [id, reader] : readers_)
-    if (reader->audience_->dialect() == Dialect::Sse && reader->outlet_.waiting_bytes() == 0)
+    if (reader->audience_->dialect() == StreamFormat::Sse && reader->outlet_.waiting_bytes() == 0)
       reader->outlet_.write(heartbeat);
   beat_timer_ = loop_.after(limits_.heartbeat, [this] { beat(); });
 }
@@ -264,8 +264,8 @@ void Feed::begin_anew(std::uint64_t number, std::string_view reason) {
   unshown_bytes_ = 0;
   for (const auto& weak : audiences_)
     if (const auto audience = weak.lock()) audience->forget();
-  net::Piece told[] = {net::make_piece(reset_text(Dialect::Sse, number, reason)),
-                       net::make_piece(reset_text(Dialect::Socket, number, reason))};
+  net::SharedBuffer told[] = {net::make_piece(reset_text(StreamFormat::Sse, number, reason)),
+                              net::make_piece(reset_text(StreamFormat::Socket, number, reason))};
   for (const auto& [id, reader] : readers_) {
     if (reader->mode_ == Mode::LetGo) continue;
     reader->outlet_.write(told[static_cast<std::size_t>(reader->audience_->dialect())]);

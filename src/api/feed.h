@@ -51,8 +51,8 @@ inline constexpr Millis kStreamAgainAfter{5'000};
 
 struct FeedCounts {
   std::size_t readers = 0;
-  std::uint64_t told = 0;     // events, each for each reader
-  std::uint64_t let_go = 0;   // readers that were too slow
+  std::uint64_t sent = 0;     // events, each for each reader
+  std::uint64_t evicted = 0;  // readers that were too slow
   std::uint64_t refused = 0;  // readers that were too many
 };
 
@@ -75,34 +75,34 @@ class FeedReader {
   friend class Feed;
   enum class Mode : std::uint8_t { Replaying, Live, LetGo };
 
-  FeedReader(Feed& feed, std::uint64_t id, std::shared_ptr<FeedAudience> audience, FeedOutlet& outlet)
+  FeedReader(Feed& feed, std::uint64_t id, std::shared_ptr<FeedGroup> audience, FeedSink& outlet)
       : feed_{feed}, id_{id}, audience_{std::move(audience)}, outlet_{outlet} {}
 
   Feed& feed_;
   std::uint64_t id_;
-  std::shared_ptr<FeedAudience> audience_;
-  FeedOutlet& outlet_;
+  std::shared_ptr<FeedGroup> audience_;
+  FeedSink& outlet_;
   std::uint64_t cursor_ = 0;
   Mode mode_ = Mode::Replaying;
-  bool asking_ = false;     // for a page, or waiting for its turn to
-  bool minds_gaps_ = true;  // false: it asked by time, and what was before is none of its business
+  bool asking_ = false;       // for a page, or waiting for its turn to
+  bool reports_gaps_ = true;  // false: it asked by time, and what was before is none of its business
 };
 
-class Feed final : private Relay::Follower {
+class Feed final : private WorkspaceClient::EventListener {
  public:
-  Feed(net::EventLoop& loop, Relay& relay, FeedLimits limits = {});
+  Feed(net::EventLoop& loop, WorkspaceClient& relay, FeedLimits limits = {});
   ~Feed() override;
 
   /// Answers with the stream; 503 when too many read, or the workspace does not answer.
-  void open_sse(EventWish wish, Call call);
+  void open_sse(EventSubscription wish, Call call);
 
   /// The newest event's number, as soon as it is known and the feed follows from there; perhaps at once.
   using Known = std::move_only_function<void(Result<std::uint64_t> newest)>;
   void when_known(Known known);
   /// Everything behind `after` that fits. Only while it is known, which it stays while there are readers; null when too
   /// many read.
-  [[nodiscard]] std::unique_ptr<FeedReader> read(const EventWish& wish, std::uint64_t after, Dialect dialect,
-                                                 FeedOutlet& outlet);
+  [[nodiscard]] std::unique_ptr<FeedReader> read(const EventSubscription& wish, std::uint64_t after,
+                                                 StreamFormat dialect, FeedSink& outlet);
 
   /// Tells everybody where to resume and lets them go.
   void close(const std::string& reason);
@@ -116,15 +116,15 @@ class Feed final : private Relay::Follower {
   using Mode = FeedReader::Mode;
 
   void on_event(std::uint64_t number, std::string_view json) override;
-  void on_cut(const std::string& why) override;
-  void on_other_log() override;
+  void on_disconnected(const std::string& why) override;
+  void on_log_replaced() override;
 
   /// Where the log ends.
   void ask_newest(std::move_only_function<void(Result<std::uint64_t>)> told);
   void on_newest(const Result<std::uint64_t>& newest);
   /// Is it still the log we knew? After the connection was lost.
   void check_log();
-  void begin_sse(const EventWish& wish, std::uint64_t newest, Call call);
+  void begin_sse(const EventSubscription& wish, std::uint64_t newest, Call call);
   void forget(const SseReader& reader);
   void forget(const FeedReader& reader);
   void stop_following();
@@ -135,7 +135,7 @@ class Feed final : private Relay::Follower {
   /// Live: what the ring has and the outlet takes. Replaying: the next page, when the outlet takes one.
   void serve(FeedReader& reader);
   [[nodiscard]] bool fell_behind(FeedReader& reader) const;
-  void let_go(FeedReader& reader, const std::string& reason);
+  void evict(FeedReader& reader, const std::string& reason);
   void beat();
   /// Everybody goes on at that number of a log that is not the one we knew.
   void begin_anew(std::uint64_t number, std::string_view reason = kLogEndsBefore);
@@ -145,17 +145,17 @@ class Feed final : private Relay::Follower {
   void on_page(std::uint64_t reader, std::uint64_t newest_then, const Result<json::object>& answer);
   void take_page(FeedReader& reader, const json::object& page);
   void retry_soon(FeedReader& reader);
-  [[nodiscard]] std::shared_ptr<FeedAudience> audience_for(const EventWish& wish, Dialect dialect);
+  [[nodiscard]] std::shared_ptr<FeedGroup> audience_for(const EventSubscription& wish, StreamFormat dialect);
 
   net::EventLoop& loop_;
-  Relay& relay_;
+  WorkspaceClient& relay_;
   const FeedLimits limits_;
   FeedRing ring_;
   std::uint64_t shown_ = 0;  // readers are told events up to this number
   std::size_t unshown_bytes_ = 0;
   bool known_ = false;          // where the log ends: we follow
   std::vector<Known> waiting_;  // until it is
-  std::vector<std::weak_ptr<FeedAudience>> audiences_;
+  std::vector<std::weak_ptr<FeedGroup>> audiences_;
   std::map<std::uint64_t, FeedReader*> readers_;
   std::uint64_t next_reader_ = 1;
   std::deque<std::uint64_t> want_pages_;

@@ -7,32 +7,32 @@ namespace relay::api {
 void BlockWriter::add(const FeedEvent& event) {
   ++events_;
   append_event(text_, dialect_, event);
-  if (dialect_ == Dialect::Sse) return;
+  if (dialect_ == StreamFormat::Sse) return;
   bytes_ += text_.size();
   pieces_.push_back(net::make_piece(std::exchange(text_, {})));
 }
 
-std::vector<net::Piece> BlockWriter::take() {
+std::vector<net::SharedBuffer> BlockWriter::take() {
   if (!text_.empty()) pieces_.push_back(net::make_piece(std::exchange(text_, {})));
   return std::move(pieces_);
 }
 
-FeedAudience::FeedAudience(EventWish wish, Dialect dialect)
+FeedGroup::FeedGroup(EventSubscription wish, StreamFormat dialect)
     : wish_{std::move(wish)}, filter_{wish_.types, wish_.agents, wish_.sessions}, dialect_{dialect} {
   wish_.after.reset();
 }
 
-bool FeedAudience::is_for(const EventWish& wish, Dialect dialect) const {
+bool FeedGroup::is_for(const EventSubscription& wish, StreamFormat dialect) const {
   return dialect == dialect_ && wish.types == wish_.types && wish.agents == wish_.agents &&
          wish.sessions == wish_.sessions && wish.since == wish_.since;
 }
 
-bool FeedAudience::Block::alive() const {
+bool FeedGroup::Block::alive() const {
   return std::ranges::none_of(pieces, [](const auto& piece) { return piece.expired(); });
 }
 
-FeedAudience::Given FeedAudience::give(const FeedRing& ring, std::uint64_t from, std::uint64_t until,
-                                       std::size_t block_bytes, FeedOutlet& outlet) {
+FeedGroup::BlockRange FeedGroup::give(const FeedRing& ring, std::uint64_t from, std::uint64_t until,
+                                      std::size_t block_bytes, FeedSink& outlet) {
   const auto known = std::ranges::find(blocks_, from, &Block::from);
   if (known != blocks_.end() && known->given.to > from && known->alive()) {
     for (const auto& piece : known->pieces) outlet.write(piece.lock());

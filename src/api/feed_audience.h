@@ -22,10 +22,10 @@
 namespace relay::api {
 
 /// Where the events of one reader go. Nothing here calls the feed.
-class FeedOutlet {
+class FeedSink {
  public:
-  virtual ~FeedOutlet() = default;
-  virtual void write(net::Piece piece) = 0;
+  virtual ~FeedSink() = default;
+  virtual void write(net::SharedBuffer piece) = 0;
   [[nodiscard]] virtual std::size_t waiting_bytes() const = 0;
   /// The reader is let go; everything up to that number was written to it. Last call, in which it may be destroyed.
   virtual void end(std::uint64_t after, const std::string& reason) = 0;
@@ -34,49 +34,49 @@ class FeedOutlet {
 /// Events becoming pieces: many in one, or one for each, as the dialect has it.
 class BlockWriter {
  public:
-  explicit BlockWriter(Dialect dialect) : dialect_{dialect} {}
+  explicit BlockWriter(StreamFormat dialect) : dialect_{dialect} {}
   void add(const FeedEvent& event);
   [[nodiscard]] std::size_t bytes() const { return bytes_ + text_.size(); }
   [[nodiscard]] std::uint64_t events() const { return events_; }
-  [[nodiscard]] std::vector<net::Piece> take();
+  [[nodiscard]] std::vector<net::SharedBuffer> take();
 
  private:
-  Dialect dialect_;
+  StreamFormat dialect_;
   std::string text_;
   std::size_t bytes_ = 0;
   std::uint64_t events_ = 0;
-  std::vector<net::Piece> pieces_;
+  std::vector<net::SharedBuffer> pieces_;
 };
 
-class FeedAudience {
+class FeedGroup {
  public:
-  FeedAudience(EventWish wish, Dialect dialect);
+  FeedGroup(EventSubscription wish, StreamFormat dialect);
 
-  [[nodiscard]] bool is_for(const EventWish& wish, Dialect dialect) const;
-  [[nodiscard]] Dialect dialect() const { return dialect_; }
-  [[nodiscard]] const EventWish& wish() const { return wish_; }  // without a place to begin
+  [[nodiscard]] bool is_for(const EventSubscription& wish, StreamFormat dialect) const;
+  [[nodiscard]] StreamFormat dialect() const { return dialect_; }
+  [[nodiscard]] const EventSubscription& wish() const { return wish_; }  // without a place to begin
 
-  struct Given {
+  struct BlockRange {
     std::uint64_t to = 0;  // everything up to here was looked at
     std::uint64_t events = 0;
   };
   /// Writes what follows `from` in the ring, up to `until` or until it is large enough.
-  Given give(const FeedRing& ring, std::uint64_t from, std::uint64_t until, std::size_t block_bytes,
-             FeedOutlet& outlet);
+  BlockRange give(const FeedRing& ring, std::uint64_t from, std::uint64_t until, std::size_t block_bytes,
+                  FeedSink& outlet);
   /// The numbers mean other events from now on.
   void forget() { blocks_ = {}; }
 
  private:
   struct Block {
     std::uint64_t from = 0;
-    Given given;
+    BlockRange given;
     std::vector<std::weak_ptr<const std::string>> pieces;
     [[nodiscard]] bool alive() const;
   };
 
-  EventWish wish_;
+  EventSubscription wish_;
   records::EventFilter filter_;
-  Dialect dialect_;
+  StreamFormat dialect_;
   std::array<Block, 8> blocks_ = {};
   std::size_t oldest_ = 0;
 };

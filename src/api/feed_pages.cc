@@ -32,10 +32,11 @@ void Feed::ask_pages() {
     add("sessions", wish.sessions);
     if (wish.since) query["sinceTs"] = *wish.since;
     ++open_pages_;
-    relay_.ask(protocol::MessageType::EventsQuery, std::move(query),
-               [weak = std::weak_ptr{self_}, id = reader.id_, newest = ring_.newest()](Result<json::object> answer) {
-                 if (const auto self = weak.lock()) (*self)->on_page(id, newest, answer);
-               });
+    relay_.request(
+        protocol::MessageType::EventsQuery, std::move(query),
+        [weak = std::weak_ptr{self_}, id = reader.id_, newest = ring_.newest()](Result<json::object> answer) {
+          if (const auto self = weak.lock()) (*self)->on_page(id, newest, answer);
+        });
   }
 }
 
@@ -72,10 +73,10 @@ void Feed::take_page(FeedReader& reader, const json::object& page) {
   }
   const auto lost = oldest == 0 ? newest : oldest - 1;
   if (lost > reader.cursor_) {
-    if (reader.minds_gaps_) reader.outlet_.write(net::make_piece(gap_text(dialect, reader.cursor_ + 1, lost)));
+    if (reader.reports_gaps_) reader.outlet_.write(net::make_piece(gap_text(dialect, reader.cursor_ + 1, lost)));
     reader.cursor_ = lost;
   }
-  reader.minds_gaps_ = true;
+  reader.reports_gaps_ = true;
 
   BlockWriter writer{dialect};
   bool all = true;
@@ -88,7 +89,7 @@ void Feed::take_page(FeedReader& reader, const json::object& page) {
     if (const auto event = read_feed_event(reader.cursor_, json::serialize(*object))) writer.add(*event);
     all = reader.outlet_.waiting_bytes() + writer.bytes() < limits_.waiting_bytes;
   }
-  counts_.told += writer.events();
+  counts_.sent += writer.events();
   for (auto& piece : writer.take()) reader.outlet_.write(std::move(piece));
   if (all) reader.cursor_ = std::max(reader.cursor_, number("reached"));
   if (reader.cursor_ >= ring_.base()) reader.mode_ = Mode::Live;

@@ -48,28 +48,28 @@ Told told_in(std::string_view text) {
 }
 
 /// A reader whose client takes what it likes.
-struct Ear final : FeedOutlet {
-  std::string way, heard;  // under way, and taken
+struct Ear final : FeedSink {
+  std::string via, heard;  // under way, and taken
   std::optional<std::uint64_t> ended;
   std::string why;
   bool fast = true;
   std::size_t most = 0;
   std::unique_ptr<FeedReader> place;
 
-  void write(net::Piece piece) override {
-    way += *piece;
-    most = std::max(most, way.size());
+  void write(net::SharedBuffer piece) override {
+    via += *piece;
+    most = std::max(most, via.size());
   }
-  [[nodiscard]] std::size_t waiting_bytes() const override { return way.size(); }
+  [[nodiscard]] std::size_t waiting_bytes() const override { return via.size(); }
   void end(std::uint64_t after, const std::string& reason) override {
-    way += resume_text(Dialect::Sse, after, reason);
+    via += resume_text(StreamFormat::Sse, after, reason);
     ended = after;
     why = reason;
     place.reset();
   }
   bool drain() {
-    if (way.empty()) return false;
-    heard += std::exchange(way, {});
+    if (via.empty()) return false;
+    heard += std::exchange(via, {});
     if (place) place->on_drained();
     return true;
   }
@@ -82,7 +82,7 @@ struct FeedTest : ::testing::Test {
   std::optional<Feed> feed;
   std::list<Ear> ears;
 
-  Ear& listen(EventWish wish = {}, Dialect dialect = Dialect::Sse) {
+  Ear& listen(EventSubscription wish = {}, StreamFormat dialect = StreamFormat::Sse) {
     if (!feed) feed.emplace(loop, relay, limits);
     auto& ear = ears.emplace_back();
     feed->when_known([this, &ear, wish, dialect](Result<std::uint64_t> newest) {
@@ -137,12 +137,12 @@ TEST_F(FeedTest, WritesABatchOnceForAll) {
     happen(1);
     loop.advance(Millis{0});
   }
-  EXPECT_EQ(one.way, "") << "not before the batch";
+  EXPECT_EQ(one.via, "") << "not before the batch";
   loop.advance(limits.batch);
-  EXPECT_EQ(told_in(one.way).numbers, from_to(1, 20));
-  EXPECT_EQ(one.way, two.way);
-  EXPECT_EQ(other.way, "");
-  EXPECT_EQ(feed->counts().told, 40u);
+  EXPECT_EQ(told_in(one.via).numbers, from_to(1, 20));
+  EXPECT_EQ(one.via, two.via);
+  EXPECT_EQ(other.via, "");
+  EXPECT_EQ(feed->counts().sent, 40u);
 }
 
 TEST_F(FeedTest, FiltersByTypeGroupAgentAndSession) {
@@ -200,10 +200,10 @@ TEST_F(FeedTest, TellsAReaderWhoseNumberIsBeyondTheLog) {
 
 TEST_F(FeedTest, WaitsForAnEventThatSomebodyElseHeardOfFirst) {
   listen();
-  relay.tell_delay = [] { return Millis{500}; };
+  relay.notify_delay = [] { return Millis{500}; };
   happen(3);
   auto& ear = ears.emplace_back();
-  ear.place = feed->read({.after = 3}, 3, Dialect::Sse, ear);
+  ear.place = feed->read({.after = 3}, 3, StreamFormat::Sse, ear);
   settle();
   happen(1);
   settle();
@@ -224,11 +224,11 @@ TEST_F(FeedTest, GoesOnWhenTheLogBeginsAnew) {
 TEST_F(FeedTest, AsksAfterALossWhetherItIsStillTheSameLog) {
   happen(8);
   auto& ear = listen();
-  relay.trouble = "nobody is there";
+  relay.error = "nobody is there";
   relay.cut();
   loop.advance(Millis{100});
   relay.begin_anew();
-  relay.trouble.clear();
+  relay.error.clear();
   settle();
   EXPECT_TRUE(ear.heard.starts_with("event: relay.reset\nid: 0\n")) << ear.heard;
   happen(1);
@@ -239,7 +239,7 @@ TEST_F(FeedTest, AsksAfterALossWhetherItIsStillTheSameLog) {
 TEST_F(FeedTest, ReadsAnotherStoresLogFromItsBeginningHoweverLongItIs) {
   happen(8);
   auto& live = listen();
-  auto& socket = listen({}, Dialect::Socket);
+  auto& socket = listen({}, StreamFormat::Socket);
   happen(1);
   settle();
   live.heard.clear();
@@ -275,7 +275,7 @@ TEST_F(FeedTest, LetsASlowReaderGoAndTellsItWhereToResume) {
     settle();
   }
   ASSERT_TRUE(slow.ended.has_value());
-  EXPECT_EQ(feed->counts().let_go, 1u);
+  EXPECT_EQ(feed->counts().evicted, 1u);
   EXPECT_EQ(told_in(fast.heard).numbers, from_to(1, 400));
   slow.drain();
   auto seen = told_in(slow.heard).numbers;
@@ -315,10 +315,10 @@ TEST_F(FeedTest, AsksFewPagesAtATime) {
 TEST_F(FeedTest, AsksAgainWhenAPageFailed) {
   happen(20);
   listen();
-  relay.trouble = "the disk is full";
+  relay.error = "the disk is full";
   auto& ear = listen({.after = 0});
   EXPECT_EQ(ear.heard, "");
-  relay.trouble.clear();
+  relay.error.clear();
   settle();
   EXPECT_EQ(told_in(ear.heard).numbers, from_to(1, 20));
 }
@@ -350,7 +350,7 @@ TEST_F(FeedTest, SendsAHeartbeatToWhoHasNothingWaiting) {
     ear.drain();
   }
   EXPECT_TRUE(ear.heard.ends_with(": heartbeat\n\n: heartbeat\n\n")) << ear.heard;
-  EXPECT_FALSE(slow.way.contains("heartbeat"));
+  EXPECT_FALSE(slow.via.contains("heartbeat"));
 }
 
 TEST_F(FeedTest, KeepsOneEventThatIsLargerThanItsBounds) {
@@ -378,7 +378,7 @@ TEST_F(FeedTest, LetsEverybodyGoWhenItCloses) {
 /// come whenever they like; a log that loses its beginning.
 class Wanderer {
  public:
-  Wanderer(Feed& feed, EventWish wish) : feed_{feed}, wish_{std::move(wish)} {
+  Wanderer(Feed& feed, EventSubscription wish) : feed_{feed}, wish_{std::move(wish)} {
     feed_.when_known([this](Result<std::uint64_t> newest) {
       start_ = wish_.after.value_or(*newest);
       last_ = start_;
@@ -389,7 +389,7 @@ class Wanderer {
     ear_.emplace();
     auto wish = wish_;
     wish.after = last_;
-    ear_->place = feed_.read(wish, last_, Dialect::Sse, *ear_);
+    ear_->place = feed_.read(wish, last_, StreamFormat::Sse, *ear_);
   }
   void hear(std::string_view text) {
     const auto told = told_in(text);
@@ -425,7 +425,7 @@ class Wanderer {
 
  private:
   Feed& feed_;
-  EventWish wish_;
+  EventSubscription wish_;
   std::uint64_t start_ = 0, last_ = 0;
   std::optional<Ear> ear_;
   std::vector<std::uint64_t> numbers_;
@@ -441,7 +441,7 @@ TEST(FeedSeam, EveryReaderSeesEachNumberOnceHoweverThingsInterleave) {
     VirtualLoop loop;
     FakeRelay relay{loop};
     relay.delay = [&] { return Millis{below(40)}; };
-    relay.tell_delay = [&] { return Millis{below(30)}; };
+    relay.notify_delay = [&] { return Millis{below(30)}; };
     FeedLimits limits;
     limits.ring_events = 4 + below(60);
     limits.waiting_bytes = 200 + below(3'000);
@@ -457,9 +457,9 @@ TEST(FeedSeam, EveryReaderSeesEachNumberOnceHoweverThingsInterleave) {
     };
     for (unsigned i = below(60); i > 0; --i) happen();
     Feed feed{loop, relay, limits};
-    std::vector<EventWish> wishes{
+    std::vector<EventSubscription> wishes{
         {}, {.types = {"item"}}, {.agents = {"Bob"}}, {.types = {"session.ended"}, .agents = {"Alice"}}};
-    std::vector<std::pair<std::unique_ptr<Wanderer>, EventWish>> wanderers;
+    std::vector<std::pair<std::unique_ptr<Wanderer>, EventSubscription>> wanderers;
     for (int step = 0; step < 250; ++step) {
       switch (below(12)) {
         case 0:

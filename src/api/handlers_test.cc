@@ -6,7 +6,7 @@
 namespace relay::api {
 namespace {
 
-using testing::PlayedApi;
+using testing::FakeApi;
 
 constexpr auto kFirst = "aaaaaaaaaaaa";
 constexpr auto kSecond = "bbbbbbbbbbbb";
@@ -16,8 +16,8 @@ host::HostRecord host_of(const std::string& name, bool spawned = true) {
 }
 
 struct ApiTest : ::testing::Test {
-  PlayedApi played;
-  testing::PlayedRelay& relay = played.workspaces.add(kFirst, "/home/me/first");
+  FakeApi played;
+  testing::FakeWorkspaceClient& relay = played.workspaces.add(kFirst, "/home/me/first");
 
   /// The answer's body, checked against what the route says of it.
   json::object expect(int status, const std::string& method, const std::string& target, const std::string& body = {}) {

@@ -9,7 +9,7 @@
 
 namespace relay::api {
 
-struct Letter {
+struct OutgoingMessage {
   std::string id = {};  // on the wire; the same id again is the same message
   std::string from = {};
   std::string to = {};
@@ -18,14 +18,14 @@ struct Letter {
   json::object meta = {};
 };
 
-class Letters {
+class MessageSender {
  public:
   /// The payload of the ACK.
-  using Stored = std::move_only_function<void(Outcome<json::object>)>;
+  using Stored = std::move_only_function<void(ApiResult<json::object>)>;
 
-  virtual ~Letters() = default;
+  virtual ~MessageSender() = default;
   /// Called once, never inside.
-  virtual void send(Letter letter, Stored stored) = 0;
+  virtual void send(OutgoingMessage letter, Stored stored) = 0;
 };
 
 }  // namespace relay::api

@@ -8,8 +8,9 @@
 
 namespace relay::api {
 
-struct Live {
-  Live(net::EventLoop& loop, net::Network& network, Relay& relay, FeedLimits reading = {}, SocketLimits talking = {})
+struct LiveStreams {
+  LiveStreams(net::EventLoop& loop, net::Network& network, WorkspaceClient& relay, FeedLimits reading = {},
+              SocketLimits talking = {})
       : feed{loop, relay, reading}, sockets{network, relay, feed, talking} {}
 
   /// Everybody hears where to go on, and is let go.

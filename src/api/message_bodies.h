@@ -13,7 +13,7 @@ namespace relay::api {
 
 enum class Mode : std::uint8_t { Immediate, NextMessage, NextToolCall, OnIdle, Manual };
 
-struct MessageToSend {
+struct SendMessageRequest {
   std::string message = {};
   std::optional<std::string> from = {};
   std::optional<std::string> thread = {};
@@ -23,11 +23,11 @@ struct MessageToSend {
   std::optional<std::int64_t> ttl_ms = {};
   std::optional<std::string> idempotency_key = {};
 };
-struct AddressedMessage {
+struct Recipient {
   std::string to = {};
 };
 
-struct MessageStored {
+struct SendMessageResponse {
   bool success = true;
   std::string message_id = {};
   std::optional<std::int64_t> recipients = {};
@@ -62,7 +62,7 @@ struct DeliveryStep {
   std::string state = {};
   std::optional<std::string> proof = {};
   std::optional<std::string> reason = {};
-  std::optional<std::string> way = {};
+  std::optional<std::string> via = {};
   std::optional<std::string> evidence = {};
 };
 struct DeliveryBody {
@@ -99,31 +99,32 @@ inline constexpr auto kChoices<api::Mode> =
                Choice{api::Mode::Manual, "manual"}};
 
 template <>
-inline constexpr auto kObject<api::MessageToSend> = object(
-    "MessageToSend", "What is to be said.", member<&api::MessageToSend::message>("message", "the words", {.least = 1}),
-    member<&api::MessageToSend::from>("from", "who says it; `human` when absent", {.least = 1, .most = 128}),
-    member<&api::MessageToSend::thread>("thread", "the conversation it belongs to", {.most = 256}),
-    member<&api::MessageToSend::reply_to>("replyTo", "the id of the message it answers", {.most = 256}),
-    member<&api::MessageToSend::mode>("mode", "when the agent should see it; `on-idle` when absent"),
-    member<&api::MessageToSend::urgent>("urgent", "before all that is not"),
-    member<&api::MessageToSend::ttl_ms>("ttlMs", "how long it may wait", {.least = 1, .most = 2'592'000'000}),
-    member<&api::MessageToSend::idempotency_key>(
-        "idempotencyKey", "the same key of the same sender again is the same message", {.least = 1, .most = 200}));
+inline constexpr auto kObject<api::SendMessageRequest> =
+    object("MessageToSend", "What is to be said.",
+           member<&api::SendMessageRequest::message>("message", "the words", {.min = 1}),
+           member<&api::SendMessageRequest::from>("from", "who says it; `human` when absent", {.min = 1, .max = 128}),
+           member<&api::SendMessageRequest::thread>("thread", "the conversation it belongs to", {.max = 256}),
+           member<&api::SendMessageRequest::reply_to>("replyTo", "the id of the message it answers", {.max = 256}),
+           member<&api::SendMessageRequest::mode>("mode", "when the agent should see it; `on-idle` when absent"),
+           member<&api::SendMessageRequest::urgent>("urgent", "before all that is not"),
+           member<&api::SendMessageRequest::ttl_ms>("ttlMs", "how long it may wait", {.min = 1, .max = 2'592'000'000}),
+           member<&api::SendMessageRequest::idempotency_key>(
+               "idempotencyKey", "the same key of the same sender again is the same message", {.min = 1, .max = 200}));
 template <>
-inline constexpr auto kObject<api::AddressedMessage> =
+inline constexpr auto kObject<api::Recipient> =
     object("Addressee", "Whom a message is for.",
-           member<&api::AddressedMessage::to>("to", "a name, `*` for everyone, `#channel`", {.least = 1, .most = 256}));
+           member<&api::Recipient::to>("to", "a name, `*` for everyone, `#channel`", {.min = 1, .max = 256}));
 
 template <>
-inline constexpr auto kObject<api::MessageStored> =
-    object("MessageStored", "The message is durable.", member<&api::MessageStored::success>("success", "true"),
-           member<&api::MessageStored::message_id>("messageId", "what its ledger is found by"),
-           member<&api::MessageStored::recipients>("recipients", "how many it goes to"),
-           member<&api::MessageStored::delivery_id>("deliveryId", "when it goes to one"),
-           member<&api::MessageStored::state>("state", "`queued`: the one it goes to is away"),
-           member<&api::MessageStored::offline_since>("offlineSince", "since when"),
-           member<&api::MessageStored::waits>("waits", "why it does not go right now"),
-           member<&api::MessageStored::repeat>("repeat", "it was stored before, under the same key"));
+inline constexpr auto kObject<api::SendMessageResponse> =
+    object("MessageStored", "The message is durable.", member<&api::SendMessageResponse::success>("success", "true"),
+           member<&api::SendMessageResponse::message_id>("messageId", "what its ledger is found by"),
+           member<&api::SendMessageResponse::recipients>("recipients", "how many it goes to"),
+           member<&api::SendMessageResponse::delivery_id>("deliveryId", "when it goes to one"),
+           member<&api::SendMessageResponse::state>("state", "`queued`: the one it goes to is away"),
+           member<&api::SendMessageResponse::offline_since>("offlineSince", "since when"),
+           member<&api::SendMessageResponse::waits>("waits", "why it does not go right now"),
+           member<&api::SendMessageResponse::repeat>("repeat", "it was stored before, under the same key"));
 
 template <>
 inline constexpr auto kObject<api::MessageBody> =
@@ -148,7 +149,7 @@ inline constexpr auto kObject<api::DeliveryStep> = object(
     member<&api::DeliveryStep::state>("state", "from then on"),
     member<&api::DeliveryStep::proof>("proof", "how sure it is: accepted, written, submitted, seen"),
     member<&api::DeliveryStep::reason>("reason", "in words"),
-    member<&api::DeliveryStep::way>("way", "by which it went"),
+    member<&api::DeliveryStep::via>("way", "by which it went"),
     member<&api::DeliveryStep::evidence>("evidence", "what shows it"));
 template <>
 inline constexpr auto kObject<api::DeliveryBody> = object(

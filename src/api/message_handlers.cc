@@ -11,12 +11,12 @@ constexpr std::int64_t kMaxRows = 1'000;
 constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kIdBytes = 12;
 
-Refusal inside_agent(std::string_view which) {
+ApiError inside_agent(std::string_view which) {
   return {403, "INSIDE_AGENT", format("this request comes from a process inside {}", which), {}};
 }
 
 /// The name of the agent that the caller is inside of, by the record of its host; empty for the user.
-Outcome<std::string> calling_agent(Api& api, const Workspace& workspace, const protocol::PeerOrigin& caller) {
+ApiResult<std::string> calling_agent(Api& api, const WorkspaceHandle& workspace, const protocol::PeerOrigin& caller) {
   if (!caller.is_agent()) return std::string{};
   for (const auto& host : api.doors.hosts_in(workspace.relay.hosts()))
     if (host.socket == caller.door) return host.name;
@@ -24,12 +24,13 @@ Outcome<std::string> calling_agent(Api& api, const Workspace& workspace, const p
 }
 
 /// `agent` is the one that the caller is inside of, or empty.
-Letter letter_of(Api& api, const std::string& to, const MessageToSend& message, const std::string& agent) {
+OutgoingMessage letter_of(Api& api, const std::string& to, const SendMessageRequest& message,
+                          const std::string& agent) {
   // The same id of the same sender again is answered with the first one's number.
-  Letter letter{.id = message.idempotency_key ? "key-" + *message.idempotency_key : api.random.hex(kIdBytes),
-                .from = message.from.value_or(agent.empty() ? std::string{kPerson} : agent),
-                .to = to,
-                .claim_token = agent.empty() ? std::string{} : api.facts.system_token()};
+  OutgoingMessage letter{.id = message.idempotency_key ? "key-" + *message.idempotency_key : api.random.hex(kIdBytes),
+                         .from = message.from.value_or(agent.empty() ? std::string{kPerson} : agent),
+                         .to = to,
+                         .claim_token = agent.empty() ? std::string{} : api.facts.system_token()};
   letter.payload = {{"kind", "message"}, {"body", message.message}};
   if (message.thread) letter.payload["thread"] = *message.thread;
   if (message.reply_to) letter.meta["replyTo"] = *message.reply_to;
@@ -41,7 +42,7 @@ Letter letter_of(Api& api, const std::string& to, const MessageToSend& message, 
   return letter;
 }
 
-MessageStored stored_in(const json::object& ack) {
+SendMessageResponse stored_in(const json::object& ack) {
   return {.message_id = string_member(ack, "short_id").value_or(""),
           .recipients = integer_member(ack, "recipients"),
           .delivery_id = string_member(ack, "deliveryId"),
@@ -53,35 +54,36 @@ MessageStored stored_in(const json::object& ack) {
 
 }  // namespace
 
-void hand_over(Api& api, Workspace workspace, const std::string& to, const MessageToSend& message, Call call) {
+void send_message_to(Api& api, WorkspaceHandle workspace, const std::string& to, const SendMessageRequest& message,
+                     Call call) {
   const auto agent = calling_agent(api, workspace, call.caller());
   if (!agent) return call.refuse(agent.error());
   if (!agent->empty() && message.from.value_or(*agent) != *agent)
     return call.refuse(
         inside_agent(format("the agent {}, which may not send as {}; leave \"from\" out", *agent, *message.from)));
   workspace.letters.send(letter_of(api, to, message, *agent),
-                         [call = std::move(call)](Outcome<json::object> ack) mutable {
+                         [call = std::move(call)](ApiResult<json::object> ack) mutable {
                            if (!ack) return call.refuse(ack.error());
                            call.answer(200, stored_in(*ack));
                          });
 }
 
-void send_message(Api& api, Workspace workspace, Call call) {
-  const auto addressee = call.body_as<AddressedMessage>();
+void send_message(Api& api, WorkspaceHandle workspace, Call call) {
+  const auto addressee = call.body_as<Recipient>();
   if (!addressee) return call.refuse(addressee.error());
-  const auto message = call.body_as<MessageToSend>();
+  const auto message = call.body_as<SendMessageRequest>();
   if (!message) return call.refuse(message.error());
-  hand_over(api, workspace, addressee->to, *message, std::move(call));
+  send_message_to(api, workspace, addressee->to, *message, std::move(call));
 }
 
-void message_agent(Api& api, Workspace workspace, Call call) {
-  const auto message = call.body_as<MessageToSend>();
+void message_agent(Api& api, WorkspaceHandle workspace, Call call) {
+  const auto message = call.body_as<SendMessageRequest>();
   if (!message) return call.refuse(message.error());
   const auto name = call.value("name");
-  hand_over(api, workspace, name, *message, std::move(call));
+  send_message_to(api, workspace, name, *message, std::move(call));
 }
 
-void list_messages(Api&, Workspace workspace, Call call) {
+void list_messages(Api&, WorkspaceHandle workspace, Call call) {
   json::object question;
   struct Number {
     std::string_view name, wire;
@@ -108,7 +110,7 @@ void list_messages(Api&, Workspace workspace, Call call) {
       });
 }
 
-void trace_message(Api&, Workspace workspace, Call call) {
+void trace_message(Api&, WorkspaceHandle workspace, Call call) {
   const auto id = call.value("messageId");
   ask(workspace.relay, MessageType::Trace, {{"id", id}}, std::move(call),
       [](Call asked, const json::object& answer) { asked.answer(200, answer); });

@@ -10,9 +10,9 @@ namespace {
 
 using protocol::MessageType;
 
-constexpr Millis kListPatience{5'000};
-constexpr Millis kOpenPatience{30'000};   // recovery of a large database takes its time
-constexpr Millis kClosePatience{15'000};  // what is under way is still committed
+constexpr Millis kListTimeout{5'000};
+constexpr Millis kOpenTimeout{30'000};   // recovery of a large database takes its time
+constexpr Millis kCloseTimeout{15'000};  // what is under way is still committed
 constexpr std::size_t kMaxCalls = 64;
 constexpr std::size_t kIdBytes = 8;
 
@@ -31,45 +31,45 @@ std::string text(const json::object& entry, std::string_view name) { return stri
 
 }  // namespace
 
-OpenWorkspaces::OpenWorkspaces(net::EventLoop& loop, net::Network& network, Random& random, std::string control_socket,
-                               HostsOf hosts_of)
+DaemonWorkspaces::DaemonWorkspaces(net::EventLoop& loop, net::Network& network, Random& random,
+                                   std::string control_socket, HostsOf hosts_of)
     : loop_{loop},
       network_{network},
       random_{random},
       control_socket_{std::move(control_socket)},
       hosts_of_{std::move(hosts_of)} {}
 
-OpenWorkspaces::~OpenWorkspaces() {
+DaemonWorkspaces::~DaemonWorkspaces() {
   const auto links = std::exchange(links_, {});  // first: who waits there is answered, and may ask for the next one
 }
 
-std::vector<OpenWorkspace> OpenWorkspaces::listed() const {
-  std::vector<OpenWorkspace> all;
+std::vector<WorkspaceInfo> DaemonWorkspaces::listed() const {
+  std::vector<WorkspaceInfo> all;
   for (const auto& [root, entry] : open_) all.push_back(entry.told);
   return all;
 }
 
-bool OpenWorkspaces::fresh() const { return known_ && loop_.now().steady - listed_at_ < kListFresh; }
+bool DaemonWorkspaces::fresh() const { return known_ && loop_.now().steady - listed_at_ < kListFresh; }
 
-void OpenWorkspaces::command(MessageType type, json::object payload, Millis patience, Told told) {
+void DaemonWorkspaces::command(MessageType type, json::object payload, Millis patience, Told told) {
   if (calls_.size() >= kMaxCalls)
     return loop_.post([told = std::move(told)]() mutable {
       told(std::unexpected{refusal_by_code("BUSY", "too many workspaces are being opened or closed; try again")});
     });
   const auto number = ++last_call_;
-  DaemonOrder order{
-      .type = type, .id = random_.hex(kIdBytes), .payload = json::serialize(payload), .patience = patience};
-  calls_.emplace(
-      number, std::make_unique<DaemonCall>(loop_, network_, control_socket_, std::move(order),
-                                           [this, number, told = std::move(told)](Result<DaemonAnswer> answer) mutable {
-                                             const auto call = calls_.extract(number);
-                                             told(take(answer));
-                                           }));
+  DaemonRequest order{
+      .type = type, .id = random_.hex(kIdBytes), .payload = json::serialize(payload), .timeout = patience};
+  calls_.emplace(number, std::make_unique<DaemonCall>(
+                             loop_, network_, control_socket_, std::move(order),
+                             [this, number, told = std::move(told)](Result<DaemonResponse> answer) mutable {
+                               const auto call = calls_.extract(number);
+                               told(take(answer));
+                             }));
 }
 
 /// Every answer of the control socket tells what is open now.
-Outcome<void> OpenWorkspaces::take(const Result<DaemonAnswer>& answer) {
-  if (!answer) return std::unexpected{refusal_of(answer.error())};
+ApiResult<void> DaemonWorkspaces::take(const Result<DaemonResponse>& answer) {
+  if (!answer) return std::unexpected{to_api_error(answer.error())};
   open_.clear();
   if (const auto* all = array_member(answer->payload, "workspaces"))
     for (const auto& value : *all) {
@@ -91,47 +91,47 @@ Outcome<void> OpenWorkspaces::take(const Result<DaemonAnswer>& answer) {
   return {};
 }
 
-void OpenWorkspaces::refresh(Told told) {
+void DaemonWorkspaces::refresh(Told told) {
   waiting_.push_back(std::move(told));
   if (waiting_.size() > 1) return;
-  command(MessageType::WorkspaceList, {}, kListPatience, [this](const Outcome<void>& outcome) {
+  command(MessageType::WorkspaceList, {}, kListTimeout, [this](const ApiResult<void>& outcome) {
     for (auto all = std::exchange(waiting_, {}); auto& each : all) each(outcome);
   });
 }
 
-bool OpenWorkspaces::is_cut(const std::string& id) const {
+bool DaemonWorkspaces::is_disconnected(const std::string& id) const {
   const auto link = links_.find(id);
   return link != links_.end() && link->second.link->is_cut();
 }
 
-Workspace OpenWorkspaces::reach(const std::string& id) {
+WorkspaceHandle DaemonWorkspaces::reach(const std::string& id) {
   auto& [link, live] = links_[id];
   const auto entry = std::ranges::find_if(open_, [&](const auto& each) { return each.second.told.id == id; });
   RELAY_ASSERT(entry != open_.end());
   if (!link || link->socket() != entry->second.socket) {
     live.reset();
-    link = std::make_unique<WorkspaceLink>(
+    link = std::make_unique<SocketWorkspaceClient>(
         loop_, network_, random_,
-        WorkspacePlace{
+        WorkspaceLocation{
             .id = id, .root = entry->first, .socket = entry->second.socket, .hosts = hosts_of_(entry->first)});
-    live = std::make_unique<Live>(loop_, network_, *link);
+    live = std::make_unique<LiveStreams>(loop_, network_, *link);
   }
   return {*link, *link, live.get()};
 }
 
-void OpenWorkspaces::end_streams(const std::string& reason) {
+void DaemonWorkspaces::end_streams(const std::string& reason) {
   for (const auto& [id, reached] : links_)
     if (reached.live) reached.live->end(reason);
 }
 
-void OpenWorkspaces::find(std::string_view which, Found found) {
+void DaemonWorkspaces::find(std::string_view which, Found found) {
   if (fresh())
-    if (const auto chosen = choose_workspace(listed(), which, switched_to_); chosen && !is_cut(chosen->id))
+    if (const auto chosen = choose_workspace(listed(), which, switched_to_); chosen && !is_disconnected(chosen->id))
       return loop_.post([this, id = chosen->id, which = std::string{which}, found = std::move(found)]() mutable {
         if (const auto still = choose_workspace(listed(), id, {})) return found(reach(id));
         found(std::unexpected{not_found("the workspace was closed")});
       });
-  refresh([this, which = std::string{which}, found = std::move(found)](Outcome<void> outcome) mutable {
+  refresh([this, which = std::string{which}, found = std::move(found)](ApiResult<void> outcome) mutable {
     if (!outcome) return found(std::unexpected{outcome.error()});
     const auto chosen = choose_workspace(listed(), which, switched_to_);
     if (!chosen) return found(std::unexpected{chosen.error()});
@@ -139,17 +139,17 @@ void OpenWorkspaces::find(std::string_view which, Found found) {
   });
 }
 
-void OpenWorkspaces::list(Listed told) {
-  refresh([this, told = std::move(told)](Outcome<void> outcome) mutable {
+void DaemonWorkspaces::list(Listed told) {
+  refresh([this, told = std::move(told)](ApiResult<void> outcome) mutable {
     if (!outcome) return told(std::unexpected{outcome.error()});
     told(listed());
   });
 }
 
-void OpenWorkspaces::open(const std::string& root, Changed opened) {
+void DaemonWorkspaces::open(const std::string& root, Changed opened) {
   command(
-      MessageType::WorkspaceOpen, {{"root", root}}, kOpenPatience,
-      [this, root, opened = std::move(opened)](Outcome<void> outcome) mutable {
+      MessageType::WorkspaceOpen, {{"root", root}}, kOpenTimeout,
+      [this, root, opened = std::move(opened)](ApiResult<void> outcome) mutable {
         if (!outcome) return opened(std::unexpected{outcome.error()});
         // Perhaps under another spelling: a slash at the end, a link that leads there.
         for (const auto& spelling : spellings_of(root))
@@ -158,21 +158,21 @@ void OpenWorkspaces::open(const std::string& root, Changed opened) {
       });
 }
 
-void OpenWorkspaces::close(const std::string& id, Changed closed) {
-  refresh([this, id, closed = std::move(closed)](Outcome<void> outcome) mutable {
+void DaemonWorkspaces::close(const std::string& id, Changed closed) {
+  refresh([this, id, closed = std::move(closed)](ApiResult<void> outcome) mutable {
     if (!outcome) return closed(std::unexpected{outcome.error()});
     auto chosen = choose_workspace(listed(), id, {});
     if (!chosen) return closed(std::unexpected{chosen.error()});
-    command(MessageType::WorkspaceClose, {{"root", chosen->root}}, kClosePatience,
-            [workspace = *chosen, closed = std::move(closed)](Outcome<void> done) mutable {
+    command(MessageType::WorkspaceClose, {{"root", chosen->root}}, kCloseTimeout,
+            [workspace = *chosen, closed = std::move(closed)](ApiResult<void> done) mutable {
               if (!done) return closed(std::unexpected{done.error()});
               closed(workspace);
             });
   });
 }
 
-void OpenWorkspaces::switch_to(const std::string& id, Changed switched) {
-  refresh([this, id, switched = std::move(switched)](Outcome<void> outcome) mutable {
+void DaemonWorkspaces::switch_to(const std::string& id, Changed switched) {
+  refresh([this, id, switched = std::move(switched)](ApiResult<void> outcome) mutable {
     if (!outcome) return switched(std::unexpected{outcome.error()});
     auto chosen = choose_workspace(listed(), id, {});
     if (!chosen) return switched(std::unexpected{chosen.error()});

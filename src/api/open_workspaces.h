@@ -21,14 +21,14 @@ namespace relay::api {
 
 inline constexpr Millis kListFresh{250};
 
-class OpenWorkspaces final : public Workspaces {
+class DaemonWorkspaces final : public WorkspaceDirectory {
  public:
   /// Where the hosts of the project at that root have their records.
   using HostsOf = std::function<std::string(const std::string& root)>;
 
-  OpenWorkspaces(net::EventLoop& loop, net::Network& network, Random& random, std::string control_socket,
-                 HostsOf hosts_of);
-  ~OpenWorkspaces() override;
+  DaemonWorkspaces(net::EventLoop& loop, net::Network& network, Random& random, std::string control_socket,
+                   HostsOf hosts_of);
+  ~DaemonWorkspaces() override;
 
   void find(std::string_view which, Found found) override;
   void list(Listed listed) override;
@@ -41,30 +41,30 @@ class OpenWorkspaces final : public Workspaces {
 
  private:
   struct Entry {
-    OpenWorkspace told;
+    WorkspaceInfo told;
     std::string socket;
   };
-  struct Reached {
-    std::unique_ptr<WorkspaceLink> link;
-    std::unique_ptr<Live> live;  // ends first
+  struct ConnectedWorkspace {
+    std::unique_ptr<SocketWorkspaceClient> link;
+    std::unique_ptr<LiveStreams> live;  // ends first
   };
-  using Told = std::move_only_function<void(Outcome<void>)>;
+  using Told = std::move_only_function<void(ApiResult<void>)>;
 
   void refresh(Told told);
   void command(protocol::MessageType type, json::object payload, Millis patience, Told told);
-  Outcome<void> take(const Result<DaemonAnswer>& answer);
-  [[nodiscard]] std::vector<OpenWorkspace> listed() const;
+  ApiResult<void> take(const Result<DaemonResponse>& answer);
+  [[nodiscard]] std::vector<WorkspaceInfo> listed() const;
   [[nodiscard]] bool fresh() const;
-  [[nodiscard]] bool is_cut(const std::string& id) const;
-  Workspace reach(const std::string& id);
+  [[nodiscard]] bool is_disconnected(const std::string& id) const;
+  WorkspaceHandle reach(const std::string& id);
 
   net::EventLoop& loop_;
   net::Network& network_;
   Random& random_;
   std::string control_socket_;
   HostsOf hosts_of_;
-  std::map<std::string, Entry> open_;     // by root
-  std::map<std::string, Reached> links_;  // by id
+  std::map<std::string, Entry> open_;                // by root
+  std::map<std::string, ConnectedWorkspace> links_;  // by id
   std::string switched_to_;
   SteadyTime listed_at_{};
   bool known_ = false;

@@ -172,7 +172,7 @@ json::object openapi_document(std::string_view version) {
     if (path.is_null()) path = json::object{};
     path.as_object()[lowered(name_of(route.method))] = describe(route, components);
   }
-  (void)events::describe_events(components);
+  (void)events::events_json_schema(components);
   auto responses = error_responses(components);
   return {
       {"openapi", "3.1.0"},

@@ -46,7 +46,7 @@ struct QuestionList {
   std::vector<QuestionBody> questions = {};
 };
 
-struct Decision {
+struct PermissionDecision {
   std::optional<std::string> reason = {};
   std::optional<std::string> by = {};
 };
@@ -103,15 +103,15 @@ inline constexpr auto kObject<api::QuestionList> =
     object("QuestionList", "What is asked now.", member<&api::QuestionList::questions>("questions", "oldest first"));
 
 template <>
-inline constexpr auto kObject<api::Decision> =
+inline constexpr auto kObject<api::PermissionDecision> =
     object("Decision", "A word with a permission.",
-           member<&api::Decision::reason>("reason", "told to the agent", {.most = 4096}),
-           member<&api::Decision::by>("by", "who decides; `human` when absent", {.most = 128}));
+           member<&api::PermissionDecision::reason>("reason", "told to the agent", {.max = 4096}),
+           member<&api::PermissionDecision::by>("by", "who decides; `human` when absent", {.max = 128}));
 template <>
 inline constexpr auto kObject<api::QuestionAnswer> =
     object("QuestionAnswer", "The answer to a question: one of the two.",
-           member<&api::QuestionAnswer::answer>("answer", "the words, or one of the options", {.most = 65536}),
-           member<&api::QuestionAnswer::answers>("answers", "when it asked several things, one for each", {.most = 64}),
-           member<&api::QuestionAnswer::by>("by", "who answers; `human` when absent", {.most = 128}));
+           member<&api::QuestionAnswer::answer>("answer", "the words, or one of the options", {.max = 65536}),
+           member<&api::QuestionAnswer::answers>("answers", "when it asked several things, one for each", {.max = 64}),
+           member<&api::QuestionAnswer::by>("by", "who answers; `human` when absent", {.max = 128}));
 
 }  // namespace relay::schema

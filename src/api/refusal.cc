@@ -40,8 +40,8 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-net::ServerAnswer answer_of(const Refusal& refusal) {
-  auto answer = net::error_answer(refusal.status, refusal.code, refusal.message);
+net::ServerResponse to_response(const ApiError& refusal) {
+  auto answer = net::error_response(refusal.status, refusal.code, refusal.message);
   if (refusal.retry_after) {
     const auto seconds =
         std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(*refusal.retry_after).count());
@@ -52,22 +52,22 @@ net::ServerAnswer answer_of(const Refusal& refusal) {
   return answer;
 }
 
-Refusal bad_request(std::string message) { return {400, "BAD_REQUEST", std::move(message), {}}; }
-Refusal not_found(std::string message) { return {404, "NOT_FOUND", std::move(message), {}}; }
-Refusal conflict(std::string_view code, std::string message) {
+ApiError bad_request(std::string message) { return {400, "BAD_REQUEST", std::move(message), {}}; }
+ApiError not_found(std::string message) { return {404, "NOT_FOUND", std::move(message), {}}; }
+ApiError conflict(std::string_view code, std::string message) {
   return {409, std::string{code}, std::move(message), {}};
 }
 
-Refusal refusal_by_code(std::string_view code, std::string message) {
+ApiError refusal_by_code(std::string_view code, std::string message) {
   for (const auto& row : kRows)
     if (row.code == code)
       return {row.status, std::string{code}, std::move(message), row.again ? std::optional{kSoon} : std::nullopt};
   return {409, code.empty() ? "FAILED" : std::string{code}, std::move(message), {}};
 }
 
-Refusal refusal_of(const Error& error) {
+ApiError to_api_error(const Error& error) {
   using client::Errc;
-  if (const auto said = protocol::refusal_in(error)) return refusal_by_code(name_of(*said), error.message());
+  if (const auto said = protocol::nack_code_of(error)) return refusal_by_code(name_of(*said), error.message());
   if (is(error, Errc::TimedOut)) return refusal_by_code("TIMEOUT", error.message());
   if (is(error, Errc::Full)) return refusal_by_code("BUSY", error.message());
   if (is(error, Errc::TooLarge)) return refusal_by_code("TOO_LARGE", error.message());
@@ -75,7 +75,7 @@ Refusal refusal_of(const Error& error) {
   return refusal_by_code("UNAVAILABLE", error.message());
 }
 
-std::optional<Refusal> refusal_in(const json::object& answer) {
+std::optional<ApiError> refusal_in(const json::object& answer) {
   const auto error = string_member(answer, "error");
   const auto success = bool_member(answer, "success");
   if (success.value_or(!error)) return std::nullopt;

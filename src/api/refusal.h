@@ -17,30 +17,30 @@
 
 namespace relay::api {
 
-struct Refusal {
+struct ApiError {
   int status = 400;
   std::string code = {};
   std::string message = {};
   std::optional<Millis> retry_after = {};
 
-  bool operator==(const Refusal&) const = default;
+  bool operator==(const ApiError&) const = default;
 };
 
 template <class T = void>
-using Outcome = std::expected<T, Refusal>;
+using ApiResult = std::expected<T, ApiError>;
 
 /// {"error":{"code","message"}} with its status, and Retry-After where trying again helps.
-net::ServerAnswer answer_of(const Refusal& refusal);
+net::ServerResponse to_response(const ApiError& refusal);
 
-Refusal bad_request(std::string message);
-Refusal not_found(std::string message);
-Refusal conflict(std::string_view code, std::string message);
+ApiError bad_request(std::string message);
+ApiError not_found(std::string message);
+ApiError conflict(std::string_view code, std::string message);
 
 /// By the table; what has no code was tried and did not work (FAILED, 409).
-Refusal refusal_by_code(std::string_view code, std::string message);
+ApiError refusal_by_code(std::string_view code, std::string message);
 /// Nobody answered (client::Errc), or what the daemon said instead (client::refused_by_daemon).
-Refusal refusal_of(const Error& error);
+ApiError to_api_error(const Error& error);
 /// A `*_RESULT` that did not succeed, or a response with `error`; nothing when all is well.
-std::optional<Refusal> refusal_in(const json::object& answer);
+std::optional<ApiError> refusal_in(const json::object& answer);
 
 }  // namespace relay::api

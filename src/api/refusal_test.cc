@@ -15,21 +15,21 @@ using protocol::ErrorCode;
 int status_of(std::string_view code) { return refusal_by_code(code, "why").status; }
 
 TEST(Refusal, EveryCodeOfTheWireHasItsStatus) {
-  const std::map<protocol::Refusal, int> statuses = {{protocol::Refusal::BadRequest, 400},
-                                                     {protocol::Refusal::Refused, 403},
-                                                     {protocol::Refusal::UnknownRecipient, 404},
-                                                     {protocol::Refusal::NotFound, 404},
-                                                     {protocol::Refusal::Stale, 409},
-                                                     {protocol::Refusal::NotOwner, 409},
-                                                     {protocol::Refusal::Unsupported, 409},
-                                                     {protocol::Refusal::Loop, 409},
-                                                     {protocol::Refusal::Expired, 409},
-                                                     {protocol::Refusal::TooLarge, 413},
-                                                     {protocol::Refusal::Busy, 429},
-                                                     {protocol::Refusal::RateLimited, 429},
-                                                     {protocol::Refusal::Storage, 503}};
-  for (int i = 0; i <= static_cast<int>(protocol::Refusal::Storage); ++i) {
-    const auto each = static_cast<protocol::Refusal>(i);
+  const std::map<protocol::NackCode, int> statuses = {{protocol::NackCode::BadRequest, 400},
+                                                      {protocol::NackCode::Refused, 403},
+                                                      {protocol::NackCode::UnknownRecipient, 404},
+                                                      {protocol::NackCode::NotFound, 404},
+                                                      {protocol::NackCode::Stale, 409},
+                                                      {protocol::NackCode::NotOwner, 409},
+                                                      {protocol::NackCode::Unsupported, 409},
+                                                      {protocol::NackCode::Loop, 409},
+                                                      {protocol::NackCode::Expired, 409},
+                                                      {protocol::NackCode::TooLarge, 413},
+                                                      {protocol::NackCode::Busy, 429},
+                                                      {protocol::NackCode::RateLimited, 429},
+                                                      {protocol::NackCode::Storage, 503}};
+  for (int i = 0; i <= static_cast<int>(protocol::NackCode::Storage); ++i) {
+    const auto each = static_cast<protocol::NackCode>(i);
     EXPECT_EQ(status_of(name_of(each)), statuses.at(each)) << name_of(each);
   }
   EXPECT_EQ(status_of(name_of(ErrorCode::NotFound)), 404);
@@ -48,7 +48,7 @@ TEST(Refusal, WhatMayWorkLaterSaysWhen) {
 /// What the daemon says in an ERROR or a NACK, as an HTTP client hears it.
 TEST(Refusal, AnErrorOfTheDaemonsKeepsItsMeaning) {
   const auto heard = [](std::string_view code) {
-    return refusal_of(client::refused_by_daemon(code, "why").error()).status;
+    return to_api_error(client::refused_by_daemon(code, "why").error()).status;
   };
   EXPECT_EQ(heard("BAD_REQUEST"), 400);
   EXPECT_EQ(heard("NOT_FOUND"), 404);
@@ -63,7 +63,7 @@ TEST(Refusal, AnErrorOfTheDaemonsKeepsItsMeaning) {
 TEST(Refusal, ALostDaemonIsTroubleOfOurs) {
   using client::Errc;
   for (const auto code : {Errc::NoDaemon, Errc::Lost, Errc::NotReady, Errc::Refused})
-    EXPECT_EQ(refusal_of(fail(code, "why").error()).status, 503) << describe(code);
+    EXPECT_EQ(to_api_error(fail(code, "why").error()).status, 503) << describe(code);
 }
 
 }  // namespace

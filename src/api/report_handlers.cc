@@ -26,14 +26,14 @@ void add_usage(events::CostAggregator& sums, const json::object& row) {
             .cache_read = count("cacheRead"),
             .cache_write = count("cacheWrite"),
             .reasoning = count("reasoning"),
-            .told_cost_usd = number_member(row, "cost")});
+            .reported_cost_usd = number_member(row, "cost")});
 }
 
 struct Number {
   std::string_view name, wire;
   std::int64_t least, most;
 };
-Outcome<void> add_numbers(json::object& question, const Call& call, std::initializer_list<Number> numbers) {
+ApiResult<void> add_numbers(json::object& question, const Call& call, std::initializer_list<Number> numbers) {
   for (const auto& [name, wire, least, most] : numbers) {
     const auto number = call.number(name, least, most);
     if (!number) return std::unexpected{number.error()};
@@ -44,7 +44,7 @@ Outcome<void> add_numbers(json::object& question, const Call& call, std::initial
 
 }  // namespace
 
-void list_events(Api&, Workspace workspace, Call call) {
+void list_events(Api&, WorkspaceHandle workspace, Call call) {
   json::object question;
   const auto numbers = add_numbers(question, call,
                                    {{"limit", "limit", 1, kMaxRows},
@@ -60,7 +60,7 @@ void list_events(Api&, Workspace workspace, Call call) {
       [](Call asked, const json::object& answer) { asked.answer(200, answer); });
 }
 
-void report_costs(Api& api, Workspace workspace, Call call) {
+void report_costs(Api& api, WorkspaceHandle workspace, Call call) {
   json::object question;
   const auto numbers =
       add_numbers(question, call, {{"since", "sinceTs", 0, kLargest}, {"until", "untilTs", 0, kLargest}});

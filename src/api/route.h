@@ -43,7 +43,7 @@ struct Parameter {
 
 /// What is done with a request; the second kind is given the workspace it means.
 using Handler = void (*)(Api& api, Call call);
-using WorkspaceHandler = void (*)(Api& api, Workspace workspace, Call call);
+using WorkspaceHandler = void (*)(Api& api, WorkspaceHandle workspace, Call call);
 
 struct Route {
   Method method;

@@ -9,9 +9,9 @@
 namespace relay::api {
 namespace {
 
-using testing::PlayedApi;
+using testing::FakeApi;
 
-std::optional<std::string> header(const net::ServerAnswer& answer, std::string_view name) {
+std::optional<std::string> header(const net::ServerResponse& answer, std::string_view name) {
   for (const auto& each : answer.headers)
     if (each.name == name) return each.value;
   return std::nullopt;
@@ -83,7 +83,7 @@ TEST(Routes, TheMostLiteralPathWins) {
 }
 
 TEST(Routes, WhatIsNotThereAndWhatIsNotPossibleAreToldApart) {
-  PlayedApi played;
+  FakeApi played;
   EXPECT_EQ(played.ask("GET", "/nowhere").status, 404);
   const auto wrong = played.ask("DELETE", "/workspaces");
   EXPECT_EQ(wrong.status, 405);
@@ -95,7 +95,7 @@ TEST(Routes, WhatIsNotThereAndWhatIsNotPossibleAreToldApart) {
 }
 
 TEST(Routes, EveryAnswerSaysThatItIsNotToBeKeptOrGuessedAt) {
-  PlayedApi played;
+  FakeApi played;
   for (const auto* path : {"/healthz", "/nowhere"}) {
     const auto answer = played.ask("GET", path);
     EXPECT_EQ(header(answer, "Cache-Control"), "no-store");
@@ -105,7 +105,7 @@ TEST(Routes, EveryAnswerSaysThatItIsNotToBeKeptOrGuessedAt) {
 }
 
 TEST(Routes, NoAnswerIsShownInAFrame) {
-  PlayedApi played;
+  FakeApi played;
   for (const auto* path : {"/docs", "/healthz", "/metrics", "/nowhere", "/agents"}) {
     const auto answer = played.ask("GET", path);
     EXPECT_EQ(header(answer, "X-Frame-Options"), "DENY") << path;
@@ -117,7 +117,7 @@ TEST(Routes, NoAnswerIsShownInAFrame) {
 }
 
 TEST(Routes, APageOfOursMayReadAndAskBeforehand) {
-  PlayedApi played;
+  FakeApi played;
   const auto read = played.ask("GET", "/healthz", {}, {{"Origin", "http://localhost:3888"}});
   EXPECT_EQ(header(read, "Access-Control-Allow-Origin"), "http://localhost:3888");
   const auto preflight = played.ask("OPTIONS", "/api/v1/messages", {}, {{"Origin", "http://localhost:3888"}});
@@ -131,7 +131,7 @@ TEST(Routes, APageOfOursMayReadAndAskBeforehand) {
 }
 
 TEST(Routes, AStrangerIsAnsweredOnceAndTheOwnerAsOftenAsItAsks) {
-  PlayedApi played;
+  FakeApi played;
   for (const auto* path : {"/healthz", "/agents", "/nowhere"}) {
     EXPECT_FALSE(played.ask("GET", path).last) << path;
     played.guard.owner = 1001;
@@ -142,7 +142,7 @@ TEST(Routes, AStrangerIsAnsweredOnceAndTheOwnerAsOftenAsItAsks) {
 }
 
 TEST(Routes, AWrongTokenHearsNothingOfWhatIsThere) {
-  PlayedApi played;
+  FakeApi played;
   played.guard.token = "s3cret";
   EXPECT_EQ(played.ask("GET", "/nowhere").status, 401);
   EXPECT_EQ(header(played.ask("GET", "/agents"), "WWW-Authenticate"), "Bearer");

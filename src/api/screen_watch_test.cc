@@ -16,7 +16,7 @@ struct ScreenWatchTest : ::testing::Test, ScreenListener {
   net::testing::TemporaryDirectory directory;
   net::AsioLoop loop;
   net::UnixNetwork network{loop};
-  testing::ScriptedDoor door{network, directory.path(), "Bob"};
+  testing::ScriptedHost door{network, directory.path(), "Bob"};
   std::vector<std::string> heard;
   std::string gone;
   std::unique_ptr<ScreenWatch> watch;

@@ -28,7 +28,7 @@ std::string in_url(std::string_view address) {
 
 /// `localhost:3888` and its like: under which names this server may be asked. An address where it does not listen is
 /// none of them: another user's program may listen there.
-std::vector<std::string> own_hosts(const Guard& guard) {
+std::vector<std::string> own_hosts(const AccessPolicy& guard) {
   std::vector<std::string> names = {in_url(guard.address)};
   if (!guard.second_address.empty()) names.push_back(in_url(guard.second_address));
   if (!other_loopback(guard.address).empty()) names.emplace_back("localhost");
@@ -40,49 +40,49 @@ std::vector<std::string> own_hosts(const Guard& guard) {
   return hosts;
 }
 
-bool is_own_host(std::string_view host, const Guard& guard) {
+bool is_own_host(std::string_view host, const AccessPolicy& guard) {
   // Whoever listens everywhere is asked under names we cannot know; the token, which no page has, decides then.
   if (is_any_address(guard.address)) return true;
   const auto hosts = own_hosts(guard);
-  return std::any_of(hosts.begin(), hosts.end(), [&](const auto& own) { return net::same_in_any_case(own, host); });
+  return std::any_of(hosts.begin(), hosts.end(), [&](const auto& own) { return net::equals_ignore_case(own, host); });
 }
 
-bool is_allowed_site(std::string_view origin, const Guard& guard) {
+bool is_allowed_site(std::string_view origin, const AccessPolicy& guard) {
   return std::any_of(guard.origins.begin(), guard.origins.end(),
-                     [&](const auto& allowed) { return net::same_in_any_case(allowed, origin); });
+                     [&](const auto& allowed) { return net::equals_ignore_case(allowed, origin); });
 }
 
-bool is_own_origin(std::string_view origin, std::string_view host, const Guard& guard) {
+bool is_own_origin(std::string_view origin, std::string_view host, const AccessPolicy& guard) {
   constexpr std::string_view kScheme = "http://";
   if (!origin.starts_with(kScheme)) return false;
   const auto site = origin.substr(kScheme.size());
-  if (is_any_address(guard.address)) return net::same_in_any_case(site, host);
+  if (is_any_address(guard.address)) return net::equals_ignore_case(site, host);
   return is_own_host(site, guard);
 }
 
-Refusal forbidden(std::string_view code, std::string message) {
+ApiError forbidden(std::string_view code, std::string message) {
   return {403, std::string{code}, std::move(message), {}};
 }
-Refusal unauthorized(std::string message) { return {401, "UNAUTHORIZED", std::move(message), {}}; }
+ApiError unauthorized(std::string message) { return {401, "UNAUTHORIZED", std::move(message), {}}; }
 
 std::optional<std::string> told_token(const ServerRequest& request, Access access) {
   if (const auto header = request.headers.find("Authorization")) {
-    if (header->size() > kBearer.size() && net::same_in_any_case(header->substr(0, kBearer.size()), kBearer))
+    if (header->size() > kBearer.size() && net::equals_ignore_case(header->substr(0, kBearer.size()), kBearer))
       return std::string{header->substr(kBearer.size())};
     return std::nullopt;
   }
   if (access != Access::Stream || request.method != "GET") return std::nullopt;
-  const auto query = net::Query::parse(request.query);
+  const auto query = net::QueryParameters::parse(request.query);
   const auto token = query ? query->find("token") : std::nullopt;
   return token ? std::optional{std::string{*token}} : std::nullopt;
 }
 
 bool is_json(std::string_view type) {
   const auto end = type.find_first_of("; \t");
-  return net::same_in_any_case(type.substr(0, end), "application/json");
+  return net::equals_ignore_case(type.substr(0, end), "application/json");
 }
 
-std::optional<Refusal> objection_to_who(const ServerRequest& request, const Guard& guard, Access access) {
+std::optional<ApiError> check_names(const ServerRequest& request, const AccessPolicy& guard, Access access) {
   if (!guard.token.empty()) {
     const auto told = access == Access::Open ? std::optional{guard.token} : told_token(request, access);
     if (!told) return unauthorized("a token is needed: send the header \"Authorization: Bearer TOKEN\"");
@@ -102,8 +102,8 @@ std::optional<Refusal> objection_to_who(const ServerRequest& request, const Guar
 
 bool is_write(std::string_view method) { return method != "GET" && method != "HEAD" && method != "OPTIONS"; }
 
-std::string settled_address(std::string_view written) {
-  if (net::same_in_any_case(written, "localhost")) return "127.0.0.1";
+std::string normalize_address(std::string_view written) {
+  if (net::equals_ignore_case(written, "localhost")) return "127.0.0.1";
   if (written.starts_with('[') && written.ends_with(']')) return std::string{written.substr(1, written.size() - 2)};
   return std::string{written};
 }
@@ -115,7 +115,7 @@ std::string_view other_loopback(std::string_view address) {
 
 bool is_loopback(std::string_view address) { return address.starts_with("127.") || address == "::1"; }
 
-Result<void> check_guard(const Guard& guard) {
+Result<void> check_guard(const AccessPolicy& guard) {
   if (guard.token.size() > kMaxTokenBytes)
     return fail(format("AGENT_RELAY_API_TOKEN has {} bytes, at most {} are taken", guard.token.size(), kMaxTokenBytes));
   if (guard.token.find_first_of(" \t\r\n") != std::string::npos)
@@ -134,7 +134,7 @@ Result<void> check_guard(const Guard& guard) {
   return {};
 }
 
-std::optional<Refusal> objection_to_origin(const ServerRequest& request, const Guard& guard) {
+std::optional<ApiError> check_origin(const ServerRequest& request, const AccessPolicy& guard) {
   if (request.headers.count("Host") != 1) return bad_request("a request needs exactly one Host header");
   const auto host = *request.headers.find("Host");
   if (!is_own_host(host, guard))
@@ -154,20 +154,20 @@ std::optional<Refusal> objection_to_origin(const ServerRequest& request, const G
   return std::nullopt;
 }
 
-bool is_stranger(const ServerRequest& request, const Guard& guard) {
-  return objection_to_who(request, guard, Access::Stream).has_value();
+bool is_untrusted(const ServerRequest& request, const AccessPolicy& guard) {
+  return check_names(request, guard, Access::Stream).has_value();
 }
 
-std::optional<Refusal> objection_to_asker(const ServerRequest& request, const Guard& guard, Access access) {
-  if (auto objection = objection_to_who(request, guard, access)) return objection;
+std::optional<ApiError> authorize(const ServerRequest& request, const AccessPolicy& guard, Access access) {
+  if (auto objection = check_names(request, guard, access)) return objection;
   if (!is_write(request.method)) return std::nullopt;
   const auto type = request.headers.find("Content-Type");
   if (type ? is_json(*type) : request.body.empty()) return std::nullopt;
-  return Refusal{
+  return ApiError{
       415, "NOT_JSON", "a request that changes something is JSON: send \"Content-Type: application/json\"", {}};
 }
 
-std::optional<Refusal> objection_to_caller(const std::optional<protocol::PeerOrigin>& caller, ByAgents allowed) {
+std::optional<ApiError> check_caller(const std::optional<protocol::PeerOrigin>& caller, ByAgents allowed) {
   if (!caller)
     return forbidden("CALLER_GONE",
                      "the program that asks closed its connection before it was identified; keep it open until the "
@@ -185,8 +185,8 @@ std::vector<net::HttpHeader> sharing_headers(const ServerRequest& request) {
   return {{"Access-Control-Allow-Origin", std::string{*origin}}, {"Vary", "Origin"}};
 }
 
-net::ServerAnswer preflight_answer(const ServerRequest& request, std::string_view allowed_methods) {
-  net::ServerAnswer answer{.status = 204, .headers = sharing_headers(request)};
+net::ServerResponse preflight_answer(const ServerRequest& request, std::string_view allowed_methods) {
+  net::ServerResponse answer{.status = 204, .headers = sharing_headers(request)};
   answer.headers.push_back({"Allow", std::string{allowed_methods}});
   if (answer.headers.size() > 1) {
     answer.headers.push_back({"Access-Control-Allow-Methods", std::string{allowed_methods}});

@@ -21,14 +21,15 @@ net::ServerRequest request(std::string method, std::initializer_list<net::HttpHe
   return made;
 }
 
-Guard guard(std::string token = {}) { return {.port = 3888, .token = std::move(token), .owner = kMe}; }
+AccessPolicy guard(std::string token = {}) { return {.port = 3888, .token = std::move(token), .owner = kMe}; }
 
-std::string code(const std::optional<Refusal>& refusal) { return refusal ? refusal->code : "allowed"; }
-std::string origin_code(const net::ServerRequest& asked, const Guard& by = guard()) {
-  return code(objection_to_origin(asked, by));
+std::string code(const std::optional<ApiError>& refusal) { return refusal ? refusal->code : "allowed"; }
+std::string origin_code(const net::ServerRequest& asked, const AccessPolicy& by = guard()) {
+  return code(check_origin(asked, by));
 }
-std::string asker_code(const net::ServerRequest& asked, const Guard& by = guard(), Access access = Access::Guarded) {
-  return code(objection_to_asker(asked, by, access));
+std::string asker_code(const net::ServerRequest& asked, const AccessPolicy& by = guard(),
+                       Access access = Access::Guarded) {
+  return code(authorize(asked, by, access));
 }
 
 TEST(Security, OnlyOurOwnNamesAreAnsweredSoThatNoSiteCanBePointedAtUs) {
@@ -100,8 +101,7 @@ TEST(Security, WithoutATokenTheKernelMustSayThatItIsTheSameUser) {
   EXPECT_EQ(asker_code(asked), "OTHER_USER");
   asked.peer.uid.reset();
   EXPECT_EQ(asker_code(asked), "UNAUTHORIZED");
-  EXPECT_NE(objection_to_asker(asked, guard(), Access::Guarded)->message.find("AGENT_RELAY_API_TOKEN"),
-            std::string::npos);
+  EXPECT_NE(authorize(asked, guard(), Access::Guarded)->message.find("AGENT_RELAY_API_TOKEN"), std::string::npos);
 }
 
 TEST(Security, WithATokenItMustBeSaidWhoeverAsks) {
@@ -130,8 +130,7 @@ TEST(Security, ATokenInTheAddressCountsForStreamsAlone) {
 }
 
 TEST(Security, RefusalsNeverRepeatAToken) {
-  const auto refusal =
-      objection_to_asker(request("GET", {{"Authorization", "Bearer wrong"}}), guard("right"), Access::Guarded);
+  const auto refusal = authorize(request("GET", {{"Authorization", "Bearer wrong"}}), guard("right"), Access::Guarded);
   EXPECT_EQ(refusal->message.find("wrong"), std::string::npos);
   EXPECT_EQ(refusal->message.find("right"), std::string::npos);
 }
@@ -165,10 +164,10 @@ TEST(Security, ListeningBeyondThisMachineNeedsAToken) {
 }
 
 TEST(Security, AnAddressIsWrittenInNumbersAndLocalhostIsOne) {
-  EXPECT_EQ(settled_address("localhost"), "127.0.0.1");
-  EXPECT_EQ(settled_address("LocalHost"), "127.0.0.1");
-  EXPECT_EQ(settled_address("[::1]"), "::1");
-  EXPECT_EQ(settled_address("10.0.0.7"), "10.0.0.7");
+  EXPECT_EQ(normalize_address("localhost"), "127.0.0.1");
+  EXPECT_EQ(normalize_address("LocalHost"), "127.0.0.1");
+  EXPECT_EQ(normalize_address("[::1]"), "::1");
+  EXPECT_EQ(normalize_address("10.0.0.7"), "10.0.0.7");
   for (const auto* name : {"example.org", "10.0.0.256", "", "*"}) {
     const auto checked = check_guard({.address = name, .token = "s3cret"});
     ASSERT_FALSE(checked.has_value()) << name;
@@ -180,16 +179,16 @@ TEST(Security, AnAddressIsWrittenInNumbersAndLocalhostIsOne) {
 
 TEST(Security, WhoIsNeitherTheOwnerNorKnowsTheTokenIsAStranger) {
   net::ServerRequest request{.method = "GET", .path = "/docs"};
-  Guard by{.port = 3888, .owner = 1000};
-  EXPECT_TRUE(is_stranger(request, by)) << "nobody knows whose it is";
+  AccessPolicy by{.port = 3888, .owner = 1000};
+  EXPECT_TRUE(is_untrusted(request, by)) << "nobody knows whose it is";
   request.peer.uid = 1001;
-  EXPECT_TRUE(is_stranger(request, by));
+  EXPECT_TRUE(is_untrusted(request, by));
   request.peer.uid = 1000;
-  EXPECT_FALSE(is_stranger(request, by));
+  EXPECT_FALSE(is_untrusted(request, by));
   by.token = "s3cret";
-  EXPECT_TRUE(is_stranger(request, by));
+  EXPECT_TRUE(is_untrusted(request, by));
   request.headers.add("Authorization", "Bearer s3cret");
-  EXPECT_FALSE(is_stranger(request, by));
+  EXPECT_FALSE(is_untrusted(request, by));
 }
 
 TEST(Security, AServerThatListensEverywhereIsAskedUnderAnyNameAndOnlyByItsOwnPages) {
@@ -221,7 +220,7 @@ TEST(Refusals, TheRelaysWordsBecomeStatusesAndNeverAServersFault) {
   EXPECT_EQ(refusal_in(json::object{{"success", false}, {"error", "no"}, {"code", "STALE"}})->status, 409);
   EXPECT_EQ(refusal_in(json::object{{"error", "the disk is full"}})->status, 503);
   EXPECT_EQ(refusal_in(json::object{{"agents", json::array{}}}), std::nullopt);
-  const auto answer = answer_of({429, "BUSY", "later", Millis{1}});
+  const auto answer = to_response({429, "BUSY", "later", Millis{1}});
   EXPECT_EQ(answer.headers.back(), (net::HttpHeader{"Retry-After", "1"}));
 }
 

@@ -28,9 +28,10 @@ struct Server::Parts {
     const auto first = guard.port;
     options.limits.owner = guard.owner;
     for (int tried = 0;; ++tried) {
-      auto made = net::HttpServer::listen(
-          loop, {.address = guard.address, .port = guard.port}, options.limits,
-          [this](net::ServerRequest request, net::HttpReply reply) { serve(std::move(request), std::move(reply)); });
+      auto made = net::HttpServer::listen(loop, {.address = guard.address, .port = guard.port}, options.limits,
+                                          [this](net::ServerRequest request, net::ResponseWriter reply) {
+                                            serve(std::move(request), std::move(reply));
+                                          });
       auto listening = made ? listen_at_other_loopback(**made) : Result<void>{Failure{made.error()}};
       if (listening) {
         server = *std::move(made);
@@ -54,8 +55,8 @@ struct Server::Parts {
     return {};
   }
 
-  void serve(net::ServerRequest request, net::HttpReply reply) {
-    auto ways = Call::ways_of(std::move(reply));
+  void serve(net::ServerRequest request, net::ResponseWriter reply) {
+    auto ways = Call::reply_paths_of(std::move(reply));
     dispatch(api, options.guard, std::move(request), std::move(ways.send), std::move(ways.yield));
   }
 
@@ -83,8 +84,8 @@ struct Server::Parts {
   net::AsioLoop loop;
   net::UnixNetwork network{loop};
   Api api;  // outlives those below, which may hold requests: even one that nobody answers is counted
-  RealDoors doors;
-  OpenWorkspaces workspaces;
+  SocketHostGateway doors;
+  DaemonWorkspaces workspaces;
   std::unique_ptr<net::HttpServer> server;  // ends first: it holds replies that nobody answers any more
   bool stopping = false;
 };
@@ -97,7 +98,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
 }
 
 Server::Server(std::unique_ptr<Parts> parts) : parts_{std::move(parts)} {
-  const AllSignalsBlocked while_it_begins;  // they are for the thread that waits for them
+  const ScopedSignalBlock while_it_begins;  // they are for the thread that waits for them
   thread_ = std::thread{[this] { parts_->run(); }};
 }
 

@@ -11,7 +11,7 @@
 
 namespace relay::api {
 
-struct SessionToCreate {
+struct CreateSessionRequest {
   std::string agent = {};
   std::string cli = {};
   std::optional<std::vector<std::string>> args = {};
@@ -22,7 +22,7 @@ struct SessionToCreate {
   std::optional<std::string> role = {};
   std::optional<std::string> from = {};
 };
-struct SessionCreated {
+struct CreateSessionResponse {
   std::string session_id = {};
   std::string agent_name = {};
   std::string status = "starting";
@@ -49,7 +49,7 @@ struct SessionSummary {
   std::int64_t commands_run = 0;
   std::vector<std::string> files_modified = {};
 };
-struct SessionEnded {
+struct EndSessionResponse {
   bool success = true;
   SessionSummary summary = {};
 };
@@ -59,26 +59,26 @@ struct SessionEnded {
 namespace relay::schema {
 
 template <>
-inline constexpr auto kObject<api::SessionToCreate> = object(
+inline constexpr auto kObject<api::CreateSessionRequest> = object(
     "SessionToCreate", "An agent to start.",
-    member<&api::SessionToCreate::agent>("agent", "its name; nobody who is here has it", {.least = 1, .most = 128}),
-    member<&api::SessionToCreate::cli>("cli", "its program: claude, codex, gemini, …; cut at blanks, no shell",
-                                       {.least = 1, .most = 4096}),
-    member<&api::SessionToCreate::args>("args", "further words for it, as they are", {.most = 64}),
-    member<&api::SessionToCreate::task>("task", "said to it once it runs, as a message with a ledger"),
-    member<&api::SessionToCreate::cwd>("cwd", "where it works; the project's root when absent", {.most = 4096}),
-    member<&api::SessionToCreate::model>("model", "for people to read", {.most = 4096}),
-    member<&api::SessionToCreate::team>("team", "for people to read", {.most = 4096}),
-    member<&api::SessionToCreate::role>("role", "its part in the team, told in `agent.spawned`", {.most = 4096}),
-    member<&api::SessionToCreate::from>("from", "who asks; `human` when absent", {.most = 128}));
+    member<&api::CreateSessionRequest::agent>("agent", "its name; nobody who is here has it", {.min = 1, .max = 128}),
+    member<&api::CreateSessionRequest::cli>("cli", "its program: claude, codex, gemini, …; cut at blanks, no shell",
+                                            {.min = 1, .max = 4096}),
+    member<&api::CreateSessionRequest::args>("args", "further words for it, as they are", {.max = 64}),
+    member<&api::CreateSessionRequest::task>("task", "said to it once it runs, as a message with a ledger"),
+    member<&api::CreateSessionRequest::cwd>("cwd", "where it works; the project's root when absent", {.max = 4096}),
+    member<&api::CreateSessionRequest::model>("model", "for people to read", {.max = 4096}),
+    member<&api::CreateSessionRequest::team>("team", "for people to read", {.max = 4096}),
+    member<&api::CreateSessionRequest::role>("role", "its part in the team, told in `agent.spawned`", {.max = 4096}),
+    member<&api::CreateSessionRequest::from>("from", "who asks; `human` when absent", {.max = 128}));
 template <>
-inline constexpr auto kObject<api::SessionCreated> =
-    object("SessionCreated", "A new session.", member<&api::SessionCreated::session_id>("sessionId", "its id"),
-           member<&api::SessionCreated::agent_name>("agentName", "as asked"),
-           member<&api::SessionCreated::status>("status", "`starting`"),
-           member<&api::SessionCreated::pid>("pid", "of the program"),
-           member<&api::SessionCreated::host_pid>("hostPid", "of the host that runs it"),
-           member<&api::SessionCreated::task_id>("taskId", "the message that its task became"));
+inline constexpr auto kObject<api::CreateSessionResponse> =
+    object("SessionCreated", "A new session.", member<&api::CreateSessionResponse::session_id>("sessionId", "its id"),
+           member<&api::CreateSessionResponse::agent_name>("agentName", "as asked"),
+           member<&api::CreateSessionResponse::status>("status", "`starting`"),
+           member<&api::CreateSessionResponse::pid>("pid", "of the program"),
+           member<&api::CreateSessionResponse::host_pid>("hostPid", "of the host that runs it"),
+           member<&api::CreateSessionResponse::task_id>("taskId", "the message that its task became"));
 
 template <>
 inline constexpr auto kObject<api::SessionBody> =
@@ -99,8 +99,8 @@ inline constexpr auto kObject<api::SessionSummary> =
            member<&api::SessionSummary::commands_run>("commandsRun", "of these, commands"),
            member<&api::SessionSummary::files_modified>("filesModified", "what it wrote"));
 template <>
-inline constexpr auto kObject<api::SessionEnded> =
-    object("SessionEnded", "The agent is gone.", member<&api::SessionEnded::success>("success", "true"),
-           member<&api::SessionEnded::summary>("summary", "what it came to"));
+inline constexpr auto kObject<api::EndSessionResponse> =
+    object("SessionEnded", "The agent is gone.", member<&api::EndSessionResponse::success>("success", "true"),
+           member<&api::EndSessionResponse::summary>("summary", "what it came to"));
 
 }  // namespace relay::schema

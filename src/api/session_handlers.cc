@@ -8,7 +8,7 @@ namespace {
 
 using protocol::MessageType;
 
-constexpr std::string_view kUsualProgram = "claude";
+constexpr std::string_view kDefaultProgram = "claude";
 
 SessionBody session_in(const json::object& answer) {
   SessionBody session{.session_id = string_member(answer, "id").value_or(""),
@@ -26,7 +26,7 @@ SessionBody session_in(const json::object& answer) {
 }
 
 using WithSession = std::move_only_function<void(Call call, SessionBody session)>;
-void with_session(Relay& relay, Call call, WithSession then) {
+void with_session(WorkspaceClient& relay, Call call, WithSession then) {
   const auto id = call.value("sessionId");
   ask(relay, MessageType::SessionQuery, {{"id", id}}, std::move(call),
       [then = std::move(then)](Call asked, const json::object& answer) mutable {
@@ -34,11 +34,11 @@ void with_session(Relay& relay, Call call, WithSession then) {
       });
 }
 
-Refusal ended(const SessionBody& session) {
+ApiError ended(const SessionBody& session) {
   return conflict("STALE", format("that session of {} has ended", session.agent_name));
 }
 
-json::object wish_of(const SessionToCreate& wanted) {
+json::object wish_of(const CreateSessionRequest& wanted) {
   json::object wish = {{"name", wanted.agent}, {"cli", wanted.cli}};
   wish["spawnerName"] = wanted.from.value_or(std::string{kPerson});
   const auto add = [&](std::string_view name, const std::optional<std::string>& value) {
@@ -63,13 +63,13 @@ std::string session_of(const std::string& agent, const json::object& listing) {
 }
 
 /// Starts it, then finds out which session it has.
-using Spawned = std::move_only_function<void(Call call, SessionCreated created)>;
-void spawn(Api& api, Relay& relay, const SessionToCreate& wanted, Call call, Spawned then) {
+using Spawned = std::move_only_function<void(Call call, CreateSessionResponse created)>;
+void spawn(Api& api, WorkspaceClient& relay, const CreateSessionRequest& wanted, Call call, Spawned then) {
   ask(relay, MessageType::Spawn, wish_of(wanted), std::move(call),
       [&api, &relay, name = wanted.agent, then = std::move(then)](Call asked, const json::object& result) mutable {
-        SessionCreated created{
+        CreateSessionResponse created{
             .agent_name = name, .host_pid = integer_member(result, "pid"), .task_id = string_member(result, "taskId")};
-        if (const auto host = host_named(api.doors.hosts_in(relay.hosts()), name)) created.pid = host->agent_pid;
+        if (const auto host = find_host(api.doors.hosts_in(relay.hosts()), name)) created.pid = host->agent_pid;
         ask(relay, MessageType::ListConnectedAgents, {{"agent", name}}, std::move(asked),
             [created = std::move(created), then = std::move(then)](Call told, const json::object& listing) mutable {
               created.session_id = session_of(created.agent_name, listing);
@@ -84,53 +84,53 @@ void spawn(Api& api, Relay& relay, const SessionToCreate& wanted, Call call, Spa
 
 }  // namespace
 
-void create_session(Api& api, Workspace workspace, Call call) {
-  const auto wanted = call.body_as<SessionToCreate>();
+void create_session(Api& api, WorkspaceHandle workspace, Call call) {
+  const auto wanted = call.body_as<CreateSessionRequest>();
   if (!wanted) return call.refuse(wanted.error());
   spawn(api, workspace.relay, *wanted, std::move(call),
-        [](Call asked, const SessionCreated& created) { asked.answer(201, created); });
+        [](Call asked, const CreateSessionResponse& created) { asked.answer(201, created); });
 }
 
 void spawn_in_workspace(Api& api, Call call) {
-  const auto wanted = call.body_as<AgentToSpawn>();
+  const auto wanted = call.body_as<SpawnAgentRequest>();
   if (!wanted) return call.refuse(wanted.error());
   const auto id = call.value("id");
-  SessionToCreate session{
-      .agent = wanted->name, .cli = wanted->provider.value_or(std::string{kUsualProgram}), .task = wanted->task};
-  api.workspaces.find(
-      id, [&api, session = std::move(session), call = std::move(call)](Outcome<Workspace> workspace) mutable {
-        if (!workspace) return call.refuse(workspace.error());
-        auto& relay = workspace->relay;
-        spawn(api, relay, session, std::move(call), [&relay, session](Call asked, const SessionCreated& created) {
-          asked.answer(201, AgentBody{.id = format("{}.{}", relay.id(), created.agent_name),
-                                      .name = created.agent_name,
-                                      .workspace_id = relay.id(),
-                                      .status = AgentStanding::Running,
-                                      .provider = session.cli,
-                                      .session_id = created.session_id,
-                                      .spawned = true,
-                                      .pid = created.pid,
-                                      .task = session.task});
-        });
-      });
+  CreateSessionRequest session{
+      .agent = wanted->name, .cli = wanted->provider.value_or(std::string{kDefaultProgram}), .task = wanted->task};
+  api.workspaces.find(id, [&api, session = std::move(session),
+                           call = std::move(call)](ApiResult<WorkspaceHandle> workspace) mutable {
+    if (!workspace) return call.refuse(workspace.error());
+    auto& relay = workspace->relay;
+    spawn(api, relay, session, std::move(call), [&relay, session](Call asked, const CreateSessionResponse& created) {
+      asked.answer(201, AgentBody{.id = format("{}.{}", relay.id(), created.agent_name),
+                                  .name = created.agent_name,
+                                  .workspace_id = relay.id(),
+                                  .status = AgentRunState::Running,
+                                  .provider = session.cli,
+                                  .session_id = created.session_id,
+                                  .spawned = true,
+                                  .pid = created.pid,
+                                  .task = session.task});
+    });
+  });
 }
 
-void get_session(Api&, Workspace workspace, Call call) {
+void get_session(Api&, WorkspaceHandle workspace, Call call) {
   with_session(workspace.relay, std::move(call),
                [](Call asked, const SessionBody& session) { asked.answer(200, session); });
 }
 
-void message_session(Api& api, Workspace workspace, Call call) {
-  auto message = call.body_as<MessageToSend>();
+void message_session(Api& api, WorkspaceHandle workspace, Call call) {
+  auto message = call.body_as<SendMessageRequest>();
   if (!message) return call.refuse(message.error());
   with_session(workspace.relay, std::move(call),
                [&api, workspace, message = *std::move(message)](Call asked, const SessionBody& session) {
                  if (session.ended_at) return asked.refuse(ended(session));
-                 hand_over(api, workspace, session.agent_name, message, std::move(asked));
+                 send_message_to(api, workspace, session.agent_name, message, std::move(asked));
                });
 }
 
-void end_session(Api& api, Workspace workspace, Call call) {
+void end_session(Api& api, WorkspaceHandle workspace, Call call) {
   auto& relay = workspace.relay;
   with_session(relay, std::move(call), [&api, &relay](Call asked, const SessionBody& session) {
     if (session.ended_at) return asked.refuse(ended(session));
@@ -138,7 +138,7 @@ void end_session(Api& api, Workspace workspace, Call call) {
       return asked.refuse(conflict(
           "STALE",
           format("{} is not connected; unless it returns soon its session ends as crashed", session.agent_name)));
-    const auto host = host_named(api.doors.hosts_in(relay.hosts()), session.agent_name);
+    const auto host = find_host(api.doors.hosts_in(relay.hosts()), session.agent_name);
     if (!host || !host->spawned)
       return asked.refuse(conflict(
           "UNSUPPORTED", format("{} was not started by the relay: whoever started it ends it", session.agent_name)));
@@ -146,10 +146,10 @@ void end_session(Api& api, Workspace workspace, Call call) {
         [&relay](Call released, const json::object&) {
           with_session(relay, std::move(released), [](Call told, SessionBody done) {
             const auto until = done.ended_at.value_or(done.last_seen);
-            told.answer(200, SessionEnded{.summary = {.duration = std::max<WallMs>(0, until - done.started_at),
-                                                      .item_count = done.item_count,
-                                                      .commands_run = done.commands_run,
-                                                      .files_modified = std::move(done.files_modified)}});
+            told.answer(200, EndSessionResponse{.summary = {.duration = std::max<WallMs>(0, until - done.started_at),
+                                                            .item_count = done.item_count,
+                                                            .commands_run = done.commands_run,
+                                                            .files_modified = std::move(done.files_modified)}});
           });
         });
   });

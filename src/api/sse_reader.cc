@@ -2,7 +2,7 @@
 
 namespace relay::api {
 
-bool SseReader::open(net::HttpReply reply, std::vector<net::HttpHeader> headers) {
+bool SseReader::open(net::ResponseWriter reply, std::vector<net::HttpHeader> headers) {
   headers.push_back({"Cache-Control", "no-cache"});
   headers.push_back({"X-Accel-Buffering", "no"});
   auto stream = reply.stream(
@@ -13,7 +13,7 @@ bool SseReader::open(net::HttpReply reply, std::vector<net::HttpHeader> headers)
 }
 
 void SseReader::end(std::uint64_t after, const std::string& reason) {
-  stream_.write(net::make_piece(resume_text(Dialect::Sse, after, reason)));
+  stream_.write(net::make_piece(resume_text(StreamFormat::Sse, after, reason)));
   stream_.finish();
   feed_.forget(*this);
 }

@@ -13,15 +13,15 @@
 
 namespace relay::api {
 
-class SseReader final : public net::BodyListener, public FeedOutlet {
+class SseReader final : public net::BodyListener, public FeedSink {
  public:
   explicit SseReader(Feed& feed) : feed_{feed} {}
 
   /// False: the client has gone already.
-  bool open(net::HttpReply reply, std::vector<net::HttpHeader> headers);
+  bool open(net::ResponseWriter reply, std::vector<net::HttpHeader> headers);
   void read(std::unique_ptr<FeedReader> place) { place_ = std::move(place); }
 
-  void write(net::Piece piece) override { stream_.write(std::move(piece)); }
+  void write(net::SharedBuffer piece) override { stream_.write(std::move(piece)); }
   [[nodiscard]] std::size_t waiting_bytes() const override { return stream_.waiting_bytes(); }
   void end(std::uint64_t after, const std::string& reason) override;
 

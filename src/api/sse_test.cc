@@ -19,9 +19,9 @@ struct SseTest : net::HttpServerTest {
   std::optional<Feed> feed;
 
   SseTest() {
-    respond = [this](net::ServerRequest& request, net::HttpReply& reply) {
+    respond = [this](net::ServerRequest& request, net::ResponseWriter& reply) {
       if (!feed) feed.emplace(loop, relay, feed_limits);
-      auto wish = read_event_wish(net::Query::parse(request.query).value(), request.headers);
+      auto wish = read_event_wish(net::QueryParameters::parse(request.query).value(), request.headers);
       auto call = testing::stream_call("streamEvents", request, reply);
       if (!wish) return call.refuse(bad_request(wish.error().message()));
       const auto path = net::path_segments(request.path).value();  // as the route table does
@@ -142,7 +142,7 @@ TEST_F(SseTest, OneReaderTooManyIsTold503AndWhenToComeBack) {
 }
 
 TEST_F(SseTest, TellsWhenTheWorkspaceDoesNotAnswer) {
-  relay.trouble = "nobody is there";
+  relay.error = "nobody is there";
   auto reading = client();
   reading.say(get("/api/v1/events/sse"));
   ASSERT_TRUE(reading.hears("}}"));
@@ -181,7 +181,7 @@ TEST_F(SseTest, ASlowClientIsToldWhereToResumeAndLosesNothing) {
   const std::string text(50'000, 'x');
   ASSERT_TRUE(run_until(loop, [&] {
     for (int i = 0; i < 10; ++i) relay.happen("item.delta", "Alice", "s-1", text);
-    return feed->counts().let_go == 1;
+    return feed->counts().evicted == 1;
   }));
   slow.read_on();
   ASSERT_TRUE(slow.hears("event: relay.resume\n"));

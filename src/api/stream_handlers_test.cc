@@ -17,16 +17,16 @@ constexpr std::string_view kUpgrade =
 struct StreamHandlersTest : net::HttpServerTest {
   net::UnixNetwork network{loop};
   testing::FakeRelay relay{loop};
-  testing::PlayedApi played;
-  Live live{loop, network, relay, {.readers = 2}, {.sockets = 1}};
-  testing::PlayedRelay& asked = played.workspaces.add("aaaaaaaaaaaa", "/home/me/project");
+  testing::FakeApi played;
+  LiveStreams live{loop, network, relay, {.readers = 2}, {.sockets = 1}};
+  testing::FakeWorkspaceClient& asked = played.workspaces.add("aaaaaaaaaaaa", "/home/me/project");
 
   StreamHandlersTest() {
     played.workspaces.live = &live;
     relay.answers["LIST_AGENTS"] = {{"agents", json::array{}}};
-    respond = [this](net::ServerRequest& request, net::HttpReply& reply) {
+    respond = [this](net::ServerRequest& request, net::ResponseWriter& reply) {
       request.peer.uid = played.guard.owner;
-      auto ways = Call::ways_of(std::move(reply));
+      auto ways = Call::reply_paths_of(std::move(reply));
       dispatch(played.api, played.guard, request, std::move(ways.send), std::move(ways.yield));
       played.later.run();
     };
@@ -69,7 +69,7 @@ TEST_F(StreamHandlersTest, AFilterThatMeansNothingIsABadRequest) {
 }
 
 TEST_F(StreamHandlersTest, AWorkspaceThatDoesNotAnswerIsUnavailable) {
-  relay.trouble = "the daemon went away";
+  relay.error = "the daemon went away";
   expect_refused("streamEvents", "/api/v1/events/sse", 503);
 }
 

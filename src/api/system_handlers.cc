@@ -57,30 +57,30 @@ void take_status(Metrics& metrics, const std::string& labels, const json::object
     metrics.set("agent_relay_messages_stored", labels, integer_member(*storage, "messages"));
 }
 
-void take_readers(Metrics& metrics, const std::string& labels, const Live& live) {
+void take_readers(Metrics& metrics, const std::string& labels, const LiveStreams& live) {
   const auto counts = live.feed.counts();
   const auto set = [&](std::string_view name, std::uint64_t value) {
     metrics.set(name, labels, static_cast<std::int64_t>(value));
   };
   set("agent_relay_event_readers", counts.readers);
   set("agent_relay_event_sockets", live.sockets.count());
-  set("agent_relay_events_told_total", counts.told);
-  set("agent_relay_event_readers_let_go_total", counts.let_go);
+  set("agent_relay_events_told_total", counts.sent);
+  set("agent_relay_event_readers_let_go_total", counts.evicted);
   set("agent_relay_event_readers_refused_total", counts.refused);
 }
 
 }  // namespace
 
-void tell_health(Api& api, Call call) { call.answer(200, HealthBody{.version = api.facts.version}); }
+void get_health(Api& api, Call call) { call.answer(200, HealthBody{.version = api.facts.version}); }
 
-void tell_openapi(Api& api, Call call) { call.answer(200, openapi_document(api.facts.version)); }
+void get_openapi(Api& api, Call call) { call.answer(200, openapi_document(api.facts.version)); }
 
 void show_docs(Api& api, Call call) {
   const auto server = docs_server(call.request().headers.find("Host").value_or(""));
   call.answer_page(docs_page(openapi_document(api.facts.version), server), docs_policy());
 }
 
-void tell_metrics(Api& api, Call call) {
+void get_metrics(Api& api, Call call) {
   const auto metrics = std::make_shared<Metrics>();
   for (const auto& [key, count] : api.counters.answers())
     metrics->set("agent_relay_http_answers_total",
@@ -88,21 +88,22 @@ void tell_metrics(Api& api, Call call) {
                  static_cast<std::int64_t>(count));
   for_each_workspace(
       api, std::move(call),
-      [metrics](Workspace workspace, Next next) {
+      [metrics](WorkspaceHandle workspace, Next next) {
         auto& relay = workspace.relay;
         const auto labels = format("workspace=\"{}\"", relay.id());
         if (workspace.live != nullptr) take_readers(*metrics, labels, *workspace.live);
-        relay.ask(MessageType::Status, {},
-                  [metrics, labels, &relay, next = std::move(next)](Result<json::object> status) mutable {
-                    if (!status) return next();
-                    take_status(*metrics, labels, *status);
-                    relay.ask(MessageType::EventsQuery, {{"limit", 1}, {"newest", true}},
-                              [metrics, labels, next = std::move(next)](Result<json::object> page) mutable {
-                                if (page)
-                                  metrics->set("agent_relay_events_total", labels, integer_member(*page, "newest"));
-                                next();
-                              });
-                  });
+        relay.request(MessageType::Status, {},
+                      [metrics, labels, &relay, next = std::move(next)](Result<json::object> status) mutable {
+                        if (!status) return next();
+                        take_status(*metrics, labels, *status);
+                        relay.request(MessageType::EventsQuery, {{"limit", 1}, {"newest", true}},
+                                      [metrics, labels, next = std::move(next)](Result<json::object> page) mutable {
+                                        if (page)
+                                          metrics->set("agent_relay_events_total", labels,
+                                                       integer_member(*page, "newest"));
+                                        next();
+                                      });
+                      });
       },
       [metrics](Call asked) { asked.answer_text("text/plain; version=0.0.4; charset=utf-8", metrics->text()); });
 }

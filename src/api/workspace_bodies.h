@@ -14,7 +14,7 @@ struct HealthBody {
   std::string version = {};
 };
 
-struct DoneBody {
+struct SuccessBody {
   bool success = true;
 };
 
@@ -40,7 +40,7 @@ struct WorkspaceList {
   std::vector<WorkspaceBody> workspaces = {};
   std::optional<std::string> active_workspace_id = {};
 };
-struct WorkspaceToOpen {
+struct OpenWorkspaceRequest {
   std::string path = {};
   std::optional<std::string> name = {};
   std::optional<std::string> provider = {};
@@ -56,8 +56,8 @@ inline constexpr auto kObject<api::HealthBody> =
            member<&api::HealthBody::version>("version", "of the relay"));
 
 template <>
-inline constexpr auto kObject<api::DoneBody> =
-    object("Done", "It is done.", member<&api::DoneBody::success>("success", "true"));
+inline constexpr auto kObject<api::SuccessBody> =
+    object("Done", "It is done.", member<&api::SuccessBody::success>("success", "true"));
 
 template <>
 inline constexpr auto kObject<api::ErrorDetail> =
@@ -84,10 +84,10 @@ inline constexpr auto kObject<api::WorkspaceList> =
            member<&api::WorkspaceList::active_workspace_id>("activeWorkspaceId",
                                                             "the one that requests mean which name none"));
 template <>
-inline constexpr auto kObject<api::WorkspaceToOpen> =
-    object("WorkspaceToOpen", "A project to open.",
-           member<&api::WorkspaceToOpen::path>("path", "its root, absolute", {.least = 1, .most = 4096}),
-           member<&api::WorkspaceToOpen::name>("name", "taken and not used: a workspace is called as its directory"),
-           member<&api::WorkspaceToOpen::provider>("provider", "taken and not used"));
+inline constexpr auto kObject<api::OpenWorkspaceRequest> = object(
+    "WorkspaceToOpen", "A project to open.",
+    member<&api::OpenWorkspaceRequest::path>("path", "its root, absolute", {.min = 1, .max = 4096}),
+    member<&api::OpenWorkspaceRequest::name>("name", "taken and not used: a workspace is called as its directory"),
+    member<&api::OpenWorkspaceRequest::provider>("provider", "taken and not used"));
 
 }  // namespace relay::schema

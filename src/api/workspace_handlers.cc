@@ -4,7 +4,7 @@
 namespace relay::api {
 namespace {
 
-WorkspaceBody body_of(const OpenWorkspace& workspace) {
+WorkspaceBody body_of(const WorkspaceInfo& workspace) {
   const auto said = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional{text}; };
   return {.id = workspace.id,
           .name = workspace.root.substr(workspace.root.rfind('/') + 1),
@@ -16,10 +16,10 @@ WorkspaceBody body_of(const OpenWorkspace& workspace) {
 }
 
 /// Answers with the workspace, once it is as it was asked to be.
-Workspaces::Changed tell(Call call, int status) {
-  return [call = std::move(call), status](Outcome<OpenWorkspace> workspace) mutable {
+WorkspaceDirectory::Changed tell(Call call, int status) {
+  return [call = std::move(call), status](ApiResult<WorkspaceInfo> workspace) mutable {
     if (!workspace) return call.refuse(workspace.error());
-    if (status == 204) return call.answer_nothing();
+    if (status == 204) return call.answer_no_content();
     call.answer(status, body_of(*workspace));
   };
 }
@@ -27,7 +27,7 @@ Workspaces::Changed tell(Call call, int status) {
 }  // namespace
 
 void list_workspaces(Api& api, Call call) {
-  api.workspaces.list([&api, call = std::move(call)](Outcome<std::vector<OpenWorkspace>> open) mutable {
+  api.workspaces.list([&api, call = std::move(call)](ApiResult<std::vector<WorkspaceInfo>> open) mutable {
     if (!open) return call.refuse(open.error());
     WorkspaceList list;
     for (const auto& workspace : *open) list.workspaces.push_back(body_of(workspace));
@@ -38,14 +38,14 @@ void list_workspaces(Api& api, Call call) {
 }
 
 void open_workspace(Api& api, Call call) {
-  const auto wanted = call.body_as<WorkspaceToOpen>();
+  const auto wanted = call.body_as<OpenWorkspaceRequest>();
   if (!wanted) return call.refuse(wanted.error());
   if (!wanted->path.starts_with('/')) return call.refuse(bad_request("\"path\" must be absolute"));
   api.workspaces.open(wanted->path, tell(std::move(call), 201));
 }
 
 void get_workspace(Api& api, Call call) {
-  api.workspaces.list([call = std::move(call)](Outcome<std::vector<OpenWorkspace>> open) mutable {
+  api.workspaces.list([call = std::move(call)](ApiResult<std::vector<WorkspaceInfo>> open) mutable {
     if (!open) return call.refuse(open.error());
     const auto workspace = choose_workspace(*open, call.value("id"), {});
     if (!workspace) return call.refuse(workspace.error());

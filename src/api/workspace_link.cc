@@ -10,15 +10,15 @@ namespace {
 using client::Errc;
 using protocol::MessageType;
 
-constexpr Millis kUsualPatience{5'000};
+constexpr Millis kUsualTimeout{5'000};
 constexpr Millis kFeedAgain{1'000};  // after the daemon told it to go
 
 /// The daemon's own limits (wire.md 10.4), and a little more, so that its sentence is the one that is heard.
-Millis patience_for(MessageType type) {
+Millis timeout_for(MessageType type) {
   if (type == MessageType::Spawn || type == MessageType::Answer) return Millis{35'000};  // it may approve a spawn
   if (type == MessageType::Release) return Millis{20'000};
   if (type == MessageType::SendInput) return Millis{15'000};
-  return kUsualPatience;
+  return kUsualTimeout;
 }
 
 client::LinkOptions options_for(const std::string& socket) {
@@ -26,11 +26,11 @@ client::LinkOptions options_for(const std::string& socket) {
   options.socket_path = socket;
   options.hello.agent = "cli";
   options.hello.system_component = true;
-  options.patience = client::Patience::never_give_up();
+  options.timeout = client::RetryLimit::never_give_up();
   return options;
 }
 
-Refusal refusal_in_nack(const json::object& nack) {
+ApiError refusal_in_nack(const json::object& nack) {
   auto refusal = refusal_by_code(string_member(nack, "code").value_or(""), string_member(nack, "message").value_or(""));
   if (const auto after = integer_member(nack, "retry_after_ms"); after && *after > 0)
     refusal.retry_after = Millis{*after};
@@ -39,7 +39,7 @@ Refusal refusal_in_nack(const json::object& nack) {
 
 }  // namespace
 
-class WorkspaceLink::Line final : private client::LinkListener {
+class SocketWorkspaceClient::Line final : private client::LinkListener {
  public:
   using Ready = std::function<void(const client::Session&)>;
   using Lost = std::function<void(const std::string&)>;
@@ -73,9 +73,9 @@ class WorkspaceLink::Line final : private client::LinkListener {
     lost_(why.message());
     stopped_();
   }
-  client::Taken on_incoming(const client::Incoming&) override { return client::Taken::Now; }
+  client::AckMode on_incoming(const client::IncomingMessage&) override { return client::AckMode::Now; }
   void on_sent(const std::string&) override {}
-  void on_refused(const std::string&, const protocol::NackView&) override {}
+  void on_refused(const std::string&, const protocol::Nack&) override {}
   void on_frame(const protocol::Envelope& envelope) override { frame_(envelope); }
 
   Ready ready_;
@@ -87,10 +87,11 @@ class WorkspaceLink::Line final : private client::LinkListener {
   client::Link link_;
 };
 
-WorkspaceLink::WorkspaceLink(net::EventLoop& loop, net::Network& network, Random& random, WorkspacePlace place)
+SocketWorkspaceClient::SocketWorkspaceClient(net::EventLoop& loop, net::Network& network, Random& random,
+                                             WorkspaceLocation place)
     : loop_{loop}, network_{network}, random_{random}, place_{std::move(place)} {}
 
-WorkspaceLink::~WorkspaceLink() {
+SocketWorkspaceClient::~SocketWorkspaceClient() {
   *alive_ = false;
   asking_.reset();
   feed_.reset();
@@ -98,27 +99,27 @@ WorkspaceLink::~WorkspaceLink() {
   for (auto all = std::exchange(questions_, {}); auto& [number, question] : all) question.answer(gone());
   for (auto all = std::exchange(letters_, {}); auto& [number, sending] : all) {
     sending.call.reset();
-    sending.stored(std::unexpected{refusal_of(gone().error())});
+    sending.stored(std::unexpected{to_api_error(gone().error())});
   }
 }
 
-void WorkspaceLink::ask(MessageType type, json::object payload, Answer answer) {
+void SocketWorkspaceClient::request(MessageType type, json::object payload, Answer answer) {
   const auto number = ++last_number_;
   if (questions_.size() >= kMaxWaiting)
     return loop_.post([answer = std::move(answer)]() mutable {
       answer(fail(Errc::Full, format("{} questions to the daemon wait already; try again", kMaxWaiting)));
     });
   auto text = json::serialize(payload);
-  if (text.size() > protocol::kMaxFrameBytes - protocol::kEnvelopeRoomBytes)
+  if (text.size() > protocol::kMaxFrameBytes - protocol::kEnvelopeReserveBytes)
     return loop_.post([answer = std::move(answer)]() mutable {
       answer(fail(Errc::TooLarge, format("this is more than the daemon takes at once; {} bytes are allowed",
-                                         protocol::kMaxFrameBytes - protocol::kEnvelopeRoomBytes)));
+                                         protocol::kMaxFrameBytes - protocol::kEnvelopeReserveBytes)));
     });
   auto& question = questions_[number];
   question.type = type;
   question.payload = std::move(text);
   question.answer = std::move(answer);
-  question.deadline = loop_.after(patience_for(type), [this, number] {
+  question.deadline = loop_.after(timeout_for(type), [this, number] {
     std::erase(waiting_, number);
     this->answer(number, fail(Errc::TimedOut, "the daemon did not answer in time; try again"));
   });
@@ -129,10 +130,10 @@ void WorkspaceLink::ask(MessageType type, json::object payload, Answer answer) {
 }
 
 /// One that was told to go, for whatever reason, does not come back: the next question has a new one.
-void WorkspaceLink::open_line() {
+void SocketWorkspaceClient::open_line() {
   asking_ = std::make_unique<Line>(
       loop_, network_, random_, place_.socket, [this](const client::Session& session) { on_ready(session); },
-      [this](const std::string& why) { on_cut(why); }, [](const protocol::Envelope&) {},
+      [this](const std::string& why) { on_disconnected(why); }, [](const protocol::Envelope&) {},
       [this] {
         loop_.post([this, alive = alive_] {
           if (!*alive) return;
@@ -142,19 +143,19 @@ void WorkspaceLink::open_line() {
       });
 }
 
-void WorkspaceLink::on_ready(const client::Session& session) {
+void SocketWorkspaceClient::on_ready(const client::Session& session) {
   cut_ = false;
   (void)notice_store(session);
   put_waiting();
 }
 
-void WorkspaceLink::on_cut(const std::string& why) {
+void SocketWorkspaceClient::on_disconnected(const std::string& why) {
   cut_ = true;
   for (const auto number : std::exchange(waiting_, {}))
     answer(number, fail(Errc::Lost, format("the workspace cannot be reached ({}); try again", why)));
 }
 
-void WorkspaceLink::put_waiting() {
+void SocketWorkspaceClient::put_waiting() {
   while (!waiting_.empty() && (*asking_)->ready() && open_ < client::kMaxOpenQuestions) {
     const auto number = waiting_.front();
     waiting_.pop_front();
@@ -162,11 +163,11 @@ void WorkspaceLink::put_waiting() {
   }
 }
 
-void WorkspaceLink::put(std::uint64_t number) {
+void SocketWorkspaceClient::put(std::uint64_t number) {
   auto& question = questions_.at(number);
   question.deadline.reset();
   ++open_;
-  const auto patience = patience_for(question.type);
+  const auto patience = timeout_for(question.type);
   const auto on_answer = [this, number, alive = alive_](Result<const protocol::Envelope*> envelope) {
     if (!*alive) return;
     --open_;
@@ -176,16 +177,16 @@ void WorkspaceLink::put(std::uint64_t number) {
       answer(number, Failure{std::move(envelope).error()});
     if (*alive && asking_) put_waiting();
   };
-  (*asking_)->ask(question.type, question.payload, on_answer, patience);
+  (*asking_)->request(question.type, question.payload, on_answer, patience);
 }
 
-void WorkspaceLink::answer(std::uint64_t number, Result<json::object> outcome) {
+void SocketWorkspaceClient::answer(std::uint64_t number, Result<json::object> outcome) {
   auto node = questions_.extract(number);  // first out of the map: the callback may ask again
   if (!node.empty()) node.mapped().answer(std::move(outcome));
 }
 
-void WorkspaceLink::send(Letter letter, Stored stored) {
-  if (letters_.size() >= kMaxLetters)
+void SocketWorkspaceClient::send(OutgoingMessage letter, Stored stored) {
+  if (letters_.size() >= kMaxSends)
     return loop_.post([stored = std::move(stored)]() mutable {
       stored(std::unexpected{refusal_by_code("BUSY", "too many messages are on their way at once; try again")});
     });
@@ -194,22 +195,22 @@ void WorkspaceLink::send(Letter letter, Stored stored) {
   hand_over(number);
 }
 
-void WorkspaceLink::hand_over(std::uint64_t number) {
+void SocketWorkspaceClient::hand_over(std::uint64_t number) {
   auto& sending = letters_.at(number);
   const auto& letter = sending.letter;
-  DaemonOrder order{.type = MessageType::Send,
-                    .id = letter.id,
-                    .from = letter.from,
-                    .to = letter.to,
-                    .claim_token = letter.claim_token,
-                    .payload = json::serialize(letter.payload),
-                    .payload_meta = letter.meta.empty() ? std::string{} : json::serialize(letter.meta)};
+  DaemonRequest order{.type = MessageType::Send,
+                      .id = letter.id,
+                      .from = letter.from,
+                      .to = letter.to,
+                      .claim_token = letter.claim_token,
+                      .payload = json::serialize(letter.payload),
+                      .payload_meta = letter.meta.empty() ? std::string{} : json::serialize(letter.meta)};
   sending.call = std::make_unique<DaemonCall>(
       loop_, network_, place_.socket, std::move(order),
-      [this, number](Result<DaemonAnswer> outcome) { on_sent(number, std::move(outcome)); });
+      [this, number](Result<DaemonResponse> outcome) { on_sent(number, std::move(outcome)); });
 }
 
-void WorkspaceLink::on_sent(std::uint64_t number, Result<DaemonAnswer> outcome) {
+void SocketWorkspaceClient::on_sent(std::uint64_t number, Result<DaemonResponse> outcome) {
   auto& sending = letters_.at(number);
   if (!outcome && is(outcome.error(), Errc::Lost) && !std::exchange(sending.again, true))
     return loop_.post([this, number, alive = alive_] {
@@ -217,12 +218,12 @@ void WorkspaceLink::on_sent(std::uint64_t number, Result<DaemonAnswer> outcome) 
     });
   const auto node = letters_.extract(number);  // the call ends with this callback
   auto stored = std::move(sending.stored);
-  if (!outcome) return stored(std::unexpected{refusal_of(outcome.error())});
+  if (!outcome) return stored(std::unexpected{to_api_error(outcome.error())});
   if (outcome->type == MessageType::Nack) return stored(std::unexpected{refusal_in_nack(outcome->payload)});
   stored(std::move(outcome->payload));
 }
 
-void WorkspaceLink::follow(std::uint64_t after, Follower* follower) {
+void SocketWorkspaceClient::follow(std::uint64_t after, EventListener* follower) {
   follower_ = follower;
   reached_ = after;
   if (follower == nullptr) {
@@ -235,14 +236,14 @@ void WorkspaceLink::follow(std::uint64_t after, Follower* follower) {
   open_feed();
 }
 
-void WorkspaceLink::open_feed() {
+void SocketWorkspaceClient::open_feed() {
   feed_ = std::make_unique<Line>(
       loop_, network_, random_, place_.socket,
       [this](const client::Session& session) {
         if (!notice_store(session)) on_feed_ready();
       },
       [this](const std::string& why) {
-        if (follower_ != nullptr) follower_->on_cut(why);
+        if (follower_ != nullptr) follower_->on_disconnected(why);
       },
       [this](const protocol::Envelope& envelope) { on_feed_frame(envelope); },
       [this] {
@@ -254,20 +255,20 @@ void WorkspaceLink::open_feed() {
 }
 
 /// True: it is another one, and the follower, which was told so, follows anew.
-bool WorkspaceLink::notice_store(const client::Session& session) {
+bool SocketWorkspaceClient::notice_store(const client::Session& session) {
   const auto before = std::exchange(store_id_, session.store_id.empty() ? store_id_ : session.store_id);
   if (before.empty() || before == store_id_ || follower_ == nullptr) return false;
-  follower_->on_other_log();
+  follower_->on_log_replaced();
   return true;
 }
 
-void WorkspaceLink::on_feed_ready() {
+void SocketWorkspaceClient::on_feed_ready() {
   if (!(*feed_)->ready()) return;
-  const auto said = (*feed_)->say(MessageType::EventsSubscribe, format(R"({{"since":{}}})", reached_));
+  const auto said = (*feed_)->send_frame(MessageType::EventsSubscribe, format(R"({{"since":{}}})", reached_));
   if (!said) log::warn("events are not followed", {{"reason", said.error().message()}});
 }
 
-void WorkspaceLink::on_feed_frame(const protocol::Envelope& envelope) {
+void SocketWorkspaceClient::on_feed_frame(const protocol::Envelope& envelope) {
   if (envelope.type != MessageType::AgentEvent || follower_ == nullptr) return;
   const auto event = protocol::parse_agent_event(envelope.payload);
   const auto object = event ? parse_json_object(*event) : Result<json::object>{Failure{event.error()}};

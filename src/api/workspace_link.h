@@ -24,20 +24,20 @@
 
 namespace relay::api {
 
-struct WorkspacePlace {
+struct WorkspaceLocation {
   std::string id = {};
   std::string root = {};
   std::string socket = {};
   std::string hosts = {};
 };
 
-class WorkspaceLink final : public Relay, public Letters {
+class SocketWorkspaceClient final : public WorkspaceClient, public MessageSender {
  public:
   static constexpr std::size_t kMaxWaiting = 1'024;
-  static constexpr std::size_t kMaxLetters = 256;  // on their way at once
+  static constexpr std::size_t kMaxSends = 256;  // on their way at once
 
-  WorkspaceLink(net::EventLoop& loop, net::Network& network, Random& random, WorkspacePlace place);
-  ~WorkspaceLink() override;
+  SocketWorkspaceClient(net::EventLoop& loop, net::Network& network, Random& random, WorkspaceLocation place);
+  ~SocketWorkspaceClient() override;
 
   [[nodiscard]] const std::string& id() const override { return place_.id; }
   [[nodiscard]] const std::string& root() const override { return place_.root; }
@@ -47,9 +47,9 @@ class WorkspaceLink final : public Relay, public Letters {
   /// The daemon does not hear us: it ends, or the workspace is closed.
   [[nodiscard]] bool is_cut() const { return cut_; }
 
-  void ask(protocol::MessageType type, json::object payload, Answer answer) override;
-  void follow(std::uint64_t after, Follower* follower) override;
-  void send(Letter letter, Stored stored) override;
+  void request(protocol::MessageType type, json::object payload, Answer answer) override;
+  void follow(std::uint64_t after, EventListener* follower) override;
+  void send(OutgoingMessage letter, Stored stored) override;
 
  private:
   class Line;  // a link, and what it hears
@@ -62,7 +62,7 @@ class WorkspaceLink final : public Relay, public Letters {
   };
   struct Sending {
     std::unique_ptr<DaemonCall> call;
-    Letter letter;
+    OutgoingMessage letter;
     Stored stored;
     bool again = false;
   };
@@ -70,12 +70,12 @@ class WorkspaceLink final : public Relay, public Letters {
   void open_line();
   void open_feed();
   void on_ready(const client::Session& session);
-  void on_cut(const std::string& why);
+  void on_disconnected(const std::string& why);
   void put_waiting();
   void put(std::uint64_t number);
   void answer(std::uint64_t number, Result<json::object> outcome);
   void hand_over(std::uint64_t number);
-  void on_sent(std::uint64_t number, Result<DaemonAnswer> outcome);
+  void on_sent(std::uint64_t number, Result<DaemonResponse> outcome);
   bool notice_store(const client::Session& session);
   void on_feed_ready();
   void on_feed_frame(const protocol::Envelope& envelope);
@@ -83,14 +83,14 @@ class WorkspaceLink final : public Relay, public Letters {
   net::EventLoop& loop_;
   net::Network& network_;
   Random& random_;
-  WorkspacePlace place_;
+  WorkspaceLocation place_;
   std::uint64_t last_number_ = 0;
   std::unordered_map<std::uint64_t, Question> questions_;
   std::deque<std::uint64_t> waiting_;  // of questions_, not put yet
   std::size_t open_ = 0;               // put and not answered
   bool cut_ = false;
   std::unordered_map<std::uint64_t, Sending> letters_;
-  Follower* follower_ = nullptr;
+  EventListener* follower_ = nullptr;
   std::uint64_t reached_ = 0;
   std::string store_id_;  // as last heard; numbers of events are of this store
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

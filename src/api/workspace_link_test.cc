@@ -14,13 +14,13 @@ using client::Errc;
 using protocol::MessageType;
 
 /// What a follower was told, in words.
-struct Following final : Relay::Follower {
+struct Following final : WorkspaceClient::EventListener {
   std::vector<std::string> told;
-  WorkspaceLink* again = nullptr;  // followed from the beginning when another log is there
+  SocketWorkspaceClient* again = nullptr;  // followed from the beginning when another log is there
 
   void on_event(std::uint64_t number, std::string_view) override { told.push_back(format("{}", number)); }
-  void on_cut(const std::string&) override { told.emplace_back("cut"); }
-  void on_other_log() override {
+  void on_disconnected(const std::string&) override { told.emplace_back("cut"); }
+  void on_log_replaced() override {
     told.emplace_back("other log");
     if (again != nullptr) again->follow(0, this);
   }
@@ -30,11 +30,11 @@ struct WorkspaceLinkTest : ::testing::Test {
   client::testing::VirtualLoop loop;
   client::testing::ScriptedDaemon daemon;
   SeededRandom random{5};
-  WorkspaceLink link{loop, daemon, random, {.id = "p", .root = "/p", .socket = "/p/relay.sock"}};
+  SocketWorkspaceClient link{loop, daemon, random, {.id = "p", .root = "/p", .socket = "/p/relay.sock"}};
   std::vector<Result<json::object>> answers;
 
   void ask(MessageType type = MessageType::Status) {
-    link.ask(type, {}, [this](Result<json::object> answer) { answers.push_back(std::move(answer)); });
+    link.request(type, {}, [this](Result<json::object> answer) { answers.push_back(std::move(answer)); });
     loop.run_now();
   }
   /// The id of the only question of that type the daemon heard since the last look.
@@ -106,7 +106,7 @@ TEST_F(WorkspaceLinkTest, AQuestionPutAsTheLinkIsToldToGoIsPutOnTheNextOne) {
   loop.run_now();
   expect_answered("1");
   daemon.say(MessageType::Error, "e", R"({"code":"BUSY","message":"go","fatal":true})");
-  link.ask(MessageType::Status, {}, [this](Result<json::object> answer) { answers.push_back(std::move(answer)); });
+  link.request(MessageType::Status, {}, [this](Result<json::object> answer) { answers.push_back(std::move(answer)); });
   loop.run_now();  // only now the old link is thrown away
   daemon.welcome();
   loop.run_now();

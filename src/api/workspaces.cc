@@ -4,9 +4,9 @@
 
 namespace relay::api {
 
-Outcome<OpenWorkspace> choose_workspace(const std::vector<OpenWorkspace>& open, std::string_view which,
-                                        std::string_view switched_to) {
-  const auto find = [&](std::string_view wanted) -> const OpenWorkspace* {
+ApiResult<WorkspaceInfo> choose_workspace(const std::vector<WorkspaceInfo>& open, std::string_view which,
+                                          std::string_view switched_to) {
+  const auto find = [&](std::string_view wanted) -> const WorkspaceInfo* {
     for (const auto& workspace : open)
       if (workspace.id == wanted || workspace.root == wanted) return &workspace;
     return nullptr;

@@ -16,9 +16,9 @@
 
 namespace relay::api {
 
-struct Live;
+struct LiveStreams;
 
-struct OpenWorkspace {
+struct WorkspaceInfo {
   std::string id = {};
   std::string root = {};
   std::int64_t connected = 0;  // agents
@@ -28,19 +28,19 @@ struct OpenWorkspace {
 };
 
 /// One that can be spoken to. Borrowed: good until the callback it was given to returns; asked for again later.
-struct Workspace {
-  Relay& relay;
-  Letters& letters;
-  Live* live = nullptr;  // always there behind a real server
+struct WorkspaceHandle {
+  WorkspaceClient& relay;
+  MessageSender& letters;
+  LiveStreams* live = nullptr;  // always there behind a real server
 };
 
-class Workspaces {
+class WorkspaceDirectory {
  public:
-  using Found = std::move_only_function<void(Outcome<Workspace>)>;
-  using Listed = std::move_only_function<void(Outcome<std::vector<OpenWorkspace>>)>;
-  using Changed = std::move_only_function<void(Outcome<OpenWorkspace>)>;
+  using Found = std::move_only_function<void(ApiResult<WorkspaceHandle>)>;
+  using Listed = std::move_only_function<void(ApiResult<std::vector<WorkspaceInfo>>)>;
+  using Changed = std::move_only_function<void(ApiResult<WorkspaceInfo>)>;
 
-  virtual ~Workspaces() = default;
+  virtual ~WorkspaceDirectory() = default;
 
   /// An id, a root, or nothing.
   virtual void find(std::string_view which, Found found) = 0;
@@ -53,7 +53,7 @@ class Workspaces {
 };
 
 /// Of those that are open, the one that is meant; a sentence that lists them when nobody can tell.
-Outcome<OpenWorkspace> choose_workspace(const std::vector<OpenWorkspace>& open, std::string_view which,
-                                        std::string_view switched_to);
+ApiResult<WorkspaceInfo> choose_workspace(const std::vector<WorkspaceInfo>& open, std::string_view which,
+                                          std::string_view switched_to);
 
 }  // namespace relay::api

@@ -21,9 +21,9 @@ Result<std::vector<std::string>> texts_in(const json::object& object, std::strin
 }
 
 Result<SocketRequest> subscription(const json::object& object) {
-  EventWish wish{.types = RELAY_TRY(texts_in(object, "types")),
-                 .agents = RELAY_TRY(texts_in(object, "agents")),
-                 .sessions = RELAY_TRY(texts_in(object, "sessions"))};
+  EventSubscription wish{.types = RELAY_TRY(texts_in(object, "types")),
+                         .agents = RELAY_TRY(texts_in(object, "agents")),
+                         .sessions = RELAY_TRY(texts_in(object, "sessions"))};
   if (const auto* const after = object.if_contains("after"); after != nullptr && !after->is_null()) {
     const auto number = integer_member(object, "after");
     if (!number || *number < 0) return fail("\"after\" must be a whole number that is not negative, such as 42");

@@ -17,7 +17,7 @@ namespace relay::api {
 inline constexpr std::size_t kMaxSocketRequestBytes = 64U * 1024U;
 
 struct SubscribeRequest {
-  EventWish wish;  // without a number: on from where the socket stands
+  EventSubscription wish;  // without a number: on from where the socket stands
   bool operator==(const SubscribeRequest&) const = default;
 };
 struct WatchRequest {

@@ -22,7 +22,7 @@ json::array list_in(const json::object& object, std::string_view name) {
 /// The youngest host of that agent.
 std::optional<host::HostRecord> host_of(const std::string& directory, std::string_view agent) {
   std::optional<host::HostRecord> found;
-  for (auto& record : host::present_hosts(directory))
+  for (auto& record : host::running_hosts(directory))
     if (record.name == agent) found = std::move(record);
   return found;
 }
@@ -68,7 +68,7 @@ class LiveSocket::Screen final : public ScreenListener {
 
 LiveSocket::~LiveSocket() = default;
 
-bool LiveSocket::open(net::HttpReply reply) {
+bool LiveSocket::open(net::ResponseWriter reply) {
   auto socket = reply.accept_websocket(*this);
   if (!socket) return false;
   socket_ = *std::move(socket);
@@ -82,7 +82,7 @@ void LiveSocket::close(std::uint16_t code, const std::string& reason) {
 }
 
 void LiveSocket::end(std::uint64_t after, const std::string& reason) {
-  say(resume_text(Dialect::Socket, after, reason));
+  say(resume_text(StreamFormat::Socket, after, reason));
   close(kTryAgainLater, format("resume after {}", after));
 }
 
@@ -91,7 +91,7 @@ void LiveSocket::end(std::uint64_t after, const std::string& reason) {
 void LiveSocket::on_newest(const Result<std::uint64_t>& newest) {
   if (!newest) return close(kTryAgainLater, newest.error().message());
   after_ = *newest;
-  owner_.relay_.ask(protocol::MessageType::ListAgents, {{"includeIdle", true}}, later(&LiveSocket::on_agents));
+  owner_.relay_.request(protocol::MessageType::ListAgents, {{"includeIdle", true}}, later(&LiveSocket::on_agents));
 }
 
 void LiveSocket::on_agents(const Result<json::object>& answer) {
@@ -100,7 +100,7 @@ void LiveSocket::on_agents(const Result<json::object>& answer) {
                {"workspace", json::object{{"id", owner_.relay_.id()}, {"root", owner_.relay_.root()}}},
                {"agents", list_in(*answer, "agents")}};
   if (bool_member(*answer, "more").value_or(false)) snapshot_["more"] = true;
-  owner_.relay_.ask(protocol::MessageType::Prompts, {}, later(&LiveSocket::on_prompts));
+  owner_.relay_.request(protocol::MessageType::Prompts, {}, later(&LiveSocket::on_prompts));
 }
 
 /// Whoever cannot say what is asked has nothing to show of it.
@@ -130,12 +130,12 @@ void LiveSocket::read_on() {
   place_.reset();
   after_ = wish_.after.value_or(after_);
   wish_.after = after_;
-  place_ = owner_.feed_.read(wish_, after_, Dialect::Socket, *this);
+  place_ = owner_.feed_.read(wish_, after_, StreamFormat::Socket, *this);
   wish_.after.reset();
   if (!place_) close(kTryAgainLater, "too many read events already; try again later");
 }
 
-void LiveSocket::carry_out(const SubscribeRequest& request) {
+void LiveSocket::execute(const SubscribeRequest& request) {
   wish_ = request.wish;
   if (!live_) return;  // it will begin so
   after_ = place_->cursor();
@@ -145,7 +145,7 @@ void LiveSocket::carry_out(const SubscribeRequest& request) {
 
 // ---- terminals
 
-void LiveSocket::carry_out(const WatchRequest& request) {
+void LiveSocket::execute(const WatchRequest& request) {
   screens_.erase(request.agent);  // a fresh look
   if (screens_.size() >= owner_.limits_.screens)
     return complain(format("{} terminals are watched already; let go of one first", screens_.size()));
@@ -159,7 +159,7 @@ void LiveSocket::carry_out(const WatchRequest& request) {
   screens_.emplace(request.agent, std::make_unique<Screen>(*this, *host));
 }
 
-void LiveSocket::carry_out(const UnwatchRequest& request) {
+void LiveSocket::execute(const UnwatchRequest& request) {
   if (screens_.erase(request.agent) == 0) complain(format("the terminal of {} is not watched", request.agent));
 }
 
@@ -170,7 +170,7 @@ void LiveSocket::on_text(std::string_view text) {
     return close(kPolicyViolation, "you ask and do not read the answers");
   const auto request = read_socket_request(text);
   if (!request) return complain(request.error().message());
-  std::visit([this](const auto& wish) { carry_out(wish); }, *request);
+  std::visit([this](const auto& wish) { execute(wish); }, *request);
 }
 
 void LiveSocket::on_drained() {
@@ -188,7 +188,7 @@ void LiveSocket::say(std::string json) { write(net::make_piece(std::move(json)))
 
 // ---- all of them
 
-LiveSockets::LiveSockets(net::Network& network, Relay& relay, Feed& feed, SocketLimits limits)
+LiveSockets::LiveSockets(net::Network& network, WorkspaceClient& relay, Feed& feed, SocketLimits limits)
     : network_{network}, relay_{relay}, feed_{feed}, limits_{limits} {}
 
 LiveSockets::~LiveSockets() { close("the workspace was closed"); }

@@ -17,17 +17,17 @@
 
 namespace relay::api {
 
-class LiveSocket final : public net::WebSocketListener, public FeedOutlet {
+class LiveSocket final : public net::WebSocketListener, public FeedSink {
  public:
   explicit LiveSocket(LiveSockets& owner) : owner_{owner} {}
   ~LiveSocket() override;
 
   /// False: the client has gone already, or wants no WebSocket.
-  bool open(net::HttpReply reply);
+  bool open(net::ResponseWriter reply);
   /// Ends it; it is destroyed in here.
   void close(std::uint16_t code, const std::string& reason);
 
-  void write(net::Piece piece) override { socket_.write_text(std::move(piece)); }
+  void write(net::SharedBuffer piece) override { socket_.write_text(std::move(piece)); }
   [[nodiscard]] std::size_t waiting_bytes() const override { return socket_.waiting_bytes(); }
   void end(std::uint64_t after, const std::string& reason) override;
 
@@ -43,9 +43,9 @@ class LiveSocket final : public net::WebSocketListener, public FeedOutlet {
   void on_prompts(const Result<json::object>& answer);
   void send_snapshot();
   void read_on();
-  void carry_out(const SubscribeRequest& request);
-  void carry_out(const WatchRequest& request);
-  void carry_out(const UnwatchRequest& request);
+  void execute(const SubscribeRequest& request);
+  void execute(const WatchRequest& request);
+  void execute(const UnwatchRequest& request);
   void complain(std::string_view sentence);
   void say(std::string json);
   /// A later call of ours, if we are still there.
@@ -60,7 +60,7 @@ class LiveSocket final : public net::WebSocketListener, public FeedOutlet {
   net::WebSocket socket_;
   std::shared_ptr<LiveSocket*> self_ = std::make_shared<LiveSocket*>(this);
   std::uint64_t after_ = 0;  // where its events begin
-  EventWish wish_;
+  EventSubscription wish_;
   json::object snapshot_;
   bool live_ = false;
   std::unique_ptr<FeedReader> place_;

@@ -35,7 +35,7 @@ class LiveSocket;
 
 class LiveSockets {
  public:
-  LiveSockets(net::Network& network, Relay& relay, Feed& feed, SocketLimits limits = {});
+  LiveSockets(net::Network& network, WorkspaceClient& relay, Feed& feed, SocketLimits limits = {});
   ~LiveSockets();
   LiveSockets(const LiveSockets&) = delete;
   LiveSockets& operator=(const LiveSockets&) = delete;
@@ -51,7 +51,7 @@ class LiveSockets {
   void forget(const LiveSocket& socket);
 
   net::Network& network_;
-  Relay& relay_;
+  WorkspaceClient& relay_;
   Feed& feed_;
   const SocketLimits limits_;
   std::map<const LiveSocket*, std::unique_ptr<LiveSocket>> sockets_;

@@ -37,7 +37,7 @@ struct LiveSocketTest : net::HttpServerTest {
   LiveSocketTest() {
     relay.hosts_directory = directory.path();
     relay.answers["LIST_AGENTS"] = {{"agents", json::array{json::object{{"name", "Bob"}}}}};
-    respond = [this](net::ServerRequest& request, net::HttpReply& reply) {
+    respond = [this](net::ServerRequest& request, net::ResponseWriter& reply) {
       if (!feed) {
         feed.emplace(loop, relay, feed_limits);
         sockets.emplace(network, relay, *feed, socket_limits);
@@ -113,7 +113,7 @@ TEST_F(LiveSocketTest, AnswersNonsenseWithASentence) {
 }
 
 TEST_F(LiveSocketTest, ShowsATerminalWhileItIsWatched) {
-  testing::ScriptedDoor door{network, directory.path(), "Bob"};
+  testing::ScriptedHost door{network, directory.path(), "Bob"};
   auto talking = open();
   talking.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
   ASSERT_TRUE(run_until(loop, [&] { return door.asked.size() == 1; }));
@@ -126,7 +126,7 @@ TEST_F(LiveSocketTest, ShowsATerminalWhileItIsWatched) {
 }
 
 TEST_F(LiveSocketTest, SaysWhenATerminalIsGone) {
-  testing::ScriptedDoor door{network, directory.path(), "Bob"};
+  testing::ScriptedHost door{network, directory.path(), "Bob"};
   auto talking = open();
   talking.say(client_frame(R"({"type":"watch","agent":"Eve"})"));
   EXPECT_TRUE(talking.hears(R"({"type":"screen-gone","agent":"Eve","reason":"Eve has no terminal on this machine"})"));
@@ -138,7 +138,7 @@ TEST_F(LiveSocketTest, SaysWhenATerminalIsGone) {
 
 TEST_F(LiveSocketTest, WatchesSoManyTerminalsAndNoMore) {
   socket_limits.screens = 1;
-  testing::ScriptedDoor bob{network, directory.path(), "Bob"}, eve{network, directory.path(), "Eve"};
+  testing::ScriptedHost bob{network, directory.path(), "Bob"}, eve{network, directory.path(), "Eve"};
   auto talking = open();
   talking.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
   talking.say(client_frame(R"({"type":"watch","agent":"Eve"})"));
@@ -148,7 +148,7 @@ TEST_F(LiveSocketTest, WatchesSoManyTerminalsAndNoMore) {
 }
 
 TEST_F(LiveSocketTest, ReadsNoMoreOfATerminalThanTheClientTakes) {
-  testing::ScriptedDoor door{network, directory.path(), "Bob"};
+  testing::ScriptedHost door{network, directory.path(), "Bob"};
   auto talking = open();
   talking.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
   ASSERT_TRUE(run_until(loop, [&] { return door.asked.size() == 1; }));
@@ -174,7 +174,7 @@ TEST_F(LiveSocketTest, TellsASlowClientWhereToResume) {
   const std::string text(50'000, 'x');
   ASSERT_TRUE(run_until(loop, [&] {
     for (int i = 0; i < 10; ++i) relay.happen("item.delta", "Alice", "s-1", text);
-    return feed->counts().let_go == 1;
+    return feed->counts().evicted == 1;
   }));
   talking.read_on();
   ASSERT_TRUE(talking.hears(R"({"type":"resume","after":)"));
@@ -184,7 +184,7 @@ TEST_F(LiveSocketTest, TellsASlowClientWhereToResume) {
 }
 
 TEST_F(LiveSocketTest, IsForgottenWhenTheClientHasGone) {
-  testing::ScriptedDoor door{network, directory.path(), "Bob"};
+  testing::ScriptedHost door{network, directory.path(), "Bob"};
   {
     auto talking = open();
     talking.say(client_frame(R"({"type":"watch","agent":"Bob"})"));

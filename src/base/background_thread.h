@@ -9,7 +9,7 @@
 namespace relay {
 
 /// Cannot fail in a way that matters. Elsewhere than on Linux priorities are of processes, and nothing is done.
-inline void run_in_the_background() {
+inline void lower_thread_priority() {
 #ifdef __linux__
   constexpr int kNice = 10;
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);

@@ -2,7 +2,7 @@
 
 namespace relay {
 
-Moment SystemClock::now() const {
+Timestamp SystemClock::now() const {
   const auto wall = std::chrono::system_clock::now().time_since_epoch();
   return {std::chrono::steady_clock::now(), std::chrono::duration_cast<Millis>(wall).count()};
 }

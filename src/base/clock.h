@@ -15,7 +15,7 @@ using SteadyTime = std::chrono::time_point<std::chrono::steady_clock, std::chron
 /// Milliseconds since the Unix epoch, as on the wire and in the store.
 using WallMs = std::int64_t;
 
-struct Moment {
+struct Timestamp {
   SteadyTime steady{};
   WallMs wall = 0;
 };
@@ -23,13 +23,13 @@ struct Moment {
 class Clock {
  public:
   virtual ~Clock() = default;
-  [[nodiscard]] virtual Moment now() const = 0;
+  [[nodiscard]] virtual Timestamp now() const = 0;
 };
 
 /// The machine's own clocks.
 class SystemClock final : public Clock {
  public:
-  [[nodiscard]] Moment now() const override;
+  [[nodiscard]] Timestamp now() const override;
 };
 
 }  // namespace relay

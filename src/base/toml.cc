@@ -31,7 +31,7 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
-TomlPlace place_of(const toml::source_region& region) { return {region.begin.line, region.begin.column}; }
+TomlLocation place_of(const toml::source_region& region) { return {region.begin.line, region.begin.column}; }
 
 TomlNode node_of(const toml::node& from) {
   TomlNode node;

@@ -13,7 +13,7 @@
 
 namespace relay {
 
-struct TomlPlace {
+struct TomlLocation {
   std::uint32_t line = 0;  // from 1
   std::uint32_t column = 0;
 };
@@ -28,8 +28,8 @@ class TomlNode {
   using Value = std::variant<Other, std::string, std::int64_t, double, bool, Array, Table>;
 
   Value value;
-  TomlPlace place;      // of the value
-  TomlPlace key_place;  // of its key, in a table
+  TomlLocation place;      // of the value
+  TomlLocation key_place;  // of its key, in a table
 
   [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&value); }
   [[nodiscard]] const std::int64_t* integer() const { return std::get_if<std::int64_t>(&value); }

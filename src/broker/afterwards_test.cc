@@ -14,7 +14,7 @@ using records::DeliveryState;
 constexpr auto kShown = R"("status":"delivered","proof":"submitted")";
 
 struct Afterwards : ::testing::Test {
-  World world{no_heartbeat()};
+  BrokerFixture world{no_heartbeat()};
   ConnectionId alice = join_sender(world), person = world.join_person();
   ConnectionId bob = join_host(world);
   std::string token = text(payload(world.heard(bob, "WELCOME").at(0)), "resume_token");
@@ -165,7 +165,7 @@ TEST_F(Afterwards, WhatItCannotDoIsToldWhenTheStoreWorksAgain) {
   bob = join_callback(world, "Bob");
   world.fail_commits(true);
   world.say(alice, R"({"v":1,"type":"SUBSCRIBE","id":"s","ts":1,"topic":"t","payload":{}})");
-  world.tell_state(bob, "active", R"("modes":["immediate"])");
+  world.report_state(bob, "active", R"("modes":["immediate"])");
   EXPECT_TRUE(receipts(world, alice).empty());
   world.fail_commits(false);
   world.pass(5s);

@@ -7,34 +7,34 @@ namespace relay::broker {
 
 using protocol::ErrorCode;
 using protocol::MessageType;
-using protocol::Refusal;
+using protocol::NackCode;
 
 namespace {
 
 constexpr std::size_t kMaxWatchedMessages = 4'096;
 
-ErrorCode error_code_of(Refusal refusal) {
+ErrorCode error_code_of(NackCode refusal) {
   switch (refusal) {
-    case Refusal::UnknownRecipient:
-    case Refusal::NotFound: return ErrorCode::NotFound;
-    case Refusal::Busy: return ErrorCode::Busy;
-    case Refusal::RateLimited: return ErrorCode::RateLimited;
-    case Refusal::NotOwner:
-    case Refusal::Refused: return ErrorCode::Unauthorized;
-    case Refusal::Storage: return ErrorCode::Internal;
-    case Refusal::Expired: return ErrorCode::Timeout;
-    case Refusal::Loop:
-    case Refusal::TooLarge:
-    case Refusal::BadRequest:
-    case Refusal::Stale:
-    case Refusal::Unsupported: return ErrorCode::BadRequest;
+    case NackCode::UnknownRecipient:
+    case NackCode::NotFound: return ErrorCode::NotFound;
+    case NackCode::Busy: return ErrorCode::Busy;
+    case NackCode::RateLimited: return ErrorCode::RateLimited;
+    case NackCode::NotOwner:
+    case NackCode::Refused: return ErrorCode::Unauthorized;
+    case NackCode::Storage: return ErrorCode::Internal;
+    case NackCode::Expired: return ErrorCode::Timeout;
+    case NackCode::Loop:
+    case NackCode::TooLarge:
+    case NackCode::BadRequest:
+    case NackCode::Stale:
+    case NackCode::Unsupported: return ErrorCode::BadRequest;
   }
   std::unreachable();
 }
 
 }  // namespace
 
-bool Core::already_answered(Sending& sending) {
+bool Core::already_answered(SendContext& sending) {
   const std::string& epoch = sending.connection.capabilities.outbox;
   const auto& id = sending.envelope.id;
   bool seen = false;
@@ -42,7 +42,7 @@ bool Core::already_answered(Sending& sending) {
   if (!epoch.empty() && sending.sender != nullptr) {
     sending.number = outbox_number(id, epoch);
     if (!sending.number) {
-      refuse(sending, Refusal::BadRequest,
+      refuse(sending, NackCode::BadRequest,
              format("HELLO named the outbox '{}', so ids read '{}-1', '{}-2', …", epoch, epoch, epoch));
       return true;
     }
@@ -50,21 +50,21 @@ bool Core::already_answered(Sending& sending) {
     // lowest number still unanswered, so everything before its first one was answered once.
     if (!sending.connection.first_number) sending.connection.first_number = *sending.number;
     switch (sending.sender->outboxes.look_up(epoch, *sending.number, *sending.connection.first_number - 1)) {
-      case Numbered::Next: break;
-      case Numbered::Seen: seen = true; break;
-      case Numbered::Refused:
+      case SequenceCheck::Next: break;
+      case SequenceCheck::Seen: seen = true; break;
+      case SequenceCheck::Refused:
         // As with an ACK: the refusal counts once it is stored; until then it may still be rolled back.
-        when_committed([this, connection = sending.connection.id, id = std::string{id}](Saving saving) {
-          Connection* asker = find(connection);
+        when_committed([this, connection = sending.connection.id, id = std::string{id}](CommitResult saving) {
+          ConnectionState* asker = find(connection);
           if (asker == nullptr || !asker->speaks()) return;
-          if (saving == Saving::Done)
-            refuse(*asker, id, Refusal::BadRequest, "this message was refused before");
+          if (saving == CommitResult::Done)
+            refuse(*asker, id, NackCode::BadRequest, "this message was refused before");
           else
-            refuse(*asker, id, Refusal::Storage, "the answer could not be stored; try again", kStorageRetryMs);
+            refuse(*asker, id, NackCode::Storage, "the answer could not be stored; try again", kStorageRetryMs);
         });
         return true;
-      case Numbered::TooEarly:
-        refuse(sending.connection, id, Refusal::Busy,
+      case SequenceCheck::TooEarly:
+        refuse(sending.connection, id, NackCode::Busy,
                "an earlier message of this outbox is still missing; send that one again first", kBusyRetryMs);
         return true;
     }
@@ -75,53 +75,53 @@ bool Core::already_answered(Sending& sending) {
   }
   if (!seen) return false;
   // The same answer again: durable, once whatever is being committed now has been.
-  when_committed([this, connection = sending.connection.id, id = std::string{id}, first](Saving saving) {
-    Connection* asker = find(connection);
+  when_committed([this, connection = sending.connection.id, id = std::string{id}, first](CommitResult saving) {
+    ConnectionState* asker = find(connection);
     if (asker == nullptr || !asker->wants_answers()) return;
-    if (saving == Saving::Failed)
-      return refuse(*asker, id, Refusal::Storage, "the message could not be stored; try again", kStorageRetryMs);
+    if (saving == CommitResult::Failed)
+      return refuse(*asker, id, NackCode::Storage, "the message could not be stored; try again", kStorageRetryMs);
     protocol::Ack ack;
     ack.ack_id = id;
-    ack.repeat = true;
+    ack.duplicate = true;
     if (first != Key{}) ack.short_id = records::short_id(first);
-    say(*asker, MessageType::Ack, protocol::write_ack(ack));
+    send_new(*asker, MessageType::Ack, protocol::write_ack(ack));
   });
   return true;
 }
 
-void Core::refuse(Sending& sending, Refusal refusal, std::string_view message, std::int64_t retry_after_ms) {
+void Core::refuse(SendContext& sending, NackCode refusal, std::string_view message, std::int64_t retry_after_ms) {
   if (sending.number && !is_retryable(refusal)) {
     // The outbox drops it and goes on, so its number counts as answered, and is remembered as refused.
     change(records::SetOutboxMark{sending.sender->outboxes.advance(sending.from, sending.connection.capabilities.outbox,
                                                                    *sending.number, true, now_.wall)});
     when_committed([this, connection = sending.connection.id, id = std::string{sending.envelope.id},
                     from = sending.from, epoch = sending.connection.capabilities.outbox, number = *sending.number,
-                    refusal, message = std::string{message}](Saving saving) {
-      if (AgentState* sender = find_agent(from.value()); sender != nullptr && saving == Saving::Failed) {
+                    refusal, message = std::string{message}](CommitResult saving) {
+      if (AgentState* sender = find_agent(from.value()); sender != nullptr && saving == CommitResult::Failed) {
         sender->outboxes.roll_back(epoch, number);
       }
-      Connection* asker = find(connection);
+      ConnectionState* asker = find(connection);
       if (asker == nullptr || !asker->speaks()) return;
-      if (saving == Saving::Done)
+      if (saving == CommitResult::Done)
         refuse(*asker, id, refusal, message);
       else
-        refuse(*asker, id, Refusal::Storage, "the answer could not be stored; try again", kStorageRetryMs);
+        refuse(*asker, id, NackCode::Storage, "the answer could not be stored; try again", kStorageRetryMs);
     });
     return;
   }
   refuse(sending.connection, sending.envelope.id, refusal, message, retry_after_ms);
 }
 
-void Core::refuse(Connection& connection, std::string_view id, Refusal refusal, std::string_view message,
+void Core::refuse(ConnectionState& connection, std::string_view id, NackCode refusal, std::string_view message,
                   std::int64_t retry_after_ms) {
   if (!connection.wants_answers()) {
     error(connection, error_code_of(refusal), message);
     return;
   }
-  say(connection, MessageType::Nack, protocol::write_nack(id, refusal, message, retry_after_ms));
+  send_new(connection, MessageType::Nack, protocol::write_nack(id, refusal, message, retry_after_ms));
 }
 
-void Core::remember(Sending& sending, PendingSend& pending) {
+void Core::remember(SendContext& sending, PendingSend& pending) {
   if (sending.sender == nullptr) return;
   if (sending.number) {
     pending.epoch = sending.connection.capabilities.outbox;
@@ -133,11 +133,11 @@ void Core::remember(Sending& sending, PendingSend& pending) {
   }
 }
 
-bool Core::carried_out_before(const Sending& sending) const {
-  return sending.sender != nullptr && sending.sender->carried_out.contains(sending.envelope.id);
+bool Core::carried_out_before(const SendContext& sending) const {
+  return sending.sender != nullptr && sending.sender->executed.contains(sending.envelope.id);
 }
 
-void Core::acknowledge_when_saved(Sending& sending) {
+void Core::acknowledge_when_saved(SendContext& sending) {
   PendingSend pending{.connection = {},
                       .id = std::string{sending.envelope.id},
                       .from = sending.from,
@@ -146,18 +146,18 @@ void Core::acknowledge_when_saved(Sending& sending) {
                       .deliveries = {}};
   remember(sending, pending);
   when_committed([this, connection = sending.connection.id, id = pending.id, from = sending.from, epoch = pending.epoch,
-                  number = pending.number](Saving saving) {
-    if (saving == Saving::Failed) {
+                  number = pending.number](CommitResult saving) {
+    if (saving == CommitResult::Failed) {
       // It is done, and will be saved by a later commit: when it comes again, only the answer is missing.
-      if (AgentState* sender = find_agent(from.value())) sender->carried_out.add(id);
+      if (AgentState* sender = find_agent(from.value())) sender->executed.add(id);
       forget_send(from, id, epoch, number);
     }
-    Connection* asker = find(connection);
+    ConnectionState* asker = find(connection);
     if (asker == nullptr || !asker->wants_answers()) return;
-    if (saving == Saving::Done)
-      say(*asker, MessageType::Ack, protocol::write_ack(id));
+    if (saving == CommitResult::Done)
+      send_new(*asker, MessageType::Ack, protocol::write_ack(id));
     else
-      refuse(*asker, id, Refusal::Storage, "it could not be stored; try again", kStorageRetryMs);
+      refuse(*asker, id, NackCode::Storage, "it could not be stored; try again", kStorageRetryMs);
   });
 }
 
@@ -176,14 +176,14 @@ void Core::forget_wish(const PendingSend& sent) {
   if (sender != nullptr && meta && meta->delivery) sender->recent_keys.remove(meta->delivery->idempotency_key);
 }
 
-void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
-  Connection* connection = find(sent.connection);
+void Core::finish(PendingSend& sent, CommitResult saving, std::string_view why) {
+  ConnectionState* connection = find(sent.connection);
   if (sent.bytes > 0) release_uncommitted(connection, sent.bytes);
-  if (saving == Saving::Failed && sent.own) {
+  if (saving == CommitResult::Failed && sent.own) {
     unsaved_.emplace_back(std::move(sent));
     return;
   }
-  if (saving == Saving::Failed) {
+  if (saving == CommitResult::Failed) {
     forget_send(sent.from, sent.id, sent.epoch, sent.number);
     forget_wish(sent);
     forget_request(*sent.message);
@@ -191,10 +191,10 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
       AgentState* to = find_agent(delivery.to.value());
       if (to == nullptr) continue;
       to->mailbox.settled_one();
-      if (delivery.hold != records::Hold::None) to->mailbox.let_go_one();
+      if (delivery.hold != records::Hold::None) to->mailbox.release_one();
     }
     if (connection != nullptr && connection->speaks()) {
-      refuse(*connection, sent.id, Refusal::Storage, format("the message could not be stored: {}; try again", why),
+      refuse(*connection, sent.id, NackCode::Storage, format("the message could not be stored: {}; try again", why),
              kStorageRetryMs);
     }
     return;
@@ -210,11 +210,11 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
     // Whoever asked from a command line has no session, and has just been given it.
     if (answered == delivery.to && !to->connected())
       complete(*to, InFlight{.parcel = {delivery, sent.message}},
-               {.key = delivery.key, .proof = records::Proof::Accepted, .way = "answer"});
+               {.key = delivery.key, .proof = records::Proof::Accepted, .via = "answer"});
     else
       deliver_committed(*to, {std::move(delivery), sent.message});
   }
-  if (!answer.empty()) say(*connection, MessageType::Ack, answer);
+  if (!answer.empty()) send_new(*connection, MessageType::Ack, answer);
   for (const auto& refused : sent.refused)
     tell({.key = refused.delivery.key, .state = refused.delivery.state, .at = now_.wall, .reason = refused.reason},
          {sent.message, refused.delivery.to, refused.code});
@@ -246,14 +246,16 @@ std::string Core::answer_to(const PendingSend& sent) {
       if (is_direct)
         ack.offline_since = to->offline_since();
       else
-        ack.waits = format("its only recipient, {}, is offline", only.to.value());
+        ack.pending_reason = format("its only recipient, {}, is offline", only.to.value());
     }
     if (to != nullptr && to->connected()) {
-      ack.waits = only.hold == records::Hold::Policy ? held_by_policy(only.to)
-                                                     : why_closed(*to, only.lane, gate(*to, only.lane).closed);
-      if (ack.waits.empty() && only.lane.mode == protocol::DeliveryMode::Manual) ack.waits = held_as_manual(only.to);
-      if (ack.waits.empty() && to->activity.state == "blocked")
-        ack.waits =
+      ack.pending_reason = only.hold == records::Hold::Policy
+                               ? held_by_policy(only.to)
+                               : block_reason(*to, only.lane, lane_state(*to, only.lane).closed);
+      if (ack.pending_reason.empty() && only.lane.mode == protocol::DeliveryMode::Manual)
+        ack.pending_reason = held_as_manual(only.to);
+      if (ack.pending_reason.empty() && to->activity.state == "blocked")
+        ack.pending_reason =
             format("{} asks its user something; {}", only.to.value(),
                    to->observed() ? "answer it at its own terminal" : "see agent-relay permissions and questions");
     }
@@ -262,7 +264,7 @@ std::string Core::answer_to(const PendingSend& sent) {
   return protocol::write_ack(ack);
 }
 
-void Core::await_receipts(Connection& sender, const PendingSend& sent) {
+void Core::await_receipts(ConnectionState& sender, const PendingSend& sent) {
   if (sender.watched_messages >= kMaxWatchedMessages) return;
   auto& awaited = receipts_[sent.message->key];
   awaited = {.connection = sender.id, .id = sent.id, .open = {}, .steps = sent.steps};
@@ -273,19 +275,19 @@ void Core::await_receipts(Connection& sender, const PendingSend& sent) {
 }
 
 /// Into its mailbox, with a line in the ledger when it cannot go right now though its recipient is here.
-void Core::deliver_committed(AgentState& to, Parcel parcel) {
+void Core::deliver_committed(AgentState& to, OutboundDelivery parcel) {
   if (parcel.delivery.hold != records::Hold::None) return;
   const auto lane = parcel.delivery.lane;
   if (to.mailbox.connected()) {
-    if (const auto closed = gate(to, lane).closed; closed != Closed::No)
-      enter(to, parcel.message,
-            {.key = parcel.delivery.key,
-             .state = records::DeliveryState::Deferred,
-             .reason = why_closed(to, lane, closed)},
-            closed == Closed::Unsupported ? std::optional{Refusal::Unsupported} : std::nullopt);
+    if (const auto closed = lane_state(to, lane).closed; closed != LaneBlock::No)
+      record_history(to, parcel.message,
+                     {.key = parcel.delivery.key,
+                      .state = records::DeliveryState::Deferred,
+                      .reason = block_reason(to, lane, closed)},
+                     closed == LaneBlock::Unsupported ? std::optional{NackCode::Unsupported} : std::nullopt);
   }
   to.mailbox.committed(std::move(parcel), limits_.max_page_rows);
-  pump(to);
+  deliver_pending(to);
 }
 
 }  // namespace relay::broker

@@ -24,9 +24,9 @@ namespace relay::broker {
 inline constexpr std::size_t kMaxRequests = 128;        // of one agent; a host has half of that
 inline constexpr std::size_t kMaxClosedRequests = 256;  // whose ids are remembered, of one agent
 
-struct OpenRequest {
+struct OpenPrompt {
   std::string id;                       // requestId, questionId
-  events::Event told;                   // PermissionRequested or QuestionRequested
+  events::Event event;                  // PermissionRequested or QuestionRequested
   WallMs asked_at = 0;                  // as the session says, never later than it was heard
   permissions::Decision decision = {};  // of a permission
   bool replying = false;                // an answer is on its way
@@ -35,49 +35,49 @@ struct OpenRequest {
   bool spawn = false;                   // an agent wants to start another: decided here, not by a host
 
   [[nodiscard]] const events::PermissionRequested* permission() const {
-    return std::get_if<events::PermissionRequested>(&told);
+    return std::get_if<events::PermissionRequested>(&event);
   }
   [[nodiscard]] bool can_answer() const;
   /// When it is denied for want of an answer.
   [[nodiscard]] std::optional<WallMs> expires_at() const;
   /// The same question as the other; that it can be answered elsewhere now, or is judged otherwise, makes no other of it.
-  [[nodiscard]] bool asks_like(const OpenRequest& other) const;
+  [[nodiscard]] bool asks_like(const OpenPrompt& other) const;
 };
 
 /// What an event asks; `object` is the event as it came, with the time it tells.
-std::optional<OpenRequest> request_in(const events::Event& event, const json::object& object, WallMs now);
+std::optional<OpenPrompt> parse_prompt(const events::Event& event, const json::object& object, WallMs now);
 /// The id of what an event says is over; empty when it says no such thing.
-std::string resolved_in(const events::Event& event);
+std::string resolved_prompt_id(const events::Event& event);
 
-class Requests {
+class PromptTable {
  public:
-  [[nodiscard]] OpenRequest* find(std::string_view id);
+  [[nodiscard]] OpenPrompt* find(std::string_view id);
   /// As it was told last, though perhaps it is not stored yet.
-  [[nodiscard]] const OpenRequest* told_last(std::string_view id) const;
-  void begin_storing(const OpenRequest& request) { storing_.push_back(request); }
+  [[nodiscard]] const OpenPrompt* told_last(std::string_view id) const;
+  void begin_storing(const OpenPrompt& request) { storing_.push_back(request); }
   void end_storing(std::string_view id);
   /// Null when there are too many.
-  OpenRequest* add(OpenRequest request);
+  OpenPrompt* add(OpenPrompt request);
   bool remove(std::string_view id);
   /// Its end is told and being stored: whoever ends the session has nothing to say of it any more.
   void begin_ending(std::string id) { ending_.push_back(std::move(id)); }
   void end_ending(std::string_view id);
   [[nodiscard]] bool is_ending(std::string_view id) const { return std::ranges::find(ending_, id) != ending_.end(); }
   /// Nothing is open any more; what is being stored goes on.
-  std::deque<OpenRequest> take_all();
+  std::deque<OpenPrompt> take_all();
   /// It was open once and is closed now.
   [[nodiscard]] bool was_open(std::string_view id) const { return std::ranges::find(closed_, id) != closed_.end(); }
 
-  [[nodiscard]] std::deque<OpenRequest>& all() { return open_; }
-  [[nodiscard]] const std::deque<OpenRequest>& all() const { return open_; }
+  [[nodiscard]] std::deque<OpenPrompt>& all() { return open_; }
+  [[nodiscard]] const std::deque<OpenPrompt>& all() const { return open_; }
 
  private:
   void remember_closed(const std::string& id);
 
-  std::deque<OpenRequest> open_;
+  std::deque<OpenPrompt> open_;
   std::deque<std::string> closed_;   // ids, oldest first
   std::vector<std::string> ending_;  // bounded likewise
-  std::deque<OpenRequest> storing_;  // in the order they were told; bounded by what may wait for a commit
+  std::deque<OpenPrompt> storing_;   // in the order they were told; bounded by what may wait for a commit
 };
 
 }  // namespace relay::broker

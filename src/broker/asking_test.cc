@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using namespace testing;
-using Verdict = PromptReply::Verdict;
+using Decision = PromptAnswer::Decision;
 
 constexpr auto kRules = R"(
 [[permissions]]
@@ -36,7 +36,7 @@ BrokerLimits patient() {
 }
 
 struct Asking : ::testing::Test {
-  World world{patient()};
+  BrokerFixture world{patient()};
   ConnectionId bob = world.join_ours("Bob", R"("cli":"claude","workingDirectory":"/p")");
   ConnectionId person = world.join_person();
   int told = 0;
@@ -103,7 +103,7 @@ struct Asking : ::testing::Test {
     return text(said, "code");
   }
   std::vector<AnswerPrompt> replies() { return world.asked_of_hosts<AnswerPrompt>(); }
-  std::vector<PersonWanted> wanted() { return world.asked_of_hosts<PersonWanted>(); }
+  std::vector<NotifyUser> wanted() { return world.asked_of_hosts<NotifyUser>(); }
 };
 
 using Ids = std::vector<std::string>;
@@ -141,7 +141,7 @@ TEST_F(Asking, WhatAPresetApprovesIsSaidWithItsName) {
   const auto said = replies();
   ASSERT_EQ(said.size(), 1u);
   EXPECT_EQ(said[0].by, "policy");
-  EXPECT_EQ(said[0].reply.verdict, Verdict::Allow);
+  EXPECT_EQ(said[0].reply.verdict, Decision::Allow);
   EXPECT_EQ(said[0].reply.reason, "preset read-only: ls and pwd are approved");
 }
 
@@ -270,7 +270,7 @@ TEST_F(Asking, ARuleApproves) {
   ASSERT_EQ(said.size(), 1u);
   EXPECT_EQ(said[0].agent, "Bob");
   EXPECT_EQ(said[0].request, "r1");
-  EXPECT_EQ(said[0].reply.verdict, Verdict::Allow);
+  EXPECT_EQ(said[0].reply.verdict, Decision::Allow);
   EXPECT_EQ(said[0].by, "policy");
   world.host_answered(said[0].id, {});
   resolved("r1");
@@ -282,19 +282,19 @@ TEST_F(Asking, ARuleDenies) {
   ask("r1", "git push -f");
   const auto said = replies();
   ASSERT_EQ(said.size(), 1u);
-  EXPECT_EQ(said[0].reply.verdict, Verdict::Deny);
+  EXPECT_EQ(said[0].reply.verdict, Decision::Deny);
   EXPECT_NE(said[0].reply.reason.find("config.toml:"), std::string::npos) << said[0].reply.reason;
   EXPECT_EQ(text(log("permission.requested").back(), "riskLevel"), "high") << "it is judged before it is stored";
 }
 
 TEST_F(Asking, WithoutAPolicyAPersonDecidesEverything) {
-  World plain;
+  BrokerFixture plain;
   const auto carol = plain.join_ours("Carol");
   plain.say(carol,
             R"({"v":1,"type":"AGENT_EVENT","id":"e1-1","ts":1,"payload":{"event":{"type":"permission.requested",)"
             R"("requestId":"r1","tool":"Bash","command":"ls","description":"ls","riskLevel":"low"}}})");
   EXPECT_TRUE(plain.asked_of_hosts<AnswerPrompt>().empty());
-  EXPECT_EQ(plain.asked_of_hosts<PersonWanted>().size(), 1u);
+  EXPECT_EQ(plain.asked_of_hosts<NotifyUser>().size(), 1u);
 }
 
 TEST_F(Asking, OfWhatOnlyAPartIsKnownNoRuleApproves) {
@@ -332,7 +332,7 @@ TEST_F(Asking, WhatNobodyAnswersInTimeIsDenied) {
   world.pass(1s);
   const auto said = replies();
   ASSERT_EQ(said.size(), 1u);
-  EXPECT_EQ(said[0].reply.verdict, Verdict::Timeout);
+  EXPECT_EQ(said[0].reply.verdict, Decision::Timeout);
   EXPECT_EQ(said[0].by, "policy");
   world.host_answered(said[0].id, fail("it is busy"));
   world.pass(600s);
@@ -375,12 +375,12 @@ TEST_F(Asking, AnAnswerThatDidNotArriveDoesNotStopTheClock) {
   world.host_answered(said.at(0).id, fail("the host did not answer"));
   EXPECT_EQ(outcome(person), "BUSY");
   world.pass(1s);
-  EXPECT_EQ(replies().at(0).reply.verdict, Verdict::Timeout);
+  EXPECT_EQ(replies().at(0).reply.verdict, Decision::Timeout);
 }
 
 TEST_F(Asking, WhenARulesAnswerIsNotTakenAPersonIsWanted) {
   ask("r1", "make test");
-  world.host_answered(replies().at(0).id, fail(protocol::Refusal::Stale, "that prompt is not open any more"));
+  world.host_answered(replies().at(0).id, fail(protocol::NackCode::Stale, "that prompt is not open any more"));
   EXPECT_EQ(open(), Ids{"r1"});
   EXPECT_EQ(wanted().size(), 1u);
   world.pass(600s);
@@ -415,7 +415,7 @@ TEST_F(Asking, APersonApproves) {
   EXPECT_EQ(answer(person, R"("request":"r1","decision":"approve","reason":"go on")"), "none yet");
   const auto said = replies();
   ASSERT_EQ(said.size(), 1u);
-  EXPECT_EQ(said[0].reply.verdict, Verdict::Allow);
+  EXPECT_EQ(said[0].reply.verdict, Decision::Allow);
   EXPECT_EQ(said[0].reply.reason, "go on");
   EXPECT_EQ(said[0].by, "human");
   world.host_answered(said[0].id, {});
@@ -465,7 +465,7 @@ TEST_F(Asking, OnlyOneAnswerIsOnItsWay) {
   const auto first = replies();
   EXPECT_EQ(answer(person, R"("request":"r1","decision":"approve")"), "BUSY");
   EXPECT_TRUE(replies().empty());
-  world.host_answered(first.at(0).id, fail(protocol::Refusal::BadRequest, "1 asked and 0 answered"));
+  world.host_answered(first.at(0).id, fail(protocol::NackCode::BadRequest, "1 asked and 0 answered"));
   EXPECT_EQ(outcome(person), "BAD_REQUEST") << "the host's own reason";
   answer(person, R"("request":"r1","decision":"approve")");
   EXPECT_EQ(replies().size(), 1u);

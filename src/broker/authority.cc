@@ -5,21 +5,21 @@
 
 namespace relay::broker {
 
-using protocol::Refusal;
+using protocol::NackCode;
 
-std::optional<Core::Objection> Core::require_user(const Connection& connection, std::string_view action) {
+std::optional<Core::Rejection> Core::require_user(const ConnectionState& connection, std::string_view action) {
   auto reason = protocol::user_only_reason(action, connection.peer.origin);
   if (reason.empty()) return std::nullopt;
-  return Objection{Refusal::Refused, std::move(reason)};
+  return Rejection{NackCode::Refused, std::move(reason)};
 }
 
-bool Core::is_same_agent(const Connection& connection, std::string_view agent) {
+bool Core::is_same_agent(const ConnectionState& connection, std::string_view agent) {
   const auto& origin = connection.peer.origin;
   if (!connection.query_only && connection.agent.value() == agent) return true;
   return origin.is_agent() && !origin.agent.empty() && origin.agent == agent;
 }
 
-std::optional<Core::Objection> Core::check_reader(const Connection& connection, const AgentName& recipient) {
+std::optional<Core::Rejection> Core::check_reader(const ConnectionState& connection, const AgentName& recipient) {
   const bool is_recipient =
       connection.query_only ? connection.peer.origin.agent == recipient.value() : connection.agent == recipient;
   return is_recipient ? std::nullopt : require_user(connection, "mark the messages of others as read");
@@ -29,11 +29,11 @@ bool Core::is_system_token(std::string_view token) const {
   return !info_.system_token.empty() && equal_in_constant_time(token, info_.system_token);
 }
 
-void Core::check_system_token(Connection& connection, std::string_view token) const {
+void Core::check_system_token(ConnectionState& connection, std::string_view token) const {
   connection.trusted = connection.peer.origin.daemon || is_system_token(token);
 }
 
-std::optional<Core::Objection> Core::check_name_use(const Connection& connection, std::string_view name) const {
+std::optional<Core::Rejection> Core::check_name_use(const ConnectionState& connection, std::string_view name) const {
   const auto place = agents_.find(name);
   const bool users = place != agents_.end() && place->second.record.entity == protocol::EntityType::User;
   if (name == protocol::kUserName || users) {
@@ -41,10 +41,10 @@ std::optional<Core::Objection> Core::check_name_use(const Connection& connection
   }
   if (!protocol::is_reserved_name(name)) return std::nullopt;
   if (name == protocol::kUserName && connection.trusted) return std::nullopt;
-  return Objection{Refusal::BadRequest, format("the name '{}' is reserved; choose another", name)};
+  return Rejection{NackCode::BadRequest, format("the name '{}' is reserved; choose another", name)};
 }
 
-std::optional<Core::Objection> Core::check_hello_name(const Connection& connection,
+std::optional<Core::Rejection> Core::check_hello_name(const ConnectionState& connection,
                                                       const protocol::Hello& hello) const {
   if (hello.entity == protocol::EntityType::User) {
     if (auto refused = require_user(connection, "join as a user")) return refused;
@@ -56,7 +56,7 @@ std::optional<Core::Objection> Core::check_hello_name(const Connection& connecti
 }
 
 /// The HTTP API passes on names that its callers choose; only the user's own stands for the user.
-bool Core::speaks_as_user(const Connection& connection, std::string_view from) {
+bool Core::speaks_as_user(const ConnectionState& connection, std::string_view from) {
   const auto& origin = connection.peer.origin;
   return connection.trusted && origin.is_user() && (!origin.daemon || from == protocol::kUserName);
 }
@@ -66,7 +66,7 @@ bool Core::stands_for_user(const AgentState& agent) {
          agent.name().value() == protocol::kUserName;
 }
 
-bool Core::gives_task_as_user(const Connection& connection, const protocol::SpawnRequest& spawn,
+bool Core::gives_task_as_user(const ConnectionState& connection, const protocol::SpawnRequest& spawn,
                               std::string_view token) const {
   const auto& origin = connection.peer.origin;
   if (!connection.query_only || !origin.is_user()) return false;

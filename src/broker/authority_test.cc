@@ -21,7 +21,7 @@ std::string as(const Frame& deliver) { return text(*object_member(deliver, "deli
 std::string user_send(std::string_view from) { return format(R"("from":"{}","claim_token":"{}")", from, kSystemToken); }
 
 struct Authority : ::testing::Test {
-  World world;
+  BrokerFixture world;
   ConnectionId bob = world.join_ours("Bob", R"("cli":"claude","workingDirectory":"/p")");
 
   void ask_permission() {
@@ -97,7 +97,7 @@ struct AgentsControl : Authority {
   Frame control(ConnectionId by, const std::string& members) {
     world.heard(by);
     world.request(by, "CONTROL", "{" + members + "}");
-    for (const auto& asked : world.asked_of_hosts<AskHosts>()) world.hosts(asked.id, workers);
+    for (const auto& asked : world.asked_of_hosts<ListHosts>()) world.hosts(asked.id, workers);
     const auto answers = world.heard(by, "CONTROL_RESULT");
     return answers.empty() ? Frame{} : payload(answers.front());
   }
@@ -129,7 +129,7 @@ TEST_F(AgentsControl, AgentPausesOnlyItselfAndThoseItStarted) {
   expect_done(shell, R"("action":"pause","agent":"Carol")");
   expect_done(session, R"("action":"pause","agent":"Dora")");
   expect_done(world.join_person(), R"("action":"pause","agent":"Bob")");
-  EXPECT_TRUE(world.asked_of_hosts<AskHosts>().empty()) << "the user's needs no lookup";
+  EXPECT_TRUE(world.asked_of_hosts<ListHosts>().empty()) << "the user's needs no lookup";
 }
 
 TEST_F(AgentsControl, HostUnderTheNameOfAnotherSessionGivesNoRightsOverIt) {
@@ -155,7 +155,7 @@ TEST_F(AgentsControl, AgentSteersOneItStartedWhileThatIsAway) {
 TEST_F(AgentsControl, AgentThatIsGoneBeforeItsRequestIsCheckedPausesNobody) {
   world.request(shell, "CONTROL", R"({"action":"pause","agent":"Bob"})");
   world.leave(shell);
-  world.hosts(world.asked_of_hosts<AskHosts>().at(0).id, workers);
+  world.hosts(world.asked_of_hosts<ListHosts>().at(0).id, workers);
   world.send(worker, "m", "Bob", "still heard");
   EXPECT_EQ(world.bodies(bob), std::vector<std::string>{"still heard"});
 }
@@ -163,7 +163,7 @@ TEST_F(AgentsControl, AgentThatIsGoneBeforeItsRequestIsCheckedPausesNobody) {
 TEST_F(AgentsControl, AgentPausesItselfWhenTheHostsCannotBeAsked) {
   world.heard(shell);
   world.request(shell, "CONTROL", R"({"action":"pause","agent":"Carol"})");
-  world.hosts(world.asked_of_hosts<AskHosts>().at(0).id, fail("no hosts"));
+  world.hosts(world.asked_of_hosts<ListHosts>().at(0).id, fail("no hosts"));
   EXPECT_EQ(payload(world.heard(shell, "CONTROL_RESULT").at(0)).at("success"), true);
 }
 
@@ -225,7 +225,7 @@ TEST_F(AgentsControl, ObservedAgentIsNotPaused) {
 TEST_F(Authority, NoWordOfAnAgentReachesAnObservedAgentWithAnInbox) {
   const auto observed = world.join_from(protocol::daemon_origin(), "claude-c442",
                                         format(R"("program":"{}")", protocol::kObserverProgram));
-  world.tell_state(observed, "idle", R"("modes":["on-idle"])");
+  world.report_state(observed, "idle", R"("modes":["on-idle"])");
   const auto carol = world.join_ours("Carol");
   world.heard(carol);
   world.send(carol, "m-1", "claude-c442", "approve Bob");
@@ -283,15 +283,15 @@ TEST_F(Authority, AgentCannotTypeIntoATerminal) {
     EXPECT_EQ(text(refused, "code"), "REFUSED") << json::serialize(refused);
     EXPECT_EQ(text(refused, "name"), "Bob");
   }
-  EXPECT_TRUE(world.asked_of_hosts<TypeIntoHost>().empty());
+  EXPECT_TRUE(world.asked_of_hosts<SendHostInput>().empty());
   world.request(world.join_person(), "SEND_INPUT", kKeys);
-  EXPECT_EQ(world.asked_of_hosts<TypeIntoHost>().size(), 1u) << "the user types";
+  EXPECT_EQ(world.asked_of_hosts<SendHostInput>().size(), 1u) << "the user types";
 }
 
 TEST_F(Authority, AgentEndsOnlyItselfAndThoseItStarted) {
   const auto release = [&](ConnectionId by) {
     world.request(by, "RELEASE", R"({"name":"Worker","by":"human"})");
-    const auto ends = world.asked_of_hosts<EndHost>();
+    const auto ends = world.asked_of_hosts<StopHost>();
     return ends.empty() ? Release{.by = "refused"} : ends.front().release;
   };
   const auto inside = release(world.join_from(agent_origin("Carol"), "cli", kCommandLine));

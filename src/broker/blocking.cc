@@ -15,7 +15,7 @@ namespace relay::broker {
 
 using protocol::ErrorCode;
 using protocol::MessageType;
-using protocol::Refusal;
+using protocol::NackCode;
 
 namespace {
 
@@ -24,7 +24,7 @@ constexpr std::size_t kMaxRequestsPerClient = 1'000;  // of one connection
 
 /// Kinds that tell something without answering anything.
 bool is_aside(const protocol::SendView& view) {
-  return protocol::wakes_nobody(view) || view.kind == protocol::MessageKind::Thinking;
+  return protocol::is_silent(view) || view.kind == protocol::MessageKind::Thinking;
 }
 
 /// Does the agent work on something that it was given before?
@@ -34,9 +34,9 @@ bool is_working(const AgentState* agent) {
 
 }  // namespace
 
-bool Core::await_answer(Sending& sending) {
+bool Core::await_answer(SendContext& sending) {
   const auto& sync = *sending.meta.sync;
-  const auto refuse_sync = [&](Refusal refusal, const std::string& reason) {
+  const auto refuse_sync = [&](NackCode refusal, const std::string& reason) {
     if (sending.connection.wants_answers())
       refuse(sending, refusal, reason, kBusyRetryMs);
     else
@@ -48,17 +48,17 @@ bool Core::await_answer(Sending& sending) {
   if (const auto open = syncs_.find(sync.correlation_id); open != syncs_.end()) {
     const bool same = open->second.asker == sending.connection.id && open->second.message == sending.envelope.id;
     return same ||
-           refuse_sync(Refusal::BadRequest, format("the correlation id {} is in use already", sync.correlation_id));
+           refuse_sync(NackCode::BadRequest, format("the correlation id {} is in use already", sync.correlation_id));
   }
   if (syncs_.size() >= kMaxOpenRequests)
-    return refuse_sync(Refusal::Busy, "too many blocking messages are open; try again later");
+    return refuse_sync(NackCode::Busy, "too many blocking messages are open; try again later");
   if (sending.connection.open_requests >= kMaxRequestsPerClient)
-    return refuse_sync(Refusal::Busy, format("{} blocking messages of this connection are open; wait for an answer",
-                                             sending.connection.open_requests));
+    return refuse_sync(NackCode::Busy, format("{} blocking messages of this connection are open; wait for an answer",
+                                              sending.connection.open_requests));
   const std::string_view to = sending.envelope.to;
   const bool direct = find_agent(to) != nullptr;
   const SteadyTime due = now_.steady + Millis{timeout};
-  syncs_.emplace(sync.correlation_id, WaitingSync{.asker = sending.connection.id,
+  syncs_.emplace(sync.correlation_id, PendingSync{.asker = sending.connection.id,
                                                   .message = std::string{sending.envelope.id},
                                                   .to = direct ? std::string{to} : std::string{},
                                                   .due = due,
@@ -74,11 +74,11 @@ void Core::end_sync(Syncs::iterator sync) {
   const auto [first, last] = syncs_with_.equal_range(sync->second.to);
   const auto asked = std::find_if(first, last, [&](const auto& entry) { return entry.second == sync->first; });
   if (asked != last) syncs_with_.erase(asked);
-  if (Connection* asker = find(sync->second.asker)) --asker->open_requests;
+  if (ConnectionState* asker = find(sync->second.asker)) --asker->open_requests;
   syncs_.erase(sync);
 }
 
-void Core::end_requests_of(const Connection& asker) {
+void Core::end_requests_of(const ConnectionState& asker) {
   for (auto sync = syncs_.begin(); asker.open_requests > 0 && sync != syncs_.end();) {
     const auto here = sync++;
     if (here->second.asker == asker.id) end_sync(here);
@@ -88,17 +88,17 @@ void Core::end_requests_of(const Connection& asker) {
 void Core::mark_request_given(const AgentName& asked, Key message) {
   const auto [first, last] = syncs_with_.equal_range(asked.value());
   for (auto entry = first; entry != last; ++entry)
-    if (WaitingSync& sync = syncs_.at(entry->second); sync.key == message) sync.given = true;
+    if (PendingSync& sync = syncs_.at(entry->second); sync.key == message) sync.given = true;
 }
 
-void Core::mark_plain_answer(const Sending& sending, records::Message& message) {
+void Core::mark_plain_answer(const SendContext& sending, records::Message& message) {
   const auto [first, last] = syncs_with_.equal_range(message.from.value());
   if (first == last || !message.thread.empty() || is_aside(sending.view) ||
       message.payload_meta.find("\"replyTo\"") != std::string::npos)
     return;
-  WaitingSync* only = nullptr;
+  PendingSync* only = nullptr;
   for (auto entry = first; entry != last; ++entry) {
-    WaitingSync& sync = syncs_.at(entry->second);
+    PendingSync& sync = syncs_.at(entry->second);
     if (sync.from != message.to || sync.key == Key{}) continue;
     if (only != nullptr) return;
     only = &sync;
@@ -108,7 +108,7 @@ void Core::mark_plain_answer(const Sending& sending, records::Message& message) 
   if (!only->given && is_working(find_agent(message.from.value()))) return;
   only->answer = message.key;
   if (limits_.explain)
-    note(Note::Level::Debug,
+    note(WriteLog::Level::Debug,
          format("plain answer recognised message={} request={} from={} to={}", records::short_id(message.key),
                 records::short_id(only->key), message.from.value(), message.to));
   message.payload_meta = protocol::with_reply_to(message.payload_meta, records::short_id(only->key));
@@ -117,7 +117,7 @@ void Core::mark_plain_answer(const Sending& sending, records::Message& message) 
 void Core::forget_request(const records::Message& message) {
   const auto [first, last] = syncs_with_.equal_range(message.from.value());
   for (auto entry = first; entry != last; ++entry)
-    if (WaitingSync& sync = syncs_.at(entry->second); sync.answer == message.key) sync.answer = {};
+    if (PendingSync& sync = syncs_.at(entry->second); sync.answer == message.key) sync.answer = {};
   if (message.payload_meta.find("\"sync\"") == std::string::npos) return;
   for (auto& [id, sync] : syncs_)
     if (sync.key == message.key) sync.key = {};  // it comes again under the same id
@@ -128,11 +128,11 @@ std::optional<AgentName> Core::answer_syncs(const records::Message& message) {
   if (first == last) return std::nullopt;
   const auto meta = protocol::parse_send_meta(message.payload_meta);
   const auto view = protocol::parse_send(message.payload);
-  const auto names = [&](const WaitingSync& sync) {
+  const auto names = [&](const PendingSync& sync) {
     return meta && !meta->reply_to.empty() &&
            (meta->reply_to == sync.message || meta->reply_to == records::short_id(sync.key));
   };
-  const auto answers = [&](const WaitingSync& sync) {
+  const auto answers = [&](const PendingSync& sync) {
     if (sync.from != message.to || sync.key == Key{}) return false;
     return names(sync) || (!sync.thread.empty() && sync.thread == message.thread);
   };
@@ -140,7 +140,7 @@ std::optional<AgentName> Core::answer_syncs(const records::Message& message) {
   if (found == last) return std::nullopt;
   std::optional<AgentName> answered;
   const auto sync = syncs_.find(found->second);
-  if (Connection* asker = find(sync->second.asker); asker != nullptr && asker->speaks()) {
+  if (ConnectionState* asker = find(sync->second.asker); asker != nullptr && asker->speaks()) {
     const std::string_view matched = sync->second.answer == message.key ? "only-request"
                                      : names(sync->second)              ? "reply"
                                                                         : "thread";
@@ -148,7 +148,7 @@ std::optional<AgentName> Core::answer_syncs(const records::Message& message) {
     payload.field("ack_id", sync->second.message).field("correlationId", sync->first);
     payload.raw("response", view && !view->body.empty() ? view->body : "\"\"");
     payload.field("messageId", records::short_id(message.key)).field("matchedBy", matched);
-    say(*asker, MessageType::Ack, payload.take(), message.from.value(), sync->second.from);
+    send_new(*asker, MessageType::Ack, payload.take(), message.from.value(), sync->second.from);
     answered = AgentName{sync->second.from};
   }
   end_sync(sync);

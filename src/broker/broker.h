@@ -118,47 +118,47 @@ struct RosterEntry {
 
 class Broker {
  public:
-  Broker(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapshot, Random& random, Moment now);
+  Broker(const BrokerLimits& limits, ServerInfo info, records::WorkspaceState snapshot, Random& random, Timestamp now);
   ~Broker();
 
   // What happens to connections.
-  void on_connect(ConnectionId connection, PeerProcess peer, Moment now);
+  void on_connect(ConnectionId connection, PeerProcess peer, Timestamp now);
   /// One frame's JSON body, as it came.
-  void on_frame(ConnectionId connection, std::string_view frame, Moment now);
+  void on_frame(ConnectionId connection, std::string_view frame, Timestamp now);
   /// The stream broke the framing rules; the reason is told to the peer and it is closed.
-  void on_bad_stream(ConnectionId connection, std::string_view reason, Moment now);
+  void on_bad_stream(ConnectionId connection, std::string_view reason, Timestamp now);
   /// The peer took bytes from its queue; `left` still wait there.
-  void on_written(ConnectionId connection, std::size_t left, Moment now);
-  void on_disconnect(ConnectionId connection, std::string_view reason, Moment now);
+  void on_written(ConnectionId connection, std::size_t left, Timestamp now);
+  void on_disconnect(ConnectionId connection, std::string_view reason, Timestamp now);
 
   // What the store answers.
   /// `newest` is the number of the last event there is.
-  void on_committed(records::Ticket up_to, records::EventNumber newest, Moment now);
+  void on_committed(records::CommitTicket up_to, records::EventSeq newest, Timestamp now);
   /// There are events up to this number, of what was committed earlier.
-  void on_newest_event(records::EventNumber newest, Moment now);
-  void on_commit_failed(records::Ticket from, records::Ticket to, std::string_view why, Moment now);
-  void on_damage(const StoreDamage& damage, Moment now);
-  void on_backlog(records::BacklogPage page, Moment now);
-  void on_backlog_failed(const records::BacklogRequest& asked, std::string_view why, Moment now);
-  void on_expired(records::ExpireResult result, Moment now);
-  void on_expire_failed(std::string_view why, Moment now);
-  void on_messages(QueryId id, Result<std::vector<records::MessageRow>> rows, Moment now);
-  void on_trace(QueryId id, Result<records::Trace> trace, Moment now);
-  void on_stats(QueryId id, Result<records::StoreStats> stats, Moment now);
-  void on_held(QueryId id, Result<records::HeldPage> page, Moment now);
-  void on_dead(QueryId id, Result<std::vector<records::DeadLetter>> letters, Moment now);
-  void on_events(QueryId id, Result<records::EventPage> page, Moment now);
-  void on_usage(QueryId id, Result<std::vector<records::UsageSum>> sums, Moment now);
-  void on_session(QueryId id, Result<records::SessionRow> row, Moment now);
+  void on_newest_event(records::EventSeq newest, Timestamp now);
+  void on_commit_failed(records::CommitTicket from, records::CommitTicket to, std::string_view why, Timestamp now);
+  void on_damage(const StoreDamage& damage, Timestamp now);
+  void on_backlog(records::BacklogPage page, Timestamp now);
+  void on_backlog_failed(const records::BacklogRequest& asked, std::string_view why, Timestamp now);
+  void on_expired(records::ExpireResult result, Timestamp now);
+  void on_expire_failed(std::string_view why, Timestamp now);
+  void on_messages(QueryId id, Result<std::vector<records::MessageRow>> rows, Timestamp now);
+  void on_trace(QueryId id, Result<records::Trace> trace, Timestamp now);
+  void on_stats(QueryId id, Result<records::StoreStats> stats, Timestamp now);
+  void on_held(QueryId id, Result<records::HeldPage> page, Timestamp now);
+  void on_dead(QueryId id, Result<std::vector<records::DeadLetter>> letters, Timestamp now);
+  void on_events(QueryId id, Result<records::EventPage> page, Timestamp now);
+  void on_usage(QueryId id, Result<std::vector<records::UsageSum>> sums, Timestamp now);
+  void on_session(QueryId id, Result<records::SessionRow> row, Timestamp now);
 
   // What became of agents that run for others.
-  void on_host_started(QueryId id, Result<std::int32_t> pid, Moment now);
-  void on_host_done(QueryId id, Result<void> outcome, Moment now);  // EndHost, TypeIntoHost
-  void on_hosts(QueryId id, Result<std::vector<Worker>> workers, Moment now);
+  void on_host_started(QueryId id, Result<std::int32_t> pid, Timestamp now);
+  void on_host_done(QueryId id, Result<void> outcome, Timestamp now);  // EndHost, TypeIntoHost
+  void on_hosts(QueryId id, Result<std::vector<Worker>> workers, Timestamp now);
 
-  void on_host_answered(QueryId id, Result<void> outcome, Moment now);  // AnswerPrompt
+  void on_host_answered(QueryId id, Result<void> outcome, Timestamp now);  // AnswerPrompt
   /// What hosts left of sessions that ended unheard (FindEndedSessions). May be empty.
-  void on_ended_sessions(const std::vector<protocol::EndedSession>& ended, Moment now);
+  void on_ended_sessions(const std::vector<protocol::EndedSession>& ended, Timestamp now);
 
   /// What is approved without a person, from the next request on. Before the first call: nothing.
   void use_policy(std::shared_ptr<const permissions::Policy> policy);
@@ -166,26 +166,26 @@ class Broker {
   void use_spawn_policy(std::shared_ptr<const SpawnPolicy> policy);
 
   // Time.
-  void on_tick(Moment now);
+  void on_tick(Timestamp now);
   /// Forgets names that were last used before then, in several commits when they are many.
-  void forget_unused(WallMs older_than, Moment now);
+  void forget_unused(WallMs older_than, Timestamp now);
   /// When `on_tick` is wanted next; empty when nothing waits for time.
   [[nodiscard]] std::optional<SteadyTime> next_tick() const;
 
   /// Says BYE to everyone and closes; further frames are ignored. What is being committed still gets its answer.
   /// `reason` is a sentence for all of them.
-  void shut_down(Moment now, std::string_view reason = protocol::kDaemonStopping);
+  void shut_down(Timestamp now, std::string_view reason = protocol::kDaemonStopping);
   /// True once nothing waits for a commit.
-  [[nodiscard]] bool quiet() const;
+  [[nodiscard]] bool is_idle() const;
 
   /// The effects since the last call, in order. While gathering goes on, what is to be saved is not among them yet: what
   /// many inputs change then shares one commit.
-  enum class Gathering : std::uint8_t { Ends, GoesOn };
-  [[nodiscard]] Effects take_effects(Gathering gathering = Gathering::Ends);
+  enum class Batching : std::uint8_t { Ends, GoesOn };
+  [[nodiscard]] Effects take_effects(Batching gathering = Batching::Ends);
   /// Effects that are carried out: their room is used again.
-  void give_back(Effects effects);
+  void recycle(Effects effects);
   /// Does anything wait for the gathering to end?
-  [[nodiscard]] bool has_gathered() const;
+  [[nodiscard]] bool has_open_batch() const;
 
   [[nodiscard]] std::vector<RosterEntry> roster() const;
 

@@ -11,8 +11,8 @@ namespace relay::broker {
 
 using protocol::ErrorCode;
 using protocol::MessageType;
-using protocol::Refusal;
-using records::Carriage;
+using protocol::NackCode;
+using records::FrameKind;
 
 namespace {
 
@@ -30,14 +30,14 @@ std::string folded(std::string_view channel) {
 
 // ---------------------------------------------------------------- topics
 
-std::optional<Core::Objection> Core::set_subscription(AgentState& agent, const std::string& topic, bool subscribe) {
+std::optional<Core::Rejection> Core::set_subscription(AgentState& agent, const std::string& topic, bool subscribe) {
   auto& topics = agent.session->topics;
   const auto place = std::ranges::find(topics, topic);
   if (subscribe == (place != topics.end())) return std::nullopt;
   if (subscribe) {
     if (topics.size() >= protocol::kMaxTopicsPerSession)
-      return Objection{Refusal::BadRequest, format("at most {} topics per session; unsubscribe from one first",
-                                                   protocol::kMaxTopicsPerSession)};
+      return Rejection{NackCode::BadRequest, format("at most {} topics per session; unsubscribe from one first",
+                                                    protocol::kMaxTopicsPerSession)};
     topics.push_back(topic);
     topics_[topic].insert(agent.name());
     save_eventually(records::AddSubscription{agent.session->id, topic});
@@ -50,7 +50,7 @@ std::optional<Core::Objection> Core::set_subscription(AgentState& agent, const s
   return std::nullopt;
 }
 
-void Core::on_subscribe(Connection& connection, const protocol::Envelope& envelope, bool subscribe) {
+void Core::on_subscribe(ConnectionState& connection, const protocol::Envelope& envelope, bool subscribe) {
   AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
   if (agent == nullptr) return;
   const std::string topic{envelope.topic};
@@ -81,24 +81,24 @@ void Core::list_topics(text::JsonWriter& out, const protocol::TopicsRequest& wan
   out.end();
 }
 
-void Core::on_topics(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_topics(ConnectionState& connection, const protocol::Envelope& envelope) {
   using Wanted = protocol::TopicsRequest::Action;
   const auto wanted = protocol::parse_topics(envelope.payload);
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
   text::JsonWriter payload;
-  std::optional<Objection> objection;
+  std::optional<Rejection> objection;
   if (wanted->action != Wanted::List) {
     const std::string& name = wanted->agent.empty() ? connection.agent.value() : wanted->agent;
     AgentState* agent = find_agent(name);
     if (!connection.query_only && name != connection.agent.value())
-      objection = Objection{Refusal::NotOwner, "a session changes its own subscriptions only"};
+      objection = Rejection{NackCode::NotOwner, "a session changes its own subscriptions only"};
     else if (auto refused = is_same_agent(connection, name) ? std::nullopt
                                                             : require_user(connection, "change topics of other agents"))
       objection = std::move(refused);
     else if (agent == nullptr)
-      objection = Objection{Refusal::UnknownRecipient, unknown_recipient(name)};
+      objection = Rejection{NackCode::UnknownRecipient, unknown_recipient(name)};
     else if (!agent->session || agent->removing)
-      objection = Objection{Refusal::BadRequest,
+      objection = Rejection{NackCode::BadRequest,
                             format("{} has no session, and a subscription belongs to one; what reaches also those who "
                                    "are away is a channel: agent-relay channels join",
                                    name)};
@@ -162,37 +162,37 @@ std::vector<AgentName> Core::channel_members(const std::string& channel) const {
   return {place->second.begin(), place->second.end()};
 }
 
-std::optional<Core::Objection> Core::objection_to_join(const AgentName& member) {
+std::optional<Core::Rejection> Core::check_join(const AgentName& member) {
   if (membership_count_ >= kMaxMemberships)
-    return Objection{Refusal::Busy, format("{} memberships exist already; leave a channel first", membership_count_)};
+    return Rejection{NackCode::Busy, format("{} memberships exist already; leave a channel first", membership_count_)};
   const auto joined =
       std::ranges::count_if(channels_, [&](const auto& channel) { return channel.second.contains(member); });
   if (std::cmp_greater_equal(joined, protocol::kMaxChannelsPerAgent))
-    return Objection{Refusal::BadRequest,
+    return Rejection{NackCode::BadRequest,
                      format("{} is in {} channels already; leave one first", member.value(), joined)};
   if (find_agent(member.value()) == nullptr && !has_room_for_name())
-    return Objection{Refusal::Busy, format("{} agents are known already; remove one first", agents_.size())};
+    return Rejection{NackCode::Busy, format("{} agents are known already; remove one first", agents_.size())};
   return std::nullopt;
 }
 
 /// An agent joins and leaves channels itself; the user decides for others.
-std::optional<Core::Objection> Core::check_member(const Connection& connection, const AgentName& member) {
+std::optional<Core::Rejection> Core::check_member(const ConnectionState& connection, const AgentName& member) {
   if (is_same_agent(connection, member.value())) return std::nullopt;
   return require_user(connection, "change channels of other agents");
 }
 
-void Core::on_channel_change(Connection& connection, const protocol::Envelope& envelope, bool join) {
+void Core::on_channel_change(ConnectionState& connection, const protocol::Envelope& envelope, bool join) {
   const auto wanted = protocol::parse_channel_change(envelope.payload);
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
   const bool for_another = !wanted->member.empty();
   const AgentName member = for_another ? AgentName{wanted->member} : connection.agent;
   if (const auto refused = check_member(connection, member))
     return error(connection, ErrorCode::Unauthorized, refused->sentence);
-  if (const auto objection = join ? objection_to_join(member) : std::nullopt)
-    return error(connection, objection->refusal == Refusal::Busy ? ErrorCode::Busy : ErrorCode::BadRequest,
+  if (const auto objection = join ? check_join(member) : std::nullopt)
+    return error(connection, objection->refusal == NackCode::Busy ? ErrorCode::Busy : ErrorCode::BadRequest,
                  objection->sentence);
   if (join && find_agent(member.value()) == nullptr)
-    admit_guest(member.value());  // known from now on, so that what is said there waits for it
+    register_one_shot_sender(member.value());  // known from now on, so that what is said there waits for it
   const std::string channel = folded(wanted->channel);
   if (!(join ? join_channel(channel, member) : leave_channel(channel, member))) return;
   if (join)
@@ -204,9 +204,10 @@ void Core::on_channel_change(Connection& connection, const protocol::Envelope& e
     AgentState* other = name == member ? nullptr : find_agent(name.value());
     if (other == nullptr) continue;
     for (const ConnectionId id : other->connections) {
-      Connection* listener = find(id);
+      ConnectionState* listener = find(id);
       if (listener != nullptr && listener->phase == Phase::Active) {
-        say(*listener, join ? MessageType::ChannelJoin : MessageType::ChannelLeave, envelope.payload, member.value());
+        send_new(*listener, join ? MessageType::ChannelJoin : MessageType::ChannelLeave, envelope.payload,
+                 member.value());
       }
     }
   }
@@ -218,31 +219,32 @@ bool Core::hears_channel(const AgentState& agent, std::string_view channel) cons
   return folded(channel) == protocol::kGeneralChannel ? in_audience(agent) : true;
 }
 
-void Core::on_channel_message(Connection& connection, const protocol::Envelope& envelope, std::size_t frame_bytes) {
-  Sending sending{connection,
-                  envelope,
-                  connection.query_only ? nullptr : find_agent(connection.agent.value()),
-                  connection.agent,
-                  frame_bytes,
-                  {},
-                  {},
-                  {}};
+void Core::on_channel_message(ConnectionState& connection, const protocol::Envelope& envelope,
+                              std::size_t frame_bytes) {
+  SendContext sending{connection,
+                      envelope,
+                      connection.query_only ? nullptr : find_agent(connection.agent.value()),
+                      connection.agent,
+                      frame_bytes,
+                      {},
+                      {},
+                      {}};
   if (already_answered(sending)) return;
   const auto wanted = protocol::parse_channel_post(envelope.payload);
-  if (!wanted) return refuse(sending, Refusal::BadRequest, wanted.error().message());
+  if (!wanted) return refuse(sending, NackCode::BadRequest, wanted.error().message());
   auto view = protocol::parse_send(envelope.payload);
-  if (!view) return refuse(sending, Refusal::BadRequest, view.error().message());
+  if (!view) return refuse(sending, NackCode::BadRequest, view.error().message());
   auto meta = protocol::parse_send_meta(envelope.payload_meta);
-  if (!meta) return refuse(sending, Refusal::BadRequest, meta.error().message());
+  if (!meta) return refuse(sending, NackCode::BadRequest, meta.error().message());
   sending.view = std::move(*view);
   sending.meta = std::move(*meta);
   sending.meta.sync.reset();  // nobody in particular is asked
   if (!within_rate(sending) || !fits_a_frame(sending)) return;
-  if (const auto late = too_late(sending); !late.empty()) return refuse(sending, Refusal::Expired, late);
-  if (wished_before(sending)) return acknowledge_when_saved(sending);
+  if (const auto late = too_late(sending); !late.empty()) return refuse(sending, NackCode::Expired, late);
+  if (is_duplicate_key(sending)) return acknowledge_when_saved(sending);
   const auto members = channel_members(wanted->channel);
   if (!std::ranges::binary_search(members, connection.agent)) {
-    return refuse(sending, Refusal::BadRequest, format("you are not a member of {}; join it first", wanted->channel));
+    return refuse(sending, NackCode::BadRequest, format("you are not a member of {}; join it first", wanted->channel));
   }
   std::vector<AgentState*> audience;
   for (const AgentName& name : members) {
@@ -250,12 +252,12 @@ void Core::on_channel_message(Connection& connection, const protocol::Envelope& 
     if (agent != nullptr && hears_channel(*agent, wanted->channel)) audience.push_back(agent);
   }
   sending.to = wanted->channel;
-  if (const auto objection = objection_to(sending, audience))
+  if (const auto objection = check_policy_and_loops(sending, audience))
     return refuse(sending, objection->refusal, objection->sentence);
-  accept(sending, wanted->channel, audience, Carriage::ChannelMessage);
+  accept(sending, wanted->channel, audience, FrameKind::ChannelMessage);
 }
 
-void Core::on_membership_update(Sending& sending) {
+void Core::on_membership_update(SendContext& sending) {
   const auto data = parse_json_object(sending.view.data.empty() ? "{}" : sending.view.data);
   const json::object* update = data ? object_member(*data, "_channelMembershipUpdate") : nullptr;
   const auto channel = update != nullptr ? string_member(*update, "channel") : std::nullopt;
@@ -263,17 +265,17 @@ void Core::on_membership_update(Sending& sending) {
   const auto action = update != nullptr ? string_member(*update, "action") : std::nullopt;
   if (!channel || !member || !action || (*action != "join" && *action != "leave") ||
       !protocol::check_agent_name(*member)) {
-    return refuse(sending, Refusal::BadRequest,
+    return refuse(sending, NackCode::BadRequest,
                   "a message to _router carries data._channelMembershipUpdate {channel, member, action: join|leave}");
   }
   if (const auto fine = protocol::check_channel_name(*channel); !fine)
-    return refuse(sending, Refusal::BadRequest, fine.error().message());
+    return refuse(sending, NackCode::BadRequest, fine.error().message());
   const AgentName name{*member};
   if (const auto refused = check_member(sending.connection, name))
     return refuse(sending, refused->refusal, refused->sentence);
   if (*action == "join") {
-    if (const auto objection = objection_to_join(name)) return refuse(sending, objection->refusal, objection->sentence);
-    if (find_agent(name.value()) == nullptr) admit_guest(name.value());
+    if (const auto objection = check_join(name)) return refuse(sending, objection->refusal, objection->sentence);
+    if (find_agent(name.value()) == nullptr) register_one_shot_sender(name.value());
   }
   if (*action == "join" && join_channel(*channel, name))
     save_eventually(records::JoinChannel{{folded(*channel), name}});
@@ -284,7 +286,7 @@ void Core::on_membership_update(Sending& sending) {
 
 // ---------------------------------------------------------------- shadows
 
-void Core::on_shadow_bind(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_shadow_bind(ConnectionState& connection, const protocol::Envelope& envelope) {
   AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
   const auto wanted = protocol::parse_shadow_bind(envelope.payload);
   if (agent == nullptr || !wanted) {
@@ -304,7 +306,7 @@ void Core::on_shadow_bind(Connection& connection, const protocol::Envelope& enve
   save_session(*agent);
 }
 
-void Core::on_shadow_unbind(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_shadow_unbind(ConnectionState& connection, const protocol::Envelope& envelope) {
   AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
   const auto wanted = protocol::parse_shadow_unbind(envelope.payload);
   if (agent == nullptr || !wanted) {

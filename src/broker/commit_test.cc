@@ -7,15 +7,15 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::body;
+using testing::BrokerFixture;
 using testing::payload;
 using testing::text;
 using testing::token_of;
 using testing::with_token;
-using testing::World;
 using Texts = std::vector<std::string>;
 
 TEST(Broker, AcknowledgesAndDeliversOnlyAfterTheCommit) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   const auto bob = world.join_ours("Bob");
   world.heard(alice);
@@ -30,7 +30,7 @@ TEST(Broker, AcknowledgesAndDeliversOnlyAfterTheCommit) {
 }
 
 TEST(Broker, DeliversBeforeItAcknowledges) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.heard(alice);
   world.send(alice, "m1", "Alice", "to myself");
@@ -40,7 +40,7 @@ TEST(Broker, DeliversBeforeItAcknowledges) {
 }
 
 TEST(Broker, WelcomesOnlyAfterTheSessionIsStored) {
-  World world;
+  BrokerFixture world;
   world.hold_commits();
   const auto alice = world.join("Alice");
   EXPECT_TRUE(world.heard(alice).empty());
@@ -54,7 +54,7 @@ TEST(Broker, WelcomesOnlyAfterTheSessionIsStored) {
 }
 
 TEST(Broker, ForwardsThePayloadAsTheBytesThatCameIn) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   const auto bob = world.join("Bob");
   world.heard(bob);
@@ -70,7 +70,7 @@ TEST(Broker, ForwardsThePayloadAsTheBytesThatCameIn) {
 }
 
 TEST(Broker, SetsFromByTheConnectionWhateverTheFrameSays) {
-  World world;
+  BrokerFixture world;
   const auto mallory = world.join("Mallory");
   const auto bob = world.join("Bob");
   world.heard(bob);
@@ -79,7 +79,7 @@ TEST(Broker, SetsFromByTheConnectionWhateverTheFrameSays) {
 }
 
 TEST(Broker, AnswersAFailedCommitAndTakesTheSameMessageLater) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true,"outbox":"e"})");
   const auto bob = world.join_ours("Bob");
   world.heard(alice);
@@ -102,8 +102,8 @@ TEST(Broker, AnswersAFailedCommitAndTakesTheSameMessageLater) {
 }
 
 TEST(Broker, WhatNobodyWaitsForMayShareTheCommitOfTheNextMessage) {
-  using enum records::Haste;
-  World world;
+  using enum records::CommitMode;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   const auto bob = world.join_ours("Bob");
   world.hastes();
@@ -114,7 +114,7 @@ TEST(Broker, WhatNobodyWaitsForMayShareTheCommitOfTheNextMessage) {
 }
 
 TEST(Broker, KeepsAcknowledgementsThatCouldNotBeSavedUntilTheyCan) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   const auto bob = world.join_ours("Bob");
   world.send(alice, "m", "Bob", "hi");
@@ -129,7 +129,7 @@ TEST(Broker, KeepsAcknowledgementsThatCouldNotBeSavedUntilTheyCan) {
 }
 
 TEST(Broker, StoresTheSameIdOnceAndAnswersItTwice) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   const auto bob = world.join_ours("Bob");
   world.send(alice, "same", "Bob", "once");
@@ -146,7 +146,7 @@ TEST(Broker, StoresTheSameIdOnceAndAnswersItTwice) {
 }
 
 TEST(Broker, TellsTwoSendersWithTheSameIdApart) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   const auto carol = world.join_ours("Carol");
   const auto bob = world.join_ours("Bob");
@@ -156,7 +156,7 @@ TEST(Broker, TellsTwoSendersWithTheSameIdApart) {
 }
 
 TEST(Broker, RemembersAnOutboxForEver) {
-  World world;
+  BrokerFixture world;
   const std::string ours = R"("capabilities":{"send_ack":true,"outbox":"e"})";
   auto alice = world.join("Alice", ours);
   world.join_ours("Bob");
@@ -171,7 +171,7 @@ TEST(Broker, RemembersAnOutboxForEver) {
 }
 
 TEST(Broker, TakesAnOutboxFromWhereItStandsWhenTheStoreWasBegunAnew) {
-  World world;  // knows nothing of e-1 to e-3, which another store answered
+  BrokerFixture world;  // knows nothing of e-1 to e-3, which another store answered
   const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true,"outbox":"e"})");
   const auto bob = world.join_ours("Bob");
   world.heard(alice);
@@ -185,7 +185,7 @@ TEST(Broker, TakesAnOutboxFromWhereItStandsWhenTheStoreWasBegunAnew) {
 }
 
 TEST(Broker, RepeatsAFinalRefusalOfAnOutbox) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true,"outbox":"e"})");
   world.heard(alice);
   world.send(alice, "e-1", "Nobody", "x");
@@ -198,7 +198,7 @@ TEST(Broker, RepeatsAFinalRefusalOfAnOutbox) {
 }
 
 TEST(Broker, CountsTheNumberOfAMessageItCannotRead) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true,"outbox":"e"})");
   world.join_ours("Bob");
   world.heard(alice);
@@ -209,7 +209,7 @@ TEST(Broker, CountsTheNumberOfAMessageItCannotRead) {
 }
 
 TEST(Broker, RepeatsARefusalOnlyOnceItIsStored) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true,"outbox":"e"})");
   world.heard(alice);
   world.hold_commits();
@@ -222,7 +222,7 @@ TEST(Broker, RepeatsARefusalOnlyOnceItIsStored) {
 }
 
 TEST(Broker, DoesNotSendAgainWhatWasAcknowledgedWhileTheStoreFailed) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   auto bob = world.join_ours("Bob");
   const auto token = token_of(world, bob);
@@ -238,7 +238,7 @@ TEST(Broker, DoesNotSendAgainWhatWasAcknowledgedWhileTheStoreFailed) {
 }
 
 TEST(Broker, SavesWhatFailedBeforeWhatCameLater) {
-  World world;
+  BrokerFixture world;
   const auto bob = world.join_ours("Bob");
   world.fail_commits(true);
   world.request(bob, "CHANNEL_JOIN", R"({"channel":"#dev"})");
@@ -250,7 +250,7 @@ TEST(Broker, SavesWhatFailedBeforeWhatCameLater) {
 }
 
 TEST(Broker, OneAgentCannotUseUpTheProposalsOfAll) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   const auto bob = world.join_ours("Bob");
   for (int n = 0; n < 65; ++n)
@@ -263,7 +263,7 @@ TEST(Broker, OneAgentCannotUseUpTheProposalsOfAll) {
 }
 
 TEST(Broker, SendsItsOwnMessagesAgainWhenACommitFails) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   const auto bob = world.join("Bob");
   world.send(alice, "1", "_consensus", R"(PROPOSE: Ship it\nPARTICIPANTS: Bob\nTIMEOUT: 1000)");
@@ -276,7 +276,7 @@ TEST(Broker, SendsItsOwnMessagesAgainWhenACommitFails) {
 }
 
 TEST(Broker, StopsReadingFromAClientWhoseChangesCannotBeSavedForLong) {
-  World world;
+  BrokerFixture world;
   const auto bob = world.join_ours("Bob");
   const auto alice = world.join_ours("Alice");
   world.fail_commits(true);
@@ -293,7 +293,7 @@ TEST(Broker, StopsReadingFromAClientWhoseChangesCannotBeSavedForLong) {
 }
 
 TEST(Broker, ProposesOnceHoweverManyCommitsFail) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true,"outbox":"e"})");
   const auto bob = world.join_ours("Bob");
   world.heard(alice);
@@ -321,7 +321,7 @@ TEST(Broker, ProposesOnceHoweverManyCommitsFail) {
 }
 
 TEST(Broker, CountsADecidingVoteOnceItCanBeStored) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   const auto bob = world.join_ours("Bob");
   world.send(alice, "1", "_consensus", R"(PROPOSE: Ship it\nPARTICIPANTS: Bob)");
@@ -339,7 +339,7 @@ TEST(Broker, CountsADecidingVoteOnceItCanBeStored) {
 }
 
 TEST(Broker, LosesNoMessageBeforeAProposalWhoseCommitFailed) {
-  World world;
+  BrokerFixture world;
   const std::string ours = R"("capabilities":{"send_ack":true,"outbox":"e"})";
   auto alice = world.join("Alice", ours);
   world.join_ours("Bob");
@@ -364,7 +364,7 @@ TEST(Broker, LosesNoMessageBeforeAProposalWhoseCommitFailed) {
 }
 
 TEST(Broker, NumbersItsOwnMessagesOnceThoughTheirCommitFailed) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.leave(world.join_ours("Bob"));
   const auto propose = [&](const char* id) {
@@ -389,7 +389,7 @@ TEST(Broker, NumbersItsOwnMessagesOnceThoughTheirCommitFailed) {
 }
 
 TEST(Broker, RefusesByItsIdAMessageWhoseAddressIsNoAddress) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true,"outbox":"e"})");
   world.join_ours("Bob");
   world.heard(alice);
@@ -400,7 +400,7 @@ TEST(Broker, RefusesByItsIdAMessageWhoseAddressIsNoAddress) {
 }
 
 TEST(Broker, DoesNotKnowWhoeverLeftBeforeTheFailedCommitOfItsSession) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.heard(alice);
   world.hold_commits();

@@ -40,10 +40,10 @@ std::size_t bytes_of(const records::Change& change) {
 
 }  // namespace
 
-bool Core::has_gathered() const { return store_ != StoreState::Failing && (!changes_.empty() || !nothing_unsaved()); }
+bool Core::has_gathered() const { return store_ != StoreHealth::Failing && (!changes_.empty() || !nothing_unsaved()); }
 
 void Core::flush_changes() {
-  if (store_ == StoreState::Failing) return;
+  if (store_ == StoreHealth::Failing) return;
   retry_unsaved();
   for (auto& stream : streams_.take_forgotten()) changes_.emplace_back(records::ForgetStream{std::move(stream)});
   for (auto& stream : streams_.take_changed()) changes_.emplace_back(records::SetStream{std::move(stream)});
@@ -52,23 +52,23 @@ void Core::flush_changes() {
   emit(Persist{next_ticket_, std::move(changes_), haste_of(next_ticket_)});
   changes_ = {};
   changes_.reserve(room);  // the next commit is likely as large
-  next_ticket_ = records::Ticket{next_ticket_.value() + 1};
+  next_ticket_ = records::CommitTicket{next_ticket_.value() + 1};
 }
 
 /// A line of a ledger that nobody asked to hear of may share the commit of the next message.
-records::Haste Core::haste_of(records::Ticket ticket) const {
+records::CommitMode Core::haste_of(records::CommitTicket ticket) const {
   for (auto waiting = pending_.rbegin(); waiting != pending_.rend() && waiting->ticket == ticket; ++waiting) {
     const auto* save = std::get_if<PendingSave>(&waiting->what);
     const auto* call = std::get_if<PendingCall>(&waiting->what);
     const bool awaited = save != nullptr ? save->news && receipts_.contains(save->news->message->key)
-                                         : call == nullptr || call->haste == records::Haste::Now;
-    if (awaited) return records::Haste::Now;
+                                         : call == nullptr || call->haste == records::CommitMode::Now;
+    if (awaited) return records::CommitMode::Now;
   }
-  return records::Haste::WithTheNext;
+  return records::CommitMode::WithTheNext;
 }
 
 bool Core::nothing_unsaved() const {
-  return std::ranges::all_of(unsaved_, [](const Waiting& it) { return std::holds_alternative<PendingCall>(it); });
+  return std::ranges::all_of(unsaved_, [](const PendingWork& it) { return std::holds_alternative<PendingCall>(it); });
 }
 
 void Core::retry_unsaved() {
@@ -97,111 +97,113 @@ void Core::add_again(PendingSend& post) {
   for (const auto& delivery : post.deliveries) change(records::AddDelivery{delivery});
 }
 
-void Core::when_committed(std::move_only_function<void(Saving)> done) {
-  if (changes_.empty() && pending_.empty()) return done(nothing_unsaved() ? Saving::Done : Saving::Failed);
+void Core::when_committed(std::move_only_function<void(CommitResult)> done) {
+  if (changes_.empty() && pending_.empty()) return done(nothing_unsaved() ? CommitResult::Done : CommitResult::Failed);
   pending_.emplace_back(changes_.empty() ? pending_.back().ticket : next_ticket_, PendingCall{std::move(done)});
 }
 
-void Core::when_saved(std::move_only_function<void()> done, records::Haste haste) {
-  PendingCall call{[done = std::move(done)](Saving) mutable { done(); }, Tries::UntilSaved, haste};
+void Core::when_saved(std::move_only_function<void()> done, records::CommitMode haste) {
+  PendingCall call{[done = std::move(done)](CommitResult) mutable { done(); }, RetryMode::UntilSaved, haste};
   if (!changes_.empty() || !pending_.empty()) {
     pending_.emplace_back(changes_.empty() ? pending_.back().ticket : next_ticket_, std::move(call));
   } else if (nothing_unsaved()) {
-    call.done(Saving::Done);
+    call.done(CommitResult::Done);
   } else {
     unsaved_.emplace_back(std::move(call));
   }
 }
 
-void Core::save_eventually(records::Change saved, std::optional<News> news) {
+void Core::save_eventually(records::Change saved, std::optional<ReceiptContext> news) {
   saved_bytes_ += bytes_of(saved);
   changes_.push_back(saved);
   pending_.emplace_back(next_ticket_, PendingSave{std::move(saved), std::move(news)});
 }
 
-void Core::settle(Pending& pending, Saving saving, std::string_view why) {
+void Core::settle(Pending& pending, CommitResult saving, std::string_view why) {
   if (auto* sent = std::get_if<PendingSend>(&pending.what)) {
     finish(*sent, saving, why);
   } else if (auto* save = std::get_if<PendingSave>(&pending.what)) {
     const auto* line = std::get_if<records::ChangeDelivery>(&save->change);
-    if (saving == Saving::Failed) {
+    if (saving == CommitResult::Failed) {
       unsaved_.emplace_back(std::move(*save));
       return;
     }
     if (save->charged > 0) release_uncommitted(find(save->speaker), save->charged);
     if (line != nullptr) {
-      if (records::is_final(line->state)) unseen_.stored(Deed::Finished, line->key);
-      if (line->hold == records::Hold::Time) unseen_.stored(Deed::PutOff, line->key);
+      if (records::is_final(line->state)) unseen_.stored(DeliveryChange::Finished, line->key);
+      if (line->hold == records::Hold::Time) unseen_.stored(DeliveryChange::PutOff, line->key);
       if (save->news) tell(*line, *save->news);
     }
   } else if (auto& call = std::get<PendingCall>(pending.what);
-             saving == Saving::Failed && call.tries == Tries::UntilSaved) {
+             saving == CommitResult::Failed && call.tries == RetryMode::UntilSaved) {
     unsaved_.emplace_back(std::move(call));
   } else {
     call.done(saving);
   }
 }
 
-void Core::committed(records::Ticket up_to, records::EventNumber newest) {
-  store_trouble_.clear();
-  if (store_ != StoreState::Works) store_recovered();
+void Core::committed(records::CommitTicket up_to, records::EventSeq newest) {
+  store_error_.clear();
+  if (store_ != StoreHealth::Works) store_recovered();
   while (!pending_.empty() && pending_.front().ticket <= up_to) {
     Pending pending = pending_.take_front();
-    settle(pending, Saving::Done, {});
+    settle(pending, CommitResult::Done, {});
   }
   see_events(newest);
 }
 
-void Core::see_events(records::EventNumber newest) {
+void Core::see_events(records::EventSeq newest) {
   newest_event_ = std::max(newest_event_, newest);
-  show_watchers();
+  notify_subscribers();
 }
 
-void Core::commit_failed(records::Ticket from, records::Ticket to, std::string_view why) {
-  note(Note::Level::Warn, format("a commit failed: {}", why));
-  if (store_ != StoreState::Failing) timers_.arm(now_.steady + kSaveRetryDelay, {.kind = TimerKind::SaveRetry});
-  store_ = StoreState::Failing;
-  store_trouble_ = why.empty() ? "the store gave no reason" : why;
+void Core::commit_failed(records::CommitTicket from, records::CommitTicket to, std::string_view why) {
+  note(WriteLog::Level::Warn, format("a commit failed: {}", why));
+  if (store_ != StoreHealth::Failing) timers_.arm(now_.steady + kSaveRetryDelay, {.kind = TimerKind::SaveRetry});
+  store_ = StoreHealth::Failing;
+  store_error_ = why.empty() ? "the store gave no reason" : why;
   // Answers to what failed are gathered first: running one may append to the list.
   std::vector<Pending> failed;
   while (!pending_.empty() && pending_.front().ticket <= to) { failed.push_back(pending_.take_front()); }
-  for (Pending& pending : failed) { settle(pending, pending.ticket < from ? Saving::Done : Saving::Failed, why); }
+  for (Pending& pending : failed) {
+    settle(pending, pending.ticket < from ? CommitResult::Done : CommitResult::Failed, why);
+  }
 }
 
 void Core::fail_gathered() {
   // What was asked of the store before it failed comes back first, or a change could overtake an older one.
   while (!pending_.empty() && pending_.front().ticket == next_ticket_) {
     changes_.clear();
-    for (Pending& pending : std::exchange(pending_, {})) settle(pending, Saving::Failed, store_trouble_);
+    for (Pending& pending : std::exchange(pending_, {})) settle(pending, CommitResult::Failed, store_error_);
   }
 }
 
 void Core::try_store_again() {
-  if (store_ != StoreState::Failing) return;
+  if (store_ != StoreHealth::Failing) return;
   if (nothing_unsaved()) {  // it works for all we know; the next commit will tell
-    for (auto& call : std::exchange(unsaved_, {})) std::get<PendingCall>(call).done(Saving::Done);
+    for (auto& call : std::exchange(unsaved_, {})) std::get<PendingCall>(call).done(CommitResult::Done);
     return store_recovered();
   }
-  store_ = StoreState::Trying;
+  store_ = StoreHealth::Trying;
   retry_unsaved();
 }
 
 void Core::store_recovered() {
-  store_ = StoreState::Works;
+  store_ = StoreHealth::Works;
   if (next_due_ != 0 && !asking_due_) arm_due(std::exchange(next_due_, 0));
   for (auto& [name, agent] : agents_) {
-    tell_unable(agent);
-    pump(agent);
+    scan_unsupported(agent);
+    deliver_pending(agent);
   }
 }
 
 std::size_t Core::fair_share() const {
-  return speakers_.several() ? std::min(limits_.max_uncommitted_bytes, limits_.shared_uncommitted_bytes)
-                             : limits_.max_uncommitted_bytes;
+  return speakers_.more_than_one() ? std::min(limits_.max_uncommitted_bytes, limits_.shared_uncommitted_bytes)
+                                   : limits_.max_uncommitted_bytes;
 }
 
-void Core::charge_message(Connection& connection, std::size_t bytes) {
-  speakers_.heard(connection.spoke, now_.steady);
+void Core::charge_message(ConnectionState& connection, std::size_t bytes) {
+  speakers_.on_activity(connection.active_mark, now_.steady);
   charge(connection, bytes, fair_share());
 }
 
@@ -214,7 +216,7 @@ bool Core::charge_with_last_save(ConnectionId speaker, std::size_t bytes) {
   return true;
 }
 
-void Core::charge(Connection& connection, std::size_t bytes, std::size_t limit) {
+void Core::charge(ConnectionState& connection, std::size_t bytes, std::size_t limit) {
   connection.uncommitted_bytes += bytes;
   uncommitted_total_ += bytes;
   if (connection.uncommitted_bytes <= limit && uncommitted_total_ <= limits_.max_uncommitted_total) return;
@@ -222,7 +224,7 @@ void Core::charge(Connection& connection, std::size_t bytes, std::size_t limit) 
   paused_uncommitted_.insert(connection.id);
 }
 
-void Core::release_uncommitted(Connection* connection, std::size_t bytes) {
+void Core::release_uncommitted(ConnectionState* connection, std::size_t bytes) {
   uncommitted_total_ -= bytes;
   if (connection != nullptr) connection->uncommitted_bytes -= bytes;
   released_ = true;
@@ -233,7 +235,7 @@ void Core::resume_released() {
   if (!std::exchange(released_, false) || uncommitted_total_ > limits_.max_uncommitted_total / 2) return;
   const auto enough = fair_share() / 2;
   for (auto place = paused_uncommitted_.begin(); place != paused_uncommitted_.end();) {
-    Connection* paused = find(*place);
+    ConnectionState* paused = find(*place);
     if (paused != nullptr && paused->uncommitted_bytes > enough) {
       ++place;
       continue;

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 using namespace testing;
 
 struct Conversations : ::testing::Test {
-  World world{no_heartbeat()};
+  BrokerFixture world{no_heartbeat()};
   ConnectionId alice = join_sender(world), bob = join_callback(world);
 
   void ask(const std::string& id, const std::string& more = {}) {
@@ -107,7 +107,7 @@ TEST_F(Conversations, AnAnswerThatAPersonWaitedForIsNotWaitingForThemAsWell) {
   world.send(bob, "the-answer-1", "me", "three", R"("payload_meta":{"replyTo":"q1"})");
   const auto entry = ledger(world, "the-answer-1");
   EXPECT_EQ(entry.delivery.state, records::DeliveryState::Delivered);
-  EXPECT_EQ(entry.history.back().way, "answer");
+  EXPECT_EQ(entry.history.back().via, "answer");
   const auto me = world.join("me");
   EXPECT_TRUE(world.bodies(me).empty());
 }

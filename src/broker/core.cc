@@ -41,7 +41,7 @@ std::string capabilities_of(const AgentState& agent) {
 /// Rows of an earlier version may hold longer descriptions than are taken now.
 records::Agent bounded(records::Agent agent) {
   const auto cut = [](std::string& text, std::size_t most) {
-    if (text.size() > most) text = std::string{text::cut_at_letter(text, most)};
+    if (text.size() > most) text = std::string{text::truncate_utf8(text, most)};
   };
   for (auto* label : {&agent.cli, &agent.program, &agent.model, &agent.team, &agent.display_name})
     cut(*label, protocol::kMaxLabelBytes);
@@ -52,7 +52,7 @@ records::Agent bounded(records::Agent agent) {
 
 }  // namespace
 
-Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapshot, Random& random, Moment now)
+Core::Core(const BrokerLimits& limits, ServerInfo info, records::WorkspaceState snapshot, Random& random, Timestamp now)
     : limits_{limits},
       info_{std::move(info)},
       random_{random},
@@ -121,7 +121,7 @@ Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapsh
 
 // ---------------------------------------------------------------- connections
 
-Connection* Core::find(ConnectionId id) {
+ConnectionState* Core::find(ConnectionId id) {
   const auto place = connections_.find(id.value());
   return place == connections_.end() ? nullptr : &place->second;
 }
@@ -132,7 +132,7 @@ AgentState* Core::find_agent(std::string_view name) {
 }
 
 void Core::connect(ConnectionId id, PeerProcess peer) {
-  Connection& connection = connections_[id.value()];
+  ConnectionState& connection = connections_[id.value()];
   connection.id = id;
   connection.peer = peer;
   if (shutting_down_) {
@@ -143,9 +143,9 @@ void Core::connect(ConnectionId id, PeerProcess peer) {
 }
 
 void Core::frame(ConnectionId id, std::string_view frame) {
-  Connection* connection = find(id);
+  ConnectionState* connection = find(id);
   if (connection == nullptr || connection->phase == Phase::Closing) return;
-  connection->heartbeat.heard(now_.steady);
+  connection->heartbeat.on_activity(now_.steady);
   if (connection->phase == Phase::Opening || !connection->held.empty()) {
     connection->held.emplace_back(frame);  // frames of one connection are handled strictly in order
     return;
@@ -153,7 +153,7 @@ void Core::frame(ConnectionId id, std::string_view frame) {
   handle(*connection, frame);
 }
 
-void Core::handle(Connection& connection, std::string_view frame) {
+void Core::handle(ConnectionState& connection, std::string_view frame) {
   const auto envelope = protocol::parse_envelope(frame);
   if (envelope) {
     const std::size_t before = saved_bytes_;
@@ -167,13 +167,13 @@ void Core::handle(Connection& connection, std::string_view frame) {
     const bool waits = paused_uncommitted_.contains(connection.id);
     if (!waits && charge_with_last_save(connection.id, remembered)) return;
     when_saved([this, id = connection.id, remembered] { release_uncommitted(find(id), remembered); },
-               waits ? records::Haste::Now : records::Haste::WithTheNext);
+               waits ? records::CommitMode::Now : records::CommitMode::WithTheNext);
     return;
   }
   refuse_frame(connection, frame, envelope.error());
 }
 
-void Core::refuse_frame(Connection& connection, std::string_view frame, const Error& problem) {
+void Core::refuse_frame(ConnectionState& connection, std::string_view frame, const Error& problem) {
   const bool flawed = is(problem, protocol::Errc::MissingField) || is(problem, protocol::Errc::BadField);
   if (!flawed && !is(problem, text::JsonErrc::NotAnObject) && !is(problem, protocol::Errc::UnknownType)) {
     error(connection, ErrorCode::BadRequest, problem.message(), Fatal::Yes);
@@ -185,18 +185,18 @@ void Core::refuse_frame(Connection& connection, std::string_view frame, const Er
   if (!flawed || !message || connection.phase != Phase::Active || !connection.wants_answers())
     return error(connection, ErrorCode::BadRequest, problem.message());
   AgentState* sender = connection.query_only ? nullptr : find_agent(connection.agent.value());
-  Sending sending{connection, *head, sender, connection.agent, frame.size(), {}, {}, {}};
-  if (!already_answered(sending)) refuse(sending, protocol::Refusal::BadRequest, problem.message());
+  SendContext sending{connection, *head, sender, connection.agent, frame.size(), {}, {}, {}};
+  if (!already_answered(sending)) refuse(sending, protocol::NackCode::BadRequest, problem.message());
 }
 
 void Core::bad_stream(ConnectionId id, std::string_view reason) {
-  Connection* connection = find(id);
+  ConnectionState* connection = find(id);
   if (connection == nullptr || connection->phase == Phase::Closing) return;
   error(*connection, ErrorCode::BadRequest, reason, Fatal::Yes);
   close(*connection, std::string{reason});
 }
 
-void Core::dispatch(Connection& connection, const protocol::Envelope& envelope, std::string_view frame) {
+void Core::dispatch(ConnectionState& connection, const protocol::Envelope& envelope, std::string_view frame) {
   const MessageType type = envelope.type;
   if (type == MessageType::Hello) return on_hello(connection, envelope, frame);
   if (connection.phase == Phase::AwaitingHello || connection.phase == Phase::OneShot) {
@@ -310,10 +310,10 @@ void Core::dispatch(Connection& connection, const protocol::Envelope& envelope, 
   }
 }
 
-void Core::send(Connection& connection, std::string frame) {
+void Core::send(ConnectionState& connection, std::string frame) {
   if (frame.size() > protocol::kMaxFrameBytes) {
     // Every maker of frames has a bound of its own; should one be wrong, a question stays unanswered and nothing breaks.
-    note(Note::Level::Warn,
+    note(WriteLog::Level::Warn,
          format("a frame of {} bytes for {} does not fit and was not sent", frame.size(), connection.agent.value()));
     error(connection, ErrorCode::Internal, "an answer was too large to send; ask for less");
     return;
@@ -323,24 +323,24 @@ void Core::send(Connection& connection, std::string frame) {
   emit(Send{connection.id, std::move(frame)});
 }
 
-void Core::send(Connection& connection, const protocol::OutEnvelope& envelope) {
+void Core::send(ConnectionState& connection, const protocol::OutEnvelope& envelope) {
   send(connection, protocol::write_envelope(envelope));
 }
 
-void Core::say(Connection& connection, MessageType type, std::string_view payload, std::string_view from,
-               std::string_view to) {
+void Core::send_new(ConnectionState& connection, MessageType type, std::string_view payload, std::string_view from,
+                    std::string_view to) {
   const std::string id = fresh_id();
   send(connection, {.type = type, .id = id, .ts = now_.wall, .from = from, .to = to, .payload = payload});
 }
 
-void Core::error(Connection& connection, ErrorCode code, std::string_view message, Fatal fatal) {
+void Core::error(ConnectionState& connection, ErrorCode code, std::string_view message, Fatal fatal) {
   const auto payload = protocol::write_error(code, message, fatal);
   if (connection.query_only && !answering_.empty())  // many questions may be open: which of them was wrong?
     return respond(connection, MessageType::Error, answering_, payload);
-  say(connection, MessageType::Error, payload);
+  send_new(connection, MessageType::Error, payload);
 }
 
-void Core::close(Connection& connection, std::string reason) {
+void Core::close(ConnectionState& connection, std::string reason) {
   if (connection.phase == Phase::Closing) return;
   detach(connection);
   connection.phase = Phase::Closing;
@@ -349,11 +349,11 @@ void Core::close(Connection& connection, std::string reason) {
 }
 
 void Core::written(ConnectionId id, std::size_t left) {
-  Connection* connection = find(id);
+  ConnectionState* connection = find(id);
   if (connection == nullptr || connection->phase == Phase::Closing) return;
   connection->waiting_bytes = left;
   // Room in a socket's buffer proves nothing; that a full one has room again means somebody reads at the other end.
-  if (connection->stuck) connection->heartbeat.heard(now_.steady);
+  if (connection->stuck) connection->heartbeat.on_activity(now_.steady);
   connection->stuck = left > 0;
   if (connection->phase != Phase::Active) return;
   if (AgentState* agent = connection->query_only ? nullptr : find_agent(connection->agent.value())) {
@@ -361,17 +361,17 @@ void Core::written(ConnectionId id, std::size_t left) {
       for (const InFlight& item : agent->mailbox.finish_written())
         complete(*agent, item, {.key = item.parcel.delivery.key, .proof = records::Proof::Written});
     }
-    pump(*agent);
+    deliver_pending(*agent);
   }
-  if (connection->watch) show_next(*connection);
+  if (connection->watch) send_next_page(*connection);
 }
 
 void Core::disconnect(ConnectionId id, std::string_view reason) {
-  Connection* connection = find(id);
+  ConnectionState* connection = find(id);
   if (connection == nullptr) return;
   if (connection->phase != Phase::Closing) {
     if (connection->phase == Phase::Active && !connection->query_only) {
-      note(Note::Level::Info, format("{} left: {}", connection->agent.value(), reason));
+      note(WriteLog::Level::Info, format("{} left: {}", connection->agent.value(), reason));
     }
     detach(*connection);
   }
@@ -380,18 +380,18 @@ void Core::disconnect(ConnectionId id, std::string_view reason) {
   connections_.erase(id.value());
 }
 
-void Core::pause(Connection& connection, Pause reason) {
+void Core::pause(ConnectionState& connection, Pause reason) {
   const auto bit = static_cast<std::uint8_t>(reason);
   if (connection.pauses == 0) emit(PauseReading{connection.id});
   connection.pauses |= bit;
 }
 
-void Core::resume(Connection& connection, Pause reason) {
+void Core::resume(ConnectionState& connection, Pause reason) {
   const auto bit = static_cast<std::uint8_t>(reason);
   if ((connection.pauses & bit) == 0) return;
   connection.pauses = static_cast<std::uint8_t>(connection.pauses & ~bit);
   if (connection.pauses != 0) return;
-  connection.heartbeat.heard(now_.steady);  // while we did not listen it could not be heard
+  connection.heartbeat.on_activity(now_.steady);  // while we did not listen it could not be heard
   emit(ResumeReading{connection.id});
 }
 
@@ -409,7 +409,7 @@ std::optional<SteadyTime> Core::next_tick() const {
 }
 
 void Core::run_timer(SteadyTime due, const TimerEntry& entry) {
-  Connection* connection = entry.connection == 0 ? nullptr : find(ConnectionId{entry.connection});
+  ConnectionState* connection = entry.connection == 0 ? nullptr : find(ConnectionId{entry.connection});
   AgentState* agent = entry.name.empty() ? nullptr : find_agent(entry.name);
   switch (entry.kind) {
     case TimerKind::Handshake:
@@ -430,13 +430,13 @@ void Core::run_timer(SteadyTime due, const TimerEntry& entry) {
       return;
     case TimerKind::ReloadRetry:
       if (agent != nullptr) {
-        inquire(*agent);
-        pump(*agent);
+        look_up_unsettled(*agent);
+        deliver_pending(*agent);
       }
       return;
     case TimerKind::SyncTimeout:
       if (const auto place = syncs_.find(entry.name); place != syncs_.end() && place->second.due <= now_.steady) {
-        if (Connection* asker = find(place->second.asker); asker != nullptr && asker->speaks()) {
+        if (ConnectionState* asker = find(place->second.asker); asker != nullptr && asker->speaks()) {
           error(*asker, ErrorCode::Internal, format("nobody answered the blocking message {} in time", entry.name));
         }
         end_sync(place);
@@ -451,28 +451,28 @@ void Core::run_timer(SteadyTime due, const TimerEntry& entry) {
       if (connection == nullptr) return;
       connection->events_page.reset();
       connection->page_is_old = false;
-      if (connection->watch) show_next(*connection);
+      if (connection->watch) send_next_page(*connection);
       return;
     case TimerKind::SaveRetry: return try_store_again();
-    case TimerKind::Leaving: return tell_released(entry.name, now_.steady);
+    case TimerKind::Leaving: return notify_released(entry.name, now_.steady);
     case TimerKind::SessionGrace:
       if (agent != nullptr) end_lost_session(*agent);
       return;
   }
 }
 
-void Core::poll_heartbeat(Connection& connection, SteadyTime due) {
+void Core::poll_heartbeat(ConnectionState& connection, SteadyTime due) {
   const Millis interval{limits_.heartbeat_ms};
   // Called late by more than an interval, it was we who slept: everyone gets a fresh start.
-  if (now_.steady - due > interval || connection.pauses != 0) connection.heartbeat.heard(now_.steady);
+  if (now_.steady - due > interval || connection.pauses != 0) connection.heartbeat.on_activity(now_.steady);
   if (connection.stuck) connection.heartbeat.said(now_.steady);  // there is something left for it to read
   switch (connection.heartbeat.poll(now_.steady)) {
-    case Heartbeat::Verdict::Fine: break;
-    case Heartbeat::Verdict::SendPing:
-      say(connection, MessageType::Ping, format(R"({{"nonce":"{}"}})", random_.hex(8)));
+    case Heartbeat::Action::Fine: break;
+    case Heartbeat::Action::SendPing:
+      send_new(connection, MessageType::Ping, format(R"({{"nonce":"{}"}})", random_.hex(8)));
       break;
-    case Heartbeat::Verdict::PeerIsGone:
-      note(Note::Level::Info,
+    case Heartbeat::Action::PeerIsGone:
+      note(WriteLog::Level::Info,
            format("{} is silent for {} ms and is let go", connection.agent.value(), 2 * limits_.heartbeat_ms));
       error(connection, ErrorCode::Timeout, "no sign of life; connect again", Fatal::No);
       close(connection, "no sign of life");
@@ -485,10 +485,10 @@ void Core::poll_heartbeat(Connection& connection, SteadyTime due) {
 void Core::shut_down(std::string_view reason) {
   shutting_down_ = true;
   try_store_again();
-  when_committed([this, reason = std::string{reason}](Saving) { say_goodbye(reason); });
+  when_committed([this, reason = std::string{reason}](CommitResult) { send_bye_to_all(reason); });
 }
 
-void Core::say_goodbye(const std::string& reason) {
+void Core::send_bye_to_all(const std::string& reason) {
   text::JsonWriter payload;  // without `end`: no session ends by it
   payload.field("reason", reason);
   const auto bye = payload.take();
@@ -496,18 +496,18 @@ void Core::say_goodbye(const std::string& reason) {
   for (auto& [id, connection] : connections_) open.push_back(connection.id);
   std::ranges::sort(open);
   for (const ConnectionId id : open) {
-    Connection& connection = *find(id);
+    ConnectionState& connection = *find(id);
     if (connection.phase == Phase::Closing) continue;
-    say(connection, MessageType::Bye, bye);
+    send_new(connection, MessageType::Bye, bye);
     close(connection, reason);
   }
 }
 
-Effects Core::take_effects(Broker::Gathering gathering) {
+Effects Core::take_effects(Broker::Batching gathering) {
   resume_released();
   if (std::exchange(counts_changed_, false)) emit(RosterChanged{RosterChange::Counts});
-  if (gathering == Broker::Gathering::Ends) flush_changes();
-  if (store_ == StoreState::Failing) fail_gathered();
+  if (gathering == Broker::Batching::Ends) flush_changes();
+  if (store_ == StoreHealth::Failing) fail_gathered();
   return std::exchange(effects_, {});
 }
 

@@ -10,8 +10,8 @@
 namespace relay::broker {
 
 using protocol::MessageType;
-using records::Carriage;
 using records::DeliveryState;
+using records::FrameKind;
 using records::Proof;
 
 namespace {
@@ -20,18 +20,18 @@ constexpr Millis kReloadRetryDelay{1'000};
 constexpr std::size_t kSmallestPage = 8;  // of one flow, however much is ready of others
 
 /// Wall time may jump, steady time may not: an expiry further off than this is looked at again in between.
-constexpr Millis kLongestExpiryWait{3'600'000};
+constexpr Millis kMaxExpiryWait{3'600'000};
 
 /// What published clients expect to find in `data`, as JSON members without braces.
 std::string spliced_members(const records::Delivery& delivery, const records::Message& message) {
   std::string members;
   if (delivery.queued_offline) members = format(R"("_offlineQueued":true,"_queuedAt":{})", message.ts);
-  if (delivery.carriage == Carriage::ShadowIncoming || delivery.carriage == Carriage::ShadowOutgoing) {
+  if (delivery.carriage == FrameKind::ShadowIncoming || delivery.carriage == FrameKind::ShadowOutgoing) {
     if (!members.empty()) members += ',';
     members += R"("_shadowCopy":true,"_shadowOf":)";
     text::append_json_string(members, delivery.shadow_of);
     members +=
-        format(R"(,"_shadowDirection":"{}")", delivery.carriage == Carriage::ShadowIncoming ? "incoming" : "outgoing");
+        format(R"(,"_shadowDirection":"{}")", delivery.carriage == FrameKind::ShadowIncoming ? "incoming" : "outgoing");
   }
   return members;
 }
@@ -52,33 +52,34 @@ std::shared_ptr<const records::Message> Core::heading_of(Key key, const AgentNam
   return std::make_shared<const records::Message>(std::move(message));
 }
 
-DoneWhen Core::done_rule(const AgentState& agent, const Parcel& parcel) {
-  const Connection* first = find(agent.connections.front());
-  if (first == nullptr || !first->capabilities.ack) return DoneWhen::Written;
+SettledWhen Core::done_rule(const AgentState& agent, const OutboundDelivery& parcel) {
+  const ConnectionState* first = find(agent.connections.front());
+  if (first == nullptr || !first->capabilities.ack) return SettledWhen::Written;
   // Published clients acknowledge a DELIVER but not a CHANNEL_MESSAGE; ours acknowledge both.
-  const bool silent = parcel.delivery.carriage == Carriage::ChannelMessage && !first->capabilities.send_ack;
-  return silent ? DoneWhen::Written : DoneWhen::Acknowledged;
+  const bool silent = parcel.delivery.carriage == FrameKind::ChannelMessage && !first->capabilities.send_ack;
+  return silent ? SettledWhen::Written : SettledWhen::Acknowledged;
 }
 
 bool Core::has_room(const AgentState& agent) {
   return std::ranges::all_of(agent.connections, [&](ConnectionId id) {
-    const Connection* connection = find(id);
+    const ConnectionState* connection = find(id);
     return connection == nullptr || connection->waiting_bytes < limits_.max_waiting_bytes;
   });
 }
 
-bool Core::is_heard(const AgentState& agent) {
+bool Core::is_being_read(const AgentState& agent) {
   return std::ranges::all_of(agent.connections, [&](ConnectionId id) {
-    const Connection* connection = find(id);
+    const ConnectionState* connection = find(id);
     return connection == nullptr || connection->pauses == 0;
   });
 }
 
-void Core::pump(AgentState& agent) {
-  if (!agent.mailbox.connected() || !agent.connected() || store_ != StoreState::Works) return;
-  const OpenUpTo open = open_lanes(agent);
+void Core::deliver_pending(AgentState& agent) {
+  if (!agent.mailbox.connected() || !agent.connected() || store_ != StoreHealth::Works) return;
+  const LaneLimit open = open_lanes(agent);
   while (has_room(agent)) {
-    InFlight* item = agent.mailbox.send_next(open, [&](const Parcel& parcel) { return done_rule(agent, parcel); });
+    InFlight* item =
+        agent.mailbox.send_next(open, [&](const OutboundDelivery& parcel) { return done_rule(agent, parcel); });
     if (item == nullptr) break;
     deliver(agent, *item);
   }
@@ -86,7 +87,7 @@ void Core::pump(AgentState& agent) {
     // What is ready already counts: with many flows each has its page, but never an empty one.
     const std::size_t most_spared = limits_.max_page_rows - std::min(limits_.max_page_rows, kSmallestPage);
     flush_changes();
-    page_looks_.emplace(agent.name(), unseen_.begin_look());
+    page_looks_.emplace(agent.name(), unseen_.begin_read());
     emit(LoadBacklog{{.to = agent.name(),
                       .lane = page->lane,
                       .from = std::move(page->from),
@@ -103,7 +104,7 @@ void Core::deliver(AgentState& agent, InFlight& item) {
     // Out of time while it waited. Final here and now: were the wall clock to step back, it would be sent after later
     // ones of its stream, and be taken for a repetition.
     const auto late = agent.mailbox.finish(delivery.key);
-    return end_delivery(agent, late->parcel, records::state_when_late(late->parcel.delivery.proof),
+    return end_delivery(agent, late->parcel, records::state_on_expiry(late->parcel.delivery.proof),
                         {.key = late->parcel.delivery.key,
                          .reason = std::string{protocol::expiry_reason(late->parcel.message->payload_meta,
                                                                        late->parcel.delivery.expires_at)}});
@@ -118,15 +119,15 @@ void Core::deliver(AgentState& agent, InFlight& item) {
     }
   }
   transmit(agent, item.parcel);
-  if (item.done == DoneWhen::Written) return;
+  if (item.done == SettledWhen::Written) return;
   put_off_resend(item);
   arm_resend(agent, item.resend_at);
 }
 
-void Core::transmit(AgentState& agent, const Parcel& parcel) {
+void Core::transmit(AgentState& agent, const OutboundDelivery& parcel) {
   std::string frame = frame_of(agent, parcel);
   for (const ConnectionId id : agent.connections) {
-    Connection* connection = find(id);
+    ConnectionState* connection = find(id);
     if (connection == nullptr || connection->phase != Phase::Active) continue;
     if (agent.connections.size() == 1) return send(*connection, std::move(frame));
     send(*connection, frame);
@@ -140,7 +141,7 @@ void Core::put_off_resend(InFlight& item) const {
   item.resend_at = now_.steady + item.resend_after;
 }
 
-std::string Core::frame_of(const AgentState& agent, const Parcel& parcel) const {
+std::string Core::frame_of(const AgentState& agent, const OutboundDelivery& parcel) const {
   const auto& delivery = parcel.delivery;
   const auto& message = *parcel.message;
   std::string_view payload = message.payload;
@@ -151,7 +152,7 @@ std::string Core::frame_of(const AgentState& agent, const Parcel& parcel) const 
       payload = spliced;
     }
   }
-  const bool channel = delivery.carriage == Carriage::ChannelMessage;
+  const bool channel = delivery.carriage == FrameKind::ChannelMessage;
   const bool own_address = channel || message.to == agent.name().value() || message.to == protocol::kConsensus;
   const std::string id = records::delivery_id(delivery.key);
   const std::string message_id = records::short_id(message.key);
@@ -190,9 +191,9 @@ void Core::resend_due(AgentState& agent, SteadyTime due) {
   agent.resend_at.reset();
   if (!agent.mailbox.connected()) return;
   auto next = SteadyTime::max();
-  const bool room = has_room(agent) && is_heard(agent);
+  const bool room = has_room(agent) && is_being_read(agent);
   for (auto& [key, item] : agent.mailbox.flight()) {
-    if (item.done == DoneWhen::Written) continue;
+    if (item.done == SettledWhen::Written) continue;
     if (item.resend_at <= now_.steady) {
       // A peer that has not taken what it was sent needs time, not another copy; nor one whose answer we do not read.
       put_off_resend(item);
@@ -208,17 +209,17 @@ void Core::backlog(records::BacklogPage page) {
   if (agent == nullptr) return end_page_look(page.to);
   // Finished or put off, though the store did not know it when it was asked: not to be sent or counted again.
   std::erase_if(page.items, [&](const auto& item) {
-    return unseen_.has(Deed::Finished, item.delivery.key) || is_held(item.delivery.key, item.delivery.hold);
+    return unseen_.has(DeliveryChange::Finished, item.delivery.key) || is_held(item.delivery.key, item.delivery.hold);
   });
   end_page_look(page.to);
   agent->mailbox.page_arrived(std::move(page));
-  pump(*agent);
+  deliver_pending(*agent);
 }
 
 void Core::end_page_look(const AgentName& name) {
   const auto look = page_looks_.find(name);
   if (look == page_looks_.end()) return;
-  unseen_.end_look(look->second);
+  unseen_.end_read(look->second);
   page_looks_.erase(look);
 }
 
@@ -226,7 +227,7 @@ void Core::backlog_failed(const records::BacklogRequest& asked, std::string_view
   end_page_look(asked.to);
   AgentState* agent = find_agent(asked.to.value());
   if (agent == nullptr) return;
-  note(Note::Level::Warn, format("the mail of {} could not be read: {}", asked.to.value(), why));
+  note(WriteLog::Level::Warn, format("the mail of {} could not be read: {}", asked.to.value(), why));
   agent->mailbox.page_failed(asked.lane, asked.from);
   timers_.arm(now_.steady + kReloadRetryDelay, {.kind = TimerKind::ReloadRetry, .name = asked.to.value()});
 }
@@ -234,7 +235,7 @@ void Core::backlog_failed(const records::BacklogRequest& asked, std::string_view
 void Core::arm_expiry(WallMs at) {
   if (next_expiry_ != 0 && next_expiry_ <= at && (expiry_due_ || expiring_)) return;
   next_expiry_ = next_expiry_ == 0 ? at : std::min(at, next_expiry_);
-  const auto wait = std::clamp(Millis{next_expiry_ - now_.wall}, Millis{0}, kLongestExpiryWait);
+  const auto wait = std::clamp(Millis{next_expiry_ - now_.wall}, Millis{0}, kMaxExpiryWait);
   if (!expiring_) expiry_due_ = now_.steady + wait;
 }
 
@@ -242,14 +243,14 @@ void Core::expire_due() {
   expiry_due_.reset();
   if (expiring_ || next_expiry_ == 0) return;
   if (next_expiry_ > now_.wall) return arm_expiry(next_expiry_);
-  if (store_ != StoreState::Works || !nothing_unsaved()) {
+  if (store_ != StoreHealth::Works || !nothing_unsaved()) {
     // What sessions said meanwhile is not in the store, which would take for expired what was delivered.
     expiry_due_ = now_.steady + kReloadRetryDelay;
     return;
   }
   next_expiry_ = 0;
   flush_changes();
-  expiring_ = unseen_.begin_look();
+  expiring_ = unseen_.begin_read();
   emit(ExpireDue{{.now = now_.wall}});
 }
 
@@ -257,23 +258,23 @@ void Core::expired(records::ExpireResult result) {
   const WallMs known = std::exchange(next_expiry_, 0);
   newest_event_ = std::max(newest_event_, result.newest_event);
   for (const auto& gone : result.expired) {
-    if (unseen_.has(Deed::Finished, gone.delivery)) continue;  // it was finished first
+    if (unseen_.has(DeliveryChange::Finished, gone.delivery)) continue;  // it was finished first
     if (AgentState* to = find_agent(gone.to.value())) {
-      if (to->mailbox.is_with_session(gone.delivery)) tell_cancelled(*to, gone.delivery, gone.reason);
+      if (to->mailbox.is_with_session(gone.delivery)) send_cancel(*to, gone.delivery, gone.reason);
       to->mailbox.drop(gone.delivery);
-      if (is_held(gone.delivery, gone.hold)) to->mailbox.let_go_one();
+      if (is_held(gone.delivery, gone.hold)) to->mailbox.release_one();
       settle_delivery(*to, gone.delivery);
-      unseen_.stored(Deed::Finished, gone.delivery);
-      pump(*to);
+      unseen_.stored(DeliveryChange::Finished, gone.delivery);
+      deliver_pending(*to);
     }
     // Said by the store itself, so there is nothing to save: only to tell.
     tell({.key = gone.delivery, .state = gone.state, .at = now_.wall, .reason = gone.reason},
-         {heading_of(gone.message, gone.from, gone.to), gone.to, protocol::Refusal::Expired});
+         {heading_of(gone.message, gone.from, gone.to), gone.to, protocol::NackCode::Expired});
   }
-  unseen_.end_look(*std::exchange(expiring_, std::nullopt));
+  unseen_.end_read(*std::exchange(expiring_, std::nullopt));
   if (known != 0) arm_expiry(known);
   if (result.next_expiry != 0) arm_expiry(result.next_expiry);
-  show_watchers();
+  notify_subscribers();
 }
 
 // ---------------------------------------------------------------- put off, and put back
@@ -281,55 +282,55 @@ void Core::expired(records::ExpireResult result) {
 void Core::arm_due(WallMs at) {
   if (next_due_ != 0 && next_due_ <= at) return;
   next_due_ = at;
-  const auto wait = std::clamp(Millis{at - now_.wall}, Millis{0}, kLongestExpiryWait);
+  const auto wait = std::clamp(Millis{at - now_.wall}, Millis{0}, kMaxExpiryWait);
   timers_.arm(now_.steady + wait, {.kind = TimerKind::Due});
 }
 
 void Core::look_for_due() {
   if (asking_due_ || next_due_ == 0) return;
   if (next_due_ > now_.wall) return arm_due(std::exchange(next_due_, 0));
-  if (store_ != StoreState::Works) return;  // what is put back could not be saved; looked at again when it works
+  if (store_ != StoreHealth::Works) return;  // what is put back could not be saved; looked at again when it works
   next_due_ = 0;
   flush_changes();
-  asking_due_ = unseen_.begin_look();
+  asking_due_ = unseen_.begin_read();
   const QueryId id{next_query_++};
   due_query_ = id;
-  emit(AskHeld{id, {.due_by = now_.wall, .to = {}, .mode = {}, .after = {}}});
+  emit(QueryHeld{id, {.due_by = now_.wall, .to = {}, .mode = {}, .after = {}}});
 }
 
 void Core::held(QueryId id, Result<records::HeldPage> page) {
   if (auto node = unable_.extract(id); !node.empty()) {
     const auto look = node.mapped().look;
     unable_page(std::move(node.mapped()), page);
-    return unseen_.end_look(look);
+    return unseen_.end_read(look);
   }
   if (id != due_query_) return flushed_page(id, std::move(page));
   const auto look = *std::exchange(asking_due_, std::nullopt);
   if (!page) {
-    unseen_.end_look(look);
-    note(Note::Level::Warn, format("what was put off could not be read: {}", page.error().message()));
+    unseen_.end_read(look);
+    note(WriteLog::Level::Warn, format("what was put off could not be read: {}", page.error().message()));
     next_due_ = 0;  // its timer may have run while we asked
     return arm_due(now_.wall + kReloadRetryDelay.count());
   }
-  for (const auto& item : page->items) put_back(item.delivery, item.topic, item.delivery.lane, "its time has come");
-  unseen_.end_look(look);
+  for (const auto& item : page->items) requeue(item.delivery, item.topic, item.delivery.lane, "its time has come");
+  unseen_.end_read(look);
   const WallMs known = std::exchange(next_due_, 0);  // its timer may have run while we asked
   if (known != 0) arm_due(known);
   if (page->more || page->next_due != 0) arm_due(page->more ? now_.wall : page->next_due);
 }
 
 bool Core::is_held(Key key, records::Hold hold) const {
-  const bool off = unseen_.has(Deed::PutOff, key), back = unseen_.has(Deed::PutBack, key);
+  const bool off = unseen_.has(DeliveryChange::PutOff, key), back = unseen_.has(DeliveryChange::PutBack, key);
   return off == back ? hold != records::Hold::None : off;
 }
 
-bool Core::put_back(const records::Delivery& delivery, const Topic& topic, protocol::Lane lane, std::string reason) {
+bool Core::requeue(const records::Delivery& delivery, const Topic& topic, protocol::Lane lane, std::string reason) {
   AgentState* to = find_agent(delivery.to.value());
-  if (to == nullptr || to->removing || unseen_.has(Deed::Finished, delivery.key) ||
-      unseen_.has(Deed::PutBack, delivery.key))
+  if (to == nullptr || to->removing || unseen_.has(DeliveryChange::Finished, delivery.key) ||
+      unseen_.has(DeliveryChange::PutBack, delivery.key))
     return false;
-  unseen_.add(Deed::PutBack, delivery.key);
-  if (delivery.hold != records::Hold::None) to->mailbox.let_go_one();
+  unseen_.add(DeliveryChange::PutBack, delivery.key);
+  if (delivery.hold != records::Hold::None) to->mailbox.release_one();
   records::Delivery moved = delivery;
   moved.lane = lane;
   moved.rank = next_key();
@@ -341,25 +342,25 @@ bool Core::put_back(const records::Delivery& delivery, const Topic& topic, proto
   save_eventually(records::RequeueDelivery{moved.key, lane, moved.rank, moved.seq, now_.wall, std::move(reason)});
   when_saved([this, moved = std::move(moved)] {
     AgentState* agent = find_agent(moved.to.value());
-    unseen_.stored(Deed::PutBack, moved.key);
-    if (agent == nullptr || unseen_.has(Deed::Finished, moved.key)) return;
-    if (auto in_hand = agent->mailbox.move_in_hand(moved.key, moved.lane)) {
+    unseen_.stored(DeliveryChange::PutBack, moved.key);
+    if (agent == nullptr || unseen_.has(DeliveryChange::Finished, moved.key)) return;
+    if (auto in_hand = agent->mailbox.move_unsettled(moved.key, moved.lane)) {
       // Its session has it already, and hears only where it belongs now.
       agent->mailbox.committed({moved, std::move(in_hand->message)}, limits_.max_page_rows);
     } else {
       agent->mailbox.drop(moved.key);
       agent->mailbox.moved(moved.key, moved.rank);
       agent->mailbox.expect(moved.lane, moved.from);
-      if (gate(*agent, moved.lane).closed == Closed::Unsupported) defer_unable(*agent, moved);
+      if (lane_state(*agent, moved.lane).closed == LaneBlock::Unsupported) defer_unsupported(*agent, moved);
     }
-    pump(*agent);
+    deliver_pending(*agent);
   });
   return true;
 }
 
 void Core::expire_failed(std::string_view why) {
-  note(Note::Level::Warn, format("expired messages could not be marked: {}", why));
-  unseen_.end_look(*std::exchange(expiring_, std::nullopt));
+  note(WriteLog::Level::Warn, format("expired messages could not be marked: {}", why));
+  unseen_.end_read(*std::exchange(expiring_, std::nullopt));
   next_expiry_ = next_expiry_ == 0 ? now_.wall : std::min(next_expiry_, now_.wall);  // what was due is due still
   expiry_due_ = now_.steady + kReloadRetryDelay;
 }

@@ -189,7 +189,7 @@ TEST(DeliveryTable, EveryCaseGoesAsTheContractSaysAndThePageShowsIt) {
           const std::string where = describe(situation);
           EXPECT_EQ(joined(outcome.trail), joined(expected)) << where;
           EXPECT_EQ(joined(outcome.told), joined(told_of(expected, situation))) << where;
-          EXPECT_EQ(joined(outcome.troubles), "") << where;
+          EXPECT_EQ(joined(outcome.errors), "") << where;
           page.add(situation, outcome.trail);
         }
       }

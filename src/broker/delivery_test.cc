@@ -7,16 +7,16 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::body;
+using testing::BrokerFixture;
 using testing::inbox_of;
 using testing::payload;
 using testing::seq_of;
 using testing::text;
 using testing::with_token;
-using testing::World;
 using Texts = std::vector<std::string>;
 
 TEST(Broker, NumbersEachStreamAndGoesOnAfterARestart) {
-  World world;
+  BrokerFixture world;
   auto alice = world.join_ours("Alice");
   auto bob = world.join_ours("Bob");
   world.send(alice, "1", "Bob", "a");
@@ -34,7 +34,7 @@ TEST(Broker, NumbersEachStreamAndGoesOnAfterARestart) {
 }
 
 TEST(Broker, ResumesWithTheOldIdsAndNumbersAcrossARestart) {
-  World world;
+  BrokerFixture world;
   auto alice = world.join_ours("Alice");
   auto bob = world.join_ours("Bob");
   const auto welcome = world.heard(bob, "WELCOME").at(0);
@@ -49,7 +49,7 @@ TEST(Broker, ResumesWithTheOldIdsAndNumbersAcrossARestart) {
 }
 
 TEST(Broker, SaysSoWhenATokenIsTooOldAndBeginsANewSession) {
-  World world;
+  BrokerFixture world;
   const auto bob = world.join("Bob", with_token("no-such-token"));
   const auto frames = world.heard(bob);
   EXPECT_EQ(text(payload(frames.at(0)), "code"), "RESUME_TOO_OLD");
@@ -58,7 +58,7 @@ TEST(Broker, SaysSoWhenATokenIsTooOldAndBeginsANewSession) {
 }
 
 TEST(Broker, KeepsMailForThoseWhoAreAway) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   auto bob = world.join("Bob");
   world.leave(bob);
@@ -70,7 +70,7 @@ TEST(Broker, KeepsMailForThoseWhoAreAway) {
 }
 
 TEST(Broker, NeverHasMoreInFlightThanTheClientAllows) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   const auto bob = world.join("Bob", R"("capabilities":{"max_inflight":2})");
   for (int i = 0; i < 1500; ++i) world.send(alice, format("{}", i), "Bob", format("{}", i));
@@ -85,7 +85,7 @@ TEST(Broker, NeverHasMoreInFlightThanTheClientAllows) {
 }
 
 TEST(Broker, SendsAgainWhatIsNotAcknowledged) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   const auto bob = world.join_ours("Bob");
   world.send(alice, "1", "Bob", "hi");
@@ -103,7 +103,7 @@ TEST(Broker, SendsAgainWhatIsNotAcknowledged) {
 }
 
 TEST(Broker, LetsAMessageExpireVisiblyAndTellsTheSender) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true,"receipts":true})");
   const auto bob = world.join("Bob");
   world.leave(bob);
@@ -119,7 +119,7 @@ TEST(Broker, LetsAMessageExpireVisiblyAndTellsTheSender) {
 }
 
 TEST(Broker, SendsAReceiptWhenTheRecipientAcknowledges) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true,"receipts":true})");
   const auto bob = world.join_ours("Bob");
   world.send(alice, "1", "Bob", "hi");
@@ -131,7 +131,7 @@ TEST(Broker, SendsAReceiptWhenTheRecipientAcknowledges) {
 }
 
 TEST(Broker, RefusesTheSenderWhenTheBacklogIsFullAndNobodyElse) {
-  World world{{.max_backlog = 2}};
+  BrokerFixture world{{.max_backlog = 2}};
   const auto alice = world.join_ours("Alice");
   const auto carol = world.join_ours("Carol");
   const auto published = world.join("Dave");
@@ -149,7 +149,7 @@ TEST(Broker, RefusesTheSenderWhenTheBacklogIsFullAndNobodyElse) {
 }
 
 TEST(Broker, PausesAFloodingSenderUntilItsBytesAreCommitted) {
-  World world{{.max_uncommitted_bytes = 1000}};
+  BrokerFixture world{{.max_uncommitted_bytes = 1000}};
   const auto alice = world.join_ours("Alice");
   world.join_ours("Bob");
   world.hold_commits();
@@ -160,7 +160,7 @@ TEST(Broker, PausesAFloodingSenderUntilItsBytesAreCommitted) {
 }
 
 TEST(Broker, RepeatsNothingToSomebodyWhoseAnswerItDoesNotRead) {
-  World world{{.heartbeat_ms = 1'000'000'000, .max_uncommitted_bytes = 1000}};
+  BrokerFixture world{{.heartbeat_ms = 1'000'000'000, .max_uncommitted_bytes = 1000}};
   const auto alice = world.join_ours("Alice"), bob = world.join_ours("Bob");
   world.send(alice, "one", "Bob", "hi");
   EXPECT_EQ(world.bodies(bob), Texts{"hi"});
@@ -176,7 +176,7 @@ TEST(Broker, RepeatsNothingToSomebodyWhoseAnswerItDoesNotRead) {
 }
 
 TEST(Broker, RefusesOrSlowsWhoeverIsTooFast) {
-  World world{{.rate_per_second = 10, .rate_burst = 5}};
+  BrokerFixture world{{.rate_per_second = 10, .rate_burst = 5}};
   const auto ours = world.join_ours("Alice");
   const auto published = world.join("Dave");
   const auto bob = world.join_ours("Bob");
@@ -193,7 +193,7 @@ TEST(Broker, RefusesOrSlowsWhoeverIsTooFast) {
 }
 
 TEST(Broker, TellsTheSenderThatTheRecipientWasRemoved) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true,"receipts":true})");
   world.leave(world.join_ours("Bob"));
   world.send(alice, "m1", "Bob", "hello");
@@ -207,7 +207,7 @@ TEST(Broker, TellsTheSenderThatTheRecipientWasRemoved) {
 }
 
 TEST(Broker, TellsTheSenderTheStrongestProof) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true,"receipts":true})");
   const auto bob = world.join_ours("Bob");
   world.send(alice, "m1", "Bob", "hello");
@@ -222,7 +222,7 @@ TEST(Broker, TellsTheSenderTheStrongestProof) {
 }
 
 TEST(Broker, SendsAgainWhatWasPutOffAndThenRefusedForNow) {
-  World world{{.heartbeat_ms = 600'000}};
+  BrokerFixture world{{.heartbeat_ms = 600'000}};
   const auto alice = world.join_ours("Alice");
   const auto bob = world.join_ours("Bob");
   world.send(alice, "m", "Bob", "hi");

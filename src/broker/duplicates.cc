@@ -6,7 +6,7 @@
 
 namespace relay::broker {
 
-RecentIds::Print RecentIds::print_of(std::string_view id) {
+RecentIds::Fingerprint RecentIds::print_of(std::string_view id) {
   // FNV-1a beside the library's hash: two functions that do not fail together.
   std::uint64_t fnv = 0xCBF29CE484222325ULL;
   for (const char c : id) fnv = (fnv ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
@@ -14,7 +14,7 @@ RecentIds::Print RecentIds::print_of(std::string_view id) {
 }
 
 std::optional<Key> RecentIds::find(std::string_view id) const {
-  const Print print = print_of(id);
+  const Fingerprint print = print_of(id);
   for (auto place = firsts_.begin(); (place = std::find(place, firsts_.end(), print.first)) != firsts_.end(); ++place) {
     const auto at = static_cast<std::size_t>(place - firsts_.begin());
     if (seconds_[at] == print.second) return messages_[at];
@@ -23,7 +23,7 @@ std::optional<Key> RecentIds::find(std::string_view id) const {
 }
 
 void RecentIds::add(std::string_view id, Key message) {
-  const Print print = print_of(id);
+  const Fingerprint print = print_of(id);
   if (firsts_.size() < kIds) {
     firsts_.push_back(print.first);
     seconds_.push_back(print.second);
@@ -37,7 +37,7 @@ void RecentIds::add(std::string_view id, Key message) {
 }
 
 void RecentIds::remove(std::string_view id) {
-  const Print print = print_of(id);
+  const Fingerprint print = print_of(id);
   for (std::size_t i = 0; i < firsts_.size(); ++i) {
     if (firsts_[i] == print.first && seconds_[i] == print.second) firsts_[i] = seconds_[i] = 0;
   }
@@ -48,14 +48,14 @@ void OutboxMarks::restore(records::OutboxMark mark) {
   marks_.insert_or_assign(std::move(epoch), std::move(mark));
 }
 
-Numbered OutboxMarks::look_up(const std::string& epoch, std::uint64_t number, std::uint64_t floor) const {
+SequenceCheck OutboxMarks::look_up(const std::string& epoch, std::uint64_t number, std::uint64_t floor) const {
   const auto place = marks_.find(epoch);
   const std::uint64_t high = std::max(floor, place == marks_.end() ? 0 : place->second.high);
-  if (number == high + 1) return Numbered::Next;
-  if (number > high) return Numbered::TooEarly;
-  if (place == marks_.end()) return Numbered::Seen;
-  return std::ranges::find(place->second.refused, number) != place->second.refused.end() ? Numbered::Refused
-                                                                                         : Numbered::Seen;
+  if (number == high + 1) return SequenceCheck::Next;
+  if (number > high) return SequenceCheck::TooEarly;
+  if (place == marks_.end()) return SequenceCheck::Seen;
+  return std::ranges::find(place->second.refused, number) != place->second.refused.end() ? SequenceCheck::Refused
+                                                                                         : SequenceCheck::Seen;
 }
 
 const records::OutboxMark& OutboxMarks::advance(const AgentName& sender, const std::string& epoch, std::uint64_t number,

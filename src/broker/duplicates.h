@@ -31,11 +31,11 @@ class RecentIds {
   void remove(std::string_view id);
 
  private:
-  struct Print {
+  struct Fingerprint {
     std::uint64_t first = 0;
     std::uint64_t second = 0;
   };
-  static Print print_of(std::string_view id);
+  static Fingerprint print_of(std::string_view id);
 
   // Arrays rather than one of structs: the search touches only the first, eight ids to a cache line.
   std::vector<std::uint64_t> firsts_;
@@ -44,7 +44,7 @@ class RecentIds {
   std::size_t next_ = 0;
 };
 
-enum class Numbered : std::uint8_t {
+enum class SequenceCheck : std::uint8_t {
   Next,      // the one that is due
   Seen,      // taken before
   Refused,   // refused for good before
@@ -61,7 +61,7 @@ class OutboxMarks {
 
   /// `floor` is the number before the first of the connection: an outbox sends its oldest unanswered message first, so
   /// everything up to there was answered. A mark below it, or none, was lost with a damaged store or with its age.
-  [[nodiscard]] Numbered look_up(const std::string& epoch, std::uint64_t number, std::uint64_t floor = 0) const;
+  [[nodiscard]] SequenceCheck look_up(const std::string& epoch, std::uint64_t number, std::uint64_t floor = 0) const;
   /// The number was answered (taken or refused for good); returns the mark to store.
   const records::OutboxMark& advance(const AgentName& sender, const std::string& epoch, std::uint64_t number,
                                      bool refused, WallMs now);

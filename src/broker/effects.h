@@ -32,9 +32,9 @@ struct ResumeReading {
   ConnectionId connection;
 };
 struct Persist {
-  records::Ticket ticket;
+  records::CommitTicket ticket;
   records::Changes changes;
-  records::Haste haste = records::Haste::Now;
+  records::CommitMode haste = records::CommitMode::Now;
 };
 struct LoadBacklog {
   records::BacklogRequest request;
@@ -42,53 +42,53 @@ struct LoadBacklog {
 struct ExpireDue {
   records::ExpireRequest request;
 };
-struct AskMessages {
+struct QueryMessages {
   QueryId id;
   records::MessageQuery query;
 };
-struct AskTrace {
+struct QueryTrace {
   QueryId id;
   std::string message;
 };
-struct AskStats {
+struct QueryStats {
   QueryId id;
 };
-struct AskHeld {
+struct QueryHeld {
   QueryId id;
   records::HeldRequest request;
 };
-struct AskDead {
+struct QueryDead {
   QueryId id;
   records::DeadQuery query;
 };
-struct AskEvents {
+struct QueryEvents {
   QueryId id;
   records::EventQuery query;
 };
-struct AskUsage {
+struct QueryUsage {
   QueryId id;
   records::UsageQuery query;
 };
-struct AskSession {
+struct QuerySession {
   QueryId id;
   SessionId session;
 };
 /// Each of these five is answered once (`on_host_…`), whatever happens.
 struct StartHost {
   QueryId id;
-  HostOrder order;
+  HostSpec order;
 };
-struct EndHost {
+struct StopHost {
   QueryId id;
   std::string name;
   Release release;
 };
-struct TypeIntoHost {
+struct SendHostInput {
   QueryId id;
   std::string name;
   std::string data;
 };
-struct AskHosts {
+struct ListHosts {
   QueryId id;
 };
 /// For any agent with a host, also one in a person's own terminal. An error carries a protocol::Refusal where there is one.
@@ -96,7 +96,7 @@ struct AnswerPrompt {
   QueryId id;
   std::string agent;
   std::string request;
-  PromptReply reply;
+  PromptAnswer reply;
   std::string by;  // human, policy, or an agent's name
 };
 /// Hosts may have left records of sessions that ended while the daemon or the connection was away. Answered at once by
@@ -107,7 +107,7 @@ struct ForgetEndedSession {
   SessionId session;
 };
 /// An agent has begun to wait for a person.
-struct PersonWanted {
+struct NotifyUser {
   std::string agent;
   std::string request;
   std::string kind;  // permission, question
@@ -120,15 +120,15 @@ struct RosterChanged {
   RosterChange what = RosterChange::Agents;
 };
 /// A line for the operator's log.
-struct Note {
+struct WriteLog {
   enum class Level { Debug, Info, Warn } level = Level::Info;
   std::string text;
 };
 
-using Effect =
-    std::variant<Send, Close, PauseReading, ResumeReading, Persist, LoadBacklog, ExpireDue, AskMessages, AskTrace,
-                 AskStats, AskHeld, AskDead, AskEvents, AskUsage, AskSession, StartHost, EndHost, TypeIntoHost,
-                 AskHosts, AnswerPrompt, FindEndedSessions, ForgetEndedSession, PersonWanted, RosterChanged, Note>;
+using Effect = std::variant<Send, Close, PauseReading, ResumeReading, Persist, LoadBacklog, ExpireDue, QueryMessages,
+                            QueryTrace, QueryStats, QueryHeld, QueryDead, QueryEvents, QueryUsage, QuerySession,
+                            StartHost, StopHost, SendHostInput, ListHosts, AnswerPrompt, FindEndedSessions,
+                            ForgetEndedSession, NotifyUser, RosterChanged, WriteLog>;
 using Effects = std::vector<Effect>;
 
 }  // namespace relay::broker

@@ -32,8 +32,8 @@ void Core::forget_unused(WallMs older_than, std::vector<std::string> names) {
   }
   forget_names(batch);
   if (names.empty()) return;
-  when_committed([this, older_than, names = std::move(names)](Saving saving) mutable {
-    if (saving == Saving::Done) forget_unused(older_than, std::move(names));
+  when_committed([this, older_than, names = std::move(names)](CommitResult saving) mutable {
+    if (saving == CommitResult::Done) forget_unused(older_than, std::move(names));
   });
 }
 
@@ -105,7 +105,7 @@ void Core::forget_names(const std::vector<std::string>& names) {
     loops_.forget(name);
     erase_agent(name);
   }
-  note(Note::Level::Info, format("unused names forgotten count={} known={}", names.size(), agents_.size()));
+  note(WriteLog::Level::Info, format("unused names forgotten count={} known={}", names.size(), agents_.size()));
   emit(RosterChanged{});
 }
 

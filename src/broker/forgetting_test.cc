@@ -16,16 +16,16 @@ constexpr auto kMonth = 30 * kDay;
 constexpr auto kNever = (3'650 * kDay).count();  // nobody is asked whether it is still there
 
 struct Forgetting : ::testing::Test {
-  World world{{.heartbeat_ms = kNever}};
+  BrokerFixture world{{.heartbeat_ms = kNever}};
 
-  static Names known(World& world) {
+  static Names known(BrokerFixture& world) {
     Names names;
     for (const auto& entry : world.broker().roster()) names.push_back(entry.agent.name.value());
     std::ranges::sort(names);
     return names;
   }
   Names known() { return known(world); }
-  static Names stored(World& world) {
+  static Names stored(BrokerFixture& world) {
     Names names;
     const auto snapshot = world.store().load();
     for (const auto& agent : snapshot->agents) names.push_back(agent.name.value());
@@ -143,7 +143,7 @@ TEST_F(Forgetting, FailedCommitIsMadeUpForByTheNextStart) {
 }
 
 TEST(KnownNames, LongestUnusedGoesFirstAtTheLimit) {
-  World world{{.heartbeat_ms = kNever, .max_known_agents = 4}};
+  BrokerFixture world{{.heartbeat_ms = kNever, .max_known_agents = 4}};
   const auto bob = world.join_ours("Bob");
   for (const auto* name : {"first", "second", "third"}) {
     world.leave(world.join_ours(name));
@@ -158,7 +158,7 @@ TEST(KnownNames, LongestUnusedGoesFirstAtTheLimit) {
 }
 
 TEST(KnownNames, NameThatSpokeIsKeptForTwoDaysAtTheLimit) {
-  World world{{.heartbeat_ms = kNever, .max_known_agents = 2}};
+  BrokerFixture world{{.heartbeat_ms = kNever, .max_known_agents = 2}};
   const auto bob = world.join_ours("Bob");
   const auto guest = [&](const std::string& name) {
     const auto connection = world.connect();
@@ -178,7 +178,7 @@ TEST(KnownNames, NameThatSpokeIsKeptForTwoDaysAtTheLimit) {
 }
 
 TEST(KnownNames, DescriptionsAreBoundedTogether) {
-  World world{{.heartbeat_ms = kNever, .max_description_bytes = 2'000}};
+  BrokerFixture world{{.heartbeat_ms = kNever, .max_description_bytes = 2'000}};
   const auto described = format(R"("task":"{}")", std::string(1'000, 'x'));
   for (const auto* name : {"first", "second"}) {
     world.leave(world.join_ours(name, described));
@@ -194,7 +194,7 @@ TEST(KnownNames, DescriptionsAreBoundedTogether) {
 }
 
 TEST(KnownNames, LimitIsToldWhenAllAreInUse) {
-  World world{{.heartbeat_ms = kNever, .max_known_agents = 2}};
+  BrokerFixture world{{.heartbeat_ms = kNever, .max_known_agents = 2}};
   world.join_ours("Bob");
   world.join_ours("Alice");
   const auto third = world.join_ours("Carol");

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 using namespace testing;
 
 struct Gates : ::testing::Test {
-  World world{no_heartbeat()};
+  BrokerFixture world{no_heartbeat()};
   ConnectionId alice = join_sender(world);
 
   /// Why a message waits, as TRACE tells.
@@ -32,17 +32,17 @@ TEST_F(Gates, AModeTheSessionCannotDoWaitsAndTheSenderIsTold) {
 
 TEST_F(Gates, AModeThatOpensLaterLetsGoWhatWaited) {
   const auto bob = join_host(world);
-  world.tell_state(bob, "idle", R"("modes":["immediate"])");
+  world.report_state(bob, "idle", R"("modes":["immediate"])");
   world.send(alice, "message-1", "Bob", "hi", in_mode("next-tool-call"));
-  world.tell_state(bob, "active");
+  world.report_state(bob, "active");
   EXPECT_TRUE(given(world, bob).empty()) << "modes told once hold until others are told";
-  world.tell_state(bob, "active", R"("modes":["immediate","next-tool-call"])");
+  world.report_state(bob, "active", R"("modes":["immediate","next-tool-call"])");
   EXPECT_EQ(given(world, bob).size(), 1u);
 }
 
 TEST_F(Gates, AClosedLaneHoldsUpNoOther) {
   const auto bob = join_callback(world);
-  world.tell_state(bob, "active");
+  world.report_state(bob, "active");
   world.send(alice, "message-1", "Bob", "when idle");
   world.send(alice, "message-2", "Bob", "at the next message", in_mode("next-message"));
   world.send(alice, "message-3", "Bob", "now", in_mode("immediate"));
@@ -67,11 +67,11 @@ TEST_F(Gates, OnIdleWaitsForACallbackSessionToBeFree) {
   for (const auto* busy : {"active", "starting"}) {
     for (const auto* free : {"idle", "waiting", "blocked"}) {
       const auto id = format("message-1{}", ++n);
-      world.tell_state(bob, busy);
+      world.report_state(bob, busy);
       world.send(alice, id, "Bob", "hi");
       EXPECT_TRUE(given(world, bob).empty()) << busy;
       EXPECT_EQ(waits(id), format("its session is {}", busy));
-      world.tell_state(bob, free);
+      world.report_state(bob, free);
       EXPECT_EQ(given(world, bob).size(), 1u) << free;
     }
   }
@@ -79,46 +79,46 @@ TEST_F(Gates, OnIdleWaitsForACallbackSessionToBeFree) {
 
 TEST_F(Gates, OnIdleWaitsForAPublishedClientThatTellsItsState) {
   const auto bob = world.join("Bob");
-  world.tell_state(bob, "active");
+  world.report_state(bob, "active");
   world.send(alice, "message-1", "Bob", "hi");
   EXPECT_TRUE(given(world, bob).empty());
-  world.tell_state(bob, "idle");
+  world.report_state(bob, "idle");
   EXPECT_EQ(given(world, bob).size(), 1u);
 }
 
 TEST_F(Gates, ABoundaryIsForWhatIsThereAtThatMoment) {
   const auto bob = join_callback(world);
-  world.tell_state(bob, "active");
+  world.report_state(bob, "active");
   world.send(alice, "message-1", "Bob", "early", in_mode("next-message"));
   world.send(alice, "message-2", "Bob", "tool", in_mode("next-tool-call"));
   EXPECT_EQ(waits("message-1"), "it waits for the session's next message");
   EXPECT_EQ(waits("message-2"), "it waits for the session's next tool call");
-  world.tell_state(bob, "active", R"("boundary":"message")");
+  world.report_state(bob, "active", R"("boundary":"message")");
   EXPECT_EQ(world.bodies(bob), Texts{"early"});
   world.send(alice, "message-3", "Bob", "late", in_mode("next-message"));
   EXPECT_TRUE(given(world, bob).empty());
-  world.tell_state(bob, "active", R"("boundary":"tool-call")");
+  world.report_state(bob, "active", R"("boundary":"tool-call")");
   EXPECT_EQ(world.bodies(bob), Texts{"tool"});
-  world.tell_state(bob, "active", R"("boundary":"message")");
+  world.report_state(bob, "active", R"("boundary":"message")");
   EXPECT_EQ(world.bodies(bob), Texts{"late"});
 }
 
 TEST_F(Gates, AnotherTryWaitsForAnotherBoundary) {
   const auto bob = join_callback(world);
   world.send(alice, "message-1", "Bob", "hi", in_mode("next-message"));
-  world.tell_state(bob, "active", R"("boundary":"message")");
+  world.report_state(bob, "active", R"("boundary":"message")");
   const auto id = given(world, bob).at(0);
   world.receipt(bob, id, R"("status":"failed","retryable":true)");
   world.pass(1min);
   EXPECT_TRUE(given(world, bob).empty());
-  world.tell_state(bob, "active", R"("boundary":"message")");
+  world.report_state(bob, "active", R"("boundary":"message")");
   EXPECT_EQ(given(world, bob), Texts{id});
 }
 
 TEST_F(Gates, ABoundaryMeansNothingToTheNextSession) {
   auto bob = join_callback(world);
   world.send(alice, "message-1", "Bob", "hi", in_mode("next-message"));
-  world.tell_state(bob, "active", R"("boundary":"message")");
+  world.report_state(bob, "active", R"("boundary":"message")");
   EXPECT_EQ(given(world, bob).size(), 1u);
   world.leave(bob);
   bob = join_callback(world);
@@ -127,7 +127,7 @@ TEST_F(Gates, ABoundaryMeansNothingToTheNextSession) {
 
 TEST_F(Gates, ASessionWithAQueueGetsWhatItCanDoWhateverItDoes) {
   const auto bob = join_host(world);
-  world.tell_state(bob, "active");
+  world.report_state(bob, "active");
   for (const auto* mode : {"immediate", "next-message", "next-tool-call", "on-idle", "manual"})
     world.send(alice, format("message-{}", mode), "Bob", mode, in_mode(mode));
   EXPECT_EQ(world.bodies(bob), (Texts{"immediate", "next-message", "next-tool-call", "on-idle", "manual"}));

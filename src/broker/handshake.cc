@@ -80,7 +80,7 @@ bool Core::in_audience(const AgentState& agent) const {
   return agent.session && agent.session->ended == 0 && now_.steady - agent.lost_at < Millis{limits_.session_grace_ms};
 }
 
-void Core::on_hello(Connection& connection, const protocol::Envelope& envelope, std::string_view frame) {
+void Core::on_hello(ConnectionState& connection, const protocol::Envelope& envelope, std::string_view frame) {
   if (connection.phase == Phase::Active) {
     error(connection, ErrorCode::BadRequest, "HELLO was said already on this connection");
     return;
@@ -99,7 +99,7 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope, 
                         "use the AGENT_RELAY_HOME of the daemon");
   }
   if (const auto refused = check_hello_name(connection, *hello)) {
-    const bool reserved = refused->refusal == protocol::Refusal::BadRequest;
+    const bool reserved = refused->refusal == protocol::NackCode::BadRequest;
     return refuse_hello(reserved ? ErrorCode::BadRequest : ErrorCode::Unauthorized, refused->sentence);
   }
 
@@ -149,17 +149,17 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope, 
   if (!owner) agent->record.claim_hash = claim_hash;  // a claim that has lapsed is no longer anybody's
   agent->record.last_seen = now_.wall;
   agent->resume_positions.clear();
-  agent->in_hand.clear();
+  agent->unsettled.clear();
   if (resumes) {
     mark_reconnected(*agent);
-    for (const auto& id : hello->in_hand)
-      if (const auto key = records::key_of_delivery_id(id)) agent->in_hand.insert(*key);
+    for (const auto& id : hello->unsettled)
+      if (const auto key = records::key_of_delivery_id(id)) agent->unsettled.insert(*key);
     if (!hello->state.empty()) agent->activity.state = hello->state;
     agent->activity.reason.clear();  // of another moment; its session tells the present one
     agent->resume_token = hello->resume_token;
     agent->session->capabilities = hello->capabilities;
     agent->connections.push_back(connection.id);
-    record(activity_event(agent->activity), *agent);
+    record_event(activity_event(agent->activity), *agent);
     welcome(connection, *agent);
     activate(connection, *agent);
     return;
@@ -172,7 +172,7 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope, 
   open_session(connection, *agent, *hello, std::move(earlier_claim));
 }
 
-void Core::open_query_connection(Connection& connection, const protocol::Hello& hello) {
+void Core::open_query_connection(ConnectionState& connection, const protocol::Hello& hello) {
   connection.agent = AgentName{hello.agent};
   connection.query_only = true;
   connection.capabilities = hello.capabilities;
@@ -180,18 +180,18 @@ void Core::open_query_connection(Connection& connection, const protocol::Hello& 
   connection.phase = Phase::Active;
   connection.heartbeat = Heartbeat{Millis{limits_.heartbeat_ms}, now_.steady};
   timers_.arm(connection.heartbeat.next(), {.kind = TimerKind::Heartbeat, .connection = connection.id.value()});
-  say(connection, MessageType::Welcome,
-      protocol::write_welcome({connection.session.value(), "", limits_.heartbeat_ms}));
+  send_new(connection, MessageType::Welcome,
+           protocol::write_welcome({connection.session.value(), "", limits_.heartbeat_ms}));
 }
 
-bool Core::take_name(Connection& newcomer, AgentState& agent, bool entitled) {
+bool Core::take_name(ConnectionState& newcomer, AgentState& agent, bool entitled) {
   if (!agent.connected() || agent.record.entity == protocol::EntityType::User) return true;
   if (!entitled) {
     while (!agent.takeovers.empty() && now_.steady - agent.takeovers.front() > kTakeoverWindow)
       agent.takeovers.pop_front();
     if (agent.takeovers.size() >= kMaxTakeovers) {
-      note(Note::Level::Warn, format("several programs want the name {}; the newcomer (pid {}) was refused",
-                                     agent.name().value(), newcomer.peer.pid));
+      note(WriteLog::Level::Warn, format("several programs want the name {}; the newcomer (pid {}) was refused",
+                                         agent.name().value(), newcomer.peer.pid));
       const auto reason =
           format("the name '{}' is in use by another connection; choose another name", agent.name().value());
       error(newcomer, ErrorCode::DuplicateConnection, reason, Fatal::Yes);
@@ -199,12 +199,12 @@ bool Core::take_name(Connection& newcomer, AgentState& agent, bool entitled) {
       return false;
     }
     agent.takeovers.push_back(now_.steady);
-    note(Note::Level::Info, format("{} connected again (pid {}); the older connection is closed", agent.name().value(),
-                                   newcomer.peer.pid));
+    note(WriteLog::Level::Info, format("{} connected again (pid {}); the older connection is closed",
+                                       agent.name().value(), newcomer.peer.pid));
   }
   const auto evicted = agent.connections;
   for (const ConnectionId id : evicted) {
-    Connection* old = find(id);
+    ConnectionState* old = find(id);
     if (old == nullptr) continue;
     error(*old, ErrorCode::DuplicateConnection, format("another connection took the name '{}'", agent.name().value()),
           Fatal::Yes);
@@ -230,7 +230,7 @@ void Core::update_record(AgentState& agent, const protocol::Hello& hello) {
   count_description(agent);
 }
 
-void Core::open_session(Connection& connection, AgentState& agent, const protocol::Hello& hello,
+void Core::open_session(ConnectionState& connection, AgentState& agent, const protocol::Hello& hello,
                         std::string earlier_claim) {
   if (agent.connected()) {
     // Another window of a user: it shares the session that is open, or waits with the first for it to be stored.
@@ -273,57 +273,58 @@ void Core::open_session(Connection& connection, AgentState& agent, const protoco
   open_when_saved(connection, agent, std::move(earlier_claim));
 }
 
-void Core::open_when_saved(Connection& connection, AgentState& agent, std::string earlier_claim) {
+void Core::open_when_saved(ConnectionState& connection, AgentState& agent, std::string earlier_claim) {
   connection.phase = Phase::Opening;
   pause(connection, Pause::Opening);
-  when_committed([this, id = connection.id, name = agent.name(), claim = std::move(earlier_claim)](Saving saving) {
-    AgentState* opened = find_agent(name.value());
-    if (opened == nullptr) return;
-    Connection* waiting = find(id);
-    if (waiting != nullptr && waiting->phase != Phase::Opening) waiting = nullptr;  // it left meanwhile
-    if (saving == Saving::Done) {
-      opened->saved = opened->session_saved = true;
-      if (waiting == nullptr) return;
-      welcome(*waiting, *opened);
-      activate(*waiting, *opened);
-      return;
-    }
-    if (waiting != nullptr) {
-      constexpr std::string_view kReason = "the session could not be stored (STORAGE); try again in a moment";
-      error(*waiting, ErrorCode::Internal, kReason, Fatal::No);
-      close(*waiting, "the session could not be stored");
-    }
-    if (opened->connected()) return;
-    opened->session.reset();
-    opened->record.claim_hash = claim;
-    if (opened->saved) return;
-    leave_channel(std::string{protocol::kGeneralChannel}, name);
-    erase_agent(name.value());
-  });
+  when_committed(
+      [this, id = connection.id, name = agent.name(), claim = std::move(earlier_claim)](CommitResult saving) {
+        AgentState* opened = find_agent(name.value());
+        if (opened == nullptr) return;
+        ConnectionState* waiting = find(id);
+        if (waiting != nullptr && waiting->phase != Phase::Opening) waiting = nullptr;  // it left meanwhile
+        if (saving == CommitResult::Done) {
+          opened->saved = opened->session_saved = true;
+          if (waiting == nullptr) return;
+          welcome(*waiting, *opened);
+          activate(*waiting, *opened);
+          return;
+        }
+        if (waiting != nullptr) {
+          constexpr std::string_view kReason = "the session could not be stored (STORAGE); try again in a moment";
+          error(*waiting, ErrorCode::Internal, kReason, Fatal::No);
+          close(*waiting, "the session could not be stored");
+        }
+        if (opened->connected()) return;
+        opened->session.reset();
+        opened->record.claim_hash = claim;
+        if (opened->saved) return;
+        leave_channel(std::string{protocol::kGeneralChannel}, name);
+        erase_agent(name.value());
+      });
 }
 
-void Core::welcome(Connection& connection, const AgentState& agent) {
+void Core::welcome(ConnectionState& connection, const AgentState& agent) {
   // Published clients keep no positions; they hear exactly the WELCOME they know.
   const std::string_view store_id = connection.capabilities.send_ack ? std::string_view{store_id_} : std::string_view{};
-  say(connection, MessageType::Welcome,
-      protocol::write_welcome({agent.session->id.value(), agent.resume_token, limits_.heartbeat_ms, store_id}));
+  send_new(connection, MessageType::Welcome,
+           protocol::write_welcome({agent.session->id.value(), agent.resume_token, limits_.heartbeat_ms, store_id}));
 }
 
-void Core::activate(Connection& connection, AgentState& agent) {
+void Core::activate(ConnectionState& connection, AgentState& agent) {
   connection.phase = Phase::Active;
   connection.session = agent.session->id;
   connection.heartbeat = Heartbeat{Millis{limits_.heartbeat_ms}, now_.steady};
   timers_.arm(connection.heartbeat.next(), {.kind = TimerKind::Heartbeat, .connection = connection.id.value()});
   agent.connected_at = now_.steady;
   if (!agent.mailbox.connected()) {
-    agent.unchecked = agent.in_hand;
-    agent.mailbox.connect(connection.capabilities.max_inflight, std::exchange(agent.in_hand, {}));
-    inquire(agent);
-    tell_unable(agent);
+    agent.unchecked = agent.unsettled;
+    agent.mailbox.connect(connection.capabilities.max_inflight, std::exchange(agent.unsettled, {}));
+    look_up_unsettled(agent);
+    scan_unsupported(agent);
   }
-  note(Note::Level::Info, format("{} is here (pid {})", agent.name().value(), connection.peer.pid));
-  if (agent.record.paused) tell_paused(agent);
-  pump(agent);
+  note(WriteLog::Level::Info, format("{} is here (pid {})", agent.name().value(), connection.peer.pid));
+  if (agent.record.paused) notify_paused(agent);
+  deliver_pending(agent);
   announce(agent);
   emit(RosterChanged{});
   resume(connection, Pause::Opening);
@@ -332,7 +333,7 @@ void Core::activate(Connection& connection, AgentState& agent) {
 
 /// One of them may close the connection, or begin to open it.
 void Core::handle_held(ConnectionId id) {
-  for (Connection* open = find(id); open != nullptr && open->phase != Phase::Opening && !open->held.empty();
+  for (ConnectionState* open = find(id); open != nullptr && open->phase != Phase::Opening && !open->held.empty();
        open = find(id)) {
     const std::string frame = std::move(open->held.front());
     open->held.pop_front();
@@ -351,7 +352,7 @@ void Core::announce(const AgentState& agent) {
   for (auto& [id, other] : connections_) {
     // Clients of this project subscribe to events instead; published ones expect to be told.
     if (other.phase != Phase::Active || other.agent == agent.name() || other.capabilities.send_ack) continue;
-    say(other, MessageType::AgentReady, text);
+    send_new(other, MessageType::AgentReady, text);
   }
 }
 
@@ -362,14 +363,14 @@ void Core::mark_reconnected(AgentState& agent) {
   save_session(agent);
 }
 
-void Core::on_resume(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_resume(ConnectionState& connection, const protocol::Envelope& envelope) {
   const auto wanted = protocol::parse_resume(envelope.payload);
   if (!wanted) {
     error(connection, ErrorCode::BadRequest, wanted.error().message());
     return;
   }
   const auto stale = [&](std::string_view why) {
-    say(connection, MessageType::Nack, protocol::write_nack(envelope.id, protocol::Refusal::Stale, why));
+    send_new(connection, MessageType::Nack, protocol::write_nack(envelope.id, protocol::NackCode::Stale, why));
   };
   AgentState* agent = find_agent(wanted->agent);
   if (agent == nullptr || agent->removing || !agent->session || agent->session->ended != 0 ||
@@ -438,17 +439,17 @@ void Core::on_resume(Connection& connection, const protocol::Envelope& envelope)
                     positions[i] == nullptr ? stream.acked.value() : positions[i]->last_seq, stream.last.value(),
                     stream.lane});
   }
-  say(connection, MessageType::Sync, protocol::write_sync(agent->session->id.value(), sync));
-  record(activity_event(agent->activity), *agent);
+  send_new(connection, MessageType::Sync, protocol::write_sync(agent->session->id.value(), sync));
+  record_event(activity_event(agent->activity), *agent);
   activate(connection, *agent);
 }
 
-void Core::on_bye(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_bye(ConnectionState& connection, const protocol::Envelope& envelope) {
   const auto bye = protocol::parse_bye(envelope.payload);
   if (!bye) error(connection, ErrorCode::BadRequest, bye.error().message());
   AgentState* agent =
       connection.phase == Phase::Active && !connection.query_only ? find_agent(connection.agent.value()) : nullptr;
-  say(connection, MessageType::Bye, "{}");
+  send_new(connection, MessageType::Bye, "{}");
   close(connection, "it said BYE");
   if (agent != nullptr && !agent->connected()) end_session(*agent, ending_of(bye.value_or(protocol::Bye{})));
 }
@@ -529,7 +530,7 @@ void Core::ended_sessions(const std::vector<protocol::EndedSession>& found) {
     end_session(*agent, {.how = events::SessionEnd::Crashed, .detail = std::string{kLost}, .lost = true});
   }
   for (const ConnectionId id : std::exchange(awaiting_ended_, {})) {
-    Connection* waiting = find(id);
+    ConnectionState* waiting = find(id);
     if (waiting == nullptr || waiting->phase != Phase::Opening) continue;
     waiting->phase = Phase::AwaitingHello;
     waiting->ended_known = true;
@@ -543,15 +544,15 @@ void Core::end_by_record(const protocol::EndedSession& ended) {
       agent != nullptr && agent->session && agent->session->ended == 0 && agent->session->id.value() == ended.session;
   if (!open)
     return when_saved([this, session = SessionId{ended.session}] { emit(ForgetEndedSession{session}); },
-                      records::Haste::WithTheNext);
+                      records::CommitMode::WithTheNext);
   if (agent->connected() || agent->removing) return;  // a connected session says BYE itself
   take_untold_events(*agent, ended.events);
-  note(Note::Level::Info, format("{} ended while it was not connected", agent->name().value()));
+  note(WriteLog::Level::Info, format("{} ended while it was not connected", agent->name().value()));
   end_session(*agent, ending_of(ended.bye));
   emit(RosterChanged{});
 }
 
-void Core::detach(Connection& connection) {
+void Core::detach(ConnectionState& connection) {
   watchers_.erase(connection.id);
   end_requests_of(connection);
   if (connection.watched_messages > 0)
@@ -563,7 +564,7 @@ void Core::detach(Connection& connection) {
   for (const auto& [key, asked] : std::exchange(agent->asked_back, {})) {
     const auto item = agent->mailbox.finish(key);
     if (!item) agent->mailbox.drop(key);
-    if (!unseen_.has(Deed::Finished, key))
+    if (!unseen_.has(DeliveryChange::Finished, key))
       end_delivery(*agent, item ? item->parcel : asked.parcel, records::DeliveryState::Cancelled,
                    {.key = key, .reason = asked.reason});
   }
@@ -576,11 +577,11 @@ void Core::detach(Connection& connection) {
   arm_grace(*agent, Millis{limits_.session_grace_ms});
   if (connection.phase == Phase::Active) {
     save_eventually(records::PutAgent{agent->record});
-    record(events::AgentStatus{.state = "offline"}, *agent);
+    record_event(events::AgentStatus{.state = "offline"}, *agent);
     trigger_shadows(agent->name(), "SESSION_END");
     emit(RosterChanged{});
   }
-  tell_released(agent->name().value(), SteadyTime::max());
+  notify_released(agent->name().value(), SteadyTime::max());
 }
 
 }  // namespace relay::broker

@@ -7,13 +7,13 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::body;
+using testing::BrokerFixture;
 using testing::payload;
 using testing::text;
-using testing::World;
 using Texts = std::vector<std::string>;
 
 TEST(Broker, TellsTheLoserOfANameBeforeItCloses) {
-  World world;
+  BrokerFixture world;
   const auto first = world.join("Bob");
   world.heard(first);
   const auto second = world.join("Bob");
@@ -25,7 +25,7 @@ TEST(Broker, TellsTheLoserOfANameBeforeItCloses) {
 }
 
 TEST(Broker, EndsAFightOverANameByRefusingTheNewcomer) {
-  World world;
+  BrokerFixture world;
   ConnectionId owner = world.join("Bob");
   for (int i = 0; i < 2; ++i) owner = world.join("Bob");
   const auto refused = world.join("Bob");
@@ -41,7 +41,7 @@ TEST(Broker, EndsAFightOverANameByRefusingTheNewcomer) {
 }
 
 TEST(Broker, RefusesANameThatLooksLikeAConnectedOne) {
-  World world;
+  BrokerFixture world;
   const auto bob = world.join("Мария");
   const auto worker = world.join("Worker1");
   const auto refused = world.join("Workerl");
@@ -58,7 +58,7 @@ TEST(Broker, RefusesANameThatLooksLikeAConnectedOne) {
 }
 
 TEST(Broker, KeepsAClaimedNameForItsOwner) {
-  World world;
+  BrokerFixture world;
   const std::string claim = R"("session":{"claim_token":"secret"})";
   const auto owner = world.join("Host", claim);
   EXPECT_TRUE(world.closed(world.join("Host")));
@@ -70,7 +70,7 @@ TEST(Broker, KeepsAClaimedNameForItsOwner) {
 }
 
 TEST(Broker, GivesAUserAsManyWindowsAsItLikes) {
-  World world;
+  BrokerFixture world;
   const std::string user = R"("entityType":"user")";
   const auto one = world.join("Ann", user);
   const auto two = world.join("Ann", user);
@@ -82,7 +82,7 @@ TEST(Broker, GivesAUserAsManyWindowsAsItLikes) {
 }
 
 TEST(Broker, RefusesWhatIsNoHandshake) {
-  World world;
+  BrokerFixture world;
   const auto early = world.connect();
   world.send(early, "1", "Bob", "hi");
   EXPECT_EQ(text(payload(world.heard(early, "ERROR").at(0)), "code"), "BAD_REQUEST");
@@ -99,7 +99,7 @@ TEST(Broker, RefusesWhatIsNoHandshake) {
 }
 
 TEST(Broker, ClosesAConnectionThatNeverSaysHello) {
-  World world;
+  BrokerFixture world;
   const auto silent = world.connect();
   world.pass(5s);
   EXPECT_EQ(world.heard(silent, "ERROR").size(), 1u);
@@ -107,7 +107,7 @@ TEST(Broker, ClosesAConnectionThatNeverSaysHello) {
 }
 
 TEST(Broker, AnswersBrokenFramesWithOneSentence) {
-  World world;
+  BrokerFixture world;
   const auto odd = world.join("Odd");
   world.heard(odd);
   for (const char* frame : {"5", "[]", R"({"v":1,"type":"NONSENSE","id":"x","ts":1,"payload":{}})",
@@ -122,7 +122,7 @@ TEST(Broker, AnswersBrokenFramesWithOneSentence) {
 }
 
 TEST(Broker, TakesAOneShotMessageUnderAFreeNameOnly) {
-  World world;
+  BrokerFixture world;
   const auto bob = world.join_ours("Bob");
   const auto tool = world.connect();
   world.send(tool, "1", "Bob", "ping", R"("from":"tool")");
@@ -135,7 +135,7 @@ TEST(Broker, TakesAOneShotMessageUnderAFreeNameOnly) {
 }
 
 TEST(Broker, AToolInsideAnAgentSpeaksForItByItsToken) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice", R"("session":{"claim_token":"secret"})");
   const auto bob = world.join_ours("Bob");
   const auto tool = world.connect();
@@ -150,7 +150,7 @@ TEST(Broker, AToolInsideAnAgentSpeaksForItByItsToken) {
 }
 
 TEST(Broker, ResumesByPositionAndSaysStaleWhenThatIsNotPossible) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   auto bob = world.join_ours("Bob");
   const auto welcome = payload(world.heard(bob, "WELCOME").at(0));
@@ -175,7 +175,7 @@ TEST(Broker, ResumesByPositionAndSaysStaleWhenThatIsNotPossible) {
 }
 
 TEST(Broker, ResumeInATopicThatNeverHadAMessageIsStale) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   auto bob = world.join_ours("Bob");
   const auto welcome = payload(world.heard(bob, "WELCOME").at(0));
@@ -195,7 +195,7 @@ TEST(Broker, ResumeInATopicThatNeverHadAMessageIsStale) {
 }
 
 TEST(Broker, ResumeWithoutAPeerReplaysOrSaysStale) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   auto bob = world.join_ours("Bob");
   const auto welcome = payload(world.heard(bob, "WELCOME").at(0));
@@ -230,7 +230,7 @@ TEST(Broker, ResumeWithoutAPeerReplaysOrSaysStale) {
 }
 
 TEST(Broker, ResumeWithoutAPeerLosesNothingOfATopicWithTwoSenders) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice"), carol = world.join_ours("Carol");
   auto bob = world.join_ours("Bob");
   const auto welcome = payload(world.heard(bob, "WELCOME").at(0));
@@ -246,7 +246,7 @@ TEST(Broker, ResumeWithoutAPeerLosesNothingOfATopicWithTwoSenders) {
 }
 
 TEST(Broker, PingsTheSilentAndLetsTheDeadGo) {
-  World world;
+  BrokerFixture world;
   const auto bob = world.join("Bob");
   world.heard(bob);
   world.pass(5500ms);
@@ -259,7 +259,7 @@ TEST(Broker, PingsTheSilentAndLetsTheDeadGo) {
 }
 
 TEST(Broker, PeerThatSpeaksWithoutBeingAnsweredHearsAPingEachInterval) {
-  World world;
+  BrokerFixture world;
   const auto bob = world.join("Bob");
   world.heard(bob);
   for (int round = 0; round < 6; ++round) {
@@ -272,7 +272,7 @@ TEST(Broker, PeerThatSpeaksWithoutBeingAnsweredHearsAPingEachInterval) {
 }
 
 TEST(Broker, IdlePeerThatAnswersIsAskedOnceInAnInterval) {
-  World world;
+  BrokerFixture world;
   const auto bob = world.join("Bob");
   world.heard(bob);
   std::size_t pings = 0;
@@ -288,7 +288,7 @@ TEST(Broker, IdlePeerThatAnswersIsAskedOnceInAnInterval) {
 }
 
 TEST(Broker, SparesAPeerThatIsSlowButTakesBytes) {
-  World world;
+  BrokerFixture world;
   const auto bob = world.join("Bob");
   for (int i = 0; i < 20; ++i) {
     world.pass(4s);
@@ -299,7 +299,7 @@ TEST(Broker, SparesAPeerThatIsSlowButTakesBytes) {
 }
 
 TEST(Broker, BlamesItselfAndNotThePeersForALongSleep) {
-  World world;
+  BrokerFixture world;
   const auto bob = world.join("Bob");
   world.now().steady += 60s;
   world.broker().on_tick(world.now());
@@ -308,7 +308,7 @@ TEST(Broker, BlamesItselfAndNotThePeersForALongSleep) {
 }
 
 TEST(Broker, OpensTwoWindowsOfAUserAtOnce) {
-  World world;
+  BrokerFixture world;
   const std::string user = R"("entityType":"user")";
   const auto bob = world.join("Bob");
   world.hold_commits();
@@ -322,7 +322,7 @@ TEST(Broker, OpensTwoWindowsOfAUserAtOnce) {
 }
 
 TEST(Broker, DoesNotTakeAPositionForStreamsThatBeginLater) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice"), carol = world.join_ours("Carol");
   auto bob = world.join_ours("Bob");
   const auto welcome = payload(world.heard(bob, "WELCOME").at(0));
@@ -339,13 +339,13 @@ TEST(Broker, DoesNotTakeAPositionForStreamsThatBeginLater) {
 }
 
 TEST(Broker, TellsWhichStoreItsNumbersBelongTo) {
-  World world;
+  BrokerFixture world;
   const auto bob = world.join_ours("Bob");
   EXPECT_EQ(text(*object_member(payload(world.heard(bob, "WELCOME").at(0)), "server"), "store_id"), "memory");
 }
 
 TEST(Broker, AClaimThatLapsedDoesNotLockOutTheNextOwner) {
-  World world{{.claim_lease_ms = 1000}};
+  BrokerFixture world{{.claim_lease_ms = 1000}};
   world.leave(world.join_ours("Alice", R"("claim_token":"first")"));
   world.pass(std::chrono::seconds{2});
   auto next = world.join_ours("Alice");
@@ -358,7 +358,7 @@ TEST(Broker, AClaimThatLapsedDoesNotLockOutTheNextOwner) {
 }
 
 TEST(Broker, DoesNotResumeASessionWhoseAgentIsBeingRemoved) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   const auto bob = world.join_ours("Bob");
   const auto welcome = world.heard(bob, "WELCOME").at(0);

@@ -10,7 +10,7 @@ namespace relay::broker {
 using events::Event;
 using protocol::ErrorCode;
 using protocol::MessageType;
-using protocol::Refusal;
+using protocol::NackCode;
 
 namespace {
 
@@ -39,12 +39,12 @@ records::AddEvent Core::event_row(const Event& event, const AgentName& agent, co
   return {{std::string{events::type_of(event)}, now_.wall, agent, session, json::serialize(events::members_of(event))}};
 }
 
-void Core::record(const Event& event, const AgentName& agent, const SessionId& session) {
+void Core::record_event(const Event& event, const AgentName& agent, const SessionId& session) {
   save_eventually(event_row(event, agent, session));
 }
 
-void Core::record(const Event& event, const AgentState& agent) {
-  record(event, agent.name(), agent.session ? agent.session->id : SessionId{});
+void Core::record_event(const Event& event, const AgentState& agent) {
+  record_event(event, agent.name(), agent.session ? agent.session->id : SessionId{});
 }
 
 /// Told in STATUS and HEALTH from now on, and as an event.
@@ -54,10 +54,10 @@ void Core::damaged(const StoreDamage& damage) {
   info_.lost_messages += damage.lost_messages;
   info_.refused_changes = std::max(info_.refused_changes, damage.refused_changes);
   damaged_at_work_ = true;
-  record(events::RelayDamaged{.reason = damage.reason,
-                              .lost_messages = static_cast<std::int64_t>(damage.lost_messages),
-                              .files = damage.files},
-         AgentName{}, SessionId{});
+  record_event(events::RelayDamaged{.reason = damage.reason,
+                                    .lost_messages = static_cast<std::int64_t>(damage.lost_messages),
+                                    .files = damage.files},
+               AgentName{}, SessionId{});
 }
 
 events::AgentStatus Core::activity_event(const protocol::SessionStateChange& told) {
@@ -92,70 +92,73 @@ records::AddEvent Core::session_end(const AgentState& agent, const Ending& endin
                    agent.name(), agent.session->id);
 }
 
-void Core::on_agent_event(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_agent_event(ConnectionState& connection, const protocol::Envelope& envelope) {
   AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
   if (agent == nullptr || !agent->session)
     return error(connection, ErrorCode::BadRequest,
                  "events are told by sessions, of themselves: say HELLO with a name");
   const auto id = event_id(envelope.id);
   if (!id)
-    return refuse(connection, envelope.id, Refusal::BadRequest, "the id of an event reads '<epoch>-1', '<epoch>-2', …");
+    return refuse(connection, envelope.id, NackCode::BadRequest,
+                  "the id of an event reads '<epoch>-1', '<epoch>-2', …");
   if (!connection.first_event) connection.first_event = FirstEvent{id->epoch, id->number};
   if (id->epoch != connection.first_event->epoch || id->epoch == connection.capabilities.outbox)
-    return refuse(connection, envelope.id, Refusal::BadRequest,
+    return refuse(connection, envelope.id, NackCode::BadRequest,
                   "the events of a connection have one epoch, which is not that of its outbox");
   switch (agent->outboxes.look_up(id->epoch, id->number, connection.first_event->number - 1)) {
-    case Numbered::Next: break;
-    case Numbered::Seen:
-      hear_event_again(connection, *agent, envelope);
-      return answer_event_when_saved(connection, envelope.id, Told::Again, {});
-    case Numbered::Refused:
-      return answer_event_when_saved(connection, envelope.id, Told::Again, "this event was refused before");
-    case Numbered::TooEarly:
-      return refuse(connection, envelope.id, Refusal::Busy,
+    case SequenceCheck::Next: break;
+    case SequenceCheck::Seen:
+      on_repeated_event(connection, *agent, envelope);
+      return answer_event_when_saved(connection, envelope.id, Occurrence::Again, {});
+    case SequenceCheck::Refused:
+      return answer_event_when_saved(connection, envelope.id, Occurrence::Again, "this event was refused before");
+    case SequenceCheck::TooEarly:
+      return refuse(connection, envelope.id, NackCode::Busy,
                     "an earlier event is still missing; tell that one again first", kBusyRetryMs);
   }
-  const auto taken = take_event(*agent, envelope);
+  const auto taken = accept_event(*agent, envelope);
   change(records::SetOutboxMark{
       agent->outboxes.advance(agent->name(), id->epoch, id->number, !taken.has_value(), now_.wall)});
   charge_event(connection, envelope);
-  answer_event_when_saved(connection, envelope.id, Told::First, taken ? std::string{} : taken.error().message());
+  answer_event_when_saved(connection, envelope.id, Occurrence::First, taken ? std::string{} : taken.error().message());
 }
 
-void Core::charge_event(Connection& connection, const protocol::Envelope& envelope) {
+void Core::charge_event(ConnectionState& connection, const protocol::Envelope& envelope) {
   const std::size_t bytes = envelope.payload.size();
   charge(connection, bytes, kMaxEventsWaiting);
-  when_committed([this, connection = connection.id, bytes](Saving) { release_uncommitted(find(connection), bytes); });
+  when_committed(
+      [this, connection = connection.id, bytes](CommitResult) { release_uncommitted(find(connection), bytes); });
 }
 
 /// Refused for good when there is a sentence; else acknowledged. What was told before has its number already.
-void Core::answer_event_when_saved(Connection& connection, std::string_view id, Told told, std::string refusal) {
+void Core::answer_event_when_saved(ConnectionState& connection, std::string_view id, Occurrence told,
+                                   std::string refusal) {
   when_committed([this, connection = connection.id, name = connection.agent, id = std::string{id}, told,
-                  refusal = std::move(refusal)](Saving saving) {
-    Connection* asker = find(connection);
-    if (saving == Saving::Failed) {
+                  refusal = std::move(refusal)](CommitResult saving) {
+    ConnectionState* asker = find(connection);
+    if (saving == CommitResult::Failed) {
       const auto event = event_id(id);
       AgentState* agent = find_agent(name.value());
-      if (agent != nullptr && told == Told::First) agent->outboxes.roll_back(event->epoch, event->number);
+      if (agent != nullptr && told == Occurrence::First) agent->outboxes.roll_back(event->epoch, event->number);
       if (asker != nullptr && asker->speaks())
-        refuse(*asker, id, Refusal::Storage, "the event could not be stored; tell it again", kStorageRetryMs);
+        refuse(*asker, id, NackCode::Storage, "the event could not be stored; tell it again", kStorageRetryMs);
       return;
     }
     if (asker == nullptr || !asker->speaks()) return;
     if (refusal.empty())
-      say(*asker, MessageType::Ack, protocol::write_ack(id));
+      send_new(*asker, MessageType::Ack, protocol::write_ack(id));
     else
-      refuse(*asker, id, Refusal::BadRequest, refusal);
+      refuse(*asker, id, NackCode::BadRequest, refusal);
   });
 }
 
-Result<void> Core::take_event(AgentState& agent, const protocol::Envelope& envelope, Asking asking) {
+Result<void> Core::accept_event(AgentState& agent, const protocol::Envelope& envelope, Asking asking) {
   const auto text = RELAY_TRY(protocol::parse_agent_event(envelope.payload));
   RELAY_TRY(text::check_object(text, kMaxLevelsAround));
   const auto object = RELAY_TRY(parse_json_object(text));
   const auto type = string_member(object, "type").value_or("");
-  const auto* kind = events::kind_named(type);
-  if (kind == nullptr || kind->source != events::Source::Session)
+  const auto* kind = events::find_event_type(type);
+  if (kind == nullptr || kind->source != events::EventOrigin::Session)
     return fail(format("\"{}\" is no event that a session tells", type));
   auto event = RELAY_TRY(events::read_event(type, object));
   const auto& session = agent.session->id;
@@ -167,24 +170,24 @@ Result<void> Core::take_event(AgentState& agent, const protocol::Envelope& envel
   auto row = event_row(event, agent.name(), session);
   if (row.event.body.size() > kMaxEventBytes)
     return fail(format("an event may have {} bytes, this one has {}", kMaxEventBytes, row.event.body.size()));
-  if (auto request = request_in(event, object, now_.wall)) {
+  if (auto request = parse_prompt(event, object, now_.wall)) {
     if (asking == Asking::Over) return fail("the agent that asks is gone");
     if (row.event.body.size() > kMaxRequestBytes)
       return fail(format("a request may have {} bytes, this one has {}", kMaxRequestBytes, row.event.body.size()));
     const bool again = string_member(object, "_again") == session.value();
-    take_request(agent, *std::move(request), again ? Told::Again : Told::First);
+    take_request(agent, *std::move(request), again ? Occurrence::Again : Occurrence::First);
     return {};
   }
   if (tokens != nullptr) change(records::PutUsage{usage_of(*tokens, agent, envelope.id)});
   if (std::holds_alternative<events::ItemCompleted>(event))
-    change(records::CountWork{session, {.items = 1}, now_.wall});
+    change(records::AddSessionStats{session, {.items = 1}, now_.wall});
   else if (std::holds_alternative<events::CommandExecuted>(event))
-    change(records::CountWork{session, {.commands = 1}, now_.wall});
+    change(records::AddSessionStats{session, {.commands = 1}, now_.wall});
   else if (const auto* file = std::get_if<events::FileOperation>(&event);
            file != nullptr && file->operation != events::FileOperationKind::Read)
-    change(records::CountWork{session, {.files = {file->file_path}}, now_.wall});
+    change(records::AddSessionStats{session, {.files = {file->file_path}}, now_.wall});
   change(std::move(row));
-  if (const auto request = resolved_in(event); !request.empty()) end_request_when_saved(agent, request);
+  if (const auto request = resolved_prompt_id(event); !request.empty()) end_request_when_saved(agent, request);
   return {};
 }
 
@@ -193,12 +196,12 @@ void Core::take_untold_events(AgentState& agent, const std::vector<protocol::End
   for (const auto& event : events) {
     const auto id = event_id(event.id);
     if (!first || !id || id->epoch != first->epoch) return;
-    if (agent.outboxes.look_up(id->epoch, id->number, first->number - 1) != Numbered::Next) continue;
+    if (agent.outboxes.look_up(id->epoch, id->number, first->number - 1) != SequenceCheck::Next) continue;
     protocol::Envelope envelope;
     envelope.id = event.id;
     envelope.payload = event.payload;
     const auto before = changes_.size();
-    const auto taken = take_event(agent, envelope, Asking::Over);
+    const auto taken = accept_event(agent, envelope, Asking::Over);
     change(records::SetOutboxMark{
         agent.outboxes.advance(agent.name(), id->epoch, id->number, !taken.has_value(), now_.wall)});
     // Nobody tells them again: what they change is saved whatever becomes of this commit.
@@ -210,7 +213,7 @@ void Core::take_untold_events(AgentState& agent, const std::vector<protocol::End
 }
 
 /// It is in the log, but perhaps by the hand of another daemon: what is open must be known to this one as well.
-void Core::hear_event_again(Connection& connection, AgentState& agent, const protocol::Envelope& envelope) {
+void Core::on_repeated_event(ConnectionState& connection, AgentState& agent, const protocol::Envelope& envelope) {
   const auto text = protocol::parse_agent_event(envelope.payload);
   if (!text || text->size() > kMaxRequestBytes || !text::check_object(*text, kMaxLevelsAround)) return;
   const auto object = parse_json_object(*text);
@@ -218,11 +221,12 @@ void Core::hear_event_again(Connection& connection, AgentState& agent, const pro
   charge_event(connection, envelope);
   const auto event = events::read_event(string_member(*object, "type").value_or(""), *object);
   if (!event) return;
-  if (auto request = request_in(*event, *object, now_.wall)) take_request(agent, *std::move(request), Told::Again);
-  if (const auto request = resolved_in(*event); !request.empty()) end_request_when_saved(agent, request);
+  if (auto request = parse_prompt(*event, *object, now_.wall))
+    take_request(agent, *std::move(request), Occurrence::Again);
+  if (const auto request = resolved_prompt_id(*event); !request.empty()) end_request_when_saved(agent, request);
 }
 
-records::Usage Core::usage_of(const events::TokensUsed& tokens, const AgentState& agent, std::string_view id) const {
+records::UsageRow Core::usage_of(const events::TokensUsed& tokens, const AgentState& agent, std::string_view id) const {
   return {.session = agent.session->id,
           .request = tokens.request_id.value_or(std::string{id}),
           .agent = agent.name(),

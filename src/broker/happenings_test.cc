@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 using namespace testing;
 
 struct Happenings : ::testing::Test {
-  World world;
+  BrokerFixture world;
 
   std::vector<Frame> log(const std::string& type = {}) {
     records::EventQuery query;
@@ -336,7 +336,7 @@ TEST_F(Happenings, ReleaseIsToldOnceWithWhoAskedForIt) {
     const auto before = log("agent.released").size();
     const auto worker = world.join_ours("Worker");
     world.request(asker, "RELEASE", payload);
-    const auto end = world.asked_of_hosts<EndHost>().at(0);
+    const auto end = world.asked_of_hosts<StopHost>().at(0);
     EXPECT_EQ(end.release.by, by);
     world.request(worker, "BYE", format(R"({{"end":"released","by":"{}"}})", by));
     world.host_done(end.id, {});
@@ -350,7 +350,7 @@ TEST_F(Happenings, ReleaseIsToldOnceWithWhoAskedForIt) {
 
 TEST_F(Happenings, AnAgentsStateIsAnEventWhenItChanges) {
   const auto bob = world.join_ours("Bob");
-  for (const auto* state : {"active", "active", "idle"}) world.tell_state(bob, state);
+  for (const auto* state : {"active", "active", "idle"}) world.report_state(bob, state);
   std::vector<std::string> states;
   for (const auto& event : log("agent.status")) states.push_back(text(event, "state"));
   EXPECT_EQ(states, (std::vector<std::string>{"active", "idle"}));
@@ -416,7 +416,7 @@ TEST_F(Happenings, WhatIsStoredStaysStoredWhenItIsToldAgainWhileTheDiskIsFull) {
   for (int n = 1; n <= 3; ++n) tell(bob, format("e1-{}", n), kItem);
   answers(bob);
   world.fail_commits(true);
-  world.tell_state(bob, "active");  // something that is to be saved
+  world.report_state(bob, "active");  // something that is to be saved
   tell(bob, "e1-1", kItem);
   EXPECT_EQ(answers(bob), std::vector<std::string>{"NACK e1-1 STORAGE"});
   world.fail_commits(false);
@@ -449,7 +449,7 @@ TEST_F(Happenings, WhatWouldNotFitAFrameIsRefused) {
 TEST_F(Happenings, WhoIsBackIsNotOfflineAnyMore) {
   auto bob = world.join_ours("Bob");
   const auto token = token_of(world, bob);
-  world.tell_state(bob, "idle");
+  world.report_state(bob, "idle");
   world.leave(bob);
   EXPECT_EQ(text(last("agent.status"), "state"), "offline");
   bob = world.join_ours("Bob", with_token(token));
@@ -543,7 +543,7 @@ TEST_F(Happenings, OneThatWasReleasedAndWentWithoutAWordHasEndedToo) {
   for (const bool early : {true, false}) {
     const auto worker = world.join_ours("Worker");
     world.request(alice, "RELEASE", R"({"name":"Worker","reason":"enough"})");
-    const auto end = world.asked_of_hosts<EndHost>().at(0).id;
+    const auto end = world.asked_of_hosts<StopHost>().at(0).id;
     if (early) world.leave(worker);
     world.host_done(end, {});
     if (!early) world.leave(worker);

@@ -14,12 +14,12 @@ namespace relay::broker {
 
 class Heartbeat {
  public:
-  enum class Verdict { Fine, SendPing, PeerIsGone };
+  enum class Action { Fine, SendPing, PeerIsGone };
 
   Heartbeat() = default;
   Heartbeat(Millis interval, SteadyTime now) : interval_{interval}, heard_{now}, said_{now} {}
 
-  void heard(SteadyTime now) {
+  void on_activity(SteadyTime now) {
     heard_ = now;
     asked_ = false;
   }
@@ -27,13 +27,13 @@ class Heartbeat {
   void said(SteadyTime now) { said_ = now; }
 
   /// One silent interval, of either side, asks; two silent intervals of the peer end it.
-  Verdict poll(SteadyTime now) {
+  Action poll(SteadyTime now) {
     const auto silent = now - heard_;
-    if (silent >= 2 * interval_) return Verdict::PeerIsGone;
-    if (now - said_ < interval_ && (silent < interval_ || asked_)) return Verdict::Fine;
+    if (silent >= 2 * interval_) return Action::PeerIsGone;
+    if (now - said_ < interval_ && (silent < interval_ || asked_)) return Action::Fine;
     asked_ = true;
     said_ = now;
-    return Verdict::SendPing;
+    return Action::SendPing;
   }
 
   /// When to poll again.

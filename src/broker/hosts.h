@@ -10,7 +10,7 @@
 namespace relay::broker {
 
 /// An agent to be run in a terminal of its own.
-struct HostOrder {
+struct HostSpec {
   std::string name;
   std::vector<std::string> words;  // the program and its arguments
   std::string directory;           // where it works; empty: the project's root
@@ -34,9 +34,9 @@ struct Release {
 };
 
 /// What an agent is told that asked.
-struct PromptReply {
-  enum class Verdict : std::uint8_t { Allow, Deny, Timeout };  // Timeout: denied, because nobody answered
-  Verdict verdict = Verdict::Deny;
+struct PromptAnswer {
+  enum class Decision : std::uint8_t { Allow, Deny, Timeout };  // Timeout: denied, because nobody answered
+  Decision verdict = Decision::Deny;
   std::string reason = {};
   std::vector<std::string> answers = {};  // to a question's parts, in their order
 };

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kShownBodyBytes = 512;
 
-std::optional<DeliveryState> dead_state_named(std::string_view name) {
+std::optional<DeliveryState> parse_dead_state(std::string_view name) {
   for (const auto state :
        {DeliveryState::Dead, DeliveryState::Failed, DeliveryState::Expired, DeliveryState::InDoubt}) {
     if (name_of(state) == name) return state;
@@ -25,15 +25,15 @@ std::optional<DeliveryState> dead_state_named(std::string_view name) {
 
 }  // namespace
 
-std::vector<DeliveryState> Core::dead_states_named(const std::vector<std::string>& names) {
+std::vector<DeliveryState> Core::parse_dead_states(const std::vector<std::string>& names) {
   std::vector<DeliveryState> states;
   for (const auto& name : names) {
-    if (const auto state = dead_state_named(name)) states.push_back(*state);
+    if (const auto state = parse_dead_state(name)) states.push_back(*state);
   }
   return states;
 }
 
-void Core::on_dead(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_dead(ConnectionState& connection, const protocol::Envelope& envelope) {
   const auto wanted = protocol::parse_dead(envelope.payload);
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
   const auto id = ask(connection, envelope.id, MessageType::DeadResponse);
@@ -41,16 +41,16 @@ void Core::on_dead(Connection& connection, const protocol::Envelope& envelope) {
   records::DeadQuery query;
   query.to = wanted->agent;
   query.from = wanted->from;
-  query.states = dead_states_named(wanted->states);
+  query.states = parse_dead_states(wanted->states);
   query.before = Key{wanted->before_key};
   asked_[*id].limit = wanted->limit == 0 ? protocol::kDefaultMessageRows : wanted->limit;
   query.limit = asked_[*id].limit + 1;  // one more tells whether there are more
-  emit(AskDead{*id, std::move(query)});
+  emit(QueryDead{*id, std::move(query)});
 }
 
 void Core::list_dead(QueryId id, Result<std::vector<records::DeadLetter>> letters) {
   const auto asked = take_asked(id);
-  Connection* connection = asked ? find(asked->connection) : nullptr;
+  ConnectionState* connection = asked ? find(asked->connection) : nullptr;
   if (connection == nullptr || connection->phase != Phase::Active) return;
   JsonWriter payload;
   if (!letters) write_query_error(payload, letters.error());
@@ -74,7 +74,7 @@ void Core::list_dead(QueryId id, Result<std::vector<records::DeadLetter>> letter
         .field("at", letter.last.at)
         .field("attempts", letter.delivery.attempts)
         .field("key", letter.delivery.key.value())
-        .field("body", text::cut_at_letter(body, kShownBodyBytes))
+        .field("body", text::truncate_utf8(body, kShownBodyBytes))
         .end();
   }
   payload.end();
@@ -83,7 +83,7 @@ void Core::list_dead(QueryId id, Result<std::vector<records::DeadLetter>> letter
   respond(*connection, asked->answer, asked->request_id, payload.take());
 }
 
-void Core::on_loops(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_loops(ConnectionState& connection, const protocol::Envelope& envelope) {
   JsonWriter payload;
   payload.begin_array("breakers");
   for (const auto& trip : loops_.open(now_)) {
@@ -96,7 +96,7 @@ void Core::on_loops(Connection& connection, const protocol::Envelope& envelope) 
   respond(connection, MessageType::LoopsResponse, envelope.id, payload.take());
 }
 
-void Core::on_channels(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_channels(ConnectionState& connection, const protocol::Envelope& envelope) {
   const auto wanted = protocol::parse_channels(envelope.payload);
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
   JsonWriter payload;

@@ -27,14 +27,14 @@ Millis between(SteadyTime from, SteadyTime to) { return std::chrono::duration_ca
 
 }  // namespace
 
-struct Loops::Ends {
+struct LoopBreaker::Ends {
   std::uint64_t from = 0;
   std::uint64_t to = 0;
   [[nodiscard]] std::uint64_t there() const { return joined(from, to); }
   [[nodiscard]] std::uint64_t back() const { return joined(to, from); }
 };
 
-std::optional<std::string> Loops::objection(const Sent& sent, Moment now) {
+std::optional<std::string> LoopBreaker::check(const Sent& sent, Timestamp now) {
   verdict_ = {};
   if (!sent.wakes || sent.from.empty()) return std::nullopt;
   ++serial_;
@@ -60,7 +60,7 @@ std::optional<std::string> Loops::objection(const Sent& sent, Moment now) {
 
   Chain& chain = chain_of(sent, ends);
   Pair* const pair = pairs_.find(joined(ends.there(), chain.id));
-  verdict_ = judge(sent, ends, chain, pair, now);
+  verdict_ = assess(sent, ends, chain, pair, now);
   const auto reason = [&] {
     if (chain.hops >= kMaxHops) return format("{} turns in a row had no new word", chain.hops);
     return format("the last {} turns from {} to {} said nothing new, nor did what they answer", pair->turns, sent.from,
@@ -81,7 +81,7 @@ std::optional<std::string> Loops::objection(const Sent& sent, Moment now) {
   return std::nullopt;
 }
 
-Loops::Chain& Loops::chain_of(const Sent& sent, const Ends& ends) {
+LoopBreaker::Chain& LoopBreaker::chain_of(const Sent& sent, const Ends& ends) {
   for (const std::string_view mark : {sent.reply_to, sent.thread}) {
     if (mark.empty()) continue;
     const ChainId* const declared = marks_.find(hash_of(mark));
@@ -102,13 +102,13 @@ Loops::Chain& Loops::chain_of(const Sent& sent, const Ends& ends) {
   return chain == nullptr ? new_chain() : *chain;
 }
 
-Loops::Chain* Loops::living(ChainId id) {
+LoopBreaker::Chain* LoopBreaker::living(ChainId id) {
   if (id == 0) return nullptr;
   Chain& chain = chains_[id % kMaxChains];
   return chain.id == id ? &chain : nullptr;
 }
 
-Loops::Chain& Loops::new_chain() {
+LoopBreaker::Chain& LoopBreaker::new_chain() {
   std::size_t slot = chains_.size();
   if (slot < kMaxChains) {
     chains_.emplace_back();
@@ -121,14 +121,15 @@ Loops::Chain& Loops::new_chain() {
   return chains_[slot];
 }
 
-Loops::Verdict Loops::judge(const Sent& sent, const Ends& ends, Chain& chain, Pair* pair, Moment now) {
+LoopBreaker::TurnAssessment LoopBreaker::assess(const Sent& sent, const Ends& ends, Chain& chain, Pair* pair,
+                                                Timestamp now) {
   // Who writes to itself answers itself: such a message is a turn, and so is the next of the same sender.
-  Verdict verdict{.chain = chain.id,
-                  .turn = chain.speaker != ends.from || chain.hearer == ends.from || ends.from == ends.to};
+  TurnAssessment verdict{.chain = chain.id,
+                         .turn = chain.speaker != ends.from || chain.hearer == ends.from || ends.from == ends.to};
   // As long as nobody answers there is nothing to judge: a stream of messages one way costs next to nothing.
   if (chain.speaker == 0 || (!verdict.turn && !chain.answered)) return verdict;
   if (verdict.turn) chain.vocabulary.next_turn();
-  const Reading reading = chain.vocabulary.read(sent.body);
+  const TextNovelty reading = chain.vocabulary.read(sent.body);
   verdict.print = reading.print;
   // In a room people speak past each other: there an agent's own pace counts.
   const SteadyTime before = is_room(sent.to) && pair != nullptr ? pair->at : chain.at;
@@ -149,13 +150,13 @@ Loops::Verdict Loops::judge(const Sent& sent, const Ends& ends, Chain& chain, Pa
     return verdict;
   }
   chain.hops = suspicion_of(words) < 0 ? 0 : chain.hops + 1;
-  const Millis in_time = std::clamp(kPaces * chain.gap, kSoonestSilence, kLatestSilence);
+  const Millis in_time = std::clamp(kPaces * chain.gap, kMinIdleTime, kMaxIdleTime);
   if (verdict.gap > in_time) {
     const double halves =
         static_cast<double>((verdict.gap - in_time).count()) / static_cast<double>(kForgiveHalf.count());
     pair->suspicion = static_cast<int>(pair->suspicion * std::exp2(-halves));
   }
-  pair->suspicion = std::clamp(pair->suspicion + points, 0, kMostSuspicion);
+  pair->suspicion = std::clamp(pair->suspicion + points, 0, kMaxSuspicion);
   if (Pair* const answered = points < 0 ? pairs_.find(joined(chain.pair, chain.id)) : nullptr) {
     answered->suspicion = std::max(0, answered->suspicion + points);
   }
@@ -165,7 +166,7 @@ Loops::Verdict Loops::judge(const Sent& sent, const Ends& ends, Chain& chain, Pa
   return verdict;
 }
 
-void Loops::taken(const Sent& sent, std::string_view id, Moment now) {
+void LoopBreaker::taken(const Sent& sent, std::string_view id, Timestamp now) {
   if (!sent.wakes) return;
   const Ends ends{hash_of(sent.from), hash_of(sent.to)};
   if (sent.from.empty()) {
@@ -173,7 +174,7 @@ void Loops::taken(const Sent& sent, std::string_view id, Moment now) {
     last_.at(ends.to, serial_) = {0, serial_};
     return;
   }
-  const Verdict verdict = std::exchange(verdict_, {});
+  const TurnAssessment verdict = std::exchange(verdict_, {});
   Chain* const place = living(verdict.chain);
   if (place == nullptr) return;
   Chain& chain = *place;
@@ -198,7 +199,7 @@ void Loops::taken(const Sent& sent, std::string_view id, Moment now) {
   if (living(thread) == nullptr) thread = new_chain().id;  // `chain` may be gone now
 }
 
-Loops::Breakers::iterator Loops::breaker_of(const Ends& ends, Moment now) {
+LoopBreaker::Breakers::iterator LoopBreaker::breaker_of(const Ends& ends, Timestamp now) {
   if (breakers_.empty()) return breakers_.end();
   const auto place = breakers_.find(ends.there());
   if (place == breakers_.end() || now.steady < place->second.until + kRemembered) return place;
@@ -206,12 +207,12 @@ Loops::Breakers::iterator Loops::breaker_of(const Ends& ends, Moment now) {
   return breakers_.end();
 }
 
-Loops::Breaker& Loops::trip(const Sent& sent, const Ends& ends, std::string reason, Moment now) {
+LoopBreaker::Breaker& LoopBreaker::trip(const Sent& sent, const Ends& ends, std::string reason, Timestamp now) {
   if (breakers_.size() >= kMaxBreakers && !breakers_.contains(ends.there())) {
     breakers_.erase(std::ranges::min_element(breakers_, {}, [](const auto& entry) { return entry.second.until; }));
   }
   Breaker& breaker = breakers_[ends.there()];
-  breaker.pause = breaker.trip.trips == 0 ? kFirstPause : std::min(kLongestPause, 2 * breaker.pause);
+  breaker.pause = breaker.trip.trips == 0 ? kFirstPause : std::min(kMaxPause, 2 * breaker.pause);
   breaker.until = now.steady + breaker.pause;
   breaker.closed = false;
   breaker.trip = {.from = std::string{sent.from},
@@ -225,7 +226,7 @@ Loops::Breaker& Loops::trip(const Sent& sent, const Ends& ends, std::string reas
   return breaker;
 }
 
-std::vector<Loops::Trip> Loops::open(Moment now) const {
+std::vector<LoopBreaker::Trip> LoopBreaker::open(Timestamp now) const {
   std::vector<Trip> trips;
   for (const auto& [pair, breaker] : breakers_) {
     if (!breaker.closed && now.steady < breaker.until) trips.push_back(breaker.trip);
@@ -233,7 +234,7 @@ std::vector<Loops::Trip> Loops::open(Moment now) const {
   return trips;
 }
 
-std::size_t Loops::reset(std::string_view from, std::string_view to) {
+std::size_t LoopBreaker::reset(std::string_view from, std::string_view to) {
   std::size_t count = 0;
   for (auto place = breakers_.begin(); place != breakers_.end();) {
     const auto& [pair, breaker] = *place;
@@ -248,13 +249,13 @@ std::size_t Loops::reset(std::string_view from, std::string_view to) {
   return count;
 }
 
-void Loops::forget(std::string_view name) {
+void LoopBreaker::forget(std::string_view name) {
   std::erase_if(breakers_,
                 [&](const auto& entry) { return entry.second.trip.from == name || entry.second.trip.to == name; });
   last_.erase(hash_of(name));
 }
 
-std::size_t Loops::bytes() const {
+std::size_t LoopBreaker::bytes() const {
   return chains_.capacity() * sizeof(Chain) + pairs_.bytes() + last_.bytes() + marks_.bytes();
 }
 

@@ -38,25 +38,25 @@
 
 namespace relay::broker {
 
-class Loops {
+class LoopBreaker {
  public:
   static constexpr Millis kFirstPause{60'000};
-  static constexpr Millis kLongestPause{3'600'000};
+  static constexpr Millis kMaxPause{3'600'000};
   static constexpr Millis kRemembered{3'600'000};  // a closed breaker: when it trips again, it stays open longer
   static constexpr Millis kMachinePace{3'000};
-  static constexpr Millis kSoonestSilence{30'000};  // no answer takes too long before that,
-  static constexpr Millis kLatestSilence{120'000};  // each does after that; between, kPaces times the turn before
+  static constexpr Millis kMinIdleTime{30'000};   // no answer takes too long before that,
+  static constexpr Millis kMaxIdleTime{120'000};  // each does after that; between, kPaces times the turn before
   static constexpr int kPaces = 3;
   static constexpr Millis kForgiveHalf{30'000};  // of such silence
   static constexpr unsigned kMaxHops = 2'000;
-  static constexpr int kLimit = 100;          // of suspicion
-  static constexpr int kMostSuspicion = 130;  // so that news is felt at once
+  static constexpr int kLimit = 100;         // of suspicion
+  static constexpr int kMaxSuspicion = 130;  // so that news is felt at once
   /// What a turn adds to the suspicion of its pair, by how much in it is new. Measured: talk of thanks has about one new
   /// long word in a turn, sober talk in sentences of ten words about three.
   static constexpr std::array kSuspicion = {30, 28, 12, -18, -70, -100};
   /// The same words are refused at this turn of a pair at the latest, or at the next one of the pair it answers: the first turn
   /// cannot repeat any, each later one adds kSuspicion[0], and both pairs must reach kLimit.
-  static constexpr unsigned kMostRepeats = 2 + (kLimit + kSuspicion[0] - 1) / kSuspicion[0];
+  static constexpr unsigned kMaxRepeats = 2 + (kLimit + kSuspicion[0] - 1) / kSuspicion[0];
   static constexpr unsigned kNewsPerName = 3;  // in words: nobody thanks with the name of a file
   static constexpr unsigned kNewsPerNumber = 3;
   static constexpr std::size_t kMaxChains = 4'096;
@@ -86,14 +86,14 @@ class Loops {
   };
 
   /// A sentence when this may not be sent now.
-  std::optional<std::string> objection(const Sent& sent, Moment now);
+  std::optional<std::string> check(const Sent& sent, Timestamp now);
   /// What was asked about last is stored under this id: the chain goes on.
-  void taken(const Sent& sent, std::string_view id, Moment now);
+  void taken(const Sent& sent, std::string_view id, Timestamp now);
   /// The breaker that the last question opened; it may have let that message itself pass.
   std::optional<Trip> take_trip() { return std::exchange(tripped_, std::nullopt); }
 
   /// Those that refuse now.
-  [[nodiscard]] std::vector<Trip> open(Moment now) const;
+  [[nodiscard]] std::vector<Trip> open(Timestamp now) const;
   /// Closes and forgives those that fit (empty: any); how many were open.
   std::size_t reset(std::string_view from, std::string_view to);
   /// An agent was removed.
@@ -139,7 +139,7 @@ class Loops {
   };
   using Breakers = std::map<std::uint64_t, Breaker>;  // by pair
   /// What the last question found out.
-  struct Verdict {
+  struct TurnAssessment {
     ChainId chain = 0;
     std::uint64_t print = 0;
     Millis gap{};
@@ -152,17 +152,17 @@ class Loops {
   Chain& chain_of(const Sent& sent, const Ends& ends);
   Chain* living(ChainId id);
   Chain& new_chain();
-  Verdict judge(const Sent& sent, const Ends& ends, Chain& chain, Pair* pair, Moment now);
-  Breakers::iterator breaker_of(const Ends& ends, Moment now);
-  Breaker& trip(const Sent& sent, const Ends& ends, std::string reason, Moment now);
+  TurnAssessment assess(const Sent& sent, const Ends& ends, Chain& chain, Pair* pair, Timestamp now);
+  Breakers::iterator breaker_of(const Ends& ends, Timestamp now);
+  Breaker& trip(const Sent& sent, const Ends& ends, std::string reason, Timestamp now);
 
   std::vector<Chain> chains_;
   std::size_t hand_ = 0;
-  Recent<Pair> pairs_{kMaxPairs};
-  Recent<Last> last_{kMaxLast};
-  Recent<ChainId> marks_{kMaxMarks};
+  LruTable<Pair> pairs_{kMaxPairs};
+  LruTable<Last> last_{kMaxLast};
+  LruTable<ChainId> marks_{kMaxMarks};
   Breakers breakers_;
-  Verdict verdict_;
+  TurnAssessment verdict_;
   std::optional<Trip> tripped_;
   std::uint64_t serial_ = 0;
 };

@@ -20,18 +20,18 @@ constexpr std::size_t kTenExchanges = 20;  // messages
 /// Agents, and a clock that moves when one speaks.
 class Room {
  public:
-  Loops loops;
-  Moment now{SteadyTime{1h}, 1'700'000'000'000};
-  std::string objection;
+  LoopBreaker loops;
+  Timestamp now{SteadyTime{1h}, 1'700'000'000'000};
+  std::string rejection;
 
   void wait(Millis time) {
     now.steady += time;
     now.wall += time.count();
   }
-  bool says(const Loops::Sent& sent, std::string_view id = {}) {
-    auto sentence = loops.objection(sent, now);
+  bool says(const LoopBreaker::Sent& sent, std::string_view id = {}) {
+    auto sentence = loops.check(sent, now);
     if (!sentence) loops.taken(sent, id, now);
-    objection = sentence.value_or("");
+    rejection = sentence.value_or("");
     return !sentence;
   }
   bool says(std::string_view from, std::string_view to, std::string_view body, Millis after = 0ms) {
@@ -123,7 +123,7 @@ TEST(Loops, StopARingThatGoesThroughMessagesToOneself) {
         const auto ring = ring_with_notes(names, notes);
         const std::size_t messages = passed(same, 1'000, [=] { return pace; }, ring);
         std::printf("  a ring of %zu, %d notes each, stopped after %zu messages\n", names.size(), notes, messages);
-        EXPECT_LE(messages, Loops::kMostRepeats * ring.size()) << names.size() << " names, notes " << notes;
+        EXPECT_LE(messages, LoopBreaker::kMaxRepeats * ring.size()) << names.size() << " names, notes " << notes;
         EXPECT_GE(messages, 6U);
       }
     }
@@ -132,7 +132,7 @@ TEST(Loops, StopARingThatGoesThroughMessagesToOneself) {
 
 TEST(Loops, StopARingWhereOnlyOneWritesToItself) {
   const auto same = [](std::size_t) { return std::string{"Passing this on to you."}; };
-  EXPECT_LE(passed(same, 1'000, [] { return 350ms; }, {"Ben", "Ben", "Ann"}), Loops::kMostRepeats * 3);
+  EXPECT_LE(passed(same, 1'000, [] { return 350ms; }, {"Ben", "Ben", "Ann"}), LoopBreaker::kMaxRepeats * 3);
 }
 
 TEST(Loops, LetThoseReportWhoRemindThemselves) {
@@ -179,8 +179,8 @@ TEST(Loops, LetAnHonestConversationOf500TurnsPass) {
 
 TEST(Loops, StopAfterTwoThousandTurnsThoseWhoOnlyCount) {
   const std::size_t messages = passed([](std::size_t i) { return format("Acknowledged {}.", i); }, 5'000, 10s);
-  EXPECT_GE(messages, Loops::kMaxHops);
-  EXPECT_LE(messages, Loops::kMaxHops + 10);
+  EXPECT_GE(messages, LoopBreaker::kMaxHops);
+  EXPECT_LE(messages, LoopBreaker::kMaxHops + 10);
 }
 
 TEST(Loops, LetAPollerAsk) {
@@ -235,7 +235,7 @@ TEST(Loops, SayWhoAndWhyAndHowToGoOn) {
   Room room;
   trip(room);
   EXPECT_EQ(
-      room.objection,
+      room.rejection,
       "Bob and Alice seem to be in a loop: the last 4 turns from Bob to Alice said nothing new, nor did what they "
       "answer. What Bob says to Alice is refused for 60 s. Do not answer unless there is something new to say; a "
       "person lifts this with: agent-relay loops reset Bob Alice");
@@ -264,17 +264,17 @@ TEST(Loops, LetOneThroughAndWaitTwiceAsLong) {
   Room room;
   trip(room);
   room.loops.take_trip();
-  Millis pause = Loops::kFirstPause;
+  Millis pause = LoopBreaker::kFirstPause;
   for (std::uint64_t trips = 2; trips < 10; ++trips) {
     EXPECT_FALSE(room.says("Bob", "Alice", "hello", pause - 1s));
     EXPECT_TRUE(room.says("Bob", "Alice", "hello", 1s));
     const auto again = room.loops.take_trip();
     ASSERT_TRUE(again);
     EXPECT_EQ(again->trips, trips);
-    pause = std::min(2 * pause, Loops::kLongestPause);
+    pause = std::min(2 * pause, LoopBreaker::kMaxPause);
     EXPECT_EQ(again->until - again->at, pause.count());
   }
-  EXPECT_EQ(pause, Loops::kLongestPause);
+  EXPECT_EQ(pause, LoopBreaker::kMaxPause);
 }
 
 TEST(Loops, CloseWhenThereIsSomethingNew) {

@@ -21,7 +21,7 @@ constexpr std::uint32_t kPartOfWindow = 8;
 
 constexpr std::size_t kIdleFlows = 64;  // kept, so that a conversation does not make its flow anew for each word
 
-bool waits_in_hand(DeliveryMode mode) {
+bool is_unsettled(DeliveryMode mode) {
   return mode == DeliveryMode::NextToolCall || mode == DeliveryMode::NextMessage || mode == DeliveryMode::Manual;
 }
 
@@ -41,11 +41,11 @@ Lane Mailbox::lane_at(std::uint8_t turn) {
 void Mailbox::connect(std::uint32_t window, std::set<Key> in_hand) {
   disconnect();
   window_ = window;
-  for (const Key key : in_hand) in_hand_.emplace(key, std::nullopt);
+  for (const Key key : in_hand) unsettled_.emplace(key, std::nullopt);
 }
 
 void Mailbox::stands_in(Key key, Lane lane, const AgentName& from) {
-  if (const auto place = in_hand_.find(key); place != in_hand_.end()) place->second = FlowKey{turn_of(lane), from};
+  if (const auto place = unsettled_.find(key); place != unsettled_.end()) place->second = FlowKey{turn_of(lane), from};
 }
 
 void Mailbox::disconnect() {
@@ -59,7 +59,7 @@ void Mailbox::disconnect() {
     flow.loading = false;
   }
   flight_.clear();
-  in_hand_.clear();
+  unsettled_.clear();
   behind_.clear();
   in_flight_.fill(0);
   ready_count_ = 0;
@@ -68,7 +68,7 @@ void Mailbox::disconnect() {
   std::erase_if(flows_, [](const auto& entry) { return !entry.second.more_in_store; });
 }
 
-bool Mailbox::waits(DeliveryMode mode) const {
+bool Mailbox::has_pending(DeliveryMode mode) const {
   return std::ranges::any_of(flows_, [&](const auto& entry) {
     const auto& [key, flow] = entry;
     return lane_at(key.turn).mode == mode && (flow.more_in_store || flow.loading || !flow.ready.empty());
@@ -81,7 +81,7 @@ void Mailbox::moved(Key key, Key rank) {
   if (loading_) moved_[key] = rank;
 }
 
-void Mailbox::committed(Parcel parcel, std::size_t max_ready) {
+void Mailbox::committed(OutboundDelivery parcel, std::size_t max_ready) {
   Flow& its = flow(parcel.delivery.lane, parcel.delivery.from);
   if (!connected() || its.more_in_store || its.loading || ready_count_ >= max_ready) {
     its.more_in_store = true;
@@ -94,19 +94,19 @@ void Mailbox::committed(Parcel parcel, std::size_t max_ready) {
 
 bool Mailbox::lane_has_room(Lane lane) const {
   if (flight_.size() >= window_) return false;
-  if (!waits_in_hand(lane.mode)) return true;
+  if (!is_unsettled(lane.mode)) return true;
   return in_flight_[turn_of(lane)] < std::max(1u, window_ / kPartOfWindow);
 }
 
 /// What was sent of a flow are its first ones. When another one stands in front, those that the session has were put
 /// back meanwhile, behind it: they must not hold it up.
 bool Mailbox::has_room_for(const FlowKey& flow, Key next) const {
-  if (flight_.size() + in_hand_.size() < window_ || in_hand_.contains(next)) return true;
-  const auto behind = std::ranges::count_if(in_hand_, [&](const auto& entry) { return entry.second == flow; });
-  return flight_.size() + in_hand_.size() - static_cast<std::size_t>(behind) < window_;
+  if (flight_.size() + unsettled_.size() < window_ || unsettled_.contains(next)) return true;
+  const auto behind = std::ranges::count_if(unsettled_, [&](const auto& entry) { return entry.second == flow; });
+  return flight_.size() + unsettled_.size() - static_cast<std::size_t>(behind) < window_;
 }
 
-InFlight* Mailbox::take_ready(const OpenUpTo& open) {
+InFlight* Mailbox::take_ready(const LaneLimit& open) {
   if (ready_count_ == 0 || flight_.size() >= window_) return nullptr;
   for (auto group = flows_.begin(); group != flows_.end();) {
     const auto turn = group->first.turn;
@@ -137,8 +137,8 @@ InFlight* Mailbox::take_ready(const OpenUpTo& open) {
         --ready_count_;
         ++in_flight_[turn];
         behind_.erase(key);
-        if (!in_hand_.empty() && in_hand_.erase(key) == 0)
-          std::erase_if(in_hand_, [&](const auto& entry) {
+        if (!unsettled_.empty() && unsettled_.erase(key) == 0)
+          std::erase_if(unsettled_, [&](const auto& entry) {
             return entry.second == chosen->first && behind_.insert(entry.first).second;
           });
         return &sent;
@@ -149,7 +149,7 @@ InFlight* Mailbox::take_ready(const OpenUpTo& open) {
   return nullptr;
 }
 
-std::optional<Mailbox::PageWish> Mailbox::begin_load(const OpenUpTo& open) {
+std::optional<Mailbox::PageRequest> Mailbox::begin_load(const LaneLimit& open) {
   if (loading_ || !connected()) return std::nullopt;
   if (flows_.size() > kIdleFlows) forget_idle_flows();
   for (auto& [key, flow] : flows_) {
@@ -159,7 +159,7 @@ std::optional<Mailbox::PageWish> Mailbox::begin_load(const OpenUpTo& open) {
     loading_ = flow.loading = true;
     load_is_stale_ = false;
     flow.more_in_store = false;  // whatever is committed from now on says so again
-    return PageWish{lane, key.from, flow.cursor};
+    return PageRequest{lane, key.from, flow.cursor};
   }
   return std::nullopt;
 }
@@ -192,21 +192,21 @@ void Mailbox::page_failed(Lane lane, const AgentName& from) {
 }
 
 std::optional<InFlight> Mailbox::finish(Key key) {
-  in_hand_.erase(key);
+  unsettled_.erase(key);
   behind_.erase(key);
   const auto place = flight_.find(key);
   if (place == flight_.end()) return std::nullopt;
   std::optional<InFlight> done{std::move(place->second)};
   flight_.erase(place);
   --in_flight_[turn_of(done->parcel.delivery.lane)];
-  if (done->done == DoneWhen::Written) --until_written_;
+  if (done->done == SettledWhen::Written) --until_written_;
   return done;
 }
 
-std::optional<Parcel> Mailbox::move_in_hand(Key key, Lane lane) {
+std::optional<OutboundDelivery> Mailbox::move_unsettled(Key key, Lane lane) {
   auto moved = finish(key);
   if (!moved) return std::nullopt;
-  in_hand_.emplace(key, FlowKey{turn_of(lane), moved->parcel.delivery.from});
+  unsettled_.emplace(key, FlowKey{turn_of(lane), moved->parcel.delivery.from});
   return std::move(moved->parcel);
 }
 
@@ -215,7 +215,7 @@ std::vector<InFlight> Mailbox::finish_written() {
   if (until_written_ == 0) return done;
   std::vector<Key> keys;
   for (const auto& [key, item] : flight_) {
-    if (item.done == DoneWhen::Written) keys.push_back(key);
+    if (item.done == SettledWhen::Written) keys.push_back(key);
   }
   for (const Key key : keys) done.push_back(*finish(key));
   return done;
@@ -224,7 +224,7 @@ std::vector<InFlight> Mailbox::finish_written() {
 bool Mailbox::drop(Key key) {
   if (finish(key)) return true;
   for (auto& [flow_key, flow] : flows_) {
-    const auto gone = flow.ready.erase_if([&](const Parcel& parcel) { return parcel.delivery.key == key; });
+    const auto gone = flow.ready.erase_if([&](const OutboundDelivery& parcel) { return parcel.delivery.key == key; });
     ready_count_ -= gone;
     if (gone > 0) return true;
   }

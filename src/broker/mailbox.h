@@ -32,24 +32,24 @@
 
 namespace relay::broker {
 
-struct Parcel {
+struct OutboundDelivery {
   records::Delivery delivery;
   std::shared_ptr<const records::Message> message;
 };
 
 /// When a delivery in flight is finished.
-enum class DoneWhen : std::uint8_t { Acknowledged, Written };
+enum class SettledWhen : std::uint8_t { Acknowledged, Written };
 
 struct InFlight {
-  Parcel parcel;
-  DoneWhen done = DoneWhen::Acknowledged;
+  OutboundDelivery parcel;
+  SettledWhen done = SettledWhen::Acknowledged;
   SteadyTime resend_at{};
   Millis resend_after{0};
 };
 
 /// Up to which rank a lane is open; Key{} when it is closed.
-using OpenUpTo = std::function<Key(protocol::Lane)>;
-inline const Key kAllOfIt{std::numeric_limits<std::int64_t>::max()};
+using LaneLimit = std::function<Key(protocol::Lane)>;
+inline const Key kNoLimit{std::numeric_limits<std::int64_t>::max()};
 
 class Mailbox {
  public:
@@ -58,7 +58,7 @@ class Mailbox {
   std::uint64_t held = 0;
 
   void settled_one() { pending -= pending > 0 ? 1 : 0; }
-  void let_go_one() { held -= held > 0 ? 1 : 0; }
+  void release_one() { held -= held > 0 ? 1 : 0; }
 
   /// `in_hand` is what the session still has of an earlier connection: it counts until it has been sent again.
   void connect(std::uint32_t window, std::set<Key> in_hand = {});
@@ -68,45 +68,45 @@ class Mailbox {
   [[nodiscard]] bool connected() const { return window_ > 0; }
 
   /// Does anything of this mode wait that is not with the session?
-  [[nodiscard]] bool waits(protocol::DeliveryMode mode) const;
+  [[nodiscard]] bool has_pending(protocol::DeliveryMode mode) const;
   /// Something of this flow lies in the store.
   void expect(protocol::Lane lane, const AgentName& from);
   /// A delivery that is not here has another rank now. A page that is under way may show it where it was: told later, but
   /// read before.
   void moved(Key key, Key rank);
   /// A delivery was committed; it is kept ready if it is the next one of its flow and there is room.
-  void committed(Parcel parcel, std::size_t max_ready);
+  void committed(OutboundDelivery parcel, std::size_t max_ready);
 
   /// The next parcel to send, if window and lanes allow; it counts as in flight from now on. `done_when` is asked per
   /// parcel.
   template <class DoneRule>
-  InFlight* send_next(const OpenUpTo& open, DoneRule&& done_when) {
+  InFlight* send_next(const LaneLimit& open, DoneRule&& done_when) {
     InFlight* sent = take_ready(open);
     if (sent == nullptr) return nullptr;
     sent->done = done_when(sent->parcel);
-    if (sent->done == DoneWhen::Written) ++until_written_;
+    if (sent->done == SettledWhen::Written) ++until_written_;
     return sent;
   }
 
   /// The page to ask for, if one is wanted; it is under way from now on.
-  struct PageWish {
+  struct PageRequest {
     protocol::Lane lane;
     AgentName from;
     Key after;
   };
-  std::optional<PageWish> begin_load(const OpenUpTo& open);
+  std::optional<PageRequest> begin_load(const LaneLimit& open);
   void page_arrived(records::BacklogPage page);
   void page_failed(protocol::Lane lane, const AgentName& from);
 
   /// Its session has it no more; nothing when it was not in flight.
   std::optional<InFlight> finish(Key key);
   /// Its session has it, and it stands in another flow from now on; nothing when it was not in flight.
-  std::optional<Parcel> move_in_hand(Key key, protocol::Lane lane);
+  std::optional<OutboundDelivery> move_unsettled(Key key, protocol::Lane lane);
   /// Takes out whatever is finished by having been written.
   std::vector<InFlight> finish_written();
   /// Does its session have it, sent on this connection or on an earlier one?
   [[nodiscard]] bool is_with_session(Key key) const {
-    return flight_.contains(key) || in_hand_.contains(key) || behind_.contains(key);
+    return flight_.contains(key) || unsettled_.contains(key) || behind_.contains(key);
   }
   /// No longer wanted (expired, cancelled, moved); false when it was not here.
   bool drop(Key key);
@@ -117,7 +117,7 @@ class Mailbox {
 
  private:
   struct Flow {
-    PackedQueue<Parcel, 4> ready;
+    VectorQueue<OutboundDelivery, 4> ready;
     Key cursor;
     bool more_in_store = false;
     bool loading = false;
@@ -135,7 +135,7 @@ class Mailbox {
   Flow& flow(protocol::Lane lane, const AgentName& from) { return flows_[{turn_of(lane), from}]; }
   [[nodiscard]] bool lane_has_room(protocol::Lane lane) const;
   [[nodiscard]] bool has_room_for(const FlowKey& flow, Key next) const;
-  InFlight* take_ready(const OpenUpTo& open);
+  InFlight* take_ready(const LaneLimit& open);
   void forget_idle_flows();
 
   std::uint32_t window_ = 0;  // 0: nobody is connected
@@ -143,7 +143,7 @@ class Mailbox {
   Flows flows_;
   std::map<std::uint8_t, AgentName> served_;                                        // by lane: whose turn was the last
   std::array<std::uint32_t, 2 * std::size(protocol::kDeliveryModes)> in_flight_{};  // by lane
-  std::map<Key, std::optional<FlowKey>> in_hand_;  // of an earlier connection, not sent again yet; where, if known
+  std::map<Key, std::optional<FlowKey>> unsettled_;  // of an earlier connection, not sent again yet; where, if known
   std::set<Key> behind_;  // in hand too, but put back behind what was sent since: these do not count
   std::size_t ready_count_ = 0;
   std::size_t until_written_ = 0;  // how many in flight are done when written

@@ -14,7 +14,7 @@
 namespace relay::broker {
 
 template <class T, std::size_t kept>
-class PackedQueue {
+class VectorQueue {
  public:
   [[nodiscard]] bool empty() const { return first_ == items_.size(); }
   [[nodiscard]] T& front() { return items_[first_]; }

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 SteadyTime at(Millis time) { return SteadyTime{time}; }
 
 TEST(PackedQueue, GivesWhatItGotInOrderHoweverLongItIs) {
-  PackedQueue<std::string, 16> queue;
+  VectorQueue<std::string, 16> queue;
   EXPECT_TRUE(queue.empty());
   int put = 0, taken = 0;
   for (int round = 0; round < 50; ++round) {
@@ -31,7 +31,7 @@ TEST(PackedQueue, GivesWhatItGotInOrderHoweverLongItIs) {
 }
 
 TEST(PackedQueue, GivesUpItsEnd) {
-  PackedQueue<int, 4> queue;
+  VectorQueue<int, 4> queue;
   for (int i = 0; i < 10; ++i) queue.emplace_back(i);
   EXPECT_EQ(queue.take_front(), 0);
   EXPECT_EQ(queue.take_from([](int value) { return value >= 7; }), (std::vector{7, 8, 9}));
@@ -44,32 +44,32 @@ TEST(PackedQueue, GivesUpItsEnd) {
 
 TEST(Heartbeat, AsksAfterOneSilentIntervalAndGivesUpAfterTwo) {
   Heartbeat beat{5s, at(0s)};
-  EXPECT_EQ(beat.poll(at(4s)), Heartbeat::Verdict::Fine);
-  EXPECT_EQ(beat.poll(at(5s)), Heartbeat::Verdict::SendPing);
-  EXPECT_EQ(beat.poll(at(6s)), Heartbeat::Verdict::Fine);
-  EXPECT_EQ(beat.poll(at(10s)), Heartbeat::Verdict::PeerIsGone);
+  EXPECT_EQ(beat.poll(at(4s)), Heartbeat::Action::Fine);
+  EXPECT_EQ(beat.poll(at(5s)), Heartbeat::Action::SendPing);
+  EXPECT_EQ(beat.poll(at(6s)), Heartbeat::Action::Fine);
+  EXPECT_EQ(beat.poll(at(10s)), Heartbeat::Action::PeerIsGone);
 }
 
 TEST(Heartbeat, BeginsAnewWithAnySignOfLife) {
   Heartbeat beat{5s, at(0s)};
-  EXPECT_EQ(beat.poll(at(5s)), Heartbeat::Verdict::SendPing);
-  beat.heard(at(9s));
+  EXPECT_EQ(beat.poll(at(5s)), Heartbeat::Action::SendPing);
+  beat.on_activity(at(9s));
   beat.said(at(9s));
-  EXPECT_EQ(beat.poll(at(10s)), Heartbeat::Verdict::Fine);
+  EXPECT_EQ(beat.poll(at(10s)), Heartbeat::Action::Fine);
   EXPECT_EQ(beat.next(), at(14s));
 }
 
 TEST(Heartbeat, PingsAPeerThatSpeaksAndHearsNothing) {
   Heartbeat beat{5s, at(0s)};
   for (int round = 1; round <= 5; ++round) {
-    beat.heard(at(5s * round - 1s));
+    beat.on_activity(at(5s * round - 1s));
     EXPECT_EQ(beat.next(), at(5s * round));
-    EXPECT_EQ(beat.poll(at(5s * round)), Heartbeat::Verdict::SendPing);
-    EXPECT_EQ(beat.poll(at(5s * round + 1s)), Heartbeat::Verdict::Fine) << "asked once";
+    EXPECT_EQ(beat.poll(at(5s * round)), Heartbeat::Action::SendPing);
+    EXPECT_EQ(beat.poll(at(5s * round + 1s)), Heartbeat::Action::Fine) << "asked once";
   }
-  beat.heard(at(27s));
+  beat.on_activity(at(27s));
   beat.said(at(29s));
-  EXPECT_EQ(beat.poll(at(30s)), Heartbeat::Verdict::Fine) << "it heard something else";
+  EXPECT_EQ(beat.poll(at(30s)), Heartbeat::Action::Fine) << "it heard something else";
   EXPECT_EQ(beat.next(), at(32s));
 }
 
@@ -103,30 +103,30 @@ TEST(RecentIds, TakesBackWhatWasNotStored) {
 
 TEST(OutboxMarks, KnowsTheNextTheSeenAndTheTooEarly) {
   OutboxMarks marks;
-  EXPECT_EQ(marks.look_up("e", 1), Numbered::Next);
-  EXPECT_EQ(marks.look_up("e", 2), Numbered::TooEarly);
+  EXPECT_EQ(marks.look_up("e", 1), SequenceCheck::Next);
+  EXPECT_EQ(marks.look_up("e", 2), SequenceCheck::TooEarly);
   marks.advance(AgentName{"A"}, "e", 1, false, 1);
-  EXPECT_EQ(marks.look_up("e", 1), Numbered::Seen);
+  EXPECT_EQ(marks.look_up("e", 1), SequenceCheck::Seen);
   marks.advance(AgentName{"A"}, "e", 2, true, 1);
-  EXPECT_EQ(marks.look_up("e", 2), Numbered::Refused);
-  EXPECT_EQ(marks.look_up("e", 3), Numbered::Next);
+  EXPECT_EQ(marks.look_up("e", 2), SequenceCheck::Refused);
+  EXPECT_EQ(marks.look_up("e", 3), SequenceCheck::Next);
 }
 
 TEST(OutboxMarks, MarkThatWentBackWithADamagedStoreDoesNotStopItsOutbox) {
   OutboxMarks marks;
   marks.advance(AgentName{"A"}, "e", 3, false, 1);  // and up to 7 before the damage
-  EXPECT_EQ(marks.look_up("e", 8, 7), Numbered::Next) << "the first of the connection";
-  EXPECT_EQ(marks.look_up("e", 9, 7), Numbered::TooEarly);
-  EXPECT_EQ(marks.look_up("e", 3, 2), Numbered::Seen) << "the mark is ahead: its answer was lost";
+  EXPECT_EQ(marks.look_up("e", 8, 7), SequenceCheck::Next) << "the first of the connection";
+  EXPECT_EQ(marks.look_up("e", 9, 7), SequenceCheck::TooEarly);
+  EXPECT_EQ(marks.look_up("e", 3, 2), SequenceCheck::Seen) << "the mark is ahead: its answer was lost";
 }
 
 TEST(OutboxMarks, ExpectsEverythingAgainAfterAFailedCommit) {
   OutboxMarks marks;
   for (std::uint64_t n = 1; n <= 5; ++n) marks.advance(AgentName{"A"}, "e", n, n == 4, 1);
   marks.roll_back("e", 3);
-  EXPECT_EQ(marks.look_up("e", 2), Numbered::Seen);
-  EXPECT_EQ(marks.look_up("e", 3), Numbered::Next);
-  EXPECT_EQ(marks.look_up("e", 4), Numbered::TooEarly);
+  EXPECT_EQ(marks.look_up("e", 2), SequenceCheck::Seen);
+  EXPECT_EQ(marks.look_up("e", 3), SequenceCheck::Next);
+  EXPECT_EQ(marks.look_up("e", 4), SequenceCheck::TooEarly);
 }
 
 TEST(OutboxMarks, KeepsABoundedNumberOfEpochs) {
@@ -134,8 +134,8 @@ TEST(OutboxMarks, KeepsABoundedNumberOfEpochs) {
   for (std::size_t i = 0; i <= OutboxMarks::kEpochs; ++i) {
     marks.advance(AgentName{"A"}, "e" + std::to_string(i), 1, false, static_cast<WallMs>(i));
   }
-  EXPECT_EQ(marks.look_up("e0", 1), Numbered::Next);
-  EXPECT_EQ(marks.look_up("e1", 1), Numbered::Seen);
+  EXPECT_EQ(marks.look_up("e0", 1), SequenceCheck::Next);
+  EXPECT_EQ(marks.look_up("e1", 1), SequenceCheck::Seen);
 }
 
 TEST(OutboxNumber, ReadsOnlyItsOwnForm) {
@@ -217,20 +217,20 @@ TEST(Streams, ForgottenOnesFreeRoomAndNoNumberComesTwice) {
   EXPECT_EQ(restored.next(Topic{"t2"}, a, b, lane), Seq{10});
 }
 
-constexpr protocol::Lane kUsual;
+constexpr protocol::Lane kDefault;
 constexpr protocol::Lane kUrgent{protocol::DeliveryMode::OnIdle, protocol::Priority::Urgent};
 constexpr protocol::Lane kManual{protocol::DeliveryMode::Manual, protocol::Priority::Normal};
 
-Parcel parcel(std::int64_t key, protocol::Lane lane = kUsual, const char* from = "Alice") {
+OutboundDelivery parcel(std::int64_t key, protocol::Lane lane = kDefault, const char* from = "Alice") {
   records::Delivery delivery;
   delivery.key = delivery.rank = Key{key};
   delivery.lane = lane;
   delivery.from = AgentName{from};
   return {delivery, std::make_shared<records::Message>()};
 }
-Key all_open(protocol::Lane) { return kAllOfIt; }
-std::int64_t sent_key(Mailbox& box, const OpenUpTo& open = all_open) {
-  const InFlight* item = box.send_next(open, [](const Parcel&) { return DoneWhen::Acknowledged; });
+Key all_open(protocol::Lane) { return kNoLimit; }
+std::int64_t sent_key(Mailbox& box, const LaneLimit& open = all_open) {
+  const InFlight* item = box.send_next(open, [](const OutboundDelivery&) { return SettledWhen::Acknowledged; });
   return item == nullptr ? 0 : item->parcel.delivery.key.value();
 }
 Mailbox open_box(std::uint32_t window) {
@@ -278,7 +278,7 @@ TEST(Mailbox, LeavesInTheStoreWhatDoesNotFitAndLoadsItLater) {
 TEST(Mailbox, IgnoresAPageAskedForBeforeAReconnect) {
   Mailbox box;
   box.pending = 3;
-  box.expect(kUsual, AgentName{"Alice"});
+  box.expect(kDefault, AgentName{"Alice"});
   box.connect(8);
   ASSERT_TRUE(box.begin_load(all_open));
   box.connect(8);
@@ -290,7 +290,7 @@ TEST(Mailbox, IgnoresAPageAskedForBeforeAReconnect) {
 
 TEST(Mailbox, WhatTheSessionHasNoMoreDoesNotCountThoughItsLaneIsClosed) {
   Mailbox box;
-  const auto not_manual = [](protocol::Lane lane) { return lane == kManual ? Key{} : kAllOfIt; };
+  const auto not_manual = [](protocol::Lane lane) { return lane == kManual ? Key{} : kNoLimit; };
   box.connect(1, {Key{1}});
   box.committed(parcel(1, kManual), 10);
   box.committed(parcel(2), 10);
@@ -301,13 +301,13 @@ TEST(Mailbox, WhatTheSessionHasNoMoreDoesNotCountThoughItsLaneIsClosed) {
 
 TEST(Mailbox, APageShowsNothingWhereItWasBeforeItWasMoved) {
   Mailbox box = open_box(8);
-  box.expect(kUsual, AgentName{"Alice"});
+  box.expect(kDefault, AgentName{"Alice"});
   ASSERT_TRUE(box.begin_load(all_open));
   box.moved(Key{1}, Key{9});
   box.page_arrived(page_of({1, 2}));
   EXPECT_EQ(sent_key(box), 2);
   EXPECT_EQ(sent_key(box), 0);
-  box.expect(kUsual, AgentName{"Alice"});
+  box.expect(kDefault, AgentName{"Alice"});
   ASSERT_TRUE(box.begin_load(all_open));
   auto page = page_of({1});
   page.items[0].delivery.rank = Key{9};
@@ -333,7 +333,7 @@ TEST(Mailbox, WhatTheSessionStillHasCountsUntilItIsSentAgain) {
   box.connect(2, {Key{1}, Key{2}});
   box.committed(parcel(3, kUrgent, "Bob"), 10);
   EXPECT_EQ(sent_key(box), 0);
-  box.expect(kUsual, AgentName{"Alice"});
+  box.expect(kDefault, AgentName{"Alice"});
   ASSERT_TRUE(box.begin_load(all_open));
   box.page_arrived(page_of({1}));
   EXPECT_EQ(sent_key(box), 1);
@@ -345,31 +345,31 @@ TEST(Mailbox, WhatTheSessionStillHasCountsUntilItIsSentAgain) {
 TEST(Mailbox, WhatWasPutBackBehindOthersWhileItsSessionWasAwayDoesNotHoldThemUp) {
   Mailbox box;
   box.connect(1, {Key{1}});
-  box.stands_in(Key{1}, kUsual, AgentName{"Alice"});
+  box.stands_in(Key{1}, kDefault, AgentName{"Alice"});
   box.committed(parcel(2), 10);
   EXPECT_EQ(sent_key(box), 2);
 }
 
 TEST(Speakers, AreSeveralWhenTwoSpokeInThisPeriodOrTheLast) {
-  Speakers speakers;
+  ActiveSenders speakers;
   std::uint64_t alice = 0, bob = 0;
-  speakers.heard(alice, at(1s));
-  speakers.heard(alice, at(1010ms));
-  EXPECT_FALSE(speakers.several());
-  speakers.heard(bob, at(1020ms));
-  EXPECT_TRUE(speakers.several());
-  speakers.heard(alice, at(1110ms));
-  EXPECT_TRUE(speakers.several());
-  speakers.heard(alice, at(1210ms));
-  EXPECT_FALSE(speakers.several());
-  speakers.heard(bob, at(9s));
-  EXPECT_FALSE(speakers.several());
+  speakers.on_activity(alice, at(1s));
+  speakers.on_activity(alice, at(1010ms));
+  EXPECT_FALSE(speakers.more_than_one());
+  speakers.on_activity(bob, at(1020ms));
+  EXPECT_TRUE(speakers.more_than_one());
+  speakers.on_activity(alice, at(1110ms));
+  EXPECT_TRUE(speakers.more_than_one());
+  speakers.on_activity(alice, at(1210ms));
+  EXPECT_FALSE(speakers.more_than_one());
+  speakers.on_activity(bob, at(9s));
+  EXPECT_FALSE(speakers.more_than_one());
 }
 
 TEST(Mailbox, WhatStandsBehindOthersIsStillWithItsSession) {
   Mailbox box;
   box.connect(1, {Key{1}});
-  box.stands_in(Key{1}, kUsual, AgentName{"Alice"});
+  box.stands_in(Key{1}, kDefault, AgentName{"Alice"});
   box.committed(parcel(2), 10);
   EXPECT_EQ(sent_key(box), 2);
   EXPECT_TRUE(box.is_with_session(Key{1}));
@@ -378,25 +378,25 @@ TEST(Mailbox, WhatStandsBehindOthersIsStillWithItsSession) {
 }
 
 TEST(Unseen, KnowsADeedUntilNoLookCanHaveMissedIt) {
-  Unseen unseen;
-  unseen.add(Deed::Finished, Key{1});
-  const auto before = unseen.begin_look();
-  unseen.stored(Deed::Finished, Key{1});
-  const auto after = unseen.begin_look();
-  EXPECT_TRUE(unseen.has(Deed::Finished, Key{1}));
-  unseen.end_look(before);
-  EXPECT_FALSE(unseen.has(Deed::Finished, Key{1}));
-  unseen.end_look(after);
-  unseen.add(Deed::Renewed, Key{2});
-  EXPECT_FALSE(unseen.has(Deed::Finished, Key{2}));
-  unseen.undo(Deed::Renewed, Key{2});
-  EXPECT_FALSE(unseen.has(Deed::Renewed, Key{2}));
+  UnseenChanges unseen;
+  unseen.add(DeliveryChange::Finished, Key{1});
+  const auto before = unseen.begin_read();
+  unseen.stored(DeliveryChange::Finished, Key{1});
+  const auto after = unseen.begin_read();
+  EXPECT_TRUE(unseen.has(DeliveryChange::Finished, Key{1}));
+  unseen.end_read(before);
+  EXPECT_FALSE(unseen.has(DeliveryChange::Finished, Key{1}));
+  unseen.end_read(after);
+  unseen.add(DeliveryChange::Renewed, Key{2});
+  EXPECT_FALSE(unseen.has(DeliveryChange::Finished, Key{2}));
+  unseen.undo(DeliveryChange::Renewed, Key{2});
+  EXPECT_FALSE(unseen.has(DeliveryChange::Renewed, Key{2}));
 }
 
 TEST(Mailbox, SendersTakeTurnsInsideALane) {
   Mailbox box = open_box(100);
-  for (int key = 1; key <= 6; ++key) box.committed(parcel(key, kUsual, "Chatterbox"), 100);
-  box.committed(parcel(7, kUsual, "Quiet"), 100);
+  for (int key = 1; key <= 6; ++key) box.committed(parcel(key, kDefault, "Chatterbox"), 100);
+  box.committed(parcel(7, kDefault, "Quiet"), 100);
   EXPECT_EQ(sent_key(box), 1);
   EXPECT_EQ(sent_key(box), 7);
   for (const int key : {2, 3, 4, 5, 6}) EXPECT_EQ(sent_key(box), key);
@@ -415,7 +415,7 @@ TEST(Mailbox, AClosedLaneHoldsUpNoOther) {
   box.committed(parcel(1, kManual), 100);
   box.committed(parcel(2), 100);
   const auto no_manual = [](protocol::Lane lane) {
-    return lane.mode == protocol::DeliveryMode::Manual ? Key{} : kAllOfIt;
+    return lane.mode == protocol::DeliveryMode::Manual ? Key{} : kNoLimit;
   };
   EXPECT_EQ(sent_key(box, no_manual), 2);
   EXPECT_EQ(sent_key(box, no_manual), 0);

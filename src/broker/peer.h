@@ -30,11 +30,11 @@ enum class Pause : std::uint8_t { Opening = 1, Uncommitted = 2, Rate = 4 };
 
 /// A connection that follows what happens, from page to page of the log: whatever was stored behind `cursor` is asked for
 /// as soon as it reads, so past and present are one, and one that reads slowly costs a query later instead of memory now.
-struct Watch {
+struct EventSubscription {
   records::EventFilter filter;
   WallMs since = 0;
-  records::EventNumber cursor = 0;  // everything up to here was told, or is not wanted
-  bool logs = false;                // what LOG brings, which is not kept
+  records::EventSeq cursor = 0;  // everything up to here was told, or is not wanted
+  bool logs = false;             // what LOG brings, which is not kept
   std::string request_id;
 };
 
@@ -43,7 +43,7 @@ struct FirstEvent {
   std::uint64_t number = 0;
 };
 
-struct Connection {
+struct ConnectionState {
   ConnectionId id;
   PeerProcess peer;
   Phase phase = Phase::AwaitingHello;
@@ -56,7 +56,7 @@ struct Connection {
   std::size_t waiting_bytes = 0;  // handed to the stream and not yet taken by the peer
   bool stuck = false;             // the last write left bytes behind
   std::size_t uncommitted_bytes = 0;
-  std::uint64_t spoke = 0;  // see Speakers
+  std::uint64_t active_mark = 0;  // see Speakers
   std::uint8_t pauses = 0;
   std::size_t open_queries = 0;
   std::size_t open_requests = 0;     // blocking messages that are not answered
@@ -64,7 +64,7 @@ struct Connection {
   std::deque<Key> followed;          // of those, what was delivered and may still be seen; newest last, bounded
   std::deque<std::string> held;      // frames that came before HELLO was committed
   bool ended_known = false;          // records of ended sessions were read before its HELLO
-  std::optional<Watch> watch;
+  std::optional<EventSubscription> watch;
   std::optional<std::uint64_t> first_number;  // of its outbox, on this connection
   std::optional<FirstEvent> first_event;      // the same of the events it tells
   std::optional<QueryId> events_page;         // asked for a watcher, not here yet
@@ -75,7 +75,7 @@ struct Connection {
 };
 
 /// A delivery that ended well, and may still be shown to have been seen.
-struct Done {
+struct SettledDelivery {
   Key delivery;
   records::Proof proof{};
   Key message;
@@ -94,25 +94,25 @@ struct AgentState {
   RecentIds recent;
   RecentIds recent_keys;  // of idempotency
   OutboxMarks outboxes;
-  RecentIds carried_out;             // what it asked of us that is done, though the answer could not be stored yet
+  RecentIds executed;                // what it asked of us that is done, though the answer could not be stored yet
   std::deque<SteadyTime> takeovers;  // recent ones, to tell a fight from a restart
   SteadyTime connected_at{};
   SteadyTime lost_at{};
   std::int32_t lost_pid = 0;  // of the process that had its last connection; 0: not known since the daemon started
   WallMs restored_at = 0;     // its session was read from the store then, and was connected when the daemon before died
-  protocol::SessionStateChange activity;             // as its session told; empty when it never did
-  std::map<protocol::DeliveryMode, Key> boundaries;  // up to what its session wants to hear at the moment it told of
-  std::set<Key> in_hand;                             // as it told when it resumed
-  std::set<Key> unchecked;                           // of those, what may have ended while it was away
-  std::multimap<Key, protocol::Receipt> late_words;  // about what is not in flight; bounded
-  bool inquiring = false;                            // the store is asked about some of these
-  struct AskedBack {
+  protocol::SessionStateChange activity;                // as its session told; empty when it never did
+  std::map<protocol::DeliveryMode, Key> boundaries;     // up to what its session wants to hear at the moment it told of
+  std::set<Key> unsettled;                              // as it told when it resumed
+  std::set<Key> unchecked;                              // of those, what may have ended while it was away
+  std::multimap<Key, protocol::Receipt> late_receipts;  // about what is not in flight; bounded
+  bool inquiring = false;                               // the store is asked about some of these
+  struct CancelRequest {
     std::string reason;
-    Parcel parcel;
+    OutboundDelivery parcel;
   };
-  std::map<Key, AskedBack> asked_back;  // from its session, which has not answered
-  std::map<Key, WallMs> failing_since;  // of those that are tried again, as far as this daemon knows
-  std::deque<Done> done;                // newest last, bounded
+  std::map<Key, CancelRequest> asked_back;  // from its session, which has not answered
+  std::map<Key, WallMs> failing_since;      // of those that are tried again, as far as this daemon knows
+  std::deque<SettledDelivery> done;         // newest last, bounded
   std::vector<protocol::StreamPosition> resume_positions;
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
@@ -123,7 +123,7 @@ struct AgentState {
   bool removing = false;                   // REMOVE_AGENT is being committed
   std::optional<Release> releasing;        // its end was asked for
   std::string thread;                      // of what it was given last
-  Requests requests;                       // what it asks a person
+  PromptTable requests;                    // what it asks a person
   std::optional<SteadyTime> requests_due;  // when the timer is due
   bool approved_by_rule = false;           // in this session, at least once
   std::optional<SteadyTime> grace_due;     // when the timer is due that ends its lost session

@@ -18,10 +18,10 @@
 
 namespace relay::broker {
 
-enum class Saving : std::uint8_t { Done, Failed };
+enum class CommitResult : std::uint8_t { Done, Failed };
 
 /// Deliveries are sent only while it works: their acknowledgements could not be kept otherwise.
-enum class StoreState : std::uint8_t {
+enum class StoreHealth : std::uint8_t {
   Works,
   Failing,  // a commit failed: nothing is asked of it for a while, what wants saving fails at once
   Trying,   // asked again; the first commit to end will tell
@@ -44,38 +44,38 @@ struct PendingSend {
   struct Refused {
     records::Delivery delivery;
     std::string reason;
-    protocol::Refusal code{};
+    protocol::NackCode code{};
   };
   std::vector<Refused> refused = {};  // by recipients among others
 };
 
 /// Whom a line of the ledger concerns.
-struct News {
+struct ReceiptContext {
   std::shared_ptr<const records::Message> message;
   AgentName to;
-  std::optional<protocol::Refusal> code = {};  // when there is one for what happened
+  std::optional<protocol::NackCode> code = {};  // when there is one for what happened
 };
 
 /// A change nobody waits for; tried again when its commit fails.
 struct PendingSave {
   records::Change change;
-  std::optional<News> news = {};  // of a ChangeDelivery: told once it is saved
-  ConnectionId speaker = {};      // who is charged for it until then
-  std::size_t charged = 0;        // bytes
+  std::optional<ReceiptContext> news = {};  // of a ChangeDelivery: told once it is saved
+  ConnectionId speaker = {};                // who is charged for it until then
+  std::size_t charged = 0;                  // bytes
 };
 
 /// Anything else that waits for its commit.
-enum class Tries : std::uint8_t { One, UntilSaved };
+enum class RetryMode : std::uint8_t { One, UntilSaved };
 struct PendingCall {
-  std::move_only_function<void(Saving)> done;
-  Tries tries = Tries::One;
-  records::Haste haste = records::Haste::Now;
+  std::move_only_function<void(CommitResult)> done;
+  RetryMode tries = RetryMode::One;
+  records::CommitMode haste = records::CommitMode::Now;
 };
 
-using Waiting = std::variant<PendingSend, PendingSave, PendingCall>;
+using PendingWork = std::variant<PendingSend, PendingSave, PendingCall>;
 struct Pending {
-  records::Ticket ticket;
-  Waiting what;
+  records::CommitTicket ticket;
+  PendingWork what;
 };
 
 }  // namespace relay::broker

@@ -9,7 +9,7 @@ namespace {
 using namespace testing;
 
 struct Policy : ::testing::Test {
-  World world{no_heartbeat()};
+  BrokerFixture world{no_heartbeat()};
   ConnectionId alice = join_sender(world), bob = join_host(world), carol = join_host(world, "Carol"),
                person = world.join_person();
 

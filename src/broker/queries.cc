@@ -24,11 +24,12 @@ std::size_t rows_wanted(std::size_t asked, std::size_t usual) {
 
 }  // namespace
 
-void Core::respond(Connection& connection, MessageType type, std::string_view request_id, std::string_view payload) {
+void Core::respond(ConnectionState& connection, MessageType type, std::string_view request_id,
+                   std::string_view payload) {
   send(connection, {.type = type, .id = request_id, .ts = now_.wall, .payload = payload});
 }
 
-void Core::on_inbox(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_inbox(ConnectionState& connection, const protocol::Envelope& envelope) {
   const auto wanted = protocol::parse_inbox(envelope.payload);
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
   const auto id = ask(connection, envelope.id, MessageType::InboxResponse);
@@ -42,10 +43,10 @@ void Core::on_inbox(Connection& connection, const protocol::Envelope& envelope) 
   query.topic = wanted->topic;
   query.unread_only = wanted->unread_only;
   query.before = Key{wanted->before_key};
-  emit(AskMessages{*id, std::move(query)});
+  emit(QueryMessages{*id, std::move(query)});
 }
 
-void Core::on_messages_query(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_messages_query(ConnectionState& connection, const protocol::Envelope& envelope) {
   const auto wanted = protocol::parse_messages_query(envelope.payload);
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
   const auto id = ask(connection, envelope.id, MessageType::MessagesResponse);
@@ -62,16 +63,16 @@ void Core::on_messages_query(Connection& connection, const protocol::Envelope& e
   query.search = wanted->search;
   query.after = Key{wanted->after_key};
   query.before = Key{wanted->before_key};
-  emit(AskMessages{*id, std::move(query)});
+  emit(QueryMessages{*id, std::move(query)});
 }
 
-void Core::on_trace(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_trace(ConnectionState& connection, const protocol::Envelope& envelope) {
   const auto wanted = protocol::parse_trace(envelope.payload);
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
-  if (const auto id = ask(connection, envelope.id, MessageType::TraceResponse)) emit(AskTrace{*id, *wanted});
+  if (const auto id = ask(connection, envelope.id, MessageType::TraceResponse)) emit(QueryTrace{*id, *wanted});
 }
 
-std::optional<QueryId> Core::ask(Connection& connection, std::string_view request_id, MessageType answer) {
+std::optional<QueryId> Core::ask(ConnectionState& connection, std::string_view request_id, MessageType answer) {
   if (connection.open_queries >= limits_.max_open_queries) {
     error(connection, ErrorCode::Busy,
           format("{} questions are open already; wait for an answer", connection.open_queries));
@@ -80,20 +81,20 @@ std::optional<QueryId> Core::ask(Connection& connection, std::string_view reques
   return add_question(connection, request_id, answer);
 }
 
-QueryId Core::add_question(Connection& connection, std::string_view request_id, MessageType answer) {
+QueryId Core::add_question(ConnectionState& connection, std::string_view request_id, MessageType answer) {
   ++connection.open_queries;
   flush_changes();  // the answer covers everything this connection said before
   const QueryId id{next_query_++};
-  asked_.emplace(id, Asked{connection.id, std::string{request_id}, answer});
+  asked_.emplace(id, PendingQuery{connection.id, std::string{request_id}, answer});
   return id;
 }
 
-std::optional<Core::Asked> Core::take_asked(QueryId id) {
+std::optional<Core::PendingQuery> Core::take_asked(QueryId id) {
   const auto place = asked_.find(id);
   if (place == asked_.end()) return std::nullopt;
-  Asked asked = std::move(place->second);
+  PendingQuery asked = std::move(place->second);
   asked_.erase(place);
-  if (Connection* connection = find(asked.connection)) --connection->open_queries;
+  if (ConnectionState* connection = find(asked.connection)) --connection->open_queries;
   return asked;
 }
 
@@ -130,7 +131,7 @@ void write_message(JsonWriter& out, const records::MessageRow& row, bool inbox) 
 
 void Core::messages(QueryId id, Result<std::vector<records::MessageRow>> rows) {
   const auto asked = take_asked(id);
-  Connection* connection = asked ? find(asked->connection) : nullptr;
+  ConnectionState* connection = asked ? find(asked->connection) : nullptr;
   if (connection == nullptr || connection->phase != Phase::Active) return;
   JsonWriter payload;
   if (!rows) write_query_error(payload, rows.error());
@@ -151,7 +152,7 @@ void Core::messages(QueryId id, Result<std::vector<records::MessageRow>> rows) {
 
 void Core::trace(QueryId id, Result<records::Trace> trace) {
   const auto asked = take_asked(id);
-  Connection* connection = asked ? find(asked->connection) : nullptr;
+  ConnectionState* connection = asked ? find(asked->connection) : nullptr;
   if (connection == nullptr || connection->phase != Phase::Active) return;
   JsonWriter payload;
   if (!trace) {
@@ -185,7 +186,7 @@ void Core::trace(QueryId id, Result<records::Trace> trace) {
     for (const auto& event : entry.history) {
       payload.begin_element().field("at", event.at).field("state", records::name_of(event.state));
       payload.field("proof", records::name_of(event.proof)).optional("reason", event.reason);
-      payload.optional("way", event.way).optional("evidence", event.evidence).end();
+      payload.optional("way", event.via).optional("evidence", event.evidence).end();
     }
     payload.end().end();
   }
@@ -197,18 +198,18 @@ void Core::trace(QueryId id, Result<records::Trace> trace) {
 void Core::write_standing(JsonWriter& out, const records::TraceEntry& entry) {
   const auto& delivery = entry.delivery;
   out.field("seq", delivery.seq.value()).field("expiresAt", delivery.expires_at);
-  out.field("mode", name_of(delivery.lane.mode)).field("lane", code_of(delivery.lane));
+  out.field("mode", name_of(delivery.lane.mode)).field("lane", lane_code(delivery.lane));
   out.field("priority", name_of(delivery.lane.priority));
   if (delivery.attempts > 0) out.field("attempts", delivery.attempts);
   if (records::is_final(delivery.state)) return;
   if (delivery.hold == records::Hold::Time) out.field("availableAt", delivery.available_at);
   const AgentState* to = find_agent(delivery.to.value());
   if (to != nullptr && !to->connected()) out.field("offlineSince", to->offline_since());
-  out.field("waits", why_it_waits(delivery, entry.history.empty() ? "" : entry.history.back().reason));
+  out.field("waits", pending_reason(delivery, entry.history.empty() ? "" : entry.history.back().reason));
 }
 
-void Core::on_status(Connection& connection, const protocol::Envelope& envelope) {
-  if (const auto id = ask(connection, envelope.id, MessageType::StatusResponse)) emit(AskStats{*id});
+void Core::on_status(ConnectionState& connection, const protocol::Envelope& envelope) {
+  if (const auto id = ask(connection, envelope.id, MessageType::StatusResponse)) emit(QueryStats{*id});
 }
 
 std::vector<std::string> Core::paused_agents() const {
@@ -223,7 +224,7 @@ std::vector<std::string> Core::paused_agents() const {
 
 void Core::stats(QueryId id, Result<records::StoreStats> stats) {
   const auto asked = take_asked(id);
-  Connection* connection = asked ? find(asked->connection) : nullptr;
+  ConnectionState* connection = asked ? find(asked->connection) : nullptr;
   if (connection == nullptr || connection->phase != Phase::Active) return;
   std::uint64_t pending = 0;
   std::size_t connected = 0;
@@ -253,17 +254,17 @@ void Core::stats(QueryId id, Result<records::StoreStats> stats) {
   payload.optional("durability", info_.durability);
   if (!info_.damage.empty()) payload.field("damage", info_.damage).field("lostMessages", info_.lost_messages);
   if (info_.refused_changes > 0) payload.field("refusedChanges", info_.refused_changes);
-  payload.field("canWrite", store_trouble_.empty()).field("canRead", stats.has_value());
+  payload.field("canWrite", store_error_.empty()).field("canRead", stats.has_value());
   if (stats) payload.field("messages", stats->messages).field("bytes", stats->bytes);
-  if (!store_trouble_.empty())
-    payload.field("error", store_trouble_);
+  if (!store_error_.empty())
+    payload.field("error", store_error_);
   else if (!stats)
     payload.field("error", stats.error().message());
   payload.end();
   respond(*connection, asked->answer, asked->request_id, payload.take());
 }
 
-void Core::on_list_agents(Connection& connection, const protocol::Envelope& envelope, bool connected_only) {
+void Core::on_list_agents(ConnectionState& connection, const protocol::Envelope& envelope, bool connected_only) {
   const auto wanted = protocol::parse_list_agents(envelope.payload);
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
   JsonWriter payload;
@@ -296,11 +297,11 @@ void Core::on_list_agents(Connection& connection, const protocol::Envelope& enve
           envelope.id, payload.take());
 }
 
-void Core::on_health(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_health(ConnectionState& connection, const protocol::Envelope& envelope) {
   const auto wanted = protocol::parse_health(envelope.payload);
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
   std::vector<std::string> issues;
-  if (store_ != StoreState::Works) issues.emplace_back("messages cannot be stored at the moment");
+  if (store_ != StoreHealth::Works) issues.emplace_back("messages cannot be stored at the moment");
   if (info_.lost_messages > 0 || damaged_at_work_) issues.push_back(info_.damage);
   if (info_.refused_changes > 0)
     issues.push_back(
@@ -314,17 +315,17 @@ void Core::on_health(Connection& connection, const protocol::Envelope& envelope)
       issues.push_back(format("{} messages wait for {}", agent.mailbox.pending, name));
   }
   JsonWriter payload;
-  payload.field("healthScore", store_ == StoreState::Works ? (issues.empty() ? 100 : 75) : 25);
+  payload.field("healthScore", store_ == StoreHealth::Works ? (issues.empty() ? 100 : 75) : 25);
   payload.field("summary", issues.empty() ? "everything works" : issues.front());
   payload.begin_array("issues");
   for (const auto& issue : issues)
     payload.begin_element()
-        .field("severity", store_ == StoreState::Works ? "medium" : "critical")
+        .field("severity", store_ == StoreHealth::Works ? "medium" : "critical")
         .field("message", issue)
         .end();
   payload.end();
   payload.begin_array("recommendations");
-  if (store_ != StoreState::Works) payload.element("see the daemon's log, and run: agent-relay doctor");
+  if (store_ != StoreHealth::Works) payload.element("see the daemon's log, and run: agent-relay doctor");
   payload.end();
   payload.begin_array("crashes").end().begin_array("alerts").end();
   payload.begin_object("stats")
@@ -335,7 +336,7 @@ void Core::on_health(Connection& connection, const protocol::Envelope& envelope)
   respond(connection, MessageType::HealthResponse, envelope.id, payload.take());
 }
 
-void Core::on_metrics(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_metrics(ConnectionState& connection, const protocol::Envelope& envelope) {
   const auto wanted = protocol::parse_metrics(envelope.payload);
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
   JsonWriter payload;
@@ -347,7 +348,7 @@ void Core::on_metrics(Connection& connection, const protocol::Envelope& envelope
     cut = payload.size() > protocol::kMaxResponseBytes;
     if (cut) break;
     const AgentState& agent = *find_agent(name);
-    const Connection* first = find(agent.connections.front());
+    const ConnectionState* first = find(agent.connections.front());
     const auto pid = first == nullptr ? 0 : first->peer.pid;
     const ProcessUsage usage = info_.process_usage ? info_.process_usage(pid) : ProcessUsage{};
     payload.begin_element().field("name", name).field("pid", pid).field("status", "running");
@@ -363,10 +364,11 @@ void Core::on_metrics(Connection& connection, const protocol::Envelope& envelope
   respond(connection, MessageType::MetricsResponse, envelope.id, payload.take());
 }
 
-void Core::on_remove_agent(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_remove_agent(ConnectionState& connection, const protocol::Envelope& envelope) {
   const auto wanted = protocol::parse_remove_agent(envelope.payload);
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
-  const auto answer = [&](Connection& to, std::string_view id, bool success, bool removed, std::string_view message) {
+  const auto answer = [&](ConnectionState& to, std::string_view id, bool success, bool removed,
+                          std::string_view message) {
     JsonWriter payload;
     payload.field("success", success).field("removed", removed).field("message", message);
     respond(to, MessageType::RemoveAgentResponse, id, payload.take());
@@ -393,16 +395,16 @@ void Core::on_remove_agent(Connection& connection, const protocol::Envelope& env
                      agent->session->id));
   change(records::RemoveAgent{agent->name(), wanted->remove_messages, now_.wall});
   when_committed(
-      [this, id = connection.id, request = std::string{envelope.id}, name = wanted->name, answer](Saving saving) {
-        if (saving == Saving::Done) {
+      [this, id = connection.id, request = std::string{envelope.id}, name = wanted->name, answer](CommitResult saving) {
+        if (saving == CommitResult::Done) {
           forget_agent(name);
         } else if (AgentState* kept = find_agent(name)) {
           kept->removing = false;
           arm_due(now_.wall);  // what was due meanwhile was passed over
         }
-        Connection* asker = find(id);
+        ConnectionState* asker = find(id);
         if (asker == nullptr || asker->phase != Phase::Active) return;
-        if (saving == Saving::Done)
+        if (saving == CommitResult::Done)
           answer(*asker, request, true, true, format("{} was removed", name));
         else
           answer(*asker, request, false, false, format("{} could not be removed from the store; try again", name));
@@ -420,10 +422,10 @@ void Core::forget_agent(const std::string& name) {
     }
   }
   for (const auto& [message, delivery] : cancelled) {
-    tell_sender(message, {.key = delivery,
-                          .state = records::DeliveryState::Cancelled,
-                          .at = now_.wall,
-                          .reason = format("{} was removed", name)});
+    send_receipt(message, {.key = delivery,
+                           .state = records::DeliveryState::Cancelled,
+                           .at = now_.wall,
+                           .reason = format("{} was removed", name)});
   }
   for (auto place = channels_.begin(); place != channels_.end();) {
     membership_count_ -= place->second.erase(agent->name());
@@ -435,20 +437,20 @@ void Core::forget_agent(const std::string& name) {
   emit(RosterChanged{});
 }
 
-void Core::on_log(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_log(ConnectionState& connection, const protocol::Envelope& envelope) {
   const auto line = protocol::parse_log(envelope.payload);
   if (!line) return error(connection, ErrorCode::BadRequest, line.error().message());
   if (watchers_.empty()) return;
   JsonWriter payload;
   payload.field("type", "log").field("agent", connection.agent.value()).field("data", line->data);
   payload.field("timestamp", line->timestamp != 0 ? line->timestamp : now_.wall);
-  show_log(payload.take());
+  send_log(payload.take());
 }
 
-void Core::on_session_state(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_session_state(ConnectionState& connection, const protocol::Envelope& envelope) {
   const auto change = protocol::parse_session_state(envelope.payload);
   if (!change) return error(connection, ErrorCode::BadRequest, change.error().message());
-  note(Note::Level::Debug, format("{} is {}", connection.agent.value(), change->state));
+  note(WriteLog::Level::Debug, format("{} is {}", connection.agent.value(), change->state));
   AgentState* const agent = find_agent(connection.agent.value());
   if (agent == nullptr) return;
   auto told = *change;
@@ -456,10 +458,10 @@ void Core::on_session_state(Connection& connection, const protocol::Envelope& en
   if (!told.modes) told.modes = agent->activity.modes;
   if (told.boundary) agent->boundaries[*told.boundary] = newest_;  // what is here by now is for this moment
   const bool other_modes = told.modes != agent->activity.modes;
-  if (told.state != agent->activity.state) record(activity_event(told), *agent);
+  if (told.state != agent->activity.state) record_event(activity_event(told), *agent);
   agent->activity = std::move(told);
-  if (other_modes) tell_unable(*agent);
-  pump(*agent);
+  if (other_modes) scan_unsupported(*agent);
+  deliver_pending(*agent);
 }
 
 }  // namespace relay::broker

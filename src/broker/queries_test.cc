@@ -6,14 +6,14 @@ namespace relay::broker {
 namespace {
 
 using testing::body;
+using testing::BrokerFixture;
 using testing::payload;
 using testing::seq_of;
 using testing::text;
-using testing::World;
 using Texts = std::vector<std::string>;
 
 TEST(Broker, DamageFoundAtWorkIsToldInStatusHealthAndAsAnEvent) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   const auto answer = [&](const std::string& question) {
     world.request(alice, question, "{}");
@@ -42,7 +42,7 @@ TEST(Broker, DamageFoundAtWorkIsToldInStatusHealthAndAsAnEvent) {
 }
 
 TEST(Broker, StatusTellsTheAgeOfTheDaemonBesideThatOfTheWorkspace) {
-  World world;
+  BrokerFixture world;
   world.daemon_started = world.now().steady - std::chrono::minutes{10};
   world.restart();
   world.pass(std::chrono::seconds{5});
@@ -52,7 +52,7 @@ TEST(Broker, StatusTellsTheAgeOfTheDaemonBesideThatOfTheWorkspace) {
 }
 
 TEST(Broker, AnswersQuestionsUnderTheRequestsId) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice", R"("cli":"claude")");
   world.leave(world.join("Bob"));
   world.send(alice, "1", "Bob", "first");
@@ -78,7 +78,7 @@ TEST(Broker, AnswersQuestionsUnderTheRequestsId) {
 }
 
 TEST(Broker, TellsTheSessionOfWhoIsHere) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   world.leave(world.join("Bob"));
   world.request(alice, "LIST_AGENTS", R"({"includeIdle":true})");
@@ -89,7 +89,7 @@ TEST(Broker, TellsTheSessionOfWhoIsHere) {
 }
 
 TEST(Broker, CountsOfMessagesSurviveARestart) {
-  World world;
+  BrokerFixture world;
   auto alice = world.join("Alice");
   auto bob = world.join("Bob");
   for (const char* id : {"1", "2", "3"}) world.send(alice, id, "Bob", "hello");
@@ -111,7 +111,7 @@ TEST(Broker, CountsOfMessagesSurviveARestart) {
 }
 
 TEST(Broker, AMessageThatCouldNotBeStoredIsNotCounted) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   world.leave(world.join("Bob"));
   world.fail_commits(true);
@@ -123,7 +123,7 @@ TEST(Broker, AMessageThatCouldNotBeStoredIsNotCounted) {
 
 TEST(Broker, ListsAgentsPageByPageAndFindsOneBeyondTheFirst) {
   constexpr int kAgents = 400;  // with their tasks more than one answer takes
-  World world;
+  BrokerFixture world;
   const auto asker = world.join("cli", R"("_isSystemComponent":true)");
   const auto details = format(R"("task":"{}")", std::string(4'000, 't'));
   const auto name_of_agent = [](int i) { return format("agent-{:03}", i); };
@@ -149,7 +149,7 @@ TEST(Broker, ListsAgentsPageByPageAndFindsOneBeyondTheFirst) {
 }
 
 TEST(Broker, SaysWhichQuestionOfTheCommandLineWasWrong) {
-  World world;
+  BrokerFixture world;
   const auto cli = world.join("cli", R"("_isSystemComponent":true,"capabilities":{"send_ack":true})");
   world.request(cli, "MESSAGES_QUERY", R"({"limit":"many"})", "q1");
   const auto frames = world.heard(cli, "ERROR");
@@ -158,14 +158,14 @@ TEST(Broker, SaysWhichQuestionOfTheCommandLineWasWrong) {
 }
 
 TEST(Broker, SaysWhetherThereIsNoSuchThingOrItCannotTell) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   EXPECT_EQ(text(world.answer(alice, "TRACE", R"({"id":"zzzzzzzz"})"), "code"), "NOT_FOUND");
   EXPECT_EQ(text(world.answer(alice, "SESSION_QUERY", R"({"id":"nobody's"})"), "code"), "NOT_FOUND");
 }
 
 TEST(Broker, RemovesAnAgentThatIsAway) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.leave(world.join("Bob"));
   world.send(alice, "1", "Bob", "never read");
@@ -179,7 +179,7 @@ TEST(Broker, RemovesAnAgentThatIsAway) {
 }
 
 TEST(Broker, ShowsAWatcherThePastAndThenThePresentWithoutGapOrRepeat) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.join_ours("Bob");
   for (int i = 0; i < 450; ++i) world.send(alice, format("a{}", i), "Bob", format("{}", i));
@@ -197,7 +197,7 @@ TEST(Broker, ShowsAWatcherThePastAndThenThePresentWithoutGapOrRepeat) {
 }
 
 TEST(Broker, ShowsWhatComesToAWatcherWhoseNumberIsBeyondTheLog) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.join_ours("Bob");
   world.send(alice, "a", "Bob", "before");
@@ -210,7 +210,7 @@ TEST(Broker, ShowsWhatComesToAWatcherWhoseNumberIsBeyondTheLog) {
 }
 
 TEST(Broker, AnnouncesNewcomersToPublishedClients) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   world.heard(alice);
   world.join("Bob", R"("cli":"codex")");
@@ -218,7 +218,7 @@ TEST(Broker, AnnouncesNewcomersToPublishedClients) {
 }
 
 TEST(Broker, SaysGoodbyeAfterTheLastCommit) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.join_ours("Bob");
   world.heard(alice);
@@ -226,7 +226,7 @@ TEST(Broker, SaysGoodbyeAfterTheLastCommit) {
   world.send(alice, "1", "Bob", "last words");
   world.broker().shut_down(world.now());
   world.settle();
-  EXPECT_FALSE(world.broker().quiet());
+  EXPECT_FALSE(world.broker().is_idle());
   world.release_commits();
   const auto frames = world.heard(alice);
   EXPECT_EQ(text(frames.at(0), "type"), "ACK");
@@ -236,7 +236,7 @@ TEST(Broker, SaysGoodbyeAfterTheLastCommit) {
 }
 
 TEST(Broker, SaysThatTheWorkspaceWasClosed) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.heard(alice);
   world.broker().shut_down(world.now(), protocol::kWorkspaceClosed);
@@ -245,7 +245,7 @@ TEST(Broker, SaysThatTheWorkspaceWasClosed) {
 }
 
 TEST(Broker, KeepsTheNumbersOfAnAgentThatWasRemovedAndCameBack) {
-  World world;
+  BrokerFixture world;
   const std::string ours = R"("capabilities":{"send_ack":true,"outbox":"e"})";
   auto alice = world.join("Alice", ours);
   const auto bob = world.join_ours("Bob");
@@ -261,7 +261,7 @@ TEST(Broker, KeepsTheNumbersOfAnAgentThatWasRemovedAndCameBack) {
 }
 
 TEST(Broker, KeepsAnAgentWhoseRemovalCouldNotBeStored) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.leave(world.join("Bob"));
   world.send(alice, "1", "Bob", "kept");
@@ -275,7 +275,7 @@ TEST(Broker, KeepsAnAgentWhoseRemovalCouldNotBeStored) {
 }
 
 TEST(Broker, AnAgentIsRemovedOnce) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.leave(world.join("Bob"));
   world.heard(alice);
@@ -289,7 +289,7 @@ TEST(Broker, AnAgentIsRemovedOnce) {
 }
 
 TEST(Broker, SaysSoWhenAnAnswerLeavesMessagesOut) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.join_ours("Bob");
   for (int i = 0; i < 3; ++i) world.send(alice, format("{}", i), "Bob", std::string(500'000, 'x'));

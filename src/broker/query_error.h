@@ -10,8 +10,8 @@ namespace relay::broker {
 
 inline void write_query_error(text::JsonWriter& payload, const Error& error) {
   const auto code = is(error, records::QueryErrc::NotFound)    ? name_of(protocol::ErrorCode::NotFound)
-                    : is(error, records::QueryErrc::Ambiguous) ? name_of(protocol::Refusal::BadRequest)
-                                                               : name_of(protocol::Refusal::Storage);
+                    : is(error, records::QueryErrc::Ambiguous) ? name_of(protocol::NackCode::BadRequest)
+                                                               : name_of(protocol::NackCode::Storage);
   payload.field("error", error.message()).field("code", code);
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxFollowed = 256;  // messages of a connection that were delivered and may still be seen
 
-Proof proof_named(std::string_view name) {
+Proof parse_proof(std::string_view name) {
   for (const Proof proof : {Proof::Written, Proof::Submitted, Proof::Seen}) {
     if (name_of(proof) == name) return proof;
   }
@@ -42,22 +42,22 @@ ReceiptStatus status_of(DeliveryState state) {
 /// Doubled with every failure.
 std::int64_t pause_after(std::uint32_t failures) {
   std::int64_t pause = protocol::kFirstRetryMs;
-  for (std::uint32_t n = 1; n < failures && pause < protocol::kLongestRetryMs; ++n) pause *= 2;
-  return std::min(pause, protocol::kLongestRetryMs);
+  for (std::uint32_t n = 1; n < failures && pause < protocol::kMaxRetryMs; ++n) pause *= 2;
+  return std::min(pause, protocol::kMaxRetryMs);
 }
 
 }  // namespace
 
 // ---------------------------------------------------------------- what sessions say
 
-void Core::on_ack(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_ack(ConnectionState& connection, const protocol::Envelope& envelope) {
   const auto ack = protocol::parse_ack(envelope.payload);
   if (!ack) return error(connection, protocol::ErrorCode::BadRequest, ack.error().message());
   if (!ack->correlation_id.empty()) {
     const auto place = syncs_.find(ack->correlation_id);
     if (place != syncs_.end() && (place->second.to.empty() || place->second.to == connection.agent.value())) {
-      if (Connection* asker = find(place->second.asker); asker != nullptr && asker->speaks()) {
-        say(*asker, MessageType::Ack, envelope.payload, connection.agent.value(), asker->agent.value());
+      if (ConnectionState* asker = find(place->second.asker); asker != nullptr && asker->speaks()) {
+        send_new(*asker, MessageType::Ack, envelope.payload, connection.agent.value(), asker->agent.value());
       }
       end_sync(place);
     }
@@ -68,16 +68,16 @@ void Core::on_ack(Connection& connection, const protocol::Envelope& envelope) {
   if (!agent->session->capabilities.queue) {  // it is the one whom the message is for: that is the end of it
     if (const auto item = agent->mailbox.finish(*key)) {
       complete(*agent, *item, {.key = *key, .proof = Proof::Accepted});
-      return pump(*agent);
+      return deliver_pending(*agent);
     }
   }
   const protocol::Receipt taken{.status = ReceiptStatus::Delivered, .delivery_id = ack->ack_id};
-  if (agent->mailbox.flight().contains(*key)) return hear(*agent, *key, taken);
-  if (agent->session->capabilities.modes) return hear_afterwards(*agent, *key, taken);
-  pump(*agent);  // acknowledged before, or expired: nothing to say about it
+  if (agent->mailbox.flight().contains(*key)) return on_receipt_for(*agent, *key, taken);
+  if (agent->session->capabilities.modes) return on_late_receipt(*agent, *key, taken);
+  deliver_pending(*agent);  // acknowledged before, or expired: nothing to say about it
 }
 
-void Core::on_nack(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_nack(ConnectionState& connection, const protocol::Envelope& envelope) {
   const auto nack = protocol::parse_nack(envelope.payload);
   if (!nack) return error(connection, protocol::ErrorCode::BadRequest, nack.error().message());
   AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
@@ -85,47 +85,47 @@ void Core::on_nack(Connection& connection, const protocol::Envelope& envelope) {
   if (agent == nullptr || !key) return;
   const auto item = agent->mailbox.finish(*key);
   if (!item) return;
-  const auto refusal = protocol::refusal_named(nack->code);
+  const auto refusal = protocol::parse_nack_code(nack->code);
   records::ChangeDelivery line{.key = *key, .reason = nack->message.empty() ? nack->code : nack->message};
   if (refusal && is_retryable(*refusal))
-    take_given_back(*agent, *item, [&] { try_later(*agent, *item, std::move(line), nack->retry_after_ms); });
+    take_given_back(*agent, *item, [&] { retry_later(*agent, *item, std::move(line), nack->retry_after_ms); });
   else
     end_delivery(*agent, item->parcel, DeliveryState::Failed, std::move(line));
-  pump(*agent);
+  deliver_pending(*agent);
 }
 
-void Core::on_receipt(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_receipt(ConnectionState& connection, const protocol::Envelope& envelope) {
   const auto receipt = protocol::parse_receipt(envelope.payload);
   if (!receipt) return error(connection, protocol::ErrorCode::BadRequest, receipt.error().message());
   AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
   const auto key = records::key_of_delivery_id(receipt->delivery_id);
   if (agent == nullptr || !key) return;
   if (agent->mailbox.flight().contains(*key))
-    hear(*agent, *key, *receipt);
+    on_receipt_for(*agent, *key, *receipt);
   else
-    hear_afterwards(*agent, *key, *receipt);
+    on_late_receipt(*agent, *key, *receipt);
 }
 
-records::ChangeDelivery Core::line_of(Key key, const protocol::Receipt& receipt) {
+records::ChangeDelivery Core::history_entry_of(Key key, const protocol::Receipt& receipt) {
   return {.key = key,
-          .proof = receipt.status == ReceiptStatus::InDoubt ? Proof::Written : proof_named(receipt.proof),
+          .proof = receipt.status == ReceiptStatus::InDoubt ? Proof::Written : parse_proof(receipt.proof),
           .reason = receipt.reason,
-          .way = receipt.way,
+          .via = receipt.via,
           .evidence = receipt.evidence,
           .metadata = receipt.metadata};
 }
 
 std::optional<DeliveryState> Core::end_of(const AgentState& agent, const protocol::Receipt& receipt) {
-  if (protocol::keeps(receipt) || protocol::gives_back(receipt)) return std::nullopt;
+  if (protocol::keeps_delivery(receipt) || protocol::returns_delivery(receipt)) return std::nullopt;
   switch (receipt.status) {
     case ReceiptStatus::Delivered:
       // A session that brings messages to somebody else must show that they came; one that is the somebody need not.
-      if (agent.session->capabilities.queue && proof_named(receipt.proof) < Proof::Submitted) return std::nullopt;
+      if (agent.session->capabilities.queue && parse_proof(receipt.proof) < Proof::Submitted) return std::nullopt;
       return DeliveryState::Delivered;
     case ReceiptStatus::InDoubt: return DeliveryState::InDoubt;
     case ReceiptStatus::Failed:
       if (receipt.code == protocol::kCancelled) return DeliveryState::Cancelled;
-      return receipt.code == name_of(protocol::Refusal::Expired) ? DeliveryState::Expired : DeliveryState::Failed;
+      return receipt.code == name_of(protocol::NackCode::Expired) ? DeliveryState::Expired : DeliveryState::Failed;
     case ReceiptStatus::Accepted:
     case ReceiptStatus::Deferred: break;
   }
@@ -133,17 +133,17 @@ std::optional<DeliveryState> Core::end_of(const AgentState& agent, const protoco
 }
 
 /// About a delivery in flight.
-void Core::hear(AgentState& agent, Key key, const protocol::Receipt& receipt) {
+void Core::on_receipt_for(AgentState& agent, Key key, const protocol::Receipt& receipt) {
   InFlight& item = agent.mailbox.flight().at(key);
-  records::ChangeDelivery line = line_of(key, receipt);
+  records::ChangeDelivery line = history_entry_of(key, receipt);
   const auto end = end_of(agent, receipt);
-  if (!end && protocol::gives_back(receipt)) {
+  if (!end && protocol::returns_delivery(receipt)) {
     const InFlight given = *agent.mailbox.finish(key);
     take_given_back(agent, given, [&] {
       if (receipt.status == ReceiptStatus::Failed)
-        try_later(agent, given, std::move(line), 0);
+        retry_later(agent, given, std::move(line), 0);
       else
-        put_off(agent, given, std::move(line), receipt.available_at);
+        defer(agent, given, std::move(line), receipt.available_at);
     });
   } else if (!end) {
     if (receipt.status == ReceiptStatus::Deferred) line.state = DeliveryState::Deferred;
@@ -153,7 +153,7 @@ void Core::hear(AgentState& agent, Key key, const protocol::Receipt& receipt) {
   } else {
     end_delivery(agent, agent.mailbox.finish(key)->parcel, *end, std::move(line));
   }
-  pump(agent);
+  deliver_pending(agent);
 }
 
 // ---------------------------------------------------------------- what becomes of a delivery
@@ -167,7 +167,7 @@ void Core::keep(AgentState& agent, InFlight& item, records::ChangeDelivery line)
   const bool news = line.state != delivery.state || line.proof != delivery.proof || !line.reason.empty();
   delivery.state = line.state;
   delivery.proof = line.proof;
-  if (news) enter(agent, item.parcel.message, std::move(line));
+  if (news) record_history(agent, item.parcel.message, std::move(line));
 }
 
 void Core::count_sent(const AgentName& sender) {
@@ -187,7 +187,7 @@ void Core::settle_delivery(AgentState& agent, Key key) {
   agent.mailbox.settled_one();
   agent.asked_back.erase(key);
   agent.failing_since.erase(key);
-  unseen_.add(Deed::Finished, key);
+  unseen_.add(DeliveryChange::Finished, key);
 }
 
 void Core::complete(AgentState& agent, const InFlight& item, records::ChangeDelivery line) {
@@ -203,15 +203,16 @@ void Core::complete(AgentState& agent, const InFlight& item, records::ChangeDeli
   }
   line.state = DeliveryState::Delivered;
   agent.thread = item.parcel.message->thread;
-  enter(agent, item.parcel.message, std::move(line));
+  record_history(agent, item.parcel.message, std::move(line));
 }
 
-void Core::end_delivery(AgentState& agent, const Parcel& parcel, DeliveryState state, records::ChangeDelivery line) {
+void Core::end_delivery(AgentState& agent, const OutboundDelivery& parcel, DeliveryState state,
+                        records::ChangeDelivery line) {
   settle_delivery(agent, parcel.delivery.key);
   if (state == DeliveryState::Delivered) count_received(agent);
   line.state = state;
   line.proof = std::max(line.proof, parcel.delivery.proof);
-  enter(agent, parcel.message, std::move(line));
+  record_history(agent, parcel.message, std::move(line));
 }
 
 /// What was asked back is given back for good; else it comes again.
@@ -223,12 +224,12 @@ void Core::take_given_back(AgentState& agent, const InFlight& item, Again again)
                {.key = item.parcel.delivery.key, .reason = asked->second.reason});
 }
 
-void Core::try_later(AgentState& agent, const InFlight& item, records::ChangeDelivery line, std::int64_t wait_ms) {
+void Core::retry_later(AgentState& agent, const InFlight& item, records::ChangeDelivery line, std::int64_t wait_ms) {
   const auto& delivery = item.parcel.delivery;
   const std::uint32_t failures = delivery.attempts + 1;
   line.attempts = failures;
   const std::string why = std::exchange(line.reason, {});
-  const auto pause = std::clamp(wait_ms, pause_after(failures), protocol::kLongestRetryMs);
+  const auto pause = std::clamp(wait_ms, pause_after(failures), protocol::kMaxRetryMs);
   const WallMs since = agent.failing_since.try_emplace(delivery.key, now_.wall).first->second;
   const bool too_old = now_.wall + pause > since + protocol::kMaxRetryAgeMs;
   if (failures >= protocol::kMaxAttempts || too_old) {
@@ -237,43 +238,43 @@ void Core::try_later(AgentState& agent, const InFlight& item, records::ChangeDel
     return end_delivery(agent, item.parcel, DeliveryState::Dead, std::move(line));
   }
   line.reason = format("try {} of {} failed: {}", failures, protocol::kMaxAttempts, why);
-  put_off(agent, item, std::move(line), now_.wall + pause);
+  defer(agent, item, std::move(line), now_.wall + pause);
 }
 
 /// It is not in its session's hands any more, and comes again at that time.
-void Core::put_off(AgentState& agent, const InFlight& item, records::ChangeDelivery line, WallMs until) {
+void Core::defer(AgentState& agent, const InFlight& item, records::ChangeDelivery line, WallMs until) {
   line.state = DeliveryState::Deferred;
   line.hold = Hold::Time;
   line.available_at = std::clamp(until, now_.wall + 1, now_.wall + protocol::kMaxTtlMs);
   line.proof = Proof::Stored;
   ++agent.mailbox.held;
-  unseen_.add(Deed::PutOff, line.key);
+  unseen_.add(DeliveryChange::PutOff, line.key);
   const WallMs at = line.available_at;
-  enter(agent, item.parcel.message, std::move(line));
+  record_history(agent, item.parcel.message, std::move(line));
   when_saved([this, at] { arm_due(at); });  // before that the store would not find it
 }
 
 // ---------------------------------------------------------------- telling
 
-void Core::enter(AgentState& agent, std::shared_ptr<const records::Message> message, records::ChangeDelivery line,
-                 std::optional<protocol::Refusal> code) {
+void Core::record_history(AgentState& agent, std::shared_ptr<const records::Message> message,
+                          records::ChangeDelivery line, std::optional<protocol::NackCode> code) {
   line.at = now_.wall;
   if (agent.session) line.session = agent.session->id;
-  if (line.state == DeliveryState::Expired) code = protocol::Refusal::Expired;
+  if (line.state == DeliveryState::Expired) code = protocol::NackCode::Expired;
   if (line.state == DeliveryState::Delivered || line.proof >= Proof::Written)
     mark_request_given(agent.name(), message->key);
   if (limits_.explain)
-    note(Note::Level::Debug, format("delivery changed message={} to={} state={} proof={} via={} reason=\"{}\"",
-                                    records::short_id(message->key), agent.name().value(), name_of(line.state),
-                                    name_of(line.proof), line.way, line.reason));
-  save_eventually(std::move(line), News{std::move(message), agent.name(), code});
+    note(WriteLog::Level::Debug, format("delivery changed message={} to={} state={} proof={} via={} reason=\"{}\"",
+                                        records::short_id(message->key), agent.name().value(), name_of(line.state),
+                                        name_of(line.proof), line.via, line.reason));
+  save_eventually(std::move(line), ReceiptContext{std::move(message), agent.name(), code});
 }
 
-void Core::tell(const records::ChangeDelivery& line, const News& news) {
-  tell_sender(news.message->key, line, news.code);
+void Core::tell(const records::ChangeDelivery& line, const ReceiptContext& news) {
+  send_receipt(news.message->key, line, news.code);
 }
 
-void Core::tell_sender(Key message, const records::ChangeDelivery& line, std::optional<protocol::Refusal> code) {
+void Core::send_receipt(Key message, const records::ChangeDelivery& line, std::optional<protocol::NackCode> code) {
   const auto awaited = receipts_.find(message);
   if (awaited == receipts_.end()) return;
   auto& entry = awaited->second;
@@ -281,23 +282,23 @@ void Core::tell_sender(Key message, const records::ChangeDelivery& line, std::op
   if (open == entry.open.end()) return;
   const bool ends = records::is_final(line.state);
   const bool may_be_seen = entry.steps && line.state == DeliveryState::Delivered && line.proof < Proof::Seen;
-  Connection* sender = find(entry.connection);
+  ConnectionState* sender = find(entry.connection);
   if (sender != nullptr && sender->speaks() && (ends || entry.steps)) {
     const bool proven = line.state == DeliveryState::Delivered || line.state == DeliveryState::Accepted;
-    say(*sender, MessageType::Receipt,
-        protocol::write_receipt({.status = status_of(line.state),
-                                 .delivery_id = records::delivery_id(line.key),
-                                 .message_id = entry.id,
-                                 .agent = open->second.value(),
-                                 .proof = std::string{proven ? name_of(line.proof) : ""},
-                                 .reason = line.reason,
-                                 .available_at = line.available_at,
-                                 .retryable = line.hold == Hold::Time && line.attempts.has_value(),
-                                 .code = std::string{code ? name_of(*code) : ""},
-                                 .way = line.way,
-                                 .evidence = line.evidence,
-                                 .metadata = line.metadata,
-                                 .at = line.at}));
+    send_new(*sender, MessageType::Receipt,
+             protocol::write_receipt({.status = status_of(line.state),
+                                      .delivery_id = records::delivery_id(line.key),
+                                      .message_id = entry.id,
+                                      .agent = open->second.value(),
+                                      .proof = std::string{proven ? name_of(line.proof) : ""},
+                                      .reason = line.reason,
+                                      .available_at = line.available_at,
+                                      .retryable = line.hold == Hold::Time && line.attempts.has_value(),
+                                      .code = std::string{code ? name_of(*code) : ""},
+                                      .via = line.via,
+                                      .evidence = line.evidence,
+                                      .metadata = line.metadata,
+                                      .at = line.at}));
   }
   if (!ends) return;
   if (may_be_seen && sender != nullptr) {
@@ -317,7 +318,7 @@ void Core::tell_sender(Key message, const records::ChangeDelivery& line, std::op
 }
 
 void Core::end_receipts(std::map<Key, AwaitedReceipts>::iterator awaited) {
-  if (Connection* sender = find(awaited->second.connection)) --sender->watched_messages;
+  if (ConnectionState* sender = find(awaited->second.connection)) --sender->watched_messages;
   receipts_.erase(awaited);
 }
 

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 using namespace testing;
 
 struct Receipts : ::testing::Test {
-  World world{no_heartbeat()};
+  BrokerFixture world{no_heartbeat()};
   ConnectionId alice = join_sender(world);
 
   std::string send_to(ConnectionId bob, const std::string& more = {}) {
@@ -26,7 +26,7 @@ TEST_F(Receipts, TellEveryStepToWhoeverAskedForSteps) {
   const auto id = send_to(bob);
   world.hastes();
   world.receipt(bob, id, R"("status":"accepted")");
-  EXPECT_EQ(world.hastes(), std::vector{records::Haste::Now}) << "a receipt waits for it";
+  EXPECT_EQ(world.hastes(), std::vector{records::CommitMode::Now}) << "a receipt waits for it";
   world.receipt(bob, id, R"("status":"accepted","proof":"written","way":"pty")");
   world.receipt(bob, id, R"("status":"delivered","proof":"submitted","way":"pty","evidence":"status working")");
   world.receipt(bob, id, R"("status":"delivered","proof":"seen","way":"hook","evidence":"record 7")");

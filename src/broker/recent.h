@@ -13,10 +13,10 @@
 namespace relay::broker {
 
 template <class Value>
-class Recent {
+class LruTable {
  public:
   /// At most so many entries; a power of two.
-  explicit Recent(std::size_t most) : most_{most} {}
+  explicit LruTable(std::size_t most) : most_{most} {}
 
   [[nodiscard]] Value* find(std::uint64_t key) {
     Entry* const set = set_of(key);

@@ -13,7 +13,7 @@ constexpr auto kFailed = R"("status":"failed","retryable":true,"reason":"no luck
 constexpr auto kSubmitted = R"("status":"delivered","proof":"submitted")";
 
 TEST(Retries, ComeLaterAndLaterWithTheSameIdAndANewNumber) {
-  World world{no_heartbeat()};
+  BrokerFixture world{no_heartbeat()};
   const auto alice = join_sender(world);
   const auto bob = join_host(world);
   world.send(alice, "message-1", "Bob", "hi");
@@ -44,7 +44,7 @@ TEST(Retries, ComeLaterAndLaterWithTheSameIdAndANewNumber) {
 }
 
 TEST(Retries, EndADayAfterTheFirst) {
-  World world{no_heartbeat()};
+  BrokerFixture world{no_heartbeat()};
   const auto alice = join_sender(world);
   auto bob = join_host(world);
   world.send(alice, "message-1", "Bob", "hi");
@@ -64,7 +64,7 @@ TEST(Retries, EndADayAfterTheFirst) {
 }
 
 TEST(Retries, WaitAsLongAsARefusalAsksForButNotForEver) {
-  World world{no_heartbeat()};
+  BrokerFixture world{no_heartbeat()};
   const auto alice = join_sender(world);
   const auto bob = world.join_ours("Bob");
   world.send(alice, "message-1", "Bob", "hi");
@@ -80,7 +80,7 @@ TEST(Retries, WaitAsLongAsARefusalAsksForButNotForEver) {
 }
 
 TEST(Retries, DoNotKeepThoseBehindThemWaiting) {
-  World world{no_heartbeat()};
+  BrokerFixture world{no_heartbeat()};
   const auto alice = join_sender(world);
   const auto bob = join_host(world);
   world.send(alice, "bad", "Bob", "bad");
@@ -98,7 +98,7 @@ TEST(Retries, DoNotKeepThoseBehindThemWaiting) {
 
 TEST(Retries, SurviveTheDaemonAlsoWhenTheirTimeComesMeanwhile) {
   for (const auto away : {0s, 10s}) {
-    World world{no_heartbeat()};
+    BrokerFixture world{no_heartbeat()};
     const auto alice = join_sender(world);
     auto bob = join_host(world);
     world.send(alice, "message-1", "Bob", "hi");
@@ -114,7 +114,7 @@ TEST(Retries, SurviveTheDaemonAlsoWhenTheirTimeComesMeanwhile) {
 }
 
 TEST(Retries, GoToWhoeverIsThereWhenTheyAreDue) {
-  World world{no_heartbeat()};
+  BrokerFixture world{no_heartbeat()};
   const auto alice = join_sender(world);
   auto bob = join_host(world);
   world.send(alice, "message-1", "Bob", "hi");
@@ -127,7 +127,7 @@ TEST(Retries, GoToWhoeverIsThereWhenTheyAreDue) {
 }
 
 TEST(Deferral, GivesADeliveryBackUntilItsTime) {
-  World world{no_heartbeat()};
+  BrokerFixture world{no_heartbeat()};
   const auto alice = join_sender(world);
   const auto bob = join_host(world);
   world.send(alice, "message-1", "Bob", "hi");
@@ -147,7 +147,7 @@ TEST(Deferral, GivesADeliveryBackUntilItsTime) {
 }
 
 TEST(Deferral, WithoutATimeLeavesItWithTheSession) {
-  World world{no_heartbeat()};
+  BrokerFixture world{no_heartbeat()};
   const auto alice = join_sender(world);
   const auto bob = join_host(world);
   world.send(alice, "message-1", "Bob", "hi");
@@ -160,7 +160,7 @@ TEST(Deferral, WithoutATimeLeavesItWithTheSession) {
 }
 
 TEST(Retry, HappensNowWhenAPersonAsks) {
-  World world{no_heartbeat()};
+  BrokerFixture world{no_heartbeat()};
   const auto alice = join_sender(world);
   const auto bob = join_host(world);
   const auto person = world.join_person();

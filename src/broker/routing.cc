@@ -12,8 +12,8 @@ namespace relay::broker {
 
 using protocol::ErrorCode;
 using protocol::MessageType;
-using protocol::Refusal;
-using records::Carriage;
+using protocol::NackCode;
+using records::FrameKind;
 
 namespace {
 
@@ -22,46 +22,46 @@ bool wakes(std::string_view kind) { return kind != "state" && kind != "ack"; }
 
 }  // namespace
 
-bool Core::admit_one_shot(Connection& connection, const protocol::Envelope& envelope) {
+bool Core::admit_one_shot(ConnectionState& connection, const protocol::Envelope& envelope) {
   if (envelope.from.empty() || envelope.to.empty()) {
     error(connection, ErrorCode::BadRequest, "SEND before HELLO: say HELLO first, or give both 'from' and 'to'");
     return false;
   }
   connection.phase = Phase::OneShot;
   check_system_token(connection, envelope.claim_token);
-  if (const auto objection = objection_to_guest(connection, envelope.from, envelope.claim_token)) {
+  if (const auto objection = check_one_shot_sender(connection, envelope.from, envelope.claim_token)) {
     refuse(connection, envelope.id, objection->refusal, objection->sentence, objection->retry_after_ms);
     return false;
   }
-  AgentState& guest = admit_guest(envelope.from);
+  AgentState& guest = register_one_shot_sender(envelope.from);
   if (!guest.connected()) guest.has_user_authority = speaks_as_user(connection, envelope.from);
   return true;
 }
 
-std::optional<Core::Objection> Core::objection_to_guest(const Connection& connection, std::string_view name,
-                                                        std::string_view claim_token) {
+std::optional<Core::Rejection> Core::check_one_shot_sender(const ConnectionState& connection, std::string_view name,
+                                                           std::string_view claim_token) {
   if (const auto fine = protocol::check_agent_name(name); !fine)
-    return Objection{Refusal::BadRequest, fine.error().message()};
+    return Rejection{NackCode::BadRequest, fine.error().message()};
   if (auto refused = check_name_use(connection, name)) return refused;
   const AgentState* known = find_agent(name);
   // No name of an agent locks the user out.
   if (auto reason = confusable_reason(name); !speaks_as_user(connection, name) && !reason.empty())
-    return Objection{Refusal::BadRequest, std::move(reason)};
+    return Rejection{NackCode::BadRequest, std::move(reason)};
   if (known == nullptr) {
     if (has_room_for_name()) return std::nullopt;
-    return Objection{Refusal::Busy, format("{} agents are known already; remove one first", agents_.size())};
+    return Rejection{NackCode::Busy, format("{} agents are known already; remove one first", agents_.size())};
   }
-  if (known->removing) return Objection{Refusal::Busy, format("'{}' is being removed; try again", name), kBusyRetryMs};
+  if (known->removing) return Rejection{NackCode::Busy, format("'{}' is being removed; try again", name), kBusyRetryMs};
   // The HTTP API shows the system token with what a process inside that agent sends.
   const bool vouched_for = connection.peer.origin.daemon && is_system_token(claim_token);
   const bool speaks_for_it = vouched_for || (!claim_token.empty() &&
                                              equal_in_constant_time(sha256_hex(claim_token), known->record.claim_hash));
   if ((known->connected() || is_claimed(*known)) && !speaks_for_it)
-    return Objection{Refusal::NotOwner, format("'{}' is somebody who is here; send under another name", name)};
+    return Rejection{NackCode::NotOwner, format("'{}' is somebody who is here; send under another name", name)};
   return std::nullopt;
 }
 
-AgentState& Core::admit_guest(std::string_view name) {
+AgentState& Core::register_one_shot_sender(std::string_view name) {
   AgentState& guest = add_agent(std::string{name});
   if (!guest.saved) {
     guest.saved = true;
@@ -73,43 +73,43 @@ AgentState& Core::admit_guest(std::string_view name) {
   return guest;
 }
 
-void Core::on_send(Connection& connection, const protocol::Envelope& envelope, std::size_t frame_bytes) {
+void Core::on_send(ConnectionState& connection, const protocol::Envelope& envelope, std::size_t frame_bytes) {
   const bool one_shot = connection.phase == Phase::OneShot;
   const AgentName from = one_shot ? AgentName{std::string{envelope.from}} : connection.agent;
-  Sending sending{
+  SendContext sending{
       connection, envelope, connection.query_only ? nullptr : find_agent(from.value()), from, frame_bytes, {}, {}, {}};
   if (already_answered(sending)) return;  // first of all: a refusal must count its outbox number
   auto view = protocol::parse_send(envelope.payload);
-  if (!view) return refuse(sending, Refusal::BadRequest, view.error().message());
+  if (!view) return refuse(sending, NackCode::BadRequest, view.error().message());
   auto meta = protocol::parse_send_meta(envelope.payload_meta);
-  if (!meta) return refuse(sending, Refusal::BadRequest, meta.error().message());
+  if (!meta) return refuse(sending, NackCode::BadRequest, meta.error().message());
   sending.view = std::move(*view);
   sending.meta = std::move(*meta);
 
   if (!within_rate(sending) || !fits_a_frame(sending)) return;
   if (envelope.to == protocol::kConsensus) return on_consensus(sending);
   if (envelope.to == protocol::kRouter) return on_membership_update(sending);
-  if (const auto late = too_late(sending); !late.empty()) return refuse(sending, Refusal::Expired, late);
-  if (wished_before(sending)) return acknowledge_when_saved(sending);
-  if (envelope.to.empty()) return refuse(sending, Refusal::BadRequest, "SEND needs 'to': a name, or '*' for everyone");
-  const auto audience = audience_of(sending);
+  if (const auto late = too_late(sending); !late.empty()) return refuse(sending, NackCode::Expired, late);
+  if (is_duplicate_key(sending)) return acknowledge_when_saved(sending);
+  if (envelope.to.empty()) return refuse(sending, NackCode::BadRequest, "SEND needs 'to': a name, or '*' for everyone");
+  const auto audience = recipients_of(sending);
   if (limits_.explain)
-    note(Note::Level::Debug,
+    note(WriteLog::Level::Debug,
          format("message routed id={} from={} to={} topic={} kind={} recipients={}", envelope.id, sending.from.value(),
                 envelope.to, envelope.topic, sending.view.kind_name, audience ? audience->size() : 0));
-  if (!audience) return refuse(sending, Refusal::UnknownRecipient, audience.error().message());
-  if (const auto objection = objection_to(sending, *audience)) {
+  if (!audience) return refuse(sending, NackCode::UnknownRecipient, audience.error().message());
+  if (const auto objection = check_policy_and_loops(sending, *audience)) {
     if (limits_.explain)
-      note(Note::Level::Debug, format("message refused id={} code={} reason=\"{}\"", envelope.id,
-                                      name_of(objection->refusal), objection->sentence));
+      note(WriteLog::Level::Debug, format("message refused id={} code={} reason=\"{}\"", envelope.id,
+                                          name_of(objection->refusal), objection->sentence));
     return refuse(sending, objection->refusal, objection->sentence);
   }
 
   if (sending.meta.sync && sending.meta.sync->blocking && !await_answer(sending)) return;
-  accept(sending, envelope.to, *audience, Carriage::Deliver);
+  accept(sending, envelope.to, *audience, FrameKind::Deliver);
 }
 
-std::string_view Core::too_late(const Sending& sending) const {
+std::string_view Core::too_late(const SendContext& sending) const {
   if (sending.meta.ttl_ms && *sending.meta.ttl_ms <= 0)
     return "ttl_ms is used up already; give a positive number of milliseconds";
   if (sending.meta.delivery && sending.meta.delivery->deadline != 0 && sending.meta.delivery->deadline <= now_.wall)
@@ -117,17 +117,18 @@ std::string_view Core::too_late(const Sending& sending) const {
   return {};
 }
 
-bool Core::wished_before(Sending& sending) {
+bool Core::is_duplicate_key(SendContext& sending) {
   if (sending.sender == nullptr || !sending.meta.delivery) return false;
   const auto& key = sending.meta.delivery->idempotency_key;
   return !key.empty() && sending.sender->recent_keys.contains(key);
 }
 
-std::optional<Core::Objection> Core::objection_to(const Sending& sending, const std::vector<AgentState*>& audience) {
+std::optional<Core::Rejection> Core::check_policy_and_loops(const SendContext& sending,
+                                                            const std::vector<AgentState*>& audience) {
   const std::string_view to = sending.to;
   if (audience.size() == 1 && audience.front()->cannot_be_addressed())
-    return Objection{
-        Refusal::Unsupported,
+    return Rejection{
+        NackCode::Unsupported,
         audience.front()->connected()
             ? format("{} is only observed: it was started without agent-relay, and nothing "
                      "can be delivered to it; start it with: agent-relay run -n NAME {}",
@@ -136,28 +137,28 @@ std::optional<Core::Objection> Core::objection_to(const Sending& sending, const 
                      "name: see agent-relay agents",
                      to)};
   if (audience.size() == 1 && audience.front()->observed() && !speaks_as_user(sending.connection, sending.from.value()))
-    return Objection{
-        Refusal::Refused,
+    return Rejection{
+        NackCode::Refused,
         format("{} was started without agent-relay and takes messages of the user alone: what it runs "
                "counts as the user's; to let agents write to it, start it with: agent-relay run -n NAME {}",
                to, audience.front()->record.cli)};
   if (audience.size() == 1 && audience.front()->name().value() == to &&
-      decide(audience.front()->record.policy, sending.from.value()) == protocol::PolicyAction::Refuse)
-    return Objection{Refusal::Refused, format("{} takes no messages from {}; a person can change that with "
-                                              "`agent-relay policy {}`",
-                                              to, sending.from.value(), to)};
+      decide(audience.front()->record.policy, sending.from.value()) == protocol::DeliveryPolicyAction::Refuse)
+    return Rejection{NackCode::Refused, format("{} takes no messages from {}; a person can change that with "
+                                               "`agent-relay policy {}`",
+                                               to, sending.from.value(), to)};
   if (!limits_.break_loops) return std::nullopt;
-  auto loop = loops_.objection(loop_view(sending, audience), now_);
+  auto loop = loops_.check(loop_view(sending, audience), now_);
   while (const auto trip = loops_.take_trip()) {
-    note(Note::Level::Warn, format("the talk of {} to {} was stopped: {}", trip->from, trip->to, trip->reason));
-    record(events::LoopTripped{.from = trip->from, .to = trip->to, .reason = trip->reason, .until = trip->until},
-           sending.from, sending.connection.session);
+    note(WriteLog::Level::Warn, format("the talk of {} to {} was stopped: {}", trip->from, trip->to, trip->reason));
+    record_event(events::LoopTripped{.from = trip->from, .to = trip->to, .reason = trip->reason, .until = trip->until},
+                 sending.from, sending.connection.session);
   }
   if (!loop) return std::nullopt;
-  return Objection{Refusal::Loop, *std::move(loop)};
+  return Rejection{NackCode::Loop, *std::move(loop)};
 }
 
-Loops::Sent Core::loop_view(const Sending& sending, const std::vector<AgentState*>& audience) {
+LoopBreaker::Sent Core::loop_view(const SendContext& sending, const std::vector<AgentState*>& audience) {
   // Published clients mark a question and its answer in `data`.
   const bool asks = (sending.meta.sync && sending.meta.sync->blocking) ||
                     sending.view.data.find("\"_correlationId\"") != std::string_view::npos;
@@ -173,11 +174,11 @@ Loops::Sent Core::loop_view(const Sending& sending, const std::vector<AgentState
           .wakes = wakes(sending.view.kind_name) && !asks && !for_user};
 }
 
-bool Core::within_rate(Sending& sending) {
+bool Core::within_rate(SendContext& sending) {
   if (sending.sender == nullptr || sending.sender->bucket.take(now_.steady)) return true;
   const Millis wait = sending.sender->bucket.wait(now_.steady);
   if (sending.connection.wants_answers()) {
-    refuse(sending, Refusal::RateLimited,
+    refuse(sending, NackCode::RateLimited,
            format("more than {:.0f} messages per second; slow down", limits_.rate_per_second), wait.count());
     return false;
   }
@@ -189,16 +190,16 @@ bool Core::within_rate(Sending& sending) {
   return true;
 }
 
-bool Core::fits_a_frame(Sending& sending) {
+bool Core::fits_a_frame(SendContext& sending) {
   const std::size_t bytes = sending.envelope.payload.size() + sending.envelope.payload_meta.size();
-  constexpr std::size_t kMost = protocol::kMaxFrameBytes - protocol::kEnvelopeRoomBytes;
+  constexpr std::size_t kMost = protocol::kMaxFrameBytes - protocol::kEnvelopeReserveBytes;
   if (bytes <= kMost) return true;
-  refuse(sending, Refusal::TooLarge,
+  refuse(sending, NackCode::TooLarge,
          format("a message may have {} bytes, this one has {}; send it as a file", kMost, bytes));
   return false;
 }
 
-Result<std::vector<AgentState*>> Core::audience_of(Sending& sending) {
+Result<std::vector<AgentState*>> Core::recipients_of(SendContext& sending) {
   const std::string_view to = sending.envelope.to;
   std::vector<AgentState*> audience;
   const auto everyone_who = [&](auto&& fits) {
@@ -242,9 +243,8 @@ std::string Core::unknown_recipient(std::string_view name) const {
   return text + (nearest.empty() ? "" : "?");
 }
 
-std::optional<Core::Objection> Core::objection_to_streams(const Topic& topic, const AgentName& from,
-                                                          protocol::Lane lane,
-                                                          const std::vector<AgentState*>& audience) {
+std::optional<Core::Rejection> Core::check_streams(const Topic& topic, const AgentName& from, protocol::Lane lane,
+                                                   const std::vector<AgentState*>& audience) {
   const bool full = streams_.size() + audience.size() > limits_.max_streams;
   if (topic.value().empty() && !full) return std::nullopt;
   const auto added = static_cast<std::size_t>(std::ranges::count_if(
@@ -255,8 +255,8 @@ std::optional<Core::Objection> Core::objection_to_streams(const Topic& topic, co
     return agent == nullptr || agent->mailbox.pending == 0;
   };
   if (!topic.value().empty() && !streams_.make_room(from, added, idle))
-    return Objection{
-        Refusal::Busy,
+    return Rejection{
+        NackCode::Busy,
         format("messages of {} about {} topics wait for their recipients already; use fewer topics, or try "
                "again later",
                from.value(), limits_.max_topic_streams),
@@ -264,23 +264,24 @@ std::optional<Core::Objection> Core::objection_to_streams(const Topic& topic, co
   if (!full) return std::nullopt;
   streams_.shrink_to(limits_.max_streams - std::min(limits_.max_streams, audience.size()), idle);
   if (streams_.size() + audience.size() <= limits_.max_streams) return std::nullopt;
-  return Objection{Refusal::BadRequest,
+  return Rejection{NackCode::BadRequest,
                    format("{} pairs of agents and topics have numbers already; use fewer topics", streams_.size())};
 }
 
-void Core::accept(Sending& sending, std::string_view to, const std::vector<AgentState*>& audience, Carriage carriage) {
+void Core::accept(SendContext& sending, std::string_view to, const std::vector<AgentState*>& audience,
+                  FrameKind carriage) {
   const bool direct = audience.size() == 1 && audience.front()->name().value() == to;
   if (direct && audience.front()->mailbox.pending >= limits_.max_backlog) {
     const auto depth = audience.front()->mailbox.pending;
     if (sending.connection.wants_answers())
-      say(sending.connection, MessageType::Busy, protocol::write_busy(kBusyRetryMs, depth));
-    return refuse(sending, Refusal::Busy, format("{} messages wait for {} already; try again later", depth, to),
+      send_new(sending.connection, MessageType::Busy, protocol::write_busy(kBusyRetryMs, depth));
+    return refuse(sending, NackCode::Busy, format("{} messages wait for {} already; try again later", depth, to),
                   kBusyRetryMs);
   }
   const auto& envelope = sending.envelope;
-  const protocol::DeliveryWish wish = sending.meta.delivery.value_or(protocol::DeliveryWish{});
+  const protocol::DeliveryOptions wish = sending.meta.delivery.value_or(protocol::DeliveryOptions{});
   const protocol::Lane lane{wish.mode, wish.priority};
-  if (const auto objection = objection_to_streams(Topic{std::string{envelope.topic}}, sending.from, lane, audience))
+  if (const auto objection = check_streams(Topic{std::string{envelope.topic}}, sending.from, lane, audience))
     return refuse(sending, objection->refusal, objection->sentence, objection->retry_after_ms);
   auto message = std::make_shared<records::Message>(records::Message{
       .key = next_key(),
@@ -318,7 +319,7 @@ void Core::accept(Sending& sending, std::string_view to, const std::vector<Agent
   pending.deliveries.reserve(audience.size());
   for (AgentState* agent : audience)
     add_delivery(pending, *agent, {.carriage = carriage, .lane = lane, .expires_at = expires_at});
-  if (carriage == Carriage::Deliver) add_shadow_copies(pending, audience, expires_at);
+  if (carriage == FrameKind::Deliver) add_shadow_copies(pending, audience, expires_at);
   remember(sending, pending);
   if (sending.sender != nullptr && !wish.idempotency_key.empty()) sending.sender->recent_keys.add(wish.idempotency_key);
   if (sending.meta.sync) {
@@ -333,7 +334,7 @@ void Core::accept(Sending& sending, std::string_view to, const std::vector<Agent
 
 std::string Core::held_by_policy(const AgentName& name) { return format("the policy of {} holds it", name.value()); }
 
-void Core::add_delivery(PendingSend& pending, AgentState& to, const Travel& travel) {
+void Core::add_delivery(PendingSend& pending, AgentState& to, const CopyOptions& travel) {
   const Key key = next_key();
   records::Delivery delivery{
       .key = key,
@@ -352,18 +353,18 @@ void Core::add_delivery(PendingSend& pending, AgentState& to, const Travel& trav
   };
   const auto policy = decide(to.record.policy, pending.message->from.value());
   const bool full = to.mailbox.pending >= limits_.max_backlog;
-  if (policy == protocol::PolicyAction::Refuse || full) {
+  if (policy == protocol::DeliveryPolicyAction::Refuse || full) {
     // One of many who cannot take it: the others still hear it, and the ledger says who did not.
     delivery.state = records::DeliveryState::Failed;
     std::string why = full ? "too many messages wait for it already" : "its policy refuses them";
     change(records::AddDelivery{delivery, why});
-    pending.refused.push_back({std::move(delivery), std::move(why), full ? Refusal::Busy : Refusal::Refused});
+    pending.refused.push_back({std::move(delivery), std::move(why), full ? NackCode::Busy : NackCode::Refused});
     return;
   }
   ++to.mailbox.pending;
   arm_expiry(travel.expires_at);
   std::string reason;
-  if (policy == protocol::PolicyAction::Hold) {
+  if (policy == protocol::DeliveryPolicyAction::Hold) {
     ++to.mailbox.held;
     delivery.hold = records::Hold::Policy;
     delivery.state = records::DeliveryState::Deferred;
@@ -386,7 +387,7 @@ void Core::add_shadow_copies(PendingSend& pending, const std::vector<AgentState*
       for (const auto& binding : shadow->session->shadows) {
         if (binding.primary != primary || !(incoming ? binding.incoming : binding.outgoing)) continue;
         add_delivery(pending, *shadow,
-                     {.carriage = incoming ? Carriage::ShadowIncoming : Carriage::ShadowOutgoing,
+                     {.carriage = incoming ? FrameKind::ShadowIncoming : FrameKind::ShadowOutgoing,
                       .lane = {},
                       .expires_at = expires_at,
                       .shadow_of = primary.value()});

@@ -12,15 +12,15 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::body;
+using testing::BrokerFixture;
 using testing::payload;
 using testing::text;
 using testing::token_of;
 using testing::with_token;
-using testing::World;
 using Texts = std::vector<std::string>;
 
 TEST(Broker, BroadcastsToEveryoneButTheSender) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   const auto bob = world.join("Bob");
   const auto carol = world.join("Carol", R"("entityType":"user")");
@@ -33,7 +33,7 @@ TEST(Broker, BroadcastsToEveryoneButTheSender) {
 }
 
 TEST(Broker, NamesTheMessageInItsAnswerAndTheFirstWhenItIsARepetition) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true})");
   world.join("Bob");
   world.send(alice, "1", "Bob", "hello");
@@ -48,7 +48,7 @@ TEST(Broker, NamesTheMessageInItsAnswerAndTheFirstWhenItIsARepetition) {
 }
 
 TEST(Broker, CountsASessionThatWasJustLostAsAudience) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   auto bob = world.join("Bob");
   world.leave(bob);
@@ -64,7 +64,7 @@ TEST(Broker, CountsASessionThatWasJustLostAsAudience) {
 }
 
 TEST(Broker, BroadcastsATopicToItsSubscribersAlsoAfterAResume) {
-  World world;
+  BrokerFixture world;
   auto alice = world.join("Alice");
   auto bob = world.join("Bob");
   const auto token = token_of(world, bob);
@@ -82,7 +82,7 @@ TEST(Broker, BroadcastsATopicToItsSubscribersAlsoAfterAResume) {
 }
 
 TEST(Broker, SubscriptionsAreChangedAndListedByRequest) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice"), bob = world.join_ours("Bob");
   const auto person = world.join_person();
   const auto topics = [&](ConnectionId by, const std::string& question) {
@@ -109,7 +109,7 @@ TEST(Broker, SubscriptionsAreChangedAndListedByRequest) {
 }
 
 TEST(Broker, NamesTheNearestWhenNobodyIsCalledThat) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.join("Bobby");
   world.heard(alice);
@@ -124,7 +124,7 @@ TEST(Broker, NamesTheNearestWhenNobodyIsCalledThat) {
 }
 
 TEST(Broker, CarriesChannelMessagesToTheMembersOnly) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   const auto bob = world.join("Bob");
   const auto carol = world.join("Carol");
@@ -143,7 +143,7 @@ TEST(Broker, CarriesChannelMessagesToTheMembersOnly) {
 }
 
 TEST(Broker, KeepsChannelsAcrossARestart) {
-  World world;
+  BrokerFixture world;
   world.request(world.join("Bob"), "CHANNEL_JOIN", R"({"channel":"#dev"})");
   world.restart();
   const auto alice = world.join("Alice");
@@ -153,7 +153,7 @@ TEST(Broker, KeepsChannelsAcrossARestart) {
 }
 
 TEST(Broker, LetsAShadowHearBothDirections) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   const auto bob = world.join("Bob");
   const auto shadow = world.join("Shade");
@@ -172,7 +172,7 @@ TEST(Broker, LetsAShadowHearBothDirections) {
 }
 
 TEST(Broker, ForwardsTheAnswerToABlockingMessage) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   const auto bob = world.join("Bob");
   world.heard(alice);
@@ -196,7 +196,7 @@ TEST(Broker, ForwardsTheAnswerToABlockingMessage) {
 }
 
 TEST(Broker, HoldsAVoteAndTellsEveryoneHowItEnded) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   const auto bob = world.join("Bob");
   const auto carol = world.join("Carol");
@@ -222,7 +222,7 @@ TEST(Broker, HoldsAVoteAndTellsEveryoneHowItEnded) {
 }
 
 TEST(Broker, TakesABlockingMessageAgainAfterARetryableRefusal) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   const auto bob = world.join("Bob");
   const auto mallory = world.join("Mallory");
@@ -243,7 +243,7 @@ TEST(Broker, TakesABlockingMessageAgainAfterARetryableRefusal) {
 }
 
 TEST(Broker, PausesWhoeverMakesItRememberMoreThanTheDiskCanTake) {
-  World world{{.max_remembered_bytes = 100'000}};
+  BrokerFixture world{{.max_remembered_bytes = 100'000}};
   const auto noisy = world.join("Noisy");
   world.hold_commits();
   for (int i = 0; i < 400; ++i) {
@@ -256,7 +256,7 @@ TEST(Broker, PausesWhoeverMakesItRememberMoreThanTheDiskCanTake) {
 }
 
 TEST(Broker, WhoeverSpeaksAloneMayFillACommitAndBesideOthersHasAPart) {
-  World world{{.max_uncommitted_bytes = 100'000, .shared_uncommitted_bytes = 10'000}};
+  BrokerFixture world{{.max_uncommitted_bytes = 100'000, .shared_uncommitted_bytes = 10'000}};
   const auto noisy = world.join_ours("Noisy"), quiet = world.join_ours("Quiet");
   world.join_ours("Bob");
   const auto sent_until_paused = [&](const std::string& name) {
@@ -278,7 +278,7 @@ TEST(Broker, WhoeverSpeaksAloneMayFillACommitAndBesideOthersHasAPart) {
 }
 
 TEST(Broker, TopicsOfOneClientAreBoundedAndFreeUp) {
-  World world{{.max_topic_streams = 10}};
+  BrokerFixture world{{.max_topic_streams = 10}};
   auto alice = world.join_ours("Alice");
   auto bob = world.join_ours("Bob");
   world.heard(alice);
@@ -320,7 +320,7 @@ TEST(Broker, TopicsOfOneClientAreBoundedAndFreeUp) {
 }
 
 TEST(Broker, OneSessionHasABoundedNumberOfSubscriptions) {
-  World world;
+  BrokerFixture world;
   const auto bob = world.join_ours("Bob"), carol = world.join_ours("Carol");
   const auto subscribe = [&](ConnectionId by, std::size_t topic, std::string_view action = "subscribe") {
     return world.answer(by, "TOPICS", format(R"({{"action":"{}","topic":"t{}"}})", action, topic));
@@ -340,7 +340,7 @@ TEST(Broker, OneSessionHasABoundedNumberOfSubscriptions) {
 }
 
 TEST(Broker, OneSessionHasABoundedNumberOfShadowBindings) {
-  World world;
+  BrokerFixture world;
   const auto shade = world.join_ours("Shade");
   const auto bind = [&](std::size_t primary, const std::string& type = "SHADOW_BIND") {
     world.heard(shade);
@@ -356,7 +356,7 @@ TEST(Broker, OneSessionHasABoundedNumberOfShadowBindings) {
 }
 
 TEST(Broker, NumbersABoundedCountOfStreams) {
-  World world{{.max_streams = 10}};
+  BrokerFixture world{{.max_streams = 10}};
   const auto alice = world.join_ours("Alice");
   world.join_ours("Bob");
   world.heard(alice);

@@ -24,7 +24,7 @@ enum class SpawnByAgents : std::uint8_t {
   Profiles,  // a program with a profile is started without asking
 };
 /// `off`, `ask`, `profiles`; anything else is Off.
-SpawnByAgents spawn_by_agents_named(std::string_view name);
+SpawnByAgents parse_spawn_by_agents(std::string_view name);
 std::string_view name_of(SpawnByAgents mode);
 
 struct SpawnPolicy {

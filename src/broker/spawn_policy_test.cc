@@ -8,7 +8,7 @@ namespace {
 protocol::SpawnRequest wanted(std::vector<std::string> words) {
   protocol::SpawnRequest request;
   request.name = "Dev";
-  request.words = std::move(words);
+  request.argv = std::move(words);
   return request;
 }
 
@@ -47,10 +47,10 @@ TEST(SpawnPolicy, APersonSeesEachWordAsItIs) {
 }
 
 TEST(SpawnPolicy, AnUnknownModeIsOff) {
-  EXPECT_EQ(spawn_by_agents_named("off"), SpawnByAgents::Off);
-  EXPECT_EQ(spawn_by_agents_named("ask"), SpawnByAgents::Ask);
-  EXPECT_EQ(spawn_by_agents_named("profiles"), SpawnByAgents::Profiles);
-  EXPECT_EQ(spawn_by_agents_named("yes"), SpawnByAgents::Off);
+  EXPECT_EQ(parse_spawn_by_agents("off"), SpawnByAgents::Off);
+  EXPECT_EQ(parse_spawn_by_agents("ask"), SpawnByAgents::Ask);
+  EXPECT_EQ(parse_spawn_by_agents("profiles"), SpawnByAgents::Profiles);
+  EXPECT_EQ(parse_spawn_by_agents("yes"), SpawnByAgents::Off);
 }
 
 }  // namespace

@@ -12,12 +12,12 @@
 
 namespace relay::broker {
 
-class Speakers {
+class ActiveSenders {
  public:
   static constexpr Millis kPeriod{100};
 
   /// `mark` is the speaker's own, 0 at first.
-  void heard(std::uint64_t& mark, SteadyTime now) {
+  void on_activity(std::uint64_t& mark, SteadyTime now) {
     const auto period = static_cast<std::uint64_t>(now.time_since_epoch() / kPeriod) + 1;
     if (period != period_) {
       before_ = period == period_ + 1 ? here_ : 0;
@@ -28,7 +28,7 @@ class Speakers {
     mark = period;
     ++here_;
   }
-  [[nodiscard]] bool several() const { return here_ > 1 || before_ > 1; }
+  [[nodiscard]] bool more_than_one() const { return here_ > 1 || before_ > 1; }
 
  private:
   std::uint64_t period_ = 0;

@@ -10,7 +10,7 @@ namespace relay::broker {
 using protocol::ControlAction;
 using protocol::ErrorCode;
 using protocol::MessageType;
-using protocol::Refusal;
+using protocol::NackCode;
 using records::DeliveryState;
 using text::JsonWriter;
 
@@ -39,24 +39,24 @@ bool is_free_for_agents(const protocol::ControlRequest& request) {
 
 // ---------------------------------------------------------------- CONTROL
 
-void Core::on_control(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_control(ConnectionState& connection, const protocol::Envelope& envelope) {
   if (connection.open_queries >= limits_.max_open_queries)
     return error(connection, ErrorCode::Busy,
                  format("{} questions are open already; wait for an answer", connection.open_queries));
   ++connection.open_queries;  // until it is answered
-  Steering steering{.connection = connection.id,
-                    .request_id = std::string{envelope.id},
-                    .by = !connection.query_only                 ? connection.agent.value()
-                          : connection.peer.origin.agent.empty() ? "a person"
-                                                                 : connection.peer.origin.agent,
-                    .request = {},
-                    .end = Key{newest_.value() + 1}};
+  ControlOperation steering{.connection = connection.id,
+                            .request_id = std::string{envelope.id},
+                            .by = !connection.query_only                 ? connection.agent.value()
+                                  : connection.peer.origin.agent.empty() ? "a person"
+                                                                         : connection.peer.origin.agent,
+                            .request = {},
+                            .end = Key{newest_.value() + 1}};
   auto request = protocol::parse_control(envelope.payload);
-  if (!request) return answer_control(steering, {{Refusal::BadRequest, request.error().message()}});
+  if (!request) return answer_control(steering, {{NackCode::BadRequest, request.error().message()}});
   steering.request = *std::move(request);
   AgentState* agent = steering.request.agent.empty() ? nullptr : find_agent(steering.request.agent);
   if (agent == nullptr && !steering.request.agent.empty())
-    return answer_control(steering, {{Refusal::UnknownRecipient, unknown_recipient(steering.request.agent)}});
+    return answer_control(steering, {{NackCode::UnknownRecipient, unknown_recipient(steering.request.agent)}});
   if (changes_user_settings(steering.request))
     if (auto refused = require_user(connection, "change policies, pauses and loop stops"))
       return answer_control(steering, refused);
@@ -67,11 +67,11 @@ void Core::on_control(Connection& connection, const protocol::Envelope& envelope
   if (!connection.query_only) steering.own->push_back(connection.agent.value());
   if (const auto& inside = connection.peer.origin.agent; !inside.empty()) steering.own->push_back(inside);
   const QueryId id{next_query_++};
-  emit(AskHosts{id});
+  emit(ListHosts{id});
   steerings_.emplace(id, std::move(steering));
 }
 
-void Core::steer_own(Steering steering, const Result<std::vector<Worker>>& workers) {
+void Core::steer_own(ControlOperation steering, const Result<std::vector<Worker>>& workers) {
   const auto asking = *steering.own;
   if (workers)
     for (const Worker& worker : *workers)
@@ -85,31 +85,31 @@ bool Core::has_session(const Worker& worker) {
   if (agent == nullptr) return true;
   std::int32_t pid = agent->lost_pid;
   if (agent->connected())
-    if (const Connection* connection = find(agent->connections.front())) pid = connection->peer.pid;
+    if (const ConnectionState* connection = find(agent->connections.front())) pid = connection->peer.pid;
   return pid == 0 || pid == worker.pid;
 }
 
 /// An agent steers what concerns itself or an agent that it started; the rest is the user's.
-std::optional<Core::Objection> Core::objection_to_steering(const Steering& steering, std::string_view action,
-                                                           std::initializer_list<std::string_view> concerned) {
+std::optional<Core::Rejection> Core::check_control(const ControlOperation& steering, std::string_view action,
+                                                   std::initializer_list<std::string_view> concerned) {
   if (!steering.own) return std::nullopt;
   for (const auto name : concerned)
     if (std::ranges::find(*steering.own, name) != steering.own->end()) return std::nullopt;
-  if (const Connection* connection = find(steering.connection)) return require_user(*connection, action);
-  return Objection{Refusal::Refused, format("only the user may {}", action)};  // it has gone, and hears nothing
+  if (const ConnectionState* connection = find(steering.connection)) return require_user(*connection, action);
+  return Rejection{NackCode::Refused, format("only the user may {}", action)};  // it has gone, and hears nothing
 }
 
-void Core::start_steering(Steering steering) {
+void Core::start_steering(ControlOperation steering) {
   AgentState* agent = steering.request.agent.empty() ? nullptr : find_agent(steering.request.agent);
   if (agent == nullptr && !steering.request.agent.empty())  // it was removed while the hosts were asked
-    return answer_control(steering, {{Refusal::UnknownRecipient, unknown_recipient(steering.request.agent)}});
+    return answer_control(steering, {{NackCode::UnknownRecipient, unknown_recipient(steering.request.agent)}});
   const std::string_view name = steering.request.agent;
-  const auto refused =
-      steering.request.action == ControlAction::Pause ? objection_to_steering(steering, "pause other agents", {name})
-      : steering.request.action == ControlAction::Flush
-          ? objection_to_steering(steering, "flush messages of other agents", {name})
-      : steering.request.all ? objection_to_steering(steering, "redeliver messages of other agents", {name})
-                             : std::nullopt;
+  const auto refused = steering.request.action == ControlAction::Pause
+                           ? check_control(steering, "pause other agents", {name})
+                       : steering.request.action == ControlAction::Flush
+                           ? check_control(steering, "flush messages of other agents", {name})
+                       : steering.request.all ? check_control(steering, "redeliver messages of other agents", {name})
+                                              : std::nullopt;
   if (refused) return answer_control(steering, refused);
   switch (steering.request.action) {
     case ControlAction::Flush: return ask_held(std::move(steering));
@@ -126,8 +126,8 @@ void Core::start_steering(Steering steering) {
   }
 }
 
-void Core::answer_control(const Steering& steering, const std::optional<Objection>& objection) {
-  Connection* connection = find(steering.connection);
+void Core::answer_control(const ControlOperation& steering, const std::optional<Rejection>& objection) {
+  ConnectionState* connection = find(steering.connection);
   if (connection == nullptr) return;
   --connection->open_queries;
   if (connection->phase != Phase::Active) return;
@@ -139,8 +139,8 @@ void Core::answer_control(const Steering& steering, const std::optional<Objectio
     payload.field("error", objection->sentence).field("code", name_of(objection->refusal));
   } else if (request.action == ControlAction::Policy) {
     const AgentState* agent = find_agent(request.agent);
-    payload.raw("rules",
-                protocol::write_policy(agent != nullptr ? agent->record.policy : std::vector<protocol::PolicyRule>{}));
+    payload.raw("rules", protocol::write_policy(agent != nullptr ? agent->record.policy
+                                                                 : std::vector<protocol::DeliveryPolicyRule>{}));
     if (agent != nullptr && agent->mailbox.held > 0) payload.field("held", agent->mailbox.held);
   } else {
     payload.field("count", steering.count);
@@ -150,14 +150,14 @@ void Core::answer_control(const Steering& steering, const std::optional<Objectio
       payload.end();
     }
   }
-  say(*connection, MessageType::ControlResult, payload.take());
+  send_new(*connection, MessageType::ControlResult, payload.take());
 }
 
-void Core::answer_control_when_saved(Steering steering) {
-  when_committed([this, steering = std::move(steering)](Saving saving) {
-    if (saving == Saving::Done) return answer_control(steering);
+void Core::answer_control_when_saved(ControlOperation steering) {
+  when_committed([this, steering = std::move(steering)](CommitResult saving) {
+    if (saving == CommitResult::Done) return answer_control(steering);
     const bool gone = steering.request.action == ControlAction::Redeliver;
-    answer_control(steering, {{Refusal::Storage,
+    answer_control(steering, {{NackCode::Storage,
                                gone ? "it could not be stored; try again"
                                     : "it could not be stored yet, and is tried again; see `agent-relay status`"}});
   });
@@ -165,10 +165,10 @@ void Core::answer_control_when_saved(Steering steering) {
 
 // ---------------------------------------------------------------- pause and policy
 
-void Core::set_paused(Steering steering, AgentState& agent) {
+void Core::set_paused(ControlOperation steering, AgentState& agent) {
   const bool paused = steering.request.action == ControlAction::Pause;
   if (paused && agent.cannot_be_addressed())
-    return answer_control(steering, {{Refusal::Unsupported,
+    return answer_control(steering, {{NackCode::Unsupported,
                                       format("{} is only observed: it was started without agent-relay, so it cannot "
                                              "be paused",
                                              agent.name().value())}});
@@ -178,24 +178,24 @@ void Core::set_paused(Steering steering, AgentState& agent) {
   steering.count = changed ? 1 : 0;
   if (changed) {
     save_eventually(records::PutAgent{agent.record});
-    note(Note::Level::Info, format("{} {} {}", steering.by, paused ? "paused" : "unpaused", agent.name().value()));
-    tell_paused(agent);
+    note(WriteLog::Level::Info, format("{} {} {}", steering.by, paused ? "paused" : "unpaused", agent.name().value()));
+    notify_paused(agent);
     emit(RosterChanged{});
-    pump(agent);
+    deliver_pending(agent);
   }
   answer_control_when_saved(std::move(steering));
 }
 
-void Core::tell_paused(AgentState& agent) {
+void Core::notify_paused(AgentState& agent) {
   for (const ConnectionId id : agent.connections) {
-    Connection* connection = find(id);
+    ConnectionState* connection = find(id);
     if (connection != nullptr && connection->phase == Phase::Active && connection->capabilities.pause)
-      say(*connection, MessageType::Pause,
-          protocol::write_pause({.paused = agent.record.paused, .reason = agent.record.pause_reason}));
+      send_new(*connection, MessageType::Pause,
+               protocol::write_pause({.paused = agent.record.paused, .reason = agent.record.pause_reason}));
   }
 }
 
-void Core::set_policy(Steering steering, AgentState& agent) {
+void Core::set_policy(ControlOperation steering, AgentState& agent) {
   if (!steering.request.rules) return answer_control(steering);
   agent.record.policy = *steering.request.rules;
   save_eventually(records::PutAgent{agent.record});
@@ -204,7 +204,7 @@ void Core::set_policy(Steering steering, AgentState& agent) {
 
 // ---------------------------------------------------------------- flush
 
-void Core::ask_held(Steering steering) {
+void Core::ask_held(ControlOperation steering) {
   flush_changes();  // what is read next covers everything said before
   const QueryId id{next_query_++};
   records::HeldRequest request;
@@ -212,8 +212,8 @@ void Core::ask_held(Steering steering) {
   request.mode = steering.request.mode;
   request.after = steering.cursor;
   request.max_rows = kSteeringRows;
-  steering.look = unseen_.begin_look();
-  emit(AskHeld{id, std::move(request)});
+  steering.look = unseen_.begin_read();
+  emit(QueryHeld{id, std::move(request)});
   steerings_.emplace(id, std::move(steering));
 }
 
@@ -222,11 +222,11 @@ void Core::flushed_page(QueryId id, Result<records::HeldPage> page) {
   if (node.empty()) return;
   const auto look = node.mapped().look;
   flush(std::move(node.mapped()), std::move(page));
-  unseen_.end_look(look);
+  unseen_.end_read(look);
 }
 
-void Core::flush(Steering steering, Result<records::HeldPage> page) {
-  if (!page) return answer_control(steering, {{Refusal::Storage, page.error().message()}});
+void Core::flush(ControlOperation steering, Result<records::HeldPage> page) {
+  if (!page) return answer_control(steering, {{NackCode::Storage, page.error().message()}});
   const auto wanted = records::key_of_delivery_id(steering.request.delivery_id);
   for (const auto& item : page->items) {
     steering.cursor = item.delivery.key;
@@ -241,32 +241,32 @@ void Core::flush(Steering steering, Result<records::HeldPage> page) {
       lane.mode = protocol::DeliveryMode::OnIdle;
       reason += "; it was sent as manual";
     }
-    if (put_back(item.delivery, item.topic, lane, reason)) ++steering.count;
+    if (requeue(item.delivery, item.topic, lane, reason)) ++steering.count;
   }
   if (page->more) return ask_held(std::move(steering));
   if (steering.count == 0 && steering.policy_held > 0)
-    if (const auto refused = objection_to_steering(steering, "let go what a policy holds", {}))
+    if (const auto refused = check_control(steering, "let go what a policy holds", {}))
       return answer_control(steering, refused);
   answer_control_when_saved(std::move(steering));
 }
 
 // ---------------------------------------------------------------- retry, cancel, redeliver
 
-void Core::ask_dead(Steering steering) {
+void Core::ask_dead(ControlOperation steering) {
   const auto& request = steering.request;
   records::DeadQuery query;
   if (!request.all) {
     const auto key = records::key_of_delivery_id(request.delivery_id);
     if (!key)
       return answer_control(
-          steering, {{Refusal::BadRequest,
+          steering, {{NackCode::BadRequest,
                       format("'{}' is no delivery's id; `agent-relay trace` shows them", request.delivery_id)}});
     query.deliveries = {*key};
   } else {
     query.to = request.agent;
     query.states = request.states.empty()
                        ? std::vector{DeliveryState::Dead, DeliveryState::Failed, DeliveryState::Expired}
-                       : dead_states_named(request.states);
+                       : parse_dead_states(request.states);
     query.after = steering.cursor;
     query.before = steering.end;
     query.oldest_first = true;  // they are sent again in their old order
@@ -274,24 +274,24 @@ void Core::ask_dead(Steering steering) {
   }
   flush_changes();
   const QueryId id{next_query_++};
-  steering.look = unseen_.begin_look();
-  emit(AskDead{id, std::move(query)});
+  steering.look = unseen_.begin_read();
+  emit(QueryDead{id, std::move(query)});
   steerings_.emplace(id, std::move(steering));
 }
 
-void Core::steer_one(Steering steering, records::DeadLetter letter) {
+void Core::execute_on_delivery(ControlOperation steering, records::DeadLetter letter) {
   auto& delivery = letter.delivery;
-  const bool final = records::is_final(delivery.state) || unseen_.has(Deed::Finished, delivery.key);
+  const bool final = records::is_final(delivery.state) || unseen_.has(DeliveryChange::Finished, delivery.key);
   AgentState* to = find_agent(delivery.to.value());
   if (to == nullptr)
-    return answer_control(steering, {{Refusal::UnknownRecipient, unknown_recipient(delivery.to.value())}});
+    return answer_control(steering, {{NackCode::UnknownRecipient, unknown_recipient(delivery.to.value())}});
   const auto refuse_it = [&](std::string_view what) {
     answer_control(
         steering,
-        {{Refusal::Stale, format("{} {}: it is {}", steering.request.delivery_id, what, name_of(delivery.state))}});
+        {{NackCode::Stale, format("{} {}: it is {}", steering.request.delivery_id, what, name_of(delivery.state))}});
   };
   const auto concerns_other = [&](std::string_view action) {
-    return objection_to_steering(steering, action, {delivery.from.value(), delivery.to.value()});
+    return check_control(steering, action, {delivery.from.value(), delivery.to.value()});
   };
   steering.count = 1;
   switch (steering.request.action) {
@@ -299,7 +299,7 @@ void Core::steer_one(Steering steering, records::DeadLetter letter) {
       if (const auto refused = concerns_other("retry messages of other agents"))
         return answer_control(steering, refused);
       if (final || delivery.hold != records::Hold::Time) return refuse_it("does not wait for another try");
-      put_back(delivery, letter.message.topic, delivery.lane, format("tried now, asked by {}", steering.by));
+      requeue(delivery, letter.message.topic, delivery.lane, format("tried now, asked by {}", steering.by));
       break;
     case ControlAction::Cancel: {
       if (const auto refused = concerns_other("cancel messages of other agents"))
@@ -311,32 +311,32 @@ void Core::steer_one(Steering steering, records::DeadLetter letter) {
       if (to->mailbox.is_with_session(delivery.key)) {
         // Its session has it: only that one knows whether it has begun, and says what became of it.
         if (!to->session->capabilities.modes) return refuse_it("is in the hands of a session that cannot give it back");
-        tell_cancelled(*to, delivery.key, reason);
+        send_cancel(*to, delivery.key, reason);
         to->asked_back[delivery.key] = {
             reason, {delivery, std::make_shared<const records::Message>(std::move(letter.message))}};
         break;
       }
       to->mailbox.drop(delivery.key);
-      if (is_held(delivery.key, delivery.hold)) to->mailbox.let_go_one();
-      const Parcel parcel{delivery, std::make_shared<const records::Message>(std::move(letter.message))};
+      if (is_held(delivery.key, delivery.hold)) to->mailbox.release_one();
+      const OutboundDelivery parcel{delivery, std::make_shared<const records::Message>(std::move(letter.message))};
       end_delivery(*to, parcel, DeliveryState::Cancelled, {.key = delivery.key, .reason = reason});
-      pump(*to);
+      deliver_pending(*to);
       break;
     }
     case ControlAction::Read: {
-      const Connection* reader = find(steering.connection);
+      const ConnectionState* reader = find(steering.connection);
       if (reader == nullptr) return answer_control(steering);
       if (auto refused = check_reader(*reader, delivery.to)) return answer_control(steering, refused);
       if (final) return refuse_it("has ended already");
       if (to->connected()) return refuse_it("is for a session that is here and gets it itself");
       to->mailbox.drop(delivery.key);
-      if (is_held(delivery.key, delivery.hold)) to->mailbox.let_go_one();
-      const Parcel parcel{delivery, std::make_shared<const records::Message>(std::move(letter.message))};
+      if (is_held(delivery.key, delivery.hold)) to->mailbox.release_one();
+      const OutboundDelivery parcel{delivery, std::make_shared<const records::Message>(std::move(letter.message))};
       end_delivery(*to, parcel, DeliveryState::Delivered,
                    {.key = delivery.key,
                     .proof = records::Proof::Seen,
                     .reason = std::string{protocol::kReadInInbox},
-                    .way = "inbox",
+                    .via = "inbox",
                     .evidence = "shown by the inbox command"});
       break;
     }
@@ -344,30 +344,30 @@ void Core::steer_one(Steering steering, records::DeadLetter letter) {
       if (const auto refused = concerns_other("redeliver messages of other agents"))
         return answer_control(steering, refused);
       if (is_kept_by_policy(steering, *to, delivery.from))
-        if (const auto refused = objection_to_steering(steering, "redeliver what a policy holds or refuses", {}))
+        if (const auto refused = check_control(steering, "redeliver what a policy holds or refuses", {}))
           return answer_control(steering, refused);
       if (!ended_undelivered(delivery.state)) return refuse_it("cannot be delivered anew");
-      if (unseen_.has(Deed::Renewed, delivery.key)) return refuse_it("is being delivered anew already");
+      if (unseen_.has(DeliveryChange::Renewed, delivery.key)) return refuse_it("is being delivered anew already");
       steering.count = 0;
       redeliver(steering, letter);
       if (steering.count == 0)
-        return answer_control(steering, {{Refusal::Busy, format("{} messages wait for {} already; try again later",
-                                                                to->mailbox.pending, delivery.to.value())}});
+        return answer_control(steering, {{NackCode::Busy, format("{} messages wait for {} already; try again later",
+                                                                 to->mailbox.pending, delivery.to.value())}});
   }
   answer_control_when_saved(std::move(steering));
 }
 
 /// A message that is delivered anew passes no policy; an agent must not get round what the user set that way.
-bool Core::is_kept_by_policy(const Steering& steering, const AgentState& to, const AgentName& from) {
-  return steering.own && decide(to.record.policy, from.value()) != protocol::PolicyAction::Accept;
+bool Core::is_kept_by_policy(const ControlOperation& steering, const AgentState& to, const AgentName& from) {
+  return steering.own && decide(to.record.policy, from.value()) != protocol::DeliveryPolicyAction::Accept;
 }
 
-void Core::redeliver(Steering& steering, const records::DeadLetter& letter) {
+void Core::redeliver(ControlOperation& steering, const records::DeadLetter& letter) {
   AgentState* to = find_agent(letter.delivery.to.value());
   if (to == nullptr || to->removing || to->mailbox.pending >= limits_.max_backlog) return;
   if (is_kept_by_policy(steering, *to, letter.delivery.from)) return;
-  if (unseen_.has(Deed::Renewed, letter.delivery.key)) return;
-  unseen_.add(Deed::Renewed, letter.delivery.key);
+  if (unseen_.has(DeliveryChange::Renewed, letter.delivery.key)) return;
+  unseen_.add(DeliveryChange::Renewed, letter.delivery.key);
   records::Delivery fresh = letter.delivery;
   fresh.key = fresh.rank = next_key();
   fresh.seq = streams_.next(letter.message.topic, fresh.from, fresh.to, fresh.lane);
@@ -386,42 +386,43 @@ void Core::redeliver(Steering& steering, const records::DeadLetter& letter) {
       .state = DeliveryState::Cancelled,
       .proof = letter.delivery.proof,
       .at = now_.wall,
-      .reason = format("{}{} by {}", kRenewedAs, records::delivery_id(fresh.key), steering.by)};
+      .reason = format("{}{} by {}", kRedeliveredAs, records::delivery_id(fresh.key), steering.by)};
   change(old);
   ++steering.count;
   if (steering.ids.size() < kMaxToldIds) steering.ids.push_back(records::delivery_id(fresh.key));
-  when_committed([this, fresh, old, message = std::make_shared<const records::Message>(letter.message)](Saving saving) {
-    AgentState* recipient = find_agent(fresh.to.value());
-    if (saving == Saving::Done)
-      unseen_.stored(Deed::Renewed, old.key);
-    else
-      unseen_.undo(Deed::Renewed, old.key);
-    if (recipient == nullptr) return;
-    if (saving == Saving::Failed) return recipient->mailbox.settled_one();
-    deliver_committed(*recipient, {fresh, message});
-  });
+  when_committed(
+      [this, fresh, old, message = std::make_shared<const records::Message>(letter.message)](CommitResult saving) {
+        AgentState* recipient = find_agent(fresh.to.value());
+        if (saving == CommitResult::Done)
+          unseen_.stored(DeliveryChange::Renewed, old.key);
+        else
+          unseen_.undo(DeliveryChange::Renewed, old.key);
+        if (recipient == nullptr) return;
+        if (saving == CommitResult::Failed) return recipient->mailbox.settled_one();
+        deliver_committed(*recipient, {fresh, message});
+      });
 }
 
 void Core::dead(QueryId id, Result<std::vector<records::DeadLetter>> letters) {
   if (auto node = inquiries_.extract(id); !node.empty()) {
-    inquired(node.mapped(), std::move(letters));
-    return unseen_.end_look(node.mapped().look);
+    on_lookup(node.mapped(), std::move(letters));
+    return unseen_.end_read(node.mapped().look);
   }
   auto node = steerings_.extract(id);
   if (node.empty()) return list_dead(id, std::move(letters));
   const auto look = node.mapped().look;
-  steer(std::move(node.mapped()), std::move(letters));
-  unseen_.end_look(look);
+  execute_control(std::move(node.mapped()), std::move(letters));
+  unseen_.end_read(look);
 }
 
-void Core::steer(Steering steering, Result<std::vector<records::DeadLetter>> letters) {
-  if (!letters) return answer_control(steering, {{Refusal::Storage, letters.error().message()}});
+void Core::execute_control(ControlOperation steering, Result<std::vector<records::DeadLetter>> letters) {
+  if (!letters) return answer_control(steering, {{NackCode::Storage, letters.error().message()}});
   if (!steering.request.all) {
     if (letters->empty())
       return answer_control(steering,
-                            {{Refusal::BadRequest, format("no delivery is called {}", steering.request.delivery_id)}});
+                            {{NackCode::BadRequest, format("no delivery is called {}", steering.request.delivery_id)}});
     steering.count = 0;
-    return steer_one(std::move(steering), std::move(letters->front()));
+    return execute_on_delivery(std::move(steering), std::move(letters->front()));
   }
   for (const auto& letter : *letters) {
     steering.cursor = letter.delivery.key;

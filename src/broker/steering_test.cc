@@ -15,7 +15,7 @@ constexpr auto kFlush = R"("action":"flush","agent":"Bob")";
 constexpr auto kFailed = R"("status":"failed","reason":"no way")";
 
 struct Steering : ::testing::Test {
-  World world{no_heartbeat()};
+  BrokerFixture world{no_heartbeat()};
   ConnectionId alice = join_sender(world), person = world.join_person();
 
   std::string about(std::string_view action, std::string_view id) {

@@ -14,7 +14,7 @@ const std::string& key_of(std::string& key, const Topic& topic, const AgentName&
                           protocol::Lane lane) {
   key.clear();
   key.append(to.value()).append(1, '\x1F').append(from.value()).append(1, '\x1F').append(topic.value());
-  key.append(1, static_cast<char>('0' + code_of(lane)));
+  key.append(1, static_cast<char>('0' + lane_code(lane)));
   return key;
 }
 
@@ -155,7 +155,8 @@ std::vector<records::Stream> Streams::towards(const AgentName& to) const {
   for (const auto& [key, entry] : entries_) {
     if (entry.stream.to == to) streams.push_back(entry.stream);
   }
-  std::ranges::sort(streams, {}, [](const records::Stream& s) { return std::tuple{s.topic, s.from, code_of(s.lane)}; });
+  std::ranges::sort(streams, {},
+                    [](const records::Stream& s) { return std::tuple{s.topic, s.from, lane_code(s.lane)}; });
   return streams;
 }
 

@@ -17,27 +17,27 @@
 
 namespace relay::broker {
 
-enum class Deed : std::uint8_t { Finished, PutOff, PutBack, Renewed };
+enum class DeliveryChange : std::uint8_t { Finished, PutOff, PutBack, Renewed };
 
-class Unseen {
+class UnseenChanges {
  public:
-  using Look = std::uint64_t;
+  using ReadId = std::uint64_t;
 
-  void add(Deed deed, Key delivery) { ++deeds_[{deed, delivery}]; }
+  void add(DeliveryChange deed, Key delivery) { ++deeds_[{deed, delivery}]; }
   /// It could not be stored, and is not tried again.
-  void undo(Deed deed, Key delivery) { drop({deed, delivery}); }
-  void stored(Deed deed, Key delivery) {
+  void undo(DeliveryChange deed, Key delivery) { drop({deed, delivery}); }
+  void stored(DeliveryChange deed, Key delivery) {
     if (!deeds_.contains({deed, delivery})) return;
     if (looks_.empty()) return drop({deed, delivery});
     stored_.push_back({next_, {deed, delivery}});
   }
-  [[nodiscard]] bool has(Deed deed, Key delivery) const { return deeds_.contains({deed, delivery}); }
+  [[nodiscard]] bool has(DeliveryChange deed, Key delivery) const { return deeds_.contains({deed, delivery}); }
 
-  Look begin_look() {
+  ReadId begin_read() {
     looks_.insert(++next_);
     return next_;
   }
-  void end_look(Look look) {
+  void end_read(ReadId look) {
     looks_.erase(look);
     while (!stored_.empty() && (looks_.empty() || stored_.front().first < *looks_.begin())) {
       drop(stored_.front().second);
@@ -46,7 +46,7 @@ class Unseen {
   }
 
  private:
-  using Entry = std::pair<Deed, Key>;
+  using Entry = std::pair<DeliveryChange, Key>;
   struct EntryHash {
     std::size_t operator()(const Entry& entry) const {
       return static_cast<std::size_t>(entry.second.value()) * 4 + static_cast<std::size_t>(entry.first);
@@ -58,9 +58,9 @@ class Unseen {
   }
 
   std::unordered_map<Entry, unsigned, EntryHash> deeds_;
-  std::deque<std::pair<Look, Entry>> stored_;  // with the newest look that may have missed it
-  std::set<Look> looks_;                       // under way
-  Look next_ = 0;
+  std::deque<std::pair<ReadId, Entry>> stored_;  // with the newest look that may have missed it
+  std::set<ReadId> looks_;                       // under way
+  ReadId next_ = 0;
 };
 
 }  // namespace relay::broker

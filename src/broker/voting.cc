@@ -7,7 +7,7 @@
 
 namespace relay::broker {
 
-using protocol::Refusal;
+using protocol::NackCode;
 
 namespace {
 
@@ -31,28 +31,29 @@ std::string consensus_data(const records::Proposal& proposal) {
 
 }  // namespace
 
-void Core::on_consensus(Sending& sending) {
+void Core::on_consensus(SendContext& sending) {
   const std::string body = sending.view.body.empty() ? std::string{} : text::decode_string(sending.view.body);
   if (carried_out_before(sending)) return acknowledge_when_saved(sending);
   auto command = parse_consensus_command(body);
-  if (!command) return refuse(sending, Refusal::BadRequest, command.error().message());
+  if (!command) return refuse(sending, NackCode::BadRequest, command.error().message());
   if (auto* proposal = std::get_if<records::Proposal>(&*command)) {
     if (proposals_.size() >= kMaxOpenProposals)
-      return refuse(sending, Refusal::Busy, "too many proposals are open; wait for one to end");
+      return refuse(sending, NackCode::Busy, "too many proposals are open; wait for one to end");
     const auto own =
         std::ranges::count_if(proposals_, [&](const auto& open) { return open.second.proposer == sending.from; });
     if (std::cmp_greater_equal(own, kMaxProposalsPerAgent))
-      return refuse(sending, Refusal::Busy, format("{} proposals of yours are open already; wait for one to end", own));
+      return refuse(sending, NackCode::Busy,
+                    format("{} proposals of yours are open already; wait for one to end", own));
     for (const AgentName& name : proposal->participants) {
       const AgentState* participant = find_agent(name.value());
-      if (participant == nullptr) return refuse(sending, Refusal::UnknownRecipient, unknown_recipient(name.value()));
+      if (participant == nullptr) return refuse(sending, NackCode::UnknownRecipient, unknown_recipient(name.value()));
       if (participant->observed())
-        return refuse(sending, Refusal::Unsupported,
+        return refuse(sending, NackCode::Unsupported,
                       format("{} is only observed and cannot vote; leave it out", name.value()));
     }
     propose(sending.from, std::move(*proposal), sending.view.thread);
   } else if (const auto counted = vote(sending.from, std::get<VoteCommand>(*command)); !counted) {
-    return refuse(sending, Refusal::BadRequest, counted.error().message());
+    return refuse(sending, NackCode::BadRequest, counted.error().message());
   }
   acknowledge_when_saved(sending);
 }
@@ -86,7 +87,7 @@ void Core::propose(const AgentName& proposer, records::Proposal proposal, std::s
                                      .proposed_by = proposer.value(),
                                      .consensus_type = proposal.type};
   for (const AgentName& name : proposal.participants) proposed.participants.push_back(name.value());
-  record(proposed, proposer, {});
+  record_event(proposed, proposer, {});
   auto id = proposal.id;
   proposals_.emplace(std::move(id), std::move(proposal));
 }
@@ -117,7 +118,7 @@ void Core::conclude(records::Proposal& open, Outcome outcome) {
   save_eventually(records::PutProposal{proposal});
   events::ConsensusResolved resolved{.proposal_id = proposal.id, .outcome = event_outcome(outcome)};
   for (const auto& vote : proposal.votes) resolved.votes.emplace(vote.voter.value(), vote.choice);
-  record(resolved, proposal.proposer, {});
+  record_event(resolved, proposal.proposer, {});
   const std::string text = result_text(proposal, outcome);
   const std::string data = consensus_data(proposal);
   std::vector<AgentName> concerned = proposal.participants;

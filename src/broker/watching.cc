@@ -18,7 +18,7 @@ constexpr std::size_t kDefaultEventRows = 100;
 constexpr Millis kWatchRetryDelay{1'000};
 constexpr std::string_view kLogs = "log";
 
-records::EventFilter filter_of(const protocol::EventsWanted& wanted) {
+records::EventFilter filter_of(const protocol::EventFilter& wanted) {
   return {wanted.types, wanted.agents, wanted.sessions};
 }
 
@@ -26,32 +26,32 @@ std::string told(std::string_view event) { return JsonWriter{}.raw("event", even
 
 }  // namespace
 
-void Core::on_events_subscribe(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_events_subscribe(ConnectionState& connection, const protocol::Envelope& envelope) {
   const auto request = protocol::parse_events_subscribe(envelope.payload);
   if (!request) return error(connection, ErrorCode::BadRequest, request.error().message());
   const auto& types = request->wanted.types;
   const bool from_now = request->since < 0 && request->since_ts == 0;
-  const auto since = static_cast<records::EventNumber>(std::max<std::int64_t>(request->since, 0));
-  connection.watch =
-      Watch{.filter = filter_of(request->wanted),
-            .since = request->since_ts,
-            .cursor = from_now ? newest_event_ : std::min(since, newest_event_),  // a number beyond is of another log
-            .logs = types.empty() || std::ranges::find(types, kLogs) != types.end(),
-            .request_id = std::string{envelope.id}};
+  const auto since = static_cast<records::EventSeq>(std::max<std::int64_t>(request->since, 0));
+  connection.watch = EventSubscription{
+      .filter = filter_of(request->wanted),
+      .since = request->since_ts,
+      .cursor = from_now ? newest_event_ : std::min(since, newest_event_),  // a number beyond is of another log
+      .logs = types.empty() || std::ranges::find(types, kLogs) != types.end(),
+      .request_id = std::string{envelope.id}};
   watchers_.insert(connection.id);
   connection.page_is_old = connection.events_page.has_value();
-  show_next(connection);
+  send_next_page(connection);
 }
 
-void Core::on_events_unsubscribe(Connection& connection) {
+void Core::on_events_unsubscribe(ConnectionState& connection) {
   connection.watch.reset();
   watchers_.erase(connection.id);
   connection.page_is_old = connection.events_page.has_value();
 }
 
 /// Asks for what was stored behind its cursor, when it reads and there is something.
-void Core::show_next(Connection& connection) {
-  Watch& watch = *connection.watch;
+void Core::send_next_page(ConnectionState& connection) {
+  EventSubscription& watch = *connection.watch;
   if (connection.events_page || watch.cursor >= newest_event_ || connection.waiting_bytes >= limits_.max_waiting_bytes)
     return;
   const QueryId id = add_question(connection, watch.request_id, MessageType::AgentEvent);
@@ -61,19 +61,19 @@ void Core::show_next(Connection& connection) {
   query.since = watch.since;
   query.filter = watch.filter;
   query.limit = kWatchPageRows;
-  emit(AskEvents{id, std::move(query)});
+  emit(QueryEvents{id, std::move(query)});
 }
 
-void Core::show_watchers() {
+void Core::notify_subscribers() {
   for (const ConnectionId id : watchers_) {
-    if (Connection* connection = find(id); connection != nullptr && connection->watch) show_next(*connection);
+    if (ConnectionState* connection = find(id); connection != nullptr && connection->watch) send_next_page(*connection);
   }
 }
 
 void Core::events(QueryId id, Result<records::EventPage> page) {
   const auto asked = take_asked(id);
   if (page) newest_event_ = std::max(newest_event_, page->newest);  // a page may know of a commit before we hear of it
-  Connection* connection = asked ? find(asked->connection) : nullptr;
+  ConnectionState* connection = asked ? find(asked->connection) : nullptr;
   if (connection == nullptr || connection->phase != Phase::Active) return;
   if (asked->answer == MessageType::EventsResponse) return answer_events(*connection, *asked, page);
   if (!page) {  // the page stays, so that nothing is asked before the timer
@@ -82,45 +82,46 @@ void Core::events(QueryId id, Result<records::EventPage> page) {
   }
   connection->events_page.reset();
   if (!connection->watch) return;
-  if (std::exchange(connection->page_is_old, false)) return show_next(*connection);
-  Watch& watch = *connection->watch;
-  for (const auto& event : page->events) say(*connection, MessageType::AgentEvent, told(event.json));
-  watch.cursor = std::max(watch.cursor, page->reached);
-  show_next(*connection);
+  if (std::exchange(connection->page_is_old, false)) return send_next_page(*connection);
+  EventSubscription& watch = *connection->watch;
+  for (const auto& event : page->events) send_new(*connection, MessageType::AgentEvent, told(event.json));
+  watch.cursor = std::max(watch.cursor, page->next_after);
+  send_next_page(*connection);
 }
 
 /// What is not kept: a watcher that cannot keep up misses some.
-void Core::show_log(const std::string& event) {
+void Core::send_log(const std::string& event) {
   for (const ConnectionId id : watchers_) {
-    Connection* watcher = find(id);
+    ConnectionState* watcher = find(id);
     if (watcher != nullptr && watcher->watch->logs && watcher->waiting_bytes < limits_.max_waiting_bytes)
-      say(*watcher, MessageType::AgentEvent, told(event));
+      send_new(*watcher, MessageType::AgentEvent, told(event));
   }
 }
 
-void Core::on_events_query(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_events_query(ConnectionState& connection, const protocol::Envelope& envelope) {
   auto wanted = protocol::parse_events_query(envelope.payload);
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
   const auto id = ask(connection, envelope.id, MessageType::EventsResponse);
   if (!id) return;
   records::EventQuery query;
-  query.after = static_cast<records::EventNumber>(wanted->after);
-  query.before = static_cast<records::EventNumber>(wanted->before);
+  query.after = static_cast<records::EventSeq>(wanted->after);
+  query.before = static_cast<records::EventSeq>(wanted->before);
   query.since = wanted->since_ts;
   query.until = wanted->until_ts;
   query.filter = filter_of(wanted->wanted);
   query.limit = wanted->limit == 0 ? kDefaultEventRows : wanted->limit;
   query.newest = asked_[*id].newest = wanted->newest;
-  emit(AskEvents{*id, std::move(query)});
+  emit(QueryEvents{*id, std::move(query)});
 }
 
-void Core::answer_events(Connection& connection, const Asked& asked, const Result<records::EventPage>& page) {
+void Core::answer_events(ConnectionState& connection, const PendingQuery& asked,
+                         const Result<records::EventPage>& page) {
   JsonWriter payload;
   if (!page) {
     write_query_error(payload, page.error());
     return respond(connection, asked.answer, asked.request_id, payload.take());
   }
-  auto reached = page->reached, from = page->from;
+  auto reached = page->next_after, from = page->next_before;
   bool more = page->more;
   std::size_t first = 0;  // of the newest, those that do not fit are the older ones
   for (std::size_t i = page->events.size(), bytes = 0; asked.newest && i-- > 0;) {
@@ -147,21 +148,21 @@ void Core::answer_events(Connection& connection, const Asked& asked, const Resul
   respond(connection, asked.answer, asked.request_id, payload.take());
 }
 
-void Core::on_usage_query(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_usage_query(ConnectionState& connection, const protocol::Envelope& envelope) {
   auto wanted = protocol::parse_usage_query(envelope.payload);
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
   const auto id = ask(connection, envelope.id, MessageType::UsageResponse);
   if (!id) return;
-  emit(AskUsage{*id,
-                {.since = wanted->since_ts,
-                 .until = wanted->until_ts,
-                 .agent = std::move(wanted->agent),
-                 .session = std::move(wanted->session)}});
+  emit(QueryUsage{*id,
+                  {.since = wanted->since_ts,
+                   .until = wanted->until_ts,
+                   .agent = std::move(wanted->agent),
+                   .session = std::move(wanted->session)}});
 }
 
 void Core::usage(QueryId id, Result<std::vector<records::UsageSum>> sums) {
   const auto asked = take_asked(id);
-  Connection* connection = asked ? find(asked->connection) : nullptr;
+  ConnectionState* connection = asked ? find(asked->connection) : nullptr;
   if (connection == nullptr || connection->phase != Phase::Active) return;
   JsonWriter payload;
   if (!sums) {
@@ -185,16 +186,16 @@ void Core::usage(QueryId id, Result<std::vector<records::UsageSum>> sums) {
   respond(*connection, asked->answer, asked->request_id, payload.take());
 }
 
-void Core::on_session_query(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_session_query(ConnectionState& connection, const protocol::Envelope& envelope) {
   const auto wanted = protocol::parse_session_query(envelope.payload);
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
   if (const auto id = ask(connection, envelope.id, MessageType::SessionResponse))
-    emit(AskSession{*id, SessionId{*wanted}});
+    emit(QuerySession{*id, SessionId{*wanted}});
 }
 
 void Core::session(QueryId id, Result<records::SessionRow> row) {
   const auto asked = take_asked(id);
-  Connection* connection = asked ? find(asked->connection) : nullptr;
+  ConnectionState* connection = asked ? find(asked->connection) : nullptr;
   if (connection == nullptr || connection->phase != Phase::Active) return;
   JsonWriter payload;
   if (!row) {

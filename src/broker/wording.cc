@@ -124,9 +124,9 @@ struct Word {
 
 }  // namespace
 
-Reading Vocabulary::read(std::string_view body) {
+TextNovelty Vocabulary::read(std::string_view body) {
   body = body.substr(0, kReadBytes);
-  Reading reading{.print = kSeed};
+  TextNovelty reading{.print = kSeed};
   Word word;
   const auto finish = [&] {
     if (word.signs == 0) return;

@@ -16,7 +16,7 @@
 
 namespace relay::broker {
 
-struct Reading {
+struct TextNovelty {
   std::uint64_t print = 0;  // the same for the same words in the same order
   unsigned new_words = 0;   // long ones
   unsigned new_names = 0;   // of files, functions, addresses: long words with `_`, `.`, `/`, `:` or `@` inside
@@ -35,7 +35,7 @@ class Vocabulary {
   static constexpr std::size_t kBits = 2'048;
 
   /// Reads the raw text of a JSON string (escaped or not) and learns its words.
-  Reading read(std::string_view body);
+  TextNovelty read(std::string_view body);
   /// Somebody else speaks.
   void next_turn();
 

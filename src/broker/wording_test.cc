@@ -9,7 +9,7 @@
 namespace relay::broker {
 namespace {
 
-Reading read(std::string_view text) { return Vocabulary{}.read(text); }
+TextNovelty read(std::string_view text) { return Vocabulary{}.read(text); }
 
 TEST(Wording, KnowsTheSameWordsWithoutCasePunctuationAndWhiteSpace) {
   const auto print = read("Thanks again, Bob!").print;
@@ -28,7 +28,8 @@ TEST(Wording, ReadsLettersHoweverTheyAreEscaped) {
 }
 
 TEST(Wording, TellsWordsNamesAndNumbersApart) {
-  const Reading reading = read("the parser in src/net/framer.cc calls read_frame() 17 times, see v1.2.3, and so on");
+  const TextNovelty reading =
+      read("the parser in src/net/framer.cc calls read_frame() 17 times, see v1.2.3, and so on");
   EXPECT_EQ(reading.new_words, 3U);  // parser, calls, times
   EXPECT_EQ(reading.new_names, 2U);
   EXPECT_EQ(reading.new_numbers, 2U);

@@ -11,7 +11,7 @@
 namespace relay::broker {
 
 using protocol::MessageType;
-using protocol::Refusal;
+using protocol::NackCode;
 using text::JsonWriter;
 
 namespace {
@@ -19,8 +19,8 @@ namespace {
 constexpr std::size_t kMaxSpawned = 1'024;
 constexpr Millis kMaxSpawnDelay{60'000};  // from the start of a host to its HELLO
 
-constexpr std::size_t kMaxTaskLetters = 200;  // of what listings show of a task
-constexpr Millis kMaxLeaving{2'000};          // between the end of an agent and that of its connection
+constexpr std::size_t kMaxTaskLength = 200;  // of what listings show of a task
+constexpr Millis kMaxLeaving{2'000};         // between the end of an agent and that of its connection
 
 std::string as_message(std::string_view task) {
   if (task.empty()) return {};
@@ -33,7 +33,7 @@ std::string as_message(std::string_view task) {
 std::string shown_task(std::string_view task) {
   std::size_t end = 0;
   std::string shown;
-  for (std::size_t letters = 0; letters < kMaxTaskLetters && end < task.size(); ++letters) {
+  for (std::size_t letters = 0; letters < kMaxTaskLength && end < task.size(); ++letters) {
     const std::size_t begin = end;
     text::next_code_point(task, end);
     const auto letter = task.substr(begin, end - begin);
@@ -44,27 +44,27 @@ std::string shown_task(std::string_view task) {
 
 }  // namespace
 
-void Core::on_spawn(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_spawn(ConnectionState& connection, const protocol::Envelope& envelope) {
   auto wanted = protocol::parse_spawn(envelope.payload);
   if (!wanted) {
     const auto name = protocol::parse_name(envelope.payload);
     return refuse_worker(connection, envelope, MessageType::SpawnResult, name ? *name : std::string{},
-                         {Refusal::BadRequest, wanted.error().message()});
+                         {NackCode::BadRequest, wanted.error().message()});
   }
   if (!is_spawn_by_agent(connection)) return start_worker(connection, envelope, *std::move(wanted));
   wanted->environment.clear();  // an agent could name other programs by its PATH
-  const auto refuse = [&](Refusal refusal, std::string why) {
+  const auto refuse = [&](NackCode refusal, std::string why) {
     refuse_worker(connection, envelope, MessageType::SpawnResult, wanted->name, {refusal, std::move(why)});
   };
   if (auto why = refusal_of_spawn(*spawn_policy_, *wanted)) {
-    note(Note::Level::Info, format("an agent may not start {}", command_line_of(*wanted)));
-    return refuse(Refusal::Refused, *std::move(why));
+    note(WriteLog::Level::Info, format("an agent may not start {}", command_line_of(*wanted)));
+    return refuse(NackCode::Refused, *std::move(why));
   }
   if (spawn_policy_->by_agents == SpawnByAgents::Profiles)
     return start_worker(connection, envelope, *std::move(wanted), SpawnPlace::InsideProject);
   AgentState* const asker = spawning_agent(connection, *wanted);
   if (asker == nullptr)
-    return refuse(Refusal::Refused,
+    return refuse(NackCode::Refused,
                   "your user is asked only for agents that are connected; ask them to run `agent-relay "
                   "spawn` themselves");
   ask_about_spawn(*asker, connection, envelope, *std::move(wanted));
@@ -72,12 +72,12 @@ void Core::on_spawn(Connection& connection, const protocol::Envelope& envelope) 
 
 /// The origin says where the process belongs. A session that keeps messages for somebody (`delivery.queue`) is a host's or
 /// an MCP server's, also where the agent around it was started without us.
-bool Core::is_spawn_by_agent(const Connection& connection) {
+bool Core::is_spawn_by_agent(const ConnectionState& connection) {
   if (!connection.peer.origin.is_user()) return true;
   return !connection.query_only && connection.capabilities.queue;
 }
 
-AgentState* Core::spawning_agent(const Connection& connection, const protocol::SpawnRequest& wanted) {
+AgentState* Core::spawning_agent(const ConnectionState& connection, const protocol::SpawnRequest& wanted) {
   const auto& origin = connection.peer.origin;
   AgentState* const agent = find_agent(!origin.agent.empty()   ? origin.agent
                                        : connection.query_only ? wanted.spawner
@@ -85,17 +85,17 @@ AgentState* Core::spawning_agent(const Connection& connection, const protocol::S
   return agent != nullptr && agent->connected() && agent->session ? agent : nullptr;
 }
 
-void Core::ask_about_spawn(AgentState& asker, const Connection& connection, const protocol::Envelope& envelope,
+void Core::ask_about_spawn(AgentState& asker, const ConnectionState& connection, const protocol::Envelope& envelope,
                            protocol::SpawnRequest wanted) {
   const auto own =
       std::ranges::count(pending_spawns_, connection.id, [](const auto& one) { return one.second.connection; });
   if (static_cast<std::size_t>(own) >= limits_.max_starting_each)
     return refuse_worker(
         *find(connection.id), envelope, MessageType::SpawnResult, wanted.name,
-        {Refusal::Busy, format("your user is asked about {} agents already; wait for an answer", own)});
+        {NackCode::Busy, format("your user is asked about {} agents already; wait for an answer", own)});
   const auto command = command_line_of(wanted);
   const auto task = shown_task(wanted.task);
-  OpenRequest request;
+  OpenPrompt request;
   request.id = format("{}-spawn{}", asker.session->id.value(), ++last_spawn_request_);
   request.asked_at = now_.wall;
   request.spawn = true;
@@ -105,65 +105,65 @@ void Core::ask_about_spawn(AgentState& asker, const Connection& connection, cons
                                    .description = format("start the agent {}: {}{}", wanted.name, command,
                                                          task.empty() ? "" : format(" (its task: {})", task))};
   if (!wanted.directory.empty()) told.directory = wanted.directory;
-  request.told = std::move(told);
-  pending_spawns_.emplace(request.id, PendingSpawn{.connection = connection.id,
-                                                   .asker = asker.name(),
-                                                   .request_id = std::string{envelope.id},
-                                                   .claim_token = std::string{envelope.claim_token},
-                                                   .wanted = std::move(wanted)});
-  take_request(asker, std::move(request), Told::First);
+  request.event = std::move(told);
+  pending_spawns_.emplace(request.id, SpawnApproval{.connection = connection.id,
+                                                    .asker = asker.name(),
+                                                    .request_id = std::string{envelope.id},
+                                                    .claim_token = std::string{envelope.claim_token},
+                                                    .wanted = std::move(wanted)});
+  take_request(asker, std::move(request), Occurrence::First);
 }
 
 /// A person, or a rule of theirs, has answered; or nobody did in time.
-void Core::decide_spawn(AgentState& asker, OpenRequest& open, const PromptReply& reply, const std::string& by,
+void Core::decide_spawn(AgentState& asker, OpenPrompt& open, const PromptAnswer& reply, const std::string& by,
                         std::optional<QueryId> asked) {
-  const bool allowed = reply.verdict == PromptReply::Verdict::Allow;
-  const bool late = reply.verdict == PromptReply::Verdict::Timeout;
-  record(events::PermissionResolved{.request_id = open.id,
-                                    .resolution = allowed ? events::Resolution::Approved
-                                                  : late  ? events::Resolution::Timeout
-                                                          : events::Resolution::Denied,
-                                    .resolved_by = by,
-                                    .resolved_at = now_.wall,
-                                    .reason = reply.reason.empty() ? std::nullopt : std::optional{reply.reason}},
-         asker);
+  const bool allowed = reply.verdict == PromptAnswer::Decision::Allow;
+  const bool late = reply.verdict == PromptAnswer::Decision::Timeout;
+  record_event(events::PermissionResolved{.request_id = open.id,
+                                          .resolution = allowed ? events::Resolution::Approved
+                                                        : late  ? events::Resolution::Timeout
+                                                                : events::Resolution::Denied,
+                                          .resolved_by = by,
+                                          .resolved_at = now_.wall,
+                                          .reason = reply.reason.empty() ? std::nullopt : std::optional{reply.reason}},
+               asker);
   end_request_when_saved(asker, open.id);
   auto pending = pending_spawns_.extract(open.id);
-  Connection* const connection = pending.empty() ? nullptr : find(pending.mapped().connection);
+  ConnectionState* const connection = pending.empty() ? nullptr : find(pending.mapped().connection);
   const bool there = connection != nullptr && connection->phase == Phase::Active;
-  if (!there) return tell_approver(asked, Objection{Refusal::Stale, "the agent that asked does not wait any more"});
-  const PendingSpawn& spawn = pending.mapped();
+  if (!there) return notify_approver(asked, Rejection{NackCode::Stale, "the agent that asked does not wait any more"});
+  const SpawnApproval& spawn = pending.mapped();
   protocol::Envelope envelope;
   envelope.id = spawn.request_id;
   envelope.claim_token = spawn.claim_token;
   if (allowed) return start_worker(*connection, envelope, spawn.wanted, SpawnPlace::Anywhere, asked);
-  tell_approver(asked, std::nullopt);
+  notify_approver(asked, std::nullopt);
   refuse_worker(*connection, envelope, MessageType::SpawnResult, spawn.wanted.name,
-                {Refusal::Refused, late ? "your user was asked and did not answer; go on without it"
-                                        : format("your user said no{}; go on without it",
-                                                 reply.reason.empty() ? "" : format(" ({})", reply.reason))});
+                {NackCode::Refused, late ? "your user was asked and did not answer; go on without it"
+                                         : format("your user said no{}; go on without it",
+                                                  reply.reason.empty() ? "" : format(" ({})", reply.reason))});
 }
 
-Core::Objection Core::not_started(std::string_view name, const Objection& reason) {
+Core::Rejection Core::not_started(std::string_view name, const Rejection& reason) {
   return {reason.refusal, format("approved, but {} did not start: {}", name, reason.sentence), reason.retry_after_ms};
 }
 
-void Core::tell_approver(std::optional<QueryId> approval, const std::optional<Objection>& objection) {
+void Core::notify_approver(std::optional<QueryId> approval, const std::optional<Rejection>& objection) {
   const auto question = approval ? take_asked(*approval) : std::nullopt;
-  Connection* const connection = question ? find(question->connection) : nullptr;
+  ConnectionState* const connection = question ? find(question->connection) : nullptr;
   if (connection == nullptr || connection->phase != Phase::Active) return;
-  tell_answered(*connection, question->request_id, objection);
+  notify_answered(*connection, question->request_id, objection);
 }
 
 /// The request did not come before a person.
 void Core::refuse_pending_spawn(const std::string& request) {
   const auto pending = pending_spawns_.extract(request);
-  Connection* const connection = pending.empty() ? nullptr : find(pending.mapped().connection);
+  ConnectionState* const connection = pending.empty() ? nullptr : find(pending.mapped().connection);
   if (connection == nullptr || connection->phase != Phase::Active) return;
   protocol::Envelope envelope;
   envelope.id = pending.mapped().request_id;
   refuse_worker(*connection, envelope, MessageType::SpawnResult, pending.mapped().wanted.name,
-                {Refusal::Busy, "your user could not be asked at the moment; try again later"});
+                {NackCode::Busy, "your user could not be asked at the moment; try again later"});
 }
 
 /// Whoever asked is gone: nobody would hear the answer.
@@ -174,7 +174,7 @@ void Core::drop_pending_spawns(ConnectionId connection) {
       continue;
     }
     AgentState* const asker = find_agent(place->second.asker.value());
-    OpenRequest* const open = asker == nullptr ? nullptr : asker->requests.find(place->first);
+    OpenPrompt* const open = asker == nullptr ? nullptr : asker->requests.find(place->first);
     if (open != nullptr && !open->replying && asker->session) {
       open->replying = true;
       withdraw(*open, asker->name(), asker->session->id, "the program that asked does not wait any more");
@@ -184,32 +184,32 @@ void Core::drop_pending_spawns(ConnectionId connection) {
   }
 }
 
-void Core::start_worker(Connection& connection, const protocol::Envelope& envelope, protocol::SpawnRequest wanted,
+void Core::start_worker(ConnectionState& connection, const protocol::Envelope& envelope, protocol::SpawnRequest wanted,
                         SpawnPlace place, std::optional<QueryId> approval) {
   // Whoever has a session is known by it; the command line speaks for a person.
   const bool speaks_for_another = connection.query_only && !wanted.spawner.empty();
-  Starting starting{.connection = connection.id,
-                    .name = wanted.name,
-                    .from = speaks_for_another ? AgentName{wanted.spawner} : connection.agent,
-                    .session = connection.session,
-                    .as_user = gives_task_as_user(connection, wanted, envelope.claim_token),
-                    .task = as_message(wanted.task),
-                    .cli = wanted.words.empty() ? std::string{} : wanted.words.front(),
-                    .words = wanted.task,
-                    .role = wanted.role,
-                    .approval = approval};
-  if (const auto objection = objection_to_spawn(connection, wanted, starting, envelope.claim_token)) {
-    tell_approver(approval, not_started(wanted.name, *objection));
+  PendingSpawn starting{.connection = connection.id,
+                        .name = wanted.name,
+                        .from = speaks_for_another ? AgentName{wanted.spawner} : connection.agent,
+                        .session = connection.session,
+                        .as_user = gives_task_as_user(connection, wanted, envelope.claim_token),
+                        .task = as_message(wanted.task),
+                        .cli = wanted.argv.empty() ? std::string{} : wanted.argv.front(),
+                        .words = wanted.task,
+                        .role = wanted.role,
+                        .approval = approval};
+  if (const auto objection = check_spawn(connection, wanted, starting, envelope.claim_token)) {
+    notify_approver(approval, not_started(wanted.name, *objection));
     return refuse_worker(connection, envelope, MessageType::SpawnResult, wanted.name, *objection);
   }
   const auto id = ask_host(connection, envelope, MessageType::SpawnResult, wanted.name);
   if (!id)
-    return tell_approver(approval,
-                         not_started(wanted.name, {Refusal::Busy, "the agent that asked has too many open requests"}));
-  if (!starting.task.empty() && speaks_for_another) admit_guest(wanted.spawner);
+    return notify_approver(
+        approval, not_started(wanted.name, {NackCode::Busy, "the agent that asked has too many open requests"}));
+  if (!starting.task.empty() && speaks_for_another) register_one_shot_sender(wanted.spawner);
   emit(StartHost{*id,
                  {.name = std::move(wanted.name),
-                  .words = std::move(wanted.words),
+                  .words = std::move(wanted.argv),
                   .directory = std::move(wanted.directory),
                   .inside_project = place == SpawnPlace::InsideProject,
                   .spawner = starting.from.value(),
@@ -220,48 +220,48 @@ void Core::start_worker(Connection& connection, const protocol::Envelope& envelo
   starting_.emplace(*id, std::move(starting));
 }
 
-std::optional<Core::Objection> Core::objection_to_spawn(const Connection& connection,
-                                                        const protocol::SpawnRequest& wanted, const Starting& starting,
-                                                        std::string_view claim_token) {
+std::optional<Core::Rejection> Core::check_spawn(const ConnectionState& connection,
+                                                 const protocol::SpawnRequest& wanted, const PendingSpawn& starting,
+                                                 std::string_view claim_token) {
   if (!wanted.shadow_of.empty())
-    return Objection{Refusal::Unsupported,
+    return Rejection{NackCode::Unsupported,
                      "an agent is not started as a shadow here; start it, and let it say SHADOW_BIND itself"};
   if (auto reason = confusable_reason(wanted.name); !reason.empty())
-    return Objection{Refusal::BadRequest, std::move(reason)};
+    return Rejection{NackCode::BadRequest, std::move(reason)};
   AgentState* known = find_agent(wanted.name);
   if (known != nullptr && known->connected())
-    return Objection{
-        Refusal::NotOwner,
+    return Rejection{
+        NackCode::NotOwner,
         format("'{}' is connected already; choose another name, or end it first (agent-relay release, /quit in a chat)",
                wanted.name)};
   if (is_starting(wanted.name))
-    return Objection{Refusal::NotOwner, format("'{}' is being started already; choose another name", wanted.name)};
+    return Rejection{NackCode::NotOwner, format("'{}' is being started already; choose another name", wanted.name)};
   if (known != nullptr && known->removing)
-    return Objection{Refusal::Busy, format("'{}' is being removed; try again in a moment", wanted.name)};
+    return Rejection{NackCode::Busy, format("'{}' is being removed; try again in a moment", wanted.name)};
   const auto own = std::ranges::count(starting_, connection.id, [](const auto& one) { return one.second.connection; });
   if (starting_.size() >= limits_.max_starting || static_cast<std::size_t>(own) >= limits_.max_starting_each)
-    return Objection{Refusal::Busy,
+    return Rejection{NackCode::Busy,
                      format("{} agents are being started already; wait for one of them", starting_.size())};
   if (known == nullptr && !has_room_for_name(starting_.size()))
-    return Objection{Refusal::Busy, format("{} agents are known already; remove one first", agents_.size())};
+    return Rejection{NackCode::Busy, format("{} agents are known already; remove one first", agents_.size())};
   if (starting.task.empty()) return std::nullopt;
 
   if (starting.from.value() == wanted.name)
-    return Objection{Refusal::BadRequest, format("'{}' cannot give itself a task; choose another name", wanted.name)};
-  if (store_ != StoreState::Works)
-    return Objection{Refusal::Storage, "the task cannot be stored at the moment; try again"};
-  constexpr std::size_t kMost = protocol::kMaxFrameBytes - protocol::kEnvelopeRoomBytes;
+    return Rejection{NackCode::BadRequest, format("'{}' cannot give itself a task; choose another name", wanted.name)};
+  if (store_ != StoreHealth::Works)
+    return Rejection{NackCode::Storage, "the task cannot be stored at the moment; try again"};
+  constexpr std::size_t kMost = protocol::kMaxFrameBytes - protocol::kEnvelopeReserveBytes;
   if (starting.task.size() > kMost)
-    return Objection{Refusal::TooLarge, format("a task may have {} bytes, this one has {}; send it as a file", kMost,
-                                               starting.task.size())};
+    return Rejection{NackCode::TooLarge, format("a task may have {} bytes, this one has {}; send it as a file", kMost,
+                                                starting.task.size())};
   if (known != nullptr && known->mailbox.pending >= limits_.max_backlog)
-    return Objection{Refusal::Busy, format("{} messages wait for {} already; choose another name",
-                                           known->mailbox.pending, wanted.name)};
+    return Rejection{NackCode::Busy, format("{} messages wait for {} already; choose another name",
+                                            known->mailbox.pending, wanted.name)};
   if (streams_.size() + starting_.size() >= limits_.max_streams &&
       !streams_.contains({}, starting.from, AgentName{wanted.name}, {}))
-    return Objection{Refusal::Busy, format("{} pairs of agents have numbers already", streams_.size())};
+    return Rejection{NackCode::Busy, format("{} pairs of agents have numbers already", streams_.size())};
   if (connection.query_only && !wanted.spawner.empty())
-    return objection_to_guest(connection, wanted.spawner, claim_token);
+    return check_one_shot_sender(connection, wanted.spawner, claim_token);
   return std::nullopt;
 }
 
@@ -273,15 +273,15 @@ void Core::host_started(QueryId id, Result<std::int32_t> pid) {
   const auto asked = take_asked(id);
   auto place = starting_.extract(id);
   if (!asked || place.empty()) return;
-  Starting& started = place.mapped();
+  PendingSpawn& started = place.mapped();
   if (!pid) {
-    note(Note::Level::Info,
+    note(WriteLog::Level::Info,
          format("{} was not started for {}: {}", started.name, started.from.value(), pid.error().message()));
-    tell_approver(started.approval, not_started(started.name, {Refusal::Refused, pid.error().message()}));
-    return tell_worker(*asked, Failure{pid.error()});
+    notify_approver(started.approval, not_started(started.name, {NackCode::Refused, pid.error().message()}));
+    return notify_worker(*asked, Failure{pid.error()});
   }
-  note(Note::Level::Info, format("{} was started for {} (pid {})", started.name, started.from.value(), *pid));
-  tell_approver(started.approval, std::nullopt);
+  note(WriteLog::Level::Info, format("{} was started for {} (pid {})", started.name, started.from.value(), *pid));
+  notify_approver(started.approval, std::nullopt);
   const auto said = [](const std::string& text) {
     return text.empty() ? std::optional<std::string>{} : std::optional{text};
   };
@@ -291,16 +291,16 @@ void Core::host_started(QueryId id, Result<std::int32_t> pid) {
                                 .task = said(started.words),
                                 .role = said(started.role)});
   const auto tell = [this, asked = *asked, pid = *pid](const std::string& task_id) {
-    Connection* asker = find(asked.connection);
+    ConnectionState* asker = find(asked.connection);
     if (asker == nullptr || asker->phase != Phase::Active) return;
     JsonWriter payload;
     payload.field("replyTo", asked.request_id).field("success", true).field("name", asked.name).field("pid", pid);
     payload.optional("taskId", task_id);
-    say(*asker, asked.answer, payload.take());
+    send_new(*asker, asked.answer, payload.take());
   };
   if (started.task.empty()) return tell({});
   // Nobody would give the task again, so it is stored however many tries that takes; whoever asked hears of it then.
-  Connection* asker = find(started.connection);
+  ConnectionState* asker = find(started.connection);
   const std::size_t charged = asker != nullptr ? started.task.size() : 0;
   if (asker != nullptr) charge(*asker, charged, limits_.max_remembered_bytes);
   const std::string task_id = post_task(started);
@@ -313,13 +313,13 @@ void Core::host_started(QueryId id, Result<std::int32_t> pid) {
 /// Told with the session it began: at once when the host has said HELLO, else when it does.
 void Core::record_spawned(const std::string& name, events::AgentSpawned event) {
   if (const AgentState* agent = find_agent(name); agent != nullptr && agent->connected() && agent->session)
-    return record(event, *agent);
+    return record_event(event, *agent);
   std::erase_if(spawned_, [&](const auto& one) {
     const bool never_came = now_.steady - one.second.at > kMaxSpawnDelay;
-    if (never_came) record(one.second.event, AgentName{one.first}, {});
+    if (never_came) record_event(one.second.event, AgentName{one.first}, {});
     return never_came;
   });
-  if (spawned_.size() >= kMaxSpawned) return record(event, AgentName{name}, {});
+  if (spawned_.size() >= kMaxSpawned) return record_event(event, AgentName{name}, {});
   spawned_.insert_or_assign(name, Spawned{std::move(event), now_.steady});
 }
 
@@ -330,8 +330,8 @@ void Core::record_if_spawned(const AgentState& agent) {
   change(event_row(spawned.mapped().event, agent.name(), came ? agent.session->id : SessionId{}));
 }
 
-std::string Core::post_task(Starting& started) {
-  AgentState& agent = admit_guest(started.name);  // known before it said HELLO: its task waits for it
+std::string Core::post_task(PendingSpawn& started) {
+  AgentState& agent = register_one_shot_sender(started.name);  // known before it said HELLO: its task waits for it
   records::Message message;
   message.from = started.from;
   message.to = started.name;
@@ -341,15 +341,15 @@ std::string Core::post_task(Starting& started) {
   return records::short_id(post(std::move(message), {&agent}, Copies::ForShadows));
 }
 
-void Core::on_release(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_release(ConnectionState& connection, const protocol::Envelope& envelope) {
   auto wanted = protocol::parse_release(envelope.payload);
   if (!wanted)
     return refuse_worker(connection, envelope, MessageType::ReleaseResult, {},
-                         {Refusal::BadRequest, wanted.error().message()});
+                         {NackCode::BadRequest, wanted.error().message()});
   if (is_starting(wanted->name))
     return refuse_worker(
         connection, envelope, MessageType::ReleaseResult, wanted->name,
-        {Refusal::Busy, format("'{}' is being started; release it when its SPAWN is answered", wanted->name)});
+        {NackCode::Busy, format("'{}' is being started; release it when its SPAWN is answered", wanted->name)});
   const auto& origin = connection.peer.origin;
   const bool nameless = connection.query_only && origin.agent.empty();  // an agent ends itself and those it started
   if (const auto refused = nameless ? require_user(connection, "end an agent") : std::nullopt)
@@ -366,24 +366,24 @@ void Core::on_release(Connection& connection, const protocol::Envelope& envelope
   AgentState* agent = find_agent(wanted->name);
   if (agent != nullptr && agent->session && agent->session->ended == 0 && !agent->releasing)
     agent->releasing = asked_[*id].release;
-  emit(EndHost{*id, std::move(wanted->name), asked_[*id].release});
+  emit(StopHost{*id, std::move(wanted->name), asked_[*id].release});
 }
 
-void Core::on_send_input(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_send_input(ConnectionState& connection, const protocol::Envelope& envelope) {
   auto wanted = protocol::parse_send_input(envelope.payload);
   if (!wanted)
     return refuse_worker(connection, envelope, MessageType::SendInputResult, {},
-                         {Refusal::BadRequest, wanted.error().message()});
+                         {NackCode::BadRequest, wanted.error().message()});
   if (const auto refused = require_user(connection, "type into an agent"))
     return refuse_worker(connection, envelope, MessageType::SendInputResult, wanted->name, *refused);
   if (const auto id = ask_host(connection, envelope, MessageType::SendInputResult, wanted->name))
-    emit(TypeIntoHost{*id, std::move(wanted->name), std::move(wanted->data)});
+    emit(SendHostInput{*id, std::move(wanted->name), std::move(wanted->data)});
 }
 
 void Core::host_done(QueryId id, Result<void> outcome) {
   const auto place = asked_.find(id);
   if (place == asked_.end()) return;
-  const Asked& asked = place->second;
+  const PendingQuery& asked = place->second;
   AgentState* agent = find_agent(asked.name);
   if (asked.answer == MessageType::ReleaseResult) {
     if (!outcome && agent != nullptr) agent->releasing.reset();
@@ -393,14 +393,14 @@ void Core::host_done(QueryId id, Result<void> outcome) {
   // Whoever hears that it is gone may give its name to the next one at once.
   if (outcome && asked.answer == MessageType::ReleaseResult && agent != nullptr && agent->connected()) {
     const SteadyTime due = now_.steady + kMaxLeaving;
-    leaving_.emplace(asked.name, Leaving{id, due});
+    leaving_.emplace(asked.name, PendingRelease{id, due});
     return timers_.arm(due, {.kind = TimerKind::Leaving, .name = asked.name});
   }
   if (outcome && agent != nullptr && agent->releasing) end_session(*agent, {});  // it went without a word
-  tell_worker(*take_asked(id), outcome);
+  notify_worker(*take_asked(id), outcome);
 }
 
-void Core::tell_released(const std::string& name, SteadyTime due_by) {
+void Core::notify_released(const std::string& name, SteadyTime due_by) {
   const auto [begin, end] = leaving_.equal_range(name);
   if (AgentState* agent = find_agent(name); begin != end && agent != nullptr && agent->releasing) {
     if (agent->connected())
@@ -415,25 +415,25 @@ void Core::tell_released(const std::string& name, SteadyTime due_by) {
     }
     const auto asked = take_asked(place->second.id);
     place = leaving_.erase(place);
-    if (asked) tell_worker(*asked, {});
+    if (asked) notify_worker(*asked, {});
   }
 }
 
 void Core::record_release(const AgentName& name, const SessionId& session, const Release& release) {
-  record(events::AgentReleased{.agent_name = name.value(), .released_by = release.by, .reason = release.reason}, name,
-         session);
+  record_event(events::AgentReleased{.agent_name = name.value(), .released_by = release.by, .reason = release.reason},
+               name, session);
 }
 
-void Core::on_list_workers(Connection& connection, const protocol::Envelope& envelope) {
-  if (const auto id = ask_host(connection, envelope, MessageType::ListWorkersResult, {})) emit(AskHosts{*id});
+void Core::on_list_workers(ConnectionState& connection, const protocol::Envelope& envelope) {
+  if (const auto id = ask_host(connection, envelope, MessageType::ListWorkersResult, {})) emit(ListHosts{*id});
 }
 
 void Core::hosts(QueryId id, Result<std::vector<Worker>> workers) {
   if (auto node = steerings_.extract(id); !node.empty()) return steer_own(std::move(node.mapped()), workers);
   const auto asked = take_asked(id);
   if (!asked) return;
-  if (!workers) return tell_worker(*asked, Failure{workers.error()});
-  Connection* connection = find(asked->connection);
+  if (!workers) return notify_worker(*asked, Failure{workers.error()});
+  ConnectionState* connection = find(asked->connection);
   if (connection == nullptr || connection->phase != Phase::Active) return;
   JsonWriter payload;
   payload.field("replyTo", asked->request_id).field("success", true).begin_array("workers");
@@ -447,21 +447,21 @@ void Core::hosts(QueryId id, Result<std::vector<Worker>> workers) {
   }
   payload.end();
   if (cut) payload.field("more", true);
-  say(*connection, asked->answer, payload.take());
+  send_new(*connection, asked->answer, payload.take());
 }
 
-void Core::on_set_model(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_set_model(ConnectionState& connection, const protocol::Envelope& envelope) {
   const auto name = protocol::parse_name(envelope.payload);
   refuse_worker(connection, envelope, MessageType::SetModelResult, name ? *name : std::string{},
-                {Refusal::Unsupported, "an agent's model is not changed from here; say it in its own terminal"});
+                {NackCode::Unsupported, "an agent's model is not changed from here; say it in its own terminal"});
 }
 
-std::optional<QueryId> Core::ask_host(Connection& connection, const protocol::Envelope& envelope, MessageType answer,
-                                      std::string_view name) {
+std::optional<QueryId> Core::ask_host(ConnectionState& connection, const protocol::Envelope& envelope,
+                                      MessageType answer, std::string_view name) {
   if (connection.open_queries >= limits_.max_open_queries) {
     refuse_worker(
         connection, envelope, answer, name,
-        {Refusal::Busy, format("{} questions are open already; wait for an answer", connection.open_queries)});
+        {NackCode::Busy, format("{} questions are open already; wait for an answer", connection.open_queries)});
     return std::nullopt;
   }
   const QueryId id = add_question(connection, envelope.id, answer);
@@ -469,23 +469,23 @@ std::optional<QueryId> Core::ask_host(Connection& connection, const protocol::En
   return id;
 }
 
-void Core::refuse_worker(Connection& connection, const protocol::Envelope& envelope, MessageType answer,
-                         std::string_view name, const Objection& objection) {
+void Core::refuse_worker(ConnectionState& connection, const protocol::Envelope& envelope, MessageType answer,
+                         std::string_view name, const Rejection& objection) {
   JsonWriter payload;
   payload.field("replyTo", envelope.id).field("success", false).field("name", name);
   payload.field("code", name_of(objection.refusal)).field("error", objection.sentence);
   if (answer == MessageType::ListWorkersResult) payload.begin_array("workers").end();
-  say(connection, answer, payload.take());
+  send_new(connection, answer, payload.take());
 }
 
-void Core::tell_worker(const Asked& asked, const Result<void>& outcome) {
-  Connection* connection = find(asked.connection);
+void Core::notify_worker(const PendingQuery& asked, const Result<void>& outcome) {
+  ConnectionState* connection = find(asked.connection);
   if (connection == nullptr || connection->phase != Phase::Active) return;
   JsonWriter payload;
   payload.field("replyTo", asked.request_id).field("success", outcome.has_value()).field("name", asked.name);
   if (!outcome) payload.field("error", outcome.error().message());
   if (asked.answer == MessageType::ListWorkersResult) payload.begin_array("workers").end();
-  say(*connection, asked.answer, payload.take());
+  send_new(*connection, asked.answer, payload.take());
 }
 
 }  // namespace relay::broker

@@ -7,33 +7,33 @@ namespace relay::broker {
 namespace {
 
 using testing::body;
+using testing::BrokerFixture;
 using testing::Frame;
 using testing::payload;
 using testing::text;
-using testing::World;
 using Texts = std::vector<std::string>;
 
 /// The one result heard, as its payload.
-Frame result(World& world, ConnectionId who, std::string_view type) {
+Frame result(BrokerFixture& world, ConnectionId who, std::string_view type) {
   const auto frames = world.heard(who, type);
   EXPECT_EQ(frames.size(), 1u) << type;
   return frames.empty() ? Frame{} : payload(frames.front());
 }
 
-StartHost only_start(World& world) {
+StartHost only_start(BrokerFixture& world) {
   auto starts = world.asked_of_hosts<StartHost>();
   EXPECT_EQ(starts.size(), 1u);
   return starts.empty() ? StartHost{} : std::move(starts.front());
 }
 
-ConnectionId command_line(World& world) {
+ConnectionId command_line(BrokerFixture& world) {
   const auto cli = world.join("cli", R"("_isSystemComponent":true,"capabilities":{"send_ack":true})");
   world.heard(cli);
   return cli;
 }
 
 TEST(Spawn, StartsTheProgramOnceAndTellsWhoAsked) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   world.heard(alice);
   world.request(alice, "SPAWN",
@@ -60,7 +60,7 @@ TEST(Spawn, StartsTheProgramOnceAndTellsWhoAsked) {
 }
 
 TEST(Spawn, ALongTaskDoesNotKeepItsSpawnerFromBeingHeard) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice"), bob = world.join_ours("Bob");
   world.join("Carol");
   world.send(bob, "b", "Carol", "somebody else speaks");
@@ -72,7 +72,7 @@ TEST(Spawn, ALongTaskDoesNotKeepItsSpawnerFromBeingHeard) {
 }
 
 TEST(Spawn, StoresTheTaskBeforeItsWordAndDeliversItOnHello) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.heard(alice);
   world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude","task":"fix \"it\"\nnow"})", "s1");
@@ -94,7 +94,7 @@ TEST(Spawn, StoresTheTaskBeforeItsWordAndDeliversItOnHello) {
 }
 
 TEST(Spawn, GivesTheTaskToAnAgentThatIsFasterThanItsHostsWord) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude","task":"go"})");
   const auto worker = world.join_ours("Worker");
@@ -104,7 +104,7 @@ TEST(Spawn, GivesTheTaskToAnAgentThatIsFasterThanItsHostsWord) {
 }
 
 TEST(Spawn, KeepsTheTaskOfWhoeverLeftMeanwhile) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude","task":"go"})");
   world.leave(alice);
@@ -114,7 +114,7 @@ TEST(Spawn, KeepsTheTaskOfWhoeverLeftMeanwhile) {
 }
 
 TEST(Spawn, TellsTheResultOnceAFailingStoreHasTheTask) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude","task":"go"})");
   const auto start = only_start(world);
@@ -131,7 +131,7 @@ TEST(Spawn, TellsTheResultOnceAFailingStoreHasTheTask) {
 }
 
 TEST(Spawn, SaysWhyNothingWasStarted) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.heard(alice);
   world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude","task":"go"})");
@@ -145,7 +145,7 @@ TEST(Spawn, SaysWhyNothingWasStarted) {
 }
 
 TEST(Spawn, RefusesWhatCannotBe) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   world.request(alice, "SPAWN", R"({"name":"Busy","cli":"claude"})");
   world.asked_of_hosts<StartHost>();
@@ -174,7 +174,7 @@ TEST(Spawn, RefusesWhatCannotBe) {
 }
 
 TEST(Spawn, BoundsHowManyAreUnderWay) {
-  World world{BrokerLimits{.max_starting = 3, .max_starting_each = 2}};
+  BrokerFixture world{BrokerLimits{.max_starting = 3, .max_starting_each = 2}};
   const auto alice = world.join("Alice");
   const auto bob = world.join("Bob");
   for (int i = 0; i < 3; ++i) world.request(alice, "SPAWN", format(R"({{"name":"A{}","cli":"claude"}})", i));
@@ -189,7 +189,7 @@ TEST(Spawn, BoundsHowManyAreUnderWay) {
 }
 
 TEST(Spawn, OfThePersonAtAShellComesFromThatPerson) {
-  World world;
+  BrokerFixture world;
   const auto cli = command_line(world);
   world.request(cli, "SPAWN", R"({"name":"Worker","cli":"claude","task":"go","spawnerName":"ada"})");
   const auto start = only_start(world);
@@ -202,7 +202,7 @@ TEST(Spawn, OfThePersonAtAShellComesFromThatPerson) {
 }
 
 TEST(Spawn, NobodyGivesATaskInTheNameOfSomebodyWhoIsHere) {
-  World world;
+  BrokerFixture world;
   world.join("Alice");
   const auto cli = command_line(world);
   world.request(cli, "SPAWN", R"({"name":"Worker","cli":"claude","task":"go","spawnerName":"Alice"})");
@@ -212,7 +212,7 @@ TEST(Spawn, NobodyGivesATaskInTheNameOfSomebodyWhoIsHere) {
 }
 
 TEST(Spawn, ShadowsHearTheTask) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   const auto shadow = world.join_ours("Shadow");
   world.request(shadow, "SHADOW_BIND", R"({"primaryAgent":"Alice"})");
@@ -222,7 +222,7 @@ TEST(Spawn, ShadowsHearTheTask) {
 }
 
 TEST(Spawn, AnAgentBeingStartedIsNotRemoved) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   world.leave(world.join("Worker"));
   world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude","task":"go"})");
@@ -231,7 +231,7 @@ TEST(Spawn, AnAgentBeingStartedIsNotRemoved) {
 }
 
 TEST(Spawn, ATaskIsShownWithAtMostTwoHundredLetters) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   std::string task;
   for (int i = 0; i < 300; ++i) task += "ü";
@@ -240,13 +240,13 @@ TEST(Spawn, ATaskIsShownWithAtMostTwoHundredLetters) {
 }
 
 TEST(Workers, ReleaseAndInputAreAnsweredOnceWithTheOutcome) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   world.heard(alice);
   world.request(alice, "RELEASE", R"({"name":"Worker","reason":"done"})", "r1");
   world.request(alice, "SEND_INPUT", R"({"name":"Worker","data":"\u001b[A"})", "i1");
-  const auto end = world.asked_of_hosts<EndHost>().at(0);
-  const auto type = world.asked_of_hosts<TypeIntoHost>().at(0);
+  const auto end = world.asked_of_hosts<StopHost>().at(0);
+  const auto type = world.asked_of_hosts<SendHostInput>().at(0);
   EXPECT_EQ(end.name, "Worker");
   EXPECT_EQ(end.release.reason, "done");
   EXPECT_EQ(type.data, "\x1b[A");
@@ -264,13 +264,13 @@ TEST(Workers, ReleaseAndInputAreAnsweredOnceWithTheOutcome) {
 }
 
 TEST(Workers, AReleaseIsAnsweredOnceTheSessionHasLeft) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   for (const bool politely : {true, false}) {
     const auto worker = world.join_ours("Worker");
     world.heard(alice);
     world.request(alice, "RELEASE", R"({"name":"Worker"})", "r1");
-    world.host_done(world.asked_of_hosts<EndHost>().at(0).id, {});
+    world.host_done(world.asked_of_hosts<StopHost>().at(0).id, {});
     EXPECT_TRUE(world.heard(alice, "RELEASE_RESULT").empty());
     if (politely)
       world.request(worker, "BYE");
@@ -284,15 +284,15 @@ TEST(Workers, AReleaseIsAnsweredOnceTheSessionHasLeft) {
 }
 
 TEST(Workers, AReleaseWaitsForASessionWithinBounds) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   world.join_ours("Worker");
   world.heard(alice);
   world.request(alice, "RELEASE", R"({"name":"Worker"})", "r1");
-  world.host_done(world.asked_of_hosts<EndHost>().at(0).id, {});
+  world.host_done(world.asked_of_hosts<StopHost>().at(0).id, {});
   world.pass(Millis{1'000});
   world.request(alice, "RELEASE", R"({"name":"Worker"})", "r2");
-  world.host_done(world.asked_of_hosts<EndHost>().at(0).id, {});
+  world.host_done(world.asked_of_hosts<StopHost>().at(0).id, {});
   EXPECT_TRUE(world.heard(alice, "RELEASE_RESULT").empty());
   world.pass(Millis{1'000});
   EXPECT_EQ(text(result(world, alice, "RELEASE_RESULT"), "replyTo"), "r1");
@@ -301,27 +301,27 @@ TEST(Workers, AReleaseWaitsForASessionWithinBounds) {
 }
 
 TEST(Workers, AReleaseThatFailedDoesNotWait) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   world.join_ours("Worker");
   world.heard(alice);
   world.request(alice, "RELEASE", R"({"name":"Worker"})");
-  world.host_done(world.asked_of_hosts<EndHost>().at(0).id, fail("it will not"));
+  world.host_done(world.asked_of_hosts<StopHost>().at(0).id, fail("it will not"));
   EXPECT_EQ(text(result(world, alice, "RELEASE_RESULT"), "error"), "it will not");
 }
 
 TEST(Workers, WhatIsBeingStartedIsReleasedLater) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   world.heard(alice);
   world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude"})");
   world.request(alice, "RELEASE", R"({"name":"Worker"})");
   EXPECT_EQ(text(result(world, alice, "RELEASE_RESULT"), "code"), "BUSY");
-  EXPECT_TRUE(world.asked_of_hosts<EndHost>().empty());
+  EXPECT_TRUE(world.asked_of_hosts<StopHost>().empty());
 }
 
 TEST(Workers, AreListed) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   world.heard(alice);
   world.request(alice, "LIST_WORKERS", "{}", "w1");
@@ -331,7 +331,7 @@ TEST(Workers, AreListed) {
   worker.spawner = "Alice";
   worker.started = 5;
   worker.pid = 7;
-  world.hosts(world.asked_of_hosts<AskHosts>().at(0).id, std::vector{worker});
+  world.hosts(world.asked_of_hosts<ListHosts>().at(0).id, std::vector{worker});
   const auto answer = result(world, alice, "LIST_WORKERS_RESULT");
   EXPECT_EQ(text(answer, "replyTo"), "w1");
   const auto& row = answer.at("workers").as_array().at(0).as_object();
@@ -342,7 +342,7 @@ TEST(Workers, AreListed) {
 }
 
 TEST(Workers, OpenQuestionsAreBounded) {
-  World world{BrokerLimits{.max_open_queries = 2}};
+  BrokerFixture world{BrokerLimits{.max_open_queries = 2}};
   const auto alice = world.join("Alice");
   for (int i = 0; i < 3; ++i) world.request(alice, "RELEASE", R"({"name":"Worker"})", format("r{}", i));
   const auto refused = result(world, alice, "RELEASE_RESULT");
@@ -351,17 +351,17 @@ TEST(Workers, OpenQuestionsAreBounded) {
 }
 
 TEST(Workers, AnswersForThoseWhoLeftAreDropped) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   world.request(alice, "RELEASE", R"({"name":"Worker"})");
   world.leave(alice);
   world.heard(alice);
-  world.host_done(world.asked_of_hosts<EndHost>().at(0).id, {});
+  world.host_done(world.asked_of_hosts<StopHost>().at(0).id, {});
   EXPECT_TRUE(world.heard(alice).empty());
 }
 
 TEST(Workers, ModelsAreNotChangedFromHere) {
-  World world;
+  BrokerFixture world;
   const auto alice = world.join("Alice");
   world.request(alice, "SET_MODEL", R"({"name":"Worker","model":"m"})", "m1");
   const auto answer = result(world, alice, "SET_MODEL_RESULT");
@@ -371,7 +371,7 @@ TEST(Workers, ModelsAreNotChangedFromHere) {
 
 /// An agent in a host: its session keeps messages for it.
 struct SpawnByAgent : ::testing::Test {
-  World world;
+  BrokerFixture world;
   ConnectionId alice = world.join("Alice", R"("capabilities":{"ack":true,"send_ack":true,"delivery":{"queue":true}})");
   ConnectionId person = world.join_person();
 

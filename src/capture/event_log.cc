@@ -51,27 +51,27 @@ std::string file_name_of(std::string_view session) {
   return name + ".jsonl";
 }
 
-Result<EventLog> EventLog::open(const std::string& home) {
+Result<CaptureLog> CaptureLog::open(const std::string& home) {
   auto root = RELAY_TRY(DiskDirectory::open(home));
   const auto version = RELAY_TRY(root->read("VERSION", kMaxVersionBytes));
   if (!version) RELAY_TRY(root->create_once("VERSION", kLayout));
   // Empty: another program has made it and writes it now.
   if (version && !version->empty() && *version != kLayout)
     return fail(format("{}/VERSION says this home belongs to another version of agent-relay; set RELAY_HOME", home));
-  return EventLog{RELAY_TRY(DiskDirectory::open_inside(home, {"events"}))};
+  return CaptureLog{RELAY_TRY(DiskDirectory::open_inside(home, {"events"}))};
 }
 
-Result<void> EventLog::append(const Record& record, WallMs now) {
+Result<void> CaptureLog::append(const Record& record, WallMs now) {
   const auto name = file_name_of(record.source.session);
   auto fd = RELAY_TRY(events_->open_shared(name));
   struct stat status{};
   if (::fstat(fd.get(), &status) != 0) return fail_errno(format("cannot read {}", name));
   if (static_cast<std::size_t>(status.st_size) >= kMaxFileBytes) {
-    RELAY_TRY(move_aside(name));
+    RELAY_TRY(rotate(name));
     fd = RELAY_TRY(events_->open_shared(name));
     status.st_size = 0;
   }
-  auto line = line_of(record, now);
+  auto line = encode_line(record, now);
   if (ends_in_mid_line(fd.get(), status.st_size)) line.insert(line.begin(), '\n');
   ssize_t written = 0;
   do written = ::write(fd.get(), line.data(), line.size());
@@ -83,7 +83,7 @@ Result<void> EventLog::append(const Record& record, WallMs now) {
 }
 
 /// Whoever else is doing it does it for us too: until then lines go to the end of the full file.
-Result<void> EventLog::move_aside(const std::string& name) {
+Result<void> CaptureLog::rotate(const std::string& name) {
   const auto lock = events_->lock(".rotating");
   if (!lock) return {};
   const auto fd = RELAY_TRY(events_->open_shared(name));
@@ -95,11 +95,11 @@ Result<void> EventLog::move_aside(const std::string& name) {
   return events_->replace(older(name, 1), name);
 }
 
-Result<void> EventLog::remove_old(WallMs now) {
+Result<void> CaptureLog::remove_old(WallMs now) {
   for (const auto& name : events_->files()) {  // oldest first
     struct stat status{};
     if (::lstat((events_->path() + "/" + name).c_str(), &status) != 0) continue;
-    if (now - static_cast<WallMs>(status.st_mtim.tv_sec) * 1000 < kKeptFor.count()) break;
+    if (now - static_cast<WallMs>(status.st_mtim.tv_sec) * 1000 < kRetention.count()) break;
     RELAY_TRY(events_->remove(name));
   }
   return {};

@@ -20,7 +20,7 @@ namespace relay::capture {
 
 inline constexpr std::size_t kMaxFileBytes = 16 << 20;
 inline constexpr int kOlderFiles = 4;
-inline constexpr Millis kKeptFor = std::chrono::days{30};
+inline constexpr Millis kRetention = std::chrono::days{30};
 
 /// `$RELAY_HOME`, else `~/.relay`; an error where neither is an absolute path.
 Result<std::string> home_directory(const std::optional<std::string>& relay_home,
@@ -29,10 +29,10 @@ Result<std::string> home_directory(const std::optional<std::string>& relay_home,
 /// A file name for any session id: the id itself where that is one, else readable where possible, unique always.
 std::string file_name_of(std::string_view session);
 
-class EventLog {
+class CaptureLog {
  public:
   /// Makes the directories (0700) where they are absent. A home laid out by a later version is refused.
-  static Result<EventLog> open(const std::string& home);
+  static Result<CaptureLog> open(const std::string& home);
 
   Result<void> append(const Record& record, WallMs now);
 
@@ -40,8 +40,8 @@ class EventLog {
   Result<void> remove_old(WallMs now);
 
  private:
-  explicit EventLog(std::unique_ptr<DiskDirectory> events) : events_{std::move(events)} {}
-  Result<void> move_aside(const std::string& name);
+  explicit CaptureLog(std::unique_ptr<DiskDirectory> events) : events_{std::move(events)} {}
+  Result<void> rotate(const std::string& name);
 
   std::unique_ptr<DiskDirectory> events_;
 };

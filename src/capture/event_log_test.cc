@@ -34,9 +34,9 @@ class EventLogTest : public testing::Test {
     for (std::string line; std::getline(in, line);) lines.push_back(line);
     return lines;
   }
-  [[nodiscard]] EventLog opened() const { return *EventLog::open(home()); }
+  [[nodiscard]] CaptureLog opened() const { return *CaptureLog::open(home()); }
   static Record prompt(std::string text, std::string session = "s") {
-    return {{.session = std::move(session), .agent = "claude"}, Kind::Prompt, {{"text", std::move(text)}}};
+    return {{.session = std::move(session), .agent = "claude"}, RecordKind::Prompt, {{"text", std::move(text)}}};
   }
 
   std::string root_;
@@ -63,7 +63,7 @@ TEST_F(EventLogTest, NeverMixesLinesOfParallelPrograms) {
     if (child == 0) {
       bool good = true;
       for (int i = 0; i < kLines; ++i) {
-        auto log = EventLog::open(home());
+        auto log = CaptureLog::open(home());
         good = good && log && log->append(prompt(std::string(static_cast<std::size_t>(i) * 100, 'x')), i);
       }
       ::_exit(good ? 0 : 1);
@@ -133,7 +133,7 @@ TEST_F(EventLogTest, FollowsNoLink) {
 
   fs::remove_all(home() + "/events");
   fs::create_symlink(root_, home() + "/events");
-  EXPECT_FALSE(EventLog::open(home()));
+  EXPECT_FALSE(CaptureLog::open(home()));
 }
 
 TEST_F(EventLogTest, DoesNotWaitAtAPipe) {
@@ -146,7 +146,7 @@ TEST_F(EventLogTest, DoesNotWaitAtAPipe) {
 TEST_F(EventLogTest, LeavesALaterLayoutAlone) {
   { auto log = opened(); }
   std::ofstream{home() + "/VERSION"} << "2\n";
-  const auto refused = EventLog::open(home());
+  const auto refused = CaptureLog::open(home());
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message().find("another version"), std::string::npos);
 }
@@ -155,7 +155,7 @@ TEST_F(EventLogTest, RemovesWhatNobodyWroteToForLong) {
   auto log = opened();
   ASSERT_TRUE(log.append(prompt("old", "old"), 1));
   ASSERT_TRUE(log.append(prompt("new", "new"), 1));
-  fs::last_write_time(file("old.jsonl"), fs::file_time_type::clock::now() - kKeptFor - std::chrono::hours{1});
+  fs::last_write_time(file("old.jsonl"), fs::file_time_type::clock::now() - kRetention - std::chrono::hours{1});
   ASSERT_TRUE(log.remove_old(SystemClock{}.now().wall));
   EXPECT_FALSE(fs::exists(file("old.jsonl")));
   EXPECT_TRUE(fs::exists(file("new.jsonl")));

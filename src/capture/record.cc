@@ -23,7 +23,7 @@ json::string text_of(std::string_view text) { return json::string{text.data(), t
 /// The longest beginning whose JSON fits.
 json::value cut_to(std::string_view text, std::size_t max_bytes) {
   for (auto room = max_bytes;; room /= 2) {
-    json::value value = text_of(text::cut_at_letter(text, room));
+    json::value value = text_of(text::truncate_utf8(text, room));
     if (json::serialize(value).size() <= max_bytes) return value;
   }
 }
@@ -42,7 +42,7 @@ json::object bounded(const json::object& data) {
       kept[member.key()] = cut_to(text != nullptr ? std::string_view{text->data(), text->size()} : serialized, most);
     }
     const bool whole = serialized.size() <= most;
-    if (!whole && cut.size() < 64) cut.push_back(text_of(text::cut_at_letter(member.key(), 128)));
+    if (!whole && cut.size() < 64) cut.push_back(text_of(text::truncate_utf8(member.key(), 128)));
     const auto* now = kept.if_contains(member.key());
     const auto used = now == nullptr ? 0 : json::serialize(*now).size() + 6 * member.key().size() + 4;
     room -= std::min(room, used);
@@ -55,14 +55,14 @@ json::value short_text(const std::string& text) { return cut_to(text, kMaxSource
 
 }  // namespace
 
-std::string_view name_of(Kind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
+std::string_view name_of(RecordKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
 
 Result<Record> note(Source source, std::string_view type, std::string_view text) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_' || c == '-'; };
   if (type.empty() || type.size() > kMaxNoteTypeBytes || !std::ranges::all_of(type, is_letter))
     return fail(format("the type of a note is a word of 1 to {} small letters, like decision", kMaxNoteTypeBytes));
   if (text.empty()) return fail("a note needs a text");
-  return Record{std::move(source), Kind::Note, {{"type", text_of(type)}, {"text", text_of(text)}}};
+  return Record{std::move(source), RecordKind::Note, {{"type", text_of(type)}, {"text", text_of(text)}}};
 }
 
 Result<KeptRecord> parse_record(std::string_view line) {
@@ -70,17 +70,18 @@ Result<KeptRecord> parse_record(std::string_view line) {
   if (integer_member(object, "v") != kVersion) return fail("the line has another version");
   const auto text = [&](std::string_view name) { return string_member(object, name).value_or(""); };
   const auto kind = std::ranges::find(kKinds, text("kind"));
-  KeptRecord kept{.at = integer_member(object, "ts").value_or(0),
-                  .record = {.source = {.session = text("session"),
-                                        .agent = text("agent"),
-                                        .working_directory = text("cwd"),
-                                        .name = text("name")},
-                             .kind = kind == kKinds.end() ? Kind::Other : static_cast<Kind>(kind - kKinds.begin())}};
+  KeptRecord kept{
+      .at = integer_member(object, "ts").value_or(0),
+      .record = {.source = {.session = text("session"),
+                            .agent = text("agent"),
+                            .working_directory = text("cwd"),
+                            .name = text("name")},
+                 .kind = kind == kKinds.end() ? RecordKind::Other : static_cast<RecordKind>(kind - kKinds.begin())}};
   if (const auto* data = object_member(object, "data")) kept.record.data = *data;
   return kept;
 }
 
-std::string line_of(Record record, WallMs now) {
+std::string encode_line(Record record, WallMs now) {
   json::value data = std::move(record.data);
   redact(data);
   json::object line{{"v", kVersion},

@@ -19,7 +19,7 @@ inline constexpr std::size_t kMaxFieldBytes = 32 * 1024;  // of one member of `d
 inline constexpr std::size_t kMaxDataBytes = 96 * 1024;   // of all of them
 inline constexpr std::size_t kMaxLineBytes = 256 * 1024;
 
-enum class Kind : std::uint8_t {
+enum class RecordKind : std::uint8_t {
   SessionStart,
   Prompt,
   ToolCall,
@@ -35,7 +35,7 @@ enum class Kind : std::uint8_t {
   Note,
   Other,
 };
-std::string_view name_of(Kind kind);
+std::string_view name_of(RecordKind kind);
 
 /// Whose it is.
 struct Source {
@@ -47,7 +47,7 @@ struct Source {
 
 struct Record {
   Source source = {};
-  Kind kind = Kind::Other;
+  RecordKind kind = RecordKind::Other;
   json::object data = {};
 };
 
@@ -64,6 +64,6 @@ Result<KeptRecord> parse_record(std::string_view line);
 
 /// With secrets redacted and everything cut to its limits; ends with a newline. Members of `data` that were cut or left
 /// out are named in `data.cut`.
-std::string line_of(Record record, WallMs now);
+std::string encode_line(Record record, WallMs now);
 
 }  // namespace relay::capture

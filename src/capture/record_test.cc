@@ -16,7 +16,7 @@ json::object read(const std::string& line) {
 const Source kSource{.session = "s-1", .agent = "claude", .working_directory = "/home/agent/proj", .name = "Alice"};
 
 TEST(Record, IsOneLine) {
-  EXPECT_EQ(line_of({kSource, Kind::Prompt, {{"text", "greet\nbob"}}}, 1794729664000),
+  EXPECT_EQ(encode_line({kSource, RecordKind::Prompt, {{"text", "greet\nbob"}}}, 1794729664000),
             R"({"v":1,"ts":1794729664000,"session":"s-1","agent":"claude","kind":"prompt","cwd":"/home/agent/proj",)"
             R"("name":"Alice","data":{"text":"greet\nbob"}})"
             "\n");
@@ -24,15 +24,15 @@ TEST(Record, IsOneLine) {
 
 TEST(Record, SaysWhatItCut) {
   const std::string longer(kMaxFieldBytes * 2, 'x');
-  const auto line = read(line_of({kSource,
-                                  Kind::ToolResult,
-                                  {{"tool", "Bash"},
-                                   {"input", json::object{{"content", longer}}},
-                                   {"escaped", std::string(kMaxFieldBytes, '\x01')},
-                                   {"one", longer},
-                                   {"two", longer},
-                                   {"after", "y"}}},
-                                 0));
+  const auto line = read(encode_line({kSource,
+                                      RecordKind::ToolResult,
+                                      {{"tool", "Bash"},
+                                       {"input", json::object{{"content", longer}}},
+                                       {"escaped", std::string(kMaxFieldBytes, '\x01')},
+                                       {"one", longer},
+                                       {"two", longer},
+                                       {"after", "y"}}},
+                                     0));
   const auto& data = *object_member(line, "data");
   EXPECT_EQ(string_member(data, "tool"), "Bash");
   EXPECT_TRUE(string_member(data, "input")->starts_with(R"({"content":"xxx)"));
@@ -43,19 +43,20 @@ TEST(Record, SaysWhatItCut) {
 TEST(Record, StaysBoundedHoweverMuchThereIs) {
   json::object many;
   for (int i = 0; i < 2'000; ++i) many[std::string(100, 'k') + std::to_string(i)] = std::string(200, '\x02');
-  read(line_of({{.session = std::string(1 << 20, '\x01')}, Kind::Other, many}, 0));
+  read(encode_line({{.session = std::string(1 << 20, '\x01')}, RecordKind::Other, many}, 0));
 }
 
 TEST(Record, RedactsBeforeItCuts) {
   const std::string filler(kMaxFieldBytes - 20, 'x');
-  const auto line = line_of({kSource, Kind::Prompt, {{"text", filler + " ghp_Abc123Def456Ghi789Jkl012Mno345"}}}, 0);
+  const auto line =
+      encode_line({kSource, RecordKind::Prompt, {{"text", filler + " ghp_Abc123Def456Ghi789Jkl012Mno345"}}}, 0);
   EXPECT_EQ(line.find("ghp_"), std::string::npos);
 }
 
 TEST(Note, HasATypeAndAText) {
   const auto made = note(kSource, "decision", "we use SQLite");
   ASSERT_TRUE(made);
-  EXPECT_EQ(made->kind, Kind::Note);
+  EXPECT_EQ(made->kind, RecordKind::Note);
   EXPECT_EQ(string_member(made->data, "type"), "decision");
   EXPECT_FALSE(note(kSource, "", "text"));
   EXPECT_FALSE(note(kSource, "Two words", "text"));

@@ -8,7 +8,7 @@ namespace relay::capture {
 namespace {
 
 // Put together here, so that no tool takes this file for a leak.
-const std::string kLetters = "Abc123Def456Ghi789Jkl012Mno345Pqr678Stu9";
+const std::string kAlphabet = "Abc123Def456Ghi789Jkl012Mno345Pqr678Stu9";
 
 struct Row {
   std::string text;
@@ -18,29 +18,29 @@ struct Row {
 
 std::vector<Row> secrets() {
   const std::string hex = "0123456789abcdef0123456789abcdef0123456789abcdef";
-  const std::string jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0." + kLetters;
+  const std::string jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0." + kAlphabet;
   const std::string pem =
       "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk\nAAAA\n-----END OPENSSH PRIVATE KEY-----";
   std::vector<Row> rows;
   for (const auto& [secret, kind] : std::vector<std::pair<std::string, std::string>>{
-           {"sk-ant-" + ("api03-" + kLetters), "anthropic"},
-           {"sk-" + ("proj-" + kLetters), "openai"},
-           {"sk-" + kLetters, "openai"},
-           {"sk_" + ("live_" + kLetters), "stripe"},
-           {"ghp_" + kLetters, "github"},
-           {"gho_" + kLetters, "github"},
-           {"github_pat_" + kLetters, "github"},
-           {"glpat-" + kLetters.substr(0, 20), "gitlab"},
+           {"sk-ant-" + ("api03-" + kAlphabet), "anthropic"},
+           {"sk-" + ("proj-" + kAlphabet), "openai"},
+           {"sk-" + kAlphabet, "openai"},
+           {"sk_" + ("live_" + kAlphabet), "stripe"},
+           {"ghp_" + kAlphabet, "github"},
+           {"gho_" + kAlphabet, "github"},
+           {"github_pat_" + kAlphabet, "github"},
+           {"glpat-" + kAlphabet.substr(0, 20), "gitlab"},
            {"AKIA" + std::string{"IOSFODNN7EXAMPLE"}, "aws"},
-           {"xoxb-" + kLetters, "slack"},
-           {"xapp-" + kLetters, "slack"},
-           {"AIza" + kLetters.substr(0, 35), "google"},
-           {"ya29." + kLetters, "google"},
-           {"npm_" + kLetters.substr(0, 36), "npm"},
-           {"hf_" + kLetters.substr(0, 34), "huggingface"},
+           {"xoxb-" + kAlphabet, "slack"},
+           {"xapp-" + kAlphabet, "slack"},
+           {"AIza" + kAlphabet.substr(0, 35), "google"},
+           {"ya29." + kAlphabet, "google"},
+           {"npm_" + kAlphabet.substr(0, 36), "npm"},
+           {"hf_" + kAlphabet.substr(0, 34), "huggingface"},
            {"dop_v1_" + hex, "digitalocean"},
-           {"SG." + kLetters + "." + kLetters, "sendgrid"},
-           {"hvs." + kLetters, "vault"},
+           {"SG." + kAlphabet + "." + kAlphabet, "sendgrid"},
+           {"hvs." + kAlphabet, "vault"},
            {"AGE-SECRET-KEY-1" + std::string{"QQQQQQQQQQQQQQQQQQQQQQQQ"}, "age"},
            {jwt, "jwt"},
            {pem, "private-key"},
@@ -51,7 +51,7 @@ std::vector<Row> secrets() {
   }
   rows.push_back({"curl -H 'Authorization: Bearer abcdefghijk' x", "abcdefghijk", "authorization"});
   rows.push_back({R"(curl -H \"Authorization: Basic dXNlcjpwYXNz\" x)", "dXNlcjpwYXNz", "authorization"});
-  rows.push_back({"it sent bearer " + kLetters, kLetters, "bearer"});
+  rows.push_back({"it sent bearer " + kAlphabet, kAlphabet, "bearer"});
   rows.push_back({"psql postgres://bob:hunter22@db/x", "hunter22", "password"});
   rows.push_back({"curl -u bob:hunter22 http://x", "hunter22", "password"});
   rows.push_back({"DB_PASSWORD=hunter ./run", "hunter", "assigned"});
@@ -121,7 +121,7 @@ TEST(Redact, LooksIntoJsonAndAtItsNames) {
   json::value value = json::object{{"command", "TOKEN=abcdefgh run"},
                                    {"env", json::object{{"API_KEY", "short"}, {"input_tokens", "many"}}},
                                    {"Authorization", json::array{"one", "two"}},
-                                   {"list", json::array{1, "ghp_" + kLetters}}};
+                                   {"list", json::array{1, "ghp_" + kAlphabet}}};
   redact(value);
   EXPECT_EQ(json::serialize(value),
             R"({"command":"TOKEN=[redacted:assigned] run","env":{"API_KEY":"[redacted:named]","input_tokens":"many"},)"

@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 constexpr Millis kVersionLimit{5'000};  // agents that run on Node take one or two seconds
 constexpr std::uintmax_t kMaxConfigBytes = 16U << 20;
-constexpr std::array kAgentsWithHooks = {hooks::Agent::Claude, hooks::Agent::Codex, hooks::Agent::Gemini};
+constexpr std::array kAgentsWithHooks = {hooks::AgentCli::Claude, hooks::AgentCli::Codex, hooks::AgentCli::Gemini};
 
 struct Installed {
   profiles::Profile profile;
@@ -51,11 +51,11 @@ std::string along_path(const Context& context, const std::string& program) {
 }
 
 /// Whose profile names programs that are on PATH; a user's own profile stands in for the one of its name.
-std::vector<Installed> installed_agents(const Context& context, const std::vector<profiles::OwnProfile>& own) {
+std::vector<Installed> installed_agents(const Context& context, const std::vector<profiles::UserProfile>& own) {
   std::vector<Installed> found;
   for (const auto& builtin : profiles::builtin_profiles()) {
     const auto read = profiles::read_profile(builtin.toml, builtin.path);
-    const auto profile = read ? profiles::profile_named(read->name, own) : read;
+    const auto profile = read ? profiles::find_profile(read->name, own) : read;
     if (!profile || profile->name == profiles::kGeneric) continue;
     for (const auto& command : profile->commands)
       if (auto path = along_path(context, command); !path.empty()) {
@@ -66,8 +66,8 @@ std::vector<Installed> installed_agents(const Context& context, const std::vecto
   return found;
 }
 
-void check_versions(const Context& context, const std::vector<profiles::OwnProfile>& own,
-                    std::vector<Finding>& findings) {
+void check_versions(const Context& context, const std::vector<profiles::UserProfile>& own,
+                    std::vector<CheckResult>& findings) {
   const auto installed = installed_agents(context, own);
   if (installed.empty())
     return findings.push_back(
@@ -97,7 +97,7 @@ void check_versions(const Context& context, const std::vector<profiles::OwnProfi
   }
 }
 
-Finding check_own_profiles(const Context& context, const std::vector<profiles::OwnProfile>& own) {
+CheckResult check_own_profiles(const Context& context, const std::vector<profiles::UserProfile>& own) {
   for (const auto& file : own)
     if (const auto read = profiles::read_profile(file.toml, file.path); !read)
       return problem("profiles", read.error().message(), "correct it or remove it: it is not used");
@@ -106,7 +106,7 @@ Finding check_own_profiles(const Context& context, const std::vector<profiles::O
 }
 
 /// Claude Code and Codex need them only when they are started without us, so that none is no problem.
-Finding check_hooks(const Context& context) {
+CheckResult check_hooks(const Context& context) {
   const auto environment = pty::inherited_environment();
   const auto program = program_along_path(context.environment("PATH").value_or(""));
   std::string installed;
@@ -118,11 +118,12 @@ Finding check_hooks(const Context& context) {
     const auto status = hooks::status_of(agent, *file, program.value_or(""), environment);
     if (!status.problem.empty())
       return problem("hooks", relay::format("{}: {}", file->path, status.problem), "correct the file");
-    if (status.presence == hooks::Presence::No) continue;
+    if (status.presence == hooks::InstallState::No) continue;
     const auto again = relay::format("run: agent-relay hooks install {}", name);
     if (status.stale)
       return problem("hooks", relay::format("{} calls {}, which is not this program", name, status.program), again);
-    if (status.presence == hooks::Presence::Partly) return problem("hooks", "some are missing in " + file->path, again);
+    if (status.presence == hooks::InstallState::Partly)
+      return problem("hooks", "some are missing in " + file->path, again);
     if (!status.forbidden.empty())
       return note("hooks", relay::format("those of {} will not run: {}", name, status.forbidden),
                   "allow them there, or start it with agent-relay");
@@ -223,7 +224,7 @@ McpServers mcp_servers(const Context& context) {
   return found;
 }
 
-Finding check_mcp(const Context& context) {
+CheckResult check_mcp(const Context& context) {
   const auto servers = mcp_servers(context);
   std::string files;
   for (const auto& [file, command] : servers.entries) {
@@ -241,9 +242,9 @@ Finding check_mcp(const Context& context) {
 
 }  // namespace
 
-std::optional<Finding> hooks_unobserved(const Context& context) {
+std::optional<CheckResult> hooks_unobserved(const Context& context) {
   const auto ours = capture::home_directory(context.environment("RELAY_HOME"), context.environment("HOME"));
-  auto daemon = reach_daemon(context);
+  auto daemon = connect_daemon(context);
   if (!ours || !daemon) return std::nullopt;
   const auto state = ask_daemon_state(*daemon, context.project.root);
   std::error_code none;
@@ -260,8 +261,8 @@ std::optional<Finding> hooks_unobserved(const Context& context) {
                     state->capture_home));
 }
 
-std::vector<Finding> examine_agents(const Context& context) {
-  std::vector<Finding> findings;
+std::vector<CheckResult> examine_agents(const Context& context) {
+  std::vector<CheckResult> findings;
   const auto own = own_profiles(context.home);
   check_versions(context, own, findings);
   findings.push_back(check_own_profiles(context, own));

@@ -9,9 +9,9 @@
 
 namespace relay::cli {
 
-std::vector<Finding> examine_agents(const Context& context);
+std::vector<CheckResult> examine_agents(const Context& context);
 
 /// Hooks of agents that are started from here write where the running daemon does not look, so it observes none of them.
-std::optional<Finding> hooks_unobserved(const Context& context);
+std::optional<CheckResult> hooks_unobserved(const Context& context);
 
 }  // namespace relay::cli

@@ -4,8 +4,8 @@
 
 namespace relay::cli {
 
-std::string shown_in(const json::object& object, std::string_view name) {
-  return sanitised(string_member(object, name).value_or(""), Lines::Join);
+std::string display_field(const json::object& object, std::string_view name) {
+  return sanitize(string_member(object, name).value_or(""), Lines::Join);
 }
 
 WallMs time_in(const json::object& object, std::string_view name) {

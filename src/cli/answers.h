@@ -11,7 +11,7 @@
 namespace relay::cli {
 
 /// A text in one line, sanitised; empty when it is absent.
-std::string shown_in(const json::object& object, std::string_view name);
+std::string display_field(const json::object& object, std::string_view name);
 /// A moment, or 0.
 WallMs time_in(const json::object& object, std::string_view name);
 /// The objects of an array; what is none is passed over. They live as long as `object`.

@@ -37,17 +37,17 @@ bool leaves_view(const terminal::InputPiece& piece) {
 
 terminal::Size cells_of(pty::WindowSize size) { return {size.columns, size.rows}; }
 
-class Attachment final : public pty::PersonTerminalListener, public net::StreamListener {
+class Attachment final : public pty::UserTerminalListener, public net::StreamListener {
  public:
   Attachment(net::AsioLoop& loop, const host::HostRecord& record, AttachMode mode)
       : loop_{loop}, record_{record}, mode_{mode} {}
 
-  Result<Attached> run() {
-    if (!pty::PersonTerminal::is_one())
+  Result<AttachResult> run() {
+    if (!pty::UserTerminal::is_one())
       return fail(Errc::Refused, relay::format("attach needs a terminal; to print the screen once: agent-relay attach "
                                                "{} --print",
                                                record_.name));
-    person_ = RELAY_TRY(pty::PersonTerminal::open(loop_, *this));
+    person_ = RELAY_TRY(pty::UserTerminal::open(loop_, *this));
     window_.emplace(cells_of(person_->size()));
     window_->set_notice(relay::format(" {} {} - leave with Ctrl-] ",
                                       mode_ == AttachMode::Drive ? "driving" : "watching", record_.name));
@@ -57,7 +57,7 @@ class Attachment final : public pty::PersonTerminalListener, public net::StreamL
       stream_->start(*this);
       ask_to_attach();
     });
-    net::Signals signals{loop_, {SIGTERM, SIGINT, SIGHUP}, [this](int) { finish(Attached{}); }};
+    net::Signals signals{loop_, {SIGTERM, SIGINT, SIGHUP}, [this](int) { finish(AttachResult{}); }};
     loop_.run();
     stream_.reset();
     person_.reset();
@@ -67,7 +67,7 @@ class Attachment final : public pty::PersonTerminalListener, public net::StreamL
  private:
   using Unexpected = std::unexpected<Error>;
 
-  void finish(Result<Attached> outcome) {
+  void finish(Result<AttachResult> outcome) {
     if (outcome_) return;
     outcome_ = std::move(outcome);
     person_->leave_raw();
@@ -113,7 +113,7 @@ class Attachment final : public pty::PersonTerminalListener, public net::StreamL
     if (bool_member(object, "ok") == false)
       return finish(fail(Errc::Refused, string_member(object, "error").value_or("refused")));
     if (event == "exit")
-      return finish(Attached{AttachEnd::AgentEnded, static_cast<int>(integer_member(object, "code").value_or(0))});
+      return finish(AttachResult{AttachEnd::AgentEnded, static_cast<int>(integer_member(object, "code").value_or(0))});
     if (event != "resized" && string_member(object, "re") != "attach") return;
     const terminal::Size size{static_cast<int>(integer_member(object, "columns").value_or(80)),
                               static_cast<int>(integer_member(object, "rows").value_or(24))};
@@ -124,8 +124,8 @@ class Attachment final : public pty::PersonTerminalListener, public net::StreamL
 
   void begin_showing() {
     if (const auto raw = person_->enter_raw(); !raw) return finish(Unexpected{raw.error()});
-    (void)person_->set_restore_bytes(terminal::Window::closing());
-    person_->write(terminal::Window::opening());
+    (void)person_->set_restore_bytes(terminal::Viewport::closing());
+    person_->write(terminal::Viewport::opening());
     notice_timer_ = loop_.after(kNoticeTime, [this] {
       window_->set_notice("");
       paint_soon();
@@ -147,15 +147,15 @@ class Attachment final : public pty::PersonTerminalListener, public net::StreamL
                         : nullptr;
   }
   void take(const std::vector<terminal::InputPiece>& pieces) {
-    std::string typed(1, host::kTerminalMark);
+    std::string typed(1, host::kTerminalFrameByte);
     for (const auto& piece : pieces) {
-      if (mode_ == AttachMode::Drive ? is_leave_key(piece.bytes) : leaves_view(piece)) return finish(Attached{});
+      if (mode_ == AttachMode::Drive ? is_leave_key(piece.bytes) : leaves_view(piece)) return finish(AttachResult{});
       const bool misplaced = piece.kind == terminal::InputKind::Mouse && window_->rows_above() > 0;
       if (piece.kind != terminal::InputKind::Reply && !misplaced) typed += piece.bytes;
     }
     if (mode_ != AttachMode::Drive || !stream_ || typed.size() == 1) return;
     for (std::size_t from = 1; from < typed.size(); from += kMaxTypedBytes)
-      send(host::kTerminalMark + typed.substr(from, kMaxTypedBytes));
+      send(host::kTerminalFrameByte + typed.substr(from, kMaxTypedBytes));
   }
   void on_written(std::size_t bytes_left) override {
     if (bytes_left == 0) paint_soon();
@@ -171,7 +171,7 @@ class Attachment final : public pty::PersonTerminalListener, public net::StreamL
   }
   void on_continued() override {
     window_->forget();
-    person_->write(terminal::Window::opening());
+    person_->write(terminal::Viewport::opening());
     paint_soon();
   }
 
@@ -204,21 +204,21 @@ class Attachment final : public pty::PersonTerminalListener, public net::StreamL
   const host::HostRecord& record_;
   AttachMode mode_;
   net::UnixNetwork network_{loop_};
-  std::unique_ptr<pty::PersonTerminal> person_;
+  std::unique_ptr<pty::UserTerminal> person_;
   std::unique_ptr<net::Stream> stream_;
   protocol::FrameReader reader_;
   std::optional<terminal::Screen> screen_;
-  std::optional<terminal::Window> window_;
+  std::optional<terminal::Viewport> window_;
   terminal::InputSplitter splitter_;
   SteadyTime painted_{};
   std::optional<SteadyTime> frame_since_;
-  std::optional<Result<Attached>> outcome_;
+  std::optional<Result<AttachResult>> outcome_;
   std::unique_ptr<net::Timer> paint_timer_, notice_timer_, escape_timer_, frame_timer_;
 };
 
 }  // namespace
 
-Result<Attached> attach_to(const host::HostRecord& record, AttachMode mode) {
+Result<AttachResult> attach_to(const host::HostRecord& record, AttachMode mode) {
   net::AsioLoop loop;
   Attachment attachment{loop, record, mode};
   return attachment.run();

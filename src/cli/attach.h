@@ -15,12 +15,12 @@ namespace relay::cli {
 enum class AttachMode { View, Drive };
 enum class AttachEnd { Left, AgentEnded };
 
-struct Attached {
+struct AttachResult {
   AttachEnd end = AttachEnd::Left;
   int code = 0;  // of the agent, when it ended
 };
 
 /// Leaves with Ctrl-]; while viewing also with q and Ctrl-C.
-Result<Attached> attach_to(const host::HostRecord& record, AttachMode mode);
+Result<AttachResult> attach_to(const host::HostRecord& record, AttachMode mode);
 
 }  // namespace relay::cli

@@ -18,7 +18,7 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::size_t kDigestLetters = 16;
+constexpr std::size_t kDigestLength = 16;
 constexpr std::size_t kMaxSafeNameBytes = 100;
 constexpr std::size_t kMaxNameBytes = 255;
 
@@ -124,7 +124,7 @@ Result<std::vector<Attachment>> keep_attachments(const std::string& project_root
     const auto& file = files[i];
     const auto content = RELAY_TRY(content_of(file));
     auto digest = sha256_hex(content);
-    const auto name = relay::format("{}-{}", digest.substr(0, kDigestLetters), safe_file_name(file));
+    const auto name = relay::format("{}-{}", digest.substr(0, kDigestLength), safe_file_name(file));
     if (!is_kept(*directory, name, digest)) {
       if (const auto there = bytes_in(*directory); there + content.size() > most_kept)
         return fail(Errc::TooLarge,

@@ -97,7 +97,7 @@ TEST_F(Attachments, ANameThatCouldEndALineIsRefusedBeforeAnythingIsCopied) {
   for (const auto* name : {"two\nlines", "a\rb", "bell\a", "escape\x1b[2J", "delete\x7f"}) {
     const auto refused = keep_attachments(root_, {file("fine.txt", "x"), file(name, "y")});
     ASSERT_FALSE(refused.has_value()) << name;
-    EXPECT_EQ(ending_of(refused.error()).code, ExitCode::Refused);
+    EXPECT_EQ(exit_reason(refused.error()).code, ExitCode::Refused);
     EXPECT_FALSE(text::has_control_characters(refused.error().message()));
     EXPECT_NE(refused.error().message().find("rename it first"), std::string::npos) << refused.error().message();
   }
@@ -110,7 +110,7 @@ TEST_F(Attachments, HaveBounds) {
   fs::resize_file(large, kMaxAttachmentBytes + 1);
   const auto refused = keep_attachments(root_, {large});
   ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(ending_of(refused.error()).code, ExitCode::Refused);
+  EXPECT_EQ(exit_reason(refused.error()).code, ExitCode::Refused);
   EXPECT_NE(refused.error().message().find("at most 16.8 MB"), std::string::npos) << refused.error().message();
   EXPECT_NE(error_of(std::vector<std::string>(protocol::kMaxAttachments + 1, large)).find("17 files are attached"),
             std::string::npos);

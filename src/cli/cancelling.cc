@@ -13,12 +13,12 @@ namespace relay::cli {
 namespace {
 
 /// When it ended, and why: more may have been proved of it since.
-Cancelling::TooLate ended(const json::object& delivery, std::string state) {
-  Cancelling::TooLate late{string_member(delivery, "deliveryId").value_or(""),
-                           string_member(delivery, "to").value_or(""),
-                           std::move(state),
-                           {},
-                           0};
+CancelResult::TooLate ended(const json::object& delivery, std::string state) {
+  CancelResult::TooLate late{string_member(delivery, "deliveryId").value_or(""),
+                             string_member(delivery, "to").value_or(""),
+                             std::move(state),
+                             {},
+                             0};
   for (const auto* entry : objects_in(delivery, "history")) {
     if (string_member(*entry, "state") != late.state) continue;
     if (late.at == 0) late.at = time_in(*entry, "at");
@@ -27,7 +27,7 @@ Cancelling::TooLate ended(const json::object& delivery, std::string state) {
   return late;
 }
 
-std::string sentence_on(const Cancelling::TooLate& late, WallMs now) {
+std::string sentence_on(const CancelResult::TooLate& late, WallMs now) {
   const auto when = short_time(late.at, now);
   if (late.state == "delivered") return relay::format("too late: delivered to {} at {}", late.to, when);
   return relay::format("too late: for {} it was {} at {}{}{}", late.to,
@@ -37,9 +37,9 @@ std::string sentence_on(const Cancelling::TooLate& late, WallMs now) {
 
 }  // namespace
 
-Cancelling cancelling_of(const json::object& trace, const std::vector<std::string>& deliveries,
-                         const std::map<std::string, std::string>& refused) {
-  Cancelling outcome;
+CancelResult cancelling_of(const json::object& trace, const std::vector<std::string>& deliveries,
+                           const std::map<std::string, std::string>& refused) {
+  CancelResult outcome;
   for (const auto* delivery : objects_in(trace, "deliveries")) {
     const auto id = string_member(*delivery, "deliveryId").value_or("");
     if (std::ranges::find(deliveries, id) == deliveries.end()) continue;
@@ -47,7 +47,7 @@ Cancelling cancelling_of(const json::object& trace, const std::vector<std::strin
     const auto no = refused.find(id);
     if (state == "cancelled" && no == refused.end())  // by us; refused, it was before
       outcome.cancelled.push_back(id);
-    else if (has_ended(state))
+    else if (is_final_state(state))
       outcome.too_late.push_back(ended(*delivery, std::move(state)));
     else {
       outcome.asked.push_back(id);
@@ -57,20 +57,20 @@ Cancelling cancelling_of(const json::object& trace, const std::vector<std::strin
   return outcome;
 }
 
-ExitCode ending_of(const Cancelling& cancelling) {
-  if (!cancelling.too_late.empty()) return ExitCode::No;
+ExitCode ending_of(const CancelResult& cancelling) {
+  if (!cancelling.too_late.empty()) return ExitCode::Failed;
   if (!cancelling.kept.empty()) return ExitCode::Refused;
-  return cancelling.asked.empty() ? ExitCode::Yes : ExitCode::TimedOut;
+  return cancelling.asked.empty() ? ExitCode::Ok : ExitCode::TimedOut;
 }
 
-std::string success_of(const Cancelling& cancelling, const std::string& id) {
+std::string success_of(const CancelResult& cancelling, const std::string& id) {
   const auto count = cancelling.cancelled.size();
   if (count == 0) return "";
-  return relay::format("{} cancelled{}\n", sanitised(id, Lines::Join),
+  return relay::format("{} cancelled{}\n", sanitize(id, Lines::Join),
                        count == 1 ? "" : relay::format(", for {} recipients", count));
 }
 
-std::string trouble_with(const Cancelling& cancelling, const std::string& id, WallMs now) {
+std::string error_with(const CancelResult& cancelling, const std::string& id, WallMs now) {
   std::string text;
   const auto add = [&](const std::string& sentence) { text += (text.empty() ? "" : "; ") + sentence; };
   for (const auto& late : cancelling.too_late) add(sentence_on(late, now));
@@ -81,7 +81,7 @@ std::string trouble_with(const Cancelling& cancelling, const std::string& id, Wa
   return text;
 }
 
-json::object as_json(const Cancelling& cancelling, const std::string& trouble) {
+json::object as_json(const CancelResult& cancelling, const std::string& trouble) {
   json::array too_late;
   for (const auto& late : cancelling.too_late) {
     json::object one{{"deliveryId", late.delivery}, {"to", late.to}, {"state", late.state}, {"at", late.at}};
@@ -91,7 +91,8 @@ json::object as_json(const Cancelling& cancelling, const std::string& trouble) {
   json::object all{{"cancelled", json::array(cancelling.cancelled.begin(), cancelling.cancelled.end())},
                    {"tooLate", std::move(too_late)},
                    {"asked", json::array(cancelling.asked.begin(), cancelling.asked.end())}};
-  if (!trouble.empty()) all["error"] = json::object{{"code", word_of(ending_of(cancelling))}, {"message", trouble}};
+  if (!trouble.empty())
+    all["error"] = json::object{{"code", error_code_name(ending_of(cancelling))}, {"message", trouble}};
   return all;
 }
 

@@ -14,7 +14,7 @@
 
 namespace relay::cli {
 
-struct Cancelling {
+struct CancelResult {
   struct TooLate {
     std::string delivery, to, state, reason;
     WallMs at = 0;
@@ -28,16 +28,16 @@ struct Cancelling {
   [[nodiscard]] bool settled() const { return asked.size() == kept.size(); }
 };
 /// `refused`: the daemon's sentences about those that it would not cancel.
-Cancelling cancelling_of(const json::object& trace, const std::vector<std::string>& deliveries,
-                         const std::map<std::string, std::string>& refused = {});
+CancelResult cancelling_of(const json::object& trace, const std::vector<std::string>& deliveries,
+                           const std::map<std::string, std::string>& refused = {});
 
 /// All were cancelled, or why not.
-ExitCode ending_of(const Cancelling& cancelling);
+ExitCode ending_of(const CancelResult& cancelling);
 /// `7kq2m9xa cancelled`, a line; empty when nothing was.
-std::string success_of(const Cancelling& cancelling, const std::string& id);
+std::string success_of(const CancelResult& cancelling, const std::string& id);
 /// `too late: delivered to Bob at 14:03:07`; `asked to give it back; no answer yet: …`; empty when all were cancelled.
-std::string trouble_with(const Cancelling& cancelling, const std::string& id, WallMs now);
+std::string error_with(const CancelResult& cancelling, const std::string& id, WallMs now);
 /// `{"cancelled":[…],"tooLate":[…],"asked":[…]}`, with an `error` when there is trouble.
-json::object as_json(const Cancelling& cancelling, const std::string& trouble);
+json::object as_json(const CancelResult& cancelling, const std::string& trouble);
 
 }  // namespace relay::cli

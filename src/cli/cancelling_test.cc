@@ -22,12 +22,12 @@ struct Cancellations : ::testing::Test {
     entries += relay::format(R"({}{{"deliveryId":"{}","to":"{}","state":"{}","history":[{}]}})",
                              entries.empty() ? "" : ",", id, to, state, history);
   }
-  [[nodiscard]] Cancelling of(const std::vector<std::string>& ids,
-                              const std::map<std::string, std::string>& refused = {}) const {
+  [[nodiscard]] CancelResult of(const std::vector<std::string>& ids,
+                                const std::map<std::string, std::string>& refused = {}) const {
     return cancelling_of(parse_json_object(R"({"deliveries":[)" + entries + "]}").value(), ids, refused);
   }
-  static std::string good(const Cancelling& outcome) { return success_of(outcome, "7kq2m9xa"); }
-  static std::string trouble(const Cancelling& outcome) { return trouble_with(outcome, "7kq2m9xa", kMidday); }
+  static std::string good(const CancelResult& outcome) { return success_of(outcome, "7kq2m9xa"); }
+  static std::string error(const CancelResult& outcome) { return error_with(outcome, "7kq2m9xa", kMidday); }
 };
 
 TEST_F(Cancellations, AreSaidOnlyWhenTheLedgerSaysSo) {
@@ -35,9 +35,9 @@ TEST_F(Cancellations, AreSaidOnlyWhenTheLedgerSaysSo) {
   delivery("d-2", "Carol", "cancelled");
   delivery("d-3", "Dan", "delivered");
   EXPECT_EQ(good(of({"d-1"})), "7kq2m9xa cancelled\n");
-  EXPECT_EQ(trouble(of({"d-1"})), "");
+  EXPECT_EQ(error(of({"d-1"})), "");
   EXPECT_EQ(good(of({"d-1", "d-2"})), "7kq2m9xa cancelled, for 2 recipients\n");
-  EXPECT_EQ(ending_of(of({"d-1", "d-2"})), ExitCode::Yes);
+  EXPECT_EQ(ending_of(of({"d-1", "d-2"})), ExitCode::Ok);
   EXPECT_EQ(json::serialize(as_json(of({"d-1"}), "")), R"({"cancelled":["d-1"],"tooLate":[],"asked":[]})");
 }
 
@@ -48,8 +48,8 @@ TEST_F(Cancellations, OfWhatHasArrivedComeTooLate) {
                          kMidday - 60'000, kMidday));
   const auto outcome = of({"d-1"});
   EXPECT_EQ(good(outcome), "");
-  EXPECT_EQ(trouble(outcome), "too late: delivered to Bob at 11:59:00");
-  EXPECT_EQ(ending_of(outcome), ExitCode::No);
+  EXPECT_EQ(error(outcome), "too late: delivered to Bob at 11:59:00");
+  EXPECT_EQ(ending_of(outcome), ExitCode::Failed);
   EXPECT_EQ(json::serialize(as_json(outcome, "").at("tooLate")),
             relay::format(R"([{{"deliveryId":"d-1","to":"Bob","state":"delivered","at":{}}}])", kMidday - 60'000));
 }
@@ -57,14 +57,14 @@ TEST_F(Cancellations, OfWhatHasArrivedComeTooLate) {
 TEST_F(Cancellations, OfWhatEndedOtherwiseSayHow) {
   delivery("d-1", "Bob", "in_doubt",
            relay::format(R"({{"at":{},"state":"in_doubt","reason":"the host died"}})", kMidday - 1'000));
-  EXPECT_EQ(trouble(of({"d-1"})), "too late: for Bob it was in doubt at 11:59:59: the host died");
+  EXPECT_EQ(error(of({"d-1"})), "too late: for Bob it was in doubt at 11:59:59: the host died");
 }
 
 TEST_F(Cancellations, OfWhatASessionHasAreOnlyAskedFor) {
   delivery("d-1", "Bob", "accepted");
   delivery("d-2", "Carol", "cancelled");
   const auto outcome = of({"d-1", "d-2"});
-  EXPECT_EQ(trouble(outcome), "asked to give it back; no answer yet: agent-relay trace 7kq2m9xa");
+  EXPECT_EQ(error(outcome), "asked to give it back; no answer yet: agent-relay trace 7kq2m9xa");
   EXPECT_EQ(good(outcome), "7kq2m9xa cancelled\n");
   EXPECT_EQ(ending_of(outcome), ExitCode::TimedOut);
   EXPECT_EQ(json::serialize(as_json(outcome, "later")),
@@ -76,15 +76,15 @@ TEST_F(Cancellations, OfWhatWasCancelledBeforeComeTooLate) {
            relay::format(R"({{"at":{},"state":"cancelled","reason":"redelivered as d-2"}})", kMidday - 1'000));
   const auto outcome = of({"d-1"}, {{"d-1", "d-1 has ended already: it is cancelled"}});
   EXPECT_EQ(good(outcome), "");
-  EXPECT_EQ(trouble(outcome), "too late: for Bob it was cancelled at 11:59:59: redelivered as d-2");
-  EXPECT_EQ(ending_of(outcome), ExitCode::No);
+  EXPECT_EQ(error(outcome), "too late: for Bob it was cancelled at 11:59:59: redelivered as d-2");
+  EXPECT_EQ(ending_of(outcome), ExitCode::Failed);
 }
 
 TEST_F(Cancellations, OfWhatItsSessionCannotGiveBackAreNotWaitedFor) {
   delivery("d-1", "Bob", "queued");
   const auto outcome = of({"d-1"}, {{"d-1", "d-1 is in the hands of a session that cannot give it back"}});
   EXPECT_TRUE(outcome.settled());
-  EXPECT_EQ(trouble(outcome), "d-1 is in the hands of a session that cannot give it back");
+  EXPECT_EQ(error(outcome), "d-1 is in the hands of a session that cannot give it back");
   EXPECT_EQ(ending_of(outcome), ExitCode::Refused);
   EXPECT_EQ(as_json(outcome, "no").at("asked"), json::array{"d-1"});
   delivery("d-2", "Carol", "accepted");

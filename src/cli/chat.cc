@@ -36,7 +36,7 @@ constexpr std::string_view kHelp =
     "without @ goes to who is named before it; Tab completes names, Up and Ctrl-R find what was said; /quit leaves";
 
 /// A message for programs.
-std::string chat_object(const protocol::RelayMessage& message, const client::Incoming& incoming, bool awaited) {
+std::string chat_object(const protocol::RelayMessage& message, const client::IncomingMessage& incoming, bool awaited) {
   const auto& envelope = incoming.envelope;
   text::JsonWriter line;
   line.field("id", incoming.delivery.message_id).field("from", envelope.from).field("to", envelope.to);
@@ -76,7 +76,7 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     link.hello.program = "agent-relay";
     link.hello.capabilities.resume = true;
     link.hello.working_directory = context_.project.root;
-    if (interactive_) link.patience = client::Patience::never_give_up();  // a person decides when to leave
+    if (interactive_) link.timeout = client::RetryLimit::never_give_up();  // a person decides when to leave
     link_ = std::make_unique<client::Link>(loop_, network_, random_, outbox_, std::move(link), *this);
     net::Signals signals{loop_, {SIGINT, SIGTERM}, [this](int) { finish(); }};
     link_->start();
@@ -108,7 +108,7 @@ class Chat final : public client::LinkListener, public LineListener, public Line
   }
 
   LineView::Prompt prompt() override {
-    const auto name = shortened(sanitised(recipient_.name(), Lines::Join), context_.columns / kPromptShare);
+    const auto name = truncate(sanitize(recipient_.name(), Lines::Join), context_.columns / kPromptShare);
     return {name + "> ", (name.empty() ? name : context_.paint.name(name)) + "> "};
   }
 
@@ -124,16 +124,17 @@ class Chat final : public client::LinkListener, public LineListener, public Line
 
   void complete_name(const std::string& before, std::size_t length) {
     using protocol::MessageType;
-    link_->ask(MessageType::ListAgents, R"({"includeIdle":true})",
-               [this, before, length](Result<const protocol::Envelope*> agents) {
-                 auto names = names_in_answer(agents, "agents");
-                 std::erase(names, options_.name);
-                 link_->ask(MessageType::Channels, "{}",
-                            [this, before, length, names = std::move(names)](auto channels) mutable {
-                              for (auto& name : names_in_answer(channels, "channels")) names.push_back(std::move(name));
-                              if (terminal_) terminal_->complete(before, length, names, " ");
-                            });
-               });
+    link_->request(MessageType::ListAgents, R"({"includeIdle":true})",
+                   [this, before, length](Result<const protocol::Envelope*> agents) {
+                     auto names = names_in_answer(agents, "agents");
+                     std::erase(names, options_.name);
+                     link_->request(MessageType::Channels, "{}",
+                                    [this, before, length, names = std::move(names)](auto channels) mutable {
+                                      for (auto& name : names_in_answer(channels, "channels"))
+                                        names.push_back(std::move(name));
+                                      if (terminal_) terminal_->complete(before, length, names, " ");
+                                    });
+                   });
   }
 
   static std::vector<std::string> names_in_answer(const Result<const protocol::Envelope*>& answer,
@@ -149,15 +150,15 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     if (interactive_) link_->retry_now();  // whoever types would rather not wait
     line = without_leading_controls(line);
     if (!text::is_utf8(line))
-      return ends_with(complain("the line is not UTF-8 and was not sent; convert it first, for example with iconv",
-                                ExitCode::Usage));
+      return ends_with(report_error("the line is not UTF-8 and was not sent; convert it first, for example with iconv",
+                                    ExitCode::Usage));
     if (const auto word = slash_word(line)) return obey(*word);
     auto addressed = split_address(line);
     if (line.starts_with('@') && addressed.to.empty())
-      return ends_with(complain("say to whom: @NAME your words", ExitCode::Usage));
+      return ends_with(report_error("say to whom: @NAME your words", ExitCode::Usage));
     if (!addressed.to.empty()) recipient_.choose(addressed.to);
     if (addressed.text.empty()) return;
-    if (recipient_.name().empty()) return ends_with(complain("say to whom: @NAME your words", ExitCode::Usage));
+    if (recipient_.name().empty()) return ends_with(report_error("say to whom: @NAME your words", ExitCode::Usage));
     say(addressed.text);
     if (outbox_.size() >= kMaxUnanswered) pause_input();
   }
@@ -183,37 +184,38 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     }
     const auto sent = link_->send(
         {.to = recipient_.name(), .payload = payload.take(), .payload_meta = question ? meta.take() : std::string{}});
-    if (!sent) return ends_with(complain(sent.error()));
+    if (!sent) return ends_with(report_error(sent.error()));
     if (terminal_) recipient_.sent(*sent);
   }
 
   void obey(std::string_view word) {
     if (word == "quit") return on_input_ended();
-    if (word == "help") return remark(kHelp);
-    ends_with(complain(relay::format("there is no /{}: known are /help and /quit", word), ExitCode::Usage));
+    if (word == "help") return print_notice(kHelp);
+    ends_with(report_error(relay::format("there is no /{}: known are /help and /quit", word), ExitCode::Usage));
   }
 
   void on_line_too_long(std::string_view, std::string_view) override {
     const auto too_large = fail(Errc::TooLarge, relay::format("a line was longer than {} bytes and was not sent; send "
                                                               "it as a file and say where it is",
                                                               kMaxLineBytes));
-    ends_with(complain(too_large.error()));
+    ends_with(report_error(too_large.error()));
   }
 
   void on_input_ended() override {
     input_ended_ = true;
-    if (interactive_ && was_lost_ && !link_->all_answered())
-      remark("what you said last waits for the daemon; Ctrl-C leaves now and keeps it for the next time");
+    if (interactive_ && was_lost_ && !link_->is_drained())
+      print_notice("what you said last waits for the daemon; Ctrl-C leaves now and keeps it for the next time");
     finish_if_done();
   }
 
   // What the daemon says.
   void on_ready(const client::Session&) override {
-    if (std::exchange(was_lost_, false)) remark(was_closed_ ? "the workspace is open again" : "the daemon is back");
+    if (std::exchange(was_lost_, false))
+      print_notice(was_closed_ ? "the workspace is open again" : "the daemon is back");
     if (interactive_ && !std::exchange(greeted_, true))
-      remark(relay::format("you are {}{}; write `@{} hello` to speak; /help says more, /quit leaves", options_.name,
-                           recipient_.name().empty() ? "" : ", speaking to " + recipient_.name(),
-                           options_.name == "Bob" ? "Alice" : "Bob"));
+      print_notice(relay::format("you are {}{}; write `@{} hello` to speak; /help says more, /quit leaves",
+                                 options_.name, recipient_.name().empty() ? "" : ", speaking to " + recipient_.name(),
+                                 options_.name == "Bob" ? "Alice" : "Bob"));
   }
 
   void on_lost(const std::string& reason, Millis) override {
@@ -222,21 +224,22 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     // How a connection broke (closed, reset) depends on what was under way and tells the user nothing.
     const bool announced = was_closed_ || reason == protocol::kDaemonStopping;
     const std::string_view what = announced ? std::string_view{reason} : "the daemon went away";
-    if (!interactive_) return remark(relay::format("{}; trying again", what));
-    remark(relay::format("{}; what you type is kept and sent when {}; {} it with: agent-relay up", what,
-                         was_closed_ ? "it is open again" : "the daemon is back", was_closed_ ? "open" : "start"));
+    if (!interactive_) return print_notice(relay::format("{}; trying again", what));
+    print_notice(relay::format("{}; what you type is kept and sent when {}; {} it with: agent-relay up", what,
+                               was_closed_ ? "it is open again" : "the daemon is back",
+                               was_closed_ ? "open" : "start"));
   }
 
   void on_stopped(const Error& why) override {
-    code_ = complain(why);
+    code_ = report_error(why);
     loop_.stop();
   }
 
-  client::Taken on_incoming(const client::Incoming& incoming) override {
-    if (options_.count > 0 && ++arrived_ > options_.count) return client::Taken::Later;  // it comes again next time
+  client::AckMode on_incoming(const client::IncomingMessage& incoming) override {
+    if (options_.count > 0 && ++arrived_ > options_.count) return client::AckMode::Later;  // it comes again next time
     show(incoming);
     if (arrived_ == options_.count && options_.count > 0) loop_.post([this] { finish(); });
-    return client::Taken::Now;
+    return client::AckMode::Now;
   }
 
   void on_sent(const std::string& id) override {
@@ -245,20 +248,20 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     finish_if_done();
   }
 
-  void on_refused(const std::string& id, const protocol::NackView& why) override {
-    if (why.code == protocol::name_of(protocol::Refusal::UnknownRecipient))
+  void on_refused(const std::string& id, const protocol::Nack& why) override {
+    if (why.code == protocol::name_of(protocol::NackCode::UnknownRecipient))
       recipient_.refused_as_unknown(id, terminal_ && !terminal_->empty());
     recipient_.answered(id);
-    ends_with(complain(why));
+    ends_with(report_error(why));
     finish_if_done();
   }
 
   void on_frame(const protocol::Envelope& envelope) override {
     if (envelope.type != protocol::MessageType::Error) return;
-    if (const auto error = protocol::parse_error(envelope.payload)) remark(error->message);
+    if (const auto error = protocol::parse_error(envelope.payload)) print_notice(error->message);
   }
 
-  void show(const client::Incoming& incoming) {
+  void show(const client::IncomingMessage& incoming) {
     const auto& envelope = incoming.envelope;
     const auto message = protocol::message_from(
         {.id = incoming.delivery.message_id, .from = envelope.from, .to = envelope.to, .payload = envelope.payload});
@@ -269,16 +272,16 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     if (options_.json) return print(chat_object(message, incoming, awaited) + "\n");
     const auto to_all = incoming.delivery.original_to.empty()
                             ? ""
-                            : relay::format(" (to {})", sanitised(incoming.delivery.original_to, Lines::Join));
+                            : relay::format(" (to {})", sanitize(incoming.delivery.original_to, Lines::Join));
     const auto said =
         relay::format("{}  {}{}: {}\n", context_.paint(Colour::Dim, short_time(envelope.ts, context_.now())),
-                      context_.paint.name(sanitised(envelope.from, Lines::Join)), to_all,
-                      with_margin(sanitised(message.text, Lines::Keep)));
+                      context_.paint.name(sanitize(envelope.from, Lines::Join)), to_all,
+                      with_margin(sanitize(message.text, Lines::Keep)));
     print(folded(said, terminal_columns(STDOUT_FILENO), kMarginColumns));
     for (const auto& file : message.attachments) {
       const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(file.bytes, 0));
       const auto line = speech::attached_line({.name = file.name, .path = file.path, .bytes = bytes});
-      print(with_margin("\n" + sanitised(line, Lines::Join)).substr(1) + "\n");
+      print(with_margin("\n" + sanitize(line, Lines::Join)).substr(1) + "\n");
     }
     if (awaited) expect_answer(message);
   }
@@ -288,10 +291,10 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     if (questions_.size() >= kMaxQuestions && !questions_.contains(from)) return;
     questions_.insert_or_assign(from, Question{message.id, message.thread});
     if (!options_.listen_only)
-      remark(relay::format("{} waits for an answer: @{} your words", from, from));
+      print_notice(relay::format("{} waits for an answer: @{} your words", from, from));
     else
-      remark(relay::format("{} waits for an answer: agent-relay send {} TEXT --from {} --reply-to {}", from, from,
-                           options_.name, message.id));
+      print_notice(relay::format("{} waits for an answer: agent-relay send {} TEXT --from {} --reply-to {}", from, from,
+                                 options_.name, message.id));
   }
 
   /// A person has seen what went wrong and goes on; a script learns it at the end.
@@ -300,7 +303,7 @@ class Chat final : public client::LinkListener, public LineListener, public Line
   }
 
   void finish_if_done() {
-    if (input_ended_ && link_->all_answered()) loop_.post([this] { finish(); });
+    if (input_ended_ && link_->is_drained()) loop_.post([this] { finish(); });
   }
 
   void finish() {
@@ -324,7 +327,7 @@ class Chat final : public client::LinkListener, public LineListener, public Line
   std::unique_ptr<client::Link> link_;
   std::unique_ptr<LineInput> input_;
   std::unique_ptr<LineTerminal> terminal_;  // instead of input_, where a person types
-  ExitCode code_ = ExitCode::Yes;
+  ExitCode code_ = ExitCode::Ok;
   std::map<std::string, Question> questions_;  // by who asked: the newest of each
   std::int64_t arrived_ = 0;
   bool was_lost_ = false;
@@ -336,12 +339,13 @@ class Chat final : public client::LinkListener, public LineListener, public Line
 }  // namespace
 
 ExitCode run_chat(const ChatOptions& options, const Context& context) {
-  if (const auto reached = reach_workspace(context); !reached) return complain(reached.error());
+  if (const auto reached = connect_workspace(context); !reached) return report_error(reached.error());
   const auto own = RELAY_CLI_TRY(open_own_outbox(context, options.name));
   const auto& outbox = own.outbox;
   if (const auto unsent = outbox->recovery().entries; unsent > 0)
-    remark(relay::format("{} from the last time {} sent first",
-                         unsent == 1 ? "a message" : relay::format("{} messages", unsent), unsent == 1 ? "is" : "are"));
+    print_notice(relay::format("{} from the last time {} sent first",
+                               unsent == 1 ? "a message" : relay::format("{} messages", unsent),
+                               unsent == 1 ? "is" : "are"));
   return Chat{options, context, *outbox}.run();
 }
 

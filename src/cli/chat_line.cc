@@ -11,7 +11,7 @@ std::string_view without_leading_controls(std::string_view line) {
   return line;
 }
 
-Addressed split_address(std::string_view line) {
+AddressedLine split_address(std::string_view line) {
   if (!line.starts_with('@')) return {"", std::string{line}};
   const auto blank = line.find_first_of(" \t\n");
   const auto name = line.substr(1, blank == std::string_view::npos ? blank : blank - 1);

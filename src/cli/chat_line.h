@@ -9,11 +9,11 @@
 namespace relay::cli {
 
 /// `@Bob hello` → Bob, hello. No name when the line does not begin with one.
-struct Addressed {
+struct AddressedLine {
   std::string to;
   std::string text;
 };
-Addressed split_address(std::string_view line);
+AddressedLine split_address(std::string_view line);
 /// A Ctrl-L meant for the terminal is no part of what is said.
 std::string_view without_leading_controls(std::string_view line);
 

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kSqliteMagic = "SQLite format 3";
 
-Finding check_home(const Context& context) {
+CheckResult check_home(const Context& context) {
   const auto& home = context.home.root;
   struct stat info{};
   if (::stat(home.c_str(), &info) != 0)
@@ -41,7 +41,7 @@ Finding check_home(const Context& context) {
   return fine("home", home);
 }
 
-Finding check_config(const Context& context) {
+CheckResult check_config(const Context& context) {
   const auto settings = config::load_settings(context.home, context.environment);
   if (!settings) return problem("config", settings.error().message(), "");
   if (const auto usable = settings->check_usable(); !usable) return problem("config", usable.error().message(), "");
@@ -50,7 +50,7 @@ Finding check_config(const Context& context) {
 }
 
 /// The home, and the store where that is elsewhere.
-Finding check_disk(const Context& context) {
+CheckResult check_disk(const Context& context) {
   std::vector<std::string> places = {context.home.root};
   if (const auto settings = config::load_settings(context.home, context.environment);
       settings && settings->storage_type() == config::StorageType::Sqlite)
@@ -69,7 +69,7 @@ std::vector<std::string> stale_files(const Context& context) {
   std::vector<std::string> stale;
   for (const auto& places : {context.home.daemon_socket, context.project.socket}) {
     const auto path = config::socket_to_connect(places);
-    if (::access(path.c_str(), F_OK) == 0 && !Connection::open(path)) stale.push_back(path);
+    if (::access(path.c_str(), F_OK) == 0 && !DaemonConnection::open(path)) stale.push_back(path);
   }
   for (const auto& path : {context.home.daemon_pid, context.project.pid_file}) {
     std::ifstream file{path};
@@ -79,7 +79,7 @@ std::vector<std::string> stale_files(const Context& context) {
   return stale;
 }
 
-Finding check_stale(const Context& context) {
+CheckResult check_stale(const Context& context) {
   const auto stale = stale_files(context);
   if (stale.empty()) return fine("leftovers", "none");
   std::string list;
@@ -87,7 +87,7 @@ Finding check_stale(const Context& context) {
   return note("leftovers", "a daemon that died left " + list, "the next agent-relay up clears them");
 }
 
-Finding check_sockets(const Context& context) {
+CheckResult check_sockets(const Context& context) {
   for (const auto& places : {context.home.daemon_socket, context.project.socket}) {
     const auto path = config::socket_to_connect(places);
     struct stat info{};
@@ -97,7 +97,7 @@ Finding check_sockets(const Context& context) {
       return problem("sockets", path + " is open to others",
                      "restart the daemon: agent-relay down --all, agent-relay up");
   }
-  const auto& usual = context.project.socket.usual;
+  const auto& usual = context.project.socket.primary;
   const auto& runtime = context.home.runtime;
   const bool needs_runtime = usual.size() > config::kMaxSocketPathBytes;
   if (needs_runtime && ::access(runtime.c_str(), F_OK) == 0 && !config::is_private_directory(runtime))
@@ -107,7 +107,7 @@ Finding check_sockets(const Context& context) {
   return fine("sockets", config::socket_to_connect(context.project.socket));
 }
 
-Finding check_store(const Context& context) {
+CheckResult check_store(const Context& context) {
   const auto settings = config::load_settings(context.home, context.environment);
   if (!settings) return note("store", "not looked at", "correct the configuration first");
   if (settings->storage_type() == config::StorageType::Memory)
@@ -134,7 +134,7 @@ Finding check_store(const Context& context) {
   return fine("store", relay::format("{} ({})", path, short_size(ignored ? 0 : size)));
 }
 
-void check_workspace(const Context& context, std::vector<Finding>& findings) {
+void check_workspace(const Context& context, std::vector<CheckResult>& findings) {
   auto connection = join_workspace(context);
   if (!connection) {
     findings.push_back(is(connection.error(), Errc::NoDaemon)
@@ -142,7 +142,7 @@ void check_workspace(const Context& context, std::vector<Finding>& findings) {
                            : problem("workspace", connection.error().message(), ""));
     return;
   }
-  const auto payload = connection->ask(protocol::MessageType::Status, "{}");
+  const auto payload = connection->request(protocol::MessageType::Status, "{}");
   const auto status = payload ? parse_json_object(*payload) : Result<json::object>{Failure{payload.error()}};
   if (!status) {
     findings.push_back(problem("workspace", status.error().message(), "restart the daemon"));
@@ -174,8 +174,8 @@ void check_workspace(const Context& context, std::vector<Finding>& findings) {
       findings.push_back(*std::move(finding));
 }
 
-void check_daemon(const Context& context, std::vector<Finding>& findings) {
-  auto daemon = reach_daemon(context);
+void check_daemon(const Context& context, std::vector<CheckResult>& findings) {
+  auto daemon = connect_daemon(context);
   if (!daemon) {
     findings.push_back(is(daemon.error(), Errc::NoDaemon)
                            ? note("daemon", "not running", "start it with: agent-relay up")
@@ -203,10 +203,10 @@ void check_daemon(const Context& context, std::vector<Finding>& findings) {
 
 }  // namespace
 
-std::vector<Finding> examine(const Context& context) {
-  std::vector<Finding> findings = {check_home(context),        check_config(context),  check_disk(context),
-                                   judge_clock(context.now()), check_sockets(context), check_stale(context),
-                                   check_store(context)};
+std::vector<CheckResult> run_checks(const Context& context) {
+  std::vector<CheckResult> findings = {check_home(context),        check_config(context),  check_disk(context),
+                                       judge_clock(context.now()), check_sockets(context), check_stale(context),
+                                       check_store(context)};
   check_daemon(context, findings);
   for (auto examine_part : {examine_machine, examine_agents})
     for (auto& finding : examine_part(context)) findings.push_back(std::move(finding));

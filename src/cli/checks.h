@@ -8,6 +8,6 @@
 
 namespace relay::cli {
 
-std::vector<Finding> examine(const Context& context);
+std::vector<CheckResult> run_checks(const Context& context);
 
 }  // namespace relay::cli

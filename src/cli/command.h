@@ -25,7 +25,7 @@ constexpr bool is_only_named(Group group) { return group == Group::More || group
 enum class Arity : std::uint8_t { One, Optional, Many, Any };  // Many: one or more; Any: none or more
 
 /// What a shell may offer in this place.
-enum class Completes : std::uint8_t {
+enum class CompletionKind : std::uint8_t {
   Nothing,
   Agents,
   Channels,
@@ -44,7 +44,7 @@ struct Argument {
   std::string_view name;  // as shown: `TO`
   Arity arity = Arity::One;
   std::string_view description;
-  Completes completes = Completes::Nothing;
+  CompletionKind completes = CompletionKind::Nothing;
   std::string_view choices = {};  // `join|leave`: completed; the command itself checks what was typed
   bool is_text = false;           // its words are one text, which no option may cut in two
 };
@@ -57,7 +57,7 @@ struct Option {
   std::string_view otherwise = {};  // one of the choices: what the option means when no value follows it
   std::string_view mistaken = {};   // `read|written`: with `otherwise`, words that are no choices and never arguments
   bool repeats = false;             // may be given several times, and every value counts
-  Completes completes = Completes::Nothing;
+  CompletionKind completes = CompletionKind::Nothing;
   bool hidden = false;  // accepted for compatibility or for ourselves, not shown
 };
 
@@ -80,6 +80,6 @@ inline constexpr Option kJsonOption{.name = "--json", .description = "print JSON
 
 /// Every command, in the order of the help.
 std::span<const Command* const> command_table();
-const Command* command_named(std::string_view name);
+const Command* find_command(std::string_view name);
 
 }  // namespace relay::cli

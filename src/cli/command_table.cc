@@ -31,7 +31,7 @@ std::string_view title_of(Group group) {
 
 std::span<const Command* const> command_table() { return kTable; }
 
-const Command* command_named(std::string_view name) {
+const Command* find_command(std::string_view name) {
   for (const auto* command : kTable)
     if (command->name == name) return command;
   return nullptr;

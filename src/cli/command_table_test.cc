@@ -16,7 +16,7 @@ TEST(CommandTable, EveryRowIsComplete) {
     EXPECT_FALSE(command->summary.empty() || command->summary.ends_with('.')) << command->name;
     EXPECT_NE(command->example.find("agent-relay "), std::string_view::npos) << command->name;
     EXPECT_NE(command->run, nullptr) << command->name;
-    EXPECT_EQ(command_named(command->name), command);
+    EXPECT_EQ(find_command(command->name), command);
     for (const auto& option : command->options) {
       EXPECT_TRUE(option.name.starts_with("--")) << option.name;
       EXPECT_FALSE(option.description.empty()) << option.name;
@@ -29,7 +29,7 @@ TEST(CommandTable, EveryRowIsComplete) {
 TEST(CommandTable, EveryReadCommandSpeaksJson) {
   for (const auto* name : {"status", "agents", "inbox", "log", "read", "trace", "search", "doctor", "config", "extract",
                            "dead", "channels", "policy", "loops", "workspaces"}) {
-    const auto* command = command_named(name);
+    const auto* command = find_command(name);
     ASSERT_NE(command, nullptr) << name;
     bool speaks = false;
     for (const auto& option : command->options) speaks = speaks || option.name == "--json";

@@ -119,7 +119,7 @@ std::string bash_completion() {
       "  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} position\n"
       "  COMPREPLY=()\n";
   text += relay::format("  if ((COMP_CWORD == 1)); then _agent_relay_words {} {} --help --version; return; fi\n",
-                        command_names(), offer_for(Completes::Programs, {}).words);
+                        command_names(), offer_for(CompletionKind::Programs, {}).words);
   text +=
       "  if [[ $previous == = ]]; then previous=${COMP_WORDS[COMP_CWORD-2]}; fi  # --option=value is three words\n"
       "  if [[ $word == = ]]; then word=\"\"; fi\n"

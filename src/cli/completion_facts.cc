@@ -18,29 +18,29 @@ std::vector<std::string> program_names() {
   return programs;
 }
 
-Offer offer_for(Completes completes, std::string_view choices) {
+Offer offer_for(CompletionKind completes, std::string_view choices) {
   if (!choices.empty()) {
     std::string words{choices};
     std::ranges::replace(words, '|', ' ');
     return {.words = std::move(words)};
   }
   switch (completes) {
-    case Completes::Nothing: return {};
-    case Completes::Agents: return {.kind = "agents"};
-    case Completes::Channels: return {.kind = "channels"};
-    case Completes::Recipients: return {.kind = "recipients"};
-    case Completes::Permissions: return {.kind = "permissions"};
-    case Completes::Questions: return {.kind = "questions"};
-    case Completes::Hosts: return {.kind = "hosts"};
-    case Completes::Messages: return {.kind = "messages"};
-    case Completes::Shells: return {.words = std::string{kShells}};
-    case Completes::Programs: {
+    case CompletionKind::Nothing: return {};
+    case CompletionKind::Agents: return {.kind = "agents"};
+    case CompletionKind::Channels: return {.kind = "channels"};
+    case CompletionKind::Recipients: return {.kind = "recipients"};
+    case CompletionKind::Permissions: return {.kind = "permissions"};
+    case CompletionKind::Questions: return {.kind = "questions"};
+    case CompletionKind::Hosts: return {.kind = "hosts"};
+    case CompletionKind::Messages: return {.kind = "messages"};
+    case CompletionKind::Shells: return {.words = std::string{kShells}};
+    case CompletionKind::Programs: {
       std::string words;
       for (const auto& program : program_names()) words += (words.empty() ? "" : " ") + program;
       return {.words = std::move(words)};
     }
-    case Completes::Commands: return {.words = command_names()};
-    case Completes::Files: return {.files = true};
+    case CompletionKind::Commands: return {.words = command_names()};
+    case CompletionKind::Files: return {.files = true};
   }
   return {};
 }

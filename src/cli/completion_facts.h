@@ -25,7 +25,7 @@ struct Offer {
 
   [[nodiscard]] bool empty() const { return words.empty() && kind.empty() && !files; }
 };
-Offer offer_for(Completes completes, std::string_view choices);
+Offer offer_for(CompletionKind completes, std::string_view choices);
 Offer offer_for(const Argument& argument);
 Offer offer_for(const Option& option);
 

@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds kCompletionTimeout{1'000};  // a user has pr
 constexpr int kMaxMessages = 20;                                // more would fill the terminal
 
 /// What was completed must be what it looks like.
-bool can_be_shown(const std::string& name) { return !name.empty() && sanitised(name, Lines::Join) == name; }
+bool can_be_shown(const std::string& name) { return !name.empty() && sanitize(name, Lines::Join) == name; }
 
 std::vector<std::string> distinct(std::vector<std::string> names) {
   std::erase_if(names, [](const std::string& name) { return !can_be_shown(name); });
@@ -27,9 +27,9 @@ std::vector<std::string> distinct(std::vector<std::string> names) {
   return names;
 }
 
-Result<void> add_names(Connection& connection, MessageType type, const json::object& query, std::string_view list,
+Result<void> add_names(DaemonConnection& connection, MessageType type, const json::object& query, std::string_view list,
                        std::vector<std::string>& names) {
-  const auto payload = RELAY_TRY(connection.ask(type, json::serialize(query), kCompletionTimeout));
+  const auto payload = RELAY_TRY(connection.request(type, json::serialize(query), kCompletionTimeout));
   for (auto& name : names_in(RELAY_TRY(parse_json_object(payload)), list)) names.push_back(std::move(name));
   return {};
 }
@@ -47,18 +47,18 @@ std::vector<std::string> names_in(const json::object& answer, std::string_view l
 
 std::vector<std::string> names_of_hosts(const std::string& directory) {
   std::vector<std::string> names;
-  for (auto& host : host::living_hosts(directory))
+  for (auto& host : host::reachable_hosts(directory))
     if (!host.headless) names.push_back(std::move(host.name));
   return distinct(std::move(names));
 }
 
-Result<std::vector<std::string>> names_of_kind(Connection& connection, std::string_view kind) {
+Result<std::vector<std::string>> names_of_kind(DaemonConnection& connection, std::string_view kind) {
   std::vector<std::string> names;
   const bool both = kind == "recipients";
   if (both || kind == "agents")
     RELAY_TRY(add_names(connection, MessageType::ListAgents, {{"includeIdle", true}}, "agents", names));
   if (kind == "permissions" || kind == "questions") {
-    const auto payload = RELAY_TRY(connection.ask(MessageType::Prompts, "{}", kCompletionTimeout));
+    const auto payload = RELAY_TRY(connection.request(MessageType::Prompts, "{}", kCompletionTimeout));
     const auto answer = RELAY_TRY(parse_json_object(payload));
     for (const auto* prompt : objects_in(answer, kind))
       if (auto agent = string_member(*prompt, "agent")) names.push_back(*std::move(agent));
@@ -66,7 +66,7 @@ Result<std::vector<std::string>> names_of_kind(Connection& connection, std::stri
   }
   if (kind == "messages") {
     const auto query = json::serialize(json::object{{"limit", kMaxMessages}, {"order", "desc"}});
-    const auto payload = RELAY_TRY(connection.ask(MessageType::MessagesQuery, query, kCompletionTimeout));
+    const auto payload = RELAY_TRY(connection.request(MessageType::MessagesQuery, query, kCompletionTimeout));
     const auto page = RELAY_TRY(page_in(payload));
     for (const auto& message : page.messages)
       if (can_be_shown(message.id)) names.push_back(message.id);

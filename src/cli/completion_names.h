@@ -15,7 +15,7 @@ namespace relay::cli {
 /// `kind` is agents, channels, recipients (both), permissions or questions (agents that ask), or messages (the newest ids,
 /// newest first, bounded). Names that a terminal cannot show as they are are left out: what was
 /// completed would be another name.
-Result<std::vector<std::string>> names_of_kind(Connection& connection, std::string_view kind);
+Result<std::vector<std::string>> names_of_kind(DaemonConnection& connection, std::string_view kind);
 
 /// Agents whose hosts are recorded there and can be attached to; no daemon is needed.
 std::vector<std::string> names_of_hosts(const std::string& directory);

@@ -57,7 +57,7 @@ std::string_view describe(Errc code) {
     case Errc::TooLarge: return "too large";
     case Errc::NameInUse: return "the name is in use";
     case Errc::BadAnswer: return "an answer that cannot be read";
-    case Errc::NobodyReads: return "nobody reads the output";
+    case Errc::OutputClosed: return "nobody reads the output";
     case Errc::NoSuchAgent: return "no such agent";
     case Errc::HostGone: return "the agent's host has ended";
     case Errc::Interrupted: return "interrupted";
@@ -72,7 +72,7 @@ Result<bool> wait_for(int fd, short events, Deadline deadline, int output, int i
     const int ready =
         ::poll(watched, std::size(watched), static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX)));
     if (ready > 0 && watched[2].revents != 0) return fail(Errc::Interrupted, "interrupted");
-    if (ready > 0 && watched[0].revents == 0) return fail(Errc::NobodyReads, "nobody reads the output any more");
+    if (ready > 0 && watched[0].revents == 0) return fail(Errc::OutputClosed, "nobody reads the output any more");
     if (ready > 0) return true;
     if (ready == 0) return false;
     if (errno != EINTR) return fail_errno("cannot wait for an answer");
@@ -81,7 +81,7 @@ Result<bool> wait_for(int fd, short events, Deadline deadline, int output, int i
 
 Deadline in(std::chrono::milliseconds delay) { return std::chrono::steady_clock::now() + delay; }
 
-Result<Connection> Connection::open(const std::string& socket_path) {
+Result<DaemonConnection> DaemonConnection::open(const std::string& socket_path) {
   UniqueFd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   if (!fd) return fail_errno("cannot make a socket");
   if (socket_path.size() > config::kMaxSocketPathBytes)
@@ -96,10 +96,10 @@ Result<Connection> Connection::open(const std::string& socket_path) {
   if (const auto ours = net::check_listener(fd.get(), socket_path); !ours)
     return fail(Errc::Refused, ours.error().message());
   ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
-  return Connection{std::move(fd), socket_path};
+  return DaemonConnection{std::move(fd), socket_path};
 }
 
-Result<std::string> Connection::send(protocol::OutEnvelope envelope) {
+Result<std::string> DaemonConnection::send(protocol::OutEnvelope envelope) {
   const auto id = envelope.id.empty() ? fresh_id() : std::string{envelope.id};
   envelope.id = id;
   if (envelope.ts == 0) envelope.ts = SystemClock{}.now().wall;
@@ -126,7 +126,7 @@ Result<std::string> Connection::send(protocol::OutEnvelope envelope) {
   return id;
 }
 
-Result<void> Connection::read_some(Deadline deadline) {
+Result<void> DaemonConnection::read_some(Deadline deadline) {
   if (!RELAY_TRY(wait_for(fd_.get(), POLLIN, deadline, output_, interrupts_)))
     return fail(Errc::TimedOut,
                 relay::format("the daemon at {} did not answer in time; see: agent-relay doctor", path_));
@@ -139,7 +139,7 @@ Result<void> Connection::read_some(Deadline deadline) {
   return {};
 }
 
-Result<Frame> Connection::receive(Deadline deadline) {
+Result<Frame> DaemonConnection::receive(Deadline deadline) {
   for (;;) {
     const auto next = RELAY_TRY(reader_.next());
     if (!next) {
@@ -155,7 +155,7 @@ Result<Frame> Connection::receive(Deadline deadline) {
   }
 }
 
-Result<void> Connection::introduce(std::string_view system_token, std::chrono::milliseconds timeout) {
+Result<void> DaemonConnection::say_hello(std::string_view system_token, std::chrono::milliseconds timeout) {
   text::JsonWriter hello;
   hello.field("agent", "cli").field("_isSystemComponent", true);
   hello.begin_object("session").optional("system_token", system_token).end();
@@ -172,8 +172,8 @@ Result<void> Connection::introduce(std::string_view system_token, std::chrono::m
   }
 }
 
-Result<std::string> Connection::ask(protocol::MessageType type, std::string_view payload,
-                                    std::chrono::milliseconds timeout, std::string_view claim_token) {
+Result<std::string> DaemonConnection::request(protocol::MessageType type, std::string_view payload,
+                                              std::chrono::milliseconds timeout, std::string_view claim_token) {
   const auto id = RELAY_TRY(send({.type = type, .id = {}, .claim_token = claim_token, .payload = payload}));
   const auto deadline = in(timeout);
   for (;;) {

@@ -27,10 +27,10 @@ enum class Errc {
   TooLarge,   // a text that would not fit a frame
   NameInUse,  // somebody else has it
   BadAnswer,
-  NobodyReads,  // the other end of our output is gone
-  NoSuchAgent,  // nobody of that name runs here
-  HostGone,     // the host of an agent ended in mid-sentence
-  Interrupted,  // Ctrl-C while we waited
+  OutputClosed,  // the other end of our output is gone
+  NoSuchAgent,   // nobody of that name runs here
+  HostGone,      // the host of an agent ended in mid-sentence
+  Interrupted,   // Ctrl-C while we waited
 };
 std::string_view describe(Errc code);
 
@@ -48,9 +48,9 @@ struct Frame {
   protocol::Envelope envelope;
 };
 
-class Connection {
+class DaemonConnection {
  public:
-  static Result<Connection> open(const std::string& socket_path);
+  static Result<DaemonConnection> open(const std::string& socket_path);
 
   /// Writes one frame; an empty id is replaced by a fresh one, which is returned.
   Result<std::string> send(protocol::OutEnvelope envelope);
@@ -59,11 +59,11 @@ class Connection {
   Result<Frame> receive(Deadline deadline);
 
   /// HELLO as part of the system: may look at everything, appears in no listing. Needs the token of the daemon's home.
-  Result<void> introduce(std::string_view system_token, std::chrono::milliseconds timeout = kAnswerTimeout);
+  Result<void> say_hello(std::string_view system_token, std::chrono::milliseconds timeout = kAnswerTimeout);
 
   /// The payload of the answer with the request's id, or of the result that names it; other frames are passed over. An ERROR frame is Refused.
-  Result<std::string> ask(protocol::MessageType type, std::string_view payload,
-                          std::chrono::milliseconds timeout = kAnswerTimeout, std::string_view claim_token = {});
+  Result<std::string> request(protocol::MessageType type, std::string_view payload,
+                              std::chrono::milliseconds timeout = kAnswerTimeout, std::string_view claim_token = {});
 
   /// From now on waiting also ends, with NobodyReads, when nobody can read that descriptor any more (`… | head -1`).
   void end_with(int output) { output_ = output; }
@@ -74,7 +74,7 @@ class Connection {
   [[nodiscard]] int fd() const { return fd_.get(); }
 
  private:
-  explicit Connection(UniqueFd fd, std::string path) : fd_{std::move(fd)}, path_{std::move(path)} {}
+  explicit DaemonConnection(UniqueFd fd, std::string path) : fd_{std::move(fd)}, path_{std::move(path)} {}
   Result<void> read_some(Deadline deadline);
 
   UniqueFd fd_;

@@ -31,8 +31,8 @@ class Peer : public ::testing::Test {
   ~Peer() override { std::filesystem::remove_all(directory_); }
 
   /// Our end, connected; the other end is in `accepted_`.
-  Connection connected() {
-    auto connection = Connection::open(path_);
+  DaemonConnection connected() {
+    auto connection = DaemonConnection::open(path_);
     EXPECT_TRUE(connection.has_value());
     accepted_.reset(::accept(listener_.get(), nullptr, nullptr));
     return *std::move(connection);
@@ -49,9 +49,9 @@ class Peer : public ::testing::Test {
 };
 
 TEST_F(Peer, NobodyListeningIsNoDaemonAndSaysWhatToDo) {
-  const auto connection = Connection::open(directory_ + "/nothing");
+  const auto connection = DaemonConnection::open(directory_ + "/nothing");
   ASSERT_FALSE(connection.has_value());
-  EXPECT_EQ(ending_of(connection.error()).code, ExitCode::NoDaemon);
+  EXPECT_EQ(exit_reason(connection.error()).code, ExitCode::NoDaemon);
   EXPECT_EQ(connection.error().message(), "cannot reach the daemon at " + directory_ +
                                               "/nothing: no one is listening; start it with: agent-relay up");
 }
@@ -62,15 +62,15 @@ TEST_F(Peer, ADaemonOfAnotherUserHearsNothing) {
   const int listening = ::listen(listener_.get(), 1);  // the kernel remembers who listens
   ASSERT_EQ(::seteuid(0), 0);
   ASSERT_EQ(listening, 0);
-  const auto connection = Connection::open(path_);
+  const auto connection = DaemonConnection::open(path_);
   ASSERT_FALSE(connection.has_value());
-  EXPECT_EQ(ending_of(connection.error()).code, ExitCode::Refused);
+  EXPECT_EQ(exit_reason(connection.error()).code, ExitCode::Refused);
   EXPECT_NE(connection.error().message().find("another user (uid 65534)"), std::string::npos)
       << connection.error().message();
 }
 
 TEST_F(Peer, APathTooLongIsNamed) {
-  EXPECT_FALSE(Connection::open(directory_ + "/" + std::string(200, 'x')).has_value());
+  EXPECT_FALSE(DaemonConnection::open(directory_ + "/" + std::string(200, 'x')).has_value());
 }
 
 TEST_F(Peer, FramesComeInOrderAndUnknownTypesArePassedOver) {
@@ -98,7 +98,7 @@ TEST_F(Peer, SilenceEndsAtTheDeadline) {
   auto connection = connected();
   const auto frame = connection.receive(in(std::chrono::milliseconds{1}));
   ASSERT_FALSE(frame.has_value());
-  EXPECT_EQ(ending_of(frame.error()).code, ExitCode::TimedOut);
+  EXPECT_EQ(exit_reason(frame.error()).code, ExitCode::TimedOut);
 }
 
 TEST_F(Peer, ALostDaemonIsSaid) {

@@ -37,7 +37,7 @@ Result<Context> make_context() {
   context.project = RELAY_TRY(config::current_project(context.home, context.environment));
   context.to_terminal = ::isatty(STDOUT_FILENO) == 1;
   const auto term = context.environment("TERM");
-  context.paint = Paint{context.to_terminal && !context.environment("NO_COLOR") && term != "dumb"};
+  context.paint = Styler{context.to_terminal && !context.environment("NO_COLOR") && term != "dumb"};
   if (context.to_terminal) context.columns = terminal_columns(STDOUT_FILENO);
   context.unicode = draws_unicode(context.environment);
   if (!context.unicode) use_marks(kAsciiMarks);

@@ -21,7 +21,7 @@ struct Context {
   config::Home home;
   config::Project project;
   bool to_terminal = false;  // stdout is one
-  Paint paint{false};
+  Styler paint{false};
   std::size_t columns = 80;
   bool may_start = true;  // the daemon, if it does not run
   bool unicode = true;    // whether drawings may use lines and dots beyond ASCII

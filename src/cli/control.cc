@@ -17,18 +17,18 @@ constexpr std::chrono::milliseconds kOpenTimeout{30'000};   // recovery of a lar
 constexpr std::chrono::milliseconds kCloseTimeout{15'000};  // what is under way is still committed
 constexpr std::chrono::milliseconds kShutdownTimeout{15'000};
 
-Result<json::object> ask_object(Connection& daemon, protocol::MessageType type, const json::object& payload,
+Result<json::object> ask_object(DaemonConnection& daemon, protocol::MessageType type, const json::object& payload,
                                 std::chrono::milliseconds timeout) {
-  const auto answer = RELAY_TRY(daemon.ask(type, json::serialize(payload), timeout));
+  const auto answer = RELAY_TRY(daemon.request(type, json::serialize(payload), timeout));
   auto object = RELAY_TRY(parse_json_object(answer));
   if (const auto error = string_member(object, "error"))
-    return string_member(object, "code") == name_of(protocol::Refusal::Refused) ? fail(Errc::Refused, *error)
-                                                                                : fail(*error);
+    return string_member(object, "code") == name_of(protocol::NackCode::Refused) ? fail(Errc::Refused, *error)
+                                                                                 : fail(*error);
   return object;
 }
 
-std::vector<OpenWorkspace> workspaces_in(const json::object& answer) {
-  std::vector<OpenWorkspace> open;
+std::vector<WorkspaceInfo> workspaces_in(const json::object& answer) {
+  std::vector<WorkspaceInfo> open;
   const auto text = [](const json::object& entry, std::string_view name) {
     return string_member(entry, name).value_or("");
   };
@@ -42,24 +42,24 @@ std::vector<OpenWorkspace> workspaces_in(const json::object& answer) {
 
 }  // namespace
 
-Result<std::vector<OpenWorkspace>> open_workspace(Connection& daemon, const std::string& root,
+Result<std::vector<WorkspaceInfo>> open_workspace(DaemonConnection& daemon, const std::string& root,
                                                   const std::string& socket) {
   json::object wish = {{"root", root}};
   if (!socket.empty()) wish["socket"] = socket;
   return workspaces_in(RELAY_TRY(ask_object(daemon, protocol::MessageType::WorkspaceOpen, wish, kOpenTimeout)));
 }
 
-Result<void> close_workspace(Connection& daemon, const std::string& root) {
+Result<void> close_workspace(DaemonConnection& daemon, const std::string& root) {
   RELAY_TRY(ask_object(daemon, protocol::MessageType::WorkspaceClose, json::object({{"root", root}}), kCloseTimeout));
   return {};
 }
 
-Result<std::vector<OpenWorkspace>> list_workspaces(Connection& daemon) {
+Result<std::vector<WorkspaceInfo>> list_workspaces(DaemonConnection& daemon) {
   return workspaces_in(
       RELAY_TRY(ask_object(daemon, protocol::MessageType::WorkspaceList, json::object(), kAnswerTimeout)));
 }
 
-Result<DaemonState> ask_daemon_state(Connection& daemon, const std::string& root) {
+Result<DaemonState> ask_daemon_state(DaemonConnection& daemon, const std::string& root) {
   const auto answer =
       RELAY_TRY(ask_object(daemon, protocol::MessageType::Status, json::object({{"root", root}}), kAnswerTimeout));
   DaemonState state;
@@ -77,7 +77,7 @@ Result<DaemonState> ask_daemon_state(Connection& daemon, const std::string& root
   return state;
 }
 
-Result<std::vector<ReloadedSetting>> reload_daemon(Connection& daemon, const std::string& root) {
+Result<std::vector<ReloadedSetting>> reload_daemon(DaemonConnection& daemon, const std::string& root) {
   const auto answer = RELAY_TRY(ask_object(daemon, protocol::MessageType::Control,
                                            json::object({{"action", "reload"}, {"root", root}}), kAnswerTimeout));
   std::vector<ReloadedSetting> changes;
@@ -91,7 +91,7 @@ Result<std::vector<ReloadedSetting>> reload_daemon(Connection& daemon, const std
   return changes;
 }
 
-Result<pid_t> peer_of(const Connection& connection) {
+Result<pid_t> peer_of(const DaemonConnection& connection) {
   ucred credentials{};
   socklen_t length = sizeof(credentials);
   if (::getsockopt(connection.fd(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0)
@@ -99,7 +99,7 @@ Result<pid_t> peer_of(const Connection& connection) {
   return credentials.pid;
 }
 
-Result<void> shut_down_daemon(Connection& daemon) {
+Result<void> shut_down_daemon(DaemonConnection& daemon) {
   const auto pid = RELAY_TRY(peer_of(daemon));
   const UniqueFd process{
       static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};  // glibc 2.36 declares no wrapper for C++

@@ -14,7 +14,7 @@
 
 namespace relay::cli {
 
-struct OpenWorkspace {
+struct WorkspaceInfo {
   std::string root;
   std::string id;
   std::string socket;
@@ -23,10 +23,10 @@ struct OpenWorkspace {
 };
 
 /// All that are open then.
-Result<std::vector<OpenWorkspace>> open_workspace(Connection& daemon, const std::string& root,
+Result<std::vector<WorkspaceInfo>> open_workspace(DaemonConnection& daemon, const std::string& root,
                                                   const std::string& socket);
-Result<void> close_workspace(Connection& daemon, const std::string& root);
-Result<std::vector<OpenWorkspace>> list_workspaces(Connection& daemon);
+Result<void> close_workspace(DaemonConnection& daemon, const std::string& root);
+Result<std::vector<WorkspaceInfo>> list_workspaces(DaemonConnection& daemon);
 
 /// What the daemon says of itself.
 struct DaemonState {
@@ -36,19 +36,19 @@ struct DaemonState {
   std::set<std::string> overridden = {};             // settings that its environment or its flags give
   std::string capture_home = {};                     // where it expects what hooks write; empty: it does not tell
 };
-Result<DaemonState> ask_daemon_state(Connection& daemon, const std::string& root);
+Result<DaemonState> ask_daemon_state(DaemonConnection& daemon, const std::string& root);
 
 struct ReloadedSetting {
   std::string setting, from, to;
   std::string applies;  // config::describe(Applies)
 };
 /// Has it load config.toml again; what changed. An error leaves everything as it was.
-Result<std::vector<ReloadedSetting>> reload_daemon(Connection& daemon, const std::string& root);
+Result<std::vector<ReloadedSetting>> reload_daemon(DaemonConnection& daemon, const std::string& root);
 
 /// Asks it to end and waits until the process is gone.
-Result<void> shut_down_daemon(Connection& daemon);
+Result<void> shut_down_daemon(DaemonConnection& daemon);
 
 /// The process at the other end, by the kernel's word.
-Result<pid_t> peer_of(const Connection& connection);
+Result<pid_t> peer_of(const DaemonConnection& connection);
 
 }  // namespace relay::cli

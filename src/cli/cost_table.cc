@@ -31,14 +31,14 @@ std::string short_count(std::int64_t count) {
 }
 
 std::string cost_table(std::string_view by, const std::map<std::string, events::CostBreakdown>& groups,
-                       const events::CostBreakdown& total, const Paint& paint, std::size_t columns) {
+                       const events::CostBreakdown& total, const Styler& paint, std::size_t columns) {
   std::vector<std::pair<std::string, events::CostBreakdown>> rows{groups.begin(), groups.end()};
   std::ranges::sort(rows, [](const auto& one, const auto& other) {
     const auto cost = one.second.estimated_cost_usd.value_or(0), its = other.second.estimated_cost_usd.value_or(0);
     return cost != its ? cost > its : one.first < other.first;
   });
-  Columns table{{std::string{by}, "in", "out", "from cache", "to cache", "cost"}};
-  for (const auto& [name, costs] : rows) table.add(row(sanitised(name, Lines::Join), costs));
+  Table table{{std::string{by}, "in", "out", "from cache", "to cache", "cost"}};
+  for (const auto& [name, costs] : rows) table.add(row(sanitize(name, Lines::Join), costs));
   if (rows.size() > 1) table.add(row("all", total));
   return table.text(paint, columns);
 }

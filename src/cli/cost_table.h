@@ -12,7 +12,7 @@ namespace relay::cli {
 
 /// The dearest first, and the sum of all at the end. `columns` is the terminal's width; 0: no limit.
 std::string cost_table(std::string_view by, const std::map<std::string, events::CostBreakdown>& groups,
-                       const events::CostBreakdown& total, const Paint& paint, std::size_t columns = 0);
+                       const events::CostBreakdown& total, const Styler& paint, std::size_t columns = 0);
 
 /// `1,234`, `56.7 k`, `8.9 M`.
 std::string short_count(std::int64_t count);

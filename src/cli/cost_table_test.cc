@@ -13,7 +13,7 @@ TEST(CostTable, ShowsTheDearestFirstAndTheSumOfAll) {
   const events::CostBreakdown free{.input_tokens = 7, .total_tokens = 7};
   const events::CostBreakdown all{
       .input_tokens = 12'357, .output_tokens = 2, .total_tokens = 12'359, .estimated_cost_usd = 2.5, .partial = true};
-  EXPECT_EQ(cost_table("agent", {{"Ann", little}, {"Bob", much}, {"Cy", free}}, all, Paint{false}),
+  EXPECT_EQ(cost_table("agent", {{"Ann", little}, {"Bob", much}, {"Cy", free}}, all, Styler{false}),
             "agent  in      out  from cache  to cache  cost\n"
             "Bob    12.3 k  1    0           0         $2.0000\n"
             "Ann    5       1    0           0         $0.5000\n"

@@ -9,7 +9,7 @@ namespace relay::cli {
 namespace {
 
 std::string of(const json::object& event, std::string_view name) {
-  return sanitised(string_member(event, name).value_or(""), Lines::Join);
+  return sanitize(string_member(event, name).value_or(""), Lines::Join);
 }
 
 std::string inner(const json::object& event, std::string_view object, std::string_view name) {
@@ -17,7 +17,7 @@ std::string inner(const json::object& event, std::string_view object, std::strin
   return found == nullptr ? "" : of(*found, name);
 }
 
-constexpr std::size_t kLeastSummary = 20;  // columns; with less the summary has a line of its own
+constexpr std::size_t kMinSummary = 20;  // columns; with less the summary has a line of its own
 constexpr std::size_t kSummaryIndent = 4;
 
 std::string behind(std::string_view mark, std::string text) {
@@ -121,16 +121,16 @@ std::string event_line(const json::object& event, const Context& context) {
   const auto name = of(event, "_agentName"), type = of(event, "type");
   const auto head = relay::format("{}  {:>6}  {:<12}  {:<20}  ", time, number, name, type);
   const auto what = event_summary(event);
-  if (context.to_terminal && display_width(head) + kLeastSummary > context.columns)
+  if (context.to_terminal && display_width(head) + kMinSummary > context.columns)
     return folded(relay::format("{}  {}  {}  {}\n", paint(Colour::Dim, time), paint(Colour::Dim, number),
                                 paint.name(name), type),
                   context.columns, kSummaryIndent) +
            (what.empty() ? ""
-                         : std::string(kSummaryIndent, ' ') + shortened(what, context.columns - kSummaryIndent) + "\n");
+                         : std::string(kSummaryIndent, ' ') + truncate(what, context.columns - kSummaryIndent) + "\n");
   const auto room = context.columns - std::min(context.columns, display_width(head));
   return relay::format("{}  {}  {}  {}  {}\n", paint(Colour::Dim, time),
                        paint(Colour::Dim, relay::format("{:>6}", number)), paint.name(relay::format("{:<12}", name)),
-                       relay::format("{:<20}", type), context.to_terminal ? shortened(what, room) : what);
+                       relay::format("{:<20}", type), context.to_terminal ? truncate(what, room) : what);
 }
 
 }  // namespace relay::cli

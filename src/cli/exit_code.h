@@ -5,13 +5,13 @@
 
 namespace relay::cli {
 
-enum class ExitCode : int { Yes = 0, No = 1, Usage = 2, NoDaemon = 3, TimedOut = 4, Refused = 5 };
+enum class ExitCode : int { Ok = 0, Failed = 1, Usage = 2, NoDaemon = 3, TimedOut = 4, Refused = 5 };
 
 /// The same as a word, for programs: `NO_DAEMON`.
-constexpr std::string_view word_of(ExitCode code) {
+constexpr std::string_view error_code_name(ExitCode code) {
   switch (code) {
-    case ExitCode::Yes: return "OK";
-    case ExitCode::No: return "FAILED";
+    case ExitCode::Ok: return "OK";
+    case ExitCode::Failed: return "FAILED";
     case ExitCode::Usage: return "USAGE";
     case ExitCode::NoDaemon: return "NO_DAEMON";
     case ExitCode::TimedOut: return "TIMED_OUT";

@@ -15,7 +15,7 @@ void add(json::object& object, std::string_view name, const std::optional<std::s
   if (value) object[name] = *value;
 }
 
-void add_command(json::object& object, const speech::Command& command) {
+void add_command(json::object& object, const speech::SendCommand& command) {
   object["what"] = "command";
   object["kind"] = speech::name_of(command.kind);
   object["to"] = command.to;
@@ -33,47 +33,48 @@ void add_command(json::object& object, const speech::Command& command) {
   if (!meta.empty()) object["meta"] = std::move(meta);
 }
 
-std::string address(const speech::Command& command) {
+std::string address(const speech::SendCommand& command) {
   std::string text = command.project ? *command.project + ":" + command.to : command.to;
   if (command.thread) text += relay::format(" [thread:{}]", *command.thread);
   if (command.topic) text += relay::format(" [topic:{}]", *command.topic);
   return text;
 }
 
-std::string words(const speech::Utterance& utterance) {
+std::string words(const speech::Command& utterance) {
   return std::visit(
-      Overloads{[](const speech::Command& command) {
-                  return relay::format("{} to {}: {}", speech::name_of(command.kind), address(command), command.body);
-                },
-                [](const speech::Spawn& spawn) {
-                  return relay::format("spawn {} with {}: {}", spawn.name, spawn.cli, spawn.task);
-                },
-                [](const speech::Release& release) { return relay::format("release {}", release.name); },
-                [](const speech::TopicChange& change) {
-                  return relay::format("{} {}", change.subscribe ? "subscribe to" : "unsubscribe from", change.topic);
-                },
-                [](const speech::FileTrigger& trigger) { return relay::format("send the outbox file {}", trigger.id); },
-                [](const speech::Summary& summary) { return "summary: " + json::serialize(summary.content); },
-                [](const speech::SessionEnd& end) { return "end of session: " + json::serialize(end.content); },
-                [](const speech::Mistake& mistake) {
-                  return relay::format("mistake: {}; write: {}", mistake.reason, mistake.right_form);
-                }},
+      Overloads{
+          [](const speech::SendCommand& command) {
+            return relay::format("{} to {}: {}", speech::name_of(command.kind), address(command), command.body);
+          },
+          [](const speech::SpawnCommand& spawn) {
+            return relay::format("spawn {} with {}: {}", spawn.name, spawn.cli, spawn.task);
+          },
+          [](const speech::ReleaseCommand& release) { return relay::format("release {}", release.name); },
+          [](const speech::TopicChange& change) {
+            return relay::format("{} {}", change.subscribe ? "subscribe to" : "unsubscribe from", change.topic);
+          },
+          [](const speech::SendFileCommand& trigger) { return relay::format("send the outbox file {}", trigger.id); },
+          [](const speech::SummaryBlock& summary) { return "summary: " + json::serialize(summary.content); },
+          [](const speech::SessionEndBlock& end) { return "end of session: " + json::serialize(end.content); },
+          [](const speech::CommandError& mistake) {
+            return relay::format("mistake: {}; write: {}", mistake.reason, mistake.usage);
+          }},
       utterance);
 }
 
 }  // namespace
 
-json::object utterance_json(const speech::Utterance& utterance) {
+json::object utterance_json(const speech::Command& utterance) {
   const auto& place = speech::place_of(utterance);
   json::object object{{"t", nullptr}, {"line", place.line}, {"column", place.column}};
-  std::visit(Overloads{[&](const speech::Command& command) { add_command(object, command); },
-                       [&](const speech::Spawn& spawn) {
+  std::visit(Overloads{[&](const speech::SendCommand& command) { add_command(object, command); },
+                       [&](const speech::SpawnCommand& spawn) {
                          object["what"] = "spawn";
                          object["name"] = spawn.name;
                          object["cli"] = spawn.cli;
                          object["task"] = spawn.task;
                        },
-                       [&](const speech::Release& release) {
+                       [&](const speech::ReleaseCommand& release) {
                          object["what"] = "release";
                          object["name"] = release.name;
                        },
@@ -81,34 +82,34 @@ json::object utterance_json(const speech::Utterance& utterance) {
                          object["what"] = change.subscribe ? "subscribe" : "unsubscribe";
                          object["topic"] = change.topic;
                        },
-                       [&](const speech::FileTrigger& trigger) {
+                       [&](const speech::SendFileCommand& trigger) {
                          object["what"] = "file";
                          object["id"] = trigger.id;
                        },
-                       [&](const speech::Summary& summary) {
+                       [&](const speech::SummaryBlock& summary) {
                          object["what"] = "summary";
                          object["data"] = summary.content;
                        },
-                       [&](const speech::SessionEnd& end) {
+                       [&](const speech::SessionEndBlock& end) {
                          object["what"] = "session_end";
                          object["data"] = end.content;
                        },
-                       [&](const speech::Mistake& mistake) {
+                       [&](const speech::CommandError& mistake) {
                          object["what"] = "mistake";
                          object["reason"] = mistake.reason;
-                         object["rightForm"] = mistake.right_form;
+                         object["rightForm"] = mistake.usage;
                        }},
              utterance);
   return object;
 }
 
-std::string utterance_line(const speech::Utterance& utterance) {
-  return relay::format("{}: {}\n", speech::place_of(utterance).line, sanitised(words(utterance), Lines::Join));
+std::string utterance_line(const speech::Command& utterance) {
+  return relay::format("{}: {}\n", speech::place_of(utterance).line, sanitize(words(utterance), Lines::Join));
 }
 
 namespace {
 
-json::array choices_of(const std::vector<speech::Choice>& choices) {
+json::array choices_of(const std::vector<speech::DialogChoice>& choices) {
   json::array array;
   for (const auto& choice : choices) array.push_back(json::object{{"number", choice.number}, {"label", choice.label}});
   return array;
@@ -123,23 +124,23 @@ json::object observation_json(const profiles::Observation& observation) {
   return std::visit(Overloads{[](const profiles::StateChanged& changed) {
                                 json::array evidence;
                                 for (const auto& each : changed.verdict.evidence)
-                                  evidence.push_back(json::object{{"witness", each.witness}, {"says", each.says}});
+                                  evidence.push_back(json::object{{"witness", each.source}, {"says", each.detail}});
                                 return json::object{{"what", "state"},
                                                     {"state", profiles::name_of(changed.verdict.state)},
                                                     {"evidence", std::move(evidence)}};
                               },
-                              [](const profiles::Said& said) { return utterance_json(said.utterance); },
-                              [](const speech::PermissionPrompt& asked) {
+                              [](const profiles::CommandSeen& said) { return utterance_json(said.utterance); },
+                              [](const speech::PermissionDialog& asked) {
                                 return json::object{{"what", "permission"},
                                                     {"tool", asked.tool},
                                                     {"command", asked.command},
                                                     {"choices", choices_of(asked.choices)}};
                               },
-                              [](const speech::Question& asked) {
+                              [](const speech::QuestionDialog& asked) {
                                 return json::object{
                                     {"what", "question"}, {"text", asked.text}, {"choices", choices_of(asked.choices)}};
                               },
-                              [](const speech::Usage& usage) {
+                              [](const speech::ScreenUsage& usage) {
                                 json::object object{{"what", "tokens"}};
                                 add_number(object, "input", usage.input_tokens);
                                 add_number(object, "output", usage.output_tokens);
@@ -149,7 +150,7 @@ json::object observation_json(const profiles::Observation& observation) {
                                 add_number(object, "percent", usage.percent);
                                 return object;
                               },
-                              [](const speech::Limit& limit) {
+                              [](const speech::ScreenLimit& limit) {
                                 return json::object{{"what", "limit"}, {"limit", limit.what}, {"resets", limit.resets}};
                               }},
                     observation);
@@ -157,14 +158,14 @@ json::object observation_json(const profiles::Observation& observation) {
 
 }  // namespace
 
-json::object seen_json(const profiles::Seen& seen) {
+json::object seen_json(const profiles::TimedObservation& seen) {
   json::object object = observation_json(seen.observation);
   object["t"] = seen.seconds;
   return object;
 }
 
-std::string seen_line(const profiles::Seen& seen) {
-  const auto* said = std::get_if<profiles::Said>(&seen.observation);
+std::string seen_line(const profiles::TimedObservation& seen) {
+  const auto* said = std::get_if<profiles::CommandSeen>(&seen.observation);
   std::string text;
   if (said != nullptr) {
     text = words(said->utterance);
@@ -178,7 +179,7 @@ std::string seen_line(const profiles::Seen& seen) {
     else
       text += " " + json::serialize(object);
   }
-  return relay::format("{:.1f} s: {}\n", seen.seconds, sanitised(text, Lines::Join));
+  return relay::format("{:.1f} s: {}\n", seen.seconds, sanitize(text, Lines::Join));
 }
 
 }  // namespace relay::cli

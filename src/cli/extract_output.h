@@ -11,14 +11,14 @@ namespace relay::cli {
 
 /// {"t":null,"line":3,"column":0,"what":"command","kind":"message","to":"Bob","body":"hi"}; `what` is command, spawn,
 /// release, file, summary, session_end or mistake. `t` is for inputs that know times; text does not.
-json::object utterance_json(const speech::Utterance& utterance);
+json::object utterance_json(const speech::Command& utterance);
 
 /// What was seen in a recording: `what` is also state, permission, question, tokens or limit, and `t` its time.
-json::object seen_json(const profiles::Seen& seen);
+json::object seen_json(const profiles::TimedObservation& seen);
 /// `12.3 s: state idle`
-std::string seen_line(const profiles::Seen& seen);
+std::string seen_line(const profiles::TimedObservation& seen);
 
 /// `3: message to Bob: hi`, safe on a terminal.
-std::string utterance_line(const speech::Utterance& utterance);
+std::string utterance_line(const speech::Command& utterance);
 
 }  // namespace relay::cli

@@ -9,7 +9,7 @@ namespace {
 
 std::string as_json(std::string_view text) {
   std::string lines;
-  for (const auto& heard : speech::hear(text)) lines += json::serialize(utterance_json(heard)) + "\n";
+  for (const auto& heard : speech::extract(text)) lines += json::serialize(utterance_json(heard)) + "\n";
   return lines;
 }
 
@@ -34,7 +34,7 @@ TEST(ExtractOutput, SaysWhatWasWrongAndTheRightForm) {
 }
 
 TEST(ExtractOutput, IsSafeForATerminal) {
-  const auto heard = speech::hear(
+  const auto heard = speech::extract(
       "@relay:Bob a\x07"
       "b:\n  c\n");
   ASSERT_EQ(heard.size(), 1U);

@@ -8,29 +8,29 @@
 
 namespace relay::cli {
 
-Ending ending_of(const Error& error) {
+ExitReason exit_reason(const Error& error) {
   const auto is_any = [&](auto... codes) { return (is(error, codes) || ...); };
   if (is_any(Errc::NoDaemon, Errc::Lost, client::Errc::NoDaemon, client::Errc::Lost)) return {ExitCode::NoDaemon};
   if (is_any(Errc::TimedOut, client::Errc::TimedOut)) return {ExitCode::TimedOut};
-  if (is_any(Errc::TooLarge, client::Errc::TooLarge)) return {ExitCode::Refused, name_of(protocol::Refusal::TooLarge)};
-  if (is_any(Errc::NameInUse)) return {ExitCode::Refused, name_of(protocol::Refusal::NotOwner)};
+  if (is_any(Errc::TooLarge, client::Errc::TooLarge)) return {ExitCode::Refused, name_of(protocol::NackCode::TooLarge)};
+  if (is_any(Errc::NameInUse)) return {ExitCode::Refused, name_of(protocol::NackCode::NotOwner)};
   if (is_any(Errc::Refused, client::Errc::Refused, daemon::Errc::AlreadyRunning, LaunchErrc::AlreadyRunning,
              config::Errc::NotTrusted))
     return {ExitCode::Refused};
-  return {ExitCode::No};
+  return {ExitCode::Failed};
 }
 
-ExitCode complain(const Error& error) {
-  const auto ending = ending_of(error);
-  return complain(error.message(), ending.code, ending.word);
+ExitCode report_error(const Error& error) {
+  const auto ending = exit_reason(error);
+  return report_error(error.message(), ending.code, ending.word);
 }
 
-ExitCode complain(const protocol::NackView& refusal) {
+ExitCode report_error(const protocol::Nack& refusal) {
   auto sentence = refusal.message.empty() ? "the daemon refused: " + refusal.code : refusal.message;
-  if (refusal.code == name_of(protocol::Refusal::UnknownRecipient))
+  if (refusal.code == name_of(protocol::NackCode::UnknownRecipient))
     sentence += sentence.ends_with('?') ? " agent-relay agents --all lists everyone"
                                         : "; agent-relay agents --all lists everyone";
-  return complain(sentence, ExitCode::Refused, refusal.code);
+  return report_error(sentence, ExitCode::Refused, refusal.code);
 }
 
 }  // namespace relay::cli

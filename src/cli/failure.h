@@ -8,31 +8,31 @@
 
 namespace relay::cli {
 
-struct Ending {
-  ExitCode code = ExitCode::No;
-  std::string_view word = word_of(code);
+struct ExitReason {
+  ExitCode code = ExitCode::Failed;
+  std::string_view word = error_code_name(code);
 };
-Ending ending_of(const Error& error);
+ExitReason exit_reason(const Error& error);
 
-ExitCode complain(const Error& error);
+ExitCode report_error(const Error& error);
 /// What the daemon refused, with the next step where the daemon names none.
-ExitCode complain(const protocol::NackView& refusal);
+ExitCode report_error(const protocol::Nack& refusal);
 
 /// Runs the body of a command: an error becomes its sentence and its exit code.
-#define RELAY_CLI_TRY(expression)                                                   \
-  __extension__({                                                                   \
-    auto relay_cli_result = (expression);                                           \
-    if (!relay_cli_result) return ::relay::cli::complain(relay_cli_result.error()); \
-    ::relay::detail::unwrap(std::move(relay_cli_result));                           \
+#define RELAY_CLI_TRY(expression)                                                       \
+  __extension__({                                                                       \
+    auto relay_cli_result = (expression);                                               \
+    if (!relay_cli_result) return ::relay::cli::report_error(relay_cli_result.error()); \
+    ::relay::detail::unwrap(std::move(relay_cli_result));                               \
   })
 
 /// The same for what a person typed: always a usage error.
-#define RELAY_CLI_USAGE(expression)                                                                     \
-  __extension__({                                                                                       \
-    auto relay_cli_result = (expression);                                                               \
-    if (!relay_cli_result)                                                                              \
-      return ::relay::cli::complain(relay_cli_result.error().message(), ::relay::cli::ExitCode::Usage); \
-    ::relay::detail::unwrap(std::move(relay_cli_result));                                               \
+#define RELAY_CLI_USAGE(expression)                                                                         \
+  __extension__({                                                                                           \
+    auto relay_cli_result = (expression);                                                                   \
+    if (!relay_cli_result)                                                                                  \
+      return ::relay::cli::report_error(relay_cli_result.error().message(), ::relay::cli::ExitCode::Usage); \
+    ::relay::detail::unwrap(std::move(relay_cli_result));                                                   \
   })
 
 }  // namespace relay::cli

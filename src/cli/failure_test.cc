@@ -11,7 +11,7 @@ namespace {
 
 template <class Code>
 ExitCode code_of(Code code) {
-  return ending_of(fail(code, "why").error()).code;
+  return exit_reason(fail(code, "why").error()).code;
 }
 
 TEST(Ending, IsTheSameForTheSameCauseWhoeverNoticesIt) {
@@ -24,13 +24,13 @@ TEST(Ending, IsTheSameForTheSameCauseWhoeverNoticesIt) {
   EXPECT_EQ(code_of(Errc::TooLarge), ExitCode::Refused);
   EXPECT_EQ(code_of(client::Errc::TooLarge), ExitCode::Refused);
   EXPECT_EQ(code_of(daemon::Errc::AlreadyRunning), ExitCode::Refused);
-  EXPECT_EQ(ending_of(fail("anything else").error()).code, ExitCode::No);
+  EXPECT_EQ(exit_reason(fail("anything else").error()).code, ExitCode::Failed);
 }
 
 TEST(Ending, HasAWordForPrograms) {
-  EXPECT_EQ(ending_of(fail(Errc::NoDaemon, "").error()).word, "NO_DAEMON");
-  EXPECT_EQ(ending_of(fail(Errc::TooLarge, "").error()).word, "TOO_LARGE");
-  EXPECT_EQ(ending_of(fail("").error()).word, "FAILED");
+  EXPECT_EQ(exit_reason(fail(Errc::NoDaemon, "").error()).word, "NO_DAEMON");
+  EXPECT_EQ(exit_reason(fail(Errc::TooLarge, "").error()).word, "TOO_LARGE");
+  EXPECT_EQ(exit_reason(fail("").error()).word, "FAILED");
 }
 
 }  // namespace

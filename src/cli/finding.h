@@ -7,21 +7,23 @@
 
 namespace relay::cli {
 
-enum class Verdict { Ok, Note, Problem };
+enum class CheckStatus { Ok, Note, Problem };
 
-struct Finding {
+struct CheckResult {
   std::string_view what;
-  Verdict verdict = Verdict::Ok;
-  std::string says;
-  std::string advice;  // what to do; empty when all is well
+  CheckStatus verdict = CheckStatus::Ok;
+  std::string message;
+  std::string fix;  // what to do; empty when all is well
 };
 
-inline Finding fine(std::string_view what, std::string says) { return {what, Verdict::Ok, std::move(says), ""}; }
-inline Finding note(std::string_view what, std::string says, std::string advice) {
-  return {what, Verdict::Note, std::move(says), std::move(advice)};
+inline CheckResult fine(std::string_view what, std::string says) {
+  return {what, CheckStatus::Ok, std::move(says), ""};
 }
-inline Finding problem(std::string_view what, std::string says, std::string advice) {
-  return {what, Verdict::Problem, std::move(says), std::move(advice)};
+inline CheckResult note(std::string_view what, std::string says, std::string advice) {
+  return {what, CheckStatus::Note, std::move(says), std::move(advice)};
+}
+inline CheckResult problem(std::string_view what, std::string says, std::string advice) {
+  return {what, CheckStatus::Problem, std::move(says), std::move(advice)};
 }
 
 }  // namespace relay::cli

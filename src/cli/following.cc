@@ -10,7 +10,7 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kFirstRetry{100}, kLongestRetry{2'000};
+constexpr std::chrono::milliseconds kFirstRetry{100}, kMaxRetry{2'000};
 
 }  // namespace
 
@@ -19,23 +19,23 @@ Error goodbye_of(const protocol::Envelope& bye) {
   return Error{{}, said && !said->reason.empty() ? said->reason : std::string{protocol::kDaemonStopping}};
 }
 
-ExitCode follow_for_ever(const std::function<Error(Connection&)>& follow, Connection connection,
-                         const Context& context) {
+ExitCode follow(const std::function<Error(DaemonConnection&)>& follow, DaemonConnection connection,
+                const Context& context) {
   for (;;) {
     const auto why = follow(connection);
-    if (is(why, Errc::Refused)) return complain(why);
-    if (is(why, Errc::NobodyReads)) return ExitCode::No;
+    if (is(why, Errc::Refused)) return report_error(why);
+    if (is(why, Errc::OutputClosed)) return ExitCode::Failed;
     const bool closed = why.message() == protocol::kWorkspaceClosed;
-    remark(closed ? relay::format("{}; waiting for it to be opened again", why.message())
-                  : "the daemon went away; waiting for it to come back");
-    for (auto pause = kFirstRetry;; pause = std::min(pause * 2, kLongestRetry)) {
+    print_notice(closed ? relay::format("{}; waiting for it to be opened again", why.message())
+                        : "the daemon went away; waiting for it to come back");
+    for (auto pause = kFirstRetry;; pause = std::min(pause * 2, kMaxRetry)) {
       if (auto again = join_workspace(context)) {
         connection = *std::move(again);
         break;
       }
       std::this_thread::sleep_for(pause);
     }
-    remark(closed ? "the workspace is open again" : "the daemon is back");
+    print_notice(closed ? "the workspace is open again" : "the daemon is back");
   }
 }
 

@@ -15,7 +15,7 @@ Error goodbye_of(const protocol::Envelope& bye);
 
 /// `follow` prints what comes and returns why it cannot go on. A daemon that went away is waited for, and `follow` is
 /// called again on the new connection; it is over when nobody reads the output any more, or the daemon refuses.
-ExitCode follow_for_ever(const std::function<Error(Connection&)>& follow, Connection connection,
-                         const Context& context);
+ExitCode follow(const std::function<Error(DaemonConnection&)>& follow, DaemonConnection connection,
+                const Context& context);
 
 }  // namespace relay::cli

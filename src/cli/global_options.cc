@@ -27,7 +27,7 @@ Result<GlobalOptions> take_global_options(std::vector<std::string>& words) {
     taken.directories.push_back(*++at);
   }
   words.erase(words.begin(), at);
-  const auto* command = words.empty() ? nullptr : command_named(words.front());
+  const auto* command = words.empty() ? nullptr : find_command(words.front());
   if (command == nullptr || command->takes_rest) return taken;
   const auto options_end = std::ranges::find(words, "--");
   const auto kept = std::remove(words.begin(), options_end, kNoStart);

@@ -90,7 +90,7 @@ std::string overview(std::size_t columns) {
     }
   }
   text += relay::format("example: {}, then elsewhere: agent-relay send Bob hello\nexit codes: {}\n",
-                        command_named("run")->example, kExitCodes);
+                        find_command("run")->example, kExitCodes);
   return folded(text, columns);
 }
 
@@ -103,9 +103,9 @@ std::string help_of(const Command& command, std::size_t columns) {
   text = folded(text, columns, 0);
   const auto lines = lines_of(command);
   if (!lines.empty()) text += "\n";
-  Columns table{{}};
+  Table table{{}};
   for (const auto& line : lines) table.add({"  " + line.left, line.right});
-  text += table.text(Paint{false}, columns);
+  text += table.text(Styler{false}, columns);
   return text + folded(relay::format("\nexample: {}\n", command.example), columns);
 }
 

@@ -77,33 +77,34 @@ pid_t agent_process() {
   return shell ? shell->parent : 0;
 }
 
-Result<void> keep(const hooks::Event& event) {
+Result<void> keep(const hooks::HookEvent& event) {
   const auto home = RELAY_TRY(capture::home_directory(variable("RELAY_HOME"), variable("HOME")));
-  auto log = RELAY_TRY(capture::EventLog::open(home));
+  auto log = RELAY_TRY(capture::CaptureLog::open(home));
   const auto now = SystemClock{}.now().wall;
   const HookCaller caller{.name = variable("AGENT_RELAY_NAME").value_or(""), .pid = agent_process()};
   for (const auto& record : records_of(event, caller)) RELAY_TRY(log.append(record, now));
-  if (event.kind == hooks::EventKind::SessionStart) RELAY_TRY(log.remove_old(now));
+  if (event.kind == hooks::HookEventKind::SessionStart) RELAY_TRY(log.remove_old(now));
   return {};
 }
 
 /// A permission waits as long as its agent lets the hook run, a day at most; a session's end has a second or so for all hooks.
-std::chrono::milliseconds time_allowed(const hooks::Event& event) {
-  if (event.kind == hooks::EventKind::Permission) return 24h;
-  return event.kind == hooks::EventKind::SessionEnd ? 500ms : 2s;
+std::chrono::milliseconds time_allowed(const hooks::HookEvent& event) {
+  if (event.kind == hooks::HookEventKind::Permission) return 24h;
+  return event.kind == hooks::HookEventKind::SessionEnd ? 500ms : 2s;
 }
 
-Result<hooks::Answer> ask_host(const std::string& door, const hooks::Event& event) {
-  auto visit = RELAY_TRY(Visit::open({.name = variable("AGENT_RELAY_NAME").value_or("this agent"), .socket = door}));
+Result<hooks::HookResponse> ask_host(const std::string& door, const hooks::HookEvent& event) {
+  auto visit =
+      RELAY_TRY(HostConnection::open({.name = variable("AGENT_RELAY_NAME").value_or("this agent"), .socket = door}));
   visit.end_with(STDOUT_FILENO);
   const auto text = hooks::serialize_within(event, kMaxRequestBytes - kRequestRoomBytes);
   const auto answer = RELAY_TRY(visit.ask_text(format(R"({{"do":"hook","event":{}}})", text), time_allowed(event)));
   const auto* said = object_member(answer, "answer");
-  return said == nullptr ? hooks::Answer{} : hooks::answer_from(*said);
+  return said == nullptr ? hooks::HookResponse{} : hooks::answer_from(*said);
 }
 
 Result<void> call(const std::string& agent_name) {
-  const auto agent = hooks::agent_named(agent_name);
+  const auto agent = hooks::parse_agent_cli(agent_name);
   if (!agent) return fail(format("\"{}\" is no agent with hooks; choose claude, codex or gemini", agent_name));
   const auto payload = RELAY_TRY(read_input());
   const auto event = RELAY_TRY(hooks::parse_event(*agent, payload));
@@ -111,7 +112,7 @@ Result<void> call(const std::string& agent_name) {
   const auto door = variable("AGENT_RELAY_DOOR");
   if (door && !door->empty()) {
     const auto answer = RELAY_TRY(ask_host(*door, event));
-    write_output(hooks::write_answer(event, answer));
+    write_output(hooks::write_response(event, answer));
   }
   return kept;
 }
@@ -129,7 +130,7 @@ int run_hook(const std::string& agent) noexcept {
   for (const int error : {SIGPIPE, SIGXFSZ}) std::signal(error, SIG_IGN);
   try {
     const auto done = call(agent);
-    if (!done && ::isatty(STDERR_FILENO) == 1) remark(done.error().message());
+    if (!done && ::isatty(STDERR_FILENO) == 1) print_notice(done.error().message());
   } catch (const std::exception&) {  // out of memory
   }
   return 0;

@@ -18,6 +18,6 @@ struct HookCaller {
 };
 
 /// One record, or two: the last words of a turn, and that it ended. None for a piece of a message.
-std::vector<capture::Record> records_of(const hooks::Event& event, const HookCaller& caller);
+std::vector<capture::Record> records_of(const hooks::HookEvent& event, const HookCaller& caller);
 
 }  // namespace relay::cli

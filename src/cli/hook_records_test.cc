@@ -5,36 +5,37 @@
 namespace relay::cli {
 namespace {
 
-using hooks::Event;
-using hooks::EventKind;
+using hooks::HookEvent;
+using hooks::HookEventKind;
 
-std::string kinds_of(const Event& event) {
+std::string kinds_of(const HookEvent& event) {
   std::string kinds;
   for (const auto& record : records_of(event, {})) kinds += std::string{capture::name_of(record.kind)} + " ";
   return kinds;
 }
 
 TEST(HookRecords, EveryEventHasAKind) {
-  const std::pair<EventKind, std::string> rows[] = {{EventKind::SessionStart, "session_start "},
-                                                    {EventKind::Prompt, "prompt "},
-                                                    {EventKind::BeforeTool, "tool_call "},
-                                                    {EventKind::AfterTool, "tool_result "},
-                                                    {EventKind::Permission, "permission "},
-                                                    {EventKind::Notification, "notification "},
-                                                    {EventKind::TurnEnd, "turn_end "},
-                                                    {EventKind::TurnFailed, "failed "},
-                                                    {EventKind::Display, ""},
-                                                    {EventKind::Interrupt, "interrupt "},
-                                                    {EventKind::SessionEnd, "session_end "},
-                                                    {EventKind::Other, "other "}};
+  const std::pair<HookEventKind, std::string> rows[] = {{HookEventKind::SessionStart, "session_start "},
+                                                        {HookEventKind::Prompt, "prompt "},
+                                                        {HookEventKind::BeforeTool, "tool_call "},
+                                                        {HookEventKind::AfterTool, "tool_result "},
+                                                        {HookEventKind::Permission, "permission "},
+                                                        {HookEventKind::Notification, "notification "},
+                                                        {HookEventKind::TurnEnd, "turn_end "},
+                                                        {HookEventKind::TurnFailed, "failed "},
+                                                        {HookEventKind::Display, ""},
+                                                        {HookEventKind::Interrupt, "interrupt "},
+                                                        {HookEventKind::SessionEnd, "session_end "},
+                                                        {HookEventKind::Other, "other "}};
   for (const auto& [kind, expected] : rows) EXPECT_EQ(kinds_of({.kind = kind, .name = "x"}), expected);
-  EXPECT_EQ(kinds_of({.kind = EventKind::TurnEnd, .name = "Stop", .text = "done"}), "message turn_end ");
-  EXPECT_EQ(kinds_of({.kind = EventKind::TurnFailed, .name = "StopFailure", .reason = "rate_limit"}), "rate_limited ");
+  EXPECT_EQ(kinds_of({.kind = HookEventKind::TurnEnd, .name = "Stop", .text = "done"}), "message turn_end ");
+  EXPECT_EQ(kinds_of({.kind = HookEventKind::TurnFailed, .name = "StopFailure", .reason = "rate_limit"}),
+            "rate_limited ");
 }
 
 TEST(HookRecords, KeepsWhoAndWhat) {
-  const auto records = records_of({.agent = hooks::Agent::Codex,
-                                   .kind = EventKind::BeforeTool,
+  const auto records = records_of({.agent = hooks::AgentCli::Codex,
+                                   .kind = HookEventKind::BeforeTool,
                                    .name = "PreToolUse",
                                    .session = "s",
                                    .working_directory = "/w",
@@ -53,7 +54,7 @@ TEST(HookRecords, KeepsWhoAndWhat) {
 }
 
 TEST(HookRecords, TellsWhereTheTranscriptIsAndWhichProcessItIs) {
-  for (const auto kind : {EventKind::SessionStart, EventKind::Prompt}) {
+  for (const auto kind : {HookEventKind::SessionStart, HookEventKind::Prompt}) {
     const auto records = records_of({.kind = kind, .name = "x", .transcript = "/t.jsonl"}, {.pid = 7});
     EXPECT_EQ(string_member(records[0].data, "transcript"), "/t.jsonl");
     EXPECT_EQ(integer_member(records[0].data, "pid"), 7);

@@ -32,17 +32,17 @@ constexpr std::size_t kHostIdBytes = 4;
 constexpr std::size_t kShownTaskBytes = 200;
 
 /// Talk of ours never stands among what the program writes into a file or a pipe.
-bool may_remark(const HostWish& wish) { return wish.detached || ::isatty(STDERR_FILENO) == 1; }
+bool may_remark(const HostRequest& wish) { return wish.detached || ::isatty(STDERR_FILENO) == 1; }
 
 /// Who is known here; nobody when the daemon is away.
 std::vector<std::string> known_names(const Context& context, bool may_remark = true) {
   std::vector<std::string> names;
   auto connection = join_workspace(context);
   if (!connection) {
-    if (may_remark) remark("the daemon is not there; what the agent says is kept until it is: agent-relay up");
+    if (may_remark) print_notice("the daemon is not there; what the agent says is kept until it is: agent-relay up");
     return names;
   }
-  const auto payload = connection->ask(protocol::MessageType::ListAgents, R"({"includeIdle":true})");
+  const auto payload = connection->request(protocol::MessageType::ListAgents, R"({"includeIdle":true})");
   const auto answer = payload ? parse_json_object(*payload) : Result<json::object>{json::object{}};
   if (const auto* agents = answer ? array_member(*answer, "agents") : nullptr)
     for (const auto& value : *agents)
@@ -58,39 +58,39 @@ Result<std::string> working_directory() {
 }
 
 /// A configuration that cannot be read is no reason not to run an agent.
-host::Notice notice_wanted(const Context& context) {
+host::TerminalNotification notice_wanted(const Context& context) {
   const auto settings = config::load_settings(context.home, context.environment);
-  if (!settings) return host::Notice::Off;
+  if (!settings) return host::TerminalNotification::Off;
   switch (settings->notify_terminal()) {
-    case config::TerminalNotice::Off: return host::Notice::Off;
-    case config::TerminalNotice::Osc9: return host::Notice::Osc9;
-    case config::TerminalNotice::Osc777: return host::Notice::Osc777;
+    case config::TerminalNotification::Off: return host::TerminalNotification::Off;
+    case config::TerminalNotification::Osc9: return host::TerminalNotification::Osc9;
+    case config::TerminalNotification::Osc777: return host::TerminalNotification::Osc777;
   }
-  return host::Notice::Off;
+  return host::TerminalNotification::Off;
 }
 
 }  // namespace
 
-std::vector<profiles::OwnProfile> own_profiles(const config::Home& home) {
+std::vector<profiles::UserProfile> own_profiles(const config::Home& home) {
   return profiles::read_own_profiles(home.root + "/profiles");
 }
 
-std::string fresh_name(const Context& context) {
+std::string unused_name(const Context& context) {
   SystemRandom random;
   return host::friendly_name(random, known_names(context));
 }
 
-Result<Lodging> prepare_host(const Context& context, HostWish wish) {
+Result<HostSetup> prepare_host(const Context& context, HostRequest wish) {
   const auto settings = config::load_settings(context.home, context.environment).value_or(config::Settings{});
   RELAY_TRY(config::check_trusted(context.project.root, context.home, settings, context.environment));
   RELAY_TRY(config::check_trusted(context.project.tree, context.home, settings, context.environment));
-  Lodging lodging;
+  HostSetup lodging;
   auto& options = lodging.options;
   SystemRandom random;
   const auto known = known_names(context, may_remark(wish));
   const auto own = own_profiles(context.home);
-  options.profile = wish.profile.empty() ? RELAY_TRY(profiles::profile_for(wish.words.front(), own))
-                                         : RELAY_TRY(profiles::profile_named(wish.profile, own));
+  options.profile = wish.profile.empty() ? RELAY_TRY(profiles::profile_for_program(wish.words.front(), own))
+                                         : RELAY_TRY(profiles::find_profile(wish.profile, own));
   auto& record = options.record;
   record.id = random.hex(kHostIdBytes);
   record.name = wish.name.empty() ? host::friendly_name(random, known) : wish.name;
@@ -102,7 +102,7 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   record.spawner = wish.spawner;
   record.team = wish.team;
   record.model = wish.model;
-  record.task = std::string{text::cut_at_letter(wish.task, kShownTaskBytes)};
+  record.task = std::string{text::truncate_utf8(wish.task, kShownTaskBytes)};
   options.detached = wish.detached;
   options.notice = notice_wanted(context);
 
@@ -117,7 +117,8 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   places.workspace_socket = config::socket_to_connect(context.project.socket);
   places.project_root = context.project.tree;  // an agent may read and write in its own worktree alone
   places.records = context.project.hosts;
-  places.door = RELAY_TRY(config::socket_to_listen(config::door_of(context.project, context.home, record.id)));
+  places.socket =
+      RELAY_TRY(config::socket_to_listen(config::host_socket_paths(context.project, context.home, record.id)));
   places.outbox = lodging.outbox.directory.get();
   places.intent_file = lodging.outbox.file + ".intent";
   places.inbox = lodging.inbox.get();
@@ -129,7 +130,7 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   if (made)
     lodging.folder.emplace(*std::move(made));
   else if (may_remark(wish))
-    remark(format("{}; the agent runs without files for long messages", made.error().message()));
+    print_notice(format("{}; the agent runs without files for long messages", made.error().message()));
 
   auto& command = lodging.command;
   command.streams = wish.streams;
@@ -145,7 +146,7 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   for (const auto variable : {host::kTaskVariable, host::kSpawnerVariable, host::kTeamVariable})
     pty::remove_variable(command.environment, variable);
   pty::set_variable(command.environment, "AGENT_RELAY_NAME", record.name);
-  pty::set_variable(command.environment, "AGENT_RELAY_DOOR", places.door);  // not that of an agent we run inside
+  pty::set_variable(command.environment, "AGENT_RELAY_DOOR", places.socket);  // not that of an agent we run inside
   pty::set_variable(command.environment, "AGENT_RELAY_PROJECT", context.project.root);
   pty::set_variable(command.environment, "AGENT_RELAY_INBOX", team + "/inbox.md");
   if (lodging.folder) pty::set_variable(command.environment, "AGENT_RELAY_OUTBOX", lodging.folder->outbox());
@@ -155,7 +156,7 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   const auto skill = wish.instruct ? std::string{host::skill_text()} : std::string{};
   if ((options.adapter = adapters::adapter_for(options.profile.name))) {
     places.private_file = host::settings_of(context.project.hosts, record.id);
-    options.adapter->prepare(command, {.program = RELAY_TRY(own_program()),
+    options.adapter->prepare(command, {.program = RELAY_TRY(self_path()),
                                        .private_file = places.private_file,
                                        .instructions = skill,
                                        .attended = !wish.detached});

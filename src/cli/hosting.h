@@ -14,7 +14,7 @@
 
 namespace relay::cli {
 
-struct HostWish {
+struct HostRequest {
   std::string name;                // empty: a friendly one
   std::vector<std::string> words;  // the program and its arguments
   std::string profile;             // empty: by the program's name
@@ -27,21 +27,21 @@ struct HostWish {
 };
 
 /// Options and what they point to; outlives the host.
-struct Lodging {
+struct HostSetup {
   host::HostOptions options;
   pty::Command command;  // what the agent is run as
-  OwnOutbox outbox;
+  NamedOutbox outbox;
   std::unique_ptr<DiskDirectory> inbox;
   std::optional<host::AgentFolder> folder;  // last: cleared before the outbox gives the name back
 };
 
 /// The user's own profiles, in the home.
-std::vector<profiles::OwnProfile> own_profiles(const config::Home& home);
+std::vector<profiles::UserProfile> own_profiles(const config::Home& home);
 
 /// A friendly name that nobody here has.
-std::string fresh_name(const Context& context);
+std::string unused_name(const Context& context);
 
 /// The error is one for a person: an unknown profile, a name in use, a place that cannot be written.
-Result<Lodging> prepare_host(const Context& context, HostWish wish);
+Result<HostSetup> prepare_host(const Context& context, HostRequest wish);
 
 }  // namespace relay::cli

@@ -7,7 +7,7 @@
 namespace relay::cli {
 namespace {
 
-constexpr Millis kLongestDuration = std::chrono::hours{24} * 3650;
+constexpr Millis kMaxDuration = std::chrono::hours{24} * 3650;
 
 struct Unit {
   std::string_view name;
@@ -70,7 +70,7 @@ Result<Millis> parse_duration(std::string_view text) {
   const std::string_view unit{stopped, static_cast<std::size_t>(end - stopped)};
   if (failed == std::errc{} && number >= 0)
     for (const auto& known : kUnits)
-      if (known.name == unit && number <= kLongestDuration / known.length) return known.length * number;
+      if (known.name == unit && number <= kMaxDuration / known.length) return known.length * number;
   return fail("give a time such as 30s, 15m, 2h or 7d");
 }
 

@@ -24,17 +24,17 @@ class Journey : public ::testing::Test {
     protocol::Receipt step;
     step.status = status;
     step.proof = std::move(proof);
-    step.way = std::move(way);
+    step.via = std::move(way);
     step.reason = std::move(reason);
     fate_.steps.push_back(std::move(step));
     return *this;
   }
 
  protected:
-  [[nodiscard]] std::string line() const { return journey(fate_, true); }
-  [[nodiscard]] std::string far() const { return how_far(fate_, "Bob", HostRuns::No, kNoon); }
+  [[nodiscard]] std::string line() const { return progress_text(fate_, true); }
+  [[nodiscard]] std::string far() const { return progress_summary(fate_, "Bob", HostRuns::No, kNoon); }
 
-  Fate fate_;
+  SendResult fate_;
 };
 
 TEST_F(Journey, IsALineThatGrows) {
@@ -45,7 +45,7 @@ TEST_F(Journey, IsALineThatGrows) {
   EXPECT_EQ(line(), "stored → accepted (by inbox) → written → submitted");
   then(ReceiptStatus::Delivered, "seen", "hook");
   EXPECT_EQ(line(), "stored → accepted (by inbox) → written → submitted → seen (by hook)");
-  EXPECT_EQ(journey(fate_, false), "stored -> accepted (by inbox) -> written -> submitted -> seen (by hook)");
+  EXPECT_EQ(progress_text(fate_, false), "stored -> accepted (by inbox) -> written -> submitted -> seen (by hook)");
 }
 
 TEST_F(Journey, SaysWhatItWaitsForAndForgetsItWhenItGoesOn) {
@@ -70,7 +70,7 @@ TEST_F(Journey, PromisesNothingOfAHostThatIsNotConnected) {
   EXPECT_EQ(queued_sentence(fate_, "Bob", HostRuns::Yes, kNoon),
             "queued (Bob's host runs and is not connected; see: agent-relay explain Bob)");
   EXPECT_EQ(
-      how_far(fate_, "Bob", HostRuns::Yes, kNoon),
+      progress_summary(fate_, "Bob", HostRuns::Yes, kNoon),
       "it is stored and will be delivered later, Bob's host runs and is not connected; see: agent-relay explain Bob");
 }
 

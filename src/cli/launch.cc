@@ -133,7 +133,7 @@ Result<pid_t> launch_in_background(std::vector<std::string> arguments, const std
 
   arguments.insert(arguments.begin(), "agent-relay");
   auto environment = pty::inherited_environment();
-  daemon::leave_agent(environment);  // or it would end with the agent that started it
+  daemon::strip_agent_variables(environment);  // or it would end with the agent that started it
   const auto words = pointers_to(arguments), variables = pointers_to(environment);
 
   const auto child = fork_orphan(

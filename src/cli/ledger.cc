@@ -29,8 +29,8 @@ std::optional<ReceiptStatus> status_of(std::string_view state) {
 
 }  // namespace
 
-Result<void> watch_ledger(Connection& connection, const std::string& id, Deadline deadline, const Look& look,
-                          Concern concern) {
+Result<void> watch_trace(DaemonConnection& connection, const std::string& id, Deadline deadline, const OnTrace& look,
+                         TraceScope concern) {
   RELAY_TRY(connection.send({.type = MessageType::EventsSubscribe, .id = {}, .payload = R"({"types":["delivery"]})"}));
   const auto question = json::serialize(json::object{{"id", id}});
   std::string message_id;  // whole, once it is known
@@ -46,14 +46,14 @@ Result<void> watch_ledger(Connection& connection, const std::string& id, Deadlin
       answered = true;
       const auto trace = RELAY_TRY(parse_json_object(frame.envelope.payload));
       if (const auto error = string_member(trace, "error")) return fail(*error);
-      if (const auto* message = object_member(trace, "message"); message != nullptr && concern == Concern::Itself)
+      if (const auto* message = object_member(trace, "message"); message != nullptr && concern == TraceScope::Itself)
         message_id = string_member(*message, "id").value_or("");
       if (look(trace)) return {};
     }
   }
 }
 
-std::vector<protocol::Receipt> steps_of(const json::object& delivery) {
+std::vector<protocol::Receipt> receipts_of(const json::object& delivery) {
   std::vector<protocol::Receipt> steps;
   for (const auto* entry : objects_in(delivery, "history")) {
     const auto status = status_of(string_member(*entry, "state").value_or(""));
@@ -64,7 +64,7 @@ std::vector<protocol::Receipt> steps_of(const json::object& delivery) {
                      .agent = string_member(delivery, "to").value_or(""),
                      .proof = text("proof"),
                      .reason = text("reason"),
-                     .way = text("way"),
+                     .via = text("way"),
                      .evidence = text("evidence"),
                      .at = time_in(*entry, "at")});
   }

@@ -15,17 +15,17 @@
 namespace relay::cli {
 
 /// Given an answer to TRACE. True: it says enough.
-using Look = std::function<bool(const json::object& trace)>;
+using OnTrace = std::function<bool(const json::object& trace)>;
 
 /// What is a reason to look again: a delivery of this message, or any.
-enum class Concern { Itself, Everything };
+enum class TraceScope { Itself, Everything };
 
 /// By a message's id, its sender's own or a delivery's. An error TimedOut when the ledger did not say enough by then. The
 /// connection is introduced, and serves for nothing else.
-Result<void> watch_ledger(Connection& connection, const std::string& id, Deadline deadline, const Look& look,
-                          Concern concern = Concern::Itself);
+Result<void> watch_trace(DaemonConnection& connection, const std::string& id, Deadline deadline, const OnTrace& look,
+                         TraceScope concern = TraceScope::Itself);
 
 /// What a sender who listened would have been told of a delivery, step by step.
-std::vector<protocol::Receipt> steps_of(const json::object& delivery);
+std::vector<protocol::Receipt> receipts_of(const json::object& delivery);
 
 }  // namespace relay::cli

@@ -37,7 +37,7 @@ ViewSize view_size(pty::WindowSize size) { return {size.columns, size.rows}; }
 
 Result<std::unique_ptr<LineTerminal>> LineTerminal::open(net::AsioLoop& loop, LineTerminalListener& listener) {
   std::unique_ptr<LineTerminal> line{new LineTerminal{loop, listener}};
-  line->terminal_ = RELAY_TRY(pty::PersonTerminal::open(loop, *line));
+  line->terminal_ = RELAY_TRY(pty::UserTerminal::open(loop, *line));
   RELAY_TRY(line->terminal_->set_restore_bytes(kPastePlain));
   RELAY_TRY(line->terminal_->enter_raw());
   line->view_.resize(view_size(line->terminal_->size()));
@@ -58,7 +58,7 @@ LineView::Prompt LineTerminal::prompt() const {
   const auto& search = editor_.search();
   if (!search) return listener_.prompt();
   const auto text = relay::format("({}: {}) ", editor_.search_failed() ? "not found" : "search", *search);
-  const auto shown = shortened(sanitised(text, Lines::Join), view_.size().columns / 2);
+  const auto shown = truncate(sanitize(text, Lines::Join), view_.size().columns / 2);
   return {shown, shown};
 }
 
@@ -165,9 +165,9 @@ void LineTerminal::complete(std::string_view before_cursor, std::size_t length,
     done.choices.push_back(relay::format("and {} more", more));
   }
   std::string list;
-  for (const auto& choice : done.choices) list += sanitised(choice, Lines::Join) + "  ";
+  for (const auto& choice : done.choices) list += sanitize(choice, Lines::Join) + "  ";
   std::string above;
-  for (const auto& row : wrapped(list, std::max<std::size_t>(view_.size().columns, 2) - 1)) above += row + "\n";
+  for (const auto& row : wrap(list, std::max<std::size_t>(view_.size().columns, 2) - 1)) above += row + "\n";
   write_above(above);
 }
 

@@ -38,7 +38,7 @@ class LineTerminalListener {
   virtual LineView::Prompt prompt() = 0;
 };
 
-class LineTerminal final : private pty::PersonTerminalListener {
+class LineTerminal final : private pty::UserTerminalListener {
  public:
   /// For the terminal at stdin and stdout.
   static Result<std::unique_ptr<LineTerminal>> open(net::AsioLoop& loop, LineTerminalListener& listener);
@@ -81,7 +81,7 @@ class LineTerminal final : private pty::PersonTerminalListener {
   std::string paste_;
   LineEditor editor_;
   LineView view_;
-  std::unique_ptr<pty::PersonTerminal> terminal_;
+  std::unique_ptr<pty::UserTerminal> terminal_;
 };
 
 }  // namespace relay::cli

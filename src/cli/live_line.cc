@@ -8,17 +8,17 @@
 
 namespace relay::cli {
 
-LiveLine::LiveLine(const Context& context)
+StatusLine::StatusLine(const Context& context)
     : context_{context}, live_{::isatty(STDERR_FILENO) == 1 && context.environment("TERM") != "dumb"} {}
 
-void LiveLine::show(std::string_view line) {
+void StatusLine::show(std::string_view line) {
   if (!live_) return;
-  talk(relay::format("\r\x1b[K{}", shortened(line, context_.columns - 1)));
+  print_stderr(relay::format("\r\x1b[K{}", truncate(line, context_.columns - 1)));
   shown_ = true;
 }
 
-void LiveLine::clear() {
-  if (shown_) talk("\r\x1b[K");
+void StatusLine::clear() {
+  if (shown_) print_stderr("\r\x1b[K");
   shown_ = false;
 }
 

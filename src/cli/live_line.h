@@ -9,12 +9,12 @@
 
 namespace relay::cli {
 
-class LiveLine {
+class StatusLine {
  public:
-  explicit LiveLine(const Context& context);
-  ~LiveLine() { clear(); }
-  LiveLine(const LiveLine&) = delete;
-  LiveLine& operator=(const LiveLine&) = delete;
+  explicit StatusLine(const Context& context);
+  ~StatusLine() { clear(); }
+  StatusLine(const StatusLine&) = delete;
+  StatusLine& operator=(const StatusLine&) = delete;
 
   void show(std::string_view line);
   void clear();

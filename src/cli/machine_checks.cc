@@ -28,21 +28,21 @@ std::int64_t number_in(const std::string& path) {
   return file >> number ? number : 0;
 }
 
-Finding check_descriptors() {
+CheckResult check_descriptors() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
     return problem("descriptors", Error::from_errno("cannot tell the limit").message(), "");
   return judge_descriptors(limit.rlim_max);
 }
 
-Finding check_inotify() {
+CheckResult check_inotify() {
   const UniqueFd one{::inotify_init1(IN_CLOEXEC)};
   return judge_inotify({.instances = number_in("/proc/sys/fs/inotify/max_user_instances"),
                         .watches = number_in("/proc/sys/fs/inotify/max_user_watches"),
                         .available = static_cast<bool>(one)});
 }
 
-Finding check_service(const Context& context) {
+CheckResult check_service(const Context& context) {
   const auto home = context.environment("HOME").value_or("");
   const auto config = context.environment("XDG_CONFIG_HOME").value_or(home + "/.config");
   std::error_code failed;
@@ -62,17 +62,17 @@ Finding check_service(const Context& context) {
 
 }  // namespace
 
-Finding judge_clock(WallMs now) {
+CheckResult judge_clock(WallMs now) {
   if (now >= kReleaseYear) return fine("clock", short_time(now, 0));
   return problem("clock", "it says " + short_time(now, kReleaseYear), "set it: expiry and order depend on it");
 }
 
-std::optional<Finding> judge_newest_message(WallMs stored, WallMs now) {
+std::optional<CheckResult> judge_newest_message(WallMs stored, WallMs now) {
   if (stored <= now + kClockTolerance) return std::nullopt;
   return problem("clock", "the newest message is from the future", "the clock went back: set it");
 }
 
-Finding judge_descriptors(std::uint64_t hard_limit) {
+CheckResult judge_descriptors(std::uint64_t hard_limit) {
   if (hard_limit == RLIM_INFINITY) return fine("descriptors", "no limit");
   const auto says = relay::format("{} for each process", hard_limit);
   return hard_limit >= kFewDescriptors
@@ -81,7 +81,7 @@ Finding judge_descriptors(std::uint64_t hard_limit) {
                     relay::format("raise nofile to {} or more in /etc/security/limits.conf", kFewDescriptors));
 }
 
-Finding judge_inotify(const InotifyFacts& facts) {
+CheckResult judge_inotify(const InotifyFacts& facts) {
   const auto says = relay::format("{} instances, {} watches for each user", facts.instances, facts.watches);
   const std::string raise =
       "raise them: sudo sysctl fs.inotify.max_user_instances=1024 fs.inotify.max_user_watches=524288";
@@ -102,7 +102,7 @@ std::optional<std::string> program_of_unit(std::string_view unit) {
   return std::string{program};
 }
 
-std::vector<Finding> examine_machine(const Context& context) {
+std::vector<CheckResult> examine_machine(const Context& context) {
   return {check_descriptors(), check_inotify(), check_service(context)};
 }
 

@@ -24,7 +24,7 @@ struct Wrapping {
 /// The agent that we run inside. The environment tells, as far as a host of this project agrees: it may come from another
 /// project, or be left from a host that has ended. Else our ancestors tell.
 std::optional<Wrapping> wrapping(const Context& context) {
-  const auto hosts = host::living_hosts(context.project.hosts);
+  const auto hosts = host::reachable_hosts(context.project.hosts);
   const auto name = context.environment("AGENT_RELAY_NAME"), door = context.environment("AGENT_RELAY_DOOR");
   for (const auto& host : hosts)
     if (name == host.name && door == host.socket) return Wrapping{host.name, host.socket};
@@ -46,7 +46,7 @@ std::string token_of(const Context& context, const std::string& name) {
     if (variable == "AGENT_RELAY_NAME") return name;
     return std::nullopt;
   };
-  return kept_claim_token(inside, name);
+  return stored_claim_token(inside, name);
 }
 
 Result<void> join(McpIdentity& identity, const Context& context, const std::string& wanted, net::AsioLoop& loop,
@@ -55,19 +55,19 @@ Result<void> join(McpIdentity& identity, const Context& context, const std::stri
   identity.name = wanted.empty() ? context.environment("AGENT_RELAY_NAME").value_or("") : wanted;
   if (identity.name.empty()) {
     identity.names = RELAY_TRY(DiskDirectory::open(context.project.outboxes));
-    identity.slot = RELAY_TRY(mcp::take_name(*identity.names, [&] { return fresh_name(context); }));
+    identity.slot = RELAY_TRY(mcp::take_name(*identity.names, [&] { return unused_name(context); }));
     identity.name = identity.slot.name;
   }
   if (const auto fine = protocol::check_agent_name(identity.name); !fine)
     return fail(relay::format("\"{}\" cannot be a name on the relay: {}; choose another with --name", identity.name,
                               fine.error().message()));
   identity.outbox = RELAY_TRY(open_own_outbox(context, identity.name));
-  auto session = std::make_unique<mcp::OwnSession>(
+  auto session = std::make_unique<mcp::StandaloneClient>(
       loop, network, identity.random, *identity.outbox.outbox,
-      mcp::OwnSessionOptions{.socket_path = config::socket_to_connect(context.project.socket),
-                             .name = identity.name,
-                             .claim_token = identity.outbox.claim_token,
-                             .project_root = context.project.root});
+      mcp::StandaloneClientOptions{.socket_path = config::socket_to_connect(context.project.socket),
+                                   .name = identity.name,
+                                   .claim_token = identity.outbox.claim_token,
+                                   .project_root = context.project.root});
   identity.session = session.get();
   identity.post = std::move(session);
   return {};
@@ -80,11 +80,12 @@ std::unique_ptr<McpIdentity> find_mcp_identity(const Context& context, const std
   auto identity = std::make_unique<McpIdentity>();
   if (const auto agent = wrapping(context)) {
     if (!wanted.empty() && wanted != agent->name)
-      remark(relay::format("this runs inside {}, and speaks for it; --name {} is passed over", agent->name, wanted));
+      print_notice(
+          relay::format("this runs inside {}, and speaks for it; --name {} is passed over", agent->name, wanted));
     identity->name = agent->name;
-    identity->post = std::make_unique<mcp::WrappedAgent>(
+    identity->post = std::make_unique<mcp::HostedClient>(
         loop, network, identity->random,
-        mcp::WrappedAgentOptions{.name = agent->name,
+        mcp::HostedClientOptions{.name = agent->name,
                                  .door = agent->door,
                                  .socket_path = config::socket_to_connect(context.project.socket),
                                  .claim_token = [&context, name = agent->name] { return token_of(context, name); },
@@ -92,8 +93,8 @@ std::unique_ptr<McpIdentity> find_mcp_identity(const Context& context, const std
     return identity;
   }
   if (const auto joined = join(*identity, context, wanted, loop, network); !joined) {
-    remark(joined.error().message());
-    identity->post = std::make_unique<mcp::Unreachable>(identity->name, joined.error().message());
+    print_notice(joined.error().message());
+    identity->post = std::make_unique<mcp::UnavailableClient>(identity->name, joined.error().message());
   }
   return identity;
 }

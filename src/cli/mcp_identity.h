@@ -21,12 +21,12 @@ namespace relay::cli {
 /// What the Post borrows outlives it.
 struct McpIdentity {
   std::string name;
-  OwnOutbox outbox;
+  NamedOutbox outbox;
   std::unique_ptr<DiskDirectory> names;
   mcp::NameSlot slot;
   SystemRandom random;
-  std::unique_ptr<mcp::Post> post;
-  mcp::OwnSession* session = nullptr;  // the post, when it has a session of its own
+  std::unique_ptr<mcp::RelayClient> post;
+  mcp::StandaloneClient* session = nullptr;  // the post, when it has a session of its own
 };
 
 /// `wanted`: what --name says; empty when it says nothing. Never fails: without a way to the relay its post says why.

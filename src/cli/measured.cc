@@ -20,7 +20,7 @@ std::string time_of(double us) {
   return us < 1'000 ? relay::format("{:.0f} {}s", us, marks().micro) : relay::format("{:.1f} ms", us / 1'000);
 }
 
-void add_row(Columns& columns, std::string title, const std::vector<double>& us) {
+void add_row(Table& columns, std::string title, const std::vector<double>& us) {
   std::vector<std::string> row{std::move(title)};
   for (const auto& share : kShares) row.push_back(time_of(quantile(us, share.value)));
   columns.add(std::move(row));
@@ -40,22 +40,22 @@ std::string what_it_survives(std::string_view durability) {
 
 }  // namespace
 
-void Measured::add(const Measured& more) {
+void Measurement::add(const Measurement& more) {
   messages += more.messages;
   seconds += more.seconds;
   delivered_us.insert(delivered_us.end(), more.delivered_us.begin(), more.delivered_us.end());
   accepted_us.insert(accepted_us.end(), more.accepted_us.begin(), more.accepted_us.end());
 }
 
-double Measured::per_second() const { return ratio(static_cast<double>(messages), seconds); }
+double Measurement::per_second() const { return ratio(static_cast<double>(messages), seconds); }
 
-double Measurements::latency_ratio() const {
+double BenchResults::latency_ratio() const {
   return ratio(quantile(single.delivered_us, 0.5), quantile(raw_single.delivered_us, 0.5));
 }
 
-double Measurements::rate_ratio() const { return ratio(many.per_second(), raw_many.per_second()); }
+double BenchResults::rate_ratio() const { return ratio(many.per_second(), raw_many.per_second()); }
 
-std::string json_of(const Measurements& measured) {
+std::string json_of(const BenchResults& measured) {
   text::JsonWriter object;
   object.begin_object("storage").field("driver", measured.storage).optional("durability", measured.durability).end();
   object.field("size", measured.bytes);
@@ -71,18 +71,18 @@ std::string json_of(const Measurements& measured) {
   return object.take();
 }
 
-std::string text_of(const Measurements& measured, const Paint& paint) {
-  auto text = relay::format("{}: {}; messages of {} bytes\n\n", sanitised(measured.storage, Lines::Join),
+std::string text_of(const BenchResults& measured, const Styler& paint) {
+  auto text = relay::format("{}: {}; messages of {} bytes\n\n", sanitize(measured.storage, Lines::Join),
                             what_it_survives(measured.durability), measured.bytes);
   std::vector<std::string> header{relay::format("ONE BY ONE ({})", measured.single.messages)};
   for (const auto& share : kShares) header.emplace_back(share.title);
-  Columns times{std::move(header)};
+  Table times{std::move(header)};
   add_row(times, "delivered", measured.single.delivered_us);
   add_row(times, "accepted", measured.single.accepted_us);
   add_row(times, "raw forwarder", measured.raw_single.delivered_us);
   text += times.text(paint);
   text += relay::format("delivered in {:.1f} times what a raw forwarder takes (medians)\n\n", measured.latency_ratio());
-  Columns rates{{relay::format("{} ON THEIR WAY ({})", measured.window, measured.many.messages), "MESSAGES/S"}};
+  Table rates{{relay::format("{} ON THEIR WAY ({})", measured.window, measured.many.messages), "MESSAGES/S"}};
   rates.add({"through the daemon", relay::format("{:.0f}", measured.many.per_second())});
   rates.add({"raw forwarder", relay::format("{:.0f}", measured.raw_many.per_second())});
   text += rates.text(paint);

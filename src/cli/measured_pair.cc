@@ -10,7 +10,7 @@
 namespace relay::cli {
 namespace {
 
-constexpr Millis kDeliveryPatience{10'000};  // beyond the time that a measurement takes
+constexpr Millis kDeliveryTimeout{10'000};  // beyond the time that a measurement takes
 
 /// Room for the longest texts in the widest window.
 constexpr client::OutboxLimits kOutboxLimits{.max_entries = 2 * kMaxBenchWindow,
@@ -23,9 +23,9 @@ double microseconds_since(SteadyTime then) {
 }  // namespace
 
 /// One of the two: its outbox, its link, and what it hears.
-class MeasuredPair::End final : public client::LinkListener {
+class ClientPair::End final : public client::LinkListener {
  public:
-  End(MeasuredPair& pair, std::string_view name, const std::string& socket_path)
+  End(ClientPair& pair, std::string_view name, const std::string& socket_path)
       : pair_{pair}, outbox_{client::Numbering::RandomIds, kOutboxLimits, pair.random_} {
     client::LinkOptions options;
     options.socket_path = socket_path;
@@ -33,7 +33,7 @@ class MeasuredPair::End final : public client::LinkListener {
     options.hello.program = "agent-relay";
     options.hello.cli = "bench";
     options.hello.capabilities.max_inflight = static_cast<std::uint32_t>(kMaxBenchWindow);
-    options.patience = client::Patience::give_up_after(1);
+    options.timeout = client::RetryLimit::give_up_after(1);
     link_ = std::make_unique<client::Link>(pair.loop_, pair.network_, pair.random_, outbox_, std::move(options), *this);
     link_->start();
   }
@@ -46,36 +46,36 @@ class MeasuredPair::End final : public client::LinkListener {
   }
   void on_lost(const std::string&, Millis) override {}  // on_stopped follows: there is no second attempt
   void on_stopped(const Error& why) override { pair_.end(why); }
-  client::Taken on_incoming(const client::Incoming& incoming) override {
+  client::AckMode on_incoming(const client::IncomingMessage& incoming) override {
     if (incoming.envelope.from == kBenchSender) pair_.count(pair_.delivered_, pair_.measured_.delivered_us);
-    return client::Taken::Now;  // what others say to everyone is heard and forgotten
+    return client::AckMode::Now;  // what others say to everyone is heard and forgotten
   }
   void on_sent(const std::string&) override { pair_.count(pair_.accepted_, pair_.measured_.accepted_us); }
-  void on_refused(const std::string&, const protocol::NackView& why) override {
+  void on_refused(const std::string&, const protocol::Nack& why) override {
     pair_.end(fail(Errc::Refused, "the daemon refused: " + why.message).error());
   }
   void on_frame(const protocol::Envelope&) override {}
 
-  MeasuredPair& pair_;
+  ClientPair& pair_;
   client::Outbox outbox_;
   std::unique_ptr<client::Link> link_;  // calls into everything above, so it dies first
 };
 
-MeasuredPair::MeasuredPair(net::AsioLoop& loop, const std::string& socket_path) : loop_{loop} {
+ClientPair::ClientPair(net::AsioLoop& loop, const std::string& socket_path) : loop_{loop} {
   sender_ = std::make_unique<End>(*this, kBenchSender, socket_path);
   receiver_ = std::make_unique<End>(*this, kBenchReceiver, socket_path);
 }
 
-MeasuredPair::~MeasuredPair() {
+ClientPair::~ClientPair() {
   stopped_ = true;
   for (auto* end : {sender_.get(), receiver_.get()}) end->link().stop();
   loop_.post([this] { loop_.stop(); });  // after whatever was posted before, and what waits was written
   loop_.run();
 }
 
-Result<void> MeasuredPair::join() { return run(kDeliveryPatience); }
+Result<void> ClientPair::join() { return run(kDeliveryTimeout); }
 
-Result<Measured> MeasuredPair::measure(const std::string& body, std::size_t window, const Extent& extent) {
+Result<Measurement> ClientPair::measure(const std::string& body, std::size_t window, const BenchLimit& extent) {
   text::JsonWriter payload;
   payload_ = payload.field("kind", "message").field("body", body).take();
   window_ = window;
@@ -85,18 +85,18 @@ Result<Measured> MeasuredPair::measure(const std::string& body, std::size_t wind
   stopped_ = false;
   began_ = std::chrono::steady_clock::now();
   send_more();
-  RELAY_TRY(run(extent.time + kDeliveryPatience));
+  RELAY_TRY(run(extent.time + kDeliveryTimeout));
   measured_.messages = std::min(delivered_, accepted_);
   measured_.seconds = microseconds_since(began_) / 1e6;
   return std::move(measured_);
 }
 
-void MeasuredPair::stop() {
+void ClientPair::stop() {
   stopped_ = true;
   end({});
 }
 
-Result<void> MeasuredPair::run(Millis patience) {
+Result<void> ClientPair::run(Millis patience) {
   const auto deadline = loop_.after(patience, [this] {
     end(fail(Errc::TimedOut, "the daemon did not deliver in time; see: agent-relay doctor").error());
   });
@@ -105,12 +105,12 @@ Result<void> MeasuredPair::run(Millis patience) {
   return {};
 }
 
-void MeasuredPair::end(std::optional<Error> why) {
+void ClientPair::end(std::optional<Error> why) {
   if (why && !failed_) failed_ = std::move(why);
   loop_.stop();
 }
 
-void MeasuredPair::send_more() {
+void ClientPair::send_more() {
   while (sent_ < extent_.messages && sent_ - std::min(delivered_, accepted_) < window_ &&
          std::chrono::steady_clock::now() - began_ < extent_.time) {
     left_ = std::chrono::steady_clock::now();
@@ -121,7 +121,7 @@ void MeasuredPair::send_more() {
   if (std::min(delivered_, accepted_) == sent_) end({});
 }
 
-void MeasuredPair::count(std::size_t& counter, std::vector<double>& times) {
+void ClientPair::count(std::size_t& counter, std::vector<double>& times) {
   if (counter == sent_) return;  // of a measurement before this one
   ++counter;
   if (window_ == 1) times.push_back(microseconds_since(left_));
@@ -129,7 +129,7 @@ void MeasuredPair::count(std::size_t& counter, std::vector<double>& times) {
 }
 
 /// Once for all that one read brought, and after its acknowledgements.
-void MeasuredPair::go_on() {
+void ClientPair::go_on() {
   if (std::exchange(goes_on_, true)) return;
   loop_.post([this] {
     goes_on_ = false;

@@ -27,18 +27,18 @@ inline constexpr std::string_view kBenchReceiver = "__bench-receiver";
 inline constexpr std::size_t kMaxBenchWindow = client::kMaxUnansweredWithoutEpoch;
 inline constexpr std::size_t kMaxBenchBytes = 65'536;  // of a text
 
-class MeasuredPair {
+class ClientPair {
  public:
-  MeasuredPair(net::AsioLoop& loop, const std::string& socket_path);
+  ClientPair(net::AsioLoop& loop, const std::string& socket_path);
   /// Says goodbye.
-  ~MeasuredPair();
-  MeasuredPair(const MeasuredPair&) = delete;
-  MeasuredPair& operator=(const MeasuredPair&) = delete;
+  ~ClientPair();
+  ClientPair(const ClientPair&) = delete;
+  ClientPair& operator=(const ClientPair&) = delete;
 
   /// Both are welcomed.
   Result<void> join();
   /// Sends `body` again and again, at most `window` of them on their way. `stop` may end it sooner.
-  Result<Measured> measure(const std::string& body, std::size_t window, const Extent& extent);
+  Result<Measurement> measure(const std::string& body, std::size_t window, const BenchLimit& extent);
   /// Whatever runs ends now, with what it has. From inside the loop.
   void stop();
 
@@ -60,11 +60,11 @@ class MeasuredPair {
   // Of the measurement that runs.
   std::string payload_;
   std::size_t window_ = 0;
-  Extent extent_;
+  BenchLimit extent_;
   std::size_t sent_ = 0, delivered_ = 0, accepted_ = 0;
   SteadyTime began_{}, left_{};
   bool stopped_ = false, goes_on_ = false;
-  Measured measured_;
+  Measurement measured_;
 };
 
 }  // namespace relay::cli

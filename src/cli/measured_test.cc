@@ -5,8 +5,8 @@
 namespace relay::cli {
 namespace {
 
-Measurements some() {
-  Measurements measured{.storage = "sqlite", .durability = "power", .bytes = 100, .window = 64};
+BenchResults some() {
+  BenchResults measured{.storage = "sqlite", .durability = "power", .bytes = 100, .window = 64};
   measured.single = {.messages = 3, .seconds = 1, .delivered_us = {30, 10, 2'000}, .accepted_us = {20, 5, 1'500}};
   measured.raw_single = {.messages = 3, .seconds = 1, .delivered_us = {10, 3, 20}};
   measured.many = {.messages = 100, .seconds = 2};
@@ -15,7 +15,7 @@ Measurements some() {
 }
 
 TEST(Measured, PiecesAddUp) {
-  Measured whole;
+  Measurement whole;
   whole.add({.messages = 2, .seconds = 1, .delivered_us = {1, 2}, .accepted_us = {3}});
   whole.add({.messages = 4, .seconds = 2, .delivered_us = {5}});
   EXPECT_EQ(whole.per_second(), 2);
@@ -26,7 +26,7 @@ TEST(Measured, PiecesAddUp) {
 TEST(Measured, SpeedIsARatioToTheForwarder) {
   EXPECT_EQ(some().latency_ratio(), 3);
   EXPECT_EQ(some().rate_ratio(), 0.25);
-  EXPECT_EQ(Measurements{}.latency_ratio(), 0) << "of nothing";
+  EXPECT_EQ(BenchResults{}.latency_ratio(), 0) << "of nothing";
 }
 
 TEST(Measured, IsToldToProgramsInOneObject) {
@@ -38,7 +38,7 @@ TEST(Measured, IsToldToProgramsInOneObject) {
 }
 
 TEST(Measured, IsShownAsTwoTables) {
-  const auto text = text_of(some(), Paint{false});
+  const auto text = text_of(some(), Styler{false});
   EXPECT_NE(text.find("survives a power cut"), std::string::npos);
   EXPECT_NE(text.find("delivered       30 µs  2.0 ms  2.0 ms"), std::string::npos) << text;
   EXPECT_NE(text.find("3.0 times what a raw forwarder takes"), std::string::npos);

@@ -33,7 +33,7 @@ constexpr std::chrono::milliseconds kLeavingPause{5};
 
 class Bench {
  public:
-  Bench(const BenchOptions& options, const Context& context, Connection connection, RawForwarder forwarder)
+  Bench(const BenchOptions& options, const Context& context, DaemonConnection connection, RawForwarder forwarder)
       : options_{options},
         context_{context},
         connection_{std::move(connection)},
@@ -41,9 +41,9 @@ class Bench {
         body_(options.bytes, 'x'),
         line_{context} {}
 
-  Result<BenchEnd> run() {
+  Result<BenchOutcome> run() {
     auto& measured = end_.measured;
-    const auto answer = RELAY_TRY(connection_.ask(protocol::MessageType::Status, "{}"));
+    const auto answer = RELAY_TRY(connection_.request(protocol::MessageType::Status, "{}"));
     const auto status = RELAY_TRY(parse_json_object(answer));
     if (const auto* storage = object_member(status, "storage")) {
       measured.storage = string_member(*storage, "driver").value_or("");
@@ -60,16 +60,17 @@ class Bench {
   }
 
  private:
-  Result<void> run_part(std::string_view title, std::size_t window, Measured& ours, Measured& raw) {
+  Result<void> run_part(std::string_view title, std::size_t window, Measurement& ours, Measurement& raw) {
     if (end_.interrupted) return {};
-    if (!line_.is_live()) remark(relay::format("measuring {}, for at most {}", title, fine_duration(options_.time)));
+    if (!line_.is_live())
+      print_notice(relay::format("measuring {}, for at most {}", title, fine_duration(options_.time)));
     do {
       const auto share = std::max(ours.seconds / std::chrono::duration<double>(options_.time).count(),
                                   static_cast<double>(ours.messages) / static_cast<double>(options_.messages));
       if (share >= 1) break;
       line_.show(relay::format("{:<12} {} {:3.0f} %", title, bar(share, kBarColumns, context_.unicode), share * 100));
-      const Extent extent{std::min(kPieceMessages, options_.messages - ours.messages),
-                          std::min(kPieceTime, options_.time)};
+      const BenchLimit extent{std::min(kPieceMessages, options_.messages - ours.messages),
+                              std::min(kPieceTime, options_.time)};
       raw.add(RELAY_TRY(forwarder_.measure(body_, window, extent)));
       ours.add(RELAY_TRY(measure_piece(window, extent)));
     } while (!end_.interrupted);
@@ -77,8 +78,8 @@ class Bench {
   }
 
   /// Whatever becomes of it, what it stored is removed.
-  Result<Measured> measure_piece(std::size_t window, const Extent& extent) {
-    pair_ = std::make_unique<MeasuredPair>(loop_, config::socket_to_connect(context_.project.socket));
+  Result<Measurement> measure_piece(std::size_t window, const BenchLimit& extent) {
+    pair_ = std::make_unique<ClientPair>(loop_, config::socket_to_connect(context_.project.socket));
     auto measured = measure(window, extent);
     pair_.reset();
     const auto removed = remove_all();
@@ -86,10 +87,10 @@ class Bench {
     return measured;
   }
 
-  Result<Measured> measure(std::size_t window, const Extent& extent) {
+  Result<Measurement> measure(std::size_t window, const BenchLimit& extent) {
     RELAY_TRY(pair_->join());
     if (!end_.interrupted) RELAY_TRY(pair_->measure(body_, window, {kWarmUpMessages, extent.time}));
-    if (end_.interrupted) return Measured{};
+    if (end_.interrupted) return Measurement{};
     return pair_->measure(body_, window, extent);
   }
 
@@ -108,24 +109,24 @@ class Bench {
     text::JsonWriter request;
     const auto payload = request.field("name", name).field("removeMessages", true).take();
     for (;;) {
-      const auto text = RELAY_TRY(connection_.ask(protocol::MessageType::RemoveAgent, payload, kRemovalTimeout));
+      const auto text = RELAY_TRY(connection_.request(protocol::MessageType::RemoveAgent, payload, kRemovalTimeout));
       const auto answer = RELAY_TRY(parse_json_object(text));
       if (bool_member(answer, "success").value_or(false)) return {};
       if (std::chrono::steady_clock::now() >= deadline)
-        return fail(Errc::Refused, sanitised(string_member(answer, "message").value_or(""), Lines::Join));
+        return fail(Errc::Refused, sanitize(string_member(answer, "message").value_or(""), Lines::Join));
       std::this_thread::sleep_for(kLeavingPause);
     }
   }
 
   const BenchOptions& options_;
   const Context& context_;
-  Connection connection_;
+  DaemonConnection connection_;
   RawForwarder forwarder_;
   const std::string body_;
-  LiveLine line_;
+  StatusLine line_;
   net::AsioLoop loop_;
-  std::unique_ptr<MeasuredPair> pair_;  // while it measures
-  BenchEnd end_;
+  std::unique_ptr<ClientPair> pair_;  // while it measures
+  BenchOutcome end_;
 };
 
 /// A workspace of its own, below the home: messages can be removed, events cannot, because they are numbered without gaps.
@@ -140,7 +141,7 @@ class RemovedAfterwards {
  public:
   RemovedAfterwards(const Context& context, const config::Project& project) : context_{context}, project_{project} {}
   ~RemovedAfterwards() {
-    auto daemon = reach_daemon(context_);
+    auto daemon = connect_daemon(context_);
     if (!daemon || !close_workspace(*daemon, project_.root)) return;  // the next one uses and removes it
     std::error_code none;
     std::filesystem::remove_all(project_.directory, none);
@@ -157,8 +158,8 @@ class RemovedAfterwards {
 
 }  // namespace
 
-Result<BenchEnd> run_bench(const BenchOptions& options, const Context& context) {
-  auto daemon = RELAY_TRY(reach_daemon(context));
+Result<BenchOutcome> run_bench(const BenchOptions& options, const Context& context) {
+  auto daemon = RELAY_TRY(connect_daemon(context));
   const auto place = RELAY_TRY(scratch_project(context));
   RELAY_TRY(open_workspace(daemon, place.root, {}));
   const auto directory = RELAY_TRY(DiskDirectory::open(place.directory));

@@ -20,10 +20,10 @@ struct BenchOptions {
   std::size_t window = 64;
 };
 
-struct BenchEnd {
-  Measurements measured;
+struct BenchOutcome {
+  BenchResults measured;
   bool interrupted = false;
 };
-Result<BenchEnd> run_bench(const BenchOptions& options, const Context& context);
+Result<BenchOutcome> run_bench(const BenchOptions& options, const Context& context);
 
 }  // namespace relay::cli

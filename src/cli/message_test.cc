@@ -13,8 +13,8 @@ Context plain_context() {
   return context;
 }
 
-Message message(std::string body) {
-  Message made;
+MessageRow message(std::string body) {
+  MessageRow made;
   made.id = "7kq2m9xa";
   made.from = "Alice";
   made.to = "Bob";

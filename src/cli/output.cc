@@ -17,7 +17,7 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::size_t kUsualColumns = 80, kNarrowestColumns = 40;
+constexpr std::size_t kDefaultColumns = 80, kNarrowestColumns = 40;
 
 bool json_wanted = false;  // the command line's, for the life of the process
 TerminalWriter terminal_writer;
@@ -51,36 +51,38 @@ bool write_fully(int fd, std::string_view text) {
   return true;
 }
 
-void answer_in_json() { json_wanted = true; }
+void enable_json_errors() { json_wanted = true; }
 
 void print(std::string_view text) {
   if (write_all(STDOUT_FILENO, json_wanted ? escaped_json(text) : text)) return;
-  if (errno != EPIPE) remark(Error::from_errno("cannot write the output").message());
-  std::_Exit(static_cast<int>(ExitCode::No));
+  if (errno != EPIPE) print_notice(Error::from_errno("cannot write the output").message());
+  std::_Exit(static_cast<int>(ExitCode::Failed));
 }
 
 void print_sentence(std::string_view text) { print(folded(text, terminal_columns(STDOUT_FILENO))); }
 
-void remark(std::string_view sentence) {
-  const auto line = relay::format("agent-relay: {}\n", sanitised(sentence, Lines::Join));
+void print_notice(std::string_view sentence) {
+  const auto line = relay::format("agent-relay: {}\n", sanitize(sentence, Lines::Join));
   (void)write_all(STDERR_FILENO, folded(line, terminal_columns(STDERR_FILENO)));  // there is nobody left to tell
 }
 
 std::size_t terminal_columns(int fd) {
   if (::isatty(fd) != 1) return 0;
   winsize size{};
-  if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualColumns;
+  if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kDefaultColumns;
   return std::max<std::size_t>(size.ws_col, kNarrowestColumns);
 }
 
-void talk(std::string_view text) { (void)write_all(STDERR_FILENO, text); }
+void print_stderr(std::string_view text) { (void)write_all(STDERR_FILENO, text); }
 
-ExitCode complain(std::string_view sentence, ExitCode code, std::string_view word) {
-  remark(sentence);
+ExitCode report_error(std::string_view sentence, ExitCode code, std::string_view word) {
+  print_notice(sentence);
   if (!json_wanted) return code;
   text::JsonWriter object;
   object.begin_object("error");
-  object.field("code", word.empty() ? word_of(code) : word).field("message", sanitised(sentence, Lines::Join)).end();
+  object.field("code", word.empty() ? error_code_name(code) : word)
+      .field("message", sanitize(sentence, Lines::Join))
+      .end();
   print(object.take() + "\n");
   return code;
 }

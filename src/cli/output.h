@@ -20,16 +20,16 @@ void print(std::string_view text);
 void print_sentence(std::string_view text);
 
 /// Talk: one sentence to stderr that changes nothing about how the command ends. On a terminal it is broken at blanks.
-void remark(std::string_view sentence);
+void print_notice(std::string_view sentence);
 
 /// How wide the terminal at that descriptor is; 0 when it is none.
 std::size_t terminal_columns(int fd);
 
 /// The same without a line of its own, for what is written over: to stderr as it is.
-void talk(std::string_view text);
+void print_stderr(std::string_view text);
 
 /// A failure, and how the command ends by it. `word` is the daemon's own code where it gave one.
-ExitCode complain(std::string_view sentence, ExitCode code, std::string_view word = {});
+ExitCode report_error(std::string_view sentence, ExitCode code, std::string_view word = {});
 
 /// While somebody edits a line at the terminal's foot, what goes to a terminal is written by this, so that it stands above
 /// the line; an empty one ends that. Set by line_terminal.cc alone.
@@ -40,6 +40,6 @@ void write_to_terminal_by(TerminalWriter writer);
 bool write_fully(int fd, std::string_view bytes);
 
 /// From now on failures are also said in JSON. Set once, before the command runs.
-void answer_in_json();
+void enable_json_errors();
 
 }  // namespace relay::cli

@@ -45,7 +45,7 @@ Result<std::unique_ptr<client::Outbox>> open_outbox(const Context& context, Disk
 
 }  // namespace
 
-std::string kept_claim_token(const Context& context, const std::string& name) {
+std::string stored_claim_token(const Context& context, const std::string& name) {
   std::error_code none;
   if (context.environment("AGENT_RELAY_NAME") != name) return {};
   if (!std::filesystem::is_directory(context.project.outboxes, none)) return {};
@@ -61,13 +61,13 @@ std::string user_token(const Context& context, const std::string& name) {
 }
 
 std::string sender_token(const Context& context, const std::string& name) {
-  const auto claim = kept_claim_token(context, name);
+  const auto claim = stored_claim_token(context, name);
   return claim.empty() ? user_token(context, name) : claim;
 }
 
-Result<OwnOutbox> open_own_outbox(const Context& context, const std::string& name) {
+Result<NamedOutbox> open_own_outbox(const Context& context, const std::string& name) {
   RELAY_TRY(config::make_private_directory(context.project.outboxes));
-  OwnOutbox own;
+  NamedOutbox own;
   own.random = std::make_unique<SystemRandom>();
   own.directory = RELAY_TRY(DiskDirectory::open(context.project.outboxes));
   own.outbox = RELAY_TRY(open_outbox(context, *own.directory, name, *own.random));

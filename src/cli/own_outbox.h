@@ -14,7 +14,7 @@
 
 namespace relay::cli {
 
-struct OwnOutbox {
+struct NamedOutbox {
   std::unique_ptr<SystemRandom> random;
   std::unique_ptr<DiskDirectory> directory;
   std::unique_ptr<client::Outbox> outbox;
@@ -23,7 +23,7 @@ struct OwnOutbox {
 };
 
 /// For a tool that runs inside the agent of that name ($AGENT_RELAY_NAME): the token to speak for it; else empty.
-std::string kept_claim_token(const Context& context, const std::string& name);
+std::string stored_claim_token(const Context& context, const std::string& name);
 
 /// What shows that the user speaks: the token of the home, under the user's own name or `human`. Empty under another name:
 /// what is said with `--from NAME` has a peer's authority (a chat has its own rule, see chat.cc).
@@ -31,6 +31,6 @@ std::string user_token(const Context& context, const std::string& name);
 /// The first of both that there is, for a message without a session.
 std::string sender_token(const Context& context, const std::string& name);
 
-Result<OwnOutbox> open_own_outbox(const Context& context, const std::string& name);
+Result<NamedOutbox> open_own_outbox(const Context& context, const std::string& name);
 
 }  // namespace relay::cli

@@ -6,7 +6,7 @@
 
 namespace relay::cli {
 
-Result<std::string> own_program() {
+Result<std::string> self_path() {
   std::error_code failed;
   auto path = std::filesystem::read_symlink("/proc/self/exe", failed).string();
   if (failed) return fail(relay::format("cannot tell where this program lies: {}", failed.message()));
@@ -14,7 +14,7 @@ Result<std::string> own_program() {
 }
 
 Result<std::string> program_along_path(std::string_view search) {
-  auto own = RELAY_TRY(own_program());
+  auto own = RELAY_TRY(self_path());
   std::error_code failed;
   for (std::size_t at = 0; at <= search.size();) {
     const auto end = std::min(search.find(':', at), search.size());

@@ -8,7 +8,7 @@
 
 namespace relay::cli {
 
-Result<std::string> own_program();
+Result<std::string> self_path();
 
 /// The path that will still be right after an update: `agent-relay` along that PATH, when that is this program.
 Result<std::string> program_along_path(std::string_view search);

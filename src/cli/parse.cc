@@ -85,7 +85,7 @@ class CommandParser {
     }
   }
 
-  Result<Intent> parse(std::vector<std::string> words) {
+  Result<ParsedCommandLine> parse(std::vector<std::string> words) {
     std::vector<std::string> rest;
     if (command_.takes_rest) {
       const auto own = words.begin() + static_cast<std::ptrdiff_t>(count_of_own(words));
@@ -132,7 +132,7 @@ class CommandParser {
   [[nodiscard]] Result<void> complete_bare_options(std::vector<std::string>& words) const {
     std::size_t arguments = 0;  // before the word looked at
     for (std::size_t at = 0; at < words.size() && words[at] != "--"; ++at) {
-      const auto* option = option_named(words[at]);
+      const auto* option = find_option(words[at]);
       if (option == nullptr || option->otherwise.empty()) {
         if (!looks_like_option(words[at])) ++arguments;
         if (option != nullptr && !option->value.empty()) ++at;
@@ -170,12 +170,12 @@ class CommandParser {
         continue;
       }
       severed = arguments > text_index();
-      if (const auto* option = option_named(words[at]); option != nullptr && !option->value.empty()) ++at;
+      if (const auto* option = find_option(words[at]); option != nullptr && !option->value.empty()) ++at;
     }
     return {};
   }
 
-  [[nodiscard]] const Option* option_named(std::string_view word) const {
+  [[nodiscard]] const Option* find_option(std::string_view word) const {
     const auto found = std::ranges::find(command_.options, word, &Option::name);
     return found == command_.options.end() ? nullptr : &*found;
   }
@@ -220,7 +220,7 @@ class CommandParser {
                        [&](const Option& option) { return option.name == word; });
   }
 
-  Result<Intent> take_arguments(Run run) {
+  Result<ParsedCommandLine> take_arguments(Run run) {
     std::size_t least = 0;
     bool many = false;
     for (const auto& argument : command_.arguments) {
@@ -253,24 +253,24 @@ class CommandParser {
 
 }  // namespace
 
-Result<Intent> parse_command_line(const std::vector<std::string>& words, const IsAgent& is_agent) {
+Result<ParsedCommandLine> parse_command_line(const std::vector<std::string>& words, const IsAgent& is_agent) {
   if (words.empty()) return WantsHelp{};
   const auto& first = words.front();
   if (first == "--help" || first == "-h") return WantsHelp{};
   if (first == "--version" || first == "-V" || first == "version") return WantsVersion{};
   if (first == "help") {
     if (words.size() == 1 || words[1] == "--help" || words[1] == "-h") return WantsHelp{};
-    const auto* command = command_named(words[1]);
-    return command != nullptr ? Result<Intent>{WantsHelp{command}} : unknown_command(words[1]);
+    const auto* command = find_command(words[1]);
+    return command != nullptr ? Result<ParsedCommandLine>{WantsHelp{command}} : unknown_command(words[1]);
   }
   if (first == "-n" || first == "--name" || first == "run") {
     auto rest = std::vector<std::string>{words.begin() + (first == "run" ? 1 : 0), words.end()};
     if (first != "run" && words.size() > 3 && words[2] == "run") rest.erase(rest.begin() + 2);
-    return CommandParser{*command_named("run")}.parse(std::move(rest));
+    return CommandParser{*find_command("run")}.parse(std::move(rest));
   }
   if (first.starts_with('-')) return fail(relay::format("there is no option {}; see: agent-relay --help", first));
-  const auto* command = command_named(first);
-  if (command == nullptr && is_agent && is_agent(first)) return CommandParser{*command_named("run")}.parse(words);
+  const auto* command = find_command(first);
+  if (command == nullptr && is_agent && is_agent(first)) return CommandParser{*find_command("run")}.parse(words);
   if (command == nullptr) return unknown_command(first);
   return CommandParser{*command}.parse({words.begin() + 1, words.end()});
 }

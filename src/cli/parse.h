@@ -21,13 +21,13 @@ struct Run {
   const Command* command = nullptr;
   Invocation invocation;
 };
-using Intent = std::variant<WantsHelp, WantsVersion, Run>;
+using ParsedCommandLine = std::variant<WantsHelp, WantsVersion, Run>;
 
 /// Whether that word names an agent's program; asked only about a first word that is no command.
 using IsAgent = std::function<bool(std::string_view word)>;
 
 /// `words` without the program's name and the options of all commands. An agent's name in place of a command runs it. The
 /// error is one sentence, and always a usage error.
-Result<Intent> parse_command_line(const std::vector<std::string>& words, const IsAgent& is_agent = {});
+Result<ParsedCommandLine> parse_command_line(const std::vector<std::string>& words, const IsAgent& is_agent = {});
 
 }  // namespace relay::cli

@@ -32,13 +32,13 @@ TEST(Parse, ACommandsHelpIsAboutThatCommand) {
        {std::vector<std::string>{"send", "--help"}, {"send", "-h"}, {"help", "send"}, {"send", "Bob", "--help"}}) {
     const auto intent = parse_command_line(words);
     ASSERT_TRUE(intent.has_value());
-    EXPECT_EQ(std::get<WantsHelp>(*intent).command, command_named("send"));
+    EXPECT_EQ(std::get<WantsHelp>(*intent).command, find_command("send"));
   }
 }
 
 TEST(Parse, OptionsMayStandAnywhere) {
   const auto run = run_of({"send", "--wait", "Bob", "--timeout", "5s", "hello", "there", "--json"});
-  EXPECT_EQ(run.command, command_named("send"));
+  EXPECT_EQ(run.command, find_command("send"));
   EXPECT_TRUE(run.invocation.has("--wait"));
   EXPECT_TRUE(run.invocation.has("--json"));
   EXPECT_EQ(run.invocation.value("--timeout"), "5s");
@@ -172,12 +172,12 @@ TEST(Parse, AnAgentsNameInPlaceOfACommandRunsIt) {
   const auto intent = parse_command_line({"claude", "-p", "hello"}, is_agent);
   ASSERT_TRUE(intent.has_value()) << intent.error().message();
   const auto& run = std::get<relay::cli::Run>(*intent);
-  EXPECT_EQ(run.command, command_named("run"));
+  EXPECT_EQ(run.command, find_command("run"));
   EXPECT_EQ(run.invocation.argument(0), "claude");
   EXPECT_EQ(run.invocation.argument(1), "-p") << "its options are its own";
   EXPECT_FALSE(parse_command_line({"clade"}, is_agent).has_value());
   EXPECT_EQ(std::get<relay::cli::Run>(*parse_command_line({"send", "Bob", "x"}, is_agent)).command,
-            command_named("send"))
+            find_command("send"))
       << "a command comes first";
 }
 

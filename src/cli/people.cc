@@ -9,7 +9,7 @@
 
 namespace relay::cli {
 
-Result<std::string> speaker(const Invocation& invocation, std::string_view option, const Context& context) {
+Result<std::string> sender_name(const Invocation& invocation, std::string_view option, const Context& context) {
   auto name = invocation.value(option).value_or(context.own_name());
   if (name.empty()) return fail(relay::format("{} needs a name, for example: {} Alice", option, option));
   if (const auto fine = protocol::check_agent_name(name); !fine)
@@ -28,8 +28,8 @@ Result<void> check_recipient(std::string_view name) {
   return fail(relay::format("nobody can be called \"{}\": {}", name, fine.error().message()));
 }
 
-Result<std::string> sentence_about_stranger(Connection& connection, const std::string& name) {
-  const auto payload = RELAY_TRY(connection.ask(protocol::MessageType::ListAgents, R"({"includeIdle":true})"));
+Result<std::string> unknown_agent_error(DaemonConnection& connection, const std::string& name) {
+  const auto payload = RELAY_TRY(connection.request(protocol::MessageType::ListAgents, R"({"includeIdle":true})"));
   const auto answer = RELAY_TRY(parse_json_object(payload));
   std::vector<std::string> names;
   if (const auto* agents = array_member(answer, "agents"))

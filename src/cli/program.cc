@@ -25,18 +25,18 @@
 namespace relay::cli {
 namespace {
 
-ExitCode carry_out(const WantsHelp& wish, bool) {
+ExitCode execute(const WantsHelp& wish, bool) {
   const auto columns = terminal_columns(STDOUT_FILENO);
   print(wish.command == nullptr ? overview(columns) : help_of(*wish.command, columns));
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
-ExitCode carry_out(const WantsVersion&, bool) {
+ExitCode execute(const WantsVersion&, bool) {
   print(relay::format("agent-relay {}\n", kVersion));
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
-ExitCode carry_out(const Run& wish, bool may_start) {
+ExitCode execute(const Run& wish, bool may_start) {
   auto context = RELAY_CLI_TRY(make_context());
   context.may_start = may_start;
   if (wish.command->needs_daemon && may_start) RELAY_CLI_TRY(ensure_workspace(context));
@@ -52,26 +52,27 @@ bool wants_json(const std::vector<std::string>& words) {
 /// By the profiles that came with the program, or the user's own.
 bool is_agent(std::string_view word) {
   const auto home = config::find_home(config::process_environment());
-  const auto profile = profiles::profile_for(word, home ? own_profiles(*home) : std::vector<profiles::OwnProfile>{});
+  const auto profile =
+      profiles::profile_for_program(word, home ? own_profiles(*home) : std::vector<profiles::UserProfile>{});
   return profile && profile->name != profiles::kGeneric;
 }
 
 int run_words(std::vector<std::string> words) {
-  if (wants_json(words)) answer_in_json();
+  if (wants_json(words)) enable_json_errors();
   const auto global = take_global_options(words);
-  if (!global) return static_cast<int>(complain(global.error().message(), ExitCode::Usage));
+  if (!global) return static_cast<int>(report_error(global.error().message(), ExitCode::Usage));
   if (const auto entered = enter(global->directories); !entered)
-    return static_cast<int>(complain(entered.error().message(), ExitCode::Usage));
+    return static_cast<int>(report_error(entered.error().message(), ExitCode::Usage));
   const auto intent = parse_command_line(words, is_agent);
-  if (!intent) return static_cast<int>(complain(intent.error().message(), ExitCode::Usage));
-  return static_cast<int>(std::visit([&](const auto& wish) { return carry_out(wish, !global->no_start); }, *intent));
+  if (!intent) return static_cast<int>(report_error(intent.error().message(), ExitCode::Usage));
+  return static_cast<int>(std::visit([&](const auto& wish) { return execute(wish, !global->no_start); }, *intent));
 }
 
 }  // namespace
 
 int run_program(const std::vector<std::string>& words) {
   // For ourselves: the process that `run --tmux` puts into a pane.
-  if (words.size() == 2 && words.front() == kTmuxKeeperWord) return tmux::keep(words.back());
+  if (words.size() == 2 && words.front() == kTmuxShimCommand) return tmux::run_shim(words.back());
   if (is_hook_call(words)) return run_hook(words.size() > 1 ? words[1] : "");
   (void)pty::signals_ignored_at_start();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that left is an error code, not the end
@@ -79,7 +80,7 @@ int run_program(const std::vector<std::string>& words) {
     return run_words(words);
   } catch (const std::exception& error) {  // out of memory, and what libraries throw
     return static_cast<int>(
-        complain(relay::format("something failed that should not: {}", error.what()), ExitCode::No));
+        report_error(relay::format("something failed that should not: {}", error.what()), ExitCode::Failed));
   }
 }
 

@@ -23,12 +23,12 @@ bool fits(const json::object& prompt, std::string_view kind) {
 
 // ---- by way of the daemon
 
-Result<json::object> ask(Connection& connection, MessageType type, const std::string& question,
+Result<json::object> ask(DaemonConnection& connection, MessageType type, const std::string& question,
                          std::chrono::milliseconds timeout = kAnswerTimeout) {
-  return parse_json_object(RELAY_TRY(connection.ask(type, question, timeout)));
+  return parse_json_object(RELAY_TRY(connection.request(type, question, timeout)));
 }
 
-Result<Prompts> known_prompts(Connection& connection, std::string_view agent, std::string_view kind) {
+Result<Prompts> known_prompts(DaemonConnection& connection, std::string_view agent, std::string_view kind) {
   json::object question;
   if (!agent.empty()) question["agent"] = agent;
   const auto answer = RELAY_TRY(ask(connection, MessageType::Prompts, json::serialize(question)));
@@ -52,9 +52,9 @@ Result<Prompts> known_prompts(Connection& connection, std::string_view agent, st
 
 // ---- at the doors
 
-Prompts prompts_at(Visit& visit, std::string_view agent, std::string_view kind) {
+Prompts prompts_at(HostConnection& visit, std::string_view agent, std::string_view kind) {
   Prompts prompts;
-  const auto answer = visit.ask({{"do", "prompts"}});
+  const auto answer = visit.request({{"do", "prompts"}});
   if (!answer) return prompts;
   for (const auto* prompt : objects_in(*answer, "prompts")) {
     json::object named{{"agent", agent}, {"requestedAt", time_in(*prompt, "since")}};
@@ -83,14 +83,14 @@ Result<json::object> the_one(const Prompts& prompts, const PromptAnswer& answer)
 
 Result<json::object> answer_at_door(const Context& context, const PromptAnswer& answer) {
   const auto host = RELAY_TRY(find_host(context, answer.agent, {.done = "answered here"}));
-  auto visit = RELAY_TRY(Visit::open(host));
+  auto visit = RELAY_TRY(HostConnection::open(host));
   auto prompt = RELAY_TRY(the_one(prompts_at(visit, answer.agent, answer.kind), answer));
   json::object request{{"do", "answer"},
                        {"prompt", string_member(prompt, "id").value_or("")},
                        {"decision", answer.allow ? "allow" : "deny"}};
   if (!answer.message.empty()) request["message"] = answer.message;
   if (!answer.answers.empty()) request["answers"] = json::array(answer.answers.begin(), answer.answers.end());
-  RELAY_TRY(visit.ask(request, kPressTimeout));
+  RELAY_TRY(visit.request(request, kPressTimeout));
   return prompt;
 }
 
@@ -99,8 +99,8 @@ Result<json::object> answer_at_door(const Context& context, const PromptAnswer& 
 Result<std::vector<json::object>> open_prompts(const Context& context, std::string_view kind) {
   if (auto connection = join_workspace(context)) return known_prompts(*connection, {}, kind);
   Prompts all;
-  for (const auto& host : host::living_hosts(context.project.hosts)) {
-    auto visit = Visit::open(host);
+  for (const auto& host : host::reachable_hosts(context.project.hosts)) {
+    auto visit = HostConnection::open(host);
     if (!visit) continue;  // it has just ended
     for (auto& prompt : prompts_at(*visit, host.name, kind)) all.push_back(std::move(prompt));
   }

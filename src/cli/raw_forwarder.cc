@@ -15,7 +15,7 @@ namespace relay::cli {
 namespace {
 
 constexpr std::size_t kCopyBytes = 256 * 1024;
-constexpr std::chrono::milliseconds kForwarderPatience{10'000};
+constexpr std::chrono::milliseconds kForwarderTimeout{10'000};
 
 struct RawLine {
   UniqueFd ours, theirs;
@@ -51,7 +51,7 @@ bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == 
 Result<RawForwarder> RawForwarder::start() {
   auto in = RELAY_TRY(make_line());
   auto out = RELAY_TRY(make_line());
-  const AllSignalsBlocked quiet;
+  const ScopedSignalBlock quiet;
   std::thread copying{[from = std::move(in.theirs), to = std::move(out.theirs)] { copy_bytes(from, to); }};
   return RawForwarder{std::move(in.ours), std::move(out.ours), std::move(copying)};
 }
@@ -62,8 +62,8 @@ RawForwarder::~RawForwarder() {
   if (copying_.joinable()) copying_.join();
 }
 
-Result<Measured> RawForwarder::measure(const std::string& body, std::size_t window, const Extent& extent) {
-  Measured measured;
+Result<Measurement> RawForwarder::measure(const std::string& body, std::size_t window, const BenchLimit& extent) {
+  Measurement measured;
   std::string burst;  // one call writes all that may leave
   for (std::size_t i = 0; i < window; ++i) burst += body;
   std::string buffer(kCopyBytes, '\0');
@@ -88,7 +88,7 @@ Result<Measured> RawForwarder::measure(const std::string& body, std::size_t wind
       written += static_cast<std::size_t>(count);
     }
     if (read == messages * body.size()) break;
-    if (!RELAY_TRY(wait_for(out_.get(), POLLIN, in(kForwarderPatience))))
+    if (!RELAY_TRY(wait_for(out_.get(), POLLIN, in(kForwarderTimeout))))
       return fail("the raw forwarder copies nothing");
     const auto count = ::recv(out_.get(), buffer.data(), buffer.size(), 0);
     if (count == 0 || (count < 0 && !would_block())) return fail_errno("cannot read from the raw forwarder");

@@ -21,7 +21,7 @@ class RawForwarder {
   ~RawForwarder();
 
   /// Sends `body` again and again, at most `window` of them on their way.
-  Result<Measured> measure(const std::string& body, std::size_t window, const Extent& extent);
+  Result<Measurement> measure(const std::string& body, std::size_t window, const BenchLimit& extent);
 
  private:
   RawForwarder(UniqueFd in, UniqueFd out, std::thread copying)

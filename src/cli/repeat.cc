@@ -10,7 +10,7 @@
 namespace relay::cli {
 namespace {
 
-using Kind = Fate::Kind;
+using Kind = SendResult::Kind;
 using protocol::MessageType;
 
 constexpr int kAnswersPerPage = 100;
@@ -18,12 +18,12 @@ constexpr int kAnswersPerPage = 100;
 /// What an asker waits for, looked up on a connection of its own: the one that watches must miss nothing.
 class Answers {
  public:
-  Answers(Connection connection, std::string asked, std::string asker)
+  Answers(DaemonConnection connection, std::string asked, std::string asker)
       : connection_{std::move(connection)}, asked_{std::move(asked)}, asker_{std::move(asker)} {}
 
   /// The first message back from the asked agent that is in the question's thread or replies to it. A plain answer has
   /// a `replyTo` from the daemon.
-  Result<std::optional<Message>> find(const std::string& question) {
+  Result<std::optional<MessageRow>> find(const std::string& question) {
     if (after_ == 0) {
       const auto found = RELAY_TRY(ask({{"id", question}, {"limit", 1}}));
       if (found.empty()) return std::nullopt;
@@ -43,12 +43,12 @@ class Answers {
   }
 
  private:
-  Result<std::vector<Message>> ask(const json::object& query) {
-    const auto payload = RELAY_TRY(connection_.ask(MessageType::MessagesQuery, json::serialize(query)));
+  Result<std::vector<MessageRow>> ask(const json::object& query) {
+    const auto payload = RELAY_TRY(connection_.request(MessageType::MessagesQuery, json::serialize(query)));
     return RELAY_TRY(page_in(payload)).messages;
   }
 
-  Connection connection_;
+  DaemonConnection connection_;
   std::string asked_, asker_, thread_;
   std::int64_t after_ = 0;
 };
@@ -56,21 +56,21 @@ class Answers {
 /// One repetition, from its ledger to where its sender wants it.
 class Repeat {
  public:
-  Repeat(const Letter& letter, Fate fate, const std::function<void(const Fate&)>& on_news)
+  Repeat(const SendRequest& letter, SendResult fate, const std::function<void(const SendResult&)>& on_news)
       : letter_{letter}, fate_{std::move(fate)}, on_news_{on_news} {
     fate_.repeat = true;
   }
 
-  Result<Fate> run(Connection ledger, std::optional<Answers> answers) {
-    const bool stored = letter_.until == Until::Stored;
-    auto watched = watch_ledger(
-        ledger, fate_.id.empty() ? letter_.id : fate_.id, stored ? in(kAnswerTimeout) : in(letter_.patience),
+  Result<SendResult> run(DaemonConnection ledger, std::optional<Answers> answers) {
+    const bool stored = letter_.until == WaitFor::Stored;
+    auto watched = watch_trace(
+        ledger, fate_.id.empty() ? letter_.id : fate_.id, stored ? in(kAnswerTimeout) : in(letter_.timeout),
         [&](const json::object& trace) { return look(trace, answers); },
-        answers ? Concern::Everything : Concern::Itself);
-    if (trouble_ && !is(*trouble_, Errc::Interrupted)) return Failure{*trouble_};
-    if (trouble_) watched = Failure{*trouble_};
+        answers ? TraceScope::Everything : TraceScope::Itself);
+    if (error_ && !is(*error_, Errc::Interrupted)) return Failure{*error_};
+    if (error_) watched = Failure{*error_};
     if (watched && !not_found_) return std::move(fate_);
-    if (!watched && !is(watched.error(), Errc::TimedOut) && ending_of(watched.error()).code != ExitCode::No)
+    if (!watched && !is(watched.error(), Errc::TimedOut) && exit_reason(watched.error()).code != ExitCode::Failed)
       return Failure{watched.error()};
     if (stored) return ended(Kind::Reached);  // that much the daemon said itself
     if (not_found_) return not_followed("that is the id of another message");
@@ -80,10 +80,10 @@ class Repeat {
   }
 
   /// The waiting ended before it came where its sender wants it.
-  Fate not_yet(const Error& why) {
+  SendResult not_yet(const Error& why) {
     if (is(why, Errc::Interrupted)) fate_.reason = why.message();
-    fate_.code = ending_of(why).code;
-    return ended(letter_.until == Until::Stored ? Kind::Reached : Kind::NotYet);
+    fate_.code = exit_reason(why).code;
+    return ended(letter_.until == WaitFor::Stored ? Kind::Reached : Kind::NotYet);
   }
 
  private:
@@ -102,7 +102,7 @@ class Repeat {
     fate_.recipients = deliveries.size();
     if (!deliveries.empty()) fate_.state = string_member(*deliveries.back(), "state").value_or("");
     fate_.kind = Kind::Reached;
-    if (letter_.until == Until::Stored) return true;
+    if (letter_.until == WaitFor::Stored) return true;
     if (answers && answered(*answers)) return true;
     fate_.steps.clear();
     if (deliveries.empty()) return false;
@@ -115,7 +115,7 @@ class Repeat {
 
   bool answered(Answers& answers) {
     auto found = answers.find(fate_.id);
-    if (!found) trouble_ = found.error();
+    if (!found) error_ = found.error();
     if (!found || !*found) return !found;
     fate_.answer = std::move((*found)->body);
     fate_.answer_id = std::move((*found)->id);
@@ -133,48 +133,48 @@ class Repeat {
     fate_.kind = Kind::Refused;
     fate_.refusal = {
         .nack_id = letter_.id,
-        .code = std::string{name_of(protocol::Refusal::BadRequest)},
+        .code = std::string{name_of(protocol::NackCode::BadRequest)},
         .message = relay::format("the id {} stands for another message, {}; this one was not sent: give it "
                                  "an id of its own",
                                  letter_.id, fate_.id)};
     return true;
   }
 
-  Fate ended(Kind kind) {
+  SendResult ended(Kind kind) {
     fate_.kind = kind;
     return std::move(fate_);
   }
 
-  const Letter& letter_;
-  Fate fate_;
-  const std::function<void(const Fate&)>& on_news_;
-  std::optional<Error> trouble_;
+  const SendRequest& letter_;
+  SendResult fate_;
+  const std::function<void(const SendResult&)>& on_news_;
+  std::optional<Error> error_;
   bool not_found_ = false;  // what was found by its id is another message
 };
 
 }  // namespace
 
-bool settles_by_ledger(Fate& fate, Until until, const json::object& delivery) {
+bool settles_by_ledger(SendResult& fate, WaitFor until, const json::object& delivery) {
   using protocol::ReceiptStatus;
-  auto steps = steps_of(delivery);
+  auto steps = receipts_of(delivery);
   bool settled = false;
   for (auto& step : steps) {
     const bool ended = step.status == ReceiptStatus::Failed || step.status == ReceiptStatus::InDoubt;
     if (ended && &step != &steps.back()) continue;
-    settled = settles(fate, until, std::move(step));
+    settled = is_satisfied(fate, until, std::move(step));
   }
   const auto state = string_member(delivery, "state"), proof = string_member(delivery, "proof");
   if (state == "queued") return false;  // put back, whatever was told of it before
-  if (state == "deferred") return until == Until::Accepted && proof != "stored";
+  if (state == "deferred") return until == WaitFor::Accepted && proof != "stored";
   return settled;
 }
 
-Result<Fate> fate_of_repeat(const Context& context, const Letter& letter, Fate fate,
-                            const std::function<void(const Fate&)>& on_news, int interrupts) {
+Result<SendResult> result_of_duplicate(const Context& context, const SendRequest& letter, SendResult fate,
+                                       const std::function<void(const SendResult&)>& on_news, int interrupts) {
   Repeat repeat{letter, std::move(fate), on_news};
   auto ledger = join_workspace(context, kAnswerTimeout, interrupts);
   std::optional<Answers> answers;
-  if (ledger && letter.until == Until::Answered) {
+  if (ledger && letter.until == WaitFor::Answered) {
     auto connection = join_workspace(context, kAnswerTimeout, interrupts);
     if (connection)
       answers.emplace(*std::move(connection), letter.to, letter.from);

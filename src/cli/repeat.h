@@ -12,11 +12,11 @@ namespace relay::cli {
 
 /// `fate` is what the daemon's answer to the repetition said. At once when the ledger shows that it came where its sender
 /// wants it; else it is watched as long as that one's patience lasts and until `interrupts` is readable. Refused, when the id stands for another message.
-Result<Fate> fate_of_repeat(const Context& context, const Letter& letter, Fate fate,
-                            const std::function<void(const Fate&)>& on_news, int interrupts = -1);
+Result<SendResult> result_of_duplicate(const Context& context, const SendRequest& letter, SendResult fate,
+                                       const std::function<void(const SendResult&)>& on_news, int interrupts = -1);
 
 /// Adds what the ledger tells of one delivery to `fate`. True when it stands where its sender wants it, or has ended. Only
 /// how it stands now counts: what seemed to have ended may have been delivered after all.
-bool settles_by_ledger(Fate& fate, Until until, const json::object& delivery);
+bool settles_by_ledger(SendResult& fate, WaitFor until, const json::object& delivery);
 
 }  // namespace relay::cli

@@ -32,10 +32,10 @@ json::object delivery(const std::vector<Row>& rows) {
 }
 
 /// What a repetition that waits for that says: `waits`, `reached`, or why it was not delivered.
-std::string told(Until until, const std::vector<Row>& rows) {
-  Fate fate;
+std::string told(WaitFor until, const std::vector<Row>& rows) {
+  SendResult fate;
   if (!settles_by_ledger(fate, until, delivery(rows))) return "waits";
-  return fate.kind == Fate::Kind::Reached ? "reached" : fate.reason;
+  return fate.kind == SendResult::Kind::Reached ? "reached" : fate.reason;
 }
 
 const Row kQueued{"queued", "stored"}, kAccepted{"accepted", "accepted"}, kWritten{"accepted", "written"},
@@ -44,37 +44,37 @@ const Row kQueued{"queued", "stored"}, kAccepted{"accepted", "accepted"}, kWritt
     kCancelled{"cancelled", "accepted", "not wanted"};
 
 TEST(Repeat, WhatWasDeliveredAfterAllIsDelivered) {
-  EXPECT_EQ(told(Until::Delivered, {kQueued, kAccepted, kDoubt, kSubmitted}), "reached");
-  EXPECT_EQ(told(Until::Delivered, {kQueued, kExpired, kSubmitted}), "reached");
-  EXPECT_EQ(told(Until::Seen, {kQueued, kCancelled, kSubmitted}), "waits");
-  EXPECT_EQ(told(Until::Seen, {kQueued, kCancelled, kSubmitted, kSeen}), "reached");
-  Fate fate;
-  ASSERT_TRUE(settles_by_ledger(fate, Until::Delivered, delivery({kQueued, kAccepted, kDoubt, kSubmitted})));
+  EXPECT_EQ(told(WaitFor::Delivered, {kQueued, kAccepted, kDoubt, kSubmitted}), "reached");
+  EXPECT_EQ(told(WaitFor::Delivered, {kQueued, kExpired, kSubmitted}), "reached");
+  EXPECT_EQ(told(WaitFor::Seen, {kQueued, kCancelled, kSubmitted}), "waits");
+  EXPECT_EQ(told(WaitFor::Seen, {kQueued, kCancelled, kSubmitted, kSeen}), "reached");
+  SendResult fate;
+  ASSERT_TRUE(settles_by_ledger(fate, WaitFor::Delivered, delivery({kQueued, kAccepted, kDoubt, kSubmitted})));
   EXPECT_EQ(fate.steps.size(), 2U) << "the way it came, without what was not the end";
 }
 
 TEST(Repeat, WhatHasEndedIsSaidWithItsReason) {
-  EXPECT_EQ(told(Until::Delivered, {kQueued, kExpired}), "its time was over");
-  EXPECT_EQ(told(Until::Accepted, {kQueued, kAccepted, kCancelled}), "not wanted") << "also after it was accepted";
-  EXPECT_EQ(told(Until::Answered, {kQueued, kWritten, kDoubt}), "waits") << "the answer would settle it";
+  EXPECT_EQ(told(WaitFor::Delivered, {kQueued, kExpired}), "its time was over");
+  EXPECT_EQ(told(WaitFor::Accepted, {kQueued, kAccepted, kCancelled}), "not wanted") << "also after it was accepted";
+  EXPECT_EQ(told(WaitFor::Answered, {kQueued, kWritten, kDoubt}), "waits") << "the answer would settle it";
 }
 
 TEST(Repeat, WhatIsUnderWayIsWhereItStandsNow) {
-  EXPECT_EQ(told(Until::Accepted, {kQueued}), "waits");
-  EXPECT_EQ(told(Until::Accepted, {kQueued, kAccepted}), "reached");
-  EXPECT_EQ(told(Until::Accepted, {kQueued, kAccepted, {"deferred", "accepted", "the agent is working"}}), "reached");
-  EXPECT_EQ(told(Until::Accepted, {kQueued, {"deferred", "stored", "paused"}}), "waits");
-  EXPECT_EQ(told(Until::Accepted, {kQueued, kAccepted, kQueued}), "waits") << "put back";
-  EXPECT_EQ(told(Until::Delivered, {kQueued, kAccepted, kWritten}), "waits");
+  EXPECT_EQ(told(WaitFor::Accepted, {kQueued}), "waits");
+  EXPECT_EQ(told(WaitFor::Accepted, {kQueued, kAccepted}), "reached");
+  EXPECT_EQ(told(WaitFor::Accepted, {kQueued, kAccepted, {"deferred", "accepted", "the agent is working"}}), "reached");
+  EXPECT_EQ(told(WaitFor::Accepted, {kQueued, {"deferred", "stored", "paused"}}), "waits");
+  EXPECT_EQ(told(WaitFor::Accepted, {kQueued, kAccepted, kQueued}), "waits") << "put back";
+  EXPECT_EQ(told(WaitFor::Delivered, {kQueued, kAccepted, kWritten}), "waits");
 }
 
 /// A daemon that answers so many frames of a repetition and then hangs; a person presses Ctrl-C.
 class HangingDaemon {
  public:
   explicit HangingDaemon(int answered) : answered_{answered} {
-    context.project.socket.usual = context.project.socket.fallback = place_.file("relay.sock");
+    context.project.socket.primary = context.project.socket.fallback = place_.file("relay.sock");
     sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-    std::strcpy(address.sun_path, context.project.socket.usual.c_str());
+    std::strcpy(address.sun_path, context.project.socket.primary.c_str());
     EXPECT_EQ(::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
     EXPECT_EQ(::listen(listener_.get(), 2), 0);
     int ends[2];
@@ -84,14 +84,14 @@ class HangingDaemon {
     thread_ = std::jthread{[this] { run(); }};
   }
 
-  Result<Fate> repeat(Until until) {
+  Result<SendResult> repeat(WaitFor until) {
     letter_.from = "Alice";
     letter_.to = "Bob";
     letter_.text = "colour?";
     letter_.id = "q-1";
-    letter_.patience = Millis{60'000};
+    letter_.timeout = Millis{60'000};
     letter_.until = until;
-    return fate_of_repeat(context, letter_, {.id = "m-1"}, [](const Fate&) {}, interrupts_.get());
+    return result_of_duplicate(context, letter_, {.id = "m-1"}, [](const SendResult&) {}, interrupts_.get());
   }
 
   Context context;
@@ -137,7 +137,7 @@ class HangingDaemon {
 
   const int answered_;
   net::testing::TemporaryDirectory place_;
-  Letter letter_;
+  SendRequest letter_;
   UniqueFd listener_{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)}, interrupts_, keyboard_;
   std::vector<UniqueFd> held_;
   std::jthread thread_;
@@ -145,9 +145,9 @@ class HangingDaemon {
 
 TEST(Repeat, InterruptEndsEveryWaitForADaemonThatHangs) {
   for (int answered = 0; answered < 5; ++answered) {  // HELLO, HELLO, EVENTS_SUBSCRIBE, TRACE, MESSAGES_QUERY
-    const auto fate = HangingDaemon{answered}.repeat(Until::Answered);
+    const auto fate = HangingDaemon{answered}.repeat(WaitFor::Answered);
     ASSERT_TRUE(fate) << answered << ": " << fate.error().message();
-    EXPECT_EQ(fate->kind, Fate::Kind::NotYet) << answered;
+    EXPECT_EQ(fate->kind, SendResult::Kind::NotYet) << answered;
     EXPECT_EQ(fate->reason, "interrupted") << answered;
     EXPECT_EQ(fate->id, "m-1");
   }

@@ -12,7 +12,7 @@
 namespace relay::cli {
 namespace {
 
-using Kind = Fate::Kind;
+using Kind = SendResult::Kind;
 using protocol::MessageType;
 using protocol::ReceiptStatus;
 
@@ -20,7 +20,7 @@ constexpr Millis kDaemonsSlack{5'000};  // it stops waiting for an answer after 
 constexpr std::size_t kCorrelationBytes = 12;
 constexpr std::size_t kThreadBytes = 4;
 
-std::string payload_of(const Letter& letter) {
+std::string payload_of(const SendRequest& letter) {
   text::JsonWriter payload;
   payload.field("kind", letter.kind).field("body", letter.text).optional("thread", letter.thread);
   if (letter.attachments.empty()) return payload.take();
@@ -35,9 +35,9 @@ std::string payload_of(const Letter& letter) {
   return payload.take();
 }
 
-std::string meta_of(const Letter& letter, std::string_view correlation) {
+std::string meta_of(const SendRequest& letter, std::string_view correlation) {
   text::JsonWriter meta;
-  if (letter.until != Until::Stored) meta.field("requires_ack", true).field("receipts", "steps");
+  if (letter.until != WaitFor::Stored) meta.field("requires_ack", true).field("receipts", "steps");
   if (letter.ttl) meta.field("ttl_ms", letter.ttl->count());
   meta.optional("replyTo", letter.reply_to);
   if (letter.mode || letter.urgent || letter.deadline > 0) {
@@ -50,7 +50,7 @@ std::string meta_of(const Letter& letter, std::string_view correlation) {
   if (!correlation.empty())
     meta.begin_object("sync")
         .field("correlationId", correlation)
-        .field("timeoutMs", std::min((letter.patience + kDaemonsSlack).count(), protocol::kMaxSyncTimeoutMs))
+        .field("timeoutMs", std::min((letter.timeout + kDaemonsSlack).count(), protocol::kMaxSyncTimeoutMs))
         .field("blocking", true)
         .end();
   return meta.take();
@@ -65,19 +65,19 @@ Failure fate_unknown(const Error& why, const std::string& wire_id) {
 }
 
 /// One message from its SEND to where its sender wanted it.
-class HandOver {
+class SendCall {
  public:
-  HandOver(Connection& connection, Letter letter, const std::function<void(const Fate&)>& on_news)
+  SendCall(DaemonConnection& connection, SendRequest letter, const std::function<void(const SendResult&)>& on_news)
       : connection_{connection}, letter_{std::move(letter)}, on_news_{on_news}, own_id_{!letter_.id.empty()} {
-    if (letter_.until != Until::Answered) return;
+    if (letter_.until != WaitFor::Answered) return;
     SystemRandom random;
     correlation_ = random.hex(kCorrelationBytes);
     // An answer is known by what it replies to or by its thread, and a thread is what agents are shown.
     if (letter_.thread.empty()) letter_.thread = "ask-" + random.hex(kThreadBytes);
   }
 
-  Result<Fate> run() {
-    const auto deadline = in(letter_.patience);
+  Result<SendResult> run() {
+    const auto deadline = in(letter_.timeout);
     wire_id_ = RELAY_TRY(say());
     for (;;) {
       const auto frame = connection_.receive(stored_ ? deadline : in(kAnswerTimeout));
@@ -85,7 +85,7 @@ class HandOver {
       if (!frame) {
         fate_.kind = Kind::NotYet;
         if (!is(frame.error(), Errc::TimedOut)) fate_.reason = frame.error().message();
-        fate_.code = ending_of(frame.error()).code;
+        fate_.code = exit_reason(frame.error()).code;
         return std::move(fate_);
       }
       if (RELAY_TRY(take(frame->envelope))) return std::move(fate_);
@@ -137,52 +137,53 @@ class HandOver {
     fate_.id = ack.short_id;
     fate_.recipients = ack.recipients;
     fate_.offline_since = ack.offline_since;
-    fate_.waits = ack.waits;
+    fate_.waits = ack.pending_reason;
     fate_.proves = ack.proves;
-    if (ack.repeat || (own_id_ && ack.short_id.empty())) return end(Kind::Repeat);
-    if (letter_.until == Until::Stored) return true;
-    if (letter_.until == Until::Seen && !fate_.proves.empty() && fate_.proves != "seen") return end(Kind::Unprovable);
+    if (ack.duplicate || (own_id_ && ack.short_id.empty())) return end(Kind::Repeat);
+    if (letter_.until == WaitFor::Stored) return true;
+    if (letter_.until == WaitFor::Seen && !fate_.proves.empty() && fate_.proves != "seen") return end(Kind::Unprovable);
     on_news_(fate_);
     return false;
   }
 
   bool take_receipt(protocol::Receipt receipt) {
     if (receipt.message_id != wire_id_) return false;
-    const bool settled = settles(fate_, letter_.until, std::move(receipt));
+    const bool settled = is_satisfied(fate_, letter_.until, std::move(receipt));
     on_news_(fate_);
     return settled;
   }
 
-  bool end(Kind kind, protocol::NackView refusal = {}) {
+  bool end(Kind kind, protocol::Nack refusal = {}) {
     fate_.kind = kind;
     fate_.refusal = std::move(refusal);
     return true;
   }
 
-  Connection& connection_;
-  Letter letter_;
-  const std::function<void(const Fate&)>& on_news_;
+  DaemonConnection& connection_;
+  SendRequest letter_;
+  const std::function<void(const SendResult&)>& on_news_;
   std::string correlation_, wire_id_;
   bool own_id_ = false;  // chosen by its sender: only then may it have been sent before
   bool stored_ = false;
-  Fate fate_;
+  SendResult fate_;
 };
 
 }  // namespace
 
-bool settles(Fate& fate, Until until, protocol::Receipt step) {
+bool is_satisfied(SendResult& fate, WaitFor until, protocol::Receipt step) {
   fate.steps.push_back(std::move(step));
   const auto& receipt = fate.steps.back();
   switch (receipt.status) {
-    case ReceiptStatus::Accepted: return until == Until::Accepted;
-    case ReceiptStatus::Delivered: return until != Until::Answered && (until != Until::Seen || receipt.proof == "seen");
+    case ReceiptStatus::Accepted: return until == WaitFor::Accepted;
+    case ReceiptStatus::Delivered:
+      return until != WaitFor::Answered && (until != WaitFor::Seen || receipt.proof == "seen");
     case ReceiptStatus::Deferred: return false;
     case ReceiptStatus::Failed:
       fate.reason = receipt.reason.empty() ? "no reason was given" : receipt.reason;
       fate.kind = Kind::Undelivered;
       return true;
     case ReceiptStatus::InDoubt:
-      if (until == Until::Answered) return false;  // the answer would settle it
+      if (until == WaitFor::Answered) return false;  // the answer would settle it
       fate.reason =
           relay::format("whether the agent has it is not known ({}), and it is not typed again", receipt.reason);
       fate.kind = Kind::Undelivered;
@@ -191,8 +192,9 @@ bool settles(Fate& fate, Until until, protocol::Receipt step) {
   return false;
 }
 
-Result<Fate> hand_over(Connection& connection, Letter letter, const std::function<void(const Fate&)>& on_news) {
-  return HandOver{connection, std::move(letter), on_news}.run();
+Result<SendResult> send(DaemonConnection& connection, SendRequest letter,
+                        const std::function<void(const SendResult&)>& on_news) {
+  return SendCall{connection, std::move(letter), on_news}.run();
 }
 
 }  // namespace relay::cli

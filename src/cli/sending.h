@@ -15,9 +15,9 @@
 namespace relay::cli {
 
 /// How far it must have come before we return.
-enum class Until { Stored, Accepted, Delivered, Seen, Answered };
+enum class WaitFor { Stored, Accepted, Delivered, Seen, Answered };
 
-struct Letter {
+struct SendRequest {
   std::string from, to, text;
   std::string kind = "message";
   std::string topic, thread;                   // may be empty
@@ -29,11 +29,11 @@ struct Letter {
   std::optional<Millis> ttl;  // how long the daemon tries
   WallMs deadline = 0;        // when it is worth nothing any more; 0: never
   std::vector<Attachment> attachments;
-  Until until = Until::Stored;
-  Millis patience{0};  // how long we wait for that; not for Stored
+  WaitFor until = WaitFor::Stored;
+  Millis timeout{0};  // how long we wait for that; not for Stored
 };
 
-struct Fate {
+struct SendResult {
   /// Repeat: its ledger knows the rest (repeat.h). Unprovable: the recipient's session never proves what is waited for.
   enum class Kind { Reached, Undelivered, NotYet, Refused, Repeat, Unprovable };
   Kind kind = Kind::Reached;
@@ -45,18 +45,19 @@ struct Fate {
   std::string proves = {};                       // the most its session can prove, when the daemon said so
   std::string answer = {}, answer_id = {};       // of Answered; the id may be empty
   std::string matched_by = {};                   // why that is the answer: reply, thread, only-request
-  std::string reason = {};          // why it is Undelivered; of NotYet, when it is not the time that ran out
-  ExitCode code = ExitCode::No;     // of NotYet: too late, or the daemon is gone
-  protocol::NackView refusal = {};  // of Refused
-  bool repeat = false;              // it was sent before, under the same id
-  std::string state = {};           // of its newest delivery, when it was sent before and its ledger told
+  std::string reason = {};           // why it is Undelivered; of NotYet, when it is not the time that ran out
+  ExitCode code = ExitCode::Failed;  // of NotYet: too late, or the daemon is gone
+  protocol::Nack refusal = {};       // of Refused
+  bool repeat = false;               // it was sent before, under the same id
+  std::string state = {};            // of its newest delivery, when it was sent before and its ledger told
 };
 
 /// Adds what the recipient's side told to `fate`. True when its sender waited for no more.
-bool settles(Fate& fate, Until until, protocol::Receipt step);
+bool is_satisfied(SendResult& fate, WaitFor until, protocol::Receipt step);
 
 /// `on_news` is called whenever more is known than before, once it is stored.
 /// An error when the daemon did not answer; then nobody knows whether it was stored.
-Result<Fate> hand_over(Connection& connection, Letter letter, const std::function<void(const Fate&)>& on_news);
+Result<SendResult> send(DaemonConnection& connection, SendRequest letter,
+                        const std::function<void(const SendResult&)>& on_news);
 
 }  // namespace relay::cli

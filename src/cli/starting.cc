@@ -37,20 +37,20 @@ Result<void> while_between_daemons(const std::function<Result<void>()>& attempt)
 
 void remark_common(const Context& context) {
   if (!context.project.common) return;
-  remark(relay::format(
+  print_notice(relay::format(
       "{} is a directory of the system and no project: its workspace is kept in {}, and nothing is written "
       "into it; to use it as a project all the same, name it in trusted_projects",
       context.project.root, context.project.directory));
 }
 
 Result<void> ensure_workspace(const Context& context) {
-  const auto reached = Connection::open(config::socket_to_connect(context.project.socket));
+  const auto reached = DaemonConnection::open(config::socket_to_connect(context.project.socket));
   if (reached || !is(reached.error(), Errc::NoDaemon)) return {};  // any other trouble is the command's to tell
   const auto settings = RELAY_TRY(config::load_settings(context.home, context.environment));
   RELAY_TRY(settings.check_usable());
   RELAY_TRY(config::check_trusted(context.project.root, context.home, settings, context.environment));
   return while_between_daemons([&]() -> Result<void> {
-    auto daemon = reach_daemon(context);
+    auto daemon = connect_daemon(context);
     if (daemon) {
       RELAY_TRY(open_workspace(*daemon, context.project.root, absolute_socket(settings)));
       return {};
@@ -59,7 +59,7 @@ Result<void> ensure_workspace(const Context& context) {
     RELAY_TRY(config::make_private_directory(context.home.root));
     const auto pid = RELAY_TRY(launch_daemon({"up", "--foreground"}, context.home.daemon_log));
     if (::isatty(STDERR_FILENO) == 1)
-      remark(relay::format("the daemon was started (pid {}); end it with: agent-relay down --all", pid));
+      print_notice(relay::format("the daemon was started (pid {}); end it with: agent-relay down --all", pid));
     return {};
   });
 }

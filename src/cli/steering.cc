@@ -8,30 +8,30 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::chrono::seconds kPatience{30};  // everything that is dead may be many
+constexpr std::chrono::seconds kTimeout{30};  // everything that is dead may be many
 
 }  // namespace
 
-Result<Steered> steer(Connection& connection, const json::object& order) {
-  const auto payload = RELAY_TRY(connection.ask(protocol::MessageType::Control, json::serialize(order), kPatience));
-  Steered done{RELAY_TRY(parse_json_object(payload)), std::nullopt};
+Result<ControlResponse> send_control(DaemonConnection& connection, const json::object& order) {
+  const auto payload = RELAY_TRY(connection.request(protocol::MessageType::Control, json::serialize(order), kTimeout));
+  ControlResponse done{RELAY_TRY(parse_json_object(payload)), std::nullopt};
   if (bool_member(done.result, "success").value_or(false)) return done;
   auto& refusal = done.refusal.emplace();
   refusal.message = string_member(done.result, "error").value_or("");
   refusal.code = string_member(done.result, "code").value_or("");
   if (!refusal.code.empty()) return done;
   const auto agent = string_member(order, "agent").value_or("");
-  const bool stranger = !agent.empty() && !RELAY_TRY(sentence_about_stranger(connection, agent)).empty();
-  refusal.code = name_of(stranger ? protocol::Refusal::UnknownRecipient : protocol::Refusal::Refused);
+  const bool stranger = !agent.empty() && !RELAY_TRY(unknown_agent_error(connection, agent)).empty();
+  refusal.code = name_of(stranger ? protocol::NackCode::UnknownRecipient : protocol::NackCode::Refused);
   return done;
 }
 
-Result<std::vector<std::string>> deliveries_meant(Connection& connection, const std::string& id, WantedState wanted,
-                                                  std::string_view what) {
+Result<std::vector<std::string>> resolve_deliveries(DaemonConnection& connection, const std::string& id,
+                                                    WantedState wanted, std::string_view what) {
   if (id.starts_with("d-")) return std::vector{id};
   RELAY_TRY(check_id_given(id));
   const auto payload =
-      RELAY_TRY(connection.ask(protocol::MessageType::Trace, json::serialize(json::object{{"id", id}})));
+      RELAY_TRY(connection.request(protocol::MessageType::Trace, json::serialize(json::object{{"id", id}})));
   const auto trace = RELAY_TRY(parse_json_object(payload));
   if (const auto error = string_member(trace, "error")) return fail(*error);
   std::vector<std::string> found;

@@ -12,18 +12,18 @@
 
 namespace relay::cli {
 
-struct Steered {
+struct ControlResponse {
   json::object result;
-  std::optional<protocol::NackView> refusal;  // the daemon said no, and why
+  std::optional<protocol::Nack> refusal;  // the daemon said no, and why
   [[nodiscard]] std::int64_t count() const { return integer_member(result, "count").value_or(0); }
 };
-Result<Steered> steer(Connection& connection, const json::object& order);
+Result<ControlResponse> send_control(DaemonConnection& connection, const json::object& order);
 
 /// The deliveries somebody means by `id`: itself when it is one's (`d-…`), else those of the message that `wanted` says
 /// yes to by their state. None is an error, and so is an id nobody knows.
 using WantedState = bool (*)(std::string_view state);
-Result<std::vector<std::string>> deliveries_meant(Connection& connection, const std::string& id, WantedState wanted,
-                                                  std::string_view what);
+Result<std::vector<std::string>> resolve_deliveries(DaemonConnection& connection, const std::string& id,
+                                                    WantedState wanted, std::string_view what);
 
 /// `1 message`, `3 messages`.
 std::string messages_in_words(std::int64_t count);

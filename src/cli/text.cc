@@ -101,7 +101,7 @@ void append_visible(std::string& out, char32_t point, std::string_view raw, Line
 
 Marks current_marks;  // written once, before anything is shown
 
-constexpr std::size_t kLeastWrapped = 20;  // columns; less is not worth reading
+constexpr std::size_t kMinWrapped = 20;  // columns; less is not worth reading
 constexpr std::string_view kIndent = "    ";
 
 std::string in_small_letters(std::string_view text) {
@@ -123,14 +123,14 @@ std::string narrow_row(const std::vector<std::string>& header, const std::vector
   }
   auto out = row.front() + "\n";
   if (row.front().empty()) out.clear();
-  for (const auto& line : wrapped(rest, columns - kIndent.size()))
+  for (const auto& line : wrap(rest, columns - kIndent.size()))
     if (!line.empty()) out += std::string{kIndent} + line + "\n";
   return out;
 }
 
 }  // namespace
 
-std::string sanitised(std::string_view text, Lines lines) {
+std::string sanitize(std::string_view text, Lines lines) {
   std::string out;
   out.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
@@ -173,7 +173,7 @@ std::size_t display_width(std::string_view text) {
   return width;
 }
 
-std::string shortened(std::string_view text, std::size_t columns) {
+std::string truncate(std::string_view text, std::size_t columns) {
   if (display_width(text) <= columns) return std::string{text};
   std::size_t width = 0, at = 0;
   while (at < text.size()) {
@@ -185,7 +185,7 @@ std::string shortened(std::string_view text, std::size_t columns) {
   return std::string{text.substr(0, at)} + std::string{marks().ellipsis};
 }
 
-std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
+std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
   std::vector<std::string> lines(1);
   std::size_t width = 0;
   const auto next_line = [&] {
@@ -261,7 +261,7 @@ std::string folded(std::string_view text, std::size_t columns, std::size_t inden
   return out;
 }
 
-std::string Paint::operator()(Colour colour, std::string_view text) const {
+std::string Styler::operator()(Colour colour, std::string_view text) const {
   if (!colours_ || colour == Colour::Plain) return std::string{text};
   const auto code = [&] {
     switch (colour) {
@@ -280,14 +280,14 @@ std::string Paint::operator()(Colour colour, std::string_view text) const {
   return relay::format("\x1b[{}m{}\x1b[0m", code, text);
 }
 
-std::string Paint::name(std::string_view name) const {
+std::string Styler::name(std::string_view name) const {
   static constexpr std::array kColours = {Colour::Cyan, Colour::Magenta, Colour::Yellow, Colour::Green, Colour::Blue};
   std::uint32_t hash = 2166136261U;  // FNV-1a: spreads short names well
   for (const char c : name) hash = (hash ^ static_cast<std::uint8_t>(c)) * 16777619U;
   return (*this)(kColours[hash % kColours.size()], name);
 }
 
-std::string Columns::text(const Paint& paint, std::size_t columns) const {
+std::string Table::text(const Styler& paint, std::size_t columns) const {
   std::vector<std::size_t> widths;
   const auto measure = [&](const std::vector<std::string>& row) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -307,10 +307,10 @@ std::string Columns::text(const Paint& paint, std::size_t columns) const {
   std::size_t before_last = 0;
   for (std::size_t i = 0; i + 1 < widths.size(); ++i) before_last += widths[i] + 2;
   const bool limited = columns > 0 && !widths.empty() && before_last + widths.back() > columns;
-  const bool narrow = limited && before_last + kLeastWrapped > columns;
+  const bool narrow = limited && before_last + kMinWrapped > columns;
   /// The last cell goes on below itself.
   const auto wrapped_line = [&](std::vector<std::string> row) {
-    const auto pieces = wrapped(row.back(), columns - before_last);
+    const auto pieces = wrap(row.back(), columns - before_last);
     row.back() = pieces.front();
     auto text = line(row) + "\n";
     for (std::size_t i = 1; i < pieces.size(); ++i) text += std::string(before_last, ' ') + pieces[i] + "\n";

@@ -26,7 +26,7 @@ std::size_t columns_of(std::string_view cell) {
 
 }  // namespace
 
-std::string visible(std::string_view cell) { return sanitised(cell, Lines::Join); }
+std::string visible(std::string_view cell) { return sanitize(cell, Lines::Join); }
 
 std::vector<TextCell> cells_of(std::string_view text) {
   std::vector<TextCell> cells;
@@ -36,7 +36,7 @@ std::vector<TextCell> cells_of(std::string_view text) {
     const auto point = text::next_code_point(text, at);
     if (is_plain_ascii(point)) {
       cluster.restart(point);
-    } else if (point == text::kNotUtf8 || point < 0xA0) {  // shown by other characters
+    } else if (point == text::kInvalidCodePoint || point < 0xA0) {  // shown by other characters
       cluster.reset();
     } else if (cluster.joins(point) && !cells.empty()) {
       cells.back().end = at;

@@ -8,16 +8,16 @@ namespace relay::cli {
 namespace {
 
 TEST(Sanitised, ShowsControlCharactersInsteadOfObeyingThem) {
-  EXPECT_EQ(sanitised("\x1b]0;owned\x07", Lines::Join), "^[]0;owned^G");
-  EXPECT_EQ(sanitised("a\x7f", Lines::Join), "a^?");
-  EXPECT_EQ(sanitised("\xc2\x9b"
-                      "31m",
-                      Lines::Keep),
+  EXPECT_EQ(sanitize("\x1b]0;owned\x07", Lines::Join), "^[]0;owned^G");
+  EXPECT_EQ(sanitize("a\x7f", Lines::Join), "a^?");
+  EXPECT_EQ(sanitize("\xc2\x9b"
+                     "31m",
+                     Lines::Keep),
             "\\u009b31m")
       << "the one-character form of ESC [";
-  EXPECT_EQ(sanitised("abc\xe2\x80\xae"
-                      "fdp.exe",
-                      Lines::Join),
+  EXPECT_EQ(sanitize("abc\xe2\x80\xae"
+                     "fdp.exe",
+                     Lines::Join),
             "abc\\u202efdp.exe")
       << "text is not turned around";
 }
@@ -33,23 +33,23 @@ TEST(EscapedJson, HoldsNoControlCharacterThatATerminalObeys) {
 }
 
 TEST(Sanitised, KeepsOrJoinsLines) {
-  EXPECT_EQ(sanitised("a\n\tb", Lines::Keep), "a\n\tb");
-  EXPECT_EQ(sanitised("a\r\nb", Lines::Join), "a b");
+  EXPECT_EQ(sanitize("a\n\tb", Lines::Keep), "a\n\tb");
+  EXPECT_EQ(sanitize("a\r\nb", Lines::Join), "a b");
 }
 
 TEST(Sanitised, LeavesWordsOfEveryLanguageAlone) {
-  EXPECT_EQ(sanitised("grüße, 世界 🎉", Lines::Join), "grüße, 世界 🎉");
+  EXPECT_EQ(sanitize("grüße, 世界 🎉", Lines::Join), "grüße, 世界 🎉");
 }
 
 TEST(Sanitised, ReplacesWhatIsNotUtf8) {
-  EXPECT_EQ(sanitised("a\xff"
-                      "b",
-                      Lines::Join),
+  EXPECT_EQ(sanitize("a\xff"
+                     "b",
+                     Lines::Join),
             "a\xef\xbf\xbd"
             "b");
-  EXPECT_EQ(sanitised("\xed\xa0\x80", Lines::Join), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd") << "half a surrogate";
-  EXPECT_EQ(sanitised("\xc0\xaf", Lines::Join), "\xef\xbf\xbd\xef\xbf\xbd") << "an overlong slash";
-  EXPECT_EQ(sanitised("\xe2\x82", Lines::Join), "\xef\xbf\xbd\xef\xbf\xbd") << "cut short";
+  EXPECT_EQ(sanitize("\xed\xa0\x80", Lines::Join), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd") << "half a surrogate";
+  EXPECT_EQ(sanitize("\xc0\xaf", Lines::Join), "\xef\xbf\xbd\xef\xbf\xbd") << "an overlong slash";
+  EXPECT_EQ(sanitize("\xe2\x82", Lines::Join), "\xef\xbf\xbd\xef\xbf\xbd") << "cut short";
 }
 
 TEST(DisplayWidth, CountsColumnsNotBytes) {
@@ -60,18 +60,18 @@ TEST(DisplayWidth, CountsColumnsNotBytes) {
 }
 
 TEST(Shortened, CutsBetweenCharactersAndSaysSo) {
-  EXPECT_EQ(shortened("hello", 5), "hello");
-  EXPECT_EQ(shortened("hello!", 5), "hell…");
-  EXPECT_EQ(shortened("世界世界", 5), "世界…");
+  EXPECT_EQ(truncate("hello", 5), "hello");
+  EXPECT_EQ(truncate("hello!", 5), "hell…");
+  EXPECT_EQ(truncate("世界世界", 5), "世界…");
 }
 
 TEST(Wrapped, BreaksAtBlanksAndLongWordsWhereTheLineEnds) {
-  EXPECT_EQ(wrapped("the composer holds a draft", 12), (std::vector<std::string>{"the composer", "holds a", "draft"}));
-  EXPECT_EQ(wrapped("abcdefgh ij", 4), (std::vector<std::string>{"abcd", "efgh", "ij"}));
-  EXPECT_EQ(wrapped("世界世界", 5), (std::vector<std::string>{"世界", "世界"}));
-  EXPECT_EQ(wrapped("", 10), std::vector<std::string>{""});
-  EXPECT_EQ(wrapped("(one|two|three)", 10), (std::vector<std::string>{"(one|two|", "three)"}));
-  EXPECT_EQ(wrapped("at /home/ann/projects", 11), (std::vector<std::string>{"at", "/home/ann/", "projects"}));
+  EXPECT_EQ(wrap("the composer holds a draft", 12), (std::vector<std::string>{"the composer", "holds a", "draft"}));
+  EXPECT_EQ(wrap("abcdefgh ij", 4), (std::vector<std::string>{"abcd", "efgh", "ij"}));
+  EXPECT_EQ(wrap("世界世界", 5), (std::vector<std::string>{"世界", "世界"}));
+  EXPECT_EQ(wrap("", 10), std::vector<std::string>{""});
+  EXPECT_EQ(wrap("(one|two|three)", 10), (std::vector<std::string>{"(one|two|", "three)"}));
+  EXPECT_EQ(wrap("at /home/ann/projects", 11), (std::vector<std::string>{"at", "/home/ann/", "projects"}));
 }
 
 TEST(Folded, BreaksSentencesAtBlanksAndIndentsTheRest) {
@@ -84,50 +84,50 @@ TEST(Folded, BreaksSentencesAtBlanksAndIndentsTheRest) {
   EXPECT_EQ(folded("sent to Bob  7kq2", 80), "sent to Bob  7kq2");
   EXPECT_EQ(folded("世界 世界 世界", 9), "世界 世界\n  世界");
   EXPECT_EQ(folded("as it is, however long", 0), "as it is, however long");
-  const Paint paint{true};
+  const Styler paint{true};
   EXPECT_EQ(folded("a " + paint(Colour::Red, "b c"), 5), "a " + paint(Colour::Red, "b c")) << "colours take no room";
 }
 
 TEST(Columns, WrapWhatIsPainted) {
-  const Paint paint{true};
-  Columns columns{{}};
+  const Styler paint{true};
+  Table columns{{}};
   columns.add({"disk", paint(Colour::Red, "nearly full") + "; remove something soon"});
   EXPECT_EQ(columns.text(paint, 30), "disk  " + paint(Colour::Red, "nearly full") + "; remove\n      something soon\n");
 }
 
 TEST(Columns, AlignWhateverTheWidthOfTheLetters) {
-  Columns columns{{"NAME", "HERE"}};
+  Table columns{{"NAME", "HERE"}};
   columns.add({"Zoë", "yes"});
   columns.add({"世界世界", "away"});
-  EXPECT_EQ(columns.text(Paint{false}), "NAME      HERE\nZoë       yes\n世界世界  away\n");
+  EXPECT_EQ(columns.text(Styler{false}), "NAME      HERE\nZoë       yes\n世界世界  away\n");
 }
 
 TEST(Paint, WritesNoEscapesWithoutATerminal) {
-  EXPECT_EQ(Paint{false}(Colour::Red, "x"), "x");
-  EXPECT_EQ(Paint{true}(Colour::Red, "x"), "\x1b[31mx\x1b[0m");
-  EXPECT_EQ(Paint{true}.name("Alice"), Paint{true}.name("Alice"));
+  EXPECT_EQ(Styler{false}(Colour::Red, "x"), "x");
+  EXPECT_EQ(Styler{true}(Colour::Red, "x"), "\x1b[31mx\x1b[0m");
+  EXPECT_EQ(Styler{true}.name("Alice"), Styler{true}.name("Alice"));
 }
 
 TEST(Columns, WrapTheirLastOneOnANarrowTerminal) {
-  Columns columns{{"NAME", "WAITING"}};
+  Table columns{{"NAME", "WAITING"}};
   columns.add({"Alice", "3: the agent is working on something long"});
   columns.add({"Bob", "-"});
-  EXPECT_EQ(columns.text(Paint{false}, 30),
+  EXPECT_EQ(columns.text(Styler{false}, 30),
             "NAME   WAITING\nAlice  3: the agent is working\n       on something long\nBob    -\n");
-  EXPECT_EQ(columns.text(Paint{false}, 80), columns.text(Paint{false}));
+  EXPECT_EQ(columns.text(Styler{false}, 80), columns.text(Styler{false}));
 }
 
 TEST(Columns, StackTheirCellsWhereNothingElseFits) {
-  Columns columns{{"NAME", "HERE", "WAITING"}};
+  Table columns{{"NAME", "HERE", "WAITING"}};
   columns.add({"a-name-of-thirty-columns-or-so", "yes", "3: the agent is working"});
-  const auto text = columns.text(Paint{false}, 40);
+  const auto text = columns.text(Styler{false}, 40);
   EXPECT_EQ(text, "a-name-of-thirty-columns-or-so\n    here yes, waiting 3: the agent is\n    working\n");
 }
 
 TEST(Marks, AreAsciiForALocaleThatKnowsNothingElse) {
   EXPECT_EQ(marks().arrow, "→");
   use_marks(kAsciiMarks);
-  EXPECT_EQ(shortened("hello world", 8), "hello...");
+  EXPECT_EQ(truncate("hello world", 8), "hello...");
   EXPECT_EQ(marks().arrow, "->");
   use_marks({});
 }

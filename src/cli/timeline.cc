@@ -25,7 +25,7 @@ struct Glyphs {
 };
 constexpr Glyphs kDrawn{"●", "○", "│", "╰─", "→"};
 constexpr Glyphs kTyped{"*", "o", "|", "`-", "->"};
-const Glyphs& glyphs_of(const Canvas& canvas) { return canvas.unicode ? kDrawn : kTyped; }
+const Glyphs& glyphs_of(const RenderContext& canvas) { return canvas.unicode ? kDrawn : kTyped; }
 
 Colour colour_of(std::string_view state) {
   if (state == "delivered") return Colour::Green;
@@ -34,8 +34,8 @@ Colour colour_of(std::string_view state) {
   return Colour::Plain;
 }
 
-std::string since_sent(WallMs at, const json::object& message, const Canvas& canvas) {
-  const auto from = shown_in(message, "from");
+std::string since_sent(WallMs at, const json::object& message, const RenderContext& canvas) {
+  const auto from = display_field(message, "from");
   return relay::format("{} after {} sent it",
                        fine_duration(Millis{std::max<WallMs>(0, at - time_in(message, "timestamp"))}),
                        from == canvas.reader ? "you" : from);
@@ -50,7 +50,7 @@ WallMs settled_at(const json::object& delivery) {
 std::string last_reason(const json::object& delivery) {
   const auto history = objects_in(delivery, "history");
   for (auto place = history.rbegin(); place != history.rend(); ++place)
-    if (auto reason = shown_in(**place, "reason"); !reason.empty()) return reason;
+    if (auto reason = display_field(**place, "reason"); !reason.empty()) return reason;
   return "";
 }
 
@@ -59,16 +59,16 @@ std::string attempts_of(const json::object& delivery) {
   return attempts <= 0 ? "" : attempts == 1 ? "1 failed attempt" : relay::format("{} failed attempts", attempts);
 }
 
-std::string why_it_waits(const json::object& delivery, const Canvas& canvas) {
-  const auto to = shown_in(delivery, "to");
+std::string why_it_waits(const json::object& delivery, const RenderContext& canvas) {
+  const auto to = display_field(delivery, "to");
   std::string why;
   if (const auto since = time_in(delivery, "offlineSince"); since > 0)
     why = relay::format("{} is offline since {}", to, short_clock(since, canvas.now));
-  if (why.empty()) why = shown_in(delivery, "waits");
+  if (why.empty()) why = display_field(delivery, "waits");
   if (why.empty()) why = last_reason(delivery);
   if (why.empty())
-    why = shown_in(delivery, "state") == "accepted" ? relay::format("{}'s session has it and picks the moment", to)
-                                                    : relay::format("{} has not taken it yet", to);
+    why = display_field(delivery, "state") == "accepted" ? relay::format("{}'s session has it and picks the moment", to)
+                                                         : relay::format("{} has not taken it yet", to);
   auto sentence = "waits: " + why;
   if (const auto next = time_in(delivery, "availableAt"); next > 0)
     sentence += next > canvas.now ? relay::format("; tried again at {}, in {}", short_time(next, canvas.now),
@@ -79,8 +79,8 @@ std::string why_it_waits(const json::object& delivery, const Canvas& canvas) {
   return sentence;
 }
 
-std::string how_it_arrived(const json::object& delivery, const json::object& message, const Canvas& canvas) {
-  const auto to = shown_in(delivery, "to"), proof = shown_in(delivery, "proof");
+std::string how_it_arrived(const json::object& delivery, const json::object& message, const RenderContext& canvas) {
+  const auto to = display_field(delivery, "to"), proof = display_field(delivery, "proof");
   const auto when = since_sent(settled_at(delivery), message, canvas);
   if (last_reason(delivery) == protocol::kReadInInbox) return relay::format("{} read it with `inbox` {}", to, when);
   if (proof == "seen") return relay::format("{}'s agent has seen it {}", to, when);
@@ -94,40 +94,41 @@ std::string how_it_arrived(const json::object& delivery, const json::object& mes
 std::string first_line(std::string_view body) {
   while (body.starts_with('\n') || body.starts_with('\r')) body.remove_prefix(1);
   const auto end = body.find('\n');
-  return sanitised(body.substr(0, end), Lines::Join) +
+  return sanitize(body.substr(0, end), Lines::Join) +
          (end == std::string_view::npos || end + 1 == body.size() ? "" : relay::format(" {}", marks().ellipsis));
 }
 
 class Drawing {
  public:
-  explicit Drawing(const Canvas& canvas) : canvas_{canvas}, glyphs_{glyphs_of(canvas)} {}
+  explicit Drawing(const RenderContext& canvas) : canvas_{canvas}, glyphs_{glyphs_of(canvas)} {}
 
   void head(const json::object& raw) {
     const auto message = message_from(raw);
-    const auto name = [&](std::string_view who) { return canvas_.paint.name(sanitised(who, Lines::Join)); };
+    const auto name = [&](std::string_view who) { return canvas_.paint.name(sanitize(who, Lines::Join)); };
     const bool as_user = string_member(raw, "as") == protocol::kAsUser;
     const auto line = relay::format(
-        "{}  {} {} {}  {}{}\n", canvas_.paint(Colour::Dim, sanitised(message.id, Lines::Join)), name(message.from),
+        "{}  {} {} {}  {}{}\n", canvas_.paint(Colour::Dim, sanitize(message.id, Lines::Join)), name(message.from),
         glyphs_.arrow, name(message.to), canvas_.paint(Colour::Dim, short_time(message.timestamp, canvas_.now)),
         as_user ? canvas_.paint(Colour::Dim, "  as the user") : std::string{});
     text_ += folded(line, canvas_.columns);
     text_ +=
-        relay::format("  {}\n", canvas_.paint(Colour::Bold, shortened(first_line(message.body), canvas_.columns - 2)));
+        relay::format("  {}\n", canvas_.paint(Colour::Bold, truncate(first_line(message.body), canvas_.columns - 2)));
   }
 
   void delivery(const json::object& delivery, const json::object& message) {
-    text_ += relay::format("\nto {}  {}  {}{}\n", canvas_.paint.name(shown_in(delivery, "to")),
-                           canvas_.paint(Colour::Dim, shown_in(delivery, "deliveryId")), shown_in(delivery, "mode"),
+    text_ += relay::format("\nto {}  {}  {}{}\n", canvas_.paint.name(display_field(delivery, "to")),
+                           canvas_.paint(Colour::Dim, display_field(delivery, "deliveryId")),
+                           display_field(delivery, "mode"),
                            integer_member(delivery, "lane").value_or(0) % 2 != 0 ? ", urgent" : "");
     while (text_.ends_with(" \n")) text_.erase(text_.size() - 2, 1);
     const auto history = objects_in(delivery, "history");
-    const bool open = !has_ended(shown_in(delivery, "state"));
+    const bool open = !is_final_state(display_field(delivery, "state"));
     for (std::size_t i = 0; i < history.size(); ++i) {
       if (i > 0) pause(Millis{time_in(*history[i], "at") - time_in(*history[i - 1], "at")});
       event(*history[i], time_in(message, "timestamp"), open && i + 1 == history.size() ? glyphs_.open : glyphs_.dot);
     }
-    const auto colour = colour_of(shown_in(delivery, "state"));
-    const auto verdict = wrapped(verdict_on(delivery, message, canvas_), canvas_.columns - 5);
+    const auto colour = colour_of(display_field(delivery, "state"));
+    const auto verdict = wrap(outcome_text(delivery, message, canvas_), canvas_.columns - 5);
     for (std::size_t i = 0; i < verdict.size(); ++i)
       text_ += relay::format("  {} {}\n", i == 0 ? canvas_.paint(Colour::Dim, glyphs_.end) : "  ",
                              canvas_.paint(colour, verdict[i]));
@@ -145,7 +146,8 @@ class Drawing {
   }
 
   void event(const json::object& entry, WallMs begin, std::string_view dot) {
-    const auto state = shown_in(entry, "state"), proof = shown_in(entry, "proof"), way = shown_in(entry, "way");
+    const auto state = display_field(entry, "state"), proof = display_field(entry, "proof"),
+               way = display_field(entry, "way");
     const auto at = time_in(entry, "at");
     const auto colour = colour_of(state);
     text_ += relay::format("  {}  {}  {:>10}  {}", canvas_.paint(colour, dot), exact_time(at),
@@ -159,18 +161,18 @@ class Drawing {
     if (fits && !rest.empty()) text_ += std::string(state_columns - display_width(state) + 2, ' ') + rest;
     text_ += "\n";
     if (!fits) detail(rest);
-    detail(shown_in(entry, "reason"));
-    detail(shown_in(entry, "evidence"));
+    detail(display_field(entry, "reason"));
+    detail(display_field(entry, "evidence"));
   }
 
   void detail(const std::string& words) {
     if (words.empty()) return;
     const auto indent = canvas_.columns < kNarrow ? std::size_t{5} : kDetailIndent;
-    for (const auto& line : wrapped(words, canvas_.columns - indent))
+    for (const auto& line : wrap(words, canvas_.columns - indent))
       text_ += relay::format("  {}{}{}\n", rule(), std::string(indent - 3, ' '), line);
   }
 
-  const Canvas& canvas_;
+  const RenderContext& canvas_;
   const Glyphs& glyphs_;
   std::string text_;
 };
@@ -180,9 +182,9 @@ std::string summary_of(const std::vector<const json::object*>& deliveries) {
   std::map<std::string, std::size_t> counts;
   std::set<std::string> names;
   for (const auto* delivery : deliveries) {
-    names.insert(shown_in(*delivery, "to"));
-    auto state = shown_in(*delivery, "state");
-    ++counts[has_ended(state) ? state == "in_doubt" ? "in doubt" : state : "waiting"];
+    names.insert(display_field(*delivery, "to"));
+    auto state = display_field(*delivery, "state");
+    ++counts[is_final_state(state) ? state == "in_doubt" ? "in doubt" : state : "waiting"];
   }
   std::string text = names.size() < deliveries.size() ? relay::format("{} deliveries:", deliveries.size())
                                                       : relay::format("{} recipients:", deliveries.size());
@@ -193,7 +195,7 @@ std::string summary_of(const std::vector<const json::object*>& deliveries) {
 
 }  // namespace
 
-Canvas canvas_of(const Context& context) {
+RenderContext canvas_of(const Context& context) {
   return {.columns = context.columns,
           .unicode = context.unicode,
           .paint = context.paint,
@@ -201,24 +203,25 @@ Canvas canvas_of(const Context& context) {
           .reader = context.own_name()};
 }
 
-bool has_ended(std::string_view state) {
+bool is_final_state(std::string_view state) {
   return state != "created" && state != "queued" && state != "accepted" && state != "deferred";
 }
 
-bool has_ended(const json::object& trace) {
+bool is_final_state(const json::object& trace) {
   return std::ranges::all_of(objects_in(trace, "deliveries"),
-                             [](const auto* delivery) { return has_ended(shown_in(*delivery, "state")); });
+                             [](const auto* delivery) { return is_final_state(display_field(*delivery, "state")); });
 }
 
-std::string verdict_on(const json::object& delivery, const json::object& message, const Canvas& canvas) {
-  const auto state = shown_in(delivery, "state");
-  if (!has_ended(state)) return why_it_waits(delivery, canvas);
+std::string outcome_text(const json::object& delivery, const json::object& message, const RenderContext& canvas) {
+  const auto state = display_field(delivery, "state");
+  if (!is_final_state(state)) return why_it_waits(delivery, canvas);
   if (state == "delivered") return how_it_arrived(delivery, message, canvas);
   const auto reason = last_reason(delivery);
   const auto because = reason.empty() ? "" : ": " + reason;
   const auto plain = reason.starts_with(state) ? reason : state + because;  // "cancelled by Alice" says it already
   if (state == "cancelled") return plain;
-  const auto again = relay::format("; agent-relay dead redeliver {} sends it again", shown_in(delivery, "deliveryId"));
+  const auto again =
+      relay::format("; agent-relay dead redeliver {} sends it again", display_field(delivery, "deliveryId"));
   if (state == "in_doubt") return relay::format("in doubt{}; it may have arrived{}", because, again);
   if (state == "dead") {
     const auto attempts = attempts_of(delivery);
@@ -227,7 +230,7 @@ std::string verdict_on(const json::object& delivery, const json::object& message
   return plain + again;
 }
 
-std::string timeline(const json::object& trace, const Canvas& canvas) {
+std::string timeline(const json::object& trace, const RenderContext& canvas) {
   Drawing drawing{canvas};
   static const json::object kNone;
   const auto* message = object_member(trace, "message");

@@ -19,22 +19,22 @@
 namespace relay::cli {
 
 /// What the drawing needs to know beside the answer; a test gives its own.
-struct Canvas {
+struct RenderContext {
   std::size_t columns = 80;
   bool unicode = true;
-  Paint paint{false};
+  Styler paint{false};
   WallMs now = 0;
   std::string reader;  // whoever looks: what they sent themselves is called so
 };
-Canvas canvas_of(const Context& context);
+RenderContext canvas_of(const Context& context);
 
-std::string timeline(const json::object& trace, const Canvas& canvas);
+std::string timeline(const json::object& trace, const RenderContext& canvas);
 
 /// The last line of a delivery without its drawing: "Bob's agent has seen it 1.2 s after you sent it".
-std::string verdict_on(const json::object& delivery, const json::object& message, const Canvas& canvas);
+std::string outcome_text(const json::object& delivery, const json::object& message, const RenderContext& canvas);
 
 /// Nothing more will happen to any of its deliveries by itself.
-bool has_ended(const json::object& trace);
-bool has_ended(std::string_view state);
+bool is_final_state(const json::object& trace);
+bool is_final_state(std::string_view state);
 
 }  // namespace relay::cli

@@ -29,11 +29,11 @@ class Timeline : public ::testing::Test {
         {"at":1748779200000,"state":"queued","proof":"stored"}],)" +
                  members + "}");
   }
-  static std::string verdict(const json::object& trace, const Canvas& canvas) {
-    return verdict_on(trace.at("deliveries").as_array().front().as_object(), trace.at("message").as_object(), canvas);
+  static std::string verdict(const json::object& trace, const RenderContext& canvas) {
+    return outcome_text(trace.at("deliveries").as_array().front().as_object(), trace.at("message").as_object(), canvas);
   }
 
-  Canvas canvas_{.now = kNoon + 60'000, .reader = "Alice"};
+  RenderContext canvas_{.now = kNoon + 60'000, .reader = "Alice"};
 };
 
 constexpr auto kSeen =
@@ -62,7 +62,7 @@ TEST_F(Timeline, NeedsNoUnicodeAndWritesColoursOnlyWhereTheyAreWanted) {
   for (const char c : plain.substr(plain.find("\n\n"))) EXPECT_LT(static_cast<unsigned char>(c), 0x80) << plain;
   EXPECT_NE(plain.find("`- Bob's agent"), std::string::npos);
   EXPECT_EQ(plain.find('\x1b'), std::string::npos);
-  canvas_.paint = Paint{true};
+  canvas_.paint = Styler{true};
   EXPECT_NE(timeline(trace(kSeen), canvas_).find("\x1b[32m"), std::string::npos);
 }
 
@@ -135,8 +135,8 @@ TEST_F(Timeline, ShowsForeignWordsAndDoesNotObeyThem) {
 }
 
 TEST_F(Timeline, EndsWhenEveryDeliveryHasEnded) {
-  EXPECT_TRUE(has_ended(trace(kSeen)));
-  EXPECT_FALSE(has_ended(trace(std::string{kSeen} + R"(,{"state":"deferred"})")));
+  EXPECT_TRUE(is_final_state(trace(kSeen)));
+  EXPECT_FALSE(is_final_state(trace(std::string{kSeen} + R"(,{"state":"deferred"})")));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::chrono::seconds kVersionPatience{5};
+constexpr std::chrono::seconds kVersionTimeout{5};
 
 constexpr std::size_t kMaxClientsBytes = 64 * 1024;
 
@@ -28,8 +28,8 @@ constexpr std::size_t kMaxClientsBytes = 64 * 1024;
 bool is_watched(const Context& context, const std::string& tmux) {
   std::vector<std::string> words{"tmux", "list-clients", "-F", "#{client_control_mode}"};
   if (const auto pane = context.environment("TMUX_PANE")) words.insert(words.end(), {"-t", *pane});
-  auto asked = tmux::Companion::start(tmux, words, pty::inherited_environment());
-  const auto told = asked ? asked->read_all(kMaxClientsBytes, std::chrono::steady_clock::now() + kVersionPatience)
+  auto asked = tmux::Subprocess::start(tmux, words, pty::inherited_environment());
+  const auto told = asked ? asked->read_all(kMaxClientsBytes, std::chrono::steady_clock::now() + kVersionTimeout)
                           : Result<std::string>{Failure{asked.error()}};
   if (!told) return true;
   std::istringstream lines{*told};
@@ -63,7 +63,7 @@ host::StartProgram start_in_tmux(const pty::Command& command, const std::string&
   return [&command, agent](net::AsioLoop& loop, pty::WindowSize size,
                            pty::ProgramListener& listener) -> Result<std::unique_ptr<pty::Program>> {
     tmux::PaneOptions options{.name = agent,
-                              .keeper = {RELAY_TRY(own_program()), std::string{kTmuxKeeperWord}},
+                              .keeper = {RELAY_TRY(self_path()), std::string{kTmuxShimCommand}},
                               .server = {},
                               .directory = {}};
     return RELAY_TRY(tmux::Pane::spawn(loop, command, size, std::move(options), listener));
@@ -72,13 +72,13 @@ host::StartProgram start_in_tmux(const pty::Command& command, const std::string&
 
 Result<void> run_in_tmux(const Context& context, const std::string& agent, std::vector<std::string> words) {
   const auto tmux =
-      RELAY_TRY(tmux::find_tmux(pty::inherited_environment(), std::chrono::steady_clock::now() + kVersionPatience));
+      RELAY_TRY(tmux::find_tmux(pty::inherited_environment(), std::chrono::steady_clock::now() + kVersionTimeout));
   RELAY_TRY(config::make_private_directory(context.home.root));
   RELAY_TRY(launch_in_background(std::move(words), context.home.daemon_log, relay::format("the host of {}", agent)));
   const auto session = tmux::session_name(agent);
   // Without a client `switch-client` would take another one, even that of a host, and say nothing.
   const bool alone = context.environment("TMUX").has_value() && !is_watched(context, tmux);
-  if (pty::PersonTerminal::is_one() && !alone) return become_client(context, tmux, session);
+  if (pty::UserTerminal::is_one() && !alone) return become_client(context, tmux, session);
   const auto here =
       alone ? relay::format(" (or from a client of this server: tmux switch-client -t ={})", session) : "";
   print_sentence(

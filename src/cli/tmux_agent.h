@@ -14,7 +14,7 @@
 
 namespace relay::cli {
 
-inline constexpr std::string_view kTmuxKeeperWord = "tmux-keeper";
+inline constexpr std::string_view kTmuxShimCommand = "tmux-keeper";
 
 /// How a host starts its program inside tmux.
 host::StartProgram start_in_tmux(const pty::Command& command, const std::string& agent);

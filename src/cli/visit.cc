@@ -35,12 +35,12 @@ std::string known_otherwise(const Context& context, const std::string& agent, co
   auto connection = join_workspace(context, left());
   if (!connection) return {};
   const json::object query{{"agent", agent}, {"includeIdle", true}};
-  const auto payload = connection->ask(protocol::MessageType::ListAgents, json::serialize(query), left());
+  const auto payload = connection->request(protocol::MessageType::ListAgents, json::serialize(query), left());
   const auto answer = payload ? parse_json_object(*payload) : Result<json::object>{fail("no answer")};
   const auto rows = answer ? objects_in(*answer, "agents") : std::vector<const json::object*>{};
   if (rows.empty()) return {};
   const auto& known = *rows.front();
-  const auto name = sanitised(agent, Lines::Join);
+  const auto name = sanitize(agent, Lines::Join);
   if (bool_member(known, "observed").value_or(false))
     return relay::format("{} is only observed: it was started without agent-relay, so it cannot be {}", name, use.done);
   if (bool_member(known, "idle").value_or(false))
@@ -56,7 +56,7 @@ Result<host::HostRecord> find_host(const Context& context, const std::string& ag
   if (auto found = host::host_of(context.project.hosts, agent)) return *std::move(found);
   if (auto known = known_otherwise(context, agent, use); !known.empty())
     return fail(Errc::NoSuchAgent, std::move(known));
-  const auto hosts = host::living_hosts(context.project.hosts);
+  const auto hosts = host::reachable_hosts(context.project.hosts);
   std::vector<std::string_view> names;
   for (const auto& host : hosts) names.push_back(host.name);
   const auto near = nearest_names(agent, names, 1);
@@ -68,17 +68,17 @@ Result<host::HostRecord> find_host(const Context& context, const std::string& ag
               relay::format("no agent {} runs under agent-relay in {}; {}", agent, context.project.root, hint));
 }
 
-Result<Visit> Visit::open(const host::HostRecord& record) {
+Result<HostConnection> HostConnection::open(const host::HostRecord& record) {
   auto connected = net::connect_now(record.socket);
   if (!connected && is(connected.error(), net::Errc::ForeignListener))
     return fail(Errc::Refused, connected.error().message());
   if (!connected) return fail(Errc::HostGone, relay::format("{} has just ended", record.name));
   auto fd = *std::move(connected);
   if (!fd) return fail(Errc::Refused, relay::format("the host of {} is busy; try again", record.name));
-  return Visit{std::move(fd), record.name};
+  return HostConnection{std::move(fd), record.name};
 }
 
-Result<void> Visit::read_some(Deadline deadline) {
+Result<void> HostConnection::read_some(Deadline deadline) {
   if (!RELAY_TRY(wait_for(fd_.get(), POLLIN, deadline, output_)))
     return fail(Errc::TimedOut, relay::format("the host of {} did not answer in time", agent_));
   std::array<char, kReadBytes> buffer;
@@ -90,7 +90,7 @@ Result<void> Visit::read_some(Deadline deadline) {
   return {};
 }
 
-Result<json::object> Visit::next(Deadline deadline) {
+Result<json::object> HostConnection::next(Deadline deadline) {
   for (;;) {
     const auto frame = RELAY_TRY(reader_.next());
     if (frame && frame->starts_with('{')) return RELAY_TRY(parse_json_object(*frame));
@@ -98,7 +98,7 @@ Result<json::object> Visit::next(Deadline deadline) {
   }
 }
 
-Result<json::object> Visit::ask_text(std::string_view request, std::chrono::milliseconds timeout) {
+Result<json::object> HostConnection::ask_text(std::string_view request, std::chrono::milliseconds timeout) {
   const auto deadline = in(timeout);
   std::string bytes;
   protocol::append_frame(bytes, reader_.style(), request);

@@ -29,12 +29,12 @@ struct HostUse {
 /// within kKnownTimeout, and what to do.
 Result<host::HostRecord> find_host(const Context& context, const std::string& agent, const HostUse& use);
 
-class Visit {
+class HostConnection {
  public:
-  static Result<Visit> open(const host::HostRecord& record);
+  static Result<HostConnection> open(const host::HostRecord& record);
 
   /// Asks and returns the answer; a refusal is an error with the host's sentence.
-  Result<json::object> ask(const json::object& request, std::chrono::milliseconds timeout = kAnswerTimeout) {
+  Result<json::object> request(const json::object& request, std::chrono::milliseconds timeout = kAnswerTimeout) {
     return ask_text(json::serialize(request), timeout);
   }
   /// The same with a request that is JSON text already.
@@ -45,7 +45,7 @@ class Visit {
   void end_with(int output) { output_ = output; }
 
  private:
-  Visit(UniqueFd fd, std::string agent) : fd_{std::move(fd)}, agent_{std::move(agent)} {}
+  HostConnection(UniqueFd fd, std::string agent) : fd_{std::move(fd)}, agent_{std::move(agent)} {}
   Result<void> read_some(Deadline deadline);
 
   UniqueFd fd_;

@@ -22,7 +22,7 @@ struct SilentDaemon : ::testing::Test {
     context.project.root = place.path();
     context.project.hosts = place.file("hosts");
     const auto path = place.file("s");
-    context.project.socket.usual = path;
+    context.project.socket.primary = path;
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path, path.c_str(), path.size() + 1);

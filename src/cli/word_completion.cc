@@ -27,7 +27,7 @@ WordCompletion complete_word(std::string_view word, const std::vector<std::strin
   const auto& first = done.choices.front();
   auto agreed = first.size();
   for (const auto& choice : done.choices) agreed = std::min(agreed, common_length(first, choice));
-  done.text = text::cut_at_letter(first, agreed);
+  done.text = text::truncate_utf8(first, agreed);
   return done;
 }
 

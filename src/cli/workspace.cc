@@ -9,8 +9,8 @@
 
 namespace relay::cli {
 
-Result<Connection> reach_daemon(const Context& context) {
-  return Connection::open(config::socket_to_connect(context.home.daemon_socket));
+Result<DaemonConnection> connect_daemon(const Context& context) {
+  return DaemonConnection::open(config::socket_to_connect(context.home.daemon_socket));
 }
 
 namespace {
@@ -27,25 +27,25 @@ std::string url_in_file(const Context& context, pid_t daemon_pid) {
 }  // namespace
 
 HttpService http_service(const Context& context, pid_t daemon_pid) {
-  auto daemon = reach_daemon(context);
+  auto daemon = connect_daemon(context);
   if (daemon && peer_of(*daemon).value_or(0) == daemon_pid)
     if (auto state = ask_daemon_state(*daemon, context.project.root))
       return {std::move(state->http_url), std::move(state->http_error)};
   return {.url = url_in_file(context, daemon_pid)};
 }
 
-Result<Connection> reach_workspace(const Context& context) {
-  auto connection = Connection::open(config::socket_to_connect(context.project.socket));
-  if (connection || !is(connection.error(), Errc::NoDaemon) || !reach_daemon(context)) return connection;
+Result<DaemonConnection> connect_workspace(const Context& context) {
+  auto connection = DaemonConnection::open(config::socket_to_connect(context.project.socket));
+  if (connection || !is(connection.error(), Errc::NoDaemon) || !connect_daemon(context)) return connection;
   return fail(Errc::NoDaemon, relay::format("the workspace of {} is not open: the daemon runs without it; "
                                             "open it with: agent-relay up",
                                             context.project.root));
 }
 
-Result<Connection> join_workspace(const Context& context, std::chrono::milliseconds timeout, int interrupts) {
-  auto connection = RELAY_TRY(reach_workspace(context));
+Result<DaemonConnection> join_workspace(const Context& context, std::chrono::milliseconds timeout, int interrupts) {
+  auto connection = RELAY_TRY(connect_workspace(context));
   connection.end_on_interrupt(interrupts);
-  RELAY_TRY(connection.introduce(config::read_system_token(context.home), timeout));
+  RELAY_TRY(connection.say_hello(config::read_system_token(context.home), timeout));
   return connection;
 }
 

@@ -6,12 +6,12 @@ namespace relay::client {
 
 std::optional<Millis> Backoff::next(Random& random) {
   ++failures_;
-  if (patience_.attempts && failures_ >= *patience_.attempts) return std::nullopt;
+  if (timeout_.attempts && failures_ >= *timeout_.attempts) return std::nullopt;
   const auto span = delay_.count() * kJitterPercent / 100;
   const auto jitter = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(2 * span + 1))) - span;
   const Millis wait{delay_.count() + jitter};
-  delay_ = std::min(delay_ * kBackoffFactor, kLongestBackoff);
-  return std::min(wait, kLongestBackoff);
+  delay_ = std::min(delay_ * kBackoffFactor, kMaxBackoff);
+  return std::min(wait, kMaxBackoff);
 }
 
 void Backoff::reset() {

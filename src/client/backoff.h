@@ -12,23 +12,23 @@
 namespace relay::client {
 
 inline constexpr Millis kFirstBackoff{100};
-inline constexpr Millis kLongestBackoff{30'000};
+inline constexpr Millis kMaxBackoff{30'000};
 inline constexpr int kBackoffFactor = 2;
 inline constexpr int kJitterPercent = 15;
 inline constexpr int kProgramAttempts = 10;
 
 /// Failed attempts in a row before giving up. A program that a person waits for gives up; a host never does.
-struct Patience {
+struct RetryLimit {
   std::optional<int> attempts;
 
-  static constexpr Patience give_up_after(int attempts) { return {attempts}; }
-  static constexpr Patience program() { return {kProgramAttempts}; }
-  static constexpr Patience never_give_up() { return {std::nullopt}; }
+  static constexpr RetryLimit give_up_after(int attempts) { return {attempts}; }
+  static constexpr RetryLimit program() { return {kProgramAttempts}; }
+  static constexpr RetryLimit never_give_up() { return {std::nullopt}; }
 };
 
 class Backoff {
  public:
-  explicit Backoff(Patience patience) : patience_{patience} {}
+  explicit Backoff(RetryLimit patience) : timeout_{patience} {}
 
   /// One more attempt failed: how long to wait before the next, or nothing when it was the last.
   [[nodiscard]] std::optional<Millis> next(Random& random);
@@ -39,7 +39,7 @@ class Backoff {
   [[nodiscard]] int failures() const { return failures_; }
 
  private:
-  Patience patience_;
+  RetryLimit timeout_;
   int failures_ = 0;
   Millis delay_ = kFirstBackoff;
 };

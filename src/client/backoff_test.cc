@@ -7,33 +7,33 @@ bool near(Millis wait, Millis nominal) { return wait >= nominal * 85 / 100 && wa
 
 TEST(Backoff, DoublesFromAHundredMillisecondsWithinItsJitter) {
   SeededRandom random{1};
-  Backoff backoff{Patience::never_give_up()};
+  Backoff backoff{RetryLimit::never_give_up()};
   for (const auto nominal : {100, 200, 400, 800, 1600}) EXPECT_TRUE(near(*backoff.next(random), Millis{nominal}));
 }
 
 TEST(Backoff, NeverWaitsLongerThanThirtySeconds) {
   SeededRandom random{2};
-  Backoff backoff{Patience::never_give_up()};
-  for (int i = 0; i < 200; ++i) EXPECT_LE(*backoff.next(random), kLongestBackoff);
+  Backoff backoff{RetryLimit::never_give_up()};
+  for (int i = 0; i < 200; ++i) EXPECT_LE(*backoff.next(random), kMaxBackoff);
 }
 
 TEST(Backoff, JitterSpreadsClientsOfOneDaemon) {
   SeededRandom random{3};
   std::set<Millis> waits;
-  for (int i = 0; i < 50; ++i) waits.insert(*Backoff{Patience::never_give_up()}.next(random));
+  for (int i = 0; i < 50; ++i) waits.insert(*Backoff{RetryLimit::never_give_up()}.next(random));
   EXPECT_GT(waits.size(), 10U);
 }
 
 TEST(Backoff, AProgramGivesUpAtTheTenthFailure) {
   SeededRandom random{4};
-  Backoff backoff{Patience::program()};
+  Backoff backoff{RetryLimit::program()};
   for (int i = 1; i < kProgramAttempts; ++i) EXPECT_TRUE(backoff.next(random)) << i;
   EXPECT_FALSE(backoff.next(random));
 }
 
 TEST(Backoff, BeginsAnewAfterSuccess) {
   SeededRandom random{5};
-  Backoff backoff{Patience::program()};
+  Backoff backoff{RetryLimit::program()};
   for (int i = 0; i < 8; ++i) (void)backoff.next(random);
   backoff.reset();
   EXPECT_EQ(backoff.failures(), 0);

@@ -27,53 +27,53 @@ bool proves_more(const Receipt& later, const Receipt& earlier) {
 
 }  // namespace
 
-std::vector<std::string> Custody::ids() const {
+std::vector<std::string> DeliveryTracker::ids() const {
   std::vector<std::string> all;
-  for (const auto& [id, place] : in_hand_) all.push_back(id);
+  for (const auto& [id, place] : unsettled_) all.push_back(id);
   return all;
 }
 
-const Place* Custody::find(std::string_view id) const {
-  const auto found = in_hand_.find(id);
-  return found == in_hand_.end() ? nullptr : &found->second.place;
+const DeliveryRef* DeliveryTracker::find(std::string_view id) const {
+  const auto found = unsettled_.find(id);
+  return found == unsettled_.end() ? nullptr : &found->second.place;
 }
 
-const Receipt* Custody::word_about(std::string_view id) const {
+const Receipt* DeliveryTracker::last_receipt(std::string_view id) const {
   const auto found = last_words_.find(id);
   return found == last_words_.end() ? nullptr : &found->second.receipt;
 }
 
-void Custody::take(const Place& place) {
+void DeliveryTracker::take(const DeliveryRef& place) {
   if (last_words_.erase(place.id) > 0) std::erase(by_age_, place.id);
   owed_.erase(place.id);
-  in_hand_.insert_or_assign(place.id, Held{place});
+  unsettled_.insert_or_assign(place.id, Unsettled{place});
 }
 
-void Custody::move(const Place& place) { in_hand_.find(place.id)->second = Held{place}; }
+void DeliveryTracker::move(const DeliveryRef& place) { unsettled_.find(place.id)->second = Unsettled{place}; }
 
-void Custody::came_again(std::string_view id) { in_hand_.find(id)->second.came_here = true; }
+void DeliveryTracker::on_redelivered(std::string_view id) { unsettled_.find(id)->second.came_here = true; }
 
-std::optional<Place> Custody::acknowledge(std::string_view id) {
-  const auto held = in_hand_.find(id);
-  if (held == in_hand_.end()) return std::nullopt;
+std::optional<DeliveryRef> DeliveryTracker::acknowledge(std::string_view id) {
+  const auto held = unsettled_.find(id);
+  if (held == unsettled_.end()) return std::nullopt;
   remember({.receipt = {.status = ReceiptStatus::Delivered, .delivery_id = std::string{id}, .proof = "accepted"},
             .heard = held->second.came_here,
             .by_ack = true});
-  return std::move(in_hand_.extract(held).mapped().place);
+  return std::move(unsettled_.extract(held).mapped().place);
 }
 
-bool Custody::acknowledged(std::string_view id) const {
+bool DeliveryTracker::acknowledged(std::string_view id) const {
   const auto found = last_words_.find(id);
   return found != last_words_.end() && found->second.by_ack;
 }
 
-std::optional<Receipt> Custody::report(std::string_view id, Receipt receipt) {
+std::optional<Receipt> DeliveryTracker::report(std::string_view id, Receipt receipt) {
   receipt.delivery_id = id;
-  if (keeps(receipt)) return find(id) != nullptr ? std::optional{std::move(receipt)} : std::nullopt;
+  if (keeps_delivery(receipt)) return find(id) != nullptr ? std::optional{std::move(receipt)} : std::nullopt;
   bool heard = false;
-  if (const auto held = in_hand_.find(id); held != in_hand_.end()) {
+  if (const auto held = unsettled_.find(id); held != unsettled_.end()) {
     heard = held->second.came_here;
-    in_hand_.erase(held);
+    unsettled_.erase(held);
   } else {
     const auto before = last_words_.find(id);
     if (before == last_words_.end() || !proves_more(receipt, before->second.receipt)) return std::nullopt;
@@ -83,7 +83,7 @@ std::optional<Receipt> Custody::report(std::string_view id, Receipt receipt) {
   return receipt;
 }
 
-void Custody::remember(Word word) {
+void DeliveryTracker::remember(LastReceipt word) {
   auto id = word.receipt.delivery_id;
   if (!last_words_.insert_or_assign(id, std::move(word)).second) std::erase(by_age_, id);
   by_age_.push_back(std::move(id));
@@ -94,29 +94,29 @@ void Custody::remember(Word word) {
   }
 }
 
-bool Custody::says_again(std::string_view id) {
+bool DeliveryTracker::should_resend(std::string_view id) {
   auto& word = last_words_.find(id)->second;
   const bool heard = std::exchange(word.heard, true);
-  return !heard || !gives_back(word.receipt);
+  return !heard || !returns_delivery(word.receipt);
 }
 
-void Custody::on_new_connection() {
-  for (auto& [id, held] : in_hand_) held.came_here = false;
+void DeliveryTracker::on_new_connection() {
+  for (auto& [id, held] : unsettled_) held.came_here = false;
   for (auto& [id, word] : last_words_) word.heard = false;
-  const auto newest = std::min(by_age_.size(), kSaidAgain);
+  const auto newest = std::min(by_age_.size(), kMaxResends);
   for (auto id = by_age_.end() - static_cast<std::ptrdiff_t>(newest); id != by_age_.end(); ++id)
-    if (!gives_back(last_words_.at(*id).receipt)) owe(*id);
+    if (!returns_delivery(last_words_.at(*id).receipt)) queue_resend(*id);
 }
 
-void Custody::owe(std::string_view id) { owed_.emplace(id); }
+void DeliveryTracker::queue_resend(std::string_view id) { owed_.emplace(id); }
 
-std::vector<Receipt> Custody::take_owed() {
+std::vector<Receipt> DeliveryTracker::take_resends() {
   std::vector<Receipt> all;
   for (const auto& id : std::exchange(owed_, {}))
-    if (const auto* const word = word_about(id)) all.push_back(*word);
+    if (const auto* const word = last_receipt(id)) all.push_back(*word);
   return all;
 }
 
-void Custody::clear() { *this = Custody{}; }
+void DeliveryTracker::clear() { *this = DeliveryTracker{}; }
 
 }  // namespace relay::client

@@ -22,25 +22,25 @@
 namespace relay::client {
 
 inline constexpr std::size_t kMaxUnacknowledged = protocol::kMaxInflight;
-inline constexpr std::size_t kSaidAgain = 32;
+inline constexpr std::size_t kMaxResends = 32;
 
-class Custody {
+class DeliveryTracker {
  public:
   [[nodiscard]] std::vector<std::string> ids() const;
-  [[nodiscard]] bool full() const { return in_hand_.size() >= kMaxUnacknowledged; }
+  [[nodiscard]] bool full() const { return unsettled_.size() >= kMaxUnacknowledged; }
   /// Where it stands, when it is in hand.
-  [[nodiscard]] const Place* find(std::string_view id) const;
+  [[nodiscard]] const DeliveryRef* find(std::string_view id) const;
   /// The last word about one that is not in hand any more.
-  [[nodiscard]] const protocol::Receipt* word_about(std::string_view id) const;
+  [[nodiscard]] const protocol::Receipt* last_receipt(std::string_view id) const;
 
   /// In hand from now on; what was said about an earlier attempt does not count for this one.
-  void take(const Place& place);
+  void take(const DeliveryRef& place);
   /// In hand already: the same delivery at another place.
-  void move(const Place& place);
+  void move(const DeliveryRef& place);
   /// In hand already: the daemon repeats it on this connection.
-  void came_again(std::string_view id);
+  void on_redelivered(std::string_view id);
   /// Delivered, said by a plain ACK: where it stood, or nothing when it was not in hand.
-  std::optional<Place> acknowledge(std::string_view id);
+  std::optional<DeliveryRef> acknowledge(std::string_view id);
   /// Was an ACK the last word about it?
   [[nodiscard]] bool acknowledged(std::string_view id) const;
 
@@ -48,30 +48,30 @@ class Custody {
   std::optional<protocol::Receipt> report(std::string_view id, protocol::Receipt receipt);
   /// It has left the hand and comes again: is the last word about it to be said again? That it is given back is not,
   /// to a daemon that sent it on this connection and hears the word already: it would take it for the next attempt's.
-  bool says_again(std::string_view id);
+  bool should_resend(std::string_view id);
   /// What the daemon sent and heard on an earlier one counts no more: the newest last words may be lost with it, and are
   /// owed. What they end is not asked for again when it has ended otherwise meanwhile.
   void on_new_connection();
   /// The last word about it could not be said, and nobody will ask for it again.
-  void owe(std::string_view id);
-  std::vector<protocol::Receipt> take_owed();
+  void queue_resend(std::string_view id);
+  std::vector<protocol::Receipt> take_resends();
 
   void clear();
 
  private:
-  struct Held {
-    Place place;
+  struct Unsettled {
+    DeliveryRef place;
     bool came_here = true;  // on this connection
   };
-  struct Word {
+  struct LastReceipt {
     protocol::Receipt receipt;
     bool heard = false;   // by a daemon that sent the delivery on this connection
     bool by_ack = false;  // said as an ACK, and so again
   };
-  void remember(Word word);
+  void remember(LastReceipt word);
 
-  std::map<std::string, Held, std::less<>> in_hand_;
-  std::map<std::string, Word, std::less<>> last_words_;
+  std::map<std::string, Unsettled, std::less<>> unsettled_;
+  std::map<std::string, LastReceipt, std::less<>> last_words_;
   std::deque<std::string> by_age_;  // the ids of last_words_, oldest first
   std::set<std::string, std::less<>> owed_;
 };

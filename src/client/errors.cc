@@ -20,12 +20,12 @@ std::string_view describe(Errc code) {
 
 Failure refused_by_daemon(std::string_view code, std::string message) {
   using protocol::ErrorCode;
-  using protocol::Refusal;
+  using protocol::NackCode;
   if (code == name_of(ErrorCode::Timeout)) return fail(Errc::TimedOut, std::move(message));
-  const auto refusal = code == name_of(ErrorCode::NotFound)       ? Refusal::UnknownRecipient
-                       : code == name_of(ErrorCode::Unauthorized) ? Refusal::NotOwner
-                       : code == name_of(ErrorCode::Internal)     ? Refusal::Storage
-                                                                  : protocol::refusal_named(code);
+  const auto refusal = code == name_of(ErrorCode::NotFound)       ? NackCode::UnknownRecipient
+                       : code == name_of(ErrorCode::Unauthorized) ? NackCode::NotOwner
+                       : code == name_of(ErrorCode::Internal)     ? NackCode::Storage
+                                                                  : protocol::parse_nack_code(code);
   return refusal ? fail(*refusal, std::move(message)) : fail(Errc::Refused, std::move(message));
 }
 

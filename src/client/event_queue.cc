@@ -33,17 +33,17 @@ const QueuedEvent* EventQueue::last_chance() const {
   return found != entries_.end() && answers_ ? &*found : nullptr;
 }
 
-bool EventQueue::answered(std::string_view id, Answer answer) {
+bool EventQueue::answered(std::string_view id, EventResult answer) {
   const auto found = find(id);
   if (found == entries_.end()) return false;
   answers_ = true;
-  ++(answer == Answer::Taken ? told_ : refused_);
+  ++(answer == EventResult::Taken ? told_ : refused_);
   bytes_ -= found->payload.size();
   entries_.erase(found);
   return true;
 }
 
-bool EventQueue::refused_for_now(std::string_view id) {
+bool EventQueue::on_retryable_nack(std::string_view id) {
   const auto found = find(id);
   if (found == entries_.end()) return false;
   cursor_ = std::min(cursor_, found->number - 1);

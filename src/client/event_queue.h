@@ -30,7 +30,7 @@ struct QueuedEvent {
 };
 
 struct EventCounts {
-  std::uint64_t told = 0;     // and taken by the daemon
+  std::uint64_t acked = 0;    // and taken by the daemon
   std::uint64_t refused = 0;  // by the daemon, for good
   std::size_t waiting = 0;
 };
@@ -46,11 +46,11 @@ class EventQueue {
   [[nodiscard]] const QueuedEvent* last_chance() const;
   void sent(const QueuedEvent& event) { cursor_ = event.number; }
 
-  enum class Answer : std::uint8_t { Taken, Refused };
+  enum class EventResult : std::uint8_t { Taken, Refused };
   /// False when none of that id waits.
-  bool answered(std::string_view id, Answer answer);
+  bool answered(std::string_view id, EventResult answer);
   /// It, and those behind it, are to go out again. False when none of that id waits.
-  bool refused_for_now(std::string_view id);
+  bool on_retryable_nack(std::string_view id);
   void on_new_connection() { cursor_ = 0, answers_ = false; }
 
   [[nodiscard]] bool has(std::string_view id) const { return find(id) != entries_.end(); }

@@ -7,7 +7,7 @@
 namespace relay::client {
 namespace {
 
-using Answer = EventQueue::Answer;
+using Answer = EventQueue::EventResult;
 
 struct EventQueueTest : ::testing::Test {
   SeededRandom random{3};
@@ -36,7 +36,7 @@ TEST_F(EventQueueTest, OneGoesFirstAndThenManyAtATime) {
   EXPECT_TRUE(queue.answered(first, Answer::Taken));
   EXPECT_EQ(send(), kMaxUnanswered);
   EXPECT_FALSE(queue.answered(first, Answer::Taken));
-  EXPECT_EQ(queue.counts().told, 1U);
+  EXPECT_EQ(queue.counts().acked, 1U);
   EXPECT_EQ(queue.counts().waiting, 200U);
 }
 
@@ -60,10 +60,10 @@ TEST_F(EventQueueTest, WhatIsRefusedForNowGoesAgainBeforeThoseBehindIt) {
   queue.answered(first, Answer::Taken);
   const auto second = add(), third = add();
   EXPECT_EQ(send(), 2U);
-  EXPECT_TRUE(queue.refused_for_now(second));
-  EXPECT_TRUE(queue.refused_for_now(third));
+  EXPECT_TRUE(queue.on_retryable_nack(second));
+  EXPECT_TRUE(queue.on_retryable_nack(third));
   EXPECT_EQ(queue.next()->id, second);
-  EXPECT_FALSE(queue.refused_for_now("nobody's"));
+  EXPECT_FALSE(queue.on_retryable_nack("nobody's"));
 }
 
 TEST_F(EventQueueTest, IsBoundedInNumberAndBytes) {

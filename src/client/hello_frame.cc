@@ -37,9 +37,9 @@ std::string write_hello(const protocol::Hello& hello) {
         .optional("resume_token", hello.resume_token)
         .optional("claim_token", hello.claim_token)
         .optional("system_token", hello.system_token);
-    if (!hello.resume_token.empty() && !hello.in_hand.empty()) {
+    if (!hello.resume_token.empty() && !hello.unsettled.empty()) {
       writer.begin_array("in_hand");
-      for (const auto& id : hello.in_hand) writer.element(id);
+      for (const auto& id : hello.unsettled) writer.element(id);
       writer.end();
     }
     if (!hello.resume_token.empty()) writer.optional("state", hello.state);

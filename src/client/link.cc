@@ -15,25 +15,25 @@ void Link::stop(const protocol::Bye& bye) { machine_->stop(bye); }
 void Link::retry_now() { machine_->retry_now(); }
 LinkState Link::state() const { return machine_->state(); }
 pid_t Link::daemon_pid() const { return machine_->daemon_pid(); }
-Result<std::string> Link::send(const Outgoing& message) { return machine_->send(message); }
-bool Link::all_answered() const { return machine_->outbox().empty(); }
-Result<std::string> Link::tell(std::string payload) { return machine_->tell(std::move(payload)); }
-bool Link::is_telling(std::string_view id) const { return machine_->events().has(id); }
+Result<std::string> Link::send(const OutgoingMessage& message) { return machine_->send(message); }
+bool Link::is_drained() const { return machine_->outbox().empty(); }
+Result<std::string> Link::send_event(std::string payload) { return machine_->tell(std::move(payload)); }
+bool Link::has_pending_event(std::string_view id) const { return machine_->events().has(id); }
 EventCounts Link::event_counts() const { return machine_->events().counts(); }
 const std::deque<QueuedEvent>& Link::untold_events() const { return machine_->events().waiting(); }
-void Link::acknowledge(const Place& place) { machine_->acknowledge(place); }
-void Link::report(const Place& place, protocol::Receipt receipt) { machine_->report(place, std::move(receipt)); }
+void Link::acknowledge(const DeliveryRef& place) { machine_->acknowledge(place); }
+void Link::report(const DeliveryRef& place, protocol::Receipt receipt) { machine_->report(place, std::move(receipt)); }
 
-void Link::ask(protocol::MessageType type, std::string_view payload, OnAnswer on_answer, Millis timeout) {
+void Link::request(protocol::MessageType type, std::string_view payload, OnResponse on_answer, Millis timeout) {
   machine_->ask(type, payload, std::move(on_answer), timeout);
 }
 
-Result<void> Link::say(protocol::MessageType type, std::string_view payload, std::string_view topic,
-                       std::string_view to) {
+Result<void> Link::send_frame(protocol::MessageType type, std::string_view payload, std::string_view topic,
+                              std::string_view to) {
   return machine_->say(type, payload, topic, to);
 }
 
-std::vector<Position> Link::positions() const { return machine_->positions().all(); }
+std::vector<StreamPosition> Link::positions() const { return machine_->positions().all(); }
 const Session& Link::session() const { return machine_->session(); }
 
 }  // namespace relay::client

@@ -42,16 +42,16 @@
 
 namespace relay::client {
 
-inline constexpr Millis kQuestionTimeout{5'000};
+inline constexpr Millis kRequestTimeout{5'000};
 inline constexpr std::size_t kMaxWaitingBytes = 512 * 1024;  // towards the socket; the rest stays in the outbox
 
 struct LinkOptions {
   std::string socket_path;
   /// Who we are: agent, capabilities (`send_ack` and `outbox` are set by the link), `resume_token` and `claim_token`.
   protocol::Hello hello;
-  Patience patience = Patience::program();
+  RetryLimit timeout = RetryLimit::program();
   /// Where each stream stood when this program last ran; empty for a program that starts anew.
-  std::vector<Position> positions;
+  std::vector<StreamPosition> positions;
   /// The store those positions were taken from (`Session::store_id`); a daemon with another store makes them void.
   std::string store_id;
 };
@@ -65,13 +65,13 @@ struct Session {
 };
 
 /// What came, as views that live until the callback returns. `place` is what to persist and what to acknowledge.
-struct Incoming {
-  Place place;
+struct IncomingMessage {
+  DeliveryRef place;
   const protocol::Envelope& envelope;  // type is Deliver or ChannelMessage
   const protocol::DeliveryView& delivery;
 };
 
-enum class Taken { Now, Later };  // Later: the program calls `acknowledge` when it has taken charge
+enum class AckMode { Now, Later };  // Later: the program calls `acknowledge` when it has taken charge
 
 class LinkListener {
  public:
@@ -85,24 +85,24 @@ class LinkListener {
   virtual void on_stopped(const Error& why) = 0;
 
   /// A message that was not seen before.
-  virtual Taken on_incoming(const Incoming& incoming) = 0;
+  virtual AckMode on_incoming(const IncomingMessage& incoming) = 0;
   /// A delivery in hand waits for another moment now (or was put back while it was here): this is its place from now on.
-  virtual void on_moved(const Place& place, protocol::DeliveryMode mode) { (void)place, (void)mode; }
+  virtual void on_moved(const DeliveryRef& place, protocol::DeliveryMode mode) { (void)place, (void)mode; }
   /// A delivery in hand is not wanted any more. True: it was dropped, and that is told; false: it has begun, and its end
   /// will be told as ever.
-  virtual bool on_cancel(const protocol::CancelOrder& order) { return (void)order, false; }
+  virtual bool on_cancel(const protocol::CancelCommand& order) { return (void)order, false; }
   /// Hold what you have, or go on. Told after each WELCOME of a paused agent, and on every change.
-  virtual void on_pause(const protocol::PauseOrder& order) { (void)order; }
+  virtual void on_pause(const protocol::PauseCommand& order) { (void)order; }
 
   /// What the daemon said of a message that it holds durably; `on_sent` follows.
   virtual void on_acknowledged(const protocol::Ack& ack) { (void)ack; }
   /// The daemon holds the message durably.
   virtual void on_sent(const std::string& id) = 0;
   /// The daemon will never take it.
-  virtual void on_refused(const std::string& id, const protocol::NackView& why) = 0;
+  virtual void on_refused(const std::string& id, const protocol::Nack& why) = 0;
 
   /// The daemon has answered an event: there is room for another.
-  virtual void on_told() {}
+  virtual void on_event_acked() {}
 
   /// Every other frame: RECEIPT, AGENT_READY, CHANNEL_JOIN, a forwarded ACK, an ERROR that is not fatal, …
   virtual void on_frame(const protocol::Envelope& envelope) = 0;
@@ -130,36 +130,37 @@ class Link {
   [[nodiscard]] pid_t daemon_pid() const;
 
   /// Puts a message into the outbox (in every state) and transmits it as soon as possible. The id it got.
-  Result<std::string> send(const Outgoing& message);
+  Result<std::string> send(const OutgoingMessage& message);
   /// Nothing waits for an answer of the daemon.
-  [[nodiscard]] bool all_answered() const;
+  [[nodiscard]] bool is_drained() const;
 
   /// Tells what happened here (AGENT_EVENT; payload `{"event":{...}}`), in order and after all messages, until the daemon
   /// answered. The id it got; an error when there is no room for it.
-  Result<std::string> tell(std::string payload);
+  Result<std::string> send_event(std::string payload);
   /// Told and not answered yet.
-  [[nodiscard]] bool is_telling(std::string_view id) const;
+  [[nodiscard]] bool has_pending_event(std::string_view id) const;
   [[nodiscard]] EventCounts event_counts() const;
   /// Those that the daemon has not answered, in order.
   [[nodiscard]] const std::deque<QueuedEvent>& untold_events() const;
 
   /// For a delivery that was taken `Later`. Harmless when the link was lost meanwhile.
-  void acknowledge(const Place& place);
+  void acknowledge(const DeliveryRef& place);
   /// More than an acknowledgement: what became of a delivery that was taken for later. Accepted, and Deferred without a
   /// time, say why it waits. Deferred until a time and Failed retryable give it back: it comes again, as a new delivery
   /// with the same id. The others end it; after Delivered a stronger proof may follow. What was said last is said again
   /// should the same delivery come all the same.
-  void report(const Place& place, protocol::Receipt receipt);
+  void report(const DeliveryRef& place, protocol::Receipt receipt);
 
   /// Asks and hears the `*_RESPONSE` or `*_RESULT`; the callback runs exactly once unless the link is stopped.
-  void ask(protocol::MessageType type, std::string_view payload, OnAnswer on_answer, Millis timeout = kQuestionTimeout);
+  void request(protocol::MessageType type, std::string_view payload, OnResponse on_answer,
+               Millis timeout = kRequestTimeout);
 
   /// Says a frame that has no answer (SUBSCRIBE, CHANNEL_JOIN, SHADOW_BIND, LOG, RECEIPT, SESSION_STATE, …).
-  Result<void> say(protocol::MessageType type, std::string_view payload = "{}", std::string_view topic = {},
-                   std::string_view to = {});
+  Result<void> send_frame(protocol::MessageType type, std::string_view payload = "{}", std::string_view topic = {},
+                          std::string_view to = {});
 
   /// Where every stream stands now.
-  [[nodiscard]] std::vector<Position> positions() const;
+  [[nodiscard]] std::vector<StreamPosition> positions() const;
   [[nodiscard]] const Session& session() const;
 
  private:

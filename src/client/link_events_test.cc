@@ -7,7 +7,7 @@ using protocol::MessageType;
 using testing::Said;
 
 struct LinkEvents : testing::LinkFixture {
-  std::string tell(int n) { return *link->tell(format(R"({{"event":{{"type":"item.delta","n":{}}}}})", n)); }
+  std::string tell(int n) { return *link->send_event(format(R"({{"event":{{"type":"item.delta","n":{}}}}})", n)); }
   /// What the daemon heard: "SEND 1", "AGENT_EVENT 7" with the number in the payload.
   Said heard() {
     Said all;
@@ -27,10 +27,10 @@ TEST_F(LinkEvents, AreToldInOrderUntilTheyAreAnswered) {
   tell(2), tell(3);
   EXPECT_EQ(heard(), Said{"AGENT_EVENT 1"});
   EXPECT_EQ(last_id, first);
-  EXPECT_TRUE(link->is_telling(first));
+  EXPECT_TRUE(link->has_pending_event(first));
   ack(first);
   EXPECT_EQ(heard(), (Said{"AGENT_EVENT 2", "AGENT_EVENT 3"}));
-  EXPECT_FALSE(link->is_telling(first));
+  EXPECT_FALSE(link->has_pending_event(first));
   EXPECT_TRUE(program.sent.empty()) << "an event is no message";
 }
 

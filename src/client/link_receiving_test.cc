@@ -13,7 +13,7 @@ constexpr protocol::Lane kManual{DeliveryMode::Manual};
 struct LinkReceiving : testing::LinkFixture {
   void deliver_in(protocol::Lane lane, std::string_view id, int seq, std::string_view more = {}) {
     daemon.say(MessageType::Deliver, id, R"({"body":"x"})", "Bob", {},
-               format(R"({{"seq":{},"session_id":"s1","lane":{}{}}})", seq, protocol::code_of(lane), more));
+               format(R"({{"seq":{},"session_id":"s1","lane":{}{}}})", seq, protocol::lane_code(lane), more));
   }
   /// One member of each RECEIPT that was said.
   Said of_receipts(std::string_view member) {
@@ -85,11 +85,11 @@ TEST_F(LinkReceiving, WithItsOldPositionsAlsoAcrossItsOwnLife) {
   deliver(5);
   ASSERT_EQ(program.incoming.size(), 1U);
   EXPECT_EQ(program.incoming[0].seq, 5U);
-  EXPECT_EQ(link->positions(), (std::vector<Position>{{"", "Bob", 5}}));
+  EXPECT_EQ(link->positions(), (std::vector<StreamPosition>{{"", "Bob", 5}}));
 }
 
 TEST_F(LinkReceiving, WhatIsTakenLaterIsAcknowledgedOnlyThen) {
-  program.taken = Taken::Later;
+  program.taken = AckMode::Later;
   start_ready();
   deliver(1);
   deliver(1);  // the daemon grows impatient
@@ -101,7 +101,7 @@ TEST_F(LinkReceiving, WhatIsTakenLaterIsAcknowledgedOnlyThen) {
 }
 
 TEST_F(LinkReceiving, SaysTheSameEndAgainWhenItGotLost) {
-  program.taken = Taken::Later;
+  program.taken = AckMode::Later;
   start_ready();
   deliver(1);
   daemon.cut();
@@ -118,7 +118,7 @@ TEST_F(LinkReceiving, SaysTheSameEndAgainWhenItGotLost) {
 }
 
 TEST_F(LinkReceiving, TakenWhileAwayItIsAcknowledgedWhenItComesAgain) {
-  program.taken = Taken::Later;
+  program.taken = AckMode::Later;
   start_ready();
   deliver(1);
   daemon.cut();
@@ -132,7 +132,7 @@ TEST_F(LinkReceiving, TakenWhileAwayItIsAcknowledgedWhenItComesAgain) {
 }
 
 TEST_F(LinkReceiving, AcknowledgedWhileAwayItIsNotHandedUpAgainThoughItWasPutElsewhere) {
-  program.taken = Taken::Later;
+  program.taken = AckMode::Later;
   start_ready();
   deliver_in(kManual, "d-1", 3);
   daemon.cut();
@@ -192,11 +192,12 @@ TEST_F(LinkReceiving, LanesAreNumberedEachForItself) {
   EXPECT_EQ(program.incoming[1].lane.mode, DeliveryMode::Immediate);
   deliver_in(protocol::Lane{DeliveryMode::Immediate}, "d-now", 1);
   EXPECT_EQ(program.incoming.size(), 2U);
-  EXPECT_EQ(link->positions(), (std::vector<Position>{{"", "Bob", 5}, {"", "Bob", 1, {DeliveryMode::Immediate}}}));
+  EXPECT_EQ(link->positions(),
+            (std::vector<StreamPosition>{{"", "Bob", 5}, {"", "Bob", 1, {DeliveryMode::Immediate}}}));
 }
 
 TEST_F(LinkReceiving, WhatIsInHandIsMovedAndNotHandedUpAgain) {
-  program.taken = Taken::Later;
+  program.taken = AckMode::Later;
   start_ready();
   deliver_in(kManual, "d-1", 3);
   deliver_in({}, "d-1", 8);
@@ -213,7 +214,7 @@ TEST_F(LinkReceiving, WhatIsInHandIsMovedAndNotHandedUpAgain) {
 }
 
 TEST_F(LinkReceiving, WhatWasGivenBackComesAgainUnderTheSameId) {
-  program.taken = Taken::Later;
+  program.taken = AckMode::Later;
   start_ready();
   deliver_in({}, "d-1", 1);
   link->report(program.incoming[0], {.status = ReceiptStatus::Failed, .reason = "not now", .retryable = true});
@@ -231,7 +232,7 @@ TEST_F(LinkReceiving, WhatWasGivenBackComesAgainUnderTheSameId) {
 }
 
 TEST_F(LinkReceiving, GivenBackWhileAwayItIsGivenBackAgainAndNotAcknowledged) {
-  program.taken = Taken::Later;
+  program.taken = AckMode::Later;
   start_ready();
   deliver_in({}, "d-1", 1);
   daemon.cut();
@@ -245,7 +246,7 @@ TEST_F(LinkReceiving, GivenBackWhileAwayItIsGivenBackAgainAndNotAcknowledged) {
 }
 
 TEST_F(LinkReceiving, AStrongerProofIsSaidAfterTheEndAWeakerOneIsNot) {
-  program.taken = Taken::Later;
+  program.taken = AckMode::Later;
   start_ready();
   deliver(1);
   const auto& place = program.incoming[0];
@@ -261,7 +262,7 @@ TEST_F(LinkReceiving, AStrongerProofIsSaidAfterTheEndAWeakerOneIsNot) {
 }
 
 TEST_F(LinkReceiving, AStrongerProofFoundWhileAwayIsSaidOnTheReturn) {
-  program.taken = Taken::Later;
+  program.taken = AckMode::Later;
   start_ready();
   deliver(1);
   link->report(program.incoming[0], {.status = ReceiptStatus::Delivered, .proof = "submitted"});
@@ -277,7 +278,7 @@ TEST_F(LinkReceiving, AStrongerProofFoundWhileAwayIsSaidOnTheReturn) {
 }
 
 TEST_F(LinkReceiving, WhatIsCancelledAndDroppedIsToldSo) {
-  program.taken = Taken::Later;
+  program.taken = AckMode::Later;
   start_ready();
   deliver(1);
   (void)said();
@@ -291,7 +292,7 @@ TEST_F(LinkReceiving, WhatIsCancelledAndDroppedIsToldSo) {
 }
 
 TEST_F(LinkReceiving, WhatCannotBeCancelledAnyMoreIsToldAsItEnds) {
-  program.taken = Taken::Later;
+  program.taken = AckMode::Later;
   program.drops_cancelled = false;
   start_ready();
   deliver(1);

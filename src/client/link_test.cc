@@ -74,7 +74,7 @@ TEST_F(LinkTest, AProgramGivesUpWithASentenceThatSaysWhatToDo) {
 }
 
 TEST_F(LinkTest, AHostTriesForEverAtTheCappedPace) {
-  options.patience = Patience::never_give_up();
+  options.timeout = RetryLimit::never_give_up();
   daemon.listening = false;
   start();
   loop.advance(Millis{3'600'000});
@@ -159,7 +159,7 @@ TEST_F(LinkTest, EachMessageIsAnsweredExactlyOnce) {
   EXPECT_EQ(program.sent, std::vector<std::string>{id(1)});
   ASSERT_EQ(program.refused.size(), 1U);
   EXPECT_EQ(program.refused[0].second, "UNKNOWN_RECIPIENT");
-  EXPECT_TRUE(link->all_answered());
+  EXPECT_TRUE(link->is_drained());
 }
 
 TEST_F(LinkTest, EverythingUnansweredIsSaidAgainAfterALoss) {
@@ -217,15 +217,15 @@ TEST_F(LinkTest, AQuestionHearsItsAnswerByIdOrByReplyTo) {
   const auto remember = [&](Result<const protocol::Envelope*> answer) {
     answers.push_back(answer ? std::string{protocol::name_of((*answer)->type)} : answer.error().message());
   };
-  link->ask(MessageType::Status, "{}", remember);
-  link->ask(MessageType::Release, R"({"name":"x"})", remember);
-  link->ask(MessageType::Inbox, "{}", remember);
+  link->request(MessageType::Status, "{}", remember);
+  link->request(MessageType::Release, R"({"name":"x"})", remember);
+  link->request(MessageType::Inbox, "{}", remember);
   const auto heard = daemon.heard();
   ASSERT_EQ(heard.size(), 3U);
   daemon.say(MessageType::StatusResponse, heard[0].id, "{}");
   daemon.say(MessageType::ReleaseResult, "other", format(R"({{"replyTo":"{}","success":false}})", heard[1].id));
   EXPECT_EQ(answers, (std::vector<std::string>{"STATUS_RESPONSE", "RELEASE_RESULT"}));
-  loop.advance(kQuestionTimeout);
+  loop.advance(kRequestTimeout);
   ASSERT_EQ(answers.size(), 3U);
   EXPECT_NE(answers[2].find("did not answer"), std::string::npos);
 }
@@ -233,11 +233,11 @@ TEST_F(LinkTest, AQuestionHearsItsAnswerByIdOrByReplyTo) {
 TEST_F(LinkTest, AnOpenQuestionFailsWhenTheDaemonGoesAway) {
   start_ready();
   std::optional<Error> error;
-  link->ask(MessageType::Status, "{}", [&](auto answer) { error = answer.error(); });
+  link->request(MessageType::Status, "{}", [&](auto answer) { error = answer.error(); });
   daemon.cut();
   ASSERT_TRUE(error);
   EXPECT_TRUE(is(*error, Errc::Lost));
-  link->ask(MessageType::Status, "{}", [&](auto answer) { error = answer.error(); });
+  link->request(MessageType::Status, "{}", [&](auto answer) { error = answer.error(); });
   EXPECT_TRUE(is(*error, Errc::NotReady));
 }
 
@@ -255,7 +255,7 @@ TEST_F(LinkTest, StopSaysByeAndNothingFollows) {
   loop.advance(Millis{60'000});
   EXPECT_EQ(daemon.connects, 1);
   EXPECT_TRUE(program.lost.empty());
-  EXPECT_FALSE(link->say(MessageType::Log, "{}"));
+  EXPECT_FALSE(link->send_frame(MessageType::Log, "{}"));
 }
 
 TEST_F(LinkTest, TriesAtOnceWhenSomebodyAsks) {

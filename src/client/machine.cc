@@ -31,7 +31,7 @@ Link::Machine::Machine(net::EventLoop& loop, net::Network& network, Random& rand
       outbox_{outbox},
       listener_{listener},
       options_{std::move(options)},
-      backoff_{options_.patience},
+      backoff_{options_.timeout},
       transmission_{outbox},
       questions_{loop} {
   session_.store_id = options_.store_id;
@@ -91,7 +91,7 @@ void Link::Machine::on_connected(std::unique_ptr<net::Stream> stream) {
   enter(LinkEvent::Connected);
   stream_ = std::move(stream);
   stream_->start(*this);
-  options_.hello.in_hand = custody_.ids();
+  options_.hello.unsettled = custody_.ids();
   const auto payload = write_hello(options_.hello);
   write({.type = MessageType::Hello, .id = random_.hex(kIdBytes), .ts = loop_.now().wall, .payload = payload});
 }
@@ -145,7 +145,7 @@ void Link::Machine::write(const protocol::OutEnvelope& envelope) {
   stream_->write(out_);
 }
 
-Result<std::string> Link::Machine::send(const Outgoing& message) {
+Result<std::string> Link::Machine::send(const OutgoingMessage& message) {
   auto id = RELAY_TRY(outbox_.add(message));
   transmit();
   return id;
@@ -156,7 +156,7 @@ void Link::Machine::transmit() {
   bool durable = false;
   while (stream_->bytes_waiting() < kMaxWaitingBytes) {
     const auto* entry = transmission_.next();
-    if (!entry) return tell_events();
+    if (!entry) return send_events();
     // A number that was on the wire must never come back with another text: first the disk, then the wire.
     if (!durable && !outbox_.make_durable()) return retry_after(kDiskRetry);
     durable = true;
@@ -165,7 +165,7 @@ void Link::Machine::transmit() {
            .ts = loop_.now().wall,
            .to = entry->message.to,
            .topic = entry->message.topic,
-           .payload = entry->given_up ? kLostPayload : std::string_view{entry->message.payload},
+           .payload = entry->lost ? kLostPayload : std::string_view{entry->message.payload},
            .payload_meta = entry->message.payload_meta});
     transmission_.sent(*entry);
   }
@@ -180,7 +180,7 @@ Result<std::string> Link::Machine::tell(std::string payload) {
 }
 
 /// Only while little waits towards the socket: a message that is sent next must not wait behind them.
-void Link::Machine::tell_events() {
+void Link::Machine::send_events() {
   while (!retry_events_ && stream_->bytes_waiting() < kMaxEventsAhead) {
     const auto* event = events_.next();
     if (!event) return;
@@ -200,12 +200,12 @@ void Link::Machine::retry_after(Millis delay) {
   });
 }
 
-void Link::Machine::report(const Place& place, protocol::Receipt receipt) {
+void Link::Machine::report(const DeliveryRef& place, protocol::Receipt receipt) {
   const auto word = custody_.report(place.id, std::move(receipt));
   if (!word) return;
   if (state_ == LinkState::Ready) return write_receipt(*word);
   // It comes again and hears it then, unless it has ended otherwise meanwhile.
-  if (!keeps(*word) && !gives_back(*word)) custody_.owe(place.id);
+  if (!keeps_delivery(*word) && !returns_delivery(*word)) custody_.queue_resend(place.id);
 }
 
 void Link::Machine::write_receipt(const protocol::Receipt& receipt) {
@@ -213,15 +213,15 @@ void Link::Machine::write_receipt(const protocol::Receipt& receipt) {
   write({.type = MessageType::Receipt, .id = random_.hex(kIdBytes), .ts = loop_.now().wall, .payload = payload});
 }
 
-void Link::Machine::acknowledge(const Place& place) {
+void Link::Machine::acknowledge(const DeliveryRef& place) {
   const auto stood = custody_.acknowledge(place.id);
   if (!stood) return;
   // Without a connection the delivery will come again and be recognised; or it has ended otherwise, and hears of it.
   if (state_ == LinkState::Ready) return write_ack(*stood);
-  custody_.owe(place.id);
+  custody_.queue_resend(place.id);
 }
 
-void Link::Machine::ask(MessageType type, std::string_view payload, OnAnswer on_answer, Millis timeout) {
+void Link::Machine::ask(MessageType type, std::string_view payload, OnResponse on_answer, Millis timeout) {
   if (state_ != LinkState::Ready)
     return on_answer(fail(Errc::NotReady, "the daemon is not connected; try again later"));
   if (questions_.full())

@@ -19,11 +19,11 @@ class Link::Machine final : public net::StreamListener {
   void start();
   void stop(const protocol::Bye& bye);
   void retry_now();
-  Result<std::string> send(const Outgoing& message);
+  Result<std::string> send(const OutgoingMessage& message);
   Result<std::string> tell(std::string payload);
-  void acknowledge(const Place& place);
-  void report(const Place& place, protocol::Receipt receipt);
-  void ask(protocol::MessageType type, std::string_view payload, OnAnswer on_answer, Millis timeout);
+  void acknowledge(const DeliveryRef& place);
+  void report(const DeliveryRef& place, protocol::Receipt receipt);
+  void ask(protocol::MessageType type, std::string_view payload, OnResponse on_answer, Millis timeout);
   Result<void> say(protocol::MessageType type, std::string_view payload, std::string_view topic, std::string_view to);
 
   [[nodiscard]] LinkState state() const { return state_; }
@@ -53,7 +53,7 @@ class Link::Machine final : public net::StreamListener {
   // Sending (machine.cc).
   void transmit();
   void retry_after(Millis delay);
-  void tell_events();
+  void send_events();
   void write_event(const QueuedEvent& event);
 
   // Receiving (machine_frames.cc).
@@ -63,10 +63,10 @@ class Link::Machine final : public net::StreamListener {
   void on_error(const protocol::Envelope& envelope);
   void on_ack(const protocol::Envelope& envelope);
   void on_nack(const protocol::Envelope& envelope);
-  void on_event_refused(const protocol::NackView& nack);
+  void on_event_refused(const protocol::Nack& nack);
   void on_delivery(const protocol::Envelope& envelope);
-  void say_again(const Place& place, const protocol::Receipt& word);
-  void write_ack(const Place& place);
+  void say_again(const DeliveryRef& place, const protocol::Receipt& word);
+  void write_ack(const DeliveryRef& place);
   void write_receipt(const protocol::Receipt& receipt);
   void on_pause(const protocol::Envelope& envelope);
   void on_cancel(const protocol::Envelope& envelope);
@@ -87,11 +87,11 @@ class Link::Machine final : public net::StreamListener {
   Millis heartbeat_{protocol::kHeartbeatMs};
   SteadyTime last_heard_{};
 
-  Transmission transmission_;
+  OutboxSender transmission_;
   EventQueue events_;
-  Questions questions_;
+  PendingRequests questions_;
   StreamPositions positions_;
-  Custody custody_;
+  DeliveryTracker custody_;
 
   protocol::FrameReader reader_;
   std::string out_;                                             // reused for framing

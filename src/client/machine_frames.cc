@@ -84,7 +84,7 @@ void Link::Machine::on_welcome(const protocol::Envelope& envelope) {
   transmission_.on_new_connection();
   events_.on_new_connection();
   custody_.on_new_connection();
-  for (const auto& word : custody_.take_owed()) write_receipt(word);
+  for (const auto& word : custody_.take_resends()) write_receipt(word);
   listener_.on_ready(session_);
   transmit();
 }
@@ -113,8 +113,8 @@ void Link::Machine::on_ack(const protocol::Envelope& envelope) {
   const auto ack = protocol::parse_ack(envelope.payload);
   if (!ack) return lose(ack.error().message());
   if (!ack->correlation_id.empty()) return listener_.on_frame(envelope);  // somebody's answer to a blocking send
-  if (events_.answered(ack->ack_id, EventQueue::Answer::Taken)) {
-    listener_.on_told();
+  if (events_.answered(ack->ack_id, EventQueue::EventResult::Taken)) {
+    listener_.on_event_acked();
     return transmit();
   }
   if (!outbox_.answered(ack->ack_id)) return;  // the repetition of an answer
@@ -133,29 +133,29 @@ void Link::Machine::on_nack(const protocol::Envelope& envelope) {
     if (!questions_.answer(envelope)) listener_.on_frame(envelope);
     return;
   }
-  const auto refusal = protocol::refusal_named(nack->code);
+  const auto refusal = protocol::parse_nack_code(nack->code);
   if (refusal && protocol::is_retryable(*refusal)) {
     const auto wait = transmission_.on_refused_for_now(*entry, Millis{nack->retry_after_ms});
     if (!retry_) retry_after(wait);
     return;
   }
-  const bool known_to_program = !entry->given_up;
+  const bool known_to_program = !entry->lost;
   outbox_.answered(nack->nack_id);
   transmission_.on_answered();
   if (known_to_program) listener_.on_refused(nack->nack_id, *nack);
   transmit();
 }
 
-void Link::Machine::on_event_refused(const protocol::NackView& nack) {
-  const auto refusal = protocol::refusal_named(nack.code);
+void Link::Machine::on_event_refused(const protocol::Nack& nack) {
+  const auto refusal = protocol::parse_nack_code(nack.code);
   if (!refusal || !protocol::is_retryable(*refusal)) {
-    events_.answered(nack.nack_id, EventQueue::Answer::Refused);
-    listener_.on_told();
+    events_.answered(nack.nack_id, EventQueue::EventResult::Refused);
+    listener_.on_event_acked();
     return transmit();
   }
-  events_.refused_for_now(nack.nack_id);
+  events_.on_retryable_nack(nack.nack_id);
   if (retry_events_) return;
-  retry_events_ = loop_.after(std::clamp(Millis{nack.retry_after_ms}, kFirstRetry, kLongestRetry), [this] {
+  retry_events_ = loop_.after(std::clamp(Millis{nack.retry_after_ms}, kFirstRetry, kMaxRetry), [this] {
     retry_events_.reset();
     transmit();
   });
@@ -166,23 +166,23 @@ void Link::Machine::on_delivery(const protocol::Envelope& envelope) {
   if (envelope.delivery.empty()) return listener_.on_frame(envelope);
   const auto delivery = protocol::parse_delivery(envelope.delivery);
   if (!delivery) return lose(delivery.error().message());
-  Place place{
+  DeliveryRef place{
       std::string{envelope.id}, std::string{envelope.topic}, std::string{envelope.from}, delivery->seq, delivery->lane,
       delivery->attempt};
   const bool is_new = place.seq > positions_.last(place.topic, place.from, place.lane);
   if (custody_.find(place.id) != nullptr) {
-    if (!is_new) return custody_.came_again(place.id);  // the daemon grows impatient
+    if (!is_new) return custody_.on_redelivered(place.id);  // the daemon grows impatient
     positions_.advance(place.topic, place.from, place.lane, place.seq);
     custody_.move(place);
     return listener_.on_moved(place, delivery->mode.value_or(place.lane.mode));
   }
-  const auto* const word = custody_.word_about(place.id);
+  const auto* const word = custody_.last_receipt(place.id);
   if (!is_new) {  // what we said of it got lost, or is on its way
     if (word == nullptr) return write_ack(place);
-    if (custody_.says_again(place.id)) say_again(place, *word);
+    if (custody_.should_resend(place.id)) say_again(place, *word);
     return;
   }
-  if (word != nullptr && !gives_back(*word)) {
+  if (word != nullptr && !returns_delivery(*word)) {
     // It was put elsewhere while we told of its end.
     positions_.advance(place.topic, place.from, place.lane, place.seq);
     return say_again(place, *word);
@@ -191,7 +191,7 @@ void Link::Machine::on_delivery(const protocol::Envelope& envelope) {
   if (custody_.full()) return lose("more deliveries are in hand than one connection may have");
   positions_.advance(place.topic, place.from, place.lane, place.seq);
   custody_.take(place);
-  if (listener_.on_incoming({place, envelope, *delivery}) == Taken::Now) acknowledge(place);
+  if (listener_.on_incoming({place, envelope, *delivery}) == AckMode::Now) acknowledge(place);
 }
 
 void Link::Machine::on_pause(const protocol::Envelope& envelope) {
@@ -203,25 +203,25 @@ void Link::Machine::on_pause(const protocol::Envelope& envelope) {
 void Link::Machine::on_cancel(const protocol::Envelope& envelope) {
   const auto order = protocol::parse_cancel(envelope.payload);
   if (!order) return lose(order.error().message());
-  const Place* const in_hand = custody_.find(order->delivery_id);
+  const DeliveryRef* const in_hand = custody_.find(order->delivery_id);
   if (in_hand == nullptr) {  // its end is told, or was and got lost
-    const auto* const word = custody_.word_about(order->delivery_id);
-    if (word != nullptr && !gives_back(*word)) write_receipt(*word);
+    const auto* const word = custody_.last_receipt(order->delivery_id);
+    if (word != nullptr && !returns_delivery(*word)) write_receipt(*word);
     return;
   }
-  const Place place = *in_hand;
+  const DeliveryRef place = *in_hand;
   if (listener_.on_cancel(*order))
     report(place, {.status = protocol::ReceiptStatus::Failed,
                    .reason = order->reason,
                    .code = std::string{protocol::kCancelled}});
 }
 
-void Link::Machine::say_again(const Place& place, const protocol::Receipt& word) {
+void Link::Machine::say_again(const DeliveryRef& place, const protocol::Receipt& word) {
   if (custody_.acknowledged(place.id)) return write_ack(place);
   write_receipt(word);
 }
 
-void Link::Machine::write_ack(const Place& place) {
+void Link::Machine::write_ack(const DeliveryRef& place) {
   const auto payload = protocol::write_ack(place.id, place.seq);
   write({.type = MessageType::Ack, .id = random_.hex(8), .ts = loop_.now().wall, .payload = payload});
 }

@@ -29,11 +29,11 @@ bool is_object(std::string_view json) {
   return text::is_utf8(json) && text::scan_object(json, visitor, 1).has_value();
 }
 
-std::size_t size_of(const Outgoing& message) {
+std::size_t size_of(const OutgoingMessage& message) {
   return message.to.size() + message.topic.size() + message.payload.size() + message.payload_meta.size();
 }
 
-Result<void> check(const Outgoing& message) {
+Result<void> check(const OutgoingMessage& message) {
   if (message.type == protocol::MessageType::Send && message.to.empty())
     return fail(Errc::BadMessage, "the message has no addressee; name an agent, or '*' for everyone");
   if (message.type != protocol::MessageType::Send && message.type != protocol::MessageType::ChannelMessage)
@@ -93,29 +93,29 @@ Result<std::unique_ptr<Outbox>> Outbox::open(Directory& directory, const std::st
     }
   }
   const bool whole = bytes && image.torn_bytes == 0 && image.damaged_bytes == 0 && !image.epoch.empty();
-  if (whole && !OutboxFile::mostly_history(bytes->size(), outbox->living_bytes()))
+  if (whole && !OutboxFile::mostly_history(bytes->size(), outbox->live_bytes()))
     RELAY_TRY(outbox->file_->continue_after(bytes->size()));
   else
     RELAY_TRY(outbox->file_->rewrite(outbox->epoch_, outbox->next_, outbox->entries_));
   return outbox;
 }
 
-std::size_t Outbox::living_bytes() const { return bytes_ + entries_.size() * kRecordSlackBytes; }
+std::size_t Outbox::live_bytes() const { return bytes_ + entries_.size() * kRecordSlackBytes; }
 
 std::string Outbox::id_of(std::uint64_t number) {
   return numbering_ == Numbering::Epoch ? outbox_id(epoch_, number) : "m-" + random_.hex(kRandomIdBytes);
 }
 
-Result<std::string> Outbox::add(Outgoing message) {
+Result<std::string> Outbox::add(OutgoingMessage message) {
   RELAY_TRY(check(message));
   const auto size = size_of(message);
   if (entries_.size() >= limits_.max_entries || (!entries_.empty() && bytes_ + size > limits_.max_bytes))
     return fail(Errc::Full, format("the outbox is full ({} messages, {} bytes wait for the daemon); try again when it "
                                    "has answered some",
                                    entries_.size(), bytes_));
-  OutboxEntry entry{.number = next_, .id = id_of(next_), .message = std::move(message), .given_up = false};
+  OutboxEntry entry{.number = next_, .id = id_of(next_), .message = std::move(message), .lost = false};
   if (file_) {
-    if (file_->wants_rewrite(living_bytes())) RELAY_TRY(file_->rewrite(epoch_, next_, entries_));
+    if (file_->wants_rewrite(live_bytes())) RELAY_TRY(file_->rewrite(epoch_, next_, entries_));
     std::string record;
     append_message_record(record, epoch_, entry);
     auto kept = file_->append(record);

@@ -25,7 +25,7 @@ namespace relay::client {
 class OutboxFile;
 
 /// A message as the program means it; payload and payload_meta are JSON objects and travel as they are.
-struct Outgoing {
+struct OutgoingMessage {
   std::string to;
   std::string payload;
   std::string topic = {};
@@ -44,8 +44,8 @@ enum class SyncOn { EachAdd, Transmission };  // Transmission: one sync for all 
 struct OutboxEntry {
   std::uint64_t number = 0;
   std::string id;
-  Outgoing message;
-  bool given_up = false;  // the file lost its text; only its number is said again, so that those behind it may pass
+  OutgoingMessage message;
+  bool lost = false;  // the file lost its text; only its number is said again, so that those behind it may pass
 };
 
 /// What opening the file found.
@@ -72,7 +72,7 @@ class Outbox {
   [[nodiscard]] const OutboxRecovery& recovery() const { return recovery_; }
 
   /// Checks, numbers and keeps the message; the id it got.
-  Result<std::string> add(Outgoing message);
+  Result<std::string> add(OutgoingMessage message);
 
   /// Everything added so far is safe on disk when this succeeds. Cheap when nothing is new.
   Result<void> make_durable();
@@ -93,7 +93,7 @@ class Outbox {
  private:
   Outbox(OutboxLimits limits, Random& random);
   [[nodiscard]] std::string id_of(std::uint64_t number);
-  [[nodiscard]] std::size_t living_bytes() const;
+  [[nodiscard]] std::size_t live_bytes() const;
 
   OutboxLimits limits_;
   Random& random_;

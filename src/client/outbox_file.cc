@@ -9,14 +9,14 @@ Result<void> OutboxFile::rewrite(std::string_view epoch, std::uint64_t next, con
   auto expected = entries.empty() ? next : entries.front().number;
   for (const auto& entry : entries) {
     for (; expected < entry.number; ++expected) {
-      append_message_record(bytes, epoch, {.number = expected, .id = {}, .message = {}, .given_up = true});
+      append_message_record(bytes, epoch, {.number = expected, .id = {}, .message = {}, .lost = true});
       append_answer_record(bytes, expected);
     }
     append_message_record(bytes, epoch, entry);
     ++expected;
   }
   for (; expected < next; ++expected) {
-    append_message_record(bytes, epoch, {.number = expected, .id = {}, .message = {}, .given_up = true});
+    append_message_record(bytes, epoch, {.number = expected, .id = {}, .message = {}, .lost = true});
     append_answer_record(bytes, expected);
   }
   const auto fresh_name = name_ + ".new";

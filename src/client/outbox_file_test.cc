@@ -8,12 +8,12 @@ namespace {
 
 using testing::MemoryDirectory;
 
-Outgoing text(std::string_view body) { return {"Bob", R"({"body":")" + std::string{body} + R"("})"}; }
+OutgoingMessage text(std::string_view body) { return {"Bob", R"({"body":")" + std::string{body} + R"("})"}; }
 
 std::vector<std::string> bodies(const Outbox& outbox) {
   std::vector<std::string> all;
   for (const auto* entry = outbox.after(0); entry != nullptr; entry = outbox.after(entry->number))
-    all.push_back(entry->given_up ? "lost" : entry->message.payload);
+    all.push_back(entry->lost ? "lost" : entry->message.payload);
   return all;
 }
 

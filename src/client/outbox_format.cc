@@ -16,12 +16,12 @@
 namespace relay::client {
 namespace {
 
-constexpr std::size_t kCheckLetters = 8;
+constexpr std::size_t kCheckLength = 8;
 constexpr std::size_t kMaxRecordBytes = 2 * protocol::kMaxFrameBytes;
 constexpr std::uint64_t kMaxNumber = std::uint64_t{1} << 52;  // below what every JSON reader can hold
 
 void append_record(std::string& out, std::string_view json) {
-  out += format("{:08x} {} ", json.size(), std::string_view{sha256_hex(json)}.substr(0, kCheckLetters));
+  out += format("{:08x} {} ", json.size(), std::string_view{sha256_hex(json)}.substr(0, kCheckLength));
   out += json;
   out += '\n';
 }
@@ -41,7 +41,7 @@ std::optional<std::string_view> record_at(std::string_view rest) {
     return std::nullopt;  // the line end must fit as well
   const auto json = rest.substr(kRecordHeadBytes, *length);
   if (rest[kRecordHeadBytes + *length] != '\n') return std::nullopt;
-  if (std::string_view{sha256_hex(json)}.substr(0, kCheckLetters) != rest.substr(9, kCheckLetters)) return std::nullopt;
+  if (std::string_view{sha256_hex(json)}.substr(0, kCheckLength) != rest.substr(9, kCheckLength)) return std::nullopt;
   return json;
 }
 
@@ -49,7 +49,7 @@ struct Record final : text::MemberVisitor {
   std::uint64_t number = 0, answered = 0, first = 0;
   std::string epoch, type = "SEND";
   bool lost = false;
-  Outgoing message;
+  OutgoingMessage message;
 
   void member(std::string_view key, text::JsonSlice value) override {
     const auto text = [&] {
@@ -74,7 +74,7 @@ struct Record final : text::MemberVisitor {
     if (answered != 0) return true;
     if (epoch.empty() || epoch.size() > kMaxEpochBytes) return false;
     if (first != 0) return true;
-    const auto known = protocol::message_type_named(type);
+    const auto known = protocol::parse_message_type(type);
     if (number == 0 || !known) return false;
     message.type = *known;
     return lost || !message.payload.empty();
@@ -107,7 +107,7 @@ class Reader {
     next_ = record.number + 1;
     auto& entry = unanswered_[record.number];
     entry.number = record.number;
-    entry.given_up = record.lost;
+    entry.lost = record.lost;
     entry.message = std::move(record.message);
     last_was_message_ = true;
     return true;
@@ -134,7 +134,7 @@ class Reader {
 
  private:
   static std::size_t numbers_in(std::size_t bytes) {
-    return (bytes + kLeastMessageRecordBytes - 1) / kLeastMessageRecordBytes;
+    return (bytes + kMinMessageRecordBytes - 1) / kMinMessageRecordBytes;
   }
   void begin(const std::string& epoch, std::uint64_t first) {
     begun_ = true;
@@ -144,7 +144,7 @@ class Reader {
   void lose(std::uint64_t number) {
     auto& entry = unanswered_[number];
     entry.number = number;
-    entry.given_up = true;
+    entry.lost = true;
   }
 
   bool begun_ = false;
@@ -163,7 +163,7 @@ void append_first_record(std::string& out, std::string_view epoch, std::uint64_t
 void append_message_record(std::string& out, std::string_view epoch, const OutboxEntry& entry) {
   text::JsonWriter writer;
   writer.field("n", entry.number).field("epoch", epoch);
-  if (entry.given_up) {
+  if (entry.lost) {
     writer.field("lost", true);
   } else {
     writer.field("type", protocol::name_of(entry.message.type));

@@ -24,7 +24,7 @@
 namespace relay::client {
 
 inline constexpr std::size_t kRecordHeadBytes = 18;
-inline constexpr std::size_t kLeastMessageRecordBytes = 64;  // none is shorter: head, number, epoch, type, payload
+inline constexpr std::size_t kMinMessageRecordBytes = 64;  // none is shorter: head, number, epoch, type, payload
 inline constexpr std::size_t kMaxEpochBytes = 64;
 
 void append_first_record(std::string& out, std::string_view epoch, std::uint64_t first);

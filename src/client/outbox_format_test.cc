@@ -6,10 +6,8 @@ namespace {
 constexpr std::string_view kEpoch = "0123456789abcdef";
 
 OutboxEntry entry(std::uint64_t number, std::string payload = R"({"body":"hello"})") {
-  return {.number = number,
-          .id = outbox_id(kEpoch, number),
-          .message = {"Bob", std::move(payload), "chat"},
-          .given_up = false};
+  return {
+      .number = number, .id = outbox_id(kEpoch, number), .message = {"Bob", std::move(payload), "chat"}, .lost = false};
 }
 
 std::string file_of(std::uint64_t from, std::uint64_t to) {
@@ -61,9 +59,9 @@ TEST(OutboxFormat, ADamagedMiddleGivesUpOnlyItsOwnTextAndKeepsTheNumber) {
   file[before + 40] ^= 1;
   const auto image = parse_outbox(file);
   ASSERT_EQ(numbers(image), (std::vector<std::uint64_t>{1, 2, 3}));
-  EXPECT_FALSE(image.unanswered[0].given_up);
-  EXPECT_TRUE(image.unanswered[1].given_up);
-  EXPECT_FALSE(image.unanswered[2].given_up);
+  EXPECT_FALSE(image.unanswered[0].lost);
+  EXPECT_TRUE(image.unanswered[1].lost);
+  EXPECT_FALSE(image.unanswered[2].lost);
   EXPECT_EQ(image.damaged_bytes, file_of(1, 2).size() - before);
 }
 
@@ -76,7 +74,7 @@ TEST(OutboxFormat, NumbersThatMayHaveStoodInDamageAreNeverUsedAgain) {
   EXPECT_GE(image.next, 3U);
   ASSERT_FALSE(image.unanswered.empty());
   EXPECT_EQ(image.unanswered.front().number, 2U);
-  EXPECT_TRUE(image.unanswered.front().given_up);
+  EXPECT_TRUE(image.unanswered.front().lost);
 }
 
 TEST(OutboxFormat, TheEpochSurvivesADamagedFirstRecord) {
@@ -109,7 +107,7 @@ TEST(OutboxFormat, AFlippedBitAnywhereNeverReusesANumberThatCouldHaveBeenSent) {
     const auto image = parse_outbox(damaged);
     EXPECT_GE(image.next, 5U) << at;
     for (const auto& one : image.unanswered) {
-      if (!one.given_up) { EXPECT_EQ(one.message.payload, entry(1).message.payload) << at; }
+      if (!one.lost) { EXPECT_EQ(one.message.payload, entry(1).message.payload) << at; }
     }
   }
 }

@@ -5,7 +5,7 @@
 namespace relay::client {
 namespace {
 
-Outgoing hello(std::string to = "Bob") { return {std::move(to), R"({"kind":"message","body":"hello"})"}; }
+OutgoingMessage hello(std::string to = "Bob") { return {std::move(to), R"({"kind":"message","body":"hello"})"}; }
 
 TEST(Outbox, NumbersFromOneWithoutGaps) {
   SeededRandom random{1};
@@ -52,7 +52,7 @@ TEST(Outbox, SaysThatItIsFullInEntriesAndInBytes) {
 TEST(Outbox, RefusesWhatTheDaemonCouldNotRead) {
   SeededRandom random{1};
   Outbox outbox{Numbering::Epoch, {}, random};
-  const auto code_of = [&](Outgoing message) { return outbox.add(std::move(message)).error(); };
+  const auto code_of = [&](OutgoingMessage message) { return outbox.add(std::move(message)).error(); };
   EXPECT_TRUE(is(code_of({"Bob", "5"}), Errc::BadMessage));
   EXPECT_TRUE(is(code_of({"Bob", "{"}), Errc::BadMessage));
   EXPECT_TRUE(is(code_of({"Bob", "{\"body\":\"\xff\"}"}), Errc::BadMessage));

@@ -34,14 +34,14 @@ std::string question_of(const protocol::Envelope& envelope) {
 
 }  // namespace
 
-void Questions::add(std::string id, Millis timeout, OnAnswer on_answer) {
+void PendingRequests::add(std::string id, Millis timeout, OnResponse on_answer) {
   auto timer = loop_.after(timeout, [this, id, timeout] {
     finish(id, fail(Errc::TimedOut, format("the daemon did not answer within {} ms; try again", timeout.count())));
   });
   open_.insert_or_assign(std::move(id), Open{std::move(on_answer), std::move(timer)});
 }
 
-bool Questions::answer(const protocol::Envelope& envelope) {
+bool PendingRequests::answer(const protocol::Envelope& envelope) {
   if (open_.empty()) return false;
   const auto id = question_of(envelope);
   if (!open_.contains(id)) return false;
@@ -57,12 +57,12 @@ bool Questions::answer(const protocol::Envelope& envelope) {
   return true;
 }
 
-void Questions::fail_all(const std::string& why) {
+void PendingRequests::fail_all(const std::string& why) {
   for (auto open = std::exchange(open_, {}); auto& [id, question] : open)
     question.on_answer(fail(Errc::Lost, format("the daemon went away before it answered ({}); try again", why)));
 }
 
-void Questions::finish(const std::string& id, Result<const protocol::Envelope*> result) {
+void PendingRequests::finish(const std::string& id, Result<const protocol::Envelope*> result) {
   auto node = open_.extract(id);  // first out of the map: the callback may ask again, and the timer may be the caller
   if (!node.empty()) node.mapped().on_answer(std::move(result));
 }

@@ -19,14 +19,14 @@ namespace relay::client {
 inline constexpr std::size_t kMaxOpenQuestions = 64;
 
 /// The answer to a question: its frame (never null, gone when the callback returns), or why there is none.
-using OnAnswer = std::move_only_function<void(Result<const protocol::Envelope*>)>;
+using OnResponse = std::move_only_function<void(Result<const protocol::Envelope*>)>;
 
-class Questions {
+class PendingRequests {
  public:
-  explicit Questions(net::EventLoop& loop) : loop_{loop} {}
+  explicit PendingRequests(net::EventLoop& loop) : loop_{loop} {}
 
   [[nodiscard]] bool full() const { return open_.size() >= kMaxOpenQuestions; }
-  void add(std::string id, Millis timeout, OnAnswer on_answer);
+  void add(std::string id, Millis timeout, OnResponse on_answer);
   /// True when the frame answered an open question (its callback has run).
   bool answer(const protocol::Envelope& envelope);
   /// Every open question hears why there will be no answer.
@@ -36,7 +36,7 @@ class Questions {
 
  private:
   struct Open {
-    OnAnswer on_answer;
+    OnResponse on_answer;
     std::unique_ptr<net::Timer> timeout;
   };
   void finish(const std::string& id, Result<const protocol::Envelope*> result);

@@ -25,6 +25,6 @@ std::uint64_t StreamPositions::last(std::string_view topic, std::string_view fro
   return found == by_stream_.end() ? 0 : found->second->seq;
 }
 
-std::vector<Position> StreamPositions::all() const { return {by_age_.rbegin(), by_age_.rend()}; }
+std::vector<StreamPosition> StreamPositions::all() const { return {by_age_.rbegin(), by_age_.rend()}; }
 
 }  // namespace relay::client

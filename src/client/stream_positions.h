@@ -21,18 +21,18 @@ namespace relay::client {
 inline constexpr std::size_t kMaxStreams = 65'536;
 
 /// The last number handed up of one stream.
-struct Position {
+struct StreamPosition {
   std::string topic;
   std::string from;
   std::uint64_t seq = 0;
   protocol::Lane lane = {};
 
-  friend bool operator==(const Position&, const Position&) = default;
+  friend bool operator==(const StreamPosition&, const StreamPosition&) = default;
 };
 
 /// One delivery: its wire id, its stream, its number there. A delivery that is put back or moved keeps its id and gets
 /// another number.
-struct Place {
+struct DeliveryRef {
   std::string id = {};
   std::string topic = {};
   std::string from = {};
@@ -40,7 +40,7 @@ struct Place {
   protocol::Lane lane = {};
   std::uint32_t attempt = 1;  // one more than the failures before
 
-  friend bool operator==(const Place&, const Place&) = default;
+  friend bool operator==(const DeliveryRef&, const DeliveryRef&) = default;
 };
 
 class StreamPositions {
@@ -51,7 +51,7 @@ class StreamPositions {
   bool advance(std::string_view topic, std::string_view from, protocol::Lane lane, std::uint64_t seq);
 
   [[nodiscard]] std::uint64_t last(std::string_view topic, std::string_view from, protocol::Lane lane) const;
-  [[nodiscard]] std::vector<Position> all() const;
+  [[nodiscard]] std::vector<StreamPosition> all() const;
   [[nodiscard]] std::size_t size() const { return by_age_.size(); }
 
  private:
@@ -66,8 +66,8 @@ class StreamPositions {
   };
 
   std::size_t max_streams_;
-  std::list<Position> by_age_;  // the one that moved last stands in front
-  std::map<Stream, std::list<Position>::iterator, Before> by_stream_;
+  std::list<StreamPosition> by_age_;  // the one that moved last stands in front
+  std::map<Stream, std::list<StreamPosition>::iterator, Before> by_stream_;
 };
 
 }  // namespace relay::client

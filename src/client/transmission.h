@@ -15,13 +15,13 @@
 namespace relay::client {
 
 inline constexpr Millis kFirstRetry{50};
-inline constexpr Millis kLongestRetry{5'000};
+inline constexpr Millis kMaxRetry{5'000};
 /// Without an epoch the daemon recognises repetitions in a window of recent ids; stay well inside it.
 inline constexpr std::size_t kMaxUnansweredWithoutEpoch = 256;
 
-class Transmission {
+class OutboxSender {
  public:
-  explicit Transmission(const Outbox& outbox) : outbox_{outbox} {}
+  explicit OutboxSender(const Outbox& outbox) : outbox_{outbox} {}
 
   void on_new_connection() { cursor_ = 0; }
 

@@ -66,8 +66,7 @@ std::string runtime_directory(const Environment& environment) {
   return relay::format("/tmp/agent-relay-{}", uid);
 }
 
-SocketPlaces socket_places(std::string usual, const std::string& runtime, std::string_view home,
-                           std::string_view name) {
+SocketPaths socket_places(std::string usual, const std::string& runtime, std::string_view home, std::string_view name) {
   const auto leaf = relay::format("/{}-{}", sha256_hex(home).substr(0, kHomeHashDigits), name);
   auto fallback = runtime + leaf;
   if (fallback.size() > kMaxSocketPathBytes) fallback = relay::format("/tmp/agent-relay-{}", ::geteuid()) + leaf;
@@ -188,7 +187,7 @@ Project project_at(std::string_view root, const Home& home) {
   return project;
 }
 
-SocketPlaces door_of(const Project& project, const Home& home, std::string_view host_id) {
+SocketPaths host_socket_paths(const Project& project, const Home& home, std::string_view host_id) {
   return socket_places(relay::format("{}/{}.sock", project.hosts, host_id), home.runtime, home.root,
                        relay::format("{}-{}.sock", project.id, host_id));
 }

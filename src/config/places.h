@@ -19,8 +19,8 @@ inline constexpr std::size_t kProjectIdDigits = 12;
 inline constexpr std::size_t kMaxSocketPathBytes = 107;  // sun_path holds 108 with its final zero
 
 /// A socket's usual place, and the private one under the runtime directory for when the usual one cannot hold it.
-struct SocketPlaces {
-  std::string usual;  // may be longer than the system allows; then only the fallback is ever used
+struct SocketPaths {
+  std::string primary;  // may be longer than the system allows; then only the fallback is ever used
   std::string fallback;
 };
 
@@ -35,7 +35,7 @@ struct Home {
   std::string http_file;     // http.json: where the HTTP API listens, while it does
   std::string system_token;  // system.token: shows that a program is one of ours (system_token.h)
   std::string projects;      // directory of the projects' directories
-  SocketPlaces daemon_socket;
+  SocketPaths daemon_socket;
   std::string runtime;                 // private directory for sockets that fit nowhere else
   std::vector<std::string> published;  // where 1.x command lines look for <projectId>/relay.sock
 };
@@ -47,7 +47,7 @@ struct Project {
   std::string tree;         // where files for agents are laid: the root, or the linked git worktree that shares it
   std::string id;           // first 12 hex digits of SHA-256 of the root
   std::string directory;    // <home>/projects/<id>
-  SocketPlaces socket;      // relay.sock
+  SocketPaths socket;       // relay.sock
   std::string pid_file;     // relay.sock.pid
   std::string database;     // messages.sqlite
   std::string agents_file;  // agents.json
@@ -67,7 +67,7 @@ std::string find_project_root(std::string_view start_directory, const Home& home
 bool is_marked(const std::string& directory, const Home& home, const Environment& environment);
 
 /// Where the host of that id listens.
-SocketPlaces door_of(const Project& project, const Home& home, std::string_view host_id);
+SocketPaths host_socket_paths(const Project& project, const Home& home, std::string_view host_id);
 
 /// Below the project's root, where an agent may read and write without asking anybody: `.agent-relay/agents/<name>`. One
 /// name after the other, because whoever wrote the project may have put links there.
@@ -98,10 +98,10 @@ bool is_private_directory(const std::string& path);
 
 /// Where to listen: makes the directory and tries whether it can hold a socket (length, file system), else prepares
 /// the fallback. Does not touch what is at the path already.
-Result<std::string> socket_to_listen(const SocketPlaces& places);
+Result<std::string> socket_to_listen(const SocketPaths& places);
 
 /// Where to connect: the place that has a socket now; the usual one when neither has. A fallback is believed only in
 /// a directory that is ours alone.
-std::string socket_to_connect(const SocketPlaces& places);
+std::string socket_to_connect(const SocketPaths& places);
 
 }  // namespace relay::config

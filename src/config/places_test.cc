@@ -108,8 +108,8 @@ TEST_F(Places, TheProjectIdIsTwelveDigitsOfTheRootsHash) {
   const auto project = project_at("/srv/app/", home());
   EXPECT_EQ(project.root, "/srv/app");
   EXPECT_EQ(project.id, project_id("/srv/app"));
-  EXPECT_EQ(project.socket.usual, home().root + "/projects/" + project.id + "/relay.sock");
-  EXPECT_EQ(project.pid_file, project.socket.usual + ".pid");
+  EXPECT_EQ(project.socket.primary, home().root + "/projects/" + project.id + "/relay.sock");
+  EXPECT_EQ(project.pid_file, project.socket.primary + ".pid");
   EXPECT_EQ(project.link, "/srv/app/.agent-relay/relay.sock");
 }
 
@@ -134,14 +134,14 @@ TEST_F(Places, AFileInTheWayOfADirectoryIsNamed) {
 }
 
 TEST_F(Places, ASocketStaysInTheHomeWhenItFits) {
-  const SocketPlaces places{top_ + "/d/relay.sock", top_ + "/run/relay.sock"};
-  EXPECT_EQ(socket_to_listen(places).value(), places.usual);
+  const SocketPaths places{top_ + "/d/relay.sock", top_ + "/run/relay.sock"};
+  EXPECT_EQ(socket_to_listen(places).value(), places.primary);
   EXPECT_FALSE(fs::exists(top_ + "/run")) << "the fallback is not even made";
   EXPECT_TRUE(fs::is_empty(top_ + "/d")) << "trying leaves nothing behind";
 }
 
 TEST_F(Places, APathTooLongForASocketFallsBack) {
-  const SocketPlaces places{top_ + "/" + std::string(100, 'x') + "/relay.sock", top_ + "/run/relay.sock"};
+  const SocketPaths places{top_ + "/" + std::string(100, 'x') + "/relay.sock", top_ + "/run/relay.sock"};
   EXPECT_EQ(socket_to_listen(places).value(), places.fallback);
   EXPECT_EQ(socket_to_connect(places), places.fallback);
 }
@@ -163,18 +163,18 @@ UniqueFd listen_at(const std::string& path) {
 }
 
 TEST_F(Places, AClientFindsTheSocketThatIsThere) {
-  const SocketPlaces places{top_ + "/d/relay.sock", top_ + "/run/relay.sock"};
-  EXPECT_EQ(socket_to_connect(places), places.usual);
+  const SocketPaths places{top_ + "/d/relay.sock", top_ + "/run/relay.sock"};
+  EXPECT_EQ(socket_to_connect(places), places.primary);
   ASSERT_TRUE(make_private_directory(top_ + "/run").has_value());
   const auto fallback = listen_at(places.fallback);
   EXPECT_EQ(socket_to_connect(places), places.fallback);
   ::chmod((top_ + "/run").c_str(), 0755);
-  EXPECT_EQ(socket_to_connect(places), places.usual) << "a directory others can enter is not believed";
+  EXPECT_EQ(socket_to_connect(places), places.primary) << "a directory others can enter is not believed";
 }
 
 TEST_F(Places, ARuntimeDirectoryOfAnotherUserIsNotUsed) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
-  const SocketPlaces places{top_ + "/" + std::string(100, 'x') + "/relay.sock", top_ + "/run/relay.sock"};
+  const SocketPaths places{top_ + "/" + std::string(100, 'x') + "/relay.sock", top_ + "/run/relay.sock"};
   ASSERT_TRUE(make_private_directory(top_ + "/run").has_value());
   const auto trap = listen_at(places.fallback);
   ASSERT_EQ(::chown((top_ + "/run").c_str(), 65534, 65534), 0);

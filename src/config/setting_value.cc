@@ -50,9 +50,8 @@ std::string allowed_values(const SettingRow& row) {
     case SettingKind::Choice: return joined_by_or(row.choices);
     case SettingKind::Flag: return "true or false";
     case SettingKind::Integer:
-      if (row.most == std::numeric_limits<std::int64_t>::max())
-        return relay::format("a whole number from {}", row.least);
-      return relay::format("a whole number from {} to {}", row.least, row.most);
+      if (row.max == std::numeric_limits<std::int64_t>::max()) return relay::format("a whole number from {}", row.min);
+      return relay::format("a whole number from {} to {}", row.min, row.max);
   }
   return "";
 }
@@ -71,7 +70,7 @@ bool is_allowed(const SettingRow& row, const SettingValue& value) {
     case SettingKind::Flag: return true;
     case SettingKind::Integer: {
       const auto number = std::get<std::int64_t>(value);
-      return number >= row.least && number <= row.most;
+      return number >= row.min && number <= row.max;
     }
   }
   return false;

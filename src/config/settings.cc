@@ -113,9 +113,11 @@ Durability Settings::durability() const {
   return text(Setting::Durability) == "process" ? Durability::Process : Durability::Power;
 }
 
-TerminalNotice Settings::notify_terminal() const {
+TerminalNotification Settings::notify_terminal() const {
   const auto said = text(Setting::NotifyTerminal);
-  return said == "osc9" ? TerminalNotice::Osc9 : said == "osc777" ? TerminalNotice::Osc777 : TerminalNotice::Off;
+  return said == "osc9"     ? TerminalNotification::Osc9
+         : said == "osc777" ? TerminalNotification::Osc777
+                            : TerminalNotification::Off;
 }
 
 Result<void> Settings::check_usable() const {

@@ -73,8 +73,8 @@ struct SettingRow {
   std::string_view variable;  // AGENT_RELAY_…; empty: in the file alone, so that no environment loosens it
   SettingKind kind;
   std::string_view default_text;
-  std::int64_t least;  // Integer only
-  std::int64_t most;
+  std::int64_t min;  // Integer only
+  std::int64_t max;
   std::string_view choices;  // Choice only: `sqlite|memory`
   std::string_view description;
   Applies applies = Applies::OnRestart;
@@ -85,7 +85,7 @@ const SettingRow& row_of(Setting setting);
 enum class StorageType : std::uint8_t { Sqlite, Memory };
 enum class Durability : std::uint8_t { Power, Process };
 /// How a terminal is told that somebody is wanted: by which sequence.
-enum class TerminalNotice : std::uint8_t { Off, Osc9, Osc777 };
+enum class TerminalNotification : std::uint8_t { Off, Osc9, Osc777 };
 
 /// The values in force. Always complete: a setting nobody touched has its default.
 class Settings {
@@ -131,7 +131,7 @@ class Settings {
   [[nodiscard]] std::int64_t rate_burst() const { return integer(Setting::RateBurst); }
   [[nodiscard]] std::int64_t session_grace_ms() const { return integer(Setting::SessionGraceMs); }
   [[nodiscard]] std::int64_t default_ttl_days() const { return integer(Setting::DefaultTtlDays); }
-  [[nodiscard]] TerminalNotice notify_terminal() const;
+  [[nodiscard]] TerminalNotification notify_terminal() const;
   [[nodiscard]] std::string notify_command() const { return text(Setting::NotifyCommand); }
   [[nodiscard]] bool notify_desktop() const { return flag(Setting::NotifyDesktop); }
   /// As they were written, one by one.

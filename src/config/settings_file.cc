@@ -23,7 +23,7 @@ class FileReader {
     for (const auto& [key, node] : table) {
       const auto name = prefix + key;
       if ((name == kPermissions && node.table() == nullptr) || name == kPermissionRules) continue;
-      const auto* row = row_named(name);
+      const auto* row = find_row(name);
       if (row != nullptr) {
         RELAY_TRY(set(*row, node));
       } else if (const auto* inner = node.table(); inner != nullptr && is_table_name(name)) {
@@ -58,7 +58,7 @@ class FileReader {
     return relay::format("{}", std::get<std::int64_t>(value));
   }
 
-  static const SettingRow* row_named(std::string_view name) {
+  static const SettingRow* find_row(std::string_view name) {
     for (const auto& row : setting_table())
       if (row.name == name) return &row;
     return nullptr;
@@ -86,7 +86,7 @@ class FileReader {
     return names;
   }
 
-  [[nodiscard]] std::string where(TomlPlace place) const {
+  [[nodiscard]] std::string where(TomlLocation place) const {
     return relay::format("{}:{}:{}", path_, place.line, place.column);
   }
 

@@ -43,10 +43,10 @@ bool is_private_directory(const std::string& path) {
          (info.st_mode & (S_IRWXG | S_IRWXO)) == 0;
 }
 
-Result<std::string> socket_to_listen(const SocketPlaces& places) {
-  const auto directory = directory_of(places.usual);
+Result<std::string> socket_to_listen(const SocketPaths& places) {
+  const auto directory = directory_of(places.primary);
   RELAY_TRY(make_private_directory(directory));
-  if (places.usual.size() <= kMaxSocketPathBytes && holds_sockets(directory)) return places.usual;
+  if (places.primary.size() <= kMaxSocketPathBytes && holds_sockets(directory)) return places.primary;
   const auto runtime = directory_of(places.fallback);
   if (const auto made = make_private_directory(runtime); !made)
     return fail(
@@ -56,14 +56,14 @@ Result<std::string> socket_to_listen(const SocketPlaces& places) {
   return places.fallback;
 }
 
-std::string socket_to_connect(const SocketPlaces& places) {
-  const bool usual_fits = places.usual.size() <= kMaxSocketPathBytes;
-  if (usual_fits && is_socket(places.usual)) return places.usual;
+std::string socket_to_connect(const SocketPaths& places) {
+  const bool usual_fits = places.primary.size() <= kMaxSocketPathBytes;
+  if (usual_fits && is_socket(places.primary)) return places.primary;
   if (is_socket(places.fallback) && is_private_directory(directory_of(places.fallback))) return places.fallback;
   // A runtime directory that is there and not ours alone is another user's trap: it is not used.
   const bool fallback_is_free = ::access(directory_of(places.fallback).c_str(), F_OK) != 0;
   const bool fallback_is_ours = fallback_is_free || is_private_directory(directory_of(places.fallback));
-  return usual_fits || !fallback_is_ours ? places.usual : places.fallback;
+  return usual_fits || !fallback_is_ours ? places.primary : places.fallback;
 }
 
 }  // namespace relay::config

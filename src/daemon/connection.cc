@@ -2,30 +2,30 @@
 
 namespace relay::daemon {
 
-Connection::Connection(ConnectionId id, std::unique_ptr<net::Stream> stream, ConnectionOwner& owner)
+FrameConnection::FrameConnection(ConnectionId id, std::unique_ptr<net::Stream> stream, ConnectionOwner& owner)
     : id_{id}, stream_{std::move(stream)}, owner_{owner} {}
 
-void Connection::start() { stream_->start(*this); }
+void FrameConnection::start() { stream_->start(*this); }
 
-void Connection::send(std::string_view body) {
+void FrameConnection::send(std::string_view body) {
   if (state_ == State::Closed) return;
   stream_->write(protocol::frame_header(reader_.style(), body.size()).view());
   stream_->write(body);
 }
 
-void Connection::pause() {
+void FrameConnection::pause() {
   if (state_ != State::Reading) return;
   state_ = State::Paused;
   stream_->pause_reading();
 }
 
-void Connection::resume() {
+void FrameConnection::resume() {
   if (state_ != State::Paused) return;
   state_ = State::Reading;
   stream_->resume_reading();
 }
 
-void Connection::parse_waiting() {
+void FrameConnection::parse_waiting() {
   if (parsing_) return;
   parsing_ = true;
   while (state_ == State::Reading) {
@@ -41,23 +41,23 @@ void Connection::parse_waiting() {
   parsing_ = false;
 }
 
-void Connection::close(net::Drain drain) {
+void FrameConnection::close(net::Drain drain) {
   if (state_ == State::Closed) return;
   state_ = State::Closed;
   stream_->close(drain);
 }
 
-void Connection::on_bytes(std::string_view bytes) {
+void FrameConnection::on_bytes(std::string_view bytes) {
   if (state_ == State::Broken || state_ == State::Closed) return;
   reader_.push(bytes);
   parse_waiting();
 }
 
-void Connection::on_written(std::size_t bytes_left) {
+void FrameConnection::on_written(std::size_t bytes_left) {
   if (state_ != State::Closed) owner_.on_written(id_, bytes_left);
 }
 
-void Connection::on_closed(const std::string& reason) {
+void FrameConnection::on_closed(const std::string& reason) {
   if (state_ == State::Closed) return;
   state_ = State::Closed;
   owner_.on_gone(id_, reason);

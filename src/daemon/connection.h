@@ -33,9 +33,9 @@ class ConnectionOwner {
   virtual void on_gone(ConnectionId who, const std::string& reason) = 0;
 };
 
-class Connection final : public net::StreamListener {
+class FrameConnection final : public net::StreamListener {
  public:
-  Connection(ConnectionId id, std::unique_ptr<net::Stream> stream, ConnectionOwner& owner);
+  FrameConnection(ConnectionId id, std::unique_ptr<net::Stream> stream, ConnectionOwner& owner);
 
   void start();
   void send(std::string_view body);

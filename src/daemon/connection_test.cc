@@ -30,7 +30,7 @@ struct RecordingOwner final : ConnectionOwner {
 struct ConnectionTest : ::testing::Test {
   std::shared_ptr<testing::FakePeer> peer = std::make_shared<testing::FakePeer>();
   RecordingOwner owner;
-  Connection connection{ConnectionId{1}, std::make_unique<testing::FakeStream>(peer), owner};
+  FrameConnection connection{ConnectionId{1}, std::make_unique<testing::FakeStream>(peer), owner};
 
   void SetUp() override { connection.start(); }
 };

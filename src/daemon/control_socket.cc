@@ -38,13 +38,13 @@ void ControlSocket::accept(std::unique_ptr<net::Stream> stream) {
   auto& visitor = visitors_[id];
   visitor.origin = origin_of_(stream->peer());
   ConnectionOwner& owner = *this;
-  visitor.connection = std::make_unique<Connection>(id, std::move(stream), owner);
+  visitor.connection = std::make_unique<FrameConnection>(id, std::move(stream), owner);
   visitor.connection->start();
   expect_silence_to_end(id);
 }
 
 void ControlSocket::expect_silence_to_end(ConnectionId id) {
-  visitors_.at(id).silence = loop_.after(kControlSilence, [this, id] {
+  visitors_.at(id).idle_timeout = loop_.after(kControlIdleTimeout, [this, id] {
     visitors_.at(id).connection->close(net::Drain::Yes);
     bury(id);
   });
@@ -79,7 +79,7 @@ void ControlSocket::handle(ConnectionId from, const protocol::Envelope& envelope
     case MessageType::WorkspaceClose: {
       auto answered = answer_later(from, envelope.id);
       const auto request = protocol::parse_workspace(envelope.payload);
-      if (!request) return answered(fail(protocol::Refusal::BadRequest, request.error().message()));
+      if (!request) return answered(fail(protocol::NackCode::BadRequest, request.error().message()));
       if (envelope.type == MessageType::WorkspaceOpen) return handler_.open_workspace(*request, std::move(answered));
       if (auto allowed = check_user(from, "close a workspace"); !allowed) return answered(std::move(allowed));
       return handler_.close_workspace(*request, std::move(answered));
@@ -96,7 +96,7 @@ void ControlSocket::handle(ConnectionId from, const protocol::Envelope& envelope
 Result<void> ControlSocket::check_user(ConnectionId from, std::string_view action) const {
   auto reason = protocol::user_only_reason(action, visitors_.at(from).origin);
   if (reason.empty()) return {};
-  return fail(protocol::Refusal::Refused, std::move(reason));
+  return fail(protocol::NackCode::Refused, std::move(reason));
 }
 
 std::string ControlSocket::reload(ConnectionId from, const std::string& root) {
@@ -106,11 +106,11 @@ std::string ControlSocket::reload(ConnectionId from, const std::string& root) {
   text::JsonWriter refused;
   refused.field("success", false)
       .field("error", allowed.error().message())
-      .field("code", name_of(protocol::Refusal::Refused));
+      .field("code", name_of(protocol::NackCode::Refused));
   return refused.take();
 }
 
-Answered ControlSocket::answer_later(ConnectionId to, std::string_view request_id) {
+OnDone ControlSocket::answer_later(ConnectionId to, std::string_view request_id) {
   return [this, alive = alive_, to, id = std::string{request_id}](Result<void> outcome) {
     if (*alive) respond(to, id, outcome);
   };

@@ -23,17 +23,17 @@
 
 namespace relay::daemon {
 
-inline constexpr Millis kControlSilence{60'000};
+inline constexpr Millis kControlIdleTimeout{60'000};
 inline constexpr std::size_t kMaxControlOutputBytes = 4 << 20;
 
 /// Says how a request ended; may be called later. The empty error is success.
-using Answered = std::move_only_function<void(Result<void>)>;
+using OnDone = std::move_only_function<void(Result<void>)>;
 
 class ControlHandler {
  public:
   virtual ~ControlHandler() = default;
-  virtual void open_workspace(const protocol::WorkspaceRequest& request, Answered answered) = 0;
-  virtual void close_workspace(const protocol::WorkspaceRequest& request, Answered answered) = 0;
+  virtual void open_workspace(const protocol::WorkspaceRequest& request, OnDone answered) = 0;
+  virtual void close_workspace(const protocol::WorkspaceRequest& request, OnDone answered) = 0;
   virtual void begin_shutdown() = 0;
   /// The payload of a WORKSPACE_RESPONSE that tells the outcome and what is open now.
   virtual std::string describe_workspaces(const Result<void>& outcome) = 0;
@@ -57,9 +57,9 @@ class ControlSocket final : private ConnectionOwner {
   void close();
 
  private:
-  struct Visitor {
-    std::unique_ptr<Connection> connection;
-    std::unique_ptr<net::Timer> silence;
+  struct Client {
+    std::unique_ptr<FrameConnection> connection;
+    std::unique_ptr<net::Timer> idle_timeout;
     protocol::PeerOrigin origin;
   };
 
@@ -73,7 +73,7 @@ class ControlSocket final : private ConnectionOwner {
   /// Why the sender may not do that; nothing when it may.
   [[nodiscard]] Result<void> check_user(ConnectionId from, std::string_view action) const;
   std::string reload(ConnectionId from, const std::string& root);
-  Answered answer_later(ConnectionId to, std::string_view request_id);
+  OnDone answer_later(ConnectionId to, std::string_view request_id);
   void respond(ConnectionId to, const std::string& request_id, const Result<void>& outcome);
   void respond_with(ConnectionId to, protocol::MessageType type, std::string_view request_id, std::string_view payload);
   void complain(ConnectionId to, std::string_view sentence, net::Drain end);
@@ -84,8 +84,8 @@ class ControlSocket final : private ConnectionOwner {
   net::EventLoop& loop_;
   ControlHandler& handler_;
   OriginOf origin_of_;
-  std::unordered_map<ConnectionId, Visitor> visitors_;
-  std::vector<std::unique_ptr<Connection>> buried_;
+  std::unordered_map<ConnectionId, Client> visitors_;
+  std::vector<std::unique_ptr<FrameConnection>> buried_;
   std::uint64_t last_id_ = 0;
   std::unique_ptr<net::Listener> listener_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -34,13 +34,13 @@ Result<std::string> read_at(int fd, std::uint64_t offset, std::uint64_t bytes) {
 }
 
 struct Numbered {
-  records::EventNumber number = 0;
+  records::EventSeq number = 0;
   WallMs at = 0;
 };
 Numbered numbered(std::string_view line) {
   const auto event = parse_json_object(line);
   if (!event) return {};
-  return {static_cast<records::EventNumber>(std::max<std::int64_t>(integer_member(*event, "_seq").value_or(0), 0)),
+  return {static_cast<records::EventSeq>(std::max<std::int64_t>(integer_member(*event, "_seq").value_or(0), 0)),
           integer_member(*event, "_ts").value_or(0)};
 }
 
@@ -85,7 +85,7 @@ Result<void> EventFile::open_at(std::uint64_t bytes) {
   return {};
 }
 
-Result<records::EventNumber> EventFile::open(records::EventNumber newest) {
+Result<records::EventSeq> EventFile::open(records::EventSeq newest) {
   const auto whole = RELAY_TRY(whole_lines(path()));
   RELAY_TRY(open_at(whole.bytes));
   first_ = whole.first.number;
@@ -97,10 +97,10 @@ Result<records::EventNumber> EventFile::open(records::EventNumber newest) {
   }
   if (whole.last.number > 0 && first_ > 0 && whole.last.number <= newest) return whole.last.number;
   RELAY_TRY(set_aside());  // of another store, or nothing of ours
-  return records::EventNumber{0};
+  return records::EventSeq{0};
 }
 
-Result<void> EventFile::append(const std::vector<records::ToldEvent>& events, WallMs now) {
+Result<void> EventFile::append(const std::vector<records::EncodedEvent>& events, WallMs now) {
   if (events.empty()) return {};
   if (!file_) RELAY_TRY(open_at(bytes_));
   if (bytes_ >= kMaxEventFileBytes || (first_ != 0 && since_ < now - kMaxEventFileAgeMs)) RELAY_TRY(set_aside());

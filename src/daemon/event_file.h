@@ -31,8 +31,8 @@ class EventFile {
 
   /// The number of the last event in it; 0 when there is none. One whose numbers are beyond `newest` belongs to another
   /// store: it is set aside.
-  Result<records::EventNumber> open(records::EventNumber newest);
-  Result<void> append(const std::vector<records::ToldEvent>& events, WallMs now);
+  Result<records::EventSeq> open(records::EventSeq newest);
+  Result<void> append(const std::vector<records::EncodedEvent>& events, WallMs now);
   /// Those set aside that were last written before this are removed.
   void forget_before(WallMs time);
 
@@ -47,8 +47,8 @@ class EventFile {
   std::string directory_;
   UniqueFd file_;
   std::uint64_t bytes_ = 0;
-  records::EventNumber first_ = 0;  // in it; 0: it is empty
-  WallMs since_ = 0;                // when it was begun
+  records::EventSeq first_ = 0;  // in it; 0: it is empty
+  WallMs since_ = 0;             // when it was begun
 };
 
 }  // namespace relay::daemon

@@ -23,9 +23,8 @@ struct EventFileTest : ::testing::Test {
   }();
   ~EventFileTest() override { fs::remove_all(directory); }
 
-  static std::vector<records::ToldEvent> numbered(records::EventNumber from, records::EventNumber to,
-                                                  WallMs at = 1'000) {
-    std::vector<records::ToldEvent> events;
+  static std::vector<records::EncodedEvent> numbered(records::EventSeq from, records::EventSeq to, WallMs at = 1'000) {
+    std::vector<records::EncodedEvent> events;
     for (auto n = from; n <= to; ++n) events.push_back({n, "item.started", format(R"({{"_seq":{},"_ts":{}}})", n, at)});
     return events;
   }

@@ -37,7 +37,7 @@ EventProjection::~EventProjection() {
   thread_.join();
 }
 
-void EventProjection::begin(records::EventNumber newest, Ask ask) {
+void EventProjection::begin(records::EventSeq newest, Ask ask) {
   const auto last = file_.open(newest);
   if (!last) {
     log::warn("events are not written to their file; agent-relay events shows them",
@@ -53,7 +53,7 @@ void EventProjection::begin(records::EventNumber newest, Ask ask) {
 
 void EventProjection::keep_for(WallMs age) { age_ = age; }
 
-void EventProjection::on_committed(records::EventNumber newest) {
+void EventProjection::on_committed(records::EventSeq newest) {
   newest_ = std::max(newest_, newest);
   committed_at_ = loop_.now().steady;
   look();
@@ -61,7 +61,7 @@ void EventProjection::on_committed(records::EventNumber newest) {
 
 void EventProjection::look() {
   if (!ask_ || busy_ || timer_ || reached_ >= newest_) return;
-  timer_ = loop_.after(troubled_ ? kRetry : pause_, [this] {
+  timer_ = loop_.after(failing_ ? kRetry : pause_, [this] {
     timer_.reset();
     ask_or_wait();
   });
@@ -85,17 +85,17 @@ void EventProjection::on_page(Result<records::EventPage> page) {
   {
     const std::lock_guard lock{mutex_};
     const auto now = loop_.now().wall;
-    job_ = {page->reached, Job{std::move(page->events), now, age_ > 0 ? now - age_ : 0}};
+    job_ = {page->next_after, Job{std::move(page->events), now, age_ > 0 ? now - age_ : 0}};
   }
   changed_.notify_one();
 }
 
-void EventProjection::written(records::EventNumber reached, const Result<void>& outcome) {
+void EventProjection::written(records::EventSeq reached, const Result<void>& outcome) {
   busy_ = false;
-  if (!outcome && !std::exchange(troubled_, true))
+  if (!outcome && !std::exchange(failing_, true))
     log::warn("events cannot be written to their file; trying again", {{"reason", outcome.error().message()}});
   if (!outcome) return look();
-  troubled_ = false;
+  failing_ = false;
   reached_ = std::max(reached_, reached);
   const auto now = loop_.now().steady;
   pause_ = pause_after_page(std::chrono::duration_cast<Millis>(now - asked_at_),

@@ -34,21 +34,21 @@ class EventProjection {
   EventProjection& operator=(const EventProjection&) = delete;
 
   /// The rows go up to `newest` at the moment. A file that cannot be used is said, and left alone.
-  void begin(records::EventNumber newest, Ask ask);
-  void on_committed(records::EventNumber newest);
+  void begin(records::EventSeq newest, Ask ask);
+  void on_committed(records::EventSeq newest);
   void on_page(Result<records::EventPage> page);
   /// What is older is removed from now on; 0: nothing.
   void keep_for(WallMs age);
 
  private:
   struct Job {
-    std::vector<records::ToldEvent> events;
+    std::vector<records::EncodedEvent> events;
     WallMs now = 0;
     WallMs forget_before = 0;
   };
   void look();
   void ask_or_wait();
-  void written(records::EventNumber reached, const Result<void>& outcome);
+  void written(records::EventSeq reached, const Result<void>& outcome);
   void run();
 
   EventFile file_;  // of the thread, once it runs
@@ -56,17 +56,17 @@ class EventProjection {
   Post post_;
   Ask ask_;
   WallMs age_ = 0;
-  records::EventNumber newest_ = 0;
-  records::EventNumber reached_ = 0;
+  records::EventSeq newest_ = 0;
+  records::EventSeq reached_ = 0;
   bool busy_ = false;
-  bool troubled_ = false;
+  bool failing_ = false;
   SteadyTime asked_at_{};
   SteadyTime committed_at_{};
   Millis pause_{200};  // before the next page; what happens within is written together
   std::unique_ptr<net::Timer> timer_;
 
   std::mutex mutex_;  // guards the two below
-  std::optional<std::pair<records::EventNumber, Job>> job_;
+  std::optional<std::pair<records::EventSeq, Job>> job_;
   bool stopping_ = false;
   std::condition_variable changed_;
   std::thread thread_;

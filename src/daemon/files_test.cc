@@ -67,7 +67,7 @@ TEST(InstanceLock, LetsOneIn) {
 
 TEST(Remembered, ReadsWhatItWrote) {
   const TemporaryDirectory directory;
-  const std::vector<RememberedWorkspace> all = {{"/a \"quoted\" root", {}}, {"/b", {"/tmp/x.sock", "/tmp/y.sock"}}};
+  const std::vector<SavedWorkspace> all = {{"/a \"quoted\" root", {}}, {"/b", {"/tmp/x.sock", "/tmp/y.sock"}}};
   ASSERT_TRUE(write_remembered(directory.file("workspaces.json"), all).has_value());
   const auto read = read_remembered(directory.file("workspaces.json"));
   ASSERT_TRUE(read.has_value());
@@ -241,9 +241,9 @@ TEST_F(ProjectFilesTest, LaysNothingIntoAFolderOfAnotherUser) {
 
 TEST_F(ProjectFilesTest, PointsFromTheUsualPlaceToAFallbackAndBackAgain) {
   announce_project(home, project, "/run/elsewhere.sock");
-  EXPECT_EQ(fs::read_symlink(project.socket.usual), "/run/elsewhere.sock");
+  EXPECT_EQ(fs::read_symlink(project.socket.primary), "/run/elsewhere.sock");
   ASSERT_TRUE(prepare_project(project, 6).has_value());
-  EXPECT_FALSE(fs::exists(fs::symlink_status(project.socket.usual)));
+  EXPECT_FALSE(fs::exists(fs::symlink_status(project.socket.primary)));
 }
 
 }  // namespace

@@ -39,13 +39,13 @@ void remove(std::vector<std::string>& environment, std::span<const std::string_v
 
 }  // namespace
 
-void leave_agent(std::vector<std::string>& environment) { remove(environment, kOfAnAgent); }
+void strip_agent_variables(std::vector<std::string>& environment) { remove(environment, kOfAnAgent); }
 
-void leave_secrets(std::vector<std::string>& environment) { remove(environment, kSecrets); }
+void strip_secrets(std::vector<std::string>& environment) { remove(environment, kSecrets); }
 
 void prepare_for_host(std::vector<std::string>& environment) {
-  leave_agent(environment);
-  leave_secrets(environment);
+  strip_agent_variables(environment);
+  strip_secrets(environment);
   remove(environment, kOfAServiceManager);
   remove(environment, kOfATerminal);
   remove(environment, kOfACodingAgent);

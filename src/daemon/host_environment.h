@@ -11,10 +11,10 @@
 namespace relay::daemon {
 
 /// Takes out what concerns the one agent we may have been started by.
-void leave_agent(std::vector<std::string>& environment);
+void strip_agent_variables(std::vector<std::string>& environment);
 
 /// Takes out what only the daemon itself may know: the token of its API.
-void leave_secrets(std::vector<std::string>& environment);
+void strip_secrets(std::vector<std::string>& environment);
 
 /// Takes out both, and what a service manager, a terminal or a coding agent told the daemon, and names the
 /// terminal that the agents of hosts have.

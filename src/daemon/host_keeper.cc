@@ -59,19 +59,19 @@ broker::Worker worker_of(const host::HostRecord& record) {
           .pid = record.pid};
 }
 
-std::string_view decision_of(broker::PromptReply::Verdict verdict) {
+std::string_view decision_of(broker::PromptAnswer::Decision verdict) {
   switch (verdict) {
-    case broker::PromptReply::Verdict::Allow: return "allow";
-    case broker::PromptReply::Verdict::Deny: return "deny";
-    case broker::PromptReply::Verdict::Timeout: return "timeout";
+    case broker::PromptAnswer::Decision::Allow: return "allow";
+    case broker::PromptAnswer::Decision::Deny: return "deny";
+    case broker::PromptAnswer::Decision::Timeout: return "timeout";
   }
   return "";
 }
 
 }  // namespace
 
-HostKeeper::HostKeeper(const config::Home& home, const config::Project& project, net::EventLoop& loop,
-                       net::Network& network, HostLauncher& launcher)
+LocalHostManager::LocalHostManager(const config::Home& home, const config::Project& project, net::EventLoop& loop,
+                                   net::Network& network, HostLauncher& launcher)
     : home_{home.root},
       root_{project.root},
       records_{project.hosts},
@@ -79,9 +79,9 @@ HostKeeper::HostKeeper(const config::Home& home, const config::Project& project,
       network_{network},
       launcher_{launcher} {}
 
-HostKeeper::~HostKeeper() { *alive_ = false; }
+LocalHostManager::~LocalHostManager() { *alive_ = false; }
 
-void HostKeeper::start(broker::HostOrder order, Started done) {
+void LocalHostManager::start(broker::HostSpec order, Started done) {
   auto command = command_for(order);
   if (!command) return later(std::move(done), Result<std::int32_t>{Failure{std::move(command).error()}});
   ++starting_;
@@ -94,10 +94,10 @@ void HostKeeper::start(broker::HostOrder order, Started done) {
   });
 }
 
-Result<HostCommand> HostKeeper::command_for(const broker::HostOrder& order) const {
-  const auto recorded = host::present_hosts(records_);
+Result<HostCommand> LocalHostManager::command_for(const broker::HostSpec& order) const {
+  const auto recorded = host::running_hosts(records_);
   for (const auto& one : recorded)
-    if (one.name == order.name && host::is_at_home(records_, one))
+    if (one.name == order.name && host::is_reachable(records_, one))
       return fail(format("{} runs already (pid {}); choose another name, or release it first", one.name, one.pid));
   const auto others = static_cast<std::size_t>(std::ranges::count(recorded, true, &host::HostRecord::spawned));
   if (others + starting_ >= kMaxHosts) return fail(format("{} agents run already; release one first", others));
@@ -135,21 +135,22 @@ Result<HostCommand> HostKeeper::command_for(const broker::HostOrder& order) cons
   return command;
 }
 
-Result<host::HostRecord> HostKeeper::find(const std::string& name) const {
-  auto recorded = host::present_hosts(records_);
+Result<host::HostRecord> LocalHostManager::find(const std::string& name) const {
+  auto recorded = host::running_hosts(records_);
   const auto youngest = std::ranges::find(recorded.rbegin(), recorded.rend(), name, &host::HostRecord::name);
   if (youngest == recorded.rend()) return fail(format("no agent called '{}' runs here", name));
   return std::move(*youngest);
 }
 
 /// Two of one name: the request says whose it is.
-Result<host::HostRecord> HostKeeper::find_asker(const std::string& name, std::string_view request) const {
-  for (auto& record : host::present_hosts(records_))
+Result<host::HostRecord> LocalHostManager::find_prompting_host(const std::string& name,
+                                                               std::string_view request) const {
+  for (auto& record : host::running_hosts(records_))
     if (record.name == name && request.starts_with(record.id + "-")) return std::move(record);
   return find(name);
 }
 
-Result<host::HostRecord> HostKeeper::find_spawned(const std::string& name) const {
+Result<host::HostRecord> LocalHostManager::find_spawned(const std::string& name) const {
   auto record = RELAY_TRY(find(name));
   if (!record.spawned)
     return fail(
@@ -157,7 +158,7 @@ Result<host::HostRecord> HostKeeper::find_spawned(const std::string& name) const
   return record;
 }
 
-void HostKeeper::release(const std::string& name, const broker::Release& release, Done done) {
+void LocalHostManager::release(const std::string& name, const broker::Release& release, Done done) {
   auto record = find_spawned(name);
   if (!record) return later(std::move(done), Result<void>{Failure{std::move(record).error()}});
   if (release.own_only && record->name != release.by && record->spawner != release.by)
@@ -170,18 +171,18 @@ void HostKeeper::release(const std::string& name, const broker::Release& release
   call({.agent = record->name,
         .socket = record->socket,
         .body = request.take(),
-        .until = host::Until::End,
-        .patience = kReleasePatience},
+        .until = host::CallUntil::End,
+        .timeout = kReleaseTimeout},
        std::move(done));
 }
 
-void HostKeeper::type(const std::string& name, std::string data, Done done) {
+void LocalHostManager::type(const std::string& name, std::string data, Done done) {
   auto& waiting = typing_[name];
   waiting.push_back({std::move(data), std::move(done)});
   if (waiting.size() == 1) type_next(name);
 }
 
-void HostKeeper::type_next(const std::string& name) {
+void LocalHostManager::type_next(const std::string& name) {
   const auto record = find_spawned(name);
   const Typing& first = typing_[name].front();
   const auto part = next_part(std::string_view{first.data}.substr(first.typed));
@@ -189,11 +190,11 @@ void HostKeeper::type_next(const std::string& name) {
   if (!record) return later(std::move(done), Result<void>{Failure{record.error()}});
   text::JsonWriter request;
   request.field("do", "input").field("data", part);
-  call({.agent = record->name, .socket = record->socket, .body = request.take(), .patience = kTypePatience},
+  call({.agent = record->name, .socket = record->socket, .body = request.take(), .timeout = kTypeTimeout},
        std::move(done));
 }
 
-void HostKeeper::typed(const std::string& name, std::size_t bytes, Result<void> outcome) {
+void LocalHostManager::typed(const std::string& name, std::size_t bytes, Result<void> outcome) {
   const auto waiting = typing_.find(name);
   Typing& first = waiting->second.front();
   if (outcome) first.typed += bytes;
@@ -210,18 +211,18 @@ void HostKeeper::typed(const std::string& name, std::size_t bytes, Result<void> 
   done(std::move(outcome));
 }
 
-void HostKeeper::list(Listed done) {
+void LocalHostManager::list(Listed done) {
   std::vector<broker::Worker> workers;
-  for (const auto& record : host::present_hosts(records_))
+  for (const auto& record : host::running_hosts(records_))
     if (record.spawned) workers.push_back(worker_of(record));
   later(std::move(done), Result<std::vector<broker::Worker>>{std::move(workers)});
 }
 
-void HostKeeper::answer(broker::AnswerPrompt answer, Done done) {
-  const auto record = find_asker(answer.agent, answer.request);
+void LocalHostManager::answer(broker::AnswerPrompt answer, Done done) {
+  const auto record = find_prompting_host(answer.agent, answer.request);
   if (!record) {
     const auto why = format("{} has no terminal of ours to answer at: {}", answer.agent, record.error().message());
-    return later(std::move(done), Result<void>{fail(protocol::Refusal::Unsupported, why)});
+    return later(std::move(done), Result<void>{fail(protocol::NackCode::Unsupported, why)});
   }
   text::JsonWriter request;
   request.field("do", "answer").field("prompt", answer.request).field("decision", decision_of(answer.reply.verdict));
@@ -231,37 +232,37 @@ void HostKeeper::answer(broker::AnswerPrompt answer, Done done) {
     for (const auto& text : answer.reply.answers) request.element(text);
     request.end();
   }
-  call({.agent = record->name, .socket = record->socket, .body = request.take(), .patience = kAnswerPatience},
+  call({.agent = record->name, .socket = record->socket, .body = request.take(), .timeout = kAnswerTimeout},
        std::move(done));
 }
 
-void HostKeeper::show_dialog(const std::string& agent, const std::string& request) {
-  const auto record = find_asker(agent, request);
+void LocalHostManager::show_dialog(const std::string& agent, const std::string& request) {
+  const auto record = find_prompting_host(agent, request);
   if (!record) return;
   text::JsonWriter body;
   body.field("do", "show-dialog").field("prompt", request);
-  call({.agent = record->name, .socket = record->socket, .body = body.take(), .patience = kAnswerPatience},
+  call({.agent = record->name, .socket = record->socket, .body = body.take(), .timeout = kAnswerTimeout},
        [](const Result<void>&) {});
 }
 
-std::vector<protocol::EndedSession> HostKeeper::ended_sessions() { return host::ended_sessions(records_); }
+std::vector<protocol::EndedSession> LocalHostManager::ended_sessions() { return host::ended_sessions(records_); }
 
-void HostKeeper::forget_ended_session(const SessionId& session) {
+void LocalHostManager::forget_ended_session(const SessionId& session) {
   host::remove_ended_session(records_, session.value());
 }
 
-void HostKeeper::call(host::DoorRequest request, Done done) {
+void LocalHostManager::call(host::HostCallRequest request, Done done) {
   const std::uint64_t id = ++last_call_;
   auto answered = [this, id, done = std::move(done)](const Result<json::object>& answer) mutable {
     auto tell = std::move(done);
     const auto ended = calls_.extract(id);  // hangs up when we return
     tell(answer ? Result<void>{} : Failure{answer.error()});
   };
-  calls_.emplace(id, std::make_unique<host::DoorCall>(loop_, network_, std::move(request), std::move(answered)));
+  calls_.emplace(id, std::make_unique<host::HostCall>(loop_, network_, std::move(request), std::move(answered)));
 }
 
 template <typename Callback, typename Value>
-void HostKeeper::later(Callback done, Value value) {
+void LocalHostManager::later(Callback done, Value value) {
   loop_.post([alive = alive_, done = std::move(done), value = std::move(value)]() mutable {
     if (*alive) done(std::move(value));
   });

@@ -26,20 +26,20 @@
 namespace relay::daemon {
 
 inline constexpr std::size_t kMaxHosts = 256;
-inline constexpr Millis kReleasePatience{13'000};  // the broker then waits a little for its session to leave
-inline constexpr Millis kTypePatience{5'000};
-inline constexpr Millis kAnswerPatience{8'000};
-static_assert(kAnswerPatience > host::kMaxAnswerTime);
+inline constexpr Millis kReleaseTimeout{13'000};  // the broker then waits a little for its session to leave
+inline constexpr Millis kTypeTimeout{5'000};
+inline constexpr Millis kAnswerTimeout{8'000};
+static_assert(kAnswerTimeout > host::kMaxAnswerTime);
 
-class HostKeeper final : public Hosts {
+class LocalHostManager final : public HostManager {
  public:
-  HostKeeper(const config::Home& home, const config::Project& project, net::EventLoop& loop, net::Network& network,
-             HostLauncher& launcher);
-  ~HostKeeper() override;
-  HostKeeper(const HostKeeper&) = delete;
-  HostKeeper& operator=(const HostKeeper&) = delete;
+  LocalHostManager(const config::Home& home, const config::Project& project, net::EventLoop& loop,
+                   net::Network& network, HostLauncher& launcher);
+  ~LocalHostManager() override;
+  LocalHostManager(const LocalHostManager&) = delete;
+  LocalHostManager& operator=(const LocalHostManager&) = delete;
 
-  void start(broker::HostOrder order, Started done) override;
+  void start(broker::HostSpec order, Started done) override;
   void release(const std::string& name, const broker::Release& release, Done done) override;
   void type(const std::string& name, std::string data, Done done) override;
   void list(Listed done) override;
@@ -55,12 +55,12 @@ class HostKeeper final : public Hosts {
     std::size_t typed = 0;  // of data
   };
 
-  Result<HostCommand> command_for(const broker::HostOrder& order) const;
+  Result<HostCommand> command_for(const broker::HostSpec& order) const;
   [[nodiscard]] Result<host::HostRecord> find(const std::string& name) const;
-  [[nodiscard]] Result<host::HostRecord> find_asker(const std::string& name, std::string_view request) const;
+  [[nodiscard]] Result<host::HostRecord> find_prompting_host(const std::string& name, std::string_view request) const;
   /// One that runs for others.
   [[nodiscard]] Result<host::HostRecord> find_spawned(const std::string& name) const;
-  void call(host::DoorRequest request, Done done);
+  void call(host::HostCallRequest request, Done done);
   void type_next(const std::string& name);
   void typed(const std::string& name, std::size_t bytes, Result<void> outcome);
   template <typename Callback, typename Value>
@@ -74,7 +74,7 @@ class HostKeeper final : public Hosts {
   HostLauncher& launcher_;
   std::size_t starting_ = 0;
   std::map<std::string, std::deque<Typing>> typing_;  // by name; the first of each is under way
-  std::map<std::uint64_t, std::unique_ptr<host::DoorCall>> calls_;
+  std::map<std::uint64_t, std::unique_ptr<host::HostCall>> calls_;
   std::uint64_t last_call_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

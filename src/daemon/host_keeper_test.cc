@@ -98,7 +98,7 @@ struct HostKeeperTest : ::testing::Test {
   FakeLauncher launcher;
   config::Home home;
   config::Project project;
-  std::unique_ptr<HostKeeper> keeper;
+  std::unique_ptr<LocalHostManager> keeper;
   std::optional<Result<void>> done;
   std::optional<Result<std::int32_t>> started;
 
@@ -108,7 +108,7 @@ struct HostKeeperTest : ::testing::Test {
     project.hosts = place.file("hosts");
     fs::create_directories(project.root + "/inside");
     fs::create_directory(project.hosts);
-    keeper = std::make_unique<HostKeeper>(home, project, loop, network, launcher);
+    keeper = std::make_unique<LocalHostManager>(home, project, loop, network, launcher);
   }
 
   host::HostRecord record_of(const std::string& name) {
@@ -126,24 +126,24 @@ struct HostKeeperTest : ::testing::Test {
     return std::make_unique<FakeHost>(network, project.hosts, record_of(name));
   }
 
-  void start(broker::HostOrder order) {
+  void start(broker::HostSpec order) {
     started.reset();
     keeper->start(std::move(order), [this](Result<std::int32_t> pid) { started = std::move(pid); });
     EXPECT_FALSE(started) << "called back from inside the call";
   }
-  std::string refusal_of(broker::HostOrder order) {
+  std::string refusal_of(broker::HostSpec order) {
     start(std::move(order));
     EXPECT_TRUE(run_until(loop, [&] { return started.has_value(); }));
     return *started ? "" : started->error().message();
   }
-  static broker::HostOrder order(const std::string& name) {
-    broker::HostOrder wanted;
+  static broker::HostSpec order(const std::string& name) {
+    broker::HostSpec wanted;
     wanted.name = name;
     wanted.words = {"claude"};
     return wanted;
   }
 
-  Hosts::Done remember() {
+  HostManager::Done remember() {
     done.reset();
     return [this](Result<void> outcome) { done = std::move(outcome); };
   }
@@ -315,7 +315,7 @@ TEST_F(HostKeeperTest, WhatAnAgentAsksIsAnsweredAtItsDoorWhoeverStartedIt) {
   auto record = record_of("Bob");
   record.spawned = false;
   FakeHost bob{network, project.hosts, record};
-  keeper->answer({{}, "Bob", "r1", {broker::PromptReply::Verdict::Timeout, "too late", {"a", "b"}}, "policy"},
+  keeper->answer({{}, "Bob", "r1", {broker::PromptAnswer::Decision::Timeout, "too late", {"a", "b"}}, "policy"},
                  remember());
   EXPECT_TRUE(outcome());
   EXPECT_EQ(
@@ -330,12 +330,12 @@ TEST_F(HostKeeperTest, WhyAnAnswerWasNotTakenHasACode) {
   keeper->answer({{}, "Bob", "r1", {}, "human"}, remember());
   const auto stale = outcome();
   ASSERT_FALSE(stale);
-  EXPECT_EQ(protocol::refusal_in(stale.error()), protocol::Refusal::Stale);
+  EXPECT_EQ(protocol::nack_code_of(stale.error()), protocol::NackCode::Stale);
   EXPECT_EQ(stale.error().message(), "that prompt is not open any more");
   keeper->answer({{}, "Carol", "r1", {}, "human"}, remember());
   const auto nobody = outcome();
   ASSERT_FALSE(nobody);
-  EXPECT_EQ(protocol::refusal_in(nobody.error()), protocol::Refusal::Unsupported);
+  EXPECT_EQ(protocol::nack_code_of(nobody.error()), protocol::NackCode::Unsupported);
 }
 
 TEST_F(HostKeeperTest, KeysAreTypedInTheirOrder) {

@@ -29,14 +29,14 @@ struct Birth {
   char* const* environment;
   const char* directory;
   int ready, log, nothing;
-  Upbringing upbringing;
+  ProcessDefaults upbringing;
 };
 
 void say(int fd, std::string_view words) {
   [[maybe_unused]] const ssize_t ignored = ::write(fd, words.data(), words.size());
 }
 
-[[noreturn]] void become_host(const Birth& birth) {
+[[noreturn]] void exec_host(const Birth& birth) {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -60,22 +60,22 @@ void say(int fd, std::string_view words) {
 }
 
 /// In the process between the daemon and the host: tells the host's pid and is gone.
-[[noreturn]] void beget(const Birth& birth, int born) {
+[[noreturn]] void run_intermediate(const Birth& birth, int born) {
   ::setsid();
   const pid_t host = ::fork();
-  if (host == 0) become_host(birth);
+  if (host == 0) exec_host(birth);
   say(born, {reinterpret_cast<const char*>(&host), sizeof host});
   ::_exit(0);
 }
 
-Result<UniqueFd> give_birth(const Birth& birth) {
+Result<UniqueFd> double_fork(const Birth& birth) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno("cannot make a pipe");
   const UniqueFd hearing{ends[0]};
   UniqueFd speaking{ends[1]};
   const pid_t between = ::fork();
   if (between < 0) return fail_errno("cannot start a process");
-  if (between == 0) beget(birth, speaking.get());
+  if (between == 0) run_intermediate(birth, speaking.get());
   speaking.reset();
   pid_t host = -1;
   ssize_t count = -1;
@@ -87,8 +87,8 @@ Result<UniqueFd> give_birth(const Birth& birth) {
 
 }  // namespace
 
-Upbringing Upbringing::now() {
-  Upbringing upbringing;
+ProcessDefaults ProcessDefaults::now() {
+  ProcessDefaults upbringing;
   upbringing.umask = ::umask(0);
   ::umask(upbringing.umask);
   if (::getrlimit(RLIMIT_NOFILE, &upbringing.open_files) != 0) upbringing.open_files = {};
@@ -96,7 +96,7 @@ Upbringing Upbringing::now() {
 }
 
 /// A process just started: what it will say, and a descriptor that names it and no other, however pids are used again.
-struct ProcessLauncher::Newborn {
+struct ProcessLauncher::SpawnedHost {
   UniqueFd hearing;
   UniqueFd host;  // none when it is gone already; its pipe then says so
 };
@@ -104,13 +104,13 @@ struct ProcessLauncher::Newborn {
 /// One host on its way: what it says, and until when it may be silent.
 class ProcessLauncher::Launch {
  public:
-  Launch(ProcessLauncher& owner, std::uint64_t id, Newborn newborn, Started told)
+  Launch(ProcessLauncher& owner, std::uint64_t id, SpawnedHost newborn, Started told)
       : done{std::move(told)},
         owner_{owner},
         id_{id},
         newborn_{std::move(newborn)},
         watch_{owner.loop_, newborn_.hearing.get(), [this] { hear(); }},
-        timer_{owner.loop_.after(owner.options_.patience, [this] { give_up(); })} {}
+        timer_{owner.loop_.after(owner.options_.timeout, [this] { give_up(); })} {}
 
   Started done;
 
@@ -135,8 +135,8 @@ class ProcessLauncher::Launch {
     if (line.starts_with(host::kErrorWord)) return fail(line.substr(host::kErrorWord.size()));
     std::int32_t pid = 0;
     const char* const end = line.data() + line.size();
-    if (line.starts_with(host::kReadyWord) &&
-        std::from_chars(line.data() + host::kReadyWord.size(), end, pid).ptr == end && pid > 0)
+    if (line.starts_with(host::kReadyPrefix) &&
+        std::from_chars(line.data() + host::kReadyPrefix.size(), end, pid).ptr == end && pid > 0)
       return pid;
     stop_host();
     return fail(format("its host said something else than that it is ready; see {}", owner_.options_.log));
@@ -144,7 +144,7 @@ class ProcessLauncher::Launch {
 
   void give_up() {
     stop_host();
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(owner_.options_.patience).count();
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(owner_.options_.timeout).count();
     owner_.finish(id_, fail(format("its host was not ready after {} s and was told to end; see {}", seconds,
                                    owner_.options_.log)));
   }
@@ -155,7 +155,7 @@ class ProcessLauncher::Launch {
 
   ProcessLauncher& owner_;
   std::uint64_t id_;
-  Newborn newborn_;
+  SpawnedHost newborn_;
   std::string words_;
   net::ReadableWatch watch_;  // after the descriptor it watches
   std::unique_ptr<net::Timer> timer_;
@@ -165,7 +165,7 @@ ProcessLauncher::ProcessLauncher(net::AsioLoop& loop, Options options) : loop_{l
 ProcessLauncher::~ProcessLauncher() { *alive_ = false; }
 
 void ProcessLauncher::start(HostCommand command, Started done) {
-  auto newborn = bear(command);
+  auto newborn = spawn_host(command);
   if (!newborn) {
     loop_.post([alive = alive_, done = std::move(done), why = std::move(newborn).error()]() mutable {
       if (*alive) done(Failure{std::move(why)});
@@ -181,7 +181,7 @@ void ProcessLauncher::abandon() {
   launches_.clear();
 }
 
-Result<ProcessLauncher::Newborn> ProcessLauncher::bear(HostCommand& command) const {
+Result<ProcessLauncher::SpawnedHost> ProcessLauncher::spawn_host(HostCommand& command) const {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return fail_errno("cannot make a pipe");
   UniqueFd hearing{ends[0]};
@@ -202,8 +202,8 @@ Result<ProcessLauncher::Newborn> ProcessLauncher::bear(HostCommand& command) con
                     .log = log.get(),
                     .nothing = nothing.get(),
                     .upbringing = options_.upbringing};
-  auto host = RELAY_TRY(give_birth(birth));
-  return Newborn{std::move(hearing), std::move(host)};
+  auto host = RELAY_TRY(double_fork(birth));
+  return SpawnedHost{std::move(hearing), std::move(host)};
 }
 
 void ProcessLauncher::finish(std::uint64_t id, Result<std::int32_t> pid) {

@@ -27,7 +27,7 @@ class AsioLoop;
 
 namespace relay::daemon {
 
-inline constexpr Millis kHostPatience{30'000};
+inline constexpr Millis kHostTimeout{30'000};
 
 struct HostCommand {
   std::vector<std::string> arguments;    // what follows the program's name
@@ -46,19 +46,19 @@ class HostLauncher {
 };
 
 /// What the daemon was started with and changed for itself alone; its hosts get it back.
-struct Upbringing {
+struct ProcessDefaults {
   mode_t umask = 0;
   rlimit open_files{};
-  static Upbringing now();
+  static ProcessDefaults now();
 };
 
 class ProcessLauncher final : public HostLauncher {
  public:
   struct Options {
     std::string log;  // where stray words go
-    Upbringing upbringing = {};
+    ProcessDefaults upbringing = {};
     std::string program = "/proc/self/exe";
-    Millis patience = kHostPatience;
+    Millis timeout = kHostTimeout;
   };
   ProcessLauncher(net::AsioLoop& loop, Options options);
   ~ProcessLauncher() override;
@@ -69,9 +69,9 @@ class ProcessLauncher final : public HostLauncher {
 
  private:
   class Launch;
-  struct Newborn;
+  struct SpawnedHost;
 
-  Result<Newborn> bear(HostCommand& command) const;
+  Result<SpawnedHost> spawn_host(HostCommand& command) const;
   void finish(std::uint64_t id, Result<std::int32_t> pid);
 
   net::AsioLoop& loop_;

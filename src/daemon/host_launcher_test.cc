@@ -86,7 +86,7 @@ TEST_F(HostLauncherTest, HostsAreNobodysChildrenInSessionsOfTheirOwn) {
 }
 
 TEST_F(HostLauncherTest, TheirFilesAreNotAsPrivateAsTheDaemons) {
-  Upbringing upbringing = Upbringing::now();
+  ProcessDefaults upbringing = ProcessDefaults::now();
   upbringing.umask = 022;
   const mode_t ours = ::umask(077);
   const auto pid = start("umask > mask; echo \"ready $$\" >&3", {.log = {}, .upbringing = upbringing});
@@ -130,7 +130,7 @@ TEST_F(HostLauncherTest, EndsAHostThatStaysSilent) {
     const auto pid = start(
         "trap 'echo asked > ended; exit' TERM; echo $$ > pid;"
         "while :; do sleep 0.01; done",
-        {.log = {}, .patience = patience});
+        {.log = {}, .timeout = patience});
     ASSERT_FALSE(pid);
     EXPECT_NE(pid.error().message().find("not ready"), std::string::npos);
   }

@@ -16,16 +16,16 @@
 
 namespace relay::daemon {
 
-class Hosts {
+class HostManager {
  public:
   using Started = std::move_only_function<void(Result<std::int32_t> pid)>;
   using Done = std::move_only_function<void(Result<void>)>;
   using Listed = std::move_only_function<void(Result<std::vector<broker::Worker>>)>;
 
-  virtual ~Hosts() = default;
+  virtual ~HostManager() = default;
 
   /// Runs it; done when the agent is there, or when it is known that it is not.
-  virtual void start(broker::HostOrder order, Started done) = 0;
+  virtual void start(broker::HostSpec order, Started done) = 0;
   /// Ends it; done when it is gone.
   virtual void release(const std::string& name, const broker::Release& release, Done done) = 0;
   /// Types into its terminal, in the order of the calls.

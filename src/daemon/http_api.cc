@@ -15,7 +15,7 @@ namespace {
 
 api::ServerOptions options_for(const DaemonOptions& options) {
   api::ServerOptions made;
-  made.guard = {.address = api::settled_address(options.settings.http_address()),
+  made.guard = {.address = api::normalize_address(options.settings.http_address()),
                 .port = static_cast<std::uint16_t>(options.settings.dashboard_port()),
                 .token = options.api_token,
                 .owner = ::geteuid(),

@@ -14,20 +14,20 @@ constexpr std::size_t kMaxTextBytes = 4096;  // of what is asked
 
 /// An environment holds no zero bytes.
 std::string fact(std::string_view text) {
-  std::string kept{text::cut_at_letter(text, kMaxTextBytes)};
+  std::string kept{text::truncate_utf8(text, kMaxTextBytes)};
   std::erase(kept, '\0');
   return kept;
 }
 
 }  // namespace
 
-class Notifier::Run final : private pty::LineHelperListener {
+class Notifier::Run final : private pty::LineProcessListener {
  public:
   Run(Notifier& owner, std::list<std::unique_ptr<Run>>::iterator place) : owner_{owner}, place_{place} {}
 
   Result<void> start(const pty::Command& command) {
-    helper_ = RELAY_TRY(pty::LineHelper::start(owner_.loop_, command, *this));
-    timer_ = owner_.loop_.after(kPatience, [this] { on_ended("it took too long"); });
+    helper_ = RELAY_TRY(pty::LineProcess::start(owner_.loop_, command, *this));
+    timer_ = owner_.loop_.after(kTimeout, [this] { on_ended("it took too long"); });
     return {};
   }
 
@@ -42,7 +42,7 @@ class Notifier::Run final : private pty::LineHelperListener {
 
   Notifier& owner_;
   std::list<std::unique_ptr<Run>>::iterator place_;
-  std::unique_ptr<pty::LineHelper> helper_;
+  std::unique_ptr<pty::LineProcess> helper_;
   std::unique_ptr<net::Timer> timer_;
 };
 
@@ -56,10 +56,10 @@ void Notifier::use_settings(const config::Settings& settings) {
   desktop_ = settings.notify_desktop();
 }
 
-void Notifier::tell(const broker::PersonWanted& wanted, const std::string& project) {
+void Notifier::tell(const broker::NotifyUser& wanted, const std::string& project) {
   if ((command_.empty() && !desktop_) || !rate_.take(loop_.now().steady)) return;
   pty::Command command{.argv = command_, .environment = pty::inherited_environment(), .directory = project};
-  leave_secrets(command.environment);
+  strip_secrets(command.environment);
   if (desktop_) {
     // The words of the agent stay out of it: they would be among the arguments.
     const auto what = wanted.kind == "question" ? std::string{"asks a question"}

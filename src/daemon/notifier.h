@@ -23,7 +23,7 @@ namespace relay::daemon {
 class Notifier {
  public:
   static constexpr std::size_t kMaxRunning = 4;
-  static constexpr Millis kPatience{10'000};
+  static constexpr Millis kTimeout{10'000};
 
   explicit Notifier(net::AsioLoop& loop);
   ~Notifier();
@@ -32,7 +32,7 @@ class Notifier {
 
   void use_settings(const config::Settings& settings);
   /// `project`: the root of its workspace.
-  void tell(const broker::PersonWanted& wanted, const std::string& project);
+  void tell(const broker::NotifyUser& wanted, const std::string& project);
 
  private:
   class Run;

@@ -16,7 +16,7 @@ struct NotifierTest : ::testing::Test {
   net::testing::TemporaryDirectory place;
   net::AsioLoop loop;
   Notifier notifier{loop};
-  const broker::PersonWanted wanted{
+  const broker::NotifyUser wanted{
       .agent = "Bob", .request = "r1", .kind = "permission", .text = "make \"it\"; $HOME", .risk = "high"};
 
   /// A program of that name that is run from the place's directory.

@@ -20,27 +20,29 @@
 
 namespace relay::daemon {
 
-OpenWorkspace::OpenWorkspace(const Surroundings& around, config::Project project, const config::Settings& settings)
+WorkspaceServer::WorkspaceServer(const WorkspaceContext& around, config::Project project,
+                                 const config::Settings& settings)
     : around_{around},
       project_{std::move(project)},
       opened_with_{settings},
       roster_files_{project_.directory},
       hosts_{around.home, project_, around.loop, around.network, around.launcher} {}
 
-OpenWorkspace::~OpenWorkspace() {
+WorkspaceServer::~WorkspaceServer() {
   *alive_ = false;
   if (announced_) withdraw_project(project_, socket_);
 }
 
-Result<std::unique_ptr<OpenWorkspace>> OpenWorkspace::open(const Surroundings& around, const config::Settings& settings,
-                                                           const std::string& root) {
+Result<std::unique_ptr<WorkspaceServer>> WorkspaceServer::open(const WorkspaceContext& around,
+                                                               const config::Settings& settings,
+                                                               const std::string& root) {
   struct stat status{};
   if (!root.starts_with('/') || ::stat(root.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
     return fail(Errc::NoSuchRoot, format("cannot open the workspace {}: there is no such directory", root));
   }
   const WallMs now = around.loop.now().wall;
   auto project = config::usable_project(root, around.home, settings, config::process_environment());
-  auto self = std::unique_ptr<OpenWorkspace>{new OpenWorkspace{around, std::move(project), settings}};
+  auto self = std::unique_ptr<WorkspaceServer>{new WorkspaceServer{around, std::move(project), settings}};
   self->socket_ = RELAY_TRY(prepare_project(self->project_, now));
 
   auto opened = RELAY_TRY(open_store(settings, self->project_, now));
@@ -93,13 +95,13 @@ Result<std::unique_ptr<OpenWorkspace>> OpenWorkspace::open(const Surroundings& a
   return self;
 }
 
-Result<void> OpenWorkspace::listen_at(const std::string& path) {
+Result<void> WorkspaceServer::listen_at(const std::string& path) {
   listeners_.push_back(RELAY_TRY(around_.network.listen(
       path, [this](std::unique_ptr<net::Stream> stream) { workspace_->accept(std::move(stream)); })));
   return {};
 }
 
-Result<void> OpenWorkspace::listen_also(const std::string& path) {
+Result<void> WorkspaceServer::add_listener(const std::string& path) {
   if (path.empty()) return {};
   const bool listening =
       std::any_of(listeners_.begin(), listeners_.end(), [&](const auto& listener) { return listener->path() == path; });
@@ -107,7 +109,7 @@ Result<void> OpenWorkspace::listen_also(const std::string& path) {
   return listen_at(path);
 }
 
-Result<void> OpenWorkspace::restore_sockets() {
+Result<void> WorkspaceServer::restore_sockets() {
   if (std::ranges::all_of(listeners_, &net::Listener::is_reachable)) return {};
   std::error_code ignored;
   if (!std::filesystem::is_directory(project_.directory, ignored))
@@ -129,7 +131,7 @@ Result<void> OpenWorkspace::restore_sockets() {
   return restored;
 }
 
-std::vector<std::string> OpenWorkspace::further_sockets() const {
+std::vector<std::string> WorkspaceServer::further_sockets() const {
   std::vector<std::string> paths;
   for (const auto& listener : listeners_) {
     if (listener->path() != socket_) paths.push_back(listener->path());
@@ -137,11 +139,11 @@ std::vector<std::string> OpenWorkspace::further_sockets() const {
   return paths;
 }
 
-void OpenWorkspace::use_settings(const config::Settings& settings) {
+void WorkspaceServer::use_settings(const config::Settings& settings) {
   workspace_->use_retention(retention_of(settings));
 }
 
-void OpenWorkspace::shut_down(net::Task done, std::string_view reason) {
+void WorkspaceServer::shut_down(net::Task done, std::string_view reason) {
   closing_ = true;
   listeners_.clear();
   log::info("workspace closing", {{"root", project_.root}});

@@ -25,7 +25,7 @@
 namespace relay::daemon {
 
 /// What all workspaces of a daemon share. Everything outlives them.
-struct Surroundings {
+struct WorkspaceContext {
   const config::Home& home;
   const std::string& version;
   net::EventLoop& loop;
@@ -36,16 +36,16 @@ struct Surroundings {
   SteadyTime started{};  // of the daemon
 };
 
-class OpenWorkspace {
+class WorkspaceServer {
  public:
-  static Result<std::unique_ptr<OpenWorkspace>> open(const Surroundings& around, const config::Settings& settings,
-                                                     const std::string& root);
-  ~OpenWorkspace();
-  OpenWorkspace(const OpenWorkspace&) = delete;
-  OpenWorkspace& operator=(const OpenWorkspace&) = delete;
+  static Result<std::unique_ptr<WorkspaceServer>> open(const WorkspaceContext& around, const config::Settings& settings,
+                                                       const std::string& root);
+  ~WorkspaceServer();
+  WorkspaceServer(const WorkspaceServer&) = delete;
+  WorkspaceServer& operator=(const WorkspaceServer&) = delete;
 
   /// Listens at a further path; nothing when it does already.
-  Result<void> listen_also(const std::string& path);
+  Result<void> add_listener(const std::string& path);
 
   /// Listens again where a socket was removed or replaced. An error when the workspace's own directory is gone.
   Result<void> restore_sockets();
@@ -57,7 +57,7 @@ class OpenWorkspace {
   /// What can change while it runs: retention. Limits hold from the next opening on.
   void use_settings(const config::Settings& settings);
   void use_rules(const Rules& rules) { workspace_->use_rules(rules); }
-  void tell_person(PersonSink sink) { workspace_->tell_person(std::move(sink)); }
+  void set_attention_sink(AttentionSink sink) { workspace_->set_attention_sink(std::move(sink)); }
 
   [[nodiscard]] const config::Project& project() const { return project_; }
   [[nodiscard]] const config::Settings& opened_with() const { return opened_with_; }
@@ -68,11 +68,11 @@ class OpenWorkspace {
   [[nodiscard]] std::vector<broker::RosterEntry> roster() const { return workspace_->roster(); }
 
  private:
-  OpenWorkspace(const Surroundings& around, config::Project project, const config::Settings& settings);
+  WorkspaceServer(const WorkspaceContext& around, config::Project project, const config::Settings& settings);
 
   Result<void> listen_at(const std::string& path);
 
-  Surroundings around_;
+  WorkspaceContext around_;
   config::Project project_;
   config::Settings opened_with_;
   std::string socket_;
@@ -82,7 +82,7 @@ class OpenWorkspace {
   bool closing_ = false;
   RosterFiles roster_files_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // read and written on the loop thread only
-  HostKeeper hosts_;
+  LocalHostManager hosts_;
   std::unique_ptr<EventProjection> projection_;
   std::unique_ptr<DirectoryLock> store_lock_;  // until the workspace has closed its store
   std::unique_ptr<Workspace> workspace_;

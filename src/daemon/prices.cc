@@ -31,7 +31,7 @@ records::PriceOf price_by(const std::string& path) {
                  .cache_read = sum.cache_read,
                  .cache_write = sum.cache_write,
                  .reasoning = sum.reasoning,
-                 .told_cost_usd = sum.cost});
+                 .reported_cost_usd = sum.cost});
     return costs.report().total.estimated_cost_usd;
   };
 }

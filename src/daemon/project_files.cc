@@ -32,7 +32,7 @@ std::optional<mode_t> kind_of(const std::string& path) {
 bool somebody_listens(const std::string& path) {
   const auto answer = net::connect_now(path);
   return answer.has_value() ||
-         !(is(answer.error(), net::Errc::NoOneListens) || is(answer.error(), net::Errc::ForeignListener));
+         !(is(answer.error(), net::Errc::ConnectionRefused) || is(answer.error(), net::Errc::ForeignListener));
 }
 
 /// Points the link at `target`; replaces a link or a socket no daemon of this user listens behind, nothing else: two
@@ -96,7 +96,7 @@ void remove_link(const Result<std::unique_ptr<DiskDirectory>>& directory, const 
 
 Result<std::string> prepare_project(const config::Project& project, WallMs now) {
   RELAY_TRY(config::make_private_directory(project.directory));
-  if (kind_of(project.socket.usual) == S_IFLNK) ::unlink(project.socket.usual.c_str());
+  if (kind_of(project.socket.primary) == S_IFLNK) ::unlink(project.socket.primary.c_str());
   const std::string marker = project.directory + "/.project";
   if (!kind_of(marker)) {
     text::JsonWriter json;
@@ -108,7 +108,7 @@ Result<std::string> prepare_project(const config::Project& project, WallMs now) 
 
 void announce_project(const config::Home& home, const config::Project& project, const std::string& socket) {
   note(replace_private_file(project.pid_file, format("{}\n", ::getpid())));
-  if (socket != project.socket.usual) note(link_at_usual_place(project, socket));
+  if (socket != project.socket.primary) note(link_at_usual_place(project, socket));
   note(link_in_root(project, socket));
   for (const std::string& base : home.published) {
     const auto directory = DiskDirectory::open(base);
@@ -120,7 +120,7 @@ void announce_project(const config::Home& home, const config::Project& project, 
 
 void withdraw_project(const config::Project& project, const std::string& socket) {
   ::unlink(project.pid_file.c_str());
-  if (socket != project.socket.usual) remove_link(DiskDirectory::open(project.directory), socket);
+  if (socket != project.socket.primary) remove_link(DiskDirectory::open(project.directory), socket);
   remove_link(DiskDirectory::find_inside(project.root, {std::string{kLinkDirectory}}), socket);
 }
 

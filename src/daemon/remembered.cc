@@ -7,10 +7,10 @@
 
 namespace relay::daemon {
 
-Result<std::vector<RememberedWorkspace>> read_remembered(const std::string& path) {
+Result<std::vector<SavedWorkspace>> read_remembered(const std::string& path) {
   bool exists = false;
   const std::string text = RELAY_TRY(read_small_file(path, exists));
-  std::vector<RememberedWorkspace> workspaces;
+  std::vector<SavedWorkspace> workspaces;
   if (!exists) return workspaces;
   const auto object = parse_json_object(text);
   const json::array* list = object ? array_member(*object, "workspaces") : nullptr;
@@ -19,7 +19,7 @@ Result<std::vector<RememberedWorkspace>> read_remembered(const std::string& path
   }
   for (const json::value& item : *list) {
     if (!item.is_object() || workspaces.size() == kMaxRemembered) continue;
-    RememberedWorkspace workspace;
+    SavedWorkspace workspace;
     workspace.root = string_member(item.get_object(), "root").value_or("");
     if (const json::array* sockets = array_member(item.get_object(), "sockets")) {
       for (const json::value& socket : *sockets) {
@@ -31,7 +31,7 @@ Result<std::vector<RememberedWorkspace>> read_remembered(const std::string& path
   return workspaces;
 }
 
-Result<void> write_remembered(const std::string& path, const std::vector<RememberedWorkspace>& workspaces) {
+Result<void> write_remembered(const std::string& path, const std::vector<SavedWorkspace>& workspaces) {
   text::JsonWriter json;
   json.begin_array("workspaces");
   for (const auto& workspace : workspaces) {

@@ -10,14 +10,14 @@ namespace relay::daemon {
 
 inline constexpr std::size_t kMaxRemembered = 1'000;
 
-struct RememberedWorkspace {
+struct SavedWorkspace {
   std::string root;
   std::vector<std::string> sockets;  // further places to listen
-  friend bool operator==(const RememberedWorkspace&, const RememberedWorkspace&) = default;
+  friend bool operator==(const SavedWorkspace&, const SavedWorkspace&) = default;
 };
 
 /// workspaces.json. A missing file is an empty list; one that is not ours is an error and left alone.
-Result<std::vector<RememberedWorkspace>> read_remembered(const std::string& path);
-Result<void> write_remembered(const std::string& path, const std::vector<RememberedWorkspace>& workspaces);
+Result<std::vector<SavedWorkspace>> read_remembered(const std::string& path);
+Result<void> write_remembered(const std::string& path, const std::vector<SavedWorkspace>& workspaces);
 
 }  // namespace relay::daemon

@@ -34,8 +34,8 @@ std::string agents_json(const std::vector<broker::RosterEntry>& roster) {
         .optional("task", agent.task)
         .optional("workingDirectory", agent.working_directory)
         .optional("team", agent.team)
-        .field("firstSeen", text::iso_time(agent.first_seen))
-        .field("lastSeen", text::iso_time(agent.last_seen))
+        .field("firstSeen", text::format_iso_time(agent.first_seen))
+        .field("lastSeen", text::format_iso_time(agent.last_seen))
         .field("messagesSent", entry.sent)
         .field("messagesReceived", entry.received)
         .end();

@@ -6,10 +6,10 @@
 
 namespace relay::daemon {
 
-RulesFile::RulesFile(net::AsioLoop& loop, const config::Home& home, Sink sink)
+PolicyFileWatcher::PolicyFileWatcher(net::AsioLoop& loop, const config::Home& home, Sink sink)
     : loop_{loop}, home_{home}, sink_{std::move(sink)} {
   auto watch = net::FileWatch::begin(
-      loop, home.config_file, [this](net::FileChange) { timer_ = loop_.after(kSettle, [this] { (void)read(); }); });
+      loop, home.config_file, [this](net::FileWatchEvent) { timer_ = loop_.after(kSettle, [this] { (void)read(); }); });
   if (watch)
     watch_ = *std::move(watch);
   else
@@ -17,7 +17,7 @@ RulesFile::RulesFile(net::AsioLoop& loop, const config::Home& home, Sink sink)
   (void)read();
 }
 
-Result<void> RulesFile::read() {
+Result<void> PolicyFileWatcher::read() {
   timer_ = nullptr;
   auto rules = load();
   if (!rules)
@@ -32,7 +32,7 @@ Result<void> RulesFile::read() {
   return outcome;
 }
 
-Result<Rules> RulesFile::load() const {
+Result<Rules> PolicyFileWatcher::load() const {
   const auto text = RELAY_TRY(config::read_config(home_.config_file));
   auto policy = RELAY_TRY(permissions::parse_policy(text, home_.config_file));
   config::Settings settings;
@@ -41,8 +41,8 @@ Result<Rules> RulesFile::load() const {
                std::make_shared<const broker::SpawnPolicy>(spawn_policy(settings))};
 }
 
-broker::SpawnPolicy RulesFile::spawn_policy(const config::Settings& settings) const {
-  broker::SpawnPolicy policy{.by_agents = broker::spawn_by_agents_named(settings.text(config::Setting::SpawnByAgents))};
+broker::SpawnPolicy PolicyFileWatcher::spawn_policy(const config::Settings& settings) const {
+  broker::SpawnPolicy policy{.by_agents = broker::parse_spawn_by_agents(settings.text(config::Setting::SpawnByAgents))};
   if (policy.by_agents == broker::SpawnByAgents::Off) return policy;
   const auto programs = profiles::programs_with_profile(profiles::read_own_profiles(home_.root + "/profiles"));
   policy.programs = {programs.begin(), programs.end()};

@@ -19,13 +19,13 @@
 
 namespace relay::daemon {
 
-class RulesFile {
+class PolicyFileWatcher {
  public:
   static constexpr Millis kSettle{200};
   using Sink = std::function<void(Rules)>;
 
   /// Reads at once.
-  RulesFile(net::AsioLoop& loop, const config::Home& home, Sink sink);
+  PolicyFileWatcher(net::AsioLoop& loop, const config::Home& home, Sink sink);
 
   /// The error says why no rule is in force now.
   Result<void> read();

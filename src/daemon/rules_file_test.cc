@@ -25,7 +25,7 @@ struct RulesFileTest : ::testing::Test {
     home.config_file = place.file("config.toml");
   }
   void write(const std::string& text) const { std::ofstream{home.config_file} << text; }
-  RulesFile follow() {
+  PolicyFileWatcher follow() {
     return {loop, home, [this](const Rules& newest) {
               policy = newest.permissions;
               spawn = *newest.spawn;

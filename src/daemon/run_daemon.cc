@@ -46,7 +46,7 @@ Result<void> open_log(const DaemonOptions& options, const config::Settings& sett
   return {};
 }
 
-void tell_parent(int fd, std::string_view line) {
+void notify_parent(int fd, std::string_view line) {
   if (fd < 0) return;
   [[maybe_unused]] const ssize_t ignored = ::write(fd, line.data(), line.size());  // nobody may be waiting any more
   ::close(fd);
@@ -55,7 +55,7 @@ void tell_parent(int fd, std::string_view line) {
 /// What besides the supervisor follows config.toml.
 struct Followers {
   std::optional<Notifier> notifier;
-  std::optional<RulesFile> rules;
+  std::optional<PolicyFileWatcher> rules;
 };
 
 /// An error leaves the old settings in force, and no permission rule.
@@ -101,7 +101,7 @@ std::unique_ptr<observer::Observer> start_observer(const DaemonOptions& options)
 }
 
 /// From the locked home to the drained end.
-Result<int> run_locked(const DaemonOptions& options, const Upbringing& upbringing, int& ready_fd) {
+Result<int> run_locked(const DaemonOptions& options, const ProcessDefaults& upbringing, int& ready_fd) {
   RELAY_TRY(open_log(options, options.settings));
   raise_descriptor_limit();
   RELAY_TRY(replace_private_file(options.home.daemon_pid, format("{}\n", ::getpid())));
@@ -134,7 +134,7 @@ Result<int> run_locked(const DaemonOptions& options, const Upbringing& upbringin
   });
 
   followers.notifier.emplace(loop).use_settings(options.settings);
-  supervisor.tell_person([&](const broker::PersonWanted& wanted, const std::string& root) {
+  supervisor.notify_user([&](const broker::NotifyUser& wanted, const std::string& root) {
     if (followers.notifier) followers.notifier->tell(wanted, root);
   });
   followers.rules.emplace(loop, options.home, [&](Rules rules) { supervisor.use_rules(std::move(rules)); });
@@ -146,18 +146,18 @@ Result<int> run_locked(const DaemonOptions& options, const Upbringing& upbringin
   home_watch.emplace(loop, std::vector{config::socket_to_connect(options.home.daemon_socket), options.home.daemon_lock},
                      [&supervisor] { supervisor.begin_shutdown(); });
   http = HttpApi::start(options);
-  supervisor.tell_http(http->url(), http->error());
+  supervisor.report_http(http->url(), http->error());
   observer = start_observer(options);
   log::info("listening",
             {{"version", options.version}, {"pid", format("{}", ::getpid())}, {"home", options.home.root}});
   notify_ready();
-  tell_parent(std::exchange(ready_fd, -1), "ready\n");
+  notify_parent(std::exchange(ready_fd, -1), "ready\n");
   loop.run();
   log::info("ended");
   return 0;
 }
 
-Result<int> run_in_home(const DaemonOptions& options, const Upbringing& upbringing, int& ready_fd) {
+Result<int> run_in_home(const DaemonOptions& options, const ProcessDefaults& upbringing, int& ready_fd) {
   RELAY_TRY(config::make_private_directory(options.home.root));
   const auto lock = RELAY_TRY(InstanceLock::acquire(options.home.daemon_lock, options.home.daemon_pid));
   auto ended = run_locked(options, upbringing, ready_fd);
@@ -170,15 +170,15 @@ Result<int> run_in_home(const DaemonOptions& options, const Upbringing& upbringi
 }  // namespace
 
 Result<int> run_daemon(const DaemonOptions& options) {
-  const auto upbringing = Upbringing::now();
-  net::ignore_broken_pipes();
+  const auto upbringing = ProcessDefaults::now();
+  net::ignore_sigpipe();
   ::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes is a full disk, not the end
   ::umask(kOwnerOnly);
   int ready_fd = options.ready_fd;
   auto ended = run_in_home(options, upbringing, ready_fd);
   if (!ended) {
     const auto word = is(ended.error(), Errc::AlreadyRunning) ? host::kRunningWord : host::kErrorWord;
-    tell_parent(ready_fd, format("{}{}\n", word, ended.error().message()));
+    notify_parent(ready_fd, format("{}{}\n", word, ended.error().message()));
   }
   return ended;
 }

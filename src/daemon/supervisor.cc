@@ -20,9 +20,9 @@ namespace {
 
 /// Why a workspace was not opened or closed, as a code of the wire.
 std::string_view code_of(const Error& error) {
-  if (const auto refusal = protocol::refusal_in(error)) return name_of(*refusal);
-  if (is(error, Errc::NoSuchRoot)) return name_of(protocol::Refusal::BadRequest);
-  if (is(error, config::Errc::NotTrusted)) return name_of(protocol::Refusal::Refused);
+  if (const auto refusal = protocol::nack_code_of(error)) return name_of(*refusal);
+  if (is(error, Errc::NoSuchRoot)) return name_of(protocol::NackCode::BadRequest);
+  if (is(error, config::Errc::NotTrusted)) return name_of(protocol::NackCode::Refused);
   if (is(error, Errc::NotOpen)) return name_of(protocol::ErrorCode::NotFound);
   return name_of(protocol::ErrorCode::Internal);
 }
@@ -80,7 +80,7 @@ void Supervisor::reopen_remembered() {
       continue;
     }
     for (const auto& socket : workspace.sockets) {
-      const auto listening = (*opened)->listen_also(socket);
+      const auto listening = (*opened)->add_listener(socket);
       if (!listening) log::warn("a further socket is not served", {{"reason", listening.error().message()}});
     }
   }
@@ -91,7 +91,7 @@ std::string Supervisor::settled(const std::string& root) const {
   return root.starts_with('/') ? config::project_at(root, options_.home).root : root;
 }
 
-Result<OpenWorkspace*> Supervisor::open(const std::string& wanted, const std::string& socket) {
+Result<WorkspaceServer*> Supervisor::open(const std::string& wanted, const std::string& socket) {
   if (ending_) return fail("the daemon is shutting down; start it again with: agent-relay up");
   const std::string root = settled(wanted);
   system_token_ = RELAY_TRY(config::ensure_system_token(options_.home, random_, system_token_));
@@ -101,29 +101,29 @@ Result<OpenWorkspace*> Supervisor::open(const std::string& wanted, const std::st
   }
   if (found != workspaces_.end()) {
     RELAY_TRY(found->second->restore_sockets());
-    RELAY_TRY(found->second->listen_also(socket));
+    RELAY_TRY(found->second->add_listener(socket));
     return found->second.get();
   }
   RELAY_TRY(config::check_trusted(root, options_.home, settings_, config::process_environment()));
-  const Surroundings around{options_.home, options_.version, loop_,         network_,
-                            random_,       launcher_,        system_token_, started_};
-  auto opened = RELAY_TRY(OpenWorkspace::open(around, settings_, root));
+  const WorkspaceContext around{options_.home, options_.version, loop_,         network_,
+                                random_,       launcher_,        system_token_, started_};
+  auto opened = RELAY_TRY(WorkspaceServer::open(around, settings_, root));
   opened->use_rules(rules_);
-  opened->tell_person([this, root](const broker::PersonWanted& wanted_person) {
-    if (tell_person_) tell_person_(wanted_person, root);
+  opened->set_attention_sink([this, root](const broker::NotifyUser& wanted_person) {
+    if (notify_user_) notify_user_(wanted_person, root);
   });
-  RELAY_TRY(opened->listen_also(socket));
+  RELAY_TRY(opened->add_listener(socket));
   found = workspaces_.emplace(root, std::move(opened)).first;
   forget_unopened(root);
   return found->second.get();
 }
 
 void Supervisor::forget_unopened(const std::string& root) {
-  std::erase_if(unopened_, [&](const RememberedWorkspace& workspace) { return workspace.root == root; });
+  std::erase_if(unopened_, [&](const SavedWorkspace& workspace) { return workspace.root == root; });
 }
 
 void Supervisor::remember() {
-  std::vector<RememberedWorkspace> all;
+  std::vector<SavedWorkspace> all;
   for (const auto& [root, workspace] : workspaces_) {
     if (!workspace->is_closing()) all.push_back({root, workspace->further_sockets()});
   }
@@ -133,14 +133,14 @@ void Supervisor::remember() {
   if (!written) log::warn("open workspaces are not remembered", {{"reason", written.error().message()}});
 }
 
-void Supervisor::open_workspace(const protocol::WorkspaceRequest& request, Answered answered) {
+void Supervisor::open_workspace(const protocol::WorkspaceRequest& request, OnDone answered) {
   auto opened = open(request.root, request.socket);
   if (!opened) return answered(Failure{std::move(opened).error()});
   remember();
   answered({});
 }
 
-void Supervisor::close_workspace(const protocol::WorkspaceRequest& request, Answered answered) {
+void Supervisor::close_workspace(const protocol::WorkspaceRequest& request, OnDone answered) {
   const std::string root = settled(request.root);
   const auto found = workspaces_.find(root);
   if (found == workspaces_.end() || found->second->is_closing()) {
@@ -152,7 +152,7 @@ void Supervisor::close_workspace(const protocol::WorkspaceRequest& request, Answ
   remember();
 }
 
-void Supervisor::shut_down_one(const std::string& root, std::string_view reason, Answered answered) {
+void Supervisor::shut_down_one(const std::string& root, std::string_view reason, OnDone answered) {
   workspaces_.at(root)->shut_down(
       [this, root, answered = std::move(answered)]() mutable {
         workspaces_.erase(root);
@@ -223,7 +223,7 @@ std::string Supervisor::describe_workspaces(const Result<void>& outcome) {
   return json.take();
 }
 
-void Supervisor::tell_http(std::string url, std::string error) {
+void Supervisor::report_http(std::string url, std::string error) {
   http_url_ = std::move(url);
   http_error_ = std::move(error);
 }

@@ -37,34 +37,34 @@ class Supervisor final : private ControlHandler {
   /// Loads config.toml again, on request; an error leaves everything as it was.
   void on_reload(std::function<Result<void>()> load) { load_ = std::move(load); }
   /// Where HTTP is served, or why not; both empty when it is switched off.
-  void tell_http(std::string url, std::string error);
+  void report_http(std::string url, std::string error);
 
   /// What agents may do without a person, in every workspace.
   void use_rules(Rules rules);
   /// Hears when an agent begins to wait for a person, with the root of its project.
-  void tell_person(std::function<void(const broker::PersonWanted&, const std::string& root)> tell) {
-    tell_person_ = std::move(tell);
+  void notify_user(std::function<void(const broker::NotifyUser&, const std::string& root)> tell) {
+    notify_user_ = std::move(tell);
   }
 
   /// Drains and closes everything, then reports the end. Further calls change nothing.
   void begin_shutdown() override;
 
  private:
-  using Workspaces = std::map<std::string, std::unique_ptr<OpenWorkspace>>;
+  using Workspaces = std::map<std::string, std::unique_ptr<WorkspaceServer>>;
 
-  void open_workspace(const protocol::WorkspaceRequest& request, Answered answered) override;
-  void close_workspace(const protocol::WorkspaceRequest& request, Answered answered) override;
+  void open_workspace(const protocol::WorkspaceRequest& request, OnDone answered) override;
+  void close_workspace(const protocol::WorkspaceRequest& request, OnDone answered) override;
   std::string describe_workspaces(const Result<void>& outcome) override;
   std::string describe_daemon(const std::string& root) override;
   std::string reload(const std::string& root) override;
   [[nodiscard]] config::Settings settings_in_force(const std::string& root) const;
 
   [[nodiscard]] std::string settled(const std::string& root) const;
-  Result<OpenWorkspace*> open(const std::string& wanted, const std::string& socket);
+  Result<WorkspaceServer*> open(const std::string& wanted, const std::string& socket);
   void reopen_remembered();
   void remember();
   void forget_unopened(const std::string& root);
-  void shut_down_one(const std::string& root, std::string_view reason, Answered answered);
+  void shut_down_one(const std::string& root, std::string_view reason, OnDone answered);
   void end_if_empty();
 
   const DaemonOptions& options_;
@@ -80,9 +80,9 @@ class Supervisor final : private ControlHandler {
   net::Task on_ended_;
   bool ending_ = false;
   Rules rules_;  // none: nothing is approved, and agents start no others
-  std::function<void(const broker::PersonWanted&, const std::string& root)> tell_person_;
+  std::function<void(const broker::NotifyUser&, const std::string& root)> notify_user_;
   Workspaces workspaces_;
-  std::vector<RememberedWorkspace> unopened_;  // remembered, but their roots were not there
+  std::vector<SavedWorkspace> unopened_;  // remembered, but their roots were not there
   ControlSocket control_;
 };
 

@@ -17,11 +17,11 @@ constexpr int kRosterTimeShare = 20;
 
 constexpr std::string_view kNoHosts = "agents cannot be run here";
 
-log::Level level_of(broker::Note::Level level) {
+log::Level level_of(broker::WriteLog::Level level) {
   switch (level) {
-    case broker::Note::Level::Debug: return log::Level::Debug;
-    case broker::Note::Level::Info: return log::Level::Info;
-    case broker::Note::Level::Warn: return log::Level::Warn;
+    case broker::WriteLog::Level::Debug: return log::Level::Debug;
+    case broker::WriteLog::Level::Info: return log::Level::Info;
+    case broker::WriteLog::Level::Warn: return log::Level::Warn;
   }
   return log::Level::Info;
 }
@@ -29,7 +29,7 @@ log::Level level_of(broker::Note::Level level) {
 }  // namespace
 
 Workspace::Workspace(WorkspaceOptions options, net::EventLoop& loop, Random& random, const MakeStoreQueue& make_queue,
-                     records::Snapshot snapshot, RosterSink roster_sink, EffectProbe probe, Hosts* hosts)
+                     records::WorkspaceState snapshot, RosterSink roster_sink, EffectProbe probe, HostManager* hosts)
     : options_{std::move(options)},
       loop_{loop},
       roster_sink_{std::move(roster_sink)},
@@ -48,7 +48,7 @@ void Workspace::accept(std::unique_ptr<net::Stream> stream) {
   const ConnectionId id{++last_connection_};
   const net::Peer peer = stream->peer();
   ConnectionOwner& owner = *this;
-  auto connection = std::make_unique<Connection>(id, std::move(stream), owner);
+  auto connection = std::make_unique<FrameConnection>(id, std::move(stream), owner);
   auto origin = options_.origin_of ? options_.origin_of(peer) : protocol::user_origin();
   broker_.on_connect(id, {.uid = peer.uid, .pid = peer.pid, .origin = std::move(origin)}, now());
   connection->start();
@@ -74,26 +74,26 @@ void Workspace::on_written(ConnectionId by, std::size_t bytes_left) {
 }
 
 void Workspace::on_gone(ConnectionId who, const std::string& reason) {
-  bury(who);
+  destroy_later(who);
   broker_.on_disconnect(who, reason, now());
   settle();
 }
 
 // What the store answers.
 
-void Workspace::on_committed(records::Ticket up_to, records::EventNumber newest) {
-  see_event(newest);
+void Workspace::on_committed(records::CommitTicket up_to, records::EventSeq newest) {
+  on_new_event(newest);
   broker_.on_committed(up_to, newest, now());
   settle();
 }
 
-void Workspace::on_events(records::EventNumber newest) {
-  see_event(newest);
+void Workspace::on_events(records::EventSeq newest) {
+  on_new_event(newest);
   broker_.on_newest_event(newest, now());
   settle();
 }
 
-void Workspace::see_event(records::EventNumber newest) {
+void Workspace::on_new_event(records::EventSeq newest) {
   newest_event_ = std::max(newest_event_, newest);
   if (projection_ != nullptr) projection_->on_committed(newest_event_);
 }
@@ -104,7 +104,7 @@ void Workspace::project_events(EventProjection& projection) {
   projection.begin(newest_event_, [this](records::EventQuery query) {
     query.price_of = options_.price_of;
     const store::QueryId number{++last_query_};
-    queries_.emplace(number, [this](Result<store::Answer> answer) {
+    queries_.emplace(number, [this](Result<store::QueryResult> answer) {
       if (answer)
         projection_->on_page(std::get<records::EventPage>(*std::move(answer)));
       else
@@ -114,7 +114,7 @@ void Workspace::project_events(EventProjection& projection) {
   });
 }
 
-void Workspace::on_commit_failed(records::Ticket from, records::Ticket to, const Error& why) {
+void Workspace::on_commit_failed(records::CommitTicket from, records::CommitTicket to, const Error& why) {
   log::error("a commit failed; its senders are told", {{"reason", why.message()}});
   broker_.on_commit_failed(from, to, why.message(), now());
   settle();
@@ -129,7 +129,7 @@ void Workspace::on_backlog(Result<records::BacklogPage> page, const records::Bac
 }
 
 void Workspace::on_expired(Result<records::ExpireResult> result) {
-  if (result) see_event(result->newest_event);
+  if (result) on_new_event(result->newest_event);
   if (result)
     broker_.on_expired(*std::move(result), now());
   else
@@ -137,7 +137,7 @@ void Workspace::on_expired(Result<records::ExpireResult> result) {
   settle();
 }
 
-void Workspace::on_answer(store::QueryId id, Result<store::Answer> answer) {
+void Workspace::on_answer(store::QueryId id, Result<store::QueryResult> answer) {
   auto asked = queries_.extract(id);
   if (asked.empty()) return;
   asked.mapped()(std::move(answer));
@@ -159,7 +159,7 @@ void Workspace::on_damage(const store::Damage& damage) {
 template <typename Wanted, typename Tell>
 void Workspace::ask(broker::QueryId id, store::Query query, Tell tell) {
   const store::QueryId number{++last_query_};
-  queries_.emplace(number, [this, id, tell](Result<store::Answer> answer) {
+  queries_.emplace(number, [this, id, tell](Result<store::QueryResult> answer) {
     if (answer)
       (broker_.*tell)(id, std::get<Wanted>(*std::move(answer)), now());
     else
@@ -173,20 +173,20 @@ void Workspace::ask(broker::QueryId id, store::Query query, Tell tell) {
 /// After every input: effects until there are none, then what they set free, then the timer. What is to be saved waits
 /// for the end of the turn: inputs that came together share one commit.
 void Workspace::settle() {
-  carry_out_effects(broker::Broker::Gathering::GoesOn);
+  execute_effects(broker::Broker::Batching::GoesOn);
   parse_resumed();
   save_soon();
   arm_tick();
-  if (shutdown_done_ && broker_.quiet()) end_shutdown();
+  if (shutdown_done_ && broker_.is_idle()) end_shutdown();
 }
 
 void Workspace::save_soon() {
-  if (saving_soon_ || !broker_.has_gathered()) return;
+  if (saving_soon_ || !broker_.has_open_batch()) return;
   saving_soon_ = true;
   loop_.post([this, alive = alive_] {
     if (!*alive) return;
     saving_soon_ = false;
-    carry_out_effects(broker::Broker::Gathering::Ends);
+    execute_effects(broker::Broker::Batching::Ends);
   });
 }
 
@@ -204,27 +204,27 @@ void Workspace::parse_resumed() {
   parsing_resumed_ = false;
 }
 
-void Workspace::carry_out_effects(broker::Broker::Gathering gathering) {
+void Workspace::execute_effects(broker::Broker::Batching gathering) {
   for (auto effects = broker_.take_effects(gathering); !effects.empty(); effects = broker_.take_effects(gathering)) {
     for (auto& effect : effects) {
       if (probe_) probe_(effect);
-      std::visit([this](auto& wanted) { carry_out(wanted); }, effect);
+      std::visit([this](auto& wanted) { execute(wanted); }, effect);
     }
-    broker_.give_back(std::move(effects));
+    broker_.recycle(std::move(effects));
   }
 }
 
-void Workspace::carry_out(broker::Send& effect) {
+void Workspace::execute(broker::Send& effect) {
   const auto found = connections_.find(effect.to);
   if (found == connections_.end()) return;
-  Connection& connection = *found->second;
+  FrameConnection& connection = *found->second;
   if (connection.bytes_waiting() + effect.frame.size() > options_.max_output_bytes) {
     return close_overflowing(connection);
   }
   connection.send(effect.frame);
 }
 
-void Workspace::close_overflowing(Connection& connection) {
+void Workspace::close_overflowing(FrameConnection& connection) {
   const ConnectionId id = connection.id();
   const std::string reason =
       format("{} bytes wait unread for this connection and no more are kept; read faster and connect again",
@@ -235,69 +235,69 @@ void Workspace::close_overflowing(Connection& connection) {
        .ts = now().wall,
        .payload = protocol::write_error(protocol::ErrorCode::Busy, reason, protocol::Fatal::Yes)}));
   connection.close(net::Drain::Yes);
-  bury(id);
+  destroy_later(id);
   broker_.on_disconnect(id, reason, now());
 }
 
-void Workspace::carry_out(broker::Close& effect) {
+void Workspace::execute(broker::Close& effect) {
   const auto found = connections_.find(effect.connection);
   if (found == connections_.end()) return;
   log::debug("closing a connection", {{"reason", effect.reason}});
   found->second->close(effect.after == broker::After::Flush ? net::Drain::Yes : net::Drain::No);
-  bury(effect.connection);
+  destroy_later(effect.connection);
   broker_.on_disconnect(effect.connection, effect.reason, now());  // a stream that we close reports nothing
 }
 
-void Workspace::carry_out(broker::PauseReading& effect) {
+void Workspace::execute(broker::PauseReading& effect) {
   const auto found = connections_.find(effect.connection);
   if (found != connections_.end()) found->second->pause();
 }
 
-void Workspace::carry_out(broker::ResumeReading& effect) {
+void Workspace::execute(broker::ResumeReading& effect) {
   const auto found = connections_.find(effect.connection);
   if (found == connections_.end()) return;
   found->second->resume();
   resumed_.push_back(effect.connection);
 }
 
-void Workspace::carry_out(broker::Persist& effect) {
+void Workspace::execute(broker::Persist& effect) {
   queue_->persist(effect.ticket, std::move(effect.changes), effect.haste);
 }
 
-void Workspace::carry_out(broker::LoadBacklog& effect) { queue_->load_backlog(std::move(effect.request)); }
+void Workspace::execute(broker::LoadBacklog& effect) { queue_->load_backlog(std::move(effect.request)); }
 
-void Workspace::carry_out(broker::ExpireDue& effect) { queue_->expire(std::move(effect.request)); }
+void Workspace::execute(broker::ExpireDue& effect) { queue_->expire(std::move(effect.request)); }
 
-void Workspace::carry_out(broker::AskMessages& effect) {
+void Workspace::execute(broker::QueryMessages& effect) {
   ask<std::vector<records::MessageRow>>(effect.id, std::move(effect.query), &broker::Broker::on_messages);
 }
 
-void Workspace::carry_out(broker::AskTrace& effect) {
+void Workspace::execute(broker::QueryTrace& effect) {
   ask<records::Trace>(effect.id, store::TraceQuery{std::move(effect.message)}, &broker::Broker::on_trace);
 }
 
-void Workspace::carry_out(broker::AskStats& effect) {
+void Workspace::execute(broker::QueryStats& effect) {
   ask<records::StoreStats>(effect.id, store::StatsQuery{}, &broker::Broker::on_stats);
 }
 
-void Workspace::carry_out(broker::AskHeld& effect) {
+void Workspace::execute(broker::QueryHeld& effect) {
   ask<records::HeldPage>(effect.id, std::move(effect.request), &broker::Broker::on_held);
 }
 
-void Workspace::carry_out(broker::AskDead& effect) {
+void Workspace::execute(broker::QueryDead& effect) {
   ask<std::vector<records::DeadLetter>>(effect.id, std::move(effect.query), &broker::Broker::on_dead);
 }
 
-void Workspace::carry_out(broker::AskEvents& effect) {
+void Workspace::execute(broker::QueryEvents& effect) {
   effect.query.price_of = options_.price_of;
   ask<records::EventPage>(effect.id, std::move(effect.query), &broker::Broker::on_events);
 }
 
-void Workspace::carry_out(broker::AskUsage& effect) {
+void Workspace::execute(broker::QueryUsage& effect) {
   ask<std::vector<records::UsageSum>>(effect.id, std::move(effect.query), &broker::Broker::on_usage);
 }
 
-void Workspace::carry_out(broker::AskSession& effect) {
+void Workspace::execute(broker::QuerySession& effect) {
   ask<records::SessionRow>(effect.id, store::SessionQuery{std::move(effect.session)}, &broker::Broker::on_session);
 }
 
@@ -310,47 +310,47 @@ auto Workspace::when_told(broker::QueryId id, Tell tell) {
   };
 }
 
-void Workspace::carry_out(broker::StartHost& effect) {
+void Workspace::execute(broker::StartHost& effect) {
   if (hosts_ == nullptr) return broker_.on_host_started(effect.id, fail(std::string{kNoHosts}), now());
   hosts_->start(std::move(effect.order), when_told<std::int32_t>(effect.id, &broker::Broker::on_host_started));
 }
 
-void Workspace::carry_out(broker::EndHost& effect) {
+void Workspace::execute(broker::StopHost& effect) {
   if (hosts_ == nullptr) return broker_.on_host_done(effect.id, fail(std::string{kNoHosts}), now());
   hosts_->release(effect.name, effect.release, when_told<void>(effect.id, &broker::Broker::on_host_done));
 }
 
-void Workspace::carry_out(broker::TypeIntoHost& effect) {
+void Workspace::execute(broker::SendHostInput& effect) {
   if (hosts_ == nullptr) return broker_.on_host_done(effect.id, fail(std::string{kNoHosts}), now());
   hosts_->type(effect.name, std::move(effect.data), when_told<void>(effect.id, &broker::Broker::on_host_done));
 }
 
-void Workspace::carry_out(broker::AskHosts& effect) {
+void Workspace::execute(broker::ListHosts& effect) {
   if (hosts_ == nullptr) return broker_.on_hosts(effect.id, fail(std::string{kNoHosts}), now());
   hosts_->list(when_told<std::vector<broker::Worker>>(effect.id, &broker::Broker::on_hosts));
 }
 
-void Workspace::carry_out(broker::AnswerPrompt& effect) {
+void Workspace::execute(broker::AnswerPrompt& effect) {
   const auto id = effect.id;
   if (hosts_ == nullptr) return broker_.on_host_answered(id, fail(std::string{kNoHosts}), now());
   hosts_->answer(std::move(effect), when_told<void>(id, &broker::Broker::on_host_answered));
 }
 
-void Workspace::carry_out(broker::FindEndedSessions&) {
+void Workspace::execute(broker::FindEndedSessions&) {
   broker_.on_ended_sessions(hosts_ == nullptr ? std::vector<protocol::EndedSession>{} : hosts_->ended_sessions(),
                             now());
 }
 
-void Workspace::carry_out(broker::ForgetEndedSession& effect) {
+void Workspace::execute(broker::ForgetEndedSession& effect) {
   if (hosts_ != nullptr) hosts_->forget_ended_session(effect.session);
 }
 
-void Workspace::carry_out(broker::PersonWanted& effect) {
+void Workspace::execute(broker::NotifyUser& effect) {
   if (hosts_ != nullptr) hosts_->show_dialog(effect.agent, effect.request);
   if (person_sink_) person_sink_(effect);
 }
 
-void Workspace::carry_out(broker::RosterChanged& effect) {
+void Workspace::execute(broker::RosterChanged& effect) {
   if (!roster_sink_) return;
   const Millis delay = effect.what == broker::RosterChange::Counts ? kCountsDelay : kRosterBurstMs;
   const SteadyTime due = std::max(now().steady + delay, roster_not_before_);
@@ -359,9 +359,9 @@ void Workspace::carry_out(broker::RosterChanged& effect) {
   roster_timer_ = loop_.at(due, [this] { report_roster(); });
 }
 
-void Workspace::carry_out(broker::Note& effect) { log::write(level_of(effect.level), effect.text, {}); }
+void Workspace::execute(broker::WriteLog& effect) { log::write(level_of(effect.level), effect.text, {}); }
 
-void Workspace::bury(ConnectionId id) {
+void Workspace::destroy_later(ConnectionId id) {
   const auto found = connections_.find(id);
   if (found == connections_.end()) return;
   // It may be the very connection whose report we are in, so it dies in a later turn of the loop.
@@ -386,7 +386,7 @@ void Workspace::arm_tick() {
 
 void Workspace::on_tick_timer() {
   const auto fired = std::move(tick_timer_);
-  const Moment moment = now();
+  const Timestamp moment = now();
   const auto wanted = broker_.next_tick();
   if (wanted && *wanted <= moment.steady) broker_.on_tick(moment);
   settle();
@@ -417,7 +417,7 @@ void Workspace::forget_unused_names(WallMs older_than) {
 
 void Workspace::arm_retention(Millis delay) {
   retention_timer_ = loop_.after(delay, [this] {
-    queue_->forget(options_.retention, now().wall);
+    queue_->prune(options_.retention, now().wall);
     if (options_.retention.max_age_ms > 0) forget_unused_names(now().wall - options_.retention.max_age_ms);
     arm_retention(kRetentionEvery);
   });

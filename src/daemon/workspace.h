@@ -57,18 +57,19 @@ using MakeStoreQueue = std::function<std::unique_ptr<store::StoreQueue>(store::S
 using RosterSink = std::function<void(const std::vector<broker::RosterEntry>& roster, WallMs now)>;
 
 /// Hears when an agent begins to wait for a person. May be empty.
-using PersonSink = std::function<void(const broker::PersonWanted& wanted)>;
+using AttentionSink = std::function<void(const broker::NotifyUser& wanted)>;
 
 /// Sees each effect before it is carried out. May be empty; the simulation cuts the power here.
 using EffectProbe = std::function<void(const broker::Effect& effect)>;
 
 class EventProjection;
-class Hosts;
+class HostManager;
 
 class Workspace final : private store::StoreListener, private ConnectionOwner {
  public:
   Workspace(WorkspaceOptions options, net::EventLoop& loop, Random& random, const MakeStoreQueue& make_queue,
-            records::Snapshot snapshot, RosterSink roster_sink = {}, EffectProbe probe = {}, Hosts* hosts = nullptr);
+            records::WorkspaceState snapshot, RosterSink roster_sink = {}, EffectProbe probe = {},
+            HostManager* hosts = nullptr);
   ~Workspace() override;
 
   Workspace(const Workspace&) = delete;
@@ -89,14 +90,14 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
     if (rules.permissions) broker_.use_policy(rules.permissions);
     if (rules.spawn) broker_.use_spawn_policy(rules.spawn);
   }
-  void tell_person(PersonSink sink) { person_sink_ = std::move(sink); }
+  void set_attention_sink(AttentionSink sink) { person_sink_ = std::move(sink); }
 
   /// Holds from the next round of retention on.
   void use_retention(store::Retention retention);
   /// Of names, as each round of retention does.
   void forget_unused_names(WallMs older_than);
 
-  [[nodiscard]] bool quiet() const { return broker_.quiet(); }
+  [[nodiscard]] bool quiet() const { return broker_.is_idle(); }
   [[nodiscard]] std::size_t connection_count() const { return connections_.size(); }
   [[nodiscard]] std::vector<broker::RosterEntry> roster() const { return broker_.roster(); }
 
@@ -108,75 +109,75 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   void on_gone(ConnectionId who, const std::string& reason) override;
 
   // StoreListener
-  void on_committed(records::Ticket up_to, records::EventNumber newest) override;
-  void on_events(records::EventNumber newest) override;
-  void on_commit_failed(records::Ticket from, records::Ticket to, const Error& why) override;
+  void on_committed(records::CommitTicket up_to, records::EventSeq newest) override;
+  void on_events(records::EventSeq newest) override;
+  void on_commit_failed(records::CommitTicket from, records::CommitTicket to, const Error& why) override;
   void on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& asked) override;
   void on_expired(Result<records::ExpireResult> result) override;
-  void on_answer(store::QueryId id, Result<store::Answer> answer) override;
+  void on_answer(store::QueryId id, Result<store::QueryResult> answer) override;
   void on_damage(const store::Damage& damage) override;
 
-  void see_event(records::EventNumber newest);
+  void on_new_event(records::EventSeq newest);
   void settle();
   void save_soon();
-  void carry_out_effects(broker::Broker::Gathering gathering);
+  void execute_effects(broker::Broker::Batching gathering);
   void parse_resumed();
-  void carry_out(broker::Send& effect);
-  void carry_out(broker::Close& effect);
-  void carry_out(broker::PauseReading& effect);
-  void carry_out(broker::ResumeReading& effect);
-  void carry_out(broker::Persist& effect);
-  void carry_out(broker::LoadBacklog& effect);
-  void carry_out(broker::ExpireDue& effect);
-  void carry_out(broker::AskMessages& effect);
-  void carry_out(broker::AskTrace& effect);
-  void carry_out(broker::AskStats& effect);
-  void carry_out(broker::AskHeld& effect);
-  void carry_out(broker::AskDead& effect);
-  void carry_out(broker::AskEvents& effect);
-  void carry_out(broker::AskUsage& effect);
-  void carry_out(broker::AskSession& effect);
-  void carry_out(broker::StartHost& effect);
-  void carry_out(broker::EndHost& effect);
-  void carry_out(broker::TypeIntoHost& effect);
-  void carry_out(broker::AskHosts& effect);
-  void carry_out(broker::AnswerPrompt& effect);
-  void carry_out(broker::FindEndedSessions& effect);
-  void carry_out(broker::ForgetEndedSession& effect);
-  void carry_out(broker::PersonWanted& effect);
-  void carry_out(broker::RosterChanged& effect);
-  void carry_out(broker::Note& effect);
+  void execute(broker::Send& effect);
+  void execute(broker::Close& effect);
+  void execute(broker::PauseReading& effect);
+  void execute(broker::ResumeReading& effect);
+  void execute(broker::Persist& effect);
+  void execute(broker::LoadBacklog& effect);
+  void execute(broker::ExpireDue& effect);
+  void execute(broker::QueryMessages& effect);
+  void execute(broker::QueryTrace& effect);
+  void execute(broker::QueryStats& effect);
+  void execute(broker::QueryHeld& effect);
+  void execute(broker::QueryDead& effect);
+  void execute(broker::QueryEvents& effect);
+  void execute(broker::QueryUsage& effect);
+  void execute(broker::QuerySession& effect);
+  void execute(broker::StartHost& effect);
+  void execute(broker::StopHost& effect);
+  void execute(broker::SendHostInput& effect);
+  void execute(broker::ListHosts& effect);
+  void execute(broker::AnswerPrompt& effect);
+  void execute(broker::FindEndedSessions& effect);
+  void execute(broker::ForgetEndedSession& effect);
+  void execute(broker::NotifyUser& effect);
+  void execute(broker::RosterChanged& effect);
+  void execute(broker::WriteLog& effect);
 
   template <typename Wanted, typename Tell>
   void ask(broker::QueryId id, store::Query query, Tell tell);
   /// Gives the broker an answer of the hosts, if we are still there to hear it.
   template <typename Answer, typename Tell>
   auto when_told(broker::QueryId id, Tell tell);
-  void close_overflowing(Connection& connection);
-  void bury(ConnectionId id);
+  void close_overflowing(FrameConnection& connection);
+  void destroy_later(ConnectionId id);
   void arm_tick();
   void on_tick_timer();
   void report_roster();
   void arm_retention(Millis delay);
   void end_shutdown();
-  [[nodiscard]] Moment now() const { return loop_.now(); }
+  [[nodiscard]] Timestamp now() const { return loop_.now(); }
 
   WorkspaceOptions options_;
   net::EventLoop& loop_;
   RosterSink roster_sink_;
-  PersonSink person_sink_;
+  AttentionSink person_sink_;
   EffectProbe probe_;
-  Hosts* hosts_;  // none where no agent can be run
+  HostManager* hosts_;  // none where no agent can be run
   EventProjection* projection_ = nullptr;
-  records::EventNumber newest_event_;
+  records::EventSeq newest_event_;
   broker::Broker broker_;
 
-  std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections_;
-  std::vector<std::unique_ptr<Connection>> buried_;  // closed, but perhaps still on the call stack
-  std::vector<ConnectionId> resumed_;                // their waiting frames are parsed once effects are done
+  std::unordered_map<ConnectionId, std::unique_ptr<FrameConnection>> connections_;
+  std::vector<std::unique_ptr<FrameConnection>> buried_;  // closed, but perhaps still on the call stack
+  std::vector<ConnectionId> resumed_;                     // their waiting frames are parsed once effects are done
   std::uint64_t last_connection_ = 0;
 
-  std::unordered_map<store::QueryId, std::move_only_function<void(Result<store::Answer>)>> queries_;
+  std::unordered_map<store::QueryId, std::move_only_function<void(Result<store::QueryResult>)>> queries_;
   std::uint64_t last_query_ = 0;
 
   std::unique_ptr<net::Timer> tick_timer_;

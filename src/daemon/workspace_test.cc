@@ -24,7 +24,7 @@ struct WorkspaceTest : ::testing::Test {
   std::size_t roster_size = 0;
   std::uint64_t roster_sent = 0;  // by its first agent
   WorkspaceOptions options;
-  Hosts* hosts = nullptr;
+  HostManager* hosts = nullptr;
   std::unique_ptr<Workspace> workspace;
 
   void SetUp() override { open(); }
@@ -33,7 +33,7 @@ struct WorkspaceTest : ::testing::Test {
     workspace = std::make_unique<Workspace>(
         options, loop, random,
         [this](store::StoreListener& listener) { return std::make_unique<ScriptedQueue>(store, listener); },
-        records::Snapshot{},
+        records::WorkspaceState{},
         [this](const auto& roster, WallMs) {
           ++roster_reports;
           roster_size = roster.size();
@@ -211,7 +211,7 @@ TEST_F(WorkspaceTest, GivesEachQuestionItsOwnAnswer) {
   say(*alice, "MESSAGES_QUERY", "alice-asks", R"({"limit":1})");
   say(*bob, "MESSAGES_QUERY", "bob-asks", R"({"limit":1})");
   ASSERT_EQ(store.queries.size(), 2U);
-  store.listener->on_answer(store.queries[1], store::Answer{std::vector<records::MessageRow>{}});
+  store.listener->on_answer(store.queries[1], store::QueryResult{std::vector<records::MessageRow>{}});
   EXPECT_TRUE(heard(*bob, R"("id":"bob-asks")")) << bob->heard;
   EXPECT_FALSE(heard(*alice, R"("id":"alice-asks")"));
   store.listener->on_answer(store.queries[0], fail("the disk is slow"));
@@ -251,8 +251,8 @@ TEST_F(WorkspaceTest, MayDieWithConnectionsOpen) {
 }
 
 /// Keeps what it was asked until the test answers.
-struct FakeHosts final : Hosts {
-  void start(broker::HostOrder order, Started told) override {
+struct FakeHosts final : HostManager {
+  void start(broker::HostSpec order, Started told) override {
     orders.push_back(std::move(order));
     started = std::move(told);
   }
@@ -266,7 +266,7 @@ struct FakeHosts final : Hosts {
 
   std::vector<protocol::EndedSession> ended;
   std::vector<std::string> forgotten;
-  std::vector<broker::HostOrder> orders;
+  std::vector<broker::HostSpec> orders;
   Started started;
   Done done;
   Listed listed;

@@ -24,8 +24,8 @@ std::string schema_name(std::string_view type) {
 
 json::object described(std::string_view type, const char* about) { return {{"type", type}, {"description", about}}; }
 
-json::object describe_one(const Kind& kind, schema::Components& components) {
-  auto schema = schema::describe(kind.object, components);
+json::object describe_one(const EventType& kind, schema::Components& components) {
+  auto schema = schema::json_schema(kind.object, components);
   json::object properties = {{"type", {{"type", "string"}, {"const", kind.type}}},
                              {"sessionId", described("string", "which session it concerns; may be empty")}};
   for (auto& [name, value] : schema["properties"].as_object()) properties[name] = std::move(value);
@@ -44,10 +44,10 @@ json::object describe_one(const Kind& kind, schema::Components& components) {
 
 }  // namespace
 
-json::object describe_events(schema::Components& components) {
+json::object events_json_schema(schema::Components& components) {
   json::array any;
   json::object mapping;
-  for (const auto& kind : kinds()) {
+  for (const auto& kind : event_types()) {
     auto reference = components.refer_to(schema_name(kind.type), describe_one(kind, components));
     mapping[kind.type] = reference["$ref"];
     any.push_back(std::move(reference));
@@ -57,15 +57,15 @@ json::object describe_events(schema::Components& components) {
       {{"oneOf", std::move(any)}, {"discriminator", {{"propertyName", "type"}, {"mapping", std::move(mapping)}}}});
 }
 
-std::string explain_events() {
+std::string events_markdown() {
   std::string page;
   std::set<std::string_view> told;
-  for (const auto& kind : kinds()) {
+  for (const auto& kind : event_types()) {
     if (!told.insert(kind.object.name).second) continue;
     std::string types;
-    for (const auto& one : kinds())
+    for (const auto& one : event_types())
       if (one.object.name == kind.object.name) types += format("{}`{}`", types.empty() ? "" : ", ", one.type);
-    page += format("### {}\n\n{}\n\n{}\n", types, kind.object.about, schema::explain(kind.object));
+    page += format("### {}\n\n{}\n\n{}\n", types, kind.object.about, schema::markdown_table(kind.object));
   }
   return page;
 }

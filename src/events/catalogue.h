@@ -8,9 +8,9 @@
 namespace relay::events {
 
 /// A reference to `AgentEvent`: any event as it is told, told apart by `type`.
-json::object describe_events(schema::Components& components);
+json::object events_json_schema(schema::Components& components);
 
 /// The part of the page that lists all events and what is in them.
-std::string explain_events();
+std::string events_markdown();
 
 }  // namespace relay::events

@@ -111,7 +111,7 @@ Result<void> check_price(std::string_view model, std::string_view name, std::opt
 }
 
 Result<CostModel> read_model(const json::object& object) {
-  auto model = RELAY_TRY(schema::read<CostModel>(object, schema::Extra::Refused));
+  auto model = RELAY_TRY(schema::read<CostModel>(object, schema::UnknownMembers::Refused));
   RELAY_TRY(check_price(model.model, "inputPer1M", model.input_per_1m));
   RELAY_TRY(check_price(model.model, "outputPer1M", model.output_per_1m));
   RELAY_TRY(check_price(model.model, "cacheReadPer1M", model.cache_read_per_1m));

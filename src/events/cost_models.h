@@ -55,7 +55,7 @@ namespace relay::schema {
 template <>
 inline constexpr auto kObject<events::CostModel> = object(
     "CostModel", "What a model costs.",
-    member<&events::CostModel::model>("model", "its name, without a date", {.least = 1, .most = 256}),
+    member<&events::CostModel::model>("model", "its name, without a date", {.min = 1, .max = 256}),
     member<&events::CostModel::input_per_1m>("inputPer1M", "dollars for a million tokens read"),
     member<&events::CostModel::output_per_1m>("outputPer1M", "the same for tokens written"),
     member<&events::CostModel::cache_read_per_1m>("cacheReadPer1M", "for those read from the cache; else as input"),

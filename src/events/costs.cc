@@ -6,18 +6,18 @@
 namespace relay::events {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMaxValue = std::numeric_limits<std::int64_t>::max();
 constexpr double kPicodollars = 1e12;         // in a dollar
 constexpr double kPicodollarsPerToken = 1e6;  // at one dollar for a million
 
 void add_some(std::int64_t& sum, std::int64_t more) {
   if (more <= 0) return;  // nobody gives tokens back
-  if (__builtin_add_overflow(sum, more, &sum)) sum = kMost;
+  if (__builtin_add_overflow(sum, more, &sum)) sum = kMaxValue;
 }
 
 std::int64_t whole(double picodollars) {
   if (!(picodollars > 0)) return 0;
-  return picodollars >= static_cast<double>(kMost) ? kMost : std::llround(picodollars);
+  return picodollars >= static_cast<double>(kMaxValue) ? kMaxValue : std::llround(picodollars);
 }
 
 std::int64_t price_of(std::int64_t tokens, double per_1m) {
@@ -33,8 +33,9 @@ CostBreakdown breakdown_of(CostBreakdown tokens, std::int64_t picodollars, bool 
 
 }  // namespace
 
-std::optional<std::int64_t> CostAggregator::cost_of(const Usage& usage) const {
-  if (usage.told_cost_usd && std::isfinite(*usage.told_cost_usd)) return whole(*usage.told_cost_usd * kPicodollars);
+std::optional<std::int64_t> CostAggregator::cost_of(const UsageSample& usage) const {
+  if (usage.reported_cost_usd && std::isfinite(*usage.reported_cost_usd))
+    return whole(*usage.reported_cost_usd * kPicodollars);
   const auto* model = models_.find(usage.model);
   if (model == nullptr) return std::nullopt;
   std::int64_t cost = price_of(usage.input, model->input_per_1m);
@@ -44,7 +45,7 @@ std::optional<std::int64_t> CostAggregator::cost_of(const Usage& usage) const {
   return cost;
 }
 
-void CostAggregator::add(const Usage& usage) {
+void CostAggregator::add(const UsageSample& usage) {
   const auto cost = cost_of(usage);
   const auto named = [](const std::string& name) { return name.empty() ? kUnknownGroup : std::string_view{name}; };
   if (!cost && unpriced_.size() < kMaxGroups) unpriced_.emplace(named(usage.model));
@@ -55,7 +56,7 @@ void CostAggregator::add(const Usage& usage) {
   if (!usage.thread.empty()) add_to(by_thread_, usage.thread, usage, cost);
 }
 
-void CostAggregator::add_to(Sum& sum, const Usage& usage, std::optional<std::int64_t> cost) {
+void CostAggregator::add_to(Sum& sum, const UsageSample& usage, std::optional<std::int64_t> cost) {
   add_some(sum.tokens.input_tokens, usage.input);
   add_some(sum.tokens.output_tokens, usage.output);
   add_some(sum.tokens.cache_read_tokens, usage.cache_read);
@@ -68,7 +69,8 @@ void CostAggregator::add_to(Sum& sum, const Usage& usage, std::optional<std::int
   sum.unpriced = sum.unpriced || !cost;
 }
 
-void CostAggregator::add_to(Sums& sums, std::string_view name, const Usage& usage, std::optional<std::int64_t> cost) {
+void CostAggregator::add_to(Sums& sums, std::string_view name, const UsageSample& usage,
+                            std::optional<std::int64_t> cost) {
   auto found = sums.find(name);
   if (found == sums.end() && sums.size() >= kMaxGroups - 1) {
     name = kOtherGroup;

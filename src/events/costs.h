@@ -28,7 +28,7 @@ inline constexpr std::string_view kOtherGroup = "(others)";
 inline constexpr std::string_view kUnknownGroup = "(unknown)";
 
 /// One answer of a model, or several of the same agent, model, session and thread: all with a told cost, or all without.
-struct Usage {
+struct UsageSample {
   WallMs at = 0;
   std::string agent = {};
   std::string model = {};
@@ -39,8 +39,8 @@ struct Usage {
   std::int64_t output = 0;
   std::int64_t cache_read = 0;
   std::int64_t cache_write = 0;
-  std::int64_t reasoning = 0;                // part of the output
-  std::optional<double> told_cost_usd = {};  // by the agent
+  std::int64_t reasoning = 0;                    // part of the output
+  std::optional<double> reported_cost_usd = {};  // by the agent
   std::string source = {};
 };
 
@@ -69,7 +69,7 @@ class CostAggregator {
   /// The models outlive this.
   explicit CostAggregator(const CostModels& models) : models_{models} {}
 
-  void add(const Usage& usage);
+  void add(const UsageSample& usage);
   [[nodiscard]] CostReport report() const;
 
  private:
@@ -82,9 +82,9 @@ class CostAggregator {
   using Sums = std::map<std::string, Sum, std::less<>>;
 
   /// In picodollars; nothing when the model has no price.
-  [[nodiscard]] std::optional<std::int64_t> cost_of(const Usage& usage) const;
-  static void add_to(Sum& sum, const Usage& usage, std::optional<std::int64_t> cost);
-  static void add_to(Sums& sums, std::string_view name, const Usage& usage, std::optional<std::int64_t> cost);
+  [[nodiscard]] std::optional<std::int64_t> cost_of(const UsageSample& usage) const;
+  static void add_to(Sum& sum, const UsageSample& usage, std::optional<std::int64_t> cost);
+  static void add_to(Sums& sums, std::string_view name, const UsageSample& usage, std::optional<std::int64_t> cost);
 
   const CostModels& models_;
   Sum total_;
@@ -102,13 +102,12 @@ namespace relay::schema {
 template <>
 inline constexpr auto kObject<events::CostBreakdown> = object(
     "CostBreakdown", "Tokens and what they cost. Counts do not overlap, but reasoning is part of the output.",
-    member<&events::CostBreakdown::input_tokens>("inputTokens", "read for the first time", {.least = 0}),
-    member<&events::CostBreakdown::output_tokens>("outputTokens", "written", {.least = 0}),
-    member<&events::CostBreakdown::cache_read_tokens>("cacheReadTokens", "read from the cache", {.least = 0}),
-    member<&events::CostBreakdown::cache_write_tokens>("cacheWriteTokens", "put into the cache", {.least = 0}),
-    member<&events::CostBreakdown::reasoning_tokens>("reasoningTokens", "of the output, what was thought",
-                                                     {.least = 0}),
-    member<&events::CostBreakdown::total_tokens>("totalTokens", "input, output and both of the cache", {.least = 0}),
+    member<&events::CostBreakdown::input_tokens>("inputTokens", "read for the first time", {.min = 0}),
+    member<&events::CostBreakdown::output_tokens>("outputTokens", "written", {.min = 0}),
+    member<&events::CostBreakdown::cache_read_tokens>("cacheReadTokens", "read from the cache", {.min = 0}),
+    member<&events::CostBreakdown::cache_write_tokens>("cacheWriteTokens", "put into the cache", {.min = 0}),
+    member<&events::CostBreakdown::reasoning_tokens>("reasoningTokens", "of the output, what was thought", {.min = 0}),
+    member<&events::CostBreakdown::total_tokens>("totalTokens", "input, output and both of the cache", {.min = 0}),
     member<&events::CostBreakdown::estimated_cost_usd>("estimatedCostUsd", "dollars; absent when nothing has a price"),
     member<&events::CostBreakdown::partial>("partial", "some of it has no price, so it cost more than that"));
 

@@ -8,7 +8,7 @@
 namespace relay::events {
 namespace {
 
-CostReport report_of(const std::vector<Usage>& rows, const CostModels& models = {}) {
+CostReport report_of(const std::vector<UsageSample>& rows, const CostModels& models = {}) {
   CostAggregator aggregator{models};
   for (const auto& row : rows) aggregator.add(row);
   return aggregator.report();
@@ -109,8 +109,10 @@ TEST(Costs, AreExactToTheToken) {
 }
 
 TEST(Costs, DoNotDependOnOrderOrOnHowRowsWereSummed) {
-  std::vector<Usage> rows(10'000, Usage{.agent = "A", .model = "gpt-5-nano", .input = 7, .output = 3, .cache_read = 1});
-  const Usage summed{.agent = "A", .model = "gpt-5-nano", .input = 70'000, .output = 30'000, .cache_read = 10'000};
+  std::vector<UsageSample> rows(
+      10'000, UsageSample{.agent = "A", .model = "gpt-5-nano", .input = 7, .output = 3, .cache_read = 1});
+  const UsageSample summed{
+      .agent = "A", .model = "gpt-5-nano", .input = 70'000, .output = 30'000, .cache_read = 10'000};
   EXPECT_EQ(report_of(rows).total.estimated_cost_usd, report_of({summed}).total.estimated_cost_usd);
   EXPECT_EQ(report_of(rows).total.estimated_cost_usd, 0.01555);
 }
@@ -133,8 +135,8 @@ TEST(Costs, WithoutAPriceThereIsNoCost) {
 }
 
 TEST(Costs, WhatTheAgentTellsCounts) {
-  const auto report = report_of({{.agent = "A", .model = "gpt-5", .input = 1'000'000, .told_cost_usd = 0.5},
-                                 {.agent = "A", .model = "new-model", .input = 5, .told_cost_usd = 0.0},
+  const auto report = report_of({{.agent = "A", .model = "gpt-5", .input = 1'000'000, .reported_cost_usd = 0.5},
+                                 {.agent = "A", .model = "new-model", .input = 5, .reported_cost_usd = 0.0},
                                  {.agent = "A", .model = "gpt-5", .input = 1'000'000}});
   EXPECT_EQ(report.total.estimated_cost_usd, 1.75);
   EXPECT_FALSE(report.total.partial);
@@ -144,9 +146,9 @@ TEST(Costs, WhatTheAgentTellsCounts) {
 TEST(Costs, NonsenseNeitherOverflowsNorSubtracts) {
   constexpr auto kHuge = std::numeric_limits<std::int64_t>::max();
   const auto report = report_of({{.model = "gpt-5", .input = kHuge, .output = kHuge, .cache_read = -5},
-                                 {.model = "gpt-5", .input = kHuge, .told_cost_usd = 1e300},
-                                 {.model = "gpt-5", .told_cost_usd = -3.0},
-                                 {.model = "gpt-5", .told_cost_usd = std::nan("")}});
+                                 {.model = "gpt-5", .input = kHuge, .reported_cost_usd = 1e300},
+                                 {.model = "gpt-5", .reported_cost_usd = -3.0},
+                                 {.model = "gpt-5", .reported_cost_usd = std::nan("")}});
   EXPECT_EQ(report.total.total_tokens, kHuge);
   EXPECT_EQ(report.total.cache_read_tokens, 0);
   EXPECT_TRUE(std::isfinite(*report.total.estimated_cost_usd));
@@ -171,7 +173,7 @@ TEST(Costs, AReportIsWrittenReadAndDescribedByItsTable) {
             R"("totalTokens":1000002,"estimatedCostUsd":1.25002E0,"partial":false})");
   EXPECT_EQ(schema::write(schema::read<CostReport>(written).value()), written);
   schema::Components components;
-  const auto described = schema::describe(schema::object_of<CostReport>(), components);
+  const auto described = schema::json_schema(schema::object_of<CostReport>(), components);
   EXPECT_TRUE(described.at("properties").as_object().contains("byThread"));
   EXPECT_TRUE(components.take().contains("CostBreakdown"));
 }

@@ -12,24 +12,24 @@ namespace {
 
 struct Named {
   std::string_view type;
-  Source source;
+  EventOrigin source;
 };
 
 constexpr std::size_t kTyped = std::variant_size_v<Event>;
 
 // In the order of the variant.
 constexpr std::array<Named, kTyped> kNamed = {{
-    {"session.started", Source::Relay},       {"session.ended", Source::Relay},
-    {"item.started", Source::Session},        {"item.delta", Source::Session},
-    {"item.completed", Source::Session},      {"permission.requested", Source::Session},
-    {"permission.resolved", Source::Session}, {"question.requested", Source::Session},
-    {"question.resolved", Source::Session},   {"message.exchanged", Source::Relay},
-    {"agent.spawned", Source::Relay},         {"agent.released", Source::Relay},
-    {"consensus.proposed", Source::Relay},    {"consensus.resolved", Source::Relay},
-    {"tokens.used", Source::Session},         {"file.operation", Source::Session},
-    {"command.executed", Source::Session},    {"agent.status", Source::Session},
-    {"agent.unparsed", Source::Session},      {"loop.tripped", Source::Relay},
-    {"relay.damaged", Source::Relay},
+    {"session.started", EventOrigin::Relay},       {"session.ended", EventOrigin::Relay},
+    {"item.started", EventOrigin::Session},        {"item.delta", EventOrigin::Session},
+    {"item.completed", EventOrigin::Session},      {"permission.requested", EventOrigin::Session},
+    {"permission.resolved", EventOrigin::Session}, {"question.requested", EventOrigin::Session},
+    {"question.resolved", EventOrigin::Session},   {"message.exchanged", EventOrigin::Relay},
+    {"agent.spawned", EventOrigin::Relay},         {"agent.released", EventOrigin::Relay},
+    {"consensus.proposed", EventOrigin::Relay},    {"consensus.resolved", EventOrigin::Relay},
+    {"tokens.used", EventOrigin::Session},         {"file.operation", EventOrigin::Session},
+    {"command.executed", EventOrigin::Session},    {"agent.status", EventOrigin::Session},
+    {"agent.unparsed", EventOrigin::Session},      {"loop.tripped", EventOrigin::Relay},
+    {"relay.damaged", EventOrigin::Relay},
 }};
 
 constexpr std::array kDeliveryTypes = {
@@ -38,10 +38,10 @@ constexpr std::array kDeliveryTypes = {
 
 template <std::size_t... Index>
 constexpr auto all_kinds(std::index_sequence<Index...>) {
-  std::array<Kind, kTyped + kDeliveryTypes.size()> all = {
-      Kind{kNamed[Index].type, kNamed[Index].source, schema::object_of<std::variant_alternative_t<Index, Event>>()}...};
+  std::array<EventType, kTyped + kDeliveryTypes.size()> all = {EventType{
+      kNamed[Index].type, kNamed[Index].source, schema::object_of<std::variant_alternative_t<Index, Event>>()}...};
   for (std::size_t i = 0; i < kDeliveryTypes.size(); ++i)
-    all[kTyped + i] = {kDeliveryTypes[i], Source::Relay, schema::object_of<DeliveryChanged>()};
+    all[kTyped + i] = {kDeliveryTypes[i], EventOrigin::Relay, schema::object_of<DeliveryChanged>()};
   return all;
 }
 constexpr auto kKinds = all_kinds(std::make_index_sequence<kTyped>{});
@@ -62,7 +62,7 @@ constexpr bool is_called(std::string_view type, std::string_view name) {
   return type.empty();
 }
 static_assert(std::ranges::all_of(kKinds.begin(), kKinds.begin() + kTyped,
-                                  [](const Kind& kind) { return is_called(kind.type, kind.object.name); }),
+                                  [](const EventType& kind) { return is_called(kind.type, kind.object.name); }),
               "each name stands where its struct stands in the variant");
 
 template <std::size_t... Index>
@@ -77,10 +77,10 @@ Result<Event> read_as(std::string_view type, const json::object& members, std::i
 
 }  // namespace
 
-std::span<const Kind> kinds() { return kKinds; }
+std::span<const EventType> event_types() { return kKinds; }
 
-const Kind* kind_named(std::string_view type) {
-  const auto* kind = std::ranges::find(kKinds, type, &Kind::type);
+const EventType* find_event_type(std::string_view type) {
+  const auto* kind = std::ranges::find(kKinds, type, &EventType::type);
   return kind == kKinds.end() ? nullptr : kind;
 }
 

@@ -27,20 +27,20 @@ using Event = std::variant<SessionStarted, SessionEnded, ItemStarted, ItemDelta,
                            CommandExecuted, AgentStatus, AgentUnparsed, LoopTripped, RelayDamaged>;
 
 /// Who may say that it happened.
-enum class Source : std::uint8_t {
+enum class EventOrigin : std::uint8_t {
   Relay,    // the daemon alone
   Session,  // an agent's session, of itself
 };
 
-struct Kind {
+struct EventType {
   std::string_view type;
-  Source source;
+  EventOrigin source;
   schema::Object object;
 };
 
 /// All of them, in the order of the specification.
-std::span<const Kind> kinds();
-const Kind* kind_named(std::string_view type);
+std::span<const EventType> event_types();
+const EventType* find_event_type(std::string_view type);
 /// Is it a type, or a group of them: `item.started`, `item`? The error is a sentence that names the groups.
 Result<void> check_type(std::string_view wanted);
 

@@ -42,7 +42,7 @@ TEST(Events, AllSeventeenOfTheSpecificationAreThere) {
   };
   EXPECT_EQ(specified.size(), 17u);
   for (const auto& event : specified) {
-    const auto* kind = kind_named(event.type);
+    const auto* kind = find_event_type(event.type);
     ASSERT_NE(kind, nullptr) << event.type;
     const auto may_be_absent = [&](std::string_view name) -> std::optional<bool> {
       for (const auto& member : kind->object.members)
@@ -52,14 +52,14 @@ TEST(Events, AllSeventeenOfTheSpecificationAreThere) {
     for (const auto name : event.required) EXPECT_EQ(may_be_absent(name), false) << event.type << " " << name;
     for (const auto name : event.optional) EXPECT_EQ(may_be_absent(name), true) << event.type << " " << name;
   }
-  EXPECT_EQ(kind_named("no.such"), nullptr);
+  EXPECT_EQ(find_event_type("no.such"), nullptr);
   std::set<std::string_view> types;
-  for (const auto& kind : kinds()) EXPECT_TRUE(types.insert(kind.type).second) << kind.type;
+  for (const auto& kind : event_types()) EXPECT_TRUE(types.insert(kind.type).second) << kind.type;
 }
 
 TEST(Events, EveryOneCarriesTheEnvelope) {
   schema::Components components;
-  (void)describe_events(components);
+  (void)events_json_schema(components);
   const auto all = components.take();
   for (const auto& one : all.at("AgentEvent").as_object().at("oneOf").as_array()) {
     const std::string reference{one.as_object().at("$ref").as_string()};
@@ -101,9 +101,9 @@ TEST(Events, AnUnknownTypeIsAnsweredWithEachGroupOnce) {
 
 TEST(Events, ASchemaTellsThemApartByType) {
   schema::Components components;
-  EXPECT_EQ(json::serialize(describe_events(components)), R"({"$ref":"#/components/schemas/AgentEvent"})");
+  EXPECT_EQ(json::serialize(events_json_schema(components)), R"({"$ref":"#/components/schemas/AgentEvent"})");
   const auto all = components.take();
-  EXPECT_EQ(all.at("AgentEvent").as_object().at("oneOf").as_array().size(), kinds().size());
+  EXPECT_EQ(all.at("AgentEvent").as_object().at("oneOf").as_array().size(), event_types().size());
   const auto& doubt = all.at("DeliveryInDoubtEvent").as_object().at("properties").as_object();
   EXPECT_EQ(doubt.at("type").as_object().at("const"), "delivery.in_doubt");
   EXPECT_TRUE(doubt.contains("_seq"));
@@ -115,7 +115,7 @@ TEST(Events, ThePageInTheRepositoryIsTheTables) {
   const std::string page{std::istreambuf_iterator<char>{file}, {}};
   const auto mark = page.find("## Types\n\n");
   ASSERT_NE(mark, std::string::npos) << path;
-  const auto wanted = page.substr(0, mark) + "## Types\n\n" + explain_events();
+  const auto wanted = page.substr(0, mark) + "## Types\n\n" + events_markdown();
   if (std::getenv("RELAY_WRITE_DOCS") != nullptr)
     std::ofstream{path} << wanted;
   else
@@ -123,8 +123,8 @@ TEST(Events, ThePageInTheRepositoryIsTheTables) {
 }
 
 TEST(Events, ThePageNamesEachType) {
-  const auto page = explain_events();
-  for (const auto& kind : kinds()) EXPECT_NE(page.find(kind.type), std::string::npos) << kind.type;
+  const auto page = events_markdown();
+  for (const auto& kind : event_types()) EXPECT_NE(page.find(kind.type), std::string::npos) << kind.type;
 }
 
 }  // namespace

@@ -69,13 +69,13 @@ inline constexpr auto kChoices<events::Resolution> =
 template <>
 inline constexpr auto kObject<events::PermissionRequested> = object(
     "PermissionRequested", "An agent asks whether it may do something.",
-    member<&events::PermissionRequested::request_id>("requestId", "names the request", {.least = 1, .most = 256}),
-    member<&events::PermissionRequested::tool>("tool", "what it wants to use: bash, edit, ...", {.most = 256}),
-    member<&events::PermissionRequested::command>("command", "of a shell", {.most = 64 << 10}),
-    member<&events::PermissionRequested::file_path>("filePath", "to be read or changed", {.most = 4096}),
+    member<&events::PermissionRequested::request_id>("requestId", "names the request", {.min = 1, .max = 256}),
+    member<&events::PermissionRequested::tool>("tool", "what it wants to use: bash, edit, ...", {.max = 256}),
+    member<&events::PermissionRequested::command>("command", "of a shell", {.max = 64 << 10}),
+    member<&events::PermissionRequested::file_path>("filePath", "to be read or changed", {.max = 4096}),
     member<&events::PermissionRequested::directory>("directory", "where the agent is; absent where that is not told",
-                                                    {.most = 4096}),
-    member<&events::PermissionRequested::description>("description", "in the agent's words", {.most = 64 << 10}),
+                                                    {.max = 4096}),
+    member<&events::PermissionRequested::description>("description", "in the agent's words", {.max = 64 << 10}),
     member<&events::PermissionRequested::risk_level>("riskLevel", "what could go wrong"),
     member<&events::PermissionRequested::can_answer>("canAnswer", "false: at the agent's own screen only"),
     member<&events::PermissionRequested::partial>("partial", "true: only a part of what it would do is told here"));
@@ -83,28 +83,28 @@ inline constexpr auto kObject<events::PermissionRequested> = object(
 template <>
 inline constexpr auto kObject<events::PermissionResolved> =
     object("PermissionResolved", "A request for permission is answered, or gone.",
-           member<&events::PermissionResolved::request_id>("requestId", "which request", {.least = 1, .most = 256}),
+           member<&events::PermissionResolved::request_id>("requestId", "which request", {.min = 1, .max = 256}),
            member<&events::PermissionResolved::resolution>("resolution", "withdrawn: the agent does not ask any more"),
            member<&events::PermissionResolved::resolved_by>("resolvedBy", "an agent's name, human, policy, or nobody",
-                                                            {.most = 256}),
+                                                            {.max = 256}),
            member<&events::PermissionResolved::resolved_at>("resolvedAt", "when, in Unix milliseconds"),
-           member<&events::PermissionResolved::reason>("reason", "given with the answer", {.most = 4096}));
+           member<&events::PermissionResolved::reason>("reason", "given with the answer", {.max = 4096}));
 
 template <>
-inline constexpr auto kObject<events::QuestionRequested> = object(
-    "QuestionRequested", "An agent asks a question.",
-    member<&events::QuestionRequested::question_id>("questionId", "names the question", {.least = 1, .most = 256}),
-    member<&events::QuestionRequested::question>("question", "in the agent's words", {.most = 64 << 10}),
-    member<&events::QuestionRequested::options>("options", "the answers to choose from", {.most = 256}),
-    member<&events::QuestionRequested::default_answer>("defaultAnswer", "what Enter would choose"),
-    member<&events::QuestionRequested::can_answer>("canAnswer", "false: at the agent's own screen only"));
+inline constexpr auto kObject<events::QuestionRequested> =
+    object("QuestionRequested", "An agent asks a question.",
+           member<&events::QuestionRequested::question_id>("questionId", "names the question", {.min = 1, .max = 256}),
+           member<&events::QuestionRequested::question>("question", "in the agent's words", {.max = 64 << 10}),
+           member<&events::QuestionRequested::options>("options", "the answers to choose from", {.max = 256}),
+           member<&events::QuestionRequested::default_answer>("defaultAnswer", "what Enter would choose"),
+           member<&events::QuestionRequested::can_answer>("canAnswer", "false: at the agent's own screen only"));
 
 template <>
 inline constexpr auto kObject<events::QuestionResolved> = object(
     "QuestionResolved", "A question is answered, or gone.",
-    member<&events::QuestionResolved::question_id>("questionId", "which question", {.least = 1, .most = 256}),
+    member<&events::QuestionResolved::question_id>("questionId", "which question", {.min = 1, .max = 256}),
     member<&events::QuestionResolved::answer>("answer", "absent when it is gone, or answered at the agent's screen"),
     member<&events::QuestionResolved::resolved_by>("resolvedBy", "an agent's name, human, policy, or nobody",
-                                                   {.most = 256}));
+                                                   {.max = 256}));
 
 }  // namespace relay::schema

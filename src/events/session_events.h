@@ -65,7 +65,7 @@ struct AgentReleased {
 struct AgentStatus {
   std::string state = {};
   std::optional<std::string> reason = {};
-  std::optional<std::string> way = {};
+  std::optional<std::string> via = {};
 };
 
 struct AgentUnparsed {
@@ -143,13 +143,13 @@ inline constexpr auto kObject<events::AgentStatus> =
     object("AgentStatus", "What an agent is doing has changed.",
            member<&events::AgentStatus::state>("state", "what it does now: idle, working, blocked, ..."),
            member<&events::AgentStatus::reason>("reason", "why, in words"),
-           member<&events::AgentStatus::way>("way", "how that is known"));
+           member<&events::AgentStatus::via>("way", "how that is known"));
 
 template <>
 inline constexpr auto kObject<events::AgentUnparsed> =
     object("AgentUnparsed", "An agent said or did something that was not understood.",
            member<&events::AgentUnparsed::source>("source", "where it stood: a record, a hook, the screen"),
            member<&events::AgentUnparsed::problem>("problem", "what is wrong with it, in a sentence"),
-           member<&events::AgentUnparsed::text>("text", "the beginning of it", {.most = 4096}));
+           member<&events::AgentUnparsed::text>("text", "the beginning of it", {.max = 4096}));
 
 }  // namespace relay::schema

@@ -97,12 +97,12 @@ inline constexpr auto kChoices<events::FileOperationKind> =
 template <>
 inline constexpr auto kObject<events::Delta> = object(
     "Delta", "A piece of an item.", member<&events::Delta::type>("type", "of what kind"),
-    member<&events::Delta::content>("content", "the piece; cut when it is long", {.most = events::kMaxContentBytes}));
+    member<&events::Delta::content>("content", "the piece; cut when it is long", {.max = events::kMaxContentBytes}));
 
 template <>
 inline constexpr auto kObject<events::ItemStarted> =
     object("ItemStarted", "The agent began with something.",
-           member<&events::ItemStarted::item_id>("itemId", "names it within the session", {.least = 1, .most = 256}),
+           member<&events::ItemStarted::item_id>("itemId", "names it within the session", {.min = 1, .max = 256}),
            member<&events::ItemStarted::item_type>("itemType", "what it is"),
            member<&events::ItemStarted::started_at>("startedAt", "when, in Unix milliseconds"),
            member<&events::ItemStarted::metadata>("metadata", "of a tool call: `tool`, and what it was given"));
@@ -110,54 +110,54 @@ inline constexpr auto kObject<events::ItemStarted> =
 template <>
 inline constexpr auto kObject<events::ItemDelta> =
     object("ItemDelta", "Something of an item became known.",
-           member<&events::ItemDelta::item_id>("itemId", "of which item", {.least = 1, .most = 256}),
+           member<&events::ItemDelta::item_id>("itemId", "of which item", {.min = 1, .max = 256}),
            member<&events::ItemDelta::delta>("delta", "what"));
 
 template <>
 inline constexpr auto kObject<events::ItemCompleted> =
     object("ItemCompleted", "The agent is done with something.",
-           member<&events::ItemCompleted::item_id>("itemId", "which item", {.least = 1, .most = 256}),
+           member<&events::ItemCompleted::item_id>("itemId", "which item", {.min = 1, .max = 256}),
            member<&events::ItemCompleted::completed_at>("completedAt", "when, in Unix milliseconds"),
            member<&events::ItemCompleted::result>("result", "what came of it; of a tool call: `failed`"),
-           member<&events::ItemCompleted::duration>("duration", "milliseconds since it began", {.least = 0}));
+           member<&events::ItemCompleted::duration>("duration", "milliseconds since it began", {.min = 0}));
 
 template <>
 inline constexpr auto kObject<events::TokensUsed> = object(
     "TokensUsed", "An answer of a model was counted. Counts do not overlap, but reasoning is part of the output.",
     member<&events::TokensUsed::agent_name>("agentName", "whose model"),
-    member<&events::TokensUsed::model>("model", "which model", {.most = 256}),
+    member<&events::TokensUsed::model>("model", "which model", {.max = 256}),
     member<&events::TokensUsed::input_tokens>("inputTokens", "read for the first time",
-                                              {.least = 0, .most = events::kMaxTokens}),
-    member<&events::TokensUsed::output_tokens>("outputTokens", "written", {.least = 0, .most = events::kMaxTokens}),
+                                              {.min = 0, .max = events::kMaxTokens}),
+    member<&events::TokensUsed::output_tokens>("outputTokens", "written", {.min = 0, .max = events::kMaxTokens}),
     member<&events::TokensUsed::cache_read_tokens>("cacheReadTokens", "read from the cache",
-                                                   {.least = 0, .most = events::kMaxTokens}),
+                                                   {.min = 0, .max = events::kMaxTokens}),
     member<&events::TokensUsed::cache_write_tokens>("cacheWriteTokens", "put into the cache",
-                                                    {.least = 0, .most = events::kMaxTokens}),
+                                                    {.min = 0, .max = events::kMaxTokens}),
     member<&events::TokensUsed::estimated_cost_usd>("estimatedCostUsd", "dollars, when the agent itself says so"),
     member<&events::TokensUsed::reasoning_tokens>("reasoningTokens", "of the output, what was thought",
-                                                  {.least = 0, .most = events::kMaxTokens}),
+                                                  {.min = 0, .max = events::kMaxTokens}),
     member<&events::TokensUsed::request_id>(
-        "requestId", "names the answer; counted again it replaces the earlier count", {.most = 256}),
-    member<&events::TokensUsed::source>("source", "how it is known: transcript, hook, server, screen", {.most = 64}),
-    member<&events::TokensUsed::thread>("thread", "the thread that it was spent for", {.most = 256}));
+        "requestId", "names the answer; counted again it replaces the earlier count", {.max = 256}),
+    member<&events::TokensUsed::source>("source", "how it is known: transcript, hook, server, screen", {.max = 64}),
+    member<&events::TokensUsed::thread>("thread", "the thread that it was spent for", {.max = 256}));
 
 template <>
 inline constexpr auto kObject<events::FileOperation> = object(
     "FileOperation", "The agent read or changed a file.",
     member<&events::FileOperation::operation>("operation", "what it did"),
-    member<&events::FileOperation::file_path>("filePath", "to which file", {.least = 1, .most = 4096}),
+    member<&events::FileOperation::file_path>("filePath", "to which file", {.min = 1, .max = 4096}),
     member<&events::FileOperation::lines_changed>("linesChanged", "how many lines, when it is known"),
-    member<&events::FileOperation::diff>("diff", "unified, when it is known", {.most = events::kMaxContentBytes}));
+    member<&events::FileOperation::diff>("diff", "unified, when it is known", {.max = events::kMaxContentBytes}));
 
 template <>
 inline constexpr auto kObject<events::CommandExecuted> =
     object("CommandExecuted", "The agent ran a command.",
-           member<&events::CommandExecuted::command>("command", "as it was given", {.most = events::kMaxContentBytes}),
+           member<&events::CommandExecuted::command>("command", "as it was given", {.max = events::kMaxContentBytes}),
            member<&events::CommandExecuted::exit_code>("exitCode", "how it ended; absent when the agent does not tell"),
-           member<&events::CommandExecuted::duration>("duration", "milliseconds", {.least = 0}),
+           member<&events::CommandExecuted::duration>("duration", "milliseconds", {.min = 0}),
            member<&events::CommandExecuted::stdout_text>("stdout", "the beginning of what it printed",
-                                                         {.most = events::kMaxContentBytes}),
+                                                         {.max = events::kMaxContentBytes}),
            member<&events::CommandExecuted::stderr_text>("stderr", "the same of its errors",
-                                                         {.most = events::kMaxContentBytes}));
+                                                         {.max = events::kMaxContentBytes}));
 
 }  // namespace relay::schema

@@ -2,17 +2,17 @@
 
 namespace relay::hooks {
 
-std::string_view name_of(Agent agent) {
+std::string_view name_of(AgentCli agent) {
   switch (agent) {
-    case Agent::Claude: return "claude";
-    case Agent::Codex: return "codex";
-    case Agent::Gemini: return "gemini";
+    case AgentCli::Claude: return "claude";
+    case AgentCli::Codex: return "codex";
+    case AgentCli::Gemini: return "gemini";
   }
   return "";
 }
 
-std::optional<Agent> agent_named(std::string_view name) {
-  for (const auto agent : {Agent::Claude, Agent::Codex, Agent::Gemini}) {
+std::optional<AgentCli> parse_agent_cli(std::string_view name) {
+  for (const auto agent : {AgentCli::Claude, AgentCli::Codex, AgentCli::Gemini}) {
     if (name == name_of(agent)) return agent;
   }
   return std::nullopt;

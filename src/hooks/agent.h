@@ -7,9 +7,9 @@
 
 namespace relay::hooks {
 
-enum class Agent : std::uint8_t { Claude, Codex, Gemini };
+enum class AgentCli : std::uint8_t { Claude, Codex, Gemini };
 
-std::string_view name_of(Agent agent);
-std::optional<Agent> agent_named(std::string_view name);
+std::string_view name_of(AgentCli agent);
+std::optional<AgentCli> parse_agent_cli(std::string_view name);
 
 }  // namespace relay::hooks

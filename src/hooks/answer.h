@@ -20,24 +20,24 @@ namespace relay::hooks {
 /// Claude puts away what is longer than 10 000 characters, Codex what is longer than about 2 500 tokens.
 inline constexpr std::size_t kMaxContextBytes = 9000;
 
-enum class Verdict : std::uint8_t { None, Allow, Deny };
+enum class HookDecision : std::uint8_t { None, Allow, Deny };
 
-struct Answer {
-  std::string context = {};         // for the model to read; empty: nothing
-  Verdict verdict = Verdict::None;  // of a permission
-  std::string message = {};         // with Deny: what the model is told
-  std::string updated_input = {};   // with Allow: a JSON object in place of tool_input; only Claude takes one
+struct HookResponse {
+  std::string context = {};                   // for the model to read; empty: nothing
+  HookDecision verdict = HookDecision::None;  // of a permission
+  std::string message = {};                   // with Deny: what the model is told
+  std::string updated_input = {};             // with Allow: a JSON object in place of tool_input; only Claude takes one
 
-  friend bool operator==(const Answer&, const Answer&) = default;
+  friend bool operator==(const HookResponse&, const HookResponse&) = default;
 };
 
-json::object to_json(const Answer& answer);
-Result<Answer> answer_from(const json::object& object);
+json::object to_json(const HookResponse& answer);
+Result<HookResponse> answer_from(const json::object& object);
 
 /// What to print on the hook's stdout; empty when there is nothing to say, or no way to say it to that agent there.
-std::string write_answer(const Event& event, const Answer& answer);
+std::string write_response(const HookEvent& event, const HookResponse& answer);
 
 /// Whether that agent reads text for its model from that event's answer.
-bool takes_context(const Event& event);
+bool takes_context(const HookEvent& event);
 
 }  // namespace relay::hooks

@@ -7,13 +7,13 @@
 namespace relay::hooks {
 namespace {
 
-constexpr EventKind kKinds[] = {EventKind::SessionStart, EventKind::Prompt,     EventKind::BeforeTool,
-                                EventKind::AfterTool,    EventKind::Permission, EventKind::Notification,
-                                EventKind::TurnEnd,      EventKind::TurnFailed, EventKind::Display,
-                                EventKind::Interrupt,    EventKind::SessionEnd, EventKind::Other};
+constexpr HookEventKind kKinds[] = {HookEventKind::SessionStart, HookEventKind::Prompt,     HookEventKind::BeforeTool,
+                                    HookEventKind::AfterTool,    HookEventKind::Permission, HookEventKind::Notification,
+                                    HookEventKind::TurnEnd,      HookEventKind::TurnFailed, HookEventKind::Display,
+                                    HookEventKind::Interrupt,    HookEventKind::SessionEnd, HookEventKind::Other};
 
-Event event(Agent agent, EventKind kind, std::string name) {
-  return Event{.agent = agent, .kind = kind, .name = std::move(name)};
+HookEvent event(AgentCli agent, HookEventKind kind, std::string name) {
+  return HookEvent{.agent = agent, .kind = kind, .name = std::move(name)};
 }
 
 std::string context_json(std::string_view name) {
@@ -25,40 +25,46 @@ std::string decision_json(std::string_view decision) {
 
 TEST(WriteAnswer, SaysTextWhereTheAgentTakesIt) {
   struct Row {
-    Agent agent;
-    EventKind kind;
+    AgentCli agent;
+    HookEventKind kind;
     std::string name;
   };
   const Row takers[] = {
-      {Agent::Claude, EventKind::SessionStart, "SessionStart"}, {Agent::Claude, EventKind::Prompt, "UserPromptSubmit"},
-      {Agent::Claude, EventKind::BeforeTool, "PreToolUse"},     {Agent::Claude, EventKind::AfterTool, "PostToolUse"},
-      {Agent::Codex, EventKind::SessionStart, "SessionStart"},  {Agent::Codex, EventKind::Prompt, "UserPromptSubmit"},
-      {Agent::Codex, EventKind::BeforeTool, "PreToolUse"},      {Agent::Codex, EventKind::AfterTool, "PostToolUse"},
-      {Agent::Gemini, EventKind::SessionStart, "SessionStart"}, {Agent::Gemini, EventKind::Prompt, "BeforeAgent"},
-      {Agent::Gemini, EventKind::AfterTool, "AfterTool"},
+      {AgentCli::Claude, HookEventKind::SessionStart, "SessionStart"},
+      {AgentCli::Claude, HookEventKind::Prompt, "UserPromptSubmit"},
+      {AgentCli::Claude, HookEventKind::BeforeTool, "PreToolUse"},
+      {AgentCli::Claude, HookEventKind::AfterTool, "PostToolUse"},
+      {AgentCli::Codex, HookEventKind::SessionStart, "SessionStart"},
+      {AgentCli::Codex, HookEventKind::Prompt, "UserPromptSubmit"},
+      {AgentCli::Codex, HookEventKind::BeforeTool, "PreToolUse"},
+      {AgentCli::Codex, HookEventKind::AfterTool, "PostToolUse"},
+      {AgentCli::Gemini, HookEventKind::SessionStart, "SessionStart"},
+      {AgentCli::Gemini, HookEventKind::Prompt, "BeforeAgent"},
+      {AgentCli::Gemini, HookEventKind::AfterTool, "AfterTool"},
   };
-  for (const auto agent : {Agent::Claude, Agent::Codex, Agent::Gemini}) {
+  for (const auto agent : {AgentCli::Claude, AgentCli::Codex, AgentCli::Gemini}) {
     for (const auto kind : kKinds) {
       const auto* taker =
           std::ranges::find_if(takers, [&](const Row& row) { return row.agent == agent && row.kind == kind; });
       const bool takes = taker != std::end(takers);
       const auto name = takes ? taker->name : std::string{"Whatever"};
-      const auto asked = event(agent, kind, kind == EventKind::AfterTool || takes ? name : "Whatever");
-      EXPECT_EQ(write_answer(asked, {.context = "hello"}), takes ? context_json(name) : "")
+      const auto asked = event(agent, kind, kind == HookEventKind::AfterTool || takes ? name : "Whatever");
+      EXPECT_EQ(write_response(asked, {.context = "hello"}), takes ? context_json(name) : "")
           << name_of(agent) << " " << name_of(kind);
-      EXPECT_EQ(write_answer(asked, {}), "") << name_of(agent) << " " << name_of(kind);
+      EXPECT_EQ(write_response(asked, {}), "") << name_of(agent) << " " << name_of(kind);
     }
   }
 }
 
 TEST(WriteAnswer, SaysAVerdictOnlyOnAPermission) {
-  for (const auto agent : {Agent::Claude, Agent::Codex, Agent::Gemini}) {
+  for (const auto agent : {AgentCli::Claude, AgentCli::Codex, AgentCli::Gemini}) {
     for (const auto kind : kKinds) {
       const auto asked = event(agent, kind, "PermissionRequest");
-      const bool takes = kind == EventKind::Permission && agent != Agent::Gemini;
-      EXPECT_EQ(write_answer(asked, {.verdict = Verdict::Allow}), takes ? decision_json(R"({"behavior":"allow"})") : "")
+      const bool takes = kind == HookEventKind::Permission && agent != AgentCli::Gemini;
+      EXPECT_EQ(write_response(asked, {.verdict = HookDecision::Allow}),
+                takes ? decision_json(R"({"behavior":"allow"})") : "")
           << name_of(agent) << " " << name_of(kind);
-      EXPECT_EQ(write_answer(asked, {.verdict = Verdict::Deny, .message = "not now"}),
+      EXPECT_EQ(write_response(asked, {.verdict = HookDecision::Deny, .message = "not now"}),
                 takes ? decision_json(R"({"behavior":"deny","message":"not now"})") : "")
           << name_of(agent) << " " << name_of(kind);
     }
@@ -66,36 +72,40 @@ TEST(WriteAnswer, SaysAVerdictOnlyOnAPermission) {
 }
 
 TEST(WriteAnswer, NeverAllowsAnotherInputThanMeant) {
-  const Answer answer{.verdict = Verdict::Allow, .updated_input = R"({"answers":{"Which?":"SQLite"}})"};
-  EXPECT_EQ(write_answer(event(Agent::Claude, EventKind::Permission, "PermissionRequest"), answer),
+  const HookResponse answer{.verdict = HookDecision::Allow, .updated_input = R"({"answers":{"Which?":"SQLite"}})"};
+  EXPECT_EQ(write_response(event(AgentCli::Claude, HookEventKind::Permission, "PermissionRequest"), answer),
             decision_json(R"({"behavior":"allow","updatedInput":{"answers":{"Which?":"SQLite"}}})"));
-  EXPECT_EQ(write_answer(event(Agent::Codex, EventKind::Permission, "PermissionRequest"), answer), "");
+  EXPECT_EQ(write_response(event(AgentCli::Codex, HookEventKind::Permission, "PermissionRequest"), answer), "");
   for (const auto* broken : {"[]", "{", "\"text\""})
-    EXPECT_EQ(write_answer(event(Agent::Claude, EventKind::Permission, "PermissionRequest"),
-                           {.verdict = Verdict::Allow, .updated_input = broken}),
+    EXPECT_EQ(write_response(event(AgentCli::Claude, HookEventKind::Permission, "PermissionRequest"),
+                             {.verdict = HookDecision::Allow, .updated_input = broken}),
               "");
 }
 
 TEST(WriteAnswer, DeniesWithoutAMessageToo) {
-  EXPECT_EQ(write_answer(event(Agent::Codex, EventKind::Permission, "PermissionRequest"), {.verdict = Verdict::Deny}),
+  EXPECT_EQ(write_response(event(AgentCli::Codex, HookEventKind::Permission, "PermissionRequest"),
+                           {.verdict = HookDecision::Deny}),
             decision_json(R"({"behavior":"deny"})"));
 }
 
 TEST(WriteAnswer, NeverStartsAnotherTurn) {
-  EXPECT_EQ(write_answer(event(Agent::Claude, EventKind::TurnEnd, "Stop"), {.context = "go on"}), "");
-  EXPECT_EQ(write_answer(event(Agent::Gemini, EventKind::TurnEnd, "AfterAgent"), {.context = "go on"}), "");
+  EXPECT_EQ(write_response(event(AgentCli::Claude, HookEventKind::TurnEnd, "Stop"), {.context = "go on"}), "");
+  EXPECT_EQ(write_response(event(AgentCli::Gemini, HookEventKind::TurnEnd, "AfterAgent"), {.context = "go on"}), "");
 }
 
 TEST(WriteAnswer, TellsAFailedToolCallToClaudeOnly) {
-  EXPECT_EQ(write_answer(event(Agent::Claude, EventKind::AfterTool, "PostToolUseFailure"), {.context = "hello"}),
-            context_json("PostToolUseFailure"));
-  EXPECT_EQ(write_answer(event(Agent::Codex, EventKind::AfterTool, "PostToolUseFailure"), {.context = "hello"}), "");
+  EXPECT_EQ(
+      write_response(event(AgentCli::Claude, HookEventKind::AfterTool, "PostToolUseFailure"), {.context = "hello"}),
+      context_json("PostToolUseFailure"));
+  EXPECT_EQ(
+      write_response(event(AgentCli::Codex, HookEventKind::AfterTool, "PostToolUseFailure"), {.context = "hello"}), "");
 }
 
 TEST(WriteAnswer, StaysBelowTheAgentsLimit) {
   std::string letters = "x";
   while (letters.size() < 20'000) letters += "é";
-  const auto written = write_answer(event(Agent::Claude, EventKind::Prompt, "UserPromptSubmit"), {.context = letters});
+  const auto written =
+      write_response(event(AgentCli::Claude, HookEventKind::Prompt, "UserPromptSubmit"), {.context = letters});
   const auto parsed = parse_json_object(written);
   ASSERT_TRUE(parsed);
   const auto text = string_member(*object_member(*parsed, "hookSpecificOutput"), "additionalContext");
@@ -104,10 +114,10 @@ TEST(WriteAnswer, StaysBelowTheAgentsLimit) {
 }
 
 TEST(Answer, SurvivesItsOwnJson) {
-  const Answer answers[] = {{},
-                            {.context = "two\nlines"},
-                            {.verdict = Verdict::Deny, .message = "no"},
-                            {.verdict = Verdict::Allow, .updated_input = "{}"}};
+  const HookResponse answers[] = {{},
+                                  {.context = "two\nlines"},
+                                  {.verdict = HookDecision::Deny, .message = "no"},
+                                  {.verdict = HookDecision::Allow, .updated_input = "{}"}};
   for (const auto& answer : answers) EXPECT_EQ(answer_from(to_json(answer)), answer);
 }
 

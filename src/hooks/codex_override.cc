@@ -45,11 +45,11 @@ std::string codex_trusted_hash(std::string_view event, const json::object& handl
   return "sha256:" + sha256_hex(json::serialize(identity));
 }
 
-Result<std::string> codex_override(std::string_view program, const std::vector<CodexSilence>& silenced) {
+Result<std::string> codex_override(std::string_view program, const std::vector<DisabledCodexHook>& silenced) {
   std::string hooks;
   std::string state;
-  for (const auto& hook : wanted_hooks(Agent::Codex)) {
-    const auto handler = RELAY_TRY(handler_for(Agent::Codex, hook, program));
+  for (const auto& hook : hook_specs(AgentCli::Codex)) {
+    const auto handler = RELAY_TRY(handler_for(AgentCli::Codex, hook, program));
     const auto command = string_member(handler, "command").value_or("");
     hooks +=
         format("{}=[{{hooks=[{{type=\"command\",command={},timeout={}}}]}}],", hook.event, text(command), hook.seconds);

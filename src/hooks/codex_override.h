@@ -23,12 +23,12 @@ std::string codex_hook_key(std::string_view file, std::string_view event, std::s
 std::string codex_trusted_hash(std::string_view event, const json::object& handler);
 
 /// A hook that is not called in this run, and needs no review either.
-struct CodexSilence {
+struct DisabledCodexHook {
   std::string key;
   std::string hash;
 };
 
 /// `hooks={…}` for `-c`.
-Result<std::string> codex_override(std::string_view program, const std::vector<CodexSilence>& silenced);
+Result<std::string> codex_override(std::string_view program, const std::vector<DisabledCodexHook>& silenced);
 
 }  // namespace relay::hooks

@@ -16,71 +16,71 @@ constexpr std::array<std::string_view, 12> kKinds = {"sessionStart", "prompt",  
 
 struct KnownEvent {
   std::string_view name;
-  EventKind kind;
+  HookEventKind kind;
 };
 constexpr KnownEvent kKnownEvents[] = {
-    {"SessionStart", EventKind::SessionStart},
-    {"UserPromptSubmit", EventKind::Prompt},
-    {"BeforeAgent", EventKind::Prompt},
-    {"PreToolUse", EventKind::BeforeTool},
-    {"BeforeTool", EventKind::BeforeTool},
-    {"PostToolUse", EventKind::AfterTool},
-    {"PostToolUseFailure", EventKind::AfterTool},
-    {"AfterTool", EventKind::AfterTool},
-    {"PermissionRequest", EventKind::Permission},
-    {"Notification", EventKind::Notification},
-    {"Stop", EventKind::TurnEnd},
-    {"AfterAgent", EventKind::TurnEnd},
-    {"StopFailure", EventKind::TurnFailed},
-    {"MessageDisplay", EventKind::Display},
-    {"Interrupt", EventKind::Interrupt},
-    {"SessionEnd", EventKind::SessionEnd},
+    {"SessionStart", HookEventKind::SessionStart},
+    {"UserPromptSubmit", HookEventKind::Prompt},
+    {"BeforeAgent", HookEventKind::Prompt},
+    {"PreToolUse", HookEventKind::BeforeTool},
+    {"BeforeTool", HookEventKind::BeforeTool},
+    {"PostToolUse", HookEventKind::AfterTool},
+    {"PostToolUseFailure", HookEventKind::AfterTool},
+    {"AfterTool", HookEventKind::AfterTool},
+    {"PermissionRequest", HookEventKind::Permission},
+    {"Notification", HookEventKind::Notification},
+    {"Stop", HookEventKind::TurnEnd},
+    {"AfterAgent", HookEventKind::TurnEnd},
+    {"StopFailure", HookEventKind::TurnFailed},
+    {"MessageDisplay", HookEventKind::Display},
+    {"Interrupt", HookEventKind::Interrupt},
+    {"SessionEnd", HookEventKind::SessionEnd},
 };
 
-EventKind kind_of(std::string_view name) {
+HookEventKind kind_of(std::string_view name) {
   const auto* found = std::ranges::find(kKnownEvents, name, &KnownEvent::name);
-  return found == std::end(kKnownEvents) ? EventKind::Other : found->kind;
+  return found == std::end(kKnownEvents) ? HookEventKind::Other : found->kind;
 }
 
 struct Field {
   std::string_view theirs;  // in the agent's JSON; empty: has a rule of its own
   std::string_view ours;
-  std::string Event::* member;
+  std::string HookEvent::* member;
   std::size_t max_bytes;
 };
 constexpr Field kFields[] = {
-    {"session_id", "session", &Event::session, kMaxNameBytes},
-    {"transcript_path", "transcript", &Event::transcript, kMaxNameBytes},
-    {"cwd", "cwd", &Event::working_directory, kMaxNameBytes},
-    {"", "turn", &Event::turn, kMaxNameBytes},
-    {"agent_id", "subagent", &Event::subagent, kMaxNameBytes},
-    {"prompt", "prompt", &Event::prompt, kMaxPromptBytes},
-    {"tool_name", "tool", &Event::tool, kMaxNameBytes},
-    {"tool_use_id", "toolUseId", &Event::tool_use_id, kMaxNameBytes},
-    {"", "toolInput", &Event::tool_input, kMaxToolInputBytes},
-    {"", "toolResponse", &Event::tool_response, kMaxToolResponseBytes},
-    {"", "text", &Event::text, kMaxTextBytes},
-    {"", "reason", &Event::reason, kMaxNameBytes},
-    {"model", "model", &Event::model, kMaxNameBytes},
-    {"permission_mode", "permissionMode", &Event::permission_mode, kMaxNameBytes},
+    {"session_id", "session", &HookEvent::session, kMaxNameBytes},
+    {"transcript_path", "transcript", &HookEvent::transcript, kMaxNameBytes},
+    {"cwd", "cwd", &HookEvent::working_directory, kMaxNameBytes},
+    {"", "turn", &HookEvent::turn, kMaxNameBytes},
+    {"agent_id", "subagent", &HookEvent::subagent, kMaxNameBytes},
+    {"prompt", "prompt", &HookEvent::prompt, kMaxPromptBytes},
+    {"tool_name", "tool", &HookEvent::tool, kMaxNameBytes},
+    {"tool_use_id", "toolUseId", &HookEvent::tool_use_id, kMaxNameBytes},
+    {"", "toolInput", &HookEvent::tool_input, kMaxToolInputBytes},
+    {"", "toolResponse", &HookEvent::tool_response, kMaxToolResponseBytes},
+    {"", "text", &HookEvent::text, kMaxTextBytes},
+    {"", "reason", &HookEvent::reason, kMaxNameBytes},
+    {"model", "model", &HookEvent::model, kMaxNameBytes},
+    {"permission_mode", "permissionMode", &HookEvent::permission_mode, kMaxNameBytes},
 };
 
 struct Flag {
   std::string_view theirs;
   std::string_view ours;
-  bool Event::* member;
+  bool HookEvent::* member;
 };
 constexpr Flag kFlags[] = {
-    {"", "toolInputCut", &Event::tool_input_cut},
-    {"", "textCut", &Event::text_cut},
-    {"stop_hook_active", "stopActive", &Event::stop_active},
-    {"final", "final", &Event::final},
+    {"", "toolInputCut", &HookEvent::tool_input_cut},
+    {"", "textCut", &HookEvent::text_cut},
+    {"stop_hook_active", "stopActive", &HookEvent::stop_active},
+    {"final", "final", &HookEvent::final},
 };
 
 /// True when something had to go.
 bool cut_to(std::string& text, std::size_t max_bytes) {
   if (text.size() <= max_bytes) return false;
-  text.resize(text::cut_at_letter(text, max_bytes).size());
+  text.resize(text::truncate_utf8(text, max_bytes).size());
   return true;
 }
 
@@ -102,28 +102,28 @@ bool take_json(json::object& payload, std::string_view name, std::size_t max_byt
   return cut_to(into, max_bytes);
 }
 
-void take_text(json::object& payload, Event& event) {
+void take_text(json::object& payload, HookEvent& event) {
   switch (event.kind) {
-    case EventKind::TurnEnd:
+    case HookEventKind::TurnEnd:
       // Gemini's prompt_response joins the pieces of a stream wrongly, with blanks in mid-word: it is nobody's words.
       payload.erase("prompt_response");
       [[fallthrough]];
-    case EventKind::TurnFailed: take(payload, "last_assistant_message", event.text); break;
-    case EventKind::Display: take(payload, "delta", event.text); break;
-    case EventKind::Notification: take(payload, "message", event.text); break;
-    case EventKind::SessionStart:
-    case EventKind::Prompt:
-    case EventKind::BeforeTool:
-    case EventKind::AfterTool:
-    case EventKind::Permission:
-    case EventKind::Interrupt:
-    case EventKind::SessionEnd:
-    case EventKind::Other: break;
+    case HookEventKind::TurnFailed: take(payload, "last_assistant_message", event.text); break;
+    case HookEventKind::Display: take(payload, "delta", event.text); break;
+    case HookEventKind::Notification: take(payload, "message", event.text); break;
+    case HookEventKind::SessionStart:
+    case HookEventKind::Prompt:
+    case HookEventKind::BeforeTool:
+    case HookEventKind::AfterTool:
+    case HookEventKind::Permission:
+    case HookEventKind::Interrupt:
+    case HookEventKind::SessionEnd:
+    case HookEventKind::Other: break;
   }
   event.text_cut = cut_to(event.text, kMaxTextBytes);
 }
 
-void take_reason(json::object& payload, Event& event) {
+void take_reason(json::object& payload, HookEvent& event) {
   for (const auto* name : {"error", "reason", "notification_type", "source", "trigger"})
     if (take(payload, name, event.reason)) return;
 }
@@ -144,7 +144,7 @@ Result<json::object> read_payload(std::string_view payload) {
   if (payload.size() > kMaxPayloadBytes)
     return fail(format("the hook's JSON has more than {} MiB; it is left unread", kMaxPayloadBytes >> 20));
   auto parsed = parse_json_object(payload);
-  return parsed ? parsed : parse_json_object(repaired(payload));
+  return parsed ? parsed : parse_json_object(repair_json(payload));
 }
 
 template <std::size_t N>
@@ -156,15 +156,15 @@ std::optional<std::size_t> index_of(const std::array<std::string_view, N>& names
 
 }  // namespace
 
-std::string_view name_of(EventKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
-std::optional<EventKind> event_kind_named(std::string_view name) {
+std::string_view name_of(HookEventKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
+std::optional<HookEventKind> parse_event_kind(std::string_view name) {
   const auto index = index_of(kKinds, name);
-  return index ? std::optional{static_cast<EventKind>(*index)} : std::nullopt;
+  return index ? std::optional{static_cast<HookEventKind>(*index)} : std::nullopt;
 }
 
-Result<Event> parse_event(Agent agent, std::string_view text) {
+Result<HookEvent> parse_event(AgentCli agent, std::string_view text) {
   auto payload = RELAY_TRY(read_payload(text));
-  Event event{.agent = agent};
+  HookEvent event{.agent = agent};
   if (!take(payload, "hook_event_name", event.name) || event.name.empty())
     return fail("the hook's JSON does not say which event it is (hook_event_name)");
   cut_to(event.name, kMaxNameBytes);
@@ -180,50 +180,50 @@ Result<Event> parse_event(Agent agent, std::string_view text) {
     event.*flag.member = *given;
     payload.erase(flag.theirs);
   }
-  take(payload, agent == Agent::Codex ? "turn_id" : "prompt_id", event.turn);
+  take(payload, agent == AgentCli::Codex ? "turn_id" : "prompt_id", event.turn);
   cut_to(event.turn, kMaxNameBytes);
   event.tool_input_cut = take_json(payload, "tool_input", kMaxToolInputBytes, event.tool_input);
   take_json(payload, "tool_response", kMaxToolResponseBytes, event.tool_response);
   take_text(payload, event);
   take_reason(payload, event);
   cut_to(event.reason, kMaxNameBytes);
-  event.rest = bounded(std::move(payload));
+  event.extra = bounded(std::move(payload));
   return event;
 }
 
-json::object to_json(const Event& event) {
+json::object to_json(const HookEvent& event) {
   json::object object{{"agent", name_of(event.agent)}, {"kind", name_of(event.kind)}, {"name", event.name}};
   for (const auto& field : kFields)
     if (!(event.*field.member).empty()) object[field.ours] = event.*field.member;
   for (const auto& flag : kFlags)
     if (event.*flag.member) object[flag.ours] = true;
-  if (!event.rest.empty()) object["rest"] = event.rest;
+  if (!event.extra.empty()) object["rest"] = event.extra;
   return object;
 }
 
-Result<Event> event_from(const json::object& object) {
-  const auto agent = agent_named(string_member(object, "agent").value_or(""));
+Result<HookEvent> event_from(const json::object& object) {
+  const auto agent = parse_agent_cli(string_member(object, "agent").value_or(""));
   if (!agent) return fail("the event's agent is none of claude, codex, gemini");
-  Event event{.agent = *agent};
+  HookEvent event{.agent = *agent};
   event.name = string_member(object, "name").value_or("");
   if (event.name.empty()) return fail("the event has no name");
   cut_to(event.name, kMaxNameBytes);
-  event.kind = event_kind_named(string_member(object, "kind").value_or("")).value_or(EventKind::Other);
+  event.kind = parse_event_kind(string_member(object, "kind").value_or("")).value_or(HookEventKind::Other);
   for (const auto& flag : kFlags) event.*flag.member = bool_member(object, flag.ours).value_or(false);
   for (const auto& field : kFields) {
     auto text = string_member(object, field.ours);
     if (!text) continue;
     const bool cut = cut_to(*text, field.max_bytes);
-    if (cut && field.member == &Event::tool_input) event.tool_input_cut = true;
-    if (cut && field.member == &Event::text) event.text_cut = true;
+    if (cut && field.member == &HookEvent::tool_input) event.tool_input_cut = true;
+    if (cut && field.member == &HookEvent::text) event.text_cut = true;
     event.*field.member = *std::move(text);
   }
-  if (const auto* rest = object_member(object, "rest")) event.rest = bounded(json::object{*rest});
+  if (const auto* rest = object_member(object, "rest")) event.extra = bounded(json::object{*rest});
   return event;
 }
 
-std::string serialize_within(Event event, std::size_t max_bytes) {
-  RELAY_ASSERT(max_bytes >= kLeastSerializedBytes);
+std::string serialize_within(HookEvent event, std::size_t max_bytes) {
+  RELAY_ASSERT(max_bytes >= kMinSerializedBytes);
   for (;;) {
     auto text = json::serialize(to_json(event));
     if (text.size() <= max_bytes) return text;

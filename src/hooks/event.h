@@ -27,7 +27,7 @@ inline constexpr std::size_t kMaxToolInputBytes = 128 * 1024;
 inline constexpr std::size_t kMaxToolResponseBytes = 64 * 1024;
 inline constexpr std::size_t kMaxRestBytes = 16 * 1024;
 
-enum class EventKind : std::uint8_t {
+enum class HookEventKind : std::uint8_t {
   SessionStart,
   Prompt,      // UserPromptSubmit, BeforeAgent
   BeforeTool,  // PreToolUse, BeforeTool
@@ -41,12 +41,12 @@ enum class EventKind : std::uint8_t {
   SessionEnd,
   Other,
 };
-std::string_view name_of(EventKind kind);
-std::optional<EventKind> event_kind_named(std::string_view name);
+std::string_view name_of(HookEventKind kind);
+std::optional<HookEventKind> parse_event_kind(std::string_view name);
 
-struct Event {
-  Agent agent = Agent::Claude;
-  EventKind kind = EventKind::Other;
+struct HookEvent {
+  AgentCli agent = AgentCli::Claude;
+  HookEventKind kind = HookEventKind::Other;
   std::string name = {};  // as the agent calls it
   std::string session = {};
   std::string transcript = {};  // path of the agent's own record
@@ -66,21 +66,21 @@ struct Event {
   bool text_cut = false;
   bool stop_active = false;  // the turn goes on because a hook at its end wanted it
   bool final = false;        // Display: the last piece
-  json::object rest = {};    // what we have no name for, as far as it fits kMaxRestBytes
+  json::object extra = {};   // what we have no name for, as far as it fits kMaxRestBytes
 
-  friend bool operator==(const Event&, const Event&) = default;
+  friend bool operator==(const HookEvent&, const HookEvent&) = default;
 };
 
 /// The error is one sentence. Bytes that are no UTF-8 and halves of surrogate pairs (programs cut strings in two) are
 /// read as U+FFFD.
-Result<Event> parse_event(Agent agent, std::string_view payload);
+Result<HookEvent> parse_event(AgentCli agent, std::string_view payload);
 
-json::object to_json(const Event& event);
-Result<Event> event_from(const json::object& object);
+json::object to_json(const HookEvent& event);
+Result<HookEvent> event_from(const json::object& object);
 
 /// The event as JSON text of at most `max_bytes` (no less than kLeastSerializedBytes); its longest texts are cut until it
 /// fits. Escapes can make a text six times as long, so the limits above alone promise little about a frame.
-inline constexpr std::size_t kLeastSerializedBytes = 384 * 1024;
-std::string serialize_within(Event event, std::size_t max_bytes);
+inline constexpr std::size_t kMinSerializedBytes = 384 * 1024;
+std::string serialize_within(HookEvent event, std::size_t max_bytes);
 
 }  // namespace relay::hooks

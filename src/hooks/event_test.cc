@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 struct Captured {
   std::string file;
-  Agent agent;
+  AgentCli agent;
   json::object payload;
 };
 
@@ -28,19 +28,19 @@ std::vector<Captured> captured() {
     text << std::ifstream{entry.path()}.rdbuf();
     const auto file = parse_json_object(text.str());
     if (!file) throw std::runtime_error{entry.path().string()};
-    all.push_back({entry.path().filename().string(), *agent_named(entry.path().parent_path().filename().string()),
+    all.push_back({entry.path().filename().string(), *parse_agent_cli(entry.path().parent_path().filename().string()),
                    *object_member(*file, "payload")});
   }
   return all;
 }
 
-Event parsed(Agent agent, std::string_view payload) {
+HookEvent parsed(AgentCli agent, std::string_view payload) {
   auto event = parse_event(agent, payload);
   EXPECT_TRUE(event) << (event ? "" : event.error().message());
-  return event ? *std::move(event) : Event{};
+  return event ? *std::move(event) : HookEvent{};
 }
 
-Event from_file(std::string_view agent, std::string_view file) {
+HookEvent from_file(std::string_view agent, std::string_view file) {
   for (const auto& each : captured())
     if (each.file == file && name_of(each.agent) == agent) return parsed(each.agent, json::serialize(each.payload));
   ADD_FAILURE() << file;
@@ -48,7 +48,7 @@ Event from_file(std::string_view agent, std::string_view file) {
 }
 
 std::string refusal(std::string_view payload) {
-  const auto event = parse_event(Agent::Claude, payload);
+  const auto event = parse_event(AgentCli::Claude, payload);
   return event ? "" : event.error().message();
 }
 
@@ -60,7 +60,7 @@ TEST(Event, ReadsEveryCapturedPayload) {
     EXPECT_EQ(event.name, string_member(each.payload, "hook_event_name")) << each.file;
     EXPECT_EQ(event.session, string_member(each.payload, "session_id")) << each.file;
     EXPECT_EQ(event.working_directory, string_member(each.payload, "cwd").value_or("")) << each.file;
-    const bool named = event.kind != EventKind::Other;
+    const bool named = event.kind != HookEventKind::Other;
     const bool unnamed = each.file.starts_with("PostToolBatch") || each.file.starts_with("PreCompress") ||
                          each.file.find("Model") != std::string::npos || each.file.starts_with("BeforeToolSelection");
     EXPECT_NE(named, unnamed) << each.file;
@@ -93,32 +93,32 @@ TEST(Event, LosesNoFieldOfAPayload) {
 
 TEST(Event, NamesWhatTheAgentsCallDifferently) {
   const auto asks = from_file("claude", "PermissionRequest-Bash.json");
-  EXPECT_EQ(asks.kind, EventKind::Permission);
+  EXPECT_EQ(asks.kind, HookEventKind::Permission);
   EXPECT_EQ(asks.tool, "Bash");
   EXPECT_TRUE(parse_json_object(asks.tool_input));
   EXPECT_EQ(asks.permission_mode, "default");
   EXPECT_FALSE(asks.turn.empty());
 
   const auto stop = from_file("codex", "Stop-active.json");
-  EXPECT_EQ(stop.kind, EventKind::TurnEnd);
+  EXPECT_EQ(stop.kind, HookEventKind::TurnEnd);
   EXPECT_EQ(stop.text, "Got the relay message.\n\n@relay:Bob acknowledged");
   EXPECT_TRUE(stop.stop_active);
   EXPECT_EQ(stop.turn, "01a1de31-96f8-7b21-859a-30f35209c1e7");
   EXPECT_EQ(stop.model, "gpt-6-sol");
 
   const auto limited = from_file("claude", "StopFailure-rate_limit.json");
-  EXPECT_EQ(limited.kind, EventKind::TurnFailed);
+  EXPECT_EQ(limited.kind, HookEventKind::TurnFailed);
   EXPECT_EQ(limited.reason, "rate_limit");
   EXPECT_TRUE(limited.text.starts_with("API Error"));
 
   const auto piece = from_file("claude", "MessageDisplay-final.json");
-  EXPECT_EQ(piece.kind, EventKind::Display);
+  EXPECT_EQ(piece.kind, HookEventKind::Display);
   EXPECT_TRUE(piece.final);
   EXPECT_TRUE(piece.text.starts_with("@relay:Bob"));
-  EXPECT_TRUE(piece.rest.contains("message_id"));
+  EXPECT_TRUE(piece.extra.contains("message_id"));
 
   const auto asked = from_file("gemini", "Notification-ToolPermission.json");
-  EXPECT_EQ(asked.kind, EventKind::Notification);
+  EXPECT_EQ(asked.kind, HookEventKind::Notification);
   EXPECT_EQ(asked.reason, "ToolPermission");
   EXPECT_FALSE(asked.text.empty());
 
@@ -129,25 +129,27 @@ TEST(Event, NamesWhatTheAgentsCallDifferently) {
 
 TEST(Event, NeverReadsGeminisPromptResponse) {
   const auto end = from_file("gemini", "AfterAgent.json");
-  EXPECT_EQ(end.kind, EventKind::TurnEnd);
+  EXPECT_EQ(end.kind, HookEventKind::TurnEnd);
   EXPECT_EQ(end.text, "");
   EXPECT_EQ(json::serialize(to_json(end)).find("scripted"), std::string::npos);
 }
 
 TEST(Event, KeepsWhatItDoesNotKnow) {
-  const auto event = parsed(Agent::Claude, R"({"hook_event_name":"PhaseOfMoon","session_id":"s","moon":{"full":[1,2]},
+  const auto event =
+      parsed(AgentCli::Claude, R"({"hook_event_name":"PhaseOfMoon","session_id":"s","moon":{"full":[1,2]},
       "cwd":7,"tool_name":["x"],"stop_hook_active":"yes","model":{"id":"m"}})");
-  EXPECT_EQ(event.kind, EventKind::Other);
+  EXPECT_EQ(event.kind, HookEventKind::Other);
   EXPECT_EQ(event.name, "PhaseOfMoon");
   EXPECT_EQ(event.working_directory, "");
   for (const auto* kept : {"moon", "cwd", "tool_name", "stop_hook_active", "model"})
-    EXPECT_TRUE(event.rest.contains(kept)) << kept;
+    EXPECT_TRUE(event.extra.contains(kept)) << kept;
 }
 
 TEST(Event, TakesAnyJsonAsToolInput) {
   for (const auto* input : {"null", "[1,2]", "\"text\"", "7", "{}"})
-    EXPECT_EQ(parsed(Agent::Codex, format(R"({{"hook_event_name":"PreToolUse","tool_input":{}}})", input)).tool_input,
-              input);
+    EXPECT_EQ(
+        parsed(AgentCli::Codex, format(R"({{"hook_event_name":"PreToolUse","tool_input":{}}})", input)).tool_input,
+        input);
 }
 
 TEST(Event, RefusesWithOneSentence) {
@@ -165,27 +167,27 @@ TEST(Event, CutsWhatIsTooLong) {
   std::string letters;
   while (letters.size() < 1 << 20) letters += "é";
   const auto event =
-      parsed(Agent::Claude, json::serialize(json::object{{"hook_event_name", "Stop"},
-                                                         {"last_assistant_message", letters},
-                                                         {"prompt", "x" + letters},
-                                                         {"session_id", letters},
-                                                         {"tool_input", json::object{{"content", letters}}},
-                                                         {"tool_response", letters},
-                                                         {"unknown", letters},
-                                                         {"small", "kept"}}));
+      parsed(AgentCli::Claude, json::serialize(json::object{{"hook_event_name", "Stop"},
+                                                            {"last_assistant_message", letters},
+                                                            {"prompt", "x" + letters},
+                                                            {"session_id", letters},
+                                                            {"tool_input", json::object{{"content", letters}}},
+                                                            {"tool_response", letters},
+                                                            {"unknown", letters},
+                                                            {"small", "kept"}}));
   EXPECT_EQ(event.text.size(), kMaxTextBytes);
   EXPECT_TRUE(event.text_cut);
   EXPECT_EQ(event.prompt.size(), kMaxPromptBytes - 1);
   EXPECT_EQ(event.session.size(), kMaxNameBytes);
   EXPECT_TRUE(event.tool_input_cut);
   EXPECT_LE(event.tool_response.size(), kMaxToolResponseBytes);
-  EXPECT_FALSE(event.rest.contains("unknown"));
-  EXPECT_TRUE(event.rest.contains("small"));
+  EXPECT_FALSE(event.extra.contains("unknown"));
+  EXPECT_TRUE(event.extra.contains("small"));
   EXPECT_EQ(*event_from(to_json(event)), event);
 }
 
 TEST(Event, FitsAFrameHoweverItsTextsAreEscaped) {
-  Event event{.name = "Stop", .session = std::string(kMaxNameBytes, '\x01')};
+  HookEvent event{.name = "Stop", .session = std::string(kMaxNameBytes, '\x01')};
   event.text = std::string(kMaxTextBytes, '\x01');
   event.tool_input = std::string(kMaxToolInputBytes, '\x02');
   const auto text = serialize_within(event, 512 * 1024);
@@ -198,18 +200,19 @@ TEST(Event, FitsAFrameHoweverItsTextsAreEscaped) {
 }
 
 TEST(Event, ReadsLettersThatWereCutInTwo) {
-  EXPECT_EQ(parsed(Agent::Claude, R"({"hook_event_name":"MessageDisplay","delta":"a\ud83d"})").text, "a\xEF\xBF\xBD");
-  EXPECT_EQ(parsed(Agent::Claude, "{\"hook_event_name\":\"MessageDisplay\",\"delta\":\"a\xC3\"}").text,
+  EXPECT_EQ(parsed(AgentCli::Claude, R"({"hook_event_name":"MessageDisplay","delta":"a\ud83d"})").text,
+            "a\xEF\xBF\xBD");
+  EXPECT_EQ(parsed(AgentCli::Claude, "{\"hook_event_name\":\"MessageDisplay\",\"delta\":\"a\xC3\"}").text,
             "a\xEF\xBF\xBD");
 }
 
 TEST(Repair, ReplacesOnlyWhatIsBroken) {
-  EXPECT_EQ(repaired(R"(\ud83d\ude00 \\ud83d \n \")"), R"(\ud83d\ude00 \\ud83d \n \")");
-  EXPECT_EQ(repaired(R"(\ude00\ud83dx)"), "\xEF\xBF\xBD\xEF\xBF\xBDx");
-  EXPECT_EQ(repaired(R"(\ud83d\ud83d\ude00)"), "\xEF\xBF\xBD\\ud83d\\ude00");
+  EXPECT_EQ(repair_json(R"(\ud83d\ude00 \\ud83d \n \")"), R"(\ud83d\ude00 \\ud83d \n \")");
+  EXPECT_EQ(repair_json(R"(\ude00\ud83dx)"), "\xEF\xBF\xBD\xEF\xBF\xBDx");
+  EXPECT_EQ(repair_json(R"(\ud83d\ud83d\ude00)"), "\xEF\xBF\xBD\\ud83d\\ude00");
   for (const auto* odd : {"\\", "\\u", "\\ud8", "\\ud83d", "\\ud83d\\", "\\ud83d\\u12", "\\uZZZZ", ""})
-    EXPECT_LE(repaired(odd).size(), 16u) << odd;
-  EXPECT_EQ(repaired("\\\xFF"), "\\\xEF\xBF\xBD");
+    EXPECT_LE(repair_json(odd).size(), 16u) << odd;
+  EXPECT_EQ(repair_json("\\\xFF"), "\\\xEF\xBF\xBD");
 }
 
 TEST(EventFrom, RefusesWhatIsNoEvent) {
@@ -218,7 +221,7 @@ TEST(EventFrom, RefusesWhatIsNoEvent) {
   EXPECT_FALSE(event_from({{"agent", "claude"}}));
   const auto later = event_from({{"agent", "claude"}, {"name", "New"}, {"kind", "brandNew"}});
   ASSERT_TRUE(later);
-  EXPECT_EQ(later->kind, EventKind::Other);
+  EXPECT_EQ(later->kind, HookEventKind::Other);
 }
 
 }  // namespace

@@ -21,26 +21,26 @@ Failure about(const HooksFile& file, const Error& error) {
 }
 
 /// All that is wanted, each once and as it would be written today.
-bool is_complete(Agent agent, const std::vector<InstalledHook>& ours, std::string_view program) {
-  const auto wanted = wanted_hooks(agent);
+bool is_complete(AgentCli agent, const std::vector<InstalledHook>& ours, std::string_view program) {
+  const auto wanted = hook_specs(agent);
   if (ours.size() != wanted.size()) return false;
-  return std::ranges::all_of(wanted, [&](const WantedHook& hook) {
+  return std::ranges::all_of(wanted, [&](const HookSpec& hook) {
     const auto found = std::ranges::find(ours, hook.event, &InstalledHook::event);
     const auto handler = handler_for(agent, hook, program);
     return found != ours.end() && handler && found->written == *handler;
   });
 }
 
-Result<std::string> installed_text(Agent agent, std::string_view text, std::string_view program) {
+Result<std::string> installed_text(AgentCli agent, std::string_view text, std::string_view program) {
   const auto hooks = RELAY_TRY(hooks_for(agent, program));
   return with_hooks(RELAY_TRY(without_hooks(text, agent)), hooks);
 }
 
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
-Result<std::vector<InstalledHook>> ours_in(Agent agent, const std::optional<std::string>& text) {
+Result<std::vector<InstalledHook>> ours_in(AgentCli agent, const std::optional<std::string>& text) {
   if (!text || is_blank(*text)) return std::vector<InstalledHook>{};
-  return hooks_of_ours(agent, RELAY_TRY(parse_json_object(*text)));
+  return own_hooks(agent, RELAY_TRY(parse_json_object(*text)));
 }
 
 /// Where a link leads. A link to nowhere is an error: what it was meant for is not ours to guess.
@@ -54,7 +54,7 @@ Result<std::string> behind_links(const std::string& path) {
 
 }  // namespace
 
-Result<HooksFile> read_hooks_file(Agent agent, const Environment& environment) {
+Result<HooksFile> read_hooks_file(AgentCli agent, const EnvironmentBlock& environment) {
   HooksFile file{.path = user_hooks_file(agent, environment), .target = {}, .copy = {}};
   if (file.path.empty()) return fail(format("cannot tell where {} keeps its settings: set HOME", name_of(agent)));
   file.copy = format("{}{}", file.path, kCopySuffix);
@@ -64,9 +64,9 @@ Result<HooksFile> read_hooks_file(Agent agent, const Environment& environment) {
   return file;
 }
 
-Result<std::optional<Change>> plan_install(Agent agent, const HooksFile& file, std::string_view program) {
+Result<std::optional<FileEdit>> plan_install(AgentCli agent, const HooksFile& file, std::string_view program) {
   if (const auto hooks = hooks_for(agent, program); !hooks) return about(file, hooks.error());
-  if (program_of(agent, *handler_for(agent, wanted_hooks(agent).front(), program)).empty()) {
+  if (program_of(agent, *handler_for(agent, hook_specs(agent).front(), program)).empty()) {
     return fail(format("{} was not changed: this program has to be called agent-relay, not {}", file.path, program));
   }
   // The text first: its reader is stricter and says why.
@@ -75,10 +75,10 @@ Result<std::optional<Change>> plan_install(Agent agent, const HooksFile& file, s
   const auto ours = ours_in(agent, file.text);
   if (!ours) return about(file, ours.error());
   if (is_complete(agent, *ours, program)) return std::nullopt;
-  return Change{.text = *std::move(text), .makes_copy = file.text && ours->empty()};
+  return FileEdit{.text = *std::move(text), .makes_copy = file.text && ours->empty()};
 }
 
-Result<std::optional<Change>> plan_uninstall(Agent agent, const HooksFile& file) {
+Result<std::optional<FileEdit>> plan_uninstall(AgentCli agent, const HooksFile& file) {
   const auto ours = ours_in(agent, file.text);
   if (!ours) return about(file, ours.error());
   if (ours->empty()) return std::nullopt;
@@ -88,15 +88,15 @@ Result<std::optional<Change>> plan_uninstall(Agent agent, const HooksFile& file)
     return installed && *installed == *file.text;
   };
   if (file.text_before && came_from(*file.text_before)) {
-    return Change{.text = file.text_before, .makes_copy = false, .removes_copy = true};
+    return FileEdit{.text = file.text_before, .makes_copy = false, .removes_copy = true};
   }
-  if (!file.text_before && file.path == file.target && came_from("")) return Change{};
+  if (!file.text_before && file.path == file.target && came_from("")) return FileEdit{};
   auto text = without_hooks(*file.text, agent);
   if (!text) return about(file, text.error());
-  return Change{.text = *std::move(text), .makes_copy = false, .removes_copy = false};
+  return FileEdit{.text = *std::move(text), .makes_copy = false, .removes_copy = false};
 }
 
-Result<void> carry_out(const HooksFile& file, const Change& change) {
+Result<void> execute(const HooksFile& file, const FileEdit& change) {
   if (RELAY_TRY(read_settings_file(file.target)) != file.text) {
     return fail(format("{} was not changed: somebody else is writing it; try again", file.path));
   }
@@ -110,17 +110,18 @@ Result<void> carry_out(const HooksFile& file, const Change& change) {
   return {};
 }
 
-std::string_view name_of(Presence presence) {
+std::string_view name_of(InstallState presence) {
   switch (presence) {
-    case Presence::No: return "not";
-    case Presence::Partly: return "partly";
-    case Presence::Yes: return "installed";
+    case InstallState::No: return "not";
+    case InstallState::Partly: return "partly";
+    case InstallState::Yes: return "installed";
   }
   return "";
 }
 
-HooksStatus status_of(Agent agent, const HooksFile& file, std::string_view program, const Environment& environment) {
-  HooksStatus status{.forbidden = hooks_forbidden(agent, environment)};
+HooksStatus status_of(AgentCli agent, const HooksFile& file, std::string_view program,
+                      const EnvironmentBlock& environment) {
+  HooksStatus status{.forbidden = hooks_blocked_reason(agent, environment)};
   const auto ours = ours_in(agent, file.text);
   if (!ours) {
     status.problem = ours.error().message();
@@ -128,7 +129,7 @@ HooksStatus status_of(Agent agent, const HooksFile& file, std::string_view progr
   }
   if (ours->empty()) return status;
   status.program = ours->front().program;
-  status.presence = is_complete(agent, *ours, status.program) ? Presence::Yes : Presence::Partly;
+  status.presence = is_complete(agent, *ours, status.program) ? InstallState::Yes : InstallState::Partly;
   std::error_code failed;
   status.stale = std::ranges::any_of(
       *ours, [&](const InstalledHook& hook) { return !fs::equivalent(hook.program, program, failed) || failed; });

@@ -27,32 +27,33 @@ struct HooksFile {
   std::optional<std::string> text_before = {};  // of the copy
 };
 
-Result<HooksFile> read_hooks_file(Agent agent, const Environment& environment);
+Result<HooksFile> read_hooks_file(AgentCli agent, const EnvironmentBlock& environment);
 
 /// What a file is to become; empty: it goes.
-struct Change {
+struct FileEdit {
   std::optional<std::string> text = {};
   bool makes_copy = false;    // of what is there now
   bool removes_copy = false;  // it said what the file now is again
 };
 
 /// Empty: there is nothing to do.
-Result<std::optional<Change>> plan_install(Agent agent, const HooksFile& file, std::string_view program);
-Result<std::optional<Change>> plan_uninstall(Agent agent, const HooksFile& file);
+Result<std::optional<FileEdit>> plan_install(AgentCli agent, const HooksFile& file, std::string_view program);
+Result<std::optional<FileEdit>> plan_uninstall(AgentCli agent, const HooksFile& file);
 
 /// Atomic, with the owner's modes kept (0600 for a new file). Fails when the file is no longer what was read.
-Result<void> carry_out(const HooksFile& file, const Change& change);
+Result<void> execute(const HooksFile& file, const FileEdit& change);
 
-enum class Presence : std::uint8_t { No, Partly, Yes };
-std::string_view name_of(Presence presence);
+enum class InstallState : std::uint8_t { No, Partly, Yes };
+std::string_view name_of(InstallState presence);
 
 struct HooksStatus {
-  Presence presence = Presence::No;
+  InstallState presence = InstallState::No;
   std::string program = {};    // the path they call; the first, when there are several
   bool stale = false;          // that path is not this program
   std::string forbidden = {};  // why they would not run
   std::string problem = {};    // why the file cannot be read
 };
-HooksStatus status_of(Agent agent, const HooksFile& file, std::string_view program, const Environment& environment);
+HooksStatus status_of(AgentCli agent, const HooksFile& file, std::string_view program,
+                      const EnvironmentBlock& environment);
 
 }  // namespace relay::hooks

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kProgram = "/opt/relay/agent-relay";
 
 /// A person's home with nothing in it yet.
-class Install : public testing::TestWithParam<Agent> {
+class Install : public testing::TestWithParam<AgentCli> {
  protected:
   Install() : home_{testing::TempDir() + "/install." + std::to_string(::getpid())} {
     fs::remove_all(home_);
@@ -45,7 +45,7 @@ class Install : public testing::TestWithParam<Agent> {
     const auto change = plan_install(GetParam(), now, program);
     EXPECT_TRUE(change) << change.error().message();
     if (!change || !*change) return false;
-    EXPECT_TRUE(carry_out(now, **change));
+    EXPECT_TRUE(execute(now, **change));
     return true;
   }
   bool uninstall() {
@@ -53,7 +53,7 @@ class Install : public testing::TestWithParam<Agent> {
     const auto change = plan_uninstall(GetParam(), now);
     EXPECT_TRUE(change) << change.error().message();
     if (!change || !*change) return false;
-    EXPECT_TRUE(carry_out(now, **change));
+    EXPECT_TRUE(execute(now, **change));
     return true;
   }
   [[nodiscard]] HooksStatus status(std::string_view program = kProgram) const {
@@ -61,14 +61,14 @@ class Install : public testing::TestWithParam<Agent> {
   }
 
   std::string home_;
-  Environment environment_;
+  EnvironmentBlock environment_;
   std::string path_;
 };
 
 TEST_P(Install, AFileThatWasNotThereIsGoneAgain) {
-  EXPECT_EQ(status().presence, Presence::No);
+  EXPECT_EQ(status().presence, InstallState::No);
   EXPECT_TRUE(install());
-  EXPECT_EQ(status().presence, Presence::Yes);
+  EXPECT_EQ(status().presence, InstallState::Yes);
   struct stat modes{};
   ASSERT_EQ(::stat(path_.c_str(), &modes), 0);
   EXPECT_EQ(modes.st_mode & 0777, 0600U);
@@ -85,7 +85,7 @@ TEST_P(Install, GivesBackTheSameBytesModesAndNoCopy) {
     ASSERT_EQ(::chmod(path_.c_str(), 0640), 0);
     EXPECT_TRUE(install());
     EXPECT_EQ(read(path_ + ".before-agent-relay"), text);
-    EXPECT_EQ(status().presence, Presence::Yes) << text;
+    EXPECT_EQ(status().presence, InstallState::Yes) << text;
     EXPECT_TRUE(uninstall());
     EXPECT_EQ(read(path_), text);
     EXPECT_FALSE(fs::exists(path_ + ".before-agent-relay"));
@@ -153,9 +153,9 @@ TEST_P(Install, AMissingHookIsPartlyAndInstallFillsIt) {
   auto text = read(path_);
   text.replace(text.find("SessionStart"), 12, "NobodysEvent");
   write(path_, text);
-  EXPECT_EQ(status().presence, Presence::Partly);
+  EXPECT_EQ(status().presence, InstallState::Partly);
   EXPECT_TRUE(install());
-  EXPECT_EQ(status().presence, Presence::Yes);
+  EXPECT_EQ(status().presence, InstallState::Yes);
   EXPECT_EQ(read(path_).find("NobodysEvent"), std::string::npos);
 }
 
@@ -165,7 +165,7 @@ TEST_P(Install, AFileThatChangedSinceItWasReadIsNotOverwritten) {
   const auto change = plan_install(GetParam(), before, kProgram);
   ASSERT_TRUE(change && *change);
   write(path_, "{\"new\": 1}");
-  EXPECT_FALSE(carry_out(before, **change));
+  EXPECT_FALSE(execute(before, **change));
   EXPECT_EQ(read(path_), "{\"new\": 1}");
 }
 
@@ -173,25 +173,25 @@ TEST_P(Install, AProgramOfAnotherNameCouldNotBeFoundAgain) {
   EXPECT_FALSE(plan_install(GetParam(), file(), "/opt/other"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Agents, Install, testing::Values(Agent::Claude, Agent::Codex, Agent::Gemini),
+INSTANTIATE_TEST_SUITE_P(Agents, Install, testing::Values(AgentCli::Claude, AgentCli::Codex, AgentCli::Gemini),
                          [](const auto& agent) { return std::string{name_of(agent.param)}; });
 
 TEST(InstallStatus, SaysWhatSwitchesHooksOff) {
   const auto home = testing::TempDir() + "/forbids." + std::to_string(::getpid());
   fs::create_directories(home + "/.gemini");
   std::ofstream{home + "/.gemini/settings.json"} << R"({"hooksConfig": {"disabled": ["x", "agent-relay"]}})";
-  EXPECT_NE(hooks_forbidden(Agent::Gemini, {"HOME=" + home}).find("hooksConfig.disabled"), std::string::npos);
-  EXPECT_EQ(hooks_forbidden(Agent::Gemini, {"GEMINI_CLI_HOME=/nowhere", "HOME=" + home}), "");
+  EXPECT_NE(hooks_blocked_reason(AgentCli::Gemini, {"HOME=" + home}).find("hooksConfig.disabled"), std::string::npos);
+  EXPECT_EQ(hooks_blocked_reason(AgentCli::Gemini, {"GEMINI_CLI_HOME=/nowhere", "HOME=" + home}), "");
   fs::remove_all(home);
 }
 
 TEST(InstallPlaces, FollowTheAgentsOwnVariables) {
-  const Environment own{"HOME=/h", "CLAUDE_CONFIG_DIR=/c", "CODEX_HOME=/x", "GEMINI_CLI_HOME=/g"};
-  EXPECT_EQ(user_hooks_file(Agent::Claude, own), "/c/settings.json");
-  EXPECT_EQ(user_hooks_file(Agent::Codex, own), "/x/hooks.json");
-  EXPECT_EQ(user_hooks_file(Agent::Gemini, own), "/g/.gemini/settings.json");
-  EXPECT_EQ(user_hooks_file(Agent::Codex, {"HOME=/h"}), "/h/.codex/hooks.json");
-  EXPECT_EQ(user_hooks_file(Agent::Claude, {}), "");
+  const EnvironmentBlock own{"HOME=/h", "CLAUDE_CONFIG_DIR=/c", "CODEX_HOME=/x", "GEMINI_CLI_HOME=/g"};
+  EXPECT_EQ(user_hooks_file(AgentCli::Claude, own), "/c/settings.json");
+  EXPECT_EQ(user_hooks_file(AgentCli::Codex, own), "/x/hooks.json");
+  EXPECT_EQ(user_hooks_file(AgentCli::Gemini, own), "/g/.gemini/settings.json");
+  EXPECT_EQ(user_hooks_file(AgentCli::Codex, {"HOME=/h"}), "/h/.codex/hooks.json");
+  EXPECT_EQ(user_hooks_file(AgentCli::Claude, {}), "");
 }
 
 }  // namespace

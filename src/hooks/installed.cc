@@ -12,19 +12,19 @@
 namespace relay::hooks {
 namespace {
 
-std::string claude_directory(const Environment& environment) {
+std::string claude_directory(const EnvironmentBlock& environment) {
   if (const auto own = variable(environment, "CLAUDE_CONFIG_DIR"); !own.empty()) return std::string{own};
   const auto home = variable(environment, "HOME");
   return home.empty() ? "" : format("{}/.claude", home);
 }
 
-std::string codex_directory(const Environment& environment) {
+std::string codex_directory(const EnvironmentBlock& environment) {
   if (const auto own = variable(environment, "CODEX_HOME"); !own.empty()) return std::string{own};
   const auto home = variable(environment, "HOME");
   return home.empty() ? "" : format("{}/.codex", home);
 }
 
-std::string gemini_directory(const Environment& environment) {
+std::string gemini_directory(const EnvironmentBlock& environment) {
   auto home = variable(environment, "GEMINI_CLI_HOME");
   if (home.empty()) home = variable(environment, "HOME");
   return home.empty() ? "" : format("{}/.gemini", home);
@@ -43,7 +43,7 @@ std::optional<json::object> settings_at(const std::string& path, Comments commen
 
 constexpr std::string_view kClaudePolicy = "/etc/claude-code/managed-settings.json";
 
-std::string claude_forbids(const Environment& environment, std::string_view directory) {
+std::string claude_forbids(const EnvironmentBlock& environment, std::string_view directory) {
   const auto policy = settings_at(std::string{kClaudePolicy}, Comments::Refused);
   for (const std::string_view word : {"allowManagedHooksOnly", "disableAllHooks"}) {
     if (policy && bool_member(*policy, word).value_or(false)) {
@@ -53,7 +53,7 @@ std::string claude_forbids(const Environment& environment, std::string_view dire
   const auto disables = [](const std::optional<json::object>& settings) {
     return settings && bool_member(*settings, "disableAllHooks").value_or(false);
   };
-  const auto own = user_hooks_file(Agent::Claude, environment);
+  const auto own = user_hooks_file(AgentCli::Claude, environment);
   if (disables(settings_at(own, Comments::Refused))) return format("{} says disableAllHooks", own);
   if (directory.empty()) return {};
   const std::string project{directory};
@@ -83,7 +83,7 @@ std::optional<bool> toml_flag(const std::string& file, std::initializer_list<std
 
 constexpr std::string_view kCodexPolicy = "/etc/codex/requirements.toml";
 
-std::string codex_forbids(const Environment& environment) {
+std::string codex_forbids(const EnvironmentBlock& environment) {
   if (toml_flag(std::string{kCodexPolicy}, {"allow_managed_hooks_only"}).value_or(false)) {
     return format("{} says allow_managed_hooks_only, so only hooks of the administrator run", kCodexPolicy);
   }
@@ -92,8 +92,8 @@ std::string codex_forbids(const Environment& environment) {
   return {};
 }
 
-std::string gemini_forbids(const Environment& environment) {
-  const auto path = user_hooks_file(Agent::Gemini, environment);
+std::string gemini_forbids(const EnvironmentBlock& environment) {
+  const auto path = user_hooks_file(AgentCli::Gemini, environment);
   const auto own = settings_at(path, Comments::Skipped);
   if (!own) return {};
   const auto* config = object_member(*own, "hooksConfig");
@@ -110,26 +110,26 @@ std::string gemini_forbids(const Environment& environment) {
 
 }  // namespace
 
-std::string_view variable(const Environment& environment, std::string_view name) {
+std::string_view variable(const EnvironmentBlock& environment, std::string_view name) {
   for (const std::string_view entry : environment) {
     if (entry.starts_with(name) && entry.substr(name.size()).starts_with('=')) return entry.substr(name.size() + 1);
   }
   return {};
 }
 
-std::string user_hooks_file(Agent agent, const Environment& environment) {
+std::string user_hooks_file(AgentCli agent, const EnvironmentBlock& environment) {
   const auto file = [](const std::string& directory, std::string_view name) {
     return directory.empty() ? std::string{} : format("{}/{}", directory, name);
   };
   switch (agent) {
-    case Agent::Claude: return file(claude_directory(environment), "settings.json");
-    case Agent::Codex: return file(codex_directory(environment), "hooks.json");
-    case Agent::Gemini: return file(gemini_directory(environment), "settings.json");
+    case AgentCli::Claude: return file(claude_directory(environment), "settings.json");
+    case AgentCli::Codex: return file(codex_directory(environment), "hooks.json");
+    case AgentCli::Gemini: return file(gemini_directory(environment), "settings.json");
   }
   return {};
 }
 
-std::vector<InstalledHook> hooks_of_ours(Agent agent, const json::object& settings) {
+std::vector<InstalledHook> own_hooks(AgentCli agent, const json::object& settings) {
   std::vector<InstalledHook> found;
   const auto* hooks = object_member(settings, "hooks");
   if (hooks == nullptr) return found;
@@ -154,11 +154,11 @@ std::vector<InstalledHook> hooks_of_ours(Agent agent, const json::object& settin
   return found;
 }
 
-std::string hooks_forbidden(Agent agent, const Environment& environment, std::string_view directory) {
+std::string hooks_blocked_reason(AgentCli agent, const EnvironmentBlock& environment, std::string_view directory) {
   switch (agent) {
-    case Agent::Claude: return claude_forbids(environment, directory);
-    case Agent::Codex: return codex_forbids(environment);
-    case Agent::Gemini: return gemini_forbids(environment);
+    case AgentCli::Claude: return claude_forbids(environment, directory);
+    case AgentCli::Codex: return codex_forbids(environment);
+    case AgentCli::Gemini: return gemini_forbids(environment);
   }
   return {};
 }

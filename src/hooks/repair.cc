@@ -25,13 +25,13 @@ bool is_low(unsigned unit) { return unit >= 0xDC00 && unit < 0xE000; }
 
 }  // namespace
 
-std::string repaired(std::string_view text) {
+std::string repair_json(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
     if (text[at] != '\\') {
       const auto from = at;
-      if (text::next_code_point(text, at) == text::kNotUtf8)
+      if (text::next_code_point(text, at) == text::kInvalidCodePoint)
         out += kReplacement;
       else
         out += text.substr(from, at - from);

@@ -33,7 +33,7 @@ struct ProjectSettings : ::testing::Test {
   }
   [[nodiscard]] auto read() const { return read_project_settings(project, ".claude/settings.json"); }
   [[nodiscard]] std::string forbidden() const {
-    return hooks_forbidden(Agent::Claude, {"HOME=" + top + "/home"}, project);
+    return hooks_blocked_reason(AgentCli::Claude, {"HOME=" + top + "/home"}, project);
   }
   void expect_refused(BeneathErrc why) const {
     const auto text = read();

@@ -215,7 +215,7 @@ Result<std::string> with_hooks(std::string_view text, const json::object& hooks)
   return applied(text, std::move(edits));
 }
 
-Result<std::string> without_hooks(std::string_view text, Agent agent) {
+Result<std::string> without_hooks(std::string_view text, AgentCli agent) {
   if (is_blank(text)) return std::string{text};
   const auto root = RELAY_TRY(read_layout(text));
   const auto* hooks = root.member("hooks");

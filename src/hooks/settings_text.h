@@ -18,6 +18,6 @@ namespace relay::hooks {
 Result<std::string> with_hooks(std::string_view text, const json::object& hooks);
 
 /// Without our handlers, and without the groups, events and "hooks" that held nothing else.
-Result<std::string> without_hooks(std::string_view text, Agent agent);
+Result<std::string> without_hooks(std::string_view text, AgentCli agent);
 
 }  // namespace relay::hooks

@@ -10,8 +10,8 @@ namespace {
 constexpr std::string_view kProgram = "/opt/agent-relay";
 
 json::object one_hook() {
-  return json::object{
-      {"Stop", json::array{json::object{{"hooks", json::array{*handler_for(Agent::Claude, {"Stop", 5}, kProgram)}}}}}};
+  return json::object{{"Stop", json::array{json::object{
+                                   {"hooks", json::array{*handler_for(AgentCli::Claude, {"Stop", 5}, kProgram)}}}}}};
 }
 
 std::string with_one(std::string_view text) {
@@ -57,7 +57,7 @@ TEST(SettingsText, AFileOnOneLineStaysOnOne) {
 }
 
 TEST(SettingsText, TakingOutGivesTheSameBytes) {
-  const auto every = hooks_for(Agent::Claude, kProgram);
+  const auto every = hooks_for(AgentCli::Claude, kProgram);
   ASSERT_TRUE(every);
   for (const std::string_view text : {
            "{\"a\": 1}",
@@ -76,25 +76,25 @@ TEST(SettingsText, TakingOutGivesTheSameBytes) {
     const auto with = with_hooks(text, *every);
     ASSERT_TRUE(with) << text << with.error().message();
     EXPECT_TRUE(parse_json(*with)) << *with;
-    const auto without = without_hooks(*with, Agent::Claude);
+    const auto without = without_hooks(*with, AgentCli::Claude);
     ASSERT_TRUE(without);
     EXPECT_EQ(*without, text);
   }
 }
 
 TEST(SettingsText, TakesOutExactlyOurs) {
-  const auto ours = json::serialize(*handler_for(Agent::Claude, {"Stop", 5}, kProgram));
+  const auto ours = json::serialize(*handler_for(AgentCli::Claude, {"Stop", 5}, kProgram));
   const auto text = R"({"hooks": {"Stop": [{"hooks": [)" + ours + R"(, {"command": "b"}, )" + ours +
                     R"(]}, {"hooks": [)" + ours + R"(]}], "PreToolUse": [{"matcher": "Bash", "hooks": [)" + ours +
                     R"(]}], "End": []}, "c": 2})";
-  const auto without = without_hooks(text, Agent::Claude);
+  const auto without = without_hooks(text, AgentCli::Claude);
   ASSERT_TRUE(without);
   EXPECT_EQ(*without, R"({"hooks": {"Stop": [{"hooks": [{"command": "b"}]}], "End": []}, "c": 2})");
-  EXPECT_EQ(*without_hooks(text, Agent::Codex), text);
+  EXPECT_EQ(*without_hooks(text, AgentCli::Codex), text);
 }
 
 TEST(SettingsText, AnObjectLeftWithNothingIsEmpty) {
-  EXPECT_EQ(*without_hooks(with_one("{}\n"), Agent::Claude), "{}\n");
+  EXPECT_EQ(*without_hooks(with_one("{}\n"), AgentCli::Claude), "{}\n");
 }
 
 TEST(SettingsText, SaysWhatItCannotRead) {
@@ -108,7 +108,7 @@ TEST(SettingsText, SaysWhatItCannotRead) {
   EXPECT_NE(why("{\"hooks\": []}").find("\"hooks\" is not an object"), std::string::npos);
   EXPECT_NE(why("{\"hooks\": {\"Stop\": {}}}").find("Stop"), std::string::npos);
   EXPECT_NE(why("{\"hooks\": {}, \"hooks\": {}}").find("twice"), std::string::npos);
-  EXPECT_FALSE(without_hooks("{", Agent::Claude));
+  EXPECT_FALSE(without_hooks("{", AgentCli::Claude));
 }
 
 }  // namespace

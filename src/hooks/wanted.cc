@@ -9,7 +9,7 @@ namespace relay::hooks {
 namespace {
 
 /// Our part of a hook takes milliseconds and waits two seconds for a host at most; the rest is for a busy machine.
-constexpr int kUsualSeconds = 10;
+constexpr int kHookTimeoutSeconds = 10;
 /// Claude shows its dialog while the hook waits and the first answer wins, so the hook may wait for a person.
 constexpr int kADaySeconds = 24 * 60 * 60;
 /// Codex shows its dialog only after the hook: the host lets a person wait two seconds, and longer only where there is none.
@@ -18,31 +18,27 @@ constexpr int kCodexPermissionSeconds = 35;
 constexpr int kEndSeconds = 3;
 
 constexpr std::array kClaude{
-    WantedHook{"SessionStart", kUsualSeconds},
-    WantedHook{"UserPromptSubmit", kUsualSeconds},
-    WantedHook{"PreToolUse", kUsualSeconds},
-    WantedHook{"PostToolUse", kUsualSeconds},
-    WantedHook{"PermissionRequest", kADaySeconds},
-    WantedHook{"Notification", kUsualSeconds},
-    WantedHook{"Stop", kUsualSeconds},
-    WantedHook{"StopFailure", kUsualSeconds},
-    WantedHook{"SessionEnd", kEndSeconds},
+    HookSpec{"SessionStart", kHookTimeoutSeconds}, HookSpec{"UserPromptSubmit", kHookTimeoutSeconds},
+    HookSpec{"PreToolUse", kHookTimeoutSeconds},   HookSpec{"PostToolUse", kHookTimeoutSeconds},
+    HookSpec{"PermissionRequest", kADaySeconds},   HookSpec{"Notification", kHookTimeoutSeconds},
+    HookSpec{"Stop", kHookTimeoutSeconds},         HookSpec{"StopFailure", kHookTimeoutSeconds},
+    HookSpec{"SessionEnd", kEndSeconds},
 };
-constexpr std::array kClaudeStreaming{WantedHook{"MessageDisplay", kUsualSeconds, true}};
+constexpr std::array kClaudeStreaming{HookSpec{"MessageDisplay", kHookTimeoutSeconds, true}};
 constexpr std::array kCodex{
-    WantedHook{"SessionStart", kUsualSeconds},
-    WantedHook{"UserPromptSubmit", kUsualSeconds},
-    WantedHook{"PreToolUse", kUsualSeconds},
-    WantedHook{"PostToolUse", kUsualSeconds},
-    WantedHook{"PermissionRequest", kCodexPermissionSeconds},
-    WantedHook{"Stop", kUsualSeconds},
-    WantedHook{"SessionEnd", kEndSeconds},
+    HookSpec{"SessionStart", kHookTimeoutSeconds},
+    HookSpec{"UserPromptSubmit", kHookTimeoutSeconds},
+    HookSpec{"PreToolUse", kHookTimeoutSeconds},
+    HookSpec{"PostToolUse", kHookTimeoutSeconds},
+    HookSpec{"PermissionRequest", kCodexPermissionSeconds},
+    HookSpec{"Stop", kHookTimeoutSeconds},
+    HookSpec{"SessionEnd", kEndSeconds},
 };
 constexpr std::array kGemini{
-    WantedHook{"SessionStart", kUsualSeconds}, WantedHook{"BeforeAgent", kUsualSeconds},
-    WantedHook{"BeforeTool", kUsualSeconds},   WantedHook{"AfterTool", kUsualSeconds},
-    WantedHook{"Notification", kUsualSeconds}, WantedHook{"AfterAgent", kUsualSeconds},
-    WantedHook{"SessionEnd", kEndSeconds},
+    HookSpec{"SessionStart", kHookTimeoutSeconds}, HookSpec{"BeforeAgent", kHookTimeoutSeconds},
+    HookSpec{"BeforeTool", kHookTimeoutSeconds},   HookSpec{"AfterTool", kHookTimeoutSeconds},
+    HookSpec{"Notification", kHookTimeoutSeconds}, HookSpec{"AfterAgent", kHookTimeoutSeconds},
+    HookSpec{"SessionEnd", kEndSeconds},
 };
 
 constexpr std::string_view kProgramName = "agent-relay";
@@ -83,13 +79,13 @@ bool is_our_program(std::string_view path) {
   return slash != std::string_view::npos && path.substr(slash + 1) == kProgramName;
 }
 
-Result<void> check_path(Agent agent, std::string_view program) {
+Result<void> check_path(AgentCli agent, std::string_view program) {
   if (!program.starts_with('/')) return fail(format("the program {} has no absolute path", program));
   if (std::ranges::any_of(program, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; })) {
     return fail("the path of agent-relay has control characters in it; move the program");
   }
   // Gemini replaces $NAME in every text of its settings, quoted or not.
-  if (agent == Agent::Gemini && program.contains('$')) {
+  if (agent == AgentCli::Gemini && program.contains('$')) {
     return fail(format("the path {} has a $ in it, which Gemini CLI would replace; move the program", program));
   }
   return {};
@@ -97,25 +93,25 @@ Result<void> check_path(Agent agent, std::string_view program) {
 
 }  // namespace
 
-std::span<const WantedHook> wanted_hooks(Agent agent) {
+std::span<const HookSpec> hook_specs(AgentCli agent) {
   switch (agent) {
-    case Agent::Claude: return kClaude;
-    case Agent::Codex: return kCodex;
-    case Agent::Gemini: return kGemini;
+    case AgentCli::Claude: return kClaude;
+    case AgentCli::Codex: return kCodex;
+    case AgentCli::Gemini: return kGemini;
   }
   return {};
 }
 
-std::span<const WantedHook> streaming_hooks(Agent agent) {
-  if (agent == Agent::Claude) return kClaudeStreaming;
+std::span<const HookSpec> streaming_hooks(AgentCli agent) {
+  if (agent == AgentCli::Claude) return kClaudeStreaming;
   return {};
 }
 
-Result<json::object> handler_for(Agent agent, const WantedHook& hook, std::string_view program) {
+Result<json::object> handler_for(AgentCli agent, const HookSpec& hook, std::string_view program) {
   RELAY_TRY(check_path(agent, program));
   const auto line = format("{} hook {}", quoted(program), name_of(agent));
   switch (agent) {
-    case Agent::Claude: {
+    case AgentCli::Claude: {
       json::object handler{{"type", "command"},
                            {"command", program},
                            {"args", json::array{"hook", name_of(agent)}},
@@ -123,33 +119,33 @@ Result<json::object> handler_for(Agent agent, const WantedHook& hook, std::strin
       if (hook.async) handler["async"] = true;
       return handler;
     }
-    case Agent::Codex: return json::object{{"type", "command"}, {"command", line}, {"timeout", hook.seconds}};
-    case Agent::Gemini:
+    case AgentCli::Codex: return json::object{{"type", "command"}, {"command", line}, {"timeout", hook.seconds}};
+    case AgentCli::Gemini:
       return json::object{
           {"name", kProgramName}, {"type", "command"}, {"command", line}, {"timeout", hook.seconds * 1000}};
   }
   return json::object{};
 }
 
-Result<json::object> hooks_for(Agent agent, std::string_view program, HookScope scope) {
+Result<json::object> hooks_for(AgentCli agent, std::string_view program, HookScope scope) {
   json::object hooks;
-  const auto add = [&](std::span<const WantedHook> wanted) -> Result<void> {
+  const auto add = [&](std::span<const HookSpec> wanted) -> Result<void> {
     for (const auto& hook : wanted) {
       auto handler = RELAY_TRY(handler_for(agent, hook, program));
       hooks[hook.event] = json::array{json::object{{"hooks", json::array{std::move(handler)}}}};
     }
     return {};
   };
-  RELAY_TRY(add(wanted_hooks(agent)));
+  RELAY_TRY(add(hook_specs(agent)));
   if (scope == HookScope::Run) RELAY_TRY(add(streaming_hooks(agent)));
   return hooks;
 }
 
-std::string program_of(Agent agent, const json::value& handler) {
+std::string program_of(AgentCli agent, const json::value& handler) {
   if (!handler.is_object()) return {};
   const auto command = string_member(handler.get_object(), "command");
   if (!command) return {};
-  if (agent == Agent::Claude) {
+  if (agent == AgentCli::Claude) {
     const auto* arguments = array_member(handler.get_object(), "args");
     const json::array ours{"hook", name_of(agent)};
     return arguments != nullptr && *arguments == ours && is_our_program(*command) ? *command : std::string{};

@@ -17,26 +17,26 @@
 
 namespace relay::hooks {
 
-struct WantedHook {
+struct HookSpec {
   std::string_view event;  // as the agent calls it
   int seconds;             // after which the agent gives up on us
   bool async = false;      // the agent does not wait for it
 };
 
 /// In every run, also of agents that were started without us.
-std::span<const WantedHook> wanted_hooks(Agent agent);
+std::span<const HookSpec> hook_specs(AgentCli agent);
 /// In addition, where a host listens: what the model writes while it writes it.
-std::span<const WantedHook> streaming_hooks(Agent agent);
+std::span<const HookSpec> streaming_hooks(AgentCli agent);
 
 /// The command as that agent starts it: Claude takes program and arguments, the others a line for a shell.
 /// Fails on a path that cannot be said there.
-Result<json::object> handler_for(Agent agent, const WantedHook& hook, std::string_view program);
+Result<json::object> handler_for(AgentCli agent, const HookSpec& hook, std::string_view program);
 
 enum class HookScope : std::uint8_t { Installed, Run };
 /// All of them, as `hooks` in the agent's settings: {Event: [{hooks: [handler]}]}. Those of a run include streaming_hooks.
-Result<json::object> hooks_for(Agent agent, std::string_view program, HookScope scope = HookScope::Installed);
+Result<json::object> hooks_for(AgentCli agent, std::string_view program, HookScope scope = HookScope::Installed);
 
 /// The program path of a handler that is one of ours, whichever path it was installed from; empty: somebody else's.
-std::string program_of(Agent agent, const json::value& handler);
+std::string program_of(AgentCli agent, const json::value& handler);
 
 }  // namespace relay::hooks

@@ -15,9 +15,9 @@
 namespace relay::hooks {
 namespace {
 
-Wired unwired(std::string why) { return {.why_not = std::move(why)}; }
+WiringResult unwired(std::string why) { return {.why_not = std::move(why)}; }
 
-void set_variable(Environment& environment, std::string_view name, std::string_view value) {
+void set_variable(EnvironmentBlock& environment, std::string_view name, std::string_view value) {
   std::erase_if(environment, [&](std::string_view entry) {
     return entry.starts_with(name) && entry.substr(name.size()).starts_with('=');
   });
@@ -26,7 +26,7 @@ void set_variable(Environment& environment, std::string_view name, std::string_v
 
 /// True for `claude`, `/opt/x/claude` and a wrapper called `claude-work`: what stands after it are the agent's own
 /// arguments. Not so for `npx claude`.
-bool starts(const std::vector<std::string>& argv, Agent agent) {
+bool starts(const std::vector<std::string>& argv, AgentCli agent) {
   if (argv.empty()) return false;
   std::string_view name = argv.front();
   if (const auto slash = name.rfind('/'); slash != std::string_view::npos) name.remove_prefix(slash + 1);
@@ -51,12 +51,12 @@ std::string_view option_value(const std::vector<std::string>& argv, std::string_
   return {};
 }
 
-Result<Wired> write_settings(json::object settings, const Wish& wish) {
+Result<WiringResult> write_settings(json::object settings, const WiringOptions& wish) {
   RELAY_TRY(write_private_file(wish.private_file, json::serialize(settings)));
-  return Wired{.hooks = true};
+  return WiringResult{.hooks = true};
 }
 
-std::string resolved(std::string_view path, const Wish& wish) {
+std::string resolved(std::string_view path, const WiringOptions& wish) {
   return path.starts_with('/') || wish.directory.empty() ? std::string{path} : format("{}/{}", wish.directory, path);
 }
 
@@ -87,7 +87,7 @@ GivenSettings take_settings(const std::vector<std::string>& argv) {
   return given;
 }
 
-Result<json::object> person_settings(const std::string& value, const Wish& wish) {
+Result<json::object> person_settings(const std::string& value, const WiringOptions& wish) {
   const auto start = value.find_first_not_of(" \t\r\n");
   if (start != std::string::npos && value[start] == '{') return parse_settings(value, Comments::Refused);
   auto text = RELAY_TRY(read_settings_file(resolved(value, wish)));
@@ -95,8 +95,9 @@ Result<json::object> person_settings(const std::string& value, const Wish& wish)
   return parse_settings(*text, Comments::Refused);
 }
 
-Result<Wired> wire_claude(std::vector<std::string>& argv, const Environment& environment, const Wish& wish) {
-  if (!starts(argv, Agent::Claude)) {
+Result<WiringResult> wire_claude(std::vector<std::string>& argv, const EnvironmentBlock& environment,
+                                 const WiringOptions& wish) {
+  if (!starts(argv, AgentCli::Claude)) {
     return unwired("no hooks: the command is not claude itself, so its options are not ours to add to");
   }
   for (const std::string_view flag : {"--bare", "--safe-mode"}) {
@@ -117,7 +118,7 @@ Result<Wired> wire_claude(std::vector<std::string>& argv, const Environment& env
   if (bool_member(settings, "disableAllHooks").value_or(false)) {
     return unwired("no hooks: your --settings say disableAllHooks");
   }
-  auto hooks = hooks_for(Agent::Claude, wish.program, HookScope::Run);
+  auto hooks = hooks_for(AgentCli::Claude, wish.program, HookScope::Run);
   if (!hooks) return unwired(format("no hooks: {}", hooks.error().message()));
   // A stream of JSON has two lines for this hook, and for no other; the prompt's hook names the transcript too.
   if (option_value(argv, "--output-format") == "stream-json") hooks->erase("SessionStart");
@@ -168,9 +169,9 @@ constexpr std::string_view kCodexWithValue[] = {"-c",        "--config",
 constexpr std::string_view kCodexOneShot[] = {"exec", "e", "review"};
 
 /// Ours, installed for always: they would be called a second time.
-std::vector<CodexSilence> silenced(const Environment& environment) {
-  std::vector<CodexSilence> out;
-  const auto file = user_hooks_file(Agent::Codex, environment);
+std::vector<DisabledCodexHook> silenced(const EnvironmentBlock& environment) {
+  std::vector<DisabledCodexHook> out;
+  const auto file = user_hooks_file(AgentCli::Codex, environment);
   const auto text = read_settings_file(file);
   if (!text || !*text) return out;
   const auto settings = parse_settings(**text, Comments::Refused);
@@ -180,7 +181,7 @@ std::vector<CodexSilence> silenced(const Environment& environment) {
   std::error_code failed;
   const auto real = std::filesystem::canonical(std::filesystem::path{file}.parent_path(), failed) / "hooks.json";
   if (!failed && real != file) names.push_back(real.string());
-  for (const auto& hook : hooks_of_ours(Agent::Codex, *settings)) {
+  for (const auto& hook : own_hooks(AgentCli::Codex, *settings)) {
     for (const auto& name : names) {
       out.push_back({.key = codex_hook_key(name, hook.event, hook.group, hook.handler),
                      .hash = codex_trusted_hash(hook.event, hook.written)});
@@ -189,8 +190,9 @@ std::vector<CodexSilence> silenced(const Environment& environment) {
   return out;
 }
 
-Result<Wired> wire_codex(std::vector<std::string>& argv, const Environment& environment, const Wish& wish) {
-  if (!starts(argv, Agent::Codex)) {
+Result<WiringResult> wire_codex(std::vector<std::string>& argv, const EnvironmentBlock& environment,
+                                const WiringOptions& wish) {
+  if (!starts(argv, AgentCli::Codex)) {
     return unwired("no hooks: the command is not codex itself, so its options are not ours to add to");
   }
   if (is_one_shot_codex(argv))
@@ -207,13 +209,13 @@ Result<Wired> wire_codex(std::vector<std::string>& argv, const Environment& envi
   if (!text) return unwired(format("no hooks: {}", text.error().message()));
   // An override on the command line makes Codex leave its shared server alone; it warns of that unless the server is off.
   argv.insert(argv.begin() + 1, {"-c", "features.daemon_auto_start=false", "-c", *text});
-  return Wired{.hooks = true};
+  return WiringResult{.hooks = true};
 }
 
 // Gemini CLI: a file of defaults below the person's own settings; hooks of all layers are joined.
 
 /// Where Gemini would have looked.
-std::string gemini_defaults(const Environment& environment) {
+std::string gemini_defaults(const EnvironmentBlock& environment) {
   if (const auto path = variable(environment, "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"); !path.empty()) {
     return std::string{path};
   }
@@ -225,7 +227,7 @@ std::string gemini_defaults(const Environment& environment) {
 
 /// In a continuous-integration run Gemini strips the environment of its hooks to a short list, so what a hook needs of
 /// ours is said in the hook itself.
-void add_environment(json::object& hooks, const Environment& environment) {
+void add_environment(json::object& hooks, const EnvironmentBlock& environment) {
   json::object kept;
   for (const std::string_view entry : environment) {
     if (entry.starts_with("AGENT_RELAY_") || entry.starts_with("RELAY_HOME=")) {
@@ -242,16 +244,16 @@ void add_environment(json::object& hooks, const Environment& environment) {
 }
 
 /// Called by hooks the person has installed for always; they find our door by the environment.
-bool is_installed(const Environment& environment) {
-  const auto text = read_settings_file(user_hooks_file(Agent::Gemini, environment));
+bool is_installed(const EnvironmentBlock& environment) {
+  const auto text = read_settings_file(user_hooks_file(AgentCli::Gemini, environment));
   if (!text || !*text) return false;
   const auto settings = parse_settings(**text, Comments::Skipped);
-  return settings && !hooks_of_ours(Agent::Gemini, *settings).empty();
+  return settings && !own_hooks(AgentCli::Gemini, *settings).empty();
 }
 
-Result<Wired> wire_gemini(Environment& environment, const Wish& wish) {
-  if (!wish.roots_alone) {
-    if (is_installed(environment)) return Wired{.hooks = true};
+Result<WiringResult> wire_gemini(EnvironmentBlock& environment, const WiringOptions& wish) {
+  if (!wish.root_owned) {
+    if (is_installed(environment)) return WiringResult{.hooks = true};
     return unwired(
         "no hooks: Gemini CLI takes them for one run only from a file that is root's; it has them from its next start "
         "on "
@@ -266,7 +268,7 @@ Result<Wired> wire_gemini(Environment& environment, const Wish& wish) {
     if (!theirs) return unwired(format("no hooks: {} cannot be merged: {}", path, theirs.error().message()));
     settings = *std::move(theirs);
   }
-  auto hooks = hooks_for(Agent::Gemini, wish.program);
+  auto hooks = hooks_for(AgentCli::Gemini, wish.program);
   if (!hooks) return unwired(format("no hooks: {}", hooks.error().message()));
   add_environment(*hooks, environment);
   if (const auto added = add_hooks(settings, *hooks); !added) {
@@ -280,7 +282,7 @@ Result<Wired> wire_gemini(Environment& environment, const Wish& wish) {
 }  // namespace
 
 bool is_one_shot_codex(const std::vector<std::string>& argv) {
-  if (!starts(argv, Agent::Codex)) return false;
+  if (!starts(argv, AgentCli::Codex)) return false;
   for (std::size_t i = 1; i < argv.size() && argv[i] != "--"; ++i) {
     if (!argv[i].starts_with('-')) return std::ranges::count(kCodexOneShot, argv[i]) > 0;
     if (std::ranges::count(kCodexWithValue, argv[i]) > 0) ++i;
@@ -301,17 +303,18 @@ bool is_roots_alone(const std::string& file) {
   }
 }
 
-Result<Wired> wire(Agent agent, std::vector<std::string>& argv, Environment& environment, const Wish& wish) {
-  if (const auto forbidden = hooks_forbidden(agent, environment, wish.directory.empty() ? "." : wish.directory);
+Result<WiringResult> wire(AgentCli agent, std::vector<std::string>& argv, EnvironmentBlock& environment,
+                          const WiringOptions& wish) {
+  if (const auto forbidden = hooks_blocked_reason(agent, environment, wish.directory.empty() ? "." : wish.directory);
       !forbidden.empty()) {
     return unwired(format("no hooks: {}", forbidden));
   }
   switch (agent) {
-    case Agent::Claude: return wire_claude(argv, environment, wish);
-    case Agent::Codex: return wire_codex(argv, environment, wish);
-    case Agent::Gemini: return wire_gemini(environment, wish);
+    case AgentCli::Claude: return wire_claude(argv, environment, wish);
+    case AgentCli::Codex: return wire_codex(argv, environment, wish);
+    case AgentCli::Gemini: return wire_gemini(environment, wish);
   }
-  return Wired{};
+  return WiringResult{};
 }
 
 }  // namespace relay::hooks

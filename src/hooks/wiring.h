@@ -15,14 +15,14 @@
 
 namespace relay::hooks {
 
-struct Wish {
+struct WiringOptions {
   std::string program = {};       // absolute path of agent-relay
   std::string private_file = {};  // where a settings file of this run may be written (0600); the host removes it
   std::string directory = {};     // where the agent will be started, for relative paths of the person; empty: here
-  bool roots_alone = false;       // nobody but root can write `private_file` or above it: Gemini reads no other
+  bool root_owned = false;        // nobody but root can write `private_file` or above it: Gemini reads no other
 };
 
-struct Wired {
+struct WiringResult {
   bool hooks = false;
   std::string why_not = {};  // one sentence, when there are none
 };
@@ -35,6 +35,7 @@ bool is_roots_alone(const std::string& file);
 
 /// Adds to argv and environment what makes that agent call `agent-relay hook <agent>`. When it cannot, both are as they
 /// were and `why_not` says why; an error is only a disk that refuses our own file.
-Result<Wired> wire(Agent agent, std::vector<std::string>& argv, Environment& environment, const Wish& wish);
+Result<WiringResult> wire(AgentCli agent, std::vector<std::string>& argv, EnvironmentBlock& environment,
+                          const WiringOptions& wish);
 
 }  // namespace relay::hooks

@@ -30,14 +30,14 @@ class Wiring : public testing::Test {
     std::ofstream{root_ + "/" + name} << text;
   }
 
-  Wired wired(Agent agent) {
+  WiringResult wired(AgentCli agent) {
     auto result = wire(agent, argv, environment,
                        {.program = "/opt/relay/agent-relay",
                         .private_file = root_ + "/run.json",
                         .directory = root_,
-                        .roots_alone = roots_alone});
+                        .root_owned = roots_alone});
     EXPECT_TRUE(result) << result.error().message();
-    return result ? *result : Wired{};
+    return result ? *result : WiringResult{};
   }
 
   bool roots_alone = true;
@@ -49,8 +49,8 @@ class Wiring : public testing::Test {
 
   std::string root_;
   Words argv;
-  Environment environment{"HOME=" + root_, "PATH=/bin",
-                          "GEMINI_CLI_SYSTEM_SETTINGS_PATH=" + root_ + "/etc/settings.json"};
+  EnvironmentBlock environment{"HOME=" + root_, "PATH=/bin",
+                               "GEMINI_CLI_SYSTEM_SETTINGS_PATH=" + root_ + "/etc/settings.json"};
 };
 
 std::size_t groups(const json::object& settings, std::string_view event) {
@@ -61,7 +61,7 @@ std::size_t groups(const json::object& settings, std::string_view event) {
 
 TEST_F(Wiring, ClaudeGetsAPrivateSettingsFile) {
   argv = {"claude", "--model", "opus"};
-  const auto run = wired(Agent::Claude);
+  const auto run = wired(AgentCli::Claude);
   EXPECT_TRUE(run.hooks);
   EXPECT_EQ(argv, (Words{"claude", "--settings", root_ + "/run.json", "--model", "opus"}));
   EXPECT_TRUE(std::filesystem::exists(root_ + "/run.json"));
@@ -69,8 +69,8 @@ TEST_F(Wiring, ClaudeGetsAPrivateSettingsFile) {
   ASSERT_EQ(::stat((root_ + "/run.json").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600U);
   const auto settings = written();
-  for (const auto& hook : wanted_hooks(Agent::Claude)) EXPECT_EQ(groups(settings, hook.event), 1U) << hook.event;
-  for (const auto& hook : streaming_hooks(Agent::Claude)) EXPECT_EQ(groups(settings, hook.event), 1U) << hook.event;
+  for (const auto& hook : hook_specs(AgentCli::Claude)) EXPECT_EQ(groups(settings, hook.event), 1U) << hook.event;
+  for (const auto& hook : streaming_hooks(AgentCli::Claude)) EXPECT_EQ(groups(settings, hook.event), 1U) << hook.event;
   EXPECT_EQ(
       json::serialize(settings.at("hooks").at("Stop")),
       R"([{"hooks":[{"type":"command","command":"/opt/relay/agent-relay","args":["hook","claude"],"timeout":10}]}])");
@@ -80,7 +80,7 @@ TEST_F(Wiring, ClaudesOwnSettingsFileOfThePersonIsMergedAndTheLastOneCounts) {
   write("mine.json",
         R"({"model":"x","env":{"KEY":"secret"},"hooks":{"Stop":[{"hooks":[{"type":"command","command":"say"}]}]}})");
   argv = {"/usr/bin/claude", "--settings", R"({"model":"ignored"})", "-c", "--settings=mine.json", "--", "--settings"};
-  EXPECT_TRUE(wired(Agent::Claude).hooks);
+  EXPECT_TRUE(wired(AgentCli::Claude).hooks);
   EXPECT_EQ(argv, (Words{"/usr/bin/claude", "--settings", root_ + "/run.json", "-c", "--", "--settings"}));
   const auto settings = written();
   EXPECT_EQ(settings.at("model"), "x");
@@ -91,7 +91,7 @@ TEST_F(Wiring, ClaudesOwnSettingsFileOfThePersonIsMergedAndTheLastOneCounts) {
 
 TEST_F(Wiring, ClaudesInlineSettingsAreMerged) {
   argv = {"claude", "--settings", R"( {"model":"y"})"};
-  EXPECT_TRUE(wired(Agent::Claude).hooks);
+  EXPECT_TRUE(wired(AgentCli::Claude).hooks);
   EXPECT_EQ(written().at("model"), "y");
 }
 
@@ -100,7 +100,7 @@ TEST_F(Wiring, WhatCannotBeMergedIsLeftAsItWas) {
                                  R"({"disableAllHooks":true})", "."}) {
     argv = {"claude", "--settings", text};
     const auto before = argv;
-    const auto run = wired(Agent::Claude);
+    const auto run = wired(AgentCli::Claude);
     EXPECT_FALSE(run.hooks) << text;
     EXPECT_FALSE(run.why_not.empty()) << text;
     EXPECT_EQ(argv, before);
@@ -110,33 +110,33 @@ TEST_F(Wiring, WhatCannotBeMergedIsLeftAsItWas) {
 
 TEST_F(Wiring, SaysWhichOptionOrSettingSwitchesHooksOff) {
   argv = {"claude", "--bare"};
-  EXPECT_NE(wired(Agent::Claude).why_not.find("--bare"), std::string::npos);
+  EXPECT_NE(wired(AgentCli::Claude).why_not.find("--bare"), std::string::npos);
   argv = {"claude", "--", "--bare"};
-  EXPECT_TRUE(wired(Agent::Claude).hooks);
+  EXPECT_TRUE(wired(AgentCli::Claude).hooks);
   argv = {"codex", "--disable", "hooks"};
-  EXPECT_FALSE(wired(Agent::Codex).hooks);
+  EXPECT_FALSE(wired(AgentCli::Codex).hooks);
   argv = {"claude"};
   write(".claude/settings.local.json", R"({"disableAllHooks":true})");
-  EXPECT_NE(wired(Agent::Claude).why_not.find("settings.local.json"), std::string::npos);
+  EXPECT_NE(wired(AgentCli::Claude).why_not.find("settings.local.json"), std::string::npos);
   write(".claude/settings.json", R"({"disableAllHooks":true})");
-  EXPECT_NE(wired(Agent::Claude).why_not.find("disableAllHooks"), std::string::npos);
+  EXPECT_NE(wired(AgentCli::Claude).why_not.find("disableAllHooks"), std::string::npos);
   write(".codex/config.toml", "[features]\nhooks = false\n");
   argv = {"codex"};
-  EXPECT_NE(wired(Agent::Codex).why_not.find("features.hooks"), std::string::npos);
+  EXPECT_NE(wired(AgentCli::Codex).why_not.find("features.hooks"), std::string::npos);
   write(".gemini/settings.json", "{\"hooksConfig\": {\"enabled\": false}} // off\n");
-  EXPECT_NE(wired(Agent::Gemini).why_not.find("hooksConfig"), std::string::npos);
+  EXPECT_NE(wired(AgentCli::Gemini).why_not.find("hooksConfig"), std::string::npos);
 }
 
 TEST_F(Wiring, AnotherCommandsOptionsAreNotTouched) {
-  for (const auto agent : {Agent::Claude, Agent::Codex}) {
+  for (const auto agent : {AgentCli::Claude, AgentCli::Codex}) {
     argv = {"npx", std::string{name_of(agent)}};
     EXPECT_FALSE(wired(agent).hooks);
     EXPECT_EQ(argv.size(), 2U);
   }
   argv = {"claude-work"};
-  EXPECT_TRUE(wired(Agent::Claude).hooks);
+  EXPECT_TRUE(wired(AgentCli::Claude).hooks);
   argv = {"claudette"};
-  EXPECT_FALSE(wired(Agent::Claude).hooks);
+  EXPECT_FALSE(wired(AgentCli::Claude).hooks);
 }
 
 // Claude Code 2.1.325 prints "hook_started" and "hook_response" for SessionStart there, and for no other of ours.
@@ -144,21 +144,21 @@ TEST_F(Wiring, ClaudePrintsNoHooksOfOursInAStreamOfJson) {
   for (const Words& words : std::initializer_list<Words>{{"claude", "-p", "--output-format", "stream-json", "hello"},
                                                          {"claude", "--output-format=stream-json", "--print"}}) {
     argv = words;
-    EXPECT_TRUE(wired(Agent::Claude).hooks);
+    EXPECT_TRUE(wired(AgentCli::Claude).hooks);
     EXPECT_EQ(groups(written(), "SessionStart"), 0U);
     EXPECT_EQ(groups(written(), "UserPromptSubmit"), 1U);
   }
   argv = {"claude", "-p", "--output-format", "json", "--", "--output-format=stream-json"};
-  EXPECT_TRUE(wired(Agent::Claude).hooks);
+  EXPECT_TRUE(wired(AgentCli::Claude).hooks);
   EXPECT_EQ(groups(written(), "SessionStart"), 1U);
   argv = {"claude", "-p", "--output-format", "stream-json", "--include-hook-events"};
-  EXPECT_FALSE(wired(Agent::Claude).hooks);
+  EXPECT_FALSE(wired(AgentCli::Claude).hooks);
 }
 
 // Codex 0.166.0 ran a hook trusted by a hash made this way, without asking.
 TEST_F(Wiring, CodexIsToldTheHashesOfExactlyOurHooks) {
   argv = {"codex", "resume", "--last"};
-  const auto run = wired(Agent::Codex);
+  const auto run = wired(AgentCli::Codex);
   EXPECT_TRUE(run.hooks);
   EXPECT_FALSE(std::filesystem::exists(root_ + "/run.json"));
   ASSERT_EQ(argv.size(), 7U);
@@ -178,7 +178,7 @@ TEST_F(Wiring, CodexIsToldTheHashesOfExactlyOurHooks) {
 // Codex 0.166.0 shows "1 warning" for the whole session where an override keeps it from its shared server.
 TEST_F(Wiring, CodexIsNotMadeToWarnThatItRunsWithoutItsSharedServer) {
   argv = {"codex"};
-  EXPECT_TRUE(wired(Agent::Codex).hooks);
+  EXPECT_TRUE(wired(AgentCli::Codex).hooks);
   EXPECT_EQ(argv[1] + " " + argv[2], "-c features.daemon_auto_start=false");
 }
 
@@ -189,7 +189,7 @@ TEST_F(Wiring, CodexPrintsNoHooksOfOursInARunForOnePrompt) {
                                                          {"/opt/codex", "--search", "--cd=/x", "review"},
                                                          {"codex", "exec", "resume", "--last"}}) {
     argv = words;
-    EXPECT_FALSE(wired(Agent::Codex).hooks) << words[1];
+    EXPECT_FALSE(wired(AgentCli::Codex).hooks) << words[1];
     EXPECT_EQ(argv, words);
   }
   for (const Words& words : std::initializer_list<Words>{{"codex"},
@@ -198,7 +198,7 @@ TEST_F(Wiring, CodexPrintsNoHooksOfOursInARunForOnePrompt) {
                                                          {"codex", "resume", "exec"},
                                                          {"codex", "--", "exec"}}) {
     argv = words;
-    EXPECT_TRUE(wired(Agent::Codex).hooks) << words.back();
+    EXPECT_TRUE(wired(AgentCli::Codex).hooks) << words.back();
   }
 }
 
@@ -207,7 +207,7 @@ TEST_F(Wiring, CodexHooksInstalledForAlwaysAreSilentInAWiredRun) {
         R"({"hooks":{"Stop":[{"hooks":[{"type":"command","command":"theirs"}]},)"
         R"({"hooks":[{"type":"command","command":"'/old/agent-relay' hook codex","timeout":10}]}]}})");
   argv = {"codex"};
-  EXPECT_TRUE(wired(Agent::Codex).hooks);
+  EXPECT_TRUE(wired(AgentCli::Codex).hooks);
   EXPECT_NE(argv[4].find("/.codex/hooks.json:stop:1:0\"={enabled=false,trusted_hash="), std::string::npos);
   EXPECT_EQ(argv[4].find("/.codex/hooks.json:stop:0:0"), std::string::npos);
 }
@@ -217,11 +217,11 @@ TEST_F(Wiring, CodexWithHooksOnItsCommandLineKeepsThose) {
     argv = {"codex"};
     argv.insert(argv.end(), words.begin(), words.end());
     const auto before = argv;
-    EXPECT_FALSE(wired(Agent::Codex).hooks);
+    EXPECT_FALSE(wired(AgentCli::Codex).hooks);
     EXPECT_EQ(argv, before);
   }
   argv = {"codex", "-c", "model=\"hooks\""};
-  EXPECT_TRUE(wired(Agent::Codex).hooks);
+  EXPECT_TRUE(wired(AgentCli::Codex).hooks);
 }
 
 TEST_F(Wiring, GeminiGetsDefaultsThatHoldWhatTheMachinesSaid) {
@@ -229,7 +229,7 @@ TEST_F(Wiring, GeminiGetsDefaultsThatHoldWhatTheMachinesSaid) {
         "{ // the machine's\n \"ui\": {\"theme\": \"Dark\"}, \"hooks\": {\"AfterAgent\": [{\"hooks\": []}]}}");
   environment.push_back("AGENT_RELAY_DOOR=/run/door");
   argv = {"npx", "gemini"};
-  EXPECT_TRUE(wired(Agent::Gemini).hooks);
+  EXPECT_TRUE(wired(AgentCli::Gemini).hooks);
   EXPECT_EQ(argv, (Words{"npx", "gemini"}));
   EXPECT_EQ(variable(environment, "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"), root_ + "/run.json");
   const auto settings = written();
@@ -246,11 +246,11 @@ TEST_F(Wiring, GeminiReadsOnlyWhatIsRootsOrInstalled) {
   roots_alone = false;
   argv = {"gemini"};
   environment = {"HOME=" + root_};
-  EXPECT_NE(wired(Agent::Gemini).why_not.find("agent-relay hooks install gemini"), std::string::npos);
+  EXPECT_NE(wired(AgentCli::Gemini).why_not.find("agent-relay hooks install gemini"), std::string::npos);
   EXPECT_EQ(environment.size(), 1u);
   write(".gemini/settings.json",
-        json::serialize(json::object{{"hooks", *hooks_for(Agent::Gemini, "/opt/relay/agent-relay")}}));
-  EXPECT_TRUE(wired(Agent::Gemini).hooks) << "those are ours, and find our door";
+        json::serialize(json::object{{"hooks", *hooks_for(AgentCli::Gemini, "/opt/relay/agent-relay")}}));
+  EXPECT_TRUE(wired(AgentCli::Gemini).hooks) << "those are ours, and find our door";
   EXPECT_FALSE(std::filesystem::exists(root_ + "/run.json"));
   EXPECT_FALSE(is_roots_alone(root_ + "/run.json")) << "everybody may write above it";
 }
@@ -258,7 +258,7 @@ TEST_F(Wiring, GeminiReadsOnlyWhatIsRootsOrInstalled) {
 TEST_F(Wiring, GeminisOwnDefaultsPathIsRead) {
   write("own.json", R"({"model":{"name":"z"}})");
   environment.push_back("GEMINI_CLI_SYSTEM_DEFAULTS_PATH=" + root_ + "/own.json");
-  EXPECT_TRUE(wired(Agent::Gemini).hooks);
+  EXPECT_TRUE(wired(AgentCli::Gemini).hooks);
   EXPECT_EQ(written().at("model").at("name"), "z");
   EXPECT_EQ(std::ranges::count_if(environment,
                                   [](const auto& entry) { return entry.starts_with("GEMINI_CLI_SYSTEM_DEFAULTS"); }),
@@ -268,19 +268,19 @@ TEST_F(Wiring, GeminisOwnDefaultsPathIsRead) {
 TEST_F(Wiring, BrokenDefaultsOfTheMachineLeaveGeminiAlone) {
   write("etc/system-defaults.json", "{");
   const auto before = environment;
-  EXPECT_FALSE(wired(Agent::Gemini).hooks);
+  EXPECT_FALSE(wired(AgentCli::Gemini).hooks);
   EXPECT_EQ(environment, before);
 }
 
 TEST(WantedHooks, AnyPathIsQuotedAndRecognised) {
   for (const std::string_view program : {"/opt/a b/agent-relay", "/o'brien/agent-relay", "/a\"b\\/agent-relay"}) {
-    for (const auto agent : {Agent::Claude, Agent::Codex, Agent::Gemini}) {
-      const auto handler = handler_for(agent, wanted_hooks(agent).front(), program);
+    for (const auto agent : {AgentCli::Claude, AgentCli::Codex, AgentCli::Gemini}) {
+      const auto handler = handler_for(agent, hook_specs(agent).front(), program);
       ASSERT_TRUE(handler);
       EXPECT_EQ(program_of(agent, *handler), program);
     }
   }
-  EXPECT_EQ(string_member(*handler_for(Agent::Codex, {"Stop", 1}, "/o'b/agent-relay"), "command"),
+  EXPECT_EQ(string_member(*handler_for(AgentCli::Codex, {"Stop", 1}, "/o'b/agent-relay"), "command"),
             R"('/o'\''b/agent-relay' hook codex)");
 }
 
@@ -288,20 +288,20 @@ TEST(WantedHooks, SomebodyElsesHookIsNotOurs) {
   for (const std::string_view text :
        {R"({"command":"/x/agent-relay","args":["hook","codex"]})", R"({"command":"/x/agent-relay"})",
         R"({"command":"/x/other","args":["hook","claude"]})", R"({"command":5,"args":["hook","claude"]})", "[]"}) {
-    EXPECT_EQ(program_of(Agent::Claude, *parse_json(text)), "") << text;
+    EXPECT_EQ(program_of(AgentCli::Claude, *parse_json(text)), "") << text;
   }
   for (const std::string_view command :
        {"'/x/agent-relay' hook claude", "/x/agent-relay hook codex", "'/x'; '/x/agent-relay' hook codex",
         "'a' '/x/agent-relay' hook codex", "echo '/x/agent-relay' hook codex"}) {
-    EXPECT_EQ(program_of(Agent::Codex, json::object{{"command", command}}), "") << command;
+    EXPECT_EQ(program_of(AgentCli::Codex, json::object{{"command", command}}), "") << command;
   }
 }
 
 TEST(WantedHooks, RefusesPathsThatCannotBeSaid) {
-  EXPECT_FALSE(hooks_for(Agent::Claude, "agent-relay"));
-  EXPECT_FALSE(hooks_for(Agent::Codex, "/a\nb/agent-relay"));
-  EXPECT_FALSE(hooks_for(Agent::Gemini, "/a$b/agent-relay"));
-  EXPECT_TRUE(hooks_for(Agent::Claude, "/a$b/agent-relay"));
+  EXPECT_FALSE(hooks_for(AgentCli::Claude, "agent-relay"));
+  EXPECT_FALSE(hooks_for(AgentCli::Codex, "/a\nb/agent-relay"));
+  EXPECT_FALSE(hooks_for(AgentCli::Gemini, "/a$b/agent-relay"));
+  EXPECT_TRUE(hooks_for(AgentCli::Claude, "/a$b/agent-relay"));
 }
 
 }  // namespace

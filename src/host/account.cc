@@ -6,11 +6,11 @@
 
 namespace relay::host {
 
-void tell_state_of(text::JsonWriter& answer, const Account& account) {
+void write_state(text::JsonWriter& answer, const HostStatus& account) {
   answer.field("state", shown_state_name(account.state, account.sight.watcher().is_starting())).begin_array("evidence");
-  if (const auto known = account.native.known())
+  if (const auto known = account.native.reported_state())
     answer.begin_element()
-        .field("witness", known->way.empty() ? account.native.can().know : known->way)
+        .field("witness", known->via.empty() ? account.native.capabilities().state : known->via)
         .field("says", known->says)
         .end();
   if (account.record.headless)
@@ -20,23 +20,23 @@ void tell_state_of(text::JsonWriter& answer, const Account& account) {
   answer.end();
 }
 
-void tell_all(text::JsonWriter& answer, const Account& account) {
+void write_status(text::JsonWriter& answer, const HostStatus& account) {
   const auto wall_of = [&](SteadyTime moment) {
     return account.now.wall - std::chrono::duration_cast<Millis>(account.now.steady - moment).count();
   };
   write_record(answer, account.record);
-  tell_state_of(answer, account);
+  write_state(answer, account);
   answer.field("since", wall_of(account.since));
   if (const auto& composer = account.sight.watcher().picture().composer)
     answer.begin_object("composer").field("focused", composer->focused).field("draft", composer->draft).end();
-  account.desk.describe(answer, account.native.can(), account.native.typed_way());
+  account.desk.describe(answer, account.native.capabilities(), account.native.typed_way());
   account.native.describe(answer);
   account.native.describe_prompts(answer, account.now.wall);
   account.teller.describe(answer);
   answer.field("person", account.person)
       .field("connected", account.connected)
       .optional("unread", account.unread)
-      .optional("trouble", account.trouble)
+      .optional("trouble", account.error)
       .field("title", account.sight.screen().title());
   if (account.last_typed != SteadyTime{}) answer.field("lastTyped", wall_of(account.last_typed));
   if (const auto& held = account.held; held.bytes > 0) {

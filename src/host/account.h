@@ -15,27 +15,27 @@
 namespace relay::host {
 
 /// How things stand; lives as long as the question.
-struct Account {
+struct HostStatus {
   const HostRecord& record;
-  const Sight& sight;
-  const NativeSide& native;
-  const MailDesk& desk;
-  const Teller& teller;
+  const ScreenMonitor& sight;
+  const AdapterBridge& native;
+  const DeliveryPipeline& desk;
+  const EventReporter& teller;
   profiles::State state;  // by all that is known
   SteadyTime since;       // when it began
   profiles::Blocker blocker;
-  Moment now;
+  Timestamp now;
   SteadyTime last_typed;
-  Keyboard::Held held;
+  AgentInput::Held held;
   bool person;
   bool connected;
   std::string_view unread;  // why its lines are not read; empty when they are
-  std::string_view trouble;
+  std::string_view error;
 };
 
 /// Only `state` and `evidence`.
-void tell_state_of(text::JsonWriter& answer, const Account& account);
+void write_state(text::JsonWriter& answer, const HostStatus& account);
 /// `explain` (docs/spec/host.md).
-void tell_all(text::JsonWriter& answer, const Account& account);
+void write_status(text::JsonWriter& answer, const HostStatus& account);
 
 }  // namespace relay::host

@@ -65,7 +65,7 @@ TEST_F(AgentFolderTest, FilesOfTheAgentOrTheUserStay) {
 }
 
 TEST_F(AgentFolderTest, LongMessagesStayAsLongAsTheHistoryHasThem) {
-  LongTexts texts{root, {".agent-relay", "agents", "Bob", "messages"}};
+  MessageFiles texts{root, {".agent-relay", "agents", "Bob", "messages"}};
   const auto fresh = *texts.keep("aaaa", "long"), old = *texts.keep("bbbb", "long");
   fs::last_write_time(old, fs::file_time_type::clock::now() - 25h);
   const auto other = root + "/.agent-relay/agents/Eve";

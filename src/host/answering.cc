@@ -2,10 +2,10 @@
 
 namespace relay::host {
 
-using profiles::Press;
-using protocol::Refusal;
+using profiles::DialogKeys;
+using protocol::NackCode;
 
-Answering::Decision Answering::decide(const Seen& seen) {
+DialogAnswer::Decision DialogAnswer::decide(const View& seen) {
   if (!entered_) return choose(seen);
   if (!seen.asked) return {Step::Taken};
   // The request may outlive its dialog: Gemini CLI restarts after its folder trust, and shows nothing known meanwhile.
@@ -16,14 +16,14 @@ Answering::Decision Answering::decide(const Seen& seen) {
   if (!stands && !gone_since_) gone_since_ = seen.now;
   if (gone_since_ && seen.now >= *gone_since_ + kGone) return {Step::Taken};
   if (gone_since_) return {Step::Wait, *gone_since_ + kGone};
-  if (seen.now < *entered_ + kTakenPatience) return {Step::Wait, *entered_ + kTakenPatience};
+  if (seen.now < *entered_ + kTakenTimeout) return {Step::Wait, *entered_ + kTakenTimeout};
   return {Step::Failed,
           {},
           "the key was pressed, and the dialog still stands there; look at it with `agent-relay attach`",
-          Refusal::Busy};
+          NackCode::Busy};
 }
 
-Answering::Decision Answering::choose(const Seen& seen) {
+DialogAnswer::Decision DialogAnswer::choose(const View& seen) {
   if (!seen.asked || seen.dialog == nullptr || seen.dialog->whole != dialog_.whole) {
     // A program that draws itself anew after our key is seen half drawn.
     if (seen.asked && moved_from_ && seen.now < moved_ + kRedraw) return {Step::Wait, moved_ + kRedraw};
@@ -38,9 +38,9 @@ Answering::Decision Answering::choose(const Seen& seen) {
             "that is not on the agent's screen any more; see `agent-relay permissions` and `agent-relay questions`"};
   }
   if (seen.typed > since_)
-    return {Step::Failed, {}, "somebody types at the agent's terminal, and answers there", Refusal::Busy};
+    return {Step::Failed, {}, "somebody types at the agent's terminal, and answers there", NackCode::Busy};
   if (has_own_keys(dialog_)) return press_enter(Step::OwnKey, seen.now);
-  if (press_ == Press::Letter) return press_enter(Step::LetterAndEnter, seen.now);
+  if (press_ == DialogKeys::Letter) return press_enter(Step::LetterAndEnter, seen.now);
   const auto marked = seen.dialog->marked();
   if (marked == wanted_)
     return seen.now < moved_ + gap_ ? Decision{Step::Wait, moved_ + gap_} : press_enter(Step::Enter, seen.now);
@@ -48,27 +48,27 @@ Answering::Decision Answering::choose(const Seen& seen) {
     return {Step::Failed,
             {},
             "its mark did not move in time; answer it at its own screen: `agent-relay attach`",
-            Refusal::Unsupported};
+            NackCode::Unsupported};
   // Not seen while it is drawn anew, or not moved yet.
   if (!marked || marked == moved_from_) return {Step::Wait, since_ + kChoosing};
   return move(*marked, seen.now);
 }
 
-Answering::Decision Answering::move(std::size_t from, SteadyTime now) {
+DialogAnswer::Decision DialogAnswer::move(std::size_t from, SteadyTime now) {
   const auto distance = [&](std::size_t at) { return at > wanted_ ? at - wanted_ : wanted_ - at; };
   if (moved_from_ && distance(from) >= distance(*moved_from_))
     return {Step::Failed,
             {},
             "its choices move in another order than they are shown; answer it at its own screen",
-            Refusal::Unsupported};
+            NackCode::Unsupported};
   moved_from_ = from;
   moved_ = now;
   return {from < wanted_ ? Step::Down : Step::Up, since_ + kChoosing};
 }
 
-Answering::Decision Answering::press_enter(Step step, SteadyTime now) {
+DialogAnswer::Decision DialogAnswer::press_enter(Step step, SteadyTime now) {
   entered_ = now;
-  return {step, now + kTakenPatience};
+  return {step, now + kTakenTimeout};
 }
 
 }  // namespace relay::host

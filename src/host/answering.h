@@ -20,22 +20,22 @@
 
 namespace relay::host {
 
-inline constexpr Millis kChoosing{1'500};       // for the mark to be where it is wanted
-inline constexpr Millis kRedraw{900};           // for a dialog to be drawn again after a key
-inline constexpr Millis kTakenPatience{3'000};  // for the dialog to go
-inline constexpr Millis kGone{500};             // not on the screen for so long after the key: it is gone
-inline constexpr Millis kMaxAnswerTime = kChoosing + kRedraw + kTakenPatience + kGone;
+inline constexpr Millis kChoosing{1'500};      // for the mark to be where it is wanted
+inline constexpr Millis kRedraw{900};          // for a dialog to be drawn again after a key
+inline constexpr Millis kTakenTimeout{3'000};  // for the dialog to go
+inline constexpr Millis kGone{500};            // not on the screen for so long after the key: it is gone
+inline constexpr Millis kMaxAnswerTime = kChoosing + kRedraw + kTakenTimeout + kGone;
 
-class Answering {
+class DialogAnswer {
  public:
   enum class Step : std::uint8_t { Wait, Up, Down, Enter, LetterAndEnter, OwnKey, Taken, Failed };
   struct Decision {
     Step step = Step::Wait;
-    std::optional<SteadyTime> look_again = {};
+    std::optional<SteadyTime> recheck = {};
     std::string_view why = {};  // Failed: a sentence for whoever answered
-    protocol::Refusal refusal = protocol::Refusal::Stale;
+    protocol::NackCode refusal = protocol::NackCode::Stale;
   };
-  struct Seen {
+  struct View {
     SteadyTime now{};
     const Dialog* dialog = nullptr;  // that is on the screen; none: none we know
     bool asked = true;               // the request is still open
@@ -43,23 +43,23 @@ class Answering {
   };
 
   /// `gap`: an Enter that follows another key sooner is taken for a part of a paste.
-  Answering(Dialog dialog, std::size_t wanted, profiles::Press press, Millis gap, SteadyTime now)
+  DialogAnswer(Dialog dialog, std::size_t wanted, profiles::DialogKeys press, Millis gap, SteadyTime now)
       : dialog_{std::move(dialog)}, wanted_{wanted}, press_{press}, gap_{gap}, since_{now} {}
 
   /// After a step that presses, the key counts as pressed at `seen.now`.
-  Decision decide(const Seen& seen);
+  Decision decide(const View& seen);
   [[nodiscard]] const std::string& letter() const { return dialog_.choices[wanted_].key; }
   /// The name of the key that takes the choice by itself.
   [[nodiscard]] const std::string& own_key() const { return dialog_.choices[wanted_].takes; }
 
  private:
-  Decision choose(const Seen& seen);
+  Decision choose(const View& seen);
   Decision move(std::size_t from, SteadyTime now);
   Decision press_enter(Step step, SteadyTime now);
 
   Dialog dialog_;
   std::size_t wanted_;
-  profiles::Press press_;
+  profiles::DialogKeys press_;
   Millis gap_;
   SteadyTime since_;
   SteadyTime moved_{};

@@ -15,8 +15,8 @@
 namespace relay::host {
 namespace {
 
+using adapters::PromptAnswer;
 using adapters::PromptKind;
-using adapters::Reply;
 using events::Resolution;
 using profiles::State;
 
@@ -30,7 +30,7 @@ constexpr std::size_t kMaxWordBytes = 256;
 constexpr std::size_t kMaxOptions = 64;
 constexpr std::size_t kMaxCalls = 256;
 
-std::string cut(std::string_view text, std::size_t limit) { return std::string{text::cut_at_letter(text, limit)}; }
+std::string cut(std::string_view text, std::size_t limit) { return std::string{text::truncate_utf8(text, limit)}; }
 
 std::optional<std::string> unless_empty(std::string text) {
   if (text.empty()) return std::nullopt;
@@ -46,7 +46,7 @@ events::Event permission_in(const adapters::Prompt& prompt, std::string request)
   if (prompt.partial || prompt.directory.size() > kMaxPathBytes) asked.partial = true;
   const auto input = parse_json_object(prompt.input);
   const auto member = [&](std::string_view name) { return input ? string_member(*input, name).value_or("") : ""; };
-  if (kind.use == activity::Use::Patch) {
+  if (kind.use == activity::ToolCategory::Patch) {
     // Of several files the first would say too little; and where one is moved to, or a header that another reader takes for
     // one, is more than can be told: no rule decides it.
     const auto files = activity::files_in_patch(member("command"));
@@ -55,7 +55,7 @@ events::Event permission_in(const adapters::Prompt& prompt, std::string request)
     return asked;
   }
   // Where a hook names its tools otherwise than the record does, the input still says on what.
-  auto command = kind.use == activity::Use::Shell || kind.use == activity::Use::Script
+  auto command = kind.use == activity::ToolCategory::Shell || kind.use == activity::ToolCategory::Script
                      ? activity::subject_of(kind, prompt.input)
                      : std::string{};
   if (command.empty()) command = member("command");
@@ -102,7 +102,7 @@ bool changes_files(std::string_view tool) {
 }
 
 /// A screen shows what fits on it: no rule decides by that.
-events::Event shown_in(const speech::Findings& findings, std::string request) {
+events::Event shown_in(const speech::ScreenFindings& findings, std::string request) {
   if (const auto& permission = findings.permission) {
     const auto what = permission->command.empty() ? permission->tool : permission->command;
     return events::PermissionRequested{
@@ -125,8 +125,8 @@ events::Event shown_in(const speech::Findings& findings, std::string request) {
   return asked;
 }
 
-Resolution resolution_of(Reply::Verdict verdict) {
-  return verdict == Reply::Verdict::Allow ? Resolution::Approved : Resolution::Denied;
+Resolution resolution_of(PromptAnswer::Decision verdict) {
+  return verdict == PromptAnswer::Decision::Allow ? Resolution::Approved : Resolution::Denied;
 }
 
 /// On what a tool works: its command, its file.
@@ -136,53 +136,53 @@ std::string subject_in(const adapters::Prompt& prompt) {
 
 }  // namespace
 
-std::string Asked::request_of(std::string_view prompt) const {
+std::string PromptTracker::request_of(std::string_view prompt) const {
   const auto found = std::ranges::find(open_, prompt, &Open::prompt);
   return found != open_.end() ? found->request : format("{}-{}", host_, prompt);
 }
 
-std::string_view Asked::prompt_of(std::string_view request) const {
+std::string_view PromptTracker::prompt_of(std::string_view request) const {
   const auto found = std::ranges::find(open_, request, &Open::request);
   return found != open_.end() ? std::string_view{found->prompt} : request;
 }
 
-Asked::Opens::const_iterator Asked::find(std::string_view request) const {
+PromptTracker::Opens::const_iterator PromptTracker::find(std::string_view request) const {
   return std::ranges::find_if(open_, [&](const Open& each) {
     return each.request == request || (!each.prompt.empty() && each.prompt == request) ||
            each.request == format("{}-{}", host_, request);
   });
 }
 
-Asked::Opens::iterator Asked::find(std::string_view request) {
+PromptTracker::Opens::iterator PromptTracker::find(std::string_view request) {
   return open_.begin() + (std::as_const(*this).find(request) - open_.cbegin());
 }
 
-bool Asked::on_screen_alone(std::string_view request) const {
+bool PromptTracker::on_screen_alone(std::string_view request) const {
   const auto found = find(request);
-  return found != open_.end() && (found->where == Where::Leaving || found->where == Where::OnScreen);
+  return found != open_.end() && (found->where == PromptSurface::Leaving || found->where == PromptSurface::OnScreen);
 }
 
-Asked::Told Asked::on_screen_alone() const {
+PromptTracker::Told PromptTracker::on_screen_alone() const {
   Told out;
   for (const auto& each : open_)
-    if (each.where == Where::Leaving || each.where == Where::OnScreen) out.push_back(each.told);
+    if (each.where == PromptSurface::Leaving || each.where == PromptSurface::OnScreen) out.push_back(each.told);
   return out;
 }
 
-bool Asked::is_open(std::string_view request) const { return find(request) != open_.end(); }
+bool PromptTracker::is_open(std::string_view request) const { return find(request) != open_.end(); }
 
-Result<void> Asked::may_press(std::string_view request, const speech::Findings& seen, Told& told) {
+Result<void> PromptTracker::check_keys(std::string_view request, const speech::ScreenFindings& seen, Told& told) {
   const auto found = find(request);
-  if (found == open_.end() || found->where == Where::Closing)
-    return fail(protocol::Refusal::Stale,
+  if (found == open_.end() || found->where == PromptSurface::Closing)
+    return fail(protocol::NackCode::Stale,
                 "that is not asked any more; see `agent-relay permissions` and `agent-relay questions`");
-  if (found->where != Where::OnScreen || !can_answer(found->told).value_or(true))
-    return fail(protocol::Refusal::Unsupported,
+  if (found->where != PromptSurface::OnScreen || !can_answer(found->told).value_or(true))
+    return fail(protocol::NackCode::Unsupported,
                 "that is asked on the agent's screen alone; answer it there: `agent-relay attach`");
   const auto dialog = dialog_in(seen);
   if (!dialog || dialog->about != found->dialog)
     return fail(
-        protocol::Refusal::Stale,
+        protocol::NackCode::Stale,
         "that is not on the agent's screen any more; see `agent-relay permissions` and `agent-relay questions`");
   const bool known_by_screen = found->prompt.empty();
   const bool sure = can_press(*dialog, press_) && (known_by_screen || shows(*dialog, found->subject));
@@ -191,36 +191,38 @@ Result<void> Asked::may_press(std::string_view request, const speech::Findings& 
   if (known_by_screen) found->told = shown_in(seen, found->request);
   can_answer(found->told) = unless_true(sure);
   told.push_back(found->told);
-  return fail(protocol::Refusal::Stale,
+  return fail(protocol::NackCode::Stale,
               "the dialog says something else now than when it was told; look again: `agent-relay permissions`");
 }
 
-void Asked::press(std::string_view request, Answered answered) {
+void PromptTracker::press(std::string_view request, AnswerRecord answered) {
   const auto found = find(request);
   if (found != open_.end()) found->pressed = std::move(answered);
 }
 
-Asked::Told Asked::taken(std::string_view request, WallMs now) {
+PromptTracker::Told PromptTracker::taken(std::string_view request, WallMs now) {
   Told out;
   const auto found = find(request);
-  if (found == open_.end() || found->where != Where::OnScreen || !found->pressed) return out;
+  if (found == open_.end() || found->where != PromptSurface::OnScreen || !found->pressed) return out;
   const auto answered = *found->pressed;
   resolve(out, found, answered, now);
   return out;
 }
 
-Asked::Told Asked::leave_alone(std::string_view request) {
+PromptTracker::Told PromptTracker::abandon(std::string_view request) {
   const auto found = find(request);
-  if (found == open_.end() || found->where != Where::OnScreen) return {};
+  if (found == open_.end() || found->where != PromptSurface::OnScreen) return {};
   found->pressed.reset();
   found->left_alone = true;
   can_answer(found->told) = false;
   return {found->told};
 }
 
-Asked::Opens::iterator Asked::on_screen() { return std::ranges::find(open_, Where::OnScreen, &Open::where); }
+PromptTracker::Opens::iterator PromptTracker::on_screen() {
+  return std::ranges::find(open_, PromptSurface::OnScreen, &Open::where);
+}
 
-Asked::Told Asked::on_prompt(const adapters::Prompt& prompt) {
+PromptTracker::Told PromptTracker::on_prompt(const adapters::Prompt& prompt) {
   dialog_.reset();
   const auto event = [&](std::string request) {
     return prompt.kind == PromptKind::Permission ? permission_in(prompt, std::move(request))
@@ -243,19 +245,19 @@ Asked::Told Asked::on_prompt(const adapters::Prompt& prompt) {
 }
 
 /// Of one known by the screen alone its dialog says it; of one whose door had closed, its call.
-bool Asked::is_about(const Open& open, const adapters::Prompt& prompt, const std::string& subject) {
+bool PromptTracker::is_about(const Open& open, const adapters::Prompt& prompt, const std::string& subject) {
   if (open.prompt.empty()) return shows({.body = open.body}, subject);
   const auto* asked = std::get_if<events::PermissionRequested>(&open.told);
   return asked != nullptr && asked->tool == prompt.tool && open.subject == subject;
 }
 
-Asked::Told Asked::on_gone(const std::string& prompt, const adapters::PromptEnd& end,
-                           const std::optional<Answered>& answered, Moment now) {
+PromptTracker::Told PromptTracker::on_closed(const std::string& prompt, const adapters::PromptOutcome& end,
+                                             const std::optional<AnswerRecord>& answered, Timestamp now) {
   Told out;
   const auto found = std::ranges::find(open_, prompt, &Open::prompt);
   if (found == open_.end() || prompt.empty()) return out;
   if (end.still_asked) {
-    found->where = Where::Leaving;
+    found->where = PromptSurface::Leaving;
     can_answer(found->told) = false;
     return {found->told};
   }
@@ -271,18 +273,18 @@ Asked::Told Asked::on_gone(const std::string& prompt, const adapters::PromptEnd&
   return out;
 }
 
-void Asked::close(Told& out, Opens::iterator open, Moment now) {
+void PromptTracker::close(Told& out, Opens::iterator open, Timestamp now) {
   if (const auto pressed = std::exchange(open->pressed, std::nullopt)) return resolve(out, open, *pressed, now.wall);
   const bool question = std::holds_alternative<events::QuestionRequested>(open->told);
   if (question || open->shown)
     return resolve(out, open, open->shown.value_or(Resolution::Withdrawn), kHuman, {}, std::nullopt, now.wall);
-  open->where = Where::Closing;
+  open->where = PromptSurface::Closing;
   open->until = now.steady + kVerdict;
 }
 
 /// Another call says nothing of this one as long as its own is under way: the same tool on the same thing, or, where no
 /// call is known to be that, the same tool.
-bool Asked::concerns(const Open& open, const Call& ended) const {
+bool PromptTracker::concerns(const Open& open, const Call& ended) const {
   const auto* asked = std::get_if<events::PermissionRequested>(&open.told);
   if (asked == nullptr) return false;
   const auto own = [&](const Call& call) { return call.tool == asked->tool && call.subject == open.subject; };
@@ -292,7 +294,7 @@ bool Asked::concerns(const Open& open, const Call& ended) const {
          std::ranges::none_of(calls_, [&](const auto& call) { return call.second.tool == asked->tool; });
 }
 
-Asked::Call Asked::call_in(const json::object& metadata) {
+PromptTracker::Call PromptTracker::call_in(const json::object& metadata) {
   auto tool = string_member(metadata, "tool").value_or("");
   const auto* input = metadata.if_contains("input");
   auto subject = input != nullptr ? activity::subject_of(activity::kind_of(tool), json::serialize(*input)) : "";
@@ -300,13 +302,13 @@ Asked::Call Asked::call_in(const json::object& metadata) {
 }
 
 /// A call that was refused ends at once, so one that runs on was allowed. What a subagent calls is in no record of ours.
-bool Asked::is_under_way(const Open& open) const {
+bool PromptTracker::is_under_way(const Open& open) const {
   const auto* asked = std::get_if<events::PermissionRequested>(&open.told);
   return asked != nullptr &&
          std::ranges::any_of(calls_, [&](const auto& call) { return call.second.tool == asked->tool; });
 }
 
-Asked::Told Asked::on_event(const events::Event& event, WallMs now) {
+PromptTracker::Told PromptTracker::on_event(const events::Event& event, WallMs now) {
   Told out;
   if (const auto* started = std::get_if<events::ItemStarted>(&event)) {
     if (started->metadata && calls_.size() < kMaxCalls) calls_[started->item_id] = call_in(*started->metadata);
@@ -328,7 +330,7 @@ Asked::Told Asked::on_event(const events::Event& event, WallMs now) {
   for (auto each = open_.begin(); each != open_.end();) {
     if (!concerns(*each, ended)) {
       ++each;
-    } else if (each->where == Where::Closing) {
+    } else if (each->where == PromptSurface::Closing) {
       resolve(out, each, shown, kHuman, {}, std::nullopt, now);
       each = open_.begin();
     } else {
@@ -338,13 +340,14 @@ Asked::Told Asked::on_event(const events::Event& event, WallMs now) {
   return out;
 }
 
-Asked::Told Asked::look(State state, const speech::Findings& findings, Moment now, Millis settle) {
+PromptTracker::Told PromptTracker::update(State state, const speech::ScreenFindings& findings, Timestamp now,
+                                          Millis settle) {
   Told out;
   if (state == State::Unknown) {  // nothing can be told from it, but time goes on
     dialog_.reset();
     for (auto each = open_.begin(); each != open_.end();) {
       each->other.reset();
-      if (each->where == Where::OnScreen && each->prompt.empty()) {
+      if (each->where == PromptSurface::OnScreen && each->prompt.empty()) {
         if (!each->unseen_since) each->unseen_since = now.steady;
         if (now.steady >= *each->unseen_since + kUnseen) {
           each->unseen_since.reset();
@@ -353,7 +356,7 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
           continue;
         }
       }
-      if (each->where != Where::Closing || now.steady < each->until) {
+      if (each->where != PromptSurface::Closing || now.steady < each->until) {
         ++each;
         continue;
       }
@@ -366,10 +369,11 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
   const auto dialog = blocked ? dialog_in(findings) : std::nullopt;
   for (auto each = open_.begin(); each != open_.end();) {
     each->unseen_since.reset();
-    if (each->where == Where::Leaving && blocked) each->where = Where::OnScreen;
-    const bool settled = each->where == Where::OnScreen && blocked && has_settled(*each, dialog, now.steady);
-    const bool over = each->where == Where::OnScreen ? !blocked || (settled && !each->dialog.empty())
-                                                     : each->where == Where::Leaving && state == State::Idle;
+    if (each->where == PromptSurface::Leaving && blocked) each->where = PromptSurface::OnScreen;
+    const bool settled = each->where == PromptSurface::OnScreen && blocked && has_settled(*each, dialog, now.steady);
+    const bool over = each->where == PromptSurface::OnScreen
+                          ? !blocked || (settled && !each->dialog.empty())
+                          : each->where == PromptSurface::Leaving && state == State::Idle;
     if (over) {
       if (each->other) dialog_ = *std::exchange(each->other, std::nullopt);
       const auto before = open_.size();
@@ -377,7 +381,7 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
       if (open_.size() < before) each = open_.begin();
       continue;
     }
-    if (each->where == Where::Closing && now.steady >= each->until) {
+    if (each->where == PromptSurface::Closing && now.steady >= each->until) {
       const bool goes_on = state == State::Working && is_under_way(*each);
       resolve(out, each, goes_on ? Resolution::Approved : Resolution::Withdrawn, kHuman, goes_on ? kWentOn : kUntold,
               std::nullopt, now.wall);
@@ -389,23 +393,23 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
       each->dialog = dialog->about;
       each->body = dialog->body;
     }
-    if (each->where == Where::OnScreen && dialog && dialog->about == each->dialog) {
+    if (each->where == PromptSurface::OnScreen && dialog && dialog->about == each->dialog) {
       allow_keys(out, *each, findings, *dialog);
-      tell_change(out, *each, findings, *dialog);
+      report_change(out, *each, findings, *dialog);
     }
     ++each;
   }
   const bool nobodys =
-      dialog && std::ranges::all_of(open_, [](const Open& each) { return each.where == Where::Closing; });
+      dialog && std::ranges::all_of(open_, [](const Open& each) { return each.where == PromptSurface::Closing; });
   if (!nobodys)
     dialog_.reset();
   else if (!dialog_ || dialog_->about != dialog->about)
-    dialog_ = Settling{dialog->about, now.steady};
+    dialog_ = DialogSighting{dialog->about, now.steady};
   settle_ = findings.of_setup ? kHalfDrawn : settle;  // no door opens for what it asks about itself
   if (!dialog_ || now.steady < dialog_->since + settle_) return out;
   dialog_.reset();
   auto request = format("{}-s{}", host_, ++last_);
-  open_.push_back({"", request, shown_in(findings, request), Where::OnScreen, dialog->about, dialog->whole});
+  open_.push_back({"", request, shown_in(findings, request), PromptSurface::OnScreen, dialog->about, dialog->whole});
   open_.back().body = dialog->body;
   can_answer(open_.back().told) = unless_true(can_press(*dialog, press_));
   out.push_back(open_.back().told);
@@ -413,19 +417,19 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
 }
 
 /// A dialog that is not known to be this one has stood there long enough to be more than something half drawn.
-bool Asked::has_settled(Open& open, const std::optional<Dialog>& dialog, SteadyTime now) {
+bool PromptTracker::has_settled(Open& open, const std::optional<Dialog>& dialog, SteadyTime now) {
   const bool other = dialog && dialog->about != open.dialog;
   if (!other)
     open.other.reset();
   else if (!open.other || open.other->about != dialog->about)
-    open.other = Settling{dialog->about, now};
+    open.other = DialogSighting{dialog->about, now};
   return other && now >= open.other->since + kHalfDrawn;
 }
 
 /// Where there is no doubt that this is what was asked, keys may answer it, though nobody could before.
-void Asked::allow_keys(Told& out, Open& open, const speech::Findings& seen, const Dialog& dialog) {
+void PromptTracker::allow_keys(Told& out, Open& open, const speech::ScreenFindings& seen, const Dialog& dialog) {
   if (open.left_alone || can_answer(open.told).value_or(true) || !can_press(dialog, press_)) return;
-  const auto unanswered = [](const Open& each) { return each.where != Where::Closing; };
+  const auto unanswered = [](const Open& each) { return each.where != PromptSurface::Closing; };
   if (!open.prompt.empty() && (std::ranges::count_if(open_, unanswered) != 1 || !shows(dialog, open.subject))) return;
   open.whole = dialog.whole;
   if (open.prompt.empty()) open.told = shown_in(seen, open.request);  // it may have been half drawn when it was told
@@ -434,7 +438,7 @@ void Asked::allow_keys(Told& out, Open& open, const speech::Findings& seen, cons
 }
 
 /// A screen nobody described is about the same whatever it shows, and is told as it is now.
-void Asked::tell_change(Told& out, Open& open, const speech::Findings& seen, const Dialog& dialog) {
+void PromptTracker::report_change(Told& out, Open& open, const speech::ScreenFindings& seen, const Dialog& dialog) {
   const bool unknown = seen.question && seen.question->pattern == speech::kUnknownScreen;
   if (!unknown || !open.prompt.empty() || dialog.whole == open.whole) return;
   open.whole = dialog.whole;
@@ -443,47 +447,47 @@ void Asked::tell_change(Told& out, Open& open, const speech::Findings& seen, con
   out.push_back(open.told);
 }
 
-std::optional<SteadyTime> Asked::due() const {
+std::optional<SteadyTime> PromptTracker::due() const {
   std::optional<SteadyTime> due;
   const auto at = [&](SteadyTime when) { due = due ? std::min(*due, when) : when; };
   if (dialog_) at(dialog_->since + settle_);
   for (const auto& each : open_) {
-    if (each.where == Where::Closing) at(each.until);
+    if (each.where == PromptSurface::Closing) at(each.until);
     if (each.unseen_since) at(*each.unseen_since + kUnseen);
-    if (each.where == Where::OnScreen && each.other) at(each.other->since + kHalfDrawn);
+    if (each.where == PromptSurface::OnScreen && each.other) at(each.other->since + kHalfDrawn);
   }
   return due;
 }
 
-Asked::Told Asked::end(WallMs now) {
+PromptTracker::Told PromptTracker::end(WallMs now) {
   Told out;
   while (!open_.empty())
     resolve(out, open_.begin(), Resolution::Withdrawn, kNobody, "the agent has ended", std::nullopt, now);
   return out;
 }
 
-Asked::Told Asked::open() const {
+PromptTracker::Told PromptTracker::open() const {
   Told out;
   for (const auto& each : open_) out.push_back(each.told);
   return out;
 }
 
-Asked::Told Asked::unanswered() const {
+PromptTracker::Told PromptTracker::unanswered() const {
   Told out;
   for (const auto& each : open_)
-    if (each.where != Where::Closing) out.push_back(each.told);
+    if (each.where != PromptSurface::Closing) out.push_back(each.told);
   return out;
 }
 
-void Asked::resolve(Told& out, Opens::iterator open, const Answered& answered, WallMs now) {
+void PromptTracker::resolve(Told& out, Opens::iterator open, const AnswerRecord& answered, WallMs now) {
   std::string said;
   for (const auto& answer : answered.reply.answers) said += (said.empty() ? "" : "\n") + answer;
   resolve(out, open, answered.timed_out ? Resolution::Timeout : resolution_of(answered.reply.verdict), answered.by,
           answered.reply.message, unless_empty(said), now);
 }
 
-void Asked::resolve(Told& out, Opens::iterator open, Resolution how, std::string_view by, std::string_view reason,
-                    std::optional<std::string> answer, WallMs now) {
+void PromptTracker::resolve(Told& out, Opens::iterator open, Resolution how, std::string_view by,
+                            std::string_view reason, std::optional<std::string> answer, WallMs now) {
   const auto gone = std::move(*open);
   open_.erase(open);
   const auto who = cut(by, kMaxWordBytes);

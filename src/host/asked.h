@@ -34,24 +34,25 @@
 namespace relay::host {
 
 /// Who answered through the host, and what.
-struct Answered {
+struct AnswerRecord {
   std::string by = "human";  // human, policy, or an agent's name
-  adapters::Reply reply = {};
+  adapters::PromptAnswer reply = {};
   bool timed_out = false;
 };
 
-class Asked {
+class PromptTracker {
  public:
-  static constexpr Millis kSettle{750};      // a dialog may be drawn before its hook has called
-  static constexpr Millis kLateDoor{2'500};  // OpenCode's server was later than kSettle when the machine was busy
-  static constexpr Millis kHalfDrawn{250};   // a dialog drawn anew may look like another one meanwhile
-  static constexpr Millis kVerdict{3'000};   // a refusal was read 0.23 s after it was written, at most
+  static constexpr Millis kSettle{750};  // a dialog may be drawn before its hook has called
+  static constexpr Millis kLateHookTimeout{
+      2'500};                               // OpenCode's server was later than kSettle when the machine was busy
+  static constexpr Millis kHalfDrawn{250};  // a dialog drawn anew may look like another one meanwhile
+  static constexpr Millis kVerdict{3'000};  // a refusal was read 0.23 s after it was written, at most
   static constexpr Millis kUnseen{
       10'000};  // a dialog is not on a screen that is not understood: it has been answered there
 
   using Told = std::vector<events::Event>;
 
-  explicit Asked(std::string host, profiles::Press press = profiles::Press::Nothing)
+  explicit PromptTracker(std::string host, profiles::DialogKeys press = profiles::DialogKeys::Nothing)
       : host_{std::move(host)}, press_{press} {}
 
   /// `prompt` by its short id, `p1`.
@@ -65,22 +66,22 @@ class Asked {
 
   /// It can be answered by keys, now that this is on the screen. The error says why not. A dialog that has come to say
   /// something else is told anew first.
-  Result<void> may_press(std::string_view request, const speech::Findings& seen, Told& told);
+  Result<void> check_keys(std::string_view request, const speech::ScreenFindings& seen, Told& told);
   /// Enter is being pressed for it: when its dialog is gone, that was why.
-  void press(std::string_view request, Answered answered);
+  void press(std::string_view request, AnswerRecord answered);
   /// Its dialog was seen to take the keys that were pressed for it, whatever the screen shows since.
   Told taken(std::string_view request, WallMs now);
   /// Keys were pressed for it, and it is not known what became of them: no more are.
-  Told leave_alone(std::string_view request);
+  Told abandon(std::string_view request);
   [[nodiscard]] bool is_open(std::string_view request) const;
 
   Told on_prompt(const adapters::Prompt& prompt);
-  Told on_gone(const std::string& prompt, const adapters::PromptEnd& end, const std::optional<Answered>& answered,
-               Moment now);
+  Told on_closed(const std::string& prompt, const adapters::PromptOutcome& end,
+                 const std::optional<AnswerRecord>& answered, Timestamp now);
   /// Something else the agent did: it may show how a person answered.
   Told on_event(const events::Event& event, WallMs now);
   /// What is on the screen now, and how long a dialog there may wait for its door.
-  Told look(profiles::State state, const speech::Findings& findings, Moment now, Millis settle = kSettle);
+  Told update(profiles::State state, const speech::ScreenFindings& findings, Timestamp now, Millis settle = kSettle);
   /// A dialog is on the screen that is told as a request once it has settled, unless its door opens before.
   [[nodiscard]] bool dialog_settles() const { return dialog_.has_value(); }
   /// When to look again, if nothing changes.
@@ -94,14 +95,14 @@ class Asked {
   [[nodiscard]] Told unanswered() const;
 
  private:
-  enum class Where : std::uint8_t {
+  enum class PromptSurface : std::uint8_t {
     Door,      // it can be answered through us
     Leaving,   // not any more; the dialog is about to be drawn
     OnScreen,  // on the agent's screen alone
     Closing,   // a person has answered, and it will show how
   };
   /// A dialog, and since when it is there.
-  struct Settling {
+  struct DialogSighting {
     std::string about;
     SteadyTime since{};
   };
@@ -109,13 +110,13 @@ class Asked {
     std::string prompt;  // short; empty: known by the screen alone
     std::string request;
     events::Event told;
-    Where where = Where::Door;
+    PromptSurface where = PromptSurface::Door;
     std::string dialog = {};  // OnScreen: what it is about
     std::string whole = {};   // and all it says and offers, as it was told
     std::string body = {};
-    std::optional<Answered> pressed = {};          // OnScreen: by our keys
+    std::optional<AnswerRecord> pressed = {};      // OnScreen: by our keys
     bool left_alone = false;                       // OnScreen: keys were pressed in vain
-    std::optional<Settling> other = {};            // OnScreen: a dialog that is not known to be this one
+    std::optional<DialogSighting> other = {};      // OnScreen: a dialog that is not known to be this one
     std::optional<events::Resolution> shown = {};  // by the record, perhaps before its dialog closed
     SteadyTime until{};                            // Closing
     std::optional<SteadyTime> unseen_since = {};   // OnScreen, without a prompt: the screen is not understood
@@ -131,21 +132,21 @@ class Asked {
   [[nodiscard]] Opens::const_iterator find(std::string_view request) const;
   Opens::iterator on_screen();
   static bool has_settled(Open& open, const std::optional<Dialog>& dialog, SteadyTime now);
-  void allow_keys(Told& out, Open& open, const speech::Findings& seen, const Dialog& dialog);
-  static void tell_change(Told& out, Open& open, const speech::Findings& seen, const Dialog& dialog);
-  void close(Told& out, Opens::iterator open, Moment now);
+  void allow_keys(Told& out, Open& open, const speech::ScreenFindings& seen, const Dialog& dialog);
+  static void report_change(Told& out, Open& open, const speech::ScreenFindings& seen, const Dialog& dialog);
+  void close(Told& out, Opens::iterator open, Timestamp now);
   static bool is_about(const Open& open, const adapters::Prompt& prompt, const std::string& subject);
   [[nodiscard]] bool concerns(const Open& open, const Call& ended) const;
   static Call call_in(const json::object& metadata);
   [[nodiscard]] bool is_under_way(const Open& open) const;
-  void resolve(Told& out, Opens::iterator open, const Answered& answered, WallMs now);
+  void resolve(Told& out, Opens::iterator open, const AnswerRecord& answered, WallMs now);
   void resolve(Told& out, Opens::iterator open, events::Resolution how, std::string_view by, std::string_view reason,
                std::optional<std::string> answer, WallMs now);
 
   std::string host_;
   Opens open_;
-  profiles::Press press_;
-  std::optional<Settling> dialog_;                  // one that may be nobody's
+  profiles::DialogKeys press_;
+  std::optional<DialogSighting> dialog_;            // one that may be nobody's
   Millis settle_{};                                 // how long it may wait for a door
   std::map<std::string, Call, std::less<>> calls_;  // that are under way
   bool deed_ = false;                               // the call that ends next has done something

@@ -8,17 +8,17 @@ namespace relay::host {
 namespace {
 
 using adapters::Prompt;
-using adapters::PromptEnd;
+using adapters::PromptAnswer;
 using adapters::PromptKind;
-using adapters::Reply;
+using adapters::PromptOutcome;
 using profiles::State;
 using Lines = std::vector<std::string>;
 
 struct AskedTest : ::testing::Test {
-  Asked asked{"h7"};
-  Moment now{SteadyTime{std::chrono::seconds{100}}, 5'000};
+  PromptTracker asked{"h7"};
+  Timestamp now{SteadyTime{std::chrono::seconds{100}}, 5'000};
 
-  static Lines lines(const Asked::Told& events) {
+  static Lines lines(const PromptTracker::Told& events) {
     Lines all;
     for (const auto& event : events) {
       const auto members = events::members_of(event);
@@ -29,16 +29,18 @@ struct AskedTest : ::testing::Test {
   }
   static Prompt bash(std::string id) {
     return {
-        .id = std::move(id), .tool = "Bash", .summary = "Bash: make", .input = R"({"command":"make"})", .way = "hook"};
+        .id = std::move(id), .tool = "Bash", .summary = "Bash: make", .input = R"({"command":"make"})", .via = "hook"};
   }
-  static speech::Findings dialog(std::string command) {
-    speech::Findings findings;
+  static speech::ScreenFindings dialog(std::string command) {
+    speech::ScreenFindings findings;
     findings.permission = {0, "shell", "Shell", std::move(command), {}};
     return findings;
   }
-  Lines look(State state, const speech::Findings& findings = {}) { return lines(asked.look(state, findings, now)); }
-  Lines gone(const std::string& prompt, PromptEnd end, std::optional<Answered> answered = {}) {
-    return lines(asked.on_gone(prompt, end, answered, now));
+  Lines look(State state, const speech::ScreenFindings& findings = {}) {
+    return lines(asked.update(state, findings, now));
+  }
+  Lines gone(const std::string& prompt, PromptOutcome end, std::optional<AnswerRecord> answered = {}) {
+    return lines(asked.on_closed(prompt, end, answered, now));
   }
   void wait(Millis time) { now.steady += time, now.wall += time.count(); }
 };
@@ -62,22 +64,22 @@ TEST_F(AskedTest, AQuestionIsToldWithItsChoices) {
   EXPECT_EQ(
       lines(asked.on_prompt({.id = "p1", .kind = PromptKind::Question, .questions = {{"Which?", {"Red", "Blue"}}}})),
       (Lines{R"(question.requested {"questionId":"h7-p1","question":"Which?","options":["Red","Blue"]})"}));
-  EXPECT_EQ(gone("p1", {.by = "hook"}, Answered{.by = "Bob", .reply = {.answers = {"Red"}}}),
+  EXPECT_EQ(gone("p1", {.by = "hook"}, AnswerRecord{.by = "Bob", .reply = {.answers = {"Red"}}}),
             (Lines{R"(question.resolved {"questionId":"h7-p1","answer":"Red","resolvedBy":"Bob"})"}));
 }
 
 TEST_F(AskedTest, SaysWhoAnsweredAndHow) {
   for (const auto* id : {"p1", "p2", "p3", "p4"}) (void)asked.on_prompt(bash(id));
   EXPECT_EQ(
-      gone("p1", {.by = "hook"}, Answered{.by = "policy"}),
+      gone("p1", {.by = "hook"}, AnswerRecord{.by = "policy"}),
       (Lines{
           R"(permission.resolved {"requestId":"h7-p1","resolution":"approved","resolvedBy":"policy","resolvedAt":5000})"}));
   EXPECT_EQ(
-      gone("p2", {.by = "hook"}, Answered{.reply = {.verdict = Reply::Verdict::Deny, .message = "no"}}),
+      gone("p2", {.by = "hook"}, AnswerRecord{.reply = {.verdict = PromptAnswer::Decision::Deny, .message = "no"}}),
       (Lines{
           R"(permission.resolved {"requestId":"h7-p2","resolution":"denied","resolvedBy":"human","resolvedAt":5000,"reason":"no"})"}));
   EXPECT_EQ(
-      gone("p3", {.by = "person", .verdict = Reply::Verdict::Deny}, Answered{.by = "policy"}),
+      gone("p3", {.by = "person", .verdict = PromptAnswer::Decision::Deny}, AnswerRecord{.by = "policy"}),
       (Lines{
           R"(permission.resolved {"requestId":"h7-p3","resolution":"denied","resolvedBy":"human","resolvedAt":5000})"}))
       << "the person was faster";
@@ -103,7 +105,7 @@ TEST_F(AskedTest, WhatTheAgentGoesOnAskingOnItsScreenStaysOpen) {
   wait(Millis{5'000});
   EXPECT_TRUE(look(State::Blocked, dialog("make")).empty());
   EXPECT_TRUE(look(State::Working).empty());
-  wait(Asked::kVerdict);
+  wait(PromptTracker::kVerdict);
   EXPECT_EQ(look(State::Working).size(), 1U);
   EXPECT_TRUE(asked.open().empty());
 }
@@ -122,7 +124,7 @@ TEST_F(AskedTest, TheRecordShowsHowAPersonAnswered) {
   begins("r1", "Read");
   (void)asked.on_prompt(bash("p1"));
   EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
-  EXPECT_EQ(asked.due(), now.steady + Asked::kVerdict);
+  EXPECT_EQ(asked.due(), now.steady + PromptTracker::kVerdict);
   EXPECT_TRUE(ends("r1", true).empty()) << "it is another's";
   EXPECT_NE(ends("c1", true)[0].find(R"("resolution":"denied","resolvedBy":"human")"), std::string::npos);
 
@@ -154,26 +156,26 @@ TEST_F(AskedTest, WhatIsAnsweredCallsNobodyThoughItsOutcomeIsNotKnownYet) {
 TEST_F(AskedTest, WhatNothingShowsIsNotGuessed) {
   (void)asked.on_prompt(bash("p1"));
   EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
-  wait(Asked::kVerdict);
+  wait(PromptTracker::kVerdict);
   EXPECT_NE(look(State::Idle)[0].find(R"("resolution":"withdrawn","resolvedBy":"human")"), std::string::npos);
 }
 
 TEST_F(AskedTest, ThatTheAgentWorksOnSaysSomethingOnlyWhileItsOwnCallRuns) {
   (void)asked.on_prompt(bash("p1"));
   EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
-  wait(Asked::kVerdict);
+  wait(PromptTracker::kVerdict);
   EXPECT_NE(look(State::Working)[0].find(R"("resolution":"withdrawn")"), std::string::npos) << "a subagent's, perhaps";
   (void)asked.on_event(events::ItemStarted{.item_id = "c1", .metadata = json::object{{"tool", "Bash"}}}, 1);
   (void)asked.on_prompt(bash("p2"));
   EXPECT_TRUE(gone("p2", {.by = "person"}).empty());
-  wait(Asked::kVerdict);
+  wait(PromptTracker::kVerdict);
   EXPECT_NE(look(State::Working)[0].find(R"("resolution":"approved")"), std::string::npos);
 }
 
 TEST_F(AskedTest, AScreenThatSaysNothingKeepsNoRequestWaiting) {
   (void)asked.on_prompt(bash("p1"));
   EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
-  wait(Asked::kVerdict);
+  wait(PromptTracker::kVerdict);
   EXPECT_NE(look(State::Unknown)[0].find(R"("resolution":"withdrawn")"), std::string::npos);
   (void)look(State::Blocked, dialog("make"));
   EXPECT_TRUE(asked.due());
@@ -183,17 +185,17 @@ TEST_F(AskedTest, AScreenThatSaysNothingKeepsNoRequestWaiting) {
 
 TEST_F(AskedTest, RequestWhoseDialogIsLongUnseenHasBeenAnsweredAtTheScreen) {
   (void)look(State::Blocked, dialog("make"));
-  wait(Asked::kSettle);
+  wait(PromptTracker::kSettle);
   EXPECT_EQ(look(State::Blocked, dialog("make")).size(), 1u);
   EXPECT_TRUE(look(State::Unknown).empty());
-  EXPECT_EQ(asked.due(), now.steady + Asked::kUnseen);
-  wait(Asked::kUnseen - Millis{1});
+  EXPECT_EQ(asked.due(), now.steady + PromptTracker::kUnseen);
+  wait(PromptTracker::kUnseen - Millis{1});
   EXPECT_TRUE(look(State::Unknown).empty());
   EXPECT_TRUE(look(State::Blocked, dialog("make")).empty()) << "it was drawn anew";
   EXPECT_TRUE(look(State::Unknown).empty());
-  wait(Asked::kUnseen);
+  wait(PromptTracker::kUnseen);
   EXPECT_TRUE(look(State::Unknown).empty());
-  wait(Asked::kVerdict);
+  wait(PromptTracker::kVerdict);
   EXPECT_NE(look(State::Unknown).at(0).find(R"("resolution":"withdrawn")"), std::string::npos);
   EXPECT_FALSE(asked.is_open("h7-s1"));
   EXPECT_FALSE(asked.due());
@@ -213,8 +215,8 @@ TEST_F(AskedTest, APatchNamesItsFileOnlyWhenItIsOne) {
 
 TEST_F(AskedTest, ADialogWithoutADoorIsToldOnceItHasStoodAWhile) {
   EXPECT_TRUE(look(State::Blocked, dialog("rm x")).empty());
-  EXPECT_EQ(asked.due(), now.steady + Asked::kSettle);
-  wait(Asked::kSettle);
+  EXPECT_EQ(asked.due(), now.steady + PromptTracker::kSettle);
+  wait(PromptTracker::kSettle);
   EXPECT_EQ(
       look(State::Blocked, dialog("rm x")),
       (Lines{
@@ -222,13 +224,13 @@ TEST_F(AskedTest, ADialogWithoutADoorIsToldOnceItHasStoodAWhile) {
   EXPECT_TRUE(look(State::Blocked, dialog("rm x")).empty());
   EXPECT_FALSE(asked.due());
   EXPECT_TRUE(look(State::Blocked, dialog("rm y")).empty()) << "another dialog stands there now";
-  wait(Asked::kSettle);
+  wait(PromptTracker::kSettle);
   EXPECT_TRUE(look(State::Blocked, dialog("rm y"))[0].starts_with(R"(permission.requested {"requestId":"h7-s2")"));
-  wait(Asked::kVerdict);
+  wait(PromptTracker::kVerdict);
   EXPECT_TRUE(
       look(State::Working)[0].starts_with(R"(permission.resolved {"requestId":"h7-s1","resolution":"withdrawn")"))
       << "an agent may go on after a no as well";
-  wait(Asked::kVerdict);
+  wait(PromptTracker::kVerdict);
   EXPECT_TRUE(look(State::Idle)[0].starts_with(R"(permission.resolved {"requestId":"h7-s2","resolution":"withdrawn")"));
 }
 
@@ -238,43 +240,45 @@ TEST_F(AskedTest, ADialogSettlesUntilItIsToldOrGone) {
   look(State::Idle);
   EXPECT_FALSE(asked.dialog_settles());
   look(State::Blocked, dialog("make"));
-  wait(Asked::kSettle);
+  wait(PromptTracker::kSettle);
   EXPECT_EQ(look(State::Blocked, dialog("make")).size(), 1U);
   EXPECT_FALSE(asked.dialog_settles());
 }
 
 TEST_F(AskedTest, ADialogThatIsDrawnAnewIsTheSame) {
   (void)look(State::Blocked, dialog("rm x"));
-  wait(Asked::kSettle);
+  wait(PromptTracker::kSettle);
   EXPECT_EQ(look(State::Blocked, dialog("rm x")).size(), 1U);
   EXPECT_TRUE(look(State::Blocked, dialog("rm")).empty());
-  EXPECT_EQ(asked.due(), now.steady + Asked::kHalfDrawn);
-  wait(Asked::kHalfDrawn / 2);
+  EXPECT_EQ(asked.due(), now.steady + PromptTracker::kHalfDrawn);
+  wait(PromptTracker::kHalfDrawn / 2);
   EXPECT_TRUE(look(State::Blocked, dialog("rm x")).empty());
-  wait(Asked::kSettle);
+  wait(PromptTracker::kSettle);
   EXPECT_TRUE(look(State::Blocked, dialog("rm x")).empty());
   EXPECT_EQ(asked.unanswered().size(), 1U);
 }
 
 TEST_F(AskedTest, ADoorThatMayOpenIsWaitedForLonger) {
-  const auto look_patiently = [&] { return asked.look(State::Blocked, dialog("make"), now, Asked::kLateDoor).size(); };
+  const auto look_patiently = [&] {
+    return asked.update(State::Blocked, dialog("make"), now, PromptTracker::kLateHookTimeout).size();
+  };
   EXPECT_EQ(look_patiently(), 0U);
-  EXPECT_EQ(asked.due(), now.steady + Asked::kLateDoor);
-  wait(Asked::kSettle);
+  EXPECT_EQ(asked.due(), now.steady + PromptTracker::kLateHookTimeout);
+  wait(PromptTracker::kSettle);
   EXPECT_EQ(look_patiently(), 0U);
-  wait(Asked::kLateDoor - Asked::kSettle);
+  wait(PromptTracker::kLateHookTimeout - PromptTracker::kSettle);
   EXPECT_EQ(look_patiently(), 1U);
 }
 
 TEST_F(AskedTest, AScreenNobodyDescribedIsToldAgainAsItIsNowAndIsGoneWithTheComposer) {
   const auto screen = [](std::string body) {
-    speech::Findings findings;
-    findings.question = speech::Question{
+    speech::ScreenFindings findings;
+    findings.question = speech::QuestionDialog{
         .pattern = std::string{speech::kUnknownScreen}, .text = "?", .choices = {}, .body = std::move(body)};
     return findings;
   };
   EXPECT_TRUE(look(State::Blocked, screen("one")).empty());
-  wait(Asked::kSettle);
+  wait(PromptTracker::kSettle);
   EXPECT_EQ(look(State::Blocked, screen("one")),
             (Lines{R"(question.requested {"questionId":"h7-s1","question":"?:\none","canAnswer":false})"}));
   EXPECT_TRUE(look(State::Blocked, screen("one")).empty());
@@ -297,42 +301,42 @@ TEST_F(AskedTest, ADoorThatOpensLateIsTheSameRequest) {
   auto shown = dialog("make");
   shown.permission->body = "Bash command\nmake";
   (void)look(State::Blocked, shown);
-  wait(Asked::kSettle);
+  wait(PromptTracker::kSettle);
   EXPECT_EQ(look(State::Blocked, shown).size(), 1U);
   EXPECT_TRUE(
       lines(asked.on_prompt(bash("p1")))[0].starts_with(R"(permission.requested {"requestId":"h7-s1","tool":"Bash")"));
   EXPECT_EQ(asked.prompt_of("h7-s1"), "p1");
   EXPECT_FALSE(asked.on_screen_alone("h7-s1"));
-  EXPECT_EQ(gone("p1", {.by = "hook"}, Answered{}).size(), 1U);
+  EXPECT_EQ(gone("p1", {.by = "hook"}, AnswerRecord{}).size(), 1U);
 }
 
 struct PressedTest : AskedTest {
-  PressedTest() { asked = Asked{"h7", profiles::Press::Mark}; }
+  PressedTest() { asked = PromptTracker{"h7", profiles::DialogKeys::Mark}; }
 
-  static speech::Findings offering(std::string command, std::string body) {
+  static speech::ScreenFindings offering(std::string command, std::string body) {
     auto findings = dialog(std::move(command));
-    findings.permission->choices = {{"1", "Yes", "", true, speech::Says::Allow},
-                                    {"2", "No", "", false, speech::Says::Deny}};
+    findings.permission->choices = {{"1", "Yes", "", true, speech::ChoiceMeaning::Allow},
+                                    {"2", "No", "", false, speech::ChoiceMeaning::Deny}};
     findings.permission->body = std::move(body);
     findings.permission->whole = true;
     return findings;
   }
-  std::string told_of(const speech::Findings& findings) {
+  std::string told_of(const speech::ScreenFindings& findings) {
     (void)look(State::Blocked, findings);
-    wait(Asked::kSettle);
+    wait(PromptTracker::kSettle);
     return look(State::Blocked, findings).at(0);
   }
   /// What is on the screen when a door has closed, once it has settled.
-  Lines arrives(const speech::Findings& findings) {
+  Lines arrives(const speech::ScreenFindings& findings) {
     EXPECT_TRUE(look(State::Blocked, findings).empty());
-    wait(Asked::kHalfDrawn);
+    wait(PromptTracker::kHalfDrawn);
     return look(State::Blocked, findings);
   }
-  bool may_press(const speech::Findings& seen, const std::string& request = "h7-s1") {
+  bool may_press(const speech::ScreenFindings& seen, const std::string& request = "h7-s1") {
     anew.clear();
-    return asked.may_press(request, seen, anew).has_value();
+    return asked.check_keys(request, seen, anew).has_value();
   }
-  Asked::Told anew;
+  PromptTracker::Told anew;
 };
 
 TEST_F(PressedTest, ADialogWhoseKeysAreKnownIsToldWithAllItSaysAndCanBeAnswered) {
@@ -343,7 +347,7 @@ TEST_F(PressedTest, ADialogWhoseKeysAreKnownIsToldWithAllItSaysAndCanBeAnswered)
   EXPECT_TRUE(may_press(shown));
   EXPECT_TRUE(may_press(shown, "s1")) << "by its short name too";
   EXPECT_TRUE(anew.empty());
-  asked.press("h7-s1", {.by = "ann", .reply = {.verdict = Reply::Verdict::Deny, .message = "not now"}});
+  asked.press("h7-s1", {.by = "ann", .reply = {.verdict = PromptAnswer::Decision::Deny, .message = "not now"}});
   EXPECT_TRUE(look(State::Blocked, shown).empty());
   EXPECT_TRUE(look(State::Working)[0].starts_with(
       R"(permission.resolved {"requestId":"h7-s1","resolution":"denied","resolvedBy":"ann")"));
@@ -366,11 +370,11 @@ TEST_F(PressedTest, ADialogThatSaysSomethingElseIsToldAnewBeforeItIsAnswered) {
 TEST_F(PressedTest, AfterKeysThatWereNotTakenNoMoreArePressed) {
   (void)told_of(offering("rm x", "rm x"));
   asked.press("h7-s1", {.by = "ann"});
-  EXPECT_NE(lines(asked.leave_alone("h7-s1")).at(0).find(R"("canAnswer":false)"), std::string::npos);
+  EXPECT_NE(lines(asked.abandon("h7-s1")).at(0).find(R"("canAnswer":false)"), std::string::npos);
   EXPECT_TRUE(look(State::Blocked, offering("rm x", "rm x")).empty());
   EXPECT_FALSE(may_press(offering("rm x", "rm x"))) << "they might meet the others";
   EXPECT_TRUE(look(State::Working).empty());
-  wait(Asked::kVerdict);
+  wait(PromptTracker::kVerdict);
   EXPECT_NE(look(State::Working).at(0).find(R"("resolvedBy":"human")"), std::string::npos);
 }
 
@@ -423,8 +427,8 @@ TEST_F(AskedTest, NothingIsOpenOnceTheAgentHasEnded) {
 
 TEST_F(AskedTest, WhatNobodyAnsweredInTimeIsNoDenialOfAPersons) {
   (void)asked.on_prompt(bash("p1"));
-  const Answered late{
-      .by = "policy", .reply = {.verdict = Reply::Verdict::Deny, .message = "too late"}, .timed_out = true};
+  const AnswerRecord late{
+      .by = "policy", .reply = {.verdict = PromptAnswer::Decision::Deny, .message = "too late"}, .timed_out = true};
   EXPECT_EQ(
       gone("p1", {.by = "hook"}, late),
       (Lines{
@@ -452,10 +456,10 @@ TEST_F(AskedTest, OfSeveralCallsOfOneToolEachHasItsOwnAnswer) {
 
 TEST_F(AskedTest, ADialogInANarrowerWindowIsTheSame) {
   (void)look(State::Blocked, dialog("make all install"));
-  wait(Asked::kSettle);
+  wait(PromptTracker::kSettle);
   EXPECT_EQ(look(State::Blocked, dialog("make all install")).size(), 1U);
   EXPECT_TRUE(look(State::Blocked, dialog("make all\n  install")).empty());
-  wait(Asked::kSettle);
+  wait(PromptTracker::kSettle);
   EXPECT_TRUE(look(State::Blocked, dialog("make all\n  install")).empty());
   EXPECT_EQ(asked.open().size(), 1U);
 }
@@ -497,7 +501,7 @@ TEST_F(AskedTest, LongInputKeepsToTheTables) {
       {.id = "p1", .tool = huge, .summary = huge, .input = R"({"command":")" + huge + R"(","path":")" + huge + "\"}"}));
   (void)lines(asked.on_prompt(
       {.id = "p2", .kind = PromptKind::Question, .questions = {{huge, std::vector<std::string>(500, "x")}}}));
-  (void)gone("p1", {.by = "hook"}, Answered{.by = huge, .reply = {.message = huge}});
+  (void)gone("p1", {.by = "hook"}, AnswerRecord{.by = huge, .reply = {.message = huge}});
 }
 
 }  // namespace

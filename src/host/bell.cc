@@ -23,16 +23,16 @@ std::optional<Ring> ring_for(const events::Event& event) {
   return std::nullopt;
 }
 
-std::string sequence(Notice notice, std::string text) {
+std::string sequence(TerminalNotification notice, std::string text) {
   std::ranges::replace(text, ';', ',');  // it separates the parts of a sequence
-  if (notice == Notice::Osc777) return format("\x1b]777;notify;Agent Relay;{}\x07", text);
+  if (notice == TerminalNotification::Osc777) return format("\x1b]777;notify;Agent Relay;{}\x07", text);
   return format("\x1b]9;Agent Relay: {}\x07", text);
 }
 
 }  // namespace
 
-std::string Bell::ring(const std::vector<events::Event>& open, SteadyTime now) {
-  if (notice_ == Notice::Off) return {};
+std::string TerminalNotifier::notification(const std::vector<events::Event>& open, SteadyTime now) {
+  if (notice_ == TerminalNotification::Off) return {};
   std::map<std::string, Request> still;
   std::string says;
   for (const auto& event : open) {
@@ -40,7 +40,7 @@ std::string Bell::ring(const std::vector<events::Event>& open, SteadyTime now) {
     if (!asked) continue;
     const auto known = requests_.find(asked->id);
     auto request = known == requests_.end() ? Request{now} : known->second;
-    if (!request.rung && now >= request.since + kPatience) {
+    if (!request.rung && now >= request.since + kTimeout) {
       request.rung = true;
       says = format("{} {}", agent_, asked->text);  // of several that are due at once the newest is enough
     }
@@ -50,20 +50,20 @@ std::string Bell::ring(const std::vector<events::Event>& open, SteadyTime now) {
   std::string out;
   for (const auto& text : {approval_ ? std::exchange(*approval_, {}) : std::string{}, says}) {
     if (text.empty()) continue;
-    const auto line = text::harmless_line(text);
-    out += sequence(notice_, std::string{text::cut_at_letter(line, kMaxNoticeBytes)});
+    const auto line = text::sanitize_line(text);
+    out += sequence(notice_, std::string{text::truncate_utf8(line, kMaxNoticeBytes)});
   }
   return out;
 }
 
-void Bell::note_approval(const std::string& rule) {
+void TerminalNotifier::note_approval(const std::string& rule) {
   if (!approval_) approval_ = format("{} was approved without asking you by {}", agent_, rule);
 }
 
-std::optional<SteadyTime> Bell::due() const {
+std::optional<SteadyTime> TerminalNotifier::due() const {
   std::optional<SteadyTime> due;
   for (const auto& [id, request] : requests_)
-    if (!request.rung) due = due ? std::min(*due, request.since + kPatience) : request.since + kPatience;
+    if (!request.rung) due = due ? std::min(*due, request.since + kTimeout) : request.since + kTimeout;
   return due;
 }
 

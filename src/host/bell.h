@@ -19,16 +19,16 @@
 namespace relay::host {
 
 /// What terminals understand: OSC 9 (iTerm2, WezTerm, kitty, Windows Terminal), OSC 777 (foot, urxvt, VTE with a patch).
-enum class Notice : std::uint8_t { Off, Osc9, Osc777 };
+enum class TerminalNotification : std::uint8_t { Off, Osc9, Osc777 };
 
-class Bell {
+class TerminalNotifier {
  public:
-  static constexpr Millis kPatience{2'000};
+  static constexpr Millis kTimeout{2'000};
 
-  Bell(Notice notice, std::string agent) : notice_{notice}, agent_{std::move(agent)} {}
+  TerminalNotifier(TerminalNotification notice, std::string agent) : notice_{notice}, agent_{std::move(agent)} {}
 
   /// What to write to the person's terminal now; mostly nothing. `open`: all that is asked and not answered.
-  std::string ring(const std::vector<events::Event>& open, SteadyTime now);
+  std::string notification(const std::vector<events::Event>& open, SteadyTime now);
   /// A rule approved something. Only the first is told, with the next ring.
   void note_approval(const std::string& rule);
   /// When to ask again, if nothing changes.
@@ -39,7 +39,7 @@ class Bell {
     SteadyTime since{};
     bool rung = false;
   };
-  Notice notice_;
+  TerminalNotification notice_;
   std::string agent_;
   std::map<std::string, Request> requests_;
   std::optional<std::string> approval_;  // empty text: told

@@ -13,42 +13,42 @@ struct BellTest : ::testing::Test {
 };
 
 TEST_F(BellTest, RingsOnceForWhatHasStoodAWhile) {
-  Bell bell{Notice::Osc9, "Bob"};
-  EXPECT_EQ(bell.ring({asks("r1")}, now), "");
-  EXPECT_EQ(bell.due(), now + Bell::kPatience);
-  now += Bell::kPatience;
-  EXPECT_EQ(bell.ring({asks("r1")}, now), "\x1b]9;Agent Relay: Bob asks for permission: make deploy\x07");
+  TerminalNotifier bell{TerminalNotification::Osc9, "Bob"};
+  EXPECT_EQ(bell.notification({asks("r1")}, now), "");
+  EXPECT_EQ(bell.due(), now + TerminalNotifier::kTimeout);
+  now += TerminalNotifier::kTimeout;
+  EXPECT_EQ(bell.notification({asks("r1")}, now), "\x1b]9;Agent Relay: Bob asks for permission: make deploy\x07");
   EXPECT_FALSE(bell.due());
-  now += Bell::kPatience;
-  EXPECT_EQ(bell.ring({asks("r1")}, now), "");
+  now += TerminalNotifier::kTimeout;
+  EXPECT_EQ(bell.notification({asks("r1")}, now), "");
 }
 
 TEST_F(BellTest, WhatARuleAnsweredDoesNotRing) {
-  Bell bell{Notice::Osc9, "Bob"};
-  (void)bell.ring({asks("r1")}, now);
-  (void)bell.ring({}, now);
+  TerminalNotifier bell{TerminalNotification::Osc9, "Bob"};
+  (void)bell.notification({asks("r1")}, now);
+  (void)bell.notification({}, now);
   EXPECT_FALSE(bell.due());
-  now += Bell::kPatience;
-  EXPECT_EQ(bell.ring({}, now), "");
+  now += TerminalNotifier::kTimeout;
+  EXPECT_EQ(bell.notification({}, now), "");
 }
 
 TEST_F(BellTest, TheFirstApprovalByARuleIsToldOnceWithItsName) {
-  Bell bell{Notice::Osc9, "Bob"};
+  TerminalNotifier bell{TerminalNotification::Osc9, "Bob"};
   bell.note_approval("preset read-only: ls and pwd are approved");
-  EXPECT_EQ(bell.ring({}, now),
+  EXPECT_EQ(bell.notification({}, now),
             "\x1b]9;Agent Relay: Bob was approved without asking you by preset read-only: ls and pwd are approved\x07");
   bell.note_approval("config.toml:4");
-  EXPECT_EQ(bell.ring({}, now), "");
-  Bell silent{Notice::Off, "Bob"};
+  EXPECT_EQ(bell.notification({}, now), "");
+  TerminalNotifier silent{TerminalNotification::Off, "Bob"};
   silent.note_approval("config.toml:4");
-  EXPECT_EQ(silent.ring({}, now), "");
+  EXPECT_EQ(silent.notification({}, now), "");
 }
 
 TEST_F(BellTest, WhatTheAgentSaysCannotLeaveTheSequence) {
-  Bell bell{Notice::Osc777, "Bob"};
+  TerminalNotifier bell{TerminalNotification::Osc777, "Bob"};
   const auto wild = asks("r1", "a;b\x07\x1b]52;c;x\x07" + std::string(500, 'y'));
-  (void)bell.ring({wild}, now);
-  const auto rung = bell.ring({wild}, now + Bell::kPatience);
+  (void)bell.notification({wild}, now);
+  const auto rung = bell.notification({wild}, now + TerminalNotifier::kTimeout);
   ASSERT_TRUE(rung.starts_with("\x1b]777;notify;Agent Relay;Bob asks for permission: a,b")) << rung;
   EXPECT_EQ(rung.find('\x07'), rung.size() - 1);
   EXPECT_EQ(rung.find('\x1b', 1), std::string::npos);
@@ -56,10 +56,10 @@ TEST_F(BellTest, WhatTheAgentSaysCannotLeaveTheSequence) {
 }
 
 TEST_F(BellTest, IsSilentUnlessItIsWanted) {
-  Bell bell{Notice::Off, "Bob"};
-  (void)bell.ring({asks("r1")}, now);
+  TerminalNotifier bell{TerminalNotification::Off, "Bob"};
+  (void)bell.notification({asks("r1")}, now);
   EXPECT_FALSE(bell.due());
-  EXPECT_EQ(bell.ring({asks("r1")}, now + Bell::kPatience), "");
+  EXPECT_EQ(bell.notification({asks("r1")}, now + TerminalNotifier::kTimeout), "");
 }
 
 }  // namespace

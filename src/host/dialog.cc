@@ -10,11 +10,11 @@
 namespace relay::host {
 namespace {
 
+using adapters::PromptAnswer;
 using adapters::PromptKind;
-using adapters::Reply;
-using profiles::Press;
-using speech::Choice;
-using speech::Says;
+using profiles::DialogKeys;
+using speech::ChoiceMeaning;
+using speech::DialogChoice;
 
 std::string squeezed(std::string text) {
   std::erase_if(text, [](unsigned char c) { return std::isspace(c) != 0; });
@@ -34,18 +34,18 @@ bool same_words(std::string_view a, std::string_view b) {
 
 /// The only one of which that is true.
 template <typename Fits>
-std::optional<std::size_t> only_one(const std::vector<Choice>& choices, Fits fits) {
+std::optional<std::size_t> only_one(const std::vector<DialogChoice>& choices, Fits fits) {
   const auto found = std::ranges::find_if(choices, fits);
   if (found == choices.end() || std::any_of(found + 1, choices.end(), fits)) return std::nullopt;
   return static_cast<std::size_t>(found - choices.begin());
 }
 
-std::optional<std::size_t> that_says(const Dialog& dialog, Says says) {
-  return only_one(dialog.choices, [&](const Choice& each) { return each.says == says; });
+std::optional<std::size_t> that_says(const Dialog& dialog, ChoiceMeaning says) {
+  return only_one(dialog.choices, [&](const DialogChoice& each) { return each.says == says; });
 }
 
 Dialog made(PromptKind kind, std::string about, const std::string& body, bool certain,
-            const std::vector<Choice>& choices) {
+            const std::vector<DialogChoice>& choices) {
   auto whole = about + "\n" + body;
   for (const auto& choice : choices) whole += format("\n{}. {}", choice.number, choice.label);
   return {kind, squeezed(std::move(about)), with_single_blanks(std::move(whole)), certain, body, choices};
@@ -54,10 +54,10 @@ Dialog made(PromptKind kind, std::string about, const std::string& body, bool ce
 }  // namespace
 
 std::optional<std::size_t> Dialog::marked() const {
-  return only_one(choices, [](const Choice& each) { return each.marked; });
+  return only_one(choices, [](const DialogChoice& each) { return each.marked; });
 }
 
-std::optional<Dialog> dialog_in(const speech::Findings& findings) {
+std::optional<Dialog> dialog_in(const speech::ScreenFindings& findings) {
   if (const auto& asked = findings.permission)
     return made(PromptKind::Permission, format("{}/{}/{}", asked->pattern, asked->tool, asked->command), asked->body,
                 asked->whole, asked->choices);
@@ -68,35 +68,37 @@ std::optional<Dialog> dialog_in(const speech::Findings& findings) {
 }
 
 bool has_own_keys(const Dialog& dialog) {
-  return !dialog.choices.empty() && std::ranges::none_of(dialog.choices, &std::string::empty, &Choice::takes);
+  return !dialog.choices.empty() && std::ranges::none_of(dialog.choices, &std::string::empty, &DialogChoice::takes);
 }
 
-bool can_press(const Dialog& dialog, Press press) {
+bool can_press(const Dialog& dialog, DialogKeys press) {
   if (!dialog.certain) return false;
-  if (dialog.kind == PromptKind::Permission && !(that_says(dialog, Says::Allow) && that_says(dialog, Says::Deny)))
+  if (dialog.kind == PromptKind::Permission &&
+      !(that_says(dialog, ChoiceMeaning::Allow) && that_says(dialog, ChoiceMeaning::Deny)))
     return false;
   if (has_own_keys(dialog)) return true;
   switch (press) {
-    case Press::Nothing: return false;
-    case Press::Mark: return dialog.marked().has_value();
-    case Press::Letter: return std::ranges::none_of(dialog.choices, &std::string::empty, &Choice::key);
+    case DialogKeys::Nothing: return false;
+    case DialogKeys::Mark: return dialog.marked().has_value();
+    case DialogKeys::Letter: return std::ranges::none_of(dialog.choices, &std::string::empty, &DialogChoice::key);
   }
   return false;
 }
 
-Result<std::size_t> choice_for(const Dialog& dialog, const Reply& reply) {
+Result<std::size_t> choice_for(const Dialog& dialog, const PromptAnswer& reply) {
   std::optional<std::size_t> choice;
   if (dialog.kind == PromptKind::Permission) {
-    choice = that_says(dialog, reply.verdict == Reply::Verdict::Allow ? Says::Allow : Says::Deny);
+    choice =
+        that_says(dialog, reply.verdict == PromptAnswer::Decision::Allow ? ChoiceMeaning::Allow : ChoiceMeaning::Deny);
   } else if (reply.answers.size() == 1) {
-    choice = only_one(dialog.choices, [&](const Choice& each) {
+    choice = only_one(dialog.choices, [&](const DialogChoice& each) {
       return same_words(each.label, reply.answers.front()) || each.number == reply.answers.front();
     });
   }
   if (choice) return *choice;
   std::string offered;
   for (const auto& each : dialog.choices) offered += format("{}{}", offered.empty() ? "" : "; ", each.label);
-  return fail(protocol::Refusal::BadRequest,
+  return fail(protocol::NackCode::BadRequest,
               format("that can only be answered with one of what is offered on the agent's screen: {}", offered));
 }
 

@@ -23,23 +23,23 @@ struct Dialog {
   std::string whole = {};  // all it says and offers
   bool certain = false;    // and nothing of it is missing, or may belong to something else
   std::string body = {};   // what it says, as it stands there
-  std::vector<speech::Choice> choices = {};
+  std::vector<speech::DialogChoice> choices = {};
 
   /// The one that Enter would take; none when that cannot be seen.
   [[nodiscard]] std::optional<std::size_t> marked() const;
 };
 
 /// None when no dialog that we know is there.
-std::optional<Dialog> dialog_in(const speech::Findings& findings);
+std::optional<Dialog> dialog_in(const speech::ScreenFindings& findings);
 
 /// Each choice has keys of its own, whatever is marked.
 bool has_own_keys(const Dialog& dialog);
 
 /// Can each answer be given by keys? Only where it is certain what is asked.
-bool can_press(const Dialog& dialog, profiles::Press press);
+bool can_press(const Dialog& dialog, profiles::DialogKeys press);
 
 /// Which choice says that; the error is for whoever answers.
-Result<std::size_t> choice_for(const Dialog& dialog, const adapters::Reply& reply);
+Result<std::size_t> choice_for(const Dialog& dialog, const adapters::PromptAnswer& reply);
 
 /// The body without the lines that repeat the subject of a title: `? Shell  ls`, and below it `ls` in a frame. Two blanks
 /// divide a title from its subject.

@@ -5,22 +5,22 @@
 namespace relay::host {
 namespace {
 
-using adapters::Reply;
-using profiles::Press;
-using speech::Choice;
-using speech::Says;
+using adapters::PromptAnswer;
+using profiles::DialogKeys;
+using speech::ChoiceMeaning;
+using speech::DialogChoice;
 
-speech::Findings permission(std::vector<Choice> choices) {
-  speech::Findings findings;
+speech::ScreenFindings permission(std::vector<DialogChoice> choices) {
+  speech::ScreenFindings findings;
   findings.permission = {0, "run", "Shell", "make all", std::move(choices), "? Shell\nmake all\nAllow it?", true};
   return findings;
 }
-speech::Findings usual() {
-  return permission({{"1", "Allow once", "", true, Says::Allow},
+speech::ScreenFindings usual() {
+  return permission({{"1", "Allow once", "", true, ChoiceMeaning::Allow},
                      {"2", "Allow for this session", ""},
-                     {"3", "No", "esc", false, Says::Deny}});
+                     {"3", "No", "esc", false, ChoiceMeaning::Deny}});
 }
-Reply reply(Reply::Verdict verdict, std::vector<std::string> answers = {}) {
+PromptAnswer reply(PromptAnswer::Decision verdict, std::vector<std::string> answers = {}) {
   return {.verdict = verdict, .answers = std::move(answers)};
 }
 
@@ -48,33 +48,33 @@ TEST(Dialog, IsAnotherOnceAnyOfItsWordsIs) {
 }
 
 TEST(Dialog, CanBePressedOnlyWhereEachAnswerHasOneChoice) {
-  EXPECT_TRUE(can_press(*dialog_in(usual()), Press::Mark));
-  EXPECT_FALSE(can_press(*dialog_in(usual()), Press::Nothing));
-  EXPECT_FALSE(can_press(*dialog_in(usual()), Press::Letter)) << "not every choice names its key";
+  EXPECT_TRUE(can_press(*dialog_in(usual()), DialogKeys::Mark));
+  EXPECT_FALSE(can_press(*dialog_in(usual()), DialogKeys::Nothing));
+  EXPECT_FALSE(can_press(*dialog_in(usual()), DialogKeys::Letter)) << "not every choice names its key";
   auto part = usual();
   part.permission->whole = false;
-  EXPECT_FALSE(can_press(*dialog_in(part), Press::Mark)) << "nobody knows what else it says";
+  EXPECT_FALSE(can_press(*dialog_in(part), DialogKeys::Mark)) << "nobody knows what else it says";
   auto two = usual();
-  two.permission->choices[1].says = Says::Allow;
-  EXPECT_FALSE(can_press(*dialog_in(two), Press::Mark));
+  two.permission->choices[1].says = ChoiceMeaning::Allow;
+  EXPECT_FALSE(can_press(*dialog_in(two), DialogKeys::Mark));
   auto unmarked = usual();
   unmarked.permission->choices[0].marked = false;
-  EXPECT_FALSE(can_press(*dialog_in(unmarked), Press::Mark));
-  EXPECT_TRUE(
-      can_press(*dialog_in(permission({{"", "Yes", "y", false, Says::Allow}, {"", "No", "n", false, Says::Deny}})),
-                Press::Letter));
+  EXPECT_FALSE(can_press(*dialog_in(unmarked), DialogKeys::Mark));
+  EXPECT_TRUE(can_press(*dialog_in(permission({{"", "Yes", "y", false, ChoiceMeaning::Allow},
+                                               {"", "No", "n", false, ChoiceMeaning::Deny}})),
+                        DialogKeys::Letter));
 }
 
 TEST(Dialog, FindsTheChoiceThatSaysWhatWasAnswered) {
-  EXPECT_EQ(*choice_for(*dialog_in(usual()), reply(Reply::Verdict::Allow)), 0U);
-  EXPECT_EQ(*choice_for(*dialog_in(usual()), reply(Reply::Verdict::Deny)), 2U);
-  speech::Findings asked;
+  EXPECT_EQ(*choice_for(*dialog_in(usual()), reply(PromptAnswer::Decision::Allow)), 0U);
+  EXPECT_EQ(*choice_for(*dialog_in(usual()), reply(PromptAnswer::Decision::Deny)), 2U);
+  speech::ScreenFindings asked;
   asked.question = {0, "which", "Which one?", {{"1", "SQLite", "", true}, {"2", "PostgreSQL", ""}}, "Which one?", true};
   const auto dialog = *dialog_in(asked);
-  EXPECT_TRUE(can_press(dialog, Press::Mark));
-  EXPECT_EQ(*choice_for(dialog, reply(Reply::Verdict::Allow, {"postgresql"})), 1U);
-  EXPECT_EQ(*choice_for(dialog, reply(Reply::Verdict::Allow, {"1"})), 0U);
-  const auto free_text = choice_for(dialog, reply(Reply::Verdict::Allow, {"DuckDB"}));
+  EXPECT_TRUE(can_press(dialog, DialogKeys::Mark));
+  EXPECT_EQ(*choice_for(dialog, reply(PromptAnswer::Decision::Allow, {"postgresql"})), 1U);
+  EXPECT_EQ(*choice_for(dialog, reply(PromptAnswer::Decision::Allow, {"1"})), 0U);
+  const auto free_text = choice_for(dialog, reply(PromptAnswer::Decision::Allow, {"DuckDB"}));
   ASSERT_FALSE(free_text);
   EXPECT_NE(free_text.error().message().find("SQLite; PostgreSQL"), std::string::npos);
 }

@@ -33,14 +33,14 @@
 
 namespace relay::host {
 
-inline constexpr std::size_t kMaxVisitors = 256;
+inline constexpr std::size_t kMaxClients = 256;
 inline constexpr std::size_t kMaxWatchers = 64;  // attached
-inline constexpr std::size_t kMaxBehindBytes = 1 << 20;
+inline constexpr std::size_t kMaxClientBacklogBytes = 1 << 20;
 
 /// What the door needs of the host behind it.
-class DoorKeeper {
+class HostService {
  public:
-  virtual ~DoorKeeper() = default;
+  virtual ~HostService() = default;
   /// The name of the agent behind this door.
   [[nodiscard]] virtual const std::string& agent() const = 0;
   [[nodiscard]] virtual const terminal::Screen& screen() const = 0;
@@ -50,30 +50,30 @@ class DoorKeeper {
   virtual void describe_state(text::JsonWriter& answer) const = 0;
   /// Why there is no screen to show and nothing to type into; empty when there is.
   [[nodiscard]] virtual std::string why_no_terminal() const { return {}; }
-  virtual void visitor_types(std::string_view bytes) = 0;
-  virtual void visitor_interrupts() = 0;
-  using Said = std::move_only_function<void(Result<void>)>;
+  virtual void client_input(std::string_view bytes) = 0;
+  virtual void client_interrupt() = 0;
+  using OnDone = std::move_only_function<void(Result<void>)>;
   /// Words to be pasted and entered now; told once, when it is done or why it is not.
-  virtual void visitor_says(const std::string& text, Said done) = 0;
+  virtual void client_text(const std::string& text, OnDone done) = 0;
   /// The one who sets the size has a terminal that large.
-  virtual void visitor_resizes(pty::WindowSize size) = 0;
-  virtual void visitor_releases(const EndAgent& wish) = 0;
+  virtual void client_resize(pty::WindowSize size) = 0;
+  virtual void client_release(const ReleaseAgent& wish) = 0;
 
   /// The agent's hook, which waits until `reply` is called; `hook_gone` when it did not.
-  virtual void hook_called(const hooks::Event& event, std::uint64_t call, adapters::Adapter::HookReply reply) = 0;
-  virtual void hook_gone(std::uint64_t call) = 0;
-  virtual void give_mail(const FetchMail& wish, text::JsonWriter& answer) = 0;
+  virtual void hook_called(const hooks::HookEvent& event, std::uint64_t call, adapters::Adapter::HookReply reply) = 0;
+  virtual void hook_closed(std::uint64_t call) = 0;
+  virtual void fetch_messages(const FetchMessages& wish, text::JsonWriter& answer) = 0;
   virtual void describe_prompts(text::JsonWriter& answer) const = 0;
   /// Told once, when it is answered or why it is not.
-  virtual void answer_prompt(const AnswerPrompt& wish, Said done) = 0;
+  virtual void answer_prompt(const AnswerPrompt& wish, OnDone done) = 0;
   /// No rule decides it.
   virtual void show_dialog(const std::string& prompt) = 0;
 };
 
-class Door {
+class HostServer {
  public:
-  Door(net::EventLoop& loop, net::Network& network, DoorKeeper& keeper);
-  ~Door();
+  HostServer(net::EventLoop& loop, net::Network& network, HostService& keeper);
+  ~HostServer();
 
   /// Classifies a peer when it connects (peer_classifier.h). Without one every peer is the user's.
   using OriginOf = std::function<protocol::PeerOrigin(const net::Peer& peer)>;
@@ -89,14 +89,14 @@ class Door {
   /// Something else that those who watch want to know: an event as JSON.
   void on_event(const std::string& event);
   /// The agent does not read what is typed: visitors wait with more of it.
-  void on_crowded(bool crowded);
+  void on_backpressure(bool crowded);
   /// The agent has ended: everybody is told. Connections end with the door itself, when all that was ours is free.
   void on_exit(int code);
 
   [[nodiscard]] std::size_t watchers() const;  // that are attached
 
  private:
-  class Visitor;
+  class Client;
 
   void accept(std::unique_ptr<net::Stream> stream);
   void leave(std::uint64_t id);
@@ -107,9 +107,9 @@ class Door {
 
   net::EventLoop& loop_;
   net::Network& network_;
-  DoorKeeper& keeper_;
+  HostService& keeper_;
   OriginOf origin_of_;
-  std::map<std::uint64_t, std::unique_ptr<Visitor>> visitors_;
+  std::map<std::uint64_t, std::unique_ptr<Client>> visitors_;
   std::vector<std::uint64_t> leaving_;  // gone, but perhaps still on the call stack or under iteration
   std::uint64_t last_visitor_ = 0;
   bool crowded_ = false;

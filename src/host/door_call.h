@@ -21,25 +21,25 @@
 namespace relay::host {
 
 /// When the call has served its purpose: once it was answered, or once nobody is behind the door any more.
-enum class Until { Answer, End };
+enum class CallUntil { Answer, End };
 
-struct DoorRequest {
+struct HostCallRequest {
   std::string agent;   // for the sentences
   std::string socket;  // the door
   std::string body;    // JSON
-  Until until = Until::Answer;
-  Millis patience{5'000};
+  CallUntil until = CallUntil::Answer;
+  Millis timeout{5'000};
 };
 
-class DoorCall final : private net::StreamListener {
+class HostCall final : private net::StreamListener {
  public:
   /// The answer, as the door said it; empty for one who was to end and has.
   using Done = std::move_only_function<void(Result<json::object>)>;
 
-  DoorCall(net::EventLoop& loop, net::Network& network, DoorRequest request, Done done);
-  ~DoorCall() override;
-  DoorCall(const DoorCall&) = delete;
-  DoorCall& operator=(const DoorCall&) = delete;
+  HostCall(net::EventLoop& loop, net::Network& network, HostCallRequest request, Done done);
+  ~HostCall() override;
+  HostCall(const HostCall&) = delete;
+  HostCall& operator=(const HostCall&) = delete;
 
  private:
   void on_connected(Result<std::unique_ptr<net::Stream>> stream);
@@ -55,7 +55,7 @@ class DoorCall final : private net::StreamListener {
 
   net::EventLoop& loop_;
   net::Network& network_;
-  DoorRequest request_;
+  HostCallRequest request_;
   Done done_;
   int looks_ = 0;
   bool answered_ = false;

@@ -23,7 +23,7 @@ Result<Input> input_in(const json::object& object) {
     if (names->size() > kMaxKeys) return fail(format("at most {} keys at once", kMaxKeys));
     for (const auto& value : *names) {
       const auto* name = value.if_string();
-      const auto key = name != nullptr ? terminal::key_named({name->data(), name->size()}) : std::nullopt;
+      const auto key = name != nullptr ? terminal::parse_key({name->data(), name->size()}) : std::nullopt;
       if (!key)
         return fail(format("there is no key {}; keys are {}",
                            name != nullptr ? json::serialize(*name) : "that is no text", terminal::key_names()));
@@ -43,12 +43,12 @@ std::vector<std::string> words_in(const json::object& object, std::string_view n
   return words;
 }
 
-Result<FetchMail> mail_in(const json::object& object) {
-  const auto limit = integer_member(object, "limit").value_or(kMaxMail);
+Result<FetchMessages> mail_in(const json::object& object) {
+  const auto limit = integer_member(object, "limit").value_or(kMaxFetch);
   if (limit < 1) return fail("limit must be at least 1");
-  return FetchMail{.take = bool_member(object, "take").value_or(false),
-                   .limit = std::min(static_cast<std::size_t>(limit), kMaxMail),
-                   .ids = words_in(object, "ids")};
+  return FetchMessages{.take = bool_member(object, "take").value_or(false),
+                       .limit = std::min(static_cast<std::size_t>(limit), kMaxFetch),
+                       .ids = words_in(object, "ids")};
 }
 
 Result<AnswerPrompt> answer_in(const json::object& object) {
@@ -56,13 +56,13 @@ Result<AnswerPrompt> answer_in(const json::object& object) {
   const bool timed_out = decision == "timeout";
   if (decision != "allow" && decision != "deny" && !timed_out) return fail("decision must be allow, deny or timeout");
   const auto by = string_member(object, "by").value_or("");
-  return AnswerPrompt{
-      .prompt = string_member(object, "prompt").value_or(""),
-      .reply = {.verdict = decision == "allow" ? adapters::Reply::Verdict::Allow : adapters::Reply::Verdict::Deny,
-                .message = string_member(object, "message").value_or(""),
-                .answers = words_in(object, "answers")},
-      .by = by.empty() ? "human" : by,
-      .timed_out = timed_out};
+  return AnswerPrompt{.prompt = string_member(object, "prompt").value_or(""),
+                      .reply = {.verdict = decision == "allow" ? adapters::PromptAnswer::Decision::Allow
+                                                               : adapters::PromptAnswer::Decision::Deny,
+                                .message = string_member(object, "message").value_or(""),
+                                .answers = words_in(object, "answers")},
+                      .by = by.empty() ? "human" : by,
+                      .timed_out = timed_out};
 }
 
 Result<HookCall> hook_in(const json::object& object) {
@@ -71,7 +71,7 @@ Result<HookCall> hook_in(const json::object& object) {
   return HookCall{.event = RELAY_TRY(hooks::event_from(*event))};
 }
 
-Result<Wish> wish_in(std::string_view what, const json::object& object) {
+Result<RequestParams> wish_in(std::string_view what, const json::object& object) {
   const auto word = [&](std::string_view name) { return string_member(object, name).value_or(""); };
   if (what == "describe") return Describe{};
   if (what == "explain") return Explain{};
@@ -96,7 +96,7 @@ Result<Wish> wish_in(std::string_view what, const json::object& object) {
   if (what == "answer") return answer_in(object);
   if (what == "show-dialog") return ShowDialog{.prompt = word("prompt")};
   if (what == "release") {
-    EndAgent wish{.reason = word("reason")};
+    ReleaseAgent wish{.reason = word("reason")};
     if (auto by = word("by"); !by.empty()) wish.by = std::move(by);
     return wish;
   }

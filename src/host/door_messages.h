@@ -20,7 +20,7 @@
 namespace relay::host {
 
 inline constexpr std::size_t kMaxRequestBytes = 1 << 20;
-inline constexpr std::size_t kMaxMail = 100;  // letters in one answer
+inline constexpr std::size_t kMaxFetch = 100;  // letters in one answer
 
 struct Describe {};
 struct Explain {};
@@ -43,25 +43,25 @@ struct Input {
 };
 /// The key by which this program stops what it does, whichever that is.
 struct Interrupt {};
-struct EndAgent {
+struct ReleaseAgent {
   std::string reason = {};
   std::string by = "human";  // or `api`, or an agent's name
 };
 
 /// The agent's own hook system calls; answered when there is something to say, or nothing will be.
 struct HookCall {
-  hooks::Event event = {};
+  hooks::HookEvent event = {};
 };
 /// What waits for the agent: to look at, or to take away.
-struct FetchMail {
+struct FetchMessages {
   bool take = false;
-  std::size_t limit = kMaxMail;
+  std::size_t limit = kMaxFetch;
   std::vector<std::string> ids = {};  // none: any
 };
 struct ListPrompts {};
 struct AnswerPrompt {
   std::string prompt = {};  // its short id, or the request's
-  adapters::Reply reply = {};
+  adapters::PromptAnswer reply = {};
   std::string by = "human";  // or `policy`, or an agent's name
   bool timed_out = false;    // denied because nobody answered
 };
@@ -70,13 +70,13 @@ struct ShowDialog {
   std::string prompt = {};
 };
 
-using Wish = std::variant<Describe, Explain, Watch, ShowScreen, Attach, Resize, Input, Interrupt, EndAgent, HookCall,
-                          FetchMail, ListPrompts, AnswerPrompt, ShowDialog>;
+using RequestParams = std::variant<Describe, Explain, Watch, ShowScreen, Attach, Resize, Input, Interrupt, ReleaseAgent,
+                                   HookCall, FetchMessages, ListPrompts, AnswerPrompt, ShowDialog>;
 
 struct Request {
-  std::string what;  // `do`
-  std::string id;    // may be empty
-  Wish wish;
+  std::string method;  // `do`
+  std::string id;      // may be empty
+  RequestParams params;
 };
 
 /// The error is a sentence for whoever asked.

@@ -11,7 +11,7 @@ template <typename Wanted>
 Wanted wish(std::string_view text) {
   const auto request = parse_request(text);
   EXPECT_TRUE(request) << text;
-  return request ? std::get<Wanted>(request->wish) : Wanted{};
+  return request ? std::get<Wanted>(request->params) : Wanted{};
 }
 std::string error_of(std::string_view text) {
   const auto request = parse_request(text);
@@ -25,9 +25,9 @@ TEST(DoorMessages, SayWhatIsWanted) {
   EXPECT_TRUE(wish<ShowScreen>(R"({"do":"screen","format":"ansi"})").ansi);
   EXPECT_EQ(wish<Input>(R"({"do":"input","keys":["Escape","y"]})").keys.size(), 2u);
   EXPECT_EQ(wish<Input>(R"({"do":"input","data":"\u0003"})").data, "\x03");
-  EXPECT_EQ(wish<EndAgent>(R"({"do":"release","reason":"done"})").reason, "done");
-  EXPECT_EQ(wish<EndAgent>(R"({"do":"release"})").by, "human");
-  EXPECT_EQ(wish<EndAgent>(R"({"do":"release","by":"Alice"})").by, "Alice");
+  EXPECT_EQ(wish<ReleaseAgent>(R"({"do":"release","reason":"done"})").reason, "done");
+  EXPECT_EQ(wish<ReleaseAgent>(R"({"do":"release"})").by, "human");
+  EXPECT_EQ(wish<ReleaseAgent>(R"({"do":"release","by":"Alice"})").by, "Alice");
   EXPECT_EQ(parse_request(R"({"do":"describe","id":"7"})")->id, "7");
 }
 

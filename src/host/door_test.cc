@@ -26,16 +26,16 @@ struct Guest final : net::Stream {
   bool slow = false, paused = false, closed = false;
 };
 
-struct DoorTest : testing::Test, DoorKeeper, net::Network {
+struct DoorTest : testing::Test, HostService, net::Network {
   client::testing::VirtualLoop loop;
   terminal::Screen screen_{{20, 4}};
-  Door door{loop, *this, *this};
+  HostServer door{loop, *this, *this};
   net::OnAccept accept;
   std::string typed;
   std::vector<pty::WindowSize> sizes;
   std::string released;
   std::string name = "Bob";
-  Said said;
+  OnDone said;
   adapters::Adapter::HookReply hook;
 
   struct Listening final : net::Listener {
@@ -53,29 +53,30 @@ struct DoorTest : testing::Test, DoorKeeper, net::Network {
   void describe(text::JsonWriter& answer) const override { answer.field("name", "Bob"); }
   void explain(text::JsonWriter& answer) const override { describe_state(answer); }
   void describe_state(text::JsonWriter& answer) const override { answer.field("state", "idle"); }
-  void visitor_types(std::string_view bytes) override { typed += bytes; }
-  void visitor_interrupts() override { typed += "interrupt"; }
-  void visitor_says(const std::string& text, Said done) override {
+  void client_input(std::string_view bytes) override { typed += bytes; }
+  void client_interrupt() override { typed += "interrupt"; }
+  void client_text(const std::string& text, OnDone done) override {
     if (text == "no") return done(fail("not now"));
     typed += "says " + text;
     said = std::move(done);
   }
-  void visitor_resizes(pty::WindowSize size) override {
+  void client_resize(pty::WindowSize size) override {
     sizes.push_back(size);
     screen_.resize({size.columns, size.rows});
     door.on_resized();
   }
-  void visitor_releases(const EndAgent& wish) override { released = wish.reason; }
-  void hook_called(const hooks::Event& event, std::uint64_t, adapters::Adapter::HookReply reply) override {
+  void client_release(const ReleaseAgent& wish) override { released = wish.reason; }
+  void hook_called(const hooks::HookEvent& event, std::uint64_t, adapters::Adapter::HookReply reply) override {
     typed += "hook " + event.name;
     hook = std::move(reply);
   }
-  void hook_gone(std::uint64_t) override { typed += " gone"; }
-  void give_mail(const FetchMail& wish, text::JsonWriter& answer) override { answer.field("take", wish.take); }
+  void hook_closed(std::uint64_t) override { typed += " gone"; }
+  void fetch_messages(const FetchMessages& wish, text::JsonWriter& answer) override { answer.field("take", wish.take); }
   void describe_prompts(text::JsonWriter& answer) const override { answer.begin_array("prompts").end(); }
-  void answer_prompt(const AnswerPrompt& wish, Said done) override {
+  void answer_prompt(const AnswerPrompt& wish, OnDone done) override {
     if (wish.prompt != "p1") return done(fail("that prompt is not open any more"));
-    typed += wish.reply.verdict == adapters::Reply::Verdict::Allow ? "allowed" : "denied: " + wish.reply.message;
+    typed +=
+        wish.reply.verdict == adapters::PromptAnswer::Decision::Allow ? "allowed" : "denied: " + wish.reply.message;
     typed += " by " + wish.by;
     done({});
   }
@@ -195,7 +196,7 @@ TEST_F(DoorTest, ASlowWatcherMissesOutputAndCatchesUp) {
   (void)heard(guest);
   guest.slow = true;
   for (int i = 0; i < 300; ++i) output(std::string(10'000, 'x'));
-  EXPECT_LE(guest.waiting, kMaxBehindBytes + 100'000);
+  EXPECT_LE(guest.waiting, kMaxClientBacklogBytes + 100'000);
   (void)heard(guest);
   output("\x1b[2J\x1b[Hthe end");
   guest.waiting = 0;
@@ -273,7 +274,7 @@ TEST_F(DoorTest, AHookThatLeavesUnansweredIsTold) {
   guest.door->on_closed("gone");
   loop.run_now();
   EXPECT_EQ(typed, "hook PermissionRequest gone");
-  hook({.verdict = hooks::Verdict::Allow});  // too late, and harmless
+  hook({.verdict = hooks::HookDecision::Allow});  // too late, and harmless
 }
 
 TEST_F(DoorTest, PromptsAreAnsweredByWhoeverComes) {
@@ -325,7 +326,7 @@ TEST_F(DoorTest, ManyMayLeaveAtOnceWhileAllAreTold) {
     guests.push_back(&come());
     say(*guests.back(), kDrive);
   }
-  guests[1]->waiting = guests[2]->waiting = 10 * kMaxBehindBytes;  // they read nothing: let go at the next word
+  guests[1]->waiting = guests[2]->waiting = 10 * kMaxClientBacklogBytes;  // they read nothing: let go at the next word
   door.on_state();
   loop.run_now();
   loop.run_now();
@@ -337,7 +338,7 @@ TEST_F(DoorTest, WhoAsksAndNeverReadsIsLetGo) {
   guest.slow = true;
   for (int i = 0; i < 20'000 && !guest.closed; ++i) say(guest, R"({"do":"screen","format":"ansi"})");
   EXPECT_TRUE(guest.closed);
-  EXPECT_LE(guest.waiting, kMaxBehindBytes + 10'000);
+  EXPECT_LE(guest.waiting, kMaxClientBacklogBytes + 10'000);
 }
 
 TEST_F(DoorTest, WhoBreaksTheFramingIsLetGo) {
@@ -349,7 +350,7 @@ TEST_F(DoorTest, WhoBreaksTheFramingIsLetGo) {
 }
 
 TEST_F(DoorTest, TooManyVisitorsAreTurnedAway) {
-  for (std::size_t i = 0; i < kMaxVisitors; ++i) (void)come();
+  for (std::size_t i = 0; i < kMaxClients; ++i) (void)come();
   bool closed = false;
   struct Watched final : net::Stream {
     explicit Watched(bool& flag) : closed{flag} {}
@@ -370,7 +371,7 @@ TEST_F(DoorTest, OnlyWhoTypesWaitsForAnAgentThatDoesNotRead) {
   auto& driver = come();
   auto& other = come();
   say(driver, kDrive);
-  door.on_crowded(true);
+  door.on_backpressure(true);
   say(driver, "\x01more");
   EXPECT_TRUE(driver.paused);
   say(other, R"({"do":"input","data":"y"})");
@@ -380,7 +381,7 @@ TEST_F(DoorTest, OnlyWhoTypesWaitsForAnAgentThatDoesNotRead) {
   ASSERT_EQ(answers.size(), 2u);
   EXPECT_NE(answers[0].find("does not read"), std::string::npos) << answers[0];
   EXPECT_EQ(typed, "more");
-  door.on_crowded(false);
+  door.on_backpressure(false);
   EXPECT_FALSE(driver.paused);
 }
 

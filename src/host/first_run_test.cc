@@ -35,48 +35,48 @@ struct FirstRun {
 
 struct Known {
   State state = State::Unknown;
-  Asked::Told open;
+  PromptTracker::Told open;
   std::optional<Dialog> dialog;
 };
 
-std::string keys_for(Dialog dialog, const std::string& answer, profiles::Press press) {
+std::string keys_for(Dialog dialog, const std::string& answer, profiles::DialogKeys press) {
   const bool permission = dialog.kind == PromptKind::Permission;
-  adapters::Reply reply{.verdict =
-                            answer == "approve" ? adapters::Reply::Verdict::Allow : adapters::Reply::Verdict::Deny};
+  adapters::PromptAnswer reply{.verdict = answer == "approve" ? adapters::PromptAnswer::Decision::Allow
+                                                              : adapters::PromptAnswer::Decision::Deny};
   if (!permission) reply.answers = {answer};
   const auto wanted = choice_for(dialog, reply);
   if (!wanted) return wanted.error().message();
-  Answering answering{dialog, *wanted, press, Millis{0}, SteadyTime{}};
+  DialogAnswer answering{dialog, *wanted, press, Millis{0}, SteadyTime{}};
   std::string keys;
   for (;;) {
     const auto marked = dialog.marked().value_or(0);
     const auto step = answering.decide({.dialog = &dialog}).step;
-    if (step == Answering::Step::OwnKey) return answering.own_key();
-    if (step == Answering::Step::Enter) return keys + "⏎";
-    if (step != Answering::Step::Down && step != Answering::Step::Up) return keys + "?";
-    const auto next = step == Answering::Step::Down ? marked + 1 : marked - 1;
-    keys += step == Answering::Step::Down ? "↓" : "↑";
+    if (step == DialogAnswer::Step::OwnKey) return answering.own_key();
+    if (step == DialogAnswer::Step::Enter) return keys + "⏎";
+    if (step != DialogAnswer::Step::Down && step != DialogAnswer::Step::Up) return keys + "?";
+    const auto next = step == DialogAnswer::Step::Down ? marked + 1 : marked - 1;
+    keys += step == DialogAnswer::Step::Down ? "↓" : "↑";
     std::swap(dialog.choices[marked].marked, dialog.choices[next].marked);
   }
 }
 
 /// Watches a recording as a host does, and says what is known at each moment that was marked.
-std::map<std::string, Known> moments_of(const profiles::Eyes& eyes, const Recording& recording) {
+std::map<std::string, Known> moments_of(const profiles::CompiledProfile& eyes, const Recording& recording) {
   terminal::Screen screen{recording.size};
-  profiles::Watcher watcher{eyes};
-  Asked asked{"h", eyes.profile().answers.press};
+  profiles::ScreenWatcher watcher{eyes};
+  PromptTracker asked{"h", eyes.profile().answers.press};
   std::map<std::string, Known> moments;
   const auto at = [](double seconds) {
     const auto time = std::chrono::nanoseconds{std::llround(seconds * 1e9)};
-    return Moment{SteadyTime{time}, std::chrono::duration_cast<Millis>(time).count()};
+    return Timestamp{SteadyTime{time}, std::chrono::duration_cast<Millis>(time).count()};
   };
   const auto look = [&](double seconds) {
-    (void)watcher.look(screen, at(seconds).steady);
-    (void)asked.look(watcher.verdict().state, watcher.picture().findings, at(seconds));
+    (void)watcher.update(screen, at(seconds).steady);
+    (void)asked.update(watcher.verdict().state, watcher.picture().findings, at(seconds));
   };
   const auto wait_until = [&](double seconds) {
     for (;;) {
-      auto due = watcher.look_again_at();
+      auto due = watcher.next_update_at();
       if (const auto other = asked.due(); other && (!due || *other < *due)) due = other;
       const double when = due ? std::chrono::duration<double>(due->time_since_epoch()).count() : seconds;
       if (when >= seconds) return;
@@ -97,7 +97,7 @@ class FirstRunRecordings : public ::testing::TestWithParam<FirstRun> {};
 
 TEST_P(FirstRunRecordings, ADialogOfANewHomeIsToldWithWhatItAsksAndAnsweredByItsKeys) {
   const std::string path = GetParam().recording;
-  const auto eyes = profiles::Eyes::open(*profiles::profile_named(path.substr(0, path.find('/'))));
+  const auto eyes = profiles::CompiledProfile::open(*profiles::find_profile(path.substr(0, path.find('/'))));
   const auto recording = terminal::testing::read_recording(std::filesystem::path{RELAY_AGENTS} / (path + ".cast.gz"));
   ASSERT_TRUE(eyes && recording);
   const auto moments = moments_of(*eyes, *recording);

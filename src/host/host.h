@@ -29,11 +29,11 @@
 namespace relay::host {
 
 /// Where a host's files lie.
-struct HostPlaces {
+struct HostPaths {
   std::string workspace_socket;
   std::string project_root;
   std::string records;          // directory of hosts/<id>.json
-  std::string door;             // the socket to listen at
+  std::string socket;           // the socket to listen at
   Directory* outbox = nullptr;  // holds the note of intent; outlives the host
   std::string intent_file;
   Directory* inbox = nullptr;  // team/<agent>/, or none; outlives the host
@@ -49,13 +49,14 @@ using StartProgram = std::move_only_function<Result<std::unique_ptr<pty::Program
 
 struct HostOptions {
   HostRecord record;  // id, name, cli, spawner and the like; what only the host knows is filled in by it
-  HostPlaces places;
+  HostPaths places;
   profiles::Profile profile;
   std::unique_ptr<adapters::Adapter> adapter = {};  // prepared; none: the agent is only seen and typed to
   std::string claim_token;                          // keeps the name for the next program of this person under it
   bool detached = false;                            // no terminal of a person's, even if there is one
                                                     // (record.headless: no terminal at all)
-  Notice notice = Notice::Off;                      // how the person's terminal hears that the agent waits for him
+  TerminalNotification notice =
+      TerminalNotification::Off;  // how the person's terminal hears that the agent waits for him
   StartProgram start;
   /// Once: the agent runs and the door is open, and, for a spawned one, the daemon has taken it in; or why it will not.
   std::move_only_function<void(Result<pid_t> host)> on_started = {};
@@ -69,7 +70,7 @@ class Host {
   /// Runs until the agent has ended, and how it did. The loop is stopped then.
   Result<pty::ExitStatus> run();
   /// Why the agent ran without the relay from some moment on; empty when it did not.
-  [[nodiscard]] const std::string& trouble() const;
+  [[nodiscard]] const std::string& error() const;
 
  private:
   class Core;

@@ -27,7 +27,7 @@ std::string id_in(std::string_view line) {
 }
 
 std::string bracketless(std::string_view text) {
-  auto line = text::harmless_line(text);
+  auto line = text::sanitize_line(text);
   for (char& c : line) c = c == '[' ? '(' : c == ']' ? ')' : c;
   return line;
 }
@@ -42,7 +42,7 @@ void append_body(std::string& out, std::string_view written) {
     const auto begin = at;
     const auto point = text::next_code_point(body, at);
     const bool control = (point < 0x20 && point != '\n' && point != '\t') || (point >= 0x7f && point < 0xa0);
-    if (control || point == text::kNotUtf8) continue;
+    if (control || point == text::kInvalidCodePoint) continue;
     if (line_begins && (point == '#' || point == '(')) out += ' ';
     line_begins = point == '\n' || point == 0x2028 || point == 0x2029;
     out.append(body.substr(begin, at - begin));
@@ -83,12 +83,12 @@ Result<void> InboxFile::append(const std::string& text) {
   return {};
 }
 
-Result<void> InboxFile::add(const Message& message, WallMs now) {
+Result<void> InboxFile::add(const IncomingMessage& message, WallMs now) {
   const auto id = bracketless(message.id);
   if (ids_.contains(id)) return {};
   RELAY_TRY(make_room());
   auto text = format("{}{}{} [{}]{} at {}\n\n", kHeading, message.as_user ? kUser : "", bracketless(message.from), id,
-                     speech::header_tags(message.kind, message.topic, message.reply_to), text::iso_time(now));
+                     speech::header_tags(message.kind, message.topic, message.reply_to), text::format_iso_time(now));
   append_body(text, message.body);
   for (const auto& file : message.files) text += speech::attached_line(file) + "\n";
   if (message.answer_expected) text += "(answer expected)\n";
@@ -100,7 +100,7 @@ Result<void> InboxFile::add(const Message& message, WallMs now) {
 
 Result<void> InboxFile::add_notice(std::string_view sentence, WallMs now) {
   RELAY_TRY(make_room());
-  auto text = format("{}Relay at {}\n\n", kHeading, text::iso_time(now));
+  auto text = format("{}Relay at {}\n\n", kHeading, text::format_iso_time(now));
   append_body(text, sentence);
   text += '\n';
   return append(text);

@@ -24,7 +24,7 @@ class InboxFile {
   explicit InboxFile(Directory& directory) : directory_{directory} {}
 
   Result<void> load();
-  Result<void> add(const Message& message, WallMs now);
+  Result<void> add(const IncomingMessage& message, WallMs now);
   /// A notice of the relay itself. Its heading has no id, so no message looks like one.
   Result<void> add_notice(std::string_view sentence, WallMs now);
 

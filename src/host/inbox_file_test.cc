@@ -8,7 +8,7 @@
 namespace relay::host {
 namespace {
 
-Message message(const std::string& id, const std::string& body) {
+IncomingMessage message(const std::string& id, const std::string& body) {
   return {.from = "Alice", .id = id, .to = "", .thread = "", .body = body};
 }
 

@@ -11,11 +11,13 @@ constexpr int kMaxEnters = 2;
 constexpr std::string_view kWorking = "status working";
 constexpr std::string_view kEmptied = "composer empty";
 
-Decision wait(std::string_view reason, std::optional<SteadyTime> until = {}) { return {Step::Wait, reason, until}; }
+InjectionDecision wait(std::string_view reason, std::optional<SteadyTime> until = {}) {
+  return {InjectionStep::Wait, reason, until};
+}
 
 }  // namespace
 
-Decision Injection::decide(const Situation& situation) {
+InjectionDecision Injection::decide(const InjectionInput& situation) {
   if (phase_ != Phase::Waiting && situation.state == State::Blocked) dialog_seen_ = situation.now;
   auto way = make_way_for_keys(situation);
   const auto decision = way ? *way : decide_by_phase(situation);
@@ -25,18 +27,18 @@ Decision Injection::decide(const Situation& situation) {
     keys_due_ = std::min(*keys_due_, settled);
   const bool overtaken = phase_ == Phase::Pasted && situation.state == State::Working;
   const auto last_step = std::max({pasted_, entered_, erased_, dialog_seen_.value_or(pasted_)});
-  sending_until_ = holds_keys_ && !overtaken ? std::optional{last_step + gap_ + kSlowPatience} : std::nullopt;
+  sending_until_ = holds_keys_ && !overtaken ? std::optional{last_step + gap_ + kSlowTimeout} : std::nullopt;
   return decision;
 }
 
-std::optional<SteadyTime> Injection::keys_wait_until(const Situation& situation) const {
+std::optional<SteadyTime> Injection::keys_wait_until(const InjectionInput& situation) const {
   if ((phase_ != Phase::Pasted && phase_ != Phase::Entered) || !situation.keys.since) return std::nullopt;
   const bool slow = phase_ == Phase::Entered || !situation.text_stands;
-  return *situation.keys.since + (slow ? kSlowPatience : kKeysPatience);
+  return *situation.keys.since + (slow ? kSlowTimeout : kKeysTimeout);
 }
 
 /// The user comes first: what is not sent in a moment is erased, and where that cannot be done the keys go on.
-std::optional<Decision> Injection::make_way_for_keys(const Situation& situation) {
+std::optional<InjectionDecision> Injection::make_way_for_keys(const InjectionInput& situation) {
   const auto until = keys_wait_until(situation);
   if (!until || situation.state == State::Blocked) return std::nullopt;  // a dialog is not typed over
   if (dialog_seen_ && situation.now < situation.since + kIdleSettle) return std::nullopt;
@@ -51,7 +53,7 @@ std::optional<Decision> Injection::make_way_for_keys(const Situation& situation)
   return std::nullopt;
 }
 
-Decision Injection::decide_by_phase(const Situation& situation) {
+InjectionDecision Injection::decide_by_phase(const InjectionInput& situation) {
   switch (phase_) {
     case Phase::Waiting: return while_waiting(situation);
     case Phase::Pasted: return after_paste(situation);
@@ -62,7 +64,7 @@ Decision Injection::decide_by_phase(const Situation& situation) {
   return {};
 }
 
-Decision Injection::while_waiting(const Situation& situation) {
+InjectionDecision Injection::while_waiting(const InjectionInput& situation) {
   switch (situation.state) {
     case State::Unknown: return wait("it is not known to be ready");
     case State::Working: return while_working(situation);
@@ -71,28 +73,28 @@ Decision Injection::while_waiting(const Situation& situation) {
     case State::Idle: break;
   }
   if (situation.keys.since) return wait("a person typed a moment ago", situation.now + kIdleSettle);
-  const auto free_at = std::max(situation.since + kIdleSettle, situation.typing.any + kPersonQuiet);
+  const auto free_at = std::max(situation.since + kIdleSettle, situation.typing.any + kUserIdleTime);
   if (situation.now < free_at)
     return wait(
-        situation.typing.any + kPersonQuiet > situation.now ? "a person typed a moment ago" : "it just became idle",
+        situation.typing.any + kUserIdleTime > situation.now ? "a person typed a moment ago" : "it just became idle",
         free_at);
   phase_ = Phase::Pasted;
   pasted_ = situation.now;
-  return {Step::Paste};
+  return {InjectionStep::Paste};
 }
 
-Decision Injection::while_working(const Situation& situation) {
+InjectionDecision Injection::while_working(const InjectionInput& situation) {
   if (interrupted_ && situation.since > *interrupted_) interrupted_.reset();  // another turn has begun
   if (!may_interrupt_ || !situation.composer_free) return wait("the agent is working");
-  const auto free_at = std::max(situation.since + kTurnBegun, situation.typing.any + kPersonQuiet);
+  const auto free_at = std::max(situation.since + kMinTurnBeforeInterrupt, situation.typing.any + kUserIdleTime);
   if (situation.now < free_at) return wait("a person typed a moment ago, or it just began to work", free_at);
   may_interrupt_ = false;
   interrupted_ = situation.now;
-  return {Step::Interrupt};
+  return {InjectionStep::Interrupt};
 }
 
-Decision Injection::after_paste(const Situation& situation) {
-  touched_ = after_us(situation.typing.any);
+InjectionDecision Injection::after_paste(const InjectionInput& situation) {
+  user_edited_ = after_us(situation.typing.any);
   if (situation.state == State::Typing) was_visible_ = true, was_ours_ = situation.draft_is_ours;
   edited_ = after_us(situation.typing.edit) || (was_visible_ && !was_ours_);
   switch (situation.state) {
@@ -102,20 +104,20 @@ Decision Injection::after_paste(const Situation& situation) {
     case State::Unknown: return wait("the screen is not understood");
     case State::Working:
       // It may work on something else, and the text stands there still.
-      if (touched_ && was_visible_ && (after_us(situation.typing.enter) || situation.composer_free))
+      if (user_edited_ && was_visible_ && (after_us(situation.typing.enter) || situation.composer_free))
         return sent_by_a_person(situation, kWorking);
       return wait("the agent began to work before Enter");
     case State::Idle:
-      if (was_visible_ && situation.now < situation.since + kGonePatience)
-        return wait("the composer was emptied", situation.since + kGonePatience);
-      if (was_visible_ && !touched_) return {Step::InDoubt, "it vanished"};
+      if (was_visible_ && situation.now < situation.since + kGoneTimeout)
+        return wait("the composer was emptied", situation.since + kGoneTimeout);
+      if (was_visible_ && !user_edited_) return {InjectionStep::InDoubt, "it vanished"};
       if (was_visible_ && after_us(situation.typing.enter)) return sent_by_a_person(situation, kEmptied);
-      if (was_visible_) return {Step::Failed, "a person removed it"};
-      if (situation.now < pasted_ + kPastePatience) return wait("the text is not seen yet", pasted_ + kPastePatience);
-      return {Step::InDoubt, "the text never appeared"};
+      if (was_visible_) return {InjectionStep::Failed, "a person removed it"};
+      if (situation.now < pasted_ + kPasteTimeout) return wait("the text is not seen yet", pasted_ + kPasteTimeout);
+      return {InjectionStep::InDoubt, "the text never appeared"};
     case State::Typing: break;
   }
-  if (touched_ || !situation.draft_is_ours) return wait("a person is editing it");
+  if (user_edited_ || !situation.draft_is_ours) return wait("a person is editing it");
   if (situation.now < pasted_ + gap_) return wait("between the text and Enter", pasted_ + gap_);
   if (const auto over = dialog_over_at(situation); over && situation.now < *over)
     return wait("a dialog has just closed", over);
@@ -123,22 +125,22 @@ Decision Injection::after_paste(const Situation& situation) {
 }
 
 /// With nothing but Enter it is as we wrote it.
-Decision Injection::sent_by_a_person(const Situation& situation, std::string_view evidence) {
+InjectionDecision Injection::sent_by_a_person(const InjectionInput& situation, std::string_view evidence) {
   if (after_us(situation.typing.edit) || !was_ours_) return doubt(situation);
-  return {Step::Delivered, "a person sent it", {}, evidence};
+  return {InjectionStep::Delivered, "a person sent it", {}, evidence};
 }
 
-Decision Injection::doubt(const Situation& situation) {
+InjectionDecision Injection::doubt(const InjectionInput& situation) {
   phase_ = Phase::Doubted;
   edited_ = true;
   doubted_ = situation.now;
   return while_doubted(situation);
 }
 
-Decision Injection::while_doubted(const Situation& situation) const {
+InjectionDecision Injection::while_doubted(const InjectionInput& situation) const {
   constexpr std::string_view kWhy = "a person edited it, and what was sent is not known";
-  if (situation.now < doubted_ + kShownPatience) return wait(kWhy, doubted_ + kShownPatience);
-  return {Step::InDoubt, kWhy};
+  if (situation.now < doubted_ + kShownTimeout) return wait(kWhy, doubted_ + kShownTimeout);
+  return {InjectionStep::InDoubt, kWhy};
 }
 
 bool Injection::after_us(SteadyTime typed) const {
@@ -146,24 +148,24 @@ bool Injection::after_us(SteadyTime typed) const {
   return typed > std::max(ours, dialog_seen_.value_or(ours));
 }
 
-std::optional<SteadyTime> Injection::dialog_over_at(const Situation& situation) const {
+std::optional<SteadyTime> Injection::dialog_over_at(const InjectionInput& situation) const {
   if (!dialog_seen_) return std::nullopt;
-  return std::max(situation.since + kIdleSettle, situation.typing.any + kPersonQuiet);
+  return std::max(situation.since + kIdleSettle, situation.typing.any + kUserIdleTime);
 }
 
-Decision Injection::press_enter(const Situation& situation) {
+InjectionDecision Injection::press_enter(const InjectionInput& situation) {
   phase_ = Phase::Entered;
   entered_ = situation.now;
   ++enters_;
-  return {Step::Enter};
+  return {InjectionStep::Enter};
 }
 
 /// The turn may be another's: ours it is when the composer has let go of the text.
-Decision Injection::after_enter_working(const Situation& situation) {
+InjectionDecision Injection::after_enter_working(const InjectionInput& situation) {
   // Keys after our Enter without another Enter have sent nothing.
   if (after_us(situation.typing.edit) && after_us(situation.typing.enter)) return doubt(situation);
   if (situation.text_stands) {
-    const auto until = entered_ + kEnterPatience;
+    const auto until = entered_ + kEnterTimeout;
     return wait("the agent is working and the text stands unsent",
                 situation.now < until ? std::optional{until} : std::nullopt);
   }
@@ -174,60 +176,60 @@ Decision Injection::after_enter_working(const Situation& situation) {
   if (unseen_since_ && situation.now < *unseen_since_ + kUnseen)
     return wait("the composer is not seen", *unseen_since_ + kUnseen);
   worked_ = true;
-  return {Step::Delivered, "the agent began to work", {}, kWorking};
+  return {InjectionStep::Delivered, "the agent began to work", {}, kWorking};
 }
 
-Decision Injection::erase(const Situation& situation) {
+InjectionDecision Injection::erase(const InjectionInput& situation) {
   phase_ = Phase::Erased;
   erased_ = situation.now;
-  return {Step::Erase};
+  return {InjectionStep::Erase};
 }
 
 /// It was not sent: it waits for its moment anew.
-Decision Injection::restart() {
+InjectionDecision Injection::restart() {
   phase_ = Phase::Waiting;
   pasted_ = entered_ = erased_ = {};
   dialog_seen_.reset();
   unseen_since_.reset();
-  was_visible_ = was_ours_ = touched_ = edited_ = yields_ = false;
+  was_visible_ = was_ours_ = user_edited_ = edited_ = yields_ = false;
   return wait("a person began to type; it was erased and is typed later");
 }
 
 /// A turn or an empty composer may also mean that a slow program has taken Enter after all.
-Decision Injection::after_erase(const Situation& situation) {
+InjectionDecision Injection::after_erase(const InjectionInput& situation) {
   if (enters_ == 0 && situation.composer_seen && !situation.text_stands) return restart();
   const bool settled = situation.state == State::Idle && situation.now >= situation.since + kIdleSettle;
-  if (!settled && situation.now < erased_ + kErasePatience)
-    return wait("its text is being erased", erased_ + kErasePatience);
+  if (!settled && situation.now < erased_ + kEraseTimeout)
+    return wait("its text is being erased", erased_ + kEraseTimeout);
   if (enters_ == 0) {  // it stands there, and the keys follow: the user has it now
     phase_ = Phase::Pasted;
     yields_ = true;
-    return wait("a person is editing it", situation.now + kErasePatience);
+    return wait("a person is editing it", situation.now + kEraseTimeout);
   }
-  return {Step::InDoubt,
+  return {InjectionStep::InDoubt,
           situation.text_stands ? "Enter was not taken" : "Enter was not taken, and its text was erased"};
 }
 
-Decision Injection::after_enter(const Situation& situation) {
+InjectionDecision Injection::after_enter(const InjectionInput& situation) {
   edited_ = after_us(situation.typing.edit) && after_us(situation.typing.enter);
   switch (situation.state) {
     case State::Working: return after_enter_working(situation);
     case State::Idle:
-      if (situation.since < entered_) return wait("Enter was just pressed", entered_ + kEnterPatience);
+      if (situation.since < entered_) return wait("Enter was just pressed", entered_ + kEnterTimeout);
       if (situation.now < situation.since + kIdleSettle)
         return wait("the composer emptied", situation.since + kIdleSettle);
       if (after_us(situation.typing.edit)) return doubt(situation);
-      return {Step::Delivered, "the composer emptied", {}, kEmptied};
+      return {InjectionStep::Delivered, "the composer emptied", {}, kEmptied};
     case State::Blocked: return wait(profiles::reason_of(situation.blocker));
     case State::Unknown: return wait("the screen is not understood");
     case State::Typing: break;
   }
   if (after_us(situation.typing.any) || !situation.draft_is_ours) return wait("a person is editing it");
-  if (situation.now < entered_ + kEnterPatience) return wait("Enter was just pressed", entered_ + kEnterPatience);
+  if (situation.now < entered_ + kEnterTimeout) return wait("Enter was just pressed", entered_ + kEnterTimeout);
   if (const auto over = dialog_over_at(situation); over && situation.now < *over)
     return wait("a dialog has just closed", over);
   if (enters_ >= kMaxEnters && situation.text_stands) return erase(situation);
-  if (enters_ >= kMaxEnters) return {Step::InDoubt, "Enter was not taken"};
+  if (enters_ >= kMaxEnters) return {InjectionStep::InDoubt, "Enter was not taken"};
   return press_enter(situation);
 }
 

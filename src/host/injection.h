@@ -27,21 +27,22 @@
 
 namespace relay::host {
 
-inline constexpr Millis kIdleSettle{150};       // an idle screen must hold that long
-inline constexpr Millis kTurnBegun{2'000};      // before that its prompt may not be with the model: no interrupt
-inline constexpr Millis kPersonQuiet{1'500};    // after a key of the person
-inline constexpr Millis kPastePatience{2'000};  // for the text to appear
-inline constexpr Millis kEnterPatience{1'000};  // for Enter to be taken
-inline constexpr Millis kGonePatience{1'000};   // an empty composer must hold that long to mean "gone"
+inline constexpr Millis kIdleSettle{150};  // an idle screen must hold that long
+inline constexpr Millis kMinTurnBeforeInterrupt{
+    2'000};                                    // before that its prompt may not be with the model: no interrupt
+inline constexpr Millis kUserIdleTime{1'500};  // after a key of the person
+inline constexpr Millis kPasteTimeout{2'000};  // for the text to appear
+inline constexpr Millis kEnterTimeout{1'000};  // for Enter to be taken
+inline constexpr Millis kGoneTimeout{1'000};   // an empty composer must hold that long to mean "gone"
 
-inline constexpr Millis kShownPatience{3'000};  // for the agent's record to show what a person sent
-inline constexpr Millis kErasePatience{1'000};  // for the composer to be seen without it
-inline constexpr Millis kKeysPatience{1'000};   // of the user whose keys are held
-inline constexpr Millis kSlowPatience{2'500};   // while the program has not drawn the text, or not taken Enter yet
-inline constexpr Millis kUnseen{500};           // a composer that long not seen is not there; a frame is drawn faster
+inline constexpr Millis kShownTimeout{3'000};  // for the agent's record to show what a person sent
+inline constexpr Millis kEraseTimeout{1'000};  // for the composer to be seen without it
+inline constexpr Millis kKeysTimeout{1'000};   // of the user whose keys are held
+inline constexpr Millis kSlowTimeout{2'500};   // while the program has not drawn the text, or not taken Enter yet
+inline constexpr Millis kUnseen{500};          // a composer that long not seen is not there; a frame is drawn faster
 
 /// When the person typed last; long ago when never.
-struct Typing {
+struct TypingTimes {
   SteadyTime any{};
   SteadyTime edit{};   // something else than Enter
   SteadyTime enter{};  // Enter
@@ -53,12 +54,12 @@ struct HeldKeys {
   bool cancel = false;  // Escape or the like is among them
 };
 
-struct Situation {
+struct InjectionInput {
   SteadyTime now{};
   profiles::State state = profiles::State::Unknown;
   profiles::Blocker blocker = profiles::Blocker::Known;  // of a blocked one
   SteadyTime since{};                                    // the state has held from then on
-  Typing typing = {};                                    // by the person
+  TypingTimes typing = {};                               // by the person
   bool draft_is_ours = true;                             // what the composer holds begins with the text that was pasted
   bool composer_free = true;                             // it is there and holds nothing, whatever the agent does
   bool composer_seen = true;
@@ -66,31 +67,31 @@ struct Situation {
   bool text_stands = false;  // the composer is seen to hold the pasted text or a part of it, perhaps with other text
 };
 
-enum class Step : std::uint8_t { Wait, Interrupt, Paste, Enter, Erase, Delivered, Failed, InDoubt };
+enum class InjectionStep : std::uint8_t { Wait, Interrupt, Paste, Enter, Erase, Delivered, Failed, InDoubt };
 
-struct Decision {
-  Step step = Step::Wait;
+struct InjectionDecision {
+  InjectionStep step = InjectionStep::Wait;
   std::string_view reason = {};               // why it waits, or how it ended
-  std::optional<SteadyTime> look_again = {};  // without any change it must be asked again then
+  std::optional<SteadyTime> recheck_at = {};  // without any change it must be asked again then
   std::string_view evidence = {};             // Delivered: what shows it
 };
 
 class Injection {
  public:
-  enum class Haste : std::uint8_t { Waits, Interrupts };
+  enum class InterruptPolicy : std::uint8_t { Waits, Interrupts };
 
-  explicit Injection(const profiles::TypingRules& rules, Haste haste = Haste::Waits)
-      : gap_{rules.submit_gap}, may_interrupt_{haste == Haste::Interrupts && !rules.interrupt.empty()} {}
+  explicit Injection(const profiles::TypingRules& rules, InterruptPolicy haste = InterruptPolicy::Waits)
+      : gap_{rules.submit_gap}, may_interrupt_{haste == InterruptPolicy::Interrupts && !rules.interrupt.empty()} {}
 
   /// After Interrupt, Paste, Enter and Erase the bytes count as written at `situation.now`.
-  Decision decide(const Situation& situation);
+  InjectionDecision decide(const InjectionInput& situation);
 
   /// It was decided to paste, and that could not be done.
   void not_pasted() { phase_ = Phase::Waiting; }
 
   [[nodiscard]] bool entered() const { return enters_ > 0; }
   /// May it be with the agent, by our Enter or a person's?
-  [[nodiscard]] bool sent() const { return entered() || touched_; }
+  [[nodiscard]] bool sent() const { return entered() || user_edited_; }
   /// Something was sent that may not be it; only the agent's record can tell.
   [[nodiscard]] bool doubted() const { return phase_ == Phase::Doubted; }
   /// A person may have changed it before it was sent: what shows a part of it does not show the rest.
@@ -114,26 +115,26 @@ class Injection {
  private:
   enum class Phase : std::uint8_t { Waiting, Pasted, Entered, Erased, Doubted };
 
-  [[nodiscard]] Decision decide_by_phase(const Situation& situation);
+  [[nodiscard]] InjectionDecision decide_by_phase(const InjectionInput& situation);
   /// Held keys wait until then; nothing when none wait for it.
-  [[nodiscard]] std::optional<SteadyTime> keys_wait_until(const Situation& situation) const;
-  [[nodiscard]] std::optional<Decision> make_way_for_keys(const Situation& situation);
-  [[nodiscard]] Decision while_waiting(const Situation& situation);
-  [[nodiscard]] Decision while_working(const Situation& situation);
-  [[nodiscard]] Decision after_paste(const Situation& situation);
-  [[nodiscard]] Decision after_enter(const Situation& situation);
-  [[nodiscard]] Decision after_enter_working(const Situation& situation);
-  [[nodiscard]] Decision after_erase(const Situation& situation);
-  [[nodiscard]] Decision while_doubted(const Situation& situation) const;
-  Decision press_enter(const Situation& situation);
-  Decision sent_by_a_person(const Situation& situation, std::string_view evidence);
-  Decision erase(const Situation& situation);
-  Decision restart();
-  Decision doubt(const Situation& situation);
+  [[nodiscard]] std::optional<SteadyTime> keys_wait_until(const InjectionInput& situation) const;
+  [[nodiscard]] std::optional<InjectionDecision> make_way_for_keys(const InjectionInput& situation);
+  [[nodiscard]] InjectionDecision while_waiting(const InjectionInput& situation);
+  [[nodiscard]] InjectionDecision while_working(const InjectionInput& situation);
+  [[nodiscard]] InjectionDecision after_paste(const InjectionInput& situation);
+  [[nodiscard]] InjectionDecision after_enter(const InjectionInput& situation);
+  [[nodiscard]] InjectionDecision after_enter_working(const InjectionInput& situation);
+  [[nodiscard]] InjectionDecision after_erase(const InjectionInput& situation);
+  [[nodiscard]] InjectionDecision while_doubted(const InjectionInput& situation) const;
+  InjectionDecision press_enter(const InjectionInput& situation);
+  InjectionDecision sent_by_a_person(const InjectionInput& situation, std::string_view evidence);
+  InjectionDecision erase(const InjectionInput& situation);
+  InjectionDecision restart();
+  InjectionDecision doubt(const InjectionInput& situation);
   /// Did a person type that into the composer after our last step?
   [[nodiscard]] bool after_us(SteadyTime typed) const;
   /// When a dialog has closed: from when on it is believed, and that the person has left the keys.
-  [[nodiscard]] std::optional<SteadyTime> dialog_over_at(const Situation& situation) const;
+  [[nodiscard]] std::optional<SteadyTime> dialog_over_at(const InjectionInput& situation) const;
 
   Millis gap_;
   Phase phase_ = Phase::Waiting;
@@ -145,9 +146,9 @@ class Injection {
   std::optional<SteadyTime> dialog_seen_{};   // last, after the paste
   int enters_ = 0;
   bool was_visible_ = false;
-  bool was_ours_ = false;  // all that was seen there last
-  bool touched_ = false;   // by a person, after the paste
-  bool edited_ = false;    // by a person, before it was sent
+  bool was_ours_ = false;     // all that was seen there last
+  bool user_edited_ = false;  // by a person, after the paste
+  bool edited_ = false;       // by a person, before it was sent
   bool holds_keys_ = false;
   std::optional<SteadyTime> keys_due_;
   std::optional<SteadyTime> sending_until_;

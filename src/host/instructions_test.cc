@@ -43,10 +43,10 @@ std::string example_with(std::string_view words) {
 }
 
 /// All that is heard in `text`, as commands.
-std::vector<speech::Command> commands_in(std::string_view text) {
-  std::vector<speech::Command> all;
-  for (auto& heard : speech::hear(text)) {
-    auto* command = std::get_if<speech::Command>(&heard);
+std::vector<speech::SendCommand> commands_in(std::string_view text) {
+  std::vector<speech::SendCommand> all;
+  for (auto& heard : speech::extract(text)) {
+    auto* command = std::get_if<speech::SendCommand>(&heard);
     EXPECT_NE(command, nullptr) << text;
     if (command == nullptr) continue;
     command->place = {};
@@ -80,7 +80,7 @@ TEST(Skill, ShowsTheFormsThatAreHeard) {
   EXPECT_EQ(forms[2].to, "#channel");
   for (const auto& form : forms) EXPECT_TRUE(form.body.starts_with("your words")) << form.body;
   EXPECT_EQ(commands_in(example_with("<<<")),
-            (std::vector{speech::Command{.to = "Bob", .body = "first paragraph\n\nsecond paragraph"}}));
+            (std::vector{speech::SendCommand{.to = "Bob", .body = "first paragraph\n\nsecond paragraph"}}));
 }
 
 TEST(Skill, ShowsAWholeExampleOfAskingAndAnswering) {
@@ -89,20 +89,20 @@ TEST(Skill, ShowsAWholeExampleOfAskingAndAnswering) {
 
   const auto asked = example_with("(answer expected:");
   const net::testing::TemporaryDirectory directory;
-  LongTexts texts{directory.path(), {"messages"}};
-  const Message question{.from = "Alice",
-                         .id = "k3v9x2ab",
-                         .to = "",
-                         .thread = "ask-1f",
-                         .body = "which port does the server use?",
-                         .answer_expected = true};
+  MessageFiles texts{directory.path(), {"messages"}};
+  const IncomingMessage question{.from = "Alice",
+                                 .id = "k3v9x2ab",
+                                 .to = "",
+                                 .thread = "ask-1f",
+                                 .body = "which port does the server use?",
+                                 .answer_expected = true};
   const auto shown = text_for_agent(question, 8'000, texts) + "\n";
   ASSERT_TRUE(asked.starts_with(shown)) << asked << "is not what an agent is shown:\n" << shown;
   EXPECT_TRUE(commands_in(shown).empty());
-  EXPECT_EQ(commands_in(asked), (std::vector{speech::Command{.to = "Alice", .thread = "ask-1f", .body = "8080"}}));
+  EXPECT_EQ(commands_in(asked), (std::vector{speech::SendCommand{.to = "Alice", .thread = "ask-1f", .body = "8080"}}));
 
   ASSERT_TRUE(skill_text().contains("`@relay:Alice 8080`"));
-  EXPECT_EQ(commands_in("@relay:Alice 8080\n"), (std::vector{speech::Command{.to = "Alice", .body = "8080"}}));
+  EXPECT_EQ(commands_in("@relay:Alice 8080\n"), (std::vector{speech::SendCommand{.to = "Alice", .body = "8080"}}));
 }
 
 }  // namespace

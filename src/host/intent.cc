@@ -7,7 +7,7 @@ namespace relay::host {
 namespace {
 
 constexpr std::size_t kMaxEndBytes = 1'024;  // far more than any end needs that we can tell
-constexpr std::size_t kMaxLines = 4 * Intent::kMaxNotes;
+constexpr std::size_t kMaxLines = 4 * IntentLog::kMaxNotes;
 
 std::string line_of(const std::string& delivery, const std::string& end) {
   return end.empty() ? delivery + "\n" : format("{} {}\n", delivery, end);
@@ -15,7 +15,7 @@ std::string line_of(const std::string& delivery, const std::string& end) {
 
 }  // namespace
 
-Result<void> Intent::load() {
+Result<void> IntentLog::load() {
   constexpr std::size_t kMaxBytes = kMaxLines * (protocol::kMaxIdBytes + kMaxEndBytes + 2);
   const auto text = RELAY_TRY(directory_.read(name_, kMaxBytes)).value_or("");
   for (std::size_t at = 0; at < text.size();) {
@@ -27,7 +27,7 @@ Result<void> Intent::load() {
 }
 
 /// The delivery's id, and perhaps a blank and the receipt. An end without its note is as good as both.
-void Intent::keep(std::string_view line) {
+void IntentLog::keep(std::string_view line) {
   const auto blank = std::min(line.find(' '), line.size());
   const std::string delivery{line.substr(0, blank)};
   if (delivery.empty()) return;
@@ -37,22 +37,22 @@ void Intent::keep(std::string_view line) {
   forget_oldest();
 }
 
-void Intent::forget_oldest() {
+void IntentLog::forget_oldest() {
   while (notes_.size() > kMaxNotes) {
     ends_.erase(notes_.front());
     notes_.pop_front();
   }
 }
 
-std::optional<protocol::Receipt> Intent::end_of(const std::string& delivery) const {
+std::optional<protocol::Receipt> IntentLog::end_of(const std::string& delivery) const {
   const auto note = ends_.find(delivery);
   if (note == ends_.end() || note->second.empty()) return std::nullopt;
   auto receipt = protocol::parse_receipt(note->second);  // a torn line is no knowledge
   return receipt ? std::optional{*std::move(receipt)} : std::nullopt;
 }
 
-Result<void> Intent::add(const std::string& delivery) {
-  if (holds(delivery)) return {};
+Result<void> IntentLog::add(const std::string& delivery) {
+  if (contains(delivery)) return {};
   notes_.push_back(delivery);
   ends_.emplace(delivery, "");
   auto written = append(line_of(delivery, ""));
@@ -65,7 +65,7 @@ Result<void> Intent::add(const std::string& delivery) {
   return written;
 }
 
-void Intent::add_end(const std::string& delivery, const protocol::Receipt& receipt) {
+void IntentLog::add_outcome(const std::string& delivery, const protocol::Receipt& receipt) {
   const auto note = ends_.find(delivery);
   if (note == ends_.end()) return;
   auto named = receipt;
@@ -76,15 +76,15 @@ void Intent::add_end(const std::string& delivery, const protocol::Receipt& recei
   (void)append(line_of(delivery, note->second));
 }
 
-Result<void> Intent::append(const std::string& line) {
-  if (!file_ || lines_ >= kMaxLines) return write_anew();
+Result<void> IntentLog::append(const std::string& line) {
+  if (!file_ || lines_ >= kMaxLines) return rewrite();
   auto written = file_->append(line);
   if (!written) file_.reset();  // nobody knows how much of it is there
   ++lines_;
   return written;
 }
 
-Result<void> Intent::write_anew() {
+Result<void> IntentLog::rewrite() {
   const std::string fresh = name_ + ".new";
   file_.reset();
   std::string text;

@@ -24,28 +24,28 @@
 
 namespace relay::host {
 
-class Intent {
+class IntentLog {
  public:
   static constexpr std::size_t kMaxNotes = 2'048;
 
   /// `name` is the file's; the directory outlives this.
-  Intent(Directory& directory, std::string name) : directory_{directory}, name_{std::move(name)} {}
+  IntentLog(Directory& directory, std::string name) : directory_{directory}, name_{std::move(name)} {}
 
   /// Reads what a predecessor left behind.
   Result<void> load();
-  [[nodiscard]] bool holds(const std::string& delivery) const { return ends_.contains(delivery); }
+  [[nodiscard]] bool contains(const std::string& delivery) const { return ends_.contains(delivery); }
   /// What became of it, when that was seen.
   [[nodiscard]] std::optional<protocol::Receipt> end_of(const std::string& delivery) const;
 
   Result<void> add(const std::string& delivery);
   /// Of one that was noted; of others nothing is kept. When it cannot be written the doubt remains, no more.
-  void add_end(const std::string& delivery, const protocol::Receipt& receipt);
+  void add_outcome(const std::string& delivery, const protocol::Receipt& receipt);
 
  private:
   void keep(std::string_view line);
   void forget_oldest();
   Result<void> append(const std::string& line);
-  Result<void> write_anew();
+  Result<void> rewrite();
 
   Directory& directory_;
   std::string name_;

@@ -20,19 +20,19 @@ KeyHold key_hold(const KeyHoldView& view) {
   return view.message_unsent || unseen ? KeyHold::All : KeyHold::None;
 }
 
-void Keyboard::connect(pty::Program& program) {
+void AgentInput::connect(pty::Program& program) {
   program_ = &program;
-  on_room();
+  on_writable();
 }
 
-void Keyboard::person_types(std::string_view bytes, SteadyTime now) {
+void AgentInput::on_user_input(std::string_view bytes, SteadyTime now) {
   const bool waits = !earlier_only() && (hold_ == KeyHold::All || !held_.empty() || held_.must_wait(bytes, now));
   if (fragment_held_ != waits) bytes = finish_fragment(bytes, now);
   if (bytes.empty()) return;
   waits ? hold_input(bytes, now) : pass_input(bytes, now);
 }
 
-void Keyboard::pass_input(std::string_view bytes, SteadyTime now) {
+void AgentInput::pass_input(std::string_view bytes, SteadyTime now) {
   write(bytes);
   expire(now);  // an Escape of long ago does not belong to what is typed now
   count(splitter_.feed(bytes, now), now);
@@ -41,13 +41,13 @@ void Keyboard::pass_input(std::string_view bytes, SteadyTime now) {
   if (splitter_.may_be_escape()) typing_.any = typing_.edit = now;
 }
 
-void Keyboard::expire(SteadyTime now) {
+void AgentInput::expire(SteadyTime now) {
   const auto pieces = splitter_.expire(now);
   fragment_held_ ? held_.classify(pieces) : count(pieces, last_typed_);
   fragment_held_ = fragment_held_ && splitter_.unfinished();
 }
 
-std::string_view Keyboard::finish_fragment(std::string_view bytes, SteadyTime now) {
+std::string_view AgentInput::finish_fragment(std::string_view bytes, SteadyTime now) {
   expire(now);
   while (!bytes.empty() && splitter_.unfinished()) {
     const auto byte = bytes.substr(0, 1);
@@ -68,23 +68,23 @@ std::string_view Keyboard::finish_fragment(std::string_view bytes, SteadyTime no
 }
 
 /// A terminal's reply does not wait: the program may wait for it.
-void Keyboard::pass_replies(SteadyTime now) {
+void AgentInput::pass_replies(SteadyTime now) {
   if (held_.empty() || held_.keys_since() || (fragment_held_ && splitter_.deadline())) return;
   fragment_held_ = false;
   write(held_.take(now));
 }
 
-void Keyboard::hold_input(std::string_view bytes, SteadyTime now) {
+void AgentInput::hold_input(std::string_view bytes, SteadyTime now) {
   expire(now);
   held_.add(bytes, now);
   held_.classify(splitter_.feed(bytes, now));
   fragment_held_ = splitter_.unfinished();
   last_typed_ = now;
   pass_replies(now);
-  on_room();
+  on_writable();
 }
 
-bool Keyboard::hold(KeyHold hold, SteadyTime now, std::optional<SteadyTime> drawn_at) {
+bool AgentInput::hold(KeyHold hold, SteadyTime now, std::optional<SteadyTime> drawn_at) {
   in_frame_ = hold == KeyHold::Frame;
   if (in_frame_) return false;
   const auto before = std::exchange(hold_, hold);
@@ -98,7 +98,7 @@ bool Keyboard::hold(KeyHold hold, SteadyTime now, std::optional<SteadyTime> draw
     settled_at_ = now + kDialogSettle;
   }
   if (before == KeyHold::Earlier && hold == KeyHold::EarlierBounded) held_.restart(now);
-  on_room();
+  on_writable();
   if (hold_ == KeyHold::Earlier || (!earlier_only() && now < settled_at_)) return passed;
   const auto since = held_.keys_since();
   if (hold_ != KeyHold::None && !(since && now >= *since + kMaxHeld)) return passed;
@@ -107,16 +107,16 @@ bool Keyboard::hold(KeyHold hold, SteadyTime now, std::optional<SteadyTime> draw
 }
 
 /// As if the dialog had been recognised when it was drawn.
-bool Keyboard::pass_since(SteadyTime drawn_at) {
+bool AgentInput::pass_since(SteadyTime drawn_at) {
   if (held_.empty() || held_.newest() < drawn_at) return false;
   splitter_ = {};
   fragment_held_ = false;
   for (const auto& piece : held_.drain())
-    piece.at < drawn_at ? hold_input(piece.bytes, piece.at) : person_types(piece.bytes, piece.at);
+    piece.at < drawn_at ? hold_input(piece.bytes, piece.at) : on_user_input(piece.bytes, piece.at);
   return true;
 }
 
-bool Keyboard::release(SteadyTime now) {
+bool AgentInput::release(SteadyTime now) {
   if (held_.empty()) return false;
   expire(now);
   const bool edits = held_.has_edits() || (fragment_held_ && splitter_.may_be_escape()), enters = held_.has_enter();
@@ -132,18 +132,18 @@ bool Keyboard::release(SteadyTime now) {
   return true;
 }
 
-HeldKeys Keyboard::held(SteadyTime now) {
+HeldKeys AgentInput::held(SteadyTime now) {
   if (!held_.empty()) expire(now);
   pass_replies(now);
   if (earlier_only()) return {};  // they wait for the dialog alone
   return {.since = held_.keys_since(), .cancel = held_.has_cancel()};
 }
 
-Keyboard::Held Keyboard::describe_held() const {
+AgentInput::Held AgentInput::describe_held() const {
   return {.bytes = held_.bytes(), .discarded = discarded_, .since = held_.keys_since(), .dialog = earlier_only()};
 }
 
-std::optional<SteadyTime> Keyboard::due() const {
+std::optional<SteadyTime> AgentInput::due() const {
   if (held_.empty() || in_frame_) return std::nullopt;
   if (hold_ == KeyHold::None)
     return overtaken_ ? std::max(settled_at_, held_.due().value_or(settled_at_)) : held_.due();
@@ -153,7 +153,7 @@ std::optional<SteadyTime> Keyboard::due() const {
   return std::max(*since + kMaxHeld, held_.due().value_or(SteadyTime{}));
 }
 
-void Keyboard::count(const std::vector<terminal::InputPiece>& pieces, SteadyTime at) {
+void AgentInput::count(const std::vector<terminal::InputPiece>& pieces, SteadyTime at) {
   for (const auto& piece : pieces) {
     if (!terminal::is_typing(piece.kind)) continue;
     typing_.any = std::max(typing_.any, at);
@@ -162,17 +162,17 @@ void Keyboard::count(const std::vector<terminal::InputPiece>& pieces, SteadyTime
   }
 }
 
-void Keyboard::write(std::string_view bytes) {
+void AgentInput::write(std::string_view bytes) {
   waiting_.append(bytes);
-  on_room();
+  on_writable();
 }
 
-void Keyboard::on_room() {
+void AgentInput::on_writable() {
   if (program_ != nullptr && !waiting_.empty()) waiting_.erase(0, program_->write(waiting_));
   const bool crowded = !waiting_.empty() || (!earlier_only() && held_.bytes() >= kMaxHeldBytes);
   if (std::exchange(crowded_, crowded) != crowded) on_crowded_(crowded);
 }
 
-bool Keyboard::empty() const { return waiting_.empty() && (program_ == nullptr || program_->input_waiting() == 0); }
+bool AgentInput::empty() const { return waiting_.empty() && (program_ == nullptr || program_->input_waiting() == 0); }
 
 }  // namespace relay::host

@@ -48,16 +48,16 @@ struct KeyHoldView {
 };
 [[nodiscard]] KeyHold key_hold(const KeyHoldView& view);
 
-class Keyboard {
+class AgentInput {
  public:
   /// `on_crowded` hears whether people should be kept from typing for now.
-  explicit Keyboard(std::move_only_function<void(bool)> on_crowded) : on_crowded_{std::move(on_crowded)} {}
+  explicit AgentInput(std::move_only_function<void(bool)> on_crowded) : on_crowded_{std::move(on_crowded)} {}
 
   /// What is typed before that waits.
   void connect(pty::Program& program);
 
   /// By a person, wherever the person sits.
-  void person_types(std::string_view bytes, SteadyTime now);
+  void on_user_input(std::string_view bytes, SteadyTime now);
   /// By us.
   void write(std::string_view bytes);
   /// Which keys are held from now on; the others follow. True when keys followed. `drawn_at`: a dialog that is recognised
@@ -78,13 +78,13 @@ class Keyboard {
   /// When `hold` must be called again although nothing has changed.
   [[nodiscard]] std::optional<SteadyTime> due() const;
   /// The program took some of what waited.
-  void on_room();
+  void on_writable();
 
   /// Nothing is on its way to the program.
   [[nodiscard]] bool empty() const;
-  [[nodiscard]] const Typing& typing() const { return typing_; }
+  [[nodiscard]] const TypingTimes& typing() const { return typing_; }
   /// What people typed may not have been drawn yet: that counts as typing too.
-  void still_typing(SteadyTime now) { typing_.any = now; }
+  void extend_typing(SteadyTime now) { typing_.any = now; }
 
  private:
   void hold_input(std::string_view bytes, SteadyTime now);
@@ -111,7 +111,7 @@ class Keyboard {
   SteadyTime settled_at_{};     // a dialog that closed counts as closed
   terminal::InputSplitter splitter_;
   SteadyTime last_typed_{};  // also what is held in the splitter
-  Typing typing_;
+  TypingTimes typing_;
 };
 
 }  // namespace relay::host

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 constexpr SteadyTime kFirst{1h}, kLater{1h + 3s}, kNever{};
 
 struct KeyboardTest : testing::Test {
-  Keyboard keyboard{[](bool) {}};
+  AgentInput keyboard{[](bool) {}};
 
   void expect(SteadyTime edit, SteadyTime enter) const {
     EXPECT_EQ(keyboard.typing().edit, edit);
@@ -20,31 +20,31 @@ struct KeyboardTest : testing::Test {
 };
 
 TEST_F(KeyboardTest, EnterIsEnterThoughEscapeWasPressedBefore) {
-  keyboard.person_types("\x1b", kFirst);
+  keyboard.on_user_input("\x1b", kFirst);
   expect(kFirst, kNever);
-  keyboard.person_types("\r", kLater);
+  keyboard.on_user_input("\r", kLater);
   expect(kFirst, kLater);
 }
 
 TEST_F(KeyboardTest, EnterWithAltIsAnEdit) {
-  keyboard.person_types("\x1b", kFirst);
-  keyboard.person_types("\r", kFirst + 1ms);
+  keyboard.on_user_input("\x1b", kFirst);
+  keyboard.on_user_input("\r", kFirst + 1ms);
   expect(kFirst + 1ms, kNever);
 }
 
 TEST_F(KeyboardTest, ATerminalsReplyIsNoEditHoweverItIsCut) {
   for (const std::string_view reply : {"\x1b[?62;22c", "\x1b]11;rgb:0/0/0\x1b\\", "\x1bP>|term\x1b\\"})
     for (std::size_t cut = 2; cut <= reply.size(); ++cut) {
-      Keyboard fresh{[](bool) {}};
-      fresh.person_types(reply.substr(0, cut), kFirst);
-      fresh.person_types(reply.substr(cut), kFirst + 1ms);
+      AgentInput fresh{[](bool) {}};
+      fresh.on_user_input(reply.substr(0, cut), kFirst);
+      fresh.on_user_input(reply.substr(cut), kFirst + 1ms);
       EXPECT_EQ(fresh.typing().any, kNever) << reply.substr(1) << " cut at " << cut;
     }
 }
 
 TEST_F(KeyboardTest, AnEscapeThatMayBeAloneIsThePersons) {
-  keyboard.person_types("\x1b", kFirst);
-  keyboard.person_types("[?62;22c", kFirst + 1ms);
+  keyboard.on_user_input("\x1b", kFirst);
+  keyboard.on_user_input("[?62;22c", kFirst + 1ms);
   expect(kFirst, kNever);
 }
 
@@ -66,7 +66,7 @@ struct FakeProgram final : pty::Program {
 struct HoldingKeyboardTest : testing::Test {
   FakeProgram program;
   std::vector<bool> crowded;
-  Keyboard keyboard{[this](bool now) { crowded.push_back(now); }};
+  AgentInput keyboard{[this](bool now) { crowded.push_back(now); }};
 
   HoldingKeyboardTest() {
     keyboard.connect(program);
@@ -75,8 +75,8 @@ struct HoldingKeyboardTest : testing::Test {
 };
 
 TEST_F(HoldingKeyboardTest, HeldKeysFollowWhatWeWriteAndCountWhenTheyDo) {
-  keyboard.person_types("a", kFirst);
-  keyboard.person_types("b", kFirst + 10ms);
+  keyboard.on_user_input("a", kFirst);
+  keyboard.on_user_input("b", kFirst + 10ms);
   keyboard.write("\r");
   EXPECT_EQ(program.taken, "\r");
   EXPECT_EQ(keyboard.held(kFirst + 20ms).since, kFirst);
@@ -85,22 +85,22 @@ TEST_F(HoldingKeyboardTest, HeldKeysFollowWhatWeWriteAndCountWhenTheyDo) {
   EXPECT_EQ(program.taken, "\rab");
   EXPECT_EQ(keyboard.typing().edit, kLater);
   EXPECT_FALSE(keyboard.held(kLater).since);
-  keyboard.person_types("c", kLater + 1ms);
+  keyboard.on_user_input("c", kLater + 1ms);
   EXPECT_EQ(program.taken, "\rabc");
 }
 
 TEST_F(HoldingKeyboardTest, ATerminalsReplyIsNotHeld) {
-  keyboard.person_types("\x1b[?62;22c", kFirst);
+  keyboard.on_user_input("\x1b[?62;22c", kFirst);
   EXPECT_EQ(program.taken, "\x1b[?62;22c");
   program.taken.clear();
-  keyboard.person_types("\x1b", kFirst);
+  keyboard.on_user_input("\x1b", kFirst);
   EXPECT_EQ(program.taken, "") << "it may be the Escape key";
-  keyboard.person_types("[?62;22c", kFirst + 1ms);
+  keyboard.on_user_input("[?62;22c", kFirst + 1ms);
   EXPECT_EQ(program.taken, "\x1b[?62;22c");
 }
 
 TEST_F(HoldingKeyboardTest, KeysAreNotHeldForEver) {
-  keyboard.person_types("a", kFirst);
+  keyboard.on_user_input("a", kFirst);
   EXPECT_EQ(keyboard.due(), kFirst + kMaxHeld);
   EXPECT_FALSE(keyboard.hold(KeyHold::All, kFirst + kMaxHeld - 1ms));
   EXPECT_TRUE(keyboard.hold(KeyHold::All, kFirst + kMaxHeld));
@@ -108,9 +108,9 @@ TEST_F(HoldingKeyboardTest, KeysAreNotHeldForEver) {
 }
 
 TEST_F(HoldingKeyboardTest, WhoTypesMuchIsPaused) {
-  keyboard.person_types(std::string(kMaxHeldBytes - 1, 'a'), kFirst);
+  keyboard.on_user_input(std::string(kMaxHeldBytes - 1, 'a'), kFirst);
   EXPECT_TRUE(crowded.empty());
-  keyboard.person_types("b", kFirst);
+  keyboard.on_user_input("b", kFirst);
   EXPECT_EQ(crowded, std::vector<bool>{true});
   keyboard.hold(KeyHold::None, kLater);
   EXPECT_EQ(crowded, (std::vector<bool>{true, false}));
@@ -118,10 +118,10 @@ TEST_F(HoldingKeyboardTest, WhoTypesMuchIsPaused) {
 }
 
 TEST_F(HoldingKeyboardTest, AHeldEnterComesAMomentAfterTheKeysBeforeIt) {
-  keyboard.person_types("hello", kFirst);
-  keyboard.person_types("\r", kFirst + 100ms);
+  keyboard.on_user_input("hello", kFirst);
+  keyboard.on_user_input("\r", kFirst + 100ms);
   keyboard.hold(KeyHold::None, kLater);
-  keyboard.person_types("!", kLater + 1ms);
+  keyboard.on_user_input("!", kLater + 1ms);
   EXPECT_EQ(program.taken, "hello");
   EXPECT_EQ(keyboard.due(), kLater + kEnterGap);
   keyboard.hold(KeyHold::None, kLater + kEnterGap);
@@ -142,8 +142,8 @@ struct DialogKeyboardTest : HoldingKeyboardTest {
 };
 
 TEST_F(DialogKeyboardTest, EnterPressedBeforeTheDialogDoesNotApproveIt) {
-  keyboard.person_types("yes", kFirst);
-  keyboard.person_types("\r", kFirst + 50ms);
+  keyboard.on_user_input("yes", kFirst);
+  keyboard.on_user_input("\r", kFirst + 50ms);
   open();
   EXPECT_FALSE(keyboard.hold(KeyHold::Earlier, kFirst + 30s)) << "however long it is open";
   EXPECT_EQ(program.taken, "");
@@ -155,11 +155,11 @@ TEST_F(DialogKeyboardTest, EnterPressedBeforeTheDialogDoesNotApproveIt) {
 }
 
 TEST_F(DialogKeyboardTest, KeysPressedAfterTheDialogWasDrawnReachItAtOnce) {
-  keyboard.person_types("draft", kFirst);
+  keyboard.on_user_input("draft", kFirst);
   open();
   for (const auto* key : {"\x1b[B", "\x03", "\r"}) {
     program.taken.clear();
-    keyboard.person_types(key, kOpened + 1s);
+    keyboard.on_user_input(key, kOpened + 1s);
     EXPECT_EQ(program.taken, key);
   }
   EXPECT_EQ(keyboard.typing().enter, kOpened + 1s);
@@ -169,11 +169,11 @@ TEST_F(DialogKeyboardTest, KeysPressedAfterTheDialogWasDrawnReachItAtOnce) {
 }
 
 TEST_F(DialogKeyboardTest, AnotherDialogRightBehindTheFirstGetsNoHeldKeys) {
-  keyboard.person_types("\r", kFirst);
+  keyboard.on_user_input("\r", kFirst);
   open();
   EXPECT_FALSE(keyboard.hold(KeyHold::None, kClosed));
   EXPECT_EQ(keyboard.due(), kClosed + kDialogSettle);
-  keyboard.person_types("!", kClosed + 10ms);
+  keyboard.on_user_input("!", kClosed + 10ms);
   EXPECT_EQ(program.taken, "") << "in the order they were pressed";
   keyboard.hold(KeyHold::Earlier, kClosed + kDialogSettle - 1ms);
   EXPECT_FALSE(keyboard.hold(KeyHold::Earlier, kClosed + 10s));
@@ -184,7 +184,7 @@ TEST_F(DialogKeyboardTest, AnotherDialogRightBehindTheFirstGetsNoHeldKeys) {
 }
 
 TEST_F(DialogKeyboardTest, AMessageThatStandsUnsentBehindTheDialogHoldsThemAgainForItsTime) {
-  keyboard.person_types("a", kFirst);
+  keyboard.on_user_input("a", kFirst);
   open();
   EXPECT_FALSE(keyboard.held(kOpened + 20s).since) << "the message has not to give way to them";
   EXPECT_FALSE(keyboard.hold(KeyHold::All, kClosed));
@@ -195,10 +195,10 @@ TEST_F(DialogKeyboardTest, AMessageThatStandsUnsentBehindTheDialogHoldsThemAgain
 }
 
 TEST_F(DialogKeyboardTest, ADialogThatIsOnlySuspectedKeepsTheBound) {
-  keyboard.person_types("a", kFirst);
-  keyboard.person_types("\r", kFirst + 1ms);
+  keyboard.on_user_input("a", kFirst);
+  keyboard.on_user_input("\r", kFirst + 1ms);
   open(KeyHold::EarlierBounded);
-  keyboard.person_types("n", kOpened + 1s);
+  keyboard.on_user_input("n", kOpened + 1s);
   EXPECT_EQ(program.taken, "n");
   EXPECT_EQ(keyboard.due(), kFirst + kMaxHeld);
   EXPECT_TRUE(keyboard.hold(KeyHold::EarlierBounded, kFirst + kMaxHeld));
@@ -209,8 +209,8 @@ TEST_F(DialogKeyboardTest, ADialogThatIsOnlySuspectedKeepsTheBound) {
 }
 
 TEST_F(DialogKeyboardTest, NothingHeldFollowsWhileAFrameIsDrawn) {
-  keyboard.person_types("yes", kFirst);
-  keyboard.person_types("\r", kFirst + 1ms);
+  keyboard.on_user_input("yes", kFirst);
+  keyboard.on_user_input("\r", kFirst + 1ms);
   keyboard.hold(KeyHold::None, kFirst + 2ms);
   ASSERT_EQ(program.taken, "yes");
   EXPECT_FALSE(keyboard.hold(KeyHold::Frame, kFirst + 3ms));
@@ -225,19 +225,19 @@ TEST_F(DialogKeyboardTest, NothingHeldFollowsWhileAFrameIsDrawn) {
 TEST_F(DialogKeyboardTest, AFrameChangesNothingForKeysThatArePressedInIt) {
   keyboard.hold(KeyHold::None, kFirst);
   keyboard.hold(KeyHold::Frame, kFirst);
-  keyboard.person_types("a", kFirst + 1ms);
+  keyboard.on_user_input("a", kFirst + 1ms);
   EXPECT_EQ(program.taken, "a");
   keyboard.hold(KeyHold::All, kFirst + 2ms);
   keyboard.hold(KeyHold::Frame, kFirst + 3ms);
-  keyboard.person_types("b", kFirst + 4ms);
+  keyboard.on_user_input("b", kFirst + 4ms);
   EXPECT_EQ(program.taken, "a");
 }
 
 TEST_F(DialogKeyboardTest, KeysPressedBeforeADialogWasRecognisedAndAfterItWasDrawnReachIt) {
-  keyboard.person_types("mine", kFirst);
+  keyboard.on_user_input("mine", kFirst);
   keyboard.hold(KeyHold::Frame, kFirst + 100ms);
-  keyboard.person_types("\x1b[B", kFirst + 300ms);
-  keyboard.person_types("\r", kFirst + 400ms);
+  keyboard.on_user_input("\x1b[B", kFirst + 300ms);
+  keyboard.on_user_input("\r", kFirst + 400ms);
   EXPECT_EQ(program.taken, "") << "the composer may come back";
   EXPECT_TRUE(keyboard.hold(KeyHold::Earlier, kFirst + 1s, kFirst + 100ms));
   EXPECT_EQ(program.taken, "\x1b[B\r");
@@ -250,16 +250,16 @@ TEST_F(DialogKeyboardTest, KeysPressedBeforeADialogWasRecognisedAndAfterItWasDra
 
 TEST_F(DialogKeyboardTest, AnEscapePressedBeforeADialogWasRecognisedReachesIt) {
   keyboard.hold(KeyHold::Frame, kFirst);
-  keyboard.person_types("\x1b", kFirst + 1ms);
+  keyboard.on_user_input("\x1b", kFirst + 1ms);
   EXPECT_TRUE(keyboard.hold(KeyHold::Earlier, kFirst + 1s, kFirst));
   EXPECT_EQ(program.taken, "\x1b");
   EXPECT_FALSE(keyboard.overtaken());
 }
 
 TEST_F(DialogKeyboardTest, ASequenceBegunBeforeADialogWasDrawnStaysWholeWhenItIsRecognisedLater) {
-  keyboard.person_types("x\x1b[", kFirst);
+  keyboard.on_user_input("x\x1b[", kFirst);
   keyboard.hold(KeyHold::Frame, kFirst + 1ms);
-  keyboard.person_types("1;5Dn", kFirst + 2ms);
+  keyboard.on_user_input("1;5Dn", kFirst + 2ms);
   keyboard.hold(KeyHold::Earlier, kFirst + 1s, kFirst + 1ms);
   EXPECT_EQ(program.taken, "n");
   close();
@@ -287,13 +287,13 @@ TEST_F(DialogKeyboardTest, ASequenceThatADialogCutsStaysWhole) {
   for (const std::string_view sequence : {"\x1b[1;5D", "\x1b[200~a\rb\x1b[201~", "\x1b[<0;5;7M", "\xc3\xa4"})
     for (std::size_t cut = 1; cut < sequence.size(); ++cut) {
       FakeProgram fresh_program;
-      Keyboard fresh{[](bool) {}};
+      AgentInput fresh{[](bool) {}};
       fresh.connect(fresh_program);
       fresh.hold(KeyHold::All, kFirst);
-      fresh.person_types("x", kFirst);
-      fresh.person_types(sequence.substr(0, cut), kFirst + 1ms);
+      fresh.on_user_input("x", kFirst);
+      fresh.on_user_input(sequence.substr(0, cut), kFirst + 1ms);
       fresh.hold(KeyHold::Earlier, kFirst + 2ms);
-      fresh.person_types(std::string{sequence.substr(cut)} + "\x1b[B", kFirst + 3ms);
+      fresh.on_user_input(std::string{sequence.substr(cut)} + "\x1b[B", kFirst + 3ms);
       EXPECT_EQ(fresh_program.taken, "\x1b[B") << "cut at " << cut;
       fresh.hold(KeyHold::None, kClosed);
       fresh.hold(KeyHold::None, kClosed + kDialogSettle);
@@ -302,41 +302,41 @@ TEST_F(DialogKeyboardTest, ASequenceThatADialogCutsStaysWhole) {
 }
 
 TEST_F(DialogKeyboardTest, ASequenceBegunInTheDialogEndsThere) {
-  keyboard.person_types("x", kFirst);
+  keyboard.on_user_input("x", kFirst);
   open();
-  keyboard.person_types("\x1b[", kClosed - 1ms);
+  keyboard.on_user_input("\x1b[", kClosed - 1ms);
   keyboard.hold(KeyHold::None, kClosed);
-  keyboard.person_types("By", kClosed + 1ms);
+  keyboard.on_user_input("By", kClosed + 1ms);
   EXPECT_EQ(program.taken, "\x1b[B");
   close();
   EXPECT_EQ(program.taken, "\x1b[Bxy");
 }
 
 TEST_F(DialogKeyboardTest, AnEscapePressedBeforeTheDialogIsNotJoinedToALaterKey) {
-  keyboard.person_types("x\x1b", kFirst);
+  keyboard.on_user_input("x\x1b", kFirst);
   open();
-  keyboard.person_types("y", kOpened + 1s);
+  keyboard.on_user_input("y", kOpened + 1s);
   EXPECT_EQ(program.taken, "y");
   close();
   EXPECT_EQ(program.taken, "yx\x1b");
 }
 
 TEST_F(DialogKeyboardTest, WhoTypedMuchCanAnswerTheDialog) {
-  keyboard.person_types(std::string(kMaxHeldBytes, 'a'), kFirst);
+  keyboard.on_user_input(std::string(kMaxHeldBytes, 'a'), kFirst);
   EXPECT_EQ(crowded, std::vector<bool>{true});
   open();
   EXPECT_EQ(crowded, (std::vector<bool>{true, false}));
-  keyboard.person_types("\r", kOpened + 1s);
+  keyboard.on_user_input("\r", kOpened + 1s);
   EXPECT_EQ(program.taken, "\r");
 }
 
 TEST_F(DialogKeyboardTest, APasteBeyondTheBoundIsCutAndStillEnds) {
-  keyboard.person_types("\x1b[200~", kFirst);
+  keyboard.on_user_input("\x1b[200~", kFirst);
   open();
-  keyboard.person_types(std::string(kMaxHeldBytes + 10, '\r'), kOpened);
+  keyboard.on_user_input(std::string(kMaxHeldBytes + 10, '\r'), kOpened);
   EXPECT_EQ(program.taken, "") << "it must not reach the dialog";
-  keyboard.person_types("\x1b[201~", kOpened + 1ms);
-  keyboard.person_types("n", kOpened + 2ms);
+  keyboard.on_user_input("\x1b[201~", kOpened + 1ms);
+  keyboard.on_user_input("n", kOpened + 2ms);
   EXPECT_EQ(program.taken, "n");
   EXPECT_EQ(keyboard.describe_held().discarded, 6 + 10 + 6U);
   program.taken.clear();
@@ -346,9 +346,9 @@ TEST_F(DialogKeyboardTest, APasteBeyondTheBoundIsCutAndStillEnds) {
 }
 
 TEST_F(DialogKeyboardTest, ATerminalsReplyReachesTheProgramWhileKeysAreHeld) {
-  keyboard.person_types("a", kFirst);
+  keyboard.on_user_input("a", kFirst);
   open();
-  keyboard.person_types("\x1b[?62;22c", kOpened + 1ms);
+  keyboard.on_user_input("\x1b[?62;22c", kOpened + 1ms);
   EXPECT_EQ(program.taken, "\x1b[?62;22c");
 }
 

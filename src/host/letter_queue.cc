@@ -18,17 +18,17 @@ std::vector<Each*> rounds_of(Senders& senders) {
 
 }  // namespace
 
-LetterQueue::Senders::iterator LetterQueue::find(std::string_view name) {
+FairQueue::Senders::iterator FairQueue::find(std::string_view name) {
   return std::ranges::find(senders_, name, &Sender::name);
 }
 
-void LetterQueue::add(Letter letter) {
+void FairQueue::add(Delivery letter) {
   auto sender = find(letter.from);
   if (sender == senders_.end()) sender = senders_.insert(sender, {.name = letter.from, .letters = {}});
   sender->letters.push_back(std::move(letter));
 }
 
-void LetterQueue::put_back(Letter letter) {
+void FairQueue::put_back(Delivery letter) {
   auto sender = find(letter.from);
   if (sender == senders_.end())
     senders_.push_front({.name = letter.from, .letters = {}});
@@ -37,7 +37,7 @@ void LetterQueue::put_back(Letter letter) {
   senders_.front().letters.push_front(std::move(letter));
 }
 
-Letter LetterQueue::take_from(Senders::iterator sender) {
+Delivery FairQueue::take_from(Senders::iterator sender) {
   auto letter = std::move(sender->letters.front());
   sender->letters.pop_front();
   if (sender->letters.empty())
@@ -47,17 +47,17 @@ Letter LetterQueue::take_from(Senders::iterator sender) {
   return letter;
 }
 
-std::optional<Letter> LetterQueue::extract(std::string_view delivery) {
-  std::optional<Letter> letter;
-  erase_if([&](Letter& each) {
-    if (letter || each.place.id != delivery) return false;
+std::optional<Delivery> FairQueue::extract(std::string_view delivery) {
+  std::optional<Delivery> letter;
+  erase_if([&](Delivery& each) {
+    if (letter || each.ref.id != delivery) return false;
     letter = std::move(each);
     return true;
   });
   return letter;
 }
 
-std::vector<Letter*> LetterQueue::in_turn() { return rounds_of<Letter>(senders_); }
-std::vector<const Letter*> LetterQueue::in_turn() const { return rounds_of<const Letter>(senders_); }
+std::vector<Delivery*> FairQueue::in_order() { return rounds_of<Delivery>(senders_); }
+std::vector<const Delivery*> FairQueue::in_order() const { return rounds_of<const Delivery>(senders_); }
 
 }  // namespace relay::host

@@ -17,26 +17,26 @@
 
 namespace relay::host {
 
-class LetterQueue {
+class FairQueue {
  public:
   [[nodiscard]] bool empty() const { return senders_.empty(); }
   /// The next one. Not of an empty queue.
-  [[nodiscard]] Letter& front() { return senders_.front().letters.front(); }
+  [[nodiscard]] Delivery& front() { return senders_.front().letters.front(); }
 
   /// The last of its sender's.
-  void add(Letter letter);
+  void add(Delivery letter);
   /// Taken, and it could not go.
-  void put_back(Letter letter);
+  void put_back(Delivery letter);
   /// The next one, and its sender's turn is over.
-  Letter take() { return take_from(senders_.begin()); }
+  Delivery take() { return take_from(senders_.begin()); }
   /// The next one that fits, of those that stand first with their sender: what does not fit keeps its turn, and its
   /// sender's later ones wait behind it.
   template <class Fits>
-  std::optional<Letter> take_if(Fits fits) {
+  std::optional<Delivery> take_if(Fits fits) {
     const auto found = std::ranges::find_if(senders_, [&](const Sender& each) { return fits(each.letters.front()); });
     return found == senders_.end() ? std::nullopt : std::optional{take_from(found)};
   }
-  std::optional<Letter> extract(std::string_view delivery);
+  std::optional<Delivery> extract(std::string_view delivery);
   template <class Predicate>
   void erase_if(Predicate predicate) {
     for (auto& sender : senders_) std::erase_if(sender.letters, predicate);
@@ -44,18 +44,18 @@ class LetterQueue {
   }
 
   /// All, as they would go.
-  [[nodiscard]] std::vector<Letter*> in_turn();
-  [[nodiscard]] std::vector<const Letter*> in_turn() const;
+  [[nodiscard]] std::vector<Delivery*> in_order();
+  [[nodiscard]] std::vector<const Delivery*> in_order() const;
 
  private:
   struct Sender {
     std::string name;
-    std::deque<Letter> letters;
+    std::deque<Delivery> letters;
   };
   using Senders = std::list<Sender>;
 
   Senders::iterator find(std::string_view name);
-  Letter take_from(Senders::iterator sender);
+  Delivery take_from(Senders::iterator sender);
 
   Senders senders_;  // whose turn it is stands in front
 };

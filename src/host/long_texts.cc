@@ -22,7 +22,7 @@ std::string file_name(std::string_view id) {
 
 }  // namespace
 
-Result<std::string> LongTexts::keep(std::string_view id, std::string_view text) {
+Result<std::string> MessageFiles::keep(std::string_view id, std::string_view text) {
   const auto directory = RELAY_TRY(DiskDirectory::open_inside(root_, names_));
   const auto name = file_name(id);
   {

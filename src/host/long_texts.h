@@ -18,10 +18,10 @@ namespace relay::host {
 
 inline constexpr std::size_t kMaxLongTexts = 200;
 
-class LongTexts {
+class MessageFiles {
  public:
   /// The directory below `root` is made, for the owner alone, when the first text comes.
-  LongTexts(std::string root, std::vector<std::string> names) : root_{std::move(root)}, names_{std::move(names)} {}
+  MessageFiles(std::string root, std::vector<std::string> names) : root_{std::move(root)}, names_{std::move(names)} {}
 
   /// The path to tell the agent. The same id again is the same file.
   Result<std::string> keep(std::string_view id, std::string_view text);

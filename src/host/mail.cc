@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kBeginningBytes = 400;
 constexpr auto kLastTime = static_cast<WallMs>(text::kLastTimeMs);
 
-speech::InjectedMessage injected(const Message& message, std::string body) {
+speech::InjectedMessage injected(const IncomingMessage& message, std::string body) {
   return {.from = message.from,
           .id = message.id,
           .body = std::move(body),
@@ -58,7 +58,7 @@ void write_files(text::JsonWriter& json, const std::vector<speech::AttachedFile>
 }
 
 /// Its files as far as there is room for their lines; where the others are named.
-std::string with_files(speech::InjectedMessage shown, std::size_t max_bytes, LongTexts& long_texts) {
+std::string with_files(speech::InjectedMessage shown, std::size_t max_bytes, MessageFiles& long_texts) {
   const auto files = std::exchange(shown.files, {});
   const auto named_in = [&](std::size_t count, std::string_view where) {
     return format("\n({} more attached, named by: {})", count, where);
@@ -66,8 +66,8 @@ std::string with_files(speech::InjectedMessage shown, std::size_t max_bytes, Lon
   std::string all;
   for (const auto& file : files) all += speech::attached_line(file) + "\n";
   const auto list = long_texts.keep(shown.id + "-files", all);
-  const auto where = list ? *list : format("agent-relay read {} --json", text::harmless_line(shown.id));
-  const auto spent = speech::injection_text(shown).size() + named_in(files.size(), where).size();
+  const auto where = list ? *list : format("agent-relay read {} --json", text::sanitize_line(shown.id));
+  const auto spent = speech::format_injected(shown).size() + named_in(files.size(), where).size();
   auto room = max_bytes - std::min(max_bytes, spent);
   for (const auto& file : files) {
     const auto bytes = speech::attached_line(file).size() + 1;
@@ -76,17 +76,17 @@ std::string with_files(speech::InjectedMessage shown, std::size_t max_bytes, Lon
     shown.files.push_back(file);
   }
   const auto missing = files.size() - shown.files.size();
-  return speech::injection_text(shown) + (missing > 0 ? named_in(missing, where) : "");
+  return speech::format_injected(shown) + (missing > 0 ? named_in(missing, where) : "");
 }
 
-void expire(Message& message, WallMs at) {
+void expire(IncomingMessage& message, WallMs at) {
   message.expires_at = message.expires_at ? std::min(*message.expires_at, at) : at;
 }
 
 }  // namespace
 
-Message message_of(const client::Incoming& incoming) {
-  Message message;
+IncomingMessage message_of(const client::IncomingMessage& incoming) {
+  IncomingMessage message;
   message.from = incoming.envelope.from;
   message.id = incoming.delivery.message_id;
   message.to = incoming.delivery.original_to;
@@ -96,7 +96,7 @@ Message message_of(const client::Incoming& incoming) {
     message.body = view->body.empty() ? std::string{} : text::decode_string(view->body);
     message.thread = view->thread;
     if (view->kind != protocol::MessageKind::Message) message.kind = view->kind_name;
-    message.quiet = protocol::wakes_nobody(*view);
+    message.silent = protocol::is_silent(*view);
     message.files = files_in(incoming.envelope.payload);
   }
   if (const auto meta = protocol::parse_send_meta(incoming.envelope.payload_meta)) {
@@ -113,8 +113,8 @@ Message message_of(const client::Incoming& incoming) {
   return message;
 }
 
-std::string note_of(const Letter& letter) {
-  return letter.place.attempt > 1 ? format("{}#{}", letter.place.id, letter.place.attempt) : letter.place.id;
+std::string intent_key(const Delivery& letter) {
+  return letter.ref.attempt > 1 ? format("{}#{}", letter.ref.id, letter.ref.attempt) : letter.ref.id;
 }
 
 protocol::Receipt seen_receipt(std::string_view way, std::string_view shown_by, std::string_view id,
@@ -123,47 +123,49 @@ protocol::Receipt seen_receipt(std::string_view way, std::string_view shown_by, 
   return {.status = protocol::ReceiptStatus::Delivered,
           .proof = "seen",
           .reason = std::move(reason),
-          .way = std::string{way},
-          .evidence = std::string{text::cut_at_letter(evidence, protocol::kMaxEvidenceBytes)}};
+          .via = std::string{way},
+          .evidence = std::string{text::truncate_utf8(evidence, protocol::kMaxEvidenceBytes)}};
 }
 
-protocol::Receipt expired_receipt(const Letter& letter) {
+protocol::Receipt expired_receipt(const Delivery& letter) {
   return {.status = protocol::ReceiptStatus::Failed,
           .reason = std::string{protocol::expiry_reason(letter.deadline, letter.expires_at.value_or(0))},
-          .code = std::string{protocol::name_of(protocol::Refusal::Expired)}};
+          .code = std::string{protocol::name_of(protocol::NackCode::Expired)}};
 }
 
-std::optional<SteadyTime> expiry_of(const Letter& letter, SteadyTime now, WallMs wall) {
+std::optional<SteadyTime> expiry_of(const Delivery& letter, SteadyTime now, WallMs wall) {
   if (!letter.expires_at) return std::nullopt;
   return now + std::clamp(Millis{*letter.expires_at - wall}, Millis{0}, kFarAway);
 }
 
-void set_reason(Letter& letter, std::string_view reason, SteadyTime now) {
+void set_reason(Delivery& letter, std::string_view reason, SteadyTime now) {
   if (letter.reason == reason) return;
   letter.reason = reason;
   letter.reason_since = now;
 }
 
-bool should_tell_reason(Letter& letter, SteadyTime now) {
-  if (letter.told == letter.reason || letter.place.id.empty() || letter.reasons_told >= kMaxReasonsTold) return false;
+bool should_tell_reason(Delivery& letter, SteadyTime now) {
+  if (letter.reported_reason == letter.reason || letter.ref.id.empty() || letter.reasons_told >= kMaxReasonsTold)
+    return false;
   if (const auto due = reason_due(letter); due && now < *due) return false;
-  letter.told = letter.reason;
+  letter.reported_reason = letter.reason;
   ++letter.reasons_told;
   return true;
 }
 
-std::optional<SteadyTime> reason_due(const Letter& letter) {
-  if (letter.told == letter.reason || letter.reasons_told == 0 || letter.reasons_told >= kMaxReasonsTold)
+std::optional<SteadyTime> reason_due(const Delivery& letter) {
+  if (letter.reported_reason == letter.reason || letter.reasons_told == 0 || letter.reasons_told >= kMaxReasonsTold)
     return std::nullopt;
   return letter.reason_since + kReasonSettle * (1 << std::min(letter.reasons_told - 1, kMaxReasonDoublings));
 }
 
-std::string_view reason_shown(const Letter& letter) {
+std::string_view reason_shown(const Delivery& letter) {
   return letter.reason.empty() ? "those before it come first" : std::string_view{letter.reason};
 }
 
-MailOffer offered(const std::vector<const Letter*>& letters, std::size_t limit, const std::vector<std::string>& ids) {
-  MailOffer offer;
+FetchResult page_of(const std::vector<const Delivery*>& letters, std::size_t limit,
+                    const std::vector<std::string>& ids) {
+  FetchResult offer;
   std::size_t bytes = 0;
   for (const auto* letter : letters) {
     if (letter->message.empty() || (!ids.empty() && std::ranges::find(ids, letter->message) == ids.end())) continue;
@@ -178,7 +180,7 @@ MailOffer offered(const std::vector<const Letter*>& letters, std::size_t limit, 
         .field("body", letter->body)
         .field("mode", protocol::name_of(letter->mode))
         .field("waiting", reason_shown(*letter));
-    if (letter->quiet) json.field("quiet", true);
+    if (letter->silent) json.field("quiet", true);
     if (letter->as_user) json.field("as", protocol::kAsUser);
     if (letter->answer_expected) json.field("answerExpected", true);
     if (!letter->files.empty()) write_files(json, letter->files);
@@ -191,13 +193,13 @@ MailOffer offered(const std::vector<const Letter*>& letters, std::size_t limit, 
   return offer;
 }
 
-std::string text_for_agent(const Message& message, std::size_t max_bytes, LongTexts& long_texts) {
+std::string text_for_agent(const IncomingMessage& message, std::size_t max_bytes, MessageFiles& long_texts) {
   auto shown = injected(message, message.body);
-  auto text = speech::injection_text(shown);
+  auto text = speech::format_injected(shown);
   if (text.size() <= max_bytes) return text;
   const auto try_with = [&](const std::string& body) {
     shown.body = body;
-    text = speech::injection_text(shown);
+    text = speech::format_injected(shown);
     if (text.size() > max_bytes && !shown.files.empty()) text = with_files(shown, max_bytes, long_texts);
     return text.size() <= max_bytes;
   };
@@ -205,7 +207,7 @@ std::string text_for_agent(const Message& message, std::size_t max_bytes, LongTe
     if (try_with(message.body)) return text;
   } else {
     const auto beginning = [&](std::size_t bytes, const std::string& where) {
-      return format("{} … [this is the beginning; all {} bytes {}]", text::cut_at_letter(message.body, bytes),
+      return format("{} … [this is the beginning; all {} bytes {}]", text::truncate_utf8(message.body, bytes),
                     message.body.size(), where);
     };
     const auto path = long_texts.keep(message.id, message.body);
@@ -213,7 +215,7 @@ std::string text_for_agent(const Message& message, std::size_t max_bytes, LongTe
     for (const auto bytes : {kBeginningBytes, std::size_t{0}})
       if (try_with(beginning(bytes, format("are shown by: agent-relay read {}", message.id)))) return text;
   }
-  return std::string{text::cut_at_letter(text, max_bytes)};
+  return std::string{text::truncate_utf8(text, max_bytes)};
 }
 
 }  // namespace relay::host

@@ -21,8 +21,8 @@ inline constexpr int kMaxReasonDoublings = 6;
 inline constexpr int kMaxReasonsTold = 64;  // of one message
 inline constexpr Millis kFarAway{24 * 3'600'000};
 
-struct Letter {
-  client::Place place = {};  // without an id: a word of our own
+struct Delivery {
+  client::DeliveryRef ref = {};  // without an id: a word of our own
   std::string from = {};
   std::string message = {};  // its id, as people see it
   std::string to = {};       // as it was addressed, when that was not this agent alone
@@ -36,26 +36,26 @@ struct Letter {
   bool answer_expected = false;  // its sender waits
   bool as_user = false;          // it has the user's authority
   protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;
-  bool quiet = false;       // it does not wake the agent: it goes with what does
+  bool silent = false;      // it does not wake the agent: it goes with what does
   bool typed_only = false;  // its native way took nothing
   SteadyTime not_before{};  // tried and not taken: not again before
   std::optional<WallMs> expires_at = {};
   WallMs deadline = 0;  // of the message; 0: none
   Injection injection;
-  std::string reason = {};    // why it waits
-  std::string told = {};      // the last reason the daemon was told
-  SteadyTime reason_since{};  // `reason` has held from then on
+  std::string reason = {};           // why it waits
+  std::string reported_reason = {};  // the last reason the daemon was told
+  SteadyTime reason_since{};         // `reason` has held from then on
   int reasons_told = 0;
   bool written = false;                                   // and the daemon was told so
   std::optional<protocol::Receipt> seen = {};             // the agent's own record shows it
-  std::vector<Letter> company = {};                       // quiet ones that are typed with it
+  std::vector<Delivery> bundled = {};                     // quiet ones that are typed with it
   std::string pasted = {};                                // what was typed, theirs included
   std::move_only_function<void(Result<void>)> done = {};  // of a person who types from elsewhere
   SteadyTime give_up_at = SteadyTime::max();
 };
 
 /// Under which the note of intent stands: a deliberate second attempt is no doubt about the first.
-std::string note_of(const Letter& letter);
+std::string intent_key(const Delivery& letter);
 
 /// Everything that is reported of a letter that its agent's record, hook or server shows: by what it went, and what
 /// shows it under which id.
@@ -63,10 +63,10 @@ protocol::Receipt seen_receipt(std::string_view way, std::string_view shown_by, 
                                std::string reason);
 
 /// What was said, by whom, as the sender wrote it.
-struct Message {
+struct IncomingMessage {
   std::string from = {}, id = {}, to = {}, thread = {}, body = {};
   std::string kind = {}, topic = {}, reply_to = {};  // an ordinary message has no kind
-  bool quiet = false;                                // of a kind that wakes nobody
+  bool silent = false;                               // of a kind that wakes nobody
   bool answer_expected = false;                      // its sender waits
   bool as_user = false;                              // it has the user's authority
   std::vector<speech::AttachedFile> files = {};
@@ -75,36 +75,37 @@ struct Message {
   WallMs deadline = 0;  // 0: none
   protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;
 };
-Message message_of(const client::Incoming& incoming);
+IncomingMessage message_of(const client::IncomingMessage& incoming);
 
 /// The receipt of one that expired before the agent had it.
-protocol::Receipt expired_receipt(const Letter& letter);
+protocol::Receipt expired_receipt(const Delivery& letter);
 
 /// When to look whether its time is over; what lies very far away is looked at before.
-std::optional<SteadyTime> expiry_of(const Letter& letter, SteadyTime now, WallMs wall);
+std::optional<SteadyTime> expiry_of(const Delivery& letter, SteadyTime now, WallMs wall);
 
 /// It waits for that reason from now on, whoever is told.
-void set_reason(Letter& letter, std::string_view reason, SteadyTime now);
+void set_reason(Delivery& letter, std::string_view reason, SteadyTime now);
 /// Is its reason to be told to the daemon now? The first one is at once, another when it has lasted: a screen that changes
 /// with every key must not fill the history. Counts as told when it is.
-bool should_tell_reason(Letter& letter, SteadyTime now);
+bool should_tell_reason(Delivery& letter, SteadyTime now);
 /// When to ask again, if the reason is still the same then.
-std::optional<SteadyTime> reason_due(const Letter& letter);
+std::optional<SteadyTime> reason_due(const Delivery& letter);
 
 /// Why it waits, for whoever asks.
-std::string_view reason_shown(const Letter& letter);
+std::string_view reason_shown(const Delivery& letter);
 
 /// What is shown to an agent that asks for its mail: as many as were asked for (no ids: any) and fit an answer.
-struct MailOffer {
+struct FetchResult {
   std::vector<std::string> letters;  // JSON objects
   std::vector<std::string> ids;      // of these
   bool more = false;                 // others wait that could be taken too
 };
-MailOffer offered(const std::vector<const Letter*>& letters, std::size_t limit, const std::vector<std::string>& ids);
+FetchResult page_of(const std::vector<const Delivery*>& letters, std::size_t limit,
+                    const std::vector<std::string>& ids);
 
 /// At most so many bytes, whatever its sender wrote. A longer text goes to a file of `long_texts`; the agent is shown its
 /// beginning and the path. When the file cannot be written it is shown the command that prints the message instead. So
 /// do attached files that find no room.
-std::string text_for_agent(const Message& message, std::size_t max_bytes, LongTexts& long_texts);
+std::string text_for_agent(const IncomingMessage& message, std::size_t max_bytes, MessageFiles& long_texts);
 
 }  // namespace relay::host

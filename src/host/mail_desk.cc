@@ -12,7 +12,7 @@ namespace relay::host {
 using profiles::State;
 using protocol::DeliveryMode;
 
-MailDesk::MailDesk(MailPlaces places, const profiles::TypingRules& rules, MailDeskHands& hands)
+DeliveryPipeline::DeliveryPipeline(PipelinePaths places, const profiles::TypingRules& rules, PipelineActions& hands)
     : rules_{rules},
       hands_{hands},
       long_texts_{std::move(places.project_root), std::move(places.long_texts)},
@@ -20,7 +20,7 @@ MailDesk::MailDesk(MailPlaces places, const profiles::TypingRules& rules, MailDe
       inbox_{places.inbox != nullptr ? std::make_unique<InboxFile>(*places.inbox) : nullptr},
       mailroom_{rules, intent_, *this} {}
 
-Result<void> MailDesk::open() {
+Result<void> DeliveryPipeline::open() {
   RELAY_TRY(intent_.load());
   if (!inbox_) return {};
   if (const auto loaded = inbox_->load(); !loaded) {  // a mere copy: the agent runs without it
@@ -30,14 +30,14 @@ Result<void> MailDesk::open() {
   return {};
 }
 
-Message MailDesk::receive(const client::Incoming& incoming, WallMs now) {
+IncomingMessage DeliveryPipeline::receive(const client::IncomingMessage& incoming, WallMs now) {
   auto message = message_of(incoming);
   if (inbox_)
     if (const auto kept = inbox_->add(message, now); !kept)
       log::warn("the file inbox was not written", {{"why", kept.error().message()}});
   const auto most = std::min<std::size_t>(rules_.max_paste_bytes, hooks::kMaxContextBytes);  // by whichever way it goes
-  auto text = text_for_agent(message, message.quiet ? std::min(most, kMaxQuietTextBytes) : most, long_texts_);
-  sorter_.add({.place = incoming.place,
+  auto text = text_for_agent(message, message.silent ? std::min(most, kMaxQuietTextBytes) : most, long_texts_);
+  sorter_.add({.ref = incoming.place,
                .from = message.from,
                .message = message.id,
                .to = message.to,
@@ -51,50 +51,51 @@ Message MailDesk::receive(const client::Incoming& incoming, WallMs now) {
                .answer_expected = message.answer_expected,
                .as_user = message.as_user,
                .mode = message.mode,
-               .quiet = message.quiet,
+               .silent = message.silent,
                .expires_at = message.expires_at,
                .deadline = message.deadline,
                .injection = injection_for(message.mode)});
   return message;
 }
 
-Injection MailDesk::injection_for(DeliveryMode mode) const {
-  return Injection{rules_, mode == DeliveryMode::Immediate ? Injection::Haste::Interrupts : Injection::Haste::Waits};
+Injection DeliveryPipeline::injection_for(DeliveryMode mode) const {
+  return Injection{rules_, mode == DeliveryMode::Immediate ? Injection::InterruptPolicy::Interrupts
+                                                           : Injection::InterruptPolicy::Waits};
 }
 
-void MailDesk::on_connected(SteadyTime now) {
+void DeliveryPipeline::on_connected(SteadyTime now) {
   if (sorter_.paused()) pause_lapses_ = now + kPauseGrace;
 }
 
-void MailDesk::pause(const protocol::PauseOrder& order) {
+void DeliveryPipeline::pause(const protocol::PauseCommand& order) {
   pause_lapses_.reset();
   if (!order.paused) return sorter_.pause(std::nullopt);
   sorter_.pause(order.reason.empty() ? "paused by a person" : format("paused by a person: {}", order.reason));
 }
 
-void MailDesk::move(const client::Place& place, DeliveryMode mode) {
+void DeliveryPipeline::move(const client::DeliveryRef& place, DeliveryMode mode) {
   sorter_.move(place, mode, injection_for(mode));
   mailroom_.relocate(place);
 }
 
-void MailDesk::on_given(std::string_view text, std::string_view way, std::string_view id) {
-  Shown shown{text};
+void DeliveryPipeline::on_model_input(std::string_view text, std::string_view way, std::string_view id) {
+  EvidenceMatcher shown{text};
   sorter_.on_given(shown, way, id);
   mailroom_.on_given(shown, way, id);
 }
 
-void MailDesk::explain(std::string_view sentence, bool typed_into, WallMs now) {
+void DeliveryPipeline::explain(std::string_view sentence, bool typed_into, WallMs now) {
   if (!typed_into && inbox_) {
     if (notices_ >= kMaxNotices) return;
     ++notices_;
-    const auto added = inbox_->add_notice(text::harmless_line(sentence), now);
+    const auto added = inbox_->add_notice(text::sanitize_line(sentence), now);
     if (added) return;
     log::warn("the file inbox was not written", {{"why", added.error().message()}});
   }
   if (auto letter = mailroom_.explanation(sentence)) sorter_.add(*std::move(letter));
 }
 
-Sorter::View MailDesk::sorting(const View& view) {
+DeliveryScheduler::View DeliveryPipeline::sorting(const View& view) {
   return {.now = view.now,
           .wall = view.wall,
           .state = view.state,
@@ -106,11 +107,11 @@ Sorter::View MailDesk::sorting(const View& view) {
 
 /// What is typed goes by the screen. But a question that is known to be open may not be drawn yet: text that is typed
 /// then answers it.
-State MailDesk::at_gate(const View& view) {
+State DeliveryPipeline::at_gate(const View& view) {
   return view.screen == State::Idle || view.state == State::Blocked ? view.state : view.screen;
 }
 
-std::optional<SteadyTime> MailDesk::deliver(const View& view) {
+std::optional<SteadyTime> DeliveryPipeline::deliver(const View& view) {
   if (pause_lapses_ && view.now >= *pause_lapses_) {
     pause({.paused = false});
     hands_.on_pause_lapsed();
@@ -128,17 +129,17 @@ std::optional<SteadyTime> MailDesk::deliver(const View& view) {
                                         .drained = view.drained,
                                         .takes_lines = view.takes_lines,
                                         .keys = view.keys,
-                                        .has_record = !view.can.hear.empty()});
+                                        .has_record = !view.can.output.empty()});
   if (typed) again = again ? std::min(*again, *typed) : *typed;
   return again;
 }
 
-std::string MailDesk::take_words(DeliveryMode mode, std::size_t max_bytes, const View& view) {
+std::string DeliveryPipeline::take_for_hook(DeliveryMode mode, std::size_t max_bytes, const View& view) {
   return sorter_.take(mode, max_bytes, sorting(view));
 }
 
-void MailDesk::give(const FetchMail& wish, text::JsonWriter& answer) {
-  const auto offer = offered(fetchable(), wish.limit, wish.ids);
+void DeliveryPipeline::fetch(const FetchMessages& wish, text::JsonWriter& answer) {
+  const auto offer = page_of(fetchable(), wish.limit, wish.ids);
   const auto shown = wish.take && !offer.ids.empty() ? sorter_.fetch(offer.ids) : offer.ids;
   answer.begin_array("letters");
   for (std::size_t i = 0; i < offer.letters.size(); ++i)
@@ -147,33 +148,35 @@ void MailDesk::give(const FetchMail& wish, text::JsonWriter& answer) {
   if (sorter_.paused()) answer.field("paused", true);
 }
 
-void MailDesk::on_agent_gone() {
+void DeliveryPipeline::on_agent_exit() {
   mailroom_.on_agent_gone();
   sorter_.on_agent_gone();
 }
 
-void MailDesk::say_now(std::string text, SteadyTime now, std::move_only_function<void(Result<void>)> done) {
+void DeliveryPipeline::inject_user_text(std::string text, SteadyTime now,
+                                        std::move_only_function<void(Result<void>)> done) {
   mailroom_.say_now(std::move(text), now, std::move(done));
 }
 
-const Letter* MailDesk::first_waiting() const {
+const Delivery* DeliveryPipeline::first_waiting() const {
   for (const auto* letter : waiting())
-    if (letter->mode != DeliveryMode::Manual && !letter->quiet) return letter;
+    if (letter->mode != DeliveryMode::Manual && !letter->silent) return letter;
   return nullptr;
 }
 
-std::string MailDesk::waiting_reason() const {
+std::string DeliveryPipeline::waiting_reason() const {
   const auto* first = first_waiting();
   if (first == nullptr) return {};
-  return first->written && first->reason != first->told ? "" : first->reason;
+  return first->written && first->reason != first->reported_reason ? "" : first->reason;
 }
 
-std::string MailDesk::settled_reason() const {
+std::string DeliveryPipeline::settled_reason() const {
   const auto* first = first_waiting();
-  return first != nullptr ? first->told : "";
+  return first != nullptr ? first->reported_reason : "";
 }
 
-void MailDesk::describe(text::JsonWriter& out, const adapters::Capabilities& can, std::string_view typed_way) const {
+void DeliveryPipeline::describe(text::JsonWriter& out, const adapters::NativeCapabilities& can,
+                                std::string_view typed_way) const {
   if (sorter_.paused()) out.field("paused", *sorter_.paused());
   out.begin_array("waiting");
   for (const auto* letter : waiting()) {
@@ -188,27 +191,27 @@ void MailDesk::describe(text::JsonWriter& out, const adapters::Capabilities& can
   out.end();
 }
 
-void MailDesk::hand_over(const adapters::Words& words, adapters::Adapter::OnHanded done) {
+void DeliveryPipeline::deliver_native(const adapters::NativeDelivery& words, adapters::Adapter::OnAccepted done) {
   hands_.hand_over(words, std::move(done));
 }
 
-void MailDesk::report(const client::Place& place, protocol::Receipt receipt) {
+void DeliveryPipeline::report(const client::DeliveryRef& place, protocol::Receipt receipt) {
   hands_.report(place, std::move(receipt));
 }
 
 /// What stands before the gate first.
-std::vector<const Letter*> MailDesk::waiting() const {
-  std::vector<const Letter*> all;
+std::vector<const Delivery*> DeliveryPipeline::waiting() const {
+  std::vector<const Delivery*> all;
   for (const auto& letter : mailroom_.waiting()) {
-    for (const auto& quiet : letter.company) all.push_back(&quiet);
+    for (const auto& quiet : letter.bundled) all.push_back(&quiet);
     all.push_back(&letter);
   }
   std::ranges::copy(sorter_.waiting(), std::back_inserter(all));
   return all;
 }
 
-std::vector<const Letter*> MailDesk::fetchable() const {
-  std::vector<const Letter*> all;
+std::vector<const Delivery*> DeliveryPipeline::fetchable() const {
+  std::vector<const Delivery*> all;
   for (const auto& letter : mailroom_.waiting())
     if (!letter.injection.begun()) all.push_back(&letter);
   std::ranges::copy(sorter_.fetchable(), std::back_inserter(all));

@@ -34,7 +34,7 @@ inline constexpr std::size_t kMaxQuietTextBytes =
 inline constexpr int kMaxNotices = 100;  // in a row, in the inbox file
 
 /// Where its files lie.
-struct MailPlaces {
+struct PipelinePaths {
   Directory& notes;  // holds the note of intent
   std::string intent_file;
   Directory* inbox = nullptr;  // of the copies; none: none are kept
@@ -43,34 +43,34 @@ struct MailPlaces {
 };
 
 /// What the desk wants done.
-class MailDeskHands {
+class PipelineActions {
  public:
-  virtual ~MailDeskHands() = default;
+  virtual ~PipelineActions() = default;
   virtual void interrupt() = 0;  // the agent's turn
   virtual void paste(std::string_view text) = 0;
   virtual void press_enter() = 0;
   virtual void erase(std::size_t characters) = 0;  // before the cursor
-  virtual void report(const client::Place& place, protocol::Receipt receipt) = 0;
-  virtual void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded done) = 0;
+  virtual void report(const client::DeliveryRef& place, protocol::Receipt receipt) = 0;
+  virtual void hand_over(const adapters::NativeDelivery& words, adapters::Adapter::OnAccepted done) = 0;
   /// The daemon did not say again that the agent is paused: it is not.
   virtual void on_pause_lapsed() = 0;
 };
 
-class MailDesk final : private SorterHands, private MailroomHands {
+class DeliveryPipeline final : private SchedulerActions, private InjectorActions {
  public:
-  MailDesk(MailPlaces places, const profiles::TypingRules& rules, MailDeskHands& hands);
+  DeliveryPipeline(PipelinePaths places, const profiles::TypingRules& rules, PipelineActions& hands);
 
   /// Reads what a predecessor left behind.
   Result<void> open();
 
   /// A message for the agent, as it was written.
-  Message receive(const client::Incoming& incoming, WallMs now);
+  IncomingMessage receive(const client::IncomingMessage& incoming, WallMs now);
   /// Nothing new reaches the agent, or all goes on.
-  void pause(const protocol::PauseOrder& order);
+  void pause(const protocol::PauseCommand& order);
   /// The daemon is there again. It tells only pauses: one that is not told again soon was lifted meanwhile.
   void on_connected(SteadyTime now);
   /// It waits for another moment now.
-  void move(const client::Place& place, protocol::DeliveryMode mode);
+  void move(const client::DeliveryRef& place, protocol::DeliveryMode mode);
   /// It is not wanted any more; what has begun goes on.
   bool cancel(std::string_view delivery) { return sorter_.cancel(delivery); }
   /// A notice of the relay to the agent: typed, or written into its inbox file where nothing is typed to the program. The agent
@@ -90,36 +90,36 @@ class MailDesk final : private SorterHands, private MailroomHands {
     profiles::State screen = profiles::State::Unknown;     // as it is drawn
     profiles::Blocker blocker = profiles::Blocker::Known;  // of a blocked one
     SteadyTime since{};
-    Typing typing = {};
+    TypingTimes typing = {};
     const std::optional<profiles::Composer>* composer = nullptr;
     std::uint64_t revision = 0;  // of the screen
     HeldKeys keys = {};          // of the user
     bool drained = true;         // the program has taken all that was written
     bool takes_lines = true;     // a line break in a paste is no Enter
-    adapters::Capabilities can = {};
+    adapters::NativeCapabilities can = {};
     bool typed_into = true;  // false: no profile describes the program
   };
   /// Does what can be done now. When to be asked again without any change.
   std::optional<SteadyTime> deliver(const View& view);
 
   /// The agent's hook is here: what waits for it.
-  std::string take_words(protocol::DeliveryMode mode, std::size_t max_bytes, const View& view);
+  std::string take_for_hook(protocol::DeliveryMode mode, std::size_t max_bytes, const View& view);
   /// The agent itself says that this was put before its model, and under which id it does.
-  void on_given(std::string_view text, std::string_view way, std::string_view id);
+  void on_model_input(std::string_view text, std::string_view way, std::string_view id);
   /// The agent gave them back unread.
   void on_returned(const std::vector<std::string>& deliveries, std::string_view reason) {
     sorter_.on_returned(deliveries, reason);
   }
   /// To the agent that asks for it. When `answer` has gone out `on_mail_given` follows: only then is it delivered.
-  void give(const FetchMail& wish, text::JsonWriter& answer);
-  void on_mail_given() { sorter_.on_fetched(); }
-  void on_agent_gone();
+  void fetch(const FetchMessages& wish, text::JsonWriter& answer);
+  void on_fetched() { sorter_.on_fetched(); }
+  void on_agent_exit();
 
   /// A person's words, to be typed now, when nothing else is (mailroom.h).
-  void say_now(std::string text, SteadyTime now, std::move_only_function<void(Result<void>)> done);
+  void inject_user_text(std::string text, SteadyTime now, std::move_only_function<void(Result<void>)> done);
   /// Something is being typed, or a person waits for it.
-  [[nodiscard]] bool busy() const { return mailroom_.in_hand() || mailroom_.saying(); }
-  [[nodiscard]] bool in_hand() const { return mailroom_.in_hand(); }
+  [[nodiscard]] bool busy() const { return mailroom_.is_injecting() || mailroom_.saying(); }
+  [[nodiscard]] bool is_injecting() const { return mailroom_.is_injecting(); }
   [[nodiscard]] bool holds_keys() const { return mailroom_.holds_keys(); }
 
   /// Why the first message waits now; nothing when none does, or when the agent has it and it will not for long.
@@ -127,37 +127,37 @@ class MailDesk final : private SorterHands, private MailroomHands {
   /// The same as the history tells it, which changes only when a reason has lasted: worth to be told.
   [[nodiscard]] std::string settled_reason() const;
   /// `waiting`, each with the way it will go by, and `paused` when it is. `typed_way`: of what has to be typed.
-  void describe(text::JsonWriter& out, const adapters::Capabilities& can, std::string_view typed_way) const;
+  void describe(text::JsonWriter& out, const adapters::NativeCapabilities& can, std::string_view typed_way) const;
 
  private:
-  void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded done) override;
-  void type(Letter letter) override { mailroom_.add(std::move(letter)); }
+  void deliver_native(const adapters::NativeDelivery& words, adapters::Adapter::OnAccepted done) override;
+  void type(Delivery letter) override { mailroom_.add(std::move(letter)); }
   [[nodiscard]] bool may_type() const override { return mailroom_.waiting().empty(); }
-  std::optional<Letter> take_back() override { return mailroom_.take_back(); }
+  std::optional<Delivery> take_back() override { return mailroom_.take_back(); }
   [[nodiscard]] bool has_interrupted() const override { return mailroom_.has_interrupted(); }
   [[nodiscard]] std::optional<SteadyTime> sending_until() const override { return mailroom_.sending_until(); }
   void interrupt() override { hands_.interrupt(); }
   void paste(std::string_view text) override { hands_.paste(text); }
   void press_enter() override { hands_.press_enter(); }
   void erase(std::size_t characters) override { hands_.erase(characters); }
-  std::vector<Letter> take_quiet(std::size_t max_bytes) override { return sorter_.take_quiet(max_bytes); }
-  void return_quiet(std::vector<Letter> letters) override { sorter_.return_quiet(std::move(letters)); }
-  void report(const client::Place& place, protocol::Receipt receipt) override;  // of both
+  std::vector<Delivery> take_quiet(std::size_t max_bytes) override { return sorter_.take_silent(max_bytes); }
+  void return_quiet(std::vector<Delivery> letters) override { sorter_.return_quiet(std::move(letters)); }
+  void report(const client::DeliveryRef& place, protocol::Receipt receipt) override;  // of both
 
   [[nodiscard]] Injection injection_for(protocol::DeliveryMode mode) const;
-  [[nodiscard]] static Sorter::View sorting(const View& view);
+  [[nodiscard]] static DeliveryScheduler::View sorting(const View& view);
   [[nodiscard]] static profiles::State at_gate(const View& view);
-  [[nodiscard]] std::vector<const Letter*> waiting() const;
-  [[nodiscard]] std::vector<const Letter*> fetchable() const;
-  [[nodiscard]] const Letter* first_waiting() const;
+  [[nodiscard]] std::vector<const Delivery*> waiting() const;
+  [[nodiscard]] std::vector<const Delivery*> fetchable() const;
+  [[nodiscard]] const Delivery* first_waiting() const;
 
   const profiles::TypingRules& rules_;
-  MailDeskHands& hands_;
-  LongTexts long_texts_;
-  Intent intent_;
+  PipelineActions& hands_;
+  MessageFiles long_texts_;
+  IntentLog intent_;
   std::unique_ptr<InboxFile> inbox_;
-  Mailroom mailroom_;
-  Sorter sorter_{intent_, *this};
+  Injector mailroom_;
+  DeliveryScheduler sorter_{intent_, *this};
   std::optional<SteadyTime> pause_lapses_;
   int notices_ = 0;  // in the inbox file since something the agent said was taken
 };

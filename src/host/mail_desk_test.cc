@@ -10,26 +10,26 @@ namespace relay::host {
 namespace {
 
 using namespace std::chrono_literals;
-using adapters::Moment;
+using adapters::DeliveryTiming;
 using profiles::State;
 using protocol::DeliveryMode;
 using Lines = std::vector<std::string>;
 
-struct MailDeskTest : testing::Test, MailDeskHands {
+struct MailDeskTest : testing::Test, PipelineActions {
   client::testing::MemoryDirectory disk;
   std::string notes = "Bob.intent";
   net::testing::TemporaryDirectory project;
   profiles::TypingRules rules;
-  std::unique_ptr<MailDesk> desk;
-  MailDesk::View view{.now = SteadyTime{1h}, .wall = 1'000, .state = State::Idle, .screen = State::Idle};
+  std::unique_ptr<DeliveryPipeline> desk;
+  DeliveryPipeline::View view{.now = SteadyTime{1h}, .wall = 1'000, .state = State::Idle, .screen = State::Idle};
   Lines done;
-  adapters::Adapter::OnHanded handed;
+  adapters::Adapter::OnAccepted handed;
 
   MailDeskTest() { restart(); }
   /// Another life of the host, over the same disk.
   void restart() {
-    desk = std::make_unique<MailDesk>(
-        MailPlaces{.notes = disk, .intent_file = notes, .project_root = project.path(), .long_texts = {"messages"}},
+    desk = std::make_unique<DeliveryPipeline>(
+        PipelinePaths{.notes = disk, .intent_file = notes, .project_root = project.path(), .long_texts = {"messages"}},
         rules, *this);
     ASSERT_TRUE(desk->open());
   }
@@ -38,12 +38,12 @@ struct MailDeskTest : testing::Test, MailDeskHands {
   void paste(std::string_view text) override { done.push_back(format("paste {}", text)); }
   void press_enter() override { done.push_back("enter"); }
   void erase(std::size_t) override { done.push_back("erase"); }
-  void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded on_handed) override {
+  void hand_over(const adapters::NativeDelivery& words, adapters::Adapter::OnAccepted on_handed) override {
     done.push_back(format("hand {}", words.text));
     handed = std::move(on_handed);
   }
   void on_pause_lapsed() override { done.push_back("pause lapsed"); }
-  void report(const client::Place& place, protocol::Receipt receipt) override {
+  void report(const client::DeliveryRef& place, protocol::Receipt receipt) override {
     done.push_back(format("{} {}{}{}{}{}", place.id, name_of(receipt.status), receipt.proof.empty() ? "" : " ",
                           receipt.proof, receipt.reason.empty() ? "" : ": ", receipt.reason));
   }
@@ -77,7 +77,7 @@ struct MailDeskTest : testing::Test, MailDeskHands {
   }
   std::string fetched() {
     text::JsonWriter answer;
-    desk->give({.take = true}, answer);
+    desk->fetch({.take = true}, answer);
     return answer.take();
   }
   Lines heard() { return std::exchange(done, {}); }
@@ -85,12 +85,12 @@ struct MailDeskTest : testing::Test, MailDeskHands {
 
 TEST_F(MailDeskTest, NoticeToAProgramThatIsNotTypedIntoIsWrittenIntoItsInboxFile) {
   client::testing::MemoryDirectory inbox;
-  desk = std::make_unique<MailDesk>(MailPlaces{.notes = disk,
-                                               .intent_file = notes,
-                                               .inbox = &inbox,
-                                               .project_root = project.path(),
-                                               .long_texts = {"messages"}},
-                                    rules, *this);
+  desk = std::make_unique<DeliveryPipeline>(PipelinePaths{.notes = disk,
+                                                          .intent_file = notes,
+                                                          .inbox = &inbox,
+                                                          .project_root = project.path(),
+                                                          .long_texts = {"messages"}},
+                                            rules, *this);
   ASSERT_TRUE(desk->open());
   desk->explain("ZZ was not started:\nno", false, 0);
   EXPECT_EQ(*inbox.bytes("inbox.md"), "## From Relay at 1970-01-01T00:00:00.000Z\n\nZZ was not started: no\n\n");
@@ -143,20 +143,20 @@ const AtDeath kDeaths[] = {
     {"seen, and the daemon did not hear it",
      [](MailDeskTest& test) {
        test.type_one();
-       test.desk->on_given("Relay message from Alice [d]: text of d", "transcript", "u-1");
+       test.desk->on_model_input("Relay message from Alice [d]: text of d", "transcript", "u-1");
      },
      "d delivered seen: typed; its transcript shows it"},
     {"fetched, and perhaps not shown", [](MailDeskTest& test) { (void)test.fetched(); }, kDoubts},
     {"in a door's hands",
      [](MailDeskTest& test) {
-       test.view.can.by(DeliveryMode::OnIdle) = {Moment::Idle, "inbox"};
+       test.view.can.by(DeliveryMode::OnIdle) = {DeliveryTiming::Idle, "inbox"};
        test.after(1s, State::Idle);
        test.view.can = {};
      },
      kDoubts},
     {"a door took nothing",
      [](MailDeskTest& test) {
-       test.view.can.by(DeliveryMode::OnIdle) = {Moment::Idle, "inbox"};
+       test.view.can.by(DeliveryMode::OnIdle) = {DeliveryTiming::Idle, "inbox"};
        test.after(1s, State::Idle);
        test.handed(fail("nobody listens"));
        test.view.can = {};
@@ -255,7 +255,7 @@ TEST_F(MailDeskTest, MailIsNotedThenShownThenDelivered) {
                        R"("waiting":"the agent is working"}],"more":false})");
   EXPECT_EQ(heard().back(), "a deferred: the agent is working") << "it has not gone out yet";
   EXPECT_FALSE(desk->cancel("a"));
-  desk->on_mail_given();
+  desk->on_fetched();
   EXPECT_EQ(heard(), Lines{"a delivered seen: fetched by the agent"});
 }
 
@@ -270,7 +270,7 @@ TEST_F(MailDeskTest, FetchedMailNamesItsFilesAndWhoWaits) {
 TEST_F(MailDeskTest, WhatWaitsBehindAPersonsWordsCanBeCancelled) {
   receive("a");
   after(1s, State::Working);
-  desk->say_now("go on", view.now, [](const Result<void>&) {});
+  desk->inject_user_text("go on", view.now, [](const Result<void>&) {});
   EXPECT_TRUE(desk->cancel("a"));
   (void)heard();
   after(10ms, State::Idle);
@@ -315,15 +315,16 @@ TEST_F(MailDeskTest, NoEnterWhileTheAgentIsKnownToAsk) {
   (void)desk->deliver(view);
   EXPECT_EQ(heard(), (Lines{"a deferred: a dialog opened before Enter"}));
   after(1s, State::Typing);
-  after(kPersonQuiet, State::Typing);
+  after(kUserIdleTime, State::Typing);
   EXPECT_EQ(heard(), (Lines{"enter"}));
 }
 
 TEST_F(MailDeskTest, PeerIsNotHandedOverBetweenAPasteAndItsEnter) {
-  view.can.hear = "transcript";
+  view.can.output = "transcript";
   for (const auto mode : {DeliveryMode::OnIdle, DeliveryMode::Immediate})
-    view.can.by(mode) = {
-        .moment = mode == DeliveryMode::OnIdle ? Moment::Idle : Moment::AnyTime, .way = "inbox", .as_peer = true};
+    view.can.by(mode) = {.moment = mode == DeliveryMode::OnIdle ? DeliveryTiming::Idle : DeliveryTiming::AnyTime,
+                         .via = "inbox",
+                         .as_peer = true};
   receive("u", "message", 1, {}, {}, {}, true);
   after(1s, State::Working);
   receive("a");

@@ -19,8 +19,8 @@ std::string content_of(const std::string& path) {
 
 struct MailTest : testing::Test {
   net::testing::TemporaryDirectory directory;
-  LongTexts texts{directory.path(), {"messages"}};
-  Message message{.from = "Alice", .id = "abc12345", .to = "", .thread = "", .body = "hello"};
+  MessageFiles texts{directory.path(), {"messages"}};
+  IncomingMessage message{.from = "Alice", .id = "abc12345", .to = "", .thread = "", .body = "hello"};
 
   std::string shown(std::size_t most = 8'000) { return text_for_agent(message, most, texts); }
 };
@@ -110,12 +110,12 @@ TEST_F(MailTest, OldFilesAreForgottenAndOthersLeftAlone) {
   EXPECT_EQ(static_cast<std::size_t>(std::distance(begin(files), end(files))), kMaxLongTexts + 1);
 }
 
-struct Delivery {
+struct DeliveryCase {
   std::string payload = R"({"kind":"message","body":"hi"})", meta = {};
   protocol::DeliveryView view = {};
   WallMs ts = 1'000;
 
-  [[nodiscard]] Message read() const {
+  [[nodiscard]] IncomingMessage read() const {
     protocol::Envelope envelope;
     envelope.type = protocol::MessageType::Deliver;
     envelope.ts = ts;
@@ -127,20 +127,20 @@ struct Delivery {
 };
 
 TEST(MessageOf, TheDaemonsModeIsBeforeTheSendersWish) {
-  Delivery delivery{.meta = R"({"delivery":{"mode":"manual"}})"};
+  DeliveryCase delivery{.meta = R"({"delivery":{"mode":"manual"}})"};
   EXPECT_EQ(delivery.read().mode, protocol::DeliveryMode::Manual);
   delivery.view.mode = protocol::DeliveryMode::OnIdle;
   EXPECT_EQ(delivery.read().mode, protocol::DeliveryMode::OnIdle);
 }
 
 TEST(MessageOf, EndsAtItsDeadlineOrItsAgeWhicheverIsFirst) {
-  EXPECT_FALSE((Delivery{}.read().expires_at));
-  EXPECT_EQ((Delivery{.meta = R"({"ttl_ms":500,"delivery":{"deadline":9000}})"}.read().expires_at), 1'500);
-  EXPECT_EQ((Delivery{.meta = R"({"ttl_ms":50000,"delivery":{"deadline":9000}})"}.read().expires_at), 9'000);
+  EXPECT_FALSE((DeliveryCase{}.read().expires_at));
+  EXPECT_EQ((DeliveryCase{.meta = R"({"ttl_ms":500,"delivery":{"deadline":9000}})"}.read().expires_at), 1'500);
+  EXPECT_EQ((DeliveryCase{.meta = R"({"ttl_ms":50000,"delivery":{"deadline":9000}})"}.read().expires_at), 9'000);
 }
 
 TEST(MessageOf, ItsDeliverysOwnEndIsBeforeTheMessages) {
-  Delivery delivery{.meta = R"({"ttl_ms":500})"};
+  DeliveryCase delivery{.meta = R"({"ttl_ms":500})"};
   delivery.view.expires_at = 9'000;
   EXPECT_EQ(delivery.read().expires_at, 9'000);
   delivery.view.expires_at = 0;
@@ -148,33 +148,33 @@ TEST(MessageOf, ItsDeliverysOwnEndIsBeforeTheMessages) {
 }
 
 TEST(MessageOf, AClockBeyondAllTimesIsNoPast) {
-  Delivery delivery{.meta = R"({"ttl_ms":500})", .ts = std::numeric_limits<WallMs>::max()};
+  DeliveryCase delivery{.meta = R"({"ttl_ms":500})", .ts = std::numeric_limits<WallMs>::max()};
   EXPECT_GT(delivery.read().expires_at, 1'000'000'000'000);
 }
 
 TEST(MessageOf, KnowsWhatWakesNobodyAndWhoWaits) {
-  EXPECT_FALSE((Delivery{}.read().quiet));
-  EXPECT_TRUE((Delivery{.payload = R"({"kind":"state","body":"busy"})"}.read().quiet));
-  EXPECT_TRUE((Delivery{.payload = R"({"kind":"ack","body":"ok"})"}.read().quiet));
-  EXPECT_TRUE((Delivery{.meta = R"({"sync":{"blocking":true,"correlationId":"c"}})"}.read().answer_expected));
+  EXPECT_FALSE((DeliveryCase{}.read().silent));
+  EXPECT_TRUE((DeliveryCase{.payload = R"({"kind":"state","body":"busy"})"}.read().silent));
+  EXPECT_TRUE((DeliveryCase{.payload = R"({"kind":"ack","body":"ok"})"}.read().silent));
+  EXPECT_TRUE((DeliveryCase{.meta = R"({"sync":{"blocking":true,"correlationId":"c"}})"}.read().answer_expected));
 }
 
 TEST(MessageOf, TakesOfTheAttachmentsWhatCanBeUnderstood) {
-  const Delivery delivery{.payload = R"({"body":"x","data":{"attachments":[{"name":"a","path":"/p/a","bytes":12},)"
-                                     R"({"name":"no path"},7,{"path":"/p/-","bytes":-1},{"path":"/p/b"}]}})"};
+  const DeliveryCase delivery{.payload = R"({"body":"x","data":{"attachments":[{"name":"a","path":"/p/a","bytes":12},)"
+                                         R"({"name":"no path"},7,{"path":"/p/-","bytes":-1},{"path":"/p/b"}]}})"};
   const auto files = delivery.read().files;
   ASSERT_EQ(files.size(), 2U);
   EXPECT_EQ(files[0].name + " " + files[0].path, "a /p/a");
   EXPECT_EQ(files[1].path, "/p/b");
   EXPECT_EQ(files[1].bytes, 0U);
-  EXPECT_TRUE((Delivery{.payload = R"({"body":"x","data":{"attachments":"none"}})"}.read().files.empty()));
+  EXPECT_TRUE((DeliveryCase{.payload = R"({"body":"x","data":{"attachments":"none"}})"}.read().files.empty()));
 }
 
 TEST(MessageOf, AttachmentsStandBesideTheBodyOrInItsData) {
   for (const auto* payload :
        {R"({"body":"x","attachments":[{"name":"a","path":"/p/a","bytes":12,"mediaType":"text/x"}]})",
         R"({"body":"x","data":{"attachments":[{"name":"a","path":"/p/a","bytes":12,"mediaType":"text/x"}]}})"}) {
-    const auto files = Delivery{.payload = payload}.read().files;
+    const auto files = DeliveryCase{.payload = payload}.read().files;
     ASSERT_EQ(files.size(), 1U) << payload;
     EXPECT_EQ(speech::attached_line(files[0]), "(attached: a, 12 bytes: /p/a)") << payload;
     EXPECT_EQ(files[0].media_type, "text/x") << payload;

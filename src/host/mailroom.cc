@@ -14,7 +14,7 @@ using protocol::ReceiptStatus;
 constexpr Millis kNoteRetry{1'000};
 
 /// A letter with the accents that follow it (U+0300 to U+036F).
-using Letters = std::vector<std::string_view>;
+using Deliveries = std::vector<std::string_view>;
 
 bool is_accent(std::string_view character) {
   return character.size() == 2 &&
@@ -23,8 +23,8 @@ bool is_accent(std::string_view character) {
 
 constexpr std::string_view kShownBreak = "↵";  // how some composers show the end of a line
 
-Letters without_blanks(std::string_view text) {
-  Letters letters;
+Deliveries without_blanks(std::string_view text) {
+  Deliveries letters;
   for (std::size_t at = 0; at < text.size();) {
     const auto character = text.substr(at, text::character_bytes(text.substr(at)));
     const bool joins = is_accent(character) && !letters.empty() && letters.back().end() == character.begin();
@@ -63,7 +63,7 @@ protocol::Receipt typed_receipt(ReceiptStatus status, std::string_view proof, st
   return {.status = status,
           .proof = std::string{proof},
           .reason = std::string{reason},
-          .way = std::string{adapters::way::kTerminal},
+          .via = std::string{adapters::way::kTerminal},
           .evidence = std::string{evidence}};
 }
 
@@ -73,34 +73,34 @@ protocol::Receipt shown_receipt(std::string_view way, std::string_view id) {
 
 }  // namespace
 
-void Mailroom::add(Letter letter) { letters_.push_back(std::move(letter)); }
+void Injector::add(Delivery letter) { letters_.push_back(std::move(letter)); }
 
-std::optional<Letter> Mailroom::take_back() {
+std::optional<Delivery> Injector::take_back() {
   if (letters_.empty() || letters_.back().done || letters_.back().injection.begun()) return std::nullopt;
   auto letter = std::move(letters_.back());
   letters_.pop_back();
   return letter;
 }
 
-std::optional<Letter> Mailroom::explanation(std::string_view sentence) {
+std::optional<Delivery> Injector::explanation(std::string_view sentence) {
   if (explanations_ >= kMaxExplanations) return std::nullopt;
   ++explanations_;
-  return Letter{.place = {},
-                .from = "Relay",
-                .text = format("Relay: {}", text::harmless_line(sentence)),
-                .injection = Injection{rules_}};
+  return Delivery{.ref = {},
+                  .from = "Relay",
+                  .text = format("Relay: {}", text::sanitize_line(sentence)),
+                  .injection = Injection{rules_}};
 }
 
-void Mailroom::say_now(std::string text, SteadyTime now, std::move_only_function<void(Result<void>)> done) {
+void Injector::say_now(std::string text, SteadyTime now, std::move_only_function<void(Result<void>)> done) {
   letters_.push_front({.from = "a person",
                        .text = std::move(text),
                        .injection = Injection{rules_},
                        .done = std::move(done),
-                       .give_up_at = now + kSayPatience});
+                       .give_up_at = now + kSayTimeout});
 }
 
-void Mailroom::on_agent_gone() {
-  if (!in_hand()) return;
+void Injector::on_agent_gone() {
+  if (!is_injecting()) return;
   auto& letter = letters_.front();
   if (letter.done)
     letter.done(letter.injection.entered() ? Result<void>{} : fail(std::string{kEnded}));
@@ -109,50 +109,50 @@ void Mailroom::on_agent_gone() {
   letters_.pop_front();
 }
 
-void Mailroom::relocate(const client::Place& place) {
+void Injector::relocate(const client::DeliveryRef& place) {
   for (auto& letter : letters_) {
-    if (letter.place.id == place.id) letter.place = place;
-    for (auto& quiet : letter.company)
-      if (quiet.place.id == place.id) quiet.place = place;
+    if (letter.ref.id == place.id) letter.ref = place;
+    for (auto& quiet : letter.bundled)
+      if (quiet.ref.id == place.id) quiet.ref = place;
   }
 }
 
 /// In the order they stand in the paste: one may be known by standing behind another.
-void Mailroom::on_given(Shown& shown, std::string_view way, std::string_view id) {
-  const auto show = [&](Letter& letter) {
-    const bool counts = !letter.place.id.empty() || letter.done;
-    if (!letter.seen && counts && shown.shows(letter.text)) letter.seen = shown_receipt(way, id);
+void Injector::on_given(EvidenceMatcher& shown, std::string_view way, std::string_view id) {
+  const auto show = [&](Delivery& letter) {
+    const bool counts = !letter.ref.id.empty() || letter.done;
+    if (!letter.seen && counts && shown.matches(letter.text)) letter.seen = shown_receipt(way, id);
   };
-  std::erase_if(typed_, [&](const Typed& typed) {
-    if (!shown.shows(typed.text)) return false;
+  std::erase_if(typed_, [&](const InjectedDelivery& typed) {
+    if (!shown.matches(typed.text)) return false;
     const auto receipt = shown_receipt(way, id);
-    intent_.add_end(typed.note, receipt);
+    intent_.add_outcome(typed.note, receipt);
     hands_.report(typed.place, receipt);
     return true;
   });
-  if (!unshown_.empty() && shown.shows(unshown_)) unshown_.clear();
-  if (!in_hand() || !letters_.front().injection.sent()) return;
-  for (auto& quiet : letters_.front().company) show(quiet);
+  if (!unshown_.empty() && shown.matches(unshown_)) unshown_.clear();
+  if (!is_injecting() || !letters_.front().injection.sent()) return;
+  for (auto& quiet : letters_.front().bundled) show(quiet);
   show(letters_.front());
 }
 
 /// A paste is sent as a whole: what shows one of it shows that all of it was. Once a person has edited it each must be
 /// shown.
-const protocol::Receipt* Mailroom::shown_of(const Letter& letter) {
+const protocol::Receipt* Injector::shown_of(const Delivery& letter) {
   const protocol::Receipt* shown = nullptr;
   bool all = true;
-  const auto look_at = [&](const Letter& each) {
+  const auto look_at = [&](const Delivery& each) {
     if (each.seen && shown == nullptr) shown = &*each.seen;
-    all = all && (each.seen || each.place.id.empty());
+    all = all && (each.seen || each.ref.id.empty());
   };
   look_at(letter);
-  for (const auto& quiet : letter.company) look_at(quiet);
+  for (const auto& quiet : letter.bundled) look_at(quiet);
   return all || !letter.injection.edited() ? shown : nullptr;
 }
 
 /// What the composer holds is ours and nothing else: all of it, the part that has room, or it was folded away. Rows are
 /// wrapped at blanks, so blanks do not count.
-bool Mailroom::holds(const View& view, const Letter& letter) {
+bool Injector::holds(const View& view, const Delivery& letter) {
   constexpr std::size_t kEnoughBytes = 12;
   if (view.composer == nullptr || !*view.composer) return true;
   const auto shown = speech::trimmed((*view.composer)->draft);
@@ -166,7 +166,7 @@ bool Mailroom::holds(const View& view, const Letter& letter) {
 }
 
 /// The composer is seen to hold our text or its beginning or its end, whatever else stands there.
-bool Mailroom::stands(const View& view, const Letter& letter) {
+bool Injector::stands(const View& view, const Delivery& letter) {
   constexpr std::size_t kEnoughLetters = 12;
   if (view.composer == nullptr || !*view.composer || (*view.composer)->draft.empty()) return false;
   if (holds(view, letter)) return true;
@@ -179,15 +179,15 @@ bool Mailroom::stands(const View& view, const Letter& letter) {
   return size > 0 && (found(ours.begin(), ours.begin() + size) || found(ours.end() - size, ours.end()));
 }
 
-bool Mailroom::is_free(const View& view) {
+bool Injector::is_free(const View& view) {
   return view.composer != nullptr && *view.composer && (*view.composer)->draft.empty();
 }
 
-bool Mailroom::may_interrupt(const View& view, const Letter& letter) const {
+bool Injector::may_interrupt(const View& view, const Delivery& letter) const {
   return view.since != own_turn_ || (letter.as_user && unshown_.empty() && typed_.empty() && !submitted_);
 }
 
-std::optional<SteadyTime> Mailroom::deliver(const View& view) {
+std::optional<SteadyTime> Injector::deliver(const View& view) {
   const bool had_one = !letters_.empty();
   while (!letters_.empty()) {
     auto& letter = letters_.front();
@@ -201,16 +201,16 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
       letters_.pop_front();
       continue;
     }
-    deaf_ = deaf_ && view.revision == pasted_on_;
-    if (deaf_ && !letter.injection.begun()) {
+    unresponsive_ = unresponsive_ && view.revision == pasted_on_;
+    if (unresponsive_ && !letter.injection.begun()) {
       set_reason(letter, "the screen does not react to what is typed", view.now);
-      return again(letter, tell_waiting(letter, view.now), view);
+      return again(letter, report_pending(letter, view.now), view);
     }
     if (turn_is_due(view) && !letter.injection.begun() && view.state == profiles::State::Idle) {
       set_reason(letter, "the turn of the message before it has not begun", view.now);
       return again(letter, submitted_->until, view);
     }
-    if (letter.injection.begun() && view.drained) tell_written(letter);
+    if (letter.injection.begun() && view.drained) report_written(letter);
     auto decision = letter.injection.decide({.now = view.now,
                                              .state = view.state,
                                              .blocker = view.blocker,
@@ -221,30 +221,31 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
                                              .composer_seen = view.composer == nullptr || *view.composer,
                                              .keys = view.keys,
                                              .text_stands = stands(view, letter)});
-    if (!letter.injection.begun() && !letter.company.empty()) hands_.return_quiet(std::exchange(letter.company, {}));
-    const bool passing = decision.step == Step::Wait && decision.look_again && !letter.injection.doubted();
+    if (!letter.injection.begun() && !letter.bundled.empty()) hands_.return_quiet(std::exchange(letter.bundled, {}));
+    const bool passing = decision.step == InjectionStep::Wait && decision.recheck_at && !letter.injection.doubted();
     if (const auto* shown = shown_of(letter); shown != nullptr && !passing)
-      decision = {Step::Delivered, shown->reason, {}, shown->evidence};  // whatever the screen shows
-    if (decision.step == Step::Wait) {
+      decision = {InjectionStep::Delivered, shown->reason, {}, shown->evidence};  // whatever the screen shows
+    if (decision.step == InjectionStep::Wait) {
       set_reason(letter, decision.reason, view.now);
       // What passes by itself is not worth a line in the ledger.
-      return again(letter, decision.look_again ? decision.look_again : tell_waiting(letter, view.now), view);
+      return again(letter, decision.recheck_at ? decision.recheck_at : report_pending(letter, view.now), view);
     }
-    if (decision.step == Step::Paste && !noted(letter)) {  // nothing was written: it begins anew
+    if (decision.step == InjectionStep::Paste && !noted(letter)) {  // nothing was written: it begins anew
       letter.injection.not_pasted();
       set_reason(letter, "the note of what is typed cannot be written", view.now);
-      (void)tell_waiting(letter, view.now);
+      (void)report_pending(letter, view.now);
       return view.now + kNoteRetry;
     }
-    if (decision.step == Step::Paste) pasted_on_ = view.revision;
-    if (decision.step == Step::InDoubt && !letter.injection.seen() && view.revision == pasted_on_) deaf_ = true;
-    carry_out(decision, letter, view);
-    if (decision.step == Step::Paste || decision.step == Step::Enter || decision.step == Step::Interrupt ||
-        decision.step == Step::Erase)
-      return view.now + std::min(rules_.submit_gap, kErasePatience);
-    if (decision.step == Step::Delivered) expect_turn(letter, view);
+    if (decision.step == InjectionStep::Paste) pasted_on_ = view.revision;
+    if (decision.step == InjectionStep::InDoubt && !letter.injection.seen() && view.revision == pasted_on_)
+      unresponsive_ = true;
+    execute(decision, letter, view);
+    if (decision.step == InjectionStep::Paste || decision.step == InjectionStep::Enter ||
+        decision.step == InjectionStep::Interrupt || decision.step == InjectionStep::Erase)
+      return view.now + std::min(rules_.submit_gap, kEraseTimeout);
+    if (decision.step == InjectionStep::Delivered) expect_turn(letter, view);
     if (letter.injection.sent()) {
-      const bool is_tracked = !letter.place.id.empty() && decision.step == Step::Delivered;  // in typed_
+      const bool is_tracked = !letter.ref.id.empty() && decision.step == InjectionStep::Delivered;  // in typed_
       unshown_ = letter.seen || is_tracked ? "" : letter.text;
     }
     letters_.pop_front();
@@ -256,27 +257,28 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
 }
 
 /// Two that are typed in a row would become one prompt, or the second would stand unsent, where the program queues.
-bool Mailroom::turn_is_due(const View& view) {
+bool Injector::turn_is_due(const View& view) {
   if (!submitted_) return false;
   const bool working = view.state == profiles::State::Working;
   if (working) own_turn_ = view.since;
   submitted_->worked = submitted_->worked || working;
-  const bool seen = !submitted_->note.empty() &&
-                    std::ranges::none_of(typed_, [&](const Typed& typed) { return typed.note == submitted_->note; });
+  const bool seen = !submitted_->note.empty() && std::ranges::none_of(typed_, [&](const InjectedDelivery& typed) {
+    return typed.note == submitted_->note;
+  });
   if (seen || view.now >= submitted_->until || (submitted_->worked && view.state == profiles::State::Idle))
     submitted_.reset();
   return submitted_.has_value();
 }
 
-void Mailroom::expect_turn(const Letter& letter, const View& view) {
+void Injector::expect_turn(const Delivery& letter, const View& view) {
   submitted_.reset();
   if (letter.injection.worked() || letter.seen || view.state == profiles::State::Working) return;
-  submitted_ = Submitted{.note = letter.place.id.empty() ? "" : note_of(letter),
-                         .until = view.now + (view.has_record ? kSeenPatience : kTurnPatience)};
+  submitted_ = Submitted{.note = letter.ref.id.empty() ? "" : intent_key(letter),
+                         .until = view.now + (view.has_record ? kSeenTimeout : kTurnTimeout)};
 }
 
 /// What has not begun may run out of time, a person who types from elsewhere does not wait for ever, nor do held keys.
-std::optional<SteadyTime> Mailroom::again(const Letter& letter, std::optional<SteadyTime> at, const View& view) {
+std::optional<SteadyTime> Injector::again(const Delivery& letter, std::optional<SteadyTime> at, const View& view) {
   const auto end = letter.injection.begun() ? letter.injection.keys_due()
                    : letter.done            ? std::optional{letter.give_up_at}
                                             : expiry_of(letter, view.now, view.wall);
@@ -284,16 +286,16 @@ std::optional<SteadyTime> Mailroom::again(const Letter& letter, std::optional<St
 }
 
 /// In company: who else goes with it, each on its own line, where lines do not press Enter.
-std::string Mailroom::text_of(Letter& letter, const View& view) {
+std::string Injector::text_of(Delivery& letter, const View& view) {
   if (letter.done) return letter.pasted = letter.text;
   const auto room = rules_.max_paste_bytes;
-  if (letter.text.size() < room) letter.company = hands_.take_quiet(room - letter.text.size());
-  const auto put = [&](Letter& each) {
+  if (letter.text.size() < room) letter.bundled = hands_.take_quiet(room - letter.text.size());
+  const auto put = [&](Delivery& each) {
     if (!view.takes_lines) std::ranges::replace(each.text, '\n', ' ');
     letter.pasted += each.text;
   };
   letter.pasted.clear();
-  for (auto& quiet : letter.company) {
+  for (auto& quiet : letter.bundled) {
     put(quiet);
     letter.pasted += view.takes_lines ? '\n' : ' ';
   }
@@ -301,58 +303,58 @@ std::string Mailroom::text_of(Letter& letter, const View& view) {
   return letter.pasted;
 }
 
-void Mailroom::carry_out(const Decision& decision, Letter& letter, const View& view) {
+void Injector::execute(const InjectionDecision& decision, Delivery& letter, const View& view) {
   const auto end = [&](ReceiptStatus status, std::string_view proof) {
     if (letter.done)
       return letter.done(status == ReceiptStatus::Delivered ? Result<void>{} : fail(std::string{decision.reason}));
     finish(letter, typed_receipt(status, proof, decision.reason, decision.evidence));
   };
   switch (decision.step) {
-    case Step::Wait: break;
-    case Step::Interrupt: hands_.interrupt(); break;
-    case Step::Paste: hands_.paste(typable(text_of(letter, view))); break;
-    case Step::Enter: hands_.press_enter(); break;
-    case Step::Erase: hands_.erase(characters_in(letter.pasted) + kSpareErasures); break;
-    case Step::Delivered: end(ReceiptStatus::Delivered, "submitted"); break;
-    case Step::Failed: end(ReceiptStatus::Failed, ""); break;
-    case Step::InDoubt: end(ReceiptStatus::InDoubt, ""); break;
+    case InjectionStep::Wait: break;
+    case InjectionStep::Interrupt: hands_.interrupt(); break;
+    case InjectionStep::Paste: hands_.paste(typable(text_of(letter, view))); break;
+    case InjectionStep::Enter: hands_.press_enter(); break;
+    case InjectionStep::Erase: hands_.erase(characters_in(letter.pasted) + kSpareErasures); break;
+    case InjectionStep::Delivered: end(ReceiptStatus::Delivered, "submitted"); break;
+    case InjectionStep::Failed: end(ReceiptStatus::Failed, ""); break;
+    case InjectionStep::InDoubt: end(ReceiptStatus::InDoubt, ""); break;
   }
 }
 
-bool Mailroom::noted(const Letter& letter) {
-  return letter.place.id.empty() || intent_.holds(note_of(letter)) || intent_.add(note_of(letter)).has_value();
+bool Injector::noted(const Delivery& letter) {
+  return letter.ref.id.empty() || intent_.contains(intent_key(letter)) || intent_.add(intent_key(letter)).has_value();
 }
 
 /// One letter and who went with it: what its agent's record shows decides, else what became of the typing.
-void Mailroom::finish(Letter& letter, protocol::Receipt receipt) {
+void Injector::finish(Delivery& letter, protocol::Receipt receipt) {
   if (const auto* shown = shown_of(letter); shown != nullptr && receipt.status != ReceiptStatus::Delivered)
     receipt = typed_receipt(ReceiptStatus::Delivered, "submitted", shown->reason, shown->evidence);
-  const auto tell = [&](Letter& each) {
-    if (each.place.id.empty()) return;  // a word of our own
+  const auto tell = [&](Delivery& each) {
+    if (each.ref.id.empty()) return;  // a word of our own
     const auto& said = each.seen ? *each.seen : receipt;
-    intent_.add_end(note_of(each), said);
-    hands_.report(each.place, said);
+    intent_.add_outcome(intent_key(each), said);
+    hands_.report(each.ref, said);
     if (each.seen || receipt.status != ReceiptStatus::Delivered) return;
     if (typed_.size() >= kMaxTyped) typed_.pop_front();
-    typed_.push_back({each.place, note_of(each), std::move(each.text)});
+    typed_.push_back({each.ref, intent_key(each), std::move(each.text)});
   };
-  for (auto& quiet : letter.company) tell(quiet);
+  for (auto& quiet : letter.bundled) tell(quiet);
   tell(letter);
 }
 
-void Mailroom::tell_written(Letter& letter) {
-  const auto tell = [&](Letter& each) {
-    if (std::exchange(each.written, true) || each.place.id.empty()) return;
-    hands_.report(each.place, typed_receipt(ReceiptStatus::Accepted, "written", ""));
+void Injector::report_written(Delivery& letter) {
+  const auto tell = [&](Delivery& each) {
+    if (std::exchange(each.written, true) || each.ref.id.empty()) return;
+    hands_.report(each.ref, typed_receipt(ReceiptStatus::Accepted, "written", ""));
   };
-  for (auto& quiet : letter.company) tell(quiet);
+  for (auto& quiet : letter.bundled) tell(quiet);
   tell(letter);
 }
 
 /// When it must be asked again although nothing has changed.
-std::optional<SteadyTime> Mailroom::tell_waiting(Letter& letter, SteadyTime now) {
+std::optional<SteadyTime> Injector::report_pending(Delivery& letter, SteadyTime now) {
   if (should_tell_reason(letter, now))
-    hands_.report(letter.place, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
+    hands_.report(letter.ref, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
   return reason_due(letter);
 }
 

@@ -38,39 +38,39 @@ namespace relay::host {
 
 inline constexpr int kMaxExplanations = 3;
 inline constexpr std::size_t kMaxTyped = 32;  // delivered ones that the agent's record may still show
-inline constexpr Millis kTurnPatience{1'000};
-inline constexpr Millis kSeenPatience{10'000};
-inline constexpr Millis kSayPatience{4'000};  // of a person who types from elsewhere
+inline constexpr Millis kTurnTimeout{1'000};
+inline constexpr Millis kSeenTimeout{10'000};
+inline constexpr Millis kSayTimeout{4'000};  // of a person who types from elsewhere
 
 /// What the mailroom wants done.
-class MailroomHands {
+class InjectorActions {
  public:
-  virtual ~MailroomHands() = default;
+  virtual ~InjectorActions() = default;
   virtual void interrupt() = 0;  // the agent's turn
   virtual void paste(std::string_view text) = 0;
   virtual void press_enter() = 0;
   /// Removes so many characters before the cursor, and nothing where there are none.
   virtual void erase(std::size_t characters) = 0;
   /// Quiet letters, noted, whose texts and line breaks fit so many bytes.
-  virtual std::vector<Letter> take_quiet(std::size_t max_bytes) = 0;
+  virtual std::vector<Delivery> take_quiet(std::size_t max_bytes) = 0;
   /// They were not sent after all.
-  virtual void return_quiet(std::vector<Letter> letters) = 0;
-  virtual void report(const client::Place& place, protocol::Receipt receipt) = 0;
+  virtual void return_quiet(std::vector<Delivery> letters) = 0;
+  virtual void report(const client::DeliveryRef& place, protocol::Receipt receipt) = 0;
 };
 
-class Mailroom {
+class Injector {
  public:
-  Mailroom(const profiles::TypingRules& rules, Intent& intent, MailroomHands& hands)
+  Injector(const profiles::TypingRules& rules, IntentLog& intent, InjectorActions& hands)
       : rules_{rules}, intent_{intent}, hands_{hands} {}
 
   /// A message of somebody's that has no better way.
-  void add(Letter letter);
+  void add(Delivery letter);
   /// The one that waits at the gate and has not begun, also behind a person's words.
-  std::optional<Letter> take_back();
+  std::optional<Delivery> take_back();
   /// A turn was cut short for the one that `take_back` would give.
   [[nodiscard]] bool has_interrupted() const { return !letters_.empty() && letters_.back().injection.interrupted(); }
   /// A word of our own to the agent, unless it had too many of them.
-  std::optional<Letter> explanation(std::string_view sentence);
+  std::optional<Delivery> explanation(std::string_view sentence);
   /// A person's words, before all others and by the same gate, unless they cannot go soon. Told once how it ended. Not
   /// while something is in hand, or other such words wait: there is never more than one.
   void say_now(std::string text, SteadyTime now, std::move_only_function<void(Result<void>)> done);
@@ -78,9 +78,9 @@ class Mailroom {
   void understood() { explanations_ = 0; }
 
   /// The agent itself says that this was put before its model, and under which id it does.
-  void on_given(Shown& shown, std::string_view way, std::string_view id);
+  void on_given(EvidenceMatcher& shown, std::string_view way, std::string_view id);
   /// It stands elsewhere in the daemon's books now.
-  void relocate(const client::Place& place);
+  void relocate(const client::DeliveryRef& place);
 
   /// The agent is gone: what was being typed is in doubt, and told so.
   void on_agent_gone();
@@ -92,7 +92,7 @@ class Mailroom {
     profiles::State state = profiles::State::Unknown;
     profiles::Blocker blocker = profiles::Blocker::Known;  // of a blocked one
     SteadyTime since{};
-    Typing typing = {};
+    TypingTimes typing = {};
     const std::optional<profiles::Composer>* composer = nullptr;
     std::uint64_t revision = 0;  // of the screen
     bool drained = true;         // the program has taken all that was written
@@ -104,22 +104,22 @@ class Mailroom {
   std::optional<SteadyTime> deliver(const View& view);
 
   /// The first one has been written, at least in part.
-  [[nodiscard]] bool in_hand() const { return !letters_.empty() && letters_.front().injection.begun(); }
+  [[nodiscard]] bool is_injecting() const { return !letters_.empty() && letters_.front().injection.begun(); }
   /// The user's keys would mix with it.
-  [[nodiscard]] bool holds_keys() const { return in_hand() && letters_.front().injection.holds_keys(); }
+  [[nodiscard]] bool holds_keys() const { return is_injecting() && letters_.front().injection.holds_keys(); }
   /// Its Enter is due by then (injection.h).
   [[nodiscard]] std::optional<SteadyTime> sending_until() const {
-    return in_hand() ? letters_.front().injection.sending_until() : std::nullopt;
+    return is_injecting() ? letters_.front().injection.sending_until() : std::nullopt;
   }
   [[nodiscard]] bool saying() const { return !letters_.empty() && letters_.front().done; }
-  [[nodiscard]] const std::deque<Letter>& waiting() const { return letters_; }
+  [[nodiscard]] const std::deque<Delivery>& waiting() const { return letters_; }
 
  private:
-  [[nodiscard]] static bool holds(const View& view, const Letter& letter);
+  [[nodiscard]] static bool holds(const View& view, const Delivery& letter);
   [[nodiscard]] static bool is_free(const View& view);
-  [[nodiscard]] static bool stands(const View& view, const Letter& letter);
-  struct Typed {
-    client::Place place;
+  [[nodiscard]] static bool stands(const View& view, const Delivery& letter);
+  struct InjectedDelivery {
+    client::DeliveryRef place;
     std::string note;
     std::string text;
   };
@@ -131,28 +131,28 @@ class Mailroom {
     bool worked = false;
   };
 
-  [[nodiscard]] static const protocol::Receipt* shown_of(const Letter& letter);
-  bool noted(const Letter& letter);
-  [[nodiscard]] bool may_interrupt(const View& view, const Letter& letter) const;
+  [[nodiscard]] static const protocol::Receipt* shown_of(const Delivery& letter);
+  bool noted(const Delivery& letter);
+  [[nodiscard]] bool may_interrupt(const View& view, const Delivery& letter) const;
   [[nodiscard]] bool turn_is_due(const View& view);
-  void expect_turn(const Letter& letter, const View& view);
-  std::string text_of(Letter& letter, const View& view);
-  void tell_written(Letter& letter);
-  void finish(Letter& letter, protocol::Receipt receipt);
-  void carry_out(const Decision& decision, Letter& letter, const View& view);
-  [[nodiscard]] static std::optional<SteadyTime> again(const Letter& letter, std::optional<SteadyTime> at,
+  void expect_turn(const Delivery& letter, const View& view);
+  std::string text_of(Delivery& letter, const View& view);
+  void report_written(Delivery& letter);
+  void finish(Delivery& letter, protocol::Receipt receipt);
+  void execute(const InjectionDecision& decision, Delivery& letter, const View& view);
+  [[nodiscard]] static std::optional<SteadyTime> again(const Delivery& letter, std::optional<SteadyTime> at,
                                                        const View& view);
-  std::optional<SteadyTime> tell_waiting(Letter& letter, SteadyTime now);
+  std::optional<SteadyTime> report_pending(Delivery& letter, SteadyTime now);
 
   const profiles::TypingRules& rules_;
-  Intent& intent_;
-  MailroomHands& hands_;
-  std::deque<Letter> letters_;
-  std::deque<Typed> typed_;  // delivered and not seen
+  IntentLog& intent_;
+  InjectorActions& hands_;
+  std::deque<Delivery> letters_;
+  std::deque<InjectedDelivery> typed_;  // delivered and not seen
   std::optional<Submitted> submitted_;
   int explanations_ = 0;
   std::uint64_t pasted_on_ = 0;  // the screen's revision when the last text was written
-  bool deaf_ = false;            // nothing at all happened there since
+  bool unresponsive_ = false;    // nothing at all happened there since
   SteadyTime own_turn_{};        // when the turn began that the last one started
   std::string unshown_;          // the last text, when typed_ has it not and the transcript does not show it yet
   SteadyTime settled_from_{};    // the next one waits for the screen to settle anew

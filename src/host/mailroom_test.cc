@@ -13,14 +13,14 @@ namespace {
 using namespace std::chrono_literals;
 using profiles::State;
 
-struct MailroomTest : testing::Test, MailroomHands {
+struct MailroomTest : testing::Test, InjectorActions {
   client::testing::MemoryDirectory disk;
-  Intent intent{disk, "Bob.intent"};
+  IntentLog intent{disk, "Bob.intent"};
   profiles::TypingRules rules;
-  Mailroom mailroom{rules, intent, *this};
-  Mailroom::View view{.now = SteadyTime{1h}, .wall = 1'000, .state = State::Idle};
+  Injector mailroom{rules, intent, *this};
+  Injector::View view{.now = SteadyTime{1h}, .wall = 1'000, .state = State::Idle};
   std::vector<std::string> done;
-  std::vector<Letter> quiet;
+  std::vector<Delivery> quiet;
   std::optional<profiles::Composer>* drafted = nullptr;  // emptied when the agent takes what stands there
   protocol::Receipt last;
 
@@ -28,23 +28,22 @@ struct MailroomTest : testing::Test, MailroomHands {
   void paste(std::string_view text) override { done.push_back(format("paste {}", text)); }
   void press_enter() override { done.push_back("enter"); }
   void erase(std::size_t characters) override { done.push_back(format("erase {}", characters)); }
-  void report(const client::Place& place, protocol::Receipt receipt) override {
+  void report(const client::DeliveryRef& place, protocol::Receipt receipt) override {
     done.push_back(format("{} {}{}{}{}", place.id, name_of(receipt.status),
                           receipt.proof == "written" ? " written" : "", receipt.reason.empty() ? "" : ": ",
                           receipt.reason));
     last = receipt;
   }
-  std::vector<Letter> take_quiet(std::size_t) override { return std::exchange(quiet, {}); }
-  void return_quiet(std::vector<Letter> letters) override { quiet = std::move(letters); }
+  std::vector<Delivery> take_quiet(std::size_t) override { return std::exchange(quiet, {}); }
+  void return_quiet(std::vector<Delivery> letters) override { quiet = std::move(letters); }
 
-  Letter letter(const std::string& id) {
-    return {
-        .place = {.id = id}, .from = "Alice", .message = id, .text = "text of " + id, .injection = Injection{rules}};
+  Delivery letter(const std::string& id) {
+    return {.ref = {.id = id}, .from = "Alice", .message = id, .text = "text of " + id, .injection = Injection{rules}};
   }
   void add_urgent(const std::string& id) {
     rules.interrupt = "\x1b";
     auto one = letter(id);
-    one.injection = Injection{rules, Injection::Haste::Interrupts};
+    one.injection = Injection{rules, Injection::InterruptPolicy::Interrupts};
     mailroom.add(std::move(one));
   }
   void after(Millis time, State state) {
@@ -63,7 +62,7 @@ struct MailroomTest : testing::Test, MailroomHands {
   }
   void show(std::optional<profiles::Composer>& composer) { view.composer = drafted = &composer; }
   void given(std::string_view text, std::string_view way, std::string_view id) {
-    Shown shown{text};
+    EvidenceMatcher shown{text};
     mailroom.on_given(shown, way, id);
   }
   std::vector<std::string> heard() { return std::exchange(done, {}); }
@@ -140,9 +139,9 @@ TEST_F(MailroomTest, ATurnThatIsNeverSeenHoldsTheNextForAMomentOnly) {
     after(300ms, State::Typing);
     after(50ms, State::Idle);
     view.now += kIdleSettle;
-    EXPECT_EQ(mailroom.deliver(view), view.now + (has_record ? kSeenPatience : kTurnPatience));
+    EXPECT_EQ(mailroom.deliver(view), view.now + (has_record ? kSeenTimeout : kTurnTimeout));
     (void)heard();
-    after(has_record ? kSeenPatience : kTurnPatience, State::Idle);
+    after(has_record ? kSeenTimeout : kTurnTimeout, State::Idle);
     EXPECT_EQ(heard(), (std::vector<std::string>{format("paste text of {}", has_record ? "d" : "b")}));
     after(50ms, State::Typing);
     after(300ms, State::Typing);
@@ -161,7 +160,7 @@ TEST_F(MailroomTest, AMessageThatStandsUnsentIsNotDeliveredByTheTurnOfAnother) {
   (void)heard();
   after(50ms, State::Working);
   EXPECT_TRUE(heard().empty());
-  after(kEnterPatience, State::Working);
+  after(kEnterTimeout, State::Working);
   EXPECT_EQ(heard(), (std::vector<std::string>{"a deferred: the agent is working and the text stands unsent"}));
   composer->draft = "text of a and a person's own";
   after(1s, State::Working);
@@ -221,8 +220,8 @@ TEST_F(MailroomTest, KeysAreNotHeldLongerThoughNothingChangesOnTheScreen) {
   after(1s, State::Idle);
   after(50ms, State::Unknown);
   view.keys.since = view.now;
-  EXPECT_EQ(mailroom.deliver(view), view.now + kSlowPatience);
-  after(kSlowPatience, State::Unknown);
+  EXPECT_EQ(mailroom.deliver(view), view.now + kSlowTimeout);
+  after(kSlowTimeout, State::Unknown);
   EXPECT_FALSE(mailroom.holds_keys());
 }
 
@@ -262,11 +261,11 @@ TEST_F(MailroomTest, AReasonIsToldOnceAndPassingOnesAreNot) {
 TEST_F(MailroomTest, TheNoteIsThereBeforeTheFirstByteAndStays) {
   mailroom.add(letter("a"));
   after(1s, State::Idle);
-  EXPECT_TRUE(intent.holds("a"));
+  EXPECT_TRUE(intent.contains("a"));
   after(50ms, State::Typing);
   after(300ms, State::Typing);
   after(50ms, State::Working);
-  EXPECT_TRUE(intent.holds("a")) << "whether the daemon has stored its end is not known";
+  EXPECT_TRUE(intent.contains("a")) << "whether the daemon has stored its end is not known";
   ASSERT_TRUE(intent.end_of("a"));
   EXPECT_EQ(intent.end_of("a")->status, protocol::ReceiptStatus::Delivered);
 }
@@ -297,7 +296,7 @@ TEST_F(MailroomTest, WordsOfAPersonGoFirstOrNotAtAll) {
   EXPECT_EQ(heard(), (std::vector<std::string>{"paste go on", "enter", "a deferred: the agent is working"}));
   mailroom.say_now("more", view.now, tell);
   after(0ms, State::Working);
-  after(kSayPatience, State::Working);
+  after(kSayTimeout, State::Working);
   EXPECT_EQ(outcomes.back(), "it was not typed: the agent is working");
 }
 
@@ -357,12 +356,12 @@ TEST_F(MailroomTest, WhatIsUrgentInterruptsOnceAndThenWaitsLikeAnyOther) {
 TEST_F(MailroomTest, ATurnThatHasJustBegunIsNotInterrupted) {
   rules.interrupt = "\x1b";
   auto urgent = letter("a");
-  urgent.injection = Injection{rules, Injection::Haste::Interrupts};
+  urgent.injection = Injection{rules, Injection::InterruptPolicy::Interrupts};
   mailroom.add(std::move(urgent));
   std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
   view.composer = &composer;
   after(10ms, State::Working);
-  after(kTurnBegun - 1ms, State::Working);
+  after(kMinTurnBeforeInterrupt - 1ms, State::Working);
   EXPECT_TRUE(heard().empty()) << "what began it, perhaps a message of ours, may not be with the model yet";
   after(1ms, State::Working);
   EXPECT_EQ(heard(), (std::vector<std::string>{"interrupt"}));
@@ -387,7 +386,7 @@ TEST_F(MailroomTest, UrgentMessageOfTheUserInterruptsTheReplyToAMessageThatWasSe
   mailroom.add(letter("a"));
   auto stop = letter("stop");
   stop.as_user = true;
-  stop.injection = Injection{rules, Injection::Haste::Interrupts};
+  stop.injection = Injection{rules, Injection::InterruptPolicy::Interrupts};
   mailroom.add(std::move(stop));
   deliver_one();
   std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
@@ -405,7 +404,7 @@ TEST_F(MailroomTest, UrgentMessageOfTheUserInterruptsATurnOfInputOnceItWasSeen) 
   deliver_one();
   auto stop = letter("stop");
   stop.as_user = true;
-  stop.injection = Injection{rules, Injection::Haste::Interrupts};
+  stop.injection = Injection{rules, Injection::InterruptPolicy::Interrupts};
   mailroom.add(std::move(stop));
   std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
   view.composer = &composer;
@@ -526,7 +525,7 @@ TEST_F(MailroomTest, EachProofIsToldAsItHappensWithWhatShowsIt) {
   view.drained = true;
   after(1ms, State::Typing);
   EXPECT_EQ(last.proof, "written");
-  EXPECT_EQ(last.way, "pty");
+  EXPECT_EQ(last.via, "pty");
   after(300ms, State::Typing);
   after(50ms, State::Working);
   EXPECT_EQ(heard(), (std::vector<std::string>{"a accepted written", "enter", "a delivered: the agent began to work"}));
@@ -539,7 +538,7 @@ TEST_F(MailroomTest, EachProofIsToldAsItHappensWithWhatShowsIt) {
   given("text of a", "hook", "UserPromptSubmit");
   EXPECT_EQ(heard(), std::vector<std::string>{"a delivered: typed; its transcript shows it"}) << "once";
   EXPECT_EQ(last.proof, "seen");
-  EXPECT_EQ(last.way, "pty");
+  EXPECT_EQ(last.via, "pty");
   EXPECT_EQ(last.evidence, "transcript u-1");
 }
 
@@ -622,7 +621,7 @@ TEST_F(MailroomTest, OfAnEditedPasteEachIsKnownByItselfAlone) {
     after(1ms, at_once ? State::Typing : State::Working);
     after(1ms, State::Working);
     EXPECT_TRUE(heard().empty()) << "the other may yet be shown";
-    after(kShownPatience, State::Working);
+    after(kShownTimeout, State::Working);
     EXPECT_EQ(heard(),
               (std::vector<std::string>{"quiet " + id + " delivered: typed; its transcript shows it",
                                         id + " in_doubt: a person edited it, and what was sent is not known"}));
@@ -640,7 +639,7 @@ TEST_F(MailroomTest, WhatAPersonEditedIsInDoubtUnlessTheRecordShowsIt) {
     after(10ms, State::Working);
     (void)heard();
     if (shown) given("text of b", "transcript", "u-1");
-    after(shown ? 1ms : kShownPatience, State::Working);
+    after(shown ? 1ms : kShownTimeout, State::Working);
     EXPECT_EQ(heard(),
               std::vector<std::string>{shown ? "b delivered: typed; its transcript shows it"
                                              : "a in_doubt: a person edited it, and what was sent is not known"});
@@ -663,7 +662,7 @@ TEST_F(MailroomTest, ANoteThatFailedDoesNotTakeTheHaste) {
   view.composer = &composer;
   (void)heard();
   after(1s, State::Working);
-  after(kTurnBegun, State::Working);
+  after(kMinTurnBeforeInterrupt, State::Working);
   EXPECT_EQ(heard(), std::vector<std::string>{"interrupt"});
 }
 
@@ -688,10 +687,10 @@ TEST_F(MailroomTest, APersonsWordsGoWithoutCompany) {
 TEST_F(MailroomTest, ASecondAttemptHasANoteOfItsOwn) {
   ASSERT_TRUE(intent.add("a"));
   auto again = letter("a");
-  again.place.attempt = 2;
+  again.ref.attempt = 2;
   mailroom.add(std::move(again));
   deliver_one();
-  EXPECT_TRUE(intent.holds("a#2"));
+  EXPECT_TRUE(intent.contains("a#2"));
   EXPECT_EQ(heard().back(), "a delivered: the agent began to work");
 }
 

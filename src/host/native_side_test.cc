@@ -8,37 +8,37 @@
 namespace relay::host {
 namespace {
 
-using adapters::Moment;
+using adapters::DeliveryTiming;
 using protocol::DeliveryMode;
 using Texts = std::vector<std::string>;
 
 /// Doors that do what the test says.
 struct FakeDoors final : adapters::Adapter {
-  void prepare(pty::Command&, const adapters::Surroundings&) override {}
+  void prepare(pty::Command&, const adapters::LaunchContext&) override {}
   void start(net::AsioLoop&, adapters::Listener& told, pid_t) override { listener = &told; }
-  adapters::Capabilities capabilities() const override { return can; }
-  void speak(const adapters::Words& words, OnHanded done) override {
+  adapters::NativeCapabilities capabilities() const override { return can; }
+  void deliver(const adapters::NativeDelivery& words, OnAccepted done) override {
     spoken.push_back(words.text);
     done({});
   }
-  void answer(const std::string& prompt, const adapters::Reply&, OnAnswered done) override {
+  void answer(const std::string& prompt, const adapters::PromptAnswer&, OnAnswered done) override {
     answered.push_back(prompt);
     done(std::exchange(outcome, {}));
   }
 
   adapters::Listener* listener = nullptr;
-  std::optional<adapters::Known> known() const override { return knows; }
+  std::optional<adapters::ReportedState> reported_state() const override { return knows; }
 
-  adapters::Capabilities can;
-  std::optional<adapters::Known> knows = {};
+  adapters::NativeCapabilities can;
+  std::optional<adapters::ReportedState> knows = {};
   Texts spoken, answered;
   Result<void> outcome = {};  // of the next answer
 };
 
-struct NativeSideTest : ::testing::Test, NativeKeeper {
+struct NativeSideTest : ::testing::Test, AdapterBridgeListener {
   net::AsioLoop loop;
   FakeDoors* doors = nullptr;
-  std::unique_ptr<NativeSide> side;
+  std::unique_ptr<AdapterBridge> side;
   Texts heard, given, events;
   std::vector<events::Event> happened;
   int changes = 0;
@@ -52,7 +52,7 @@ struct NativeSideTest : ::testing::Test, NativeKeeper {
   void SetUp() override {
     auto made = std::make_unique<FakeDoors>();
     doors = made.get();
-    side = std::make_unique<NativeSide>(std::move(made), *this, "h");
+    side = std::make_unique<AdapterBridge>(std::move(made), *this, "h");
     side->start(loop, 1);
   }
   void on_heard(std::string_view markdown) override { heard.emplace_back(markdown); }
@@ -60,9 +60,9 @@ struct NativeSideTest : ::testing::Test, NativeKeeper {
   void on_given(std::string_view text, std::string_view way, std::string_view id) override {
     given.push_back(format("{} by {} {}", text, way, id));
   }
-  void on_native_change() override { ++changes; }
+  void on_changed() override { ++changes; }
   void on_native_event(const std::string& event) override { events.push_back(event); }
-  void on_happened(events::Event event, WallMs) override { happened.push_back(std::move(event)); }
+  void on_agent_event(events::Event event, WallMs) override { happened.push_back(std::move(event)); }
   std::string take_words(DeliveryMode mode, std::size_t max_bytes) override {
     return format("{} {}", protocol::name_of(mode), max_bytes);
   }
@@ -81,51 +81,52 @@ struct NativeSideTest : ::testing::Test, NativeKeeper {
 };
 
 TEST_F(NativeSideTest, IdleAgentIsNoEmptyEvidence) {
-  doors->knows = adapters::Known{profiles::State::Idle, {}};
-  EXPECT_EQ(side->known()->says, "idle");
-  doors->knows = adapters::Known{profiles::State::Working, "retry in 5 s"};
-  EXPECT_EQ(side->known()->says, "retry in 5 s");
+  doors->knows = adapters::ReportedState{profiles::State::Idle, {}};
+  EXPECT_EQ(side->reported_state()->says, "idle");
+  doors->knows = adapters::ReportedState{profiles::State::Working, "retry in 5 s"};
+  EXPECT_EQ(side->reported_state()->says, "retry in 5 s");
 }
 
 adapters::Prompt permission(std::string id) {
-  return {.id = std::move(id), .tool = "Bash", .summary = "Bash: make", .input = "{}", .way = adapters::way::kHook};
+  return {.id = std::move(id), .tool = "Bash", .summary = "Bash: make", .input = "{}", .via = adapters::way::kHook};
 }
 
 TEST_F(NativeSideTest, PassesOnWhatComesByTheDoors) {
-  told().on_heard("@relay:Bob hi", "transcript");
-  told().on_given("hello", "hook", "UserPromptSubmit");
+  told().on_assistant_text("@relay:Bob hi", "transcript");
+  told().on_model_input("hello", "hook", "UserPromptSubmit");
   EXPECT_EQ(heard, Texts{"@relay:Bob hi"});
   EXPECT_EQ(given, Texts{"hello by hook UserPromptSubmit"});
-  EXPECT_EQ(told().take(DeliveryMode::NextMessage, 9), "next-message 9");
+  EXPECT_EQ(told().take_pending(DeliveryMode::NextMessage, 9), "next-message 9");
   Texts outcomes;
-  side->speak({.text = "hi"}, [&](const Result<void>& outcome) { outcomes.push_back(outcome ? "taken" : "not"); });
+  side->deliver({.text = "hi"}, [&](const Result<void>& outcome) { outcomes.push_back(outcome ? "taken" : "not"); });
   EXPECT_EQ(doors->spoken, Texts{"hi"});
   EXPECT_EQ(outcomes, Texts{"taken"});
 }
 
 TEST_F(NativeSideTest, SaysByWhichWayEachThingIsDone) {
-  EXPECT_EQ(side->capabilities(), R"({"hear":"screen","know":"screen","answer":"","count":"",)"
-                                  R"("speak":{"immediate":"pty","on-idle":"pty","manual":"held"},"proof":"seen"})");
-  doors->can = {.hear = "transcript", .know = "hook", .answer = "hook", .count = "transcript"};
-  doors->can.by(DeliveryMode::OnIdle) = {Moment::Idle, "inbox"};
-  doors->can.by(DeliveryMode::NextMessage) = {Moment::Asked, "hook"};
-  EXPECT_EQ(side->capabilities(),
+  EXPECT_EQ(side->capability_codes(), R"({"hear":"screen","know":"screen","answer":"","count":"",)"
+                                      R"("speak":{"immediate":"pty","on-idle":"pty","manual":"held"},"proof":"seen"})");
+  doors->can = {.output = "transcript", .state = "hook", .prompts = "hook", .usage = "transcript"};
+  doors->can.by(DeliveryMode::OnIdle) = {DeliveryTiming::Idle, "inbox"};
+  doors->can.by(DeliveryMode::NextMessage) = {DeliveryTiming::Asked, "hook"};
+  EXPECT_EQ(side->capability_codes(),
             R"({"hear":"transcript","know":"hook","answer":"hook","count":"transcript",)"
             R"("speak":{"immediate":"pty","next-message":"hook","on-idle":"inbox","manual":"held"},"proof":"seen"})");
   side->on_agent_gone();
-  EXPECT_EQ(side->can().hear, "") << "an agent that has ended can do nothing";
+  EXPECT_EQ(side->capabilities().output, "") << "an agent that has ended can do nothing";
 }
 
 TEST_F(NativeSideTest, OffersNothingTypedWithoutATerminal) {
-  NativeSide headless{nullptr, *this, "h", profiles::Press::Nothing, {}, false};
+  AdapterBridge headless{nullptr, *this, "h", profiles::DialogKeys::Nothing, {}, false};
   EXPECT_EQ(
-      headless.capabilities(),
+      headless.capability_codes(),
       R"({"terminal":false,"hear":"","know":"","answer":"","count":"","speak":{"manual":"held"},"proof":"submitted"})");
   EXPECT_FALSE(headless.modes().has(DeliveryMode::OnIdle));
   EXPECT_TRUE(headless.modes().has(DeliveryMode::Manual));
-  NativeSide unprofiled{nullptr, *this, "h", profiles::Press::Nothing,
-                        FallbackWays{.hear = adapters::way::kLines, .speak = adapters::way::kInboxFile}};
-  EXPECT_NE(unprofiled.capabilities().find(R"("proof":"accepted")"), std::string::npos) << "nothing is typed into it";
+  AdapterBridge unprofiled{nullptr, *this, "h", profiles::DialogKeys::Nothing,
+                           FallbackWays{.hear = adapters::way::kLines, .speak = adapters::way::kInboxFile}};
+  EXPECT_NE(unprofiled.capability_codes().find(R"("proof":"accepted")"), std::string::npos)
+      << "nothing is typed into it";
 }
 
 TEST_F(NativeSideTest, OffersTheModesThatAWayIsOpenFor) {
@@ -136,15 +137,15 @@ TEST_F(NativeSideTest, OffersTheModesThatAWayIsOpenFor) {
     return names;
   };
   EXPECT_EQ(offered(), (Texts{"immediate", "on-idle", "manual"})) << "typed, or kept";
-  doors->can.by(DeliveryMode::NextMessage) = {Moment::Asked, "hook"};
-  doors->can.by(DeliveryMode::NextToolCall) = {Moment::Asked, "hook"};
+  doors->can.by(DeliveryMode::NextMessage) = {DeliveryTiming::Asked, "hook"};
+  doors->can.by(DeliveryMode::NextToolCall) = {DeliveryTiming::Asked, "hook"};
   EXPECT_EQ(offered().size(), 5U);
   doors->can.by(DeliveryMode::NextToolCall) = {};
   EXPECT_EQ(offered(), (Texts{"immediate", "next-message", "on-idle", "manual"})) << "a way that broke";
 }
 
 TEST_F(NativeSideTest, CountsAnAnswerOnceHoweverOftenItIsTold) {
-  doors->can.count = "transcript";
+  doors->can.usage = "transcript";
   EXPECT_TRUE(member("usage").empty());
   told().on_usage({.id = "a", .model = "opus", .input = 10, .output = 1, .cost = 0.5});
   told().on_usage({.id = "a", .model = "opus", .input = 10, .output = 7, .cost = 0.75});
@@ -159,14 +160,14 @@ TEST_F(NativeSideTest, CountsAnAnswerOnceHoweverOftenItIsTold) {
 }
 
 TEST_F(NativeSideTest, TheTotalOutlivesWhatIsRememberedOfIt) {
-  doors->can.count = "transcript";
+  doors->can.usage = "transcript";
   for (std::size_t i = 0; i < 3 * kMaxCountedAnswers; ++i)
     told().on_usage({.id = format("a{}", i), .model = "opus", .input = 1});
   EXPECT_EQ(integer_member(member("usage"), "input"), static_cast<std::int64_t>(3 * kMaxCountedAnswers));
 }
 
 TEST_F(NativeSideTest, WhatARecordSaysAfterTheEndIsCountedToo) {
-  doors->can.count = "transcript";
+  doors->can.usage = "transcript";
   told().on_usage({.id = "a", .model = "opus", .input = 10});
   side->on_agent_gone();
   told().on_usage({.id = "b", .model = "opus", .input = 5});
@@ -175,17 +176,17 @@ TEST_F(NativeSideTest, WhatARecordSaysAfterTheEndIsCountedToo) {
 }
 
 TEST_F(NativeSideTest, APromptBlocksUntilItIsGone) {
-  EXPECT_FALSE(side->known());
+  EXPECT_FALSE(side->reported_state());
   told().on_prompt(permission("p1"));
-  ASSERT_TRUE(side->known());
-  EXPECT_EQ(side->known()->state, profiles::State::Blocked);
-  EXPECT_EQ(side->known()->says, "asks: Bash: make");
-  EXPECT_EQ(side->known()->way, adapters::way::kHook) << "not what else is known of it";
+  ASSERT_TRUE(side->reported_state());
+  EXPECT_EQ(side->reported_state()->state, profiles::State::Blocked);
+  EXPECT_EQ(side->reported_state()->says, "asks: Bash: make");
+  EXPECT_EQ(side->reported_state()->via, adapters::way::kHook) << "not what else is known of it";
   EXPECT_TRUE(answer({.prompt = "p1"}));
   EXPECT_EQ(doors->answered, Texts{"p1"});
-  told().on_prompt_gone("p1", {.by = "hook"});
-  told().on_prompt_gone("p1", {.by = "person"});
-  EXPECT_FALSE(side->known());
+  told().on_prompt_closed("p1", {.by = "hook"});
+  told().on_prompt_closed("p1", {.by = "person"});
+  EXPECT_FALSE(side->reported_state());
   EXPECT_EQ(
       events,
       (Texts{
@@ -201,13 +202,13 @@ TEST_F(NativeSideTest, APromptBlocksUntilItIsGone) {
 
 TEST_F(NativeSideTest, AnAnswerThatDoesNotReachTheAgentIsNobodys) {
   told().on_prompt(permission("p1"));
-  doors->outcome = fail(protocol::Refusal::Busy, "its server does not answer");
+  doors->outcome = fail(protocol::NackCode::Busy, "its server does not answer");
   const auto lost = answer({.prompt = "p1", .by = "policy"});
   ASSERT_FALSE(lost);
-  EXPECT_EQ(protocol::refusal_in(lost.error()), protocol::Refusal::Busy);
+  EXPECT_EQ(protocol::nack_code_of(lost.error()), protocol::NackCode::Busy);
   doors->outcome = fail("it asks two");
-  EXPECT_EQ(protocol::refusal_in(answer({.prompt = "p1"}).error()), protocol::Refusal::BadRequest);
-  told().on_prompt_gone("p1", {.by = "person", .verdict = adapters::Reply::Verdict::Allow});
+  EXPECT_EQ(protocol::nack_code_of(answer({.prompt = "p1"}).error()), protocol::NackCode::BadRequest);
+  told().on_prompt_closed("p1", {.by = "person", .verdict = adapters::PromptAnswer::Decision::Allow});
   EXPECT_EQ(std::get<events::PermissionResolved>(happened.back()).resolved_by, "human");
 }
 
@@ -215,10 +216,10 @@ TEST_F(NativeSideTest, ARequestIsToldWithWhoAnsweredIt) {
   told().on_prompt(permission("p1"));
   told().on_prompt(permission("p2"));
   EXPECT_EQ(side->requests().size(), 2U);
-  EXPECT_TRUE(answer({.prompt = "h-p1", .reply = {.verdict = adapters::Reply::Verdict::Deny}, .by = "policy"}));
+  EXPECT_TRUE(answer({.prompt = "h-p1", .reply = {.verdict = adapters::PromptAnswer::Decision::Deny}, .by = "policy"}));
   EXPECT_EQ(doors->answered, Texts{"p1"}) << "by either name";
-  told().on_prompt_gone("p1", {.by = "hook"});
-  told().on_prompt_gone("p2", {.by = "person", .verdict = adapters::Reply::Verdict::Allow});
+  told().on_prompt_closed("p1", {.by = "hook"});
+  told().on_prompt_closed("p2", {.by = "person", .verdict = adapters::PromptAnswer::Decision::Allow});
   ASSERT_EQ(happened.size(), 4U);
   const auto& denied = std::get<events::PermissionResolved>(happened[2]);
   EXPECT_EQ(denied.request_id, "h-p1");
@@ -261,18 +262,18 @@ TEST_F(NativeSideTest, AFloodOfPromptsIsBoundedAndNoneVanishesInSilence) {
 }
 
 TEST_F(NativeSideTest, SaysWhatIsBrokenUntilItIsMended) {
-  told().on_broken("hook", "turned off");
-  told().on_broken("inbox", "nobody listens");
-  told().on_broken("hook", "turned off in its settings");
+  told().on_interface_failed("hook", "turned off");
+  told().on_interface_failed("inbox", "nobody listens");
+  told().on_interface_failed("hook", "turned off in its settings");
   EXPECT_NE(described().find(R"("broken":[{"way":"inbox","why":"nobody listens"},)"
                              R"({"way":"hook","why":"turned off in its settings"}])"),
             std::string::npos)
       << described();
   EXPECT_EQ(changes, 3);
-  told().on_mended("hook");
-  told().on_mended("inbox");
+  told().on_interface_recovered("hook");
+  told().on_interface_recovered("inbox");
   EXPECT_EQ(described().find("broken"), std::string::npos);
-  for (std::size_t i = 0; i < 3 * kMaxBroken; ++i) told().on_broken(format("way {}", i), "x");
+  for (std::size_t i = 0; i < 3 * kMaxBroken; ++i) told().on_interface_failed(format("way {}", i), "x");
   EXPECT_EQ(array_member(*parse_json_object(described()), "broken")->size(), kMaxBroken);
 }
 
@@ -283,13 +284,13 @@ TEST_F(NativeSideTest, KeepsTheLastFailure) {
 }
 
 TEST_F(NativeSideTest, WithoutDoorsNothingIsPossible) {
-  side = std::make_unique<NativeSide>(nullptr, *this, "h");
+  side = std::make_unique<AdapterBridge>(nullptr, *this, "h");
   side->start(loop, 1);
-  EXPECT_FALSE(side->known());
-  EXPECT_EQ(side->can().hear, "");
+  EXPECT_FALSE(side->reported_state());
+  EXPECT_EQ(side->capabilities().output, "");
   bool refused = false, replied = false;
-  side->speak({.text = "hi"}, [&](const Result<void>& outcome) { refused = !outcome; });
-  side->on_hook({}, 1, [&](const hooks::Answer& answer) { replied = answer == hooks::Answer{}; });
+  side->deliver({.text = "hi"}, [&](const Result<void>& outcome) { refused = !outcome; });
+  side->on_hook({}, 1, [&](const hooks::HookResponse& answer) { replied = answer == hooks::HookResponse{}; });
   EXPECT_TRUE(refused);
   EXPECT_TRUE(replied);
   EXPECT_FALSE(answer({.prompt = "p1"}));

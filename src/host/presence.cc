@@ -11,7 +11,7 @@ namespace {
 
 using profiles::State;
 
-static_assert(Intent::kMaxNotes >= kMaxLetters, "a note is kept for every letter that may be in hand");
+static_assert(IntentLog::kMaxNotes >= kMaxDeliveries, "a note is kept for every letter that may be in hand");
 
 /// The word of SESSION_STATE, which sessions of every kind use.
 std::string_view word_for(State state, bool starting) {
@@ -24,7 +24,7 @@ std::string_view shown_state_name(State state, bool starting) {
   return state == State::Unknown && starting ? "starting" : name_of(state);
 }
 
-protocol::Hello hello_of(const HostRecord& record, const std::string& claim_token, protocol::Modes modes) {
+protocol::Hello hello_of(const HostRecord& record, const std::string& claim_token, protocol::DeliveryModes modes) {
   protocol::Hello hello;
   hello.agent = record.name;
   hello.cli = record.cli;
@@ -36,7 +36,7 @@ protocol::Hello hello_of(const HostRecord& record, const std::string& claim_toke
   hello.team = record.team;
   hello.working_directory = record.working_directory;
   hello.claim_token = claim_token;
-  hello.capabilities.max_inflight = kMaxLetters;
+  hello.capabilities.max_inflight = kMaxDeliveries;
   hello.capabilities.modes = modes;
   hello.capabilities.queue = true;
   hello.capabilities.pause = true;
@@ -44,7 +44,7 @@ protocol::Hello hello_of(const HostRecord& record, const std::string& claim_toke
 }
 
 std::string session_state(State state, bool starting, std::string_view reason, std::string_view capabilities,
-                          std::optional<protocol::Modes> modes) {
+                          std::optional<protocol::DeliveryModes> modes) {
   text::JsonWriter payload;
   payload.field("state", word_for(state, starting)).optional("reason", reason).raw("capabilities", capabilities);
   if (modes) {
@@ -56,13 +56,13 @@ std::string session_state(State state, bool starting, std::string_view reason, s
   return payload.take();
 }
 
-protocol::Bye goodbye_of(const pty::ExitStatus& status, const std::optional<EndAgent>& released) {
+protocol::Bye goodbye_of(const pty::ExitStatus& status, const std::optional<ReleaseAgent>& released) {
   if (released) return {.end = protocol::EndReason::Released, .by = released->by, .reason = released->reason};
   if (status.shell_code() == 0) return {};
   return {.end = protocol::EndReason::Crashed, .reason = status.describe()};
 }
 
-std::string why_not_typed(State state, std::string_view name) {
+std::string input_blocked_reason(State state, std::string_view name) {
   switch (state) {
     case State::Idle: return {};
     case State::Blocked:

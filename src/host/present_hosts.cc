@@ -12,9 +12,9 @@ bool exists(const HostRecord& host) {
 
 }  // namespace
 
-std::vector<HostRecord> present_hosts(const std::string& directory) {
+std::vector<HostRecord> running_hosts(const std::string& directory) {
   auto hosts = recorded_hosts(directory);
-  std::erase_if(hosts, [&](const HostRecord& one) { return !exists(one) && !is_at_home(directory, one); });
+  std::erase_if(hosts, [&](const HostRecord& one) { return !exists(one) && !is_reachable(directory, one); });
   return hosts;
 }
 

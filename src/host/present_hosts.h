@@ -12,6 +12,6 @@
 namespace relay::host {
 
 /// Oldest first. What dead ones left is removed.
-std::vector<HostRecord> present_hosts(const std::string& directory);
+std::vector<HostRecord> running_hosts(const std::string& directory);
 
 }  // namespace relay::host

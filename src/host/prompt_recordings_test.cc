@@ -16,30 +16,30 @@
 namespace relay::host {
 namespace {
 
-using adapters::Reply;
+using adapters::PromptAnswer;
 using profiles::State;
 using terminal::testing::Recording;
 
-Moment at(double seconds) {
+Timestamp at(double seconds) {
   const auto time = std::chrono::nanoseconds{static_cast<std::int64_t>(std::llround(seconds * 1e9))};
   return {SteadyTime{time}, std::chrono::duration_cast<Millis>(time).count()};
 }
 
 /// What is pressed for that answer when the screen stays as it is, but for the mark.
-std::string keys_for(Dialog dialog, Reply::Verdict verdict, profiles::Press press, SteadyTime now) {
+std::string keys_for(Dialog dialog, PromptAnswer::Decision verdict, profiles::DialogKeys press, SteadyTime now) {
   const auto wanted = choice_for(dialog, {.verdict = verdict});
   if (!wanted) return "none";
-  Answering answering{dialog, *wanted, press, Millis{0}, now};
+  DialogAnswer answering{dialog, *wanted, press, Millis{0}, now};
   std::string keys;
   for (;;) {
     const auto marked = dialog.marked().value_or(0);
     const auto step = answering.decide({.now = now, .dialog = &dialog, .asked = true}).step;
-    if (step == Answering::Step::LetterAndEnter) return answering.letter() + "⏎";
-    if (step == Answering::Step::Enter) return keys + "⏎";
-    if (step != Answering::Step::Down && step != Answering::Step::Up) return keys + "?";
-    keys += step == Answering::Step::Down ? "↓" : "↑";
+    if (step == DialogAnswer::Step::LetterAndEnter) return answering.letter() + "⏎";
+    if (step == DialogAnswer::Step::Enter) return keys + "⏎";
+    if (step != DialogAnswer::Step::Down && step != DialogAnswer::Step::Up) return keys + "?";
+    keys += step == DialogAnswer::Step::Down ? "↓" : "↑";
     dialog.choices[marked].marked = false;
-    dialog.choices[step == Answering::Step::Down ? marked + 1 : marked - 1].marked = true;
+    dialog.choices[step == DialogAnswer::Step::Down ? marked + 1 : marked - 1].marked = true;
   }
 }
 
@@ -49,43 +49,43 @@ struct Seen {
 };
 
 /// Watches a recording as a host does. The key that was pressed while it was recorded counts as ours, so that its dialog ends by it.
-std::vector<Seen> requests_in(const profiles::Eyes& eyes, const Recording& recording) {
+std::vector<Seen> requests_in(const profiles::CompiledProfile& eyes, const Recording& recording) {
   const auto press = eyes.profile().answers.press;
   terminal::Screen screen{recording.size};
-  profiles::Watcher watcher{eyes};
-  Asked asked{"h", press};
+  profiles::ScreenWatcher watcher{eyes};
+  PromptTracker asked{"h", press};
   std::map<std::string, Seen> seen;
   std::vector<std::string> order;
   const auto asking = [&] {
-    return watcher.verdict().state == State::Blocked ? watcher.picture().findings : speech::Findings{};
+    return watcher.verdict().state == State::Blocked ? watcher.picture().findings : speech::ScreenFindings{};
   };
-  const auto take = [&](const Asked::Told& told, SteadyTime now) {
+  const auto take = [&](const PromptTracker::Told& told, SteadyTime now) {
     for (const auto& event : told) {
       if (const auto* request = std::get_if<events::PermissionRequested>(&event)) {
         order.push_back(request->request_id);
         auto& each = seen[request->request_id];
         each.asked = request->tool + ": " + request->description;
         if (!request->can_answer.value_or(true)) continue;
-        each.allow = keys_for(*dialog_in(asking()), Reply::Verdict::Allow, press, now);
-        each.deny = keys_for(*dialog_in(asking()), Reply::Verdict::Deny, press, now);
+        each.allow = keys_for(*dialog_in(asking()), PromptAnswer::Decision::Allow, press, now);
+        each.deny = keys_for(*dialog_in(asking()), PromptAnswer::Decision::Deny, press, now);
       } else if (const auto* resolved = std::get_if<events::PermissionResolved>(&event)) {
         seen[resolved->request_id].end = resolved->resolved_by;
       }
     }
   };
   const auto look = [&](double seconds) {
-    (void)watcher.look(screen, at(seconds).steady);
-    take(asked.look(watcher.verdict().state, watcher.picture().findings, at(seconds)), at(seconds).steady);
+    (void)watcher.update(screen, at(seconds).steady);
+    take(asked.update(watcher.verdict().state, watcher.picture().findings, at(seconds)), at(seconds).steady);
     // Whatever is on the screen now, a request that is over is not answered by it.
-    Asked::Told anew;
+    PromptTracker::Told anew;
     for (const auto& [request, each] : seen) {
       if (each.end.empty()) continue;
-      EXPECT_FALSE(asked.may_press(request, asking(), anew)) << recording.name;
+      EXPECT_FALSE(asked.check_keys(request, asking(), anew)) << recording.name;
     }
   };
   const auto wait_until = [&](double seconds) {
     for (;;) {
-      auto due = watcher.look_again_at();
+      auto due = watcher.next_update_at();
       if (const auto other = asked.due(); other && (!due || *other < *due)) due = other;
       const double when = due ? std::chrono::duration<double>(due->time_since_epoch()).count() : seconds;
       if (when >= seconds) return;
@@ -99,8 +99,8 @@ std::vector<Seen> requests_in(const profiles::Eyes& eyes, const Recording& recor
     if (event.kind == 'r') screen.resize(terminal::testing::size_of(event.data));
     if (event.kind == 'o') screen.feed(event.data);
     if (event.kind == 'i' && !order.empty()) {
-      Asked::Told anew;
-      if (asked.may_press(order.back(), asking(), anew)) asked.press(order.back(), {.by = "ours"});
+      PromptTracker::Told anew;
+      if (asked.check_keys(order.back(), asking(), anew)) asked.press(order.back(), {.by = "ours"});
     }
     look(event.seconds);
   }
@@ -128,7 +128,7 @@ class PromptRecordings : public ::testing::TestWithParam<Kind> {};
 
 TEST_P(PromptRecordings, EachDialogIsHeldAndCanBeAnsweredByItsKeys) {
   const auto& kind = GetParam();
-  const auto eyes = profiles::Eyes::open(*profiles::profile_named(kind.agent));
+  const auto eyes = profiles::CompiledProfile::open(*profiles::find_profile(kind.agent));
   std::size_t count = 0;
   for (const auto& path : terminal::testing::recordings_below(std::filesystem::path{RELAY_AGENTS} / kind.agent /
                                                               "recordings" / kind.how)) {

@@ -124,10 +124,10 @@ std::vector<HostRecord> recorded_hosts(const std::string& directory) {
 
 bool is_of_this_boot(const HostRecord& record) { return record.boot_id.empty() || record.boot_id == pty::boot_id(); }
 
-bool is_at_home(const std::string& directory, const HostRecord& record) {
+bool is_reachable(const std::string& directory, const HostRecord& record) {
   const auto door = net::connect_now(record.socket);
   const bool gone =
-      !door && (is(door.error(), net::Errc::NoOneListens) || is(door.error(), net::Errc::ForeignListener));
+      !door && (is(door.error(), net::Errc::ConnectionRefused) || is(door.error(), net::Errc::ForeignListener));
   if (!gone) return true;
   std::error_code none;
   fs::remove(format("{}/{}.json", directory, record.id), none);
@@ -137,14 +137,14 @@ bool is_at_home(const std::string& directory, const HostRecord& record) {
   return false;
 }
 
-std::vector<HostRecord> living_hosts(const std::string& directory) {
+std::vector<HostRecord> reachable_hosts(const std::string& directory) {
   auto hosts = recorded_hosts(directory);
-  std::erase_if(hosts, [&](const HostRecord& host) { return !is_at_home(directory, host); });
+  std::erase_if(hosts, [&](const HostRecord& host) { return !is_reachable(directory, host); });
   return hosts;
 }
 
 std::optional<HostRecord> host_of(const std::string& directory, std::string_view name) {
-  auto hosts = living_hosts(directory);
+  auto hosts = reachable_hosts(directory);
   for (const bool exact : {true, false})
     for (auto host = hosts.rbegin(); host != hosts.rend(); ++host)
       if (exact ? host->name == name : same_letters(host->name, name)) return std::move(*host);

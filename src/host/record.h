@@ -64,10 +64,10 @@ std::vector<HostRecord> recorded_hosts(const std::string& directory);
 /// False for what a host wrote before the machine was restarted: its pids mean nothing any more.
 bool is_of_this_boot(const HostRecord& record);
 /// Knocks at its door. When nobody listens any more, what is left of the host is removed.
-bool is_at_home(const std::string& directory, const HostRecord& record);
+bool is_reachable(const std::string& directory, const HostRecord& record);
 
 /// Those whose door is open, oldest first. Leftovers of killed hosts are removed.
-std::vector<HostRecord> living_hosts(const std::string& directory);
+std::vector<HostRecord> reachable_hosts(const std::string& directory);
 /// The youngest of that name; another case of letters will do when no name is equal.
 std::optional<HostRecord> host_of(const std::string& directory, std::string_view name);
 

@@ -65,7 +65,7 @@ TEST_F(RecordTest, OnlyOpenDoorsAreFoundAndLeftoversRemoved) {
     std::ofstream{directory.file("dead.json")} << json.take();
     std::ofstream{directory.file("torn.json")} << "{\"name\":";
   }
-  EXPECT_EQ(living_hosts(directory.path()).size(), 2u);
+  EXPECT_EQ(reachable_hosts(directory.path()).size(), 2u);
   EXPECT_FALSE(std::filesystem::exists(directory.file("dead.json")));
   EXPECT_EQ(host_of(directory.path(), "Bob")->id, "c") << "the youngest";
   EXPECT_EQ(host_of(directory.path(), "bob")->id, "c");
@@ -75,7 +75,7 @@ TEST_F(RecordTest, OnlyOpenDoorsAreFoundAndLeftoversRemoved) {
 TEST_F(RecordTest, GoesWithItsHost) {
   { const auto file = RecordFile::write(directory.path(), record("a", "Bob")); }
   EXPECT_FALSE(std::filesystem::exists(directory.file("a.json")));
-  EXPECT_TRUE(living_hosts("/nowhere/at/all").empty());
+  EXPECT_TRUE(reachable_hosts("/nowhere/at/all").empty());
 }
 
 }  // namespace

@@ -14,19 +14,19 @@
 
 namespace relay::host {
 
-class ScreenAnswer {
+class DialogDriver {
  public:
   using Done = std::move_only_function<void(Result<void>)>;
   using PressKey = std::move_only_function<void(const terminal::Key&)>;
   struct View {
     SteadyTime now{};
-    const speech::Findings* asking = nullptr;  // on the screen; none: it is not asking
-    SteadyTime since{};                        // it has been from then on
-    SteadyTime typed{};                        // by a person, last
-    bool steady = true;                        // what is seen is what there is, and no key is on its way
+    const speech::ScreenFindings* asking = nullptr;  // on the screen; none: it is not asking
+    SteadyTime since{};                              // it has been from then on
+    SteadyTime typed{};                              // by a person, last
+    bool steady = true;                              // what is seen is what there is, and no key is on its way
   };
 
-  ScreenAnswer(NativeSide& native, const profiles::Profile& profile, PressKey press)
+  DialogDriver(AdapterBridge& native, const profiles::Profile& profile, PressKey press)
       : native_{native}, how_{profile.answers.press}, gap_{profile.typing.submit_gap}, press_{std::move(press)} {}
 
   void begin(const AnswerPrompt& wish, const View& view, Done done);
@@ -36,22 +36,22 @@ class ScreenAnswer {
   [[nodiscard]] bool under_way() const { return under_way_.has_value(); }
 
  private:
-  struct UnderWay {
+  struct ActiveAnswer {
     AnswerPrompt wish;
-    Answering answering;
+    DialogAnswer answering;
     Done done;
-    bool touched = false;                       // a key was pressed
-    std::optional<SteadyTime> look_again = {};  // as was decided last
+    bool touched = false;                    // a key was pressed
+    std::optional<SteadyTime> recheck = {};  // as was decided last
   };
 
-  void press(Answering::Step step);
+  void press(DialogAnswer::Step step);
   void end(Result<void> outcome);
 
-  NativeSide& native_;
-  profiles::Press how_;
+  AdapterBridge& native_;
+  profiles::DialogKeys how_;
   Millis gap_;
   PressKey press_;
-  std::optional<UnderWay> under_way_;
+  std::optional<ActiveAnswer> under_way_;
 };
 
 }  // namespace relay::host

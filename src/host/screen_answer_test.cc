@@ -8,44 +8,45 @@ namespace relay::host {
 namespace {
 
 using profiles::State;
-using protocol::Refusal;
+using protocol::NackCode;
 using terminal::NamedKey;
 
-struct ScreenAnswerTest : ::testing::Test, NativeKeeper {
+struct ScreenAnswerTest : ::testing::Test, AdapterBridgeListener {
   net::AsioLoop loop;
-  NativeSide native{nullptr, *this, "h", profiles::Press::Mark};
+  AdapterBridge native{nullptr, *this, "h", profiles::DialogKeys::Mark};
   std::vector<NamedKey> keys;
   std::vector<std::string> told;  // how each answer ended
   std::vector<events::Event> happened;
-  ScreenAnswer answer{native, made(), [this](const terminal::Key& key) { keys.push_back(key.name); }};
-  speech::Findings shown;
-  ScreenAnswer::View view;
+  DialogDriver answer{native, made(), [this](const terminal::Key& key) { keys.push_back(key.name); }};
+  speech::ScreenFindings shown;
+  DialogDriver::View view;
 
   ScreenAnswerTest() {
     native.start(loop, 0);
-    shown.permission = {0,
-                        "run",
-                        "Shell",
-                        "make",
-                        {{"1", "Yes", "", true, speech::Says::Allow}, {"2", "No", "", false, speech::Says::Deny}},
-                        "make",
-                        true};
+    shown.permission = {
+        0,
+        "run",
+        "Shell",
+        "make",
+        {{"1", "Yes", "", true, speech::ChoiceMeaning::Allow}, {"2", "No", "", false, speech::ChoiceMeaning::Deny}},
+        "make",
+        true};
     view = {.now = loop.now().steady, .asking = &shown};
     see(State::Blocked);
-    view.now += Asked::kSettle;
+    view.now += PromptTracker::kSettle;
     see(State::Blocked);
   }
   static profiles::Profile made() {
     profiles::Profile profile;
-    profile.answers.press = profiles::Press::Mark;
+    profile.answers.press = profiles::DialogKeys::Mark;
     return profile;
   }
   void see(State state) {
-    (void)native.look(state, state == State::Blocked ? shown : speech::Findings{}, {view.now, 0});
+    (void)native.on_screen(state, state == State::Blocked ? shown : speech::ScreenFindings{}, {view.now, 0});
   }
-  void begin(adapters::Reply::Verdict verdict = adapters::Reply::Verdict::Allow) {
+  void begin(adapters::PromptAnswer::Decision verdict = adapters::PromptAnswer::Decision::Allow) {
     answer.begin({.prompt = "h-s1", .reply = {.verdict = verdict}}, view, [this](const Result<void>& outcome) {
-      const auto code = outcome ? std::nullopt : protocol::refusal_in(outcome.error());
+      const auto code = outcome ? std::nullopt : protocol::nack_code_of(outcome.error());
       told.emplace_back(outcome ? "done" : code ? name_of(*code) : outcome.error().message());
     });
   }
@@ -57,9 +58,9 @@ struct ScreenAnswerTest : ::testing::Test, NativeKeeper {
   void on_heard(std::string_view) override {}
   void on_returned(const std::vector<std::string>&, std::string_view) override {}
   void on_given(std::string_view, std::string_view, std::string_view) override {}
-  void on_native_change() override {}
+  void on_changed() override {}
   void on_native_event(const std::string&) override {}
-  void on_happened(events::Event event, WallMs) override { happened.push_back(std::move(event)); }
+  void on_agent_event(events::Event event, WallMs) override { happened.push_back(std::move(event)); }
   std::string take_words(protocol::DeliveryMode, std::size_t) override { return {}; }
 };
 
@@ -93,7 +94,7 @@ TEST_F(ScreenAnswerTest, RequestIsResolvedWhenItsDialogGivesWayToAnUnknownScreen
 TEST_F(ScreenAnswerTest, ADialogThatStaysIsNotAnsweredASecondTime) {
   begin();
   later(Millis{0});
-  later(kTakenPatience);
+  later(kTakenTimeout);
   EXPECT_EQ(told, Ends{"BUSY"});
   begin();
   later(Millis{0});
@@ -128,7 +129,7 @@ TEST_F(ScreenAnswerTest, NothingIsPressedOnAScreenThatIsBeingDrawn) {
 }
 
 TEST_F(ScreenAnswerTest, AnAgentThatEndsAnswersWhoeverWaits) {
-  begin(adapters::Reply::Verdict::Deny);
+  begin(adapters::PromptAnswer::Decision::Deny);
   later(Millis{0});
   answer.on_agent_gone();
   answer.on_agent_gone();

@@ -19,15 +19,15 @@ std::string without_entities(std::string_view text) {
 
 }  // namespace
 
-Shown::Shown(std::string_view text) : text_{without_entities(text)} {}
+EvidenceMatcher::EvidenceMatcher(std::string_view text) : text_{without_entities(text)} {}
 
-bool Shown::begins_at(std::size_t place) const {
+bool EvidenceMatcher::begins_at(std::size_t place) const {
   if (place == 0 || text_[place - 1] == '\n') return true;
   return text_[place - 1] == ' ' &&
          std::ranges::any_of(used_, [&](const auto& span) { return span.second + 1 == place; });
 }
 
-bool Shown::shows(std::string_view letter) {
+bool EvidenceMatcher::matches(std::string_view letter) {
   const auto wanted = without_entities(letter);
   if (wanted.empty()) return false;
   for (auto at = text_.find(wanted); at != std::string::npos; at = text_.find(wanted, at + 1)) {

@@ -14,12 +14,12 @@
 
 namespace relay::host {
 
-class Shown {
+class EvidenceMatcher {
  public:
-  explicit Shown(std::string_view text);
+  explicit EvidenceMatcher(std::string_view text);
 
   /// Does it show this one, where it has not shown another?
-  bool shows(std::string_view letter);
+  bool matches(std::string_view letter);
 
  private:
   [[nodiscard]] bool begins_at(std::size_t place) const;

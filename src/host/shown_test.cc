@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* kLetter = "Relay message from Alice [abc12345]: go on";
 
-bool is_shown(const std::string& text, const char* letter = kLetter) { return Shown{text}.shows(letter); }
+bool is_shown(const std::string& text, const char* letter = kLetter) { return EvidenceMatcher{text}.matches(letter); }
 
 TEST(Shown, WhereALineBegins) {
   EXPECT_TRUE(is_shown(kLetter));
@@ -18,20 +18,20 @@ TEST(Shown, WhereALineBegins) {
 }
 
 TEST(Shown, OnePlaceShowsOneLetter) {
-  Shown once{kLetter};
-  EXPECT_TRUE(once.shows(kLetter));
-  EXPECT_FALSE(once.shows(kLetter)) << "the same message, brought by another delivery";
-  Shown twice{std::string{kLetter} + "\n" + kLetter};
-  EXPECT_TRUE(twice.shows(kLetter));
-  EXPECT_TRUE(twice.shows(kLetter));
-  EXPECT_FALSE(twice.shows(kLetter));
+  EvidenceMatcher once{kLetter};
+  EXPECT_TRUE(once.matches(kLetter));
+  EXPECT_FALSE(once.matches(kLetter)) << "the same message, brought by another delivery";
+  EvidenceMatcher twice{std::string{kLetter} + "\n" + kLetter};
+  EXPECT_TRUE(twice.matches(kLetter));
+  EXPECT_TRUE(twice.matches(kLetter));
+  EXPECT_FALSE(twice.matches(kLetter));
 }
 
 TEST(Shown, ThoseThatWentTogetherInOneLine) {
-  Shown line{"text of q text of a"};
-  EXPECT_FALSE(line.shows("text of a"));
-  EXPECT_TRUE(line.shows("text of q"));
-  EXPECT_TRUE(line.shows("text of a")) << "right behind one of ours";
+  EvidenceMatcher line{"text of q text of a"};
+  EXPECT_FALSE(line.matches("text of a"));
+  EXPECT_TRUE(line.matches("text of q"));
+  EXPECT_TRUE(line.matches("text of a")) << "right behind one of ours";
 }
 
 TEST(Shown, ThroughEntities) {

@@ -19,15 +19,15 @@ std::size_t end_of_piece(std::string_view bytes) {
 
 }  // namespace
 
-Result<void> Sight::open(const profiles::Profile& profile, pty::WindowSize size, SteadyTime now) {
-  eyes_ = std::make_unique<profiles::Eyes>(RELAY_TRY(profiles::Eyes::open(profile)));
-  watcher_ = std::make_unique<profiles::Watcher>(*eyes_);
+Result<void> ScreenMonitor::open(const profiles::Profile& profile, pty::WindowSize size, SteadyTime now) {
+  eyes_ = std::make_unique<profiles::CompiledProfile>(RELAY_TRY(profiles::CompiledProfile::open(profile)));
+  watcher_ = std::make_unique<profiles::ScreenWatcher>(*eyes_);
   screen_.resize(cells(size));
   since_ = now;
   return {};
 }
 
-void Sight::feed(std::string_view bytes, const std::function<void()>& look) {
+void ScreenMonitor::feed(std::string_view bytes, const std::function<void()>& look) {
   while (!bytes.empty()) {
     const auto piece = bytes.substr(0, end_of_piece(bytes));
     bytes.remove_prefix(piece.size());
@@ -36,16 +36,16 @@ void Sight::feed(std::string_view bytes, const std::function<void()>& look) {
   }
 }
 
-bool Sight::resize(pty::WindowSize size) {
+bool ScreenMonitor::resize(pty::WindowSize size) {
   if (cells(size) == screen_.size()) return false;
   screen_.resize(cells(size));
   return true;
 }
 
-std::vector<profiles::Observation> Sight::look(SteadyTime now) {
+std::vector<profiles::Observation> ScreenMonitor::update(SteadyTime now) {
   looked_ = now;
   looked_row_ = screen_.scrollback().end();
-  auto observations = watcher_->look(screen_, now);
+  auto observations = watcher_->update(screen_, now);
   for (const auto& observation : observations) {
     const auto* changed = std::get_if<profiles::StateChanged>(&observation);
     if (changed == nullptr) continue;

@@ -16,9 +16,9 @@
 
 namespace relay::host {
 
-class Sight {
+class ScreenMonitor {
  public:
-  explicit Sight(pty::WindowSize size) : screen_{cells(size)} {}
+  explicit ScreenMonitor(pty::WindowSize size) : screen_{cells(size)} {}
 
   /// Once, before anything is fed.
   Result<void> open(const profiles::Profile& profile, pty::WindowSize size, SteadyTime now);
@@ -27,25 +27,25 @@ class Sight {
   void feed(std::string_view bytes, const std::function<void()>& look);
   /// False when it has that size already.
   bool resize(pty::WindowSize size);
-  std::vector<profiles::Observation> look(SteadyTime now);
+  std::vector<profiles::Observation> update(SteadyTime now);
   /// When the next look of a flood is due; in the past when it is.
-  [[nodiscard]] SteadyTime due() const { return looked_ + profiles::kLookEvery; }
+  [[nodiscard]] SteadyTime due() const { return looked_ + profiles::kMinUpdateInterval; }
 
   [[nodiscard]] profiles::State state() const { return state_; }
   [[nodiscard]] SteadyTime since() const { return since_; }
   /// What was held back comes now.
-  void count_anew(SteadyTime now) { since_ = now; }
+  void restart_timer(SteadyTime now) { since_ = now; }
 
   [[nodiscard]] terminal::Screen& screen() { return screen_; }
   [[nodiscard]] const terminal::Screen& screen() const { return screen_; }
-  [[nodiscard]] profiles::Watcher& watcher() const { return *watcher_; }
+  [[nodiscard]] profiles::ScreenWatcher& watcher() const { return *watcher_; }
 
  private:
   static terminal::Size cells(pty::WindowSize size) { return {size.columns, size.rows}; }
 
   terminal::Screen screen_;
-  std::unique_ptr<profiles::Eyes> eyes_;
-  std::unique_ptr<profiles::Watcher> watcher_;
+  std::unique_ptr<profiles::CompiledProfile> eyes_;
+  std::unique_ptr<profiles::ScreenWatcher> watcher_;
   profiles::State state_ = profiles::State::Unknown;
   SteadyTime since_{};
   SteadyTime looked_{};

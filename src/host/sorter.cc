@@ -9,7 +9,7 @@
 namespace relay::host {
 namespace {
 
-using adapters::Moment;
+using adapters::DeliveryTiming;
 using profiles::State;
 using protocol::DeliveryMode;
 using protocol::Lane;
@@ -23,7 +23,7 @@ constexpr Priority kPriorities[] = {Priority::Urgent, Priority::Normal};
 bool can_be_typed(DeliveryMode mode) { return mode == DeliveryMode::OnIdle || mode == DeliveryMode::Immediate; }
 
 /// Its native way took nothing, or would present the user's words as a peer's.
-bool must_be_typed(const Letter& letter, const adapters::Speaking& by) {
+bool must_be_typed(const Delivery& letter, const adapters::ModeSupport& by) {
   return letter.typed_only || (letter.as_user && by.as_peer && can_be_typed(letter.mode));
 }
 
@@ -37,12 +37,12 @@ bool goes_before(Lane one, Lane other, State state) {
 }
 
 /// Why the moment has not come; nothing when it has.
-std::string_view not_yet(Moment moment, State state, profiles::Blocker blocker) {
+std::string_view not_yet(DeliveryTiming moment, State state, profiles::Blocker blocker) {
   if (state == State::Unknown) return "it is not known to be ready";
   if (state == State::Blocked) return profiles::reason_of(blocker);
   const bool working = state == State::Working;
-  if (moment == Moment::Idle && working) return "the agent is working";
-  if (moment == Moment::Working && !working) return "it waits for the agent to work";
+  if (moment == DeliveryTiming::Idle && working) return "the agent is working";
+  if (moment == DeliveryTiming::Working && !working) return "it waits for the agent to work";
   return {};
 }
 
@@ -63,22 +63,22 @@ void sooner(std::optional<SteadyTime>& at, std::optional<SteadyTime> other) {
 
 }  // namespace
 
-void Sorter::add(Letter letter) {
-  if (intent_.holds(note_of(letter))) {  // a predecessor's: our own are never handed up twice
-    if (auto known = intent_.end_of(note_of(letter))) return hands_.report(letter.place, *std::move(known));
+void DeliveryScheduler::add(Delivery letter) {
+  if (intent_.contains(intent_key(letter))) {  // a predecessor's: our own are never handed up twice
+    if (auto known = intent_.end_of(intent_key(letter))) return hands_.report(letter.ref, *std::move(known));
     return end(letter, {.status = ReceiptStatus::InDoubt, .reason = "the host ended while it was being brought"});
   }
-  if (!letter.place.id.empty()) hands_.report(letter.place, {.status = ReceiptStatus::Accepted});
+  if (!letter.ref.id.empty()) hands_.report(letter.ref, {.status = ReceiptStatus::Accepted});
   home(letter).add(std::move(letter));
 }
 
-LetterQueue& Sorter::home(const Letter& letter) {
-  const auto priority = letter.place.lane.priority;
-  return letter.quiet && letter.mode != DeliveryMode::Manual ? quiet(priority) : lane({letter.mode, priority});
+FairQueue& DeliveryScheduler::home(const Delivery& letter) {
+  const auto priority = letter.ref.lane.priority;
+  return letter.silent && letter.mode != DeliveryMode::Manual ? quiet(priority) : lane({letter.mode, priority});
 }
 
-std::vector<LetterQueue*> Sorter::queues() {
-  std::vector<LetterQueue*> all;
+std::vector<FairQueue*> DeliveryScheduler::queues() {
+  std::vector<FairQueue*> all;
   for (const auto priority : kPriorities)
     for (const auto mode : kInOrder) all.push_back(&lane({mode, priority}));
   for (const auto priority : kPriorities) all.push_back(&quiet(priority));
@@ -86,21 +86,21 @@ std::vector<LetterQueue*> Sorter::queues() {
 }
 
 /// What stands before the gate and has not begun comes back.
-void Sorter::clear_gate() {
+void DeliveryScheduler::clear_gate() {
   at_gate_.reset();
   user_at_gate_ = false;
   if (auto letter = hands_.take_back()) put_back(*std::move(letter));
 }
 
-std::optional<SteadyTime> Sorter::deliver(const View& view) {
+std::optional<SteadyTime> DeliveryScheduler::deliver(const View& view) {
   now_ = view.now;
-  has_record_ = !view.can.hear.empty();
+  has_record_ = !view.can.output.empty();
   has_terminal_ = view.can.terminal;
-  hook_takes_quiet_ = view.can.by(DeliveryMode::NextMessage).moment == Moment::Asked;
+  hook_takes_quiet_ = view.can.by(DeliveryMode::NextMessage).moment == DeliveryTiming::Asked;
   drop_expired(view);
   if (hands_.may_type()) user_at_gate_ = false;
   // A way has opened since it was given to the mailroom, perhaps.
-  if (view.can.by(DeliveryMode::OnIdle).moment != Moment::Never && !hands_.has_interrupted() && !user_at_gate_)
+  if (view.can.by(DeliveryMode::OnIdle).moment != DeliveryTiming::Never && !hands_.has_interrupted() && !user_at_gate_)
     clear_gate();
   std::optional<SteadyTime> again;
   if (paused_) {
@@ -110,42 +110,42 @@ std::optional<SteadyTime> Sorter::deliver(const View& view) {
       for (const auto mode : kInOrder) sooner(again, serve({mode, priority}, view));
     for (const auto priority : kPriorities) sooner(again, serve_quiet(priority, view));
   }
-  sooner(again, look_for_proof(view));
+  sooner(again, check_proofs(view));
   for (const auto* queue : queues())
-    for (const auto* letter : queue->in_turn()) sooner(again, expiry_of(*letter, view.now, view.wall));
+    for (const auto* letter : queue->in_order()) sooner(again, expiry_of(*letter, view.now, view.wall));
   return again;
 }
 
-void Sorter::hold_all() {
+void DeliveryScheduler::hold_all() {
   clear_gate();
   for (auto* queue : queues())
-    for (auto* letter : queue->in_turn())
+    for (auto* letter : queue->in_order())
       if (letter->mode != DeliveryMode::Manual) wait(*letter, *paused_);
 }
 
 /// What is in the agent's hands and has not been shown: it may be known by other signs, or never.
-std::optional<SteadyTime> Sorter::look_for_proof(const View& view) {
+std::optional<SteadyTime> DeliveryScheduler::check_proofs(const View& view) {
   std::optional<SteadyTime> again;
   const bool at_rest = view.state == State::Idle || view.state == State::Typing;
-  const auto ended = std::erase_if(handed_, [&](Handed& handed) {
+  const auto ended = std::erase_if(handed_, [&](UnprovenDelivery& handed) {
     if (view.state == State::Working) handed.awaits_turn = false;
     const bool began = view.state == State::Working && view.since >= handed.at;
     if (handed.taken && !has_record_ && began) {
       end(handed.letter, {.status = ReceiptStatus::Delivered,
                           .proof = "submitted",
-                          .reason = format("by {}; the agent began to work", handed.way),
-                          .way = std::string{handed.way},
+                          .reason = format("by {}; the agent began to work", handed.via),
+                          .via = std::string{handed.via},
                           .evidence = "status working"});
       return true;
     }
-    const auto late = handed.at + kProofPatience;
+    const auto late = handed.at + kProofTimeout;
     const auto hopeless = std::max(handed.at, view.since) + kProofLimit;
     const bool counts = at_rest && !handed.awaits_turn;
     if (counts && view.now >= hopeless) {
       end(handed.letter,
           {.status = ReceiptStatus::InDoubt,
-           .reason = format("it was handed over by {}, and nothing shows that the model has it", handed.way),
-           .way = std::string{handed.way}});
+           .reason = format("it was handed over by {}, and nothing shows that the model has it", handed.via),
+           .via = std::string{handed.via}});
       doubted_.push_back(std::move(handed));
       if (doubted_.size() > kMaxHanded) doubted_.pop_front();
       return true;
@@ -161,30 +161,30 @@ std::optional<SteadyTime> Sorter::look_for_proof(const View& view) {
   return again;
 }
 
-void Sorter::drop_expired(const View& view) {
+void DeliveryScheduler::drop_expired(const View& view) {
   for (auto* queue : queues())
-    queue->erase_if([&](const Letter& letter) {
+    queue->erase_if([&](const Delivery& letter) {
       if (!letter.expires_at || *letter.expires_at > view.wall) return false;
       end(letter, expired_receipt(letter));
       return true;
     });
 }
 
-std::optional<SteadyTime> Sorter::serve(Lane which, const View& view) {
+std::optional<SteadyTime> DeliveryScheduler::serve(Lane which, const View& view) {
   auto& from = lane(which);
   if (from.empty()) return std::nullopt;
   const auto all_wait = [&](std::string_view why) {
-    for (auto* letter : from.in_turn()) wait(*letter, why);
+    for (auto* letter : from.in_order()) wait(*letter, why);
     return std::nullopt;
   };
   const auto mode = which.mode;
   if (mode == DeliveryMode::Manual)
     return all_wait("it is held until the agent fetches it or `agent-relay flush` lets it go");
   const auto& by = view.can.by(mode);
-  if (by.moment == Moment::Asked)
+  if (by.moment == DeliveryTiming::Asked)
     return all_wait(mode == DeliveryMode::NextMessage ? "it waits for the agent's next prompt"
                                                       : "it waits for the agent's next tool call");
-  if (by.moment != Moment::Never && !must_be_typed(from.front(), by)) return hand_over(from, mode, view);
+  if (by.moment != DeliveryTiming::Never && !must_be_typed(from.front(), by)) return deliver_native(from, mode, view);
   if (!can_be_typed(mode)) return all_wait(impossible(mode));
   if (!view.can.terminal) return all_wait("it runs without a terminal, so nothing can be typed to it");
   if (!view.typed_into) return all_wait(kStandsInInbox);
@@ -192,7 +192,7 @@ std::optional<SteadyTime> Sorter::serve(Lane which, const View& view) {
 }
 
 /// What comes first goes before what stands at the gate and has not begun.
-std::optional<SteadyTime> Sorter::type_from(LetterQueue& from, Lane which, const View& view) {
+std::optional<SteadyTime> DeliveryScheduler::type_from(FairQueue& from, Lane which, const View& view) {
   const auto free_at = std::max(turn_started_by(DeliveryMode::OnIdle), turn_started_by(DeliveryMode::Immediate));
   if (view.state == State::Idle && view.now < free_at) return free_at;
   const bool gives_way = at_gate_ && !hands_.has_interrupted() && goes_before(which, *at_gate_, view.state);
@@ -204,30 +204,32 @@ std::optional<SteadyTime> Sorter::type_from(LetterQueue& from, Lane which, const
   return std::nullopt;
 }
 
-SteadyTime Sorter::turn_started_by(DeliveryMode mode) const {
+SteadyTime DeliveryScheduler::turn_started_by(DeliveryMode mode) const {
   for (const auto& handed : handed_)
-    if (handed.mode == mode && now_ < handed.at + kProofPatience) return handed.at + kProofPatience;
+    if (handed.mode == mode && now_ < handed.at + kProofTimeout) return handed.at + kProofTimeout;
   return last_seen_ + kTurnSettle;
 }
 
 /// With the next prompt's hook, or in company; at once where words can be added without beginning a turn.
-std::optional<SteadyTime> Sorter::serve_quiet(Priority priority, const View& view) {
+std::optional<SteadyTime> DeliveryScheduler::serve_quiet(Priority priority, const View& view) {
   auto& from = quiet(priority);
   if (from.empty()) return std::nullopt;
   const auto moment = view.can.by(DeliveryMode::NextMessage).moment;
-  if (moment != Moment::Never && moment != Moment::Asked) return hand_over(from, DeliveryMode::NextMessage, view);
-  for (auto* letter : from.in_turn()) wait(*letter, kGoesAlong);
+  if (moment != DeliveryTiming::Never && moment != DeliveryTiming::Asked)
+    return deliver_native(from, DeliveryMode::NextMessage, view);
+  for (auto* letter : from.in_order()) wait(*letter, kGoesAlong);
   return std::nullopt;
 }
 
-std::vector<Letter> Sorter::take_quiet(std::size_t max_bytes) {
-  return take_quiet_if(max_bytes, [](const Letter&) { return true; });
+std::vector<Delivery> DeliveryScheduler::take_silent(std::size_t max_bytes) {
+  return take_quiet_if(max_bytes, [](const Delivery&) { return true; });
 }
 
-std::vector<Letter> Sorter::take_quiet_if(std::size_t max_bytes, const std::function<bool(const Letter&)>& fits) {
-  std::vector<Letter> taken;
+std::vector<Delivery> DeliveryScheduler::take_quiet_if(std::size_t max_bytes,
+                                                       const std::function<bool(const Delivery&)>& fits) {
+  std::vector<Delivery> taken;
   if (hook_takes_quiet_) return taken;
-  const auto has_room = [&](const Letter& each) { return each.text.size() < max_bytes && fits(each); };
+  const auto has_room = [&](const Delivery& each) { return each.text.size() < max_bytes && fits(each); };
   for (const auto priority : kPriorities)
     while (auto letter = take_noted(quiet(priority), has_room)) {
       max_bytes -= letter->text.size() + 1;
@@ -236,18 +238,18 @@ std::vector<Letter> Sorter::take_quiet_if(std::size_t max_bytes, const std::func
   return taken;
 }
 
-void Sorter::return_quiet(std::vector<Letter> letters) {
+void DeliveryScheduler::return_quiet(std::vector<Delivery> letters) {
   for (; !letters.empty(); letters.pop_back()) put_back(std::move(letters.back()));
 }
 
-std::optional<SteadyTime> Sorter::hand_over(LetterQueue& from, DeliveryMode mode, const View& view) {
+std::optional<SteadyTime> DeliveryScheduler::deliver_native(FairQueue& from, DeliveryMode mode, const View& view) {
   const auto& by = view.can.by(mode);
   auto& letter = from.front();
   if (letter.not_before > view.now) return letter.not_before;
   if (const auto why = not_yet(by.moment, view.state, view.blocker); !why.empty()) {  // changes with the screen
     set_reason(letter, why, view.now);
     if (should_tell_reason(letter, view.now))
-      hands_.report(letter.place, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
+      hands_.report(letter.ref, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
     return reason_due(letter);
   }
   if (mode == DeliveryMode::OnIdle && hands_.has_interrupted() && view.state != State::Typing) {
@@ -264,120 +266,122 @@ std::optional<SteadyTime> Sorter::hand_over(LetterQueue& from, DeliveryMode mode
     return std::nullopt;
   }
   if (by.not_before > view.now) {
-    wait(letter, format("its {} takes only so many messages in a while", by.way));
+    wait(letter, format("its {} takes only so many messages in a while", by.via));
     return by.not_before;
   }
-  const auto in_its_hands = [&](const Handed& handed) { return handed.mode == mode; };
+  const auto in_its_hands = [&](const UnprovenDelivery& handed) { return handed.mode == mode; };
   if (std::ranges::count_if(handed_, in_its_hands) >= static_cast<std::ptrdiff_t>(kMaxHanded)) {
     wait(letter, "it has many in its hands already");
     return std::nullopt;
   }
-  if (by.moment == Moment::Idle && mode != DeliveryMode::NextMessage) {  // it begins a turn: one after the other
+  if (by.moment == DeliveryTiming::Idle &&
+      mode != DeliveryMode::NextMessage) {  // it begins a turn: one after the other
     const auto free_at = std::max(view.since + kIdleSettle, turn_started_by(mode));
     if (view.now < free_at) return free_at;
   }
   if (mode == DeliveryMode::Immediate)
     for (const auto& handed : handed_)
-      if (view.now < handed.at + kProofPatience) {
+      if (view.now < handed.at + kProofTimeout) {
         letter.reason = "another message is just being taken";
-        return handed.at + kProofPatience;
+        return handed.at + kProofTimeout;
       }
-  if (!noted(letter)) {
+  if (!log_intent(letter)) {
     wait(letter, "the note of what is brought cannot be written");
-    letter.not_before = view.now + kHandRetry;
+    letter.not_before = view.now + kNativeRetry;
     return letter.not_before;
   }
-  const auto suits_way = [&](const Letter& each) { return !(each.as_user && by.as_peer); };
+  const auto suits_way = [&](const Delivery& each) { return !(each.as_user && by.as_peer); };
   const auto key = ++last_key_;
-  adapters::Words words{.delivery = note_of(letter), .text = letter.text, .mode = mode};
+  adapters::NativeDelivery words{.delivery = intent_key(letter), .text = letter.text, .mode = mode};
   auto first = from.take();
   std::string company;
   if (mode != DeliveryMode::NextMessage)
     for (auto& quiet : take_quiet_if(kMaxQuietBytes, suits_way)) {
       company += quiet.text + "\n";
-      into_its_hands(std::move(quiet), key, mode, by.way);
+      into_its_hands(std::move(quiet), key, mode, by.via);
     }
   words.text.insert(0, company);
-  into_its_hands(std::move(first), key, mode, by.way);
+  into_its_hands(std::move(first), key, mode, by.via);
   handed_.back().awaits_turn = mode == DeliveryMode::NextMessage;
-  const auto fits = [&](const Letter& each) {
+  const auto fits = [&](const Delivery& each) {
     return words.text.size() + 1 + each.text.size() <= by.together_bytes && each.not_before <= view.now &&
            !each.typed_only && suits_way(each) &&
            std::ranges::count_if(handed_, in_its_hands) < static_cast<std::ptrdiff_t>(kMaxHanded);
   };
   while (auto next = take_noted(from, fits)) {
     words.text += "\n" + next->text;
-    into_its_hands(*std::move(next), key, mode, by.way);
+    into_its_hands(*std::move(next), key, mode, by.via);
   }
-  hands_.hand_over(words, [this, alive = alive_, key](Result<void> outcome) {
+  hands_.deliver_native(words, [this, alive = alive_, key](Result<void> outcome) {
     if (*alive) on_handed(key, outcome);
   });
   return view.now;  // the next lane, or the next letter of this one, at once
 }
 
-void Sorter::into_its_hands(Letter letter, std::uint64_t key, DeliveryMode mode, std::string_view way) {
+void DeliveryScheduler::into_its_hands(Delivery letter, std::uint64_t key, DeliveryMode mode, std::string_view way) {
   letter.reason = format("handed over by {}", way);
-  handed_.push_back({.letter = std::move(letter), .key = key, .at = now_, .way = way, .mode = mode});
+  handed_.push_back({.letter = std::move(letter), .key = key, .at = now_, .via = way, .mode = mode});
 }
 
 /// Those that went together are taken together, or not at all; what was seen already is not here any more.
-void Sorter::on_handed(std::uint64_t key, const Result<void>& outcome) {
+void DeliveryScheduler::on_handed(std::uint64_t key, const Result<void>& outcome) {
   if (!outcome) {
     for (auto& handed : handed_)
-      if (handed.key == key) handed.letter.not_before = now_ + kHandRetry;
+      if (handed.key == key) handed.letter.not_before = now_ + kNativeRetry;
     return take_back_handed(key, format("took nothing: {}", outcome.error().message()));
   }
   for (auto& handed : handed_) {
     if (handed.key != key) continue;
     handed.taken = true;
     auto& letter = handed.letter;
-    if (!letter.place.id.empty() && !std::exchange(letter.written, true))
-      hands_.report(letter.place, {.status = ReceiptStatus::Accepted,
-                                   .proof = "written",
-                                   .reason = letter.reason,
-                                   .way = std::string{handed.way}});
+    if (!letter.ref.id.empty() && !std::exchange(letter.written, true))
+      hands_.report(letter.ref, {.status = ReceiptStatus::Accepted,
+                                 .proof = "written",
+                                 .reason = letter.reason,
+                                 .via = std::string{handed.via}});
   }
 }
 
-void Sorter::on_returned(const std::vector<std::string>& deliveries, std::string_view reason) {
+void DeliveryScheduler::on_returned(const std::vector<std::string>& deliveries, std::string_view reason) {
   const auto what = format("gave it back unread: {}", reason);
   for (const auto& delivery : deliveries | std::views::reverse) {  // each is put in front
-    const auto is_it = [&](const Handed& each) { return note_of(each.letter) == delivery; };
+    const auto is_it = [&](const UnprovenDelivery& each) { return intent_key(each.letter) == delivery; };
     if (const auto handed = std::ranges::find_if(handed_, is_it); handed != handed_.end())
       take_back_handed(handed->key, what);
     const auto doubted = std::ranges::find_if(doubted_, is_it);
     if (doubted == doubted_.end()) continue;
-    std::erase_if(doubted_, [&, key = doubted->key](const Handed& each) {  // with those that went in the same text
-      if (each.key != key) return false;
-      end(each.letter, {.status = ReceiptStatus::Failed,
-                        .reason = format("its {} {}", each.way, what),
-                        .way = std::string{each.way}});
-      return true;
-    });
+    std::erase_if(doubted_,
+                  [&, key = doubted->key](const UnprovenDelivery& each) {  // with those that went in the same text
+                    if (each.key != key) return false;
+                    end(each.letter, {.status = ReceiptStatus::Failed,
+                                      .reason = format("its {} {}", each.via, what),
+                                      .via = std::string{each.via}});
+                    return true;
+                  });
   }
 }
 
 /// `what` its interface did, for the history. They are typed from now on, where their mode can be.
-void Sorter::take_back_handed(std::uint64_t key, std::string_view what) {
-  std::vector<Letter> back;
-  std::erase_if(handed_, [&](Handed& handed) {
+void DeliveryScheduler::take_back_handed(std::uint64_t key, std::string_view what) {
+  std::vector<Delivery> back;
+  std::erase_if(handed_, [&](UnprovenDelivery& handed) {
     if (handed.key != key) return false;
     auto& letter = handed.letter;
     letter.typed_only = has_terminal_ && can_be_typed(letter.mode);
     letter.written = false;
-    wait(letter, format("its {} {}", handed.way, what));
+    wait(letter, format("its {} {}", handed.via, what));
     back.push_back(std::move(letter));
     return true;
   });
   for (; !back.empty(); back.pop_back()) put_back(std::move(back.back()));
 }
 
-std::string Sorter::take(DeliveryMode mode, std::size_t max_bytes, const View& view) {
+std::string DeliveryScheduler::take(DeliveryMode mode, std::size_t max_bytes, const View& view) {
   now_ = view.now;
   drop_expired(view);
   std::string text;
-  const auto take_from = [&](LetterQueue& from) {
-    const auto fits = [&](const Letter& each) {
+  const auto take_from = [&](FairQueue& from) {
+    const auto fits = [&](const Delivery& each) {
       return text.size() + (text.empty() ? 0 : 1) + each.text.size() <= max_bytes;
     };
     while (auto letter = take_noted(from, fits)) {
@@ -396,41 +400,41 @@ std::string Sorter::take(DeliveryMode mode, std::size_t max_bytes, const View& v
 }
 
 /// What went together may stand there in any order: one that is shown can be what another stands behind.
-void Sorter::on_given(Shown& shown, std::string_view way, std::string_view id) {
-  const auto ends = [&](const Handed& handed) {
-    if (!shown.shows(handed.letter.text)) return false;
+void DeliveryScheduler::on_given(EvidenceMatcher& shown, std::string_view way, std::string_view id) {
+  const auto ends = [&](const UnprovenDelivery& handed) {
+    if (!shown.matches(handed.letter.text)) return false;
     last_seen_ = now_;
-    end(handed.letter, seen_receipt(handed.way, way, id, format("by {}; its {} shows it", handed.way, way)));
+    end(handed.letter, seen_receipt(handed.via, way, id, format("by {}; its {} shows it", handed.via, way)));
     return true;
   };
   while (std::erase_if(handed_, ends) + std::erase_if(doubted_, ends) > 0) {}
 }
 
-std::optional<Letter> Sorter::extract(std::string_view delivery) {
+std::optional<Delivery> DeliveryScheduler::extract(std::string_view delivery) {
   clear_gate();
   for (auto* queue : queues())
     if (auto letter = queue->extract(delivery)) return letter;
   return std::nullopt;
 }
 
-void Sorter::move(const client::Place& place, DeliveryMode mode, Injection injection) {
+void DeliveryScheduler::move(const client::DeliveryRef& place, DeliveryMode mode, Injection injection) {
   for (auto& handed : handed_)
-    if (handed.letter.place.id == place.id) handed.letter.place = place;
+    if (handed.letter.ref.id == place.id) handed.letter.ref = place;
   auto letter = extract(place.id);
   if (!letter) return;
-  letter->place = place;
+  letter->ref = place;
   if (std::exchange(letter->mode, mode) != mode) letter->injection = std::move(injection);
   home(*letter).add(*std::move(letter));
 }
 
-bool Sorter::cancel(std::string_view delivery) { return extract(delivery).has_value(); }
+bool DeliveryScheduler::cancel(std::string_view delivery) { return extract(delivery).has_value(); }
 
-std::vector<std::string> Sorter::fetch(const std::vector<std::string>& ids) {
+std::vector<std::string> DeliveryScheduler::fetch(const std::vector<std::string>& ids) {
   clear_gate();
   std::vector<std::string> taken;
   for (auto* queue : queues())
-    queue->erase_if([&](Letter& letter) {
-      if (letter.place.id.empty() || std::ranges::find(ids, letter.message) == ids.end() || !noted(letter))
+    queue->erase_if([&](Delivery& letter) {
+      if (letter.ref.id.empty() || std::ranges::find(ids, letter.message) == ids.end() || !log_intent(letter))
         return false;
       taken.push_back(letter.message);
       fetched_.push_back(std::move(letter));
@@ -439,70 +443,72 @@ std::vector<std::string> Sorter::fetch(const std::vector<std::string>& ids) {
   return taken;
 }
 
-void Sorter::on_fetched() {
+void DeliveryScheduler::on_fetched() {
   for (const auto& letter : std::exchange(fetched_, {}))
     end(letter, seen_receipt(kFetched, kFetched, letter.message, "fetched by the agent"));
 }
 
-std::vector<const Letter*> Sorter::fetchable() const {
-  std::vector<const Letter*> all;
-  const auto add = [&](const LetterQueue& queue) { std::ranges::copy(queue.in_turn(), std::back_inserter(all)); };
+std::vector<const Delivery*> DeliveryScheduler::fetchable() const {
+  std::vector<const Delivery*> all;
+  const auto add = [&](const FairQueue& queue) { std::ranges::copy(queue.in_order(), std::back_inserter(all)); };
   for (const auto priority : kPriorities)
-    for (const auto mode : kInOrder) add(lanes_[protocol::code_of({mode, priority})]);
+    for (const auto mode : kInOrder) add(lanes_[protocol::lane_code({mode, priority})]);
   for (const auto priority : kPriorities) add(quiet_[static_cast<std::size_t>(priority)]);
   return all;
 }
 
-void Sorter::on_agent_gone() {
+void DeliveryScheduler::on_agent_gone() {
   on_fetched();
   for (const auto& handed : handed_)
     end(handed.letter, {.status = ReceiptStatus::InDoubt,
-                        .reason = format("the agent took it by {} and ended before its record showed it", handed.way),
-                        .way = std::string{handed.way}});
+                        .reason = format("the agent took it by {} and ended before its record showed it", handed.via),
+                        .via = std::string{handed.via}});
   handed_.clear();
 }
 
-std::optional<std::string_view> Sorter::way_of(const Letter& letter, const adapters::Capabilities& can) const {
+std::optional<std::string_view> DeliveryScheduler::way_of(const Delivery& letter,
+                                                          const adapters::NativeCapabilities& can) const {
   for (const auto& handed : handed_)
-    if (&handed.letter == &letter) return handed.way;
+    if (&handed.letter == &letter) return handed.via;
   if (letter.injection.begun()) return std::nullopt;
   if (letter.mode == DeliveryMode::Manual) return kFetched;
-  if (letter.quiet) return can.by(DeliveryMode::NextMessage).way;
+  if (letter.silent) return can.by(DeliveryMode::NextMessage).via;
   const auto& by = can.by(letter.mode);
-  const bool native = by.moment != Moment::Never && !must_be_typed(letter, by);
-  return native ? std::optional{by.way} : std::nullopt;
+  const bool native = by.moment != DeliveryTiming::Never && !must_be_typed(letter, by);
+  return native ? std::optional{by.via} : std::nullopt;
 }
 
-std::vector<const Letter*> Sorter::waiting() const {
-  std::vector<const Letter*> all;
+std::vector<const Delivery*> DeliveryScheduler::waiting() const {
+  std::vector<const Delivery*> all;
   for (const auto& handed : handed_) all.push_back(&handed.letter);
   std::ranges::copy(fetchable(), std::back_inserter(all));
   return all;
 }
 
-std::optional<Letter> Sorter::take_noted(LetterQueue& from, const std::function<bool(const Letter&)>& fits) {
+std::optional<Delivery> DeliveryScheduler::take_noted(FairQueue& from,
+                                                      const std::function<bool(const Delivery&)>& fits) {
   auto letter = from.take_if(fits);
-  if (!letter || noted(*letter)) return letter;
+  if (!letter || log_intent(*letter)) return letter;
   from.put_back(*std::move(letter));
   return std::nullopt;
 }
 
-bool Sorter::noted(Letter& letter) {
-  return letter.place.id.empty() || intent_.holds(note_of(letter)) || intent_.add(note_of(letter)).has_value();
+bool DeliveryScheduler::log_intent(Delivery& letter) {
+  return letter.ref.id.empty() || intent_.contains(intent_key(letter)) || intent_.add(intent_key(letter)).has_value();
 }
 
-void Sorter::wait(Letter& letter, std::string_view reason) {
+void DeliveryScheduler::wait(Delivery& letter, std::string_view reason) {
   set_reason(letter, reason, now_);
-  if (letter.told == reason || letter.place.id.empty()) return;
-  letter.told = reason;
+  if (letter.reported_reason == reason || letter.ref.id.empty()) return;
+  letter.reported_reason = reason;
   ++letter.reasons_told;
-  hands_.report(letter.place, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
+  hands_.report(letter.ref, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
 }
 
-void Sorter::end(const Letter& letter, protocol::Receipt receipt) {
-  if (letter.place.id.empty()) return;  // a word of our own
-  intent_.add_end(note_of(letter), receipt);
-  hands_.report(letter.place, std::move(receipt));
+void DeliveryScheduler::end(const Delivery& letter, protocol::Receipt receipt) {
+  if (letter.ref.id.empty()) return;  // a word of our own
+  intent_.add_outcome(intent_key(letter), receipt);
+  hands_.report(letter.ref, std::move(receipt));
 }
 
 }  // namespace relay::host

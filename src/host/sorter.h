@@ -45,37 +45,37 @@
 namespace relay::host {
 
 inline constexpr Millis kTurnSettle{500};                 // after a text was seen: its turn shows by then
-inline constexpr Millis kProofPatience{10'000};           // for the record to show what was handed over
+inline constexpr Millis kProofTimeout{10'000};            // for the record to show what was handed over
 inline constexpr Millis kProofLimit{60'000};              // at rest for that long without it, nobody knows
 inline constexpr std::size_t kMaxHanded = 32;             // of one mode in the agent's hands at once
-inline constexpr Millis kHandRetry{5'000};                // after a way took nothing, for modes that cannot be typed
+inline constexpr Millis kNativeRetry{5'000};              // after a way took nothing, for modes that cannot be typed
 inline constexpr std::size_t kMaxQuietBytes = 16 * 1024;  // that go along with one message
 
 /// What the sorter wants done.
-class SorterHands {
+class SchedulerActions {
  public:
-  virtual ~SorterHands() = default;
-  virtual void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded done) = 0;
+  virtual ~SchedulerActions() = default;
+  virtual void deliver_native(const adapters::NativeDelivery& words, adapters::Adapter::OnAccepted done) = 0;
   /// To the mailroom. Only asked when `may_type` said yes.
-  virtual void type(Letter letter) = 0;
+  virtual void type(Delivery letter) = 0;
   /// Nothing stands before the gate that has begun; what stands there unbegun comes back by `take_back`.
   [[nodiscard]] virtual bool may_type() const = 0;
-  virtual std::optional<Letter> take_back() = 0;
+  virtual std::optional<Delivery> take_back() = 0;
   /// For what stands there a turn was cut short.
   [[nodiscard]] virtual bool has_interrupted() const = 0;
   /// Typed text stands in the composer, and its Enter is due by then: a turn that starts before would keep it unsent.
   [[nodiscard]] virtual std::optional<SteadyTime> sending_until() const = 0;
-  virtual void report(const client::Place& place, protocol::Receipt receipt) = 0;
+  virtual void report(const client::DeliveryRef& place, protocol::Receipt receipt) = 0;
 };
 
-class Sorter {
+class DeliveryScheduler {
  public:
-  Sorter(Intent& intent, SorterHands& hands) : intent_{intent}, hands_{hands} {}
-  ~Sorter() { *alive_ = false; }
+  DeliveryScheduler(IntentLog& intent, SchedulerActions& hands) : intent_{intent}, hands_{hands} {}
+  ~DeliveryScheduler() { *alive_ = false; }
 
   /// A message of somebody's. One that a predecessor may have brought is not taken: reported is what the predecessor knew
   /// of its end, else that it is in doubt.
-  void add(Letter letter);
+  void add(Delivery letter);
 
   struct View {
     SteadyTime now{};
@@ -83,7 +83,7 @@ class Sorter {
     profiles::State state = profiles::State::Unknown;
     profiles::Blocker blocker = profiles::Blocker::Known;  // of a blocked one
     SteadyTime since{};
-    adapters::Capabilities can = {};
+    adapters::NativeCapabilities can = {};
     bool typed_into = true;  // false: no profile describes the program
   };
   /// Does what can be done now. When to be asked again without any change.
@@ -92,20 +92,20 @@ class Sorter {
   /// The agent's hook is here: what waits for it, together at most so many bytes.
   std::string take(protocol::DeliveryMode mode, std::size_t max_bytes, const View& view);
   /// The agent itself says that this was put before its model, and under which id it does.
-  void on_given(Shown& shown, std::string_view way, std::string_view id);
+  void on_given(EvidenceMatcher& shown, std::string_view way, std::string_view id);
   /// The agent gave these back unread, in their order. They are typed, where their mode can be; those that were given up have
   /// failed.
   void on_returned(const std::vector<std::string>& deliveries, std::string_view reason);
   /// Quiet ones that go along with what is typed, noted; their texts and line breaks fit so many bytes. None where a
   /// hook takes them with the next prompt.
-  std::vector<Letter> take_quiet(std::size_t max_bytes);
-  void return_quiet(std::vector<Letter> letters);
+  std::vector<Delivery> take_silent(std::size_t max_bytes);
+  void return_quiet(std::vector<Delivery> letters);
 
   /// Nothing new goes to the agent, and why; none: it goes on.
   void pause(std::optional<std::string> why) { paused_ = std::move(why); }
   [[nodiscard]] const std::optional<std::string>& paused() const { return paused_; }
   /// It waits for another moment from now on, in that place of the daemon's books. What has begun goes on.
-  void move(const client::Place& place, protocol::DeliveryMode mode, Injection injection);
+  void move(const client::DeliveryRef& place, protocol::DeliveryMode mode, Injection injection);
   /// It is not wanted any more: dropped, unless it has begun.
   bool cancel(std::string_view delivery);
 
@@ -114,61 +114,62 @@ class Sorter {
   std::vector<std::string> fetch(const std::vector<std::string>& ids);
   /// What was fetched has been shown: it is delivered.
   void on_fetched();
-  [[nodiscard]] std::vector<const Letter*> fetchable() const;
+  [[nodiscard]] std::vector<const Delivery*> fetchable() const;
   void on_agent_gone();
 
   /// By which of the agent's ways it went or will go; none: it has to be typed. Empty: with another message.
-  [[nodiscard]] std::optional<std::string_view> way_of(const Letter& letter, const adapters::Capabilities& can) const;
+  [[nodiscard]] std::optional<std::string_view> way_of(const Delivery& letter,
+                                                       const adapters::NativeCapabilities& can) const;
   /// Everything that is not over, as it would go; handed ones first.
-  [[nodiscard]] std::vector<const Letter*> waiting() const;
+  [[nodiscard]] std::vector<const Delivery*> waiting() const;
 
  private:
-  struct Handed {
-    Letter letter;
+  struct UnprovenDelivery {
+    Delivery letter;
     std::uint64_t key = 0;
     SteadyTime at{};
-    std::string_view way = {};
+    std::string_view via = {};
     protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;  // in which it went
     bool taken = false;                                            // the way said so
     bool awaits_turn = false;                                      // it began none, and none has run since
   };
-  [[nodiscard]] LetterQueue& lane(protocol::Lane which) { return lanes_[protocol::code_of(which)]; }
-  [[nodiscard]] LetterQueue& quiet(protocol::Priority priority) { return quiet_[static_cast<std::size_t>(priority)]; }
+  [[nodiscard]] FairQueue& lane(protocol::Lane which) { return lanes_[protocol::lane_code(which)]; }
+  [[nodiscard]] FairQueue& quiet(protocol::Priority priority) { return quiet_[static_cast<std::size_t>(priority)]; }
   /// Where a letter waits.
-  [[nodiscard]] LetterQueue& home(const Letter& letter);
+  [[nodiscard]] FairQueue& home(const Delivery& letter);
   /// All queues, in the order they are served.
-  [[nodiscard]] std::vector<LetterQueue*> queues();
-  void put_back(Letter letter) { home(letter).put_back(std::move(letter)); }
+  [[nodiscard]] std::vector<FairQueue*> queues();
+  void put_back(Delivery letter) { home(letter).put_back(std::move(letter)); }
   void clear_gate();
-  std::optional<Letter> extract(std::string_view delivery);
+  std::optional<Delivery> extract(std::string_view delivery);
   void hold_all();
   std::optional<SteadyTime> serve_quiet(protocol::Priority priority, const View& view);
   void drop_expired(const View& view);
   std::optional<SteadyTime> serve(protocol::Lane which, const View& view);
-  std::optional<SteadyTime> type_from(LetterQueue& from, protocol::Lane which, const View& view);
+  std::optional<SteadyTime> type_from(FairQueue& from, protocol::Lane which, const View& view);
   /// When the turn of what was handed over in that mode has started or will not start any more.
   [[nodiscard]] SteadyTime turn_started_by(protocol::DeliveryMode mode) const;
-  std::optional<SteadyTime> hand_over(LetterQueue& from, protocol::DeliveryMode mode, const View& view);
-  void into_its_hands(Letter letter, std::uint64_t key, protocol::DeliveryMode mode, std::string_view way);
+  std::optional<SteadyTime> deliver_native(FairQueue& from, protocol::DeliveryMode mode, const View& view);
+  void into_its_hands(Delivery letter, std::uint64_t key, protocol::DeliveryMode mode, std::string_view way);
   void on_handed(std::uint64_t key, const Result<void>& outcome);
   void take_back_handed(std::uint64_t key, std::string_view what);
-  std::optional<SteadyTime> look_for_proof(const View& view);
+  std::optional<SteadyTime> check_proofs(const View& view);
   /// The next one that fits, noted; none when none does or the note cannot be written.
-  std::optional<Letter> take_noted(LetterQueue& from, const std::function<bool(const Letter&)>& fits);
-  std::vector<Letter> take_quiet_if(std::size_t max_bytes, const std::function<bool(const Letter&)>& fits);
-  bool noted(Letter& letter);
-  void wait(Letter& letter, std::string_view reason);
-  void end(const Letter& letter, protocol::Receipt receipt);
+  std::optional<Delivery> take_noted(FairQueue& from, const std::function<bool(const Delivery&)>& fits);
+  std::vector<Delivery> take_quiet_if(std::size_t max_bytes, const std::function<bool(const Delivery&)>& fits);
+  bool log_intent(Delivery& letter);
+  void wait(Delivery& letter, std::string_view reason);
+  void end(const Delivery& letter, protocol::Receipt receipt);
 
-  Intent& intent_;
-  SorterHands& hands_;
-  std::array<LetterQueue, protocol::kLanes> lanes_;
-  std::array<LetterQueue, 2> quiet_;
+  IntentLog& intent_;
+  SchedulerActions& hands_;
+  std::array<FairQueue, protocol::kLanes> lanes_;
+  std::array<FairQueue, 2> quiet_;
   std::optional<protocol::Lane> at_gate_;  // of the last one that was given to be typed
   bool user_at_gate_ = false;              // it is typed because the user says it
-  std::deque<Handed> handed_;
-  std::deque<Handed> doubted_;   // given up, and shown after all, perhaps; the newest kMaxHanded
-  std::vector<Letter> fetched_;  // and perhaps not shown yet
+  std::deque<UnprovenDelivery> handed_;
+  std::deque<UnprovenDelivery> doubted_;  // given up, and shown after all, perhaps; the newest kMaxHanded
+  std::vector<Delivery> fetched_;         // and perhaps not shown yet
   SteadyTime now_{};
   SteadyTime last_seen_{};
   bool has_record_ = false;

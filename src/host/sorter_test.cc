@@ -11,34 +11,34 @@ namespace relay::host {
 namespace {
 
 using namespace std::chrono_literals;
-using adapters::Moment;
+using adapters::DeliveryTiming;
 using profiles::State;
 using protocol::DeliveryMode;
 using Lines = std::vector<std::string>;
 
-struct SorterTest : testing::Test, SorterHands {
+struct SorterTest : testing::Test, SchedulerActions {
   client::testing::MemoryDirectory disk;
-  Intent intent{disk, "Bob.intent"};
+  IntentLog intent{disk, "Bob.intent"};
   profiles::TypingRules rules;
-  Sorter sorter{intent, *this};
-  Sorter::View view{.now = SteadyTime{1h}, .wall = 1'000, .state = State::Idle};
+  DeliveryScheduler sorter{intent, *this};
+  DeliveryScheduler::View view{.now = SteadyTime{1h}, .wall = 1'000, .state = State::Idle};
   Lines done;
-  std::optional<Letter> gate;
+  std::optional<Delivery> gate;
   bool typing = false;   // the one at the gate has begun
   bool sending = false;  // and its Enter is due
-  adapters::Adapter::OnHanded handed;
+  adapters::Adapter::OnAccepted handed;
   protocol::Receipt last;
 
-  void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded on_handed) override {
+  void deliver_native(const adapters::NativeDelivery& words, adapters::Adapter::OnAccepted on_handed) override {
     done.push_back(format("hand {}", words.text));
     handed = std::move(on_handed);
   }
-  void type(Letter letter) override {
+  void type(Delivery letter) override {
     done.push_back(format("type {}", letter.text));
     gate = std::move(letter);
   }
   bool may_type() const override { return !gate; }
-  std::optional<Letter> take_back() override { return typing ? std::nullopt : std::exchange(gate, std::nullopt); }
+  std::optional<Delivery> take_back() override { return typing ? std::nullopt : std::exchange(gate, std::nullopt); }
   std::optional<SteadyTime> sending_until() const override {
     return sending ? std::optional{SteadyTime{2h}} : std::nullopt;
   }
@@ -46,17 +46,17 @@ struct SorterTest : testing::Test, SorterHands {
   /// As the mailroom does.
   void gate_interrupts() {
     rules.interrupt = "\x1b";
-    gate->injection = Injection{rules, Injection::Haste::Interrupts};
-    ASSERT_EQ(gate->injection.decide({.now = view.now + 1h, .state = State::Working}).step, Step::Interrupt);
+    gate->injection = Injection{rules, Injection::InterruptPolicy::Interrupts};
+    ASSERT_EQ(gate->injection.decide({.now = view.now + 1h, .state = State::Working}).step, InjectionStep::Interrupt);
   }
-  void report(const client::Place& place, protocol::Receipt receipt) override {
+  void report(const client::DeliveryRef& place, protocol::Receipt receipt) override {
     last = receipt;
     done.push_back(format("{} {}{}{}{}{}", place.id, name_of(receipt.status), receipt.proof.empty() ? "" : " ",
                           receipt.proof, receipt.reason.empty() ? "" : ": ", receipt.reason));
   }
 
   void come(const std::string& id, DeliveryMode mode = DeliveryMode::OnIdle) {
-    sorter.add({.place = {.id = id},
+    sorter.add({.ref = {.id = id},
                 .from = "Alice",
                 .message = id,
                 .text = "text of " + id,
@@ -66,7 +66,7 @@ struct SorterTest : testing::Test, SorterHands {
   /// Of somebody's, perhaps urgent.
   void come_from(const std::string& from, const std::string& id, DeliveryMode mode = DeliveryMode::OnIdle,
                  protocol::Priority priority = protocol::Priority::Normal) {
-    sorter.add({.place = {.id = id, .lane = {mode, priority}},
+    sorter.add({.ref = {.id = id, .lane = {mode, priority}},
                 .from = from,
                 .message = id,
                 .text = "text of " + id,
@@ -74,7 +74,7 @@ struct SorterTest : testing::Test, SorterHands {
                 .injection = Injection{rules}});
   }
   void come_from_user(const std::string& id) {
-    sorter.add({.place = {.id = id},
+    sorter.add({.ref = {.id = id},
                 .from = "human",
                 .message = id,
                 .text = "text of " + id,
@@ -82,16 +82,16 @@ struct SorterTest : testing::Test, SorterHands {
                 .injection = Injection{rules}});
   }
   void come_quietly(const std::string& id, DeliveryMode mode = DeliveryMode::OnIdle) {
-    sorter.add({.place = {.id = id},
+    sorter.add({.ref = {.id = id},
                 .from = "Alice",
                 .message = id,
                 .text = "text of " + id,
                 .mode = mode,
-                .quiet = true,
+                .silent = true,
                 .injection = Injection{rules}});
   }
-  void can(DeliveryMode mode, Moment moment, std::string_view way) {
-    view.can.hear = "transcript";
+  void can(DeliveryMode mode, DeliveryTiming moment, std::string_view way) {
+    view.can.output = "transcript";
     view.can.by(mode) = {moment, way};
   }
   void after(Millis time, State state) {
@@ -101,7 +101,7 @@ struct SorterTest : testing::Test, SorterHands {
     (void)sorter.deliver(view);
   }
   void given(std::string_view text, std::string_view way, std::string_view id) {
-    Shown shown{text};
+    EvidenceMatcher shown{text};
     sorter.on_given(shown, way, id);
   }
   void fetch(const Lines& ids) {
@@ -144,7 +144,7 @@ TEST_F(SorterTest, UrgentOnesComeBeforeTheOthersAndSendersTakeTurns) {
   Lines typed;
   for (int i = 0; i < 5; ++i) {
     after(1s, State::Working);
-    typed.push_back(gate->place.id);
+    typed.push_back(gate->ref.id);
     gate.reset();
   }
   EXPECT_EQ(typed, (Lines{"d1", "a1", "c1", "a2", "a3"})) << "also before what stood at the gate and had not begun";
@@ -154,9 +154,9 @@ TEST_F(SorterTest, WhatInterruptsGoesBeforeWhatIsUrgentAndHasToWait) {
   come_from("Alice", "a", DeliveryMode::OnIdle, protocol::Priority::Urgent);
   come_from("Carol", "c", DeliveryMode::Immediate);
   after(1s, State::Working);
-  EXPECT_EQ(gate->place.id, "c");
+  EXPECT_EQ(gate->ref.id, "c");
   after(1s, State::Idle);
-  EXPECT_EQ(gate->place.id, "a") << "now both could go";
+  EXPECT_EQ(gate->ref.id, "a") << "now both could go";
 }
 
 TEST_F(SorterTest, NothingGoesBeforeWhatHasInterrupted) {
@@ -165,12 +165,12 @@ TEST_F(SorterTest, NothingGoesBeforeWhatHasInterrupted) {
   gate_interrupts();
   come_from("Alice", "a", DeliveryMode::OnIdle, protocol::Priority::Urgent);
   after(1s, State::Idle);
-  EXPECT_EQ(gate->place.id, "c") << "it could not interrupt again";
-  can(DeliveryMode::OnIdle, Moment::AnyTime, "queue");
+  EXPECT_EQ(gate->ref.id, "c") << "it could not interrupt again";
+  can(DeliveryMode::OnIdle, DeliveryTiming::AnyTime, "queue");
   (void)heard();
   after(1s, State::Idle);
   ASSERT_TRUE(gate);
-  EXPECT_EQ(gate->place.id, "c");
+  EXPECT_EQ(gate->ref.id, "c");
   EXPECT_EQ(heard(), Lines{"a deferred: another message comes first: the agent's turn was interrupted for it"});
   after(1s, State::Typing);
   EXPECT_EQ(heard(), Lines{"hand text of a"}) << "a draft may stand there for long";
@@ -178,7 +178,7 @@ TEST_F(SorterTest, NothingGoesBeforeWhatHasInterrupted) {
 }
 
 TEST_F(SorterTest, ByADoorUrgentOnesComeFirstToo) {
-  can(DeliveryMode::OnIdle, Moment::AnyTime, "queue");
+  can(DeliveryMode::OnIdle, DeliveryTiming::AnyTime, "queue");
   for (const auto* id : {"a1", "a2"}) come_from("Alice", id);
   come_from("Carol", "c1");
   come_from("Carol", "c2", DeliveryMode::OnIdle, protocol::Priority::Urgent);
@@ -188,7 +188,7 @@ TEST_F(SorterTest, ByADoorUrgentOnesComeFirstToo) {
 }
 
 TEST_F(SorterTest, WhatFindsNoRoomInAHookHoldsUpItsSenderAlone) {
-  can(DeliveryMode::NextMessage, Moment::Asked, "hook");
+  can(DeliveryMode::NextMessage, DeliveryTiming::Asked, "hook");
   come_from("Alice", "a-long-one", DeliveryMode::NextMessage);
   come_from("Alice", "a2", DeliveryMode::NextMessage);
   come_from("Carol", "c1", DeliveryMode::NextMessage);
@@ -210,7 +210,7 @@ TEST_F(SorterTest, WhatIsPutBackIsALaterOneOfItsStream) {
 TEST_F(SorterTest, AFarDeadlineIsNoHurry) {
   for (const WallMs end :
        {WallMs{253'402'300'799'000}, WallMs{8'640'000'000'000'000}, std::numeric_limits<WallMs>::max()}) {
-    sorter.add({.place = {.id = "a"},
+    sorter.add({.ref = {.id = "a"},
                 .text = "x",
                 .mode = DeliveryMode::Manual,
                 .expires_at = end,
@@ -221,7 +221,7 @@ TEST_F(SorterTest, AFarDeadlineIsNoHurry) {
 }
 
 TEST_F(SorterTest, UserIsNotPresentedAsAPeer) {
-  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "inbox");
   view.can.by(DeliveryMode::OnIdle).as_peer = true;
   come_from_user("u");
   come("a");
@@ -238,14 +238,14 @@ TEST_F(SorterTest, UserIsNotPresentedAsAPeer) {
 }
 
 TEST_F(SorterTest, TellsForEachMessageByWhichWayItWillGo) {
-  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "inbox");
   view.can.by(DeliveryMode::OnIdle).as_peer = true;
   come_from_user("u");
   come("a");
   come("m", DeliveryMode::Manual);
   const auto way_of = [&](std::string_view id) -> std::string {
     for (const auto* letter : sorter.waiting())
-      if (letter->place.id == id) return std::string{sorter.way_of(*letter, view.can).value_or("typed")};
+      if (letter->ref.id == id) return std::string{sorter.way_of(*letter, view.can).value_or("typed")};
     return "not here";
   };
   EXPECT_EQ(way_of("u"), "typed") << "the inbox would call it a peer's";
@@ -258,7 +258,7 @@ TEST_F(SorterTest, TellsForEachMessageByWhichWayItWillGo) {
 }
 
 TEST_F(SorterTest, AScreenThatIsNotUnderstoodIsNotToldAsADialog) {
-  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "inbox");
   view.blocker = profiles::Blocker::UnknownScreen;
   come("a");
   (void)heard();
@@ -268,7 +268,7 @@ TEST_F(SorterTest, AScreenThatIsNotUnderstoodIsNotToldAsADialog) {
 
 TEST_F(SorterTest, PeerWaitsWhileATypedMessageIsBeingSent) {
   for (const auto mode : {DeliveryMode::OnIdle, DeliveryMode::Immediate}) {
-    can(mode, Moment::AnyTime, "inbox");
+    can(mode, DeliveryTiming::AnyTime, "inbox");
     view.can.by(mode).as_peer = true;
   }
   come_from_user("u");
@@ -289,7 +289,7 @@ TEST_F(SorterTest, PeerWaitsWhileATypedMessageIsBeingSent) {
 
 TEST_F(SorterTest, UrgentPeerDoesNotWaitForAUsersMessageThatWaitsForTheTurnToEnd) {
   for (const auto mode : {DeliveryMode::OnIdle, DeliveryMode::Immediate}) {
-    can(mode, Moment::AnyTime, "inbox");
+    can(mode, DeliveryTiming::AnyTime, "inbox");
     view.can.by(mode).as_peer = true;
   }
   come_from_user("u");
@@ -302,7 +302,7 @@ TEST_F(SorterTest, UrgentPeerDoesNotWaitForAUsersMessageThatWaitsForTheTurnToEnd
 }
 
 TEST_F(SorterTest, UserIsNotTypedWhileAPeersTurnIsAboutToBegin) {
-  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "inbox");
   view.can.by(DeliveryMode::OnIdle).as_peer = true;
   come("a");
   after(1s, State::Idle);
@@ -318,14 +318,14 @@ TEST_F(SorterTest, UserIsNotTypedWhileAPeersTurnIsAboutToBegin) {
 }
 
 TEST_F(SorterTest, SilentMessageOfTheUserDoesNotGoAlongWithAPeers) {
-  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "inbox");
   view.can.by(DeliveryMode::OnIdle).as_peer = true;
-  sorter.add({.place = {.id = "u"},
+  sorter.add({.ref = {.id = "u"},
               .from = "human",
               .message = "u",
               .text = "text of u",
               .as_user = true,
-              .quiet = true,
+              .silent = true,
               .injection = Injection{rules}});
   come_quietly("q");
   come("a");
@@ -333,7 +333,7 @@ TEST_F(SorterTest, SilentMessageOfTheUserDoesNotGoAlongWithAPeers) {
   after(1s, State::Idle);
   EXPECT_EQ(heard(), (Lines{"hand text of q\ntext of a",
                             "u deferred: it does not wake the agent; it goes with the next message"}));
-  const auto typed_with = sorter.take_quiet(1'000);
+  const auto typed_with = sorter.take_silent(1'000);
   ASSERT_EQ(typed_with.size(), 1u) << "it goes with what is typed";
   EXPECT_EQ(typed_with.front().text, "text of u");
 }
@@ -351,7 +351,7 @@ TEST_F(SorterTest, MessageForAProgramWithoutAProfileNamesItsInbox) {
 }
 
 TEST_F(SorterTest, UserGoesByAWayThatSpeaksForTheUser) {
-  can(DeliveryMode::OnIdle, Moment::Idle, "queue");
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "queue");
   come_from_user("u");
   (void)heard();
   after(1s, State::Idle);
@@ -359,12 +359,12 @@ TEST_F(SorterTest, UserGoesByAWayThatSpeaksForTheUser) {
 }
 
 TEST_F(SorterTest, ByADoorItIsDeliveredWhenTheRecordShowsIt) {
-  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "inbox");
   come("a");
   come("b");
   (void)heard();
   after(1s, State::Idle);
-  EXPECT_TRUE(intent.holds("a")) << "noted before it is handed over";
+  EXPECT_TRUE(intent.contains("a")) << "noted before it is handed over";
   EXPECT_EQ(heard(), Lines{"hand text of a"});
   handed({});
   EXPECT_EQ(heard(), Lines{"a accepted written: handed over by inbox"});
@@ -382,8 +382,8 @@ TEST_F(SorterTest, ByADoorItIsDeliveredWhenTheRecordShowsIt) {
 }
 
 TEST_F(SorterTest, ADraftDoesNotMatterToADoorButADialogDoes) {
-  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
-  can(DeliveryMode::Immediate, Moment::AnyTime, "inbox");
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "inbox");
+  can(DeliveryMode::Immediate, DeliveryTiming::AnyTime, "inbox");
   come("a");
   come("b", DeliveryMode::Immediate);
   (void)heard();
@@ -404,8 +404,8 @@ TEST_F(SorterTest, ADraftDoesNotMatterToADoorButADialogDoes) {
 }
 
 TEST_F(SorterTest, WithoutARecordItIsDeliveredWhenTheAgentBeginsToWork) {
-  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
-  view.can.hear = {};
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "inbox");
+  view.can.output = {};
   come("a");
   after(1s, State::Idle);
   handed({});
@@ -415,7 +415,7 @@ TEST_F(SorterTest, WithoutARecordItIsDeliveredWhenTheAgentBeginsToWork) {
 }
 
 TEST_F(SorterTest, WhatADoorDidNotTakeIsTypedWithTheReason) {
-  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "inbox");
   come("a");
   after(1s, State::Idle);
   (void)heard();
@@ -425,12 +425,12 @@ TEST_F(SorterTest, WhatADoorDidNotTakeIsTypedWithTheReason) {
 }
 
 TEST_F(SorterTest, MessageThatIsGivenBackUnreadIsTypedOnce) {
-  can(DeliveryMode::OnIdle, Moment::AnyTime, "queue");
+  can(DeliveryMode::OnIdle, DeliveryTiming::AnyTime, "queue");
   come("a");
   after(1s, State::Idle);
   handed({});
   (void)heard();
-  can(DeliveryMode::OnIdle, Moment::Never, {});
+  can(DeliveryMode::OnIdle, DeliveryTiming::Never, {});
   sorter.on_returned({"a"}, "its turn was interrupted");
   EXPECT_EQ(heard(), Lines{"a deferred: its queue gave it back unread: its turn was interrupted"});
   sorter.on_returned({"a"}, "its turn was interrupted");
@@ -441,11 +441,11 @@ TEST_F(SorterTest, MessageThatIsGivenBackUnreadIsTypedOnce) {
 }
 
 TEST_F(SorterTest, MessagesThatAreGivenBackKeepTheirOrder) {
-  can(DeliveryMode::OnIdle, Moment::AnyTime, "queue");
+  can(DeliveryMode::OnIdle, DeliveryTiming::AnyTime, "queue");
   for (const auto* id : {"a", "b", "c"}) come(id);
   after(1s, State::Working);
   come("d");
-  can(DeliveryMode::OnIdle, Moment::Never, {});
+  can(DeliveryMode::OnIdle, DeliveryTiming::Never, {});
   sorter.on_returned({"a", "b", "c"}, "its turn was interrupted");
   (void)heard();
   Lines typed;
@@ -459,7 +459,7 @@ TEST_F(SorterTest, MessagesThatAreGivenBackKeepTheirOrder) {
 }
 
 TEST_F(SorterTest, MessageThatIsGivenBackAfterItWasInDoubtHasFailed) {
-  can(DeliveryMode::OnIdle, Moment::AnyTime, "queue");
+  can(DeliveryMode::OnIdle, DeliveryTiming::AnyTime, "queue");
   come("a");
   after(1s, State::Idle);
   handed({});
@@ -470,7 +470,7 @@ TEST_F(SorterTest, MessageThatIsGivenBackAfterItWasInDoubtHasFailed) {
 }
 
 TEST_F(SorterTest, SilentMessageInTheSameTextFailsWithTheOneThatIsGivenBack) {
-  can(DeliveryMode::OnIdle, Moment::AnyTime, "queue");
+  can(DeliveryMode::OnIdle, DeliveryTiming::AnyTime, "queue");
   come_quietly("q");
   come("a");
   after(1s, State::Idle);
@@ -482,7 +482,7 @@ TEST_F(SorterTest, SilentMessageInTheSameTextFailsWithTheOneThatIsGivenBack) {
 }
 
 TEST_F(SorterTest, WhatWaitsForAHookIsTakenTogether) {
-  can(DeliveryMode::NextMessage, Moment::Asked, "hook");
+  can(DeliveryMode::NextMessage, DeliveryTiming::Asked, "hook");
   for (const auto* id : {"a", "b", "c"}) come(id, DeliveryMode::NextMessage);
   (void)heard();
   after(1s, State::Idle);
@@ -496,7 +496,7 @@ TEST_F(SorterTest, WhatWaitsForAHookIsTakenTogether) {
 }
 
 TEST_F(SorterTest, WhatBeginsNoTurnIsHandedOverAtOnce) {
-  can(DeliveryMode::NextMessage, Moment::Idle, "server");
+  can(DeliveryMode::NextMessage, DeliveryTiming::Idle, "server");
   come("a", DeliveryMode::NextMessage);
   come("b", DeliveryMode::NextMessage);
   (void)heard();
@@ -506,7 +506,7 @@ TEST_F(SorterTest, WhatBeginsNoTurnIsHandedOverAtOnce) {
 }
 
 TEST_F(SorterTest, WhatBeginsNoTurnIsInDoubtOnlyAfterATurnThatDidNotShowIt) {
-  can(DeliveryMode::NextMessage, Moment::Idle, "server");
+  can(DeliveryMode::NextMessage, DeliveryTiming::Idle, "server");
   come("a", DeliveryMode::NextMessage);
   after(1s, State::Idle);
   handed({});
@@ -514,7 +514,7 @@ TEST_F(SorterTest, WhatBeginsNoTurnIsInDoubtOnlyAfterATurnThatDidNotShowIt) {
   after(1s, State::Idle);
   handed({});
   (void)heard();
-  after(kProofPatience, State::Idle);
+  after(kProofTimeout, State::Idle);
   EXPECT_EQ(heard(), (Lines{"a deferred: the agent has it for its next turn",
                             "q deferred: the agent has it for its next turn"}));
   EXPECT_EQ(sorter.deliver(view), std::nullopt) << "nothing happens before somebody speaks to the agent";
@@ -553,7 +553,7 @@ TEST_F(SorterTest, WhatIsUrgentGoesBeforeWhatStandsAtTheGate) {
 }
 
 TEST_F(SorterTest, SeveralGoInOneTextWhereTheInterfaceRunsLow) {
-  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "inbox");
   for (const auto* id : {"a", "b", "c"}) come(id);
   view.can.by(DeliveryMode::OnIdle).together_bytes = 20;
   after(1s, State::Idle);
@@ -570,7 +570,7 @@ TEST_F(SorterTest, SeveralGoInOneTextWhereTheInterfaceRunsLow) {
 }
 
 TEST_F(SorterTest, SeveralThatWereNotTakenComeBackInTheirOrder) {
-  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "inbox");
   for (const auto* id : {"a", "b"}) come(id);
   view.can.by(DeliveryMode::OnIdle).together_bytes = 1'000;
   after(1s, State::Idle);
@@ -582,7 +582,7 @@ TEST_F(SorterTest, SeveralThatWereNotTakenComeBackInTheirOrder) {
 }
 
 TEST_F(SorterTest, AScreenThatFlickersDoesNotFillTheHistory) {
-  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "inbox");
   come("a");
   (void)heard();
   for (int i = 0; i < 100; ++i) after(50ms, i % 2 == 0 ? State::Blocked : State::Working);
@@ -593,7 +593,7 @@ TEST_F(SorterTest, AScreenThatFlickersDoesNotFillTheHistory) {
 }
 
 TEST_F(SorterTest, ADoorThatTakesOnlySoManyIsNotFlooded) {
-  can(DeliveryMode::OnIdle, Moment::AnyTime, "queue");
+  can(DeliveryMode::OnIdle, DeliveryTiming::AnyTime, "queue");
   for (std::size_t i = 0; i < 2 * kMaxHanded; ++i) come(format("m{}", i));
   for (std::size_t i = 0; i < 3 * kMaxHanded; ++i) after(1ms, State::Idle);
   EXPECT_EQ(std::ranges::count_if(heard(), [](const auto& line) { return line.starts_with("hand "); }),
@@ -610,7 +610,7 @@ TEST_F(SorterTest, ADoorThatTakesOnlySoManyIsNotFlooded) {
 TEST_F(SorterTest, ADoorThatOpensLaterTakesWhatIsNotYetTyped) {
   come("a");
   after(1s, State::Working);
-  can(DeliveryMode::OnIdle, Moment::Idle, "queue");
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "queue");
   (void)heard();
   after(1s, State::Idle);
   after(150ms, State::Idle);
@@ -639,7 +639,7 @@ TEST_F(SorterTest, WhatAPredecessorMayHaveBroughtIsInDoubt) {
 
 TEST_F(SorterTest, WhatAPredecessorSawToItsEndIsToldAsItSawIt) {
   ASSERT_TRUE(intent.add("a"));
-  intent.add_end("a", {.status = protocol::ReceiptStatus::Delivered, .proof = "submitted", .reason = "it began"});
+  intent.add_outcome("a", {.status = protocol::ReceiptStatus::Delivered, .proof = "submitted", .reason = "it began"});
   come("a");
   EXPECT_EQ(heard(), Lines{"a delivered submitted: it began"});
   after(1s, State::Idle);
@@ -647,7 +647,7 @@ TEST_F(SorterTest, WhatAPredecessorSawToItsEndIsToldAsItSawIt) {
 }
 
 TEST_F(SorterTest, WhatIsShownAfterAllIsInDoubtNoMore) {
-  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "inbox");
   come("a");
   after(1s, State::Idle);
   handed({});
@@ -661,12 +661,12 @@ TEST_F(SorterTest, WhatIsShownAfterAllIsInDoubtNoMore) {
 }
 
 TEST_F(SorterTest, WhatTheRecordNeverShowsIsSaidSoAndIsInDoubtAtTheEnd) {
-  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "inbox");
   come("a");
   after(1s, State::Idle);
   handed({});
   (void)heard();
-  after(kProofPatience, State::Idle);
+  after(kProofTimeout, State::Idle);
   EXPECT_EQ(heard(), Lines{"a deferred: the agent took it, and its record does not show it yet"});
   after(kProofLimit, State::Working);
   EXPECT_TRUE(heard().empty()) << "a long turn may still take it";
@@ -681,7 +681,7 @@ TEST_F(SorterTest, WhatTheRecordNeverShowsIsSaidSoAndIsInDoubtAtTheEnd) {
 }
 
 TEST_F(SorterTest, HandsThatBecomeFreeAreFilledAtOnce) {
-  can(DeliveryMode::OnIdle, Moment::AnyTime, "queue");
+  can(DeliveryMode::OnIdle, DeliveryTiming::AnyTime, "queue");
   for (std::size_t i = 0; i <= kMaxHanded; ++i) come(format("m{}", i));
   for (std::size_t i = 0; i <= kMaxHanded; ++i) after(1ms, State::Idle);
   ASSERT_FALSE(sorter.fetchable().empty());
@@ -693,27 +693,24 @@ TEST_F(SorterTest, HandsThatBecomeFreeAreFilledAtOnce) {
 }
 
 TEST_F(SorterTest, WhatCannotBeNotedIsNotHandedOver) {
-  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "inbox");
   come("a");
   (void)heard();
   disk.fail_appends = 1;
   after(1s, State::Idle);
   EXPECT_EQ(heard(), Lines{"a deferred: the note of what is brought cannot be written"});
-  after(kHandRetry, State::Idle);
+  after(kNativeRetry, State::Idle);
   EXPECT_EQ(heard(), Lines{"hand text of a"});
 }
 
 TEST_F(SorterTest, WhatExpiredGoesNowhere) {
-  sorter.add({.place = {.id = "a"}, .text = "text of a", .expires_at = 5'000, .injection = Injection{rules}});
+  sorter.add({.ref = {.id = "a"}, .text = "text of a", .expires_at = 5'000, .injection = Injection{rules}});
   view.wall = 5'000;
   (void)heard();
   after(1s, State::Idle);
   EXPECT_EQ(heard(), Lines{"a failed: its ttl ran out"});
-  sorter.add({.place = {.id = "b"},
-              .text = "text of b",
-              .expires_at = 7'000,
-              .deadline = 7'000,
-              .injection = Injection{rules}});
+  sorter.add(
+      {.ref = {.id = "b"}, .text = "text of b", .expires_at = 7'000, .deadline = 7'000, .injection = Injection{rules}});
   view.wall = 7'000;
   (void)heard();
   after(1s, State::Idle);
@@ -721,23 +718,23 @@ TEST_F(SorterTest, WhatExpiredGoesNowhere) {
 }
 
 TEST_F(SorterTest, TellsByWhichWayAndWhatShowsIt) {
-  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "inbox");
   come("a");
   after(1s, State::Idle);
   EXPECT_EQ(last.proof, "") << "accepted: it is here";
   handed({});
-  EXPECT_EQ(last.way, "inbox");
+  EXPECT_EQ(last.via, "inbox");
   EXPECT_EQ(last.proof, "written");
   given("text of a", "transcript", "u-1");
-  EXPECT_EQ(last.way, "inbox");
+  EXPECT_EQ(last.via, "inbox");
   EXPECT_EQ(last.evidence, "transcript u-1");
   come("b");
   fetch({"b"});
-  EXPECT_EQ(last.way, "mcp");
+  EXPECT_EQ(last.via, "mcp");
   EXPECT_EQ(last.proof, "seen");
   view.can = {};
-  can(DeliveryMode::OnIdle, Moment::Idle, "queue");
-  view.can.hear = {};
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "queue");
+  view.can.output = {};
   come("c");
   after(10s, State::Idle);
   handed({});
@@ -746,8 +743,8 @@ TEST_F(SorterTest, TellsByWhichWayAndWhatShowsIt) {
 }
 
 TEST_F(SorterTest, WhilePausedNothingNewGoesAnyWay) {
-  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
-  can(DeliveryMode::NextMessage, Moment::Asked, "hook");
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "inbox");
+  can(DeliveryMode::NextMessage, DeliveryTiming::Asked, "hook");
   come("a");
   after(1s, State::Idle);
   handed({});
@@ -790,10 +787,10 @@ TEST_F(SorterTest, WhatIsFlushedChangesItsLaneAtOnce) {
   come("a", DeliveryMode::Manual);
   come("b");
   (void)heard();
-  sorter.move({.id = "a", .seq = 9}, DeliveryMode::Immediate, Injection{rules, Injection::Haste::Interrupts});
+  sorter.move({.id = "a", .seq = 9}, DeliveryMode::Immediate, Injection{rules, Injection::InterruptPolicy::Interrupts});
   after(1s, State::Idle);
   EXPECT_EQ(heard(), Lines{"type text of a"});
-  EXPECT_EQ(gate->place.seq, 9U);
+  EXPECT_EQ(gate->ref.seq, 9U);
   EXPECT_EQ(gate->mode, DeliveryMode::Immediate);
   sorter.move({.id = "a", .seq = 10}, DeliveryMode::Manual, Injection{rules});
   after(1s, State::Idle);
@@ -803,7 +800,7 @@ TEST_F(SorterTest, WhatIsFlushedChangesItsLaneAtOnce) {
 }
 
 TEST_F(SorterTest, WhatIsCancelledIsDroppedSilentlyUnlessItHasBegun) {
-  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "inbox");
   come("a");
   come("b");
   after(1s, State::Idle);
@@ -830,24 +827,24 @@ TEST_F(SorterTest, WhatWakesNobodyWaitsForCompany) {
   after(1min, State::Working);
   after(1min, State::Idle);
   EXPECT_TRUE(heard().empty()) << "neither typed alone nor interrupting";
-  const auto company = sorter.take_quiet(1'000);
+  const auto company = sorter.take_silent(1'000);
   ASSERT_EQ(company.size(), 2U);
-  EXPECT_TRUE(intent.holds("q") && intent.holds("r"));
+  EXPECT_TRUE(intent.contains("q") && intent.contains("r"));
   EXPECT_TRUE(sorter.waiting().empty());
 }
 
 TEST_F(SorterTest, OnlyAsManyAsFitGoAlong) {
   come_quietly("q");
   come_quietly("r");
-  EXPECT_EQ(sorter.take_quiet(9).size(), 0U) << "nine letters, and a line break";
-  EXPECT_EQ(sorter.take_quiet(10).size(), 1U);
+  EXPECT_EQ(sorter.take_silent(9).size(), 0U) << "nine letters, and a line break";
+  EXPECT_EQ(sorter.take_silent(10).size(), 1U);
   disk.fail_appends = 1;
-  EXPECT_EQ(sorter.take_quiet(100).size(), 0U) << "what cannot be noted stays";
-  EXPECT_EQ(sorter.take_quiet(100).size(), 1U);
+  EXPECT_EQ(sorter.take_silent(100).size(), 0U) << "what cannot be noted stays";
+  EXPECT_EQ(sorter.take_silent(100).size(), 1U);
 }
 
 TEST_F(SorterTest, WhatWakesNobodyGoesAlongThroughADoor) {
-  can(DeliveryMode::OnIdle, Moment::Idle, "queue");
+  can(DeliveryMode::OnIdle, DeliveryTiming::Idle, "queue");
   come_quietly("q");
   come("a");
   (void)heard();
@@ -859,21 +856,21 @@ TEST_F(SorterTest, WhatWakesNobodyGoesAlongThroughADoor) {
   after(1s, State::Idle);
   EXPECT_EQ(heard(),
             (Lines{"type text of a", "q deferred: it does not wake the agent; it goes with the next message"}));
-  EXPECT_EQ(sorter.take_quiet(100).size(), 1U) << "it can go along with that";
+  EXPECT_EQ(sorter.take_silent(100).size(), 1U) << "it can go along with that";
 }
 
 TEST_F(SorterTest, AHookTakesWhatWakesNobodyWithTheNextPrompt) {
-  can(DeliveryMode::NextMessage, Moment::Asked, "hook");
+  can(DeliveryMode::NextMessage, DeliveryTiming::Asked, "hook");
   come_quietly("q");
   come("a", DeliveryMode::NextMessage);
   after(1s, State::Idle);
-  EXPECT_TRUE(sorter.take_quiet(100).empty()) << "the prompt that is typed calls the hook";
+  EXPECT_TRUE(sorter.take_silent(100).empty()) << "the prompt that is typed calls the hook";
   EXPECT_EQ(sorter.take(DeliveryMode::NextToolCall, 100, view), "");
   EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 100, view), "text of a\ntext of q");
 }
 
 TEST_F(SorterTest, WhereWordsBeginNoTurnWhatWakesNobodyGoesAtOnce) {
-  can(DeliveryMode::NextMessage, Moment::Idle, "server");
+  can(DeliveryMode::NextMessage, DeliveryTiming::Idle, "server");
   come_quietly("q");
   (void)heard();
   after(1s, State::Idle);
@@ -882,7 +879,7 @@ TEST_F(SorterTest, WhereWordsBeginNoTurnWhatWakesNobodyGoesAtOnce) {
 
 TEST_F(SorterTest, ADeliberateSecondAttemptIsNoDoubt) {
   ASSERT_TRUE(intent.add("a"));
-  sorter.add({.place = {.id = "a", .attempt = 2}, .text = "text of a", .injection = Injection{rules}});
+  sorter.add({.ref = {.id = "a", .attempt = 2}, .text = "text of a", .injection = Injection{rules}});
   EXPECT_EQ(heard(), Lines{"a accepted"});
   after(1s, State::Idle);
   EXPECT_EQ(heard(), Lines{"type text of a"});

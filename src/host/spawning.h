@@ -14,7 +14,7 @@ inline constexpr std::string_view kSpawnerVariable = "AGENT_RELAY_SPAWN_SPAWNER"
 inline constexpr std::string_view kTeamVariable = "AGENT_RELAY_SPAWN_TEAM";
 
 inline constexpr int kReadyFd = 3;
-inline constexpr std::string_view kReadyWord = "ready ";
+inline constexpr std::string_view kReadyPrefix = "ready ";
 inline constexpr std::string_view kErrorWord = "error: ";
 inline constexpr std::string_view kRunningWord = "running: ";
 

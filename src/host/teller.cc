@@ -31,7 +31,7 @@ std::string event_payload(const events::Event& event, WallMs at, std::string_vie
   return json::serialize(json::object{{"event", std::move(told)}});
 }
 
-void Teller::tell(events::Event event, WallMs at) {
+void EventReporter::report(events::Event event, WallMs at) {
   if (auto* tokens = std::get_if<events::TokensUsed>(&event)) tokens->agent_name = agent_;
   const auto ended = asked_.extract(resolved_in(event));
   const bool was_told = !ended.empty() && !(ended.mapped().event.empty() && ended.mapped().session.empty());
@@ -47,7 +47,7 @@ void Teller::tell(events::Event event, WallMs at) {
   }
 }
 
-bool Teller::close_gap(WallMs now) {
+bool EventReporter::close_gap(WallMs now) {
   if (missing_ == 0 || link_.event_counts().waiting > client::kMaxEvents / 2) return false;
   const events::AgentUnparsed gap{
       .source = "relay",
@@ -62,44 +62,45 @@ bool Teller::close_gap(WallMs now) {
   return true;
 }
 
-bool Teller::is_storing_request() const {
+bool EventReporter::is_storing_request() const {
   return std::ranges::any_of(asked_, [&](const auto& entry) {
     const auto& event = entry.second.event;
-    return !event.empty() && link_.is_telling(event);
+    return !event.empty() && link_.has_pending_event(event);
   });
 }
 
-void Teller::tell_again(const std::vector<events::Event>& requests, const std::string& session, WallMs now) {
+void EventReporter::report_again(const std::vector<events::Event>& requests, const std::string& session, WallMs now) {
   // What was answered until now was stored by the session that was.
   for (auto& [id, asked] : asked_)
-    if (asked.session.empty() && !asked.event.empty() && !link_.is_telling(asked.event)) asked.session = session_;
+    if (asked.session.empty() && !asked.event.empty() && !link_.has_pending_event(asked.event))
+      asked.session = session_;
   session_ = session;
   if (missing_ > 0) return;  // once the gap is told
   for (const auto& event : requests) {
     const auto before = asked_.find(request_in(event));
     if (before == asked_.end()) {
-      tell(event, now);
+      report(event, now);
       continue;
     }
     auto& asked = before->second;
-    if (link_.is_telling(asked.event)) continue;
+    if (link_.has_pending_event(asked.event)) continue;
     asked.event = put(event, asked.since, asked.session);
     if (asked.event.empty()) ++dropped_, ++missing_;
     if (asked.session != session) asked.session.clear();  // this one will store it
   }
 }
 
-void Teller::describe(text::JsonWriter& out) const {
+void EventReporter::describe(text::JsonWriter& out) const {
   const auto counts = link_.event_counts();
   out.begin_object("events")
-      .field("told", counts.told)
+      .field("told", counts.acked)
       .field("waiting", counts.waiting)
       .field("dropped", dropped_ + counts.refused)
       .end();
 }
 
-std::string Teller::put(const events::Event& event, WallMs at, std::string_view again) {
-  return link_.tell(event_payload(event, at, again)).value_or(std::string{});
+std::string EventReporter::put(const events::Event& event, WallMs at, std::string_view again) {
+  return link_.send_event(event_payload(event, at, again)).value_or(std::string{});
 }
 
 }  // namespace relay::host

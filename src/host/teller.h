@@ -22,17 +22,17 @@
 
 namespace relay::host {
 
-class Teller {
+class EventReporter {
  public:
-  Teller(client::Link& link, std::string agent) : link_{link}, agent_{std::move(agent)} {}
+  EventReporter(client::Link& link, std::string agent) : link_{link}, agent_{std::move(agent)} {}
 
-  void tell(events::Event event, WallMs at);
+  void report(events::Event event, WallMs at);
   /// True when a gap was told just now: what is open should be told again.
   bool close_gap(WallMs now);
   /// A request was told and the daemon has not stored it yet.
   [[nodiscard]] bool is_storing_request() const;
   /// What the agent asks and was not answered, after a WELCOME to this session or after a gap in it.
-  void tell_again(const std::vector<events::Event>& requests, const std::string& session, WallMs now);
+  void report_again(const std::vector<events::Event>& requests, const std::string& session, WallMs now);
 
   /// `events`: how many were told, wait, and were lost.
   void describe(text::JsonWriter& out) const;

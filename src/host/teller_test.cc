@@ -10,11 +10,11 @@ namespace {
 using Texts = std::vector<std::string>;
 
 struct TellerTest : client::testing::LinkFixture {
-  std::unique_ptr<Teller> teller;
+  std::unique_ptr<EventReporter> teller;
 
   void start_telling() {
     start_ready();
-    teller = std::make_unique<Teller>(*link, "Alice");
+    teller = std::make_unique<EventReporter>(*link, "Alice");
   }
   /// Every event the daemon has heard since the last call, in short.
   Texts heard() {
@@ -50,7 +50,7 @@ struct TellerTest : client::testing::LinkFixture {
 
 TEST_F(TellerTest, TellsAnEventFlatWithItsTimeAndWhoseTokensItWere) {
   start_telling();
-  teller->tell(events::TokensUsed{.model = "m", .input_tokens = 3}, 77);
+  teller->report(events::TokensUsed{.model = "m", .input_tokens = 3}, 77);
   EXPECT_EQ(
       heard(),
       (Texts{R"({"type":"tokens.used","agentName":"Alice","model":"m","inputTokens":3,"outputTokens":0,"_ts":77})"}));
@@ -59,9 +59,9 @@ TEST_F(TellerTest, TellsAnEventFlatWithItsTimeAndWhoseTokensItWere) {
 TEST_F(TellerTest, RequestIsBeingStoredUntilTheDaemonAnswers) {
   start_telling();
   EXPECT_FALSE(teller->is_storing_request());
-  teller->tell(delta("x"), 1);
+  teller->report(delta("x"), 1);
   EXPECT_FALSE(teller->is_storing_request()) << "it is no request";
-  teller->tell(asks("h-p1"), 1);
+  teller->report(asks("h-p1"), 1);
   EXPECT_TRUE(teller->is_storing_request());
   answer_all();
   EXPECT_FALSE(teller->is_storing_request());
@@ -69,11 +69,11 @@ TEST_F(TellerTest, RequestIsBeingStoredUntilTheDaemonAnswers) {
 
 TEST_F(TellerTest, WhatDidNotFitIsCountedAndToldOnceThereIsRoom) {
   start_telling();
-  for (std::size_t i = 0; i < client::kMaxEvents + 7; ++i) teller->tell(delta("x"), 1);
+  for (std::size_t i = 0; i < client::kMaxEvents + 7; ++i) teller->report(delta("x"), 1);
   EXPECT_FALSE(teller->close_gap(2)) << "half of it must be free first";
   EXPECT_EQ(integer_member(counts(), "dropped"), 7);
   EXPECT_EQ(answer_all(), client::kMaxEvents);
-  teller->tell(delta("after a gap nothing is kept before the gap is told"), 1);
+  teller->report(delta("after a gap nothing is kept before the gap is told"), 1);
   EXPECT_TRUE(heard().empty());
   EXPECT_TRUE(teller->close_gap(3));
   EXPECT_FALSE(teller->close_gap(3));
@@ -83,24 +83,24 @@ TEST_F(TellerTest, WhatDidNotFitIsCountedAndToldOnceThereIsRoom) {
 
 TEST_F(TellerTest, WhatIsAskedIsToldAgainToANewConnection) {
   start_telling();
-  teller->tell(asks("h-p1"), 1);
+  teller->report(asks("h-p1"), 1);
   EXPECT_EQ(answer_all(), 1U);
   reconnect();
   daemon.welcome();
-  teller->tell_again({asks("h-p1")}, "s2", 9);
+  teller->report_again({asks("h-p1")}, "s2", 9);
   ASSERT_EQ(heard().size(), 1U);
   EXPECT_EQ(integer_member(counts(), "told"), 1);
 }
 
 TEST_F(TellerTest, ToldAgainItSaysSinceWhenAndInWhoseLogItIs) {
   start_telling();
-  teller->tell_again({}, "s1", 1);
-  teller->tell(asks("h-p1"), 1);
+  teller->report_again({}, "s1", 1);
+  teller->report(asks("h-p1"), 1);
   answer_all();
   const auto told_again = [&](const std::string& session) {
     reconnect();
     daemon.welcome();
-    teller->tell_again({asks("h-p1")}, session, 9);
+    teller->report_again({asks("h-p1")}, session, 9);
     const auto all = heard();
     answer_all();
     return all.empty() ? "" : all.back().substr(all.back().find("\"_ts\""));
@@ -112,31 +112,31 @@ TEST_F(TellerTest, ToldAgainItSaysSinceWhenAndInWhoseLogItIs) {
 
 TEST_F(TellerTest, WhatStillWaitsToBeToldIsNotToldTwice) {
   start_telling();
-  teller->tell(asks("h-p1"), 1);
+  teller->report(asks("h-p1"), 1);
   reconnect();
   daemon.welcome();
-  teller->tell_again({asks("h-p1")}, "s2", 9);
+  teller->report_again({asks("h-p1")}, "s2", 9);
   EXPECT_EQ(answer_all(), 2U) << "once on each connection, under the same number";
   EXPECT_EQ(integer_member(counts(), "told"), 1);
 }
 
 TEST_F(TellerTest, ARequestThatWasDroppedIsToldAfterTheGap) {
   start_telling();
-  for (std::size_t i = 0; i < client::kMaxEvents; ++i) teller->tell(delta("x"), 1);
-  teller->tell(asks("h-p1"), 1);
+  for (std::size_t i = 0; i < client::kMaxEvents; ++i) teller->report(delta("x"), 1);
+  teller->report(asks("h-p1"), 1);
   answer_all();
   EXPECT_TRUE(teller->close_gap(3));
-  teller->tell_again({asks("h-p1")}, "s1", 3);
+  teller->report_again({asks("h-p1")}, "s1", 3);
   EXPECT_EQ(answer_all(), 2U);
 }
 
 TEST_F(TellerTest, TheEndOfWhatWasToldIsToldThoughItFellIntoTheGap) {
   start_telling();
-  teller->tell(asks("h-p1"), 1);
+  teller->report(asks("h-p1"), 1);
   answer_all();
-  for (std::size_t i = 0; i < client::kMaxEvents + 1; ++i) teller->tell(delta("x"), 1);
-  teller->tell(events::PermissionResolved{.request_id = "h-p1"}, 2);
-  teller->tell(events::PermissionResolved{.request_id = "h-p2"}, 2);
+  for (std::size_t i = 0; i < client::kMaxEvents + 1; ++i) teller->report(delta("x"), 1);
+  teller->report(events::PermissionResolved{.request_id = "h-p1"}, 2);
+  teller->report(events::PermissionResolved{.request_id = "h-p2"}, 2);
   answer_all();
   EXPECT_TRUE(teller->close_gap(3));
   const auto told = heard();

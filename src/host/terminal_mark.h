@@ -6,11 +6,11 @@
 
 namespace relay::host {
 
-inline constexpr char kTerminalMark = '\x01';
+inline constexpr char kTerminalFrameByte = '\x01';
 
 /// The terminal bytes of a frame; empty when it holds JSON.
 inline std::optional<std::string_view> terminal_bytes(std::string_view frame) {
-  if (!frame.starts_with(kTerminalMark)) return std::nullopt;
+  if (!frame.starts_with(kTerminalFrameByte)) return std::nullopt;
   return frame.substr(1);
 }
 

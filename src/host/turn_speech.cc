@@ -21,24 +21,24 @@ struct Words {
                          [](char c) { return c != ' ' && c != '\t' && c != '\r' && c != '\n'; });
     all += kEnd;
   }
-  void operator()(const speech::Command& command) {
+  void operator()(const speech::SendCommand& command) {
     for (const auto* each : {&command.to, &command.body}) add(*each);
     for (const auto* each : {&command.project, &command.thread, &command.topic}) add(each->value_or(""));
   }
-  void operator()(const speech::Spawn& spawn) {
+  void operator()(const speech::SpawnCommand& spawn) {
     for (const auto* each : {&spawn.name, &spawn.cli, &spawn.task}) add(*each);
   }
-  void operator()(const speech::Release& release) { add(release.name); }
+  void operator()(const speech::ReleaseCommand& release) { add(release.name); }
   void operator()(const speech::TopicChange& change) { add(change.topic + (change.subscribe ? "+" : "-")); }
-  void operator()(const speech::FileTrigger& trigger) { add(trigger.id); }
-  void operator()(const speech::Summary& summary) { add(json::serialize(summary.content)); }
-  void operator()(const speech::SessionEnd& end) { add(json::serialize(end.content)); }
-  void operator()(const speech::Mistake& mistake) { add(mistake.reason); }
+  void operator()(const speech::SendFileCommand& trigger) { add(trigger.id); }
+  void operator()(const speech::SummaryBlock& summary) { add(json::serialize(summary.content)); }
+  void operator()(const speech::SessionEndBlock& end) { add(json::serialize(end.content)); }
+  void operator()(const speech::CommandError& mistake) { add(mistake.reason); }
 };
 
 }  // namespace
 
-TurnSpeech::Digest TurnSpeech::digest_of(const speech::Utterance& utterance) {
+TurnSpeech::Digest TurnSpeech::digest_of(const speech::Command& utterance) {
   Words words{.all = std::to_string(utterance.index()) + kEnd};
   std::visit(words, utterance);
   return sha256(words.all);
@@ -61,14 +61,14 @@ void TurnSpeech::begin_turn() {
   by_screen_.clear();
 }
 
-bool TurnSpeech::hear_in_record(const speech::Utterance& utterance) {
+bool TurnSpeech::hear_in_record(const speech::Command& utterance) {
   const auto what = digest_of(utterance);
   if (take(by_screen_, what)) return false;
   add(by_record_, what);
   return true;
 }
 
-bool TurnSpeech::hear_on_screen(const speech::Utterance& utterance, bool replaces_record) {
+bool TurnSpeech::hear_on_screen(const speech::Command& utterance, bool replaces_record) {
   const auto what = digest_of(utterance);
   if (take(by_record_, what) || !replaces_record) return false;
   add(by_screen_, what);

@@ -20,13 +20,13 @@ class TurnSpeech {
 
   void begin_turn();
   /// To be carried out? Not when the screen said it first; an agent may say the same thing twice.
-  bool hear_in_record(const speech::Utterance& utterance);
+  bool hear_in_record(const speech::Command& utterance);
   /// Likewise. `replaces_record`: the screen is heard now; otherwise it only repeats what the record says.
-  bool hear_on_screen(const speech::Utterance& utterance, bool replaces_record);
+  bool hear_on_screen(const speech::Command& utterance, bool replaces_record);
 
  private:
   using Digest = std::array<std::uint8_t, 32>;
-  static Digest digest_of(const speech::Utterance& utterance);
+  static Digest digest_of(const speech::Command& utterance);
 
   static void add(std::deque<Digest>& said, const Digest& what);
   /// Was it said there, and not taken yet?

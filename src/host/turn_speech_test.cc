@@ -5,8 +5,8 @@
 namespace relay::host {
 namespace {
 
-speech::Utterance message_to(std::string to, std::string body) {
-  return speech::Command{.to = std::move(to), .body = std::move(body)};
+speech::Command message_to(std::string to, std::string body) {
+  return speech::SendCommand{.to = std::move(to), .body = std::move(body)};
 }
 
 TEST(TurnSpeech, CommandHeardInTheRecordIsKnownOnTheScreenHoweverItIsWrapped) {
@@ -36,7 +36,7 @@ TEST(TurnSpeech, CommandOnTheScreenBesideARecordIsNeitherCarriedOutNorRemembered
 
 TEST(TurnSpeech, NextTurnMaySayTheSame) {
   TurnSpeech turn;
-  const speech::Utterance release = speech::Release{.name = "Dev"};
+  const speech::Command release = speech::ReleaseCommand{.name = "Dev"};
   turn.hear_in_record(release);
   turn.begin_turn();
   EXPECT_TRUE(turn.hear_on_screen(release, true));

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = protocol::kMaxFrameBytes / 2;
 constexpr std::size_t kMaxFileNameBytes = 100;
-constexpr Millis kReleasePatience{60'000};
-constexpr Millis kSpawnPatience{660'000};  // a person may be asked about it, for ten minutes
+constexpr Millis kReleaseTimeout{60'000};
+constexpr Millis kSpawnTimeout{660'000};  // a person may be asked about it, for ten minutes
 
 /// One plain name inside the folder: no way out of it.
 bool is_file_name(std::string_view id) {
@@ -28,16 +28,16 @@ bool is_file_name(std::string_view id) {
 
 }  // namespace
 
-void Voice::carry_out(const speech::Utterance& utterance) {
-  std::visit([this](const auto& what) { (void)carry_out(what); }, utterance);
+void CommandExecutor::execute(const speech::Command& utterance) {
+  std::visit([this](const auto& what) { (void)execute(what); }, utterance);
 }
 
-Voice::Kept Voice::refuse(std::string_view why) {
-  listener_.on_unsaid(why);
+CommandExecutor::Kept CommandExecutor::refuse(std::string_view why) {
+  listener_.on_command_failed(why);
   return false;
 }
 
-Voice::Kept Voice::carry_out(const speech::Command& command) {
+CommandExecutor::Kept CommandExecutor::execute(const speech::SendCommand& command) {
   if (command.project)
     return refuse(format("{} is in another project, and messages stay within one for now.", command.to));
   text::JsonWriter payload;
@@ -57,35 +57,35 @@ Voice::Kept Voice::carry_out(const speech::Command& command) {
   return true;
 }
 
-void Voice::on_sent(const std::string& id) {
+void CommandExecutor::on_sent(const std::string& id) {
   const auto message = unanswered_.extract(id);
-  if (!message.empty()) listener_.on_said(message.mapped().to, message.mapped().kind);
+  if (!message.empty()) listener_.on_command_sent(message.mapped().to, message.mapped().kind);
 }
 
-Voice::Kept Voice::carry_out(const speech::Mistake& mistake) {
+CommandExecutor::Kept CommandExecutor::execute(const speech::CommandError& mistake) {
   const bool ended = mistake.reason.ends_with('.') || mistake.reason.ends_with('?');
-  return refuse(format("{}{} Write: {}", mistake.reason, ended ? "" : ".", mistake.right_form));
+  return refuse(format("{}{} Write: {}", mistake.reason, ended ? "" : ".", mistake.usage));
 }
 
-Voice::Kept Voice::carry_out(const speech::Spawn& spawn) {
+CommandExecutor::Kept CommandExecutor::execute(const speech::SpawnCommand& spawn) {
   text::JsonWriter payload;
   payload.field("name", spawn.name).field("cli", spawn.cli).optional("task", spawn.task);
   return ask(protocol::MessageType::Spawn, payload.take(), format("{} was not started", spawn.name));
 }
 
-Voice::Kept Voice::carry_out(const speech::Release& release) {
+CommandExecutor::Kept CommandExecutor::execute(const speech::ReleaseCommand& release) {
   text::JsonWriter payload;
   payload.field("name", release.name);
   return ask(protocol::MessageType::Release, payload.take(), format("{} was not released", release.name));
 }
 
-Voice::Kept Voice::carry_out(const speech::TopicChange& change) {
+CommandExecutor::Kept CommandExecutor::execute(const speech::TopicChange& change) {
   text::JsonWriter payload;
   payload.field("action", change.subscribe ? "subscribe" : "unsubscribe").field("topic", change.topic);
   return ask(protocol::MessageType::Topics, payload.take(), format("the topic {} was not changed", change.topic));
 }
 
-Voice::Kept Voice::ask(protocol::MessageType type, std::string payload, const std::string& what) {
+CommandExecutor::Kept CommandExecutor::ask(protocol::MessageType type, std::string payload, const std::string& what) {
   if (link_.ready()) {
     ask_now(type, payload, what);
     return true;
@@ -101,32 +101,32 @@ Voice::Kept Voice::ask(protocol::MessageType type, std::string payload, const st
   return true;
 }
 
-void Voice::ask_now(protocol::MessageType type, const std::string& payload, const std::string& what) {
-  link_.ask(
+void CommandExecutor::ask_now(protocol::MessageType type, const std::string& payload, const std::string& what) {
+  link_.request(
       type, payload,
       [this, what](Result<const protocol::Envelope*> answer) {
-        if (!answer) return listener_.on_unsaid(format("{}: {}", what, answer.error().message()));
+        if (!answer) return listener_.on_command_failed(format("{}: {}", what, answer.error().message()));
         const auto result = parse_json_object((*answer)->payload);
         if (result && bool_member(*result, "success").value_or(false)) return;
         const auto why =
             result ? string_member(*result, "error").value_or("no reason was given") : "no reason was given";
-        listener_.on_unsaid(format("{}: {}", what, why));
+        listener_.on_command_failed(format("{}: {}", what, why));
       },
-      type == protocol::MessageType::Spawn ? kSpawnPatience : kReleasePatience);
+      type == protocol::MessageType::Spawn ? kSpawnTimeout : kReleaseTimeout);
 }
 
-void Voice::on_ready() {
+void CommandExecutor::on_ready() {
   waits_for_first_ready_ = false;
   for (const auto& request : std::exchange(early_, {})) ask_now(request.type, request.payload, request.what);
 }
 
-void Voice::on_stopped(std::string_view why) {
+void CommandExecutor::on_stopped(std::string_view why) {
   waits_for_first_ready_ = false;
   for (const auto& request : std::exchange(early_, {})) (void)refuse(format("{}: {}", request.what, why));
 }
 
 /// The file is removed once its message is kept elsewhere: sent once, and never lost for a mistake in it.
-Voice::Kept Voice::carry_out(const speech::FileTrigger& trigger) {
+CommandExecutor::Kept CommandExecutor::execute(const speech::SendFileCommand& trigger) {
   if (!is_file_name(trigger.id))
     return refuse(format("{} cannot be the name of a file in $AGENT_RELAY_OUTBOX.", trigger.id));
   const auto directory = DiskDirectory::open_inside(files_.root, files_.names);
@@ -136,7 +136,7 @@ Voice::Kept Voice::carry_out(const speech::FileTrigger& trigger) {
     if (!content) return refuse(content.error().message());
     if (!*content) continue;
     const bool kept =
-        std::visit([this](const auto& what) { return carry_out(what); }, speech::read_outbox_file(**content));
+        std::visit([this](const auto& what) { return execute(what); }, speech::read_outbox_file(**content));
     if (kept) (void)(*directory)->remove(name);
     return kept;
   }

@@ -20,27 +20,27 @@ namespace relay::host {
 inline constexpr std::size_t kMaxEarlyRequests = 64;
 inline constexpr std::size_t kMaxEarlyBytes = 256 * 1024;
 
-class VoiceListener {
+class CommandExecutorListener {
  public:
-  virtual ~VoiceListener() = default;
+  virtual ~CommandExecutorListener() = default;
   /// A message of the agent is stored.
-  virtual void on_said(std::string_view to, std::string_view kind) = 0;
+  virtual void on_command_sent(std::string_view to, std::string_view kind) = 0;
   /// Something was not; a sentence for the agent.
-  virtual void on_unsaid(std::string_view why) = 0;
+  virtual void on_command_failed(std::string_view why) = 0;
 };
 
 /// Where the agent lays down messages as files: a directory below the project.
-struct FileBox {
+struct OutgoingFiles {
   std::string root;
   std::vector<std::string> names;
 };
 
-class Voice {
+class CommandExecutor {
  public:
-  Voice(client::Link& link, FileBox files, VoiceListener& listener)
+  CommandExecutor(client::Link& link, OutgoingFiles files, CommandExecutorListener& listener)
       : link_{link}, files_{std::move(files)}, listener_{listener} {}
 
-  void carry_out(const speech::Utterance& utterance);
+  void execute(const speech::Command& utterance);
   /// The daemon's answer to a message: stored, or refused.
   void on_sent(const std::string& id);
   void on_refused(const std::string& id) { unanswered_.erase(id); }
@@ -58,14 +58,14 @@ class Voice {
   };
   /// Whether it is kept elsewhere now; a file it came from has then done its work.
   using Kept = bool;
-  Kept carry_out(const speech::Command& command);
-  Kept carry_out(const speech::Spawn& spawn);
-  Kept carry_out(const speech::Release& release);
-  Kept carry_out(const speech::TopicChange& change);
-  Kept carry_out(const speech::FileTrigger& trigger);
-  Kept carry_out(const speech::Mistake& mistake);
-  Kept carry_out(const speech::Summary&) { return true; }     // kept with the session's history later
-  Kept carry_out(const speech::SessionEnd&) { return true; }  // likewise
+  Kept execute(const speech::SendCommand& command);
+  Kept execute(const speech::SpawnCommand& spawn);
+  Kept execute(const speech::ReleaseCommand& release);
+  Kept execute(const speech::TopicChange& change);
+  Kept execute(const speech::SendFileCommand& trigger);
+  Kept execute(const speech::CommandError& mistake);
+  Kept execute(const speech::SummaryBlock&) { return true; }     // kept with the session's history later
+  Kept execute(const speech::SessionEndBlock&) { return true; }  // likewise
 
   Kept refuse(std::string_view why);
   /// `what` begins the sentence that says that it was not done.
@@ -78,8 +78,8 @@ class Voice {
     std::string what;
   };
   client::Link& link_;
-  FileBox files_;
-  VoiceListener& listener_;
+  OutgoingFiles files_;
+  CommandExecutorListener& listener_;
   std::map<std::string, Unanswered> unanswered_;  // by the id of the message; at most as many as the outbox takes
   std::vector<EarlyRequest> early_;               // made before the link was ready for the first time
   std::size_t early_bytes_ = 0;

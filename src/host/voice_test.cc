@@ -9,17 +9,17 @@ namespace {
 
 using client::testing::Said;
 
-struct VoiceTest : client::testing::LinkFixture, VoiceListener {
-  std::unique_ptr<Voice> voice;
+struct VoiceTest : client::testing::LinkFixture, CommandExecutorListener {
+  std::unique_ptr<CommandExecutor> voice;
   Said unsaid;
 
-  void on_said(std::string_view, std::string_view) override {}
-  void on_unsaid(std::string_view why) override { unsaid.emplace_back(why); }
+  void on_command_sent(std::string_view, std::string_view) override {}
+  void on_command_failed(std::string_view why) override { unsaid.emplace_back(why); }
 
   /// The HELLO is said, and not answered.
   void start_unanswered() {
     start();
-    voice = std::make_unique<Voice>(*link, FileBox{}, *this);
+    voice = std::make_unique<CommandExecutor>(*link, OutgoingFiles{}, *this);
     EXPECT_EQ(said(), Said{"HELLO"});
   }
   void welcome() {
@@ -30,9 +30,9 @@ struct VoiceTest : client::testing::LinkFixture, VoiceListener {
 
 TEST_F(VoiceTest, RequestsSaidBeforeTheDaemonAnsweredAreExecutedInOrder) {
   start_unanswered();
-  voice->carry_out(speech::Utterance{speech::Spawn{.name = "ZZ", .cli = "claude"}});
-  voice->carry_out(speech::Utterance{speech::TopicChange{.topic = "deploys", .subscribe = true}});
-  voice->carry_out(speech::Utterance{speech::Release{.name = "ZZ"}});
+  voice->execute(speech::Command{speech::SpawnCommand{.name = "ZZ", .cli = "claude"}});
+  voice->execute(speech::Command{speech::TopicChange{.topic = "deploys", .subscribe = true}});
+  voice->execute(speech::Command{speech::ReleaseCommand{.name = "ZZ"}});
   EXPECT_EQ(said(), Said{});
   EXPECT_EQ(unsaid, Said{});
   welcome();
@@ -44,14 +44,14 @@ TEST_F(VoiceTest, RequestWhileTheDaemonIsAwayIsRefusedWithTheReason) {
   start_unanswered();
   welcome();
   daemon.cut();
-  voice->carry_out(speech::Utterance{speech::Spawn{.name = "ZZ", .cli = "claude"}});
+  voice->execute(speech::Command{speech::SpawnCommand{.name = "ZZ", .cli = "claude"}});
   EXPECT_EQ(unsaid, Said{"ZZ was not started: the relay daemon is not there now; say it again later."});
 }
 
 TEST_F(VoiceTest, RequestsThatWaitForTheDaemonAreBounded) {
   start_unanswered();
   for (std::size_t i = 0; i <= kMaxEarlyRequests; ++i)
-    voice->carry_out(speech::Utterance{speech::Release{.name = "ZZ"}});
+    voice->execute(speech::Command{speech::ReleaseCommand{.name = "ZZ"}});
   EXPECT_EQ(unsaid,
             Said{"ZZ was not released: too many requests wait for the relay daemon to answer; say it again later."});
   voice->on_ready();
@@ -59,7 +59,7 @@ TEST_F(VoiceTest, RequestsThatWaitForTheDaemonAreBounded) {
 
 TEST_F(VoiceTest, RequestsThatWaitAreExplainedWhenThereWillBeNoDaemon) {
   start_unanswered();
-  voice->carry_out(speech::Utterance{speech::Spawn{.name = "ZZ", .cli = "claude"}});
+  voice->execute(speech::Command{speech::SpawnCommand{.name = "ZZ", .cli = "claude"}});
   voice->on_stopped("the name is taken");
   EXPECT_EQ(unsaid, Said{"ZZ was not started: the name is taken"});
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kShownBytes = 64;
 
-std::string shown(std::string_view text) { return std::string{text::cut_at_letter(text, kShownBytes)}; }
+std::string shown(std::string_view text) { return std::string{text::truncate_utf8(text, kShownBytes)}; }
 
 std::string spelled(const json::array& choices) {
   std::string all;

@@ -13,8 +13,8 @@ namespace relay::mcp {
 namespace {
 
 constexpr Millis kAskTimeout{5'000};
-constexpr std::int64_t kDefaultLetters = 10;
-constexpr std::size_t kMostLetters = 50;
+constexpr std::int64_t kDefaultMessages = 10;
+constexpr std::size_t kMaxMessages = 50;
 constexpr std::string_view kNothing = "no message waits";
 constexpr std::size_t kMaxRemembered = 512;  // letters that can be answered without asking the daemon
 
@@ -32,7 +32,7 @@ json::object agent_shown(const json::object& agent) {
   json::object shown;
   for (const auto* field : {"name", "cli", "model", "task", "team", "cwd", "state", "reason"})
     if (const auto text = string_member(agent, field); text && !text->empty())
-      shown[field] = text::harmless_line(*text);
+      shown[field] = text::sanitize_line(*text);
   shown["here"] = !bool_member(agent, "idle").value_or(false);
   if (const auto waiting = integer_member(agent, "pending").value_or(0); waiting > 0) shown["waiting"] = waiting;
   return shown;
@@ -55,7 +55,7 @@ ToolResult show_agents(json::object shown) {
   for (const auto& value : shown["agents"].get_array()) {
     const auto& agent = value.get_object();
     const auto line = [&](std::string_view field) {
-      return text::harmless_line(string_member(agent, field).value_or(""));
+      return text::sanitize_line(string_member(agent, field).value_or(""));
     };
     const auto cli = line("cli"), state = line("state");
     text += format("{}{}{}{}{}", text.empty() ? "" : "\n", line("name"), cli.empty() ? "" : " (" + cli + ")",
@@ -75,9 +75,9 @@ json::array topics_shown(const json::object& answer) {
     json::array subscribers;
     const auto* names = array_member(*topic, "subscribers");
     for (const auto& name : names != nullptr ? *names : json::array{})
-      if (name.is_string()) subscribers.emplace_back(text::harmless_line(name.get_string()));
+      if (name.is_string()) subscribers.emplace_back(text::sanitize_line(name.get_string()));
     json::object shown;
-    shown["name"] = text::harmless_line(string_member(*topic, "name").value_or(""));
+    shown["name"] = text::sanitize_line(string_member(*topic, "name").value_or(""));
     shown["subscribers"] = std::move(subscribers);
     all.emplace_back(std::move(shown));
   }
@@ -99,14 +99,14 @@ std::string agents_question(bool all) { return all ? R"({"includeIdle":true})" :
 
 }  // namespace
 
-Desk::Desk(net::EventLoop& loop, Post& post, Directory& shared, DeskOptions options)
+RelayTools::RelayTools(net::EventLoop& loop, RelayClient& post, Directory& shared, RelayToolsOptions options)
     : loop_{loop}, post_{post}, shared_{shared}, options_{std::move(options)} {}
 
-Desk::~Desk() { *alive_ = false; }
+RelayTools::~RelayTools() { *alive_ = false; }
 
-void Desk::call(Ticket ticket, std::string_view name, const json::object& given, bool wants_progress) {
+void RelayTools::call(RequestId ticket, std::string_view name, const json::object& given, bool wants_progress) {
   open_.insert(ticket);
-  const auto* tool = tool_named(name);
+  const auto* tool = find_tool(name);
   if (tool == nullptr) return finish(ticket, failed(format("there is no tool {}", name)));
   const auto arguments = Arguments::check(*tool, given);
   if (!arguments) return finish(ticket, failed(arguments.error().message()));
@@ -132,20 +132,20 @@ void Desk::call(Ticket ticket, std::string_view name, const json::object& given,
   release(ticket, *arguments);
 }
 
-void Desk::finish(Ticket ticket, ToolResult result, OnWritten written) {
+void RelayTools::finish(RequestId ticket, ToolResult result, OnWritten written) {
   if (open_.erase(ticket) == 0) return;
   waiting_.erase(ticket);
   retries_.erase(ticket);
   server_->finish(ticket, std::move(result), std::move(written));
 }
 
-void Desk::cancel(Ticket ticket) {
+void RelayTools::cancel(RequestId ticket) {
   open_.erase(ticket);
   waiting_.erase(ticket);
   retries_.erase(ticket);
 }
 
-void Desk::read(Ticket ticket, std::string_view uri) {
+void RelayTools::read(RequestId ticket, std::string_view uri) {
   open_.insert(ticket);
   const auto answer = [this, ticket, alive = alive_](Result<json::object> content) {
     if (*alive && open_.erase(ticket) > 0) server_->finish_reading(ticket, std::move(content));
@@ -155,13 +155,13 @@ void Desk::read(Ticket ticket, std::string_view uri) {
                      [answer](Result<json::object> reply) {
                        answer(reply ? Result<json::object>{agents_shown(*reply)} : std::move(reply));
                      });
-  post_.mail({.take = false, .limit = kMostLetters}, [answer](Result<Mail> mail) {
-    answer(mail ? Result<json::object>{letters_json(*mail)} : Result<json::object>{Failure{mail.error()}});
+  post_.inbox({.take = false, .limit = kMaxMessages}, [answer](Result<InboxPage> mail) {
+    answer(mail ? Result<json::object>{messages_json(*mail)} : Result<json::object>{Failure{mail.error()}});
   });
 }
 
-void Desk::whoami(Ticket ticket) {
-  post_.mail({.take = false, .limit = kMostLetters}, [this, ticket, alive = alive_](Result<Mail> mail) {
+void RelayTools::whoami(RequestId ticket) {
+  post_.inbox({.take = false, .limit = kMaxMessages}, [this, ticket, alive = alive_](Result<InboxPage> mail) {
     if (!*alive) return;
     const auto standing = post_.standing();
     if (mail) leave_out_taken(*mail);
@@ -187,7 +187,7 @@ void Desk::whoami(Ticket ticket) {
   });
 }
 
-void Desk::agents(Ticket ticket, const Arguments& arguments) {
+void RelayTools::agents(RequestId ticket, const Arguments& arguments) {
   post_.ask(protocol::MessageType::ListAgents, agents_question(arguments.flag("all")), kAskTimeout,
             [this, ticket, alive = alive_](Result<json::object> answer) {
               if (!*alive) return;
@@ -195,18 +195,18 @@ void Desk::agents(Ticket ticket, const Arguments& arguments) {
             });
 }
 
-void Desk::send(Ticket ticket, const Arguments& arguments) {
-  Draft draft{.to = arguments.text("to"), .body = arguments.text("body")};
+void RelayTools::send(RequestId ticket, const Arguments& arguments) {
+  MessageDraft draft{.to = arguments.text("to"), .body = arguments.text("body")};
   if (const auto fine = check_recipient(draft.to); !fine) return finish(ticket, failed(fine.error().message()));
   draft.thread = arguments.text("thread");
   draft.topic = arguments.text("topic");
   draft.key = arguments.text("idempotency_key");
-  draft.mode = protocol::delivery_mode_named(arguments.text("mode"));
+  draft.mode = protocol::parse_delivery_mode(arguments.text("mode"));
   if (const auto ttl = arguments.number("ttl")) draft.ttl = std::chrono::seconds{*ttl};
   post_draft(ticket, std::move(draft));
 }
 
-void Desk::post_draft(Ticket ticket, Draft draft) {
+void RelayTools::post_draft(RequestId ticket, MessageDraft draft) {
   if (draft.body.empty()) return finish(ticket, failed("the body is empty; say something"));
   if (draft.key.size() > protocol::kMaxIdBytes - 8 || text::has_control_characters(draft.key))
     return finish(ticket, failed("`idempotency_key` must be a short text without control characters"));
@@ -215,18 +215,18 @@ void Desk::post_draft(Ticket ticket, Draft draft) {
   if (text::has_control_characters(draft.topic) || draft.topic.size() > protocol::kMaxTopicBytes)
     return finish(ticket, failed("`topic` must be a short text without control characters"));
   const auto to = draft.to;
-  post_.send(std::move(draft), [this, ticket, to, alive = alive_](Result<Sent> sent) {
+  post_.send(std::move(draft), [this, ticket, to, alive = alive_](Result<SendResult> sent) {
     if (!*alive) return;
     if (!sent) return finish(ticket, failed(sent.error().message()));
     json::object shown;
     shown["to"] = to;
-    shown["status"] = sent->kept ? "kept" : "stored";
+    shown["status"] = sent->spooled ? "kept" : "stored";
     if (!sent->id.empty()) shown["id"] = sent->id;
     if (sent->recipients) shown["recipients"] = *sent->recipients;
-    if (sent->kept) shown["note"] = "the daemon is away; it is sent when the daemon is back: agent-relay up";
+    if (sent->spooled) shown["note"] = "the daemon is away; it is sent when the daemon is back: agent-relay up";
     const auto whom = to == protocol::kEveryone ? std::string{"everyone"} : to;
     auto text =
-        sent->kept
+        sent->spooled
             ? format("kept for {}: the daemon is away; it is sent when the daemon is back (agent-relay up)", whom)
             : format("sent to {}{}", whom, sent->id.empty() ? "" : " [" + sent->id + "]");
     if (sent->recipients == 0U) text += "; it is stored, but nobody was there to hear it";
@@ -234,16 +234,16 @@ void Desk::post_draft(Ticket ticket, Draft draft) {
   });
 }
 
-void Desk::reply(Ticket ticket, const Arguments& arguments) {
+void RelayTools::reply(RequestId ticket, const Arguments& arguments) {
   const auto id = arguments.text("message");
-  Draft draft{.to = {}, .body = arguments.text("body"), .thread = {}, .key = arguments.text("idempotency_key")};
-  const auto answer_to = [this, ticket](Draft answer, const Letter& letter) {
+  MessageDraft draft{.to = {}, .body = arguments.text("body"), .thread = {}, .key = arguments.text("idempotency_key")};
+  const auto answer_to = [this, ticket](MessageDraft answer, const InboxMessage& letter) {
     answer.to = letter.to.starts_with('#') ? letter.to : letter.from;
     answer.thread = letter.thread.empty() ? letter.id : letter.thread;
     answer.reply_to = letter.id;
     post_draft(ticket, std::move(answer));
   };
-  const auto known = std::ranges::find(seen_, id, &Letter::id);
+  const auto known = std::ranges::find(seen_, id, &InboxMessage::id);
   if (known != seen_.end()) return answer_to(std::move(draft), *known);
   json::object question;
   question["id"] = id;
@@ -257,7 +257,7 @@ void Desk::reply(Ticket ticket, const Arguments& arguments) {
         const auto* row = found != nullptr && found->size() == 1 ? found->front().if_object() : nullptr;
         if (row == nullptr)
           return finish(ticket, failed(format("there is no message {}; take the id as relay_inbox shows it", id)));
-        Letter letter;
+        InboxMessage letter;
         letter.id = string_member(*row, "id").value_or(id);
         letter.from = string_member(*row, "from").value_or("");
         letter.to = string_member(*row, "to").value_or("");
@@ -266,7 +266,7 @@ void Desk::reply(Ticket ticket, const Arguments& arguments) {
       });
 }
 
-void Desk::topics(Ticket ticket, const Arguments& arguments) {
+void RelayTools::topics(RequestId ticket, const Arguments& arguments) {
   const auto action = arguments.text("action").empty() ? std::string{"list"} : arguments.text("action");
   const auto topic = arguments.text("topic");
   json::object question;
@@ -288,7 +288,7 @@ void Desk::topics(Ticket ticket, const Arguments& arguments) {
             });
 }
 
-void Desk::log_event(Ticket ticket, const Arguments& arguments) {
+void RelayTools::log_event(RequestId ticket, const Arguments& arguments) {
   const LoggedEvent event{arguments.text("kind"), arguments.text("text"), arguments.list("paths")};
   if (event.text.empty()) return finish(ticket, failed("the text is empty; say what happened and why"));
   const auto where = options_.log(event);
@@ -299,7 +299,7 @@ void Desk::log_event(Ticket ticket, const Arguments& arguments) {
   finish(ticket, {.text = "written down", .structured = std::move(shown)});
 }
 
-void Desk::spawn(Ticket ticket, const Arguments& arguments) {
+void RelayTools::spawn(RequestId ticket, const Arguments& arguments) {
   constexpr Millis kStartTimeout{660'000};  // a person may be asked about it, for ten minutes
   if (const auto fine = protocol::check_agent_name(arguments.text("name")); !fine)
     return finish(ticket, failed("nobody can have that name: " + fine.error().message()));
@@ -322,7 +322,7 @@ void Desk::spawn(Ticket ticket, const Arguments& arguments) {
             });
 }
 
-void Desk::release(Ticket ticket, const Arguments& arguments) {
+void RelayTools::release(RequestId ticket, const Arguments& arguments) {
   constexpr Millis kEndTimeout{20'000};
   const auto name = arguments.text("name");
   json::object order;
@@ -341,18 +341,18 @@ void Desk::release(Ticket ticket, const Arguments& arguments) {
             });
 }
 
-void Desk::remember(const Letter& letter) {
+void RelayTools::remember(const InboxMessage& letter) {
   seen_.push_back(letter);
   seen_.back().body.clear();
   seen_.back().files.clear();
   if (seen_.size() > kMaxRemembered) seen_.pop_front();
 }
 
-void Desk::leave_out_taken(Mail& mail) const {
-  std::erase_if(mail.letters, [&](const Letter& letter) { return taking_.contains(letter.id); });
+void RelayTools::leave_out_taken(InboxPage& mail) const {
+  std::erase_if(mail.letters, [&](const InboxMessage& letter) { return taking_.contains(letter.id); });
 }
 
-void Desk::hand_over(Ticket ticket, const Mail& mail, std::string_view nothing) {
+void RelayTools::return_messages(RequestId ticket, const InboxPage& mail, std::string_view nothing) {
   std::vector<std::string> ids;
   for (const auto& letter : mail.letters) {
     remember(letter);
@@ -363,20 +363,20 @@ void Desk::hand_over(Ticket ticket, const Mail& mail, std::string_view nothing) 
   if (!ids.empty())
     written = [this, ids = std::move(ids), alive = alive_] {
       if (!*alive) return;
-      take(ids, [this, ids](const Result<std::vector<Letter>>&) {
+      take(ids, [this, ids](const Result<std::vector<InboxMessage>>&) {
         // What could not be taken is shown again: twice is better than never.
         for (const auto& id : ids) taking_.erase(id);
-        look_again_for_all();
+        recheck_all();
         if (options_.on_taken) options_.on_taken();
       });
     };
-  finish(ticket, show_letters(mail, nothing), std::move(written));
+  finish(ticket, render_messages(mail, nothing), std::move(written));
 }
 
-void Desk::take(std::vector<std::string> ids, OnTaken on_taken, std::vector<Letter> taken) {
-  MailWish wish{.take = true, .limit = ids.size(), .ids = ids};
-  post_.mail(std::move(wish), [this, ids = std::move(ids), on_taken = std::move(on_taken), taken = std::move(taken),
-                               alive = alive_](Result<Mail> mail) mutable {
+void RelayTools::take(std::vector<std::string> ids, OnTaken on_taken, std::vector<InboxMessage> taken) {
+  InboxQuery wish{.take = true, .limit = ids.size(), .ids = ids};
+  post_.inbox(std::move(wish), [this, ids = std::move(ids), on_taken = std::move(on_taken), taken = std::move(taken),
+                                alive = alive_](Result<InboxPage> mail) mutable {
     if (!*alive) return;
     if (!mail) return on_taken(Failure{mail.error()});
     for (auto& letter : mail->letters) {
@@ -390,38 +390,38 @@ void Desk::take(std::vector<std::string> ids, OnTaken on_taken, std::vector<Lett
   });
 }
 
-void Desk::inbox(Ticket ticket, const Arguments& arguments) {
-  const auto limit = static_cast<std::size_t>(arguments.number("limit", kDefaultLetters));
+void RelayTools::inbox(RequestId ticket, const Arguments& arguments) {
+  const auto limit = static_cast<std::size_t>(arguments.number("limit", kDefaultMessages));
   if (!arguments.flag("peek")) return show_inbox(ticket, limit, Tries::First);
-  post_.mail({.take = false, .limit = limit}, [this, ticket, alive = alive_](Result<Mail> mail) {
+  post_.inbox({.take = false, .limit = limit}, [this, ticket, alive = alive_](Result<InboxPage> mail) {
     if (!*alive) return;
     if (!mail) return finish(ticket, failed(mail.error().message()));
     for (const auto& letter : mail->letters) remember(letter);
-    finish(ticket, show_letters(*mail, kNothing));
+    finish(ticket, render_messages(*mail, kNothing));
   });
 }
 
-void Desk::show_inbox(Ticket ticket, std::size_t limit, Tries tries) {
-  post_.mail({.take = false, .limit = limit + taking_.size()},
-             [this, ticket, limit, tries, alive = alive_](Result<Mail> mail) {
-               if (!*alive || !is_open(ticket)) return;
-               if (!mail) return finish(ticket, failed(mail.error().message()));
-               leave_out_taken(*mail);
-               if (mail->letters.size() > limit) {
-                 mail->letters.resize(limit);
-                 mail->more = true;
-               }
-               // Another call showed all of these meanwhile; those behind them come forward now.
-               if (mail->letters.empty() && mail->more && tries == Tries::First)
-                 return show_inbox(ticket, limit, Tries::Last);
-               hand_over(ticket, *mail, kNothing);
-             });
+void RelayTools::show_inbox(RequestId ticket, std::size_t limit, Tries tries) {
+  post_.inbox({.take = false, .limit = limit + taking_.size()},
+              [this, ticket, limit, tries, alive = alive_](Result<InboxPage> mail) {
+                if (!*alive || !is_open(ticket)) return;
+                if (!mail) return finish(ticket, failed(mail.error().message()));
+                leave_out_taken(*mail);
+                if (mail->letters.size() > limit) {
+                  mail->letters.resize(limit);
+                  mail->more = true;
+                }
+                // Another call showed all of these meanwhile; those behind them come forward now.
+                if (mail->letters.empty() && mail->more && tries == Tries::First)
+                  return show_inbox(ticket, limit, Tries::Last);
+                return_messages(ticket, *mail, kNothing);
+              });
 }
 
-void Desk::acknowledge(Ticket ticket, const Arguments& arguments) {
+void RelayTools::acknowledge(RequestId ticket, const Arguments& arguments) {
   auto ids = arguments.list("messages");
   const auto asked = ids.size();
-  take(std::move(ids), [this, ticket, asked](const Result<std::vector<Letter>>& taken) {
+  take(std::move(ids), [this, ticket, asked](const Result<std::vector<InboxMessage>>& taken) {
     if (!taken) return finish(ticket, failed(taken.error().message()));
     json::array acknowledged;
     for (const auto& letter : *taken) {

@@ -32,17 +32,17 @@ struct LoggedEvent {
 /// Writes it down and says where; the error is a sentence for the model.
 using EventLog = std::function<Result<std::string>(const LoggedEvent&)>;
 
-struct DeskOptions {
+struct RelayToolsOptions {
   std::string project_root;
   Spawning spawning = Spawning::Forbidden;
   EventLog log;
   std::function<void()> on_taken = {};  // letters that were shown are taken, or could not be
 };
 
-class Desk final : public Workshop, public PostListener {
+class RelayTools final : public RequestHandler, public RelayClientListener {
  public:
-  Desk(net::EventLoop& loop, Post& post, Directory& shared, DeskOptions options);
-  ~Desk() override;
+  RelayTools(net::EventLoop& loop, RelayClient& post, Directory& shared, RelayToolsOptions options);
+  ~RelayTools() override;
 
   /// Before the first call; the server outlives the last answer.
   void serve(Server& server) { server_ = &server; }
@@ -51,15 +51,15 @@ class Desk final : public Workshop, public PostListener {
   /// How many letters were shown and have not been taken yet.
   [[nodiscard]] std::size_t taking() const { return taking_.size(); }
 
-  void call(Ticket ticket, std::string_view tool, const json::object& arguments, bool wants_progress) override;
-  void read(Ticket ticket, std::string_view uri) override;
-  void cancel(Ticket ticket) override;
+  void call(RequestId ticket, std::string_view tool, const json::object& arguments, bool wants_progress) override;
+  void read(RequestId ticket, std::string_view uri) override;
+  void cancel(RequestId ticket) override;
 
-  void on_mail() override;
+  void on_message_available() override;
   void on_mail_unknown(const std::string& why) override;
 
  private:
-  struct Waiting {
+  struct PendingWait {
     std::string from, thread;
     SteadyTime since{};
     Millis timeout{};
@@ -69,47 +69,47 @@ class Desk final : public Workshop, public PostListener {
     std::unique_ptr<net::Timer> timer;
   };
 
-  void whoami(Ticket ticket);
-  void agents(Ticket ticket, const Arguments& arguments);
-  void send(Ticket ticket, const Arguments& arguments);
-  void reply(Ticket ticket, const Arguments& arguments);
-  void inbox(Ticket ticket, const Arguments& arguments);
-  void wait(Ticket ticket, const Arguments& arguments, bool wants_progress);
-  void acknowledge(Ticket ticket, const Arguments& arguments);
-  void topics(Ticket ticket, const Arguments& arguments);
-  void log_event(Ticket ticket, const Arguments& arguments);
-  void reserve(Ticket ticket, const Arguments& arguments);
-  void spawn(Ticket ticket, const Arguments& arguments);
-  void release(Ticket ticket, const Arguments& arguments);
+  void whoami(RequestId ticket);
+  void agents(RequestId ticket, const Arguments& arguments);
+  void send(RequestId ticket, const Arguments& arguments);
+  void reply(RequestId ticket, const Arguments& arguments);
+  void inbox(RequestId ticket, const Arguments& arguments);
+  void wait(RequestId ticket, const Arguments& arguments, bool wants_progress);
+  void acknowledge(RequestId ticket, const Arguments& arguments);
+  void topics(RequestId ticket, const Arguments& arguments);
+  void log_event(RequestId ticket, const Arguments& arguments);
+  void reserve(RequestId ticket, const Arguments& arguments);
+  void spawn(RequestId ticket, const Arguments& arguments);
+  void release(RequestId ticket, const Arguments& arguments);
 
-  void post_draft(Ticket ticket, Draft draft);
-  void look_again(Ticket ticket);
-  void pass_time(Ticket ticket);
+  void post_draft(RequestId ticket, MessageDraft draft);
+  void recheck(RequestId ticket);
+  void on_progress_timer(RequestId ticket);
   enum class Tries { First, Last };
-  void show_inbox(Ticket ticket, std::size_t limit, Tries tries);
+  void show_inbox(RequestId ticket, std::size_t limit, Tries tries);
   /// Shows them, and takes them then.
-  void hand_over(Ticket ticket, const Mail& mail, std::string_view nothing);
-  using OnTaken = std::move_only_function<void(Result<std::vector<Letter>>)>;
+  void return_messages(RequestId ticket, const InboxPage& mail, std::string_view nothing);
+  using OnTaken = std::move_only_function<void(Result<std::vector<InboxMessage>>)>;
   /// A host hands out at once what fits one answer; this goes on until no more of these can be taken.
-  void take(std::vector<std::string> ids, OnTaken on_taken, std::vector<Letter> taken = {});
-  void look_again_for_all();
-  void leave_out_taken(Mail& mail) const;
-  void change_reservations(Ticket ticket, const Arguments& arguments, int tries_left);
+  void take(std::vector<std::string> ids, OnTaken on_taken, std::vector<InboxMessage> taken = {});
+  void recheck_all();
+  void leave_out_taken(InboxPage& mail) const;
+  void change_reservations(RequestId ticket, const Arguments& arguments, int tries_left);
   Result<ToolResult> reserved(const Arguments& arguments);
-  void finish(Ticket ticket, ToolResult result, OnWritten written = {});
-  [[nodiscard]] bool is_open(Ticket ticket) const { return open_.contains(ticket); }
-  void remember(const Letter& letter);
+  void finish(RequestId ticket, ToolResult result, OnWritten written = {});
+  [[nodiscard]] bool is_open(RequestId ticket) const { return open_.contains(ticket); }
+  void remember(const InboxMessage& letter);
 
   net::EventLoop& loop_;
-  Post& post_;
+  RelayClient& post_;
   Directory& shared_;
-  DeskOptions options_;
+  RelayToolsOptions options_;
   Server* server_ = nullptr;
-  std::set<Ticket> open_;
-  std::map<Ticket, Waiting> waiting_;
+  std::set<RequestId> open_;
+  std::map<RequestId, PendingWait> waiting_;
   std::set<std::string, std::less<>> taking_;  // shown, and not taken yet
-  std::deque<Letter> seen_;                    // without bodies and files: whom to answer
-  std::map<Ticket, std::unique_ptr<net::Timer>> retries_;
+  std::deque<InboxMessage> seen_;              // without bodies and files: whom to answer
+  std::map<RequestId, std::unique_ptr<net::Timer>> retries_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -13,26 +13,26 @@ namespace {
 struct DeskTest : ::testing::Test {
   client::testing::VirtualLoop loop;
   client::testing::MemoryDirectory directory;
-  testing::ScriptedPost post;
+  testing::ScriptedRelayClient post;
   std::vector<LoggedEvent> logged;
   int taken = 0;
-  Desk desk{loop,
-            post,
-            directory,
-            {.project_root = "/p",
-             .spawning = Spawning::Allowed,
-             .log =
-                 [this](const LoggedEvent& event) {
-                   logged.push_back(event);
-                   return Result<std::string>{"s"};
-                 },
-             .on_taken = [this] { ++taken; }}};
+  RelayTools desk{loop,
+                  post,
+                  directory,
+                  {.project_root = "/p",
+                   .spawning = Spawning::Allowed,
+                   .log =
+                       [this](const LoggedEvent& event) {
+                         logged.push_back(event);
+                         return Result<std::string>{"s"};
+                       },
+                   .on_taken = [this] { ++taken; }}};
   std::vector<json::object> said;
   Server server{{.version = "1",
                  .instructions = "",
                  .tools = tools_for_clients(Spawning::Allowed),
                  .resources = resources_for_clients(),
-                 .told = {std::string{kInboxUri}}},
+                 .subscribable = {std::string{kInboxUri}}},
                 desk,
                 [this](std::string line, OnWritten written) {
                   said.push_back(parse_json_object(line).value());
@@ -92,12 +92,12 @@ TEST_F(DeskTest, SendsAsItIsTold) {
 }
 
 TEST_F(DeskTest, SaysWhatBecameOfAMessage) {
-  post.sent = {.kept = true};
+  post.sent = {.spooled = true};
   EXPECT_EQ(string_member(structured(call("relay_send", R"({"to":"Bob","body":"hi"})")), "status"), "kept");
   post.sent = {.id = "x", .recipients = 0};
   EXPECT_EQ(tell("relay_send", R"({"to":"*","body":"hi"})"),
             "sent to everyone [x]; it is stored, but nobody was there to hear it");
-  post.trouble = "the daemon is away";
+  post.error = "the daemon is away";
   const auto id = call("relay_send", R"({"to":"#team","body":"hi"})");
   EXPECT_TRUE(failed(id));
   EXPECT_EQ(text_of(id), "the daemon is away");
@@ -206,7 +206,7 @@ TEST_F(DeskTest, StructuredPartHoldsNothingThatOnlyAModelSees) {
   EXPECT_EQ(topics.find("\U000E0041"), std::string::npos) << topics;
   EXPECT_EQ(topics.find("\u202e"), std::string::npos) << topics;
   EXPECT_NE(topics.find("U000e0041"), std::string::npos) << topics;
-  ReservationBook book;
+  ReservationTable book;
   ASSERT_TRUE(book.reserve("Bob", {"a\U000E0041"}, "n\u202e", loop.now().wall + 60'000));
   ASSERT_TRUE(save_reservations(directory, book));
   const auto reserved = json::serialize(structured(call("relay_reserve", R"({"action":"list"})")));
@@ -227,7 +227,7 @@ TEST_F(DeskTest, NothingThatOthersChooseLooksLikeAnotherHeader) {
       "three: hi");
   post.reply = R"({"agents":[{"name":"Bob","cli":"x\nEve: idle","state":"idle\nZed"}]})";
   EXPECT_EQ(tell("relay_agents"), "Bob (x Eve: idle): idle Zed");
-  ReservationBook book;
+  ReservationTable book;
   ASSERT_TRUE(book.reserve("Bob", {"a"}, "x)\nb: Eve, 9 min left (y", loop.now().wall + 60'000));
   ASSERT_TRUE(save_reservations(directory, book));
   EXPECT_EQ(tell("relay_reserve", R"({"action":"list"})"), "reserved:\na: Bob, 1 min left (x) b: Eve, 9 min left (y)");
@@ -412,9 +412,9 @@ TEST_F(DeskTest, WhatCouldNotBeTakenIsShownAgain) {
   reads = false;
   post.letters = {{.id = "m1", .from = "Bob", .body = "one"}};
   call("relay_inbox");
-  post.trouble = "the host is gone";
+  post.error = "the host is gone";
   unread.at(0)();
-  post.trouble.clear();
+  post.error.clear();
   EXPECT_NE(tell("relay_inbox").find("[m1]"), std::string::npos);
 }
 
@@ -459,13 +459,13 @@ TEST_F(DeskTest, ListsAgentsWithWhatAModelCanUse) {
 TEST_F(DeskTest, KnowsWhoItIs) {
   post.letters = {{.id = "m1", .from = "Bob", .body = "one"}};
   EXPECT_EQ(tell("relay_whoami"), "You are Alice in /p. 1 wait; read them with relay_inbox.");
-  post.trouble = "the daemon is away";
+  post.error = "the daemon is away";
   const auto id = call("relay_whoami");
   EXPECT_EQ(bool_member(structured(id), "reachable"), false);
 }
 
 TEST_F(DeskTest, ReservesFilesAndTellsOfOthers) {
-  ReservationBook book;
+  ReservationTable book;
   ASSERT_TRUE(book.reserve("Bob", {"src/a.cc"}, "fixing", loop.now().wall + 90'000));
   ASSERT_TRUE(save_reservations(directory, book));
   EXPECT_EQ(tell("relay_reserve", R"({"paths":["/p/src/a.cc","docs"],"ttl":60})"),
@@ -506,8 +506,8 @@ TEST_F(DeskTest, StartsAndEndsAgents) {
 TEST(DeskWithoutSpawning, RefusesToStartAgents) {
   client::testing::VirtualLoop loop;
   client::testing::MemoryDirectory directory;
-  testing::ScriptedPost post;
-  Desk desk{loop, post, directory, {.project_root = "/p", .log = {}}};
+  testing::ScriptedRelayClient post;
+  RelayTools desk{loop, post, directory, {.project_root = "/p", .log = {}}};
   std::string said;
   Server server{{.version = "", .instructions = "", .tools = tools_for_clients(Spawning::Allowed), .resources = {}},
                 desk,

@@ -22,7 +22,7 @@ constexpr std::int64_t kDefaultLeaseSeconds = 1'800;
 json::array listed(const std::vector<Reservation>& reservations) {
   json::array all;
   for (auto one : reservations) {
-    for (auto* text : {&one.path, &one.holder, &one.note}) *text = text::harmless_line(*text);
+    for (auto* text : {&one.path, &one.holder, &one.note}) *text = text::sanitize_line(*text);
     all.emplace_back(to_json(one));
   }
   return all;
@@ -33,57 +33,57 @@ std::string spelled(const std::vector<Reservation>& reservations, WallMs now) {
   std::string text;
   for (const auto& one : reservations)
     text +=
-        format("\n{}: {}, {} min left{}", text::harmless_line(one.path), text::harmless_line(one.holder),
-               (one.until - now + 59'999) / 60'000, one.note.empty() ? "" : " (" + text::harmless_line(one.note) + ")");
+        format("\n{}: {}, {} min left{}", text::sanitize_line(one.path), text::sanitize_line(one.holder),
+               (one.until - now + 59'999) / 60'000, one.note.empty() ? "" : " (" + text::sanitize_line(one.note) + ")");
   return text;
 }
 
 }  // namespace
 
-void Desk::wait(Ticket ticket, const Arguments& arguments, bool wants_progress) {
+void RelayTools::wait(RequestId ticket, const Arguments& arguments, bool wants_progress) {
   auto& waiting = waiting_[ticket];
   waiting.from = arguments.text("from");
   waiting.thread = arguments.text("thread");
   waiting.since = loop_.now().steady;
   waiting.timeout = std::chrono::seconds{arguments.number("timeout", kDefaultWaitSeconds)};
   waiting.wants_progress = wants_progress;
-  look_again(ticket);
-  if (waiting_.contains(ticket)) pass_time(ticket);
+  recheck(ticket);
+  if (waiting_.contains(ticket)) on_progress_timer(ticket);
 }
 
-void Desk::pass_time(Ticket ticket) {
+void RelayTools::on_progress_timer(RequestId ticket) {
   auto& waiting = waiting_.at(ticket);
   const auto passed = std::chrono::duration_cast<Millis>(loop_.now().steady - waiting.since);
   if (passed >= waiting.timeout) {
-    if (!waiting.asking) look_again(ticket);  // its answer ends the wait
+    if (!waiting.asking) recheck(ticket);  // its answer ends the wait
     return;
   }
   if (waiting.wants_progress && passed.count() > 0)
     server_->progress(ticket, passed.count() / 1000, waiting.timeout.count() / 1000, "waiting for a message");
   const auto left = waiting.timeout - passed;
   waiting.timer = loop_.after(waiting.wants_progress ? std::min(left, kProgressEvery) : left,
-                              [this, ticket] { pass_time(ticket); });
+                              [this, ticket] { on_progress_timer(ticket); });
 }
 
-void Desk::look_again(Ticket ticket) {
+void RelayTools::recheck(RequestId ticket) {
   auto& waiting = waiting_.at(ticket);
   if (waiting.asking) {
     waiting.asked_for = true;
     return;
   }
-  const auto wanted = [from = waiting.from, thread = waiting.thread](const Letter& letter) {
+  const auto wanted = [from = waiting.from, thread = waiting.thread](const InboxMessage& letter) {
     return (from.empty() || letter.from == from) && (thread.empty() || letter.thread == thread || letter.id == thread);
   };
   waiting.asking = true;
   waiting.asked_for = false;
-  post_.mail({.take = false, .limit = kLookAt}, [this, ticket, wanted, alive = alive_](Result<Mail> mail) {
+  post_.inbox({.take = false, .limit = kLookAt}, [this, ticket, wanted, alive = alive_](Result<InboxPage> mail) {
     if (!*alive) return;
     const auto at = waiting_.find(ticket);
     if (at == waiting_.end()) return;  // cancelled
     if (!mail) return finish(ticket, failed(mail.error().message()));
     const auto looked_at = mail->letters.size();
     leave_out_taken(*mail);
-    Mail found;
+    InboxPage found;
     bool wakes = false;
     for (const auto& letter : mail->letters) {
       if (letter.held() || !wanted(letter)) continue;
@@ -92,7 +92,7 @@ void Desk::look_again(Ticket ticket) {
       if (found.letters.size() < (wakes ? kShowAtMost : kShowAtMost - 1)) found.letters.push_back(letter);
     }
     found.more = mail->more || mail->letters.size() > found.letters.size();
-    if (wakes && !mail->paused) return hand_over(ticket, found, {});
+    if (wakes && !mail->paused) return return_messages(ticket, found, {});
     const bool choosy = !at->second.from.empty() || !at->second.thread.empty();
     const bool stand_before = choosy ? looked_at > 0 : !mail->letters.empty();
     if (mail->more && stand_before && !mail->paused)
@@ -100,39 +100,41 @@ void Desk::look_again(Ticket ticket) {
                                           "relay_inbox, then wait again",
                                           looked_at)));
     at->second.asking = false;
-    if (at->second.asked_for) return look_again(ticket);
+    if (at->second.asked_for) return recheck(ticket);
     if (loop_.now().steady - at->second.since >= at->second.timeout)
-      return hand_over(ticket, {}, "no message came in that time");
+      return return_messages(ticket, {}, "no message came in that time");
   });
 }
 
-void Desk::look_again_for_all() {
-  std::vector<Ticket> tickets;
+void RelayTools::recheck_all() {
+  std::vector<RequestId> tickets;
   for (const auto& [ticket, waiting] : waiting_) tickets.push_back(ticket);
   for (const auto ticket : tickets)
-    if (waiting_.contains(ticket)) look_again(ticket);
+    if (waiting_.contains(ticket)) recheck(ticket);
 }
 
-void Desk::on_mail() {
-  look_again_for_all();
+void RelayTools::on_message_available() {
+  recheck_all();
   server_->resource_changed(kInboxUri);
 }
 
-void Desk::on_mail_unknown(const std::string& why) {
-  std::vector<Ticket> tickets;
+void RelayTools::on_mail_unknown(const std::string& why) {
+  std::vector<RequestId> tickets;
   for (const auto& [ticket, waiting] : waiting_) tickets.push_back(ticket);
   for (const auto ticket : tickets) finish(ticket, failed(why));
 }
 
-void Desk::end_waits() {
-  std::vector<Ticket> tickets;
+void RelayTools::end_waits() {
+  std::vector<RequestId> tickets;
   for (const auto& [ticket, waiting] : waiting_) tickets.push_back(ticket);
-  for (const auto ticket : tickets) hand_over(ticket, {}, "the wait was ended");
+  for (const auto ticket : tickets) return_messages(ticket, {}, "the wait was ended");
 }
 
-void Desk::reserve(Ticket ticket, const Arguments& arguments) { change_reservations(ticket, arguments, kLockTries); }
+void RelayTools::reserve(RequestId ticket, const Arguments& arguments) {
+  change_reservations(ticket, arguments, kLockTries);
+}
 
-void Desk::change_reservations(Ticket ticket, const Arguments& arguments, int tries_left) {
+void RelayTools::change_reservations(RequestId ticket, const Arguments& arguments, int tries_left) {
   const auto done = reserved(arguments);
   if (done) return finish(ticket, *done);
   if (!is(done.error(), LockErrc::Held) || tries_left == 0) return finish(ticket, failed(done.error().message()));
@@ -140,7 +142,7 @@ void Desk::change_reservations(Ticket ticket, const Arguments& arguments, int tr
       kLockPause, [this, ticket, arguments, tries_left] { change_reservations(ticket, arguments, tries_left - 1); });
 }
 
-Result<ToolResult> Desk::reserved(const Arguments& arguments) {
+Result<ToolResult> RelayTools::reserved(const Arguments& arguments) {
   const auto now = loop_.now().wall;
   const auto action = arguments.text("action");
   const auto holder = post_.standing().name;

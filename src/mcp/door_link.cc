@@ -5,16 +5,17 @@
 
 namespace relay::mcp {
 
-DoorLink::DoorLink(net::EventLoop& loop, net::Network& network, std::string path, OnEvent on_event, OnLost on_lost)
+HostConnection::HostConnection(net::EventLoop& loop, net::Network& network, std::string path, OnEvent on_event,
+                               OnLost on_lost)
     : loop_{loop},
       network_{network},
       path_{std::move(path)},
       on_event_{std::move(on_event)},
       on_lost_{std::move(on_lost)} {}
 
-DoorLink::~DoorLink() { *alive_ = false; }
+HostConnection::~HostConnection() { *alive_ = false; }
 
-void DoorLink::connect() {
+void HostConnection::connect() {
   if (state_ != State::Away) return;
   state_ = State::Connecting;
   network_.connect(path_, [this, alive = alive_](Result<std::unique_ptr<net::Stream>> stream) {
@@ -22,8 +23,8 @@ void DoorLink::connect() {
   });
 }
 
-void DoorLink::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
-  if (!stream) return lose(why_not_connected(stream.error()));
+void HostConnection::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
+  if (!stream) return lose(connect_error(stream.error()));
   state_ = State::Open;
   reader_ = protocol::FrameReader{};
   stream_ = *std::move(stream);
@@ -34,33 +35,33 @@ void DoorLink::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
   for (const auto& request : std::exchange(unsaid_, {})) write(request);
 }
 
-void DoorLink::write(const json::object& request) {
+void HostConnection::write(const json::object& request) {
   std::string bytes;
   protocol::append_frame(bytes, reader_.style(), json::serialize(request));
   stream_->write(bytes);
 }
 
-void DoorLink::ask(json::object request, Millis timeout, OnReply on_reply) {
+void HostConnection::ask(json::object request, Millis timeout, OnReply on_reply) {
   if (open_.size() >= kMaxQuestions)
     return on_reply(fail("too many questions to the agent's host are open; try again"));
   const auto id = format("m{}", ++last_id_);
   request["id"] = id;
-  open_.emplace(id, Question{std::move(on_reply), loop_.after(timeout, [this, id] {
-                               answer(id, fail("the agent's host did not answer in time; try again"));
-                             })});
+  open_.emplace(id, PendingRequest{std::move(on_reply), loop_.after(timeout, [this, id] {
+                                     answer(id, fail("the agent's host did not answer in time; try again"));
+                                   })});
   if (state_ == State::Open) return write(request);
   unsaid_.push_back(std::move(request));
   connect();
 }
 
-void DoorLink::answer(const std::string& id, Result<json::object> reply) {
+void HostConnection::answer(const std::string& id, Result<json::object> reply) {
   const auto at = open_.find(id);
   if (at == open_.end()) return;
   auto question = std::move(open_.extract(at).mapped());
   question.on_reply(std::move(reply));
 }
 
-void DoorLink::on_bytes(std::string_view bytes) {
+void HostConnection::on_bytes(std::string_view bytes) {
   const auto alive = alive_;
   reader_.push(bytes);
   while (*alive && state_ == State::Open) {
@@ -74,14 +75,14 @@ void DoorLink::on_bytes(std::string_view bytes) {
   }
 }
 
-void DoorLink::on_frame(const json::object& frame) {
+void HostConnection::on_frame(const json::object& frame) {
   if (!frame.contains("ok")) return on_event_(frame);
   const auto id = string_member(frame, "id").value_or("");
   if (bool_member(frame, "ok").value_or(false)) return answer(id, frame);
   answer(id, fail(string_member(frame, "error").value_or("the agent's host refused without a reason")));
 }
 
-void DoorLink::lose(const std::string& reason) {
+void HostConnection::lose(const std::string& reason) {
   state_ = State::Away;
   if (stream_) stream_->close(net::Drain::No);
   stream_.reset();

@@ -18,21 +18,21 @@
 
 namespace relay::mcp {
 
-class DoorLink final : public net::StreamListener {
+class HostConnection final : public net::StreamListener {
  public:
   static constexpr std::size_t kMaxQuestions = 64;
   using OnReply = std::move_only_function<void(Result<json::object>)>;
   using OnEvent = std::move_only_function<void(const json::object&)>;
   using OnLost = std::move_only_function<void(const std::string&)>;
 
-  DoorLink(net::EventLoop& loop, net::Network& network, std::string path, OnEvent on_event, OnLost on_lost);
-  ~DoorLink() override;
+  HostConnection(net::EventLoop& loop, net::Network& network, std::string path, OnEvent on_event, OnLost on_lost);
+  ~HostConnection() override;
 
   void connect();
   void ask(json::object request, Millis timeout, OnReply on_reply);
 
  private:
-  struct Question {
+  struct PendingRequest {
     OnReply on_reply;
     std::unique_ptr<net::Timer> timeout;
   };
@@ -54,7 +54,7 @@ class DoorLink final : public net::StreamListener {
   OnLost on_lost_;
   State state_ = State::Away;
   std::uint64_t last_id_ = 0;
-  std::map<std::string, Question> open_;
+  std::map<std::string, PendingRequest> open_;
   std::vector<json::object> unsaid_;  // while connecting
   protocol::FrameReader reader_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -10,44 +10,44 @@ namespace relay::mcp {
 
 using protocol::MessageType;
 
-std::string_view describe(ErrandErrc code) {
+std::string_view describe(DaemonCallErrc code) {
   switch (code) {
-    case ErrandErrc::NotSaid: return "the daemon did not hear it";
-    case ErrandErrc::NoAnswer: return "the daemon did not answer";
+    case DaemonCallErrc::NotSaid: return "the daemon did not hear it";
+    case DaemonCallErrc::NoAnswer: return "the daemon did not answer";
   }
   return "";
 }
 
-Errand::Errand(net::EventLoop& loop, net::Network& network, std::string socket_path, ErrandOrder order,
-               OnAnswer on_answer)
+DaemonCall::DaemonCall(net::EventLoop& loop, net::Network& network, std::string socket_path, DaemonRequest order,
+                       OnResponse on_answer)
     : loop_{loop},
       network_{network},
       socket_path_{std::move(socket_path)},
       order_{std::move(order)},
       on_answer_{std::move(on_answer)} {}
 
-Errand::~Errand() { *alive_ = false; }
+DaemonCall::~DaemonCall() { *alive_ = false; }
 
-void Errand::start() {
+void DaemonCall::start() {
   deadline_ = loop_.after(order_.timeout, [this] { finish(unreachable("it did not answer in time")); });
   network_.connect(socket_path_, [this, alive = alive_](Result<std::unique_ptr<net::Stream>> stream) {
     if (*alive) on_connected(std::move(stream));
   });
 }
 
-Failure Errand::failure(const std::string& sentence) const {
-  return fail(said_ ? ErrandErrc::NoAnswer : ErrandErrc::NotSaid, sentence);
+Failure DaemonCall::failure(const std::string& sentence) const {
+  return fail(said_ ? DaemonCallErrc::NoAnswer : DaemonCallErrc::NotSaid, sentence);
 }
 
-Failure Errand::unreachable(std::string_view reason) const {
+Failure DaemonCall::unreachable(std::string_view reason) const {
   return failure(format("the relay's daemon cannot be reached ({}); start it with: agent-relay up", reason));
 }
 
-void Errand::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
-  if (!stream) return finish(unreachable(why_not_connected(stream.error())));
+void DaemonCall::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
+  if (!stream) return finish(unreachable(connect_error(stream.error())));
   stream_ = *std::move(stream);
   stream_->start(*this);
-  if (order_.type == MessageType::Send) return say_order();
+  if (order_.type == MessageType::Send) return send_request();
   text::JsonWriter hello;
   hello.field("agent", "cli").field("_isSystemComponent", true);
   hello.begin_object("session").optional("system_token", order_.system_token).end();
@@ -56,7 +56,7 @@ void Errand::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
   write({.type = MessageType::Hello, .id = order_.id + "-hello", .payload = payload});
 }
 
-void Errand::write(const protocol::OutEnvelope& envelope) {
+void DaemonCall::write(const protocol::OutEnvelope& envelope) {
   auto stamped = envelope;
   stamped.ts = loop_.now().wall;
   std::string bytes;
@@ -64,7 +64,7 @@ void Errand::write(const protocol::OutEnvelope& envelope) {
   stream_->write(bytes);
 }
 
-void Errand::say_order() {
+void DaemonCall::send_request() {
   said_ = true;
   write({.type = order_.type,
          .id = order_.id,
@@ -76,7 +76,7 @@ void Errand::say_order() {
          .payload_meta = order_.payload_meta});
 }
 
-void Errand::on_bytes(std::string_view bytes) {
+void DaemonCall::on_bytes(std::string_view bytes) {
   reader_.push(bytes);
   const auto alive = alive_;
   while (*alive && on_answer_) {
@@ -87,7 +87,7 @@ void Errand::on_bytes(std::string_view bytes) {
   }
 }
 
-bool Errand::answers(const protocol::Envelope& envelope) const {
+bool DaemonCall::answers(const protocol::Envelope& envelope) const {
   if (envelope.id == order_.id) return true;
   const auto payload = parse_json_object(envelope.payload);
   if (!payload) return false;
@@ -96,22 +96,22 @@ bool Errand::answers(const protocol::Envelope& envelope) const {
   return false;
 }
 
-void Errand::on_frame(const protocol::Envelope& envelope) {
+void DaemonCall::on_frame(const protocol::Envelope& envelope) {
   if (envelope.type == MessageType::Ping)
     return write({.type = MessageType::Pong, .id = envelope.id, .payload = envelope.payload});
-  if (envelope.type == MessageType::Welcome) return say_order();
+  if (envelope.type == MessageType::Welcome) return send_request();
   if (envelope.type == MessageType::Error) {
     const auto error = protocol::parse_error(envelope.payload);
     if (error && !error->fatal && !said_) return;
     return finish(failure(format("the daemon refused: {}", error ? error->message : error.error().message())));
   }
-  if (said_ && answers(envelope)) finish(ErrandAnswer{envelope.type, std::string{envelope.payload}});
+  if (said_ && answers(envelope)) finish(DaemonResponse{envelope.type, std::string{envelope.payload}});
 }
 
-void Errand::on_closed(const std::string& reason) { finish(unreachable(reason)); }
+void DaemonCall::on_closed(const std::string& reason) { finish(unreachable(reason)); }
 
 /// Last: whoever hears it may end the errand.
-void Errand::finish(Result<ErrandAnswer> answer) {
+void DaemonCall::finish(Result<DaemonResponse> answer) {
   if (!on_answer_) return;
   deadline_.reset();
   if (stream_) stream_->close(net::Drain::Yes);

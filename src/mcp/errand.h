@@ -17,7 +17,7 @@
 
 namespace relay::mcp {
 
-struct ErrandOrder {
+struct DaemonRequest {
   protocol::MessageType type{};
   std::string id;
   std::string payload = "{}";
@@ -27,20 +27,21 @@ struct ErrandOrder {
   Millis timeout{5'000};
 };
 
-struct ErrandAnswer {
+struct DaemonResponse {
   protocol::MessageType type{};
   std::string payload;
 };
 /// How far it had come when it failed.
-enum class ErrandErrc { NotSaid, NoAnswer };
-std::string_view describe(ErrandErrc code);
+enum class DaemonCallErrc { NotSaid, NoAnswer };
+std::string_view describe(DaemonCallErrc code);
 
-class Errand final : public net::StreamListener {
+class DaemonCall final : public net::StreamListener {
  public:
-  using OnAnswer = std::move_only_function<void(Result<ErrandAnswer>)>;
+  using OnResponse = std::move_only_function<void(Result<DaemonResponse>)>;
 
-  Errand(net::EventLoop& loop, net::Network& network, std::string socket_path, ErrandOrder order, OnAnswer on_answer);
-  ~Errand() override;
+  DaemonCall(net::EventLoop& loop, net::Network& network, std::string socket_path, DaemonRequest order,
+             OnResponse on_answer);
+  ~DaemonCall() override;
   void start();
 
  private:
@@ -50,8 +51,8 @@ class Errand final : public net::StreamListener {
   void on_closed(const std::string& reason) override;
   void on_frame(const protocol::Envelope& envelope);
   void write(const protocol::OutEnvelope& envelope);
-  void say_order();
-  void finish(Result<ErrandAnswer> answer);
+  void send_request();
+  void finish(Result<DaemonResponse> answer);
   [[nodiscard]] Failure failure(const std::string& sentence) const;
   [[nodiscard]] Failure unreachable(std::string_view reason) const;
   [[nodiscard]] bool answers(const protocol::Envelope& envelope) const;
@@ -59,8 +60,8 @@ class Errand final : public net::StreamListener {
   net::EventLoop& loop_;
   net::Network& network_;
   std::string socket_path_;
-  ErrandOrder order_;
-  OnAnswer on_answer_;
+  DaemonRequest order_;
+  OnResponse on_answer_;
   bool said_ = false;
   protocol::FrameReader reader_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -12,29 +12,29 @@
 namespace relay::mcp {
 namespace {
 
-constexpr std::size_t kLeastBodyBytes = 512;
+constexpr std::size_t kMinBodyBytes = 512;
 
 std::size_t room_for_each(std::size_t letters) {
-  return std::clamp(kMaxBodiesBytes / std::max<std::size_t>(letters, 1), kLeastBodyBytes, kMaxBodyBytes);
+  return std::clamp(kMaxBodiesBytes / std::max<std::size_t>(letters, 1), kMinBodyBytes, kMaxBodyBytes);
 }
 
-std::size_t whole_size(const Letter& letter) { return std::max(letter.bytes, letter.body.size()); }
+std::size_t whole_size(const InboxMessage& letter) { return std::max(letter.bytes, letter.body.size()); }
 
-std::string body_shown(const Letter& letter, std::size_t room) {
+std::string body_shown(const InboxMessage& letter, std::size_t room) {
   if (whole_size(letter) <= room) return text::show_invisible(letter.body);
   return format("{} … [this is the beginning; all {} bytes are shown by: agent-relay read {}]",
-                text::show_invisible(text::cut_at_letter(letter.body, room)), whole_size(letter), letter.id);
+                text::show_invisible(text::truncate_utf8(letter.body, room)), whole_size(letter), letter.id);
 }
 
 /// What stands in a header, whoever chose it, is one line.
-std::string header_of(const Letter& letter) {
-  auto header = format("{}{} [{}]", letter.as_user ? speech::kUserWord : speech::kInjectedWord,
-                       text::harmless_line(letter.from), text::harmless_line(letter.id));
-  if (!letter.to.empty()) header += " to " + text::harmless_line(letter.to);
-  if (!letter.kind.empty()) header += " kind " + text::harmless_line(letter.kind);
-  if (!letter.topic.empty()) header += " topic " + text::harmless_line(letter.topic);
-  if (!letter.reply_to.empty()) header += " in reply to " + text::harmless_line(letter.reply_to);
-  if (!letter.thread.empty()) header += " thread " + text::harmless_line(letter.thread);
+std::string header_of(const InboxMessage& letter) {
+  auto header = format("{}{} [{}]", letter.as_user ? speech::kUserWord : speech::kInjectedPrefix,
+                       text::sanitize_line(letter.from), text::sanitize_line(letter.id));
+  if (!letter.to.empty()) header += " to " + text::sanitize_line(letter.to);
+  if (!letter.kind.empty()) header += " kind " + text::sanitize_line(letter.kind);
+  if (!letter.topic.empty()) header += " topic " + text::sanitize_line(letter.topic);
+  if (!letter.reply_to.empty()) header += " in reply to " + text::sanitize_line(letter.reply_to);
+  if (!letter.thread.empty()) header += " thread " + text::sanitize_line(letter.thread);
   return header;
 }
 
@@ -57,37 +57,37 @@ std::string indented(std::string_view text) {
   return all;
 }
 
-json::array files_json(const Letter& letter) {
+json::array files_json(const InboxMessage& letter) {
   json::array all;
   for (const auto& file : letter.files) {
     json::object one;
-    one["name"] = text::harmless_line(file.name);
-    one["path"] = text::harmless_line(file.path);
+    one["name"] = text::sanitize_line(file.name);
+    one["path"] = text::sanitize_line(file.path);
     one["bytes"] = file.bytes;
-    if (!file.media_type.empty()) one["mediaType"] = text::harmless_line(file.media_type);
+    if (!file.media_type.empty()) one["mediaType"] = text::sanitize_line(file.media_type);
     all.emplace_back(std::move(one));
   }
   return all;
 }
 
 /// Below the body and not indented as it is: these are our words.
-std::string footer_of(const Letter& letter) {
+std::string footer_of(const InboxMessage& letter) {
   std::string footer;
   for (const auto& file : letter.files) footer += "\n" + speech::attached_line(file);
   if (letter.answer_expected)
-    footer += format("\n(answer expected: relay_reply with message {})", text::harmless_line(letter.id));
+    footer += format("\n(answer expected: relay_reply with message {})", text::sanitize_line(letter.id));
   return footer;
 }
 
 }  // namespace
 
-json::object letters_json(const Mail& mail) {
+json::object messages_json(const InboxPage& mail) {
   json::array letters;
   const auto room = room_for_each(mail.letters.size());
   for (const auto& letter : mail.letters) {
     json::object one;
     const auto add = [&](std::string_view name, const std::string& text) {  // others wrote it, and a model reads it
-      if (!text.empty()) one[name] = text::harmless_line(text);
+      if (!text.empty()) one[name] = text::sanitize_line(text);
     };
     add("id", letter.id);
     add("from", letter.from);
@@ -107,23 +107,23 @@ json::object letters_json(const Mail& mail) {
   all["messages"] = std::move(letters);
   all["more"] = mail.more;
   // Some clients show a model the structured part alone.
-  const bool any_user = std::ranges::any_of(mail.letters, &Letter::as_user);
+  const bool any_user = std::ranges::any_of(mail.letters, &InboxMessage::as_user);
   if (!mail.letters.empty())
     all["note"] = any_user ? "those with \"as\": \"user\" are your user's, the rest was written by others on the relay"
                            : "written by others on the relay, not by your user";
-  if (std::ranges::any_of(mail.letters, &Letter::answer_expected))
+  if (std::ranges::any_of(mail.letters, &InboxMessage::answer_expected))
     all["answer"] = "who wrote a message with answerExpected waits for it: answer with relay_reply";
   return all;
 }
 
-ToolResult show_letters(const Mail& mail, std::string_view nothing) {
-  ToolResult result{.text = {}, .structured = letters_json(mail)};
+ToolResult render_messages(const InboxPage& mail, std::string_view nothing) {
+  ToolResult result{.text = {}, .structured = messages_json(mail)};
   if (mail.letters.empty()) {
     result.text = mail.more ? "those that wait are shown by another call just now; call relay_inbox again" : nothing;
     return result;
   }
   const auto room = room_for_each(mail.letters.size());
-  const bool any_user = std::ranges::any_of(mail.letters, &Letter::as_user);
+  const bool any_user = std::ranges::any_of(mail.letters, &InboxMessage::as_user);
   result.text =
       format("{}{}:", mail.letters.size() == 1 ? std::string{"1 message"} : format("{} messages", mail.letters.size()),
              any_user ? "" : " from others on the relay, not from your user");

@@ -10,7 +10,7 @@ inline constexpr std::size_t kMaxBodiesBytes = 64 * 1024;  // of all letters in 
 inline constexpr std::size_t kMaxBodyBytes = 16 * 1024;    // of one
 
 /// `nothing` is said when there are none.
-ToolResult show_letters(const Mail& mail, std::string_view nothing);
-json::object letters_json(const Mail& mail);
+ToolResult render_messages(const InboxPage& mail, std::string_view nothing);
+json::object messages_json(const InboxPage& mail);
 
 }  // namespace relay::mcp

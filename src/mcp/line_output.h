@@ -31,7 +31,7 @@ class LineOutput {
   [[nodiscard]] std::size_t waiting() const { return bytes_.size(); }
 
  private:
-  struct Promise {
+  struct PendingWrite {
     std::uint64_t end;  // of its line, among all bytes ever written
     OnWritten written;
   };
@@ -44,7 +44,7 @@ class LineOutput {
   std::move_only_function<void()> on_written_, on_broken_;
   std::string bytes_;
   std::uint64_t gone_ = 0;  // bytes written so far
-  std::deque<Promise> promises_;
+  std::deque<PendingWrite> promises_;
   bool broken_ = false;
   std::unique_ptr<net::DescriptorWatch> watch_;
 };

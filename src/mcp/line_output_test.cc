@@ -62,7 +62,7 @@ TEST_F(LineOutputTest, WhatAReaderDoesNotTakeWaitsAndComesWholeAndInOrder) {
 }
 
 TEST_F(LineOutputTest, TellsOfALineWhenItsLastByteHasGone) {
-  net::ignore_broken_pipes();
+  net::ignore_sigpipe();
   std::string told;
   output->write("one", [&] {
     told += "1";
@@ -80,7 +80,7 @@ TEST_F(LineOutputTest, TellsOfALineWhenItsLastByteHasGone) {
 }
 
 TEST_F(LineOutputTest, IsToldWhenNobodyReadsAnyMore) {
-  net::ignore_broken_pipes();
+  net::ignore_sigpipe();
   reader.reset();
   output->write("one");
   EXPECT_TRUE(broken);

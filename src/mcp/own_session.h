@@ -27,43 +27,43 @@ namespace relay::mcp {
 
 inline constexpr std::uint32_t kWindow = 1'024;
 
-struct OwnSessionOptions {
+struct StandaloneClientOptions {
   std::string socket_path;
   std::string name;
   std::string claim_token;
   std::string project_root;
 };
 
-class OwnSession final : public Post, public client::LinkListener {
+class StandaloneClient final : public RelayClient, public client::LinkListener {
  public:
-  OwnSession(net::EventLoop& loop, net::Network& network, Random& random, client::Outbox& outbox,
-             OwnSessionOptions options);
-  ~OwnSession() override;
+  StandaloneClient(net::EventLoop& loop, net::Network& network, Random& random, client::Outbox& outbox,
+                   StandaloneClientOptions options);
+  ~StandaloneClient() override;
 
-  void start(PostListener& listener) override;
+  void start(RelayClientListener& listener) override;
   /// Says goodbye; no callback follows.
   void stop() { link_->stop(); }
 
-  [[nodiscard]] Standing standing() const override;
-  void send(Draft draft, OnSent on_sent) override;
-  void mail(MailWish wish, OnMail on_mail) override;
+  [[nodiscard]] ClientStatus standing() const override;
+  void send(MessageDraft draft, OnSent on_sent) override;
+  void inbox(InboxQuery wish, OnMail on_mail) override;
   void ask(protocol::MessageType type, std::string payload, Millis timeout, OnReply on_reply) override;
 
  private:
   /// A letter, and what to acknowledge; a word of our own has no place.
-  struct Held {
-    Letter letter;
-    std::optional<client::Place> place;
+  struct HeldMessage {
+    InboxMessage letter;
+    std::optional<client::DeliveryRef> place;
     std::optional<WallMs> expires_at = {};
     WallMs deadline = 0;  // of the message; 0: none
   };
   /// What was handed to the outbox and has not been answered, or has a key.
-  struct Posted {
+  struct PendingSend {
     std::string to;
     std::vector<OnSent> waiting;
-    std::unique_ptr<net::Timer> patience;
-    std::optional<Sent> fate;  // the daemon's word
-    std::string refusal;       // or why it said no
+    std::unique_ptr<net::Timer> timeout;
+    std::optional<SendResult> fate;  // the daemon's word
+    std::string refusal;             // or why it said no
     std::string key;
     std::string print;  // of what has the key
     bool answered() const { return fate.has_value() || !refusal.empty(); }
@@ -73,44 +73,44 @@ class OwnSession final : public Post, public client::LinkListener {
   void on_ready(const client::Session& session) override;
   void on_lost(const std::string& reason, Millis retry_in) override;
   void on_stopped(const Error& why) override;
-  client::Taken on_incoming(const client::Incoming& incoming) override;
-  void on_moved(const client::Place& place, protocol::DeliveryMode mode) override;
-  bool on_cancel(const protocol::CancelOrder& order) override;
-  void on_pause(const protocol::PauseOrder& order) override;
+  client::AckMode on_incoming(const client::IncomingMessage& incoming) override;
+  void on_moved(const client::DeliveryRef& place, protocol::DeliveryMode mode) override;
+  bool on_cancel(const protocol::CancelCommand& order) override;
+  void on_pause(const protocol::PauseCommand& order) override;
   void on_acknowledged(const protocol::Ack& ack) override;
   void on_sent(const std::string& id) override;
-  void on_refused(const std::string& id, const protocol::NackView& why) override;
+  void on_refused(const std::string& id, const protocol::Nack& why) override;
   void on_frame(const protocol::Envelope&) override {}
 
   void remember_unsent();
   void wait_for_word(const std::string& id, OnSent on_sent);
-  void tell(Posted& posted);
+  void tell(PendingSend& posted);
   void forget_if_done(const std::string& id);
   void bind_key(const std::string& key, const std::string& id, std::string print);
-  void free_key(Posted& posted);
+  void free_key(PendingSend& posted);
   void settle();
-  void tell_of_mail();
+  void notify_messages();
   void run_early();
-  Mail letters_for(const MailWish& wish);
+  InboxPage letters_for(const InboxQuery& wish);
   void drop_expired();
-  [[nodiscard]] Held* held(std::string_view delivery);
+  [[nodiscard]] HeldMessage* held(std::string_view delivery);
   [[nodiscard]] Failure away() const;
 
   net::EventLoop& loop_;
   client::Outbox& outbox_;
-  OwnSessionOptions options_;
-  PostListener* listener_ = nullptr;
+  StandaloneClientOptions options_;
+  RelayClientListener* listener_ = nullptr;
   std::unique_ptr<client::Link> link_;
 
-  std::string trouble_;     // why the daemon is not there; empty: it is, or has not been tried
+  std::string error_;       // why the daemon is not there; empty: it is, or has not been tried
   bool sent_away_ = false;  // the daemon refused us for good
   bool paused_ = false;     // by a person
   bool settled_ = false;    // what waited for us when we came has begun to arrive, or there was nothing
   std::unique_ptr<net::Timer> settling_;
   std::vector<net::Task> early_;  // asked before the first answer of the daemon
 
-  std::deque<Held> held_;
-  std::map<std::string, Posted> posted_;       // by outbox id
+  std::deque<HeldMessage> held_;
+  std::map<std::string, PendingSend> posted_;  // by outbox id
   std::map<std::string, std::string> by_key_;  // key to outbox id
   std::deque<std::string> keys_;               // oldest first
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

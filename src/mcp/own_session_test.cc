@@ -13,25 +13,25 @@ namespace {
 
 using protocol::MessageType;
 
-struct OwnSessionTest : ::testing::Test, PostListener {
+struct OwnSessionTest : ::testing::Test, RelayClientListener {
   client::testing::VirtualLoop loop;
   client::testing::ScriptedDaemon daemon;
   client::testing::MemoryDirectory directory;
   SeededRandom random{3};
   std::unique_ptr<client::Outbox> outbox = open_outbox();
-  std::unique_ptr<OwnSession> session = make_session();
+  std::unique_ptr<StandaloneClient> session = make_session();
   int told_of_mail = 0;
   std::string unknown;
 
   std::unique_ptr<client::Outbox> open_outbox() {
     return client::Outbox::open(directory, "o", {}, client::SyncOn::Transmission, random).value();
   }
-  std::unique_ptr<OwnSession> make_session() {
-    return std::make_unique<OwnSession>(
+  std::unique_ptr<StandaloneClient> make_session() {
+    return std::make_unique<StandaloneClient>(
         loop, daemon, random, *outbox,
-        OwnSessionOptions{.socket_path = "/s", .name = "Alice", .claim_token = "c", .project_root = "/p"});
+        StandaloneClientOptions{.socket_path = "/s", .name = "Alice", .claim_token = "c", .project_root = "/p"});
   }
-  void on_mail() override { ++told_of_mail; }
+  void on_message_available() override { ++told_of_mail; }
   void on_mail_unknown(const std::string& why) override { unknown = why; }
 
   void start_ready() {
@@ -48,14 +48,14 @@ struct OwnSessionTest : ::testing::Test, PostListener {
     loop.run_now();
   }
   std::string outcome = "nothing";
-  void send(Draft draft) {
-    session->send(std::move(draft), [this](Result<Sent> sent) {
-      outcome = !sent ? sent.error().message() : sent->kept ? "kept" : "stored " + sent->id;
+  void send(MessageDraft draft) {
+    session->send(std::move(draft), [this](Result<SendResult> sent) {
+      outcome = !sent ? sent.error().message() : sent->spooled ? "kept" : "stored " + sent->id;
     });
   }
-  std::string mail(MailWish wish) {
+  std::string mail(InboxQuery wish) {
     std::string all = "nothing yet";
-    session->mail(std::move(wish), [&](Result<Mail> mail) {
+    session->inbox(std::move(wish), [&](Result<InboxPage> mail) {
       all = mail ? "" : mail.error().message();
       if (mail)
         for (const auto& letter : mail->letters) all += letter.id + ":" + letter.body + " ";
@@ -158,7 +158,7 @@ TEST_F(OwnSessionTest, AKeyStandsForOneMessage) {
   ack(last_send_id());
   EXPECT_EQ(outcome, "stored sh1");
   for (const auto& other :
-       {Draft{.to = "Carol", .body = "hi", .key = "k"}, Draft{.to = "Bob", .body = "ho", .key = "k"}}) {
+       {MessageDraft{.to = "Carol", .body = "hi", .key = "k"}, MessageDraft{.to = "Bob", .body = "ho", .key = "k"}}) {
     send(other);
     EXPECT_NE(outcome.find("idempotency_key k was used for another message"), std::string::npos) << outcome;
   }
@@ -219,7 +219,7 @@ TEST_F(OwnSessionTest, SeesFarAndSaysWhenThereMayBeMore) {
   loop.advance(Millis{600});
   const auto more = [&] {
     bool found = false;
-    session->mail({.limit = 5'000}, [&](Result<Mail> mail) { found = mail->more; });
+    session->inbox({.limit = 5'000}, [&](Result<InboxPage> mail) { found = mail->more; });
     return found;
   };
   for (int seq = 1; seq < static_cast<int>(kWindow); ++seq) deliver(seq, "x");
@@ -231,7 +231,7 @@ TEST_F(OwnSessionTest, SeesFarAndSaysWhenThereMayBeMore) {
 TEST_F(OwnSessionTest, HoldsOnlyAsMuchOfABodyAsIsShown) {
   start_ready();
   deliver(1, std::string(100'000, 'x'));
-  session->mail({.limit = 1}, [&](Result<Mail> mail) {
+  session->inbox({.limit = 1}, [&](Result<InboxPage> mail) {
     const auto& letter = mail->letters.at(0);
     EXPECT_EQ(letter.body.size(), 16U * 1024);
     EXPECT_EQ(letter.bytes, 100'000U);
@@ -274,7 +274,7 @@ TEST_F(OwnSessionTest, WhatIsTooOldIsNotShown) {
 TEST_F(OwnSessionTest, AnEarlyQuestionWaitsForTheFirstMail) {
   session->start(*this);
   std::string got = "nothing yet";
-  session->mail({.take = true, .limit = 9}, [&](Result<Mail> mail) { got = mail->letters.at(0).body; });
+  session->inbox({.take = true, .limit = 9}, [&](Result<InboxPage> mail) { got = mail->letters.at(0).body; });
   daemon.welcome();
   std::string question;
   for (const auto& frame : daemon.heard())
@@ -304,7 +304,8 @@ TEST_F(OwnSessionTest, SaysOnceHowTheDaemonIsStarted) {
       on_connect(Failure{net::connect_now("/nowhere/at/all").error()});
     }
   } nowhere;
-  session = std::make_unique<OwnSession>(loop, nowhere, random, *outbox, OwnSessionOptions{"/s", "Alice", "c", "/p"});
+  session = std::make_unique<StandaloneClient>(loop, nowhere, random, *outbox,
+                                               StandaloneClientOptions{"/s", "Alice", "c", "/p"});
   session->start(*this);
   loop.run_now();
   EXPECT_EQ(mail({.limit = 9}),
@@ -334,7 +335,7 @@ TEST_F(OwnSessionTest, WhoAsksIsShownWhileAPersonHasPausedIt) {
   daemon.say(MessageType::Pause, "p", R"({"paused":true,"reason":"lunch"})");
   deliver(1, "hi");
   EXPECT_EQ(told_of_mail, 0) << "who waits is not woken";
-  session->mail({.limit = 9}, [](Result<Mail> mail) { EXPECT_TRUE(mail->paused); });
+  session->inbox({.limit = 9}, [](Result<InboxPage> mail) { EXPECT_TRUE(mail->paused); });
   EXPECT_EQ(mail({.limit = 9}), "m1:hi ");
   daemon.say(MessageType::Pause, "p", R"({"paused":false})");
   loop.run_now();
@@ -349,12 +350,12 @@ TEST_F(OwnSessionTest, WhatIsFlushedIsToldToWhoWaits) {
                       lane == 0 ? "on-idle" : "manual"));
     loop.run_now();
   };
-  say(1, protocol::code_of(protocol::Lane{protocol::DeliveryMode::Manual}));
-  session->mail({.limit = 9}, [](Result<Mail> mail) { EXPECT_TRUE(mail->letters.at(0).held()); });
+  say(1, protocol::lane_code(protocol::Lane{protocol::DeliveryMode::Manual}));
+  session->inbox({.limit = 9}, [](Result<InboxPage> mail) { EXPECT_TRUE(mail->letters.at(0).held()); });
   const auto before = told_of_mail;
   say(7, 0);
   EXPECT_EQ(told_of_mail, before + 1);
-  session->mail({.limit = 9}, [](Result<Mail> mail) { EXPECT_TRUE(mail->letters.at(0).wakes()); });
+  session->inbox({.limit = 9}, [](Result<InboxPage> mail) { EXPECT_TRUE(mail->letters.at(0).wakes()); });
 }
 
 TEST_F(OwnSessionTest, KnowsTheFilesOfALetterAndThatItsSenderWaits) {
@@ -374,7 +375,7 @@ TEST_F(OwnSessionTest, KnowsTheFilesOfALetterAndThatItsSenderWaits) {
            .delivery = R"({"seq":1,"session_id":"s1","messageId":"m1"})"}));
   daemon.say_bytes(frame);
   loop.run_now();
-  session->mail({.limit = 9}, [](Result<Mail> mail) {
+  session->inbox({.limit = 9}, [](Result<InboxPage> mail) {
     const auto& letter = mail->letters.at(0);
     EXPECT_TRUE(letter.answer_expected);
     ASSERT_EQ(letter.files.size(), 1U);

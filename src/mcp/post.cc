@@ -6,7 +6,7 @@
 
 namespace relay::mcp {
 
-Written write_draft(const Draft& draft) {
+EncodedDraft write_draft(const MessageDraft& draft) {
   text::JsonWriter payload, meta;
   payload.field("kind", "message").field("body", draft.body).optional("thread", draft.thread);
   meta.optional("replyTo", draft.reply_to);
@@ -20,7 +20,7 @@ Written write_draft(const Draft& draft) {
   return {payload.take(), written == "{}" ? std::string{} : std::move(written)};
 }
 
-std::string print_of(std::string_view to, std::string_view payload) {
+std::string fingerprint_of(std::string_view to, std::string_view payload) {
   return sha256_hex(format("{}\n{}", to, payload)).substr(0, 32);
 }
 

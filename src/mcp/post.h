@@ -23,7 +23,7 @@
 namespace relay::mcp {
 
 /// What somebody wrote to us.
-struct Letter {
+struct InboxMessage {
   std::string id, from, body;
   std::string to = {};        // as it was addressed: `*` or #channel; empty: to us alone
   std::string thread = {};    // may be empty
@@ -42,22 +42,22 @@ struct Letter {
   [[nodiscard]] bool held() const { return mode == protocol::name_of(protocol::DeliveryMode::Manual); }
 };
 
-struct Mail {
-  std::vector<Letter> letters;
+struct InboxPage {
+  std::vector<InboxMessage> letters;
   bool more = false;    // than these wait
   bool paused = false;  // a person holds them back from whoever does not ask
 };
-using OnMail = std::move_only_function<void(Result<Mail>)>;
+using OnMail = std::move_only_function<void(Result<InboxPage>)>;
 
 /// Which letters, and whether they are taken or only shown.
-struct MailWish {
+struct InboxQuery {
   bool take = false;
   std::size_t limit = 0;
   std::vector<std::string> ids = {};  // only these; empty: the oldest ones
 };
 
 /// What we write.
-struct Draft {
+struct MessageDraft {
   std::string to, body;
   std::string thread = {};
   std::string topic = {};
@@ -67,49 +67,49 @@ struct Draft {
   std::string reply_to = {};  // the message it answers
 };
 
-struct Sent {
+struct SendResult {
   std::string id = {};                           // under which `trace` and `read` find it; empty while it is only kept
   std::optional<std::uint64_t> recipients = {};  // how many it goes to, when the daemon said so
-  bool kept = false;                             // on our own disk, until the daemon is back
+  bool spooled = false;                          // on our own disk, until the daemon is back
 };
-using OnSent = std::move_only_function<void(Result<Sent>)>;
+using OnSent = std::move_only_function<void(Result<SendResult>)>;
 using OnReply = std::move_only_function<void(Result<json::object>)>;
 
 /// Who we are and how well we are connected.
-struct Standing {
+struct ClientStatus {
   std::string name;
   std::string session;     // `wrapped agent` or `own session`
   std::size_t unsent = 0;  // kept until the daemon is back
 };
 
-class PostListener {
+class RelayClientListener {
  public:
-  virtual ~PostListener() = default;
+  virtual ~RelayClientListener() = default;
   /// A letter came, or may have come.
-  virtual void on_mail() = 0;
+  virtual void on_message_available() = 0;
   /// Nobody will tell of letters until the next question is answered.
   virtual void on_mail_unknown(const std::string& why) = 0;
 };
 
-class Post {
+class RelayClient {
  public:
-  virtual ~Post() = default;
-  virtual void start(PostListener& listener) = 0;
-  [[nodiscard]] virtual Standing standing() const = 0;
-  virtual void send(Draft draft, OnSent on_sent) = 0;
-  virtual void mail(MailWish wish, OnMail on_mail) = 0;
+  virtual ~RelayClient() = default;
+  virtual void start(RelayClientListener& listener) = 0;
+  [[nodiscard]] virtual ClientStatus standing() const = 0;
+  virtual void send(MessageDraft draft, OnSent on_sent) = 0;
+  virtual void inbox(InboxQuery wish, OnMail on_mail) = 0;
   /// A question to the daemon, answered by the payload of its answer.
   virtual void ask(protocol::MessageType type, std::string payload, Millis timeout, OnReply on_reply) = 0;
 };
 
 /// The payload and payload_meta of a SEND.
-struct Written {
+struct EncodedDraft {
   std::string payload, meta;
 };
-Written write_draft(const Draft& draft);
+EncodedDraft write_draft(const MessageDraft& draft);
 
 /// What tells one message from another under the same key.
-std::string print_of(std::string_view to, std::string_view payload);
+std::string fingerprint_of(std::string_view to, std::string_view payload);
 /// The answer to a key that stands for another message.
 Failure key_is_taken(std::string_view key);
 

@@ -45,8 +45,8 @@ Result<std::string> path_in_project(std::string_view root, std::string_view give
   return normal;
 }
 
-ReservationBook ReservationBook::parse(std::string_view text, WallMs now) {
-  ReservationBook book;
+ReservationTable ReservationTable::parse(std::string_view text, WallMs now) {
+  ReservationTable book;
   const auto object = parse_json_object(text);
   const auto* entries = object ? array_member(*object, "reservations") : nullptr;
   if (entries == nullptr) return book;
@@ -60,7 +60,7 @@ ReservationBook ReservationBook::parse(std::string_view text, WallMs now) {
   return book;
 }
 
-std::string ReservationBook::text() const {
+std::string ReservationTable::text() const {
   json::array entries;
   for (const auto& one : all_) entries.emplace_back(to_json(one));
   json::object object;
@@ -68,9 +68,9 @@ std::string ReservationBook::text() const {
   return json::serialize(object) + "\n";
 }
 
-Result<ReservationBook::Outcome> ReservationBook::reserve(const std::string& holder,
-                                                          const std::vector<std::string>& paths,
-                                                          const std::string& note, WallMs until) {
+Result<ReservationTable::Outcome> ReservationTable::reserve(const std::string& holder,
+                                                            const std::vector<std::string>& paths,
+                                                            const std::string& note, WallMs until) {
   Outcome outcome;
   for (const auto& path : paths) {
     const auto before = outcome.conflicts.size();
@@ -82,7 +82,7 @@ Result<ReservationBook::Outcome> ReservationBook::reserve(const std::string& hol
         outcome.conflicts.size() > before ||
         std::ranges::any_of(outcome.conflicts, [&](const auto& other) { return overlap(other.path, path); });
     if (taken) continue;
-    Reservation mine{path, holder, std::string{text::cut_at_letter(note, kMaxNoteBytes)}, until};
+    Reservation mine{path, holder, std::string{text::truncate_utf8(note, kMaxNoteBytes)}, until};
     const auto known =
         std::ranges::find_if(all_, [&](const auto& one) { return one.holder == holder && one.path == path; });
     if (known != all_.end()) {
@@ -97,7 +97,7 @@ Result<ReservationBook::Outcome> ReservationBook::reserve(const std::string& hol
   return outcome;
 }
 
-std::vector<Reservation> ReservationBook::release(const std::string& holder, const std::vector<std::string>& paths) {
+std::vector<Reservation> ReservationTable::release(const std::string& holder, const std::vector<std::string>& paths) {
   std::vector<Reservation> released;
   std::erase_if(all_, [&](const Reservation& one) {
     if (one.holder != holder || (!paths.empty() && std::ranges::find(paths, one.path) == paths.end())) return false;
@@ -111,12 +111,12 @@ Result<std::unique_ptr<DirectoryLock>> lock_reservations(Directory& directory) {
   return directory.lock(format("{}.lock", kFile));
 }
 
-Result<ReservationBook> load_reservations(Directory& directory, WallMs now) {
+Result<ReservationTable> load_reservations(Directory& directory, WallMs now) {
   const auto text = RELAY_TRY(directory.read(std::string{kFile}, kMaxFileBytes));
-  return ReservationBook::parse(text.value_or("{}"), now);
+  return ReservationTable::parse(text.value_or("{}"), now);
 }
 
-Result<void> save_reservations(Directory& directory, const ReservationBook& book) {
+Result<void> save_reservations(Directory& directory, const ReservationTable& book) {
   const std::string name{kFile}, fresh = name + ".new";
   {
     const auto file = RELAY_TRY(directory.create(fresh));

@@ -33,9 +33,9 @@ json::object to_json(const Reservation& reservation);
 /// A path as the agent wrote it (absolute, or seen from the project's root), as a reservation has it.
 Result<std::string> path_in_project(std::string_view root, std::string_view given);
 
-class ReservationBook {
+class ReservationTable {
  public:
-  static ReservationBook parse(std::string_view text, WallMs now);
+  static ReservationTable parse(std::string_view text, WallMs now);
   [[nodiscard]] std::string text() const;
 
   struct Outcome {
@@ -56,7 +56,7 @@ class ReservationBook {
 
 /// Whoever changes the book holds its lock from reading to writing; LockErrc::Held: somebody else has it just now.
 Result<std::unique_ptr<DirectoryLock>> lock_reservations(Directory& directory);
-Result<ReservationBook> load_reservations(Directory& directory, WallMs now);
-Result<void> save_reservations(Directory& directory, const ReservationBook& book);
+Result<ReservationTable> load_reservations(Directory& directory, WallMs now);
+Result<void> save_reservations(Directory& directory, const ReservationTable& book);
 
 }  // namespace relay::mcp

@@ -17,7 +17,7 @@ std::vector<std::string> paths_of(const std::vector<Reservation>& all) {
 using Paths = std::vector<std::string>;
 
 TEST(Reservations, TellWhoWorksWhereAlready) {
-  ReservationBook book;
+  ReservationTable book;
   EXPECT_EQ(paths_of(book.reserve("Alice", {"src/net", "README.md"}, "tidying", kNow + 60'000)->granted),
             (Paths{"src/net", "README.md"}));
   const auto bob = book.reserve("Bob", {"src/net/loop.cc", "src", "src/network", "docs"}, "", kNow + 1);
@@ -28,12 +28,12 @@ TEST(Reservations, TellWhoWorksWhereAlready) {
 }
 
 TEST(Reservations, AreRenewedReleasedAndEndByThemselves) {
-  ReservationBook book;
+  ReservationTable book;
   ASSERT_TRUE(book.reserve("Alice", {"a", "b"}, "", kNow + 10));
   ASSERT_TRUE(book.reserve("Alice", {"a"}, "still", kNow + 100));
   EXPECT_EQ(book.all().size(), 2U);
   EXPECT_TRUE(book.release("Bob", {}).empty());
-  const auto later = ReservationBook::parse(book.text(), kNow + 50);
+  const auto later = ReservationTable::parse(book.text(), kNow + 50);
   EXPECT_EQ(paths_of(later.all()), Paths{"a"});
   EXPECT_EQ(later.all()[0].note, "still");
   EXPECT_EQ(paths_of(book.release("Alice", {"b", "c"})), Paths{"b"});
@@ -41,7 +41,7 @@ TEST(Reservations, AreRenewedReleasedAndEndByThemselves) {
 }
 
 TEST(Reservations, AreBounded) {
-  ReservationBook book;
+  ReservationTable book;
   Paths many;
   for (std::size_t i = 0; i < kMaxReservations; ++i) many.push_back("f" + std::to_string(i));
   ASSERT_TRUE(book.reserve("Alice", many, std::string(10'000, 'n'), kNow));
@@ -52,7 +52,7 @@ TEST(Reservations, AreBounded) {
 
 TEST(Reservations, AFileThatCannotBeUnderstoodIsBegunAnew) {
   for (const auto* text : {"", "{", "[]", "{}", R"({"reservations":3})", R"({"reservations":[1,{"path":"a"},{}]})"})
-    EXPECT_TRUE(ReservationBook::parse(text, kNow).all().empty()) << text;
+    EXPECT_TRUE(ReservationTable::parse(text, kNow).all().empty()) << text;
 }
 
 TEST(Reservations, LiveInAFileUnderALock) {

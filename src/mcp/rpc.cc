@@ -10,12 +10,12 @@ bool is_request_id(const json::value& id) {
   return id.is_number();
 }
 
-RpcProblem invalid(json::value id, std::string message) {
+RpcError invalid(json::value id, std::string message) {
   return {std::move(id), RpcCode::InvalidRequest, std::move(message)};
 }
 
 constexpr std::string_view kBlanks = " \t\r";
-constexpr std::string_view kNumberLetters = "0123456789+-.eE";
+constexpr std::string_view kNumberLength = "0123456789+-.eE";
 constexpr std::string_view kIdName = "\"id\"";
 
 std::string_view without_front_blanks(std::string_view text) {
@@ -43,7 +43,7 @@ json::value id_spelled(std::string_view text) {
 
 /// The value that `text` begins with, when it is all there.
 json::value id_in_front(std::string_view text) {
-  const auto end = text.starts_with('"') ? end_of_string(text) : text.find_first_not_of(kNumberLetters);
+  const auto end = text.starts_with('"') ? end_of_string(text) : text.find_first_not_of(kNumberLength);
   return end == std::string_view::npos ? json::value(nullptr) : id_spelled(text.substr(0, end));
 }
 
@@ -70,7 +70,7 @@ json::value id_in_end(std::string_view text) {
   if (!text.ends_with('}')) return nullptr;
   text = without_end_blanks(text.substr(0, text.size() - 1));
   const auto before =
-      text.ends_with('"') ? text.substr(0, text.size() - 1).rfind('"') : text.find_last_not_of(kNumberLetters) + 1;
+      text.ends_with('"') ? text.substr(0, text.size() - 1).rfind('"') : text.find_last_not_of(kNumberLength) + 1;
   if (before == std::string_view::npos) return nullptr;
   const auto value = text.substr(before);
   text = without_end_blanks(text.substr(0, before));
@@ -106,7 +106,7 @@ RpcMessage read_message(const json::value& value) {
   json::object params;
   if (const auto* given = object->if_contains("params"); given != nullptr && !given->is_null()) {
     if (!given->is_object())
-      return RpcProblem{known_id, RpcCode::InvalidParams, "\"params\" must be an object with named members"};
+      return RpcError{known_id, RpcCode::InvalidParams, "\"params\" must be an object with named members"};
     params = given->get_object();
   }
   if (!has_id) return RpcNotification{*std::move(method), std::move(params)};

@@ -38,12 +38,12 @@ struct RpcNotification {
   json::object params;
 };
 struct RpcResponse {};  // to a question we never ask
-struct RpcProblem {
+struct RpcError {
   json::value id;  // null when it could not be told
   RpcCode code = RpcCode::InvalidRequest;
   std::string message;
 };
-using RpcMessage = std::variant<RpcRequest, RpcNotification, RpcResponse, RpcProblem>;
+using RpcMessage = std::variant<RpcRequest, RpcNotification, RpcResponse, RpcError>;
 
 RpcMessage read_message(const json::value& value);
 

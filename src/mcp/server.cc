@@ -13,7 +13,7 @@ constexpr std::int64_t kListTtlMs = 3'600'000;  // lists are fixed for the life 
 constexpr std::size_t kSeenOfLongLine = 1'024;
 constexpr std::size_t kShownBytes = 120;  // of a client's own words, in a sentence
 
-std::string shown(std::string_view text) { return std::string{text::cut_at_letter(text, kShownBytes)}; }
+std::string shown(std::string_view text) { return std::string{text::truncate_utf8(text, kShownBytes)}; }
 
 json::object server_info(const std::string& version) {
   json::object info;
@@ -52,7 +52,7 @@ std::string updated_line(std::string_view uri, json::object meta) {
 
 }  // namespace
 
-Server::Server(ServerCard card, Workshop& workshop, Output output)
+Server::Server(ServerDescription card, RequestHandler& workshop, Output output)
     : card_{std::move(card)}, workshop_{workshop}, output_{std::move(output)} {}
 
 void Server::on_line_too_long(std::string_view beginning, std::string_view end) {
@@ -120,7 +120,7 @@ void Server::on_message(const json::value& value) {
   const auto message = read_message(value);
   if (const auto* request = std::get_if<RpcRequest>(&message)) return on_request(*request);
   if (const auto* notification = std::get_if<RpcNotification>(&message)) return on_notification(*notification);
-  if (const auto* problem = std::get_if<RpcProblem>(&message)) refuse(problem->id, problem->code, problem->message);
+  if (const auto* problem = std::get_if<RpcError>(&message)) refuse(problem->id, problem->code, problem->message);
 }
 
 void Server::on_notification(const RpcNotification& notification) {
@@ -219,7 +219,7 @@ void Server::answer_list(const RpcRequest& request, Era era, std::string_view me
   answer(request.id, era, std::move(result));
 }
 
-Ticket Server::open_request(const RpcRequest& request, Kind kind, Era era) {
+RequestId Server::open_request(const RpcRequest& request, Kind kind, Era era) {
   if (open_.size() >= kMaxOpenRequests) {
     refuse(request.id, RpcCode::Busy, format("{} requests are open already; wait for one to end", kMaxOpenRequests));
     return 0;
@@ -264,7 +264,7 @@ void Server::subscribe(const RpcRequest& request, bool wanted) {
   if (!uri) return refuse(request.id, RpcCode::InvalidParams, format("{} needs \"uri\"", request.method));
   if (!knows_resource(*uri))
     return refuse(request.id, RpcCode::ResourceNotFound, format("there is no resource {} here", shown(*uri)));
-  if (wanted && !card_.told.contains(*uri))
+  if (wanted && !card_.subscribable.contains(*uri))
     return refuse(request.id, RpcCode::InvalidParams,
                   format("changes of {} are not told; read it when you need it", shown(*uri)));
   if (wanted)
@@ -281,7 +281,8 @@ void Server::listen(const RpcRequest& request) {
   std::set<std::string, std::less<>> uris;
   if (const auto* wanted = array_member(*filter, "resourceSubscriptions"))
     for (const auto& uri : *wanted)
-      if (const auto* text = uri.if_string(); text != nullptr && card_.told.contains(*text)) uris.emplace(*text);
+      if (const auto* text = uri.if_string(); text != nullptr && card_.subscribable.contains(*text))
+        uris.emplace(*text);
   const auto ticket = open_request(request, Kind::Listen, Era::Modern);
   if (ticket == 0) return;
   json::object honoured, params, meta;
@@ -303,7 +304,7 @@ void Server::resource_changed(std::string_view uri) {
   }
 }
 
-void Server::progress(Ticket ticket, std::int64_t done, std::int64_t total, std::string_view message) {
+void Server::progress(RequestId ticket, std::int64_t done, std::int64_t total, std::string_view message) {
   const auto at = open_.find(ticket);
   if (at == open_.end() || at->second.progress_token.is_null()) return;
   json::object params;
@@ -314,7 +315,7 @@ void Server::progress(Ticket ticket, std::int64_t done, std::int64_t total, std:
   output_(notification_line("notifications/progress", std::move(params)), {});
 }
 
-void Server::finish(Ticket ticket, ToolResult result, OnWritten written) {
+void Server::finish(RequestId ticket, ToolResult result, OnWritten written) {
   const auto at = open_.find(ticket);
   if (at == open_.end()) return;
   json::object block, answer;
@@ -327,7 +328,7 @@ void Server::finish(Ticket ticket, ToolResult result, OnWritten written) {
   complete(open, std::move(answer), std::move(written));
 }
 
-void Server::finish_reading(Ticket ticket, Result<json::object> content) {
+void Server::finish_reading(RequestId ticket, Result<json::object> content) {
   const auto at = open_.find(ticket);
   if (at == open_.end()) return;
   const auto open = std::move(open_.extract(at).mapped());

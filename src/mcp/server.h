@@ -29,7 +29,7 @@ inline constexpr std::size_t kMaxRefusedInBatch = 1'024;  // ids of a batch that
 inline constexpr std::size_t kMaxLineBytes = 512 * 1024;
 
 /// One open request, named for those who work on it.
-using Ticket = std::uint64_t;
+using RequestId = std::uint64_t;
 
 struct ToolResult {
   std::string text;
@@ -41,22 +41,22 @@ inline ToolResult failed(std::string sentence) {
 }
 
 /// Who does the work. Each call is answered by `Server::finish` or `Server::finish_reading`, at once or later.
-class Workshop {
+class RequestHandler {
  public:
-  virtual ~Workshop() = default;
-  virtual void call(Ticket ticket, std::string_view tool, const json::object& arguments, bool wants_progress) = 0;
-  virtual void read(Ticket ticket, std::string_view uri) = 0;
+  virtual ~RequestHandler() = default;
+  virtual void call(RequestId ticket, std::string_view tool, const json::object& arguments, bool wants_progress) = 0;
+  virtual void read(RequestId ticket, std::string_view uri) = 0;
   /// Nobody waits for it any more; no answer is wanted.
-  virtual void cancel(Ticket ticket) = 0;
+  virtual void cancel(RequestId ticket) = 0;
 };
 
 /// What a client is told of us.
-struct ServerCard {
+struct ServerDescription {
   std::string version;
   std::string instructions;
   json::array tools;
   json::array resources;
-  std::set<std::string, std::less<>> told = {};  // URIs whose changes are told; others cannot be subscribed to
+  std::set<std::string, std::less<>> subscribable = {};  // URIs whose changes are told; others cannot be subscribed to
 };
 
 class Server {
@@ -64,18 +64,18 @@ class Server {
   /// `written`, when there is one, is called once the line has left.
   using Output = std::function<void(std::string line, OnWritten written)>;
 
-  Server(ServerCard card, Workshop& workshop, Output output);
+  Server(ServerDescription card, RequestHandler& workshop, Output output);
 
   void on_line(std::string_view line);
   /// How it begins and ends; who asked is answered when that shows the id.
   void on_line_too_long(std::string_view beginning, std::string_view end);
 
   /// `written`: once the answer has left; never when nobody wanted it any more.
-  void finish(Ticket ticket, ToolResult result, OnWritten written = {});
+  void finish(RequestId ticket, ToolResult result, OnWritten written = {});
   /// The text of a resource as JSON, or why there is none.
-  void finish_reading(Ticket ticket, Result<json::object> content);
+  void finish_reading(RequestId ticket, Result<json::object> content);
   /// Told to the client when it gave a token for this request. `done` must grow.
-  void progress(Ticket ticket, std::int64_t done, std::int64_t total, std::string_view message);
+  void progress(RequestId ticket, std::int64_t done, std::int64_t total, std::string_view message);
   void resource_changed(std::string_view uri);
 
   /// The client is leaving: what only waits is ended, what is being done may finish.
@@ -117,7 +117,7 @@ class Server {
   void subscribe(const RpcRequest& request, bool wanted);
   void listen(const RpcRequest& request);
 
-  Ticket open_request(const RpcRequest& request, Kind kind, Era era);
+  RequestId open_request(const RpcRequest& request, Kind kind, Era era);
   void complete(const Open& open, Result<json::object> result, OnWritten written = {});
   void answer(const json::value& id, Era era, json::object result, OnWritten written = {});
   void answer_list(const RpcRequest& request, Era era, std::string_view member, const json::array& list);
@@ -126,13 +126,13 @@ class Server {
   [[nodiscard]] bool knows_resource(std::string_view uri) const;
   [[nodiscard]] const Open* find(const json::value& id) const;
 
-  ServerCard card_;
-  Workshop& workshop_;
+  ServerDescription card_;
+  RequestHandler& workshop_;
   Output output_;
   std::string revision_;                           // agreed in a handshake; empty: none was
   std::set<std::string, std::less<>> subscribed_;  // legacy
-  std::map<Ticket, Open> open_;
-  Ticket last_ticket_ = 0;
+  std::map<RequestId, Open> open_;
+  RequestId last_ticket_ = 0;
   std::map<BatchNumber, Batch> batches_;  // not answered yet
   BatchNumber last_batch_ = 0;
   BatchNumber reading_ = 0;    // whose messages are being read

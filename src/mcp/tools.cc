@@ -163,7 +163,7 @@ json::object resource(std::string_view uri, std::string_view name, std::string_v
 
 std::span<const Tool> tool_table() { return kTools; }
 
-const Tool* tool_named(std::string_view name) {
+const Tool* find_tool(std::string_view name) {
   for (const auto& tool : kTools)
     if (tool.name == name) return &tool;
   return nullptr;

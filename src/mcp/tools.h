@@ -28,7 +28,7 @@ struct Tool {
 };
 
 std::span<const Tool> tool_table();
-const Tool* tool_named(std::string_view name);
+const Tool* find_tool(std::string_view name);
 
 enum class Spawning { Forbidden, Allowed };
 /// As `tools/list` and `resources/list` answer.

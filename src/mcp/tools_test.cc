@@ -8,7 +8,7 @@ namespace relay::mcp {
 namespace {
 
 Result<Arguments> check(std::string_view tool, std::string_view given) {
-  return Arguments::check(*tool_named(tool), parse_json_object(given).value());
+  return Arguments::check(*find_tool(tool), parse_json_object(given).value());
 }
 std::string sentence(std::string_view tool, std::string_view given) {
   const auto checked = check(tool, given);
@@ -34,7 +34,7 @@ TEST(Tools, InstructionsFitWhatClientsShow) {
 }
 
 TEST(Tools, InstructionsTellTheUsersMessagesFromThoseOfAgents) {
-  const std::string_view inbox = tool_named("relay_inbox")->description;
+  const std::string_view inbox = find_tool("relay_inbox")->description;
   const auto instructions = instructions_for("Alice", Spawning::Forbidden);
   for (const std::string_view text : {inbox, std::string_view{instructions}}) {
     EXPECT_TRUE(text.contains("headed \"Message from your user\" (`as` = `user`) are your user's")) << text;

@@ -11,14 +11,14 @@
 
 namespace relay::mcp {
 
-class Unreachable final : public Post {
+class UnavailableClient final : public RelayClient {
  public:
-  Unreachable(std::string name, std::string why) : name_{std::move(name)}, why_{std::move(why)} {}
+  UnavailableClient(std::string name, std::string why) : name_{std::move(name)}, why_{std::move(why)} {}
 
-  void start(PostListener&) override {}
-  [[nodiscard]] Standing standing() const override { return {name_, "none", 0}; }
-  void send(Draft, OnSent on_sent) override { on_sent(fail(why_)); }
-  void mail(MailWish, OnMail on_mail) override { on_mail(fail(why_)); }
+  void start(RelayClientListener&) override {}
+  [[nodiscard]] ClientStatus standing() const override { return {name_, "none", 0}; }
+  void send(MessageDraft, OnSent on_sent) override { on_sent(fail(why_)); }
+  void inbox(InboxQuery, OnMail on_mail) override { on_mail(fail(why_)); }
   void ask(protocol::MessageType, std::string, Millis, OnReply on_reply) override { on_reply(fail(why_)); }
 
  private:

@@ -10,8 +10,9 @@
 
 namespace relay::mcp {
 
-inline std::string why_not_connected(const Error& error) {
-  return is(error, net::Errc::NoOneListens) ? std::string{net::describe(net::Errc::NoOneListens)} : error.message();
+inline std::string connect_error(const Error& error) {
+  return is(error, net::Errc::ConnectionRefused) ? std::string{net::describe(net::Errc::ConnectionRefused)}
+                                                 : error.message();
 }
 
 }  // namespace relay::mcp

@@ -11,17 +11,17 @@ namespace {
 
 constexpr Millis kDoorTimeout{5'000};
 constexpr std::size_t kIdBytes = 12;
-constexpr std::size_t kMaxErrands = 64;
+constexpr std::size_t kMaxDaemonCalls = 64;
 constexpr std::size_t kMaxKeys = 1'000;
 
 /// What the daemon said to a SEND.
-Result<Sent> fate_told_by(const ErrandAnswer& answer) {
+Result<SendResult> fate_told_by(const DaemonResponse& answer) {
   if (answer.type == protocol::MessageType::Nack) {
     const auto nack = RELAY_TRY(protocol::parse_nack(answer.payload));
     return fail(format("{}: {}", nack.code, nack.message));
   }
   const auto ack = RELAY_TRY(protocol::parse_ack(answer.payload));
-  return Sent{.id = ack.short_id, .recipients = ack.recipients};
+  return SendResult{.id = ack.short_id, .recipients = ack.recipients};
 }
 
 std::vector<speech::AttachedFile> files_from(const json::object& letter) {
@@ -41,15 +41,15 @@ std::vector<speech::AttachedFile> files_from(const json::object& letter) {
 
 }  // namespace
 
-Mail mail_from(const json::object& answer) {
-  Mail mail;
+InboxPage mail_from(const json::object& answer) {
+  InboxPage mail;
   mail.more = bool_member(answer, "more").value_or(false);
   mail.paused = bool_member(answer, "paused").value_or(false);
   const auto* letters = array_member(answer, "letters");
   for (const auto& value : letters != nullptr ? *letters : json::array{}) {
     const auto* entry = value.if_object();
     if (entry == nullptr) continue;
-    Letter letter;
+    InboxMessage letter;
     const auto text = [&](std::string_view name) { return string_member(*entry, name).value_or(""); };
     letter.id = text("id");
     letter.from = text("from");
@@ -69,7 +69,7 @@ Mail mail_from(const json::object& answer) {
   return mail;
 }
 
-WrappedAgent::WrappedAgent(net::EventLoop& loop, net::Network& network, Random& random, WrappedAgentOptions options)
+HostedClient::HostedClient(net::EventLoop& loop, net::Network& network, Random& random, HostedClientOptions options)
     : loop_{loop},
       network_{network},
       random_{random},
@@ -78,16 +78,16 @@ WrappedAgent::WrappedAgent(net::EventLoop& loop, net::Network& network, Random& 
             [this](const json::object& event) {
               const auto what = string_member(event, "event");
               if (what == "mail" || (what == "pause" && !bool_member(event, "paused").value_or(false)))
-                listener_->on_mail();
+                listener_->on_message_available();
             },
             [this](const std::string& why) { listener_->on_mail_unknown(why); }} {}
 
-void WrappedAgent::start(PostListener& listener) {
+void HostedClient::start(RelayClientListener& listener) {
   listener_ = &listener;
   door_.connect();
 }
 
-void WrappedAgent::mail(MailWish wish, OnMail on_mail) {
+void HostedClient::inbox(InboxQuery wish, OnMail on_mail) {
   json::object request;
   request["do"] = "mail";
   request["take"] = wish.take;
@@ -103,25 +103,26 @@ void WrappedAgent::mail(MailWish wish, OnMail on_mail) {
             });
 }
 
-void WrappedAgent::run(ErrandOrder order, Errand::OnAnswer on_answer) {
-  if (errands_.size() >= kMaxErrands) return on_answer(fail("too many questions to the daemon are open; try again"));
+void HostedClient::run(DaemonRequest order, DaemonCall::OnResponse on_answer) {
+  if (errands_.size() >= kMaxDaemonCalls)
+    return on_answer(fail("too many questions to the daemon are open; try again"));
   const auto number = ++last_errand_;
   if (options_.system_token) order.system_token = options_.system_token();
-  auto errand =
-      std::make_unique<Errand>(loop_, network_, options_.socket_path, std::move(order),
-                               [this, number, on_answer = std::move(on_answer)](Result<ErrandAnswer> answer) mutable {
-                                 // Its own last call: it goes once that has returned.
-                                 loop_.post([this, number, alive = alive_] {
-                                   if (*alive) errands_.erase(number);
-                                 });
-                                 on_answer(std::move(answer));
-                               });
+  auto errand = std::make_unique<DaemonCall>(
+      loop_, network_, options_.socket_path, std::move(order),
+      [this, number, on_answer = std::move(on_answer)](Result<DaemonResponse> answer) mutable {
+        // Its own last call: it goes once that has returned.
+        loop_.post([this, number, alive = alive_] {
+          if (*alive) errands_.erase(number);
+        });
+        on_answer(std::move(answer));
+      });
   auto& running = *errand;
   errands_.emplace(number, std::move(errand));
   running.start();
 }
 
-void WrappedAgent::bind_key(const std::string& key, std::string print) {
+void HostedClient::bind_key(const std::string& key, std::string print) {
   if (!prints_.insert_or_assign(key, std::move(print)).second) return;
   keys_.push_back(key);
   if (keys_.size() <= kMaxKeys) return;
@@ -129,32 +130,32 @@ void WrappedAgent::bind_key(const std::string& key, std::string print) {
   keys_.pop_front();
 }
 
-void WrappedAgent::free_key(const std::string& key) {
+void HostedClient::free_key(const std::string& key) {
   prints_.erase(key);
   std::erase(keys_, key);
 }
 
-void WrappedAgent::send(Draft draft, OnSent on_sent) {
+void HostedClient::send(MessageDraft draft, OnSent on_sent) {
   auto written = write_draft(draft);
   const auto key = draft.key.empty() ? random_.hex(kIdBytes) : draft.key;
-  const auto print = print_of(draft.to, written.payload);
+  const auto print = fingerprint_of(draft.to, written.payload);
   if (const auto known = prints_.find(key); known != prints_.end() && known->second != print)
     return on_sent(key_is_taken(key));
   bind_key(key, print);
   run({.type = protocol::MessageType::Send,
-       .id = "mcp-" + print_of(key, print),
+       .id = "mcp-" + fingerprint_of(key, print),
        .payload = std::move(written.payload),
        .from = options_.name,
        .to = draft.to,
        .topic = draft.topic,
        .payload_meta = std::move(written.meta),
        .claim_token = options_.claim_token()},
-      [this, key, on_sent = std::move(on_sent)](Result<ErrandAnswer> answer) mutable {
-        const bool unsure = !answer && is(answer.error(), ErrandErrc::NoAnswer);
-        auto fate = answer ? fate_told_by(*answer) : Result<Sent>{Failure{answer.error()}};
+      [this, key, on_sent = std::move(on_sent)](Result<DaemonResponse> answer) mutable {
+        const bool unsure = !answer && is(answer.error(), DaemonCallErrc::NoAnswer);
+        auto fate = answer ? fate_told_by(*answer) : Result<SendResult>{Failure{answer.error()}};
         if (!fate && !unsure) free_key(key);  // it was not sent: the same may be tried again
         if (answer) return on_sent(std::move(fate));
-        if (is(answer.error(), ErrandErrc::NotSaid))
+        if (is(answer.error(), DaemonCallErrc::NotSaid))
           return on_sent(fail(answer.error().message() + "; then send it again, nothing was sent"));
         if (!unsure) return on_sent(fail(answer.error().message() + "; nothing was sent"));
         on_sent(
@@ -164,13 +165,13 @@ void WrappedAgent::send(Draft draft, OnSent on_sent) {
       });
 }
 
-void WrappedAgent::ask(protocol::MessageType type, std::string payload, Millis timeout, OnReply on_reply) {
+void HostedClient::ask(protocol::MessageType type, std::string payload, Millis timeout, OnReply on_reply) {
   run({.type = type,
        .id = random_.hex(kIdBytes),
        .payload = std::move(payload),
        .claim_token = options_.claim_token(),
        .timeout = timeout},
-      [on_reply = std::move(on_reply)](Result<ErrandAnswer> answer) mutable {
+      [on_reply = std::move(on_reply)](Result<DaemonResponse> answer) mutable {
         if (!answer) return on_reply(Failure{answer.error()});
         if (answer->type != protocol::MessageType::Nack) return on_reply(parse_json_object(answer->payload));
         const auto nack = protocol::parse_nack(answer->payload);

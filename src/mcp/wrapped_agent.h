@@ -19,7 +19,7 @@
 
 namespace relay::mcp {
 
-struct WrappedAgentOptions {
+struct HostedClientOptions {
   std::string name;
   std::string door;                                // $AGENT_RELAY_DOOR
   std::string socket_path;                         // the workspace's
@@ -27,36 +27,36 @@ struct WrappedAgentOptions {
   std::function<std::string()> system_token = {};  // of the home; read each time, the daemon may make it later
 };
 
-class WrappedAgent final : public Post {
+class HostedClient final : public RelayClient {
  public:
-  WrappedAgent(net::EventLoop& loop, net::Network& network, Random& random, WrappedAgentOptions options);
-  ~WrappedAgent() override { *alive_ = false; }
+  HostedClient(net::EventLoop& loop, net::Network& network, Random& random, HostedClientOptions options);
+  ~HostedClient() override { *alive_ = false; }
 
-  void start(PostListener& listener) override;
-  [[nodiscard]] Standing standing() const override { return {options_.name, "wrapped agent", 0}; }
-  void send(Draft draft, OnSent on_sent) override;
-  void mail(MailWish wish, OnMail on_mail) override;
+  void start(RelayClientListener& listener) override;
+  [[nodiscard]] ClientStatus standing() const override { return {options_.name, "wrapped agent", 0}; }
+  void send(MessageDraft draft, OnSent on_sent) override;
+  void inbox(InboxQuery wish, OnMail on_mail) override;
   void ask(protocol::MessageType type, std::string payload, Millis timeout, OnReply on_reply) override;
 
  private:
-  void run(ErrandOrder order, Errand::OnAnswer on_answer);
+  void run(DaemonRequest order, DaemonCall::OnResponse on_answer);
   void bind_key(const std::string& key, std::string print);
   void free_key(const std::string& key);
 
   net::EventLoop& loop_;
   net::Network& network_;
   Random& random_;
-  WrappedAgentOptions options_;
-  PostListener* listener_ = nullptr;
-  std::map<std::uint64_t, std::unique_ptr<Errand>> errands_;
+  HostedClientOptions options_;
+  RelayClientListener* listener_ = nullptr;
+  std::map<std::uint64_t, std::unique_ptr<DaemonCall>> errands_;
   std::uint64_t last_errand_ = 0;
   std::map<std::string, std::string> prints_;  // of what was said under a key, and not refused
   std::deque<std::string> keys_;               // oldest first
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-  DoorLink door_;
+  HostConnection door_;
 };
 
 /// The host's answer to `mail`. Members that are missing are empty.
-Mail mail_from(const json::object& answer);
+InboxPage mail_from(const json::object& answer);
 
 }  // namespace relay::mcp

@@ -21,26 +21,26 @@ struct TwoPlaces final : net::Network {
     if (path == "/door") return door.connect(path, std::move(on_connect));
     daemon.connect(path, std::move(on_connect));
   }
-  testing::ScriptedDoor door;
+  testing::ScriptedHost door;
   client::testing::ScriptedDaemon daemon;
   bool anybody = true;  // false: what the system says where nobody listens
 };
 
-struct WrappedAgentTest : ::testing::Test, PostListener {
+struct WrappedAgentTest : ::testing::Test, RelayClientListener {
   client::testing::VirtualLoop loop;
   TwoPlaces places;
   SeededRandom random{5};
-  WrappedAgent agent{
+  HostedClient agent{
       loop, places, random, {.name = "Alice", .door = "/door", .socket_path = "/daemon", .claim_token = [] {
                                return "token";
                              }}};
   int told_of_mail = 0;
   std::string unknown;
-  void on_mail() override { ++told_of_mail; }
+  void on_message_available() override { ++told_of_mail; }
   void on_mail_unknown(const std::string& why) override { unknown = why; }
 
-  std::string mail(MailWish wish) {
-    agent.mail(std::move(wish), [this](Result<Mail> mail) {
+  std::string mail(InboxQuery wish) {
+    agent.inbox(std::move(wish), [this](Result<InboxPage> mail) {
       last = mail ? "" : mail.error().message();
       if (mail)
         for (const auto& letter : mail->letters) last += letter.from + ":" + letter.to + ":" + letter.body + " ";
@@ -49,9 +49,9 @@ struct WrappedAgentTest : ::testing::Test, PostListener {
   }
   std::string last = "nothing yet";
   std::string outcome = "nothing yet";
-  void send(Draft draft) {
+  void send(MessageDraft draft) {
     agent.send(std::move(draft),
-               [this](Result<Sent> sent) { outcome = sent ? "stored " + sent->id : sent.error().message(); });
+               [this](Result<SendResult> sent) { outcome = sent ? "stored " + sent->id : sent.error().message(); });
   }
 };
 
@@ -118,7 +118,7 @@ TEST_F(WrappedAgentTest, SendsInTheNameOfTheAgentWithItsToken) {
   const auto heard = places.daemon.heard();
   ASSERT_EQ(heard.size(), 1U);
   EXPECT_EQ(heard[0].type, "SEND");
-  EXPECT_EQ(heard[0].id, "mcp-" + print_of("k", print_of("Bob", R"({"kind":"message","body":"hi"})")));
+  EXPECT_EQ(heard[0].id, "mcp-" + fingerprint_of("k", fingerprint_of("Bob", R"({"kind":"message","body":"hi"})")));
   EXPECT_EQ(string_member(heard[0].envelope, "from"), "Alice");
   EXPECT_EQ(string_member(heard[0].envelope, "claim_token"), "token");
   places.daemon.say(MessageType::Ack, "a", R"({"ack_id":"somebody else's"})");
@@ -129,7 +129,7 @@ TEST_F(WrappedAgentTest, SendsInTheNameOfTheAgentWithItsToken) {
 }
 
 TEST_F(WrappedAgentTest, AKeyStandsForOneMessageUnlessThatWasRefused) {
-  const Draft first{.to = "Bob", .body = "hi", .key = "k"};
+  const MessageDraft first{.to = "Bob", .body = "hi", .key = "k"};
   send(first);
   const auto id = places.daemon.heard().at(0).id;
   places.daemon.say(MessageType::Nack, "n", format(R"({{"nack_id":"{}","code":"BUSY","message":"no"}})", id));

@@ -60,11 +60,11 @@ bool is_value(std::string_view value) {
 
 bool is_ours(std::string_view name) {
   constexpr std::string_view kOurs[] = {"Connection", "Content-Length", "Content-Type", "Transfer-Encoding"};
-  return std::any_of(std::begin(kOurs), std::end(kOurs), [&](auto ours) { return same_in_any_case(ours, name); }) ||
-         same_in_any_case(name.substr(0, 14), "Sec-WebSocket-");
+  return std::any_of(std::begin(kOurs), std::end(kOurs), [&](auto ours) { return equals_ignore_case(ours, name); }) ||
+         equals_ignore_case(name.substr(0, 14), "Sec-WebSocket-");
 }
 
-Result<void> check(const ServerAnswer& answer) {
+Result<void> check(const ServerResponse& answer) {
   if (answer.status < 200 || answer.status > 599) return fail(format("{} is no status to answer with", answer.status));
   if (!is_value(answer.content_type)) return fail("the content type has control characters");
   for (const auto& header : answer.headers) {
@@ -80,7 +80,7 @@ Result<void> check(const ServerAnswer& answer) {
 void add_protective_headers(std::vector<HttpHeader>& headers) {
   const auto add = [&](std::string_view name, std::string_view value) {
     const bool is_there =
-        std::ranges::any_of(headers, [&](const auto& header) { return same_in_any_case(header.name, name); });
+        std::ranges::any_of(headers, [&](const auto& header) { return equals_ignore_case(header.name, name); });
     if (!is_there) headers.push_back({std::string{name}, std::string{value}});
   };
   add("X-Content-Type-Options", "nosniff");
@@ -88,11 +88,11 @@ void add_protective_headers(std::vector<HttpHeader>& headers) {
   add("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
 }
 
-ServerAnswer error_answer(int status, std::string_view code, std::string_view sentence) {
+ServerResponse error_response(int status, std::string_view code, std::string_view sentence) {
   json::object error{{"code", code}, {"message", sentence}};
-  ServerAnswer answer{.status = status,
-                      .content_type = "application/json",
-                      .body = json::serialize(json::object{{"error", std::move(error)}})};
+  ServerResponse answer{.status = status,
+                        .content_type = "application/json",
+                        .body = json::serialize(json::object{{"error", std::move(error)}})};
   add_protective_headers(answer.headers);
   return answer;
 }
@@ -109,8 +109,8 @@ std::optional<std::string_view> websocket_key(const ServerRequest& request) {
 
 bool has_no_body(int status) { return status < 200 || status == 204 || status == 304; }
 
-Result<std::string> answer_head(const ServerAnswer& answer, Framing framing, HttpVersion version,
-                                KeepAlive keep_alive) {
+Result<std::string> response_head(const ServerResponse& answer, Framing framing, HttpVersion version,
+                                  KeepAlive keep_alive) {
   RELAY_TRY(check(answer));
   auto text = format("HTTP/1.1 {} {}\r\n", answer.status, reason_of(answer.status));
   if (!answer.content_type.empty()) text += format("Content-Type: {}\r\n", answer.content_type);

@@ -21,7 +21,8 @@ struct Framing {
 bool has_no_body(int status);
 
 /// An error says why the answer cannot be written.
-Result<std::string> answer_head(const ServerAnswer& answer, Framing framing, HttpVersion version, KeepAlive keep_alive);
+Result<std::string> response_head(const ServerResponse& answer, Framing framing, HttpVersion version,
+                                  KeepAlive keep_alive);
 
 /// 101, with the answer to the client's key.
 Result<std::string> websocket_head(std::string_view client_key, std::string_view protocol);

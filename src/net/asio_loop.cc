@@ -50,7 +50,7 @@ class AsioTimer final : public Timer {
 AsioLoop::AsioLoop() : impl_{std::make_unique<Impl>()} { impl_->busy.emplace(impl_->io.get_executor()); }
 AsioLoop::~AsioLoop() = default;
 
-Moment AsioLoop::now() const { return SystemClock{}.now(); }
+Timestamp AsioLoop::now() const { return SystemClock{}.now(); }
 
 void AsioLoop::post(Task task) {
   if (impl_->io.get_executor().running_in_this_thread()) return impl_->post_here(std::move(task));

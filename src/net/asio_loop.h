@@ -19,7 +19,7 @@ class AsioLoop final : public EventLoop {
   AsioLoop(const AsioLoop&) = delete;
   AsioLoop& operator=(const AsioLoop&) = delete;
 
-  [[nodiscard]] Moment now() const override;
+  [[nodiscard]] Timestamp now() const override;
   void post(Task task) override;
   [[nodiscard]] std::unique_ptr<Timer> at(SteadyTime when, Task task) override;
 

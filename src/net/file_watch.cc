@@ -58,10 +58,10 @@ void FileWatch::on_events() {
   const auto [written, lost] = take_events();
   settle();
   const auto callback = on_change_;  // may destroy this watch
-  if (before && file_ && (lost || *before != *file_)) return (*callback)(FileChange::Replaced);
-  if (before && !file_) return (*callback)(FileChange::Gone);
-  if (!before && file_) return (*callback)(FileChange::Came);
-  if (written && file_) return (*callback)(FileChange::Written);
+  if (before && file_ && (lost || *before != *file_)) return (*callback)(FileWatchEvent::Replaced);
+  if (before && !file_) return (*callback)(FileWatchEvent::Gone);
+  if (!before && file_) return (*callback)(FileWatchEvent::Came);
+  if (written && file_) return (*callback)(FileWatchEvent::Written);
 }
 
 /// What happened to the file itself. What happened in directories is looked up afterwards.

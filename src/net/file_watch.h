@@ -23,11 +23,11 @@ namespace relay::net {
 class AsioLoop;
 class ReadableWatch;
 
-enum class FileChange : std::uint8_t { Written, Came, Replaced, Gone };
+enum class FileWatchEvent : std::uint8_t { Written, Came, Replaced, Gone };
 
 class FileWatch {
  public:
-  using Callback = std::move_only_function<void(FileChange)>;
+  using Callback = std::move_only_function<void(FileWatchEvent)>;
 
   /// The path is absolute. Fails when the kernel has no watches left for this user.
   static Result<std::unique_ptr<FileWatch>> begin(AsioLoop& loop, std::string path, Callback on_change);

@@ -18,16 +18,16 @@ void append(const std::string& path, const std::string& text) { std::ofstream{pa
 
 struct Watching {
   explicit Watching(const std::string& path) {
-    auto begun = FileWatch::begin(loop, path, [this](FileChange change) { told.push_back(change); });
+    auto begun = FileWatch::begin(loop, path, [this](FileWatchEvent change) { told.push_back(change); });
     RELAY_ASSERT(begun.has_value());
     watch = *std::move(begun);
   }
-  bool hears(FileChange change) {
+  bool hears(FileWatchEvent change) {
     return run_until(loop, [&] { return !told.empty() && told.back() == change; });
   }
 
   AsioLoop loop;
-  std::vector<FileChange> told;
+  std::vector<FileWatchEvent> told;
   std::unique_ptr<FileWatch> watch;
 };
 
@@ -36,7 +36,7 @@ TEST(FileWatch, TellsThatTheFileWasWrittenTo) {
   append(directory.file("record"), "one\n");
   Watching watching{directory.file("record")};
   append(directory.file("record"), "two\n");
-  EXPECT_TRUE(watching.hears(FileChange::Written));
+  EXPECT_TRUE(watching.hears(FileWatchEvent::Written));
   EXPECT_EQ(watching.told.size(), 1U) << "what was there before is not told";
 }
 
@@ -46,9 +46,9 @@ TEST(FileWatch, WaitsForTheFileAndForTheDirectoriesAboveIt) {
   Watching watching{path};
   std::filesystem::create_directories(std::filesystem::path{path}.parent_path());
   watching.loop.post([&] { append(path, "one\n"); });
-  EXPECT_TRUE(watching.hears(FileChange::Came));
+  EXPECT_TRUE(watching.hears(FileWatchEvent::Came));
   append(path, "two\n");
-  EXPECT_TRUE(watching.hears(FileChange::Written));
+  EXPECT_TRUE(watching.hears(FileWatchEvent::Written));
 }
 
 TEST(FileWatch, TellsAReplacementBehindALink) {
@@ -58,9 +58,9 @@ TEST(FileWatch, TellsAReplacementBehindALink) {
   Watching watching{directory.file("link")};
   append(elsewhere.file("other"), "two\n");
   std::filesystem::rename(elsewhere.file("other"), elsewhere.file("real"));
-  EXPECT_TRUE(watching.hears(FileChange::Replaced));
+  EXPECT_TRUE(watching.hears(FileWatchEvent::Replaced));
   append(elsewhere.file("real"), "three\n");
-  EXPECT_TRUE(watching.hears(FileChange::Written));
+  EXPECT_TRUE(watching.hears(FileWatchEvent::Written));
 }
 
 TEST(FileWatch, TellsAReplacementARemovalAndAReturn) {
@@ -70,13 +70,13 @@ TEST(FileWatch, TellsAReplacementARemovalAndAReturn) {
   Watching watching{path};
   append(directory.file("other"), "another\n");
   std::filesystem::rename(directory.file("other"), path);
-  EXPECT_TRUE(watching.hears(FileChange::Replaced));
+  EXPECT_TRUE(watching.hears(FileWatchEvent::Replaced));
   std::filesystem::remove(path);
-  EXPECT_TRUE(watching.hears(FileChange::Gone));
+  EXPECT_TRUE(watching.hears(FileWatchEvent::Gone));
   append(path, "again\n");
-  EXPECT_TRUE(watching.hears(FileChange::Came));
+  EXPECT_TRUE(watching.hears(FileWatchEvent::Came));
   append(path, "and on\n");
-  EXPECT_TRUE(watching.hears(FileChange::Written));
+  EXPECT_TRUE(watching.hears(FileWatchEvent::Written));
 }
 
 TEST(FileWatch, SurvivesTheLossOfTheWholeDirectory) {
@@ -86,10 +86,10 @@ TEST(FileWatch, SurvivesTheLossOfTheWholeDirectory) {
   append(path, "one\n");
   Watching watching{path};
   std::filesystem::remove_all(directory.file("home"));
-  EXPECT_TRUE(watching.hears(FileChange::Gone));
+  EXPECT_TRUE(watching.hears(FileWatchEvent::Gone));
   std::filesystem::create_directory(directory.file("home"));
   append(path, "one\n");
-  EXPECT_TRUE(watching.hears(FileChange::Came));
+  EXPECT_TRUE(watching.hears(FileWatchEvent::Came));
 }
 
 TEST(FileWatch, SaysNothingOfItsNeighbours) {
@@ -99,7 +99,7 @@ TEST(FileWatch, SaysNothingOfItsNeighbours) {
   append(directory.file("neighbour"), "one\n");
   append(directory.file("neighbour"), "two\n");
   append(directory.file("record"), "two\n");
-  EXPECT_TRUE(watching.hears(FileChange::Written));
+  EXPECT_TRUE(watching.hears(FileWatchEvent::Written));
   EXPECT_EQ(watching.told.size(), 1U);
 }
 
@@ -108,7 +108,7 @@ TEST(FileWatch, MayDieInItsOwnCallback) {
   AsioLoop loop;
   std::unique_ptr<FileWatch> watch;
   bool called = false;
-  watch = *FileWatch::begin(loop, directory.file("record"), [&](FileChange) {
+  watch = *FileWatch::begin(loop, directory.file("record"), [&](FileWatchEvent) {
     watch.reset();
     called = true;
   });

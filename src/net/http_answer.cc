@@ -5,10 +5,10 @@
 
 namespace relay::net {
 
-HttpTurn::HttpTurn(std::shared_ptr<HttpConnection> connection)
+HttpTransaction::HttpTransaction(std::shared_ptr<HttpConnection> connection)
     : connection_{std::move(connection)}, number_{connection_->turn()} {}
 
-HttpConnection* HttpTurn::get() const {
+HttpConnection* HttpTransaction::get() const {
   return connection_ && connection_->turn() == number_ ? connection_.get() : nullptr;
 }
 
@@ -21,7 +21,7 @@ BodyStream::~BodyStream() {
   if (auto* connection = turn_.get()) connection->shut();
 }
 
-void BodyStream::write(Piece piece) {
+void BodyStream::write(SharedBuffer piece) {
   if (auto* connection = turn_.get()) connection->write_piece(std::move(piece));
 }
 
@@ -44,11 +44,11 @@ WebSocket::~WebSocket() {
   if (auto* connection = turn_.get()) connection->shut();
 }
 
-void WebSocket::write_text(Piece text) {
+void WebSocket::write_text(SharedBuffer text) {
   if (auto* connection = turn_.get()) connection->write_message(Opcode::Text, std::move(text));
 }
 
-void WebSocket::write_binary(Piece bytes) {
+void WebSocket::write_binary(SharedBuffer bytes) {
   if (auto* connection = turn_.get()) connection->write_message(Opcode::Binary, std::move(bytes));
 }
 
@@ -62,31 +62,31 @@ void WebSocket::close(std::uint16_t code, std::string_view reason) {
   if (auto* connection = turn.get()) connection->close_websocket(code, reason);
 }
 
-HttpReply& HttpReply::operator=(HttpReply&& other) noexcept {
-  HttpReply old{std::exchange(turn_, std::exchange(other.turn_, {}))};
+ResponseWriter& ResponseWriter::operator=(ResponseWriter&& other) noexcept {
+  ResponseWriter old{std::exchange(turn_, std::exchange(other.turn_, {}))};
   return *this;
 }
 
-HttpReply::~HttpReply() {
+ResponseWriter::~ResponseWriter() {
   auto* connection = turn_.get();
   if (connection == nullptr) return;
   log::error("an HTTP request was left unanswered", {{"request", connection->asked()}});
-  connection->send(error_answer(500, "INTERNAL", "the request was not answered; this is a mistake of the program"));
+  connection->send(error_response(500, "INTERNAL", "the request was not answered; this is a mistake of the program"));
 }
 
-void HttpReply::send(ServerAnswer answer) {
+void ResponseWriter::send(ServerResponse answer) {
   const auto turn = std::exchange(turn_, {});
   if (auto* connection = turn.get()) connection->send(std::move(answer));
 }
 
-std::optional<BodyStream> HttpReply::stream(ServerAnswer head, BodyListener& listener) {
+std::optional<BodyStream> ResponseWriter::stream(ServerResponse head, BodyListener& listener) {
   auto turn = std::exchange(turn_, {});
   auto* connection = turn.get();
   if (connection == nullptr || !connection->begin_stream(std::move(head), listener)) return std::nullopt;
   return BodyStream{std::move(turn)};
 }
 
-std::optional<WebSocket> HttpReply::accept_websocket(WebSocketListener& listener, std::string_view protocol) {
+std::optional<WebSocket> ResponseWriter::accept_websocket(WebSocketListener& listener, std::string_view protocol) {
   auto turn = std::exchange(turn_, {});
   auto* connection = turn.get();
   if (connection == nullptr || !connection->begin_websocket(listener, protocol)) return std::nullopt;

@@ -27,7 +27,7 @@ class HttpConnection;
 
 /// Content-Length, Transfer-Encoding, Connection, Upgrade and Sec-WebSocket-* are the server's to write. Headers that
 /// cannot be written (a line end in a value) are our mistake: the client hears 500, the log the reason.
-struct ServerAnswer {
+struct ServerResponse {
   int status = 200;
   std::string content_type = {};  // empty: none is named
   std::string body = {};
@@ -41,7 +41,7 @@ struct ServerAnswer {
 void add_protective_headers(std::vector<HttpHeader>& headers);
 
 /// {"error":{"code":"NOT_FOUND","message":"there is no agent called Bob"}}
-ServerAnswer error_answer(int status, std::string_view code, std::string_view sentence);
+ServerResponse error_response(int status, std::string_view code, std::string_view sentence);
 
 class BodyListener {
  public:
@@ -59,10 +59,10 @@ class WebSocketListener : public BodyListener {
 };
 
 /// One request in the life of a connection; over when it was answered or the client has gone.
-class HttpTurn {
+class HttpTransaction {
  public:
-  HttpTurn() = default;
-  explicit HttpTurn(std::shared_ptr<HttpConnection> connection);
+  HttpTransaction() = default;
+  explicit HttpTransaction(std::shared_ptr<HttpConnection> connection);
   /// The connection while the turn lasts, else null.
   [[nodiscard]] HttpConnection* get() const;
 
@@ -75,19 +75,19 @@ class HttpTurn {
 class BodyStream {
  public:
   BodyStream() = default;
-  explicit BodyStream(HttpTurn turn) : turn_{std::move(turn)} {}
+  explicit BodyStream(HttpTransaction turn) : turn_{std::move(turn)} {}
   BodyStream(BodyStream&& other) noexcept : turn_{std::exchange(other.turn_, {})} {}
   BodyStream& operator=(BodyStream&& other) noexcept;
   ~BodyStream();
 
-  void write(Piece piece);
+  void write(SharedBuffer piece);
   [[nodiscard]] std::size_t waiting_bytes() const;
   [[nodiscard]] bool open() const { return turn_.get() != nullptr; }
   /// The body is complete; the connection goes on to the next request.
   void finish();
 
  private:
-  HttpTurn turn_;
+  HttpTransaction turn_;
 };
 
 class WebSocket {
@@ -96,42 +96,42 @@ class WebSocket {
   static constexpr std::uint16_t kGoingAway = 1001;
 
   WebSocket() = default;
-  explicit WebSocket(HttpTurn turn) : turn_{std::move(turn)} {}
+  explicit WebSocket(HttpTransaction turn) : turn_{std::move(turn)} {}
   WebSocket(WebSocket&& other) noexcept : turn_{std::exchange(other.turn_, {})} {}
   WebSocket& operator=(WebSocket&& other) noexcept;
   ~WebSocket();
 
-  void write_text(Piece text);
-  void write_binary(Piece bytes);
+  void write_text(SharedBuffer text);
+  void write_binary(SharedBuffer bytes);
   [[nodiscard]] std::size_t waiting_bytes() const;
   [[nodiscard]] bool open() const { return turn_.get() != nullptr; }
   /// What waits is sent, then the code and the reason (cut to 123 bytes).
   void close(std::uint16_t code = kNormalClosure, std::string_view reason = {});
 
  private:
-  HttpTurn turn_;
+  HttpTransaction turn_;
 };
 
-class HttpReply {
+class ResponseWriter {
  public:
-  explicit HttpReply(HttpTurn turn) : turn_{std::move(turn)} {}
-  HttpReply(HttpReply&& other) noexcept : turn_{std::exchange(other.turn_, {})} {}
-  HttpReply& operator=(HttpReply&& other) noexcept;
-  ~HttpReply();
+  explicit ResponseWriter(HttpTransaction turn) : turn_{std::move(turn)} {}
+  ResponseWriter(ResponseWriter&& other) noexcept : turn_{std::exchange(other.turn_, {})} {}
+  ResponseWriter& operator=(ResponseWriter&& other) noexcept;
+  ~ResponseWriter();
 
   /// Has the client gone already, or was it answered?
   [[nodiscard]] bool over() const { return turn_.get() == nullptr; }
 
-  void send(ServerAnswer answer);
+  void send(ServerResponse answer);
   /// The answer's body, if any, is the first piece. A client that only asked for the head is gone right behind it.
   /// Nothing when the client has gone already; the listener is then never called.
-  [[nodiscard]] std::optional<BodyStream> stream(ServerAnswer head, BodyListener& listener);
+  [[nodiscard]] std::optional<BodyStream> stream(ServerResponse head, BodyListener& listener);
   /// The protocol, if any, is told to the client as the one chosen of those it offered. Nothing when the client has gone,
   /// or asked for no WebSocket, which it then has been told.
   [[nodiscard]] std::optional<WebSocket> accept_websocket(WebSocketListener& listener, std::string_view protocol = {});
 
  private:
-  HttpTurn turn_;
+  HttpTransaction turn_;
 };
 
 /// Does the request ask for a WebSocket?

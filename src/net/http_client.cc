@@ -34,7 +34,7 @@ bool has_blank_or_control(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == 127; });
 }
 
-std::string written(const HttpPlace& place, const HttpRequest& request) {
+std::string written(const HttpEndpoint& place, const HttpRequest& request) {
   auto text = format("{} {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\nAccept: */*\r\n", request.method,
                      request.target, place.port);
   if (!place.password.empty()) text += format("Authorization: Basic {}\r\n", base64(place.user + ":" + place.password));
@@ -78,7 +78,7 @@ class Parser final : public http::basic_parser<false> {
 
 /// Either kind of exchange, seen from the connection.
 struct Receiver {
-  HttpClient::OnAnswer done;               // of a whole answer
+  HttpClient::OnResponse done;             // of a whole answer
   HttpStreamListener* listener = nullptr;  // of a stream
 };
 
@@ -87,7 +87,7 @@ struct Receiver {
 /// What the exchanges of one client share; the last of them may outlive it.
 struct HttpClient::Shared {
   asio::io_context& io;
-  HttpPlace place;
+  HttpEndpoint place;
   std::size_t open = 0;
 };
 
@@ -184,11 +184,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (!parser_.is_header_done()) return;
     silent_since_ = std::chrono::steady_clock::now();
     if (!std::exchange(header_told_, true)) {
-      give_up_after(limits_.silence);
+      give_up_after(limits_.idle_timeout);
       receiver_.listener->on_header(parser_.status(), parser_.content_type());
     }
     const auto piece = std::exchange(parser_.body(), {});
-    if (!over_ && !piece.empty()) receiver_.listener->on_piece(piece);
+    if (!over_ && !piece.empty()) receiver_.listener->on_chunk(piece);
     if (!over_ && parser_.is_done()) end({});
   }
 
@@ -207,7 +207,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   void answer() {
-    HttpAnswer whole{parser_.status(), parser_.content_type(), std::move(parser_.body())};
+    HttpResponse whole{parser_.status(), parser_.content_type(), std::move(parser_.body())};
     auto done = std::move(receiver_.done);
     cancel();
     done(std::move(whole));
@@ -241,7 +241,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (!connected_) return fail(HttpErrc::NoConnection, "it does not take connections");
     if (header_told_) {
       const auto silent = std::chrono::steady_clock::now() - silent_since_;
-      const auto left = std::chrono::ceil<Millis>(limits_.silence - silent);
+      const auto left = std::chrono::ceil<Millis>(limits_.idle_timeout - silent);
       if (left > Millis{0}) return give_up_after(left);
     }
     fail(HttpErrc::TimedOut, header_told_ ? "it fell silent" : "no answer in time");
@@ -301,11 +301,11 @@ std::string_view describe(HttpErrc code) {
   return "failed";
 }
 
-HttpClient::HttpClient(AsioLoop& loop, HttpPlace place)
+HttpClient::HttpClient(AsioLoop& loop, HttpEndpoint place)
     : shared_{std::make_shared<Shared>(Shared{loop.impl().io, std::move(place), 0})} {}
 HttpClient::~HttpClient() = default;
 
-std::unique_ptr<HttpExchange> HttpClient::ask(const HttpRequest& request, const HttpLimits& limits, OnAnswer done) {
+std::unique_ptr<HttpExchange> HttpClient::ask(const HttpRequest& request, const HttpLimits& limits, OnResponse done) {
   return begin(shared_, request, limits, {.done = std::move(done)});
 }
 

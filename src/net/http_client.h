@@ -25,7 +25,7 @@ class AsioLoop;
 enum class HttpErrc { NoConnection, Interrupted, TimedOut, TooLarge, NotHttp, TooMany, BadRequest };
 std::string_view describe(HttpErrc code);
 
-struct HttpPlace {
+struct HttpEndpoint {
   std::uint16_t port = 0;  // of 127.0.0.1
   std::string user = {};
   std::string password = {};  // empty: no authorization is sent
@@ -41,11 +41,11 @@ struct HttpLimits {
   std::uint32_t header_bytes = 64 * 1024;
   std::uint64_t body_bytes = 8U << 20U;  // of a whole answer; a stream has no end
   Millis connect{5'000};
-  Millis answer{30'000};   // until the whole answer, or the header of a stream, is there
-  Millis silence{30'000};  // longest time without a byte within a stream
+  Millis answer{30'000};        // until the whole answer, or the header of a stream, is there
+  Millis idle_timeout{30'000};  // longest time without a byte within a stream
 };
 
-struct HttpAnswer {
+struct HttpResponse {
   int status = 0;
   std::string content_type = {};
   std::string body = {};
@@ -56,7 +56,7 @@ class HttpStreamListener {
   virtual ~HttpStreamListener() = default;
   /// The header is there; the pieces that follow are the body of this status.
   virtual void on_header(int status, std::string_view content_type) = 0;
-  virtual void on_piece(std::string_view bytes) = 0;
+  virtual void on_chunk(std::string_view bytes) = 0;
   /// Last call: the server ended the answer, or why it broke.
   virtual void on_end(Result<void> how) = 0;
 };
@@ -70,16 +70,17 @@ class HttpClient {
  public:
   static constexpr std::size_t kMaxOpen = 16;
 
-  using OnAnswer = std::move_only_function<void(Result<HttpAnswer>)>;
+  using OnResponse = std::move_only_function<void(Result<HttpResponse>)>;
 
   struct Shared;
 
-  HttpClient(AsioLoop& loop, HttpPlace place);
+  HttpClient(AsioLoop& loop, HttpEndpoint place);
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  [[nodiscard]] std::unique_ptr<HttpExchange> ask(const HttpRequest& request, const HttpLimits& limits, OnAnswer done);
+  [[nodiscard]] std::unique_ptr<HttpExchange> ask(const HttpRequest& request, const HttpLimits& limits,
+                                                  OnResponse done);
   /// The listener outlives the handle.
   [[nodiscard]] std::unique_ptr<HttpExchange> stream(const HttpRequest& request, const HttpLimits& limits,
                                                      HttpStreamListener& listener);

@@ -14,7 +14,7 @@ using testing::run_until;
 
 struct StreamRecorder final : HttpStreamListener {
   void on_header(int given, std::string_view) override { status = given; }
-  void on_piece(std::string_view bytes) override {
+  void on_chunk(std::string_view bytes) override {
     body.append(bytes);
     ++pieces;
     if (when_piece) when_piece();
@@ -36,11 +36,11 @@ struct HttpClientTest : ::testing::Test {
   HttpClient client{loop, {.port = server.port(), .user = "opencode", .password = "pass:word"}};
   HttpLimits limits;
   std::unique_ptr<HttpExchange> exchange;
-  std::optional<Result<HttpAnswer>> answer;
+  std::optional<Result<HttpResponse>> answer;
 
   void begin(const HttpRequest& request = {}) {
     answer.reset();
-    exchange = client.ask(request, limits, [this](Result<HttpAnswer> given) { answer = std::move(given); });
+    exchange = client.ask(request, limits, [this](Result<HttpResponse> given) { answer = std::move(given); });
     EXPECT_FALSE(answer.has_value()) << "never inside the call";
   }
   bool answered() {
@@ -199,7 +199,7 @@ TEST_F(HttpClientTest, AStreamComesInPiecesUntilItEnds) {
 }
 
 TEST_F(HttpClientTest, AStreamThatBreaksOrFallsSilentSaysSo) {
-  limits.silence = Millis{30};
+  limits.idle_timeout = Millis{30};
   respond = [](HttpServer::Visit& visit) {
     visit.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n");
   };

@@ -45,7 +45,7 @@ void HttpConnection::start() {
   want_read();
 }
 
-void HttpConnection::refuse(ServerAnswer why) {
+void HttpConnection::refuse(ServerResponse why) {
   version_ = HttpVersion::Http11;
   keep_alive_ = KeepAlive::No;
   only_head_ = false;
@@ -60,7 +60,7 @@ void HttpConnection::on_readable() {
   auto& buffer = core_->read_buffer();
   const ssize_t count = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return want_read();
-  if (count < 0) return cut(format("the connection broke: {}", std::strerror(errno)));
+  if (count < 0) return abort(format("the connection broke: {}", std::strerror(errno)));
   if (count == 0) return on_end_of_input();
   const std::string_view bytes{buffer.data(), static_cast<std::size_t>(count)};
   switch (phase_) {
@@ -92,7 +92,7 @@ void HttpConnection::on_end_of_input() {
     case Phase::Reading: return read_requests();
     case Phase::Answering: return;
     case Phase::Streaming:
-    case Phase::WebSocket: return cut("the client closed the connection");
+    case Phase::WebSocket: return abort("the client closed the connection");
     case Phase::Closing:
       if (half_closed_) shut();
       return;
@@ -104,7 +104,7 @@ void HttpConnection::want_read() {
   if (phase_ == Phase::Closed || input_ended_) return;
   const bool keeps = phase_ != Phase::WebSocket && phase_ != Phase::Closing;
   const auto most = std::max(kMaxReadAhead, core_->limits().header_bytes + 1);
-  if (!keeps || reader_.bytes_ahead() < most) watch_->want_readable();
+  if (!keeps || reader_.buffered_bytes() < most) watch_->want_readable();
 }
 
 /// Hands up what is there, one request after the other; goes on when the answer is out.
@@ -117,7 +117,7 @@ void HttpConnection::read_requests() {
       continue;
     }
     if (input_ended_) return close_soon();
-    if (core_->closing() && reader_.within() == RequestReader::Within::Nothing) return close_soon();
+    if (core_->closing() && reader_.within() == RequestReader::ParsePosition::Nothing) return close_soon();
     if (reader_.takes_continue()) {
       out_.push("HTTP/1.1 100 Continue\r\n\r\n");
       want_flush();
@@ -141,12 +141,12 @@ void HttpConnection::handle(ReceivedRequest received) {
   asked_for_websocket_ = asks_for_websocket(request);
   websocket_key_ = version_ == HttpVersion::Http11 ? websocket_key(request).value_or("") : "";
   request.peer = peer_;
-  core_->handle(std::move(request), HttpReply{HttpTurn{shared_from_this()}});
+  core_->handle(std::move(request), ResponseWriter{HttpTransaction{shared_from_this()}});
 }
 
 void HttpConnection::refuse_request(const Error& error) {
   const auto [status, code] = refusal_of(error);
-  refuse(error_answer(status, code, error.message()));
+  refuse(error_response(status, code, error.message()));
 }
 
 /// Sets the time until which the next thing has to be there, when that thing has changed.
@@ -155,11 +155,12 @@ void HttpConnection::expect_more() {
   if (expecting_ == within) return;
   expecting_ = within;
   const auto& limits = core_->limits();
-  const auto header = core_->is_stranger(peer_) ? limits.strangers_header : limits.header;
+  const auto header = core_->is_untrusted(peer_) ? limits.untrusted_header : limits.header;
   switch (within) {
-    case RequestReader::Within::Nothing: return set_deadline(core_->now() + (requests_ == 0 ? header : limits.idle));
-    case RequestReader::Within::Header: return set_deadline(core_->now() + header);
-    case RequestReader::Within::Body: return set_deadline(core_->now() + limits.body);
+    case RequestReader::ParsePosition::Nothing:
+      return set_deadline(core_->now() + (requests_ == 0 ? header : limits.idle));
+    case RequestReader::ParsePosition::Header: return set_deadline(core_->now() + header);
+    case RequestReader::ParsePosition::Body: return set_deadline(core_->now() + limits.body);
   }
 }
 
@@ -167,17 +168,17 @@ void HttpConnection::expect_more() {
 
 bool HttpConnection::sends_no_body(int status) const { return only_head_ || has_no_body(status); }
 
-void HttpConnection::send(ServerAnswer answer) {
+void HttpConnection::send(ServerResponse answer) {
   RELAY_ASSERT(phase_ == Phase::Answering);
   if (core_->closing() || input_ended_ || answer.last) keep_alive_ = KeepAlive::No;
   const auto written = [&] {
     const auto kind = has_no_body(answer.status) ? Framing::Kind::NoBody : Framing::Kind::Length;
-    return answer_head(answer, {kind, answer.body.size()}, version_, keep_alive_);
+    return response_head(answer, {kind, answer.body.size()}, version_, keep_alive_);
   };
   auto head = written();
   if (!head) {
     log::error("an HTTP answer cannot be written", {{"request", asked_}, {"reason", head.error().message()}});
-    answer = error_answer(500, "INTERNAL", "the answer could not be written; the log says why");
+    answer = error_response(500, "INTERNAL", "the answer could not be written; the log says why");
     head = written();
   }
   if (sends_no_body(answer.status)) {
@@ -191,7 +192,7 @@ void HttpConnection::send(ServerAnswer answer) {
   end_turn();
 }
 
-bool HttpConnection::begin_stream(ServerAnswer head, BodyListener& listener) {
+bool HttpConnection::begin_stream(ServerResponse head, BodyListener& listener) {
   RELAY_ASSERT(phase_ == Phase::Answering);
   const bool no_body = sends_no_body(head.status);
   chunked_ = version_ == HttpVersion::Http11 && !no_body;
@@ -199,7 +200,7 @@ bool HttpConnection::begin_stream(ServerAnswer head, BodyListener& listener) {
   const auto kind = has_no_body(head.status)          ? Framing::Kind::NoBody
                     : version_ == HttpVersion::Http11 ? Framing::Kind::Chunks
                                                       : Framing::Kind::Close;
-  auto text = answer_head(head, {kind}, version_, keep_alive_);
+  auto text = response_head(head, {kind}, version_, keep_alive_);
   if (!text) {
     send(std::move(head));  // which says why it cannot
     return false;
@@ -213,7 +214,7 @@ bool HttpConnection::begin_stream(ServerAnswer head, BodyListener& listener) {
   return true;
 }
 
-void HttpConnection::write_piece(Piece piece) {
+void HttpConnection::write_piece(SharedBuffer piece) {
   if (phase_ != Phase::Streaming || only_head_ || !piece || piece->empty()) return;
   if (out_.bytes() > core_->limits().waiting_bytes) too_much_waits_ = true;
   want_flush();
@@ -251,7 +252,7 @@ void HttpConnection::flush() {
   const auto self = shared_from_this();
   dirty_ = false;
   if (phase_ == Phase::Closed) return;
-  if (too_much_waits_) return cut(format("the client reads too slowly: {} bytes wait for it", out_.bytes()));
+  if (too_much_waits_) return abort(format("the client reads too slowly: {} bytes wait for it", out_.bytes()));
   if (flush_now()) on_drained();
 }
 
@@ -267,7 +268,7 @@ bool HttpConnection::flush_now() {
   if (socket_is_full_) return false;
   switch (out_.flush(socket_.get())) {
     case WriteQueue::State::Drained: set_write_deadline(SteadyTime::max()); return true;
-    case WriteQueue::State::Broken: cut("the client closed the connection"); return false;
+    case WriteQueue::State::Broken: abort("the client closed the connection"); return false;
     case WriteQueue::State::Waiting: break;
   }
   if (out_.bytes() < before || write_deadline_ == SteadyTime::max())
@@ -320,12 +321,12 @@ void HttpConnection::half_close() {
   want_read();
 }
 
-void HttpConnection::last_turn() {
-  const bool idle = phase_ == Phase::Reading && reader_.within() == RequestReader::Within::Nothing;
+void HttpConnection::close_after_response() {
+  const bool idle = phase_ == Phase::Reading && reader_.within() == RequestReader::ParsePosition::Nothing;
   if (idle) close_soon();
 }
 
-void HttpConnection::cut(const std::string& reason) {
+void HttpConnection::abort(const std::string& reason) {
   auto* listener = std::exchange(listener_, nullptr);
   shut();
   if (listener != nullptr) listener->on_gone(reason);
@@ -363,12 +364,12 @@ void HttpConnection::on_deadline(SteadyTime now) {
     socket_is_full_ = false;  // perhaps it was us who were late: what it has read meanwhile counts
     flush();
     if (phase_ == Phase::Closed || out_.bytes() < before) return;
-    return cut("the client does not read");
+    return abort("the client does not read");
   }
   switch (phase_) {
     case Phase::Reading:
-      if (reader_.within() == RequestReader::Within::Nothing) return close_soon();
-      return refuse(error_answer(408, "REQUEST_TIMEOUT", "the request did not come to its end in time"));
+      if (reader_.within() == RequestReader::ParsePosition::Nothing) return close_soon();
+      return refuse(error_response(408, "REQUEST_TIMEOUT", "the request did not come to its end in time"));
     case Phase::WebSocket: return check_peer(now);
     case Phase::Closing: return shut();
     case Phase::Answering:

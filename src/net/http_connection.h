@@ -30,26 +30,26 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   // For the core.
   void start();
-  void refuse(ServerAnswer why);
+  void refuse(ServerResponse why);
   void flush();
   [[nodiscard]] const HttpPeer& peer() const { return peer_; }
   [[nodiscard]] SteadyTime deadline() const { return std::min(phase_deadline_, write_deadline_); }
   void on_deadline(SteadyTime now);
   /// The server takes no more requests: the one under way is the last.
-  void last_turn();
+  void close_after_response();
   /// Ends now. The listener, if there is one, is told why.
-  void cut(const std::string& reason);
+  void abort(const std::string& reason);
   void shut();
 
   // For the handles; each belongs to the turn that is under way.
   [[nodiscard]] std::uint64_t turn() const { return turn_; }
   /// Method and path, for the log; queries may hold secrets.
   [[nodiscard]] const std::string& asked() const { return asked_; }
-  void send(ServerAnswer answer);
-  bool begin_stream(ServerAnswer head, BodyListener& listener);
+  void send(ServerResponse answer);
+  bool begin_stream(ServerResponse head, BodyListener& listener);
   bool begin_websocket(WebSocketListener& listener, std::string_view protocol);
-  void write_piece(Piece piece);
-  void write_message(Opcode opcode, Piece payload);
+  void write_piece(SharedBuffer piece);
+  void write_message(Opcode opcode, SharedBuffer payload);
   [[nodiscard]] std::size_t waiting_bytes() const { return out_.bytes(); }
   void finish_stream();
   void close_websocket(std::uint16_t code, std::string_view reason);
@@ -114,7 +114,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   BodyListener* listener_ = nullptr;  // of a stream or a WebSocket
   std::unique_ptr<Frames> frames_;
 
-  std::optional<RequestReader::Within> expecting_;
+  std::optional<RequestReader::ParsePosition> expecting_;
   SteadyTime phase_deadline_ = SteadyTime::max();
   SteadyTime write_deadline_ = SteadyTime::max();
   std::size_t thrown_away_ = 0;

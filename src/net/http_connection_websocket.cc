@@ -16,8 +16,8 @@ bool HttpConnection::begin_websocket(WebSocketListener& listener, std::string_vi
   if (websocket_key_.empty()) {
     auto answer =
         asked_for_websocket_
-            ? error_answer(400, "BAD_REQUEST", "the handshake is not that of WebSocket version 13")
-            : error_answer(426, "UPGRADE_REQUIRED", "this address speaks WebSocket; ask for an upgrade to it");
+            ? error_response(400, "BAD_REQUEST", "the handshake is not that of WebSocket version 13")
+            : error_response(426, "UPGRADE_REQUIRED", "this address speaks WebSocket; ask for an upgrade to it");
     answer.headers = {{"Upgrade", "websocket"}};
     send(std::move(answer));
     return false;
@@ -25,7 +25,7 @@ bool HttpConnection::begin_websocket(WebSocketListener& listener, std::string_vi
   auto head = websocket_head(websocket_key_, protocol);
   if (!head) {
     log::error("a WebSocket cannot be accepted", {{"request", asked_}, {"reason", head.error().message()}});
-    send(error_answer(500, "INTERNAL", "the answer could not be written; the log says why"));
+    send(error_response(500, "INTERNAL", "the answer could not be written; the log says why"));
     return false;
   }
   phase_ = Phase::WebSocket;
@@ -33,7 +33,7 @@ bool HttpConnection::begin_websocket(WebSocketListener& listener, std::string_vi
   frames_ = std::make_unique<Frames>(core_->limits().body_bytes);
   frames_->listener = &listener;
   frames_->heard = frames_->counting_since = core_->now();
-  frames_->reader.add(reader_.take_ahead());
+  frames_->reader.add(reader_.take_buffered());
   out_.push(*std::move(head));
   set_deadline(frames_->heard + core_->limits().ping);
   want_flush();
@@ -41,7 +41,7 @@ bool HttpConnection::begin_websocket(WebSocketListener& listener, std::string_vi
   return true;
 }
 
-void HttpConnection::write_message(Opcode opcode, Piece payload) {
+void HttpConnection::write_message(Opcode opcode, SharedBuffer payload) {
   if (phase_ != Phase::WebSocket) return;
   if (out_.bytes() > core_->limits().waiting_bytes) too_much_waits_ = true;
   want_flush();
@@ -97,7 +97,7 @@ void HttpConnection::check_peer(SteadyTime now) {
   if (!frames_->asked && now - frames_->heard < patience) return set_deadline(frames_->heard + patience);
   // Our question would wait behind all that; whether it is read has a time of its own.
   if (out_.bytes() > 0) return set_deadline(now + patience);
-  if (frames_->asked) return cut("the client does not answer a ping");
+  if (frames_->asked) return abort("the client does not answer a ping");
   frames_->asked = true;
   write_message(Opcode::Ping, nullptr);
   set_deadline(now + patience);

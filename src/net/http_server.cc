@@ -74,9 +74,9 @@ Failure listen_failed(const HttpAddress& address, int number) {
 }  // namespace
 
 /// Where clients come in.
-class HttpServer::Door {
+class HttpServer::Acceptor {
  public:
-  Door(HttpServerCore& core, UniqueFd socket)
+  Acceptor(HttpServerCore& core, UniqueFd socket)
       : core_{core},
         socket_{std::move(socket)},
         watch_{std::make_unique<ReadableWatch>(core.loop(), socket_.get(), [this] { accept_some(); })} {}
@@ -162,13 +162,13 @@ Result<std::unique_ptr<HttpServer>> HttpServer::listen(AsioLoop& loop, const Htt
   auto listening = RELAY_TRY(open_listener(address));
   std::unique_ptr<HttpServer> server{new HttpServer{loop, limits, std::move(handler)}};
   server->port_ = listening.port;
-  server->doors_.push_back(std::make_unique<Door>(*server->core_, std::move(listening.socket)));
+  server->doors_.push_back(std::make_unique<Acceptor>(*server->core_, std::move(listening.socket)));
   return server;
 }
 
 Result<void> HttpServer::listen_also(const HttpAddress& address) {
   auto listening = RELAY_TRY(open_listener(address));
-  doors_.push_back(std::make_unique<Door>(*core_, std::move(listening.socket)));
+  doors_.push_back(std::make_unique<Acceptor>(*core_, std::move(listening.socket)));
   return {};
 }
 

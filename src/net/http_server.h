@@ -44,10 +44,10 @@ struct HttpServerLimits {
   std::size_t body_bytes = 1024U * 1024U;           // of a request, and of a WebSocket's message
   std::size_t connections = 2'048;                  // one more is told 503
   std::optional<uid_t> owner = {};                  // none: all are alike
-  std::size_t strangers = 1'024;                    // of the connections
+  std::size_t untrusted = 1'024;                    // of the connections
   std::size_t waiting_bytes = 16U * 1024U * 1024U;  // of a stream, when more is written: the client is cut
   Millis header{10'000};           // from a request's first byte (or the connection) to its last header
-  Millis strangers_header{2'000};  // the same for them
+  Millis untrusted_header{2'000};  // the same for them
   Millis body{30'000};             // from there to its last byte
   Millis idle{60'000};             // between requests
   Millis write{30'000};            // without a byte taken of those that wait
@@ -61,7 +61,7 @@ bool is_ip_address(const std::string& text);
 
 class HttpServer {
  public:
-  using Handler = std::move_only_function<void(ServerRequest request, HttpReply reply)>;
+  using Handler = std::move_only_function<void(ServerRequest request, ResponseWriter reply)>;
 
   /// PortTaken: somebody else listens there; try another.
   static Result<std::unique_ptr<HttpServer>> listen(AsioLoop& loop, const HttpAddress& address,
@@ -86,12 +86,12 @@ class HttpServer {
   void close(std::move_only_function<void()> done);
 
  private:
-  class Door;
+  class Acceptor;
 
   HttpServer(AsioLoop& loop, const HttpServerLimits& limits, Handler handler);
 
   std::shared_ptr<HttpServerCore> core_;
-  std::vector<std::unique_ptr<Door>> doors_;
+  std::vector<std::unique_ptr<Acceptor>> doors_;
   std::uint16_t port_ = 0;
 };
 

@@ -19,23 +19,23 @@ SteadyTime HttpServerCore::now() const { return loop_.now().steady; }
 
 void HttpServerCore::add(UniqueFd socket, HttpPeer peer) {
   if (closing_ || connections_.size() >= limits_.connections + kRefusedAtOnce) return;
-  const bool stranger = is_stranger(peer);
-  if (stranger && strangers_ >= limits_.strangers + kRefusedAtOnce) return;
-  const bool refused = connections_.size() >= limits_.connections || (stranger && strangers_ >= limits_.strangers);
-  if (stranger) ++strangers_;
+  const bool stranger = is_untrusted(peer);
+  if (stranger && untrusted_ >= limits_.untrusted + kRefusedAtOnce) return;
+  const bool refused = connections_.size() >= limits_.connections || (stranger && untrusted_ >= limits_.untrusted);
+  if (stranger) ++untrusted_;
   const auto connection = std::make_shared<HttpConnection>(*this, std::move(socket), std::move(peer));
   connections_.emplace(connection.get(), connection);
   if (refused)
     connection->refuse(
-        error_answer(503, "TOO_MANY_CONNECTIONS", "too many connections are open; close some and try again"));
+        error_response(503, "TOO_MANY_CONNECTIONS", "too many connections are open; close some and try again"));
   else
     connection->start();
 }
 
 void HttpServerCore::forget(const HttpConnection& connection) {
-  if (is_stranger(connection.peer())) --strangers_;
+  if (is_untrusted(connection.peer())) --untrusted_;
   connections_.erase(&connection);
-  tell_when_empty();
+  notify_when_empty();
 }
 
 void HttpServerCore::mark_dirty(std::shared_ptr<HttpConnection> connection) {
@@ -77,10 +77,10 @@ void HttpServerCore::close(std::move_only_function<void()> done) {
   closing_ = true;
   done_ = std::move(done);
   cut_ = loop_.after(limits_.linger, [this] {
-    for (const auto& connection : all()) connection->cut("the server is closing");
+    for (const auto& connection : all()) connection->abort("the server is closing");
   });
-  for (const auto& connection : all()) connection->last_turn();
-  tell_when_empty();
+  for (const auto& connection : all()) connection->close_after_response();
+  notify_when_empty();
 }
 
 void HttpServerCore::cut_all() {
@@ -95,7 +95,7 @@ std::vector<std::shared_ptr<HttpConnection>> HttpServerCore::all() const {
   return list;
 }
 
-void HttpServerCore::tell_when_empty() {
+void HttpServerCore::notify_when_empty() {
   if (!closing_ || !connections_.empty() || !done_) return;
   loop_.post([weak = weak_from_this()] {
     const auto self = weak.lock();

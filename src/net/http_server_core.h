@@ -26,12 +26,12 @@ class HttpServerCore : public std::enable_shared_from_this<HttpServerCore> {
   [[nodiscard]] SteadyTime now() const;
   [[nodiscard]] bool closing() const { return closing_; }
   [[nodiscard]] std::size_t connections() const { return connections_.size(); }
-  [[nodiscard]] bool is_stranger(const HttpPeer& peer) const { return limits_.owner && peer.uid != limits_.owner; }
+  [[nodiscard]] bool is_untrusted(const HttpPeer& peer) const { return limits_.owner && peer.uid != limits_.owner; }
   [[nodiscard]] std::array<char, 64 * 1024>& read_buffer() { return read_buffer_; }
 
   void add(UniqueFd socket, HttpPeer peer);
   void forget(const HttpConnection& connection);
-  void handle(ServerRequest request, HttpReply reply) { handler_(std::move(request), std::move(reply)); }
+  void handle(ServerRequest request, ResponseWriter reply) { handler_(std::move(request), std::move(reply)); }
 
   /// Flushed with all others that have something to write, after what is running now.
   void mark_dirty(std::shared_ptr<HttpConnection> connection);
@@ -46,13 +46,13 @@ class HttpServerCore : public std::enable_shared_from_this<HttpServerCore> {
   void arm(SteadyTime when);
   void on_timer();
   [[nodiscard]] std::vector<std::shared_ptr<HttpConnection>> all() const;
-  void tell_when_empty();
+  void notify_when_empty();
 
   AsioLoop& loop_;
   HttpServerLimits limits_;
   HttpServer::Handler handler_;
   std::unordered_map<const HttpConnection*, std::shared_ptr<HttpConnection>> connections_;
-  std::size_t strangers_ = 0;  // of these
+  std::size_t untrusted_ = 0;  // of these
   std::vector<std::shared_ptr<HttpConnection>> dirty_;
   std::unique_ptr<Timer> timer_;
   SteadyTime armed_ = SteadyTime::max();

@@ -100,7 +100,7 @@ TEST_F(HttpServerTest, ReadsOnlySoMuchAhead) {
 }
 
 TEST_F(HttpServerTest, ReadsOnlySoMuchWhileItsAnswersWait) {
-  respond = [](ServerRequest&, HttpReply& reply) { reply.send({.body = std::string(1'000'000, 'x')}); };
+  respond = [](ServerRequest&, ResponseWriter& reply) { reply.send({.body = std::string(1'000'000, 'x')}); };
   auto asking = client();
   asking.stop_reading();
   std::string many;
@@ -117,13 +117,13 @@ TEST_F(HttpServerTest, SendsTheHeadAloneWhenThatIsAsked) {
 }
 
 TEST_F(HttpServerTest, SendsNoBodyWhereNoneBelongs) {
-  respond = [](ServerRequest&, HttpReply& reply) { reply.send({.status = 204, .body = "no"}); };
+  respond = [](ServerRequest&, ResponseWriter& reply) { reply.send({.status = 204, .body = "no"}); };
   EXPECT_EQ(ask(get("/", "Connection: close\r\n")), "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n");
 }
 
 TEST_F(HttpServerTest, SendsLargeBodiesWhole) {
   const std::string large(3'000'000, 'y');
-  respond = [&](ServerRequest&, HttpReply& reply) { reply.send({.body = large}); };
+  respond = [&](ServerRequest&, ResponseWriter& reply) { reply.send({.body = large}); };
   const auto heard = ask(get("/", "Connection: close\r\n"));
   EXPECT_TRUE(heard.substr(heard.find("\r\n\r\n") + 4) == large);
 }
@@ -183,7 +183,7 @@ TEST_F(HttpServerTest, AnAnswerAfterTheServerHasGoneIsHarmless) {
 }
 
 TEST_F(HttpServerTest, ARequestNobodyAnsweredIs500) {
-  respond = [](ServerRequest&, HttpReply& reply) { const HttpReply dropped = std::move(reply); };
+  respond = [](ServerRequest&, ResponseWriter& reply) { const ResponseWriter dropped = std::move(reply); };
   const auto heard = ask(get("/", "Connection: close\r\n"));
   EXPECT_TRUE(heard.starts_with("HTTP/1.1 500 ")) << heard;
   EXPECT_TRUE(heard.contains(R"("code":"INTERNAL")")) << heard;
@@ -192,7 +192,7 @@ TEST_F(HttpServerTest, ARequestNobodyAnsweredIs500) {
 TEST_F(HttpServerTest, AnAnswerThatCannotBeWrittenIs500) {
   for (const HttpHeader& header :
        {HttpHeader{"X", "a\r\nSet-Cookie: b"}, {"X Y", "a"}, {"content-length", "3"}, {"", ""}}) {
-    respond = [&](ServerRequest&, HttpReply& reply) { reply.send({.headers = {header}}); };
+    respond = [&](ServerRequest&, ResponseWriter& reply) { reply.send({.headers = {header}}); };
     const auto heard = ask(get("/", "Connection: close\r\n"));
     EXPECT_TRUE(heard.starts_with("HTTP/1.1 500 ")) << heard;
     EXPECT_FALSE(heard.contains("Set-Cookie")) << heard;
@@ -260,7 +260,7 @@ TEST_F(HttpServerTest, TellsOneClientTooManyAndHangsUp) {
 
 TEST_F(HttpServerTest, StrangersHaveAShareAndTheRestIsTheOwners) {
   limits.connections = 4;
-  limits.strangers = 1;
+  limits.untrusted = 1;
   limits.owner = ::geteuid() + 1;  // so that we are one
   auto one = client();
   one.say(get("/1"));
@@ -276,7 +276,7 @@ TEST_F(HttpServerTest, StrangersHaveAShareAndTheRestIsTheOwners) {
 
 TEST_F(HttpServerTest, TheOwnerIsNoStranger) {
   limits.connections = 2;
-  limits.strangers = 0;
+  limits.untrusted = 0;
   limits.owner = ::geteuid();
   auto one = client(), two = client();
   one.say(get("/1"));
@@ -285,7 +285,7 @@ TEST_F(HttpServerTest, TheOwnerIsNoStranger) {
 }
 
 TEST_F(HttpServerTest, ALastAnswerEndsItsConnection) {
-  respond = [](ServerRequest&, HttpReply& reply) { reply.send({.status = 403, .last = true}); };
+  respond = [](ServerRequest&, ResponseWriter& reply) { reply.send({.status = 403, .last = true}); };
   const auto heard = ask(get("/") + get("/again"));
   EXPECT_TRUE(heard.contains("Connection: close\r\n")) << heard;
   EXPECT_EQ(requests.size(), 1u);
@@ -295,7 +295,7 @@ TEST_F(HttpServerTest, ALastAnswerEndsItsConnection) {
 
 TEST_F(HttpServerTest, AStrangerHasLittleTimeToSayWhatItWants) {
   limits.owner = ::geteuid() + 1;
-  limits.strangers_header = Millis{20};
+  limits.untrusted_header = Millis{20};
   auto silent = client(), slow = client();
   slow.say("GET / HTTP/1.1\r\nHost:");
   EXPECT_TRUE(silent.sees_the_end());
@@ -352,7 +352,7 @@ TEST_F(HttpServerTest, GivesUpAClientThatSaysNothing) {
 
 TEST_F(HttpServerTest, GivesUpAClientThatDoesNotRead) {
   limits.write = Millis{30};
-  respond = [](ServerRequest&, HttpReply& reply) { reply.send({.body = std::string(32U * 1024U * 1024U, 'x')}); };
+  respond = [](ServerRequest&, ResponseWriter& reply) { reply.send({.body = std::string(32U * 1024U * 1024U, 'x')}); };
   auto asking = client();
   asking.stop_reading();
   asking.say(get("/"));
@@ -363,7 +363,7 @@ TEST_F(HttpServerTest, GivesUpAClientThatDoesNotRead) {
 TEST_F(HttpServerTest, WaitsForAClientThatReadsSlowly) {
   limits.write = Millis{100};
   const std::size_t size = 16U * 1024U * 1024U;
-  respond = [&](ServerRequest&, HttpReply& reply) { reply.send({.body = std::string(size, 'x')}); };
+  respond = [&](ServerRequest&, ResponseWriter& reply) { reply.send({.body = std::string(size, 'x')}); };
   auto asking = client();
   asking.say(get("/", "Connection: close\r\n"));
   const auto began = loop.now().steady;

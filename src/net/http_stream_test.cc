@@ -11,7 +11,7 @@ struct HttpStreamTest : HttpServerTest {
   std::optional<BodyStream> stream;
 
   HttpStreamTest() {
-    respond = [this](ServerRequest&, HttpReply& reply) {
+    respond = [this](ServerRequest&, ResponseWriter& reply) {
       stream =
           reply.stream({.content_type = "text/event-stream", .headers = {{"Cache-Control", "no-store"}}}, listener);
     };
@@ -44,7 +44,7 @@ TEST_F(HttpStreamTest, ComesInChunksUntilItIsFinished) {
   EXPECT_FALSE(stream->open());
   ASSERT_TRUE(reading.hears("0\r\n\r\n"));
   EXPECT_EQ(reading.heard(), "b\r\ndata: one\n\n\r\nb\r\ndata: two\n\n\r\nd\r\ndata: three\n\n\r\n0\r\n\r\n");
-  respond = [](ServerRequest&, HttpReply& reply) { reply.send({.body = "next"}); };
+  respond = [](ServerRequest&, ResponseWriter& reply) { reply.send({.body = "next"}); };
   reading.say(get("/more"));
   EXPECT_TRUE(reading.hears("next")) << "the connection is kept";
   EXPECT_EQ(listener.gone, "");
@@ -53,7 +53,9 @@ TEST_F(HttpStreamTest, ComesInChunksUntilItIsFinished) {
 TEST_F(HttpStreamTest, SharesItsPiecesAmongManyReaders) {
   std::list<BodyRecorder> listeners;
   std::list<BodyStream> streams;
-  respond = [&](ServerRequest&, HttpReply& reply) { streams.push_back(*reply.stream({}, listeners.emplace_back())); };
+  respond = [&](ServerRequest&, ResponseWriter& reply) {
+    streams.push_back(*reply.stream({}, listeners.emplace_back()));
+  };
   std::list<RawClient> readers;
   start();
   for (int i = 0; i < 20; ++i) {
@@ -85,7 +87,7 @@ TEST_F(HttpStreamTest, IsOverForWhoAskedForTheHeadOnly) {
   ASSERT_TRUE(run_until(loop, [&] { return !listener.gone.empty(); }));
   EXPECT_FALSE(stream->open());
   stream->write(make_piece("nobody hears this"));
-  respond = [](ServerRequest&, HttpReply& reply) { reply.send({.body = "next"}); };
+  respond = [](ServerRequest&, ResponseWriter& reply) { reply.send({.body = "next"}); };
   reading.say(get("/more"));
   ASSERT_TRUE(reading.hears("next"));
   EXPECT_FALSE(reading.heard().contains("nobody")) << reading.heard();

@@ -175,7 +175,7 @@ std::optional<SocketOwner> socket_owner(const TcpEnds& seen) {
   return answer.asked ? answer.owner : look_in_tables(seen);
 }
 
-OwnerAnswer peer_uid_by_netlink(int connected_socket) {
+OwnerLookup peer_uid_by_netlink(int connected_socket) {
   const auto seen = ends_seen_by_peer(connected_socket);
   if (!seen) return {.asked = true};
   const auto answer = ask_kernel(*seen);

@@ -40,11 +40,11 @@ std::optional<uid_t> peer_uid(int connected_socket);
 
 /// The two ways to ask: one exact question to the kernel (7 µs), and, where that cannot be asked, a look through the list
 /// of all connections (milliseconds).
-struct OwnerAnswer {
+struct OwnerLookup {
   bool asked = false;  // the question was understood; without an owner the answer then is "nobody"
   std::optional<uid_t> uid = {};
 };
-OwnerAnswer peer_uid_by_netlink(int connected_socket);
+OwnerLookup peer_uid_by_netlink(int connected_socket);
 std::optional<uid_t> peer_uid_by_proc(int connected_socket);
 
 }  // namespace relay::net

@@ -74,7 +74,7 @@ Result<void> check_framing(const ServerRequest& request, HttpVersion version) {
   if (length && coding) return malformed("a body has a length or is sent in chunks, not both");
   if (headers.count("Content-Length") > 1 || (length && !is_decimal(*length)))
     return malformed("the length of the body must be one decimal number, said once");
-  if (headers.count("Transfer-Encoding") > 1 || (coding && !same_in_any_case(*coding, "chunked")))
+  if (headers.count("Transfer-Encoding") > 1 || (coding && !equals_ignore_case(*coding, "chunked")))
     return malformed("the only transfer coding understood here is 'chunked'");
   if (coding && version == HttpVersion::Http10)
     return malformed("chunks came with HTTP/1.1; this request says HTTP/1.0");
@@ -135,7 +135,7 @@ Result<ReceivedRequest> parse_header(std::string_view header) {
 
 }  // namespace
 
-struct RequestReader::Growing {
+struct RequestReader::PartialRequest {
   ReceivedRequest received;
   std::size_t length = 0;  // of the whole body, unless it comes in chunks
   std::optional<ChunkedBody> chunks = {};
@@ -164,9 +164,10 @@ Result<std::optional<ReceivedRequest>> RequestReader::next() {
   return whole;
 }
 
-RequestReader::Within RequestReader::within() const {
-  if (growing_) return Within::Body;
-  return ahead_.empty() || ahead_ == "\r" ? Within::Nothing : Within::Header;  // that is half of an empty line
+RequestReader::ParsePosition RequestReader::within() const {
+  if (growing_) return ParsePosition::Body;
+  return ahead_.empty() || ahead_ == "\r" ? ParsePosition::Nothing
+                                          : ParsePosition::Header;  // that is half of an empty line
 }
 
 bool RequestReader::takes_continue() { return std::exchange(continue_wanted_, false); }
@@ -186,7 +187,7 @@ Result<bool> RequestReader::read_header() {
     return false;
   }
   searched_ = 0;
-  Growing growing{.received = RELAY_TRY(parse_header(std::string_view{ahead_}.substr(0, bytes)))};
+  PartialRequest growing{.received = RELAY_TRY(parse_header(std::string_view{ahead_}.substr(0, bytes)))};
   RELAY_TRY(check_framing(growing.received.request, growing.received.version));
   RELAY_TRY(check_said_once(growing.received.request.headers));
   const auto& headers = growing.received.request.headers;
@@ -194,11 +195,11 @@ Result<bool> RequestReader::read_header() {
   if (const auto length = headers.find("Content-Length"))
     growing.length = RELAY_TRY(length_within(*length, max_body_bytes_));
   if (const auto expected = headers.find("Expect")) {
-    if (!same_in_any_case(*expected, "100-continue"))
+    if (!equals_ignore_case(*expected, "100-continue"))
       return fail(RequestErrc::UnknownExpectation, "the only expectation met here is '100-continue'");
     continue_wanted_ = growing.received.version == HttpVersion::Http11;
   }
-  growing_ = std::make_unique<Growing>(std::move(growing));
+  growing_ = std::make_unique<PartialRequest>(std::move(growing));
   ahead_.erase(0, bytes);
   return true;
 }

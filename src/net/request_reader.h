@@ -45,19 +45,19 @@ class RequestReader {
   Result<std::optional<ReceivedRequest>> next();
 
   /// What the bytes so far end in.
-  enum class Within { Nothing, Header, Body };
-  [[nodiscard]] Within within() const;
+  enum class ParsePosition { Nothing, Header, Body };
+  [[nodiscard]] ParsePosition within() const;
 
   /// True once for each request whose client waits to be told that its body is welcome.
   [[nodiscard]] bool takes_continue();
 
-  [[nodiscard]] std::size_t bytes_ahead() const { return ahead_.size(); }
+  [[nodiscard]] std::size_t buffered_bytes() const { return ahead_.size(); }
   /// What followed the last request, for whoever goes on in another protocol.
-  [[nodiscard]] std::string take_ahead() { return std::exchange(ahead_, {}); }
+  [[nodiscard]] std::string take_buffered() { return std::exchange(ahead_, {}); }
 
  private:
   /// A request whose body is still coming.
-  struct Growing;
+  struct PartialRequest;
 
   Result<bool> read_header();
   Result<bool> read_body();
@@ -66,7 +66,7 @@ class RequestReader {
   std::size_t max_body_bytes_;
   std::string ahead_;         // received, and not yet part of a request
   std::size_t searched_ = 0;  // of `ahead_`, without the end of a header in it
-  std::unique_ptr<Growing> growing_;
+  std::unique_ptr<PartialRequest> growing_;
   bool continue_wanted_ = false;
 };
 

@@ -25,9 +25,9 @@ std::string requests_in(std::string_view first, std::string_view second = {}) {
     }
   }
   switch (reader.within()) {
-    case RequestReader::Within::Nothing: return seen;
-    case RequestReader::Within::Header: return seen + "header";
-    case RequestReader::Within::Body: return seen + "body";
+    case RequestReader::ParsePosition::Nothing: return seen;
+    case RequestReader::ParsePosition::Header: return seen + "header";
+    case RequestReader::ParsePosition::Body: return seen + "body";
   }
   return seen;
 }

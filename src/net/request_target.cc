@@ -76,8 +76,8 @@ Result<std::vector<std::string>> path_segments(std::string_view path) {
   return segments;
 }
 
-Result<Query> Query::parse(std::string_view text) {
-  Query query;
+Result<QueryParameters> QueryParameters::parse(std::string_view text) {
+  QueryParameters query;
   while (!text.empty()) {
     const auto pair = text.substr(0, text.find('&'));
     text.remove_prefix(std::min(pair.size() + 1, text.size()));
@@ -91,7 +91,7 @@ Result<Query> Query::parse(std::string_view text) {
   return query;
 }
 
-std::optional<std::string_view> Query::find(std::string_view name) const {
+std::optional<std::string_view> QueryParameters::find(std::string_view name) const {
   for (const auto& pair : pairs_)
     if (pair.name == name) return pair.value;
   return std::nullopt;

@@ -32,9 +32,9 @@ struct QueryPair {
 };
 
 /// What follows '?', in its order: "a=1&b=x+y&flag" is {a: "1"}, {b: "x y"}, {flag: ""}. '+' is a blank, as forms write it.
-class Query {
+class QueryParameters {
  public:
-  static Result<Query> parse(std::string_view text);
+  static Result<QueryParameters> parse(std::string_view text);
 
   /// The first of that name; names are case-sensitive.
   [[nodiscard]] std::optional<std::string_view> find(std::string_view name) const;

@@ -17,7 +17,7 @@ void expect_refused(std::string_view path, TargetErrc code) {
 }
 
 void expect_query_refused(std::string_view text, TargetErrc code) {
-  const auto query = Query::parse(text);
+  const auto query = QueryParameters::parse(text);
   ASSERT_FALSE(query.has_value()) << text;
   EXPECT_TRUE(is(query.error(), code)) << text << ": " << query.error().message();
 }
@@ -51,10 +51,10 @@ TEST(PathSegments, AreBoundedInNumberAndLength) {
 }
 
 TEST(Query, IsPairsInTheirOrder) {
-  EXPECT_EQ(Query::parse("")->pairs(), std::vector<QueryPair>{});
-  EXPECT_EQ(Query::parse("a=1&b=x+y%26z&flag&=v&a=2&&c==")->pairs(),
+  EXPECT_EQ(QueryParameters::parse("")->pairs(), std::vector<QueryPair>{});
+  EXPECT_EQ(QueryParameters::parse("a=1&b=x+y%26z&flag&=v&a=2&&c==")->pairs(),
             (std::vector<QueryPair>{{"a", "1"}, {"b", "x y&z"}, {"flag", ""}, {"", "v"}, {"a", "2"}, {"c", "="}}));
-  const auto query = *Query::parse("a=1&a=2&flag");
+  const auto query = *QueryParameters::parse("a=1&a=2&flag");
   EXPECT_EQ(query.find("a"), "1");
   EXPECT_EQ(query.find("flag"), "");
   EXPECT_EQ(query.find("A"), std::nullopt);
@@ -68,14 +68,14 @@ TEST(Query, ThatCannotBeReadIsRefused) {
   expect_query_refused("a=" + std::string(kMaxTargetPartBytes + 1, 'x'), TargetErrc::TooLong);
   std::string many = "a";
   for (std::size_t i = 1; i < kMaxQueryPairs; ++i) many += "&a";
-  EXPECT_EQ(Query::parse(many)->pairs().size(), kMaxQueryPairs);
+  EXPECT_EQ(QueryParameters::parse(many)->pairs().size(), kMaxQueryPairs);
   expect_query_refused(many + "&a", TargetErrc::TooMany);
 }
 
 TEST(PercentEncoded, IsReadBackByBoth) {
   const std::string name = "a/b c+d%&=?é~";
   EXPECT_EQ(*path_segments("/" + percent_encoded(name)), Segments{name});
-  EXPECT_EQ(Query::parse("x=" + percent_encoded(name))->find("x"), name);
+  EXPECT_EQ(QueryParameters::parse("x=" + percent_encoded(name))->find("x"), name);
 }
 
 TEST(HttpHeaders, AreFoundInAnyCase) {

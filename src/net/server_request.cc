@@ -15,22 +15,22 @@ std::string_view trimmed(std::string_view text) {
 
 }  // namespace
 
-bool same_in_any_case(std::string_view a, std::string_view b) {
+bool equals_ignore_case(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lowered(x) == lowered(y); });
 }
 
 std::optional<std::string_view> HttpHeaders::find(std::string_view name) const {
   for (const auto& field : fields_)
-    if (same_in_any_case(field.name, name)) return field.value;
+    if (equals_ignore_case(field.name, name)) return field.value;
   return std::nullopt;
 }
 
 bool HttpHeaders::lists(std::string_view name, std::string_view word) const {
   for (const auto& field : fields_) {
-    if (!same_in_any_case(field.name, name)) continue;
+    if (!equals_ignore_case(field.name, name)) continue;
     for (std::string_view rest = field.value; !rest.empty();) {
       const auto comma = std::min(rest.find(','), rest.size());
-      if (same_in_any_case(trimmed(rest.substr(0, comma)), word)) return true;
+      if (equals_ignore_case(trimmed(rest.substr(0, comma)), word)) return true;
       rest.remove_prefix(std::min(comma + 1, rest.size()));
     }
   }
@@ -39,7 +39,7 @@ bool HttpHeaders::lists(std::string_view name, std::string_view word) const {
 
 std::size_t HttpHeaders::count(std::string_view name) const {
   return static_cast<std::size_t>(std::count_if(
-      fields_.begin(), fields_.end(), [&](const HttpHeader& field) { return same_in_any_case(field.name, name); }));
+      fields_.begin(), fields_.end(), [&](const HttpHeader& field) { return equals_ignore_case(field.name, name); }));
 }
 
 }  // namespace relay::net

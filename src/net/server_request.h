@@ -60,6 +60,6 @@ struct ServerRequest {
 };
 
 /// Letters of ASCII only: what HTTP calls case-insensitive.
-bool same_in_any_case(std::string_view a, std::string_view b);
+bool equals_ignore_case(std::string_view a, std::string_view b);
 
 }  // namespace relay::net

@@ -40,6 +40,6 @@ Signals::~Signals() {
   state_->set.cancel(ignored);
 }
 
-void ignore_broken_pipes() { std::signal(SIGPIPE, SIG_IGN); }
+void ignore_sigpipe() { std::signal(SIGPIPE, SIG_IGN); }
 
 }  // namespace relay::net

@@ -25,6 +25,6 @@ class Signals {
 };
 
 /// A peer that went away is an error code, never the end of the process.
-void ignore_broken_pipes();
+void ignore_sigpipe();
 
 }  // namespace relay::net

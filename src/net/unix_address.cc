@@ -69,7 +69,7 @@ std::string_view describe(Errc code) {
     case Errc::PathTooLong: return "the socket path is too long";
     case Errc::NotASocket: return "the path is not a socket";
     case Errc::InUse: return "another process is listening";
-    case Errc::NoOneListens: return "no one is listening";
+    case Errc::ConnectionRefused: return "no one is listening";
     case Errc::ForeignListener: return "a program of another user is listening";
   }
   return "unknown";
@@ -127,7 +127,7 @@ Result<UniqueFd> connect_now(const std::string& path) {
   }
   if (answer == EAGAIN) return UniqueFd{};
   if (answer == ENOENT || answer == ECONNREFUSED) {
-    return fail(Errc::NoOneListens,
+    return fail(Errc::ConnectionRefused,
                 format("cannot reach the daemon at {}: no one is listening; start it with: agent-relay up", path));
   }
   return fail_errno(format("cannot reach the daemon at {}", path), answer);

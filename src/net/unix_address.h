@@ -11,7 +11,7 @@
 
 namespace relay::net {
 
-enum class Errc { PathTooLong, NotASocket, InUse, NoOneListens, ForeignListener };
+enum class Errc { PathTooLong, NotASocket, InUse, ConnectionRefused, ForeignListener };
 std::string_view describe(Errc code);
 
 /// The longest path a Unix socket may have here (sun_path without its final zero).

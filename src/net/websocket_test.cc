@@ -49,7 +49,7 @@ struct WebSocketTest : ::testing::Test {
   std::unique_ptr<net::HttpServer> server;
 
   void start() {
-    auto made = net::HttpServer::listen(loop, {}, limits, [this](ServerRequest request, HttpReply reply) {
+    auto made = net::HttpServer::listen(loop, {}, limits, [this](ServerRequest request, ResponseWriter reply) {
       if (request.path != "/socket") return reply.send({.status = 404});
       socket = reply.accept_websocket(listener, protocol);
     });

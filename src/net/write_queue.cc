@@ -18,7 +18,7 @@ constexpr std::size_t kCompactEntries = 256;
 
 }  // namespace
 
-void WriteQueue::push(std::string_view frame, Piece piece, std::string_view after) {
+void WriteQueue::push(std::string_view frame, SharedBuffer piece, std::string_view after) {
   RELAY_ASSERT(frame.size() <= kMaxFrameBytes);
   const auto total = frame.size() + (piece ? piece->size() : 0) + after.size();
   if (total == 0) return;

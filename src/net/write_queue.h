@@ -18,9 +18,9 @@
 
 namespace relay::net {
 
-using Piece = std::shared_ptr<const std::string>;
+using SharedBuffer = std::shared_ptr<const std::string>;
 
-inline Piece make_piece(std::string bytes) { return std::make_shared<const std::string>(std::move(bytes)); }
+inline SharedBuffer make_piece(std::string bytes) { return std::make_shared<const std::string>(std::move(bytes)); }
 
 class WriteQueue {
  public:
@@ -29,7 +29,7 @@ class WriteQueue {
 
   /// The frame goes before the piece, `after` behind it; `after` is a constant of the program. An empty pointer is a
   /// piece without bytes.
-  void push(std::string_view frame, Piece piece, std::string_view after = {});
+  void push(std::string_view frame, SharedBuffer piece, std::string_view after = {});
   void push(std::string bytes);
 
   enum class State { Drained, Waiting, Broken };
@@ -41,7 +41,7 @@ class WriteQueue {
 
  private:
   struct Entry {
-    Piece piece;
+    SharedBuffer piece;
     std::string_view after;
     std::array<char, kMaxFrameBytes> frame;
     std::uint8_t frame_bytes = 0;

@@ -16,7 +16,7 @@
 namespace relay::observer {
 namespace {
 
-using capture::Kind;
+using capture::RecordKind;
 using profiles::State;
 
 constexpr std::size_t kNameDigits = 4;
@@ -48,11 +48,11 @@ client::LinkOptions link_options(const std::string& socket, const std::string& n
   options.hello.program = protocol::kObserverProgram;
   options.hello.working_directory = source.working_directory;
   options.hello.claim_token = std::move(claim);
-  options.hello.capabilities.modes = protocol::Modes{};  // those of its inbox are told once it is found
+  options.hello.capabilities.modes = protocol::DeliveryModes{};  // those of its inbox are told once it is found
   options.hello.capabilities.max_inflight = kMaxUnsettled;
   options.hello.capabilities.queue = true;
   options.hello.capabilities.pause = true;
-  options.patience = client::Patience::never_give_up();
+  options.timeout = client::RetryLimit::never_give_up();
   return options;
 }
 
@@ -87,11 +87,11 @@ ObservedAgent::ObservedAgent(net::AsioLoop& loop, net::Network& network, Random&
   if (const auto reader = transcript_reader(source.agent))
     transcript_.reset(new adapters::TranscriptFollower{loop, reader, *this});
   if (source.agent == "claude" && notes != nullptr) {
-    inbox_ = std::make_unique<ObservedInbox>(loop, link_, *notes, key_of(workspace_socket, source) + ".intent",
-                                             source.session, [this] {
-                                               report_state();
-                                               look_timer_ = loop_.after(kLookInterval, [this] { look_for_inbox(); });
-                                             });
+    inbox_ = std::make_unique<ObservedInbox>(
+        loop, link_, *notes, key_of(workspace_socket, source) + ".intent", source.session, [this] {
+          report_state();
+          recheck_timer_ = loop_.after(kLookInterval, [this] { look_for_inbox(); });
+        });
   }
   link_.start();
 }
@@ -110,33 +110,33 @@ void ObservedAgent::take(const capture::KeptRecord& line) {
   looks_ = 0;
   look_for_inbox();
   switch (line.record.kind) {
-    case Kind::SessionStart: return tell_state(State::Idle, {});
-    case Kind::Prompt:
-    case Kind::ToolCall:
-    case Kind::ToolResult: return tell_state(State::Working, {});
-    case Kind::Permission: return tell_state(State::Blocked, format("asks to use {}", text_in(data, "tool")));
-    case Kind::RateLimited:
-    case Kind::Failed: return tell_state(State::Idle, text_in(data, "text"));
-    case Kind::TurnEnd:
-    case Kind::Interrupt: return tell_state(State::Idle, {});
-    case Kind::SessionEnd: return end();
-    case Kind::Notification:
-    case Kind::Message:
-    case Kind::Note:
-    case Kind::Other: return;
+    case RecordKind::SessionStart: return write_state(State::Idle, {});
+    case RecordKind::Prompt:
+    case RecordKind::ToolCall:
+    case RecordKind::ToolResult: return write_state(State::Working, {});
+    case RecordKind::Permission: return write_state(State::Blocked, format("asks to use {}", text_in(data, "tool")));
+    case RecordKind::RateLimited:
+    case RecordKind::Failed: return write_state(State::Idle, text_in(data, "text"));
+    case RecordKind::TurnEnd:
+    case RecordKind::Interrupt: return write_state(State::Idle, {});
+    case RecordKind::SessionEnd: return end();
+    case RecordKind::Notification:
+    case RecordKind::Message:
+    case RecordKind::Note:
+    case RecordKind::Other: return;
   }
 }
 
 /// Its record names the inbox a little later than its first hook is called.
 void ObservedAgent::look_for_inbox() {
-  look_timer_ = nullptr;
+  recheck_timer_ = nullptr;
   if (!inbox_ || !transcript_ || ended_) return;
   if (inbox_->look(claude_config_of(transcript_->path()), pid_)) report_state();
   if (!inbox_->is_open() && ++looks_ < kMaxLooks)
-    look_timer_ = loop_.after(kLookInterval, [this] { look_for_inbox(); });
+    recheck_timer_ = loop_.after(kLookInterval, [this] { look_for_inbox(); });
 }
 
-void ObservedAgent::tell_state(State state, std::string_view reason) {
+void ObservedAgent::write_state(State state, std::string_view reason) {
   state_ = state;
   reason_ = reason;
   if (inbox_) inbox_->set_state(state);
@@ -146,10 +146,10 @@ void ObservedAgent::tell_state(State state, std::string_view reason) {
 void ObservedAgent::report_state() {
   if (!link_.ready()) return;
   const bool open = inbox_ && inbox_->is_open();
-  protocol::Modes modes;
+  protocol::DeliveryModes modes;
   if (open) modes.add(protocol::DeliveryMode::OnIdle);
-  (void)link_.say(protocol::MessageType::SessionState,
-                  host::session_state(state_, false, reason_, open ? kInboxCapabilities : "{}", modes));
+  (void)link_.send_frame(protocol::MessageType::SessionState,
+                         host::session_state(state_, false, reason_, open ? kInboxCapabilities : "{}", modes));
 }
 
 /// Hooks do not tell of a process that was killed.
@@ -164,7 +164,7 @@ void ObservedAgent::watch_process(pid_t pid) {
 
 void ObservedAgent::end() {
   if (std::exchange(ended_, true)) return;
-  look_timer_ = nullptr;
+  recheck_timer_ = nullptr;
   if (transcript_) transcript_->end();
   if (inbox_) inbox_->on_agent_exit();
   link_.stop();
@@ -173,7 +173,7 @@ void ObservedAgent::end() {
   });
 }
 
-void ObservedAgent::on_activity(const events::Event& event, WallMs at) { teller_.tell(event, at); }
+void ObservedAgent::on_activity(const events::Event& event, WallMs at) { teller_.report(event, at); }
 
 void ObservedAgent::on_transcript_problem(const std::string& sentence) {
   log::info("cannot follow the transcript of an observed agent", {{"agent", name_}, {"error", sentence}});
@@ -189,26 +189,26 @@ void ObservedAgent::on_ready(const client::Session&) {
 }
 
 void ObservedAgent::on_entry(const transcripts::Entry& entry) {
-  const auto* input = std::get_if<transcripts::Prompt>(&entry);
+  const auto* input = std::get_if<transcripts::ModelInput>(&entry);
   if (inbox_ && input != nullptr) inbox_->on_model_input(input->text, input->id);
   // Escape calls no hook.
   const auto* end = std::get_if<transcripts::TurnEnded>(&entry);
-  if (end != nullptr && end->ending == transcripts::Ending::Interrupted && state_ != State::Idle)
-    tell_state(State::Idle, {});
+  if (end != nullptr && end->ending == transcripts::TurnOutcome::Interrupted && state_ != State::Idle)
+    write_state(State::Idle, {});
 }
 
-client::Taken ObservedAgent::on_incoming(const client::Incoming& incoming) {
+client::AckMode ObservedAgent::on_incoming(const client::IncomingMessage& incoming) {
   if (inbox_) inbox_->on_incoming(incoming);
-  return client::Taken::Later;
+  return client::AckMode::Later;
 }
 
-void ObservedAgent::on_moved(const client::Place& place, protocol::DeliveryMode mode) {
+void ObservedAgent::on_moved(const client::DeliveryRef& place, protocol::DeliveryMode mode) {
   if (inbox_) inbox_->on_moved(place, mode);
 }
 
-bool ObservedAgent::on_cancel(const protocol::CancelOrder& order) { return inbox_ && inbox_->on_cancel(order); }
+bool ObservedAgent::on_cancel(const protocol::CancelCommand& order) { return inbox_ && inbox_->on_cancel(order); }
 
-void ObservedAgent::on_pause(const protocol::PauseOrder& order) {
+void ObservedAgent::on_pause(const protocol::PauseCommand& order) {
   if (inbox_) inbox_->on_pause(order);
 }
 
@@ -220,6 +220,6 @@ void ObservedAgent::on_stopped(const Error& why) {
   });
 }
 
-void ObservedAgent::on_told() { teller_.close_gap(loop_.now().wall); }
+void ObservedAgent::on_event_acked() { teller_.close_gap(loop_.now().wall); }
 
 }  // namespace relay::observer

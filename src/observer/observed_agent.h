@@ -43,7 +43,7 @@ class ObservedAgent final : private client::LinkListener, private adapters::Tran
   void take(const capture::KeptRecord& line);
 
  private:
-  void tell_state(profiles::State state, std::string_view reason);
+  void write_state(profiles::State state, std::string_view reason);
   void report_state();
   void look_for_inbox();
   void watch_process(pid_t pid);
@@ -57,13 +57,13 @@ class ObservedAgent final : private client::LinkListener, private adapters::Tran
   void on_ready(const client::Session& session) override;
   void on_lost(const std::string&, Millis) override {}
   void on_stopped(const Error& why) override;
-  client::Taken on_incoming(const client::Incoming& incoming) override;
-  void on_moved(const client::Place& place, protocol::DeliveryMode mode) override;
-  bool on_cancel(const protocol::CancelOrder& order) override;
-  void on_pause(const protocol::PauseOrder& order) override;
+  client::AckMode on_incoming(const client::IncomingMessage& incoming) override;
+  void on_moved(const client::DeliveryRef& place, protocol::DeliveryMode mode) override;
+  bool on_cancel(const protocol::CancelCommand& order) override;
+  void on_pause(const protocol::PauseCommand& order) override;
   void on_sent(const std::string&) override {}
-  void on_refused(const std::string&, const protocol::NackView&) override {}
-  void on_told() override;
+  void on_refused(const std::string&, const protocol::Nack&) override {}
+  void on_event_acked() override;
   void on_frame(const protocol::Envelope&) override {}
 
   net::AsioLoop& loop_;
@@ -74,10 +74,10 @@ class ObservedAgent final : private client::LinkListener, private adapters::Tran
   bool ended_ = false;
   client::Outbox outbox_;
   client::Link link_;
-  host::Teller teller_;
+  host::EventReporter teller_;
   std::unique_ptr<adapters::TranscriptFollower> transcript_;
   std::unique_ptr<ObservedInbox> inbox_;  // of a program that has one
-  std::unique_ptr<net::Timer> look_timer_;
+  std::unique_ptr<net::Timer> recheck_timer_;
   int looks_ = 0;  // for its inbox, since its last hook
   pid_t pid_ = 0;
   UniqueFd process_;

@@ -53,43 +53,44 @@ void ObservedInbox::set_state(profiles::State state) {
 
 void ObservedInbox::on_connected() { desk_.on_connected(loop_.now().steady); }
 
-void ObservedInbox::on_incoming(const client::Incoming& incoming) {
+void ObservedInbox::on_incoming(const client::IncomingMessage& incoming) {
   (void)desk_.receive(incoming, loop_.now().wall);
   deliver_soon();
 }
 
-void ObservedInbox::on_moved(const client::Place& place, DeliveryMode mode) {
+void ObservedInbox::on_moved(const client::DeliveryRef& place, DeliveryMode mode) {
   desk_.move(place, mode);
   deliver_soon();
 }
 
-bool ObservedInbox::on_cancel(const protocol::CancelOrder& order) {
+bool ObservedInbox::on_cancel(const protocol::CancelCommand& order) {
   deliver_soon();
   return desk_.cancel(order.delivery_id);
 }
 
-void ObservedInbox::on_pause(const protocol::PauseOrder& order) {
+void ObservedInbox::on_pause(const protocol::PauseCommand& order) {
   desk_.pause(order);
   deliver_soon();
 }
 
 void ObservedInbox::on_model_input(std::string_view text, std::string_view id) {
-  desk_.on_given(text, adapters::way::kTranscript, id);
+  desk_.on_model_input(text, adapters::way::kTranscript, id);
   deliver_soon();
 }
 
 void ObservedInbox::on_agent_exit() {
-  desk_.on_agent_gone();
+  desk_.on_agent_exit();
   timer_ = nullptr;
   open_ = false;
   *alive_ = false;
 }
 
-adapters::Capabilities ObservedInbox::capabilities() const {
-  adapters::Capabilities can{.hear = adapters::way::kTranscript, .know = adapters::way::kHook, .terminal = false};
+adapters::NativeCapabilities ObservedInbox::capabilities() const {
+  adapters::NativeCapabilities can{
+      .output = adapters::way::kTranscript, .state = adapters::way::kHook, .terminal = false};
   if (open_)
-    can.by(DeliveryMode::OnIdle) = {.moment = adapters::Moment::Idle,
-                                    .way = adapters::way::kInbox,
+    can.by(DeliveryMode::OnIdle) = {.moment = adapters::DeliveryTiming::Idle,
+                                    .via = adapters::way::kInbox,
                                     .not_before = inbox_->ready_at(),
                                     .together_bytes = inbox_->runs_low() ? kMaxTogetherBytes : 0};
   return can;
@@ -113,7 +114,7 @@ void ObservedInbox::deliver_soon() {
   });
 }
 
-void ObservedInbox::hand_over(const adapters::Words& words, adapters::Adapter::OnHanded done) {
+void ObservedInbox::hand_over(const adapters::NativeDelivery& words, adapters::Adapter::OnAccepted done) {
   inbox_->put(words, session_, [this, alive = alive_, done = std::move(done)](Result<void> outcome) mutable {
     if (!*alive) return;
     const bool failed = !outcome && std::exchange(open_, false);
@@ -123,7 +124,7 @@ void ObservedInbox::hand_over(const adapters::Words& words, adapters::Adapter::O
   });
 }
 
-void ObservedInbox::report(const client::Place& place, protocol::Receipt receipt) {
+void ObservedInbox::report(const client::DeliveryRef& place, protocol::Receipt receipt) {
   link_.report(place, std::move(receipt));
 }
 

@@ -28,7 +28,7 @@ namespace relay::observer {
 /// The config directory of Claude Code that holds this transcript; empty when it lies elsewhere.
 std::string claude_config_of(std::string_view transcript);
 
-class ObservedInbox final : private host::MailDeskHands {
+class ObservedInbox final : private host::PipelineActions {
  public:
   /// `file`: of its notes; `session`: the agent's own id of its session. `on_closed`: called when the inbox failed.
   ObservedInbox(net::AsioLoop& loop, client::Link& link, Directory& notes, std::string file, std::string session,
@@ -44,10 +44,10 @@ class ObservedInbox final : private host::MailDeskHands {
 
   void set_state(profiles::State state);
   void on_connected();
-  void on_incoming(const client::Incoming& incoming);
-  void on_moved(const client::Place& place, protocol::DeliveryMode mode);
-  [[nodiscard]] bool on_cancel(const protocol::CancelOrder& order);
-  void on_pause(const protocol::PauseOrder& order);
+  void on_incoming(const client::IncomingMessage& incoming);
+  void on_moved(const client::DeliveryRef& place, protocol::DeliveryMode mode);
+  [[nodiscard]] bool on_cancel(const protocol::CancelCommand& order);
+  void on_pause(const protocol::PauseCommand& order);
   /// Its transcript shows that the model was given this.
   void on_model_input(std::string_view text, std::string_view id);
   /// What it has and did not show is in doubt.
@@ -56,10 +56,10 @@ class ObservedInbox final : private host::MailDeskHands {
  private:
   void deliver();
   void deliver_soon();
-  [[nodiscard]] adapters::Capabilities capabilities() const;
+  [[nodiscard]] adapters::NativeCapabilities capabilities() const;
 
-  void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded done) override;
-  void report(const client::Place& place, protocol::Receipt receipt) override;
+  void hand_over(const adapters::NativeDelivery& words, adapters::Adapter::OnAccepted done) override;
+  void report(const client::DeliveryRef& place, protocol::Receipt receipt) override;
   void on_pause_lapsed() override {}
   void interrupt() override {}  // nothing is typed
   void paste(std::string_view) override {}
@@ -71,7 +71,7 @@ class ObservedInbox final : private host::MailDeskHands {
   std::string session_;
   std::function<void()> on_closed_;
   profiles::TypingRules rules_;
-  host::MailDesk desk_;
+  host::DeliveryPipeline desk_;
   std::unique_ptr<adapters::ClaudeInbox> inbox_;
   std::string config_;
   pid_t agent_ = 0;

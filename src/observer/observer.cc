@@ -43,7 +43,7 @@ struct Observer::Parts {
   };
 
   Result<void> begin() {
-    (void)RELAY_TRY(capture::EventLog::open(options.capture_home));  // makes the directories
+    (void)RELAY_TRY(capture::CaptureLog::open(options.capture_home));  // makes the directories
     tail = RELAY_TRY(
         CaptureTail::follow(loop, options.capture_home + "/events", [this](std::string_view line) { on_line(line); }));
     open_notes();
@@ -67,7 +67,7 @@ struct Observer::Parts {
     if (!source.name.empty() || source.session.empty() || transcript_reader(source.agent) == nullptr) return;
     auto session = sessions.find(source.session);
     if (session == sessions.end()) {
-      if (line->record.kind == capture::Kind::SessionEnd || !source.working_directory.starts_with('/')) return;
+      if (line->record.kind == capture::RecordKind::SessionEnd || !source.working_directory.starts_with('/')) return;
       if (sessions.size() >= kMaxObserved)
         return log::warn("too many agents are observed already", {{"most", format("{}", kMaxObserved)}});
       session = sessions.try_emplace(source.session).first;
@@ -83,11 +83,11 @@ struct Observer::Parts {
     const auto root = options.project_root(source.working_directory);
     sessions[source.session].opening = std::make_unique<api::DaemonCall>(
         loop, network, options.control_socket,
-        api::DaemonOrder{.type = protocol::MessageType::WorkspaceOpen,
-                         .id = random.hex(8),
-                         .payload = json::serialize(json::object{{"root", root}}),
-                         .patience = kOpenTimeout},
-        [this, source, root](Result<api::DaemonAnswer> answer) {
+        api::DaemonRequest{.type = protocol::MessageType::WorkspaceOpen,
+                           .id = random.hex(8),
+                           .payload = json::serialize(json::object{{"root", root}}),
+                           .timeout = kOpenTimeout},
+        [this, source, root](Result<api::DaemonResponse> answer) {
           const auto socket = answer ? socket_in(answer->payload, root) : std::string{};
           loop.post(
               [this, source, socket] { start_agent(source, socket); });  // the call is not destroyed inside itself
@@ -135,7 +135,7 @@ Result<std::unique_ptr<Observer>> Observer::start(ObserverOptions options) {
 }
 
 Observer::Observer(std::unique_ptr<Parts> parts) : parts_{std::move(parts)} {
-  const AllSignalsBlocked while_it_begins;  // they are for the daemon's own thread
+  const ScopedSignalBlock while_it_begins;  // they are for the daemon's own thread
   thread_ = std::thread{[this] { parts_->run(); }};
 }
 

@@ -13,7 +13,7 @@ namespace relay::permissions {
 
 using events::RiskLevel;
 
-struct Ask {
+struct PermissionRequest {
   std::string agent = {};
   std::string cli = {};
   std::string tool = {};                      // as the agent calls it
@@ -29,7 +29,7 @@ struct Decision {
   Action action = Action::Ask;
   RiskLevel risk = RiskLevel::Medium;
   std::string rule = {};                             // which rule said so, in words
-  std::string danger = {};                           // what the risk is, in words; empty: nothing in particular
+  std::string risk_reason = {};                      // what the risk is, in words; empty: nothing in particular
   std::optional<std::chrono::seconds> timeout = {};  // for how long a person may be asked
 };
 

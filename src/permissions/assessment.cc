@@ -125,9 +125,9 @@ bool all_follow(std::string_view then, std::span<const std::string_view> words) 
   return true;
 }
 
-class Judge {
+class RiskAssessor {
  public:
-  explicit Judge(const Seen& seen) : seen_{seen} {}
+  explicit RiskAssessor(const ParsedRequest& seen) : seen_{seen} {}
 
   Assessment command() {
     const bool only_reads = seen_.simple && is_one_of(seen_.simple->words.front(), kOnlyRead);
@@ -158,10 +158,10 @@ class Judge {
     found_ = {Medium, ""};
     const auto& path = seen_.ask.file_path;
     if (!path) return found_;
-    if (!is_inside(resolved_path(*path, seen_.ask.directory), seen_.ask.directory))
+    if (!is_inside(normalize_path(*path, seen_.ask.directory), seen_.ask.directory))
       raise(High, "writes outside the working directory");
     secrets();
-    if (runs_later(*path, seen_.ask.directory)) raise(Critical, "changes what runs later as you");
+    if (is_autorun_path(*path, seen_.ask.directory)) raise(Critical, "changes what runs later as you");
     return found_;
   }
 
@@ -181,15 +181,15 @@ class Judge {
   }
 
   void secrets() {
-    static const auto kSecrets = Pattern::of_files(secret_globs(), Match::Likely).value();
+    static const auto kSecrets = Pattern::of_files(secret_globs(), Matching::Likely).value();
     for (const auto& piece : seen_.pieces)
-      if (means(kSecrets, piece, seen_.ask.directory))
+      if (matches_path(kSecrets, piece, seen_.ask.directory))
         return raise(High, format("{} may hold a secret", printable_name(piece)));
   }
 
   bool is_elsewhere(std::string_view word) const {
     const bool path = word.starts_with('/') || word.starts_with('~') || word.starts_with("..");
-    return path && !is_inside(resolved_path(word, seen_.ask.directory), seen_.ask.directory);
+    return path && !is_inside(normalize_path(word, seen_.ask.directory), seen_.ask.directory);
   }
 
   void redirections() {
@@ -206,20 +206,20 @@ class Judge {
         raise(Critical, "writes to a device");
       else if (is_elsewhere(target))
         raise(High, "writes outside the working directory");
-      else if (runs_later(target, seen_.ask.directory))
+      else if (is_autorun_path(target, seen_.ask.directory))
         raise(Critical, "changes what runs later as you");
     }
   }
 
-  const Seen& seen_;
+  const ParsedRequest& seen_;
   Assessment found_;
   std::size_t looked_at_ = 0;
 };
 
 }  // namespace
 
-Assessment assess(const Seen& seen) {
-  Judge judge{seen};
+Assessment assess(const ParsedRequest& seen) {
+  RiskAssessor judge{seen};
   if (seen.tool == tool::kEdit || seen.tool == tool::kWrite) return judge.change();
   if (seen.runs) return judge.command();
   const bool reads = is_one_of(seen.tool, "read|list|glob|grep");

@@ -15,6 +15,6 @@ struct Assessment {
   std::string danger = {};  // in words; empty: nothing in particular
 };
 
-Assessment assess(const Seen& seen);
+Assessment assess(const ParsedRequest& seen);
 
 }  // namespace relay::permissions

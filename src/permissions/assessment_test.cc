@@ -10,13 +10,13 @@ namespace {
 using enum RiskLevel;
 
 RiskLevel risk_of_command(std::string_view command) {
-  const Ask ask{.tool = "Bash", .command = std::string{command}, .directory = "/w"};
-  return assess(Seen{ask}).risk;
+  const PermissionRequest ask{.tool = "Bash", .command = std::string{command}, .directory = "/w"};
+  return assess(ParsedRequest{ask}).risk;
 }
 
 RiskLevel risk_of_file(std::string_view tool, std::string_view path) {
-  const Ask ask{.tool = std::string{tool}, .file_path = std::string{path}, .directory = "/w"};
-  return assess(Seen{ask}).risk;
+  const PermissionRequest ask{.tool = std::string{tool}, .file_path = std::string{path}, .directory = "/w"};
+  return assess(ParsedRequest{ask}).risk;
 }
 
 TEST(Assessment, OfCommands) {
@@ -104,8 +104,8 @@ TEST(Assessment, OfFiles) {
 }
 
 TEST(Assessment, SaysWhatTheDangerIs) {
-  const Ask ask{.tool = "Bash", .command = "git push --force", .directory = "/w"};
-  EXPECT_EQ(assess(Seen{ask}).danger, "git: replaces what others have");
+  const PermissionRequest ask{.tool = "Bash", .command = "git push --force", .directory = "/w"};
+  EXPECT_EQ(assess(ParsedRequest{ask}).danger, "git: replaces what others have");
 }
 
 }  // namespace

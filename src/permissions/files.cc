@@ -105,14 +105,14 @@ const std::vector<std::string> kSystem = {"/etc/**", "/usr/**",       "/bin/**",
 std::string seen_from(std::string_view resolved, std::string_view directory) {
   if (!is_inside(resolved, directory)) return {};
   if (directory.empty()) return "./" + std::string{resolved};
-  auto below = resolved.substr(resolved_path(directory, "").size());
+  auto below = resolved.substr(normalize_path(directory, "").size());
   if (below.starts_with('/')) below.remove_prefix(1);
   return "./" + std::string{below};
 }
 
 }  // namespace
 
-std::string resolved_path(std::string_view path, std::string_view directory) {
+std::string normalize_path(std::string_view path, std::string_view directory) {
   std::string whole;
   if (!path.starts_with('/') && !path.starts_with('~') && !directory.empty()) whole = std::string{directory} + "/";
   whole += path;
@@ -142,22 +142,22 @@ std::string resolved_path(std::string_view path, std::string_view directory) {
 
 bool is_inside(std::string_view resolved, std::string_view directory) {
   if (directory.empty()) return !resolved.starts_with('/') && !resolved.starts_with('~') && !resolved.starts_with("..");
-  const auto top = resolved_path(directory, "");
+  const auto top = normalize_path(directory, "");
   if (top == "/") return resolved.starts_with('/');
   return resolved.starts_with(top) && (resolved.size() == top.size() || resolved[top.size()] == '/');
 }
 
-bool means(const Pattern& pattern, std::string_view path, std::string_view directory) {
-  const auto resolved = resolved_path(path, directory);
+bool matches_path(const Pattern& pattern, std::string_view path, std::string_view directory) {
+  const auto resolved = normalize_path(path, directory);
   return pattern.matches(resolved) || pattern.matches(seen_from(resolved, directory));
 }
 
 std::span<const std::string> secret_globs() { return kSecrets; }
 
-bool runs_later(std::string_view path, std::string_view directory) {
-  static const auto kAnywhere = Pattern::of_files(kRunLater, Match::Likely).value();
-  static const auto kOutside = Pattern::of_files(kSystem, Match::Likely).value();
-  const auto resolved = resolved_path(path, directory);
+bool is_autorun_path(std::string_view path, std::string_view directory) {
+  static const auto kAnywhere = Pattern::of_files(kRunLater, Matching::Likely).value();
+  static const auto kOutside = Pattern::of_files(kSystem, Matching::Likely).value();
+  const auto resolved = normalize_path(path, directory);
   const auto seen = seen_from(resolved, directory);  // the directory's own name says nothing: `.claude/worktrees/x`
   return seen.empty() ? kAnywhere.matches(resolved) || kOutside.matches(resolved) : kAnywhere.matches(seen);
 }

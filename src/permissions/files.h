@@ -15,17 +15,17 @@
 namespace relay::permissions {
 
 /// Without `.`, `..` and doubled slashes; absolute when it can be (`~` stays in front).
-std::string resolved_path(std::string_view path, std::string_view directory);
+std::string normalize_path(std::string_view path, std::string_view directory);
 
 /// A resolved path is the directory or below it; never when the directory is not known and the path is absolute.
 bool is_inside(std::string_view resolved, std::string_view directory);
 
 /// Files that a glob of the pattern means.
-bool means(const Pattern& pattern, std::string_view path, std::string_view directory);
+bool matches_path(const Pattern& pattern, std::string_view path, std::string_view directory);
 
 /// Keys, passwords, tokens by the names they usually have.
 std::span<const std::string> secret_globs();
 /// What runs later, as the person: startup files, hooks, settings of agents, the system's own.
-bool runs_later(std::string_view path, std::string_view directory);
+bool is_autorun_path(std::string_view path, std::string_view directory);
 
 }  // namespace relay::permissions

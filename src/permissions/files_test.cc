@@ -7,20 +7,20 @@ namespace {
 
 bool glob_means(const std::string& glob, std::string_view path, std::string_view directory = "/w") {
   const std::vector<std::string> globs = {glob};
-  return means(Pattern::of_files(globs, Match::Certain).value(), path, directory);
+  return matches_path(Pattern::of_files(globs, Matching::Certain).value(), path, directory);
 }
 
 TEST(Files, PathsAreResolvedByTheirLetters) {
-  EXPECT_EQ(resolved_path("a/b", "/w"), "/w/a/b");
-  EXPECT_EQ(resolved_path("../x", "/w"), "/x");
-  EXPECT_EQ(resolved_path("/a//b/./c/../d/", ""), "/a/b/d");
-  EXPECT_EQ(resolved_path("/../..", ""), "/");
-  EXPECT_EQ(resolved_path("a/../../b", ""), "../b");
-  EXPECT_EQ(resolved_path("~/x", "/w"), "~/x");
-  EXPECT_EQ(resolved_path("~/../etc", "/w"), "~/../etc") << "a home has parents nobody told us";
-  EXPECT_EQ(resolved_path("/w/~a/../../etc", ""), "/etc");
-  EXPECT_EQ(resolved_path("", "/w"), "/w");
-  EXPECT_EQ(resolved_path("", ""), ".");
+  EXPECT_EQ(normalize_path("a/b", "/w"), "/w/a/b");
+  EXPECT_EQ(normalize_path("../x", "/w"), "/x");
+  EXPECT_EQ(normalize_path("/a//b/./c/../d/", ""), "/a/b/d");
+  EXPECT_EQ(normalize_path("/../..", ""), "/");
+  EXPECT_EQ(normalize_path("a/../../b", ""), "../b");
+  EXPECT_EQ(normalize_path("~/x", "/w"), "~/x");
+  EXPECT_EQ(normalize_path("~/../etc", "/w"), "~/../etc") << "a home has parents nobody told us";
+  EXPECT_EQ(normalize_path("/w/~a/../../etc", ""), "/etc");
+  EXPECT_EQ(normalize_path("", "/w"), "/w");
+  EXPECT_EQ(normalize_path("", ""), ".");
 }
 
 TEST(Files, InsideIsBelowAndNotBeside) {
@@ -61,10 +61,11 @@ TEST(Files, GlobsAreAnchoredAsWritten) {
 TEST(Files, WhatRunsLaterIsKnownByName) {
   for (const auto* path : {".git/hooks/pre-commit", "/w/.git/config", "~/.bashrc", "/home/x/.zshrc", "/etc/crontab",
                            ".claude/settings.json", "/usr/bin/ls", "~/.ssh/authorized_keys", ".GIT/config"})
-    EXPECT_TRUE(runs_later(path, "/w")) << path;
-  for (const auto* path : {"src/a.cc", "git/x", ".github/x.md", "etc/x"}) EXPECT_FALSE(runs_later(path, "/w")) << path;
-  EXPECT_FALSE(runs_later("/usr/src/app/a.cc", "/usr/src/app")) << "the agent works there";
-  EXPECT_FALSE(runs_later("a.cc", "/w/.claude/worktrees/x"));
+    EXPECT_TRUE(is_autorun_path(path, "/w")) << path;
+  for (const auto* path : {"src/a.cc", "git/x", ".github/x.md", "etc/x"})
+    EXPECT_FALSE(is_autorun_path(path, "/w")) << path;
+  EXPECT_FALSE(is_autorun_path("/usr/src/app/a.cc", "/usr/src/app")) << "the agent works there";
+  EXPECT_FALSE(is_autorun_path("a.cc", "/w/.claude/worktrees/x"));
 }
 
 }  // namespace

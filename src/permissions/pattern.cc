@@ -73,7 +73,7 @@ Result<Pattern> Pattern::compile(const std::string& expression, bool bytes, bool
   return pattern;
 }
 
-Result<Pattern> Pattern::of_commands(std::span<const std::string> expressions, Match match) {
+Result<Pattern> Pattern::of_commands(std::span<const std::string> expressions, Matching match) {
   for (const auto& each : expressions) {  // alone first: `a)|(b` must not become two
     const auto alone = compile(each, false, false);
     if (each.empty()) return fail("a pattern is empty");
@@ -82,7 +82,7 @@ Result<Pattern> Pattern::of_commands(std::span<const std::string> expressions, M
   }
   const auto all = any_of(expressions);
   if (all.empty()) return Pattern{};
-  if (match == Match::Certain) return compile(all, false, false);
+  if (match == Matching::Certain) return compile(all, false, false);
   return compile(format("(?s:.*[\\s/'\"=])?-{{0,2}}(?:{})\\s*", all), true, false);
 }
 
@@ -96,10 +96,10 @@ Result<Pattern> Pattern::of_names(std::span<const std::string> names) {
   return compile(all, true, true);
 }
 
-Result<Pattern> Pattern::of_files(std::span<const std::string> globs, Match match) {
+Result<Pattern> Pattern::of_files(std::span<const std::string> globs, Matching match) {
   std::string all;
   for (const auto& glob : globs) all += (all.empty() ? "(?:" : "|(?:") + file_expression(glob) + ")";
-  return compile(all.empty() ? all : "(?s:" + all + ")", true, match == Match::Likely);
+  return compile(all.empty() ? all : "(?s:" + all + ")", true, match == Matching::Likely);
 }
 
 bool Pattern::matches(std::string_view text) const {

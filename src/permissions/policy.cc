@@ -16,10 +16,10 @@ std::vector<std::string> Policy::own_rules_for(std::string_view agent) const {
   return words;
 }
 
-Decision Policy::decide(const Ask& ask) const {
-  const Seen seen{ask};
+Decision Policy::decide(const PermissionRequest& ask) const {
+  const ParsedRequest seen{ask};
   auto assessed = assess(seen);
-  Decision decision{.risk = assessed.risk, .danger = std::move(assessed.danger)};
+  Decision decision{.risk = assessed.risk, .risk_reason = std::move(assessed.danger)};
   for (const auto* rules : {&own_, preset_rules(preset_)}) {
     for (const auto& rule : *rules) {
       if (!rule.covers(seen)) continue;

@@ -23,7 +23,7 @@ class Policy {
   /// Own rules before those of the preset, which must exist.
   explicit Policy(std::vector<Rule> own, std::string_view preset = kNoPreset);
 
-  [[nodiscard]] Decision decide(const Ask& ask) const;
+  [[nodiscard]] Decision decide(const PermissionRequest& ask) const;
 
   [[nodiscard]] std::string_view preset() const { return preset_; }
   /// The person's own rules that are about an agent of that name, as `config.toml:12`.

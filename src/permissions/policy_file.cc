@@ -55,7 +55,7 @@ class RuleReader {
   Result<Rule> read(const TomlNode& node) const {
     const auto* table = node.table();
     if (table == nullptr) return wrong(node.place, "a rule is a table: write [[permissions.rules]]");
-    RuleText text{.words = format("{}:{}", path_, node.place.line)};
+    RuleSpec text{.words = format("{}:{}", path_, node.place.line)};
     bool decided = false;
     for (const auto& [key, value] : *table) {
       if (key == "action") {
@@ -65,7 +65,7 @@ class RuleReader {
         text.risk = RELAY_TRY(choice<RiskLevel>(key, value));
       } else if (key == "timeout") {
         text.timeout = RELAY_TRY(seconds(value));
-      } else if (auto* list = list_named(key, text)) {
+      } else if (auto* list = read_list(key, text)) {
         *list = RELAY_TRY(texts(key, value));
       } else {
         return wrong(value.key_place, format("a rule has no {}; {}", printable_name(key), advice_about(key)));
@@ -77,11 +77,11 @@ class RuleReader {
     return rule;
   }
 
-  Failure wrong(TomlPlace place, std::string_view sentence) const {
+  Failure wrong(TomlLocation place, std::string_view sentence) const {
     return fail(format("{}:{}:{}: {}", path_, place.line, place.column, sentence));
   }
 
-  static std::vector<std::string>* list_named(std::string_view key, RuleText& text) {
+  static std::vector<std::string>* read_list(std::string_view key, RuleSpec& text) {
     if (key == "tool") return &text.tools;
     if (key == "command") return &text.commands;
     if (key == "path") return &text.paths;
@@ -98,7 +98,7 @@ class RuleReader {
   template <class Choice>
   Result<Choice> choice(std::string_view key, const TomlNode& node) const {
     const auto* name = node.text();
-    if (const auto chosen = name == nullptr ? std::nullopt : schema::choice_named<Choice>(*name)) return *chosen;
+    if (const auto chosen = name == nullptr ? std::nullopt : schema::parse_choice<Choice>(*name)) return *chosen;
     std::string names;
     for (const auto& each : schema::kChoices<Choice>) names += format("{}{}", names.empty() ? "" : ", ", each.name);
     return wrong(node.place, format("{} must be one of {}", key, names));

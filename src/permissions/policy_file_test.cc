@@ -47,7 +47,7 @@ action = "deny"
   EXPECT_EQ(ran.rule, "/h/config.toml:4");
   EXPECT_EQ(policy.decide({.tool = "Bash", .command = "npm test; rm x"}).action, Action::Ask);
 
-  Ask edit{.agent = "builder", .tool = "Edit", .file_path = "/w/src/a.cc", .directory = "/w"};
+  PermissionRequest edit{.agent = "builder", .tool = "Edit", .file_path = "/w/src/a.cc", .directory = "/w"};
   EXPECT_EQ(policy.decide(edit).action, Action::Approve);
   edit.agent = "Other";
   EXPECT_EQ(policy.decide(edit).action, Action::Ask);
@@ -148,7 +148,7 @@ TEST(PolicyFile, TheExampleOfTheManualDoesWhatItSays) {
   ASSERT_NE(begin, std::string::npos);
   const auto policy = parse_policy(std::string_view{page}.substr(begin + 8, end - begin - 8));
   ASSERT_TRUE(policy) << policy.error().message();
-  const auto verdict = [&](const Ask& ask) { return policy->decide(ask).action; };
+  const auto verdict = [&](const PermissionRequest& ask) { return policy->decide(ask).action; };
   EXPECT_EQ(verdict({.tool = "Bash", .command = "npm test"}), Action::Approve);
   EXPECT_EQ(verdict({.tool = "Bash", .command = "npm test > x"}), Action::Ask);
   EXPECT_EQ(verdict({.tool = "Bash", .command = "cd x && git push -f"}), Action::Deny);

@@ -7,7 +7,7 @@
 namespace relay::permissions {
 namespace {
 
-Decision decide_read_only(const Ask& ask) { return Policy{{}, kReadOnlyPreset}.decide(ask); }
+Decision decide_read_only(const PermissionRequest& ask) { return Policy{{}, kReadOnlyPreset}.decide(ask); }
 
 TEST(Policy, KnowsToolsUnderTheNamesOfAllAgents) {
   for (const auto* name : {"Bash", "bash", "shell", "exec", "exec_command", "run_shell_command", "Shell"})
@@ -48,7 +48,7 @@ TEST(Policy, ReadingIsApprovedButForSecrets) {
     const auto decision = decide_read_only({.tool = "Read", .file_path = path, .directory = "/w"});
     EXPECT_EQ(decision.action, Action::Ask) << path;
     EXPECT_EQ(decision.risk, RiskLevel::High) << path;
-    EXPECT_FALSE(decision.danger.empty());
+    EXPECT_FALSE(decision.risk_reason.empty());
   }
 }
 
@@ -142,7 +142,7 @@ TEST(Policy, ARuleForEveryToolApprovesNoCommandItDoesNotName) {
 TEST(Policy, WithoutRulesNothingIsApprovedAndTheRiskIsStillShown) {
   const Policy policy;
   EXPECT_EQ(policy.preset(), kNoPreset);
-  const auto risk = [&](const Ask& ask) {
+  const auto risk = [&](const PermissionRequest& ask) {
     const auto decision = policy.decide(ask);
     EXPECT_EQ(decision.action, Action::Ask) << ask.tool << ask.command.value_or("");
     EXPECT_FALSE(decision.timeout);

@@ -38,7 +38,7 @@ std::string git_command(std::string_view name, std::string_view options) {
   return format("git(?: --no-pager)? {}(?: (?:{}|{}))*(?: --(?: (?:{}))*)?", name, options, kGitName, kGitName);
 }
 
-std::vector<RuleText> read_only_texts() {
+std::vector<RuleSpec> read_only_texts() {
   const auto name = [](std::string_view tool) { return std::string{tool}; };
   const auto secrets = secret_globs();
   return {

@@ -8,9 +8,9 @@
 
 namespace relay::permissions {
 
-Result<Rule> Rule::compile(RuleText text) {
+Result<Rule> Rule::compile(RuleSpec text) {
   const bool approves = text.action == Action::Approve;
-  const auto match = approves ? Match::Certain : Match::Likely;
+  const auto match = approves ? Matching::Certain : Matching::Likely;
   Rule rule;
   for (auto& name : text.tools) name = canonical_tool(name);
   const bool of_bash = std::ranges::find(text.tools, tool::kBash) != text.tools.end();
@@ -28,26 +28,26 @@ Result<Rule> Rule::compile(RuleText text) {
   return rule;
 }
 
-bool Rule::covers(const Seen& seen) const {
+bool Rule::covers(const ParsedRequest& seen) const {
   if (!is_about(seen.ask.agent)) return false;
-  return text_.action == Action::Approve ? certainly(seen) : likely(seen);
+  return text_.action == Action::Approve ? covers_strictly(seen) : covers_loosely(seen);
 }
 
 bool Rule::is_about(std::string_view agent) const { return !agents_.given() || agents_.matches(agent); }
 
-bool Rule::certainly(const Seen& seen) const {
+bool Rule::covers_strictly(const ParsedRequest& seen) const {
   if (tools_.given() && !tools_.matches(seen.tool)) return false;
   const auto& path = seen.ask.file_path;
-  if (path && (path->empty() || !text::is_plain_text(*path))) return false;
+  if (path && (path->empty() || !text::is_visible_text(*path))) return false;
   if (seen.ask.command || seen.tool == tool::kBash) return seen.simple && commands_.matches(seen.simple->text);
   if (commands_.given()) return false;
   if (seen.tool == tool::kRead && !path) return false;
   const bool changes = seen.tool == tool::kEdit || seen.tool == tool::kWrite;
-  if (changes && (!path || runs_later(*path, seen.ask.directory))) return false;
-  return !paths_.given() || (path && means(paths_, *path, seen.ask.directory));
+  if (changes && (!path || is_autorun_path(*path, seen.ask.directory))) return false;
+  return !paths_.given() || (path && matches_path(paths_, *path, seen.ask.directory));
 }
 
-bool Rule::likely(const Seen& seen) const {
+bool Rule::covers_loosely(const ParsedRequest& seen) const {
   const bool fits = !tools_.given() || tools_.matches(seen.tool) || (seen.runs && tools_.matches(tool::kBash));
   if (!fits) return false;
   if (commands_.given()) {
@@ -56,8 +56,9 @@ bool Rule::likely(const Seen& seen) const {
                        std::ranges::any_of(seen.commands, [&](const auto& each) { return commands_.matches(each); });
     if (!found) return false;
   }
-  return !paths_.given() ||
-         std::ranges::any_of(seen.pieces, [&](const auto& each) { return means(paths_, each, seen.ask.directory); });
+  return !paths_.given() || std::ranges::any_of(seen.pieces, [&](const auto& each) {
+    return matches_path(paths_, each, seen.ask.directory);
+  });
 }
 
 }  // namespace relay::permissions

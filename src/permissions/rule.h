@@ -13,7 +13,7 @@
 namespace relay::permissions {
 
 /// As it is written. What is empty does not narrow.
-struct RuleText {
+struct RuleSpec {
   std::string words = {};  // what a person is told: `config.toml:12`
   std::vector<std::string> tools = {};
   std::vector<std::string> commands = {};  // regular expressions
@@ -28,17 +28,17 @@ struct RuleText {
 ///   as a whole, a read only if its file is known, and never a change to what runs later (`runs_later`).
 class Rule {
  public:
-  static Result<Rule> compile(RuleText text);
+  static Result<Rule> compile(RuleSpec text);
 
-  [[nodiscard]] const RuleText& text() const { return text_; }
-  [[nodiscard]] bool covers(const Seen& seen) const;
+  [[nodiscard]] const RuleSpec& text() const { return text_; }
+  [[nodiscard]] bool covers(const ParsedRequest& seen) const;
   [[nodiscard]] bool is_about(std::string_view agent) const;
 
  private:
-  [[nodiscard]] bool certainly(const Seen& seen) const;
-  [[nodiscard]] bool likely(const Seen& seen) const;
+  [[nodiscard]] bool covers_strictly(const ParsedRequest& seen) const;
+  [[nodiscard]] bool covers_loosely(const ParsedRequest& seen) const;
 
-  RuleText text_;
+  RuleSpec text_;
   Pattern tools_;
   Pattern commands_;
   Pattern paths_;

@@ -51,7 +51,7 @@ void add_pieces(std::string_view text, std::vector<std::string>& pieces) {
 
 }  // namespace
 
-Seen::Seen(const Ask& asked) : ask{asked}, tool{canonical_tool(asked.tool)} {
+ParsedRequest::ParsedRequest(const PermissionRequest& asked) : ask{asked}, tool{canonical_tool(asked.tool)} {
   runs = ask.command && tool != permissions::tool::kEdit && tool != permissions::tool::kWrite;
   if (runs) {
     auto read = read_simple_command(*ask.command);

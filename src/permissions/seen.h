@@ -15,10 +15,10 @@
 
 namespace relay::permissions {
 
-struct Seen {
-  explicit Seen(const Ask& ask);
+struct ParsedRequest {
+  explicit ParsedRequest(const PermissionRequest& ask);
 
-  const Ask& ask;  // outlives this
+  const PermissionRequest& ask;  // outlives this
   std::string tool;
   bool runs = false;                    // a command is known; what an edit calls so is its patch
   std::optional<SimpleCommand> simple;  // the command, when it is one

@@ -105,7 +105,7 @@ class Scanner {
 
 Result<SimpleCommand> read_simple_command(std::string_view line) {
   if (line.size() > kMaxSimpleCommandBytes) return fail("it is too long");
-  if (!text::is_plain_text(line)) return fail("it holds a line end, a tab, or letters that cannot be seen");
+  if (!text::is_visible_text(line)) return fail("it holds a line end, a tab, or letters that cannot be seen");
   return Scanner{line}.read();
 }
 

@@ -9,8 +9,8 @@
 namespace relay::profiles {
 namespace {
 
-constexpr double kLongAfter = 5;      // seconds behind the last event
-constexpr double kLongestCast = 1e6;  // seconds
+constexpr double kLongAfter = 5;  // seconds behind the last event
+constexpr double kMaxCast = 1e6;  // seconds
 constexpr std::int64_t kMaxCells = 1'000;
 
 SteadyTime at(double seconds) {
@@ -35,7 +35,8 @@ std::optional<terminal::Size> size_in(std::string_view text) {
 
 }  // namespace
 
-CastPlayer::CastPlayer(const Eyes& eyes, speech::GrammarOptions grammar) : watcher_{eyes, std::move(grammar)} {}
+CastPlayer::CastPlayer(const CompiledProfile& eyes, speech::GrammarOptions grammar)
+    : watcher_{eyes, std::move(grammar)} {}
 CastPlayer::~CastPlayer() = default;
 
 Result<void> CastPlayer::take_header(std::string_view line) {
@@ -50,9 +51,9 @@ Result<void> CastPlayer::take_header(std::string_view line) {
   return {};
 }
 
-Result<std::vector<Seen>> CastPlayer::take(std::string_view line) {
+Result<std::vector<TimedObservation>> CastPlayer::take(std::string_view line) {
   ++lines_;
-  std::vector<Seen> out;
+  std::vector<TimedObservation> out;
   if (screen_ == nullptr) {
     RELAY_TRY(take_header(line));
     return out;
@@ -62,7 +63,7 @@ Result<std::vector<Seen>> CastPlayer::take(std::string_view line) {
   const bool whole = event != nullptr && event->size() >= 3 && event->at(0).is_number() && event->at(1).is_string() &&
                      event->at(2).is_string();
   const double seconds = whole ? event->at(0).to_number<double>() : -1;
-  if (!whole || !(seconds >= 0 && seconds <= kLongestCast))
+  if (!whole || !(seconds >= 0 && seconds <= kMaxCast))
     return fail(format("line {} is no event of an asciinema recording: [seconds, \"o\", \"bytes\"] is wanted", lines_));
   if (over_) return out;
   wait_until(seconds, out);
@@ -80,25 +81,25 @@ Result<std::vector<Seen>> CastPlayer::take(std::string_view line) {
   // What a full-screen agent leaves behind when it ends is no screen of its own.
   over_ = was_alternate_ && !screen_->alternate();
   was_alternate_ = screen_->alternate();
-  if (!over_) look(now_, out);
+  if (!over_) update(now_, out);
   return out;
 }
 
-std::vector<Seen> CastPlayer::finish() {
-  std::vector<Seen> out;
+std::vector<TimedObservation> CastPlayer::finish() {
+  std::vector<TimedObservation> out;
   if (screen_ != nullptr && !over_) wait_until(now_ + kLongAfter, out);
   return out;
 }
 
-void CastPlayer::look(double seconds, std::vector<Seen>& out) {
-  for (auto& observation : watcher_.look(*screen_, at(seconds))) out.push_back({seconds, std::move(observation)});
+void CastPlayer::update(double seconds, std::vector<TimedObservation>& out) {
+  for (auto& observation : watcher_.update(*screen_, at(seconds))) out.push_back({seconds, std::move(observation)});
 }
 
-void CastPlayer::wait_until(double seconds, std::vector<Seen>& out) {
-  while (const auto due = watcher_.look_again_at()) {
+void CastPlayer::wait_until(double seconds, std::vector<TimedObservation>& out) {
+  while (const auto due = watcher_.next_update_at()) {
     const double when = std::chrono::duration<double>(due->time_since_epoch()).count();
     if (when >= seconds) return;
-    look(when, out);
+    update(when, out);
   }
 }
 

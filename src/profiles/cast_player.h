@@ -12,27 +12,27 @@
 
 namespace relay::profiles {
 
-struct Seen {
+struct TimedObservation {
   double seconds = 0;
   Observation observation;
 };
 
 class CastPlayer {
  public:
-  explicit CastPlayer(const Eyes& eyes, speech::GrammarOptions grammar = {});
+  explicit CastPlayer(const CompiledProfile& eyes, speech::GrammarOptions grammar = {});
   ~CastPlayer();
 
   /// The header first, then the events.
-  Result<std::vector<Seen>> take(std::string_view line);
+  Result<std::vector<TimedObservation>> take(std::string_view line);
   /// The recording is over: what was still waiting for a quiet moment.
-  std::vector<Seen> finish();
+  std::vector<TimedObservation> finish();
 
  private:
-  void look(double seconds, std::vector<Seen>& out);
-  void wait_until(double seconds, std::vector<Seen>& out);
+  void update(double seconds, std::vector<TimedObservation>& out);
+  void wait_until(double seconds, std::vector<TimedObservation>& out);
   Result<void> take_header(std::string_view line);
 
-  Watcher watcher_;
+  ScreenWatcher watcher_;
   std::unique_ptr<terminal::Screen> screen_;
   std::size_t lines_ = 0;
   double now_ = 0;

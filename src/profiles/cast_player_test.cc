@@ -8,7 +8,7 @@ namespace relay::profiles {
 namespace {
 
 std::string complaint(const std::vector<std::string>& lines) {
-  const auto eyes = Eyes::open(*profile_named("claude"));
+  const auto eyes = CompiledProfile::open(*find_profile("claude"));
   CastPlayer player{*eyes};
   for (const auto& line : lines)
     if (const auto taken = player.take(line); !taken) return taken.error().message();
@@ -28,7 +28,7 @@ TEST(CastPlayer, SaysWhatIsWrongWithALine) {
 }
 
 TEST(CastPlayer, HearsAnAgentAndSeesItsState) {
-  const auto eyes = Eyes::open(*profile_named("claude"));
+  const auto eyes = CompiledProfile::open(*find_profile("claude"));
   CastPlayer player{*eyes};
   const std::string rule(40, '-');
   ASSERT_TRUE(player.take(R"({"version":2,"width":60,"height":10})"));
@@ -39,14 +39,14 @@ TEST(CastPlayer, HearsAnAgentAndSeesItsState) {
                                         "\r\n\r\n────────────────────\r\n❯ \r\n────────────────────\x1b[A\x1b[3G"});
     auto seen = player.take(line);
     EXPECT_TRUE(seen) << seen.error().message();
-    return seen ? *std::move(seen) : std::vector<Seen>{};
+    return seen ? *std::move(seen) : std::vector<TimedObservation>{};
   };
   draw(1, "◐ busy", "● Sending.\r\n\r\n  @relay:Bob half");
   draw(2, "✳ idle", "● Sending.\r\n\r\n  @relay:Bob half or whole");
   std::vector<std::string> bodies;
   for (const auto& seen : player.finish())
-    if (const auto* said = std::get_if<Said>(&seen.observation))
-      bodies.push_back(std::get<speech::Command>(said->utterance).body);
+    if (const auto* said = std::get_if<CommandSeen>(&seen.observation))
+      bodies.push_back(std::get<speech::SendCommand>(said->utterance).body);
   EXPECT_EQ(bodies, std::vector<std::string>{"half or whole"});
 }
 

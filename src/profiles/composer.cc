@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMaxComposerRows = 60;
 
-std::size_t end_of_run(const Sight& sight, std::size_t row) {
+std::size_t end_of_run(const ScreenFrame& sight, std::size_t row) {
   while (row < sight.rows.size() && !sight.rows[row].blank()) ++row;
   return row;
 }
@@ -22,7 +22,7 @@ bool begins_box(std::string_view text) {
 
 }  // namespace
 
-Above look_above(const Regex& wanted, const Sight& sight, std::size_t row) {
+Above look_above(const Regex& wanted, const ScreenFrame& sight, std::size_t row) {
   while (row > 0 && !sight.rows[row - 1].blank())
     if (wanted.matches(sight.rows[--row].text)) return Above::Yes;
   return row == 0 ? Above::CutOff : Above::No;
@@ -44,7 +44,7 @@ Result<ComposerFinder> ComposerFinder::compile(const ComposerRule& rule) {
 }
 
 /// The composer's first row, when its rows end just before `end`.
-std::optional<std::size_t> ComposerFinder::top(const Sight& sight, std::size_t end) const {
+std::optional<std::size_t> ComposerFinder::top(const ScreenFrame& sight, std::size_t end) const {
   const auto floor = std::max(sight.screen_top, end - std::min(end, kMaxComposerRows));
   if (more_.given()) {  // a box: all its rows look alike
     std::size_t row = end;
@@ -62,7 +62,7 @@ std::optional<std::size_t> ComposerFinder::top(const Sight& sight, std::size_t e
   return std::nullopt;
 }
 
-Composer ComposerFinder::read(const Sight& sight, std::size_t from, std::size_t end) const {
+Composer ComposerFinder::read(const ScreenFrame& sight, std::size_t from, std::size_t end) const {
   Composer found{.first = from, .last = end - 1};
   found.focused = sight.cursor_row >= from && sight.cursor_row < end;
   bool all_dim = true;
@@ -81,7 +81,7 @@ Composer ComposerFinder::read(const Sight& sight, std::size_t from, std::size_t 
 }
 
 /// The rows around the cursor without an empty one between, from the first that is a prompt.
-std::optional<Composer> ComposerFinder::find_line(const Sight& sight) const {
+std::optional<Composer> ComposerFinder::find_line(const ScreenFrame& sight) const {
   const auto cursor = sight.cursor_row;
   if (!sight.takes_pastes || cursor >= sight.rows.size() || sight.rows[cursor].blank()) return std::nullopt;
   const auto floor = std::max(sight.screen_top, cursor - std::min(cursor, kMaxComposerRows));
@@ -98,7 +98,7 @@ std::optional<Composer> ComposerFinder::find_line(const Sight& sight) const {
   return read(sight, from, end_of_run(sight, cursor));
 }
 
-std::optional<Composer> ComposerFinder::find(const Sight& sight) const {
+std::optional<Composer> ComposerFinder::find(const ScreenFrame& sight) const {
   if (!first_.given()) return std::nullopt;
   if (line_) return find_line(sight);
   if (!below_.given()) {

@@ -27,12 +27,12 @@ class ComposerFinder {
  public:
   static Result<ComposerFinder> compile(const ComposerRule& rule);
 
-  [[nodiscard]] std::optional<Composer> find(const Sight& sight) const;
+  [[nodiscard]] std::optional<Composer> find(const ScreenFrame& sight) const;
 
  private:
-  [[nodiscard]] std::optional<Composer> find_line(const Sight& sight) const;
-  [[nodiscard]] std::optional<std::size_t> top(const Sight& sight, std::size_t end) const;
-  [[nodiscard]] Composer read(const Sight& sight, std::size_t top, std::size_t end) const;
+  [[nodiscard]] std::optional<Composer> find_line(const ScreenFrame& sight) const;
+  [[nodiscard]] std::optional<std::size_t> top(const ScreenFrame& sight, std::size_t end) const;
+  [[nodiscard]] Composer read(const ScreenFrame& sight, std::size_t top, std::size_t end) const;
 
   Regex first_, never_, more_, above_, below_, placeholder_, furniture_;
   bool dim_is_placeholder_ = true;
@@ -41,6 +41,6 @@ class ComposerFinder {
 
 /// Does a row that fits stand above, with no empty row between? CutOff: the rows go on above what is seen.
 enum class Above : std::uint8_t { No, CutOff, Yes };
-[[nodiscard]] Above look_above(const Regex& wanted, const Sight& sight, std::size_t row);
+[[nodiscard]] Above look_above(const Regex& wanted, const ScreenFrame& sight, std::size_t row);
 
 }  // namespace relay::profiles

@@ -18,7 +18,7 @@ bool same_text(const std::vector<Paragraph>& a, const std::vector<Paragraph>& b)
 }  // namespace
 
 /// How many paragraphs at the top of the view were heard before; 0 when none of them is known.
-std::size_t Conversation::heard_rows(const std::vector<Paragraph>& view) const {
+std::size_t ConversationTracker::heard_rows(const std::vector<Paragraph>& view) const {
   std::size_t best = 0, best_run = 0;
   for (std::size_t end = std::min(view.size(), heard_.size()); end > 0; --end) {
     // Does the view's part before `end` stand at the end of what was heard?
@@ -34,7 +34,7 @@ std::size_t Conversation::heard_rows(const std::vector<Paragraph>& view) const {
 }
 
 /// Is all of the view something that was heard, away from the end? Its last paragraph may be cut by the screen's edge.
-bool Conversation::lies_inside(const std::vector<Paragraph>& view) const {
+bool ConversationTracker::lies_inside(const std::vector<Paragraph>& view) const {
   for (std::size_t from = 0; from + view.size() <= heard_.size(); ++from) {
     std::size_t run = 0;
     while (run < view.size() && (same(heard_[from + run], view[run], run == 0) ||
@@ -46,14 +46,14 @@ bool Conversation::lies_inside(const std::vector<Paragraph>& view) const {
   return false;
 }
 
-void Conversation::set_turn(std::vector<Paragraph> turn) {
+void ConversationTracker::set_turn(std::vector<Paragraph> turn) {
   if (turn.size() > kMaxTurn) turn.erase(turn.begin(), turn.end() - kMaxTurn);
   if (!same_text(turn_, turn)) ++revision_;
   turn_ = std::move(turn);
 }
 
 /// The view shows the turn from its paragraph `from` on: what came before stays, the rest is as it is now.
-void Conversation::lay_over(const std::vector<Paragraph>& view, std::size_t from) {
+void ConversationTracker::lay_over(const std::vector<Paragraph>& view, std::size_t from) {
   std::vector<Paragraph> turn{turn_.begin(), turn_.begin() + static_cast<std::ptrdiff_t>(from)};
   for (std::size_t i = 0; i < view.size(); ++i) {
     const bool cut_off = i == 0 && from < turn_.size() && same(turn_[from], view[0], true);
@@ -62,7 +62,7 @@ void Conversation::lay_over(const std::vector<Paragraph>& view, std::size_t from
   set_turn(std::move(turn));
 }
 
-void Conversation::start_over(const std::vector<Paragraph>& view) {
+void ConversationTracker::start_over(const std::vector<Paragraph>& view) {
   // Cleared, or redrawn beyond recognition: the words of this turn stand behind the person's last ones.
   const auto last_user =
       std::ranges::find(view.rbegin(), view.rend(), RowKind::User, [](const Paragraph& each) { return each.kind; });
@@ -72,7 +72,7 @@ void Conversation::start_over(const std::vector<Paragraph>& view) {
   set_turn({view.begin() + static_cast<std::ptrdiff_t>(known), view.end()});
 }
 
-void Conversation::see(const std::vector<Paragraph>& view, Turn turn) {
+void ConversationTracker::see(const std::vector<Paragraph>& view, Turn turn) {
   if (view.empty()) return;
   const auto known = heard_rows(view);
   if (known == 0 && lies_inside(view)) return;  // somebody scrolled back
@@ -104,7 +104,7 @@ void Conversation::see(const std::vector<Paragraph>& view, Turn turn) {
   start_over(view);
 }
 
-std::vector<Paragraph> Conversation::end_turn() {
+std::vector<Paragraph> ConversationTracker::end_turn() {
   for (const auto& paragraph : turn_) heard_.push_back(paragraph);
   while (heard_.size() > kMaxHeard) heard_.pop_front();
   return std::exchange(turn_, {});

@@ -16,7 +16,7 @@
 
 namespace relay::profiles {
 
-class Conversation {
+class ConversationTracker {
  public:
   static constexpr std::size_t kMaxHeard = 400;
   static constexpr std::size_t kMaxTurn = 4'000;

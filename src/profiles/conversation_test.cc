@@ -5,7 +5,7 @@
 namespace relay::profiles {
 namespace {
 
-using Turn = Conversation::Turn;
+using Turn = ConversationTracker::Turn;
 using Texts = std::vector<std::string>;
 
 /// "u:hello" is the person's, "a:hi" the agent's.
@@ -13,20 +13,21 @@ std::vector<Paragraph> view(const Texts& texts) {
   std::vector<Paragraph> paragraphs;
   for (const auto& text : texts) {
     const auto words = text.substr(2);
-    paragraphs.push_back({.kind = text[0] == 'u' ? RowKind::User : RowKind::Say, .key = words, .lines = {{words}}});
+    paragraphs.push_back(
+        {.kind = text[0] == 'u' ? RowKind::User : RowKind::Assistant, .key = words, .lines = {{words}}});
   }
   return paragraphs;
 }
 
-Texts said(Conversation& conversation) {
+Texts said(ConversationTracker& conversation) {
   Texts texts;
   for (const auto& paragraph : conversation.end_turn())
-    if (paragraph.kind == RowKind::Say) texts.push_back(paragraph.key);
+    if (paragraph.kind == RowKind::Assistant) texts.push_back(paragraph.key);
   return texts;
 }
 
 TEST(Conversation, HearsATurnOnceItIsOver) {
-  Conversation conversation;
+  ConversationTracker conversation;
   conversation.see(view({"u:hello"}), Turn::Over);
   conversation.see(view({"u:hello", "a:hi th"}), Turn::Open);
   conversation.see(view({"u:hello", "a:hi there"}), Turn::Open);
@@ -36,7 +37,7 @@ TEST(Conversation, HearsATurnOnceItIsOver) {
 }
 
 TEST(Conversation, TakesTheSameWordsInALaterTurnForNew) {
-  Conversation conversation;
+  ConversationTracker conversation;
   conversation.see(view({"u:go"}), Turn::Over);
   conversation.see(view({"u:go", "a:done"}), Turn::Open);
   EXPECT_EQ(said(conversation), Texts{"done"});
@@ -46,7 +47,7 @@ TEST(Conversation, TakesTheSameWordsInALaterTurnForNew) {
 }
 
 TEST(Conversation, KeepsWhatScrolledOffDuringTheTurn) {
-  Conversation conversation;
+  ConversationTracker conversation;
   conversation.see(view({"u:go"}), Turn::Over);
   conversation.see(view({"u:go", "a:one", "a:two"}), Turn::Open);
   conversation.see(view({"a:one", "a:two", "a:three"}), Turn::Open);
@@ -55,7 +56,7 @@ TEST(Conversation, KeepsWhatScrolledOffDuringTheTurn) {
 }
 
 TEST(Conversation, KeepsAParagraphWholeWhoseTopWasCutOff) {
-  Conversation conversation;
+  ConversationTracker conversation;
   conversation.see(view({"u:go"}), Turn::Over);
   conversation.see(view({"u:go", "a:a long paragraph", "a:next"}), Turn::Open);
   conversation.see(view({"a:paragraph", "a:next", "a:last"}), Turn::Open);
@@ -63,7 +64,7 @@ TEST(Conversation, KeepsAParagraphWholeWhoseTopWasCutOff) {
 }
 
 TEST(Conversation, IsNotFooledByAHeadingThatSticksToTheTop) {
-  Conversation conversation;
+  ConversationTracker conversation;
   conversation.see(view({"u:first", "a:old"}), Turn::Over);
   conversation.see(view({"u:first", "a:old", "u:second", "a:one"}), Turn::Open);
   conversation.see(view({"u:second", "a:one", "a:two"}), Turn::Open);
@@ -72,7 +73,7 @@ TEST(Conversation, IsNotFooledByAHeadingThatSticksToTheTop) {
 }
 
 TEST(Conversation, HearsNothingFromARedrawWhileNobodySpeaks) {
-  Conversation conversation;
+  ConversationTracker conversation;
   conversation.see(view({"u:go"}), Turn::Over);
   conversation.see(view({"u:go", "a:done"}), Turn::Open);
   EXPECT_EQ(said(conversation), Texts{"done"});
@@ -83,7 +84,7 @@ TEST(Conversation, HearsNothingFromARedrawWhileNobodySpeaks) {
 }
 
 TEST(Conversation, SendsNothingAgainWhenThePersonScrolls) {
-  Conversation conversation;
+  ConversationTracker conversation;
   conversation.see(view({"u:first", "a:one"}), Turn::Over);
   conversation.see(view({"u:first", "a:one", "u:second", "a:two"}), Turn::Open);
   EXPECT_EQ(said(conversation), Texts{"two"});
@@ -96,7 +97,7 @@ TEST(Conversation, SendsNothingAgainWhenThePersonScrolls) {
 }
 
 TEST(Conversation, AfterAClearGoesOnBehindThePersonsLastWords) {
-  Conversation conversation;
+  ConversationTracker conversation;
   conversation.see(view({"u:go", "a:done"}), Turn::Over);
   conversation.see(view({"u:something else", "a:fresh"}), Turn::Open);
   EXPECT_EQ(said(conversation), Texts{"fresh"});

@@ -19,17 +19,17 @@ State said_by(ProgramState state) {
   return State::Unknown;
 }
 
-State said_by(Eyes::TitleSays says) {
+State said_by(CompiledProfile::TitleState says) {
   switch (says) {
-    case Eyes::TitleSays::Blocked: return State::Blocked;
-    case Eyes::TitleSays::Working: return State::Working;
-    case Eyes::TitleSays::Idle: return State::Idle;
-    case Eyes::TitleSays::Nothing: break;
+    case CompiledProfile::TitleState::Blocked: return State::Blocked;
+    case CompiledProfile::TitleState::Working: return State::Working;
+    case CompiledProfile::TitleState::Idle: return State::Idle;
+    case CompiledProfile::TitleState::Nothing: break;
   }
   return State::Unknown;
 }
 
-std::string said_by(const speech::Findings& findings) {
+std::string said_by(const speech::ScreenFindings& findings) {
   if (findings.of_setup)
     return format("its dialog {} is open",
                   findings.permission ? findings.permission->pattern : findings.question->pattern);
@@ -37,7 +37,7 @@ std::string said_by(const speech::Findings& findings) {
 }
 
 /// Something stands where the cursor waits, and the program reads keys itself: a prompt of some kind.
-bool reads_keys(const Sight& sight) { return sight.takes_pastes && !sight.rows[sight.cursor_row].blank(); }
+bool reads_keys(const ScreenFrame& sight) { return sight.takes_pastes && !sight.rows[sight.cursor_row].blank(); }
 
 }  // namespace
 
@@ -61,8 +61,8 @@ std::string_view reason_of(Blocker blocker) {
   return "";
 }
 
-Verdict Judge::judge(const Sight& sight, const Picture& picture) {
-  Verdict verdict;
+StateEstimate StateClassifier::classify(const ScreenFrame& sight, const ScreenAnalysis& picture) {
+  StateEstimate verdict;
   bool blocked = false, working = false;
   const auto hear = [&](std::string_view witness, State state, std::string says) {
     blocked = blocked || state == State::Blocked;
@@ -106,20 +106,20 @@ Verdict Judge::judge(const Sight& sight, const Picture& picture) {
   return verdict;
 }
 
-void Judge::fall_silent(Verdict& verdict) {
+void StateClassifier::mark_silent(StateEstimate& verdict) {
   verdict.state = State::Blocked;
   verdict.blocker = Blocker::Silence;
   verdict.presumed = false;
   verdict.evidence.push_back({"composer", "silent without a prompt: something we do not know may be open"});
 }
 
-void Judge::not_understood(Verdict& verdict) {
+void StateClassifier::not_understood(StateEstimate& verdict) {
   verdict.state = State::Blocked;
   verdict.blocker = Blocker::UnknownScreen;
   verdict.evidence.push_back({"screen", std::string{kNotUnderstood}});
 }
 
-void Judge::not_ready(Verdict& verdict) {
+void StateClassifier::not_ready(StateEstimate& verdict) {
   verdict.state = State::Unknown;
   verdict.evidence.push_back({"screen", "the program is still starting"});
 }

@@ -37,11 +37,11 @@ enum class Blocker : std::uint8_t {
 [[nodiscard]] std::string_view reason_of(Blocker blocker);
 
 struct Evidence {
-  std::string_view witness;  // status, title, screen, composer
-  std::string says;
+  std::string_view source;  // status, title, screen, composer
+  std::string detail;
 };
 
-struct Verdict {
+struct StateEstimate {
   State state = State::Unknown;
   std::vector<Evidence> evidence = {};
   bool presumed = false;             // working only because the prompt is gone: true as long as something is written
@@ -49,22 +49,22 @@ struct Verdict {
   bool vanished = false;  // the composer is gone or without its cursor, and nothing else is known: it may be redrawn
 };
 
-class Judge {
+class StateClassifier {
  public:
-  explicit Judge(const Eyes& eyes) : eyes_{eyes} {}
+  explicit StateClassifier(const CompiledProfile& eyes) : eyes_{eyes} {}
 
-  Verdict judge(const Sight& sight, const Picture& picture);
+  StateEstimate classify(const ScreenFrame& sight, const ScreenAnalysis& picture);
   /// A composer was seen once.
   [[nodiscard]] bool was_ready() const { return was_ready_; }
   /// A presumed worker has been silent for long: it may as well wait for an answer.
-  static void fall_silent(Verdict& verdict);
+  static void mark_silent(StateEstimate& verdict);
   /// Something has stood there for long and no composer was ever seen: it wants something of a person.
-  static void not_understood(Verdict& verdict);
+  static void not_understood(StateEstimate& verdict);
   /// The composer is drawn, and the program does not take prompts yet.
-  static void not_ready(Verdict& verdict);
+  static void not_ready(StateEstimate& verdict);
 
  private:
-  const Eyes& eyes_;
+  const CompiledProfile& eyes_;
   bool was_ready_ = false;  // a composer was seen once
 };
 

@@ -23,20 +23,20 @@ void erase_last(std::string& text, std::size_t before = 0) {
   if (text.size() > before) text.pop_back();
 }
 
-void move_to(std::vector<speech::Utterance>& all, std::vector<speech::Utterance> more) {
+void move_to(std::vector<speech::Command>& all, std::vector<speech::Command> more) {
   std::ranges::move(more, std::back_inserter(all));
 }
 
 }  // namespace
 
-std::vector<speech::Utterance> LineExtractor::feed(std::string_view bytes) {
+std::vector<speech::Command> LineExtractor::feed(std::string_view bytes) {
   parser_.feed(bytes, *this);
   return std::exchange(heard_, {});
 }
 
-std::vector<speech::Utterance> LineExtractor::settle() { return extractor_.settle(); }
+std::vector<speech::Command> LineExtractor::settle() { return extractor_.settle(); }
 
-std::vector<speech::Utterance> LineExtractor::finish() {
+std::vector<speech::Command> LineExtractor::finish() {
   if (echo_) echoes_.push_back(*std::exchange(echo_, std::nullopt));
   if (!cursor_.line.empty()) end_line();
   move_to(heard_, extractor_.finish());

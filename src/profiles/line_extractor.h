@@ -24,11 +24,11 @@ namespace relay::profiles {
 class LineExtractor final : private terminal::VtActions {
  public:
   /// Output of the program's terminal; may be cut anywhere.
-  std::vector<speech::Utterance> feed(std::string_view bytes);
+  std::vector<speech::Command> feed(std::string_view bytes);
   /// The program has been silent for a while: a message whose next line could have belonged to it is complete.
-  std::vector<speech::Utterance> settle();
+  std::vector<speech::Command> settle();
   /// The program has ended.
-  std::vector<speech::Utterance> finish();
+  std::vector<speech::Command> finish();
 
   /// Keys that the program's terminal echoes: the rows in which they appear are not the program's words.
   void on_echoed_keys(std::string_view keys);
@@ -75,7 +75,7 @@ class LineExtractor final : private terminal::VtActions {
 
   terminal::VtParser parser_;
   speech::Extractor extractor_;
-  std::vector<speech::Utterance> heard_;
+  std::vector<speech::Command> heard_;
   Cursor cursor_;
   Cursor saved_;
   std::int64_t last_row_ = -1;  // the lowest that was read

@@ -50,7 +50,7 @@ constexpr std::string_view kEnter = "\x1b[?2004l\r\n\r\n";
 /// The robot in a small terminal; time passes only between the writes.
 class LineMode : public ::testing::Test {
  protected:
-  LineMode() : eyes_{*Eyes::open(*read_profile(kRobot, "robot.toml"))}, watcher_{eyes_} {}
+  LineMode() : eyes_{*CompiledProfile::open(*read_profile(kRobot, "robot.toml"))}, watcher_{eyes_} {}
 
   State write(std::string_view bytes) {
     screen_.feed(bytes);
@@ -61,15 +61,15 @@ class LineMode : public ::testing::Test {
     return look();
   }
   State look() {
-    for (auto& seen : watcher_.look(screen_, now_)) seen_.push_back(std::move(seen));
+    for (auto& seen : watcher_.update(screen_, now_)) seen_.push_back(std::move(seen));
     return watcher_.verdict().state;
   }
   std::vector<std::string> heard() {
     wait(kSettle);
     std::vector<std::string> all;
     for (const auto& seen : seen_)
-      if (const auto* said = std::get_if<Said>(&seen))
-        if (const auto* command = std::get_if<speech::Command>(&said->utterance))
+      if (const auto* said = std::get_if<CommandSeen>(&seen))
+        if (const auto* command = std::get_if<speech::SendCommand>(&said->utterance))
           all.push_back(command->to + ": " + command->body);
     return all;
   }
@@ -80,9 +80,9 @@ class LineMode : public ::testing::Test {
   }
   [[nodiscard]] std::string draft() const { return watcher_.picture().composer->draft; }
 
-  Eyes eyes_;
+  CompiledProfile eyes_;
   terminal::Screen screen_{{40, 12}};
-  Watcher watcher_;
+  ScreenWatcher watcher_;
   SteadyTime now_{};
   std::vector<Observation> seen_;
 };
@@ -146,10 +146,10 @@ TEST_F(LineMode, AnUnknownQuestionIsBlockedOnceItIsSilent) {
   write(kPrompt);
   EXPECT_EQ(write(kEnter), State::Working);
   EXPECT_EQ(write("Password: "), State::Working);
-  EXPECT_EQ(watcher_.look_again_at(), now_ + kSilence);
-  EXPECT_EQ(wait(kSilence - Millis{1}), State::Working);
+  EXPECT_EQ(watcher_.next_update_at(), now_ + kIdleTimeout);
+  EXPECT_EQ(wait(kIdleTimeout - Millis{1}), State::Working);
   EXPECT_EQ(wait(Millis{1}), State::Blocked);
-  EXPECT_EQ(watcher_.look_again_at(), std::nullopt);
+  EXPECT_EQ(watcher_.next_update_at(), std::nullopt);
   ASSERT_TRUE(watcher_.picture().findings.question) << "it would be listed nowhere";
   EXPECT_TRUE(watcher_.picture().findings.question->body.ends_with("Password:"));
   EXPECT_EQ(write("\r\nit goes on"), State::Working);
@@ -160,24 +160,24 @@ TEST_F(LineMode, FallsSilentInAFrameThatNeverEnds) {
   write(kPrompt);
   write(kEnter);
   write("\x1b[?2026hhalf a fra");
-  EXPECT_EQ(watcher_.look_again_at(), now_ + kMaxFrame);
+  EXPECT_EQ(watcher_.next_update_at(), now_ + kMaxFrame);
   EXPECT_EQ(wait(kMaxFrame), State::Working);
-  EXPECT_EQ(wait(kSilence), State::Blocked);
-  EXPECT_EQ(watcher_.look_again_at(), std::nullopt);
+  EXPECT_EQ(wait(kIdleTimeout), State::Blocked);
+  EXPECT_EQ(watcher_.next_update_at(), std::nullopt);
 }
 
 TEST_F(LineMode, AToolMayBeSilentForLong) {
   write(kPrompt);
   write(kEnter);
   EXPECT_EQ(write("$ make all\r\n"), State::Working);
-  EXPECT_EQ(wait(kSilence * 10), State::Working);
+  EXPECT_EQ(wait(kIdleTimeout * 10), State::Working);
 }
 
 TEST_F(LineMode, AQuestionWaitsOnlyWhereTheCursorIs) {
   write(kPrompt);
   write(kEnter);
   EXPECT_EQ(write("Delete it? [y/n] "), State::Blocked);
-  EXPECT_EQ(count<speech::Question>(), 1u);
+  EXPECT_EQ(count<speech::QuestionDialog>(), 1u);
   EXPECT_EQ(write("y\r\nDeleted\r\n"), State::Working);
   EXPECT_EQ(write(kPrompt), State::Idle);
 }
@@ -189,11 +189,11 @@ TEST_F(LineMode, CountsAreToldOncePerTurn) {
   write(kPrompt);
   wait(kSettle);
   write("x");
-  EXPECT_EQ(count<speech::Usage>(), 1u);
+  EXPECT_EQ(count<speech::ScreenUsage>(), 1u);
   write(kEnter);
   write("100 tokens\r\n");
   write(kPrompt);
-  EXPECT_EQ(count<speech::Usage>(), 2u);
+  EXPECT_EQ(count<speech::ScreenUsage>(), 2u);
 }
 
 TEST_F(LineMode, APromptThatIsBeingDrawnIsNotLookedAt) {

@@ -14,19 +14,19 @@ constexpr std::uintmax_t kMaxProfileBytes = 256 * 1024;
 
 }  // namespace
 
-std::vector<OwnProfile> read_own_profiles(const std::string& directory) {
-  std::vector<OwnProfile> own;
+std::vector<UserProfile> read_own_profiles(const std::string& directory) {
+  std::vector<UserProfile> own;
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator{directory, none}) {
     if (entry.path().extension() != ".toml" || entry.file_size(none) > kMaxProfileBytes) continue;
     std::ifstream file{entry.path(), std::ios::binary};
     own.push_back({entry.path().string(), {std::istreambuf_iterator<char>{file}, {}}});
   }
-  std::ranges::sort(own, {}, &OwnProfile::path);
+  std::ranges::sort(own, {}, &UserProfile::path);
   return own;
 }
 
-std::vector<std::string> programs_with_profile(const std::vector<OwnProfile>& own) {
+std::vector<std::string> programs_with_profile(const std::vector<UserProfile>& own) {
   std::vector<std::string> programs;
   const auto add = [&](std::string_view toml, std::string_view path) {
     if (const auto profile = read_profile(toml, path))

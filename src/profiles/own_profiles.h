@@ -9,9 +9,9 @@
 namespace relay::profiles {
 
 /// In the order of their names; files that are too large or cannot be read are left out.
-std::vector<OwnProfile> read_own_profiles(const std::string& directory);
+std::vector<UserProfile> read_own_profiles(const std::string& directory);
 
 /// The names of all programs that have a profile; of the user's own files only those that can be understood.
-std::vector<std::string> programs_with_profile(const std::vector<OwnProfile>& own);
+std::vector<std::string> programs_with_profile(const std::vector<UserProfile>& own);
 
 }  // namespace relay::profiles

@@ -16,22 +16,22 @@ namespace relay::profiles {
 
 /// Whose words a row of the conversation holds.
 enum class RowKind : std::uint8_t {
-  Say,     // the agent's own
-  User,    // the person's
-  Tool,    // what a tool was asked and what it printed
-  Chrome,  // frames, notices, spinners
+  Assistant,  // the agent's own
+  User,       // the person's
+  Tool,       // what a tool was asked and what it printed
+  Chrome,     // frames, notices, spinners
 };
 std::string_view name_of(RowKind kind);
 
 /// How the first visible character of a row must look.
-enum class Look : std::uint8_t { Any, Bold, Dim, Plain };
+enum class CharacterStyle : std::uint8_t { Any, Bold, Dim, Plain };
 
 /// Rules are tried in order; the first that fits begins a block of its kind. Rows that fit none go on with the block
 /// above them if they are indented as far as its text.
 struct RowRule {
   RowKind kind = RowKind::Chrome;
   std::string pattern = {};
-  Look look = Look::Any;
+  CharacterStyle look = CharacterStyle::Any;
   bool flat = false;                // a mode for screen readers: the mark is a word, and further rows are not indented
   std::vector<RowKind> joins = {};  // has no mark of its own: goes on with a block of these kinds directly above
   std::string above = {};           // a row that stands above, with no empty one between
@@ -63,15 +63,15 @@ struct TypingRules {
 };
 
 /// How a choice of a dialog is taken by keys.
-enum class Press : std::uint8_t {
+enum class DialogKeys : std::uint8_t {
   Nothing,  // it is not
   Mark,     // up and down move a mark, Enter takes what is marked
   Letter,   // the letter that the choice names, and Enter
 };
 
 /// Its dialogs, answered by keys where there is no better way.
-struct AnswerRules {
-  Press press = Press::Nothing;
+struct DialogRules {
+  DialogKeys press = DialogKeys::Nothing;
   std::string allow = {};   // the label of the choice that allows it this once
   std::string deny = {};    // and of the one that refuses it
   std::string begins = {};  // a dialog's first row; of a line-mode program all since the person's last words is one
@@ -128,7 +128,7 @@ struct Profile {
   std::vector<std::string> ready = {};         // a row it draws once it takes prompts; its composer may be there before
   std::vector<speech::Pattern> patterns = {};  // permission, question, usage, limit
   TypingRules typing = {};
-  AnswerRules answers = {};
+  DialogRules answers = {};
   std::vector<SetupRule> setup = {};
   Instructions instructions = {};
   std::string model_option = {};  // before a model's name on its command line; empty: it has none

@@ -48,7 +48,7 @@ class Reader {
                {"row", each([this](const TomlNode& node) { return row(node); })},
                {"pattern", each([this](const TomlNode& node) { return pattern(node); })}}));
     if (profile_.name.empty()) return fail(format("{}: a profile needs a name", path_));
-    if (const auto fine = speech::Detector::compile(profile_.patterns); !fine)
+    if (const auto fine = speech::PatternDetector::compile(profile_.patterns); !fine)
       return fail(format("{}: {}", path_, fine.error().message()));
     return std::move(profile_);
   }
@@ -57,7 +57,7 @@ class Reader {
   using Take = std::function<Result<void>(const TomlNode&)>;
   using Known = std::map<std::string_view, Take>;
 
-  Failure bad(TomlPlace place, std::string_view what) const {
+  Failure bad(TomlLocation place, std::string_view what) const {
     return fail(format("{}:{}:{}: {}", path_, place.line, place.column, what));
   }
 
@@ -169,8 +169,8 @@ class Reader {
   }
 
   Result<void> answers(const TomlNode& node) {
-    static constexpr std::array<std::pair<std::string_view, Press>, 3> kPresses = {
-        {{"nothing", Press::Nothing}, {"mark", Press::Mark}, {"letter", Press::Letter}}};
+    static constexpr std::array<std::pair<std::string_view, DialogKeys>, 3> kPresses = {
+        {{"nothing", DialogKeys::Nothing}, {"mark", DialogKeys::Mark}, {"letter", DialogKeys::Letter}}};
     auto& answers = profile_.answers;
     return members(node, {{"press", choice(answers.press, kPresses)},
                           {"allow", regex(answers.allow)},
@@ -192,9 +192,12 @@ class Reader {
 
   Result<void> row(const TomlNode& node) {
     static constexpr std::array<std::pair<std::string_view, RowKind>, 4> kKinds = {
-        {{"say", RowKind::Say}, {"user", RowKind::User}, {"tool", RowKind::Tool}, {"chrome", RowKind::Chrome}}};
-    static constexpr std::array<std::pair<std::string_view, Look>, 4> kLooks = {
-        {{"any", Look::Any}, {"bold", Look::Bold}, {"dim", Look::Dim}, {"plain", Look::Plain}}};
+        {{"say", RowKind::Assistant}, {"user", RowKind::User}, {"tool", RowKind::Tool}, {"chrome", RowKind::Chrome}}};
+    static constexpr std::array<std::pair<std::string_view, CharacterStyle>, 4> kLooks = {
+        {{"any", CharacterStyle::Any},
+         {"bold", CharacterStyle::Bold},
+         {"dim", CharacterStyle::Dim},
+         {"plain", CharacterStyle::Plain}}};
     auto& row = profile_.rows.emplace_back();
     RELAY_TRY(members(
         node, {{"kind", choice(row.kind, kKinds)},
@@ -229,7 +232,7 @@ class Reader {
     const auto option = [&](const TomlNode& each) -> Result<void> {
       auto& into = rule.options.emplace_back();
       RELAY_TRY(members(each, {{"label", text(into.label)}, {"key", text(into.key)}}));
-      if (!terminal::key_named(into.key)) return bad(each.place, "the name of a key is wanted here");
+      if (!terminal::parse_key(into.key)) return bad(each.place, "the name of a key is wanted here");
       return {};
     };
     RELAY_TRY(members(node, {{"name", text(rule.name)},
@@ -256,7 +259,7 @@ class Reader {
 
 std::string_view name_of(RowKind kind) {
   switch (kind) {
-    case RowKind::Say: return "say";
+    case RowKind::Assistant: return "say";
     case RowKind::User: return "user";
     case RowKind::Tool: return "tool";
     case RowKind::Chrome: return "chrome";

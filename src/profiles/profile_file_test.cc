@@ -46,8 +46,8 @@ regex = '^May I (?P<command>.+)\?$'
   EXPECT_FALSE(profile->wraps);
   EXPECT_TRUE(profile->composer.line);
   EXPECT_EQ(profile->asks.size() + profile->runs.size(), 2u);
-  EXPECT_EQ(profile->rows.at(0).look, Look::Bold);
-  EXPECT_EQ(profile->rows.at(0).joins, (std::vector{RowKind::Say, RowKind::User}));
+  EXPECT_EQ(profile->rows.at(0).look, CharacterStyle::Bold);
+  EXPECT_EQ(profile->rows.at(0).joins, (std::vector{RowKind::Assistant, RowKind::User}));
   EXPECT_EQ(profile->rows.at(0).above, "^=+$");
   EXPECT_EQ(profile->rows.at(0).until, "^$");
   EXPECT_EQ(profile->patterns.at(0).role, speech::Role::PermissionHead);
@@ -68,17 +68,17 @@ TEST(ProfileFile, NamesTheLineAndColumnOfAMistake) {
 
 TEST(Shelf, KnowsTheAgentsThatMatterAndNobodyElse) {
   for (const auto* name : {"aider", "claude", "codex", "gemini", "goose", "opencode", "generic"})
-    EXPECT_TRUE(profile_named(name)) << profile_named(name).error().message();
-  EXPECT_EQ(profile_for("/usr/local/bin/claude")->name, "claude");
-  EXPECT_EQ(profile_for("vim")->name, "generic");
-  EXPECT_FALSE(profile_named("nobody"));
+    EXPECT_TRUE(find_profile(name)) << find_profile(name).error().message();
+  EXPECT_EQ(profile_for_program("/usr/local/bin/claude")->name, "claude");
+  EXPECT_EQ(profile_for_program("vim")->name, "generic");
+  EXPECT_FALSE(find_profile("nobody"));
 }
 
 TEST(Shelf, PrefersTheUsersOwn) {
-  const std::vector<OwnProfile> own = {{"home/claude.toml", "name = \"claude\"\ncommands = [\"claude\"]\nindent = 7"}};
-  EXPECT_EQ(profile_for("claude", own)->indent, 7u);
-  const std::vector<OwnProfile> bad = {{"home/claude.toml", "name ="}};
-  EXPECT_TRUE(profile_for("claude", bad).error().message().starts_with("home/claude.toml:1:"));
+  const std::vector<UserProfile> own = {{"home/claude.toml", "name = \"claude\"\ncommands = [\"claude\"]\nindent = 7"}};
+  EXPECT_EQ(profile_for_program("claude", own)->indent, 7u);
+  const std::vector<UserProfile> bad = {{"home/claude.toml", "name ="}};
+  EXPECT_TRUE(profile_for_program("claude", bad).error().message().starts_with("home/claude.toml:1:"));
 }
 
 }  // namespace

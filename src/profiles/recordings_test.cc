@@ -56,7 +56,7 @@ std::optional<State> wanted_at(const std::string& label) {
 
 class Recordings : public ::testing::TestWithParam<const char*> {};
 
-Score score_of(const Eyes& eyes, const Recording& recording, testing::Cut cut) {
+Score score_of(const CompiledProfile& eyes, const Recording& recording, testing::Cut cut) {
   Score score;
   const auto watched = testing::watch(eyes, recording, cut);
   auto missing = expected_of(recording);
@@ -102,7 +102,7 @@ std::vector<Recording> all_of(const std::string& agent) {
 }
 
 TEST_P(Recordings, AreHeardWholeAndNothingElse) {
-  const auto eyes = Eyes::open(*profile_named(GetParam()));
+  const auto eyes = CompiledProfile::open(*find_profile(GetParam()));
   ASSERT_TRUE(eyes) << eyes.error().message();
   Score all;
   for (const auto& recording : all_of(GetParam())) {
@@ -121,7 +121,7 @@ TEST_P(Recordings, AreHeardWholeAndNothingElse) {
 }
 
 TEST_P(Recordings, AreHeardTheSameHoweverTheirBytesAreCut) {
-  const auto eyes = Eyes::open(*profile_named(GetParam()));
+  const auto eyes = CompiledProfile::open(*find_profile(GetParam()));
   for (const auto& recording : all_of(GetParam())) {
     const auto whole = testing::watch(*eyes, recording).commands();
     for (const auto cut : {testing::Cut::EveryByte, testing::Cut::Halves})
@@ -132,7 +132,7 @@ TEST_P(Recordings, AreHeardTheSameHoweverTheirBytesAreCut) {
 /// A dialog that is drawn or erased in pieces may be seen a moment longer or shorter.
 TEST_P(Recordings, AreNotBlockedByAFrameThatIsCut) {
   constexpr double kAround = 0.3;
-  const auto eyes = Eyes::open(*profile_named(GetParam()));
+  const auto eyes = CompiledProfile::open(*find_profile(GetParam()));
   for (const auto& recording : all_of(GetParam())) {
     const auto whole = testing::watch(*eyes, recording);
     const auto blocked_around = [&](double seconds) {
@@ -148,13 +148,13 @@ TEST_P(Recordings, AreNotBlockedByAFrameThatIsCut) {
         const auto* changed = std::get_if<StateChanged>(&moment.observation);
         if (changed == nullptr || changed->verdict.state != State::Blocked) continue;
         EXPECT_TRUE(blocked_around(moment.seconds))
-            << recording.name << " at " << moment.seconds << ": " << changed->verdict.evidence.back().says;
+            << recording.name << " at " << moment.seconds << ": " << changed->verdict.evidence.back().detail;
       }
   }
 }
 
 TEST_P(Recordings, ShowEveryDialogWithWhatItIsAbout) {
-  const auto eyes = Eyes::open(*profile_named(GetParam()));
+  const auto eyes = CompiledProfile::open(*find_profile(GetParam()));
   for (const auto& recording : all_of(GetParam())) {
     const auto watched = testing::watch(*eyes, recording);
     for (const auto& screen : recording.screens) {
@@ -163,9 +163,9 @@ TEST_P(Recordings, ShowEveryDialogWithWhatItIsAbout) {
       bool found = false;
       for (const auto& moment : watched.moments) {
         if (moment.seconds > screen.seconds) break;
-        if (const auto* asked = std::get_if<speech::PermissionPrompt>(&moment.observation); asked && permission)
+        if (const auto* asked = std::get_if<speech::PermissionDialog>(&moment.observation); asked && permission)
           found = !asked->tool.empty() && !asked->command.empty() && !asked->choices.empty();
-        if (const auto* asked = std::get_if<speech::Question>(&moment.observation); asked && !permission)
+        if (const auto* asked = std::get_if<speech::QuestionDialog>(&moment.observation); asked && !permission)
           found = !asked->text.empty() && !asked->choices.empty();
       }
       EXPECT_TRUE(found) << recording.name << " at '" << screen.label << "'";
@@ -175,7 +175,7 @@ TEST_P(Recordings, ShowEveryDialogWithWhatItIsAbout) {
 
 /// Each recording begins on it, and none comes back to it.
 TEST(OpenCodeStartPage, IsSeenUntilTheFirstPrompt) {
-  const auto eyes = Eyes::open(*profile_named("opencode"));
+  const auto eyes = CompiledProfile::open(*find_profile("opencode"));
   for (const auto& recording : all_of("opencode")) {
     terminal::Screen screen{recording.size};
     bool began_there = false, left = false;
@@ -183,7 +183,7 @@ TEST(OpenCodeStartPage, IsSeenUntilTheFirstPrompt) {
       if (event.kind != 'o') continue;
       screen.feed(event.data);
       if (screen.modes().synchronized) continue;
-      const bool there = eyes->read(look_at(screen)).start_page;
+      const bool there = eyes->analyze(read_frame(screen)).start_page;
       EXPECT_FALSE(there && left) << recording.name << " at " << event.seconds;
       began_there = began_there || there;
       left = left || (began_there && screen.title().starts_with("OC | "));

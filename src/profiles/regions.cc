@@ -42,7 +42,7 @@ std::string_view behind_word(std::string_view text) {
 
 }  // namespace
 
-struct Eyes::Parts {
+struct CompiledProfile::Parts {
   struct Spoken {
     std::vector<bool> rows;    // hold words, and so no marks: anybody can say "esc to interrupt"
     std::vector<bool> said;    // of these, the agent's and the person's own words, not those of tools
@@ -50,14 +50,14 @@ struct Eyes::Parts {
   };
   struct Rule {
     RowKind kind;
-    Look look;
+    CharacterStyle look;
     bool flat;
     std::vector<RowKind> joins;
     Regex above, until;
 
     /// Of a row whose text fits.
-    [[nodiscard]] bool fits(const Sight& sight, std::size_t row) const {
-      return (look == Look::Any || look == sight.rows[row].look) &&
+    [[nodiscard]] bool fits(const ScreenFrame& sight, std::size_t row) const {
+      return (look == CharacterStyle::Any || look == sight.rows[row].look) &&
              (!above.given() || look_above(above, sight, row) != Above::No);
     }
   };
@@ -69,36 +69,36 @@ struct Eyes::Parts {
   Regex idle_title, working_title, blocked_title;
   Regex allows, denies, begins, ends;
   SetupDialogs setup;
-  std::optional<speech::Detector> detector;
+  std::optional<speech::PatternDetector> detector;
 
-  [[nodiscard]] std::size_t width_of_text(const Sight& sight, std::size_t row, bool whole) const {
+  [[nodiscard]] std::size_t width_of_text(const ScreenFrame& sight, std::size_t row, bool whole) const {
     if (!profile.wraps && !sight.rows[row].soft) return kEndless;
     const auto columns = static_cast<std::size_t>(sight.columns);
     const std::size_t taken = whole ? 0 : profile.indent + profile.margin;
     return columns > taken ? columns - taken : 1;
   }
-  [[nodiscard]] const Rule* rule_for(const Sight& sight, std::size_t row) const {
+  [[nodiscard]] const Rule* rule_for(const ScreenFrame& sight, std::size_t row) const {
     for (const int index : row_patterns.which(sight.rows[row].text))
       if (const auto& each = rules[static_cast<std::size_t>(index)]; each.fits(sight, row)) return &each;
     return nullptr;
   }
-  void read_conversation(const Sight& sight, std::size_t end, std::vector<Paragraph>& out, Spoken& spoken) const;
-  void read_marks(const Sight& sight, const Spoken& spoken, Picture& picture) const;
+  void read_conversation(const ScreenFrame& sight, std::size_t end, std::vector<Paragraph>& out, Spoken& spoken) const;
+  void read_marks(const ScreenFrame& sight, const Spoken& spoken, ScreenAnalysis& picture) const;
 
   /// The lowest rows that are not blank, from the top.
   struct Lower {
     std::vector<std::string> rows = {};
     bool cut = false;  // there were more
   };
-  [[nodiscard]] speech::Findings find_in(const Lower& lower) const;
+  [[nodiscard]] speech::ScreenFindings find_in(const Lower& lower) const;
 };
 
-Eyes::Eyes(std::unique_ptr<Parts> parts) : parts_{std::move(parts)} {}
-Eyes::Eyes(Eyes&&) noexcept = default;
-Eyes& Eyes::operator=(Eyes&&) noexcept = default;
-Eyes::~Eyes() = default;
+CompiledProfile::CompiledProfile(std::unique_ptr<Parts> parts) : parts_{std::move(parts)} {}
+CompiledProfile::CompiledProfile(CompiledProfile&&) noexcept = default;
+CompiledProfile& CompiledProfile::operator=(CompiledProfile&&) noexcept = default;
+CompiledProfile::~CompiledProfile() = default;
 
-Result<Eyes> Eyes::open(Profile profile) {
+Result<CompiledProfile> CompiledProfile::open(Profile profile) {
   auto parts = std::make_unique<Parts>();
   std::vector<std::string> patterns_of_rows;
   for (const auto& row : profile.rows) {
@@ -126,30 +126,30 @@ Result<Eyes> Eyes::open(Profile profile) {
   parts->setup = RELAY_TRY(SetupDialogs::compile(profile.setup));
   std::vector<speech::Pattern> patterns = profile.patterns;
   if (patterns.empty()) patterns.assign(speech::default_patterns().begin(), speech::default_patterns().end());
-  parts->detector = RELAY_TRY(speech::Detector::compile(patterns));
+  parts->detector = RELAY_TRY(speech::PatternDetector::compile(patterns));
   parts->profile = std::move(profile);
-  return Eyes{std::move(parts)};
+  return CompiledProfile{std::move(parts)};
 }
 
-const Profile& Eyes::profile() const { return parts_->profile; }
+const Profile& CompiledProfile::profile() const { return parts_->profile; }
 
-bool Eyes::has_composer() const { return !parts_->profile.composer.first.empty(); }
+bool CompiledProfile::has_composer() const { return !parts_->profile.composer.first.empty(); }
 
-bool Eyes::is_ready(const Sight& sight) const {
+bool CompiledProfile::is_ready(const ScreenFrame& sight) const {
   return parts_->profile.ready.empty() ||
-         std::ranges::any_of(sight.rows, [this](const SeenRow& row) { return parts_->ready.matches(row.text); });
+         std::ranges::any_of(sight.rows, [this](const ScreenRow& row) { return parts_->ready.matches(row.text); });
 }
 
-Eyes::TitleSays Eyes::title_says(const std::string& title) const {
-  if (parts_->blocked_title.matches(title)) return TitleSays::Blocked;
-  if (parts_->working_title.matches(title)) return TitleSays::Working;
-  if (parts_->idle_title.matches(title)) return TitleSays::Idle;
-  return TitleSays::Nothing;
+CompiledProfile::TitleState CompiledProfile::title_says(const std::string& title) const {
+  if (parts_->blocked_title.matches(title)) return TitleState::Blocked;
+  if (parts_->working_title.matches(title)) return TitleState::Working;
+  if (parts_->idle_title.matches(title)) return TitleState::Idle;
+  return TitleState::Nothing;
 }
 
 /// Whose words each row holds, from the top; a row that is nobody's is Chrome.
-void Eyes::Parts::read_conversation(const Sight& sight, std::size_t end, std::vector<Paragraph>& out,
-                                    Spoken& spoken) const {
+void CompiledProfile::Parts::read_conversation(const ScreenFrame& sight, std::size_t end, std::vector<Paragraph>& out,
+                                               Spoken& spoken) const {
   RowKind kind = RowKind::Chrome;
   bool open = false;             // the last paragraph may go on
   bool flat = false;             // the block began with a word, its rows are not indented
@@ -181,7 +181,7 @@ void Eyes::Parts::read_conversation(const Sight& sight, std::size_t end, std::ve
     }
     if (kind == RowKind::Chrome) continue;
     spoken.rows[i] = true;
-    spoken.said[i] = kind == RowKind::Say || kind == RowKind::User;
+    spoken.said[i] = kind == RowKind::Assistant || kind == RowKind::User;
     if (kind == RowKind::User) spoken.last_own = i;
     if (!open) out.push_back({.kind = kind});
     open = holder == nullptr;
@@ -200,14 +200,14 @@ void Eyes::Parts::read_conversation(const Sight& sight, std::size_t end, std::ve
 }
 
 /// A dialog is certain only if it is the lowest thing on the screen: what an agent says can look like one.
-speech::Findings Eyes::Parts::find_in(const Lower& lower) const {
+speech::ScreenFindings CompiledProfile::Parts::find_in(const Lower& lower) const {
   const auto top_of = [&](std::size_t head) -> std::optional<std::size_t> {
     if (profile.composer.line) return lower.cut ? std::nullopt : std::optional<std::size_t>{0};
     for (auto row = head + 1; row-- > 0;)
       if (begins.matches(lower.rows[row])) return row;
     return std::nullopt;
   };
-  auto findings = speech::find(*detector, lower.rows, top_of);
+  auto findings = speech::detect(*detector, lower.rows, top_of);
   const auto is_lowest = [&](std::size_t last) {
     return std::all_of(lower.rows.begin() + static_cast<std::ptrdiff_t>(last) + 1, lower.rows.end(),
                        [&](const std::string& row) { return ends.matches(row); });
@@ -217,7 +217,7 @@ speech::Findings Eyes::Parts::find_in(const Lower& lower) const {
   return findings;
 }
 
-void Eyes::Parts::read_marks(const Sight& sight, const Spoken& spoken, Picture& picture) const {
+void CompiledProfile::Parts::read_marks(const ScreenFrame& sight, const Spoken& spoken, ScreenAnalysis& picture) const {
   const auto& typed_in = picture.composer;
   const bool line = profile.composer.line;
   // What a line-mode program has printed stays: only rows of this turn tell of now.
@@ -252,7 +252,7 @@ void Eyes::Parts::read_marks(const Sight& sight, const Spoken& spoken, Picture& 
     picture.working_mark = picture.working_mark || (!all.rows.empty() && any(runs, std::span{&all.rows.back(), 1}));
   }
   if (typed_in || (line && !picture.dialog_mark)) {
-    auto below = typed_in ? find_in(asking) : speech::Findings{};
+    auto below = typed_in ? find_in(asking) : speech::ScreenFindings{};
     picture.findings.permission = std::move(below.permission);
     picture.findings.question = std::move(below.question);
   }
@@ -272,13 +272,13 @@ void Eyes::Parts::read_marks(const Sight& sight, const Spoken& spoken, Picture& 
     of_setup = true;
   } else if (permission)
     for (auto& choice : permission->choices)
-      choice.says = allows.matches(choice.label)   ? speech::Says::Allow
-                    : denies.matches(choice.label) ? speech::Says::Deny
-                                                   : speech::Says::Something;
+      choice.says = allows.matches(choice.label)   ? speech::ChoiceMeaning::Allow
+                    : denies.matches(choice.label) ? speech::ChoiceMeaning::Deny
+                                                   : speech::ChoiceMeaning::Something;
 }
 
-Picture Eyes::read(const Sight& sight) const {
-  Picture picture;
+ScreenAnalysis CompiledProfile::analyze(const ScreenFrame& sight) const {
+  ScreenAnalysis picture;
   picture.composer = parts_->composer.find(sight);
   if (!picture.composer) picture.composer = parts_->flat_composer.find(sight);
   const auto end = picture.composer ? picture.composer->first : sight.rows.size();
@@ -286,8 +286,9 @@ Picture Eyes::read(const Sight& sight) const {
   parts_->read_conversation(sight, end, picture.conversation, spoken);
   parts_->read_marks(sight, spoken, picture);
   if (picture.composer)
-    picture.start_page = std::ranges::any_of(
-        std::span{sight.rows}.first(end), [this](const SeenRow& row) { return parts_->start_page.matches(row.text); });
+    picture.start_page = std::ranges::any_of(std::span{sight.rows}.first(end), [this](const ScreenRow& row) {
+      return parts_->start_page.matches(row.text);
+    });
   return picture;
 }
 

@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::size_t kGapRows = 3;  // between two choices: a description, an empty row
 
-std::string said_in(std::span<const SeenRow> rows) {
+std::string said_in(std::span<const ScreenRow> rows) {
   std::vector<std::string> texts;
-  std::ranges::transform(rows, std::back_inserter(texts), &SeenRow::text);
+  std::ranges::transform(rows, std::back_inserter(texts), &ScreenRow::text);
   return speech::said_in(texts);
 }
 
@@ -27,15 +27,15 @@ Result<SetupDialogs> SetupDialogs::compile(const std::vector<SetupRule>& rules) 
   return dialogs;
 }
 
-speech::Choice SetupDialogs::choice_of(const Compiled& dialog, std::string label) {
-  const auto says = dialog.approve.matches(label) ? speech::Says::Allow
-                    : dialog.deny.matches(label)  ? speech::Says::Deny
-                                                  : speech::Says::Something;
+speech::DialogChoice SetupDialogs::choice_of(const Compiled& dialog, std::string label) {
+  const auto says = dialog.approve.matches(label) ? speech::ChoiceMeaning::Allow
+                    : dialog.deny.matches(label)  ? speech::ChoiceMeaning::Deny
+                                                  : speech::ChoiceMeaning::Something;
   return {.label = std::move(label), .says = says};
 }
 
 /// None: something else stands below it, so it is over.
-std::optional<SetupDialogs::Offer> SetupDialogs::offer_of(const Compiled& dialog, std::span<const SeenRow> rows,
+std::optional<SetupDialogs::Offer> SetupDialogs::offer_of(const Compiled& dialog, std::span<const ScreenRow> rows,
                                                           std::size_t from) {
   Offer offer{.first = rows.size(), .end = rows.size()};
   for (auto row = from; dialog.choice.given() && row < rows.size(); ++row) {
@@ -49,7 +49,7 @@ std::optional<SetupDialogs::Offer> SetupDialogs::offer_of(const Compiled& dialog
     offer.choices.back().marked = dialog.mark.matches(rows[row].text);
     offer.end = row + 1;
   }
-  const auto is_below = [&](const SeenRow& row) { return dialog.below.matches(row.text); };
+  const auto is_below = [&](const ScreenRow& row) { return dialog.below.matches(row.text); };
   if (!dialog.choice.given()) {
     const auto below = std::ranges::find_if(rows.subspan(from), is_below);
     offer.first = offer.end = static_cast<std::size_t>(below - rows.begin());
@@ -60,23 +60,24 @@ std::optional<SetupDialogs::Offer> SetupDialogs::offer_of(const Compiled& dialog
     }
   }
   const auto rest = rows.subspan(offer.end);
-  if (!std::ranges::all_of(rest, [&](const SeenRow& row) { return row.blank() || is_below(row); })) return std::nullopt;
+  if (!std::ranges::all_of(rest, [&](const ScreenRow& row) { return row.blank() || is_below(row); }))
+    return std::nullopt;
   const bool closed = !dialog.below.given() || std::ranges::any_of(rest, is_below);
-  const bool marked = std::ranges::count_if(offer.choices, &speech::Choice::marked) == 1;
+  const bool marked = std::ranges::count_if(offer.choices, &speech::DialogChoice::marked) == 1;
   offer.whole = closed && !offer.choices.empty() && (marked || !dialog.choice.given());
   return offer;
 }
 
-std::optional<speech::Findings> SetupDialogs::find(const Compiled& dialog, std::span<const SeenRow> rows,
-                                                   std::size_t top) {
+std::optional<speech::ScreenFindings> SetupDialogs::find(const Compiled& dialog, std::span<const ScreenRow> rows,
+                                                         std::size_t top) {
   auto offer = offer_of(dialog, rows, top + 1);
   if (!offer) return std::nullopt;
   auto body = said_in(rows.subspan(top, offer->first - top));
   const auto last = offer->end - 1;
-  speech::Findings findings;
+  speech::ScreenFindings findings;
   findings.of_setup = true;
   if (dialog.rule.kind == SetupKind::Permission) {
-    findings.permission = speech::PermissionPrompt{.row = top,
+    findings.permission = speech::PermissionDialog{.row = top,
                                                    .pattern = dialog.rule.name,
                                                    .tool = dialog.rule.name,
                                                    .command = {},
@@ -85,18 +86,18 @@ std::optional<speech::Findings> SetupDialogs::find(const Compiled& dialog, std::
                                                    .whole = offer->whole,
                                                    .last = last};
   } else {
-    findings.question = speech::Question{.row = top,
-                                         .pattern = dialog.rule.name,
-                                         .text = dialog.rule.text.empty() ? body : dialog.rule.text,
-                                         .choices = std::move(offer->choices),
-                                         .whole = offer->whole,
-                                         .last = last};
+    findings.question = speech::QuestionDialog{.row = top,
+                                               .pattern = dialog.rule.name,
+                                               .text = dialog.rule.text.empty() ? body : dialog.rule.text,
+                                               .choices = std::move(offer->choices),
+                                               .whole = offer->whole,
+                                               .last = last};
     findings.question->body = findings.question->text;
   }
   return findings;
 }
 
-std::optional<speech::Findings> SetupDialogs::find(std::span<const SeenRow> rows) const {
+std::optional<speech::ScreenFindings> SetupDialogs::find(std::span<const ScreenRow> rows) const {
   for (auto row = rows.size(); row-- > 0;) {
     if (rows[row].blank()) continue;
     for (const auto& dialog : dialogs_)

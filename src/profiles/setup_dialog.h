@@ -26,7 +26,7 @@ class SetupDialogs {
   static Result<SetupDialogs> compile(const std::vector<SetupRule>& rules);
 
   /// The lowest one in these rows; its name is the finding's `pattern`. At most one of permission and question is set.
-  [[nodiscard]] std::optional<speech::Findings> find(std::span<const SeenRow> rows) const;
+  [[nodiscard]] std::optional<speech::ScreenFindings> find(std::span<const ScreenRow> rows) const;
 
  private:
   struct Compiled {
@@ -35,13 +35,14 @@ class SetupDialogs {
   };
   /// What it offers: rows [first, end) belong to the choices, or to the rows below where keys are its choices.
   struct Offer {
-    std::vector<speech::Choice> choices = {};
+    std::vector<speech::DialogChoice> choices = {};
     std::size_t first = 0, end = 0;
     bool whole = false;
   };
-  static std::optional<Offer> offer_of(const Compiled& dialog, std::span<const SeenRow> rows, std::size_t from);
-  static speech::Choice choice_of(const Compiled& dialog, std::string label);
-  static std::optional<speech::Findings> find(const Compiled& dialog, std::span<const SeenRow> rows, std::size_t top);
+  static std::optional<Offer> offer_of(const Compiled& dialog, std::span<const ScreenRow> rows, std::size_t from);
+  static speech::DialogChoice choice_of(const Compiled& dialog, std::string label);
+  static std::optional<speech::ScreenFindings> find(const Compiled& dialog, std::span<const ScreenRow> rows,
+                                                    std::size_t top);
 
   std::vector<Compiled> dialogs_;
 };

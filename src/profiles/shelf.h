@@ -20,13 +20,13 @@ std::span<const BuiltinProfile> builtin_profiles();
 inline constexpr std::string_view kGeneric = "generic";
 
 /// The profile of that name. `texts` are the user's own files (path, TOML), looked at first.
-struct OwnProfile {
+struct UserProfile {
   std::string path;
   std::string toml;
 };
-Result<Profile> profile_named(std::string_view name, std::span<const OwnProfile> own = {});
+Result<Profile> find_profile(std::string_view name, std::span<const UserProfile> own = {});
 
 /// The profile for a program (`/usr/bin/claude` is "claude"); the generic one when nobody knows it.
-Result<Profile> profile_for(std::string_view program, std::span<const OwnProfile> own = {});
+Result<Profile> profile_for_program(std::string_view program, std::span<const UserProfile> own = {});
 
 }  // namespace relay::profiles

@@ -12,8 +12,8 @@ using terminal::Attribute;
 /// Only what the terminal is told to draw faintly: a grey may be the colour of a person's theme.
 bool is_faint(const terminal::Style& style) { return style.has(Attribute::Dim); }
 
-SeenRow seen(const terminal::Row& row) {
-  SeenRow seen;
+ScreenRow seen(const terminal::Row& row) {
+  ScreenRow seen;
   seen.text = row.text();
   bool first = true, any_dim = false, dim = true;
   const int used = std::min(row.used_columns(), row.columns());
@@ -23,7 +23,9 @@ SeenRow seen(const terminal::Row& row) {
     const auto& style = cell.style();
     if (first) {
       first = false;
-      seen.look = style.has(Attribute::Bold) ? Look::Bold : style.has(Attribute::Dim) ? Look::Dim : Look::Plain;
+      seen.look = style.has(Attribute::Bold)  ? CharacterStyle::Bold
+                  : style.has(Attribute::Dim) ? CharacterStyle::Dim
+                                              : CharacterStyle::Plain;
       continue;
     }
     // A cursor drawn by the program stands inverted on the first letter of a hint; alone it stands on a person's letter.
@@ -36,8 +38,8 @@ SeenRow seen(const terminal::Row& row) {
 
 }  // namespace
 
-Sight look_at(const terminal::Screen& screen) {
-  Sight sight;
+ScreenFrame read_frame(const terminal::Screen& screen) {
+  ScreenFrame sight;
   const auto& grid = screen.grid();
   sight.columns = grid.columns();
   sight.alternate = screen.alternate();

@@ -14,17 +14,17 @@ namespace relay::profiles {
 
 inline constexpr std::size_t kHistoryRows = 200;
 
-struct SeenRow {
+struct ScreenRow {
   std::string text = {};
-  Look look = Look::Plain;  // of the first visible character
-  bool all_dim = false;     // every visible character behind the first column of text is faint
-  bool soft = false;        // the terminal wrapped here: it goes on in the next row
+  CharacterStyle look = CharacterStyle::Plain;  // of the first visible character
+  bool all_dim = false;                         // every visible character behind the first column of text is faint
+  bool soft = false;                            // the terminal wrapped here: it goes on in the next row
 
   [[nodiscard]] bool blank() const { return text.find_first_not_of(' ') == std::string::npos; }
 };
 
-struct Sight {
-  std::vector<SeenRow> rows = {};
+struct ScreenFrame {
+  std::vector<ScreenRow> rows = {};
   std::size_t screen_top = 0;  // index of the screen's first row
   std::size_t cursor_row = 0;  // index too
   int columns = 0;
@@ -34,6 +34,6 @@ struct Sight {
   terminal::ProgramStatus status = {};
 };
 
-Sight look_at(const terminal::Screen& screen);
+ScreenFrame read_frame(const terminal::Screen& screen);
 
 }  // namespace relay::profiles

@@ -13,20 +13,20 @@ using namespace std::chrono_literals;
 struct WatcherTest : testing::Test {
   void draw(Millis at, const std::string& bytes) {
     screen.feed("\x1b[H\x1b[2J" + bytes);
-    (void)watcher.look(screen, SteadyTime{at});
+    (void)watcher.update(screen, SteadyTime{at});
   }
   std::vector<std::string> last_words() {
     std::vector<std::string> bodies;
     for (const auto& observation : watcher.finish())
-      if (const auto* said = std::get_if<Said>(&observation))
-        bodies.push_back(std::get<speech::Command>(said->utterance).body);
+      if (const auto* said = std::get_if<CommandSeen>(&observation))
+        bodies.push_back(std::get<speech::SendCommand>(said->utterance).body);
     return bodies;
   }
 
   const std::string composer = "\r\n\r\n────────────────────\r\n❯ \r\n────────────────────\x1b[A\x1b[3G";
-  Eyes eyes = Eyes::open(*profile_named("claude")).value();
+  CompiledProfile eyes = CompiledProfile::open(*find_profile("claude")).value();
   terminal::Screen screen{{60, 10}};
-  Watcher watcher{eyes};
+  ScreenWatcher watcher{eyes};
 };
 
 TEST_F(WatcherTest, HearsTheLastWordsOfAProgramThatTookItsComposerAway) {
@@ -40,7 +40,7 @@ TEST_F(WatcherTest, WhatTheProgramSaysOfItsStateIsToldInTheWordsOfStates) {
   const auto status = [&](const std::string& said) {
     draw(1s, "\x1b]7501;state=" + said + ":app=x\a● Hello." + composer);
     const auto& first = watcher.verdict().evidence.at(0);
-    return std::string{first.witness} + " " + first.says;
+    return std::string{first.source} + " " + first.detail;
   };
   EXPECT_EQ(status("done"), "status idle");
   EXPECT_EQ(status("error"), "status idle, after an error");
@@ -73,15 +73,15 @@ TEST_F(WatcherTest, ACursorThatIsElsewhereForAMomentChangesNothing) {
   EXPECT_EQ(watcher.verdict().state, State::Idle);
   EXPECT_FALSE(watcher.mid_frame());
   draw(3s, "● Hello." + composer + "\x1b[H");
-  (void)watcher.look(screen, SteadyTime{3s + kVanished});
+  (void)watcher.update(screen, SteadyTime{3s + kVanished});
   EXPECT_EQ(watcher.verdict().state, State::Unknown);
 }
 
 TEST_F(WatcherTest, AScreenThatHidesTheComposerForLongIsBlocked) {
   draw(1s, "\x1b]0;✳ idle\x07● Hello." + composer);
   draw(2s, "\x1b]0;\x07Some help that was opened");
-  ASSERT_EQ(watcher.look_again_at(), SteadyTime{2s + kVanished});
-  (void)watcher.look(screen, SteadyTime{2s + kVanished});
+  ASSERT_EQ(watcher.next_update_at(), SteadyTime{2s + kVanished});
+  (void)watcher.update(screen, SteadyTime{2s + kVanished});
   EXPECT_EQ(watcher.verdict().state, State::Blocked);
   EXPECT_FALSE(watcher.mid_frame());
 }
@@ -92,7 +92,7 @@ TEST_F(WatcherTest, TellsSinceWhenSomethingUnknownStandsInPlaceOfTheComposer) {
   EXPECT_FALSE(watcher.covered_since()) << "it is there, without its cursor";
   draw(2100ms, "\x1b]0;\x07Some help that was opened");
   EXPECT_EQ(watcher.covered_since(), SteadyTime{2100ms});
-  (void)watcher.look(screen, SteadyTime{2s + kVanished});
+  (void)watcher.update(screen, SteadyTime{2s + kVanished});
   ASSERT_EQ(watcher.verdict().state, State::Blocked);
   EXPECT_EQ(watcher.verdict().blocker, Blocker::UnknownScreen);
   EXPECT_EQ(watcher.covered_since(), SteadyTime{2100ms});
@@ -111,13 +111,13 @@ struct StartingTest : testing::Test {
   State look(Millis at, const std::string& header) {
     const std::string composer = "▄▄▄▄▄▄▄▄▄▄\r\n >   Type your message or @path/to/file\r\n▀▀▀▀▀▀▀▀▀▀\x1b[A\x1b[5G";
     screen.feed("\x1b[H\x1b[2J" + header + composer);
-    (void)watcher.look(screen, SteadyTime{at});
+    (void)watcher.update(screen, SteadyTime{at});
     return watcher.verdict().state;
   }
 
-  Eyes eyes = Eyes::open(*profile_named("gemini")).value();
+  CompiledProfile eyes = CompiledProfile::open(*find_profile("gemini")).value();
   terminal::Screen screen{{60, 10}};
-  Watcher watcher{eyes};
+  ScreenWatcher watcher{eyes};
 };
 
 TEST_F(StartingTest, AComposerBeforeTheProgramTakesPromptsIsNotIdle) {
@@ -134,16 +134,16 @@ TEST_F(StartingTest, AgentThatWasReadyIsNotStartingWhenItsScreenIsNotUnderstood)
   ASSERT_EQ(look(2s, header), State::Idle);
   EXPECT_FALSE(watcher.is_starting());
   screen.feed("\x1b[1;1H");  // the cursor leaves the composer
-  (void)watcher.look(screen, SteadyTime{3s});
-  (void)watcher.look(screen, SteadyTime{3s + kVanished});
+  (void)watcher.update(screen, SteadyTime{3s});
+  (void)watcher.update(screen, SteadyTime{3s + kVanished});
   ASSERT_EQ(watcher.verdict().state, State::Unknown);
   EXPECT_FALSE(watcher.is_starting());
 }
 
 TEST_F(StartingTest, AHiddenHeaderDelaysTheStartOnly) {
   EXPECT_EQ(look(1s, ""), State::Unknown);
-  ASSERT_EQ(watcher.look_again_at(), SteadyTime{1s + kStart});
-  (void)watcher.look(screen, SteadyTime{1s + kStart});
+  ASSERT_EQ(watcher.next_update_at(), SteadyTime{1s + kStart});
+  (void)watcher.update(screen, SteadyTime{1s + kStart});
   EXPECT_EQ(watcher.verdict().state, State::Idle);
 }
 
@@ -152,12 +152,12 @@ TEST_F(StartingTest, WordsAboutADialogAreNoneWhileAFrameWithoutTheComposerIsDraw
                     words = "✦ It then asks: Apply this change?\r\n\r\n";
   ASSERT_EQ(look(1s, header + words), State::Idle);
   screen.feed("\x1b[H\x1b[2J" + header + words);
-  (void)watcher.look(screen, SteadyTime{2s});
+  (void)watcher.update(screen, SteadyTime{2s});
   EXPECT_EQ(watcher.verdict().state, State::Idle);
   EXPECT_TRUE(watcher.mid_frame());
   EXPECT_EQ(look(2010ms, header + words), State::Idle);
   screen.feed("\x1b[H\x1b[2J" + header + words + "╭────────────────────╮\r\n│ Apply this change? │\r\n");
-  (void)watcher.look(screen, SteadyTime{3s});
+  (void)watcher.update(screen, SteadyTime{3s});
   EXPECT_EQ(watcher.verdict().state, State::Blocked) << "this is one";
   EXPECT_EQ(watcher.verdict().blocker, Blocker::Known);
 }
@@ -168,11 +168,11 @@ TEST_F(StartingTest, MessageAboveAnOpenDialogIsNoDraft) {
   screen.feed("\x1b]0;✋  Action Required (proj)                                   \a\x1b[H\x1b[2J" + header +
               "▄▄▄▄▄▄▄▄▄▄\r\n > Message from your user human: write a file\r\n▀▀▀▀▀▀▀▀▀▀\r\n✦ Writing.\r\n"
               "╭────────────────────╮\r\n│ Apply this change? │\r\n│ ● 1. Allow once │\r\n");
-  (void)watcher.look(screen, SteadyTime{2s});
+  (void)watcher.update(screen, SteadyTime{2s});
   EXPECT_EQ(watcher.verdict().state, State::Blocked);
   EXPECT_FALSE(watcher.picture().composer) << "it is drawn like the composer, which is gone";
   ASSERT_FALSE(watcher.verdict().evidence.empty());
-  EXPECT_EQ(watcher.verdict().evidence.front().says, "blocked (\"✋  Action Required (proj)\")")
+  EXPECT_EQ(watcher.verdict().evidence.front().detail, "blocked (\"✋  Action Required (proj)\")")
       << "blanks at its end are none";
 }
 
@@ -184,12 +184,12 @@ TEST_F(StartingTest, QueuedPromptsCountAsWork) {
 TEST_F(WatcherTest, AScreenNobodyDescribedIsBlockedOnceItHasStoodForSeconds) {
   draw(1s, "A question of a release to come\r\n\r\n > Accept   Refuse");
   EXPECT_EQ(watcher.verdict().state, State::Unknown);
-  ASSERT_EQ(watcher.look_again_at(), SteadyTime{1s + kStrange});
-  const auto observations = watcher.look(screen, SteadyTime{1s + kStrange});
+  ASSERT_EQ(watcher.next_update_at(), SteadyTime{1s + kStrange});
+  const auto observations = watcher.update(screen, SteadyTime{1s + kStrange});
   EXPECT_EQ(watcher.verdict().state, State::Blocked);
-  EXPECT_EQ(watcher.verdict().evidence.back().says, kNotUnderstood);
+  EXPECT_EQ(watcher.verdict().evidence.back().detail, kNotUnderstood);
   ASSERT_EQ(observations.size(), 2u);
-  const auto* asked = std::get_if<speech::Question>(&observations[1]);
+  const auto* asked = std::get_if<speech::QuestionDialog>(&observations[1]);
   ASSERT_NE(asked, nullptr);
   EXPECT_EQ(asked->body, "A question of a release to come\n> Accept   Refuse");
   EXPECT_FALSE(asked->whole) << "it might be typed into";
@@ -212,16 +212,16 @@ TEST_F(WatcherTest, AScreenNobodyDescribedInPlaceOfTheComposerIsAskedOnceItHasSt
   const std::string menu = "\x1b]0;\x07Where should it run?\r\n\r\n > Here   Elsewhere";
   draw(1s, "\x1b]0;✳ idle\x07● Hello." + composer);
   draw(2s, menu);
-  (void)watcher.look(screen, SteadyTime{2s + kVanished});
+  (void)watcher.update(screen, SteadyTime{2s + kVanished});
   ASSERT_EQ(watcher.verdict().state, State::Blocked);
   EXPECT_FALSE(watcher.picture().findings.question) << "it may be closed in a moment";
-  ASSERT_EQ(watcher.look_again_at(), SteadyTime{2s + kVanished + kStrange});
-  (void)watcher.look(screen, SteadyTime{2s + kVanished + kStrange});
+  ASSERT_EQ(watcher.next_update_at(), SteadyTime{2s + kVanished + kStrange});
+  (void)watcher.update(screen, SteadyTime{2s + kVanished + kStrange});
   EXPECT_EQ(watcher.verdict().state, State::Blocked);
   EXPECT_EQ(watcher.verdict().blocker, Blocker::UnknownScreen);
   ASSERT_TRUE(watcher.picture().findings.question);
   EXPECT_EQ(watcher.picture().findings.question->body, "Where should it run?\n> Here   Elsewhere");
-  EXPECT_FALSE(watcher.look_again_at());
+  EXPECT_FALSE(watcher.next_update_at());
   draw(20s, "\x1b]0;✳ idle\x07● Hello." + composer);
   EXPECT_EQ(watcher.verdict().state, State::Idle);
   EXPECT_FALSE(watcher.picture().findings.question);
@@ -231,7 +231,7 @@ TEST_F(WatcherTest, ADialogThatIsKnownByItsMarkAloneIsAskedToo) {
   draw(1s, "\x1b]0;✳ idle\x07● Hello." + composer);
   draw(2s, "\x1b]0;\x07Something new\r\n Esc to cancel");
   ASSERT_EQ(watcher.verdict().state, State::Blocked);
-  (void)watcher.look(screen, SteadyTime{2s + kStrange});
+  (void)watcher.update(screen, SteadyTime{2s + kStrange});
   EXPECT_EQ(watcher.verdict().blocker, Blocker::Known);
   ASSERT_TRUE(watcher.picture().findings.question);
   EXPECT_EQ(watcher.picture().findings.question->body, "Something new\nEsc to cancel");
@@ -239,19 +239,19 @@ TEST_F(WatcherTest, ADialogThatIsKnownByItsMarkAloneIsAskedToo) {
 
 TEST_F(WatcherTest, AnUnknownScreenThatBecameAnotherIsReadAgainOnceItStands) {
   draw(1s, "The first");
-  (void)watcher.look(screen, SteadyTime{1s + kStrange});
+  (void)watcher.update(screen, SteadyTime{1s + kStrange});
   draw(20s, "The second");
   ASSERT_TRUE(watcher.picture().findings.question);
   EXPECT_EQ(watcher.picture().findings.question->body, "The first") << "it may still be drawn";
-  ASSERT_EQ(watcher.look_again_at(), SteadyTime{20s + kStrange});
-  (void)watcher.look(screen, SteadyTime{20s + kStrange});
+  ASSERT_EQ(watcher.next_update_at(), SteadyTime{20s + kStrange});
+  (void)watcher.update(screen, SteadyTime{20s + kStrange});
   EXPECT_EQ(watcher.picture().findings.question->body, "The second");
-  EXPECT_FALSE(watcher.look_again_at());
+  EXPECT_FALSE(watcher.next_update_at());
 }
 
 TEST_F(WatcherTest, AnEmptyScreenIsAnAgentThatStarts) {
   draw(1s, "");
-  EXPECT_FALSE(watcher.look_again_at());
+  EXPECT_FALSE(watcher.next_update_at());
   draw(60s, "");
   EXPECT_EQ(watcher.verdict().state, State::Unknown);
 }

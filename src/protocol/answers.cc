@@ -12,9 +12,9 @@ namespace relay::protocol {
 namespace {
 
 constexpr std::array kRefusals = {
-    Refusal::UnknownRecipient, Refusal::NotFound, Refusal::Busy,       Refusal::RateLimited, Refusal::Loop,
-    Refusal::TooLarge,         Refusal::Expired,  Refusal::BadRequest, Refusal::Stale,       Refusal::NotOwner,
-    Refusal::Unsupported,      Refusal::Refused,  Refusal::Storage};
+    NackCode::UnknownRecipient, NackCode::NotFound, NackCode::Busy,       NackCode::RateLimited, NackCode::Loop,
+    NackCode::TooLarge,         NackCode::Expired,  NackCode::BadRequest, NackCode::Stale,       NackCode::NotOwner,
+    NackCode::Unsupported,      NackCode::Refused,  NackCode::Storage};
 constexpr std::array kStatuses = {ReceiptStatus::Accepted, ReceiptStatus::Delivered, ReceiptStatus::Deferred,
                                   ReceiptStatus::Failed, ReceiptStatus::InDoubt};
 
@@ -30,7 +30,7 @@ Result<Ack> parse_ack(std::string_view payload) {
   RELAY_TRY(read_fields(payload, {&ack_id, &seq, &correlation, &short_id, &recipients, &delivery, &offline, &response,
                                   &repeat, &waits, &proves}));
   Ack ack;
-  ack.ack_id = RELAY_TRY(required_text_in(ack_id, kMaxIdBytes));
+  ack.ack_id = RELAY_TRY(read_required_string(ack_id, kMaxIdBytes));
   ack.seq = RELAY_TRY(seq_in(seq));
   // That is all there is to most of them: there is one for each delivery.
   const auto absent = [](const Field* field) { return !field->present(); };
@@ -38,15 +38,15 @@ Result<Ack> parse_ack(std::string_view payload) {
                                                               &response, &repeat, &waits, &proves},
                           absent))
     return ack;
-  ack.correlation_id = RELAY_TRY(text_in(correlation, kMaxIdBytes));
-  ack.short_id = RELAY_TRY(text_in(short_id, kMaxIdBytes));
+  ack.correlation_id = RELAY_TRY(read_string(correlation, kMaxIdBytes));
+  ack.short_id = RELAY_TRY(read_string(short_id, kMaxIdBytes));
   if (recipients.present()) ack.recipients = RELAY_TRY(seq_in(recipients));
-  ack.delivery_id = RELAY_TRY(text_in(delivery, kMaxIdBytes));
+  ack.delivery_id = RELAY_TRY(read_string(delivery, kMaxIdBytes));
   ack.offline_since = RELAY_TRY(time_in(offline));
-  if (response.value.kind == text::JsonKind::String) ack.response = RELAY_TRY(text_in(response, kMaxFrameBytes));
-  ack.repeat = RELAY_TRY(flag_in(repeat, false));
-  ack.waits = RELAY_TRY(description_in(waits, kMaxReasonBytes));
-  ack.proves = RELAY_TRY(text_in(proves, kMaxKindBytes));
+  if (response.value.kind == text::JsonKind::String) ack.response = RELAY_TRY(read_string(response, kMaxFrameBytes));
+  ack.duplicate = RELAY_TRY(read_bool(repeat, false));
+  ack.pending_reason = RELAY_TRY(read_truncated_string(waits, kMaxReasonBytes));
+  ack.proves = RELAY_TRY(read_string(proves, kMaxKindBytes));
   return ack;
 }
 
@@ -58,9 +58,9 @@ std::string write_ack(const Ack& ack) {
   if (ack.recipients) writer.field("recipients", *ack.recipients);
   writer.optional("deliveryId", ack.delivery_id);
   if (ack.offline_since > 0) writer.field("state", "queued").field("offlineSince", ack.offline_since);
-  writer.optional("waits", ack.waits).optional("proves", ack.proves);
+  writer.optional("waits", ack.pending_reason).optional("proves", ack.proves);
   if (!ack.correlation_id.empty()) writer.field("response", ack.response);
-  if (ack.repeat) writer.field("repeat", true);
+  if (ack.duplicate) writer.field("repeat", true);
   return writer.take();
 }
 
@@ -71,78 +71,78 @@ std::string write_ack(std::string_view ack_id, std::uint64_t seq) {
                        .short_id = {},
                        .recipients = {},
                        .delivery_id = {},
-                       .waits = {},
+                       .pending_reason = {},
                        .proves = {},
                        .response = {}});
 }
 
-std::string_view name_of(Refusal refusal) {
+std::string_view name_of(NackCode refusal) {
   switch (refusal) {
-    case Refusal::UnknownRecipient: return "UNKNOWN_RECIPIENT";
-    case Refusal::NotFound: return "NOT_FOUND";
-    case Refusal::Busy: return "BUSY";
-    case Refusal::RateLimited: return "RATE_LIMITED";
-    case Refusal::Loop: return "LOOP";
-    case Refusal::TooLarge: return "TOO_LARGE";
-    case Refusal::Expired: return "EXPIRED";
-    case Refusal::BadRequest: return "BAD_REQUEST";
-    case Refusal::Stale: return "STALE";
-    case Refusal::NotOwner: return "NOT_OWNER";
-    case Refusal::Unsupported: return "UNSUPPORTED";
-    case Refusal::Refused: return "REFUSED";
-    case Refusal::Storage: return "STORAGE";
+    case NackCode::UnknownRecipient: return "UNKNOWN_RECIPIENT";
+    case NackCode::NotFound: return "NOT_FOUND";
+    case NackCode::Busy: return "BUSY";
+    case NackCode::RateLimited: return "RATE_LIMITED";
+    case NackCode::Loop: return "LOOP";
+    case NackCode::TooLarge: return "TOO_LARGE";
+    case NackCode::Expired: return "EXPIRED";
+    case NackCode::BadRequest: return "BAD_REQUEST";
+    case NackCode::Stale: return "STALE";
+    case NackCode::NotOwner: return "NOT_OWNER";
+    case NackCode::Unsupported: return "UNSUPPORTED";
+    case NackCode::Refused: return "REFUSED";
+    case NackCode::Storage: return "STORAGE";
   }
   std::unreachable();
 }
 
-std::optional<Refusal> refusal_named(std::string_view name) {
-  for (const Refusal refusal : kRefusals) {
+std::optional<NackCode> parse_nack_code(std::string_view name) {
+  for (const NackCode refusal : kRefusals) {
     if (name_of(refusal) == name) return refusal;
   }
   return std::nullopt;
 }
 
-std::string_view describe(Refusal refusal) { return name_of(refusal); }
+std::string_view describe(NackCode refusal) { return name_of(refusal); }
 
-std::optional<Refusal> refusal_in(const Error& error) {
-  for (const Refusal refusal : kRefusals)
+std::optional<NackCode> nack_code_of(const Error& error) {
+  for (const NackCode refusal : kRefusals)
     if (is(error, refusal)) return refusal;
   return std::nullopt;
 }
 
-bool is_retryable(Refusal refusal) {
+bool is_retryable(NackCode refusal) {
   switch (refusal) {
-    case Refusal::Busy:
-    case Refusal::RateLimited:
-    case Refusal::Storage: return true;
-    case Refusal::UnknownRecipient:
-    case Refusal::NotFound:
-    case Refusal::Loop:  // retrying by itself is what a loop does
-    case Refusal::TooLarge:
-    case Refusal::Expired:
-    case Refusal::BadRequest:
-    case Refusal::Stale:
-    case Refusal::NotOwner:
-    case Refusal::Unsupported:
-    case Refusal::Refused: return false;
+    case NackCode::Busy:
+    case NackCode::RateLimited:
+    case NackCode::Storage: return true;
+    case NackCode::UnknownRecipient:
+    case NackCode::NotFound:
+    case NackCode::Loop:  // retrying by itself is what a loop does
+    case NackCode::TooLarge:
+    case NackCode::Expired:
+    case NackCode::BadRequest:
+    case NackCode::Stale:
+    case NackCode::NotOwner:
+    case NackCode::Unsupported:
+    case NackCode::Refused: return false;
   }
   std::unreachable();
 }
 
-std::string write_nack(std::string_view nack_id, Refusal code, std::string_view message, std::int64_t retry_after_ms) {
+std::string write_nack(std::string_view nack_id, NackCode code, std::string_view message, std::int64_t retry_after_ms) {
   text::JsonWriter writer;
   writer.field("nack_id", nack_id).field("code", name_of(code)).field("message", message);
   if (retry_after_ms > 0) writer.field("retry_after_ms", retry_after_ms);
   return writer.take();
 }
 
-Result<NackView> parse_nack(std::string_view payload) {
+Result<Nack> parse_nack(std::string_view payload) {
   Field nack_id{"nack_id"}, code{"code"}, message{"message"}, retry{"retry_after_ms"};
   RELAY_TRY(read_fields(payload, {&nack_id, &code, &message, &retry}));
-  NackView nack;
-  nack.nack_id = RELAY_TRY(required_text_in(nack_id, kMaxIdBytes));
-  nack.code = RELAY_TRY(text_in(code, kMaxKindBytes));
-  nack.message = RELAY_TRY(description_in(message, kMaxReasonBytes));
+  Nack nack;
+  nack.nack_id = RELAY_TRY(read_required_string(nack_id, kMaxIdBytes));
+  nack.code = RELAY_TRY(read_string(code, kMaxKindBytes));
+  nack.message = RELAY_TRY(read_truncated_string(message, kMaxReasonBytes));
   nack.retry_after_ms = RELAY_TRY(count_in(retry));
   return nack;
 }
@@ -172,9 +172,9 @@ Result<ErrorView> parse_error(std::string_view payload) {
   Field code{"code"}, message{"message"}, fatal{"fatal"};
   RELAY_TRY(read_fields(payload, {&code, &message, &fatal}));
   ErrorView error;
-  error.code = RELAY_TRY(text_in(code, kMaxKindBytes));
-  error.message = RELAY_TRY(description_in(message, kMaxReasonBytes));
-  error.fatal = RELAY_TRY(flag_in(fatal, false));
+  error.code = RELAY_TRY(read_string(code, kMaxKindBytes));
+  error.message = RELAY_TRY(read_truncated_string(message, kMaxReasonBytes));
+  error.fatal = RELAY_TRY(read_bool(fatal, false));
   return error;
 }
 
@@ -189,7 +189,7 @@ std::string write_delivery(const DeliveryBlock& block) {
   writer.field("seq", block.seq).field("session_id", block.session_id);
   writer.optional("originalTo", block.original_to).optional("messageId", block.message_id);
   if (block.as_user) writer.field("as", kAsUser);
-  if (const auto lane = code_of(block.lane); lane != 0) writer.field("lane", lane);
+  if (const auto lane = lane_code(block.lane); lane != 0) writer.field("lane", lane);
   if (block.mode) writer.field("mode", name_of(*block.mode));
   if (block.attempt > 1) writer.field("attempt", block.attempt);
   if (block.reason) writer.field("reason", name_of(*block.reason));
@@ -204,16 +204,16 @@ Result<DeliveryView> parse_delivery(std::string_view delivery) {
       read_fields(delivery, {&seq, &session, &original_to, &message, &lane, &mode, &attempt, &reason, &expires, &as}));
   DeliveryView view;
   view.seq = RELAY_TRY(seq_in(seq));
-  view.session_id = RELAY_TRY(text_in(session, kMaxIdBytes));
-  view.original_to = RELAY_TRY(text_in(original_to, kMaxTopicBytes));
-  view.message_id = RELAY_TRY(text_in(message, kMaxIdBytes));
-  view.as_user = RELAY_TRY(text_in(as, kMaxKindBytes)) == kAsUser;
-  const auto known = lane_of(RELAY_TRY(seq_in(lane)));
+  view.session_id = RELAY_TRY(read_string(session, kMaxIdBytes));
+  view.original_to = RELAY_TRY(read_string(original_to, kMaxTopicBytes));
+  view.message_id = RELAY_TRY(read_string(message, kMaxIdBytes));
+  view.as_user = RELAY_TRY(read_string(as, kMaxKindBytes)) == kAsUser;
+  const auto known = lane_from_code(RELAY_TRY(seq_in(lane)));
   if (!known) return fail(Errc::BadField, "the field \"lane\" is not one of this protocol's");
   view.lane = *known;
-  view.mode = delivery_mode_named(RELAY_TRY(text_in(mode, kMaxKindBytes)));
+  view.mode = parse_delivery_mode(RELAY_TRY(read_string(mode, kMaxKindBytes)));
   view.attempt = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(RELAY_TRY(seq_in(attempt)), 1, kMaxAttempts));
-  view.reason = delivery_reason_named(RELAY_TRY(text_in(reason, kMaxKindBytes)));
+  view.reason = parse_delivery_reason(RELAY_TRY(read_string(reason, kMaxKindBytes)));
   if (expires.present()) view.expires_at = RELAY_TRY(time_in(expires));
   return view;
 }
@@ -229,12 +229,12 @@ std::string_view name_of(ReceiptStatus status) {
   std::unreachable();
 }
 
-bool keeps(const Receipt& receipt) {
+bool keeps_delivery(const Receipt& receipt) {
   return receipt.status == ReceiptStatus::Accepted ||
          (receipt.status == ReceiptStatus::Deferred && receipt.available_at == 0);
 }
 
-bool gives_back(const Receipt& receipt) {
+bool returns_delivery(const Receipt& receipt) {
   return (receipt.status == ReceiptStatus::Failed && receipt.retryable) ||
          (receipt.status == ReceiptStatus::Deferred && receipt.available_at != 0);
 }
@@ -245,7 +245,7 @@ Result<Receipt> parse_receipt(std::string_view payload) {
       evidence{"evidence"}, metadata{"metadata"}, at{"at"};
   RELAY_TRY(read_fields(payload, {&status, &delivery, &message, &agent, &proof, &reason, &available, &retryable, &code,
                                   &way, &evidence, &metadata, &at}));
-  const auto status_name = RELAY_TRY(required_text_in(status, kMaxKindBytes));
+  const auto status_name = RELAY_TRY(read_required_string(status, kMaxKindBytes));
   const auto* known = std::find_if(kStatuses.begin(), kStatuses.end(),
                                    [&](ReceiptStatus candidate) { return name_of(candidate) == status_name; });
   if (known == kStatuses.end()) {
@@ -253,19 +253,19 @@ Result<Receipt> parse_receipt(std::string_view payload) {
   }
   Receipt receipt;
   receipt.status = *known;
-  receipt.delivery_id = RELAY_TRY(text_in(delivery, kMaxIdBytes));
-  receipt.message_id = RELAY_TRY(text_in(message, kMaxIdBytes));
+  receipt.delivery_id = RELAY_TRY(read_string(delivery, kMaxIdBytes));
+  receipt.message_id = RELAY_TRY(read_string(message, kMaxIdBytes));
   if (receipt.delivery_id.empty() && receipt.message_id.empty()) {
     return fail(Errc::MissingField, "the field \"deliveryId\" is missing; name the delivery this receipt is for");
   }
-  receipt.agent = RELAY_TRY(text_in(agent, kMaxNameBytes));
-  receipt.proof = RELAY_TRY(text_in(proof, kMaxKindBytes));
-  receipt.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
+  receipt.agent = RELAY_TRY(read_string(agent, kMaxNameBytes));
+  receipt.proof = RELAY_TRY(read_string(proof, kMaxKindBytes));
+  receipt.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
   receipt.available_at = RELAY_TRY(time_in(available));
-  receipt.retryable = RELAY_TRY(flag_in(retryable, false));
-  receipt.code = RELAY_TRY(text_in(code, kMaxKindBytes));
-  receipt.way = RELAY_TRY(description_in(way, kMaxKindBytes));
-  receipt.evidence = RELAY_TRY(description_in(evidence, kMaxEvidenceBytes));
+  receipt.retryable = RELAY_TRY(read_bool(retryable, false));
+  receipt.code = RELAY_TRY(read_string(code, kMaxKindBytes));
+  receipt.via = RELAY_TRY(read_truncated_string(way, kMaxKindBytes));
+  receipt.evidence = RELAY_TRY(read_truncated_string(evidence, kMaxEvidenceBytes));
   receipt.metadata = RELAY_TRY(object_in(metadata));
   if (receipt.metadata.size() > kMaxCapabilitiesBytes)
     return fail(Errc::BadField, "the field \"metadata\" is too long; keep it short");
@@ -280,7 +280,7 @@ std::string write_receipt(const Receipt& receipt) {
   writer.optional("proof", receipt.proof).optional("reason", receipt.reason);
   if (receipt.available_at > 0) writer.field("availableAt", receipt.available_at);
   if (receipt.retryable) writer.field("retryable", true);
-  writer.optional("code", receipt.code).optional("way", receipt.way).optional("evidence", receipt.evidence);
+  writer.optional("code", receipt.code).optional("way", receipt.via).optional("evidence", receipt.evidence);
   if (!receipt.metadata.empty()) writer.raw("metadata", receipt.metadata);
   if (receipt.at > 0) writer.field("at", receipt.at);
   return writer.take();

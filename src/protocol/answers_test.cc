@@ -27,9 +27,9 @@ TEST(Ack, ComesBackAsItWasWritten) {
   EXPECT_EQ(parse_ack(write_ack(stored))->delivery_id, "d-2");
   EXPECT_EQ(parse_ack(write_ack(stored))->offline_since, 5);
   EXPECT_EQ(parse_ack(write_ack("m"))->short_id, "");
-  EXPECT_FALSE(parse_ack(write_ack(stored))->repeat);
-  stored.repeat = true;
-  EXPECT_TRUE(parse_ack(write_ack(stored))->repeat);
+  EXPECT_FALSE(parse_ack(write_ack(stored))->duplicate);
+  stored.duplicate = true;
+  EXPECT_TRUE(parse_ack(write_ack(stored))->duplicate);
 }
 
 TEST(Ack, NamesWhatItAcknowledges) {
@@ -44,14 +44,14 @@ TEST(Ack, LeavesRoomToBeForwarded) {
   const auto answer = [](std::size_t bytes) {
     return format(R"({{"ack_id":"d","response":"{}"}})", std::string(bytes, 'r'));
   };
-  EXPECT_TRUE(parse_ack(answer(kMaxFrameBytes - kEnvelopeRoomBytes - 30)));
-  EXPECT_FALSE(parse_ack(answer(kMaxFrameBytes - kEnvelopeRoomBytes)));
+  EXPECT_TRUE(parse_ack(answer(kMaxFrameBytes - kEnvelopeReserveBytes - 30)));
+  EXPECT_FALSE(parse_ack(answer(kMaxFrameBytes - kEnvelopeReserveBytes)));
 }
 
 TEST(Nack, ComesBackAsItWasWritten) {
-  EXPECT_EQ(write_nack("m-1", Refusal::UnknownRecipient, "nobody is called \"Bbo\""),
+  EXPECT_EQ(write_nack("m-1", NackCode::UnknownRecipient, "nobody is called \"Bbo\""),
             R"({"nack_id":"m-1","code":"UNKNOWN_RECIPIENT","message":"nobody is called \"Bbo\""})");
-  const auto nack = *parse_nack(write_nack("m-1", Refusal::Busy, "later", 250));
+  const auto nack = *parse_nack(write_nack("m-1", NackCode::Busy, "later", 250));
   EXPECT_EQ(nack.nack_id, "m-1");
   EXPECT_EQ(nack.code, "BUSY");
   EXPECT_EQ(nack.message, "later");
@@ -62,14 +62,14 @@ TEST(Nack, ComesBackAsItWasWritten) {
 }
 
 TEST(Refusal, HasANameAndSaysWhetherLaterIsBetter) {
-  for (int i = 0; i <= static_cast<int>(Refusal::Storage); ++i) {
-    const auto refusal = static_cast<Refusal>(i);
-    EXPECT_EQ(refusal_named(name_of(refusal)), refusal);
+  for (int i = 0; i <= static_cast<int>(NackCode::Storage); ++i) {
+    const auto refusal = static_cast<NackCode>(i);
+    EXPECT_EQ(parse_nack_code(name_of(refusal)), refusal);
   }
-  EXPECT_EQ(refusal_named("NO_SUCH"), std::nullopt);
-  for (const auto later : {Refusal::Busy, Refusal::RateLimited, Refusal::Storage}) EXPECT_TRUE(is_retryable(later));
-  for (const auto never : {Refusal::UnknownRecipient, Refusal::Loop, Refusal::TooLarge, Refusal::Expired,
-                           Refusal::BadRequest, Refusal::Stale, Refusal::NotOwner, Refusal::Unsupported}) {
+  EXPECT_EQ(parse_nack_code("NO_SUCH"), std::nullopt);
+  for (const auto later : {NackCode::Busy, NackCode::RateLimited, NackCode::Storage}) EXPECT_TRUE(is_retryable(later));
+  for (const auto never : {NackCode::UnknownRecipient, NackCode::Loop, NackCode::TooLarge, NackCode::Expired,
+                           NackCode::BadRequest, NackCode::Stale, NackCode::NotOwner, NackCode::Unsupported}) {
     EXPECT_FALSE(is_retryable(never)) << name_of(never);
   }
 }

@@ -21,7 +21,7 @@ Result<Bye> parse_bye(std::string_view payload) {
   if (payload.empty()) return bye;
   Field end{"end"}, by{"by"}, reason{"reason"}, ended_at{"endedAt"};
   RELAY_TRY(read_fields(payload, {&end, &by, &reason, &ended_at}));
-  const auto name = RELAY_TRY(text_in(end, kMaxNameBytes));
+  const auto name = RELAY_TRY(read_string(end, kMaxNameBytes));
   bool known = name.empty();
   for (const auto& [value, word] : kEndReasons) {
     if (word != name) continue;
@@ -29,8 +29,8 @@ Result<Bye> parse_bye(std::string_view payload) {
     known = true;
   }
   if (!known) return fail(Errc::BadField, "end must be completed, crashed or released");
-  bye.by = RELAY_TRY(text_in(by, kMaxNameBytes));
-  bye.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
+  bye.by = RELAY_TRY(read_string(by, kMaxNameBytes));
+  bye.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
   bye.ended_at = RELAY_TRY(time_in(ended_at));
   return bye;
 }

@@ -21,7 +21,7 @@ void write_texts(text::JsonWriter& writer, std::string_view key, const std::vect
   writer.end();
 }
 
-void write_delivery_part(text::JsonWriter& writer, Modes modes, bool queue) {
+void write_delivery_part(text::JsonWriter& writer, DeliveryModes modes, bool queue) {
   writer.begin_object("delivery").begin_array("modes");
   for (const auto mode : kDeliveryModes)
     if (modes.has(mode)) writer.element(name_of(mode));
@@ -84,33 +84,33 @@ Result<AgentSessionCapabilities> parse_session_capabilities(std::string_view obj
   if (const auto part = RELAY_TRY(object_in(messaging)); !part.empty()) {
     Field send{"send"}, attachments{"attachments"};
     RELAY_TRY(read_fields(part, {&send, &attachments}));
-    can.messaging.send = RELAY_TRY(flag_in(send, true));
-    can.messaging.attachments = RELAY_TRY(texts_in(attachments, kMaxAttachments, kMaxKindBytes));
+    can.messaging.send = RELAY_TRY(read_bool(send, true));
+    can.messaging.attachments = RELAY_TRY(read_strings(attachments, kMaxAttachments, kMaxKindBytes));
   }
   if (const auto part = RELAY_TRY(object_in(delivery)); !part.empty()) {
     Field modes{"modes"}, queue{"queue"};
     RELAY_TRY(read_fields(part, {&modes, &queue}));
     can.delivery.modes = RELAY_TRY(modes_in(modes));
-    can.delivery.queue = RELAY_TRY(flag_in(queue, false));
+    can.delivery.queue = RELAY_TRY(read_bool(queue, false));
   }
   can.events.emits.clear();
   if (const auto part = RELAY_TRY(object_in(events)); !part.empty()) {
     Field emits{"emits"};
     RELAY_TRY(read_fields(part, {&emits}));
-    can.events.emits = RELAY_TRY(texts_in(emits, kMaxEventTypes, kMaxKindBytes));
+    can.events.emits = RELAY_TRY(read_strings(emits, kMaxEventTypes, kMaxKindBytes));
   }
   if (const auto part = RELAY_TRY(object_in(actions)); !part.empty()) {
     Field invoke{"invoke"}, expose{"expose"};
     RELAY_TRY(read_fields(part, {&invoke, &expose}));
-    can.actions = {.invoke = RELAY_TRY(flag_in(invoke, false)), .expose = RELAY_TRY(flag_in(expose, false))};
+    can.actions = {.invoke = RELAY_TRY(read_bool(invoke, false)), .expose = RELAY_TRY(read_bool(expose, false))};
   }
   if (const auto part = RELAY_TRY(object_in(lifecycle)); !part.empty()) {
     Field pause{"pause"}, resume{"resume"}, fork{"fork"}, snapshot{"snapshot"};
     RELAY_TRY(read_fields(part, {&pause, &resume, &fork, &snapshot}));
-    can.lifecycle = {.pause = RELAY_TRY(flag_in(pause, false)),
-                     .resume = RELAY_TRY(flag_in(resume, false)),
-                     .fork = RELAY_TRY(flag_in(fork, false)),
-                     .snapshot = RELAY_TRY(flag_in(snapshot, false))};
+    can.lifecycle = {.pause = RELAY_TRY(read_bool(pause, false)),
+                     .resume = RELAY_TRY(read_bool(resume, false)),
+                     .fork = RELAY_TRY(read_bool(fork, false)),
+                     .snapshot = RELAY_TRY(read_bool(snapshot, false))};
   }
   return can;
 }

@@ -44,7 +44,7 @@ struct AgentSessionCapabilities {
     std::vector<std::string> attachments = {};  // kinds it understands
   };
   struct Delivery {
-    Modes modes = {};
+    DeliveryModes modes = {};
     bool queue = false;  // takes what waits for a moment and finds the moment itself
   };
   struct Events {
@@ -158,7 +158,7 @@ enum class DeliveryEventType : std::uint8_t {
 };
 /// With its prefix: `delivery.created`.
 std::string_view name_of(DeliveryEventType type);
-std::optional<DeliveryEventType> delivery_event_named(std::string_view name);
+std::optional<DeliveryEventType> parse_delivery_event_type(std::string_view name);
 
 /// One change of one delivery, with the message it is about.
 struct DeliveryEvent {
@@ -171,7 +171,7 @@ struct DeliveryEvent {
   std::string reason = {};
   WallMs available_at = 0;
   bool retryable = false;
-  std::string way = {}, evidence = {};
+  std::string via = {}, evidence = {};
 };
 /// Fits a frame whatever the message is: a long text is cut, long metadata and attachments are left out.
 std::string write_delivery_event(const DeliveryEvent& event);

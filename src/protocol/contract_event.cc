@@ -29,7 +29,7 @@ RelayMessage abridged(const RelayMessage& whole) {
                     .workspace_id = whole.workspace_id,
                     .target = whole.target,
                     .from = whole.from,
-                    .text = std::string{text::cut_at_letter(whole.text, kMaxEventTextBytes)},
+                    .text = std::string{text::truncate_utf8(whole.text, kMaxEventTextBytes)},
                     .attachments = whole.attachments,
                     .mentions = whole.mentions,
                     .thread = whole.thread,
@@ -62,7 +62,7 @@ std::string_view name_of(DeliveryEventType type) {
   std::unreachable();
 }
 
-std::optional<DeliveryEventType> delivery_event_named(std::string_view name) {
+std::optional<DeliveryEventType> parse_delivery_event_type(std::string_view name) {
   for (const auto type : kTypes)
     if (name_of(type) == name) return type;
   return std::nullopt;
@@ -79,7 +79,7 @@ std::string write_delivery_event(const DeliveryEvent& event) {
   writer.optional("reason", event.reason);
   if (event.available_at > 0) writer.field("availableAt", event.available_at);
   if (event.retryable) writer.field("retryable", true);
-  writer.optional("way", event.way).optional("evidence", event.evidence);
+  writer.optional("way", event.via).optional("evidence", event.evidence);
   return writer.take();
 }
 
@@ -89,23 +89,23 @@ Result<DeliveryEvent> parse_delivery_event(std::string_view payload) {
       evidence{"evidence"};
   RELAY_TRY(read_fields(payload, {&type, &delivery, &message, &agent, &at, &state, &proof, &reason, &available,
                                   &retryable, &way, &evidence}));
-  const auto known = delivery_event_named(RELAY_TRY(required_text_in(type, kMaxKindBytes)));
+  const auto known = parse_delivery_event_type(RELAY_TRY(read_required_string(type, kMaxKindBytes)));
   if (!known) return fail(Errc::BadField, "the field \"type\" names no delivery event");
   const auto object = RELAY_TRY(object_in(message));
   if (object.empty()) return fail(Errc::MissingField, "the field \"message\" is missing");
   DeliveryEvent event;
   event.type = *known;
-  event.delivery_id = RELAY_TRY(required_text_in(delivery, kMaxIdBytes));
+  event.delivery_id = RELAY_TRY(read_required_string(delivery, kMaxIdBytes));
   event.message = RELAY_TRY(parse_message(object));
   event.agent = RELAY_TRY(detail::parse_identity(agent));
   event.at = RELAY_TRY(time_in(at));
-  event.state = RELAY_TRY(text_in(state, kMaxKindBytes));
-  event.proof = RELAY_TRY(text_in(proof, kMaxKindBytes));
-  event.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
+  event.state = RELAY_TRY(read_string(state, kMaxKindBytes));
+  event.proof = RELAY_TRY(read_string(proof, kMaxKindBytes));
+  event.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
   event.available_at = RELAY_TRY(time_in(available));
-  event.retryable = RELAY_TRY(flag_in(retryable, false));
-  event.way = RELAY_TRY(description_in(way, kMaxKindBytes));
-  event.evidence = RELAY_TRY(description_in(evidence, kMaxEvidenceBytes));
+  event.retryable = RELAY_TRY(read_bool(retryable, false));
+  event.via = RELAY_TRY(read_truncated_string(way, kMaxKindBytes));
+  event.evidence = RELAY_TRY(read_truncated_string(evidence, kMaxEvidenceBytes));
   return event;
 }
 

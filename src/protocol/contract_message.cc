@@ -28,11 +28,11 @@ Result<Attachment> parse_attachment(std::string_view object) {
   Field name{"name"}, path{"path"}, bytes{"bytes"}, sha256{"sha256"}, media{"mediaType"};
   RELAY_TRY(read_fields(object, {&name, &path, &bytes, &sha256, &media}));
   Attachment one;
-  one.name = RELAY_TRY(text_in(name, kMaxAttachmentNameBytes));
-  one.path = RELAY_TRY(text_in(path, kMaxPathBytes));
+  one.name = RELAY_TRY(read_string(name, kMaxAttachmentNameBytes));
+  one.path = RELAY_TRY(read_string(path, kMaxPathBytes));
   one.bytes = RELAY_TRY(count_in(bytes));
-  one.sha256 = RELAY_TRY(text_in(sha256, kMaxKindBytes));
-  one.media_type = RELAY_TRY(text_in(media, kMaxIdBytes));
+  one.sha256 = RELAY_TRY(read_string(sha256, kMaxKindBytes));
+  one.media_type = RELAY_TRY(read_string(media, kMaxIdBytes));
   one.object = object;
   return one;
 }
@@ -48,7 +48,7 @@ std::vector<Attachment> attachments_in(const Field& field) {
 }
 
 std::vector<std::string> mentions_in(const Field& field) {
-  auto names = texts_in(field, kMaxMentions, kMaxNameBytes);
+  auto names = read_strings(field, kMaxMentions, kMaxNameBytes);
   return names ? *std::move(names) : std::vector<std::string>{};
 }
 
@@ -99,7 +99,7 @@ RelayMessage message_from(const MessageParts& parts) {
   Field body{"body"}, thread{"thread"}, data{"data"}, attachments{"attachments"}, mentions{"mentions"};
   if (read_fields(parts.payload, {&body, &thread, &data, &attachments, &mentions})) {
     if (body.value.kind == text::JsonKind::String) message.text = text::decode_string(body.value.raw);
-    message.thread = text_in(thread, kMaxIdBytes).value_or(std::string{});
+    message.thread = read_string(thread, kMaxIdBytes).value_or(std::string{});
     message.attachments = attachments_in(attachments);
     message.mentions = mentions_in(mentions);
     if (data.value.kind == text::JsonKind::Object) {
@@ -131,7 +131,7 @@ MessageContext context_from(std::string_view delivery_id, const DeliveryView& de
     context.idempotency_key = meta->delivery->idempotency_key;
     Field wish{"delivery"}, reason{"reason"}, metadata{"metadata"};
     if (read_fields(payload_meta, {&wish}) && read_fields(wish.value.raw, {&reason, &metadata})) {
-      const auto wished = delivery_reason_named(text_in(reason, kMaxKindBytes).value_or(std::string{}));
+      const auto wished = parse_delivery_reason(read_string(reason, kMaxKindBytes).value_or(std::string{}));
       if (wished) context.reason = *wished;
       if (metadata.value.kind == text::JsonKind::Object) context.metadata = metadata.value.raw;
     }
@@ -154,18 +154,18 @@ Result<MessageTarget> parse_target(const Field& field) {
   if (object.empty()) return fail(Errc::MissingField, "the field \"target\" is missing");
   Field type{"type"}, agent{"agent"}, channel{"channel"}, agents{"agents"}, thread{"thread"};
   RELAY_TRY(read_fields(object, {&type, &agent, &channel, &agents, &thread}));
-  const auto name = RELAY_TRY(required_text_in(type, kMaxKindBytes));
+  const auto name = RELAY_TRY(read_required_string(type, kMaxKindBytes));
   MessageTarget target;
   if (name == name_of(TargetType::Dm)) {
-    target.name = RELAY_TRY(text_in(agent, kMaxTopicBytes));
+    target.name = RELAY_TRY(read_string(agent, kMaxTopicBytes));
   } else if (name == name_of(TargetType::Channel)) {
-    target = {.type = TargetType::Channel, .name = RELAY_TRY(text_in(channel, kMaxTopicBytes))};
+    target = {.type = TargetType::Channel, .name = RELAY_TRY(read_string(channel, kMaxTopicBytes))};
   } else if (name == name_of(TargetType::Group)) {
     target = {.type = TargetType::Group,
-              .name = RELAY_TRY(text_in(channel, kMaxTopicBytes)),
-              .agents = RELAY_TRY(texts_in(agents, kMaxParticipants, kMaxTopicBytes))};
+              .name = RELAY_TRY(read_string(channel, kMaxTopicBytes)),
+              .agents = RELAY_TRY(read_strings(agents, kMaxParticipants, kMaxTopicBytes))};
   } else if (name == name_of(TargetType::Thread)) {
-    target = {.type = TargetType::Thread, .name = RELAY_TRY(text_in(thread, kMaxIdBytes))};
+    target = {.type = TargetType::Thread, .name = RELAY_TRY(read_string(thread, kMaxIdBytes))};
   } else {
     return fail(Errc::BadField, "the type of a target must be dm, channel, group_dm or thread");
   }
@@ -184,11 +184,11 @@ Result<AgentIdentity> parse_identity(const Field& field) {
   Field id{"id"}, name{"name"}, handle{"handle"}, kind{"kind"}, metadata{"metadata"};
   RELAY_TRY(read_fields(object, {&id, &name, &handle, &kind, &metadata}));
   AgentIdentity who;
-  who.name = RELAY_TRY(required_text_in(name, kMaxNameBytes));
-  who.id = RELAY_TRY(text_in(id, kMaxIdBytes));
+  who.name = RELAY_TRY(read_required_string(name, kMaxNameBytes));
+  who.id = RELAY_TRY(read_string(id, kMaxIdBytes));
   if (who.id.empty()) who.id = who.name;
-  who.handle = RELAY_TRY(text_in(handle, kMaxIdBytes));
-  const auto kind_name = RELAY_TRY(text_in(kind, kMaxKindBytes));
+  who.handle = RELAY_TRY(read_string(handle, kMaxIdBytes));
+  const auto kind_name = RELAY_TRY(read_string(kind, kMaxKindBytes));
   for (const auto known : {AgentKind::Human, AgentKind::System, AgentKind::Service})
     if (name_of(known) == kind_name) who.kind = known;
   who.metadata = RELAY_TRY(object_in(metadata));
@@ -254,17 +254,17 @@ Result<RelayMessage> parse_message(std::string_view object) {
   RELAY_TRY(read_fields(object, {&id, &workspace, &target, &from, &text, &attachments, &mentions, &thread, &metadata,
                                  &created, &truncated}));
   RelayMessage message;
-  message.id = RELAY_TRY(required_text_in(id, kMaxIdBytes));
-  message.workspace_id = RELAY_TRY(text_in(workspace, kMaxPathBytes));
+  message.id = RELAY_TRY(read_required_string(id, kMaxIdBytes));
+  message.workspace_id = RELAY_TRY(read_string(workspace, kMaxPathBytes));
   message.target = RELAY_TRY(parse_target(target));
   message.from = RELAY_TRY(detail::parse_identity(from));
-  message.text = RELAY_TRY(text_in(text, kMaxFrameBytes));
+  message.text = RELAY_TRY(read_string(text, kMaxFrameBytes));
   message.attachments = attachments_in(attachments);
   message.mentions = mentions_in(mentions);
-  message.thread = RELAY_TRY(text_in(thread, kMaxIdBytes));
+  message.thread = RELAY_TRY(read_string(thread, kMaxIdBytes));
   message.metadata = RELAY_TRY(object_in(metadata));
   message.created_at = RELAY_TRY(time_in(created));
-  message.truncated = RELAY_TRY(flag_in(truncated, false));
+  message.truncated = RELAY_TRY(read_bool(truncated, false));
   return message;
 }
 

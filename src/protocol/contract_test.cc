@@ -115,7 +115,7 @@ TEST(DeliveryEvent, CarriesItsMessage) {
                             .proof = "accepted",
                             .reason = "it is gone",
                             .retryable = true,
-                            .way = "callback"};
+                            .via = "callback"};
   const auto text = write_delivery_event(event);
   EXPECT_TRUE(text.starts_with(R"({"type":"delivery.failed","deliveryId":"d-k7mx2p9d","message":{"id":"k7mx2p9d",)"));
   const auto again = parse_delivery_event(text);

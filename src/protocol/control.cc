@@ -17,7 +17,8 @@ namespace {
 constexpr std::array kActions = {ControlAction::Flush,     ControlAction::Retry,     ControlAction::Cancel,
                                  ControlAction::Redeliver, ControlAction::Pause,     ControlAction::Unpause,
                                  ControlAction::Policy,    ControlAction::ResetLoop, ControlAction::Read};
-constexpr std::array kPolicies = {PolicyAction::Accept, PolicyAction::Hold, PolicyAction::Refuse};
+constexpr std::array kPolicies = {DeliveryPolicyAction::Accept, DeliveryPolicyAction::Hold,
+                                  DeliveryPolicyAction::Refuse};
 constexpr std::array<std::string_view, 4> kDeadStates = {"dead", "failed", "expired", "in_doubt"};
 
 template <class Values>
@@ -30,39 +31,39 @@ auto named(const Values& values, std::string_view name) -> std::optional<typenam
 class RuleCollector final : public text::ElementVisitor {
  public:
   void element(text::JsonSlice value) override {
-    if (!trouble_) return;
+    if (!error_) return;
     auto rule = rule_of(value);
     if (rule && rules_.size() < kMaxPolicyRules)
       rules_.push_back(*std::move(rule));
     else
-      trouble_ = rule ? fail(Errc::BadField, format("a policy has at most {} rules", kMaxPolicyRules))
-                      : Result<void>{Failure{std::move(rule).error()}};
+      error_ = rule ? fail(Errc::BadField, format("a policy has at most {} rules", kMaxPolicyRules))
+                    : Result<void>{Failure{std::move(rule).error()}};
   }
-  Result<std::vector<PolicyRule>> take() {
-    if (!trouble_) return Failure{std::move(trouble_).error()};
+  Result<std::vector<DeliveryPolicyRule>> take() {
+    if (!error_) return Failure{std::move(error_).error()};
     return std::move(rules_);
   }
 
  private:
-  static Result<PolicyRule> rule_of(const text::JsonSlice& value) {
+  static Result<DeliveryPolicyRule> rule_of(const text::JsonSlice& value) {
     if (value.kind != text::JsonKind::Object) return fail(Errc::BadField, "a rule must be an object");
     Field from{"from"}, action{"action"};
     RELAY_TRY(read_fields(value.raw, {&from, &action}));
-    PolicyRule rule;
-    rule.from = RELAY_TRY(required_text_in(from, kMaxNameBytes));
+    DeliveryPolicyRule rule;
+    rule.from = RELAY_TRY(read_required_string(from, kMaxNameBytes));
     if (rule.from != kEveryone) RELAY_TRY(check_agent_name(rule.from));
-    const auto known = named(kPolicies, RELAY_TRY(required_text_in(action, kMaxKindBytes)));
+    const auto known = named(kPolicies, RELAY_TRY(read_required_string(action, kMaxKindBytes)));
     if (!known) return fail(Errc::BadField, "the action of a rule must be accept, hold or refuse");
     rule.action = *known;
     return rule;
   }
 
-  std::vector<PolicyRule> rules_;
-  Result<void> trouble_;
+  std::vector<DeliveryPolicyRule> rules_;
+  Result<void> error_;
 };
 
 Result<std::vector<std::string>> states_in(const Field& field) {
-  auto states = RELAY_TRY(texts_in(field, kDeadStates.size(), kMaxKindBytes));
+  auto states = RELAY_TRY(read_strings(field, kDeadStates.size(), kMaxKindBytes));
   for (const auto& state : states)
     if (std::ranges::find(kDeadStates, state) == kDeadStates.end())
       return fail(Errc::BadField, "the field \"states\" may name dead, failed, expired and in_doubt");
@@ -70,7 +71,7 @@ Result<std::vector<std::string>> states_in(const Field& field) {
 }
 
 Result<std::string> name_in(const Field& field) {
-  auto name = RELAY_TRY(text_in(field, kMaxNameBytes));
+  auto name = RELAY_TRY(read_string(field, kMaxNameBytes));
   if (!name.empty()) RELAY_TRY(check_agent_name(name));
   return name;
 }
@@ -115,22 +116,22 @@ std::string_view name_of(ControlAction action) {
   std::unreachable();
 }
 
-std::string_view name_of(PolicyAction action) {
+std::string_view name_of(DeliveryPolicyAction action) {
   switch (action) {
-    case PolicyAction::Accept: return "accept";
-    case PolicyAction::Hold: return "hold";
-    case PolicyAction::Refuse: return "refuse";
+    case DeliveryPolicyAction::Accept: return "accept";
+    case DeliveryPolicyAction::Hold: return "hold";
+    case DeliveryPolicyAction::Refuse: return "refuse";
   }
   std::unreachable();
 }
 
-PolicyAction decide(const std::vector<PolicyRule>& rules, std::string_view from) {
+DeliveryPolicyAction decide(const std::vector<DeliveryPolicyRule>& rules, std::string_view from) {
   for (const auto& rule : rules)
     if (rule.from == kEveryone || rule.from == from) return rule.action;
-  return PolicyAction::Accept;
+  return DeliveryPolicyAction::Accept;
 }
 
-std::string write_policy(const std::vector<PolicyRule>& rules) {
+std::string write_policy(const std::vector<DeliveryPolicyRule>& rules) {
   std::string text = "[";
   for (const auto& rule : rules) {
     text::JsonWriter writer;
@@ -141,7 +142,7 @@ std::string write_policy(const std::vector<PolicyRule>& rules) {
   return text + "]";
 }
 
-Result<std::vector<PolicyRule>> parse_policy(std::string_view array) {
+Result<std::vector<DeliveryPolicyRule>> parse_policy(std::string_view array) {
   RuleCollector collector;
   RELAY_TRY(text::scan_array(array, collector));
   return collector.take();
@@ -151,22 +152,22 @@ Result<ControlRequest> parse_control(std::string_view payload) {
   Field action{"action"}, agent{"agent"}, mode{"mode"}, delivery{"deliveryId"}, reason{"reason"}, all{"all"},
       states{"states"}, rules{"rules"}, from{"from"}, to{"to"};
   RELAY_TRY(read_fields(payload, {&action, &agent, &mode, &delivery, &reason, &all, &states, &rules, &from, &to}));
-  const auto known = named(kActions, RELAY_TRY(required_text_in(action, kMaxKindBytes)));
+  const auto known = named(kActions, RELAY_TRY(read_required_string(action, kMaxKindBytes)));
   if (!known)
     return fail(Errc::BadField,
                 "the field \"action\" must be flush, retry, cancel, redeliver, pause, unpause, policy or reset-loop");
   ControlRequest request;
   request.action = *known;
   request.agent = RELAY_TRY(name_in(agent));
-  if (const auto name = RELAY_TRY(text_in(mode, kMaxKindBytes)); !name.empty()) {
-    request.mode = delivery_mode_named(name);
+  if (const auto name = RELAY_TRY(read_string(mode, kMaxKindBytes)); !name.empty()) {
+    request.mode = parse_delivery_mode(name);
     if (!request.mode)
       return fail(Errc::BadField,
                   "the field \"mode\" must be immediate, next-message, next-tool-call, on-idle or manual");
   }
-  request.delivery_id = RELAY_TRY(text_in(delivery, kMaxIdBytes));
-  request.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
-  request.all = RELAY_TRY(flag_in(all, false));
+  request.delivery_id = RELAY_TRY(read_string(delivery, kMaxIdBytes));
+  request.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
+  request.all = RELAY_TRY(read_bool(all, false));
   request.states = RELAY_TRY(states_in(states));
   if (rules.present()) {
     if (rules.value.kind != text::JsonKind::Array) return fail(Errc::BadField, "the field \"rules\" must be an array");
@@ -178,10 +179,10 @@ Result<ControlRequest> parse_control(std::string_view payload) {
   return request;
 }
 
-Result<DeadRequest> parse_dead(std::string_view payload) {
+Result<DeadLetterRequest> parse_dead(std::string_view payload) {
   Field agent{"agent"}, from{"from"}, states{"states"}, limit{"limit"}, before{"beforeKey"};
   RELAY_TRY(read_fields(payload, {&agent, &from, &states, &limit, &before}));
-  DeadRequest request;
+  DeadLetterRequest request;
   request.agent = RELAY_TRY(name_in(agent));
   request.from = RELAY_TRY(name_in(from));
   request.states = RELAY_TRY(states_in(states));
@@ -193,36 +194,36 @@ Result<DeadRequest> parse_dead(std::string_view payload) {
 Result<std::string> parse_channels(std::string_view payload) {
   Field channel{"channel"};
   RELAY_TRY(read_fields(payload, {&channel}));
-  auto name = RELAY_TRY(text_in(channel, kMaxTopicBytes));
+  auto name = RELAY_TRY(read_string(channel, kMaxTopicBytes));
   if (!name.empty()) RELAY_TRY(check_channel_name(name));
   return name;
 }
 
-Result<PauseOrder> parse_pause(std::string_view payload) {
+Result<PauseCommand> parse_pause(std::string_view payload) {
   Field paused{"paused"}, reason{"reason"};
   RELAY_TRY(read_fields(payload, {&paused, &reason}));
-  PauseOrder order;
-  order.paused = RELAY_TRY(flag_in(paused, false));
-  order.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
+  PauseCommand order;
+  order.paused = RELAY_TRY(read_bool(paused, false));
+  order.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
   return order;
 }
 
-std::string write_pause(const PauseOrder& order) {
+std::string write_pause(const PauseCommand& order) {
   text::JsonWriter writer;
   writer.field("paused", order.paused).optional("reason", order.reason);
   return writer.take();
 }
 
-Result<CancelOrder> parse_cancel(std::string_view payload) {
+Result<CancelCommand> parse_cancel(std::string_view payload) {
   Field delivery{"deliveryId"}, reason{"reason"};
   RELAY_TRY(read_fields(payload, {&delivery, &reason}));
-  CancelOrder order;
-  order.delivery_id = RELAY_TRY(required_text_in(delivery, kMaxIdBytes));
-  order.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
+  CancelCommand order;
+  order.delivery_id = RELAY_TRY(read_required_string(delivery, kMaxIdBytes));
+  order.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
   return order;
 }
 
-std::string write_cancel(const CancelOrder& order) {
+std::string write_cancel(const CancelCommand& order) {
   text::JsonWriter writer;
   writer.field("deliveryId", order.delivery_id).optional("reason", order.reason);
   return writer.take();

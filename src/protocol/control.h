@@ -29,19 +29,19 @@ enum class ControlAction : std::uint8_t {
 std::string_view name_of(ControlAction action);
 
 /// What happens to a message before it is stored, by who sent it.
-enum class PolicyAction : std::uint8_t { Accept, Hold, Refuse };
-std::string_view name_of(PolicyAction action);
-struct PolicyRule {
+enum class DeliveryPolicyAction : std::uint8_t { Accept, Hold, Refuse };
+std::string_view name_of(DeliveryPolicyAction action);
+struct DeliveryPolicyRule {
   std::string from;  // a name, or `*`
-  PolicyAction action = PolicyAction::Accept;
+  DeliveryPolicyAction action = DeliveryPolicyAction::Accept;
 
-  friend bool operator==(const PolicyRule&, const PolicyRule&) = default;
+  friend bool operator==(const DeliveryPolicyRule&, const DeliveryPolicyRule&) = default;
 };
 /// The first rule that fits decides; none does: accept.
-PolicyAction decide(const std::vector<PolicyRule>& rules, std::string_view from);
+DeliveryPolicyAction decide(const std::vector<DeliveryPolicyRule>& rules, std::string_view from);
 /// As JSON: `[{"from":…,"action":…}]`, and back.
-std::string write_policy(const std::vector<PolicyRule>& rules);
-Result<std::vector<PolicyRule>> parse_policy(std::string_view array);
+std::string write_policy(const std::vector<DeliveryPolicyRule>& rules);
+Result<std::vector<DeliveryPolicyRule>> parse_policy(std::string_view array);
 
 struct ControlRequest {
   ControlAction action = ControlAction::Flush;
@@ -51,37 +51,37 @@ struct ControlRequest {
   std::string reason = {};                // of a person's
   bool all = false;                       // redeliver
   std::vector<std::string> states = {};   // redeliver all: dead, failed, expired, in_doubt
-  std::optional<std::vector<PolicyRule>> rules = {};  // policy: these from now on; absent: only tell
-  std::string from = {}, to = {};                     // reset-loop; empty: any
+  std::optional<std::vector<DeliveryPolicyRule>> rules = {};  // policy: these from now on; absent: only tell
+  std::string from = {}, to = {};                             // reset-loop; empty: any
 };
 Result<ControlRequest> parse_control(std::string_view payload);
 
-struct DeadRequest {
+struct DeadLetterRequest {
   std::string agent = {}, from = {};     // empty: any
   std::vector<std::string> states = {};  // empty: dead, failed, expired, in_doubt
   std::size_t limit = 0;                 // 0: the default
   std::int64_t before_key = 0;           // only older deliveries; 0: all
 };
-Result<DeadRequest> parse_dead(std::string_view payload);
+Result<DeadLetterRequest> parse_dead(std::string_view payload);
 
 /// CHANNELS: the channel asked about, or empty for all of them.
 Result<std::string> parse_channels(std::string_view payload);
 
 /// PAUSE, to a session.
-struct PauseOrder {
+struct PauseCommand {
   bool paused = false;
   std::string reason = {};
 };
-Result<PauseOrder> parse_pause(std::string_view payload);
-std::string write_pause(const PauseOrder& order);
+Result<PauseCommand> parse_pause(std::string_view payload);
+std::string write_pause(const PauseCommand& order);
 
 /// CANCEL, to a session.
-struct CancelOrder {
+struct CancelCommand {
   std::string delivery_id = {};
   std::string reason = {};
 };
-Result<CancelOrder> parse_cancel(std::string_view payload);
-std::string write_cancel(const CancelOrder& order);
+Result<CancelCommand> parse_cancel(std::string_view payload);
+std::string write_cancel(const CancelCommand& order);
 /// The code of the receipt of a session that dropped what was cancelled.
 inline constexpr std::string_view kCancelled = "CANCELLED";
 

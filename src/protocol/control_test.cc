@@ -6,19 +6,19 @@ namespace relay::protocol {
 namespace {
 
 TEST(Lane, HasACodeThatComesBack) {
-  for (std::uint8_t code = 0; code < kLanes; ++code) EXPECT_EQ(code_of(*lane_of(code)), code);
-  EXPECT_EQ(code_of(Lane{}), 0);
-  EXPECT_EQ(lane_of(kLanes), std::nullopt);
-  EXPECT_EQ(lane_of(1)->priority, Priority::Urgent);
+  for (std::uint8_t code = 0; code < kLanes; ++code) EXPECT_EQ(lane_code(*lane_from_code(code)), code);
+  EXPECT_EQ(lane_code(Lane{}), 0);
+  EXPECT_EQ(lane_from_code(kLanes), std::nullopt);
+  EXPECT_EQ(lane_from_code(1)->priority, Priority::Urgent);
 }
 
 TEST(Modes, AreASet) {
-  Modes modes;
+  DeliveryModes modes;
   EXPECT_TRUE(modes.empty());
   modes.add(DeliveryMode::Manual);
   EXPECT_TRUE(modes.has(DeliveryMode::Manual));
   EXPECT_FALSE(modes.has(DeliveryMode::OnIdle));
-  for (const auto mode : kDeliveryModes) EXPECT_TRUE(Modes::all().has(mode));
+  for (const auto mode : kDeliveryModes) EXPECT_TRUE(DeliveryModes::all().has(mode));
 }
 
 TEST(Control, ReadsEveryAction) {
@@ -33,10 +33,10 @@ TEST(Control, ReadsEveryAction) {
   const auto policy = parse_control(
       R"({"action":"policy","agent":"Bob","rules":[{"from":"Eve","action":"refuse"},{"from":"*","action":"hold"}]})");
   ASSERT_TRUE(policy);
-  EXPECT_EQ(decide(*policy->rules, "Eve"), PolicyAction::Refuse);
-  EXPECT_EQ(decide(*policy->rules, "Alice"), PolicyAction::Hold);
+  EXPECT_EQ(decide(*policy->rules, "Eve"), DeliveryPolicyAction::Refuse);
+  EXPECT_EQ(decide(*policy->rules, "Alice"), DeliveryPolicyAction::Hold);
   EXPECT_EQ(parse_policy(write_policy(*policy->rules)), *policy->rules);
-  EXPECT_EQ(decide({}, "Alice"), PolicyAction::Accept);
+  EXPECT_EQ(decide({}, "Alice"), DeliveryPolicyAction::Accept);
   EXPECT_TRUE(parse_control(R"({"action":"reset-loop"})"));
 }
 

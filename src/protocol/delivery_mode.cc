@@ -23,7 +23,7 @@ std::string_view name_of(DeliveryMode mode) {
   std::unreachable();
 }
 
-std::optional<DeliveryMode> delivery_mode_named(std::string_view name) {
+std::optional<DeliveryMode> parse_delivery_mode(std::string_view name) {
   for (const DeliveryMode mode : kDeliveryModes) {
     if (name_of(mode) == name) return mode;
   }
@@ -42,7 +42,7 @@ std::string_view name_of(DeliveryReason reason) {
   std::unreachable();
 }
 
-std::optional<DeliveryReason> delivery_reason_named(std::string_view name) {
+std::optional<DeliveryReason> parse_delivery_reason(std::string_view name) {
   for (const auto reason : {DeliveryReason::Message, DeliveryReason::Mention, DeliveryReason::Dm,
                             DeliveryReason::ThreadReply, DeliveryReason::ActionResult, DeliveryReason::Notification}) {
     if (name_of(reason) == name) return reason;
@@ -52,13 +52,13 @@ std::optional<DeliveryReason> delivery_reason_named(std::string_view name) {
 
 std::string_view name_of(Priority priority) { return priority == Priority::Urgent ? "urgent" : "normal"; }
 
-std::uint8_t code_of(Lane lane) {
+std::uint8_t lane_code(Lane lane) {
   std::uint8_t place = 0;
   while (kByCode[place] != lane.mode) ++place;
   return static_cast<std::uint8_t>(2 * place + (lane.priority == Priority::Urgent ? 1 : 0));
 }
 
-std::optional<Lane> lane_of(std::uint64_t code) {
+std::optional<Lane> lane_from_code(std::uint64_t code) {
   if (code >= kLanes) return std::nullopt;
   return Lane{kByCode[code / 2], code % 2 == 1 ? Priority::Urgent : Priority::Normal};
 }

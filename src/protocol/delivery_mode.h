@@ -16,12 +16,12 @@ inline constexpr DeliveryMode kDeliveryModes[] = {DeliveryMode::Immediate, Deliv
                                                   DeliveryMode::NextToolCall, DeliveryMode::OnIdle,
                                                   DeliveryMode::Manual};
 std::string_view name_of(DeliveryMode mode);
-std::optional<DeliveryMode> delivery_mode_named(std::string_view name);
+std::optional<DeliveryMode> parse_delivery_mode(std::string_view name);
 
 /// Why a message is for this agent.
 enum class DeliveryReason : std::uint8_t { Message, Mention, Dm, ThreadReply, ActionResult, Notification };
 std::string_view name_of(DeliveryReason reason);
-std::optional<DeliveryReason> delivery_reason_named(std::string_view name);
+std::optional<DeliveryReason> parse_delivery_reason(std::string_view name);
 
 enum class Priority : std::uint8_t { Normal, Urgent };
 std::string_view name_of(Priority priority);
@@ -34,22 +34,22 @@ struct Lane {
 };
 /// As a number, on the wire and on disk: 0 is the usual one (on-idle, normal), odd ones are urgent.
 inline constexpr std::uint8_t kLanes = 10;
-std::uint8_t code_of(Lane lane);
-std::optional<Lane> lane_of(std::uint64_t code);
+std::uint8_t lane_code(Lane lane);
+std::optional<Lane> lane_from_code(std::uint64_t code);
 
 /// A set of modes: what a session can do.
-class Modes {
+class DeliveryModes {
  public:
-  constexpr Modes() = default;
-  static constexpr Modes all() { return Modes{(1u << std::size(kDeliveryModes)) - 1}; }
+  constexpr DeliveryModes() = default;
+  static constexpr DeliveryModes all() { return DeliveryModes{(1u << std::size(kDeliveryModes)) - 1}; }
 
   constexpr void add(DeliveryMode mode) { bits_ |= bit(mode); }
   [[nodiscard]] constexpr bool has(DeliveryMode mode) const { return (bits_ & bit(mode)) != 0; }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
-  friend bool operator==(Modes, Modes) = default;
+  friend bool operator==(DeliveryModes, DeliveryModes) = default;
 
  private:
-  constexpr explicit Modes(unsigned bits) : bits_{bits} {}
+  constexpr explicit DeliveryModes(unsigned bits) : bits_{bits} {}
   static constexpr unsigned bit(DeliveryMode mode) { return 1u << static_cast<unsigned>(mode); }
   unsigned bits_ = 0;
 };

@@ -24,7 +24,7 @@ class EnvelopeFields {
   Result<void> read(std::string_view frame) {
     return text::detail::for_each_member(frame, 0,
                                          [this](std::string_view key, text::JsonKind kind, std::string_view raw) {
-                                           if (Field* const field = field_named(key)) field->value = {kind, raw};
+                                           if (Field* const field = find_field(key)) field->value = {kind, raw};
                                          });
   }
 
@@ -32,7 +32,7 @@ class EnvelopeFields {
       payload_meta{"payload_meta"}, delivery{"delivery"}, claim_token{"claim_token"};
 
  private:
-  Field* field_named(std::string_view key) {
+  Field* find_field(std::string_view key) {
     switch (key.size()) {
       case 1: return same(v, key);
       case 2: return key == "id" ? &id : key == "ts" ? &ts : same(to, key);
@@ -96,9 +96,9 @@ Result<MessageType> read_type(const Field& field) {
   if (field.value.kind != text::JsonKind::String) return TextReader::bad(field, "must be text");
   // No type has an escape or is anywhere near this long, so nothing is decoded to say so.
   const std::string_view name = field.value.raw.substr(1, field.value.raw.size() - 2);
-  if (const auto type = message_type_named(name)) return *type;
+  if (const auto type = parse_message_type(name)) return *type;
   return fail(Errc::UnknownType,
-              format("the message type \"{}\" is not known here", text::cut_at_letter(name, kShownTypeBytes)));
+              format("the message type \"{}\" is not known here", text::truncate_utf8(name, kShownTypeBytes)));
 }
 
 Result<WallMs> read_ts(const Field& field) {

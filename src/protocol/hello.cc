@@ -12,7 +12,7 @@
 namespace relay::protocol {
 namespace {
 
-constexpr std::int64_t kLongestHeartbeatMs = 3'600'000;  // whoever reads it counts with it
+constexpr std::int64_t kMaxHeartbeatMs = 3'600'000;  // whoever reads it counts with it
 
 /// The part of the capabilities that concerns deliveries (seed: AgentSessionCapabilities).
 Result<void> parse_contract(std::string_view object, Capabilities& capabilities) {
@@ -26,19 +26,19 @@ Result<void> parse_contract(std::string_view object, Capabilities& capabilities)
     Field modes{"modes"}, queue{"queue"};
     RELAY_TRY(read_fields(part, {&modes, &queue}));
     if (modes.present()) capabilities.modes = RELAY_TRY(modes_in(modes));
-    capabilities.queue = RELAY_TRY(flag_in(queue, false));
+    capabilities.queue = RELAY_TRY(read_bool(queue, false));
   }
   if (const auto part = RELAY_TRY(object_in(lifecycle)); !part.empty()) {
     Field release{"release"}, pause{"pause"};
     RELAY_TRY(read_fields(part, {&release, &pause}));
-    if (!RELAY_TRY(flag_in(release, true)))
+    if (!RELAY_TRY(read_bool(release, true)))
       return fail(Errc::BadField, "a session must be able to be released; leave \"lifecycle.release\" out or true");
-    capabilities.pause = RELAY_TRY(flag_in(pause, false));
+    capabilities.pause = RELAY_TRY(read_bool(pause, false));
   }
   if (const auto part = RELAY_TRY(object_in(messaging)); !part.empty()) {
     Field receive{"receive"};
     RELAY_TRY(read_fields(part, {&receive}));
-    if (!RELAY_TRY(flag_in(receive, true)))
+    if (!RELAY_TRY(read_bool(receive, true)))
       return fail(Errc::BadField, "a session must be able to receive; leave \"messaging.receive\" out or true");
   }
   return {};
@@ -52,15 +52,15 @@ Result<Capabilities> parse_capabilities(const Field& field) {
       inflight{"max_inflight"}, outbox{"outbox"}, steps{"receipt_steps"};
   RELAY_TRY(read_fields(object, {&ack, &resume, &topics, &send_ack, &receipts, &inflight, &outbox, &steps}));
   RELAY_TRY(parse_contract(object, capabilities));
-  capabilities.receipt_steps = RELAY_TRY(flag_in(steps, false));
-  capabilities.ack = RELAY_TRY(flag_in(ack, capabilities.ack));
-  capabilities.resume = RELAY_TRY(flag_in(resume, capabilities.resume));
-  capabilities.supports_topics = RELAY_TRY(flag_in(topics, capabilities.supports_topics));
-  capabilities.send_ack = RELAY_TRY(flag_in(send_ack, capabilities.send_ack));
-  capabilities.receipts = RELAY_TRY(flag_in(receipts, capabilities.receipts));
+  capabilities.receipt_steps = RELAY_TRY(read_bool(steps, false));
+  capabilities.ack = RELAY_TRY(read_bool(ack, capabilities.ack));
+  capabilities.resume = RELAY_TRY(read_bool(resume, capabilities.resume));
+  capabilities.supports_topics = RELAY_TRY(read_bool(topics, capabilities.supports_topics));
+  capabilities.send_ack = RELAY_TRY(read_bool(send_ack, capabilities.send_ack));
+  capabilities.receipts = RELAY_TRY(read_bool(receipts, capabilities.receipts));
   const auto wanted = RELAY_TRY(integer_in(inflight)).value_or(kDefaultInflight);
   capabilities.max_inflight = static_cast<std::uint32_t>(std::clamp<std::int64_t>(wanted, 1, kMaxInflight));
-  capabilities.outbox = RELAY_TRY(text_in(outbox, kMaxOutboxBytes));
+  capabilities.outbox = RELAY_TRY(read_string(outbox, kMaxOutboxBytes));
   if (text::has_control_characters(capabilities.outbox)) {
     return fail(Errc::BadField, "the field \"outbox\" contains a control character; leave it out");
   }
@@ -68,7 +68,7 @@ Result<Capabilities> parse_capabilities(const Field& field) {
 }
 
 Result<EntityType> parse_entity(const Field& field) {
-  const auto name = RELAY_TRY(text_in(field, kMaxKindBytes));
+  const auto name = RELAY_TRY(read_string(field, kMaxKindBytes));
   if (name.empty() || name == "agent") return EntityType::Agent;
   if (name == "user") return EntityType::User;
   return fail(Errc::BadField, "the field \"entityType\" must be \"agent\" or \"user\"");
@@ -76,7 +76,7 @@ Result<EntityType> parse_entity(const Field& field) {
 
 /// An address that is cut would be another address; one that is too long is left out.
 Result<std::string> parse_avatar(const Field& field) {
-  auto url = RELAY_TRY(text_in(field, kMaxFrameBytes));
+  auto url = RELAY_TRY(read_string(field, kMaxFrameBytes));
   if (url.size() > kMaxAvatarBytes) url.clear();
   return url;
 }
@@ -85,10 +85,10 @@ Result<StreamPosition> parse_position(std::string_view object) {
   Field topic{"topic"}, peer{"peer"}, last_seq{"last_seq"}, lane{"lane"};
   RELAY_TRY(read_fields(object, {&topic, &peer, &last_seq, &lane}));
   StreamPosition position;
-  position.topic = RELAY_TRY(text_in(topic, kMaxTopicBytes));
-  position.peer = RELAY_TRY(text_in(peer, kMaxNameBytes));
+  position.topic = RELAY_TRY(read_string(topic, kMaxTopicBytes));
+  position.peer = RELAY_TRY(read_string(peer, kMaxNameBytes));
   position.last_seq = static_cast<std::uint64_t>(RELAY_TRY(count_in(last_seq)));
-  const auto known = lane_of(static_cast<std::uint64_t>(RELAY_TRY(count_in(lane))));
+  const auto known = lane_from_code(static_cast<std::uint64_t>(RELAY_TRY(count_in(lane))));
   if (!known) return fail(Errc::BadField, "the field \"lane\" is not one of this protocol's");
   position.lane = *known;
   return position;
@@ -101,24 +101,23 @@ class PositionCollector final : public text::MemberVisitor, public text::Element
   void element(text::JsonSlice value) override { add(value, {}); }
 
   Result<std::vector<StreamPosition>> take() {
-    if (!trouble_) return Failure{std::move(trouble_).error()};
+    if (!error_) return Failure{std::move(error_).error()};
     return std::move(positions_);
   }
 
  private:
   void add(const text::JsonSlice& value, std::string_view topic) {
-    if (!trouble_) return;
+    if (!error_) return;
     if (value.kind != text::JsonKind::Object || positions_.size() == kMaxStreamsInResume ||
         topic.size() > kMaxTopicBytes) {
-      trouble_ =
-          fail(Errc::BadField, format("the field \"streams\" must hold at most {} positions, each an object with "
-                                      "\"last_seq\"",
-                                      kMaxStreamsInResume));
+      error_ = fail(Errc::BadField, format("the field \"streams\" must hold at most {} positions, each an object with "
+                                           "\"last_seq\"",
+                                           kMaxStreamsInResume));
       return;
     }
     auto position = parse_position(value.raw);
     if (!position) {
-      trouble_ = Failure{std::move(position).error()};
+      error_ = Failure{std::move(position).error()};
       return;
     }
     if (!topic.empty()) position->topic = topic;
@@ -126,7 +125,7 @@ class PositionCollector final : public text::MemberVisitor, public text::Element
   }
 
   std::vector<StreamPosition> positions_;
-  Result<void> trouble_;
+  Result<void> error_;
 };
 
 Result<std::vector<StreamPosition>> parse_positions(const Field& streams) {
@@ -151,30 +150,30 @@ Result<Hello> parse_hello(std::string_view payload) {
   RELAY_TRY(read_fields(payload, {&agent, &capabilities, &entity, &system, &cli, &program, &model, &task, &directory,
                                   &team, &display, &avatar, &session, &version, &permission_mode}));
   Hello hello;
-  hello.agent = RELAY_TRY(required_text_in(agent, kMaxFrameBytes));
+  hello.agent = RELAY_TRY(read_required_string(agent, kMaxFrameBytes));
   RELAY_TRY(check_agent_name(hello.agent));
   hello.capabilities = RELAY_TRY(parse_capabilities(capabilities));
   hello.entity = RELAY_TRY(parse_entity(entity));
-  hello.system_component = RELAY_TRY(flag_in(system, false));
-  hello.cli = RELAY_TRY(description_in(cli, kMaxLabelBytes));
-  hello.program = RELAY_TRY(description_in(program, kMaxLabelBytes));
-  hello.model = RELAY_TRY(description_in(model, kMaxLabelBytes));
-  hello.task = RELAY_TRY(description_in(task, kMaxTaskBytes));
-  hello.working_directory = RELAY_TRY(description_in(directory, kMaxPathBytes));
-  hello.team = RELAY_TRY(description_in(team, kMaxLabelBytes));
-  hello.display_name = RELAY_TRY(description_in(display, kMaxLabelBytes));
-  hello.version = RELAY_TRY(description_in(version, kMaxKindBytes));
-  hello.permission_mode = RELAY_TRY(description_in(permission_mode, kMaxKindBytes));
+  hello.system_component = RELAY_TRY(read_bool(system, false));
+  hello.cli = RELAY_TRY(read_truncated_string(cli, kMaxLabelBytes));
+  hello.program = RELAY_TRY(read_truncated_string(program, kMaxLabelBytes));
+  hello.model = RELAY_TRY(read_truncated_string(model, kMaxLabelBytes));
+  hello.task = RELAY_TRY(read_truncated_string(task, kMaxTaskBytes));
+  hello.working_directory = RELAY_TRY(read_truncated_string(directory, kMaxPathBytes));
+  hello.team = RELAY_TRY(read_truncated_string(team, kMaxLabelBytes));
+  hello.display_name = RELAY_TRY(read_truncated_string(display, kMaxLabelBytes));
+  hello.version = RELAY_TRY(read_truncated_string(version, kMaxKindBytes));
+  hello.permission_mode = RELAY_TRY(read_truncated_string(permission_mode, kMaxKindBytes));
   hello.avatar_url = RELAY_TRY(parse_avatar(avatar));
   if (const auto object = RELAY_TRY(object_in(session)); !object.empty()) {
     Field resume_token{"resume_token"}, claim_token{"claim_token"}, system_token{"system_token"}, in_hand{"in_hand"},
         state{"state"};
     RELAY_TRY(read_fields(object, {&resume_token, &claim_token, &system_token, &in_hand, &state}));
-    hello.state = RELAY_TRY(text_in(state, kMaxKindBytes));
-    hello.in_hand = RELAY_TRY(texts_in(in_hand, kMaxInflight, kMaxKindBytes));
-    hello.resume_token = RELAY_TRY(text_in(resume_token, kMaxTokenBytes));
-    hello.claim_token = RELAY_TRY(text_in(claim_token, kMaxTokenBytes));
-    hello.system_token = RELAY_TRY(text_in(system_token, kMaxTokenBytes));
+    hello.state = RELAY_TRY(read_string(state, kMaxKindBytes));
+    hello.unsettled = RELAY_TRY(read_strings(in_hand, kMaxInflight, kMaxKindBytes));
+    hello.resume_token = RELAY_TRY(read_string(resume_token, kMaxTokenBytes));
+    hello.claim_token = RELAY_TRY(read_string(claim_token, kMaxTokenBytes));
+    hello.system_token = RELAY_TRY(read_string(system_token, kMaxTokenBytes));
   }
   return hello;
 }
@@ -191,17 +190,17 @@ Result<WelcomeView> parse_welcome(std::string_view payload) {
   Field session{"session_id"}, token{"resume_token"}, server{"server"};
   RELAY_TRY(read_fields(payload, {&session, &token, &server}));
   WelcomeView welcome;
-  welcome.session_id = RELAY_TRY(required_text_in(session, kMaxIdBytes));
-  welcome.resume_token = RELAY_TRY(text_in(token, kMaxTokenBytes));
+  welcome.session_id = RELAY_TRY(read_required_string(session, kMaxIdBytes));
+  welcome.resume_token = RELAY_TRY(read_string(token, kMaxTokenBytes));
   if (const auto object = RELAY_TRY(object_in(server)); !object.empty()) {
     Field frame_bytes{"max_frame_bytes"}, heartbeat{"heartbeat_ms"}, store{"store_id"};
     RELAY_TRY(read_fields(object, {&frame_bytes, &heartbeat, &store}));
-    welcome.store_id = RELAY_TRY(text_in(store, kMaxIdBytes));
+    welcome.store_id = RELAY_TRY(read_string(store, kMaxIdBytes));
     if (const auto bytes = RELAY_TRY(count_in(frame_bytes)); bytes > 0) {
       welcome.max_frame_bytes = std::min(static_cast<std::size_t>(bytes), kMaxFrameBytes);
     }
     if (const auto pause = RELAY_TRY(count_in(heartbeat)); pause > 0)
-      welcome.heartbeat_ms = std::min(pause, kLongestHeartbeatMs);
+      welcome.heartbeat_ms = std::min(pause, kMaxHeartbeatMs);
   }
   return welcome;
 }
@@ -210,10 +209,10 @@ Result<Resume> parse_resume(std::string_view payload) {
   Field session{"session_id"}, agent{"agent"}, token{"resume_token"}, streams{"streams"};
   RELAY_TRY(read_fields(payload, {&session, &agent, &token, &streams}));
   Resume resume;
-  resume.session_id = RELAY_TRY(required_text_in(session, kMaxIdBytes));
-  resume.agent = RELAY_TRY(required_text_in(agent, kMaxFrameBytes));
+  resume.session_id = RELAY_TRY(read_required_string(session, kMaxIdBytes));
+  resume.agent = RELAY_TRY(read_required_string(agent, kMaxFrameBytes));
   RELAY_TRY(check_agent_name(resume.agent));
-  resume.resume_token = RELAY_TRY(text_in(token, kMaxTokenBytes));
+  resume.resume_token = RELAY_TRY(read_string(token, kMaxTokenBytes));
   resume.streams = RELAY_TRY(parse_positions(streams));
   return resume;
 }
@@ -223,7 +222,7 @@ std::string write_sync(std::string_view session_id, const std::vector<SyncStream
   writer.field("session_id", session_id).begin_array("streams");
   for (const SyncStream& stream : streams) {
     writer.begin_element().field("topic", stream.topic).field("peer", stream.peer);
-    if (const auto lane = code_of(stream.lane); lane != 0) writer.field("lane", lane);
+    if (const auto lane = lane_code(stream.lane); lane != 0) writer.field("lane", lane);
     writer.field("last_seq", stream.last_seq).field("server_last_seq", stream.server_last_seq).end();
   }
   return writer.take();

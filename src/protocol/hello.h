@@ -24,12 +24,12 @@ struct Capabilities {
   bool send_ack = false;  // wants ACK or NACK for each SEND
   bool receipts = false;  // wants a RECEIPT when a delivery of its messages reaches a final state
   std::uint32_t max_inflight = kDefaultInflight;
-  std::string outbox;          // epoch of a durable outbox: SEND ids are then `<epoch>-<n>`, n from 1
-  bool receipt_steps = false;  // wants a RECEIPT for every change of a delivery of its messages
-  std::optional<Modes> modes;  // `delivery.modes`; published clients tell none
-  bool queue = false;          // `delivery.queue`: takes what waits for a moment, and finds the moment itself
-  bool pause = false;          // `lifecycle.pause`: can be told to hold what it has
-  std::string contract;        // the object as it came, when it tells any of these; at most kMaxCapabilitiesBytes
+  std::string outbox;                  // epoch of a durable outbox: SEND ids are then `<epoch>-<n>`, n from 1
+  bool receipt_steps = false;          // wants a RECEIPT for every change of a delivery of its messages
+  std::optional<DeliveryModes> modes;  // `delivery.modes`; published clients tell none
+  bool queue = false;                  // `delivery.queue`: takes what waits for a moment, and finds the moment itself
+  bool pause = false;                  // `lifecycle.pause`: can be told to hold what it has
+  std::string contract;  // the object as it came, when it tells any of these; at most kMaxCapabilitiesBytes
 };
 
 struct Hello {
@@ -42,7 +42,7 @@ struct Hello {
   std::string resume_token;              // session.resume_token
   std::string claim_token;               // session.claim_token: keeps the name for whoever knows it
   std::string system_token;              // session.system_token: of the daemon's home; shown by its own programs
-  std::vector<std::string> in_hand;      // session.in_hand: deliveries it still has, when it resumes
+  std::vector<std::string> unsettled;    // session.in_hand: deliveries it still has, when it resumes
   std::string state;                     // session.state: as SESSION_STATE told it last, when it resumes
 };
 Result<Hello> parse_hello(std::string_view payload);

@@ -7,9 +7,9 @@
 namespace relay::protocol {
 
 // Framing.
-inline constexpr std::size_t kMaxFrameBytes = 1024 * 1024;  // largest JSON body of one frame
-inline constexpr std::size_t kMaxHeaderBytes = 5;           // 1 format byte + 4 length bytes
-inline constexpr std::size_t kEnvelopeRoomBytes = 4'096;    // what a forwarded payload leaves for names, ids, numbers
+inline constexpr std::size_t kMaxFrameBytes = 1024 * 1024;   // largest JSON body of one frame
+inline constexpr std::size_t kMaxHeaderBytes = 5;            // 1 format byte + 4 length bytes
+inline constexpr std::size_t kEnvelopeReserveBytes = 4'096;  // what a forwarded payload leaves for names, ids, numbers
 
 // Names and ids, in bytes.
 inline constexpr std::size_t kMaxNameBytes = 128;
@@ -47,7 +47,7 @@ inline constexpr std::uint32_t kMaxAttempts = 8;  // failures before a delivery 
 inline constexpr std::int64_t kMaxRetryAgeMs =
     24LL * 3600 * 1000;                               // nor is anything tried again that long after it failed first
 inline constexpr std::int64_t kFirstRetryMs = 1'000;  // doubled with every failure, up to
-inline constexpr std::int64_t kLongestRetryMs = 300'000;
+inline constexpr std::int64_t kMaxRetryMs = 300'000;
 inline constexpr std::size_t kMaxEvidenceBytes = 256;
 inline constexpr std::size_t kMaxPolicyRules = 64;
 inline constexpr std::size_t kMaxAttachments = 16;

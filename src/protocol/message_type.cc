@@ -33,7 +33,7 @@ std::string_view name_of(MessageType type) { return kTable[static_cast<std::size
 
 Direction direction_of(MessageType type) { return kTable[static_cast<std::size_t>(type)].direction; }
 
-std::optional<MessageType> message_type_named(std::string_view name) {
+std::optional<MessageType> parse_message_type(std::string_view name) {
   // The frequent types stand first in the table, so the walk is short where it matters.
   for (std::size_t i = 0; i < kTable.size(); ++i) {
     if (kTable[i].name == name) return static_cast<MessageType>(i);

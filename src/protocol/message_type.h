@@ -112,7 +112,7 @@ enum class MessageType : std::uint8_t {
 };
 
 std::string_view name_of(MessageType type);
-std::optional<MessageType> message_type_named(std::string_view name);
+std::optional<MessageType> parse_message_type(std::string_view name);
 Direction direction_of(MessageType type);
 
 }  // namespace relay::protocol

@@ -11,7 +11,7 @@ TEST(MessageType, ComesBackByItsName) {
   std::vector<MessageType> all;
 #define RELAY_COLLECT(name, enumerator, direction)                        \
   EXPECT_EQ(name_of(MessageType::enumerator), #name);                     \
-  EXPECT_EQ(message_type_named(#name), MessageType::enumerator);          \
+  EXPECT_EQ(parse_message_type(#name), MessageType::enumerator);          \
   EXPECT_EQ(direction_of(MessageType::enumerator), Direction::direction); \
   all.push_back(MessageType::enumerator);
   RELAY_MESSAGE_TYPES(RELAY_COLLECT)
@@ -21,7 +21,7 @@ TEST(MessageType, ComesBackByItsName) {
 
 TEST(MessageType, IsExactlyItsName) {
   for (const auto* other : {"", "send", "SEND ", "SENDX", "SEN", "LIST_CONNECTED_AGENT"}) {
-    EXPECT_EQ(message_type_named(other), std::nullopt) << other;
+    EXPECT_EQ(parse_message_type(other), std::nullopt) << other;
   }
 }
 

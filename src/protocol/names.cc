@@ -50,7 +50,7 @@ Result<void> check_agent_name(std::string_view name) {
   }
   for (std::size_t at = 0; at < name.size();) {
     const char32_t point = text::next_code_point(name, at);
-    if (point == text::kNotUtf8) return bad_name("is not UTF-8");
+    if (point == text::kInvalidCodePoint) return bad_name("is not UTF-8");
     if (point < 0x20 || (point >= 0x7F && point < 0xA0)) return bad_name("contains a control character; leave it out");
     if (is_unseen(point)) return bad_name("contains white space or an invisible mark; leave it out");
     if (is_private_use(point)) return bad_name("contains a private-use character; leave it out");

@@ -56,13 +56,13 @@ Result<void> read_fields(std::string_view object, std::initializer_list<Field*> 
 }
 
 Result<void> check_forwardable(std::string_view payload) {
-  constexpr std::size_t kMost = kMaxFrameBytes - kEnvelopeRoomBytes;
+  constexpr std::size_t kMost = kMaxFrameBytes - kEnvelopeReserveBytes;
   if (payload.size() <= kMost) return {};
   return fail(Errc::BadField,
               format("this payload has {} bytes, the limit is {}; send less at once", payload.size(), kMost));
 }
 
-Result<std::string> text_in(const Field& field, std::size_t max_bytes) {
+Result<std::string> read_string(const Field& field, std::size_t max_bytes) {
   if (!field.present()) return std::string{};
   if (field.value.kind != text::JsonKind::String) return bad(field, "must be text");
   auto text = text::decode_string(field.value.raw);
@@ -70,21 +70,21 @@ Result<std::string> text_in(const Field& field, std::size_t max_bytes) {
   return text;
 }
 
-Result<std::string> required_text_in(const Field& field, std::size_t max_bytes) {
+Result<std::string> read_required_string(const Field& field, std::size_t max_bytes) {
   if (!field.present()) return fail(Errc::MissingField, format("the field \"{}\" is missing", field.name));
-  auto text = RELAY_TRY(text_in(field, max_bytes));
+  auto text = RELAY_TRY(read_string(field, max_bytes));
   if (text.empty()) return bad(field, "must not be empty");
   return text;
 }
 
-Result<std::string> description_in(const Field& field, std::size_t max_bytes) {
-  auto text = RELAY_TRY(text_in(field, std::string::npos));
-  text.resize(text::cut_at_letter(text, max_bytes).size());
+Result<std::string> read_truncated_string(const Field& field, std::size_t max_bytes) {
+  auto text = RELAY_TRY(read_string(field, std::string::npos));
+  text.resize(text::truncate_utf8(text, max_bytes).size());
   text.shrink_to_fit();
   return text;
 }
 
-Result<std::vector<std::string>> texts_in(const Field& field, std::size_t max_count, std::size_t max_bytes) {
+Result<std::vector<std::string>> read_strings(const Field& field, std::size_t max_count, std::size_t max_bytes) {
   if (!field.present()) return std::vector<std::string>{};
   TextCollector collector{max_count, max_bytes};
   if (field.value.kind != text::JsonKind::Array || !text::scan_array(field.value.raw, collector) || collector.bad()) {
@@ -93,17 +93,17 @@ Result<std::vector<std::string>> texts_in(const Field& field, std::size_t max_co
   return collector.take();
 }
 
-Result<Modes> modes_in(const Field& field) {
-  Modes modes;
-  for (const auto& name : RELAY_TRY(texts_in(field, kMaxEventTypes, kMaxKindBytes))) {
-    const auto mode = delivery_mode_named(name);
+Result<DeliveryModes> modes_in(const Field& field) {
+  DeliveryModes modes;
+  for (const auto& name : RELAY_TRY(read_strings(field, kMaxEventTypes, kMaxKindBytes))) {
+    const auto mode = parse_delivery_mode(name);
     if (!mode) return fail(Errc::BadField, format("the field \"{}\" names no delivery mode: '{}'", field.name, name));
     modes.add(*mode);
   }
   return modes;
 }
 
-Result<bool> flag_in(const Field& field, bool when_absent) {
+Result<bool> read_bool(const Field& field, bool when_absent) {
   if (!field.present()) return when_absent;
   if (field.value.kind != text::JsonKind::Bool) return bad(field, "must be true or false");
   return field.value.raw == "true";

@@ -34,18 +34,18 @@ Result<void> read_fields(std::string_view object, std::initializer_list<Field*> 
 Result<void> check_forwardable(std::string_view payload);
 
 /// Text; empty when absent, refused when longer than `max_bytes`.
-Result<std::string> text_in(const Field& field, std::size_t max_bytes);
+Result<std::string> read_string(const Field& field, std::size_t max_bytes);
 /// Text that must be there and not be empty.
-Result<std::string> required_text_in(const Field& field, std::size_t max_bytes);
+Result<std::string> read_required_string(const Field& field, std::size_t max_bytes);
 /// Text that is only shown to people: longer text is cut rather than refused.
-Result<std::string> description_in(const Field& field, std::size_t max_bytes);
+Result<std::string> read_truncated_string(const Field& field, std::size_t max_bytes);
 /// Texts of an array.
-Result<std::vector<std::string>> texts_in(const Field& field, std::size_t max_count, std::size_t max_bytes);
+Result<std::vector<std::string>> read_strings(const Field& field, std::size_t max_count, std::size_t max_bytes);
 
 /// Names of delivery modes.
-Result<Modes> modes_in(const Field& field);
+Result<DeliveryModes> modes_in(const Field& field);
 
-Result<bool> flag_in(const Field& field, bool when_absent);
+Result<bool> read_bool(const Field& field, bool when_absent);
 Result<std::optional<std::int64_t>> integer_in(const Field& field);
 /// A count or number of a sequence: whole and not negative; 0 when absent.
 Result<std::int64_t> count_in(const Field& field);

@@ -11,7 +11,7 @@ namespace relay::protocol {
 namespace {
 
 Result<std::optional<PromptDecision>> decision_in(const Field& field) {
-  const auto word = RELAY_TRY(text_in(field, kMaxKindBytes));
+  const auto word = RELAY_TRY(read_string(field, kMaxKindBytes));
   if (word.empty()) return std::nullopt;
   for (const auto decision : {PromptDecision::Approve, PromptDecision::Deny})
     if (word == name_of(decision)) return decision;
@@ -31,19 +31,19 @@ std::string_view name_of(PromptDecision decision) {
 Result<std::string> parse_prompts(std::string_view payload) {
   Field agent{"agent"};
   RELAY_TRY(read_fields(payload, {&agent}));
-  return text_in(agent, kMaxNameBytes);
+  return read_string(agent, kMaxNameBytes);
 }
 
 Result<AnswerRequest> parse_answer(std::string_view payload) {
   Field agent{"agent"}, request{"request"}, decision{"decision"}, answers{"answers"}, reason{"reason"}, by{"by"};
   RELAY_TRY(read_fields(payload, {&agent, &request, &decision, &answers, &reason, &by}));
   AnswerRequest answer;
-  answer.agent = RELAY_TRY(required_text_in(agent, kMaxNameBytes));
-  answer.request = RELAY_TRY(required_text_in(request, kMaxIdBytes));
+  answer.agent = RELAY_TRY(read_required_string(agent, kMaxNameBytes));
+  answer.request = RELAY_TRY(read_required_string(request, kMaxIdBytes));
   answer.decision = RELAY_TRY(decision_in(decision));
-  answer.answers = RELAY_TRY(texts_in(answers, kMaxAnswers, kMaxAnswerBytes));
-  answer.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
-  answer.by = RELAY_TRY(text_in(by, kMaxNameBytes));
+  answer.answers = RELAY_TRY(read_strings(answers, kMaxAnswers, kMaxAnswerBytes));
+  answer.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
+  answer.by = RELAY_TRY(read_string(by, kMaxNameBytes));
   if (text::has_control_characters(answer.by))
     return fail(Errc::BadField, "the field \"by\" must be text without control characters");
   if (answer.by == "policy" || answer.by == "nobody")

@@ -19,13 +19,13 @@ constexpr std::array<std::string_view, 5> kShadowTriggers = {"SESSION_END", "COD
                                                              "EXPLICIT_ASK", "ALL_MESSAGES"};
 
 Result<std::string> channel_in(const Field& field) {
-  auto channel = RELAY_TRY(required_text_in(field, kMaxFrameBytes));
+  auto channel = RELAY_TRY(read_required_string(field, kMaxFrameBytes));
   RELAY_TRY(check_channel_name(channel));
   return channel;
 }
 
 Result<std::string> agent_in(const Field& field) {
-  auto name = RELAY_TRY(required_text_in(field, kMaxFrameBytes));
+  auto name = RELAY_TRY(read_required_string(field, kMaxFrameBytes));
   RELAY_TRY(check_agent_name(name));
   return name;
 }
@@ -36,15 +36,15 @@ Result<std::size_t> limit_in(const Field& field) {
       std::min<std::int64_t>(RELAY_TRY(count_in(field)), static_cast<std::int64_t>(kMaxQueryRows)));
 }
 
-Result<EventsWanted> events_wanted(const Field& types, const Field& agents, const Field& sessions) {
-  return EventsWanted{RELAY_TRY(texts_in(types, kMaxEventTypes, kMaxKindBytes)),
-                      RELAY_TRY(texts_in(agents, kMaxEventTypes, kMaxNameBytes)),
-                      RELAY_TRY(texts_in(sessions, kMaxEventTypes, kMaxIdBytes))};
+Result<EventFilter> events_wanted(const Field& types, const Field& agents, const Field& sessions) {
+  return EventFilter{RELAY_TRY(read_strings(types, kMaxEventTypes, kMaxKindBytes)),
+                     RELAY_TRY(read_strings(agents, kMaxEventTypes, kMaxNameBytes)),
+                     RELAY_TRY(read_strings(sessions, kMaxEventTypes, kMaxIdBytes))};
 }
 
 /// A path the system can open: absolute, without a NUL that would end it early. Empty when absent.
 Result<std::string> path_in(const Field& field) {
-  auto path = RELAY_TRY(text_in(field, kMaxPathBytes));
+  auto path = RELAY_TRY(read_string(field, kMaxPathBytes));
   if (!path.empty() && (path.front() != '/' || text::has_control_characters(path))) {
     return fail(Errc::BadField, format("the field \"{}\" must be an absolute path", field.name));
   }
@@ -54,7 +54,7 @@ Result<std::string> path_in(const Field& field) {
 Result<std::string> one_text(std::string_view payload, std::string_view name, std::size_t max_bytes) {
   Field field{name};
   RELAY_TRY(read_fields(payload, {&field}));
-  return required_text_in(field, max_bytes);
+  return read_required_string(field, max_bytes);
 }
 
 }  // namespace
@@ -66,22 +66,22 @@ Result<ChannelChange> parse_channel_change(std::string_view payload) {
   ChannelChange change;
   change.channel = RELAY_TRY(channel_in(channel));
   if (member.present()) change.member = RELAY_TRY(agent_in(member));
-  change.display_name = RELAY_TRY(description_in(display, kMaxLabelBytes));
-  change.avatar_url = RELAY_TRY(text_in(avatar, kMaxFrameBytes));
+  change.display_name = RELAY_TRY(read_truncated_string(display, kMaxLabelBytes));
+  change.avatar_url = RELAY_TRY(read_string(avatar, kMaxFrameBytes));
   if (change.avatar_url.size() > kMaxAvatarBytes) change.avatar_url.clear();  // cut, it would lead elsewhere
-  change.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
+  change.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
   return change;
 }
 
-Result<ChannelPost> parse_channel_post(std::string_view payload) {
+Result<ChannelMessage> parse_channel_post(std::string_view payload) {
   Field channel{"channel"}, body{"body"}, thread{"thread"};
   RELAY_TRY(read_fields(payload, {&channel, &body, &thread}));
   if (body.present() && body.value.kind != text::JsonKind::String) {
     return fail(Errc::BadField, "the field \"body\" must be text");
   }
-  ChannelPost post;
+  ChannelMessage post;
   post.channel = RELAY_TRY(channel_in(channel));
-  post.thread = RELAY_TRY(text_in(thread, kMaxIdBytes));
+  post.thread = RELAY_TRY(read_string(thread, kMaxIdBytes));
   return post;
 }
 
@@ -90,7 +90,7 @@ Result<ShadowBind> parse_shadow_bind(std::string_view payload) {
   RELAY_TRY(read_fields(payload, {&primary, &speak_on, &incoming, &outgoing}));
   ShadowBind bind;
   bind.primary = RELAY_TRY(agent_in(primary));
-  bind.speak_on = RELAY_TRY(texts_in(speak_on, kMaxShadowTriggers, kMaxKindBytes));
+  bind.speak_on = RELAY_TRY(read_strings(speak_on, kMaxShadowTriggers, kMaxKindBytes));
   for (const std::string& trigger : bind.speak_on) {
     if (std::find(kShadowTriggers.begin(), kShadowTriggers.end(), trigger) == kShadowTriggers.end()) {
       return fail(Errc::BadField,
@@ -98,8 +98,8 @@ Result<ShadowBind> parse_shadow_bind(std::string_view payload) {
                   "and ALL_MESSAGES");
     }
   }
-  bind.receive_incoming = RELAY_TRY(flag_in(incoming, true));
-  bind.receive_outgoing = RELAY_TRY(flag_in(outgoing, true));
+  bind.receive_incoming = RELAY_TRY(read_bool(incoming, true));
+  bind.receive_outgoing = RELAY_TRY(read_bool(outgoing, true));
   return bind;
 }
 
@@ -114,12 +114,12 @@ Result<InboxRequest> parse_inbox(std::string_view payload) {
       topic{"topic"};
   RELAY_TRY(read_fields(payload, {&agent, &limit, &unread, &from, &channel, &before, &topic}));
   InboxRequest request;
-  request.agent = RELAY_TRY(text_in(agent, kMaxNameBytes));
+  request.agent = RELAY_TRY(read_string(agent, kMaxNameBytes));
   request.limit = RELAY_TRY(limit_in(limit));
-  request.unread_only = RELAY_TRY(flag_in(unread, false));
-  request.from = RELAY_TRY(text_in(from, kMaxNameBytes));
-  request.channel = RELAY_TRY(text_in(channel, kMaxTopicBytes));
-  request.topic = RELAY_TRY(text_in(topic, kMaxTopicBytes));
+  request.unread_only = RELAY_TRY(read_bool(unread, false));
+  request.from = RELAY_TRY(read_string(from, kMaxNameBytes));
+  request.channel = RELAY_TRY(read_string(channel, kMaxTopicBytes));
+  request.topic = RELAY_TRY(read_string(topic, kMaxTopicBytes));
   request.before_key = RELAY_TRY(count_in(before));
   return request;
 }
@@ -131,17 +131,17 @@ Result<MessagesRequest> parse_messages_query(std::string_view payload) {
   MessagesRequest request;
   request.limit = RELAY_TRY(limit_in(limit));
   request.since = RELAY_TRY(time_in(since));
-  request.from = RELAY_TRY(text_in(from, kMaxNameBytes));
-  request.to = RELAY_TRY(text_in(to, kMaxTopicBytes));
-  request.thread = RELAY_TRY(text_in(thread, kMaxIdBytes));
-  request.topic = RELAY_TRY(text_in(topic, kMaxTopicBytes));
-  const auto direction = RELAY_TRY(text_in(order, kMaxKindBytes));
+  request.from = RELAY_TRY(read_string(from, kMaxNameBytes));
+  request.to = RELAY_TRY(read_string(to, kMaxTopicBytes));
+  request.thread = RELAY_TRY(read_string(thread, kMaxIdBytes));
+  request.topic = RELAY_TRY(read_string(topic, kMaxTopicBytes));
+  const auto direction = RELAY_TRY(read_string(order, kMaxKindBytes));
   if (!direction.empty() && direction != "asc" && direction != "desc") {
     return fail(Errc::BadField, "the field \"order\" must be asc or desc");
   }
   request.ascending = direction == "asc";
-  request.id = RELAY_TRY(text_in(id, kMaxIdBytes));
-  request.search = RELAY_TRY(text_in(search, kMaxSearchBytes));
+  request.id = RELAY_TRY(read_string(id, kMaxIdBytes));
+  request.search = RELAY_TRY(read_string(search, kMaxSearchBytes));
   request.after_key = RELAY_TRY(count_in(after));
   request.before_key = RELAY_TRY(count_in(before));
   return request;
@@ -151,13 +151,13 @@ Result<TopicsRequest> parse_topics(std::string_view payload) {
   Field action{"action"}, agent{"agent"}, topic{"topic"};
   RELAY_TRY(read_fields(payload, {&action, &agent, &topic}));
   TopicsRequest request;
-  const auto word = RELAY_TRY(text_in(action, kMaxKindBytes));
+  const auto word = RELAY_TRY(read_string(action, kMaxKindBytes));
   if (!word.empty() && word != "list" && word != "subscribe" && word != "unsubscribe")
     return fail(Errc::BadField, "the field \"action\" must be list, subscribe or unsubscribe");
   if (word == "subscribe") request.action = TopicsRequest::Action::Subscribe;
   if (word == "unsubscribe") request.action = TopicsRequest::Action::Unsubscribe;
-  request.agent = RELAY_TRY(text_in(agent, kMaxNameBytes));
-  request.topic = RELAY_TRY(text_in(topic, kMaxTopicBytes));
+  request.agent = RELAY_TRY(read_string(agent, kMaxNameBytes));
+  request.topic = RELAY_TRY(read_string(topic, kMaxTopicBytes));
   if (text::has_control_characters(request.topic))
     return fail(Errc::BadField, "the field \"topic\" contains a control character; leave it out");
   if (request.action != TopicsRequest::Action::List && request.topic.empty())
@@ -169,18 +169,18 @@ Result<AgentsRequest> parse_list_agents(std::string_view payload) {
   Field include_idle{"includeIdle"}, agent{"agent"}, after{"after"};
   RELAY_TRY(read_fields(payload, {&include_idle, &agent, &after}));
   AgentsRequest request;
-  request.include_idle = RELAY_TRY(flag_in(include_idle, false));
-  request.agent = RELAY_TRY(text_in(agent, kMaxNameBytes));
-  request.after = RELAY_TRY(text_in(after, kMaxNameBytes));
+  request.include_idle = RELAY_TRY(read_bool(include_idle, false));
+  request.agent = RELAY_TRY(read_string(agent, kMaxNameBytes));
+  request.after = RELAY_TRY(read_string(after, kMaxNameBytes));
   return request;
 }
 
-Result<RemoveAgent> parse_remove_agent(std::string_view payload) {
+Result<RemoveAgentRequest> parse_remove_agent(std::string_view payload) {
   Field name{"name"}, messages{"removeMessages"};
   RELAY_TRY(read_fields(payload, {&name, &messages}));
-  RemoveAgent request;
-  request.name = RELAY_TRY(required_text_in(name, kMaxNameBytes));
-  request.remove_messages = RELAY_TRY(flag_in(messages, false));
+  RemoveAgentRequest request;
+  request.name = RELAY_TRY(read_required_string(name, kMaxNameBytes));
+  request.remove_messages = RELAY_TRY(read_bool(messages, false));
   return request;
 }
 
@@ -188,15 +188,15 @@ Result<HealthRequest> parse_health(std::string_view payload) {
   Field crashes{"includeCrashes"}, alerts{"includeAlerts"};
   RELAY_TRY(read_fields(payload, {&crashes, &alerts}));
   HealthRequest request;
-  request.include_crashes = RELAY_TRY(flag_in(crashes, true));
-  request.include_alerts = RELAY_TRY(flag_in(alerts, true));
+  request.include_crashes = RELAY_TRY(read_bool(crashes, true));
+  request.include_alerts = RELAY_TRY(read_bool(alerts, true));
   return request;
 }
 
 Result<std::string> parse_metrics(std::string_view payload) {
   Field agent{"agent"};
   RELAY_TRY(read_fields(payload, {&agent}));
-  return text_in(agent, kMaxNameBytes);
+  return read_string(agent, kMaxNameBytes);
 }
 
 Result<std::string> parse_name(std::string_view payload) { return one_text(payload, "name", kMaxNameBytes); }
@@ -223,7 +223,7 @@ Result<EventsRequest> parse_events_query(std::string_view payload) {
   request.since_ts = RELAY_TRY(time_in(since));
   request.until_ts = RELAY_TRY(time_in(until));
   request.limit = RELAY_TRY(limit_in(limit));
-  request.newest = RELAY_TRY(flag_in(newest, false));
+  request.newest = RELAY_TRY(read_bool(newest, false));
   request.before = std::max<std::int64_t>(RELAY_TRY(integer_in(before)).value_or(0), 0);
   return request;
 }
@@ -234,8 +234,8 @@ Result<UsageRequest> parse_usage_query(std::string_view payload) {
   UsageRequest request;
   request.since_ts = RELAY_TRY(time_in(since));
   request.until_ts = RELAY_TRY(time_in(until));
-  request.agent = RELAY_TRY(text_in(agent, kMaxNameBytes));
-  request.session = RELAY_TRY(text_in(session, kMaxIdBytes));
+  request.agent = RELAY_TRY(read_string(agent, kMaxNameBytes));
+  request.session = RELAY_TRY(read_string(session, kMaxIdBytes));
   return request;
 }
 
@@ -254,7 +254,7 @@ Result<LogLine> parse_log(std::string_view payload) {
   Field data{"data"}, timestamp{"timestamp"};
   RELAY_TRY(read_fields(payload, {&data, &timestamp}));
   LogLine line;
-  line.data = RELAY_TRY(text_in(data, kMaxFrameBytes));
+  line.data = RELAY_TRY(read_string(data, kMaxFrameBytes));
   line.timestamp = RELAY_TRY(time_in(timestamp));
   return line;
 }
@@ -266,14 +266,14 @@ Result<SessionStateChange> parse_session_state(std::string_view payload) {
   change.capabilities = RELAY_TRY(object_in(capabilities));
   if (change.capabilities.size() > kMaxCapabilitiesBytes)
     return fail(Errc::BadField, format("the field \"capabilities\" is longer than {} bytes", kMaxCapabilitiesBytes));
-  change.state = RELAY_TRY(required_text_in(state, kMaxKindBytes));
+  change.state = RELAY_TRY(read_required_string(state, kMaxKindBytes));
   if (std::find(kSessionStates.begin(), kSessionStates.end(), change.state) == kSessionStates.end()) {
     return fail(Errc::BadField,
                 "the field \"state\" must be starting, active, typing, idle, waiting, blocked, paused or unknown");
   }
-  change.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
+  change.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
   if (modes.present()) change.modes = RELAY_TRY(modes_in(modes));
-  if (const auto moment = RELAY_TRY(text_in(boundary, kMaxKindBytes)); !moment.empty()) {
+  if (const auto moment = RELAY_TRY(read_string(boundary, kMaxKindBytes)); !moment.empty()) {
     if (moment != "message" && moment != "tool-call")
       return fail(Errc::BadField, "the field \"boundary\" must be message or tool-call");
     change.boundary = moment == "message" ? DeliveryMode::NextMessage : DeliveryMode::NextToolCall;

@@ -21,11 +21,11 @@ struct ChannelChange {  // CHANNEL_JOIN and CHANNEL_LEAVE
 };
 Result<ChannelChange> parse_channel_change(std::string_view payload);
 
-struct ChannelPost {  // CHANNEL_MESSAGE; the payload itself is forwarded as it came
+struct ChannelMessage {  // CHANNEL_MESSAGE; the payload itself is forwarded as it came
   std::string channel;
   std::string thread;
 };
-Result<ChannelPost> parse_channel_post(std::string_view payload);
+Result<ChannelMessage> parse_channel_post(std::string_view payload);
 
 struct ShadowBind {
   std::string primary;
@@ -73,11 +73,11 @@ struct AgentsRequest {
 };
 Result<AgentsRequest> parse_list_agents(std::string_view payload);
 
-struct RemoveAgent {
+struct RemoveAgentRequest {
   std::string name;
   bool remove_messages = false;
 };
-Result<RemoveAgent> parse_remove_agent(std::string_view payload);
+Result<RemoveAgentRequest> parse_remove_agent(std::string_view payload);
 
 struct HealthRequest {
   bool include_crashes = true;
@@ -90,20 +90,20 @@ Result<std::string> parse_name(std::string_view payload);     // SET_MODEL and i
 Result<std::string> parse_trace(std::string_view payload);    // `id`: a short id or a prefix of one
 
 /// Which events are wanted; empty lists: all.
-struct EventsWanted {
+struct EventFilter {
   std::vector<std::string> types;  // `item.started`, or a group: `item`
   std::vector<std::string> agents;
   std::vector<std::string> sessions;
 };
 struct EventsSubscribe {
-  EventsWanted wanted;
+  EventFilter wanted;
   std::int64_t since = -1;  // -1: from now on; otherwise everything after that number first
   WallMs since_ts = 0;      // instead: everything from that time on; 0: not told
 };
 Result<EventsSubscribe> parse_events_subscribe(std::string_view payload);
 
 struct EventsRequest {
-  EventsWanted wanted;
+  EventFilter wanted;
   std::int64_t after = 0, before = 0;  // before 0: up to the newest
   WallMs since_ts = 0, until_ts = 0;   // 0: any
   std::size_t limit = 0;               // 0: not told
@@ -130,8 +130,8 @@ Result<LogLine> parse_log(std::string_view payload);
 struct SessionStateChange {
   std::string state;  // starting, active, idle, waiting, blocked, paused
   std::string reason;
-  std::string capabilities = {};    // what the session can do and how: a JSON object as it came; empty when not told
-  std::optional<Modes> modes = {};  // what it can do from now on; empty when not told
+  std::string capabilities = {};  // what the session can do and how: a JSON object as it came; empty when not told
+  std::optional<DeliveryModes> modes = {};    // what it can do from now on; empty when not told
   std::optional<DeliveryMode> boundary = {};  // it is just before its next message, or its next tool call
 };
 Result<SessionStateChange> parse_session_state(std::string_view payload);

@@ -175,9 +175,9 @@ TEST(SessionRequests, LogAndState) {
 }
 
 TEST(SessionRequests, LeaveRoomForTheFrameThatPassesThemOn) {
-  EXPECT_FALSE(parse_log(format(R"({{"data":"{}"}})", std::string(kMaxFrameBytes - kEnvelopeRoomBytes, 'd'))));
+  EXPECT_FALSE(parse_log(format(R"({{"data":"{}"}})", std::string(kMaxFrameBytes - kEnvelopeReserveBytes, 'd'))));
   EXPECT_FALSE(parse_channel_change(
-      format(R"({{"channel":"#a","more":"{}"}})", std::string(kMaxFrameBytes - kEnvelopeRoomBytes, 'm'))));
+      format(R"({{"channel":"#a","more":"{}"}})", std::string(kMaxFrameBytes - kEnvelopeReserveBytes, 'm'))));
 }
 
 TEST(WorkspaceRequests, NameAnAbsolutePlace) {

@@ -13,7 +13,7 @@
 namespace relay::protocol {
 namespace {
 
-MessageKind kind_named(std::string_view name) {
+MessageKind parse_kind(std::string_view name) {
   for (const auto kind : {MessageKind::Message, MessageKind::Action, MessageKind::State, MessageKind::Thinking}) {
     if (name_of(kind) == name) return kind;
   }
@@ -54,13 +54,13 @@ Result<SendView> parse_send(std::string_view payload) {
   Field kind{"kind"}, body{"body"}, data{"data"}, thread{"thread"};
   RELAY_TRY(read_fields(payload, {&kind, &body, &data, &thread}));
   SendView view;
-  view.kind_name = RELAY_TRY(text_in(kind, kMaxKindBytes));
+  view.kind_name = RELAY_TRY(read_string(kind, kMaxKindBytes));
   if (view.kind_name.empty()) view.kind_name = name_of(MessageKind::Message);
   if (text::has_control_characters(view.kind_name)) {
     return fail(Errc::BadField, "the field \"kind\" contains a control character; leave it out");
   }
-  view.kind = kind_named(view.kind_name);
-  view.thread = RELAY_TRY(text_in(thread, kMaxIdBytes));
+  view.kind = parse_kind(view.kind_name);
+  view.thread = RELAY_TRY(read_string(thread, kMaxIdBytes));
   if (body.present()) {
     if (body.value.kind != text::JsonKind::String) return fail(Errc::BadField, "the field \"body\" must be text");
     view.body = body.value.raw;
@@ -69,7 +69,7 @@ Result<SendView> parse_send(std::string_view payload) {
   return view;
 }
 
-bool wakes_nobody(const SendView& view) { return view.kind == MessageKind::State || view.kind_name == "ack"; }
+bool is_silent(const SendView& view) { return view.kind == MessageKind::State || view.kind_name == "ack"; }
 
 std::string splice_data(std::string_view payload, const SendView& view, std::string_view members) {
   if (members.empty()) return std::string{payload};

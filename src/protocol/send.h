@@ -28,7 +28,7 @@ struct SendView {
 /// An absent `kind` is a message; a `body` that is present must be a string.
 Result<SendView> parse_send(std::string_view payload);
 /// `state` and `ack`: worth knowing, never worth waking an idle agent.
-bool wakes_nobody(const SendView& view);
+bool is_silent(const SendView& view);
 
 /// `payload_meta.sync`: the sender blocks until somebody answers with the same correlation id.
 struct SyncRequest {
@@ -38,7 +38,7 @@ struct SyncRequest {
 };
 
 /// `payload_meta.delivery`: when and how the message should reach the session's eyes.
-struct DeliveryWish {
+struct DeliveryOptions {
   DeliveryMode mode = DeliveryMode::OnIdle;
   Priority priority = Priority::Normal;
   WallMs deadline = 0;  // 0: none
@@ -51,7 +51,7 @@ struct SendMeta {
   std::optional<std::int64_t> importance;
   std::string reply_to;
   std::optional<SyncRequest> sync;
-  std::optional<DeliveryWish> delivery;
+  std::optional<DeliveryOptions> delivery;
   bool receipt_steps = false;  // `receipts: "steps"`: every change of its deliveries is told, not only the end
 };
 /// The meta with a `replyTo`; it must have none.
@@ -72,17 +72,17 @@ struct Ack {
   std::optional<std::uint64_t> recipients;  // how many the message goes to
   std::string delivery_id;                  // when it goes to one
   WallMs offline_since = 0;                 // that one is away; 0 when it is here
-  std::string waits;                        // why it does not go right now, though that one is here; empty: it goes
+  std::string pending_reason;               // why it does not go right now, though that one is here; empty: it goes
   std::string proves;                       // the most that one's session can prove; empty: not known
   std::string response;                     // with a correlation id: what was answered
-  bool repeat = false;                      // the same was sent before, and is stored once
+  bool duplicate = false;                   // the same was sent before, and is stored once
 };
 Result<Ack> parse_ack(std::string_view payload);
 std::string write_ack(const Ack& ack);
 std::string write_ack(std::string_view ack_id, std::uint64_t seq = 0);
 
 /// Why a SEND was refused. `name_of` gives the code on the wire.
-enum class Refusal : std::uint8_t {
+enum class NackCode : std::uint8_t {
   UnknownRecipient,
   NotFound,  // what an answer names was never there
   Busy,
@@ -97,23 +97,23 @@ enum class Refusal : std::uint8_t {
   Refused,  // by the recipient's policy
   Storage,
 };
-std::string_view name_of(Refusal refusal);
-std::string_view describe(Refusal refusal);  // so that an Error can carry one
-std::optional<Refusal> refusal_named(std::string_view name);
+std::string_view name_of(NackCode refusal);
+std::string_view describe(NackCode refusal);  // so that an Error can carry one
+std::optional<NackCode> parse_nack_code(std::string_view name);
 /// The one that an error was made with, if it was.
-std::optional<Refusal> refusal_in(const Error& error);
+std::optional<NackCode> nack_code_of(const Error& error);
 /// May the same SEND succeed later, unchanged?
-bool is_retryable(Refusal refusal);
+bool is_retryable(NackCode refusal);
 
-struct NackView {
+struct Nack {
   std::string nack_id;
   std::string code;
   std::string message;
   std::int64_t retry_after_ms = 0;
 };
-std::string write_nack(std::string_view nack_id, Refusal code, std::string_view message,
+std::string write_nack(std::string_view nack_id, NackCode code, std::string_view message,
                        std::int64_t retry_after_ms = 0);
-Result<NackView> parse_nack(std::string_view payload);
+Result<Nack> parse_nack(std::string_view payload);
 
 /// Codes of ERROR frames, as published clients know them.
 enum class ErrorCode : std::uint8_t {
@@ -187,14 +187,14 @@ struct Receipt {
   WallMs available_at = 0;
   bool retryable = false;
   std::string code = {};      // the name of a refusal, when there is one for it
-  std::string way = {};       // by which it went: pty, hook, inbox, …
+  std::string via = {};       // by which it went: pty, hook, inbox, …
   std::string evidence = {};  // what shows it: a record's id, a hook's name, a state
   std::string metadata = {};  // the session's own words: a JSON object as it came; passed on, not kept
   WallMs at = 0;              // when; set towards senders
 };
 /// Does it leave the delivery with the session, give it back to come again, or (neither) end it?
-bool keeps(const Receipt& receipt);
-bool gives_back(const Receipt& receipt);
+bool keeps_delivery(const Receipt& receipt);
+bool returns_delivery(const Receipt& receipt);
 Result<Receipt> parse_receipt(std::string_view payload);
 std::string write_receipt(const Receipt& receipt);
 

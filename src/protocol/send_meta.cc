@@ -20,35 +20,35 @@ Result<SyncRequest> parse_sync(const Field& field) {
   Field correlation{"correlationId"}, timeout{"timeoutMs"}, blocking{"blocking"};
   RELAY_TRY(read_fields(object, {&correlation, &timeout, &blocking}));
   SyncRequest sync;
-  sync.correlation_id = RELAY_TRY(required_text_in(correlation, kMaxIdBytes));
+  sync.correlation_id = RELAY_TRY(read_required_string(correlation, kMaxIdBytes));
   sync.timeout_ms = std::min(RELAY_TRY(count_in(timeout)), kMaxSyncTimeoutMs);
-  sync.blocking = RELAY_TRY(flag_in(blocking, false));
+  sync.blocking = RELAY_TRY(read_bool(blocking, false));
   return sync;
 }
 
 Result<DeliveryMode> parse_mode(const Field& field) {
-  const auto name = RELAY_TRY(text_in(field, kMaxKindBytes));
+  const auto name = RELAY_TRY(read_string(field, kMaxKindBytes));
   if (name.empty()) return DeliveryMode::OnIdle;
-  if (const auto mode = delivery_mode_named(name)) return *mode;
+  if (const auto mode = parse_delivery_mode(name)) return *mode;
   return fail(Errc::BadField, "the field \"mode\" must be immediate, next-message, next-tool-call, on-idle or manual");
 }
 
 Result<Priority> parse_priority(const Field& field) {
-  const auto name = RELAY_TRY(text_in(field, kMaxKindBytes));
+  const auto name = RELAY_TRY(read_string(field, kMaxKindBytes));
   if (name.empty() || name == "normal") return Priority::Normal;
   if (name == "urgent") return Priority::Urgent;
   return fail(Errc::BadField, "the field \"priority\" must be normal or urgent");
 }
 
-Result<DeliveryWish> parse_wish(const Field& field) {
+Result<DeliveryOptions> parse_wish(const Field& field) {
   const auto object = RELAY_TRY(object_in(field));
   Field mode{"mode"}, priority{"priority"}, deadline{"deadline"}, key{"idempotencyKey"};
   RELAY_TRY(read_fields(object, {&mode, &priority, &deadline, &key}));
-  DeliveryWish wish;
+  DeliveryOptions wish;
   wish.mode = RELAY_TRY(parse_mode(mode));
   wish.priority = RELAY_TRY(parse_priority(priority));
   wish.deadline = RELAY_TRY(time_in(deadline));
-  wish.idempotency_key = RELAY_TRY(text_in(key, kMaxIdBytes));
+  wish.idempotency_key = RELAY_TRY(read_string(key, kMaxIdBytes));
   return wish;
 }
 
@@ -77,10 +77,10 @@ Result<SendMeta> parse_send_meta(std::string_view payload_meta) {
   Field requires_ack{"requires_ack"}, ttl{"ttl_ms"}, importance{"importance"}, reply_to{"replyTo"}, sync{"sync"},
       delivery{"delivery"}, receipts{"receipts"};
   RELAY_TRY(read_fields(payload_meta, {&requires_ack, &ttl, &importance, &reply_to, &sync, &delivery, &receipts}));
-  meta.requires_ack = RELAY_TRY(flag_in(requires_ack, false));
+  meta.requires_ack = RELAY_TRY(read_bool(requires_ack, false));
   if (ttl.present()) meta.ttl_ms = std::min(RELAY_TRY(count_in(ttl)), kMaxTtlMs);
   meta.importance = RELAY_TRY(parse_importance(importance));
-  meta.reply_to = RELAY_TRY(text_in(reply_to, kMaxIdBytes));
+  meta.reply_to = RELAY_TRY(read_string(reply_to, kMaxIdBytes));
   if (sync.present()) meta.sync = RELAY_TRY(parse_sync(sync));
   if (delivery.present()) meta.delivery = RELAY_TRY(parse_wish(delivery));
   meta.receipt_steps = receipts.value.kind == text::JsonKind::String && receipts.value.raw == "\"steps\"";

@@ -117,9 +117,9 @@ TEST(SendMeta, ReadsTheWishForDelivery) {
   EXPECT_EQ(parse_send_meta(R"({"delivery":{"deadline":1772368205250.5}})")->delivery->deadline, 1772368205250);
   EXPECT_EQ(parse_send_meta(R"({"delivery":{}})")->delivery->mode, DeliveryMode::OnIdle);
   for (const auto* name : {"immediate", "next-message", "next-tool-call", "on-idle", "manual"}) {
-    EXPECT_EQ(name_of(*delivery_mode_named(name)), name);
+    EXPECT_EQ(name_of(*parse_delivery_mode(name)), name);
   }
-  EXPECT_EQ(delivery_mode_named("soon"), std::nullopt);
+  EXPECT_EQ(parse_delivery_mode("soon"), std::nullopt);
 }
 
 TEST(SendMeta, KeepsNumbersInsideTheirLimits) {

@@ -12,14 +12,14 @@ namespace {
 
 /// Text that fits a command line.
 Result<std::string> plain_text_in(const Field& field, std::size_t max_bytes) {
-  auto text = RELAY_TRY(text_in(field, max_bytes));
+  auto text = RELAY_TRY(read_string(field, max_bytes));
   if (text::has_control_characters(text))
     return fail(Errc::BadField, format("the field \"{}\" must be text without control characters", field.name));
   return text;
 }
 
 Result<std::string> new_name_in(const Field& field) {
-  auto name = RELAY_TRY(required_text_in(field, kMaxFrameBytes));
+  auto name = RELAY_TRY(read_required_string(field, kMaxFrameBytes));
   RELAY_TRY(check_agent_name(name));
   if (is_reserved_name(name)) return fail(Errc::BadField, format("the name '{}' is reserved; choose another", name));
   return name;
@@ -36,7 +36,7 @@ void add_words(std::vector<std::string>& words, std::string_view text) {
 
 /// The sentence names no variable: a value may be a secret.
 Result<std::vector<std::string>> environment_in(const Field& field) {
-  auto variables = RELAY_TRY(texts_in(field, kMaxVariables, kMaxEnvironmentBytes));
+  auto variables = RELAY_TRY(read_strings(field, kMaxVariables, kMaxEnvironmentBytes));
   std::size_t bytes = 0;
   for (const auto& each : variables) {
     bytes += each.size() + 1;
@@ -58,15 +58,15 @@ Result<SpawnRequest> parse_spawn(std::string_view payload) {
                         {&name, &cli, &args, &task, &cwd, &team, &model, &role, &spawner, &shadow_of, &environment}));
   SpawnRequest request;
   request.name = RELAY_TRY(new_name_in(name));
-  add_words(request.words, RELAY_TRY(plain_text_in(cli, kMaxCommandBytes)));
-  if (request.words.empty())
+  add_words(request.argv, RELAY_TRY(plain_text_in(cli, kMaxCommandBytes)));
+  if (request.argv.empty())
     return fail(Errc::MissingField, "the field \"cli\" is missing; name the program to run, for example claude");
-  for (auto& argument : RELAY_TRY(texts_in(args, kMaxArguments, kMaxCommandBytes))) {
+  for (auto& argument : RELAY_TRY(read_strings(args, kMaxArguments, kMaxCommandBytes))) {
     if (argument.find('\0') != std::string::npos)
       return fail(Errc::BadField, "the field \"args\" must be texts that a command line can hold");
-    request.words.push_back(std::move(argument));
+    request.argv.push_back(std::move(argument));
   }
-  request.task = RELAY_TRY(text_in(task, kMaxFrameBytes));
+  request.task = RELAY_TRY(read_string(task, kMaxFrameBytes));
   request.directory = RELAY_TRY(plain_text_in(cwd, kMaxPathBytes));
   request.team = RELAY_TRY(plain_text_in(team, kMaxDescriptionBytes));
   request.model = RELAY_TRY(plain_text_in(model, kMaxDescriptionBytes));
@@ -74,9 +74,9 @@ Result<SpawnRequest> parse_spawn(std::string_view payload) {
     return fail(Errc::BadField,
                 "the field \"model\" begins with '-', which a program takes for an option; name a model");
   request.role = RELAY_TRY(plain_text_in(role, kMaxDescriptionBytes));
-  request.spawner = RELAY_TRY(text_in(spawner, kMaxNameBytes));
+  request.spawner = RELAY_TRY(read_string(spawner, kMaxNameBytes));
   if (!request.spawner.empty()) RELAY_TRY(check_agent_name(request.spawner));
-  request.shadow_of = RELAY_TRY(text_in(shadow_of, kMaxNameBytes));
+  request.shadow_of = RELAY_TRY(read_string(shadow_of, kMaxNameBytes));
   request.environment = RELAY_TRY(environment_in(environment));
   return request;
 }
@@ -85,9 +85,9 @@ Result<ReleaseRequest> parse_release(std::string_view payload) {
   Field name{"name"}, reason{"reason"}, by{"by"};
   RELAY_TRY(read_fields(payload, {&name, &reason, &by}));
   ReleaseRequest request;
-  request.name = RELAY_TRY(required_text_in(name, kMaxNameBytes));
-  request.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
-  request.by = RELAY_TRY(text_in(by, kMaxNameBytes));
+  request.name = RELAY_TRY(read_required_string(name, kMaxNameBytes));
+  request.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
+  request.by = RELAY_TRY(read_string(by, kMaxNameBytes));
   return request;
 }
 
@@ -95,8 +95,8 @@ Result<InputRequest> parse_send_input(std::string_view payload) {
   Field name{"name"}, data{"data"};
   RELAY_TRY(read_fields(payload, {&name, &data}));
   InputRequest request;
-  request.name = RELAY_TRY(required_text_in(name, kMaxNameBytes));
-  request.data = RELAY_TRY(required_text_in(data, kMaxInputBytes));
+  request.name = RELAY_TRY(read_required_string(name, kMaxNameBytes));
+  request.data = RELAY_TRY(read_required_string(data, kMaxInputBytes));
   return request;
 }
 

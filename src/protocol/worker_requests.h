@@ -15,10 +15,10 @@ inline constexpr std::size_t kMaxEnvironmentBytes = 256 * 1024;
 /// What becomes words of a command line, a directory or a line of a listing holds no control characters; the task, which
 /// is only ever said, may.
 struct SpawnRequest {
-  std::string name;                // checked with check_agent_name, and none of the system's own
-  std::vector<std::string> words;  // the program and its arguments: `cli` cut at blanks, then `args` (this project's)
-  std::string task;                // said to it once it runs; may be empty
-  std::string directory;           // `cwd`; empty: the project's root
+  std::string name;               // checked with check_agent_name, and none of the system's own
+  std::vector<std::string> argv;  // the program and its arguments: `cli` cut at blanks, then `args` (this project's)
+  std::string task;               // said to it once it runs; may be empty
+  std::string directory;          // `cwd`; empty: the project's root
   std::string team, model, role;
   std::string spawner;    // `spawnerName`: who asks, as the asker says
   std::string shadow_of;  // wished for by published clients

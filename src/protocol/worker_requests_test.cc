@@ -14,7 +14,7 @@ TEST(WorkerRequests, ASpawnIsWordsAndWishes) {
   const auto wanted = *parse_spawn(
       R"({"name":"W","cli":"claude --model x","args":["a b",""],"task":"do\nit","cwd":"/tmp","team":"t","model":"m",)"
       R"("spawnerName":"Ada","interactive":true})");
-  EXPECT_EQ(wanted.words, (Texts{"claude", "--model", "x", "a b", ""}));
+  EXPECT_EQ(wanted.argv, (Texts{"claude", "--model", "x", "a b", ""}));
   EXPECT_EQ(wanted.task, "do\nit");
   EXPECT_EQ(wanted.directory, "/tmp");
   EXPECT_EQ(wanted.spawner, "Ada");

@@ -82,20 +82,20 @@ class Child::Core : public std::enable_shared_from_this<Core> {
     const auto kill_at = loop_.now().steady + grace;
     if (ending_ == Ending::No) {
       ending_ = Ending::Asked;
-      tell_everyone({SIGTERM, SIGCONT});  // who is stopped has to go on to hear it
-      hang_up_timer_ = loop_.after(grace / 2, [this] { tell_everyone({SIGHUP, SIGCONT}); });
+      notify_all({SIGTERM, SIGCONT});  // who is stopped has to go on to hear it
+      hang_up_timer_ = loop_.after(grace / 2, [this] { notify_all({SIGHUP, SIGCONT}); });
     } else if (ending_ == Ending::Killing || kill_at >= kill_at_) {
       return;
     }
     kill_at_ = kill_at;
     grace_timer_ = loop_.at(kill_at, [this] { start_killing(); });
-    if (status_) look_again();
+    if (status_) recheck();
   }
 
   /// The handle is destroyed: nothing is reported any more.
   void abandon() {
     const bool running = listener_ != nullptr && (!status_ || ending_ != Ending::No);
-    silence();
+    idle_timeout();
     if (running) kill_now();
   }
 
@@ -162,7 +162,7 @@ class Child::Core : public std::enable_shared_from_this<Core> {
   void start_draining() {
     quiet_since_ = loop_.now().steady;
     drain_until_ = quiet_since_ + kMaxDrainTime;
-    look_again();
+    recheck();
   }
 
   void reap(int options) {
@@ -177,13 +177,13 @@ class Child::Core : public std::enable_shared_from_this<Core> {
   }
 
   /// After the exit, or while killing: asks from time to time whether all is over.
-  void look_again() {
+  void recheck() {
     if (paused_ && ending_ == Ending::No) return;  // whoever resumes asks
-    look_timer_ = loop_.after(kLookAgain, [this] {
+    recheck_timer_ = loop_.after(kLookAgain, [this] {
       const auto keep = shared_from_this();
       if (ending_ == Ending::Killing) tree_.signal_all(SIGKILL);
       finish_if_over();
-      if (listener_ != nullptr) look_again();
+      if (listener_ != nullptr) recheck();
     });
   }
 
@@ -195,19 +195,19 @@ class Child::Core : public std::enable_shared_from_this<Core> {
   }
 
   void finish_if_over() {
-    const bool too_late = ending_ == Ending::Killing && loop_.now().steady >= kill_at_ + kKillPatience;
+    const bool too_late = ending_ == Ending::Killing && loop_.now().steady >= kill_at_ + kKillTimeout;
     if (!too_late) {
       if (!status_ || !output_over()) return;
-      if (ending_ != Ending::No && tree_.anyone_lives()) return;
+      if (ending_ != Ending::No && tree_.any_alive()) return;
     }
     auto* listener = listener_;
-    silence();
+    idle_timeout();
     listener->on_exit(status_.value_or(ExitStatus{}));
   }
 
   /// Groups first: that also reaches who is being forked at this moment. Nobody is told the same twice: to many
   /// programs the second SIGTERM means "at once".
-  void tell_everyone(std::initializer_list<int> signals) {
+  void notify_all(std::initializer_list<int> signals) {
     const pid_t own =
         status_ || !controller_
             ? -1
@@ -227,21 +227,21 @@ class Child::Core : public std::enable_shared_from_this<Core> {
     ending_ = Ending::Killing;
     hang_up_timer_.reset();
     tree_.signal_all(SIGKILL);
-    look_again();
+    recheck();
   }
 
   /// The listener hears nothing more, and the loop forgets us.
-  void silence() {
+  void idle_timeout() {
     listener_ = nullptr;
     hang_up_timer_.reset();
     grace_timer_.reset();
-    look_timer_.reset();
+    recheck_timer_.reset();
     exit_watch_.reset();
     terminal_watch_.reset();
   }
 
   void kill_now() {
-    const auto give_up_at = loop_.now().steady + kKillPatience;
+    const auto give_up_at = loop_.now().steady + kKillTimeout;
     while (true) {
       const auto left = tree_.signal_all(SIGKILL);
       if (!status_) reap(WNOHANG);
@@ -268,7 +268,7 @@ class Child::Core : public std::enable_shared_from_this<Core> {
   SteadyTime kill_at_{};
   std::unique_ptr<net::Timer> hang_up_timer_;
   std::unique_ptr<net::Timer> grace_timer_;
-  std::unique_ptr<net::Timer> look_timer_;
+  std::unique_ptr<net::Timer> recheck_timer_;
   std::unique_ptr<net::ReadableWatch> exit_watch_;
   std::unique_ptr<net::DescriptorWatch> terminal_watch_;
 };

@@ -38,7 +38,7 @@ inline constexpr std::size_t kMaxTurnBytes = 64 * 1024;
 inline constexpr std::size_t kMaxInputBytes = 256 * 1024;
 inline constexpr Millis kQuietAfterExit{100};  // no output for so long after the exit: nothing more will come
 inline constexpr Millis kMaxDrainTime{1'000};
-inline constexpr Millis kKillPatience{2'000};
+inline constexpr Millis kKillTimeout{2'000};
 
 /// The variable that marks all who come from one child.
 inline constexpr std::string_view kMarkVariable = "AGENT_RELAY_PTY";

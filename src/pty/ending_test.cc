@@ -11,8 +11,8 @@ namespace {
 using net::testing::run_until;
 using testing::ChildRecorder;
 using testing::is_gone;
-using testing::Seat;
 using testing::shell;
+using testing::TestTerminal;
 
 constexpr Millis kShortGrace{50};
 constexpr Millis kLongGrace{60'000};  // never waited for
@@ -101,7 +101,7 @@ TEST(Ending, DoesNotWaitForAListenerThatPaused) {
 
 TEST(Ending, ComesToTheChildWhenWeAreKilled) {
   // A session leader in the foreground, and a foreground job in a group of its own.
-  Seat seat{{SEATED_PROGRAM, "hold", "sh", "-c", "set -m; sleep 1000"}};
+  TestTerminal seat{{SEATED_PROGRAM, "hold", "sh", "-c", "set -m; sleep 1000"}};
   ASSERT_TRUE(seat.shows("."));
   const pid_t child = std::stoi(seat.screen.substr(seat.screen.find("child ") + 6));
   ASSERT_FALSE(is_gone(child));

@@ -47,7 +47,7 @@ std::vector<int> inheritable_descriptors() {
 }
 
 Streams streams_like_ours() {
-  if (!PersonTerminal::is_one()) return Streams::Inherited;
+  if (!UserTerminal::is_one()) return Streams::Inherited;
   return ::isatty(STDERR_FILENO) == 1 ? Streams::Terminal : Streams::ErrorInherited;
 }
 

@@ -59,9 +59,9 @@ Result<pid_t> spawn(const Command& command, const std::string& program, int sock
 
 }  // namespace
 
-class LineHelper::Core {
+class LineProcess::Core {
  public:
-  Core(net::AsioLoop& loop, UniqueFd socket, pid_t pid, LineHelperListener& listener)
+  Core(net::AsioLoop& loop, UniqueFd socket, pid_t pid, LineProcessListener& listener)
       : socket_{std::move(socket)},
         pid_{pid},
         listener_{listener},
@@ -122,14 +122,14 @@ class LineHelper::Core {
 
   UniqueFd socket_;
   pid_t pid_;
-  LineHelperListener& listener_;
+  LineProcessListener& listener_;
   std::unique_ptr<net::DescriptorWatch> watch_;
   std::string waiting_, held_;
   bool ended_ = false;
 };
 
-Result<std::unique_ptr<LineHelper>> LineHelper::start(net::AsioLoop& loop, const Command& command,
-                                                      LineHelperListener& listener) {
+Result<std::unique_ptr<LineProcess>> LineProcess::start(net::AsioLoop& loop, const Command& command,
+                                                        LineProcessListener& listener) {
   const auto program = RELAY_TRY(find_program(command));
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return fail_errno("cannot make a socket");
@@ -138,10 +138,10 @@ Result<std::unique_ptr<LineHelper>> LineHelper::start(net::AsioLoop& loop, const
   const auto pid = RELAY_TRY(spawn(command, program, theirs.get()));
   auto core = std::make_shared<Core>(loop, std::move(ours), pid, listener);
   core->self = core;
-  return std::unique_ptr<LineHelper>{new LineHelper{std::move(core)}};
+  return std::unique_ptr<LineProcess>{new LineProcess{std::move(core)}};
 }
 
-LineHelper::~LineHelper() { core_->end(); }
-void LineHelper::write_line(std::string_view line) { core_->write_line(line); }
+LineProcess::~LineProcess() { core_->end(); }
+void LineProcess::write_line(std::string_view line) { core_->write_line(line); }
 
 }  // namespace relay::pty

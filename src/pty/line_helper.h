@@ -19,30 +19,30 @@ class AsioLoop;
 
 namespace relay::pty {
 
-class LineHelperListener {
+class LineProcessListener {
  public:
-  virtual ~LineHelperListener() = default;
+  virtual ~LineProcessListener() = default;
   virtual void on_line(std::string_view line) = 0;
   virtual void on_ended(const std::string& reason) = 0;
 };
 
-class LineHelper {
+class LineProcess {
  public:
   static constexpr std::size_t kMaxLine = 4U << 20;
   static constexpr std::size_t kMaxUnread = 4U << 20;
 
-  static Result<std::unique_ptr<LineHelper>> start(net::AsioLoop& loop, const Command& command,
-                                                   LineHelperListener& listener);
-  ~LineHelper();
-  LineHelper(const LineHelper&) = delete;
-  LineHelper& operator=(const LineHelper&) = delete;
+  static Result<std::unique_ptr<LineProcess>> start(net::AsioLoop& loop, const Command& command,
+                                                    LineProcessListener& listener);
+  ~LineProcess();
+  LineProcess(const LineProcess&) = delete;
+  LineProcess& operator=(const LineProcess&) = delete;
 
   /// Without its end, which is added.
   void write_line(std::string_view line);
 
  private:
   class Core;
-  explicit LineHelper(std::shared_ptr<Core> core) : core_{std::move(core)} {}
+  explicit LineProcess(std::shared_ptr<Core> core) : core_{std::move(core)} {}
   std::shared_ptr<Core> core_;
 };
 

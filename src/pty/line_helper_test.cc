@@ -15,9 +15,9 @@ using net::testing::run_until;
 using testing::shell;
 using Lines = std::vector<std::string>;
 
-struct LineHelperTest : ::testing::Test, LineHelperListener {
+struct LineHelperTest : ::testing::Test, LineProcessListener {
   net::AsioLoop loop;
-  std::unique_ptr<LineHelper> helper;
+  std::unique_ptr<LineProcess> helper;
   Lines lines;
   Lines ends;
   std::function<void()> when_line, when_ended;
@@ -33,7 +33,7 @@ struct LineHelperTest : ::testing::Test, LineHelperListener {
   }
 
   void start(const std::string& script) {
-    auto made = LineHelper::start(loop, shell(script), *this);
+    auto made = LineProcess::start(loop, shell(script), *this);
     ASSERT_TRUE(made) << made.error().message();
     helper = *std::move(made);
   }
@@ -88,7 +88,7 @@ TEST_F(LineHelperTest, AnEndedProgramIsReapedBeforeItIsTold) {
 TEST_F(LineHelperTest, SaysThatAProgramIsMissing) {
   auto command = shell("");
   command.argv = {"no-such-program"};
-  const auto made = LineHelper::start(loop, command, *this);
+  const auto made = LineProcess::start(loop, command, *this);
   ASSERT_FALSE(made);
   EXPECT_TRUE(made.error().message().starts_with("command not found: no-such-program")) << made.error().message();
 }
@@ -135,7 +135,7 @@ TEST_F(LineHelperTest, MayBeDestroyedWhenItEnds) {
   ends.clear();
   start("echo ready; exec sleep 1000");
   ASSERT_TRUE(said(1));
-  helper->write_line(std::string(LineHelper::kMaxUnread, 'x'));  // told from inside the write
+  helper->write_line(std::string(LineProcess::kMaxUnread, 'x'));  // told from inside the write
   EXPECT_EQ(ends.size(), 1U);
   EXPECT_FALSE(helper);
 }

@@ -68,9 +68,9 @@ void stop_us() {
 }  // namespace
 
 /// Lives as long as a callback of it runs, longer than its handle when that is destroyed inside.
-class PersonTerminal::Core : public std::enable_shared_from_this<Core> {
+class UserTerminal::Core : public std::enable_shared_from_this<Core> {
  public:
-  Core(net::AsioLoop& loop, PersonTerminalListener& listener, Opened input, Opened output, const termios& found)
+  Core(net::AsioLoop& loop, UserTerminalListener& listener, Opened input, Opened output, const termios& found)
       : loop_{loop},
         listener_{&listener},
         input_{std::move(input.fd)},
@@ -133,7 +133,7 @@ class PersonTerminal::Core : public std::enable_shared_from_this<Core> {
   }
 
   void abandon() {
-    silence();
+    idle_timeout();
     say_last_words();
     guard_.restore();
   }
@@ -193,7 +193,7 @@ class PersonTerminal::Core : public std::enable_shared_from_this<Core> {
 
   void say_last_words() {
     using std::chrono::steady_clock;
-    const auto give_up_at = steady_clock::now() + Millis{kLastWordsMs};
+    const auto give_up_at = steady_clock::now() + Millis{kFinalFlushMs};
     while (true) {
       waiting_.pop(write_some(waiting_.front()));
       const auto left = std::chrono::duration_cast<Millis>(give_up_at - steady_clock::now()).count();
@@ -228,11 +228,11 @@ class PersonTerminal::Core : public std::enable_shared_from_this<Core> {
 
   void close(const std::string& reason) {
     auto* listener = listener_;
-    silence();
+    idle_timeout();
     listener->on_closed(reason);
   }
 
-  void silence() {
+  void idle_timeout() {
     listener_ = nullptr;
     signals_.reset();
     output_watch_.reset();
@@ -240,7 +240,7 @@ class PersonTerminal::Core : public std::enable_shared_from_this<Core> {
   }
 
   net::AsioLoop& loop_;
-  PersonTerminalListener* listener_;  // null once the terminal is gone
+  UserTerminalListener* listener_;  // null once the terminal is gone
   UniqueFd input_;
   UniqueFd output_;
   termios found_;
@@ -256,10 +256,10 @@ class PersonTerminal::Core : public std::enable_shared_from_this<Core> {
   std::unique_ptr<net::Signals> signals_;
 };
 
-bool PersonTerminal::is_one(int input, int output) { return ::isatty(input) == 1 && ::isatty(output) == 1; }
+bool UserTerminal::is_one(int input, int output) { return ::isatty(input) == 1 && ::isatty(output) == 1; }
 
-Result<std::unique_ptr<PersonTerminal>> PersonTerminal::open(net::AsioLoop& loop, PersonTerminalListener& listener,
-                                                             int input, int output) {
+Result<std::unique_ptr<UserTerminal>> UserTerminal::open(net::AsioLoop& loop, UserTerminalListener& listener, int input,
+                                                         int output) {
   termios found{};
   if (!is_one(input, output) || ::tcgetattr(input, &found) != 0)
     return fail(Errc::NotATerminal, "standard input and output are not a terminal");
@@ -267,19 +267,19 @@ Result<std::unique_ptr<PersonTerminal>> PersonTerminal::open(net::AsioLoop& loop
   auto opened_output = RELAY_TRY(open_anew(output, O_WRONLY));
   auto core = std::make_shared<Core>(loop, listener, std::move(opened_input), std::move(opened_output), found);
   core->start();
-  return std::unique_ptr<PersonTerminal>{new PersonTerminal{std::move(core)}};
+  return std::unique_ptr<UserTerminal>{new UserTerminal{std::move(core)}};
 }
 
-PersonTerminal::~PersonTerminal() { core_->abandon(); }
+UserTerminal::~UserTerminal() { core_->abandon(); }
 
-Result<void> PersonTerminal::enter_raw() { return core_->enter_raw(); }
-void PersonTerminal::leave_raw() { core_->leave_raw(); }
-Result<void> PersonTerminal::set_restore_bytes(std::string_view bytes) { return core_->set_restore_bytes(bytes); }
-WindowSize PersonTerminal::size() const { return core_->size(); }
-std::size_t PersonTerminal::write(std::string_view bytes) { return core_->write(bytes); }
-std::size_t PersonTerminal::output_waiting() const { return core_->output_waiting(); }
-void PersonTerminal::pause_typing() { core_->pause(); }
-void PersonTerminal::resume_typing() { core_->resume(); }
-void PersonTerminal::suspend() { core_->suspend(); }
+Result<void> UserTerminal::enter_raw() { return core_->enter_raw(); }
+void UserTerminal::leave_raw() { core_->leave_raw(); }
+Result<void> UserTerminal::set_restore_bytes(std::string_view bytes) { return core_->set_restore_bytes(bytes); }
+WindowSize UserTerminal::size() const { return core_->size(); }
+std::size_t UserTerminal::write(std::string_view bytes) { return core_->write(bytes); }
+std::size_t UserTerminal::output_waiting() const { return core_->output_waiting(); }
+void UserTerminal::pause_typing() { core_->pause(); }
+void UserTerminal::resume_typing() { core_->resume(); }
+void UserTerminal::suspend() { core_->suspend(); }
 
 }  // namespace relay::pty

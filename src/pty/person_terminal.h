@@ -29,11 +29,11 @@ namespace relay::pty {
 
 inline constexpr std::size_t kMaxTerminalBytes = 256 * 1024;
 inline constexpr std::size_t kSlowTerminalBytes = 64 * 1024;  // so much waiting: the terminal is slow
-inline constexpr int kLastWordsMs = 200;                      // for what waits, when we leave
+inline constexpr int kFinalFlushMs = 200;                     // for what waits, when we leave
 
-class PersonTerminalListener {
+class UserTerminalListener {
  public:
-  virtual ~PersonTerminalListener() = default;
+  virtual ~UserTerminalListener() = default;
   /// The bytes are gone when this returns.
   virtual void on_typed(std::string_view bytes) = 0;
   /// Some of what waited is gone, and how much is left.
@@ -46,17 +46,17 @@ class PersonTerminalListener {
   virtual void on_closed(const std::string& reason) = 0;
 };
 
-class PersonTerminal {
+class UserTerminal {
  public:
   /// True if both are terminals.
   static bool is_one(int input = 0, int output = 1);
 
   /// Begins listening in the next turn of the loop; the terminal stays in line mode until `enter_raw`.
-  static Result<std::unique_ptr<PersonTerminal>> open(net::AsioLoop& loop, PersonTerminalListener& listener,
-                                                      int input = 0, int output = 1);
-  ~PersonTerminal();
-  PersonTerminal(const PersonTerminal&) = delete;
-  PersonTerminal& operator=(const PersonTerminal&) = delete;
+  static Result<std::unique_ptr<UserTerminal>> open(net::AsioLoop& loop, UserTerminalListener& listener, int input = 0,
+                                                    int output = 1);
+  ~UserTerminal();
+  UserTerminal(const UserTerminal&) = delete;
+  UserTerminal& operator=(const UserTerminal&) = delete;
 
   /// Every key as it is pressed, nothing echoed, nothing interpreted: also Ctrl-C is a byte.
   Result<void> enter_raw();
@@ -80,7 +80,7 @@ class PersonTerminal {
 
  private:
   class Core;
-  explicit PersonTerminal(std::shared_ptr<Core> core) : core_{std::move(core)} {}
+  explicit UserTerminal(std::shared_ptr<Core> core) : core_{std::move(core)} {}
   std::shared_ptr<Core> core_;
 };
 

@@ -13,11 +13,11 @@
 namespace relay::pty {
 namespace {
 
-using testing::Seat;
+using testing::TestTerminal;
 
 constexpr std::string_view kRestored = "\x18<restored>";
 
-Seat leaving(const std::string& way) { return Seat{{SEATED_PROGRAM, "leave", way}}; }
+TestTerminal leaving(const std::string& way) { return TestTerminal{{SEATED_PROGRAM, "leave", way}}; }
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -101,8 +101,8 @@ TEST(PersonTerminal, TellsWhenItsSizeChanged) {
 }
 
 /// A shell with job control, in which the program is a job.
-Seat job_leaving(const std::string& way) {
-  return Seat{
+TestTerminal job_leaving(const std::string& way) {
+  return TestTerminal{
       {"sh", "-c", "set -m; \"$0\" leave \"$1\"; echo '[shell]'; read line; fg; echo '[end]'", SEATED_PROGRAM, way}};
 }
 
@@ -156,10 +156,10 @@ TEST(PersonTerminal, NoticesThatItIsGone) {
   seat.terminal.peer.reset();
   seat.terminal.controller.reset();  // the window was closed
   pollfd ended{.fd = seat.process.pidfd.get(), .events = POLLIN, .revents = 0};
-  EXPECT_EQ(::poll(&ended, 1, Seat::kDeadlineMs), 1);
+  EXPECT_EQ(::poll(&ended, 1, TestTerminal::kDeadlineMs), 1);
 }
 
-class Deaf final : public PersonTerminalListener {
+class Deaf final : public UserTerminalListener {
   void on_typed(std::string_view) override {}
   void on_written(std::size_t) override {}
   void on_resized(WindowSize) override {}
@@ -171,8 +171,8 @@ TEST(PersonTerminal, IsRefusedWhereThereIsNone) {
   const UniqueFd nothing{::open("/dev/null", O_RDWR | O_CLOEXEC)};
   net::AsioLoop loop;
   Deaf deaf;
-  EXPECT_FALSE(PersonTerminal::is_one(nothing.get(), nothing.get()));
-  const auto opened = PersonTerminal::open(loop, deaf, nothing.get(), nothing.get());
+  EXPECT_FALSE(UserTerminal::is_one(nothing.get(), nothing.get()));
+  const auto opened = UserTerminal::open(loop, deaf, nothing.get(), nothing.get());
   ASSERT_FALSE(opened);
   EXPECT_TRUE(is(opened.error(), Errc::NotATerminal));
 }
@@ -182,7 +182,7 @@ TEST(PersonTerminal, HoldsNoMoreThanItsBoundForATerminalThatTakesNothing) {
   ASSERT_TRUE(terminal);
   net::AsioLoop loop;
   Deaf deaf;
-  auto opened = PersonTerminal::open(loop, deaf, terminal->peer.get(), terminal->peer.get());
+  auto opened = UserTerminal::open(loop, deaf, terminal->peer.get(), terminal->peer.get());
   ASSERT_TRUE(opened);
   const std::string block(100'000, 'x');
   std::size_t taken = 0;
@@ -194,7 +194,7 @@ TEST(PersonTerminal, HoldsNoMoreThanItsBoundForATerminalThatTakesNothing) {
 }
 
 TEST(Forwarding, LosesNothingWhenTheTerminalIsSlow) {
-  Seat seat{{SEATED_PROGRAM, "forward", "sh", "-c", "stty raw -echo; seq -s , 1 300000; echo done; exit 6"}};
+  TestTerminal seat{{SEATED_PROGRAM, "forward", "sh", "-c", "stty raw -echo; seq -s , 1 300000; echo done; exit 6"}};
   ASSERT_TRUE(seat.shows("done"));  // reads 4 KB at a time: slower than the child writes
   std::string expected;
   for (int i = 1; i <= 300'000; ++i) expected += std::to_string(i) + (i < 300'000 ? "," : "\ndone\n");
@@ -204,7 +204,8 @@ TEST(Forwarding, LosesNothingWhenTheTerminalIsSlow) {
 }
 
 TEST(Forwarding, BringsKeysAndSizesToTheChild) {
-  Seat seat{{SEATED_PROGRAM, "forward", "sh", "-c", "stty size; read line; stty size; echo \"<$line>\""}, {70, 20}};
+  TestTerminal seat{{SEATED_PROGRAM, "forward", "sh", "-c", "stty size; read line; stty size; echo \"<$line>\""},
+                    {70, 20}};
   ASSERT_TRUE(seat.shows("20 70"));
   ASSERT_TRUE(set_window_size(seat.terminal.controller.get(), {90, 40}));
   seat.type("hello\r");

@@ -40,7 +40,7 @@ std::vector<Process> ProcessTree::living() {
   return members;
 }
 
-bool ProcessTree::anyone_lives() {
+bool ProcessTree::any_alive() {
   const auto lives = [](const ProcessId& id) {
     const auto now = find_process(id.pid);
     return now && now->id == id && !now->ended;

@@ -30,7 +30,7 @@ class ProcessTree {
   std::vector<Process> living();
 
   /// True if anybody lives. Looks first at those it knows, which is cheap; only when they are gone at everybody.
-  bool anyone_lives();
+  bool any_alive();
 
   /// Sends it to everyone who lives; how many there were.
   std::size_t signal_all(int number);

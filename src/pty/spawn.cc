@@ -160,7 +160,7 @@ Result<Spawned> spawn(int peer, const Command& command) {
                   .ignored = command.ignored_signals};
   Spawned made;
   {
-    const AllSignalsBlocked quiet;
+    const ScopedSignalBlock quiet;
     made.pid = ::fork();
     if (made.pid == 0) become(plan);
   }

@@ -28,7 +28,7 @@ struct Words {
 /// What a signal handler can reach. Written by the guard's thread before `armed` is set; the handler reads only after
 /// it has taken `armed`.
 struct Static {
-  TerminalGuard::Found found;
+  TerminalGuard::SavedState found;
   pid_t owner = 0;
   std::array<Words, 2> words;  // one is current, the other may be written
   std::atomic<const Words*> current = nullptr;
@@ -50,7 +50,7 @@ void write_patiently(int fd, const Words& words) {
       done += static_cast<std::size_t>(count);
     } else if (count < 0 && errno == EAGAIN) {
       pollfd wait{.fd = fd, .events = POLLOUT, .revents = 0};
-      if (::poll(&wait, 1, kRestorePatienceMs) <= 0) return;
+      if (::poll(&wait, 1, kRestoreTimeoutMs) <= 0) return;
     } else if (count == 0 || errno != EINTR) {
       return;
     }
@@ -134,7 +134,7 @@ void watch_exits() {
 
 }  // namespace
 
-TerminalGuard::TerminalGuard(const Found& found) {
+TerminalGuard::TerminalGuard(const SavedState& found) {
   RELAY_ASSERT(!state.used);
   state.used = true;
   state.found = found;

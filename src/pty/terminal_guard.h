@@ -25,12 +25,12 @@
 namespace relay::pty {
 
 inline constexpr std::size_t kMaxRestoreBytes = 1024;
-inline constexpr int kRestorePatienceMs = 100;
+inline constexpr int kRestoreTimeoutMs = 100;
 
 class TerminalGuard {
  public:
   /// What was found. The descriptors outlive the guard.
-  struct Found {
+  struct SavedState {
     int input = -1;
     int output = -1;
     termios attributes{};
@@ -39,7 +39,7 @@ class TerminalGuard {
     int output_flags = -1;
   };
 
-  explicit TerminalGuard(const Found& found);
+  explicit TerminalGuard(const SavedState& found);
   ~TerminalGuard();
   TerminalGuard(const TerminalGuard&) = delete;
   TerminalGuard& operator=(const TerminalGuard&) = delete;

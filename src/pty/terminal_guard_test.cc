@@ -17,7 +17,7 @@ class TerminalGuardTest : public ::testing::Test {
     ::tcgetattr(terminal.peer.get(), &found);
     flags = ::fcntl(terminal.peer.get(), F_GETFL);
   }
-  [[nodiscard]] TerminalGuard::Found all() const {
+  [[nodiscard]] TerminalGuard::SavedState all() const {
     const int fd = terminal.peer.get();
     return {.input = fd, .output = fd, .attributes = found, .input_flags = flags, .output_flags = flags};
   }

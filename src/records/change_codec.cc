@@ -30,13 +30,13 @@ constexpr DeliveryState kLast<DeliveryState> = DeliveryState::Dead;
 template <>
 constexpr Proof kLast<Proof> = Proof::Seen;
 template <>
-constexpr Carriage kLast<Carriage> = Carriage::ShadowTrigger;
+constexpr FrameKind kLast<FrameKind> = FrameKind::ShadowTrigger;
 template <>
 constexpr Hold kLast<Hold> = Hold::Policy;
 template <>
 constexpr protocol::EntityType kLast<protocol::EntityType> = protocol::EntityType::User;
 template <>
-constexpr protocol::PolicyAction kLast<protocol::PolicyAction> = protocol::PolicyAction::Refuse;
+constexpr protocol::DeliveryPolicyAction kLast<protocol::DeliveryPolicyAction> = protocol::DeliveryPolicyAction::Refuse;
 
 void put_number(std::uint64_t number, std::string& to) {
   char bytes[10];
@@ -46,7 +46,7 @@ void put_number(std::uint64_t number, std::string& to) {
   to.append(bytes, count);
 }
 
-std::uint64_t modes_bits(protocol::Modes modes) {
+std::uint64_t modes_bits(protocol::DeliveryModes modes) {
   std::uint64_t bits = 0;
   for (const auto mode : protocol::kDeliveryModes)
     if (modes.has(mode)) bits |= std::uint64_t{1} << static_cast<unsigned>(mode);
@@ -63,8 +63,8 @@ void put(const T& value, std::string& to) {
   } else if constexpr (std::same_as<T, double>) {
     put_number(std::bit_cast<std::uint64_t>(value), to);
   } else if constexpr (std::same_as<T, protocol::Lane>) {
-    put_number(protocol::code_of(value), to);
-  } else if constexpr (std::same_as<T, protocol::Modes>) {
+    put_number(protocol::lane_code(value), to);
+  } else if constexpr (std::same_as<T, protocol::DeliveryModes>) {
     put_number(modes_bits(value), to);
   } else if constexpr (std::is_enum_v<T>) {
     put_number(static_cast<std::uint64_t>(value), to);
@@ -124,11 +124,11 @@ class Reader {
     } else if constexpr (std::same_as<T, double>) {
       value = std::bit_cast<double>(number());
     } else if constexpr (std::same_as<T, protocol::Lane>) {
-      if (const auto lane = protocol::lane_of(number()))
+      if (const auto lane = protocol::lane_from_code(number()))
         value = *lane;
       else
         refuse();
-    } else if constexpr (std::same_as<T, protocol::Modes>) {
+    } else if constexpr (std::same_as<T, protocol::DeliveryModes>) {
       const auto bits = number();
       for (const auto mode : protocol::kDeliveryModes)
         if ((bits >> static_cast<unsigned>(mode) & 1) != 0) value.add(mode);

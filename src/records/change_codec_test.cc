@@ -28,7 +28,7 @@ Changes every_change() {
                     .lane = lane,
                     .rank = Key{9},
                     .seq = Seq{UINT64_MAX},
-                    .carriage = Carriage::ShadowTrigger,
+                    .carriage = FrameKind::ShadowTrigger,
                     .shadow_of = "Primary",
                     .state = DeliveryState::Dead,
                     .proof = Proof::Seen,
@@ -52,13 +52,13 @@ Changes every_change() {
               .last_seen = 2,
               .paused = true,
               .pause_reason = "p",
-              .policy = {{"*", protocol::PolicyAction::Refuse}}};
+              .policy = {{"*", protocol::DeliveryPolicyAction::Refuse}}};
   protocol::Capabilities capabilities;
   capabilities.ack = false;
   capabilities.resume = capabilities.send_ack = capabilities.receipts = capabilities.receipt_steps = true;
   capabilities.max_inflight = 77;
   capabilities.outbox = "epoch";
-  capabilities.modes = protocol::Modes::all();
+  capabilities.modes = protocol::DeliveryModes::all();
   capabilities.queue = capabilities.pause = true;
   capabilities.contract = "{}";
   Session session{.id = SessionId{"s"},
@@ -77,7 +77,7 @@ Changes every_change() {
                          .proof = Proof::Written,
                          .at = 4,
                          .reason = "r",
-                         .way = "w",
+                         .via = "w",
                          .evidence = "e",
                          .hold = Hold::Time,
                          .available_at = 8,
@@ -107,7 +107,7 @@ Changes every_change() {
                        .outcome = "o"}},
           AddEvent{{"type", 1, AgentName{"A"}, SessionId{"s"}, "{}"}},
           PutUsage{{SessionId{"s"}, "r", AgentName{"A"}, "m", "t", "s", 1, 2, 3, 4, 5, 6, -1.25}},
-          CountWork{SessionId{"s"}, {1, 2, {"f"}}, 3},
+          AddSessionStats{SessionId{"s"}, {1, 2, {"f"}}, 3},
           ForgetStream{{Topic{"t"}, AgentName{"A"}, AgentName{"B"}, lane, Seq{1}, Seq{2}}},
           AddSubscription{SessionId{"s"}, "t"},
           RemoveSubscription{SessionId{"s"}, "t"}};

@@ -13,7 +13,7 @@
 namespace relay::records {
 
 /// Commits are numbered in the order they were asked for.
-using Ticket = Named<std::uint64_t, struct TicketTag>;
+using CommitTicket = Named<std::uint64_t, struct TicketTag>;
 
 struct AddMessage {
   Message message;
@@ -30,7 +30,7 @@ struct ChangeDelivery {
   Proof proof{};
   WallMs at = 0;
   std::string reason = {};
-  std::string way = {};
+  std::string via = {};
   std::string evidence = {};
   Hold hold = Hold::None;
   WallMs available_at = 0;
@@ -41,7 +41,7 @@ struct ChangeDelivery {
 /// What was delivered only gains proof. What ended without its session (it ran out of time, somebody cancelled it) may
 /// still hear that one's last word, which was on its way: the agent got it, or perhaps. What ended otherwise is at most
 /// cancelled (it was begun anew).
-constexpr bool may_change(DeliveryState state, Proof proof, DeliveryState to, Proof with) {
+constexpr bool is_legal_transition(DeliveryState state, Proof proof, DeliveryState to, Proof with) {
   using enum DeliveryState;
   if (!is_final(state)) return true;
   if (state == Delivered) return to == Delivered && with > proof;
@@ -94,15 +94,15 @@ struct PutProposal {
 
 /// Something happened that is no change of its own.
 struct AddEvent {
-  Event event;
+  EventRow event;
 };
 struct PutUsage {
-  Usage usage;
+  UsageRow usage;
 };  // insert or replace by session and request
 /// Adds to what was done in a session.
-struct CountWork {
+struct AddSessionStats {
   SessionId session;
-  Work more;
+  SessionStats more;
   WallMs at = 0;
 };
 
@@ -119,11 +119,11 @@ struct RemoveSubscription {
 /// The journal knows them by their place in this list: new ones come last.
 using Change = std::variant<AddMessage, AddDelivery, ChangeDelivery, RequeueDelivery, SetStream, PutAgent, RemoveAgent,
                             PutSession, JoinChannel, LeaveChannel, SetOutboxMark, PutProposal, AddEvent, PutUsage,
-                            CountWork, ForgetStream, AddSubscription, RemoveSubscription>;
+                            AddSessionStats, ForgetStream, AddSubscription, RemoveSubscription>;
 
 using Changes = std::vector<Change>;
 
 /// Does anybody wait for its commit?
-enum class Haste : std::uint8_t { Now, WithTheNext };
+enum class CommitMode : std::uint8_t { Now, WithTheNext };
 
 }  // namespace relay::records

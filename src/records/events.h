@@ -19,7 +19,7 @@ namespace relay::records {
 inline constexpr std::string_view kMessageExchanged = "message.exchanged";
 inline constexpr std::string_view kSessionEnded = "session.ended";  // told with what was done in the session
 
-struct Event {
+struct EventRow {
   std::string type;  // of events/event.h
   WallMs at = 0;
   AgentName agent;    // whose doing; may be empty
@@ -28,7 +28,7 @@ struct Event {
 };
 
 /// Its place in the log of a workspace, from 1.
-using EventNumber = std::uint64_t;
+using EventSeq = std::uint64_t;
 
 /// Which events somebody wants. Empty lists: all.
 struct EventFilter {
@@ -54,10 +54,10 @@ using PriceOf = std::function<std::optional<double>(const std::vector<UsageSum>&
 
 /// The next events after a number, in order.
 struct EventQuery {
-  EventNumber after = 0;
-  EventNumber before = 0;  // 0: up to the newest
-  WallMs since = 0;        // not before; 0: any
-  WallMs until = 0;        // before; 0: any
+  EventSeq after = 0;
+  EventSeq before = 0;  // 0: up to the newest
+  WallMs since = 0;     // not before; 0: any
+  WallMs until = 0;     // before; 0: any
   EventFilter filter;
   std::size_t limit = 100;
   bool newest = false;    // instead: the last `limit` of them that fit, still in order
@@ -65,23 +65,23 @@ struct EventQuery {
 };
 
 /// As it is told: one JSON object, without secrets.
-struct ToldEvent {
-  EventNumber number = 0;
+struct EncodedEvent {
+  EventSeq number = 0;
   std::string type = {};
   std::string json = {};
 };
 
 struct EventPage {
-  std::vector<ToldEvent> events;
-  EventNumber reached = 0;  // everything up to here was looked at: the next `after`
-  EventNumber from = 0;     // of the newest: everything from here on was looked at: the next `before`
-  bool more = false;        // there are others behind `reached`; of the newest: before `from`
-  EventNumber oldest = 0;   // of the log; 0: it is empty
-  EventNumber newest = 0;   // ever given out
+  std::vector<EncodedEvent> events;
+  EventSeq next_after = 0;   // everything up to here was looked at: the next `after`
+  EventSeq next_before = 0;  // of the newest: everything from here on was looked at: the next `before`
+  bool more = false;         // there are others behind `reached`; of the newest: before `from`
+  EventSeq oldest = 0;       // of the log; 0: it is empty
+  EventSeq newest = 0;       // ever given out
 };
 
 /// What one answer of a model cost. The same (session, request) again replaces the earlier count.
-struct Usage {
+struct UsageRow {
   SessionId session;
   std::string request = {};
   AgentName agent = {};
@@ -99,7 +99,7 @@ struct UsageQuery {
 };
 
 /// What was done in a session.
-struct Work {
+struct SessionStats {
   std::int64_t items = 0;
   std::int64_t commands = 0;
   std::vector<std::string> files = {};  // changed ones, each once; at most kMaxWorkFiles

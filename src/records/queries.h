@@ -12,10 +12,10 @@
 namespace relay::records {
 
 /// All the broker needs to go on after a restart. Bounded: no message bodies.
-struct Snapshot {
+struct WorkspaceState {
   std::string store_id;  // made with the store and gone with it; numbers given out under another one mean nothing here
   Key newest;            // highest key ever used
-  EventNumber newest_event = 0;
+  EventSeq newest_event = 0;
   std::vector<Agent> agents;
   struct Counts {
     AgentName agent;
@@ -93,7 +93,7 @@ struct Expired {
 struct ExpireResult {
   std::vector<Expired> expired;
   WallMs next_expiry = 0;  // earliest of those left; 0 when none
-  EventNumber newest_event = 0;
+  EventSeq newest_event = 0;
 };
 
 /// Held deliveries that may go: by time, or because somebody lets go what waits for one agent. Nothing is changed.
@@ -101,7 +101,7 @@ struct HeldRequest {
   WallMs due_by = 0;  // those of Hold::Time whose time has come; with `to`: ignored
   AgentName to;       // those of this agent, whatever holds them, and those that wait in the manual lanes
   std::optional<protocol::DeliveryMode> mode;  // with `to`: only of this mode
-  bool in_line = false;                        // with `to` and `mode`: instead, those that nothing holds
+  bool ready = false;                          // with `to` and `mode`: instead, those that nothing holds
   Key after;                                   // with `to`: only newer keys
   std::size_t max_rows = 1'000;
 };
@@ -129,7 +129,7 @@ struct DeadQuery {
 struct DeadLetter {
   Delivery delivery;
   Message message;
-  DeliveryEvent last;  // the newest line of its history
+  HistoryEntry last;  // the newest line of its history
 };
 
 struct MessageQuery {
@@ -154,7 +154,7 @@ struct MessageRow {
 /// The ledger of one message.
 struct TraceEntry {
   Delivery delivery;
-  std::vector<DeliveryEvent> history;
+  std::vector<HistoryEntry> history;
 };
 struct Trace {
   Message message;
@@ -169,7 +169,7 @@ struct Ambiguous {
 /// One session, also one that has ended.
 struct SessionRow {
   Session session;
-  Work work;
+  SessionStats work;
 };
 
 struct StoreStats {

@@ -58,12 +58,12 @@ enum class Proof : std::uint8_t { Stored, Accepted, Written, Submitted, Seen };
 std::string_view name_of(Proof proof);
 
 /// What becomes of a delivery whose time is over: what was written may have arrived.
-constexpr DeliveryState state_when_late(Proof proof) {
+constexpr DeliveryState state_on_expiry(Proof proof) {
   return proof >= Proof::Written ? DeliveryState::InDoubt : DeliveryState::Expired;
 }
 
 /// Which frame carries it, and what is spliced into its data on the way.
-enum class Carriage : std::uint8_t { Deliver, ChannelMessage, ShadowIncoming, ShadowOutgoing, ShadowTrigger };
+enum class FrameKind : std::uint8_t { Deliver, ChannelMessage, ShadowIncoming, ShadowOutgoing, ShadowTrigger };
 
 /// Why a delivery does not go although its lane may be open.
 enum class Hold : std::uint8_t {
@@ -81,7 +81,7 @@ struct Delivery {
   protocol::Lane lane;
   Key rank;  // its place in the queue of (to, lane, from): the key, or a later one when it was put back
   Seq seq;   // within the stream (topic, from → to, lane); a new one when it was put back
-  Carriage carriage = Carriage::Deliver;
+  FrameKind carriage = FrameKind::Deliver;
   std::string shadow_of;  // for the shadow carriages: the primary
   DeliveryState state = DeliveryState::Queued;
   Proof proof = Proof::Stored;
@@ -93,12 +93,12 @@ struct Delivery {
 };
 
 /// One line of a delivery's ledger.
-struct DeliveryEvent {
+struct HistoryEntry {
   WallMs at = 0;
   DeliveryState state{};
   Proof proof{};
   std::string reason = {};
-  std::string way = {};       // by which it went
+  std::string via = {};       // by which it went
   std::string evidence = {};  // what shows it
 };
 
@@ -120,7 +120,7 @@ struct Agent {
   WallMs last_seen = 0;
   bool paused = false;  // by a person: nothing reaches it
   std::string pause_reason;
-  std::vector<protocol::PolicyRule> policy;  // whose messages it takes
+  std::vector<protocol::DeliveryPolicyRule> policy;  // whose messages it takes
 };
 
 struct ShadowBinding {

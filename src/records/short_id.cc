@@ -7,9 +7,9 @@
 namespace relay::records {
 namespace {
 
-constexpr std::string_view kLetters = "0123456789abcdefghjkmnpqrstvwxyz";  // without i, l, o and u
+constexpr std::string_view kAlphabet = "0123456789abcdefghjkmnpqrstvwxyz";  // without i, l, o and u
 constexpr unsigned kBitsPerLetter = 5;
-constexpr unsigned kIdBits = kBitsPerLetter * kShortIdLetters;
+constexpr unsigned kIdBits = kBitsPerLetter * kShortIdLength;
 constexpr std::uint64_t kIdMask = (std::uint64_t{1} << kIdBits) - 1;
 constexpr std::string_view kDeliveryPrefix = "d-";
 
@@ -51,7 +51,7 @@ constexpr std::array<std::uint8_t, 256> letter_values() {
     if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
     if (letter == 'o') letter = '0';
     if (letter == 'i' || letter == 'l') letter = '1';
-    const std::size_t at = kLetters.find(letter);
+    const std::size_t at = kAlphabet.find(letter);
     if (at != std::string_view::npos) values[i] = static_cast<std::uint8_t>(at);
   }
   return values;
@@ -75,7 +75,7 @@ std::optional<std::uint64_t> value_of(std::string_view letters) {
 }
 
 /// A key has 63 bits; those above 40 need at most this many letters behind the eight.
-constexpr std::size_t kMaxFurtherLetters = 5;
+constexpr std::size_t kMaxExtraLength = 5;
 
 Key make_key(std::uint64_t high, std::uint64_t low) { return Key{static_cast<std::int64_t>((high << kIdBits) | low)}; }
 
@@ -84,38 +84,38 @@ Key make_key(std::uint64_t high, std::uint64_t low) { return Key{static_cast<std
 std::string short_id(Key key) {
   const auto bits = static_cast<std::uint64_t>(key.value());
   std::uint64_t scattered = scatter(bits & kIdMask);
-  std::string id(kShortIdLetters, '0');
+  std::string id(kShortIdLength, '0');
   for (auto letter = id.rbegin(); letter != id.rend(); ++letter, scattered >>= kBitsPerLetter)
-    *letter = kLetters[scattered & 31];
+    *letter = kAlphabet[scattered & 31];
   if (bits >> kIdBits == 0) return id;
   std::string further;
-  for (std::uint64_t high = bits >> kIdBits; high != 0; high >>= kBitsPerLetter) further += kLetters[high & 31];
+  for (std::uint64_t high = bits >> kIdBits; high != 0; high >>= kBitsPerLetter) further += kAlphabet[high & 31];
   id.append(further.rbegin(), further.rend());
   return id;
 }
 
 std::optional<Key> key_of_short_id(std::string_view id) {
-  if (id.size() < kShortIdLetters || id.size() > kShortIdLetters + kMaxFurtherLetters) return std::nullopt;
-  const auto scattered = value_of(id.substr(0, kShortIdLetters));
-  const auto high = value_of(id.substr(kShortIdLetters));
+  if (id.size() < kShortIdLength || id.size() > kShortIdLength + kMaxExtraLength) return std::nullopt;
+  const auto scattered = value_of(id.substr(0, kShortIdLength));
+  const auto high = value_of(id.substr(kShortIdLength));
   if (!scattered || !high || *high >= (std::uint64_t{1} << (63 - kIdBits))) return std::nullopt;
   // One key, one id: further letters never begin with a zero.
-  if (id.size() > kShortIdLetters && value_of(id[kShortIdLetters]) == 0) return std::nullopt;
+  if (id.size() > kShortIdLength && value_of(id[kShortIdLength]) == 0) return std::nullopt;
   return make_key(*high, gather(*scattered));
 }
 
 std::vector<Key> keys_matching(std::string_view prefix, KeyRange range, std::size_t most) {
   std::vector<Key> keys;
   range.oldest = std::max(range.oldest, Key{1});
-  if (prefix.size() < kMinPrefixLetters || range.newest < range.oldest || most == 0) return keys;
+  if (prefix.size() < kMinPrefixLength || range.newest < range.oldest || most == 0) return keys;
   const auto within = [&](Key key) { return range.oldest <= key && key <= range.newest; };
-  if (prefix.size() > kShortIdLetters) {
+  if (prefix.size() > kShortIdLength) {
     if (const auto key = key_of_short_id(prefix); key && within(*key)) keys.push_back(*key);
     return keys;
   }
   const auto wanted = value_of(prefix);
   if (!wanted) return keys;
-  const unsigned free_bits = kBitsPerLetter * static_cast<unsigned>(kShortIdLetters - prefix.size());
+  const unsigned free_bits = kBitsPerLetter * static_cast<unsigned>(kShortIdLength - prefix.size());
   const auto first = static_cast<std::uint64_t>(range.oldest.value());
   const auto last = static_cast<std::uint64_t>(range.newest.value());
   const std::uint64_t stands_for = std::uint64_t{1} << free_bits;

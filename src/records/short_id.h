@@ -14,8 +14,8 @@
 
 namespace relay::records {
 
-inline constexpr std::size_t kShortIdLetters = 8;
-inline constexpr std::size_t kMinPrefixLetters = 4;
+inline constexpr std::size_t kShortIdLength = 8;
+inline constexpr std::size_t kMinPrefixLength = 4;
 
 std::string short_id(Key key);
 std::optional<Key> key_of_short_id(std::string_view id);

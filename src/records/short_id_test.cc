@@ -29,10 +29,10 @@ TEST(ShortId, NeverChangesForAKey) {
 TEST(ShortId, HasEightLettersWithoutLookAlikes) {
   for (std::int64_t key = 1; key < 5'000; ++key) {
     const auto id = short_id(Key{key});
-    EXPECT_EQ(id.size(), kShortIdLetters);
+    EXPECT_EQ(id.size(), kShortIdLength);
     EXPECT_EQ(id.find_first_of("ilouILOU"), std::string::npos) << id;
   }
-  EXPECT_GT(short_id(Key{kFirstLongKey}).size(), kShortIdLetters);
+  EXPECT_GT(short_id(Key{kFirstLongKey}).size(), kShortIdLength);
 }
 
 TEST(ShortId, ScattersNeighboursOverTheFirstLetters) {

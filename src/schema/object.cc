@@ -16,7 +16,7 @@ json::object write(const Object& object, const void* value) {
   return out;
 }
 
-Result<void> read(const Object& object, const json::object& from, void* into, Extra extra, const Path& path) {
+Result<void> read(const Object& object, const json::object& from, void* into, UnknownMembers extra, const Path& path) {
   for (const auto& member : object.members) {
     const auto* found = from.if_contains(member.name);
     if (found != nullptr)
@@ -24,7 +24,7 @@ Result<void> read(const Object& object, const json::object& from, void* into, Ex
     else if (!member.type().may_be_absent())
       return fail(format("\"{}{}\" is missing", path, member.name));
   }
-  if (extra == Extra::PassedOver) return {};
+  if (extra == UnknownMembers::PassedOver) return {};
   for (const auto& [name, value] : from) {
     const auto known = std::ranges::any_of(object.members, [&](const Member& one) { return one.name == name; });
     if (!known) return fail(format("\"{}{}\" is not known here", path, std::string_view{name}));
@@ -32,15 +32,15 @@ Result<void> read(const Object& object, const json::object& from, void* into, Ex
   return {};
 }
 
-json::object describe(const Object& object, Components& components) {
+json::object json_schema(const Object& object, Components& components) {
   json::object properties;
   json::array required;
   for (const auto& member : object.members) {
-    auto schema = member.type().describe(member.bounds, components);
+    auto schema = member.type().json_schema(member.bounds, components);
     if (schema.contains("$ref"))  // a reference may stand beside nothing but its description
-      schema = {{"$ref", schema["$ref"]}, {"description", member.about}};
+      schema = {{"$ref", schema["$ref"]}, {"description", member.description}};
     else
-      schema["description"] = member.about;
+      schema["description"] = member.description;
     properties.emplace(member.name, std::move(schema));
     if (!member.type().may_be_absent()) required.emplace_back(member.name);
   }
@@ -49,18 +49,18 @@ json::object describe(const Object& object, Components& components) {
   return schema;
 }
 
-std::string explain(const Object& object) {
+std::string markdown_table(const Object& object) {
   std::string page = "| member | type | meaning |\n|---|---|---|\n";
   for (const auto& member : object.members)
     page += format("| `{}`{} | {} | {} |\n", member.name, member.type().may_be_absent() ? "?" : "",
-                   member.type().word(), member.about);
+                   member.type().type_name(), member.description);
   return page;
 }
 
 json::object Components::refer_to(const Object& object) {
   if (!schemas_.contains(object.name)) {
     schemas_[object.name] = nullptr;  // so that one that holds its like ends
-    schemas_[object.name] = describe(object, *this);
+    schemas_[object.name] = json_schema(object, *this);
   }
   return {{"$ref", format("#/components/schemas/{}", object.name)}};
 }

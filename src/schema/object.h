@@ -16,8 +16,8 @@ class Components;
 
 /// Of text its bytes, of a number its value, of a list its length.
 struct Bounds {
-  std::int64_t least = std::numeric_limits<std::int64_t>::min();
-  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  std::int64_t min = std::numeric_limits<std::int64_t>::min();
+  std::int64_t max = std::numeric_limits<std::int64_t>::max();
 };
 
 /// Where nothing else is said.
@@ -33,9 +33,9 @@ class Type {
   virtual ~Type() = default;
   virtual Result<void> read(const json::value& from, void* into, const Bounds& bounds, const Path& path) const = 0;
   [[nodiscard]] virtual json::value write(const void* value) const = 0;
-  virtual json::object describe(const Bounds& bounds, Components& components) const = 0;
+  virtual json::object json_schema(const Bounds& bounds, Components& components) const = 0;
   /// As people read it in a table.
-  [[nodiscard]] virtual std::string word() const = 0;
+  [[nodiscard]] virtual std::string type_name() const = 0;
   [[nodiscard]] virtual bool may_be_absent() const { return false; }
   /// Then it is not written.
   virtual bool is_absent(const void* /*value*/) const { return false; }
@@ -43,7 +43,7 @@ class Type {
 
 struct Member {
   std::string_view name;
-  std::string_view about;
+  std::string_view description;
   Bounds bounds;
   const Type& (*type)();
   void* (*in)(void* whole);  // where it stands in a struct
@@ -57,14 +57,15 @@ struct Object {
 };
 
 /// What is there and not in the table.
-enum class Extra : std::uint8_t { PassedOver, Refused };
+enum class UnknownMembers : std::uint8_t { PassedOver, Refused };
 
 json::object write(const Object& object, const void* value);
-Result<void> read(const Object& object, const json::object& from, void* into, Extra extra, const Path& path = {});
+Result<void> read(const Object& object, const json::object& from, void* into, UnknownMembers extra,
+                  const Path& path = {});
 /// The JSON Schema of the object itself; those inside become components.
-json::object describe(const Object& object, Components& components);
+json::object json_schema(const Object& object, Components& components);
 /// A table in Markdown: member, type, meaning. What may be absent has a question mark.
-std::string explain(const Object& object);
+std::string markdown_table(const Object& object);
 
 /// The named schemas of one OpenAPI document.
 class Components {

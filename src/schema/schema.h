@@ -63,7 +63,7 @@ json::object write(const T& value) {
 
 /// The sentence of an error names the member.
 template <class T>
-Result<T> read(const json::object& from, Extra extra = Extra::PassedOver) {
+Result<T> read(const json::object& from, UnknownMembers extra = UnknownMembers::PassedOver) {
   T value{};
   RELAY_TRY(read(object_of<T>(), from, &value, extra));
   return value;

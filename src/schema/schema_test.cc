@@ -38,20 +38,20 @@ inline constexpr auto schema::kObject<Maybe> =
     schema::object("Maybe", "Perhaps.", schema::member<&Maybe::value>("value", "text, if any"));
 template <>
 inline constexpr auto schema::kObject<Inner> =
-    schema::object("Inner", "Inside.", schema::member<&Inner::name>("name", "who", {.least = 1, .most = 5}),
-                   schema::member<&Inner::size>("size", "how large", {.least = 0}));
+    schema::object("Inner", "Inside.", schema::member<&Inner::name>("name", "who", {.min = 1, .max = 5}),
+                   schema::member<&Inner::size>("size", "how large", {.min = 0}));
 template <>
 inline constexpr auto schema::kObject<Outer> = schema::object(
     "Outer", "All kinds.", schema::member<&Outer::text>("text", "words"),
     schema::member<&Outer::colour>("colour", "its colour"), schema::member<&Outer::flag>("flag", "yes or no"),
     schema::member<&Outer::share>("share", "of the whole"), schema::member<&Outer::count>("count", "how many"),
     schema::member<&Outer::inner>("inner", "what is inside"),
-    schema::member<&Outer::list>("list", "more of them", {.most = 2}), schema::member<&Outer::map>("map", "by name"),
+    schema::member<&Outer::list>("list", "more of them", {.max = 2}), schema::member<&Outer::map>("map", "by name"),
     schema::member<&Outer::words>("words", "if any"), schema::member<&Outer::any>("any", "whatever"));
 
 namespace {
 
-using schema::Extra;
+using schema::UnknownMembers;
 
 constexpr std::string_view kWhole =
     R"({"text":"hi","colour":"dark_blue","flag":true,"share":2.5E-1,"count":7,"inner":{"name":"a","size":3},)"
@@ -61,12 +61,12 @@ std::string problem_of(std::string_view with, std::string_view of = kWhole) {
   auto object = parse_json_object(of).value();
   const auto changes = parse_json_object(with).value();
   for (const auto& [name, value] : changes) object[name] = value;
-  const auto read = schema::read<Outer>(object, Extra::Refused);
+  const auto read = schema::read<Outer>(object, UnknownMembers::Refused);
   return read ? "" : read.error().message();
 }
 
 TEST(Schema, WhatWasReadIsWrittenAgain) {
-  const auto value = schema::read<Outer>(parse_json_object(kWhole).value(), Extra::Refused);
+  const auto value = schema::read<Outer>(parse_json_object(kWhole).value(), UnknownMembers::Refused);
   ASSERT_TRUE(value) << value.error().message();
   EXPECT_EQ(value->colour, Colour::DarkBlue);
   EXPECT_EQ(value->inner, (Inner{"a", 3}));
@@ -115,7 +115,7 @@ TEST(Schema, DescribesItselfWithWhatIsInsideByReference) {
 
 TEST(Schema, IsAPageForPeople) {
   EXPECT_EQ(
-      schema::explain(schema::object_of<Inner>()),
+      schema::markdown_table(schema::object_of<Inner>()),
       "| member | type | meaning |\n|---|---|---|\n| `name` | text | who |\n| `size`? | whole number | how large |\n");
 }
 
@@ -126,7 +126,7 @@ TEST(Schema, ANullableMemberIsAlwaysWritten) {
   EXPECT_EQ(schema::read<Maybe>({{"value", "text"}}).value().value, "text");
   EXPECT_EQ(schema::read<Maybe>({}).error().message(), R"("value" is missing)");
   schema::Components components;
-  const auto described = schema::describe(schema::object_of<Maybe>(), components);
+  const auto described = schema::json_schema(schema::object_of<Maybe>(), components);
   EXPECT_EQ(json::serialize(described.at("properties").as_object().at("value").as_object().at("type")),
             R"(["string","null"])");
   EXPECT_EQ(json::serialize(described.at("required")), R"(["value"])");

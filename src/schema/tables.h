@@ -35,7 +35,7 @@ constexpr std::string_view name_of(Enum value) {
 }
 
 template <class Enum>
-constexpr std::optional<Enum> choice_named(std::string_view name) {
+constexpr std::optional<Enum> parse_choice(std::string_view name) {
   for (const auto& choice : kChoices<Enum>)
     if (choice.name == name) return choice.value;
   return std::nullopt;

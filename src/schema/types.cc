@@ -12,10 +12,10 @@ Result<std::string> read_text(const json::value& from, const Bounds& bounds, con
   const auto* text = from.if_string();
   if (text == nullptr) return wrong(path, "text");
   const auto size = static_cast<std::int64_t>(text->size());
-  const auto most = std::min(bounds.most, kMaxTextBytes);
+  const auto most = std::min(bounds.max, kMaxTextBytes);
   if (size > most) return wrong(path, format("at most {} bytes long", most));
-  if (size < bounds.least)
-    return wrong(path, bounds.least == 1 ? "not empty" : format("at least {} bytes long", bounds.least));
+  if (size < bounds.min)
+    return wrong(path, bounds.min == 1 ? "not empty" : format("at least {} bytes long", bounds.min));
   return std::string{*text};
 }
 
@@ -30,8 +30,8 @@ Result<std::int64_t> read_integer(const json::value& from, const Bounds& bounds,
   } else {
     return wrong(path, "a whole number");
   }
-  if (number < bounds.least) return wrong(path, format("at least {}", bounds.least));
-  if (number > bounds.most) return wrong(path, format("at most {}", bounds.most));
+  if (number < bounds.min) return wrong(path, format("at least {}", bounds.min));
+  if (number > bounds.max) return wrong(path, format("at most {}", bounds.max));
   return number;
 }
 
@@ -50,9 +50,9 @@ Result<bool> read_flag(const json::value& from, const Path& path) {
 Result<const json::array*> read_list(const json::value& from, const Bounds& bounds, const Path& path) {
   const auto* list = from.if_array();
   if (list == nullptr) return wrong(path, "a list");
-  const auto most = std::min(bounds.most, kMaxItems), size = static_cast<std::int64_t>(list->size());
+  const auto most = std::min(bounds.max, kMaxItems), size = static_cast<std::int64_t>(list->size());
   if (size > most) return wrong(path, format("a list of at most {}", most));
-  if (size < bounds.least) return wrong(path, format("a list of at least {}", bounds.least));
+  if (size < bounds.min) return wrong(path, format("a list of at least {}", bounds.min));
   return list;
 }
 
@@ -67,22 +67,22 @@ Failure wrong_choice(const Path& path, std::span<const std::string_view> names) 
 
 json::object describe_text(const Bounds& bounds) {
   json::object schema = {{"type", "string"}};
-  if (bounds.least > 0) schema["minLength"] = bounds.least;
-  if (bounds.most < kMaxTextBytes) schema["maxLength"] = bounds.most;
+  if (bounds.min > 0) schema["minLength"] = bounds.min;
+  if (bounds.max < kMaxTextBytes) schema["maxLength"] = bounds.max;
   return schema;
 }
 
 json::object describe_integer(const Bounds& bounds) {
   json::object schema = {{"type", "integer"}};
-  if (bounds.least != Bounds{}.least) schema["minimum"] = bounds.least;
-  if (bounds.most != Bounds{}.most) schema["maximum"] = bounds.most;
+  if (bounds.min != Bounds{}.min) schema["minimum"] = bounds.min;
+  if (bounds.max != Bounds{}.max) schema["maximum"] = bounds.max;
   return schema;
 }
 
 json::object describe_list(json::object items, const Bounds& bounds) {
   json::object schema = {{"type", "array"}, {"items", std::move(items)}};
-  if (bounds.least > 0) schema["minItems"] = bounds.least;
-  if (bounds.most < kMaxItems) schema["maxItems"] = bounds.most;
+  if (bounds.min > 0) schema["minItems"] = bounds.min;
+  if (bounds.max < kMaxItems) schema["maxItems"] = bounds.max;
   return schema;
 }
 

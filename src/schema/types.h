@@ -108,7 +108,7 @@ class TypeFor final : public Type {
       value = *RELAY_TRY(read_object(from, path));
     } else {
       const auto* members = RELAY_TRY(read_object(from, path));
-      return schema::read(object_of<T>(), *members, into, Extra::PassedOver, path + ".");
+      return schema::read(object_of<T>(), *members, into, UnknownMembers::PassedOver, path + ".");
     }
     return {};
   }
@@ -141,15 +141,15 @@ class TypeFor final : public Type {
     }
   }
 
-  json::object describe(const Bounds& bounds, Components& components) const override {
+  json::object json_schema(const Bounds& bounds, Components& components) const override {
     if constexpr (is_optional<T>)
-      return type_of<typename T::value_type>().describe(bounds, components);
+      return type_of<typename T::value_type>().json_schema(bounds, components);
     else if constexpr (is_nullable<T>)
-      return describe_nullable(type_of<typename T::value_type>().describe(bounds, components));
+      return describe_nullable(type_of<typename T::value_type>().json_schema(bounds, components));
     else if constexpr (is_list<T>)
-      return describe_list(type_of<typename T::value_type>().describe({}, components), bounds);
+      return describe_list(type_of<typename T::value_type>().json_schema({}, components), bounds);
     else if constexpr (is_map<T>)
-      return describe_map(type_of<typename T::mapped_type>().describe({}, components));
+      return describe_map(type_of<typename T::mapped_type>().json_schema({}, components));
     else if constexpr (std::is_enum_v<T>) {
       static constexpr auto kNames = names_of<T>();
       return describe_choices(kNames);
@@ -167,15 +167,15 @@ class TypeFor final : public Type {
       return components.refer_to(object_of<T>());
   }
 
-  std::string word() const override {
+  std::string type_name() const override {
     if constexpr (is_optional<T>)
-      return type_of<typename T::value_type>().word();
+      return type_of<typename T::value_type>().type_name();
     else if constexpr (is_nullable<T>)
-      return type_of<typename T::value_type>().word() + " or null";
+      return type_of<typename T::value_type>().type_name() + " or null";
     else if constexpr (is_list<T>)
-      return "list of " + type_of<typename T::value_type>().word();
+      return "list of " + type_of<typename T::value_type>().type_name();
     else if constexpr (is_map<T>)
-      return "map to " + type_of<typename T::mapped_type>().word();
+      return "map to " + type_of<typename T::mapped_type>().type_name();
     else if constexpr (std::is_enum_v<T>) {
       static constexpr auto kNames = names_of<T>();
       return words_of(kNames);
@@ -205,10 +205,10 @@ class TypeFor final : public Type {
   /// What the C++ type can hold.
   static Bounds narrowed(Bounds bounds) {
     if constexpr (std::integral<T> && sizeof(T) < sizeof(std::int64_t)) {
-      bounds.least = std::max<std::int64_t>(bounds.least, std::numeric_limits<T>::min());
-      bounds.most = std::min<std::int64_t>(bounds.most, std::numeric_limits<T>::max());
+      bounds.min = std::max<std::int64_t>(bounds.min, std::numeric_limits<T>::min());
+      bounds.max = std::min<std::int64_t>(bounds.max, std::numeric_limits<T>::max());
     } else if constexpr (std::unsigned_integral<T>) {
-      bounds.least = std::max<std::int64_t>(bounds.least, 0);
+      bounds.min = std::max<std::int64_t>(bounds.min, 0);
     }
     return bounds;
   }

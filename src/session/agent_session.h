@@ -22,7 +22,7 @@ using protocol::RelayMessage;
 
 /// What became of a message. Called once, inside `receive_message` or later; a second call, or one after the release, is
 /// ignored.
-using Answer = std::move_only_function<void(MessageReceipt)>;
+using ReceiptCallback = std::move_only_function<void(MessageReceipt)>;
 
 class AgentSession {
  public:
@@ -34,7 +34,7 @@ class AgentSession {
   /// A message, once for each attempt of a delivery; `context.id` is the same at every attempt. An exception counts as
   /// failed and retryable. While no answer comes the message is not brought again; whoever needs long answers `accepted`,
   /// and tells the end by `SessionRunner::report`.
-  virtual void receive_message(const RelayMessage& message, const MessageContext& context, Answer answer) = 0;
+  virtual void receive_message(const RelayMessage& message, const MessageContext& context, ReceiptCallback answer) = 0;
   /// The last call: no message will come any more.
   virtual void release(const std::string& reason) = 0;
 
@@ -45,9 +45,9 @@ class AgentSession {
 
   /// Of a delivery that was accepted and not ended: somebody wants it at another moment, or not at all.
   virtual void on_moved(const std::string& delivery_id, protocol::DeliveryMode mode) { (void)delivery_id, (void)mode; }
-  virtual bool on_cancel(const protocol::CancelOrder& order) { return (void)order, false; }
+  virtual bool on_cancel(const protocol::CancelCommand& order) { return (void)order, false; }
   /// Told to sessions that can pause.
-  virtual void on_pause(const protocol::PauseOrder& order) { (void)order; }
+  virtual void on_pause(const protocol::PauseCommand& order) { (void)order; }
 
   virtual void on_connected() {}
   virtual void on_lost(const std::string& reason) { (void)reason; }

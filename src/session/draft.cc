@@ -16,7 +16,7 @@ class Looker final : public text::MemberVisitor {
   void member(std::string_view, text::JsonSlice) override {}
 };
 
-Result<void> check(const Draft& draft) {
+Result<void> check(const MessageDraft& draft) {
   if (draft.to.empty()) return fail("a message needs somebody it is for; name an agent, a #channel, or '*'");
   if (draft.attachments.size() > protocol::kMaxAttachments)
     return fail(
@@ -40,7 +40,7 @@ Result<void> check(const Draft& draft) {
   return fail("the metadata of a message must be a JSON object in UTF-8");
 }
 
-std::string payload_of(const Draft& draft) {
+std::string payload_of(const MessageDraft& draft) {
   JsonWriter payload;
   payload.field("kind", draft.kind).field("body", draft.text).optional("thread", draft.thread);
   if (!draft.mentions.empty()) {
@@ -64,7 +64,7 @@ std::string payload_of(const Draft& draft) {
   return payload.take();
 }
 
-std::string meta_of(const Draft& draft, const protocol::DeliveryWish& wish) {
+std::string meta_of(const MessageDraft& draft, const protocol::DeliveryOptions& wish) {
   const bool usual = wish.mode == protocol::DeliveryMode::OnIdle && wish.priority == protocol::Priority::Normal &&
                      wish.deadline == 0 && wish.idempotency_key.empty();
   if (usual && draft.reply_to.empty()) return {};
@@ -80,9 +80,9 @@ std::string meta_of(const Draft& draft, const protocol::DeliveryWish& wish) {
 
 }  // namespace
 
-Result<client::Outgoing> compose(const Draft& draft, const protocol::DeliveryWish& wish) {
+Result<client::OutgoingMessage> compose(const MessageDraft& draft, const protocol::DeliveryOptions& wish) {
   RELAY_TRY(check(draft));
-  return client::Outgoing{.to = draft.to, .payload = payload_of(draft), .payload_meta = meta_of(draft, wish)};
+  return client::OutgoingMessage{.to = draft.to, .payload = payload_of(draft), .payload_meta = meta_of(draft, wish)};
 }
 
 }  // namespace relay::session

@@ -10,7 +10,7 @@
 
 namespace relay::session {
 
-struct Draft {
+struct MessageDraft {
   std::string to;  // a name, `*`, `#channel`
   std::string text;
   std::string thread = {};
@@ -22,6 +22,6 @@ struct Draft {
 };
 
 /// As SEND says it; refused with a sentence when it could not be.
-Result<client::Outgoing> compose(const Draft& draft, const protocol::DeliveryWish& wish);
+Result<client::OutgoingMessage> compose(const MessageDraft& draft, const protocol::DeliveryOptions& wish);
 
 }  // namespace relay::session

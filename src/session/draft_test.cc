@@ -38,11 +38,12 @@ TEST(Draft, SaysNothingOfDeliveryWhenNothingIsWished) {
 }
 
 TEST(Draft, IsRefusedWithASentence) {
-  for (const auto& bad : {Draft{.to = "", .text = "hi"}, Draft{.to = "Bob", .text = "hi", .metadata = "[1]"},
-                          Draft{.to = "Bob", .text = "hi", .metadata = "{\"a\":\"\xff\"}"},
-                          Draft{.to = "Bob", .text = "hi", .attachments = {{.name = "a", .path = "a"}}},
-                          Draft{.to = "Bob", .text = "hi", .attachments = {{.name = "", .path = "/a"}}},
-                          Draft{.to = "Bob", .text = "hi", .attachments = std::vector<protocol::Attachment>(17)}}) {
+  for (const auto& bad :
+       {MessageDraft{.to = "", .text = "hi"}, MessageDraft{.to = "Bob", .text = "hi", .metadata = "[1]"},
+        MessageDraft{.to = "Bob", .text = "hi", .metadata = "{\"a\":\"\xff\"}"},
+        MessageDraft{.to = "Bob", .text = "hi", .attachments = {{.name = "a", .path = "a"}}},
+        MessageDraft{.to = "Bob", .text = "hi", .attachments = {{.name = "", .path = "/a"}}},
+        MessageDraft{.to = "Bob", .text = "hi", .attachments = std::vector<protocol::Attachment>(17)}}) {
     const auto composed = compose(bad, {});
     ASSERT_FALSE(composed);
     EXPECT_GT(composed.error().message().size(), 20U);

@@ -16,7 +16,7 @@ using protocol::ReceiptStatus;
 constexpr std::string_view kWay = "callback";
 
 /// To whom it was addressed, which need not be us by name.
-std::string address_of(const client::Incoming& incoming) {
+std::string address_of(const client::IncomingMessage& incoming) {
   if (incoming.envelope.type == MessageType::ChannelMessage)
     if (auto post = protocol::parse_channel_post(incoming.envelope.payload)) return std::move(post->channel);
   return incoming.delivery.original_to.empty() ? std::string{incoming.envelope.to} : incoming.delivery.original_to;
@@ -64,8 +64,8 @@ void SessionRunner::start() { link_->start(); }
 
 void SessionRunner::release(const std::string& reason) {
   if (std::exchange(released_, true)) return;
-  for (auto& [id, held] : std::exchange(in_hand_, {})) {
-    MessageReceipt last{.way = std::string{kWay}};
+  for (auto& [id, held] : std::exchange(unsettled_, {})) {
+    MessageReceipt last{.via = std::string{kWay}};
     if (held.answered) {
       last.status = ReceiptStatus::Deferred;
       last.reason = format("its session was released: {}", reason);
@@ -82,7 +82,7 @@ void SessionRunner::release(const std::string& reason) {
 
 // ---- messages for the session
 
-client::Taken SessionRunner::on_incoming(const client::Incoming& incoming) {
+client::AckMode SessionRunner::on_incoming(const client::IncomingMessage& incoming) {
   const auto& envelope = incoming.envelope;
   const auto to = address_of(incoming);
   const auto& message_id = incoming.delivery.message_id;
@@ -99,16 +99,16 @@ client::Taken SessionRunner::on_incoming(const client::Incoming& incoming) {
   else
     tell(context.id, {.status = ReceiptStatus::Failed,
                       .reason = format("{} does not take messages for '{}'", name_, name_of(context.mode)),
-                      .code = std::string{name_of(protocol::Refusal::Unsupported)}});
-  return client::Taken::Later;
+                      .code = std::string{name_of(protocol::NackCode::Unsupported)}});
+  return client::AckMode::Later;
 }
 
 void SessionRunner::hand_over(const RelayMessage& message, const MessageContext& context) {
   const auto call = ++calls_;
-  auto& held = in_hand_[context.id];
+  auto& held = unsettled_[context.id];
   held.call = call;
   held.answered = false;
-  held.patience = loop_.after(options_.answer_within, [this, id = context.id] { tell_silence(id); });
+  held.timeout = loop_.after(options_.receipt_timeout, [this, id = context.id] { report_timeout(id); });
   try {
     session_.receive_message(message, context,
                              [this, alive = std::weak_ptr{alive_}, id = context.id, call](MessageReceipt receipt) {
@@ -123,16 +123,16 @@ void SessionRunner::hand_over(const RelayMessage& message, const MessageContext&
 }
 
 /// The message may be half done: it stays with the session, whose own answer will end it.
-void SessionRunner::tell_silence(const std::string& id) {
-  const auto seconds = static_cast<double>(options_.answer_within.count()) / 1'000;
+void SessionRunner::report_timeout(const std::string& id) {
+  const auto seconds = static_cast<double>(options_.receipt_timeout.count()) / 1'000;
   link_->report({.id = id}, {.status = ReceiptStatus::Deferred,
                              .reason = format("the callback has not answered for {:g} s", seconds),
-                             .way = std::string{kWay}});
+                             .via = std::string{kWay}});
 }
 
 void SessionRunner::answer(const std::string& id, std::uint64_t call, MessageReceipt receipt) {
-  const auto found = in_hand_.find(id);
-  if (found == in_hand_.end() || found->second.call != call || found->second.answered) return;
+  const auto found = unsettled_.find(id);
+  if (found == unsettled_.end() || found->second.call != call || found->second.answered) return;
   tell(id, std::move(receipt));
 }
 
@@ -141,75 +141,75 @@ void SessionRunner::report(const std::string& delivery_id, MessageReceipt receip
 }
 
 void SessionRunner::tell(const std::string& id, MessageReceipt receipt) {
-  if (receipt.way.empty()) receipt.way = kWay;
+  if (receipt.via.empty()) receipt.via = kWay;
   if (receipt.status == ReceiptStatus::Delivered && receipt.proof.empty()) receipt.proof = "accepted";
   if (receipt.status == ReceiptStatus::Failed && receipt.reason.empty()) receipt.reason = "the session did not take it";
-  if (const auto found = in_hand_.find(id); found != in_hand_.end()) {
+  if (const auto found = unsettled_.find(id); found != unsettled_.end()) {
     found->second.answered = true;
-    found->second.patience.reset();
-    if (!protocol::keeps(receipt)) in_hand_.erase(found);
+    found->second.timeout.reset();
+    if (!protocol::keeps_delivery(receipt)) unsettled_.erase(found);
   }
   link_->report({.id = id}, std::move(receipt));
 }
 
-void SessionRunner::on_moved(const client::Place& place, protocol::DeliveryMode mode) {
+void SessionRunner::on_moved(const client::DeliveryRef& place, protocol::DeliveryMode mode) {
   session_.on_moved(place.id, mode);
 }
 
-bool SessionRunner::on_cancel(const protocol::CancelOrder& order) {
+bool SessionRunner::on_cancel(const protocol::CancelCommand& order) {
   if (!session_.on_cancel(order)) return false;
-  in_hand_.erase(order.delivery_id);
+  unsettled_.erase(order.delivery_id);
   return true;
 }
 
-void SessionRunner::on_pause(const protocol::PauseOrder& order) { session_.on_pause(order); }
+void SessionRunner::on_pause(const protocol::PauseCommand& order) { session_.on_pause(order); }
 
 // ---- what the session does and says
 
 void SessionRunner::set_status(Status status, std::string reason) {
   status_ = status;
   status_reason_ = std::move(reason);
-  if (link_->ready()) (void)tell_status();
+  if (link_->ready()) (void)report_status();
 }
 
-Result<void> SessionRunner::tell_status(std::string_view boundary) {
+Result<void> SessionRunner::report_status(std::string_view boundary) {
   text::JsonWriter payload;
   payload.field("state", name_of(*status_)).optional("reason", status_reason_).optional("boundary", boundary);
-  return link_->say(MessageType::SessionState, payload.take());
+  return link_->send_frame(MessageType::SessionState, payload.take());
 }
 
-Result<void> SessionRunner::before_next_message(OnReached on_reached) {
-  return tell_boundary("message", std::move(on_reached));
+Result<void> SessionRunner::before_next_message(OnBoundary on_reached) {
+  return report_boundary("message", std::move(on_reached));
 }
 
-Result<void> SessionRunner::before_next_tool_call(OnReached on_reached) {
-  return tell_boundary("tool-call", std::move(on_reached));
+Result<void> SessionRunner::before_next_tool_call(OnBoundary on_reached) {
+  return report_boundary("tool-call", std::move(on_reached));
 }
 
-Result<void> SessionRunner::tell_boundary(std::string_view boundary, OnReached on_reached) {
+Result<void> SessionRunner::report_boundary(std::string_view boundary, OnBoundary on_reached) {
   // Without a state every moment is right for `on-idle`; the first one told would close it unasked.
   if (!status_) return fail("a session that names its boundaries tells its status first; call set_status");
-  RELAY_TRY(tell_status(boundary));
+  RELAY_TRY(report_status(boundary));
   if (!on_reached) return {};
   // Answers of the daemon cover everything that was said before the question.
-  link_->ask(MessageType::Status, "{}", [reached = std::move(on_reached)](const auto&) mutable { reached(); });
+  link_->request(MessageType::Status, "{}", [reached = std::move(on_reached)](const auto&) mutable { reached(); });
   return {};
 }
 
-Result<std::string> SessionRunner::send(const Draft& draft, const protocol::DeliveryWish& wish) {
+Result<std::string> SessionRunner::send(const MessageDraft& draft, const protocol::DeliveryOptions& wish) {
   return link_->send(RELAY_TRY(compose(draft, wish)));
 }
 
 void SessionRunner::on_acknowledged(const protocol::Ack& ack) { session_.on_stored(ack); }
 
-void SessionRunner::on_refused(const std::string& id, const protocol::NackView& why) {
+void SessionRunner::on_refused(const std::string& id, const protocol::Nack& why) {
   session_.on_receipt({.status = ReceiptStatus::Failed, .message_id = id, .reason = why.message, .code = why.code});
 }
 
 // ---- the link
 
 void SessionRunner::on_ready(const client::Session&) {
-  if (status_) (void)tell_status();
+  if (status_) (void)report_status();
   session_.on_connected();
 }
 
@@ -217,7 +217,7 @@ void SessionRunner::on_lost(const std::string& reason, Millis) { session_.on_los
 
 void SessionRunner::on_stopped(const Error& why) {
   if (std::exchange(released_, true)) return;
-  in_hand_.clear();
+  unsettled_.clear();
   session_.release(why.message());
 }
 

@@ -33,7 +33,7 @@ struct RunnerOptions {
   /// Where the daemon is, patience, claim token, window, what HELLO tells beside name and capabilities (those are the
   /// session's). With `capabilities.max_inflight` 1 messages come one at a time.
   client::LinkOptions link;
-  Millis answer_within = kAnswerWithin;
+  Millis receipt_timeout = kAnswerWithin;
   std::string workspace_id = {};  // told in each message
 };
 
@@ -62,22 +62,22 @@ class SessionRunner final : private client::LinkListener {
 
   /// The agent is about to read its next message or to call its next tool: what waits for that comes now. `on_reached`
   /// runs once the relay has heard it and has sent what it had at hand, or is away.
-  using OnReached = std::move_only_function<void()>;
-  Result<void> before_next_message(OnReached on_reached = {});
-  Result<void> before_next_tool_call(OnReached on_reached = {});
+  using OnBoundary = std::move_only_function<void()>;
+  Result<void> before_next_message(OnBoundary on_reached = {});
+  Result<void> before_next_tool_call(OnBoundary on_reached = {});
 
   /// Says something; goes out when the relay is there. The id by which `on_stored` and `on_receipt` name it.
-  Result<std::string> send(const Draft& draft, const protocol::DeliveryWish& wish = {});
+  Result<std::string> send(const MessageDraft& draft, const protocol::DeliveryOptions& wish = {});
 
   /// The rest of the wire: channels, events, questions.
   [[nodiscard]] client::Link& link() { return *link_; }
 
  private:
   /// A delivery between `receive_message` and its end.
-  struct Held {
+  struct PendingReceipt {
     std::uint64_t call = 0;  // which answer counts
     bool answered = false;   // the session keeps it
-    std::unique_ptr<net::Timer> patience;
+    std::unique_ptr<net::Timer> timeout;
   };
 
   SessionRunner(net::EventLoop& loop, AgentSession& session, RunnerOptions options);
@@ -86,32 +86,32 @@ class SessionRunner final : private client::LinkListener {
   void on_ready(const client::Session& session) override;
   void on_lost(const std::string& reason, Millis retry_in) override;
   void on_stopped(const Error& why) override;
-  client::Taken on_incoming(const client::Incoming& incoming) override;
-  void on_moved(const client::Place& place, protocol::DeliveryMode mode) override;
-  bool on_cancel(const protocol::CancelOrder& order) override;
-  void on_pause(const protocol::PauseOrder& order) override;
+  client::AckMode on_incoming(const client::IncomingMessage& incoming) override;
+  void on_moved(const client::DeliveryRef& place, protocol::DeliveryMode mode) override;
+  bool on_cancel(const protocol::CancelCommand& order) override;
+  void on_pause(const protocol::PauseCommand& order) override;
   void on_acknowledged(const protocol::Ack& ack) override;
   void on_sent(const std::string&) override {}
-  void on_refused(const std::string& id, const protocol::NackView& why) override;
+  void on_refused(const std::string& id, const protocol::Nack& why) override;
   void on_frame(const protocol::Envelope& envelope) override;
 
   void hand_over(const RelayMessage& message, const MessageContext& context);
-  void tell_silence(const std::string& id);
+  void report_timeout(const std::string& id);
   void answer(const std::string& id, std::uint64_t call, MessageReceipt receipt);
   void tell(const std::string& id, MessageReceipt receipt);
-  Result<void> tell_status(std::string_view boundary = {});
-  Result<void> tell_boundary(std::string_view boundary, OnReached on_reached);
+  Result<void> report_status(std::string_view boundary = {});
+  Result<void> report_boundary(std::string_view boundary, OnBoundary on_reached);
 
   net::EventLoop& loop_;
   AgentSession& session_;
   RunnerOptions options_;
   std::string name_;
-  protocol::Modes modes_;
+  protocol::DeliveryModes modes_;
   std::optional<Status> status_;
   std::string status_reason_;
   bool released_ = false;
   std::uint64_t calls_ = 0;
-  std::map<std::string, Held, std::less<>> in_hand_;
+  std::map<std::string, PendingReceipt, std::less<>> unsettled_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // an answer may come after we are gone
   std::unique_ptr<client::Link> link_;                          // calls into everything above, so it dies first
 };

@@ -19,8 +19,10 @@ using protocol::ReceiptStatus;
 
 /// An agent that remembers what it was told, and answers as the test wants.
 struct Recorder final : AgentSession {
-  protocol::Modes modes = protocol::Modes::all();
-  std::function<void(Answer)> reply = [](Answer answer) { answer({.status = ReceiptStatus::Delivered}); };
+  protocol::DeliveryModes modes = protocol::DeliveryModes::all();
+  std::function<void(ReceiptCallback)> reply = [](ReceiptCallback answer) {
+    answer({.status = ReceiptStatus::Delivered});
+  };
   std::vector<RelayMessage> messages;
   std::vector<MessageContext> contexts;
   std::vector<MessageReceipt> receipts;
@@ -35,7 +37,7 @@ struct Recorder final : AgentSession {
     can.lifecycle.pause = true;
     return can;
   }
-  void receive_message(const RelayMessage& message, const MessageContext& context, Answer answer) override {
+  void receive_message(const RelayMessage& message, const MessageContext& context, ReceiptCallback answer) override {
     messages.push_back(message);
     contexts.push_back(context);
     reply(std::move(answer));
@@ -44,11 +46,11 @@ struct Recorder final : AgentSession {
   void on_receipt(const MessageReceipt& receipt) override { receipts.push_back(receipt); }
   void on_stored(const protocol::Ack& ack) override { stored.push_back(ack.ack_id); }
   void on_moved(const std::string&, DeliveryMode mode) override { moved.push_back(mode); }
-  bool on_cancel(const protocol::CancelOrder& order) override {
+  bool on_cancel(const protocol::CancelCommand& order) override {
     cancelled.push_back(order.delivery_id);
     return true;
   }
-  void on_pause(const protocol::PauseOrder& order) override { pauses.push_back(order.paused); }
+  void on_pause(const protocol::PauseCommand& order) override { pauses.push_back(order.paused); }
 };
 
 struct SessionRunnerTest : ::testing::Test {
@@ -76,7 +78,7 @@ struct SessionRunnerTest : ::testing::Test {
   void deliver(std::string_view id, int seq, DeliveryMode mode = DeliveryMode::OnIdle, std::string_view more = {}) {
     daemon.say(MessageType::Deliver, id, R"({"kind":"message","body":"hello"})", "Bob", {},
                format(R"({{"seq":{},"session_id":"s1","messageId":"k7mx2p9d","lane":{}{}}})", seq,
-                      protocol::code_of({mode, protocol::Priority::Normal}), more));
+                      protocol::lane_code({mode, protocol::Priority::Normal}), more));
   }
   /// Time passes; the daemon is there.
   void be_silent(Millis span) {
@@ -124,7 +126,7 @@ TEST_F(SessionRunnerTest, HandsOverAMessageWithItsContextAndTellsTheAnswer) {
   EXPECT_EQ(receipts[0].status, ReceiptStatus::Delivered);
   EXPECT_EQ(receipts[0].delivery_id, "d-1");
   EXPECT_EQ(receipts[0].proof, "accepted");
-  EXPECT_EQ(receipts[0].way, "callback");
+  EXPECT_EQ(receipts[0].via, "callback");
 }
 
 TEST_F(SessionRunnerTest, TakesEveryModeItDeclared) {
@@ -148,7 +150,7 @@ TEST_F(SessionRunnerTest, AModeItDidNotDeclareFailsAsUnsupported) {
 }
 
 TEST_F(SessionRunnerTest, CallsOnceForEachAttempt) {
-  agent.reply = [](Answer answer) {
+  agent.reply = [](ReceiptCallback answer) {
     answer({.status = ReceiptStatus::Failed, .reason = "busy", .retryable = true});
     answer({.status = ReceiptStatus::Delivered});
   };
@@ -163,7 +165,7 @@ TEST_F(SessionRunnerTest, CallsOnceForEachAttempt) {
 }
 
 TEST_F(SessionRunnerTest, GivesBackWhatIsDeferredUntilLater) {
-  agent.reply = [](Answer answer) {
+  agent.reply = [](ReceiptCallback answer) {
     answer({.status = ReceiptStatus::Deferred, .reason = "not now", .available_at = 77});
   };
   start_quietly();
@@ -174,7 +176,7 @@ TEST_F(SessionRunnerTest, GivesBackWhatIsDeferredUntilLater) {
 }
 
 TEST_F(SessionRunnerTest, AnExceptionIsAFailureToTryAgain) {
-  agent.reply = [](Answer) { throw std::runtime_error{"out of tokens"}; };
+  agent.reply = [](ReceiptCallback) { throw std::runtime_error{"out of tokens"}; };
   start_quietly();
   deliver("d-1", 1);
   const auto receipt = said().at(0);
@@ -184,8 +186,8 @@ TEST_F(SessionRunnerTest, AnExceptionIsAFailureToTryAgain) {
 }
 
 TEST_F(SessionRunnerTest, SilenceIsToldAndTheLateAnswerEndsTheSameCall) {
-  std::vector<Answer> waiting;
-  agent.reply = [&](Answer answer) { waiting.push_back(std::move(answer)); };
+  std::vector<ReceiptCallback> waiting;
+  agent.reply = [&](ReceiptCallback answer) { waiting.push_back(std::move(answer)); };
   start_quietly();
   deliver("d-1", 1);
   be_silent(Millis{60'000});
@@ -203,8 +205,8 @@ TEST_F(SessionRunnerTest, SilenceIsToldAndTheLateAnswerEndsTheSameCall) {
 }
 
 TEST_F(SessionRunnerTest, ASilentOneIsNotBroughtAgainAfterAReconnection) {
-  std::vector<Answer> waiting;
-  agent.reply = [&](Answer answer) { waiting.push_back(std::move(answer)); };
+  std::vector<ReceiptCallback> waiting;
+  agent.reply = [&](ReceiptCallback answer) { waiting.push_back(std::move(answer)); };
   start_quietly();
   deliver("d-1", 1);
   be_silent(Millis{60'000});
@@ -219,7 +221,7 @@ TEST_F(SessionRunnerTest, ASilentOneIsNotBroughtAgainAfterAReconnection) {
 }
 
 TEST_F(SessionRunnerTest, WhatWasAcceptedEndsByAReportAndMayBeProvedLater) {
-  agent.reply = [](Answer answer) { answer({.status = ReceiptStatus::Accepted}); };
+  agent.reply = [](ReceiptCallback answer) { answer({.status = ReceiptStatus::Accepted}); };
   start_quietly();
   deliver("d-1", 1);
   runner->report("d-1", {.status = ReceiptStatus::Delivered, .proof = "submitted"});
@@ -234,7 +236,7 @@ TEST_F(SessionRunnerTest, WhatWasAcceptedEndsByAReportAndMayBeProvedLater) {
 }
 
 TEST_F(SessionRunnerTest, AnAcceptedOneCanBeMovedAndCancelled) {
-  agent.reply = [](Answer answer) { answer({.status = ReceiptStatus::Accepted}); };
+  agent.reply = [](ReceiptCallback answer) { answer({.status = ReceiptStatus::Accepted}); };
   start_quietly();
   deliver("d-1", 1, DeliveryMode::Manual);
   deliver("d-1", 1, DeliveryMode::OnIdle, R"(,"mode":"on-idle")");
@@ -306,7 +308,7 @@ TEST_F(SessionRunnerTest, SendsAndHearsWhatBecameOfIt) {
 }
 
 TEST_F(SessionRunnerTest, AReleaseGivesBackWhatWasKept) {
-  agent.reply = [](Answer answer) { answer({.status = ReceiptStatus::Accepted}); };
+  agent.reply = [](ReceiptCallback answer) { answer({.status = ReceiptStatus::Accepted}); };
   start_quietly();
   deliver("d-1", 1);
   (void)daemon.heard();
@@ -321,8 +323,8 @@ TEST_F(SessionRunnerTest, AReleaseGivesBackWhatWasKept) {
 }
 
 TEST_F(SessionRunnerTest, WhatWasNeverAnsweredIsInDoubtAfterARelease) {
-  std::vector<Answer> waiting;
-  agent.reply = [&](Answer answer) { waiting.push_back(std::move(answer)); };
+  std::vector<ReceiptCallback> waiting;
+  agent.reply = [&](ReceiptCallback answer) { waiting.push_back(std::move(answer)); };
   start_quietly();
   deliver("d-1", 1);
   deliver("d-2", 2);
@@ -352,7 +354,7 @@ TEST_F(SessionRunnerTest, IsReleasedWhenTheRelaySendsItAway) {
 }
 
 TEST_F(SessionRunnerTest, MayBeReleasedInsideACallback) {
-  agent.reply = [&](Answer answer) {
+  agent.reply = [&](ReceiptCallback answer) {
     answer({.status = ReceiptStatus::Delivered});
     runner->release("one is enough");
   };

@@ -17,31 +17,31 @@ std::string body_of(const json::object& object) {
   return {};
 }
 
-Result<Utterance> worker(const json::object& object, WorkerWord word, const Place& place) {
+Result<Command> worker(const json::object& object, WorkerVerb word, const SourceLocation& place) {
   const auto name = string_member(object, "name").value_or("");
   if (name.empty()) return fail("the worker's \"name\" is missing");
-  if (word == WorkerWord::Release) return Release{place, name};
+  if (word == WorkerVerb::Release) return ReleaseCommand{place, name};
   const auto cli = string_member(object, "cli").value_or("");
   if (cli.empty()) return fail("\"cli\", the program to run, is missing");
-  return Spawn{place, name, cli, string_member(object, "task").value_or(body_of(object))};
+  return SpawnCommand{place, name, cli, string_member(object, "task").value_or(body_of(object))};
 }
 
-Result<Utterance> topic_change(const json::object& object, TopicVerb verb, const Place& place) {
+Result<Command> topic_change(const json::object& object, TopicVerb verb, const SourceLocation& place) {
   const auto topic = string_member(object, "topic").value_or("");
   if (!is_topic_word(topic)) return fail("its \"topic\" is missing, or has more than letters, digits, _, -, . and /");
   return TopicChange{place, topic, verb == TopicVerb::Subscribe};
 }
 
-Result<Utterance> read(std::string_view text, const Place& place) {
+Result<Command> read(std::string_view text, const SourceLocation& place) {
   const auto object = RELAY_TRY(parse_relaxed_object(text));
   auto type = string_member(object, "type");
   if (!type) type = string_member(object, "kind");
   if (!type) return fail("its \"type\" is missing");
-  if (const auto word = worker_word(*type); word != WorkerWord::None) return worker(object, word, place);
+  if (const auto word = worker_word(*type); word != WorkerVerb::None) return worker(object, word, place);
   if (const auto verb = topic_verb(*type); verb != TopicVerb::None) return topic_change(object, verb, place);
 
-  Command command{.place = place};
-  const auto kind = kind_named(*type);
+  SendCommand command{.place = place};
+  const auto kind = parse_kind(*type);
   if (!kind) return fail(relay::format("there is no type \"{}\": message, action, state or thinking", *type));
   command.kind = *kind;
   const auto to = string_member(object, "to").value_or("");
@@ -61,19 +61,19 @@ Result<Utterance> read(std::string_view text, const Place& place) {
 
 }  // namespace
 
-Utterance read_block(std::string_view text, const Place& place, std::string_view right_form) {
+Command read_block(std::string_view text, const SourceLocation& place, std::string_view right_form) {
   auto utterance = read(text, place);
   if (utterance) return *std::move(utterance);
-  return Mistake{place, relay::format("the structured message was not sent: {}", utterance.error().message()),
-                 std::string{right_form}};
+  return CommandError{place, relay::format("the structured message was not sent: {}", utterance.error().message()),
+                      std::string{right_form}};
 }
 
-Result<Wishes> read_metadata(std::string_view text) {
+Result<MessageMetadata> read_metadata(std::string_view text) {
   const auto object = RELAY_TRY(parse_relaxed_object(text));
-  return Wishes{.subject = string_member(object, "subject"),
-                .importance = integer_member(object, "importance"),
-                .reply_to = string_member(object, "replyTo"),
-                .ack_required = bool_member(object, "ackRequired")};
+  return MessageMetadata{.subject = string_member(object, "subject"),
+                         .importance = integer_member(object, "importance"),
+                         .reply_to = string_member(object, "replyTo"),
+                         .ack_required = bool_member(object, "ackRequired")};
 }
 
 json::object read_session_end(std::string_view text) {

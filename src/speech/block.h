@@ -13,9 +13,9 @@ inline constexpr std::string_view kMetadataForm =
     R"([[RELAY_METADATA]]{"subject":"...","importance":60}[[/RELAY_METADATA]])";
 
 /// A message (`to` and `type` are needed; `text` stands in for `body`), a spawn or a release; or what is wrong with it.
-Utterance read_block(std::string_view text, const Place& place, std::string_view right_form = kBlockForm);
+Command read_block(std::string_view text, const SourceLocation& place, std::string_view right_form = kBlockForm);
 
-Result<Wishes> read_metadata(std::string_view text);
+Result<MessageMetadata> read_metadata(std::string_view text);
 
 /// JSON, or plain words.
 json::object read_session_end(std::string_view text);

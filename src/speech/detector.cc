@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kFrames = {"│", "┃", "║", "▌", "▐", "╎", "|"};
 constexpr std::int64_t kPatternMemoryBytes = 8 << 20;
-constexpr int kMostGroups = 16;
+constexpr int kMaxGroups = 16;
 
 RE2::Options re2_options() {
   RE2::Options options;
@@ -27,7 +27,7 @@ re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()
 
 }  // namespace
 
-struct Detector::Compiled {
+struct PatternDetector::Compiled {
   struct Rule {
     Pattern pattern;
     std::unique_ptr<RE2> regex;
@@ -40,19 +40,19 @@ struct Detector::Compiled {
   RE2::Set set;
 };
 
-Detector::Detector(std::unique_ptr<const Compiled> compiled) : compiled_{std::move(compiled)} {}
-Detector::Detector(Detector&&) noexcept = default;
-Detector& Detector::operator=(Detector&&) noexcept = default;
-Detector::~Detector() = default;
+PatternDetector::PatternDetector(std::unique_ptr<const Compiled> compiled) : compiled_{std::move(compiled)} {}
+PatternDetector::PatternDetector(PatternDetector&&) noexcept = default;
+PatternDetector& PatternDetector::operator=(PatternDetector&&) noexcept = default;
+PatternDetector::~PatternDetector() = default;
 
-Result<Detector> Detector::compile(std::span<const Pattern> patterns) {
+Result<PatternDetector> PatternDetector::compile(std::span<const Pattern> patterns) {
   if (patterns.size() > kMaxPatterns) return fail(relay::format("there are more than {} patterns", kMaxPatterns));
   auto compiled = std::make_unique<Compiled>();
   for (const auto& pattern : patterns) {
     auto regex = std::make_unique<RE2>(piece(pattern.regex), re2_options());
     if (!regex->ok()) return fail(relay::format("pattern {} is not understood: {}", pattern.name, regex->error()));
-    if (regex->NumberOfCapturingGroups() >= kMostGroups)
-      return fail(relay::format("pattern {} has more than {} groups", pattern.name, kMostGroups - 1));
+    if (regex->NumberOfCapturingGroups() >= kMaxGroups)
+      return fail(relay::format("pattern {} has more than {} groups", pattern.name, kMaxGroups - 1));
     std::string why;
     if (compiled->set.Add(piece(pattern.regex), &why) < 0)
       return fail(relay::format("pattern {} is not understood: {}", pattern.name, why));
@@ -60,10 +60,10 @@ Result<Detector> Detector::compile(std::span<const Pattern> patterns) {
     compiled->rules.push_back({pattern, std::move(regex), std::move(groups)});
   }
   if (!patterns.empty() && !compiled->set.Compile()) return fail("the patterns together need too much memory");
-  return Detector{std::move(compiled)};
+  return PatternDetector{std::move(compiled)};
 }
 
-std::vector<Match> Detector::matches(std::span<const std::string> rows) const {
+std::vector<Match> PatternDetector::matches(std::span<const std::string> rows) const {
   std::vector<Match> found;
   if (compiled_->rules.empty()) return found;
   std::vector<int> hits;
@@ -75,7 +75,7 @@ std::vector<Match> Detector::matches(std::span<const std::string> rows) const {
     std::ranges::sort(hits);
     for (const int hit : hits) {
       const auto& rule = compiled_->rules[static_cast<std::size_t>(hit)];
-      std::array<re2::StringPiece, kMostGroups> groups;
+      std::array<re2::StringPiece, kMaxGroups> groups;
       const int count = rule.regex->NumberOfCapturingGroups() + 1;
       if (!rule.regex->Match(piece(text), 0, text.size(), RE2::UNANCHORED, groups.data(), count)) continue;
       Match match{.role = rule.pattern.role, .pattern = rule.pattern.name, .row = row, .captures = {}};

@@ -44,20 +44,20 @@ struct Match {
 inline constexpr std::size_t kMaxPatterns = 512;
 inline constexpr std::size_t kMaxRowBytes = 4096;  // of a longer row only this much is looked at
 
-class Detector {
+class PatternDetector {
  public:
   /// The error names the pattern that RE2 refuses.
-  static Result<Detector> compile(std::span<const Pattern> patterns);
-  Detector(Detector&&) noexcept;
-  Detector& operator=(Detector&&) noexcept;
-  ~Detector();
+  static Result<PatternDetector> compile(std::span<const Pattern> patterns);
+  PatternDetector(PatternDetector&&) noexcept;
+  PatternDetector& operator=(PatternDetector&&) noexcept;
+  ~PatternDetector();
 
   /// In the order of the rows, then of the patterns.
   [[nodiscard]] std::vector<Match> matches(std::span<const std::string> rows) const;
 
  private:
   struct Compiled;
-  explicit Detector(std::unique_ptr<const Compiled> compiled);
+  explicit PatternDetector(std::unique_ptr<const Compiled> compiled);
   std::unique_ptr<const Compiled> compiled_;
 };
 

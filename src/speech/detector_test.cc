@@ -9,21 +9,21 @@
 namespace relay::speech {
 namespace {
 
-const Detector& detector() {
-  static const Detector made = *Detector::compile(default_patterns());
+const PatternDetector& detector() {
+  static const PatternDetector made = *PatternDetector::compile(default_patterns());
   return made;
 }
 
-Findings found(const std::vector<std::string>& rows) { return find(detector(), rows); }
+ScreenFindings found(const std::vector<std::string>& rows) { return detect(detector(), rows); }
 
-json::array labels_of(const std::vector<Choice>& choices) {
+json::array labels_of(const std::vector<DialogChoice>& choices) {
   json::array labels;
   for (const auto& choice : choices)
     labels.emplace_back(choice.key.empty() ? choice.label : choice.label + " = " + choice.key);
   return labels;
 }
 
-json::object summary(const Findings& findings) {
+json::object summary(const ScreenFindings& findings) {
   json::object out;
   if (const auto& prompt = findings.permission)
     out["permission"] = {{"tool", prompt->tool}, {"command", prompt->command}, {"choices", labels_of(prompt->choices)}};
@@ -57,8 +57,8 @@ TEST(Detector, ReadsTheDialogsOfRealAgents) {
 }
 
 /// Of a program whose dialogs begin with a row of strokes.
-Findings framed(const std::vector<std::string>& rows) {
-  return find(detector(), rows, [&](std::size_t head) -> std::optional<std::size_t> {
+ScreenFindings framed(const std::vector<std::string>& rows) {
+  return detect(detector(), rows, [&](std::size_t head) -> std::optional<std::size_t> {
     while (head-- > 0)
       if (rows[head].starts_with("────")) return head;
     return std::nullopt;
@@ -141,15 +141,15 @@ TEST(Detector, ReadsChoicesWithoutNumbersAndBesideTheQuestion) {
       {"anything", Role::PermissionCommand, R"(^(?P<command>\S.*)$)"},
       {"choice", Role::Choice, R"(^[●○] (?P<label>\w+)$)"},
   };
-  const auto made = Detector::compile(patterns);
+  const auto made = PatternDetector::compile(patterns);
   const std::vector<std::string> beside = {"Run it? (Y)es/(N)o/(D)on't ask again [Yes]: "};
-  EXPECT_EQ(find(*made, beside).question->choices,
-            (std::vector<Choice>{{"", "Yes", "y"}, {"", "No", "n"}, {"", "Don't ask again", "d"}}));
+  EXPECT_EQ(detect(*made, beside).question->choices,
+            (std::vector<DialogChoice>{{"", "Yes", "y"}, {"", "No", "n"}, {"", "Don't ask again", "d"}}));
   const std::vector<std::string> below = {"rm -r build", "shell, do you allow?", "● Allow", "○ Deny"};
-  const auto permission = find(*made, below).permission;
+  const auto permission = detect(*made, below).permission;
   ASSERT_TRUE(permission);
   EXPECT_EQ(permission->command, "rm -r build");
-  EXPECT_EQ(permission->choices, (std::vector<Choice>{{"", "Allow", ""}, {"", "Deny", ""}}));
+  EXPECT_EQ(permission->choices, (std::vector<DialogChoice>{{"", "Allow", ""}, {"", "Deny", ""}}));
 }
 
 TEST(Detector, ProseIsNoDialog) {
@@ -159,13 +159,13 @@ TEST(Detector, ProseIsNoDialog) {
 
 TEST(Detector, SaysWhichPatternIsBroken) {
   const Pattern broken{"mine", Role::Usage, "(unclosed"};
-  const auto result = Detector::compile({&broken, 1});
+  const auto result = PatternDetector::compile({&broken, 1});
   ASSERT_FALSE(result);
   EXPECT_NE(result.error().message().find("pattern mine"), std::string::npos);
 }
 
 TEST(Detector, HasNothingToSayWithoutPatterns) {
-  const auto none = Detector::compile({});
+  const auto none = PatternDetector::compile({});
   ASSERT_TRUE(none);
   const std::vector<std::string> rows{"anything"};
   EXPECT_TRUE(none->matches(rows).empty());

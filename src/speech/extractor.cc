@@ -32,7 +32,7 @@ class TriggerScan {
 
 }  // namespace
 
-std::vector<Utterance> Extractor::feed(std::string_view bytes) {
+std::vector<Command> Extractor::feed(std::string_view bytes) {
   const char* at = bytes.data();
   const char* const end = at + bytes.size();
   if (at == end) return {};
@@ -56,21 +56,21 @@ std::vector<Utterance> Extractor::feed(std::string_view bytes) {
     at = newline + 1;
   }
   if (at != end) hold({at, static_cast<std::size_t>(end - at)});
-  return grammar_.heard();
+  return grammar_.take_commands();
 }
 
-std::vector<Utterance> Extractor::finish() {
+std::vector<Command> Extractor::finish() {
   if (held_bytes_ > 0) {
     take_held();
     --line_offset_;  // there was no line end
   }
   grammar_.finish();
-  return grammar_.heard();
+  return grammar_.take_commands();
 }
 
-std::vector<Utterance> Extractor::settle() {
+std::vector<Command> Extractor::settle() {
   if (held_bytes_ == 0) grammar_.settle();
-  return grammar_.heard();
+  return grammar_.take_commands();
 }
 
 void Extractor::hold(std::string_view part) {
@@ -90,7 +90,7 @@ void Extractor::take_held() {
   held_bytes_ = 0;
 }
 
-std::vector<Utterance> hear(std::string_view text, const GrammarOptions& options) {
+std::vector<Command> extract(std::string_view text, const GrammarOptions& options) {
   Extractor extractor{options};
   auto heard = extractor.feed(text);
   auto last = extractor.finish();

@@ -24,10 +24,10 @@ class Extractor {
  public:
   explicit Extractor(GrammarOptions options = {}) : grammar_{std::move(options)} {}
 
-  std::vector<Utterance> feed(std::string_view bytes);
-  std::vector<Utterance> finish();
+  std::vector<Command> feed(std::string_view bytes);
+  std::vector<Command> finish();
   /// The speaker is silent: a message that may go on is complete, unless a line is half-said.
-  std::vector<Utterance> settle();
+  std::vector<Command> settle();
 
   /// Bytes fed so far; where the next one will stand.
   [[nodiscard]] std::uint64_t offset() const { return line_offset_ + held_bytes_; }
@@ -44,6 +44,6 @@ class Extractor {
 };
 
 /// A whole text at once.
-std::vector<Utterance> hear(std::string_view text, const GrammarOptions& options = {});
+std::vector<Command> extract(std::string_view text, const GrammarOptions& options = {});
 
 }  // namespace relay::speech

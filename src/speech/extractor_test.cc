@@ -11,7 +11,7 @@
 namespace relay::speech {
 namespace {
 
-std::vector<Utterance> fed_in_two(std::string_view text, std::size_t cut) {
+std::vector<Command> fed_in_two(std::string_view text, std::size_t cut) {
   Extractor extractor;
   auto heard = extractor.feed(text.substr(0, cut));
   for (auto& utterance : extractor.feed(text.substr(cut))) heard.push_back(std::move(utterance));
@@ -20,52 +20,58 @@ std::vector<Utterance> fed_in_two(std::string_view text, std::size_t cut) {
 }
 
 std::string only_body(std::string_view text) {
-  const auto heard = hear(text);
-  if (heard.size() != 1 || !std::holds_alternative<Command>(heard[0])) return relay::format("<{} heard>", heard.size());
-  return std::get<Command>(heard[0]).body;
+  const auto heard = extract(text);
+  if (heard.size() != 1 || !std::holds_alternative<SendCommand>(heard[0]))
+    return relay::format("<{} heard>", heard.size());
+  return std::get<SendCommand>(heard[0]).body;
 }
 
 std::vector<std::string> bodies(std::string_view text) {
   std::vector<std::string> all;
-  for (const auto& utterance : hear(text))
-    if (const auto* command = std::get_if<Command>(&utterance)) all.push_back(command->body);
+  for (const auto& utterance : extract(text))
+    if (const auto* command = std::get_if<SendCommand>(&utterance)) all.push_back(command->body);
   return all;
 }
 
 TEST(Extractor, TopicStandsBesideTheThreadInAnyOrder) {
   for (const auto* text :
        {"@relay:* [topic:deploys/v2] [thread:t-1] live", "@relay:* [thread:t-1] [topic:deploys/v2] live"}) {
-    const auto heard = hear(text);
+    const auto heard = extract(text);
     ASSERT_EQ(heard.size(), 1u) << text;
-    const auto& command = std::get<Command>(heard[0]);
+    const auto& command = std::get<SendCommand>(heard[0]);
     EXPECT_EQ(command.topic, "deploys/v2");
     EXPECT_EQ(command.thread, "t-1");
     EXPECT_EQ(command.body, "live");
   }
-  EXPECT_EQ(std::get<Command>(hear("@relay:Bob [topic:two words] x")[0]).body, "[topic:two words] x");
-  EXPECT_EQ(std::get<Command>(hear(R"(@relay.json:{"kind":"action","to":"*","topic":"deploys","body":"x"})")[0]).topic,
-            "deploys");
+  EXPECT_EQ(std::get<SendCommand>(extract("@relay:Bob [topic:two words] x")[0]).body, "[topic:two words] x");
+  EXPECT_EQ(
+      std::get<SendCommand>(extract(R"(@relay.json:{"kind":"action","to":"*","topic":"deploys","body":"x"})")[0]).topic,
+      "deploys");
 }
 
 TEST(Extractor, SubscribeAndUnsubscribeTakeOneTopic) {
-  EXPECT_EQ(std::get<TopicChange>(hear("@relay:subscribe deploys")[0]),
+  EXPECT_EQ(std::get<TopicChange>(extract("@relay:subscribe deploys")[0]),
             (TopicChange{.place = {}, .topic = "deploys", .subscribe = true}));
-  EXPECT_FALSE(std::get<TopicChange>(hear("@relay:Unsubscribe deploys")[0]).subscribe);
-  EXPECT_TRUE(std::holds_alternative<Mistake>(hear("@relay:subscribe to the list")[0]));
-  EXPECT_TRUE(std::get<TopicChange>(hear(R"([[RELAY]]{"type":"subscribe","topic":"deploys"}[[/RELAY]])")[0]).subscribe);
+  EXPECT_FALSE(std::get<TopicChange>(extract("@relay:Unsubscribe deploys")[0]).subscribe);
+  EXPECT_TRUE(std::holds_alternative<CommandError>(extract("@relay:subscribe to the list")[0]));
+  EXPECT_TRUE(
+      std::get<TopicChange>(extract(R"([[RELAY]]{"type":"subscribe","topic":"deploys"}[[/RELAY]])")[0]).subscribe);
 }
 
 TEST(Extractor, EscapeLeavesNoBackslashInTheMessage) {
-  EXPECT_EQ(std::get<Command>(hear("@relay:Bob <<<\nwrite:\n\\@relay:Alice hi\nor \\->relay:Alice\n>>>")[0]).body,
-            "write:\n@relay:Alice hi\nor ->relay:Alice");
-  EXPECT_EQ(std::get<Command>(hear("@relay:Bob <<<\na \\@other: b\n>>>")[0]).body, "a \\@other: b");
-  EXPECT_EQ(std::get<Command>(hear("@relay:Bob write:\n  \\@relay:Alice hi")[0]).body, "write:\n  @relay:Alice hi");
+  EXPECT_EQ(
+      std::get<SendCommand>(extract("@relay:Bob <<<\nwrite:\n\\@relay:Alice hi\nor \\->relay:Alice\n>>>")[0]).body,
+      "write:\n@relay:Alice hi\nor ->relay:Alice");
+  EXPECT_EQ(std::get<SendCommand>(extract("@relay:Bob <<<\na \\@other: b\n>>>")[0]).body, "a \\@other: b");
+  EXPECT_EQ(std::get<SendCommand>(extract("@relay:Bob write:\n  \\@relay:Alice hi")[0]).body,
+            "write:\n  @relay:Alice hi");
 }
 
 std::string only_mistake(std::string_view text) {
-  const auto heard = hear(text);
-  if (heard.size() != 1 || !std::holds_alternative<Mistake>(heard[0])) return relay::format("<{} heard>", heard.size());
-  return std::get<Mistake>(heard[0]).reason;
+  const auto heard = extract(text);
+  if (heard.size() != 1 || !std::holds_alternative<CommandError>(heard[0]))
+    return relay::format("<{} heard>", heard.size());
+  return std::get<CommandError>(heard[0]).reason;
 }
 
 using Bodies = std::vector<std::string>;
@@ -77,7 +83,7 @@ TEST(Extractor, HearsTheSameHoweverTheTextIsCut) {
       "~~~\n@relay:No no\n~~~\n[[RELAY]]\n{\"to\":\"Zoë\",\n\"type\":\"message\",\"body\":\"é\"}\n[[/RELAY]]\n"
       "<thinking>hm\n@relay:No no\n</thinking>\n@relay:Bob naïve 漢字\r\n   more\n\n"
       "@relay:spawn W1 claude <<<\ntask\n>>>\nsee ->relay-file:m1. ok\n@relay:\n[[RELAY]]{\n@relay:Eve after\n";
-  const auto whole = hear(text);
+  const auto whole = extract(text);
   EXPECT_GE(whole.size(), 9U);
   for (std::size_t cut = 0; cut <= text.size(); ++cut) ASSERT_EQ(fed_in_two(text, cut), whole) << "cut at byte " << cut;
 }
@@ -123,7 +129,7 @@ TEST(Extractor, HearsTheSameOfGeneratedTextHoweverItIsCut) {
     std::string text;
     const auto count = 1 + random.below(40);
     for (std::uint64_t i = 0; i < count; ++i) text += kParts[random.below(std::size(kParts))];
-    const auto whole = hear(text);
+    const auto whole = extract(text);
     for (std::size_t cut = 0; cut <= text.size(); ++cut)
       ASSERT_EQ(fed_in_two(text, cut), whole) << "seed " << seed << ", cut at byte " << cut << ": " << text;
   }
@@ -137,9 +143,9 @@ TEST(Extractor, TellsEqualUtterancesApartByTheirPlace) {
   for (auto& utterance : extractor.finish()) second.push_back(utterance);
   ASSERT_EQ(first.size(), 2U);
   ASSERT_EQ(second.size(), 1U);
-  EXPECT_EQ(place_of(first[0]), (Place{0, 1, 0}));
-  EXPECT_EQ(place_of(first[1]), (Place{14, 2, 0}));
-  EXPECT_EQ(place_of(second[0]), (Place{28, 3, 2}));
+  EXPECT_EQ(place_of(first[0]), (SourceLocation{0, 1, 0}));
+  EXPECT_EQ(place_of(first[1]), (SourceLocation{14, 2, 0}));
+  EXPECT_EQ(place_of(second[0]), (SourceLocation{28, 3, 2}));
   EXPECT_EQ(extractor.offset(), 43U);
 }
 
@@ -149,7 +155,7 @@ TEST(Extractor, IgnoresFencesOfEveryKind) {
         "1. Like so:\n\n   ```\n   @relay:Bob no\n   ```\n", "> ```\n> @relay:Bob no\n> ```\n",
         "````\n```\n@relay:Bob no\n```\n@relay:Bob no\n````\n", "```\n~~~\n@relay:Bob no\n```\n",
         "~~~ ` ~~~\n@relay:Bob no\n~~~\n", "```\n@relay:Bob <<<\nno\n>>>\n```\n"})
-    EXPECT_TRUE(hear(text).empty()) << text;
+    EXPECT_TRUE(extract(text).empty()) << text;
 }
 
 TEST(Extractor, HearsAgainAfterTheFence) {
@@ -161,7 +167,7 @@ TEST(Extractor, HearsAgainAfterTheFence) {
 TEST(Extractor, SaysThatAnUnclosedFenceHidCommands) {
   EXPECT_NE(only_mistake("```\n@relay:Bob one\n@relay:Bob two\n").find("2 commands"), std::string::npos);
   EXPECT_NE(only_mistake("<thinking>\n@relay:Bob one\n").find("1 command "), std::string::npos);
-  EXPECT_TRUE(hear("```\nno command\n").empty());
+  EXPECT_TRUE(extract("```\nno command\n").empty());
 }
 
 TEST(Extractor, AListItemsMessageEndsWithItsItem) {
@@ -192,14 +198,14 @@ TEST(Extractor, GoesOnAfterTheClosingMark) {
 }
 
 TEST(Extractor, HearsSpawnAndRelease) {
-  const auto heard = hear(
+  const auto heard = extract(
       "@relay:spawn W1 claude \"say \\\"hi\\\"\"\n@relay:spawn W2 codex <<<\na\nb\n>>>\n"
       "@relay:Spawn W3 gemini\n@relay:release W1\n");
   ASSERT_EQ(heard.size(), 4U);
-  EXPECT_EQ(std::get<Spawn>(heard[0]).task, "say \"hi\"");
-  EXPECT_EQ(std::get<Spawn>(heard[1]).task, "a\nb");
-  EXPECT_EQ(std::get<Spawn>(heard[2]).cli, "gemini");
-  EXPECT_EQ(std::get<Release>(heard[3]).name, "W1");
+  EXPECT_EQ(std::get<SpawnCommand>(heard[0]).task, "say \"hi\"");
+  EXPECT_EQ(std::get<SpawnCommand>(heard[1]).task, "a\nb");
+  EXPECT_EQ(std::get<SpawnCommand>(heard[2]).cli, "gemini");
+  EXPECT_EQ(std::get<ReleaseCommand>(heard[3]).name, "W1");
 }
 
 TEST(Extractor, ReleasesNobodyByAccident) {
@@ -221,11 +227,11 @@ TEST(Extractor, SaysWhatIsWrongWithACommand) {
 
 TEST(Extractor, AnUnclosedBlockSwallowsNothing) {
   const auto heard =
-      hear("[[RELAY]]{\"to\":\"Bob\",\n@relay:Eve hello\n[[RELAY]]{\"to\":\"A\",\"type\":\"message\"}[[/RELAY]]\n");
+      extract("[[RELAY]]{\"to\":\"Bob\",\n@relay:Eve hello\n[[RELAY]]{\"to\":\"A\",\"type\":\"message\"}[[/RELAY]]\n");
   ASSERT_EQ(heard.size(), 3U);
-  EXPECT_TRUE(std::holds_alternative<Mistake>(heard[0]));
-  EXPECT_EQ(std::get<Command>(heard[1]).body, "hello");
-  EXPECT_EQ(std::get<Command>(heard[2]).to, "A");
+  EXPECT_TRUE(std::holds_alternative<CommandError>(heard[0]));
+  EXPECT_EQ(std::get<SendCommand>(heard[1]).body, "hello");
+  EXPECT_EQ(std::get<SendCommand>(heard[2]).to, "A");
 }
 
 TEST(Extractor, TakesBlocksThatFollowEachOtherOnOneLine) {
@@ -239,19 +245,19 @@ TEST(Extractor, MendsLineEndsInsideJsonStrings) {
 }
 
 TEST(Extractor, HearsChannelsEveryoneAndOtherProjects) {
-  const auto heard = hear("@relay:#dev hi\n@relay:* hi\n@relay:web:Bob hi\n");
+  const auto heard = extract("@relay:#dev hi\n@relay:* hi\n@relay:web:Bob hi\n");
   ASSERT_EQ(heard.size(), 3U);
-  EXPECT_EQ(std::get<Command>(heard[0]).to, "#dev");
-  EXPECT_EQ(std::get<Command>(heard[1]).to, "*");
-  EXPECT_EQ(std::get<Command>(heard[2]).project, "web");
+  EXPECT_EQ(std::get<SendCommand>(heard[0]).to, "#dev");
+  EXPECT_EQ(std::get<SendCommand>(heard[1]).to, "*");
+  EXPECT_EQ(std::get<SendCommand>(heard[2]).project, "web");
 }
 
 TEST(Extractor, TriggersFilesOutsideCodeOnly) {
-  const auto heard = hear(
+  const auto heard = extract(
       "I send it: ->relay-file:m1. And `->relay-file:m2`, \\->relay-file:m3, ->relay-file:../x\n"
       "```\n->relay-file:m4\n```\n");
   ASSERT_EQ(heard.size(), 1U);
-  EXPECT_EQ(std::get<FileTrigger>(heard[0]).id, "m1");
+  EXPECT_EQ(std::get<SendFileCommand>(heard[0]).id, "m1");
 }
 
 TEST(Extractor, BrokenCharactersAreMended) {
@@ -266,8 +272,8 @@ TEST(Extractor, ALineLongerThanWeLookAtIsAMistake) {
   for (const std::size_t cut : {std::size_t{0}, std::size_t{5}, kMaxLineBytes, kMaxLineBytes + 5, text.size()}) {
     const auto heard = fed_in_two(text, cut);
     ASSERT_EQ(heard.size(), 2U);
-    EXPECT_TRUE(std::holds_alternative<Mistake>(heard[0]));
-    EXPECT_EQ(std::get<Command>(heard[1]).body, "next");
+    EXPECT_TRUE(std::holds_alternative<CommandError>(heard[0]));
+    EXPECT_EQ(std::get<SendCommand>(heard[1]).body, "next");
   }
 }
 
@@ -284,7 +290,7 @@ TEST(Extractor, HostileTextCostsLinearTime) {
     while (text.size() < bytes) text += unit;
     text += end;
     const auto begin = std::chrono::steady_clock::now();
-    (void)hear(text);
+    (void)extract(text);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   for (const std::string_view unit : {">", "- ", "1. ", "[[RELAY]]", "[[RELAY]]\n", "[[RELAY_METADATA]]\n", "```\n",
@@ -300,7 +306,7 @@ TEST(Extractor, HostileTextCostsLinearTime) {
 TEST(Extractor, OrdinaryTextYieldsNothing) {
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "We relay: nothing here, mail@relay.example and - lists.\n- item\n> quote\n";
-  EXPECT_TRUE(hear(text).empty());
+  EXPECT_TRUE(extract(text).empty());
 }
 
 }  // namespace

@@ -63,8 +63,8 @@ Near nearest(std::span<const Match> matches, const Match& head, Role role, std::
 }
 
 /// `(Y)es` is Yes, with the key y.
-Choice labelled(std::string_view label) {
-  Choice choice{.label = std::string{label}};
+DialogChoice labelled(std::string_view label) {
+  DialogChoice choice{.label = std::string{label}};
   if (label.size() < 3 || label[0] != '(' || label[2] != ')') return choice;
   choice.label.erase(2, 1).erase(0, 1);
   choice.key = std::string(1, static_cast<char>(std::tolower(static_cast<unsigned char>(label[1]))));
@@ -72,7 +72,7 @@ Choice labelled(std::string_view label) {
 }
 
 /// `Allow once   Allow always   Reject`, parted by two blanks or more, or `(Y)es/(N)o`.
-void add_labels(std::string_view labels, std::vector<Choice>& choices) {
+void add_labels(std::string_view labels, std::vector<DialogChoice>& choices) {
   while (!labels.empty()) {
     const auto end = std::min({labels.find("  "), labels.find('/'), labels.size()});
     choices.push_back(labelled(labels.substr(0, end)));
@@ -81,7 +81,7 @@ void add_labels(std::string_view labels, std::vector<Choice>& choices) {
 }
 
 struct Offer {
-  std::vector<Choice> choices = {};
+  std::vector<DialogChoice> choices = {};
   std::size_t first = 0, last = 0;  // rows
   bool only = true;                 // nothing else below the head looks like a choice
 };
@@ -201,7 +201,7 @@ std::optional<double> parse_number(std::string_view text) {
   return result.ec == std::errc{} && result.ptr == text.end() ? std::optional{number} : std::nullopt;
 }
 
-Usage usage_of(const Match& match) {
+ScreenUsage usage_of(const Match& match) {
   return {.row = match.row,
           .pattern = std::string{match.pattern},
           .model = captured(match, "model"),
@@ -246,9 +246,9 @@ std::string said_in(std::span<const std::string> rows) {
   return said;
 }
 
-Findings find(const Detector& detector, std::span<const std::string> rows, const TopOf& top_of) {
+ScreenFindings detect(const PatternDetector& detector, std::span<const std::string> rows, const TopOf& top_of) {
   const auto matches = detector.matches(rows);
-  Findings findings;
+  ScreenFindings findings;
   if (const auto [head, only] = lowest(matches, Role::PermissionHead); head != nullptr) {
     auto offer = offer_of(matches, *head);
     if (offer.choices.empty()) offer = cursor_list(rows, *head);
@@ -260,7 +260,7 @@ Findings find(const Detector& detector, std::span<const std::string> rows, const
       auto tool = nearest(matches, *head, Role::PermissionTool, "tool", extent);
       auto command = nearest(matches, *head, Role::PermissionCommand, "command", extent);
       if (!top) body = said_in(rows, std::min({head->row, tool.row, command.row}), end);
-      findings.permission = PermissionPrompt{.row = head->row,
+      findings.permission = PermissionDialog{.row = head->row,
                                              .pattern = std::string{head->pattern},
                                              .tool = std::move(tool.text),
                                              .command = std::move(command.text),
@@ -274,13 +274,14 @@ Findings find(const Detector& detector, std::span<const std::string> rows, const
     auto offer = offer_of(matches, *head);
     const auto top = top_of ? top_of(head->row) : std::nullopt;
     if (!offer.choices.empty())
-      findings.question = Question{.row = head->row,
-                                   .pattern = std::string{head->pattern},
-                                   .text = question_text(matches, *head, rows),
-                                   .choices = std::move(offer.choices),
-                                   .body = said_in(rows, top.value_or(head->row), std::max(offer.first, head->row + 1)),
-                                   .whole = top && only && offer.only,
-                                   .last = offer.last};
+      findings.question =
+          QuestionDialog{.row = head->row,
+                         .pattern = std::string{head->pattern},
+                         .text = question_text(matches, *head, rows),
+                         .choices = std::move(offer.choices),
+                         .body = said_in(rows, top.value_or(head->row), std::max(offer.first, head->row + 1)),
+                         .whole = top && only && offer.only,
+                         .last = offer.last};
   }
   for (const auto& match : matches) {
     if (match.role == Role::Usage) findings.usage.push_back(usage_of(match));

@@ -14,25 +14,25 @@
 namespace relay::speech {
 
 /// What taking a choice means; only an agent's profile knows.
-enum class Says : std::uint8_t { Something, Allow, Deny };
+enum class ChoiceMeaning : std::uint8_t { Something, Allow, Deny };
 
-struct Choice {
+struct DialogChoice {
   std::string number = {};  // as shown; empty for buttons
   std::string label = {};
   std::string key = {};  // the key the row names, `y` or `esc`; may be empty
   bool marked = false;   // Enter would take it
-  Says says = Says::Something;
+  ChoiceMeaning says = ChoiceMeaning::Something;
   std::string takes = {};  // the name of the key that takes it at once, whatever is marked; may be empty
 
-  bool operator==(const Choice&) const = default;
+  bool operator==(const DialogChoice&) const = default;
 };
 
-struct PermissionPrompt {
+struct PermissionDialog {
   std::size_t row = 0;  // of its head
   std::string pattern;
   std::string tool;
   std::string command;
-  std::vector<Choice> choices;
+  std::vector<DialogChoice> choices;
   std::string body = {};  // what it says above its choices, a line for each row
   bool whole = false;     // and that is all of it, and nothing else there looks like a dialog or a choice
   std::size_t last = 0;   // the row of its last choice
@@ -41,17 +41,17 @@ struct PermissionPrompt {
 /// The pattern of a question that is only a screen nobody described; its text is the same whatever is drawn there.
 inline constexpr std::string_view kUnknownScreen = "unknown-screen";
 
-struct Question {
+struct QuestionDialog {
   std::size_t row = 0;
   std::string pattern;
   std::string text;
-  std::vector<Choice> choices;
+  std::vector<DialogChoice> choices;
   std::string body = {};
   bool whole = false;
   std::size_t last = 0;
 };
 
-struct Usage {
+struct ScreenUsage {
   std::size_t row = 0;
   std::string pattern;
   std::string model;
@@ -63,25 +63,25 @@ struct Usage {
   std::optional<std::int64_t> percent;
 };
 
-struct Limit {
+struct ScreenLimit {
   std::size_t row = 0;
   std::string pattern;
   std::string what;    // in the agent's words
   std::string resets;  // when, in the agent's words; may be empty
 };
 
-struct Findings {
-  std::optional<PermissionPrompt> permission;  // the lowest on the screen: older ones have scrolled up
-  std::optional<Question> question;
-  std::vector<Usage> usage;
-  std::vector<Limit> limits;
+struct ScreenFindings {
+  std::optional<PermissionDialog> permission;  // the lowest on the screen: older ones have scrolled up
+  std::optional<QuestionDialog> question;
+  std::vector<ScreenUsage> usage;
+  std::vector<ScreenLimit> limits;
   bool of_setup = false;  // permission or question is about the agent itself, its pattern the dialog's name
 };
 
 /// The first row of the dialog whose head is there; none: that cannot be told.
 using TopOf = std::function<std::optional<std::size_t>(std::size_t head)>;
 
-Findings find(const Detector& detector, std::span<const std::string> rows, const TopOf& top_of = {});
+ScreenFindings detect(const PatternDetector& detector, std::span<const std::string> rows, const TopOf& top_of = {});
 
 /// What rows of a dialog say: a line for each, without frames and rows that are only drawn.
 std::string said_in(std::span<const std::string> rows);

@@ -17,7 +17,7 @@ constexpr std::int64_t kUrgent = 75;
 
 /// A word of the header: no brackets, so that a name or a thread cannot close a tag and open its own.
 std::string header_word(std::string_view text) {
-  auto word = text::harmless_line(text);
+  auto word = text::sanitize_line(text);
   std::ranges::replace(word, '[', '(');
   std::ranges::replace(word, ']', ')');
   return std::string{trimmed(word)};
@@ -46,7 +46,7 @@ bool begins_as_header(std::string_view seen) {
 
 /// Would a reader take the line for a header?
 bool poses_as_header(std::string_view line) {
-  const auto seen = as_seen(line);
+  const auto seen = confusable_skeleton(line);
   LeadIn lead = begin_lead_in(seen);
   while (take_lead_in_mark(seen, lead)) {}
   return begins_as_header(std::string_view{seen}.substr(lead.end));
@@ -54,7 +54,7 @@ bool poses_as_header(std::string_view line) {
 
 /// A header in the middle, with its brackets: a narrow terminal could put it at the beginning of a row.
 bool has_header_inside(std::string_view line) {
-  const auto seen = as_seen(line);
+  const auto seen = confusable_skeleton(line);
   const auto last_bracket = seen.rfind('[');
   if (last_bracket == std::string::npos) return false;
   for (std::size_t at = 0; at < last_bracket; ++at)
@@ -63,11 +63,11 @@ bool has_header_inside(std::string_view line) {
 }
 
 bool is_deceptive(std::string_view body) {
-  const auto one_line = text::harmless_line(body, text::Invisible::Keep);
+  const auto one_line = text::sanitize_line(body, text::Invisible::Keep);
   if (poses_as_header(one_line) || has_header_inside(one_line)) return true;
   while (!body.empty()) {
     const auto end = std::min(body.find_first_of("\r\n"), body.size());
-    if (poses_as_header(text::harmless_line(body.substr(0, end), text::Invisible::Keep))) return true;
+    if (poses_as_header(text::sanitize_line(body.substr(0, end), text::Invisible::Keep))) return true;
     body.remove_prefix(std::min(end + 1, body.size()));
   }
   return false;
@@ -84,7 +84,7 @@ std::string_view without_blank_end(std::string_view line) {
   while (!line.empty()) {
     auto last = line.size() - 1;
     while (last > 0 && (static_cast<unsigned char>(line[last]) & 0xc0) == 0x80) --last;
-    if (as_seen(line.substr(last)) != " ") break;
+    if (confusable_skeleton(line.substr(last)) != " ") break;
     line = line.substr(0, last);
   }
   return line;
@@ -92,9 +92,9 @@ std::string_view without_blank_end(std::string_view line) {
 
 /// A name or path whose signs could end its place, or that begins as a header does, is in quotes.
 std::string file_word(std::string_view text) {
-  const auto line = text::harmless_line(text);
+  const auto line = text::sanitize_line(text);
   const auto word = trimmed(line);
-  const auto seen = as_seen(word);
+  const auto seen = confusable_skeleton(word);
   const bool plain = seen.find_first_of("()[]\":,") == std::string::npos && !poses_as_header(word);
   return plain ? std::string{word} : quoted(word);
 }
@@ -116,8 +116,8 @@ std::string header_tags(std::string_view kind, std::string_view topic, std::stri
   return tags;
 }
 
-std::string injection_text(const InjectedMessage& message) {
-  std::string text{message.as_user ? kUserWord : kInjectedWord};
+std::string format_injected(const InjectedMessage& message) {
+  std::string text{message.as_user ? kUserWord : kInjectedPrefix};
   text += header_word(message.from);
   text += " [" + header_word(message.id.substr(0, kShownIdBytes)) + "]";
   text += header_tags(message.kind, message.topic, message.reply_to);
@@ -133,7 +133,7 @@ std::string injection_text(const InjectedMessage& message) {
       text += (i == 0 ? "" : ", ") + header_word(message.attachments[i]);
     text += "]";
   }
-  const auto line = text::harmless_line(message.body);
+  const auto line = text::sanitize_line(message.body);
   const auto body = without_blank_end(line);
   text += ": ";
   text += is_deceptive(message.body) ? quoted(body) : std::string{body};

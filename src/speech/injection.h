@@ -36,16 +36,16 @@ struct InjectedMessage {
   bool as_user = false;          // the user says it, not another agent
 };
 
-inline constexpr std::string_view kInjectedWord = "Relay message from ";  // of a peer
-inline constexpr std::string_view kUserWord = "Message from your user ";  // of the user
-inline constexpr std::string_view kHeaderWords[] = {kInjectedWord, kUserWord};
+inline constexpr std::string_view kInjectedPrefix = "Relay message from ";  // of a peer
+inline constexpr std::string_view kUserWord = "Message from your user ";    // of the user
+inline constexpr std::string_view kHeaderWords[] = {kInjectedPrefix, kUserWord};
 
 /// Does the text begin with the words of either header, as they are?
 bool begins_injected(std::string_view text);
 
 /// `Relay message from Alice [abc12345] [kind:action] [topic:deploys] [reply:def67890] [thread:x] [!!] [#general]
 /// [Attachments: a, b]: the text`, one line; then one for each file, `(attached: report.txt, 12 KB: /path)`, and `(answer expected: write to Alice with [thread:x])`.
-std::string injection_text(const InjectedMessage& message);
+std::string format_injected(const InjectedMessage& message);
 
 /// ` [kind:action] [topic:deploys] [reply:def67890]`, each where it is told; empty for an ordinary message.
 std::string header_tags(std::string_view kind, std::string_view topic, std::string_view reply_to);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kThinkingOpens = "<thinking>";
 constexpr std::string_view kThinkingCloses = "</thinking>";
 
-Place place_of_line(const Line& line, std::size_t column = 0) { return {line.offset, line.number, column}; }
+SourceLocation place_of_line(const Line& line, std::size_t column = 0) { return {line.offset, line.number, column}; }
 
 bool has_control_bytes(std::string_view text) {
   return text.find('\x1b') != std::string_view::npos || text.find('\r') != std::string_view::npos ||
@@ -46,11 +46,11 @@ void LineGrammar::take_any(const Line& given) {
   Line line = given;
   std::string cleaned;
   if (has_control_bytes(line.text)) {
-    cleaned = text::without_control_sequences(line.text);
+    cleaned = text::strip_control_sequences(line.text);
     line.text = cleaned;
   }
   if (!text::is_utf8(line.text)) {
-    cleaned = text::mended_utf8(line.text);
+    cleaned = text::repair_utf8(line.text);
     line.text = cleaned;
   }
   while (!std::visit([&](auto& state) { return on(state, line); }, state_)) {}
@@ -58,8 +58,8 @@ void LineGrammar::take_any(const Line& given) {
 
 bool LineGrammar::commands(std::string_view line) const { return prefixes_.opening(line).has_value(); }
 
-void LineGrammar::mistake(const Place& place, std::string reason, std::string right_form) {
-  heard_.emplace_back(Mistake{place, std::move(reason), std::move(right_form)});
+void LineGrammar::mistake(const SourceLocation& place, std::string reason, std::string right_form) {
+  heard_.emplace_back(CommandError{place, std::move(reason), std::move(right_form)});
 }
 
 bool LineGrammar::on(Listening&, const Line& line) {
@@ -76,7 +76,7 @@ bool LineGrammar::on(Listening&, const Line& line) {
   if (!opening) {
     if (line.may_hold_trigger)
       for (auto& [column, id] : prefixes_.file_triggers(line.text))
-        heard_.emplace_back(FileTrigger{place_of_line(line, column), std::move(id)});
+        heard_.emplace_back(SendFileCommand{place_of_line(line, column), std::move(id)});
     return true;
   }
   switch (opening->opener) {
@@ -180,29 +180,29 @@ void LineGrammar::begin_message(const Opening& opening, const Line& line) {
   if (!address)
     return mistake(place, relay::format("the message was not sent: {}", address.error().message()),
                    example(opening.word, "Bob"));
-  if (opening.opener == Opener::Message && !address->project && worker_word(address->to) != WorkerWord::None)
+  if (opening.opener == Opener::Message && !address->project && worker_word(address->to) != WorkerVerb::None)
     return begin_worker(opening, line, *address);
   if (opening.opener == Opener::Message && !address->project && topic_verb(address->to) != TopicVerb::None)
     return take_topic_change(opening, line, *address);
   if (line.cut)
     return mistake(place, "the message was not sent: its line is too long", relay::format("{}-file:ID", opening.word));
-  Command command{.place = place,
-                  .kind = opening.opener == Opener::Thinking ? Kind::Thinking : Kind::Message,
-                  .to = address->to,
-                  .project = address->project,
-                  .thread = address->thread,
-                  .thread_project = address->thread_project,
-                  .topic = address->topic,
-                  .body = std::string{address->rest},
-                  .data = {},
-                  .wishes = {}};
+  SendCommand command{.place = place,
+                      .kind = opening.opener == Opener::Thinking ? MessageKind::Thinking : MessageKind::Message,
+                      .to = address->to,
+                      .project = address->project,
+                      .thread = address->thread,
+                      .thread_project = address->thread_project,
+                      .topic = address->topic,
+                      .body = std::string{address->rest},
+                      .data = {},
+                      .wishes = {}};
   auto refusal = refusal_of(*address);
   if (opens_body(address->rest))
     return begin_body(std::move(command), std::move(refusal), address->rest, opening, line);
   if (address->rest.empty()) refusal = relay::format("no text for {} follows on the same line", address->to);
   if (!refusal.empty())
     return mistake(place, relay::format("the message was not sent: {}", refusal), example(opening.word, "Bob"));
-  state_ = InMessage{OpenLine{std::move(command), opening.lead, line.text, options_.max_body_bytes}};
+  state_ = InMessage{OpenCommand{std::move(command), opening.lead, line.text, options_.max_body_bytes}};
 }
 
 void LineGrammar::take_topic_change(const Opening& opening, const Line& line, const Address& address) {
@@ -216,12 +216,12 @@ void LineGrammar::take_topic_change(const Opening& opening, const Line& line, co
 
 void LineGrammar::begin_worker(const Opening& opening, const Line& line, const Address& address) {
   const auto place = place_of_line(line, opening.lead.end);
-  if (worker_word(address.to) == WorkerWord::Release) {
+  if (worker_word(address.to) == WorkerVerb::Release) {
     auto name = read_release(address.rest);
     if (!name)
       return mistake(place, relay::format("nobody was released: {}", name.error().message()),
                      relay::format("{}release NAME", opening.word));
-    heard_.emplace_back(Release{place, *std::move(name)});
+    heard_.emplace_back(ReleaseCommand{place, *std::move(name)});
     return;
   }
   auto spawn = read_spawn(address.rest);
@@ -229,14 +229,14 @@ void LineGrammar::begin_worker(const Opening& opening, const Line& line, const A
     return mistake(place,
                    relay::format("nobody was spawned: {}", spawn ? "the line is too long" : spawn.error().message()),
                    relay::format("{}spawn NAME CLI \"task\"", opening.word));
-  Spawn value{place, std::move(spawn->name), std::move(spawn->cli), std::move(spawn->task)};
+  SpawnCommand value{place, std::move(spawn->name), std::move(spawn->cli), std::move(spawn->task)};
   if (spawn->opens.empty())
     heard_.emplace_back(std::move(value));
   else
     begin_body(std::move(value), {}, spawn->opens, opening, line);
 }
 
-void LineGrammar::begin_body(std::variant<Command, Spawn> whose, std::string refusal, std::string_view opens,
+void LineGrammar::begin_body(std::variant<SendCommand, SpawnCommand> whose, std::string refusal, std::string_view opens,
                              const Opening& opening, const Line& line) {
   state_ = InBody{std::move(whose), std::move(refusal),
                   MessageBody{opening.lead, options_.surface, options_.max_body_bytes}};
@@ -268,15 +268,15 @@ void LineGrammar::begin_blocks(std::string_view text, const Line& line) {
   }
 }
 
-void LineGrammar::read_one_block(Opener opener, std::string_view text, const Place& place) {
+void LineGrammar::read_one_block(Opener opener, std::string_view text, const SourceLocation& place) {
   if (opener == Opener::SessionEnd) {
-    heard_.emplace_back(SessionEnd{place, read_session_end(text)});
+    heard_.emplace_back(SessionEndBlock{place, read_session_end(text)});
     return;
   }
   if (opener == Opener::Summary) {
     auto content = parse_relaxed_object(text);
     if (content)
-      heard_.emplace_back(Summary{place, *std::move(content)});
+      heard_.emplace_back(SummaryBlock{place, *std::move(content)});
     else
       mistake(place, relay::format("the summary was not taken: {}", content.error().message()),
               std::string{kSummaryForm});
@@ -292,7 +292,7 @@ void LineGrammar::read_one_block(Opener opener, std::string_view text, const Pla
     return;
   }
   auto utterance = read_block(text, place);
-  if (auto* command = std::get_if<Command>(&utterance); command != nullptr && wishes_) command->wishes = *wishes_;
+  if (auto* command = std::get_if<SendCommand>(&utterance); command != nullptr && wishes_) command->wishes = *wishes_;
   wishes_.reset();
   heard_.push_back(std::move(utterance));
 }
@@ -339,11 +339,11 @@ void LineGrammar::end_body(BodyEnd how) {
   if (!body.refusal.empty())
     return mistake(place, relay::format("the message was not sent: {}", body.refusal),
                    relay::format("{}Bob <<<\nyour text\n>>>", prefixes_.relay_word()));
-  if (auto* spawn = std::get_if<Spawn>(&body.whose)) {
+  if (auto* spawn = std::get_if<SpawnCommand>(&body.whose)) {
     spawn->task = std::move(text);
     heard_.emplace_back(std::move(*spawn));
   } else {
-    auto& command = std::get<Command>(body.whose);
+    auto& command = std::get<SendCommand>(body.whose);
     command.body = std::move(text);
     heard_.emplace_back(std::move(command));
   }
@@ -358,7 +358,7 @@ std::string LineGrammar::refusal_of(const Address& address) const {
   return {};
 }
 
-void LineGrammar::tell_hidden(const Hidden& hidden, std::string_view where) {
+void LineGrammar::report_hidden(const Hidden& hidden, std::string_view where) {
   if (hidden.commands == 0) return;
   mistake(hidden.opened,
           relay::format("{} command{} after this line {} not sent: {}", hidden.commands,
@@ -371,11 +371,11 @@ void LineGrammar::finish() {
     if (const auto* code = std::get_if<InCode>(&state_)) {
       const auto hidden = code->hidden;
       state_ = Listening{};
-      tell_hidden(hidden, "the code fence it opens is never closed");
+      report_hidden(hidden, "the code fence it opens is never closed");
     } else if (const auto* thinking = std::get_if<InThinking>(&state_)) {
       const auto hidden = thinking->hidden;
       state_ = Listening{};
-      tell_hidden(hidden, "the <thinking> tag it opens is never closed");
+      report_hidden(hidden, "the <thinking> tag it opens is never closed");
     } else if (std::holds_alternative<InMessage>(state_)) {
       end_message();
     } else if (std::holds_alternative<InBody>(state_)) {

@@ -51,13 +51,13 @@ class LineGrammar {
   /// The text is over: what is open is closed. The grammar listens afresh.
   void finish();
 
-  std::vector<Utterance> heard() { return std::exchange(heard_, {}); }
+  std::vector<Command> take_commands() { return std::exchange(heard_, {}); }
   [[nodiscard]] const PrefixTable& prefixes() const { return prefixes_; }
 
  private:
   /// Commands that were not heard because of where they stood; worth a word only if that place never ended.
   struct Hidden {
-    Place opened = {};
+    SourceLocation opened = {};
     std::size_t commands = 0;
   };
   struct Listening {};
@@ -69,16 +69,16 @@ class LineGrammar {
     Hidden hidden = {};
   };
   struct InMessage {
-    OpenLine line;
+    OpenCommand line;
   };
   struct InBody {
-    std::variant<Command, Spawn> whose;
+    std::variant<SendCommand, SpawnCommand> whose;
     std::string refusal = {};  // why it will not be sent, if so
     MessageBody body;
   };
   struct InBlock {
     Opener opener;
-    Place place = {};
+    SourceLocation place = {};
     std::string text = {};
     struct Held {
       std::size_t begin;
@@ -106,26 +106,26 @@ class LineGrammar {
   void begin_message(const Opening& opening, const Line& line);
   void take_topic_change(const Opening& opening, const Line& line, const Address& address);
   void begin_worker(const Opening& opening, const Line& line, const Address& address);
-  void begin_body(std::variant<Command, Spawn> whose, std::string refusal, std::string_view opens,
+  void begin_body(std::variant<SendCommand, SpawnCommand> whose, std::string refusal, std::string_view opens,
                   const Opening& opening, const Line& line);
   void begin_blocks(std::string_view text, const Line& line);
-  void read_one_block(Opener opener, std::string_view text, const Place& place);
+  void read_one_block(Opener opener, std::string_view text, const SourceLocation& place);
   void abandon_block(std::string_view reason);
   void end_message();
   enum class BodyEnd : std::uint8_t { Marked, Missing };
   void end_body(BodyEnd how);
   void take_rest(const Line& line, std::string_view rest);
-  void tell_hidden(const Hidden& hidden, std::string_view where);
+  void report_hidden(const Hidden& hidden, std::string_view where);
 
   [[nodiscard]] bool commands(std::string_view line) const;
   [[nodiscard]] std::string refusal_of(const Address& address) const;
-  void mistake(const Place& place, std::string reason, std::string right_form);
+  void mistake(const SourceLocation& place, std::string reason, std::string right_form);
 
   GrammarOptions options_;
   PrefixTable prefixes_;
   State state_;
-  std::optional<Wishes> wishes_;  // from a metadata block, for the next block
-  std::vector<Utterance> heard_;
+  std::optional<MessageMetadata> wishes_;  // from a metadata block, for the next block
+  std::vector<Command> heard_;
 };
 
 }  // namespace relay::speech

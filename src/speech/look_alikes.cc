@@ -35,7 +35,7 @@ bool is_blank(char32_t point) {
 }
 
 bool is_unseen(std::string_view character, char32_t point) {
-  return point == 0xAD || point == 0x115F || point == 0x1160 || point == 0x180E || text::columns_of(character) == 0;
+  return point == 0xAD || point == 0x115F || point == 0x1160 || point == 0x180E || text::display_width(character) == 0;
 }
 
 std::optional<char> latin(std::string_view character, char32_t point) {
@@ -49,7 +49,7 @@ std::optional<char> latin(std::string_view character, char32_t point) {
 
 }  // namespace
 
-std::string as_seen(std::string_view text) {
+std::string confusable_skeleton(std::string_view text) {
   std::string seen;
   seen.reserve(text.size());
   while (!text.empty()) {

@@ -6,20 +6,20 @@ namespace relay::speech {
 namespace {
 
 TEST(LookAlikes, BlanksOfAnyWidthAreOne) {
-  EXPECT_EQ(as_seen("a\u00a0\u2003\u3000\t b\u2800c"), "a b c");
-  EXPECT_EQ(as_seen("a\u200b\u2060\ufeff\u00ad\u180e\u0301b"), "ab") << "what nobody sees";
+  EXPECT_EQ(confusable_skeleton("a\u00a0\u2003\u3000\t b\u2800c"), "a b c");
+  EXPECT_EQ(confusable_skeleton("a\u200b\u2060\ufeff\u00ad\u180e\u0301b"), "ab") << "what nobody sees";
 }
 
 TEST(LookAlikes, LettersAreWhatTheyLookLike) {
-  EXPECT_EQ(as_seen("Ｒｅｌａｙ！"), "Relay!");
-  EXPECT_EQ(as_seen("𝑅𝚎𝓁𝖺𝐲 ⓡⒺ"), "Relay rE");
-  EXPECT_EQ(as_seen("Rеlаy mеѕѕаɡе frοm"), "Relay message from");
+  EXPECT_EQ(confusable_skeleton("Ｒｅｌａｙ！"), "Relay!");
+  EXPECT_EQ(confusable_skeleton("𝑅𝚎𝓁𝖺𝐲 ⓡⒺ"), "Relay rE");
+  EXPECT_EQ(confusable_skeleton("Rеlаy mеѕѕаɡе frοm"), "Relay message from");
 }
 
 TEST(LookAlikes, EverythingElseStands) {
-  EXPECT_EQ(as_seen("plain: 1 [x] \"y\""), "plain: 1 [x] \"y\"");
-  EXPECT_EQ(as_seen("日本 ü ● \xff"), "日本 ü ● \xff");
-  EXPECT_EQ(as_seen(""), "");
+  EXPECT_EQ(confusable_skeleton("plain: 1 [x] \"y\""), "plain: 1 [x] \"y\"");
+  EXPECT_EQ(confusable_skeleton("日本 ü ● \xff"), "日本 ü ● \xff");
+  EXPECT_EQ(confusable_skeleton(""), "");
 }
 
 }  // namespace

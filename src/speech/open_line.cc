@@ -23,14 +23,14 @@ bool is_numbered(std::string_view line) {
 
 }  // namespace
 
-OpenLine::OpenLine(Command command, const LeadIn& lead, std::string_view first_line, std::size_t max_bytes)
+OpenCommand::OpenCommand(SendCommand command, const LeadIn& lead, std::string_view first_line, std::size_t max_bytes)
     : command_{std::move(command)},
       lead_{lead},
       indent_{leading_blanks(first_line)},
       max_bytes_{max_bytes},
       overlong_{command_.body.size() > max_bytes} {}
 
-bool OpenLine::take(std::string_view line) {
+bool OpenCommand::take(std::string_view line) {
   if (is_blank_line(line)) {
     ++blanks_;
     return true;
@@ -54,11 +54,11 @@ bool OpenLine::take(std::string_view line) {
   return true;
 }
 
-bool OpenLine::joins(std::string_view line, std::string_view text) const {
+bool OpenCommand::joins(std::string_view line, std::string_view text) const {
   return joined_ > 0 || leading_blanks(line) > indent_ || list_item(text) || ends_unfinished(command_.body);
 }
 
-bool OpenLine::goes_on_after_blank(std::string_view text) const {
+bool OpenCommand::goes_on_after_blank(std::string_view text) const {
   const bool announced = joined_ == 0 && command_.body.ends_with(':');
   if (is_table_row(text)) return announced || is_table_row(last_);
   return is_numbered(text) && (announced || is_numbered(last_));

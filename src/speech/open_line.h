@@ -13,22 +13,22 @@
 
 namespace relay::speech {
 
-class OpenLine {
+class OpenCommand {
  public:
-  OpenLine(Command command, const LeadIn& lead, std::string_view first_line, std::size_t max_bytes);
+  OpenCommand(SendCommand command, const LeadIn& lead, std::string_view first_line, std::size_t max_bytes);
 
   /// Takes the line if it belongs to the message. The caller has made sure that it commands nothing itself.
   bool take(std::string_view line);
 
   [[nodiscard]] bool overlong() const { return overlong_; }
-  Command take_command() { return std::move(command_); }
-  [[nodiscard]] const Place& place() const { return command_.place; }
+  SendCommand take_command() { return std::move(command_); }
+  [[nodiscard]] const SourceLocation& place() const { return command_.place; }
 
  private:
   [[nodiscard]] bool joins(std::string_view line, std::string_view text) const;
   [[nodiscard]] bool goes_on_after_blank(std::string_view text) const;
 
-  Command command_;
+  SendCommand command_;
   LeadIn lead_;
   std::size_t indent_;
   std::size_t max_bytes_;

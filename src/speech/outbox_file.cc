@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kFileForm = "TO: Bob\n\nyour text";
 constexpr std::string_view kJsonForm = R"({"kind":"message","to":"Bob","body":"your text"})";
-constexpr std::size_t kMostHeaders = 32;
+constexpr std::size_t kMaxHeaders = 32;
 
 using Headers = std::map<std::string, std::string, std::less<>>;
 
@@ -46,7 +46,7 @@ Result<Headers> take_headers(std::string_view& text) {
     if (colon == std::string_view::npos || colon == 0)
       return fail(relay::format("\"{}\" is no header; an empty line parts the headers from the text",
                                 trimmed(line.substr(0, 40))));
-    if (headers.size() == kMostHeaders) return fail("it has too many headers");
+    if (headers.size() == kMaxHeaders) return fail("it has too many headers");
     headers.insert_or_assign(lower(trimmed(line.substr(0, colon))), std::string{trimmed(line.substr(colon + 1))});
   }
   return headers;
@@ -65,17 +65,17 @@ std::string without_carriage_returns(std::string_view text) {
   return out;
 }
 
-Result<Utterance> read_headers_form(std::string_view content, const Place& place) {
+Result<Command> read_headers_form(std::string_view content, const SourceLocation& place) {
   const auto headers = RELAY_TRY(take_headers(content));
   const auto body = without_carriage_returns(trimmed(content));
   const auto kind_word = lower(value(headers, "kind").value_or("message"));
-  if (const auto worker = worker_word(kind_word); worker != WorkerWord::None) {
+  if (const auto worker = worker_word(kind_word); worker != WorkerVerb::None) {
     const auto name = value(headers, "name");
     if (!name) return fail("NAME, the worker's name, is missing");
-    if (worker == WorkerWord::Release) return Release{place, *name};
+    if (worker == WorkerVerb::Release) return ReleaseCommand{place, *name};
     const auto cli = value(headers, "cli");
     if (!cli) return fail("CLI, the program to run, is missing");
-    return Spawn{place, *name, *cli, body};
+    return SpawnCommand{place, *name, *cli, body};
   }
   if (const auto verb = topic_verb(kind_word); verb != TopicVerb::None) {
     const auto topic = value(headers, "topic");
@@ -83,12 +83,12 @@ Result<Utterance> read_headers_form(std::string_view content, const Place& place
       return fail("TOPIC is missing, or has more than letters, digits, _, -, . and /");
     return TopicChange{place, *topic, verb == TopicVerb::Subscribe};
   }
-  const auto kind = kind_named(kind_word);
+  const auto kind = parse_kind(kind_word);
   if (!kind) return fail(relay::format("there is no kind \"{}\"", kind_word));
   const auto to = value(headers, "to");
   if (!to) return fail("TO, the addressee, is missing");
   if (is_placeholder(*to)) return fail(relay::format("{} is a name from an example", *to));
-  Command command{.place = place, .kind = *kind, .body = body};
+  SendCommand command{.place = place, .kind = *kind, .body = body};
   command.project = value(headers, "project");
   if (command.project)
     command.to = *to;
@@ -110,17 +110,18 @@ Result<Utterance> read_headers_form(std::string_view content, const Place& place
 
 }  // namespace
 
-Utterance read_outbox_file(std::string_view content, const Place& place) {
+Command read_outbox_file(std::string_view content, const SourceLocation& place) {
   if (content.size() > kMaxBlockBytes)
-    return Mistake{place, relay::format("the outbox file was not sent: it is larger than {} bytes", kMaxBlockBytes),
-                   std::string{kFileForm}};
+    return CommandError{place,
+                        relay::format("the outbox file was not sent: it is larger than {} bytes", kMaxBlockBytes),
+                        std::string{kFileForm}};
   std::string mended;
-  if (!text::is_utf8(content)) content = mended = text::mended_utf8(content);
+  if (!text::is_utf8(content)) content = mended = text::repair_utf8(content);
   if (trimmed(content).starts_with('{')) return read_block(content, place, kJsonForm);
   auto utterance = read_headers_form(content, place);
   if (utterance) return *std::move(utterance);
-  return Mistake{place, relay::format("the outbox file was not sent: {}", utterance.error().message()),
-                 std::string{kFileForm}};
+  return CommandError{place, relay::format("the outbox file was not sent: {}", utterance.error().message()),
+                      std::string{kFileForm}};
 }
 
 }  // namespace relay::speech

@@ -16,6 +16,6 @@
 namespace relay::speech {
 
 /// A command, spawn or release; or the Mistake to tell the agent.
-Utterance read_outbox_file(std::string_view content, const Place& place = {});
+Command read_outbox_file(std::string_view content, const SourceLocation& place = {});
 
 }  // namespace relay::speech

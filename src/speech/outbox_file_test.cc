@@ -7,7 +7,7 @@ namespace {
 
 TEST(OutboxFile, ReadsWindowsLineEnds) {
   const auto utterance = read_outbox_file("TO: web:Bob\r\nTHREAD: t1\r\nIMPORTANCE: 80\r\n\r\none\r\ntwo\r\n");
-  const auto& command = std::get<Command>(utterance);
+  const auto& command = std::get<SendCommand>(utterance);
   EXPECT_EQ(command.to, "Bob");
   EXPECT_EQ(command.project, "web");
   EXPECT_EQ(command.thread, "t1");
@@ -26,13 +26,14 @@ TEST(OutboxFile, SaysWhatIsMissing) {
                                                                   {"{oops", "not sent"},
                                                                   {"", "TO"}}) {
     const auto utterance = read_outbox_file(content);
-    ASSERT_TRUE(std::holds_alternative<Mistake>(utterance)) << content;
-    EXPECT_NE(std::get<Mistake>(utterance).reason.find(word), std::string::npos) << std::get<Mistake>(utterance).reason;
+    ASSERT_TRUE(std::holds_alternative<CommandError>(utterance)) << content;
+    EXPECT_NE(std::get<CommandError>(utterance).reason.find(word), std::string::npos)
+        << std::get<CommandError>(utterance).reason;
   }
 }
 
 TEST(OutboxFile, ReleasesAWorker) {
-  EXPECT_EQ(std::get<Release>(read_outbox_file("KIND: release\nNAME: W1\n\n")).name, "W1");
+  EXPECT_EQ(std::get<ReleaseCommand>(read_outbox_file("KIND: release\nNAME: W1\n\n")).name, "W1");
 }
 
 }  // namespace

@@ -30,10 +30,10 @@ GrammarOptions options_of(const json::object& each) {
   return options;
 }
 
-std::vector<Utterance> hear_case(const json::object& each, const GrammarOptions& options) {
+std::vector<Command> hear_case(const json::object& each, const GrammarOptions& options) {
   Extractor extractor{options};
-  std::vector<Utterance> heard;
-  const auto add = [&](std::vector<Utterance> more) {
+  std::vector<Command> heard;
+  const auto add = [&](std::vector<Command> more) {
     for (auto& utterance : more) heard.push_back(std::move(utterance));
   };
   if (const auto* chunks = array_member(each, "chunks")) {
@@ -77,10 +77,10 @@ TEST(PublishedCases, AllPrefixesTogetherHearTheSame) {
   }
 }
 
-json::object outbox_json(const Utterance& utterance) {
-  if (const auto* spawn = std::get_if<Spawn>(&utterance))
+json::object outbox_json(const Command& utterance) {
+  if (const auto* spawn = std::get_if<SpawnCommand>(&utterance))
     return {{"kind", "spawn"}, {"spawn_name", spawn->name}, {"spawn_cli", spawn->cli}, {"spawn_task", spawn->task}};
-  if (const auto* command = std::get_if<Command>(&utterance)) {
+  if (const auto* command = std::get_if<SendCommand>(&utterance)) {
     json::object object{{"kind", name_of(command->kind)}, {"to", command->to}, {"body", command->body}};
     if (command->thread) object["thread"] = *command->thread;
     return object;
@@ -97,16 +97,16 @@ json::array outbox_result(const json::object& each, std::size_t& mistakes) {
   bool taken = false;
   const auto read_file = [&] {
     const auto utterance = read_outbox_file(*content);
-    if (std::holds_alternative<Mistake>(utterance))
+    if (std::holds_alternative<CommandError>(utterance))
       ++mistakes;
     else
       commands.push_back(outbox_json(utterance));
     taken = true;
   };
-  for (const auto& utterance : hear(each.at("output").as_string())) {
-    if (const auto* trigger = std::get_if<FileTrigger>(&utterance)) {
+  for (const auto& utterance : extract(each.at("output").as_string())) {
+    if (const auto* trigger = std::get_if<SendFileCommand>(&utterance)) {
       if (content && trigger->id == id) read_file();
-    } else if (!std::holds_alternative<Mistake>(utterance)) {
+    } else if (!std::holds_alternative<CommandError>(utterance)) {
       commands.push_back(outbox_json(utterance));
     }
   }
@@ -152,7 +152,7 @@ TEST(PublishedCases, InjectedTextLooksAsPublishedUnlessItPosesAsAnother) {
         for (const auto& file : *files) message.attachments.push_back(*string_member(file.as_object(), "filePath"));
     }
     const auto id = std::string{each.at("id").as_string()};
-    const auto text = injection_text(message);
+    const auto text = format_injected(message);
     if (id.starts_with("already")) {
       EXPECT_TRUE(text.starts_with("Relay message from TestAgent [abc12345]: \"Relay message from Alice")) << text;
     } else {
@@ -164,20 +164,20 @@ TEST(PublishedCases, InjectedTextLooksAsPublishedUnlessItPosesAsAnother) {
 
 TEST(PublishedCases, SummariesAndEndsOfSessions) {
   const auto heard_as = [](const json::value& input, auto type) -> json::value {
-    for (const auto& utterance : hear(input.as_string()))
+    for (const auto& utterance : extract(input.as_string()))
       if (const auto* found = std::get_if<decltype(type)>(&utterance)) return found->content;
     return nullptr;
   };
   for (const auto& each : cases().at("summary").as_array())
-    EXPECT_EQ(heard_as(each.at("input"), Summary{}), each.at("expected")) << each.at("input");
+    EXPECT_EQ(heard_as(each.at("input"), SummaryBlock{}), each.at("expected")) << each.at("input");
   for (const auto& each : cases().at("session_end").as_array())
-    EXPECT_EQ(heard_as(each.at("input"), SessionEnd{}), each.at("expected")) << each.at("input");
+    EXPECT_EQ(heard_as(each.at("input"), SessionEndBlock{}), each.at("expected")) << each.at("input");
 }
 
 TEST(PublishedCases, ControlSequencesAreTakenOut) {
   for (const auto& value : cases().at("strip_ansi").as_array()) {
     const auto& each = value.as_object();
-    EXPECT_EQ(text::without_control_sequences(each.at("input").as_string()), each.at("expected").as_string());
+    EXPECT_EQ(text::strip_control_sequences(each.at("input").as_string()), each.at("expected").as_string());
   }
 }
 

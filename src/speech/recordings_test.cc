@@ -17,7 +17,7 @@ TEST(Recordings, TheModelsMarkdownGivesExactlyWhatItSent) {
   const auto file = testing::load_cases("recordings.json");
   for (const auto& value : file.as_array()) {
     const auto& each = value.as_object();
-    std::vector<Utterance> heard;
+    std::vector<Command> heard;
     Extractor extractor;
     for (const auto& text : each.at("texts").as_array()) {
       for (auto& utterance : extractor.feed(text.as_string())) heard.push_back(std::move(utterance));
@@ -28,7 +28,7 @@ TEST(Recordings, TheModelsMarkdownGivesExactlyWhatItSent) {
       expected.push_back(
           json::object{{"to", command.at("to")}, {"kind", command.at("kind")}, {"body", command.at("body")}});
     EXPECT_EQ(without_data(testing::commands_of(heard)), expected) << each.at("recordings");
-    for (const auto& utterance : heard) EXPECT_FALSE(std::holds_alternative<Mistake>(utterance));
+    for (const auto& utterance : heard) EXPECT_FALSE(std::holds_alternative<CommandError>(utterance));
   }
 }
 
@@ -36,7 +36,7 @@ TEST(Recordings, TheScreenGivesTheSameWordsAsTheModel) {
   const auto file = testing::load_cases("screens.json");
   for (const auto& value : file.as_array()) {
     const auto& each = value.as_object();
-    std::vector<DrawnLine> rows;
+    std::vector<ScreenLine> rows;
     const auto width = static_cast<std::size_t>(each.at("width").as_int64());
     for (const auto& row : each.at("rows").as_array())
       rows.push_back({.text = std::string{row.as_string()}, .indent = 0, .width = width, .soft = false});
@@ -44,7 +44,7 @@ TEST(Recordings, TheScreenGivesTheSameWordsAsTheModel) {
     for (const auto& command : each.at("expected").as_array())
       expected.push_back(
           json::object{{"to", command.at("to")}, {"kind", command.at("kind")}, {"body", command.at("body")}});
-    const auto heard = without_data(testing::commands_of(hear_screen(rows)));
+    const auto heard = without_data(testing::commands_of(extract_from_screen(rows)));
     EXPECT_EQ(heard, expected) << each.at("recording") << " " << each.at("label") << "\n"
                                << json::serialize(heard) << "\n"
                                << json::serialize(expected);

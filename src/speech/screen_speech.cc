@@ -4,7 +4,7 @@
 
 namespace relay::speech {
 
-std::vector<Utterance> hear_screen(std::span<const DrawnLine> rows, GrammarOptions options) {
+std::vector<Command> extract_from_screen(std::span<const ScreenLine> rows, GrammarOptions options) {
   options.surface = Surface::Screen;
   LineGrammar grammar{std::move(options)};
   for (const auto& line : unwrap(rows, grammar.prefixes()))
@@ -14,7 +14,7 @@ std::vector<Utterance> hear_screen(std::span<const DrawnLine> rows, GrammarOptio
                   .cut = line.text.size() > kMaxLineBytes,
                   .may_hold_trigger = line.text.find(kFileWordEnd) != std::string::npos});
   grammar.finish();
-  return grammar.heard();
+  return grammar.take_commands();
 }
 
 }  // namespace relay::speech

@@ -14,6 +14,6 @@
 namespace relay::speech {
 
 /// Places count rows: `line` is the row's number from 1, `offset` the rows before it.
-std::vector<Utterance> hear_screen(std::span<const DrawnLine> rows, GrammarOptions options = {});
+std::vector<Command> extract_from_screen(std::span<const ScreenLine> rows, GrammarOptions options = {});
 
 }  // namespace relay::speech

@@ -52,10 +52,10 @@ Result<std::string> task_of(std::string_view text) {
 
 }  // namespace
 
-WorkerWord worker_word(std::string_view target) {
-  if (equals_ignoring_case(target, "spawn")) return WorkerWord::Spawn;
-  if (equals_ignoring_case(target, "release")) return WorkerWord::Release;
-  return WorkerWord::None;
+WorkerVerb worker_word(std::string_view target) {
+  if (equals_ignoring_case(target, "spawn")) return WorkerVerb::Spawn;
+  if (equals_ignoring_case(target, "release")) return WorkerVerb::Release;
+  return WorkerVerb::None;
 }
 
 TopicVerb topic_verb(std::string_view target) {

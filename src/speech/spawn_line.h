@@ -8,10 +8,10 @@
 
 namespace relay::speech {
 
-enum class WorkerWord { None, Spawn, Release };
+enum class WorkerVerb { None, Spawn, Release };
 
 /// Is the addressee of a command one of these words? In any case of letters; they are never names.
-WorkerWord worker_word(std::string_view target);
+WorkerVerb worker_word(std::string_view target);
 
 enum class TopicVerb { None, Subscribe, Unsubscribe };
 

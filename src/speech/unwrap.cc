@@ -23,7 +23,7 @@ struct Row {
 
 /// The line under construction.
 struct Paragraph {
-  LogicalLine line;
+  UnwrappedLine line;
   Row last;                 // its latest row
   std::size_t hanging = 0;  // where its further rows begin
   std::size_t quotes = 0;   // quote marks before each of its rows
@@ -66,7 +66,7 @@ Row unquoted(const Row& row, std::size_t depth) {
   Row inner = row;
   const auto text = without_quote_marks(row.text, depth).text;
   inner.text = text.substr(leading_blanks(text));
-  inner.columns = text::columns_of(inner.text);
+  inner.columns = text::display_width(inner.text);
   inner.indent = row.indent + row.columns - inner.columns;
   return inner;
 }
@@ -94,7 +94,7 @@ std::optional<std::string_view> glue(const Row& last, const Row& next) {
   const auto head = first_word(next.text);
   const bool unspaced = text::is_wide(before) && text::is_wide(after);
   if (unspaced && room < 2) return kNothing;
-  if (text::columns_of(head) + 1 <= room) return std::nullopt;  // it would have fitted: the break was meant
+  if (text::display_width(head) + 1 <= room) return std::nullopt;  // it would have fitted: the break was meant
 
   const auto tail = last_word(last.text);
   if (tail.size() > 1 && is_word_character(after)) {
@@ -102,7 +102,7 @@ std::optional<std::string_view> glue(const Row& last, const Row& next) {
     if (before == '/' || ((before == '-') && is_word_character(ahead))) return kNothing;
   }
   const auto capacity = next.width > next.indent ? next.width - next.indent : 0;
-  if (full && text::columns_of(tail) + text::columns_of(head) > capacity)
+  if (full && text::display_width(tail) + text::display_width(head) > capacity)
     return kNothing;  // no row could have held the word
   return kBlank;
 }
@@ -140,7 +140,7 @@ class Unwrapper {
     begin(drawn, row, quotes, index, commands);
   }
 
-  std::vector<LogicalLine> finish() {
+  std::vector<UnwrappedLine> finish() {
     flush();
     return std::move(lines_);
   }
@@ -161,7 +161,7 @@ class Unwrapper {
   void begin(const Row& drawn, const Row& row, std::size_t quotes, std::size_t index, bool commands) {
     flush();
     auto hanging = row.indent;
-    if (const auto item = list_item(row.text)) hanging += text::columns_of(row.text.substr(0, item->content));
+    if (const auto item = list_item(row.text)) hanging += text::display_width(row.text.substr(0, item->content));
     open_ = true;
     paragraph_ =
         Paragraph{.line = {.text = std::string(drawn.indent, ' ').append(drawn.text), .first_row = index, .rows = 1},
@@ -179,12 +179,12 @@ class Unwrapper {
   const PrefixTable& prefixes_;
   Paragraph paragraph_;
   bool open_ = false;  // is there a paragraph?
-  std::vector<LogicalLine> lines_;
+  std::vector<UnwrappedLine> lines_;
 };
 
 }  // namespace
 
-std::vector<LogicalLine> unwrap(std::span<const DrawnLine> rows, const PrefixTable& prefixes) {
+std::vector<UnwrappedLine> unwrap(std::span<const ScreenLine> rows, const PrefixTable& prefixes) {
   std::vector<Row> prepared;
   prepared.reserve(rows.size());
   std::size_t widest = 0;
@@ -192,7 +192,7 @@ std::vector<LogicalLine> unwrap(std::span<const DrawnLine> rows, const PrefixTab
     const auto right = trimmed_right(drawn.text);
     const auto blanks = leading_blanks(right);
     Row row{.text = right.substr(blanks), .indent = drawn.indent + blanks, .width = drawn.width, .soft = drawn.soft};
-    row.columns = text::columns_of(row.text);
+    row.columns = text::display_width(row.text);
     widest = std::max(widest, row.indent + row.columns);
     prepared.push_back(row);
   }

@@ -16,22 +16,22 @@
 namespace relay::speech {
 
 /// One row of a region of the screen that holds what the agent said, without the region's own mark and indentation.
-struct DrawnLine {
+struct ScreenLine {
   std::string text = {};
   std::size_t indent = 0;  // columns between the region's edge and the text
   std::size_t width = 0;   // columns of the region; 0 when unknown
   bool soft = false;       // the terminal itself wrapped here: the next row goes on without a break
 };
 
-struct LogicalLine {
+struct UnwrappedLine {
   std::string text = {};      // with its indentation
   std::size_t first_row = 0;  // index of the row it begins in
   std::size_t rows = 1;
 
-  bool operator==(const LogicalLine&) const = default;
+  bool operator==(const UnwrappedLine&) const = default;
 };
 
 /// `prefixes` says what begins a command: such a row is a line of its own unless it stands in mid-sentence.
-std::vector<LogicalLine> unwrap(std::span<const DrawnLine> rows, const PrefixTable& prefixes);
+std::vector<UnwrappedLine> unwrap(std::span<const ScreenLine> rows, const PrefixTable& prefixes);
 
 }  // namespace relay::speech

@@ -11,7 +11,7 @@ using Texts = std::vector<std::string>;
 
 /// Rows as drawn in a region of that width.
 Texts unwrapped(std::size_t width, const Texts& rows) {
-  std::vector<DrawnLine> drawn;
+  std::vector<ScreenLine> drawn;
   for (const auto& row : rows) drawn.push_back({.text = row, .indent = 0, .width = width, .soft = false});
   Texts texts;
   for (auto& line : unwrap(drawn, PrefixTable{GrammarOptions{}})) texts.push_back(std::move(line.text));
@@ -48,22 +48,22 @@ TEST(Unwrap, TextWithoutBlanksJoinsWithoutOne) {
 }
 
 TEST(Unwrap, WhatTheTerminalWrappedGoesOnAsItStands) {
-  const std::vector<DrawnLine> rows = {{.text = "abcdefghij", .indent = 0, .width = 10, .soft = true},
-                                       {.text = "klm", .indent = 0, .width = 10, .soft = false},
-                                       {.text = "one two", .indent = 0, .width = 8, .soft = true},
-                                       {.text = "three", .indent = 0, .width = 8, .soft = false},
-                                       {},
-                                       {.text = "one four", .indent = 0, .width = 8, .soft = true},
-                                       {.text = "five", .indent = 1, .width = 8, .soft = false},
-                                       {},
-                                       {.text = "> quoted", .indent = 0, .width = 8, .soft = true},
-                                       {.text = "text", .indent = 0, .width = 8, .soft = false}};
+  const std::vector<ScreenLine> rows = {{.text = "abcdefghij", .indent = 0, .width = 10, .soft = true},
+                                        {.text = "klm", .indent = 0, .width = 10, .soft = false},
+                                        {.text = "one two", .indent = 0, .width = 8, .soft = true},
+                                        {.text = "three", .indent = 0, .width = 8, .soft = false},
+                                        {},
+                                        {.text = "one four", .indent = 0, .width = 8, .soft = true},
+                                        {.text = "five", .indent = 1, .width = 8, .soft = false},
+                                        {},
+                                        {.text = "> quoted", .indent = 0, .width = 8, .soft = true},
+                                        {.text = "text", .indent = 0, .width = 8, .soft = false}};
   const auto lines = unwrap(rows, PrefixTable{GrammarOptions{}});
   ASSERT_EQ(lines.size(), 6U);
-  EXPECT_EQ(lines[3], (LogicalLine{"one four five", 5, 2}));
-  EXPECT_EQ(lines[5], (LogicalLine{"> quotedtext", 8, 2}));
-  EXPECT_EQ(lines[0], (LogicalLine{"abcdefghijklm", 0, 2}));
-  EXPECT_EQ(lines[1], (LogicalLine{"one two three", 2, 2}));
+  EXPECT_EQ(lines[3], (UnwrappedLine{"one four five", 5, 2}));
+  EXPECT_EQ(lines[5], (UnwrappedLine{"> quotedtext", 8, 2}));
+  EXPECT_EQ(lines[0], (UnwrappedLine{"abcdefghijklm", 0, 2}));
+  EXPECT_EQ(lines[1], (UnwrappedLine{"one two three", 2, 2}));
 }
 
 TEST(Unwrap, ListItemsTablesAndEmptyRowsEndAParagraph) {
@@ -100,23 +100,23 @@ TEST(Unwrap, WithoutAWidthTheWidestRowStandsForIt) {
 }
 
 TEST(ScreenSpeech, CountsRows) {
-  const std::vector<DrawnLine> rows = {{.text = "Hello.", .indent = 0, .width = 20, .soft = false},
-                                       {.text = "", .indent = 0, .width = 20, .soft = false},
-                                       {.text = "@relay:Bob the quick", .indent = 0, .width = 20, .soft = false},
-                                       {.text = "brown fox", .indent = 0, .width = 20, .soft = false}};
-  const auto heard = hear_screen(rows);
+  const std::vector<ScreenLine> rows = {{.text = "Hello.", .indent = 0, .width = 20, .soft = false},
+                                        {.text = "", .indent = 0, .width = 20, .soft = false},
+                                        {.text = "@relay:Bob the quick", .indent = 0, .width = 20, .soft = false},
+                                        {.text = "brown fox", .indent = 0, .width = 20, .soft = false}};
+  const auto heard = extract_from_screen(rows);
   ASSERT_EQ(heard.size(), 1U);
-  EXPECT_EQ(std::get<Command>(heard[0]).body, "the quick brown fox");
-  EXPECT_EQ(place_of(heard[0]), (Place{2, 3, 0}));
+  EXPECT_EQ(std::get<SendCommand>(heard[0]).body, "the quick brown fox");
+  EXPECT_EQ(place_of(heard[0]), (SourceLocation{2, 3, 0}));
 }
 
 TEST(ScreenSpeech, AClosingMarkDrawnAsAQuoteCloses) {
-  std::vector<DrawnLine> rows;
+  std::vector<ScreenLine> rows;
   for (const auto* text : {"@relay:Bob <<<", "Line one", "  line two", "", "│ >>", "", "Sent."})
     rows.push_back({.text = text, .indent = 0, .width = 60, .soft = false});
-  const auto heard = hear_screen(rows);
+  const auto heard = extract_from_screen(rows);
   ASSERT_EQ(heard.size(), 1U);
-  EXPECT_EQ(std::get<Command>(heard[0]).body, "Line one\n  line two");
+  EXPECT_EQ(std::get<SendCommand>(heard[0]).body, "Line one\n  line two");
 }
 
 }  // namespace

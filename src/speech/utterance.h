@@ -17,32 +17,32 @@
 namespace relay::speech {
 
 /// Where an utterance begins in the record it was heard in.
-struct Place {
+struct SourceLocation {
   std::uint64_t offset = 0;  // bytes before the line it begins in
   std::uint64_t line = 1;    // that line's number, from 1
   std::uint64_t column = 0;  // bytes before the command within that line, control sequences left out
 
-  bool operator==(const Place&) const = default;
+  bool operator==(const SourceLocation&) const = default;
 };
 
-enum class Kind : std::uint8_t { Message, Action, State, Thinking };
-std::string_view name_of(Kind kind);
-std::optional<Kind> kind_named(std::string_view name);
+enum class MessageKind : std::uint8_t { Message, Action, State, Thinking };
+std::string_view name_of(MessageKind kind);
+std::optional<MessageKind> parse_kind(std::string_view name);
 
 /// What a `[[RELAY_METADATA]]` block before the message said about it.
-struct Wishes {
+struct MessageMetadata {
   std::optional<std::string> subject = {};
   std::optional<std::int64_t> importance = {};
   std::optional<std::string> reply_to = {};
   std::optional<bool> ack_required = {};
 
-  bool operator==(const Wishes&) const = default;
+  bool operator==(const MessageMetadata&) const = default;
 };
 
 /// Something for another agent: `@relay:Bob hello`.
-struct Command {
-  Place place = {};
-  Kind kind = Kind::Message;
+struct SendCommand {
+  SourceLocation place = {};
+  MessageKind kind = MessageKind::Message;
   std::string to = {};  // a name, `*`, or `#channel`
   std::optional<std::string> project = {};
   std::optional<std::string> thread = {};
@@ -50,32 +50,32 @@ struct Command {
   std::optional<std::string> topic = {};
   std::string body = {};
   std::optional<json::object> data = {};
-  Wishes wishes = {};
+  MessageMetadata wishes = {};
 
-  bool operator==(const Command&) const = default;
+  bool operator==(const SendCommand&) const = default;
 };
 
 /// `@relay:spawn Dev claude "fix the tests"`
-struct Spawn {
-  Place place = {};
+struct SpawnCommand {
+  SourceLocation place = {};
   std::string name = {};
   std::string cli = {};
   std::string task = {};  // may be empty
 
-  bool operator==(const Spawn&) const = default;
+  bool operator==(const SpawnCommand&) const = default;
 };
 
 /// `@relay:release Dev`
-struct Release {
-  Place place = {};
+struct ReleaseCommand {
+  SourceLocation place = {};
   std::string name = {};
 
-  bool operator==(const Release&) const = default;
+  bool operator==(const ReleaseCommand&) const = default;
 };
 
 /// `@relay:subscribe deploys`, `@relay:unsubscribe deploys`
 struct TopicChange {
-  Place place = {};
+  SourceLocation place = {};
   std::string topic = {};
   bool subscribe = true;
 
@@ -83,40 +83,41 @@ struct TopicChange {
 };
 
 /// `->relay-file:ID`: the message lies in the agent's outbox under that name.
-struct FileTrigger {
-  Place place = {};
+struct SendFileCommand {
+  SourceLocation place = {};
   std::string id = {};
 
-  bool operator==(const FileTrigger&) const = default;
+  bool operator==(const SendFileCommand&) const = default;
 };
 
 /// `[[SUMMARY]]{...}[[/SUMMARY]]`: how the work stands, in the agent's words.
-struct Summary {
-  Place place;
+struct SummaryBlock {
+  SourceLocation place;
   json::object content;
 
-  bool operator==(const Summary&) const = default;
+  bool operator==(const SummaryBlock&) const = default;
 };
 
 /// `[[SESSION_END]]...[[/SESSION_END]]`: the agent has finished. Plain words come as {"summary": words}.
-struct SessionEnd {
-  Place place;
+struct SessionEndBlock {
+  SourceLocation place;
   json::object content;
 
-  bool operator==(const SessionEnd&) const = default;
+  bool operator==(const SessionEndBlock&) const = default;
 };
 
 /// Something that was meant for the relay and was not carried out.
-struct Mistake {
-  Place place = {};
-  std::string reason = {};      // one sentence for the agent
-  std::string right_form = {};  // what to write instead
+struct CommandError {
+  SourceLocation place = {};
+  std::string reason = {};  // one sentence for the agent
+  std::string usage = {};   // what to write instead
 
-  bool operator==(const Mistake&) const = default;
+  bool operator==(const CommandError&) const = default;
 };
 
-using Utterance = std::variant<Command, Spawn, Release, TopicChange, FileTrigger, Summary, SessionEnd, Mistake>;
+using Command = std::variant<SendCommand, SpawnCommand, ReleaseCommand, TopicChange, SendFileCommand, SummaryBlock,
+                             SessionEndBlock, CommandError>;
 
-const Place& place_of(const Utterance& utterance);
+const SourceLocation& place_of(const Command& utterance);
 
 }  // namespace relay::speech

@@ -256,16 +256,16 @@ TEST_P(MessageStoreSuite, ListsWhatWaitsForAWord) {
 TEST_P(MessageStoreSuite, ADeliveredOneOnlyGainsProof) {
   commit(to_bob(1));
   auto first = proven(2, Proof::Accepted);
-  first.way = "pty";
+  first.via = "pty";
   first.evidence = "status working";
   commit({first, proven(2, Proof::Accepted), proven(2, Proof::Stored)});
   EXPECT_EQ(entry(2).history.size(), 2u) << "neither the same again nor less";
-  EXPECT_EQ(entry(2).history[1].way, "pty");
+  EXPECT_EQ(entry(2).history[1].via, "pty");
   EXPECT_EQ(entry(2).history[1].evidence, "status working");
   commit({proven(2, Proof::Seen)});
   EXPECT_EQ(entry(2).delivery.proof, Proof::Seen);
   EXPECT_EQ(entry(2).history.size(), 3u);
-  EXPECT_EQ(entry(2).history[2].way, "");
+  EXPECT_EQ(entry(2).history[2].via, "");
   commit({proven(2, Proof::Submitted), change(2, DeliveryState::Accepted), change(2, DeliveryState::Failed),
           change(2, DeliveryState::Cancelled), held_back(2, Hold::Time, kStart + 5)});
   EXPECT_EQ(entry(2).delivery.state, DeliveryState::Delivered);
@@ -381,7 +381,7 @@ TEST_P(MessageStoreSuite, ListsTheDeadNewestFirst) {
   }
   commit({AddMessage{message(15, "Bob", "Dave", "to dave")}, AddDelivery{delivery(16, 15, "Dave", 1, "Bob")}});
   auto died = change(16, Dead, kStart + 77);
-  died.way = "pty";
+  died.via = "pty";
   died.evidence = "exit 1";
   died.attempts = 8;
   commit({change(16, Accepted), died});
@@ -435,7 +435,7 @@ TEST_P(MessageStoreSuite, ListsTheDeadNewestFirst) {
   EXPECT_EQ(letter.delivery.attempts, 8u);
   EXPECT_EQ(letter.last.at, kStart + 77);
   EXPECT_EQ(letter.last.reason, "because");
-  EXPECT_EQ(letter.last.way, "pty");
+  EXPECT_EQ(letter.last.via, "pty");
   EXPECT_EQ(letter.last.evidence, "exit 1");
 }
 
@@ -457,7 +457,7 @@ TEST_P(MessageStoreSuite, ShowsWhatWaitsInOneModeWithTheReasonItWasGivenLast) {
   commit({ChangeDelivery{.key = Key{4}, .state = DeliveryState::Deferred, .at = kStart, .reason = "it waits"},
           change(10, DeliveryState::Delivered)});
   auto request = held_of("Bob", DeliveryMode::NextMessage);
-  request.in_line = true;
+  request.ready = true;
   request.max_rows = 1;
   auto page = store_->held(request).value();
   ASSERT_EQ(page.items.size(), 1u);
@@ -519,7 +519,7 @@ TEST_P(MessageStoreSuite, LoadsTheSizeOfEachFlow) {
   ASSERT_EQ(backlogs.size(), 4u);
   const auto says = [&](std::size_t at) {
     const auto& flow = backlogs[at];
-    return format("{}<{}:{} {}/{}", flow.to.value(), flow.from.value(), protocol::code_of(flow.lane), flow.held,
+    return format("{}<{}:{} {}/{}", flow.to.value(), flow.from.value(), protocol::lane_code(flow.lane), flow.held,
                   flow.pending);
   };
   EXPECT_EQ(says(0), "Bob<Alice:0 1/2");
@@ -555,7 +555,7 @@ TEST_P(MessageStoreSuite, RemembersWhoIsPausedAndWhomTheyHear) {
   auto quiet = agent("Alice");
   quiet.paused = true;
   quiet.pause_reason = "lunch";
-  quiet.policy = {{"Bob", protocol::PolicyAction::Refuse}, {"*", protocol::PolicyAction::Hold}};
+  quiet.policy = {{"Bob", protocol::DeliveryPolicyAction::Refuse}, {"*", protocol::DeliveryPolicyAction::Hold}};
   commit({PutAgent{quiet}, PutAgent{agent("Bob")}});
   const auto agents = load().agents;
   ASSERT_EQ(agents.size(), 2u);

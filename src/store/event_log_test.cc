@@ -100,13 +100,13 @@ TEST_P(MessageStoreSuite, ReadsEventsOnFromANumber) {
   query.limit = 2;
   auto seen = page(*store_, query);
   EXPECT_TRUE(seen.more);
-  EXPECT_EQ(seen.reached, 2u);
-  query.after = seen.reached;
+  EXPECT_EQ(seen.next_after, 2u);
+  query.after = seen.next_after;
   EXPECT_EQ(told(*store_, query), (Lines{"3 item.started", "4 item.started"}));
   query.after = 4;
   seen = page(*store_, query);
   EXPECT_FALSE(seen.more);
-  EXPECT_EQ(seen.reached, 5u);
+  EXPECT_EQ(seen.next_after, 5u);
   query.after = 77;
   EXPECT_TRUE(told(*store_, query).empty());
 }
@@ -119,9 +119,9 @@ TEST_P(MessageStoreSuite, ShowsTheNewestEvents) {
   EXPECT_EQ(told(*store_, query), (Lines{"4 item.started", "5 item.delta"}));
   query.filter.types = {"item.delta"};
   EXPECT_EQ(told(*store_, query), (Lines{"3 item.delta", "5 item.delta"}));
-  EXPECT_EQ(page(*store_, query).reached, 5u);
+  EXPECT_EQ(page(*store_, query).next_after, 5u);
   EXPECT_TRUE(page(*store_, query).more);
-  query.before = page(*store_, query).from;
+  query.before = page(*store_, query).next_before;
   EXPECT_EQ(told(*store_, query), Lines{"1 item.delta"});
   EXPECT_FALSE(page(*store_, query).more);
   query.before = 1;
@@ -136,7 +136,7 @@ TEST_P(MessageStoreSuite, FiltersEventsByTypeGroupAgentAndSession) {
   EventQuery query;
   query.filter.types = {"item"};
   EXPECT_EQ(told(*store_, query), (Lines{"1 item.started", "2 item.delta"}));
-  EXPECT_EQ(page(*store_, query).reached, 3u) << "the rest need not be looked at again";
+  EXPECT_EQ(page(*store_, query).next_after, 3u) << "the rest need not be looked at again";
   query.filter.agents = {"Bob"};
   EXPECT_EQ(told(*store_, query), Lines{"2 item.delta"});
   query.filter = {};
@@ -156,7 +156,7 @@ TEST_P(MessageStoreSuite, FindsEventsByTimeAndTimesNeverGoBack) {
   query.since = 301;
   query.until = 0;
   EXPECT_TRUE(told(*store_, query).empty());
-  EXPECT_EQ(page(*store_, query).reached, 4u);
+  EXPECT_EQ(page(*store_, query).next_after, 4u);
 }
 
 TEST_P(MessageStoreSuite, TellsNoSecretInEvents) {
@@ -177,10 +177,10 @@ TEST_P(MessageStoreSuite, TellsNoSecretInEvents) {
 TEST_P(MessageStoreSuite, ForgetsEventsByAgeAndCountsOn) {
   for (const WallMs at : {100, 200, 300}) commit({happened("item.started", at)});
   const Retention retention{.max_event_age_ms = 50};
-  while (store_->forget_some(retention, 300, 1).value()) {}
+  while (store_->prune_step(retention, 300, 1).value()) {}
   EXPECT_EQ(told(*store_), Lines{"3 item.started"});
   EXPECT_EQ(page(*store_).oldest, 3u);
-  while (store_->forget_some(retention, 1'000, 10).value()) {}
+  while (store_->prune_step(retention, 1'000, 10).value()) {}
   EXPECT_TRUE(told(*store_).empty());
   commit({happened("item.delta", 400)});
   EXPECT_EQ(told(*store_), Lines{"4 item.delta"});
@@ -198,7 +198,7 @@ TEST_P(MessageStoreSuite, MessagesDoNotPayForALogThatHasGrown) {
 TEST_P(MessageStoreSuite, TellsEventsOfMessagesThatAreGone) {
   commit(greeting(1));
   commit({change(2, DeliveryState::Delivered)});
-  while (store_->forget_some({.max_age_ms = 1}, kStart + 1'000'000'000, 100).value()) {}
+  while (store_->prune_step({.max_age_ms = 1}, kStart + 1'000'000'000, 100).value()) {}
   const auto message = first(*store_, "message.exchanged");
   EXPECT_EQ(bool_member(message, "truncated"), true);
   EXPECT_EQ(string_member(message, "from"), "Alice");
@@ -234,8 +234,8 @@ TEST_P(MessageStoreSuite, TellsWithTheEndOfASessionWhatWasDoneInIt) {
   session.id = SessionId{"s1"};
   session.agent = AgentName{"Alice"};
   session.started = 1'000;
-  commit({PutSession{session}, CountWork{session.id, {2, 1, {"b.cc", "a.cc"}}, 1'100},
-          CountWork{session.id, {1, 0, {"a.cc"}}, 1'200},
+  commit({PutSession{session}, AddSessionStats{session.id, {2, 1, {"b.cc", "a.cc"}}, 1'100},
+          AddSessionStats{session.id, {1, 0, {"a.cc"}}, 1'200},
           PutUsage{
               {.session = session.id, .request = "r", .agent = session.agent, .model = "m", .input = 7, .output = 3}}});
   session.ended = 3'000;

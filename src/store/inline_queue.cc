@@ -13,7 +13,7 @@ constexpr std::size_t kForgetStepRows = 256;  // between two turns of the loop
 
 using namespace records;
 
-void InlineStoreQueue::persist(Ticket ticket, Changes changes, Haste) {
+void InlineStoreQueue::persist(CommitTicket ticket, Changes changes, CommitMode) {
   requests_.emplace_back(PersistRequest{.ticket = ticket, .changes = std::move(changes)});
   serve_soon();
 }
@@ -42,8 +42,8 @@ void InlineStoreQueue::query(QueryId id, Query query) {
   serve_soon();
 }
 
-void InlineStoreQueue::forget(Retention retention, WallMs now) {
-  const bool under_way = std::exchange(forgetting_, Forgetting{retention, now}).has_value();
+void InlineStoreQueue::prune(Retention retention, WallMs now) {
+  const bool under_way = std::exchange(forgetting_, PruneJob{retention, now}).has_value();
   if (!under_way)
     post_([this, alive = alive_] {
       if (*alive) forget_step();
@@ -63,18 +63,18 @@ void InlineStoreQueue::serve() {
   const auto requests = std::exchange(requests_, {});
   auto queries = std::exchange(queries_, {});
   if (!requests.empty()) {
-    auto outcome = carry_out(*store_, requests);
+    auto outcome = execute(*store_, requests);
     if (!outcome.failed) {
       reached_ = std::max(reached_, reached_by(requests).commits);
-      if (promise_of(requests) == Promise::Kept) kept_ = reached_;
+      if (promise_of(requests) == CommitDurability::Kept) kept_ = reached_;
     }
-    tell(std::move(outcome));
+    notify(std::move(outcome));
   }
   for (auto& [id, query] : queries)
     if (*alive) listener_.on_answer(id, answer(*store_, query));
 }
 
-void InlineStoreQueue::tell(BatchOutcome outcome) {
+void InlineStoreQueue::notify(BatchOutcome outcome) {
   const auto alive = alive_;
   for (auto& reply : outcome.before)
     if (*alive) reply(listener_);
@@ -92,7 +92,7 @@ void InlineStoreQueue::tell(BatchOutcome outcome) {
 }
 
 void InlineStoreQueue::forget_step() {
-  const auto more = store_->forget_some(forgetting_->retention, forgetting_->now, kForgetStepRows);
+  const auto more = store_->prune_step(forgetting_->retention, forgetting_->now, kForgetStepRows);
   if (!more) log::warn("old records could not be forgotten", {{"reason", more.error().message()}});
   if (!more || !*more) return forgetting_.reset();
   post_([this, alive = alive_] {

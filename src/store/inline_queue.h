@@ -18,7 +18,7 @@
 
 namespace relay::store {
 
-class InlineStoreQueue final : public ApplyingQueue {
+class InlineStoreQueue final : public BackingQueue {
  public:
   using Task = std::move_only_function<void()>;
   using Post = std::function<void(Task)>;  // runs a task later on this thread
@@ -27,24 +27,25 @@ class InlineStoreQueue final : public ApplyingQueue {
       : store_{std::move(store)}, post_{std::move(post)}, listener_{listener} {}
   ~InlineStoreQueue() override { *alive_ = false; }
 
-  void persist(records::Ticket ticket, records::Changes changes, records::Haste haste = records::Haste::Now) override;
+  void persist(records::CommitTicket ticket, records::Changes changes,
+               records::CommitMode haste = records::CommitMode::Now) override;
   void load_backlog(records::BacklogRequest request) override;
   void expire(records::ExpireRequest request) override;
   void query(QueryId id, Query query) override;
-  void forget(Retention retention, WallMs now) override;
+  void prune(Retention retention, WallMs now) override;
   void apply(std::vector<PersistRequest> requests) override;
-  [[nodiscard]] CommitNumber kept() const override { return kept_; }
+  [[nodiscard]] CommitNumber durable_position() const override { return kept_; }
   void stop() override;
 
  private:
-  struct Forgetting {
+  struct PruneJob {
     Retention retention;
     WallMs now = 0;
   };
 
   void serve_soon();
   void serve();
-  void tell(BatchOutcome outcome);
+  void notify(BatchOutcome outcome);
   void forget_step();
 
   std::unique_ptr<MessageStore> store_;
@@ -52,7 +53,7 @@ class InlineStoreQueue final : public ApplyingQueue {
   StoreListener& listener_;
   std::vector<BatchRequest> requests_;
   std::vector<std::pair<QueryId, Query>> queries_;
-  std::optional<Forgetting> forgetting_;
+  std::optional<PruneJob> forgetting_;
   bool serving_soon_ = false;
   CommitNumber reached_ = 0, kept_ = 0;  // of the journal before us
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

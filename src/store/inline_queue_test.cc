@@ -29,18 +29,18 @@ struct InlineQueueTest : ::testing::Test, StoreListener {
       turn();
     }
   }
-  void on_committed(Ticket up_to, EventNumber) override {
+  void on_committed(CommitTicket up_to, EventSeq) override {
     heard.push_back(format("committed {}", up_to.value()));
     if (on_commit) std::exchange(on_commit, nullptr)();
   }
-  void on_commit_failed(Ticket from, Ticket to, const Error&) override {
+  void on_commit_failed(CommitTicket from, CommitTicket to, const Error&) override {
     heard.push_back(format("failed {}-{}", from.value(), to.value()));
   }
   void on_backlog(Result<BacklogPage> page, const BacklogRequest&) override {
     heard.push_back(format("backlog {}", page ? page->items.size() : 0));
   }
   void on_expired(Result<ExpireResult>) override { heard.emplace_back("expired"); }
-  void on_answer(QueryId id, Result<Answer> answer) override {
+  void on_answer(QueryId id, Result<QueryResult> answer) override {
     heard.push_back(format("{} {}", answer ? "answer" : "none", id.value()));
   }
 };
@@ -48,8 +48,8 @@ struct InlineQueueTest : ::testing::Test, StoreListener {
 using Heard = std::vector<std::string>;
 
 TEST_F(InlineQueueTest, AnswersInTheNextTurnInTheOrderAsked) {
-  queue->persist(Ticket{1}, {AddMessage{message(1, "Alice", "Bob", "hi")}});
-  queue->persist(Ticket{2}, {AddMessage{message(2, "Alice", "Bob", "hi")}});
+  queue->persist(CommitTicket{1}, {AddMessage{message(1, "Alice", "Bob", "hi")}});
+  queue->persist(CommitTicket{2}, {AddMessage{message(2, "Alice", "Bob", "hi")}});
   queue->query(QueryId{7}, StatsQuery{});
   EXPECT_TRUE(heard.empty()) << "whoever asks is not called back meanwhile";
   EXPECT_EQ(turns.size(), 1U) << "one turn for all";
@@ -58,18 +58,18 @@ TEST_F(InlineQueueTest, AnswersInTheNextTurnInTheOrderAsked) {
 }
 
 TEST_F(InlineQueueTest, AFailureFailsWhatWasAskedBeforeItWasTold) {
-  queue->persist(Ticket{1}, {AddMessage{message(1, "Alice", "Bob", "hi")}});
-  queue->persist(Ticket{2}, {AddMessage{message(1, "Alice", "Bob", "hi")}});
-  on_commit = [&] { queue->persist(Ticket{3}, {AddMessage{message(3, "Alice", "Bob", "hi")}}); };
+  queue->persist(CommitTicket{1}, {AddMessage{message(1, "Alice", "Bob", "hi")}});
+  queue->persist(CommitTicket{2}, {AddMessage{message(1, "Alice", "Bob", "hi")}});
+  on_commit = [&] { queue->persist(CommitTicket{3}, {AddMessage{message(3, "Alice", "Bob", "hi")}}); };
   run();
   EXPECT_EQ(heard, (Heard{"committed 1", "failed 2-3"}));
-  queue->persist(Ticket{4}, {AddMessage{message(4, "Alice", "Bob", "hi")}});
+  queue->persist(CommitTicket{4}, {AddMessage{message(4, "Alice", "Bob", "hi")}});
   run();
   EXPECT_EQ(heard.back(), "committed 4");
 }
 
 TEST_F(InlineQueueTest, WhoeverIsToldMayEndIt) {
-  queue->persist(Ticket{1}, {AddMessage{message(1, "Alice", "Bob", "hi")}});
+  queue->persist(CommitTicket{1}, {AddMessage{message(1, "Alice", "Bob", "hi")}});
   queue->query(QueryId{7}, StatsQuery{});
   on_commit = [&] { queue.reset(); };
   run();
@@ -77,8 +77,8 @@ TEST_F(InlineQueueTest, WhoeverIsToldMayEndIt) {
 }
 
 TEST_F(InlineQueueTest, NothingIsToldOfOneThatHasEnded) {
-  queue->persist(Ticket{1}, {AddMessage{message(1, "Alice", "Bob", "hi")}});
-  queue->forget({}, 5);
+  queue->persist(CommitTicket{1}, {AddMessage{message(1, "Alice", "Bob", "hi")}});
+  queue->prune({}, 5);
   queue.reset();
   run();
   EXPECT_TRUE(heard.empty());

@@ -24,7 +24,7 @@ Result<std::string> read_whole(const VfsFile& file) {
 }
 
 /// Every commit of a record that comes after a number.
-Result<void> tell_commits(const ScannedRecord& record, CommitNumber after, const Journal::Replay& replay) {
+Result<void> encode_commits(const ScannedRecord& record, CommitNumber after, const Journal::Replay& replay) {
   if (record.last() <= after) return {};
   std::string_view left = record.body;
   std::vector<records::Changes> commits;  // all of them, or none
@@ -86,7 +86,7 @@ Result<std::vector<Journal::Found>> Journal::find_segments() {
     found_files_ = true;
     Found found;
     found.segment.path = path;
-    keep_private(path, options_.vfs);
+    restrict_permissions(path, options_.vfs);
     found.segment.file = RELAY_TRY(VfsFile::open(path, options_.vfs, VfsFile::Mode::Write));
     found.bytes = RELAY_TRY(read_whole(*found.segment.file));
     found.header = read_header(found.bytes);
@@ -106,7 +106,7 @@ Result<std::vector<Journal::Found>> Journal::find_segments() {
 }
 
 Result<void> Journal::set_aside(const std::string& path, std::string_view reason) {
-  const auto name = RELAY_TRY(store::set_aside(path, options_.vfs, options_.now));
+  const auto name = RELAY_TRY(store::quarantine(path, options_.vfs, options_.now));
   damage_.findings.push_back(format("{} {}: it was set aside as {}", path, reason, name));
   damage_.kept.push_back(name);
   return {};
@@ -134,7 +134,7 @@ Result<void> Journal::replay_all(std::vector<Found>& found, const Replay& replay
   std::ranges::sort(in_order, {}, [](const ScannedRecord* record) { return record->frame.first; });
 
   auto& at = end_.reach;
-  if (options_.tell_all && at.commits == 0) {  // how far the store had come is lost as well
+  if (options_.report_all && at.commits == 0) {  // how far the store had come is lost as well
     if (!in_order.empty())
       at = {in_order.front()->frame.first - 1, in_order.front()->frame.messages_before};
     else if (mark)
@@ -148,8 +148,8 @@ Result<void> Journal::replay_all(std::vector<Found>& found, const Replay& replay
   };
   for (const auto* record : in_order) {
     if (record->last() <= at.commits) {
-      if (!options_.tell_all) continue;
-      if (const auto told = tell_commits(*record, 0, replay); !told && !is(told.error(), Errc::Damaged)) return told;
+      if (!options_.report_all) continue;
+      if (const auto told = encode_commits(*record, 0, replay); !told && !is(told.error(), Errc::Damaged)) return told;
       continue;
     }
     if (record->frame.first > at.commits + 1) {
@@ -161,7 +161,7 @@ Result<void> Journal::replay_all(std::vector<Found>& found, const Replay& replay
       }
       lose_up_to({record->frame.first - 1, record->frame.messages_before});
     }
-    const auto told = tell_commits(*record, at.commits, replay);
+    const auto told = encode_commits(*record, at.commits, replay);
     if (told)
       at = record->reach();
     else if (is(told.error(), Errc::Damaged))
@@ -210,7 +210,7 @@ Result<void> Journal::read(CommitNumber after, const Replay& replay) {
     const auto header = read_header(bytes);
     if (!header) return fail(Errc::Damaged, format("{} is damaged", segment->path));
     for (const auto& record : scan_segment(*header, bytes).records)
-      if (record.frame.first <= end_.reach.commits) RELAY_TRY(tell_commits(record, after, replay));
+      if (record.frame.first <= end_.reach.commits) RELAY_TRY(encode_commits(record, after, replay));
   }
   return {};
 }
@@ -227,7 +227,7 @@ Result<void> Journal::open_segment() {
   }
   auto& segment = *place;
   if (segment.file == nullptr) {
-    keep_private(segment.path, options_.vfs);
+    restrict_permissions(segment.path, options_.vfs);
     segment.file = RELAY_TRY(VfsFile::open(segment.path, options_.vfs, VfsFile::Mode::Write));
   }
   SegmentHeader header{.magic = {},
@@ -291,13 +291,13 @@ Result<void> Journal::sync() {
   for (auto* file : files)
     if (done) done = file->sync();
   if (!done) {
-    take_back();
+    roll_back();
     return done;
   }
-  return accept();
+  return mark_safe();
 }
 
-Result<void> Journal::accept() {
+Result<void> Journal::mark_safe() {
   const auto mark = [&] {
     const std::lock_guard lock{mutex_};
     auto done = mark_.write({options_.id, epoch_, end_.reach});
@@ -307,11 +307,11 @@ Result<void> Journal::accept() {
     return done;
   };
   auto marked = mark();
-  if (!marked) take_back();
+  if (!marked) roll_back();
   return marked;
 }
 
-void Journal::take_back() {
+void Journal::roll_back() {
   const std::lock_guard lock{mutex_};
   for (std::size_t place = 0; place < segments_.size(); ++place)
     if (place != safe_.segment && segments_[place].in_use && segments_[place].first > safe_.reach.commits)
@@ -327,7 +327,7 @@ void Journal::take_back() {
   std::ignore = clean_locked();
 }
 
-Result<void> Journal::clean() {
+Result<void> Journal::erase_rolled_back() {
   const std::lock_guard lock{mutex_};
   return clean_locked();
 }
@@ -349,7 +349,7 @@ Result<void> Journal::clean_locked() {
   return {};
 }
 
-Result<void> Journal::pass(JournalReach reach) {
+Result<void> Journal::skip_to(JournalReach reach) {
   {
     const std::lock_guard lock{mutex_};
     // What comes next begins a segment: numbers within one have no gap.
@@ -363,7 +363,7 @@ Result<void> Journal::mark() {
   return mark_.write({options_.id, epoch_, safe_.reach});
 }
 
-void Journal::release(CommitNumber number) {
+void Journal::mark_applied(CommitNumber number) {
   const std::lock_guard lock{mutex_};
   // A segment ends where the next begins.
   const auto ends_by = [&](const Segment& segment) {

@@ -49,7 +49,7 @@ class Journal {
     /// survive are the first ones.
     bool power_lost = false;
     /// The store was recovered from a damaged one: commits that it should have are told again as well.
-    bool tell_all = false;
+    bool report_all = false;
   };
   /// One commit that the store does not have yet.
   using Replay = std::function<Result<void>(JournalReach place, records::Changes changes)>;
@@ -64,20 +64,20 @@ class Journal {
   /// What was appended survives a power cut. When that fails it is taken back.
   Result<void> sync();
   /// What was appended need not survive one: it is safe as it is, and marked so. When that fails it is taken back.
-  Result<void> accept();
+  Result<void> mark_safe();
   /// What was appended since it was safe last is not there, also after a crash.
-  void take_back();
+  void roll_back();
   /// Nothing that was taken back is left on the disk. Without that nothing is appended, nor may anything go past.
-  Result<void> clean();
+  Result<void> erase_rolled_back();
 
   /// The store has commits up to `number` that the journal never had: what comes next follows those.
   /// An error: that is so, and only the mark is behind; mark() writes it again.
-  Result<void> pass(JournalReach reach);
+  Result<void> skip_to(JournalReach reach);
   /// Marks how far all is safe. Until then damage to what was passed would not be counted.
   Result<void> mark();
 
   /// Everything up to `number` is in the database, for as long as the database itself lasts.
-  void release(CommitNumber number);
+  void mark_applied(CommitNumber number);
   /// Tells what is still there after `number`.
   Result<void> read(CommitNumber after, const Replay& replay);
 
@@ -111,7 +111,7 @@ class Journal {
   };
 
   /// Bytes of what was taken back that would still be read.
-  struct Ghost {
+  struct StaleRange {
     std::size_t segment = 0;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
@@ -136,7 +136,7 @@ class Journal {
   End end_;
   End safe_;  // what was appended behind it is not, yet
   JournalMarkFile mark_;
-  std::vector<Ghost> ghosts_;
+  std::vector<StaleRange> ghosts_;
 };
 
 }  // namespace relay::store

@@ -20,7 +20,7 @@ namespace {
 using namespace records;
 using namespace sample;
 
-struct World {
+struct BrokerFixture {
   Durability durability;
   bool power_goes;       // otherwise the process dies
   bool keeps_commits;    // otherwise the commits that survive are the first ones
@@ -34,7 +34,7 @@ constexpr std::uint64_t kLong = 6'000;  // enough to use a journal's files again
 
 class JournalLives final : public StoreListener {
  public:
-  JournalLives(std::uint64_t seed, World world) : random_{seed}, world_{world} {}
+  JournalLives(std::uint64_t seed, BrokerFixture world) : random_{seed}, world_{world} {}
 
   void run() {
     for (int life = 0; life < kLivesOfOne && !testing::Test::HasFailure(); ++life) live();
@@ -77,7 +77,7 @@ class JournalLives final : public StoreListener {
           [&](JournaledStoreQueue::Post post, StoreListener& told) {
             return std::make_unique<InlineStoreQueue>(std::move(opened->store), std::move(post), told);
           },
-          inbox_.post(), [](std::chrono::milliseconds, LoopInbox::Task) {}, *this);
+          inbox_.post(), [](std::chrono::milliseconds, TaskQueue::Task) {}, *this);
       for (auto steps = random_.below(400); steps > 0; --steps) step(*queue, large);
       if (random_.below(3) != 0) disk_.kill();  // otherwise it leaves in peace, or dies while it does
       queue.reset();
@@ -109,14 +109,15 @@ class JournalLives final : public StoreListener {
       asked_.emplace_back(++ticket_, next_key_);
       auto changes = direct(next_key_, "Alice", "Bob", body, static_cast<std::uint64_t>(next_key_));
       if (random_.below(3) == 0) changes.push_back(change(next_key_ + 1, DeliveryState::Delivered));
-      queue.persist(Ticket{ticket_}, std::move(changes), random_.below(3) == 0 ? Haste::WithTheNext : Haste::Now);
+      queue.persist(CommitTicket{ticket_}, std::move(changes),
+                    random_.below(3) == 0 ? CommitMode::WithTheNext : CommitMode::Now);
     } else if (choice == 4 && random_.below(4) == 0) {
       queue.load_backlog(backlog_of("Bob"));
     } else if (choice == 5 && random_.below(8) == 0 && !committed_.empty()) {
       // A second delivery of an earlier message: the store must say whether that is there.
       next_key_ += 2;
       asked_.emplace_back(++ticket_, 0);
-      queue.persist(Ticket{ticket_},
+      queue.persist(CommitTicket{ticket_},
                     {AddDelivery{delivery(next_key_, random_.below(2) == 0 ? *committed_.begin() : 999'999, "Carol",
                                           static_cast<std::uint64_t>(next_key_)),
                                  "again", kStart}});
@@ -173,7 +174,7 @@ class JournalLives final : public StoreListener {
     committed_ = found;
   }
 
-  void on_committed(Ticket up_to, EventNumber) override {
+  void on_committed(CommitTicket up_to, EventSeq) override {
     while (!asked_.empty() && asked_.front().first <= up_to.value()) {
       if (asked_.front().second != 0) committed_.insert(asked_.front().second);
       asked_.erase(asked_.begin());
@@ -185,7 +186,7 @@ class JournalLives final : public StoreListener {
       return true;
     });
   }
-  void on_commit_failed(Ticket from, Ticket to, const Error& why) override {
+  void on_commit_failed(CommitTicket from, CommitTicket to, const Error& why) override {
     std::erase_if(asked_, [&](const auto& one) {
       if (one.first < from.value() || one.first > to.value()) return false;
       if (one.second == 0) return true;
@@ -198,12 +199,12 @@ class JournalLives final : public StoreListener {
   }
   void on_backlog(Result<BacklogPage>, const BacklogRequest&) override {}
   void on_expired(Result<ExpireResult>) override {}
-  void on_answer(QueryId, Result<Answer>) override {}
+  void on_answer(QueryId, Result<QueryResult>) override {}
 
   SeededRandom random_;
-  World world_;
+  BrokerFixture world_;
   SimDisk disk_;
-  LoopInbox inbox_;
+  TaskQueue inbox_;
   int power_cuts_ = 0;
   bool damaged_ = false, ever_damaged_ = false;
   std::uint64_t told_lost_ = 0;
@@ -216,7 +217,7 @@ class JournalLives final : public StoreListener {
   std::set<std::int64_t> committed_;
 };
 
-void run_worlds(World world) {
+void run_worlds(BrokerFixture world) {
   const char* only = std::getenv("RELAY_SEED");
   const std::uint64_t first = only == nullptr ? 1 : std::strtoull(only, nullptr, 10);
   for (std::uint64_t seed = first; seed < first + (only == nullptr ? kWorlds : 1); ++seed) {

@@ -18,7 +18,7 @@ std::optional<JournalMark> JournalMarkFile::read() const {
 
 Result<void> JournalMarkFile::write(const JournalMark& mark) {
   if (file_ == nullptr) {
-    keep_private(path_, vfs_);
+    restrict_permissions(path_, vfs_);
     file_ = RELAY_TRY(VfsFile::open(path_, vfs_, VfsFile::Mode::Write));
   }
   MarkBytes bytes{.magic = {},

@@ -21,20 +21,21 @@ class Recovery {
     const bool again = place.commits <= had_;
     if (again)
       std::erase_if(changes, [](const records::Change& change) {
-        return std::holds_alternative<records::AddEvent>(change) || std::holds_alternative<records::CountWork>(change);
+        return std::holds_alternative<records::AddEvent>(change) ||
+               std::holds_alternative<records::AddSessionStats>(change);
       });
-    waiting_.emplace_back(PersistRequest{.ticket = records::Ticket{place.commits},
+    waiting_.emplace_back(PersistRequest{.ticket = records::CommitTicket{place.commits},
                                          .changes = std::move(changes),
                                          .journalled = place,
-                                         .promise = Promise::ElseKept,
+                                         .promise = CommitDurability::ElseKept,
                                          .piecewise = again});
     return waiting_.size() < kGroupCommits ? Result<void>{} : finish();
   }
 
   Result<void> finish() {
     while (!waiting_.empty()) {
-      std::get<PersistRequest>(waiting_.back()).promise = Promise::Kept;
-      auto outcome = carry_out(store_, waiting_);
+      std::get<PersistRequest>(waiting_.back()).promise = CommitDurability::Kept;
+      auto outcome = execute(store_, waiting_);
       store_.add_damage(std::move(outcome.damage));
       if (!outcome.failed) break;
       if (!is(outcome.failed->why, Errc::BadChange)) return Failure{outcome.failed->why};
@@ -75,7 +76,7 @@ Result<std::unique_ptr<Journal>> recover_journal(SqliteStore& store, const Sqlit
        .applied = place.applied,
        .now = options.now,
        .power_lost = place.power_lost,
-       .tell_all = place.salvaged},
+       .report_all = place.salvaged},
       [&](JournalReach reach, records::Changes changes) { return recovery.add(reach, std::move(changes)); }));
   RELAY_TRY(recovery.finish());
   if (journal->damage().lost_messages > 0) RELAY_TRY(store.renew_identity());

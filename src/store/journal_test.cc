@@ -128,7 +128,7 @@ TEST_F(JournalTest, FilesAreUsedAgainOnceTheStoreHasWhatTheyHold) {
   open();
   for (int round = 0; round < 12; ++round) {
     fill_segment();
-    journal->release(journal->newest());
+    journal->mark_applied(journal->newest());
   }
   EXPECT_LE(disk->files().size(), 3u);
   const auto before = journal->newest();
@@ -172,9 +172,9 @@ TEST_F(JournalTest, BeyondAGapNothingIsTold) {
   fill_segment();
   // The machine went down and took the database back further than the files that were used again.
   const auto newest = journal->newest();
-  journal->release(newest);
+  journal->mark_applied(newest);
   fill_segment();
-  ASSERT_TRUE(journal->accept());
+  ASSERT_TRUE(journal->mark_safe());
   open(0, 7, true);
   EXPECT_TRUE(told.empty() || told.front().starts_with("1 "));
   for (std::size_t at = 0; at < told.size(); ++at) EXPECT_TRUE(told[at].starts_with(format("{} ", at + 1)));
@@ -211,7 +211,7 @@ TEST_F(JournalTest, DamagedRecordCostsNoRecordBehindItAndIsCounted) {
   for (const char* name : {"#a", "#b", "#c", "#d"}) {
     auto record = record_of({name});
     ASSERT_TRUE(journal->append(record, 1, 1));
-    ASSERT_TRUE(journal->accept());
+    ASSERT_TRUE(journal->mark_safe());
   }
   journal.reset();
   const auto whole = *disk->read("db-commits0");
@@ -245,7 +245,7 @@ TEST_F(JournalTest, CutRemovedOrEmptiedJournalIsCounted) {
   for (int count = 0; count < 4; ++count) {
     auto record = record_of({"#a"});
     ASSERT_TRUE(journal->append(record, 1, 2));
-    ASSERT_TRUE(journal->accept());
+    ASSERT_TRUE(journal->mark_safe());
   }
   journal.reset();
   const auto whole = *disk->read("db-commits0");
@@ -280,7 +280,7 @@ TEST_F(JournalTest, TornTailThatWasNeverAcknowledgedIsNoLoss) {
   EXPECT_EQ(told, Told{"1 #a"});
   EXPECT_FALSE(journal->damage().found()) << journal->damage().sentence();
   ASSERT_TRUE(append({"#B"}));
-  ASSERT_TRUE(journal->accept());
+  ASSERT_TRUE(journal->mark_safe());
   open(1);
   EXPECT_EQ(told, Told{"2 #B"}) << "what was given up does not come back behind what took its place";
 }

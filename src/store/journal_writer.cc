@@ -7,31 +7,32 @@ namespace relay::store {
 void InlineJournalWriter::write(JournalRecord record) {
   auto done = journal_.append(record.bytes, record.commits, record.messages);
   if (!done)
-    journal_.take_back();
+    journal_.roll_back();
   else if (sync_ == Sync::Each)
     done = journal_.sync();
   else
-    done = journal_.accept();
+    done = journal_.mark_safe();
   if (done)
     listener_.on_written(1);
   else
     listener_.on_write_failed(done.error());
 }
 
-JournalThread::JournalThread(Journal& journal, JournalListener& listener, Post post, std::chrono::milliseconds company)
+ThreadedJournalWriter::ThreadedJournalWriter(Journal& journal, JournalListener& listener, Post post,
+                                             std::chrono::milliseconds company)
     : journal_{journal}, listener_{listener}, post_{std::move(post)}, company_{company}, thread_{[this] { run(); }} {}
 
-void JournalThread::write(JournalRecord record) {
+void ThreadedJournalWriter::write(JournalRecord record) {
   {
     const std::lock_guard lock{shared_->mutex};
-    if (record.haste == records::Haste::Now) shared_->awaited = true;
+    if (record.haste == records::CommitMode::Now) shared_->awaited = true;
     shared_->waiting.push_back(std::move(record));
     if (!shared_->awaited && shared_->keeps_back) return;  // it wakes by itself
   }
   shared_->changed.notify_one();
 }
 
-void JournalThread::stop() {
+void ThreadedJournalWriter::stop() {
   if (!thread_.joinable()) return;
   {
     const std::lock_guard lock{shared_->mutex};
@@ -42,7 +43,7 @@ void JournalThread::stop() {
   tell(*shared_, listener_);
 }
 
-void JournalThread::run() {
+void ThreadedJournalWriter::run() {
   auto& shared = *shared_;
   std::unique_lock lock{shared.mutex};
   for (;;) {
@@ -62,7 +63,7 @@ void JournalThread::run() {
     if (done)
       done = journal_.sync();
     else
-      journal_.take_back();
+      journal_.roll_back();
     lock.lock();
     const bool told_already = shared.written > 0 || shared.failed;  // a task is on its way
     if (done)
@@ -76,7 +77,7 @@ void JournalThread::run() {
   }
 }
 
-void JournalThread::tell(Shared& shared, JournalListener& listener) {
+void ThreadedJournalWriter::tell(Shared& shared, JournalListener& listener) {
   std::size_t written = 0;
   std::optional<Error> failed;
   {

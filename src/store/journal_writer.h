@@ -24,7 +24,7 @@ struct JournalRecord {
   std::string bytes;  // with room for the journal's frame in front
   std::uint32_t commits = 0;
   std::uint32_t messages = 0;  // in those
-  records::Haste haste = records::Haste::Now;
+  records::CommitMode haste = records::CommitMode::Now;
 };
 
 class JournalListener {
@@ -59,13 +59,13 @@ class InlineJournalWriter final : public JournalWriter {
 };
 
 /// Where each must be on the disk: what gathers while one sync runs shares the next.
-class JournalThread final : public JournalWriter {
+class ThreadedJournalWriter final : public JournalWriter {
  public:
   using Task = std::move_only_function<void()>;
   using Post = std::function<void(Task)>;  // runs a task on the loop thread; any thread may call it
 
-  JournalThread(Journal& journal, JournalListener& listener, Post post, std::chrono::milliseconds company);
-  ~JournalThread() override { stop(); }
+  ThreadedJournalWriter(Journal& journal, JournalListener& listener, Post post, std::chrono::milliseconds company);
+  ~ThreadedJournalWriter() override { stop(); }
 
   void write(JournalRecord record) override;
   void stop() override;

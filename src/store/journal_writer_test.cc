@@ -18,9 +18,9 @@ struct JournalThreadTest : testing::Test, JournalListener {
   JournalThreadTest() {
     journal = *Journal::open({.database = "db", .vfs = disk.vfs(), .id = 1},
                              [](JournalReach, const Changes&) { return Result<void>{}; });
-    writer = std::make_unique<JournalThread>(
+    writer = std::make_unique<ThreadedJournalWriter>(
         *journal, *this,
-        [this](JournalThread::Task task) {
+        [this](ThreadedJournalWriter::Task task) {
           const std::lock_guard lock{mutex};
           tasks.push_back(std::move(task));
           changed.notify_one();
@@ -54,11 +54,11 @@ struct JournalThreadTest : testing::Test, JournalListener {
   SimDisk disk;
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<JournalThread::Task> tasks;
+  std::deque<ThreadedJournalWriter::Task> tasks;
   std::vector<std::string> heard;
   std::move_only_function<void()> on_hearing;
   std::unique_ptr<Journal> journal;
-  std::unique_ptr<JournalThread> writer;
+  std::unique_ptr<ThreadedJournalWriter> writer;
 };
 
 using Heard = std::vector<std::string>;

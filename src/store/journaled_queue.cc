@@ -39,7 +39,7 @@ JournaledStoreQueue::JournaledStoreQueue(std::unique_ptr<Journal> journal, const
       }},
       wait_{std::move(wait)},
       journal_{std::move(journal)},
-      behind_{make_queue(post_, *this)},
+      backing_{make_queue(post_, *this)},
       writer_{make_writer(*journal_, *this, post_)},
       began_after_{journal_->newest()},
       journaled_{journal_->reach()},
@@ -50,17 +50,17 @@ JournaledStoreQueue::~JournaledStoreQueue() {
   flush();
   writer_->stop();
   // Whatever the store has by then it has for good.
-  if (given_.commits > began_after_ && give_again())
-    behind_->apply({{.ticket = {}, .changes = {}, .journalled = journaled_}});
-  behind_->stop();
+  if (given_.commits > began_after_ && reapply())
+    backing_->apply({{.ticket = {}, .changes = {}, .journalled = journaled_}});
+  backing_->stop();
   *alive_ = false;
   const auto newest = journal_->newest();
-  const bool done = newest == began_after_ || newest <= behind_->kept();
-  behind_.reset();  // closes the database, which puts everything into its place
+  const bool done = newest == began_after_ || newest <= backing_->durable_position();
+  backing_.reset();  // closes the database, which puts everything into its place
   if (done) journal_->discard();
 }
 
-void JournaledStoreQueue::persist(Ticket ticket, Changes changes, Haste haste) {
+void JournaledStoreQueue::persist(CommitTicket ticket, Changes changes, CommitMode haste) {
   if (refused_) {  // behind a hole that nobody knows of yet
     refused_->last = ticket;
     return;
@@ -69,19 +69,19 @@ void JournaledStoreQueue::persist(Ticket ticket, Changes changes, Haste haste) {
     last_direct_ = ticket;
     return forward(PersistRequest{.ticket = ticket, .changes = std::move(changes)});
   }
-  if (gathered_.empty()) record_ = {.bytes = std::string(Journal::kFrameBytes, '\0'), .haste = Haste::WithTheNext};
+  if (gathered_.empty()) record_ = {.bytes = std::string(Journal::kFrameBytes, '\0'), .haste = CommitMode::WithTheNext};
   encode(changes, record_.bytes);
   ++record_.commits;
   record_.messages += messages_in(changes);
-  if (haste == Haste::Now) record_.haste = Haste::Now;
-  gathered_.push_back({.ticket = ticket, .changes = std::move(changes), .promise = Promise::ElseKept});
+  if (haste == CommitMode::Now) record_.haste = CommitMode::Now;
+  gathered_.push_back({.ticket = ticket, .changes = std::move(changes), .promise = CommitDurability::ElseKept});
   if (record_.bytes.size() >= kMaxRecordBytes) flush();
   flush_soon();
 }
 
 void JournaledStoreQueue::load_backlog(BacklogRequest request) {
-  forward([this, request = std::move(request)](ApplyingQueue& queue) mutable {
-    if (auto done = give_again(); done)
+  forward([this, request = std::move(request)](BackingQueue& queue) mutable {
+    if (auto done = reapply(); done)
       return queue.load_backlog(std::move(request));
     else
       post_([this, request, why = done.error()] { listener_.on_backlog(Failure{why}, request); });
@@ -90,8 +90,8 @@ void JournaledStoreQueue::load_backlog(BacklogRequest request) {
 
 void JournaledStoreQueue::expire(ExpireRequest request) {
   ++open_expiries_;
-  forward([this, request](ApplyingQueue& queue) {
-    if (auto done = give_again(); done)
+  forward([this, request](BackingQueue& queue) {
+    if (auto done = reapply(); done)
       return queue.expire(request);
     else
       post_([this, why = done.error()] { on_expired(Failure{why}); });
@@ -99,13 +99,13 @@ void JournaledStoreQueue::expire(ExpireRequest request) {
 }
 
 void JournaledStoreQueue::query(QueryId id, Query query) {
-  forward([this, id, query = std::move(query)](ApplyingQueue& queue) mutable {
+  forward([this, id, query = std::move(query)](BackingQueue& queue) mutable {
     questions_.emplace(id, given_.commits);
     queue.query(id, std::move(query));
   });
 }
 
-void JournaledStoreQueue::forget(Retention retention, WallMs now) { behind_->forget(retention, now); }
+void JournaledStoreQueue::prune(Retention retention, WallMs now) { backing_->prune(retention, now); }
 
 bool JournaledStoreQueue::idle() const {
   return gathered_.empty() && pipeline_.empty() && unapplied_.empty() && !untold_ && !refused_ && !last_direct_ &&
@@ -131,14 +131,14 @@ void JournaledStoreQueue::flush() {
 
 /// In its turn: behind everything that was asked before it.
 void JournaledStoreQueue::forward(std::variant<PersistRequest, Forward> work) {
-  record_.haste = Haste::Now;
+  record_.haste = CommitMode::Now;
   flush();
   std::visit([this](auto& one) { pipeline_.emplace_back(std::move(one)); }, work);
-  go_on();
+  advance();
   if (untold_ || refused_) flush_soon();
 }
 
-void JournaledStoreQueue::go_on() {
+void JournaledStoreQueue::advance() {
   while (!pipeline_.empty()) {
     auto& front = pipeline_.front();
     if (std::holds_alternative<Batch>(front) && written_ == 0) return;
@@ -148,20 +148,20 @@ void JournaledStoreQueue::go_on() {
       --written_;
       settle(std::move(*batch));
     } else if (auto* direct = std::get_if<PersistRequest>(&work)) {
-      carry_out(std::move(*direct));
+      execute(std::move(*direct));
     } else {
-      std::get<Forward>(work)(*behind_);
+      std::get<Forward>(work)(*backing_);
     }
   }
 }
 
-void JournaledStoreQueue::carry_out(PersistRequest direct) {
+void JournaledStoreQueue::execute(PersistRequest direct) {
   if (refused_) {
     refused_->last = direct.ticket;
     return;
   }
-  auto done = journal_->clean();
-  if (done) done = give_again();
+  auto done = journal_->erase_rolled_back();
+  if (done) done = reapply();
   if (!done) {
     refused_ = Refused{direct.ticket, direct.ticket, done.error()};
     last_direct_.reset();
@@ -171,7 +171,7 @@ void JournaledStoreQueue::carry_out(PersistRequest direct) {
   direct_.push_back({direct.ticket, given_, 0, direct.promise});
   std::vector<PersistRequest> one;
   one.push_back(std::move(direct));
-  behind_->apply(std::move(one));
+  backing_->apply(std::move(one));
 }
 
 /// The journal has them: they may be told, and are the store's to apply.
@@ -185,14 +185,14 @@ void JournaledStoreQueue::settle(Batch batch) {
   // Once a segment has begun, the ones before it wait only for the store to keep for good what they hold.
   if (const auto segment = journal_->newest_segment(); segment > sealed_ && segment <= given_.commits) {
     sealed_ = segment;
-    batch.back().promise = unapplied_.back().promise = Promise::Kept;
+    batch.back().promise = unapplied_.back().promise = CommitDurability::Kept;
   }
   untold_ = batch.back().ticket;
-  if (!stuck_) behind_->apply(std::move(batch));
+  if (!stuck_) backing_->apply(std::move(batch));
 }
 
 /// What the store could not take, from the journal.
-Result<void> JournaledStoreQueue::give_again() {
+Result<void> JournaledStoreQueue::reapply() {
   if (!std::exchange(stuck_, false) || unapplied_.empty()) return {};
   std::vector<PersistRequest> again;
   auto next = unapplied_.begin();
@@ -208,10 +208,10 @@ Result<void> JournaledStoreQueue::give_again() {
                 "agent-relay down --all, agent-relay up");
   if (!read) {
     stuck_ = true;
-    tell_damage(read.error());
+    notify_damage(read.error());
     return read;
   }
-  behind_->apply(std::move(again));
+  backing_->apply(std::move(again));
   return {};
 }
 
@@ -231,7 +231,7 @@ void JournaledStoreQueue::tell() {
 
 void JournaledStoreQueue::on_written(std::size_t records) {
   written_ += records;
-  go_on();
+  advance();
   if (!flushing_) tell();
 }
 
@@ -259,47 +259,47 @@ void JournaledStoreQueue::on_write_failed(const Error& why) {
     refused_ = std::move(refused);
   else if (refused)
     refused_->last = refused->last;
-  go_on();
+  advance();
   if (!flushing_) tell();
 }
 
 // What the queue behind us tells.
 
-void JournaledStoreQueue::on_committed(Ticket up_to, EventNumber newest) {
+void JournaledStoreQueue::on_committed(CommitTicket up_to, EventSeq newest) {
   if (ended_) return;
   newest_event_ = std::max(newest_event_, newest);
-  trouble_.reset();
+  error_.reset();
   unsure_ = false;
   CommitNumber kept = 0;
   bool journalled = false;
   while (!unapplied_.empty() && unapplied_.front().ticket <= up_to) {
     const auto& applied = unapplied_.front();
-    if (applied.promise == Promise::Kept) kept = applied.place.commits;
+    if (applied.promise == CommitDurability::Kept) kept = applied.place.commits;
     journalled = applied.ticket == up_to;
     unapplied_bytes_ -= applied.bytes;
     unapplied_.pop_front();
   }
-  if (kept > 0) journal_->release(kept);
+  if (kept > 0) journal_->mark_applied(kept);
   if (journalled) {
     listener_.on_events(newest_event_);
   } else {
     for (; !direct_.empty() && direct_.front().ticket <= up_to; direct_.pop_front()) journaled_ = direct_.front().place;
-    if (journaled_.commits > journal_->newest() && !journal_->pass(journaled_) && !std::exchange(unmarked_, true))
+    if (journaled_.commits > journal_->newest() && !journal_->skip_to(journaled_) && !std::exchange(unmarked_, true))
       mark_later();
     if (last_direct_ && *last_direct_ <= up_to) last_direct_.reset();
     untold_ = up_to;
   }
   tell();
-  tell_answers();
+  send_results();
 }
 
-void JournaledStoreQueue::on_commit_failed(Ticket from, Ticket to, const Error& why) {
+void JournaledStoreQueue::on_commit_failed(CommitTicket from, CommitTicket to, const Error& why) {
   if (ended_) return;
   auto direct = from;
   if (!unapplied_.empty() && unapplied_.front().ticket <= to) {
     stuck_ = true;
-    trouble_ = why;
-    direct = Ticket{unapplied_.back().ticket.value() + 1};
+    error_ = why;
+    direct = CommitTicket{unapplied_.back().ticket.value() + 1};
     if (is(why, Errc::BadChange) && unapplied_.front().ticket == from) {
       log::error("a commit contradicts the message store: its changes are applied one by one",
                  {{"reason", why.message()}});
@@ -310,7 +310,7 @@ void JournaledStoreQueue::on_commit_failed(Ticket from, Ticket to, const Error& 
     }
   }
   if (stuck_) try_again_later();
-  tell_answers();
+  send_results();
   if (to < direct) return;
   if (last_direct_ && *last_direct_ <= to) last_direct_.reset();
   direct_.clear();
@@ -334,7 +334,7 @@ void JournaledStoreQueue::mark_later() {
 void JournaledStoreQueue::try_again_later() {
   wait_(kRetryDelay, [this, alive = alive_] {
     if (!*alive || !stuck_) return;
-    if (const auto done = give_again(); !done) try_again_later();
+    if (const auto done = reapply(); !done) try_again_later();
   });
 }
 
@@ -349,11 +349,11 @@ void JournaledStoreQueue::on_expired(Result<ExpireResult> result) {
   listener_.on_expired(std::move(result));
 }
 
-void JournaledStoreQueue::on_answer(QueryId id, Result<Answer> answer) {
+void JournaledStoreQueue::on_answer(QueryId id, Result<QueryResult> answer) {
   if (ended_) return;
   const auto asked = questions_.extract(id);
   early_.push_back({id, asked.empty() ? 0 : asked.mapped(), std::move(answer)});
-  tell_answers();
+  send_results();
 }
 
 void JournaledStoreQueue::on_damage(const Damage& damage) {
@@ -361,19 +361,19 @@ void JournaledStoreQueue::on_damage(const Damage& damage) {
 }
 
 /// Later: the caller of give_again may be in the middle of its work.
-void JournaledStoreQueue::tell_damage(const Error& error) {
+void JournaledStoreQueue::notify_damage(const Error& error) {
   if (!is(error, Errc::Damaged) || std::exchange(damage_told_, true)) return;
   post_([this, damage = found_at_work(error)] { on_damage(damage); });
 }
 
 /// An answer is good once the store is known to have had all that was told before the question.
-void JournaledStoreQueue::tell_answers() {
+void JournaledStoreQueue::send_results() {
   for (auto& [id, sees, answer] : std::exchange(early_, {})) {
     const bool blind = !unapplied_.empty() && unapplied_.front().place.commits <= sees;
     if (!blind)
       listener_.on_answer(id, std::move(answer));
-    else if (trouble_)
-      listener_.on_answer(id, Failure{*trouble_});
+    else if (error_)
+      listener_.on_answer(id, Failure{*error_});
     else
       early_.push_back({id, sees, std::move(answer)});
   }

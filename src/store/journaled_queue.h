@@ -35,7 +35,7 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   using Task = std::move_only_function<void()>;
   using Post = std::function<void(Task)>;  // runs a task later on the loop thread; any thread may call it
   using Wait = std::function<void(std::chrono::milliseconds, Task)>;  // runs it after that time; loop thread only
-  using MakeQueue = std::function<std::unique_ptr<ApplyingQueue>(Post, StoreListener&)>;
+  using MakeQueue = std::function<std::unique_ptr<BackingQueue>(Post, StoreListener&)>;
   using MakeWriter = std::function<std::unique_ptr<JournalWriter>(Journal&, JournalListener&, Post)>;
 
   JournaledStoreQueue(std::unique_ptr<Journal> journal, const MakeWriter& make_writer, const MakeQueue& make_queue,
@@ -43,11 +43,12 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   /// Everything that was asked is carried out; what it came to is told to nobody any more.
   ~JournaledStoreQueue() override;
 
-  void persist(records::Ticket ticket, records::Changes changes, records::Haste haste = records::Haste::Now) override;
+  void persist(records::CommitTicket ticket, records::Changes changes,
+               records::CommitMode haste = records::CommitMode::Now) override;
   void load_backlog(records::BacklogRequest request) override;
   void expire(records::ExpireRequest request) override;
   void query(QueryId id, Query query) override;
-  void forget(Retention retention, WallMs now) override;
+  void prune(Retention retention, WallMs now) override;
 
   /// Everything that was asked is carried out, and told.
   [[nodiscard]] bool idle() const;
@@ -56,58 +57,58 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   /// What goes into the journal as one record.
   using Batch = std::vector<PersistRequest>;
   /// Something for the queue behind us, in its turn.
-  using Forward = std::move_only_function<void(ApplyingQueue&)>;
+  using Forward = std::move_only_function<void(BackingQueue&)>;
   /// Told, and not yet known to be in the store.
   struct Unapplied {
-    records::Ticket ticket;
+    records::CommitTicket ticket;
     JournalReach place;
     std::size_t bytes = 0;
-    Promise promise{};
+    CommitDurability promise{};
     bool piecewise = false;  // the store refused it as a whole
   };
 
   /// Commits that did not get into the journal, and are not told of yet.
   struct Refused {
-    records::Ticket first, last;
+    records::CommitTicket first, last;
     Error why;
   };
   /// An answer that came before it is known whether it is good.
-  struct Early {
+  struct EarlyResult {
     QueryId id;
     CommitNumber sees = 0;  // all up to here, if it is
-    Result<Answer> answer;
+    Result<QueryResult> answer;
   };
 
   void flush_soon();
   void flush();
   void forward(std::variant<PersistRequest, Forward> work);
-  void carry_out(PersistRequest direct);
-  void go_on();
+  void execute(PersistRequest direct);
+  void advance();
   void settle(Batch batch);
-  Result<void> give_again();
+  Result<void> reapply();
   void tell();
 
   // What the writer tells.
   void on_written(std::size_t records) override;
   void on_write_failed(const Error& why) override;
   // What the queue behind us tells.
-  void on_committed(records::Ticket up_to, records::EventNumber newest) override;
-  void on_commit_failed(records::Ticket from, records::Ticket to, const Error& why) override;
+  void on_committed(records::CommitTicket up_to, records::EventSeq newest) override;
+  void on_commit_failed(records::CommitTicket from, records::CommitTicket to, const Error& why) override;
   void try_again_later();
   void mark_later();
-  void tell_answers();
+  void send_results();
   void on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& asked) override;
   void on_expired(Result<records::ExpireResult> result) override;
-  void on_answer(QueryId id, Result<Answer> answer) override;
+  void on_answer(QueryId id, Result<QueryResult> answer) override;
   void on_damage(const Damage& damage) override;
-  void tell_damage(const Error& error);
+  void notify_damage(const Error& error);
 
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   StoreListener& listener_;
   Post post_;
   Wait wait_;
   std::unique_ptr<Journal> journal_;
-  std::unique_ptr<ApplyingQueue> behind_;
+  std::unique_ptr<BackingQueue> backing_;
   std::unique_ptr<JournalWriter> writer_;
 
   Batch gathered_;        // in this turn
@@ -119,23 +120,23 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   std::size_t written_ = 0;                                            // batches of those, from the front
   std::deque<Unapplied> unapplied_;
   std::size_t unapplied_bytes_ = 0;
-  const CommitNumber began_after_;              // in this life
-  JournalReach journaled_;                      // the newest that the journal has, or was told to pass
-  JournalReach given_;                          // the newest that the queue behind us was given
-  CommitNumber sealed_ = 0;                     // the last segment whose beginning was asked to be kept for good
-  std::optional<records::Ticket> last_direct_;  // went past the journal and is not answered
-  std::deque<Unapplied> direct_;                // of those, what the queue behind us was given
+  const CommitNumber began_after_;                    // in this life
+  JournalReach journaled_;                            // the newest that the journal has, or was told to pass
+  JournalReach given_;                                // the newest that the queue behind us was given
+  CommitNumber sealed_ = 0;                           // the last segment whose beginning was asked to be kept for good
+  std::optional<records::CommitTicket> last_direct_;  // went past the journal and is not answered
+  std::deque<Unapplied> direct_;                      // of those, what the queue behind us was given
   std::size_t open_expiries_ = 0;
-  std::optional<records::Ticket> untold_;  // safe
-  bool unmarked_ = false;                  // and the journal could not mark it: until then nothing is told
+  std::optional<records::CommitTicket> untold_;  // safe
+  bool unmarked_ = false;                        // and the journal could not mark it: until then nothing is told
   std::optional<Refused> refused_;
   bool damage_told_ = false;  // of the journal itself
   bool stuck_ = false;        // the store could not take what is in the journal
   bool unsure_ = false;  // the store refused a commit, and a crash may show it all the same, until another is over it
-  std::optional<Error> trouble_;                         // why, until it takes something again
+  std::optional<Error> error_;                           // why, until it takes something again
   std::unordered_map<QueryId, CommitNumber> questions_;  // what each must see
-  std::vector<Early> early_;
-  records::EventNumber newest_event_ = 0;
+  std::vector<EarlyResult> early_;
+  records::EventSeq newest_event_ = 0;
 };
 
 }  // namespace relay::store

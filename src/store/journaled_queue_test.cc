@@ -41,7 +41,7 @@ class JournaledQueue : public testing::Test, public StoreListener {
         [&](JournaledStoreQueue::Post, StoreListener& told) {
           return std::make_unique<InlineStoreQueue>(*std::move(store), behind.post(), told);
         },
-        loop.post(), [this](std::chrono::milliseconds, LoopInbox::Task task) { waiting.push_back(std::move(task)); },
+        loop.post(), [this](std::chrono::milliseconds, TaskQueue::Task task) { waiting.push_back(std::move(task)); },
         *this);
   }
   /// The loop's turns, then the store's.
@@ -59,19 +59,19 @@ class JournaledQueue : public testing::Test, public StoreListener {
     disk.fail_next_syncs(0);
   }
   void persist(std::uint64_t ticket, std::int64_t key) {
-    queue->persist(Ticket{ticket}, direct(key, "Alice", "Bob", "a", ticket));
+    queue->persist(CommitTicket{ticket}, direct(key, "Alice", "Bob", "a", ticket));
   }
 
-  void on_committed(Ticket up_to, EventNumber) override { heard.push_back(format("committed {}", up_to.value())); }
-  void on_events(EventNumber newest) override { heard.push_back(format("events {}", newest)); }
-  void on_commit_failed(Ticket from, Ticket to, const Error&) override {
+  void on_committed(CommitTicket up_to, EventSeq) override { heard.push_back(format("committed {}", up_to.value())); }
+  void on_events(EventSeq newest) override { heard.push_back(format("events {}", newest)); }
+  void on_commit_failed(CommitTicket from, CommitTicket to, const Error&) override {
     heard.push_back(format("failed {}-{}", from.value(), to.value()));
   }
   void on_backlog(Result<BacklogPage> page, const BacklogRequest&) override {
     heard.push_back(page ? format("backlog {}", page->items.size()) : "no backlog");
   }
   void on_expired(Result<ExpireResult> result) override { heard.emplace_back(result ? "expired" : "not expired"); }
-  void on_answer(QueryId id, Result<Answer> answer) override {
+  void on_answer(QueryId id, Result<QueryResult> answer) override {
     const auto* rows = answer ? std::get_if<std::vector<MessageRow>>(&*answer) : nullptr;
     heard.push_back(format("answer {} {}", id.value(), rows == nullptr ? 0 : rows->size()));
   }
@@ -88,8 +88,8 @@ class JournaledQueue : public testing::Test, public StoreListener {
   }
 
   SimDisk disk;
-  std::vector<LoopInbox::Task> waiting;  // for a time
-  LoopInbox loop, behind;                // the turns of the loop, and those of the queue behind the journal
+  std::vector<TaskQueue::Task> waiting;  // for a time
+  TaskQueue loop, behind;                // the turns of the loop, and those of the queue behind the journal
   std::vector<std::string> heard;
   std::unique_ptr<JournaledStoreQueue> queue;
 };
@@ -120,7 +120,7 @@ TEST_F(JournaledQueue, AQuestionSeesWhatWasAskedBeforeItAndNothingElse) {
 
 TEST_F(JournaledQueue, WhatTheStoreMayRefuseIsAskedOfItFirst) {
   persist(1, 1);
-  queue->persist(Ticket{2}, {AddDelivery{delivery(9, 5, "Bob"), "no such message"}});
+  queue->persist(CommitTicket{2}, {AddDelivery{delivery(9, 5, "Bob"), "no such message"}});
   persist(3, 11);
   loop.run_all();
   EXPECT_EQ(heard, Heard{"committed 1"}) << "nothing overtakes it";
@@ -182,7 +182,7 @@ TEST_F(JournaledQueue, WhatTheStoreNeverTookIsThereAfterADeath) {
 TEST_F(JournaledQueue, CommitThatTheStoreRefusedDoesNotHideALaterOneAfterADeath) {
   persist(1, 1);
   run();
-  queue->persist(Ticket{2}, {AddDelivery{delivery(9, 1, "Carol"), "again"}});
+  queue->persist(CommitTicket{2}, {AddDelivery{delivery(9, 1, "Carol"), "again"}});
   disk.fail_next_syncs(1);  // its pages are written: whoever opens the database finds it
   run();
   ASSERT_EQ(heard.back(), "failed 2-2");
@@ -207,7 +207,7 @@ TEST_F(JournaledQueue, CommitPastTheJournalIsToldOnlyOnceItIsMarked) {
   for (std::uint64_t operations = 0; !told; ++operations) {
     for (const auto& [name, bytes] : files) disk.put(name, bytes);
     open();
-    queue->persist(Ticket{2}, {AddDelivery{delivery(9, 1, "Carol"), "again"}});
+    queue->persist(CommitTicket{2}, {AddDelivery{delivery(9, 1, "Carol"), "again"}});
     disk.kill_after(operations);
     run();
     told = std::ranges::find(heard, "committed 2") != heard.end();
@@ -228,7 +228,7 @@ TEST_F(JournaledQueue, AcknowledgedMessageThatContradictsTheStoreIsKeptToldAndAp
   waiting.back()();
   run();
   EXPECT_NE(std::ranges::find(heard, "damage: 2 refused, 1 lost"), heard.end());
-  queue->persist(Ticket{2}, {change(6, DeliveryState::Delivered, kStart + 700)});
+  queue->persist(CommitTicket{2}, {change(6, DeliveryState::Delivered, kStart + 700)});
   persist(3, 11);
   run();
   queue.reset();
@@ -331,7 +331,7 @@ TEST_F(JournaledQueue, TellsAtTheStoresPaceOnceThatIsFarBehind) {
   std::uint64_t ticket = 0;
   while (ticket * large.size() <= JournaledStoreQueue::kMaxLagBytes + 2 * large.size()) {
     ++ticket;
-    queue->persist(Ticket{ticket}, direct(static_cast<std::int64_t>(2 * ticket), "Alice", "Bob", large, ticket));
+    queue->persist(CommitTicket{ticket}, direct(static_cast<std::int64_t>(2 * ticket), "Alice", "Bob", large, ticket));
     loop.run_all();
   }
   EXPECT_NE(heard.back(), format("committed {}", ticket));
@@ -344,23 +344,23 @@ TEST(DurableQueue, TellsEveryCommitInOrderAndAQuestionSeesWhatWasToldBefore) {
   const auto directory = std::filesystem::temp_directory_path() / ("relay-durable-" + SystemRandom{}.hex(8));
   std::filesystem::create_directory(directory);
   struct Listener final : StoreListener {
-    void on_committed(Ticket up_to, EventNumber) override {
+    void on_committed(CommitTicket up_to, EventSeq) override {
       EXPECT_GT(up_to, told);
       told = up_to;
     }
-    void on_commit_failed(Ticket, Ticket, const Error& why) override { ADD_FAILURE() << why.message(); }
+    void on_commit_failed(CommitTicket, CommitTicket, const Error& why) override { ADD_FAILURE() << why.message(); }
     void on_backlog(Result<BacklogPage>, const BacklogRequest&) override {}
     void on_expired(Result<ExpireResult>) override {}
-    void on_answer(QueryId, Result<Answer> answer) override {
+    void on_answer(QueryId, Result<QueryResult> answer) override {
       ++answers;
       rows = answer ? std::get<std::vector<MessageRow>>(*answer).size() : 0;
     }
-    Ticket told{};
+    CommitTicket told{};
     std::size_t answers = 0, rows = 0;
   };
   constexpr std::uint64_t kCommits = 400;
   for (const auto durability : {Durability::Process, Durability::Power}) {
-    LoopInbox inbox;
+    TaskQueue inbox;
     Listener heard;
     const SqliteOptions options{.path = directory / format("{}.sqlite", static_cast<int>(durability)),
                                 .durability = durability};
@@ -370,14 +370,14 @@ TEST(DurableQueue, TellsEveryCommitInOrderAndAQuestionSeesWhatWasToldBefore) {
     ASSERT_TRUE(journal) << journal.error().message();
     auto durable = make_durable_queue(
         *std::move(store), *std::move(journal), durability, inbox.post(),
-        [](std::chrono::milliseconds, LoopInbox::Task) {}, heard);
+        [](std::chrono::milliseconds, TaskQueue::Task) {}, heard);
     for (std::uint64_t ticket = 1; ticket <= kCommits; ++ticket) {
-      durable->persist(Ticket{ticket}, direct(static_cast<std::int64_t>(2 * ticket), "Alice", "Bob", "a", ticket),
-                       ticket % 3 == 0 ? Haste::WithTheNext : Haste::Now);
+      durable->persist(CommitTicket{ticket}, direct(static_cast<std::int64_t>(2 * ticket), "Alice", "Bob", "a", ticket),
+                       ticket % 3 == 0 ? CommitMode::WithTheNext : CommitMode::Now);
       if (ticket % 7 == 0) inbox.run_one();
       if (ticket % 50 == 0) durable->query(QueryId{ticket}, Ask{}.limit(1'000));
     }
-    while (heard.told < Ticket{kCommits} || heard.answers < kCommits / 50) inbox.wait_one();
+    while (heard.told < CommitTicket{kCommits} || heard.answers < kCommits / 50) inbox.wait_one();
     EXPECT_EQ(heard.rows, kCommits);
   }
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator{directory}, std::filesystem::directory_iterator{}), 4)

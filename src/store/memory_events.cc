@@ -10,12 +10,12 @@ namespace relay::store {
 
 using namespace records;
 
-void MemoryStore::log(MemoryLog::Row row) {
-  way_back_.emplace_back([this] { tables_.log.take_back_newest(); });
+void MemoryStore::log(MemoryEventLog::Row row) {
+  undo_.emplace_back([this] { tables_.log.pop_newest(); });
   tables_.log.add(std::move(row));
 }
 
-void MemoryStore::log_line(const MemoryTables::Tracked& tracked, const SessionId& session, WallMs at) {
+void MemoryStore::log_line(const MemoryTables::DeliveryRow& tracked, const SessionId& session, WallMs at) {
   const auto& delivery = tracked.delivery;
   const auto line = tracked.history.size() - 1;
   log({.type = type_of_line(delivery.state, line == 0),
@@ -28,42 +28,42 @@ void MemoryStore::log_line(const MemoryTables::Tracked& tracked, const SessionId
 }
 
 Result<void> MemoryStore::on(const AddEvent& change) {
-  auto event = std::make_unique<const Event>(change.event);
+  auto event = std::make_unique<const EventRow>(change.event);
   const std::string_view type = event->type;
   log({.type = type, .at = event->at, .agent = event->agent, .session = event->session, .other = std::move(event)});
   return {};
 }
 
-std::string MemoryStore::tell(EventNumber number, const MemoryLog::Row& row, const PriceOf& price_of) {
+std::string MemoryStore::tell(EventSeq number, const MemoryEventLog::Row& row, const PriceOf& price_of) {
   const EventHead head{number, row.at, std::string{row.type}, row.agent.value(), row.session.value()};
   std::optional<Message> message;
   if (const auto found = tables_.messages.find(row.message); found != tables_.messages.end()) message = found->second;
-  if (row.type == kMessageExchanged) return tell_message(head, Key{row.message}, message);
+  if (row.type == kMessageExchanged) return encode_message(head, Key{row.message}, message);
   if (row.delivery == 0) {
     const auto& event = *row.other;
-    if (event.type != kSessionEnded) return tell_event(head, event.body);
+    if (event.type != kSessionEnded) return encode_event(head, event.body);
     SessionSummary summary;
     if (const auto found = session(event.session)) {
       summary.duration = (found->session.ended != 0 ? found->session.ended : row.at) - found->session.started;
       summary.work = found->work;
     }
     add_usage(summary, usage({.session = event.session.value()}).value(), price_of);
-    return tell_event(head, with_summary(event.body, summary));
+    return encode_event(head, with_summary(event.body, summary));
   }
   const auto party = [&](const std::string& name) {
     const auto agent = tables_.agents.find(name);
     const bool person = agent != tables_.agents.end() && agent->second.entity == protocol::EntityType::User;
     return person ? Party::Person : Party::Agent;
   };
-  DeliveryNews news{.delivery = Key{row.delivery}, .message = message, .to = party(head.agent)};
+  DeliveryEventData news{.delivery = Key{row.delivery}, .message = message, .to = party(head.agent)};
   if (message) news.from = party(message->from.value());
   const auto found = tables_.deliveries.find(row.delivery);
-  if (found == tables_.deliveries.end()) return tell_delivery(head, news);
+  if (found == tables_.deliveries.end()) return encode_delivery(head, news);
   const auto& [delivery, history] = found->second;
   news.line = history[row.line];
   news.again = delivery.hold == Hold::Time && delivery.state == news.line->state;
   news.available_at = news.again ? delivery.available_at : 0;
-  return tell_delivery(head, news);
+  return encode_delivery(head, news);
 }
 
 Result<EventPage> MemoryStore::events(const EventQuery& query) {
@@ -78,7 +78,7 @@ Result<EventPage> MemoryStore::events(const EventQuery& query) {
   if (query.until > 0) end = std::min(end, log.first_since(query.until));
   end = std::max(first, end);
   std::size_t bytes = 0;
-  const auto take = [&](EventNumber number) {
+  const auto take = [&](EventSeq number) {
     const auto& row = log.at(number);
     if (!query.filter.takes(row.type, row.agent.value(), row.session.value())) return;
     page.events.push_back({number, std::string{row.type}, tell(number, row, query.price_of)});
@@ -89,13 +89,13 @@ Result<EventPage> MemoryStore::events(const EventQuery& query) {
     while (end != first && !full()) take(--end);
     std::ranges::reverse(page.events);
     page.more = end != first;
-    page.from = end;
-    page.reached = page.newest;
+    page.next_before = end;
+    page.next_after = page.newest;
     return page;
   }
   while (first != end && !full()) take(first++);
   page.more = first != end;
-  page.reached = first - 1;
+  page.next_after = first - 1;
   return page;
 }
 
@@ -128,7 +128,7 @@ Result<SessionRow> MemoryStore::session(const SessionId& id) {
   if (found == tables_.sessions.end())
     return fail(QueryErrc::NotFound, "there is no session of that id; `agent-relay agents` lists who is here");
   const auto work = tables_.work.find(id.value());
-  return SessionRow{found->second, work == tables_.work.end() ? Work{} : work->second};
+  return SessionRow{found->second, work == tables_.work.end() ? SessionStats{} : work->second};
 }
 
 }  // namespace relay::store

@@ -14,17 +14,17 @@
 
 namespace relay::store {
 
-class MemoryLog {
+class MemoryEventLog {
  public:
   struct Row {
     std::string_view type;  // a literal, or that of `other`
     WallMs at = 0;
     AgentName agent = {};
     SessionId session = {};
-    std::int64_t message = 0;                          // 0: none
-    std::int64_t delivery = 0;                         // 0: none
-    std::size_t line = 0;                              // of its history
-    std::unique_ptr<const records::Event> other = {};  // what is no message and no line of a history
+    std::int64_t message = 0;                             // 0: none
+    std::int64_t delivery = 0;                            // 0: none
+    std::size_t line = 0;                                 // of its history
+    std::unique_ptr<const records::EventRow> other = {};  // what is no message and no line of a history
   };
 
   void add(Row row) {
@@ -33,7 +33,7 @@ class MemoryLog {
     rows_.push_back(std::move(row));
     ++newest_;
   }
-  void take_back_newest() {
+  void pop_newest() {
     bytes_ -= size_of(rows_.back());
     rows_.pop_back();
     --newest_;
@@ -45,27 +45,27 @@ class MemoryLog {
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   /// Ever given out.
-  [[nodiscard]] records::EventNumber newest() const { return newest_; }
+  [[nodiscard]] records::EventSeq newest() const { return newest_; }
   /// Of those that are kept; when there is none, that of the next.
-  [[nodiscard]] records::EventNumber oldest() const { return newest_ - rows_.size() + 1; }
-  [[nodiscard]] const Row& at(records::EventNumber number) const {
+  [[nodiscard]] records::EventSeq oldest() const { return newest_ - rows_.size() + 1; }
+  [[nodiscard]] const Row& at(records::EventSeq number) const {
     return rows_[static_cast<std::size_t>(number - oldest())];
   }
   /// The first that is not before a time; behind the newest when there is none.
-  [[nodiscard]] records::EventNumber first_since(WallMs time) const {
+  [[nodiscard]] records::EventSeq first_since(WallMs time) const {
     const auto found = std::ranges::lower_bound(rows_, time, {}, &Row::at);
-    return oldest() + static_cast<records::EventNumber>(found - rows_.begin());
+    return oldest() + static_cast<records::EventSeq>(found - rows_.begin());
   }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
   static std::size_t size_of(const Row& row) {
     const auto text = row.agent.value().size() + row.session.value().size();
-    return sizeof(Row) + text + (row.other ? sizeof(records::Event) + row.other->body.size() : 0);
+    return sizeof(Row) + text + (row.other ? sizeof(records::EventRow) + row.other->body.size() : 0);
   }
 
   std::deque<Row> rows_;
-  records::EventNumber newest_ = 0;
+  records::EventSeq newest_ = 0;
   std::size_t bytes_ = 0;
 };
 

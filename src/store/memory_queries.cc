@@ -15,8 +15,8 @@ namespace relay::store {
 
 using namespace records;
 
-Result<Snapshot> MemoryStore::load() {
-  Snapshot snapshot;
+Result<WorkspaceState> MemoryStore::load() {
+  WorkspaceState snapshot;
   snapshot.store_id = id_;
   snapshot.newest = Key{tables_.newest};
   snapshot.newest_event = tables_.log.newest();
@@ -42,18 +42,18 @@ Result<Snapshot> MemoryStore::load() {
     if (auto key = idempotency_key_in(at->second.payload_meta); !key.empty())
       snapshot.recent_keys.push_back({at->second.from, std::move(key)});
   }
-  std::map<std::tuple<AgentName, std::uint8_t, AgentName>, Snapshot::Backlog> flows;
+  std::map<std::tuple<AgentName, std::uint8_t, AgentName>, WorkspaceState::Backlog> flows;
   for (const auto& [name, keys] : tables_.pending()) {
     for (const auto key : keys) {
       const auto& delivery = tables_.deliveries.at(key).delivery;
-      auto& flow = flows[{delivery.to, protocol::code_of(delivery.lane), delivery.from}];
+      auto& flow = flows[{delivery.to, protocol::lane_code(delivery.lane), delivery.from}];
       ++flow.pending;
       if (delivery.hold != Hold::None) ++flow.held;
     }
   }
   for (const auto& [flow, counts] : flows) {
     const auto& [to, lane, from] = flow;
-    snapshot.backlogs.push_back({to, *protocol::lane_of(lane), from, counts.pending, counts.held});
+    snapshot.backlogs.push_back({to, *protocol::lane_from_code(lane), from, counts.pending, counts.held});
   }
   if (!tables_.expiring().empty()) snapshot.next_expiry = tables_.expiring().begin()->first;
   if (!tables_.due().empty()) snapshot.next_due = tables_.due().begin()->first;
@@ -95,7 +95,7 @@ Result<std::vector<MessageRow>> MemoryStore::messages(const MessageQuery& query)
   }
   if (!query.ascending) std::reverse(keys.begin(), keys.end());
 
-  const WordQuery words{query.search};
+  const SearchQuery words{query.search};
   const auto fits = [&](const Message& message) {
     if (message.key <= query.after || message.ts < query.since) return false;
     if (query.before.value() > 0 && message.key >= query.before) return false;
@@ -150,7 +150,7 @@ std::vector<std::int64_t> MemoryStore::named(const std::string& id_or_prefix) co
   for (const auto key : keys_matching(id_or_prefix, {oldest, Key{tables_.newest}})) {
     if (tables_.messages.contains(key.value())) found.push_back(key.value());
   }
-  if (!found.empty() || id_or_prefix.size() <= kShortIdLetters) return found;
+  if (!found.empty() || id_or_prefix.size() <= kShortIdLength) return found;
   std::size_t looked_at = 0;
   for (auto at = tables_.messages.rbegin(); at != tables_.messages.rend() && looked_at < kRecentIdRows;
        ++at, ++looked_at) {
@@ -200,7 +200,7 @@ Result<HeldPage> MemoryStore::held(const HeldRequest& request) {
   const auto full = [&] { return page.items.size() >= std::max<std::size_t>(request.max_rows, 1); };
   const auto take = [&](const Delivery& delivery) {
     page.items.push_back({delivery, tables_.messages.at(delivery.message.value()).topic});
-    if (request.in_line)
+    if (request.ready)
       page.items.back().last_reason = tables_.deliveries.at(delivery.key.value()).history.back().reason;
   };
   if (request.to.value().empty()) {
@@ -217,7 +217,7 @@ Result<HeldPage> MemoryStore::held(const HeldRequest& request) {
   for (auto at = pending.upper_bound(request.after.value()); at != pending.end() && !page.more; ++at) {
     const auto& delivery = tables_.deliveries.at(*at).delivery;
     const bool held = delivery.hold != Hold::None || delivery.lane.mode == protocol::DeliveryMode::Manual;
-    if (request.in_line ? delivery.hold != Hold::None : !held) continue;
+    if (request.ready ? delivery.hold != Hold::None : !held) continue;
     if (request.mode && *request.mode != delivery.lane.mode) continue;
     page.more = full();
     if (!page.more) take(delivery);
@@ -259,9 +259,9 @@ Result<std::vector<DeadLetter>> MemoryStore::dead(const DeadQuery& query) {
   return letters;
 }
 
-Result<bool> MemoryStore::index_some(std::size_t) { return false; }
+Result<bool> MemoryStore::index_step(std::size_t) { return false; }
 
-Result<bool> MemoryStore::forget_some(const Retention& retention, WallMs now, std::size_t max_rows) {
+Result<bool> MemoryStore::prune_step(const Retention& retention, WallMs now, std::size_t max_rows) {
   RELAY_ASSERT(!in_group_);
   const WallMs old = retention.max_age_ms > 0 ? now - retention.max_age_ms : 0;
   std::size_t rows = 0;

@@ -13,7 +13,7 @@ using namespace records;
 
 namespace {
 
-constexpr std::size_t kUsualLines = 2;  // of a history
+constexpr std::size_t kDefaultLines = 2;  // of a history
 
 /// What is final is held by nothing, and only a time has an end.
 void keep_only_what_holds(Delivery& delivery) {
@@ -28,9 +28,9 @@ void MemoryStore::put(Map& map, const typename Map::key_type& key, typename Map:
   const auto found = map.find(key);
   if (found == map.end()) {
     map.emplace(key, std::move(value));
-    way_back_.emplace_back([&map, key] { map.erase(key); });
+    undo_.emplace_back([&map, key] { map.erase(key); });
   } else {
-    way_back_.emplace_back([&map, key, old = std::move(found->second)] { map.at(key) = old; });
+    undo_.emplace_back([&map, key, old = std::move(found->second)] { map.at(key) = old; });
     found->second = std::move(value);
   }
 }
@@ -39,15 +39,15 @@ template <class Map>
 void MemoryStore::take(Map& map, const typename Map::key_type& key) {
   const auto found = map.find(key);
   if (found == map.end()) return;
-  way_back_.emplace_back([&map, key, old = std::move(found->second)] { map.emplace(key, old); });
+  undo_.emplace_back([&map, key, old = std::move(found->second)] { map.emplace(key, old); });
   map.erase(found);
 }
 
-Result<void> MemoryStore::begin(Promise) {
+Result<void> MemoryStore::begin(CommitDurability) {
   RELAY_ASSERT(!in_group_);
   in_group_ = true;
   newest_before_ = tables_.newest;
-  way_back_.clear();
+  undo_.clear();
   return {};
 }
 
@@ -60,7 +60,7 @@ Result<void> MemoryStore::apply(const Change& change) {
 
 Result<void> MemoryStore::commit() {
   in_group_ = false;
-  way_back_.clear();
+  undo_.clear();
   stay_within_bound();
   return {};
 }
@@ -79,15 +79,15 @@ void MemoryStore::stay_within_bound() {
 }
 
 void MemoryStore::rollback() {
-  for (; !way_back_.empty(); way_back_.pop_back()) way_back_.back()();
+  for (; !undo_.empty(); undo_.pop_back()) undo_.back()();
   if (in_group_) tables_.newest = newest_before_;
   in_group_ = false;
 }
 
-void MemoryStore::count(const AgentName& agent, std::uint64_t Snapshot::Counts::* what) {
+void MemoryStore::count(const AgentName& agent, std::uint64_t WorkspaceState::Counts::* what) {
   const auto found = tables_.counts.find(agent.value());
   if (found == tables_.counts.end()) return;
-  way_back_.emplace_back([this, name = agent.value(), what] { --(tables_.counts.at(name).*what); });
+  undo_.emplace_back([this, name = agent.value(), what] { --(tables_.counts.at(name).*what); });
   ++(found->second.*what);
 }
 
@@ -95,10 +95,10 @@ Result<void> MemoryStore::on(const AddMessage& change) {
   const auto key = change.message.key.value();
   if (tables_.messages.contains(key))
     return fail(Errc::BadChange, format("message {} is stored already", short_id(change.message.key)));
-  way_back_.emplace_back([this, key] { tables_.remove_message(key); });
+  undo_.emplace_back([this, key] { tables_.remove_message(key); });
   tables_.add(change.message);
   const auto& message = change.message;
-  count(message.from, &Snapshot::Counts::sent);
+  count(message.from, &WorkspaceState::Counts::sent);
   log({.type = kMessageExchanged, .at = message.ts, .agent = message.from, .session = message.session, .message = key});
   return {};
 }
@@ -112,20 +112,20 @@ Result<void> MemoryStore::on(const AddDelivery& change) {
   if (message == tables_.messages.end()) {
     return fail(Errc::BadChange, format("delivery {} names a message that is not stored", delivery_id(delivery.key)));
   }
-  way_back_.emplace_back([this, key] { tables_.remove_delivery(key); });
+  undo_.emplace_back([this, key] { tables_.remove_delivery(key); });
   const auto at = change.at == 0 ? message->second.ts : change.at;
-  MemoryTables::Tracked tracked{delivery, {}};
+  MemoryTables::DeliveryRow tracked{delivery, {}};
   keep_only_what_holds(tracked.delivery);
-  tracked.history.reserve(kUsualLines);
+  tracked.history.reserve(kDefaultLines);
   tracked.history.push_back({at, delivery.state, delivery.proof, change.reason});
   log_line(tracked, {}, change.at);
   tables_.add(std::move(tracked));
-  if (delivery.state == DeliveryState::Delivered) count(delivery.to, &Snapshot::Counts::received);
+  if (delivery.state == DeliveryState::Delivered) count(delivery.to, &WorkspaceState::Counts::received);
   return {};
 }
 
-void MemoryStore::advance(MemoryTables::Tracked& tracked, Delivery next, DeliveryEvent line) {
-  way_back_.emplace_back([this, before = tracked.delivery] { tables_.revert(before.key.value(), before); });
+void MemoryStore::advance(MemoryTables::DeliveryRow& tracked, Delivery next, HistoryEntry line) {
+  undo_.emplace_back([this, before = tracked.delivery] { tables_.revert(before.key.value(), before); });
   tables_.advance(tracked, std::move(next), std::move(line));
 }
 
@@ -133,9 +133,9 @@ Result<void> MemoryStore::on(const ChangeDelivery& change) {
   const auto found = tables_.deliveries.find(change.key.value());
   if (found == tables_.deliveries.end()) return {};
   auto& tracked = found->second;
-  if (!may_change(tracked.delivery.state, tracked.delivery.proof, change.state, change.proof)) return {};
+  if (!is_legal_transition(tracked.delivery.state, tracked.delivery.proof, change.state, change.proof)) return {};
   if (change.state == DeliveryState::Delivered && tracked.delivery.state != DeliveryState::Delivered)
-    count(tracked.delivery.to, &Snapshot::Counts::received);
+    count(tracked.delivery.to, &WorkspaceState::Counts::received);
   auto next = tracked.delivery;
   next.state = change.state;
   next.proof = change.proof;
@@ -144,7 +144,7 @@ Result<void> MemoryStore::on(const ChangeDelivery& change) {
   keep_only_what_holds(next);
   next.attempts = change.attempts.value_or(next.attempts);
   advance(tracked, std::move(next),
-          {change.at, change.state, change.proof, change.reason, change.way, change.evidence});
+          {change.at, change.state, change.proof, change.reason, change.via, change.evidence});
   log_line(tracked, change.session, change.at);
   return {};
 }
@@ -168,14 +168,14 @@ Result<void> MemoryStore::on(const RequeueDelivery& change) {
 
 Result<void> MemoryStore::on(const SetStream& change) {
   const auto& stream = change.stream;
-  const std::tuple key{stream.topic.value(), stream.from.value(), stream.to.value(), protocol::code_of(stream.lane)};
+  const std::tuple key{stream.topic.value(), stream.from.value(), stream.to.value(), protocol::lane_code(stream.lane)};
   const auto found = tables_.streams.find(key);
   if (found == tables_.streams.end()) {
     put(tables_.streams, key, change.stream);
     return {};
   }
   auto& known = found->second;
-  way_back_.emplace_back([&known, last = known.last, acked = known.acked] {
+  undo_.emplace_back([&known, last = known.last, acked = known.acked] {
     known.last = last;
     known.acked = acked;
   });
@@ -186,7 +186,7 @@ Result<void> MemoryStore::on(const SetStream& change) {
 
 Result<void> MemoryStore::on(const ForgetStream& change) {
   const auto& stream = change.stream;
-  const auto lane = protocol::code_of(stream.lane);
+  const auto lane = protocol::lane_code(stream.lane);
   const std::tuple key{stream.topic.value(), stream.from.value(), stream.to.value(), lane};
   const auto found = tables_.streams.find(key);
   if (found != tables_.streams.end() && found->second.last <= stream.last) take(tables_.streams, key);
@@ -286,9 +286,9 @@ Result<void> MemoryStore::on(const PutUsage& change) {
   return {};
 }
 
-Result<void> MemoryStore::on(const CountWork& change) {
+Result<void> MemoryStore::on(const AddSessionStats& change) {
   const auto known_work = tables_.work.find(change.session.value());
-  auto work = known_work == tables_.work.end() ? Work{} : known_work->second;
+  auto work = known_work == tables_.work.end() ? SessionStats{} : known_work->second;
   work.items += change.more.items;
   work.commands += change.more.commands;
   for (const auto& file : change.more.files) {
@@ -303,8 +303,8 @@ Result<void> MemoryStore::on(const CountWork& change) {
 void MemoryStore::remove_unless_pending(std::int64_t message) {
   if (tables_.is_pending(message)) return;
   for (const auto key : tables_.deliveries_of(message))
-    way_back_.emplace_back([this, old = tables_.deliveries.at(key)] { tables_.add(old); });
-  way_back_.emplace_back([this, old = tables_.messages.at(message)] { tables_.add(old); });
+    undo_.emplace_back([this, old = tables_.deliveries.at(key)] { tables_.add(old); });
+  undo_.emplace_back([this, old = tables_.messages.at(message)] { tables_.add(old); });
   tables_.remove_all(message);
 }
 
@@ -315,7 +315,7 @@ Result<ExpireResult> MemoryStore::expire(const ExpireRequest& request) {
   while (!due.empty() && due.begin()->first <= request.now && result.expired.size() < request.max_rows) {
     const auto delivery = tables_.deliveries.at(due.begin()->second).delivery;
     const auto& message = tables_.messages.at(delivery.message.value());
-    const auto state = state_when_late(delivery.proof);
+    const auto state = state_on_expiry(delivery.proof);
     result.expired.push_back({delivery.key, delivery.message, message.from, delivery.to, message.id, delivery.hold,
                               state, std::string{protocol::expiry_reason(message.payload_meta, delivery.expires_at)}});
     RELAY_TRY(on(ChangeDelivery{delivery.key, state, delivery.proof, request.now, result.expired.back().reason}));

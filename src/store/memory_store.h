@@ -25,20 +25,20 @@ class MemoryStore final : public MessageStore {
     tables_.newest = first_key;
   }
 
-  Result<records::Snapshot> load() override;
+  Result<records::WorkspaceState> load() override;
 
-  Result<void> begin(Promise promise = Promise::Kept) override;
-  Result<void> reach(JournalReach) override { return {}; }
+  Result<void> begin(CommitDurability promise = CommitDurability::Kept) override;
+  Result<void> set_journal_position(JournalReach) override { return {}; }
   Result<void> apply(const records::Change& change) override;
   Result<void> commit() override;
-  Result<records::EventNumber> newest_event() override { return tables_.log.newest(); }
+  Result<records::EventSeq> newest_event() override { return tables_.log.newest(); }
   void rollback() override;
 
   Result<records::BacklogPage> backlog(const records::BacklogRequest& request) override;
   Result<records::ExpireResult> expire(const records::ExpireRequest& request) override;
 
-  Result<bool> index_some(std::size_t max_rows) override;
-  Result<bool> forget_some(const Retention& retention, WallMs now, std::size_t max_rows) override;
+  Result<bool> index_step(std::size_t max_rows) override;
+  Result<bool> prune_step(const Retention& retention, WallMs now, std::size_t max_rows) override;
 
   Result<std::vector<records::MessageRow>> messages(const records::MessageQuery& query) override;
   Result<records::Trace> trace(const std::string& id_or_prefix) override;
@@ -66,13 +66,13 @@ class MemoryStore final : public MessageStore {
   Result<void> on(const records::PutProposal& change);
   Result<void> on(const records::AddEvent& change);
   Result<void> on(const records::PutUsage& change);
-  Result<void> on(const records::CountWork& change);
+  Result<void> on(const records::AddSessionStats& change);
   Result<void> on(const records::ForgetStream& change);
   Result<void> on(const records::AddSubscription& change);
   Result<void> on(const records::RemoveSubscription& change);
-  void log(MemoryLog::Row row);
-  void log_line(const MemoryTables::Tracked& tracked, const SessionId& session, WallMs at);
-  [[nodiscard]] std::string tell(records::EventNumber number, const MemoryLog::Row& row,
+  void log(MemoryEventLog::Row row);
+  void log_line(const MemoryTables::DeliveryRow& tracked, const SessionId& session, WallMs at);
+  [[nodiscard]] std::string tell(records::EventSeq number, const MemoryEventLog::Row& row,
                                  const records::PriceOf& price_of);
 
   /// Sets a map's entry and remembers how to put the old one back.
@@ -83,9 +83,9 @@ class MemoryStore final : public MessageStore {
   /// Removes a message and its deliveries unless one of them is pending.
   void remove_unless_pending(std::int64_t message);
   /// One more for a known agent.
-  void count(const AgentName& agent, std::uint64_t records::Snapshot::Counts::* what);
+  void count(const AgentName& agent, std::uint64_t records::WorkspaceState::Counts::* what);
   /// A delivery as it is from now on, and how to get back.
-  void advance(MemoryTables::Tracked& tracked, records::Delivery next, records::DeliveryEvent line);
+  void advance(MemoryTables::DeliveryRow& tracked, records::Delivery next, records::HistoryEntry line);
   void stay_within_bound();
   std::vector<std::int64_t> named(const std::string& id_or_prefix) const;
 
@@ -94,7 +94,7 @@ class MemoryStore final : public MessageStore {
   MemoryTables tables_;
   bool in_group_ = false;
   std::int64_t newest_before_ = 0;  // the group
-  std::vector<std::function<void()>> way_back_;
+  std::vector<std::function<void()>> undo_;
   std::int64_t forget_after_ = 0;  // where the running round of retention has come to
 };
 

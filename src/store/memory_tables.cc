@@ -16,7 +16,7 @@ void erase_from(Map& map, const typename Map::key_type& key, const typename Map:
 }
 
 std::tuple<std::string, std::uint8_t, std::string> flow_of(const records::Delivery& delivery) {
-  return {delivery.to.value(), protocol::code_of(delivery.lane), delivery.from.value()};
+  return {delivery.to.value(), protocol::lane_code(delivery.lane), delivery.from.value()};
 }
 
 // What keeping a row costs besides its text and itself: its places in maps and indexes.
@@ -27,11 +27,11 @@ std::size_t bytes_of(const records::Message& message) {
   return sizeof message + kMessageOverheadBytes + size_of(message);
 }
 
-std::size_t bytes_of(const records::DeliveryEvent& line) {
-  return sizeof line + line.reason.size() + line.way.size() + line.evidence.size();
+std::size_t bytes_of(const records::HistoryEntry& line) {
+  return sizeof line + line.reason.size() + line.via.size() + line.evidence.size();
 }
 
-std::size_t bytes_of(const MemoryTables::Tracked& tracked) {
+std::size_t bytes_of(const MemoryTables::DeliveryRow& tracked) {
   std::size_t bytes = sizeof tracked + kDeliveryOverheadBytes;
   for (const auto& line : tracked.history) bytes += bytes_of(line);
   return bytes;
@@ -39,8 +39,12 @@ std::size_t bytes_of(const MemoryTables::Tracked& tracked) {
 
 /// By what the indexes know a delivery, apart from what never changes.
 auto place_of(const records::Delivery& delivery) {
-  return std::tuple{is_final(delivery.state), is_dead(delivery.state),          delivery.hold,
-                    delivery.available_at,    protocol::code_of(delivery.lane), delivery.rank};
+  return std::tuple{is_final(delivery.state),
+                    is_dead(delivery.state),
+                    delivery.hold,
+                    delivery.available_at,
+                    protocol::lane_code(delivery.lane),
+                    delivery.rank};
 }
 
 }  // namespace
@@ -61,7 +65,7 @@ void MemoryTables::remove_message(std::int64_t key) {
   messages.erase(found);
 }
 
-void MemoryTables::add(Tracked tracked) {
+void MemoryTables::add(DeliveryRow tracked) {
   const auto& delivery = tracked.delivery;
   const auto key = delivery.key.value();
   bytes += bytes_of(tracked);
@@ -89,7 +93,7 @@ std::size_t MemoryTables::remove_all(std::int64_t message) {
   return 1 + keys.size();
 }
 
-void MemoryTables::place(Tracked& tracked, records::Delivery next) {
+void MemoryTables::place(DeliveryRow& tracked, records::Delivery next) {
   if (place_of(tracked.delivery) != place_of(next)) {
     leave_state(tracked.delivery);
     enter_state(next);
@@ -100,7 +104,7 @@ void MemoryTables::place(Tracked& tracked, records::Delivery next) {
   tracked.delivery = std::move(next);
 }
 
-void MemoryTables::advance(Tracked& tracked, records::Delivery next, records::DeliveryEvent line) {
+void MemoryTables::advance(DeliveryRow& tracked, records::Delivery next, records::HistoryEntry line) {
   bytes += bytes_of(line);
   tracked.history.push_back(std::move(line));
   place(tracked, std::move(next));

@@ -23,27 +23,27 @@ namespace relay::store {
 
 class MemoryTables {
  public:
-  struct Tracked {
+  struct DeliveryRow {
     records::Delivery delivery;
-    std::vector<records::DeliveryEvent> history;
+    std::vector<records::HistoryEntry> history;
   };
   using Keys = std::set<std::int64_t>;
 
   void add(records::Message message);
   void remove_message(std::int64_t key);
-  void add(Tracked tracked);
+  void add(DeliveryRow tracked);
   void remove_delivery(std::int64_t key);
   /// A message with its deliveries; how many rows went.
   std::size_t remove_all(std::int64_t message);
   /// A delivery as it is from now on, with a line about that.
-  void advance(Tracked& tracked, records::Delivery next, records::DeliveryEvent line);
+  void advance(DeliveryRow& tracked, records::Delivery next, records::HistoryEntry line);
   /// The way back: as it was, without the newest line.
   void revert(std::int64_t key, records::Delivery before);
   /// The oldest message that no delivery needs any more, among those not named before.
   std::optional<std::int64_t> next_settled();
 
   [[nodiscard]] std::vector<std::int64_t> deliveries_of(std::int64_t message) const;
-  [[nodiscard]] const SortedRow<std::int64_t>& inbox_of(const std::string& agent) const { return at(inbox_, agent); }
+  [[nodiscard]] const SortedDeque<std::int64_t>& inbox_of(const std::string& agent) const { return at(inbox_, agent); }
   [[nodiscard]] const Keys& pending_of(const std::string& agent) const { return at(pending_, agent); }
   [[nodiscard]] const Keys& dead_of(const std::string& agent) const { return at(dead_of_, agent); }
   [[nodiscard]] const Keys& thread(const std::string& name) const { return at(threads_, name); }
@@ -55,23 +55,23 @@ class MemoryTables {
   /// The queue of one flow: ranks and whose they are.
   using Ranks = std::set<std::pair<std::int64_t, std::int64_t>>;
   [[nodiscard]] const Ranks& waiting(const std::string& to, protocol::Lane lane, const std::string& from) const {
-    return at(waiting_, {to, protocol::code_of(lane), from});
+    return at(waiting_, {to, protocol::lane_code(lane), from});
   }
   [[nodiscard]] bool is_pending(std::int64_t message) const;
 
   std::map<std::int64_t, records::Message> messages;
-  std::map<std::int64_t, Tracked> deliveries;
+  std::map<std::int64_t, DeliveryRow> deliveries;
   std::map<std::tuple<std::string, std::string, std::string, std::uint8_t>, records::Stream> streams;
   std::map<std::tuple<std::string, std::string, std::uint8_t>, records::Stream> stream_marks;
   std::map<std::string, records::Agent> agents;
-  std::map<std::string, records::Snapshot::Counts> counts;  // one for each of these
+  std::map<std::string, records::WorkspaceState::Counts> counts;  // one for each of these
   std::map<std::string, records::Session> sessions;
   std::map<std::pair<std::string, std::string>, bool> members;  // channel, member
   std::map<std::pair<std::string, std::string>, records::OutboxMark> marks;
   std::map<std::string, records::Proposal> proposals;
-  MemoryLog log;
-  std::map<std::pair<std::string, std::string>, records::Usage> usage;  // session, request
-  std::map<std::string, records::Work> work;                            // by session
+  MemoryEventLog log;
+  std::map<std::pair<std::string, std::string>, records::UsageRow> usage;  // session, request
+  std::map<std::string, records::SessionStats> work;                       // by session
   std::int64_t newest = 0;
   std::uint64_t bytes = 0;  // of messages and deliveries
 
@@ -84,10 +84,10 @@ class MemoryTables {
   }
   void enter_state(const records::Delivery& delivery);
   void leave_state(const records::Delivery& delivery);
-  void place(Tracked& tracked, records::Delivery next);
+  void place(DeliveryRow& tracked, records::Delivery next);
 
-  SortedRow<std::pair<std::int64_t, std::int64_t>> by_message_;  // message, delivery
-  std::map<std::string, SortedRow<std::int64_t>> inbox_;
+  SortedDeque<std::pair<std::int64_t, std::int64_t>> by_message_;  // message, delivery
+  std::map<std::string, SortedDeque<std::int64_t>> inbox_;
   std::map<std::string, Keys> pending_;
   std::map<std::string, Keys> threads_;
   std::set<std::pair<WallMs, std::int64_t>> expiring_, due_;

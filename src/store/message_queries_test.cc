@@ -53,7 +53,7 @@ TEST_P(MessageStoreSuite, FindsAMessageByShortIdPrefixOrItsSendersId) {
 
 TEST_P(MessageStoreSuite, NamesTheIdsWhenAPrefixFitsSeveral) {
   // Two keys whose short ids share their first four letters.
-  const auto prefix = short_id(Key{1}).substr(0, kMinPrefixLetters);
+  const auto prefix = short_id(Key{1}).substr(0, kMinPrefixLength);
   const auto alike = keys_matching(prefix, {Key{1}, Key{4'000'000}}, 2);
   ASSERT_EQ(alike.size(), 2u);
   for (const auto key : alike) commit({AddMessage{message(key.value(), "Alice", "Bob", "x")}});

@@ -42,7 +42,7 @@ struct JournalReach {
 std::uint32_t messages_in(const records::Changes& changes);
 
 /// What a group is worth once it is committed.
-enum class Promise {
+enum class CommitDurability {
   Kept,      // it survives what the store's durability says
   ElseKept,  // a journal has it; a power cut may take it back, with all groups after it
 };
@@ -70,15 +70,15 @@ class MessageReader {
 
 class MessageStore : public MessageReader {
  public:
-  virtual Result<records::Snapshot> load() = 0;
+  virtual Result<records::WorkspaceState> load() = 0;
 
-  virtual Result<void> begin(Promise promise = Promise::Kept) = 0;
+  virtual Result<void> begin(CommitDurability promise = CommitDurability::Kept) = 0;
   virtual Result<void> apply(const records::Change& change) = 0;
   /// The group holds what the journal has up to here. Inside a group like `apply`.
-  virtual Result<void> reach(JournalReach reach) = 0;
+  virtual Result<void> set_journal_position(JournalReach reach) = 0;
   virtual Result<void> commit() = 0;
   /// The number of the last event that was committed.
-  virtual Result<records::EventNumber> newest_event() = 0;
+  virtual Result<records::EventSeq> newest_event() = 0;
   virtual void rollback() = 0;
 
   /// Sees what the open group applied; such results may be told to nobody before the commit.
@@ -87,8 +87,8 @@ class MessageStore : public MessageReader {
   virtual Result<records::ExpireResult> expire(const records::ExpireRequest& request) = 0;
 
   /// A bounded step of background work (full-text index, retention), in its own commit; true while more remains.
-  virtual Result<bool> index_some(std::size_t max_rows) = 0;
-  virtual Result<bool> forget_some(const Retention& retention, WallMs now, std::size_t max_rows) = 0;
+  virtual Result<bool> index_step(std::size_t max_rows) = 0;
+  virtual Result<bool> prune_step(const Retention& retention, WallMs now, std::size_t max_rows) = 0;
 
   /// Compares the next part of the store with its checksums, unless that was done when it was opened; true while more
   /// remains. Damaged says what was found and the next step; the check is over then.

@@ -78,19 +78,19 @@ class MessageStoreSuite : public testing::TestWithParam<StoreKind> {
     return keys;
   }
 
-  records::Snapshot load() {
+  records::WorkspaceState load() {
     auto snapshot = store_->load();
     EXPECT_TRUE(snapshot) << snapshot.error().message();
     return *std::move(snapshot);
   }
 
   void index_all() {
-    while (store_->index_some(2).value()) {}
+    while (store_->index_step(2).value()) {}
   }
 
   void forget_all(const Retention& retention, WallMs now) {
     int steps = 0;
-    while (store_->forget_some(retention, now, 3).value()) ASSERT_LT(++steps, 1'000);
+    while (store_->prune_step(retention, now, 3).value()) ASSERT_LT(++steps, 1'000);
   }
 
   std::unique_ptr<MessageStore> store_;

@@ -292,18 +292,18 @@ class OnSimDisk final : public MessageStore {
     RELAY_ASSERT(store);
     store_ = *std::move(store);
   }
-  Result<Snapshot> load() override { return store_->load(); }
-  Result<void> begin(Promise promise) override { return store_->begin(promise); }
-  Result<void> reach(JournalReach reach) override { return store_->reach(reach); }
+  Result<WorkspaceState> load() override { return store_->load(); }
+  Result<void> begin(CommitDurability promise) override { return store_->begin(promise); }
+  Result<void> set_journal_position(JournalReach reach) override { return store_->set_journal_position(reach); }
   Result<void> apply(const Change& change) override { return store_->apply(change); }
   Result<void> commit() override { return store_->commit(); }
-  Result<EventNumber> newest_event() override { return store_->newest_event(); }
+  Result<EventSeq> newest_event() override { return store_->newest_event(); }
   void rollback() override { store_->rollback(); }
   Result<BacklogPage> backlog(const BacklogRequest& request) override { return store_->backlog(request); }
   Result<ExpireResult> expire(const ExpireRequest& request) override { return store_->expire(request); }
-  Result<bool> index_some(std::size_t rows) override { return store_->index_some(rows); }
-  Result<bool> forget_some(const Retention& retention, WallMs now, std::size_t rows) override {
-    return store_->forget_some(retention, now, rows);
+  Result<bool> index_step(std::size_t rows) override { return store_->index_step(rows); }
+  Result<bool> prune_step(const Retention& retention, WallMs now, std::size_t rows) override {
+    return store_->prune_step(retention, now, rows);
   }
   Result<std::vector<MessageRow>> messages(const MessageQuery& query) override { return store_->messages(query); }
   Result<Trace> trace(const std::string& id) override { return store_->trace(id); }

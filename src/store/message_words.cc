@@ -48,7 +48,7 @@ std::string body_text(std::string_view payload) {
   return string_member(*object, "body").value_or("");
 }
 
-WordQuery::WordQuery(std::string_view typed) {
+SearchQuery::SearchQuery(std::string_view typed) {
   std::size_t words = 0;
   for (std::size_t at = 0; at < typed.size() && words < kMaxSearchWords;) {
     if (is_space(typed[at])) {
@@ -65,13 +65,13 @@ WordQuery::WordQuery(std::string_view typed) {
   }
 }
 
-bool WordQuery::matches(std::string_view body) const {
+bool SearchQuery::matches(std::string_view body) const {
   if (pieces_.empty()) return false;
   const auto text = words_of(body);
   return std::all_of(pieces_.begin(), pieces_.end(), [&](const auto& piece) { return occurs(piece, text); });
 }
 
-std::string WordQuery::full_text_expression() const {
+std::string SearchQuery::full_text_expression() const {
   std::string expression;
   for (const auto& piece : pieces_) {
     if (!expression.empty()) expression += " AND ";

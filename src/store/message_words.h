@@ -16,9 +16,9 @@ inline constexpr std::size_t kMaxSearchWords = 64;  // further words of one sear
 /// The text people read in a payload: its `body`, or nothing when it has none.
 std::string body_text(std::string_view payload);
 
-class WordQuery {
+class SearchQuery {
  public:
-  explicit WordQuery(std::string_view typed);
+  explicit SearchQuery(std::string_view typed);
 
   /// Only punctuation was typed: fits nothing.
   [[nodiscard]] bool empty() const { return pieces_.empty(); }

@@ -6,33 +6,33 @@ namespace relay::store {
 namespace {
 
 TEST(MessageWords, WantsEveryPieceInAnyOrder) {
-  EXPECT_TRUE(WordQuery{"green build"}.matches("The build is GREEN."));
-  EXPECT_FALSE(WordQuery{"green build red"}.matches("The build is GREEN."));
+  EXPECT_TRUE(SearchQuery{"green build"}.matches("The build is GREEN."));
+  EXPECT_FALSE(SearchQuery{"green build red"}.matches("The build is GREEN."));
 }
 
 TEST(MessageWords, TakesBeginningsOfWordsOnly) {
-  EXPECT_TRUE(WordQuery{"buil"}.matches("builds"));
-  EXPECT_FALSE(WordQuery{"uild"}.matches("builds"));
+  EXPECT_TRUE(SearchQuery{"buil"}.matches("builds"));
+  EXPECT_FALSE(SearchQuery{"uild"}.matches("builds"));
 }
 
 TEST(MessageWords, KeepsHyphenatedWordsTogether) {
-  EXPECT_TRUE(WordQuery{"foo-bar"}.matches("a foo bar"));
-  EXPECT_FALSE(WordQuery{"foo-bar"}.matches("bar foo"));
+  EXPECT_TRUE(SearchQuery{"foo-bar"}.matches("a foo bar"));
+  EXPECT_FALSE(SearchQuery{"foo-bar"}.matches("bar foo"));
 }
 
 TEST(MessageWords, FitsNothingWhenNothingWasSaid) {
-  EXPECT_TRUE(WordQuery{" *?! "}.empty());
-  EXPECT_FALSE(WordQuery{"..."}.matches("anything"));
+  EXPECT_TRUE(SearchQuery{" *?! "}.empty());
+  EXPECT_FALSE(SearchQuery{"..."}.matches("anything"));
 }
 
 TEST(MessageWords, QuotesWhatItAsksTheIndex) {
-  EXPECT_EQ(WordQuery{"a\"b OR NEAR(x)"}.full_text_expression(), R"("a b"* AND "or"* AND "near x"*)");
+  EXPECT_EQ(SearchQuery{"a\"b OR NEAR(x)"}.full_text_expression(), R"("a b"* AND "or"* AND "near x"*)");
 }
 
 TEST(MessageWords, IgnoresWordsBeyondTheLimit) {
   std::string typed;
   for (int word = 0; word < 10'000; ++word) typed += "a-b ";
-  EXPECT_LE(WordQuery{typed}.full_text_expression().size(), kMaxSearchWords * 10);
+  EXPECT_LE(SearchQuery{typed}.full_text_expression().size(), kMaxSearchWords * 10);
 }
 
 TEST(MessageWords, ReadsTheBodyOfAPayload) {

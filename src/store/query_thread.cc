@@ -4,8 +4,8 @@
 
 namespace relay::store {
 
-QueryThread::QueryThread(std::unique_ptr<MessageReader> reader, Tell tell)
-    : reader_{std::move(reader)}, tell_{std::move(tell)}, thread_{[this] { run(); }} {}
+QueryThread::QueryThread(std::unique_ptr<MessageReader> reader, OnResult tell)
+    : reader_{std::move(reader)}, on_result_{std::move(tell)}, thread_{[this] { run(); }} {}
 
 void QueryThread::ask(QueryId id, Query query) {
   {
@@ -33,7 +33,7 @@ void QueryThread::run() {
     auto [id, query] = std::move(asked_.front());
     asked_.pop_front();
     lock.unlock();
-    tell_(id, answer(*reader_, query));
+    on_result_(id, answer(*reader_, query));
     lock.lock();
   }
 }

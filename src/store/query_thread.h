@@ -19,9 +19,9 @@ namespace relay::store {
 
 class QueryThread {
  public:
-  using Tell = std::function<void(QueryId, Result<Answer>)>;
+  using OnResult = std::function<void(QueryId, Result<QueryResult>)>;
 
-  QueryThread(std::unique_ptr<MessageReader> reader, Tell tell);
+  QueryThread(std::unique_ptr<MessageReader> reader, OnResult tell);
   ~QueryThread() { stop(); }
   QueryThread(const QueryThread&) = delete;
   QueryThread& operator=(const QueryThread&) = delete;
@@ -33,7 +33,7 @@ class QueryThread {
   void run();
 
   std::unique_ptr<MessageReader> reader_;
-  Tell tell_;
+  OnResult on_result_;
   std::mutex mutex_;  // guards the two below
   std::deque<std::pair<QueryId, Query>> asked_;
   bool stopping_ = false;

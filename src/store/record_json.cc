@@ -111,7 +111,7 @@ Result<protocol::Capabilities> capabilities_from_json(const std::string& text) {
   if (const auto* modes = array_member(*object, "modes")) {
     capabilities.modes.emplace();
     for (const auto& name : texts_in(*modes)) {
-      if (const auto mode = protocol::delivery_mode_named(name)) capabilities.modes->add(*mode);
+      if (const auto mode = protocol::parse_delivery_mode(name)) capabilities.modes->add(*mode);
     }
   }
   capabilities.queue = bool_member(*object, "queue").value_or(false);
@@ -171,7 +171,7 @@ Result<std::vector<records::Vote>> votes_from_json(const std::string& text) {
   return votes;
 }
 
-Result<std::vector<protocol::PolicyRule>> policy_from_json(const std::string& text) {
+Result<std::vector<protocol::DeliveryPolicyRule>> policy_from_json(const std::string& text) {
   auto rules = protocol::parse_policy(text);
   if (!rules) return fail(Errc::Damaged, "a stored policy is not readable; the message store is damaged");
   return rules;

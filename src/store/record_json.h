@@ -24,7 +24,7 @@ Result<std::vector<AgentName>> names_from_json(const std::string& text);
 Result<std::vector<std::uint64_t>> numbers_from_json(const std::string& text);
 Result<std::vector<records::ShadowBinding>> shadows_from_json(const std::string& text);
 Result<std::vector<records::Vote>> votes_from_json(const std::string& text);
-Result<std::vector<protocol::PolicyRule>> policy_from_json(const std::string& text);
+Result<std::vector<protocol::DeliveryPolicyRule>> policy_from_json(const std::string& text);
 
 /// Of a message's payload_meta; empty when there is none.
 std::string idempotency_key_in(const std::string& payload_meta);

@@ -26,7 +26,7 @@ constexpr std::uint32_t kApplied = 0x454e'4f44;  // no single flipped bit makes 
 
 Result<void> RefusedChanges::open() {
   if (file_ != nullptr) return {};
-  keep_private(path_, vfs_);
+  restrict_permissions(path_, vfs_);
   file_ = RELAY_TRY(VfsFile::open(path_, vfs_, VfsFile::Mode::Write));
   return {};
 }

@@ -50,7 +50,8 @@ constexpr SalvagedTable kSalvagedTables[] = {
 /// One table on its way from one connection to another.
 class TableCopy {
  public:
-  TableCopy(Connection& from, Connection& into, const SalvagedTable& table) : from_{from}, into_{into}, table_{table} {}
+  TableCopy(SqliteConnection& from, SqliteConnection& into, const SalvagedTable& table)
+      : from_{from}, into_{into}, table_{table} {}
 
   Result<void> run() {
     RELAY_TRY(prepare());
@@ -129,15 +130,15 @@ class TableCopy {
     explore(middle, high, left);
   }
 
-  Connection& from_;
-  Connection& into_;
+  SqliteConnection& from_;
+  SqliteConnection& into_;
   const SalvagedTable& table_;
   std::string columns_, insert_;
   int count_ = 0, key_column_ = -1, probes_ = 0;
   std::optional<std::int64_t> last_key_;
 };
 
-Result<void> name_the_nameless(Connection& into) {
+Result<void> name_the_nameless(SqliteConnection& into) {
   for (const char* column : {"messages.sender", "messages.recipient", "deliveries.sender", "deliveries.recipient",
                              "events.type", "events.agent", "events.session"}) {
     const std::string_view both{column};
@@ -150,7 +151,7 @@ Result<void> name_the_nameless(Connection& into) {
   return {};
 }
 
-Result<Salvaged> copy_tables(Connection& from, Connection& into) {
+Result<Salvaged> copy_tables(SqliteConnection& from, SqliteConnection& into) {
   Salvaged salvaged;
   RELAY_TRY(into.execute("BEGIN IMMEDIATE"));
   for (const auto& table : kSalvagedTables) {
@@ -174,7 +175,7 @@ void put_be32(std::string& page, std::size_t at, std::uint64_t value) {
 
 /// The first page holds the header and where the tables begin. When it is damaged, that of a new database stands in for
 /// it: tables made by the same steps begin on the same pages.
-Result<void> make_readable(const std::string& copy, const std::string& vfs, Connection& into) {
+Result<void> make_readable(const std::string& copy, const std::string& vfs, SqliteConnection& into) {
   RELAY_TRY(into.execute("PRAGMA wal_checkpoint(TRUNCATE)"));
   const auto fresh = RELAY_TRY(VfsFile::open(into.path(), vfs, VfsFile::Mode::Read));
   std::string header(100, '\0');
@@ -201,7 +202,7 @@ Result<void> make_readable(const std::string& copy, const std::string& vfs, Conn
 
 }  // namespace
 
-Result<Salvaged> salvage(const std::string& damaged, const std::string& vfs, Connection& into) {
+Result<Salvaged> salvage(const std::string& damaged, const std::string& vfs, SqliteConnection& into) {
   // A copy is opened, so that what is kept stays as it was found.
   const auto copy = into.path() + "-salvage";
   remove_database(copy, vfs);
@@ -209,7 +210,7 @@ Result<Salvaged> salvage(const std::string& damaged, const std::string& vfs, Con
     if (file_bytes(damaged + suffix, vfs) > 0) RELAY_TRY(copy_file(damaged + suffix, copy + suffix, vfs));
   auto salvaged = [&]() -> Result<Salvaged> {
     RELAY_TRY(make_readable(copy, vfs, into));
-    auto from = RELAY_TRY(Connection::open(copy, vfs, Access::ReadWrite));
+    auto from = RELAY_TRY(SqliteConnection::open(copy, vfs, Access::ReadWrite));
     from->leave_log_alone();
     RELAY_TRY(from->execute("PRAGMA locking_mode=EXCLUSIVE"));
     return copy_tables(*from, into);
@@ -219,7 +220,7 @@ Result<Salvaged> salvage(const std::string& damaged, const std::string& vfs, Con
   return salvaged;
 }
 
-Result<std::uint64_t> count_missing(Connection& connection, const Salvaged& salvaged, std::uint64_t known) {
+Result<std::uint64_t> count_missing(SqliteConnection& connection, const Salvaged& salvaged, std::uint64_t known) {
   RELAY_TRY(
       connection.execute("DELETE FROM deliveries WHERE message NOT IN (SELECT key FROM messages);"
                          "DELETE FROM delivery_history WHERE delivery NOT IN (SELECT key FROM deliveries)"));

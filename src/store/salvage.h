@@ -26,9 +26,9 @@ struct Salvaged {
 };
 
 /// Copies what can be read from the database at `damaged` (with its log beside it), which is left as it is.
-Result<Salvaged> salvage(const std::string& damaged, const std::string& vfs, Connection& into);
+Result<Salvaged> salvage(const std::string& damaged, const std::string& vfs, SqliteConnection& into);
 
 /// Removes rows that belong to rows which are gone; then counts the messages that are missing, at most `known` (0: unknown).
-Result<std::uint64_t> count_missing(Connection& connection, const Salvaged& salvaged, std::uint64_t known);
+Result<std::uint64_t> count_missing(SqliteConnection& connection, const Salvaged& salvaged, std::uint64_t known);
 
 }  // namespace relay::store

@@ -8,7 +8,7 @@
 namespace relay::store {
 
 template <class Value>
-class SortedRow {
+class SortedDeque {
  public:
   using value_type = Value;
 

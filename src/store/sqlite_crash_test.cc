@@ -65,8 +65,8 @@ class Lives {
   bool work(SqliteStore& store) {
     const auto choice = random_.below(24);
     if (choice == 2) return false;  // closes in peace, or dies while closing
-    if (choice == 0) return store.index_some(3).has_value();
-    if (choice == 1) return store.forget_some({.max_age_ms = 1'000'000}, kStart, 5).has_value();
+    if (choice == 0) return store.index_step(3).has_value();
+    if (choice == 1) return store.prune_step({.max_age_ms = 1'000'000}, kStart, 5).has_value();
     const auto groups = 1 + random_.below(4);
     Changes changes;
     std::vector<std::int64_t> keys;
@@ -153,7 +153,7 @@ TEST(SqliteCrash, TablesOfAnOlderVersionAreBroughtUpToDateWholeOrNotAtAll) {
     SeededRandom random{seed};
     SimDisk disk;
     {
-      auto connection = Connection::open("db", disk.vfs(), Access::ReadWrite);
+      auto connection = SqliteConnection::open("db", disk.vfs(), Access::ReadWrite);
       ASSERT_TRUE(connection && migrate(**connection, 2));
       const auto filled =
           (*connection)

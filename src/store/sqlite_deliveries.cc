@@ -13,11 +13,11 @@ using namespace records;
 
 namespace {
 
-HeldDelivery read_held(const Borrowed& row) {
+HeldDelivery read_held(const CachedStatement& row) {
   return {read_delivery(*row.operator->(), 0), Topic{row->text(kDeliveryColumns)}};
 }
 
-Result<HeldPage> held_until(Connection& connection, WallMs due_by, std::size_t max_rows) {
+Result<HeldPage> held_until(SqliteConnection& connection, WallMs due_by, std::size_t max_rows) {
   HeldPage page;
   const auto rows = RELAY_TRY(connection.use("SELECT " RELAY_DELIVERY_COLUMNS
                                              ",m.topic FROM deliveries d INDEXED BY deliveries_due CROSS JOIN messages "
@@ -36,21 +36,21 @@ Result<HeldPage> held_until(Connection& connection, WallMs due_by, std::size_t m
   return page;
 }
 
-Result<HeldPage> held_of(Connection& connection, const HeldRequest& request, std::size_t max_rows) {
+Result<HeldPage> held_of(SqliteConnection& connection, const HeldRequest& request, std::size_t max_rows) {
   HeldPage page;
   const auto recipient = RELAY_TRY(find_name(connection, request.to.value()));
   if (!recipient) return page;
-  const auto mode = request.mode ? std::int64_t{protocol::code_of({*request.mode}) / 2} : std::int64_t{-1};
-  const auto read = [&](const Borrowed& rows) -> Result<void> {
+  const auto mode = request.mode ? std::int64_t{protocol::lane_code({*request.mode}) / 2} : std::int64_t{-1};
+  const auto read = [&](const CachedStatement& rows) -> Result<void> {
     while (RELAY_TRY(rows->step())) {
       page.more = page.items.size() >= max_rows;
       if (page.more) break;
       page.items.push_back(read_held(rows));
-      if (request.in_line) page.items.back().last_reason = rows->text(kDeliveryColumns + 1);
+      if (request.ready) page.items.back().last_reason = rows->text(kDeliveryColumns + 1);
     }
     return {};
   };
-  if (request.in_line && request.mode) {
+  if (request.ready && request.mode) {
     const auto rows = RELAY_TRY(connection.use(
         "SELECT " RELAY_DELIVERY_COLUMNS
         ",m.topic,d.reason FROM deliveries d CROSS JOIN messages m ON m.key=d.message" RELAY_DELIVERY_NAMES
@@ -80,7 +80,7 @@ std::int64_t bits_of(const std::vector<DeliveryState>& states) {
   return states.empty() ? -1 : bits;
 }
 
-DeadLetter read_letter(const Borrowed& row) {
+DeadLetter read_letter(const CachedStatement& row) {
   const auto& columns = *row.operator->();
   auto message = read_message(columns, kDeliveryColumns);
   auto last = read_newest_line(columns, kDeliveryColumns + kMessageColumns, message.ts);
@@ -89,8 +89,8 @@ DeadLetter read_letter(const Borrowed& row) {
 
 }  // namespace
 
-Result<HeldPage> select_held(Connection& connection, const HeldRequest& request) {
-  const auto moment = RELAY_TRY(ReadMoment::begin(connection));
+Result<HeldPage> select_held(SqliteConnection& connection, const HeldRequest& request) {
+  const auto moment = RELAY_TRY(ReadTransaction::begin(connection));
   const auto max_rows = std::max<std::size_t>(request.max_rows, 1);
   if (request.to.value().empty()) return held_until(connection, request.due_by, max_rows);
   return held_of(connection, request, max_rows);
@@ -106,18 +106,18 @@ Result<HeldPage> select_held(Connection& connection, const HeldRequest& request)
 #define RELAY_ALL_DEAD_LETTERS(order) RELAY_DEAD_LETTERS("deliveries_dead") " ORDER BY d.key" order
 
 /// `use` takes literals: it keeps each statement prepared.
-Result<Borrowed> use_dead(Connection& connection, bool of_one, bool oldest_first) {
+Result<CachedStatement> use_dead(SqliteConnection& connection, bool of_one, bool oldest_first) {
   if (of_one && oldest_first) return connection.use(RELAY_DEAD_LETTERS_OF(""));
   if (of_one) return connection.use(RELAY_DEAD_LETTERS_OF(" DESC"));
   if (oldest_first) return connection.use(RELAY_ALL_DEAD_LETTERS(""));
   return connection.use(RELAY_ALL_DEAD_LETTERS(" DESC"));
 }
 
-Result<std::vector<DeadLetter>> select_dead(Connection& connection, const DeadQuery& query) {
-  const auto moment = RELAY_TRY(ReadMoment::begin(connection));
+Result<std::vector<DeadLetter>> select_dead(SqliteConnection& connection, const DeadQuery& query) {
+  const auto moment = RELAY_TRY(ReadTransaction::begin(connection));
   std::vector<DeadLetter> letters;
   std::size_t bytes = 0;
-  const auto take = [&](const Borrowed& row) {
+  const auto take = [&](const CachedStatement& row) {
     letters.push_back(read_letter(row));
     bytes += size_of(letters.back().message);
   };

@@ -24,7 +24,7 @@ constexpr const char* kNewestEvent =
 /// Names by their numbers, for the length of one answer.
 class NamesByNumber {
  public:
-  explicit NamesByNumber(Connection& connection) : connection_{connection} {}
+  explicit NamesByNumber(SqliteConnection& connection) : connection_{connection} {}
   Result<const std::string*> name(std::int64_t number) {
     const auto [place, is_new] = names_.try_emplace(number);
     if (is_new && number != 0) {
@@ -36,11 +36,11 @@ class NamesByNumber {
   }
 
  private:
-  Connection& connection_;
+  SqliteConnection& connection_;
   std::unordered_map<std::int64_t, std::string> names_;
 };
 
-Result<std::optional<Message>> find_message(Connection& connection, std::int64_t key) {
+Result<std::optional<Message>> find_message(SqliteConnection& connection, std::int64_t key) {
   const auto find = RELAY_TRY(
       connection.use("SELECT " RELAY_MESSAGE_COLUMNS " FROM messages m" RELAY_MESSAGE_NAMES "WHERE m.key=?1"));
   find->bind(key);
@@ -48,7 +48,7 @@ Result<std::optional<Message>> find_message(Connection& connection, std::int64_t
   return std::optional{read_message(*find.operator->(), 0)};
 }
 
-Result<Party> party_of(Connection& connection, const std::string& name) {
+Result<Party> party_of(SqliteConnection& connection, const std::string& name) {
   const auto find = RELAY_TRY(connection.use("SELECT entity FROM agents WHERE name=?1"));
   find->bind(std::string_view{name});
   return RELAY_TRY(find->step()) && find->integer(0) == static_cast<std::int64_t>(protocol::EntityType::User)
@@ -56,21 +56,22 @@ Result<Party> party_of(Connection& connection, const std::string& name) {
              : Party::Agent;
 }
 
-Result<std::optional<DeliveryEvent>> find_line(Connection& connection, std::int64_t delivery, std::int64_t n) {
+Result<std::optional<HistoryEntry>> find_line(SqliteConnection& connection, std::int64_t delivery, std::int64_t n) {
   const auto find =
       RELAY_TRY(connection.use("SELECT " RELAY_HISTORY_COLUMNS " FROM delivery_history WHERE delivery=?1 AND n=?2"));
   find->bind(delivery, n);
-  if (!RELAY_TRY(find->step())) return std::optional<DeliveryEvent>{};
+  if (!RELAY_TRY(find->step())) return std::optional<HistoryEntry>{};
   return std::optional{read_event(*find.operator->(), 0)};
 }
 
-Result<std::string> tell_line(Connection& connection, const EventHead& head, std::int64_t delivery, std::int64_t n) {
-  DeliveryNews news{.delivery = Key{delivery}};
+Result<std::string> encode_line(SqliteConnection& connection, const EventHead& head, std::int64_t delivery,
+                                std::int64_t n) {
+  DeliveryEventData news{.delivery = Key{delivery}};
   news.to = RELAY_TRY(party_of(connection, head.agent));
   const auto row = RELAY_TRY(connection.use("SELECT d.message,d.available_at,d.wait,d.state,d.line," RELAY_NEWEST_LINE
                                             " FROM deliveries d WHERE d.key=?1"));
   row->bind(delivery);
-  if (!RELAY_TRY(row->step())) return tell_delivery(head, news);
+  if (!RELAY_TRY(row->step())) return encode_delivery(head, news);
   if (n < row->integer(4))
     news.line = RELAY_TRY(find_line(connection, delivery, n));
   else if (!row->is_null(5))
@@ -78,17 +79,17 @@ Result<std::string> tell_line(Connection& connection, const EventHead& head, std
   news.message = RELAY_TRY(find_message(connection, row->integer(0)));
   if (news.message) {
     news.from = RELAY_TRY(party_of(connection, news.message->from.value()));
-    if (!news.line) news.line = usual_beginning(news.message->ts);  // which is not written
+    if (!news.line) news.line = implicit_first_entry(news.message->ts);  // which is not written
   }
   // Of the delivery as it is now: right as long as this is its newest line.
   const bool put_off = read_hold(row->integer(2)) == Hold::Time;
   news.again = put_off && news.line && news.line->state == read_state(row->integer(3));
   news.available_at = news.again ? row->integer(1) : 0;
-  return tell_delivery(head, news);
+  return encode_delivery(head, news);
 }
 
 /// What was done in a session that is over: that does not change any more, so it is told from its own rows.
-Result<SessionSummary> summary_of(Connection& connection, const EventHead& head, const PriceOf& price_of) {
+Result<SessionSummary> summary_of(SqliteConnection& connection, const EventHead& head, const PriceOf& price_of) {
   SessionSummary summary;
   const auto row = select_session(connection, SessionId{head.session});
   if (!row) return summary;
@@ -99,7 +100,7 @@ Result<SessionSummary> summary_of(Connection& connection, const EventHead& head,
 }
 
 /// The first number whose event is not before a time.
-Result<std::int64_t> number_at(Connection& connection, WallMs time, std::int64_t low, std::int64_t high) {
+Result<std::int64_t> number_at(SqliteConnection& connection, WallMs time, std::int64_t low, std::int64_t high) {
   return first_since(connection, "SELECT number, at FROM events WHERE number>=?1 ORDER BY number LIMIT 1", time, low,
                      high);
 }
@@ -118,18 +119,18 @@ Result<void> EventWriter::look_up() {
   return {};
 }
 
-Result<EventNumber> EventWriter::newest() {
+Result<EventSeq> EventWriter::newest() {
   RELAY_TRY(look_up());
-  return static_cast<EventNumber>(next_->number - 1);
+  return static_cast<EventSeq>(next_->number - 1);
 }
 
-Result<EventWriter::Place> EventWriter::next_place(std::string_view type, WallMs at, const SessionId& session) {
+Result<EventWriter::EventSlot> EventWriter::next_place(std::string_view type, WallMs at, const SessionId& session) {
   RELAY_TRY(look_up());
   next_->at = std::max(at, next_->at);
-  return Place{next_->number++, next_->at, RELAY_TRY(number_of(type)), RELAY_TRY(number_of(session.value()))};
+  return EventSlot{next_->number++, next_->at, RELAY_TRY(number_of(type)), RELAY_TRY(number_of(session.value()))};
 }
 
-Result<void> EventWriter::add(const Event& event) {
+Result<void> EventWriter::add(const EventRow& event) {
   const auto place = RELAY_TRY(next_place(event.type, event.at, event.session));
   const auto agent = RELAY_TRY(number_of(event.agent.value()));
   rows_.add(place.number, place.at, place.type, agent, place.session, OrNull{}, OrNull{}, std::string_view{event.body});
@@ -142,7 +143,7 @@ Result<void> EventWriter::add_message(const Message& message, std::int64_t sende
   return {};
 }
 
-Result<void> EventWriter::add_line(const Line& line, const SessionId& session, DeliveryState state, WallMs at) {
+Result<void> EventWriter::add_line(const HistoryRef& line, const SessionId& session, DeliveryState state, WallMs at) {
   const auto place = RELAY_TRY(next_place(type_of_line(state, line.number == 0), at, session));
   rows_.add(place.number, place.at, place.type, line.recipient, place.session, line.delivery.value(), line.number,
             OrNull{});
@@ -160,7 +161,7 @@ void EventWriter::on_rollback() {
   rows_.clear();
 }
 
-Result<void> EventWriter::put(const Usage& usage) {
+Result<void> EventWriter::put(const UsageRow& usage) {
   const auto session = RELAY_TRY(number_of(usage.session.value()));
   const auto agent = RELAY_TRY(number_of(usage.agent.value()));
   const auto put = RELAY_TRY(connection_.use(
@@ -176,7 +177,7 @@ Result<void> EventWriter::put(const Usage& usage) {
   return put->run();
 }
 
-Result<void> EventWriter::count(const SessionId& session, const Work& more, WallMs at) {
+Result<void> EventWriter::count(const SessionId& session, const SessionStats& more, WallMs at) {
   const auto number = RELAY_TRY(number_of(session.value()));
   {
     const auto add = RELAY_TRY(
@@ -195,19 +196,19 @@ Result<void> EventWriter::count(const SessionId& session, const Work& more, Wall
   return {};
 }
 
-Result<EventPage> select_events(Connection& connection, const EventQuery& query) {
-  const auto moment = RELAY_TRY(ReadMoment::begin(connection));
+Result<EventPage> select_events(SqliteConnection& connection, const EventQuery& query) {
+  const auto moment = RELAY_TRY(ReadTransaction::begin(connection));
   EventPage page;
-  page.newest = static_cast<EventNumber>(RELAY_TRY(connection.integer(kNewestEvent)));
-  page.oldest = static_cast<EventNumber>(RELAY_TRY(connection.integer("SELECT min(number) FROM events")));
+  page.newest = static_cast<EventSeq>(RELAY_TRY(connection.integer(kNewestEvent)));
+  page.oldest = static_cast<EventSeq>(RELAY_TRY(connection.integer("SELECT min(number) FROM events")));
   const auto newest = static_cast<std::int64_t>(page.newest), oldest = static_cast<std::int64_t>(page.oldest);
-  auto first = std::max(static_cast<std::int64_t>(std::min<EventNumber>(query.after, INT64_MAX - 1)) + 1, oldest);
+  auto first = std::max(static_cast<std::int64_t>(std::min<EventSeq>(query.after, INT64_MAX - 1)) + 1, oldest);
   auto end = newest + 1;
-  if (query.before > 0) end = static_cast<std::int64_t>(std::min<EventNumber>(query.before, page.newest + 1));
+  if (query.before > 0) end = static_cast<std::int64_t>(std::min<EventSeq>(query.before, page.newest + 1));
   if (query.since > 0) first = std::max(first, RELAY_TRY(number_at(connection, query.since, first, end)));
   if (query.until > 0) end = RELAY_TRY(number_at(connection, query.until, first, end));
-  page.reached = static_cast<EventNumber>(std::min(newest, first - 1));
-  page.from = static_cast<EventNumber>(end);
+  page.next_after = static_cast<EventSeq>(std::min(newest, first - 1));
+  page.next_before = static_cast<EventSeq>(end);
 
   NamesByNumber names{connection};
   const auto rows = RELAY_TRY(connection.use(
@@ -224,37 +225,37 @@ Result<EventPage> select_events(Connection& connection, const EventQuery& query)
       stopped = true;
       break;
     }
-    EventHead head{.number = static_cast<EventNumber>(rows->integer(0)), .at = rows->integer(1)};
+    EventHead head{.number = static_cast<EventSeq>(rows->integer(0)), .at = rows->integer(1)};
     head.type = *RELAY_TRY(names.name(rows->integer(2)));
     head.agent = *RELAY_TRY(names.name(rows->integer(3)));
     head.session = *RELAY_TRY(names.name(rows->integer(4)));
-    (query.newest ? page.from : page.reached) = head.number;
+    (query.newest ? page.next_before : page.next_after) = head.number;
     if (!query.filter.takes(head.type, head.agent, head.session)) continue;
-    ToldEvent told{.number = head.number, .type = head.type};
+    EncodedEvent told{.number = head.number, .type = head.type};
     if (head.type == kMessageExchanged)
-      told.json = tell_message(head, Key{rows->integer(5)}, RELAY_TRY(find_message(connection, rows->integer(5))));
+      told.json = encode_message(head, Key{rows->integer(5)}, RELAY_TRY(find_message(connection, rows->integer(5))));
     else if (!rows->is_null(6))
-      told.json = RELAY_TRY(tell_line(connection, head, rows->integer(5), rows->integer(6)));
+      told.json = RELAY_TRY(encode_line(connection, head, rows->integer(5), rows->integer(6)));
     else if (head.type == kSessionEnded)
       told.json =
-          tell_event(head, with_summary(rows->text(7), RELAY_TRY(summary_of(connection, head, query.price_of))));
+          encode_event(head, with_summary(rows->text(7), RELAY_TRY(summary_of(connection, head, query.price_of))));
     else
-      told.json = tell_event(head, rows->text(7));
+      told.json = encode_event(head, rows->text(7));
     bytes += told.json.size();
     page.events.push_back(std::move(told));
   }
   page.more = stopped;
   if (query.newest) {
     std::ranges::reverse(page.events);
-    page.reached = page.newest;
-    if (!stopped) page.from = static_cast<EventNumber>(std::min(first, end));
+    page.next_after = page.newest;
+    if (!stopped) page.next_before = static_cast<EventSeq>(std::min(first, end));
   } else if (!stopped) {
-    page.reached = std::max(page.reached, static_cast<EventNumber>(end - 1));
+    page.next_after = std::max(page.next_after, static_cast<EventSeq>(end - 1));
   }
   return page;
 }
 
-Result<std::vector<UsageSum>> select_usage(Connection& connection, const UsageQuery& query) {
+Result<std::vector<UsageSum>> select_usage(SqliteConnection& connection, const UsageQuery& query) {
   std::vector<UsageSum> sums;
   std::int64_t agent = 0, session = 0;
   for (const auto& [name, number] : {std::pair{&query.agent, &agent}, std::pair{&query.session, &session}}) {
@@ -285,8 +286,8 @@ Result<std::vector<UsageSum>> select_usage(Connection& connection, const UsageQu
   return sums;
 }
 
-Result<SessionRow> select_session(Connection& connection, const SessionId& id) {
-  const auto moment = RELAY_TRY(ReadMoment::begin(connection));
+Result<SessionRow> select_session(SqliteConnection& connection, const SessionId& id) {
+  const auto moment = RELAY_TRY(ReadTransaction::begin(connection));
   SessionRow row;
   {
     const auto find = RELAY_TRY(
@@ -323,7 +324,7 @@ Result<SessionRow> select_session(Connection& connection, const SessionId& id) {
   return row;
 }
 
-Result<std::uint64_t> event_bytes(Connection& connection) {
+Result<std::uint64_t> event_bytes(SqliteConnection& connection) {
   constexpr double kRowBytes = 40;  // besides its body
   const auto look = RELAY_TRY(connection.use(
       "SELECT (SELECT max(number) FROM events)-(SELECT min(number) FROM events)+1,"
@@ -335,7 +336,7 @@ Result<std::uint64_t> event_bytes(Connection& connection) {
   return static_cast<std::uint64_t>(static_cast<double>(look->integer(0)) * each);
 }
 
-Result<bool> forget_events(Connection& connection, WallMs before, std::size_t max_rows) {
+Result<bool> forget_events(SqliteConnection& connection, WallMs before, std::size_t max_rows) {
   const auto oldest = RELAY_TRY(connection.integer("SELECT min(number) FROM events"));
   const auto newest = RELAY_TRY(connection.integer("SELECT max(number) FROM events"));
   if (newest == 0) return false;

@@ -15,20 +15,20 @@ namespace relay::store {
 /// Numbers events inside the caller's transaction; they become rows when write() is called.
 class EventWriter {
  public:
-  EventWriter(Connection& connection, SqliteNames& names) : connection_{connection}, names_{names} {}
+  EventWriter(SqliteConnection& connection, SqliteNames& names) : connection_{connection}, names_{names} {}
 
-  Result<void> add(const records::Event& event);
+  Result<void> add(const records::EventRow& event);
   Result<void> add_message(const records::Message& message, std::int64_t sender);
   /// A line of a delivery's history; the one it began with is 0.
-  struct Line {
+  struct HistoryRef {
     Key delivery;
     std::int64_t number = 0;
     std::int64_t recipient = 0;
   };
-  Result<void> add_line(const Line& line, const SessionId& session, records::DeliveryState state, WallMs at);
-  Result<void> put(const records::Usage& usage);
-  Result<void> count(const SessionId& session, const records::Work& more, WallMs at);
-  Result<records::EventNumber> newest();
+  Result<void> add_line(const HistoryRef& line, const SessionId& session, records::DeliveryState state, WallMs at);
+  Result<void> put(const records::UsageRow& usage);
+  Result<void> count(const SessionId& session, const records::SessionStats& more, WallMs at);
+  Result<records::EventSeq> newest();
 
   Result<void> write();
   [[nodiscard]] std::size_t bytes() const { return rows_.bytes(); }
@@ -36,30 +36,30 @@ class EventWriter {
 
  private:
   Result<void> look_up();
-  struct Place {
+  struct EventSlot {
     std::int64_t number = 0, at = 0, type = 0, session = 0;
   };
-  Result<Place> next_place(std::string_view type, WallMs at, const SessionId& session);
+  Result<EventSlot> next_place(std::string_view type, WallMs at, const SessionId& session);
   Result<std::int64_t> number_of(std::string_view name);
 
-  Connection& connection_;
+  SqliteConnection& connection_;
   SqliteNames& names_;
   struct Next {
     std::int64_t number = 0;
     WallMs at = 0;  // of the last one
   };
   std::optional<Next> next_;  // read from the database when it is needed
-  GatheredRows rows_;
+  RowBatch rows_;
 };
 
-Result<records::EventPage> select_events(Connection& connection, const records::EventQuery& query);
-Result<std::vector<records::UsageSum>> select_usage(Connection& connection, const records::UsageQuery& query);
-Result<records::SessionRow> select_session(Connection& connection, const SessionId& id);
+Result<records::EventPage> select_events(SqliteConnection& connection, const records::EventQuery& query);
+Result<std::vector<records::UsageSum>> select_usage(SqliteConnection& connection, const records::UsageQuery& query);
+Result<records::SessionRow> select_session(SqliteConnection& connection, const SessionId& id);
 
 /// About what the log occupies, by a look at its first and its last rows.
-Result<std::uint64_t> event_bytes(Connection& connection);
+Result<std::uint64_t> event_bytes(SqliteConnection& connection);
 
 /// Removes at most so many events from before a time; true while more remain. Inside the caller's transaction.
-Result<bool> forget_events(Connection& connection, WallMs before, std::size_t max_rows);
+Result<bool> forget_events(SqliteConnection& connection, WallMs before, std::size_t max_rows);
 
 }  // namespace relay::store

@@ -98,7 +98,7 @@ bool looks_like_database(const std::string& path, const std::string& vfs) {
   return !count || (*count == begin.size() && begin == kMagic);
 }
 
-void keep_private(const std::string& path, const std::string& vfs) {
+void restrict_permissions(const std::string& path, const std::string& vfs) {
   if (!vfs.empty()) return;
   std::error_code code;
   // An empty file is a valid new database; SQLite gives its log the same permissions. What fails here fails again,
@@ -112,7 +112,7 @@ void keep_private(const std::string& path, const std::string& vfs) {
   }
 }
 
-Result<std::string> set_aside(const std::string& path, const std::string& vfs, WallMs now) {
+Result<std::string> quarantine(const std::string& path, const std::string& vfs, WallMs now) {
   const std::string wanted = format("{}.damaged-{}", path, utc_name(now));
   std::string name = wanted;
   for (int tried = 2; !is_free(name, vfs); ++tried) {
@@ -134,7 +134,7 @@ Result<std::string> set_aside(const std::string& path, const std::string& vfs, W
 
 Result<void> copy_file(const std::string& from, const std::string& to, const std::string& vfs) {
   const auto source = RELAY_TRY(VfsFile::open(from, vfs, VfsFile::Mode::Read));
-  keep_private(to, vfs);
+  restrict_permissions(to, vfs);
   const auto target = RELAY_TRY(VfsFile::open(to, vfs, VfsFile::Mode::Write));
   std::string buffer(kCopyBytes, '\0');
   for (std::uint64_t at = 0; at < source->size(); at += kCopyBytes) {
@@ -156,7 +156,7 @@ void mark_suspect(const std::string& path, const std::string& vfs) {
     std::ignore = VfsFile::open(path + kSuspectSuffix, vfs, VfsFile::Mode::Write);
     return;
   }
-  keep_private(path + kSuspectSuffix, vfs);
+  restrict_permissions(path + kSuspectSuffix, vfs);
 }
 
 bool is_suspect(const std::string& path, const std::string& vfs) { return exists(path + kSuspectSuffix, vfs); }

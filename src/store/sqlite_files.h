@@ -22,11 +22,11 @@ std::uint64_t file_bytes(const std::string& path, const std::string& vfs);
 bool looks_like_database(const std::string& path, const std::string& vfs);
 
 /// Makes sure a new database begins owner-only, and narrows one that is not. Nothing for a file system of our own.
-void keep_private(const std::string& path, const std::string& vfs);
+void restrict_permissions(const std::string& path, const std::string& vfs);
 
 /// Moves database and log aside; returns the new name. The log goes first: left behind, it would be replayed into the
 /// fresh database.
-Result<std::string> set_aside(const std::string& path, const std::string& vfs, WallMs now);
+Result<std::string> quarantine(const std::string& path, const std::string& vfs, WallMs now);
 
 Result<void> copy_file(const std::string& from, const std::string& to, const std::string& vfs);
 /// Deletes a database of our own making with all that lies beside it.

@@ -7,7 +7,7 @@
 namespace relay::store {
 
 /// What SQLite asks of a table: a cursor that goes over the rows once, forward.
-class GatheredTable {
+class RowBatchTable {
  public:
   static constexpr int kColumns = 24;
   static constexpr const char* kPointer = "relay-gathered-rows";
@@ -43,7 +43,7 @@ class GatheredTable {
     return SQLITE_OK;
   }
   static int begin(sqlite3_vtab_cursor* cursor, int, const char*, int, sqlite3_value** values) {
-    at(cursor).rows = static_cast<const GatheredRows*>(sqlite3_value_pointer(values[0], kPointer));
+    at(cursor).rows = static_cast<const RowBatch*>(sqlite3_value_pointer(values[0], kPointer));
     at(cursor).cell = 0;
     return at(cursor).rows == nullptr ? SQLITE_MISUSE : SQLITE_OK;
   }
@@ -56,8 +56,8 @@ class GatheredTable {
     const auto& rows = *at(cursor).rows;
     if (number >= static_cast<int>(rows.columns_)) return SQLITE_OK;  // NULL
     const auto& cell = rows.cells_[at(cursor).cell + static_cast<std::size_t>(number)];
-    if (cell.kind == GatheredRows::Kind::Number) sqlite3_result_int64(result, cell.value);
-    if (cell.kind == GatheredRows::Kind::Text)
+    if (cell.kind == RowBatch::Kind::Number) sqlite3_result_int64(result, cell.value);
+    if (cell.kind == RowBatch::Kind::Text)
       sqlite3_result_text64(result, rows.text_.data() + cell.value, cell.size, SQLITE_STATIC, SQLITE_UTF8);
     return SQLITE_OK;
   }
@@ -68,22 +68,22 @@ class GatheredTable {
 
  private:
   struct Cursor : sqlite3_vtab_cursor {
-    const GatheredRows* rows = nullptr;
+    const RowBatch* rows = nullptr;
     std::size_t cell = 0;  // the first of the row
   };
   static Cursor& at(sqlite3_vtab_cursor* cursor) { return *static_cast<Cursor*>(cursor); }
 };
 
-void GatheredRows::clear() {
+void RowBatch::clear() {
   cells_.clear();
   text_.clear();
 }
 
-Result<void> GatheredRows::write(Connection& connection, const char* insert) {
+Result<void> RowBatch::write(SqliteConnection& connection, const char* insert) {
   if (empty()) return {};
-  RELAY_ASSERT(columns_ <= GatheredTable::kColumns);
+  RELAY_ASSERT(columns_ <= RowBatchTable::kColumns);
   const auto all = RELAY_TRY(connection.use(insert));
-  all->bind_pointer(1, this, GatheredTable::kPointer);
+  all->bind_pointer(1, this, RowBatchTable::kPointer);
   RELAY_TRY(all->run());
   clear();
   return {};
@@ -92,16 +92,16 @@ Result<void> GatheredRows::write(Connection& connection, const char* insert) {
 int offer_gathered_rows(sqlite3* connection) {
   static const sqlite3_module module = [] {
     sqlite3_module functions{};
-    functions.xConnect = GatheredTable::connect;
-    functions.xDisconnect = GatheredTable::disconnect;
-    functions.xBestIndex = GatheredTable::plan;
-    functions.xOpen = GatheredTable::open;
-    functions.xClose = GatheredTable::close;
-    functions.xFilter = GatheredTable::begin;
-    functions.xNext = GatheredTable::next;
-    functions.xEof = GatheredTable::is_over;
-    functions.xColumn = GatheredTable::column;
-    functions.xRowid = GatheredTable::row_number;
+    functions.xConnect = RowBatchTable::connect;
+    functions.xDisconnect = RowBatchTable::disconnect;
+    functions.xBestIndex = RowBatchTable::plan;
+    functions.xOpen = RowBatchTable::open;
+    functions.xClose = RowBatchTable::close;
+    functions.xFilter = RowBatchTable::begin;
+    functions.xNext = RowBatchTable::next;
+    functions.xEof = RowBatchTable::is_over;
+    functions.xColumn = RowBatchTable::column;
+    functions.xRowid = RowBatchTable::row_number;
     return functions;
   }();
   return sqlite3_create_module(connection, "gathered_rows", &module, nullptr);

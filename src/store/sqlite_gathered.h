@@ -18,7 +18,7 @@
 
 namespace relay::store {
 
-class GatheredRows {
+class RowBatch {
  public:
   /// One row: numbers, text, or what may be missing (std::optional, OrNull).
   template <class... Values>
@@ -33,10 +33,10 @@ class GatheredRows {
 
   /// Runs an INSERT that selects c1, c2, … FROM gathered_rows(?1), and forgets the rows. Say OR FAIL in it: a group that
   /// fails is rolled back as a whole, so SQLite need not remember how to undo the statement alone.
-  Result<void> write(Connection& connection, const char* insert);
+  Result<void> write(SqliteConnection& connection, const char* insert);
 
  private:
-  friend class GatheredTable;
+  friend class RowBatchTable;
   enum class Kind : std::uint8_t { Null, Number, Text };
   struct Cell {
     Kind kind = Kind::Null;

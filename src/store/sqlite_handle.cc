@@ -84,18 +84,19 @@ bool Statement::is_null(int column) const { return sqlite3_column_type(handle_, 
 
 void Statement::reset() { sqlite3_reset(handle_); }
 
-Borrowed::~Borrowed() {
+CachedStatement::~CachedStatement() {
   if (statement_ == nullptr) return;
   statement_->reset();
   statement_->borrowed_ = false;
 }
 
-Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, const std::string& vfs, Access access) {
+Result<std::unique_ptr<SqliteConnection>> SqliteConnection::open(const std::string& path, const std::string& vfs,
+                                                                 Access access) {
   // Allocation statistics take a global lock at every allocation and nobody reads them. Too late in a program that
   // used SQLite before, and harmless then.
   static const int configured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   static_cast<void>(configured);
-  std::unique_ptr<Connection> connection{new Connection{path, vfs}};
+  std::unique_ptr<SqliteConnection> connection{new SqliteConnection{path, vfs}};
   const int mode = access == Access::ReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   const auto checked = checked_pages_over(vfs);
   const int result = sqlite3_open_v2(path.c_str(), &connection->handle_, mode | kHandleFlags, checked.c_str());
@@ -114,55 +115,55 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, co
   return connection;
 }
 
-Connection::~Connection() {
+SqliteConnection::~SqliteConnection() {
   statements_.clear();
   sqlite3_close(handle_);
 }
 
-Result<void> Connection::execute(const char* sql) {
+Result<void> SqliteConnection::execute(const char* sql) {
   const int result = sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr);
   if (result != SQLITE_OK) return Failure{error(result, sql)};
   return {};
 }
 
-Result<Statement> Connection::prepare(std::string_view sql) {
+Result<Statement> SqliteConnection::prepare(std::string_view sql) {
   sqlite3_stmt* handle = nullptr;
   const int result = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()), 0, &handle, nullptr);
   if (result != SQLITE_OK) return Failure{error(result, sql)};
   return Statement{*this, handle};
 }
 
-Result<Borrowed> Connection::use(const char* sql) {
+Result<CachedStatement> SqliteConnection::use(const char* sql) {
   auto found = statements_.find(sql);
   if (found == statements_.end()) found = statements_.emplace(sql, RELAY_TRY(prepare(sql))).first;
   RELAY_ASSERT(!found->second.borrowed_);
   found->second.borrowed_ = true;
-  return Borrowed{found->second};
+  return CachedStatement{found->second};
 }
 
-Result<std::int64_t> Connection::integer(const char* sql) {
+Result<std::int64_t> SqliteConnection::integer(const char* sql) {
   auto statement = RELAY_TRY(prepare(sql));
   return RELAY_TRY(statement.step()) ? statement.integer(0) : 0;
 }
 
-std::int64_t Connection::rows_changed() const { return sqlite3_changes64(handle_); }
+std::int64_t SqliteConnection::rows_changed() const { return sqlite3_changes64(handle_); }
 
-bool Connection::in_transaction() const { return sqlite3_get_autocommit(handle_) == 0; }
+bool SqliteConnection::in_transaction() const { return sqlite3_get_autocommit(handle_) == 0; }
 
-void Connection::leave_log_alone() { sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr); }
+void SqliteConnection::leave_log_alone() { sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr); }
 
-void Connection::rollback() {
+void SqliteConnection::rollback() {
   // SQLite may have rolled back by itself (full disk, I/O error); then there is nothing left to undo.
   if (in_transaction()) sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
-void Connection::set_inner_tables(InnerTables mode) {
+void SqliteConnection::set_inner_tables(InnerTables mode) {
   sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, mode == InnerTables::Protected ? 1 : 0, nullptr);
 }
 
-void Connection::forget_statements() { statements_.clear(); }
+void SqliteConnection::drop_statements() { statements_.clear(); }
 
-Error Connection::error(int result_code, std::string_view sql) const {
+Error SqliteConnection::error(int result_code, std::string_view sql) const {
   const int number = handle_ == nullptr ? 0 : sqlite3_system_errno(handle_);
   const std::string detail = handle_ == nullptr ? sqlite3_errstr(result_code) : sqlite3_errmsg(handle_);
   switch (result_code & 0xff) {

@@ -20,7 +20,7 @@ struct sqlite3_stmt;
 
 namespace relay::store {
 
-class Connection;
+class SqliteConnection;
 
 /// Text that is stored as NULL when there is none.
 struct OrNull {
@@ -29,7 +29,7 @@ struct OrNull {
 
 class Statement {
  public:
-  Statement(Connection& connection, sqlite3_stmt* handle) : connection_{&connection}, handle_{handle} {}
+  Statement(SqliteConnection& connection, sqlite3_stmt* handle) : connection_{&connection}, handle_{handle} {}
   Statement(Statement&& other) noexcept;
   Statement& operator=(Statement&&) = delete;
   ~Statement();
@@ -62,22 +62,22 @@ class Statement {
   [[nodiscard]] sqlite3_stmt* handle() const { return handle_; }
 
  private:
-  friend class Connection;
-  friend class Borrowed;
+  friend class SqliteConnection;
+  friend class CachedStatement;
   void count_scanned();
 
-  Connection* connection_;
+  SqliteConnection* connection_;
   sqlite3_stmt* handle_;
   bool borrowed_ = false;
 };
 
 /// A cached statement for the length of one use.
-class Borrowed {
+class CachedStatement {
  public:
-  explicit Borrowed(Statement& statement) : statement_{&statement} {}
-  Borrowed(Borrowed&& other) noexcept : statement_{std::exchange(other.statement_, nullptr)} {}
-  Borrowed& operator=(Borrowed&&) = delete;
-  ~Borrowed();
+  explicit CachedStatement(Statement& statement) : statement_{&statement} {}
+  CachedStatement(CachedStatement&& other) noexcept : statement_{std::exchange(other.statement_, nullptr)} {}
+  CachedStatement& operator=(CachedStatement&&) = delete;
+  ~CachedStatement();
   Statement* operator->() const { return statement_; }
 
  private:
@@ -86,18 +86,18 @@ class Borrowed {
 
 enum class Access { ReadWrite, ReadOnly };
 
-class Connection {
+class SqliteConnection {
  public:
-  static Result<std::unique_ptr<Connection>> open(const std::string& path, const std::string& vfs, Access access);
-  ~Connection();
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
+  static Result<std::unique_ptr<SqliteConnection>> open(const std::string& path, const std::string& vfs, Access access);
+  ~SqliteConnection();
+  SqliteConnection(const SqliteConnection&) = delete;
+  SqliteConnection& operator=(const SqliteConnection&) = delete;
 
   /// One or several statements without parameters.
   Result<void> execute(const char* sql);
   Result<Statement> prepare(std::string_view sql);
   /// Prepared once and kept. `sql` must be a literal: the cache goes by its address.
-  Result<Borrowed> use(const char* sql);
+  Result<CachedStatement> use(const char* sql);
   /// The first column of the first row; 0 when there is none.
   Result<std::int64_t> integer(const char* sql);
 
@@ -112,7 +112,7 @@ class Connection {
   enum class InnerTables { Protected, Writable };
   void set_inner_tables(InnerTables mode);
   /// Drops cached statements, so that tables they name can be dropped.
-  void forget_statements();
+  void drop_statements();
 
   [[nodiscard]] Error error(int result_code, std::string_view sql) const;
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -124,7 +124,7 @@ class Connection {
 
  private:
   friend class Statement;
-  Connection(std::string path, std::string vfs) : path_{std::move(path)}, vfs_{std::move(vfs)} {}
+  SqliteConnection(std::string path, std::string vfs) : path_{std::move(path)}, vfs_{std::move(vfs)} {}
 
   std::string path_;
   std::string vfs_;

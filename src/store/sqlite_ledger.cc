@@ -21,15 +21,15 @@ std::int64_t code_of(Enum value) {
 
 std::int64_t sequence_of(const Delivery& delivery) { return static_cast<std::int64_t>(delivery.seq.value()); }
 
-Wait wait_of(const Delivery& delivery) { return store::wait_of(delivery.state, delivery.hold); }
+QueueState wait_of(const Delivery& delivery) { return store::wait_of(delivery.state, delivery.hold); }
 
 std::int64_t available_at(const Delivery& delivery) {
-  return wait_of(delivery) == Wait::Time ? delivery.available_at : 0;
+  return wait_of(delivery) == QueueState::Time ? delivery.available_at : 0;
 }
 
 }  // namespace
 
-Result<bool> DeliveryLedger::is_stored(Key key) {
+Result<bool> DeliveryBatch::is_stored(Key key) {
   if (places_.contains(key)) return true;
   if (newest_stored_ < 0) newest_stored_ = RELAY_TRY(connection_.integer("SELECT max(key) FROM deliveries"));
   if (key.value() > newest_stored_) return false;
@@ -38,7 +38,7 @@ Result<bool> DeliveryLedger::is_stored(Key key) {
   return find->step();
 }
 
-Result<void> DeliveryLedger::add(const AddDelivery& change, Parties parties, WallMs message_ts) {
+Result<void> DeliveryBatch::add(const AddDelivery& change, Parties parties, WallMs message_ts) {
   const auto& delivery = change.delivery;
   if (RELAY_TRY(is_stored(delivery.key)))
     return fail(Errc::BadChange, format("delivery {} is stored already", delivery_id(delivery.key)));
@@ -52,7 +52,7 @@ Result<void> DeliveryLedger::add(const AddDelivery& change, Parties parties, Wal
   return events_.add_line({delivery.key, 0, parties.recipient}, {}, delivery.state, change.at);
 }
 
-Result<DeliveryLedger::Entry*> DeliveryLedger::find(Key key) {
+Result<DeliveryBatch::Entry*> DeliveryBatch::find(Key key) {
   if (const auto known = places_.find(key); known != places_.end()) return &entries_[known->second];
   const auto row = RELAY_TRY(connection_.use(
       "SELECT "
@@ -61,7 +61,7 @@ Result<DeliveryLedger::Entry*> DeliveryLedger::find(Key key) {
   row->bind(key.value());
   if (!RELAY_TRY(row->step())) return nullptr;
   Entry entry;
-  entry.standing = Standing::AsStored;
+  entry.standing = RowChange::AsStored;
   entry.parties.recipient = row->integer(0);
   auto& delivery = entry.delivery;
   delivery.key = key;
@@ -80,12 +80,12 @@ Result<DeliveryLedger::Entry*> DeliveryLedger::find(Key key) {
   return &entries_.emplace_back(std::move(entry));
 }
 
-Result<void> DeliveryLedger::add_line(Entry& entry, DeliveryEvent line, const SessionId& session) {
+Result<void> DeliveryBatch::add_line(Entry& entry, HistoryEntry line, const SessionId& session) {
   const auto key = entry.delivery.key;
   if (!entry.usual) {
     const auto& last = entry.line;
     history_.add(key.value(), entry.line_number, last.at, code_of(last.state), code_of(last.proof), OrNull{last.reason},
-                 OrNull{last.way}, OrNull{last.evidence});
+                 OrNull{last.via}, OrNull{last.evidence});
   }
   entry.usual = false;
   RELAY_TRY(events_.add_line({key, ++entry.line_number, entry.parties.recipient}, session, line.state, line.at));
@@ -93,11 +93,11 @@ Result<void> DeliveryLedger::add_line(Entry& entry, DeliveryEvent line, const Se
   return {};
 }
 
-Result<std::int64_t> DeliveryLedger::change(const ChangeDelivery& change) {
+Result<std::int64_t> DeliveryBatch::change(const ChangeDelivery& change) {
   Entry* entry = RELAY_TRY(find(change.key));
   if (entry == nullptr) return 0;
   auto& delivery = entry->delivery;
-  if (!may_change(delivery.state, delivery.proof, change.state, change.proof)) return 0;
+  if (!is_legal_transition(delivery.state, delivery.proof, change.state, change.proof)) return 0;
   const bool arrived = change.state == DeliveryState::Delivered && delivery.state != DeliveryState::Delivered;
   const auto recipient = entry->parties.recipient;
   const auto before = std::pair{wait_of(delivery), available_at(delivery)};
@@ -106,14 +106,14 @@ Result<std::int64_t> DeliveryLedger::change(const ChangeDelivery& change) {
   delivery.hold = change.hold;
   delivery.available_at = change.available_at;
   const bool moved = before != std::pair{wait_of(delivery), available_at(delivery)};
-  entry->standing = std::max(entry->standing, moved ? Standing::Moved : Standing::Changed);
+  entry->standing = std::max(entry->standing, moved ? RowChange::Moved : RowChange::Changed);
   delivery.attempts = change.attempts.value_or(delivery.attempts);
-  RELAY_TRY(add_line(*entry, {change.at, change.state, change.proof, change.reason, change.way, change.evidence},
+  RELAY_TRY(add_line(*entry, {change.at, change.state, change.proof, change.reason, change.via, change.evidence},
                      change.session));
   return arrived ? recipient : 0;
 }
 
-Result<bool> DeliveryLedger::requeue(const RequeueDelivery& change) {
+Result<bool> DeliveryBatch::requeue(const RequeueDelivery& change) {
   Entry* entry = RELAY_TRY(find(change.key));
   if (entry == nullptr || is_final(entry->delivery.state)) return false;
   auto& delivery = entry->delivery;
@@ -123,21 +123,21 @@ Result<bool> DeliveryLedger::requeue(const RequeueDelivery& change) {
   delivery.lane = change.lane;
   delivery.rank = change.rank;
   delivery.seq = change.seq;
-  entry->standing = std::max(entry->standing, Standing::Moved);
+  entry->standing = std::max(entry->standing, RowChange::Moved);
   RELAY_TRY(add_line(*entry, {change.at, delivery.state, delivery.proof, change.reason}, {}));
   return true;
 }
 
-Result<void> DeliveryLedger::write_new() {
+Result<void> DeliveryBatch::write_new() {
   for (const auto& [delivery, parties, line_number, line, usual, standing] : entries_) {
-    if (standing != Standing::New) continue;
+    if (standing != RowChange::New) continue;
     newest_stored_ = std::max(newest_stored_, delivery.key.value());
     rows_.add(delivery.key.value(), delivery.message.value(), parties.recipient, sequence_of(delivery),
               code_of(delivery.carriage), OrNull{delivery.shadow_of}, code_of(delivery.state), code_of(delivery.proof),
               delivery.expires_at, std::int64_t{delivery.queued_offline}, parties.sender,
-              std::int64_t{protocol::code_of(delivery.lane)}, delivery.rank.value(), code_of(wait_of(delivery)),
+              std::int64_t{protocol::lane_code(delivery.lane)}, delivery.rank.value(), code_of(wait_of(delivery)),
               available_at(delivery), std::int64_t{delivery.attempts}, line_number,
-              usual ? std::nullopt : std::optional{line.at}, OrNull{line.reason}, OrNull{line.way},
+              usual ? std::nullopt : std::optional{line.at}, OrNull{line.reason}, OrNull{line.via},
               OrNull{line.evidence}, std::int64_t{parties.addressed});
   }
   return rows_.write(
@@ -151,18 +151,18 @@ Result<void> DeliveryLedger::write_new() {
 #define RELAY_SET_LINE \
   "UPDATE deliveries SET state=?2,proof=?3,attempts=?4,line=?5,line_at=?6,reason=?7,way=?8,evidence=?9"
 
-Result<void> DeliveryLedger::update(const Entry& entry) {
+Result<void> DeliveryBatch::update(const Entry& entry) {
   const auto& [delivery, parties, line_number, line, usual, standing] = entry;
-  const bool moved = standing == Standing::Moved;
+  const bool moved = standing == RowChange::Moved;
   const auto update = RELAY_TRY(connection_.use(moved ? RELAY_SET_LINE
                                                     ",wait=?10,available_at=?11,lane=?12,rank=?13,seq=?14 WHERE key=?1"
                                                       : RELAY_SET_LINE " WHERE key=?1"));
   update->bind(delivery.key.value(), code_of(delivery.state), code_of(delivery.proof), std::int64_t{delivery.attempts},
-               line_number, line.at, OrNull{line.reason}, OrNull{line.way}, OrNull{line.evidence});
+               line_number, line.at, OrNull{line.reason}, OrNull{line.via}, OrNull{line.evidence});
   if (moved) {
     update->bind_at(10, code_of(wait_of(delivery)));
     update->bind_at(11, available_at(delivery));
-    update->bind_at(12, std::int64_t{protocol::code_of(delivery.lane)});
+    update->bind_at(12, std::int64_t{protocol::lane_code(delivery.lane)});
     update->bind_at(13, delivery.rank.value());
     update->bind_at(14, sequence_of(delivery));
   }
@@ -171,10 +171,10 @@ Result<void> DeliveryLedger::update(const Entry& entry) {
 
 #undef RELAY_SET_LINE
 
-Result<void> DeliveryLedger::write() {
+Result<void> DeliveryBatch::write() {
   RELAY_TRY(write_new());
   for (const auto& entry : entries_)
-    if (entry.standing == Standing::Changed || entry.standing == Standing::Moved) RELAY_TRY(update(entry));
+    if (entry.standing == RowChange::Changed || entry.standing == RowChange::Moved) RELAY_TRY(update(entry));
   RELAY_TRY(history_.write(connection_, "INSERT OR FAIL INTO delivery_history(delivery,n," RELAY_HISTORY_COLUMNS
                                         ") SELECT c1,c2,c3,c4,c5,c6,c7,c8 FROM gathered_rows(?1)"));
   entries_.clear();
@@ -182,7 +182,7 @@ Result<void> DeliveryLedger::write() {
   return {};
 }
 
-void DeliveryLedger::forget() {
+void DeliveryBatch::forget() {
   entries_.clear();
   places_.clear();
   rows_.clear();

@@ -18,9 +18,9 @@
 
 namespace relay::store {
 
-class DeliveryLedger {
+class DeliveryBatch {
  public:
-  DeliveryLedger(Connection& connection, EventWriter& events) : connection_{connection}, events_{events} {}
+  DeliveryBatch(SqliteConnection& connection, EventWriter& events) : connection_{connection}, events_{events} {}
 
   struct Parties {
     std::int64_t sender = 0, recipient = 0;  // numbers of names
@@ -39,7 +39,7 @@ class DeliveryLedger {
   [[nodiscard]] std::size_t bytes() const { return entries_.size() * sizeof(Entry) + history_.bytes(); }
 
  private:
-  enum class Standing : std::uint8_t {
+  enum class RowChange : std::uint8_t {
     AsStored,
     Changed,  // but waits for what it waited for: no index hears of it
     Moved,
@@ -49,22 +49,22 @@ class DeliveryLedger {
     records::Delivery delivery;  // names only where it is new
     Parties parties;
     std::int64_t line_number = 0;  // of its newest line
-    records::DeliveryEvent line = {};
+    records::HistoryEntry line = {};
     bool usual = true;  // that line is the usual beginning, which is not written
-    Standing standing = Standing::New;
+    RowChange standing = RowChange::New;
   };
   /// Null when there is none.
   Result<Entry*> find(Key key);
   Result<bool> is_stored(Key key);
-  Result<void> add_line(Entry& entry, records::DeliveryEvent line, const SessionId& session);
+  Result<void> add_line(Entry& entry, records::HistoryEntry line, const SessionId& session);
   Result<void> write_new();
   Result<void> update(const Entry& entry);
 
-  Connection& connection_;
+  SqliteConnection& connection_;
   EventWriter& events_;
   std::vector<Entry> entries_;
   std::unordered_map<Key, std::size_t> places_;  // in entries_
-  GatheredRows rows_, history_;
+  RowBatch rows_, history_;
   std::int64_t newest_stored_ = -1;  // the highest key of all that are stored; -1: not asked yet
 };
 

@@ -2,7 +2,7 @@
 
 namespace relay::store {
 
-Result<std::optional<std::int64_t>> find_name(Connection& connection, std::string_view name) {
+Result<std::optional<std::int64_t>> find_name(SqliteConnection& connection, std::string_view name) {
   const auto find = RELAY_TRY(connection.use("SELECT id FROM names WHERE name=?1"));
   find->bind(name);
   if (!RELAY_TRY(find->step())) return std::optional<std::int64_t>{};

@@ -18,7 +18,7 @@ namespace relay::store {
 
 class SqliteNames {
  public:
-  explicit SqliteNames(Connection& connection) : connection_{connection} {}
+  explicit SqliteNames(SqliteConnection& connection) : connection_{connection} {}
 
   /// The number of a name, given one if it is new.
   Result<std::int64_t> number(std::string_view name);
@@ -31,11 +31,11 @@ class SqliteNames {
     using is_transparent = void;
   };
 
-  Connection& connection_;
+  SqliteConnection& connection_;
   std::unordered_map<std::string, std::int64_t, ByText, std::equal_to<>> numbers_;
 };
 
 /// The number of a name that exists already.
-Result<std::optional<std::int64_t>> find_name(Connection& connection, std::string_view name);
+Result<std::optional<std::int64_t>> find_name(SqliteConnection& connection, std::string_view name);
 
 }  // namespace relay::store

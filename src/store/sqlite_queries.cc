@@ -15,20 +15,20 @@ namespace relay::store {
 
 using namespace records;
 
-Result<ReadMoment> ReadMoment::begin(Connection& connection) {
-  if (connection.in_transaction()) return ReadMoment{nullptr};
+Result<ReadTransaction> ReadTransaction::begin(SqliteConnection& connection) {
+  if (connection.in_transaction()) return ReadTransaction{nullptr};
   RELAY_TRY(connection.execute("BEGIN"));
-  return ReadMoment{&connection};
+  return ReadTransaction{&connection};
 }
 
-Result<Key> newest_key(Connection& connection) {
+Result<Key> newest_key(SqliteConnection& connection) {
   const auto find = RELAY_TRY(
       connection.use("SELECT max(coalesce((SELECT value FROM meta WHERE name='newest_key'),0),"
                      " coalesce((SELECT max(key) FROM messages),0), coalesce((SELECT max(key) FROM deliveries),0))"));
   return Key{RELAY_TRY(find->step()) ? find->integer(0) : 0};
 }
 
-Result<void> remember_newest_key(Connection& connection, Key key) {
+Result<void> remember_newest_key(SqliteConnection& connection, Key key) {
   const auto remember =
       RELAY_TRY(connection.use("INSERT INTO meta(name,value) VALUES('newest_key',?1)"
                                " ON CONFLICT DO UPDATE SET value=max(value,excluded.value)"));
@@ -36,7 +36,7 @@ Result<void> remember_newest_key(Connection& connection, Key key) {
   return remember->run();
 }
 
-Result<std::int64_t> first_since(Connection& connection, const char* look, WallMs time, std::int64_t low,
+Result<std::int64_t> first_since(SqliteConnection& connection, const char* look, WallMs time, std::int64_t low,
                                  std::int64_t high) {
   while (low < high) {
     const auto middle = low + (high - low) / 2;
@@ -50,14 +50,14 @@ Result<std::int64_t> first_since(Connection& connection, const char* look, WallM
   return low;
 }
 
-Result<std::int64_t> first_message_since(Connection& connection, WallMs time) {
+Result<std::int64_t> first_message_since(SqliteConnection& connection, WallMs time) {
   const auto oldest = RELAY_TRY(connection.integer("SELECT min(key) FROM messages"));
   const auto newest = RELAY_TRY(connection.integer("SELECT max(key) FROM messages"));
   return first_since(connection, "SELECT key, ts FROM messages WHERE key>=?1 ORDER BY key LIMIT 1", time, oldest,
                      newest + 1);
 }
 
-Result<std::vector<Key>> messages_named(Connection& connection, const std::string& id_or_prefix) {
+Result<std::vector<Key>> message_filter(SqliteConnection& connection, const std::string& id_or_prefix) {
   std::vector<Key> found;
   if (const auto delivery = key_of_delivery_id(id_or_prefix)) {
     const auto find = RELAY_TRY(connection.use("SELECT message FROM deliveries WHERE key=?1"));
@@ -75,7 +75,7 @@ Result<std::vector<Key>> messages_named(Connection& connection, const std::strin
       find->reset();
     }
   }
-  if (!found.empty() || id_or_prefix.size() <= kShortIdLetters) return found;
+  if (!found.empty() || id_or_prefix.size() <= kShortIdLength) return found;
   // Senders' own ids have no index (they are random); the newest are few enough to look through.
   const auto find = RELAY_TRY(connection.use(
       "SELECT key FROM (SELECT key,id FROM messages ORDER BY key DESC LIMIT ?2) WHERE id=?1 ORDER BY key"));
@@ -86,8 +86,8 @@ Result<std::vector<Key>> messages_named(Connection& connection, const std::strin
 
 namespace {
 
-Result<std::vector<DeliveryEvent>> earlier_lines(Connection& connection, Key delivery) {
-  std::vector<DeliveryEvent> lines;
+Result<std::vector<HistoryEntry>> earlier_lines(SqliteConnection& connection, Key delivery) {
+  std::vector<HistoryEntry> lines;
   const auto find =
       RELAY_TRY(connection.use("SELECT " RELAY_HISTORY_COLUMNS " FROM delivery_history WHERE delivery=?1 ORDER BY n"));
   find->bind(delivery.value());
@@ -97,9 +97,9 @@ Result<std::vector<DeliveryEvent>> earlier_lines(Connection& connection, Key del
 
 }  // namespace
 
-Result<Trace> select_trace(Connection& connection, const std::string& id_or_prefix) {
-  const auto moment = RELAY_TRY(ReadMoment::begin(connection));
-  const auto keys = RELAY_TRY(messages_named(connection, id_or_prefix));
+Result<Trace> select_trace(SqliteConnection& connection, const std::string& id_or_prefix) {
+  const auto moment = RELAY_TRY(ReadTransaction::begin(connection));
+  const auto keys = RELAY_TRY(message_filter(connection, id_or_prefix));
   if (keys.empty()) {
     return fail(QueryErrc::NotFound, format("no message has the id {}; `agent-relay log` lists them", id_or_prefix));
   }
@@ -134,14 +134,14 @@ Result<Trace> select_trace(Connection& connection, const std::string& id_or_pref
     if (earlier[at] == 0) continue;
     auto& [delivery, history] = trace.deliveries[at];
     auto lines = RELAY_TRY(earlier_lines(connection, delivery.key));
-    if (std::ssize(lines) < earlier[at]) lines.insert(lines.begin(), usual_beginning(trace.message.ts));
+    if (std::ssize(lines) < earlier[at]) lines.insert(lines.begin(), implicit_first_entry(trace.message.ts));
     history.insert(history.begin(), std::move_iterator{lines.begin()}, std::move_iterator{lines.end()});
   }
   return trace;
 }
 
-Result<StoreStats> select_stats(Connection& connection) {
-  const auto moment = RELAY_TRY(ReadMoment::begin(connection));
+Result<StoreStats> select_stats(SqliteConnection& connection) {
+  const auto moment = RELAY_TRY(ReadTransaction::begin(connection));
   StoreStats stats;
   stats.driver = "sqlite";
   stats.persistent = true;

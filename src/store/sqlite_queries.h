@@ -15,47 +15,48 @@
 
 namespace relay::store {
 
-Result<std::vector<records::MessageRow>> select_messages(Connection& connection, const records::MessageQuery& query);
-Result<records::Trace> select_trace(Connection& connection, const std::string& id_or_prefix);
-Result<records::StoreStats> select_stats(Connection& connection);
-Result<records::HeldPage> select_held(Connection& connection, const records::HeldRequest& request);
-Result<std::vector<records::DeadLetter>> select_dead(Connection& connection, const records::DeadQuery& query);
+Result<std::vector<records::MessageRow>> select_messages(SqliteConnection& connection,
+                                                         const records::MessageQuery& query);
+Result<records::Trace> select_trace(SqliteConnection& connection, const std::string& id_or_prefix);
+Result<records::StoreStats> select_stats(SqliteConnection& connection);
+Result<records::HeldPage> select_held(SqliteConnection& connection, const records::HeldRequest& request);
+Result<std::vector<records::DeadLetter>> select_dead(SqliteConnection& connection, const records::DeadQuery& query);
 
 /// Messages that a typed id may mean: a short id, a prefix of one, a delivery's id, or the sender's own id if recent.
-Result<std::vector<Key>> messages_named(Connection& connection, const std::string& id_or_prefix);
+Result<std::vector<Key>> message_filter(SqliteConnection& connection, const std::string& id_or_prefix);
 
 /// The highest key ever used.
-Result<Key> newest_key(Connection& connection);
+Result<Key> newest_key(SqliteConnection& connection);
 /// For keys that stand in no row, or in one that is about to go. Inside the caller's transaction.
-Result<void> remember_newest_key(Connection& connection, Key key);
+Result<void> remember_newest_key(SqliteConnection& connection, Key key);
 
 /// By halving: the first number from `low` on and before `high` whose row is not before a time; `high` when there is none.
 /// `look` finds the number and the time of the first row from a number on.
-Result<std::int64_t> first_since(Connection& connection, const char* look, WallMs time, std::int64_t low,
+Result<std::int64_t> first_since(SqliteConnection& connection, const char* look, WallMs time, std::int64_t low,
                                  std::int64_t high);
 /// The first message that is not before a time; behind the newest when there is none. Where the clock was set back, some of
 /// the messages in front of it may not be before that time either, but none by more than it was set back.
-Result<std::int64_t> first_message_since(Connection& connection, WallMs time);
+Result<std::int64_t> first_message_since(SqliteConnection& connection, WallMs time);
 
 /// A read transaction for the length of a scope; nothing when the connection is in one already.
-class ReadMoment {
+class ReadTransaction {
  public:
-  static Result<ReadMoment> begin(Connection& connection);
-  ReadMoment(ReadMoment&& other) noexcept : connection_{std::exchange(other.connection_, nullptr)} {}
-  ReadMoment& operator=(ReadMoment&&) = delete;
-  ~ReadMoment() {
+  static Result<ReadTransaction> begin(SqliteConnection& connection);
+  ReadTransaction(ReadTransaction&& other) noexcept : connection_{std::exchange(other.connection_, nullptr)} {}
+  ReadTransaction& operator=(ReadTransaction&&) = delete;
+  ~ReadTransaction() {
     if (connection_ != nullptr) connection_->rollback();
   }
 
  private:
-  explicit ReadMoment(Connection* connection) : connection_{connection} {}
-  Connection* connection_;
+  explicit ReadTransaction(SqliteConnection* connection) : connection_{connection} {}
+  SqliteConnection* connection_;
 };
 
 /// Reads on a thread of its own.
 class SqliteReader final : public MessageReader {
  public:
-  explicit SqliteReader(std::unique_ptr<Connection> connection) : connection_{std::move(connection)} {}
+  explicit SqliteReader(std::unique_ptr<SqliteConnection> connection) : connection_{std::move(connection)} {}
 
   Result<std::vector<records::MessageRow>> messages(const records::MessageQuery& query) override {
     return select_messages(*connection_, query);
@@ -79,7 +80,7 @@ class SqliteReader final : public MessageReader {
   Result<records::SessionRow> session(const SessionId& id) override { return select_session(*connection_, id); }
 
  private:
-  std::unique_ptr<Connection> connection_;
+  std::unique_ptr<SqliteConnection> connection_;
 };
 
 }  // namespace relay::store

@@ -8,13 +8,13 @@
 
 namespace relay::store {
 
-Result<Removal> Removal::prepare(Connection& connection) {
+Result<MessageRemover> MessageRemover::prepare(SqliteConnection& connection) {
   const auto newest = RELAY_TRY(newest_key(connection));
   RELAY_TRY(remember_newest_key(connection, newest));
-  return Removal{connection, RELAY_TRY(indexed_key(connection))};
+  return MessageRemover{connection, RELAY_TRY(indexed_key(connection))};
 }
 
-Result<std::size_t> Removal::remove_unless_pending(std::int64_t message) {
+Result<std::size_t> MessageRemover::remove_unless_pending(std::int64_t message) {
   {
     const auto needed =
         RELAY_TRY(connection_.use("SELECT 1 FROM deliveries WHERE message=?1 AND " RELAY_PENDING("") " LIMIT 1"));

@@ -12,18 +12,18 @@
 
 namespace relay::store {
 
-class Removal {
+class MessageRemover {
  public:
   /// Inside the caller's transaction.
-  static Result<Removal> prepare(Connection& connection);
+  static Result<MessageRemover> prepare(SqliteConnection& connection);
 
   /// How many rows went: 0 when the message is still needed.
   Result<std::size_t> remove_unless_pending(std::int64_t message);
 
  private:
-  Removal(Connection& connection, std::int64_t indexed) : connection_{connection}, indexed_{indexed} {}
+  MessageRemover(SqliteConnection& connection, std::int64_t indexed) : connection_{connection}, indexed_{indexed} {}
 
-  Connection& connection_;
+  SqliteConnection& connection_;
   std::int64_t indexed_;  // messages up to this key are in the full-text index
 };
 

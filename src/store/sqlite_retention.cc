@@ -20,13 +20,13 @@ struct Candidate {
   std::int64_t key = 0;
 };
 
-Result<std::int64_t> used_bytes(Connection& connection) {
+Result<std::int64_t> used_bytes(SqliteConnection& connection) {
   const auto pages = RELAY_TRY(connection.integer("PRAGMA page_count"));
   const auto free = RELAY_TRY(connection.integer("PRAGMA freelist_count"));
   return (pages - free) * RELAY_TRY(connection.integer("PRAGMA page_size"));
 }
 
-Result<std::vector<Candidate>> read(const Borrowed& statement) {
+Result<std::vector<Candidate>> read(const CachedStatement& statement) {
   std::vector<Candidate> candidates;
   while (RELAY_TRY(statement->step())) candidates.push_back({statement->integer(0), statement->integer(1)});
   return candidates;
@@ -34,7 +34,7 @@ Result<std::vector<Candidate>> read(const Borrowed& statement) {
 
 }  // namespace
 
-Result<bool> SqliteRetention::step(Connection& connection, const Retention& retention, WallMs now,
+Result<bool> SqliteRetention::step(SqliteConnection& connection, const Retention& retention, WallMs now,
                                    std::size_t max_rows) {
   phase_done_ = false;
   switch (phase_) {
@@ -69,7 +69,7 @@ Result<bool> SqliteRetention::step(Connection& connection, const Retention& rete
   return true;
 }
 
-Result<void> SqliteRetention::by_age(Connection& connection, WallMs older_than, std::size_t max_rows) {
+Result<void> SqliteRetention::by_age(SqliteConnection& connection, WallMs older_than, std::size_t max_rows) {
   const auto end = RELAY_TRY(first_message_since(connection, older_than));
   std::vector<Candidate> candidates;
   {
@@ -80,7 +80,7 @@ Result<void> SqliteRetention::by_age(Connection& connection, WallMs older_than, 
   }
   if (candidates.size() < max_rows) phase_done_ = true;
   if (candidates.empty()) return {};
-  Removal removal = RELAY_TRY(Removal::prepare(connection));
+  MessageRemover removal = RELAY_TRY(MessageRemover::prepare(connection));
   std::size_t rows = 0;
   for (const auto& candidate : candidates) {
     passed_key_ = candidate.key;
@@ -95,7 +95,7 @@ Result<void> SqliteRetention::by_age(Connection& connection, WallMs older_than, 
   return {};
 }
 
-Result<void> SqliteRetention::by_size(Connection& connection, std::uint64_t max_bytes, std::size_t max_rows) {
+Result<void> SqliteRetention::by_size(SqliteConnection& connection, std::uint64_t max_bytes, std::size_t max_rows) {
   auto excess =
       RELAY_TRY(used_bytes(connection)) - static_cast<std::int64_t>(std::min<std::uint64_t>(max_bytes, INT64_MAX));
   if (excess <= 0) {
@@ -116,7 +116,7 @@ Result<void> SqliteRetention::by_size(Connection& connection, std::uint64_t max_
   }
   if (candidates.size() < max_rows) phase_done_ = true;
   if (candidates.empty()) return {};
-  Removal removal = RELAY_TRY(Removal::prepare(connection));
+  MessageRemover removal = RELAY_TRY(MessageRemover::prepare(connection));
   std::size_t rows = 0;
   for (const auto& candidate : candidates) {
     const auto removed = RELAY_TRY(removal.remove_unless_pending(candidate.key));
@@ -133,7 +133,7 @@ Result<void> SqliteRetention::by_size(Connection& connection, std::uint64_t max_
   return {};
 }
 
-Result<void> SqliteRetention::beside(Connection& connection, const Retention& retention, WallMs now,
+Result<void> SqliteRetention::beside(SqliteConnection& connection, const Retention& retention, WallMs now,
                                      std::size_t max_rows) {
   phase_done_ = true;
   if (retention.max_age_ms <= 0) return {};
@@ -169,7 +169,7 @@ Result<void> SqliteRetention::beside(Connection& connection, const Retention& re
   return {};
 }
 
-Result<void> SqliteRetention::shrink(Connection& connection) {
+Result<void> SqliteRetention::shrink(SqliteConnection& connection) {
   const auto spare = RELAY_TRY(connection.integer("PRAGMA freelist_count")) - kSparePages;
   if (spare <= 0) {
     phase_done_ = true;

@@ -16,17 +16,17 @@ namespace relay::store {
 class SqliteRetention {
  public:
   /// Inside the caller's transaction; true while the round has more to do.
-  Result<bool> step(Connection& connection, const Retention& retention, WallMs now, std::size_t max_rows);
+  Result<bool> step(SqliteConnection& connection, const Retention& retention, WallMs now, std::size_t max_rows);
   /// The step was lost: the round begins again.
   void on_rollback() { *this = {}; }
 
  private:
   enum class Phase { Age, Size, Beside, Events, Shrink };
 
-  Result<void> by_age(Connection& connection, WallMs older_than, std::size_t max_rows);
-  Result<void> by_size(Connection& connection, std::uint64_t max_bytes, std::size_t max_rows);
-  Result<void> beside(Connection& connection, const Retention& retention, WallMs now, std::size_t max_rows);
-  Result<void> shrink(Connection& connection);
+  Result<void> by_age(SqliteConnection& connection, WallMs older_than, std::size_t max_rows);
+  Result<void> by_size(SqliteConnection& connection, std::uint64_t max_bytes, std::size_t max_rows);
+  Result<void> beside(SqliteConnection& connection, const Retention& retention, WallMs now, std::size_t max_rows);
+  Result<void> shrink(SqliteConnection& connection);
 
   Phase phase_ = Phase::Age;
   std::int64_t passed_key_ = 0;

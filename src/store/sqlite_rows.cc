@@ -33,12 +33,12 @@ Proof read_proof(std::int64_t number) {
 }
 
 protocol::Lane read_lane(std::int64_t number) {
-  return protocol::lane_of(static_cast<std::uint64_t>(number)).value_or(protocol::Lane{});
+  return protocol::lane_from_code(static_cast<std::uint64_t>(number)).value_or(protocol::Lane{});
 }
 
 Hold read_hold(std::int64_t wait) {
-  if (wait == static_cast<std::int64_t>(Wait::Time)) return Hold::Time;
-  return wait == static_cast<std::int64_t>(Wait::Word) ? Hold::Policy : Hold::None;
+  if (wait == static_cast<std::int64_t>(QueueState::Time)) return Hold::Time;
+  return wait == static_cast<std::int64_t>(QueueState::Word) ? Hold::Policy : Hold::None;
 }
 
 Delivery read_delivery(const Statement& row, int first) {
@@ -54,8 +54,8 @@ Delivery read_delivery(const Statement& row, int first) {
   delivery.rank = Key{next_integer()};
   delivery.seq = Seq{static_cast<std::uint64_t>(next_integer())};
   const auto carriage = next_integer();
-  const bool known = carriage >= 0 && carriage <= static_cast<std::int64_t>(Carriage::ShadowTrigger);
-  delivery.carriage = known ? static_cast<Carriage>(carriage) : Carriage::Deliver;
+  const bool known = carriage >= 0 && carriage <= static_cast<std::int64_t>(FrameKind::ShadowTrigger);
+  delivery.carriage = known ? static_cast<FrameKind>(carriage) : FrameKind::Deliver;
   delivery.shadow_of = next_text();
   delivery.state = read_state(next_integer());
   delivery.proof = read_proof(next_integer());
@@ -67,7 +67,7 @@ Delivery read_delivery(const Statement& row, int first) {
   return delivery;
 }
 
-DeliveryEvent read_event(const Statement& row, int first) {
+HistoryEntry read_event(const Statement& row, int first) {
   return {row.integer(first),
           read_state(row.integer(first + 1)),
           read_proof(row.integer(first + 2)),
@@ -76,10 +76,10 @@ DeliveryEvent read_event(const Statement& row, int first) {
           row.text(first + 5)};
 }
 
-DeliveryEvent read_newest_line(const Statement& row, int first, WallMs message_ts) {
-  return row.is_null(first) ? usual_beginning(message_ts) : read_event(row, first);
+HistoryEntry read_newest_line(const Statement& row, int first, WallMs message_ts) {
+  return row.is_null(first) ? implicit_first_entry(message_ts) : read_event(row, first);
 }
 
-DeliveryEvent usual_beginning(WallMs at) { return {at, DeliveryState::Queued, Proof::Stored, {}}; }
+HistoryEntry implicit_first_entry(WallMs at) { return {at, DeliveryState::Queued, Proof::Stored, {}}; }
 
 }  // namespace relay::store

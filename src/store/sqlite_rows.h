@@ -24,13 +24,13 @@ records::Delivery read_delivery(const Statement& row, int first);
 /// The newest line of a delivery's history, in the order of the columns below; a NULL in front: the usual beginning.
 #define RELAY_NEWEST_LINE "d.line_at,d.state,d.proof,d.reason,d.way,d.evidence"
 inline constexpr int kLineColumns = 6;
-records::DeliveryEvent read_newest_line(const Statement& row, int first, WallMs message_ts);
+records::HistoryEntry read_newest_line(const Statement& row, int first, WallMs message_ts);
 
 /// Columns of a line of history.
 #define RELAY_HISTORY_COLUMNS "at,state,proof,reason,way,evidence"
-records::DeliveryEvent read_event(const Statement& row, int first);
+records::HistoryEntry read_event(const Statement& row, int first);
 /// The line that is not written: a delivery begins with its message.
-records::DeliveryEvent usual_beginning(WallMs at);
+records::HistoryEntry implicit_first_entry(WallMs at);
 
 /// Numbers of a damaged row become the nearest meaning, never an enumerator that does not exist.
 records::DeliveryState read_state(std::int64_t number);

@@ -175,7 +175,7 @@ static_assert(std::size(kSteps) == kSchemaVersion);
 
 }  // namespace
 
-Result<void> check_identity(Connection& connection) {
+Result<void> check_identity(SqliteConnection& connection) {
   // Asking for the tables first reads the schema: a file that is no database, or a broken one, says so here.
   const auto tables = RELAY_TRY(connection.integer("SELECT count(*) FROM sqlite_schema"));
   const auto application = RELAY_TRY(connection.integer("PRAGMA application_id"));
@@ -193,7 +193,7 @@ Result<void> check_identity(Connection& connection) {
   return {};
 }
 
-Result<void> migrate(Connection& connection, int version) {
+Result<void> migrate(SqliteConnection& connection, int version) {
   const auto applied = RELAY_TRY(connection.integer("PRAGMA user_version"));
   if (applied >= version) return {};
   const auto run = [&]() -> Result<void> {
@@ -212,16 +212,16 @@ Result<void> migrate(Connection& connection, int version) {
   return done;
 }
 
-Result<void> recreate_full_text(Connection& connection) {
-  connection.forget_statements();
+Result<void> recreate_full_text(SqliteConnection& connection) {
+  connection.drop_statements();
   const auto run = [&]() -> Result<void> {
     RELAY_TRY(connection.execute("BEGIN IMMEDIATE"));
     // A broken index cannot even be dropped; emptied by hand (no averages, a structure without segments) it can.
-    connection.set_inner_tables(Connection::InnerTables::Writable);
+    connection.set_inner_tables(SqliteConnection::InnerTables::Writable);
     RELAY_TRY(
         connection.execute("DELETE FROM message_text_data;"
                            "INSERT INTO message_text_data(id,block) VALUES(1,x''),(10,x'00000000000000')"));
-    connection.set_inner_tables(Connection::InnerTables::Protected);
+    connection.set_inner_tables(SqliteConnection::InnerTables::Protected);
     RELAY_TRY(connection.execute("DROP TABLE IF EXISTS message_text"));
     RELAY_TRY(connection.execute(kFullText));
     RELAY_TRY(connection.execute(kFullTextMerging));
@@ -229,7 +229,7 @@ Result<void> recreate_full_text(Connection& connection) {
     return connection.execute("COMMIT");
   };
   auto done = run();
-  connection.set_inner_tables(Connection::InnerTables::Protected);
+  connection.set_inner_tables(SqliteConnection::InnerTables::Protected);
   if (!done) connection.rollback();
   return done;
 }

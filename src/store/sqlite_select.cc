@@ -64,7 +64,7 @@ struct Walk {
   std::vector<Way> ways;
   Where where;
   std::string direction;
-  const WordQuery* words = nullptr;  // checked here, for messages the full-text index does not hold yet
+  const SearchQuery* words = nullptr;  // checked here, for messages the full-text index does not hold yet
 
   [[nodiscard]] std::string sql() const {
     std::string text;
@@ -78,7 +78,7 @@ struct Walk {
 
 class Answer {
  public:
-  Answer(Connection& connection, std::size_t limit) : connection_{connection}, limit_{limit} {}
+  Answer(SqliteConnection& connection, std::size_t limit) : connection_{connection}, limit_{limit} {}
 
   [[nodiscard]] bool full() const { return rows_.size() >= limit_ || bytes_ >= kMaxAnswerBytes; }
 
@@ -128,7 +128,7 @@ class Answer {
     return RELAY_TRY(count->step()) ? static_cast<std::size_t>(count->integer(0)) : 0;
   }
 
-  Connection& connection_;
+  SqliteConnection& connection_;
   std::size_t limit_;
   std::vector<MessageRow> rows_;
   std::unordered_set<std::int64_t> seen_;
@@ -138,7 +138,7 @@ class Answer {
 /// Nothing can fit: an agent nobody knows.
 struct Nothing {};
 
-Result<std::variant<Where, Nothing>> filters_of(Connection& connection, const MessageQuery& query) {
+Result<std::variant<Where, Nothing>> filters_of(SqliteConnection& connection, const MessageQuery& query) {
   Where where;
   const std::pair<const std::string&, std::string_view> names[] = {
       {query.from, "m.sender={}"}, {query.to, "m.recipient={}"}, {query.channel, "m.recipient={}"}};
@@ -162,8 +162,8 @@ Result<std::variant<Where, Nothing>> filters_of(Connection& connection, const Me
 
 }  // namespace
 
-Result<std::vector<MessageRow>> select_messages(Connection& connection, const MessageQuery& query) {
-  const auto moment = RELAY_TRY(ReadMoment::begin(connection));
+Result<std::vector<MessageRow>> select_messages(SqliteConnection& connection, const MessageQuery& query) {
+  const auto moment = RELAY_TRY(ReadTransaction::begin(connection));
   auto filters = RELAY_TRY(filters_of(connection, query));
   auto* where = std::get_if<Where>(&filters);
   if (where == nullptr) return std::vector<MessageRow>{};
@@ -177,7 +177,7 @@ Result<std::vector<MessageRow>> select_messages(Connection& connection, const Me
   const bool search = !query.search.empty();
   if (!query.id.empty()) {
     std::string keys;
-    for (const auto key : RELAY_TRY(messages_named(connection, query.id)))
+    for (const auto key : RELAY_TRY(message_filter(connection, query.id)))
       keys += format("{}{}", keys.empty() ? "" : ",", key.value());
     walk.where.add(format("m.key IN ({})", keys));
   }
@@ -212,7 +212,7 @@ Result<std::vector<MessageRow>> select_messages(Connection& connection, const Me
     return std::move(answer).rows();
   }
 
-  const WordQuery words{query.search};
+  const SearchQuery words{query.search};
   if (words.empty()) return std::vector<MessageRow>{};
   const auto indexed = RELAY_TRY(indexed_key(connection));
   Walk old = walk;

@@ -18,7 +18,7 @@ using namespace records;
 
 namespace {
 
-Result<void> load_agents(Connection& connection, Snapshot& snapshot) {
+Result<void> load_agents(SqliteConnection& connection, WorkspaceState& snapshot) {
   auto rows = RELAY_TRY(connection.prepare(
       "SELECT name,entity,cli,program,model,task,working_directory,team,display_name,avatar_url,claim_hash,first_seen,"
       "last_seen,paused,pause_reason,policy FROM agents ORDER BY name"));
@@ -40,7 +40,7 @@ Result<void> load_agents(Connection& connection, Snapshot& snapshot) {
   return {};
 }
 
-Result<void> load_counts(Connection& connection, Snapshot& snapshot) {
+Result<void> load_counts(SqliteConnection& connection, WorkspaceState& snapshot) {
   auto rows =
       RELAY_TRY(connection.prepare("SELECT n.name,c.sent,c.received FROM message_counts c JOIN names n ON n.id=c.name"
                                    " WHERE c.sent>0 OR c.received>0 ORDER BY n.name"));
@@ -51,7 +51,7 @@ Result<void> load_counts(Connection& connection, Snapshot& snapshot) {
   return {};
 }
 
-Result<void> load_sessions(Connection& connection, Snapshot& snapshot) {
+Result<void> load_sessions(SqliteConnection& connection, WorkspaceState& snapshot) {
   auto rows =
       RELAY_TRY(connection.prepare("SELECT id,agent,token_hash,capabilities,started,last_seen,shadows FROM "
                                    "sessions WHERE ended=0 ORDER BY id"));
@@ -75,7 +75,7 @@ Result<void> load_sessions(Connection& connection, Snapshot& snapshot) {
   return {};
 }
 
-Result<void> load_streams(Connection& connection, Snapshot& snapshot) {
+Result<void> load_streams(SqliteConnection& connection, WorkspaceState& snapshot) {
   auto rows =
       RELAY_TRY(connection.prepare("SELECT t.topic,s.name,r.name,t.lane,t.last,t.acked FROM streams t JOIN names s ON "
                                    "s.id=t.sender JOIN names r ON r.id=t.recipient"
@@ -88,7 +88,7 @@ Result<void> load_streams(Connection& connection, Snapshot& snapshot) {
   return {};
 }
 
-Result<void> load_stream_marks(Connection& connection, Snapshot& snapshot) {
+Result<void> load_stream_marks(SqliteConnection& connection, WorkspaceState& snapshot) {
   auto rows = RELAY_TRY(
       connection.prepare("SELECT s.name,r.name,t.lane,t.last FROM stream_marks t JOIN names s ON s.id=t.sender"
                          " JOIN names r ON r.id=t.recipient ORDER BY s.name, r.name, t.lane"));
@@ -100,13 +100,13 @@ Result<void> load_stream_marks(Connection& connection, Snapshot& snapshot) {
   return {};
 }
 
-Result<void> load_memberships(Connection& connection, Snapshot& snapshot) {
+Result<void> load_memberships(SqliteConnection& connection, WorkspaceState& snapshot) {
   auto rows = RELAY_TRY(connection.prepare("SELECT channel,member FROM channel_members ORDER BY channel, member"));
   while (RELAY_TRY(rows.step())) snapshot.memberships.push_back({rows.text(0), AgentName{rows.text(1)}});
   return {};
 }
 
-Result<void> load_marks(Connection& connection, Snapshot& snapshot) {
+Result<void> load_marks(SqliteConnection& connection, WorkspaceState& snapshot) {
   auto rows = RELAY_TRY(
       connection.prepare("SELECT sender,epoch,high,refused,updated FROM outbox_marks ORDER BY sender, epoch"));
   while (RELAY_TRY(rows.step())) {
@@ -120,7 +120,7 @@ Result<void> load_marks(Connection& connection, Snapshot& snapshot) {
   return {};
 }
 
-Result<void> load_proposals(Connection& connection, Snapshot& snapshot) {
+Result<void> load_proposals(SqliteConnection& connection, WorkspaceState& snapshot) {
   auto rows = RELAY_TRY(connection.prepare(
       "SELECT id,title,description,type,proposer,participants,votes,thread,created,expires_at,quorum,threshold"
       " FROM proposals WHERE outcome IS NULL ORDER BY id"));
@@ -142,7 +142,7 @@ Result<void> load_proposals(Connection& connection, Snapshot& snapshot) {
   return {};
 }
 
-Result<void> load_recent_ids(Connection& connection, Snapshot& snapshot) {
+Result<void> load_recent_ids(SqliteConnection& connection, WorkspaceState& snapshot) {
   // The names are few and looked up once each: joined, they cost more than the rows.
   std::unordered_map<std::int64_t, AgentName> names;
   auto rows =
@@ -168,13 +168,13 @@ Result<void> load_recent_ids(Connection& connection, Snapshot& snapshot) {
   return {};
 }
 
-Result<void> load_backlogs(Connection& connection, Snapshot& snapshot) {
-  std::map<std::tuple<std::string, std::uint8_t, std::string>, Snapshot::Backlog> flows;
+Result<void> load_backlogs(SqliteConnection& connection, WorkspaceState& snapshot) {
+  std::map<std::tuple<std::string, std::uint8_t, std::string>, WorkspaceState::Backlog> flows;
   const auto count = [&](const char* sql, bool held) -> Result<void> {
     auto rows = RELAY_TRY(connection.prepare(sql));
     while (RELAY_TRY(rows.step())) {
       const auto lane = read_lane(rows.integer(1));
-      auto& flow = flows[{rows.text(0), protocol::code_of(lane), rows.text(2)}];
+      auto& flow = flows[{rows.text(0), protocol::lane_code(lane), rows.text(2)}];
       flow.to = AgentName{rows.text(0)};
       flow.lane = lane;
       flow.from = AgentName{rows.text(2)};
@@ -204,9 +204,9 @@ Result<void> load_backlogs(Connection& connection, Snapshot& snapshot) {
 
 }  // namespace
 
-Result<Snapshot> load_snapshot(Connection& connection) {
-  const auto moment = RELAY_TRY(ReadMoment::begin(connection));
-  Snapshot snapshot;
+Result<WorkspaceState> load_snapshot(SqliteConnection& connection) {
+  const auto moment = RELAY_TRY(ReadTransaction::begin(connection));
+  WorkspaceState snapshot;
   snapshot.newest = RELAY_TRY(newest_key(connection));
   for (const auto load : {load_agents, load_counts, load_sessions, load_streams, load_stream_marks, load_memberships,
                           load_marks, load_proposals, load_recent_ids, load_backlogs}) {
@@ -215,7 +215,7 @@ Result<Snapshot> load_snapshot(Connection& connection) {
   return snapshot;
 }
 
-Result<BacklogPage> load_backlog(Connection& connection, const BacklogRequest& request) {
+Result<BacklogPage> load_backlog(SqliteConnection& connection, const BacklogRequest& request) {
   BacklogPage page{request.to, request.lane, request.from, request.after, {}, false};
   const auto recipient = RELAY_TRY(find_name(connection, request.to.value()));
   const auto sender = RELAY_TRY(find_name(connection, request.from.value()));
@@ -227,7 +227,7 @@ Result<BacklogPage> load_backlog(Connection& connection, const BacklogRequest& r
                                "WHERE d.recipient=?1 AND d.lane=?2 AND d.sender=?3 AND d.rank>?4 AND " RELAY_IN_LANE(
                                    "d.") " ORDER BY d.rank LIMIT ?5"));
   const auto max_rows = std::max<std::size_t>(request.max_rows, 1);
-  rows->bind(*recipient, std::int64_t{protocol::code_of(request.lane)}, *sender, request.after.value(),
+  rows->bind(*recipient, std::int64_t{protocol::lane_code(request.lane)}, *sender, request.after.value(),
              static_cast<std::int64_t>(max_rows) + 1);
   std::size_t bytes = 0;
   while (RELAY_TRY(rows->step())) {

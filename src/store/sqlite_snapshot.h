@@ -7,7 +7,7 @@
 
 namespace relay::store {
 
-Result<records::Snapshot> load_snapshot(Connection& connection);
-Result<records::BacklogPage> load_backlog(Connection& connection, const records::BacklogRequest& request);
+Result<records::WorkspaceState> load_snapshot(SqliteConnection& connection);
+Result<records::BacklogPage> load_backlog(SqliteConnection& connection, const records::BacklogRequest& request);
 
 }  // namespace relay::store

@@ -41,7 +41,7 @@ constexpr const char* kPragmas =
     "PRAGMA secure_delete=FAST;"
     "PRAGMA journal_size_limit=67108864;";
 
-Result<void> check_structure(Connection& connection, const SqliteOptions& options) {
+Result<void> check_structure(SqliteConnection& connection, const SqliteOptions& options) {
   auto check = RELAY_TRY(connection.prepare("PRAGMA quick_check(1)"));
   if (RELAY_TRY(check.step()) && check.text(0) != "ok")
     return fail(Errc::Damaged, format("the message store {} is damaged ({})", options.path, check.text(0)));
@@ -49,7 +49,7 @@ Result<void> check_structure(Connection& connection, const SqliteOptions& option
 }
 
 /// Looks, checks and brings up to date; whatever is wrong leaves the files as they were found.
-Result<void> prepare(Connection& connection, const SqliteOptions& options, bool check_pages) {
+Result<void> prepare(SqliteConnection& connection, const SqliteOptions& options, bool check_pages) {
   if (options.sharing == Sharing::Exclusive) RELAY_TRY(connection.execute("PRAGMA locking_mode=EXCLUSIVE"));
   RELAY_TRY(check_identity(connection));
   if (check_pages) RELAY_TRY(check_structure(connection, options));
@@ -65,7 +65,7 @@ Result<void> prepare(Connection& connection, const SqliteOptions& options, bool 
 }
 
 /// The log is folded in first: a page that it holds may stand half written in the file.
-Result<void> verify(Connection& connection, const SqliteOptions& options, bool crashed) {
+Result<void> verify(SqliteConnection& connection, const SqliteOptions& options, bool crashed) {
   if (crashed) RELAY_TRY(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"));
   const auto pages = static_cast<std::uint64_t>(RELAY_TRY(connection.integer("PRAGMA page_count")));
   const auto verified = RELAY_TRY(verify_pages(options.path, options.vfs, pages));
@@ -73,13 +73,13 @@ Result<void> verify(Connection& connection, const SqliteOptions& options, bool c
 }
 
 /// A page that the log holds may stand half written in the file. False: another connection keeps the log from being folded in.
-Result<bool> fold_log(Connection& connection) {
+Result<bool> fold_log(SqliteConnection& connection) {
   auto fold = RELAY_TRY(connection.prepare("PRAGMA wal_checkpoint(PASSIVE)"));
   return RELAY_TRY(fold.step()) && fold.integer(0) == 0 && fold.integer(1) == fold.integer(2);
 }
 
 struct Checked {
-  std::unique_ptr<Connection> connection;
+  std::unique_ptr<SqliteConnection> connection;
   bool verified = false;  // every page
 };
 
@@ -91,8 +91,8 @@ Result<Checked> open_checked(const SqliteOptions& options) {
   const auto bytes = file_bytes(options.path, options.vfs);
   const bool small = bytes <= kCheckedAfterCrashBytes;
   const bool suspect = is_suspect(options.path, options.vfs);
-  keep_private(options.path, options.vfs);
-  auto connection = RELAY_TRY(Connection::open(options.path, options.vfs, Access::ReadWrite));
+  restrict_permissions(options.path, options.vfs);
+  auto connection = RELAY_TRY(SqliteConnection::open(options.path, options.vfs, Access::ReadWrite));
   auto done = prepare(*connection, options, suspect || (crashed && small));
   const bool verified = suspect || bytes <= (crashed ? options.verified_after_crash_bytes : options.verified_bytes);
   if (done && bytes > 0 && verified) done = verify(*connection, options, crashed);
@@ -127,8 +127,8 @@ class SqliteStore::Parts {
   }
 
   /// For questions: an open group has written what it gathered. If it cannot, the group is over.
-  Result<Connection*> settled() {
-    const auto written = writer.write_gathered();
+  Result<SqliteConnection*> settled() {
+    const auto written = writer.flush_batches();
     if (written) return connection.get();
     lost = written.error();
     rollback();
@@ -167,13 +167,13 @@ class SqliteStore::Parts {
   SqliteOptions options;
   Damage damage;
   std::optional<Salvaged> salvaged;  // rows came from a damaged database
-  std::unique_ptr<Connection> connection;
+  std::unique_ptr<SqliteConnection> connection;
   SqliteWriter writer;
   SqliteRetention retention;
-  bool full_sync = true;      // SQLite's own default
-  Promise promise{};          // of the group
-  std::optional<Error> lost;  // why the group was rolled back although nobody asked to
-  bool verified;              // every page, or the check is over
+  bool full_sync = true;       // SQLite's own default
+  CommitDurability promise{};  // of the group
+  std::optional<Error> lost;   // why the group was rolled back although nobody asked to
+  bool verified;               // every page, or the check is over
   std::unique_ptr<PageVerifier> verifier;
   RefusedChanges refused;
   std::set<Key> refused_messages;  // counted as lost
@@ -185,7 +185,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteOptions& opti
   auto opened = open_checked(options);
   if (!opened && is(opened.error(), Errc::Damaged)) {
     const auto reason = opened.error().message();
-    const auto name = RELAY_TRY(set_aside(options.path, options.vfs, options.now));
+    const auto name = RELAY_TRY(quarantine(options.path, options.vfs, options.now));
     clear_suspect(options.path, options.vfs);
     opened = open_checked(options);
     if (!opened) return Failure{opened.error()};
@@ -237,7 +237,7 @@ Result<Damage> SqliteStore::keep_refused(const Change& change) {
 Result<void> SqliteStore::retry_refused() {
   const auto applied = parts_->refused.retry([this](const Change& change) {
     std::string refusal;
-    return apply_alone(*this, change, refusal, Promise::Kept);  // nothing else has it once its mark is made
+    return apply_alone(*this, change, refusal, CommitDurability::Kept);  // nothing else has it once its mark is made
   });
   parts_->refused.start_work();
   if (!applied && is(applied.error(), Errc::Damaged)) return Failure{applied.error()};
@@ -249,7 +249,7 @@ Result<void> SqliteStore::retry_refused() {
   return {};
 }
 
-Result<Snapshot> SqliteStore::load() {
+Result<WorkspaceState> SqliteStore::load() {
   RELAY_TRY(parts_->connection->execute("PRAGMA synchronous=FULL"));  // who we are must outlive a power cut
   parts_->full_sync = true;
   auto id = RELAY_TRY(identify_store(*parts_->connection, parts_->options));
@@ -259,7 +259,7 @@ Result<Snapshot> SqliteStore::load() {
   return snapshot;
 }
 
-Result<JournalPlace> SqliteStore::journal_place() {
+Result<JournalPosition> SqliteStore::journal_place() {
   auto place = RELAY_TRY(place_in_journal(*parts_->connection, parts_->options));
   place.salvaged = parts_->salvaged.has_value();
   return place;
@@ -279,10 +279,10 @@ Result<void> SqliteStore::renew_identity() {
   return remember_newest_key(*parts_->connection, Key{newest.value() + kKeysGivenUp});
 }
 
-Result<void> SqliteStore::begin(Promise promise) {
+Result<void> SqliteStore::begin(CommitDurability promise) {
   parts_->promise = promise;
   parts_->lost.reset();
-  RELAY_TRY(parts_->sync_commits(promise == Promise::Kept));
+  RELAY_TRY(parts_->sync_commits(promise == CommitDurability::Kept));
   return parts_->connection->execute("BEGIN IMMEDIATE");
 }
 
@@ -302,7 +302,7 @@ Result<void> SqliteStore::apply(const Change& change) {
   return done;
 }
 
-Result<void> SqliteStore::reach(JournalReach reach) {
+Result<void> SqliteStore::set_journal_position(JournalReach reach) {
   parts_->writer.reach(reach, parts_->promise);
   return {};
 }
@@ -315,7 +315,7 @@ Result<void> SqliteStore::commit() {
   return done;
 }
 
-Result<EventNumber> SqliteStore::newest_event() { return parts_->writer.newest_event(); }
+Result<EventSeq> SqliteStore::newest_event() { return parts_->writer.newest_event(); }
 
 void SqliteStore::rollback() { parts_->rollback(); }
 
@@ -330,7 +330,7 @@ Result<ExpireResult> SqliteStore::expire(const ExpireRequest& request) {
   return result;
 }
 
-Result<bool> SqliteStore::index_some(std::size_t max_rows) {
+Result<bool> SqliteStore::index_step(std::size_t max_rows) {
   return parts_->in_background([&] { return index_next(*parts_->connection, max_rows); });
 }
 
@@ -358,7 +358,7 @@ Result<bool> SqliteStore::check_some(std::size_t max_bytes) {
   return more;
 }
 
-Result<bool> SqliteStore::forget_some(const Retention& retention, WallMs now, std::size_t max_rows) {
+Result<bool> SqliteStore::prune_step(const Retention& retention, WallMs now, std::size_t max_rows) {
   parts_->writer.on_forgotten();
   return parts_->in_background([&] { return parts_->retention.step(*parts_->connection, retention, now, max_rows); });
 }
@@ -396,7 +396,7 @@ Result<SessionRow> SqliteStore::session(const SessionId& id) {
 Result<std::unique_ptr<MessageReader>> SqliteStore::open_reader() {
   const auto& options = parts_->options;
   if (options.sharing == Sharing::Exclusive) return std::unique_ptr<MessageReader>{};
-  auto connection = RELAY_TRY(Connection::open(options.path, options.vfs, Access::ReadOnly));
+  auto connection = RELAY_TRY(SqliteConnection::open(options.path, options.vfs, Access::ReadOnly));
   RELAY_TRY(connection->execute("PRAGMA query_only=ON; PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY"));
   return std::unique_ptr<MessageReader>{std::make_unique<SqliteReader>(std::move(connection))};
 }

@@ -38,7 +38,7 @@ struct SqliteOptions {
 };
 
 /// What a journal must know of the store behind it.
-struct JournalPlace {
+struct JournalPosition {
   std::uint64_t id = 0;  // random, made with the store
   JournalReach applied;
   bool power_lost = false;  // the machine went down and commits were not synced
@@ -58,8 +58,8 @@ class SqliteStore final : public MessageStore {
   /// The same as one sentence; empty when all was well.
   [[nodiscard]] std::string warning() const { return damage().sentence(); }
 
-  Result<records::Snapshot> load() override;
-  Result<JournalPlace> journal_place();
+  Result<records::WorkspaceState> load() override;
+  Result<JournalPosition> journal_place();
   /// The store is new and the journal of an earlier one lies beside it: that journal is its own from now on.
   Result<void> adopt_journal(std::uint64_t id);
   /// After the journal was applied to a store whose rows were recovered from a damaged one: what is missing for good is
@@ -72,20 +72,20 @@ class SqliteStore final : public MessageStore {
   /// Acknowledged commits are gone: positions of clients and keys that were given out must not come again.
   Result<void> renew_identity();
 
-  Result<void> begin(Promise promise = Promise::Kept) override;
+  Result<void> begin(CommitDurability promise = CommitDurability::Kept) override;
   Result<void> apply(const records::Change& change) override;
-  Result<void> reach(JournalReach reach) override;
+  Result<void> set_journal_position(JournalReach reach) override;
   Result<void> commit() override;
-  Result<records::EventNumber> newest_event() override;
+  Result<records::EventSeq> newest_event() override;
   void rollback() override;
 
   Result<records::BacklogPage> backlog(const records::BacklogRequest& request) override;
   Result<records::ExpireResult> expire(const records::ExpireRequest& request) override;
 
-  Result<bool> index_some(std::size_t max_rows) override;
+  Result<bool> index_step(std::size_t max_rows) override;
   Result<bool> check_some(std::size_t max_bytes) override;
   Result<Damage> keep_refused(const records::Change& change) override;
-  Result<bool> forget_some(const Retention& retention, WallMs now, std::size_t max_rows) override;
+  Result<bool> prune_step(const Retention& retention, WallMs now, std::size_t max_rows) override;
 
   Result<std::vector<records::MessageRow>> messages(const records::MessageQuery& query) override;
   Result<records::Trace> trace(const std::string& id_or_prefix) override;

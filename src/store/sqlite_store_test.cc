@@ -202,7 +202,7 @@ TEST_F(DamagedFile, ACutOrEmptiedOrZeroedFileIsFound) {
   {
     const auto store = open();
     const auto journal = recover_journal(*store, options).value();
-    ASSERT_TRUE(journal->pass({.commits = 1, .messages = kManyKeys / 2}));
+    ASSERT_TRUE(journal->skip_to({.commits = 1, .messages = kManyKeys / 2}));
     ASSERT_TRUE(journal->mark());
   }
   write(path_, "");
@@ -245,7 +245,7 @@ TEST_F(SqliteFile, RefusesAFileOfANewerVersion) {
 
 TEST_F(SqliteFile, BringsAFileOfVersionOneUpToDate) {
   {
-    auto connection = Connection::open(path_, "", Access::ReadWrite);
+    auto connection = SqliteConnection::open(path_, "", Access::ReadWrite);
     ASSERT_TRUE(connection && migrate(**connection, 1));
     ASSERT_TRUE((*connection)
                     ->execute("INSERT INTO names VALUES(1,'Alice'),(2,'Bob');"
@@ -255,13 +255,13 @@ TEST_F(SqliteFile, BringsAFileOfVersionOneUpToDate) {
   auto store = open();
   EXPECT_EQ(store->warning(), "");
   EXPECT_EQ(store->messages(Ask{}.search("words"))->size(), 1u);
-  ASSERT_TRUE(store->index_some(100));
+  ASSERT_TRUE(store->index_step(100));
   EXPECT_EQ(store->messages(Ask{}.search("words"))->size(), 1u);
 }
 
 TEST_F(SqliteFile, BringsAFileOfVersionTwoUpToDate) {
   {
-    auto connection = Connection::open(path_, "", Access::ReadWrite);
+    auto connection = SqliteConnection::open(path_, "", Access::ReadWrite);
     ASSERT_TRUE(connection && migrate(**connection, 2));
     const auto filled =
         (*connection)
@@ -322,7 +322,7 @@ TEST_F(SqliteFile, BringsAFileOfVersionTwoUpToDate) {
 
 TEST_F(SqliteFile, BringsAFileOfVersionFourUpToDate) {
   {
-    auto connection = Connection::open(path_, "", Access::ReadWrite);
+    auto connection = SqliteConnection::open(path_, "", Access::ReadWrite);
     ASSERT_TRUE(connection && migrate(**connection, 4));
     const auto filled =
         (*connection)
@@ -344,7 +344,7 @@ TEST_F(SqliteFile, BringsAFileOfVersionFourUpToDate) {
     std::string lines;
     const auto trace = store->trace(short_id(Key{message})).value();
     for (const auto& line : trace.deliveries.at(delivery).history)
-      lines += format("{} {} {} {} {} {};", line.at, name_of(line.state), name_of(line.proof), line.reason, line.way,
+      lines += format("{} {} {} {} {} {};", line.at, name_of(line.state), name_of(line.proof), line.reason, line.via,
                       line.evidence);
     return lines;
   };
@@ -365,7 +365,7 @@ TEST_F(SqliteFile, BringsAFileOfVersionFourUpToDate) {
 
 TEST_F(SqliteFile, BringsAFileOfVersionFiveUpToDate) {
   {
-    auto connection = Connection::open(path_, "", Access::ReadWrite);
+    auto connection = SqliteConnection::open(path_, "", Access::ReadWrite);
     ASSERT_TRUE(connection && migrate(**connection, 5));
     const auto filled =
         (*connection)
@@ -392,7 +392,7 @@ TEST_F(SqliteFile, BringsAFileOfVersionFiveUpToDate) {
 
 TEST_F(SqliteFile, CountsTheMessagesOfAFileOfVersionSix) {
   {
-    auto connection = Connection::open(path_, "", Access::ReadWrite);
+    auto connection = SqliteConnection::open(path_, "", Access::ReadWrite);
     ASSERT_TRUE(connection && migrate(**connection, 6));
     const auto filled =
         (*connection)
@@ -427,7 +427,7 @@ TEST_F(SqliteFile, FindsMessagesByTimeAlthoughTheClockWasSetBack) {
     for (const auto& one : many) expected += std::get<AddMessage>(one).message.ts >= since ? 1u : 0u;
     EXPECT_EQ(store->messages(Ask{}.limit(2'000).since(since))->size(), expected) << minute;
   }
-  while (store->forget_some({.max_age_ms = 1}, kStart + 490 * 60'000, 50).value()) {}
+  while (store->prune_step({.max_age_ms = 1}, kStart + 490 * 60'000, 50).value()) {}
   const auto left = store->messages(Ask{}.limit(2'000).ascending()).value();
   for (const auto& row : left) EXPECT_GE(row.message.ts, kStart + 460 * 60'000);
   EXPECT_GE(left.size(), 481u) << "nothing younger is forgotten";
@@ -442,7 +442,7 @@ TEST_F(SqliteFile, ShowsTheTableOfTheSpecificationAsAView) {
       "id||'|'||ts||'|'||sender||'|'||recipient||'|'||ifnull(topic,'-')||'|'||kind||'|'||body"
       "||'|'||data||'|'||delivery_seq||'|'||ifnull(delivery_session_id,'-')||'|'||session_id AS concat_of FROM "
       "seed_messages)");
-  auto connection = *Connection::open(path_, "", Access::ReadWrite);
+  auto connection = *SqliteConnection::open(path_, "", Access::ReadWrite);
   auto row = connection->prepare("SELECT concat_of FROM result");
   ASSERT_TRUE(row && row->step().value());
   EXPECT_EQ(row->text(0), R"(id-1|1700000000001|Alice|Bob|-|message|hello|{"a":1}|42|-|session-of-Alice)");
@@ -510,7 +510,7 @@ TEST_F(SqliteFile, AnswersWithoutWalkingTheHistory) {
     }
     ASSERT_TRUE(commit(*store, many));
   }
-  auto connection = *Connection::open(path_, "", Access::ReadWrite);
+  auto connection = *SqliteConnection::open(path_, "", Access::ReadWrite);
   const MessageQuery questions[] = {Ask{}.limit(10),
                                     Ask{}.limit(10).from("Alice"),
                                     Ask{}.limit(10).to("Bob"),
@@ -544,11 +544,11 @@ TEST_F(SqliteFile, FindsWhatIsHeldOrDeadWithoutWalkingTheHistory) {
     }
     ASSERT_TRUE(commit(*store, many));
   }
-  auto connection = *Connection::open(path_, "", Access::ReadWrite);
+  auto connection = *SqliteConnection::open(path_, "", Access::ReadWrite);
   const auto scanned = [&](auto ask) {
     const auto before = connection->rows_scanned();
     ask();
-    connection->forget_statements();
+    connection->drop_statements();
     return connection->rows_scanned() - before;
   };
   EXPECT_LE(scanned([&] { EXPECT_EQ(select_dead(*connection, {})->size(), 8u); }), 10);
@@ -572,7 +572,7 @@ TEST_F(SqliteFile, GivesSpaceBackAfterForgetting) {
     many.push_back(AddMessage{message(key, "Alice", "#log", std::string(1'000, 'x'))});
   ASSERT_TRUE(commit(*store, many));
   const auto before = store->stats()->bytes;
-  while (store->forget_some({.max_age_ms = 1}, kStart + 100'000, 500).value()) {}
+  while (store->prune_step({.max_age_ms = 1}, kStart + 100'000, 500).value()) {}
   EXPECT_LT(store->stats()->bytes, before / 2);
   store.reset();
   EXPECT_LT(fs::file_size(path_), before / 2);
@@ -582,14 +582,14 @@ TEST_F(SqliteFile, MakesADamagedFullTextIndexAgain) {
   {
     auto store = open();
     for (std::int64_t key = 1; key < 40; key += 2) ASSERT_TRUE(commit(*store, direct(key, "Alice", "Bob", "words")));
-    while (store->index_some(5).value()) {}
+    while (store->index_step(5).value()) {}
   }
   by_hand("UPDATE message_text_data SET block=x'00ff00ff00ff00ff00ff'");
   auto store = open();
   EXPECT_EQ(store->messages(Ask{}.search("words"))->size(), 20u) << "read instead of looked up";
   ASSERT_TRUE(commit(*store, direct(41, "Alice", "Bob", "words")));
   for (int step = 0; step < 20; ++step) {
-    const auto more = store->index_some(5);
+    const auto more = store->index_step(5);
     ASSERT_TRUE(more) << more.error().message();
   }
   const auto found = store->messages(Ask{}.search("words"));
@@ -616,7 +616,7 @@ TEST(SqliteOnSimDisk, SyncsEachGroupOnceInPowerModeAndNeverInProcessMode) {
     const auto before = disk.syncs();
     for (std::int64_t key = 3; key < 23; key += 2) ASSERT_TRUE(commit(*store, direct(key, "Alice", "Bob", "hello")));
     EXPECT_EQ(disk.syncs() - before, durability == Durability::Power ? 10u : 0u);
-    ASSERT_TRUE(store->index_some(100));
+    ASSERT_TRUE(store->index_step(100));
     EXPECT_EQ(disk.syncs() - before, durability == Durability::Power ? 10u : 0u)
         << "background work does not wait for the disk";
   }

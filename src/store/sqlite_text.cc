@@ -4,12 +4,12 @@
 
 namespace relay::store {
 
-Result<std::int64_t> indexed_key(Connection& connection) {
+Result<std::int64_t> indexed_key(SqliteConnection& connection) {
   const auto find = RELAY_TRY(connection.use("SELECT value FROM meta WHERE name='indexed_key'"));
   return RELAY_TRY(find->step()) ? find->integer(0) : 0;
 }
 
-Result<bool> index_next(Connection& connection, std::size_t max_rows) {
+Result<bool> index_next(SqliteConnection& connection, std::size_t max_rows) {
   const auto from = RELAY_TRY(indexed_key(connection));
   std::int64_t up_to = 0;
   std::size_t rows = 0;

@@ -12,9 +12,9 @@
 namespace relay::store {
 
 /// Messages up to this key are indexed.
-Result<std::int64_t> indexed_key(Connection& connection);
+Result<std::int64_t> indexed_key(SqliteConnection& connection);
 
 /// Indexes the next messages inside the caller's transaction; true while more remain.
-Result<bool> index_next(Connection& connection, std::size_t max_rows);
+Result<bool> index_next(SqliteConnection& connection, std::size_t max_rows);
 
 }  // namespace relay::store

@@ -25,7 +25,7 @@ constexpr std::size_t kMaxGatheredBytes = 1 << 20;  // of one group; more is wri
 
 Result<void> SqliteWriter::apply(const Change& change) {
   RELAY_TRY(std::visit([this](const auto& one) { return on(one); }, change));
-  return gathered_bytes() > kMaxGatheredBytes ? write_gathered() : Result<void>{};
+  return gathered_bytes() > kMaxGatheredBytes ? flush_batches() : Result<void>{};
 }
 
 void SqliteWriter::on_rollback() {
@@ -50,7 +50,7 @@ Result<bool> SqliteWriter::is_stored(Key message) {
 
 Result<std::optional<SqliteWriter::Known>> SqliteWriter::find(Key message) {
   if (message == newest_message_.key) return std::optional{newest_message_};
-  RELAY_TRY(write_gathered());
+  RELAY_TRY(flush_batches());
   const auto row = RELAY_TRY(connection_.use("SELECT ts, recipient FROM messages WHERE key=?1"));
   row->bind(message.value());
   if (!RELAY_TRY(row->step())) return std::optional<Known>{};
@@ -102,7 +102,9 @@ Result<void> SqliteWriter::on(const AddEvent& change) { return events_.add(chang
 
 Result<void> SqliteWriter::on(const PutUsage& change) { return events_.put(change.usage); }
 
-Result<void> SqliteWriter::on(const CountWork& change) { return events_.count(change.session, change.more, change.at); }
+Result<void> SqliteWriter::on(const AddSessionStats& change) {
+  return events_.count(change.session, change.more, change.at);
+}
 
 Result<void> SqliteWriter::on(const SetStream& change) {
   const auto sender = RELAY_TRY(names_.number(change.stream.from.value()));
@@ -119,7 +121,7 @@ Result<void> SqliteWriter::on(const ForgetStream& change) {
   const auto& stream = change.stream;
   const auto sender = RELAY_TRY(names_.number(stream.from.value()));
   const auto recipient = RELAY_TRY(names_.number(stream.to.value()));
-  const auto lane = std::int64_t{protocol::code_of(stream.lane)};
+  const auto lane = std::int64_t{protocol::lane_code(stream.lane)};
   const auto last = static_cast<std::int64_t>(stream.last.value());
   const auto gathered = streams_.find({sender, recipient, stream.topic.value(), stream.lane});
   if (gathered != streams_.end() && gathered->second.last <= stream.last) streams_.erase(gathered);
@@ -134,7 +136,7 @@ Result<void> SqliteWriter::on(const ForgetStream& change) {
   return mark->run();
 }
 
-Result<void> SqliteWriter::write_gathered() {
+Result<void> SqliteWriter::flush_batches() {
   RELAY_TRY(messages_.write(
       connection_,
       "INSERT OR FAIL INTO messages(key,id,ts,sender,recipient,topic,kind,thread,session,payload_meta,payload)"
@@ -144,7 +146,7 @@ Result<void> SqliteWriter::write_gathered() {
 }
 
 Result<void> SqliteWriter::finish_group() {
-  RELAY_TRY(write_gathered());
+  RELAY_TRY(flush_batches());
   for (const auto& [key, stream] : streams_) RELAY_TRY(write(std::get<0>(key), std::get<1>(key), stream));
   for (const auto& [key, mark] : marks_) RELAY_TRY(write(mark));
   RELAY_TRY(write_counts());
@@ -176,12 +178,12 @@ Result<void> SqliteWriter::write(std::int64_t sender, std::int64_t recipient, co
       connection_.use("INSERT INTO streams(topic,sender,recipient,last,acked,lane) VALUES(?1,?2,?3,?4,?5,?6)"
                       " ON CONFLICT DO UPDATE SET last=max(last,excluded.last), acked=max(acked,excluded.acked)"));
   set->bind(std::string_view{stream.topic.value()}, sender, recipient, static_cast<std::int64_t>(stream.last.value()),
-            static_cast<std::int64_t>(stream.acked.value()), std::int64_t{protocol::code_of(stream.lane)});
+            static_cast<std::int64_t>(stream.acked.value()), std::int64_t{protocol::lane_code(stream.lane)});
   return set->run();
 }
 
 Result<ExpireResult> SqliteWriter::expire(const ExpireRequest& request) {
-  RELAY_TRY(write_gathered());
+  RELAY_TRY(flush_batches());
   ExpireResult result;
   std::vector<Proof> proofs;
   {
@@ -195,7 +197,7 @@ Result<ExpireResult> SqliteWriter::expire(const ExpireRequest& request) {
     while (RELAY_TRY(due->step())) {
       result.expired.push_back({Key{due->integer(0)}, Key{due->integer(1)}, AgentName{due->text(2)},
                                 AgentName{due->text(3)}, due->text(4), read_hold(due->integer(6)),
-                                state_when_late(read_proof(due->integer(5))),
+                                state_on_expiry(read_proof(due->integer(5))),
                                 std::string{protocol::expiry_reason(due->text(7), due->integer(8))}});
       proofs.push_back(read_proof(due->integer(5)));
     }
@@ -204,7 +206,7 @@ Result<ExpireResult> SqliteWriter::expire(const ExpireRequest& request) {
     RELAY_TRY(on(ChangeDelivery{result.expired[at].delivery, result.expired[at].state, proofs[at], request.now,
                                 result.expired[at].reason}));
   }
-  RELAY_TRY(write_gathered());
+  RELAY_TRY(flush_batches());
   const auto next =
       RELAY_TRY(connection_.use("SELECT expires_at FROM deliveries INDEXED BY deliveries_expiring WHERE " RELAY_PENDING(
           "") " AND expires_at>0 ORDER BY expires_at LIMIT 1"));
@@ -213,7 +215,7 @@ Result<ExpireResult> SqliteWriter::expire(const ExpireRequest& request) {
 }
 
 Result<void> SqliteWriter::on(const RemoveAgent& change) {
-  RELAY_TRY(write_gathered());
+  RELAY_TRY(flush_batches());
   RELAY_TRY(write_counts());
   const std::string_view name = change.name.value();
   const auto agent = RELAY_TRY(find_name(connection_, name));
@@ -249,14 +251,14 @@ Result<void> SqliteWriter::on(const RemoveAgent& change) {
 }
 
 Result<void> SqliteWriter::remove_messages_of(std::int64_t agent) {
-  RELAY_TRY(write_gathered());
+  RELAY_TRY(flush_batches());
   std::vector<std::int64_t> keys;
   {
     const auto find = RELAY_TRY(connection_.use("SELECT key FROM messages WHERE sender=?1"));
     find->bind(agent);
     while (RELAY_TRY(find->step())) keys.push_back(find->integer(0));
   }
-  Removal removal = RELAY_TRY(Removal::prepare(connection_));
+  MessageRemover removal = RELAY_TRY(MessageRemover::prepare(connection_));
   for (const auto key : keys) RELAY_TRY(removal.remove_unless_pending(key));
   newest_message_ = {};
   return {};

@@ -26,21 +26,21 @@ namespace relay::store {
 
 class SqliteWriter {
  public:
-  explicit SqliteWriter(Connection& connection)
+  explicit SqliteWriter(SqliteConnection& connection)
       : connection_{connection}, names_{connection}, events_{connection, names_}, ledger_{connection, events_} {}
 
   Result<void> apply(const records::Change& change);
   /// The group holds what the journal has up to here.
-  void reach(JournalReach reach, Promise promise) {
+  void reach(JournalReach reach, CommitDurability promise) {
     reached_ = reach;
     promise_ = promise;
   }
   /// Messages, deliveries and events of the group become rows: before anything reads them.
-  Result<void> write_gathered();
+  Result<void> flush_batches();
   /// The same and all else that was kept until the end; before the commit.
   Result<void> finish_group();
   Result<records::ExpireResult> expire(const records::ExpireRequest& request);
-  Result<records::EventNumber> newest_event() { return events_.newest(); }
+  Result<records::EventSeq> newest_event() { return events_.newest(); }
   /// Messages may have gone between two groups.
   void on_forgotten() { newest_message_ = {}; }
   /// The group was lost: whatever it taught us is forgotten.
@@ -61,7 +61,7 @@ class SqliteWriter {
   Result<void> on(const records::PutProposal& change);
   Result<void> on(const records::AddEvent& change);
   Result<void> on(const records::PutUsage& change);
-  Result<void> on(const records::CountWork& change);
+  Result<void> on(const records::AddSessionStats& change);
   Result<void> on(const records::ForgetStream& change);
   Result<void> on(const records::AddSubscription& change);
   Result<void> on(const records::RemoveSubscription& change);
@@ -80,11 +80,11 @@ class SqliteWriter {
   Result<std::optional<Known>> find(Key message);
   Result<void> remove_messages_of(std::int64_t agent);
 
-  Connection& connection_;
+  SqliteConnection& connection_;
   SqliteNames names_;
   EventWriter events_;
-  DeliveryLedger ledger_;
-  GatheredRows messages_;
+  DeliveryBatch ledger_;
+  RowBatch messages_;
   /// A group says the same stream or outbox many times and only the last word counts, so they are written once, at its
   /// end. Bounded by the group.
   std::map<std::tuple<std::int64_t, std::int64_t, std::string, protocol::Lane>, records::Stream> streams_;
@@ -94,7 +94,7 @@ class SqliteWriter {
   };
   std::unordered_map<std::int64_t, Counts> counts_;  // of the group, by the number of the name
   JournalReach reached_;                             // by the group; 0: nothing of a journal is in it
-  Promise promise_{};                                // of that group
+  CommitDurability promise_{};                       // of that group
   Known newest_message_;                             // added last, so its deliveries need no look-up
   std::int64_t newest_stored_ = -1;                  // the highest key of all messages; -1: not asked yet
   std::int64_t newest_rank_ = 0;                     // of the group, when it is nobody's key

@@ -18,7 +18,7 @@ namespace {
 using Requests = std::span<const BatchRequest>;
 
 struct Tickets {
-  Ticket first, last;
+  CommitTicket first, last;
 };
 
 std::optional<Tickets> tickets_of(Requests requests) {
@@ -32,18 +32,18 @@ std::optional<Tickets> tickets_of(Requests requests) {
   return tickets;
 }
 
-Reply tell_backlog(Result<BacklogPage> page, const BacklogRequest& asked) {
+Reply encode_backlog(Result<BacklogPage> page, const BacklogRequest& asked) {
   return
       [page = std::move(page), asked](StoreListener& listener) mutable { listener.on_backlog(std::move(page), asked); };
 }
 
-Reply tell_expired(Result<ExpireResult> result) {
+Reply encode_expired(Result<ExpireResult> result) {
   return [result = std::move(result)](StoreListener& listener) mutable { listener.on_expired(std::move(result)); };
 }
 
 struct Done {
   Replies answers;
-  EventNumber newest_event = 0;
+  EventSeq newest_event = 0;
   Damage damage = {};
 };
 
@@ -56,14 +56,14 @@ Result<Done> run_group(MessageStore& store, Requests requests) {
       for (const auto& change : persist->changes) RELAY_TRY(store.apply(change));
     } else if (const auto* backlog = std::get_if<BacklogRequest>(&request)) {
       // A page that cannot be read concerns its reader alone.
-      answers.push_back(tell_backlog(store.backlog(*backlog), *backlog));
+      answers.push_back(encode_backlog(store.backlog(*backlog), *backlog));
     } else {
       auto result = RELAY_TRY(store.expire(std::get<ExpireRequest>(request)));
       result.newest_event = RELAY_TRY(store.newest_event());
-      answers.push_back(tell_expired(std::move(result)));
+      answers.push_back(encode_expired(std::move(result)));
     }
   }
-  if (const auto reached = reached_by(requests); reached.commits > 0) RELAY_TRY(store.reach(reached));
+  if (const auto reached = reached_by(requests); reached.commits > 0) RELAY_TRY(store.set_journal_position(reached));
   const auto newest_event = RELAY_TRY(store.newest_event());
   RELAY_TRY(store.commit());
   return Done{.answers = std::move(answers), .newest_event = newest_event};
@@ -144,7 +144,7 @@ BatchOutcome one_by_one(MessageStore& store, Requests all) {
 
 }  // namespace
 
-Result<bool> apply_alone(MessageStore& store, const Change& change, std::string& refusal, Promise promise) {
+Result<bool> apply_alone(MessageStore& store, const Change& change, std::string& refusal, CommitDurability promise) {
   const BatchRequest one = PersistRequest{.ticket = {}, .changes = {change}, .promise = promise};
   const auto done = run_group(store, {&one, 1});
   if (done) return true;
@@ -157,17 +157,18 @@ Result<bool> apply_alone(MessageStore& store, const Change& change, std::string&
 void add_failed_answers(Replies& replies, Requests requests, const Error& why) {
   for (const auto& request : requests) {
     if (const auto* backlog = std::get_if<BacklogRequest>(&request))
-      replies.push_back(tell_backlog(Failure{why}, *backlog));
-    if (std::holds_alternative<ExpireRequest>(request)) replies.push_back(tell_expired(Failure{why}));
+      replies.push_back(encode_backlog(Failure{why}, *backlog));
+    if (std::holds_alternative<ExpireRequest>(request)) replies.push_back(encode_expired(Failure{why}));
   }
 }
 
-Promise promise_of(Requests requests) {
+CommitDurability promise_of(Requests requests) {
   const bool keeps = std::ranges::any_of(requests, [](const BatchRequest& request) {
     const auto* persist = std::get_if<PersistRequest>(&request);
-    return persist != nullptr ? persist->promise == Promise::Kept : std::holds_alternative<ExpireRequest>(request);
+    return persist != nullptr ? persist->promise == CommitDurability::Kept
+                              : std::holds_alternative<ExpireRequest>(request);
   });
-  return keeps ? Promise::Kept : Promise::ElseKept;
+  return keeps ? CommitDurability::Kept : CommitDurability::ElseKept;
 }
 
 JournalReach reached_by(Requests requests) {
@@ -179,7 +180,7 @@ JournalReach reached_by(Requests requests) {
   return reached;
 }
 
-BatchOutcome carry_out(MessageStore& store, const std::vector<BatchRequest>& requests) {
+BatchOutcome execute(MessageStore& store, const std::vector<BatchRequest>& requests) {
   const Requests all{requests};
   auto done = run_group(store, all);
   BatchOutcome outcome;
@@ -196,7 +197,7 @@ BatchOutcome carry_out(MessageStore& store, const std::vector<BatchRequest>& req
 }
 
 Replies run_batch(MessageStore& store, const std::vector<BatchRequest>& requests) {
-  auto outcome = carry_out(store, requests);
+  auto outcome = execute(store, requests);
   auto replies = std::move(outcome.before);
   if (outcome.failed) {
     replies.emplace_back([failed = *std::move(outcome.failed)](StoreListener& listener) {
@@ -207,7 +208,7 @@ Replies run_batch(MessageStore& store, const std::vector<BatchRequest>& requests
   return replies;
 }
 
-Result<Answer> answer(MessageReader& reader, const Query& query) {
+Result<QueryResult> answer(MessageReader& reader, const Query& query) {
   if (const auto* messages = std::get_if<MessageQuery>(&query)) return RELAY_TRY(reader.messages(*messages));
   if (const auto* trace = std::get_if<TraceQuery>(&query)) return RELAY_TRY(reader.trace(trace->id));
   if (const auto* held = std::get_if<HeldRequest>(&query)) return RELAY_TRY(reader.held(*held));

@@ -26,7 +26,7 @@ using Replies = std::vector<Reply>;
 /// What became of a batch, in the order it must be told: successes, the failure if there was one, other answers.
 struct BatchOutcome {
   struct Failed {
-    records::Ticket first, last;
+    records::CommitTicket first, last;
     Error why;
   };
   Replies before;
@@ -36,17 +36,17 @@ struct BatchOutcome {
 };
 
 /// What they are worth as one group.
-Promise promise_of(std::span<const BatchRequest> requests);
+CommitDurability promise_of(std::span<const BatchRequest> requests);
 
 /// The last place in the journal that one of them has; 0: none has.
 JournalReach reached_by(std::span<const BatchRequest> requests);
 
-BatchOutcome carry_out(MessageStore& store, const std::vector<BatchRequest>& requests);
+BatchOutcome execute(MessageStore& store, const std::vector<BatchRequest>& requests);
 
 /// One change in a group of its own. True: the store has it, also when it had it before. False: the store refuses it, and
 /// `refusal` says why.
 Result<bool> apply_alone(MessageStore& store, const records::Change& change, std::string& refusal,
-                         Promise promise = Promise::ElseKept);
+                         CommitDurability promise = CommitDurability::ElseKept);
 
 /// Answers for the pages and expiries among them: there are none, and why.
 void add_failed_answers(Replies& replies, std::span<const BatchRequest> requests, const Error& why);
@@ -55,7 +55,7 @@ void add_failed_answers(Replies& replies, std::span<const BatchRequest> requests
 Replies run_batch(MessageStore& store, const std::vector<BatchRequest>& requests);
 
 /// One question, asked of the store or of a reader beside it.
-Result<Answer> answer(MessageReader& reader, const Query& query);
+Result<QueryResult> answer(MessageReader& reader, const Query& query);
 
 /// About how much memory the changes hold while they wait.
 std::size_t bytes_held(const records::Changes& changes);

@@ -15,8 +15,8 @@ using namespace sample;
 
 class Listener final : public StoreListener {
  public:
-  void on_committed(Ticket up_to, EventNumber) override { heard.push_back(format("committed {}", up_to.value())); }
-  void on_commit_failed(Ticket from, Ticket to, const Error& why) override {
+  void on_committed(CommitTicket up_to, EventSeq) override { heard.push_back(format("committed {}", up_to.value())); }
+  void on_commit_failed(CommitTicket from, CommitTicket to, const Error& why) override {
     heard.push_back(format("failed {}-{}", from.value(), to.value()));
     reason = why.message();
   }
@@ -24,7 +24,7 @@ class Listener final : public StoreListener {
     heard.push_back(format("{} {}", page ? "backlog" : "no backlog", asked.to.value()));
   }
   void on_expired(Result<ExpireResult> result) override { heard.push_back(result ? "expired" : "not expired"); }
-  void on_answer(QueryId, Result<Answer>) override {}
+  void on_answer(QueryId, Result<QueryResult>) override {}
   std::vector<std::string> heard;
   std::string reason;
 };
@@ -37,10 +37,10 @@ Heard run(MessageStore& store, const std::vector<BatchRequest>& requests, Listen
 }
 
 const std::vector<BatchRequest> kThreeOneBad = {
-    PersistRequest{Ticket{1}, direct(1, "Alice", "Bob", "good", 1)},
-    PersistRequest{Ticket{2}, direct(1, "Mallory", "Bob", "same key", 1)},
+    PersistRequest{CommitTicket{1}, direct(1, "Alice", "Bob", "good", 1)},
+    PersistRequest{CommitTicket{2}, direct(1, "Mallory", "Bob", "same key", 1)},
     backlog_of("Bob"),
-    PersistRequest{Ticket{3}, direct(3, "Alice", "Bob", "good", 2)},
+    PersistRequest{CommitTicket{3}, direct(3, "Alice", "Bob", "good", 2)},
 };
 
 TEST(StoreBatch, KeepsWhatCameBeforeABadChangeAndNothingBehindIt) {
@@ -65,16 +65,17 @@ TEST(StoreBatch, TellsEveryoneWhenTheDiskIsFullAndGoesOnWhenItIsNot) {
   ASSERT_TRUE(store);
   disk.set_full(true);
   Listener listener;
-  const auto heard =
-      run(**store,
-          {PersistRequest{Ticket{1}, direct(1, "Alice", "Bob", std::string(300'000, 'x'))},
-           PersistRequest{Ticket{2}, direct(3, "Alice", "Bob", "b")}, ExpireRequest{kStart, 10}, backlog_of("Bob")},
-          listener);
+  const auto heard = run(
+      **store,
+      {PersistRequest{CommitTicket{1}, direct(1, "Alice", "Bob", std::string(300'000, 'x'))},
+       PersistRequest{CommitTicket{2}, direct(3, "Alice", "Bob", "b")}, ExpireRequest{kStart, 10}, backlog_of("Bob")},
+      listener);
   EXPECT_EQ(heard, (Heard{"failed 1-2", "not expired", "no backlog Bob"}));
   EXPECT_NE(listener.reason.find("disk is full"), std::string::npos) << listener.reason;
   disk.set_full(false);
   Listener again;
-  EXPECT_EQ(run(**store, {PersistRequest{Ticket{3}, direct(1, "Alice", "Bob", "a")}}, again), Heard{"committed 3"});
+  EXPECT_EQ(run(**store, {PersistRequest{CommitTicket{3}, direct(1, "Alice", "Bob", "a")}}, again),
+            Heard{"committed 3"});
   EXPECT_EQ((*store)->messages(Ask{})->size(), 1u);
 }
 
@@ -84,10 +85,10 @@ TEST(StoreBatch, SurvivesAFailingDisk) {
   ASSERT_TRUE(store);
   Listener listener;
   disk.fail_next_writes(1);
-  run(**store, {PersistRequest{Ticket{1}, direct(1, "Alice", "Bob", "a")}}, listener);
+  run(**store, {PersistRequest{CommitTicket{1}, direct(1, "Alice", "Bob", "a")}}, listener);
   disk.fail_next_syncs(1);
-  run(**store, {PersistRequest{Ticket{2}, direct(1, "Alice", "Bob", "a")}}, listener);
-  run(**store, {PersistRequest{Ticket{3}, direct(1, "Alice", "Bob", "a")}}, listener);
+  run(**store, {PersistRequest{CommitTicket{2}, direct(1, "Alice", "Bob", "a")}}, listener);
+  run(**store, {PersistRequest{CommitTicket{3}, direct(1, "Alice", "Bob", "a")}}, listener);
   EXPECT_EQ(listener.heard, (Heard{"failed 1-1", "failed 2-2", "committed 3"}));
 }
 

@@ -5,21 +5,21 @@
 namespace relay::store {
 namespace {
 
-Result<std::optional<std::string>> read_meta(Connection& connection, std::string_view name) {
+Result<std::optional<std::string>> read_meta(SqliteConnection& connection, std::string_view name) {
   auto row = RELAY_TRY(connection.prepare("SELECT value FROM meta WHERE name=?1"));
   row.bind(name);
   if (!RELAY_TRY(row.step())) return std::optional<std::string>{};
   return std::optional{std::string{row.text(0)}};
 }
 
-Result<void> write_first_key(Connection& connection, std::int64_t key) {
+Result<void> write_first_key(SqliteConnection& connection, std::int64_t key) {
   auto row = RELAY_TRY(connection.prepare("INSERT OR IGNORE INTO meta(name,value) VALUES('newest_key',?1)"));
   row.bind(key);
   RELAY_TRY(row.step());
   return {};
 }
 
-Result<void> write_boot(Connection& connection, std::string_view boot) {
+Result<void> write_boot(SqliteConnection& connection, std::string_view boot) {
   auto row = RELAY_TRY(connection.prepare("INSERT OR REPLACE INTO meta(name,value) VALUES('boot',?1)"));
   row.bind(boot);
   RELAY_TRY(row.step());
@@ -28,7 +28,7 @@ Result<void> write_boot(Connection& connection, std::string_view boot) {
 
 }  // namespace
 
-Result<std::string> identify_store(Connection& connection, const SqliteOptions& options) {
+Result<std::string> identify_store(SqliteConnection& connection, const SqliteOptions& options) {
   const auto id = RELAY_TRY(read_meta(connection, "store_id"));
   const auto boot = RELAY_TRY(read_meta(connection, "boot")).value_or("");
   const std::string now = options.durability == Durability::Process ? options.boot_id : std::string{};
@@ -43,14 +43,14 @@ Result<std::string> identify_store(Connection& connection, const SqliteOptions& 
   return RELAY_TRY(read_meta(connection, "store_id")).value_or("");
 }
 
-Result<JournalPlace> place_in_journal(Connection& connection, const SqliteOptions& options) {
+Result<JournalPosition> place_in_journal(SqliteConnection& connection, const SqliteOptions& options) {
   const auto boot = RELAY_TRY(read_meta(connection, "boot")).value_or("");
   RELAY_TRY(connection.execute("INSERT OR IGNORE INTO meta(name,value) VALUES('journal',random())"));
   const bool is_new = connection.rows_changed() > 0;
   const auto number = [&](const char* sql) -> Result<std::uint64_t> {
     return static_cast<std::uint64_t>(RELAY_TRY(connection.integer(sql)));
   };
-  return JournalPlace{
+  return JournalPosition{
       .id = RELAY_TRY(number("SELECT value FROM meta WHERE name='journal'")),
       .applied = {.commits = RELAY_TRY(number("SELECT value FROM meta WHERE name='journal_applied'")),
                   .messages = RELAY_TRY(number("SELECT value FROM meta WHERE name='journal_messages'"))},
@@ -58,8 +58,8 @@ Result<JournalPlace> place_in_journal(Connection& connection, const SqliteOption
       .is_new = is_new};
 }
 
-Result<void> remember_place_in_journal(Connection& connection, JournalReach applied, Promise promise) {
-  if (promise == Promise::Kept) {
+Result<void> remember_place_in_journal(SqliteConnection& connection, JournalReach applied, CommitDurability promise) {
+  if (promise == CommitDurability::Kept) {
     // A value that is as before is not written by every SQLite, and a commit without a page syncs nothing.
     const auto turn =
         RELAY_TRY(connection.use("INSERT OR REPLACE INTO meta(name,value) VALUES('journal_kept',random())"));
@@ -71,7 +71,7 @@ Result<void> remember_place_in_journal(Connection& connection, JournalReach appl
   return put->run();
 }
 
-Result<void> adopt_journal(Connection& connection, std::uint64_t id) {
+Result<void> adopt_journal(SqliteConnection& connection, std::uint64_t id) {
   auto put = RELAY_TRY(connection.prepare("INSERT OR REPLACE INTO meta(name,value) VALUES('journal',?1)"));
   put.bind(static_cast<std::int64_t>(id));
   return put.run();

@@ -13,11 +13,11 @@
 namespace relay::store {
 
 /// The name, made or renewed if need be. The connection syncs what it commits.
-Result<std::string> identify_store(Connection& connection, const SqliteOptions& options);
+Result<std::string> identify_store(SqliteConnection& connection, const SqliteOptions& options);
 
 /// With which journal the store goes, and how far it has come in it.
-Result<JournalPlace> place_in_journal(Connection& connection, const SqliteOptions& options);
-Result<void> remember_place_in_journal(Connection& connection, JournalReach applied, Promise promise);
-Result<void> adopt_journal(Connection& connection, std::uint64_t id);
+Result<JournalPosition> place_in_journal(SqliteConnection& connection, const SqliteOptions& options);
+Result<void> remember_place_in_journal(SqliteConnection& connection, JournalReach applied, CommitDurability promise);
+Result<void> adopt_journal(SqliteConnection& connection, std::uint64_t id);
 
 }  // namespace relay::store

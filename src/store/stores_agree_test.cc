@@ -17,30 +17,31 @@ using namespace sample;
 
 constexpr int kLives = 12;
 constexpr int kGroups = 40;
-constexpr std::uint64_t kLongestGroup = 8;
+constexpr std::uint64_t kMaxGroup = 8;
 const std::string kAgents[] = {"Alice", "Bob", "Carol"};
 
 std::string say(const Delivery& delivery) {
   return format("d{}/m{} {}>{} lane {} rank {} seq {} {} {} hold {} until {} tries {} ends {}", delivery.key.value(),
-                delivery.message.value(), delivery.from.value(), delivery.to.value(), protocol::code_of(delivery.lane),
-                delivery.rank.value(), delivery.seq.value(), name_of(delivery.state), name_of(delivery.proof),
-                static_cast<int>(delivery.hold), delivery.available_at, delivery.attempts, delivery.expires_at);
+                delivery.message.value(), delivery.from.value(), delivery.to.value(),
+                protocol::lane_code(delivery.lane), delivery.rank.value(), delivery.seq.value(),
+                name_of(delivery.state), name_of(delivery.proof), static_cast<int>(delivery.hold),
+                delivery.available_at, delivery.attempts, delivery.expires_at);
 }
 
-std::string say(const DeliveryEvent& event) {
-  return format("[{} {} {} {} {} {}]", event.at, name_of(event.state), name_of(event.proof), event.reason, event.way,
+std::string say(const HistoryEntry& event) {
+  return format("[{} {} {} {} {} {}]", event.at, name_of(event.state), name_of(event.proof), event.reason, event.via,
                 event.evidence);
 }
 
-std::string say(const Snapshot& snapshot) {
+std::string say(const WorkspaceState& snapshot) {
   auto text = format("newest {} expiry {} due {}\n", snapshot.newest.value(), snapshot.next_expiry, snapshot.next_due);
   for (const auto& flow : snapshot.backlogs)
-    text += format("{}>{} lane {}: {} held {}\n", flow.from.value(), flow.to.value(), protocol::code_of(flow.lane),
+    text += format("{}>{} lane {}: {} held {}\n", flow.from.value(), flow.to.value(), protocol::lane_code(flow.lane),
                    flow.pending, flow.held);
   for (const auto& counts : snapshot.counts)
     text += format("{} sent {} received {}\n", counts.agent.value(), counts.sent, counts.received);
   for (const auto& stream : snapshot.streams)
-    text += format("{}>{} lane {}: {} {}\n", stream.from.value(), stream.to.value(), protocol::code_of(stream.lane),
+    text += format("{}>{} lane {}: {} {}\n", stream.from.value(), stream.to.value(), protocol::lane_code(stream.lane),
                    stream.last.value(), stream.acked.value());
   return text;
 }
@@ -105,13 +106,13 @@ class Life {
     return {AddMessage{sample::message(key, agent(), agent(), "hello")}, add()};
   }
   bool often(std::uint64_t one_in) { return random_.below(one_in) == 0; }
-  std::size_t some() { return random_.below(kLongestGroup); }
+  std::size_t some() { return random_.below(kMaxGroup); }
   RemoveAgent removal() { return {AgentName{agent()}, often(2), kStart + newest_}; }
   WallMs moment() { return kStart + static_cast<WallMs>(random_.below(100)); }
 
  private:
   const std::string& agent() { return kAgents[random_.below(std::size(kAgents))]; }
-  protocol::Lane lane() { return *protocol::lane_of(random_.below(protocol::kLanes)); }
+  protocol::Lane lane() { return *protocol::lane_from_code(random_.below(protocol::kLanes)); }
   Hold hold() { return static_cast<Hold>(random_.below(3)); }
   DeliveryState state() { return static_cast<DeliveryState>(random_.below(9)); }
   Proof proof() { return static_cast<Proof>(random_.below(5)); }
@@ -134,7 +135,7 @@ class Life {
   }
   Change changed() {
     ChangeDelivery change{known(), state(), proof(), moment()};
-    if (often(2)) change.way = "pty";
+    if (often(2)) change.via = "pty";
     if (often(2)) change.evidence = "seen";
     if (often(3)) change.hold = hold();
     if (often(2)) change.available_at = moment();

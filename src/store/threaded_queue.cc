@@ -10,24 +10,24 @@ namespace relay::store {
 using namespace records;
 
 ThreadedStoreQueue::ThreadedStoreQueue(std::unique_ptr<MessageStore> store, Post post, StoreListener& listener,
-                                       QueuePacing pacing)
+                                       QueueTuning pacing)
     : store_{std::move(store)}, post_{std::move(post)}, listener_{listener}, pacing_{pacing}, writer_{[this] {
         run();
       }} {}
 
 template <class Work>
-void ThreadedStoreQueue::ask(Work work, Haste haste) {
+void ThreadedStoreQueue::ask(Work work, CommitMode haste) {
   {
     const std::lock_guard lock{shared_->mutex};
     if (shared_->stopping) return;
     work(*shared_);
-    if (haste == Haste::Now) shared_->asked.awaited = true;
-    if (!shared_->asked.awaited && shared_->keeps_back) return;  // it wakes by itself
+    if (haste == CommitMode::Now) shared_->asked.awaited = true;
+    if (!shared_->asked.awaited && shared_->delaying) return;  // it wakes by itself
   }
   shared_->changed.notify_one();
 }
 
-void ThreadedStoreQueue::persist(Ticket ticket, Changes changes, Haste haste) {
+void ThreadedStoreQueue::persist(CommitTicket ticket, Changes changes, CommitMode haste) {
   ask(
       [&](Shared& shared) {
         shared.pending_bytes += bytes_held(changes);
@@ -38,16 +38,16 @@ void ThreadedStoreQueue::persist(Ticket ticket, Changes changes, Haste haste) {
 
 void ThreadedStoreQueue::apply(std::vector<PersistRequest> requests) {
   const bool kept =
-      std::ranges::any_of(requests, [](const PersistRequest& one) { return one.promise == Promise::Kept; });
+      std::ranges::any_of(requests, [](const PersistRequest& one) { return one.promise == CommitDurability::Kept; });
   ask(
       [&](Shared& shared) {
         for (auto& request : requests) {
           shared.pending_bytes += bytes_held(request.changes);
           shared.asked.requests.emplace_back(std::move(request));
         }
-        if (shared.pending_bytes >= pacing_.company_bytes) shared.asked.awaited = true;
+        if (shared.pending_bytes >= pacing_.commit_delay_bytes) shared.asked.awaited = true;
       },
-      kept ? Haste::Now : Haste::WithTheNext);
+      kept ? CommitMode::Now : CommitMode::WithTheNext);
 }
 
 void ThreadedStoreQueue::load_backlog(BacklogRequest request) {
@@ -62,8 +62,8 @@ void ThreadedStoreQueue::query(QueryId id, Query query) {
   ask([&](Shared& shared) { shared.asked.queries.emplace_back(id, std::move(query)); });
 }
 
-void ThreadedStoreQueue::forget(Retention retention, WallMs now) {
-  ask([&](Shared& shared) { shared.asked_to_forget = Forgetting{retention, now}; }, Haste::WithTheNext);
+void ThreadedStoreQueue::prune(Retention retention, WallMs now) {
+  ask([&](Shared& shared) { shared.asked_to_forget = PruneJob{retention, now}; }, CommitMode::WithTheNext);
 }
 
 void ThreadedStoreQueue::stop() {
@@ -81,28 +81,28 @@ bool ThreadedStoreQueue::background_may_run() const {
 }
 
 void ThreadedStoreQueue::run() {
-  if (pacing_.behind_a_journal) run_in_the_background();
+  if (pacing_.behind_a_journal) lower_thread_priority();
   auto& shared = *shared_;
   std::unique_lock lock{shared.mutex};
   const auto called = [&] {
     return shared.stopping ||
-           (!shared.failure_unheard && (!shared.asked.empty() || shared.asked_to_forget.has_value()));
+           (!shared.failure_unacknowledged && (!shared.asked.empty() || shared.asked_to_forget.has_value()));
   };
   for (;;) {
-    if (shared.failure_unheard && !shared.stopping) {
+    if (shared.failure_unacknowledged && !shared.stopping) {
       shared.changed.wait(lock, called);
       continue;
     }
     if (shared.asked_to_forget) forgetting_ = std::exchange(shared.asked_to_forget, std::nullopt);
     if (!shared.asked.empty()) {
       if (!shared.asked.awaited && !shared.stopping) {
-        shared.keeps_back = true;
-        shared.changed.wait_for(lock, pacing_.company, [&] { return shared.stopping || shared.asked.awaited; });
-        shared.keeps_back = false;
+        shared.delaying = true;
+        shared.changed.wait_for(lock, pacing_.commit_delay, [&] { return shared.stopping || shared.asked.awaited; });
+        shared.delaying = false;
       }
       auto asked = std::exchange(shared.asked, {});
       // Only while stopping: the loop thread waits for us and cannot hear of the failure first.
-      const bool behind_a_hole = shared.failure_unheard;
+      const bool behind_a_hole = shared.failure_unacknowledged;
       quiet_ = false;
       lock.unlock();
       serve(std::move(asked), behind_a_hole);
@@ -120,9 +120,9 @@ void ThreadedStoreQueue::run() {
       if (!checking_) continue;
       const bool was_called = shared.changed.wait_for(lock, pacing_.check_pause, called);
       idle_for_ = was_called ? idle_for_.zero() : idle_for_ + pacing_.check_pause;
-      if (idle_for_ >= pacing_.quiet) quiet_ = true;
+      if (idle_for_ >= pacing_.idle_delay) quiet_ = true;
     } else if (background_waits()) {
-      quiet_ = !shared.changed.wait_for(lock, pacing_.quiet, called);
+      quiet_ = !shared.changed.wait_for(lock, pacing_.idle_delay, called);
     } else {
       shared.changed.wait(lock, called);
     }
@@ -131,10 +131,10 @@ void ThreadedStoreQueue::run() {
   if (reader_ != nullptr) reader_->stop();
 }
 
-void ThreadedStoreQueue::serve(Asked asked, bool behind_a_hole) {
+void ThreadedStoreQueue::serve(QueuedRequests asked, bool behind_a_hole) {
   if (behind_a_hole) refuse_changes(asked);
   if (!asked.requests.empty()) {
-    auto outcome = carry_out(*store_, asked.requests);
+    auto outcome = execute(*store_, asked.requests);
     for (const auto& request : asked.requests) {
       const auto* persist = std::get_if<PersistRequest>(&request);
       if (persist == nullptr) continue;
@@ -143,7 +143,7 @@ void ThreadedStoreQueue::serve(Asked asked, bool behind_a_hole) {
     }
     if (!outcome.failed) {
       reached_ = std::max(reached_, reached_by(asked.requests).commits);
-      if (promise_of(asked.requests) == Promise::Kept) shared_->kept = reached_;
+      if (promise_of(asked.requests) == CommitDurability::Kept) shared_->kept = reached_;
     }
     index_behind_ = index_behind_ || unindexed_ > 0;
     if (outcome.failed) {
@@ -160,18 +160,18 @@ void ThreadedStoreQueue::serve(Asked asked, bool behind_a_hole) {
 }
 
 void ThreadedStoreQueue::post_failure(BatchOutcome outcome) {
-  tell_damage(outcome.failed->why);
+  notify_damage(outcome.failed->why);
   last_failure_ = outcome.failed->why;
   {
     const std::lock_guard lock{shared_->mutex};
-    shared_->failure_unheard = true;
+    shared_->failure_unacknowledged = true;
   }
   post_([shared = shared_, outcome = std::move(outcome), &listener = listener_]() mutable {
-    tell_failure(*shared, std::move(outcome), listener);
+    notify_failure(*shared, std::move(outcome), listener);
   });
 }
 
-void ThreadedStoreQueue::refuse_changes(Asked& asked) {
+void ThreadedStoreQueue::refuse_changes(QueuedRequests& asked) {
   std::optional<BatchOutcome::Failed> failed;
   std::erase_if(asked.requests, [&](const BatchRequest& request) {
     const auto* persist = std::get_if<PersistRequest>(&request);
@@ -184,12 +184,12 @@ void ThreadedStoreQueue::refuse_changes(Asked& asked) {
   if (failed) post_failure({{}, std::move(failed), {}});
 }
 
-void ThreadedStoreQueue::tell_failure(Shared& shared, BatchOutcome outcome, StoreListener& listener) {
+void ThreadedStoreQueue::notify_failure(Shared& shared, BatchOutcome outcome, StoreListener& listener) {
   // First: what they make the listener ask for is behind the hole, and fails with the rest.
   for (auto& reply : outcome.before) reply(listener);
   {
     const std::lock_guard lock{shared.mutex};
-    shared.failure_unheard = false;
+    shared.failure_unacknowledged = false;
     const auto behind = std::exchange(shared.asked.requests, {});
     for (const auto& request : behind) {
       const auto* persist = std::get_if<PersistRequest>(&request);
@@ -213,21 +213,21 @@ void ThreadedStoreQueue::answer_queries(std::vector<std::pair<QueryId, Query>> q
       log::warn("questions are answered by the writer: no reader could be opened",
                 {{"reason", reader.error().message()}});
     } else if (*reader != nullptr) {
-      reader_ = std::make_unique<QueryThread>(*std::move(reader),
-                                              [this](QueryId id, Result<Answer> said) { tell(id, std::move(said)); });
+      reader_ = std::make_unique<QueryThread>(
+          *std::move(reader), [this](QueryId id, Result<QueryResult> said) { notify(id, std::move(said)); });
     }
   }
   for (auto& [id, query] : queries) {
     if (reader_ != nullptr) {
       reader_->ask(id, std::move(query));
     } else {
-      tell(id, answer(*store_, query));
+      notify(id, answer(*store_, query));
     }
   }
 }
 
-void ThreadedStoreQueue::tell(QueryId id, Result<Answer> answer) {
-  if (!answer) tell_damage(answer.error());
+void ThreadedStoreQueue::notify(QueryId id, Result<QueryResult> answer) {
+  if (!answer) notify_damage(answer.error());
   post_(
       [id, answer = std::move(answer), &listener = listener_]() mutable { listener.on_answer(id, std::move(answer)); });
 }
@@ -235,15 +235,15 @@ void ThreadedStoreQueue::tell(QueryId id, Result<Answer> answer) {
 void ThreadedStoreQueue::background_step() {
   const auto warn = [this](const Error& why) {
     log::warn("background work on the store stopped for now", {{"reason", why.message()}});
-    tell_damage(why);
+    notify_damage(why);
   };
   if (forgetting_) {
-    const auto more = store_->forget_some(forgetting_->retention, forgetting_->now, pacing_.forget_step_rows);
+    const auto more = store_->prune_step(forgetting_->retention, forgetting_->now, pacing_.forget_step_rows);
     if (!more) warn(more.error());
     if (!more || !*more) forgetting_.reset();
     return;
   }
-  const auto more = store_->index_some(pacing_.index_step_rows);
+  const auto more = store_->index_step(pacing_.index_step_rows);
   if (!more) warn(more.error());
   // After a failure the next message asks again; there is no point in trying before something has changed.
   index_behind_ = more && *more;
@@ -256,10 +256,10 @@ void ThreadedStoreQueue::check_step() {
   if (more) return;
   if (!is(more.error(), Errc::Damaged))
     log::warn("the check of the message store stopped", {{"reason", more.error().message()}});
-  tell_damage(more.error());
+  notify_damage(more.error());
 }
 
-void ThreadedStoreQueue::tell_damage(const Error& error) {
+void ThreadedStoreQueue::notify_damage(const Error& error) {
   if (!is(error, Errc::Damaged) || damage_told_.exchange(true)) return;
   post_([damage = found_at_work(error), &listener = listener_] { listener.on_damage(damage); });
 }

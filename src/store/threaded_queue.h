@@ -28,34 +28,35 @@
 namespace relay::store {
 
 /// When background work may run.
-struct QueuePacing {
-  bool behind_a_journal = false;            // which others wait for: then the writer lets them go first
-  std::chrono::milliseconds company{5};     // for which what nobody waits for is kept back
-  std::size_t company_bytes = 1 << 20;      // and no longer once there is so much of it
-  std::chrono::milliseconds quiet{250};     // without requests, before the index is brought up to date
-  std::size_t index_without_quiet = 4'096;  // new messages after which any pause, however short, will do
+struct QueueTuning {
+  bool behind_a_journal = false;              // which others wait for: then the writer lets them go first
+  std::chrono::milliseconds commit_delay{5};  // for which what nobody waits for is kept back
+  std::size_t commit_delay_bytes = 1 << 20;   // and no longer once there is so much of it
+  std::chrono::milliseconds idle_delay{250};  // without requests, before the index is brought up to date
+  std::size_t index_without_quiet = 4'096;    // new messages after which any pause, however short, will do
   std::size_t index_step_rows = 256;
   std::size_t forget_step_rows = 256;
   std::size_t check_step_bytes = 512 << 10;   // of a large database, compared with its checksums after the start,
   std::chrono::milliseconds check_pause{50};  // at 10 MB a second at most
 };
 
-class ThreadedStoreQueue final : public ApplyingQueue {
+class ThreadedStoreQueue final : public BackingQueue {
  public:
   using Task = std::move_only_function<void()>;
   using Post = std::function<void(Task)>;  // runs a task on the loop thread; any thread may call it
 
-  ThreadedStoreQueue(std::unique_ptr<MessageStore> store, Post post, StoreListener& listener, QueuePacing pacing = {});
+  ThreadedStoreQueue(std::unique_ptr<MessageStore> store, Post post, StoreListener& listener, QueueTuning pacing = {});
   ~ThreadedStoreQueue() override { stop(); }
 
-  void persist(records::Ticket ticket, records::Changes changes, records::Haste haste = records::Haste::Now) override;
+  void persist(records::CommitTicket ticket, records::Changes changes,
+               records::CommitMode haste = records::CommitMode::Now) override;
   void load_backlog(records::BacklogRequest request) override;
   void expire(records::ExpireRequest request) override;
   void query(QueryId id, Query query) override;
-  void forget(Retention retention, WallMs now) override;
+  void prune(Retention retention, WallMs now) override;
 
   void apply(std::vector<PersistRequest> requests) override;
-  [[nodiscard]] CommitNumber kept() const override { return shared_->kept; }
+  [[nodiscard]] CommitNumber durable_position() const override { return shared_->kept; }
 
   /// What was asked to be stored and is not answered yet.
   [[nodiscard]] std::size_t pending_bytes() const { return shared_->pending_bytes; }
@@ -63,48 +64,48 @@ class ThreadedStoreQueue final : public ApplyingQueue {
   void stop() override;
 
  private:
-  struct Asked {
+  struct QueuedRequests {
     std::vector<BatchRequest> requests;
     std::vector<std::pair<QueryId, Query>> queries;
     bool awaited = false;  // by somebody
     [[nodiscard]] bool empty() const { return requests.empty() && queries.empty(); }
   };
-  struct Forgetting {
+  struct PruneJob {
     Retention retention;
     WallMs now = 0;
   };
   /// What both threads touch. Shared, because a posted answer may run after the queue is gone.
   struct Shared {
     std::mutex mutex;  // guards all below
-    Asked asked;
-    std::optional<Forgetting> asked_to_forget;
-    bool failure_unheard = false;
+    QueuedRequests asked;
+    std::optional<PruneJob> asked_to_forget;
+    bool failure_unacknowledged = false;
     bool stopping = false;
-    bool keeps_back = false;  // the writer waits for something that is awaited
+    bool delaying = false;  // the writer waits for something that is awaited
     std::condition_variable changed;
     std::atomic<std::size_t> pending_bytes{0};
     std::atomic<CommitNumber> kept{0};
   };
 
   template <class Work>
-  void ask(Work work, records::Haste haste = records::Haste::Now);
+  void ask(Work work, records::CommitMode haste = records::CommitMode::Now);
   void run();
-  void serve(Asked asked, bool behind_a_hole);
-  void refuse_changes(Asked& asked);
+  void serve(QueuedRequests asked, bool behind_a_hole);
+  void refuse_changes(QueuedRequests& asked);
   void post_failure(BatchOutcome outcome);
-  static void tell_failure(Shared& shared, BatchOutcome outcome, StoreListener& listener);
+  static void notify_failure(Shared& shared, BatchOutcome outcome, StoreListener& listener);
   void answer_queries(std::vector<std::pair<QueryId, Query>> queries);
   [[nodiscard]] bool background_waits() const { return index_behind_ || forgetting_.has_value(); }
   [[nodiscard]] bool background_may_run() const;
   void background_step();
   void check_step();
-  void tell_damage(const Error& error);
-  void tell(QueryId id, Result<Answer> answer);
+  void notify_damage(const Error& error);
+  void notify(QueryId id, Result<QueryResult> answer);
 
   std::unique_ptr<MessageStore> store_;  // writer thread only, like all without another word
   Post post_;
   StoreListener& listener_;
-  QueuePacing pacing_;
+  QueueTuning pacing_;
   std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
 
   CommitNumber reached_ = 0;  // of the journal before us
@@ -112,7 +113,7 @@ class ThreadedStoreQueue final : public ApplyingQueue {
   std::size_t unindexed_ = 0;
   bool quiet_ = false;
   std::optional<Error> last_failure_;
-  std::optional<Forgetting> forgetting_;
+  std::optional<PruneJob> forgetting_;
   std::chrono::milliseconds idle_for_{};  // during the check
   bool checking_ = true;                  // the store may have pages that were not compared when it was opened
   std::atomic<bool> damage_told_{false};  // once in a life; the reader's thread meets damage too

@@ -20,8 +20,8 @@ using namespace sample;
 /// Writes down what it hears.
 class Listener final : public StoreListener {
  public:
-  void on_committed(Ticket up_to, EventNumber) override { heard.push_back(format("committed {}", up_to.value())); }
-  void on_commit_failed(Ticket from, Ticket to, const Error&) override {
+  void on_committed(CommitTicket up_to, EventSeq) override { heard.push_back(format("committed {}", up_to.value())); }
+  void on_commit_failed(CommitTicket from, CommitTicket to, const Error&) override {
     heard.push_back(format("failed {}-{}", from.value(), to.value()));
   }
   void on_backlog(Result<BacklogPage> page, const BacklogRequest& asked) override {
@@ -31,7 +31,7 @@ class Listener final : public StoreListener {
   void on_expired(Result<ExpireResult> result) override {
     heard.push_back(result ? format("expired {}", result->expired.size()) : "not expired");
   }
-  void on_answer(QueryId id, Result<Answer> answer) override {
+  void on_answer(QueryId id, Result<QueryResult> answer) override {
     std::size_t rows = 0;
     if (answer) {
       if (const auto* found = std::get_if<std::vector<MessageRow>>(&*answer)) rows = found->size();
@@ -52,18 +52,18 @@ class Gated final : public MessageStore {
   explicit Gated(std::unique_ptr<MessageStore> store) : store_{std::move(store)} {}
   void open_gate() { gate_.store(true), gate_.notify_all(); }
 
-  Result<void> begin(Promise promise) override { return gate_.wait(false), ++groups, store_->begin(promise); }
-  Result<void> reach(JournalReach reach) override { return store_->reach(reach); }
-  Result<Snapshot> load() override { return store_->load(); }
+  Result<void> begin(CommitDurability promise) override { return gate_.wait(false), ++groups, store_->begin(promise); }
+  Result<void> set_journal_position(JournalReach reach) override { return store_->set_journal_position(reach); }
+  Result<WorkspaceState> load() override { return store_->load(); }
   Result<void> apply(const Change& change) override { return store_->apply(change); }
   Result<void> commit() override { return store_->commit(); }
-  Result<EventNumber> newest_event() override { return store_->newest_event(); }
+  Result<EventSeq> newest_event() override { return store_->newest_event(); }
   void rollback() override { store_->rollback(); }
   Result<BacklogPage> backlog(const BacklogRequest& request) override { return store_->backlog(request); }
   Result<ExpireResult> expire(const ExpireRequest& request) override { return store_->expire(request); }
-  Result<bool> index_some(std::size_t rows) override { return ++index_steps, store_->index_some(rows); }
-  Result<bool> forget_some(const Retention& retention, WallMs now, std::size_t rows) override {
-    const auto more = store_->forget_some(retention, now, rows);
+  Result<bool> index_step(std::size_t rows) override { return ++index_steps, store_->index_step(rows); }
+  Result<bool> prune_step(const Retention& retention, WallMs now, std::size_t rows) override {
+    const auto more = store_->prune_step(retention, now, rows);
     if (more && !*more) forgotten.store(true), forgotten.notify_all();
     return more;
   }
@@ -95,10 +95,10 @@ class ThreadedQueue : public testing::Test {
     auto gated = std::make_unique<Gated>(std::move(store));
     gate_ = gated.get();
     queue_ = std::make_unique<ThreadedStoreQueue>(std::move(gated), inbox_.post(), listener_,
-                                                  QueuePacing{.quiet = std::chrono::hours{1}});
+                                                  QueueTuning{.idle_delay = std::chrono::hours{1}});
   }
 
-  LoopInbox inbox_;
+  TaskQueue inbox_;
   Listener listener_;
   Gated* gate_ = nullptr;
   std::unique_ptr<ThreadedStoreQueue> queue_;
@@ -106,7 +106,7 @@ class ThreadedQueue : public testing::Test {
 
 TEST_F(ThreadedQueue, SaysCommittedFirstAndAnswersInTheOrderAsked) {
   start(std::make_unique<MemoryStore>());
-  queue_->persist(Ticket{1}, direct(1, "Alice", "Bob", "a", 1));
+  queue_->persist(CommitTicket{1}, direct(1, "Alice", "Bob", "a", 1));
   queue_->load_backlog(backlog_of("Bob"));
   queue_->expire({kStart, 10});
   queue_->query(QueryId{9}, MessageQuery{});
@@ -120,9 +120,9 @@ TEST_F(ThreadedQueue, SaysWhatIsHeldAndWhatDied) {
   start(std::make_unique<MemoryStore>());
   auto held = change(2, DeliveryState::Deferred);
   held.hold = Hold::Policy;
-  queue_->persist(Ticket{1}, direct(1, "Alice", "Bob", "a", 1));
-  queue_->persist(Ticket{2}, direct(3, "Alice", "Bob", "b", 2));
-  queue_->persist(Ticket{3}, {held, change(4, DeliveryState::Dead)});
+  queue_->persist(CommitTicket{1}, direct(1, "Alice", "Bob", "a", 1));
+  queue_->persist(CommitTicket{2}, direct(3, "Alice", "Bob", "b", 2));
+  queue_->persist(CommitTicket{3}, {held, change(4, DeliveryState::Dead)});
   HeldRequest asked;
   asked.to = AgentName{"Bob"};
   queue_->query(QueryId{1}, asked);
@@ -137,7 +137,7 @@ TEST_F(ThreadedQueue, SaysWhatIsHeldAndWhatDied) {
 TEST_F(ThreadedQueue, CommitsWhatWaitsTogetherInOneGroup) {
   start(std::make_unique<MemoryStore>());
   for (std::uint64_t ticket = 1; ticket <= 50; ++ticket) {
-    queue_->persist(Ticket{ticket}, direct(static_cast<std::int64_t>(2 * ticket), "Alice", "Bob", "a", ticket));
+    queue_->persist(CommitTicket{ticket}, direct(static_cast<std::int64_t>(2 * ticket), "Alice", "Bob", "a", ticket));
   }
   EXPECT_GT(queue_->pending_bytes(), 50u * 30);
   gate_->open_gate();
@@ -151,11 +151,11 @@ TEST_F(ThreadedQueue, CommitsWhatWaitsTogetherInOneGroup) {
 TEST_F(ThreadedQueue, DrainsOnStopAndPostsNothingAfterwards) {
   start(std::make_unique<MemoryStore>());
   gate_->open_gate();
-  queue_->persist(Ticket{1}, direct(1, "Alice", "Bob", "a"));
+  queue_->persist(CommitTicket{1}, direct(1, "Alice", "Bob", "a"));
   queue_->query(QueryId{1}, StatsQuery{});
   queue_->stop();
   EXPECT_EQ(inbox_.size(), 2u);
-  queue_->persist(Ticket{2}, direct(3, "Alice", "Bob", "b"));
+  queue_->persist(CommitTicket{2}, direct(3, "Alice", "Bob", "b"));
   queue_->query(QueryId{2}, StatsQuery{});
   queue_->stop();
   EXPECT_EQ(inbox_.size(), 2u);
@@ -167,7 +167,7 @@ TEST_F(ThreadedQueue, DrainsOnStopAndPostsNothingAfterwards) {
 TEST_F(ThreadedQueue, BringsTheIndexUpToDateOnlyWhenQuiet) {
   start(std::make_unique<MemoryStore>());
   gate_->open_gate();
-  queue_->persist(Ticket{1}, direct(1, "Alice", "Bob", "a"));
+  queue_->persist(CommitTicket{1}, direct(1, "Alice", "Bob", "a"));
   queue_->stop();
   EXPECT_EQ(gate_->index_steps, 0);
 }
@@ -175,9 +175,9 @@ TEST_F(ThreadedQueue, BringsTheIndexUpToDateOnlyWhenQuiet) {
 TEST_F(ThreadedQueue, ForgetsInTheBackground) {
   start(std::make_unique<MemoryStore>());
   gate_->open_gate();
-  queue_->persist(Ticket{1}, {AddMessage{message(1, "Alice", "#log", "old")}});
+  queue_->persist(CommitTicket{1}, {AddMessage{message(1, "Alice", "#log", "old")}});
   inbox_.wait_one();
-  queue_->forget({.max_age_ms = 1}, kStart + 1'000);
+  queue_->prune({.max_age_ms = 1}, kStart + 1'000);
   gate_->forgotten.wait(false);
   queue_->query(QueryId{1}, MessageQuery{});
   queue_->stop();
@@ -188,15 +188,15 @@ TEST_F(ThreadedQueue, ForgetsInTheBackground) {
 TEST_F(ThreadedQueue, FailsEverythingPersistedBeforeTheFailureIsHeard) {
   start(std::make_unique<MemoryStore>());
   gate_->open_gate();
-  queue_->persist(Ticket{1}, direct(1, "Alice", "Bob", "a", 1));
+  queue_->persist(CommitTicket{1}, direct(1, "Alice", "Bob", "a", 1));
   inbox_.wait_one();
-  queue_->persist(Ticket{2}, direct(1, "Alice", "Bob", "the same key again", 1));
+  queue_->persist(CommitTicket{2}, direct(1, "Alice", "Bob", "the same key again", 1));
   while (inbox_.size() == 0) std::this_thread::yield();  // it has failed, and nobody has heard of it
-  queue_->persist(Ticket{3}, direct(5, "Alice", "Bob", "builds on it", 2));
+  queue_->persist(CommitTicket{3}, direct(5, "Alice", "Bob", "builds on it", 2));
   queue_->load_backlog(backlog_of("Bob"));
   inbox_.wait_one();
   EXPECT_EQ(queue_->pending_bytes(), 0u);
-  queue_->persist(Ticket{4}, direct(7, "Alice", "Bob", "knows of it", 2));
+  queue_->persist(CommitTicket{4}, direct(7, "Alice", "Bob", "knows of it", 2));
   queue_->stop();
   inbox_.run_all();
   auto heard = listener_.heard;
@@ -207,10 +207,10 @@ TEST_F(ThreadedQueue, FailsEverythingPersistedBeforeTheFailureIsHeard) {
 
 TEST_F(ThreadedQueue, FailsWhatIsLeftWhenItStopsBeforeTheFailureIsHeard) {
   start(std::make_unique<MemoryStore>());
-  queue_->persist(Ticket{1}, {AddDelivery{delivery(2, 1, "Bob")}});
+  queue_->persist(CommitTicket{1}, {AddDelivery{delivery(2, 1, "Bob")}});
   gate_->open_gate();
   while (inbox_.size() == 0) std::this_thread::yield();
-  queue_->persist(Ticket{2}, direct(5, "Alice", "Bob", "builds on it"));
+  queue_->persist(CommitTicket{2}, direct(5, "Alice", "Bob", "builds on it"));
   queue_->stop();
   inbox_.run_all();
   EXPECT_EQ(listener_.heard, (Heard{"failed 1-1", "failed 2-2"}));
@@ -218,43 +218,44 @@ TEST_F(ThreadedQueue, FailsWhatIsLeftWhenItStopsBeforeTheFailureIsHeard) {
 }
 
 TEST(ThreadedQueuePacing, WhatNobodyWaitsForIsCommittedWithTheNextThatSomebodyDoes) {
-  LoopInbox inbox;
+  TaskQueue inbox;
   Listener listener;
   auto gated = std::make_unique<Gated>(std::make_unique<MemoryStore>());
   auto* gate = gated.get();
   gate->open_gate();
-  ThreadedStoreQueue queue{std::move(gated), inbox.post(), listener, QueuePacing{.company = std::chrono::hours{1}}};
-  queue.persist(Ticket{1}, direct(1, "Alice", "Bob", "a"), Haste::WithTheNext);
-  queue.persist(Ticket{2}, direct(3, "Alice", "Bob", "b", 2), Haste::WithTheNext);
-  queue.persist(Ticket{3}, direct(5, "Alice", "Bob", "c", 3));
+  ThreadedStoreQueue queue{std::move(gated), inbox.post(), listener,
+                           QueueTuning{.commit_delay = std::chrono::hours{1}}};
+  queue.persist(CommitTicket{1}, direct(1, "Alice", "Bob", "a"), CommitMode::WithTheNext);
+  queue.persist(CommitTicket{2}, direct(3, "Alice", "Bob", "b", 2), CommitMode::WithTheNext);
+  queue.persist(CommitTicket{3}, direct(5, "Alice", "Bob", "c", 3));
   inbox.wait_one();
   EXPECT_EQ(listener.heard, Heard{"committed 3"});
   EXPECT_EQ(gate->groups, 1);
-  queue.persist(Ticket{4}, direct(7, "Alice", "Bob", "d", 4), Haste::WithTheNext);
+  queue.persist(CommitTicket{4}, direct(7, "Alice", "Bob", "d", 4), CommitMode::WithTheNext);
   queue.stop();
   inbox.run_all();
   EXPECT_EQ(listener.heard.back(), "committed 4") << "nothing is left behind";
 }
 
 TEST(ThreadedQueuePacing, WhatNobodyWaitsForIsCommittedByItselfSoon) {
-  LoopInbox inbox;
+  TaskQueue inbox;
   Listener listener;
   ThreadedStoreQueue queue{std::make_unique<MemoryStore>(), inbox.post(), listener,
-                           QueuePacing{.company = std::chrono::milliseconds{1}}};
-  queue.persist(Ticket{1}, direct(1, "Alice", "Bob", "a"), Haste::WithTheNext);
+                           QueueTuning{.commit_delay = std::chrono::milliseconds{1}}};
+  queue.persist(CommitTicket{1}, direct(1, "Alice", "Bob", "a"), CommitMode::WithTheNext);
   inbox.wait_one();
   EXPECT_EQ(listener.heard, Heard{"committed 1"});
 }
 
 TEST(ThreadedQueuePacing, IndexesAfterAMomentOfQuiet) {
-  LoopInbox inbox;
+  TaskQueue inbox;
   Listener listener;
   auto gated = std::make_unique<Gated>(std::make_unique<MemoryStore>());
   auto* gate = gated.get();
   gate->open_gate();
   ThreadedStoreQueue queue{std::move(gated), inbox.post(), listener,
-                           QueuePacing{.quiet = std::chrono::milliseconds{0}}};
-  queue.persist(Ticket{1}, direct(1, "Alice", "Bob", "a"));
+                           QueueTuning{.idle_delay = std::chrono::milliseconds{0}}};
+  queue.persist(CommitTicket{1}, direct(1, "Alice", "Bob", "a"));
   inbox.wait_one();
   while (gate->index_steps == 0) std::this_thread::yield();
 }
@@ -291,7 +292,7 @@ class LargeDatabase : public testing::Test {
     disk_.put("db", bytes);
   }
   SimDisk disk_;
-  LoopInbox inbox_;
+  TaskQueue inbox_;
   Listener listener_;
 };
 
@@ -300,7 +301,7 @@ TEST_F(LargeDatabase, DamageIsFoundInTheBackgroundToldAndRecoveredAtTheNextStart
   EXPECT_EQ(open()->warning(), "") << "nothing is known at the start";
   {
     ThreadedStoreQueue queue{gated(), inbox_.post(), listener_,
-                             QueuePacing{.check_pause = std::chrono::milliseconds{0}}};
+                             QueueTuning{.check_pause = std::chrono::milliseconds{0}}};
     inbox_.wait_one();
   }
   ASSERT_EQ(listener_.heard.size(), 1u);
@@ -315,8 +316,8 @@ TEST_F(LargeDatabase, SoundDatabaseIsCheckedToItsEndAndNothingIsTold) {
   auto* const store = gate.get();
   const auto pages = static_cast<int>(disk_.read("db")->size() / kPageBytes);
   ThreadedStoreQueue queue{std::move(gate), inbox_.post(), listener_,
-                           QueuePacing{.check_step_bytes = kPageBytes, .check_pause = std::chrono::milliseconds{0}}};
-  queue.persist(Ticket{1}, direct(1'001, "Alice", "Bob", "meanwhile", 1));
+                           QueueTuning{.check_step_bytes = kPageBytes, .check_pause = std::chrono::milliseconds{0}}};
+  queue.persist(CommitTicket{1}, direct(1'001, "Alice", "Bob", "meanwhile", 1));
   while (store->check_steps < pages) std::this_thread::yield();
   queue.stop();
   inbox_.run_all();
@@ -329,9 +330,9 @@ TEST_F(LargeDatabase, StopsInTheMiddleOfTheCheck) {
   auto* const store = gate.get();
   {
     ThreadedStoreQueue queue{std::move(gate), inbox_.post(), listener_,
-                             QueuePacing{.check_step_bytes = kPageBytes, .check_pause = std::chrono::hours{1}}};
+                             QueueTuning{.check_step_bytes = kPageBytes, .check_pause = std::chrono::hours{1}}};
     while (store->check_steps == 0) std::this_thread::yield();
-    queue.persist(Ticket{1}, direct(1'001, "Alice", "Bob", "meanwhile", 1));
+    queue.persist(CommitTicket{1}, direct(1'001, "Alice", "Bob", "meanwhile", 1));
   }
   inbox_.run_all();
   EXPECT_EQ(listener_.heard, Heard{"committed 1"}) << "what was asked is carried out, the damage is not reached";
@@ -364,14 +365,14 @@ class ThreadedSqlite : public testing::Test {
 };
 
 TEST_F(ThreadedSqlite, AnswersBesideTheWriterWithEverythingAskedBefore) {
-  LoopInbox inbox;
+  TaskQueue inbox;
   Listener listener;
   auto store = SqliteStore::open({.path = directory_ / "messages.sqlite", .durability = Durability::Process});
   ASSERT_TRUE(store) << store.error().message();
   ThreadedStoreQueue queue{*std::move(store), inbox.post(), listener};
   constexpr std::uint64_t kMessages = 100;
   for (std::uint64_t ticket = 1; ticket <= kMessages; ++ticket) {
-    queue.persist(Ticket{ticket}, direct(static_cast<std::int64_t>(2 * ticket), "Alice", "Bob", "word", ticket));
+    queue.persist(CommitTicket{ticket}, direct(static_cast<std::int64_t>(2 * ticket), "Alice", "Bob", "word", ticket));
     MessageQuery all;
     all.limit = 1'000;
     if (ticket % 3 == 0) all.search = "word";

@@ -69,7 +69,9 @@ std::string_view type_of_line(DeliveryState state, bool first) {
   return name_of(first ? DeliveryEventType::Created : event_type(state));
 }
 
-std::string tell_event(const EventHead& head, std::string_view body) { return with_head(head, without_secrets(body)); }
+std::string encode_event(const EventHead& head, std::string_view body) {
+  return with_head(head, without_secrets(body));
+}
 
 std::string with_summary(std::string_view body, const SessionSummary& summary) {
   text::JsonWriter members;
@@ -92,7 +94,7 @@ void add_usage(SessionSummary& summary, const std::vector<UsageSum>& sums, const
   if (price_of && !sums.empty()) summary.cost = price_of(sums);
 }
 
-std::string tell_message(const EventHead& head, Key key, const std::optional<Message>& message) {
+std::string encode_message(const EventHead& head, Key key, const std::optional<Message>& message) {
   text::JsonWriter members;
   members.field("from", head.agent).field("to", message ? message->to : "");
   const auto view = message ? protocol::parse_send(message->payload) : Result<protocol::SendView>{};
@@ -104,7 +106,7 @@ std::string tell_message(const EventHead& head, Key key, const std::optional<Mes
     const auto* letters = text ? text->if_string() : nullptr;
     const std::string_view long_text = letters == nullptr ? std::string_view{} : std::string_view{*letters};
     const auto safe = capture::redact(long_text);  // whole: half of a secret is not known as one
-    members.field("body", text::cut_at_letter(safe, protocol::kMaxEventTextBytes));
+    members.field("body", text::truncate_utf8(safe, protocol::kMaxEventTextBytes));
   } else {
     whole = message.has_value();  // it has none
     members.field("body", "");
@@ -120,19 +122,19 @@ std::string tell_message(const EventHead& head, Key key, const std::optional<Mes
   return with_head(head, members.take());
 }
 
-std::string tell_delivery(const EventHead& head, const DeliveryNews& news) {
+std::string encode_delivery(const EventHead& head, const DeliveryEventData& news) {
   protocol::DeliveryEvent event{.delivery_id = delivery_id(news.delivery),
                                 .agent = protocol::identity_of(head.agent, kind_of(news.to, head.agent)),
                                 .at = head.at,
                                 .available_at = news.available_at,
                                 .retryable = news.again};
-  event.type = protocol::delivery_event_named(head.type).value_or(DeliveryEventType::Created);
+  event.type = protocol::parse_delivery_event_type(head.type).value_or(DeliveryEventType::Created);
   if (news.line) {
     event.at = news.line->at;
     event.state = name_of(news.line->state);
     event.proof = name_of(news.line->proof);
     event.reason = capture::redact(news.line->reason);
-    event.way = news.line->way;
+    event.via = news.line->via;
     event.evidence = capture::redact(news.line->evidence);
   }
   // What waits for a condition may go as soon as that holds: not before now.

@@ -11,18 +11,18 @@ namespace relay::store {
 
 /// The part that every event has.
 struct EventHead {
-  records::EventNumber number = 0;
+  records::EventSeq number = 0;
   WallMs at = 0;
   std::string type = {};
   std::string agent = {};
   std::string session = {};
 };
 
-std::string tell_event(const EventHead& head, std::string_view body);
+std::string encode_event(const EventHead& head, std::string_view body);
 
 struct SessionSummary {
   std::int64_t duration = 0;
-  records::Work work = {};
+  records::SessionStats work = {};
   std::int64_t tokens = 0;
   std::optional<double> cost = {};  // dollars
 };
@@ -32,19 +32,19 @@ void add_usage(SessionSummary& summary, const std::vector<records::UsageSum>& su
 std::string with_summary(std::string_view body, const SessionSummary& summary);
 
 /// `message` is empty when it is not kept any more.
-std::string tell_message(const EventHead& head, Key key, const std::optional<records::Message>& message);
+std::string encode_message(const EventHead& head, Key key, const std::optional<records::Message>& message);
 
 enum class Party : std::uint8_t { Agent, Person };
 /// What is not kept any more is left out: the message, or what stood in the line.
-struct DeliveryNews {
+struct DeliveryEventData {
   Key delivery;
   std::optional<records::Message> message = {};
-  std::optional<records::DeliveryEvent> line = {};
+  std::optional<records::HistoryEntry> line = {};
   Party from = Party::Agent, to = Party::Agent;
   bool again = false;  // it waits for another try
   WallMs available_at = 0;
 };
-std::string tell_delivery(const EventHead& head, const DeliveryNews& news);
+std::string encode_delivery(const EventHead& head, const DeliveryEventData& news);
 
 /// Of the event for a line of a ledger. A delivery begins once; later it waits in line again.
 std::string_view type_of_line(records::DeliveryState state, bool first);

@@ -77,7 +77,7 @@ std::string termcap_reply(std::string_view names) {
 
 }  // namespace
 
-std::string answer(const Query& query, Size size) {
+std::string reply_to_query(const TerminalQuery& query, Size size) {
   switch (query.kind) {
     case QueryKind::PrimaryAttributes: return "\x1b[?62;22c";  // a VT220 with colours
     case QueryKind::SecondaryAttributes: return "\x1b[>1;10;0c";

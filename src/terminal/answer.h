@@ -10,6 +10,6 @@
 namespace relay::terminal {
 
 /// The bytes to write to the program; empty when silence is the honest answer (graphics).
-std::string answer(const Query& query, Size size);
+std::string reply_to_query(const TerminalQuery& query, Size size);
 
 }  // namespace relay::terminal

@@ -14,7 +14,7 @@ using namespace testing;
 std::string heard(std::string_view question) {
   Screen screen = screen_after(question, {100, 30});
   std::string replies;
-  for (const auto& seen : reports_of<QuerySeen>(screen)) replies += answer(seen.query, screen.size());
+  for (const auto& seen : reports_of<QuerySeen>(screen)) replies += reply_to_query(seen.query, screen.size());
   return replies;
 }
 

@@ -120,7 +120,7 @@ void Display::full_reset() {
 }
 
 void Display::set_title(std::string_view title) {
-  std::string shown = text::shown_text(title, kMaxTitleBytes);
+  std::string shown = text::printable_utf8(title, kMaxTitleBytes);
   if (shown == title_) return;
   title_ = std::move(shown);
   report(TitleChanged{title_});

@@ -91,8 +91,8 @@ void Interpreter::csi(const Sequence& sequence) {
       default: break;
     }
   } else if (sequence.intermediate == '$' && sequence.final == 'p') {
-    if (sequence.prefix == 0) mode_query(sequence, Privacy::Ansi);
-    if (sequence.prefix == '?') mode_query(sequence, Privacy::Private);
+    if (sequence.prefix == 0) mode_query(sequence, ModeKind::Ansi);
+    if (sequence.prefix == '?') mode_query(sequence, ModeKind::Private);
   } else if (sequence.intermediate == ' ' && sequence.final == 'q' && sequence.prefix == 0) {
     const auto shape = sequence.parameters[0];
     if (shape <= 6) display_.modes().cursor_shape = static_cast<CursorShape>(shape);
@@ -145,8 +145,8 @@ void Interpreter::plain_csi(const Sequence& sequence) {
       if (parameters[0] == 0) display_.tabs().clear(display_.program_cursor().column);
       if (parameters[0] == 3) display_.tabs().clear_all();
       return;
-    case 'h': return set_modes(sequence, Privacy::Ansi, true);
-    case 'l': return set_modes(sequence, Privacy::Ansi, false);
+    case 'h': return set_modes(sequence, ModeKind::Ansi, true);
+    case 'l': return set_modes(sequence, ModeKind::Ansi, false);
     case 'm': return apply_sgr(display_.pen().style, parameters);
     case 'n':
       if (parameters[0] == 5) ask({.kind = QueryKind::Status});
@@ -163,8 +163,8 @@ void Interpreter::plain_csi(const Sequence& sequence) {
 void Interpreter::private_csi(const Sequence& sequence) {
   const Parameters& parameters = sequence.parameters;
   switch (sequence.final) {
-    case 'h': return set_modes(sequence, Privacy::Private, true);
-    case 'l': return set_modes(sequence, Privacy::Private, false);
+    case 'h': return set_modes(sequence, ModeKind::Private, true);
+    case 'l': return set_modes(sequence, ModeKind::Private, false);
     case 'J':
       if (const auto range = erase_range(parameters[0])) display_.erase_display(*range);
       return;
@@ -218,11 +218,11 @@ void Interpreter::keyboard(const Sequence& sequence) {
   }
 }
 
-void Interpreter::set_modes(const Sequence& sequence, Privacy privacy, bool on) {
+void Interpreter::set_modes(const Sequence& sequence, ModeKind privacy, bool on) {
   for (std::size_t index = 0; index < sequence.parameters.size(); ++index) {
     const int number = static_cast<int>(sequence.parameters[index]);
     if (remember_mode(display_.modes(), privacy, number, on)) continue;
-    if (privacy == Privacy::Private) set_private_mode(number, on);
+    if (privacy == ModeKind::Private) set_private_mode(number, on);
   }
 }
 
@@ -254,10 +254,10 @@ void Interpreter::window(const Parameters& parameters) {
   }
 }
 
-void Interpreter::mode_query(const Sequence& sequence, Privacy privacy) {
+void Interpreter::mode_query(const Sequence& sequence, ModeKind privacy) {
   const int number = static_cast<int>(sequence.parameters[0]);
   const auto state = mode_state(display_.modes(), privacy, number);
-  ask({.kind = privacy == Privacy::Ansi ? QueryKind::AnsiMode : QueryKind::PrivateMode,
+  ask({.kind = privacy == ModeKind::Ansi ? QueryKind::AnsiMode : QueryKind::PrivateMode,
        .number = number,
        .state = !state ? 0 : (*state ? 1 : 2)});
 }

@@ -27,11 +27,11 @@ class Interpreter final : public VtActions {
   void private_csi(const Sequence& sequence);
   void greater_csi(const Sequence& sequence);
   void keyboard(const Sequence& sequence);
-  void set_modes(const Sequence& sequence, Privacy privacy, bool on);
+  void set_modes(const Sequence& sequence, ModeKind privacy, bool on);
   void set_private_mode(int number, bool on);
   void window(const Parameters& parameters);
-  void mode_query(const Sequence& sequence, Privacy privacy);
-  void ask(Query query) { display_.report(QuerySeen{std::move(query)}); }
+  void mode_query(const Sequence& sequence, ModeKind privacy);
+  void ask(TerminalQuery query) { display_.report(QuerySeen{std::move(query)}); }
 
   Display& display_;
 };

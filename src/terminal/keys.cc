@@ -124,7 +124,7 @@ std::string encode_key(const Key& key, const Modes& modes) {
   return out;
 }
 
-std::optional<Key> key_named(std::string_view name) {
+std::optional<Key> parse_key(std::string_view name) {
   Key key;
   while (name.size() > 2 && name[1] == '-') {
     switch (name[0]) {

@@ -41,7 +41,7 @@ struct Key {
 std::string encode_key(const Key& key, const Modes& modes);
 
 /// A key by its name, as people write it: `Enter`, `Escape`, `Up`, `y`, `C-c`, `M-x`, `S-Tab`; any case of the long names.
-std::optional<Key> key_named(std::string_view name);
+std::optional<Key> parse_key(std::string_view name);
 
 /// The names that `key_named` knows, for people.
 std::string key_names();

@@ -14,7 +14,7 @@ std::string character(char32_t code, bool control = false, bool alt = false, con
 TEST(Keys, AreListedByTheNamesTheyAreKnownBy) {
   const auto names = key_names();
   EXPECT_TRUE(names.starts_with("Enter, Return, Escape, Esc, Tab, ")) << names;
-  for (const auto* name : {"PageUp", "pageup", "Space"}) EXPECT_TRUE(key_named(name).has_value()) << name;
+  for (const auto* name : {"PageUp", "pageup", "Space"}) EXPECT_TRUE(parse_key(name).has_value()) << name;
 }
 
 TEST(EncodeKey, AsATerminalSendsThem) {
@@ -32,7 +32,7 @@ TEST(EncodeKey, AsATerminalSendsThem) {
 
 TEST(KeyNamed, AsPeopleWriteThem) {
   const auto bytes = [](std::string_view name) {
-    const auto key = key_named(name);
+    const auto key = parse_key(name);
     return key ? encode_key(*key, {}) : "none";
   };
   EXPECT_EQ(bytes("Enter"), "\r");

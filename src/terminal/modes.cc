@@ -5,26 +5,26 @@ namespace {
 
 /// Modes that are one flag and nothing else happens when they change.
 struct Flag {
-  Privacy privacy;
+  ModeKind privacy;
   int number;
   bool Modes::* flag;
 };
 
 constexpr Flag kFlags[] = {
-    {Privacy::Ansi, 4, &Modes::insert},
-    {Privacy::Ansi, 20, &Modes::newline},
-    {Privacy::Private, 1, &Modes::application_cursor},
-    {Privacy::Private, 5, &Modes::reverse_video},
-    {Privacy::Private, 7, &Modes::autowrap},
-    {Privacy::Private, 25, &Modes::cursor_visible},
-    {Privacy::Private, 45, &Modes::reverse_wrap},
-    {Privacy::Private, 66, &Modes::application_keypad},
-    {Privacy::Private, 1004, &Modes::focus_reports},
-    {Privacy::Private, 1007, &Modes::alternate_scroll},
-    {Privacy::Private, 2004, &Modes::bracketed_paste},
-    {Privacy::Private, 2026, &Modes::synchronized},
-    {Privacy::Private, 2031, &Modes::color_scheme_reports},
-    {Privacy::Private, 2048, &Modes::resize_reports},
+    {ModeKind::Ansi, 4, &Modes::insert},
+    {ModeKind::Ansi, 20, &Modes::newline},
+    {ModeKind::Private, 1, &Modes::application_cursor},
+    {ModeKind::Private, 5, &Modes::reverse_video},
+    {ModeKind::Private, 7, &Modes::autowrap},
+    {ModeKind::Private, 25, &Modes::cursor_visible},
+    {ModeKind::Private, 45, &Modes::reverse_wrap},
+    {ModeKind::Private, 66, &Modes::application_keypad},
+    {ModeKind::Private, 1004, &Modes::focus_reports},
+    {ModeKind::Private, 1007, &Modes::alternate_scroll},
+    {ModeKind::Private, 2004, &Modes::bracketed_paste},
+    {ModeKind::Private, 2026, &Modes::synchronized},
+    {ModeKind::Private, 2031, &Modes::color_scheme_reports},
+    {ModeKind::Private, 2048, &Modes::resize_reports},
 };
 
 /// Modes of which one at a time is on.
@@ -45,10 +45,10 @@ constexpr Option<MouseEncoding> kEncoding[] = {{1005, MouseEncoding::Utf8},
 
 }  // namespace
 
-std::optional<bool> mode_state(const Modes& modes, Privacy privacy, int number) {
+std::optional<bool> mode_state(const Modes& modes, ModeKind privacy, int number) {
   for (const auto& flag : kFlags)
     if (flag.privacy == privacy && flag.number == number) return modes.*flag.flag;
-  if (privacy == Privacy::Ansi) return std::nullopt;
+  if (privacy == ModeKind::Ansi) return std::nullopt;
   for (const auto& option : kTracking)
     if (option.number == number) return modes.mouse == option.choice;
   for (const auto& option : kEncoding)
@@ -62,13 +62,13 @@ std::optional<bool> mode_state(const Modes& modes, Privacy privacy, int number) 
   }
 }
 
-bool remember_mode(Modes& modes, Privacy privacy, int number, bool on) {
+bool remember_mode(Modes& modes, ModeKind privacy, int number, bool on) {
   for (const auto& flag : kFlags) {
     if (flag.privacy != privacy || flag.number != number) continue;
     modes.*flag.flag = on;
     return true;
   }
-  if (privacy == Privacy::Ansi) return false;
+  if (privacy == ModeKind::Ansi) return false;
   for (const auto& option : kTracking) {
     if (option.number != number) continue;
     modes.mouse = on ? option.choice : MouseTracking::Off;

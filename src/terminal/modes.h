@@ -36,12 +36,12 @@ struct Modes {
   bool operator==(const Modes&) const = default;
 };
 
-enum class Privacy : std::uint8_t { Ansi, Private };  // CSI n h, CSI ? n h
+enum class ModeKind : std::uint8_t { Ansi, Private };  // CSI n h, CSI ? n h
 
 /// Whether a mode is on; empty when we do not know it.
-std::optional<bool> mode_state(const Modes& modes, Privacy privacy, int number);
+std::optional<bool> mode_state(const Modes& modes, ModeKind privacy, int number);
 
 /// Sets a mode that is only remembered. False when it is unknown or needs more than that (alternate screen, origin).
-bool remember_mode(Modes& modes, Privacy privacy, int number, bool on);
+bool remember_mode(Modes& modes, ModeKind privacy, int number, bool on);
 
 }  // namespace relay::terminal

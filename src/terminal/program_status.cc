@@ -69,9 +69,9 @@ std::optional<ProgramStatus> parse_program_status(std::string_view fields) {
     const std::string_view name = field.substr(0, equals);
     const std::string_view value = field.substr(equals + 1);
     if (name == "state") state = state_of(value);
-    if (name == "app") status.app = text::shown_text(value, kMaxStatusNameBytes);
+    if (name == "app") status.app = text::printable_utf8(value, kMaxStatusNameBytes);
     if (name == "kind") status.kind = kind_of(value);
-    if (name == "msg") status.message = text::shown_text(decode_base64(value), kMaxStatusMessageBytes);
+    if (name == "msg") status.message = text::printable_utf8(decode_base64(value), kMaxStatusMessageBytes);
   }
   if (!state) return std::nullopt;
   status.state = *state;

@@ -37,13 +37,13 @@ enum class QueryKind : std::uint8_t {
   Graphics,               // APC G ... a=q ... ST
 };
 
-struct Query {
+struct TerminalQuery {
   QueryKind kind{};
   int number = 0;      // of the mode or palette entry
   int state = 0;       // of the mode as DECRPM says it (0 unknown, 1 set, 2 reset), or the flags asked for
   Position cursor{};   // for the two cursor questions, as the program counts (origin mode)
   std::string text{};  // the names asked for, as written
-  bool operator==(const Query&) const = default;
+  bool operator==(const TerminalQuery&) const = default;
 };
 
 }  // namespace relay::terminal

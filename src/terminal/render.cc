@@ -144,11 +144,11 @@ class Painter {
     const Modes& modes = display_.modes();
     const Modes usual;
     for (const int number : {1, 5, 7, 25, 45, 1004, 1007, 2004, 2031, 2048}) {
-      const auto on = mode_state(modes, Privacy::Private, number);
-      if (on != mode_state(usual, Privacy::Private, number)) out_ += format("\x1b[?{}{}", number, *on ? 'h' : 'l');
+      const auto on = mode_state(modes, ModeKind::Private, number);
+      if (on != mode_state(usual, ModeKind::Private, number)) out_ += format("\x1b[?{}{}", number, *on ? 'h' : 'l');
     }
     for (const int number : {9, 1000, 1002, 1003, 1005, 1006, 1015, 1016})
-      if (mode_state(modes, Privacy::Private, number).value_or(false)) out_ += format("\x1b[?{}h", number);
+      if (mode_state(modes, ModeKind::Private, number).value_or(false)) out_ += format("\x1b[?{}h", number);
     if (modes.insert) out_ += "\x1b[4h";
     if (modes.newline) out_ += "\x1b[20h";
     if (modes.application_keypad) out_ += "\x1b=";
@@ -175,7 +175,7 @@ std::string keyboard_off(const Page& page) {
 
 std::string render(const Screen& screen) { return Painter{screen.display()}.paint(); }
 
-std::string restoring(const Screen& screen) {
+std::string restore_sequence(const Screen& screen) {
   const Modes& modes = screen.modes();
   std::string out;
   if (modes.synchronized) out += "\x1b[?2026l";

@@ -15,6 +15,6 @@ std::string render(const Screen& screen);
 /// Switches off what a program left on when it ended: alternate screen, mouse, paste, focus, keyboard protocols, hidden
 /// cursor, colours, scroll region, character sets. Only what this program pushed on the keyboard's stack is popped: what
 /// lies below belongs to the shell around us. Without effect on a terminal in its usual state.
-std::string restoring(const Screen& screen);
+std::string restore_sequence(const Screen& screen);
 
 }  // namespace relay::terminal

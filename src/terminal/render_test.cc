@@ -67,7 +67,7 @@ TEST(Restoring, UndoesWhatAProgramLeftOn) {
   Screen screen = screen_after(
       "\x1b[>1u\x1b[?1049h\x1b[?1;5;1000;1006;1004;2004;2026;2031;2048h\x1b[?7;25l\x1b[4h\x1b=\x1b[5 q"
       "\x1b[>4;2m\x1b[>5u\x1b[2;3r\x1b[?6h\x1b(0\x1b[1;31m");
-  screen.feed(restoring(screen));
+  screen.feed(restore_sequence(screen));
   EXPECT_EQ(screen.modes(), Modes{});
   EXPECT_FALSE(screen.alternate());
   screen.feed("\x1b[Hq\x1b[4;1H\n");
@@ -77,13 +77,13 @@ TEST(Restoring, UndoesWhatAProgramLeftOn) {
 }
 
 TEST(Restoring, PopsOnlyTheKeyboardFlagsOfThisProgram) {
-  EXPECT_EQ(restoring(screen_after("")).find('u'), std::string::npos);
-  EXPECT_NE(restoring(screen_after("\x1b[>1u\x1b[>5u")).find("\x1b[<2u"), std::string::npos);
+  EXPECT_EQ(restore_sequence(screen_after("")).find('u'), std::string::npos);
+  EXPECT_NE(restore_sequence(screen_after("\x1b[>1u\x1b[>5u")).find("\x1b[<2u"), std::string::npos);
 }
 
 TEST(Restoring, LeavesTheCursorWhereItIs) {
   Screen screen = screen_after("one\r\ntwo");
-  screen.feed(restoring(screen));
+  screen.feed(restore_sequence(screen));
   EXPECT_EQ(screen.cursor(), (Cursor{.row = 1, .column = 3}));
 }
 

@@ -19,7 +19,7 @@ struct StatusChanged {
   bool operator==(const StatusChanged&) const = default;
 };
 struct QuerySeen {
-  Query query;
+  TerminalQuery query;
   bool operator==(const QuerySeen&) const = default;
 };
 struct BellRang {

@@ -40,7 +40,7 @@ const std::string& Screen::title() const { return display().title(); }
 const ProgramStatus& Screen::program_status() const { return display().status(); }
 const Scrollback& Screen::scrollback() const { return display().scrollback(); }
 std::uint64_t Screen::revision() const { return display().revision(); }
-bool Screen::at_rest() const { return parts_->parser.at_rest(); }
+bool Screen::in_ground_state() const { return parts_->parser.in_ground_state(); }
 std::vector<Report> Screen::take_reports() { return parts_->display.take_reports(); }
 std::uint64_t Screen::lost_reports() const { return display().lost_reports(); }
 std::vector<int> Screen::take_changed_rows() { return parts_->display.take_changed_rows(); }

@@ -56,7 +56,7 @@ class Screen {
   /// Grows with every change of the picture; equal numbers mean nothing was drawn in between.
   [[nodiscard]] std::uint64_t revision() const;
   /// True when no character or sequence is half-read.
-  [[nodiscard]] bool at_rest() const;
+  [[nodiscard]] bool in_ground_state() const;
 
   /// What happened since the last call, in order. At most kMaxReports wait; lost_reports() counts the others.
   std::vector<Report> take_reports();

@@ -119,7 +119,7 @@ constexpr bool is_printable_ascii(char byte) { return byte >= 0x20 && byte < 0x7
 
 }  // namespace
 
-bool VtParser::at_rest() const { return state_ == Ground && continuation_bytes_ == 0; }
+bool VtParser::in_ground_state() const { return state_ == Ground && continuation_bytes_ == 0; }
 
 void VtParser::feed(std::string_view bytes, VtActions& actions) {
   const char* at = bytes.data();

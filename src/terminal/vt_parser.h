@@ -35,7 +35,7 @@ class VtParser {
   void feed(std::string_view bytes, VtActions& actions);
 
   /// True between characters and sequences: nothing is half-read.
-  [[nodiscard]] bool at_rest() const;
+  [[nodiscard]] bool in_ground_state() const;
 
  private:
   void ground_text(const char*& at, const char* end, VtActions& actions);

@@ -19,21 +19,21 @@ constexpr int kKeyModes[] = {1, 1004, 1007, 2004};
 
 }  // namespace
 
-std::string_view Window::opening() { return kOpening; }
-std::string_view Window::closing() { return kClosing; }
+std::string_view Viewport::opening() { return kOpening; }
+std::string_view Viewport::closing() { return kClosing; }
 
-void Window::resize(Size size) {
+void Viewport::resize(Size size) {
   size_ = clamped(size);
   forget();
 }
 
-void Window::forget() {
+void Viewport::forget() {
   drawn_.clear();
   cursor_.clear();
   modes_ = {};
 }
 
-std::string Window::row_bytes(const Screen& screen, int row) const {
+std::string Viewport::row_bytes(const Screen& screen, int row) const {
   std::string out;
   if (row >= screen.size().rows) return out;
   const Row& cells = screen.grid().row(row);
@@ -53,16 +53,16 @@ std::string Window::row_bytes(const Screen& screen, int row) const {
   return out;
 }
 
-std::string Window::mode_changes(const Modes& wanted) {
+std::string Viewport::mode_changes(const Modes& wanted) {
   std::string out;
   const auto change = [&](int number) {
-    const auto on = mode_state(wanted, Privacy::Private, number);
-    if (on && on != mode_state(modes_, Privacy::Private, number)) out += format("\x1b[?{}{}", number, *on ? 'h' : 'l');
+    const auto on = mode_state(wanted, ModeKind::Private, number);
+    if (on && on != mode_state(modes_, ModeKind::Private, number)) out += format("\x1b[?{}{}", number, *on ? 'h' : 'l');
   };
   for (const int number : kMouseModes)
-    if (!mode_state(wanted, Privacy::Private, number).value_or(false)) change(number);
+    if (!mode_state(wanted, ModeKind::Private, number).value_or(false)) change(number);
   for (const int number : kMouseModes)
-    if (mode_state(wanted, Privacy::Private, number).value_or(false)) change(number);
+    if (mode_state(wanted, ModeKind::Private, number).value_or(false)) change(number);
   for (const int number : kKeyModes) change(number);
   if (wanted.application_keypad != modes_.application_keypad) out += wanted.application_keypad ? "\x1b=" : "\x1b>";
   if (wanted.keyboard_flags != modes_.keyboard_flags) out += format("\x1b[={};1u", wanted.keyboard_flags);
@@ -72,7 +72,7 @@ std::string Window::mode_changes(const Modes& wanted) {
   return out;
 }
 
-std::string Window::paint(const Screen& screen) {
+std::string Viewport::paint(const Screen& screen) {
   const auto cursor = screen.cursor();
   const int rows = std::min(size_.rows, screen.size().rows);
   const int uncovered = rows - (!notice_.empty() && rows == size_.rows ? 1 : 0);

@@ -18,9 +18,9 @@ namespace relay::terminal {
 
 class Screen;
 
-class Window {
+class Viewport {
  public:
-  explicit Window(Size size) : size_{clamped(size)} {}
+  explicit Viewport(Size size) : size_{clamped(size)} {}
 
   /// Before the first paint, and after the last: on to the alternate screen, and away with every mode left on.
   [[nodiscard]] static std::string_view opening();

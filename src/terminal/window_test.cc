@@ -11,9 +11,9 @@ namespace {
 struct WindowTest : testing::Test {
   Screen program{{20, 4}};
   Screen shown{{20, 4}};
-  Window window{{20, 4}};
+  Viewport window{{20, 4}};
 
-  void SetUp() override { shown.feed(Window::opening()); }
+  void SetUp() override { shown.feed(Viewport::opening()); }
   void paint() { shown.feed(window.paint(program)); }
   std::string row(int index) const { return shown.grid().text(index); }
 };
@@ -73,7 +73,7 @@ TEST_F(WindowTest, ANoticeDoesNotCoverTheRowOfTheCursor) {
   Screen screen{Size{.columns = 20, .rows = 6}};
   screen.feed("one\r\ntwo\r\nthree\r\nfour\r\nfive\r\nsix");
   for (const int rows : {4, 6}) {
-    Window small{Size{.columns = 20, .rows = rows}};
+    Viewport small{Size{.columns = 20, .rows = rows}};
     small.set_notice("watching");
     const auto bytes = small.paint(screen);
     EXPECT_TRUE(bytes.contains("six") && bytes.contains("watching")) << rows;
@@ -86,10 +86,10 @@ TEST_F(WindowTest, LeavesNothingBehind) {
   before.feed("prompt$ ");
   Screen terminal{{20, 4}};
   terminal.feed("prompt$ ");
-  terminal.feed(Window::opening());
+  terminal.feed(Viewport::opening());
   program.feed("x\x1b[?2004h\x1b[?1003h\x1b[>1u\x1b[?1h\x1b=\x1b[3 q\x1b[?25l");
   terminal.feed(window.paint(program));
-  terminal.feed(Window::closing());
+  terminal.feed(Viewport::closing());
   EXPECT_EQ(terminal.grid().text(0), "prompt$");
   EXPECT_EQ(terminal.modes(), before.modes());
 }

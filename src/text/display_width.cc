@@ -75,7 +75,7 @@ char32_t decoded(std::string_view character) {
 
 bool is_wide(char32_t character) { return within(kWide, character); }
 
-std::size_t columns_of(std::string_view text) {
+std::size_t display_width(std::string_view text) {
   std::size_t columns = 0;
   constexpr std::uint64_t kHighBits = 0x8080808080808080;
   while (!text.empty()) {

@@ -9,7 +9,7 @@
 
 namespace relay::text {
 
-std::size_t columns_of(std::string_view text);
+std::size_t display_width(std::string_view text);
 
 /// The first and last character, decoded; 0 when there is none or it is broken.
 char32_t first_character(std::string_view text);

@@ -91,7 +91,7 @@ std::optional<WallMs> parse_iso_time(std::string_view text) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }
 
-std::string iso_time(WallMs time) {
+std::string format_iso_time(WallMs time) {
   const std::time_t seconds = static_cast<std::time_t>(time / 1000);
   std::tm parts{};
   ::gmtime_r(&seconds, &parts);

@@ -16,6 +16,6 @@ inline constexpr double kLastTimeMs = 8.64e15;
 std::optional<WallMs> parse_iso_time(std::string_view text);
 
 /// `2026-01-31T12:00:00.000Z`
-std::string iso_time(WallMs time);
+std::string format_iso_time(WallMs time);
 
 }  // namespace relay::text

@@ -15,7 +15,7 @@ constexpr std::size_t kShownKeyBytes = 40;
 
 Failure repeated_key(std::string_view key) {
   return fail(JsonErrc::BadJson,
-              format("the key \"{}\" appears twice in one object", cut_at_letter(key, kShownKeyBytes)));
+              format("the key \"{}\" appears twice in one object", truncate_utf8(key, kShownKeyBytes)));
 }
 
 Result<void> finish(JsonCursor& cursor) {
@@ -65,7 +65,7 @@ Result<void> scan_array(std::string_view text, ElementVisitor& visitor, std::siz
 }
 
 Result<void> check_object(std::string_view text, std::size_t depth_used) {
-  class Nobody final : public MemberVisitor {
+  class NullListener final : public MemberVisitor {
    public:
     void member(std::string_view, JsonSlice) override {}
   } nobody;

@@ -67,7 +67,7 @@ void append_json_string(std::string& out, std::string_view text) {
       continue;
     }
     const std::size_t start = at;
-    if (next_code_point(text, at) == kNotUtf8)
+    if (next_code_point(text, at) == kInvalidCodePoint)
       out += kReplacement;
     else
       out.append(text, start, at - start);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr char kEscape = '\x1b';
 constexpr char kBell = '\x07';
-constexpr std::size_t kMostBlanks = 1'000;  // wider than any terminal
+constexpr std::size_t kMaxBlanks = 1'000;  // wider than any terminal
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -65,7 +65,7 @@ std::size_t blanks_of(std::string_view parameters) {
   std::size_t count = 0;
   for (const char c : parameters) {
     if (!is_digit(c)) return 1;
-    count = std::min(count * 10 + static_cast<std::size_t>(c - '0'), kMostBlanks);
+    count = std::min(count * 10 + static_cast<std::size_t>(c - '0'), kMaxBlanks);
   }
   return std::max<std::size_t>(count, 1);
 }
@@ -78,7 +78,7 @@ bool is_line_separator(std::string_view character) { return character == "\u2028
 
 }  // namespace
 
-std::string without_control_sequences(std::string_view text) {
+std::string strip_control_sequences(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (const auto bytes = bare_csi_bytes(text)) text.remove_prefix(bytes);
@@ -99,8 +99,8 @@ std::string without_control_sequences(std::string_view text) {
   return out;
 }
 
-std::string harmless_line(std::string_view text, Invisible invisible) {
-  const auto visible = without_control_sequences(text);
+std::string sanitize_line(std::string_view text, Invisible invisible) {
+  const auto visible = strip_control_sequences(text);
   std::string out;
   out.reserve(visible.size());
   for (std::size_t at = 0; at < visible.size();) {

@@ -8,15 +8,15 @@ namespace relay::text {
 namespace {
 
 TEST(PlainText, LeavesOrdinaryBracketsAlone) {
-  EXPECT_EQ(without_control_sequences("[1] first"), "[1] first");
-  EXPECT_EQ(without_control_sequences("\x1b]0;never ended"), "\x1b]0;never ended");
-  EXPECT_EQ(without_control_sequences("a\x1b[99999999999Cb").size(), 1'002U) << "a cursor move is no flood";
+  EXPECT_EQ(strip_control_sequences("[1] first"), "[1] first");
+  EXPECT_EQ(strip_control_sequences("\x1b]0;never ended"), "\x1b]0;never ended");
+  EXPECT_EQ(strip_control_sequences("a\x1b[99999999999Cb").size(), 1'002U) << "a cursor move is no flood";
 }
 
 TEST(DisplayWidth, CountsColumns) {
-  EXPECT_EQ(columns_of("naïve"), 5U);
-  EXPECT_EQ(columns_of("漢字 ✅"), 7U);
-  EXPECT_EQ(columns_of("e\u0301"), 1U);
+  EXPECT_EQ(display_width("naïve"), 5U);
+  EXPECT_EQ(display_width("漢字 ✅"), 7U);
+  EXPECT_EQ(display_width("e\u0301"), 1U);
   EXPECT_EQ(last_character("a漢"), U'漢');
   EXPECT_EQ(last_character("\x80\x80\x80\x80\x80"), U'\0');
 }

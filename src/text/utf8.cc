@@ -73,7 +73,7 @@ char32_t next_code_point(std::string_view text, std::size_t& position) {
   if (good && length == 3) good = point >= 0x800 && (point < 0xD800 || point > 0xDFFF);
   if (good && length == 4) good = point >= 0x10000 && point <= 0x10FFFF;
   position += good ? length : 1;
-  return good ? point : kNotUtf8;
+  return good ? point : kInvalidCodePoint;
 }
 
 std::size_t write_code_point(char* out, char32_t point) {
@@ -100,7 +100,7 @@ std::size_t write_code_point(char* out, char32_t point) {
   return 4;
 }
 
-std::string_view cut_at_letter(std::string_view text, std::size_t max_bytes) {
+std::string_view truncate_utf8(std::string_view text, std::size_t max_bytes) {
   if (text.size() <= max_bytes) return text;
   while (max_bytes > 0 && is_continuation(static_cast<unsigned char>(text[max_bytes]))) --max_bytes;
   return text.substr(0, max_bytes);
@@ -121,7 +121,7 @@ void append_utf8(std::string& out, char32_t point) {
   out.append(bytes.data(), write_code_point(bytes.data(), point));
 }
 
-std::string mended_utf8(std::string_view text) {
+std::string repair_utf8(std::string_view text) {
   std::string out;
   out.reserve(text.size() + 8);
   while (!text.empty()) {
@@ -135,7 +135,7 @@ std::string mended_utf8(std::string_view text) {
   return out;
 }
 
-std::string shown_text(std::string_view bytes, std::size_t max_bytes) {
+std::string printable_utf8(std::string_view bytes, std::size_t max_bytes) {
   std::string text;
   while (!bytes.empty()) {
     const std::size_t before = text.size();

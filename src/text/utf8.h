@@ -10,7 +10,7 @@
 
 namespace relay::text {
 
-inline constexpr char32_t kNotUtf8 = 0xFFFFFFFF;
+inline constexpr char32_t kInvalidCodePoint = 0xFFFFFFFF;
 inline constexpr char32_t kReplacementCharacter = 0xFFFD;
 
 /// Vectorized; frames are checked with it.
@@ -53,13 +53,13 @@ std::size_t write_code_point(char* out, char32_t point);
 void append_utf8(std::string& out, char32_t point);
 
 /// The longest prefix of well-formed `text` that fits `max_bytes` and splits no character.
-std::string_view cut_at_letter(std::string_view text, std::size_t max_bytes);
+std::string_view truncate_utf8(std::string_view text, std::size_t max_bytes);
 
 /// Replaces every malformed sequence by U+FFFD.
-std::string mended_utf8(std::string_view text);
+std::string repair_utf8(std::string_view text);
 
 /// Well-formed UTF-8 of at most `max_bytes` for display: malformed sequences become U+FFFD, control characters spaces.
-std::string shown_text(std::string_view bytes, std::size_t max_bytes);
+std::string printable_utf8(std::string_view bytes, std::size_t max_bytes);
 
 /// C0 and C1 controls and DEL: what a terminal would obey instead of print.
 bool has_control_characters(std::string_view text);

@@ -45,10 +45,10 @@ constexpr std::array kHidden = {
 
 }  // namespace
 
-bool is_plain_text(std::string_view text) {
+bool is_visible_text(std::string_view text) {
   for (std::size_t position = 0; position < text.size();) {
     const auto point = next_code_point(text, position);
-    if (point == kNotUtf8) return false;
+    if (point == kInvalidCodePoint) return false;
     if (std::ranges::any_of(kHidden, [&](CodePoints range) { return range.first <= point && point <= range.last; }))
       return false;
   }

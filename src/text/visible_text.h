@@ -10,6 +10,6 @@ namespace relay::text {
 
 /// UTF-8 without control characters (tabs and line ends too), invisible letters, turns of direction, and spaces other
 /// than the usual one.
-bool is_plain_text(std::string_view text);
+bool is_visible_text(std::string_view text);
 
 }  // namespace relay::text

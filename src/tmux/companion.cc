@@ -32,8 +32,8 @@ namespace {
 
 }  // namespace
 
-Result<Companion> Companion::start(const std::string& program, const std::vector<std::string>& argv,
-                                   const std::vector<std::string>& environment) {
+Result<Subprocess> Subprocess::start(const std::string& program, const std::vector<std::string>& argv,
+                                     const std::vector<std::string>& environment) {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return fail_errno("cannot make a socket");
   UniqueFd ours{ends[0]};
@@ -42,22 +42,22 @@ Result<Companion> Companion::start(const std::string& program, const std::vector
   const pid_t parent = ::getpid();
   pid_t pid = -1;
   {
-    const AllSignalsBlocked quiet;
+    const ScopedSignalBlock quiet;
     pid = ::fork();
     if (pid == 0) become(theirs.get(), parent, program.c_str(), words.data(), entries.data());
   }
   if (pid < 0) return fail_errno("cannot start another process");
-  return Companion{pid, std::move(ours)};
+  return Subprocess{pid, std::move(ours)};
 }
 
-Companion::~Companion() {
+Subprocess::~Subprocess() {
   if (pid_ < 0) return;
   socket_.reset();
   ::kill(pid_, SIGKILL);
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
 }
 
-Result<std::string> Companion::read_all(std::size_t max_bytes, SteadyTime deadline) {
+Result<std::string> Subprocess::read_all(std::size_t max_bytes, SteadyTime deadline) {
   std::string all;
   std::array<char, 1024> block;
   while (all.size() < max_bytes) {

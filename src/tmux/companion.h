@@ -16,14 +16,14 @@
 
 namespace relay::tmux {
 
-class Companion {
+class Subprocess {
  public:
   /// `program` is a path. One that cannot be executed shows as a conversation that ends at once.
-  static Result<Companion> start(const std::string& program, const std::vector<std::string>& argv,
-                                 const std::vector<std::string>& environment);
-  ~Companion();
-  Companion(Companion&& other) noexcept : pid_{std::exchange(other.pid_, -1)}, socket_{std::move(other.socket_)} {}
-  Companion& operator=(Companion&&) = delete;
+  static Result<Subprocess> start(const std::string& program, const std::vector<std::string>& argv,
+                                  const std::vector<std::string>& environment);
+  ~Subprocess();
+  Subprocess(Subprocess&& other) noexcept : pid_{std::exchange(other.pid_, -1)}, socket_{std::move(other.socket_)} {}
+  Subprocess& operator=(Subprocess&&) = delete;
 
   [[nodiscard]] int fd() const { return socket_.get(); }
 
@@ -31,7 +31,7 @@ class Companion {
   Result<std::string> read_all(std::size_t max_bytes, SteadyTime deadline);
 
  private:
-  Companion(pid_t pid, UniqueFd socket) : pid_{pid}, socket_{std::move(socket)} {}
+  Subprocess(pid_t pid, UniqueFd socket) : pid_{pid}, socket_{std::move(socket)} {}
 
   pid_t pid_;
   UniqueFd socket_;

@@ -7,7 +7,7 @@
 
 namespace relay::tmux {
 
-void ControlClient::send(std::string_view line, OnAnswer on_answer) {
+void ControlClient::send(std::string_view line, OnResponse on_answer) {
   RELAY_ASSERT(!line.empty() && !line.contains('\n'));  // an empty line would mean farewell
   if (closed_) return;
   expected_.push_back(std::move(on_answer));
@@ -39,8 +39,8 @@ bool ControlClient::read_turn() {
 }
 
 Result<std::string> ControlClient::wait(std::string_view line, SteadyTime deadline) {
-  std::optional<Answer> answer;
-  const auto take = [&](const Answer& came) { answer = came; };
+  std::optional<CommandResult> answer;
+  const auto take = [&](const CommandResult& came) { answer = came; };
   line.empty() ? when_started(take) : send(line, take);
   while (!answer && read_turn()) {
     write_turn();
@@ -56,8 +56,8 @@ Result<std::string> ControlClient::wait(std::string_view line, SteadyTime deadli
   return text;
 }
 
-void ControlClient::on_answer(const Answer& answer) {
-  OnAnswer on_answer;
+void ControlClient::on_answer(const CommandResult& answer) {
+  OnResponse on_answer;
   if (!answer.asked) {
     on_answer = std::exchange(on_started_, {});  // later ones belong to hooks in somebody's configuration
   } else if (!expected_.empty()) {

@@ -27,19 +27,19 @@ class ControlListener {
 
 class ControlClient final : private ControlHandler {
  public:
-  using OnAnswer = std::function<void(const Answer&)>;
+  using OnResponse = std::function<void(const CommandResult&)>;
 
-  ControlClient(Companion process, ControlListener& listener) : process_{std::move(process)}, listener_{&listener} {}
+  ControlClient(Subprocess process, ControlListener& listener) : process_{std::move(process)}, listener_{&listener} {}
   ControlClient(const ControlClient&) = delete;
   ControlClient& operator=(const ControlClient&) = delete;
 
   [[nodiscard]] int fd() const { return process_.fd(); }
   void listen(ControlListener& listener) { listener_ = &listener; }
   /// Calls with what came of the command tmux was started with.
-  void when_started(OnAnswer on_started) { on_started_ = std::move(on_started); }
+  void when_started(OnResponse on_started) { on_started_ = std::move(on_started); }
 
   /// One command, in one line. The lines that wait are the sender's to bound.
-  void send(std::string_view line, OnAnswer on_answer = {});
+  void send(std::string_view line, OnResponse on_answer = {});
   [[nodiscard]] bool wants_to_write() const { return !unsent_.empty() && !closed_; }
   void write_turn();
 
@@ -51,19 +51,19 @@ class ControlClient final : private ControlHandler {
   /// answer that is an error, no answer, and a conversation that ends are errors.
   Result<std::string> wait(std::string_view line, SteadyTime deadline);
   /// The last line that was none of control mode: what tmux says when it cannot.
-  [[nodiscard]] const std::string& last_words() const { return last_words_; }
+  [[nodiscard]] const std::string& last_error_line() const { return last_words_; }
 
  private:
   void on_pane_output(const PaneOutput& output) override { listener_->on_pane_output(output); }
-  void on_answer(const Answer& answer) override;
+  void on_answer(const CommandResult& answer) override;
   void on_notice(std::string_view name, std::string_view rest) override;
   void on_skipped_line() override { listener_->on_skipped_line(); }
 
-  Companion process_;
+  Subprocess process_;
   ControlListener* listener_;
   ControlParser parser_;
-  OnAnswer on_started_;
-  std::deque<OnAnswer> expected_;
+  OnResponse on_started_;
+  std::deque<OnResponse> expected_;
   bool closed_ = false;
   std::string unsent_;
   std::string last_words_;

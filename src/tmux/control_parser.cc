@@ -102,7 +102,7 @@ void ControlParser::take_line(std::string_view line, ControlHandler& handler) {
   if (!line.starts_with('%')) return handler.on_notice({}, line);
   if (word == "%begin") {
     if (const auto guard = parse_guard(rest)) {
-      answer_ = Answer{.number = guard->number, .asked = guard->asked, .ok = false, .text = {}};
+      answer_ = CommandResult{.number = guard->number, .asked = guard->asked, .ok = false, .text = {}};
       return;
     }
   }

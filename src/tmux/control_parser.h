@@ -31,7 +31,7 @@ inline constexpr std::size_t kMaxAnswerBytes = 1024 * 1024;
 using PaneNumber = std::uint32_t;
 
 /// What came back for one command.
-struct Answer {
+struct CommandResult {
   std::uint64_t number = 0;
   bool asked = false;  // by a line we sent; otherwise it belongs to tmux's command line, or to a hook
   bool ok = false;
@@ -48,7 +48,7 @@ class ControlHandler {
  public:
   virtual ~ControlHandler() = default;
   virtual void on_pane_output(const PaneOutput& output) = 0;
-  virtual void on_answer(const Answer& answer) = 0;
+  virtual void on_answer(const CommandResult& answer) = 0;
   /// Everything else: the word behind the percent sign and the rest of the line. No word: a line that is none of tmux's
   /// control mode, like the sentence it dies with.
   virtual void on_notice(std::string_view name, std::string_view rest) = 0;
@@ -67,7 +67,7 @@ class ControlParser {
 
   std::string line_;       // the beginning of a line whose end has not come
   bool skipping_ = false;  // until the next line feed
-  std::optional<Answer> answer_;
+  std::optional<CommandResult> answer_;
   std::string decoded_;
 };
 

@@ -13,7 +13,7 @@ struct Record final : ControlHandler {
     calls.push_back(format("output {}: {}", output.pane, output.bytes));
     ages.push_back(output.age);
   }
-  void on_answer(const Answer& answer) override {
+  void on_answer(const CommandResult& answer) override {
     calls.push_back(format("answer {} {} {}: {}", answer.number, answer.asked ? "asked" : "unasked",
                            answer.ok ? "ok" : "error", answer.text));
   }

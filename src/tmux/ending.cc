@@ -10,17 +10,17 @@
 
 namespace relay::tmux {
 
-Ending::Ending(net::AsioLoop& loop, pty::ProcessTree tree, pid_t leader, std::function<void()> on_killing)
+Termination::Termination(net::AsioLoop& loop, pty::ProcessTree tree, pid_t leader, std::function<void()> on_killing)
     : loop_{loop}, tree_{std::move(tree)}, leader_{leader}, on_killing_{std::move(on_killing)} {}
 
-Ending::~Ending() = default;
+Termination::~Termination() = default;
 
-bool Ending::begin(Millis grace) {
+bool Termination::begin(Millis grace) {
   const auto kill_at = loop_.now().steady + grace;
   if (stage_ == Stage::No) {
     stage_ = Stage::Asked;
-    tell_everyone({SIGTERM, SIGCONT});
-    hang_up_timer_ = loop_.after(grace / 2, [this] { tell_everyone({SIGHUP, SIGCONT}); });
+    notify_all({SIGTERM, SIGCONT});
+    hang_up_timer_ = loop_.after(grace / 2, [this] { notify_all({SIGHUP, SIGCONT}); });
   } else if (stage_ == Stage::Killing || kill_at >= kill_at_) {
     return false;
   }
@@ -34,20 +34,20 @@ bool Ending::begin(Millis grace) {
   return true;
 }
 
-bool Ending::has_given_up() const { return killing() && loop_.now().steady >= kill_at_ + pty::kKillPatience; }
+bool Termination::has_given_up() const { return killing() && loop_.now().steady >= kill_at_ + pty::kKillTimeout; }
 
-void Ending::kill_now() {
-  const auto give_up_at = loop_.now().steady + pty::kKillPatience;
+void Termination::kill_now() {
+  const auto give_up_at = loop_.now().steady + pty::kKillTimeout;
   while (tree_.signal_all(SIGKILL) > 0 && loop_.now().steady < give_up_at) ::poll(nullptr, 0, 1);
 }
 
-void Ending::stop() {
+void Termination::stop() {
   hang_up_timer_.reset();
   grace_timer_.reset();
 }
 
 /// The group first: that also reaches who is being forked at this moment. Nobody is told the same twice.
-void Ending::tell_everyone(std::initializer_list<int> signals) {
+void Termination::notify_all(std::initializer_list<int> signals) {
   const auto members = tree_.living();
   const bool leads = std::ranges::any_of(members, [this](const auto& one) { return one.id.pid == leader_; });
   const pid_t own = leads ? leader_ : -1;

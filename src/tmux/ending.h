@@ -21,20 +21,20 @@ class Timer;
 
 namespace relay::tmux {
 
-class Ending {
+class Termination {
  public:
   /// `on_killing` is called when the grace is over.
-  Ending(net::AsioLoop& loop, pty::ProcessTree tree, pid_t leader, std::function<void()> on_killing);
-  ~Ending();
-  Ending(const Ending&) = delete;
-  Ending& operator=(const Ending&) = delete;
+  Termination(net::AsioLoop& loop, pty::ProcessTree tree, pid_t leader, std::function<void()> on_killing);
+  ~Termination();
+  Termination(const Termination&) = delete;
+  Termination& operator=(const Termination&) = delete;
 
   /// False when it changes nothing.
   bool begin(Millis grace);
   [[nodiscard]] bool begun() const { return stage_ != Stage::No; }
   [[nodiscard]] bool killing() const { return stage_ == Stage::Killing; }
   [[nodiscard]] bool has_given_up() const;
-  [[nodiscard]] bool anyone_lives() { return tree_.anyone_lives(); }
+  [[nodiscard]] bool anyone_lives() { return tree_.any_alive(); }
 
   void kill_again() { tree_.signal_all(SIGKILL); }
   /// Waits until nobody is left, or it gives up.
@@ -44,7 +44,7 @@ class Ending {
  private:
   enum class Stage : std::uint8_t { No, Asked, Killing };
 
-  void tell_everyone(std::initializer_list<int> signals);
+  void notify_all(std::initializer_list<int> signals);
 
   net::AsioLoop& loop_;
   pty::ProcessTree tree_;

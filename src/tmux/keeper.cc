@@ -127,7 +127,7 @@ void write_to_terminal(std::string_view text) {
 
 }  // namespace
 
-int keep(const std::string& socket_path) {
+int run_shim(const std::string& socket_path) {
   // What is sent to those at this terminal is meant for the program.
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE})
     std::signal(number, SIG_IGN);

@@ -35,7 +35,7 @@ namespace relay::tmux {
 inline constexpr std::size_t kMaxCommandBytes = 4 * 1024 * 1024;  // the kernel takes about half of it
 
 /// The whole life of a keeper; the exit code of the process. Standard input is the pane's terminal.
-int keep(const std::string& socket_path);
+int run_shim(const std::string& socket_path);
 
 /// The body of the first message, and back; empty when it is not one. Pure.
 std::string encode_command(const pty::Command& command);

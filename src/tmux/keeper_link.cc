@@ -79,7 +79,7 @@ bool wait_readable(int fd, SteadyTime deadline) {
   return ready > 0;
 }
 
-Result<pid_t> KeeperLink::start(const pty::Command& command, SteadyTime deadline) {
+Result<pid_t> ShimConnection::start(const pty::Command& command, SteadyTime deadline) {
   const auto body = encode_command(command);
   if (body.size() > kMaxCommandBytes) return fail("the command and its environment are too long");
   const auto length = htonl(static_cast<std::uint32_t>(body.size()));
@@ -100,8 +100,8 @@ Result<pid_t> KeeperLink::start(const pty::Command& command, SteadyTime deadline
   }
 }
 
-KeeperLink::News KeeperLink::read() {
-  News news{.ended = {}, .closed = !receive(fd(), received_)};
+ShimConnection::ShimStatus ShimConnection::read() {
+  ShimStatus news{.ended = {}, .closed = !receive(fd(), received_)};
   while (const auto line = take_line(received_)) {
     std::string_view rest = *line;
     const auto word = take_word(rest);
@@ -111,13 +111,13 @@ KeeperLink::News KeeperLink::read() {
   return news;
 }
 
-void KeeperLink::say(std::string_view text) {
+void ShimConnection::say(std::string_view text) {
   const auto line = format("say {}\n", text);
   // A few bytes into an empty buffer: they fit, or the keeper is gone, which `read` will tell.
   [[maybe_unused]] const auto ignored = ::send(fd(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-Result<KeeperDoor> KeeperDoor::open(const std::string& directory) {
+Result<ShimListener> ShimListener::open(const std::string& directory) {
   std::error_code error;
   auto place = directory.empty() ? std::filesystem::temp_directory_path(error).string() : directory;
   if (error) return fail(format("there is no directory for temporary files: {}", error.message()));
@@ -129,24 +129,24 @@ Result<KeeperDoor> KeeperDoor::open(const std::string& directory) {
     std::filesystem::remove_all(pattern, error);
     return Failure{bound.error()};
   }
-  return KeeperDoor{std::move(pattern), std::move(path), std::move(bound->fd)};
+  return ShimListener{std::move(pattern), std::move(path), std::move(bound->fd)};
 }
 
-KeeperDoor::KeeperDoor(KeeperDoor&& other) noexcept
+ShimListener::ShimListener(ShimListener&& other) noexcept
     : directory_{std::exchange(other.directory_, {})},
       path_{std::exchange(other.path_, {})},
       listener_{std::move(other.listener_)} {}
 
-KeeperDoor::~KeeperDoor() {
+ShimListener::~ShimListener() {
   if (directory_.empty()) return;
   ::unlink(path_.c_str());
   ::rmdir(directory_.c_str());
 }
 
-std::optional<KeeperLink> KeeperDoor::accept() const {
+std::optional<ShimConnection> ShimListener::accept() const {
   UniqueFd fd{::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
   if (!fd) return std::nullopt;
-  return KeeperLink{std::move(fd)};
+  return ShimConnection{std::move(fd)};
 }
 
 }  // namespace relay::tmux

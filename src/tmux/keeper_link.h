@@ -16,9 +16,9 @@
 
 namespace relay::tmux {
 
-class KeeperLink {
+class ShimConnection {
  public:
-  explicit KeeperLink(UniqueFd fd) : fd_{std::move(fd)} {}
+  explicit ShimConnection(UniqueFd fd) : fd_{std::move(fd)} {}
 
   /// The program's process, once it runs; otherwise why it does not.
   Result<pid_t> start(const pty::Command& command, SteadyTime deadline);
@@ -26,11 +26,11 @@ class KeeperLink {
   /// Readable when `read` has something to say.
   [[nodiscard]] int fd() const { return fd_.get(); }
 
-  struct News {
+  struct ShimStatus {
     std::optional<pty::ExitStatus> ended;
     bool closed = false;  // the keeper is gone
   };
-  News read();
+  ShimStatus read();
 
   /// To the pane's terminal, behind everything the program wrote there; only after it ended. No line feeds.
   void say(std::string_view text);
@@ -40,21 +40,21 @@ class KeeperLink {
   std::string received_;
 };
 
-class KeeperDoor {
+class ShimListener {
  public:
   /// In that directory, or where temporary files are.
-  static Result<KeeperDoor> open(const std::string& directory);
-  ~KeeperDoor();
-  KeeperDoor(KeeperDoor&& other) noexcept;
-  KeeperDoor& operator=(KeeperDoor&&) = delete;
+  static Result<ShimListener> open(const std::string& directory);
+  ~ShimListener();
+  ShimListener(ShimListener&& other) noexcept;
+  ShimListener& operator=(ShimListener&&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] int fd() const { return listener_.get(); }
   /// Empty while nobody came.
-  [[nodiscard]] std::optional<KeeperLink> accept() const;
+  [[nodiscard]] std::optional<ShimConnection> accept() const;
 
  private:
-  KeeperDoor(std::string directory, std::string path, UniqueFd listener)
+  ShimListener(std::string directory, std::string path, UniqueFd listener)
       : directory_{std::move(directory)}, path_{std::move(path)}, listener_{std::move(listener)} {}
 
   std::string directory_;

@@ -23,11 +23,11 @@ using pty::ExitStatus;
 using pty::WindowSize;
 
 constexpr std::size_t kRandomBytes = 8;
-constexpr Millis kFarBehind{100};         // output this old: tmux gathers more than we take
-constexpr Millis kLookAgain{20};          // while ending: has everybody gone?
-constexpr Millis kMarkerPatience{2'000};  // of silence after the exit, for the mark behind the last output
-constexpr Millis kClosePatience{2'000};   // for tmux to close the pane
-constexpr Millis kHangUpGrace{2'000};     // for a program whose terminal is gone
+constexpr Millis kFarBehind{100};        // output this old: tmux gathers more than we take
+constexpr Millis kLookAgain{20};         // while ending: has everybody gone?
+constexpr Millis kMarkerTimeout{2'000};  // of silence after the exit, for the mark behind the last output
+constexpr Millis kCloseTimeout{2'000};   // for tmux to close the pane
+constexpr Millis kHangUpGrace{2'000};    // for a program whose terminal is gone
 
 bool is_up_to(WindowSize size) {
   constexpr std::uint16_t kMaxSide = 10'000;  // tmux's
@@ -37,22 +37,23 @@ bool is_up_to(WindowSize size) {
 }  // namespace
 
 /// Lives as long as a callback of it runs, longer than its handle when that is destroyed inside.
-class Pane::Core final : private ViewListener, public std::enable_shared_from_this<Core> {
+class Pane::Core final : private PaneTrackerListener, public std::enable_shared_from_this<Core> {
  public:
-  Core(net::AsioLoop& loop, Session session, pty::ProcessTree tree, WindowSize size, pty::ProgramListener& listener)
+  Core(net::AsioLoop& loop, TmuxSession session, pty::ProcessTree tree, WindowSize size, pty::ProgramListener& listener)
       : loop_{loop},
         listener_{&listener},
         session_{std::move(session)},
         size_{size},
         view_{loop, session_, size, *this},
-        typist_{
-            loop, session_.terminal.get(),
-            Keyboard{.pane = session_.pane,
-                     .buffer = format("relay-{}", SystemRandom{}.hex(kRandomBytes)),
-                     .pastes_by_request = session_.pastes_by_request},
-            [this](std::string_view line, ControlClient::OnAnswer on_answer) { view_.say(line, std::move(on_answer)); },
-            [this] { listener_->on_input_written(input_waiting()); }},
-        ending_{loop, std::move(tree), session_.program, [this] { look_again(); }},
+        typist_{loop, session_.terminal.get(),
+                PasteTarget{.pane = session_.pane,
+                            .buffer = format("relay-{}", SystemRandom{}.hex(kRandomBytes)),
+                            .pastes_by_request = session_.pastes_by_request},
+                [this](std::string_view line, ControlClient::OnResponse on_answer) {
+                  view_.say(line, std::move(on_answer));
+                },
+                [this] { listener_->on_input_written(input_waiting()); }},
+        ending_{loop, std::move(tree), session_.program, [this] { recheck(); }},
         mark_{SystemRandom{}.hex(kRandomBytes)} {}
 
   void start() {
@@ -69,7 +70,7 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
   [[nodiscard]] std::size_t input_waiting() const { return typist_.waiting(); }
 
   std::size_t write(std::string_view bytes) {
-    if (view_.sees()) view_.look();
+    if (view_.is_attached()) view_.look();
     return typist_.write(bytes);
   }
 
@@ -84,7 +85,7 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
     hold_or_release();
     quiet_since_ = loop_.now().steady;
     view_.read(true);
-    if (status_) look_again();
+    if (status_) recheck();
   }
 
   Result<void> resize(WindowSize size) {
@@ -98,13 +99,13 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
     if (listener_ == nullptr) return;
     if (!ending_.begin(grace)) return;
     hold_or_release();  // whoever waits in a write could not hear us
-    if (status_) look_again();
+    if (status_) recheck();
   }
 
   /// The handle is destroyed: nothing is reported any more.
   void abandon() {
     const bool running = listener_ != nullptr && (!status_ || ending_.begun());
-    silence();
+    idle_timeout();
     if (running) ending_.kill_now();
   }
 
@@ -118,7 +119,7 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
     if (output.age > kFarBehind && !catching_up_) catch_up();
   }
 
-  void on_picture(std::string bytes) override {
+  void on_capture(std::string bytes) override {
     output_ += bytes;
     if (status_) session_.keeper.say(mark_.text());  // the first one may be among what we missed
   }
@@ -135,8 +136,8 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
     if (listener_ != nullptr && status_) finish_if_over();
   }
 
-  void on_sight_changed() override {
-    if (view_.sees()) return typist_.allow();
+  void on_attach_changed() override {
+    if (view_.is_attached()) return typist_.allow();
     typist_.forbid();
     catching_up_ = false;
     hold_or_release();
@@ -173,7 +174,7 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
   void catch_up() {
     catching_up_ = true;
     hold_or_release();
-    view_.say("display-message -p ''", [this](const Answer&) {
+    view_.say("display-message -p ''", [this](const CommandResult&) {
       catching_up_ = false;
       hold_or_release();
     });
@@ -193,17 +194,17 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
     drain_until_ = quiet_since_ + pty::kMaxDrainTime;
     session_.keeper.say(mark_.text());
     if (news.closed) output_ended_ = true;
-    look_again();
+    recheck();
   }
 
   /// After the exit, or while killing: asks from time to time whether all is over.
-  void look_again() {
+  void recheck() {
     if (paused_ && !closing_ && !ending_.begun()) return;  // whoever resumes asks
-    look_timer_ = loop_.after(kLookAgain, [this] {
+    recheck_timer_ = loop_.after(kLookAgain, [this] {
       const auto keep = shared_from_this();
       if (ending_.killing()) ending_.kill_again();
       finish_if_over();
-      if (listener_ != nullptr) look_again();
+      if (listener_ != nullptr) recheck();
     });
   }
 
@@ -211,7 +212,7 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
     const auto now = loop_.now().steady;
     if (output_ended_ || mark_.found()) return true;
     if (paused_) return ending_.begun() && now >= drain_until_;  // who is ended does not wait for a slow listener
-    return now >= quiet_since_ + kMarkerPatience;
+    return now >= quiet_since_ + kMarkerTimeout;
   }
 
   void finish_if_over() {
@@ -222,28 +223,28 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
     if (!closing_) close_pane();
     if (!closed_ && loop_.now().steady < close_by_) return;
     auto* listener = listener_;
-    silence();
+    idle_timeout();
     listener->on_exit(status_.value_or(ExitStatus{}));
   }
 
   /// Only ours: a person may have opened others beside it, and then the session stays.
   void close_pane() {
     closing_ = true;
-    close_by_ = loop_.now().steady + kClosePatience;
-    if (!view_.sees()) {
+    close_by_ = loop_.now().steady + kCloseTimeout;
+    if (!view_.is_attached()) {
       closed_ = true;
       return;
     }
-    view_.say(format("kill-pane -t %{}", session_.pane), [this](const Answer&) { closed_ = true; });
-    view_.part();
+    view_.say(format("kill-pane -t %{}", session_.pane), [this](const CommandResult&) { closed_ = true; });
+    view_.detach();
   }
 
   /// The listener hears nothing more, and the loop forgets us.
-  void silence() {
+  void idle_timeout() {
     listener_ = nullptr;
     hold_or_release();
     ending_.stop();
-    look_timer_.reset();
+    recheck_timer_.reset();
     keeper_watch_.reset();
     typist_.stop();
     view_.stop();
@@ -251,12 +252,12 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
 
   net::AsioLoop& loop_;
   pty::ProgramListener* listener_;  // null once everything is over
-  Session session_;
+  TmuxSession session_;
 
   WindowSize size_;
-  View view_;
-  Typist typist_;
-  Ending ending_;
+  PaneTracker view_;
+  PaneInput typist_;
+  Termination ending_;
 
   bool paused_ = false;
   bool catching_up_ = false;
@@ -272,14 +273,14 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
   bool closed_ = false;
   SteadyTime close_by_{};
 
-  std::unique_ptr<net::Timer> look_timer_;
+  std::unique_ptr<net::Timer> recheck_timer_;
   std::unique_ptr<net::ReadableWatch> keeper_watch_;
 };
 
 namespace {
 
 /// Until there is a Core: nothing of the program's can come before it was started.
-class Nobody final : public ControlListener {
+class NullListener final : public ControlListener {
   void on_pane_output(const PaneOutput&) override {}
   void on_notice(std::string_view, std::string_view) override {}
   void on_skipped_line() override {}
@@ -292,8 +293,8 @@ Result<std::unique_ptr<Pane>> Pane::spawn(net::AsioLoop& loop, pty::Command comm
   if (!is_up_to(size)) return fail(format("tmux knows no window of {} x {}", size.columns, size.rows));
   const auto mark = SystemRandom{}.hex(kRandomBytes);
   pty::set_variable(command.environment, pty::kMarkVariable, mark);
-  Nobody nobody;
-  auto session = RELAY_TRY(start_session(command, size, options, nobody, loop.now().steady + kStartPatience));
+  NullListener nobody;
+  auto session = RELAY_TRY(start_session(command, size, options, nobody, loop.now().steady + kStartTimeout));
   const auto process = pty::find_process(session.program);
   pty::ProcessTree tree{process ? process->id : pty::ProcessId{session.program, 0},
                         format("{}={}", pty::kMarkVariable, mark)};

@@ -87,6 +87,6 @@ class Pane final : public pty::Program {
   std::shared_ptr<Core> core_;
 };
 
-inline constexpr Millis kStartPatience{10'000};
+inline constexpr Millis kStartTimeout{10'000};
 
 }  // namespace relay::tmux

@@ -24,15 +24,15 @@ std::vector<std::string> environment_for_tmux() {
   return all;
 }
 
-Result<std::unique_ptr<ControlClient>> start_client(const Session& session, const std::vector<std::string>& command,
+Result<std::unique_ptr<ControlClient>> start_client(const TmuxSession& session, const std::vector<std::string>& command,
                                                     ControlListener& listener) {
   auto words = session.words;
   words.insert(words.end(), command.begin(), command.end());
-  auto process = RELAY_TRY(Companion::start(session.tmux, words, environment_for_tmux()));
+  auto process = RELAY_TRY(Subprocess::start(session.tmux, words, environment_for_tmux()));
   return std::make_unique<ControlClient>(std::move(process), listener);
 }
 
-Failure no_session(const Session& session, const std::string& reason) {
+Failure no_session(const TmuxSession& session, const std::string& reason) {
   if (reason.starts_with("duplicate session"))
     return fail(Errc::SessionExists,
                 format("there is a tmux session {} already, perhaps with an agent in it; look at it with: tmux attach "
@@ -43,11 +43,11 @@ Failure no_session(const Session& session, const std::string& reason) {
 
 /// A server whose last session has just ended may let us in and then go; nothing was made, so we come again.
 bool server_was_leaving(const ControlClient& client) {
-  return client.closed() && client.last_words().starts_with("server exited");
+  return client.closed() && client.last_error_line().starts_with("server exited");
 }
 
 /// Starts the session; what tmux says about it.
-Result<std::string> make(Session& session, const std::vector<std::string>& words, ControlListener& listener,
+Result<std::string> make(TmuxSession& session, const std::vector<std::string>& words, ControlListener& listener,
                          SteadyTime deadline) {
   while (true) {
     session.client = RELAY_TRY(start_client(session, words, listener));
@@ -59,7 +59,7 @@ Result<std::string> make(Session& session, const std::vector<std::string>& words
 }
 
 /// "$3 %3 4711 /dev/pts/5", as asked for.
-Result<void> take_place(std::string_view place, Session& session) {
+Result<void> take_place(std::string_view place, TmuxSession& session) {
   session.id = take_word(place);
   const auto pane = parse_pane(take_word(place));
   const auto pid = take_word(place);
@@ -74,7 +74,7 @@ Result<void> take_place(std::string_view place, Session& session) {
 }
 
 /// What the person's configuration may say otherwise for sessions in general, and what differs between servers.
-Result<void> settle(Session& session, pty::WindowSize size, SteadyTime deadline) {
+Result<void> settle(TmuxSession& session, pty::WindowSize size, SteadyTime deadline) {
   const std::array lines = {
       format("set-option -w -t %{} window-size latest", session.pane),
       format("set-option -w -t %{} remain-on-exit off", session.pane),
@@ -87,7 +87,7 @@ Result<void> settle(Session& session, pty::WindowSize size, SteadyTime deadline)
   return {};
 }
 
-Result<KeeperLink> wait_for_keeper(const KeeperDoor& door, ControlClient& client, SteadyTime deadline) {
+Result<ShimConnection> wait_for_keeper(const ShimListener& door, ControlClient& client, SteadyTime deadline) {
   while (true) {
     if (auto link = door.accept()) return std::move(*link);
     if (!client.read_turn()) return fail("the pane ended at once; can the program that keeps it be executed?");
@@ -101,15 +101,15 @@ Result<KeeperLink> wait_for_keeper(const KeeperDoor& door, ControlClient& client
 
 }  // namespace
 
-Result<Session> start_session(const pty::Command& command, pty::WindowSize size, const PaneOptions& options,
-                              ControlListener& listener, SteadyTime deadline) {
+Result<TmuxSession> start_session(const pty::Command& command, pty::WindowSize size, const PaneOptions& options,
+                                  ControlListener& listener, SteadyTime deadline) {
   RELAY_ASSERT(!options.keeper.empty());
-  Session session;
+  TmuxSession session;
   session.name = session_name(options.name);
   session.tmux = RELAY_TRY(find_tmux(pty::inherited_environment(), deadline));
   session.words = {"tmux", "-u", "-C"};
   session.words.insert(session.words.end(), options.server.begin(), options.server.end());
-  const auto door = RELAY_TRY(KeeperDoor::open(options.directory));
+  const auto door = RELAY_TRY(ShimListener::open(options.directory));
   std::vector<std::string> words{"new-session",
                                  "-s",
                                  session.name,
@@ -133,13 +133,13 @@ Result<Session> start_session(const pty::Command& command, pty::WindowSize size,
   return session;
 }
 
-Result<std::unique_ptr<ControlClient>> ask_for_place(const Session& session, ControlListener& listener) {
+Result<std::unique_ptr<ControlClient>> ask_for_place(const TmuxSession& session, ControlListener& listener) {
   return start_client(session,
                       {"-N", "display-message", "-p", "-t", format("%{}", session.pane), "#{session_id} #{pane_pid}"},
                       listener);
 }
 
-Result<std::unique_ptr<ControlClient>> attach_again(const Session& session, const std::string& id,
+Result<std::unique_ptr<ControlClient>> attach_again(const TmuxSession& session, const std::string& id,
                                                     ControlListener& listener) {
   return start_client(session, {"-N", "attach-session", "-f", kClientFlags + ",ignore-size", "-t", id}, listener);
 }

@@ -16,7 +16,7 @@ constexpr Millis kLookAtTerminalSeldom{64};
 
 }  // namespace
 
-Typist::Typist(net::AsioLoop& loop, int terminal, Keyboard keyboard, Say say, std::function<void()> on_typed)
+PaneInput::PaneInput(net::AsioLoop& loop, int terminal, PasteTarget keyboard, Say say, std::function<void()> on_typed)
     : loop_{loop},
       terminal_{terminal},
       keyboard_{std::move(keyboard)},
@@ -24,9 +24,9 @@ Typist::Typist(net::AsioLoop& loop, int terminal, Keyboard keyboard, Say say, st
       on_typed_{std::move(on_typed)},
       next_look_{kLookAtTerminal} {}
 
-Typist::~Typist() = default;
+PaneInput::~PaneInput() = default;
 
-std::size_t Typist::write(std::string_view bytes) {
+std::size_t PaneInput::write(std::string_view bytes) {
   if (stopped_) return bytes.size();  // there is nobody to read it
   bytes = bytes.substr(0, pty::kMaxInputBytes - std::min(waiting(), pty::kMaxInputBytes));
   const auto taken = bytes.size();
@@ -43,17 +43,17 @@ std::size_t Typist::write(std::string_view bytes) {
   return taken;
 }
 
-void Typist::allow() {
+void PaneInput::allow() {
   allowed_ = true;
   type_some();
 }
 
-void Typist::forbid() {
+void PaneInput::forbid() {
   allowed_ = false;
   unanswered_bytes_ = 0;
 }
 
-void Typist::stop() {
+void PaneInput::stop() {
   forbid();
   stopped_ = true;
   pieces_.clear();
@@ -61,35 +61,35 @@ void Typist::stop() {
   timer_.reset();
 }
 
-void Typist::type_some() {
+void PaneInput::type_some() {
   while (allowed_ && !pieces_.empty() &&
          (unanswered_bytes_ == 0 || unanswered_bytes_ + pieces_.front().size() <= kMaxPieceBytes)) {
     if (!terminal_has_room()) return look_at_terminal_later();
     next_look_ = kLookAtTerminal;
-    const auto lines = typing(pieces_.front(), keyboard_);
+    const auto lines = paste_commands(pieces_.front(), keyboard_);
     const auto size = pieces_.front().size();
     pieces_.pop_front();
     untyped_bytes_ -= size;
     unanswered_bytes_ += size;
     for (std::size_t i = 0; i + 1 < lines.size(); ++i) say_(lines[i], {});
-    say_(lines.back(), [this, size](const Answer&) { typed(size); });
+    say_(lines.back(), [this, size](const CommandResult&) { typed(size); });
   }
 }
 
-void Typist::typed(std::size_t size) {
+void PaneInput::typed(std::size_t size) {
   unanswered_bytes_ -= std::min(size, unanswered_bytes_);
   if (stopped_) return;
   type_some();
   on_typed_();
 }
 
-bool Typist::terminal_has_room() const {
+bool PaneInput::terminal_has_room() const {
   int waiting = 0;
   return ::ioctl(terminal_, FIONREAD, &waiting) != 0 || waiting < kTerminalFullBytes;
 }
 
 /// Nobody tells us when a program reads; so we look, seldom when it does not seem to want to.
-void Typist::look_at_terminal_later() {
+void PaneInput::look_at_terminal_later() {
   if (timer_) return;
   timer_ = loop_.after(next_look_, [this] {
     timer_.reset();

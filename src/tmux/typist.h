@@ -28,14 +28,14 @@ namespace relay::tmux {
 
 inline constexpr std::size_t kMaxPieceBytes = 64 * 1024;
 
-class Typist {
+class PaneInput {
  public:
-  using Say = std::function<void(std::string_view line, ControlClient::OnAnswer on_answer)>;
+  using Say = std::function<void(std::string_view line, ControlClient::OnResponse on_answer)>;
 
-  Typist(net::AsioLoop& loop, int terminal, Keyboard keyboard, Say say, std::function<void()> on_typed);
-  ~Typist();
-  Typist(const Typist&) = delete;
-  Typist& operator=(const Typist&) = delete;
+  PaneInput(net::AsioLoop& loop, int terminal, PasteTarget keyboard, Say say, std::function<void()> on_typed);
+  ~PaneInput();
+  PaneInput(const PaneInput&) = delete;
+  PaneInput& operator=(const PaneInput&) = delete;
 
   /// How many of the bytes were taken. They are typed when that is allowed.
   std::size_t write(std::string_view bytes);
@@ -56,7 +56,7 @@ class Typist {
 
   net::AsioLoop& loop_;
   int terminal_;
-  Keyboard keyboard_;
+  PasteTarget keyboard_;
   Say say_;
   std::function<void()> on_typed_;
 

@@ -10,22 +10,22 @@ namespace {
 
 /// A terminal that always has room, and a tmux that answers when it is told to.
 struct Typing : ::testing::Test {
-  void say(std::string_view line, ControlClient::OnAnswer on_answer) {
+  void say(std::string_view line, ControlClient::OnResponse on_answer) {
     pastes += line.starts_with("paste-buffer") ? 1 : 0;
     if (on_answer) answers.push_back(std::move(on_answer));
   }
   void answer() {
     const auto on_answer = std::move(answers.front());
     answers.pop_front();
-    on_answer(Answer{.number = 1, .asked = true, .ok = true, .text = {}});
+    on_answer(CommandResult{.number = 1, .asked = true, .ok = true, .text = {}});
   }
 
   net::AsioLoop loop;
   int pastes = 0, typed = 0;
-  std::deque<ControlClient::OnAnswer> answers;
-  Typist typist{loop, -1, Keyboard{.pane = 3, .buffer = "b", .pastes_by_request = false},
-                [this](std::string_view line, ControlClient::OnAnswer then) { say(line, std::move(then)); },
-                [this] { ++typed; }};
+  std::deque<ControlClient::OnResponse> answers;
+  PaneInput typist{loop, -1, PasteTarget{.pane = 3, .buffer = "b", .pastes_by_request = false},
+                   [this](std::string_view line, ControlClient::OnResponse then) { say(line, std::move(then)); },
+                   [this] { ++typed; }};
 };
 
 TEST_F(Typing, PastesWhatWasWrittenAtOnceByOneCommand) {

@@ -21,39 +21,39 @@ bool may_move_panes(std::string_view notice) {
 
 }  // namespace
 
-View::View(net::AsioLoop& loop, Session& session, pty::WindowSize size, ViewListener& listener)
+PaneTracker::PaneTracker(net::AsioLoop& loop, TmuxSession& session, pty::WindowSize size, PaneTrackerListener& listener)
     : loop_{loop}, session_{session}, listener_{listener}, place_{session.id}, size_{size} {}
 
-View::~View() = default;
+PaneTracker::~PaneTracker() = default;
 
-void View::start() {
+void PaneTracker::start() {
   session_.client->listen(*this);
   watch_client();
 }
 
-void View::watch_client() {
+void PaneTracker::watch_client() {
   watch_ = std::make_unique<net::DescriptorWatch>(
       loop_, session_.client->fd(), [this] { read_turn(); }, [this] { write_turn(); });
   if (reading_) watch_->want_readable();
   if (session_.client->wants_to_write()) watch_->want_writable();
 }
 
-void View::say(std::string_view line, ControlClient::OnAnswer on_answer) {
+void PaneTracker::say(std::string_view line, ControlClient::OnResponse on_answer) {
   session_.client->send(line, std::move(on_answer));
   if (watch_ && session_.client->wants_to_write()) watch_->want_writable();
 }
 
-void View::write_turn() {
+void PaneTracker::write_turn() {
   session_.client->write_turn();
   if (session_.client->wants_to_write()) watch_->want_writable();
 }
 
-void View::read(bool wanted) {
+void PaneTracker::read(bool wanted) {
   reading_ = wanted;
   if (reading_ && watch_) watch_->want_readable();
 }
 
-void View::read_turn() {
+void PaneTracker::read_turn() {
   if (!reading_) return;
   const auto keep = listener_.hold();
   const bool open = session_.client->read_turn();
@@ -63,13 +63,13 @@ void View::read_turn() {
   if (reading_ && watch_) watch_->want_readable();
 }
 
-void View::on_pane_output(const PaneOutput& output) {
-  if (output.pane == session_.pane && sees() && pictures_awaited_ == 0 && !parted_ && !stopped_)
+void PaneTracker::on_pane_output(const PaneOutput& output) {
+  if (output.pane == session_.pane && is_attached() && pictures_awaited_ == 0 && !parted_ && !stopped_)
     listener_.on_seen(output);
 }
 
-void View::on_notice(std::string_view name, std::string_view rest) {
-  if (stopped_ || parted_ || (!sees() && pictures_awaited_ == 0)) return;
+void PaneTracker::on_notice(std::string_view name, std::string_view rest) {
+  if (stopped_ || parted_ || (!is_attached() && pictures_awaited_ == 0)) return;
   if (may_move_panes(name)) return look();
   if (name != "layout-change") return;
   take_word(rest);  // the window
@@ -79,38 +79,38 @@ void View::on_notice(std::string_view name, std::string_view rest) {
   if (size && sizes_awaited_ == 0) listener_.on_view_size(*size);
 }
 
-void View::on_skipped_line() {
-  if (sees() && !parted_ && !stopped_) ask_for_picture();
+void PaneTracker::on_skipped_line() {
+  if (is_attached() && !parted_ && !stopped_) capture_pane();
 }
 
-void View::become(Sight sight) {
-  const bool saw = sees();
+void PaneTracker::become(AttachState sight) {
+  const bool saw = is_attached();
   sight_ = sight;
-  if (saw != sees() && !stopped_) listener_.on_sight_changed();
+  if (saw != is_attached() && !stopped_) listener_.on_attach_changed();
 }
 
-void View::look() {
+void PaneTracker::look() {
   if (!watch_ || parted_ || std::exchange(looking_, true)) return;
-  say("list-panes -s -F '#{pane_pid}'", [this](const Answer& answer) {
+  say("list-panes -s -F '#{pane_pid}'", [this](const CommandResult& answer) {
     looking_ = false;
     if (!answer.ok || !format("\n{}", answer.text).contains(format("\n{}\n", session_.keeper_pid))) leave();
   });
 }
 
-void View::leave() {
-  if (sight_ == Sight::Leaving || parted_ || stopped_) return;
-  become(Sight::Leaving);
+void PaneTracker::leave() {
+  if (sight_ == AttachState::Leaving || parted_ || stopped_) return;
+  become(AttachState::Leaving);
   say("detach-client");
 }
 
 /// Thrown out, too slow, leaving, or the server is gone.
-void View::client_left() {
+void PaneTracker::client_left() {
   watch_.reset();
   sizes_awaited_ = pictures_awaited_ = 0;
   looking_ = false;
   if (parted_) return lose();
-  if (sight_ == Sight::Searching) return attach();
-  become(Sight::Leaving);
+  if (sight_ == AttachState::Searching) return attach();
+  become(AttachState::Leaving);
   const auto now = loop_.now().steady;
   if (now - attached_at_ > kCalmAfter) quarrels_ = 0;
   if (++quarrels_ > kMaxQuarrels) return lose();
@@ -118,13 +118,13 @@ void View::client_left() {
 }
 
 /// A client that asks and goes. The server may be another one by now, so the pane's number alone proves nothing.
-void View::search() {
+void PaneTracker::search() {
   place_.clear();
   auto asking = ask_for_place(session_, *this);
   if (!asking) return lose();
   session_.client = std::move(*asking);
-  become(Sight::Searching);
-  session_.client->when_started([this](const Answer& answer) {
+  become(AttachState::Searching);
+  session_.client->when_started([this](const CommandResult& answer) {
     std::string_view text = answer.text;
     const auto id = take_word(text);
     if (answer.ok && text == format("{}\n", session_.keeper_pid)) place_ = id;
@@ -132,68 +132,68 @@ void View::search() {
   watch_client();
 }
 
-void View::attach() {
+void PaneTracker::attach() {
   if (place_.empty()) return lose();
   auto again = attach_again(session_, place_, *this);
   if (!again) return lose();
   session_.client = std::move(*again);
-  become(Sight::Attaching);
+  become(AttachState::Attaching);
   attached_at_ = loop_.now().steady;
-  session_.client->when_started([this](const Answer& answer) {
+  session_.client->when_started([this](const CommandResult& answer) {
     if (!answer.ok || stopped_) return;
     if (place_ == session_.id) say("refresh-client -f !ignore-size");
     look();
-    ask_for_picture();
+    capture_pane();
   });
   watch_client();
 }
 
-void View::lose() {
+void PaneTracker::lose() {
   watch_.reset();
-  become(Sight::Lost);
+  become(AttachState::Lost);
   listener_.on_view_lost();
 }
 
 /// The screen as it is, in place of what we missed. What comes before the picture is in it already.
-void View::ask_for_picture() {
+void PaneTracker::capture_pane() {
   ++pictures_awaited_;
   say(format("display-message -p -t %{} '{}'", session_.pane, kPictureFormat),
-      [this](const Answer& answer) { cursor_ = answer.ok ? answer.text : std::string{}; });
-  say(format("capture-pane -p -e -t %{}", session_.pane), [this](const Answer& answer) {
+      [this](const CommandResult& answer) { cursor_ = answer.ok ? answer.text : std::string{}; });
+  say(format("capture-pane -p -e -t %{}", session_.pane), [this](const CommandResult& answer) {
     if (pictures_awaited_ > 0) --pictures_awaited_;
-    if (sight_ == Sight::Leaving || parted_ || stopped_) return;
+    if (sight_ == AttachState::Leaving || parted_ || stopped_) return;
     if (!answer.ok) return leave();
-    listener_.on_picture(redrawing(cursor_, answer.text));
+    listener_.on_capture(redrawing(cursor_, answer.text));
     ask_for_size();
-    become(Sight::Here);
+    become(AttachState::Here);
   });
 }
 
-void View::wish_for(pty::WindowSize size) {
+void PaneTracker::wish_for(pty::WindowSize size) {
   size_ = size;
-  if (sees()) ask_for_size();
+  if (is_attached()) ask_for_size();
 }
 
 /// What it is, after we said what we wish.
-void View::ask_for_size() {
+void PaneTracker::ask_for_size() {
   if (!watch_) return;
   ++sizes_awaited_;
   if (place_ == session_.id) say(format("refresh-client -C {}x{}", size_.columns, size_.rows));
   say(format("display-message -p -t %{} '#{{pane_width}} #{{pane_height}}'", session_.pane),
-      [this](const Answer& answer) {
+      [this](const CommandResult& answer) {
         if (sizes_awaited_ > 0 && --sizes_awaited_ > 0) return;
         const auto size = parse_size(answer.text);
         if (answer.ok && size && !stopped_) listener_.on_view_size(*size);
       });
 }
 
-void View::part() {
+void PaneTracker::detach() {
   parted_ = true;
   if (!watch_) return lose();
   read(true);
 }
 
-void View::stop() {
+void PaneTracker::stop() {
   stopped_ = true;
   watch_.reset();
 }

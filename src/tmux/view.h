@@ -26,32 +26,32 @@ class DescriptorWatch;
 
 namespace relay::tmux {
 
-class ViewListener {
+class PaneTrackerListener {
  public:
-  virtual ~ViewListener() = default;
+  virtual ~PaneTrackerListener() = default;
   virtual std::shared_ptr<void> hold() = 0;
   virtual void on_seen(const PaneOutput& output) = 0;
   /// In place of what was missed: bytes that draw the screen.
-  virtual void on_picture(std::string bytes) = 0;
+  virtual void on_capture(std::string bytes) = 0;
   virtual void on_view_size(pty::WindowSize size) = 0;
   /// All that came in this turn has been told.
   virtual void on_turn_over() = 0;
   /// `sees()` is not what it was. When it is false no answer comes to what was said before.
-  virtual void on_sight_changed() = 0;
+  virtual void on_attach_changed() = 0;
   virtual void on_view_lost() = 0;
 };
 
-class View final : private ControlListener {
+class PaneTracker final : private ControlListener {
  public:
-  View(net::AsioLoop& loop, Session& session, pty::WindowSize size, ViewListener& listener);
-  ~View() override;
-  View(const View&) = delete;
-  View& operator=(const View&) = delete;
+  PaneTracker(net::AsioLoop& loop, TmuxSession& session, pty::WindowSize size, PaneTrackerListener& listener);
+  ~PaneTracker() override;
+  PaneTracker(const PaneTracker&) = delete;
+  PaneTracker& operator=(const PaneTracker&) = delete;
 
   void start();
-  [[nodiscard]] bool sees() const { return sight_ == Sight::Here; }
+  [[nodiscard]] bool is_attached() const { return sight_ == AttachState::Here; }
   /// One command. The answer comes while the view sees.
-  void say(std::string_view line, ControlClient::OnAnswer on_answer = {});
+  void say(std::string_view line, ControlClient::OnResponse on_answer = {});
   /// tmux waits with what it has to say while nobody reads.
   void read(bool wanted);
   void wish_for(pty::WindowSize size);
@@ -59,12 +59,12 @@ class View final : private ControlListener {
   void look();
 
   /// No more output, and no coming back: `on_view_lost` follows when tmux has closed the conversation.
-  void part();
+  void detach();
   /// Nothing is told any more.
   void stop();
 
  private:
-  enum class Sight : std::uint8_t { Here, Leaving, Searching, Attaching, Lost };
+  enum class AttachState : std::uint8_t { Here, Leaving, Searching, Attaching, Lost };
 
   void watch_client();
   void read_turn();
@@ -72,19 +72,19 @@ class View final : private ControlListener {
   void on_pane_output(const PaneOutput& output) override;
   void on_notice(std::string_view name, std::string_view rest) override;
   void on_skipped_line() override;
-  void become(Sight sight);
+  void become(AttachState sight);
   void leave();
   void client_left();
   void search();
   void attach();
   void lose();
-  void ask_for_picture();
+  void capture_pane();
   void ask_for_size();
 
   net::AsioLoop& loop_;
-  Session& session_;
-  ViewListener& listener_;
-  Sight sight_ = Sight::Here;
+  TmuxSession& session_;
+  PaneTrackerListener& listener_;
+  AttachState sight_ = AttachState::Here;
   bool reading_ = true;
   bool looking_ = false;  // the answer to come is newer than all we have heard
   bool parted_ = false;

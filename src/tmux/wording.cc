@@ -59,7 +59,7 @@ std::string quoted(std::string_view word) {
   return text;
 }
 
-std::vector<std::string> typing(std::string_view bytes, const Keyboard& keyboard) {
+std::vector<std::string> paste_commands(std::string_view bytes, const PasteTarget& keyboard) {
   std::vector<std::string> lines;
   while (!bytes.empty()) {
     const auto text = bytes.substr(0, bytes.find('\0'));

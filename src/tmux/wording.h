@@ -34,7 +34,7 @@ std::optional<Version> parse_version(std::string_view line);
 std::string quoted(std::string_view word);
 
 /// Where and how bytes are typed.
-struct Keyboard {
+struct PasteTarget {
   PaneNumber pane = 0;
   std::string buffer;              // the name of a paste buffer nobody else uses
   bool pastes_by_request = false;  // bytes as they are only by -S
@@ -42,7 +42,7 @@ struct Keyboard {
 
 /// The lines that type these bytes, each one command. What stands between two zero bytes is gathered in the buffer and
 /// pasted by one command, so that nothing a person types comes between.
-std::vector<std::string> typing(std::string_view bytes, const Keyboard& keyboard);
+std::vector<std::string> paste_commands(std::string_view bytes, const PasteTarget& keyboard);
 
 /// From the answer to `list-commands paste-buffer`: "paste-buffer (pasteb) [-dprS] [-s separator] …".
 bool pastes_by_request(std::string_view usage);

@@ -27,19 +27,19 @@ TEST(Wording, QuotesWhateverCouldMeanSomething) {
   EXPECT_EQ(quoted(""), "\"\"");
 }
 
-const Keyboard kOld{.pane = 3, .buffer = "b", .pastes_by_request = false};
+const PasteTarget kOld{.pane = 3, .buffer = "b", .pastes_by_request = false};
 
 TEST(Wording, TypesByPastingAndZerosByKeys) {
-  EXPECT_EQ(typing("hi\r", kOld), (Lines{R"(set-buffer -b b -- "hi\015")", "paste-buffer -d -r -b b -t %3"}));
+  EXPECT_EQ(paste_commands("hi\r", kOld), (Lines{R"(set-buffer -b b -- "hi\015")", "paste-buffer -d -r -b b -t %3"}));
   using std::string_view_literals::operator""sv;
-  EXPECT_EQ(typing("\0\0a\0"sv, kOld), (Lines{"send-keys -H -t %3 00 00", R"(set-buffer -b b -- "a")",
-                                              "paste-buffer -d -r -b b -t %3", "send-keys -H -t %3 00"}));
-  EXPECT_TRUE(typing("", kOld).empty());
+  EXPECT_EQ(paste_commands("\0\0a\0"sv, kOld), (Lines{"send-keys -H -t %3 00 00", R"(set-buffer -b b -- "a")",
+                                                      "paste-buffer -d -r -b b -t %3", "send-keys -H -t %3 00"}));
+  EXPECT_TRUE(paste_commands("", kOld).empty());
 }
 
 TEST(Wording, PastesALongTextByOneCommand) {
   const std::string text(2'500, 'x');
-  const auto lines = typing(text, kOld);
+  const auto lines = paste_commands(text, kOld);
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_TRUE(lines[0].starts_with("set-buffer -b b -- \"x"));
   EXPECT_TRUE(lines[1].starts_with("set-buffer -a -b b -- \"x"));
@@ -52,7 +52,7 @@ TEST(Wording, AsksForTheBytesAsTheyAreWhereTmuxWantsToBeAsked) {
   auto keyboard = kOld;
   keyboard.pastes_by_request =
       pastes_by_request("paste-buffer (pasteb) [-dprS] [-s separator] [-b buffer-name] [-t target-pane]");
-  EXPECT_EQ(typing("hi", keyboard), (Lines{R"(set-buffer -b b -- "hi")", "paste-buffer -d -r -S -b b -t %3"}));
+  EXPECT_EQ(paste_commands("hi", keyboard), (Lines{R"(set-buffer -b b -- "hi")", "paste-buffer -d -r -S -b b -t %3"}));
   EXPECT_FALSE(pastes_by_request("paste-buffer (pasteb) [-dpr] [-s Separator] [-b buffer-name] [-t target-pane]"));
   EXPECT_FALSE(pastes_by_request("paste-buffer S"));
   EXPECT_FALSE(pastes_by_request(""));

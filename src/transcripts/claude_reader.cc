@@ -33,7 +33,7 @@ class ClaudeReader final : public LineReader {
   void read_object(const json::object& row) override {
     const auto type = word_of(row, "type");
     if (std::ranges::find(kHousekeeping, type) != kHousekeeping.end()) return;
-    tell_session(row);
+    emit_session(row);
     const auto id = word_of(row, "uuid");
     if (!id.empty() && !rows_.at(id).second) return;
     if (type == "assistant")
@@ -52,11 +52,11 @@ class ClaudeReader final : public LineReader {
       not_understood(type, "a row of a type that is not known");
   }
 
-  void tell_session(const json::object& row) {
+  void emit_session(const json::object& row) {
     auto session = word_of(row, "sessionId");
     if (session.empty() || session == session_) return;
     session_ = session;
-    entries_.push_back(Session{.id = std::move(session), .working_directory = text_of(row, "cwd")});
+    entries_.push_back(SessionInfo{.id = std::move(session), .working_directory = text_of(row, "cwd")});
   }
 
   void read_assistant(const json::object& row, const std::string& id) {
@@ -78,7 +78,7 @@ class ClaudeReader final : public LineReader {
       const auto type = word_of(block, "type");
       const auto block_id = at == 0 ? id : relay::format("{}/{}", id, at);
       if (type == "text")
-        tell_text(block_id, block, whole);
+        emit_text(block_id, block, whole);
       else if (type == "thinking")
         entries_.push_back(Thought{.id = block_id, .text = text_of(block, "thinking")});
       else if (type == "tool_use" || type == "server_tool_use" || type == "mcp_tool_use")
@@ -88,7 +88,7 @@ class ClaudeReader final : public LineReader {
     }
   }
 
-  void tell_text(const std::string& id, const json::object& block, bool whole) {
+  void emit_text(const std::string& id, const json::object& block, bool whole) {
     Text text{.id = id, .text = text_of(block, "text"), .whole = whole};
     text.whole = whole && text.text.size() < kMaxText;
     entries_.push_back(std::move(text));
@@ -97,12 +97,12 @@ class ClaudeReader final : public LineReader {
   void read_usage(const json::object& row, const json::object& message) {
     const auto* counts = object_member(message, "usage");
     if (counts == nullptr) return;
-    Usage usage{.id = relay::format("{}/{}", word_of(message, "id"), word_of(row, "requestId")),
-                .model = word_of(message, "model"),
-                .input = count_member(*counts, "input_tokens"),
-                .cache_read = count_member(*counts, "cache_read_input_tokens"),
-                .cache_write = count_member(*counts, "cache_creation_input_tokens"),
-                .output = count_member(*counts, "output_tokens")};
+    TokenUsage usage{.id = relay::format("{}/{}", word_of(message, "id"), word_of(row, "requestId")),
+                     .model = word_of(message, "model"),
+                     .input = count_member(*counts, "input_tokens"),
+                     .cache_read = count_member(*counts, "cache_read_input_tokens"),
+                     .cache_write = count_member(*counts, "cache_creation_input_tokens"),
+                     .output = count_member(*counts, "output_tokens")};
     if (const auto* details = object_member(*counts, "output_tokens_details"))
       usage.reasoning = count_member(*details, "thinking_tokens");
     auto& told = usages_.at(usage.id).first;
@@ -116,9 +116,9 @@ class ClaudeReader final : public LineReader {
     const auto status = integer_member(row, "apiErrorStatus").value_or(0);
     auto code = word_of(row, "error");
     const auto kind = failure_kind(code, status);
-    entries_.push_back(Failure{
+    entries_.push_back(TurnFailure{
         .id = id, .kind = kind, .code = std::move(code), .text = content_text(message, "content"), .status = status});
-    end_turn(Ending::Failed);
+    end_turn(TurnOutcome::Failed);
   }
 
   void read_user(const json::object& row, const std::string& id) {
@@ -131,13 +131,14 @@ class ClaudeReader final : public LineReader {
       has_results = read_results(*blocks);
     }
     auto text = content_text(*message, "content");
-    if (text.starts_with(kInterrupted) || row.contains("interruptedMessageId")) return end_turn(Ending::Interrupted);
+    if (text.starts_with(kInterrupted) || row.contains("interruptedMessageId"))
+      return end_turn(TurnOutcome::Interrupted);
     if (text.empty() && has_results) return;
     // Without an origin, what stands in tags is about commands to the program itself: `<command-name>/compact`.
     const bool by_program =
         is_true(row, "isMeta") || is_true(row, "isCompactSummary") || has_results || text.starts_with('<');
-    Prompt prompt{.id = id, .text = std::move(text)};
-    tell_origin(prompt, object_member(row, "origin"), by_program);
+    ModelInput prompt{.id = id, .text = std::move(text)};
+    emit_origin(prompt, object_member(row, "origin"), by_program);
     if (row.contains("turnPosition") || prompt.origin == Origin::Person) begin_turn(row);
     entries_.push_back(std::move(prompt));
   }
@@ -161,9 +162,9 @@ class ClaudeReader final : public LineReader {
     const auto& block = blocks[0].get_object();
     auto tool = word_of(block, "tool_use_id");
     if (outcome.contains("stdout")) {
-      Command command{.tool = std::move(tool),
-                      .output = clipped(text_of(outcome, "stdout"), kMaxToolText),
-                      .errors = clipped(text_of(outcome, "stderr"), kMaxToolText)};
+      CommandRun command{.tool = std::move(tool),
+                         .output = clipped(text_of(outcome, "stdout"), kMaxToolText),
+                         .errors = clipped(text_of(outcome, "stderr"), kMaxToolText)};
       // A command that failed is an error with another outcome; one that ends with 1 to say "none" is interpreted.
       const bool ended = !is_true(outcome, "interrupted") && !outcome.contains("returnCodeInterpretation") &&
                          !outcome.contains("backgroundTaskId");
@@ -195,7 +196,7 @@ class ClaudeReader final : public LineReader {
   }
 
   /// Who gave the model this. Rows of older versions have no origin: then the program's own are marked as meta.
-  static void tell_origin(Prompt& prompt, const json::object* origin, bool by_program) {
+  static void emit_origin(ModelInput& prompt, const json::object* origin, bool by_program) {
     const auto kind = origin == nullptr ? std::string{} : word_of(*origin, "kind");
     if (kind == "peer") {
       prompt.origin = Origin::Peer;
@@ -214,19 +215,19 @@ class ClaudeReader final : public LineReader {
     if (attachment == nullptr || is_true(row, "isSidechain")) return;
     const auto type = word_of(*attachment, "type");
     if (type == "hook_additional_context") {
-      entries_.push_back(Prompt{.id = id,
-                                .text = content_text(*attachment, "content"),
-                                .origin = Origin::Hook,
-                                .from = word_of(*attachment, "hookEvent")});
+      entries_.push_back(ModelInput{.id = id,
+                                    .text = content_text(*attachment, "content"),
+                                    .origin = Origin::Hook,
+                                    .from = word_of(*attachment, "hookEvent")});
     } else if (type == "queued_command") {
-      Prompt prompt{.id = id, .text = content_text(*attachment, "prompt")};
-      tell_origin(prompt, object_member(*attachment, "origin"), word_of(*attachment, "commandMode") != "prompt");
+      ModelInput prompt{.id = id, .text = content_text(*attachment, "prompt")};
+      emit_origin(prompt, object_member(*attachment, "origin"), word_of(*attachment, "commandMode") != "prompt");
       entries_.push_back(std::move(prompt));
     }  // the other kinds are what the program tells the model by itself
   }
 
   void read_system(const json::object& row) {
-    if (word_of(row, "subtype") == "turn_duration") end_turn(Ending::Done);
+    if (word_of(row, "subtype") == "turn_duration") end_turn(TurnOutcome::Done);
   }
 
   /// Several prompts that waited become one turn: they share its index, each has an id of its own.
@@ -241,7 +242,7 @@ class ClaudeReader final : public LineReader {
   }
 
   /// A turn that failed or was interrupted may still be summed up afterwards: it ends once.
-  void end_turn(Ending ending) {
+  void end_turn(TurnOutcome ending) {
     if (turn_.empty()) return;
     entries_.push_back(TurnEnded{.id = std::exchange(turn_, {}), .ending = ending});
   }
@@ -249,8 +250,8 @@ class ClaudeReader final : public LineReader {
   std::string session_;
   std::string turn_;  // the open one's; empty between turns
   std::optional<std::int64_t> turn_index_;
-  Remembered<bool> rows_;
-  Remembered<Usage> usages_;
+  DedupCache<bool> rows_;
+  DedupCache<TokenUsage> usages_;
 };
 
 }  // namespace

@@ -19,16 +19,16 @@ const Entries& session() {
   return entries;
 }
 
-std::vector<Prompt> prompts_by(Origin origin) {
-  auto prompts = only<Prompt>(session());
-  std::erase_if(prompts, [&](const Prompt& prompt) { return prompt.origin != origin; });
+std::vector<ModelInput> prompts_by(Origin origin) {
+  auto prompts = only<ModelInput>(session());
+  std::erase_if(prompts, [&](const ModelInput& prompt) { return prompt.origin != origin; });
   return prompts;
 }
 
 TEST(ClaudeReader, UnderstandsEveryRowOfASession) {
   for (const auto& unknown : only<Unknown>(session())) ADD_FAILURE() << unknown.type << ": " << unknown.problem;
-  ASSERT_EQ(only<Session>(session()).size(), 1U);
-  EXPECT_EQ(only<Session>(session())[0].id, "0afa002a-b5c8-424d-bac6-e08362869ffa");
+  ASSERT_EQ(only<SessionInfo>(session()).size(), 1U);
+  EXPECT_EQ(only<SessionInfo>(session())[0].id, "0afa002a-b5c8-424d-bac6-e08362869ffa");
 }
 
 TEST(ClaudeReader, TellsThePersonsPromptsApartFromThePrograms) {
@@ -37,7 +37,8 @@ TEST(ClaudeReader, TellsThePersonsPromptsApartFromThePrograms) {
   EXPECT_EQ(texts, (std::vector<std::string>{"please greet bob", "two texts please", "show a fence", "ponder this",
                                              "two texts please", "think slowly", "hit the limit"}));
   const auto program = prompts_by(Origin::Program);
-  EXPECT_TRUE(std::ranges::any_of(program, [](const Prompt& it) { return it.text.starts_with("This session is"); }));
+  EXPECT_TRUE(
+      std::ranges::any_of(program, [](const ModelInput& it) { return it.text.starts_with("This session is"); }));
 }
 
 TEST(ClaudeReader, KnowsAPeersMessageByItsSenderAndId) {
@@ -67,10 +68,10 @@ TEST(ClaudeReader, ShowsItsQueue) {
 }
 
 TEST(ClaudeReader, CountsAnAnswerOnceThoughItSpansRows) {
-  std::map<std::string, Usage> standing;
-  for (const auto& usage : only<Usage>(session())) standing[usage.id] = usage;
+  std::map<std::string, TokenUsage> standing;
+  for (const auto& usage : only<TokenUsage>(session())) standing[usage.id] = usage;
   EXPECT_EQ(standing.size(), 12U);
-  EXPECT_EQ(only<Usage>(session()).size(), 12U);
+  EXPECT_EQ(only<TokenUsage>(session()).size(), 12U);
   const auto pondered = std::ranges::find_if(standing, [](const auto& it) { return it.second.input == 100; });
   ASSERT_NE(pondered, standing.end());
   EXPECT_EQ(pondered->second.model, "claude-opus-5-5");
@@ -106,7 +107,7 @@ TEST(ClaudeReader, ATornTextSaysSo) {
 }
 
 TEST(ClaudeReader, TellsAFailureInTheAgentsWords) {
-  const auto failures = only<Failure>(session());
+  const auto failures = only<TurnFailure>(session());
   ASSERT_EQ(failures.size(), 1U);
   EXPECT_EQ(failures[0].kind, FailureKind::RateLimit);
   EXPECT_EQ(failures[0].code, "rate_limit");
@@ -115,7 +116,7 @@ TEST(ClaudeReader, TellsAFailureInTheAgentsWords) {
 }
 
 TEST(ClaudeReader, ShowsToolsWithTheirResults) {
-  const auto tools = only<Tool>(session());
+  const auto tools = only<ToolCall>(session());
   const auto results = only<ToolResult>(session());
   ASSERT_EQ(tools.size(), 2U);
   ASSERT_EQ(results.size(), 2U);
@@ -132,7 +133,7 @@ TEST(ClaudeReader, ASubagentsWordsAreNotTheAgentsButItsTokensCount) {
       R"({"type":"assistant","uuid":"u","isSidechain":true,"requestId":"r","message":{"id":"m","model":"x",)"
       R"("content":[{"type":"text","text":"@relay:Bob from below"}],"usage":{"input_tokens":7,"output_tokens":1}}})");
   ASSERT_EQ(entries.size(), 1U);
-  EXPECT_EQ(std::get<Usage>(entries[0]).input, 7);
+  EXPECT_EQ(std::get<TokenUsage>(entries[0]).input, 7);
 }
 
 TEST(ClaudeReader, TheLastCountOfAnAnswerStands) {
@@ -142,9 +143,9 @@ TEST(ClaudeReader, TheLastCountOfAnAnswerStands) {
            R"(","requestId":"r","message":{"id":"m","content":[],"usage":{"output_tokens":)" + std::to_string(output) +
            "}}}";
   };
-  EXPECT_EQ(only<Usage>(reader->read(row(1, 3))).size(), 1U);
-  EXPECT_EQ(only<Usage>(reader->read(row(2, 3))).size(), 0U);
-  const auto later = only<Usage>(reader->read(row(3, 9)));
+  EXPECT_EQ(only<TokenUsage>(reader->read(row(1, 3))).size(), 1U);
+  EXPECT_EQ(only<TokenUsage>(reader->read(row(2, 3))).size(), 0U);
+  const auto later = only<TokenUsage>(reader->read(row(3, 9)));
   ASSERT_EQ(later.size(), 1U);
   EXPECT_EQ(later[0].id, "m/r");
   EXPECT_EQ(later[0].output, 9);
@@ -168,7 +169,7 @@ TEST(ClaudeReader, TellsWhatToolsDidBeforeTheirResults) {
   EXPECT_EQ(changes[0].diff, "@@ -1,3 +1,4 @@\n one\n-two\n+zwei\n+und mehr\n three\n");
   EXPECT_EQ(changes[1].change, Change::Created);
   EXPECT_EQ(changes[1].content, "first\nsecond\n");
-  const auto commands = only<Command>(entries);  // of the one that failed its result tells
+  const auto commands = only<CommandRun>(entries);  // of the one that failed its result tells
   ASSERT_EQ(commands.size(), 1U);
   EXPECT_EQ(commands[0].exit_code, 0);
   EXPECT_EQ(commands[0].output, "poem.txt:2:zwei");

@@ -58,7 +58,7 @@ class CodexReader final : public LineReader {
     else if (type == "turn_context")
       model_ = word_of(*payload, "model");
     else if (type == "compacted")
-      tell_prompt({.text = text_of(*payload, "message"), .origin = Origin::Program});
+      emit_prompt({.text = text_of(*payload, "message"), .origin = Origin::Program});
     else
       not_understood(type, "a line of a type that is not known");
   }
@@ -67,7 +67,7 @@ class CodexReader final : public LineReader {
     auto id = word_of(payload, "id");
     if (id.empty() || id == session_) return;
     session_ = id;
-    entries_.push_back(Session{.id = std::move(id), .working_directory = text_of(payload, "cwd")});
+    entries_.push_back(SessionInfo{.id = std::move(id), .working_directory = text_of(payload, "cwd")});
   }
 
   void read_item(const json::object& item, std::string_view written) {
@@ -98,7 +98,7 @@ class CodexReader final : public LineReader {
       entries_.push_back(Text{.id = std::move(id), .text = std::move(text), .whole = whole});
     } else {
       const auto origin = origin_of(item, role, text);
-      tell_prompt({.id = std::move(id), .text = std::move(text), .origin = origin});
+      emit_prompt({.id = std::move(id), .text = std::move(text), .origin = origin});
     }
   }
 
@@ -154,9 +154,9 @@ class CodexReader final : public LineReader {
     } else if (type == "task_complete" || type == "turn_complete") {
       const auto* error = object_member(event, "error");
       if (error != nullptr) read_failure(*error, word_of(event, "turn_id"));
-      end_turn(event, error == nullptr ? Ending::Done : Ending::Failed);
+      end_turn(event, error == nullptr ? TurnOutcome::Done : TurnOutcome::Failed);
     } else if (type == "turn_aborted") {
-      end_turn(event, Ending::Interrupted);
+      end_turn(event, TurnOutcome::Interrupted);
     } else if (type == "item_completed") {
       if (const auto* item = object_member(event, "item"))
         read_deed(*item, word_of(*item, "id"), word_of(*item, "type"));
@@ -185,7 +185,7 @@ class CodexReader final : public LineReader {
   }
 
   void read_command(const json::object& deed, const std::string& id) {
-    Command command{.tool = id, .exit_code = integer_member(deed, "exit_code")};
+    CommandRun command{.tool = id, .exit_code = integer_member(deed, "exit_code")};
     if (const auto* words = array_member(deed, "command")) command.text = command_line(*words);
     if (const auto* took = object_member(deed, "duration")) {
       const auto seconds = count_member(*took, "secs"), nanos = count_member(*took, "nanos");
@@ -228,7 +228,7 @@ class CodexReader final : public LineReader {
         TurnStarted{.id = turn_, .trigger = attribution == nullptr ? "" : word_of(*attribution, "turn_trigger")});
   }
 
-  void end_turn(const json::object& event, Ending ending) {
+  void end_turn(const json::object& event, TurnOutcome ending) {
     auto id = word_of(event, "turn_id");
     if (id.empty()) id = turn_;
     turn_.clear();
@@ -236,7 +236,7 @@ class CodexReader final : public LineReader {
   }
 
   void read_failure(const json::object& error, std::string turn) {
-    Failure failure{.id = std::move(turn), .text = text_of(error, "message")};
+    TurnFailure failure{.id = std::move(turn), .text = text_of(error, "message")};
     const auto* info = error.if_contains("codex_error_info");
     if (info != nullptr && info->is_string()) {
       failure.code = word_of(error, "codex_error_info");
@@ -264,13 +264,13 @@ class CodexReader final : public LineReader {
     const auto cached = count_member(*last, "cached_input_tokens");
     auto input = count_member(*last, "input_tokens");
     if (input && cached && *cached <= *input) *input -= *cached;
-    entries_.push_back(Usage{.id = relay::format("{}#{}", session_, sum),
-                             .model = model_,
-                             .input = input,
-                             .cache_read = cached,
-                             .cache_write = count_member(*last, "cache_write_input_tokens"),
-                             .output = count_member(*last, "output_tokens"),
-                             .reasoning = count_member(*last, "reasoning_output_tokens")});
+    entries_.push_back(TokenUsage{.id = relay::format("{}#{}", session_, sum),
+                                  .model = model_,
+                                  .input = input,
+                                  .cache_read = cached,
+                                  .cache_write = count_member(*last, "cache_write_input_tokens"),
+                                  .output = count_member(*last, "output_tokens"),
+                                  .reasoning = count_member(*last, "reasoning_output_tokens")});
   }
 
   void read_limits(const json::object& limits) {
@@ -289,14 +289,14 @@ class CodexReader final : public LineReader {
     }
   }
 
-  void tell_prompt(Prompt prompt) { entries_.push_back(std::move(prompt)); }
+  void emit_prompt(ModelInput prompt) { entries_.push_back(std::move(prompt)); }
 
   std::string session_;
   std::string model_;
   std::string turn_;
   std::int64_t total_ = 0;
-  Remembered<bool> items_;
-  Remembered<Limit> limits_;
+  DedupCache<bool> items_;
+  DedupCache<Limit> limits_;
 };
 
 }  // namespace

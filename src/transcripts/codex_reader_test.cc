@@ -21,9 +21,9 @@ const Entries& session() {
 
 TEST(CodexReader, UnderstandsEveryLineOfASession) {
   for (const auto& unknown : only<Unknown>(session())) ADD_FAILURE() << unknown.type << ": " << unknown.problem;
-  ASSERT_EQ(only<Session>(session()).size(), 1U);
-  EXPECT_EQ(only<Session>(session())[0].id, "01a1e0ca-9d22-7522-9e82-4f879e1650ef");
-  EXPECT_EQ(only<Session>(session())[0].working_directory, "/home/agent/proj");
+  ASSERT_EQ(only<SessionInfo>(session()).size(), 1U);
+  EXPECT_EQ(only<SessionInfo>(session())[0].id, "01a1e0ca-9d22-7522-9e82-4f879e1650ef");
+  EXPECT_EQ(only<SessionInfo>(session())[0].working_directory, "/home/agent/proj");
 }
 
 TEST(CodexReader, HearsATextOnceThoughItIsWrittenTwice) {
@@ -36,7 +36,7 @@ TEST(CodexReader, HearsATextOnceThoughItIsWrittenTwice) {
 
 TEST(CodexReader, TellsWhoGaveTheModelWhat) {
   std::vector<std::string> person, hook;
-  for (const auto& prompt : only<Prompt>(session())) {
+  for (const auto& prompt : only<ModelInput>(session())) {
     if (prompt.origin == Origin::Person) person.push_back(prompt.text);
     if (prompt.origin == Origin::Hook) hook.push_back(prompt.text);
   }
@@ -60,12 +60,12 @@ TEST(CodexReader, ATurnSaysWhatBeganItAndHowItEnded) {
 }
 
 TEST(CodexReader, CountsEachAnswerOnceAndCachedTokensApart) {
-  const auto usages = only<Usage>(session());
+  const auto usages = only<TokenUsage>(session());
   ASSERT_EQ(usages.size(), 9U);
   EXPECT_EQ(usages[0].input, 13312);
   EXPECT_EQ(usages[0].output, 19);
   EXPECT_EQ(usages[0].model, "gpt-6-sol");
-  const auto pondered = std::ranges::find(usages, std::optional<std::int64_t>{30}, &Usage::cache_read);
+  const auto pondered = std::ranges::find(usages, std::optional<std::int64_t>{30}, &TokenUsage::cache_read);
   ASSERT_NE(pondered, usages.end());
   EXPECT_EQ(pondered->input, 70);
   EXPECT_EQ(pondered->output, 20);
@@ -78,14 +78,14 @@ TEST(CodexReader, TellsAUsedUpQuotaAndTheFailureItCaused) {
   EXPECT_EQ(limits[0].used_percent, 100);
   EXPECT_EQ(limits[0].window_minutes, 300);
   EXPECT_EQ(limits[0].resets_at, 1794776403);
-  const auto failures = only<Failure>(session());
+  const auto failures = only<TurnFailure>(session());
   ASSERT_EQ(failures.size(), 1U);
   EXPECT_EQ(failures[0].kind, FailureKind::UsageLimit);
   EXPECT_EQ(failures[0].code, "usage_limit_exceeded");
 }
 
 TEST(CodexReader, ShowsToolsWithTheirResults) {
-  const auto tools = only<Tool>(session());
+  const auto tools = only<ToolCall>(session());
   const auto results = only<ToolResult>(session());
   ASSERT_EQ(tools.size(), 2U);
   ASSERT_EQ(results.size(), 2U);
@@ -101,9 +101,9 @@ TEST(CodexReader, ReadsTheCodeOfAFailureFromEitherForm) {
       R"({"type":"event_msg","payload":{"type":"task_complete","turn_id":"t","error":{"message":"gave up",)"
       R"("codex_error_info":{"response_too_many_failed_attempts":{"http_status_code":429}}}}})");
   ASSERT_EQ(entries.size(), 2U);
-  EXPECT_EQ(std::get<Failure>(entries[0]).kind, FailureKind::RateLimit);
-  EXPECT_EQ(std::get<Failure>(entries[0]).code, "response_too_many_failed_attempts");
-  EXPECT_EQ(std::get<TurnEnded>(entries[1]).ending, Ending::Failed);
+  EXPECT_EQ(std::get<TurnFailure>(entries[0]).kind, FailureKind::RateLimit);
+  EXPECT_EQ(std::get<TurnFailure>(entries[0]).code, "response_too_many_failed_attempts");
+  EXPECT_EQ(std::get<TurnEnded>(entries[1]).ending, TurnOutcome::Failed);
 }
 
 TEST(CodexReader, AnOlderVersionsMessageIsKnownByWhenItWasWritten) {
@@ -122,7 +122,7 @@ TEST(CodexReader, AnOlderVersionsMessageIsKnownByWhenItWasWritten) {
 TEST(CodexReader, AnOlderVersionsProgramIsKnownByItsTags) {
   const auto reader = codex_reader();
   const auto user = [&](const std::string& text) {
-    const auto prompts = only<Prompt>(
+    const auto prompts = only<ModelInput>(
         reader->read(R"({"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":)"
                      R"("input_text","text":")" +
                      text + R"("}]}})"));
@@ -139,7 +139,7 @@ TEST(CodexReader, TellsWhatAScriptDid) {
   ASSERT_EQ(changes.size(), 2U);
   EXPECT_EQ(changes[0].diff, "@@ -1,3 +1,3 @@\n one\n-two\n+zwei\n three\n");
   EXPECT_EQ(changes[1].change, Change::Created);
-  const auto commands = only<Command>(entries);
+  const auto commands = only<CommandRun>(entries);
   ASSERT_EQ(commands.size(), 2U);
   EXPECT_EQ(commands[0].exit_code, 3);
   EXPECT_EQ(commands[1].text, "grep -rn zwei poem.txt");
@@ -169,7 +169,7 @@ TEST(CodexReader, OlderVersionsTellItAsAnEvent) {
        R"({"type":"event_msg","payload":{"type":"exec_command_end","call_id":"c1","command":["bash","-lc","ls x"]}})",
        R"({"type":"event_msg","payload":{"type":"patch_apply_end","call_id":"c2","success":false,"changes":{"a":{"type":"delete"}}}})",
        R"({"type":"event_msg","payload":{"type":"patch_apply_end","call_id":"c3","success":true,"changes":{"a":{"type":"delete"}}}})"});
-  const auto commands = only<Command>(entries);
+  const auto commands = only<CommandRun>(entries);
   ASSERT_EQ(commands.size(), 1U);
   EXPECT_EQ(commands[0].text, "ls x");
   EXPECT_EQ(commands[0].errors, "none");

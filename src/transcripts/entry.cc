@@ -30,11 +30,11 @@ std::string_view name_of(FailureKind kind) {
   return "";
 }
 
-std::string_view name_of(Ending ending) {
+std::string_view name_of(TurnOutcome ending) {
   switch (ending) {
-    case Ending::Done: return "done";
-    case Ending::Interrupted: return "interrupted";
-    case Ending::Failed: return "failed";
+    case TurnOutcome::Done: return "done";
+    case TurnOutcome::Interrupted: return "interrupted";
+    case TurnOutcome::Failed: return "failed";
   }
   return "";
 }

@@ -18,7 +18,7 @@
 namespace relay::transcripts {
 
 /// Whose record this is: the agent's own id of its session or thread. Told once, and again when it changes.
-struct Session {
+struct SessionInfo {
   std::string id = {};
   std::string working_directory = {};
 };
@@ -48,7 +48,7 @@ enum class Origin : std::uint8_t {
 std::string_view name_of(Origin origin);
 
 /// What the model was given. Once it stands here, the model has it or gets it with its next request.
-struct Prompt {
+struct ModelInput {
   std::string id = {};
   std::string text = {};  // as the model sees it; a peer's words may stand between sentences of the agent program
   Origin origin = Origin::Person;
@@ -63,7 +63,7 @@ struct Queued {
   std::string reason = {};  // why it left, in the agent's word: `absorbed_mid_turn`
 };
 
-struct Tool {
+struct ToolCall {
   std::string id = {};
   std::string name = {};
   std::string input = {};  // JSON text, or what the agent wrote instead
@@ -79,7 +79,7 @@ struct ToolResult {
 };
 
 /// A command that was run, where the record tells more of it than the tool's result does. Stands before that result.
-struct Command {
+struct CommandRun {
   std::string tool = {};  // that ran it; a script may run several, and then this is no Tool's id
   std::string text = {};  // empty: what the Tool was given
   std::optional<std::int64_t> exit_code = {};
@@ -101,7 +101,7 @@ struct FileChange {
 
 /// What one answer of the model cost. A later one with the same id stands for the earlier one.
 /// The counts do not overlap, except that reasoning is part of output.
-struct Usage {
+struct TokenUsage {
   std::string id = {};
   std::string model = {};
   std::optional<std::int64_t> input = {};  // read for the first time
@@ -111,7 +111,7 @@ struct Usage {
   std::optional<std::int64_t> reasoning = {};
   std::optional<double> cost = {};  // in dollars, where the agent says so
 
-  bool operator==(const Usage&) const = default;
+  bool operator==(const TokenUsage&) const = default;
 };
 
 /// How far a quota is used up. Told when it changes.
@@ -128,7 +128,7 @@ enum class FailureKind : std::uint8_t { RateLimit, UsageLimit, Overloaded, Login
 std::string_view name_of(FailureKind kind);
 
 /// The model could not be asked, or did not answer.
-struct Failure {
+struct TurnFailure {
   std::string id = {};
   FailureKind kind = FailureKind::Other;
   std::string code = {};    // the agent's word: `rate_limit`, `usage_limit_exceeded`
@@ -141,12 +141,12 @@ struct TurnStarted {
   std::string trigger = {};  // whose doing, in the agent's word: `human`, `peer`, `user`, `queue`; may be empty
 };
 
-enum class Ending : std::uint8_t { Done, Interrupted, Failed };
-std::string_view name_of(Ending ending);
+enum class TurnOutcome : std::uint8_t { Done, Interrupted, Failed };
+std::string_view name_of(TurnOutcome ending);
 
 struct TurnEnded {
   std::string id = {};
-  Ending ending = Ending::Done;
+  TurnOutcome ending = TurnOutcome::Done;
 };
 
 /// A line we did not understand. Never fatal: the next line may be plain again. A type is told once.
@@ -155,8 +155,8 @@ struct Unknown {
   std::string problem = {};  // one sentence
 };
 
-using Entry = std::variant<Session, Text, Thought, Prompt, Queued, Tool, ToolResult, Command, FileChange, Usage, Limit,
-                           Failure, TurnStarted, TurnEnded, Unknown>;
+using Entry = std::variant<SessionInfo, Text, Thought, ModelInput, Queued, ToolCall, ToolResult, CommandRun, FileChange,
+                           TokenUsage, Limit, TurnFailure, TurnStarted, TurnEnded, Unknown>;
 using Entries = std::vector<Entry>;
 
 }  // namespace relay::transcripts

@@ -106,8 +106,8 @@ std::string content_text(const json::object& object, std::string_view name) {
   return content_text(object.if_contains(json::string_view{name.data(), name.size()}));
 }
 
-Tool tool_of(std::string id, std::string name, const json::value* input) {
-  Tool tool{.id = std::move(id), .name = std::move(name)};
+ToolCall tool_of(std::string id, std::string name, const json::value* input) {
+  ToolCall tool{.id = std::move(id), .name = std::move(name)};
   if (input == nullptr) return tool;
   const auto text = input->is_string() ? std::string{input->get_string()} : json::serialize(*input);
   tool.input = clipped(text, kMaxToolText);

@@ -30,7 +30,7 @@ std::optional<std::int64_t> count_member(const json::object& object, std::string
 std::string content_text(const json::value* content);
 std::string content_text(const json::object& object, std::string_view name);
 
-Tool tool_of(std::string id, std::string name, const json::value* input);
+ToolCall tool_of(std::string id, std::string name, const json::value* input);
 ToolResult result_of(std::string id, std::string_view text, bool failed);
 
 FailureKind failure_kind(std::string_view code, std::int64_t status);

@@ -63,7 +63,7 @@ class GeminiReader final : public LineReader {
     auto id = word_of(line, "sessionId");
     const auto kind = word_of(line, "kind");
     subagent_ = !kind.empty() && kind != "main";
-    if (id != session_) entries_.push_back(Session{.id = id});
+    if (id != session_) entries_.push_back(SessionInfo{.id = id});
     session_ = std::move(id);
     if (const auto* messages = array_member(line, "messages")) read_messages(*messages);
   }
@@ -98,13 +98,13 @@ class GeminiReader final : public LineReader {
     const bool again = !message.contains("model") && array_member(message, "content") != nullptr;
     if (!subagent_ && !again) {
       read_thoughts(message, id);
-      tell_text(id, joined(message));
+      emit_text(id, joined(message));
       if (const auto* calls = array_member(message, "toolCalls")) read_tools(*calls);
     }
     if (const auto* tokens = object_member(message, "tokens")) read_usage(message, *tokens, id);
   }
 
-  void tell_text(const std::string& id, std::string_view text) {
+  void emit_text(const std::string& id, std::string_view text) {
     const auto news = told_.at("text " + id).first.news(text);
     if (!news.empty()) entries_.push_back(Text{.id = id, .text = std::string{news}, .whole = text.size() < kMaxText});
   }
@@ -162,17 +162,17 @@ class GeminiReader final : public LineReader {
     auto result = result_of(id, text, failed);
     result.at = at;
     entries_.push_back(std::move(result));
-    tell_hook_context(id, text, "AfterTool");
+    emit_hook_context(id, text, "AfterTool");
   }
 
   /// Gemini counts what was cached as input too, and thoughts beside the output.
   void read_usage(const json::object& message, const json::object& tokens, const std::string& id) {
-    Usage usage{.id = id,
-                .model = word_of(message, "model"),
-                .input = count_member(tokens, "input"),
-                .cache_read = count_member(tokens, "cached"),
-                .output = count_member(tokens, "output"),
-                .reasoning = count_member(tokens, "thoughts")};
+    TokenUsage usage{.id = id,
+                     .model = word_of(message, "model"),
+                     .input = count_member(tokens, "input"),
+                     .cache_read = count_member(tokens, "cached"),
+                     .output = count_member(tokens, "output"),
+                     .reasoning = count_member(tokens, "thoughts")};
     if (usage.input && usage.cache_read && *usage.cache_read <= *usage.input) *usage.input -= *usage.cache_read;
     if (usage.output && usage.reasoning) *usage.output += *usage.reasoning;
     auto& known = usages_.at(id).first;
@@ -192,18 +192,18 @@ class GeminiReader final : public LineReader {
       entries_.push_back(TurnStarted{.id = id});
     }
     if (!own.empty())
-      entries_.push_back(Prompt{.id = id, .text = own, .origin = by_program ? Origin::Program : Origin::Person});
-    tell_hook_context(id, text, "BeforeAgent");
+      entries_.push_back(ModelInput{.id = id, .text = own, .origin = by_program ? Origin::Program : Origin::Person});
+    emit_hook_context(id, text, "BeforeAgent");
   }
 
-  void tell_hook_context(const std::string& id, std::string_view text, std::string_view event) {
+  void emit_hook_context(const std::string& id, std::string_view text, std::string_view event) {
     const auto begin = text.rfind(kHookOpen);
     if (begin == std::string_view::npos) return;
     text.remove_prefix(begin + kHookOpen.size());
-    entries_.push_back(Prompt{.id = id,
-                              .text = std::string{text.substr(0, text.rfind(kHookClose))},
-                              .origin = Origin::Hook,
-                              .from = std::string{event}});
+    entries_.push_back(ModelInput{.id = id,
+                                  .text = std::string{text.substr(0, text.rfind(kHookClose))},
+                                  .origin = Origin::Hook,
+                                  .from = std::string{event}});
   }
 
   void read_error(const json::object& message, const std::string& id) {
@@ -211,15 +211,15 @@ class GeminiReader final : public LineReader {
     const auto kind = text.find("429") != std::string::npos || text.find("quota") != std::string::npos
                           ? FailureKind::RateLimit
                           : FailureKind::Other;
-    entries_.push_back(Failure{.id = id, .kind = kind, .text = std::move(text)});
-    end_turn(Ending::Failed);
+    entries_.push_back(TurnFailure{.id = id, .kind = kind, .text = std::move(text)});
+    end_turn(TurnOutcome::Failed);
   }
 
   void read_info(const json::object& message) {
-    if (content_text(message, "content").starts_with("Request cancelled")) end_turn(Ending::Interrupted);
+    if (content_text(message, "content").starts_with("Request cancelled")) end_turn(TurnOutcome::Interrupted);
   }
 
-  void end_turn(Ending ending) {
+  void end_turn(TurnOutcome ending) {
     if (!turn_.empty()) entries_.push_back(TurnEnded{.id = std::exchange(turn_, {}), .ending = ending});
   }
 
@@ -236,8 +236,8 @@ class GeminiReader final : public LineReader {
   std::string session_;
   std::string turn_;
   bool subagent_ = false;
-  Remembered<Told> told_;
-  Remembered<Usage> usages_;
+  DedupCache<Told> told_;
+  DedupCache<TokenUsage> usages_;
 };
 
 }  // namespace

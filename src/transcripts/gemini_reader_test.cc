@@ -24,20 +24,20 @@ std::string texts_of(const Entries& entries) {
 
 TEST(GeminiReader, UnderstandsEveryLineOfASession) {
   for (const auto& unknown : only<Unknown>(session())) ADD_FAILURE() << unknown.type << ": " << unknown.problem;
-  ASSERT_EQ(only<Session>(session()).size(), 1U);
-  EXPECT_EQ(only<Session>(session())[0].id, "283e45ef-f2c7-410d-b71b-16be9a364eca");
+  ASSERT_EQ(only<SessionInfo>(session()).size(), 1U);
+  EXPECT_EQ(only<SessionInfo>(session())[0].id, "283e45ef-f2c7-410d-b71b-16be9a364eca");
 }
 
 TEST(GeminiReader, HearsAMessageOnceThoughItIsWrittenAgain) {
   EXPECT_EQ(only<Text>(session()).size(), 6U);
-  EXPECT_EQ(only<Usage>(session()).size(), 6U);
-  EXPECT_EQ(only<Tool>(session()).size(), 1U);
+  EXPECT_EQ(only<TokenUsage>(session()).size(), 6U);
+  EXPECT_EQ(only<ToolCall>(session()).size(), 1U);
   EXPECT_EQ(only<ToolResult>(session()).size(), 1U);
 }
 
 TEST(GeminiReader, TellsThePersonsWordsFromAHooks) {
   std::vector<std::string> person, hook;
-  for (const auto& prompt : only<Prompt>(session())) {
+  for (const auto& prompt : only<ModelInput>(session())) {
     if (prompt.origin == Origin::Person) person.push_back(prompt.text);
     if (prompt.origin == Origin::Hook) hook.push_back(prompt.from + ": " + prompt.text);
   }
@@ -51,7 +51,7 @@ TEST(GeminiReader, TellsThePersonsWordsFromAHooks) {
 TEST(GeminiReader, ACancelledTurnEnds) {
   const auto ended = only<TurnEnded>(session());
   ASSERT_EQ(ended.size(), 1U);
-  EXPECT_EQ(ended[0].ending, Ending::Interrupted);
+  EXPECT_EQ(ended[0].ending, TurnOutcome::Interrupted);
   EXPECT_EQ(only<TurnStarted>(session()).size(), 6U);
 }
 
@@ -81,9 +81,9 @@ TEST(GeminiReader, ThoughtsAreNotWordsAndCountAsOutput) {
   EXPECT_TRUE(only<Text>(entries).empty());
   ASSERT_EQ(only<Thought>(entries).size(), 1U);
   EXPECT_EQ(only<Thought>(entries)[0].text, "@relay:Bob maybe");
-  ASSERT_EQ(only<Usage>(entries).size(), 1U);
-  const Usage expected{.id = "1", .model = "m", .input = 70, .cache_read = 30, .output = 25, .reasoning = 5};
-  EXPECT_EQ(only<Usage>(entries)[0], expected);
+  ASSERT_EQ(only<TokenUsage>(entries).size(), 1U);
+  const TokenUsage expected{.id = "1", .model = "m", .input = 70, .cache_read = 30, .output = 25, .reasoning = 5};
+  EXPECT_EQ(only<TokenUsage>(entries)[0], expected);
 }
 
 TEST(GeminiReader, ASubagentsFileHoldsNoWordsOfTheAgent) {

@@ -18,8 +18,8 @@ json::value parsed(const std::string& path) {
 json::array heard_in(const Entries& entries) {
   json::array heard;
   for (const auto& text : testing::only<Text>(entries))
-    for (const auto& utterance : speech::hear(finished_part(text))) {
-      const auto* command = std::get_if<speech::Command>(&utterance);
+    for (const auto& utterance : speech::extract(finished_part(text))) {
+      const auto* command = std::get_if<speech::SendCommand>(&utterance);
       EXPECT_NE(command, nullptr) << "not a command, and none was made wrong: " << text.text;
       if (command != nullptr) heard.push_back(json::array{command->to, command->body});
     }

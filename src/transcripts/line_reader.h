@@ -23,7 +23,7 @@ class LineReader : public Reader {
   Entries entries_;  // of the line that is being read
 
  private:
-  Remembered<bool> unknown_;
+  DedupCache<bool> unknown_;
   WallMs written_at_ = 0;
 };
 

@@ -81,7 +81,7 @@ TEST(ClaudeLines, LongFieldsAreCutBetweenCharactersAndSaySo) {
   const auto reader = claude_reader();
   std::string input;
   while (input.size() <= kMaxToolText) input += "\xC3\xA4";
-  const auto tools = only<Tool>(reader->read(relay::format(
+  const auto tools = only<ToolCall>(reader->read(relay::format(
       R"({{"type":"assistant","uuid":"u","message":{{"content":[{{"type":"tool_use","id":"t","name":"n","input":"{}"}}]}}}})",
       input)));
   ASSERT_EQ(tools.size(), 1U);

@@ -12,7 +12,7 @@ namespace relay::transcripts {
 
 /// For each key the last value.
 template <class Value>
-class Remembered {
+class DedupCache {
  public:
   [[nodiscard]] bool has(std::string_view key) const { return values_.contains(std::string{key}); }
   /// False when it was known already.

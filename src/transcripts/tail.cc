@@ -33,7 +33,7 @@ std::string bytes_before(int fd, std::uint64_t end, std::uint64_t count) {
 Result<std::unique_ptr<Tail>> Tail::follow(net::AsioLoop& loop, std::string path, From from, TailListener& listener) {
   std::unique_ptr<Tail> tail{new Tail{loop, std::move(path), listener}};
   tail->watch_ =
-      RELAY_TRY(net::FileWatch::begin(loop, tail->path_, [it = tail.get()](net::FileChange) { it->go_on(); }));
+      RELAY_TRY(net::FileWatch::begin(loop, tail->path_, [it = tail.get()](net::FileWatchEvent) { it->go_on(); }));
   if (tail->open_quietly()) {
     tail->earlier_until_ = size_of(tail->file_.get());
     if (from == From::End) tail->start_at_end();
@@ -174,13 +174,13 @@ void Tail::end_line(std::string_view last_part) {
   const auto offset = line_begins_;
   line_begins_ += bytes + 1;
   if (bytes > kMaxLine)
-    return listener_.on_left_out(
+    return listener_.on_line_skipped(
         relay::format("a line of {} bytes in {} was left out: it is longer than {} bytes", bytes, path_, kMaxLine));
   auto whole = std::exchange(held_, {});
   if (!whole.empty()) whole.append(last_part);
   listener_.on_line({.text = whole.empty() ? last_part : std::string_view{whole},
                      .offset = offset,
-                     .earlier = line_begins_ <= earlier_until_});
+                     .preexisting = line_begins_ <= earlier_until_});
 }
 
 void Tail::complain(std::string sentence) {

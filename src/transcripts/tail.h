@@ -30,7 +30,7 @@ namespace relay::transcripts {
 struct Line {
   std::string_view text;     // without its end; valid during the call
   std::uint64_t offset = 0;  // of its first byte in the file
-  bool earlier = false;      // it was there, whole, when following began
+  bool preexisting = false;  // it was there, whole, when following began
 };
 
 class TailListener {
@@ -43,7 +43,7 @@ class TailListener {
   /// The file was removed. When one comes in its place, `on_restart` is told, and then its lines.
   virtual void on_gone() {}
   /// One line was left out, in one sentence; the next ones come.
-  virtual void on_left_out(const std::string& sentence) { on_problem(sentence); }
+  virtual void on_line_skipped(const std::string& sentence) { on_problem(sentence); }
 };
 
 class Tail {

@@ -29,7 +29,7 @@ struct Following final : TailListener {
     tail = *std::move(begun);
   }
   void on_line(const Line& line) override {
-    lines.push_back((line.earlier ? "earlier " : "") + std::string{line.text.substr(0, 40)});
+    lines.push_back((line.preexisting ? "earlier " : "") + std::string{line.text.substr(0, 40)});
     offsets.push_back(line.offset);
     if (when_line) when_line();
   }

@@ -246,8 +246,8 @@ TEST_F(Served, WorkspacesAreOpenedSwitchedToAndClosed) {
 // --- costs
 
 /// Joins as Counter and tells that a model was given 1000 tokens and answered with 500.
-cli::Connection count_tokens(Sandbox& box) {
-  auto agent = cli::Connection::open(*string_member(box.ok_json({"status"}), "socket")).value();
+cli::DaemonConnection count_tokens(Sandbox& box) {
+  auto agent = cli::DaemonConnection::open(*string_member(box.ok_json({"status"}), "socket")).value();
   EXPECT_TRUE(agent.send({.type = protocol::MessageType::Hello, .id = {}, .payload = R"({"agent":"Counter"})"}));
   EXPECT_TRUE(agent.receive(cli::in(cli::kAnswerTimeout)));
   EXPECT_TRUE(

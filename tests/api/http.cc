@@ -15,7 +15,7 @@
 namespace relay::api_tests {
 namespace {
 
-constexpr int kPatienceMs = 40'000;
+constexpr int kTimeoutMs = 40'000;
 
 }  // namespace
 
@@ -43,7 +43,7 @@ std::string Http::raw(std::string_view bytes) const {
   std::array<char, 16 * 1024> buffer{};
   for (;;) {
     pollfd watched{fd.get(), POLLIN, 0};
-    if (::poll(&watched, 1, kPatienceMs) <= 0) return heard;
+    if (::poll(&watched, 1, kTimeoutMs) <= 0) return heard;
     const auto count = ::recv(fd.get(), buffer.data(), buffer.size(), 0);
     if (count <= 0) return heard;
     heard.append(buffer.data(), static_cast<std::size_t>(count));
@@ -55,7 +55,7 @@ HttpAnswer Http::ask(const std::string& method, const std::string& target, const
   Headers headers = {{"Host", format("127.0.0.1:{}", port_)}, {"Connection", "close"}};
   if (!body.empty()) headers.emplace_back("Content-Type", "application/json");
   for (const auto& [name, value] : more) {
-    std::erase_if(headers, [&](const auto& header) { return net::same_in_any_case(header.first, name); });
+    std::erase_if(headers, [&](const auto& header) { return net::equals_ignore_case(header.first, name); });
     headers.emplace_back(name, value);
   }
   auto request = format("{} {} HTTP/1.1\r\n", method, target);

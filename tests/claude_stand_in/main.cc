@@ -45,7 +45,7 @@ void write_all(std::string_view bytes) {
   }
 }
 
-int patience(const Claude& claude, const KeyReader& keys, SteadyTime now) {
+int timeout(const Claude& claude, const KeyReader& keys, SteadyTime now) {
   if (keys.waits()) return kEscapeMs;
   const auto at = claude.wake_at();
   if (!at) return -1;
@@ -62,7 +62,7 @@ void run(Claude& claude, Inbox* inbox) {
                                 {.fd = claude.waiting_hook(), .events = POLLIN, .revents = 0}};
     if (inbox != nullptr)
       for (const int fd : inbox->descriptors()) watched.push_back({.fd = fd, .events = POLLIN, .revents = 0});
-    const int ready = ::poll(watched.data(), watched.size(), patience(claude, keys, clock.now().steady));
+    const int ready = ::poll(watched.data(), watched.size(), timeout(claude, keys, clock.now().steady));
     const auto now = clock.now().steady;
     if (watched[0].revents != 0) {
       std::array<char, 4096> block;

@@ -281,7 +281,7 @@ TEST_F(Doors, InTmuxItIsReadAndTypedToLikeAnyOther) {
 TEST_F(Doors, InAPaneOfTmuxThatNobodyLooksAtItSaysWhereTheAgentRuns) {
   const auto socket = box.project() + "/desk";
   Terminal tmux{box,
-                Terminal::Program{{"/usr/bin/tmux", "-S", socket, "new-session", "-d", "-s", "desk", "sleep 1000"}}};
+                Terminal::SimClient{{"/usr/bin/tmux", "-S", socket, "new-session", "-d", "-s", "desk", "sleep 1000"}}};
   ASSERT_EQ(tmux.finish(), 0) << tmux.screen();
   box.set("TMUX", socket + ",1,0");
   box.set("TMUX_PANE", "%0");
@@ -291,7 +291,7 @@ TEST_F(Doors, InAPaneOfTmuxThatNobodyLooksAtItSaysWhereTheAgentRuns) {
             std::string::npos)
       << pane.screen();
   box.ok({"release", "Bob"});
-  Terminal{box, Terminal::Program{{"/usr/bin/tmux", "-S", socket, "kill-server"}}}.finish();
+  Terminal{box, Terminal::SimClient{{"/usr/bin/tmux", "-S", socket, "kill-server"}}}.finish();
 }
 
 TEST_F(Doors, InTmuxItIsToldOfTheRelayAlsoWhenAScriptStartsIt) {

@@ -114,8 +114,8 @@ TEST_F(Unprofiled, LastMessageOfAProgramIsToldToThoseWhoWatchIt) {
   auto& talker = start_program("Talker", {"sh", "-c", "echo started; read line; echo '@relay:Bob done'"}, "started");
   const auto record = host::host_of(box.workspace_directory() + "/hosts", "Talker");
   ASSERT_TRUE(record);
-  auto host = cli::Visit::open(*record);
-  ASSERT_TRUE(host && host->ask({{"do", "watch"}}));
+  auto host = cli::HostConnection::open(*record);
+  ASSERT_TRUE(host && host->request({{"do", "watch"}}));
   talker.type("go\r");
   std::vector<std::string> told;
   while (auto event = host->next(cli::in(10s))) told.push_back(string_member(*event, "event").value_or(""));

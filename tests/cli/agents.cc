@@ -92,12 +92,12 @@ std::string Agents::send(const std::string& to, const std::string& body, const s
   return sent ? string_member(*sent, "id").value_or("") : "";
 }
 
-Ledger Agents::ledger(const std::string& id) {
+HistoryChecker Agents::ledger(const std::string& id) {
   const auto trace = box.ok_json({"trace", id});
   const auto& delivery = trace.at("deliveries").as_array().front().as_object();
-  Ledger all{.state = string_member(delivery, "state").value_or(""),
-             .proof = string_member(delivery, "proof").value_or(""),
-             .story = {}};
+  HistoryChecker all{.state = string_member(delivery, "state").value_or(""),
+                     .proof = string_member(delivery, "proof").value_or(""),
+                     .story = {}};
   for (const auto& step : delivery.at("history").as_array()) all.story += json::serialize(step) + "\n";
   return all;
 }

@@ -18,7 +18,7 @@
 namespace relay::cli_tests {
 
 /// What `trace` tells of one message to one recipient.
-struct Ledger {
+struct HistoryChecker {
   std::string state, proof;  // now
   std::string story;         // every step: state, proof and reason
   [[nodiscard]] bool tells(const std::string& words) const { return story.find(words) != std::string::npos; }
@@ -49,7 +49,7 @@ class Agents : public ::testing::Test {
 
   /// `body` from `tester`; the message's id.
   std::string send(const std::string& to, const std::string& body, const std::vector<std::string>& options = {});
-  Ledger ledger(const std::string& id);
+  HistoryChecker ledger(const std::string& id);
   bool comes_to(const std::string& id, const std::string& state) {
     return until([&] { return ledger(id).state == state; });
   }

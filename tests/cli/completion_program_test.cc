@@ -43,7 +43,7 @@ class CompletionTest : public testing::TestWithParam<Shell> {
 
   /// What `relay WORDS<Tab>` becomes: the words that the shell would give the program.
   void expect_completed(const std::string& typed, const std::string& shown, const std::string& words) {
-    Terminal shell{box_, Terminal::Program{GetParam().command}};
+    Terminal shell{box_, Terminal::SimClient{GetParam().command}};
     shell.type(GetParam().prepare);
     ASSERT_TRUE(shell.shows("ready\n")) << shell.screen();
     shell.forget();

@@ -28,7 +28,7 @@ struct Deliveries : Agents {
     std::string token;
     std::ifstream{box.workspace_directory() + "/outboxes/" + name + ".outbox.claim"} >> token;
     ASSERT_FALSE(token.empty());
-    auto daemon = cli::Connection::open(*string_member(box.ok_json({"status"}), "socket"));
+    auto daemon = cli::DaemonConnection::open(*string_member(box.ok_json({"status"}), "socket"));
     ASSERT_TRUE(daemon) << daemon.error().message();
     const auto hello = format(R"({{"agent":"{}","session":{{"claim_token":"{}"}}}})", name, token);
     ASSERT_TRUE(daemon->send({.type = protocol::MessageType::Hello, .id = {}, .payload = hello}));

@@ -208,7 +208,7 @@ TEST_F(Everyday, OnlyAsciiMarksAreUsedWhereTheLocaleKnowsNothingElse) {
 TEST_F(Everyday, TheExamplesOfTheHelpWorkInAFreshProject) {
   for (const auto* name : {"agents", "channels", "config", "cost", "doctor", "inbox", "openapi", "permissions",
                            "questions", "skill", "up", "status", "workspaces", "down"}) {
-    const std::string example{cli::command_named(name)->example};
+    const std::string example{cli::find_command(name)->example};
     auto script = example;
     for (auto at = script.find('\''); at != std::string::npos; at = script.find('\'')) script[at] = '"';
     EXPECT_EQ(WEXITSTATUS(std::system(shell(script).c_str())), 0) << example;
@@ -227,10 +227,10 @@ TEST_F(Everyday, TheExampleOfTheOverviewWorksInAFreshProject) {
   box.write(bin + "/claude", "#!/bin/sh\necho the agent runs\nexec cat\n");
   ASSERT_EQ(::chmod((bin + "/claude").c_str(), 0700), 0);
   box.set("PATH", bin + ":" + fs::path{program()}.parent_path().string() + ":" + std::getenv("PATH"));
-  Terminal agent{box, Terminal::Program{{"/bin/sh", "-c", first}}};
+  Terminal agent{box, Terminal::SimClient{{"/bin/sh", "-c", first}}};
   ASSERT_TRUE(agent.shows("the agent runs")) << first << agent.screen();
   ASSERT_TRUE(eventually([&] { return box.run({"--no-start", "agents"}).out.contains("Bob"); })) << first;
-  Terminal elsewhere{box, Terminal::Program{{"/bin/sh", "-c", second}}};
+  Terminal elsewhere{box, Terminal::SimClient{{"/bin/sh", "-c", second}}};
   EXPECT_EQ(elsewhere.finish(), 0) << second << elsewhere.screen();
   const auto message = box.ok_json({"log"});
   EXPECT_EQ(string_member(message, "to"), "Bob");

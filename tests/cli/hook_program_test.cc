@@ -22,11 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kPatienceMs = 20'000;
+constexpr int kTimeoutMs = 20'000;
 
 bool becomes(int fd, short events) {
   pollfd watched{fd, events, 0};
-  return ::poll(&watched, 1, kPatienceMs) == 1;
+  return ::poll(&watched, 1, kTimeoutMs) == 1;
 }
 
 std::string payload(std::string_view event, std::string_view more = "") {
@@ -117,13 +117,13 @@ class Door {
 
   json::object hear() {
     EXPECT_TRUE(becomes(bound_.fd.get(), POLLIN)) << "nobody came";
-    visitor_.reset(::accept4(bound_.fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    client_.reset(::accept4(bound_.fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
     protocol::FrameReader reader;
     std::array<char, 65536> buffer;
     for (;;) {
       const auto frame = reader.next();
       if (frame && *frame) return parse_json_object(**frame).value();
-      const auto count = becomes(visitor_.get(), POLLIN) ? ::read(visitor_.get(), buffer.data(), buffer.size()) : 0;
+      const auto count = becomes(client_.get(), POLLIN) ? ::read(client_.get(), buffer.data(), buffer.size()) : 0;
       if (count <= 0) break;
       reader.push({buffer.data(), static_cast<std::size_t>(count)});
     }
@@ -133,18 +133,18 @@ class Door {
   void say(std::string_view body) {
     std::string bytes;
     protocol::append_frame(bytes, protocol::HeaderStyle::Four, body);
-    EXPECT_EQ(::send(visitor_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+    EXPECT_EQ(::send(client_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
   }
   void answer(std::string_view answer) { say(relay::format(R"({{"re":"hook","ok":true,"answer":{}}})", answer)); }
   /// The visitor has hung up.
   bool is_left() {
     char byte = 0;
-    return becomes(visitor_.get(), POLLIN) && ::recv(visitor_.get(), &byte, 1, 0) == 0;
+    return becomes(client_.get(), POLLIN) && ::recv(client_.get(), &byte, 1, 0) == 0;
   }
 
  private:
   net::BoundSocket bound_;
-  UniqueFd visitor_;
+  UniqueFd client_;
 };
 
 class HookProgram : public testing::Test {

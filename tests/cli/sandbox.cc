@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::seconds kPatience{20};  // far beyond what anything takes on a busy machine
+constexpr std::chrono::seconds kTimeout{20};  // far beyond what anything takes on a busy machine
 constexpr std::chrono::milliseconds kPause{5};
 
 std::string contents(const std::string& path) {
@@ -35,7 +35,7 @@ std::string contents(const std::string& path) {
 int wait_for(pid_t pid) {
   const UniqueFd process{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
   pollfd ended{process.get(), POLLIN, 0};
-  if (::poll(&ended, 1, static_cast<int>(std::chrono::milliseconds{kPatience}.count())) == 0) {
+  if (::poll(&ended, 1, static_cast<int>(std::chrono::milliseconds{kTimeout}.count())) == 0) {
     ADD_FAILURE() << "process " << pid << " does not end";
     ::kill(pid, SIGKILL);
   }
@@ -58,7 +58,7 @@ bool is_running(pid_t pid) {
 }
 
 bool eventually(const std::function<bool()>& holds) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kTimeout;
   while (!holds()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     std::this_thread::sleep_for(kPause);

@@ -72,7 +72,7 @@ TEST_F(ScreenPrompts, BlockedIsToldTogetherWithWhatIsAsked) {
 }
 
 /// How long the host waits for the daemon to store a request (kStorePatience of host/host.cc).
-constexpr std::chrono::milliseconds kStorePatience{2'000};
+constexpr std::chrono::milliseconds kStoreTimeout{2'000};
 
 // Both compare the time with what holds however slow the machine is: before the patience is over, a blocked agent's request is
 // stored; while the daemon is stopped, no agent is blocked before the patience is over.
@@ -85,9 +85,7 @@ TEST_F(ScreenPrompts, BlockedIsToldOnceTheDaemonListsTheRequest) {
   box.ok({"wait", "Bob", "--until", "blocked", "--timeout", "20s"});
   const auto waited = std::chrono::steady_clock::now() - begin;
   const auto listed = open().size();
-  if (waited < kStorePatience) {
-    EXPECT_EQ(listed, 1u);
-  }
+  if (waited < kStoreTimeout) { EXPECT_EQ(listed, 1u); }
   EXPECT_TRUE(until([&] { return open().size() == 1; }));
 }
 
@@ -101,7 +99,7 @@ TEST_F(ScreenPrompts, BlockedIsToldByTheHostAloneWhenTheDaemonDoesNotAnswer) {
   const auto time = std::chrono::steady_clock::now() - begin;
   ::kill(box.daemon_pid(), SIGCONT);
   EXPECT_EQ(waited.code, 0) << waited.err;
-  EXPECT_GE(time, kStorePatience) << "the daemon did not list it";
+  EXPECT_GE(time, kStoreTimeout) << "the daemon did not list it";
   EXPECT_TRUE(until([&] { return open().size() == 1; }));
 }
 
@@ -254,8 +252,8 @@ TEST_F(FirstRun, AgentThatShowsNothingYetIsStartingInEveryView) {
   EXPECT_NE(box.ok({"agents"}).find("starting"), std::string::npos);
   const auto record = host::host_of(box.workspace_directory() + "/hosts", "Bob");
   ASSERT_TRUE(record);
-  auto host = cli::Visit::open(*record);
-  ASSERT_TRUE(host && host->ask({{"do", "watch"}}));
+  auto host = cli::HostConnection::open(*record);
+  ASSERT_TRUE(host && host->request({{"do", "watch"}}));
   const auto seen = host->next(cli::in(Millis{10'000}));
   ASSERT_TRUE(seen) << "what `wait` follows";
   EXPECT_EQ(word(*seen, "event") + " " + word(*seen, "state"), "state starting");

@@ -493,13 +493,15 @@ TEST_F(Spawned, ANameIsFreeOnceItsReleaseIsAnswered) {
 
 /// As published clients speak: through the daemon, not through the door.
 struct SpawnedByFrames : Spawned {
-  cli::Connection daemon = connect();
-  SpawnedByFrames() { EXPECT_TRUE(daemon.introduce(box.system_token())); }
+  cli::DaemonConnection daemon = connect();
+  SpawnedByFrames() { EXPECT_TRUE(daemon.say_hello(box.system_token())); }
 
-  cli::Connection connect() { return cli::Connection::open(*string_member(box.ok_json({"status"}), "socket")).value(); }
+  cli::DaemonConnection connect() {
+    return cli::DaemonConnection::open(*string_member(box.ok_json({"status"}), "socket")).value();
+  }
 
   json::object ask(protocol::MessageType type, const json::object& payload) {
-    const auto answer = daemon.ask(type, json::serialize(payload), std::chrono::seconds{20});
+    const auto answer = daemon.request(type, json::serialize(payload), std::chrono::seconds{20});
     EXPECT_TRUE(answer) << answer.error().message();
     return answer ? parse_json_object(*answer).value() : json::object{};
   }

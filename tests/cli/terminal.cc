@@ -17,7 +17,7 @@ Terminal::Terminal(Sandbox& box, const std::vector<std::string>& words, unsigned
   pid_ = box.start_at(words, open(columns));
 }
 
-Terminal::Terminal(Sandbox& box, const Program& other) { pid_ = box.start_program_at(other.command, open()); }
+Terminal::Terminal(Sandbox& box, const SimClient& other) { pid_ = box.start_program_at(other.command, open()); }
 
 std::string Terminal::open(unsigned short columns) {
   master_ = ::posix_openpt(O_RDWR | O_NOCTTY);

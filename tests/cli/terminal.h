@@ -14,11 +14,11 @@ namespace relay::cli_tests {
 
 class Terminal {
  public:
-  struct Program {
+  struct SimClient {
     std::vector<std::string> command;  // begins with a path
   };
   Terminal(Sandbox& box, const std::vector<std::string>& words, unsigned short columns = 80);  // 24 rows
-  Terminal(Sandbox& box, const Program& other);
+  Terminal(Sandbox& box, const SimClient& other);
   ~Terminal();
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;

@@ -157,9 +157,9 @@ TEST(Up, ListensAtAFurtherSocketToo) {
   Sandbox box;
   const auto socket = box.project() + "/extra.sock";
   box.ok({"up", "--socket", "extra.sock", "--no-http"});
-  auto connection = cli::Connection::open(socket);
+  auto connection = cli::DaemonConnection::open(socket);
   ASSERT_TRUE(connection.has_value()) << connection.error().message();
-  EXPECT_TRUE(connection->introduce(box.system_token()).has_value());
+  EXPECT_TRUE(connection->say_hello(box.system_token()).has_value());
 }
 
 TEST(Up, KeepsEverythingPrivate) {

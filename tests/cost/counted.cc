@@ -2,7 +2,7 @@
 
 namespace relay::cost {
 
-std::uint64_t counted(Work& work) {
+std::uint64_t counted(Workload& work) {
   const auto units = work();
   return units;
 }

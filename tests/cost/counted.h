@@ -7,6 +7,6 @@
 
 namespace relay::cost {
 
-[[gnu::noinline]] std::uint64_t counted(Work& work);
+[[gnu::noinline]] std::uint64_t counted(Workload& work);
 
 }  // namespace relay::cost

@@ -13,16 +13,16 @@ constexpr std::uint64_t kBatchEvents = 20;  // so many come between two writings
 constexpr std::size_t kBlockBytes = 64 * 1024;
 
 /// Takes everything at once.
-struct Reader final : api::FeedOutlet {
+struct Reader final : api::FeedSink {
   std::size_t bytes = 0;
-  void write(net::Piece piece) override { bytes += piece->size(); }
+  void write(net::SharedBuffer piece) override { bytes += piece->size(); }
   [[nodiscard]] std::size_t waiting_bytes() const override { return 0; }
   void end(std::uint64_t, const std::string&) override {}
 };
 
 }  // namespace
 
-Work prepare_event() {
+Workload prepare_event() {
   std::vector<std::string> events;
   for (std::uint64_t number = 1; number <= kEvents; ++number)
     events.push_back(format(R"({{"type":"item.completed","_seq":{},"_ts":1734440000000,"_agentName":"Alice",)"
@@ -30,7 +30,7 @@ Work prepare_event() {
                             number, number, prose(256, number)));
   return [events = std::move(events)] {
     api::FeedRing ring{kEvents, kEvents * kBlockBytes};
-    api::FeedAudience audience{{}, api::Dialect::Sse};
+    api::FeedGroup audience{{}, api::StreamFormat::Sse};
     Reader reader;
     std::uint64_t told = 0;
     for (std::uint64_t number = 1; number <= kEvents; ++number) {

@@ -30,7 +30,7 @@ int list() {
 }
 
 Result<int> run(std::string_view name) {
-  const auto* path = path_named(name);
+  const auto* path = find_path(name);
   if (path == nullptr) return fail(format("there is no path '{}'", name));
   auto work = path->prepare();
   (void)work();  // buffers grow, caches fill

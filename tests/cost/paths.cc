@@ -5,25 +5,25 @@
 namespace relay::cost {
 namespace {
 
-constexpr double kUsual = 0.25;         // what a library does on another processor moves a count by 3 %
+constexpr double kDefault = 0.25;       // what a library does on another processor moves a count by 3 %
 constexpr double kMostlySqlite = 0.35;  // and another SQLite by more
 
 constexpr Path kPaths[] = {
-    {"frame", "message", kUsual, "SEND of 1 KB to ACK and DELIVER, and the ACK of that", prepare_frame},
-    {"broadcast", "delivery", kUsual, "one SEND to 200 agents, each of which acknowledges", prepare_broadcast},
+    {"frame", "message", kDefault, "SEND of 1 KB to ACK and DELIVER, and the ACK of that", prepare_frame},
+    {"broadcast", "delivery", kDefault, "one SEND to 200 agents, each of which acknowledges", prepare_broadcast},
     {"store", "message", kMostlySqlite, "a message of 1 KB and its delivery into SQLite, then delivered",
      prepare_store},
-    {"terminal", "byte", kUsual, "a recording through the screen model", prepare_terminal},
-    {"speech", "byte", kUsual, "relay commands heard in the text of a recording", prepare_speech},
-    {"json", "byte", kUsual, "a payload of 8 KB checked by the scanner", prepare_json},
-    {"event", "event", kUsual, "an event read, kept and written to one SSE stream", prepare_event},
+    {"terminal", "byte", kDefault, "a recording through the screen model", prepare_terminal},
+    {"speech", "byte", kDefault, "relay commands heard in the text of a recording", prepare_speech},
+    {"json", "byte", kDefault, "a payload of 8 KB checked by the scanner", prepare_json},
+    {"event", "event", kDefault, "an event read, kept and written to one SSE stream", prepare_event},
 };
 
 }  // namespace
 
 std::span<const Path> paths() { return kPaths; }
 
-const Path* path_named(std::string_view name) {
+const Path* find_path(std::string_view name) {
   const auto* found = std::ranges::find(kPaths, name, &Path::name);
   return found == std::end(kPaths) ? nullptr : found;
 }

@@ -12,29 +12,29 @@
 namespace relay::cost {
 
 /// Does the work once and says how many units that were. May be called again.
-using Work = std::move_only_function<std::uint64_t()>;
+using Workload = std::move_only_function<std::uint64_t()>;
 
 struct Path {
   std::string_view name;
   std::string_view unit;  // what one count is of
   double allowed;         // how much more than recorded passes, as a share: 0.25
   std::string_view what;  // in words
-  Work (*prepare)() = nullptr;
+  Workload (*prepare)() = nullptr;
 };
 
 std::span<const Path> paths();
-const Path* path_named(std::string_view name);
+const Path* find_path(std::string_view name);
 
 // workspace_paths.cc
-Work prepare_frame();
-Work prepare_broadcast();
+Workload prepare_frame();
+Workload prepare_broadcast();
 // store_path.cc
-Work prepare_store();
+Workload prepare_store();
 // text_paths.cc
-Work prepare_terminal();
-Work prepare_speech();
-Work prepare_json();
+Workload prepare_terminal();
+Workload prepare_speech();
+Workload prepare_json();
 // event_path.cc
-Work prepare_event();
+Workload prepare_event();
 
 }  // namespace relay::cost

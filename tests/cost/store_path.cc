@@ -34,7 +34,7 @@ records::Changes batch(std::int64_t first) {
 
 }  // namespace
 
-Work prepare_store() {
+Workload prepare_store() {
   auto disk = std::make_unique<Disk>();
   auto opened =
       store::SqliteStore::open({.path = disk->directory.file("relay.db"), .durability = store::Durability::Process});

@@ -37,7 +37,7 @@ std::string text_of(const terminal::testing::Recording& recording) {
 
 }  // namespace
 
-Work prepare_terminal() {
+Workload prepare_terminal() {
   const auto tape = recording("opencode/recordings/default/many_turns");
   return [size = tape.size, bytes = tape.output()] {
     terminal::Screen screen{size};
@@ -50,7 +50,7 @@ Work prepare_terminal() {
   };
 }
 
-Work prepare_speech() {
+Workload prepare_speech() {
   return [text = text_of(recording("aider/recordings/default/many_lines")) +
                  text_of(recording("aider/recordings/default/multi"))] {
     speech::Extractor extractor;
@@ -64,7 +64,7 @@ Work prepare_speech() {
   };
 }
 
-Work prepare_json() {
+Workload prepare_json() {
   std::string items;
   for (std::uint64_t item = 0; items.size() < kPayloadBytes; ++item)
     items +=

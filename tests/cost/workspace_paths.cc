@@ -89,7 +89,7 @@ class Office {
 };
 
 /// Alice says so many messages to the others, who acknowledge each; all that is said is written down beforehand.
-Work messages(std::string_view to, std::vector<std::string> names, std::uint64_t count) {
+Workload messages(std::string_view to, std::vector<std::string> names, std::uint64_t count) {
   auto office = std::make_unique<Office>();
   const auto alice = office->join("Alice");
   std::vector<Agent> others;
@@ -111,9 +111,9 @@ Work messages(std::string_view to, std::vector<std::string> names, std::uint64_t
 
 }  // namespace
 
-Work prepare_frame() { return messages("Bob", {"Bob"}, kMessages); }
+Workload prepare_frame() { return messages("Bob", {"Bob"}, kMessages); }
 
-Work prepare_broadcast() {
+Workload prepare_broadcast() {
   std::vector<std::string> names;
   for (std::uint64_t i = 0; i < kAgents; ++i) names.push_back(format("Agent{}", i));
   return messages("*", std::move(names), kBroadcasts);

@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 3> kTopics{"", "build", "review"};
 class Client final : public client::LinkListener {
  public:
   Client(const ClientOptions& options, JournalFile sent, JournalFile received, SentJournal past,
-         std::vector<client::Position> positions)
+         std::vector<client::StreamPosition> positions)
       : options_{options},
         network_{loop_},
         random_{options.seed},
@@ -45,12 +45,12 @@ class Client final : public client::LinkListener {
     link_options.hello.capabilities.resume = true;
     link_options.hello.claim_token = "claim-of-" + options_.name;
     link_options.hello.resume_token = RELAY_TRY(read_file(token_path()));
-    link_options.patience = client::Patience::never_give_up();
+    link_options.timeout = client::RetryLimit::never_give_up();
     link_options.positions = positions_;
     client::Link link{loop_, network_, secrets_, *outbox, std::move(link_options), *this};
     link_ = &link;
     outbox_ = outbox.get();
-    net::ignore_broken_pipes();
+    net::ignore_sigpipe();
     sending_ = options_.messages_per_second > 0;
     link.start();
     take_turn();
@@ -74,7 +74,7 @@ class Client final : public client::LinkListener {
     if (sending_ && ::access(options_.stop_file.c_str(), F_OK) == 0) sending_ = false;
     if (sending_)
       speak();
-    else if (!drained_ && link_->all_answered()) {
+    else if (!drained_ && link_->is_drained()) {
       drained_ = true;
       fail_with(sent_.append("D\n"));
     }
@@ -121,22 +121,22 @@ class Client final : public client::LinkListener {
   void on_lost(const std::string&, Millis) override {}
   void on_stopped(const Error& why) override { fail_with(Failure{why}); }
 
-  client::Taken on_incoming(const client::Incoming& incoming) override {
+  client::AckMode on_incoming(const client::IncomingMessage& incoming) override {
     const auto payload = protocol::parse_send(incoming.envelope.payload);
     if (!payload || payload->body.size() < 2) {
       fail_with(fail("a message without a body came"));
-      return client::Taken::Later;
+      return client::AckMode::Later;
     }
     const std::string body{payload->body.substr(1)};  // after the quote; only digits before the blank matter
     const Receipt receipt{{std::string{incoming.envelope.from}, std::string{incoming.envelope.topic}},
                           incoming.place.seq,
                           std::strtoull(body.c_str(), nullptr, 10)};
     fail_with(received_.append(received_line(receipt)));
-    return client::Taken::Now;
+    return client::AckMode::Now;
   }
 
   void on_sent(const std::string&) override {}
-  void on_refused(const std::string& id, const protocol::NackView& why) override {
+  void on_refused(const std::string& id, const protocol::Nack& why) override {
     fail_with(sent_.append(relay::format("X {}:{}\n", id, why.code)));
   }
   void on_frame(const protocol::Envelope&) override {}
@@ -149,7 +149,7 @@ class Client final : public client::LinkListener {
   JournalFile sent_;
   JournalFile received_;
   std::map<Lane, std::uint64_t> next_;
-  std::vector<client::Position> positions_;
+  std::vector<client::StreamPosition> positions_;
   client::Link* link_ = nullptr;
   client::Outbox* outbox_ = nullptr;
   std::unique_ptr<net::Timer> turn_;
@@ -165,7 +165,7 @@ Result<void> run_client(const ClientOptions& options) {
   auto past = parse_sent(RELAY_TRY(read_file(sent_path)));
   std::map<Lane, std::uint64_t> heard;
   for (const auto& receipt : parse_received(RELAY_TRY(read_file(received_path)))) heard[receipt.lane] = receipt.seq;
-  std::vector<client::Position> positions;
+  std::vector<client::StreamPosition> positions;
   for (const auto& [lane, seq] : heard) positions.push_back({lane.topic, lane.peer, seq});
   Client client{options, RELAY_TRY(JournalFile::open(sent_path)), RELAY_TRY(JournalFile::open(received_path)),
                 std::move(past), std::move(positions)};

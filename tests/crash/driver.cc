@@ -24,13 +24,13 @@ using std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto kReportEvery = 5s;
-constexpr auto kStartPatience = 20s;
-constexpr auto kDrainPatience = 60s;        // without any progress
+constexpr auto kStartTimeout = 20s;
+constexpr auto kDrainTimeout = 60s;         // without any progress
 constexpr std::uint64_t kMinPauseMs = 100;  // between two kills
 constexpr std::uint64_t kMaxPauseMs = 700;
-constexpr std::uint64_t kMaxAwayMs = 250;    // how long the killed one stays away
-constexpr std::uint64_t kDaemonShare = 40;   // per cent of the kills
-constexpr std::uint64_t kMostWaitedMs = 40;  // between two looks at something
+constexpr std::uint64_t kMaxAwayMs = 250;   // how long the killed one stays away
+constexpr std::uint64_t kDaemonShare = 40;  // per cent of the kills
+constexpr std::uint64_t kMaxWaitedMs = 40;  // between two looks at something
 
 void sleep_ms(std::uint64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds{ms}); }
 
@@ -99,11 +99,11 @@ class Driver {
   }
 
   Result<void> wait_for_daemon() {
-    const auto give_up = steady_clock::now() + kStartPatience;
+    const auto give_up = steady_clock::now() + kStartTimeout;
     while (!listens(socket())) {
       if (daemon_.ended()) return fail("the daemon ended by itself and said: " + tail_of("daemon.out"));
       if (steady_clock::now() > give_up) return fail("the daemon does not listen and said: " + tail_of("daemon.out"));
-      sleep_ms(kMostWaitedMs / 4);
+      sleep_ms(kMaxWaitedMs / 4);
     }
     return {};
   }
@@ -127,12 +127,12 @@ class Driver {
     RELAY_TRY(wait_for_daemon());
     clients_.resize(names_.size());
     for (std::size_t i = 0; i < names_.size(); ++i) RELAY_TRY(start_client(i, 0));
-    const auto give_up = steady_clock::now() + kStartPatience;
+    const auto give_up = steady_clock::now() + kStartTimeout;
     for (const auto& name : names_)
       while (!std::filesystem::exists(place_ + "/" + name + "/token")) {
         if (steady_clock::now() > give_up)
           return fail(name + " never became ready and said: " + tail_of(name + "/out"));
-        sleep_ms(kMostWaitedMs);
+        sleep_ms(kMaxWaitedMs);
       }
     for (std::size_t i = 0; i < names_.size(); ++i) {
       clients_[i].kill_and_reap();
@@ -199,7 +199,7 @@ class Driver {
   Result<void> drain() {
     std::uint64_t received = 0;
     auto last_progress = steady_clock::now();
-    while (steady_clock::now() - last_progress < kDrainPatience) {
+    while (steady_clock::now() - last_progress < kDrainTimeout) {
       RELAY_TRY(check_alive());
       const auto now = RELAY_TRY(verdict());
       bool drained = true;

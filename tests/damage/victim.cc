@@ -27,11 +27,11 @@ struct Acknowledgement {
 class Witness final : public store::StoreListener {
  public:
   Witness(int pipe, std::int64_t first_key) : pipe_{pipe}, first_key_{first_key} {}
-  void on_committed(Ticket up_to, EventNumber) override { tell(key_of(up_to.value())); }
-  void on_commit_failed(Ticket, Ticket, const Error&) override { std::_Exit(3); }
+  void on_committed(CommitTicket up_to, EventSeq) override { tell(key_of(up_to.value())); }
+  void on_commit_failed(CommitTicket, CommitTicket, const Error&) override { std::_Exit(3); }
   void on_backlog(Result<BacklogPage>, const BacklogRequest&) override {}
   void on_expired(Result<ExpireResult>) override {}
-  void on_answer(store::QueryId, Result<store::Answer>) override {}
+  void on_answer(store::QueryId, Result<store::QueryResult>) override {}
 
   [[nodiscard]] std::int64_t key_of(std::uint64_t ticket) const {
     return first_key_ + 2 * static_cast<std::int64_t>(ticket);
@@ -54,16 +54,16 @@ class Witness final : public store::StoreListener {
   if (!opened) std::_Exit(5);
   auto journal = store::recover_journal(**opened, options);
   if (!journal || !(*opened)->load()) std::_Exit(6);
-  store::LoopInbox inbox;
+  store::TaskQueue inbox;
   Witness witness{pipe, first_key};
   auto queue = store::make_durable_queue(
       *std::move(opened), *std::move(journal), durability, inbox.post(),
-      [](std::chrono::milliseconds, store::LoopInbox::Task) {}, witness);
+      [](std::chrono::milliseconds, store::TaskQueue::Task) {}, witness);
   for (std::uint64_t ticket = 1;; ++ticket) {
     witness.sent = witness.key_of(ticket);
     witness.tell(0);
-    queue->persist(Ticket{ticket}, store::sample::direct(witness.sent, "Alice", "Bob", body_of(witness.sent), ticket),
-                   Haste::Now);
+    queue->persist(CommitTicket{ticket},
+                   store::sample::direct(witness.sent, "Alice", "Bob", body_of(witness.sent), ticket), CommitMode::Now);
     ticket % 5 == 0 ? inbox.wait_one() : inbox.run_all();
   }
 }

@@ -29,7 +29,7 @@ struct BadInput : ::testing::Test {
 
   /// True when the daemon gave up on that client; the others answer their heartbeats meanwhile.
   bool is_given_up(RawClient& client) {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    const auto deadline = std::chrono::steady_clock::now() + kTimeout;
     while (!client.is_closed(std::chrono::milliseconds{100}) && std::chrono::steady_clock::now() < deadline) {
       for (auto* other : {innocent.get(), listener.get()}) other->hear(std::chrono::milliseconds{0});
     }

@@ -16,7 +16,7 @@ using protocol::MessageType;
 using protocol::ReceiptStatus;
 using session::Status;
 
-constexpr Millis kPatience{10'000};
+constexpr Millis kTimeout{10'000};
 
 struct Agent final : session::AgentSession {
   Agent(std::string its_name, net::AsioLoop& its_loop, std::function<void()> when_changed)
@@ -33,7 +33,7 @@ struct Agent final : session::AgentSession {
   std::vector<std::string> heard;
   std::vector<session::MessageContext> contexts;
   std::vector<session::MessageReceipt> receipts;
-  std::vector<session::Answer> unanswered;  // kept when `reply` is empty
+  std::vector<session::ReceiptCallback> unanswered;  // kept when `reply` is empty
   std::vector<std::string> refused;
   std::size_t stored = 0;
   bool connected = false;
@@ -42,11 +42,11 @@ struct Agent final : session::AgentSession {
   session::AgentIdentity identity() const override { return protocol::identity_of(name); }
   session::AgentSessionCapabilities capabilities() const override {
     session::AgentSessionCapabilities can;
-    can.delivery.modes = protocol::Modes::all();
+    can.delivery.modes = protocol::DeliveryModes::all();
     return can;
   }
   void receive_message(const session::RelayMessage& message, const session::MessageContext& context,
-                       session::Answer answer) override {
+                       session::ReceiptCallback answer) override {
     heard.push_back(message.text);
     contexts.push_back(context);
     if (reply)
@@ -85,7 +85,7 @@ struct CallbackSession : ::testing::Test {
   bool until(std::function<bool()> condition) {
     wanted = std::move(condition);
     if (!wanted()) {
-      const auto give_up = loop.after(kPatience, [this] { loop.stop(); });
+      const auto give_up = loop.after(kTimeout, [this] { loop.stop(); });
       loop.run();
     }
     return std::exchange(wanted, nullptr)();

@@ -21,12 +21,12 @@
 namespace relay::integration {
 namespace {
 
-constexpr int kPatienceMs = 30'000;
+constexpr int kTimeoutMs = 30'000;
 
 /// Reads until a newline, the end, or the deadline.
 std::string hear_line(int fd) {
   std::string text;
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds{kPatienceMs};
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds{kTimeoutMs};
   while (!text.ends_with('\n')) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
@@ -129,7 +129,7 @@ Ended DaemonProcess::wait() {
   if (pid_ <= 0) return ended;
   const UniqueFd process{static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))};
   pollfd watched{process.get(), POLLIN, 0};
-  if (::poll(&watched, 1, kPatienceMs) != 1) {
+  if (::poll(&watched, 1, kTimeoutMs) != 1) {
     ADD_FAILURE() << "the daemon did not end; its log:\n" << log();
     ::kill(pid_, SIGKILL);
   }

@@ -68,7 +68,7 @@ long last_event_in_file(const DaemonProcess& daemon) {
 }
 
 /// However slow the machine is; within the time-out of the test.
-constexpr std::chrono::seconds kFilePatience{240};
+constexpr std::chrono::seconds kFileTimeout{240};
 
 TEST(Idle, DaemonIsQuietSoonAfterALoad) {
   constexpr int kMessages = 30'000, kAtOnce = 50;
@@ -85,7 +85,7 @@ TEST(Idle, DaemonIsQuietSoonAfterALoad) {
   }
   const auto newest = newest_event(daemon);
   ASSERT_GT(newest, kMessages);
-  const auto give_up = std::chrono::steady_clock::now() + kFilePatience;
+  const auto give_up = std::chrono::steady_clock::now() + kFileTimeout;
   while (last_event_in_file(daemon) < newest && std::chrono::steady_clock::now() < give_up) ::usleep(100'000);
   ASSERT_GE(last_event_in_file(daemon), newest) << "the file of events is written behind the commits";
   ::usleep(1'000'000);  // the last page and the question for the newest event have an end too

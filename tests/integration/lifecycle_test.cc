@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 /// Polls a condition about the outside world that nobody announces; never longer than the patience.
 template <class Check>
 bool eventually(Check check) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kTimeout;
   while (!check()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     ::usleep(5'000);

@@ -15,7 +15,7 @@
 
 namespace relay::integration {
 
-inline constexpr std::chrono::milliseconds kPatience{10'000};
+inline constexpr std::chrono::milliseconds kTimeout{10'000};
 
 /// `{"v":1,"type":…,"id":…,"ts":1,<more>"payload":…}`; `more` is JSON members with a comma behind each.
 std::string envelope(std::string_view type, std::string_view id, std::string_view payload = "{}",
@@ -30,11 +30,11 @@ class RawClient {
   void say_bytes(std::string_view bytes);
 
   /// The next frame that is no PING; empty when the peer closed or time ran out.
-  std::optional<json::object> hear(std::chrono::milliseconds patience = kPatience);
+  std::optional<json::object> hear(std::chrono::milliseconds patience = kTimeout);
   /// The next frame of that type, others are skipped; an empty object and a failed test when none comes.
-  json::object hear_type(std::string_view type, std::chrono::milliseconds patience = kPatience);
+  json::object hear_type(std::string_view type, std::chrono::milliseconds patience = kTimeout);
   /// True when the daemon closed the connection within the time; frames on the way are kept for nobody.
-  bool is_closed(std::chrono::milliseconds patience = kPatience);
+  bool is_closed(std::chrono::milliseconds patience = kTimeout);
 
   /// HELLO, and the WELCOME's payload. Asks for ACK or NACK of each SEND.
   json::object hello(std::string_view name, std::string_view more_members = "");

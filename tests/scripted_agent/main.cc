@@ -59,7 +59,7 @@ void note_bytes(const Journal& journal, std::string_view bytes) {
   journal.note("bytes", {{"hex", hex}});
 }
 
-std::optional<Millis> patience(const Agent& agent, const KeyReader& keys, SteadyTime now) {
+std::optional<Millis> timeout(const Agent& agent, const KeyReader& keys, SteadyTime now) {
   std::optional<Millis> patience;
   if (keys.waits()) patience = kEscapeTime;
   if (const auto at = agent.wake_at())
@@ -84,7 +84,7 @@ void run(Agent& agent, const Journal& journal) {
   while (true) {
     while (agent.has_output()) write_all(agent.take_output());
     if (agent.finished()) return;
-    const int ready = wait_for_input(patience(agent, keys, clock.now().steady));
+    const int ready = wait_for_input(timeout(agent, keys, clock.now().steady));
     const auto now = clock.now().steady;
     if (std::exchange(resized, 0) != 0) agent.on_resize(size().ws_col, size().ws_row);
     if (ready > 0) {

@@ -10,7 +10,7 @@ namespace relay::scripted_agent {
 namespace {
 
 using pty::ExitStatus;
-using pty::testing::Seat;
+using pty::testing::TestTerminal;
 
 std::string contents(const std::string& path) {
   std::ifstream file{path};
@@ -20,7 +20,7 @@ std::string contents(const std::string& path) {
 TEST(ScriptedAgent, TalksAtATerminalAndLogsWhatItWasTold) {
   const net::testing::TemporaryDirectory place;
   std::ofstream{place.file("script")} << R"({"rules":[{"contains":"hello","reply":"Hi!","work_ms":1}]})";
-  Seat seat{{SCRIPTED_AGENT, "--script", place.file("script"), "--log", place.file("log"), "--status"}};
+  TestTerminal seat{{SCRIPTED_AGENT, "--script", place.file("script"), "--log", place.file("log"), "--status"}};
   ASSERT_TRUE(seat.shows("state=idle"));
   ASSERT_TRUE(seat.shows("│ > "));
   EXPECT_TRUE(seat.screen.contains("\x1b[?2004h"));
@@ -36,7 +36,7 @@ TEST(ScriptedAgent, TalksAtATerminalAndLogsWhatItWasTold) {
 }
 
 TEST(ScriptedAgent, DrawsAnewWhenTheWindowChanges) {
-  Seat seat{{SCRIPTED_AGENT, "--alternate"}, {60, 20}};
+  TestTerminal seat{{SCRIPTED_AGENT, "--alternate"}, {60, 20}};
   ASSERT_TRUE(seat.shows("│ > "));
   ASSERT_TRUE(pty::set_window_size(seat.terminal.controller.get(), {30, 10}));
   EXPECT_TRUE(seat.shows("\x1b[8;5H"));
@@ -45,7 +45,7 @@ TEST(ScriptedAgent, DrawsAnewWhenTheWindowChanges) {
 }
 
 TEST(ScriptedAgent, RefusesWhatItDoesNotKnow) {
-  Seat seat{{SCRIPTED_AGENT, "--colour"}};
+  TestTerminal seat{{SCRIPTED_AGENT, "--colour"}};
   EXPECT_EQ(seat.finish(), (ExitStatus{ExitStatus::Kind::Exited, 2}));
   EXPECT_TRUE(seat.screen.contains("unknown option --colour"));
 }

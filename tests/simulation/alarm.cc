@@ -17,7 +17,7 @@ using records::Hold;
 constexpr Millis kLate{2'000};  // a timer that is due has run within this
 
 bool is_boundary(DeliveryMode mode) { return mode == DeliveryMode::NextMessage || mode == DeliveryMode::NextToolCall; }
-bool stays_in_hand(DeliveryMode mode) { return is_boundary(mode) || mode == DeliveryMode::Manual; }
+bool stays_unsettled(DeliveryMode mode) { return is_boundary(mode) || mode == DeliveryMode::Manual; }
 
 /// How many SESSION_STATEs of a session the daemon has heard: each carries its number among the capabilities, which the
 /// daemon keeps as long as the session, over a connection that is lost as well.
@@ -31,20 +31,20 @@ std::size_t heard_up_to(const broker::RosterEntry& entry) {
 
 }  // namespace
 
-std::uint64_t Alarm::tells(const std::string& program, Told told) {
+std::uint64_t LivenessChecker::tells(const std::string& program, Told told) {
   auto& said = sessions_[program].told;
   told.connection = sessions_[program].connections;
   said.push_back(std::move(told));
   return said.size();
 }
 
-void Alarm::daemon_started(Moment now) {
+void LivenessChecker::daemon_started(Timestamp now) {
   set_by_ = {now};
   flight_.clear();
   for (auto& [name, session] : sessions_) session.current.clear();
 }
 
-void Alarm::welcomed(std::string_view session, broker::ConnectionId connection) {
+void LivenessChecker::welcomed(std::string_view session, broker::ConnectionId connection) {
   const auto agent = agent_of_.find(std::string{session});
   if (agent == agent_of_.end()) return;
   const auto program = sessions_.find(agent->second);
@@ -53,13 +53,13 @@ void Alarm::welcomed(std::string_view session, broker::ConnectionId connection) 
   program->second.connection = connection;
 }
 
-void Alarm::sent(Key delivery, broker::ConnectionId connection, Seq seq) {
+void LivenessChecker::sent(Key delivery, broker::ConnectionId connection, Seq seq) {
   flight_[delivery] = {connection, seq};
   for (auto& [name, session] : sessions_)
     if (session.connection == connection) session.kept.erase(delivery);
 }
 
-Alarm::Heard Alarm::heard(const Session& session, std::size_t count) {
+LivenessChecker::Heard LivenessChecker::heard(const Session& session, std::size_t count) {
   Heard all;
   for (std::size_t i = 0; i < std::min(count, session.told.size()); ++i) {
     const auto& told = session.told[i];
@@ -72,12 +72,12 @@ Alarm::Heard Alarm::heard(const Session& session, std::size_t count) {
 }
 
 /// A greeting tells the newest state, without a number.
-bool Alarm::said_since(const Session& session, std::size_t count, std::string_view state) {
+bool LivenessChecker::said_since(const Session& session, std::size_t count, std::string_view state) {
   const auto first = session.told.begin() + static_cast<std::ptrdiff_t>(std::min(count, session.told.size()));
   return std::any_of(first, session.told.end(), [&](const Told& told) { return told.state == state; });
 }
 
-bool Alarm::is_open(const Session& session, const Heard& heard, const records::Delivery& delivery) const {
+bool LivenessChecker::is_open(const Session& session, const Heard& heard, const records::Delivery& delivery) const {
   const auto& able = session.able;
   const auto& modes = heard.modes ? heard.modes : able.modes;
   const auto mode = delivery.lane.mode;
@@ -90,12 +90,12 @@ bool Alarm::is_open(const Session& session, const Heard& heard, const records::D
   return told != heard.boundaries.end() && delivery.rank <= told->second;
 }
 
-bool Alarm::in_flight(const Session& session, const records::Delivery& delivery) const {
+bool LivenessChecker::in_flight(const Session& session, const records::Delivery& delivery) const {
   const auto sent = flight_.find(delivery.key);
   return sent != flight_.end() && sent->second.connection == session.connection && sent->second.seq == delivery.seq;
 }
 
-std::optional<std::string> Alarm::look(const std::vector<broker::RosterEntry>& roster, Moment now) const {
+std::optional<std::string> LivenessChecker::look(const std::vector<broker::RosterEntry>& roster, Timestamp now) const {
   using Flow = std::tuple<std::string, protocol::Lane, std::string>;  // to, lane, from
   std::map<Flow, const Row*> first;                                   // of each flow, what is not in anybody's hands
   std::map<std::string, std::uint32_t> in_hand;
@@ -141,10 +141,10 @@ std::optional<std::string> Alarm::look(const std::vector<broker::RosterEntry>& r
       const auto& delivery = row->delivery;
       if (std::get<0>(flow) != name || delivery.expires_at <= now.wall || !is_open(session, known, delivery)) continue;
       const auto room = std::max(1u, session.able.window / 8);
-      if (stays_in_hand(delivery.lane.mode) && in_lane[{name, delivery.lane}] >= room) continue;
+      if (stays_unsettled(delivery.lane.mode) && in_lane[{name, delivery.lane}] >= room) continue;
       return format("{} (m{} to {}, {}, lane {}, number {}) sits eligible and untouched; {} of {} are in hand",
                     records::delivery_id(delivery.key), row->number, name, name_of(delivery.state),
-                    protocol::code_of(delivery.lane), delivery.seq.value(), in_hand[name], session.able.window);
+                    protocol::lane_code(delivery.lane), delivery.seq.value(), in_hand[name], session.able.window);
     }
   }
   return std::nullopt;

@@ -25,7 +25,7 @@ namespace relay::simulation {
 
 /// What a session said of itself at HELLO.
 struct Able {
-  std::optional<protocol::Modes> modes = {};
+  std::optional<protocol::DeliveryModes> modes = {};
   bool queue = false;
   std::uint32_t window = 0;
 };
@@ -33,15 +33,15 @@ struct Able {
 /// One SESSION_STATE.
 struct Told {
   std::string state;
-  std::optional<protocol::Modes> modes = {};
+  std::optional<protocol::DeliveryModes> modes = {};
   std::optional<protocol::DeliveryMode> boundary = {};
   Key newest = {};               // stored when it was said: what is here at that moment, at least
   std::uint64_t connection = 0;  // on which it was said, counted by the program
 };
 
-class Alarm {
+class LivenessChecker {
  public:
-  explicit Alarm(const Book& book) : book_{book} {}
+  explicit LivenessChecker(const DeliveryModel& book) : book_{book} {}
 
   // What happens.
   void knows(const std::string& program, const Able& able) { sessions_[program].able = able; }
@@ -50,20 +50,20 @@ class Alarm {
     ++sessions_[program].connections;
   }
   /// What it had in hand when its connection broke: the next one counts it until it was sent again.
-  void had_in_hand(const std::string& program, std::set<Key> deliveries) {
+  void had_unsettled(const std::string& program, std::set<Key> deliveries) {
     sessions_[program].kept = std::move(deliveries);
   }
   /// The number under which the daemon hears it.
   std::uint64_t tells(const std::string& program, Told told);
-  void daemon_started(Moment now);
-  void clock_jumps(Moment before) { set_by_.push_back(before); }
+  void daemon_started(Timestamp now);
+  void clock_jumps(Timestamp before) { set_by_.push_back(before); }
   void session_opens(const records::Session& session) { agent_of_[session.id.value()] = session.agent.value(); }
   void welcomed(std::string_view session, broker::ConnectionId connection);
   void sent(Key delivery, broker::ConnectionId connection, Seq seq);
   void agent_saved(const records::Agent& agent) { paused_[agent.name.value()] = agent.paused; }
 
   /// The delivery that has no next step, in words.
-  [[nodiscard]] std::optional<std::string> look(const std::vector<broker::RosterEntry>& roster, Moment now) const;
+  [[nodiscard]] std::optional<std::string> look(const std::vector<broker::RosterEntry>& roster, Timestamp now) const;
 
  private:
   struct Session {
@@ -82,7 +82,7 @@ class Alarm {
   /// What the daemon has heard of it on this connection, up to a number: at least that, and later words count.
   struct Heard {
     std::string state;
-    std::optional<protocol::Modes> modes;
+    std::optional<protocol::DeliveryModes> modes;
     std::map<protocol::DeliveryMode, Key> boundaries;
   };
   [[nodiscard]] static bool said_since(const Session& session, std::size_t count, std::string_view state);
@@ -90,12 +90,13 @@ class Alarm {
   [[nodiscard]] bool is_open(const Session& session, const Heard& heard, const records::Delivery& delivery) const;
   [[nodiscard]] bool in_flight(const Session& session, const records::Delivery& delivery) const;
 
-  const Book& book_;
+  const DeliveryModel& book_;
   std::map<std::string, Session> sessions_;      // by program
   std::map<std::string, std::string> agent_of_;  // by session
   std::map<std::string, bool> paused_;
   std::map<Key, Sent> flight_;
-  std::vector<Moment> set_by_;  // when the daemon's timers were set: its start, and just before each jump of the clock
+  std::vector<Timestamp>
+      set_by_;  // when the daemon's timers were set: its start, and just before each jump of the clock
 };
 
 }  // namespace relay::simulation

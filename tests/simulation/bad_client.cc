@@ -7,7 +7,7 @@
 
 namespace relay::simulation {
 
-BadClient::BadClient(net::Network& network, Random& random, Trace& trace, Ledger& ledger, std::string claimed,
+BadClient::BadClient(net::Network& network, Random& random, Trace& trace, HistoryChecker& ledger, std::string claimed,
                      std::string unclaimed)
     : network_{network},
       random_{random},
@@ -15,7 +15,7 @@ BadClient::BadClient(net::Network& network, Random& random, Trace& trace, Ledger
       ledger_{ledger},
       claimed_{std::move(claimed)},
       unclaimed_{std::move(unclaimed)},
-      deed_{static_cast<Deed>(random.below(static_cast<std::uint64_t>(Deed::Last)))} {}
+      deed_{static_cast<StoreChange>(random.below(static_cast<std::uint64_t>(StoreChange::Last)))} {}
 
 void BadClient::start() {
   network_.connect(kSocketPath, [this, alive = std::weak_ptr{alive_}](auto stream) {
@@ -41,26 +41,28 @@ void BadClient::hello(std::string_view name) {
 void BadClient::act() {
   trace_.line("a bad client does deed {}", static_cast<int>(deed_));
   switch (deed_) {
-    case Deed::Garbage: {
+    case StoreChange::Garbage: {
       std::string bytes(1 + random_.below(300), '\0');
       for (auto& byte : bytes) byte = static_cast<char>(random_.below(256));
       return stream_->write(bytes);
     }
-    case Deed::HugeHeader: return stream_->write(std::string_view{"\x00\x7f\xff\xff{", 5});
-    case Deed::HalfAFrame: return stream_->write(std::string_view{"\x00\x00\x01\x00{\"v\":1,", 11});
-    case Deed::NotAnObject: return frame("[1,2,3]");
-    case Deed::BadUtf8: return frame("{\"v\":1,\"type\":\"HELLO\",\"id\":\"\xff\xfe\",\"ts\":1,\"payload\":{}}");
-    case Deed::Nested: return frame(R"({"v":1,"type":"HELLO","id":"h","ts":1,"payload":)" + std::string(20'000, '['));
-    case Deed::UnknownType: return frame(R"({"v":1,"type":"SURPRISE","id":"h","ts":1,"payload":{}})");
-    case Deed::SendBeforeHello: return frame(R"({"v":1,"type":"SEND","id":"s","ts":1,"payload":{"body":"no name"}})");
-    case Deed::ForgedSender:
+    case StoreChange::HugeHeader: return stream_->write(std::string_view{"\x00\x7f\xff\xff{", 5});
+    case StoreChange::HalfAFrame: return stream_->write(std::string_view{"\x00\x00\x01\x00{\"v\":1,", 11});
+    case StoreChange::NotAnObject: return frame("[1,2,3]");
+    case StoreChange::BadUtf8: return frame("{\"v\":1,\"type\":\"HELLO\",\"id\":\"\xff\xfe\",\"ts\":1,\"payload\":{}}");
+    case StoreChange::Nested:
+      return frame(R"({"v":1,"type":"HELLO","id":"h","ts":1,"payload":)" + std::string(20'000, '['));
+    case StoreChange::UnknownType: return frame(R"({"v":1,"type":"SURPRISE","id":"h","ts":1,"payload":{}})");
+    case StoreChange::SendBeforeHello:
+      return frame(R"({"v":1,"type":"SEND","id":"s","ts":1,"payload":{"body":"no name"}})");
+    case StoreChange::ForgedSender:
       return frame(format(
           R"({{"v":1,"type":"SEND","id":"s","ts":1,"from":"{}","to":"{}","payload":{{"kind":"message","body":"forged"}}}})",
           claimed_, claimed_));
-    case Deed::BadName: return hello(R"(a\u0007b c)");
-    case Deed::StealsClaimedName: return hello(claimed_);
-    case Deed::StealsName: return hello(unclaimed_.empty() ? claimed_ : unclaimed_);
-    case Deed::FloodsAndNeverReads:
+    case StoreChange::BadName: return hello(R"(a\u0007b c)");
+    case StoreChange::StealsClaimedName: return hello(claimed_);
+    case StoreChange::StealsName: return hello(unclaimed_.empty() ? claimed_ : unclaimed_);
+    case StoreChange::FloodsAndNeverReads:
       stream_->pause_reading();
       hello("Flood");
       for (int i = 0; i < 60; ++i)
@@ -68,24 +70,25 @@ void BadClient::act() {
             R"({{"v":1,"type":"SEND","id":"f{}","ts":1,"to":"{}","payload":{{"kind":"message","body":"flood"}}}})", i,
             claimed_));
       return;
-    case Deed::AcknowledgesOthersMail:
+    case StoreChange::AcknowledgesOthersMail:
       hello("Nosy");
       for (int key = 1; key < 60; ++key)
         frame(format(R"({{"v":1,"type":"ACK","id":"a","ts":1,"payload":{{"ack_id":"{}","seq":1}}}})",
                      records::delivery_id(Key{key})));
       return;
-    case Deed::PassesBy: return hello(format("Visitor{}", random_.below(3)));
-    case Deed::Last: return;
+    case StoreChange::PassesBy: return hello(format("Visitor{}", random_.below(3)));
+    case StoreChange::Last: return;
   }
 }
 
 void BadClient::on_bytes(std::string_view bytes) {
   heard_.append(bytes);
-  if (deed_ == Deed::PassesBy && heard_.find("\"type\":\"WELCOME\"") != heard_.npos) {
+  if (deed_ == StoreChange::PassesBy && heard_.find("\"type\":\"WELCOME\"") != heard_.npos) {
     heard_.clear();
     return frame(R"({"v":1,"type":"BYE","id":"b","ts":1,"payload":{}})");
   }
-  const bool thief = deed_ == Deed::StealsClaimedName || (deed_ == Deed::StealsName && unclaimed_.empty());
+  const bool thief =
+      deed_ == StoreChange::StealsClaimedName || (deed_ == StoreChange::StealsName && unclaimed_.empty());
   if (thief && heard_.find("\"type\":\"WELCOME\"") != heard_.npos)
     ledger_.violate_unless_damaged("somebody without the token got the name " + claimed_);
 }

@@ -13,18 +13,18 @@ namespace relay::simulation {
 class BadClient final : private net::StreamListener {
  public:
   /// `claimed` is the name of a program that claimed it, `unclaimed` one that did not (may be empty).
-  BadClient(net::Network& network, Random& random, Trace& trace, Ledger& ledger, std::string claimed,
+  BadClient(net::Network& network, Random& random, Trace& trace, HistoryChecker& ledger, std::string claimed,
             std::string unclaimed);
 
   /// Only greets and leaves; nobody uses its name afterwards.
   void pass_by() {
-    deed_ = Deed::PassesBy;
+    deed_ = StoreChange::PassesBy;
     start();
   }
   void start();
 
  private:
-  enum class Deed {
+  enum class StoreChange {
     Garbage,
     HugeHeader,
     HalfAFrame,
@@ -53,10 +53,10 @@ class BadClient final : private net::StreamListener {
   net::Network& network_;
   Random& random_;
   Trace& trace_;
-  Ledger& ledger_;
+  HistoryChecker& ledger_;
   std::string claimed_;
   std::string unclaimed_;
-  Deed deed_;
+  StoreChange deed_;
   std::string heard_;
   std::unique_ptr<net::Stream> stream_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -50,12 +50,12 @@ bool is_legal(S from, S to) {
   return std::find(steps->to.begin(), end, to) != end;
 }
 
-Row* Book::find(Key key) {
+Row* DeliveryModel::find(Key key) {
   const auto found = rows_.find(key);
   return found == rows_.end() ? nullptr : &found->second;
 }
 
-Book::Verdict Book::add(const records::AddDelivery& added, std::uint64_t number, WallMs said_at) {
+DeliveryModel::Verdict DeliveryModel::add(const records::AddDelivery& added, std::uint64_t number, WallMs said_at) {
   const auto& delivery = added.delivery;
   Row row{.delivery = delivery, .number = number, .said_at = said_at};
   row.held = delivery.hold == Hold::Policy;
@@ -66,7 +66,7 @@ Book::Verdict Book::add(const records::AddDelivery& added, std::uint64_t number,
   return std::nullopt;
 }
 
-Book::Verdict Book::change(const records::ChangeDelivery& change, Moment now) {
+DeliveryModel::Verdict DeliveryModel::change(const records::ChangeDelivery& change, Timestamp now) {
   Row* const row = find(change.key);
   if (row == nullptr) return std::nullopt;
   auto& delivery = row->delivery;
@@ -83,7 +83,7 @@ Book::Verdict Book::change(const records::ChangeDelivery& change, Moment now) {
   if (failures < delivery.attempts || failures > delivery.attempts + 1)
     return format("{} failed {} times and now {}", named(*row), delivery.attempts, failures);
   if (change.state == S::Dead && failures < protocol::kMaxAttempts &&
-      change.at + protocol::kLongestRetryMs < row->said_at + protocol::kMaxRetryAgeMs)
+      change.at + protocol::kMaxRetryMs < row->said_at + protocol::kMaxRetryAgeMs)
     return format("{} is dead after {} failures", named(*row), failures);
   if (change.state != S::Dead && failures >= protocol::kMaxAttempts && !records::is_final(change.state))
     return format("{} failed {} times and is still tried", named(*row), failures);
@@ -97,7 +97,7 @@ Book::Verdict Book::change(const records::ChangeDelivery& change, Moment now) {
   return std::nullopt;
 }
 
-Book::Verdict Book::put_back(const records::RequeueDelivery& change) {
+DeliveryModel::Verdict DeliveryModel::put_back(const records::RequeueDelivery& change) {
   Row* const row = find(change.key);
   if (row == nullptr || records::is_final(row->delivery.state)) return std::nullopt;
   auto& delivery = row->delivery;
@@ -114,13 +114,13 @@ Book::Verdict Book::put_back(const records::RequeueDelivery& change) {
   return std::nullopt;
 }
 
-Book::Verdict Book::expire(const records::Expired& late) {
+DeliveryModel::Verdict DeliveryModel::expire(const records::Expired& late) {
   Row* const row = find(late.delivery);
   if (row == nullptr) return std::nullopt;
   auto& delivery = row->delivery;
   if (!is_legal(delivery.state, late.state))
     return format("{} is {} and becomes {}", named(*row), name_of(delivery.state), name_of(late.state));
-  if (late.state != records::state_when_late(delivery.proof))
+  if (late.state != records::state_on_expiry(delivery.proof))
     return format("the time of {} is over, it was {}, and it becomes {}", named(*row), name_of(delivery.proof),
                   name_of(late.state));
   delivery.state = late.state;

@@ -41,13 +41,13 @@ struct Row {
   std::vector<Line> history = {};
 };
 
-class Book {
+class DeliveryModel {
  public:
   /// What was wrong with a step, if anything.
   using Verdict = std::optional<std::string>;
 
   Verdict add(const records::AddDelivery& added, std::uint64_t number, WallMs said_at);
-  Verdict change(const records::ChangeDelivery& change, Moment now);
+  Verdict change(const records::ChangeDelivery& change, Timestamp now);
   Verdict put_back(const records::RequeueDelivery& change);
   Verdict expire(const records::Expired& late);
 
@@ -57,7 +57,7 @@ class Book {
 
  private:
   std::map<Key, Row> rows_;
-  std::set<std::tuple<Key, AgentName, records::Carriage, std::string>> made_;
+  std::set<std::tuple<Key, AgentName, records::FrameKind, std::string>> made_;
 };
 
 /// May a delivery go from one state to the other by a session's or the daemon's word? Being put back is not among them.

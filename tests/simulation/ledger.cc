@@ -28,7 +28,7 @@ std::uint64_t number_in(std::string_view payload) {
   return number;
 }
 
-Proof proof_named(std::string_view name) {
+Proof parse_proof(std::string_view name) {
   for (const auto proof : {Proof::Written, Proof::Submitted, Proof::Seen})
     if (name_of(proof) == name) return proof;
   return Proof::Accepted;
@@ -44,62 +44,62 @@ bool says(const protocol::Receipt& receipt, const Line& line) {
     case ReceiptStatus::Failed:
       return line.state == DeliveryState::Failed || line.state == DeliveryState::Dead ||
              line.state == DeliveryState::Cancelled ||
-             (line.state == DeliveryState::Expired && receipt.code == name_of(protocol::Refusal::Expired));
+             (line.state == DeliveryState::Expired && receipt.code == name_of(protocol::NackCode::Expired));
   }
   return false;
 }
 
 }  // namespace
 
-std::string Ledger::body_of(std::uint64_t number) { return format("m{}", number); }
+std::string HistoryChecker::body_of(std::uint64_t number) { return format("m{}", number); }
 
-void Ledger::violate(const std::string& what) {
+void HistoryChecker::violate(const std::string& what) {
   trace_.line("VIOLATION: {}", what);
   if (!violation_) violation_ = what;
 }
 
-void Ledger::violate_unless_damaged(const std::string& what) {
+void HistoryChecker::violate_unless_damaged(const std::string& what) {
   if (!damaged_) violate(what);
 }
 
-void Ledger::judge(const std::optional<std::string>& verdict) {
+void HistoryChecker::judge(const std::optional<std::string>& verdict) {
   if (verdict) violate_unless_damaged(*verdict);
 }
 
-void Ledger::open(std::int64_t key) {
+void HistoryChecker::open(std::int64_t key) {
   if (open_.insert(key).second && programs_.contains(deliveries_[key].to)) ++awaited_;
 }
 
-void Ledger::close(std::int64_t key) {
+void HistoryChecker::close(std::int64_t key) {
   if (open_.erase(key) > 0 && programs_.contains(deliveries_[key].to)) --awaited_;
 }
 
-std::uint64_t Ledger::say(Saying saying) {
+std::uint64_t HistoryChecker::say(SentMessage saying) {
   sayings_.push_back(std::move(saying));
   ++unanswered_;
   return sayings_.size();
 }
 
-void Ledger::has_id(std::uint64_t number, const std::string& id) { by_id_[id] = number; }
+void HistoryChecker::has_id(std::uint64_t number, const std::string& id) { by_id_[id] = number; }
 
-void Ledger::could_not_be_said(std::uint64_t number) {
+void HistoryChecker::could_not_be_said(std::uint64_t number) {
   nameless_ = true;
   doubt(number);
 }
 
-void Ledger::doubt(std::uint64_t number) {
+void HistoryChecker::doubt(std::uint64_t number) {
   auto& fate = sayings_[number - 1].fate;
   if (fate != Fate::Said) return;
   fate = Fate::Doubtful;
   --unanswered_;
 }
 
-void Ledger::doubt_all_of(const std::string& program) {
+void HistoryChecker::doubt_all_of(const std::string& program) {
   for (std::uint64_t number = 1; number <= sayings_.size(); ++number)
     if (sayings_[number - 1].from == program) doubt(number);
 }
 
-void Ledger::acknowledged(const std::string& id) {
+void HistoryChecker::acknowledged(const std::string& id) {
   const auto found = by_id_.find(id);
   if (found == by_id_.end()) {
     // A message whose program was told that its disk failed may have reached that disk all the same.
@@ -116,7 +116,7 @@ void Ledger::acknowledged(const std::string& id) {
   ++acknowledged_;
 }
 
-void Ledger::refused(const std::string& id, const std::string& code) {
+void HistoryChecker::refused(const std::string& id, const std::string& code) {
   const auto found = by_id_.find(id);
   if (found == by_id_.end()) {
     if (!nameless_) violate_unless_damaged(format("a refusal of {}, which nobody said", id));
@@ -132,8 +132,8 @@ void Ledger::refused(const std::string& id, const std::string& code) {
   fate = Fate::Refused;
 }
 
-void Ledger::handed_up(const std::string& program, int life, Keeps keeps, const client::Place& place,
-                       std::string_view payload) {
+void HistoryChecker::handed_up(const std::string& program, int life, Keeps keeps, const client::DeliveryRef& place,
+                               std::string_view payload) {
   const auto number = number_in(payload);
   ++handed_up_;
   auto& lived = lives_[{program, life}];
@@ -173,19 +173,19 @@ void Ledger::handed_up(const std::string& program, int life, Keeps keeps, const 
   check_order(program + (keeps == Keeps::Nothing ? format("/{}", life) : ""), place, number);
 }
 
-void Ledger::check_order(const std::string& reader, const client::Place& place, std::uint64_t number) {
+void HistoryChecker::check_order(const std::string& reader, const client::DeliveryRef& place, std::uint64_t number) {
   auto& last = last_said_[{reader, place.topic, place.from, place.lane}];
   if (number < last)
     violate_unless_damaged(format("m{} reached {} after m{}, which {} said later", number, reader, last, place.from));
   last = std::max(last, number);
 }
 
-bool Ledger::stored_as_wished(std::uint64_t number) const {
+bool HistoryChecker::stored_as_wished(std::uint64_t number) const {
   const auto& saying = sayings_[number - 1];
   return stored_.contains(number) || (!saying.wish.empty() && wishes_.contains({saying.from, saying.wish}));
 }
 
-void Ledger::surfaced(const std::string& program, const client::Place& place) {
+void HistoryChecker::surfaced(const std::string& program, const client::DeliveryRef& place) {
   const auto key = records::key_of_delivery_id(place.id);
   const Row* const row = key ? book_.find(*key) : nullptr;
   trace_.line("{} puts {} before its agent", program, place.id);
@@ -200,12 +200,12 @@ void Ledger::surfaced(const std::string& program, const client::Place& place) {
       violate_unless_damaged(format("m{} came before the agent of {} under two ids", row->number, program));
 }
 
-void Ledger::reports(const client::Place& place, const protocol::Receipt& receipt) {
+void HistoryChecker::reports(const client::DeliveryRef& place, const protocol::Receipt& receipt) {
   auto& said = words_[place.id];
   trace_.line("{} is reported as {} {} {}", place.id, name_of(receipt.status), receipt.proof, receipt.reason);
   switch (receipt.status) {
     case ReceiptStatus::Delivered:
-    case ReceiptStatus::Accepted: said.proof = std::max(said.proof, proof_named(receipt.proof)); break;
+    case ReceiptStatus::Accepted: said.proof = std::max(said.proof, parse_proof(receipt.proof)); break;
     case ReceiptStatus::Deferred: said.given_back = said.given_back || receipt.available_at != 0; break;
     case ReceiptStatus::Failed:
       if (receipt.retryable)
@@ -217,42 +217,42 @@ void Ledger::reports(const client::Place& place, const protocol::Receipt& receip
   }
 }
 
-void Ledger::tells(const std::string& program, Told told, std::string& number) {
+void HistoryChecker::tells(const std::string& program, Told told, std::string& number) {
   told.newest = newest_;
   number = format("{}", alarm_.tells(program, std::move(told)));
 }
 
-void Ledger::loses_session(const std::string& program, const std::set<std::string>& in_hand) {
+void HistoryChecker::loses_session(const std::string& program, const std::set<std::string>& in_hand) {
   std::set<Key> keys;
   for (const auto& id : in_hand)
     if (const auto key = records::key_of_delivery_id(id)) keys.insert(*key);
   alarm_.session_of(program, "");
-  alarm_.had_in_hand(program, std::move(keys));
+  alarm_.had_unsettled(program, std::move(keys));
 }
 
-void Ledger::look_for_untouched(const std::vector<broker::RosterEntry>& roster) {
+void HistoryChecker::look_for_untouched(const std::vector<broker::RosterEntry>& roster) {
   ++looks_;
   if (const auto found = alarm_.look(roster, loop_.now())) violate_unless_damaged("ALARM: " + *found);
 }
 
-std::string Ledger::some_delivery(std::uint64_t draw, bool final) const {
+std::string HistoryChecker::some_delivery(std::uint64_t draw, bool final) const {
   std::vector<Key> keys;
   for (const auto& [key, row] : book_.rows())
     if (records::is_final(row.delivery.state) == final) keys.push_back(key);
   return keys.empty() ? std::string{} : records::delivery_id(keys[draw % keys.size()]);
 }
 
-void Ledger::daemon_starts() {
+void HistoryChecker::daemon_starts() {
   ++daemon_lives_;
   alarm_.daemon_started(loop_.now());
 }
 
-void Ledger::daemon_saves(const records::Changes& changes) {
+void HistoryChecker::daemon_saves(const records::Changes& changes) {
   for (const auto& change : changes)
     if (const auto* put = std::get_if<records::PutSession>(&change)) alarm_.session_opens(put->session);
 }
 
-void Ledger::check_receipt(const protocol::Receipt& receipt) {
+void HistoryChecker::check_receipt(const protocol::Receipt& receipt) {
   const auto key = records::key_of_delivery_id(receipt.delivery_id);
   Row* const row = key ? book_.find(*key) : nullptr;
   if (row == nullptr)
@@ -270,7 +270,7 @@ void Ledger::check_receipt(const protocol::Receipt& receipt) {
                                 name_of(receipt.status), receipt.proof, receipt.reason));
 }
 
-void Ledger::daemon_says(broker::ConnectionId to, std::string_view frame) {
+void HistoryChecker::daemon_says(broker::ConnectionId to, std::string_view frame) {
   const auto envelope = protocol::parse_envelope(frame);
   if (!envelope)
     return violate_unless_damaged("the daemon says a frame that cannot be read: " + envelope.error().message());
@@ -294,7 +294,7 @@ void Ledger::daemon_says(broker::ConnectionId to, std::string_view frame) {
   }
 }
 
-void Ledger::on_durable(const Deeds& group) {
+void HistoryChecker::on_durable(const Deeds& group) {
   for (const auto& deed : group) {
     if (const auto* expired = std::get_if<records::ExpireResult>(&deed)) {
       on_expired(*expired);
@@ -343,7 +343,7 @@ void Ledger::on_durable(const Deeds& group) {
 }
 
 /// Nothing is said of a delivery that did not happen.
-void Ledger::judge_end(const Row& row, const records::ChangeDelivery& change) {
+void HistoryChecker::judge_end(const Row& row, const records::ChangeDelivery& change) {
   const auto id = records::delivery_id(change.key);
   const auto& to = row.delivery.to.value();
   if (row.number == 0 || !owners_.contains(to)) return;
@@ -379,7 +379,7 @@ void Ledger::judge_end(const Row& row, const records::ChangeDelivery& change) {
   }
 }
 
-void Ledger::on_expired(const records::ExpireResult& result) {
+void HistoryChecker::on_expired(const records::ExpireResult& result) {
   for (const auto& gone : result.expired) {
     const auto found = deliveries_.find(gone.delivery.value());
     if (found == deliveries_.end()) continue;
@@ -393,7 +393,7 @@ void Ledger::on_expired(const records::ExpireResult& result) {
 }
 
 /// Is the commit there that the power went away in?
-bool Ledger::happened(store::MessageStore& store, Key newest) const {
+bool HistoryChecker::happened(store::MessageStore& store, Key newest) const {
   Key made, delivery;
   const records::ChangeDelivery* last = nullptr;
   Key expired;
@@ -432,7 +432,7 @@ bool Ledger::happened(store::MessageStore& store, Key newest) const {
   return line.state == last->state && line.proof == last->proof && line.reason == last->reason && line.at == last->at;
 }
 
-Ledger::Shown Ledger::pending_in(store::MessageStore& store, const records::Snapshot& snapshot) {
+HistoryChecker::Shown HistoryChecker::pending_in(store::MessageStore& store, const records::WorkspaceState& snapshot) {
   Shown shown;
   for (const auto& backlog : snapshot.backlogs) {
     Key after;
@@ -461,7 +461,7 @@ Ledger::Shown Ledger::pending_in(store::MessageStore& store, const records::Snap
   return shown;
 }
 
-void Ledger::check_store(store::MessageStore& store) {
+void HistoryChecker::check_store(store::MessageStore& store) {
   auto snapshot = store.load();
   if (!snapshot) return violate("the store cannot be loaded: " + snapshot.error().message());
   const auto shown = pending_in(store, *snapshot);
@@ -483,14 +483,14 @@ void Ledger::check_store(store::MessageStore& store) {
                                     deliveries_[key].number, deliveries_[key].to));
 }
 
-void Ledger::store_damaged(const store::Damage& damage) {
+void HistoryChecker::store_damaged(const store::Damage& damage) {
   trace_.line("store: {}", damage.sentence());
   lost_told_ += damage.lost_messages;
   damaged_life_ = daemon_lives_ + 1;
 }
 
 /// From the first damage on the store says what is pending. What it does not have any more must be counted as lost.
-void Ledger::reconcile(store::MessageStore& store, const Shown& shown) {
+void HistoryChecker::reconcile(store::MessageStore& store, const Shown& shown) {
   for (const auto key : std::set{open_}) {
     const auto& [number, to] = deliveries_[key];
     const auto found = shown.find(key);
@@ -514,14 +514,14 @@ void Ledger::reconcile(store::MessageStore& store, const Shown& shown) {
     violate(format("{} acknowledged messages are gone and {} are told", lost_.size(), lost_told_));
 }
 
-void Ledger::hears_status(std::uint64_t asked_in, std::string_view payload) {
+void HistoryChecker::hears_status(std::uint64_t asked_in, std::string_view payload) {
   if (asked_in != daemon_lives_ || damaged_life_ != daemon_lives_) return;
   const auto status = parse_json_object(payload);
   const auto* storage = status ? object_member(*status, "storage") : nullptr;
   if (storage == nullptr || !string_member(*storage, "damage")) violate("STATUS does not tell the damage");
 }
 
-std::string Ledger::unsettled() const {
+std::string HistoryChecker::unsettled() const {
   std::string text = format("{} messages unanswered, {} deliveries open:", unanswered_, open_.size());
   for (std::uint64_t number = 1; number <= sayings_.size(); ++number)
     if (sayings_[number - 1].fate == Fate::Said)

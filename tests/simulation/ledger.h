@@ -33,7 +33,7 @@ namespace relay::simulation {
 enum class Fate { Said, Acknowledged, Refused, Doubtful };  // Doubtful: the saying program lost its memory of it
 enum class Keeps { Positions, Nothing };                    // what a receiving program has after its own crash
 
-struct Saying {
+struct SentMessage {
   std::string from;
   std::string to;  // as addressed
   std::string topic;
@@ -43,9 +43,9 @@ struct Saying {
   Fate fate = Fate::Said;
 };
 
-class Ledger final : public StoreWitness {
+class HistoryChecker final : public StoreObserver {
  public:
-  Ledger(Trace& trace, const VirtualLoop& loop) : trace_{trace}, loop_{loop} {}
+  HistoryChecker(Trace& trace, const VirtualLoop& loop) : trace_{trace}, loop_{loop} {}
 
   [[nodiscard]] const std::optional<std::string>& violation() const { return violation_; }
   void violate(const std::string& what);
@@ -62,19 +62,19 @@ class Ledger final : public StoreWitness {
   }
 
   // What programs do and hear.
-  std::uint64_t say(Saying saying);  // its number, which its body carries
+  std::uint64_t say(SentMessage saying);  // its number, which its body carries
   void has_id(std::uint64_t number, const std::string& id);
   void could_not_be_said(std::uint64_t number);
   void doubt_all_of(const std::string& program);
   void acknowledged(const std::string& id);
   void refused(const std::string& id, const std::string& code);
-  void handed_up(const std::string& program, int life, Keeps keeps, const client::Place& place,
+  void handed_up(const std::string& program, int life, Keeps keeps, const client::DeliveryRef& place,
                  std::string_view payload);
 
   /// It is put before the agent whose host the program is.
-  void surfaced(const std::string& program, const client::Place& place);
+  void surfaced(const std::string& program, const client::DeliveryRef& place);
   /// About to be said of a delivery.
-  void reports(const client::Place& place, const protocol::Receipt& receipt);
+  void reports(const client::DeliveryRef& place, const protocol::Receipt& receipt);
   void wants_cancelled(const std::string& delivery) { cancel_wanted_.insert(delivery); }
   void tells(const std::string& program, Told told, std::string& number);
   /// Its connection is lost, or it died: it has these in hand.
@@ -120,7 +120,7 @@ class Ledger final : public StoreWitness {
   [[nodiscard]] std::uint64_t acknowledged_count() const { return acknowledged_; }
   [[nodiscard]] std::uint64_t surfaced_count() const { return surfaced_.size(); }
   [[nodiscard]] std::uint64_t looks() const { return looks_; }
-  [[nodiscard]] const Book& book() const { return book_; }
+  [[nodiscard]] const DeliveryModel& book() const { return book_; }
 
   static std::string body_of(std::uint64_t number);
 
@@ -139,13 +139,13 @@ class Ledger final : public StoreWitness {
     bool failed = false, doubted = false, given_back = false;
   };
   using Shown = std::map<std::int64_t, records::Delivery>;
-  Shown pending_in(store::MessageStore& store, const records::Snapshot& snapshot);
+  Shown pending_in(store::MessageStore& store, const records::WorkspaceState& snapshot);
   void reconcile(store::MessageStore& store, const Shown& shown);
   void on_expired(const records::ExpireResult& result);
   void judge(const std::optional<std::string>& verdict);
   void judge_end(const Row& row, const records::ChangeDelivery& change);
   void check_receipt(const protocol::Receipt& receipt);
-  void check_order(const std::string& reader, const client::Place& place, std::uint64_t number);
+  void check_order(const std::string& reader, const client::DeliveryRef& place, std::uint64_t number);
   [[nodiscard]] bool ended_in(store::MessageStore& store, std::uint64_t number, const std::string& to) const;
   void check_history(store::MessageStore& store);
   void check_events(store::MessageStore& store);
@@ -157,10 +157,10 @@ class Ledger final : public StoreWitness {
 
   Trace& trace_;
   const VirtualLoop& loop_;
-  Book book_;
-  Alarm alarm_{book_};
+  DeliveryModel book_;
+  LivenessChecker alarm_{book_};
   std::optional<std::string> violation_;
-  std::vector<Saying> sayings_;  // by number, from 1
+  std::vector<SentMessage> sayings_;  // by number, from 1
   std::map<std::string, std::uint64_t> by_id_;
   std::map<std::int64_t, std::uint64_t> by_key_;  // message key → number
   std::set<std::uint64_t> stored_;

@@ -8,7 +8,7 @@ namespace relay::simulation {
 
 using records::DeliveryState;
 
-void Ledger::check_end(store::MessageStore& store) {
+void HistoryChecker::check_end(store::MessageStore& store) {
   std::set<std::pair<std::uint64_t, std::string>> addressed, ended;
   for (const auto& [key, delivery] : deliveries_) addressed.insert({delivery.number, delivery.to});
   for (const auto& [key, row] : book_.rows())
@@ -31,7 +31,7 @@ void Ledger::check_end(store::MessageStore& store) {
 }
 
 /// After damage the store may know of an end that the book does not.
-bool Ledger::ended_in(store::MessageStore& store, std::uint64_t number, const std::string& to) const {
+bool HistoryChecker::ended_in(store::MessageStore& store, std::uint64_t number, const std::string& to) const {
   if (!damaged_) return false;
   for (const auto& [key, delivery] : deliveries_) {
     if (delivery.number != number || delivery.to != to) continue;
@@ -45,7 +45,7 @@ bool Ledger::ended_in(store::MessageStore& store, std::uint64_t number, const st
   return false;
 }
 
-void Ledger::check_history(store::MessageStore& store) {
+void HistoryChecker::check_history(store::MessageStore& store) {
   std::set<Key> messages;
   for (const auto& [key, row] : book_.rows()) messages.insert(row.delivery.message);
   for (const Key message : messages) {
@@ -75,8 +75,8 @@ void Ledger::check_history(store::MessageStore& store) {
   }
 }
 
-void Ledger::check_events(store::MessageStore& store) {
-  records::EventNumber last = 0;
+void HistoryChecker::check_events(store::MessageStore& store) {
+  records::EventSeq last = 0;
   std::map<std::string, std::vector<std::string>> told;  // by delivery, its states
   records::EventQuery query;
   query.limit = 1'000;
@@ -90,7 +90,7 @@ void Ledger::check_events(store::MessageStore& store) {
       const auto object = parse_json_object(event.json).value();
       told[string_member(object, "deliveryId").value()].push_back(string_member(object, "state").value_or(""));
     }
-    query.after = page->reached;
+    query.after = page->next_after;
     more = page->more;
   }
   for (const auto& [key, row] : book_.rows()) {

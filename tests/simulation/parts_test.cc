@@ -27,7 +27,7 @@ struct SimNetworkTest : ::testing::Test {
   SeededRandom random{5};
   VirtualLoop loop;
   Trace trace{Trace::Mode::Off, loop};
-  Weather weather;
+  FaultPlan weather;
   SimNetwork network{loop, random, weather, trace};
   DeathFlag dead = std::make_shared<bool>(false);
   Ear client, server;
@@ -108,14 +108,16 @@ TEST_F(SimNetworkTest, WhatADeadDaemonSaysReachesNobody) {
 struct LedgerTest : ::testing::Test {
   VirtualLoop loop;
   Trace trace{Trace::Mode::Off, loop};
-  Ledger ledger{trace, loop};
+  HistoryChecker ledger{trace, loop};
 
   std::uint64_t said(const std::string& id) {
     const auto number = ledger.say({"Alice", "Bob", ""});
     ledger.has_id(number, id);
     return number;
   }
-  static std::string payload(std::uint64_t number) { return format(R"({{"body":"{}"}})", Ledger::body_of(number)); }
+  static std::string payload(std::uint64_t number) {
+    return format(R"({{"body":"{}"}})", HistoryChecker::body_of(number));
+  }
   void store(std::uint64_t number, std::int64_t key) {
     records::Message message;
     message.key = Key{key};
@@ -175,7 +177,8 @@ TEST_F(LedgerTest, AStoreThatForgotIsAViolation) {
 }
 
 TEST_F(LedgerTest, DeliveredToAnAgentThatNeverSawItIsALie) {
-  ledger.knows("Bob", Ledger::Name::Claimed, {.modes = protocol::Modes::all(), .queue = true, .window = 8});
+  ledger.knows("Bob", HistoryChecker::Name::Claimed,
+               {.modes = protocol::DeliveryModes::all(), .queue = true, .window = 8});
   const auto number = said("a-1");
   store(number, 1);
   hand_up(number, 1, 1);
@@ -187,7 +190,7 @@ TEST_F(LedgerTest, DeliveredToAnAgentThatNeverSawItIsALie) {
 
 TEST_F(LedgerTest, TwoSurfacesAreAViolation) {
   store(said("a-1"), 1);
-  const client::Place place{.id = records::delivery_id(Key{2})};
+  const client::DeliveryRef place{.id = records::delivery_id(Key{2})};
   ledger.surfaced("Bob", place);
   EXPECT_FALSE(ledger.violation());
   ledger.surfaced("Bob", place);
@@ -204,8 +207,8 @@ TEST_F(LedgerTest, AReceiptBeforeItsLineIsStoredIsAViolation) {
 }
 
 struct AlarmTest : ::testing::Test {
-  Book book;
-  Alarm alarm{book};
+  DeliveryModel book;
+  LivenessChecker alarm{book};
   broker::RosterEntry bob;
 
   AlarmTest() {
@@ -261,7 +264,7 @@ TEST(Book, KnowsTheLegalSteps) {
 }
 
 TEST(Book, DeadNeedsEightFailuresOrADay) {
-  Book book;
+  DeliveryModel book;
   records::Delivery delivery;
   delivery.key = delivery.rank = Key{2};
   EXPECT_FALSE(book.add({delivery}, 1, 0));
@@ -270,16 +273,16 @@ TEST(Book, DeadNeedsEightFailuresOrADay) {
 
 TEST(World, ASeedReplaysExactly) {
   for (const std::uint64_t seed : {3U, 17U, 91U, 204U}) {
-    const auto first = World{{.seed = seed, .trace = Trace::Mode::Hash}}.run();
-    const auto second = World{{.seed = seed, .trace = Trace::Mode::Hash}}.run();
+    const auto first = Simulation{{.seed = seed, .trace = Trace::Mode::Hash}}.run();
+    const auto second = Simulation{{.seed = seed, .trace = Trace::Mode::Hash}}.run();
     EXPECT_EQ(first.trace_hash, second.trace_hash) << "seed " << seed;
     EXPECT_EQ(first.steps, second.steps) << "seed " << seed;
   }
 }
 
 TEST(World, DifferentSeedsAreDifferentWorlds) {
-  const auto first = World{{.seed = 1, .trace = Trace::Mode::Hash}}.run();
-  const auto second = World{{.seed = 2, .trace = Trace::Mode::Hash}}.run();
+  const auto first = Simulation{{.seed = 1, .trace = Trace::Mode::Hash}}.run();
+  const auto second = Simulation{{.seed = 2, .trace = Trace::Mode::Hash}}.run();
   EXPECT_NE(first.trace_hash, second.trace_hash);
 }
 

@@ -12,38 +12,38 @@ client::LinkOptions options() {
   options.hello.agent = "cli";
   options.hello.system_component = true;
   options.hello.system_token = kSystemToken;
-  options.patience = client::Patience::never_give_up();
+  options.timeout = client::RetryLimit::never_give_up();
   return options;
 }
 
 }  // namespace
 
-Person::Person(VirtualLoop& loop, net::Network& network, Random& random, Trace& trace, Ledger& ledger)
+Operator::Operator(VirtualLoop& loop, net::Network& network, Random& random, Trace& trace, HistoryChecker& ledger)
     : random_{random},
       trace_{trace},
       ledger_{ledger},
       outbox_{client::Numbering::RandomIds, {}, random},
       link_{loop, network, random, outbox_, options(), *this} {}
 
-Person::~Person() = default;
+Operator::~Operator() = default;
 
-void Person::ask(const std::string& request) {
+void Operator::ask(const std::string& request) {
   if (!link_.ready()) return;
   trace_.line("a person asks {}", request);
-  link_.ask(protocol::MessageType::Control, request, [this](Result<const protocol::Envelope*> answer) {
+  link_.request(protocol::MessageType::Control, request, [this](Result<const protocol::Envelope*> answer) {
     trace_.line("a person hears {}", answer ? std::string{(*answer)->payload} : answer.error().message());
   });
 }
 
-void Person::ask_status() {
+void Operator::ask_status() {
   if (!ledger_.damaged()) return;
-  link_.ask(protocol::MessageType::Status, "{}",
-            [this, life = ledger_.daemon_lives()](Result<const protocol::Envelope*> answer) {
-              if (answer) ledger_.hears_status(life, (*answer)->payload);
-            });
+  link_.request(protocol::MessageType::Status, "{}",
+                [this, life = ledger_.daemon_lives()](Result<const protocol::Envelope*> answer) {
+                  if (answer) ledger_.hears_status(life, (*answer)->payload);
+                });
 }
 
-void Person::act(const std::vector<std::string>& agents) {
+void Operator::act(const std::vector<std::string>& agents) {
   const auto& agent = agents[random_.below(agents.size())];
   const auto& other = agents[random_.below(agents.size())];
   switch (random_.below(10)) {
@@ -73,7 +73,7 @@ void Person::act(const std::vector<std::string>& agents) {
   }
 }
 
-void Person::let_go(const std::vector<std::string>& agents) {
+void Operator::let_go(const std::vector<std::string>& agents) {
   for (const auto& agent : agents) {
     ask(format(R"({{"action":"unpause","agent":"{}"}})", agent));
     ask(format(R"({{"action":"policy","agent":"{}","rules":[]}})", agent));

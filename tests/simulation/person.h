@@ -14,10 +14,10 @@
 
 namespace relay::simulation {
 
-class Person final : private client::LinkListener {
+class Operator final : private client::LinkListener {
  public:
-  Person(VirtualLoop& loop, net::Network& network, Random& random, Trace& trace, Ledger& ledger);
-  ~Person() override;
+  Operator(VirtualLoop& loop, net::Network& network, Random& random, Trace& trace, HistoryChecker& ledger);
+  ~Operator() override;
 
   void start() { link_.start(); }
   /// One thing, drawn from the seed.
@@ -33,14 +33,14 @@ class Person final : private client::LinkListener {
   void on_ready(const client::Session&) override { ask_status(); }
   void on_lost(const std::string&, Millis) override {}
   void on_stopped(const Error& why) override { ledger_.violate("the person was stopped: " + why.message()); }
-  client::Taken on_incoming(const client::Incoming&) override { return client::Taken::Now; }
+  client::AckMode on_incoming(const client::IncomingMessage&) override { return client::AckMode::Now; }
   void on_sent(const std::string&) override {}
-  void on_refused(const std::string&, const protocol::NackView&) override {}
+  void on_refused(const std::string&, const protocol::Nack&) override {}
   void on_frame(const protocol::Envelope&) override {}
 
   Random& random_;
   Trace& trace_;
-  Ledger& ledger_;
+  HistoryChecker& ledger_;
   client::Outbox outbox_;
   client::Link link_;
 };

@@ -7,17 +7,17 @@
 namespace relay::simulation {
 namespace {
 
-constexpr Nanos kLongestHesitation = milliseconds{3'000};
-constexpr Nanos kLongestStep = milliseconds{400};  // of a host, between two of them
-constexpr std::size_t kMostWishes = 20;
+constexpr Nanos kMaxHesitation = milliseconds{3'000};
+constexpr Nanos kMaxStep = milliseconds{400};  // of a host, between two of them
+constexpr std::size_t kMaxWishes = 20;
 
 using protocol::DeliveryMode;
 using protocol::ReceiptStatus;
 
 }  // namespace
 
-Program::Program(ProgramPlan plan, VirtualLoop& loop, net::Network& network, Random& random, const Weather& weather,
-                 Trace& trace, Ledger& ledger)
+SimClient::SimClient(ProgramPlan plan, VirtualLoop& loop, net::Network& network, Random& random,
+                     const FaultPlan& weather, Trace& trace, HistoryChecker& ledger)
     : plan_{std::move(plan)},
       loop_{loop},
       network_{network},
@@ -26,9 +26,9 @@ Program::Program(ProgramPlan plan, VirtualLoop& loop, net::Network& network, Ran
       trace_{trace},
       ledger_{ledger} {}
 
-Program::~Program() = default;
+SimClient::~SimClient() = default;
 
-void Program::start() {
+void SimClient::start() {
   if (life_) return;
   auto life = std::make_shared<Life>();
   life->number = ++lives_;
@@ -43,7 +43,7 @@ void Program::start() {
     life->outbox = std::make_unique<client::Outbox>(plan_.numbering, limits, random_);
   }
   if (plan_.role == Role::Host) {
-    life->intent = std::make_unique<host::Intent>(disk_, "intent");
+    life->intent = std::make_unique<host::IntentLog>(disk_, "intent");
     if (const auto read = life->intent->load(); !read)
       return ledger_.violate(plan_.name + " cannot read its notes: " + read.error().message());
   }
@@ -65,7 +65,7 @@ void Program::start() {
   }
   if (plan_.claims_name) options.hello.claim_token = "claim of " + plan_.name;
   options.hello.resume_token = plan_.durable ? kept_token_ : "";
-  options.patience = client::Patience::never_give_up();
+  options.timeout = client::RetryLimit::never_give_up();
   if (keeps_positions()) options.positions = kept_positions_.all();
   if (keeps_positions()) options.store_id = kept_store_;
   client::LinkListener& listener = *this;
@@ -74,7 +74,7 @@ void Program::start() {
   life->link->start();
 }
 
-void Program::crash(Death death) {
+void SimClient::crash(Death death) {
   if (!life_) return;
   if (plan_.role == Role::Host)
     death = Death::Killed;  // a power cut ends its agent as well: nobody is left to hear twice
@@ -90,7 +90,7 @@ void Program::crash(Death death) {
     disk_.crash();
 }
 
-void Program::say(const std::string& to, const std::string& topic, std::size_t padding) {
+void SimClient::say(const std::string& to, const std::string& topic, std::size_t padding) {
   if (!life_) return;
   const bool ordered = plan_.durable || plan_.numbering == client::Numbering::Epoch;
   const bool short_ttl = random_.below(20) == 0;
@@ -99,7 +99,7 @@ void Program::say(const std::string& to, const std::string& topic, std::size_t p
   std::string wish, key;
   if (has_wish) {
     if (random_.below(4) == 0) {  // the same wish again now and then
-      if (wishes_.size() < kMostWishes && random_.below(2) == 0) wishes_.push_back(format("wish{}", wishes_.size()));
+      if (wishes_.size() < kMaxWishes && random_.below(2) == 0) wishes_.push_back(format("wish{}", wishes_.size()));
       if (!wishes_.empty()) key = wishes_[random_.below(wishes_.size())];
     }
     text::JsonWriter writer;
@@ -111,12 +111,13 @@ void Program::say(const std::string& to, const std::string& topic, std::size_t p
     wish = writer.take();
   }
   const auto number = ledger_.say({plan_.name, to, topic, ordered, short_ttl, key});
-  client::Outgoing message{.to = channel ? "" : to,
-                           .payload = {},
-                           .topic = topic,
-                           .payload_meta = {},
-                           .type = channel ? protocol::MessageType::ChannelMessage : protocol::MessageType::Send};
-  message.payload = format(R"({{"kind":"message","body":"{}"{},"data":{{"p":"{}"}}}})", Ledger::body_of(number),
+  client::OutgoingMessage message{
+      .to = channel ? "" : to,
+      .payload = {},
+      .topic = topic,
+      .payload_meta = {},
+      .type = channel ? protocol::MessageType::ChannelMessage : protocol::MessageType::Send};
+  message.payload = format(R"({{"kind":"message","body":"{}"{},"data":{{"p":"{}"}}}})", HistoryChecker::body_of(number),
                            channel ? format(R"(,"channel":"{}")", to) : "", std::string(padding, 'x'));
   if (short_ttl || has_wish) {
     text::JsonWriter meta;
@@ -143,7 +144,7 @@ void Program::say(const std::string& to, const std::string& topic, std::size_t p
   ledger_.has_id(number, *id);
 }
 
-void Program::on_ready(const client::Session& session) {
+void SimClient::on_ready(const client::Session& session) {
   trace_.line("{} is ready ({}{})", plan_.name, session.id, session.resumed ? ", resumed" : "");
   kept_token_ = session.resume_token;
   if (!kept_store_.empty() && kept_store_ != session.store_id) kept_positions_ = client::StreamPositions{};
@@ -153,15 +154,16 @@ void Program::on_ready(const client::Session& session) {
   life_->counted = 0;
   ++life_->connection;
   if (plan_.tells_state) tell("idle", plan_.modes, std::nullopt);
-  if (plan_.subscribes && !session.resumed) (void)life_->link->say(protocol::MessageType::Subscribe, "{}", "news");
+  if (plan_.subscribes && !session.resumed)
+    (void)life_->link->send_frame(protocol::MessageType::Subscribe, "{}", "news");
 }
 
-void Program::on_lost(const std::string& reason, Millis retry_in) {
-  ledger_.loses_session(plan_.name, life_->in_hand);
+void SimClient::on_lost(const std::string& reason, Millis retry_in) {
+  ledger_.loses_session(plan_.name, life_->unsettled);
   trace_.line("{} lost its link ({}), back in {} ms", plan_.name, reason, retry_in.count());
 }
 
-void Program::on_stopped(const Error& why) {
+void SimClient::on_stopped(const Error& why) {
   trace_.line("{} was stopped: {}", plan_.name, why.message());
   if (plan_.claims_name)
     return ledger_.violate_unless_damaged(format("{} claimed its name and was stopped: {}", plan_.name, why.message()));
@@ -170,11 +172,11 @@ void Program::on_stopped(const Error& why) {
   });
 }
 
-void Program::remember(const client::Place& place) {
+void SimClient::remember(const client::DeliveryRef& place) {
   kept_positions_.advance(place.topic, place.from, place.lane, place.seq);
 }
 
-client::Taken Program::on_incoming(const client::Incoming& incoming) {
+client::AckMode SimClient::on_incoming(const client::IncomingMessage& incoming) {
   const auto& place = incoming.place;
   trace_.line("{} gets {} #{} from {}: {}", plan_.name, place.id, place.seq, place.from,
               incoming.envelope.payload.substr(0, 48));
@@ -183,30 +185,30 @@ client::Taken Program::on_incoming(const client::Incoming& incoming) {
                     incoming.envelope.payload);
   if (plan_.role == Role::Host) return take_letter(place);
   if (!plan_.acknowledges_late || random_.below(3) != 0) return answer(place);
-  life_->in_hand.insert(place.id);
+  life_->unsettled.insert(place.id);
   // One that expired meanwhile is in our hand only; the daemon has let it go and may send another. So is one of an
   // earlier connection that has not come again on this one.
   const bool counts = incoming.envelope.payload_meta.empty();
   if (counts && ++life_->counted > plan_.max_inflight)
     ledger_.violate_unless_damaged(format("{} has {} deliveries in hand and asked for at most {}", plan_.name,
                                           life_->counted, plan_.max_inflight));
-  const auto delay = Nanos{random_.below(static_cast<std::uint64_t>(kLongestHesitation.count()))};
+  const auto delay = Nanos{random_.below(static_cast<std::uint64_t>(kMaxHesitation.count()))};
   loop_.call_after(delay, [this, weak = std::weak_ptr{life_}, place, counts, connection = life_->connection] {
     const auto life = weak.lock();
     if (!life) return;
-    life->in_hand.erase(place.id);
+    life->unsettled.erase(place.id);
     if (counts && life->connection == connection) --life->counted;
-    if (answer(place) == client::Taken::Now) life->link->acknowledge(place);
+    if (answer(place) == client::AckMode::Now) life->link->acknowledge(place);
   });
-  return client::Taken::Later;
+  return client::AckMode::Later;
 }
 
-void Program::report(const client::Place& place, const protocol::Receipt& receipt) {
+void SimClient::report(const client::DeliveryRef& place, const protocol::Receipt& receipt) {
   ledger_.reports(place, receipt);
   life_->link->report(place, receipt);
 }
 
-std::optional<protocol::Receipt> Program::draw_trouble() {
+std::optional<protocol::Receipt> SimClient::draw_trouble() {
   if (!chance(weather_.trouble)) return std::nullopt;
   switch (random_.below(4)) {
     case 0: return protocol::Receipt{.status = ReceiptStatus::Failed, .reason = "it was refused"};
@@ -218,22 +220,22 @@ std::optional<protocol::Receipt> Program::draw_trouble() {
   }
 }
 
-client::Taken Program::answer(const client::Place& place) {
-  if (plan_.role == Role::Plain) return client::Taken::Now;
+client::AckMode SimClient::answer(const client::DeliveryRef& place) {
+  if (plan_.role == Role::Plain) return client::AckMode::Now;
   if (const auto trouble = draw_trouble()) {
     report(place, *trouble);
-    return client::Taken::Later;
+    return client::AckMode::Later;
   }
-  if (random_.below(2) == 0) return client::Taken::Now;
+  if (random_.below(2) == 0) return client::AckMode::Now;
   if (random_.below(3) == 0) report(place, {.status = ReceiptStatus::Accepted});
-  report(place, {.status = ReceiptStatus::Delivered, .proof = random_.below(3) == 0 ? "seen" : "", .way = "callback"});
-  return client::Taken::Later;
+  report(place, {.status = ReceiptStatus::Delivered, .proof = random_.below(3) == 0 ? "seen" : "", .via = "callback"});
+  return client::AckMode::Later;
 }
 
 // ---------------------------------------------------------------- what a session tells of itself
 
-void Program::tell(const std::string& state, std::optional<protocol::Modes> modes,
-                   std::optional<DeliveryMode> boundary) {
+void SimClient::tell(const std::string& state, std::optional<protocol::DeliveryModes> modes,
+                     std::optional<DeliveryMode> boundary) {
   if (!ready()) return;
   std::string number;
   ledger_.tells(plan_.name, {.state = state, .modes = modes, .boundary = boundary}, number);
@@ -248,15 +250,15 @@ void Program::tell(const std::string& state, std::optional<protocol::Modes> mode
   if (boundary) payload.field("boundary", *boundary == DeliveryMode::NextMessage ? "message" : "tool-call");
   trace_.line("{} tells that it is {}{} (no. {})", plan_.name, state,
               boundary ? format(", before {}", name_of(*boundary)) : "", number);
-  (void)life_->link->say(protocol::MessageType::SessionState, payload.take());
+  (void)life_->link->send_frame(protocol::MessageType::SessionState, payload.take());
 }
 
-void Program::stir() {
+void SimClient::stir() {
   if (!plan_.tells_state || !ready()) return;
   constexpr const char* kStates[] = {"idle", "active", "blocked", "waiting", "starting"};
   auto modes = plan_.modes;
   if (modes && random_.below(4) == 0) {  // a way broke
-    modes = protocol::Modes{};
+    modes = protocol::DeliveryModes{};
     for (const auto mode : protocol::kDeliveryModes)
       if (plan_.modes->has(mode) && random_.below(2) == 0) modes->add(mode);
   }
@@ -265,45 +267,45 @@ void Program::stir() {
   tell(kStates[random_.below(std::size(kStates))], modes, boundary);
 }
 
-void Program::calm() {
-  tell("idle", protocol::Modes::all(), DeliveryMode::NextMessage);
-  tell("idle", protocol::Modes::all(), DeliveryMode::NextToolCall);
+void SimClient::calm() {
+  tell("idle", protocol::DeliveryModes::all(), DeliveryMode::NextMessage);
+  tell("idle", protocol::DeliveryModes::all(), DeliveryMode::NextToolCall);
 }
 
 // ---------------------------------------------------------------- a host
 
 /// As the product names it: a second attempt after a failure is no doubt about the first.
-std::string Program::note_of(const client::Place& place) {
+std::string SimClient::note_of(const client::DeliveryRef& place) {
   return place.attempt > 1 ? format("{}#{}", place.id, place.attempt) : place.id;
 }
 
-client::Taken Program::take_letter(const client::Place& place) {
+client::AckMode SimClient::take_letter(const client::DeliveryRef& place) {
   const auto note = note_of(place);
-  if (life_->intent->holds(note)) {
+  if (life_->intent->contains(note)) {
     if (const auto known = life_->intent->end_of(note)) {
       report(place, *known);
     } else {
       const protocol::Receipt doubt{.status = ReceiptStatus::InDoubt, .reason = "the host ended meanwhile"};
-      life_->intent->add_end(note, doubt);
+      life_->intent->add_outcome(note, doubt);
       report(place, doubt);
     }
-    return client::Taken::Later;
+    return client::AckMode::Later;
   }
   report(place, {.status = ReceiptStatus::Accepted});
   life_->letters[place.id] = {place};
-  life_->in_hand.insert(place.id);
-  go_on(place.id, place.lane.mode == DeliveryMode::Manual ? 10 * kLongestStep : kLongestStep);
-  return client::Taken::Later;
+  life_->unsettled.insert(place.id);
+  go_on(place.id, place.lane.mode == DeliveryMode::Manual ? 10 * kMaxStep : kMaxStep);
+  return client::AckMode::Later;
 }
 
-void Program::go_on(const std::string& id, Nanos longest) {
+void SimClient::go_on(const std::string& id, Nanos longest) {
   loop_.call_after(Nanos{random_.below(static_cast<std::uint64_t>(longest.count()))},
                    [this, weak = std::weak_ptr{life_}, id] {
                      if (weak.lock() && weak.lock() == life_) next_step(id);
                    });
 }
 
-void Program::next_step(const std::string& id) {
+void SimClient::next_step(const std::string& id) {
   const auto found = life_->letters.find(id);
   if (found == life_->letters.end()) return;
   if (chance(weather_.host_dies)) return die_soon();
@@ -324,81 +326,81 @@ void Program::next_step(const std::string& id) {
       letter.step = Letter::Step::Surfaced;
       break;
     case Letter::Step::Surfaced:
-      report(letter.place, {.status = ReceiptStatus::Accepted, .proof = "written", .way = "pty"});
+      report(letter.place, {.status = ReceiptStatus::Accepted, .proof = "written", .via = "pty"});
       letter.step = Letter::Step::Written;
       break;
     case Letter::Step::Written: {
       protocol::Receipt end{
-          .status = ReceiptStatus::Delivered, .proof = "submitted", .way = "pty", .evidence = "working"};
+          .status = ReceiptStatus::Delivered, .proof = "submitted", .via = "pty", .evidence = "working"};
       if (random_.below(3) == 0) end.proof = "seen";
       if (chance(weather_.trouble / 4)) end = {.status = ReceiptStatus::InDoubt, .reason = "the screen does not tell"};
       return finish(letter, end);
     }
   }
-  go_on(id, kLongestStep);
+  go_on(id, kMaxStep);
 }
 
 /// First the note, then the word.
-void Program::finish(const Letter& letter, const protocol::Receipt& receipt) {
+void SimClient::finish(const Letter& letter, const protocol::Receipt& receipt) {
   const auto place = letter.place;
   life_->letters.erase(place.id);
-  life_->in_hand.erase(place.id);
-  life_->intent->add_end(note_of(place), receipt);
+  life_->unsettled.erase(place.id);
+  life_->intent->add_outcome(note_of(place), receipt);
   report(place, receipt);
   if (receipt.status != ReceiptStatus::Delivered || receipt.proof != "submitted" || random_.below(2) == 0) return;
-  loop_.call_after(Nanos{random_.below(static_cast<std::uint64_t>(kLongestStep.count()))},
+  loop_.call_after(Nanos{random_.below(static_cast<std::uint64_t>(kMaxStep.count()))},
                    [this, weak = std::weak_ptr{life_}, place] {
                      if (!weak.lock() || weak.lock() != life_) return;
-                     report(place, {.status = ReceiptStatus::Delivered, .proof = "seen", .way = "record"});
+                     report(place, {.status = ReceiptStatus::Delivered, .proof = "seen", .via = "record"});
                    });
 }
 
-void Program::on_moved(const client::Place& place, DeliveryMode mode) {
+void SimClient::on_moved(const client::DeliveryRef& place, DeliveryMode mode) {
   trace_.line("{} hears that {} is now #{} and waits for {}", plan_.name, place.id, place.seq, name_of(mode));
   if (keeps_positions()) remember(place);
   const auto letter = life_->letters.find(place.id);
   if (letter != life_->letters.end()) letter->second.place = place;
 }
 
-bool Program::on_cancel(const protocol::CancelOrder& order) {
+bool SimClient::on_cancel(const protocol::CancelCommand& order) {
   const auto letter = life_->letters.find(order.delivery_id);
   if (letter == life_->letters.end() || letter->second.step != Letter::Step::Waits) return false;
   life_->letters.erase(letter);
-  life_->in_hand.erase(order.delivery_id);
+  life_->unsettled.erase(order.delivery_id);
   return true;
 }
 
-void Program::on_pause(const protocol::PauseOrder& order) { life_->paused = order.paused; }
+void SimClient::on_pause(const protocol::PauseCommand& order) { life_->paused = order.paused; }
 
-void Program::die_soon() {
+void SimClient::die_soon() {
   loop_.post([this, weak = std::weak_ptr{life_}] {
     if (!weak.lock() || weak.lock() != life_) return;
     crash(Death::Killed);
-    loop_.call_after(Nanos{random_.below(static_cast<std::uint64_t>(kLongestHesitation.count()))}, [this] { start(); });
+    loop_.call_after(Nanos{random_.below(static_cast<std::uint64_t>(kMaxHesitation.count()))}, [this] { start(); });
   });
 }
 
-void Program::on_sent(const std::string& id) {
+void SimClient::on_sent(const std::string& id) {
   trace_.line("{} hears that {} is stored", plan_.name, id);
   ledger_.acknowledged(id);
 }
 
-void Program::on_refused(const std::string& id, const protocol::NackView& why) {
+void SimClient::on_refused(const std::string& id, const protocol::Nack& why) {
   trace_.line("{} hears that {} is refused: {} {}", plan_.name, id, why.code, why.message);
   ledger_.refused(id, why.code);
 }
 
-void Program::on_frame(const protocol::Envelope& envelope) {
+void SimClient::on_frame(const protocol::Envelope& envelope) {
   trace_.line("{} hears {} {}", plan_.name, protocol::name_of(envelope.type), envelope.payload.substr(0, 120));
 }
 
-bool Program::ready() const { return life_ && life_->link->ready(); }
-bool Program::at_rest() const { return ready() && life_->link->all_answered() && life_->in_hand.empty(); }
+bool SimClient::ready() const { return life_ && life_->link->ready(); }
+bool SimClient::at_rest() const { return ready() && life_->link->is_drained() && life_->unsettled.empty(); }
 
-std::string Program::describe() const {
+std::string SimClient::describe() const {
   if (!life_) return plan_.name + " is not running";
   return format("{} is {}, {} unanswered, {} in hand", plan_.name, client::name_of(life_->link->state()),
-                life_->outbox->size(), life_->in_hand.size());
+                life_->outbox->size(), life_->unsettled.size());
 }
 
 }  // namespace relay::simulation

@@ -32,7 +32,7 @@ enum class Role { Plain, Callback, Host };
 struct ProgramPlan {
   std::string name;
   Role role = Role::Plain;
-  std::optional<protocol::Modes> modes = {};  // a plain one tells none
+  std::optional<protocol::DeliveryModes> modes = {};  // a plain one tells none
   bool tells_state = false;
   bool wants_steps = false;  // a RECEIPT for every change
   bool durable = true;
@@ -45,11 +45,11 @@ struct ProgramPlan {
   std::size_t outbox_entries = 1000;
 };
 
-class Program final : private client::LinkListener {
+class SimClient final : private client::LinkListener {
  public:
-  Program(ProgramPlan plan, VirtualLoop& loop, net::Network& network, Random& random, const Weather& weather,
-          Trace& trace, Ledger& ledger);
-  ~Program() override;
+  SimClient(ProgramPlan plan, VirtualLoop& loop, net::Network& network, Random& random, const FaultPlan& weather,
+            Trace& trace, HistoryChecker& ledger);
+  ~SimClient() override;
 
   void start();
   enum class Death { Killed, PowerCut };
@@ -72,17 +72,17 @@ class Program final : private client::LinkListener {
  private:
   /// What a host has in hand.
   struct Letter {
-    client::Place place;
+    client::DeliveryRef place;
     enum class Step { Waits, Noted, Surfaced, Written } step = Step::Waits;
   };
   struct Life {
     std::unique_ptr<client::Outbox> outbox;
-    std::unique_ptr<host::Intent> intent;   // of a host
-    std::unique_ptr<client::Link> link;     // after the outbox it borrows
-    std::map<std::string, Letter> letters;  // of a host, by delivery
+    std::unique_ptr<host::IntentLog> intent;  // of a host
+    std::unique_ptr<client::Link> link;       // after the outbox it borrows
+    std::map<std::string, Letter> letters;    // of a host, by delivery
     bool paused = false;
-    std::set<std::string> in_hand;  // handed up, answered later
-    std::size_t counted = 0;        // those of them that came on this connection and cannot have expired
+    std::set<std::string> unsettled;  // handed up, answered later
+    std::size_t counted = 0;          // those of them that came on this connection and cannot have expired
     int connection = 0;
     int number = 0;
   };
@@ -90,29 +90,29 @@ class Program final : private client::LinkListener {
   void on_ready(const client::Session& session) override;
   void on_lost(const std::string& reason, Millis retry_in) override;
   void on_stopped(const Error& why) override;
-  client::Taken on_incoming(const client::Incoming& incoming) override;
-  void on_moved(const client::Place& place, protocol::DeliveryMode mode) override;
-  bool on_cancel(const protocol::CancelOrder& order) override;
-  void on_pause(const protocol::PauseOrder& order) override;
+  client::AckMode on_incoming(const client::IncomingMessage& incoming) override;
+  void on_moved(const client::DeliveryRef& place, protocol::DeliveryMode mode) override;
+  bool on_cancel(const protocol::CancelCommand& order) override;
+  void on_pause(const protocol::PauseCommand& order) override;
   void on_sent(const std::string& id) override;
-  void on_refused(const std::string& id, const protocol::NackView& why) override;
+  void on_refused(const std::string& id, const protocol::Nack& why) override;
   void on_frame(const protocol::Envelope& envelope) override;
-  void remember(const client::Place& place);
-  void report(const client::Place& place, const protocol::Receipt& receipt);
-  void tell(const std::string& state, std::optional<protocol::Modes> modes,
+  void remember(const client::DeliveryRef& place);
+  void report(const client::DeliveryRef& place, const protocol::Receipt& receipt);
+  void tell(const std::string& state, std::optional<protocol::DeliveryModes> modes,
             std::optional<protocol::DeliveryMode> boundary);
   /// Something other than taking it; nothing on most days.
   std::optional<protocol::Receipt> draw_trouble();
 
   // A callback session.
-  client::Taken answer(const client::Place& place);
+  client::AckMode answer(const client::DeliveryRef& place);
 
   // A host.
-  client::Taken take_letter(const client::Place& place);
+  client::AckMode take_letter(const client::DeliveryRef& place);
   void go_on(const std::string& id, Nanos longest);
   void next_step(const std::string& id);
   void finish(const Letter& letter, const protocol::Receipt& receipt);
-  static std::string note_of(const client::Place& place);
+  static std::string note_of(const client::DeliveryRef& place);
 
   void die_soon();
   [[nodiscard]] bool chance(std::size_t in_thousand) { return in_thousand > 0 && random_.below(1000) < in_thousand; }
@@ -121,9 +121,9 @@ class Program final : private client::LinkListener {
   VirtualLoop& loop_;
   net::Network& network_;
   Random& random_;
-  const Weather& weather_;
+  const FaultPlan& weather_;
   Trace& trace_;
-  Ledger& ledger_;
+  HistoryChecker& ledger_;
 
   // Its disk.
   client::testing::MemoryDirectory disk_;

@@ -10,12 +10,12 @@
 namespace relay::simulation {
 namespace {
 
-constexpr Nanos kLongestRestart = milliseconds{500};
+constexpr Nanos kMaxRestart = milliseconds{500};
 
 }  // namespace
 
-SimDaemon::SimDaemon(DaemonPlan plan, VirtualLoop& loop, SimNetwork& network, Random& random, const Weather& weather,
-                     Trace& trace, Ledger& ledger)
+SimDaemon::SimDaemon(DaemonPlan plan, VirtualLoop& loop, SimNetwork& network, Random& random, const FaultPlan& weather,
+                     Trace& trace, HistoryChecker& ledger)
     : plan_{std::move(plan)},
       loop_{loop},
       network_{network},
@@ -24,7 +24,7 @@ SimDaemon::SimDaemon(DaemonPlan plan, VirtualLoop& loop, SimNetwork& network, Ra
       trace_{trace},
       ledger_{ledger} {
   if (plan_.store == StoreKind::Memory)
-    store_ = std::make_unique<WatchedStore>(std::make_unique<store::MemoryStore>(), ledger_);
+    store_ = std::make_unique<ObservedStore>(std::make_unique<store::MemoryStore>(), ledger_);
 }
 
 SimDaemon::~SimDaemon() {
@@ -49,13 +49,13 @@ void SimDaemon::open_store() {
   plan_.options.info.damage = damage.sentence();
   plan_.options.info.lost_messages = damage.lost_messages;
   plan_.options.info.refused_changes = (*opened)->refused();
-  if (damage.found()) tell_damage(**opened, damage);
+  if (damage.found()) notify_damage(**opened, damage);
   journal_ = *std::move(journal);
-  store_ = std::make_unique<WatchedStore>(std::move(*opened), ledger_);
+  store_ = std::make_unique<ObservedStore>(std::move(*opened), ledger_);
 }
 
 /// As the daemon does it: what was found is an event, and in STATUS.
-void SimDaemon::tell_damage(store::MessageStore& store, const store::Damage& damage) {
+void SimDaemon::notify_damage(store::MessageStore& store, const store::Damage& damage) {
   if (!may_be_damaged_) return ledger_.violate("nothing was damaged and it is told: " + damage.sentence());
   ledger_.store_damaged(damage);
   if (const auto done = daemon::record_damage(store, damage, loop_.now().wall); !done)
@@ -134,7 +134,7 @@ void SimDaemon::on_effect(const broker::Effect& effect) {
     ledger_.daemon_saves(saved->changes);
     check_broadcasts(saved->changes);
   }
-  if (const auto* note = std::get_if<broker::Note>(&effect)) trace_.line("daemon: {}", note->text);
+  if (const auto* note = std::get_if<broker::WriteLog>(&effect)) trace_.line("daemon: {}", note->text);
 }
 
 void SimDaemon::check_broadcasts(const records::Changes& changes) {
@@ -220,7 +220,7 @@ void SimDaemon::bury_and_restart() {
       ++damages_;
     }
   }
-  const auto delay = Nanos{random_.below(static_cast<std::uint64_t>(kLongestRestart.count()) + 1)};
+  const auto delay = Nanos{random_.below(static_cast<std::uint64_t>(kMaxRestart.count()) + 1)};
   loop_.call_after(delay, [this] { start(); });
 }
 

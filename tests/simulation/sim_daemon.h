@@ -32,8 +32,8 @@ struct DaemonPlan {
 
 class SimDaemon {
  public:
-  SimDaemon(DaemonPlan plan, VirtualLoop& loop, SimNetwork& network, Random& random, const Weather& weather,
-            Trace& trace, Ledger& ledger);
+  SimDaemon(DaemonPlan plan, VirtualLoop& loop, SimNetwork& network, Random& random, const FaultPlan& weather,
+            Trace& trace, HistoryChecker& ledger);
   ~SimDaemon();
 
   void start();
@@ -60,7 +60,7 @@ class SimDaemon {
 
  private:
   void open_store();
-  void tell_damage(store::MessageStore& store, const store::Damage& damage);
+  void notify_damage(store::MessageStore& store, const store::Damage& damage);
   std::unique_ptr<store::StoreQueue> make_queue(store::StoreListener& listener);
   void on_effect(const broker::Effect& effect);
   void check_broadcasts(const records::Changes& changes);
@@ -71,12 +71,12 @@ class SimDaemon {
   VirtualLoop& loop_;
   SimNetwork& network_;
   Random& random_;
-  const Weather& weather_;
+  const FaultPlan& weather_;
   Trace& trace_;
-  Ledger& ledger_;
+  HistoryChecker& ledger_;
 
   store::SimDisk disk_;
-  std::unique_ptr<WatchedStore> store_;
+  std::unique_ptr<ObservedStore> store_;
 
   DeathFlag dead_ = std::make_shared<bool>(true);
   std::uint64_t dies_after_ = 0;  // effects; 0: not planned

@@ -25,8 +25,8 @@ records::Changes changes_of(const std::vector<store::JournalRecord>& written) {
 
 }  // namespace
 
-SimJournalWriter::SimJournalWriter(VirtualLoop& loop, Random& random, const Weather& weather, Trace& trace,
-                                   store::Journal& journal, WatchedStore& store, store::JournalListener& listener,
+SimJournalWriter::SimJournalWriter(VirtualLoop& loop, Random& random, const FaultPlan& weather, Trace& trace,
+                                   store::Journal& journal, ObservedStore& store, store::JournalListener& listener,
                                    store::Durability durability, DeathFlag dead)
     : loop_{loop},
       random_{random},
@@ -61,12 +61,12 @@ Result<void> SimJournalWriter::append(Records& records) {
     return fail(store::Errc::Full, "the disk is full");
   for (auto& record : records) {
     if (auto done = journal_.append(record.bytes, record.commits, record.messages); !done) {
-      journal_.take_back();
+      journal_.roll_back();
       return done;
     }
   }
   if (durability_ == store::Durability::Power) return journal_.sync();
-  return journal_.accept();
+  return journal_.mark_safe();
 }
 
 void SimJournalWriter::work() {

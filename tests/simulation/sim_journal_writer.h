@@ -21,8 +21,9 @@ namespace relay::simulation {
 
 class SimJournalWriter final : public store::JournalWriter {
  public:
-  SimJournalWriter(VirtualLoop& loop, Random& random, const Weather& weather, Trace& trace, store::Journal& journal,
-                   WatchedStore& store, store::JournalListener& listener, store::Durability durability, DeathFlag dead);
+  SimJournalWriter(VirtualLoop& loop, Random& random, const FaultPlan& weather, Trace& trace, store::Journal& journal,
+                   ObservedStore& store, store::JournalListener& listener, store::Durability durability,
+                   DeathFlag dead);
 
   void write(store::JournalRecord record) override;
   void stop() override {}
@@ -46,10 +47,10 @@ class SimJournalWriter final : public store::JournalWriter {
 
   VirtualLoop& loop_;
   Random& random_;
-  const Weather& weather_;
+  const FaultPlan& weather_;
   Trace& trace_;
   store::Journal& journal_;
-  WatchedStore& store_;
+  ObservedStore& store_;
   store::JournalListener& listener_;
   store::Durability durability_;
   DeathFlag dead_;

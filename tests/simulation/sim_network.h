@@ -26,7 +26,7 @@ using DeathFlag = std::shared_ptr<bool>;
 
 class SimNetwork final : public net::Network {
  public:
-  SimNetwork(VirtualLoop& loop, Random& random, const Weather& weather, Trace& trace)
+  SimNetwork(VirtualLoop& loop, Random& random, const FaultPlan& weather, Trace& trace)
       : loop_{loop}, random_{random}, weather_{weather}, trace_{trace} {}
 
   Result<std::unique_ptr<net::Listener>> listen(const std::string& path, net::OnAccept on_accept) override;
@@ -53,7 +53,7 @@ class SimNetwork final : public net::Network {
 
   VirtualLoop& loop_;
   Random& random_;
-  const Weather& weather_;
+  const FaultPlan& weather_;
   Trace& trace_;
   std::map<std::string, Door*> doors_;
   std::vector<std::weak_ptr<Pair>> pairs_;

@@ -10,7 +10,7 @@ constexpr Nanos kDrainTime = milliseconds{1'000};
 constexpr std::size_t kRememberedFrames = 8;
 constexpr std::size_t kDripBytes = 200;
 constexpr Nanos kDripDelay = milliseconds{400};
-constexpr Nanos kLongestFreeze = milliseconds{25'000};
+constexpr Nanos kMaxFreeze = milliseconds{25'000};
 
 class EndStream final : public net::Stream {
  public:
@@ -141,7 +141,7 @@ void Pair::arrive(std::size_t from) {
   if (1 - from == kServer && *server_dead_) return;
   if (!broken_ && chance(network_.weather_.cut)) return cut();
   if (!broken_ && chance(network_.weather_.freeze))
-    return freeze(Nanos{network_.random_.below(static_cast<std::uint64_t>(kLongestFreeze.count()))});
+    return freeze(Nanos{network_.random_.below(static_cast<std::uint64_t>(kMaxFreeze.count()))});
   if (wire.held.empty()) {
     to.closed = true;
     wires_[1 - from].queued.clear();

@@ -5,8 +5,8 @@
 
 namespace relay::simulation {
 
-SimStoreQueue::SimStoreQueue(VirtualLoop& loop, Random& random, const Weather& weather, Trace& trace,
-                             WatchedStore& store, store::StoreListener& listener, DeathFlag dead)
+SimStoreQueue::SimStoreQueue(VirtualLoop& loop, Random& random, const FaultPlan& weather, Trace& trace,
+                             ObservedStore& store, store::StoreListener& listener, DeathFlag dead)
     : loop_{loop},
       random_{random},
       weather_{weather},
@@ -15,7 +15,7 @@ SimStoreQueue::SimStoreQueue(VirtualLoop& loop, Random& random, const Weather& w
       listener_{listener},
       dead_{std::move(dead)} {}
 
-void SimStoreQueue::persist(records::Ticket ticket, records::Changes changes, records::Haste) {
+void SimStoreQueue::persist(records::CommitTicket ticket, records::Changes changes, records::CommitMode) {
   add(store::PersistRequest{.ticket = ticket, .changes = std::move(changes)});
 }
 void SimStoreQueue::apply(std::vector<store::PersistRequest> requests) {
@@ -46,10 +46,10 @@ void SimStoreQueue::done(std::size_t requests) {
   }
 }
 
-void SimStoreQueue::forget(store::Retention retention, WallMs now) {
+void SimStoreQueue::prune(store::Retention retention, WallMs now) {
   if (*dead_) return;
   later([this, retention, now] {
-    while (store_.forget_some(retention, now, 100).value_or(false)) {}
+    while (store_.prune_step(retention, now, 100).value_or(false)) {}
   });
 }
 
@@ -88,7 +88,7 @@ void SimStoreQueue::work() {
   done(group.size());
   if (store_.failed()) {
     trace_.line("store: a commit fails");
-    return later([this, failed = std::move(group)]() mutable { tell_failure(std::move(failed)); });
+    return later([this, failed = std::move(group)]() mutable { notify_failure(std::move(failed)); });
   }
   later([this, told = std::move(replies)]() mutable { tell(std::move(told)); });
 }
@@ -103,13 +103,13 @@ void SimStoreQueue::tell(store::Replies replies) {
   work_soon();
 }
 
-void SimStoreQueue::tell_failure(Requests failed) {
+void SimStoreQueue::notify_failure(Requests failed) {
   done(waiting_.size());
   for (auto& request : std::exchange(waiting_, {})) failed.push_back(std::move(request));
   busy_ = false;
   failed_at_ = loop_.now().steady;
   const Error why{{static_cast<int>(store::Errc::Full), ErrcCategory<store::Errc>::instance()}, "the disk is full"};
-  std::optional<records::Ticket> from, to;
+  std::optional<records::CommitTicket> from, to;
   for (const auto& request : failed) {
     const auto* persist = std::get_if<store::PersistRequest>(&request);
     if (persist == nullptr) continue;

@@ -22,19 +22,19 @@ namespace relay::simulation {
 /// Within which the daemon has tried again what its disk refused: the journal after a second, the broker after another.
 inline constexpr Nanos kRecovery = milliseconds{3'500};
 
-class SimStoreQueue final : public store::ApplyingQueue {
+class SimStoreQueue final : public store::BackingQueue {
  public:
-  SimStoreQueue(VirtualLoop& loop, Random& random, const Weather& weather, Trace& trace, WatchedStore& store,
+  SimStoreQueue(VirtualLoop& loop, Random& random, const FaultPlan& weather, Trace& trace, ObservedStore& store,
                 store::StoreListener& listener, DeathFlag dead);
 
-  void persist(records::Ticket ticket, records::Changes changes, records::Haste haste) override;
+  void persist(records::CommitTicket ticket, records::Changes changes, records::CommitMode haste) override;
   void load_backlog(records::BacklogRequest request) override;
   void expire(records::ExpireRequest request) override;
   void query(store::QueryId id, store::Query query) override;
-  void forget(store::Retention retention, WallMs now) override;
+  void prune(store::Retention retention, WallMs now) override;
 
   void apply(std::vector<store::PersistRequest> requests) override;
-  [[nodiscard]] store::CommitNumber kept() const override { return 0; }
+  [[nodiscard]] store::CommitNumber durable_position() const override { return 0; }
   void stop() override {}
 
   /// Nothing was asked that is not answered, and no failure was told lately: the daemon waits for nothing from here.
@@ -48,14 +48,14 @@ class SimStoreQueue final : public store::ApplyingQueue {
   void work_soon();
   void work();
   void tell(store::Replies replies);
-  void tell_failure(Requests failed);
+  void notify_failure(Requests failed);
   void done(std::size_t requests);
 
   VirtualLoop& loop_;
   Random& random_;
-  const Weather& weather_;
+  const FaultPlan& weather_;
   Trace& trace_;
-  WatchedStore& store_;
+  ObservedStore& store_;
   store::StoreListener& listener_;
   DeathFlag dead_;
   Requests waiting_;

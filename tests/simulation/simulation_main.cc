@@ -65,7 +65,7 @@ std::optional<Flags> parse(int argc, char** argv) {
 
 Outcome run(std::uint64_t seed, const Flags& flags, Trace::Mode mode) {
   current_seed = seed;
-  World world{{.seed = seed, .trace = mode, .size = flags.size, .store = flags.store, .damage = flags.damage}};
+  Simulation world{{.seed = seed, .trace = mode, .size = flags.size, .store = flags.store, .damage = flags.damage}};
   return world.run();
 }
 

@@ -17,18 +17,18 @@ std::string encoded(const records::Change& change) {
 
 }  // namespace
 
-Result<void> WatchedStore::watched(Result<void> result) {
+Result<void> ObservedStore::watched(Result<void> result) {
   if (!result) failed_ = true;
   return result;
 }
 
-Result<void> WatchedStore::begin(store::Promise promise) {
+Result<void> ObservedStore::begin(store::CommitDurability promise) {
   group_.clear();
   known_in_group_ = 0;
   return watched(real_->begin(promise));
 }
 
-Result<void> WatchedStore::apply(const records::Change& change) {
+Result<void> ObservedStore::apply(const records::Change& change) {
   if (fails_now()) return watched(disk_full());
   if (known_in_group_ < known_.size() && known_[known_in_group_] == encoded(change))
     ++known_in_group_;
@@ -37,7 +37,7 @@ Result<void> WatchedStore::apply(const records::Change& change) {
   return watched(real_->apply(change));
 }
 
-Result<records::ExpireResult> WatchedStore::expire(const records::ExpireRequest& request) {
+Result<records::ExpireResult> ObservedStore::expire(const records::ExpireRequest& request) {
   auto result = real_->expire(request);
   if (result)
     group_.emplace_back(*result);
@@ -46,17 +46,17 @@ Result<records::ExpireResult> WatchedStore::expire(const records::ExpireRequest&
   return result;
 }
 
-void WatchedStore::rollback() {
+void ObservedStore::rollback() {
   known_in_group_ = 0;
   real_->rollback();
 }
 
-void WatchedStore::journalled(const records::Changes& changes) {
+void ObservedStore::journalled(const records::Changes& changes) {
   for (const auto& change : changes) known_.push_back(encoded(change));
   witness_.on_durable(Deeds{changes.begin(), changes.end()});
 }
 
-Result<void> WatchedStore::commit() {
+Result<void> ObservedStore::commit() {
   if (fails_now()) return watched(disk_full());
   const bool breaks = before_commit_ && !group_.empty();
   if (breaks) std::exchange(before_commit_, nullptr)();

@@ -15,21 +15,21 @@
 namespace relay::simulation {
 
 /// What one group did, in order.
-using Deed = std::variant<records::Change, records::ExpireResult>;
-using Deeds = std::vector<Deed>;
+using StoreChange = std::variant<records::Change, records::ExpireResult>;
+using Deeds = std::vector<StoreChange>;
 
 /// What the disk of the daemon went through, for the ledger.
-class StoreWitness {
+class StoreObserver {
  public:
-  virtual ~StoreWitness() = default;
+  virtual ~StoreObserver() = default;
   virtual void on_durable(const Deeds& group) = 0;
   /// The power went away while this group was being committed.
   virtual void on_doubt(Deeds group) = 0;
 };
 
-class WatchedStore final : public store::MessageStore {
+class ObservedStore final : public store::MessageStore {
  public:
-  WatchedStore(std::unique_ptr<store::MessageStore> real, StoreWitness& witness)
+  ObservedStore(std::unique_ptr<store::MessageStore> real, StoreObserver& witness)
       : real_{std::move(real)}, witness_{witness} {}
 
   /// The journal has these: they are durable, and the store will be told of them, in this order.
@@ -47,22 +47,22 @@ class WatchedStore final : public store::MessageStore {
     after_commit_ = std::move(after);
   }
 
-  Result<records::Snapshot> load() override { return real_->load(); }
-  Result<void> begin(store::Promise promise) override;
-  Result<void> reach(store::JournalReach reach) override { return real_->reach(reach); }
+  Result<records::WorkspaceState> load() override { return real_->load(); }
+  Result<void> begin(store::CommitDurability promise) override;
+  Result<void> set_journal_position(store::JournalReach reach) override { return real_->set_journal_position(reach); }
   Result<void> apply(const records::Change& change) override;
   Result<void> commit() override;
-  Result<records::EventNumber> newest_event() override { return real_->newest_event(); }
+  Result<records::EventSeq> newest_event() override { return real_->newest_event(); }
   void rollback() override;
   Result<records::BacklogPage> backlog(const records::BacklogRequest& request) override {
     return real_->backlog(request);
   }
   Result<records::ExpireResult> expire(const records::ExpireRequest& request) override;
-  Result<bool> index_some(std::size_t rows) override { return real_->index_some(rows); }
+  Result<bool> index_step(std::size_t rows) override { return real_->index_step(rows); }
   Result<bool> check_some(std::size_t bytes) override { return real_->check_some(bytes); }
   Result<store::Damage> keep_refused(const records::Change& change) override { return real_->keep_refused(change); }
-  Result<bool> forget_some(const store::Retention& retention, WallMs now, std::size_t rows) override {
-    return real_->forget_some(retention, now, rows);
+  Result<bool> prune_step(const store::Retention& retention, WallMs now, std::size_t rows) override {
+    return real_->prune_step(retention, now, rows);
   }
   Result<std::unique_ptr<store::MessageReader>> open_reader() override { return real_->open_reader(); }
   Result<std::vector<records::MessageRow>> messages(const records::MessageQuery& query) override {
@@ -83,7 +83,7 @@ class WatchedStore final : public store::MessageStore {
   Result<void> watched(Result<void> result);
 
   std::unique_ptr<store::MessageStore> real_;
-  StoreWitness& witness_;
+  StoreObserver& witness_;
   Deeds group_;
   std::deque<std::string> known_;  // encoded: what the witness has heard of, and the store has not
   std::size_t known_in_group_ = 0;

@@ -11,7 +11,7 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 /// Chances are in thousands.
-struct Weather {
+struct FaultPlan {
   // Network.
   std::size_t cut = 0;          // a connection breaks, per piece of bytes that arrives
   std::size_t freeze = 0;       // a connection falls silent for a while, per piece

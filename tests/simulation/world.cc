@@ -5,9 +5,9 @@
 namespace relay::simulation {
 namespace {
 
-constexpr Nanos kLongestRest = std::chrono::minutes{30};  // within which a healed world must come to rest
-constexpr std::uint64_t kMostSteps = 3'000'000;
-constexpr std::int64_t kLongestJumpMs = 20 * 60 * 1000;  // below the lease of a claimed name
+constexpr Nanos kMaxRest = std::chrono::minutes{30};  // within which a healed world must come to rest
+constexpr std::uint64_t kMaxSteps = 3'000'000;
+constexpr std::int64_t kMaxJumpMs = 20 * 60 * 1000;  // below the lease of a claimed name
 constexpr std::size_t kOneFrameMore = 1 << 20;
 constexpr Nanos kUntilDead = milliseconds{300'000};  // enough for eight failures, each waiting twice as long
 constexpr std::uint64_t kStepsBetweenLooks = 8;
@@ -15,7 +15,7 @@ constexpr Nanos kCalm = milliseconds{1'000};  // how often a healed world undoes
 
 }  // namespace
 
-World::World(const WorldOptions& options) : options_{options}, random_{options.seed} {
+Simulation::Simulation(const WorldOptions& options) : options_{options}, random_{options.seed} {
   weather_ = draw_weather();
   daemon_ = std::make_unique<SimDaemon>(draw_daemon(options), loop_, network_, random_, weather_, trace_, ledger_);
   daemon_->ask_who_is_ready([this] {
@@ -27,24 +27,24 @@ World::World(const WorldOptions& options) : options_{options}, random_{options.s
   const auto count = 2 + random_.below(4);
   for (std::size_t i = 0; i < count; ++i)
     programs_.push_back(
-        std::make_unique<Program>(draw_program(i), loop_, network_, random_, weather_, trace_, ledger_));
+        std::make_unique<SimClient>(draw_program(i), loop_, network_, random_, weather_, trace_, ledger_));
   for (const auto& program : programs_) {
     const auto& plan = program->plan();
-    ledger_.knows(plan.name, plan.claims_name ? Ledger::Name::Claimed : Ledger::Name::Free,
+    ledger_.knows(plan.name, plan.claims_name ? HistoryChecker::Name::Claimed : HistoryChecker::Name::Free,
                   {.modes = plan.modes, .queue = plan.role == Role::Host, .window = plan.max_inflight});
   }
-  person_ = std::make_unique<Person>(loop_, network_, random_, trace_, ledger_);
+  person_ = std::make_unique<Operator>(loop_, network_, random_, trace_, ledger_);
 }
 
-World::~World() {
+Simulation::~Simulation() {
   person_.reset();
   programs_.clear();
   bad_.clear();
   daemon_.reset();
 }
 
-Weather World::draw_weather() {
-  Weather weather;
+FaultPlan Simulation::draw_weather() {
+  FaultPlan weather;
   if (chance(40)) weather.cut = 1 + random_.below(30);
   if (chance(25)) weather.freeze = 1 + random_.below(10);
   if (chance(40)) weather.repeat = 10 + random_.below(400);
@@ -60,7 +60,7 @@ Weather World::draw_weather() {
   return weather;
 }
 
-DaemonPlan World::draw_daemon(const WorldOptions& options) {
+DaemonPlan Simulation::draw_daemon(const WorldOptions& options) {
   DaemonPlan plan;
   auto& limits = plan.options.limits;
   if (chance(50)) limits.max_page_rows = 1 + random_.below(8);
@@ -86,7 +86,7 @@ DaemonPlan World::draw_daemon(const WorldOptions& options) {
   return plan;
 }
 
-ProgramPlan World::draw_program(std::size_t index) {
+ProgramPlan Simulation::draw_program(std::size_t index) {
   ProgramPlan plan;
   plan.durable = index < 2 || chance(60);
   plan.claims_name = plan.durable;
@@ -99,7 +99,7 @@ ProgramPlan World::draw_program(std::size_t index) {
   if (chance(10)) plan.outbox_entries = 3 + random_.below(10);
   if (chance(60)) {
     plan.role = plan.durable && chance(60) ? Role::Host : Role::Callback;
-    plan.modes = protocol::Modes{};
+    plan.modes = protocol::DeliveryModes{};
     const bool all = chance(60);
     for (const auto mode : protocol::kDeliveryModes)
       if (all || chance(60)) plan.modes->add(mode);
@@ -109,13 +109,13 @@ ProgramPlan World::draw_program(std::size_t index) {
   return plan;
 }
 
-void World::plan_talk() {
+void Simulation::plan_talk() {
   const auto count = (10 + random_.below(60)) * options_.size;
   const auto span = weather_.trouble > 500 ? horizon_ / 4 : horizon_;
   for (std::uint64_t i = 0; i < count; ++i) loop_.call_after(within(span), [this] { one_saying(); });
 }
 
-void World::one_saying() {
+void Simulation::one_saying() {
   auto& speaker = *programs_[random_.below(programs_.size())];
   std::string to = programs_[random_.below(programs_.size())]->plan().name;
   std::string topic;
@@ -132,7 +132,7 @@ void World::one_saying() {
   for (std::uint64_t i = 0; i < burst; ++i) speaker.say(to, topic, padding);
 }
 
-void World::plan_faults() {
+void Simulation::plan_faults() {
   const auto count = random_.below(9) * options_.size;
   for (std::uint64_t i = 0; i < count; ++i) loop_.call_after(within(horizon_), [this] { one_fault(); });
   const auto rounds = forgets_names_ ? 20 * options_.size : 0;
@@ -145,7 +145,7 @@ void World::plan_faults() {
   }
 }
 
-void World::plan_steering() {
+void Simulation::plan_steering() {
   const auto words = chance(60) ? random_.below(12) * options_.size : 0;
   for (std::uint64_t i = 0; i < words; ++i)
     loop_.call_after(within(horizon_), [this] {
@@ -158,13 +158,13 @@ void World::plan_steering() {
     });
 }
 
-std::vector<std::string> World::names() const {
+std::vector<std::string> Simulation::names() const {
   std::vector<std::string> all;
   for (const auto& program : programs_) all.push_back(program->plan().name);
   return all;
 }
 
-void World::one_fault() {
+void Simulation::one_fault() {
   auto& program = *programs_[random_.below(programs_.size())];
   switch (random_.below(14)) {
     case 0:
@@ -175,7 +175,7 @@ void World::one_fault() {
     case 5: return daemon_->shut_down();
     case 6:
     case 7: {
-      program.crash(chance(40) ? Program::Death::PowerCut : Program::Death::Killed);
+      program.crash(chance(40) ? SimClient::Death::PowerCut : SimClient::Death::Killed);
       ++program_deaths_;
       loop_.call_after(within(milliseconds{3'000}), [&program] { program.start(); });
       return;
@@ -183,7 +183,7 @@ void World::one_fault() {
     case 8:
     case 9: return network_.cut_one();
     case 10: {
-      const auto by = static_cast<std::int64_t>(random_.below(2 * kLongestJumpMs)) - kLongestJumpMs;
+      const auto by = static_cast<std::int64_t>(random_.below(2 * kMaxJumpMs)) - kMaxJumpMs;
       trace_.line("the wall clock jumps by {} ms", by);
       ledger_.clock_jumps();
       return loop_.jump_wall(by);
@@ -201,36 +201,36 @@ void World::one_fault() {
   }
 }
 
-bool World::step(SteadyTime until) {
+bool Simulation::step(SteadyTime until) {
   if (!loop_.step(until)) return false;
   ++steps_;
   check_bounds();
   if (steps_ % kStepsBetweenLooks == 0) look_around();
-  if (steps_ > kMostSteps) ledger_.violate("the world never comes to rest: " + ledger_.unsettled());
+  if (steps_ > kMaxSteps) ledger_.violate("the world never comes to rest: " + ledger_.unsettled());
   return !ledger_.violation();
 }
 
-void World::check_bounds() {
+void Simulation::check_bounds() {
   if (network_.most_waiting() > max_output_bytes_ + kOneFrameMore)
     ledger_.violate(
         format("a connection had {} bytes waiting; {} is the limit", network_.most_waiting(), max_output_bytes_));
 }
 
 /// At a moment when the daemon waits for nothing but its peers, nothing may sit untouched.
-void World::look_around() {
+void Simulation::look_around() {
   if (daemon_->idle() && network_.flows_freely(daemon_->max_waiting_bytes())) daemon_->look_for_untouched();
 }
 
 /// Everybody can do everything and is idle, nobody is paused, and what waits for a word hears it.
-void World::keep_calm() {
+void Simulation::keep_calm() {
   for (auto& program : programs_) program->calm();
   person_->let_go(names());
   loop_.call_after(kCalm, [this] { keep_calm(); });
 }
 
-void World::heal() {
+void Simulation::heal() {
   trace_.line("all is well from now on");
-  weather_ = Weather{};
+  weather_ = FaultPlan{};
   bad_.clear();
   network_.recover();
   healed_ = true;
@@ -238,8 +238,8 @@ void World::heal() {
   keep_calm();
 }
 
-bool World::run_until_settled() {
-  const auto deadline = loop_.now().steady + kLongestRest;
+bool Simulation::run_until_settled() {
+  const auto deadline = loop_.now().steady + kMaxRest;
   const auto at_rest = [&] {
     if (!ledger_.settled() || !daemon_->idle()) return false;
     for (const auto& program : programs_)
@@ -254,9 +254,9 @@ bool World::run_until_settled() {
   return true;
 }
 
-Outcome World::run() {
+Outcome Simulation::run() {
   // Everybody is here once before anything bad happens, so that names are known and claimed.
-  const auto storm = std::exchange(weather_, Weather{});
+  const auto storm = std::exchange(weather_, FaultPlan{});
   daemon_->start();
   for (auto& program : programs_) program->start();
   person_->start();

@@ -39,17 +39,17 @@ struct WorldOptions {
   bool damage = false;                  // on the durable store, whose disk damages files
 };
 
-class World {
+class Simulation {
  public:
-  explicit World(const WorldOptions& options);
-  ~World();
+  explicit Simulation(const WorldOptions& options);
+  ~Simulation();
 
   Outcome run();
 
  private:
   [[nodiscard]] bool chance(std::uint64_t in_hundred) { return random_.below(100) < in_hundred; }
   [[nodiscard]] Nanos within(Nanos span) { return Nanos{random_.below(static_cast<std::uint64_t>(span.count()) + 1)}; }
-  Weather draw_weather();
+  FaultPlan draw_weather();
   DaemonPlan draw_daemon(const WorldOptions& options);
   ProgramPlan draw_program(std::size_t index);
   void plan_talk();
@@ -69,12 +69,12 @@ class World {
   SeededRandom random_;
   VirtualLoop loop_;
   Trace trace_{options_.trace, loop_};
-  Weather weather_;
-  Ledger ledger_{trace_, loop_};
+  FaultPlan weather_;
+  HistoryChecker ledger_{trace_, loop_};
   SimNetwork network_{loop_, random_, weather_, trace_};
   std::unique_ptr<SimDaemon> daemon_;
-  std::vector<std::unique_ptr<Program>> programs_;
-  std::unique_ptr<Person> person_;
+  std::vector<std::unique_ptr<SimClient>> programs_;
+  std::unique_ptr<Operator> person_;
   std::vector<std::unique_ptr<BadClient>> bad_;
   bool forgets_names_ = false;  // again and again
   bool healed_ = false;

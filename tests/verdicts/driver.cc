@@ -17,8 +17,8 @@ using namespace std::chrono_literals;
 constexpr Millis kTurn{20};
 constexpr int kTurnsPerLook = 5;  // at the agents' logs
 constexpr int kTurnsPerReport = 250;
-constexpr Millis kGatherPatience{30'000};
-constexpr Millis kCalmPatience{60'000};  // without any new end
+constexpr Millis kGatherTimeout{30'000};
+constexpr Millis kCalmTimeout{60'000};  // without any new end
 constexpr Millis kAskAgain{200};
 constexpr std::uint64_t kBacklogPerAgent =
     24;  // so that kills meet agents with mail, from the first message to the last
@@ -35,11 +35,11 @@ class Driver {
         testimony_{plan_} {}
 
   Result<Outcome> run() {
-    net::ignore_broken_pipes();
+    net::ignore_sigpipe();
     RELAY_TRY(stage_.open(now()));
     if (options_.props.keep) std::fprintf(stderr, "files are kept in %s\n", stage_.place().c_str());
     post_ = std::make_unique<Post>(loop_, stage_.socket(), options_.senders);
-    give_up_at_ = now() + kGatherPatience;
+    give_up_at_ = now() + kGatherTimeout;
     gather();
     take_turn();
     loop_.run();
@@ -140,7 +140,7 @@ class Driver {
   void calm_down() {
     storm_ = false;
     kill_timer_.reset();
-    give_up_at_ = now() + kCalmPatience;
+    give_up_at_ = now() + kCalmTimeout;
     await_ends();
   }
 
@@ -148,7 +148,7 @@ class Driver {
     post_->read_ledger([this](const Result<void>& read) {
       std::uint64_t ended = 0;
       for (const auto& [number, entry] : post_->ledger()) ended += is_final(entry.verdict) ? 1U : 0U;
-      if (ended > ended_) give_up_at_ = now() + kCalmPatience;
+      if (ended > ended_) give_up_at_ = now() + kCalmTimeout;
       ended_ = ended;
       if (read && (ended == options_.messages || now() > give_up_at_)) return hear_the_stories();
       if (now() > give_up_at_) return give_up(read.error().message());

@@ -9,15 +9,15 @@ namespace relay::verdicts {
 namespace {
 
 constexpr std::uint64_t kOneInImmediate = 4;
-constexpr std::uint64_t kMostWords = 90;
+constexpr std::uint64_t kMaxWords = 90;
 constexpr std::string_view kFirst = "parcel ";
 constexpr std::string_view kBegins = " begins";
 
 }  // namespace
 
-Errand Plan::errand(Number number) const {
+PlannedMessage Plan::errand(Number number) const {
   SeededRandom random{seed * 1'000'003 + number};
-  Errand errand;
+  PlannedMessage errand;
   errand.sender = random.below(senders);
   errand.agent = random.below(agents);
   errand.immediate = random.below(kOneInImmediate) == 0;
@@ -28,7 +28,7 @@ std::string body_of(Number number) {
   SeededRandom random{number};
   auto text = relay::format("parcel {} begins", number);
   // Mostly short ones; some that no composer shows in one row.
-  const auto words = random.below(4) == 0 ? random.below(kMostWords) : random.below(8);
+  const auto words = random.below(4) == 0 ? random.below(kMaxWords) : random.below(8);
   for (std::uint64_t i = 0; i < words; ++i) text += relay::format(" {}w{}", number, i);
   return text + relay::format(" parcel {} ends", number);
 }

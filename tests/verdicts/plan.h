@@ -12,12 +12,12 @@ namespace relay::verdicts {
 
 using Number = std::uint64_t;
 
-struct Errand {
+struct PlannedMessage {
   std::size_t sender = 0;
   std::size_t agent = 0;
   bool immediate = false;  // otherwise on-idle
 
-  friend auto operator<=>(const Errand&, const Errand&) = default;
+  friend auto operator<=>(const PlannedMessage&, const PlannedMessage&) = default;
 };
 
 struct Plan {
@@ -25,7 +25,7 @@ struct Plan {
   std::size_t senders = 1;
   std::size_t agents = 1;
 
-  [[nodiscard]] Errand errand(Number number) const;
+  [[nodiscard]] PlannedMessage errand(Number number) const;
 };
 
 /// `parcel 17 begins … parcel 17 ends`, no two alike, from 35 to some 600 characters.

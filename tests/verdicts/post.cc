@@ -30,16 +30,16 @@ class Post::Sender final : public client::LinkListener {
     options.hello.agent = name;
     options.hello.capabilities.resume = true;
     options.hello.claim_token = "claim-of-" + name;
-    options.patience = client::Patience::never_give_up();
+    options.timeout = client::RetryLimit::never_give_up();
     return options;
   }
 
   void on_ready(const client::Session&) override {}
   void on_lost(const std::string&, Millis) override {}
   void on_stopped(const Error& why) override { post_.refused_ = why.message(); }
-  client::Taken on_incoming(const client::Incoming&) override { return client::Taken::Now; }
+  client::AckMode on_incoming(const client::IncomingMessage&) override { return client::AckMode::Now; }
   void on_sent(const std::string&) override { ++post_.stored_; }
-  void on_refused(const std::string&, const protocol::NackView& why) override {
+  void on_refused(const std::string&, const protocol::Nack& why) override {
     post_.refused_ = relay::format("{}: {}", why.code, why.message);
   }
   void on_frame(const protocol::Envelope&) override {}
@@ -55,7 +55,7 @@ Post::Post(net::AsioLoop& loop, const std::string& socket, std::size_t senders) 
 }
 Post::~Post() = default;
 
-Result<void> Post::send(Number number, const Errand& errand) {
+Result<void> Post::send(Number number, const PlannedMessage& errand) {
   const json::object payload{{"kind", "message"}, {"body", body_of(number)}};
   RELAY_TRY(senders_.at(errand.sender)
                 ->link()
@@ -68,14 +68,15 @@ Result<void> Post::send(Number number, const Errand& errand) {
 
 void Post::ask(MessageType type, const json::object& question,
                std::move_only_function<void(Result<json::object>)> answer) {
-  senders_.front()->link().ask(type, json::serialize(question),
-                               [answer = std::move(answer)](Result<const protocol::Envelope*> frame) mutable {
-                                 if (!frame) return answer(Failure{frame.error()});
-                                 auto parsed = parse_json_object((*frame)->payload);
-                                 if (parsed)
-                                   if (const auto error = string_member(*parsed, "error")) return answer(fail(*error));
-                                 answer(std::move(parsed));
-                               });
+  senders_.front()->link().request(type, json::serialize(question),
+                                   [answer = std::move(answer)](Result<const protocol::Envelope*> frame) mutable {
+                                     if (!frame) return answer(Failure{frame.error()});
+                                     auto parsed = parse_json_object((*frame)->payload);
+                                     if (parsed)
+                                       if (const auto error = string_member(*parsed, "error"))
+                                         return answer(fail(*error));
+                                     answer(std::move(parsed));
+                                   });
 }
 
 void Post::ask_for(std::vector<std::string> names, std::move_only_function<void(bool)> answer) {

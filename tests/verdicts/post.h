@@ -34,7 +34,7 @@ class Post {
   Post(net::AsioLoop& loop, const std::string& socket, std::size_t senders);
   ~Post();
 
-  Result<void> send(Number number, const Errand& errand);
+  Result<void> send(Number number, const PlannedMessage& errand);
   [[nodiscard]] std::uint64_t sent() const { return sent_; }
   [[nodiscard]] std::uint64_t stored() const { return stored_; }
   /// Why the daemon refused one; nothing as long as it did not.

@@ -42,7 +42,7 @@ class Testimony {
   Plan plan_;
   std::vector<Log> logs_;
   std::unordered_map<Number, std::size_t> times_;
-  std::map<Errand, Number> latest_;
+  std::map<PlannedMessage, Number> latest_;
   std::size_t torn_ = 0;
   std::size_t disordered_ = 0;
   std::vector<std::string> examples_;

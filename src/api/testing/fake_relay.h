@@ -14,14 +14,14 @@
 
 namespace relay::api::testing {
 
-class FakeRelay final : public Relay {
+class FakeRelay final : public WorkspaceClient {
  public:
   explicit FakeRelay(net::EventLoop& loop) : loop_{loop} {}
 
   std::string hosts_directory;
   std::function<Millis()> delay = [] { return Millis{0}; };  // of an answer
-  std::function<Millis()> tell_delay = [] { return Millis{0}; };
-  std::string trouble;                          // not empty: every question fails so
+  std::function<Millis()> notify_delay = [] { return Millis{0}; };
+  std::string error;                            // not empty: every question fails so
   std::map<std::string, json::object> answers;  // to other questions, by the frame's name
   std::map<std::string, std::function<void()>> when_asked;
   std::size_t pages = 0, open_questions = 0, most_open = 0;
@@ -40,7 +40,7 @@ class FakeRelay final : public Relay {
                                                  {"_ts", loop_.now().wall},
                                                  {"_sessionId", session},
                                                  {"_agentName", agent}})});
-    tell_soon();
+    notify_soon();
     return number;
   }
   /// Older ones are no longer kept.
@@ -56,17 +56,17 @@ class FakeRelay final : public Relay {
     auto* follower = std::exchange(follower_, nullptr);  // nothing is told until it follows again
     begin_anew();
     what_happened_there();
-    if (follower != nullptr) follower->on_other_log();
+    if (follower != nullptr) follower->on_log_replaced();
   }
   void cut() {
-    if (follower_ != nullptr) follower_->on_cut("the daemon went away");
+    if (follower_ != nullptr) follower_->on_disconnected("the daemon went away");
   }
 
   [[nodiscard]] const std::string& id() const override { return id_; }
   [[nodiscard]] const std::string& root() const override { return root_; }
   [[nodiscard]] const std::string& hosts() const override { return hosts_directory; }
 
-  void ask(protocol::MessageType type, json::object payload, Answer answer) override {
+  void request(protocol::MessageType type, json::object payload, Answer answer) override {
     most_open = std::max(most_open, ++open_questions);
     if (type == protocol::MessageType::EventsQuery) ++pages;
     const auto place = next_++;
@@ -74,7 +74,7 @@ class FakeRelay final : public Relay {
         loop_.after(delay(), [this, place, type, payload = std::move(payload), answer = std::move(answer)]() mutable {
           const auto timer = pending_.extract(place);
           --open_questions;
-          if (!trouble.empty()) return answer(fail(trouble));
+          if (!error.empty()) return answer(fail(error));
           if (type == protocol::MessageType::EventsQuery) return answer(as_heard(page(as_heard(payload))));
           const auto name = std::string{protocol::name_of(type)};
           if (const auto told = when_asked.find(name); told != when_asked.end()) told->second();
@@ -83,10 +83,10 @@ class FakeRelay final : public Relay {
         });
   }
 
-  void follow(std::uint64_t after, Follower* follower) override {
+  void follow(std::uint64_t after, EventListener* follower) override {
     follower_ = follower;
     told_ = std::min<std::uint64_t>(after, log_.size());
-    tell_soon();
+    notify_soon();
   }
 
  private:
@@ -132,9 +132,9 @@ class FakeRelay final : public Relay {
             {"newest", log_.size()}};
   }
 
-  void tell_soon() {
+  void notify_soon() {
     if (follower_ == nullptr || telling_) return;
-    telling_ = loop_.after(tell_delay(), [this] {
+    telling_ = loop_.after(notify_delay(), [this] {
       telling_.reset();
       while (follower_ != nullptr && told_ < log_.size()) {
         ++told_;
@@ -147,7 +147,7 @@ class FakeRelay final : public Relay {
   std::string id_ = "p-1", root_ = "/home/me/project";
   std::vector<Row> log_;
   std::uint64_t oldest_ = 1, told_ = 0, next_ = 0;
-  Follower* follower_ = nullptr;
+  EventListener* follower_ = nullptr;
   std::unique_ptr<net::Timer> telling_;
   std::map<std::uint64_t, std::unique_ptr<net::Timer>> pending_;
 };

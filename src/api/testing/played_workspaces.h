@@ -35,21 +35,21 @@ struct Asked {
   json::object payload;
 };
 
-class PlayedRelay final : public Relay, public Letters {
+class FakeWorkspaceClient final : public WorkspaceClient, public MessageSender {
  public:
-  PlayedRelay(Later& later, std::string id, std::string root)
+  FakeWorkspaceClient(Later& later, std::string id, std::string root)
       : later_{later}, id_{std::move(id)}, root_{std::move(root)} {}
 
   std::map<std::string, std::deque<Result<json::object>>> answers;  // by the frame's name; the last one stays
-  Outcome<json::object> ack = json::object{{"ack_id", "x"}, {"short_id", "abcd2345"}, {"recipients", 1}};
+  ApiResult<json::object> ack = json::object{{"ack_id", "x"}, {"short_id", "abcd2345"}, {"recipients", 1}};
   std::vector<Asked> asked;
-  std::vector<Letter> sent;
+  std::vector<OutgoingMessage> sent;
 
   [[nodiscard]] const std::string& id() const override { return id_; }
   [[nodiscard]] const std::string& root() const override { return root_; }
   [[nodiscard]] const std::string& hosts() const override { return root_; }
 
-  void ask(protocol::MessageType type, json::object payload, Answer answer) override {
+  void request(protocol::MessageType type, json::object payload, Answer answer) override {
     const auto name = std::string{protocol::name_of(type)};
     asked.push_back({name, payload});
     auto& known = answers[name];
@@ -57,8 +57,8 @@ class PlayedRelay final : public Relay, public Letters {
     if (known.size() > 1) known.pop_front();
     later_.post([answer = std::move(answer), told = std::move(told)]() mutable { answer(std::move(told)); });
   }
-  void follow(std::uint64_t, Follower*) override {}
-  void send(Letter letter, Stored stored) override {
+  void follow(std::uint64_t, EventListener*) override {}
+  void send(OutgoingMessage letter, Stored stored) override {
     sent.push_back(std::move(letter));
     later_.post([stored = std::move(stored), told = ack]() mutable { stored(std::move(told)); });
   }
@@ -68,24 +68,24 @@ class PlayedRelay final : public Relay, public Letters {
   std::string id_, root_;
 };
 
-class PlayedWorkspaces final : public Workspaces {
+class FakeWorkspaceDirectory final : public WorkspaceDirectory {
  public:
-  explicit PlayedWorkspaces(Later& later) : later_{later} {}
+  explicit FakeWorkspaceDirectory(Later& later) : later_{later} {}
 
-  PlayedRelay& add(std::string id, std::string root) {
+  FakeWorkspaceClient& add(std::string id, std::string root) {
     open_list.push_back({.id = id, .root = root, .storage = "sqlite"});
-    relays_.push_back(std::make_unique<PlayedRelay>(later_, std::move(id), std::move(root)));
+    relays_.push_back(std::make_unique<FakeWorkspaceClient>(later_, std::move(id), std::move(root)));
     return *relays_.back();
   }
-  std::vector<OpenWorkspace> open_list;
-  Live* live = nullptr;  // of all of them
+  std::vector<WorkspaceInfo> open_list;
+  LiveStreams* live = nullptr;  // of all of them
 
   void find(std::string_view which, Found found) override {
     later_.post([this, which = std::string{which}, found = std::move(found)]() mutable {
       const auto chosen = choose_workspace(open_list, which, switched_);
       if (!chosen) return found(std::unexpected{chosen.error()});
       for (const auto& relay : relays_)
-        if (relay->id() == chosen->id) return found(Workspace{*relay, *relay, live});
+        if (relay->id() == chosen->id) return found(WorkspaceHandle{*relay, *relay, live});
     });
   }
   void list(Listed listed) override {
@@ -113,16 +113,16 @@ class PlayedWorkspaces final : public Workspaces {
 
  private:
   Later& later_;
-  std::vector<std::unique_ptr<PlayedRelay>> relays_;
+  std::vector<std::unique_ptr<FakeWorkspaceClient>> relays_;
   std::string switched_;
 };
 
-class PlayedDoors final : public Doors {
+class FakeHostGateway final : public HostGateway {
  public:
-  explicit PlayedDoors(Later& later) : later_{later} {}
+  explicit FakeHostGateway(Later& later) : later_{later} {}
 
   std::vector<host::HostRecord> hosts;
-  Outcome<json::object> answer = json::object{{"ok", true}};
+  ApiResult<json::object> answer = json::object{{"ok", true}};
   std::vector<json::object> asked;
 
   std::vector<host::HostRecord> hosts_in(const std::string&) override { return hosts; }
@@ -136,10 +136,10 @@ class PlayedDoors final : public Doors {
 };
 
 /// The whole way of a request, without a connection.
-struct PlayedApi {
+struct FakeApi {
   Later later;
-  PlayedWorkspaces workspaces{later};
-  PlayedDoors doors{later};
+  FakeWorkspaceDirectory workspaces{later};
+  FakeHostGateway doors{later};
   SystemClock clock;
   SeededRandom random{7};
   std::optional<protocol::PeerOrigin> caller = protocol::user_origin();  // of requests; none: it is gone
@@ -151,10 +151,10 @@ struct PlayedApi {
           {.version = "9.9",
            .origin_of = [this](const net::HttpPeer&) { return ++callers_asked, caller; },
            .system_token = [] { return std::string{"system"}; }}};
-  Guard guard{.port = 3888, .owner = 1000};
+  AccessPolicy guard{.port = 3888, .owner = 1000};
 
-  net::ServerAnswer ask(std::string method, std::string target, std::string body = {},
-                        std::vector<net::HttpHeader> more = {}) {
+  net::ServerResponse ask(std::string method, std::string target, std::string body = {},
+                          std::vector<net::HttpHeader> more = {}) {
     net::ServerRequest request{.method = std::move(method), .body = std::move(body)};
     const auto question = target.find('?');
     request.path = target.substr(0, question);
@@ -163,9 +163,9 @@ struct PlayedApi {
     if (!request.body.empty()) request.headers.add("Content-Type", "application/json");
     for (auto& header : more) request.headers.add(header.name, header.value);
     request.peer.uid = 1000;
-    std::vector<net::ServerAnswer> answers;
+    std::vector<net::ServerResponse> answers;
     dispatch(
-        api, guard, std::move(request), [&](net::ServerAnswer told) { answers.push_back(std::move(told)); }, nullptr);
+        api, guard, std::move(request), [&](net::ServerResponse told) { answers.push_back(std::move(told)); }, nullptr);
     later.run();
     if (answers.size() != 1) return {.status = 0, .body = format("{} answers", answers.size())};
     return std::move(answers.front());

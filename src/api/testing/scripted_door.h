@@ -15,9 +15,9 @@
 
 namespace relay::api::testing {
 
-class ScriptedDoor final : private net::StreamListener {
+class ScriptedHost final : private net::StreamListener {
  public:
-  ScriptedDoor(net::Network& network, const std::string& directory, const std::string& agent)
+  ScriptedHost(net::Network& network, const std::string& directory, const std::string& agent)
       : listener_{network
                       .listen(directory + "/" + agent + ".sock",
                               [this](std::unique_ptr<net::Stream> stream) {
@@ -39,7 +39,7 @@ class ScriptedDoor final : private net::StreamListener {
   bool left = false;
 
   void say(std::string_view json) { frame(json); }
-  void show(std::string_view bytes) { frame(host::kTerminalMark + std::string{bytes}); }
+  void show(std::string_view bytes) { frame(host::kTerminalFrameByte + std::string{bytes}); }
   /// As a host does for one who attaches.
   void let_in(int columns, int rows, std::string_view screen) {
     say(format(R"({{"re":"attach","ok":true,"mode":"view","columns":{},"rows":{}}})", columns, rows));

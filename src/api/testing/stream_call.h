@@ -5,8 +5,8 @@
 
 namespace relay::api::testing {
 
-inline Call stream_call(std::string_view operation, const net::ServerRequest& request, net::HttpReply& reply) {
-  auto ways = Call::ways_of(std::move(reply));
+inline Call stream_call(std::string_view operation, const net::ServerRequest& request, net::ResponseWriter& reply) {
+  auto ways = Call::reply_paths_of(std::move(reply));
   return {route_of(operation), request, {}, {}, std::move(ways.send), std::move(ways.yield)};
 }
 

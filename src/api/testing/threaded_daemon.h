@@ -27,7 +27,7 @@ class ThreadedDaemon {
       RELAY_ASSERT(listener.has_value());
       listeners_.push_back(*std::move(listener));
     }
-    const AllSignalsBlocked while_it_begins;
+    const ScopedSignalBlock while_it_begins;
     thread_ = std::thread{[this] { loop_.run(); }};
   }
   ~ThreadedDaemon() {
@@ -42,7 +42,7 @@ class ThreadedDaemon {
   void happen() {
     loop_.post([this] {
       ++newest_;
-      for (const auto& [visitor, _] : visitors_) visitor->tell_events();
+      for (const auto& [visitor, _] : visitors_) visitor->send_events();
     });
   }
 
@@ -76,7 +76,7 @@ class ThreadedDaemon {
         case MessageType::Prompts:
           return say(MessageType::PromptsResponse, asked.id, R"({"permissions":[],"questions":[]})");
         case MessageType::EventsQuery: return say(MessageType::EventsResponse, asked.id, page(asked.payload));
-        case MessageType::EventsSubscribe: follows = true; return tell_events();
+        case MessageType::EventsSubscribe: follows = true; return send_events();
         default: return;  // the rest is not asked
       }
     }
@@ -90,7 +90,7 @@ class ThreadedDaemon {
         events += (events.empty() ? "" : ",") + event(number);
       return format(R"({{"events":[{0}],"reached":{1},"more":false,"oldest":1,"newest":{1}}})", events, daemon.newest_);
     }
-    void tell_events() {
+    void send_events() {
       while (follows && told < daemon.newest_)
         say(MessageType::AgentEvent, "v", format(R"({{"event":{}}})", event(++told)));
     }

@@ -13,7 +13,7 @@ using records::Proof;
 
 namespace {
 
-constexpr std::size_t kMostRounds = 64;
+constexpr std::size_t kMaxRounds = 64;
 constexpr auto kTimeToLive = 3s;  // shorter than the first repetition of a DELIVER
 
 std::string capabilities_of(Kind kind) {
@@ -34,7 +34,7 @@ std::string capabilities_of(Kind kind) {
   std::unreachable();
 }
 
-std::string word_for(const records::DeliveryEvent& line) {
+std::string word_for(const records::HistoryEntry& line) {
   switch (line.state) {
     case DeliveryState::Queued: return "q";
     case DeliveryState::Accepted: return line.proof == Proof::Written ? "w" : "a";
@@ -74,7 +74,7 @@ Outcome Scenario::run() {
     note();
     const bool in_hand = !delivery_.empty() && case_.kind != Kind::Published;
     const bool taken_back = here_ && !world_.heard(bob_, "CANCEL").empty();
-    if (taken_back != in_hand) outcome_.troubles.push_back(in_hand ? "not taken back" : "taken back from nobody");
+    if (taken_back != in_hand) outcome_.errors.push_back(in_hand ? "not taken back" : "taken back from nobody");
   }
   if (!ended() || case_.fault == Fault::Expires) {
     if (!here_) come_back();
@@ -84,7 +84,7 @@ Outcome Scenario::run() {
     }
     listen();
   }
-  for (std::size_t round = 0; round < kMostRounds && !ended() && release_once(); ++round) listen();
+  for (std::size_t round = 0; round < kMaxRounds && !ended() && release_once(); ++round) listen();
   note();
   if (noted_ > 0 && !records::is_final(entry().delivery.state)) outcome_.trail.emplace_back("…");
   return std::move(outcome_);
@@ -96,7 +96,7 @@ void Scenario::set_up() {
   bob_ = world_.join("Bob", capabilities_of(case_.kind));
   token_ = token_of(world_, bob_);
   working_ = case_.standing == Standing::Working;
-  tell_standing();
+  report_standing();
   if (case_.standing == Standing::Paused) world_.control(person_, R"("action":"pause","agent":"Bob")");
   if (case_.standing == Standing::Offline) {
     world_.leave(bob_);
@@ -124,16 +124,16 @@ void Scenario::send() {
 }
 
 /// Published clients tell nothing of what they do.
-void Scenario::tell_standing() {
+void Scenario::report_standing() {
   if (case_.kind == Kind::Published) return;
-  world_.tell_state(bob_, working_ ? "active" : case_.standing == Standing::Blocked ? "blocked" : "idle");
+  world_.report_state(bob_, working_ ? "active" : case_.standing == Standing::Blocked ? "blocked" : "idle");
 }
 
 void Scenario::come_back() {
   if (!ended()) mark("[back]");
   bob_ = world_.join("Bob", capabilities_of(case_.kind) + "," + with_token(token_));
   here_ = true;
-  tell_standing();
+  report_standing();
 }
 
 void Scenario::strike_with_restart() {
@@ -145,7 +145,7 @@ void Scenario::strike_with_restart() {
   person_ = world_.join_person();
   if (!here_) return;
   bob_ = world_.join("Bob", capabilities_of(case_.kind) + "," + with_token(token_));
-  tell_standing();
+  report_standing();
 }
 
 /// What has to happen before it goes on; false when nothing of that kind is missing.
@@ -160,13 +160,13 @@ bool Scenario::release_once() {
     world_.control(person_, R"("action":"flush","agent":"Bob")");
   } else if (by_broker && delivery.lane.mode == DeliveryMode::NextMessage) {
     mark("[boundary]");
-    world_.tell_state(bob_, "active", R"("boundary":"message")");
+    world_.report_state(bob_, "active", R"("boundary":"message")");
   } else if (by_broker && delivery.lane.mode == DeliveryMode::NextToolCall) {
     mark("[boundary]");
-    world_.tell_state(bob_, "active", R"("boundary":"tool-call")");
+    world_.report_state(bob_, "active", R"("boundary":"tool-call")");
   } else if (by_broker && std::exchange(working_, false)) {
     mark("[idle]");
-    tell_standing();
+    report_standing();
   } else {
     return false;
   }
@@ -188,12 +188,12 @@ void Scenario::listen() {
 void Scenario::handed(const Frame& deliver) {
   mark("⇒");
   const std::string id = text(deliver, "id");
-  if (!delivery_.empty() && id != delivery_) outcome_.troubles.push_back(format("{} became {}", delivery_, id));
-  if (ended()) outcome_.troubles.push_back("given after its end");
+  if (!delivery_.empty() && id != delivery_) outcome_.errors.push_back(format("{} became {}", delivery_, id));
+  if (ended()) outcome_.errors.push_back("given after its end");
   delivery_ = id;
   const auto lane = integer_member(*object_member(deliver, "delivery"), "lane").value_or(0);
-  if (!seen_.emplace(id, lane, seq_of(deliver)).second) outcome_.troubles.push_back("given twice without need");
-  const bool kept = protocol::lane_of(static_cast<std::uint64_t>(lane))->mode == DeliveryMode::Manual &&
+  if (!seen_.emplace(id, lane, seq_of(deliver)).second) outcome_.errors.push_back("given twice without need");
+  const bool kept = protocol::lane_from_code(static_cast<std::uint64_t>(lane))->mode == DeliveryMode::Manual &&
                     case_.kind != Kind::Pull && has_queue(case_.kind);
   const bool first = !struck_;
   if (case_.fault == Fault::NotRecorded && first) world_.fail_commits(true);
@@ -211,7 +211,7 @@ void Scenario::handed(const Frame& deliver) {
   if (case_.fault == Fault::NotRecorded && !std::exchange(struck_, true)) {
     const auto told = outcome_.told.size();
     mark("⊘");
-    if (outcome_.told.size() != told) outcome_.troubles.push_back("told before it was stored");
+    if (outcome_.told.size() != told) outcome_.errors.push_back("told before it was stored");
     world_.fail_commits(false);
     world_.pass(1100ms);
     note();

@@ -40,8 +40,8 @@ struct Case {
 
 struct Outcome {
   std::vector<std::string> trail;
-  std::vector<std::string> told;      // the sender: `ACK`, `ACK queued`, `NACK REFUSED`, `delivered/seen`, …
-  std::vector<std::string> troubles;  // what must never happen, and did
+  std::vector<std::string> told;    // the sender: `ACK`, `ACK queued`, `NACK REFUSED`, `delivered/seen`, …
+  std::vector<std::string> errors;  // what must never happen, and did
 };
 
 inline bool has_queue(Kind kind) { return kind == Kind::Pty || kind == Kind::Native || kind == Kind::Pull; }
@@ -55,7 +55,7 @@ class Scenario {
   void set_up();
   void send();
   void come_back();
-  void tell_standing();
+  void report_standing();
   void strike_with_restart();
   bool release_once();
   void listen();
@@ -71,7 +71,7 @@ class Scenario {
   bool ended() { return noted_ > 0 && records::is_final(entry().delivery.state); }
 
   Case case_;
-  World world_{BrokerLimits{.heartbeat_ms = 1'000'000'000}};
+  BrokerFixture world_{BrokerLimits{.heartbeat_ms = 1'000'000'000}};
   ConnectionId alice_, bob_, person_;
   std::string token_;
   std::string delivery_;                                                 // its id, once it was handed over

@@ -13,18 +13,18 @@ using Texts = std::vector<std::string>;
 inline BrokerLimits no_heartbeat() { return {.heartbeat_ms = 1'000'000'000}; }
 
 /// Wants a receipt for every change.
-inline ConnectionId join_sender(World& world, const std::string& name = "Alice") {
+inline ConnectionId join_sender(BrokerFixture& world, const std::string& name = "Alice") {
   return world.join(name, R"("capabilities":{"ack":true,"send_ack":true,"receipt_steps":true})");
 }
 /// Has a queue of its own and does all modes.
-inline ConnectionId join_host(World& world, const std::string& name = "Bob", const std::string& more = {}) {
+inline ConnectionId join_host(BrokerFixture& world, const std::string& name = "Bob", const std::string& more = {}) {
   return world.join(name, R"("capabilities":{"ack":true,"send_ack":true,"delivery":{"queue":true,"modes":)"
                           R"(["immediate","next-message","next-tool-call","on-idle","manual"]},)"
                           R"("lifecycle":{"release":true,"pause":true}})" +
                               (more.empty() ? "" : "," + more));
 }
 /// Is the agent itself; the broker finds the moment.
-inline ConnectionId join_callback(World& world, const std::string& name = "Bob", const std::string& more = {}) {
+inline ConnectionId join_callback(BrokerFixture& world, const std::string& name = "Bob", const std::string& more = {}) {
   return world.join(name, R"("capabilities":{"ack":true,"send_ack":true,"delivery":{"modes":)"
                           R"(["immediate","next-message","next-tool-call","on-idle","manual"]}})" +
                               (more.empty() ? "" : "," + more));
@@ -42,14 +42,14 @@ inline std::string receipt_word(const Frame& receipt) {
   if (const auto code = text(what, "code"); !code.empty()) word += " " + code;
   return word + (bool_member(what, "retryable").value_or(false) ? " retryable" : "");
 }
-inline Texts receipts(World& world, ConnectionId sender) {
+inline Texts receipts(BrokerFixture& world, ConnectionId sender) {
   Texts words;
   for (const auto& frame : world.heard(sender, "RECEIPT")) words.push_back(receipt_word(frame));
   return words;
 }
 
 /// The ids of what a session was given since it was last asked.
-inline Texts given(World& world, ConnectionId session) {
+inline Texts given(BrokerFixture& world, ConnectionId session) {
   Texts ids;
   for (const auto& frame : world.heard(session, "DELIVER")) ids.push_back(text(frame, "id"));
   return ids;

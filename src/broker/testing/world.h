@@ -24,9 +24,9 @@ inline std::string body(const Frame& frame) { return text(payload(frame), "body"
 
 inline constexpr std::string_view kSystemToken = "the token of this world's home";
 
-class World {
+class BrokerFixture {
  public:
-  explicit World(BrokerLimits limits = {}) : limits_{limits} { restart(); }
+  explicit BrokerFixture(BrokerLimits limits = {}) : limits_{limits} { restart(); }
 
   /// When the daemon around the broker started, from the next restart on; none: with the broker.
   std::optional<SteadyTime> daemon_started;
@@ -98,7 +98,7 @@ class World {
   void receipt(ConnectionId from, const std::string& delivery, const std::string& members) {
     request(from, "RECEIPT", format(R"({{"deliveryId":"{}",{}}})", delivery, members));
   }
-  void tell_state(ConnectionId from, const std::string& state, const std::string& more = {}) {
+  void report_state(ConnectionId from, const std::string& state, const std::string& more = {}) {
     request(from, "SESSION_STATE", format(R"({{"state":"{}"{}{}}})", state, more.empty() ? "" : ",", more));
   }
   /// The command line: asks, speaks, is never spoken to.
@@ -202,7 +202,7 @@ class World {
     broker_->on_damage(damage, now_);
     settle();
   }
-  Moment& now() { return now_; }
+  Timestamp& now() { return now_; }
 
   void settle() {
     for (Effects effects = broker_->take_effects(); !effects.empty() || commit_some();
@@ -212,7 +212,7 @@ class World {
   }
 
   /// Of the commits since the last call: does anybody wait for them?
-  std::vector<records::Haste> hastes() { return std::exchange(hastes_, {}); }
+  std::vector<records::CommitMode> hastes() { return std::exchange(hastes_, {}); }
 
  private:
   void perform(Send& what) { heard_[what.to.value()].push_back(*parse_json_object(what.frame)); }
@@ -247,34 +247,34 @@ class World {
       broker_->on_expired(std::move(result), now_);
     });
   }
-  void perform(AskMessages& what) {
+  void perform(QueryMessages& what) {
     waiting_.push_back([this, what] { broker_->on_messages(what.id, store_.messages(what.query), now_); });
   }
-  void perform(AskTrace& what) {
+  void perform(QueryTrace& what) {
     waiting_.push_back([this, what] { broker_->on_trace(what.id, store_.trace(what.message), now_); });
   }
-  void perform(AskStats& what) {
+  void perform(QueryStats& what) {
     waiting_.push_back([this, what] { broker_->on_stats(what.id, store_.stats(), now_); });
   }
-  void perform(AskHeld& what) {
+  void perform(QueryHeld& what) {
     waiting_.push_back([this, what] { broker_->on_held(what.id, store_.held(what.request), now_); });
   }
-  void perform(AskDead& what) {
+  void perform(QueryDead& what) {
     waiting_.push_back([this, what] { broker_->on_dead(what.id, store_.dead(what.query), now_); });
   }
-  void perform(AskEvents& what) {
+  void perform(QueryEvents& what) {
     waiting_.push_back([this, what] { broker_->on_events(what.id, store_.events(what.query), now_); });
   }
-  void perform(AskUsage& what) {
+  void perform(QueryUsage& what) {
     waiting_.push_back([this, what] { broker_->on_usage(what.id, store_.usage(what.query), now_); });
   }
-  void perform(AskSession& what) {
+  void perform(QuerySession& what) {
     waiting_.push_back([this, what] { broker_->on_session(what.id, store_.session(what.session), now_); });
   }
   void perform(StartHost& what) { host_wishes_.emplace_back(std::move(what)); }
-  void perform(EndHost& what) { host_wishes_.emplace_back(std::move(what)); }
-  void perform(TypeIntoHost& what) { host_wishes_.emplace_back(std::move(what)); }
-  void perform(AskHosts& what) { host_wishes_.emplace_back(what); }
+  void perform(StopHost& what) { host_wishes_.emplace_back(std::move(what)); }
+  void perform(SendHostInput& what) { host_wishes_.emplace_back(std::move(what)); }
+  void perform(ListHosts& what) { host_wishes_.emplace_back(what); }
   void perform(AnswerPrompt& what) { host_wishes_.emplace_back(std::move(what)); }
   void perform(FindEndedSessions&) {
     const auto found = ended_;
@@ -283,9 +283,9 @@ class World {
   void perform(ForgetEndedSession& what) {
     std::erase_if(ended_, [&](const auto& ended) { return ended.session == what.session.value(); });
   }
-  void perform(PersonWanted& what) { host_wishes_.emplace_back(std::move(what)); }
+  void perform(NotifyUser& what) { host_wishes_.emplace_back(std::move(what)); }
   void perform(RosterChanged&) {}
-  void perform(Note&) {}
+  void perform(WriteLog&) {}
 
   bool commit_some() {
     if (holding_ || waiting_.empty()) return false;
@@ -298,24 +298,24 @@ class World {
   BrokerLimits limits_;
   store::MemoryStore store_;
   SeededRandom random_{1};
-  Moment now_{SteadyTime{std::chrono::hours{1}}, 1'700'000'000'000};
+  Timestamp now_{SteadyTime{std::chrono::hours{1}}, 1'700'000'000'000};
   std::unique_ptr<Broker> broker_;
   std::uint64_t last_connection_ = 0;
   std::deque<std::move_only_function<void()>> waiting_;
   std::map<std::uint64_t, std::vector<Frame>> heard_;
   std::map<std::uint64_t, std::string> closed_;
   std::set<std::uint64_t> paused_;
-  std::vector<std::variant<StartHost, EndHost, TypeIntoHost, AskHosts, AnswerPrompt, PersonWanted>> host_wishes_;
+  std::vector<std::variant<StartHost, StopHost, SendHostInput, ListHosts, AnswerPrompt, NotifyUser>> host_wishes_;
   std::vector<protocol::EndedSession> ended_;
   bool holding_ = false;
   bool failing_ = false;
-  std::vector<records::Haste> hastes_;
+  std::vector<records::CommitMode> hastes_;
 };
 
 /// What an AGENT_EVENT tells.
 inline Frame event_in(const Frame& frame) { return *object_member(payload(frame), "event"); }
 
-inline std::string token_of(World& world, ConnectionId id) {
+inline std::string token_of(BrokerFixture& world, ConnectionId id) {
   const auto frames = world.heard(id, "WELCOME");
   return frames.empty() ? "" : text(payload(frames.front()), "resume_token");
 }
@@ -327,7 +327,7 @@ inline std::uint64_t seq_of(const Frame& frame) {
 }
 
 /// The ledger of a message with one delivery; by short id, delivery id, or the id its sender gave it.
-inline records::TraceEntry ledger(World& world, const std::string& id) {
+inline records::TraceEntry ledger(BrokerFixture& world, const std::string& id) {
   const auto trace = world.store().trace(id);
   return trace && !trace->deliveries.empty() ? trace->deliveries.front() : records::TraceEntry{};
 }
@@ -341,7 +341,7 @@ inline std::vector<std::string> lines_of(const records::TraceEntry& entry) {
   return lines;
 }
 
-inline std::vector<records::MessageRow> inbox_of(World& world, const std::string& name) {
+inline std::vector<records::MessageRow> inbox_of(BrokerFixture& world, const std::string& name) {
   records::MessageQuery query;
   query.delivered_to = name;
   return *world.store().messages(query);

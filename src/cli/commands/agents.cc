@@ -20,12 +20,12 @@ std::string presence_of(const json::object& agent, WallMs now, bool labelled) {
 }
 
 std::string state_of(const json::object& agent) {
-  std::string state{state_word(shown_in(agent, "state"))};
+  std::string state{state_word(display_field(agent, "state"))};
   const auto* can = object_member(agent, "capabilities");
   if (bool_member(agent, "observed").value_or(false)) {
     state += state.empty() ? "observed" : ", observed";
     if (can != nullptr && can->contains("speak")) state += ", has an inbox";
-    if (const auto reason = shown_in(agent, "reason"); !reason.empty()) state += ": " + reason;
+    if (const auto reason = display_field(agent, "reason"); !reason.empty()) state += ": " + reason;
   }
   if (can != nullptr && !bool_member(*can, "terminal").value_or(true))
     state += state.empty() ? "no terminal" : ", no terminal";
@@ -37,7 +37,7 @@ std::string state_of(const json::object& agent) {
 std::string waiting_of(const json::object& agent) {
   const auto waiting = integer_member(agent, "pending").value_or(0), held = integer_member(agent, "held").value_or(0);
   if (waiting == 0 && held == 0) return "-";
-  const auto reason = shown_in(agent, "reason");
+  const auto reason = display_field(agent, "reason");
   return relay::format("{}{}{}", waiting, waiting == 0 || reason.empty() ? "" : ": " + reason,
                        held > 0 ? relay::format("; {} held", held) : "");
 }
@@ -57,8 +57,8 @@ json::array with_presence(json::array agents) {
 /// Agents that run and are not listed: their hosts reach a daemon that was started again within a second or two.
 std::string reconnecting(const Context& context, const std::string& listed) {
   std::string names;
-  for (const auto& host : host::present_hosts(context.project.hosts)) {
-    const auto name = sanitised(host.name, Lines::Join);
+  for (const auto& host : host::running_hosts(context.project.hosts)) {
+    const auto name = sanitize(host.name, Lines::Join);
     if (("\n" + listed).find("\n" + name + "\n") == std::string::npos) names += (names.empty() ? "" : ", ") + name;
   }
   return names;
@@ -67,23 +67,23 @@ std::string reconnecting(const Context& context, const std::string& listed) {
 ExitCode run(const Invocation& invocation, Context& context) {
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   const json::object query = {{"includeIdle", invocation.has("--all")}};
-  const auto payload = RELAY_CLI_TRY(connection.ask(protocol::MessageType::ListAgents, json::serialize(query)));
+  const auto payload = RELAY_CLI_TRY(connection.request(protocol::MessageType::ListAgents, json::serialize(query)));
   const auto answer = RELAY_CLI_TRY(parse_json_object(payload));
   const auto* agents = array_member(answer, "agents");
   if (invocation.has("--json")) {
     print(json::serialize(json::object{{"agents", agents != nullptr ? with_presence(*agents) : json::array{}}}) + "\n");
-    return ExitCode::Yes;
+    return ExitCode::Ok;
   }
   const bool labelled = !context.is_narrow();  // else a row is read as a sentence, and `here away` is none
-  Columns columns{{"NAME", labelled ? "HERE" : "", "PROGRAM", "STATE", "WAITING"}};
+  Table columns{{"NAME", labelled ? "HERE" : "", "PROGRAM", "STATE", "WAITING"}};
   std::string names;
   for (const auto& value : agents != nullptr ? *agents : json::array{}) {
     const auto* agent = value.if_object();
     if (agent == nullptr) continue;
-    const auto name = sanitised(string_member(*agent, "name").value_or("?"), Lines::Join);
+    const auto name = sanitize(string_member(*agent, "name").value_or("?"), Lines::Join);
     names += name + "\n";
     columns.add({name, presence_of(*agent, context.now(), labelled),
-                 sanitised(string_member(*agent, "cli").value_or("-"), Lines::Join), state_of(*agent),
+                 sanitize(string_member(*agent, "cli").value_or("-"), Lines::Join), state_of(*agent),
                  waiting_of(*agent)});
   }
   if (invocation.has("--names"))
@@ -91,11 +91,12 @@ ExitCode run(const Invocation& invocation, Context& context) {
   else if (!columns.empty())
     print(columns.text(context.paint, context.width()));
   else
-    remark(invocation.has("--all") ? "nobody has joined this workspace yet; join with: agent-relay chat --name NAME"
-                                   : "nobody is here now; see who was with: agent-relay agents --all");
+    print_notice(invocation.has("--all")
+                     ? "nobody has joined this workspace yet; join with: agent-relay chat --name NAME"
+                     : "nobody is here now; see who was with: agent-relay agents --all");
   if (const auto missing = reconnecting(context, names); !missing.empty())
-    remark(relay::format("running and not connected yet: {}", missing));
-  return ExitCode::Yes;
+    print_notice(relay::format("running and not connected yet: {}", missing));
+  return ExitCode::Ok;
 }
 
 constexpr Option kOptions[] = {

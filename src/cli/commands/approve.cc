@@ -14,9 +14,9 @@ ExitCode tell(const Invocation& invocation, Context& context, PromptAnswer answe
   answer.agent = invocation.argument(0);
   answer.prompt = invocation.value("--prompt").value_or("");
   const auto prompt = RELAY_CLI_TRY(answer_prompt(context, answer));
-  print_sentence(relay::format("{}  {}: {}\n", done, sanitised(answer.agent, Lines::Join),
-                               sanitised(string_member(prompt, "summary").value_or(""), Lines::Join)));
-  return ExitCode::Yes;
+  print_sentence(relay::format("{}  {}: {}\n", done, sanitize(answer.agent, Lines::Join),
+                               sanitize(string_member(prompt, "summary").value_or(""), Lines::Join)));
+  return ExitCode::Ok;
 }
 
 ExitCode approve(const Invocation& invocation, Context& context) {
@@ -32,10 +32,10 @@ ExitCode answer(const Invocation& invocation, Context& context) {
 }
 
 constexpr Argument kAgent[] = {
-    {.name = "NAME", .description = "the agent that asks", .completes = Completes::Permissions},
+    {.name = "NAME", .description = "the agent that asks", .completes = CompletionKind::Permissions},
 };
 constexpr Argument kAgentAndChoices[] = {
-    {.name = "NAME", .description = "the agent that asks", .completes = Completes::Questions},
+    {.name = "NAME", .description = "the agent that asks", .completes = CompletionKind::Questions},
     {.name = "TEXT", .arity = Arity::Many, .description = "one for each question, in their order"},
 };
 constexpr Option kPrompt{.name = "--prompt", .value = "ID", .description = "which one, when it asks several things"};

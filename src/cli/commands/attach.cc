@@ -12,11 +12,11 @@ namespace relay::cli {
 namespace {
 
 ExitCode print_screen(const host::HostRecord& record, bool json) {
-  auto visit = RELAY_CLI_TRY(Visit::open(record));
-  const auto answer = RELAY_CLI_TRY(visit.ask({{"do", "screen"}, {"format", "text"}}));
+  auto visit = RELAY_CLI_TRY(HostConnection::open(record));
+  const auto answer = RELAY_CLI_TRY(visit.request({{"do", "screen"}, {"format", "text"}}));
   print(json ? relay::json::serialize(answer) + "\n"
-             : sanitised(string_member(answer, "screen").value_or(""), Lines::Keep));
-  return ExitCode::Yes;
+             : sanitize(string_member(answer, "screen").value_or(""), Lines::Keep));
+  return ExitCode::Ok;
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
@@ -25,14 +25,14 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto attached =
       RELAY_CLI_TRY(attach_to(record, invocation.has("--view") ? AttachMode::View : AttachMode::Drive));
   if (attached.end == AttachEnd::AgentEnded)
-    remark(relay::format("{} has ended with code {}", record.name, attached.code));
+    print_notice(relay::format("{} has ended with code {}", record.name, attached.code));
   else
-    remark(relay::format("left {}; it goes on", record.name));
-  return ExitCode::Yes;
+    print_notice(relay::format("left {}; it goes on", record.name));
+  return ExitCode::Ok;
 }
 
 constexpr Argument kArguments[] = {
-    {.name = "NAME", .description = "the agent", .completes = Completes::Hosts},
+    {.name = "NAME", .description = "the agent", .completes = CompletionKind::Hosts},
 };
 constexpr Option kOptions[] = {
     {.name = "--view", .description = "only watch; nothing you type reaches the agent"},

@@ -9,29 +9,30 @@
 namespace relay::cli {
 namespace {
 
-constexpr Millis kLongest{3'600'000};
-constexpr std::int64_t kMostMessages = 1'000'000;
+constexpr Millis kMaxLength{3'600'000};
+constexpr std::int64_t kMaxBenchMessages = 1'000'000;
 
 ExitCode run(const Invocation& invocation, Context& context) {
   BenchOptions options;
   options.time = RELAY_CLI_USAGE(invocation.duration("--seconds", options.time));
-  if (options.time <= Millis{0} || options.time > kLongest)
-    return complain("--seconds is more than nothing and at most an hour", ExitCode::Usage);
+  if (options.time <= Millis{0} || options.time > kMaxLength)
+    return report_error("--seconds is more than nothing and at most an hour", ExitCode::Usage);
   const auto number = [&](std::string_view option, std::int64_t most, std::size_t& value) -> Result<void> {
     value = static_cast<std::size_t>(RELAY_TRY(invocation.number(option, 1, most, static_cast<std::int64_t>(value))));
     return {};
   };
-  RELAY_CLI_USAGE(number("--messages", kMostMessages, options.messages));
+  RELAY_CLI_USAGE(number("--messages", kMaxBenchMessages, options.messages));
   RELAY_CLI_USAGE(number("--size", static_cast<std::int64_t>(kMaxBenchBytes), options.bytes));
   RELAY_CLI_USAGE(number("--window", static_cast<std::int64_t>(kMaxBenchWindow), options.window));
   const auto end = RELAY_CLI_TRY(run_bench(options, context));
-  if (end.interrupted) return complain("interrupted; agents and messages of the bench are removed", ExitCode::No);
+  if (end.interrupted)
+    return report_error("interrupted; agents and messages of the bench are removed", ExitCode::Failed);
   if (invocation.has("--json"))
     print(json_of(end.measured) + "\n");
   else
     print(text_of(end.measured, context.paint));
-  remark("the workspace of the bench is removed");
-  return ExitCode::Yes;
+  print_notice("the workspace of the bench is removed");
+  return ExitCode::Ok;
 }
 
 constexpr Option kOptions[] = {

@@ -12,39 +12,39 @@
 namespace relay::cli {
 namespace {
 
-constexpr Millis kPatience{3'000};  // for the session that has it
+constexpr Millis kTimeout{3'000};  // for the session that has it
 
-bool still_waits(std::string_view state) { return !has_ended(state); }
+bool still_waits(std::string_view state) { return !is_final_state(state); }
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto id = invocation.argument(0);
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  const auto meant = RELAY_CLI_TRY(deliveries_meant(connection, id, still_waits, "waits any more"));
+  const auto meant = RELAY_CLI_TRY(resolve_deliveries(connection, id, still_waits, "waits any more"));
   std::vector<std::string> deliveries;
   std::map<std::string, std::string> stale;  // it has ended, or cannot be given back: its ledger tells which
-  std::optional<protocol::NackView> refusal;
+  std::optional<protocol::Nack> refusal;
   for (const auto& delivery : meant) {
     json::object order = {{"action", "cancel"}, {"deliveryId", delivery}};
     if (const auto reason = invocation.value("--reason")) order["reason"] = *reason;
-    const auto done = RELAY_CLI_TRY(steer(connection, order));
-    const bool is_stale = done.refusal && done.refusal->code == name_of(protocol::Refusal::Stale);
+    const auto done = RELAY_CLI_TRY(send_control(connection, order));
+    const bool is_stale = done.refusal && done.refusal->code == name_of(protocol::NackCode::Stale);
     if (is_stale) stale[delivery] = done.refusal->message;
     if (done.refusal && !is_stale)
       refusal = done.refusal;
     else
       deliveries.push_back(delivery);
   }
-  if (deliveries.empty() && refusal) return complain(*refusal);
-  if (refusal) remark(refusal->message);
-  Cancelling outcome;
-  const auto watched = watch_ledger(connection, id, in(kPatience), [&](const json::object& trace) {
+  if (deliveries.empty() && refusal) return report_error(*refusal);
+  if (refusal) print_notice(refusal->message);
+  CancelResult outcome;
+  const auto watched = watch_trace(connection, id, in(kTimeout), [&](const json::object& trace) {
     outcome = cancelling_of(trace, deliveries, stale);
     return outcome.settled();
   });
-  if (!watched && !is(watched.error(), Errc::TimedOut)) return complain(watched.error());
-  const auto trouble = trouble_with(outcome, id, context.now());
+  if (!watched && !is(watched.error(), Errc::TimedOut)) return report_error(watched.error());
+  const auto trouble = error_with(outcome, id, context.now());
   print(invocation.has("--json") ? json::serialize(as_json(outcome, trouble)) + "\n" : success_of(outcome, id));
-  if (!trouble.empty()) remark(trouble);
+  if (!trouble.empty()) print_notice(trouble);
   return ending_of(outcome);
 }
 

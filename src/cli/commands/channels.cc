@@ -21,54 +21,54 @@ using protocol::MessageType;
 constexpr std::int64_t kDefaultRows = 20;
 
 /// `#dev`, also where a shell took `#` for a comment and a person left it out. The error is a usage error.
-Result<std::string> channel_named(const std::string& typed) {
+Result<std::string> parse_channel(const std::string& typed) {
   if (typed.empty()) return fail("name a channel, for example: '#dev' (in quotes, or the shell drops it)");
   auto name = typed.starts_with('#') ? typed : "#" + typed;
   RELAY_TRY(check_recipient(name));
   return name;
 }
 
-Result<json::object> ask(Connection& connection, const json::object& question) {
-  const auto payload = RELAY_TRY(connection.ask(MessageType::Channels, json::serialize(question)));
+Result<json::object> ask(DaemonConnection& connection, const json::object& question) {
+  const auto payload = RELAY_TRY(connection.request(MessageType::Channels, json::serialize(question)));
   auto answer = RELAY_TRY(parse_json_object(payload));
   if (const auto error = string_member(answer, "error")) return fail(Errc::Refused, "the daemon refused: " + *error);
   return answer;
 }
 
-ExitCode list(Connection& connection, bool as_json, const Context& context) {
+ExitCode list(DaemonConnection& connection, bool as_json, const Context& context) {
   const auto answer = RELAY_CLI_TRY(ask(connection, {}));
   if (as_json) {
     print(json::serialize(answer) + "\n");
-    return ExitCode::Yes;
+    return ExitCode::Ok;
   }
-  Columns columns{{"CHANNEL", "MEMBERS"}};
+  Table columns{{"CHANNEL", "MEMBERS"}};
   for (const auto* row : objects_in(answer, "channels"))
-    columns.add({shown_in(*row, "name"), relay::format("{}", integer_member(*row, "members").value_or(0))});
+    columns.add({display_field(*row, "name"), relay::format("{}", integer_member(*row, "members").value_or(0))});
   if (columns.empty())
-    remark("there is no channel yet; begin one with: agent-relay channels join '#dev'");
+    print_notice("there is no channel yet; begin one with: agent-relay channels join '#dev'");
   else
     print(columns.text(context.paint, context.width()));
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
-ExitCode members(Connection& connection, const std::string& channel, bool as_json, const Context& context) {
+ExitCode members(DaemonConnection& connection, const std::string& channel, bool as_json, const Context& context) {
   const auto answer = RELAY_CLI_TRY(ask(connection, {{"channel", channel}}));
   if (as_json) {
     print(json::serialize(answer) + "\n");
-    return ExitCode::Yes;
+    return ExitCode::Ok;
   }
-  Columns columns{{"NAME", "HERE"}};
+  Table columns{{"NAME", "HERE"}};
   for (const auto* row : objects_in(answer, "members"))
-    columns.add({shown_in(*row, "name"), bool_member(*row, "connected").value_or(false) ? "yes" : "away"});
+    columns.add({display_field(*row, "name"), bool_member(*row, "connected").value_or(false) ? "yes" : "away"});
   if (columns.empty())
-    remark(relay::format("nobody is in {}; join with: agent-relay channels join '{}'", channel, channel));
+    print_notice(relay::format("nobody is in {}; join with: agent-relay channels join '{}'", channel, channel));
   else
     print(columns.text(context.paint, context.width()));
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 /// CHANNEL_JOIN has no answer of its own, so the members are asked for behind it: frames are handled in order.
-ExitCode change(Connection& connection, const std::string& channel, const std::string& member, bool join,
+ExitCode change(DaemonConnection& connection, const std::string& channel, const std::string& member, bool join,
                 bool as_json) {
   const auto wish = json::serialize(json::object{{"channel", channel}, {"member", member}});
   (void)RELAY_CLI_TRY(connection.send(
@@ -77,26 +77,26 @@ ExitCode change(Connection& connection, const std::string& channel, const std::s
   const auto rows = objects_in(answer, "members");
   const bool in = std::ranges::any_of(rows, [&](const auto* row) { return string_member(*row, "name") == member; });
   if (in != join)
-    return complain(relay::format("{} could not {} {}; see: agent-relay channels members '{}'", member,
-                                  join ? "join" : "leave", channel, channel),
-                    ExitCode::No);
+    return report_error(relay::format("{} could not {} {}; see: agent-relay channels members '{}'", member,
+                                      join ? "join" : "leave", channel, channel),
+                        ExitCode::Failed);
   if (as_json)
     print(json::serialize(json::object{{"channel", channel}, {"name", member}, {"member", in}}) + "\n");
   else
-    print_sentence(relay::format("{} {} {}\n", sanitised(member, Lines::Join), join ? "is in" : "has left",
-                                 sanitised(channel, Lines::Join)));
-  return ExitCode::Yes;
+    print_sentence(relay::format("{} {} {}\n", sanitize(member, Lines::Join), join ? "is in" : "has left",
+                                 sanitize(channel, Lines::Join)));
+  return ExitCode::Ok;
 }
 
-ExitCode history(Connection& connection, const std::string& channel, const Invocation& invocation,
+ExitCode history(DaemonConnection& connection, const std::string& channel, const Invocation& invocation,
                  const Context& context) {
   const auto limit = RELAY_CLI_USAGE(invocation.number("--limit", 1, protocol::kMaxQueryRows, kDefaultRows));
   auto messages = RELAY_CLI_TRY(newest_messages(connection, MessageType::MessagesQuery, {{"to", channel}}, limit));
-  std::ranges::sort(messages, {}, &Message::key);
+  std::ranges::sort(messages, {}, &MessageRow::key);
   const auto shape = invocation.has("--json") ? Shape::Json : Shape::Lines;
   print_messages(messages, context, shape);
-  if (messages.empty() && shape == Shape::Lines) remark(relay::format("nothing was said in {} yet", channel));
-  return ExitCode::Yes;
+  if (messages.empty() && shape == Shape::Lines) print_notice(relay::format("nothing was said in {} yet", channel));
+  return ExitCode::Ok;
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
@@ -107,11 +107,12 @@ ExitCode run(const Invocation& invocation, Context& context) {
     return list(connection, as_json, context);
   }
   if (verb != "members" && verb != "join" && verb != "leave" && verb != "history")
-    return complain(relay::format("channels can be listed, joined or left, or asked for members or history, not '{}'",
-                                  sanitised(verb, Lines::Join)),
-                    ExitCode::Usage);
-  const auto channel = RELAY_CLI_USAGE(channel_named(invocation.argument(1)));
-  const auto name = RELAY_CLI_USAGE(speaker(invocation, "--name", context));
+    return report_error(
+        relay::format("channels can be listed, joined or left, or asked for members or history, not '{}'",
+                      sanitize(verb, Lines::Join)),
+        ExitCode::Usage);
+  const auto channel = RELAY_CLI_USAGE(parse_channel(invocation.argument(1)));
+  const auto name = RELAY_CLI_USAGE(sender_name(invocation, "--name", context));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   if (verb == "members") return members(connection, channel, as_json, context);
   if (verb == "history") return history(connection, channel, invocation, context);
@@ -126,13 +127,13 @@ constexpr Argument kArguments[] = {
     {.name = "[CHANNEL]",
      .arity = Arity::Optional,
      .description = "its name; '#dev' in quotes, or dev",
-     .completes = Completes::Channels},
+     .completes = CompletionKind::Channels},
 };
 constexpr Option kOptions[] = {
     {.name = "--name",
      .value = "NAME",
      .description = "who joins or leaves; default $AGENT_RELAY_NAME, $USER or human",
-     .completes = Completes::Agents},
+     .completes = CompletionKind::Agents},
     {.name = "--limit", .value = "N", .description = "history: the newest N messages (default 20)"},
     kJsonOption,
 };

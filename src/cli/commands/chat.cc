@@ -13,7 +13,7 @@ namespace {
 
 ExitCode run(const Invocation& invocation, Context& context) {
   ChatOptions options;
-  options.name = RELAY_CLI_USAGE(speaker(invocation, "--name", context));
+  options.name = RELAY_CLI_USAGE(sender_name(invocation, "--name", context));
   options.to = invocation.value("--to").value_or("");
   if (invocation.has("--to")) RELAY_CLI_USAGE(check_recipient(options.to));
   options.listen_only = invocation.has("--listen");
@@ -24,7 +24,10 @@ ExitCode run(const Invocation& invocation, Context& context) {
 
 constexpr Option kOptions[] = {
     {.name = "--name", .value = "NAME", .description = "who you are; default $AGENT_RELAY_NAME, $USER or human"},
-    {.name = "--to", .value = "NAME", .description = "to whom lines without @NAME go", .completes = Completes::Agents},
+    {.name = "--to",
+     .value = "NAME",
+     .description = "to whom lines without @NAME go",
+     .completes = CompletionKind::Agents},
     {.name = "--listen", .description = "only print what arrives; do not read stdin"},
     {.name = "--count", .value = "N", .description = "end after N messages have arrived"},
     {.name = "--json", .description = "print one JSON object per line"},

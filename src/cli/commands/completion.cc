@@ -22,36 +22,38 @@ ExitCode print_lines(const std::vector<std::string>& names) {
   std::string lines;
   for (const auto& name : names) lines += name + "\n";
   print(lines);
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 /// For the scripts, while a person presses Tab: one name per line, nothing said and nothing started without a daemon.
 ExitCode list_names(std::string_view kind, const Context& context) {
   if (kind == "hosts") return print_lines(names_of_hosts(context.project.hosts));
-  auto connection = Connection::open(config::socket_to_connect(context.project.socket));
-  if (!connection || !connection->introduce(config::read_system_token(context.home))) return ExitCode::NoDaemon;
+  auto connection = DaemonConnection::open(config::socket_to_connect(context.project.socket));
+  if (!connection || !connection->say_hello(config::read_system_token(context.home))) return ExitCode::NoDaemon;
   return print_lines(names_of_kind(*connection, kind).value_or(std::vector<std::string>{}));
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
   if (const auto kind = invocation.value("--names")) return list_names(*kind, context);
   const auto shell = invocation.argument(0);
-  if (shell.empty()) return complain("completion needs SHELL; usage: agent-relay completion SHELL", ExitCode::Usage);
+  if (shell.empty())
+    return report_error("completion needs SHELL; usage: agent-relay completion SHELL", ExitCode::Usage);
   if (shell == kManual || shell == kManPage) {
     print(shell == kManual ? manual_markdown() : man_page());
-    return ExitCode::Yes;
+    return ExitCode::Ok;
   }
   const auto script = completion_script(shell);
   if (!script)
-    return complain(relay::format("there is no completion for {}: choose bash, zsh or fish", shell), ExitCode::Usage);
+    return report_error(relay::format("there is no completion for {}: choose bash, zsh or fish", shell),
+                        ExitCode::Usage);
   print(*script);
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 constexpr Argument kArguments[] = {{.name = "SHELL",
                                     .arity = Arity::Optional,  // the scripts themselves call with --names
                                     .description = "bash, zsh or fish",
-                                    .completes = Completes::Shells}};
+                                    .completes = CompletionKind::Shells}};
 constexpr Option kOptions[] = {
     {.name = "--names",
      .value = "KIND",

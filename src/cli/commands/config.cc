@@ -16,13 +16,13 @@ namespace relay::cli {
 namespace {
 
 std::string shown_value(const config::Settings& settings, const config::SettingRow& row) {
-  const auto text = sanitised(settings.text(row.setting), Lines::Join);
+  const auto text = sanitize(settings.text(row.setting), Lines::Join);
   return text.empty() ? "(none)" : text;
 }
 
 /// What the running daemon says of itself; nothing when it does not run or does not tell.
 DaemonState daemon_state(const Context& context) {
-  auto daemon = reach_daemon(context);
+  auto daemon = connect_daemon(context);
   if (!daemon) return {};
   auto state = ask_daemon_state(*daemon, context.project.root);
   return state ? *std::move(state) : DaemonState{};
@@ -61,7 +61,7 @@ std::string what_to_do(const DaemonState& daemon, const config::Settings& settin
                        const Context& context) {
   if (row.setting == config::Setting::PermissionsPreset)
     if (const auto mistake = mistake_in_rules(context); !mistake.empty())
-      return relay::format("no rule is in force until this is corrected: {}", sanitised(mistake, Lines::Join));
+      return relay::format("no rule is in force until this is corrected: {}", sanitize(mistake, Lines::Join));
   return "it changes with: " + advice_for(daemon, settings, row);
 }
 
@@ -93,18 +93,18 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto daemon = daemon_state(context);
   if (invocation.has("--json")) {
     print_json(settings, daemon, context);
-    return ExitCode::Yes;
+    return ExitCode::Ok;
   }
   const bool with_source = invocation.has("--show-source");
-  Columns columns{with_source ? std::vector<std::string>{"SETTING", "VALUE", "FROM"}
-                              : std::vector<std::string>{"SETTING", "VALUE", "MEANING"}};
+  Table columns{with_source ? std::vector<std::string>{"SETTING", "VALUE", "FROM"}
+                            : std::vector<std::string>{"SETTING", "VALUE", "MEANING"}};
   std::vector<std::string> pending;
   for (const auto& row : config::setting_table()) {
     auto value = shown_value(settings, row);
     if (const auto other = other_value_in_use(daemon, settings, row)) {
       value = context.paint(Colour::Yellow, value + " *");
       pending.push_back(relay::format("* {}: the daemon uses {}; {}\n", row.name,
-                                      other->empty() ? "(none)" : sanitised(*other, Lines::Join),
+                                      other->empty() ? "(none)" : sanitize(*other, Lines::Join),
                                       what_to_do(daemon, settings, row, context)));
     }
     columns.add({std::string{row.name}, std::move(value),
@@ -112,7 +112,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   }
   print(columns.text(context.paint, context.width()));
   for (const auto& line : pending) print_sentence(line);
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 constexpr Option kOptions[] = {

@@ -22,12 +22,12 @@ events::CostModels models_of(const Context& context) {
   if (text && !exists) return ours;
   auto models = text ? ours.with_file(*text) : Result<events::CostModels>{Failure{text.error()}};
   if (models) return *std::move(models);
-  remark(relay::format("{}: {}; the prices that come with the program are used", path, models.error().message()));
+  print_notice(relay::format("{}: {}; the prices that come with the program are used", path, models.error().message()));
   return ours;
 }
 
-Result<events::CostReport> report(Connection& connection, const json::object& question, const Context& context) {
-  const auto payload = RELAY_TRY(connection.ask(protocol::MessageType::UsageQuery, json::serialize(question)));
+Result<events::CostReport> report(DaemonConnection& connection, const json::object& question, const Context& context) {
+  const auto payload = RELAY_TRY(connection.request(protocol::MessageType::UsageQuery, json::serialize(question)));
   const auto answer = RELAY_TRY(parse_json_object(payload));
   if (const auto error = string_member(answer, "error")) return fail(Errc::Refused, "the daemon refused: " + *error);
   const auto models = models_of(context);
@@ -43,10 +43,10 @@ Result<events::CostReport> report(Connection& connection, const json::object& qu
               .cache_read = count("cacheRead"),
               .cache_write = count("cacheWrite"),
               .reasoning = count("reasoning"),
-              .told_cost_usd = number_member(*row, "cost")});
+              .reported_cost_usd = number_member(*row, "cost")});
   }
   if (bool_member(answer, "more").value_or(false))
-    remark("there is more than one answer can hold; ask for less: --agent, --since");
+    print_notice("there is more than one answer can hold; ask for less: --agent, --since");
   return sums.report();
 }
 
@@ -59,11 +59,11 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto costs = RELAY_CLI_TRY(report(connection, question, context));
   if (invocation.has("--json")) {
     print(json::serialize(schema::write(costs)) + "\n");
-    return ExitCode::Yes;
+    return ExitCode::Ok;
   }
   if (costs.total.total_tokens == 0) {
-    remark("no tokens were counted");
-    return ExitCode::Yes;
+    print_notice("no tokens were counted");
+    return ExitCode::Ok;
   }
   const auto by = invocation.value("--by").value_or("agent");
   const auto& groups = by == "model"     ? costs.by_model
@@ -73,15 +73,15 @@ ExitCode run(const Invocation& invocation, Context& context) {
   print(cost_table(by, groups, costs.total, context.paint, context.width()));
   if (!costs.unpriced.empty()) {
     std::string names;
-    for (const auto& name : costs.unpriced) names += (names.empty() ? "" : ", ") + sanitised(name, Lines::Join);
-    remark(relay::format("no price is known of {}; give one in {}/cost-models.json", names, context.home.root));
+    for (const auto& name : costs.unpriced) names += (names.empty() ? "" : ", ") + sanitize(name, Lines::Join);
+    print_notice(relay::format("no price is known of {}; give one in {}/cost-models.json", names, context.home.root));
   }
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 constexpr Option kOptions[] = {
     {.name = "--since", .value = "TIME", .description = "only of the last 10m, 2h, 7d"},
-    {.name = "--agent", .value = "NAME", .description = "only of NAME", .completes = Completes::Agents},
+    {.name = "--agent", .value = "NAME", .description = "only of NAME", .completes = CompletionKind::Agents},
     {.name = "--by",
      .value = "WHAT",
      .description = "one row for each (default agent)",

@@ -17,7 +17,7 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::size_t kLeastDeadBody = 10;  // columns; with less the body has a line of its own
+constexpr std::size_t kMinDeadBody = 10;  // columns; with less the body has a line of its own
 constexpr std::size_t kDeadIndent = 4;
 
 constexpr std::int64_t kDefaultRows = 50;
@@ -28,14 +28,15 @@ bool is_dead(std::string_view state) {
 }
 
 /// The newest `limit`, newest first, in as many pages as it takes.
-Result<std::vector<json::object>> dead_letters(Connection& connection, const std::string& agent, std::int64_t limit) {
+Result<std::vector<json::object>> dead_letters(DaemonConnection& connection, const std::string& agent,
+                                               std::int64_t limit) {
   json::object query;
   if (!agent.empty()) query["agent"] = agent;
   std::vector<json::object> all;
   auto before = std::numeric_limits<std::int64_t>::max();
   while (std::cmp_less(all.size(), limit)) {
     query["limit"] = limit - static_cast<std::int64_t>(all.size());
-    const auto payload = RELAY_TRY(connection.ask(protocol::MessageType::Dead, json::serialize(query)));
+    const auto payload = RELAY_TRY(connection.request(protocol::MessageType::Dead, json::serialize(query)));
     const auto answer = RELAY_TRY(parse_json_object(payload));
     if (const auto error = string_member(answer, "error")) return fail(Errc::Refused, "the daemon refused: " + *error);
     const auto* letters = array_member(answer, "letters");
@@ -52,22 +53,23 @@ Result<std::vector<json::object>> dead_letters(Connection& connection, const std
 /// Two lines: what it is, and why it did not arrive.
 std::string shown(const json::object& letter, const Context& context) {
   const auto& paint = context.paint;
-  const auto state = shown_in(letter, "state");
+  const auto state = display_field(letter, "state");
   const auto time = short_time(time_in(letter, "at"), context.now());
-  const auto head = relay::format("{}  {}  {:<8}  {} {} {}  ", time, shown_in(letter, "deliveryId"), state,
-                                  shown_in(letter, "from"), marks().arrow, shown_in(letter, "to"));
-  const bool narrow = display_width(head) + kLeastDeadBody > context.columns;
+  const auto head = relay::format("{}  {}  {:<8}  {} {} {}  ", time, display_field(letter, "deliveryId"), state,
+                                  display_field(letter, "from"), marks().arrow, display_field(letter, "to"));
+  const bool narrow = display_width(head) + kMinDeadBody > context.columns;
   const auto room = context.columns - (narrow ? kDeadIndent : display_width(head));
-  auto text = relay::format("{}  {}  {}  {} {} {}", paint(Colour::Dim, time), shown_in(letter, "deliveryId"),
-                            paint(state == "in_doubt" ? Colour::Yellow : Colour::Red, relay::format("{:<8}", state)),
-                            paint.name(shown_in(letter, "from")), marks().arrow, paint.name(shown_in(letter, "to")));
+  auto text =
+      relay::format("{}  {}  {}  {} {} {}", paint(Colour::Dim, time), display_field(letter, "deliveryId"),
+                    paint(state == "in_doubt" ? Colour::Yellow : Colour::Red, relay::format("{:<8}", state)),
+                    paint.name(display_field(letter, "from")), marks().arrow, paint.name(display_field(letter, "to")));
   if (narrow) text = folded(text, context.columns, kDeadIndent);
-  text += (narrow ? "\n" + std::string(kDeadIndent, ' ') : "  ") + shortened(shown_in(letter, "body"), room) + "\n";
-  auto why = shown_in(letter, "reason");
+  text += (narrow ? "\n" + std::string(kDeadIndent, ' ') : "  ") + truncate(display_field(letter, "body"), room) + "\n";
+  auto why = display_field(letter, "reason");
   if (why.empty()) why = "no reason was given";
   if (const auto attempts = integer_member(letter, "attempts").value_or(0); attempts > 1)
     why += relay::format(" ({} attempts)", attempts);
-  for (const auto& line : wrapped(why, context.columns - kDeadIndent))
+  for (const auto& line : wrap(why, context.columns - kDeadIndent))
     text += relay::format("    {}\n", paint(Colour::Dim, line));
   return text;
 }
@@ -75,30 +77,30 @@ std::string shown(const json::object& letter, const Context& context) {
 ExitCode list(const Invocation& invocation, Context& context) {
   for (const auto* option : {"--all", "--in-doubt"})
     if (invocation.has(option))
-      return complain(relay::format("{} goes with: agent-relay dead redeliver", option), ExitCode::Usage);
+      return report_error(relay::format("{} goes with: agent-relay dead redeliver", option), ExitCode::Usage);
   const auto name = invocation.argument(0);
   const auto limit = RELAY_CLI_USAGE(invocation.number("--limit", 1, protocol::kMaxQueryRows, kDefaultRows));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   const auto letters = RELAY_CLI_TRY(dead_letters(connection, name, limit));
   if (letters.empty() && !name.empty())
-    if (const auto sentence = RELAY_CLI_TRY(sentence_about_stranger(connection, name)); !sentence.empty())
-      return complain(sentence, ExitCode::No);
+    if (const auto sentence = RELAY_CLI_TRY(unknown_agent_error(connection, name)); !sentence.empty())
+      return report_error(sentence, ExitCode::Failed);
   if (invocation.has("--json")) {
     print(json::serialize(json::object{{"letters", json::array(letters.begin(), letters.end())}}) + "\n");
-    return ExitCode::Yes;
+    return ExitCode::Ok;
   }
   for (const auto& letter : letters) print(shown(letter, context));
   if (letters.empty()) {
-    remark("there are none: everything was delivered, or still waits");
+    print_notice("there are none: everything was delivered, or still waits");
   } else {
     const bool doubt = std::ranges::any_of(
-        letters, [](const json::object& letter) { return shown_in(letter, "state") == "in_doubt"; });
-    remark(relay::format(
+        letters, [](const json::object& letter) { return display_field(letter, "state") == "in_doubt"; });
+    print_notice(relay::format(
         "to send one again: agent-relay dead redeliver ID; all of them: agent-relay dead redeliver --all{}",
         doubt ? "; with those in doubt, which may then arrive twice: agent-relay dead redeliver --all --in-doubt"
               : ""));
   }
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 /// What was sent again, under its new ids; of very many only the first are told.
@@ -106,7 +108,7 @@ struct Again {
   std::int64_t count = 0;
   std::vector<std::string> ids;
 
-  void add(const Steered& done) {
+  void add(const ControlResponse& done) {
     count += done.count();
     if (const auto* fresh = array_member(done.result, "deliveryIds"))
       for (const auto& id : *fresh)
@@ -119,7 +121,7 @@ void tell(const Again& again, bool as_json) {
     return print(json::serialize(json::object{{"count", again.count},
                                               {"deliveryIds", json::array(again.ids.begin(), again.ids.end())}}) +
                  "\n");
-  for (const auto& id : again.ids) print(relay::format("sent again as {}\n", sanitised(id, Lines::Join)));
+  for (const auto& id : again.ids) print(relay::format("sent again as {}\n", sanitize(id, Lines::Join)));
   if (const auto told = static_cast<std::int64_t>(again.ids.size()); again.count > told)
     print(relay::format("and {} more\n", again.count - told));
 }
@@ -127,43 +129,44 @@ void tell(const Again& again, bool as_json) {
 ExitCode redeliver(const Invocation& invocation, Context& context) {
   const bool all = invocation.has("--all");
   if (invocation.has("--in-doubt") && !all)
-    return complain("--in-doubt goes with --all; one that is in doubt is sent again by its id", ExitCode::Usage);
+    return report_error("--in-doubt goes with --all; one that is in doubt is sent again by its id", ExitCode::Usage);
   if (!all && invocation.argument_count() < 2)
-    return complain("name what to send again, by the ids that agent-relay dead shows, or say --all", ExitCode::Usage);
+    return report_error("name what to send again, by the ids that agent-relay dead shows, or say --all",
+                        ExitCode::Usage);
   if (all && invocation.argument_count() > 2)
-    return complain("--all takes at most one name: agent-relay dead redeliver --all Bob", ExitCode::Usage);
+    return report_error("--all takes at most one name: agent-relay dead redeliver --all Bob", ExitCode::Usage);
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   Again again;
   if (all) {
     json::object order = {{"action", kRedeliver}, {"all", true}};
     if (invocation.argument_count() == 2) order["agent"] = invocation.argument(1);
     if (invocation.has("--in-doubt")) order["states"] = json::array{"dead", "failed", "expired", "in_doubt"};
-    const auto done = RELAY_CLI_TRY(steer(connection, order));
-    if (done.refusal) return complain(*done.refusal);
+    const auto done = RELAY_CLI_TRY(send_control(connection, order));
+    if (done.refusal) return report_error(*done.refusal);
     again.add(done);
     if (again.count == 0)
-      remark(invocation.has("--in-doubt")
-                 ? "there was nothing to send again"
-                 : "there was nothing to send again; what is in doubt is with --in-doubt only");
+      print_notice(invocation.has("--in-doubt")
+                       ? "there was nothing to send again"
+                       : "there was nothing to send again; what is in doubt is with --in-doubt only");
   }
   for (std::size_t i = 1; !all && i < invocation.argument_count(); ++i)
     for (const auto& delivery : RELAY_CLI_TRY(
-             deliveries_meant(connection, invocation.argument(i), is_dead, "is dead, failed, expired or in doubt"))) {
-      const auto done = RELAY_CLI_TRY(steer(connection, {{"action", kRedeliver}, {"deliveryId", delivery}}));
+             resolve_deliveries(connection, invocation.argument(i), is_dead, "is dead, failed, expired or in doubt"))) {
+      const auto done = RELAY_CLI_TRY(send_control(connection, {{"action", kRedeliver}, {"deliveryId", delivery}}));
       if (done.refusal) {
         if (!invocation.has("--json")) tell(again, false);
-        return complain(*done.refusal);
+        return report_error(*done.refusal);
       }
       again.add(done);
     }
   tell(again, invocation.has("--json"));
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
   if (invocation.argument(0) == kRedeliver) return redeliver(invocation, context);
   if (invocation.argument_count() > 1)
-    return complain("dead takes one name, or: agent-relay dead redeliver ID", ExitCode::Usage);
+    return report_error("dead takes one name, or: agent-relay dead redeliver ID", ExitCode::Usage);
   return list(invocation, context);
 }
 
@@ -171,7 +174,7 @@ constexpr Argument kArguments[] = {
     {.name = "[NAME]",
      .arity = Arity::Any,
      .description = "only what was for NAME; or: redeliver ID..., redeliver --all [NAME]",
-     .completes = Completes::Agents},
+     .completes = CompletionKind::Agents},
 };
 constexpr Option kOptions[] = {
     {.name = "--all", .description = "redeliver: everything that is dead, failed or expired"},

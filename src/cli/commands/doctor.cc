@@ -10,20 +10,20 @@ namespace relay::cli {
 namespace {
 
 ExitCode run(const Invocation& invocation, Context& context) {
-  const auto findings = examine(context);
+  const auto findings = run_checks(context);
   bool healthy = true;
   json::array array;
-  Columns columns{{}};
+  Table columns{{}};
   for (const auto& finding : findings) {
-    const bool ok = finding.verdict == Verdict::Ok;
-    healthy = healthy && finding.verdict != Verdict::Problem;
-    const auto word = ok ? "ok" : finding.verdict == Verdict::Note ? "note" : "problem";
-    json::object entry = {{"check", finding.what}, {"verdict", word}, {"says", finding.says}};
-    if (!finding.advice.empty()) entry["advice"] = finding.advice;
+    const bool ok = finding.verdict == CheckStatus::Ok;
+    healthy = healthy && finding.verdict != CheckStatus::Problem;
+    const auto word = ok ? "ok" : finding.verdict == CheckStatus::Note ? "note" : "problem";
+    json::object entry = {{"check", finding.what}, {"verdict", word}, {"says", finding.message}};
+    if (!finding.fix.empty()) entry["advice"] = finding.fix;
     array.push_back(std::move(entry));
-    const auto colour = ok ? Colour::Green : finding.verdict == Verdict::Note ? Colour::Yellow : Colour::Red;
-    auto says = sanitised(finding.says, Lines::Join);
-    if (!finding.advice.empty()) says += "; " + sanitised(finding.advice, Lines::Join);
+    const auto colour = ok ? Colour::Green : finding.verdict == CheckStatus::Note ? Colour::Yellow : Colour::Red;
+    auto says = sanitize(finding.message, Lines::Join);
+    if (!finding.fix.empty()) says += "; " + sanitize(finding.fix, Lines::Join);
     auto verdict = context.paint(colour, relay::format("{:<7}", word));
     if (context.is_narrow())
       columns.add({relay::format("{}  {}", verdict, finding.what), says});
@@ -34,7 +34,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
     print(json::serialize(json::object{{"healthy", healthy}, {"checks", std::move(array)}}) + "\n");
   else
     print(columns.text(context.paint, context.width()));
-  return healthy ? ExitCode::Yes : ExitCode::No;
+  return healthy ? ExitCode::Ok : ExitCode::Failed;
 }
 
 constexpr Option kOptions[] = {kJsonOption};

@@ -17,10 +17,10 @@ namespace {
 void mention_detached(const std::vector<std::string>& host_directories, std::string_view where) {
   std::string names;
   for (const auto& directory : host_directories)
-    for (const auto& host : host::living_hosts(directory))
-      if (host.spawned || host.detached) names += (names.empty() ? "" : ", ") + sanitised(host.name, Lines::Join);
+    for (const auto& host : host::reachable_hosts(directory))
+      if (host.spawned || host.detached) names += (names.empty() ? "" : ", ") + sanitize(host.name, Lines::Join);
   if (!names.empty())
-    remark(
+    print_notice(
         relay::format("in the background of {} these go on: {}; end one with: agent-relay release NAME", where, names));
 }
 
@@ -34,33 +34,33 @@ std::vector<std::string> all_host_directories(const Context& context) {
   return directories;
 }
 
-ExitCode end_daemon(Connection& daemon, const Context& context) {
+ExitCode end_daemon(DaemonConnection& daemon, const Context& context) {
   RELAY_CLI_TRY(shut_down_daemon(daemon));
   print_sentence("the daemon has ended\n");
   mention_detached(all_host_directories(context), "all projects");
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
-  auto daemon = reach_daemon(context);
+  auto daemon = connect_daemon(context);
   if (!daemon && is(daemon.error(), Errc::NoDaemon)) {  // what was wished for is already so
-    remark("no daemon is running");
-    return ExitCode::Yes;
+    print_notice("no daemon is running");
+    return ExitCode::Ok;
   }
-  if (!daemon) return complain(daemon.error());
+  if (!daemon) return report_error(daemon.error());
   if (invocation.has("--all")) return end_daemon(*daemon, context);
   const auto open = RELAY_CLI_TRY(list_workspaces(*daemon));
   const auto& root = context.project.root;
   const bool is_open = std::any_of(open.begin(), open.end(), [&](const auto& one) { return one.root == root; });
   if (!is_open) {
-    remark(relay::format("the workspace of {} is not open", root));
-    return ExitCode::Yes;
+    print_notice(relay::format("the workspace of {} is not open", root));
+    return ExitCode::Ok;
   }
   RELAY_CLI_TRY(close_workspace(*daemon, root));
   print_sentence(
       relay::format("the workspace of {} is closed; the daemon goes on, end it with: agent-relay down --all\n", root));
   mention_detached({context.project.hosts}, "this project");
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 constexpr Option kOptions[] = {{.name = "--all", .description = "end the daemon, with every workspace"}};

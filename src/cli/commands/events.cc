@@ -59,10 +59,10 @@ class EventLog {
       : context_{context}, wanted_{std::move(wanted)}, topic_{std::move(topic)}, json_{json} {}
 
   /// All after a point, or the newest so many. How many there were.
-  Result<std::size_t> print_past(Connection& connection, const Since& since, std::int64_t limit) {
+  Result<std::size_t> print_past(DaemonConnection& connection, const Since& since, std::int64_t limit) {
     const bool newest = since.number < 0 && since.time == 0;
     if (limit == 0) {  // nothing of the past: only where it ends
-      const auto payload = RELAY_TRY(connection.ask(MessageType::EventsQuery, R"({"newest":true,"limit":1})"));
+      const auto payload = RELAY_TRY(connection.request(MessageType::EventsQuery, R"({"newest":true,"limit":1})"));
       const auto answer = RELAY_TRY(parse_json_object(payload));
       reached_ = since.number >= 0 ? since.number : integer_member(answer, "newest").value_or(0);
       return std::size_t{0};
@@ -75,7 +75,7 @@ class EventLog {
     std::vector<json::object> found;  // of the newest, which come from the end
     for (auto left = limit; left > 0;) {
       query["limit"] = std::min<std::int64_t>(left, protocol::kMaxQueryRows);
-      const auto payload = RELAY_TRY(connection.ask(MessageType::EventsQuery, json::serialize(query)));
+      const auto payload = RELAY_TRY(connection.request(MessageType::EventsQuery, json::serialize(query)));
       const auto answer = RELAY_TRY(parse_json_object(payload));
       if (const auto error = string_member(answer, "error"))
         return fail(Errc::Refused, "the daemon refused: " + *error);
@@ -99,7 +99,7 @@ class EventLog {
     return printed;
   }
 
-  Error follow(Connection& connection) {
+  Error follow(DaemonConnection& connection) {
     connection.end_with(STDOUT_FILENO);
     auto wish = wanted_;
     wish["since"] = reached_;
@@ -154,15 +154,15 @@ ExitCode run(const Invocation& invocation, Context& context) {
   EventLog log{context, std::move(wanted), topic.value_or(""), invocation.has("--json")};
   const auto printed = RELAY_CLI_TRY(log.print_past(connection, since, limit));
   if (invocation.has("--follow"))
-    return follow_for_ever([&](Connection& daemon) { return log.follow(daemon); }, std::move(connection), context);
-  if (printed == 0 && !invocation.has("--json")) remark("nothing of the kind has happened");
-  return ExitCode::Yes;
+    return follow([&](DaemonConnection& daemon) { return log.follow(daemon); }, std::move(connection), context);
+  if (printed == 0 && !invocation.has("--json")) print_notice("nothing of the kind has happened");
+  return ExitCode::Ok;
 }
 
 constexpr Option kOptions[] = {
     {.name = "--follow", .description = "go on printing what happens"},
     {.name = "--types", .value = "T,...", .description = "only these types (item.started) or groups of them (item)"},
-    {.name = "--agent", .value = "NAME", .description = "only of NAME", .completes = Completes::Agents},
+    {.name = "--agent", .value = "NAME", .description = "only of NAME", .completes = CompletionKind::Agents},
     {.name = "--topic", .value = "TOPIC", .description = "only messages about TOPIC"},
     {.name = "--session", .value = "ID", .description = "only of one session"},
     {.name = "--since", .value = "WHEN", .description = "all since then: 10m, 2h ago, or after an event: #42"},

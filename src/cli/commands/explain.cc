@@ -23,13 +23,13 @@ constexpr std::size_t kAskedColumns = 100;
 bool is_typed_into(const json::object& answer) {
   const auto* ways = object_member(answer, "ways");
   const auto* speak = ways != nullptr ? object_member(*ways, "speak") : nullptr;
-  return speak == nullptr || shown_in(*speak, "on-idle") == adapters::way::kTerminal;
+  return speak == nullptr || display_field(*speak, "on-idle") == adapters::way::kTerminal;
 }
 
 /// What the user says is typed although the agent has an interface of its own: that one would call it a peer's.
 bool types_for_user(const json::object& answer) {
   const auto* ways = object_member(answer, "ways");
-  return ways != nullptr && shown_in(*ways, "asUser") == adapters::way::kTerminal;
+  return ways != nullptr && display_field(*ways, "asUser") == adapters::way::kTerminal;
 }
 
 std::string meaning_of(std::string_view state, const json::object& answer) {
@@ -44,55 +44,55 @@ std::string meaning_of(std::string_view state, const json::object& answer) {
                                     : "its composer holds a draft; messages arrive beside it";
   if (state == "working") return "messages wait until it has finished";
   if (state == "blocked") return "it asks something, or shows what is not known; nothing is typed";
-  if (shown_in(answer, "profile") == profiles::kGeneric)
+  if (display_field(answer, "profile") == profiles::kGeneric)
     return "no profile knows this program: relay commands at the start of its lines are read, and nothing is typed "
            "into it; write a profile (docs/spec/profiles.md), or let it read $AGENT_RELAY_INBOX";
   return "not known to be ready; nothing is typed";
 }
 
 /// How it is heard and spoken to, what does not work, and what it used.
-void add_ways(Columns& facts, const json::object& answer) {
+void add_ways(Table& facts, const json::object& answer) {
   if (const auto* ways = object_member(answer, "ways")) {
-    const auto heard = shown_in(*ways, "hear");
+    const auto heard = display_field(*ways, "hear");
     facts.add(
         {"heard by", heard.empty() ? "nothing: it has no interface of its own that works, and no screen" : heard});
-    if (const auto unread = shown_in(answer, "unread"); !unread.empty()) facts.add({"not read now", unread});
+    if (const auto unread = display_field(answer, "unread"); !unread.empty()) facts.add({"not read now", unread});
     std::string spoken;
     if (const auto* speak = object_member(*ways, "speak"))
       for (const auto& [mode, way] : *speak)
         if (way.is_string())
           spoken += relay::format("{}{} {}", spoken.empty() ? "" : ", ", std::string_view{mode},
-                                  shown_in(*speak, std::string_view{mode}));
+                                  display_field(*speak, std::string_view{mode}));
     if (types_for_user(answer)) spoken += relay::format("; what you say: {}", adapters::way::kTerminal);
     facts.add({"spoken to by", spoken});
-    if (const auto answered = shown_in(*ways, "answer"); !answered.empty()) facts.add({"answered by", answered});
+    if (const auto answered = display_field(*ways, "answer"); !answered.empty()) facts.add({"answered by", answered});
   }
   if (const auto* broken = array_member(answer, "broken"))
     for (const auto& value : *broken)
       if (const auto* one = value.if_object())
-        facts.add({"broken", shown_in(*one, "way") + ": " + shown_in(*one, "why")});
-  if (const auto failure = shown_in(answer, "lastFailure"); !failure.empty()) facts.add({"last failure", failure});
+        facts.add({"broken", display_field(*one, "way") + ": " + display_field(*one, "why")});
+  if (const auto failure = display_field(answer, "lastFailure"); !failure.empty()) facts.add({"last failure", failure});
   if (const auto* usage = object_member(answer, "usage")) {
     const auto count = [&](std::string_view name) { return integer_member(*usage, name).value_or(0); };
     const auto cost = number_member(*usage, "cost");
     facts.add(
         {"used", relay::format("{} tokens in, {} out, {} from cache{}; by its {}", count("input"), count("output"),
                                count("cacheRead"), cost ? relay::format(", ${:.4f}", *cost) : std::string{},
-                               shown_in(*usage, "source"))});
+                               display_field(*usage, "source"))});
   }
 }
 
 /// What it asks, and what a person does about it.
-void add_prompts(Columns& facts, const json::object& answer, std::string_view agent) {
+void add_prompts(Table& facts, const json::object& answer, std::string_view agent) {
   for (const auto* prompt : objects_in(answer, "prompts")) {
-    const auto id = shown_in(*prompt, "id");
-    const auto summary = shown_in(*prompt, "summary");
-    const auto told = shortened(summary, kAskedColumns);
+    const auto id = display_field(*prompt, "id");
+    const auto summary = display_field(*prompt, "summary");
+    const auto told = truncate(summary, kAskedColumns);
     facts.add({"asks", told});
     if (told != summary) facts.add({"", relay::format("see all of it: agent-relay attach {} --print", agent)});
     if (!bool_member(*prompt, "canAnswer").value_or(true))
       facts.add({"", relay::format("answer it at its own screen: agent-relay attach {}", agent)});
-    else if (shown_in(*prompt, "kind") == "permission")
+    else if (display_field(*prompt, "kind") == "permission")
       facts.add({"", relay::format("answer it with: agent-relay approve {} --prompt {}, or deny", agent, id)});
     else
       facts.add({"", relay::format("answer it with: agent-relay answer {} --prompt {} ANSWER; what it offers: "
@@ -137,22 +137,22 @@ constexpr ModeMeaning kModeMeanings[] = {
 
 /// The mode is as old as the start or the last hook: a key at its screen may have changed it since.
 std::string beyond_the_rules(const json::object& answer) {
-  const auto mode = shown_in(answer, "permissionMode");
+  const auto mode = display_field(answer, "permissionMode");
   if (mode.empty()) return "its own permission mode decides what its dialog asks you; it has not told which that is";
   std::string_view meaning =
       mode == "default" ? "its own dialog asks you" : "the agent decides what its own dialog asks you";
-  const auto profile = shown_in(answer, "profile");
+  const auto profile = display_field(answer, "profile");
   for (const auto& known : kModeMeanings)
     if (known.profile == profile && known.mode == mode) meaning = known.meaning;
   return relay::format("mode {}: {} (as it last told)", mode, meaning);
 }
 
-void add_permissions(Columns& facts, const json::object& answer) {
+void add_permissions(Table& facts, const json::object& answer) {
   const auto* in_force = object_member(answer, "permissions");
   if (in_force == nullptr) return;
-  if (const auto error = shown_in(*in_force, "error"); !error.empty())
+  if (const auto error = display_field(*in_force, "error"); !error.empty())
     return facts.add({"permissions", relay::format("no rule is in force: {}; {}", error, beyond_the_rules(answer))});
-  const auto preset = shown_in(*in_force, "preset");
+  const auto preset = display_field(*in_force, "preset");
   const auto* rules = array_member(*in_force, "rules");
   const auto own = rules == nullptr ? 0 : rules->size();
   std::string shown;
@@ -165,10 +165,11 @@ void add_permissions(Columns& facts, const json::object& answer) {
   const auto* by_rules = object_member(answer, "approvedByRules");
   if (by_rules == nullptr) return;
   const auto count = integer_member(*by_rules, "count").value_or(0);
-  facts.add({"", relay::format("{} approved without asking you; the last by {}", count, shown_in(*by_rules, "last"))});
+  facts.add(
+      {"", relay::format("{} approved without asking you; the last by {}", count, display_field(*by_rules, "last"))});
 }
 
-void add_events(Columns& facts, const json::object& answer) {
+void add_events(Table& facts, const json::object& answer) {
   const auto* events = object_member(answer, "events");
   if (events == nullptr) return;
   const auto count = [&](std::string_view name) { return integer_member(*events, name).value_or(0); };
@@ -176,17 +177,17 @@ void add_events(Columns& facts, const json::object& answer) {
                                      count("dropped") > 0 ? relay::format(", {} not kept", count("dropped")) : "")});
 }
 
-void add_held_keys(Columns& facts, const json::object& answer) {
+void add_held_keys(Table& facts, const json::object& answer) {
   const auto* held = object_member(answer, "heldKeys");
   if (held == nullptr) return;
   const auto discarded = integer_member(*held, "discarded").value_or(0);
   facts.add({"held keys",
-             relay::format("{} bytes: {}{}", integer_member(*held, "bytes").value_or(0), shown_in(*held, "reason"),
+             relay::format("{} bytes: {}{}", integer_member(*held, "bytes").value_or(0), display_field(*held, "reason"),
                            discarded > 0 ? relay::format("; {} more of a paste were discarded", discarded) : "")});
 }
 
 std::string interface_of(const json::object& letter) {
-  const auto via = shown_in(letter, "via");
+  const auto via = display_field(letter, "via");
   if (via.empty()) return "";
   return via == adapters::way::kTerminal ? "typed" : "by " + via;
 }
@@ -195,14 +196,14 @@ std::string interface_of(const json::object& letter) {
 void print_pending(const json::object& answer, const Context& context) {
   const auto waiting = objects_in(answer, "waiting");
   const auto at_daemon = integer_member(answer, "atDaemon");
-  const auto name = shown_in(answer, "name");
+  const auto name = display_field(answer, "name");
   const bool paused = answer.contains("paused");
   if (!waiting.empty()) {
     print(relay::format("\n{} waiting:\n", messages_in_words(static_cast<std::int64_t>(waiting.size()))));
-    Columns letters{{}};
+    Table letters{{}};
     for (const auto* one : waiting)
-      letters.add({" ", shown_in(*one, "id"), "from " + shown_in(*one, "from"), shown_in(*one, "mode"),
-                   interface_of(*one), shown_in(*one, "reason")});
+      letters.add({" ", display_field(*one, "id"), "from " + display_field(*one, "from"), display_field(*one, "mode"),
+                   interface_of(*one), display_field(*one, "reason")});
     print(letters.text(context.paint, context.width()));
   }
   if (at_daemon.value_or(0) > 0)
@@ -218,28 +219,29 @@ void print_pending(const json::object& answer, const Context& context) {
 
 void print_for_people(const json::object& answer, const Context& context) {
   const auto& paint = context.paint;
-  const auto state = shown_in(answer, "state");
+  const auto state = display_field(answer, "state");
   const Millis held{std::max<WallMs>(0, context.now() - integer_member(answer, "since").value_or(context.now()))};
-  const auto paused = shown_in(answer, "paused");
+  const auto paused = display_field(answer, "paused");
   print_sentence(relay::format(
-      "{} is {} for {}: {}\n\n", paint.name(shown_in(answer, "name")), paint(Colour::Bold, state), short_duration(held),
+      "{} is {} for {}: {}\n\n", paint.name(display_field(answer, "name")), paint(Colour::Bold, state),
+      short_duration(held),
       paused.empty() ? meaning_of(state, answer) : paint(Colour::Yellow, "paused, so that its messages wait")));
-  Columns facts{{}};
+  Table facts{{}};
   if (!paused.empty())
-    facts.add(
-        {"paused", relay::format("{}; let it go on with: agent-relay unpause {}", paused, shown_in(answer, "name"))});
+    facts.add({"paused",
+               relay::format("{}; let it go on with: agent-relay unpause {}", paused, display_field(answer, "name"))});
   if (const auto* evidence = array_member(answer, "evidence"))
     for (const auto& value : *evidence)
-      if (const auto* one = value.if_object()) facts.add({shown_in(*one, "witness"), shown_in(*one, "says")});
-  add_prompts(facts, answer, shown_in(answer, "name"));
+      if (const auto* one = value.if_object()) facts.add({display_field(*one, "witness"), display_field(*one, "says")});
+  add_prompts(facts, answer, display_field(answer, "name"));
   if (const auto* composer = object_member(answer, "composer");
-      composer != nullptr && !shown_in(*composer, "draft").empty())
-    facts.add({"draft", shortened(shown_in(*composer, "draft"), 60)});
+      composer != nullptr && !display_field(*composer, "draft").empty())
+    facts.add({"draft", truncate(display_field(*composer, "draft"), 60)});
   if (const auto typed = integer_member(answer, "lastTyped"))
     facts.add({"person", relay::format("typed {} ago", short_duration(Millis{context.now() - *typed}))});
   add_held_keys(facts, answer);
-  facts.add({"program", relay::format("{} (pid {}), read with the profile {}", shown_in(answer, "cli"),
-                                      integer_member(answer, "pid").value_or(0), shown_in(answer, "profile"))});
+  facts.add({"program", relay::format("{} (pid {}), read with the profile {}", display_field(answer, "cli"),
+                                      integer_member(answer, "pid").value_or(0), display_field(answer, "profile"))});
   add_ways(facts, answer);
   add_permissions(facts, answer);
   add_events(facts, answer);
@@ -249,7 +251,7 @@ void print_for_people(const json::object& answer, const Context& context) {
                                    bool_member(answer, "connected").value_or(false) ? ", connected to the daemon"
                                                                                     : ", not connected to the daemon",
                                    relay::format(", {} attached", integer_member(answer, "watchers").value_or(0)))});
-  if (const auto trouble = shown_in(answer, "trouble"); !trouble.empty()) facts.add({"trouble", trouble});
+  if (const auto trouble = display_field(answer, "trouble"); !trouble.empty()) facts.add({"trouble", trouble});
   print(facts.text(paint, context.width()));
   print_pending(answer, context);
 }
@@ -259,8 +261,8 @@ void add_daemon_view(json::object& answer, const Context& context) {
   const auto name = string_member(answer, "name").value_or("");
   auto connection = join_workspace(context);
   if (!connection) return;  // `connected` says so
-  const auto reply = connection->ask(protocol::MessageType::ListAgents,
-                                     json::serialize(json::object{{"agent", name}, {"includeIdle", true}}));
+  const auto reply = connection->request(protocol::MessageType::ListAgents,
+                                         json::serialize(json::object{{"agent", name}, {"includeIdle", true}}));
   const auto listed = reply ? parse_json_object(*reply) : Result<json::object>{Failure{reply.error()}};
   if (!listed) return;
   for (const auto* agent : objects_in(*listed, "agents")) {
@@ -277,21 +279,21 @@ void add_daemon_view(json::object& answer, const Context& context) {
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0), {.done = "explained"}));
-  auto visit = RELAY_CLI_TRY(Visit::open(record));
-  auto answer = RELAY_CLI_TRY(visit.ask({{"do", "explain"}}));
+  auto visit = RELAY_CLI_TRY(HostConnection::open(record));
+  auto answer = RELAY_CLI_TRY(visit.request({{"do", "explain"}}));
   answer.erase("re");
   answer.erase("ok");
-  answer["permissions"] = permissions_for(shown_in(answer, "name"), context);
+  answer["permissions"] = permissions_for(display_field(answer, "name"), context);
   add_daemon_view(answer, context);
   if (invocation.has("--json"))
     print(json::serialize(answer) + "\n");
   else
     print_for_people(answer, context);
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 constexpr Argument kArguments[] = {
-    {.name = "NAME", .description = "the agent", .completes = Completes::Agents},
+    {.name = "NAME", .description = "the agent", .completes = CompletionKind::Agents},
 };
 constexpr Option kOptions[] = {kJsonOption};
 

@@ -44,7 +44,7 @@ Result<UniqueFd> open_input(const std::string& file) {
   return fd;
 }
 
-void print_all(const std::vector<speech::Utterance>& heard, bool as_json) {
+void print_all(const std::vector<speech::Command>& heard, bool as_json) {
   for (const auto& utterance : heard)
     print(as_json ? json::serialize(utterance_json(utterance)) + "\n" : utterance_line(utterance));
 }
@@ -61,7 +61,7 @@ Result<void> read_all(int fd, const std::function<Result<void>(std::string_view)
   }
 }
 
-void print_all(const std::vector<profiles::Seen>& seen, bool as_json) {
+void print_all(const std::vector<profiles::TimedObservation>& seen, bool as_json) {
   for (const auto& each : seen) print(as_json ? json::serialize(seen_json(each)) + "\n" : seen_line(each));
 }
 
@@ -86,13 +86,13 @@ Result<void> play_cast(int fd, profiles::CastPlayer& player, bool as_json) {
 
 ExitCode run(const Invocation& invocation, Context&) {
   const auto options = RELAY_CLI_USAGE(options_of(invocation));
-  const auto profile = RELAY_CLI_USAGE(profiles::profile_named(invocation.value("--profile").value_or("claude")));
+  const auto profile = RELAY_CLI_USAGE(profiles::find_profile(invocation.value("--profile").value_or("claude")));
   if (invocation.has("--cast")) {
-    const auto eyes = RELAY_CLI_TRY(profiles::Eyes::open(profile));
+    const auto eyes = RELAY_CLI_TRY(profiles::CompiledProfile::open(profile));
     const auto cast = RELAY_CLI_TRY(open_input(invocation.argument(0)));
     profiles::CastPlayer player{eyes, options};
     RELAY_CLI_TRY(play_cast(cast.get(), player, invocation.has("--json")));
-    return ExitCode::Yes;
+    return ExitCode::Ok;
   }
   speech::Extractor extractor{options};
   const auto fd = RELAY_CLI_TRY(open_input(invocation.argument(0)));
@@ -102,13 +102,13 @@ ExitCode run(const Invocation& invocation, Context&) {
     return {};
   }));
   print_all(extractor.finish(), as_json);
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 constexpr Argument kArguments[] = {{.name = "FILE",
                                     .arity = Arity::Optional,
                                     .description = "what an agent wrote; - or nothing reads stdin",
-                                    .completes = Completes::Files}};
+                                    .completes = CompletionKind::Files}};
 constexpr Option kOptions[] = {
     {.name = "--text", .description = "the input is text or markdown, as the agent wrote it (the default)"},
     {.name = "--cast", .description = "the input is an asciinema recording of its screen"},

@@ -12,8 +12,8 @@
 namespace relay::cli {
 namespace {
 
-Result<bool> is_paused(Connection& connection, const std::string& name) {
-  const auto payload = RELAY_TRY(connection.ask(protocol::MessageType::Status, "{}"));
+Result<bool> is_paused(DaemonConnection& connection, const std::string& name) {
+  const auto payload = RELAY_TRY(connection.request(protocol::MessageType::Status, "{}"));
   const auto status = RELAY_TRY(parse_json_object(payload));
   const auto* paused = array_member(status, "paused");
   return paused != nullptr && std::ranges::find(*paused, json::value(name)) != paused->end();
@@ -24,26 +24,27 @@ ExitCode run(const Invocation& invocation, Context& context) {
   json::object order = {{"action", "flush"}, {"agent", name}};
   if (const auto mode = invocation.value("--mode")) order["mode"] = *mode;
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  const auto done = RELAY_CLI_TRY(steer(connection, order));
-  if (done.refusal) return complain(*done.refusal);
+  const auto done = RELAY_CLI_TRY(send_control(connection, order));
+  if (done.refusal) return report_error(*done.refusal);
   if (invocation.has("--json")) {
     print(json::serialize(json::object{{"name", name}, {"count", done.count()}}) + "\n");
-    return ExitCode::Yes;
+    return ExitCode::Ok;
   }
-  const auto shown = sanitised(name, Lines::Join);
+  const auto shown = sanitize(name, Lines::Join);
   const bool paused = RELAY_CLI_TRY(is_paused(connection, name));
   if (done.count() == 0 && paused)
-    remark(relay::format("nothing but its pause holds what waits for {}; end it with: agent-relay unpause {}", shown,
-                         shown));
+    print_notice(relay::format("nothing but its pause holds what waits for {}; end it with: agent-relay unpause {}",
+                               shown, shown));
   else if (done.count() == 0)
-    remark(relay::format("nothing was held for {}; what else waits: agent-relay inbox {} --unread", shown, shown));
+    print_notice(
+        relay::format("nothing was held for {}; what else waits: agent-relay inbox {} --unread", shown, shown));
   else
     print_sentence(relay::format("{} for {} released{}\n", messages_in_words(done.count()), shown,
                                  paused ? relay::format("; they wait until: agent-relay unpause {}", shown) : ""));
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
-constexpr Argument kArguments[] = {{.name = "NAME", .description = "the agent", .completes = Completes::Agents}};
+constexpr Argument kArguments[] = {{.name = "NAME", .description = "the agent", .completes = CompletionKind::Agents}};
 constexpr Option kOptions[] = {
     {.name = "--mode",
      .value = "MODE",

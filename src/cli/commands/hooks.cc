@@ -14,53 +14,54 @@
 namespace relay::cli {
 namespace {
 
-using hooks::Agent;
+using hooks::AgentCli;
 
-constexpr Agent kAgentsWithHooks[] = {Agent::Claude, Agent::Codex, Agent::Gemini};
+constexpr AgentCli kAgentsWithHooks[] = {AgentCli::Claude, AgentCli::Codex, AgentCli::Gemini};
 
 /// What a person still has to know after it was written.
-void advise(Agent agent, const hooks::HooksFile& file, const hooks::Environment& environment) {
-  if (file.target != file.path) remark(relay::format("{} is a link; {} was written", file.path, file.target));
-  if (const auto why = hooks::hooks_forbidden(agent, environment); !why.empty()) {
-    remark(relay::format("the hooks will not run: {}", why));
+void advise(AgentCli agent, const hooks::HooksFile& file, const hooks::EnvironmentBlock& environment) {
+  if (file.target != file.path) print_notice(relay::format("{} is a link; {} was written", file.path, file.target));
+  if (const auto why = hooks::hooks_blocked_reason(agent, environment); !why.empty()) {
+    print_notice(relay::format("the hooks will not run: {}", why));
   }
-  if (agent == Agent::Codex) {
-    remark("Codex asks once, at its next start, whether to trust them; agents started with agent-relay are not asked");
+  if (agent == AgentCli::Codex) {
+    print_notice(
+        "Codex asks once, at its next start, whether to trust them; agents started with agent-relay are not asked");
   }
 }
 
-ExitCode change(Agent agent, bool install, bool dry_run, Context& context) {
+ExitCode change(AgentCli agent, bool install, bool dry_run, Context& context) {
   const auto environment = pty::inherited_environment();
   const auto program = RELAY_CLI_TRY(program_along_path(context.environment("PATH").value_or("")));
   const auto file = RELAY_CLI_TRY(hooks::read_hooks_file(agent, environment));
   const auto change =
       RELAY_CLI_TRY(install ? hooks::plan_install(agent, file, program) : hooks::plan_uninstall(agent, file));
   if (!change) {
-    remark(install ? relay::format("nothing to do: {} has them all", file.path)
-                   : relay::format("nothing to do: {} has none of ours", file.path));
-    return ExitCode::Yes;
+    print_notice(install ? relay::format("nothing to do: {} has them all", file.path)
+                         : relay::format("nothing to do: {} has none of ours", file.path));
+    return ExitCode::Ok;
   }
-  print(sanitised(hooks::unified_diff(file.text.value_or(""), change->text.value_or(""), file.target), Lines::Keep));
-  if (dry_run) return ExitCode::Yes;
-  RELAY_CLI_TRY(hooks::carry_out(file, *change));
+  print(sanitize(hooks::unified_diff(file.text.value_or(""), change->text.value_or(""), file.target), Lines::Keep));
+  if (dry_run) return ExitCode::Ok;
+  RELAY_CLI_TRY(hooks::execute(file, *change));
   if (!install) {
-    remark(change->text ? relay::format("{} is without our hooks", file.path)
-                        : relay::format("{} held nothing else and is gone", file.path));
-    return ExitCode::Yes;
+    print_notice(change->text ? relay::format("{} is without our hooks", file.path)
+                              : relay::format("{} held nothing else and is gone", file.path));
+    return ExitCode::Ok;
   }
-  remark(change->makes_copy ? relay::format("{} is written; as it was: {}", file.path, file.copy)
-                            : relay::format("{} is written", file.path));
+  print_notice(change->makes_copy ? relay::format("{} is written; as it was: {}", file.path, file.copy)
+                                  : relay::format("{} is written", file.path));
   advise(agent, file, environment);
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 struct Seen {
-  Agent agent;
+  AgentCli agent;
   std::string path;
   hooks::HooksStatus status;
 };
 
-Seen look_at(Agent agent, const std::string& program, const hooks::Environment& environment) {
+Seen look_at(AgentCli agent, const std::string& program, const hooks::EnvironmentBlock& environment) {
   const auto file = hooks::read_hooks_file(agent, environment);
   if (file) return {agent, file->path, hooks::status_of(agent, *file, program, environment)};
   hooks::HooksStatus unknown;
@@ -85,50 +86,50 @@ std::string remarks_on(const Seen& seen) {
   if (!status.forbidden.empty()) return "will not run: " + status.forbidden;
   if (status.stale)
     return relay::format("calls {}, which is not this program: run hooks install again", status.program);
-  return status.presence == hooks::Presence::Partly ? "some are missing: run hooks install again" : status.program;
+  return status.presence == hooks::InstallState::Partly ? "some are missing: run hooks install again" : status.program;
 }
 
-ExitCode show(std::span<const Agent> agents, bool as_json, Context& context) {
+ExitCode show(std::span<const AgentCli> agents, bool as_json, Context& context) {
   const auto environment = pty::inherited_environment();
   const auto program = RELAY_CLI_TRY(program_along_path(context.environment("PATH").value_or("")));
   json::array all;
-  Columns columns{{"AGENT", "HOOKS", "FILE", "REMARK"}};
+  Table columns{{"AGENT", "HOOKS", "FILE", "REMARK"}};
   bool complete = true, any = false;
   for (const auto agent : agents) {
     const auto seen = look_at(agent, program, environment);
-    any = any || seen.status.presence != hooks::Presence::No;
-    complete = complete && seen.status.presence == hooks::Presence::Yes;
+    any = any || seen.status.presence != hooks::InstallState::No;
+    complete = complete && seen.status.presence == hooks::InstallState::Yes;
     all.push_back(to_json(seen));
     columns.add({std::string{name_of(agent)}, std::string{name_of(seen.status.presence)},
-                 sanitised(seen.path, Lines::Join), sanitised(remarks_on(seen), Lines::Join)});
+                 sanitize(seen.path, Lines::Join), sanitize(remarks_on(seen), Lines::Join)});
   }
   print(as_json ? json::serialize(json::object{{"hooks", std::move(all)}}) + "\n"
                 : columns.text(context.paint, context.width()));
   if (const auto unobserved = any ? hooks_unobserved(context) : std::nullopt)
-    remark(relay::format("{}; {}", unobserved->says, unobserved->advice));
-  return agents.size() > 1 || complete ? ExitCode::Yes : ExitCode::No;
+    print_notice(relay::format("{}; {}", unobserved->message, unobserved->fix));
+  return agents.size() > 1 || complete ? ExitCode::Ok : ExitCode::Failed;
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto action = invocation.argument(0);
   const auto name = invocation.argument(1);
-  const auto agent = hooks::agent_named(name);
+  const auto agent = hooks::parse_agent_cli(name);
   if (action != "install" && action != "uninstall" && action != "status") {
-    return complain(relay::format("hooks can be installed, uninstalled or asked for their status, not '{}'",
-                                  sanitised(action, Lines::Join)),
-                    ExitCode::Usage);
+    return report_error(relay::format("hooks can be installed, uninstalled or asked for their status, not '{}'",
+                                      sanitize(action, Lines::Join)),
+                        ExitCode::Usage);
   }
   if (!agent && !(name.empty() && action == "status")) {
-    return complain(name.empty() ? relay::format("name an agent: agent-relay hooks {} claude", action)
-                                 : relay::format("no hooks are known for '{}'; there are claude, codex and gemini",
-                                                 sanitised(name, Lines::Join)),
-                    ExitCode::Usage);
+    return report_error(name.empty() ? relay::format("name an agent: agent-relay hooks {} claude", action)
+                                     : relay::format("no hooks are known for '{}'; there are claude, codex and gemini",
+                                                     sanitize(name, Lines::Join)),
+                        ExitCode::Usage);
   }
   if (action == "status") {
-    const std::span<const Agent> all{kAgentsWithHooks};
-    return show(agent ? std::span<const Agent>{&*agent, 1} : all, invocation.has("--json"), context);
+    const std::span<const AgentCli> all{kAgentsWithHooks};
+    return show(agent ? std::span<const AgentCli>{&*agent, 1} : all, invocation.has("--json"), context);
   }
-  if (invocation.has("--json")) return complain("--json goes with hooks status", ExitCode::Usage);
+  if (invocation.has("--json")) return report_error("--json goes with hooks status", ExitCode::Usage);
   return change(*agent, action == "install", invocation.has("--dry-run"), context);
 }
 

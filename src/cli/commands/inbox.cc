@@ -17,16 +17,16 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::int64_t kMostRows = protocol::kMaxQueryRows;
+constexpr std::int64_t kMaxRows = protocol::kMaxQueryRows;
 
 /// The messages with what has not been read first, each part oldest first.
 struct Inbox {
-  std::vector<Message> messages;
+  std::vector<MessageRow> messages;
   std::set<std::int64_t> unread;  // keys
-  [[nodiscard]] bool is_unread(const Message& message) const { return unread.contains(message.key); }
+  [[nodiscard]] bool is_unread(const MessageRow& message) const { return unread.contains(message.key); }
 };
 
-Result<Inbox> inbox_of(Connection& connection, const json::object& wanted, bool only_unread, std::int64_t limit) {
+Result<Inbox> inbox_of(DaemonConnection& connection, const json::object& wanted, bool only_unread, std::int64_t limit) {
   const auto ask = [&](bool unread) {
     auto query = wanted;
     query["unreadOnly"] = unread;
@@ -39,7 +39,7 @@ Result<Inbox> inbox_of(Connection& connection, const json::object& wanted, bool 
       if (!inbox.is_unread(message) && std::cmp_less(inbox.messages.size(), limit))
         inbox.messages.push_back(std::move(message));
   std::ranges::sort(inbox.messages, {},
-                    [&](const Message& each) { return std::pair{!inbox.is_unread(each), each.key}; });
+                    [&](const MessageRow& each) { return std::pair{!inbox.is_unread(each), each.key}; });
   for (auto& message : inbox.messages) {
     if (message.to.empty()) message.to = string_member(wanted, "agent").value_or("");
     message.raw["unread"] = inbox.is_unread(message);
@@ -48,27 +48,27 @@ Result<Inbox> inbox_of(Connection& connection, const json::object& wanted, bool 
 }
 
 /// Its own delivery only. What a session of that name is about to get stays as it is.
-Result<void> mark_read(Connection& connection, const Message& message, const std::string& name) {
+Result<void> mark_read(DaemonConnection& connection, const MessageRow& message, const std::string& name) {
   const auto payload =
-      RELAY_TRY(connection.ask(protocol::MessageType::Trace, json::serialize(json::object{{"id", message.id}})));
+      RELAY_TRY(connection.request(protocol::MessageType::Trace, json::serialize(json::object{{"id", message.id}})));
   const auto trace = RELAY_TRY(parse_json_object(payload));
   for (const auto* delivery : objects_in(trace, "deliveries"))
     if (string_member(*delivery, "to") == name)
-      RELAY_TRY(
-          steer(connection, {{"action", "read"}, {"deliveryId", string_member(*delivery, "deliveryId").value_or("")}}));
+      RELAY_TRY(send_control(
+          connection, {{"action", "read"}, {"deliveryId", string_member(*delivery, "deliveryId").value_or("")}}));
   return {};
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
-  const auto limit = RELAY_CLI_USAGE(invocation.number("--limit", 1, kMostRows, protocol::kDefaultInboxRows));
+  const auto limit = RELAY_CLI_USAGE(invocation.number("--limit", 1, kMaxRows, protocol::kDefaultInboxRows));
   const auto name = invocation.argument(0).empty() ? context.own_name() : invocation.argument(0);
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   const auto inbox =
       RELAY_CLI_TRY(inbox_of(connection, {{"agent", name}, {"topic", invocation.value("--topic").value_or("")}},
                              invocation.has("--unread"), limit));
   if (inbox.messages.empty() && !invocation.argument(0).empty())
-    if (const auto sentence = RELAY_CLI_TRY(sentence_about_stranger(connection, name)); !sentence.empty())
-      return complain(sentence, ExitCode::No);
+    if (const auto sentence = RELAY_CLI_TRY(unknown_agent_error(connection, name)); !sentence.empty())
+      return report_error(sentence, ExitCode::Failed);
   if (invocation.has("--json")) {
     print_messages(inbox.messages, context, Shape::Json);
   } else {
@@ -76,19 +76,19 @@ ExitCode run(const Invocation& invocation, Context& context) {
     for (const auto& message : inbox.messages)
       print((inbox.is_unread(message) ? context.paint(Colour::Bold, "* ") : "  ") +
             message_line(message, context, 2, &cut));
-    if (cut) tell_how_to_read(context);
-    if (inbox.messages.empty()) remark(relay::format("the inbox of {} is empty", name));
+    if (cut) print_read_hint(context);
+    if (inbox.messages.empty()) print_notice(relay::format("the inbox of {} is empty", name));
   }
-  if (invocation.has("--peek") || name != context.own_name()) return ExitCode::Yes;
+  if (invocation.has("--peek") || name != context.own_name()) return ExitCode::Ok;
   for (const auto& message : inbox.messages)
     if (inbox.is_unread(message)) RELAY_CLI_TRY(mark_read(connection, message, name));
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 constexpr Argument kArguments[] = {{.name = "[NAME]",
                                     .arity = Arity::Optional,
                                     .description = "whose inbox; default $AGENT_RELAY_NAME, $USER or human",
-                                    .completes = Completes::Agents}};
+                                    .completes = CompletionKind::Agents}};
 constexpr Option kOptions[] = {
     {.name = "--unread", .description = "only what has not been read or delivered yet"},
     {.name = "--topic", .value = "TOPIC", .description = "only what is about TOPIC"},

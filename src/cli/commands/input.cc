@@ -26,25 +26,26 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto keys = invocation.value("--key").value_or("");
   const auto text = invocation.rest(1);
   if (keys.empty() == text.empty())
-    return complain("input needs either a text or --key, for example: agent-relay input Bob --key Escape",
-                    ExitCode::Usage);
+    return report_error("input needs either a text or --key, for example: agent-relay input Bob --key Escape",
+                        ExitCode::Usage);
   const auto words = words_of(keys);
   for (const auto& word : words)
-    if (const auto name = std::string_view{word.as_string()}; !terminal::key_named(name))
-      return complain(relay::format("there is no key {}; keys are {}", name, terminal::key_names()), ExitCode::Usage);
+    if (const auto name = std::string_view{word.as_string()}; !terminal::parse_key(name))
+      return report_error(relay::format("there is no key {}; keys are {}", name, terminal::key_names()),
+                          ExitCode::Usage);
   const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0), {.done = "typed into"}));
-  auto visit = RELAY_CLI_TRY(Visit::open(record));
+  auto visit = RELAY_CLI_TRY(HostConnection::open(record));
   json::object request = {{"do", "input"}};
   if (keys.empty())
     request["text"] = text;
   else
     request["keys"] = words;
-  (void)RELAY_CLI_TRY(visit.ask(std::move(request), kTypingTimeout));
-  return ExitCode::Yes;
+  (void)RELAY_CLI_TRY(visit.request(std::move(request), kTypingTimeout));
+  return ExitCode::Ok;
 }
 
 constexpr Argument kArguments[] = {
-    {.name = "NAME", .description = "the agent", .completes = Completes::Agents},
+    {.name = "NAME", .description = "the agent", .completes = CompletionKind::Agents},
     {.name = "TEXT",
      .arity = Arity::Any,
      .description = "words to paste and enter, as if you had typed them",

@@ -31,12 +31,12 @@ class Conversation {
         json_{invocation.has("--json")} {}
 
   /// The newest `limit` messages, and everything up to the newest key counts as printed. How many there were.
-  Result<std::size_t> print_past(Connection& connection, std::int64_t limit) {
+  Result<std::size_t> print_past(DaemonConnection& connection, std::int64_t limit) {
     using protocol::MessageType;
     last_event_ = RELAY_TRY(newest_event(connection));  // first: whatever comes later is told by events behind it
     for (const auto& message : RELAY_TRY(newest_messages(connection, MessageType::MessagesQuery, {}, 1)))
       last_key_ = message.key;
-    std::map<std::int64_t, Message> found;
+    std::map<std::int64_t, MessageRow> found;
     const auto gather = [&](MessageType type, json::object query) -> Result<void> {
       for (auto& message : RELAY_TRY(newest_messages(connection, type, std::move(query), limit)))
         if (message.key <= last_key_) found.insert_or_assign(message.key, std::move(message));
@@ -47,12 +47,12 @@ class Conversation {
     RELAY_TRY(gather(MessageType::MessagesQuery, {{"from", name_}, {"topic", topic_}}));
     while (std::cmp_greater(found.size(), limit)) found.erase(found.begin());
     for (const auto& [key, message] : found) show(message);
-    if (cut_) tell_how_to_read(context_);
+    if (cut_) print_read_hint(context_);
     return found.size();
   }
 
   /// Prints what is said from now on. Returns only when the connection is lost.
-  Error follow(Connection& connection) {
+  Error follow(DaemonConnection& connection) {
     connection.end_with(STDOUT_FILENO);
     const json::object wish = {{"types", json::array{"message"}}, {"since", last_event_}};
     if (auto sent = connection.send(
@@ -69,13 +69,14 @@ class Conversation {
   }
 
  private:
-  [[nodiscard]] bool concerns(const Message& message) const {
+  [[nodiscard]] bool concerns(const MessageRow& message) const {
     if (!topic_.empty() && message.topic != topic_) return false;
     return name_.empty() || message.from == name_ || message.to == name_ || message.to == "*";
   }
 
-  static Result<std::int64_t> newest_event(Connection& connection) {
-    const auto answer = RELAY_TRY(connection.ask(protocol::MessageType::EventsQuery, R"({"newest":true,"limit":1})"));
+  static Result<std::int64_t> newest_event(DaemonConnection& connection) {
+    const auto answer =
+        RELAY_TRY(connection.request(protocol::MessageType::EventsQuery, R"({"newest":true,"limit":1})"));
     return integer_member(RELAY_TRY(parse_json_object(answer)), "newest").value_or(0);
   }
 
@@ -90,10 +91,10 @@ class Conversation {
   }
 
   /// Events tell the text without secrets and cut; a person reads it as it was said.
-  Result<void> show_new(Connection& connection) {
+  Result<void> show_new(DaemonConnection& connection) {
     for (bool more = true; more;) {
       const json::object query = {{"afterKey", last_key_}, {"order", "asc"}, {"limit", protocol::kMaxQueryRows}};
-      const auto answer = RELAY_TRY(connection.ask(protocol::MessageType::MessagesQuery, json::serialize(query)));
+      const auto answer = RELAY_TRY(connection.request(protocol::MessageType::MessagesQuery, json::serialize(query)));
       const auto page = RELAY_TRY(page_in(answer));
       more = page.more && !page.messages.empty();
       for (const auto& message : page.messages) {
@@ -105,7 +106,7 @@ class Conversation {
     return {};
   }
 
-  void show(const Message& message) {
+  void show(const MessageRow& message) {
     print(json_ ? json::serialize(message.raw) + "\n" : message_line(message, context_, 0, &cut_));
   }
 
@@ -124,19 +125,18 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto printed = RELAY_CLI_TRY(conversation.print_past(connection, limit));
   const auto name = invocation.argument(0);
   if (printed == 0 && !name.empty())
-    if (const auto sentence = RELAY_CLI_TRY(sentence_about_stranger(connection, name)); !sentence.empty()) {
-      if (!invocation.has("--follow")) return complain(sentence, ExitCode::No);
-      remark(sentence);  // who is not here yet may come
+    if (const auto sentence = RELAY_CLI_TRY(unknown_agent_error(connection, name)); !sentence.empty()) {
+      if (!invocation.has("--follow")) return report_error(sentence, ExitCode::Failed);
+      print_notice(sentence);  // who is not here yet may come
     }
-  if (!invocation.has("--follow")) return ExitCode::Yes;
-  return follow_for_ever([&](Connection& daemon) { return conversation.follow(daemon); }, std::move(connection),
-                         context);
+  if (!invocation.has("--follow")) return ExitCode::Ok;
+  return follow([&](DaemonConnection& daemon) { return conversation.follow(daemon); }, std::move(connection), context);
 }
 
 constexpr Argument kArguments[] = {{.name = "[NAME]",
                                     .arity = Arity::Optional,
                                     .description = "only what NAME said and heard",
-                                    .completes = Completes::Agents}};
+                                    .completes = CompletionKind::Agents}};
 constexpr Option kOptions[] = {
     {.name = "--follow", .description = "go on printing what is said"},
     {.name = "--topic", .value = "TOPIC", .description = "only what is about TOPIC"},

@@ -12,59 +12,59 @@
 namespace relay::cli {
 namespace {
 
-ExitCode list(Connection& connection, bool as_json, const Context& context) {
-  const auto payload = RELAY_CLI_TRY(connection.ask(protocol::MessageType::Loops, "{}"));
+ExitCode list(DaemonConnection& connection, bool as_json, const Context& context) {
+  const auto payload = RELAY_CLI_TRY(connection.request(protocol::MessageType::Loops, "{}"));
   const auto answer = RELAY_CLI_TRY(parse_json_object(payload));
   if (as_json) {
     print(json::serialize(answer) + "\n");
-    return ExitCode::Yes;
+    return ExitCode::Ok;
   }
   const auto breakers = objects_in(answer, "breakers");
   if (breakers.empty()) {
-    remark("no agents were stopped from talking to each other");
-    return ExitCode::Yes;
+    print_notice("no agents were stopped from talking to each other");
+    return ExitCode::Ok;
   }
   for (const auto* breaker : breakers) {
     const auto until = time_in(*breaker, "until");
-    print_sentence(relay::format("{} {} {}  stopped {}{}; {} refused\n", context.paint.name(shown_in(*breaker, "from")),
-                                 marks().arrow, context.paint.name(shown_in(*breaker, "to")),
-                                 short_time(time_in(*breaker, "at"), context.now()),
-                                 until > 0 ? relay::format(", until {}", short_time(until, context.now())) : "",
-                                 messages_in_words(integer_member(*breaker, "refused").value_or(0))));
-    for (const auto& line : wrapped(shown_in(*breaker, "reason"), context.columns - 4))
+    print_sentence(relay::format(
+        "{} {} {}  stopped {}{}; {} refused\n", context.paint.name(display_field(*breaker, "from")), marks().arrow,
+        context.paint.name(display_field(*breaker, "to")), short_time(time_in(*breaker, "at"), context.now()),
+        until > 0 ? relay::format(", until {}", short_time(until, context.now())) : "",
+        messages_in_words(integer_member(*breaker, "refused").value_or(0))));
+    for (const auto& line : wrap(display_field(*breaker, "reason"), context.columns - 4))
       print(relay::format("    {}\n", context.paint(Colour::Dim, line)));
   }
-  remark("to let them talk again: agent-relay loops reset [FROM TO]");
-  return ExitCode::Yes;
+  print_notice("to let them talk again: agent-relay loops reset [FROM TO]");
+  return ExitCode::Ok;
 }
 
-ExitCode reset(Connection& connection, const Invocation& invocation) {
+ExitCode reset(DaemonConnection& connection, const Invocation& invocation) {
   json::object order = {{"action", "reset-loop"}};
   if (invocation.argument_count() == 3) {
     order["from"] = invocation.argument(1);
     order["to"] = invocation.argument(2);
   }
-  const auto done = RELAY_CLI_TRY(steer(connection, order));
-  if (done.refusal) return complain(*done.refusal);
+  const auto done = RELAY_CLI_TRY(send_control(connection, order));
+  if (done.refusal) return report_error(*done.refusal);
   if (invocation.has("--json"))
     print(json::serialize(json::object{{"count", done.count()}}) + "\n");
   else if (done.count() == 0)
-    remark("nothing was stopped there");
+    print_notice("nothing was stopped there");
   else
     print_sentence(done.count() == 1 ? "1 pair may talk again\n"
                                      : relay::format("{} pairs may talk again\n", done.count()));
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto verb = invocation.argument(0);
   const bool resets = verb == "reset";
   if (!verb.empty() && !resets)
-    return complain(relay::format("loops can be listed or reset, not '{}'", sanitised(verb, Lines::Join)),
-                    ExitCode::Usage);
+    return report_error(relay::format("loops can be listed or reset, not '{}'", sanitize(verb, Lines::Join)),
+                        ExitCode::Usage);
   if (resets && invocation.argument_count() == 2)
-    return complain("name both, the one who was stopped and to whom: agent-relay loops reset Alice Bob",
-                    ExitCode::Usage);
+    return report_error("name both, the one who was stopped and to whom: agent-relay loops reset Alice Bob",
+                        ExitCode::Usage);
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   return resets ? reset(connection, invocation) : list(connection, invocation.has("--json"), context);
 }
@@ -77,8 +77,11 @@ constexpr Argument kArguments[] = {
     {.name = "[FROM]",
      .arity = Arity::Optional,
      .description = "reset: only this pair",
-     .completes = Completes::Agents},
-    {.name = "[TO]", .arity = Arity::Optional, .description = "reset: only this pair", .completes = Completes::Agents},
+     .completes = CompletionKind::Agents},
+    {.name = "[TO]",
+     .arity = Arity::Optional,
+     .description = "reset: only this pair",
+     .completes = CompletionKind::Agents},
 };
 constexpr Option kOptions[] = {kJsonOption};
 

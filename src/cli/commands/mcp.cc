@@ -29,7 +29,7 @@ static_assert(kMaxLineBytes == mcp::kMaxLineBytes);
 /// have a file of their own, and the name on the relay says whose they are.
 Result<std::string> write_down(const Context& context, const std::string& name, const mcp::LoggedEvent& event) {
   const auto home = RELAY_TRY(capture::home_directory(context.environment("RELAY_HOME"), context.environment("HOME")));
-  auto log = RELAY_TRY(capture::EventLog::open(home));
+  auto log = RELAY_TRY(capture::CaptureLog::open(home));
   const auto session = relay::format("mcp-{}-{}", context.project.id, name);
   auto record = RELAY_TRY(
       capture::note({.session = session, .agent = "mcp", .working_directory = context.project.root, .name = name},
@@ -56,16 +56,16 @@ class Serving final : public LineListener {
                  .instructions = mcp::instructions_for(identity_->name, spawning),
                  .tools = mcp::tools_for_clients(spawning),
                  .resources = mcp::resources_for_clients(),
-                 .told = {std::string{mcp::kInboxUri}}},
+                 .subscribable = {std::string{mcp::kInboxUri}}},
                 desk_,
                 [this](std::string line, mcp::OnWritten written) { say(std::move(line), std::move(written)); }},
-        output_{loop_, STDOUT_FILENO, [this] { on_output_written(); }, [this] { finish(ExitCode::Yes); }} {
+        output_{loop_, STDOUT_FILENO, [this] { on_output_written(); }, [this] { finish(ExitCode::Ok); }} {
     desk_.serve(server_);
   }
 
   ExitCode run() {
-    net::ignore_broken_pipes();
-    net::Signals signals{loop_, {SIGINT, SIGTERM, SIGHUP}, [this](int) { finish(ExitCode::Yes); }};
+    net::ignore_sigpipe();
+    net::Signals signals{loop_, {SIGINT, SIGTERM, SIGHUP}, [this](int) { finish(ExitCode::Ok); }};
     identity_->post->start(desk_);
     input_ = std::make_unique<LineInput>(loop_, STDIN_FILENO, *this);
     loop_.run();
@@ -82,14 +82,14 @@ class Serving final : public LineListener {
     input_ended_ = true;
     desk_.end_waits();
     server_.close();
-    last_answers_ = loop_.after(kLastAnswers, [this] { finish(ExitCode::Yes); });
+    last_answers_ = loop_.after(kLastAnswers, [this] { finish(ExitCode::Ok); });
     finish_if_done();
   }
 
   void say(std::string line, mcp::OnWritten written) {
     output_.write(std::move(line), std::move(written));
     if (output_.waiting() > kUnreadBytes) {
-      finish(complain("the MCP client does not read what it is answered; the server ends", ExitCode::No));
+      finish(report_error("the MCP client does not read what it is answered; the server ends", ExitCode::Failed));
     } else if (output_.waiting() > kFullBytes && input_) {
       input_->pause();
     }
@@ -116,19 +116,19 @@ class Serving final : public LineListener {
   net::AsioLoop loop_;
   net::UnixNetwork network_{loop_};
   std::unique_ptr<McpIdentity> identity_;
-  mcp::Desk desk_;
+  mcp::RelayTools desk_;
   mcp::Server server_;
   mcp::LineOutput output_;
   std::unique_ptr<LineInput> input_;
   std::unique_ptr<net::Timer> last_answers_;
-  ExitCode code_ = ExitCode::Yes;
+  ExitCode code_ = ExitCode::Ok;
   bool input_ended_ = false;
   bool finishing_ = false;
 };
 
 ExitCode run(const Invocation& invocation, Context& context) {
   std::string name;
-  if (invocation.has("--name")) name = RELAY_CLI_USAGE(speaker(invocation, "--name", context));
+  if (invocation.has("--name")) name = RELAY_CLI_USAGE(sender_name(invocation, "--name", context));
   RELAY_CLI_TRY(config::make_private_directory(context.project.directory));
   const auto shared = RELAY_CLI_TRY(DiskDirectory::open(context.project.directory));
   const auto spawning = invocation.has("--allow-spawn") ? mcp::Spawning::Allowed : mcp::Spawning::Forbidden;

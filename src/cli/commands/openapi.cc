@@ -12,7 +12,7 @@ namespace {
 
 ExitCode run(const Invocation&, Context&) {
   print(api::openapi_text(kVersion));
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 }  // namespace

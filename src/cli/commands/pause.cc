@@ -15,28 +15,28 @@ ExitCode change(const Invocation& invocation, Context& context, bool pause) {
   json::object order = {{"action", pause ? "pause" : "unpause"}, {"agent", name}};
   if (const auto reason = invocation.value("--reason")) order["reason"] = *reason;
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  const auto done = RELAY_CLI_TRY(steer(connection, order));
-  if (done.refusal) return complain(*done.refusal);
+  const auto done = RELAY_CLI_TRY(send_control(connection, order));
+  if (done.refusal) return report_error(*done.refusal);
   const bool changed = done.count() > 0;
   if (invocation.has("--json")) {
     print(json::serialize(json::object{{"name", name}, {"paused", pause}, {"changed", changed}}) + "\n");
-    return ExitCode::Yes;
+    return ExitCode::Ok;
   }
-  const auto shown = sanitised(name, Lines::Join);
+  const auto shown = sanitize(name, Lines::Join);
   if (!changed)
-    remark(pause ? relay::format("{} is paused already; let it go on with: agent-relay unpause {}", shown, shown)
-                 : relay::format("{} was not paused", shown));
+    print_notice(pause ? relay::format("{} is paused already; let it go on with: agent-relay unpause {}", shown, shown)
+                       : relay::format("{} was not paused", shown));
   else
     print_sentence(
         pause ? relay::format("{} is paused: what is sent to it waits, until: agent-relay unpause {}\n", shown, shown)
               : relay::format("{} takes messages again\n", shown));
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 ExitCode run_pause(const Invocation& invocation, Context& context) { return change(invocation, context, true); }
 ExitCode run_unpause(const Invocation& invocation, Context& context) { return change(invocation, context, false); }
 
-constexpr Argument kArguments[] = {{.name = "NAME", .description = "the agent", .completes = Completes::Agents}};
+constexpr Argument kArguments[] = {{.name = "NAME", .description = "the agent", .completes = CompletionKind::Agents}};
 constexpr Option kPauseOptions[] = {
     {.name = "--reason", .value = "TEXT", .description = "why; shown to whoever asks what waits"},
     kJsonOption,

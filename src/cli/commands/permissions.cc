@@ -15,13 +15,13 @@ namespace relay::cli {
 namespace {
 
 constexpr std::size_t kOtherColumns = 60;  // what is about as wide as all but the text of a request
-constexpr std::size_t kLeastColumns = 30;
+constexpr std::size_t kMinColumns = 30;
 
 std::string joined(const json::array& words) {
   std::string all;
   for (const auto& word : words)
     if (word.is_string())
-      all += (all.empty() ? "" : " | ") + sanitised({word.get_string().data(), word.get_string().size()}, Lines::Join);
+      all += (all.empty() ? "" : " | ") + sanitize({word.get_string().data(), word.get_string().size()}, Lines::Join);
   return all;
 }
 
@@ -36,25 +36,25 @@ std::string choices_of(const json::object& prompt) {
 
 std::string where(const json::object& prompt) {
   if (bool_member(prompt, "canAnswer").value_or(true)) return {};
-  return relay::format("answer it at its own screen: agent-relay attach {}", shown_in(prompt, "agent"));
+  return relay::format("answer it at its own screen: agent-relay attach {}", display_field(prompt, "agent"));
 }
 
 /// Known by the agent's screen alone (`s1`, not `spawn1`). Rules take all of these for partial, since a screen proves nothing; what
 /// the dialog shows is told whole.
 bool is_of_screen(const json::object& prompt) {
-  const auto id = shown_in(prompt, "id");
+  const auto id = display_field(prompt, "id");
   return id.size() > 1 && id[0] == 's' && id.find_first_not_of("0123456789", 1) == std::string::npos;
 }
 
 /// Why it waits: what could go wrong, which rule asks, and where it is to be answered.
 std::string reason_of(const json::object& prompt) {
   std::string all;
-  for (const auto& part : {shown_in(prompt, "danger"), shown_in(prompt, "rule"), where(prompt)})
+  for (const auto& part : {display_field(prompt, "danger"), display_field(prompt, "rule"), where(prompt)})
     if (!part.empty()) all += (all.empty() ? "" : "; ") + part;
   if (bool_member(prompt, "partial").value_or(false) && !is_of_screen(prompt))
     all += (all.empty() ? "" : "; ") +
            relay::format("only a part of it is told here; its screen: agent-relay attach {} --print",
-                         shown_in(prompt, "agent"));
+                         display_field(prompt, "agent"));
   return all;
 }
 
@@ -72,39 +72,39 @@ ExitCode list(const Invocation& invocation, Context& context, std::string_view k
   const auto prompts = RELAY_CLI_TRY(open_prompts(context, kind));
   if (invocation.has("--json")) {
     print(json::serialize(json::object{{"prompts", json::array(prompts.begin(), prompts.end())}}) + "\n");
-    return ExitCode::Yes;
+    return ExitCode::Ok;
   }
   const bool questions = kind == "question";
   const auto now = context.now();
-  const auto room = std::max(context.columns > kOtherColumns ? context.columns - kOtherColumns : 0, kLeastColumns);
-  Columns columns{
-      questions ? std::vector<std::string>{"AGENT", "PROMPT", "SINCE", "ASKS", "CHOICES", ""}
-                : std::vector<std::string>{"AGENT", "PROMPT", "RISK", "SINCE", "LEFT", "WANTS TO", "WHY IT WAITS"}};
+  const auto room = std::max(context.columns > kOtherColumns ? context.columns - kOtherColumns : 0, kMinColumns);
+  Table columns{questions
+                    ? std::vector<std::string>{"AGENT", "PROMPT", "SINCE", "ASKS", "CHOICES", ""}
+                    : std::vector<std::string>{"AGENT", "PROMPT", "RISK", "SINCE", "LEFT", "WANTS TO", "WHY IT WAITS"}};
   std::string cut;  // whose text did not fit
   for (const auto& prompt : prompts) {
-    const auto told = shown_in(prompt, "summary");
-    const auto summary = context.to_terminal ? shortened(told, room) : told;
-    if (summary != told && cut.empty()) cut = shown_in(prompt, "agent");
+    const auto told = display_field(prompt, "summary");
+    const auto summary = context.to_terminal ? truncate(told, room) : told;
+    if (summary != told && cut.empty()) cut = display_field(prompt, "agent");
     if (questions)
-      columns.add({shown_in(prompt, "agent"), shown_in(prompt, "id"), age_of(prompt, now), summary, choices_of(prompt),
-                   where(prompt)});
+      columns.add({display_field(prompt, "agent"), display_field(prompt, "id"), age_of(prompt, now), summary,
+                   choices_of(prompt), where(prompt)});
     else
-      columns.add({shown_in(prompt, "agent"), shown_in(prompt, "id"), shown_in(prompt, "riskLevel"),
+      columns.add({display_field(prompt, "agent"), display_field(prompt, "id"), display_field(prompt, "riskLevel"),
                    age_of(prompt, now), time_left(prompt, now), summary, reason_of(prompt)});
   }
   const bool judged = std::ranges::any_of(prompts, [](const auto& prompt) { return prompt.contains("riskLevel"); });
   if (!questions && !prompts.empty() && !judged)
-    remark("the daemon does not run, so no rule is in force; start it with: agent-relay up");
+    print_notice("the daemon does not run, so no rule is in force; start it with: agent-relay up");
   if (prompts.empty())
-    remark(questions ? "no agent asks a question now" : "no agent waits for a permission now");
+    print_notice(questions ? "no agent asks a question now" : "no agent waits for a permission now");
   else
     print(columns.text(context.paint, context.width()));
   if (!cut.empty())
-    remark(relay::format(
+    print_notice(relay::format(
         "what ends in … is longer; see it on the agent's screen: agent-relay attach {} --print, or whole with "
         "--json",
         cut));
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 ExitCode permissions(const Invocation& invocation, Context& context) { return list(invocation, context, "permission"); }

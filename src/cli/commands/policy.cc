@@ -14,32 +14,33 @@
 namespace relay::cli {
 namespace {
 
-using protocol::PolicyAction;
-using protocol::PolicyRule;
-using Rules = std::vector<PolicyRule>;
+using protocol::DeliveryPolicyAction;
+using protocol::DeliveryPolicyRule;
+using Rules = std::vector<DeliveryPolicyRule>;
 
-constexpr PolicyAction kActions[] = {PolicyAction::Accept, PolicyAction::Hold, PolicyAction::Refuse};
+constexpr DeliveryPolicyAction kActions[] = {DeliveryPolicyAction::Accept, DeliveryPolicyAction::Hold,
+                                             DeliveryPolicyAction::Refuse};
 
-Result<Rules> rules_in(const Steered& done) {
+Result<Rules> rules_in(const ControlResponse& done) {
   const auto* rules = array_member(done.result, "rules");
   return rules == nullptr ? Rules{} : protocol::parse_policy(json::serialize(*rules));
 }
 
 /// The rules with this one in place of an older one about the same sender. The first that fits wins, so names stand
 /// before `*`.
-Rules with(Rules rules, PolicyRule rule) {
-  std::erase_if(rules, [&](const PolicyRule& old) { return old.from == rule.from; });
+Rules with(Rules rules, DeliveryPolicyRule rule) {
+  std::erase_if(rules, [&](const DeliveryPolicyRule& old) { return old.from == rule.from; });
   const bool everybody = rule.from == protocol::kEveryone;
-  const auto place = everybody ? rules.end() : std::ranges::find(rules, protocol::kEveryone, &PolicyRule::from);
+  const auto place = everybody ? rules.end() : std::ranges::find(rules, protocol::kEveryone, &DeliveryPolicyRule::from);
   rules.insert(place, std::move(rule));
   return rules;
 }
 
-std::string_view meaning_of(PolicyAction action) {
+std::string_view meaning_of(DeliveryPolicyAction action) {
   switch (action) {
-    case PolicyAction::Accept: return "delivered";
-    case PolicyAction::Hold: return "held until: agent-relay flush";
-    case PolicyAction::Refuse: return "refused; the sender is told";
+    case DeliveryPolicyAction::Accept: return "delivered";
+    case DeliveryPolicyAction::Hold: return "held until: agent-relay flush";
+    case DeliveryPolicyAction::Refuse: return "refused; the sender is told";
   }
   return "";
 }
@@ -49,54 +50,55 @@ void show(const std::string& name, const Rules& rules, bool as_json, const Conte
     return print(relay::format(
         "{}\n", json::serialize(json::object{
                     {"name", name}, {"rules", parse_json(protocol::write_policy(rules)).value_or(json::array{})}})));
-  Columns columns{{"FROM", "ACTION", "MEANING"}};
+  Table columns{{"FROM", "ACTION", "MEANING"}};
   for (const auto& rule : rules)
-    columns.add({sanitised(rule.from == protocol::kEveryone ? "everyone" : rule.from, Lines::Join),
+    columns.add({sanitize(rule.from == protocol::kEveryone ? "everyone" : rule.from, Lines::Join),
                  std::string{name_of(rule.action)}, std::string{meaning_of(rule.action)}});
-  const bool all_named = std::ranges::find(rules, protocol::kEveryone, &PolicyRule::from) != rules.end();
+  const bool all_named = std::ranges::find(rules, protocol::kEveryone, &DeliveryPolicyRule::from) != rules.end();
   if (!all_named) columns.add({rules.empty() ? "everyone" : "everyone else", "accept", "delivered"});
   print(columns.text(context.paint, context.width()));
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto name = invocation.argument(0), typed = invocation.argument(1);
-  const auto action = std::ranges::find(kActions, typed, [](PolicyAction each) { return name_of(each); });
+  const auto action = std::ranges::find(kActions, typed, [](DeliveryPolicyAction each) { return name_of(each); });
   if (!typed.empty() && action == std::end(kActions))
-    return complain(relay::format("a policy is accept, hold or refuse, not '{}'", sanitised(typed, Lines::Join)),
-                    ExitCode::Usage);
+    return report_error(relay::format("a policy is accept, hold or refuse, not '{}'", sanitize(typed, Lines::Join)),
+                        ExitCode::Usage);
   const bool clear = invocation.has("--clear");
-  if (clear && !typed.empty()) return complain("--clear takes rules away; leave the action out", ExitCode::Usage);
+  if (clear && !typed.empty()) return report_error("--clear takes rules away; leave the action out", ExitCode::Usage);
   if (!clear && typed.empty() && invocation.has("--from"))
-    return complain("--from needs an action: accept, hold or refuse", ExitCode::Usage);
+    return report_error("--from needs an action: accept, hold or refuse", ExitCode::Usage);
   const auto from = invocation.value("--from").value_or(std::string{protocol::kEveryone});
   if (from != protocol::kEveryone) RELAY_CLI_USAGE(protocol::check_agent_name(from));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  const auto told = RELAY_CLI_TRY(steer(connection, {{"action", "policy"}, {"agent", name}}));
-  if (told.refusal) return complain(*told.refusal);
+  const auto told = RELAY_CLI_TRY(send_control(connection, {{"action", "policy"}, {"agent", name}}));
+  if (told.refusal) return report_error(*told.refusal);
   auto rules = RELAY_CLI_TRY(rules_in(told));
   if (clear || !typed.empty()) {
     const auto earlier = rules;
     if (!clear)
       rules = with(std::move(rules), {from, *action});
     else if (invocation.has("--from"))
-      std::erase_if(rules, [&](const PolicyRule& rule) { return rule.from == from; });
+      std::erase_if(rules, [&](const DeliveryPolicyRule& rule) { return rule.from == from; });
     else
       rules.clear();
     const auto wanted = RELAY_CLI_TRY(parse_json(protocol::write_policy(rules)));
-    const auto done = RELAY_CLI_TRY(steer(connection, {{"action", "policy"}, {"agent", name}, {"rules", wanted}}));
-    if (done.refusal) return complain(*done.refusal);
-    const auto holds = [](const PolicyRule& rule) { return rule.action == PolicyAction::Hold; };
+    const auto done =
+        RELAY_CLI_TRY(send_control(connection, {{"action", "policy"}, {"agent", name}, {"rules", wanted}}));
+    if (done.refusal) return report_error(*done.refusal);
+    const auto holds = [](const DeliveryPolicyRule& rule) { return rule.action == DeliveryPolicyAction::Hold; };
     const bool held = integer_member(done.result, "held").value_or(0) > 0;
     if (held && std::ranges::any_of(earlier, holds) && !std::ranges::any_of(rules, holds))
-      remark(
-          relay::format("what was held before stays held until: agent-relay flush {}", sanitised(name, Lines::Join)));
+      print_notice(
+          relay::format("what was held before stays held until: agent-relay flush {}", sanitize(name, Lines::Join)));
   }
   show(name, rules, invocation.has("--json"), context);
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 constexpr Argument kArguments[] = {
-    {.name = "NAME", .description = "the agent", .completes = Completes::Agents},
+    {.name = "NAME", .description = "the agent", .completes = CompletionKind::Agents},
     {.name = "[ACTION]",
      .arity = Arity::Optional,
      .description = "accept, hold or refuse; without: show the rules",
@@ -106,7 +108,7 @@ constexpr Option kOptions[] = {
     {.name = "--from",
      .value = "WHO",
      .description = "only what this one sends; default everyone",
-     .completes = Completes::Agents},
+     .completes = CompletionKind::Agents},
     {.name = "--clear", .description = "take all rules away, or the one --from names"},
     kJsonOption,
 };

@@ -10,29 +10,30 @@
 namespace relay::cli {
 namespace {
 
-constexpr int kMostChoices = 20;
+constexpr int kMaxChoices = 20;
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto id = invocation.argument(0);
   RELAY_CLI_USAGE(check_id_given(id));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   const auto messages =
-      RELAY_CLI_TRY(newest_messages(connection, protocol::MessageType::MessagesQuery, {{"id", id}}, kMostChoices));
+      RELAY_CLI_TRY(newest_messages(connection, protocol::MessageType::MessagesQuery, {{"id", id}}, kMaxChoices));
   if (messages.empty())
-    return complain(relay::format("no message has an id that begins with {}; see: agent-relay log", id), ExitCode::No);
+    return report_error(relay::format("no message has an id that begins with {}; see: agent-relay log", id),
+                        ExitCode::Failed);
   if (messages.size() > 1) {
     std::string ids;
     for (const auto& message : messages) ids += (ids.empty() ? "" : ", ") + message.id;
-    return complain(relay::format("several ids begin with {}; give more of one: {}", id, ids), ExitCode::No);
+    return report_error(relay::format("several ids begin with {}; give more of one: {}", id, ids), ExitCode::Failed);
   }
   print(invocation.has("--json") ? json::serialize(messages.front().raw) + "\n"
                                  : message_page(messages.front(), context));
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 constexpr Argument kArguments[] = {{.name = "ID",
                                     .description = "a message's id, or its first letters (at least 4)",
-                                    .completes = Completes::Messages}};
+                                    .completes = CompletionKind::Messages}};
 constexpr Option kOptions[] = {kJsonOption};
 
 }  // namespace

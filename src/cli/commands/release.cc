@@ -12,12 +12,12 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::chrono::seconds kPatience{15};
-constexpr std::chrono::seconds kDaemonPatience{20};  // the daemon itself gives up earlier
+constexpr std::chrono::seconds kTimeout{15};
+constexpr std::chrono::seconds kDaemonTimeout{20};  // the daemon itself gives up earlier
 
 /// Waits until nobody is behind the door any more.
-Result<void> until_gone(Visit& visit, const std::string& agent) {
-  const auto deadline = in(kPatience);
+Result<void> until_gone(HostConnection& visit, const std::string& agent) {
+  const auto deadline = in(kTimeout);
   for (;;) {
     const auto event = visit.next(deadline);
     if (event) continue;
@@ -26,7 +26,7 @@ Result<void> until_gone(Visit& visit, const std::string& agent) {
     return fail(Errc::TimedOut,
                 relay::format("{} was told to end and is still there after {} s; see what it does with: "
                               "agent-relay attach {}",
-                              agent, kPatience.count(), agent));
+                              agent, kTimeout.count(), agent));
   }
 }
 
@@ -35,7 +35,7 @@ Result<void> ask_daemon(const Context& context, const std::string& agent, const 
   auto connection = RELAY_TRY(join_workspace(context));
   text::JsonWriter request;
   request.field("name", agent).optional("reason", reason);
-  const auto payload = RELAY_TRY(connection.ask(protocol::MessageType::Release, request.take(), kDaemonPatience));
+  const auto payload = RELAY_TRY(connection.request(protocol::MessageType::Release, request.take(), kDaemonTimeout));
   const auto result = RELAY_TRY(parse_json_object(payload));
   if (bool_member(result, "success").value_or(false)) return {};
   return fail(Errc::Refused, string_member(result, "error").value_or("it was not released"));
@@ -46,27 +46,28 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto record = RELAY_CLI_TRY(
       find_host(context, invocation.argument(0), {.done = "released", .instead = "end it where it runs"}));
   if (!record.detached && !record.headless)
-    return complain(relay::format("{} runs in a terminal of its own (pid {}); end it there, as you would without us",
-                                  record.name, record.pid),
-                    ExitCode::Refused);
-  auto visit = RELAY_CLI_TRY(Visit::open(record));
+    return report_error(
+        relay::format("{} runs in a terminal of its own (pid {}); end it there, as you would without us", record.name,
+                      record.pid),
+        ExitCode::Refused);
+  auto visit = RELAY_CLI_TRY(HostConnection::open(record));
   json::object request = {{"do", "release"}, {"by", context.environment("AGENT_RELAY_NAME").value_or("human")}};
   const auto reason = invocation.value("--reason").value_or("");
   if (!reason.empty()) request["reason"] = reason;
-  const auto answer = visit.ask(std::move(request));
-  const bool gone_already = !answer && is(answer.error(), Errc::HostGone) && !Visit::open(record);
+  const auto answer = visit.request(std::move(request));
+  const bool gone_already = !answer && is(answer.error(), Errc::HostGone) && !HostConnection::open(record);
   const bool refused = !answer && is(answer.error(), Errc::Refused);
   if (refused) RELAY_CLI_TRY(ask_daemon(context, record.name, reason));
-  if (!answer && !gone_already && !refused) return complain(answer.error());
+  if (!answer && !gone_already && !refused) return report_error(answer.error());
   if (!gone_already) RELAY_CLI_TRY(until_gone(visit, record.name));
   if (invocation.has("--json"))
     print(json::serialize(json::object{{"name", record.name}, {"released", true}}) + "\n");
   else
-    print_sentence(relay::format("{} has ended\n", sanitised(record.name, Lines::Join)));
-  return ExitCode::Yes;
+    print_sentence(relay::format("{} has ended\n", sanitize(record.name, Lines::Join)));
+  return ExitCode::Ok;
 }
 
-constexpr Argument kArguments[] = {{.name = "NAME", .description = "the agent", .completes = Completes::Agents}};
+constexpr Argument kArguments[] = {{.name = "NAME", .description = "the agent", .completes = CompletionKind::Agents}};
 constexpr Option kOptions[] = {
     {.name = "--reason", .value = "TEXT", .description = "why, for its log"},
     kJsonOption,

@@ -9,10 +9,10 @@
 namespace relay::cli {
 namespace {
 
-std::string shown(const std::string& value) { return value.empty() ? "(none)" : sanitised(value, Lines::Join); }
+std::string shown(const std::string& value) { return value.empty() ? "(none)" : sanitize(value, Lines::Join); }
 
 ExitCode run(const Invocation& invocation, Context& context) {
-  auto daemon = RELAY_CLI_TRY(reach_daemon(context));
+  auto daemon = RELAY_CLI_TRY(connect_daemon(context));
   const auto changes = RELAY_CLI_TRY(reload_daemon(daemon, context.project.root));
   if (invocation.has("--json")) {
     json::array changed;
@@ -20,13 +20,13 @@ ExitCode run(const Invocation& invocation, Context& context) {
       changed.push_back(json::object{
           {"setting", change.setting}, {"from", change.from}, {"to", change.to}, {"applies", change.applies}});
     print(json::serialize(json::object{{"file", context.home.config_file}, {"changed", std::move(changed)}}) + "\n");
-    return ExitCode::Yes;
+    return ExitCode::Ok;
   }
   if (changes.empty()) {
     print_sentence("the daemon loaded its configuration again; nothing changed\n");
-    return ExitCode::Yes;
+    return ExitCode::Ok;
   }
-  Columns columns{{"SETTING", "WAS", "IS", "APPLIES"}};
+  Table columns{{"SETTING", "WAS", "IS", "APPLIES"}};
   for (const auto& change : changes) {
     const bool waits = change.applies != describe(config::Applies::OnReload);
     columns.add({change.setting, shown(change.from), shown(change.to),
@@ -35,10 +35,10 @@ ExitCode run(const Invocation& invocation, Context& context) {
   print(columns.text(context.paint, context.width()));
   for (const auto& change : changes)
     if (change.applies == describe(config::Applies::OnRestart)) {
-      remark("restart the daemon for the rest: agent-relay down --all, agent-relay up");
+      print_notice("restart the daemon for the rest: agent-relay down --all, agent-relay up");
       break;
     }
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 constexpr Option kOptions[] = {kJsonOption};

@@ -33,7 +33,7 @@ class Starter {
   explicit Starter(int fd) : fd_{fd} {
     if (fd >= 0) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   }
-  void ready(pid_t pid) { say(relay::format("{}{}\n", host::kReadyWord, pid)); }
+  void ready(pid_t pid) { say(relay::format("{}{}\n", host::kReadyPrefix, pid)); }
   void failed(const Error& why) { say(relay::format("{}{}\n", host::kErrorWord, why.message())); }
 
  private:
@@ -44,14 +44,14 @@ class Starter {
   UniqueFd fd_;
 };
 
-Result<HostWish> wish_in(const Invocation& invocation, const Context& context) {
-  HostWish wish;
-  if (invocation.has("--name")) wish.name = RELAY_TRY(speaker(invocation, "--name", context));
+Result<HostRequest> wish_in(const Invocation& invocation, const Context& context) {
+  HostRequest wish;
+  if (invocation.has("--name")) wish.name = RELAY_TRY(sender_name(invocation, "--name", context));
   if (protocol::is_reserved_name(wish.name))
     return fail(relay::format("the name '{}' is reserved; choose another with --name", wish.name));
   for (std::size_t i = 0; i < invocation.argument_count(); ++i) wish.words.push_back(invocation.argument(i));
   wish.profile = invocation.value("--profile").value_or("");
-  if (invocation.has("--profile")) RELAY_TRY(profiles::profile_named(wish.profile, own_profiles(context.home)));
+  if (invocation.has("--profile")) RELAY_TRY(profiles::find_profile(wish.profile, own_profiles(context.home)));
   wish.detached = invocation.has("--detached");
   if (!wish.detached) wish.streams = pty::streams_like_ours();
   // Without a terminal its model sees what it would see without us.
@@ -75,8 +75,8 @@ host::StartProgram start_here(const pty::Command& command) {
 }
 
 /// The same words again, for a host in the background whose agent sits in tmux.
-ExitCode hand_to_tmux(const Invocation& invocation, const HostWish& wish, Context& context) {
-  const auto name = wish.name.empty() ? fresh_name(context) : wish.name;
+ExitCode hand_to_tmux(const Invocation& invocation, const HostRequest& wish, Context& context) {
+  const auto name = wish.name.empty() ? unused_name(context) : wish.name;
   std::vector<std::string> words = {"run", "--detached", "--in-tmux", relay::format("--ready-fd={}", host::kReadyFd),
                                     "--name=" + name};
   for (const std::string option : {"--profile", "--model"})
@@ -85,7 +85,7 @@ ExitCode hand_to_tmux(const Invocation& invocation, const HostWish& wish, Contex
   words.emplace_back("--");
   words.insert(words.end(), wish.words.begin(), wish.words.end());
   RELAY_CLI_TRY(run_in_tmux(context, name, std::move(words)));
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 /// A host in the background writes to where the daemon's log is; one at a terminal only when it has to explain itself.
@@ -95,7 +95,7 @@ void open_host_log(bool detached, const Context& context) {
   if (detached) return log::open_stderr(explains ? log::Level::Debug : log::Level::Info);
   if (!explains) return;
   if (const auto opened = log::open_file(context.home.daemon_log, log::Level::Debug); !opened)
-    remark(relay::format("debug lines are not written: {}", opened.error().message()));
+    print_notice(relay::format("debug lines are not written: {}", opened.error().message()));
 }
 
 /// As the program ended, so do we: a shell then sees the same code, and a script that is interrupted stops.
@@ -120,24 +120,25 @@ ExitCode run(const Invocation& invocation, Context& context) {
   auto wish = wish_in(invocation, context);
   if (!wish) {
     starter.failed(wish.error());
-    return complain(wish.error().message(), ExitCode::Usage);
+    return report_error(wish.error().message(), ExitCode::Usage);
   }
   if (!wish->detached && ::isatty(STDERR_FILENO) == 1) remark_common(context);
   if (!wish->detached && context.may_start && !invocation.has("--no-start"))
     if (const auto ready = ensure_workspace(context); !ready && ::isatty(STDERR_FILENO) == 1)
-      remark(relay::format("the daemon does not start: {}", ready.error().message()));  // the agent runs all the same
+      print_notice(
+          relay::format("the daemon does not start: {}", ready.error().message()));  // the agent runs all the same
   if (invocation.has("--tmux") && !wish->detached) return hand_to_tmux(invocation, *wish, context);
   if (!wish->detached) wish->kept_descriptors = std::move(handed_to_us);
   open_host_log(wish->detached, context);
   auto lodging = prepare_host(context, *wish);
   if (!lodging) {
     starter.failed(lodging.error());
-    return complain(lodging.error());
+    return report_error(lodging.error());
   }
   auto& options = lodging->options;
   const bool headless = options.record.headless;
   if (options.profile.name == profiles::kGeneric && !wish->detached && !headless && ::isatty(STDERR_FILENO) == 1)
-    remark(
+    print_notice(
         relay::format("no profile knows {}: relay commands at the start of its lines are read, and nothing is typed "
                       "into it; messages for {} wait in $AGENT_RELAY_INBOX",
                       options.record.cli, options.record.name));
@@ -151,16 +152,16 @@ ExitCode run(const Invocation& invocation, Context& context) {
   lodging->outbox.outbox.reset();  // the name is free before the door closes: whoever waits for that may use it
   if (!ended) {
     starter.failed(ended.error());
-    return complain(ended.error());
+    return report_error(ended.error());
   }
-  if (!host.trouble().empty() && (wish->detached || ::isatty(STDERR_FILENO) == 1)) remark(host.trouble());
+  if (!host.error().empty() && (wish->detached || ::isatty(STDERR_FILENO) == 1)) print_notice(host.error());
   return end_as(*ended, headless);
 }
 
 constexpr Argument kArguments[] = {{.name = "CMD",
                                     .arity = Arity::Many,
                                     .description = "the agent and its arguments",
-                                    .completes = Completes::Programs}};
+                                    .completes = CompletionKind::Programs}};
 constexpr Option kOptions[] = {
     {.name = "--name", .value = "NAME", .description = "the agent's name (also -n); default: a friendly one"},
     {.name = "--profile", .value = "NAME", .description = "how to read its screen; default: by the program's name"},

@@ -19,24 +19,24 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto limit = RELAY_CLI_USAGE(invocation.number("--limit", 1, protocol::kMaxQueryRows, kDefaultRows));
   const auto words = invocation.rest(0);
   if (words.find_first_not_of(' ') == std::string::npos)
-    return complain("give a word to look for, for example: agent-relay search flaky", ExitCode::Usage);
+    return report_error("give a word to look for, for example: agent-relay search flaky", ExitCode::Usage);
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   json::object query = {{"search", words}};
   if (const auto from = invocation.value("--from")) query["from"] = *from;
   if (const auto to = invocation.value("--to")) query["to"] = *to;
   auto messages = RELAY_CLI_TRY(newest_messages(connection, protocol::MessageType::MessagesQuery, query, limit));
-  std::sort(messages.begin(), messages.end(), [](const Message& a, const Message& b) { return a.key < b.key; });
+  std::sort(messages.begin(), messages.end(), [](const MessageRow& a, const MessageRow& b) { return a.key < b.key; });
   const auto shape = invocation.has("--json") ? Shape::Json : Shape::Lines;
   print_messages(messages, context, shape);
-  if (!messages.empty()) return ExitCode::Yes;
-  if (shape == Shape::Lines) remark(relay::format("nothing was said about {}", words));
-  return ExitCode::No;
+  if (!messages.empty()) return ExitCode::Ok;
+  if (shape == Shape::Lines) print_notice(relay::format("nothing was said about {}", words));
+  return ExitCode::Failed;
 }
 
 constexpr Argument kArguments[] = {{.name = "WORDS", .arity = Arity::Many, .description = "all of them must occur"}};
 constexpr Option kOptions[] = {
-    {.name = "--from", .value = "NAME", .description = "only what NAME said", .completes = Completes::Agents},
-    {.name = "--to", .value = "NAME", .description = "only what was said to NAME", .completes = Completes::Agents},
+    {.name = "--from", .value = "NAME", .description = "only what NAME said", .completes = CompletionKind::Agents},
+    {.name = "--to", .value = "NAME", .description = "only what was said to NAME", .completes = CompletionKind::Agents},
     {.name = "--limit", .value = "N", .description = "at most N messages, the newest (default 20)"},
     kJsonOption,
 };

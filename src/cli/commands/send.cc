@@ -28,40 +28,41 @@ constexpr Millis kDefaultWait{30'000};
 constexpr Millis kDefaultAsk{5 * 60'000};
 
 /// What was waited for, as it ended: `delivered to Bob`, `accepted by Bob`, `seen by Bob`.
-std::string_view word_of(Until until) {
+std::string_view word_of(WaitFor until) {
   switch (until) {
-    case Until::Stored: return "sent";
-    case Until::Accepted: return "accepted";
-    case Until::Delivered: return "delivered";
-    case Until::Seen: return "seen";
-    case Until::Answered: return "answered";
+    case WaitFor::Stored: return "sent";
+    case WaitFor::Accepted: return "accepted";
+    case WaitFor::Delivered: return "delivered";
+    case WaitFor::Seen: return "seen";
+    case WaitFor::Answered: return "answered";
   }
   return "";
 }
 
-Until until_of(std::string_view word) {
-  return word == "accepted" ? Until::Accepted : word == "seen" ? Until::Seen : Until::Delivered;
+WaitFor until_of(std::string_view word) {
+  return word == "accepted" ? WaitFor::Accepted : word == "seen" ? WaitFor::Seen : WaitFor::Delivered;
 }
 
 /// Too late, interrupted, or the daemon went away: how far it came, as far as that is known.
-ExitCode tell_not_yet(const Fate& fate, const Letter& letter, const Context& context) {
+ExitCode print_not_yet(const SendResult& fate, const SendRequest& letter, const Context& context) {
   const auto what = fate.reason.empty() ? relay::format("it was not {} within {}", word_of(letter.until),
-                                                        short_duration(letter.patience))
+                                                        short_duration(letter.timeout))
                                         : fate.reason;
-  return complain(
-      relay::format("{}: {}{}", what, how_far(fate, letter.to, host_runs(context, fate, letter.to), context.now()),
+  return report_error(
+      relay::format("{}: {}{}", what,
+                    progress_summary(fate, letter.to, host_runs(context, fate, letter.to), context.now()),
                     fate.id.empty() ? "" : relay::format("; see how it fares: agent-relay trace {}", fate.id)),
       fate.code);
 }
 
 /// What was waited for, else the state of its delivery: one of the words that `log --json` has as `status`.
-std::string_view reached_status(const Fate& fate, const Letter& letter) {
-  if (letter.until != Until::Stored) return word_of(letter.until);
+std::string_view reached_status(const SendResult& fate, const SendRequest& letter) {
+  if (letter.until != WaitFor::Stored) return word_of(letter.until);
   if (fate.recipients == 0) return "stored";
   return fate.state.empty() ? std::string_view{"queued"} : fate.state;
 }
 
-json::object as_json(const Fate& fate, const Letter& letter) {
+json::object as_json(const SendResult& fate, const SendRequest& letter) {
   json::object answer;
   if (!fate.id.empty()) answer["id"] = fate.id;
   answer["to"] = letter.to;
@@ -70,21 +71,21 @@ json::object as_json(const Fate& fate, const Letter& letter) {
   if (fate.recipients) answer["recipients"] = *fate.recipients;
   if (fate.offline_since > 0) answer["offlineSince"] = fate.offline_since;
   if (!fate.waits.empty()) answer["waits"] = fate.waits;
-  if (letter.until == Until::Answered) {
+  if (letter.until == WaitFor::Answered) {
     answer["answer"] = fate.answer;
     if (!fate.answer_id.empty()) answer["answerId"] = fate.answer_id;
     if (!fate.matched_by.empty()) answer["matchedBy"] = fate.matched_by;
   } else if (!fate.steps.empty()) {
     const auto& last = fate.steps.back();
     if (!last.proof.empty()) answer["proof"] = last.proof;
-    if (!last.way.empty()) answer["way"] = last.way;
+    if (!last.via.empty()) answer["way"] = last.via;
     if (!last.evidence.empty()) answer["evidence"] = last.evidence;
   }
   return answer;
 }
 
 /// It is stored, and goes to no one.
-std::string heard_by_nobody(const Letter& letter) {
+std::string heard_by_nobody(const SendRequest& letter) {
   if (!letter.to.starts_with('#')) return "it is stored, but nobody was there to hear it";
   return relay::format(
       "it is stored, but nobody was there to hear it: nobody else is in {}; join it with: agent-relay channels join "
@@ -93,39 +94,39 @@ std::string heard_by_nobody(const Letter& letter) {
 }
 
 /// The message is stored and on its way; only the proof that was asked for never comes.
-ExitCode tell_unprovable(const Fate& fate, const Letter& letter) {
-  return complain(
+ExitCode print_unprovable(const SendResult& fate, const SendRequest& letter) {
+  return report_error(
       relay::format("the session of {} never proves that a message was seen, at most {}; the message is sent: "
                     "wait with --wait {}, or see how it fares: agent-relay trace {}",
-                    sanitised(letter.to, Lines::Join), fate.proves,
-                    fate.proves == "accepted" ? "accepted" : "delivered", fate.id),
+                    sanitize(letter.to, Lines::Join), fate.proves, fate.proves == "accepted" ? "accepted" : "delivered",
+                    fate.id),
       ExitCode::Refused);
 }
 
-ExitCode tell(const Fate& fate, const Letter& letter, bool json_wanted, const Context& context) {
+ExitCode tell(const SendResult& fate, const SendRequest& letter, bool json_wanted, const Context& context) {
   switch (fate.kind) {
-    case Fate::Kind::Refused: return complain(fate.refusal);
-    case Fate::Kind::Undelivered: return complain("it was not delivered: " + fate.reason, ExitCode::No);
-    case Fate::Kind::NotYet: return tell_not_yet(fate, letter, context);
-    case Fate::Kind::Unprovable: return tell_unprovable(fate, letter);
-    case Fate::Kind::Repeat:
-    case Fate::Kind::Reached: break;
+    case SendResult::Kind::Refused: return report_error(fate.refusal);
+    case SendResult::Kind::Undelivered: return report_error("it was not delivered: " + fate.reason, ExitCode::Failed);
+    case SendResult::Kind::NotYet: return print_not_yet(fate, letter, context);
+    case SendResult::Kind::Unprovable: return print_unprovable(fate, letter);
+    case SendResult::Kind::Repeat:
+    case SendResult::Kind::Reached: break;
   }
   if (json_wanted) {
     print(json::serialize(as_json(fate, letter)) + "\n");
-  } else if (letter.until == Until::Answered) {
-    print(sanitised(fate.answer, Lines::Keep) + (fate.answer.ends_with('\n') ? "" : "\n"));
+  } else if (letter.until == WaitFor::Answered) {
+    print(sanitize(fate.answer, Lines::Keep) + (fate.answer.ends_with('\n') ? "" : "\n"));
   } else {
-    const auto whom = letter.to == protocol::kEveryone ? "everyone" : sanitised(letter.to, Lines::Join);
-    const bool by = letter.until == Until::Accepted || letter.until == Until::Seen;
+    const auto whom = letter.to == protocol::kEveryone ? "everyone" : sanitize(letter.to, Lines::Join);
+    const bool by = letter.until == WaitFor::Accepted || letter.until == WaitFor::Seen;
     print(relay::format("{} {} {}{}\n", word_of(letter.until), by ? "by" : "to", whom,
-                        fate.id.empty() ? "" : "  " + sanitised(fate.id, Lines::Join)));
-    if (fate.recipients == 0) remark(heard_by_nobody(letter));
+                        fate.id.empty() ? "" : "  " + sanitize(fate.id, Lines::Join)));
+    if (fate.recipients == 0) print_notice(heard_by_nobody(letter));
     if (const auto queued = queued_sentence(fate, letter.to, host_runs(context, fate, letter.to), context.now());
-        !queued.empty() && letter.until == Until::Stored)
-      remark(queued);
+        !queued.empty() && letter.until == WaitFor::Stored)
+      print_notice(queued);
   }
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 /// A time from now, or a moment with its zone.
@@ -137,22 +138,22 @@ Result<WallMs> deadline_in(const std::string& text, WallMs now) {
   const auto length = parse_duration(text);
   if (length && length->count() > 0) return now + length->count();
   return fail(relay::format("--deadline cannot be \"{}\": give a time from now such as 20m, or a moment such as {}",
-                            text, text::iso_time(now + 3'600'000)));
+                            text, text::format_iso_time(now + 3'600'000)));
 }
 
 /// What was typed about the letter, without its text. Every error is a usage error.
-Result<Letter> letter_in(const Invocation& invocation, const Context& context) {
-  Letter letter;
+Result<SendRequest> letter_in(const Invocation& invocation, const Context& context) {
+  SendRequest letter;
   letter.to = invocation.argument(0);
   RELAY_TRY(check_recipient(letter.to));
-  letter.from = RELAY_TRY(speaker(invocation, "--from", context));
+  letter.from = RELAY_TRY(sender_name(invocation, "--from", context));
   letter.claim_token = sender_token(context, letter.from);
   letter.id = invocation.value("--id").value_or("");
   if (invocation.has("--id") && (letter.id.empty() || letter.id.size() > protocol::kMaxIdBytes ||
                                  text::has_control_characters(letter.id) || !text::is_utf8(letter.id)))
     return fail(relay::format("--id must be text of 1 to {} bytes", protocol::kMaxIdBytes));
   letter.kind = invocation.value("--kind").value_or(letter.kind);
-  if (const auto mode = invocation.value("--mode")) letter.mode = protocol::delivery_mode_named(*mode);
+  if (const auto mode = invocation.value("--mode")) letter.mode = protocol::parse_delivery_mode(*mode);
   letter.urgent = invocation.has("--urgent");
   letter.topic = invocation.value("--topic").value_or("");
   letter.thread = invocation.value("--thread").value_or("");
@@ -168,43 +169,45 @@ Result<Letter> letter_in(const Invocation& invocation, const Context& context) {
   if (const auto wait = invocation.value("--wait")) letter.until = until_of(*wait);
   if (invocation.has("--ask")) {
     if (invocation.has("--wait")) return fail("--ask waits for the answer; leave --wait out");
-    letter.until = Until::Answered;
+    letter.until = WaitFor::Answered;
   }
-  letter.patience =
-      RELAY_TRY(invocation.duration("--timeout", letter.until == Until::Answered ? kDefaultAsk : kDefaultWait));
-  if (letter.until != Until::Stored && (letter.to == protocol::kEveryone || letter.to.starts_with('#')))
+  letter.timeout =
+      RELAY_TRY(invocation.duration("--timeout", letter.until == WaitFor::Answered ? kDefaultAsk : kDefaultWait));
+  if (letter.until != WaitFor::Stored && (letter.to == protocol::kEveryone || letter.to.starts_with('#')))
     return fail(relay::format("{} needs one recipient, not {}; leave it out",
-                              letter.until == Until::Answered ? "--ask" : "--wait", letter.to));
+                              letter.until == WaitFor::Answered ? "--ask" : "--wait", letter.to));
   return letter;
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
   auto letter = RELAY_CLI_USAGE(letter_in(invocation, context));
   letter.text = RELAY_CLI_TRY(given_text(invocation.rest(1)));
-  if (letter.text.empty()) return complain("the text is empty; say something", ExitCode::Usage);
+  if (letter.text.empty()) return report_error("the text is empty; say something", ExitCode::Usage);
   if (!text::is_utf8(letter.text))
-    return complain("the text is not UTF-8; convert it first, for example with iconv", ExitCode::Usage);
-  auto connection = RELAY_CLI_TRY(reach_workspace(context));
+    return report_error("the text is not UTF-8; convert it first, for example with iconv", ExitCode::Usage);
+  auto connection = RELAY_CLI_TRY(connect_workspace(context));
   const auto& place = context.project.common ? context.project.directory : context.project.tree;
   letter.attachments = RELAY_CLI_TRY(keep_attachments(place, invocation.values("--attach")));
   ProgressLine progress{context, letter.to};
-  const auto on_news = [&](const Fate& fate) {
+  const auto on_news = [&](const SendResult& fate) {
     progress.show(fate);
     if (fate.steps.empty() && fate.offline_since > 0 && !progress.is_live() && !invocation.has("--json"))
-      remark(queued_sentence(fate, letter.to, host_runs(context, fate, letter.to), context.now()));
+      print_notice(queued_sentence(fate, letter.to, host_runs(context, fate, letter.to), context.now()));
   };
   const Interrupts interrupts;
   connection.end_on_interrupt(interrupts.fd());
-  auto fate = hand_over(connection, letter, on_news);
-  if (fate && fate->kind == Fate::Kind::Repeat)
-    fate = fate_of_repeat(context, letter, *std::move(fate), on_news, interrupts.fd());
+  auto fate = send(connection, letter, on_news);
+  if (fate && fate->kind == SendResult::Kind::Repeat)
+    fate = result_of_duplicate(context, letter, *std::move(fate), on_news, interrupts.fd());
   progress.clear();
-  if (!fate) return complain(fate.error());
+  if (!fate) return report_error(fate.error());
   return tell(*fate, letter, invocation.has("--json"), context);
 }
 
 constexpr Argument kArguments[] = {
-    {.name = "TO", .description = "an agent's name, '*' for everyone, '#channel'", .completes = Completes::Recipients},
+    {.name = "TO",
+     .description = "an agent's name, '*' for everyone, '#channel'",
+     .completes = CompletionKind::Recipients},
     {.name = "TEXT", .arity = Arity::Many, .description = "what to say; - reads it from stdin", .is_text = true},
 };
 constexpr Option kOptions[] = {
@@ -228,7 +231,7 @@ constexpr Option kOptions[] = {
      .value = "FILE",
      .description = "a file that goes with it, up to 16 MB; may be given 16 times",
      .repeats = true,
-     .completes = Completes::Files},
+     .completes = CompletionKind::Files},
     {.name = "--reply-to", .value = "ID", .description = "the message it answers"},
     {.name = "--topic", .value = "TOPIC", .description = "what it is about"},
     {.name = "--thread", .value = "ID", .description = "the conversation it belongs to"},

@@ -8,7 +8,7 @@ namespace {
 
 ExitCode run(const Invocation&, Context&) {
   print(host::skill_text());
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 }  // namespace

@@ -49,8 +49,8 @@ Result<void> add_environment(text::JsonWriter& order) {
   order.begin_array("environment");
   for (const auto& variable : pty::inherited_environment()) {
     if (!text::is_utf8(variable)) {
-      remark(relay::format("the variable {} is not UTF-8 and is not passed on",
-                           sanitised(variable.substr(0, variable.find('=')), Lines::Join)));
+      print_notice(relay::format("the variable {} is not UTF-8 and is not passed on",
+                                 sanitize(variable.substr(0, variable.find('=')), Lines::Join)));
       continue;
     }
     bytes += variable.size() + 1;
@@ -86,7 +86,7 @@ Result<std::string> order_in(const Invocation& invocation, const Context& contex
   order.optional("team", invocation.value("--team").value_or(""));
   order.optional("role", invocation.value("--role").value_or(""));
   order.optional("model", invocation.value("--model").value_or(""));
-  order.field("spawnerName", RELAY_TRY(speaker(invocation, "--from", context)));
+  order.field("spawnerName", RELAY_TRY(sender_name(invocation, "--from", context)));
   RELAY_TRY(add_environment(order));
   return order.take();
 }
@@ -94,8 +94,8 @@ Result<std::string> order_in(const Invocation& invocation, const Context& contex
 ExitCode tell(const json::object& result, const Context& context, bool as_json) {
   if (!bool_member(result, "success").value_or(false)) {
     const auto code = string_member(result, "code").value_or("");
-    return complain(string_member(result, "error").value_or("it was not started"),
-                    code.empty() ? ExitCode::No : ExitCode::Refused, code);
+    return report_error(string_member(result, "error").value_or("it was not started"),
+                        code.empty() ? ExitCode::Failed : ExitCode::Refused, code);
   }
   const auto name = string_member(result, "name").value_or("");
   const auto host_pid = integer_member(result, "pid").value_or(0);
@@ -106,23 +106,23 @@ ExitCode tell(const json::object& result, const Context& context, bool as_json) 
     if (host) answer["pid"] = host->agent_pid;
     if (!task.empty()) answer["taskId"] = task;
     print(json::serialize(answer) + "\n");
-    return ExitCode::Yes;
+    return ExitCode::Ok;
   }
-  print_sentence(relay::format("{} runs (pid {}){}\n", sanitised(name, Lines::Join), host ? host->agent_pid : host_pid,
-                               task.empty() ? "" : "  task " + sanitised(task, Lines::Join)));
+  print_sentence(relay::format("{} runs (pid {}){}\n", sanitize(name, Lines::Join), host ? host->agent_pid : host_pid,
+                               task.empty() ? "" : "  task " + sanitize(task, Lines::Join)));
   if (!task.empty())
-    remark(relay::format("see how its task fares with: agent-relay trace {}", sanitised(task, Lines::Join)));
-  return ExitCode::Yes;
+    print_notice(relay::format("see how its task fares with: agent-relay trace {}", sanitize(task, Lines::Join)));
+  return ExitCode::Ok;
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto task = RELAY_CLI_TRY(given_text(invocation.rest(2)));
-  const auto who = RELAY_CLI_USAGE(speaker(invocation, "--from", context));
+  const auto who = RELAY_CLI_USAGE(sender_name(invocation, "--from", context));
   const auto order = RELAY_CLI_USAGE(order_in(invocation, context, task));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   const auto timeout = context.environment("AGENT_RELAY_DOOR") ? kAskedTimeout : kStartTimeout;
   const auto payload =
-      RELAY_CLI_TRY(connection.ask(protocol::MessageType::Spawn, order, timeout, sender_token(context, who)));
+      RELAY_CLI_TRY(connection.request(protocol::MessageType::Spawn, order, timeout, sender_token(context, who)));
   return tell(RELAY_CLI_TRY(parse_json_object(payload)), context, invocation.has("--json"));
 }
 
@@ -130,14 +130,14 @@ constexpr Argument kArguments[] = {
     {.name = "NAME", .description = "how others will call it"},
     {.name = "CLI",
      .description = "the program; with its arguments in quotes, cut at blanks",
-     .completes = Completes::Programs},
+     .completes = CompletionKind::Programs},
     {.name = "TASK", .arity = Arity::Any, .description = "its first message; - reads it from stdin", .is_text = true},
 };
 constexpr Option kOptions[] = {
     {.name = "--cwd",
      .value = "DIR",
      .description = "where it works (default: here, or the project's root)",
-     .completes = Completes::Files},
+     .completes = CompletionKind::Files},
     {.name = "--team", .value = "NAME", .description = "whose team it is in"},
     {.name = "--role", .value = "ROLE", .description = "its part in the team, shown in events"},
     {.name = "--model", .value = "MODEL", .description = "passed to an agent that takes one"},

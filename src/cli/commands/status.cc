@@ -18,8 +18,8 @@ struct Presence {
   std::vector<std::string> reasons = {};  // one for each agent that is here and has mail waiting
 };
 
-Result<Presence> presence(Connection& connection) {
-  const auto payload = RELAY_TRY(connection.ask(protocol::MessageType::ListAgents, R"({"includeIdle":true})"));
+Result<Presence> presence(DaemonConnection& connection) {
+  const auto payload = RELAY_TRY(connection.request(protocol::MessageType::ListAgents, R"({"includeIdle":true})"));
   const auto answer = RELAY_TRY(parse_json_object(payload));
   Presence found;
   if (const auto* agents = array_member(answer, "agents"))
@@ -30,23 +30,22 @@ Result<Presence> presence(Connection& connection) {
         found.waiting += pending;
         if (const auto reason = string_member(*agent, "reason"); reason && pending > 0)
           found.reasons.push_back(
-              sanitised(relay::format("{} for {}: {}", pending, string_member(*agent, "name").value_or("?"), *reason),
-                        Lines::Join));
+              sanitize(relay::format("{} for {}: {}", pending, string_member(*agent, "name").value_or("?"), *reason),
+                       Lines::Join));
       }
   return found;
 }
 
-std::string storage_line(const json::object& status, const Paint& paint) {
+std::string storage_line(const json::object& status, const Styler& paint) {
   const auto* storage = object_member(status, "storage");
   if (storage == nullptr) return "unknown";
-  auto line = sanitised(string_member(*storage, "driver").value_or("unknown"), Lines::Join);
+  auto line = sanitize(string_member(*storage, "driver").value_or("unknown"), Lines::Join);
   line += bool_member(*storage, "persistent").value_or(false) ? ", durable" : ", forgotten when the daemon ends";
   const auto error = string_member(*storage, "error");
   if (!bool_member(*storage, "canWrite").value_or(true))
     return relay::format("{}; {}: {}; messages are refused until it can be written", line,
-                         paint(Colour::Red, "the last write failed"),
-                         sanitised(error.value_or("unknown"), Lines::Join));
-  if (error) line += relay::format("; problem: {}", sanitised(*error, Lines::Join));
+                         paint(Colour::Red, "the last write failed"), sanitize(error.value_or("unknown"), Lines::Join));
+  if (error) line += relay::format("; problem: {}", sanitize(*error, Lines::Join));
   return line;
 }
 
@@ -64,12 +63,12 @@ DiskState disk_state(const Context& context, const json::object& status) {
 std::string joined(const json::array& names) {
   std::string text;
   for (const auto& name : names)
-    if (const auto* one = name.if_string()) text += (text.empty() ? "" : ", ") + sanitised(*one, Lines::Join);
+    if (const auto* one = name.if_string()) text += (text.empty() ? "" : ", ") + sanitize(*one, Lines::Join);
   return text;
 }
 
 /// What a person may want to look at; nothing when there is nothing.
-void add_troubles(Columns& columns, const json::object& status, const Paint& paint) {
+void add_errors(Table& columns, const json::object& status, const Styler& paint) {
   if (const auto* paused = array_member(status, "paused"); paused != nullptr && !paused->empty())
     columns.add({"paused", relay::format("{}; let it go on with: agent-relay unpause NAME",
                                          paint(Colour::Yellow, joined(*paused)))});
@@ -79,7 +78,7 @@ void add_troubles(Columns& columns, const json::object& status, const Paint& pai
                                 paint(Colour::Yellow, loops == 1 ? "1 pair" : relay::format("{} pairs", loops)))});
   if (const auto* storage = object_member(status, "storage"))
     if (const auto damage = string_member(*storage, "damage"))
-      columns.add({"damage", paint(Colour::Red, sanitised(*damage, Lines::Join))});
+      columns.add({"damage", paint(Colour::Red, sanitize(*damage, Lines::Join))});
   if (const auto* storage = object_member(status, "storage"))
     if (const auto refused = integer_member(*storage, "refusedChanges").value_or(0); refused > 0)
       columns.add(
@@ -93,7 +92,7 @@ void add_troubles(Columns& columns, const json::object& status, const Paint& pai
 
 ExitCode run(const Invocation& invocation, Context& context) {
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  const auto payload = RELAY_CLI_TRY(connection.ask(protocol::MessageType::Status, "{}"));
+  const auto payload = RELAY_CLI_TRY(connection.request(protocol::MessageType::Status, "{}"));
   auto status = RELAY_CLI_TRY(parse_json_object(payload));
   const auto people = RELAY_CLI_TRY(presence(connection));
   const auto pid = peer_of(connection).value_or(0);
@@ -110,24 +109,24 @@ ExitCode run(const Invocation& invocation, Context& context) {
     status["project"] = json::object{{"root", context.project.root}, {"id", context.project.id}};
     status["agents"] = json::object{{"here", people.here}, {"away", people.away}, {"waiting", people.waiting}};
     print(json::serialize(status) + "\n");
-    return ExitCode::Yes;
+    return ExitCode::Ok;
   }
   const Millis uptime{integer_member(status, "uptime").value_or(0)};
   const auto& paint = context.paint;
-  Columns columns{{}};
+  Table columns{{}};
   columns.add({"daemon", relay::format("{}, version {}, pid {}, up {}", paint(Colour::Green, "running"),
-                                       sanitised(string_member(status, "version").value_or("?"), Lines::Join), pid,
+                                       sanitize(string_member(status, "version").value_or("?"), Lines::Join), pid,
                                        short_duration(uptime))});
   columns.add({"workspace", relay::format("{} ({})", context.project.root, context.project.id)});
   columns.add({"socket", socket});
   if (!http.url.empty()) columns.add({"http", http.url});
   if (!http.error.empty())
     columns.add({"http", relay::format("{}: {}; {}", paint(Colour::Red, "not served"),
-                                       sanitised(http.error, Lines::Join), kHttpAdvice)});
+                                       sanitize(http.error, Lines::Join), kHttpAdvice)});
   columns.add({"storage", storage_line(status, paint)});
   if (!disk.problem.empty())
     columns.add(
-        {"disk", relay::format("{}; {}", paint(Colour::Red, sanitised(disk.problem, Lines::Join)), disk.advice)});
+        {"disk", relay::format("{}; {}", paint(Colour::Red, sanitize(disk.problem, Lines::Join)), disk.advice)});
   const auto oldest = integer_member(status, "oldestPendingMs");
   columns.add(
       {"agents",
@@ -135,9 +134,9 @@ ExitCode run(const Invocation& invocation, Context& context) {
            "{} here, {} away; {} waiting{}", people.here, people.away, messages_in_words(people.waiting),
            oldest && people.waiting > 0 ? relay::format(", the oldest for {}", short_duration(Millis{*oldest})) : "")});
   for (const auto& reason : people.reasons) columns.add({"", reason});
-  add_troubles(columns, status, paint);
+  add_errors(columns, status, paint);
   print(columns.text(paint, context.width()));
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 constexpr Option kOptions[] = {kJsonOption};

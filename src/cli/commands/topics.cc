@@ -18,8 +18,8 @@ namespace {
 
 using protocol::MessageType;
 
-Result<json::object> ask_topics(Connection& connection, const json::object& question) {
-  const auto payload = RELAY_TRY(connection.ask(MessageType::Topics, json::serialize(question)));
+Result<json::object> ask_topics(DaemonConnection& connection, const json::object& question) {
+  const auto payload = RELAY_TRY(connection.request(MessageType::Topics, json::serialize(question)));
   auto answer = RELAY_TRY(parse_json_object(payload));
   if (const auto error = string_member(answer, "error")) return fail(Errc::Refused, *error);
   return answer;
@@ -29,38 +29,38 @@ std::string subscribers_in(const json::object& row) {
   std::string text;
   const auto* names = array_member(row, "subscribers");
   for (const auto& name : names != nullptr ? *names : json::array{})
-    if (name.is_string()) text += (text.empty() ? "" : ", ") + sanitised(name.as_string(), Lines::Join);
+    if (name.is_string()) text += (text.empty() ? "" : ", ") + sanitize(name.as_string(), Lines::Join);
   return text;
 }
 
-ExitCode list_all(Connection& connection, const Invocation& invocation, const Context& context) {
+ExitCode list_all(DaemonConnection& connection, const Invocation& invocation, const Context& context) {
   json::object question;
   if (const auto name = invocation.value("--name")) question["agent"] = *name;
   const auto answer = RELAY_CLI_TRY(ask_topics(connection, question));
   if (invocation.has("--json")) {
     print(json::serialize(answer) + "\n");
-    return ExitCode::Yes;
+    return ExitCode::Ok;
   }
-  Columns columns{{"TOPIC", "SUBSCRIBERS"}};
-  for (const auto* row : objects_in(answer, "topics")) columns.add({shown_in(*row, "name"), subscribers_in(*row)});
+  Table columns{{"TOPIC", "SUBSCRIBERS"}};
+  for (const auto* row : objects_in(answer, "topics")) columns.add({display_field(*row, "name"), subscribers_in(*row)});
   if (columns.empty())
-    remark("there is no subscription; make one with: agent-relay topics subscribe TOPIC --name NAME");
+    print_notice("there is no subscription; make one with: agent-relay topics subscribe TOPIC --name NAME");
   else
     print(columns.text(context.paint, context.width()));
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
-ExitCode change(Connection& connection, const std::string& verb, const std::string& topic, const std::string& name,
-                bool as_json) {
+ExitCode change(DaemonConnection& connection, const std::string& verb, const std::string& topic,
+                const std::string& name, bool as_json) {
   const auto answer = RELAY_CLI_TRY(ask_topics(connection, {{"action", verb}, {"topic", topic}, {"agent", name}}));
   const bool subscribed = verb == "subscribe";
   if (as_json)
     print(json::serialize(json::object{{"topic", topic}, {"name", name}, {"subscribed", subscribed}}) + "\n");
   else
-    print_sentence(relay::format("{} {} {}\n", sanitised(name, Lines::Join),
+    print_sentence(relay::format("{} {} {}\n", sanitize(name, Lines::Join),
                                  subscribed ? "is subscribed to" : "is not subscribed to",
-                                 sanitised(topic, Lines::Join)));
-  return ExitCode::Yes;
+                                 sanitize(topic, Lines::Join)));
+  return ExitCode::Ok;
 }
 
 ExitCode run_topics(const Invocation& invocation, Context& context) {
@@ -71,15 +71,15 @@ ExitCode run_topics(const Invocation& invocation, Context& context) {
     return list_all(connection, invocation, context);
   }
   if (verb != "subscribe" && verb != "unsubscribe")
-    return complain(relay::format("topics can be listed, subscribed to or unsubscribed from, not '{}'",
-                                  sanitised(verb, Lines::Join)),
-                    ExitCode::Usage);
+    return report_error(relay::format("topics can be listed, subscribed to or unsubscribed from, not '{}'",
+                                      sanitize(verb, Lines::Join)),
+                        ExitCode::Usage);
   if (topic.empty() || topic.size() > protocol::kMaxTopicBytes || text::has_control_characters(topic) ||
       !text::is_utf8(topic))
-    return complain(relay::format("name a topic of 1 to {} bytes, for example: agent-relay topics {} deploys",
-                                  protocol::kMaxTopicBytes, verb),
-                    ExitCode::Usage);
-  const auto name = RELAY_CLI_USAGE(speaker(invocation, "--name", context));
+    return report_error(relay::format("name a topic of 1 to {} bytes, for example: agent-relay topics {} deploys",
+                                      protocol::kMaxTopicBytes, verb),
+                        ExitCode::Usage);
+  const auto name = RELAY_CLI_USAGE(sender_name(invocation, "--name", context));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   return change(connection, verb, topic, name, invocation.has("--json"));
 }
@@ -95,7 +95,7 @@ constexpr Option kTopicOptions[] = {
     {.name = "--name",
      .value = "NAME",
      .description = "whose subscription; default $AGENT_RELAY_NAME, $USER or human; list: only NAME's",
-     .completes = Completes::Agents},
+     .completes = CompletionKind::Agents},
     kJsonOption,
 };
 

@@ -54,22 +54,22 @@ ExitCode run(const Invocation& invocation, Context& context) {
   Redrawn drawing{context, invocation.has("--json")};
   if (invocation.has("--follow")) {
     connection.end_with(STDOUT_FILENO);
-    RELAY_CLI_TRY(watch_ledger(connection, id, in(kForever), [&](const json::object& trace) {
+    RELAY_CLI_TRY(watch_trace(connection, id, in(kForever), [&](const json::object& trace) {
       drawing.show(trace);
-      return has_ended(trace);
+      return is_final_state(trace);
     }));
-    return ExitCode::Yes;
+    return ExitCode::Ok;
   }
-  const auto payload = RELAY_CLI_TRY(connection.ask(MessageType::Trace, json::serialize(json::object{{"id", id}})));
+  const auto payload = RELAY_CLI_TRY(connection.request(MessageType::Trace, json::serialize(json::object{{"id", id}})));
   const auto answer = RELAY_CLI_TRY(parse_json_object(payload));
-  if (const auto error = string_member(answer, "error")) return complain(*error, ExitCode::No);
+  if (const auto error = string_member(answer, "error")) return report_error(*error, ExitCode::Failed);
   drawing.show(answer);
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 constexpr Argument kArguments[] = {{.name = "ID",
                                     .description = "a message's id, or its first letters (at least 4)",
-                                    .completes = Completes::Messages}};
+                                    .completes = CompletionKind::Messages}};
 constexpr Option kOptions[] = {
     {.name = "--follow", .description = "draw it anew with every change, until every delivery has ended"},
     kJsonOption,

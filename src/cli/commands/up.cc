@@ -34,7 +34,7 @@ Result<config::Settings> settings_of(const Invocation& invocation, const Context
   return settings;
 }
 
-void tell_ready_fd(int fd, std::string_view sentence) {
+void signal_ready_fd(int fd, std::string_view sentence) {
   if (fd < 0) return;
   const auto line = relay::format("error: {}\n", sentence);
   if (::write(fd, line.data(), line.size()) < 0) return;  // nobody listens any more
@@ -54,35 +54,35 @@ ExitCode run_in_foreground(const Invocation& invocation, Context& context, confi
   options.api_token = context.environment("AGENT_RELAY_API_TOKEN").value_or("");
   options.log = detached ? daemon::LogTo::File : daemon::LogTo::Stderr;
   options.ready_fd = static_cast<int>(ready_fd);
-  if (detached && ::chdir("/") != 0) return complain(Error::from_errno("cannot leave this directory"));
+  if (detached && ::chdir("/") != 0) return report_error(Error::from_errno("cannot leave this directory"));
   const auto ended = daemon::run_daemon(options);
-  return ended ? static_cast<ExitCode>(*ended) : complain(ended.error());
+  return ended ? static_cast<ExitCode>(*ended) : report_error(ended.error());
 }
 
 /// For example a damaged database that was set aside.
-void warn_about(const std::vector<OpenWorkspace>& open, const Context& context) {
+void warn_about(const std::vector<WorkspaceInfo>& open, const Context& context) {
   for (const auto& workspace : open)
-    if (workspace.root == context.project.root && !workspace.warning.empty()) remark(workspace.warning);
+    if (workspace.root == context.project.root && !workspace.warning.empty()) print_notice(workspace.warning);
 }
 
-void tell_address(const Context& context, pid_t daemon) {
+void print_address(const Context& context, pid_t daemon) {
   const auto http = http_service(context, daemon);
   if (!http.url.empty()) print_sentence(relay::format("the HTTP API is at {} (see {}/docs)\n", http.url, http.url));
-  if (!http.error.empty()) remark(relay::format("the HTTP API is not served: {}; {}", http.error, kHttpAdvice));
+  if (!http.error.empty()) print_notice(relay::format("the HTTP API is not served: {}; {}", http.error, kHttpAdvice));
 }
 
-Result<void> open_in(Connection& daemon, const Invocation& invocation, Context& context,
+Result<void> open_in(DaemonConnection& daemon, const Invocation& invocation, Context& context,
                      const config::Settings& settings) {
   if (const auto alive = list_workspaces(daemon); !alive && is(alive.error(), Errc::TimedOut))
-    remark(relay::format("the daemon (pid {}) does not answer yet; waiting", peer_of(daemon).value_or(0)));
+    print_notice(relay::format("the daemon (pid {}) does not answer yet; waiting", peer_of(daemon).value_or(0)));
   const auto open = RELAY_TRY(open_workspace(daemon, context.project.root, absolute_socket(settings)));
   for (const auto* flag : {"--durability", "--storage", "--no-http"})
     if (invocation.has(flag))
-      remark(relay::format("{} has no effect on a daemon that already runs; restart it with: agent-relay down --all",
-                           flag));
+      print_notice(relay::format(
+          "{} has no effect on a daemon that already runs; restart it with: agent-relay down --all", flag));
   warn_about(open, context);
   print_sentence(relay::format("the daemon is up; the workspace of {} is open\n", context.project.root));
-  tell_address(context, peer_of(daemon).value_or(0));
+  print_address(context, peer_of(daemon).value_or(0));
   return {};
 }
 
@@ -94,15 +94,15 @@ Result<void> start_in_background(const Invocation& invocation, Context& context,
   if (invocation.has("--socket")) arguments.insert(arguments.end(), {"--socket", absolute_socket(settings)});
   if (invocation.has("--no-http")) arguments.emplace_back("--no-http");
   const auto pid = RELAY_TRY(launch_daemon(std::move(arguments), context.home.daemon_log));
-  if (auto daemon = reach_daemon(context))
+  if (auto daemon = connect_daemon(context))
     if (const auto open = list_workspaces(*daemon)) warn_about(*open, context);
   print_sentence(relay::format("the daemon is up (pid {}); the workspace of {} is open\n", pid, context.project.root));
-  tell_address(context, pid);
+  print_address(context, pid);
   return {};
 }
 
 Result<void> open_or_start(const Invocation& invocation, Context& context, const config::Settings& settings) {
-  auto daemon = reach_daemon(context);
+  auto daemon = connect_daemon(context);
   if (daemon) return open_in(*daemon, invocation, context, settings);
   if (!is(daemon.error(), Errc::NoDaemon)) return Failure{daemon.error()};
   return start_in_background(invocation, context, settings);
@@ -112,8 +112,8 @@ ExitCode run(const Invocation& invocation, Context& context) {
   auto settings = RELAY_CLI_TRY([&]() -> Result<config::Settings> {
     auto loaded = settings_of(invocation, context);
     if (!loaded && invocation.has("--ready-fd"))
-      tell_ready_fd(static_cast<int>(invocation.number("--ready-fd", 0, kLargestFd, -1).value_or(-1)),
-                    loaded.error().message());
+      signal_ready_fd(static_cast<int>(invocation.number("--ready-fd", 0, kLargestFd, -1).value_or(-1)),
+                      loaded.error().message());
     return loaded;
   }());
   if (!invocation.has("--ready-fd")) {  // said before a daemon is started in vain
@@ -122,7 +122,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   }
   if (invocation.has("--foreground")) return run_in_foreground(invocation, context, std::move(settings));
   RELAY_CLI_TRY(while_between_daemons([&] { return open_or_start(invocation, context, settings); }));
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 constexpr Option kOptions[] = {
@@ -130,7 +130,7 @@ constexpr Option kOptions[] = {
     {.name = "--socket",
      .value = "PATH",
      .description = "listen at PATH too, for this project",
-     .completes = Completes::Files},
+     .completes = CompletionKind::Files},
     {.name = "--durability",
      .value = "WHAT",
      .description = "what an accepted message survives",

@@ -25,18 +25,18 @@ bool is_awaited(const json::object& event, std::string_view until) {
 ExitCode tell(const host::HostRecord& record, const json::object& event, bool as_json) {
   if (as_json) {
     print(json::serialize(event) + "\n");
-    return ExitCode::Yes;
+    return ExitCode::Ok;
   }
   const auto kind = string_member(event, "event").value_or("");
   if (kind == "said")
     print_sentence(relay::format("{} wrote to {}\n", record.name,
-                                 sanitised(string_member(event, "to").value_or("?"), Lines::Join)));
+                                 sanitize(string_member(event, "to").value_or("?"), Lines::Join)));
   else if (kind == "exit")
     print_sentence(
         relay::format("{} has ended with code {}\n", record.name, integer_member(event, "code").value_or(0)));
   else
     print_sentence(relay::format("{} is {}\n", record.name, string_member(event, "state").value_or("?")));
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
@@ -45,28 +45,28 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto deadline = in(timeout);
   const auto record =
       RELAY_CLI_TRY(find_host(context, invocation.argument(0), {.done = "waited for", .deadline = deadline}));
-  auto visit = RELAY_CLI_TRY(Visit::open(record));
-  (void)RELAY_CLI_TRY(visit.ask({{"do", "watch"}}));
+  auto visit = RELAY_CLI_TRY(HostConnection::open(record));
+  (void)RELAY_CLI_TRY(visit.request({{"do", "watch"}}));
   std::optional<std::int64_t> ended;  // a message that it sent last is stored a little later
   for (;;) {
     const auto event = visit.next(deadline);
     if (!event && is(event.error(), Errc::TimedOut))
-      return complain(relay::format("{} was not seen {} within {}; look with: agent-relay explain {}", record.name,
-                                    until == "message" ? "sending a message"
-                                    : until == "exit"  ? "ending"
-                                                       : until,
-                                    invocation.value("--timeout").value_or(""), record.name),
-                      ExitCode::TimedOut);
-    if (!event && !ended) return complain(event.error().message(), ExitCode::No);
+      return report_error(relay::format("{} was not seen {} within {}; look with: agent-relay explain {}", record.name,
+                                        until == "message" ? "sending a message"
+                                        : until == "exit"  ? "ending"
+                                                           : until,
+                                        invocation.value("--timeout").value_or(""), record.name),
+                          ExitCode::TimedOut);
+    if (!event && !ended) return report_error(event.error().message(), ExitCode::Failed);
     if (event && is_awaited(*event, until)) return tell(record, *event, invocation.has("--json"));
     if (event && string_member(*event, "event") == "exit") ended = integer_member(*event, "code").value_or(0);
     if (ended && (!event || until != "message"))
-      return complain(relay::format("{} ended (code {}) before that", record.name, *ended), ExitCode::No);
+      return report_error(relay::format("{} ended (code {}) before that", record.name, *ended), ExitCode::Failed);
   }
 }
 
 constexpr Argument kArguments[] = {
-    {.name = "NAME", .description = "the agent", .completes = Completes::Agents},
+    {.name = "NAME", .description = "the agent", .completes = CompletionKind::Agents},
 };
 constexpr Option kOptions[] = {
     {.name = "--until",

@@ -56,10 +56,10 @@ std::vector<KnownWorkspace> known_workspaces(const config::Home& home) {
   return known;
 }
 
-std::vector<OpenWorkspace> open_now(const Context& context) {
-  auto daemon = reach_daemon(context);
+std::vector<WorkspaceInfo> open_now(const Context& context) {
+  auto daemon = connect_daemon(context);
   if (!daemon) return {};
-  return list_workspaces(*daemon).value_or(std::vector<OpenWorkspace>{});
+  return list_workspaces(*daemon).value_or(std::vector<WorkspaceInfo>{});
 }
 
 std::string state_of(const KnownWorkspace& workspace) {
@@ -84,22 +84,22 @@ ExitCode run(const Invocation& invocation, Context& context) {
     for (const auto& each : known) {
       json::object row = {
           {"root", each.root}, {"projectId", each.id}, {"open", each.open}, {"connected", each.connected}};
-      if (each.last_used > 0) row["lastUsed"] = text::iso_time(each.last_used);
+      if (each.last_used > 0) row["lastUsed"] = text::format_iso_time(each.last_used);
       rows.emplace_back(std::move(row));
     }
     print(json::serialize(json::object{{"workspaces", std::move(rows)}}) + "\n");
-    return ExitCode::Yes;
+    return ExitCode::Ok;
   }
-  Columns columns{{"ROOT", "STATE", "CONNECTED", "LAST USED", "ID"}};
+  Table columns{{"ROOT", "STATE", "CONNECTED", "LAST USED", "ID"}};
   for (const auto& each : known)
-    columns.add({sanitised(each.root, Lines::Join), state_of(each),
+    columns.add({sanitize(each.root, Lines::Join), state_of(each),
                  each.open ? relay::format("{}", each.connected) : "-",
                  each.last_used > 0 ? short_clock(each.last_used, context.now()) : "-", each.id});
   if (known.empty())
-    remark("no project has a workspace yet; open this one's with: agent-relay up");
+    print_notice("no project has a workspace yet; open this one's with: agent-relay up");
   else
     print(columns.text(context.paint, context.width()));
-  return ExitCode::Yes;
+  return ExitCode::Ok;
 }
 
 constexpr Option kOptions[] = {kJsonOption};

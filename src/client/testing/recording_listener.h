@@ -11,13 +11,13 @@ namespace relay::client::testing {
 
 class RecordingListener final : public LinkListener {
  public:
-  Taken taken = Taken::Now;
+  AckMode taken = AckMode::Now;
   std::vector<Session> sessions;
   std::vector<std::string> lost;
   std::optional<Error> stopped;
-  std::vector<Place> incoming;
+  std::vector<DeliveryRef> incoming;
   std::vector<std::string> payloads;
-  std::vector<std::pair<Place, protocol::DeliveryMode>> moved;
+  std::vector<std::pair<DeliveryRef, protocol::DeliveryMode>> moved;
   std::vector<std::string> cancelled;
   std::vector<bool> pauses;
   std::vector<std::string> sent;
@@ -28,21 +28,21 @@ class RecordingListener final : public LinkListener {
   void on_ready(const Session& session) override { sessions.push_back(session); }
   void on_lost(const std::string& reason, Millis) override { lost.push_back(reason); }
   void on_stopped(const Error& why) override { stopped = why; }
-  Taken on_incoming(const Incoming& one) override {
+  AckMode on_incoming(const IncomingMessage& one) override {
     incoming.push_back(one.place);
     payloads.emplace_back(one.envelope.payload);
     if (when_incoming) when_incoming();
     return taken;
   }
-  void on_moved(const Place& place, protocol::DeliveryMode mode) override { moved.emplace_back(place, mode); }
-  bool on_cancel(const protocol::CancelOrder& order) override {
+  void on_moved(const DeliveryRef& place, protocol::DeliveryMode mode) override { moved.emplace_back(place, mode); }
+  bool on_cancel(const protocol::CancelCommand& order) override {
     cancelled.push_back(order.delivery_id);
     return drops_cancelled;
   }
   bool drops_cancelled = true;
-  void on_pause(const protocol::PauseOrder& order) override { pauses.push_back(order.paused); }
+  void on_pause(const protocol::PauseCommand& order) override { pauses.push_back(order.paused); }
   void on_sent(const std::string& id) override { sent.push_back(id); }
-  void on_refused(const std::string& id, const protocol::NackView& why) override { refused.emplace_back(id, why.code); }
+  void on_refused(const std::string& id, const protocol::Nack& why) override { refused.emplace_back(id, why.code); }
   void on_frame(const protocol::Envelope& envelope) override { frames.push_back(envelope.type); }
 };
 

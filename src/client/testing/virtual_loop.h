@@ -17,7 +17,7 @@ class VirtualLoop final : public net::EventLoop {
  public:
   static constexpr WallMs kFirstWall = 1'734'440'000'000;
 
-  [[nodiscard]] Moment now() const override {
+  [[nodiscard]] Timestamp now() const override {
     const auto since = std::chrono::duration_cast<Millis>(now_.time_since_epoch()).count();
     return {now_, kFirstWall + since + wall_jump_};
   }

@@ -13,7 +13,7 @@ class ScriptedQueue final : public store::StoreQueue {
   /// What outlives the queue, for the test to look at.
   struct Script {
     store::StoreListener* listener = nullptr;
-    std::vector<records::Ticket> asked;  // commits, in order
+    std::vector<records::CommitTicket> asked;  // commits, in order
     std::vector<records::BacklogRequest> loads;
     std::vector<store::QueryId> queries;
     int rounds_of_retention = 0;
@@ -27,11 +27,13 @@ class ScriptedQueue final : public store::StoreQueue {
 
   ScriptedQueue(Script& script, store::StoreListener& listener) : script_{script} { script_.listener = &listener; }
 
-  void persist(records::Ticket ticket, records::Changes, records::Haste) override { script_.asked.push_back(ticket); }
+  void persist(records::CommitTicket ticket, records::Changes, records::CommitMode) override {
+    script_.asked.push_back(ticket);
+  }
   void load_backlog(records::BacklogRequest request) override { script_.loads.push_back(std::move(request)); }
   void expire(records::ExpireRequest) override {}
   void query(store::QueryId id, store::Query) override { script_.queries.push_back(id); }
-  void forget(store::Retention, WallMs) override { ++script_.rounds_of_retention; }
+  void prune(store::Retention, WallMs) override { ++script_.rounds_of_retention; }
 
  private:
   Script& script_;

@@ -13,36 +13,36 @@
 namespace relay::mcp::testing {
 
 /// Remembers what was asked of it; the test answers.
-struct RecordingWorkshop final : Workshop {
+struct RecordingRequestHandler final : RequestHandler {
   struct Call {
-    Ticket ticket;
+    RequestId ticket;
     std::string tool;
     json::object arguments;
     bool wants_progress;
   };
-  void call(Ticket ticket, std::string_view tool, const json::object& arguments, bool wants_progress) override {
+  void call(RequestId ticket, std::string_view tool, const json::object& arguments, bool wants_progress) override {
     calls.push_back({ticket, std::string{tool}, arguments, wants_progress});
   }
-  void read(Ticket ticket, std::string_view uri) override { reads.emplace_back(ticket, uri); }
-  void cancel(Ticket ticket) override { cancelled.push_back(ticket); }
+  void read(RequestId ticket, std::string_view uri) override { reads.emplace_back(ticket, uri); }
+  void cancel(RequestId ticket) override { cancelled.push_back(ticket); }
 
   std::vector<Call> calls;
-  std::vector<std::pair<Ticket, std::string>> reads;
-  std::vector<Ticket> cancelled;
+  std::vector<std::pair<RequestId, std::string>> reads;
+  std::vector<RequestId> cancelled;
 };
 
 inline constexpr std::string_view kModernMeta =
     R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}})";
 
 struct ServerFixture : ::testing::Test {
-  RecordingWorkshop workshop;
+  RecordingRequestHandler workshop;
   std::vector<json::object> said;
   int arrays = 0;  // how many lines held several
   Server server{{.version = "1.2.3",
                  .instructions = "be kind",
                  .tools = tools_for_clients(Spawning::Forbidden),
                  .resources = resources_for_clients(),
-                 .told = {std::string{kInboxUri}}},
+                 .subscribable = {std::string{kInboxUri}}},
                 workshop,
                 [this](std::string line, OnWritten written) {
                   EXPECT_EQ(line.find('\n'), std::string::npos);

@@ -11,7 +11,7 @@
 
 namespace relay::mcp::testing {
 
-class ScriptedDoor final : public net::Network {
+class ScriptedHost final : public net::Network {
  public:
   Result<std::unique_ptr<net::Listener>> listen(const std::string&, net::OnAccept) override {
     return fail("a scripted door is open by itself");
@@ -41,7 +41,7 @@ class ScriptedDoor final : public net::Network {
 
  private:
   struct End final : net::Stream {
-    explicit End(ScriptedDoor& owner) : door{owner} { door.end_ = this; }
+    explicit End(ScriptedHost& owner) : door{owner} { door.end_ = this; }
     ~End() override {
       if (door.end_ == this) door.end_ = nullptr;
     }
@@ -56,7 +56,7 @@ class ScriptedDoor final : public net::Network {
     void close(net::Drain) override {}
     [[nodiscard]] net::Peer peer() const override { return {}; }
 
-    ScriptedDoor& door;
+    ScriptedHost& door;
     net::StreamListener* listener = nullptr;
     protocol::FrameReader reader;
   };

@@ -9,27 +9,27 @@
 
 namespace relay::mcp::testing {
 
-struct ScriptedPost final : Post {
-  void start(PostListener& to) override { listener = &to; }
-  [[nodiscard]] Standing standing() const override { return {"Alice", "own session", 0}; }
-  void send(Draft draft, OnSent on_sent) override {
+struct ScriptedRelayClient final : RelayClient {
+  void start(RelayClientListener& to) override { listener = &to; }
+  [[nodiscard]] ClientStatus standing() const override { return {"Alice", "own session", 0}; }
+  void send(MessageDraft draft, OnSent on_sent) override {
     drafts.push_back(std::move(draft));
-    if (!trouble.empty()) return on_sent(fail(trouble));
+    if (!error.empty()) return on_sent(fail(error));
     on_sent(sent);
   }
-  void mail(MailWish wish, OnMail on_mail) override {
+  void inbox(InboxQuery wish, OnMail on_mail) override {
     if (slow) return later.push_back([this, wish, on_mail = std::move(on_mail)]() mutable { answer(wish, on_mail); });
     answer(wish, on_mail);
   }
   void ask(protocol::MessageType type, std::string payload, Millis, OnReply on_reply) override {
     questions.emplace_back(type, std::move(payload));
-    if (!trouble.empty()) return on_reply(fail(trouble));
+    if (!error.empty()) return on_reply(fail(error));
     on_reply(parse_json_object(reply));
   }
 
-  void arrives(Letter letter) {
+  void arrives(InboxMessage letter) {
     letters.push_back(std::move(letter));
-    listener->on_mail();
+    listener->on_message_available();
   }
   /// The oldest question that waits.
   void answer_next() {
@@ -37,9 +37,9 @@ struct ScriptedPost final : Post {
     later.pop_front();
     task();
   }
-  void answer(const MailWish& wish, OnMail& on_mail) {
-    if (!trouble.empty()) return on_mail(fail(trouble));
-    Mail mail{.letters = {}, .paused = paused};
+  void answer(const InboxQuery& wish, OnMail& on_mail) {
+    if (!error.empty()) return on_mail(fail(error));
+    InboxPage mail{.letters = {}, .paused = paused};
     const auto limit = std::min(wish.limit, at_once);
     for (auto at = letters.begin(); at != letters.end() && mail.letters.size() < limit;) {
       const bool wanted = wish.ids.empty() || std::ranges::find(wish.ids, at->id) != wish.ids.end();
@@ -50,13 +50,13 @@ struct ScriptedPost final : Post {
     on_mail(std::move(mail));
   }
 
-  PostListener* listener = nullptr;
-  std::deque<Letter> letters;
-  std::vector<Draft> drafts;
+  RelayClientListener* listener = nullptr;
+  std::deque<InboxMessage> letters;
+  std::vector<MessageDraft> drafts;
   std::vector<std::pair<protocol::MessageType, std::string>> questions;
   std::deque<std::move_only_function<void()>> later;
-  std::string trouble, reply = "{}";
-  Sent sent{.id = "abc", .recipients = 1};
+  std::string error, reply = "{}";
+  SendResult sent{.id = "abc", .recipients = 1};
   bool paused = false;
   bool slow = false;
   std::size_t at_once = 5'000;  // letters in one answer

@@ -40,15 +40,15 @@ inline std::string get(std::string_view path, std::string_view more = {}) {
 struct HttpServerTest : ::testing::Test {
   AsioLoop loop;
   HttpServerLimits limits{.linger = Millis{50}, .tick = Millis{1}};
-  std::function<void(ServerRequest&, HttpReply&)> respond = [](ServerRequest& request, HttpReply& reply) {
+  std::function<void(ServerRequest&, ResponseWriter&)> respond = [](ServerRequest& request, ResponseWriter& reply) {
     reply.send({.content_type = "text/plain", .body = request.method + " " + request.path});
   };
   std::list<ServerRequest> requests;
-  std::list<HttpReply> later;  // replies that `respond` left alone
+  std::list<ResponseWriter> later;  // replies that `respond` left alone
   std::unique_ptr<net::HttpServer> server;
 
   void start() {
-    auto made = net::HttpServer::listen(loop, {}, limits, [this](ServerRequest request, HttpReply reply) {
+    auto made = net::HttpServer::listen(loop, {}, limits, [this](ServerRequest request, ResponseWriter reply) {
       requests.push_back(std::move(request));
       respond(requests.back(), reply);
       if (!reply.over()) later.push_back(std::move(reply));
@@ -61,7 +61,7 @@ struct HttpServerTest : ::testing::Test {
     return {loop, server->port()};
   }
   void answer_later() {
-    respond = [](ServerRequest&, HttpReply&) {};
+    respond = [](ServerRequest&, ResponseWriter&) {};
   }
   /// One connection, all it hears until it is closed.
   std::string ask(std::string_view bytes) {

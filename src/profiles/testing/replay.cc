@@ -33,26 +33,26 @@ State Watched::state_at(double seconds) const {
   return state;
 }
 
-std::vector<speech::Command> Watched::commands() const {
-  std::vector<speech::Command> all;
+std::vector<speech::SendCommand> Watched::commands() const {
+  std::vector<speech::SendCommand> all;
   for (const auto& moment : moments) {
-    const auto* said = std::get_if<Said>(&moment.observation);
+    const auto* said = std::get_if<CommandSeen>(&moment.observation);
     if (said == nullptr) continue;
-    if (const auto* command = std::get_if<speech::Command>(&said->utterance)) all.push_back(*command);
+    if (const auto* command = std::get_if<speech::SendCommand>(&said->utterance)) all.push_back(*command);
   }
   return all;
 }
 
-Watched watch(const Eyes& eyes, const terminal::testing::Recording& recording, Cut cut) {
+Watched watch(const CompiledProfile& eyes, const terminal::testing::Recording& recording, Cut cut) {
   terminal::Screen screen{recording.size};
-  Watcher watcher{eyes};
+  ScreenWatcher watcher{eyes};
   Watched watched;
   const auto look = [&](double seconds) {
-    for (auto& observation : watcher.look(screen, at(seconds)))
+    for (auto& observation : watcher.update(screen, at(seconds)))
       watched.moments.push_back({seconds, std::move(observation)});
   };
   const auto wait_until = [&](double seconds) {
-    while (const auto due = watcher.look_again_at()) {
+    while (const auto due = watcher.next_update_at()) {
       const double when = std::chrono::duration<double>(due->time_since_epoch()).count();
       if (when >= seconds) break;
       look(when);

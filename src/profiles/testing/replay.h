@@ -18,12 +18,12 @@ struct Watched {
   std::vector<Moment> moments;
   /// The verdict that held at that time.
   [[nodiscard]] State state_at(double seconds) const;
-  [[nodiscard]] std::vector<speech::Command> commands() const;
+  [[nodiscard]] std::vector<speech::SendCommand> commands() const;
 };
 
 /// How output is cut on its way in. It is looked at after each piece, but for EveryByte.
 enum class Cut { AsRecorded, EveryByte, Halves, Pieces };
 
-Watched watch(const Eyes& eyes, const terminal::testing::Recording& recording, Cut cut = Cut::AsRecorded);
+Watched watch(const CompiledProfile& eyes, const terminal::testing::Recording& recording, Cut cut = Cut::AsRecorded);
 
 }  // namespace relay::profiles::testing

@@ -11,12 +11,12 @@
 
 namespace relay::pty::testing {
 
-class Forwarder final : public ProgramListener, public PersonTerminalListener {
+class Forwarder final : public ProgramListener, public UserTerminalListener {
  public:
   explicit Forwarder(net::AsioLoop& loop) : loop_{loop} {}
 
   Result<void> start(Command command) {
-    terminal = RELAY_TRY(PersonTerminal::open(loop_, *this));
+    terminal = RELAY_TRY(UserTerminal::open(loop_, *this));
     child = RELAY_TRY(Child::spawn(loop_, std::move(command), terminal->size(), *this));
     return terminal->enter_raw();
   }
@@ -49,7 +49,7 @@ class Forwarder final : public ProgramListener, public PersonTerminalListener {
     loop_.stop();
   }
 
-  std::unique_ptr<PersonTerminal> terminal;
+  std::unique_ptr<UserTerminal> terminal;
   std::unique_ptr<Child> child;
   std::optional<ExitStatus> status;
 

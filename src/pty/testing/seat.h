@@ -15,11 +15,11 @@
 
 namespace relay::pty::testing {
 
-class Seat {
+class TestTerminal {
  public:
   static constexpr int kDeadlineMs = 30'000;  // a sanitizer's first report loads its symbolizer from a cold disk
 
-  explicit Seat(std::vector<std::string> argv, WindowSize size = {}) {
+  explicit TestTerminal(std::vector<std::string> argv, WindowSize size = {}) {
     auto opened = PseudoTerminal::open(size);
     RELAY_ASSERT(opened);
     terminal = std::move(*opened);
@@ -29,13 +29,13 @@ class Seat {
     RELAY_ASSERT(spawned);
     process = std::move(*spawned);
   }
-  ~Seat() {
+  ~TestTerminal() {
     if (!process.pidfd) return;
     ::kill(process.pid, SIGKILL);
     ::waitpid(process.pid, nullptr, 0);
   }
-  Seat(const Seat&) = delete;
-  Seat& operator=(const Seat&) = delete;
+  TestTerminal(const TestTerminal&) = delete;
+  TestTerminal& operator=(const TestTerminal&) = delete;
 
   void type(std::string_view text) const {
     RELAY_ASSERT(::write(terminal.controller.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));

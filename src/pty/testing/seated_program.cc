@@ -19,7 +19,7 @@ namespace {
 using namespace relay;
 using namespace relay::pty;
 
-class Seated final : public PersonTerminalListener {
+class Seated final : public UserTerminalListener {
  public:
   explicit Seated(net::AsioLoop& loop) : loop_{loop} {}
   void on_typed(std::string_view bytes) override {
@@ -33,7 +33,7 @@ class Seated final : public PersonTerminalListener {
 
   void say(const std::string& line) const { terminal->write("[" + line + "]"); }
 
-  std::unique_ptr<PersonTerminal> terminal;
+  std::unique_ptr<UserTerminal> terminal;
 
  private:
   net::AsioLoop& loop_;
@@ -51,7 +51,7 @@ int overflow_stack(const volatile char* above) {
 int leave(const std::string& way) {
   net::AsioLoop loop;
   Seated seated{loop};
-  auto opened = PersonTerminal::open(loop, seated);
+  auto opened = UserTerminal::open(loop, seated);
   if (!opened) return 3;
   seated.terminal = std::move(*opened);
   if (!seated.terminal->set_restore_bytes("\x18<restored>")) return 3;
@@ -86,7 +86,7 @@ int forward(Command command) {
   return forwarder.status ? forwarder.status->shell_code() : 3;
 }
 
-class Nobody final : public ProgramListener {
+class NullListener final : public ProgramListener {
  public:
   void on_output(std::string_view) override {}
   void on_input_written(std::size_t) override {}
@@ -95,7 +95,7 @@ class Nobody final : public ProgramListener {
 
 int hold(Command command) {
   net::AsioLoop loop;
-  Nobody nobody;
+  NullListener nobody;
   const auto child = Child::spawn(loop, std::move(command), {}, nobody);
   if (!child) return 3;
   std::printf("child %d.\n", (*child)->pid());

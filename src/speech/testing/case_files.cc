@@ -16,7 +16,7 @@ json::value load_cases(const std::string& file) {
   return *std::move(value);
 }
 
-json::object as_json(const Command& command) {
+json::object as_json(const SendCommand& command) {
   json::object object{{"to", command.to}, {"kind", name_of(command.kind)}, {"body", command.body}};
   if (command.thread) object["thread"] = *command.thread;
   if (command.thread_project) object["threadProject"] = *command.thread_project;
@@ -32,10 +32,10 @@ json::object as_json(const Command& command) {
   return object;
 }
 
-json::array commands_of(const std::vector<Utterance>& heard) {
+json::array commands_of(const std::vector<Command>& heard) {
   json::array commands;
   for (const auto& utterance : heard)
-    if (const auto* command = std::get_if<Command>(&utterance)) commands.push_back(as_json(*command));
+    if (const auto* command = std::get_if<SendCommand>(&utterance)) commands.push_back(as_json(*command));
   return commands;
 }
 

@@ -13,9 +13,9 @@ namespace relay::speech::testing {
 json::value load_cases(const std::string& file);
 
 /// A command with the members the cases name: to, kind, body, thread?, threadProject?, project?, data?, meta?
-json::object as_json(const Command& command);
+json::object as_json(const SendCommand& command);
 
 /// The commands among what was heard.
-json::array commands_of(const std::vector<Utterance>& heard);
+json::array commands_of(const std::vector<Command>& heard);
 
 }  // namespace relay::speech::testing

@@ -9,7 +9,7 @@
 
 namespace relay::store {
 
-class LoopInbox {
+class TaskQueue {
  public:
   using Task = std::move_only_function<void()>;
 

@@ -1,4 +1,4 @@
 /// A keeper for tests, as a program of its own: keep() and nothing else.
 #include "tmux/keeper.h"
 
-int main(int count, char** words) { return count == 2 ? relay::tmux::keep(words[1]) : 2; }
+int main(int count, char** words) { return count == 2 ? relay::tmux::run_shim(words[1]) : 2; }

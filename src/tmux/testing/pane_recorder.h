@@ -38,7 +38,7 @@ class Server {
   [[nodiscard]] std::string ask(const std::vector<std::string>& rest) const {
     auto program = pty::find_program({.argv = {"tmux"}, .environment = pty::inherited_environment(), .directory = {}});
     RELAY_ASSERT(program);
-    auto asked = Companion::start(*program, command(rest), pty::inherited_environment());
+    auto asked = Subprocess::start(*program, command(rest), pty::inherited_environment());
     RELAY_ASSERT(asked);
     return asked->read_all(64 * 1024, SystemClock{}.now().steady + net::testing::kDeadline).value_or("");
   }
