@@ -51,7 +51,7 @@ uninstall:
 bench: build
 	@scripts/setup bench
 	@scripts/stage 'build: bench' scripts/build bench relay_bench relay_http_hello
-	@scripts/npm-tools bench/first-daemon 'the 1.x daemon' || true
+	@scripts/npm-tools bench/relay-1x 'the 1.x daemon' || true
 	@build/bench/bench/relay_bench build/release/agent-relay $(BENCH)
 	@bench/http/run $(if $(findstring --quick,$(BENCH)),--rounds 2 --seconds 1)
 

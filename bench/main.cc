@@ -17,8 +17,8 @@
 #include "options.h"
 #include "report/results.h"
 #include "subjects/cores.h"
-#include "work/driver.h"
-#include "work/work.h"
+#include "workloads/driver.h"
+#include "workloads/workload.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "subjects/cores.h"
-#include "work/work.h"
+#include "workloads/workload.h"
 
 namespace relay::bench {
 

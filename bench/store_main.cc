@@ -12,8 +12,8 @@
 
 #include "base/format.h"
 #include "base/random.h"
-#include "store/memory_store.h"
-#include "store/sqlite_store.h"
+#include "store/memory/store.h"
+#include "store/sqlite/store.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/testing/played_workspaces.h"
+#include "api/testing/fake_workspaces.h"
 #include "check.h"
 
 namespace {

@@ -4,7 +4,7 @@
 
 #include "check.h"
 #include "profiles/cast_player.h"
-#include "profiles/shelf.h"
+#include "profiles/registry.h"
 
 namespace {
 

@@ -1,1 +1,1 @@
-relay_fuzzer(settings SOURCES settings_fuzzer.cc LINKS relay::config)
+relay_fuzzer(settings SOURCES settings_fuzz.cc LINKS relay::config)

@@ -1,6 +1,6 @@
 /// An event's JSON, whatever it is: refused with a sentence, or one whole event for every reader of server-sent events,
 /// with the same JSON in it.
-#include "api/event_text.h"
+#include "api/events/event_text.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,1 +1,1 @@
-relay_fuzzer(settings_text SOURCES settings_text_fuzzer.cc LINKS relay::hooks)
+relay_fuzzer(settings_text SOURCES settings_text_fuzz.cc LINKS relay::hooks)

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "check.h"
-#include "hooks/answer.h"
 #include "hooks/event.h"
+#include "hooks/response.h"
 
 using namespace relay;
 

@@ -1,1 +1,1 @@
-relay_fuzzer(door SOURCES door_fuzz.cc LINKS relay::host)
+relay_fuzzer(host_protocol SOURCES host_protocol_fuzz.cc LINKS relay::host)

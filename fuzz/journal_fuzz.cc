@@ -7,7 +7,7 @@
 
 #include "check.h"
 #include "records/change_codec.h"
-#include "store/journal.h"
+#include "store/journal/journal.h"
 #include "store/testing/sample_records.h"
 #include "store/testing/sim_disk.h"
 

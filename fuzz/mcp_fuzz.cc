@@ -9,10 +9,10 @@
 
 #include "check.h"
 #include "mcp/arguments.h"
-#include "mcp/letters.h"
+#include "mcp/hosted_client.h"
+#include "mcp/message_view.h"
 #include "mcp/reservations.h"
 #include "mcp/server.h"
-#include "mcp/wrapped_agent.h"
 
 using namespace relay;
 

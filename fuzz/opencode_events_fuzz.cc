@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "adapters/opencode_talk.h"
+#include "adapters/opencode_events.h"
 #include "check.h"
 
 namespace {

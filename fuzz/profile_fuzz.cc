@@ -5,7 +5,7 @@
 
 #include "check.h"
 #include "profiles/profile_file.h"
-#include "profiles/watcher.h"
+#include "profiles/screen_watcher.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace relay;

@@ -1,1 +1,1 @@
-relay_fuzzer(process_stat SOURCES process_stat_fuzzer.cc LINKS relay::pty)
+relay_fuzzer(process_stat SOURCES process_stat_fuzz.cc LINKS relay::pty)

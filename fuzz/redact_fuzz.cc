@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "capture/event_log.h"
+#include "capture/capture_log.h"
 #include "capture/record.h"
 #include "capture/redact.h"
 #include "check.h"

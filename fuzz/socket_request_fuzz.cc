@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "api/ws_request.h"
+#include "api/events/ws_request.h"
 #include "check.h"
 #include "protocol/names.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "check.h"
-#include "store/sqlite_store.h"
+#include "store/sqlite/store.h"
 #include "store/testing/sample_records.h"
 #include "store/testing/sim_disk.h"
 

@@ -8,8 +8,8 @@
 
 #include "base/random.h"
 #include "check.h"
-#include "terminal/answer.h"
 #include "terminal/logical_lines.h"
+#include "terminal/query_reply.h"
 #include "terminal/render.h"
 #include "terminal/screen.h"
 

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "check.h"
+#include "tmux/commands.h"
 #include "tmux/control_parser.h"
 #include "tmux/end_mark.h"
-#include "tmux/keeper.h"
-#include "tmux/wording.h"
+#include "tmux/shim.h"
 
 namespace {
 

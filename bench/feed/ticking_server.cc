@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include "api/feed.h"
-#include "api/route.h"
+#include "api/events/feed.h"
+#include "api/http/route.h"
 #include "feed/ticks.h"
 #include "net/asio_loop.h"
 #include "net/http_server.h"

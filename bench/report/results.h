@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "subjects/subject.h"
-#include "work/work.h"
+#include "workloads/workload.h"
 
 namespace relay::bench {
 

@@ -28,10 +28,10 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "events/event.h"
-#include "hooks/answer.h"
 #include "hooks/event.h"
+#include "hooks/response.h"
 #include "net/asio_loop.h"
-#include "profiles/judge.h"
+#include "profiles/state_classifier.h"
 #include "protocol/send.h"
 #include "pty/command.h"
 

@@ -1,7 +1,7 @@
 /// Claude Code: hooks, its transcript, its session's inbox socket.
 #include "adapters/agents.h"
 #include "adapters/claude_inbox.h"
-#include "adapters/hooked_adapter.h"
+#include "adapters/hook_adapter.h"
 
 namespace relay::adapters {
 namespace {

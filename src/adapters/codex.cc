@@ -11,7 +11,7 @@
 #include "adapters/codex_queue.h"
 #include "adapters/codex_rollout.h"
 #include "adapters/codex_thread.h"
-#include "adapters/hooked_adapter.h"
+#include "adapters/hook_adapter.h"
 #include "hooks/wiring.h"
 
 namespace relay::adapters {

@@ -26,7 +26,7 @@
 
 #include "adapters/adapter.h"
 #include "base/json.h"
-#include "pty/line_helper.h"
+#include "pty/line_process.h"
 
 namespace relay::adapters {
 

@@ -13,8 +13,8 @@
 
 #include "adapters/agents.h"
 #include "adapters/gemini_chats.h"
-#include "adapters/hooked_adapter.h"
-#include "adapters/look_pace.h"
+#include "adapters/hook_adapter.h"
+#include "adapters/poll_interval.h"
 #include "base/format.h"
 #include "base/random.h"
 

@@ -4,11 +4,11 @@
 #include <limits>
 #include <map>
 
+#include "adapters/opencode_events.h"
 #include "adapters/opencode_launch.h"
-#include "adapters/opencode_messenger.h"
-#include "adapters/opencode_talk.h"
+#include "adapters/opencode_sender.h"
 #include "base/format.h"
-#include "hooks/repair.h"
+#include "hooks/json_repair.h"
 #include "net/event_stream.h"
 
 namespace relay::adapters {

@@ -7,11 +7,11 @@
 #include <optional>
 #include <string>
 
-#include "api/call.h"
-#include "api/counters.h"
-#include "api/doors.h"
-#include "api/security.h"
-#include "api/workspaces.h"
+#include "api/client/host_gateway.h"
+#include "api/client/workspace_directory.h"
+#include "api/http/call.h"
+#include "api/http/counters.h"
+#include "api/http/security.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "events/cost_models.h"

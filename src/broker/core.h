@@ -33,18 +33,18 @@
 #include <variant>
 #include <vector>
 
+#include "broker/active_senders.h"
 #include "broker/broker.h"
 #include "broker/confusable_names.h"
 #include "broker/consensus.h"
-#include "broker/loops.h"
-#include "broker/packed_queue.h"
+#include "broker/loop_breaker.h"
 #include "broker/peer.h"
 #include "broker/pending.h"
 #include "broker/spawn_policy.h"
-#include "broker/speakers.h"
 #include "broker/streams.h"
 #include "broker/timers.h"
-#include "broker/unseen.h"
+#include "broker/unseen_changes.h"
+#include "broker/vector_queue.h"
 #include "events/event.h"
 #include "protocol/bye.h"
 #include "protocol/contract.h"

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "broker/testing/delivery_page.h"
+#include "broker/testing/delivery_table.h"
 #include "broker/testing/scenario.h"
 
 namespace relay::broker::testing {

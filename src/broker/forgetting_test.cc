@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "broker/testing/world.h"
+#include "broker/testing/broker_fixture.h"
 
 namespace relay::broker {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "broker/testing/world.h"
+#include "broker/testing/broker_fixture.h"
 
 namespace relay::broker {
 namespace {

@@ -27,7 +27,7 @@
 #include <set>
 #include <vector>
 
-#include "broker/packed_queue.h"
+#include "broker/vector_queue.h"
 #include "records/queries.h"
 
 namespace relay::broker {

@@ -1,13 +1,13 @@
 #include <gtest/gtest.h>
 
-#include "broker/duplicates.h"
+#include "broker/active_senders.h"
+#include "broker/deduplication.h"
 #include "broker/heartbeat.h"
 #include "broker/mailbox.h"
-#include "broker/packed_queue.h"
-#include "broker/speakers.h"
 #include "broker/streams.h"
 #include "broker/token_bucket.h"
-#include "broker/unseen.h"
+#include "broker/unseen_changes.h"
+#include "broker/vector_queue.h"
 
 namespace relay::broker {
 namespace {

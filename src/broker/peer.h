@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "broker/asking.h"
 #include "broker/broker.h"
-#include "broker/duplicates.h"
+#include "broker/deduplication.h"
 #include "broker/heartbeat.h"
 #include "broker/hosts.h"
 #include "broker/mailbox.h"
+#include "broker/prompts.h"
 #include "broker/token_bucket.h"
 #include "protocol/requests.h"
 

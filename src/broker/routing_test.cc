@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "broker/testing/world.h"
+#include "broker/testing/broker_fixture.h"
 #include "protocol/description_limits.h"
 #include "protocol/limits.h"
 #include "records/short_id.h"

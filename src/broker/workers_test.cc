@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "broker/spawn_policy.h"
-#include "broker/testing/world.h"
+#include "broker/testing/broker_fixture.h"
 
 namespace relay::broker {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/program.h"
+#include "cli/framework/program.h"
 
 namespace {
 

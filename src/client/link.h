@@ -25,12 +25,12 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "client/backoff.h"
-#include "client/custody.h"
+#include "client/delivery_tracker.h"
 #include "client/errors.h"
 #include "client/event_queue.h"
 #include "client/link_state.h"
 #include "client/outbox.h"
-#include "client/questions.h"
+#include "client/pending_requests.h"
 #include "client/stream_positions.h"
 #include "net/event_loop.h"
 #include "net/stream.h"
@@ -118,7 +118,7 @@ class Link {
   void start();
   /// Says BYE with how the session ends (what waits is flushed, events are told first) and stays disconnected. No callback
   /// follows. Without a connection nothing is said, and the daemon ends the session as crashed after its grace, unless
-  /// the host left a record of the end (host/ended_sessions.h).
+  /// the host left a record of the end (host/control/ended_sessions.h).
   void stop(const protocol::Bye& bye = {});
 
   /// While waiting to try again: tries at once. Somebody is there who would rather not wait.

@@ -1,7 +1,7 @@
 #include "client/link.h"
 
+#include "client/outbox_sender.h"
 #include "client/testing/link_fixture.h"
-#include "client/transmission.h"
 #include "protocol/bye.h"
 
 namespace relay::client {

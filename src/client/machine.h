@@ -4,9 +4,9 @@
 /// number; whatever returns late for an older one is ignored.
 #pragma once
 
-#include "client/custody.h"
+#include "client/delivery_tracker.h"
 #include "client/link.h"
-#include "client/transmission.h"
+#include "client/outbox_sender.h"
 #include "protocol/frame.h"
 
 namespace relay::client {

@@ -15,7 +15,7 @@
 
 #include "base/result.h"
 #include "config/environment.h"
-#include "config/places.h"
+#include "config/paths.h"
 
 namespace relay::config {
 

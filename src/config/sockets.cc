@@ -9,7 +9,7 @@
 
 #include "base/format.h"
 #include "base/unique_fd.h"
-#include "config/places.h"
+#include "config/paths.h"
 
 namespace relay::config {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "base/random.h"
 #include "base/result.h"
-#include "config/places.h"
+#include "config/paths.h"
 
 namespace relay::config {
 

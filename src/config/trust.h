@@ -13,7 +13,7 @@
 
 #include "base/result.h"
 #include "config/environment.h"
-#include "config/places.h"
+#include "config/paths.h"
 #include "config/settings.h"
 
 namespace relay::config {

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "daemon/connection.h"
+#include "daemon/frame_connection.h"
 #include "net/event_loop.h"
 #include "net/stream.h"
 #include "protocol/envelope.h"

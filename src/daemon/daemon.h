@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "config/places.h"
+#include "config/paths.h"
 #include "config/settings.h"
 
 namespace relay::daemon {

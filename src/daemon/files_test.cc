@@ -15,8 +15,8 @@
 #include "daemon/instance_lock.h"
 #include "daemon/private_file.h"
 #include "daemon/project_files.h"
-#include "daemon/remembered.h"
 #include "daemon/roster_files.h"
+#include "daemon/saved_workspaces.h"
 #include "net/testing/temporary_directory.h"
 
 namespace relay::daemon {

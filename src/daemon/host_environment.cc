@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "host/spawning.h"
+#include "host/spawn_protocol.h"
 #include "pty/child.h"
 #include "pty/command.h"
 

@@ -11,10 +11,10 @@
 
 #include "base/format.h"
 #include "base/unique_fd.h"
-#include "host/spawning.h"
+#include "host/spawn_protocol.h"
 #include "net/asio_loop.h"
 #include "net/readable_watch.h"
-#include "pty/forking.h"
+#include "pty/exec_args.h"
 #include "pty/process_handle.h"
 
 namespace relay::daemon {

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "api/server.h"
+#include "api/http/server.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "config/system_token.h"

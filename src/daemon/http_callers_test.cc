@@ -10,7 +10,7 @@
 
 #include "base/format.h"
 #include "base/unique_fd.h"
-#include "host/record.h"
+#include "host/control/host_record.h"
 
 namespace relay::daemon {
 namespace {

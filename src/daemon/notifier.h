@@ -16,7 +16,7 @@
 #include "broker/token_bucket.h"
 #include "config/settings.h"
 #include "net/asio_loop.h"
-#include "pty/line_helper.h"
+#include "pty/line_process.h"
 
 namespace relay::daemon {
 

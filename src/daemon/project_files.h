@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "config/places.h"
+#include "config/paths.h"
 
 namespace relay::daemon {
 

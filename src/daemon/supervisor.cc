@@ -9,7 +9,7 @@
 #include "config/system_token.h"
 #include "config/trust.h"
 #include "daemon/service_notify.h"
-#include "host/peer_classifier.h"
+#include "host/control/peer_classifier.h"
 #include "protocol/bye.h"
 #include "protocol/limits.h"
 #include "protocol/send.h"

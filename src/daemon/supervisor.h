@@ -14,9 +14,9 @@
 #include "base/random.h"
 #include "daemon/control_socket.h"
 #include "daemon/daemon.h"
-#include "daemon/open_workspace.h"
-#include "daemon/remembered.h"
 #include "daemon/rules.h"
+#include "daemon/saved_workspaces.h"
+#include "daemon/workspace_server.h"
 #include "net/event_loop.h"
 #include "net/stream.h"
 

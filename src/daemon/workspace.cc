@@ -5,7 +5,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "daemon/event_projection.h"
-#include "daemon/hosts.h"
+#include "daemon/host_manager.h"
 #include "protocol/envelope.h"
 #include "protocol/send.h"
 

@@ -24,12 +24,12 @@
 
 #include "base/random.h"
 #include "broker/broker.h"
-#include "daemon/connection.h"
+#include "daemon/frame_connection.h"
 #include "daemon/rules.h"
 #include "net/event_loop.h"
 #include "net/stream.h"
 #include "protocol/bye.h"
-#include "store/store_queue.h"
+#include "store/queue/store_queue.h"
 
 namespace relay::daemon {
 

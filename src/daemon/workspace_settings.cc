@@ -7,11 +7,11 @@
 #include "base/json.h"
 #include "base/random.h"
 #include "daemon/event_file.h"
-#include "daemon/machine_usage.h"
+#include "daemon/system_usage.h"
 #include "events/event.h"
-#include "store/journal_recovery.h"
-#include "store/memory_store.h"
-#include "store/sqlite_store.h"
+#include "store/journal/recovery.h"
+#include "store/memory/store.h"
+#include "store/sqlite/store.h"
 
 namespace relay::daemon {
 namespace {

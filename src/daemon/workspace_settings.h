@@ -6,12 +6,12 @@
 
 #include "base/clock.h"
 #include "base/directory.h"
-#include "config/places.h"
+#include "config/paths.h"
 #include "config/settings.h"
 #include "daemon/workspace.h"
 #include "store/damage.h"
-#include "store/journal.h"
-#include "store/sqlite_store.h"
+#include "store/journal/journal.h"
+#include "store/sqlite/store.h"
 
 namespace relay::daemon {
 

@@ -4,7 +4,7 @@
 
 #include "base/format.h"
 #include "client/testing/virtual_loop.h"
-#include "daemon/hosts.h"
+#include "daemon/host_manager.h"
 #include "daemon/testing/fake_stream.h"
 #include "daemon/testing/scripted_queue.h"
 

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <set>
 
-#include "events/catalogue.h"
+#include "events/catalog.h"
 
 namespace relay::events {
 namespace {

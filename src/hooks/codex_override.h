@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "hooks/wanted.h"
+#include "hooks/hook_specs.h"
 
 namespace relay::hooks {
 

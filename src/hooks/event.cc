@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/format.h"
-#include "hooks/repair.h"
+#include "hooks/json_repair.h"
 #include "text/utf8.h"
 
 namespace relay::hooks {

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "base/format.h"
-#include "hooks/repair.h"
+#include "hooks/json_repair.h"
 
 namespace relay::hooks {
 namespace {

@@ -4,10 +4,10 @@
 #include <filesystem>
 
 #include "base/format.h"
+#include "hooks/hook_specs.h"
 #include "hooks/replace_file.h"
 #include "hooks/settings.h"
 #include "hooks/settings_text.h"
-#include "hooks/wanted.h"
 
 namespace relay::hooks {
 namespace {

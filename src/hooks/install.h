@@ -14,7 +14,7 @@
 
 #include "base/result.h"
 #include "hooks/agent.h"
-#include "hooks/installed.h"
+#include "hooks/installed_hooks.h"
 
 namespace relay::hooks {
 

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "hooks/wanted.h"
+#include "hooks/hook_specs.h"
 
 namespace relay::hooks {
 namespace {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/format.h"
+#include "hooks/hook_specs.h"
 #include "hooks/json_layout.h"
-#include "hooks/wanted.h"
 
 namespace relay::hooks {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hooks/wanted.h"
+#include "hooks/hook_specs.h"
 
 namespace relay::hooks {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "base/format.h"
 #include "hooks/codex_override.h"
+#include "hooks/hook_specs.h"
 #include "hooks/settings.h"
-#include "hooks/wanted.h"
 
 namespace relay::hooks {
 namespace {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/directory.h"
+#include "host/delivery/message_files.h"
 #include "host/instructions.h"
-#include "host/long_texts.h"
 
 namespace relay::host {
 namespace {

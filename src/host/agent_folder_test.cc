@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "host/long_texts.h"
+#include "host/delivery/message_files.h"
 
 namespace relay::host {
 namespace {

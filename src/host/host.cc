@@ -11,30 +11,30 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "client/link.h"
-#include "host/account.h"
-#include "host/door.h"
-#include "host/ended_sessions.h"
-#include "host/keyboard.h"
-#include "host/mail_desk.h"
-#include "host/native_side.h"
-#include "host/peer_classifier.h"
-#include "host/presence.h"
-#include "host/screen_answer.h"
-#include "host/sight.h"
-#include "host/state_since.h"
-#include "host/teller.h"
-#include "host/turn_speech.h"
-#include "host/voice.h"
+#include "commands/extractor.h"
+#include "host/adapter_bridge.h"
+#include "host/command_executor.h"
+#include "host/control/ended_sessions.h"
+#include "host/control/host_server.h"
+#include "host/control/peer_classifier.h"
+#include "host/control/session_state.h"
+#include "host/control/status_report.h"
+#include "host/delivery/pipeline.h"
+#include "host/event_reporter.h"
+#include "host/prompts/dialog_driver.h"
+#include "host/screen/agent_input.h"
+#include "host/screen/screen_monitor.h"
+#include "host/screen/state_since.h"
+#include "host/turn_commands.h"
 #include "net/signals.h"
 #include "net/unix_network.h"
 #include "profiles/line_extractor.h"
-#include "profiles/shelf.h"
+#include "profiles/registry.h"
 #include "pty/forwarded_signals.h"
-#include "pty/person_terminal.h"
 #include "pty/process_table.h"
-#include "speech/extractor.h"
-#include "terminal/answer.h"
+#include "pty/user_terminal.h"
 #include "terminal/keys.h"
+#include "terminal/query_reply.h"
 #include "terminal/render.h"
 #include "text/utf8.h"
 
@@ -386,7 +386,7 @@ class Host::Core final : public pty::ProgramListener,
 
   // ---- its own doors
   void on_heard(std::string_view markdown) override {
-    for (const auto& utterance : speech::extract(markdown))
+    for (const auto& utterance : commands::extract(markdown))
       if (turn_speech_.hear_in_record(utterance)) voice_->execute(utterance);
   }
   void on_given(std::string_view text, std::string_view way, std::string_view id) override {
@@ -481,13 +481,13 @@ class Host::Core final : public pty::ProgramListener,
     if (const auto* said = std::get_if<profiles::CommandSeen>(&observation)) {
       const bool replaces_record = can.output.empty() && !can.hears_soon;
       if (turn_speech_.hear_on_screen(said->utterance, replaces_record)) voice_->execute(said->utterance);
-    } else if (const auto* usage = std::get_if<speech::ScreenUsage>(&observation)) {
+    } else if (const auto* usage = std::get_if<profiles::ScreenUsage>(&observation)) {
       if (can.usage.empty() && !can.hears_soon) report_shown(*usage);
     }
   }
 
   /// Where nothing better counts: what the screen says of tokens. Those are running totals, so the last one stands for all.
-  void report_shown(const speech::ScreenUsage& usage) {
+  void report_shown(const profiles::ScreenUsage& usage) {
     if (!usage.input_tokens && !usage.output_tokens) return;
     teller_->report(events::TokensUsed{.model = std::string{text::truncate_utf8(usage.model, 256)},
                                        .input_tokens = usage.input_tokens.value_or(0),

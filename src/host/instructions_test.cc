@@ -4,9 +4,9 @@
 
 #include <sstream>
 
-#include "host/mail.h"
+#include "commands/extractor.h"
+#include "host/delivery/delivery.h"
 #include "net/testing/temporary_directory.h"
-#include "speech/extractor.h"
 
 namespace relay::host {
 namespace {
@@ -43,10 +43,10 @@ std::string example_with(std::string_view words) {
 }
 
 /// All that is heard in `text`, as commands.
-std::vector<speech::SendCommand> commands_in(std::string_view text) {
-  std::vector<speech::SendCommand> all;
-  for (auto& heard : speech::extract(text)) {
-    auto* command = std::get_if<speech::SendCommand>(&heard);
+std::vector<commands::SendCommand> commands_in(std::string_view text) {
+  std::vector<commands::SendCommand> all;
+  for (auto& heard : commands::extract(text)) {
+    auto* command = std::get_if<commands::SendCommand>(&heard);
     EXPECT_NE(command, nullptr) << text;
     if (command == nullptr) continue;
     command->place = {};
@@ -80,7 +80,7 @@ TEST(Skill, ShowsTheFormsThatAreHeard) {
   EXPECT_EQ(forms[2].to, "#channel");
   for (const auto& form : forms) EXPECT_TRUE(form.body.starts_with("your words")) << form.body;
   EXPECT_EQ(commands_in(example_with("<<<")),
-            (std::vector{speech::SendCommand{.to = "Bob", .body = "first paragraph\n\nsecond paragraph"}}));
+            (std::vector{commands::SendCommand{.to = "Bob", .body = "first paragraph\n\nsecond paragraph"}}));
 }
 
 TEST(Skill, ShowsAWholeExampleOfAskingAndAnswering) {
@@ -99,10 +99,11 @@ TEST(Skill, ShowsAWholeExampleOfAskingAndAnswering) {
   const auto shown = text_for_agent(question, 8'000, texts) + "\n";
   ASSERT_TRUE(asked.starts_with(shown)) << asked << "is not what an agent is shown:\n" << shown;
   EXPECT_TRUE(commands_in(shown).empty());
-  EXPECT_EQ(commands_in(asked), (std::vector{speech::SendCommand{.to = "Alice", .thread = "ask-1f", .body = "8080"}}));
+  EXPECT_EQ(commands_in(asked),
+            (std::vector{commands::SendCommand{.to = "Alice", .thread = "ask-1f", .body = "8080"}}));
 
   ASSERT_TRUE(skill_text().contains("`@relay:Alice 8080`"));
-  EXPECT_EQ(commands_in("@relay:Alice 8080\n"), (std::vector{speech::SendCommand{.to = "Alice", .body = "8080"}}));
+  EXPECT_EQ(commands_in("@relay:Alice 8080\n"), (std::vector{commands::SendCommand{.to = "Alice", .body = "8080"}}));
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 #include "base/format.h"
 #include "base/log.h"
-#include "net/answer_text.h"
 #include "net/asio_loop.h"
+#include "net/response_head.h"
 
 namespace relay::net {
 namespace {

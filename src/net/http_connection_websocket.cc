@@ -1,7 +1,7 @@
 #include "base/format.h"
 #include "base/log.h"
-#include "net/answer_text.h"
 #include "net/http_connection.h"
+#include "net/response_head.h"
 
 namespace relay::net {
 namespace {

@@ -21,7 +21,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "net/http_answer.h"
+#include "net/http_response.h"
 #include "net/server_request.h"
 
 namespace relay::net {

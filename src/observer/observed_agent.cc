@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "client/claim_token.h"
-#include "host/presence.h"
+#include "host/control/session_state.h"
 #include "protocol/names.h"
 #include "text/json_writer.h"
 

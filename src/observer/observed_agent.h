@@ -19,7 +19,7 @@
 #include "base/unique_fd.h"
 #include "capture/record.h"
 #include "client/link.h"
-#include "host/teller.h"
+#include "host/event_reporter.h"
 #include "net/readable_watch.h"
 #include "observer/observed_inbox.h"
 

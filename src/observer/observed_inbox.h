@@ -20,7 +20,7 @@
 #include "adapters/claude_inbox.h"
 #include "base/directory.h"
 #include "client/link.h"
-#include "host/mail_desk.h"
+#include "host/delivery/pipeline.h"
 #include "net/asio_loop.h"
 
 namespace relay::observer {

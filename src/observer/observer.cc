@@ -3,13 +3,13 @@
 #include <exception>
 #include <map>
 
-#include "api/daemon_call.h"
+#include "api/client/daemon_call.h"
 #include "base/directory.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "base/random.h"
-#include "base/signals_blocked.h"
-#include "capture/event_log.h"
+#include "base/scoped_signal_block.h"
+#include "capture/capture_log.h"
 #include "net/asio_loop.h"
 #include "net/unix_network.h"
 #include "observer/capture_tail.h"

@@ -7,7 +7,7 @@
 
 #include "base/format.h"
 #include "base/toml.h"
-#include "permissions/files.h"
+#include "permissions/path_matching.h"
 #include "permissions/tools.h"
 
 namespace relay::permissions {

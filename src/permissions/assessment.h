@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "permissions/seen.h"
+#include "permissions/parsed_request.h"
 
 namespace relay::permissions {
 

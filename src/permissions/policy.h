@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "permissions/ask.h"
+#include "permissions/permission_request.h"
 #include "permissions/presets.h"
 #include "permissions/rule.h"
 

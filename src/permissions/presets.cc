@@ -2,7 +2,7 @@
 #include "permissions/presets.h"
 
 #include "base/format.h"
-#include "permissions/files.h"
+#include "permissions/path_matching.h"
 #include "permissions/tools.h"
 
 namespace relay::permissions {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "permissions/files.h"
+#include "permissions/path_matching.h"
 #include "permissions/tools.h"
 #include "text/visible_text.h"
 

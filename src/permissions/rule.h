@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "permissions/ask.h"
+#include "permissions/parsed_request.h"
 #include "permissions/pattern.h"
-#include "permissions/seen.h"
+#include "permissions/permission_request.h"
 
 namespace relay::permissions {
 

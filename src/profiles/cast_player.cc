@@ -35,7 +35,7 @@ std::optional<terminal::Size> size_in(std::string_view text) {
 
 }  // namespace
 
-CastPlayer::CastPlayer(const CompiledProfile& eyes, speech::GrammarOptions grammar)
+CastPlayer::CastPlayer(const CompiledProfile& eyes, commands::GrammarOptions grammar)
     : watcher_{eyes, std::move(grammar)} {}
 CastPlayer::~CastPlayer() = default;
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "profiles/watcher.h"
+#include "profiles/screen_watcher.h"
 
 namespace relay::profiles {
 
@@ -19,7 +19,7 @@ struct TimedObservation {
 
 class CastPlayer {
  public:
-  explicit CastPlayer(const CompiledProfile& eyes, speech::GrammarOptions grammar = {});
+  explicit CastPlayer(const CompiledProfile& eyes, commands::GrammarOptions grammar = {});
   ~CastPlayer();
 
   /// The header first, then the events.

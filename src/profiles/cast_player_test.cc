@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "profiles/shelf.h"
+#include "profiles/registry.h"
 
 namespace relay::profiles {
 namespace {
@@ -46,7 +46,7 @@ TEST(CastPlayer, HearsAnAgentAndSeesItsState) {
   std::vector<std::string> bodies;
   for (const auto& seen : player.finish())
     if (const auto* said = std::get_if<CommandSeen>(&seen.observation))
-      bodies.push_back(std::get<speech::SendCommand>(said->utterance).body);
+      bodies.push_back(std::get<commands::SendCommand>(said->utterance).body);
   EXPECT_EQ(bodies, std::vector<std::string>{"half or whole"});
 }
 

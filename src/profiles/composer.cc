@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "speech/line_shape.h"
+#include "commands/line_shape.h"
 
 namespace relay::profiles {
 namespace {
@@ -71,7 +71,7 @@ Composer ComposerFinder::read(const ScreenFrame& sight, std::size_t from, std::s
     if (furniture_.matches(seen.text)) continue;
     std::string typed;
     if (!(row == from || more_.given() || line_ ? first_ : more_).capture(seen.text, typed)) typed = seen.text;
-    typed = std::string{speech::trimmed(typed)};
+    typed = std::string{commands::trimmed(typed)};
     if (typed.empty() || placeholder_.matches(typed)) continue;
     all_dim = all_dim && seen.all_dim;
     found.draft += found.draft.empty() ? typed : "\n" + typed;

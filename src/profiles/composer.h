@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "profiles/profile.h"
 #include "profiles/regex.h"
-#include "profiles/sight.h"
+#include "profiles/screen_frame.h"
 
 namespace relay::profiles {
 

@@ -23,20 +23,20 @@ void erase_last(std::string& text, std::size_t before = 0) {
   if (text.size() > before) text.pop_back();
 }
 
-void move_to(std::vector<speech::Command>& all, std::vector<speech::Command> more) {
+void move_to(std::vector<commands::Command>& all, std::vector<commands::Command> more) {
   std::ranges::move(more, std::back_inserter(all));
 }
 
 }  // namespace
 
-std::vector<speech::Command> LineExtractor::feed(std::string_view bytes) {
+std::vector<commands::Command> LineExtractor::feed(std::string_view bytes) {
   parser_.feed(bytes, *this);
   return std::exchange(heard_, {});
 }
 
-std::vector<speech::Command> LineExtractor::settle() { return extractor_.settle(); }
+std::vector<commands::Command> LineExtractor::settle() { return extractor_.settle(); }
 
-std::vector<speech::Command> LineExtractor::finish() {
+std::vector<commands::Command> LineExtractor::finish() {
   if (echo_) echoes_.push_back(*std::exchange(echo_, std::nullopt));
   if (!cursor_.line.empty()) end_line();
   move_to(heard_, extractor_.finish());
@@ -64,7 +64,7 @@ void LineExtractor::on_echoed_keys(std::string_view keys) {
       while (row.size() > before && row.back() != ' ') row.pop_back();
     } else if (key == kEraseLine) {
       row.resize(before);
-    } else if (row.size() <= speech::kMaxLineBytes && key != kEnd) {
+    } else if (row.size() <= commands::kMaxLineBytes && key != kEnd) {
       if (key == '\t' || static_cast<unsigned char>(key) >= ' ')
         row += key;
       else
@@ -92,7 +92,7 @@ std::string_view LineExtractor::unread_reason() const {
 void LineExtractor::print(std::string_view utf8) {
   blank_ = cursor_.home = false;
   if (std::exchange(cursor_.returned, false)) cursor_.line.clear();
-  const auto room = speech::kMaxLineBytes + 1 - std::min(cursor_.line.size(), speech::kMaxLineBytes + 1);
+  const auto room = commands::kMaxLineBytes + 1 - std::min(cursor_.line.size(), commands::kMaxLineBytes + 1);
   cursor_.line.append(utf8.substr(0, room));  // a byte too many tells the extractor that the line is cut
 }
 

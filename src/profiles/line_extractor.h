@@ -4,7 +4,7 @@
 ///   from its start to its end, is certain.
 /// Invariants: a row is read once. Rows that are drawn again (cursor up) are not; neither is text on the alternate screen,
 ///   nor rows that echo what the user typed, nor text at places that are addressed directly, until the screen is cleared or has scrolled. What is held is bounded
-///   by speech/grammar_options.h.
+///   by commands/grammar_options.h.
 /// Threading: one thread, no I/O, no clock.
 #pragma once
 
@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "speech/extractor.h"
-#include "speech/utterance.h"
+#include "commands/command.h"
+#include "commands/extractor.h"
 #include "terminal/vt_parser.h"
 
 namespace relay::profiles {
@@ -24,11 +24,11 @@ namespace relay::profiles {
 class LineExtractor final : private terminal::VtActions {
  public:
   /// Output of the program's terminal; may be cut anywhere.
-  std::vector<speech::Command> feed(std::string_view bytes);
+  std::vector<commands::Command> feed(std::string_view bytes);
   /// The program has been silent for a while: a message whose next line could have belonged to it is complete.
-  std::vector<speech::Command> settle();
+  std::vector<commands::Command> settle();
   /// The program has ended.
-  std::vector<speech::Command> finish();
+  std::vector<commands::Command> finish();
 
   /// Keys that the program's terminal echoes: the rows in which they appear are not the program's words.
   void on_echoed_keys(std::string_view keys);
@@ -74,8 +74,8 @@ class LineExtractor final : private terminal::VtActions {
   void start_afresh();
 
   terminal::VtParser parser_;
-  speech::Extractor extractor_;
-  std::vector<speech::Command> heard_;
+  commands::Extractor extractor_;
+  std::vector<commands::Command> heard_;
   Cursor cursor_;
   Cursor saved_;
   std::int64_t last_row_ = -1;  // the lowest that was read

@@ -9,10 +9,10 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-Texts commands_in(const std::vector<speech::Command>& heard) {
+Texts commands_in(const std::vector<commands::Command>& heard) {
   Texts texts;
   for (const auto& utterance : heard)
-    if (const auto* command = std::get_if<speech::SendCommand>(&utterance))
+    if (const auto* command = std::get_if<commands::SendCommand>(&utterance))
       texts.push_back(format("{}: {}", command->to, command->body));
   return texts;
 }

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "profiles/profile_file.h"
-#include "profiles/watcher.h"
+#include "profiles/screen_watcher.h"
 
 namespace relay::profiles {
 namespace {
@@ -69,7 +69,7 @@ class LineMode : public ::testing::Test {
     std::vector<std::string> all;
     for (const auto& seen : seen_)
       if (const auto* said = std::get_if<CommandSeen>(&seen))
-        if (const auto* command = std::get_if<speech::SendCommand>(&said->utterance))
+        if (const auto* command = std::get_if<commands::SendCommand>(&said->utterance))
           all.push_back(command->to + ": " + command->body);
     return all;
   }
@@ -177,7 +177,7 @@ TEST_F(LineMode, AQuestionWaitsOnlyWhereTheCursorIs) {
   write(kPrompt);
   write(kEnter);
   EXPECT_EQ(write("Delete it? [y/n] "), State::Blocked);
-  EXPECT_EQ(count<speech::QuestionDialog>(), 1u);
+  EXPECT_EQ(count<profiles::QuestionDialog>(), 1u);
   EXPECT_EQ(write("y\r\nDeleted\r\n"), State::Working);
   EXPECT_EQ(write(kPrompt), State::Idle);
 }
@@ -189,11 +189,11 @@ TEST_F(LineMode, CountsAreToldOncePerTurn) {
   write(kPrompt);
   wait(kSettle);
   write("x");
-  EXPECT_EQ(count<speech::ScreenUsage>(), 1u);
+  EXPECT_EQ(count<profiles::ScreenUsage>(), 1u);
   write(kEnter);
   write("100 tokens\r\n");
   write(kPrompt);
-  EXPECT_EQ(count<speech::ScreenUsage>(), 2u);
+  EXPECT_EQ(count<profiles::ScreenUsage>(), 2u);
 }
 
 TEST_F(LineMode, APromptThatIsBeingDrawnIsNotLookedAt) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "speech/detector.h"
+#include "profiles/pattern_detector.h"
 
 namespace relay::profiles {
 
@@ -117,16 +117,16 @@ struct Profile {
   ComposerRule composer = {};
   ComposerRule flat_composer = {};  // in a mode for screen readers; looked for when the other is not there
   std::vector<RowRule> rows = {};
-  std::uint32_t margin = 0;                    // columns it leaves free at the right when it wraps
-  std::uint32_t indent = 2;                    // columns of text behind a block's mark
-  bool wraps = true;                           // false: leaves that to the terminal, every break it makes is meant
-  std::vector<std::string> working = {};       // rows that stand on the screen only while it works
-  std::vector<std::string> dialogs = {};       // rows that stand on the screen only while it asks
-  std::vector<std::string> asks = {};          // the cursor's row while a question waits in it
-  std::vector<std::string> runs = {};          // the last row while a tool runs
-  std::vector<std::string> start_page = {};    // rows above the composer, only while no conversation is shown
-  std::vector<std::string> ready = {};         // a row it draws once it takes prompts; its composer may be there before
-  std::vector<speech::Pattern> patterns = {};  // permission, question, usage, limit
+  std::uint32_t margin = 0;                  // columns it leaves free at the right when it wraps
+  std::uint32_t indent = 2;                  // columns of text behind a block's mark
+  bool wraps = true;                         // false: leaves that to the terminal, every break it makes is meant
+  std::vector<std::string> working = {};     // rows that stand on the screen only while it works
+  std::vector<std::string> dialogs = {};     // rows that stand on the screen only while it asks
+  std::vector<std::string> asks = {};        // the cursor's row while a question waits in it
+  std::vector<std::string> runs = {};        // the last row while a tool runs
+  std::vector<std::string> start_page = {};  // rows above the composer, only while no conversation is shown
+  std::vector<std::string> ready = {};       // a row it draws once it takes prompts; its composer may be there before
+  std::vector<profiles::Pattern> patterns = {};  // permission, question, usage, limit
   TypingRules typing = {};
   DialogRules answers = {};
   std::vector<SetupRule> setup = {};

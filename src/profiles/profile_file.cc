@@ -48,7 +48,7 @@ class Reader {
                {"row", each([this](const TomlNode& node) { return row(node); })},
                {"pattern", each([this](const TomlNode& node) { return pattern(node); })}}));
     if (profile_.name.empty()) return fail(format("{}: a profile needs a name", path_));
-    if (const auto fine = speech::PatternDetector::compile(profile_.patterns); !fine)
+    if (const auto fine = profiles::PatternDetector::compile(profile_.patterns); !fine)
       return fail(format("{}: {}", path_, fine.error().message()));
     return std::move(profile_);
   }
@@ -211,7 +211,7 @@ class Reader {
   }
 
   Result<void> pattern(const TomlNode& node) {
-    using speech::Role;
+    using profiles::Role;
     static constexpr std::array<std::pair<std::string_view, Role>, 7> kRoles = {
         {{"permission", Role::PermissionHead},
          {"permission-tool", Role::PermissionTool},

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "profiles/shelf.h"
+#include "profiles/registry.h"
 
 namespace relay::profiles {
 namespace {
@@ -50,7 +50,7 @@ regex = '^May I (?P<command>.+)\?$'
   EXPECT_EQ(profile->rows.at(0).joins, (std::vector{RowKind::Assistant, RowKind::User}));
   EXPECT_EQ(profile->rows.at(0).above, "^=+$");
   EXPECT_EQ(profile->rows.at(0).until, "^$");
-  EXPECT_EQ(profile->patterns.at(0).role, speech::Role::PermissionHead);
+  EXPECT_EQ(profile->patterns.at(0).role, profiles::Role::PermissionHead);
 }
 
 TEST(ProfileFile, NamesTheLineAndColumnOfAMistake) {

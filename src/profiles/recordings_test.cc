@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "base/format.h"
-#include "profiles/shelf.h"
+#include "profiles/registry.h"
 #include "profiles/testing/replay.h"
 
 namespace relay::profiles {
@@ -163,9 +163,9 @@ TEST_P(Recordings, ShowEveryDialogWithWhatItIsAbout) {
       bool found = false;
       for (const auto& moment : watched.moments) {
         if (moment.seconds > screen.seconds) break;
-        if (const auto* asked = std::get_if<speech::PermissionDialog>(&moment.observation); asked && permission)
+        if (const auto* asked = std::get_if<profiles::PermissionDialog>(&moment.observation); asked && permission)
           found = !asked->tool.empty() && !asked->command.empty() && !asked->choices.empty();
-        if (const auto* asked = std::get_if<speech::QuestionDialog>(&moment.observation); asked && !permission)
+        if (const auto* asked = std::get_if<profiles::QuestionDialog>(&moment.observation); asked && !permission)
           found = !asked->text.empty() && !asked->choices.empty();
       }
       EXPECT_TRUE(found) << recording.name << " at '" << screen.label << "'";

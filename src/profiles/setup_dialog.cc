@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <iterator>
 
-#include "speech/line_shape.h"
+#include "commands/line_shape.h"
 
 namespace relay::profiles {
 namespace {
 
-constexpr std::size_t kGapRows = 3;  // between two choices: a description, an empty row
+constexpr std::size_t kSetupGapRows = 3;  // between two choices: a description, an empty row
 
 std::string said_in(std::span<const ScreenRow> rows) {
   std::vector<std::string> texts;
   std::ranges::transform(rows, std::back_inserter(texts), &ScreenRow::text);
-  return speech::said_in(texts);
+  return profiles::said_in(texts);
 }
 
 }  // namespace
@@ -27,10 +27,10 @@ Result<SetupDialogs> SetupDialogs::compile(const std::vector<SetupRule>& rules) 
   return dialogs;
 }
 
-speech::DialogChoice SetupDialogs::choice_of(const Compiled& dialog, std::string label) {
-  const auto says = dialog.approve.matches(label) ? speech::ChoiceMeaning::Allow
-                    : dialog.deny.matches(label)  ? speech::ChoiceMeaning::Deny
-                                                  : speech::ChoiceMeaning::Something;
+profiles::DialogChoice SetupDialogs::choice_of(const Compiled& dialog, std::string label) {
+  const auto says = dialog.approve.matches(label) ? profiles::ChoiceMeaning::Allow
+                    : dialog.deny.matches(label)  ? profiles::ChoiceMeaning::Deny
+                                                  : profiles::ChoiceMeaning::Something;
   return {.label = std::move(label), .says = says};
 }
 
@@ -41,10 +41,10 @@ std::optional<SetupDialogs::Offer> SetupDialogs::offer_of(const Compiled& dialog
   for (auto row = from; dialog.choice.given() && row < rows.size(); ++row) {
     std::string label;
     if (!dialog.choice.capture(rows[row].text, label)) continue;
-    if (!offer.choices.empty() && row - offer.end > kGapRows)
+    if (!offer.choices.empty() && row - offer.end > kSetupGapRows)
       offer.choices.clear();  // a list above the one that counts
     if (offer.choices.empty()) offer.first = row;
-    offer.choices.push_back(choice_of(dialog, std::string{speech::trimmed(label)}));
+    offer.choices.push_back(choice_of(dialog, std::string{commands::trimmed(label)}));
     offer.choices.back().number = std::to_string(offer.choices.size());
     offer.choices.back().marked = dialog.mark.matches(rows[row].text);
     offer.end = row + 1;
@@ -63,41 +63,41 @@ std::optional<SetupDialogs::Offer> SetupDialogs::offer_of(const Compiled& dialog
   if (!std::ranges::all_of(rest, [&](const ScreenRow& row) { return row.blank() || is_below(row); }))
     return std::nullopt;
   const bool closed = !dialog.below.given() || std::ranges::any_of(rest, is_below);
-  const bool marked = std::ranges::count_if(offer.choices, &speech::DialogChoice::marked) == 1;
+  const bool marked = std::ranges::count_if(offer.choices, &profiles::DialogChoice::marked) == 1;
   offer.whole = closed && !offer.choices.empty() && (marked || !dialog.choice.given());
   return offer;
 }
 
-std::optional<speech::ScreenFindings> SetupDialogs::find(const Compiled& dialog, std::span<const ScreenRow> rows,
-                                                         std::size_t top) {
+std::optional<profiles::ScreenFindings> SetupDialogs::find(const Compiled& dialog, std::span<const ScreenRow> rows,
+                                                           std::size_t top) {
   auto offer = offer_of(dialog, rows, top + 1);
   if (!offer) return std::nullopt;
   auto body = said_in(rows.subspan(top, offer->first - top));
   const auto last = offer->end - 1;
-  speech::ScreenFindings findings;
+  profiles::ScreenFindings findings;
   findings.of_setup = true;
   if (dialog.rule.kind == SetupKind::Permission) {
-    findings.permission = speech::PermissionDialog{.row = top,
-                                                   .pattern = dialog.rule.name,
-                                                   .tool = dialog.rule.name,
-                                                   .command = {},
-                                                   .choices = std::move(offer->choices),
-                                                   .body = std::move(body),
-                                                   .whole = offer->whole,
-                                                   .last = last};
+    findings.permission = profiles::PermissionDialog{.row = top,
+                                                     .pattern = dialog.rule.name,
+                                                     .tool = dialog.rule.name,
+                                                     .command = {},
+                                                     .choices = std::move(offer->choices),
+                                                     .body = std::move(body),
+                                                     .whole = offer->whole,
+                                                     .last = last};
   } else {
-    findings.question = speech::QuestionDialog{.row = top,
-                                               .pattern = dialog.rule.name,
-                                               .text = dialog.rule.text.empty() ? body : dialog.rule.text,
-                                               .choices = std::move(offer->choices),
-                                               .whole = offer->whole,
-                                               .last = last};
+    findings.question = profiles::QuestionDialog{.row = top,
+                                                 .pattern = dialog.rule.name,
+                                                 .text = dialog.rule.text.empty() ? body : dialog.rule.text,
+                                                 .choices = std::move(offer->choices),
+                                                 .whole = offer->whole,
+                                                 .last = last};
     findings.question->body = findings.question->text;
   }
   return findings;
 }
 
-std::optional<speech::ScreenFindings> SetupDialogs::find(std::span<const ScreenRow> rows) const {
+std::optional<profiles::ScreenFindings> SetupDialogs::find(std::span<const ScreenRow> rows) const {
   for (auto row = rows.size(); row-- > 0;) {
     if (rows[row].blank()) continue;
     for (const auto& dialog : dialogs_)

@@ -16,8 +16,8 @@
 #include "base/result.h"
 #include "profiles/profile.h"
 #include "profiles/regex.h"
-#include "profiles/sight.h"
-#include "speech/findings.h"
+#include "profiles/screen_findings.h"
+#include "profiles/screen_frame.h"
 
 namespace relay::profiles {
 
@@ -26,7 +26,7 @@ class SetupDialogs {
   static Result<SetupDialogs> compile(const std::vector<SetupRule>& rules);
 
   /// The lowest one in these rows; its name is the finding's `pattern`. At most one of permission and question is set.
-  [[nodiscard]] std::optional<speech::ScreenFindings> find(std::span<const ScreenRow> rows) const;
+  [[nodiscard]] std::optional<profiles::ScreenFindings> find(std::span<const ScreenRow> rows) const;
 
  private:
   struct Compiled {
@@ -35,14 +35,14 @@ class SetupDialogs {
   };
   /// What it offers: rows [first, end) belong to the choices, or to the rows below where keys are its choices.
   struct Offer {
-    std::vector<speech::DialogChoice> choices = {};
+    std::vector<profiles::DialogChoice> choices = {};
     std::size_t first = 0, end = 0;
     bool whole = false;
   };
   static std::optional<Offer> offer_of(const Compiled& dialog, std::span<const ScreenRow> rows, std::size_t from);
-  static speech::DialogChoice choice_of(const Compiled& dialog, std::string label);
-  static std::optional<speech::ScreenFindings> find(const Compiled& dialog, std::span<const ScreenRow> rows,
-                                                    std::size_t top);
+  static profiles::DialogChoice choice_of(const Compiled& dialog, std::string label);
+  static std::optional<profiles::ScreenFindings> find(const Compiled& dialog, std::span<const ScreenRow> rows,
+                                                      std::size_t top);
 
   std::vector<Compiled> dialogs_;
 };

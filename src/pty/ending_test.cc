@@ -3,7 +3,7 @@
 #include <csignal>
 
 #include "pty/testing/child_recorder.h"
-#include "pty/testing/seat.h"
+#include "pty/testing/test_terminal.h"
 
 namespace relay::pty {
 namespace {

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string_view>
 
-#include "pty/person_terminal.h"
+#include "pty/user_terminal.h"
 
 namespace relay::pty {
 namespace {

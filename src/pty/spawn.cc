@@ -12,9 +12,9 @@
 #include <span>
 
 #include "base/format.h"
-#include "base/signals_blocked.h"
+#include "base/scoped_signal_block.h"
 #include "pty/errors.h"
-#include "pty/forking.h"
+#include "pty/exec_args.h"
 #include "pty/process_handle.h"
 
 namespace relay::pty {

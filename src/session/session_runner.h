@@ -23,7 +23,7 @@
 
 #include "client/link.h"
 #include "session/agent_session.h"
-#include "session/draft.h"
+#include "session/message_draft.h"
 
 namespace relay::session {
 

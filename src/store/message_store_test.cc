@@ -1,8 +1,8 @@
 #include "store/message_store.h"
 
-#include "store/memory_store.h"
+#include "store/memory/store.h"
 #include "store/message_store_suite.h"
-#include "store/sqlite_store.h"
+#include "store/sqlite/store.h"
 #include "store/testing/sim_disk.h"
 
 namespace relay::store {

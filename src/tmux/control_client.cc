@@ -3,7 +3,7 @@
 #include <sys/socket.h>
 
 #include "base/format.h"
-#include "tmux/keeper_link.h"
+#include "tmux/shim_connection.h"
 
 namespace relay::tmux {
 

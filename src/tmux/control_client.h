@@ -12,8 +12,8 @@
 #include <deque>
 #include <functional>
 
-#include "tmux/companion.h"
 #include "tmux/control_parser.h"
+#include "tmux/subprocess.h"
 
 namespace relay::tmux {
 

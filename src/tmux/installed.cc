@@ -2,7 +2,7 @@
 
 #include "base/format.h"
 #include "pty/command.h"
-#include "tmux/companion.h"
+#include "tmux/subprocess.h"
 
 namespace relay::tmux {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "tmux/wording.h"
+#include "tmux/commands.h"
 
 namespace relay::tmux {
 

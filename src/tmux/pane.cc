@@ -9,12 +9,12 @@
 #include "net/asio_loop.h"
 #include "net/readable_watch.h"
 #include "pty/child.h"
+#include "tmux/commands.h"
 #include "tmux/end_mark.h"
-#include "tmux/ending.h"
-#include "tmux/session.h"
-#include "tmux/typist.h"
-#include "tmux/view.h"
-#include "tmux/wording.h"
+#include "tmux/pane_input.h"
+#include "tmux/pane_tracker.h"
+#include "tmux/termination.h"
+#include "tmux/tmux_session.h"
 
 namespace relay::tmux {
 namespace {

@@ -9,11 +9,11 @@
 
 #include "base/format.h"
 #include "base/hash.h"
+#include "transcripts/dedup_cache.h"
 #include "transcripts/fields.h"
 #include "transcripts/limits.h"
 #include "transcripts/line_reader.h"
 #include "transcripts/reader.h"
-#include "transcripts/remembered.h"
 
 namespace relay::transcripts {
 namespace {

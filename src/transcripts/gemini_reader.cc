@@ -8,11 +8,11 @@
 
 #include "base/hash.h"
 #include "text/iso_time.h"
+#include "transcripts/dedup_cache.h"
 #include "transcripts/fields.h"
 #include "transcripts/limits.h"
 #include "transcripts/line_reader.h"
 #include "transcripts/reader.h"
-#include "transcripts/remembered.h"
 #include "transcripts/white_space.h"
 
 namespace relay::transcripts {

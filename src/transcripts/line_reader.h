@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "base/json.h"
+#include "transcripts/dedup_cache.h"
 #include "transcripts/reader.h"
-#include "transcripts/remembered.h"
 
 namespace relay::transcripts {
 

@@ -8,12 +8,12 @@
 #include <thread>
 
 #include "api/http.h"
-#include "api/openapi.h"
-#include "api/route.h"
+#include "api/http/openapi.h"
+#include "api/http/route.h"
 #include "base/format.h"
-#include "cli/connection.h"
 #include "cli/sandbox.h"
 #include "cli/terminal.h"
+#include "cli/wire/daemon_connection.h"
 
 namespace relay::api_tests {
 namespace {

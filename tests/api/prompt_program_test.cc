@@ -1,6 +1,6 @@
 // Permissions and questions over HTTP: the real daemon, host and hook program against a stand-in for Claude Code.
+#include "api/handlers/prompt_bodies.h"
 #include "api/http.h"
-#include "api/prompt_bodies.h"
 #include "base/format.h"
 #include "cli/agents.h"
 
@@ -23,9 +23,8 @@ struct Prompts : cli_tests::Agents {
     http = std::make_unique<Http>(*string_member(box.ok_json({"status"}), "http"));
   }
   cli_tests::Terminal& start_claude() {
-    auto& terminal =
-        start_program("Bob", {CLAUDE_STAND_IN, "--script", box.project() + "/script.json", "--log", log_of("Bob")},
-                      "Claude stand-in");
+    auto& terminal = start_program(
+        "Bob", {FAKE_CLAUDE, "--script", box.project() + "/script.json", "--log", log_of("Bob")}, "Claude stand-in");
     EXPECT_TRUE(until([&] {
       const auto all = box.ok_json({"explain", "Bob"});
       const auto* ways = object_member(all, "ways");

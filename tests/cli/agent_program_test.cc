@@ -3,8 +3,8 @@
 
 #include "base/format.h"
 #include "cli/agents.h"
-#include "cli/visit.h"
-#include "host/record.h"
+#include "cli/wire/host_connection.h"
+#include "host/control/host_record.h"
 
 namespace relay::cli_tests {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "base/format.h"
 #include "cli/agents.h"
-#include "cli/connection.h"
 #include "cli/mcp_client.h"
+#include "cli/wire/daemon_connection.h"
 
 namespace relay::cli_tests {
 namespace {

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "base/format.h"
-#include "cli/command.h"
+#include "cli/framework/command.h"
 #include "cli/sandbox.h"
 #include "cli/terminal.h"
 

@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/format.h"
 #include "cli/sandbox.h"
-#include "store/journal_recovery.h"
-#include "store/sqlite_store.h"
+#include "store/journal/recovery.h"
+#include "store/sqlite/store.h"
 #include "store/testing/sample_records.h"
 
 namespace relay::cli_tests {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "cli/render/text.h"
 #include "cli/terminal.h"
-#include "cli/text.h"
 
 namespace relay::cli_tests {
 namespace {

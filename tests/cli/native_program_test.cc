@@ -37,7 +37,7 @@ struct Native : Agents {
     return terminal;
   }
   Terminal& start_quiet_claude(const Texts& more) {
-    Texts command{CLAUDE_STAND_IN, "--script", box.project() + "/script.json", "--log", log_of("Bob")};
+    Texts command{FAKE_CLAUDE, "--script", box.project() + "/script.json", "--log", log_of("Bob")};
     command.insert(command.end(), more.begin(), more.end());
     return start_program("Bob", command, "Claude stand-in");
   }

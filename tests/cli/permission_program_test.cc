@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "base/format.h"
-#include "cli/asking.h"
+#include "cli/requests.h"
 
 namespace relay::cli_tests {
 namespace {
@@ -25,7 +25,7 @@ struct Permissions : Asking {
     box.ok({"send", "*", "so that tester is known", "--from", "tester"});
   }
   Texts claude(const Texts& more = {}) const {
-    Texts command{CLAUDE_STAND_IN, "--script", box.project() + "/script.json", "--log", log_of("Bob")};
+    Texts command{FAKE_CLAUDE, "--script", box.project() + "/script.json", "--log", log_of("Bob")};
     command.insert(command.end(), more.begin(), more.end());
     return command;
   }

@@ -14,7 +14,7 @@ struct Proofs : Agents {
     box.set("CLAUDE_CONFIG_DIR", box.project() + "/claude");
   }
   void start_claude(const Texts& more = {}) {
-    Texts command{CLAUDE_STAND_IN, "--script", box.project() + "/script.json", "--log", log_of("Bob")};
+    Texts command{FAKE_CLAUDE, "--script", box.project() + "/script.json", "--log", log_of("Bob")};
     command.insert(command.end(), more.begin(), more.end());
     start_program("Bob", command, "Claude stand-in");
     EXPECT_TRUE(until([&] {

@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "base/unique_fd.h"
-#include "config/places.h"
+#include "config/paths.h"
 
 namespace relay::cli_tests {
 namespace {

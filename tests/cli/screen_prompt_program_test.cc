@@ -7,9 +7,9 @@
 #include <sstream>
 
 #include "base/format.h"
-#include "cli/asking.h"
-#include "cli/visit.h"
-#include "host/present_hosts.h"
+#include "cli/requests.h"
+#include "cli/wire/host_connection.h"
+#include "host/control/running_hosts.h"
 
 namespace relay::cli_tests {
 namespace {

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "base/format.h"
-#include "cli/connection.h"
 #include "cli/terminal.h"
+#include "cli/wire/daemon_connection.h"
 #include "protocol/limits.h"
 
 namespace relay::cli_tests {

@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "base/unique_fd.h"
-#include "cli/connection.h"
 #include "cli/sandbox.h"
+#include "cli/wire/daemon_connection.h"
 
 namespace relay::cli_tests {
 namespace {

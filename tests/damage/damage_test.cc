@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "damage_kinds.h"
-#include "store/journal_recovery.h"
+#include "store/journal/recovery.h"
 #include "store/testing/sample_records.h"
 #include "victim.h"
 

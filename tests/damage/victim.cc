@@ -9,10 +9,10 @@
 
 #include "base/format.h"
 #include "base/unique_fd.h"
-#include "store/durable_queue.h"
-#include "store/journal_recovery.h"
-#include "store/testing/loop_inbox.h"
+#include "store/journal/recovery.h"
+#include "store/queue/durable_queue.h"
 #include "store/testing/sample_records.h"
+#include "store/testing/task_queue.h"
 
 namespace relay::damage {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "store/sqlite_store.h"
+#include "store/sqlite/store.h"
 
 namespace relay::damage {
 

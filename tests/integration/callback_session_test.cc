@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/format.h"
-#include "broker/testing/honest_talk.h"
+#include "broker/testing/benign_conversations.h"
 #include "integration/daemon_process.h"
 #include "net/asio_loop.h"
 #include "net/unix_network.h"

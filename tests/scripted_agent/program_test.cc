@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "net/testing/temporary_directory.h"
-#include "pty/testing/seat.h"
+#include "pty/testing/test_terminal.h"
 
 namespace relay::scripted_agent {
 namespace {

@@ -3,7 +3,7 @@
 #include "base/format.h"
 #include "protocol/frame.h"
 #include "records/short_id.h"
-#include "tests/simulation/program.h"
+#include "tests/simulation/sim_client.h"
 
 namespace relay::simulation {
 

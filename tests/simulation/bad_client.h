@@ -6,7 +6,7 @@
 
 #include "base/random.h"
 #include "net/stream.h"
-#include "tests/simulation/ledger.h"
+#include "tests/simulation/history_checker.h"
 
 namespace relay::simulation {
 

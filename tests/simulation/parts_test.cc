@@ -4,7 +4,7 @@
 #include "base/format.h"
 #include "records/short_id.h"
 #include "tests/simulation/sim_network.h"
-#include "tests/simulation/world.h"
+#include "tests/simulation/simulation.h"
 
 namespace relay::simulation {
 namespace {

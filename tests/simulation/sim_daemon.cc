@@ -4,8 +4,8 @@
 
 #include "base/format.h"
 #include "daemon/workspace_settings.h"
-#include "store/journal_recovery.h"
-#include "tests/simulation/program.h"
+#include "store/journal/recovery.h"
+#include "tests/simulation/sim_client.h"
 
 namespace relay::simulation {
 namespace {

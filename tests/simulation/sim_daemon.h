@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "daemon/workspace.h"
-#include "store/journaled_queue.h"
-#include "store/memory_store.h"
-#include "store/sqlite_store.h"
+#include "store/journal/journaled_queue.h"
+#include "store/memory/store.h"
+#include "store/sqlite/store.h"
 #include "store/testing/sim_disk.h"
-#include "tests/simulation/ledger.h"
+#include "tests/simulation/history_checker.h"
 #include "tests/simulation/sim_journal_writer.h"
 #include "tests/simulation/sim_network.h"
 #include "tests/simulation/sim_store_queue.h"

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "base/random.h"
-#include "store/journal_writer.h"
-#include "store/sqlite_store.h"
+#include "store/journal/writer.h"
+#include "store/sqlite/store.h"
+#include "tests/simulation/fault_plan.h"
+#include "tests/simulation/observed_store.h"
 #include "tests/simulation/sim_network.h"
 #include "tests/simulation/trace.h"
-#include "tests/simulation/watched_store.h"
-#include "tests/simulation/weather.h"
 
 namespace relay::simulation {
 

@@ -14,8 +14,8 @@
 
 #include "base/random.h"
 #include "net/stream.h"
+#include "tests/simulation/fault_plan.h"
 #include "tests/simulation/trace.h"
-#include "tests/simulation/weather.h"
 
 namespace relay::simulation {
 

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "base/random.h"
-#include "store/store_batch.h"
+#include "store/queue/store_batch.h"
+#include "tests/simulation/fault_plan.h"
+#include "tests/simulation/observed_store.h"
 #include "tests/simulation/sim_network.h"
 #include "tests/simulation/trace.h"
-#include "tests/simulation/watched_store.h"
-#include "tests/simulation/weather.h"
 
 namespace relay::simulation {
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "tests/simulation/world.h"
+#include "tests/simulation/simulation.h"
 
 namespace {
 

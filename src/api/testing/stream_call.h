@@ -1,7 +1,7 @@
 /// A request for a stream on a real connection, as dispatch makes one.
 #pragma once
 
-#include "api/route.h"
+#include "api/http/route.h"
 
 namespace relay::api::testing {
 

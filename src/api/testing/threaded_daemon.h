@@ -10,7 +10,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
-#include "base/signals_blocked.h"
+#include "base/scoped_signal_block.h"
 #include "net/asio_loop.h"
 #include "net/unix_network.h"
 #include "protocol/envelope.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "broker/testing/world.h"
+#include "broker/testing/broker_fixture.h"
 
 namespace relay::broker::testing {
 

@@ -1,13 +1,13 @@
 /// `agent-relay agents`
 #include "base/format.h"
 #include "base/json.h"
-#include "cli/answers.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/invocation.h"
-#include "cli/times.h"
-#include "cli/workspace.h"
-#include "host/present_hosts.h"
+#include "cli/framework/context.h"
+#include "cli/framework/invocation.h"
+#include "cli/render/times.h"
+#include "cli/wire/json_fields.h"
+#include "cli/wire/workspace.h"
+#include "host/control/running_hosts.h"
 
 namespace relay::cli {
 namespace {

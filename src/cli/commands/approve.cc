@@ -1,11 +1,11 @@
 /// `agent-relay approve`, `agent-relay deny`, `agent-relay answer`: to what an agent asks.
 #include "base/format.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/failure.h"
-#include "cli/invocation.h"
-#include "cli/prompting.h"
-#include "cli/text.h"
+#include "cli/framework/context.h"
+#include "cli/framework/failure.h"
+#include "cli/framework/invocation.h"
+#include "cli/render/text.h"
+#include "cli/wire/prompts.h"
 
 namespace relay::cli {
 namespace {

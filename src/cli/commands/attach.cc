@@ -1,12 +1,12 @@
 /// `agent-relay attach NAME`
-#include "cli/attach.h"
+#include "cli/agent/attach.h"
 
 #include "base/format.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/failure.h"
-#include "cli/invocation.h"
-#include "cli/visit.h"
+#include "cli/framework/context.h"
+#include "cli/framework/failure.h"
+#include "cli/framework/invocation.h"
+#include "cli/wire/host_connection.h"
 
 namespace relay::cli {
 namespace {

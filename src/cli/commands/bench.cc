@@ -1,10 +1,10 @@
 /// `agent-relay bench`
+#include "cli/bench/client_pair.h"
+#include "cli/bench/runner.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/failure.h"
-#include "cli/invocation.h"
-#include "cli/measured_pair.h"
-#include "cli/measuring.h"
+#include "cli/framework/context.h"
+#include "cli/framework/failure.h"
+#include "cli/framework/invocation.h"
 
 namespace relay::cli {
 namespace {

@@ -1,13 +1,13 @@
 /// `agent-relay cancel ID`
 #include "base/json.h"
-#include "cli/cancelling.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/invocation.h"
-#include "cli/ledger.h"
-#include "cli/steering.h"
-#include "cli/timeline.h"
-#include "cli/workspace.h"
+#include "cli/framework/context.h"
+#include "cli/framework/invocation.h"
+#include "cli/render/cancel_result.h"
+#include "cli/render/timeline.h"
+#include "cli/wire/control_request.h"
+#include "cli/wire/trace_watch.h"
+#include "cli/wire/workspace.h"
 
 namespace relay::cli {
 namespace {

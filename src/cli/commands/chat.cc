@@ -1,12 +1,12 @@
 /// `agent-relay chat --name NAME`
-#include "cli/chat.h"
+#include "cli/chat/chat.h"
 
 #include <limits>
 
 #include "cli/commands/commands.h"
-#include "cli/invocation.h"
-#include "cli/people.h"
-#include "cli/workspace.h"
+#include "cli/framework/invocation.h"
+#include "cli/wire/names.h"
+#include "cli/wire/workspace.h"
 
 namespace relay::cli {
 namespace {

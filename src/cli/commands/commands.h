@@ -1,7 +1,7 @@
 /// The commands, each defined in the file of its name.
 #pragma once
 
-#include "cli/command.h"
+#include "cli/framework/command.h"
 
 namespace relay::cli {
 

@@ -1,14 +1,14 @@
 /// `agent-relay completion SHELL`
-#include "cli/completion.h"
+#include "cli/framework/completion.h"
 
 #include "base/format.h"
 #include "cli/commands/commands.h"
-#include "cli/completion_names.h"
-#include "cli/connection.h"
-#include "cli/context.h"
-#include "cli/help.h"
-#include "cli/invocation.h"
-#include "cli/man_page.h"
+#include "cli/framework/completion_names.h"
+#include "cli/framework/context.h"
+#include "cli/framework/help.h"
+#include "cli/framework/invocation.h"
+#include "cli/framework/man_page.h"
+#include "cli/wire/daemon_connection.h"
 #include "config/system_token.h"
 
 namespace relay::cli {

@@ -6,11 +6,11 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/control.h"
-#include "cli/invocation.h"
-#include "cli/own_policy.h"
-#include "cli/workspace.h"
+#include "cli/framework/context.h"
+#include "cli/framework/invocation.h"
+#include "cli/wire/daemon_control.h"
+#include "cli/wire/policy_settings.h"
+#include "cli/wire/workspace.h"
 
 namespace relay::cli {
 namespace {

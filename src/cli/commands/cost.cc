@@ -1,12 +1,12 @@
 /// `agent-relay cost`: what was used, and what it cost.
 #include "base/format.h"
 #include "base/json.h"
-#include "cli/answers.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/cost_table.h"
-#include "cli/invocation.h"
-#include "cli/workspace.h"
+#include "cli/framework/context.h"
+#include "cli/framework/invocation.h"
+#include "cli/render/cost_table.h"
+#include "cli/wire/json_fields.h"
+#include "cli/wire/workspace.h"
 #include "daemon/private_file.h"
 #include "events/costs.h"
 

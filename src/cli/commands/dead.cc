@@ -4,14 +4,14 @@
 
 #include "base/format.h"
 #include "base/json.h"
-#include "cli/answers.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/invocation.h"
-#include "cli/people.h"
-#include "cli/steering.h"
-#include "cli/times.h"
-#include "cli/workspace.h"
+#include "cli/framework/context.h"
+#include "cli/framework/invocation.h"
+#include "cli/render/times.h"
+#include "cli/wire/control_request.h"
+#include "cli/wire/json_fields.h"
+#include "cli/wire/names.h"
+#include "cli/wire/workspace.h"
 #include "protocol/limits.h"
 
 namespace relay::cli {

@@ -1,10 +1,10 @@
 /// `agent-relay doctor`
 #include "base/format.h"
 #include "base/json.h"
-#include "cli/checks.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/invocation.h"
+#include "cli/doctor/checks.h"
+#include "cli/framework/context.h"
+#include "cli/framework/invocation.h"
 
 namespace relay::cli {
 namespace {

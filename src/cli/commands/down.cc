@@ -4,11 +4,11 @@
 
 #include "base/format.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/control.h"
-#include "cli/invocation.h"
-#include "cli/workspace.h"
-#include "host/record.h"
+#include "cli/framework/context.h"
+#include "cli/framework/invocation.h"
+#include "cli/wire/daemon_control.h"
+#include "cli/wire/workspace.h"
+#include "host/control/host_record.h"
 
 namespace relay::cli {
 namespace {

@@ -1,18 +1,18 @@
 /// `agent-relay explain NAME`
 #include "adapters/adapter.h"
 #include "base/format.h"
-#include "cli/answers.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/failure.h"
-#include "cli/invocation.h"
-#include "cli/own_policy.h"
-#include "cli/steering.h"
-#include "cli/times.h"
-#include "cli/visit.h"
-#include "cli/workspace.h"
+#include "cli/framework/context.h"
+#include "cli/framework/failure.h"
+#include "cli/framework/invocation.h"
+#include "cli/render/times.h"
+#include "cli/wire/control_request.h"
+#include "cli/wire/host_connection.h"
+#include "cli/wire/json_fields.h"
+#include "cli/wire/policy_settings.h"
+#include "cli/wire/workspace.h"
 #include "config/settings.h"
-#include "profiles/shelf.h"
+#include "profiles/registry.h"
 
 namespace relay::cli {
 namespace {

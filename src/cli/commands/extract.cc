@@ -8,13 +8,13 @@
 #include "base/format.h"
 #include "base/unique_fd.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/extract_output.h"
-#include "cli/failure.h"
-#include "cli/invocation.h"
+#include "cli/framework/context.h"
+#include "cli/framework/failure.h"
+#include "cli/framework/invocation.h"
+#include "cli/render/extract_output.h"
+#include "commands/extractor.h"
 #include "profiles/cast_player.h"
-#include "profiles/shelf.h"
-#include "speech/extractor.h"
+#include "profiles/registry.h"
 
 namespace relay::cli {
 namespace {
@@ -24,8 +24,8 @@ constexpr std::size_t kMaxPrefixBytes = 32;
 constexpr std::size_t kMaxCastLineBytes = 64 << 20;
 
 /// The thinking form goes with the relay form: `=>relay:` has `=>thinking:`.
-Result<speech::GrammarOptions> options_of(const Invocation& invocation) {
-  speech::GrammarOptions options;
+Result<commands::GrammarOptions> options_of(const Invocation& invocation) {
+  commands::GrammarOptions options;
   const auto prefix = invocation.value("--prefix");
   if (!prefix) return options;
   if (prefix->empty() || prefix->size() > kMaxPrefixBytes || prefix->find_first_of(" \t\r\n") != std::string::npos)
@@ -44,7 +44,7 @@ Result<UniqueFd> open_input(const std::string& file) {
   return fd;
 }
 
-void print_all(const std::vector<speech::Command>& heard, bool as_json) {
+void print_all(const std::vector<commands::Command>& heard, bool as_json) {
   for (const auto& utterance : heard)
     print(as_json ? json::serialize(utterance_json(utterance)) + "\n" : utterance_line(utterance));
 }
@@ -94,7 +94,7 @@ ExitCode run(const Invocation& invocation, Context&) {
     RELAY_CLI_TRY(play_cast(cast.get(), player, invocation.has("--json")));
     return ExitCode::Ok;
   }
-  speech::Extractor extractor{options};
+  commands::Extractor extractor{options};
   const auto fd = RELAY_CLI_TRY(open_input(invocation.argument(0)));
   const bool as_json = invocation.has("--json");
   RELAY_CLI_TRY(read_all(fd.get(), [&](std::string_view bytes) -> Result<void> {

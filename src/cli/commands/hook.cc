@@ -1,8 +1,8 @@
 /// `agent-relay hook AGENT`
-#include "cli/hook.h"
+#include "cli/agent/hook.h"
 
 #include "cli/commands/commands.h"
-#include "cli/invocation.h"
+#include "cli/framework/invocation.h"
 
 namespace relay::cli {
 namespace {

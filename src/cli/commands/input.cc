@@ -1,10 +1,10 @@
 /// `agent-relay input NAME TEXT`
 #include "base/format.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/failure.h"
-#include "cli/invocation.h"
-#include "cli/visit.h"
+#include "cli/framework/context.h"
+#include "cli/framework/failure.h"
+#include "cli/framework/invocation.h"
+#include "cli/wire/host_connection.h"
 #include "terminal/keys.h"
 
 namespace relay::cli {

@@ -1,13 +1,13 @@
 /// `agent-relay loops`: agents that were stopped from answering each other for ever.
 #include "base/format.h"
 #include "base/json.h"
-#include "cli/answers.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/invocation.h"
-#include "cli/steering.h"
-#include "cli/times.h"
-#include "cli/workspace.h"
+#include "cli/framework/context.h"
+#include "cli/framework/invocation.h"
+#include "cli/render/times.h"
+#include "cli/wire/control_request.h"
+#include "cli/wire/json_fields.h"
+#include "cli/wire/workspace.h"
 
 namespace relay::cli {
 namespace {

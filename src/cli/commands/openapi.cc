@@ -1,10 +1,10 @@
 /// `agent-relay openapi`
-#include "api/openapi.h"
+#include "api/http/openapi.h"
 
 #include "base/json.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/invocation.h"
+#include "cli/framework/context.h"
+#include "cli/framework/invocation.h"
 #include "cli/version.h"
 
 namespace relay::cli {

@@ -2,10 +2,10 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/invocation.h"
-#include "cli/steering.h"
-#include "cli/workspace.h"
+#include "cli/framework/context.h"
+#include "cli/framework/invocation.h"
+#include "cli/wire/control_request.h"
+#include "cli/wire/workspace.h"
 
 namespace relay::cli {
 namespace {

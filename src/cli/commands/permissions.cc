@@ -2,14 +2,14 @@
 #include <algorithm>
 
 #include "base/format.h"
-#include "cli/answers.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/failure.h"
-#include "cli/invocation.h"
-#include "cli/prompting.h"
-#include "cli/text.h"
-#include "cli/times.h"
+#include "cli/framework/context.h"
+#include "cli/framework/failure.h"
+#include "cli/framework/invocation.h"
+#include "cli/render/text.h"
+#include "cli/render/times.h"
+#include "cli/wire/json_fields.h"
+#include "cli/wire/prompts.h"
 
 namespace relay::cli {
 namespace {

@@ -2,11 +2,11 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/failure.h"
-#include "cli/invocation.h"
-#include "cli/visit.h"
-#include "cli/workspace.h"
+#include "cli/framework/context.h"
+#include "cli/framework/failure.h"
+#include "cli/framework/invocation.h"
+#include "cli/wire/host_connection.h"
+#include "cli/wire/workspace.h"
 #include "text/json_writer.h"
 
 namespace relay::cli {

@@ -1,10 +1,10 @@
 /// `agent-relay reload`
 #include "base/json.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/control.h"
-#include "cli/invocation.h"
-#include "cli/workspace.h"
+#include "cli/framework/context.h"
+#include "cli/framework/invocation.h"
+#include "cli/wire/daemon_control.h"
+#include "cli/wire/workspace.h"
 
 namespace relay::cli {
 namespace {

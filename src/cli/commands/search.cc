@@ -4,10 +4,10 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/invocation.h"
-#include "cli/message.h"
-#include "cli/workspace.h"
+#include "cli/framework/context.h"
+#include "cli/framework/invocation.h"
+#include "cli/wire/message.h"
+#include "cli/wire/workspace.h"
 #include "protocol/limits.h"
 
 namespace relay::cli {

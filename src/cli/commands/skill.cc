@@ -1,6 +1,6 @@
 /// `agent-relay skill`
 #include "cli/commands/commands.h"
-#include "cli/context.h"
+#include "cli/framework/context.h"
 #include "host/instructions.h"
 
 namespace relay::cli {

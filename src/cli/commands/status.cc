@@ -2,13 +2,13 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/control.h"
-#include "cli/disk.h"
-#include "cli/invocation.h"
-#include "cli/steering.h"
-#include "cli/times.h"
-#include "cli/workspace.h"
+#include "cli/doctor/disk.h"
+#include "cli/framework/context.h"
+#include "cli/framework/invocation.h"
+#include "cli/render/times.h"
+#include "cli/wire/control_request.h"
+#include "cli/wire/daemon_control.h"
+#include "cli/wire/workspace.h"
 
 namespace relay::cli {
 namespace {

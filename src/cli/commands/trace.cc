@@ -7,12 +7,12 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/invocation.h"
-#include "cli/ledger.h"
-#include "cli/message.h"
-#include "cli/timeline.h"
-#include "cli/workspace.h"
+#include "cli/framework/context.h"
+#include "cli/framework/invocation.h"
+#include "cli/render/timeline.h"
+#include "cli/wire/message.h"
+#include "cli/wire/trace_watch.h"
+#include "cli/wire/workspace.h"
 
 namespace relay::cli {
 namespace {

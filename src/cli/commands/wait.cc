@@ -4,10 +4,10 @@
 
 #include "base/format.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/failure.h"
-#include "cli/invocation.h"
-#include "cli/visit.h"
+#include "cli/framework/context.h"
+#include "cli/framework/failure.h"
+#include "cli/framework/invocation.h"
+#include "cli/wire/host_connection.h"
 
 namespace relay::cli {
 namespace {

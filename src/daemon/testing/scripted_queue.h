@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "store/store_queue.h"
+#include "store/queue/store_queue.h"
 
 namespace relay::daemon::testing {
 

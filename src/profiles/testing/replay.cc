@@ -33,12 +33,12 @@ State Watched::state_at(double seconds) const {
   return state;
 }
 
-std::vector<speech::SendCommand> Watched::commands() const {
-  std::vector<speech::SendCommand> all;
+std::vector<commands::SendCommand> Watched::commands() const {
+  std::vector<commands::SendCommand> all;
   for (const auto& moment : moments) {
     const auto* said = std::get_if<CommandSeen>(&moment.observation);
     if (said == nullptr) continue;
-    if (const auto* command = std::get_if<speech::SendCommand>(&said->utterance)) all.push_back(*command);
+    if (const auto* command = std::get_if<commands::SendCommand>(&said->utterance)) all.push_back(*command);
   }
   return all;
 }

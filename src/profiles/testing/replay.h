@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "profiles/watcher.h"
+#include "profiles/screen_watcher.h"
 #include "terminal/testing/recording.h"
 
 namespace relay::profiles::testing {
@@ -18,7 +18,7 @@ struct Watched {
   std::vector<Moment> moments;
   /// The verdict that held at that time.
   [[nodiscard]] State state_at(double seconds) const;
-  [[nodiscard]] std::vector<speech::SendCommand> commands() const;
+  [[nodiscard]] std::vector<commands::SendCommand> commands() const;
 };
 
 /// How output is cut on its way in. It is looked at after each piece, but for EveryByte.

@@ -7,7 +7,7 @@
 
 #include "net/asio_loop.h"
 #include "pty/child.h"
-#include "pty/person_terminal.h"
+#include "pty/user_terminal.h"
 
 namespace relay::pty::testing {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "store/sqlite_store.h"
+#include "store/sqlite/store.h"
 #include "store/testing/sample_records.h"
 
 namespace relay::store {

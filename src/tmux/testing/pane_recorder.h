@@ -10,8 +10,8 @@
 #include "net/testing/temporary_directory.h"
 #include "pty/child.h"
 #include "pty/process_table.h"
-#include "tmux/companion.h"
 #include "tmux/pane.h"
+#include "tmux/subprocess.h"
 
 namespace relay::tmux::testing {
 

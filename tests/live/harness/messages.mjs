@@ -21,7 +21,7 @@ const kBodies = [
 
 export function messageBody(mark, number) { return kBodies[number % kBodies.length](mark); }
 
-/// As docs/spec/speech.md promises: one line, nothing a terminal could act on. Written anew here, so that it can disagree.
+/// As docs/spec/commands.md promises: one line, nothing a terminal could act on. Written anew here, so that it can disagree.
 export function oneLine(text) {
   return text
     .replace(/\u001b\[[\x20-\x3f]*[\x40-\x7e]/g, '')

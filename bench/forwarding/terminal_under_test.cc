@@ -1,0 +1,77 @@
+#include "forwarding/terminal_under_test.h"
+
+#include <poll.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <csignal>
+#include <ctime>
+
+#include "subjects/cores.h"
+#include "workloads/driver.h"
+
+namespace relay::bench {
+namespace {
+
+constexpr int kTimeoutMs = 30'000;
+
+}  // namespace
+
+Result<SeatUnderTest> SeatUnderTest::start(const pty::Command& command) {
+  const OnServersCores there;
+  auto terminal = RELAY_TRY(pty::PseudoTerminal::open({}));
+  auto process = RELAY_TRY(pty::spawn(terminal.peer.get(), command));
+  return SeatUnderTest{std::move(terminal), std::move(process)};
+}
+
+SeatUnderTest::~SeatUnderTest() {
+  if (!process_.pidfd) return;
+  terminal_ = {};  // hangs up on all inside
+  ::kill(process_.pid, SIGKILL);
+  ::waitpid(process_.pid, nullptr, 0);
+}
+
+Result<std::string_view> SeatUnderTest::read_some() {
+  static std::array<char, 64 * 1024> block;
+  while (true) {
+    const auto count = ::read(terminal_.controller.get(), block.data(), block.size());
+    if (count > 0) return std::string_view{block.data(), static_cast<std::size_t>(count)};
+    if (count < 0 && errno != EAGAIN && errno != EINTR) return fail_errno("the candidate is gone");
+    pollfd wait{.fd = terminal_.controller.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&wait, 1, kTimeoutMs) == 0) return fail("nothing came for 30 s");
+  }
+}
+
+Result<void> SeatUnderTest::type(std::string_view text) {
+  if (::write(terminal_.controller.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    return fail_errno("cannot type");
+  return {};
+}
+
+Result<double> SeatUnderTest::keystroke() {
+  const auto start = now();
+  RELAY_TRY(type("k"));
+  RELAY_TRY(read_some());
+  return seconds_since(start) * 1e6;
+}
+
+Result<void> SeatUnderTest::read_until(std::string_view words) {
+  std::string said;
+  while (!said.contains(words)) said += RELAY_TRY(read_some());
+  return {};
+}
+
+Result<double> SeatUnderTest::read_all(std::size_t bytes) {
+  const auto start = now();
+  for (std::size_t got = 0; got < bytes;) got += RELAY_TRY(read_some()).size();
+  return seconds_since(start);
+}
+
+double SeatUnderTest::cpu_seconds() const {
+  clockid_t clock{};
+  timespec used{};
+  if (::clock_getcpuclockid(process_.pid, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return 0;
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+}
+
+}  // namespace relay::bench

@@ -1,0 +1,83 @@
+/// Many at once: a hundred who write to one, one who writes to a thousand, a thousand pairs.
+#include "base/format.h"
+#include "workloads/bodies.h"
+#include "workloads/pair.h"
+#include "workloads/workload.h"
+
+namespace relay::bench {
+namespace {
+
+struct Crowd {
+  std::vector<Seat> seats;
+  std::size_t copies = 1;
+  std::size_t window = 512;
+};
+
+/// Rate and CPU count deliveries, which is the same as messages where there is one copy.
+Result<std::vector<Outcome>> run_crowd(const Subject& subject, const Scale& scale, const Crowd& crowd) {
+  const auto running = RELAY_TRY(subject.start());
+  const auto endpoints = RELAY_TRY(running->open(crowd.seats));
+  auto driver = RELAY_TRY(Driver::over(endpoints));
+  Flow flow{.senders = {},
+            .copies = crowd.copies,
+            .confirmed = subject.traits().promise != AckGuarantee::None,
+            .window = crowd.window};
+  for (std::size_t i = 0; i < crowd.seats.size(); ++i)
+    if (crowd.seats[i].role == Role::Sender) flow.senders.push_back({.endpoint = i, .to = crowd.seats[i].sends_to});
+  const auto body = body_of(kDefaultBody);
+  RELAY_TRY(stream(driver, flow, body, {.seconds = scale.seconds * kWarmUpShare}));
+  const ServerCost cost{*running};
+  const auto pace = RELAY_TRY(stream(driver, flow, body, {.seconds = scale.seconds}));
+  Outcome outcome{.variant = std::string{kDefaultBody.title}, .measurements = {}};
+  outcome.measurements.push_back({Metric::Rate, pace.per_second() * static_cast<double>(crowd.copies)});
+  cost.add_to(outcome.measurements, pace.messages * crowd.copies);
+  return std::vector{std::move(outcome)};
+}
+
+Crowd hundred_to_one() {
+  Crowd crowd;
+  for (int i = 0; i < 100; ++i)
+    crowd.seats.push_back({.name = relay::format("Sender{}", i), .role = Role::Sender, .sends_to = "Bob"});
+  crowd.seats.push_back({.name = "Bob"});
+  return crowd;
+}
+
+Crowd one_to_thousand() {
+  Crowd crowd{.seats = {}, .copies = 1'000, .window = 8};
+  crowd.seats.push_back({.name = "Alice", .role = Role::Sender, .sends_to = std::string{kEveryone}});
+  for (int i = 0; i < 1'000; ++i) crowd.seats.push_back({.name = relay::format("Bob{}", i), .role = Role::Audience});
+  return crowd;
+}
+
+Crowd thousand_pairs() {
+  Crowd crowd{.seats = {}, .window = 1'000};
+  for (int i = 0; i < 1'000; ++i) {
+    const auto receiver = relay::format("Bob{}", i);
+    crowd.seats.push_back({.name = receiver});
+    crowd.seats.push_back({.name = relay::format("Alice{}", i), .role = Role::Sender, .sends_to = receiver});
+  }
+  return crowd;
+}
+
+Workload crowd_work(std::string name, std::string title, Crowd (*crowd)()) {
+  return {.name = std::move(name),
+          .title = std::move(title),
+          .headline = Metric::Rate,
+          .unfit = [crowd](const Traits& subject) -> std::optional<std::string> {
+            if (crowd().seats.size() <= subject.most_agents) return std::nullopt;
+            return "takes minutes to greet so many";
+          },
+          .run = [crowd](const Subject& subject, const Scale& scale) { return run_crowd(subject, scale, crowd()); }};
+}
+
+}  // namespace
+
+Workload fan_in_work() { return crowd_work("fan-in", "a hundred to one, 512 messages on their way", hundred_to_one); }
+Workload broadcast_work() {
+  return crowd_work("broadcast", "one to a thousand, 8 messages on their way, deliveries counted", one_to_thousand);
+}
+Workload pairs_work() {
+  return crowd_work("pairs", "a thousand pairs, one message of each on its way", thousand_pairs);
+}
+
+}  // namespace relay::bench

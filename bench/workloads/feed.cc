@@ -1,0 +1,111 @@
+/// Events to a thousand readers: what telling one event to one reader costs. What is lost or comes twice ends the round.
+#include <unistd.h>
+
+#include "base/format.h"
+#include "feed/event_source.h"
+#include "feed/raw_writer.h"
+#include "feed/readers.h"
+#include "feed/ticking_server.h"
+#include "subjects/daemon_under_test.h"
+#include "workloads/driver.h"
+#include "workloads/workload.h"
+
+namespace relay::bench {
+namespace {
+
+constexpr int kEventsPerSecond = 1'000;
+constexpr double kMinSeconds = 1.0;  // so that processor time, counted in ticks of the clock, means something
+
+struct Crowd {
+  std::string_view title;
+  ReaderPlan plan;
+};
+constexpr Crowd kSteady{"1000 readers, 1000 events/s", {.steady = 1'000}};
+constexpr Crowd kRestless{"the same, 100 more that come and go, 10 slow ones",
+                          {.steady = 1'000, .wandering = 100, .slow = 10}};
+
+Result<Outcome> listen(const ServerProcess& server, std::uint16_t port, const Crowd& crowd, const Scale& scale) {
+  Readers readers{port, "/api/v1/events/sse", crowd.plan};
+  RELAY_TRY(readers.connect_all());
+  const auto seconds = std::max(scale.seconds, kMinSeconds);
+  readers.run(seconds * 0.2);
+  const auto before = readers.counts();
+  const auto usage_before = server.usage();
+  const auto begun = now();
+  readers.run(seconds);
+  const auto passed = seconds_since(begun);
+  const auto counts = readers.counts();
+  const auto usage = server.usage();
+  if (interrupted()) return fail("interrupted");
+  if (counts.lost + counts.repeated + counts.cut > 0)
+    return fail(relay::format("{} events were lost, {} came twice, {} readers were cut off", counts.lost,
+                              counts.repeated, counts.cut));
+  const auto heard = static_cast<double>(counts.events - before.events);
+  if (heard == 0) return fail("nobody heard anything");
+  Outcome outcome{
+      .variant = std::string{crowd.title},
+      .measurements = {{Metric::Rate, heard / passed},
+                       {Metric::CpuPerMillion, (usage.cpu_seconds - usage_before.cpu_seconds) / heard * 1e6}}};
+  if (usage.peak_memory_kib > 0) outcome.measurements.push_back({Metric::PeakMemory, usage.peak_memory_kib / 1024});
+  return outcome;
+}
+
+using Serve = void (*)(int events_per_second, int port_pipe);
+
+/// Code of ours that says at which port it serves.
+Result<Outcome> listen_to(Serve serve, const Crowd& crowd, const Scale& scale) {
+  int ends[2];
+  if (::pipe(ends) != 0) return fail_errno("cannot make a pipe");
+  const UniqueFd from{ends[0]}, to{ends[1]};
+  auto server = RELAY_TRY(ServerProcess::in_new_place());
+  RELAY_TRY(server.start([&] { serve(kEventsPerSecond, to.get()); }));
+  std::uint16_t port = 0;
+  if (::read(from.get(), &port, sizeof port) != sizeof port) return fail("the server did not start");
+  return listen(server, port, crowd, scale);
+}
+
+Result<std::vector<Outcome>> run_raw_writer(const Scale& scale) {
+  return std::vector{RELAY_TRY(listen_to(write_raw_events, kSteady, scale))};
+}
+
+Result<std::vector<Outcome>> run_feed(const Scale& scale) {
+  return std::vector{RELAY_TRY(listen_to(serve_ticking_events, kSteady, scale)),
+                     RELAY_TRY(listen_to(serve_ticking_events, kRestless, scale))};
+}
+
+/// An agent tells it all; each event is in the store before anybody hears it.
+Result<Outcome> listen_to_daemon(const Crowd& crowd, const Scale& scale) {
+  const auto port = RELAY_TRY(free_port());
+  const auto daemon = RELAY_TRY(DaemonUnderTest::start(scale.program, {.http_port = port}));
+  const auto teller = RELAY_TRY(start_teller(daemon.socket(), kEventsPerSecond));
+  return listen(daemon.server(), port, crowd, scale);
+}
+
+Result<std::vector<Outcome>> run_daemon(const Scale& scale) {
+  return std::vector{RELAY_TRY(listen_to_daemon(kSteady, scale)), RELAY_TRY(listen_to_daemon(kRestless, scale))};
+}
+
+}  // namespace
+
+Workload feed_work() {
+  return {.name = "feed",
+          .title = "events to readers of server-sent events",
+          .headline = Metric::CpuPerMillion,
+          .candidates = {{.traits = {.name = "raw",
+                                     .title = "raw writer",
+                                     .note = "the same bytes to every socket, made once; nobody can resume"},
+                          .run = run_raw_writer},
+                         {.traits = {.name = "feed",
+                                     .title = "our feed",
+                                     .ours = true,
+                                     .note = "HTTP server and feed, on a log that costs nothing"},
+                          .run = run_feed},
+                         {.traits = {.name = "daemon",
+                                     .title = "agent-relay",
+                                     .ours = true,
+                                     .note = "the whole daemon; an agent tells the events, and they are stored"},
+                          .run = run_daemon}},
+          .yardsticks = {"raw"}};
+}
+
+}  // namespace relay::bench

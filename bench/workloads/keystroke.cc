@@ -1,0 +1,111 @@
+/// What a terminal between a person and a program costs: a key typed and its echo read, and output as fast as it comes.
+///
+/// A forwarder is passed twice by each key. The `poll()` loop writes blocking, so it cannot hear a key while a terminal is
+/// slow, and needs no queue: that is the price of the difference to our parts.
+#include <algorithm>
+#include <filesystem>
+
+#include "base/quantile.h"
+#include "forwarding/roles.h"
+#include "forwarding/terminal_under_test.h"
+#include "subjects/daemon_under_test.h"
+#include "workloads/driver.h"
+#include "workloads/workload.h"
+
+namespace relay::bench {
+namespace {
+
+constexpr std::size_t kWarmUpKeys = 100;
+constexpr double kMegabytesForASecond = 32;  // of measuring
+
+std::string own_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
+
+/// What stands around the command, and where it is run.
+struct Wrapper {
+  std::vector<std::string> words = {};  // before it
+  bool is_script = false;               // script(1) takes it as one word, and a file behind it
+  std::vector<std::string> environment = pty::inherited_environment();
+  std::string directory = {};
+};
+
+Result<SeatUnderTest> sit(const Wrapper& wrapper, const std::vector<std::string>& inside) {
+  auto words = wrapper.words;
+  if (wrapper.is_script) {
+    std::string line = "exec";
+    for (const auto& word : inside) line += " " + word;
+    words = {"script", "-q", "-c", line, "/dev/null"};
+  } else {
+    words.insert(words.end(), inside.begin(), inside.end());
+  }
+  auto seat = RELAY_TRY(
+      SeatUnderTest::start({.argv = words, .environment = wrapper.environment, .directory = wrapper.directory}));
+  RELAY_TRY(seat.read_until(kReadyWord));
+  return seat;
+}
+
+Result<std::vector<Outcome>> measure(const Wrapper& wrapper, const Scale& scale) {
+  std::vector<double> key_us;
+  {
+    auto seat = RELAY_TRY(sit(wrapper, {own_program(), "role", "echo"}));
+    for (std::size_t i = 0; i < kWarmUpKeys; ++i) RELAY_TRY(seat.keystroke());
+    for (const auto begun = now(); seconds_since(begun) < scale.seconds && !interrupted();)
+      key_us.push_back(RELAY_TRY(seat.keystroke()));
+  }
+  const auto megabytes = static_cast<std::size_t>(std::clamp(kMegabytesForASecond * scale.seconds, 4.0, 64.0));
+  auto seat = RELAY_TRY(sit(wrapper, {own_program(), "role", "flood", std::to_string(megabytes)}));
+  const auto cpu_before = seat.cpu_seconds();
+  RELAY_TRY(seat.type("g"));
+  const auto seconds = RELAY_TRY(seat.read_all(megabytes * kMegabyte));
+  const auto amount = static_cast<double>(megabytes);
+  return std::vector{
+      Outcome{.variant = "echo, and a flood",
+              .measurements = {{Metric::KeyP50, quantile(key_us, 0.5)},
+                               {Metric::KeyP99, quantile(key_us, 0.99)},
+                               {Metric::Throughput, amount / seconds},
+                               {Metric::CpuPerMegabyte, (seat.cpu_seconds() - cpu_before) / amount * 1e3}}}};
+}
+
+Candidate wrapped(Traits traits, std::vector<std::string> words) {
+  return {.traits = std::move(traits),
+          .run = [words = std::move(words)](const Scale& scale) { return measure({.words = words}, scale); }};
+}
+
+/// The whole host, at a daemon of its own.
+Result<std::vector<Outcome>> measure_host(const Scale& scale) {
+  const auto daemon = RELAY_TRY(DaemonUnderTest::start(scale.program, {}));
+  auto environment = daemon.environment();
+  environment.insert(environment.end(),
+                     {"HOME=" + daemon.server().place(), "PATH=/usr/local/bin:/usr/bin:/bin", "TERM=xterm-256color"});
+  return measure({.words = {std::filesystem::absolute(scale.program).string(), "-n", "Typist"},
+                  .environment = std::move(environment),
+                  .directory = daemon.server().place()},
+                 scale);
+}
+
+}  // namespace
+
+Workload keystroke_work() {
+  return {
+      .name = "keystroke",
+      .title = "a key and its echo, and output, through a terminal",
+      .headline = Metric::KeyP50,
+      .candidates = {wrapped({.name = "bare", .title = "no forwarder", .note = "the program itself; CPU is its own"},
+                             {}),
+                     wrapped({.name = "poll", .title = "bare poll() forwarder", .note = "copies, and nothing else"},
+                             {own_program(), "role", "poll"}),
+                     {.traits = {.name = "script", .title = "script(1)", .note = "of util-linux, writing to nowhere"},
+                      .run = [](const Scale& scale) { return measure({.is_script = true}, scale); }},
+                     wrapped({.name = "parts",
+                              .title = "our terminal parts",
+                              .ours = true,
+                              .note = "Child and PersonTerminal, which never block"},
+                             {own_program(), "role", "parts"}),
+                     {.traits = {.name = "host",
+                                 .title = "agent-relay -n NAME",
+                                 .ours = true,
+                                 .note = "the host as people use it: screen, speech and daemon too"},
+                      .run = measure_host}},
+      .yardsticks = {"bare", "poll", "script"}};
+}
+
+}  // namespace relay::bench

@@ -1,0 +1,44 @@
+/// One message at a time: how long until it is delivered, and until its sender knows.
+#include "figures.h"
+#include "workloads/bodies.h"
+#include "workloads/pair.h"
+#include "workloads/workload.h"
+
+namespace relay::bench {
+namespace {
+
+Result<std::vector<Outcome>> run_sequential(const Subject& subject, const Scale& scale) {
+  const bool confirmed = subject.traits().promise != AckGuarantee::None;
+  auto pair = RELAY_TRY(Pair::at(subject));
+  std::vector<Outcome> outcomes;
+  for (const auto& size : kBodySizes) {
+    const auto body = body_of(size);
+    RELAY_TRY(one_by_one(*pair.driver, pair.alice(), body, confirmed, {.seconds = scale.seconds * kWarmUpShare}));
+    const ServerCost cost{*pair.running};
+    const auto seen = RELAY_TRY(one_by_one(*pair.driver, pair.alice(), body, confirmed, {.seconds = scale.seconds}));
+    Outcome outcome{.variant = std::string{size.title}, .measurements = {}};
+    outcome.measurements = {{Metric::DeliverP50, quantile(seen.deliver_us, 0.5)},
+                            {Metric::DeliverP99, quantile(seen.deliver_us, 0.99)},
+                            {Metric::DeliverP999, quantile(seen.deliver_us, 0.999)}};
+    if (confirmed) {
+      outcome.measurements.push_back({Metric::ConfirmP50, quantile(seen.confirm_us, 0.5)});
+      outcome.measurements.push_back({Metric::ConfirmP99, quantile(seen.confirm_us, 0.99)});
+      outcome.measurements.push_back({Metric::ConfirmP999, quantile(seen.confirm_us, 0.999)});
+    }
+    cost.add_to(outcome.measurements, seen.deliver_us.size());
+    outcomes.push_back(std::move(outcome));
+  }
+  return outcomes;
+}
+
+}  // namespace
+
+Workload sequential_work() {
+  return {.name = "sequential",
+          .title = "one to one, one message after the other",
+          .headline = Metric::DeliverP50,
+          .unfit = all_can,
+          .run = run_sequential};
+}
+
+}  // namespace relay::bench

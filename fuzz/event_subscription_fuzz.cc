@@ -1,0 +1,31 @@
+/// What a query string and a Last-Event-ID ask of the events: within the bounds of the wire, or a sentence. The first line
+/// is the query, the second the header.
+#include "api/events/event_subscription.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "check.h"
+#include "events/event.h"
+#include "protocol/limits.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  using namespace relay;
+  const std::string_view text{reinterpret_cast<const char*>(bytes), size};
+  const auto end = text.find('\n');
+  const auto query = net::QueryParameters::parse(text.substr(0, end));
+  if (!query) return 0;
+  net::HttpHeaders headers;
+  if (end != std::string_view::npos) headers.add("Last-Event-ID", std::string{text.substr(end + 1)});
+  const auto wish = api::read_event_wish(*query, headers);
+  FUZZ_CHECK(wish || !wish.error().message().empty());
+  if (!wish) return 0;
+  FUZZ_CHECK(wish->types.size() <= protocol::kMaxEventTypes && wish->agents.size() <= protocol::kMaxEventTypes);
+  for (const auto& type : wish->types) FUZZ_CHECK(events::check_type(type));
+  for (const auto& agent : wish->agents) FUZZ_CHECK(!agent.empty() && agent.size() <= protocol::kMaxNameBytes);
+  for (const auto& session : wish->sessions) FUZZ_CHECK(!session.empty() && session.size() <= protocol::kMaxIdBytes);
+  FUZZ_CHECK(!wish->after || *wish->after <= INT64_MAX);
+  FUZZ_CHECK(!wish->since || *wish->since >= 0);
+  return 0;
+}

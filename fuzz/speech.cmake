@@ -1,1 +1,0 @@
-relay_fuzzer(speech SOURCES speech_fuzz.cc LINKS relay::speech)

@@ -1,0 +1,87 @@
+#include "api/client/daemon_call.h"
+
+#include "base/format.h"
+#include "client/errors.h"
+#include "protocol/send.h"
+
+namespace relay::api {
+
+using client::Errc;
+using protocol::MessageType;
+
+DaemonCall::DaemonCall(net::EventLoop& loop, net::Network& network, const std::string& socket, DaemonRequest order,
+                       Done done)
+    : loop_{loop}, order_{std::move(order)}, done_{std::move(done)} {
+  deadline_ = loop_.after(order_.timeout,
+                          [this] { finish(fail(Errc::TimedOut, "the daemon did not answer in time; try again")); });
+  network.connect(socket, [this, alive = alive_](Result<std::unique_ptr<net::Stream>> stream) {
+    if (*alive) on_connected(std::move(stream));
+  });
+}
+
+DaemonCall::~DaemonCall() { *alive_ = false; }
+
+void DaemonCall::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
+  if (!stream)
+    return finish(fail(Errc::NoDaemon, format("the daemon cannot be reached: {}", stream.error().message())));
+  stream_ = *std::move(stream);
+  stream_->start(*this);
+  write({.type = order_.type,
+         .id = order_.id,
+         .from = order_.from,
+         .to = order_.to,
+         .claim_token = order_.claim_token,
+         .payload = order_.payload,
+         .payload_meta = order_.payload_meta});
+}
+
+void DaemonCall::write(const protocol::OutEnvelope& envelope) {
+  auto stamped = envelope;
+  stamped.ts = loop_.now().wall;
+  const auto frame = protocol::write_envelope(stamped);
+  if (frame.size() > protocol::kMaxFrameBytes)
+    return finish(fail(Errc::TooLarge, format("this is more than the daemon takes at once; {} bytes are allowed",
+                                              protocol::kMaxFrameBytes)));
+  std::string bytes;
+  protocol::append_frame(bytes, reader_.style(), frame);
+  stream_->write(bytes);
+}
+
+void DaemonCall::on_bytes(std::string_view bytes) {
+  reader_.push(bytes);
+  const auto alive = alive_;
+  while (*alive && done_) {
+    const auto frame = reader_.next();
+    if (!frame) return finish(fail(Errc::Lost, frame.error().message()));
+    if (!*frame) return;
+    if (const auto envelope = protocol::parse_envelope(**frame)) on_frame(*envelope);
+  }
+}
+
+void DaemonCall::on_frame(const protocol::Envelope& envelope) {
+  if (envelope.type == MessageType::Ping)
+    return write({.type = MessageType::Pong, .id = envelope.id, .payload = envelope.payload});
+  if (envelope.type == MessageType::Error) {
+    const auto error = protocol::parse_error(envelope.payload);
+    return finish(error ? client::refused_by_daemon(error->code, error->message)
+                        : fail(Errc::Refused, error.error().message()));
+  }
+  auto payload = parse_json_object(envelope.payload);
+  if (!payload) return;
+  const bool ours = envelope.id == order_.id || string_member(*payload, "ack_id") == order_.id ||
+                    string_member(*payload, "nack_id") == order_.id;
+  if (ours) finish(DaemonResponse{envelope.type, *std::move(payload)});
+}
+
+void DaemonCall::on_closed(const std::string& reason) {
+  finish(fail(Errc::Lost, format("the daemon went away before it answered ({}); try again", reason)));
+}
+
+/// Last: whoever hears it may end the call.
+void DaemonCall::finish(Result<DaemonResponse> outcome) {
+  deadline_.reset();
+  if (stream_) stream_->close(net::Drain::Yes);
+  if (auto done = std::exchange(done_, nullptr)) done(std::move(outcome));
+}
+
+}  // namespace relay::api

@@ -1,0 +1,57 @@
+/// The hosts of agents, as handlers see them: who has one, and a word at its door (docs/spec/host.md).
+///
+/// Threading: the API's loop thread. Callbacks are called once, and never inside the call.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "api/http/api_error.h"
+#include "host/control/host_record.h"
+#include "net/event_loop.h"
+#include "net/stream.h"
+
+namespace relay::host {
+class HostCall;
+}
+
+namespace relay::api {
+
+class HostGateway {
+ public:
+  using Answered = std::move_only_function<void(ApiResult<json::object>)>;
+
+  virtual ~HostGateway() = default;
+  /// Those of the project whose records lie there.
+  virtual std::vector<host::HostRecord> hosts_in(const std::string& directory) = 0;
+  virtual void ask(const host::HostRecord& host, json::object request, Answered answered) = 0;
+};
+
+/// The youngest of that name.
+std::optional<host::HostRecord> find_host(const std::vector<host::HostRecord>& hosts, std::string_view name);
+
+/// Over the hosts' sockets. Bounded: at most kMaxDoorCalls at once.
+class SocketHostGateway final : public HostGateway {
+ public:
+  static constexpr std::size_t kMaxDoorCalls = 64;
+
+  /// Both outlive it.
+  SocketHostGateway(net::EventLoop& loop, net::Network& network);
+  ~SocketHostGateway() override;
+
+  std::vector<host::HostRecord> hosts_in(const std::string& directory) override;
+  void ask(const host::HostRecord& host, json::object request, Answered answered) override;
+
+ private:
+  net::EventLoop& loop_;
+  net::Network& network_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<host::HostCall>> calls_;
+  std::uint64_t last_ = 0;
+};
+
+}  // namespace relay::api

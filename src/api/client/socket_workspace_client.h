@@ -1,0 +1,101 @@
+/// One open workspace over its socket: a link for questions, one for the feed of events, a connection for each message.
+///
+/// Why two links: a feed that catches up with a day of events must not stand before an answer.
+/// Invariants: each question and each message is answered exactly once, also when the workspace goes away. At most
+///   kMaxWaiting questions wait, of which client::kMaxOpenQuestions are put at once; the rest is refused (BUSY). Nobody waits
+///   for a daemon that has gone. A message whose answer was lost is sent once more under the same id, which stores it once.
+///   A link that the daemon told to go is replaced. Events are followed by number within one store: when another store is
+///   there, its id in WELCOME says so and the follower begins anew.
+/// Ownership: borrows loop, network and random, which outlive it. Not to be destroyed inside one of its callbacks.
+/// Threading: the API's loop thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "api/client/daemon_call.h"
+#include "api/client/message_sender.h"
+#include "api/client/workspace_client.h"
+#include "base/random.h"
+#include "client/link.h"
+
+namespace relay::api {
+
+struct WorkspaceLocation {
+  std::string id = {};
+  std::string root = {};
+  std::string socket = {};
+  std::string hosts = {};
+};
+
+class SocketWorkspaceClient final : public WorkspaceClient, public MessageSender {
+ public:
+  static constexpr std::size_t kMaxWaiting = 1'024;
+  static constexpr std::size_t kMaxSends = 256;  // on their way at once
+
+  SocketWorkspaceClient(net::EventLoop& loop, net::Network& network, Random& random, WorkspaceLocation place);
+  ~SocketWorkspaceClient() override;
+
+  [[nodiscard]] const std::string& id() const override { return place_.id; }
+  [[nodiscard]] const std::string& root() const override { return place_.root; }
+  [[nodiscard]] const std::string& hosts() const override { return place_.hosts; }
+  [[nodiscard]] const std::string& socket() const { return place_.socket; }
+
+  /// The daemon does not hear us: it ends, or the workspace is closed.
+  [[nodiscard]] bool is_cut() const { return cut_; }
+
+  void request(protocol::MessageType type, json::object payload, Answer answer) override;
+  void follow(std::uint64_t after, EventListener* follower) override;
+  void send(OutgoingMessage letter, Stored stored) override;
+
+ private:
+  class Line;  // a link, and what it hears
+
+  struct Question {
+    protocol::MessageType type{};
+    std::string payload;
+    Answer answer;
+    std::unique_ptr<net::Timer> deadline;  // while it waits to be put
+  };
+  struct Sending {
+    std::unique_ptr<DaemonCall> call;
+    OutgoingMessage letter;
+    Stored stored;
+    bool again = false;
+  };
+
+  void open_line();
+  void open_feed();
+  void on_ready(const client::Session& session);
+  void on_disconnected(const std::string& why);
+  void put_waiting();
+  void put(std::uint64_t number);
+  void answer(std::uint64_t number, Result<json::object> outcome);
+  void hand_over(std::uint64_t number);
+  void on_sent(std::uint64_t number, Result<DaemonResponse> outcome);
+  bool notice_store(const client::Session& session);
+  void on_feed_ready();
+  void on_feed_frame(const protocol::Envelope& envelope);
+
+  net::EventLoop& loop_;
+  net::Network& network_;
+  Random& random_;
+  WorkspaceLocation place_;
+  std::uint64_t last_number_ = 0;
+  std::unordered_map<std::uint64_t, Question> questions_;
+  std::deque<std::uint64_t> waiting_;  // of questions_, not put yet
+  std::size_t open_ = 0;               // put and not answered
+  bool cut_ = false;
+  std::unordered_map<std::uint64_t, Sending> letters_;
+  EventListener* follower_ = nullptr;
+  std::uint64_t reached_ = 0;
+  std::string store_id_;  // as last heard; numbers of events are of this store
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  std::unique_ptr<net::Timer> feed_again_;
+  std::unique_ptr<Line> asking_, feed_;  // last: they end first
+};
+
+}  // namespace relay::api

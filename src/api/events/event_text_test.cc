@@ -1,0 +1,52 @@
+#include "api/events/event_text.h"
+
+#include <gtest/gtest.h>
+
+namespace relay::api {
+namespace {
+
+constexpr std::string_view kJson =
+    R"({"type":"item.started","sessionId":"x","text":"a\nb","_seq":42,"_ts":1707523200000,"_sessionId":"s-1","_agentName":"Al\u0069ce"})";
+
+std::string told(StreamFormat dialect, const FeedEvent& event) {
+  std::string out;
+  append_event(out, dialect, event);
+  return out;
+}
+
+TEST(EventText, IsReadFromTheEventItself) {
+  const auto event = read_feed_event(42, kJson).value();
+  EXPECT_EQ(event.type, "item.started");
+  EXPECT_EQ(event.agent, "Alice");
+  EXPECT_EQ(event.session, "s-1");
+  EXPECT_EQ(event.at, 1707523200000);
+}
+
+TEST(EventText, IsToldInBothDialects) {
+  const auto event = read_feed_event(42, kJson).value();
+  EXPECT_EQ(told(StreamFormat::Sse, event), "event: item.started\nid: 42\ndata: " + std::string{kJson} + "\n\n");
+  EXPECT_EQ(told(StreamFormat::Socket, event), "{\"type\":\"event\",\"event\":" + std::string{kJson} + "}");
+}
+
+TEST(EventText, StaysOneLine) {
+  const auto event = read_feed_event(1, "{\n \"type\":\r\n\"session.ended\"}").value();
+  EXPECT_EQ(told(StreamFormat::Sse, event), "event: session.ended\nid: 1\ndata: {  \"type\":  \"session.ended\"}\n\n");
+  EXPECT_FALSE(read_feed_event(1, R"({"type":"a\nid: 7"})"));
+  EXPECT_FALSE(read_feed_event(1, "{}"));
+  EXPECT_FALSE(read_feed_event(1, "nonsense"));
+}
+
+TEST(EventText, SaysWhereAReaderStands) {
+  EXPECT_EQ(gap_text(StreamFormat::Sse, 1, 5),
+            ": events 1 to 5 are no longer kept\nevent: relay.gap\nid: 5\ndata: {\"from\":1,\"to\":5}\n\n");
+  EXPECT_EQ(gap_text(StreamFormat::Socket, 1, 5), R"({"type":"gap","from":1,"to":5})");
+  EXPECT_TRUE(
+      reset_text(StreamFormat::Sse, 3).starts_with("event: relay.reset\nid: 3\ndata: {\"newest\":3,\"reason\":"));
+  EXPECT_TRUE(reset_text(StreamFormat::Socket, 3).starts_with(R"({"type":"reset","newest":3,"reason":)"));
+  EXPECT_EQ(resume_text(StreamFormat::Sse, 9, "so"),
+            "event: relay.resume\nid: 9\ndata: {\"after\":9,\"reason\":\"so\"}\n\n");
+  EXPECT_EQ(resume_text(StreamFormat::Socket, 9, "so"), R"({"type":"resume","after":9,"reason":"so"})");
+}
+
+}  // namespace
+}  // namespace relay::api

@@ -1,0 +1,196 @@
+// What docs/acceptance.md says of streams, line by line, on a real server; the feed alone is in feed_test.cc.
+#include <gtest/gtest.h>
+
+#include "api/events/feed.h"
+#include "api/testing/fake_workspace_client.h"
+#include "api/testing/stream_call.h"
+#include "net/testing/http_server_fixture.h"
+
+namespace relay::api {
+namespace {
+
+using net::get;
+using net::RawClient;
+using net::testing::run_until;
+
+struct SseTest : net::HttpServerTest {
+  testing::FakeRelay relay{loop};
+  FeedLimits feed_limits{.batch = Millis{1}};
+  std::optional<Feed> feed;
+
+  SseTest() {
+    respond = [this](net::ServerRequest& request, net::ResponseWriter& reply) {
+      if (!feed) feed.emplace(loop, relay, feed_limits);
+      auto wish = read_event_wish(net::QueryParameters::parse(request.query).value(), request.headers);
+      auto call = testing::stream_call("streamEvents", request, reply);
+      if (!wish) return call.refuse(bad_request(wish.error().message()));
+      const auto path = net::path_segments(request.path).value();  // as the route table does
+      if (path.size() == 6 && path[2] == "agents") wish->agents = {path[3]};
+      if (path.size() == 6 && path[2] == "sessions") wish->sessions = {path[3]};
+      feed->open_sse(*std::move(wish), std::move(call));
+    };
+  }
+  ~SseTest() override { server.reset(); }
+
+  RawClient reader(std::string_view path, std::string_view more = {}) {
+    auto reading = client();
+    const auto before = feed ? feed->counts().readers : 0;
+    reading.say(get(path, more));
+    EXPECT_TRUE(run_until(loop, [&] { return feed && feed->counts().readers == before + 1; }));
+    return reading;
+  }
+};
+
+TEST_F(SseTest, GetApiV1EventsSseStreamsAllEventsAsSse) {
+  auto reading = reader("/api/v1/events/sse");
+  relay.happen("item.started");
+  relay.happen("session.ended", "Bob", "s-2");
+  ASSERT_TRUE(reading.hears("id: 2\n"));
+  ASSERT_TRUE(reading.hears("\"_agentName\":\"Bob\"}\n\n"));
+  const auto& heard = reading.heard();
+  EXPECT_TRUE(heard.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n")) << heard;
+  EXPECT_TRUE(heard.contains("Cache-Control: no-cache\r\n"));
+  EXPECT_TRUE(heard.contains("X-Accel-Buffering: no\r\n"));
+  EXPECT_TRUE(heard.contains("event: item.started\nid: 1\ndata: {\"type\":\"item.started\",\"sessionId\":\"s-1\""));
+  EXPECT_TRUE(heard.contains("event: session.ended\nid: 2\n"));
+}
+
+TEST_F(SseTest, GetApiV1AgentsNameEventsSseFiltersToOneAgent) {
+  auto reading = reader("/api/v1/agents/Bob/events/sse");
+  relay.happen("item.started", "Alice");
+  relay.happen("item.started", "Bob");
+  ASSERT_TRUE(reading.hears("id: 2\n"));
+  EXPECT_FALSE(reading.heard().contains("id: 1\n"));
+}
+
+TEST_F(SseTest, GetApiV1SessionsIdEventsSseFiltersToOneSession) {
+  auto reading = reader("/api/v1/sessions/s-2/events/sse");
+  relay.happen("item.started", "Alice", "s-1");
+  relay.happen("item.started", "Alice", "s-2");
+  ASSERT_TRUE(reading.hears("id: 2\n"));
+  EXPECT_FALSE(reading.heard().contains("id: 1\n"));
+}
+
+TEST_F(SseTest, TypesFilterWorks) {
+  auto reading = reader("/api/v1/events/sse?types=item.started,item.completed");
+  for (const auto* type : {"item.started", "item.delta", "session.ended", "item.completed"}) relay.happen(type);
+  ASSERT_TRUE(reading.hears("id: 4\n"));
+  EXPECT_TRUE(reading.heard().contains("id: 1\n"));
+  EXPECT_FALSE(reading.heard().contains("id: 2\n") || reading.heard().contains("id: 3\n"));
+}
+
+TEST_F(SseTest, OffsetReplaysHistoricalEventsThenSwitchesToLive) {
+  for (int i = 0; i < 6; ++i) relay.happen("item.started");
+  auto reading = reader("/api/v1/events/sse?offset=4");
+  ASSERT_TRUE(reading.hears("id: 6\n"));
+  relay.happen("item.started");
+  ASSERT_TRUE(reading.hears("id: 7\n"));
+  EXPECT_TRUE(reading.heard().contains("id: 5\n"));
+  EXPECT_FALSE(reading.heard().contains("id: 4\n"));
+}
+
+TEST_F(SseTest, LastEventIdHeaderWorksForReconnection) {
+  auto first = reader("/api/v1/events/sse");
+  relay.happen("item.started");
+  ASSERT_TRUE(first.hears("id: 1\n"));
+  first.hang_up();
+  ASSERT_TRUE(run_until(loop, [&] { return feed->counts().readers == 0; }));
+  relay.happen("item.completed");
+  relay.happen("item.started");
+  auto second = reader("/api/v1/events/sse", "Last-Event-ID: 1\r\n");
+  ASSERT_TRUE(second.hears("id: 3\n"));
+  EXPECT_TRUE(second.heard().contains("id: 2\n"));
+  EXPECT_FALSE(second.heard().contains("id: 1\n"));
+}
+
+TEST_F(SseTest, HeartbeatSentEvery30s) {
+  EXPECT_EQ(FeedLimits{}.heartbeat, Millis{30'000});
+  feed_limits.heartbeat = Millis{2};
+  auto reading = reader("/api/v1/events/sse");
+  EXPECT_TRUE(reading.hears(": heartbeat\n\n"));
+}
+
+TEST_F(SseTest, ConnectionCleanupOnClientDisconnectNoLeakedSubscriptions) {
+  feed_limits.linger = Millis{1};
+  {
+    auto one = reader("/api/v1/events/sse");
+    auto two = reader("/api/v1/events/sse?offset=0");
+    EXPECT_TRUE(relay.followed());
+    one.hang_up();
+    two.hang_up();
+    ASSERT_TRUE(run_until(loop, [&] { return feed->counts().readers == 0; }));
+  }
+  EXPECT_TRUE(run_until(loop, [&] { return !relay.followed(); }));
+  EXPECT_TRUE(nobody_is_left());
+}
+
+TEST_F(SseTest, CorsHeadersApplied) {
+  auto reading = reader("/api/v1/events/sse", "Origin: http://localhost:3888\r\n");
+  EXPECT_TRUE(reading.hears("Access-Control-Allow-Origin: http://localhost:3888\r\n"));
+}
+
+TEST_F(SseTest, OneReaderTooManyIsTold503AndWhenToComeBack) {
+  feed_limits.readers = 2;
+  auto one = reader("/api/v1/events/sse"), two = reader("/api/v1/events/sse");
+  auto three = client();
+  three.say(get("/api/v1/events/sse"));
+  ASSERT_TRUE(three.hears("}}"));
+  EXPECT_TRUE(three.heard().starts_with("HTTP/1.1 503 ")) << three.heard();
+  EXPECT_TRUE(three.heard().contains("Retry-After: 5\r\n"));
+  EXPECT_TRUE(three.heard().contains("2 read events already; try again later"));
+  EXPECT_EQ(feed->counts().refused, 1u);
+}
+
+TEST_F(SseTest, TellsWhenTheWorkspaceDoesNotAnswer) {
+  relay.error = "nobody is there";
+  auto reading = client();
+  reading.say(get("/api/v1/events/sse"));
+  ASSERT_TRUE(reading.hears("}}"));
+  EXPECT_TRUE(reading.heard().starts_with("HTTP/1.1 503 ")) << reading.heard();
+  EXPECT_TRUE(reading.heard().contains("cannot be read now: nobody is there"));
+}
+
+TEST_F(SseTest, NobodyIsLeftWaitingWhenTheWorkspaceIsClosed) {
+  relay.delay = [] { return Millis{60'000}; };
+  auto waiting = client();
+  waiting.say(get("/api/v1/events/sse"));
+  ASSERT_TRUE(run_until(loop, [&] { return relay.open_questions == 1; }));
+  feed.reset();
+  EXPECT_TRUE(waiting.hears("cannot be read now: the workspace was closed"));
+}
+
+TEST_F(SseTest, AReaderHearsWhereToGoOnWhenTheWorkspaceIsClosed) {
+  relay.happen("item.started");
+  auto reading = reader("/api/v1/events/sse");
+  feed.reset();
+  EXPECT_TRUE(reading.hears("event: relay.resume\nid: 1\n"));
+  EXPECT_FALSE(relay.followed());
+}
+
+TEST_F(SseTest, AHeadIsAnsweredAndNobodyReads) {
+  auto reading = client();
+  reading.say("HEAD /api/v1/events/sse HTTP/1.1\r\nHost: a\r\n\r\n");
+  ASSERT_TRUE(reading.hears("\r\n\r\n"));
+  ASSERT_TRUE(run_until(loop, [&] { return feed->counts().readers == 0; }));
+}
+
+TEST_F(SseTest, ASlowClientIsToldWhereToResumeAndLosesNothing) {
+  feed_limits.ring_events = 50;
+  auto slow = reader("/api/v1/events/sse");
+  slow.stop_reading();
+  const std::string text(50'000, 'x');
+  ASSERT_TRUE(run_until(loop, [&] {
+    for (int i = 0; i < 10; ++i) relay.happen("item.delta", "Alice", "s-1", text);
+    return feed->counts().evicted == 1;
+  }));
+  slow.read_on();
+  ASSERT_TRUE(slow.hears("event: relay.resume\n"));
+  const auto at = slow.heard().find("\"after\":");
+  const auto after = std::stoull(slow.heard().substr(at + 8));
+  EXPECT_TRUE(slow.heard().contains(format("\nid: {}\ndata: {{\"type\"", after)));
+  EXPECT_FALSE(slow.heard().contains(format("\nid: {}\ndata: {{\"type\"", after + 1)));
+  EXPECT_TRUE(slow.hears("0\r\n\r\n")) << "the answer is complete";
+}
+
+}  // namespace
+}  // namespace relay::api

@@ -1,0 +1,70 @@
+/// One client at the live socket; see ws_sockets.h for what is said. Private to it.
+///
+///   Opening ──number, agents, prompts──▶ Live ──too slow, gone, nobody answers──▶ forgotten
+///
+/// Threading: loop thread only.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "api/events/screen_watch.h"
+#include "api/events/ws_request.h"
+#include "api/events/ws_sockets.h"
+#include "net/http_response.h"
+
+namespace relay::api {
+
+class LiveSocket final : public net::WebSocketListener, public FeedSink {
+ public:
+  explicit LiveSocket(LiveSockets& owner) : owner_{owner} {}
+  ~LiveSocket() override;
+
+  /// False: the client has gone already, or wants no WebSocket.
+  bool open(net::ResponseWriter reply);
+  /// Ends it; it is destroyed in here.
+  void close(std::uint16_t code, const std::string& reason);
+
+  void write(net::SharedBuffer piece) override { socket_.write_text(std::move(piece)); }
+  [[nodiscard]] std::size_t waiting_bytes() const override { return socket_.waiting_bytes(); }
+  void end(std::uint64_t after, const std::string& reason) override;
+
+ private:
+  class Screen;
+
+  void on_text(std::string_view text) override;
+  void on_drained() override;
+  void on_gone(const std::string& reason) override;
+
+  void on_newest(const Result<std::uint64_t>& newest);
+  void on_agents(const Result<json::object>& answer);
+  void on_prompts(const Result<json::object>& answer);
+  void send_snapshot();
+  void read_on();
+  void execute(const SubscribeRequest& request);
+  void execute(const WatchRequest& request);
+  void execute(const UnwatchRequest& request);
+  void complain(std::string_view sentence);
+  void say(std::string json);
+  /// A later call of ours, if we are still there.
+  template <class Method>
+  auto later(Method method) {
+    return [weak = std::weak_ptr{self_}, method](auto result) {
+      if (const auto self = weak.lock()) ((*self)->*method)(result);
+    };
+  }
+
+  LiveSockets& owner_;
+  net::WebSocket socket_;
+  std::shared_ptr<LiveSocket*> self_ = std::make_shared<LiveSocket*>(this);
+  std::uint64_t after_ = 0;  // where its events begin
+  EventSubscription wish_;
+  json::object snapshot_;
+  bool live_ = false;
+  std::unique_ptr<FeedReader> place_;
+  std::map<std::string, std::unique_ptr<Screen>, std::less<>> screens_;
+};
+
+}  // namespace relay::api

@@ -1,0 +1,221 @@
+#include <gtest/gtest.h>
+
+#include "api/events/ws_sockets.h"
+#include "api/testing/fake_workspace_client.h"
+#include "api/testing/scripted_host.h"
+#include "api/testing/stream_call.h"
+#include "net/testing/http_server_fixture.h"
+#include "net/testing/temporary_directory.h"
+#include "net/unix_network.h"
+#include "net/websocket_reader.h"
+
+namespace relay::api {
+namespace {
+
+using net::RawClient;
+using net::testing::run_until;
+
+constexpr std::string_view kHandshake =
+    "GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
+
+std::string client_frame(std::string_view text) {
+  auto frame = std::string{net::frame_head(net::Opcode::Text, text.size()).view()};
+  frame[1] = static_cast<char>(static_cast<unsigned char>(frame[1]) | 0x80U);
+  return frame.append("\0\0\0\0", 4).append(text);  // this mask changes nothing
+}
+
+struct LiveSocketTest : net::HttpServerTest {
+  net::testing::TemporaryDirectory directory;
+  net::UnixNetwork network{loop};
+  testing::FakeRelay relay{loop};
+  FeedLimits feed_limits{.batch = Millis{1}};
+  SocketLimits socket_limits;
+  std::optional<Feed> feed;
+  std::optional<LiveSockets> sockets;
+
+  LiveSocketTest() {
+    relay.hosts_directory = directory.path();
+    relay.answers["LIST_AGENTS"] = {{"agents", json::array{json::object{{"name", "Bob"}}}}};
+    respond = [this](net::ServerRequest& request, net::ResponseWriter& reply) {
+      if (!feed) {
+        feed.emplace(loop, relay, feed_limits);
+        sockets.emplace(network, relay, *feed, socket_limits);
+      }
+      sockets->open(testing::stream_call("openLiveSocket", request, reply));
+    };
+  }
+  ~LiveSocketTest() override { server.reset(); }
+
+  RawClient open() {
+    auto talking = client();
+    talking.say(kHandshake);
+    EXPECT_TRUE(talking.hears("\"type\":\"snapshot\"")) << talking.heard();
+    return talking;
+  }
+  bool nobody_is_there() {
+    return run_until(loop, [&] { return sockets->count() == 0 && feed->counts().readers == 0; });
+  }
+};
+
+TEST_F(LiveSocketTest, BeginsWithASnapshotAndGoesOnWithEvents) {
+  relay.happen("item.started");
+  relay.answers["PROMPTS"] = {{"permissions", json::array{json::object{{"requestId", "r-1"}}}}, {"questions", {}}};
+  auto talking = open();
+  EXPECT_TRUE(talking.heard().contains(R"("permissions":[{"requestId":"r-1"}],"questions":[],"newest":1})"));
+  EXPECT_TRUE(talking.heard().contains(
+      R"({"type":"snapshot","workspace":{"id":"p-1","root":"/home/me/project"},"agents":[{"name":"Bob"}],)"))
+      << talking.heard();
+  relay.happen("item.completed");
+  ASSERT_TRUE(talking.hears(R"({"type":"event","event":{"type":"item.completed")"));
+  EXPECT_FALSE(talking.heard().contains(R"("event":{"type":"item.started")"));
+}
+
+TEST_F(LiveSocketTest, SaysThatThereAreOtherAgentsThanFit) {
+  relay.answers["LIST_AGENTS"]["more"] = true;
+  auto talking = open();
+  EXPECT_TRUE(talking.heard().contains(R"("agents":[{"name":"Bob"}],"more":true,)")) << talking.heard();
+}
+
+TEST_F(LiveSocketTest, ShowsNoPromptsWhereNobodyCanTellThem) {
+  auto talking = open();
+  EXPECT_TRUE(talking.heard().contains(R"("permissions":[],"questions":[],"newest":0})")) << talking.heard();
+}
+
+TEST_F(LiveSocketTest, MissesNothingThatHappensWhileTheSnapshotIsMade) {
+  relay.when_asked["LIST_AGENTS"] = [&] { relay.happen("agent.spawned", "Eve"); };
+  auto talking = open();
+  ASSERT_TRUE(talking.hears(R"({"type":"event","event":{"type":"agent.spawned")"));
+  EXPECT_TRUE(talking.heard().contains("\"newest\":0}"));
+}
+
+TEST_F(LiveSocketTest, SubscribesToOtherEventsFromWhereItStandsOrFromElsewhere) {
+  relay.happen("item.started", "Alice");
+  relay.happen("item.started", "Bob");
+  auto talking = open();
+  talking.say(client_frame(R"({"type":"subscribe","agents":["Bob"]})"));
+  ASSERT_TRUE(talking.hears(R"({"type":"subscribed","after":2})"));
+  relay.happen("item.completed", "Alice");
+  relay.happen("item.completed", "Bob");
+  ASSERT_TRUE(talking.hears("\"_seq\":4,"));
+  EXPECT_FALSE(talking.heard().contains("\"_seq\":3,"));
+  talking.say(client_frame(R"({"type":"subscribe","after":0})"));
+  ASSERT_TRUE(talking.hears(R"({"type":"subscribed","after":0})"));
+  for (const auto* number : {"\"_seq\":1,", "\"_seq\":2,", "\"_seq\":3,"}) EXPECT_TRUE(talking.hears(number));
+}
+
+TEST_F(LiveSocketTest, AnswersNonsenseWithASentence) {
+  auto talking = open();
+  talking.say(client_frame("nonsense"));
+  EXPECT_TRUE(talking.hears(R"({"type":"error","message":")"));
+  talking.say(client_frame(R"({"type":"unwatch","agent":"Bob"})"));
+  EXPECT_TRUE(talking.hears("the terminal of Bob is not watched"));
+}
+
+TEST_F(LiveSocketTest, ShowsATerminalWhileItIsWatched) {
+  testing::ScriptedHost door{network, directory.path(), "Bob"};
+  auto talking = open();
+  talking.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
+  ASSERT_TRUE(run_until(loop, [&] { return door.asked.size() == 1; }));
+  door.let_in(100, 30, "whole");
+  ASSERT_TRUE(talking.hears(R"({"type":"screen","agent":"Bob","columns":100,"rows":30,"ansi":"whole"})"));
+  door.show("\x1b[1mmore");
+  ASSERT_TRUE(talking.hears(R"({"type":"output","agent":"Bob","data":"\u001b[1mmore"})"));
+  talking.say(client_frame(R"({"type":"unwatch","agent":"Bob"})"));
+  EXPECT_TRUE(run_until(loop, [&] { return door.left; }));
+}
+
+TEST_F(LiveSocketTest, SaysWhenATerminalIsGone) {
+  testing::ScriptedHost door{network, directory.path(), "Bob"};
+  auto talking = open();
+  talking.say(client_frame(R"({"type":"watch","agent":"Eve"})"));
+  EXPECT_TRUE(talking.hears(R"({"type":"screen-gone","agent":"Eve","reason":"Eve has no terminal on this machine"})"));
+  talking.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
+  ASSERT_TRUE(run_until(loop, [&] { return door.asked.size() == 1; }));
+  door.say(R"({"event":"exit","code":0})");
+  EXPECT_TRUE(talking.hears(R"({"type":"screen-gone","agent":"Bob","reason":"Bob has ended"})"));
+}
+
+TEST_F(LiveSocketTest, WatchesSoManyTerminalsAndNoMore) {
+  socket_limits.screens = 1;
+  testing::ScriptedHost bob{network, directory.path(), "Bob"}, eve{network, directory.path(), "Eve"};
+  auto talking = open();
+  talking.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
+  talking.say(client_frame(R"({"type":"watch","agent":"Eve"})"));
+  EXPECT_TRUE(talking.hears("1 terminals are watched already; let go of one first"));
+  talking.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
+  EXPECT_TRUE(run_until(loop, [&] { return bob.visits == 2; })) << "a fresh look";
+}
+
+TEST_F(LiveSocketTest, ReadsNoMoreOfATerminalThanTheClientTakes) {
+  testing::ScriptedHost door{network, directory.path(), "Bob"};
+  auto talking = open();
+  talking.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
+  ASSERT_TRUE(run_until(loop, [&] { return door.asked.size() == 1; }));
+  door.let_in(100, 30, "whole");
+  ASSERT_TRUE(talking.hears("whole"));
+  talking.stop_reading();
+  const std::string flood(60'000, 'x');
+  int still = 0;
+  ASSERT_TRUE(run_until(loop, [&] {  // until nothing moves any more: client, server, door
+    still = door.waiting() > 0 ? still + 1 : 0;
+    if (still == 0) door.show(flood);
+    return still == 20;
+  }));
+  door.show("the end of it");
+  talking.read_on();
+  EXPECT_TRUE(talking.hears("the end of it"));
+}
+
+TEST_F(LiveSocketTest, TellsASlowClientWhereToResume) {
+  feed_limits.ring_events = 50;
+  auto talking = open();
+  talking.stop_reading();
+  const std::string text(50'000, 'x');
+  ASSERT_TRUE(run_until(loop, [&] {
+    for (int i = 0; i < 10; ++i) relay.happen("item.delta", "Alice", "s-1", text);
+    return feed->counts().evicted == 1;
+  }));
+  talking.read_on();
+  ASSERT_TRUE(talking.hears(R"({"type":"resume","after":)"));
+  ASSERT_TRUE(talking.sees_the_end());
+  EXPECT_TRUE(talking.heard().contains("\x03\xf5resume after ")) << "closed with 1013";
+  EXPECT_EQ(sockets->count(), 0u);
+}
+
+TEST_F(LiveSocketTest, IsForgottenWhenTheClientHasGone) {
+  testing::ScriptedHost door{network, directory.path(), "Bob"};
+  {
+    auto talking = open();
+    talking.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
+    ASSERT_TRUE(run_until(loop, [&] { return door.asked.size() == 1; }));
+    talking.hang_up();
+    EXPECT_TRUE(nobody_is_there());
+  }
+  EXPECT_TRUE(run_until(loop, [&] { return door.left; }));
+}
+
+TEST_F(LiveSocketTest, EndsWhenTheWorkspaceDoesNotAnswer) {
+  relay.answers.clear();
+  auto talking = client();
+  talking.say(kHandshake);
+  ASSERT_TRUE(talking.hears("\x03\xf5nobody answers that"));
+  EXPECT_TRUE(nobody_is_there());
+}
+
+TEST_F(LiveSocketTest, RefusesOneTooManyAndWhoWantsNoSocket) {
+  socket_limits.sockets = 1;
+  auto one = open();
+  auto two = client();
+  two.say(kHandshake);
+  EXPECT_TRUE(two.hears("1 sockets are open already; try again later"));
+  sockets->close("the daemon ends");
+  EXPECT_TRUE(one.hears("\x03\xe9the daemon ends"));
+  auto three = client();
+  three.say(net::get("/ws"));
+  EXPECT_TRUE(three.hears("this address speaks WebSocket"));
+  EXPECT_EQ(sockets->count(), 0u);
+}
+
+}  // namespace
+}  // namespace relay::api

@@ -1,0 +1,119 @@
+#include "api/handlers/handlers.h"
+#include "base/format.h"
+#include "protocol/limits.h"
+
+namespace relay::api {
+namespace {
+
+using protocol::MessageType;
+
+constexpr std::int64_t kMaxRows = 1'000;
+constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t kIdBytes = 12;
+
+ApiError inside_agent(std::string_view which) {
+  return {403, "INSIDE_AGENT", format("this request comes from a process inside {}", which), {}};
+}
+
+/// The name of the agent that the caller is inside of, by the record of its host; empty for the user.
+ApiResult<std::string> calling_agent(Api& api, const WorkspaceHandle& workspace, const protocol::PeerOrigin& caller) {
+  if (!caller.is_agent()) return std::string{};
+  for (const auto& host : api.doors.hosts_in(workspace.relay.hosts()))
+    if (host.socket == caller.door) return host.name;
+  return std::unexpected{inside_agent("an agent of another workspace; send from an agent of this one")};
+}
+
+/// `agent` is the one that the caller is inside of, or empty.
+OutgoingMessage letter_of(Api& api, const std::string& to, const SendMessageRequest& message,
+                          const std::string& agent) {
+  // The same id of the same sender again is answered with the first one's number.
+  OutgoingMessage letter{.id = message.idempotency_key ? "key-" + *message.idempotency_key : api.random.hex(kIdBytes),
+                         .from = message.from.value_or(agent.empty() ? std::string{kPerson} : agent),
+                         .to = to,
+                         .claim_token = agent.empty() ? std::string{} : api.facts.system_token()};
+  letter.payload = {{"kind", "message"}, {"body", message.message}};
+  if (message.thread) letter.payload["thread"] = *message.thread;
+  if (message.reply_to) letter.meta["replyTo"] = *message.reply_to;
+  if (message.ttl_ms) letter.meta["ttl_ms"] = *message.ttl_ms;
+  json::object delivery;
+  if (message.mode) delivery["mode"] = schema::name_of(*message.mode);
+  if (message.urgent.value_or(false)) delivery["priority"] = "urgent";
+  if (!delivery.empty()) letter.meta["delivery"] = std::move(delivery);
+  return letter;
+}
+
+SendMessageResponse stored_in(const json::object& ack) {
+  return {.message_id = string_member(ack, "short_id").value_or(""),
+          .recipients = integer_member(ack, "recipients"),
+          .delivery_id = string_member(ack, "deliveryId"),
+          .state = string_member(ack, "state"),
+          .offline_since = integer_member(ack, "offlineSince"),
+          .waits = string_member(ack, "waits"),
+          .repeat = bool_member(ack, "repeat")};
+}
+
+}  // namespace
+
+void send_message_to(Api& api, WorkspaceHandle workspace, const std::string& to, const SendMessageRequest& message,
+                     Call call) {
+  const auto agent = calling_agent(api, workspace, call.caller());
+  if (!agent) return call.refuse(agent.error());
+  if (!agent->empty() && message.from.value_or(*agent) != *agent)
+    return call.refuse(
+        inside_agent(format("the agent {}, which may not send as {}; leave \"from\" out", *agent, *message.from)));
+  workspace.letters.send(letter_of(api, to, message, *agent),
+                         [call = std::move(call)](ApiResult<json::object> ack) mutable {
+                           if (!ack) return call.refuse(ack.error());
+                           call.answer(200, stored_in(*ack));
+                         });
+}
+
+void send_message(Api& api, WorkspaceHandle workspace, Call call) {
+  const auto addressee = call.body_as<Recipient>();
+  if (!addressee) return call.refuse(addressee.error());
+  const auto message = call.body_as<SendMessageRequest>();
+  if (!message) return call.refuse(message.error());
+  send_message_to(api, workspace, addressee->to, *message, std::move(call));
+}
+
+void message_agent(Api& api, WorkspaceHandle workspace, Call call) {
+  const auto message = call.body_as<SendMessageRequest>();
+  if (!message) return call.refuse(message.error());
+  const auto name = call.value("name");
+  send_message_to(api, workspace, name, *message, std::move(call));
+}
+
+void list_messages(Api&, WorkspaceHandle workspace, Call call) {
+  json::object question;
+  struct Number {
+    std::string_view name, wire;
+    std::int64_t most;
+  };
+  for (const auto& [name, wire, most] :
+       {Number{"limit", "limit", kMaxRows}, Number{"since", "sinceTs", kLargest}, Number{"after", "afterKey", kLargest},
+        Number{"before", "beforeKey", kLargest}}) {
+    const auto number = call.number(name, name == "limit" ? 1 : 0, most);
+    if (!number) return call.refuse(number.error());
+    if (*number) question[wire] = **number;
+  }
+  for (const auto* name : {"from", "to", "thread", "topic", "search", "order"})
+    if (const auto text = call.text(name); !text.empty()) question[name] = text;
+  if (const auto order = call.text("order"); !order.empty() && order != "asc" && order != "desc")
+    return call.refuse(bad_request("\"order\" must be asc or desc"));
+  ask(workspace.relay, MessageType::MessagesQuery, std::move(question), std::move(call),
+      [](Call asked, const json::object& answer) {
+        json::object list;
+        const auto* rows = array_member(answer, "messages");
+        list["messages"] = rows == nullptr ? json::array{} : *rows;
+        if (const auto more = bool_member(answer, "more")) list["more"] = *more;
+        asked.answer(200, list);
+      });
+}
+
+void trace_message(Api&, WorkspaceHandle workspace, Call call) {
+  const auto id = call.value("messageId");
+  ask(workspace.relay, MessageType::Trace, {{"id", id}}, std::move(call),
+      [](Call asked, const json::object& answer) { asked.answer(200, answer); });
+}
+
+}  // namespace relay::api

@@ -1,0 +1,81 @@
+#include "api/handlers/handlers.h"
+#include "base/comma_list.h"
+#include "events/costs.h"
+
+namespace relay::api {
+namespace {
+
+using protocol::MessageType;
+
+constexpr std::int64_t kMaxRows = 1'000;
+constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+
+json::array words_of(std::string_view list) {
+  const auto words = comma_list(list);
+  return json::array(words.begin(), words.end());
+}
+
+void add_usage(events::CostAggregator& sums, const json::object& row) {
+  const auto count = [&](std::string_view name) { return integer_member(row, name).value_or(0); };
+  sums.add({.agent = string_member(row, "agent").value_or(""),
+            .model = string_member(row, "model").value_or(""),
+            .session = string_member(row, "session").value_or(""),
+            .thread = string_member(row, "thread").value_or(""),
+            .input = count("input"),
+            .output = count("output"),
+            .cache_read = count("cacheRead"),
+            .cache_write = count("cacheWrite"),
+            .reasoning = count("reasoning"),
+            .reported_cost_usd = number_member(row, "cost")});
+}
+
+struct Number {
+  std::string_view name, wire;
+  std::int64_t least, most;
+};
+ApiResult<void> add_numbers(json::object& question, const Call& call, std::initializer_list<Number> numbers) {
+  for (const auto& [name, wire, least, most] : numbers) {
+    const auto number = call.number(name, least, most);
+    if (!number) return std::unexpected{number.error()};
+    if (*number) question[wire] = **number;
+  }
+  return {};
+}
+
+}  // namespace
+
+void list_events(Api&, WorkspaceHandle workspace, Call call) {
+  json::object question;
+  const auto numbers = add_numbers(question, call,
+                                   {{"limit", "limit", 1, kMaxRows},
+                                    {"offset", "after", 0, kLargest},
+                                    {"since", "sinceTs", 0, kLargest},
+                                    {"until", "untilTs", 0, kLargest}});
+  if (!numbers) return call.refuse(numbers.error());
+  for (const auto& [name, wire] :
+       {std::pair{"types", "types"}, std::pair{"agent", "agents"}, std::pair{"session", "sessions"}})
+    if (const auto list = call.text(name); !list.empty()) question[wire] = words_of(list);
+  if (call.text("newest") == "true") question["newest"] = true;
+  ask(workspace.relay, MessageType::EventsQuery, std::move(question), std::move(call),
+      [](Call asked, const json::object& answer) { asked.answer(200, answer); });
+}
+
+void report_costs(Api& api, WorkspaceHandle workspace, Call call) {
+  json::object question;
+  const auto numbers =
+      add_numbers(question, call, {{"since", "sinceTs", 0, kLargest}, {"until", "untilTs", 0, kLargest}});
+  if (!numbers) return call.refuse(numbers.error());
+  for (const auto* name : {"agent", "session"})
+    if (const auto text = call.text(name); !text.empty()) question[name] = text;
+  ask(workspace.relay, MessageType::UsageQuery, std::move(question), std::move(call),
+      [&api](Call asked, const json::object& answer) {
+        const auto models = api.facts.prices();
+        events::CostAggregator sums{models};
+        if (const auto* rows = array_member(answer, "usage"))
+          for (const auto& row : *rows)
+            if (const auto* object = row.if_object()) add_usage(sums, *object);
+        asked.answer(200, sums.report());
+      });
+}
+
+}  // namespace relay::api

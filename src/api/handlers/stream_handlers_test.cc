@@ -1,0 +1,127 @@
+// What a client is told that asked for a stream and does not get one: as any other answer, and counted as what it was.
+#include <gtest/gtest.h>
+
+#include "api/events/live.h"
+#include "api/testing/fake_workspace_client.h"
+#include "api/testing/fake_workspaces.h"
+#include "net/testing/http_server_fixture.h"
+#include "net/unix_network.h"
+
+namespace relay::api {
+namespace {
+
+constexpr std::string_view kUpgrade =
+    "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+
+struct StreamHandlersTest : net::HttpServerTest {
+  net::UnixNetwork network{loop};
+  testing::FakeRelay relay{loop};
+  testing::FakeApi played;
+  LiveStreams live{loop, network, relay, {.readers = 2}, {.sockets = 1}};
+  testing::FakeWorkspaceClient& asked = played.workspaces.add("aaaaaaaaaaaa", "/home/me/project");
+
+  StreamHandlersTest() {
+    played.workspaces.live = &live;
+    relay.answers["LIST_AGENTS"] = {{"agents", json::array{}}};
+    respond = [this](net::ServerRequest& request, net::ResponseWriter& reply) {
+      request.peer.uid = played.guard.owner;
+      auto ways = Call::reply_paths_of(std::move(reply));
+      dispatch(played.api, played.guard, request, std::move(ways.send), std::move(ways.yield));
+      played.later.run();
+    };
+  }
+  ~StreamHandlersTest() override { server.reset(); }
+
+  /// What is heard up to that status and the end of its head.
+  std::string head_of(std::string_view target, int status, std::string_view more = {}) {
+    auto asking = client();
+    asking.say(
+        format("GET {} HTTP/1.1\r\nHost: 127.0.0.1:3888\r\nOrigin: http://localhost:3888\r\n{}\r\n", target, more));
+    EXPECT_TRUE(asking.hears(format("HTTP/1.1 {} ", status))) << target << asking.heard();
+    EXPECT_TRUE(asking.hears("\r\n\r\n"));
+    return asking.heard();
+  }
+  std::uint64_t counted(std::string_view operation, int status) {
+    const auto& answers = played.api.counters.answers();
+    const auto found = answers.find({operation, status});
+    return found == answers.end() ? 0 : found->second;
+  }
+  void expect_refused(std::string_view operation, std::string_view target, int status, std::string_view more = {}) {
+    const auto head = head_of(target, status, more);
+    for (const auto* header : {"Access-Control-Allow-Origin: http://localhost:3888\r\n", "Vary: Origin\r\n",
+                               "Cache-Control: no-store\r\n", "X-Content-Type-Options: nosniff\r\n"})
+      EXPECT_TRUE(head.contains(header)) << header << head;
+    EXPECT_EQ(counted(operation, status), 1u) << operation << " " << status;
+    EXPECT_EQ(counted(operation, route_of(operation).status), 0u) << operation;
+  }
+};
+
+TEST_F(StreamHandlersTest, AStreamThatBeginsIsCountedAsBegun) {
+  const auto head = head_of("/api/v1/events/sse", 200);
+  EXPECT_TRUE(head.contains("Access-Control-Allow-Origin: http://localhost:3888\r\n")) << head;
+  EXPECT_TRUE(head.contains("X-Content-Type-Options: nosniff\r\n")) << head;
+  EXPECT_EQ(counted("streamEvents", 200), 1u);
+}
+
+TEST_F(StreamHandlersTest, AFilterThatMeansNothingIsABadRequest) {
+  expect_refused("streamEvents", "/api/v1/events/sse?offset=soon", 400);
+}
+
+TEST_F(StreamHandlersTest, AWorkspaceThatDoesNotAnswerIsUnavailable) {
+  relay.error = "the daemon went away";
+  expect_refused("streamEvents", "/api/v1/events/sse", 503);
+}
+
+TEST_F(StreamHandlersTest, AnUnknownAgentOrSessionHasNoStream) {
+  asked.answers["LIST_AGENTS"] = {json::object{{"agents", json::array{}}}};
+  asked.answers["SESSION_QUERY"] = {json::object{{"error", "there is no session s-9"}, {"code", "NOT_FOUND"}}};
+  expect_refused("streamAgentEvents", "/api/v1/agents/Nobody/events/sse", 404);
+  expect_refused("streamSessionEvents", "/api/v1/sessions/s-9/events/sse", 404);
+  asked.answers["LIST_AGENTS"] = {json::object{{"agents", json::array{json::object{{"name", "Bob"}}}}}};
+  asked.answers["SESSION_QUERY"] = {json::object{{"id", "s-1"}, {"agent", "Bob"}}};
+  head_of("/api/v1/agents/Bob/events/sse", 200);
+  head_of("/api/v1/sessions/s-1/events/sse", 200);
+}
+
+TEST_F(StreamHandlersTest, AForeignOriginGetsNoStreamAndNoCorsHeader) {
+  auto asking = client();
+  asking.say("GET /api/v1/events/sse HTTP/1.1\r\nHost: 127.0.0.1:3888\r\nOrigin: https://example.org\r\n\r\n");
+  ASSERT_TRUE(asking.hears("}}"));
+  EXPECT_TRUE(asking.heard().starts_with("HTTP/1.1 403 ")) << asking.heard();
+  EXPECT_FALSE(asking.heard().contains("Access-Control-Allow-Origin")) << asking.heard();
+  EXPECT_EQ(counted("streamEvents", 200), 0u);
+}
+
+TEST_F(StreamHandlersTest, AReaderWithoutTheTokenIsUnauthorized) {
+  played.guard.token = "s3cret";
+  expect_refused("streamEvents", "/api/v1/events/sse", 401);
+}
+
+TEST_F(StreamHandlersTest, WhoDoesNotSpeakWebSocketIsTold) {
+  expect_refused("openLiveSocket", "/ws", 426);
+  EXPECT_TRUE(head_of("/ws", 426).contains("Upgrade: websocket\r\n"));
+}
+
+TEST_F(StreamHandlersTest, AHandshakeOfAnotherVersionIsABadRequest) {
+  expect_refused("openLiveSocket", "/ws", 400,
+                 "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 8\r\n"
+                 "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n");
+}
+
+TEST_F(StreamHandlersTest, OneTooManyIsToldSoAndCountedSo) {
+  auto first = client(), second = client();
+  first.say(format("GET /api/v1/events/sse HTTP/1.1\r\nHost: 127.0.0.1:3888\r\n\r\n"));
+  ASSERT_TRUE(first.hears(": "));
+  second.say(format("GET /ws HTTP/1.1\r\nHost: 127.0.0.1:3888\r\n{}\r\n", kUpgrade));
+  ASSERT_TRUE(second.hears("101 Switching"));
+  EXPECT_TRUE(head_of("/api/v1/events/sse", 503).contains("Retry-After: 5\r\n"));
+  EXPECT_TRUE(head_of("/ws", 503, kUpgrade).contains("Retry-After: 5\r\n"));
+  EXPECT_EQ(counted("streamEvents", 200), 1u);
+  EXPECT_EQ(counted("streamEvents", 503), 1u);
+  EXPECT_EQ(counted("openLiveSocket", 101), 1u);
+  EXPECT_EQ(counted("openLiveSocket", 503), 1u);
+}
+
+}  // namespace
+}  // namespace relay::api

@@ -1,0 +1,111 @@
+#include <map>
+#include <memory>
+
+#include "api/events/live.h"
+#include "api/handlers/handlers.h"
+#include "api/handlers/workspace_bodies.h"
+#include "api/http/docs_page.h"
+#include "api/http/openapi.h"
+#include "base/format.h"
+
+namespace relay::api {
+namespace {
+
+using protocol::MessageType;
+
+/// One metric of the text format of Prometheus, with a value for each set of labels.
+struct Metric {
+  std::string_view kind, about;
+  std::map<std::string, std::int64_t> values = {};
+};
+
+struct Metrics {
+  std::map<std::string_view, Metric> all = {
+      {"agent_relay_agents_connected", {"gauge", "Agents that are here now."}},
+      {"agent_relay_agents_known", {"gauge", "Agents that were ever here."}},
+      {"agent_relay_messages_stored", {"gauge", "Messages that are kept."}},
+      {"agent_relay_deliveries_pending", {"gauge", "Deliveries that wait for their recipient."}},
+      {"agent_relay_deliveries_dead", {"gauge", "Deliveries that were given up and wait for a person."}},
+      {"agent_relay_event_readers", {"gauge", "Readers of events over HTTP, sockets among them."}},
+      {"agent_relay_event_sockets", {"gauge", "Live sockets of dashboards."}},
+      {"agent_relay_events_told_total", {"counter", "Events told, each for each reader."}},
+      {"agent_relay_event_readers_let_go_total", {"counter", "Readers that were too slow."}},
+      {"agent_relay_event_readers_refused_total", {"counter", "Readers that were too many."}},
+      {"agent_relay_events_total", {"counter", "The number of the newest event."}},
+      {"agent_relay_http_answers_total", {"counter", "Answers of this server, by operation and status."}},
+  };
+
+  void set(std::string_view name, const std::string& labels, std::optional<std::int64_t> value) {
+    if (value) all.at(name).values[labels] = *value;
+  }
+  [[nodiscard]] std::string text() const {
+    std::string out;
+    for (const auto& [name, metric] : all) {
+      out += format("# HELP {} {}\n# TYPE {} {}\n", name, metric.about, name, metric.kind);
+      for (const auto& [labels, value] : metric.values) out += format("{}{{{}}} {}\n", name, labels, value);
+    }
+    return out;
+  }
+};
+
+void take_status(Metrics& metrics, const std::string& labels, const json::object& status) {
+  metrics.set("agent_relay_agents_connected", labels, integer_member(status, "agentCount"));
+  metrics.set("agent_relay_agents_known", labels, integer_member(status, "knownAgents"));
+  metrics.set("agent_relay_deliveries_pending", labels, integer_member(status, "pending"));
+  metrics.set("agent_relay_deliveries_dead", labels, integer_member(status, "dead"));
+  if (const auto* storage = object_member(status, "storage"))
+    metrics.set("agent_relay_messages_stored", labels, integer_member(*storage, "messages"));
+}
+
+void take_readers(Metrics& metrics, const std::string& labels, const LiveStreams& live) {
+  const auto counts = live.feed.counts();
+  const auto set = [&](std::string_view name, std::uint64_t value) {
+    metrics.set(name, labels, static_cast<std::int64_t>(value));
+  };
+  set("agent_relay_event_readers", counts.readers);
+  set("agent_relay_event_sockets", live.sockets.count());
+  set("agent_relay_events_told_total", counts.sent);
+  set("agent_relay_event_readers_let_go_total", counts.evicted);
+  set("agent_relay_event_readers_refused_total", counts.refused);
+}
+
+}  // namespace
+
+void get_health(Api& api, Call call) { call.answer(200, HealthBody{.version = api.facts.version}); }
+
+void get_openapi(Api& api, Call call) { call.answer(200, openapi_document(api.facts.version)); }
+
+void show_docs(Api& api, Call call) {
+  const auto server = docs_server(call.request().headers.find("Host").value_or(""));
+  call.answer_page(docs_page(openapi_document(api.facts.version), server), docs_policy());
+}
+
+void get_metrics(Api& api, Call call) {
+  const auto metrics = std::make_shared<Metrics>();
+  for (const auto& [key, count] : api.counters.answers())
+    metrics->set("agent_relay_http_answers_total",
+                 format("operation=\"{}\",status=\"{}\"", key.first.empty() ? "none" : key.first, key.second),
+                 static_cast<std::int64_t>(count));
+  for_each_workspace(
+      api, std::move(call),
+      [metrics](WorkspaceHandle workspace, Next next) {
+        auto& relay = workspace.relay;
+        const auto labels = format("workspace=\"{}\"", relay.id());
+        if (workspace.live != nullptr) take_readers(*metrics, labels, *workspace.live);
+        relay.request(MessageType::Status, {},
+                      [metrics, labels, &relay, next = std::move(next)](Result<json::object> status) mutable {
+                        if (!status) return next();
+                        take_status(*metrics, labels, *status);
+                        relay.request(MessageType::EventsQuery, {{"limit", 1}, {"newest", true}},
+                                      [metrics, labels, next = std::move(next)](Result<json::object> page) mutable {
+                                        if (page)
+                                          metrics->set("agent_relay_events_total", labels,
+                                                       integer_member(*page, "newest"));
+                                        next();
+                                      });
+                      });
+      },
+      [metrics](Call asked) { asked.answer_text("text/plain; version=0.0.4; charset=utf-8", metrics->text()); });
+}
+
+}  // namespace relay::api

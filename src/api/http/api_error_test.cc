@@ -1,0 +1,70 @@
+#include "api/http/api_error.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "client/errors.h"
+#include "protocol/send.h"
+
+namespace relay::api {
+namespace {
+
+using protocol::ErrorCode;
+
+int status_of(std::string_view code) { return refusal_by_code(code, "why").status; }
+
+TEST(Refusal, EveryCodeOfTheWireHasItsStatus) {
+  const std::map<protocol::NackCode, int> statuses = {{protocol::NackCode::BadRequest, 400},
+                                                      {protocol::NackCode::Refused, 403},
+                                                      {protocol::NackCode::UnknownRecipient, 404},
+                                                      {protocol::NackCode::NotFound, 404},
+                                                      {protocol::NackCode::Stale, 409},
+                                                      {protocol::NackCode::NotOwner, 409},
+                                                      {protocol::NackCode::Unsupported, 409},
+                                                      {protocol::NackCode::Loop, 409},
+                                                      {protocol::NackCode::Expired, 409},
+                                                      {protocol::NackCode::TooLarge, 413},
+                                                      {protocol::NackCode::Busy, 429},
+                                                      {protocol::NackCode::RateLimited, 429},
+                                                      {protocol::NackCode::Storage, 503}};
+  for (int i = 0; i <= static_cast<int>(protocol::NackCode::Storage); ++i) {
+    const auto each = static_cast<protocol::NackCode>(i);
+    EXPECT_EQ(status_of(name_of(each)), statuses.at(each)) << name_of(each);
+  }
+  EXPECT_EQ(status_of(name_of(ErrorCode::NotFound)), 404);
+  EXPECT_EQ(status_of(name_of(ErrorCode::Internal)), 503);
+  EXPECT_EQ(status_of(name_of(ErrorCode::Timeout)), 504);
+  EXPECT_EQ(refusal_by_code("", "the program ended at once"), conflict("FAILED", "the program ended at once"));
+}
+
+TEST(Refusal, WhatMayWorkLaterSaysWhen) {
+  for (const auto* code : {"BUSY", "RATE_LIMITED", "STORAGE", "INTERNAL", "UNAVAILABLE", "TIMEOUT"})
+    EXPECT_TRUE(refusal_by_code(code, "why").retry_after) << code;
+  for (const auto* code : {"BAD_REQUEST", "NOT_FOUND", "STALE", "REFUSED", "TOO_LARGE"})
+    EXPECT_FALSE(refusal_by_code(code, "why").retry_after) << code;
+}
+
+/// What the daemon says in an ERROR or a NACK, as an HTTP client hears it.
+TEST(Refusal, AnErrorOfTheDaemonsKeepsItsMeaning) {
+  const auto heard = [](std::string_view code) {
+    return to_api_error(client::refused_by_daemon(code, "why").error()).status;
+  };
+  EXPECT_EQ(heard("BAD_REQUEST"), 400);
+  EXPECT_EQ(heard("NOT_FOUND"), 404);
+  EXPECT_EQ(heard("UNAUTHORIZED"), 409) << "the name is somebody else's, the token of the API is another matter";
+  EXPECT_EQ(heard("BUSY"), 429);
+  EXPECT_EQ(heard("RATE_LIMITED"), 429);
+  EXPECT_EQ(heard("INTERNAL"), 503);
+  EXPECT_EQ(heard("TIMEOUT"), 504);
+  EXPECT_EQ(heard("SOMETHING_NEW"), 503) << "nothing shows that the request is wrong";
+}
+
+TEST(Refusal, ALostDaemonIsTroubleOfOurs) {
+  using client::Errc;
+  for (const auto code : {Errc::NoDaemon, Errc::Lost, Errc::NotReady, Errc::Refused})
+    EXPECT_EQ(to_api_error(fail(code, "why").error()).status, 503) << describe(code);
+}
+
+}  // namespace
+}  // namespace relay::api

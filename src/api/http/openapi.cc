@@ -1,0 +1,203 @@
+#include "api/http/openapi.h"
+
+#include "api/handlers/workspace_bodies.h"
+#include "api/http/route.h"
+#include "base/format.h"
+#include "events/catalog.h"
+
+namespace relay::api {
+namespace {
+
+constexpr std::string_view kAbout =
+    "Everything an outside program needs to watch and drive the coding agents on this machine. Without a token only "
+    "programs of the user who runs the daemon are answered, and only on this machine.";
+
+constexpr Parameter kWorkspaceParameter = {
+    .name = "workspace", .about = "id or root of the workspace; needed when several are open and none was switched to"};
+
+struct ErrorRow {
+  int status;
+  std::string_view name, about;
+};
+constexpr ErrorRow kErrors[] = {
+    {400, "BadRequest", "Something in the request is wrong; the sentence says what (`BAD_REQUEST`)."},
+    {401, "Unauthorized", "A token is needed, or this is not the right one."},
+    {403, "Forbidden",
+     "Not from there, not by this user, or the recipient takes nothing from this sender (`REFUSED`)."},
+    {404, "NotFound", "There is no such thing (`NOT_FOUND`, `UNKNOWN_RECIPIENT`)."},
+    {409, "Conflict",
+     "Not possible as things stand: it changed meanwhile (`STALE`, `EXPIRED`), belongs to somebody else (`NOT_OWNER`), "
+     "cannot be done here (`UNSUPPORTED`), would go on for ever (`LOOP`), several could be meant (`WHICH_WORKSPACE`), "
+     "or "
+     "it was tried and did not work (`FAILED`)."},
+    {413, "TooLarge", "More than fits (`TOO_LARGE`)."},
+    {415, "NotJson", "A body must be application/json (`NOT_JSON`)."},
+    {426, "UpgradeRequired", "This address speaks WebSocket (`UPGRADE_REQUIRED`)."},
+    {429, "TooMany", "Too much at once (`BUSY`, `RATE_LIMITED`); Retry-After says when to try again."},
+    {503, "Unavailable",
+     "The relay is in trouble: its store, its daemon, or too many streams (`STORAGE`, `INTERNAL`, `UNAVAILABLE`); "
+     "Retry-After says when to try again."},
+    {504, "Timeout", "The daemon did not answer in time (`TIMEOUT`); Retry-After says when to try again."},
+};
+
+bool is_worth_trying_again(int status) { return status == 429 || status >= 500; }
+
+const ErrorRow& row_of(int status) {
+  for (const auto& row : kErrors)
+    if (row.status == status) return row;
+  RELAY_ASSERT(false);
+}
+
+json::object in_json(json::object schema) {
+  return {{"application/json", json::object{{"schema", std::move(schema)}}}};
+}
+
+json::object schema_of(Parameter::Kind kind) {
+  switch (kind) {
+    case Parameter::Kind::Text: return {{"type", "string"}};
+    case Parameter::Kind::Number: return {{"type", "integer"}, {"format", "int64"}, {"minimum", 0}};
+    case Parameter::Kind::Flag: return {{"type", "boolean"}};
+  }
+  return {};
+}
+
+json::object describe(const Parameter& parameter) {
+  return {{"name", parameter.name},
+          {"in", parameter.in_header ? "header" : "query"},
+          {"description", parameter.about},
+          {"required", false},
+          {"schema", schema_of(parameter.kind)}};
+}
+
+json::array parameters_of(const Route& route) {
+  json::array all;
+  for (const auto name : names_in(route.path)) {
+    const auto [about, example] = explain_name(route, name);
+    all.push_back(json::object{{"name", name},
+                               {"in", "path"},
+                               {"description", about},
+                               {"required", true},
+                               {"schema", json::object{{"type", "string"}, {"minLength", 1}}},
+                               {"example", example}});
+  }
+  for (const auto& parameter : route.parameters) all.push_back(describe(parameter));
+  if (route.in_workspace != nullptr) all.push_back(describe(kWorkspaceParameter));
+  return all;
+}
+
+json::object answer_of_success(const Route& route, schema::Components& components) {
+  json::object answer = {{"description", route.status == 201   ? "Made."
+                                         : route.status == 204 ? "Done; there is nothing to read."
+                                                               : "Done."}};
+  if (route.status == 101) answer["description"] = "It goes on as a WebSocket.";
+  if (route.status == 204 || route.status == 101) return answer;
+  json::object schema = {{"type", "string"}};
+  if (route.answer.describe != nullptr) schema = route.answer.describe(components);
+  answer["content"] = json::object{{route.content_type, json::object{{"schema", std::move(schema)}}}};
+  return answer;
+}
+
+json::object describe(const Route& route, schema::Components& components) {
+  json::object operation = {
+      {"operationId", route.operation}, {"tags", json::array{json::value(route.tag)}}, {"summary", route.summary}};
+  if (!route.details.empty()) operation["description"] = route.details;
+  if (auto parameters = parameters_of(route); !parameters.empty()) operation["parameters"] = std::move(parameters);
+  if (route.takes_body()) {
+    auto content = in_json(route.body.describe(components));
+    content["application/json"].as_object()["example"] = parse_json(route.example).value();
+    operation["requestBody"] = json::object{{"required", route.needs_body()}, {"content", std::move(content)}};
+  }
+  json::object responses;
+  responses[format("{}", route.status)] = answer_of_success(route, components);
+  for (const auto status : errors_of(route))
+    responses[format("{}", status)] = json::object{{"$ref", format("#/components/responses/{}", row_of(status).name)}};
+  operation["responses"] = std::move(responses);
+  if (route.access == Access::Open) operation["security"] = json::array{};
+  return operation;
+}
+
+json::object error_responses(schema::Components& components) {
+  json::object responses;
+  for (const auto& row : kErrors) {
+    json::object response = {{"description", row.about},
+                             {"content", in_json(components.refer_to(schema::object_of<ErrorBody>()))}};
+    if (is_worth_trying_again(row.status))
+      response["headers"] = json::object{
+          {"Retry-After", json::object{{"description", "seconds"}, {"schema", json::object{{"type", "integer"}}}}}};
+    responses[row.name] = std::move(response);
+  }
+  return responses;
+}
+
+std::string lowered(std::string_view word) {
+  std::string text;
+  for (const auto c : word) text += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+void write_pretty(std::string& out, const json::value& value, std::size_t depth) {
+  const std::string line = "\n" + std::string(2 * depth, ' ');
+  if (const auto* object = value.if_object(); object != nullptr && !object->empty()) {
+    char before = '{';
+    for (const auto& [name, member] : *object) {
+      out += std::exchange(before, ',') + line + "  " + json::serialize(json::value(name)) + ": ";
+      write_pretty(out, member, depth + 1);
+    }
+    out += line + "}";
+  } else if (const auto* array = value.if_array(); array != nullptr && !array->empty()) {
+    char before = '[';
+    for (const auto& element : *array) {
+      out += std::exchange(before, ',') + line + "  ";
+      write_pretty(out, element, depth + 1);
+    }
+    out += line + "]";
+  } else {
+    out += json::serialize(value);
+  }
+}
+
+}  // namespace
+
+std::string openapi_text(std::string_view version) {
+  std::string text;
+  write_pretty(text, openapi_document(version), 0);
+  return text + "\n";
+}
+
+json::object openapi_document(std::string_view version) {
+  schema::Components components;
+  json::object paths;
+  for (const auto& route : route_table()) {
+    auto& path = paths[route.path];
+    if (path.is_null()) path = json::object{};
+    path.as_object()[lowered(name_of(route.method))] = describe(route, components);
+  }
+  (void)events::events_json_schema(components);
+  auto responses = error_responses(components);
+  return {
+      {"openapi", "3.1.0"},
+      {"info", json::object{{"title", "Agent Relay"},
+                            {"version", version},
+                            {"summary", "Drive and watch coding agents."},
+                            {"description", kAbout},
+                            {"license", json::object{{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}}},
+      {"servers", json::array{json::object{{"url", "http://127.0.0.1:3888"},
+                                           {"description",
+                                            "the usual port; the "
+                                            "next free one when it "
+                                            "is taken"}}}},
+      {"security", json::array{json::object{}, json::object{{"bearerAuth", json::array{}}}}},
+      {"paths", std::move(paths)},
+      {"components",
+       json::object{
+           {"securitySchemes",
+            json::object{{"bearerAuth", json::object{{"type", "http"},
+                                                     {"scheme", "bearer"},
+                                                     {"description",
+                                                      "The token the daemon was started with (AGENT_RELAY_API_TOKEN). "
+                                                      "Without one, none is needed by programs of the same user."}}}}},
+           {"responses", std::move(responses)},
+           {"schemas", components.take()}}}};
+}
+
+}  // namespace relay::api

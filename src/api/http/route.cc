@@ -1,0 +1,125 @@
+#include "api/http/route.h"
+
+#include <algorithm>
+
+namespace relay::api {
+namespace {
+
+std::vector<std::string_view> parts_of(std::string_view path) {
+  std::vector<std::string_view> parts;
+  while (!path.empty()) {
+    path.remove_prefix(1);  // the slash
+    const auto end = std::min(path.find('/'), path.size());
+    if (end > 0) parts.push_back(path.substr(0, end));
+    path.remove_prefix(end);
+  }
+  return parts;
+}
+
+bool is_name(std::string_view part) { return part.starts_with('{'); }
+
+/// The table's paths, cut once.
+const std::vector<std::vector<std::string_view>>& patterns() {
+  static const auto all = [] {
+    std::vector<std::vector<std::string_view>> cut;
+    for (const auto& route : route_table()) cut.push_back(parts_of(route.path));
+    return cut;
+  }();
+  return all;
+}
+
+/// The values of its names when it fits.
+std::optional<std::vector<std::string>> fit(const std::vector<std::string_view>& parts,
+                                            const std::vector<std::string>& segments) {
+  if (parts.size() != segments.size()) return std::nullopt;
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (is_name(parts[i]))
+      values.push_back(segments[i]);
+    else if (parts[i] != segments[i])
+      return std::nullopt;
+  }
+  return values;
+}
+
+}  // namespace
+
+std::string_view name_of(Method method) {
+  switch (method) {
+    case Method::Get: return "GET";
+    case Method::Post: return "POST";
+    case Method::Delete: return "DELETE";
+  }
+  return "";
+}
+
+const Route& route_of(std::string_view operation) {
+  const auto route = std::ranges::find(route_table(), operation, &Route::operation);
+  RELAY_ASSERT(route != route_table().end());
+  return *route;
+}
+
+std::vector<std::string_view> names_in(std::string_view path) {
+  std::vector<std::string_view> names;
+  for (const auto part : parts_of(path))
+    if (is_name(part)) names.push_back(part.substr(1, part.size() - 2));
+  return names;
+}
+
+NameInPath explain_name(const Route& route, std::string_view name) {
+  if (name == "id" && route.path.starts_with("/workspaces/"))
+    return {"the id of a workspace, or its root with `/` as `%2F`; `GET /workspaces` lists them", "WORKSPACE_ID"};
+  if (name == "id") return {"the agent's name, or its id: the workspace's id, a dot, its name", "Bob"};
+  if (name == "name") return {"the agent's name", "Bob"};
+  if (name == "sessionId") return {"the session's id; `GET /api/v1/agents` tells it", "SESSION_ID"};
+  if (name == "messageId") return {"the message's id, as it was answered when it was sent", "MESSAGE_ID"};
+  if (name == "requestId") return {"the id of what is asked; the list of what is asked tells it", "REQUEST_ID"};
+  RELAY_ASSERT(false);
+}
+
+std::vector<int> errors_of(const Route& route) {
+  std::vector<int> errors = {400, 401, 403};
+  const bool chooses =
+      route.in_workspace != nullptr ||
+      std::ranges::any_of(route.parameters, [](const auto& parameter) { return parameter.name == "workspace"; });
+  if (!names_in(route.path).empty()) errors.push_back(404);
+  if (chooses) errors.insert(errors.end(), {404, 409});
+  if (route.method != Method::Get) errors.insert(errors.end(), {409, 415});
+  if (route.takes_body()) errors.push_back(413);
+  if (route.access != Access::Open) errors.insert(errors.end(), {429, 503, 504});  // it asks the daemon
+  if (route.status == 101) errors.push_back(426);
+  std::sort(errors.begin(), errors.end());
+  errors.erase(std::unique(errors.begin(), errors.end()), errors.end());
+  return errors;
+}
+
+Match match_route(std::string_view method, const std::vector<std::string>& segments) {
+  Match match;
+  std::size_t fewest = SIZE_MAX;
+  const auto routes = route_table();
+  for (std::size_t i = 0; i < routes.size(); ++i) {
+    const auto& route = routes[i];
+    auto values = fit(patterns()[i], segments);
+    if (!values) continue;
+    const bool same = method == name_of(route.method) || (method == "HEAD" && route.method == Method::Get);
+    if (!same) {
+      match.others.push_back(route.method);
+    } else if (values->size() < fewest) {
+      fewest = values->size();
+      match.route = &route;
+      match.values = *std::move(values);
+    }
+  }
+  return match;
+}
+
+std::string methods_in_words(std::span<const Method> methods) {
+  std::string words;
+  for (const auto method : methods) {
+    words += (words.empty() ? "" : ", ") + std::string{name_of(method)};
+    if (method == Method::Get) words += ", HEAD";
+  }
+  return words;
+}
+
+}  // namespace relay::api

@@ -1,0 +1,145 @@
+// The API's thread beside the daemon's and those of its clients; run under the thread sanitizer as well.
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "api/http/server.h"
+#include "api/testing/threaded_daemon.h"
+#include "net/testing/raw_client.h"
+#include "net/testing/temporary_directory.h"
+
+namespace relay::api {
+namespace {
+
+/// A client on the thread that uses it.
+class Caller {
+ public:
+  explicit Caller(std::uint16_t port) : port_{port}, socket_{net::testing::connected_to(port)} {
+    const timeval patience{.tv_sec = 20, .tv_usec = 0};
+    ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  }
+
+  void ask(std::string_view path) {
+    const auto text = format("GET {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", path, port_);
+    (void)::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL);  // one that has gone is noticed by hearing
+  }
+  /// True once that text was heard; false when the server hung up before, or said nothing for long.
+  bool hears(std::string_view text) {
+    while (!heard_.contains(text)) {
+      char buffer[4'096];
+      const auto count = ::recv(socket_.get(), buffer, sizeof buffer, 0);
+      if (count <= 0) return false;
+      heard_.append(buffer, static_cast<std::size_t>(count));
+    }
+    heard_.erase(0, heard_.find(text) + text.size());
+    return true;
+  }
+
+ private:
+  std::uint16_t port_;
+  UniqueFd socket_;
+  std::string heard_;
+};
+
+struct ServerThreadsTest : ::testing::Test {
+  net::testing::TemporaryDirectory directory;
+  testing::ThreadedDaemon daemon{directory.path()};
+  std::unique_ptr<Server> server = Server::start({.guard = {.owner = ::geteuid()},
+                                                  .control_socket = daemon.control_socket(),
+                                                  .hosts_of = [](const std::string&) { return std::string{"/none"}; },
+                                                  .facts = {.version = "1"},
+                                                  .limits = {.linger = Millis{50}}})
+                                       .value();
+};
+
+TEST_F(ServerThreadsTest, SeveralClientsAskWhileThingsHappen) {
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 3; ++i)
+    clients.emplace_back([port = server->port()] {
+      Caller caller{port};
+      for (int again = 0; again < 10; ++again) {
+        caller.ask("/api/v1/agents");
+        EXPECT_TRUE(caller.hears(R"("name":"Bob")"));
+        caller.ask("/metrics");
+        EXPECT_TRUE(caller.hears("agent_relay_http_answers_total{"));
+      }
+    });
+  for (int i = 0; i < 100; ++i) daemon.happen();
+  for (auto& client : clients) client.join();
+}
+
+TEST_F(ServerThreadsTest, EventsOfTheDaemonsThreadReachReadersOnOthers) {
+  std::vector<std::thread> readers;
+  std::atomic<int> listening = 0, heard = 0;
+  for (int i = 0; i < 3; ++i)
+    readers.emplace_back([port = server->port(), &listening, &heard] {
+      Caller caller{port};
+      caller.ask("/api/v1/events/sse");
+      EXPECT_TRUE(caller.hears("text/event-stream"));
+      ++listening;
+      EXPECT_TRUE(caller.hears("id: 50\n"));
+      ++heard;
+      EXPECT_TRUE(caller.hears("relay.resume")) << "the last word, when the server ends";
+    });
+  while (listening < 3) std::this_thread::yield();
+  for (int i = 0; i < 50; ++i) daemon.happen();
+  Caller late{server->port()};
+  late.ask("/api/v1/events/sse?offset=0");
+  EXPECT_TRUE(late.hears("id: 50\n"));
+  while (heard < 3) std::this_thread::yield();
+  server->begin_stop();
+  for (auto& reader : readers) reader.join();
+}
+
+/// A listener at ::1; empty where this machine has none, or the port is taken.
+UniqueFd listen_at_v6_loopback(std::uint16_t port) {
+  UniqueFd socket{::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  sockaddr_in6 place{};
+  place.sin6_family = AF_INET6;
+  place.sin6_addr = in6addr_loopback;
+  place.sin6_port = htons(port);
+  const auto* address = reinterpret_cast<const sockaddr*>(&place);
+  if (!socket || ::bind(socket.get(), address, sizeof place) != 0 || ::listen(socket.get(), 1) != 0) return {};
+  return socket;
+}
+
+TEST_F(ServerThreadsTest, NobodyElseCanBeLocalhostAtItsPort) {
+  if (!listen_at_v6_loopback(0)) GTEST_SKIP() << "this machine has no IPv6";
+  EXPECT_FALSE(listen_at_v6_loopback(server->port())) << "a browser that asks for localhost may come there first";
+}
+
+TEST_F(ServerThreadsTest, APortThatAnotherHasAtTheOtherLoopbackAddressIsTaken) {
+  const auto squatter = listen_at_v6_loopback(0);
+  if (!squatter) GTEST_SKIP() << "this machine has no IPv6";
+  sockaddr_in6 place{};
+  socklen_t size = sizeof place;
+  ASSERT_EQ(::getsockname(squatter.get(), reinterpret_cast<sockaddr*>(&place), &size), 0);
+  const auto wanted = ntohs(place.sin6_port);
+  const auto other = Server::start({.guard = {.port = wanted, .owner = ::geteuid()},
+                                    .control_socket = daemon.control_socket(),
+                                    .hosts_of = [](const std::string&) { return std::string{"/none"}; },
+                                    .facts = {.version = "1"},
+                                    .limits = {.linger = Millis{50}}});
+  ASSERT_TRUE(other.has_value()) << other.error().message();
+  EXPECT_NE((*other)->port(), wanted);
+}
+
+TEST_F(ServerThreadsTest, ItEndsWhileItIsAsked) {
+  Caller first{server->port()}, second{server->port()};
+  std::thread asking{[&second] {
+    do second.ask("/api/v1/agents");
+    while (second.hears(R"("name":"Bob")"));
+  }};
+  first.ask("/healthz");
+  EXPECT_TRUE(first.hears("200 OK"));
+  server.reset();
+  asking.join();
+}
+
+}  // namespace
+}  // namespace relay::api

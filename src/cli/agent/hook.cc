@@ -1,0 +1,139 @@
+#include "cli/agent/hook.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <optional>
+
+#include "base/format.h"
+#include "capture/capture_log.h"
+#include "cli/agent/hook_records.h"
+#include "cli/framework/output.h"
+#include "cli/wire/daemon_connection.h"
+#include "cli/wire/host_connection.h"
+#include "hooks/event.h"
+#include "hooks/response.h"
+#include "pty/process_table.h"
+
+namespace relay::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kReadBytes = 64 * 1024;
+constexpr std::size_t kMaxRequestBytes = 512 * 1024;  // of a frame to a host
+constexpr std::size_t kRequestRoomBytes = 64;         // around the event in it
+constexpr auto kInputTimeout = 5s;                    // agents write all at once
+
+std::optional<std::string> variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::nullopt : std::optional<std::string>{value};
+}
+
+/// All of stdin; what is beyond the limit is read too, so that the agent's write does not fail, but not without end.
+Result<std::string> read_input() {
+  std::string input;
+  std::array<char, kReadBytes> buffer;
+  const auto deadline = in(kInputTimeout);
+  for (;;) {
+    if (!RELAY_TRY(wait_for(STDIN_FILENO, POLLIN, deadline)) || std::chrono::steady_clock::now() >= deadline)
+      return fail("no JSON came on stdin, or no end of it");
+    const auto count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (count < 0) return fail_errno("cannot read stdin");
+    if (count == 0) return input;
+    if (input.size() <= hooks::kMaxPayloadBytes) input.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+}
+
+void write_output(std::string_view text) {
+  while (!text.empty()) {
+    const auto count = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+/// The process that called the hook, past a shell that it was called by.
+pid_t agent_process() {
+  if (const auto told = variable("CLAUDE_PID")) return static_cast<pid_t>(std::atoi(told->c_str()));
+  const auto is_shell = [](pid_t pid) {
+    std::ifstream file{format("/proc/{}/comm", pid)};
+    std::string name;
+    std::getline(file, name);
+    return name == "sh" || name == "dash" || name == "bash" || name == "zsh";
+  };
+  const auto parent = ::getppid();
+  if (!is_shell(parent)) return parent;
+  const auto shell = pty::find_process(parent);
+  return shell ? shell->parent : 0;
+}
+
+Result<void> keep(const hooks::HookEvent& event) {
+  const auto home = RELAY_TRY(capture::home_directory(variable("RELAY_HOME"), variable("HOME")));
+  auto log = RELAY_TRY(capture::CaptureLog::open(home));
+  const auto now = SystemClock{}.now().wall;
+  const HookCaller caller{.name = variable("AGENT_RELAY_NAME").value_or(""), .pid = agent_process()};
+  for (const auto& record : records_of(event, caller)) RELAY_TRY(log.append(record, now));
+  if (event.kind == hooks::HookEventKind::SessionStart) RELAY_TRY(log.remove_old(now));
+  return {};
+}
+
+/// A permission waits as long as its agent lets the hook run, a day at most; a session's end has a second or so for all hooks.
+std::chrono::milliseconds time_allowed(const hooks::HookEvent& event) {
+  if (event.kind == hooks::HookEventKind::Permission) return 24h;
+  return event.kind == hooks::HookEventKind::SessionEnd ? 500ms : 2s;
+}
+
+Result<hooks::HookResponse> ask_host(const std::string& door, const hooks::HookEvent& event) {
+  auto visit =
+      RELAY_TRY(HostConnection::open({.name = variable("AGENT_RELAY_NAME").value_or("this agent"), .socket = door}));
+  visit.end_with(STDOUT_FILENO);
+  const auto text = hooks::serialize_within(event, kMaxRequestBytes - kRequestRoomBytes);
+  const auto answer = RELAY_TRY(visit.ask_text(format(R"({{"do":"hook","event":{}}})", text), time_allowed(event)));
+  const auto* said = object_member(answer, "answer");
+  return said == nullptr ? hooks::HookResponse{} : hooks::answer_from(*said);
+}
+
+Result<void> call(const std::string& agent_name) {
+  const auto agent = hooks::parse_agent_cli(agent_name);
+  if (!agent) return fail(format("\"{}\" is no agent with hooks; choose claude, codex or gemini", agent_name));
+  const auto payload = RELAY_TRY(read_input());
+  const auto event = RELAY_TRY(hooks::parse_event(*agent, payload));
+  const auto kept = keep(event);  // a full disk must not keep the host from hearing it
+  const auto door = variable("AGENT_RELAY_DOOR");
+  if (door && !door->empty()) {
+    const auto answer = RELAY_TRY(ask_host(*door, event));
+    write_output(hooks::write_response(event, answer));
+  }
+  return kept;
+}
+
+}  // namespace
+
+bool is_hook_call(const std::vector<std::string>& words) {
+  return !words.empty() && words.front() == "hook" &&
+         std::ranges::none_of(words, [](const std::string& word) { return word == "--help" || word == "-h"; });
+}
+
+int run_hook(const std::string& agent) noexcept {
+  // Agents may have left them ignored; ending is all they should do to us, and the host sees the closed connection.
+  for (const int ending : {SIGTERM, SIGHUP, SIGINT}) std::signal(ending, SIG_DFL);
+  for (const int error : {SIGPIPE, SIGXFSZ}) std::signal(error, SIG_IGN);
+  try {
+    const auto done = call(agent);
+    if (!done && ::isatty(STDERR_FILENO) == 1) print_notice(done.error().message());
+  } catch (const std::exception&) {  // out of memory
+  }
+  return 0;
+}
+
+}  // namespace relay::cli

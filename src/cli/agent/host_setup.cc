@@ -1,0 +1,169 @@
+#include "cli/agent/host_setup.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "adapters/adapter.h"
+#include "adapters/launch_facts.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/agent/self_path.h"
+#include "cli/wire/workspace.h"
+#include "config/paths.h"
+#include "config/trust.h"
+#include "host/agent_folder.h"
+#include "host/friendly_name.h"
+#include "host/instructions.h"
+#include "host/spawn_protocol.h"
+#include "profiles/registry.h"
+#include "profiles/user_profiles.h"
+#include "pty/inherited.h"
+#include "text/utf8.h"
+
+namespace relay::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kHostIdBytes = 4;
+constexpr std::size_t kShownTaskBytes = 200;
+
+/// Talk of ours never stands among what the program writes into a file or a pipe.
+bool may_remark(const HostRequest& wish) { return wish.detached || ::isatty(STDERR_FILENO) == 1; }
+
+/// Who is known here; nobody when the daemon is away.
+std::vector<std::string> known_names(const Context& context, bool may_remark = true) {
+  std::vector<std::string> names;
+  auto connection = join_workspace(context);
+  if (!connection) {
+    if (may_remark) print_notice("the daemon is not there; what the agent says is kept until it is: agent-relay up");
+    return names;
+  }
+  const auto payload = connection->request(protocol::MessageType::ListAgents, R"({"includeIdle":true})");
+  const auto answer = payload ? parse_json_object(*payload) : Result<json::object>{json::object{}};
+  if (const auto* agents = answer ? array_member(*answer, "agents") : nullptr)
+    for (const auto& value : *agents)
+      if (const auto* agent = value.if_object()) names.push_back(string_member(*agent, "name").value_or(""));
+  return names;
+}
+
+Result<std::string> working_directory() {
+  std::error_code failed;
+  auto here = fs::current_path(failed).string();
+  if (failed) return fail(format("cannot tell the current directory: {}", failed.message()));
+  return here;
+}
+
+/// A configuration that cannot be read is no reason not to run an agent.
+host::TerminalNotification notice_wanted(const Context& context) {
+  const auto settings = config::load_settings(context.home, context.environment);
+  if (!settings) return host::TerminalNotification::Off;
+  switch (settings->notify_terminal()) {
+    case config::TerminalNotification::Off: return host::TerminalNotification::Off;
+    case config::TerminalNotification::Osc9: return host::TerminalNotification::Osc9;
+    case config::TerminalNotification::Osc777: return host::TerminalNotification::Osc777;
+  }
+  return host::TerminalNotification::Off;
+}
+
+}  // namespace
+
+std::vector<profiles::UserProfile> own_profiles(const config::Home& home) {
+  return profiles::read_own_profiles(home.root + "/profiles");
+}
+
+std::string unused_name(const Context& context) {
+  SystemRandom random;
+  return host::friendly_name(random, known_names(context));
+}
+
+Result<HostSetup> prepare_host(const Context& context, HostRequest wish) {
+  const auto settings = config::load_settings(context.home, context.environment).value_or(config::Settings{});
+  RELAY_TRY(config::check_trusted(context.project.root, context.home, settings, context.environment));
+  RELAY_TRY(config::check_trusted(context.project.tree, context.home, settings, context.environment));
+  HostSetup lodging;
+  auto& options = lodging.options;
+  SystemRandom random;
+  const auto known = known_names(context, may_remark(wish));
+  const auto own = own_profiles(context.home);
+  options.profile = wish.profile.empty() ? RELAY_TRY(profiles::profile_for_program(wish.words.front(), own))
+                                         : RELAY_TRY(profiles::find_profile(wish.profile, own));
+  auto& record = options.record;
+  record.id = random.hex(kHostIdBytes);
+  record.name = wish.name.empty() ? host::friendly_name(random, known) : wish.name;
+  record.cli = fs::path{wish.words.front()}.filename().string();
+  record.working_directory = RELAY_TRY(working_directory());
+  record.detached = wish.detached;
+  record.headless = wish.streams == pty::Streams::Inherited;
+  record.spawned = wish.spawned;
+  record.spawner = wish.spawner;
+  record.team = wish.team;
+  record.model = wish.model;
+  record.task = std::string{text::truncate_utf8(wish.task, kShownTaskBytes)};
+  options.detached = wish.detached;
+  options.notice = notice_wanted(context);
+
+  lodging.outbox = RELAY_TRY(open_own_outbox(context, record.name));
+  options.claim_token = lodging.outbox.claim_token;
+  const auto team = context.project.team + "/" + config::file_name_of(record.name);
+  RELAY_TRY(config::make_private_directory(team));
+  lodging.inbox = RELAY_TRY(DiskDirectory::open(team));
+  const auto folder = config::agent_folder(record.name);
+  RELAY_TRY(config::make_private_directory(context.project.hosts));
+  auto& places = options.places;
+  places.workspace_socket = config::socket_to_connect(context.project.socket);
+  places.project_root = context.project.tree;  // an agent may read and write in its own worktree alone
+  places.records = context.project.hosts;
+  places.socket =
+      RELAY_TRY(config::socket_to_listen(config::host_socket_paths(context.project, context.home, record.id)));
+  places.outbox = lodging.outbox.directory.get();
+  places.intent_file = lodging.outbox.file + ".intent";
+  places.inbox = lodging.inbox.get();
+  places.long_texts = places.outgoing = folder;
+  places.long_texts.emplace_back("messages");
+  places.outgoing.emplace_back("outbox");
+  auto made = host::AgentFolder::make(
+      {.root = context.project.tree, .names = folder, .keep = std::chrono::days{settings.retention_max_age_days()}});
+  if (made)
+    lodging.folder.emplace(*std::move(made));
+  else if (may_remark(wish))
+    print_notice(format("{}; the agent runs without files for long messages", made.error().message()));
+
+  auto& command = lodging.command;
+  command.streams = wish.streams;
+  command.kept_descriptors = std::move(wish.kept_descriptors);
+  if (!wish.detached) command.ignored_signals = pty::signals_ignored_at_start();
+  command.argv = std::move(wish.words);
+  if (!wish.model.empty()) {
+    if (options.profile.model_option.empty())
+      return fail(format("{} is not known to take a model; leave --model out", record.cli));
+    command.argv.insert(command.argv.begin() + 1, {options.profile.model_option, wish.model});
+  }
+  command.environment = pty::inherited_environment();
+  for (const auto variable : {host::kTaskVariable, host::kSpawnerVariable, host::kTeamVariable})
+    pty::remove_variable(command.environment, variable);
+  pty::set_variable(command.environment, "AGENT_RELAY_NAME", record.name);
+  pty::set_variable(command.environment, "AGENT_RELAY_DOOR", places.socket);  // not that of an agent we run inside
+  pty::set_variable(command.environment, "AGENT_RELAY_PROJECT", context.project.root);
+  pty::set_variable(command.environment, "AGENT_RELAY_INBOX", team + "/inbox.md");
+  if (lodging.folder) pty::set_variable(command.environment, "AGENT_RELAY_OUTBOX", lodging.folder->outbox());
+  const auto facts = adapters::launch_facts(options.profile.name, command);
+  record.version = facts.version;
+  record.permission_mode = facts.permission_mode;
+  const auto skill = wish.instruct ? std::string{host::skill_text()} : std::string{};
+  if ((options.adapter = adapters::adapter_for(options.profile.name))) {
+    places.private_file = host::settings_of(context.project.hosts, record.id);
+    options.adapter->prepare(command, {.program = RELAY_TRY(self_path()),
+                                       .private_file = places.private_file,
+                                       .instructions = skill,
+                                       .attended = !wish.detached});
+  }
+  if (wish.instruct)
+    host::instruct(command, options.profile.instructions, skill, lodging.folder ? lodging.folder->skill() : "");
+  return lodging;
+}
+
+}  // namespace relay::cli

@@ -1,0 +1,102 @@
+#include "cli/agent/mcp_identity.h"
+
+#include <unistd.h>
+
+#include "base/format.h"
+#include "cli/agent/host_setup.h"
+#include "cli/framework/output.h"
+#include "config/system_token.h"
+#include "host/control/host_record.h"
+#include "mcp/hosted_client.h"
+#include "mcp/unavailable_client.h"
+#include "protocol/names.h"
+#include "pty/process_table.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr int kMaxAncestors = 64;
+
+struct Wrapping {
+  std::string name, door;
+};
+
+/// The agent that we run inside. The environment tells, as far as a host of this project agrees: it may come from another
+/// project, or be left from a host that has ended. Else our ancestors tell.
+std::optional<Wrapping> wrapping(const Context& context) {
+  const auto hosts = host::reachable_hosts(context.project.hosts);
+  const auto name = context.environment("AGENT_RELAY_NAME"), door = context.environment("AGENT_RELAY_DOOR");
+  for (const auto& host : hosts)
+    if (name == host.name && door == host.socket) return Wrapping{host.name, host.socket};
+  auto pid = hosts.empty() ? 0 : ::getppid();
+  for (int i = 0; i < kMaxAncestors && pid > 1; ++i) {
+    for (const auto& host : hosts)
+      if (host.agent_pid == pid) return Wrapping{host.name, host.socket};
+    const auto process = pty::find_process(pid);
+    if (!process) break;
+    pid = process->parent;
+  }
+  return std::nullopt;
+}
+
+/// The token that the agent's host keeps for tools inside it.
+std::string token_of(const Context& context, const std::string& name) {
+  Context inside = context;
+  inside.environment = [name](std::string_view variable) -> std::optional<std::string> {
+    if (variable == "AGENT_RELAY_NAME") return name;
+    return std::nullopt;
+  };
+  return stored_claim_token(inside, name);
+}
+
+Result<void> join(McpIdentity& identity, const Context& context, const std::string& wanted, net::AsioLoop& loop,
+                  net::Network& network) {
+  RELAY_TRY(config::make_private_directory(context.project.outboxes));
+  identity.name = wanted.empty() ? context.environment("AGENT_RELAY_NAME").value_or("") : wanted;
+  if (identity.name.empty()) {
+    identity.names = RELAY_TRY(DiskDirectory::open(context.project.outboxes));
+    identity.slot = RELAY_TRY(mcp::take_name(*identity.names, [&] { return unused_name(context); }));
+    identity.name = identity.slot.name;
+  }
+  if (const auto fine = protocol::check_agent_name(identity.name); !fine)
+    return fail(relay::format("\"{}\" cannot be a name on the relay: {}; choose another with --name", identity.name,
+                              fine.error().message()));
+  identity.outbox = RELAY_TRY(open_own_outbox(context, identity.name));
+  auto session = std::make_unique<mcp::StandaloneClient>(
+      loop, network, identity.random, *identity.outbox.outbox,
+      mcp::StandaloneClientOptions{.socket_path = config::socket_to_connect(context.project.socket),
+                                   .name = identity.name,
+                                   .claim_token = identity.outbox.claim_token,
+                                   .project_root = context.project.root});
+  identity.session = session.get();
+  identity.post = std::move(session);
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<McpIdentity> find_mcp_identity(const Context& context, const std::string& wanted, net::AsioLoop& loop,
+                                               net::Network& network) {
+  auto identity = std::make_unique<McpIdentity>();
+  if (const auto agent = wrapping(context)) {
+    if (!wanted.empty() && wanted != agent->name)
+      print_notice(
+          relay::format("this runs inside {}, and speaks for it; --name {} is passed over", agent->name, wanted));
+    identity->name = agent->name;
+    identity->post = std::make_unique<mcp::HostedClient>(
+        loop, network, identity->random,
+        mcp::HostedClientOptions{.name = agent->name,
+                                 .door = agent->door,
+                                 .socket_path = config::socket_to_connect(context.project.socket),
+                                 .claim_token = [&context, name = agent->name] { return token_of(context, name); },
+                                 .system_token = [&context] { return config::read_system_token(context.home); }});
+    return identity;
+  }
+  if (const auto joined = join(*identity, context, wanted, loop, network); !joined) {
+    print_notice(joined.error().message());
+    identity->post = std::make_unique<mcp::UnavailableClient>(identity->name, joined.error().message());
+  }
+  return identity;
+}
+
+}  // namespace relay::cli

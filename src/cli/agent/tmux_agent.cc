@@ -1,0 +1,89 @@
+#include "cli/agent/tmux_agent.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <sstream>
+
+#include "base/format.h"
+#include "cli/agent/launch.h"
+#include "cli/agent/self_path.h"
+#include "cli/framework/output.h"
+#include "config/paths.h"
+#include "pty/user_terminal.h"
+#include "tmux/installed.h"
+#include "tmux/pane.h"
+#include "tmux/subprocess.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr std::chrono::seconds kVersionTimeout{5};
+
+constexpr std::size_t kMaxClientsBytes = 64 * 1024;
+
+/// Does a terminal show the session of the pane we are in? The client of a host is in control mode and none. When tmux does not tell,
+/// it is taken to be so.
+bool is_watched(const Context& context, const std::string& tmux) {
+  std::vector<std::string> words{"tmux", "list-clients", "-F", "#{client_control_mode}"};
+  if (const auto pane = context.environment("TMUX_PANE")) words.insert(words.end(), {"-t", *pane});
+  auto asked = tmux::Subprocess::start(tmux, words, pty::inherited_environment());
+  const auto told = asked ? asked->read_all(kMaxClientsBytes, std::chrono::steady_clock::now() + kVersionTimeout)
+                          : Result<std::string>{Failure{asked.error()}};
+  if (!told) return true;
+  std::istringstream lines{*told};
+  for (std::string line; std::getline(lines, line);)
+    if (line != "1") return true;
+  return false;
+}
+
+/// With the socket of the server we are in, unless a plain `tmux` finds that one.
+std::string attach_words(const Context& context, const std::string& session) {
+  std::string socket;
+  std::istringstream server{context.environment("TMUX").value_or("")};
+  std::getline(server, socket, ',');
+  const bool usual = socket.empty() || std::filesystem::path{socket}.filename() == "default";
+  return usual ? relay::format("tmux attach -t ={}", session)
+               : relay::format("tmux -S {} attach -t ={}", socket, session);
+}
+
+/// Inside tmux already: the client goes over to the session instead of nesting.
+[[nodiscard]] Failure become_client(const Context& context, const std::string& tmux, const std::string& session) {
+  const std::string target = "=" + session;
+  const bool inside = context.environment("TMUX").has_value();
+  const char* const words[] = {"tmux", inside ? "switch-client" : "attach-session", "-t", target.c_str(), nullptr};
+  ::execv(tmux.c_str(), const_cast<char* const*>(words));
+  return fail_errno(relay::format("cannot start {}", tmux));
+}
+
+}  // namespace
+
+host::StartProgram start_in_tmux(const pty::Command& command, const std::string& agent) {
+  return [&command, agent](net::AsioLoop& loop, pty::WindowSize size,
+                           pty::ProgramListener& listener) -> Result<std::unique_ptr<pty::Program>> {
+    tmux::PaneOptions options{.name = agent,
+                              .keeper = {RELAY_TRY(self_path()), std::string{kTmuxShimCommand}},
+                              .server = {},
+                              .directory = {}};
+    return RELAY_TRY(tmux::Pane::spawn(loop, command, size, std::move(options), listener));
+  };
+}
+
+Result<void> run_in_tmux(const Context& context, const std::string& agent, std::vector<std::string> words) {
+  const auto tmux =
+      RELAY_TRY(tmux::find_tmux(pty::inherited_environment(), std::chrono::steady_clock::now() + kVersionTimeout));
+  RELAY_TRY(config::make_private_directory(context.home.root));
+  RELAY_TRY(launch_in_background(std::move(words), context.home.daemon_log, relay::format("the host of {}", agent)));
+  const auto session = tmux::session_name(agent);
+  // Without a client `switch-client` would take another one, even that of a host, and say nothing.
+  const bool alone = context.environment("TMUX").has_value() && !is_watched(context, tmux);
+  if (pty::UserTerminal::is_one() && !alone) return become_client(context, tmux, session);
+  const auto here =
+      alone ? relay::format(" (or from a client of this server: tmux switch-client -t ={})", session) : "";
+  print_sentence(
+      relay::format("{} runs in tmux; look at it with: {}{}\n", agent, attach_words(context, session), here));
+  return {};
+}
+
+}  // namespace relay::cli

@@ -1,0 +1,185 @@
+#include "cli/render/extract_output.h"
+
+#include "base/format.h"
+#include "cli/render/text.h"
+
+namespace relay::cli {
+namespace {
+
+template <class... Each>
+struct Overloads : Each... {
+  using Each::operator()...;
+};
+
+void add(json::object& object, std::string_view name, const std::optional<std::string>& value) {
+  if (value) object[name] = *value;
+}
+
+void add_command(json::object& object, const commands::SendCommand& command) {
+  object["what"] = "command";
+  object["kind"] = commands::name_of(command.kind);
+  object["to"] = command.to;
+  object["body"] = command.body;
+  add(object, "thread", command.thread);
+  add(object, "threadProject", command.thread_project);
+  add(object, "topic", command.topic);
+  add(object, "project", command.project);
+  if (command.data) object["data"] = *command.data;
+  json::object meta;
+  add(meta, "subject", command.wishes.subject);
+  if (command.wishes.importance) meta["importance"] = *command.wishes.importance;
+  add(meta, "replyTo", command.wishes.reply_to);
+  if (command.wishes.ack_required) meta["ackRequired"] = *command.wishes.ack_required;
+  if (!meta.empty()) object["meta"] = std::move(meta);
+}
+
+std::string address(const commands::SendCommand& command) {
+  std::string text = command.project ? *command.project + ":" + command.to : command.to;
+  if (command.thread) text += relay::format(" [thread:{}]", *command.thread);
+  if (command.topic) text += relay::format(" [topic:{}]", *command.topic);
+  return text;
+}
+
+std::string words(const commands::Command& utterance) {
+  return std::visit(
+      Overloads{
+          [](const commands::SendCommand& command) {
+            return relay::format("{} to {}: {}", commands::name_of(command.kind), address(command), command.body);
+          },
+          [](const commands::SpawnCommand& spawn) {
+            return relay::format("spawn {} with {}: {}", spawn.name, spawn.cli, spawn.task);
+          },
+          [](const commands::ReleaseCommand& release) { return relay::format("release {}", release.name); },
+          [](const commands::TopicChange& change) {
+            return relay::format("{} {}", change.subscribe ? "subscribe to" : "unsubscribe from", change.topic);
+          },
+          [](const commands::SendFileCommand& trigger) { return relay::format("send the outbox file {}", trigger.id); },
+          [](const commands::SummaryBlock& summary) { return "summary: " + json::serialize(summary.content); },
+          [](const commands::SessionEndBlock& end) { return "end of session: " + json::serialize(end.content); },
+          [](const commands::CommandError& mistake) {
+            return relay::format("mistake: {}; write: {}", mistake.reason, mistake.usage);
+          }},
+      utterance);
+}
+
+}  // namespace
+
+json::object utterance_json(const commands::Command& utterance) {
+  const auto& place = commands::place_of(utterance);
+  json::object object{{"t", nullptr}, {"line", place.line}, {"column", place.column}};
+  std::visit(Overloads{[&](const commands::SendCommand& command) { add_command(object, command); },
+                       [&](const commands::SpawnCommand& spawn) {
+                         object["what"] = "spawn";
+                         object["name"] = spawn.name;
+                         object["cli"] = spawn.cli;
+                         object["task"] = spawn.task;
+                       },
+                       [&](const commands::ReleaseCommand& release) {
+                         object["what"] = "release";
+                         object["name"] = release.name;
+                       },
+                       [&](const commands::TopicChange& change) {
+                         object["what"] = change.subscribe ? "subscribe" : "unsubscribe";
+                         object["topic"] = change.topic;
+                       },
+                       [&](const commands::SendFileCommand& trigger) {
+                         object["what"] = "file";
+                         object["id"] = trigger.id;
+                       },
+                       [&](const commands::SummaryBlock& summary) {
+                         object["what"] = "summary";
+                         object["data"] = summary.content;
+                       },
+                       [&](const commands::SessionEndBlock& end) {
+                         object["what"] = "session_end";
+                         object["data"] = end.content;
+                       },
+                       [&](const commands::CommandError& mistake) {
+                         object["what"] = "mistake";
+                         object["reason"] = mistake.reason;
+                         object["rightForm"] = mistake.usage;
+                       }},
+             utterance);
+  return object;
+}
+
+std::string utterance_line(const commands::Command& utterance) {
+  return relay::format("{}: {}\n", commands::place_of(utterance).line, sanitize(words(utterance), Lines::Join));
+}
+
+namespace {
+
+json::array choices_of(const std::vector<profiles::DialogChoice>& choices) {
+  json::array array;
+  for (const auto& choice : choices) array.push_back(json::object{{"number", choice.number}, {"label", choice.label}});
+  return array;
+}
+
+template <class Number>
+void add_number(json::object& object, std::string_view name, const std::optional<Number>& value) {
+  if (value) object[name] = *value;
+}
+
+json::object observation_json(const profiles::Observation& observation) {
+  return std::visit(Overloads{[](const profiles::StateChanged& changed) {
+                                json::array evidence;
+                                for (const auto& each : changed.verdict.evidence)
+                                  evidence.push_back(json::object{{"witness", each.source}, {"says", each.detail}});
+                                return json::object{{"what", "state"},
+                                                    {"state", profiles::name_of(changed.verdict.state)},
+                                                    {"evidence", std::move(evidence)}};
+                              },
+                              [](const profiles::CommandSeen& said) { return utterance_json(said.utterance); },
+                              [](const profiles::PermissionDialog& asked) {
+                                return json::object{{"what", "permission"},
+                                                    {"tool", asked.tool},
+                                                    {"command", asked.command},
+                                                    {"choices", choices_of(asked.choices)}};
+                              },
+                              [](const profiles::QuestionDialog& asked) {
+                                return json::object{
+                                    {"what", "question"}, {"text", asked.text}, {"choices", choices_of(asked.choices)}};
+                              },
+                              [](const profiles::ScreenUsage& usage) {
+                                json::object object{{"what", "tokens"}};
+                                add_number(object, "input", usage.input_tokens);
+                                add_number(object, "output", usage.output_tokens);
+                                add_number(object, "cached", usage.cached_tokens);
+                                add_number(object, "total", usage.total_tokens);
+                                add_number(object, "cost", usage.cost_dollars);
+                                add_number(object, "percent", usage.percent);
+                                return object;
+                              },
+                              [](const profiles::ScreenLimit& limit) {
+                                return json::object{{"what", "limit"}, {"limit", limit.what}, {"resets", limit.resets}};
+                              }},
+                    observation);
+}
+
+}  // namespace
+
+json::object seen_json(const profiles::TimedObservation& seen) {
+  json::object object = observation_json(seen.observation);
+  object["t"] = seen.seconds;
+  return object;
+}
+
+std::string seen_line(const profiles::TimedObservation& seen) {
+  const auto* said = std::get_if<profiles::CommandSeen>(&seen.observation);
+  std::string text;
+  if (said != nullptr) {
+    text = words(said->utterance);
+  } else {
+    auto object = observation_json(seen.observation);
+    text = string_member(object, "what").value_or("");
+    object.erase("what");
+    object.erase("evidence");
+    if (const auto state = string_member(object, "state"); state)
+      text += " " + *state;
+    else
+      text += " " + json::serialize(object);
+  }
+  return relay::format("{:.1f} s: {}\n", seen.seconds, sanitize(text, Lines::Join));
+}
+
+}  // namespace relay::cli

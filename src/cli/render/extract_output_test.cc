@@ -1,0 +1,45 @@
+#include "cli/render/extract_output.h"
+
+#include <gtest/gtest.h>
+
+#include "commands/extractor.h"
+
+namespace relay::cli {
+namespace {
+
+std::string as_json(std::string_view text) {
+  std::string lines;
+  for (const auto& heard : commands::extract(text)) lines += json::serialize(utterance_json(heard)) + "\n";
+  return lines;
+}
+
+TEST(ExtractOutput, PrintsOneObjectPerUtterance) {
+  EXPECT_EQ(
+      as_json("@relay:web:Bob [thread:t1] hi\n"),
+      R"({"t":null,"line":1,"column":0,"what":"command","kind":"message","to":"Bob","body":"hi","thread":"t1","project":"web"})"
+      "\n");
+  EXPECT_EQ(as_json("\n- @relay:spawn W claude \"go\"\n@relay:release W\nsee ->relay-file:m1\n"),
+            R"({"t":null,"line":2,"column":2,"what":"spawn","name":"W","cli":"claude","task":"go"})"
+            "\n"
+            R"({"t":null,"line":3,"column":0,"what":"release","name":"W"})"
+            "\n"
+            R"({"t":null,"line":4,"column":4,"what":"file","id":"m1"})"
+            "\n");
+}
+
+TEST(ExtractOutput, SaysWhatWasWrongAndTheRightForm) {
+  const auto line = as_json("@relay:Bob\n");
+  EXPECT_NE(line.find(R"("what":"mistake")"), std::string::npos) << line;
+  EXPECT_NE(line.find(R"("rightForm":"@relay:Bob your text")"), std::string::npos) << line;
+}
+
+TEST(ExtractOutput, IsSafeForATerminal) {
+  const auto heard = commands::extract(
+      "@relay:Bob a\x07"
+      "b:\n  c\n");
+  ASSERT_EQ(heard.size(), 1U);
+  EXPECT_EQ(utterance_line(heard[0]), "1: message to Bob: a^Gb:   c\n");
+}
+
+}  // namespace
+}  // namespace relay::cli

@@ -1,0 +1,104 @@
+#include "cli/render/send_progress.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <ctime>
+
+namespace relay::cli {
+namespace {
+
+using protocol::ReceiptStatus;
+
+constexpr WallMs kNoon = 1'748'779'200'000;  // 2025-06-01 12:00:00 UTC
+
+class Journey : public ::testing::Test {
+ protected:
+  Journey() {
+    ::setenv("TZ", "UTC", 1);
+    ::tzset();
+  }
+
+ public:
+  Journey& then(ReceiptStatus status, std::string proof = "", std::string way = "", std::string reason = "") {
+    protocol::Receipt step;
+    step.status = status;
+    step.proof = std::move(proof);
+    step.via = std::move(way);
+    step.reason = std::move(reason);
+    fate_.steps.push_back(std::move(step));
+    return *this;
+  }
+
+ protected:
+  [[nodiscard]] std::string line() const { return progress_text(fate_, true); }
+  [[nodiscard]] std::string far() const { return progress_summary(fate_, "Bob", HostRuns::No, kNoon); }
+
+  SendResult fate_;
+};
+
+TEST_F(Journey, IsALineThatGrows) {
+  EXPECT_EQ(line(), "stored");
+  then(ReceiptStatus::Accepted, "", "inbox");
+  EXPECT_EQ(line(), "stored → accepted (by inbox)");
+  then(ReceiptStatus::Accepted, "written", "inbox").then(ReceiptStatus::Delivered, "submitted", "inbox");
+  EXPECT_EQ(line(), "stored → accepted (by inbox) → written → submitted");
+  then(ReceiptStatus::Delivered, "seen", "hook");
+  EXPECT_EQ(line(), "stored → accepted (by inbox) → written → submitted → seen (by hook)");
+  EXPECT_EQ(progress_text(fate_, false), "stored -> accepted (by inbox) -> written -> submitted -> seen (by hook)");
+}
+
+TEST_F(Journey, SaysWhatItWaitsForAndForgetsItWhenItGoesOn) {
+  then(ReceiptStatus::Accepted).then(ReceiptStatus::Deferred, "", "", "the composer holds a draft");
+  EXPECT_EQ(line(), "stored → accepted; waits: the composer holds a draft");
+  EXPECT_EQ(far(), "Bob's session has it, and it waits: the composer holds a draft");
+  then(ReceiptStatus::Accepted, "written");
+  EXPECT_EQ(line(), "stored → accepted → written");
+}
+
+TEST_F(Journey, OfSomeoneAwayIsInTheQueue) {
+  fate_.offline_since = kNoon - 60'000;
+  EXPECT_EQ(line(), "queued");
+  EXPECT_EQ(far(), "it is stored and will be delivered later, Bob is offline since 11:59");
+  EXPECT_EQ(queued_sentence(fate_, "Bob", HostRuns::No, kNoon), "queued (Bob is offline since 11:59)");
+  fate_.offline_since = 0;
+  EXPECT_EQ(queued_sentence(fate_, "Bob", HostRuns::No, kNoon), "");
+}
+
+TEST_F(Journey, PromisesNothingOfAHostThatIsNotConnected) {
+  fate_.offline_since = kNoon - 60'000;
+  EXPECT_EQ(queued_sentence(fate_, "Bob", HostRuns::Yes, kNoon),
+            "queued (Bob's host runs and is not connected; see: agent-relay explain Bob)");
+  EXPECT_EQ(
+      progress_summary(fate_, "Bob", HostRuns::Yes, kNoon),
+      "it is stored and will be delivered later, Bob's host runs and is not connected; see: agent-relay explain Bob");
+}
+
+TEST_F(Journey, SaysNoMoreThanIsKnown) {
+  EXPECT_EQ(far(), "it is stored and will be delivered later");
+  then(ReceiptStatus::Deferred, "", "", "it cannot do next-message");
+  EXPECT_EQ(far(), "it is stored and waits: it cannot do next-message");
+  then(ReceiptStatus::Accepted, "", "queue");
+  EXPECT_EQ(far(), "Bob's session has it (by queue) and waits for its moment");
+  then(ReceiptStatus::Accepted, "written", "pty");
+  EXPECT_EQ(far(), "it was written to Bob (by pty), and nothing shows more yet");
+  then(ReceiptStatus::Delivered, "submitted", "pty");
+  EXPECT_EQ(far(), "Bob's agent took it up (by pty), but nothing shows that its model has read it");
+  then(ReceiptStatus::Delivered, "seen", "hook");
+  EXPECT_EQ(far(), "Bob's agent has seen it (by hook)");
+}
+
+TEST_F(Journey, OfAProgramThatOnlyTakesEndsThere) {
+  then(ReceiptStatus::Delivered, "accepted");
+  EXPECT_EQ(line(), "stored → delivered");
+  EXPECT_EQ(far(), "Bob took it, and tells nothing beyond that");
+}
+
+TEST_F(Journey, ShowsForeignWordsAndDoesNotObeyThem) {
+  then(ReceiptStatus::Accepted, "", "\x1b[2J").then(ReceiptStatus::Deferred, "", "", "a\x1b]0;x\x07");
+  EXPECT_EQ(line().find('\x1b'), std::string::npos);
+  EXPECT_EQ(far().find('\x1b'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace relay::cli

@@ -1,0 +1,143 @@
+#include "cli/render/timeline.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <sstream>
+
+namespace relay::cli {
+namespace {
+
+constexpr WallMs kNoon = 1'748'779'200'000;  // 2025-06-01 12:00:00 UTC
+
+class Timeline : public ::testing::Test {
+ protected:
+  Timeline() {
+    ::setenv("TZ", "UTC", 1);
+    ::tzset();
+  }
+
+  static json::object trace(const std::string& deliveries) {
+    return parse_json_object(R"({"message":{"id":"7kq2m9xa","from":"Alice","to":"Bob","kind":"message",
+        "timestamp":1748779200000,"body":"the build is green\nand more"},"deliveries":[)" +
+                             deliveries + "]}")
+        .value();
+  }
+  static json::object waiting(const std::string& members) {
+    return trace(R"({"deliveryId":"d-1","to":"Bob","state":"queued","proof":"stored","history":[
+        {"at":1748779200000,"state":"queued","proof":"stored"}],)" +
+                 members + "}");
+  }
+  static std::string verdict(const json::object& trace, const RenderContext& canvas) {
+    return outcome_text(trace.at("deliveries").as_array().front().as_object(), trace.at("message").as_object(), canvas);
+  }
+
+  RenderContext canvas_{.now = kNoon + 60'000, .reader = "Alice"};
+};
+
+constexpr auto kSeen =
+    R"({"deliveryId":"d-7kq2m9xb","to":"Bob","state":"delivered","proof":"seen","mode":"on-idle","lane":1,
+    "history":[{"at":1748779200000,"state":"queued","proof":"stored"},
+               {"at":1748779200021,"state":"accepted","proof":"accepted","way":"inbox"},
+               {"at":1748779204321,"state":"delivered","proof":"seen","way":"inbox","evidence":"transcript 0199"}]})";
+
+TEST_F(Timeline, DrawsWhatHappenedAndHowItEnded) {
+  EXPECT_EQ(timeline(trace(kSeen), canvas_),
+            "7kq2m9xa  Alice → Bob  12:00:00\n"
+            "  the build is green …\n"
+            "\n"
+            "to Bob  d-7kq2m9xb  on-idle, urgent\n"
+            "  ●  12:00:00.000       +0 ms  queued      proof: stored\n"
+            "  ●  12:00:00.021      +21 ms  accepted    proof: accepted   by inbox\n"
+            "  │  4 s later\n"
+            "  ●  12:00:04.321      +4.3 s  delivered   proof: seen       by inbox\n"
+            "  │                            transcript 0199\n"
+            "  ╰─ Bob's agent has seen it 4.3 s after you sent it\n");
+}
+
+TEST_F(Timeline, NeedsNoUnicodeAndWritesColoursOnlyWhereTheyAreWanted) {
+  canvas_.unicode = false;
+  const auto plain = timeline(trace(kSeen), canvas_);
+  for (const char c : plain.substr(plain.find("\n\n"))) EXPECT_LT(static_cast<unsigned char>(c), 0x80) << plain;
+  EXPECT_NE(plain.find("`- Bob's agent"), std::string::npos);
+  EXPECT_EQ(plain.find('\x1b'), std::string::npos);
+  canvas_.paint = Styler{true};
+  EXPECT_NE(timeline(trace(kSeen), canvas_).find("\x1b[32m"), std::string::npos);
+}
+
+TEST_F(Timeline, KeepsToTheWidthOfTheTerminal) {
+  const auto long_reason = trace(R"({"deliveryId":"d-1","to":"Bob","state":"deferred","proof":"accepted","history":[
+      {"at":1748779200000,"state":"deferred","proof":"accepted",
+       "reason":"the composer holds a draft, and a person typed a moment ago, so that nothing is written into it now"}]})");
+  for (const std::size_t columns : {80U, 60U, 40U}) {
+    canvas_.columns = columns;
+    std::istringstream lines{timeline(long_reason, canvas_)};
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), columns) << line;
+  }
+}
+
+TEST_F(Timeline, SaysWhatAMessageWaitsFor) {
+  EXPECT_EQ(verdict(waiting(R"("waits":"Bob is paused")"), canvas_), "waits: Bob is paused");
+  EXPECT_EQ(verdict(waiting(R"("offlineSince":1748779140000,"waits":"it is offline")"), canvas_),
+            "waits: Bob is offline since 11:59");
+  EXPECT_EQ(verdict(waiting(R"("attempts":2,"availableAt":1748779272000,"waits":"the callback failed")"), canvas_),
+            "waits: the callback failed; tried again at 12:01:12, in 12 s (2 failed attempts so far)");
+  EXPECT_EQ(verdict(waiting(R"("lane":0)"), canvas_), "waits: Bob has not taken it yet");
+  EXPECT_NE(timeline(waiting(R"("lane":0)"), canvas_).find("  ○  "), std::string::npos);
+}
+
+TEST_F(Timeline, SaysNoMoreThanTheProofShows) {
+  const auto delivered = [&](const std::string& proof) {
+    return verdict(trace(R"({"deliveryId":"d-1","to":"Bob","state":"delivered","proof":")" + proof +
+                         R"(","history":[{"at":1748779200020,"state":"delivered","proof":"x"}]})"),
+                   canvas_);
+  };
+  EXPECT_EQ(delivered("seen"), "Bob's agent has seen it 20 ms after you sent it");
+  EXPECT_EQ(delivered("submitted"),
+            "Bob's agent took it up 20 ms after you sent it; that its model has read it is not shown");
+  EXPECT_EQ(delivered("accepted"), "Bob took it 20 ms after you sent it");
+  const auto read = trace(R"({"deliveryId":"d-1","to":"Bob","state":"delivered","proof":"seen","history":)"
+                          R"([{"at":1748779200020,"state":"delivered","proof":"seen","reason":"read in the inbox"}]})");
+  EXPECT_EQ(verdict(read, canvas_), "Bob read it with `inbox` 20 ms after you sent it");
+  canvas_.reader = "Carol";
+  EXPECT_EQ(delivered("accepted"), "Bob took it 20 ms after Alice sent it");
+}
+
+TEST_F(Timeline, SaysHowToSendAgainWhatDidNotArrive) {
+  const auto ended = [&](const std::string& state, const std::string& reason = "no answer") {
+    return verdict(trace(R"({"deliveryId":"d-1","to":"Bob","attempts":8,"state":")" + state +
+                         R"(","history":[{"at":1748779200020,"state":"x","reason":")" + reason + R"("}]})"),
+                   canvas_);
+  };
+  EXPECT_EQ(ended("dead"),
+            "given up after 8 failed attempts: no answer; agent-relay dead redeliver d-1 sends it again");
+  EXPECT_EQ(ended("in_doubt"),
+            "in doubt: no answer; it may have arrived; agent-relay dead redeliver d-1 sends it again");
+  EXPECT_EQ(ended("expired"), "expired: no answer; agent-relay dead redeliver d-1 sends it again");
+  EXPECT_EQ(ended("cancelled"), "cancelled: no answer");
+  EXPECT_EQ(ended("cancelled", "cancelled by Alice"), "cancelled by Alice");
+}
+
+TEST_F(Timeline, SumsUpSeveralRecipients) {
+  const auto text = timeline(trace(std::string{kSeen} + R"(,{"deliveryId":"d-2","to":"Carol","state":"queued"},
+      {"deliveryId":"d-3","to":"Dave","state":"in_doubt"})"),
+                             canvas_);
+  EXPECT_TRUE(text.ends_with("\n3 recipients: 1 delivered, 1 in doubt, 1 waiting\n")) << text;
+  EXPECT_NE(timeline(trace(""), canvas_).find("addressed to nobody"), std::string::npos);
+}
+
+TEST_F(Timeline, ShowsForeignWordsAndDoesNotObeyThem) {
+  auto evil = trace(R"({"deliveryId":"d-1","to":"B\u001b[2Job","state":"deferred","waits":"\u001b]0;x\u0007",
+      "history":[{"at":1,"state":"\u001b[31m","reason":"a\nb","evidence":"\u001b[H","way":"\u001b[J"}]})");
+  EXPECT_EQ(timeline(evil, canvas_).find('\x1b'), std::string::npos);
+  EXPECT_EQ(timeline({}, canvas_), "\n  stored; it was addressed to nobody\n");
+}
+
+TEST_F(Timeline, EndsWhenEveryDeliveryHasEnded) {
+  EXPECT_TRUE(is_final_state(trace(kSeen)));
+  EXPECT_FALSE(is_final_state(trace(std::string{kSeen} + R"(,{"state":"deferred"})")));
+}
+
+}  // namespace
+}  // namespace relay::cli

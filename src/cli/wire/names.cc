@@ -1,0 +1,46 @@
+#include "cli/wire/names.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "base/nearest.h"
+#include "protocol/names.h"
+
+namespace relay::cli {
+
+Result<std::string> sender_name(const Invocation& invocation, std::string_view option, const Context& context) {
+  auto name = invocation.value(option).value_or(context.own_name());
+  if (name.empty()) return fail(relay::format("{} needs a name, for example: {} Alice", option, option));
+  if (const auto fine = protocol::check_agent_name(name); !fine)
+    return fail(relay::format("\"{}\" cannot be your name: {}, or choose another, for example: {} Alice", name,
+                              fine.error().message(), option));
+  return name;
+}
+
+Result<void> check_recipient(std::string_view name) {
+  for (const auto address : {protocol::kEveryone, protocol::kAllUsers, protocol::kConsensus, protocol::kRouter})
+    if (name == address) return {};
+  if (name == "#") return fail("give the channel's name too, for example: #general");
+  if (name.empty()) return fail("give the name of somebody to speak to, or '*' for everyone");
+  const auto fine = name.starts_with('#') ? protocol::check_channel_name(name) : protocol::check_agent_name(name);
+  if (fine) return {};
+  return fail(relay::format("nobody can be called \"{}\": {}", name, fine.error().message()));
+}
+
+Result<std::string> unknown_agent_error(DaemonConnection& connection, const std::string& name) {
+  const auto payload = RELAY_TRY(connection.request(protocol::MessageType::ListAgents, R"({"includeIdle":true})"));
+  const auto answer = RELAY_TRY(parse_json_object(payload));
+  std::vector<std::string> names;
+  if (const auto* agents = array_member(answer, "agents"))
+    for (const auto& value : *agents)
+      if (const auto* agent = value.if_object()) names.push_back(string_member(*agent, "name").value_or(""));
+  if (std::find(names.begin(), names.end(), name) != names.end()) return std::string{};
+  const auto near = nearest_names(name, {names.begin(), names.end()});
+  std::string sentence = relay::format("nobody here is called '{}'", name);
+  for (std::size_t i = 0; i < near.size(); ++i)
+    sentence += relay::format("{}{}", i == 0 ? "; did you mean " : i + 1 == near.size() ? " or " : ", ", near[i]);
+  return sentence + (near.empty() ? "; " : "? ") + "agent-relay agents --all lists everyone";
+}
+
+}  // namespace relay::cli

@@ -1,0 +1,131 @@
+#include "cli/wire/prompts.h"
+
+#include <chrono>
+
+#include "base/format.h"
+#include "cli/wire/host_connection.h"
+#include "cli/wire/json_fields.h"
+#include "cli/wire/workspace.h"
+#include "protocol/prompt_requests.h"
+
+namespace relay::cli {
+namespace {
+
+using protocol::MessageType;
+using Prompts = std::vector<json::object>;
+
+constexpr std::chrono::milliseconds kPressTimeout{10'000};  // the daemon gives an answer by keys 8 s
+constexpr std::chrono::milliseconds kStartTimeout{40'000};  // the daemon gives up the start of an agent after 30 s
+
+bool fits(const json::object& prompt, std::string_view kind) {
+  return kind.empty() || string_member(prompt, "kind") == kind;
+}
+
+// ---- by way of the daemon
+
+Result<json::object> ask(DaemonConnection& connection, MessageType type, const std::string& question,
+                         std::chrono::milliseconds timeout = kAnswerTimeout) {
+  return parse_json_object(RELAY_TRY(connection.request(type, question, timeout)));
+}
+
+Result<Prompts> known_prompts(DaemonConnection& connection, std::string_view agent, std::string_view kind) {
+  json::object question;
+  if (!agent.empty()) question["agent"] = agent;
+  const auto answer = RELAY_TRY(ask(connection, MessageType::Prompts, json::serialize(question)));
+  Prompts all;
+  const auto take = [&](std::string_view list, std::string_view name, std::string_view id, std::string_view summary) {
+    for (const auto* row : objects_in(answer, list)) {
+      auto request = string_member(*row, id).value_or("");
+      json::object prompt{{"agent", string_member(*row, "agent").value_or("")},
+                          {"id", request.substr(request.rfind('-') + 1)},
+                          {"requestId", request},
+                          {"kind", name},
+                          {"summary", string_member(*row, summary).value_or("")}};
+      prompt.insert(row->begin(), row->end());
+      if (fits(prompt, kind)) all.push_back(std::move(prompt));
+    }
+  };
+  take("permissions", "permission", "requestId", "description");
+  take("questions", "question", "questionId", "question");
+  return all;
+}
+
+// ---- at the doors
+
+Prompts prompts_at(HostConnection& visit, std::string_view agent, std::string_view kind) {
+  Prompts prompts;
+  const auto answer = visit.request({{"do", "prompts"}});
+  if (!answer) return prompts;
+  for (const auto* prompt : objects_in(*answer, "prompts")) {
+    json::object named{{"agent", agent}, {"requestedAt", time_in(*prompt, "since")}};
+    named.insert(prompt->begin(), prompt->end());
+    named.insert({{"canAnswer", true}});
+    if (fits(named, kind)) prompts.push_back(std::move(named));
+  }
+  return prompts;
+}
+
+Result<json::object> the_one(const Prompts& prompts, const PromptAnswer& answer) {
+  const auto what = answer.kind.empty() ? std::string_view{"prompt"} : answer.kind;
+  for (const auto& prompt : prompts)
+    if (!answer.prompt.empty() &&
+        (string_member(prompt, "id") == answer.prompt || string_member(prompt, "requestId") == answer.prompt))
+      return prompt;
+  if (!answer.prompt.empty())
+    return fail(
+        relay::format("{} has no open {} {}; it may have been answered already", answer.agent, what, answer.prompt));
+  if (prompts.empty()) return fail(relay::format("{} asks nothing of that kind now", answer.agent));
+  if (prompts.size() > 1)
+    return fail(relay::format("{} asks {} things; say which with --prompt, as listed by `agent-relay {}s`",
+                              answer.agent, prompts.size(), what == "prompt" ? "permission" : what));
+  return prompts.front();
+}
+
+Result<json::object> answer_at_door(const Context& context, const PromptAnswer& answer) {
+  const auto host = RELAY_TRY(find_host(context, answer.agent, {.done = "answered here"}));
+  auto visit = RELAY_TRY(HostConnection::open(host));
+  auto prompt = RELAY_TRY(the_one(prompts_at(visit, answer.agent, answer.kind), answer));
+  json::object request{{"do", "answer"},
+                       {"prompt", string_member(prompt, "id").value_or("")},
+                       {"decision", answer.allow ? "allow" : "deny"}};
+  if (!answer.message.empty()) request["message"] = answer.message;
+  if (!answer.answers.empty()) request["answers"] = json::array(answer.answers.begin(), answer.answers.end());
+  RELAY_TRY(visit.request(request, kPressTimeout));
+  return prompt;
+}
+
+}  // namespace
+
+Result<std::vector<json::object>> open_prompts(const Context& context, std::string_view kind) {
+  if (auto connection = join_workspace(context)) return known_prompts(*connection, {}, kind);
+  Prompts all;
+  for (const auto& host : host::reachable_hosts(context.project.hosts)) {
+    auto visit = HostConnection::open(host);
+    if (!visit) continue;  // it has just ended
+    for (auto& prompt : prompts_at(*visit, host.name, kind)) all.push_back(std::move(prompt));
+  }
+  return all;
+}
+
+Result<json::object> answer_prompt(const Context& context, const PromptAnswer& answer) {
+  auto connection = join_workspace(context);
+  if (!connection) return answer_at_door(context, answer);
+  const auto known = RELAY_TRY(known_prompts(*connection, answer.agent, answer.kind));
+  auto prompt = the_one(known, answer);
+  // What the daemon has not heard of yet, its host knows.
+  if (!prompt && (known.empty() || !answer.prompt.empty())) return answer_at_door(context, answer);
+  if (!prompt) return prompt;
+  const auto told = RELAY_TRY(ask(*connection, MessageType::Answer,
+                                  protocol::write_answer({.agent = answer.agent,
+                                                          .request = string_member(*prompt, "requestId").value_or(""),
+                                                          .decision = answer.allow ? protocol::PromptDecision::Approve
+                                                                                   : protocol::PromptDecision::Deny,
+                                                          .answers = answer.answers,
+                                                          .reason = answer.message}),
+                                  string_member(*prompt, "tool") == "spawn" ? kStartTimeout : kPressTimeout));
+  if (!bool_member(told, "success").value_or(false))
+    return fail(Errc::Refused, string_member(told, "error").value_or("the daemon refused"));
+  return prompt;
+}
+
+}  // namespace relay::cli

@@ -1,0 +1,67 @@
+#include "cli/wire/start_daemon.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "base/format.h"
+#include "cli/agent/launch.h"
+#include "cli/wire/daemon_control.h"
+#include "cli/wire/workspace.h"
+#include "config/trust.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kBetweenTimeout{5'000};
+constexpr std::chrono::milliseconds kFirstPause{20};  // then twice as long each time
+
+bool is_between(const Error& error) { return is(error, Errc::Lost) || is(error, LaunchErrc::AlreadyRunning); }
+
+}  // namespace
+
+std::string absolute_socket(const config::Settings& settings) {
+  const auto socket = settings.socket();
+  return socket.empty() ? socket : std::filesystem::absolute(socket).lexically_normal().string();
+}
+
+Result<void> while_between_daemons(const std::function<Result<void>()>& attempt) {
+  const auto deadline = in(kBetweenTimeout);
+  for (auto pause = kFirstPause;; pause *= 2) {
+    auto outcome = attempt();
+    if (outcome || !is_between(outcome.error()) || std::chrono::steady_clock::now() + pause > deadline) return outcome;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+void remark_common(const Context& context) {
+  if (!context.project.common) return;
+  print_notice(relay::format(
+      "{} is a directory of the system and no project: its workspace is kept in {}, and nothing is written "
+      "into it; to use it as a project all the same, name it in trusted_projects",
+      context.project.root, context.project.directory));
+}
+
+Result<void> ensure_workspace(const Context& context) {
+  const auto reached = DaemonConnection::open(config::socket_to_connect(context.project.socket));
+  if (reached || !is(reached.error(), Errc::NoDaemon)) return {};  // any other trouble is the command's to tell
+  const auto settings = RELAY_TRY(config::load_settings(context.home, context.environment));
+  RELAY_TRY(settings.check_usable());
+  RELAY_TRY(config::check_trusted(context.project.root, context.home, settings, context.environment));
+  return while_between_daemons([&]() -> Result<void> {
+    auto daemon = connect_daemon(context);
+    if (daemon) {
+      RELAY_TRY(open_workspace(*daemon, context.project.root, absolute_socket(settings)));
+      return {};
+    }
+    if (!is(daemon.error(), Errc::NoDaemon)) return Failure{daemon.error()};
+    RELAY_TRY(config::make_private_directory(context.home.root));
+    const auto pid = RELAY_TRY(launch_daemon({"up", "--foreground"}, context.home.daemon_log));
+    if (::isatty(STDERR_FILENO) == 1)
+      print_notice(relay::format("the daemon was started (pid {}); end it with: agent-relay down --all", pid));
+    return {};
+  });
+}
+
+}  // namespace relay::cli

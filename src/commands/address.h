@@ -1,0 +1,33 @@
+/// To whom: the part of an inline command between its prefix and its text.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace relay::commands {
+
+struct Address {
+  std::string to;
+  std::optional<std::string> project;
+  std::optional<std::string> thread;
+  std::optional<std::string> thread_project;
+  std::optional<std::string> topic;
+  std::string_view rest;  // the text, without blanks at its ends
+};
+
+/// `Bob hello`, `web:Bob [thread:review-12] [topic:deploys] hello`. The error is the reason for a Mistake.
+Result<Address> read_address(std::string_view text);
+
+/// `project:agent` parts at the first colon when both sides hold something; otherwise the whole is a name.
+void split_project(std::string_view target, std::string& to, std::optional<std::string>& project);
+
+/// May a topic be called so in text: letters, digits and `_ - . /`?
+bool is_topic_word(std::string_view word);
+
+/// A name from an example (`AgentName`), not of anyone.
+bool is_placeholder(std::string_view name);
+
+}  // namespace relay::commands

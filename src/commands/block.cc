@@ -1,0 +1,86 @@
+#include "commands/block.h"
+
+#include "base/format.h"
+#include "commands/address.h"
+#include "commands/line_shape.h"
+#include "commands/relaxed_json.h"
+#include "commands/spawn_line.h"
+
+namespace relay::commands {
+namespace {
+
+/// A body that is not text travels as its JSON.
+std::string body_of(const json::object& object) {
+  for (const auto* name : {"body", "text"})
+    if (const auto* body = object.if_contains(name); body != nullptr && !body->is_null())
+      return body->is_string() ? std::string{body->get_string()} : json::serialize(*body);
+  return {};
+}
+
+Result<Command> worker(const json::object& object, WorkerVerb word, const SourceLocation& place) {
+  const auto name = string_member(object, "name").value_or("");
+  if (name.empty()) return fail("the worker's \"name\" is missing");
+  if (word == WorkerVerb::Release) return ReleaseCommand{place, name};
+  const auto cli = string_member(object, "cli").value_or("");
+  if (cli.empty()) return fail("\"cli\", the program to run, is missing");
+  return SpawnCommand{place, name, cli, string_member(object, "task").value_or(body_of(object))};
+}
+
+Result<Command> topic_change(const json::object& object, TopicVerb verb, const SourceLocation& place) {
+  const auto topic = string_member(object, "topic").value_or("");
+  if (!is_topic_word(topic)) return fail("its \"topic\" is missing, or has more than letters, digits, _, -, . and /");
+  return TopicChange{place, topic, verb == TopicVerb::Subscribe};
+}
+
+Result<Command> read(std::string_view text, const SourceLocation& place) {
+  const auto object = RELAY_TRY(parse_relaxed_object(text));
+  auto type = string_member(object, "type");
+  if (!type) type = string_member(object, "kind");
+  if (!type) return fail("its \"type\" is missing");
+  if (const auto word = worker_word(*type); word != WorkerVerb::None) return worker(object, word, place);
+  if (const auto verb = topic_verb(*type); verb != TopicVerb::None) return topic_change(object, verb, place);
+
+  SendCommand command{.place = place};
+  const auto kind = parse_kind(*type);
+  if (!kind) return fail(relay::format("there is no type \"{}\": message, action, state or thinking", *type));
+  command.kind = *kind;
+  const auto to = string_member(object, "to").value_or("");
+  if (to.empty()) return fail("\"to\" is missing");
+  if (is_placeholder(to)) return fail(relay::format("{} is a name from an example", to));
+  command.project = string_member(object, "project");
+  if (command.project)
+    command.to = to;
+  else
+    split_project(to, command.to, command.project);
+  command.body = body_of(object);
+  command.thread = string_member(object, "thread");
+  command.topic = string_member(object, "topic");
+  if (const auto* data = object_member(object, "data")) command.data = *data;
+  return command;
+}
+
+}  // namespace
+
+Command read_block(std::string_view text, const SourceLocation& place, std::string_view right_form) {
+  auto utterance = read(text, place);
+  if (utterance) return *std::move(utterance);
+  return CommandError{place, relay::format("the structured message was not sent: {}", utterance.error().message()),
+                      std::string{right_form}};
+}
+
+Result<MessageMetadata> read_metadata(std::string_view text) {
+  const auto object = RELAY_TRY(parse_relaxed_object(text));
+  return MessageMetadata{.subject = string_member(object, "subject"),
+                         .importance = integer_member(object, "importance"),
+                         .reply_to = string_member(object, "replyTo"),
+                         .ack_required = bool_member(object, "ackRequired")};
+}
+
+json::object read_session_end(std::string_view text) {
+  text = trimmed(text);
+  if (text.empty()) return {};
+  if (auto object = parse_relaxed_object(text)) return *std::move(object);
+  return {{"summary", text}};
+}
+
+}  // namespace relay::commands

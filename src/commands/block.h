@@ -1,0 +1,23 @@
+/// The structured form: `[[RELAY]]{"to":"Bob","type":"message","body":"..."}[[/RELAY]]`.
+#pragma once
+
+#include <string_view>
+
+#include "commands/command.h"
+
+namespace relay::commands {
+
+inline constexpr std::string_view kBlockForm = R"([[RELAY]]{"to":"Bob","type":"message","body":"your text"}[[/RELAY]])";
+inline constexpr std::string_view kSummaryForm = R"([[SUMMARY]]{"currentTask":"..."}[[/SUMMARY]])";
+inline constexpr std::string_view kMetadataForm =
+    R"([[RELAY_METADATA]]{"subject":"...","importance":60}[[/RELAY_METADATA]])";
+
+/// A message (`to` and `type` are needed; `text` stands in for `body`), a spawn or a release; or what is wrong with it.
+Command read_block(std::string_view text, const SourceLocation& place, std::string_view right_form = kBlockForm);
+
+Result<MessageMetadata> read_metadata(std::string_view text);
+
+/// JSON, or plain words.
+json::object read_session_end(std::string_view text);
+
+}  // namespace relay::commands

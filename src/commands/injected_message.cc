@@ -1,0 +1,164 @@
+#include "commands/injected_message.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "commands/lead_in.h"
+#include "commands/line_shape.h"
+#include "commands/visual_skeleton.h"
+#include "text/sanitize.h"
+
+namespace relay::commands {
+namespace {
+
+constexpr std::size_t kShownIdBytes = 8;
+constexpr std::int64_t kImportant = 50;
+constexpr std::int64_t kUrgent = 75;
+
+/// A word of the header: no brackets, so that a name or a thread cannot close a tag and open its own.
+std::string header_word(std::string_view text) {
+  auto word = text::sanitize_line(text);
+  std::ranges::replace(word, '[', '(');
+  std::ranges::replace(word, ']', ')');
+  return std::string{trimmed(word)};
+}
+
+/// Also by the signs of ASCII that pass for it.
+bool looks_like(char sign, char wanted) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  if (wanted == 'l' && (sign == '1' || sign == 'I' || sign == '|')) return true;
+  return lower(sign) == lower(wanted) || (wanted == 'o' && sign == '0');
+}
+
+/// Would it make another word of the last one (`Message from your users`)?
+bool is_word_sign(char sign) {
+  return (sign >= 'a' && sign <= 'z') || (sign >= 'A' && sign <= 'Z') || (sign >= '0' && sign <= '9');
+}
+
+/// Does it begin with the words of a header? `seen` is as an eye sees it.
+bool begins_as_header(std::string_view seen) {
+  return std::ranges::any_of(kHeaderWords, [&](std::string_view words) {
+    words.remove_suffix(1);
+    return seen.size() >= words.size() && std::ranges::equal(seen.substr(0, words.size()), words, looks_like) &&
+           (seen.size() == words.size() || !is_word_sign(seen[words.size()]));
+  });
+}
+
+/// Would a reader take the line for a header?
+bool poses_as_header(std::string_view line) {
+  const auto seen = visual_skeleton(line);
+  LeadIn lead = begin_lead_in(seen);
+  while (take_lead_in_mark(seen, lead)) {}
+  return begins_as_header(std::string_view{seen}.substr(lead.end));
+}
+
+/// A header in the middle, with its brackets: a narrow terminal could put it at the beginning of a row.
+bool has_header_inside(std::string_view line) {
+  const auto seen = visual_skeleton(line);
+  const auto last_bracket = seen.rfind('[');
+  if (last_bracket == std::string::npos) return false;
+  for (std::size_t at = 0; at < last_bracket; ++at)
+    if (begins_as_header(std::string_view{seen}.substr(at))) return true;
+  return false;
+}
+
+bool is_deceptive(std::string_view body) {
+  const auto one_line = text::sanitize_line(body, text::Invisible::Keep);
+  if (poses_as_header(one_line) || has_header_inside(one_line)) return true;
+  while (!body.empty()) {
+    const auto end = std::min(body.find_first_of("\r\n"), body.size());
+    if (poses_as_header(text::sanitize_line(body.substr(0, end), text::Invisible::Keep))) return true;
+    body.remove_prefix(std::min(end + 1, body.size()));
+  }
+  return false;
+}
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? '\'' : c;
+  return out + "\"";
+}
+
+/// Agents cut blanks off the end of what is typed, and must be able to show our text whole.
+std::string_view without_blank_end(std::string_view line) {
+  while (!line.empty()) {
+    auto last = line.size() - 1;
+    while (last > 0 && (static_cast<unsigned char>(line[last]) & 0xc0) == 0x80) --last;
+    if (visual_skeleton(line.substr(last)) != " ") break;
+    line = line.substr(0, last);
+  }
+  return line;
+}
+
+/// A name or path whose signs could end its place, or that begins as a header does, is in quotes.
+std::string file_word(std::string_view text) {
+  const auto line = text::sanitize_line(text);
+  const auto word = trimmed(line);
+  const auto seen = visual_skeleton(word);
+  const bool plain = seen.find_first_of("()[]\":,") == std::string::npos && !poses_as_header(word);
+  return plain ? std::string{word} : quoted(word);
+}
+
+std::string size_shown(std::uint64_t bytes) {
+  constexpr std::uint64_t kKilo = 1024;
+  if (bytes < kKilo) return format("{} bytes", bytes);
+  if (bytes < kKilo * kKilo) return format("{} KB", (bytes + kKilo - 1) / kKilo);
+  return format("{} MB", (bytes + kKilo * kKilo - 1) / (kKilo * kKilo));
+}
+
+}  // namespace
+
+std::string header_tags(std::string_view kind, std::string_view topic, std::string_view reply_to) {
+  std::string tags;
+  if (!kind.empty() && kind != "message") tags += " [kind:" + header_word(kind) + "]";
+  if (!topic.empty()) tags += " [topic:" + header_word(topic) + "]";
+  if (!reply_to.empty()) tags += " [reply:" + header_word(reply_to.substr(0, kShownIdBytes)) + "]";
+  return tags;
+}
+
+std::string format_injected(const InjectedMessage& message) {
+  std::string text{message.as_user ? kUserWord : kInjectedPrefix};
+  text += header_word(message.from);
+  text += " [" + header_word(message.id.substr(0, kShownIdBytes)) + "]";
+  text += header_tags(message.kind, message.topic, message.reply_to);
+  if (!message.thread.empty()) text += " [thread:" + header_word(message.thread) + "]";
+  if (message.importance && *message.importance > kImportant) text += *message.importance > kUrgent ? " [!!]" : " [!]";
+  if (message.to == "*")
+    text += " [#general]";
+  else if (message.to.starts_with('#'))
+    text += " [" + header_word(message.to) + "]";
+  if (!message.attachments.empty()) {
+    text += " [Attachments: ";
+    for (std::size_t i = 0; i < message.attachments.size(); ++i)
+      text += (i == 0 ? "" : ", ") + header_word(message.attachments[i]);
+    text += "]";
+  }
+  const auto line = text::sanitize_line(message.body);
+  const auto body = without_blank_end(line);
+  text += ": ";
+  text += is_deceptive(message.body) ? quoted(body) : std::string{body};
+  for (const auto& file : message.files) text += "\n" + attached_line(file);
+  if (message.answer_expected)
+    text += message.thread.empty() ? format("\n(answer expected: write to {})", header_word(message.from))
+                                   : format("\n(answer expected: write to {} with [thread:{}])",
+                                            header_word(message.from), header_word(message.thread));
+  return text;
+}
+
+std::string attached_line(const AttachedFile& file) {
+  return format("(attached: {}, {}: {})", file_word(file.name), size_shown(file.bytes), file_word(file.path));
+}
+
+bool begins_injected(std::string_view text) {
+  return std::ranges::any_of(kHeaderWords, [&](std::string_view words) { return text.starts_with(words); });
+}
+
+bool is_injected_line(std::string_view line) {
+  LeadIn lead = begin_lead_in(line);
+  do {
+    if (begins_injected(line.substr(lead.end))) return true;
+  } while (take_lead_in_mark(line, lead));
+  return false;
+}
+
+}  // namespace relay::commands

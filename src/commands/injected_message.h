@@ -1,0 +1,59 @@
+/// How a message looks when it is put before an agent, and how to know such text again.
+///
+/// Why always our header: an agent must be able to trust it, and what begins with it is no command of any agent's. A body
+///   that has something like a header in it is put in quotes; nothing in a body, a name or a tag can end a line, a paste
+///   or the header itself.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace relay::commands {
+
+/// A file that came with a message, by reference.
+struct AttachedFile {
+  std::string name = {}, path = {};
+  std::uint64_t bytes = 0;
+  std::string media_type = {};  // as its sender says; may be empty
+};
+
+struct InjectedMessage {
+  std::string from = {};
+  std::string id = {};  // its first 8 characters are shown
+  std::string body = {};
+  std::string thread = {};                      // none: empty
+  std::string kind = {};                        // shown unless it is `message`
+  std::string topic = {};                       // none: empty
+  std::string reply_to = {};                    // the id of the message it answers; none: empty
+  std::optional<std::int64_t> importance = {};  // above 50 `[!]`, above 75 `[!!]`
+  std::string to = {};                          // as it was addressed: `*` and `#channel` are shown
+  std::vector<std::string> attachments = {};    // paths, as published clients attach them
+  std::vector<AttachedFile> files = {};
+  bool answer_expected = false;  // the sender waits for it
+  bool as_user = false;          // the user says it, not another agent
+};
+
+inline constexpr std::string_view kInjectedPrefix = "Relay message from ";  // of a peer
+inline constexpr std::string_view kUserWord = "Message from your user ";    // of the user
+inline constexpr std::string_view kHeaderWords[] = {kInjectedPrefix, kUserWord};
+
+/// Does the text begin with the words of either header, as they are?
+bool begins_injected(std::string_view text);
+
+/// `Relay message from Alice [abc12345] [kind:action] [topic:deploys] [reply:def67890] [thread:x] [!!] [#general]
+/// [Attachments: a, b]: the text`, one line; then one for each file, `(attached: report.txt, 12 KB: /path)`, and `(answer expected: write to Alice with [thread:x])`.
+std::string format_injected(const InjectedMessage& message);
+
+/// ` [kind:action] [topic:deploys] [reply:def67890]`, each where it is told; empty for an ordinary message.
+std::string header_tags(std::string_view kind, std::string_view topic, std::string_view reply_to);
+
+/// `(attached: report.txt, 12 KB: /path)`, one line whatever the sender put there.
+std::string attached_line(const AttachedFile& file);
+
+/// Does the line, after what may decorate it, begin as injected text does? Echoes of it are not speech.
+bool is_injected_line(std::string_view line);
+
+}  // namespace relay::commands

@@ -1,0 +1,131 @@
+/// The grammar of relay commands, line by line: which lines command, and what.
+///
+/// Why lines: a command begins only at the start of one, so whatever cut the bytes cannot change the meaning.
+/// States: listening; inside fenced code; inside a <thinking> tag; in a message that may go on; in a `<<<` body; in a
+///   block. In code and thinking nothing commands.
+/// Invariants: every line is looked at once (twice after a block that never closed), so time is linear; what is held is
+///   bounded by the options; nothing is lost silently: what was meant for the relay and did not get there is a Mistake.
+/// Threading: one thread, no I/O, no clock.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "commands/address.h"
+#include "commands/code_fence.h"
+#include "commands/command.h"
+#include "commands/grammar_options.h"
+#include "commands/message_body.h"
+#include "commands/open_command.h"
+#include "commands/prefix_table.h"
+
+namespace relay::commands {
+
+/// One line without its end.
+struct Line {
+  std::string_view text = {};
+  std::uint64_t offset = 0;  // in the record
+  std::uint64_t number = 1;  // from 1
+  bool cut = false;          // it was longer than kMaxLineBytes
+  bool may_hold_trigger = true;
+};
+
+class LineGrammar {
+ public:
+  explicit LineGrammar(GrammarOptions options);
+
+  void take(const Line& line) {
+    if (plain_lines_pass(line) && !prefixes_.may_matter(line.text)) return;
+    take_any(line);
+  }
+
+  /// The speaker is silent: a message that may go on is complete. Code, blocks and bodies stay open.
+  void settle() {
+    if (std::holds_alternative<InMessage>(state_)) end_message();
+  }
+
+  /// The text is over: what is open is closed. The grammar listens afresh.
+  void finish();
+
+  std::vector<Command> take_commands() { return std::exchange(heard_, {}); }
+  [[nodiscard]] const PrefixTable& prefixes() const { return prefixes_; }
+
+ private:
+  /// Commands that were not heard because of where they stood; worth a word only if that place never ended.
+  struct Hidden {
+    SourceLocation opened = {};
+    std::size_t commands = 0;
+  };
+  struct Listening {};
+  struct InCode {
+    CodeFence fence;
+    Hidden hidden = {};
+  };
+  struct InThinking {
+    Hidden hidden = {};
+  };
+  struct InMessage {
+    OpenCommand line;
+  };
+  struct InBody {
+    std::variant<SendCommand, SpawnCommand> whose;
+    std::string refusal = {};  // why it will not be sent, if so
+    MessageBody body;
+  };
+  struct InBlock {
+    Opener opener;
+    SourceLocation place = {};
+    std::string text = {};
+    struct Held {
+      std::size_t begin;
+      Line line;  // its text is in `text`
+    };
+    std::vector<Held> lines = {};  // all but the first, for another try if the block never closes
+  };
+  using State = std::variant<Listening, InCode, InThinking, InMessage, InBody, InBlock>;
+
+  /// Is an ordinary line nothing to this state? By far most lines end here.
+  [[nodiscard]] bool plain_lines_pass(const Line& line) const {
+    if (std::holds_alternative<Listening>(state_)) return !line.may_hold_trigger;
+    const auto* code = std::get_if<InCode>(&state_);
+    return code != nullptr && code->fence.quote_depth == 0;
+  }
+  void take_any(const Line& line);
+  /// Each says whether the line was its own; if not, the state has changed and the line is looked at again.
+  bool on(Listening&, const Line& line);
+  bool on(InCode& code, const Line& line);
+  bool on(InThinking& thinking, const Line& line);
+  bool on(InMessage& message, const Line& line);
+  bool on(InBody& body, const Line& line);
+  bool on(InBlock& block, const Line& line);
+
+  void begin_message(const Opening& opening, const Line& line);
+  void take_topic_change(const Opening& opening, const Line& line, const Address& address);
+  void begin_worker(const Opening& opening, const Line& line, const Address& address);
+  void begin_body(std::variant<SendCommand, SpawnCommand> whose, std::string refusal, std::string_view opens,
+                  const Opening& opening, const Line& line);
+  void begin_blocks(std::string_view text, const Line& line);
+  void read_one_block(Opener opener, std::string_view text, const SourceLocation& place);
+  void abandon_block(std::string_view reason);
+  void end_message();
+  enum class BodyEnd : std::uint8_t { Marked, Missing };
+  void end_body(BodyEnd how);
+  void take_rest(const Line& line, std::string_view rest);
+  void report_hidden(const Hidden& hidden, std::string_view where);
+
+  [[nodiscard]] bool commands(std::string_view line) const;
+  [[nodiscard]] std::string refusal_of(const Address& address) const;
+  void mistake(const SourceLocation& place, std::string reason, std::string right_form);
+
+  GrammarOptions options_;
+  PrefixTable prefixes_;
+  State state_;
+  std::optional<MessageMetadata> wishes_;  // from a metadata block, for the next block
+  std::vector<Command> heard_;
+};
+
+}  // namespace relay::commands

@@ -1,0 +1,36 @@
+/// What a single line of text looks like, whoever said it. Blanks are space and tab.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace relay::commands {
+
+bool is_blank_line(std::string_view line);
+std::size_t leading_blanks(std::string_view line);
+std::string_view trimmed(std::string_view text);
+std::string_view trimmed_right(std::string_view text);
+
+/// `- x`, `* x`, `+ x`, `• x`, `3. x`, `3) x`, after any indentation.
+struct ListItem {
+  std::size_t marker = 0;   // where the marker stands
+  std::size_t content = 0;  // where the text after it begins
+  bool numbered = false;
+};
+std::optional<ListItem> list_item(std::string_view line);
+
+/// `| a | b |`, also as drawn: `│ a │ b │`.
+bool is_table_row(std::string_view line);
+
+/// Only the mark of an input line: `>`, `$`, `❯` and the like.
+bool is_bare_prompt(std::string_view line);
+
+/// The text after up to `depth` quote marks (`>`, or a bar as screens draw it), and how many there were.
+struct Unquoted {
+  std::string_view text;
+  std::size_t depth = 0;
+};
+Unquoted without_quote_marks(std::string_view line, std::size_t depth);
+
+}  // namespace relay::commands

@@ -1,0 +1,127 @@
+#include "commands/outbox_file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "base/format.h"
+#include "commands/address.h"
+#include "commands/block.h"
+#include "commands/grammar_options.h"
+#include "commands/line_shape.h"
+#include "commands/spawn_line.h"
+#include "text/sanitize.h"
+#include "text/utf8.h"
+
+namespace relay::commands {
+namespace {
+
+constexpr std::string_view kFileForm = "TO: Bob\n\nyour text";
+constexpr std::string_view kJsonForm = R"({"kind":"message","to":"Bob","body":"your text"})";
+constexpr std::size_t kMaxHeaders = 32;
+
+using Headers = std::map<std::string, std::string, std::less<>>;
+
+std::string_view take_line(std::string_view& text) {
+  const auto end = text.find('\n');
+  auto line = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+std::string lower(std::string_view text) {
+  std::string out{text};
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+  return out;
+}
+
+Result<Headers> take_headers(std::string_view& text) {
+  Headers headers;
+  while (!text.empty()) {
+    const auto line = take_line(text);
+    if (is_blank_line(line)) break;
+    const auto colon = line.find(':');
+    if (colon == std::string_view::npos || colon == 0)
+      return fail(relay::format("\"{}\" is no header; an empty line parts the headers from the text",
+                                trimmed(line.substr(0, 40))));
+    if (headers.size() == kMaxHeaders) return fail("it has too many headers");
+    headers.insert_or_assign(lower(trimmed(line.substr(0, colon))), std::string{trimmed(line.substr(colon + 1))});
+  }
+  return headers;
+}
+
+std::optional<std::string> value(const Headers& headers, std::string_view name) {
+  const auto found = headers.find(name);
+  return found == headers.end() || found->second.empty() ? std::nullopt : std::optional{found->second};
+}
+
+std::string without_carriage_returns(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size(); ++at)
+    if (text[at] != '\r' || at + 1 == text.size() || text[at + 1] != '\n') out += text[at];
+  return out;
+}
+
+Result<Command> read_headers_form(std::string_view content, const SourceLocation& place) {
+  const auto headers = RELAY_TRY(take_headers(content));
+  const auto body = without_carriage_returns(trimmed(content));
+  const auto kind_word = lower(value(headers, "kind").value_or("message"));
+  if (const auto worker = worker_word(kind_word); worker != WorkerVerb::None) {
+    const auto name = value(headers, "name");
+    if (!name) return fail("NAME, the worker's name, is missing");
+    if (worker == WorkerVerb::Release) return ReleaseCommand{place, *name};
+    const auto cli = value(headers, "cli");
+    if (!cli) return fail("CLI, the program to run, is missing");
+    return SpawnCommand{place, *name, *cli, body};
+  }
+  if (const auto verb = topic_verb(kind_word); verb != TopicVerb::None) {
+    const auto topic = value(headers, "topic");
+    if (!topic || !is_topic_word(*topic))
+      return fail("TOPIC is missing, or has more than letters, digits, _, -, . and /");
+    return TopicChange{place, *topic, verb == TopicVerb::Subscribe};
+  }
+  const auto kind = parse_kind(kind_word);
+  if (!kind) return fail(relay::format("there is no kind \"{}\"", kind_word));
+  const auto to = value(headers, "to");
+  if (!to) return fail("TO, the addressee, is missing");
+  if (is_placeholder(*to)) return fail(relay::format("{} is a name from an example", *to));
+  SendCommand command{.place = place, .kind = *kind, .body = body};
+  command.project = value(headers, "project");
+  if (command.project)
+    command.to = *to;
+  else
+    split_project(*to, command.to, command.project);
+  command.thread = value(headers, "thread");
+  command.topic = value(headers, "topic");
+  command.wishes.subject = value(headers, "subject");
+  command.wishes.reply_to = value(headers, "reply-to");
+  if (const auto importance = value(headers, "importance")) {
+    std::int64_t number = 0;
+    const auto* end = importance->data() + importance->size();
+    if (std::from_chars(importance->data(), end, number).ptr != end) return fail("IMPORTANCE is not a whole number");
+    command.wishes.importance = number;
+  }
+  if (command.body.empty()) return fail("it holds no text after the headers");
+  return command;
+}
+
+}  // namespace
+
+Command read_outbox_file(std::string_view content, const SourceLocation& place) {
+  if (content.size() > kMaxBlockBytes)
+    return CommandError{place,
+                        relay::format("the outbox file was not sent: it is larger than {} bytes", kMaxBlockBytes),
+                        std::string{kFileForm}};
+  std::string mended;
+  if (!text::is_utf8(content)) content = mended = text::repair_utf8(content);
+  if (trimmed(content).starts_with('{')) return read_block(content, place, kJsonForm);
+  auto utterance = read_headers_form(content, place);
+  if (utterance) return *std::move(utterance);
+  return CommandError{place, relay::format("the outbox file was not sent: {}", utterance.error().message()),
+                      std::string{kFileForm}};
+}
+
+}  // namespace relay::commands

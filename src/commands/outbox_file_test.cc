@@ -1,0 +1,40 @@
+#include "commands/outbox_file.h"
+
+#include <gtest/gtest.h>
+
+namespace relay::commands {
+namespace {
+
+TEST(OutboxFile, ReadsWindowsLineEnds) {
+  const auto utterance = read_outbox_file("TO: web:Bob\r\nTHREAD: t1\r\nIMPORTANCE: 80\r\n\r\none\r\ntwo\r\n");
+  const auto& command = std::get<SendCommand>(utterance);
+  EXPECT_EQ(command.to, "Bob");
+  EXPECT_EQ(command.project, "web");
+  EXPECT_EQ(command.thread, "t1");
+  EXPECT_EQ(command.wishes.importance, 80);
+  EXPECT_EQ(command.body, "one\ntwo");
+}
+
+TEST(OutboxFile, SaysWhatIsMissing) {
+  for (const auto& [content, word] :
+       std::initializer_list<std::pair<const char*, const char*>>{{"KIND: spawn\nNAME: W\n\nx\n", "CLI"},
+                                                                  {"KIND: release\n\n", "NAME"},
+                                                                  {"THREAD: t\n\nx\n", "TO"},
+                                                                  {"TO: Bob\n", "no text"},
+                                                                  {"TO: Bob\nno header\n\nx", "no header"},
+                                                                  {"{\"kind\":\"message\"}", "\"to\""},
+                                                                  {"{oops", "not sent"},
+                                                                  {"", "TO"}}) {
+    const auto utterance = read_outbox_file(content);
+    ASSERT_TRUE(std::holds_alternative<CommandError>(utterance)) << content;
+    EXPECT_NE(std::get<CommandError>(utterance).reason.find(word), std::string::npos)
+        << std::get<CommandError>(utterance).reason;
+  }
+}
+
+TEST(OutboxFile, ReleasesAWorker) {
+  EXPECT_EQ(std::get<ReleaseCommand>(read_outbox_file("KIND: release\nNAME: W1\n\n")).name, "W1");
+}
+
+}  // namespace
+}  // namespace relay::commands

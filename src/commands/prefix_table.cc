@@ -1,0 +1,114 @@
+#include "commands/prefix_table.h"
+
+#include <algorithm>
+
+#include "commands/line_shape.h"
+
+namespace relay::commands {
+namespace {
+
+constexpr std::size_t kMaxFileIdBytes = 128;
+
+bool is_id_byte(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == '.';
+}
+
+/// A file's name, never a path: letters, digits, `_`, `-`, and dots inside.
+std::string_view file_id(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size() && is_id_byte(text[end])) ++end;
+  auto id = text.substr(0, end);
+  while (id.ends_with('.')) id.remove_suffix(1);  // the end of a sentence
+  return id.starts_with('.') || id.size() > kMaxFileIdBytes ? std::string_view{} : id;
+}
+
+/// Is the byte at `at` between backticks of this line?
+class CodeSpans {
+ public:
+  explicit CodeSpans(std::string_view line) : line_{line} {}
+  bool covers(std::size_t at) {  // asked with growing `at`
+    while (seen_ < at) inside_ ^= line_[seen_++] == '`';
+    return inside_;
+  }
+
+ private:
+  std::string_view line_;
+  std::size_t seen_ = 0;
+  bool inside_ = false;
+};
+
+}  // namespace
+
+PrefixTable::PrefixTable(const GrammarOptions& options) {
+  const auto add = [this](std::string text, Opener opener) {
+    if (!text.empty()) words_.push_back({std::move(text), opener});
+  };
+  if (options.inline_form)
+    for (const auto& [relay, thinking] : options.prefixes) {
+      add(relay, Opener::Message);
+      add(thinking, Opener::Thinking);
+      if (relay_word_.empty()) relay_word_ = relay;
+      if (relay.size() < 2 || !relay.ends_with(':')) continue;
+      const auto base = relay.substr(0, relay.size() - 1);
+      add(base + ".json:", Opener::Json);
+      file_words_.push_back(base + std::string{kFileWordEnd});
+    }
+  if (options.block_form) {
+    add("[[RELAY]]", Opener::Block);
+    add("[[RELAY_METADATA]]", Opener::Metadata);
+    add("[[SUMMARY]]", Opener::Summary);
+    add("[[SESSION_END]]", Opener::SessionEnd);
+  }
+  std::ranges::sort(words_, std::greater{}, [](const Word& word) { return word.text.size(); });
+
+  for (std::size_t byte = 0; byte < first_bytes_.size(); ++byte)
+    first_bytes_[byte] = may_begin_lead_in(static_cast<unsigned char>(byte));
+  for (const auto& word : words_) first_bytes_[static_cast<unsigned char>(word.text[0])] = true;
+  for (const char c : {'`', '~', '<', '\x1b', '[', '\r'}) first_bytes_[static_cast<unsigned char>(c)] = true;
+}
+
+std::optional<Opening> PrefixTable::opening(std::string_view line) const {
+  auto lead = begin_lead_in(line);
+  do {
+    const auto rest = line.substr(lead.end);
+    for (const auto& word : words_)
+      if (rest.starts_with(word.text)) return Opening{word.opener, word.text, lead, rest.substr(word.text.size())};
+  } while (take_lead_in_mark(line, lead));
+  return std::nullopt;
+}
+
+std::vector<std::pair<std::size_t, std::string>> PrefixTable::file_triggers(std::string_view line) const {
+  std::vector<std::pair<std::size_t, std::string>> found;
+  CodeSpans code{line};
+  for (auto at = line.find(kFileWordEnd); at != std::string_view::npos; at = line.find(kFileWordEnd, at + 1)) {
+    const auto end = at + kFileWordEnd.size();
+    for (const auto& word : file_words_) {
+      if (!line.substr(0, end).ends_with(word)) continue;
+      const auto begin = end - word.size();
+      const bool escaped = begin > 0 && line[begin - 1] == '\\';
+      const auto id = file_id(line.substr(end));
+      if (!escaped && !id.empty() && !code.covers(begin)) found.emplace_back(begin, id);
+      break;
+    }
+  }
+  return found;
+}
+
+bool PrefixTable::holds_escaped_word(std::string_view text) const {
+  for (auto at = text.find('\\'); at != std::string_view::npos; at = text.find('\\', at + 1))
+    for (const auto& word : words_)
+      if (text.substr(at + 1).starts_with(word.text)) return true;
+  return false;
+}
+
+std::string PrefixTable::unescaped(std::string_view text) const {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto begins = [&](const Word& word) { return text.substr(at + 1).starts_with(word.text); };
+    if (text[at] != '\\' || std::ranges::none_of(words_, begins)) out += text[at];
+  }
+  return out;
+}
+
+}  // namespace relay::commands

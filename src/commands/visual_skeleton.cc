@@ -1,0 +1,74 @@
+#include "commands/visual_skeleton.h"
+
+#include <optional>
+
+#include "commands/line_shape.h"
+#include "text/display_width.h"
+#include "text/utf8.h"
+
+namespace relay::commands {
+namespace {
+
+struct Alike {
+  char letter;
+  std::string_view others;
+};
+
+// By Unicode's list of confusables, for the letters of the header's words alone.
+constexpr Alike kAlike[] = {
+    {'r', "гГʀᴦɾꭇꭈ"},  {'e', "еЕεΕёЁєЄᴇℯ℮ҽⅇ"}, {'l', "ӏӀⅼⅬℓʟІіΙι∣"}, {'a', "аАαΑɑᴀ⍺"},
+    {'y', "уУүҮγΥʏყ"}, {'m', "мМΜᴍⅿⅯ"},        {'s', "ѕЅꜱƽſ"},       {'g', "ɡɢցǥԍ"},
+    {'f', "ƒꜰꞙẝϝ"},    {'o', "оОοΟσᴏօ०"},      {'u', "υսᴜʋꞟᶙ"},
+};
+
+/// The letter at that place of a run of alphabets, each A to Z and a to z.
+char letter_at(char32_t place) {
+  constexpr char32_t kBoth = 52, kOne = 26;
+  const auto within = place % kBoth;
+  return static_cast<char>(within < kOne ? 'A' + within : 'a' + (within - kOne));
+}
+
+bool is_blank(char32_t point) {
+  return point == ' ' || point == '\t' || point == 0xA0 || point == 0x1680 || (point >= 0x2000 && point <= 0x200A) ||
+         point == 0x2028 || point == 0x2029 || point == 0x202F || point == 0x205F || point == 0x2800 ||
+         point == 0x3000 || point == 0x3164 || point == 0xFFA0;
+}
+
+bool is_unseen(std::string_view character, char32_t point) {
+  return point == 0xAD || point == 0x115F || point == 0x1160 || point == 0x180E || text::display_width(character) == 0;
+}
+
+std::optional<char> latin(std::string_view character, char32_t point) {
+  if (point >= 0xFF01 && point <= 0xFF5E) return static_cast<char>(point - 0xFF01 + '!');
+  if (point >= 0x1D400 && point < 0x1D400 + 13 * 52) return letter_at(point - 0x1D400);
+  if (point >= 0x24B6 && point < 0x24B6 + 52) return letter_at(point - 0x24B6);
+  for (const auto& [letter, others] : kAlike)
+    if (others.contains(character)) return letter;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string visual_skeleton(std::string_view text) {
+  std::string seen;
+  seen.reserve(text.size());
+  while (!text.empty()) {
+    const auto character = text.substr(0, text::character_bytes(text));
+    text.remove_prefix(character.size());
+    const auto point = text::first_character(character);
+    if (is_blank(point)) {
+      if (!seen.ends_with(' ')) seen += ' ';
+    } else if (character.size() == 1) {
+      seen += character;
+    } else if (is_unseen(character, point)) {
+      continue;
+    } else if (const auto letter = latin(character, point)) {
+      seen += *letter;
+    } else {
+      seen += character;
+    }
+  }
+  return seen;
+}
+
+}  // namespace relay::commands

@@ -1,0 +1,262 @@
+#include "config/paths.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "base/hash.h"
+#include "base/unique_fd.h"
+
+namespace relay::config {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Places : public ::testing::Test {
+ protected:
+  Places() {
+    std::string pattern = "/tmp/places-XXXXXX";
+    top_ = fs::canonical(::mkdtemp(pattern.data())).string();
+    fs::create_directories(top_ + "/user");
+    variables_["HOME"] = top_ + "/user";
+  }
+  ~Places() override { fs::remove_all(top_); }
+
+  Environment environment() {
+    return [this](std::string_view name) -> std::optional<std::string> {
+      const auto found = variables_.find(std::string{name});
+      return found == variables_.end() ? std::nullopt : std::optional{found->second};
+    };
+  }
+  Home home() { return find_home(environment()).value(); }
+  std::string root_from(const std::string& start) { return find_project_root(start, home(), environment()); }
+  void make(const std::string& directory) { fs::create_directories(top_ + "/" + directory); }
+  void touch(const std::string& file) { std::ofstream{top_ + "/" + file}; }
+
+  std::string top_;
+  std::map<std::string, std::string> variables_;
+};
+
+TEST_F(Places, TheHomeIsInTheUsersDirectoryUnlessNamed) {
+  EXPECT_EQ(home().root, top_ + "/user/.agent-relay");
+  EXPECT_EQ(home().config_file, top_ + "/user/.agent-relay/config.toml");
+  variables_["AGENT_RELAY_HOME"] = top_ + "/elsewhere/";
+  EXPECT_EQ(home().root, top_ + "/elsewhere");
+}
+
+TEST_F(Places, TheRootOfTheFileSystemIsNoHome) {
+  variables_["AGENT_RELAY_HOME"] = "/";
+  EXPECT_FALSE(find_home(environment()).has_value());
+}
+
+TEST_F(Places, TheNearestAncestorWithAMarkerIsTheProject) {
+  make("repo/.git");
+  make("repo/packages/one/src");
+  EXPECT_EQ(root_from(top_ + "/repo/packages/one/src"), top_ + "/repo");
+  touch("repo/packages/one/package.json");
+  EXPECT_EQ(root_from(top_ + "/repo/packages/one/src"), top_ + "/repo/packages/one");
+}
+
+TEST_F(Places, EveryMarkerCounts) {
+  int number = 0;
+  for (const auto* marker : {".git", "package.json", "Cargo.toml", "go.mod", "pyproject.toml", ".agent-relay"}) {
+    const auto name = "m" + std::to_string(number++);
+    make(name + "/inside");
+    touch(name + "/" + marker);
+    EXPECT_EQ(root_from(top_ + "/" + name + "/inside"), top_ + "/" + name) << marker;
+  }
+}
+
+TEST_F(Places, WithoutAMarkerTheDirectoryItselfIsTheProject) {
+  make("plain/inside");
+  EXPECT_EQ(root_from(top_ + "/plain/inside"), top_ + "/plain/inside");
+}
+
+TEST_F(Places, ARelayHomeIsNoMarker) {
+  make("user/.agent-relay");
+  make("user/notes");
+  EXPECT_EQ(root_from(top_ + "/user/notes"), top_ + "/user/notes");
+  variables_["AGENT_RELAY_HOME"] = top_ + "/other/.agent-relay";
+  make("other/.agent-relay");
+  make("other/notes");
+  EXPECT_EQ(root_from(top_ + "/other/notes"), top_ + "/other/notes");
+  EXPECT_EQ(root_from(top_ + "/user/notes"), top_ + "/user/notes") << "the default home is still a home";
+}
+
+TEST_F(Places, AProjectCanBeNamedByTheEnvironment) {
+  make("repo/.git");
+  variables_["AGENT_RELAY_PROJECT"] = top_ + "/named/";
+  EXPECT_EQ(root_from(top_ + "/repo"), top_ + "/named");
+}
+
+TEST_F(Places, OneDirectoryReachedThroughALinkIsOneProject) {
+  make("repo/.git");
+  fs::create_directory_symlink(top_ + "/repo", top_ + "/link");
+  EXPECT_EQ(root_from(top_ + "/link"), top_ + "/repo");
+}
+
+TEST_F(Places, TheProjectIdIsTwelveDigitsOfTheRootsHash) {
+  EXPECT_EQ(project_id("/srv/app"), sha256_hex("/srv/app").substr(0, 12));
+  const auto project = project_at("/srv/app/", home());
+  EXPECT_EQ(project.root, "/srv/app");
+  EXPECT_EQ(project.id, project_id("/srv/app"));
+  EXPECT_EQ(project.socket.primary, home().root + "/projects/" + project.id + "/relay.sock");
+  EXPECT_EQ(project.pid_file, project.socket.primary + ".pid");
+  EXPECT_EQ(project.link, "/srv/app/.agent-relay/relay.sock");
+}
+
+TEST_F(Places, APrivateDirectoryIsForItsOwnerAlone) {
+  const auto path = top_ + "/a/b/c";
+  ASSERT_TRUE(make_private_directory(path).has_value());
+  struct stat info{};
+  ASSERT_EQ(::stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0700U);
+  ::chmod(path.c_str(), 0755);
+  ASSERT_TRUE(make_private_directory(path).has_value());
+  ASSERT_EQ(::stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0700U) << "an open one is tightened";
+}
+
+TEST_F(Places, AFileInTheWayOfADirectoryIsNamed) {
+  touch("file");
+  const auto made = make_private_directory(top_ + "/file");
+  ASSERT_FALSE(made.has_value());
+  EXPECT_NE(made.error().message().find(top_ + "/file is in the way"), std::string::npos) << made.error().message();
+  EXPECT_FALSE(make_private_directory(top_ + "/file/inside").has_value());
+}
+
+TEST_F(Places, ASocketStaysInTheHomeWhenItFits) {
+  const SocketPaths places{top_ + "/d/relay.sock", top_ + "/run/relay.sock"};
+  EXPECT_EQ(socket_to_listen(places).value(), places.primary);
+  EXPECT_FALSE(fs::exists(top_ + "/run")) << "the fallback is not even made";
+  EXPECT_TRUE(fs::is_empty(top_ + "/d")) << "trying leaves nothing behind";
+}
+
+TEST_F(Places, APathTooLongForASocketFallsBack) {
+  const SocketPaths places{top_ + "/" + std::string(100, 'x') + "/relay.sock", top_ + "/run/relay.sock"};
+  EXPECT_EQ(socket_to_listen(places).value(), places.fallback);
+  EXPECT_EQ(socket_to_connect(places), places.fallback);
+}
+
+TEST_F(Places, AFallbackTooLongItselfGoesToTmp) {
+  make(std::string(90, 'r'));
+  variables_["XDG_RUNTIME_DIR"] = top_ + "/" + std::string(90, 'r');
+  EXPECT_LE(home().daemon_socket.fallback.size(), kMaxSocketPathBytes);
+  EXPECT_TRUE(home().daemon_socket.fallback.starts_with("/tmp/agent-relay-"));
+}
+
+UniqueFd listen_at(const std::string& path) {
+  UniqueFd socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  EXPECT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  return socket;
+}
+
+TEST_F(Places, AClientFindsTheSocketThatIsThere) {
+  const SocketPaths places{top_ + "/d/relay.sock", top_ + "/run/relay.sock"};
+  EXPECT_EQ(socket_to_connect(places), places.primary);
+  ASSERT_TRUE(make_private_directory(top_ + "/run").has_value());
+  const auto fallback = listen_at(places.fallback);
+  EXPECT_EQ(socket_to_connect(places), places.fallback);
+  ::chmod((top_ + "/run").c_str(), 0755);
+  EXPECT_EQ(socket_to_connect(places), places.primary) << "a directory others can enter is not believed";
+}
+
+TEST_F(Places, ARuntimeDirectoryOfAnotherUserIsNotUsed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const SocketPaths places{top_ + "/" + std::string(100, 'x') + "/relay.sock", top_ + "/run/relay.sock"};
+  ASSERT_TRUE(make_private_directory(top_ + "/run").has_value());
+  const auto trap = listen_at(places.fallback);
+  ASSERT_EQ(::chown((top_ + "/run").c_str(), 65534, 65534), 0);
+  EXPECT_NE(socket_to_connect(places), places.fallback);
+  const auto listening = socket_to_listen(places);
+  ASSERT_FALSE(listening.has_value());
+  EXPECT_NE(listening.error().message().find("the runtime directory " + top_ + "/run cannot be used"),
+            std::string::npos)
+      << listening.error().message();
+
+  make("theirs");
+  ASSERT_EQ(::chown((top_ + "/theirs").c_str(), 65534, 65534), 0);
+  variables_["XDG_RUNTIME_DIR"] = top_ + "/theirs";
+  EXPECT_FALSE(home().runtime.starts_with(top_)) << "as sudo leaves it";
+}
+
+TEST_F(Places, LinkedWorktreesShareTheWorkspaceUnlessTheyAreKeptApart) {
+  make("main/.git/worktrees/side");
+  make("side/src");
+  std::ofstream{top_ + "/side/.git"} << "gitdir: " << top_ << "/main/.git/worktrees/side\n";
+  std::ofstream{top_ + "/main/.git/worktrees/side/commondir"} << "../..\n";
+  std::ofstream{top_ + "/main/.git/worktrees/side/gitdir"} << top_ << "/side/.git\n";
+  EXPECT_EQ(root_from(top_ + "/side/src"), top_ + "/side");
+  EXPECT_EQ(workspace_root(top_ + "/side", home(), environment()), top_ + "/main");
+  EXPECT_EQ(workspace_root(top_ + "/main", home(), environment()), top_ + "/main");
+  variables_["AGENT_RELAY_WORKSPACE"] = "worktree";
+  EXPECT_EQ(workspace_root(top_ + "/side", home(), environment()), top_ + "/side");
+}
+
+struct LinkedPlaces : Places {
+  LinkedPlaces() {
+    make("main/.git/worktrees/side");
+    make("main/src");
+    make("side/src");
+    std::ofstream{top_ + "/side/.git"} << "gitdir: " << top_ << "/main/.git/worktrees/side\n";
+    std::ofstream{top_ + "/main/.git/worktrees/side/commondir"} << "../..\n";
+    std::ofstream{top_ + "/main/.git/worktrees/side/gitdir"} << top_ << "/side/.git\n";
+  }
+  /// `root tree`, without what all paths begin with.
+  std::string places_of(const std::string& directory) {
+    const auto project = project_of(top_ + directory, home(), environment());
+    const auto shorter = [&](const std::string& path) {
+      return path.starts_with(top_) ? path.substr(top_.size()) : path;
+    };
+    return shorter(project.root) + " " + shorter(project.tree);
+  }
+};
+
+TEST_F(LinkedPlaces, FilesOfAnAgentInAWorktreeLieInThatWorktree) {
+  EXPECT_EQ(places_of("/side"), "/main /side");
+  EXPECT_EQ(places_of("/side/src"), "/main /side");
+  EXPECT_EQ(places_of("/main/src"), "/main /main");
+  variables_["AGENT_RELAY_PROJECT"] = top_ + "/main";
+  EXPECT_EQ(places_of("/side/src"), "/main /side") << "as inside an agent";
+  EXPECT_EQ(places_of("/main/src"), "/main /main");
+  EXPECT_EQ(places_of("/user"), "/main /main");
+  variables_["AGENT_RELAY_PROJECT"] = top_ + "/side";
+  EXPECT_EQ(places_of("/user"), "/main /side");
+  EXPECT_EQ(places_of("/main"), "/main /side");
+  variables_["AGENT_RELAY_WORKSPACE"] = "worktree";
+  EXPECT_EQ(places_of("/side"), "/side /side");
+  variables_["AGENT_RELAY_PROJECT"] = top_ + "/main";
+  EXPECT_EQ(places_of("/side"), "/main /main");
+}
+
+TEST_F(LinkedPlaces, ProjectInsideAWorktreeIsTheSameProjectOfTheMainOne) {
+  make("side/packages/a/lib");
+  make("side/packages/new");
+  make("main/packages/a");
+  touch("side/packages/a/package.json");
+  touch("side/packages/new/package.json");
+  touch("main/packages/a/package.json");
+  EXPECT_EQ(places_of("/side/packages/a/lib"), "/main/packages/a /side/packages/a");
+  EXPECT_EQ(places_of("/side/packages/new"), "/main /side") << "the main worktree does not have it";
+  variables_["AGENT_RELAY_PROJECT"] = top_ + "/main/packages/a";
+  EXPECT_EQ(places_of("/side/packages/a"), "/main/packages/a /side/packages/a");
+  variables_["AGENT_RELAY_PROJECT"] = top_ + "/main";
+  EXPECT_EQ(places_of("/side/packages/a"), "/main /side");
+  variables_.erase("AGENT_RELAY_PROJECT");
+  variables_["AGENT_RELAY_WORKSPACE"] = "worktree";
+  EXPECT_EQ(places_of("/side/packages/a"), "/side/packages/a /side/packages/a");
+}
+
+}  // namespace
+}  // namespace relay::config

@@ -1,0 +1,132 @@
+#include "hooks/response.h"
+
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+
+namespace relay::hooks {
+namespace {
+
+constexpr HookEventKind kKinds[] = {HookEventKind::SessionStart, HookEventKind::Prompt,     HookEventKind::BeforeTool,
+                                    HookEventKind::AfterTool,    HookEventKind::Permission, HookEventKind::Notification,
+                                    HookEventKind::TurnEnd,      HookEventKind::TurnFailed, HookEventKind::Display,
+                                    HookEventKind::Interrupt,    HookEventKind::SessionEnd, HookEventKind::Other};
+
+HookEvent event(AgentCli agent, HookEventKind kind, std::string name) {
+  return HookEvent{.agent = agent, .kind = kind, .name = std::move(name)};
+}
+
+std::string context_json(std::string_view name) {
+  return format(R"({{"hookSpecificOutput":{{"hookEventName":"{}","additionalContext":"hello"}}}})", name);
+}
+std::string decision_json(std::string_view decision) {
+  return format(R"({{"hookSpecificOutput":{{"hookEventName":"PermissionRequest","decision":{}}}}})", decision);
+}
+
+TEST(WriteAnswer, SaysTextWhereTheAgentTakesIt) {
+  struct Row {
+    AgentCli agent;
+    HookEventKind kind;
+    std::string name;
+  };
+  const Row takers[] = {
+      {AgentCli::Claude, HookEventKind::SessionStart, "SessionStart"},
+      {AgentCli::Claude, HookEventKind::Prompt, "UserPromptSubmit"},
+      {AgentCli::Claude, HookEventKind::BeforeTool, "PreToolUse"},
+      {AgentCli::Claude, HookEventKind::AfterTool, "PostToolUse"},
+      {AgentCli::Codex, HookEventKind::SessionStart, "SessionStart"},
+      {AgentCli::Codex, HookEventKind::Prompt, "UserPromptSubmit"},
+      {AgentCli::Codex, HookEventKind::BeforeTool, "PreToolUse"},
+      {AgentCli::Codex, HookEventKind::AfterTool, "PostToolUse"},
+      {AgentCli::Gemini, HookEventKind::SessionStart, "SessionStart"},
+      {AgentCli::Gemini, HookEventKind::Prompt, "BeforeAgent"},
+      {AgentCli::Gemini, HookEventKind::AfterTool, "AfterTool"},
+  };
+  for (const auto agent : {AgentCli::Claude, AgentCli::Codex, AgentCli::Gemini}) {
+    for (const auto kind : kKinds) {
+      const auto* taker =
+          std::ranges::find_if(takers, [&](const Row& row) { return row.agent == agent && row.kind == kind; });
+      const bool takes = taker != std::end(takers);
+      const auto name = takes ? taker->name : std::string{"Whatever"};
+      const auto asked = event(agent, kind, kind == HookEventKind::AfterTool || takes ? name : "Whatever");
+      EXPECT_EQ(write_response(asked, {.context = "hello"}), takes ? context_json(name) : "")
+          << name_of(agent) << " " << name_of(kind);
+      EXPECT_EQ(write_response(asked, {}), "") << name_of(agent) << " " << name_of(kind);
+    }
+  }
+}
+
+TEST(WriteAnswer, SaysAVerdictOnlyOnAPermission) {
+  for (const auto agent : {AgentCli::Claude, AgentCli::Codex, AgentCli::Gemini}) {
+    for (const auto kind : kKinds) {
+      const auto asked = event(agent, kind, "PermissionRequest");
+      const bool takes = kind == HookEventKind::Permission && agent != AgentCli::Gemini;
+      EXPECT_EQ(write_response(asked, {.verdict = HookDecision::Allow}),
+                takes ? decision_json(R"({"behavior":"allow"})") : "")
+          << name_of(agent) << " " << name_of(kind);
+      EXPECT_EQ(write_response(asked, {.verdict = HookDecision::Deny, .message = "not now"}),
+                takes ? decision_json(R"({"behavior":"deny","message":"not now"})") : "")
+          << name_of(agent) << " " << name_of(kind);
+    }
+  }
+}
+
+TEST(WriteAnswer, NeverAllowsAnotherInputThanMeant) {
+  const HookResponse answer{.verdict = HookDecision::Allow, .updated_input = R"({"answers":{"Which?":"SQLite"}})"};
+  EXPECT_EQ(write_response(event(AgentCli::Claude, HookEventKind::Permission, "PermissionRequest"), answer),
+            decision_json(R"({"behavior":"allow","updatedInput":{"answers":{"Which?":"SQLite"}}})"));
+  EXPECT_EQ(write_response(event(AgentCli::Codex, HookEventKind::Permission, "PermissionRequest"), answer), "");
+  for (const auto* broken : {"[]", "{", "\"text\""})
+    EXPECT_EQ(write_response(event(AgentCli::Claude, HookEventKind::Permission, "PermissionRequest"),
+                             {.verdict = HookDecision::Allow, .updated_input = broken}),
+              "");
+}
+
+TEST(WriteAnswer, DeniesWithoutAMessageToo) {
+  EXPECT_EQ(write_response(event(AgentCli::Codex, HookEventKind::Permission, "PermissionRequest"),
+                           {.verdict = HookDecision::Deny}),
+            decision_json(R"({"behavior":"deny"})"));
+}
+
+TEST(WriteAnswer, NeverStartsAnotherTurn) {
+  EXPECT_EQ(write_response(event(AgentCli::Claude, HookEventKind::TurnEnd, "Stop"), {.context = "go on"}), "");
+  EXPECT_EQ(write_response(event(AgentCli::Gemini, HookEventKind::TurnEnd, "AfterAgent"), {.context = "go on"}), "");
+}
+
+TEST(WriteAnswer, TellsAFailedToolCallToClaudeOnly) {
+  EXPECT_EQ(
+      write_response(event(AgentCli::Claude, HookEventKind::AfterTool, "PostToolUseFailure"), {.context = "hello"}),
+      context_json("PostToolUseFailure"));
+  EXPECT_EQ(
+      write_response(event(AgentCli::Codex, HookEventKind::AfterTool, "PostToolUseFailure"), {.context = "hello"}), "");
+}
+
+TEST(WriteAnswer, StaysBelowTheAgentsLimit) {
+  std::string letters = "x";
+  while (letters.size() < 20'000) letters += "é";
+  const auto written =
+      write_response(event(AgentCli::Claude, HookEventKind::Prompt, "UserPromptSubmit"), {.context = letters});
+  const auto parsed = parse_json_object(written);
+  ASSERT_TRUE(parsed);
+  const auto text = string_member(*object_member(*parsed, "hookSpecificOutput"), "additionalContext");
+  EXPECT_EQ(text->size(), kMaxContextBytes - 1);
+  EXPECT_TRUE(letters.starts_with(*text));
+}
+
+TEST(Answer, SurvivesItsOwnJson) {
+  const HookResponse answers[] = {{},
+                                  {.context = "two\nlines"},
+                                  {.verdict = HookDecision::Deny, .message = "no"},
+                                  {.verdict = HookDecision::Allow, .updated_input = "{}"}};
+  for (const auto& answer : answers) EXPECT_EQ(answer_from(to_json(answer)), answer);
+}
+
+TEST(Answer, RefusesWhatItCannotRead) {
+  EXPECT_FALSE(answer_from({{"verdict", "perhaps"}}));
+  EXPECT_FALSE(answer_from({{"verdict", 1}}));
+  EXPECT_FALSE(answer_from({{"context", nullptr}}));
+  EXPECT_TRUE(answer_from({{"later", "field"}}));
+}
+
+}  // namespace
+}  // namespace relay::hooks

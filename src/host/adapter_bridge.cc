@@ -1,0 +1,329 @@
+#include "host/adapter_bridge.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/log.h"
+#include "protocol/limits.h"
+#include "protocol/send.h"
+#include "text/utf8.h"
+
+namespace relay::host {
+namespace {
+
+using protocol::DeliveryMode;
+
+constexpr DeliveryMode kEvery[] = {DeliveryMode::Immediate, DeliveryMode::NextMessage, DeliveryMode::NextToolCall,
+                                   DeliveryMode::OnIdle, DeliveryMode::Manual};
+
+constexpr std::size_t kMaxInputShown = 16 * 1024;
+constexpr std::string_view kPolicy = "policy";  // who answers when a rule does
+
+std::string_view or_else(std::string_view way, std::string_view last) { return way.empty() ? last : way; }
+
+/// How a mode is served; empty when it is not.
+std::string_view way_for(DeliveryMode mode, const adapters::NativeCapabilities& can, const FallbackWays& fallback) {
+  const auto& by = can.by(mode);
+  if (mode == DeliveryMode::Manual) return "held";
+  if (by.moment != adapters::DeliveryTiming::Never) return by.via;
+  const bool can_be_typed = can.terminal && (mode == DeliveryMode::OnIdle || mode == DeliveryMode::Immediate);
+  return can_be_typed ? fallback.speak : "";
+}
+
+void add(adapters::TokenUsage& total, const adapters::TokenUsage& usage, std::int64_t sign) {
+  total.input += sign * usage.input;
+  total.output += sign * usage.output;
+  total.cache_read += sign * usage.cache_read;
+  total.cache_write += sign * usage.cache_write;
+  total.reasoning += sign * usage.reasoning;
+  if (usage.cost) total.cost = total.cost.value_or(0) + static_cast<double>(sign) * *usage.cost;
+}
+
+void write_ways(text::JsonWriter& out, const adapters::NativeCapabilities& can, const FallbackWays& fallback) {
+  const auto last = can.terminal ? adapters::way::kScreen : std::string_view{};
+  if (!can.terminal) out.field("terminal", false);
+  out.field("hear", or_else(can.output, can.terminal ? fallback.hear : last))
+      .field("know", or_else(can.state, last))
+      .field("answer", can.prompts)
+      .field("count", can.usage)
+      .begin_object("speak");
+  for (const auto mode : kEvery) out.optional(protocol::name_of(mode), way_for(mode, can, fallback));
+  out.end();
+}
+
+void write_prompt(text::JsonWriter& out, const adapters::Prompt& prompt, std::string_view request) {
+  out.field("id", prompt.id)
+      .field("requestId", request)
+      .field("kind", name_of(prompt.kind))
+      .field("tool", prompt.tool)
+      .field("summary", prompt.summary)
+      .field("input", text::truncate_utf8(prompt.input, kMaxInputShown))
+      .field("way", prompt.via);
+  if (prompt.questions.empty()) return;
+  out.begin_array("questions");
+  for (const auto& question : prompt.questions) {
+    out.begin_element().field("text", question.text).field("several", question.several).begin_array("choices");
+    for (const auto& choice : question.choices) out.element(choice);
+    out.end().end();
+  }
+  out.end();
+}
+
+/// What the screen asks: it has no prompt of a door's.
+void write_shown(text::JsonWriter& out, const events::Event& told) {
+  const auto write = [&](adapters::PromptKind kind, const std::string& request, std::string_view tool,
+                         std::string_view summary, bool can_answer) {
+    out.field("id", request.substr(request.rfind('-') + 1))
+        .field("requestId", request)
+        .field("kind", name_of(kind))
+        .optional("tool", tool)
+        .field("summary", summary)
+        .field("way", adapters::way::kScreen)
+        .field("canAnswer", can_answer);
+  };
+  if (const auto* permission = std::get_if<events::PermissionRequested>(&told))
+    return write(adapters::PromptKind::Permission, permission->request_id, permission->tool, permission->description,
+                 permission->can_answer.value_or(true));
+  const auto& question = std::get<events::QuestionRequested>(told);
+  write(adapters::PromptKind::Question, question.question_id, {}, question.question,
+        question.can_answer.value_or(true));
+  if (!question.options) return;
+  out.begin_array("options");
+  for (const auto& option : *question.options) out.element(option);
+  out.end();
+}
+
+}  // namespace
+
+void AdapterBridge::start(net::AsioLoop& loop, pid_t agent) {
+  loop_ = &loop;
+  if (adapter_) adapter_->start(loop, *this, agent);
+}
+
+adapters::NativeCapabilities AdapterBridge::capabilities() const {
+  auto can = adapter_ && !ended_ ? adapter_->capabilities() : adapters::NativeCapabilities{};
+  can.terminal = terminal_;
+  return can;
+}
+
+std::optional<adapters::ReportedState> AdapterBridge::reported_state() const {
+  if (!prompts_.empty()) {
+    const auto& asked = prompts_.front().prompt;
+    return adapters::ReportedState{profiles::State::Blocked, "asks: " + asked.summary, asked.via};
+  }
+  auto known = adapter_ ? adapter_->reported_state() : std::nullopt;
+  if (known && known->says.empty()) known->says = profiles::name_of(known->state);
+  return known;
+}
+
+void AdapterBridge::deliver(const adapters::NativeDelivery& words, adapters::Adapter::OnAccepted done) {
+  if (!adapter_) return done(fail("it has no door"));
+  adapter_->deliver(words, std::move(done));
+}
+
+void AdapterBridge::on_hook(const hooks::HookEvent& event, std::uint64_t call, adapters::Adapter::HookReply reply) {
+  if (!adapter_ || ended_) return reply({});
+  adapter_->on_hook(event, call, std::move(reply));
+}
+
+void AdapterBridge::on_hook_gone(std::uint64_t call) {
+  if (adapter_) adapter_->on_hook_gone(call);
+}
+
+void AdapterBridge::on_state(profiles::State state) {
+  if (adapter_) adapter_->on_state(state);
+}
+
+void AdapterBridge::on_shown(std::string_view title, bool start_page) {
+  if (adapter_) adapter_->on_shown(title, start_page);
+}
+
+void AdapterBridge::on_agent_gone() {
+  if (std::exchange(ended_, true)) return;
+  if (adapter_) adapter_->on_agent_exit();
+  tell(asked_.end(loop_->now().wall));
+}
+
+std::optional<SteadyTime> AdapterBridge::on_screen(profiles::State state, const profiles::ScreenFindings& findings,
+                                                   relay::Timestamp now) {
+  const auto possible = capabilities();
+  const bool door_may_open = !possible.prompts.empty() || possible.hears_soon;
+  const auto settle = door_may_open ? PromptTracker::kLateHookTimeout : PromptTracker::kSettle;
+  tell(asked_.update(state, findings, now, settle));
+  return asked_.due();
+}
+
+void AdapterBridge::tell(PromptTracker::Told events) {
+  for (auto& event : events) keeper_.on_agent_event(std::move(event), loop_->now().wall);
+}
+
+AdapterBridge::OpenPrompt* AdapterBridge::find_prompt(std::string_view id) {
+  const auto found =
+      std::ranges::find(prompts_, id, [](const OpenPrompt& open) { return std::string_view{open.prompt.id}; });
+  return found == prompts_.end() ? nullptr : &*found;
+}
+
+void AdapterBridge::answer(const AnswerPrompt& wish, adapters::Adapter::OnAnswered done) {
+  auto id = std::string{asked_.prompt_of(wish.prompt)};
+  auto* const open = find_prompt(id);
+  if (open == nullptr)
+    return done(fail(protocol::NackCode::Stale,
+                     "that prompt is not open any more; see `agent-relay permissions` and `agent-relay questions`"));
+  auto before = std::exchange(open->answered, AnswerRecord{wish.by, wish.reply, wish.timed_out});
+  const bool by_rule = wish.by == kPolicy && wish.reply.verdict == adapters::PromptAnswer::Decision::Allow;
+  auto answered = [this, id, by_rule, rule = wish.reply.message, before = std::move(before),
+                   done = std::move(done)](const Result<void>& outcome) mutable {
+    if (outcome) {
+      if (by_rule) ++approved_by_rules_, last_rule_ = std::move(rule);
+      return done({});
+    }
+    auto* const still_open = find_prompt(id);
+    if (still_open != nullptr) still_open->answered = std::move(before);
+    if (protocol::nack_code_of(outcome.error())) return done(Failure{outcome.error()});
+    // What is still asked was answered in a way that does not fit.
+    done(fail(still_open != nullptr ? protocol::NackCode::BadRequest : protocol::NackCode::Stale,
+              outcome.error().message()));
+  };
+  adapter_->answer(id, wish.reply, std::move(answered));
+}
+
+void AdapterBridge::show_dialog(std::string_view request) {
+  const auto id = std::string{asked_.prompt_of(request)};
+  if (adapter_ && find_prompt(id) != nullptr) adapter_->show_dialog(id);
+}
+
+Result<void> AdapterBridge::may_press(const AnswerPrompt& wish, const profiles::ScreenFindings& seen) {
+  PromptTracker::Told anew;
+  auto may = asked_.check_keys(wish.prompt, seen, anew);
+  tell(std::move(anew));
+  return may;
+}
+
+void AdapterBridge::describe_prompts(text::JsonWriter& out, WallMs now) const {
+  out.begin_array("prompts");
+  for (const auto& open : prompts_) {
+    if (out.size() > protocol::kMaxResponseBytes) break;  // an answer fits a frame; the oldest are there
+    out.begin_element();
+    write_prompt(out, open.prompt, asked_.request_of(open.prompt.id));
+    out.field("since", now - std::chrono::duration_cast<Millis>(loop_->now().steady - open.since).count()).end();
+  }
+  for (const auto& told : asked_.on_screen_alone()) {
+    if (out.size() > protocol::kMaxResponseBytes) break;
+    write_shown(out.begin_element(), told);
+    out.end();
+  }
+  out.end();
+}
+
+void AdapterBridge::describe(text::JsonWriter& out) const {
+  out.begin_object("ways");
+  write_ways(out, capabilities(), fallback_);
+  if (capabilities().by(DeliveryMode::OnIdle).as_peer) out.field("asUser", typed_way());
+  out.end();
+  if (!broken_.empty()) {
+    out.begin_array("broken");
+    for (const auto& each : broken_) out.begin_element().field("way", each.via).field("why", each.why).end();
+    out.end();
+  }
+  out.optional("lastFailure", last_failure_);
+  if (approved_by_rules_ > 0)
+    out.begin_object("approvedByRules").field("count", approved_by_rules_).field("last", last_rule_).end();
+  if (counted_.empty()) return;
+  out.begin_object("usage")
+      .field("source", total_.id)
+      .field("input", total_.input)
+      .field("output", total_.output)
+      .field("cacheRead", total_.cache_read)
+      .field("cacheWrite", total_.cache_write)
+      .field("reasoning", total_.reasoning)
+      .optional("model", total_.model);
+  if (total_.cost) out.field("cost", *total_.cost);
+  out.end();
+}
+
+protocol::DeliveryModes AdapterBridge::modes() const {
+  protocol::DeliveryModes modes;
+  const auto now = capabilities();
+  for (const auto mode : kEvery)
+    if (!way_for(mode, now, fallback_).empty()) modes.add(mode);
+  return modes;
+}
+
+std::string AdapterBridge::capability_codes() const {
+  text::JsonWriter out;
+  write_ways(out, capabilities(), fallback_);
+  // The most that can be shown of a message. Nobody sees a program read its inbox.md.
+  out.field("proof", adapter_ ? "seen" : fallback_.speak == adapters::way::kInboxFile ? "accepted" : "submitted");
+  return out.take();
+}
+
+void AdapterBridge::on_assistant_text(std::string_view markdown, std::string_view) { keeper_.on_heard(markdown); }
+void AdapterBridge::on_model_input(std::string_view text, std::string_view way, std::string_view id) {
+  keeper_.on_given(text, way, id);
+}
+void AdapterBridge::on_returned(const std::vector<std::string>& deliveries, std::string_view reason) {
+  keeper_.on_returned(deliveries, reason);
+}
+
+void AdapterBridge::on_prompt(const adapters::Prompt& prompt) {
+  if (prompts_.size() >= kMaxOpenPrompts)  // an agent asks one thing at a time; this is a flood
+    on_prompt_closed(std::string{prompts_.front().prompt.id}, {.by = "nobody: too many are open"});
+  prompts_.push_back({prompt, loop_->now().steady});
+  tell(asked_.on_prompt(prompt));
+  text::JsonWriter event;
+  event.field("event", "prompt");
+  write_prompt(event, prompt, asked_.request_of(prompt.id));
+  keeper_.on_native_event(event.take());
+  keeper_.on_changed();
+}
+
+void AdapterBridge::on_prompt_closed(const std::string& id, const adapters::PromptOutcome& end) {
+  const auto found = std::ranges::find(prompts_, id, [](const OpenPrompt& open) { return open.prompt.id; });
+  if (found == prompts_.end()) return;
+  const auto answered = std::move(found->answered);
+  prompts_.erase(found);
+  tell(asked_.on_closed(id, end, answered, loop_->now()));
+  text::JsonWriter event;
+  event.field("event", "prompt-gone").field("id", id).field("by", end.by);
+  keeper_.on_native_event(event.take());
+  keeper_.on_changed();
+}
+
+void AdapterBridge::on_usage(const adapters::TokenUsage& usage) {
+  const auto before = std::ranges::find(counted_, usage.id, &adapters::TokenUsage::id);
+  if (before != counted_.end()) {
+    add(total_, *before, -1);
+    *before = usage;
+  } else {
+    if (counted_.size() >= kMaxCountedAnswers) counted_.pop_front();
+    counted_.push_back(usage);
+  }
+  add(total_, usage, 1);
+  if (adapter_) total_.id = adapter_->capabilities().usage;  // also of an agent that has ended
+  total_.model = usage.model;
+}
+
+void AdapterBridge::on_event(const events::Event& event, WallMs at) {
+  keeper_.on_agent_event(event, at);
+  tell(asked_.on_event(event, loop_->now().wall));
+}
+
+void AdapterBridge::on_failure(std::string_view what, std::string_view) { last_failure_ = what; }
+
+void AdapterBridge::on_interface_failed(std::string_view way, std::string why) {
+  log::warn("a way does not work", {{"way", std::string{way}}, {"why", why}});
+  on_interface_recovered(way);  // the newest reason stands for those before it
+  if (broken_.size() >= kMaxBroken) broken_.pop_front();
+  broken_.push_back({std::string{way}, std::move(why)});
+  keeper_.on_changed();
+}
+
+void AdapterBridge::on_interface_recovered(std::string_view way) {
+  std::erase_if(broken_, [&](const FailedInterface& each) { return each.via == way; });
+}
+
+std::string AdapterBridge::take_pending(DeliveryMode mode, std::size_t max_bytes) {
+  return keeper_.take_words(mode, max_bytes);
+}
+
+}  // namespace relay::host

@@ -1,0 +1,146 @@
+#include "host/command_executor.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "base/directory.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "commands/outbox_file.h"
+#include "text/json_writer.h"
+
+namespace relay::host {
+namespace {
+
+constexpr std::size_t kMaxFileBytes = protocol::kMaxFrameBytes / 2;
+constexpr std::size_t kMaxFileNameBytes = 100;
+constexpr Millis kReleaseTimeout{60'000};
+constexpr Millis kSpawnTimeout{660'000};  // a person may be asked about it, for ten minutes
+
+/// One plain name inside the folder: no way out of it.
+bool is_file_name(std::string_view id) {
+  return !id.empty() && id.size() <= kMaxFileNameBytes && !id.starts_with('.') &&
+         std::ranges::all_of(id,
+                             [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.'; });
+}
+
+}  // namespace
+
+void CommandExecutor::execute(const commands::Command& utterance) {
+  std::visit([this](const auto& what) { (void)execute(what); }, utterance);
+}
+
+CommandExecutor::Kept CommandExecutor::refuse(std::string_view why) {
+  listener_.on_command_failed(why);
+  return false;
+}
+
+CommandExecutor::Kept CommandExecutor::execute(const commands::SendCommand& command) {
+  if (command.project)
+    return refuse(format("{} is in another project, and messages stay within one for now.", command.to));
+  text::JsonWriter payload;
+  payload.field("kind", name_of(command.kind)).field("body", command.body);
+  if (command.thread) payload.field("thread", *command.thread);
+  if (command.data) payload.raw("data", json::serialize(*command.data));
+  text::JsonWriter meta;
+  if (command.wishes.importance) meta.field("importance", *command.wishes.importance);
+  if (command.wishes.reply_to) meta.field("replyTo", *command.wishes.reply_to);
+  const bool plain = !command.wishes.importance && !command.wishes.reply_to;
+  const auto sent = link_.send({.to = command.to,
+                                .payload = payload.take(),
+                                .topic = command.topic.value_or(""),
+                                .payload_meta = plain ? std::string{} : meta.take()});
+  if (!sent) return refuse(sent.error().message());
+  unanswered_.insert_or_assign(*sent, Unanswered{command.to, name_of(command.kind)});
+  return true;
+}
+
+void CommandExecutor::on_sent(const std::string& id) {
+  const auto message = unanswered_.extract(id);
+  if (!message.empty()) listener_.on_command_sent(message.mapped().to, message.mapped().kind);
+}
+
+CommandExecutor::Kept CommandExecutor::execute(const commands::CommandError& mistake) {
+  const bool ended = mistake.reason.ends_with('.') || mistake.reason.ends_with('?');
+  return refuse(format("{}{} Write: {}", mistake.reason, ended ? "" : ".", mistake.usage));
+}
+
+CommandExecutor::Kept CommandExecutor::execute(const commands::SpawnCommand& spawn) {
+  text::JsonWriter payload;
+  payload.field("name", spawn.name).field("cli", spawn.cli).optional("task", spawn.task);
+  return ask(protocol::MessageType::Spawn, payload.take(), format("{} was not started", spawn.name));
+}
+
+CommandExecutor::Kept CommandExecutor::execute(const commands::ReleaseCommand& release) {
+  text::JsonWriter payload;
+  payload.field("name", release.name);
+  return ask(protocol::MessageType::Release, payload.take(), format("{} was not released", release.name));
+}
+
+CommandExecutor::Kept CommandExecutor::execute(const commands::TopicChange& change) {
+  text::JsonWriter payload;
+  payload.field("action", change.subscribe ? "subscribe" : "unsubscribe").field("topic", change.topic);
+  return ask(protocol::MessageType::Topics, payload.take(), format("the topic {} was not changed", change.topic));
+}
+
+CommandExecutor::Kept CommandExecutor::ask(protocol::MessageType type, std::string payload, const std::string& what) {
+  if (link_.ready()) {
+    ask_now(type, payload, what);
+    return true;
+  }
+  if (!waits_for_first_ready_)
+    return refuse(format("{}: the relay daemon is not there now; say it again later.", what));
+  if (early_.size() >= kMaxEarlyRequests || early_bytes_ + payload.size() > kMaxEarlyBytes)
+    return refuse(format("{}: too many requests wait for the relay daemon to answer; say it again later.", what));
+  log::debug("request waits for the first connection to the daemon",
+             {{"type", std::string{protocol::name_of(type)}}, {"waiting", format("{}", early_.size() + 1)}});
+  early_bytes_ += payload.size();
+  early_.push_back({type, std::move(payload), what});
+  return true;
+}
+
+void CommandExecutor::ask_now(protocol::MessageType type, const std::string& payload, const std::string& what) {
+  link_.request(
+      type, payload,
+      [this, what](Result<const protocol::Envelope*> answer) {
+        if (!answer) return listener_.on_command_failed(format("{}: {}", what, answer.error().message()));
+        const auto result = parse_json_object((*answer)->payload);
+        if (result && bool_member(*result, "success").value_or(false)) return;
+        const auto why =
+            result ? string_member(*result, "error").value_or("no reason was given") : "no reason was given";
+        listener_.on_command_failed(format("{}: {}", what, why));
+      },
+      type == protocol::MessageType::Spawn ? kSpawnTimeout : kReleaseTimeout);
+}
+
+void CommandExecutor::on_ready() {
+  waits_for_first_ready_ = false;
+  for (const auto& request : std::exchange(early_, {})) ask_now(request.type, request.payload, request.what);
+}
+
+void CommandExecutor::on_stopped(std::string_view why) {
+  waits_for_first_ready_ = false;
+  for (const auto& request : std::exchange(early_, {})) (void)refuse(format("{}: {}", request.what, why));
+}
+
+/// The file is removed once its message is kept elsewhere: sent once, and never lost for a mistake in it.
+CommandExecutor::Kept CommandExecutor::execute(const commands::SendFileCommand& trigger) {
+  if (!is_file_name(trigger.id))
+    return refuse(format("{} cannot be the name of a file in $AGENT_RELAY_OUTBOX.", trigger.id));
+  const auto directory = DiskDirectory::open_inside(files_.root, files_.names);
+  if (!directory) return refuse(directory.error().message());
+  for (const auto& name : {trigger.id, trigger.id + ".json"}) {
+    const auto content = (*directory)->read(name, kMaxFileBytes);
+    if (!content) return refuse(content.error().message());
+    if (!*content) continue;
+    const bool kept =
+        std::visit([this](const auto& what) { return execute(what); }, commands::read_outbox_file(**content));
+    if (kept) (void)(*directory)->remove(name);
+    return kept;
+  }
+  return refuse(format("there is no file {} in $AGENT_RELAY_OUTBOX ({}).", trigger.id, (*directory)->path()));
+}
+
+}  // namespace relay::host

@@ -1,0 +1,68 @@
+#include "host/command_executor.h"
+
+#include <gtest/gtest.h>
+
+#include "client/testing/link_fixture.h"
+
+namespace relay::host {
+namespace {
+
+using client::testing::Said;
+
+struct VoiceTest : client::testing::LinkFixture, CommandExecutorListener {
+  std::unique_ptr<CommandExecutor> voice;
+  Said unsaid;
+
+  void on_command_sent(std::string_view, std::string_view) override {}
+  void on_command_failed(std::string_view why) override { unsaid.emplace_back(why); }
+
+  /// The HELLO is said, and not answered.
+  void start_unanswered() {
+    start();
+    voice = std::make_unique<CommandExecutor>(*link, OutgoingFiles{}, *this);
+    EXPECT_EQ(said(), Said{"HELLO"});
+  }
+  void welcome() {
+    daemon.welcome();
+    voice->on_ready();
+  }
+};
+
+TEST_F(VoiceTest, RequestsSaidBeforeTheDaemonAnsweredAreExecutedInOrder) {
+  start_unanswered();
+  voice->execute(commands::Command{commands::SpawnCommand{.name = "ZZ", .cli = "claude"}});
+  voice->execute(commands::Command{commands::TopicChange{.topic = "deploys", .subscribe = true}});
+  voice->execute(commands::Command{commands::ReleaseCommand{.name = "ZZ"}});
+  EXPECT_EQ(said(), Said{});
+  EXPECT_EQ(unsaid, Said{});
+  welcome();
+  EXPECT_EQ(said(), (Said{"SPAWN", "TOPICS", "RELEASE"}));
+  EXPECT_EQ(unsaid, Said{});
+}
+
+TEST_F(VoiceTest, RequestWhileTheDaemonIsAwayIsRefusedWithTheReason) {
+  start_unanswered();
+  welcome();
+  daemon.cut();
+  voice->execute(commands::Command{commands::SpawnCommand{.name = "ZZ", .cli = "claude"}});
+  EXPECT_EQ(unsaid, Said{"ZZ was not started: the relay daemon is not there now; say it again later."});
+}
+
+TEST_F(VoiceTest, RequestsThatWaitForTheDaemonAreBounded) {
+  start_unanswered();
+  for (std::size_t i = 0; i <= kMaxEarlyRequests; ++i)
+    voice->execute(commands::Command{commands::ReleaseCommand{.name = "ZZ"}});
+  EXPECT_EQ(unsaid,
+            Said{"ZZ was not released: too many requests wait for the relay daemon to answer; say it again later."});
+  voice->on_ready();
+}
+
+TEST_F(VoiceTest, RequestsThatWaitAreExplainedWhenThereWillBeNoDaemon) {
+  start_unanswered();
+  voice->execute(commands::Command{commands::SpawnCommand{.name = "ZZ", .cli = "claude"}});
+  voice->on_stopped("the name is taken");
+  EXPECT_EQ(unsaid, Said{"ZZ was not started: the name is taken"});
+}
+
+}  // namespace
+}  // namespace relay::host

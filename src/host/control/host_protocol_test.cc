@@ -1,0 +1,54 @@
+#include "host/control/host_protocol.h"
+
+#include <gtest/gtest.h>
+
+#include "terminal/keys.h"
+
+namespace relay::host {
+namespace {
+
+template <typename Wanted>
+Wanted wish(std::string_view text) {
+  const auto request = parse_request(text);
+  EXPECT_TRUE(request) << text;
+  return request ? std::get<Wanted>(request->params) : Wanted{};
+}
+std::string error_of(std::string_view text) {
+  const auto request = parse_request(text);
+  return request ? "" : request.error().message();
+}
+
+TEST(DoorMessages, SayWhatIsWanted) {
+  const auto attach = wish<Attach>(R"({"do":"attach","id":"7","mode":"drive","columns":80,"rows":24})");
+  EXPECT_TRUE(attach.drive);
+  EXPECT_EQ(attach.size.columns, 80);
+  EXPECT_TRUE(wish<ShowScreen>(R"({"do":"screen","format":"ansi"})").ansi);
+  EXPECT_EQ(wish<Input>(R"({"do":"input","keys":["Escape","y"]})").keys.size(), 2u);
+  EXPECT_EQ(wish<Input>(R"({"do":"input","data":"\u0003"})").data, "\x03");
+  EXPECT_EQ(wish<ReleaseAgent>(R"({"do":"release","reason":"done"})").reason, "done");
+  EXPECT_EQ(wish<ReleaseAgent>(R"({"do":"release"})").by, "human");
+  EXPECT_EQ(wish<ReleaseAgent>(R"({"do":"release","by":"Alice"})").by, "Alice");
+  EXPECT_EQ(parse_request(R"({"do":"describe","id":"7"})")->id, "7");
+}
+
+TEST(DoorMessages, ASentenceForWhatCannotBeUnderstood) {
+  EXPECT_EQ(error_of(R"({"do":"dance"})"), "a host cannot do dance");
+  EXPECT_EQ(error_of("{}"), "a host cannot do what is not said: `do` is missing");
+  EXPECT_EQ(error_of(R"({"do":"attach","mode":"own","columns":1,"rows":1})"), "mode must be view or drive");
+  EXPECT_EQ(error_of(R"({"do":"attach","mode":"view","columns":0,"rows":-4})"),
+            "columns and rows must be numbers from 1 to 10000");
+  EXPECT_EQ(error_of(R"({"do":"input","text":"a","data":"b"})"), "input needs one of data, keys and text");
+  EXPECT_EQ(error_of(R"({"do":"input","keys":["Entr"]})"),
+            "there is no key \"Entr\"; keys are " + terminal::key_names());
+  EXPECT_FALSE(error_of("not json").empty());
+}
+
+TEST(DoorMessages, TerminalBytesAreMarked) {
+  EXPECT_EQ(terminal_bytes("\x01\x1b[A"), "\x1b[A");
+  EXPECT_EQ(terminal_bytes("\x01"), "");
+  EXPECT_FALSE(terminal_bytes("{}"));
+  EXPECT_FALSE(terminal_bytes(""));
+}
+
+}  // namespace
+}  // namespace relay::host

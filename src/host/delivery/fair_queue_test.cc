@@ -1,0 +1,64 @@
+#include "host/delivery/fair_queue.h"
+
+#include <gtest/gtest.h>
+
+namespace relay::host {
+namespace {
+
+struct LetterQueueTest : testing::Test {
+  profiles::TypingRules rules;
+  FairQueue queue;
+
+  Delivery letter(const std::string& from, const std::string& id) {
+    return {.ref = {.id = id}, .from = from, .text = "text of " + id, .injection = Injection{rules}};
+  }
+  /// `a1` is the first of a's.
+  void come(std::initializer_list<const char*> ids) {
+    for (const std::string id : ids) queue.add(letter(id.substr(0, 1), id));
+  }
+  std::string order() {
+    std::string ids;
+    while (!queue.empty()) ids += queue.take().ref.id + " ";
+    return ids;
+  }
+};
+
+TEST_F(LetterQueueTest, SendersTakeTurnsAndEachKeepsItsOrder) {
+  come({"a1", "a2", "a3", "b1", "c1", "b2"});
+  std::string shown;
+  for (const auto* each : queue.in_order()) shown += each->ref.id + " ";
+  EXPECT_EQ(shown, "a1 b1 c1 a2 b2 a3 ");
+  EXPECT_EQ(order(), shown) << "as they are shown, so they go";
+}
+
+TEST_F(LetterQueueTest, WhatIsPutBackIsTheNextOneAgain) {
+  come({"a1", "a2", "b1"});
+  queue.put_back(queue.take());
+  EXPECT_EQ(queue.front().ref.id, "a1");
+  auto one = queue.take();
+  auto other = queue.take();
+  queue.put_back(std::move(other));
+  queue.put_back(std::move(one));
+  EXPECT_EQ(order(), "a1 b1 a2 ");
+}
+
+TEST_F(LetterQueueTest, WhatDoesNotFitHoldsUpItsSenderAlone) {
+  come({"a1", "a2", "b1", "b2"});
+  const auto small = [](const Delivery& each) { return each.ref.id != "a1"; };
+  EXPECT_EQ(queue.take_if(small)->ref.id, "b1");
+  EXPECT_EQ(queue.take_if(small)->ref.id, "b2");
+  EXPECT_FALSE(queue.take_if(small)) << "a2 is not before a1";
+  EXPECT_EQ(order(), "a1 a2 ");
+}
+
+TEST_F(LetterQueueTest, OneCanBeTakenOutOfTheMiddle) {
+  come({"a1", "a2", "b1"});
+  EXPECT_EQ(queue.extract("b1")->ref.id, "b1");
+  EXPECT_FALSE(queue.extract("b1"));
+  queue.erase_if([](const Delivery& each) { return each.ref.id == "a1"; });
+  EXPECT_EQ(order(), "a2 ");
+  EXPECT_TRUE(queue.in_order().empty());
+}
+
+}  // namespace
+}  // namespace relay::host

@@ -1,0 +1,392 @@
+#include "host/delivery/injection.h"
+
+#include <gtest/gtest.h>
+
+namespace relay::host {
+namespace {
+
+using namespace std::chrono_literals;
+using profiles::State;
+
+struct InjectionTest : testing::Test {
+  InjectionInput now{.now = SteadyTime{1h}, .state = State::Idle, .since = SteadyTime{}};
+  Injection injection{profiles::TypingRules{}};
+
+  InjectionStep after(Millis time, State state) {
+    now.now += time;
+    if (state != now.state) now.since = now.now;
+    now.state = state;
+    return injection.decide(now).step;
+  }
+  void person_types() { now.typing.any = now.typing.edit = now.now; }
+  void person_enters() { now.typing.any = now.typing.enter = now.now; }
+};
+
+TEST_F(InjectionTest, WritesWaitsTheGapPressesEnterAndSeesItWork) {
+  EXPECT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  EXPECT_EQ(after(20ms, State::Typing), InjectionStep::Wait);
+  EXPECT_EQ(after(279ms, State::Typing), InjectionStep::Wait);
+  EXPECT_EQ(after(1ms, State::Typing), InjectionStep::Enter);
+  EXPECT_EQ(after(30ms, State::Working), InjectionStep::Delivered);
+}
+
+TEST_F(InjectionTest, WaitsWhileAnythingElseGoesOn) {
+  for (const auto state : {State::Unknown, State::Working, State::Blocked, State::Typing})
+    EXPECT_EQ(after(10s, state), InjectionStep::Wait) << name_of(state);
+  EXPECT_EQ(after(0ms, State::Idle), InjectionStep::Wait) << "it may only seem idle";
+  EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::Paste);
+}
+
+TEST_F(InjectionTest, AScreenThatIsNotUnderstoodIsNotToldAsADialog) {
+  const auto reason = [&] { return injection.decide(now).reason; };
+  ASSERT_EQ(after(1s, State::Blocked), InjectionStep::Wait);
+  EXPECT_EQ(reason(), "a dialog is open");
+  now.blocker = profiles::Blocker::UnknownScreen;
+  EXPECT_EQ(reason(), "the screen is not understood");
+  ASSERT_EQ(after(1s, State::Idle), InjectionStep::Wait);
+  ASSERT_EQ(after(kIdleSettle, State::Idle), InjectionStep::Paste);
+  ASSERT_EQ(after(10ms, State::Blocked), InjectionStep::Wait);
+  EXPECT_EQ(reason(), "the screen is not understood");
+  now.blocker = profiles::Blocker::Known;
+  EXPECT_EQ(reason(), "a dialog opened before Enter");
+}
+
+TEST_F(InjectionTest, LeavesAPersonWhoJustTypedAlone) {
+  person_types();
+  EXPECT_EQ(after(1s, State::Idle), InjectionStep::Wait);
+  EXPECT_EQ(injection.decide(now).recheck_at, now.typing.any + kUserIdleTime);
+  EXPECT_EQ(after(500ms, State::Idle), InjectionStep::Paste);
+}
+
+TEST_F(InjectionTest, CutsOneTurnShortAndNeverAnother) {
+  injection = Injection{profiles::TypingRules{.interrupt = "\x1b"}, Injection::InterruptPolicy::Interrupts};
+  now.composer_free = true;
+  EXPECT_EQ(after(0ms, State::Working), InjectionStep::Wait);
+  EXPECT_EQ(after(kMinTurnBeforeInterrupt, State::Working), InjectionStep::Interrupt);
+  EXPECT_EQ(after(1s, State::Working), InjectionStep::Wait);
+  EXPECT_TRUE(injection.interrupted());
+  EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
+  EXPECT_EQ(after(10ms, State::Working), InjectionStep::Wait);  // a person was faster
+  EXPECT_FALSE(injection.interrupted()) << "others may go first now";
+  EXPECT_EQ(after(10 * kMinTurnBeforeInterrupt, State::Working), InjectionStep::Wait);
+}
+
+TEST_F(InjectionTest, NeverPressesEnterIntoADialogThatOpenedMeanwhile) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(after(100ms, State::Blocked), InjectionStep::Wait);
+  EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait) << "another may follow";
+  EXPECT_EQ(after(kIdleSettle, State::Typing), InjectionStep::Enter) << "it closed, and our text is still there";
+}
+
+TEST_F(InjectionTest, PressesEnterAfterAPersonAnsweredTheDialog) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  EXPECT_EQ(after(100ms, State::Blocked), InjectionStep::Wait);
+  now.now += 5s;
+  person_types();
+  EXPECT_EQ(after(0ms, State::Blocked), InjectionStep::Wait) << "the key is on its way to the dialog";
+  EXPECT_EQ(after(20ms, State::Typing), InjectionStep::Wait);
+  EXPECT_EQ(after(kUserIdleTime - 21ms, State::Typing), InjectionStep::Wait) << "the person may go on typing";
+  EXPECT_EQ(after(1ms, State::Typing), InjectionStep::Enter);
+}
+
+TEST_F(InjectionTest, LeavesTheTextToAPersonWhoGoesOnTypingAfterTheDialog) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  EXPECT_EQ(after(100ms, State::Blocked), InjectionStep::Wait);
+  EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait);
+  now.now += 1ms;
+  person_types();
+  EXPECT_EQ(after(1min, State::Typing), InjectionStep::Wait);
+}
+
+TEST_F(InjectionTest, KnowsTheTextIsGoneThoughADialogWasAnsweredAfterEnter) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
+  EXPECT_EQ(after(10ms, State::Blocked), InjectionStep::Wait);
+  now.now += 1s;
+  person_types();
+  EXPECT_EQ(after(0ms, State::Blocked), InjectionStep::Wait);
+  EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
+  EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::Delivered);
+}
+
+TEST_F(InjectionTest, DoesNotCutARunningReplyShort) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  EXPECT_EQ(after(400ms, State::Working), InjectionStep::Wait);
+  EXPECT_EQ(after(5s, State::Typing), InjectionStep::Enter);
+}
+
+TEST_F(InjectionTest, PressesEnterOnceMoreAndThenDoubts) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
+  EXPECT_EQ(after(999ms, State::Typing), InjectionStep::Wait);
+  EXPECT_EQ(after(1ms, State::Typing), InjectionStep::Enter);
+  EXPECT_EQ(after(1s, State::Typing), InjectionStep::InDoubt);
+}
+
+TEST_F(InjectionTest, AnotherTurnDoesNotSubmitTextThatStandsInTheComposer) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
+  now.text_stands = true;
+  EXPECT_EQ(after(50ms, State::Working), InjectionStep::Wait) << "the turn of a prompt that was queued before";
+  EXPECT_TRUE(injection.decide(now).recheck_at) << "the frame may be older than Enter";
+  EXPECT_EQ(after(kEnterTimeout, State::Working), InjectionStep::Wait);
+  EXPECT_EQ(injection.decide(now).reason, "the agent is working and the text stands unsent");
+  EXPECT_FALSE(injection.decide(now).recheck_at);
+  EXPECT_EQ(after(5s, State::Typing), InjectionStep::Enter) << "that turn is over";
+  now.text_stands = false;
+  EXPECT_EQ(after(50ms, State::Working), InjectionStep::Delivered);
+}
+
+TEST_F(InjectionTest, AFrameWithoutAComposerDoesNotShowASubmission) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
+  now.composer_seen = false;
+  EXPECT_EQ(after(50ms, State::Working), InjectionStep::Wait) << "it may be half drawn";
+  now.composer_seen = now.text_stands = true;
+  EXPECT_EQ(after(50ms, State::Working), InjectionStep::Wait);
+  now.composer_seen = now.text_stands = false;
+  EXPECT_EQ(after(50ms, State::Working), InjectionStep::Wait);
+  EXPECT_EQ(after(kUnseen, State::Working), InjectionStep::Delivered) << "a program without a composer while it works";
+}
+
+TEST_F(InjectionTest, TextThatEnterDoesNotSendIsErased) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
+  now.text_stands = true;
+  ASSERT_EQ(after(1s, State::Typing), InjectionStep::Enter);
+  EXPECT_EQ(after(1s, State::Typing), InjectionStep::Erase);
+  EXPECT_EQ(after(50ms, State::Typing), InjectionStep::Wait);
+  now.text_stands = false;
+  EXPECT_EQ(after(50ms, State::Idle), InjectionStep::Wait);
+  EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::InDoubt) << "a slow program may have taken Enter after all";
+}
+
+TEST_F(InjectionTest, TextThatCannotBeErasedIsInDoubt) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
+  now.text_stands = true;
+  ASSERT_EQ(after(1s, State::Typing), InjectionStep::Enter);
+  ASSERT_EQ(after(1s, State::Typing), InjectionStep::Erase);
+  EXPECT_EQ(after(kEraseTimeout, State::Typing), InjectionStep::InDoubt);
+}
+
+TEST_F(InjectionTest, TextWithAPersonsOwnIsNotErased) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
+  now.text_stands = true;
+  now.draft_is_ours = false;
+  EXPECT_EQ(after(10s, State::Typing), InjectionStep::Wait);
+}
+
+TEST_F(InjectionTest, KeysAreHeldFromThePasteUntilTheTextIsTaken) {
+  EXPECT_FALSE(injection.holds_keys());
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  EXPECT_TRUE(injection.holds_keys());
+  now.text_stands = true;
+  now.keys.since = now.now;
+  ASSERT_EQ(after(50ms, State::Typing), InjectionStep::Wait);
+  ASSERT_EQ(after(250ms, State::Typing), InjectionStep::Enter) << "they did not touch it";
+  EXPECT_TRUE(injection.holds_keys());
+  now.text_stands = false;
+  EXPECT_EQ(after(30ms, State::Working), InjectionStep::Delivered);
+}
+
+TEST_F(InjectionTest, KeysDoNotWaitForAnEnterThatIsFar) {
+  injection = Injection{profiles::TypingRules{.submit_gap = 4s}};
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  now.keys.since = now.now;
+  EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait) << "it is not drawn yet";
+  now.text_stands = true;
+  EXPECT_EQ(after(10ms, State::Typing), InjectionStep::Erase);
+  now.text_stands = false;
+  EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
+  EXPECT_FALSE(injection.holds_keys());
+}
+
+TEST_F(InjectionTest, HeldKeysAreDueWhenTheirTimeIsOver) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  EXPECT_FALSE(injection.keys_due());
+  now.keys.since = now.now;
+  ASSERT_EQ(after(10ms, State::Unknown), InjectionStep::Wait);
+  EXPECT_EQ(injection.keys_due(), *now.keys.since + kSlowTimeout);
+  now.text_stands = true;
+  ASSERT_EQ(after(10ms, State::Typing), InjectionStep::Wait);
+  EXPECT_EQ(injection.keys_due(), *now.keys.since + kKeysTimeout);
+}
+
+TEST_F(InjectionTest, KeysOfTheUserDoNotWaitForAnotherTurn) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  now.text_stands = true;
+  ASSERT_EQ(after(50ms, State::Working), InjectionStep::Wait);
+  EXPECT_TRUE(injection.holds_keys());
+  now.keys.since = now.now;
+  EXPECT_EQ(after(1ms, State::Working), InjectionStep::Erase);
+  now.text_stands = false;
+  EXPECT_EQ(after(50ms, State::Working), InjectionStep::Wait);
+  EXPECT_FALSE(injection.begun()) << "it was not sent: it waits for its moment";
+  EXPECT_FALSE(injection.holds_keys());
+  now.keys = {};
+  EXPECT_EQ(after(5s, State::Idle), InjectionStep::Wait);
+  EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::Paste);
+}
+
+TEST_F(InjectionTest, EscapeBeforeEnterTakesTheTextOut) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  now.keys = {.since = now.now, .cancel = true};
+  EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait) << "it is not drawn yet";
+  now.text_stands = true;
+  EXPECT_EQ(after(10ms, State::Typing), InjectionStep::Erase);
+  now.text_stands = false;
+  EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
+  EXPECT_FALSE(injection.begun());
+}
+
+TEST_F(InjectionTest, EnterThatIsNotTakenInAMomentGivesWayToKeys) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  now.text_stands = true;
+  ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
+  now.keys.since = now.now;
+  ASSERT_EQ(after(1s, State::Typing), InjectionStep::Enter);
+  EXPECT_EQ(after(kSlowTimeout - 1s, State::Typing), InjectionStep::Erase);
+  now.text_stands = false;
+  EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
+  EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::InDoubt) << "Enter may have been taken";
+}
+
+TEST_F(InjectionTest, KeysGoToADialogAtOnce) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  now.keys.since = now.now;
+  EXPECT_EQ(after(10ms, State::Blocked), InjectionStep::Wait);
+  EXPECT_FALSE(injection.holds_keys());
+}
+
+TEST_F(InjectionTest, TextBehindADialogIsErasedBeforeHeldKeysFollow) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  now.text_stands = true;
+  now.keys.since = now.now;
+  ASSERT_EQ(after(10ms, State::Blocked), InjectionStep::Wait);
+  ASSERT_EQ(after(60s, State::Blocked), InjectionStep::Wait);
+  person_types();  // the answer
+  now.keys.since = now.now;
+  ASSERT_EQ(after(1ms, State::Typing), InjectionStep::Wait);
+  EXPECT_TRUE(injection.holds_keys()) << "they do not go to the text";
+  EXPECT_EQ(injection.keys_due(), now.since + kIdleSettle);
+  EXPECT_EQ(after(kIdleSettle, State::Typing), InjectionStep::Erase);
+  now.text_stands = false;
+  EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
+  EXPECT_FALSE(injection.holds_keys());
+}
+
+TEST_F(InjectionTest, KeysGoOnWhereTheTextCannotBeErased) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  now.keys.since = now.now;
+  EXPECT_EQ(after(kSlowTimeout - 1ms, State::Unknown), InjectionStep::Wait);
+  EXPECT_TRUE(injection.holds_keys());
+  EXPECT_EQ(after(1ms, State::Unknown), InjectionStep::Wait);
+  EXPECT_FALSE(injection.holds_keys());
+  person_types();
+  now.keys = {};
+  now.text_stands = true;
+  now.draft_is_ours = false;
+  EXPECT_EQ(after(1s, State::Typing), InjectionStep::Wait) << "never Enter";
+  EXPECT_FALSE(injection.holds_keys());
+}
+
+TEST_F(InjectionTest, NothingIsTypedWhileKeysWait) {
+  now.keys.since = now.now;
+  EXPECT_EQ(after(10s, State::Idle), InjectionStep::Wait);
+}
+
+TEST_F(InjectionTest, HandsTheMessageToAPersonWhoEditsIt) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait);
+  now.now += 1ms;
+  person_types();
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(after(1s, State::Typing), InjectionStep::Wait);
+  person_enters();
+  EXPECT_EQ(after(1s, State::Working), InjectionStep::Wait) << "the agent's record may show what was sent";
+  EXPECT_TRUE(injection.doubted());
+  EXPECT_EQ(after(1s, State::Idle), InjectionStep::Wait);
+  EXPECT_EQ(after(kShownTimeout, State::Idle), InjectionStep::InDoubt) << "nobody knows what is left of our text";
+}
+
+TEST_F(InjectionTest, APersonsEnterAloneSendsWhatWeWrote) {
+  for (const auto state : {State::Idle, State::Working}) {
+    injection = Injection{profiles::TypingRules{}};
+    now.typing = {};
+    ASSERT_EQ(after(10s, State::Idle), InjectionStep::Paste);
+    EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait);
+    now.now += 1ms;
+    person_enters();
+    if (state == State::Idle) { EXPECT_EQ(after(100ms, state), InjectionStep::Wait) << "a frame may be half drawn"; }
+    EXPECT_EQ(after(kGoneTimeout, state), InjectionStep::Delivered);
+  }
+}
+
+TEST_F(InjectionTest, WhatStandsUnsentWhileTheAgentWorksIsNotInDoubt) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  EXPECT_EQ(after(50ms, State::Typing), InjectionStep::Wait);
+  now.now += 1ms;
+  person_types();
+  now.composer_free = false;
+  EXPECT_EQ(after(10ms, State::Working), InjectionStep::Wait) << "a turn of its own";
+  EXPECT_EQ(after(kShownTimeout + 1s, State::Working), InjectionStep::Wait);
+  EXPECT_EQ(injection.decide(now).reason, "the agent began to work before Enter");
+  EXPECT_EQ(after(1s, State::Typing), InjectionStep::Wait) << "the person has it in hand";
+  person_enters();
+  EXPECT_EQ(after(10ms, State::Working), InjectionStep::Wait) << "sent, but edited: the record may tell";
+  EXPECT_EQ(after(kShownTimeout, State::Working), InjectionStep::InDoubt);
+}
+
+TEST_F(InjectionTest, WhatAPersonTypedBeforeItIsNotOurs) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  now.draft_is_ours = false;
+  EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait);
+  now.now += 1ms;
+  person_enters();
+  EXPECT_EQ(after(10ms, State::Working), InjectionStep::Wait);
+  EXPECT_EQ(after(kShownTimeout, State::Working), InjectionStep::InDoubt);
+}
+
+TEST_F(InjectionTest, WhatAPersonReplacedAfterOurEnterIsInDoubt) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
+  EXPECT_EQ(after(10ms, State::Typing), InjectionStep::Wait) << "it was not taken";
+  person_types();
+  EXPECT_EQ(after(10ms, State::Typing), InjectionStep::Wait);
+  person_enters();
+  EXPECT_EQ(after(10ms, State::Working), InjectionStep::Wait);
+  EXPECT_EQ(after(kShownTimeout, State::Working), InjectionStep::InDoubt);
+}
+
+TEST_F(InjectionTest, WhoTypesOnAfterOurEnterHasNotSentAnything) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
+  now.now += 1ms;
+  person_types();
+  EXPECT_EQ(after(10ms, State::Working), InjectionStep::Delivered);
+}
+
+TEST_F(InjectionTest, SaysThatAPersonRemovedIt) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait);
+  now.now += 1ms;
+  person_types();
+  EXPECT_EQ(after(100ms, State::Idle), InjectionStep::Wait) << "a frame may be half drawn";
+  EXPECT_EQ(after(kGoneTimeout, State::Idle), InjectionStep::Failed);
+}
+
+TEST_F(InjectionTest, DoesNotSubmitWhatIsNotItsOwn) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  now.draft_is_ours = false;  // a person's keys were in the composer before our text, unseen
+  EXPECT_EQ(after(10s, State::Typing), InjectionStep::Wait);
+}
+
+TEST_F(InjectionTest, NeverWritesTheTextTwice) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  EXPECT_EQ(after(1s, State::Idle), InjectionStep::Wait);
+  EXPECT_EQ(after(1s, State::Idle), InjectionStep::InDoubt) << "swallowed: nobody knows";
+}
+
+}  // namespace
+}  // namespace relay::host

@@ -1,0 +1,44 @@
+#include "host/delivery/message_files.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/directory.h"
+#include "base/format.h"
+#include "base/hash.h"
+#include "text/invisible.h"
+
+namespace relay::host {
+namespace {
+
+constexpr std::string_view kEnding = ".message.md";
+
+/// An id may be anything a foreign sender chose.
+std::string file_name(std::string_view id) {
+  const bool plain = !id.empty() && id.size() <= 64 &&
+                     std::ranges::all_of(id, [](unsigned char c) { return std::isalnum(c) != 0 || c == '-'; });
+  return format("{}{}", plain ? std::string{id} : sha256_hex(id).substr(0, 16), kEnding);
+}
+
+}  // namespace
+
+Result<std::string> MessageFiles::keep(std::string_view id, std::string_view text) {
+  const auto directory = RELAY_TRY(DiskDirectory::open_inside(root_, names_));
+  const auto name = file_name(id);
+  {
+    const auto file = RELAY_TRY(directory->create(name + ".new"));
+    RELAY_TRY(file->append(text::show_invisible(text)));
+  }
+  RELAY_TRY(directory->replace(name, name + ".new"));
+  auto ours = directory->files();
+  std::erase_if(ours, [](const std::string& each) { return !each.ends_with(kEnding); });
+  for (std::size_t old = kMaxLongTexts; old < ours.size(); ++old) (void)directory->remove(ours[old - kMaxLongTexts]);
+  return format("{}/{}", directory->path(), name);
+}
+
+void remove_long_texts_before(DiskDirectory& directory, WallMs time) {
+  for (const auto& name : directory.files_before(time))
+    if (name.ends_with(kEnding)) (void)directory.remove(name);
+}
+
+}  // namespace relay::host

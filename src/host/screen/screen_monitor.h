@@ -1,0 +1,55 @@
+/// The agent's screen as its host sees it: fed in pieces, looked at now and then, its state and since when that holds.
+///
+/// Invariants: nothing scrolls away unseen, however much comes at once.
+/// Threading: loop thread only; the clock is an argument.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "profiles/profile.h"
+#include "profiles/screen_watcher.h"
+#include "pty/program.h"
+#include "terminal/screen.h"
+
+namespace relay::host {
+
+class ScreenMonitor {
+ public:
+  explicit ScreenMonitor(pty::WindowSize size) : screen_{cells(size)} {}
+
+  /// Once, before anything is fed.
+  Result<void> open(const profiles::Profile& profile, pty::WindowSize size, SteadyTime now);
+
+  /// `look` is called when more would scroll off than can be seen afterwards.
+  void feed(std::string_view bytes, const std::function<void()>& look);
+  /// False when it has that size already.
+  bool resize(pty::WindowSize size);
+  std::vector<profiles::Observation> update(SteadyTime now);
+  /// When the next look of a flood is due; in the past when it is.
+  [[nodiscard]] SteadyTime due() const { return looked_ + profiles::kMinUpdateInterval; }
+
+  [[nodiscard]] profiles::State state() const { return state_; }
+  [[nodiscard]] SteadyTime since() const { return since_; }
+  /// What was held back comes now.
+  void restart_timer(SteadyTime now) { since_ = now; }
+
+  [[nodiscard]] terminal::Screen& screen() { return screen_; }
+  [[nodiscard]] const terminal::Screen& screen() const { return screen_; }
+  [[nodiscard]] profiles::ScreenWatcher& watcher() const { return *watcher_; }
+
+ private:
+  static terminal::Size cells(pty::WindowSize size) { return {size.columns, size.rows}; }
+
+  terminal::Screen screen_;
+  std::unique_ptr<profiles::CompiledProfile> eyes_;
+  std::unique_ptr<profiles::ScreenWatcher> watcher_;
+  profiles::State state_ = profiles::State::Unknown;
+  SteadyTime since_{};
+  SteadyTime looked_{};
+  std::uint64_t looked_row_ = 0;  // of the scrollback
+};
+
+}  // namespace relay::host

@@ -1,0 +1,24 @@
+#include "host/screen/state_since.h"
+
+#include <gtest/gtest.h>
+
+namespace relay::host {
+namespace {
+
+using profiles::State;
+
+SteadyTime at(std::int64_t ms) { return SteadyTime{Millis{ms}}; }
+
+TEST(StateSince, AgentThatJustBeganToWorkIsNotWorkingForAsLongAsItsScreenWasIdle) {
+  StateSince state;
+  state.see(State::Unknown, at(1'000));
+  state.see(State::Idle, at(5'000));
+  EXPECT_EQ(state.since(State::Idle, at(26'000)), at(5'000));
+  EXPECT_EQ(state.since(State::Working, at(26'000)), at(26'000)) << "its server says so before it was looked at";
+  state.see(State::Working, at(26'010));
+  state.see(State::Working, at(27'000));
+  EXPECT_EQ(state.since(State::Working, at(28'000)), at(26'010));
+}
+
+}  // namespace
+}  // namespace relay::host

@@ -1,0 +1,98 @@
+#include "mcp/host_connection.h"
+
+#include "base/format.h"
+#include "mcp/connect_error.h"
+
+namespace relay::mcp {
+
+HostConnection::HostConnection(net::EventLoop& loop, net::Network& network, std::string path, OnEvent on_event,
+                               OnLost on_lost)
+    : loop_{loop},
+      network_{network},
+      path_{std::move(path)},
+      on_event_{std::move(on_event)},
+      on_lost_{std::move(on_lost)} {}
+
+HostConnection::~HostConnection() { *alive_ = false; }
+
+void HostConnection::connect() {
+  if (state_ != State::Away) return;
+  state_ = State::Connecting;
+  network_.connect(path_, [this, alive = alive_](Result<std::unique_ptr<net::Stream>> stream) {
+    if (*alive) on_connected(std::move(stream));
+  });
+}
+
+void HostConnection::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
+  if (!stream) return lose(connect_error(stream.error()));
+  state_ = State::Open;
+  reader_ = protocol::FrameReader{};
+  stream_ = *std::move(stream);
+  stream_->start(*this);
+  json::object watch;
+  watch["do"] = "watch";
+  write(watch);
+  for (const auto& request : std::exchange(unsaid_, {})) write(request);
+}
+
+void HostConnection::write(const json::object& request) {
+  std::string bytes;
+  protocol::append_frame(bytes, reader_.style(), json::serialize(request));
+  stream_->write(bytes);
+}
+
+void HostConnection::ask(json::object request, Millis timeout, OnReply on_reply) {
+  if (open_.size() >= kMaxQuestions)
+    return on_reply(fail("too many questions to the agent's host are open; try again"));
+  const auto id = format("m{}", ++last_id_);
+  request["id"] = id;
+  open_.emplace(id, PendingRequest{std::move(on_reply), loop_.after(timeout, [this, id] {
+                                     answer(id, fail("the agent's host did not answer in time; try again"));
+                                   })});
+  if (state_ == State::Open) return write(request);
+  unsaid_.push_back(std::move(request));
+  connect();
+}
+
+void HostConnection::answer(const std::string& id, Result<json::object> reply) {
+  const auto at = open_.find(id);
+  if (at == open_.end()) return;
+  auto question = std::move(open_.extract(at).mapped());
+  question.on_reply(std::move(reply));
+}
+
+void HostConnection::on_bytes(std::string_view bytes) {
+  const auto alive = alive_;
+  reader_.push(bytes);
+  while (*alive && state_ == State::Open) {
+    const auto frame = reader_.next();
+    if (!frame) return lose(frame.error().message());
+    if (!*frame) return;
+    if (!(*frame)->starts_with('{')) continue;  // bytes of a terminal: not asked for
+    const auto object = parse_json_object(**frame);
+    if (!object) return lose(object.error().message());
+    on_frame(*object);
+  }
+}
+
+void HostConnection::on_frame(const json::object& frame) {
+  if (!frame.contains("ok")) return on_event_(frame);
+  const auto id = string_member(frame, "id").value_or("");
+  if (bool_member(frame, "ok").value_or(false)) return answer(id, frame);
+  answer(id, fail(string_member(frame, "error").value_or("the agent's host refused without a reason")));
+}
+
+void HostConnection::lose(const std::string& reason) {
+  state_ = State::Away;
+  if (stream_) stream_->close(net::Drain::No);
+  stream_.reset();
+  unsaid_.clear();
+  const auto sentence =
+      format("the host of this agent cannot be reached ({}); whether it runs is shown by: agent-relay agents", reason);
+  const auto alive = alive_;
+  for (auto& [id, question] : std::exchange(open_, {}))
+    if (*alive) question.on_reply(fail(sentence));
+  if (*alive) on_lost_(sentence);
+}
+
+}  // namespace relay::mcp

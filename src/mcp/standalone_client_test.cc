@@ -1,0 +1,433 @@
+#include "mcp/standalone_client.h"
+
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+#include "client/testing/memory_directory.h"
+#include "client/testing/scripted_daemon.h"
+#include "client/testing/virtual_loop.h"
+#include "net/unix_address.h"
+
+namespace relay::mcp {
+namespace {
+
+using protocol::MessageType;
+
+struct OwnSessionTest : ::testing::Test, RelayClientListener {
+  client::testing::VirtualLoop loop;
+  client::testing::ScriptedDaemon daemon;
+  client::testing::MemoryDirectory directory;
+  SeededRandom random{3};
+  std::unique_ptr<client::Outbox> outbox = open_outbox();
+  std::unique_ptr<StandaloneClient> session = make_session();
+  int told_of_mail = 0;
+  std::string unknown;
+
+  std::unique_ptr<client::Outbox> open_outbox() {
+    return client::Outbox::open(directory, "o", {}, client::SyncOn::Transmission, random).value();
+  }
+  std::unique_ptr<StandaloneClient> make_session() {
+    return std::make_unique<StandaloneClient>(
+        loop, daemon, random, *outbox,
+        StandaloneClientOptions{.socket_path = "/s", .name = "Alice", .claim_token = "c", .project_root = "/p"});
+  }
+  void on_message_available() override { ++told_of_mail; }
+  void on_mail_unknown(const std::string& why) override { unknown = why; }
+
+  void start_ready() {
+    session->start(*this);
+    daemon.welcome();
+    (void)daemon.heard();
+    loop.advance(Millis{600});
+  }
+  void deliver(int seq, std::string_view body, std::string_view payload = "") {
+    daemon.say(
+        MessageType::Deliver, format("d-{}", seq),
+        payload.empty() ? format(R"({{"kind":"message","body":"{}","thread":"t"}})", body) : std::string{payload},
+        "Bob", "", format(R"({{"seq":{},"session_id":"s1","messageId":"m{}"}})", seq, seq));
+    loop.run_now();
+  }
+  std::string outcome = "nothing";
+  void send(MessageDraft draft) {
+    session->send(std::move(draft), [this](Result<SendResult> sent) {
+      outcome = !sent ? sent.error().message() : sent->spooled ? "kept" : "stored " + sent->id;
+    });
+  }
+  std::string mail(InboxQuery wish) {
+    std::string all = "nothing yet";
+    session->inbox(std::move(wish), [&](Result<InboxPage> mail) {
+      all = mail ? "" : mail.error().message();
+      if (mail)
+        for (const auto& letter : mail->letters) all += letter.id + ":" + letter.body + " ";
+    });
+    return all;
+  }
+  std::vector<std::string> receipts() {
+    std::vector<std::string> all;
+    for (const auto& frame : daemon.heard())
+      if (frame.type == "RECEIPT")
+        all.push_back(string_member(frame.payload, "status").value_or("") + " " +
+                      string_member(frame.payload, "proof").value_or(""));
+    return all;
+  }
+  std::string last_send_id() {
+    std::string id;
+    for (const auto& frame : daemon.heard())
+      if (frame.type == "SEND") id = frame.id;
+    return id;
+  }
+  void ack(const std::string& id) {
+    daemon.say(MessageType::Ack, "a", format(R"({{"ack_id":"{}","short_id":"sh1","recipients":1}})", id));
+  }
+};
+
+TEST_F(OwnSessionTest, SaysWhatTheDaemonSaidOfAMessage) {
+  start_ready();
+  send({.to = "Bob", .body = "hi"});
+  EXPECT_EQ(outcome, "nothing");
+  ack(last_send_id());
+  EXPECT_EQ(outcome, "stored sh1");
+}
+
+TEST_F(OwnSessionTest, KeepsWhatIsSaidWhileTheDaemonIsAway) {
+  daemon.listening = false;
+  session->start(*this);
+  loop.run_now();
+  send({.to = "Bob", .body = "hi"});
+  EXPECT_EQ(outcome, "kept");
+  EXPECT_EQ(session->standing().unsent, 1U);
+  daemon.listening = true;
+  loop.advance(Millis{1'000});
+  daemon.welcome();
+  ack(last_send_id());
+  EXPECT_EQ(session->standing().unsent, 0U);
+}
+
+TEST_F(OwnSessionTest, IsKeptWhenTheDaemonDoesNotAnswerSoon) {
+  start_ready();
+  send({.to = "Bob", .body = "hi"});
+  loop.advance(Millis{2'500});
+  EXPECT_EQ(outcome, "kept");
+}
+
+TEST_F(OwnSessionTest, TheSameKeyIsSentOnceAlsoInItsNextLife) {
+  daemon.listening = false;
+  session->start(*this);
+  loop.run_now();
+  send({.to = "Bob", .body = "hi", .key = "k"});
+  send({.to = "Bob", .body = "hi", .key = "k"});
+  EXPECT_EQ(outbox->size(), 1U);
+  session.reset();
+  outbox.reset();
+  directory.crash();
+  outbox = open_outbox();
+  session = make_session();
+  daemon.listening = true;
+  session->start(*this);
+  send({.to = "Bob", .body = "hi", .key = "k"});
+  EXPECT_EQ(outbox->size(), 1U);
+  daemon.welcome();
+  ack(last_send_id());
+  EXPECT_EQ(outcome, "stored sh1");
+  outcome = "nothing";
+  send({.to = "Bob", .body = "hi", .key = "k"});
+  EXPECT_EQ(outcome, "stored sh1");
+  EXPECT_TRUE(outbox->empty());
+}
+
+TEST_F(OwnSessionTest, ARefusalIsToldAndComesAsALetterWhenItComesLate) {
+  start_ready();
+  const auto refuse = [&] {
+    daemon.say(MessageType::Nack, "n",
+               format(R"({{"nack_id":"{}","code":"UNKNOWN_RECIPIENT","message":"nobody"}})", last_send_id()));
+  };
+  send({.to = "Bbo", .body = "hi"});
+  refuse();
+  EXPECT_EQ(outcome, "UNKNOWN_RECIPIENT: nobody");
+  EXPECT_EQ(mail({.limit = 9}), "");
+  send({.to = "Bbo", .body = "hi"});
+  loop.advance(Millis{2'500});
+  refuse();
+  EXPECT_NE(mail({.take = true, .limit = 9}).find("your message to Bbo was kept"), std::string::npos);
+  EXPECT_EQ(told_of_mail, 1);
+}
+
+TEST_F(OwnSessionTest, AKeyStandsForOneMessage) {
+  start_ready();
+  send({.to = "Bob", .body = "hi", .key = "k"});
+  ack(last_send_id());
+  EXPECT_EQ(outcome, "stored sh1");
+  for (const auto& other :
+       {MessageDraft{.to = "Carol", .body = "hi", .key = "k"}, MessageDraft{.to = "Bob", .body = "ho", .key = "k"}}) {
+    send(other);
+    EXPECT_NE(outcome.find("idempotency_key k was used for another message"), std::string::npos) << outcome;
+  }
+  EXPECT_EQ(last_send_id(), "");
+}
+
+TEST_F(OwnSessionTest, AKeyStandsForOneMessageAlsoInItsNextLife) {
+  daemon.listening = false;
+  session->start(*this);
+  loop.run_now();
+  send({.to = "Bob", .body = "a \"quoted\" word", .key = "k"});
+  session.reset();
+  outbox.reset();
+  outbox = open_outbox();
+  session = make_session();
+  session->start(*this);
+  loop.run_now();
+  send({.to = "Bob", .body = "another", .key = "k"});
+  EXPECT_NE(outcome.find("used for another message"), std::string::npos) << outcome;
+  send({.to = "Bob", .body = "a \"quoted\" word", .key = "k"});
+  EXPECT_EQ(outcome, "kept");
+  EXPECT_EQ(outbox->size(), 1U);
+}
+
+TEST_F(OwnSessionTest, ARefusedMessageLeavesItsKeyFree) {
+  start_ready();
+  send({.to = "Bob", .body = "hi", .key = "k"});
+  daemon.say(MessageType::Nack, "n",
+             format(R"({{"nack_id":"{}","code":"UNKNOWN_RECIPIENT","message":"nobody"}})", last_send_id()));
+  EXPECT_EQ(outcome, "UNKNOWN_RECIPIENT: nobody");
+  send({.to = "Bob", .body = "hi", .key = "k"});
+  ack(last_send_id());
+  EXPECT_EQ(outcome, "stored sh1");
+}
+
+TEST_F(OwnSessionTest, LettersWaitUntilTheyAreTakenAndAreSeenThen) {
+  start_ready();
+  deliver(1, "one");
+  deliver(2, "two");
+  EXPECT_EQ(told_of_mail, 2);
+  EXPECT_EQ(receipts(), (std::vector<std::string>{"accepted ", "accepted "}));
+  EXPECT_EQ(mail({.limit = 9}), "m1:one m2:two ");
+  EXPECT_TRUE(receipts().empty());
+  EXPECT_EQ(mail({.take = true, .limit = 9, .ids = {"m2"}}), "m2:two ");
+  EXPECT_EQ(receipts(), std::vector<std::string>{"delivered seen"});
+  EXPECT_EQ(mail({.take = true, .limit = 9}), "m1:one ");
+  EXPECT_EQ(mail({.take = true, .limit = 9}), "");
+}
+
+TEST_F(OwnSessionTest, SeesFarAndSaysWhenThereMayBeMore) {
+  session->start(*this);
+  std::int64_t window = 0;
+  for (const auto& frame : daemon.heard())
+    if (const auto* can = object_member(frame.payload, "capabilities"))
+      window = integer_member(*can, "max_inflight").value_or(0);
+  EXPECT_EQ(window, kWindow);
+  daemon.welcome();
+  loop.advance(Millis{600});
+  const auto more = [&] {
+    bool found = false;
+    session->inbox({.limit = 5'000}, [&](Result<InboxPage> mail) { found = mail->more; });
+    return found;
+  };
+  for (int seq = 1; seq < static_cast<int>(kWindow); ++seq) deliver(seq, "x");
+  EXPECT_FALSE(more());
+  deliver(static_cast<int>(kWindow), "x");
+  EXPECT_TRUE(more());
+}
+
+TEST_F(OwnSessionTest, HoldsOnlyAsMuchOfABodyAsIsShown) {
+  start_ready();
+  deliver(1, std::string(100'000, 'x'));
+  session->inbox({.limit = 1}, [&](Result<InboxPage> mail) {
+    const auto& letter = mail->letters.at(0);
+    EXPECT_EQ(letter.body.size(), 16U * 1024);
+    EXPECT_EQ(letter.bytes, 100'000U);
+  });
+}
+
+TEST_F(OwnSessionTest, WhatWasTakenIsNotHandedOutAgainAfterALostConnection) {
+  start_ready();
+  deliver(1, "one");
+  EXPECT_EQ(mail({.take = true, .limit = 9}), "m1:one ");
+  daemon.cut();
+  loop.advance(Millis{300});
+  daemon.welcome();
+  (void)daemon.heard();
+  deliver(1, "one");
+  EXPECT_EQ(receipts(), std::vector<std::string>{"delivered seen"});
+  EXPECT_EQ(mail({.take = true, .limit = 9}), "");
+}
+
+TEST_F(OwnSessionTest, WhatIsTooOldIsNotShown) {
+  start_ready();
+  daemon.say_bytes([] {
+    std::string bytes;
+    protocol::append_frame(bytes, protocol::HeaderStyle::Four,
+                           protocol::write_envelope({.type = MessageType::Deliver,
+                                                     .id = "d-1",
+                                                     .ts = 1,
+                                                     .from = "Bob",
+                                                     .payload = R"({"body":"old"})",
+                                                     .payload_meta = R"({"ttl_ms":5})",
+                                                     .delivery = R"({"seq":1,"session_id":"s1","messageId":"m1"})"}));
+    return bytes;
+  }());
+  loop.run_now();
+  (void)daemon.heard();
+  EXPECT_EQ(mail({.take = true, .limit = 9}), "");
+  EXPECT_EQ(receipts(), std::vector<std::string>{"failed "});
+}
+
+TEST_F(OwnSessionTest, AnEarlyQuestionWaitsForTheFirstMail) {
+  session->start(*this);
+  std::string got = "nothing yet";
+  session->inbox({.take = true, .limit = 9}, [&](Result<InboxPage> mail) { got = mail->letters.at(0).body; });
+  daemon.welcome();
+  std::string question;
+  for (const auto& frame : daemon.heard())
+    if (frame.type == "INBOX") question = frame.id;
+  daemon.say(MessageType::InboxResponse, question, R"({"messages":[{"id":"m1"}]})");
+  EXPECT_EQ(got, "nothing yet");
+  deliver(1, "one");
+  EXPECT_EQ(got, "one");
+}
+
+TEST_F(OwnSessionTest, QuestionsSayWhenTheDaemonIsAway) {
+  daemon.listening = false;
+  session->start(*this);
+  std::string told;
+  session->ask(MessageType::ListAgents, "{}", Millis{100},
+               [&](Result<json::object> answer) { told = answer.error().message(); });
+  loop.run_now();
+  EXPECT_NE(told.find("agent-relay up"), std::string::npos);
+  EXPECT_NE(mail({.limit = 9}).find("agent-relay up"), std::string::npos);
+}
+
+TEST_F(OwnSessionTest, SaysOnceHowTheDaemonIsStarted) {
+  /// What the system says where nobody listens.
+  struct Nowhere final : net::Network {
+    Result<std::unique_ptr<net::Listener>> listen(const std::string&, net::OnAccept) override { return fail("no"); }
+    void connect(const std::string&, net::OnConnect on_connect) override {
+      on_connect(Failure{net::connect_now("/nowhere/at/all").error()});
+    }
+  } nowhere;
+  session = std::make_unique<StandaloneClient>(loop, nowhere, random, *outbox,
+                                               StandaloneClientOptions{"/s", "Alice", "c", "/p"});
+  session->start(*this);
+  loop.run_now();
+  EXPECT_EQ(mail({.limit = 9}),
+            "cannot reach the daemon at /nowhere/at/all: no one is listening; start it with: agent-relay up");
+  session.reset();
+}
+
+TEST_F(OwnSessionTest, SaysWhyWhenItIsSentAway) {
+  start_ready();
+  daemon.say(MessageType::Error, "e", R"({"code":"UNAUTHORIZED","message":"the name is taken","fatal":true})");
+  EXPECT_NE(unknown.find("the name is taken"), std::string::npos);
+  send({.to = "Bob", .body = "hi"});
+  EXPECT_NE(outcome.find("the name is taken"), std::string::npos);
+  EXPECT_TRUE(outbox->empty());
+}
+
+TEST_F(OwnSessionTest, SaysWhatItCanDo) {
+  session->start(*this);
+  const auto hello = daemon.heard().at(0);
+  EXPECT_EQ(json::serialize(hello.payload.at("capabilities").at("delivery")),
+            R"({"modes":["immediate","next-message","next-tool-call","on-idle","manual"],"queue":true})");
+  EXPECT_EQ(hello.payload.at("capabilities").at("lifecycle").at("pause"), json::value(true));
+}
+
+TEST_F(OwnSessionTest, WhoAsksIsShownWhileAPersonHasPausedIt) {
+  start_ready();
+  daemon.say(MessageType::Pause, "p", R"({"paused":true,"reason":"lunch"})");
+  deliver(1, "hi");
+  EXPECT_EQ(told_of_mail, 0) << "who waits is not woken";
+  session->inbox({.limit = 9}, [](Result<InboxPage> mail) { EXPECT_TRUE(mail->paused); });
+  EXPECT_EQ(mail({.limit = 9}), "m1:hi ");
+  daemon.say(MessageType::Pause, "p", R"({"paused":false})");
+  loop.run_now();
+  EXPECT_EQ(told_of_mail, 1);
+}
+
+TEST_F(OwnSessionTest, WhatIsFlushedIsToldToWhoWaits) {
+  start_ready();
+  const auto say = [&](int seq, int lane) {
+    daemon.say(MessageType::Deliver, "d-1", R"({"kind":"message","body":"hi"})", "Bob", "",
+               format(R"({{"seq":{},"session_id":"s1","messageId":"m1","lane":{},"mode":"{}"}})", seq, lane,
+                      lane == 0 ? "on-idle" : "manual"));
+    loop.run_now();
+  };
+  say(1, protocol::lane_code(protocol::Lane{protocol::DeliveryMode::Manual}));
+  session->inbox({.limit = 9}, [](Result<InboxPage> mail) { EXPECT_TRUE(mail->letters.at(0).held()); });
+  const auto before = told_of_mail;
+  say(7, 0);
+  EXPECT_EQ(told_of_mail, before + 1);
+  session->inbox({.limit = 9}, [](Result<InboxPage> mail) { EXPECT_TRUE(mail->letters.at(0).wakes()); });
+}
+
+TEST_F(OwnSessionTest, KnowsTheFilesOfALetterAndThatItsSenderWaits) {
+  start_ready();
+  std::string frame;
+  protocol::append_frame(
+      frame, protocol::HeaderStyle::Four,
+      protocol::write_envelope(
+          {.type = MessageType::Deliver,
+           .id = "d-1",
+           .ts = 1,
+           .from = "Bob",
+           .payload =
+               R"({"kind":"message","body":"?","data":{"attachments":[{"name":"a.txt","path":"/a.txt","bytes":3,)"
+               R"("sha256":"00","mediaType":"text/plain"},{"name":"nowhere"},5]}})",
+           .payload_meta = R"({"sync":{"correlationId":"c","blocking":true}})",
+           .delivery = R"({"seq":1,"session_id":"s1","messageId":"m1"})"}));
+  daemon.say_bytes(frame);
+  loop.run_now();
+  session->inbox({.limit = 9}, [](Result<InboxPage> mail) {
+    const auto& letter = mail->letters.at(0);
+    EXPECT_TRUE(letter.answer_expected);
+    ASSERT_EQ(letter.files.size(), 1U);
+    EXPECT_EQ(letter.files[0].path, "/a.txt");
+    EXPECT_EQ(letter.files[0].bytes, 3U);
+    EXPECT_EQ(letter.files[0].media_type, "text/plain");
+  });
+}
+
+TEST_F(OwnSessionTest, ARedeliveredLetterEndsWhenItsDeliverySaysSo) {
+  start_ready();
+  const auto say = [&](int seq, WallMs end) {
+    std::string frame;
+    const auto id = format("d-{}", seq);
+    protocol::append_frame(
+        frame, protocol::HeaderStyle::Four,
+        protocol::write_envelope(
+            {.type = MessageType::Deliver,
+             .id = id,
+             .ts = 1,
+             .from = "Bob",
+             .payload = R"({"kind":"message","body":"hi"})",
+             .payload_meta = R"({"ttl_ms":1000})",
+             .delivery = format(R"({{"seq":{},"session_id":"s1","messageId":"m{}","expiresAt":{}}})", seq, seq, end)}));
+    daemon.say_bytes(frame);
+    loop.run_now();
+  };
+  say(1, 0);
+  say(2, loop.now().wall + 500);
+  EXPECT_EQ(mail({.limit = 9}), "m1:hi m2:hi ");
+  loop.advance(Millis{1'000});
+  EXPECT_EQ(mail({.limit = 9}), "m1:hi ");
+}
+
+TEST_F(OwnSessionTest, WhatIsCancelledIsNotShown) {
+  start_ready();
+  deliver(1, "one");
+  deliver(2, "two");
+  daemon.say(MessageType::Cancel, "c", R"({"deliveryId":"d-1"})");
+  EXPECT_EQ(mail({.limit = 9}), "m2:two ");
+}
+
+TEST_F(OwnSessionTest, SaysByWhichWayALetterWasSeen) {
+  start_ready();
+  deliver(1, "one");
+  (void)daemon.heard();
+  (void)mail({.take = true, .limit = 9});
+  const auto receipt = daemon.heard().back().payload;
+  EXPECT_EQ(string_member(receipt, "way"), "mcp");
+  EXPECT_EQ(string_member(receipt, "proof"), "seen");
+  EXPECT_EQ(string_member(receipt, "evidence"), "mcp m1");
+}
+
+}  // namespace
+}  // namespace relay::mcp

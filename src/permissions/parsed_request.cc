@@ -1,0 +1,73 @@
+#include "permissions/parsed_request.h"
+
+#include <algorithm>
+
+#include "permissions/tools.h"
+
+namespace relay::permissions {
+namespace {
+
+constexpr std::string_view kBetweenCommands = ";&|<>(){}`\n\r";
+constexpr std::string_view kBetweenPieces = " \t\n\r\"'\\;&|<>(){}[]`$=:,@";
+constexpr std::string_view kVariableOfBlanks = "$IFS";
+
+/// Quotes and backslashes are read as if they were not there, so a separator inside them separates too.
+std::vector<std::string> loose_commands(std::string_view text) {
+  const bool has_braces = text.contains('{');
+  std::vector<std::string> commands;
+  std::string command;
+  const auto blank = [&] {
+    if (!command.empty() && command.back() != ' ') command += ' ';
+  };
+  const auto finish = [&] {
+    while (command.ends_with(' ') || command.ends_with('$')) command.pop_back();
+    if (!command.empty()) commands.push_back(std::move(command));
+    command.clear();
+  };
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char letter = text[at];
+    if (kBetweenCommands.contains(letter)) {
+      finish();
+    } else if (text.substr(at).starts_with(kVariableOfBlanks)) {
+      blank();
+      at += kVariableOfBlanks.size() - 1;
+    } else if (letter == ' ' || letter == '\t' || (letter == ',' && has_braces)) {
+      blank();
+    } else if (letter != '\'' && letter != '"' && letter != '\\') {
+      command += letter;
+    }
+  }
+  finish();
+  return commands;
+}
+
+void add_pieces(std::string_view text, std::vector<std::string>& pieces) {
+  while (!text.empty()) {
+    const auto end = text.find_first_of(kBetweenPieces);
+    if (end != 0) pieces.emplace_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+}
+
+}  // namespace
+
+ParsedRequest::ParsedRequest(const PermissionRequest& asked) : ask{asked}, tool{canonical_tool(asked.tool)} {
+  runs = ask.command && tool != permissions::tool::kEdit && tool != permissions::tool::kWrite;
+  if (runs) {
+    auto read = read_simple_command(*ask.command);
+    if (read)
+      simple = *std::move(read);
+    else
+      not_simple = read.error().message();
+    commands = loose_commands(*ask.command);
+    add_pieces(*ask.command, pieces);
+    for (const auto& command : commands) add_pieces(command, pieces);  // `.e''nv`
+  }
+  if (ask.file_path) pieces.push_back(*ask.file_path);
+  add_pieces(ask.description, pieces);
+  std::ranges::sort(pieces);
+  const auto repeated = std::ranges::unique(pieces);
+  pieces.erase(repeated.begin(), repeated.end());
+}
+
+}  // namespace relay::permissions

@@ -1,0 +1,72 @@
+#include "permissions/path_matching.h"
+
+#include <gtest/gtest.h>
+
+namespace relay::permissions {
+namespace {
+
+bool glob_means(const std::string& glob, std::string_view path, std::string_view directory = "/w") {
+  const std::vector<std::string> globs = {glob};
+  return matches_path(Pattern::of_files(globs, Matching::Certain).value(), path, directory);
+}
+
+TEST(Files, PathsAreResolvedByTheirLetters) {
+  EXPECT_EQ(normalize_path("a/b", "/w"), "/w/a/b");
+  EXPECT_EQ(normalize_path("../x", "/w"), "/x");
+  EXPECT_EQ(normalize_path("/a//b/./c/../d/", ""), "/a/b/d");
+  EXPECT_EQ(normalize_path("/../..", ""), "/");
+  EXPECT_EQ(normalize_path("a/../../b", ""), "../b");
+  EXPECT_EQ(normalize_path("~/x", "/w"), "~/x");
+  EXPECT_EQ(normalize_path("~/../etc", "/w"), "~/../etc") << "a home has parents nobody told us";
+  EXPECT_EQ(normalize_path("/w/~a/../../etc", ""), "/etc");
+  EXPECT_EQ(normalize_path("", "/w"), "/w");
+  EXPECT_EQ(normalize_path("", ""), ".");
+}
+
+TEST(Files, InsideIsBelowAndNotBeside) {
+  EXPECT_TRUE(is_inside("/w/a", "/w"));
+  EXPECT_TRUE(is_inside("/w", "/w/"));
+  EXPECT_FALSE(is_inside("/work", "/w"));
+  EXPECT_FALSE(is_inside("~/w", "/w"));
+  EXPECT_FALSE(is_inside("/a", "")) << "nobody knows";
+  EXPECT_TRUE(is_inside("a", ""));
+  EXPECT_FALSE(is_inside("../a", ""));
+  EXPECT_TRUE(is_inside("/a", "/"));
+}
+
+TEST(Files, GlobsAreAnchoredAsWritten) {
+  EXPECT_TRUE(glob_means(".env", "a/.env"));
+  EXPECT_TRUE(glob_means(".env", "/elsewhere/.env"));
+  EXPECT_FALSE(glob_means(".env", "a/x.env"));
+  EXPECT_TRUE(glob_means("*.pem", "/k/a.pem"));
+  EXPECT_TRUE(glob_means(".ssh/", "~/.ssh/id"));
+  EXPECT_TRUE(glob_means(".ssh/", "/home/x/.ssh"));
+  EXPECT_FALSE(glob_means(".ssh/", "/home/x/.sshd/id"));
+  EXPECT_TRUE(glob_means("./src/**", "src/a/b.cc"));
+  EXPECT_TRUE(glob_means("./src/**", "/w/src/a.cc"));
+  EXPECT_FALSE(glob_means("./src/**", "/v/src/a.cc"));
+  EXPECT_FALSE(glob_means("./src/**", "src/../Makefile"));
+  EXPECT_TRUE(glob_means("src/*.cc", "/w/src/a.cc"));
+  EXPECT_FALSE(glob_means("src/*.cc", "/w/src/b/a.cc"));
+  EXPECT_TRUE(glob_means("/etc/**", "/etc/passwd"));
+  EXPECT_TRUE(glob_means("/w/**", "a"));
+  EXPECT_TRUE(glob_means("~/notes/*", "/home/x/notes/a"));
+  EXPECT_TRUE(glob_means("~/notes/*", "~/notes/a"));
+  EXPECT_TRUE(glob_means("**/gh/hosts.yml", "~/.config/gh/hosts.yml"));
+  EXPECT_TRUE(glob_means("a.c", "/w/a.c"));
+  EXPECT_FALSE(glob_means("a.c", "/w/abc"));
+  EXPECT_FALSE(glob_means("a+(b)", "/w/aab")) << "letters are no expressions";
+}
+
+TEST(Files, WhatRunsLaterIsKnownByName) {
+  for (const auto* path : {".git/hooks/pre-commit", "/w/.git/config", "~/.bashrc", "/home/x/.zshrc", "/etc/crontab",
+                           ".claude/settings.json", "/usr/bin/ls", "~/.ssh/authorized_keys", ".GIT/config"})
+    EXPECT_TRUE(is_autorun_path(path, "/w")) << path;
+  for (const auto* path : {"src/a.cc", "git/x", ".github/x.md", "etc/x"})
+    EXPECT_FALSE(is_autorun_path(path, "/w")) << path;
+  EXPECT_FALSE(is_autorun_path("/usr/src/app/a.cc", "/usr/src/app")) << "the agent works there";
+  EXPECT_FALSE(is_autorun_path("a.cc", "/w/.claude/worktrees/x"));
+}
+
+}  // namespace
+}  // namespace relay::permissions

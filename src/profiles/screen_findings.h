@@ -1,0 +1,92 @@
+/// What the detector's matches mean together: the dialog that is open, what was used, which limit was hit.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiles/pattern_detector.h"
+
+namespace relay::profiles {
+
+/// What taking a choice means; only an agent's profile knows.
+enum class ChoiceMeaning : std::uint8_t { Something, Allow, Deny };
+
+struct DialogChoice {
+  std::string number = {};  // as shown; empty for buttons
+  std::string label = {};
+  std::string key = {};  // the key the row names, `y` or `esc`; may be empty
+  bool marked = false;   // Enter would take it
+  ChoiceMeaning says = ChoiceMeaning::Something;
+  std::string takes = {};  // the name of the key that takes it at once, whatever is marked; may be empty
+
+  bool operator==(const DialogChoice&) const = default;
+};
+
+struct PermissionDialog {
+  std::size_t row = 0;  // of its head
+  std::string pattern;
+  std::string tool;
+  std::string command;
+  std::vector<DialogChoice> choices;
+  std::string body = {};  // what it says above its choices, a line for each row
+  bool whole = false;     // and that is all of it, and nothing else there looks like a dialog or a choice
+  std::size_t last = 0;   // the row of its last choice
+};
+
+/// The pattern of a question that is only a screen nobody described; its text is the same whatever is drawn there.
+inline constexpr std::string_view kUnknownScreen = "unknown-screen";
+
+struct QuestionDialog {
+  std::size_t row = 0;
+  std::string pattern;
+  std::string text;
+  std::vector<DialogChoice> choices;
+  std::string body = {};
+  bool whole = false;
+  std::size_t last = 0;
+};
+
+struct ScreenUsage {
+  std::size_t row = 0;
+  std::string pattern;
+  std::string model;
+  std::optional<std::int64_t> input_tokens;
+  std::optional<std::int64_t> output_tokens;
+  std::optional<std::int64_t> cached_tokens;
+  std::optional<std::int64_t> total_tokens;
+  std::optional<double> cost_dollars;
+  std::optional<std::int64_t> percent;
+};
+
+struct ScreenLimit {
+  std::size_t row = 0;
+  std::string pattern;
+  std::string what;    // in the agent's words
+  std::string resets;  // when, in the agent's words; may be empty
+};
+
+struct ScreenFindings {
+  std::optional<PermissionDialog> permission;  // the lowest on the screen: older ones have scrolled up
+  std::optional<QuestionDialog> question;
+  std::vector<ScreenUsage> usage;
+  std::vector<ScreenLimit> limits;
+  bool of_setup = false;  // permission or question is about the agent itself, its pattern the dialog's name
+};
+
+/// The first row of the dialog whose head is there; none: that cannot be told.
+using TopOf = std::function<std::optional<std::size_t>(std::size_t head)>;
+
+ScreenFindings detect(const PatternDetector& detector, std::span<const std::string> rows, const TopOf& top_of = {});
+
+/// What rows of a dialog say: a line for each, without frames and rows that are only drawn.
+std::string said_in(std::span<const std::string> rows);
+
+/// "11,950" is 11950, "15.2k" is 15200; empty when it is no count.
+std::optional<std::int64_t> parse_count(std::string_view text);
+
+}  // namespace relay::profiles

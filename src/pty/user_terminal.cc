@@ -1,0 +1,285 @@
+#include "pty/user_terminal.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+
+#include "base/format.h"
+#include "base/unique_fd.h"
+#include "net/asio_loop.h"
+#include "net/descriptor_watch.h"
+#include "net/signals.h"
+#include "pty/byte_queue.h"
+#include "pty/errors.h"
+#include "pty/terminal_guard.h"
+
+namespace relay::pty {
+namespace {
+
+constexpr std::size_t kTypedTurnBytes = 16 * 1024;
+
+/// A descriptor of our own for one direction of the terminal.
+struct Opened {
+  UniqueFd fd;
+  int shared_flags = -1;  // as found, where others have them too: it could not be opened anew
+};
+
+Result<Opened> open_anew(int fd, int access) {
+  Opened opened;
+  opened.fd.reset(::open(format("/proc/self/fd/{}", fd).c_str(), access | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
+  if (opened.fd) return opened;
+  opened.fd.reset(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  opened.shared_flags = ::fcntl(fd, F_GETFL);
+  if (!opened.fd || opened.shared_flags < 0) return fail_errno("cannot use the terminal");
+  return opened;
+}
+
+bool hung_up(int fd) {
+  pollfd now{.fd = fd, .events = POLLIN, .revents = 0};
+  return ::poll(&now, 1, 0) > 0 && (now.revents & (POLLHUP | POLLERR)) != 0;
+}
+
+termios raw_from(termios attributes) {
+  attributes.c_iflag &= ~static_cast<tcflag_t>(IGNBRK | BRKINT | PARMRK | ISTRIP | INLCR | IGNCR | ICRNL | IXON);
+  attributes.c_oflag &= ~static_cast<tcflag_t>(OPOST);
+  attributes.c_lflag &= ~static_cast<tcflag_t>(ECHO | ECHONL | ICANON | ISIG | IEXTEN);
+  attributes.c_cflag &= ~static_cast<tcflag_t>(CSIZE | PARENB);
+  attributes.c_cflag |= CS8;
+  attributes.c_cc[VMIN] = 1;
+  attributes.c_cc[VTIME] = 0;
+  return attributes;
+}
+
+/// By SIGTSTP in its plain meaning, not by SIGSTOP: where no shell could ever continue us (a terminal window that runs
+/// nothing but us) the kernel then leaves us running. Returns when we go on.
+void stop_us() {
+  struct sigaction plain{}, before{};
+  plain.sa_handler = SIG_DFL;
+  ::sigaction(SIGTSTP, &plain, &before);
+  ::raise(SIGTSTP);
+  ::sigaction(SIGTSTP, &before, nullptr);
+}
+
+}  // namespace
+
+/// Lives as long as a callback of it runs, longer than its handle when that is destroyed inside.
+class UserTerminal::Core : public std::enable_shared_from_this<Core> {
+ public:
+  Core(net::AsioLoop& loop, UserTerminalListener& listener, Opened input, Opened output, const termios& found)
+      : loop_{loop},
+        listener_{&listener},
+        input_{std::move(input.fd)},
+        output_{std::move(output.fd)},
+        found_{found},
+        shared_{input.shared_flags >= 0 || output.shared_flags >= 0},
+        guard_{{.input = input_.get(),
+                .output = output_.get(),
+                .attributes = found,
+                .input_flags = input.shared_flags,
+                .output_flags = output.shared_flags}} {}
+
+  void start() {
+    size_ = window_size(output_.get()).value_or(WindowSize{});
+    static_cast<void>(claim());
+    input_watch_ = std::make_unique<net::DescriptorWatch>(loop_, input_.get(), [this] { read_turn(); }, [] {});
+    signals_ = std::make_unique<net::Signals>(loop_, std::initializer_list<int>{SIGWINCH, SIGTSTP, SIGCONT},
+                                              [this](int number) { on_signal(number); });
+    input_watch_->want_readable();
+  }
+
+  Result<void> enter_raw() {
+    raw_ = true;
+    return claim();
+  }
+
+  void leave_raw() {
+    say_last_words();
+    raw_ = false;
+    guard_.restore();
+    static_cast<void>(claim());  // not raw: nothing that could fail
+  }
+
+  Result<void> set_restore_bytes(std::string_view bytes) { return guard_.set_restore_bytes(bytes); }
+
+  [[nodiscard]] WindowSize size() const { return size_; }
+  [[nodiscard]] std::size_t output_waiting() const { return waiting_.size(); }
+
+  std::size_t write(std::string_view bytes) {
+    if (listener_ == nullptr) return bytes.size();  // there is nobody to see it
+    std::size_t taken = 0;
+    if (waiting_.empty()) taken = write_some(bytes);
+    taken += waiting_.push(bytes.substr(taken));
+    if (!waiting_.empty()) want_writable();
+    return taken;
+  }
+
+  void pause() { paused_ = true; }
+  void resume() {
+    if (std::exchange(paused_, false) && listener_ != nullptr) input_watch_->want_readable();
+  }
+
+  void suspend() {
+    if (listener_ == nullptr) return;
+    const auto keep = shared_from_this();
+    say_last_words();
+    guard_.restore();
+    stop_us();
+    go_on();
+  }
+
+  void abandon() {
+    idle_timeout();
+    say_last_words();
+    guard_.restore();
+  }
+
+ private:
+  /// Makes the terminal what we want it to be. The guard first: a signal in between then restores what is as it was.
+  Result<void> claim() {
+    if (raw_ || shared_) guard_.arm();
+    if (shared_)
+      for (const int fd : {input_.get(), output_.get()}) ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
+    if (!raw_) return {};
+    const auto raw = raw_from(found_);
+    // In the background this stops us until we are in front again, as it should.
+    while (::tcsetattr(input_.get(), TCSANOW, &raw) != 0)
+      if (errno != EINTR) return fail_errno("cannot switch the terminal to single keys");
+    return {};
+  }
+
+  void read_turn() {
+    if (paused_ || listener_ == nullptr) return;
+    const auto count = ::read(input_.get(), buffer_.data(), buffer_.size());
+    const auto keep = shared_from_this();
+    if (count > 0)
+      listener_->on_typed({buffer_.data(), static_cast<std::size_t>(count)});
+    else if (count == 0 && (raw_ || hung_up(input_.get())))  // in line mode Ctrl-D is an empty read, too
+      return close("the terminal was closed");
+    else if (count < 0 && errno != EAGAIN && errno != EINTR)
+      return close(Error::from_errno("the terminal was closed").message());
+    if (listener_ != nullptr && !paused_) input_watch_->want_readable();
+  }
+
+  /// One system call: a terminal that takes only a part is full.
+  std::size_t write_some(std::string_view bytes) {
+    ssize_t count = 0;
+    do count = ::write(output_.get(), bytes.data(), bytes.size());
+    while (count < 0 && errno == EINTR);
+    return count > 0 ? static_cast<std::size_t>(count) : 0;  // full; a terminal that is gone is told by reading
+  }
+
+  /// Watched only while something waits: the loop would hear of every key on this descriptor, too.
+  void want_writable() {
+    if (output_watch_ == nullptr)
+      output_watch_ = std::make_unique<net::DescriptorWatch>(loop_, output_.get(), [] {}, [this] { write_turn(); });
+    output_watch_->want_writable();
+  }
+
+  void write_turn() {
+    const auto done = write_some(waiting_.front());
+    waiting_.pop(done);
+    if (waiting_.empty())
+      output_watch_.reset();
+    else
+      output_watch_->want_writable();
+    const auto keep = shared_from_this();
+    if (done > 0 && listener_ != nullptr) listener_->on_written(waiting_.size());
+  }
+
+  void say_last_words() {
+    using std::chrono::steady_clock;
+    const auto give_up_at = steady_clock::now() + Millis{kFinalFlushMs};
+    while (true) {
+      waiting_.pop(write_some(waiting_.front()));
+      const auto left = std::chrono::duration_cast<Millis>(give_up_at - steady_clock::now()).count();
+      if (waiting_.empty() || left <= 0) break;
+      pollfd wait{.fd = output_.get(), .events = POLLOUT, .revents = 0};
+      if (::poll(&wait, 1, static_cast<int>(left)) <= 0 || (wait.revents & (POLLERR | POLLHUP)) != 0) break;
+    }
+    waiting_.pop(waiting_.size());
+  }
+
+  void on_signal(int number) {
+    const auto keep = shared_from_this();
+    switch (number) {
+      case SIGTSTP: return suspend();
+      case SIGCONT: return go_on();
+      default: return look_at_size();
+    }
+  }
+
+  void go_on() {
+    if (const auto result = claim(); !result) return close(result.error().message());
+    listener_->on_continued();
+    if (listener_ != nullptr) look_at_size();
+  }
+
+  void look_at_size() {
+    const auto now = window_size(output_.get());
+    if (!now || *now == size_) return;
+    size_ = *now;
+    listener_->on_resized(size_);
+  }
+
+  void close(const std::string& reason) {
+    auto* listener = listener_;
+    idle_timeout();
+    listener->on_closed(reason);
+  }
+
+  void idle_timeout() {
+    listener_ = nullptr;
+    signals_.reset();
+    output_watch_.reset();
+    input_watch_.reset();
+  }
+
+  net::AsioLoop& loop_;
+  UserTerminalListener* listener_;  // null once the terminal is gone
+  UniqueFd input_;
+  UniqueFd output_;
+  termios found_;
+  bool shared_;          // with the shell: what we change in the descriptors' flags concerns it, too
+  TerminalGuard guard_;  // dies before the descriptors
+  ByteQueue waiting_{kMaxTerminalBytes};
+  WindowSize size_;
+  bool raw_ = false;
+  bool paused_ = false;
+  std::array<char, kTypedTurnBytes> buffer_;
+  std::unique_ptr<net::DescriptorWatch> input_watch_;
+  std::unique_ptr<net::DescriptorWatch> output_watch_;
+  std::unique_ptr<net::Signals> signals_;
+};
+
+bool UserTerminal::is_one(int input, int output) { return ::isatty(input) == 1 && ::isatty(output) == 1; }
+
+Result<std::unique_ptr<UserTerminal>> UserTerminal::open(net::AsioLoop& loop, UserTerminalListener& listener, int input,
+                                                         int output) {
+  termios found{};
+  if (!is_one(input, output) || ::tcgetattr(input, &found) != 0)
+    return fail(Errc::NotATerminal, "standard input and output are not a terminal");
+  auto opened_input = RELAY_TRY(open_anew(input, O_RDWR));
+  auto opened_output = RELAY_TRY(open_anew(output, O_WRONLY));
+  auto core = std::make_shared<Core>(loop, listener, std::move(opened_input), std::move(opened_output), found);
+  core->start();
+  return std::unique_ptr<UserTerminal>{new UserTerminal{std::move(core)}};
+}
+
+UserTerminal::~UserTerminal() { core_->abandon(); }
+
+Result<void> UserTerminal::enter_raw() { return core_->enter_raw(); }
+void UserTerminal::leave_raw() { core_->leave_raw(); }
+Result<void> UserTerminal::set_restore_bytes(std::string_view bytes) { return core_->set_restore_bytes(bytes); }
+WindowSize UserTerminal::size() const { return core_->size(); }
+std::size_t UserTerminal::write(std::string_view bytes) { return core_->write(bytes); }
+std::size_t UserTerminal::output_waiting() const { return core_->output_waiting(); }
+void UserTerminal::pause_typing() { core_->pause(); }
+void UserTerminal::resume_typing() { core_->resume(); }
+void UserTerminal::suspend() { core_->suspend(); }
+
+}  // namespace relay::pty

@@ -1,0 +1,161 @@
+#include "store/event_json.h"
+
+#include "base/json.h"
+#include "capture/redact.h"
+#include "protocol/contract.h"
+#include "protocol/limits.h"
+#include "records/short_id.h"
+#include "text/json_writer.h"
+#include "text/utf8.h"
+
+namespace relay::store {
+
+using namespace records;
+using protocol::DeliveryEventType;
+
+namespace {
+
+/// Of a JSON value, by its parts: a name may tell a secret, and an escape hide where one begins.
+std::string without_secrets(std::string_view raw) {
+  auto value = parse_json(raw);
+  if (!value) return "{}";
+  capture::redact(*value);
+  return json::serialize(*value);
+}
+
+/// Puts the common part around an object.
+std::string with_head(const EventHead& head, std::string_view members) {
+  text::JsonWriter front;
+  front.field("type", head.type).field("sessionId", head.session);
+  text::JsonWriter back;
+  back.field("_seq", static_cast<std::int64_t>(head.number)).field("_ts", head.at);
+  back.field("_sessionId", head.session).field("_agentName", head.agent);
+  auto told = front.take();
+  told.back() = ',';
+  if (members.size() > 2) {
+    told += members.substr(1, members.size() - 2);
+    told += ',';
+  }
+  told += std::string_view{back.take()}.substr(1);
+  return told;
+}
+
+constexpr std::size_t kMaxSummaryBytes = 64 << 10;  // of the names of files
+
+protocol::AgentKind kind_of(Party party, std::string_view name) {
+  return party == Party::Person || name == protocol::kUserName ? protocol::AgentKind::Human
+                                                               : protocol::AgentKind::Agent;
+}
+
+DeliveryEventType event_type(DeliveryState state) {
+  switch (state) {
+    case DeliveryState::Queued: return DeliveryEventType::Queued;
+    case DeliveryState::Accepted: return DeliveryEventType::Accepted;
+    case DeliveryState::Delivered: return DeliveryEventType::Delivered;
+    case DeliveryState::Deferred: return DeliveryEventType::Deferred;
+    case DeliveryState::Failed: return DeliveryEventType::Failed;
+    case DeliveryState::Expired: return DeliveryEventType::Expired;
+    case DeliveryState::Cancelled: return DeliveryEventType::Cancelled;
+    case DeliveryState::InDoubt: return DeliveryEventType::InDoubt;
+    case DeliveryState::Dead: return DeliveryEventType::Dead;
+  }
+  std::unreachable();
+}
+
+}  // namespace
+
+std::string_view type_of_line(DeliveryState state, bool first) {
+  // Whatever it begins as: that it exists is the news.
+  return name_of(first ? DeliveryEventType::Created : event_type(state));
+}
+
+std::string encode_event(const EventHead& head, std::string_view body) {
+  return with_head(head, without_secrets(body));
+}
+
+std::string with_summary(std::string_view body, const SessionSummary& summary) {
+  text::JsonWriter members;
+  members.begin_object("summary").field("duration", summary.duration).field("itemCount", summary.work.items);
+  members.begin_array("filesModified");
+  for (const auto& file : summary.work.files) {
+    if (members.size() > kMaxSummaryBytes) break;
+    members.element(file);
+  }
+  members.end().field("commandsRun", summary.work.commands);
+  if (summary.tokens > 0) members.field("totalTokens", summary.tokens);
+  if (summary.cost) members.raw("estimatedCost", json::serialize(json::value(*summary.cost)));
+  auto all = std::string{body};
+  all.back() = all.size() > 2 ? ',' : ' ';
+  return all + members.take().substr(1);
+}
+
+void add_usage(SessionSummary& summary, const std::vector<UsageSum>& sums, const PriceOf& price_of) {
+  for (const auto& sum : sums) summary.tokens += sum.input + sum.output + sum.cache_read + sum.cache_write;
+  if (price_of && !sums.empty()) summary.cost = price_of(sums);
+}
+
+std::string encode_message(const EventHead& head, Key key, const std::optional<Message>& message) {
+  text::JsonWriter members;
+  members.field("from", head.agent).field("to", message ? message->to : "");
+  const auto view = message ? protocol::parse_send(message->payload) : Result<protocol::SendView>{};
+  bool whole = view && !view->body.empty() && view->body.size() <= protocol::kMaxEventTextBytes;
+  if (whole) {
+    members.raw("body", without_secrets(view->body));
+  } else if (view && !view->body.empty()) {
+    const auto text = parse_json(view->body);
+    const auto* letters = text ? text->if_string() : nullptr;
+    const std::string_view long_text = letters == nullptr ? std::string_view{} : std::string_view{*letters};
+    const auto safe = capture::redact(long_text);  // whole: half of a secret is not known as one
+    members.field("body", text::truncate_utf8(safe, protocol::kMaxEventTextBytes));
+  } else {
+    whole = message.has_value();  // it has none
+    members.field("body", "");
+  }
+  members.field("kind", !message ? "" : message->kind.empty() ? "message" : std::string_view{message->kind});
+  if (message) {
+    members.optional("thread", message->thread);
+    if (message->to.starts_with('#')) members.field("channel", message->to);
+    members.optional("topic", message->topic.value());
+  }
+  members.field("id", short_id(key));
+  if (!whole) members.field("truncated", true);
+  return with_head(head, members.take());
+}
+
+std::string encode_delivery(const EventHead& head, const DeliveryEventData& news) {
+  protocol::DeliveryEvent event{.delivery_id = delivery_id(news.delivery),
+                                .agent = protocol::identity_of(head.agent, kind_of(news.to, head.agent)),
+                                .at = head.at,
+                                .available_at = news.available_at,
+                                .retryable = news.again};
+  event.type = protocol::parse_delivery_event_type(head.type).value_or(DeliveryEventType::Created);
+  if (news.line) {
+    event.at = news.line->at;
+    event.state = name_of(news.line->state);
+    event.proof = name_of(news.line->proof);
+    event.reason = capture::redact(news.line->reason);
+    event.via = news.line->via;
+    event.evidence = capture::redact(news.line->evidence);
+  }
+  // What waits for a condition may go as soon as that holds: not before now.
+  if (event.type == DeliveryEventType::Deferred && event.available_at == 0) event.available_at = event.at;
+  if (news.message) {
+    const auto& message = *news.message;
+    event.message = protocol::message_from({.id = short_id(message.key),
+                                            .from = message.from.value(),
+                                            .to = message.to,
+                                            .payload = message.payload,
+                                            .at = message.ts,
+                                            .from_kind = kind_of(news.from, message.from.value())});
+    event.message.text = capture::redact(event.message.text);
+    if (!event.message.metadata.empty()) event.message.metadata = without_secrets(event.message.metadata);
+    for (auto& one : event.message.attachments)
+      if (!one.object.empty()) one.object = without_secrets(one.object);
+  }
+  event.message.truncated = !news.message;
+  auto members = protocol::write_delivery_event(event);
+  const auto type_end = members.find(',');  // the type is told first, and by the head
+  return with_head(head, "{" + members.substr(type_end + 1));
+}
+
+}  // namespace relay::store

@@ -1,0 +1,389 @@
+#include "store/journal/journaled_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "base/format.h"
+#include "base/random.h"
+#include "store/journal/recovery.h"
+#include "store/queue/durable_queue.h"
+#include "store/queue/inline_queue.h"
+#include "store/sqlite/refused_changes.h"
+#include "store/sqlite/store.h"
+#include "store/testing/sample_records.h"
+#include "store/testing/sim_disk.h"
+#include "store/testing/task_queue.h"
+
+namespace relay::store {
+namespace {
+
+using namespace records;
+using namespace sample;
+
+class JournaledQueue : public testing::Test, public StoreListener {
+ protected:
+  JournaledQueue() { open(); }
+
+  void open() {
+    const SqliteOptions options{.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive};
+    auto store = SqliteStore::open(options);
+    ASSERT_TRUE(store) << store.error().message();
+    auto journal = recover_journal(**store, options);
+    ASSERT_TRUE(journal) << journal.error().message();
+    queue = std::make_unique<JournaledStoreQueue>(
+        *std::move(journal),
+        [](Journal& to, JournalListener& told, JournaledStoreQueue::Post) {
+          return std::make_unique<InlineJournalWriter>(to, told, InlineJournalWriter::Sync::Each);
+        },
+        [&](JournaledStoreQueue::Post, StoreListener& told) {
+          return std::make_unique<InlineStoreQueue>(*std::move(store), behind.post(), told);
+        },
+        loop.post(), [this](std::chrono::milliseconds, TaskQueue::Task task) { waiting.push_back(std::move(task)); },
+        *this);
+  }
+  /// The loop's turns, then the store's.
+  void run() {
+    do { loop.run_all(); } while (behind.run_one() || loop.size() > 0);
+  }
+  void die() {
+    disk.kill();
+    queue.reset();
+    loop.clear();
+    behind.clear();
+    heard.clear();
+    waiting.clear();
+    disk.kill_after(UINT64_MAX);
+    disk.fail_next_syncs(0);
+  }
+  void persist(std::uint64_t ticket, std::int64_t key) {
+    queue->persist(CommitTicket{ticket}, direct(key, "Alice", "Bob", "a", ticket));
+  }
+
+  void on_committed(CommitTicket up_to, EventSeq) override { heard.push_back(format("committed {}", up_to.value())); }
+  void on_events(EventSeq newest) override { heard.push_back(format("events {}", newest)); }
+  void on_commit_failed(CommitTicket from, CommitTicket to, const Error&) override {
+    heard.push_back(format("failed {}-{}", from.value(), to.value()));
+  }
+  void on_backlog(Result<BacklogPage> page, const BacklogRequest&) override {
+    heard.push_back(page ? format("backlog {}", page->items.size()) : "no backlog");
+  }
+  void on_expired(Result<ExpireResult> result) override { heard.emplace_back(result ? "expired" : "not expired"); }
+  void on_answer(QueryId id, Result<QueryResult> answer) override {
+    const auto* rows = answer ? std::get_if<std::vector<MessageRow>>(&*answer) : nullptr;
+    heard.push_back(format("answer {} {}", id.value(), rows == nullptr ? 0 : rows->size()));
+  }
+
+  void on_damage(const Damage& damage) override {
+    heard.push_back(format("damage: {} refused, {} lost", damage.refused, damage.lost_messages));
+  }
+  /// Changes the database while no queue has it.
+  void change_alone(const Changes& changes) {
+    queue.reset();
+    auto store = SqliteStore::open({.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
+    ASSERT_TRUE(store) << store.error().message();
+    ASSERT_TRUE(commit(**store, changes));
+  }
+
+  SimDisk disk;
+  std::vector<TaskQueue::Task> waiting;  // for a time
+  TaskQueue loop, behind;                // the turns of the loop, and those of the queue behind the journal
+  std::vector<std::string> heard;
+  std::unique_ptr<JournaledStoreQueue> queue;
+};
+
+using Heard = std::vector<std::string>;
+
+TEST_F(JournaledQueue, TellsACommitBeforeTheStoreHasItAndItsEventsAfterwards) {
+  persist(1, 1);
+  persist(2, 3);
+  EXPECT_EQ(heard, Heard{}) << "whoever asks is not called back meanwhile";
+  loop.run_all();
+  EXPECT_EQ(heard, Heard{"committed 2"});
+  run();
+  EXPECT_EQ(heard, (Heard{"committed 2", "events 4"}));
+}
+
+TEST_F(JournaledQueue, AQuestionSeesWhatWasAskedBeforeItAndNothingElse) {
+  persist(1, 1);
+  queue->load_backlog(backlog_of("Bob"));
+  persist(2, 3);
+  queue->query(QueryId{9}, MessageQuery{});
+  run();
+  Heard answers;
+  for (const auto& line : heard)
+    if (!line.starts_with("events") && !line.starts_with("committed")) answers.push_back(line);
+  EXPECT_EQ(answers, (Heard{"backlog 1", "answer 9 2"}));
+}
+
+TEST_F(JournaledQueue, WhatTheStoreMayRefuseIsAskedOfItFirst) {
+  persist(1, 1);
+  queue->persist(CommitTicket{2}, {AddDelivery{delivery(9, 5, "Bob"), "no such message"}});
+  persist(3, 11);
+  loop.run_all();
+  EXPECT_EQ(heard, Heard{"committed 1"}) << "nothing overtakes it";
+  run();
+  EXPECT_EQ(heard.back(), "failed 2-3");
+  persist(4, 21);
+  loop.run_all();
+  EXPECT_EQ(heard.back(), "committed 4") << "and afterwards all is as before";
+}
+
+TEST_F(JournaledQueue, ARefusalOfTheJournalFailsEverythingAskedBeforeItIsTold) {
+  persist(1, 1);
+  run();
+  heard.clear();
+  disk.fail_next_writes(1);
+  persist(2, 3);
+  queue->load_backlog(backlog_of("Bob"));  // forces it out
+  persist(3, 5);
+  run();
+  EXPECT_EQ(heard, (Heard{"failed 2-3", "backlog 1"}));
+  persist(4, 7);
+  loop.run_all();
+  EXPECT_EQ(heard.back(), "committed 4");
+}
+
+TEST_F(JournaledQueue, WhatTheStoreCannotTakeWaitsInTheJournalAndIsGivenAgain) {
+  persist(1, 1);
+  loop.run_all();
+  ASSERT_EQ(heard, Heard{"committed 1"});
+  disk.fail_next_writes(1'000);
+  behind.run_all();
+  EXPECT_EQ(heard, Heard{"committed 1"}) << "it was told, and stays so";
+  persist(2, 3);
+  run();
+  EXPECT_EQ(heard.back(), "failed 2-2") << "new commits are refused meanwhile";
+  disk.fail_next_writes(0);
+  ASSERT_FALSE(waiting.empty());
+  waiting.back()();  // it tries again by itself
+  run();
+  EXPECT_EQ(heard.back().substr(0, 6), "events");
+  persist(3, 5);
+  run();
+  queue->query(QueryId{1}, MessageQuery{});
+  run();
+  EXPECT_EQ(heard.back(), "answer 1 2");
+}
+
+TEST_F(JournaledQueue, WhatTheStoreNeverTookIsThereAfterADeath) {
+  persist(1, 1);
+  loop.run_all();
+  persist(2, 3);
+  die();
+  open();
+  queue->query(QueryId{1}, MessageQuery{});
+  run();
+  EXPECT_EQ(heard.back(), "answer 1 1");
+}
+
+TEST_F(JournaledQueue, CommitThatTheStoreRefusedDoesNotHideALaterOneAfterADeath) {
+  persist(1, 1);
+  run();
+  queue->persist(CommitTicket{2}, {AddDelivery{delivery(9, 1, "Carol"), "again"}});
+  disk.fail_next_syncs(1);  // its pages are written: whoever opens the database finds it
+  run();
+  ASSERT_EQ(heard.back(), "failed 2-2");
+  persist(3, 11);
+  do { loop.run_all(); } while (heard.back() != "committed 3" && behind.run_one());
+  ASSERT_EQ(heard.back(), "committed 3");
+  die();
+  open();
+  queue->query(QueryId{1}, MessageQuery{});
+  run();
+  EXPECT_EQ(heard.back(), "answer 1 2");
+}
+
+TEST_F(JournaledQueue, CommitPastTheJournalIsToldOnlyOnceItIsMarked) {
+  const auto marked = [&] { return JournalMarkFile{mark_path("db"), disk.vfs()}.read().value().reach.commits; };
+  persist(1, 1);
+  run();
+  die();
+  std::map<std::string, std::string> files;
+  for (const auto& name : disk.files()) files[name] = disk.read(name).value();
+  bool told = false;
+  for (std::uint64_t operations = 0; !told; ++operations) {
+    for (const auto& [name, bytes] : files) disk.put(name, bytes);
+    open();
+    queue->persist(CommitTicket{2}, {AddDelivery{delivery(9, 1, "Carol"), "again"}});
+    disk.kill_after(operations);
+    run();
+    told = std::ranges::find(heard, "committed 2") != heard.end();
+    die();
+    if (told) { EXPECT_EQ(marked(), 2u) << "when it dies after " << operations << " operations"; }
+  }
+}
+
+TEST_F(JournaledQueue, AcknowledgedMessageThatContradictsTheStoreIsKeptToldAndAppliedLater) {
+  auto mallory = direct(5, "Mallory", "Bob", "under the same key");
+  mallory.push_back(change(6, DeliveryState::Delivered));
+  change_alone(mallory);
+  open();
+  persist(1, 5);
+  run();
+  ASSERT_EQ(heard.front(), "committed 1") << "the journal has it";
+  ASSERT_FALSE(waiting.empty());
+  waiting.back()();
+  run();
+  EXPECT_NE(std::ranges::find(heard, "damage: 2 refused, 1 lost"), heard.end());
+  queue->persist(CommitTicket{2}, {change(6, DeliveryState::Delivered, kStart + 700)});
+  persist(3, 11);
+  run();
+  queue.reset();
+  heard.clear();
+
+  open();  // and it is refused again
+  queue->query(QueryId{1}, MessageQuery{});
+  run();
+  EXPECT_EQ(heard, Heard{"answer 1 2"}) << "told once";
+  ASSERT_TRUE(disk.read("db-refused"));
+
+  change_alone({RemoveAgent{.name = AgentName{"Mallory"}, .with_messages = true, .at = kStart + 800}});
+  open();
+  queue.reset();
+  EXPECT_FALSE(disk.read("db-refused")) << "nothing waits any more";
+  auto store = SqliteStore::open({.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
+  ASSERT_TRUE(store);
+  const auto trace = (*store)->trace(short_id(Key{5}));
+  ASSERT_TRUE(trace) << trace.error().message();
+  EXPECT_EQ(trace->message.from, AgentName{"Alice"});
+  ASSERT_EQ(trace->deliveries.size(), 1u);
+  EXPECT_EQ(trace->deliveries[0].delivery.state, DeliveryState::Delivered) << "what was told of it was kept with it";
+}
+
+TEST_F(JournaledQueue, ChangeRefusedAtTheStartIsKeptAndCounted) {
+  persist(1, 5);
+  loop.run_all();
+  ASSERT_EQ(heard, Heard{"committed 1"});
+  die();
+  // The journal has it, the database has another message under its key.
+  std::map<std::string, std::string> journal;
+  for (const auto& name : {"db-commits0", "db-reached"}) journal[name] = disk.read(name).value();
+  for (const auto& [name, bytes] : journal) delete_file(name, disk.vfs());
+  change_alone(direct(5, "Mallory", "Bob", "under the same key"));
+  for (const auto& [name, bytes] : journal) disk.put(name, bytes);
+  const SqliteOptions options{.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive};
+  auto store = SqliteStore::open(options);
+  ASSERT_TRUE(store);
+  ASSERT_TRUE(recover_journal(**store, options));
+  EXPECT_EQ((*store)->refused(), 2u);
+  EXPECT_EQ((*store)->damage().lost_messages, 1u);
+  EXPECT_NE((*store)->warning().find("db-refused"), std::string::npos) << (*store)->warning();
+  // The broker knows Mallory's delivery alone: what becomes of that one is no matter of the refused one.
+  ASSERT_TRUE((*store)->begin());
+  ASSERT_TRUE((*store)->apply(ChangeDelivery{Key{6}, DeliveryState::Delivered, Proof::Seen, kStart}));
+  ASSERT_TRUE((*store)->commit());
+  DeadQuery query;
+  query.deliveries = {Key{6}};
+  const auto rows = (*store)->dead(query).value();
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows.front().delivery.state, DeliveryState::Delivered);
+  EXPECT_EQ((*store)->refused(), 2u);
+}
+
+TEST_F(JournaledQueue, ChangeThatBuildsOnARefusedOneIsToldWhereThereIsNoRoomForIt) {
+  queue.reset();
+  auto store = SqliteStore::open({.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
+  ASSERT_TRUE(store);
+  for (const auto& each : direct(5, "Alice", "Bob", "refused")) ASSERT_TRUE((*store)->keep_refused(each));
+  const auto later = change(6, DeliveryState::Delivered);
+  auto room = RefusedChanges::kMaxBytes;
+  for (std::int64_t key = 101; room >= 8; ++key) {  // until not even a small change fits
+    const auto before = (*store)->refused();
+    ASSERT_TRUE((*store)->keep_refused(AddMessage{message(key, "Alice", "Bob", std::string(room, 'x'))}));
+    if ((*store)->refused() == before) room /= 2;
+  }
+  ASSERT_TRUE((*store)->begin());
+  const auto applied = (*store)->apply(later);
+  ASSERT_FALSE(applied) << "it is neither in the database nor kept";
+  EXPECT_TRUE(is(applied.error(), Errc::BadChange));
+  const auto damage = (*store)->keep_refused(later);
+  ASSERT_TRUE(damage);
+  ASSERT_FALSE(damage->findings.empty());
+  EXPECT_NE(damage->findings.front().find("are lost"), std::string::npos) << damage->findings.front();
+}
+
+TEST_F(JournaledQueue, CommitThatIsThereAlreadyIsNoContradiction) {
+  persist(1, 5);
+  loop.run_all();
+  die();
+  change_alone(direct(5, "Alice", "Bob", "a", 1));
+  const SqliteOptions options{.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive};
+  auto store = SqliteStore::open(options);
+  ASSERT_TRUE(store);
+  ASSERT_TRUE(recover_journal(**store, options));
+  EXPECT_EQ((*store)->refused(), 0u);
+  EXPECT_EQ((*store)->warning(), "");
+}
+
+TEST_F(JournaledQueue, LeavesNoJournalBehindWhenItEndsInPeace) {
+  persist(1, 1);
+  loop.run_all();
+  EXPECT_TRUE(disk.read("db-commits0"));
+  queue.reset();
+  EXPECT_EQ(disk.files(), (std::vector<std::string>{"db", "db-reached"}));
+}
+
+TEST_F(JournaledQueue, TellsAtTheStoresPaceOnceThatIsFarBehind) {
+  const std::string large(4 << 20, 'x');
+  std::uint64_t ticket = 0;
+  while (ticket * large.size() <= JournaledStoreQueue::kMaxLagBytes + 2 * large.size()) {
+    ++ticket;
+    queue->persist(CommitTicket{ticket}, direct(static_cast<std::int64_t>(2 * ticket), "Alice", "Bob", large, ticket));
+    loop.run_all();
+  }
+  EXPECT_NE(heard.back(), format("committed {}", ticket));
+  run();
+  EXPECT_EQ(heard.back(), format("committed {}", ticket));
+}
+
+/// With all its threads, on real files.
+TEST(DurableQueue, TellsEveryCommitInOrderAndAQuestionSeesWhatWasToldBefore) {
+  const auto directory = std::filesystem::temp_directory_path() / ("relay-durable-" + SystemRandom{}.hex(8));
+  std::filesystem::create_directory(directory);
+  struct Listener final : StoreListener {
+    void on_committed(CommitTicket up_to, EventSeq) override {
+      EXPECT_GT(up_to, told);
+      told = up_to;
+    }
+    void on_commit_failed(CommitTicket, CommitTicket, const Error& why) override { ADD_FAILURE() << why.message(); }
+    void on_backlog(Result<BacklogPage>, const BacklogRequest&) override {}
+    void on_expired(Result<ExpireResult>) override {}
+    void on_answer(QueryId, Result<QueryResult> answer) override {
+      ++answers;
+      rows = answer ? std::get<std::vector<MessageRow>>(*answer).size() : 0;
+    }
+    CommitTicket told{};
+    std::size_t answers = 0, rows = 0;
+  };
+  constexpr std::uint64_t kCommits = 400;
+  for (const auto durability : {Durability::Process, Durability::Power}) {
+    TaskQueue inbox;
+    Listener heard;
+    const SqliteOptions options{.path = directory / format("{}.sqlite", static_cast<int>(durability)),
+                                .durability = durability};
+    auto store = SqliteStore::open(options);
+    ASSERT_TRUE(store) << store.error().message();
+    auto journal = recover_journal(**store, options);
+    ASSERT_TRUE(journal) << journal.error().message();
+    auto durable = make_durable_queue(
+        *std::move(store), *std::move(journal), durability, inbox.post(),
+        [](std::chrono::milliseconds, TaskQueue::Task) {}, heard);
+    for (std::uint64_t ticket = 1; ticket <= kCommits; ++ticket) {
+      durable->persist(CommitTicket{ticket}, direct(static_cast<std::int64_t>(2 * ticket), "Alice", "Bob", "a", ticket),
+                       ticket % 3 == 0 ? CommitMode::WithTheNext : CommitMode::Now);
+      if (ticket % 7 == 0) inbox.run_one();
+      if (ticket % 50 == 0) durable->query(QueryId{ticket}, Ask{}.limit(1'000));
+    }
+    while (heard.told < CommitTicket{kCommits} || heard.answers < kCommits / 50) inbox.wait_one();
+    EXPECT_EQ(heard.rows, kCommits);
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator{directory}, std::filesystem::directory_iterator{}), 4)
+      << "a peaceful end leaves the databases and the marks beside them";
+  std::filesystem::remove_all(directory);
+}
+
+}  // namespace
+}  // namespace relay::store

@@ -1,0 +1,99 @@
+#include "store/journal/writer.h"
+
+#include <utility>
+
+namespace relay::store {
+
+void InlineJournalWriter::write(JournalRecord record) {
+  auto done = journal_.append(record.bytes, record.commits, record.messages);
+  if (!done)
+    journal_.roll_back();
+  else if (sync_ == Sync::Each)
+    done = journal_.sync();
+  else
+    done = journal_.mark_safe();
+  if (done)
+    listener_.on_written(1);
+  else
+    listener_.on_write_failed(done.error());
+}
+
+ThreadedJournalWriter::ThreadedJournalWriter(Journal& journal, JournalListener& listener, Post post,
+                                             std::chrono::milliseconds company)
+    : journal_{journal}, listener_{listener}, post_{std::move(post)}, company_{company}, thread_{[this] { run(); }} {}
+
+void ThreadedJournalWriter::write(JournalRecord record) {
+  {
+    const std::lock_guard lock{shared_->mutex};
+    if (record.haste == records::CommitMode::Now) shared_->awaited = true;
+    shared_->waiting.push_back(std::move(record));
+    if (!shared_->awaited && shared_->keeps_back) return;  // it wakes by itself
+  }
+  shared_->changed.notify_one();
+}
+
+void ThreadedJournalWriter::stop() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock{shared_->mutex};
+    shared_->stopping = true;
+  }
+  shared_->changed.notify_one();
+  thread_.join();
+  tell(*shared_, listener_);
+}
+
+void ThreadedJournalWriter::run() {
+  auto& shared = *shared_;
+  std::unique_lock lock{shared.mutex};
+  for (;;) {
+    shared.changed.wait(lock, [&] { return shared.stopping || (!shared.failed && !shared.waiting.empty()); });
+    if (shared.failed || shared.waiting.empty()) return;
+    if (!shared.awaited && !shared.stopping) {
+      shared.keeps_back = true;
+      shared.changed.wait_for(lock, company_, [&] { return shared.stopping || shared.awaited; });
+      shared.keeps_back = false;
+    }
+    auto records = std::exchange(shared.waiting, {});
+    shared.awaited = false;
+    lock.unlock();
+    Result<void> done;
+    for (auto& record : records)
+      if (done) done = journal_.append(record.bytes, record.commits, record.messages);
+    if (done)
+      done = journal_.sync();
+    else
+      journal_.roll_back();
+    lock.lock();
+    const bool told_already = shared.written > 0 || shared.failed;  // a task is on its way
+    if (done)
+      shared.written += records.size();
+    else
+      shared.failed = done.error();
+    if (told_already) continue;
+    lock.unlock();
+    post_([shared = shared_, &listener = listener_] { tell(*shared, listener); });
+    lock.lock();
+  }
+}
+
+void ThreadedJournalWriter::tell(Shared& shared, JournalListener& listener) {
+  std::size_t written = 0;
+  std::optional<Error> failed;
+  {
+    const std::lock_guard lock{shared.mutex};
+    written = std::exchange(shared.written, 0);
+    failed = shared.failed;  // and it stays until the listener knows: what that asks for meanwhile is behind the hole
+  }
+  if (written > 0) listener.on_written(written);
+  if (!failed) return;
+  {
+    const std::lock_guard lock{shared.mutex};
+    shared.failed.reset();
+    shared.waiting.clear();
+    shared.awaited = false;
+  }
+  listener.on_write_failed(*failed);
+}
+
+}  // namespace relay::store

@@ -1,0 +1,101 @@
+#include "store/journal/writer.h"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <deque>
+
+#include "base/format.h"
+#include "records/change_codec.h"
+#include "store/testing/sim_disk.h"
+
+namespace relay::store {
+namespace {
+
+using namespace records;
+
+struct JournalThreadTest : testing::Test, JournalListener {
+  JournalThreadTest() {
+    journal = *Journal::open({.database = "db", .vfs = disk.vfs(), .id = 1},
+                             [](JournalReach, const Changes&) { return Result<void>{}; });
+    writer = std::make_unique<ThreadedJournalWriter>(
+        *journal, *this,
+        [this](ThreadedJournalWriter::Task task) {
+          const std::lock_guard lock{mutex};
+          tasks.push_back(std::move(task));
+          changed.notify_one();
+        },
+        std::chrono::milliseconds{1});
+  }
+  void write() {
+    JournalRecord record{.bytes = std::string(Journal::kFrameBytes, '\0'), .commits = 1};
+    encode({JoinChannel{{"#a", AgentName{"A"}}}}, record.bytes);
+    writer->write(std::move(record));
+  }
+  /// Waits until the thread has something to tell, and hears it.
+  void hear() {
+    std::unique_lock lock{mutex};
+    changed.wait(lock, [this] { return !tasks.empty(); });
+    auto task = std::move(tasks.front());
+    tasks.pop_front();
+    lock.unlock();
+    task();
+  }
+  void wait_for(CommitNumber newest) const {
+    while (journal->newest() < newest) std::this_thread::yield();
+  }
+
+  void on_written(std::size_t records) override {
+    heard.push_back(format("written {}", records));
+    if (on_hearing) std::exchange(on_hearing, nullptr)();
+  }
+  void on_write_failed(const Error&) override { heard.emplace_back("failed"); }
+
+  SimDisk disk;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<ThreadedJournalWriter::Task> tasks;
+  std::vector<std::string> heard;
+  std::move_only_function<void()> on_hearing;
+  std::unique_ptr<Journal> journal;
+  std::unique_ptr<ThreadedJournalWriter> writer;
+};
+
+using Heard = std::vector<std::string>;
+
+TEST_F(JournalThreadTest, WhatWasWrittenIsSyncedBeforeItIsTold) {
+  write();
+  hear();
+  EXPECT_EQ(heard, Heard{"written 1"});
+  EXPECT_GE(disk.syncs(), 1u);
+}
+
+TEST_F(JournalThreadTest, TellsEverythingBeforeItStops) {
+  for (int one = 0; one < 20; ++one) write();
+  writer->stop();
+  std::size_t told = 0;
+  for (const auto& line : heard) told += std::stoul(line.substr(8));
+  while (!tasks.empty()) hear();
+  EXPECT_EQ(told, 20u);
+  EXPECT_EQ(journal->newest(), 20u);
+}
+
+TEST_F(JournalThreadTest, WhatIsWrittenBeforeAFailureIsHeardIsBehindTheHole) {
+  write();
+  wait_for(1);
+  while (disk.syncs() == 0) std::this_thread::yield();
+  disk.fail_next_syncs(1);
+  write();  // fails, perhaps before the first was told
+  const auto after_failure = [this] { return disk.syncs() >= 1 && journal->newest() == 1; };
+  while (!after_failure()) std::this_thread::yield();
+  on_hearing = [this] { write(); };  // as the loop does when it hears of the first
+  while (heard.empty() || heard.back() != "failed") hear();
+  EXPECT_EQ(journal->newest(), 1u) << "nothing is appended over the hole";
+  write();
+  hear();
+  EXPECT_EQ(heard.back(), "written 1") << "and afterwards all is as before";
+  EXPECT_EQ(journal->newest(), 2u);
+}
+
+}  // namespace
+}  // namespace relay::store

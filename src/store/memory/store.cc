@@ -1,0 +1,327 @@
+#include "store/memory/store.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "protocol/send.h"
+#include "records/short_id.h"
+#include "store/message_rows.h"
+
+namespace relay::store {
+
+using namespace records;
+
+namespace {
+
+constexpr std::size_t kDefaultLines = 2;  // of a history
+
+/// What is final is held by nothing, and only a time has an end.
+void keep_only_what_holds(Delivery& delivery) {
+  if (is_final(delivery.state)) delivery.hold = Hold::None;
+  if (delivery.hold != Hold::Time) delivery.available_at = 0;
+}
+
+}  // namespace
+
+template <class Map>
+void MemoryStore::put(Map& map, const typename Map::key_type& key, typename Map::mapped_type value) {
+  const auto found = map.find(key);
+  if (found == map.end()) {
+    map.emplace(key, std::move(value));
+    undo_.emplace_back([&map, key] { map.erase(key); });
+  } else {
+    undo_.emplace_back([&map, key, old = std::move(found->second)] { map.at(key) = old; });
+    found->second = std::move(value);
+  }
+}
+
+template <class Map>
+void MemoryStore::take(Map& map, const typename Map::key_type& key) {
+  const auto found = map.find(key);
+  if (found == map.end()) return;
+  undo_.emplace_back([&map, key, old = std::move(found->second)] { map.emplace(key, old); });
+  map.erase(found);
+}
+
+Result<void> MemoryStore::begin(CommitDurability) {
+  RELAY_ASSERT(!in_group_);
+  in_group_ = true;
+  newest_before_ = tables_.newest;
+  undo_.clear();
+  return {};
+}
+
+Result<void> MemoryStore::apply(const Change& change) {
+  RELAY_ASSERT(in_group_);
+  auto done = std::visit([this](const auto& one) { return on(one); }, change);
+  if (!done) rollback();
+  return done;
+}
+
+Result<void> MemoryStore::commit() {
+  in_group_ = false;
+  undo_.clear();
+  stay_within_bound();
+  return {};
+}
+
+void MemoryStore::stay_within_bound() {
+  while (tables_.bytes + tables_.log.bytes() > max_bytes_) {
+    // A log that has grown beyond its share is cut first: messages do not pay for it.
+    if (tables_.log.bytes() > max_bytes_ / kEventShare) {
+      tables_.log.drop_oldest();
+    } else if (const auto settled = tables_.next_settled()) {
+      tables_.remove_all(*settled);
+    } else {
+      break;
+    }
+  }
+}
+
+void MemoryStore::rollback() {
+  for (; !undo_.empty(); undo_.pop_back()) undo_.back()();
+  if (in_group_) tables_.newest = newest_before_;
+  in_group_ = false;
+}
+
+void MemoryStore::count(const AgentName& agent, std::uint64_t WorkspaceState::Counts::* what) {
+  const auto found = tables_.counts.find(agent.value());
+  if (found == tables_.counts.end()) return;
+  undo_.emplace_back([this, name = agent.value(), what] { --(tables_.counts.at(name).*what); });
+  ++(found->second.*what);
+}
+
+Result<void> MemoryStore::on(const AddMessage& change) {
+  const auto key = change.message.key.value();
+  if (tables_.messages.contains(key))
+    return fail(Errc::BadChange, format("message {} is stored already", short_id(change.message.key)));
+  undo_.emplace_back([this, key] { tables_.remove_message(key); });
+  tables_.add(change.message);
+  const auto& message = change.message;
+  count(message.from, &WorkspaceState::Counts::sent);
+  log({.type = kMessageExchanged, .at = message.ts, .agent = message.from, .session = message.session, .message = key});
+  return {};
+}
+
+Result<void> MemoryStore::on(const AddDelivery& change) {
+  const auto& delivery = change.delivery;
+  const auto key = delivery.key.value();
+  if (tables_.deliveries.contains(key))
+    return fail(Errc::BadChange, format("delivery {} is stored already", delivery_id(delivery.key)));
+  const auto message = tables_.messages.find(delivery.message.value());
+  if (message == tables_.messages.end()) {
+    return fail(Errc::BadChange, format("delivery {} names a message that is not stored", delivery_id(delivery.key)));
+  }
+  undo_.emplace_back([this, key] { tables_.remove_delivery(key); });
+  const auto at = change.at == 0 ? message->second.ts : change.at;
+  MemoryTables::DeliveryRow tracked{delivery, {}};
+  keep_only_what_holds(tracked.delivery);
+  tracked.history.reserve(kDefaultLines);
+  tracked.history.push_back({at, delivery.state, delivery.proof, change.reason});
+  log_line(tracked, {}, change.at);
+  tables_.add(std::move(tracked));
+  if (delivery.state == DeliveryState::Delivered) count(delivery.to, &WorkspaceState::Counts::received);
+  return {};
+}
+
+void MemoryStore::advance(MemoryTables::DeliveryRow& tracked, Delivery next, HistoryEntry line) {
+  undo_.emplace_back([this, before = tracked.delivery] { tables_.revert(before.key.value(), before); });
+  tables_.advance(tracked, std::move(next), std::move(line));
+}
+
+Result<void> MemoryStore::on(const ChangeDelivery& change) {
+  const auto found = tables_.deliveries.find(change.key.value());
+  if (found == tables_.deliveries.end()) return {};
+  auto& tracked = found->second;
+  if (!is_legal_transition(tracked.delivery.state, tracked.delivery.proof, change.state, change.proof)) return {};
+  if (change.state == DeliveryState::Delivered && tracked.delivery.state != DeliveryState::Delivered)
+    count(tracked.delivery.to, &WorkspaceState::Counts::received);
+  auto next = tracked.delivery;
+  next.state = change.state;
+  next.proof = change.proof;
+  next.hold = change.hold;
+  next.available_at = change.available_at;
+  keep_only_what_holds(next);
+  next.attempts = change.attempts.value_or(next.attempts);
+  advance(tracked, std::move(next),
+          {change.at, change.state, change.proof, change.reason, change.via, change.evidence});
+  log_line(tracked, change.session, change.at);
+  return {};
+}
+
+Result<void> MemoryStore::on(const RequeueDelivery& change) {
+  const auto found = tables_.deliveries.find(change.key.value());
+  if (found == tables_.deliveries.end() || is_final(found->second.delivery.state)) return {};
+  auto& tracked = found->second;
+  auto next = tracked.delivery;
+  next.state = DeliveryState::Queued;
+  next.proof = Proof::Stored;
+  next.hold = Hold::None;
+  next.available_at = 0;
+  next.lane = change.lane;
+  next.rank = change.rank;
+  next.seq = change.seq;
+  advance(tracked, std::move(next), {change.at, DeliveryState::Queued, Proof::Stored, change.reason});
+  log_line(tracked, {}, change.at);
+  return {};
+}
+
+Result<void> MemoryStore::on(const SetStream& change) {
+  const auto& stream = change.stream;
+  const std::tuple key{stream.topic.value(), stream.from.value(), stream.to.value(), protocol::lane_code(stream.lane)};
+  const auto found = tables_.streams.find(key);
+  if (found == tables_.streams.end()) {
+    put(tables_.streams, key, change.stream);
+    return {};
+  }
+  auto& known = found->second;
+  undo_.emplace_back([&known, last = known.last, acked = known.acked] {
+    known.last = last;
+    known.acked = acked;
+  });
+  known.last = std::max(known.last, stream.last);
+  known.acked = std::max(known.acked, stream.acked);
+  return {};
+}
+
+Result<void> MemoryStore::on(const ForgetStream& change) {
+  const auto& stream = change.stream;
+  const auto lane = protocol::lane_code(stream.lane);
+  const std::tuple key{stream.topic.value(), stream.from.value(), stream.to.value(), lane};
+  const auto found = tables_.streams.find(key);
+  if (found != tables_.streams.end() && found->second.last <= stream.last) take(tables_.streams, key);
+  const std::tuple pair{stream.from.value(), stream.to.value(), lane};
+  const auto known = tables_.stream_marks.find(pair);
+  if (known != tables_.stream_marks.end() && known->second.last >= stream.last) return {};
+  put(tables_.stream_marks, pair, Stream{Topic{}, stream.from, stream.to, stream.lane, stream.last, Seq{}});
+  return {};
+}
+
+Result<void> MemoryStore::on(const AddSubscription& change) {
+  const auto found = tables_.sessions.find(change.session.value());
+  if (found == tables_.sessions.end() ||
+      std::ranges::find(found->second.topics, change.topic) != found->second.topics.end())
+    return {};
+  auto session = found->second;
+  session.topics.push_back(change.topic);
+  put(tables_.sessions, change.session.value(), std::move(session));
+  return {};
+}
+
+Result<void> MemoryStore::on(const RemoveSubscription& change) {
+  const auto found = tables_.sessions.find(change.session.value());
+  if (found == tables_.sessions.end()) return {};
+  auto session = found->second;
+  std::erase(session.topics, change.topic);
+  put(tables_.sessions, change.session.value(), std::move(session));
+  return {};
+}
+
+Result<void> MemoryStore::on(const PutAgent& change) {
+  const auto& name = change.agent.name;
+  put(tables_.agents, name.value(), change.agent);
+  if (!tables_.counts.contains(name.value())) put(tables_.counts, name.value(), {.agent = name});
+  return {};
+}
+
+Result<void> MemoryStore::on(const RemoveAgent& change) {
+  const auto& name = change.name.value();
+  const auto pending = tables_.pending_of(name);  // a copy: they leave it
+  for (const auto key : pending) {
+    const auto proof = tables_.deliveries.at(key).delivery.proof;
+    RELAY_TRY(on(ChangeDelivery{Key{key}, DeliveryState::Cancelled, proof, change.at, kReasonRemoved}));
+  }
+  if (change.with_messages) {
+    std::vector<std::int64_t> sent;
+    for (const auto& [key, message] : tables_.messages) {
+      if (message.from == change.name) sent.push_back(key);
+    }
+    for (const auto key : sent) remove_unless_pending(key);
+  }
+  take(tables_.agents, name);
+  take(tables_.counts, name);
+  std::vector<std::pair<std::string, std::string>> places;
+  for (const auto& [place, there] : tables_.members) {
+    if (place.second == name) places.push_back(place);
+  }
+  for (const auto& place : places) take(tables_.members, place);
+  for (const auto& [id, session] : tables_.sessions) {
+    if (session.agent != change.name || session.ended != 0) continue;
+    auto ended = session;
+    ended.ended = change.at;
+    put(tables_.sessions, id, std::move(ended));
+  }
+  return {};
+}
+
+Result<void> MemoryStore::on(const PutSession& change) {
+  put(tables_.sessions, change.session.id.value(), change.session);
+  return {};
+}
+
+Result<void> MemoryStore::on(const JoinChannel& change) {
+  put(tables_.members, {change.membership.channel, change.membership.member.value()}, true);
+  return {};
+}
+
+Result<void> MemoryStore::on(const LeaveChannel& change) {
+  take(tables_.members, {change.membership.channel, change.membership.member.value()});
+  return {};
+}
+
+Result<void> MemoryStore::on(const SetOutboxMark& change) {
+  const auto known = tables_.marks.find({change.mark.sender.value(), change.mark.epoch});
+  if (known != tables_.marks.end() && known->second.high > change.mark.high) return {};
+  put(tables_.marks, {change.mark.sender.value(), change.mark.epoch}, change.mark);
+  return {};
+}
+
+Result<void> MemoryStore::on(const PutProposal& change) {
+  put(tables_.proposals, change.proposal.id, change.proposal);
+  return {};
+}
+
+Result<void> MemoryStore::on(const PutUsage& change) {
+  put(tables_.usage, {change.usage.session.value(), change.usage.request}, change.usage);
+  return {};
+}
+
+Result<void> MemoryStore::on(const AddSessionStats& change) {
+  const auto known_work = tables_.work.find(change.session.value());
+  auto work = known_work == tables_.work.end() ? SessionStats{} : known_work->second;
+  work.items += change.more.items;
+  work.commands += change.more.commands;
+  for (const auto& file : change.more.files) {
+    const auto place = std::ranges::lower_bound(work.files, file);
+    const bool known = place != work.files.end() && *place == file;
+    if (!known && work.files.size() < kMaxWorkFiles) work.files.insert(place, file);
+  }
+  put(tables_.work, change.session.value(), std::move(work));
+  return {};
+}
+
+void MemoryStore::remove_unless_pending(std::int64_t message) {
+  if (tables_.is_pending(message)) return;
+  for (const auto key : tables_.deliveries_of(message))
+    undo_.emplace_back([this, old = tables_.deliveries.at(key)] { tables_.add(old); });
+  undo_.emplace_back([this, old = tables_.messages.at(message)] { tables_.add(old); });
+  tables_.remove_all(message);
+}
+
+Result<ExpireResult> MemoryStore::expire(const ExpireRequest& request) {
+  RELAY_ASSERT(in_group_);
+  ExpireResult result;
+  const auto& due = tables_.expiring();
+  while (!due.empty() && due.begin()->first <= request.now && result.expired.size() < request.max_rows) {
+    const auto delivery = tables_.deliveries.at(due.begin()->second).delivery;
+    const auto& message = tables_.messages.at(delivery.message.value());
+    const auto state = state_on_expiry(delivery.proof);
+    result.expired.push_back({delivery.key, delivery.message, message.from, delivery.to, message.id, delivery.hold,
+                              state, std::string{protocol::expiry_reason(message.payload_meta, delivery.expires_at)}});
+    RELAY_TRY(on(ChangeDelivery{delivery.key, state, delivery.proof, request.now, result.expired.back().reason}));
+  }
+  if (!due.empty()) result.next_expiry = due.begin()->first;
+  return result;
+}
+
+}  // namespace relay::store

@@ -1,0 +1,101 @@
+/// The store that forgets with its process: for tests, simulation and workspaces that want no file.
+///
+/// Invariants: the same answers as the durable store (one suite runs over both); deterministic: every container is
+///   ordered, no clock, no randomness. A group can be undone: each change leaves the way back on a list. Bounded: a commit
+///   that leaves more than `max_bytes` forgets the oldest that is settled, and the oldest events when they have more than
+///   their share; what is pending stays.
+/// Threading: one thread at a time.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "store/memory/tables.h"
+#include "store/message_store.h"
+
+namespace relay::store {
+
+class MemoryStore final : public MessageStore {
+ public:
+  static constexpr std::uint64_t kDefaultBytes = 64 << 20;
+
+  /// Whoever lets several live at the same place after one another gives each an id of its own.
+  explicit MemoryStore(std::string id = "memory", std::int64_t first_key = 0, std::uint64_t max_bytes = kDefaultBytes)
+      : id_{std::move(id)}, max_bytes_{max_bytes} {
+    tables_.newest = first_key;
+  }
+
+  Result<records::WorkspaceState> load() override;
+
+  Result<void> begin(CommitDurability promise = CommitDurability::Kept) override;
+  Result<void> set_journal_position(JournalReach) override { return {}; }
+  Result<void> apply(const records::Change& change) override;
+  Result<void> commit() override;
+  Result<records::EventSeq> newest_event() override { return tables_.log.newest(); }
+  void rollback() override;
+
+  Result<records::BacklogPage> backlog(const records::BacklogRequest& request) override;
+  Result<records::ExpireResult> expire(const records::ExpireRequest& request) override;
+
+  Result<bool> index_step(std::size_t max_rows) override;
+  Result<bool> prune_step(const Retention& retention, WallMs now, std::size_t max_rows) override;
+
+  Result<std::vector<records::MessageRow>> messages(const records::MessageQuery& query) override;
+  Result<records::Trace> trace(const std::string& id_or_prefix) override;
+  Result<records::StoreStats> stats() override;
+  Result<records::HeldPage> held(const records::HeldRequest& request) override;
+  Result<std::vector<records::DeadLetter>> dead(const records::DeadQuery& query) override;
+  Result<records::EventPage> events(const records::EventQuery& query) override;
+  Result<std::vector<records::UsageSum>> usage(const records::UsageQuery& query) override;
+  Result<records::SessionRow> session(const SessionId& id) override;
+
+  Result<std::unique_ptr<MessageReader>> open_reader() override;
+
+ private:
+  Result<void> on(const records::AddMessage& change);
+  Result<void> on(const records::AddDelivery& change);
+  Result<void> on(const records::ChangeDelivery& change);
+  Result<void> on(const records::RequeueDelivery& change);
+  Result<void> on(const records::SetStream& change);
+  Result<void> on(const records::PutAgent& change);
+  Result<void> on(const records::RemoveAgent& change);
+  Result<void> on(const records::PutSession& change);
+  Result<void> on(const records::JoinChannel& change);
+  Result<void> on(const records::LeaveChannel& change);
+  Result<void> on(const records::SetOutboxMark& change);
+  Result<void> on(const records::PutProposal& change);
+  Result<void> on(const records::AddEvent& change);
+  Result<void> on(const records::PutUsage& change);
+  Result<void> on(const records::AddSessionStats& change);
+  Result<void> on(const records::ForgetStream& change);
+  Result<void> on(const records::AddSubscription& change);
+  Result<void> on(const records::RemoveSubscription& change);
+  void log(MemoryEventLog::Row row);
+  void log_line(const MemoryTables::DeliveryRow& tracked, const SessionId& session, WallMs at);
+  [[nodiscard]] std::string tell(records::EventSeq number, const MemoryEventLog::Row& row,
+                                 const records::PriceOf& price_of);
+
+  /// Sets a map's entry and remembers how to put the old one back.
+  template <class Map>
+  void put(Map& map, const typename Map::key_type& key, typename Map::mapped_type value);
+  template <class Map>
+  void take(Map& map, const typename Map::key_type& key);
+  /// Removes a message and its deliveries unless one of them is pending.
+  void remove_unless_pending(std::int64_t message);
+  /// One more for a known agent.
+  void count(const AgentName& agent, std::uint64_t records::WorkspaceState::Counts::* what);
+  /// A delivery as it is from now on, and how to get back.
+  void advance(MemoryTables::DeliveryRow& tracked, records::Delivery next, records::HistoryEntry line);
+  void stay_within_bound();
+  std::vector<std::int64_t> named(const std::string& id_or_prefix) const;
+
+  std::string id_;
+  std::uint64_t max_bytes_;
+  MemoryTables tables_;
+  bool in_group_ = false;
+  std::int64_t newest_before_ = 0;  // the group
+  std::vector<std::function<void()>> undo_;
+  std::int64_t forget_after_ = 0;  // where the running round of retention has come to
+};
+
+}  // namespace relay::store

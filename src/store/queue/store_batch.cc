@@ -1,0 +1,231 @@
+#include "store/queue/store_batch.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <span>
+
+#include "base/log.h"
+#include "records/short_id.h"
+#include "store/message_rows.h"
+
+namespace relay::store {
+
+using namespace records;
+
+namespace {
+
+using Requests = std::span<const BatchRequest>;
+
+struct Tickets {
+  CommitTicket first, last;
+};
+
+std::optional<Tickets> tickets_of(Requests requests) {
+  std::optional<Tickets> tickets;
+  for (const auto& request : requests) {
+    const auto* persist = std::get_if<PersistRequest>(&request);
+    if (persist == nullptr) continue;
+    if (!tickets) tickets = Tickets{persist->ticket, persist->ticket};
+    tickets->last = persist->ticket;
+  }
+  return tickets;
+}
+
+Reply encode_backlog(Result<BacklogPage> page, const BacklogRequest& asked) {
+  return
+      [page = std::move(page), asked](StoreListener& listener) mutable { listener.on_backlog(std::move(page), asked); };
+}
+
+Reply encode_expired(Result<ExpireResult> result) {
+  return [result = std::move(result)](StoreListener& listener) mutable { listener.on_expired(std::move(result)); };
+}
+
+struct Done {
+  Replies answers;
+  EventSeq newest_event = 0;
+  Damage damage = {};
+};
+
+/// One transaction over all of them; the answers it prepared, or why it was rolled back.
+Result<Done> run_group(MessageStore& store, Requests requests) {
+  Replies answers;
+  RELAY_TRY(store.begin(promise_of(requests)));
+  for (const auto& request : requests) {
+    if (const auto* persist = std::get_if<PersistRequest>(&request)) {
+      for (const auto& change : persist->changes) RELAY_TRY(store.apply(change));
+    } else if (const auto* backlog = std::get_if<BacklogRequest>(&request)) {
+      // A page that cannot be read concerns its reader alone.
+      answers.push_back(encode_backlog(store.backlog(*backlog), *backlog));
+    } else {
+      auto result = RELAY_TRY(store.expire(std::get<ExpireRequest>(request)));
+      result.newest_event = RELAY_TRY(store.newest_event());
+      answers.push_back(encode_expired(std::move(result)));
+    }
+  }
+  if (const auto reached = reached_by(requests); reached.commits > 0) RELAY_TRY(store.set_journal_position(reached));
+  const auto newest_event = RELAY_TRY(store.newest_event());
+  RELAY_TRY(store.commit());
+  return Done{.answers = std::move(answers), .newest_event = newest_event};
+}
+
+/// Is the same row there already? After a crash a commit may be applied a second time; after a recovery names may differ.
+bool is_there(MessageStore& store, const Change& change) {
+  if (const auto* add = std::get_if<AddMessage>(&change)) {
+    const auto found = store.trace(short_id(add->message.key));
+    return found && found->message.key == add->message.key && found->message.id == add->message.id &&
+           found->message.payload == add->message.payload;
+  }
+  const auto* add = std::get_if<AddDelivery>(&change);
+  if (add == nullptr) return false;
+  DeadQuery query;
+  query.deliveries = {add->delivery.key};
+  const auto found = store.dead(query);
+  return found && !found->empty() && found->front().delivery.message == add->delivery.message;
+}
+
+/// Each change in a group of its own. One that contradicts the store is kept aside before the store is said to have come
+/// this far in the journal, which forgets it then.
+Result<Done> run_piecewise(MessageStore& store, const PersistRequest& request) {
+  Damage damage;
+  std::set<Key> refused;  // messages: another may have the key, and their deliveries are not for that one
+  for (const auto& change : request.changes) {
+    std::string refusal = "its message was refused";
+    const auto* delivery = std::get_if<AddDelivery>(&change);
+    const bool is_orphan = delivery != nullptr && refused.contains(delivery->delivery.message);
+    if (!is_orphan && RELAY_TRY(apply_alone(store, change, refusal))) continue;
+    if (const auto* add = std::get_if<AddMessage>(&change)) refused.insert(add->message.key);
+    log::error("an acknowledged change contradicts the message store and is kept aside", {{"reason", refusal}});
+    damage.add(RELAY_TRY(store.keep_refused(change)));
+  }
+  const BatchRequest place = PersistRequest{
+      .ticket = request.ticket, .changes = {}, .journalled = request.journalled, .promise = request.promise};
+  auto done = RELAY_TRY(run_group(store, {&place, 1}));
+  done.damage = std::move(damage);
+  return done;
+}
+
+void add_success(Replies& replies, Requests requests, Done done) {
+  if (const auto tickets = tickets_of(requests)) {
+    replies.emplace_back([last = tickets->last, newest = done.newest_event](StoreListener& listener) {
+      listener.on_committed(last, newest);
+    });
+  }
+  std::move(done.answers.begin(), done.answers.end(), std::back_inserter(replies));
+  if (done.damage.found())
+    replies.emplace_back([damage = std::move(done.damage)](StoreListener& listener) { listener.on_damage(damage); });
+}
+
+/// One by one, until a change fails; after that only what changes no message is still done.
+BatchOutcome one_by_one(MessageStore& store, Requests all) {
+  BatchOutcome outcome;
+  for (std::size_t at = 0; at < all.size(); ++at) {
+    const auto one = all.subspan(at, 1);
+    const bool changes = std::holds_alternative<PersistRequest>(one.front());
+    if (outcome.failed && changes) continue;
+    auto& replies = outcome.failed ? outcome.after : outcome.before;
+    const auto* persist = std::get_if<PersistRequest>(&one.front());
+    auto done = persist != nullptr && persist->piecewise ? run_piecewise(store, *persist) : run_group(store, one);
+    if (done) {
+      outcome.damage.add(done->damage);
+      add_success(replies, one, *std::move(done));
+      continue;
+    }
+    store.rollback();
+    if (changes) {
+      const auto tickets = tickets_of(all.subspan(at));
+      outcome.failed = BatchOutcome::Failed{tickets->first, tickets->last, done.error()};
+    } else {
+      add_failed_answers(replies, one, done.error());
+    }
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Result<bool> apply_alone(MessageStore& store, const Change& change, std::string& refusal, CommitDurability promise) {
+  const BatchRequest one = PersistRequest{.ticket = {}, .changes = {change}, .promise = promise};
+  const auto done = run_group(store, {&one, 1});
+  if (done) return true;
+  store.rollback();
+  if (!is(done.error(), Errc::BadChange)) return Failure{done.error()};
+  refusal = done.error().message();
+  return is_there(store, change);
+}
+
+void add_failed_answers(Replies& replies, Requests requests, const Error& why) {
+  for (const auto& request : requests) {
+    if (const auto* backlog = std::get_if<BacklogRequest>(&request))
+      replies.push_back(encode_backlog(Failure{why}, *backlog));
+    if (std::holds_alternative<ExpireRequest>(request)) replies.push_back(encode_expired(Failure{why}));
+  }
+}
+
+CommitDurability promise_of(Requests requests) {
+  const bool keeps = std::ranges::any_of(requests, [](const BatchRequest& request) {
+    const auto* persist = std::get_if<PersistRequest>(&request);
+    return persist != nullptr ? persist->promise == CommitDurability::Kept
+                              : std::holds_alternative<ExpireRequest>(request);
+  });
+  return keeps ? CommitDurability::Kept : CommitDurability::ElseKept;
+}
+
+JournalReach reached_by(Requests requests) {
+  JournalReach reached;
+  for (const auto& request : requests)
+    if (const auto* persist = std::get_if<PersistRequest>(&request);
+        persist != nullptr && persist->journalled.commits > reached.commits)
+      reached = persist->journalled;
+  return reached;
+}
+
+BatchOutcome execute(MessageStore& store, const std::vector<BatchRequest>& requests) {
+  const Requests all{requests};
+  auto done = run_group(store, all);
+  BatchOutcome outcome;
+  if (done) {
+    add_success(outcome.before, all, *std::move(done));
+    return outcome;
+  }
+  store.rollback();
+  if (is(done.error(), Errc::BadChange)) return one_by_one(store, all);
+  if (const auto tickets = tickets_of(all))
+    outcome.failed = BatchOutcome::Failed{tickets->first, tickets->last, done.error()};
+  add_failed_answers(outcome.after, all, done.error());
+  return outcome;
+}
+
+Replies run_batch(MessageStore& store, const std::vector<BatchRequest>& requests) {
+  auto outcome = execute(store, requests);
+  auto replies = std::move(outcome.before);
+  if (outcome.failed) {
+    replies.emplace_back([failed = *std::move(outcome.failed)](StoreListener& listener) {
+      listener.on_commit_failed(failed.first, failed.last, failed.why);
+    });
+  }
+  std::move(outcome.after.begin(), outcome.after.end(), std::back_inserter(replies));
+  return replies;
+}
+
+Result<QueryResult> answer(MessageReader& reader, const Query& query) {
+  if (const auto* messages = std::get_if<MessageQuery>(&query)) return RELAY_TRY(reader.messages(*messages));
+  if (const auto* trace = std::get_if<TraceQuery>(&query)) return RELAY_TRY(reader.trace(trace->id));
+  if (const auto* held = std::get_if<HeldRequest>(&query)) return RELAY_TRY(reader.held(*held));
+  if (const auto* dead = std::get_if<DeadQuery>(&query)) return RELAY_TRY(reader.dead(*dead));
+  if (const auto* events = std::get_if<EventQuery>(&query)) return RELAY_TRY(reader.events(*events));
+  if (const auto* usage = std::get_if<UsageQuery>(&query)) return RELAY_TRY(reader.usage(*usage));
+  if (const auto* session = std::get_if<SessionQuery>(&query)) return RELAY_TRY(reader.session(session->id));
+  return RELAY_TRY(reader.stats());
+}
+
+std::size_t bytes_held(const Changes& changes) {
+  std::size_t bytes = changes.size() * sizeof(Change);
+  for (const auto& change : changes) {
+    if (const auto* add = std::get_if<AddMessage>(&change)) bytes += size_of(add->message);
+    if (const auto* add = std::get_if<AddEvent>(&change)) bytes += add->event.body.size();
+  }
+  return bytes;
+}
+
+}  // namespace relay::store

@@ -1,0 +1,96 @@
+#include "store/queue/store_batch.h"
+
+#include <gtest/gtest.h>
+
+#include "store/memory/store.h"
+#include "store/sqlite/store.h"
+#include "store/testing/sample_records.h"
+#include "store/testing/sim_disk.h"
+
+namespace relay::store {
+namespace {
+
+using namespace records;
+using namespace sample;
+
+class Listener final : public StoreListener {
+ public:
+  void on_committed(CommitTicket up_to, EventSeq) override { heard.push_back(format("committed {}", up_to.value())); }
+  void on_commit_failed(CommitTicket from, CommitTicket to, const Error& why) override {
+    heard.push_back(format("failed {}-{}", from.value(), to.value()));
+    reason = why.message();
+  }
+  void on_backlog(Result<BacklogPage> page, const BacklogRequest& asked) override {
+    heard.push_back(format("{} {}", page ? "backlog" : "no backlog", asked.to.value()));
+  }
+  void on_expired(Result<ExpireResult> result) override { heard.push_back(result ? "expired" : "not expired"); }
+  void on_answer(QueryId, Result<QueryResult>) override {}
+  std::vector<std::string> heard;
+  std::string reason;
+};
+
+using Heard = std::vector<std::string>;
+
+Heard run(MessageStore& store, const std::vector<BatchRequest>& requests, Listener& listener) {
+  for (auto& reply : run_batch(store, requests)) reply(listener);
+  return listener.heard;
+}
+
+const std::vector<BatchRequest> kThreeOneBad = {
+    PersistRequest{CommitTicket{1}, direct(1, "Alice", "Bob", "good", 1)},
+    PersistRequest{CommitTicket{2}, direct(1, "Mallory", "Bob", "same key", 1)},
+    backlog_of("Bob"),
+    PersistRequest{CommitTicket{3}, direct(3, "Alice", "Bob", "good", 2)},
+};
+
+TEST(StoreBatch, KeepsWhatCameBeforeABadChangeAndNothingBehindIt) {
+  MemoryStore store;
+  Listener listener;
+  EXPECT_EQ(run(store, kThreeOneBad, listener), (Heard{"committed 1", "failed 2-3", "backlog Bob"}));
+  EXPECT_EQ(store.messages(Ask{})->size(), 1u);
+}
+
+TEST(StoreBatch, KeepsWhatCameBeforeABadChangeOnSqliteToo) {
+  SimDisk disk;
+  auto store = SqliteStore::open({.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
+  ASSERT_TRUE(store);
+  Listener listener;
+  EXPECT_EQ(run(**store, kThreeOneBad, listener), (Heard{"committed 1", "failed 2-3", "backlog Bob"}));
+  EXPECT_EQ((*store)->messages(Ask{})->size(), 1u);
+}
+
+TEST(StoreBatch, TellsEveryoneWhenTheDiskIsFullAndGoesOnWhenItIsNot) {
+  SimDisk disk;
+  auto store = SqliteStore::open({.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
+  ASSERT_TRUE(store);
+  disk.set_full(true);
+  Listener listener;
+  const auto heard = run(
+      **store,
+      {PersistRequest{CommitTicket{1}, direct(1, "Alice", "Bob", std::string(300'000, 'x'))},
+       PersistRequest{CommitTicket{2}, direct(3, "Alice", "Bob", "b")}, ExpireRequest{kStart, 10}, backlog_of("Bob")},
+      listener);
+  EXPECT_EQ(heard, (Heard{"failed 1-2", "not expired", "no backlog Bob"}));
+  EXPECT_NE(listener.reason.find("disk is full"), std::string::npos) << listener.reason;
+  disk.set_full(false);
+  Listener again;
+  EXPECT_EQ(run(**store, {PersistRequest{CommitTicket{3}, direct(1, "Alice", "Bob", "a")}}, again),
+            Heard{"committed 3"});
+  EXPECT_EQ((*store)->messages(Ask{})->size(), 1u);
+}
+
+TEST(StoreBatch, SurvivesAFailingDisk) {
+  SimDisk disk;
+  auto store = SqliteStore::open({.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
+  ASSERT_TRUE(store);
+  Listener listener;
+  disk.fail_next_writes(1);
+  run(**store, {PersistRequest{CommitTicket{1}, direct(1, "Alice", "Bob", "a")}}, listener);
+  disk.fail_next_syncs(1);
+  run(**store, {PersistRequest{CommitTicket{2}, direct(1, "Alice", "Bob", "a")}}, listener);
+  run(**store, {PersistRequest{CommitTicket{3}, direct(1, "Alice", "Bob", "a")}}, listener);
+  EXPECT_EQ(listener.heard, (Heard{"failed 1-1", "failed 2-2", "committed 3"}));
+}
+
+}  // namespace
+}  // namespace relay::store

@@ -1,0 +1,356 @@
+#include "store/sqlite/events.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "records/query_errors.h"
+#include "store/event_json.h"
+#include "store/message_rows.h"
+#include "store/record_json.h"
+#include "store/sqlite/queries.h"
+#include "store/sqlite/rows.h"
+
+namespace relay::store {
+
+using namespace records;
+
+namespace {
+
+constexpr std::int64_t kMaxLookedAt = 20'000;  // rows of one question; a filter may pass over many
+constexpr const char* kNewestEvent =
+    "SELECT coalesce((SELECT max(number) FROM events),"
+    "(SELECT value FROM meta WHERE name='newest_event'),0)";
+
+/// Names by their numbers, for the length of one answer.
+class NamesByNumber {
+ public:
+  explicit NamesByNumber(SqliteConnection& connection) : connection_{connection} {}
+  Result<const std::string*> name(std::int64_t number) {
+    const auto [place, is_new] = names_.try_emplace(number);
+    if (is_new && number != 0) {
+      const auto find = RELAY_TRY(connection_.use("SELECT name FROM names WHERE id=?1"));
+      find->bind(number);
+      if (RELAY_TRY(find->step())) place->second = find->text(0);
+    }
+    return &place->second;
+  }
+
+ private:
+  SqliteConnection& connection_;
+  std::unordered_map<std::int64_t, std::string> names_;
+};
+
+Result<std::optional<Message>> find_message(SqliteConnection& connection, std::int64_t key) {
+  const auto find = RELAY_TRY(
+      connection.use("SELECT " RELAY_MESSAGE_COLUMNS " FROM messages m" RELAY_MESSAGE_NAMES "WHERE m.key=?1"));
+  find->bind(key);
+  if (!RELAY_TRY(find->step())) return std::optional<Message>{};
+  return std::optional{read_message(*find.operator->(), 0)};
+}
+
+Result<Party> party_of(SqliteConnection& connection, const std::string& name) {
+  const auto find = RELAY_TRY(connection.use("SELECT entity FROM agents WHERE name=?1"));
+  find->bind(std::string_view{name});
+  return RELAY_TRY(find->step()) && find->integer(0) == static_cast<std::int64_t>(protocol::EntityType::User)
+             ? Party::Person
+             : Party::Agent;
+}
+
+Result<std::optional<HistoryEntry>> find_line(SqliteConnection& connection, std::int64_t delivery, std::int64_t n) {
+  const auto find =
+      RELAY_TRY(connection.use("SELECT " RELAY_HISTORY_COLUMNS " FROM delivery_history WHERE delivery=?1 AND n=?2"));
+  find->bind(delivery, n);
+  if (!RELAY_TRY(find->step())) return std::optional<HistoryEntry>{};
+  return std::optional{read_event(*find.operator->(), 0)};
+}
+
+Result<std::string> encode_line(SqliteConnection& connection, const EventHead& head, std::int64_t delivery,
+                                std::int64_t n) {
+  DeliveryEventData news{.delivery = Key{delivery}};
+  news.to = RELAY_TRY(party_of(connection, head.agent));
+  const auto row = RELAY_TRY(connection.use("SELECT d.message,d.available_at,d.wait,d.state,d.line," RELAY_NEWEST_LINE
+                                            " FROM deliveries d WHERE d.key=?1"));
+  row->bind(delivery);
+  if (!RELAY_TRY(row->step())) return encode_delivery(head, news);
+  if (n < row->integer(4))
+    news.line = RELAY_TRY(find_line(connection, delivery, n));
+  else if (!row->is_null(5))
+    news.line = read_event(*row.operator->(), 5);
+  news.message = RELAY_TRY(find_message(connection, row->integer(0)));
+  if (news.message) {
+    news.from = RELAY_TRY(party_of(connection, news.message->from.value()));
+    if (!news.line) news.line = implicit_first_entry(news.message->ts);  // which is not written
+  }
+  // Of the delivery as it is now: right as long as this is its newest line.
+  const bool put_off = read_hold(row->integer(2)) == Hold::Time;
+  news.again = put_off && news.line && news.line->state == read_state(row->integer(3));
+  news.available_at = news.again ? row->integer(1) : 0;
+  return encode_delivery(head, news);
+}
+
+/// What was done in a session that is over: that does not change any more, so it is told from its own rows.
+Result<SessionSummary> summary_of(SqliteConnection& connection, const EventHead& head, const PriceOf& price_of) {
+  SessionSummary summary;
+  const auto row = select_session(connection, SessionId{head.session});
+  if (!row) return summary;
+  summary.duration = (row->session.ended != 0 ? row->session.ended : head.at) - row->session.started;
+  summary.work = row->work;
+  add_usage(summary, RELAY_TRY(select_usage(connection, {.session = head.session})), price_of);
+  return summary;
+}
+
+/// The first number whose event is not before a time.
+Result<std::int64_t> number_at(SqliteConnection& connection, WallMs time, std::int64_t low, std::int64_t high) {
+  return first_since(connection, "SELECT number, at FROM events WHERE number>=?1 ORDER BY number LIMIT 1", time, low,
+                     high);
+}
+
+}  // namespace
+
+Result<std::int64_t> EventWriter::number_of(std::string_view name) {
+  if (name.empty()) return std::int64_t{0};
+  return names_.number(name);
+}
+
+Result<void> EventWriter::look_up() {
+  if (next_) return {};
+  next_ = Next{RELAY_TRY(connection_.integer(kNewestEvent)) + 1,
+               RELAY_TRY(connection_.integer("SELECT at FROM events ORDER BY number DESC LIMIT 1"))};
+  return {};
+}
+
+Result<EventSeq> EventWriter::newest() {
+  RELAY_TRY(look_up());
+  return static_cast<EventSeq>(next_->number - 1);
+}
+
+Result<EventWriter::EventSlot> EventWriter::next_place(std::string_view type, WallMs at, const SessionId& session) {
+  RELAY_TRY(look_up());
+  next_->at = std::max(at, next_->at);
+  return EventSlot{next_->number++, next_->at, RELAY_TRY(number_of(type)), RELAY_TRY(number_of(session.value()))};
+}
+
+Result<void> EventWriter::add(const EventRow& event) {
+  const auto place = RELAY_TRY(next_place(event.type, event.at, event.session));
+  const auto agent = RELAY_TRY(number_of(event.agent.value()));
+  rows_.add(place.number, place.at, place.type, agent, place.session, OrNull{}, OrNull{}, std::string_view{event.body});
+  return {};
+}
+
+Result<void> EventWriter::add_message(const Message& message, std::int64_t sender) {
+  const auto place = RELAY_TRY(next_place(kMessageExchanged, message.ts, message.session));
+  rows_.add(place.number, place.at, place.type, sender, place.session, message.key.value(), OrNull{}, OrNull{});
+  return {};
+}
+
+Result<void> EventWriter::add_line(const HistoryRef& line, const SessionId& session, DeliveryState state, WallMs at) {
+  const auto place = RELAY_TRY(next_place(type_of_line(state, line.number == 0), at, session));
+  rows_.add(place.number, place.at, place.type, line.recipient, place.session, line.delivery.value(), line.number,
+            OrNull{});
+  return {};
+}
+
+Result<void> EventWriter::write() {
+  return rows_.write(connection_,
+                     "INSERT OR FAIL INTO events(number,at,type,agent,session,ref,n,body)"
+                     " SELECT c1,c2,c3,c4,c5,c6,c7,c8 FROM gathered_rows(?1)");
+}
+
+void EventWriter::on_rollback() {
+  next_.reset();
+  rows_.clear();
+}
+
+Result<void> EventWriter::put(const UsageRow& usage) {
+  const auto session = RELAY_TRY(number_of(usage.session.value()));
+  const auto agent = RELAY_TRY(number_of(usage.agent.value()));
+  const auto put = RELAY_TRY(connection_.use(
+      "INSERT OR REPLACE INTO usage(session,request,agent,model,thread,source,at,input,output,cache_read,cache_write,"
+      "reasoning,cost) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)"));
+  put->bind(session, std::string_view{usage.request}, agent, std::string_view{usage.model}, OrNull{usage.thread},
+            OrNull{usage.source}, usage.at, usage.input, usage.output, usage.cache_read, usage.cache_write,
+            usage.reasoning);
+  if (usage.cost)
+    put->bind_at(13, *usage.cost);
+  else
+    put->bind_at(13, OrNull{});
+  return put->run();
+}
+
+Result<void> EventWriter::count(const SessionId& session, const SessionStats& more, WallMs at) {
+  const auto number = RELAY_TRY(number_of(session.value()));
+  {
+    const auto add = RELAY_TRY(
+        connection_.use("INSERT INTO work(session,items,commands,at) VALUES(?1,?2,?3,?4) ON CONFLICT DO UPDATE SET"
+                        " items=items+excluded.items, commands=commands+excluded.commands, at=excluded.at"));
+    add->bind(number, more.items, more.commands, at);
+    RELAY_TRY(add->run());
+  }
+  for (const auto& file : more.files) {
+    const auto add =
+        RELAY_TRY(connection_.use("INSERT OR IGNORE INTO work_files(session,path) SELECT ?1,?2"
+                                  " WHERE (SELECT count(*) FROM work_files WHERE session=?1)<?3"));
+    add->bind(number, std::string_view{file}, static_cast<std::int64_t>(kMaxWorkFiles));
+    RELAY_TRY(add->run());
+  }
+  return {};
+}
+
+Result<EventPage> select_events(SqliteConnection& connection, const EventQuery& query) {
+  const auto moment = RELAY_TRY(ReadTransaction::begin(connection));
+  EventPage page;
+  page.newest = static_cast<EventSeq>(RELAY_TRY(connection.integer(kNewestEvent)));
+  page.oldest = static_cast<EventSeq>(RELAY_TRY(connection.integer("SELECT min(number) FROM events")));
+  const auto newest = static_cast<std::int64_t>(page.newest), oldest = static_cast<std::int64_t>(page.oldest);
+  auto first = std::max(static_cast<std::int64_t>(std::min<EventSeq>(query.after, INT64_MAX - 1)) + 1, oldest);
+  auto end = newest + 1;
+  if (query.before > 0) end = static_cast<std::int64_t>(std::min<EventSeq>(query.before, page.newest + 1));
+  if (query.since > 0) first = std::max(first, RELAY_TRY(number_at(connection, query.since, first, end)));
+  if (query.until > 0) end = RELAY_TRY(number_at(connection, query.until, first, end));
+  page.next_after = static_cast<EventSeq>(std::min(newest, first - 1));
+  page.next_before = static_cast<EventSeq>(end);
+
+  NamesByNumber names{connection};
+  const auto rows = RELAY_TRY(connection.use(
+      query.newest ? "SELECT number,at,type,agent,session,ref,n,body FROM events WHERE number>=?1 AND number<?2"
+                     " ORDER BY number DESC"
+                   : "SELECT number,at,type,agent,session,ref,n,body FROM events WHERE number>=?1 AND number<?2"
+                     " ORDER BY number"));
+  rows->bind(first, end);
+  std::size_t bytes = 0;
+  std::int64_t looked_at = 0;
+  bool stopped = false;
+  while (RELAY_TRY(rows->step())) {
+    if (page.events.size() >= query.limit || bytes >= kMaxAnswerBytes || looked_at++ >= kMaxLookedAt) {
+      stopped = true;
+      break;
+    }
+    EventHead head{.number = static_cast<EventSeq>(rows->integer(0)), .at = rows->integer(1)};
+    head.type = *RELAY_TRY(names.name(rows->integer(2)));
+    head.agent = *RELAY_TRY(names.name(rows->integer(3)));
+    head.session = *RELAY_TRY(names.name(rows->integer(4)));
+    (query.newest ? page.next_before : page.next_after) = head.number;
+    if (!query.filter.takes(head.type, head.agent, head.session)) continue;
+    EncodedEvent told{.number = head.number, .type = head.type};
+    if (head.type == kMessageExchanged)
+      told.json = encode_message(head, Key{rows->integer(5)}, RELAY_TRY(find_message(connection, rows->integer(5))));
+    else if (!rows->is_null(6))
+      told.json = RELAY_TRY(encode_line(connection, head, rows->integer(5), rows->integer(6)));
+    else if (head.type == kSessionEnded)
+      told.json =
+          encode_event(head, with_summary(rows->text(7), RELAY_TRY(summary_of(connection, head, query.price_of))));
+    else
+      told.json = encode_event(head, rows->text(7));
+    bytes += told.json.size();
+    page.events.push_back(std::move(told));
+  }
+  page.more = stopped;
+  if (query.newest) {
+    std::ranges::reverse(page.events);
+    page.next_after = page.newest;
+    if (!stopped) page.next_before = static_cast<EventSeq>(std::min(first, end));
+  } else if (!stopped) {
+    page.next_after = std::max(page.next_after, static_cast<EventSeq>(end - 1));
+  }
+  return page;
+}
+
+Result<std::vector<UsageSum>> select_usage(SqliteConnection& connection, const UsageQuery& query) {
+  std::vector<UsageSum> sums;
+  std::int64_t agent = 0, session = 0;
+  for (const auto& [name, number] : {std::pair{&query.agent, &agent}, std::pair{&query.session, &session}}) {
+    if (name->empty()) continue;
+    const auto found = RELAY_TRY(find_name(connection, *name));
+    if (!found) return sums;
+    *number = *found;
+  }
+  const auto rows = RELAY_TRY(connection.use(
+      "SELECT a.name, u.model, u.thread, s.name, count(*), sum(u.input), sum(u.output), sum(u.cache_read),"
+      " sum(u.cache_write), sum(u.reasoning), sum(u.cost) FROM usage u"
+      " LEFT JOIN names a ON a.id=u.agent LEFT JOIN names s ON s.id=u.session"
+      " WHERE u.at>=?1 AND u.at<?2 AND (?3=0 OR u.agent=?3) AND (?4=0 OR u.session=?4)"
+      " GROUP BY u.agent, u.model, u.thread, u.session, u.cost IS NULL ORDER BY a.name, u.model, u.thread, s.name, "
+      "u.cost IS NULL"));
+  rows->bind(query.since, query.until > 0 ? query.until : INT64_MAX, agent, session);
+  while (RELAY_TRY(rows->step())) {
+    auto& sum = sums.emplace_back();
+    sum.agent = AgentName{rows->text(0)};
+    sum.model = rows->text(1);
+    sum.thread = rows->text(2);
+    sum.session = SessionId{rows->text(3)};
+    int column = 4;
+    for (auto* count : {&sum.answers, &sum.input, &sum.output, &sum.cache_read, &sum.cache_write, &sum.reasoning})
+      *count = rows->integer(column++);
+    if (!rows->is_null(10)) sum.cost = rows->real(10);
+  }
+  return sums;
+}
+
+Result<SessionRow> select_session(SqliteConnection& connection, const SessionId& id) {
+  const auto moment = RELAY_TRY(ReadTransaction::begin(connection));
+  SessionRow row;
+  {
+    const auto find = RELAY_TRY(
+        connection.use("SELECT agent,capabilities,started,last_seen,ended,shadows FROM sessions WHERE id=?1"));
+    find->bind(std::string_view{id.value()});
+    if (!RELAY_TRY(find->step()))
+      return fail(QueryErrc::NotFound, "there is no session of that id; `agent-relay agents` lists who is here");
+    row.session.id = id;
+    row.session.agent = AgentName{find->text(0)};
+    row.session.capabilities = RELAY_TRY(capabilities_from_json(find->text(1)));
+    row.session.started = find->integer(2);
+    row.session.last_seen = find->integer(3);
+    row.session.ended = find->integer(4);
+    row.session.shadows = RELAY_TRY(shadows_from_json(find->text(5)));
+  }
+  {
+    const auto find = RELAY_TRY(connection.use("SELECT topic FROM subscriptions WHERE session=?1 ORDER BY topic"));
+    find->bind(std::string_view{id.value()});
+    while (RELAY_TRY(find->step())) row.session.topics.push_back(find->text(0));
+  }
+  const auto number = RELAY_TRY(find_name(connection, id.value()));
+  if (!number) return row;
+  {
+    const auto find = RELAY_TRY(connection.use("SELECT items, commands FROM work WHERE session=?1"));
+    find->bind(*number);
+    if (RELAY_TRY(find->step())) {
+      row.work.items = find->integer(0);
+      row.work.commands = find->integer(1);
+    }
+  }
+  const auto files = RELAY_TRY(connection.use("SELECT path FROM work_files WHERE session=?1 ORDER BY path LIMIT ?2"));
+  files->bind(*number, static_cast<std::int64_t>(kMaxWorkFiles));
+  while (RELAY_TRY(files->step())) row.work.files.push_back(files->text(0));
+  return row;
+}
+
+Result<std::uint64_t> event_bytes(SqliteConnection& connection) {
+  constexpr double kRowBytes = 40;  // besides its body
+  const auto look = RELAY_TRY(connection.use(
+      "SELECT (SELECT max(number) FROM events)-(SELECT min(number) FROM events)+1,"
+      " (SELECT avg(length(body)) FROM (SELECT coalesce(body,'') AS body FROM events ORDER BY number LIMIT 200)),"
+      " (SELECT avg(length(body)) FROM (SELECT coalesce(body,'') AS body FROM events ORDER BY number DESC"
+      " LIMIT 200))"));
+  if (!RELAY_TRY(look->step())) return std::uint64_t{0};
+  const auto each = (look->real(1) + look->real(2)) / 2 + kRowBytes;
+  return static_cast<std::uint64_t>(static_cast<double>(look->integer(0)) * each);
+}
+
+Result<bool> forget_events(SqliteConnection& connection, WallMs before, std::size_t max_rows) {
+  const auto oldest = RELAY_TRY(connection.integer("SELECT min(number) FROM events"));
+  const auto newest = RELAY_TRY(connection.integer("SELECT max(number) FROM events"));
+  if (newest == 0) return false;
+  {
+    const auto keep = RELAY_TRY(connection.use("INSERT OR REPLACE INTO meta(name,value) VALUES('newest_event',?1)"));
+    keep->bind(newest);
+    RELAY_TRY(keep->run());
+  }
+  const auto end = RELAY_TRY(number_at(connection, before, oldest, newest + 1));
+  const auto stop = std::min(end, oldest + static_cast<std::int64_t>(max_rows));
+  const auto remove = RELAY_TRY(connection.use("DELETE FROM events WHERE number<?1"));
+  remove->bind(stop);
+  RELAY_TRY(remove->run());
+  return stop < end;
+}
+
+}  // namespace relay::store

@@ -1,0 +1,65 @@
+/// The log of events in the database: numbering, reading in order, forgetting. Private to src/store.
+///
+/// Invariants: numbers grow by one with each event that is committed, whatever is forgotten; times never go back, so a
+///   time is found by halving. Threading: one thread per connection.
+#pragma once
+
+#include "records/events.h"
+#include "records/queries.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/names.h"
+#include "store/sqlite/row_batch.h"
+
+namespace relay::store {
+
+/// Numbers events inside the caller's transaction; they become rows when write() is called.
+class EventWriter {
+ public:
+  EventWriter(SqliteConnection& connection, SqliteNames& names) : connection_{connection}, names_{names} {}
+
+  Result<void> add(const records::EventRow& event);
+  Result<void> add_message(const records::Message& message, std::int64_t sender);
+  /// A line of a delivery's history; the one it began with is 0.
+  struct HistoryRef {
+    Key delivery;
+    std::int64_t number = 0;
+    std::int64_t recipient = 0;
+  };
+  Result<void> add_line(const HistoryRef& line, const SessionId& session, records::DeliveryState state, WallMs at);
+  Result<void> put(const records::UsageRow& usage);
+  Result<void> count(const SessionId& session, const records::SessionStats& more, WallMs at);
+  Result<records::EventSeq> newest();
+
+  Result<void> write();
+  [[nodiscard]] std::size_t bytes() const { return rows_.bytes(); }
+  void on_rollback();
+
+ private:
+  Result<void> look_up();
+  struct EventSlot {
+    std::int64_t number = 0, at = 0, type = 0, session = 0;
+  };
+  Result<EventSlot> next_place(std::string_view type, WallMs at, const SessionId& session);
+  Result<std::int64_t> number_of(std::string_view name);
+
+  SqliteConnection& connection_;
+  SqliteNames& names_;
+  struct Next {
+    std::int64_t number = 0;
+    WallMs at = 0;  // of the last one
+  };
+  std::optional<Next> next_;  // read from the database when it is needed
+  RowBatch rows_;
+};
+
+Result<records::EventPage> select_events(SqliteConnection& connection, const records::EventQuery& query);
+Result<std::vector<records::UsageSum>> select_usage(SqliteConnection& connection, const records::UsageQuery& query);
+Result<records::SessionRow> select_session(SqliteConnection& connection, const SessionId& id);
+
+/// About what the log occupies, by a look at its first and its last rows.
+Result<std::uint64_t> event_bytes(SqliteConnection& connection);
+
+/// Removes at most so many events from before a time; true while more remain. Inside the caller's transaction.
+Result<bool> forget_events(SqliteConnection& connection, WallMs before, std::size_t max_rows);
+
+}  // namespace relay::store

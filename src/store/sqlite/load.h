@@ -1,0 +1,13 @@
+/// What the broker reads: everything once after a start, then page by page. Private to src/store.
+#pragma once
+
+#include "base/result.h"
+#include "records/queries.h"
+#include "store/sqlite/connection.h"
+
+namespace relay::store {
+
+Result<records::WorkspaceState> load_snapshot(SqliteConnection& connection);
+Result<records::BacklogPage> load_backlog(SqliteConnection& connection, const records::BacklogRequest& request);
+
+}  // namespace relay::store

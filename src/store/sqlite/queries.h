@@ -1,0 +1,86 @@
+/// Questions of people and clients, asked of any connection: the writer's own or a reader beside it. Private.
+///
+/// Each answer comes from one moment of the database (its own read transaction, unless the caller is in one). None
+/// scans the history: every filter has an index, and time is translated to keys.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "records/queries.h"
+#include "store/message_store.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/events.h"
+
+namespace relay::store {
+
+Result<std::vector<records::MessageRow>> select_messages(SqliteConnection& connection,
+                                                         const records::MessageQuery& query);
+Result<records::Trace> select_trace(SqliteConnection& connection, const std::string& id_or_prefix);
+Result<records::StoreStats> select_stats(SqliteConnection& connection);
+Result<records::HeldPage> select_held(SqliteConnection& connection, const records::HeldRequest& request);
+Result<std::vector<records::DeadLetter>> select_dead(SqliteConnection& connection, const records::DeadQuery& query);
+
+/// Messages that a typed id may mean: a short id, a prefix of one, a delivery's id, or the sender's own id if recent.
+Result<std::vector<Key>> message_filter(SqliteConnection& connection, const std::string& id_or_prefix);
+
+/// The highest key ever used.
+Result<Key> newest_key(SqliteConnection& connection);
+/// For keys that stand in no row, or in one that is about to go. Inside the caller's transaction.
+Result<void> remember_newest_key(SqliteConnection& connection, Key key);
+
+/// By halving: the first number from `low` on and before `high` whose row is not before a time; `high` when there is none.
+/// `look` finds the number and the time of the first row from a number on.
+Result<std::int64_t> first_since(SqliteConnection& connection, const char* look, WallMs time, std::int64_t low,
+                                 std::int64_t high);
+/// The first message that is not before a time; behind the newest when there is none. Where the clock was set back, some of
+/// the messages in front of it may not be before that time either, but none by more than it was set back.
+Result<std::int64_t> first_message_since(SqliteConnection& connection, WallMs time);
+
+/// A read transaction for the length of a scope; nothing when the connection is in one already.
+class ReadTransaction {
+ public:
+  static Result<ReadTransaction> begin(SqliteConnection& connection);
+  ReadTransaction(ReadTransaction&& other) noexcept : connection_{std::exchange(other.connection_, nullptr)} {}
+  ReadTransaction& operator=(ReadTransaction&&) = delete;
+  ~ReadTransaction() {
+    if (connection_ != nullptr) connection_->rollback();
+  }
+
+ private:
+  explicit ReadTransaction(SqliteConnection* connection) : connection_{connection} {}
+  SqliteConnection* connection_;
+};
+
+/// Reads on a thread of its own.
+class SqliteReader final : public MessageReader {
+ public:
+  explicit SqliteReader(std::unique_ptr<SqliteConnection> connection) : connection_{std::move(connection)} {}
+
+  Result<std::vector<records::MessageRow>> messages(const records::MessageQuery& query) override {
+    return select_messages(*connection_, query);
+  }
+  Result<records::Trace> trace(const std::string& id_or_prefix) override {
+    return select_trace(*connection_, id_or_prefix);
+  }
+  Result<records::StoreStats> stats() override { return select_stats(*connection_); }
+  Result<records::HeldPage> held(const records::HeldRequest& request) override {
+    return select_held(*connection_, request);
+  }
+  Result<std::vector<records::DeadLetter>> dead(const records::DeadQuery& query) override {
+    return select_dead(*connection_, query);
+  }
+  Result<records::EventPage> events(const records::EventQuery& query) override {
+    return select_events(*connection_, query);
+  }
+  Result<std::vector<records::UsageSum>> usage(const records::UsageQuery& query) override {
+    return select_usage(*connection_, query);
+  }
+  Result<records::SessionRow> session(const SessionId& id) override { return select_session(*connection_, id); }
+
+ private:
+  std::unique_ptr<SqliteConnection> connection_;
+};
+
+}  // namespace relay::store

@@ -1,0 +1,36 @@
+/// Forgetting, a little at a time. Private to src/store.
+///
+/// A round goes through its phases once: rows past their age, then the oldest while the file is too large, then what
+/// stands beside the messages, then the file itself shrinks. Each step looks at a bounded number of rows, so a commit
+/// waits at most one step; the place reached is kept between steps, so rows that must stay are passed only once.
+#pragma once
+
+#include <cstddef>
+
+#include "base/result.h"
+#include "store/message_store.h"
+#include "store/sqlite/connection.h"
+
+namespace relay::store {
+
+class SqliteRetention {
+ public:
+  /// Inside the caller's transaction; true while the round has more to do.
+  Result<bool> step(SqliteConnection& connection, const Retention& retention, WallMs now, std::size_t max_rows);
+  /// The step was lost: the round begins again.
+  void on_rollback() { *this = {}; }
+
+ private:
+  enum class Phase { Age, Size, Beside, Events, Shrink };
+
+  Result<void> by_age(SqliteConnection& connection, WallMs older_than, std::size_t max_rows);
+  Result<void> by_size(SqliteConnection& connection, std::uint64_t max_bytes, std::size_t max_rows);
+  Result<void> beside(SqliteConnection& connection, const Retention& retention, WallMs now, std::size_t max_rows);
+  Result<void> shrink(SqliteConnection& connection);
+
+  Phase phase_ = Phase::Age;
+  std::int64_t passed_key_ = 0;
+  bool phase_done_ = false;
+};
+
+}  // namespace relay::store

@@ -1,0 +1,404 @@
+#include "store/sqlite/store.h"
+
+#include <set>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "store/queue/store_batch.h"
+#include "store/sqlite/checked_pages.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/files.h"
+#include "store/sqlite/load.h"
+#include "store/sqlite/queries.h"
+#include "store/sqlite/refused_changes.h"
+#include "store/sqlite/retention.h"
+#include "store/sqlite/salvage.h"
+#include "store/sqlite/schema.h"
+#include "store/sqlite/store_identity.h"
+#include "store/sqlite/text.h"
+#include "store/sqlite/writer.h"
+
+namespace relay::store {
+
+using namespace records;
+
+namespace {
+
+// After a crash the structure of a file this small is checked (some milliseconds).
+constexpr std::uint64_t kCheckedAfterCrashBytes = 4 << 20;
+
+constexpr std::int64_t kKeysGivenUp = 1 << 20;  // after a loss: more than were given out by the commits that are gone
+
+constexpr const char* kPragmas =
+    "PRAGMA page_size=8192;"           // before the first table: many messages come at a time, fewer pages are written
+    "PRAGMA auto_vacuum=INCREMENTAL;"  // before the first table: files shrink again after retention
+    "PRAGMA cache_size=-8000;"
+    // A message touches some twenty pages, most of them those of the one before it: the more of these are written back at
+    // once, the less of it is for nothing, and each time costs syncs that somebody waits for.
+    "PRAGMA wal_autocheckpoint=3000;"
+    "PRAGMA temp_store=MEMORY;"
+    "PRAGMA cell_size_check=ON;"  // damage is met early, as an error
+    "PRAGMA secure_delete=FAST;"
+    "PRAGMA journal_size_limit=67108864;";
+
+Result<void> check_structure(SqliteConnection& connection, const SqliteOptions& options) {
+  auto check = RELAY_TRY(connection.prepare("PRAGMA quick_check(1)"));
+  if (RELAY_TRY(check.step()) && check.text(0) != "ok")
+    return fail(Errc::Damaged, format("the message store {} is damaged ({})", options.path, check.text(0)));
+  return {};
+}
+
+/// Looks, checks and brings up to date; whatever is wrong leaves the files as they were found.
+Result<void> prepare(SqliteConnection& connection, const SqliteOptions& options, bool check_pages) {
+  if (options.sharing == Sharing::Exclusive) RELAY_TRY(connection.execute("PRAGMA locking_mode=EXCLUSIVE"));
+  RELAY_TRY(check_identity(connection));
+  if (check_pages) RELAY_TRY(check_structure(connection, options));
+  RELAY_TRY(connection.execute(kPragmas));
+  {
+    auto mode = RELAY_TRY(connection.prepare("PRAGMA journal_mode=WAL"));
+    if (RELAY_TRY(mode.step()) && mode.text(0) != "wal") {
+      return fail(Errc::ReadOnly,
+                  format("{} cannot keep a write-ahead log where it is; use another directory", options.path));
+    }
+  }
+  return {};
+}
+
+/// The log is folded in first: a page that it holds may stand half written in the file.
+Result<void> verify(SqliteConnection& connection, const SqliteOptions& options, bool crashed) {
+  if (crashed) RELAY_TRY(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"));
+  const auto pages = static_cast<std::uint64_t>(RELAY_TRY(connection.integer("PRAGMA page_count")));
+  const auto verified = RELAY_TRY(verify_pages(options.path, options.vfs, pages));
+  return verified.zeros || !verified.checked ? check_structure(connection, options) : Result<void>{};
+}
+
+/// A page that the log holds may stand half written in the file. False: another connection keeps the log from being folded in.
+Result<bool> fold_log(SqliteConnection& connection) {
+  auto fold = RELAY_TRY(connection.prepare("PRAGMA wal_checkpoint(PASSIVE)"));
+  return RELAY_TRY(fold.step()) && fold.integer(0) == 0 && fold.integer(1) == fold.integer(2);
+}
+
+struct Checked {
+  std::unique_ptr<SqliteConnection> connection;
+  bool verified = false;  // every page
+};
+
+Result<Checked> open_checked(const SqliteOptions& options) {
+  if (!looks_like_database(options.path, options.vfs)) {
+    return fail(Errc::Damaged, format("{} is not a message store of Agent Relay", options.path));
+  }
+  const bool crashed = file_bytes(options.path + "-wal", options.vfs) > 0;
+  const auto bytes = file_bytes(options.path, options.vfs);
+  const bool small = bytes <= kCheckedAfterCrashBytes;
+  const bool suspect = is_suspect(options.path, options.vfs);
+  restrict_permissions(options.path, options.vfs);
+  auto connection = RELAY_TRY(SqliteConnection::open(options.path, options.vfs, Access::ReadWrite));
+  auto done = prepare(*connection, options, suspect || (crashed && small));
+  const bool verified = suspect || bytes <= (crashed ? options.verified_after_crash_bytes : options.verified_bytes);
+  if (done && bytes > 0 && verified) done = verify(*connection, options, crashed);
+  if (done) done = migrate(*connection);
+  if (!done) {
+    if (crashed || is(done.error(), Errc::Damaged)) connection->leave_log_alone();
+    return Failure{done.error()};
+  }
+  clear_suspect(options.path, options.vfs);
+  return Checked{std::move(connection), verified};
+}
+
+}  // namespace
+
+/// What the store is made of; the connection is declared first, so it dies last.
+class SqliteStore::Parts {
+ public:
+  Parts(SqliteOptions how, Checked opened)
+      : options{std::move(how)},
+        connection{std::move(opened.connection)},
+        writer{*connection},
+        verified{opened.verified},
+        refused{options.path, options.vfs} {}
+
+  /// Background work may be lost in a power cut (it is only done again), so it never waits for the disk.
+  Result<void> sync_commits(bool wait) {
+    const bool full = wait && options.durability == Durability::Power;
+    if (full == full_sync) return {};
+    RELAY_TRY(connection->execute(full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL"));
+    full_sync = full;
+    return {};
+  }
+
+  /// For questions: an open group has written what it gathered. If it cannot, the group is over.
+  Result<SqliteConnection*> settled() {
+    const auto written = writer.flush_batches();
+    if (written) return connection.get();
+    lost = written.error();
+    rollback();
+    return Failure{*lost};
+  }
+
+  void rollback() {
+    connection->rollback();
+    writer.on_rollback();
+  }
+
+  /// One step of background work in a commit of its own.
+  template <class Work>
+  Result<bool> in_background(Work work) {
+    RELAY_ASSERT(!connection->in_transaction());
+    const auto run = [&]() -> Result<bool> {
+      RELAY_TRY(sync_commits(false));
+      RELAY_TRY(connection->execute("BEGIN IMMEDIATE"));
+      const bool more = RELAY_TRY(work());
+      RELAY_TRY(connection->execute("COMMIT"));
+      return more;
+    };
+    auto more = run();
+    if (!more) {
+      rollback();
+      retention.on_rollback();
+      if (is(more.error(), Errc::Damaged) && connection->damage_in_full_text()) {
+        RELAY_TRY(recreate_full_text(*connection));
+        log::warn("the full-text index was damaged and is being made again", {{"store", options.path}});
+        return true;
+      }
+    }
+    return more;
+  }
+
+  SqliteOptions options;
+  Damage damage;
+  std::optional<Salvaged> salvaged;  // rows came from a damaged database
+  std::unique_ptr<SqliteConnection> connection;
+  SqliteWriter writer;
+  SqliteRetention retention;
+  bool full_sync = true;       // SQLite's own default
+  CommitDurability promise{};  // of the group
+  std::optional<Error> lost;   // why the group was rolled back although nobody asked to
+  bool verified;               // every page, or the check is over
+  std::unique_ptr<PageVerifier> verifier;
+  RefusedChanges refused;
+  std::set<Key> refused_messages;  // counted as lost
+};
+
+Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteOptions& options) {
+  Damage damage;
+  std::optional<Salvaged> salvaged;
+  auto opened = open_checked(options);
+  if (!opened && is(opened.error(), Errc::Damaged)) {
+    const auto reason = opened.error().message();
+    const auto name = RELAY_TRY(quarantine(options.path, options.vfs, options.now));
+    clear_suspect(options.path, options.vfs);
+    opened = open_checked(options);
+    if (!opened) return Failure{opened.error()};
+    auto rows = salvage(name, options.vfs, *opened->connection);
+    if (rows && rows->rows > 0) salvaged = *std::move(rows);
+    damage.findings.push_back(format("{}: it was set aside as {} and {}", reason, name,
+                                     salvaged ? "what could be read was recovered" : "a new store was begun"));
+    damage.kept.push_back(name);
+  }
+  if (!opened) return Failure{opened.error()};
+  auto parts = std::make_unique<Parts>(options, *std::move(opened));
+  parts->damage = std::move(damage);
+  parts->salvaged = std::move(salvaged);
+  RELAY_TRY(parts->refused.load());
+  return std::unique_ptr<SqliteStore>{new SqliteStore{std::move(parts)}};
+}
+
+SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_{std::move(parts)} {}
+
+SqliteStore::~SqliteStore() { parts_->rollback(); }
+
+const Damage& SqliteStore::damage() const { return parts_->damage; }
+
+void SqliteStore::add_damage(Damage damage) { parts_->damage.add(std::move(damage)); }
+
+std::size_t SqliteStore::refused() const { return parts_->refused.size(); }
+
+Result<Damage> SqliteStore::keep_refused(const Change& change) {
+  auto& refused = parts_->refused;
+  const auto kept = RELAY_TRY(refused.keep(change));
+  Damage damage;  // also of what was kept before: the process may have died before it was told
+  const auto* message = std::get_if<AddMessage>(&change);
+  const auto* delivery = std::get_if<AddDelivery>(&change);
+  if (message != nullptr && parts_->refused_messages.insert(message->message.key).second) ++damage.lost_messages;
+  if (delivery != nullptr && parts_->refused_messages.insert(delivery->delivery.message).second) ++damage.lost_messages;
+  damage.refused = refused.size();
+  if (kept != RefusedChanges::Kept::NoRoom) {
+    damage.findings.push_back(
+        format("acknowledged changes contradict the message store: they are kept in {} and tried "
+               "again at each start of the daemon",
+               refused.path()));
+  } else {
+    damage.findings.push_back(
+        format("acknowledged changes contradict the message store and are lost, because {} is full", refused.path()));
+  }
+  return damage;
+}
+
+Result<void> SqliteStore::retry_refused() {
+  const auto applied = parts_->refused.retry([this](const Change& change) {
+    std::string refusal;
+    return apply_alone(*this, change, refusal, CommitDurability::Kept);  // nothing else has it once its mark is made
+  });
+  parts_->refused.start_work();
+  if (!applied && is(applied.error(), Errc::Damaged)) return Failure{applied.error()};
+  if (!applied)  // a full disk is no reason not to open
+    log::warn("refused changes cannot be tried now", {{"reason", applied.error().message()}});
+  else if (*applied > 0)
+    log::warn("changes that the message store refused earlier are applied now",
+              {{"changes", format("{}", *applied)}, {"still refused", format("{}", refused())}});
+  return {};
+}
+
+Result<WorkspaceState> SqliteStore::load() {
+  RELAY_TRY(parts_->connection->execute("PRAGMA synchronous=FULL"));  // who we are must outlive a power cut
+  parts_->full_sync = true;
+  auto id = RELAY_TRY(identify_store(*parts_->connection, parts_->options));
+  auto snapshot = RELAY_TRY(load_snapshot(*parts_->connection));
+  snapshot.store_id = std::move(id);
+  snapshot.newest_event = RELAY_TRY(newest_event());
+  return snapshot;
+}
+
+Result<JournalPosition> SqliteStore::journal_place() {
+  auto place = RELAY_TRY(place_in_journal(*parts_->connection, parts_->options));
+  place.salvaged = parts_->salvaged.has_value();
+  return place;
+}
+
+Result<void> SqliteStore::finish_recovery(std::uint64_t known) {
+  if (!parts_->salvaged) return {};
+  parts_->damage.lost_messages += RELAY_TRY(count_missing(*parts_->connection, *parts_->salvaged, known));
+  return renew_identity();
+}
+
+Result<void> SqliteStore::adopt_journal(std::uint64_t id) { return store::adopt_journal(*parts_->connection, id); }
+
+Result<void> SqliteStore::renew_identity() {
+  RELAY_TRY(parts_->connection->execute("DELETE FROM meta WHERE name='store_id'"));
+  const auto newest = RELAY_TRY(newest_key(*parts_->connection));
+  return remember_newest_key(*parts_->connection, Key{newest.value() + kKeysGivenUp});
+}
+
+Result<void> SqliteStore::begin(CommitDurability promise) {
+  parts_->promise = promise;
+  parts_->lost.reset();
+  RELAY_TRY(parts_->sync_commits(promise == CommitDurability::Kept));
+  return parts_->connection->execute("BEGIN IMMEDIATE");
+}
+
+Result<void> SqliteStore::apply(const Change& change) {
+  if (parts_->lost) return Failure{*parts_->lost};
+  if (parts_->refused.is_base_of(change)) {
+    if (std::holds_alternative<AddDelivery>(change))
+      return rollback(), fail(Errc::BadChange, "the delivery is of a message that was refused");
+    const auto kept = parts_->refused.keep(change);
+    if (kept && *kept != RefusedChanges::Kept::NoRoom) return {};
+    rollback();
+    if (kept) return fail(Errc::BadChange, "it builds on a refused change, and there is no room to keep it");
+    return Failure{kept.error()};
+  }
+  auto done = parts_->writer.apply(change);
+  if (!done) rollback();
+  return done;
+}
+
+Result<void> SqliteStore::set_journal_position(JournalReach reach) {
+  parts_->writer.reach(reach, parts_->promise);
+  return {};
+}
+
+Result<void> SqliteStore::commit() {
+  if (parts_->lost) return Failure{*parts_->lost};
+  auto done = parts_->writer.finish_group();
+  if (done) done = parts_->connection->execute("COMMIT");
+  if (!done) rollback();
+  return done;
+}
+
+Result<EventSeq> SqliteStore::newest_event() { return parts_->writer.newest_event(); }
+
+void SqliteStore::rollback() { parts_->rollback(); }
+
+Result<BacklogPage> SqliteStore::backlog(const BacklogRequest& request) {
+  return load_backlog(*RELAY_TRY(parts_->settled()), request);
+}
+
+Result<ExpireResult> SqliteStore::expire(const ExpireRequest& request) {
+  if (parts_->lost) return Failure{*parts_->lost};
+  auto result = parts_->writer.expire(request);
+  if (!result) rollback();
+  return result;
+}
+
+Result<bool> SqliteStore::index_step(std::size_t max_rows) {
+  return parts_->in_background([&] { return index_next(*parts_->connection, max_rows); });
+}
+
+Result<bool> SqliteStore::check_some(std::size_t max_bytes) {
+  auto& parts = *parts_;
+  if (parts.verified) return false;
+  const auto step = [&]() -> Result<bool> {
+    const auto& [path, vfs] = std::tie(parts.options.path, parts.options.vfs);
+    if (parts.verifier == nullptr) parts.verifier = RELAY_TRY(PageVerifier::open(path, vfs));
+    auto more = parts.verifier->step(max_bytes);
+    if (more || !is(more.error(), Errc::Damaged)) return more;
+    if (!RELAY_TRY(fold_log(*parts.connection))) return true;
+    more = parts.verifier->step(max_bytes);
+    if (more || !is(more.error(), Errc::Damaged)) return more;
+    mark_suspect(path, vfs);
+    return fail(Errc::Damaged, format("{}; restart the daemon to recover what can be read: "
+                                      "agent-relay down --all, agent-relay up",
+                                      more.error().message()));
+  };
+  auto more = step();
+  if (!more || !*more) {
+    parts.verified = true;
+    parts.verifier.reset();
+  }
+  return more;
+}
+
+Result<bool> SqliteStore::prune_step(const Retention& retention, WallMs now, std::size_t max_rows) {
+  parts_->writer.on_forgotten();
+  return parts_->in_background([&] { return parts_->retention.step(*parts_->connection, retention, now, max_rows); });
+}
+
+Result<std::vector<MessageRow>> SqliteStore::messages(const MessageQuery& query) {
+  return select_messages(*RELAY_TRY(parts_->settled()), query);
+}
+
+Result<Trace> SqliteStore::trace(const std::string& id_or_prefix) {
+  return select_trace(*RELAY_TRY(parts_->settled()), id_or_prefix);
+}
+
+Result<StoreStats> SqliteStore::stats() { return select_stats(*RELAY_TRY(parts_->settled())); }
+
+Result<HeldPage> SqliteStore::held(const HeldRequest& request) {
+  return select_held(*RELAY_TRY(parts_->settled()), request);
+}
+
+Result<std::vector<DeadLetter>> SqliteStore::dead(const DeadQuery& query) {
+  return select_dead(*RELAY_TRY(parts_->settled()), query);
+}
+
+Result<EventPage> SqliteStore::events(const EventQuery& query) {
+  return select_events(*RELAY_TRY(parts_->settled()), query);
+}
+
+Result<std::vector<UsageSum>> SqliteStore::usage(const UsageQuery& query) {
+  return select_usage(*RELAY_TRY(parts_->settled()), query);
+}
+
+Result<SessionRow> SqliteStore::session(const SessionId& id) {
+  return select_session(*RELAY_TRY(parts_->settled()), id);
+}
+
+Result<std::unique_ptr<MessageReader>> SqliteStore::open_reader() {
+  const auto& options = parts_->options;
+  if (options.sharing == Sharing::Exclusive) return std::unique_ptr<MessageReader>{};
+  auto connection = RELAY_TRY(SqliteConnection::open(options.path, options.vfs, Access::ReadOnly));
+  RELAY_TRY(connection->execute("PRAGMA query_only=ON; PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY"));
+  return std::unique_ptr<MessageReader>{std::make_unique<SqliteReader>(std::move(connection))};
+}
+
+}  // namespace relay::store

@@ -1,0 +1,103 @@
+/// Changes as rows. Private to src/store.
+///
+/// Invariants: runs inside the caller's transaction and never ends it; a delivery without its message is refused. What a
+///   group adds is gathered and written together, at its end or before somebody reads: see write_gathered().
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "base/result.h"
+#include "records/changes.h"
+#include "records/queries.h"
+#include "store/message_store.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/delivery_batch.h"
+#include "store/sqlite/events.h"
+#include "store/sqlite/names.h"
+#include "store/sqlite/row_batch.h"
+
+namespace relay::store {
+
+class SqliteWriter {
+ public:
+  explicit SqliteWriter(SqliteConnection& connection)
+      : connection_{connection}, names_{connection}, events_{connection, names_}, ledger_{connection, events_} {}
+
+  Result<void> apply(const records::Change& change);
+  /// The group holds what the journal has up to here.
+  void reach(JournalReach reach, CommitDurability promise) {
+    reached_ = reach;
+    promise_ = promise;
+  }
+  /// Messages, deliveries and events of the group become rows: before anything reads them.
+  Result<void> flush_batches();
+  /// The same and all else that was kept until the end; before the commit.
+  Result<void> finish_group();
+  Result<records::ExpireResult> expire(const records::ExpireRequest& request);
+  Result<records::EventSeq> newest_event() { return events_.newest(); }
+  /// Messages may have gone between two groups.
+  void on_forgotten() { newest_message_ = {}; }
+  /// The group was lost: whatever it taught us is forgotten.
+  void on_rollback();
+
+ private:
+  Result<void> on(const records::AddMessage& change);
+  Result<void> on(const records::AddDelivery& change);
+  Result<void> on(const records::ChangeDelivery& change);
+  Result<void> on(const records::RequeueDelivery& change);
+  Result<void> on(const records::SetStream& change);
+  Result<void> on(const records::PutAgent& change);
+  Result<void> on(const records::RemoveAgent& change);
+  Result<void> on(const records::PutSession& change);
+  Result<void> on(const records::JoinChannel& change);
+  Result<void> on(const records::LeaveChannel& change);
+  Result<void> on(const records::SetOutboxMark& change);
+  Result<void> on(const records::PutProposal& change);
+  Result<void> on(const records::AddEvent& change);
+  Result<void> on(const records::PutUsage& change);
+  Result<void> on(const records::AddSessionStats& change);
+  Result<void> on(const records::ForgetStream& change);
+  Result<void> on(const records::AddSubscription& change);
+  Result<void> on(const records::RemoveSubscription& change);
+  Result<void> write(std::int64_t sender, std::int64_t recipient, const records::Stream& stream);
+  Result<void> write(const records::OutboxMark& mark);
+  /// Counts of names without a row in agents are dropped.
+  Result<void> write_counts();
+  [[nodiscard]] std::size_t gathered_bytes() const { return messages_.bytes() + events_.bytes() + ledger_.bytes(); }
+  struct Known {
+    Key key;
+    WallMs ts = 0;
+    std::int64_t recipient = 0;
+  };
+  Result<bool> is_stored(Key message);
+  /// What its deliveries need of a message; empty when there is none.
+  Result<std::optional<Known>> find(Key message);
+  Result<void> remove_messages_of(std::int64_t agent);
+
+  SqliteConnection& connection_;
+  SqliteNames names_;
+  EventWriter events_;
+  DeliveryBatch ledger_;
+  RowBatch messages_;
+  /// A group says the same stream or outbox many times and only the last word counts, so they are written once, at its
+  /// end. Bounded by the group.
+  std::map<std::tuple<std::int64_t, std::int64_t, std::string, protocol::Lane>, records::Stream> streams_;
+  std::map<std::pair<std::string, std::string>, records::OutboxMark> marks_;
+  struct Counts {
+    std::int64_t sent = 0, received = 0;
+  };
+  std::unordered_map<std::int64_t, Counts> counts_;  // of the group, by the number of the name
+  JournalReach reached_;                             // by the group; 0: nothing of a journal is in it
+  CommitDurability promise_{};                       // of that group
+  Known newest_message_;                             // added last, so its deliveries need no look-up
+  std::int64_t newest_stored_ = -1;                  // the highest key of all messages; -1: not asked yet
+  std::int64_t newest_rank_ = 0;                     // of the group, when it is nobody's key
+};
+
+}  // namespace relay::store

@@ -1,4 +1,0 @@
-/// A keeper for tests, as a program of its own: keep() and nothing else.
-#include "tmux/keeper.h"
-
-int main(int count, char** words) { return count == 2 ? relay::tmux::run_shim(words[1]) : 2; }

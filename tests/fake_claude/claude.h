@@ -1,0 +1,89 @@
+/// A session of a Claude Code that answers from a script: what happens between its terminal, its hooks, its inbox and
+/// its records, in the order of the real one.
+///
+///   prompt (Enter, or the inbox) ─▶ UserPromptSubmit ─▶ works ─▶ tool? ─▶ reply, record, Stop ─▶ idle
+///                                                                 │ PreToolUse; asks? dialog on the screen while the
+///                                                                 │ PermissionRequest hook waits: the first answer wins
+///                                                                 └ PostToolUse
+/// What comes by the inbox while it works waits until the reply is whole, or cuts it short (`now`); the composer is never
+/// touched by it.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "fake_claude/hooks.h"
+#include "fake_claude/inbox.h"
+#include "fake_claude/record.h"
+#include "scripted_agent/journal.h"
+#include "scripted_agent/keys.h"
+
+namespace relay::fake_claude {
+
+/// What it does about prompts that contain some words.
+struct Rule {
+  std::string contains = {}, reply = "fine", denied = "I did not do it.";
+  std::string tool = {};  // a command it runs before it replies
+  bool asks = false;
+  std::string question = {};  // instead of a tool, with these choices
+  std::vector<std::string> choices = {};
+  std::string mode = {};    // the permission mode from then on; empty: as before
+  bool unrecorded = false;  // a prompt that never gets into the record
+  bool ends = false;        // the program, with the reply and another prompt as the last lines of its record
+  Millis work{50};
+};
+std::vector<Rule> read_rules(const std::string& path);
+
+class Claude {
+ public:
+  Claude(Hooks hooks, Record record, std::vector<Rule> rules, const scripted_agent::Journal& journal);
+
+  void start();
+  void on_key(const scripted_agent::Key& key, SteadyTime now);
+  void on_left(const Left& left, SteadyTime now);
+  /// The hook that waits has said something, or left.
+  void on_hook_ready(SteadyTime now);
+  void on_time(SteadyTime now);
+
+  [[nodiscard]] std::optional<SteadyTime> wake_at() const;
+  [[nodiscard]] int waiting_hook() const { return permission_.waits() ? permission_.output() : -1; }
+  [[nodiscard]] bool finished() const { return finished_; }
+  std::string take_output() { return std::exchange(output_, {}); }
+
+ private:
+  enum class State { Idle, Working, Asking };
+  struct Given {
+    std::string text;
+    bool by_peer = false;
+  };
+
+  void begin(const Given& prompt, SteadyTime now);
+  void work_is_done();
+  void ask(std::string_view what);
+  void decide(bool allowed, std::string_view by, std::string_view message = {});
+  void reply(const std::string& text);
+  void take_context(std::string_view event, const json::object& answer);
+  [[nodiscard]] json::object payload(std::string_view event, json::object more = {}) const;
+  [[nodiscard]] json::object tool_payload(std::string_view event) const;
+  void draw();
+
+  Hooks hooks_;
+  Record record_;
+  std::vector<Rule> rules_;
+  const scripted_agent::Journal& journal_;
+  State state_ = State::Idle;
+  Rule rule_;  // of the turn
+  std::string mode_ = "default";
+  std::string tool_;  // the id of its call
+  HookCall permission_;
+  std::deque<Given> waiting_;
+  std::vector<std::string> said_;  // what stands above the composer
+  std::string composer_, output_;
+  SteadyTime done_at_{};
+  bool finished_ = false;
+};
+
+}  // namespace relay::fake_claude

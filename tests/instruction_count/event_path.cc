@@ -1,0 +1,48 @@
+/// An event on its way from the workspace to one reader of server-sent events, up to the bytes of the stream.
+#include "api/events/feed_group.h"
+#include "api/events/feed_ring.h"
+#include "base/format.h"
+#include "paths.h"
+#include "prose.h"
+
+namespace relay::cost {
+namespace {
+
+constexpr std::uint64_t kEvents = 500;
+constexpr std::uint64_t kBatchEvents = 20;  // so many come between two writings
+constexpr std::size_t kBlockBytes = 64 * 1024;
+
+/// Takes everything at once.
+struct Reader final : api::FeedSink {
+  std::size_t bytes = 0;
+  void write(net::SharedBuffer piece) override { bytes += piece->size(); }
+  [[nodiscard]] std::size_t waiting_bytes() const override { return 0; }
+  void end(std::uint64_t, const std::string&) override {}
+};
+
+}  // namespace
+
+Workload prepare_event() {
+  std::vector<std::string> events;
+  for (std::uint64_t number = 1; number <= kEvents; ++number)
+    events.push_back(format(R"({{"type":"item.completed","_seq":{},"_ts":1734440000000,"_agentName":"Alice",)"
+                            R"("_sessionId":"session-1","item":{{"id":"item-{}","kind":"message","text":"{}"}}}})",
+                            number, number, prose(256, number)));
+  return [events = std::move(events)] {
+    api::FeedRing ring{kEvents, kEvents * kBlockBytes};
+    api::FeedGroup audience{{}, api::StreamFormat::Sse};
+    Reader reader;
+    std::uint64_t told = 0;
+    for (std::uint64_t number = 1; number <= kEvents; ++number) {
+      auto event = api::read_feed_event(number, events[number - 1]);
+      RELAY_ASSERT(event);
+      ring.push(*std::move(event));
+      if (number % kBatchEvents == 0)
+        told += audience.give(ring, number - kBatchEvents, number, kBlockBytes, reader).events;
+    }
+    RELAY_ASSERT(told == kEvents && reader.bytes > kEvents * 256);
+    return told;
+  };
+}
+
+}  // namespace relay::cost

@@ -1,0 +1,75 @@
+#include "tests/simulation/observed_store.h"
+
+#include <utility>
+
+#include "records/change_codec.h"
+
+namespace relay::simulation {
+namespace {
+
+Result<void> disk_full() { return fail(store::Errc::Full, "the disk is full"); }
+
+std::string encoded(const records::Change& change) {
+  std::string bytes;
+  records::encode({change}, bytes);
+  return bytes;
+}
+
+}  // namespace
+
+Result<void> ObservedStore::watched(Result<void> result) {
+  if (!result) failed_ = true;
+  return result;
+}
+
+Result<void> ObservedStore::begin(store::CommitDurability promise) {
+  group_.clear();
+  known_in_group_ = 0;
+  return watched(real_->begin(promise));
+}
+
+Result<void> ObservedStore::apply(const records::Change& change) {
+  if (fails_now()) return watched(disk_full());
+  if (known_in_group_ < known_.size() && known_[known_in_group_] == encoded(change))
+    ++known_in_group_;
+  else
+    group_.emplace_back(change);
+  return watched(real_->apply(change));
+}
+
+Result<records::ExpireResult> ObservedStore::expire(const records::ExpireRequest& request) {
+  auto result = real_->expire(request);
+  if (result)
+    group_.emplace_back(*result);
+  else
+    failed_ = true;
+  return result;
+}
+
+void ObservedStore::rollback() {
+  known_in_group_ = 0;
+  real_->rollback();
+}
+
+void ObservedStore::journalled(const records::Changes& changes) {
+  for (const auto& change : changes) known_.push_back(encoded(change));
+  witness_.on_durable(Deeds{changes.begin(), changes.end()});
+}
+
+Result<void> ObservedStore::commit() {
+  if (fails_now()) return watched(disk_full());
+  const bool breaks = before_commit_ && !group_.empty();
+  if (breaks) std::exchange(before_commit_, nullptr)();
+  auto committed = watched(real_->commit());
+  if (committed) {
+    known_.erase(known_.begin(), known_.begin() + static_cast<std::ptrdiff_t>(known_in_group_));
+    known_in_group_ = 0;
+    if (!group_.empty()) witness_.on_durable(group_);
+  } else if (breaks) {
+    witness_.on_doubt(group_);
+  }
+  if (breaks) std::exchange(after_commit_, nullptr)();
+  return committed;
+}
+
+}  // namespace relay::simulation

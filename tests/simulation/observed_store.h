@@ -1,0 +1,96 @@
+/// The daemon's store as the simulation sees it: passes everything on, tells the ledger what became durable, and
+/// breaks when the seed says so.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "store/message_store.h"
+#include "tests/simulation/fault_plan.h"
+
+namespace relay::simulation {
+
+/// What one group did, in order.
+using StoreChange = std::variant<records::Change, records::ExpireResult>;
+using Deeds = std::vector<StoreChange>;
+
+/// What the disk of the daemon went through, for the ledger.
+class StoreObserver {
+ public:
+  virtual ~StoreObserver() = default;
+  virtual void on_durable(const Deeds& group) = 0;
+  /// The power went away while this group was being committed.
+  virtual void on_doubt(Deeds group) = 0;
+};
+
+class ObservedStore final : public store::MessageStore {
+ public:
+  ObservedStore(std::unique_ptr<store::MessageStore> real, StoreObserver& witness)
+      : real_{std::move(real)}, witness_{witness} {}
+
+  /// The journal has these: they are durable, and the store will be told of them, in this order.
+  void journalled(const records::Changes& changes);
+  /// The power went away while they were being written there.
+  void journalled_perhaps(const records::Changes& changes) { witness_.on_doubt(Deeds{changes.begin(), changes.end()}); }
+
+  /// The apply or commit that many calls from now fails.
+  void fail_after(std::size_t calls) { fails_after_ = calls + 1; }
+  /// Something went wrong since the last question.
+  [[nodiscard]] bool failed() { return std::exchange(failed_, false); }
+  /// `cut` is called inside the next commit that has something to write, and says whether the power went away in it.
+  void break_next_commit(std::move_only_function<void()> before, std::move_only_function<void()> after) {
+    before_commit_ = std::move(before);
+    after_commit_ = std::move(after);
+  }
+
+  Result<records::WorkspaceState> load() override { return real_->load(); }
+  Result<void> begin(store::CommitDurability promise) override;
+  Result<void> set_journal_position(store::JournalReach reach) override { return real_->set_journal_position(reach); }
+  Result<void> apply(const records::Change& change) override;
+  Result<void> commit() override;
+  Result<records::EventSeq> newest_event() override { return real_->newest_event(); }
+  void rollback() override;
+  Result<records::BacklogPage> backlog(const records::BacklogRequest& request) override {
+    return real_->backlog(request);
+  }
+  Result<records::ExpireResult> expire(const records::ExpireRequest& request) override;
+  Result<bool> index_step(std::size_t rows) override { return real_->index_step(rows); }
+  Result<bool> check_some(std::size_t bytes) override { return real_->check_some(bytes); }
+  Result<store::Damage> keep_refused(const records::Change& change) override { return real_->keep_refused(change); }
+  Result<bool> prune_step(const store::Retention& retention, WallMs now, std::size_t rows) override {
+    return real_->prune_step(retention, now, rows);
+  }
+  Result<std::unique_ptr<store::MessageReader>> open_reader() override { return real_->open_reader(); }
+  Result<std::vector<records::MessageRow>> messages(const records::MessageQuery& query) override {
+    return real_->messages(query);
+  }
+  Result<records::Trace> trace(const std::string& id) override { return real_->trace(id); }
+  Result<records::StoreStats> stats() override { return real_->stats(); }
+  Result<records::HeldPage> held(const records::HeldRequest& request) override { return real_->held(request); }
+  Result<std::vector<records::DeadLetter>> dead(const records::DeadQuery& query) override { return real_->dead(query); }
+  Result<records::EventPage> events(const records::EventQuery& query) override { return real_->events(query); }
+  Result<std::vector<records::UsageSum>> usage(const records::UsageQuery& query) override {
+    return real_->usage(query);
+  }
+  Result<records::SessionRow> session(const SessionId& id) override { return real_->session(id); }
+
+ private:
+  [[nodiscard]] bool fails_now() { return fails_after_ > 0 && --fails_after_ == 0; }
+  Result<void> watched(Result<void> result);
+
+  std::unique_ptr<store::MessageStore> real_;
+  StoreObserver& witness_;
+  Deeds group_;
+  std::deque<std::string> known_;  // encoded: what the witness has heard of, and the store has not
+  std::size_t known_in_group_ = 0;
+  std::size_t fails_after_ = 0;
+  bool failed_ = false;
+  std::move_only_function<void()> before_commit_;
+  std::move_only_function<void()> after_commit_;
+};
+
+}  // namespace relay::simulation
