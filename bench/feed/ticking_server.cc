@@ -32,7 +32,7 @@ class TickingRelay final : public api::WorkspaceClient {
           events.push_back(parse_json(tick_event(number)).value());
       }
       answer(json::object{{"events", std::move(events)},
-                          {"reached", static_cast<std::int64_t>(reached)},
+                          {"nextAfter", static_cast<std::int64_t>(reached)},
                           {"oldest", 1},
                           {"newest", static_cast<std::int64_t>(newest_)}});
     });

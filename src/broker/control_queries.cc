@@ -54,7 +54,7 @@ void Core::list_dead(QueryId id, Result<std::vector<records::DeadLetter>> letter
   if (connection == nullptr || connection->phase != Phase::Active) return;
   JsonWriter payload;
   if (!letters) write_query_error(payload, letters.error());
-  payload.begin_array("letters");
+  payload.begin_array("deliveries");
   std::size_t shown = 0, read_bytes = 0;
   bool more = false;
   for (const auto& letter : letters ? *letters : std::vector<records::DeadLetter>{}) {

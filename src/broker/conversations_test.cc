@@ -86,7 +86,7 @@ TEST_F(Conversations, TheSenderIsToldWhySomethingDoesNotGoRightNow) {
   world.heard(alice);
   const auto waits = [&](const std::string& id, const std::string& more = {}) {
     world.send(alice, id, "Bob", "hi", more);
-    return text(payload(world.heard(alice, "ACK").at(0)), "waits");
+    return text(payload(world.heard(alice, "ACK").at(0)), "pendingReason");
   };
   EXPECT_EQ(waits("message-1"), "");
   EXPECT_EQ(waits("message-m", in_mode("manual")),
@@ -391,7 +391,7 @@ TEST_F(Conversations, DeadLettersAreListedNewestFirstAndPageByPage) {
   bool more = true;
   for (int page = 0; more && page < 5; ++page) {
     const auto answer = world.answer(person, "DEAD", format(R"({{"limit":2,"beforeKey":{}}})", before));
-    for (const auto& value : answer.at("letters").as_array()) {
+    for (const auto& value : answer.at("deliveries").as_array()) {
       const auto& letter = value.as_object();
       bodies.push_back(text(letter, "body"));
       before = number(letter, "key");
@@ -404,8 +404,8 @@ TEST_F(Conversations, DeadLettersAreListedNewestFirstAndPageByPage) {
   }
   EXPECT_FALSE(more);
   EXPECT_EQ(bodies, (Texts{"letter 5", "letter 4", "letter 3", "letter 2", "letter 1"}));
-  EXPECT_TRUE(world.answer(person, "DEAD", R"({"agent":"Alice"})").at("letters").as_array().empty());
-  EXPECT_TRUE(world.answer(person, "DEAD", R"({"states":["dead"]})").at("letters").as_array().empty());
+  EXPECT_TRUE(world.answer(person, "DEAD", R"({"agent":"Alice"})").at("deliveries").as_array().empty());
+  EXPECT_TRUE(world.answer(person, "DEAD", R"({"states":["dead"]})").at("deliveries").as_array().empty());
 }
 
 TEST_F(Conversations, StatusAndTheListOfAgentsTellWhatWaits) {

@@ -518,10 +518,10 @@ TEST_F(Happenings, QuestionsAboutTheLogArePagedAndFiltered) {
   auto page = ask(R"({"types":["item"],"limit":2})");
   EXPECT_EQ(array_member(page, "events")->size(), 2u);
   EXPECT_EQ(bool_member(page, "more"), true);
-  page = ask(format(R"({{"types":["item"],"after":{}}})", number(page, "reached")));
+  page = ask(format(R"({{"types":["item"],"after":{}}})", number(page, "nextAfter")));
   EXPECT_EQ(array_member(page, "events")->size(), 3u);
   EXPECT_EQ(bool_member(page, "more"), false);
-  EXPECT_EQ(number(page, "reached"), number(page, "newest"));
+  EXPECT_EQ(number(page, "nextAfter"), number(page, "newest"));
   const std::string much(200'000, 'x');
   for (int n = 6; n <= 12; ++n)
     tell(bob, format("e1-{}", n),
@@ -532,7 +532,7 @@ TEST_F(Happenings, QuestionsAboutTheLogArePagedAndFiltered) {
   EXPECT_EQ(bool_member(page, "more"), true);
   auto shown = array_member(page, "events")->size();
   for (int pages = 0; pages < 10 && bool_member(page, "more") == true; ++pages) {
-    page = ask(format(R"({{"newest":true,"types":["item"],"limit":100,"before":{}}})", number(page, "from")));
+    page = ask(format(R"({{"newest":true,"types":["item"],"limit":100,"before":{}}})", number(page, "nextBefore")));
     shown += array_member(page, "events")->size();
   }
   EXPECT_EQ(shown, 12u) << "each once";

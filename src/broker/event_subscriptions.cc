@@ -142,8 +142,8 @@ void Core::answer_events(ConnectionState& connection, const PendingQuery& asked,
     }
     payload.raw_element(event.json);
   }
-  payload.end().field("reached", reached).field("more", more);
-  if (asked.newest) payload.field("from", from);
+  payload.end().field("nextAfter", reached).field("more", more);
+  if (asked.newest) payload.field("nextBefore", from);
   payload.field("oldest", page->oldest).field("newest", page->newest);
   respond(connection, asked.answer, asked.request_id, payload.take());
 }

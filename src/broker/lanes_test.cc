@@ -16,7 +16,7 @@ struct Gates : ::testing::Test {
   /// Why a message waits, as TRACE tells.
   std::string waits(const std::string& id) {
     const auto answer = world.answer(alice, "TRACE", format(R"({{"id":"{}"}})", id));
-    return text(answer.at("deliveries").as_array().at(0).as_object(), "waits");
+    return text(answer.at("deliveries").as_array().at(0).as_object(), "pendingReason");
   }
 };
 
@@ -167,7 +167,7 @@ TEST_F(Gates, TraceSaysWhyItWaits) {
 TEST_F(Gates, ManualMessageThatAHostHasSaysHowItIsLetGo) {
   const auto bob = join_host(world);
   world.send(alice, "message-1", "Bob", "hi", in_mode("manual"));
-  EXPECT_EQ(text(payload(world.heard(alice, "ACK").at(0)), "waits"),
+  EXPECT_EQ(text(payload(world.heard(alice, "ACK").at(0)), "pendingReason"),
             "it is held until the agent fetches it or `agent-relay flush Bob` lets it go");
   world.receipt(bob, given(world, bob).at(0), R"("status":"deferred","reason":"it is held")");
   EXPECT_EQ(waits("message-1"), "it is held until the agent fetches it or `agent-relay flush Bob` lets it go");

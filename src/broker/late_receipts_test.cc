@@ -24,7 +24,7 @@ struct Afterwards : ::testing::Test {
     return given(world, bob).at(0);
   }
   void resume(const std::string& in_hand) {
-    bob = join_host(world, "Bob", format(R"("session":{{"resume_token":"{}","in_hand":[{}]}})", token, in_hand));
+    bob = join_host(world, "Bob", format(R"("session":{{"resume_token":"{}","unsettled":[{}]}})", token, in_hand));
   }
   Frame cancel(const std::string& id) {
     return world.control(person, format(R"("action":"cancel","deliveryId":"{}")", id));

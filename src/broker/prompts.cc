@@ -67,7 +67,7 @@ void write_permission(JsonWriter& out, const OpenPrompt& open) {
   nullable("filePath", asked.file_path);
   if (asked.directory) out.field("directory", *asked.directory);
   out.field("description", asked.description).field("riskLevel", schema::name_of(asked.risk_level));
-  out.optional("danger", open.decision.risk_reason).optional("rule", open.decision.rule);
+  out.optional("riskReason", open.decision.risk_reason).optional("rule", open.decision.rule);
   if (asked.partial.value_or(false)) out.field("partial", true);
 }
 

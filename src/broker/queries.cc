@@ -186,7 +186,7 @@ void Core::trace(QueryId id, Result<records::Trace> trace) {
     for (const auto& event : entry.history) {
       payload.begin_element().field("at", event.at).field("state", records::name_of(event.state));
       payload.field("proof", records::name_of(event.proof)).optional("reason", event.reason);
-      payload.optional("way", event.via).optional("evidence", event.evidence).end();
+      payload.optional("via", event.via).optional("evidence", event.evidence).end();
     }
     payload.end().end();
   }
@@ -205,7 +205,7 @@ void Core::write_standing(JsonWriter& out, const records::TraceEntry& entry) {
   if (delivery.hold == records::Hold::Time) out.field("availableAt", delivery.available_at);
   const AgentState* to = find_agent(delivery.to.value());
   if (to != nullptr && !to->connected()) out.field("offlineSince", to->offline_since());
-  out.field("waits", pending_reason(delivery, entry.history.empty() ? "" : entry.history.back().reason));
+  out.field("pendingReason", pending_reason(delivery, entry.history.empty() ? "" : entry.history.back().reason));
 }
 
 void Core::on_status(ConnectionState& connection, const protocol::Envelope& envelope) {

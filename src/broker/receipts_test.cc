@@ -27,9 +27,9 @@ TEST_F(Receipts, TellEveryStepToWhoeverAskedForSteps) {
   world.hastes();
   world.receipt(bob, id, R"("status":"accepted")");
   EXPECT_EQ(world.hastes(), std::vector{records::CommitMode::Now}) << "a receipt waits for it";
-  world.receipt(bob, id, R"("status":"accepted","proof":"written","way":"pty")");
-  world.receipt(bob, id, R"("status":"delivered","proof":"submitted","way":"pty","evidence":"status working")");
-  world.receipt(bob, id, R"("status":"delivered","proof":"seen","way":"hook","evidence":"record 7")");
+  world.receipt(bob, id, R"("status":"accepted","proof":"written","via":"pty")");
+  world.receipt(bob, id, R"("status":"delivered","proof":"submitted","via":"pty","evidence":"status working")");
+  world.receipt(bob, id, R"("status":"delivered","proof":"seen","via":"hook","evidence":"record 7")");
   const auto told = world.heard(alice, "RECEIPT");
   Texts words;
   for (const auto& frame : told) words.push_back(receipt_word(frame));
@@ -38,7 +38,7 @@ TEST_F(Receipts, TellEveryStepToWhoeverAskedForSteps) {
   EXPECT_EQ(text(last, "messageId"), "message-1");
   EXPECT_EQ(text(last, "deliveryId"), id);
   EXPECT_EQ(text(last, "agent"), "Bob");
-  EXPECT_EQ(text(last, "way"), "hook");
+  EXPECT_EQ(text(last, "via"), "hook");
   EXPECT_EQ(text(last, "evidence"), "record 7");
   EXPECT_EQ(number(last, "at"), world.now().wall);
   EXPECT_EQ(ledger(world, "message-1").history.back().evidence, "record 7");
@@ -80,8 +80,8 @@ TEST_F(Receipts, AStrongerProofIsRecordedAndAWeakerIsNot) {
 TEST_F(Receipts, ACallbackSessionMaySayLaterThatItWasSeen) {
   const auto bob = join_callback(world);
   const auto id = send_to(bob);
-  world.receipt(bob, id, R"("status":"delivered","way":"callback")");
-  world.receipt(bob, id, R"("status":"delivered","way":"callback")");
+  world.receipt(bob, id, R"("status":"delivered","via":"callback")");
+  world.receipt(bob, id, R"("status":"delivered","via":"callback")");
   world.receipt(bob, id, R"("status":"delivered","proof":"seen")");
   EXPECT_EQ(lines(), (Texts{"queued", "delivered/accepted", "delivered/seen"}));
 }
@@ -193,7 +193,7 @@ TEST_F(Receipts, AWatcherSeesEveryLineInOrder) {
   world.receipt(bob, id, R"("status":"accepted")");
   world.receipt(bob, id, R"("status":"failed","retryable":true,"reason":"no luck")");
   world.pass(1s);
-  world.receipt(bob, id, R"("status":"delivered","proof":"submitted","way":"pty","evidence":"status working")");
+  world.receipt(bob, id, R"("status":"delivered","proof":"submitted","via":"pty","evidence":"status working")");
   Texts types;
   Frame put_off, last;
   for (const auto& frame : world.heard(watcher, "AGENT_EVENT")) {

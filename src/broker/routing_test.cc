@@ -42,9 +42,9 @@ TEST(Broker, NamesTheMessageInItsAnswerAndTheFirstWhenItIsARepetition) {
   ASSERT_EQ(answers.size(), 2u);
   const auto id = text(payload(answers.at(0)), "short_id");
   EXPECT_TRUE(records::key_of_short_id(id)) << id;
-  EXPECT_FALSE(payload(answers.at(0)).contains("repeat"));
+  EXPECT_FALSE(payload(answers.at(0)).contains("duplicate"));
   EXPECT_EQ(text(payload(answers.at(1)), "short_id"), id);
-  EXPECT_EQ(bool_member(payload(answers.at(1)), "repeat"), true);
+  EXPECT_EQ(bool_member(payload(answers.at(1)), "duplicate"), true);
 }
 
 TEST(Broker, CountsASessionThatWasJustLostAsAudience) {

@@ -38,7 +38,7 @@ std::string write_hello(const protocol::Hello& hello) {
         .optional("claim_token", hello.claim_token)
         .optional("system_token", hello.system_token);
     if (!hello.resume_token.empty() && !hello.unsettled.empty()) {
-      writer.begin_array("in_hand");
+      writer.begin_array("unsettled");
       for (const auto& id : hello.unsettled) writer.element(id);
       writer.end();
     }

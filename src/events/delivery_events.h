@@ -46,7 +46,7 @@ inline constexpr auto kObject<events::DeliveryChanged> = object(
         "availableAt",
         "of one that is deferred: not before, in Unix milliseconds; equal to `at` where it waits for a condition"),
     member<&events::DeliveryChanged::retryable>("retryable", "it will be tried again"),
-    member<&events::DeliveryChanged::via>("way", "by which it goes: inbox, queue, hook, pty, ..."),
+    member<&events::DeliveryChanged::via>("via", "by which it goes: inbox, queue, hook, pty, ..."),
     member<&events::DeliveryChanged::evidence>("evidence", "what shows the proof"));
 
 }  // namespace relay::schema

@@ -143,7 +143,7 @@ inline constexpr auto kObject<events::AgentStatus> =
     object("AgentStatus", "What an agent is doing has changed.",
            member<&events::AgentStatus::state>("state", "what it does now: idle, working, blocked, ..."),
            member<&events::AgentStatus::reason>("reason", "why, in words"),
-           member<&events::AgentStatus::via>("way", "how that is known"));
+           member<&events::AgentStatus::via>("via", "how that is known"));
 
 template <>
 inline constexpr auto kObject<events::AgentUnparsed> =

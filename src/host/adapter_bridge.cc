@@ -58,7 +58,7 @@ void write_prompt(text::JsonWriter& out, const adapters::Prompt& prompt, std::st
       .field("tool", prompt.tool)
       .field("summary", prompt.summary)
       .field("input", text::truncate_utf8(prompt.input, kMaxInputShown))
-      .field("way", prompt.via);
+      .field("via", prompt.via);
   if (prompt.questions.empty()) return;
   out.begin_array("questions");
   for (const auto& question : prompt.questions) {
@@ -78,7 +78,7 @@ void write_shown(text::JsonWriter& out, const events::Event& told) {
         .field("kind", name_of(kind))
         .optional("tool", tool)
         .field("summary", summary)
-        .field("way", adapters::way::kScreen)
+        .field("via", adapters::way::kScreen)
         .field("canAnswer", can_answer);
   };
   if (const auto* permission = std::get_if<events::PermissionRequested>(&told))
@@ -222,7 +222,7 @@ void AdapterBridge::describe(text::JsonWriter& out) const {
   out.end();
   if (!broken_.empty()) {
     out.begin_array("broken");
-    for (const auto& each : broken_) out.begin_element().field("way", each.via).field("why", each.why).end();
+    for (const auto& each : broken_) out.begin_element().field("via", each.via).field("why", each.why).end();
     out.end();
   }
   out.optional("lastFailure", last_failure_);
@@ -311,7 +311,7 @@ void AdapterBridge::on_event(const events::Event& event, WallMs at) {
 void AdapterBridge::on_failure(std::string_view what, std::string_view) { last_failure_ = what; }
 
 void AdapterBridge::on_interface_failed(std::string_view way, std::string why) {
-  log::warn("a way does not work", {{"way", std::string{way}}, {"why", why}});
+  log::warn("a way does not work", {{"via", std::string{way}}, {"why", why}});
   on_interface_recovered(way);  // the newest reason stands for those before it
   if (broken_.size() >= kMaxBroken) broken_.pop_front();
   broken_.push_back({std::string{way}, std::move(why)});

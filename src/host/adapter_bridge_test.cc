@@ -191,7 +191,7 @@ TEST_F(NativeSideTest, APromptBlocksUntilItIsGone) {
       events,
       (Texts{
           R"({"event":"prompt","id":"p1","requestId":"h-p1","kind":"permission","tool":"Bash","summary":"Bash: make","input":"{}",)"
-          R"("way":"hook"})",
+          R"("via":"hook"})",
           R"({"event":"prompt-gone","id":"p1","by":"hook"})"}));
   EXPECT_EQ(changes, 2);
   const auto late = answer({.prompt = "p1"});
@@ -265,8 +265,8 @@ TEST_F(NativeSideTest, SaysWhatIsBrokenUntilItIsMended) {
   told().on_interface_failed("hook", "turned off");
   told().on_interface_failed("inbox", "nobody listens");
   told().on_interface_failed("hook", "turned off in its settings");
-  EXPECT_NE(described().find(R"("broken":[{"way":"inbox","why":"nobody listens"},)"
-                             R"({"way":"hook","why":"turned off in its settings"}])"),
+  EXPECT_NE(described().find(R"("broken":[{"via":"inbox","why":"nobody listens"},)"
+                             R"({"via":"hook","why":"turned off in its settings"}])"),
             std::string::npos)
       << described();
   EXPECT_EQ(changes, 3);

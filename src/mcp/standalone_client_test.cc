@@ -424,7 +424,7 @@ TEST_F(OwnSessionTest, SaysByWhichWayALetterWasSeen) {
   (void)daemon.heard();
   (void)mail({.take = true, .limit = 9});
   const auto receipt = daemon.heard().back().payload;
-  EXPECT_EQ(string_member(receipt, "way"), "mcp");
+  EXPECT_EQ(string_member(receipt, "via"), "mcp");
   EXPECT_EQ(string_member(receipt, "proof"), "seen");
   EXPECT_EQ(string_member(receipt, "evidence"), "mcp m1");
 }

@@ -79,13 +79,13 @@ std::string write_delivery_event(const DeliveryEvent& event) {
   writer.optional("reason", event.reason);
   if (event.available_at > 0) writer.field("availableAt", event.available_at);
   if (event.retryable) writer.field("retryable", true);
-  writer.optional("way", event.via).optional("evidence", event.evidence);
+  writer.optional("via", event.via).optional("evidence", event.evidence);
   return writer.take();
 }
 
 Result<DeliveryEvent> parse_delivery_event(std::string_view payload) {
   Field type{"type"}, delivery{"deliveryId"}, message{"message"}, agent{"agent"}, at{"at"}, state{"state"},
-      proof{"proof"}, reason{"reason"}, available{"availableAt"}, retryable{"retryable"}, way{"way"},
+      proof{"proof"}, reason{"reason"}, available{"availableAt"}, retryable{"retryable"}, way{"via"},
       evidence{"evidence"};
   RELAY_TRY(read_fields(payload, {&type, &delivery, &message, &agent, &at, &state, &proof, &reason, &available,
                                   &retryable, &way, &evidence}));

@@ -166,7 +166,7 @@ Result<Hello> parse_hello(std::string_view payload) {
   hello.permission_mode = RELAY_TRY(read_truncated_string(permission_mode, kMaxKindBytes));
   hello.avatar_url = RELAY_TRY(parse_avatar(avatar));
   if (const auto object = RELAY_TRY(object_in(session)); !object.empty()) {
-    Field resume_token{"resume_token"}, claim_token{"claim_token"}, system_token{"system_token"}, in_hand{"in_hand"},
+    Field resume_token{"resume_token"}, claim_token{"claim_token"}, system_token{"system_token"}, in_hand{"unsettled"},
         state{"state"};
     RELAY_TRY(read_fields(object, {&resume_token, &claim_token, &system_token, &in_hand, &state}));
     hello.state = RELAY_TRY(read_string(state, kMaxKindBytes));

@@ -25,8 +25,8 @@ Result<std::uint64_t> seq_in(const Field& field) { return static_cast<std::uint6
 Result<Ack> parse_ack(std::string_view payload) {
   RELAY_TRY(check_forwardable(payload));
   Field ack_id{"ack_id"}, seq{"seq"}, correlation{"correlationId"}, short_id{"short_id"}, recipients{"recipients"},
-      delivery{"deliveryId"}, offline{"offlineSince"}, response{"response"}, repeat{"repeat"}, waits{"waits"},
-      proves{"proves"};
+      delivery{"deliveryId"}, offline{"offlineSince"}, response{"response"}, repeat{"duplicate"},
+      waits{"pendingReason"}, proves{"proves"};
   RELAY_TRY(read_fields(payload, {&ack_id, &seq, &correlation, &short_id, &recipients, &delivery, &offline, &response,
                                   &repeat, &waits, &proves}));
   Ack ack;
@@ -58,9 +58,9 @@ std::string write_ack(const Ack& ack) {
   if (ack.recipients) writer.field("recipients", *ack.recipients);
   writer.optional("deliveryId", ack.delivery_id);
   if (ack.offline_since > 0) writer.field("state", "queued").field("offlineSince", ack.offline_since);
-  writer.optional("waits", ack.pending_reason).optional("proves", ack.proves);
+  writer.optional("pendingReason", ack.pending_reason).optional("proves", ack.proves);
   if (!ack.correlation_id.empty()) writer.field("response", ack.response);
-  if (ack.duplicate) writer.field("repeat", true);
+  if (ack.duplicate) writer.field("duplicate", true);
   return writer.take();
 }
 
@@ -241,7 +241,7 @@ bool returns_delivery(const Receipt& receipt) {
 
 Result<Receipt> parse_receipt(std::string_view payload) {
   Field status{"status"}, delivery{"deliveryId"}, message{"messageId"}, agent{"agent"}, proof{"proof"},
-      reason{"reason"}, available{"availableAt"}, retryable{"retryable"}, code{"code"}, way{"way"},
+      reason{"reason"}, available{"availableAt"}, retryable{"retryable"}, code{"code"}, way{"via"},
       evidence{"evidence"}, metadata{"metadata"}, at{"at"};
   RELAY_TRY(read_fields(payload, {&status, &delivery, &message, &agent, &proof, &reason, &available, &retryable, &code,
                                   &way, &evidence, &metadata, &at}));
@@ -280,7 +280,7 @@ std::string write_receipt(const Receipt& receipt) {
   writer.optional("proof", receipt.proof).optional("reason", receipt.reason);
   if (receipt.available_at > 0) writer.field("availableAt", receipt.available_at);
   if (receipt.retryable) writer.field("retryable", true);
-  writer.optional("code", receipt.code).optional("way", receipt.via).optional("evidence", receipt.evidence);
+  writer.optional("code", receipt.code).optional("via", receipt.via).optional("evidence", receipt.evidence);
   if (!receipt.metadata.empty()) writer.raw("metadata", receipt.metadata);
   if (receipt.at > 0) writer.field("at", receipt.at);
   return writer.take();

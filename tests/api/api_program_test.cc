@@ -120,7 +120,7 @@ TEST_F(Served, TheSameKeyAgainIsTheSameMessage) {
   const auto body = R"({"message":"only once","idempotencyKey":"k1"})";
   const auto first = expect(200, "POST", format("/api/v1/sessions/{}/messages", id), body);
   const auto again = expect(200, "POST", format("/api/v1/sessions/{}/messages", id), body);
-  EXPECT_EQ(bool_member(again, "repeat"), true);
+  EXPECT_EQ(bool_member(again, "duplicate"), true);
   EXPECT_EQ(string_member(again, "messageId"), string_member(first, "messageId"));
   expect(200, "POST", format("/api/v1/sessions/{}/messages", id), R"({"message":"and then this"})");
   EXPECT_TRUE(hears("Bob", "and then this"));

@@ -256,8 +256,8 @@ TEST_F(Deliveries, SentAgainItTellsWhatBecameOfTheFirst) {
   const auto again = parse_json_object(box.ok(words)).value();
   EXPECT_EQ(string_member(again, "id"), string_member(first, "id"));
   EXPECT_EQ(string_member(again, "status"), "delivered");
-  EXPECT_FALSE(first.contains("repeat"));
-  EXPECT_EQ(bool_member(again, "repeat"), true);
+  EXPECT_FALSE(first.contains("duplicate"));
+  EXPECT_EQ(bool_member(again, "duplicate"), true);
   EXPECT_EQ(string_member(again, "proof"), string_member(first, "proof"));
   box.ok({"send", "Bob", "after it", "--wait"});
   EXPECT_TRUE(bob->says("after it"));
@@ -298,7 +298,7 @@ TEST_F(Deliveries, SentAgainUnderAShortIdItIsStoredOnceAndFound) {
   const auto first = string_member(box.ok_json({"send", "Bob", "hello", "--id", "x1"}), "id");
   const auto again = box.ok_json({"send", "Bob", "hello", "--id", "x1"});
   EXPECT_EQ(string_member(again, "id"), first);
-  EXPECT_EQ(bool_member(again, "repeat"), true);
+  EXPECT_EQ(bool_member(again, "duplicate"), true);
   EXPECT_EQ(array_member(box.ok_json({"inbox", "Bob"}), "messages")->size(), 1U);
 }
 
@@ -487,12 +487,12 @@ TEST_F(Deliveries, WhatExpiredIsListedAndSentAgain) {
   EXPECT_TRUE(has(dead, "expired")) << dead;
   EXPECT_TRUE(has(dead, "tester → Bob  soon gone")) << dead;
   EXPECT_TRUE(has(box.ok({"status"}), "1 message not delivered; see: agent-relay dead")) << box.ok({"status"});
-  EXPECT_EQ(array_member(box.ok_json({"dead", "Bob"}), "letters")->size(), 1U);
+  EXPECT_EQ(array_member(box.ok_json({"dead", "Bob"}), "deliveries")->size(), 1U);
   EXPECT_EQ(box.run({"dead", "Bbo"}).code, 1);
   auto bob = listen("Bob");
   EXPECT_TRUE(has(box.ok({"dead", "redeliver", id}), "sent again as d-"));
   EXPECT_TRUE(bob->says("soon gone"));
-  EXPECT_TRUE(array_member(box.ok_json({"dead"}), "letters")->empty());
+  EXPECT_TRUE(array_member(box.ok_json({"dead"}), "deliveries")->empty());
   EXPECT_TRUE(has(story(id), "redelivered as d-")) << story(id);
   EXPECT_FALSE(has(box.ok({"status"}), "not delivered"));
 }
@@ -508,9 +508,9 @@ TEST_F(Deliveries, AllThatIsDeadIsSentAgainButNotWhatIsInDoubt) {
   EXPECT_TRUE(has(story(doubtful), "in doubt: ")) << story(doubtful);
   join("Carol");
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(comes_to(send("Carol", "late", {"--ttl", "1ms"}), "expired"));
-  EXPECT_EQ(array_member(box.ok_json({"dead"}), "letters")->size(), 4U);
+  EXPECT_EQ(array_member(box.ok_json({"dead"}), "deliveries")->size(), 4U);
   EXPECT_EQ(integer_member(box.ok_json({"dead", "redeliver", "--all"}), "count"), 3);
-  EXPECT_EQ(array_member(box.ok_json({"dead"}), "letters")->size(), 1U);
+  EXPECT_EQ(array_member(box.ok_json({"dead"}), "deliveries")->size(), 1U);
   EXPECT_EQ(integer_member(box.ok_json({"dead", "redeliver", "--all", "--in-doubt", "Bob"}), "count"), 1);
   EXPECT_TRUE(hears("Bob", "these are words"));
   EXPECT_EQ(box.run({"dead", "redeliver"}).code, 2);

@@ -369,7 +369,7 @@ TEST_F(Native, WithoutAnInboxItIsTypedToAndTheReasonIsSaid) {
   const auto explained = box.ok_json({"explain", "Bob"});
   const auto* broken = array_member(explained, "broken");
   ASSERT_NE(broken, nullptr) << json::serialize(explained);
-  EXPECT_EQ(string_member(broken->at(0).as_object(), "way"), "inbox");
+  EXPECT_EQ(string_member(broken->at(0).as_object(), "via"), "inbox");
   EXPECT_FALSE(string_member(broken->at(0).as_object(), "why").value_or("").empty());
 }
 

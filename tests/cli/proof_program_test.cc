@@ -34,7 +34,7 @@ struct Proofs : Agents {
       if (member("state") == "deferred" || member("state") == "queued") continue;
       const auto evidence = member("evidence");
       auto words = member("state") + " " + member("proof");
-      if (!member("way").empty()) words += " by " + member("way");
+      if (!member("via").empty()) words += " by " + member("via");
       if (!evidence.empty()) words += ": " + (evidence.starts_with("transcript ") ? "transcript" : evidence);
       all.push_back(std::move(words));
     }

@@ -91,7 +91,7 @@ void Feed::take_page(FeedReader& reader, const json::object& page) {
   }
   counts_.sent += writer.events();
   for (auto& piece : writer.take()) reader.outlet_.write(std::move(piece));
-  if (all) reader.cursor_ = std::max(reader.cursor_, number("reached"));
+  if (all) reader.cursor_ = std::max(reader.cursor_, number("nextAfter"));
   if (reader.cursor_ >= ring_.base()) reader.mode_ = Mode::Live;
   if (reader.mode_ == Mode::Replaying && reader.cursor_ == before) return retry_soon(reader);
   serve(reader);

@@ -386,8 +386,8 @@ TEST_F(ApiTest, CostsAreSummedByAgentModelSessionAndThread) {
 }
 
 TEST_F(ApiTest, EventsComeAsPages) {
-  tell("EVENTS_QUERY", R"({"events":[],"reached":4,"more":false,"oldest":1,"newest":4})");
-  EXPECT_EQ(integer_member(expect(200, "GET", "/api/v1/events?types=item,message&agent=Bob&offset=3"), "reached"), 4);
+  tell("EVENTS_QUERY", R"({"events":[],"nextAfter":4,"more":false,"oldest":1,"newest":4})");
+  EXPECT_EQ(integer_member(expect(200, "GET", "/api/v1/events?types=item,message&agent=Bob&offset=3"), "nextAfter"), 4);
   EXPECT_EQ(last().payload,
             (json::object{{"after", 3}, {"types", json::array{"item", "message"}}, {"agents", json::array{"Bob"}}}));
 }

@@ -123,8 +123,8 @@ inline constexpr auto kObject<api::SendMessageResponse> =
            member<&api::SendMessageResponse::delivery_id>("deliveryId", "when it goes to one"),
            member<&api::SendMessageResponse::state>("state", "`queued`: the one it goes to is away"),
            member<&api::SendMessageResponse::offline_since>("offlineSince", "since when"),
-           member<&api::SendMessageResponse::waits>("waits", "why it does not go right now"),
-           member<&api::SendMessageResponse::repeat>("repeat", "it was stored before, under the same key"));
+           member<&api::SendMessageResponse::waits>("pendingReason", "why it does not go right now"),
+           member<&api::SendMessageResponse::repeat>("duplicate", "it was stored before, under the same key"));
 
 template <>
 inline constexpr auto kObject<api::MessageBody> =
@@ -149,7 +149,7 @@ inline constexpr auto kObject<api::DeliveryStep> = object(
     member<&api::DeliveryStep::state>("state", "from then on"),
     member<&api::DeliveryStep::proof>("proof", "how sure it is: accepted, written, submitted, seen"),
     member<&api::DeliveryStep::reason>("reason", "in words"),
-    member<&api::DeliveryStep::via>("way", "by which it went"),
+    member<&api::DeliveryStep::via>("via", "by which it went"),
     member<&api::DeliveryStep::evidence>("evidence", "what shows it"));
 template <>
 inline constexpr auto kObject<api::DeliveryBody> = object(
@@ -158,7 +158,7 @@ inline constexpr auto kObject<api::DeliveryBody> = object(
     member<&api::DeliveryBody::proof>("proof", "how sure that is"),
     member<&api::DeliveryBody::mode>("mode", "when it should be seen"),
     member<&api::DeliveryBody::attempts>("attempts", "so far"),
-    member<&api::DeliveryBody::waits>("waits", "why it waits right now"),
+    member<&api::DeliveryBody::waits>("pendingReason", "why it waits right now"),
     member<&api::DeliveryBody::history>("history", "every step"));
 template <>
 inline constexpr auto kObject<api::TracedMessage> = object(

@@ -48,8 +48,8 @@ SendMessageResponse stored_in(const json::object& ack) {
           .delivery_id = string_member(ack, "deliveryId"),
           .state = string_member(ack, "state"),
           .offline_since = integer_member(ack, "offlineSince"),
-          .waits = string_member(ack, "waits"),
-          .repeat = bool_member(ack, "repeat")};
+          .waits = string_member(ack, "pendingReason"),
+          .repeat = bool_member(ack, "duplicate")};
 }
 
 }  // namespace

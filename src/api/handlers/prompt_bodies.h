@@ -21,7 +21,7 @@ struct PermissionBody {
   std::optional<std::string> directory = {};
   std::string description = {};
   events::RiskLevel risk_level = events::RiskLevel::Medium;
-  std::optional<std::string> danger = {};
+  std::optional<std::string> risk_reason = {};
   std::optional<std::string> rule = {};
   WallMs requested_at = 0;
   std::optional<WallMs> expires_at = {};
@@ -77,7 +77,7 @@ inline constexpr auto kObject<api::PermissionBody> =
            member<&api::PermissionBody::directory>("directory", "where the agent is; absent where that is not told"),
            member<&api::PermissionBody::description>("description", "in words"),
            member<&api::PermissionBody::risk_level>("riskLevel", "how much could be lost"),
-           member<&api::PermissionBody::danger>("danger", "why it is risky"),
+           member<&api::PermissionBody::risk_reason>("riskReason", "why it is risky"),
            member<&api::PermissionBody::rule>("rule", "which rule left it to a person"),
            member<&api::PermissionBody::requested_at>("requestedAt", "milliseconds since 1970"),
            member<&api::PermissionBody::expires_at>("expiresAt", "when it is decided without anybody's word"),

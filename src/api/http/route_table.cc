@@ -31,15 +31,15 @@ constexpr Shape kEventPage = {
       const json::object number = {{"type", "integer"}, {"format", "int64"}, {"minimum", 0}};
       json::object members = {
           {"events", json::object{{"type", "array"}, {"items", events::events_json_schema(components)}}},
-          {"reached", number},
+          {"nextAfter", number},
           {"more", json::object{{"type", "boolean"}}},
           {"oldest", number},
           {"newest", number}};
       return components.refer_to("EventPage",
                                  json::object{{"type", "object"},
-                                              {"description", "Events in order; `reached` is the next `offset`."},
+                                              {"description", "Events in order; `nextAfter` is the next `offset`."},
                                               {"properties", std::move(members)},
-                                              {"required", json::array{"events", "reached", "more"}}});
+                                              {"required", json::array{"events", "nextAfter", "more"}}});
     },
     nullptr};
 

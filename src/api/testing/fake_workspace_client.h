@@ -126,7 +126,7 @@ class FakeRelay final : public WorkspaceClient {
     }
     const auto oldest = oldest_ > log_.size() ? 0 : oldest_;
     return {{"events", std::move(events)},
-            {"reached", reached},
+            {"nextAfter", reached},
             {"more", more},
             {"oldest", oldest},
             {"newest", log_.size()}};

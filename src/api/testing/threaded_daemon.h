@@ -88,7 +88,8 @@ class ThreadedDaemon {
       std::string events;
       for (auto number = static_cast<std::uint64_t>(after) + 1; number <= daemon.newest_; ++number)
         events += (events.empty() ? "" : ",") + event(number);
-      return format(R"({{"events":[{0}],"reached":{1},"more":false,"oldest":1,"newest":{1}}})", events, daemon.newest_);
+      return format(R"({{"events":[{0}],"nextAfter":{1},"more":false,"oldest":1,"newest":{1}}})", events,
+                    daemon.newest_);
     }
     void send_events() {
       while (follows && told < daemon.newest_)

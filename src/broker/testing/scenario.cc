@@ -250,12 +250,12 @@ void Scenario::play() {
   }
   switch (case_.kind) {
     case Kind::Published: return world_.request(bob_, "ACK", format(R"({{"ack_id":"{}"}})", delivery_));
-    case Kind::Callback: return answer_with(R"("status":"delivered","way":"callback")");
-    case Kind::Pull: return answer_with(R"("status":"delivered","proof":"seen","way":"mcp")");
+    case Kind::Callback: return answer_with(R"("status":"delivered","via":"callback")");
+    case Kind::Pull: return answer_with(R"("status":"delivered","proof":"seen","via":"mcp")");
     case Kind::Pty:
     case Kind::Native:
-      answer_with(R"("status":"accepted","proof":"written","way":"pty")");
-      answer_with(R"("status":"delivered","proof":"submitted","way":"pty")");
+      answer_with(R"("status":"accepted","proof":"written","via":"pty")");
+      answer_with(R"("status":"delivered","proof":"submitted","via":"pty")");
       if (case_.kind == Kind::Native) answer_with(R"("status":"delivered","proof":"seen","evidence":"record 7")");
   }
 }

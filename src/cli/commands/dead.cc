@@ -39,10 +39,10 @@ Result<std::vector<json::object>> dead_letters(DaemonConnection& connection, con
     const auto payload = RELAY_TRY(connection.request(protocol::MessageType::Dead, json::serialize(query)));
     const auto answer = RELAY_TRY(parse_json_object(payload));
     if (const auto error = string_member(answer, "error")) return fail(Errc::Refused, "the daemon refused: " + *error);
-    const auto* letters = array_member(answer, "letters");
+    const auto* letters = array_member(answer, "deliveries");
     if (letters == nullptr)
       return fail(Errc::BadAnswer, "the daemon's answer has no letters; are both of one version?");
-    for (const auto* letter : objects_in(answer, "letters")) all.push_back(*letter);
+    for (const auto* letter : objects_in(answer, "deliveries")) all.push_back(*letter);
     const auto oldest = all.empty() ? 0 : integer_member(all.back(), "key").value_or(0);
     if (!bool_member(answer, "more").value_or(false) || letters->empty() || oldest <= 0 || oldest >= before) break;
     query["beforeKey"] = before = oldest;
@@ -86,7 +86,7 @@ ExitCode list(const Invocation& invocation, Context& context) {
     if (const auto sentence = RELAY_CLI_TRY(unknown_agent_error(connection, name)); !sentence.empty())
       return report_error(sentence, ExitCode::Failed);
   if (invocation.has("--json")) {
-    print(json::serialize(json::object{{"letters", json::array(letters.begin(), letters.end())}}) + "\n");
+    print(json::serialize(json::object{{"deliveries", json::array(letters.begin(), letters.end())}}) + "\n");
     return ExitCode::Ok;
   }
   for (const auto& letter : letters) print(shown(letter, context));

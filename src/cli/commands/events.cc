@@ -87,8 +87,8 @@ class EventLog {
         for (const auto* event : events | std::views::reverse) found.push_back(*event);
       printed += events.size();
       left -= static_cast<std::int64_t>(events.size());
-      reached_ = std::max(reached_, integer_member(answer, "reached").value_or(0));
-      const auto from = integer_member(answer, "from").value_or(0);
+      reached_ = std::max(reached_, integer_member(answer, "nextAfter").value_or(0));
+      const auto from = integer_member(answer, "nextBefore").value_or(0);
       if (!bool_member(answer, "more").value_or(false) || (newest && from <= 1)) break;
       if (newest)
         query["before"] = from;

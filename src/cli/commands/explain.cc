@@ -70,7 +70,7 @@ void add_ways(Table& facts, const json::object& answer) {
   if (const auto* broken = array_member(answer, "broken"))
     for (const auto& value : *broken)
       if (const auto* one = value.if_object())
-        facts.add({"broken", display_field(*one, "way") + ": " + display_field(*one, "why")});
+        facts.add({"broken", display_field(*one, "via") + ": " + display_field(*one, "why")});
   if (const auto failure = display_field(answer, "lastFailure"); !failure.empty()) facts.add({"last failure", failure});
   if (const auto* usage = object_member(answer, "usage")) {
     const auto count = [&](std::string_view name) { return integer_member(*usage, name).value_or(0); };

@@ -49,7 +49,7 @@ bool is_of_screen(const json::object& prompt) {
 /// Why it waits: what could go wrong, which rule asks, and where it is to be answered.
 std::string reason_of(const json::object& prompt) {
   std::string all;
-  for (const auto& part : {display_field(prompt, "danger"), display_field(prompt, "rule"), where(prompt)})
+  for (const auto& part : {display_field(prompt, "riskReason"), display_field(prompt, "rule"), where(prompt)})
     if (!part.empty()) all += (all.empty() ? "" : "; ") + part;
   if (bool_member(prompt, "partial").value_or(false) && !is_of_screen(prompt))
     all += (all.empty() ? "" : "; ") +

@@ -67,10 +67,10 @@ json::object as_json(const SendResult& fate, const SendRequest& letter) {
   if (!fate.id.empty()) answer["id"] = fate.id;
   answer["to"] = letter.to;
   answer["status"] = reached_status(fate, letter);
-  if (fate.repeat) answer["repeat"] = true;
+  if (fate.repeat) answer["duplicate"] = true;
   if (fate.recipients) answer["recipients"] = *fate.recipients;
   if (fate.offline_since > 0) answer["offlineSince"] = fate.offline_since;
-  if (!fate.waits.empty()) answer["waits"] = fate.waits;
+  if (!fate.waits.empty()) answer["pendingReason"] = fate.waits;
   if (letter.until == WaitFor::Answered) {
     answer["answer"] = fate.answer;
     if (!fate.answer_id.empty()) answer["answerId"] = fate.answer_id;
@@ -78,7 +78,7 @@ json::object as_json(const SendResult& fate, const SendRequest& letter) {
   } else if (!fate.steps.empty()) {
     const auto& last = fate.steps.back();
     if (!last.proof.empty()) answer["proof"] = last.proof;
-    if (!last.via.empty()) answer["way"] = last.via;
+    if (!last.via.empty()) answer["via"] = last.via;
     if (!last.evidence.empty()) answer["evidence"] = last.evidence;
   }
   return answer;

@@ -64,7 +64,7 @@ std::string why_it_waits(const json::object& delivery, const RenderContext& canv
   std::string why;
   if (const auto since = time_in(delivery, "offlineSince"); since > 0)
     why = relay::format("{} is offline since {}", to, short_clock(since, canvas.now));
-  if (why.empty()) why = display_field(delivery, "waits");
+  if (why.empty()) why = display_field(delivery, "pendingReason");
   if (why.empty()) why = last_reason(delivery);
   if (why.empty())
     why = display_field(delivery, "state") == "accepted" ? relay::format("{}'s session has it and picks the moment", to)
@@ -147,7 +147,7 @@ class Drawing {
 
   void event(const json::object& entry, WallMs begin, std::string_view dot) {
     const auto state = display_field(entry, "state"), proof = display_field(entry, "proof"),
-               way = display_field(entry, "way");
+               way = display_field(entry, "via");
     const auto at = time_in(entry, "at");
     const auto colour = colour_of(state);
     text_ += relay::format("  {}  {}  {:>10}  {}", canvas_.paint(colour, dot), exact_time(at),

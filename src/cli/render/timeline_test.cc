@@ -39,8 +39,8 @@ class Timeline : public ::testing::Test {
 constexpr auto kSeen =
     R"({"deliveryId":"d-7kq2m9xb","to":"Bob","state":"delivered","proof":"seen","mode":"on-idle","lane":1,
     "history":[{"at":1748779200000,"state":"queued","proof":"stored"},
-               {"at":1748779200021,"state":"accepted","proof":"accepted","way":"inbox"},
-               {"at":1748779204321,"state":"delivered","proof":"seen","way":"inbox","evidence":"transcript 0199"}]})";
+               {"at":1748779200021,"state":"accepted","proof":"accepted","via":"inbox"},
+               {"at":1748779204321,"state":"delivered","proof":"seen","via":"inbox","evidence":"transcript 0199"}]})";
 
 TEST_F(Timeline, DrawsWhatHappenedAndHowItEnded) {
   EXPECT_EQ(timeline(trace(kSeen), canvas_),
@@ -78,11 +78,12 @@ TEST_F(Timeline, KeepsToTheWidthOfTheTerminal) {
 }
 
 TEST_F(Timeline, SaysWhatAMessageWaitsFor) {
-  EXPECT_EQ(verdict(waiting(R"("waits":"Bob is paused")"), canvas_), "waits: Bob is paused");
-  EXPECT_EQ(verdict(waiting(R"("offlineSince":1748779140000,"waits":"it is offline")"), canvas_),
+  EXPECT_EQ(verdict(waiting(R"("pendingReason":"Bob is paused")"), canvas_), "waits: Bob is paused");
+  EXPECT_EQ(verdict(waiting(R"("offlineSince":1748779140000,"pendingReason":"it is offline")"), canvas_),
             "waits: Bob is offline since 11:59");
-  EXPECT_EQ(verdict(waiting(R"("attempts":2,"availableAt":1748779272000,"waits":"the callback failed")"), canvas_),
-            "waits: the callback failed; tried again at 12:01:12, in 12 s (2 failed attempts so far)");
+  EXPECT_EQ(
+      verdict(waiting(R"("attempts":2,"availableAt":1748779272000,"pendingReason":"the callback failed")"), canvas_),
+      "waits: the callback failed; tried again at 12:01:12, in 12 s (2 failed attempts so far)");
   EXPECT_EQ(verdict(waiting(R"("lane":0)"), canvas_), "waits: Bob has not taken it yet");
   EXPECT_NE(timeline(waiting(R"("lane":0)"), canvas_).find("  ○  "), std::string::npos);
 }
@@ -128,8 +129,8 @@ TEST_F(Timeline, SumsUpSeveralRecipients) {
 }
 
 TEST_F(Timeline, ShowsForeignWordsAndDoesNotObeyThem) {
-  auto evil = trace(R"({"deliveryId":"d-1","to":"B\u001b[2Job","state":"deferred","waits":"\u001b]0;x\u0007",
-      "history":[{"at":1,"state":"\u001b[31m","reason":"a\nb","evidence":"\u001b[H","way":"\u001b[J"}]})");
+  auto evil = trace(R"({"deliveryId":"d-1","to":"B\u001b[2Job","state":"deferred","pendingReason":"\u001b]0;x\u0007",
+      "history":[{"at":1,"state":"\u001b[31m","reason":"a\nb","evidence":"\u001b[H","via":"\u001b[J"}]})");
   EXPECT_EQ(timeline(evil, canvas_).find('\x1b'), std::string::npos);
   EXPECT_EQ(timeline({}, canvas_), "\n  stored; it was addressed to nobody\n");
 }

@@ -64,7 +64,7 @@ std::vector<protocol::Receipt> receipts_of(const json::object& delivery) {
                      .agent = string_member(delivery, "to").value_or(""),
                      .proof = text("proof"),
                      .reason = text("reason"),
-                     .via = text("way"),
+                     .via = text("via"),
                      .evidence = text("evidence"),
                      .at = time_in(*entry, "at")});
   }
