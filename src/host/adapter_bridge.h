@@ -48,7 +48,7 @@ class AdapterBridge final : public adapters::Listener {
  public:
   /// `host`: its id, for the ids of requests; `press`: how dialogs on its screen are answered.
   AdapterBridge(std::unique_ptr<adapters::Adapter> adapter, AdapterBridgeListener& keeper, std::string host,
-                profiles::DialogKeys press = profiles::DialogKeys::Nothing, FallbackWays fallback = {},
+                profiles::DialogKeys press = profiles::DialogKeys::None, FallbackWays fallback = {},
                 bool terminal = true)
       : adapter_{std::move(adapter)},
         keeper_{keeper},

@@ -117,13 +117,13 @@ TEST_F(NativeSideTest, SaysByWhichWayEachThingIsDone) {
 }
 
 TEST_F(NativeSideTest, OffersNothingTypedWithoutATerminal) {
-  AdapterBridge headless{nullptr, *this, "h", profiles::DialogKeys::Nothing, {}, false};
+  AdapterBridge headless{nullptr, *this, "h", profiles::DialogKeys::None, {}, false};
   EXPECT_EQ(
       headless.capability_codes(),
       R"({"terminal":false,"hear":"","know":"","answer":"","count":"","speak":{"manual":"held"},"proof":"submitted"})");
   EXPECT_FALSE(headless.modes().has(DeliveryMode::OnIdle));
   EXPECT_TRUE(headless.modes().has(DeliveryMode::Manual));
-  AdapterBridge unprofiled{nullptr, *this, "h", profiles::DialogKeys::Nothing,
+  AdapterBridge unprofiled{nullptr, *this, "h", profiles::DialogKeys::None,
                            FallbackWays{.hear = adapters::way::kLines, .speak = adapters::way::kInboxFile}};
   EXPECT_NE(unprofiled.capability_codes().find(R"("proof":"accepted")"), std::string::npos)
       << "nothing is typed into it";

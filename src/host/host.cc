@@ -68,8 +68,8 @@ class Host::Core final : public pty::ProgramListener,
                .long_texts = options_.places.long_texts},
               options_.profile.typing,
               *this},
-        native_{std::move(options_.adapter),    *this,           request_prefix(),
-                options_.profile.answers.press, fallback_ways(), !options_.record.headless},
+        native_{std::move(options_.adapter),   *this,           request_prefix(),
+                options_.profile.dialogs.keys, fallback_ways(), !options_.record.headless},
         sight_{kUnseenSize},
         bell_{options_.notice, options_.record.name} {}
 

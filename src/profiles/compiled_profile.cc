@@ -51,7 +51,7 @@ struct CompiledProfile::Parts {
   struct Rule {
     RowKind kind;
     CharacterStyle look;
-    bool flat;
+    bool screen_reader;
     std::vector<RowKind> joins;
     Regex above, until;
 
@@ -64,10 +64,10 @@ struct CompiledProfile::Parts {
   Profile profile;
   std::vector<Rule> rules;
   RegexSet row_patterns;  // of the rules, in their order
-  RegexSet working, dialogs, asks, runs, start_page, ready;
-  ComposerFinder composer, flat_composer;
+  RegexSet working_rows, dialog_rows, question_rows, tool_rows, start_page, ready;
+  ComposerFinder composer, screen_reader_composer;
   Regex idle_title, working_title, blocked_title;
-  Regex allows, denies, begins, ends;
+  Regex approve, deny, first_row, footer;
   SetupDialogs setup;
   std::optional<profiles::PatternDetector> detector;
 
@@ -102,27 +102,27 @@ Result<CompiledProfile> CompiledProfile::open(Profile profile) {
   auto parts = std::make_unique<Parts>();
   std::vector<std::string> patterns_of_rows;
   for (const auto& row : profile.rows) {
-    parts->rules.push_back({row.kind, row.look, row.flat, row.joins, RELAY_TRY(Regex::compile(row.above)),
+    parts->rules.push_back({row.kind, row.look, row.screen_reader, row.joins, RELAY_TRY(Regex::compile(row.above)),
                             RELAY_TRY(Regex::compile(row.until))});
     patterns_of_rows.push_back(row.pattern);
   }
   for (const auto& [from, into] : {std::pair{&patterns_of_rows, &parts->row_patterns},
-                                   {&profile.working, &parts->working},
-                                   {&profile.dialogs, &parts->dialogs},
-                                   {&profile.asks, &parts->asks},
-                                   {&profile.runs, &parts->runs},
+                                   {&profile.working_rows, &parts->working_rows},
+                                   {&profile.dialog_rows, &parts->dialog_rows},
+                                   {&profile.question_rows, &parts->question_rows},
+                                   {&profile.tool_rows, &parts->tool_rows},
                                    {&profile.start_page, &parts->start_page},
                                    {&profile.ready, &parts->ready}})
     *into = RELAY_TRY(RegexSet::compile(*from));
   parts->composer = RELAY_TRY(ComposerFinder::compile(profile.composer));
-  parts->flat_composer = RELAY_TRY(ComposerFinder::compile(profile.flat_composer));
+  parts->screen_reader_composer = RELAY_TRY(ComposerFinder::compile(profile.screen_reader_composer));
   parts->idle_title = RELAY_TRY(Regex::compile(profile.titles.idle));
   parts->working_title = RELAY_TRY(Regex::compile(profile.titles.working));
   parts->blocked_title = RELAY_TRY(Regex::compile(profile.titles.blocked));
-  parts->allows = RELAY_TRY(Regex::compile(profile.answers.allow));
-  parts->denies = RELAY_TRY(Regex::compile(profile.answers.deny));
-  parts->begins = RELAY_TRY(Regex::compile(profile.answers.begins));
-  parts->ends = RELAY_TRY(Regex::compile(profile.answers.ends));
+  parts->approve = RELAY_TRY(Regex::compile(profile.dialogs.approve));
+  parts->deny = RELAY_TRY(Regex::compile(profile.dialogs.deny));
+  parts->first_row = RELAY_TRY(Regex::compile(profile.dialogs.first_row));
+  parts->footer = RELAY_TRY(Regex::compile(profile.dialogs.footer));
   parts->setup = RELAY_TRY(SetupDialogs::compile(profile.setup));
   std::vector<profiles::Pattern> patterns = profile.patterns;
   if (patterns.empty()) patterns.assign(profiles::default_patterns().begin(), profiles::default_patterns().end());
@@ -152,7 +152,7 @@ void CompiledProfile::Parts::read_conversation(const ScreenFrame& sight, std::si
                                                Spoken& spoken) const {
   RowKind kind = RowKind::Chrome;
   bool open = false;             // the last paragraph may go on
-  bool flat = false;             // the block began with a word, its rows are not indented
+  bool screen_reader = false;    // the block began with a word, its rows are not indented
   const Rule* holder = nullptr;  // whose rows these are up to its `until`
   for (std::size_t i = 0; i < end; ++i) {
     const auto& seen = sight.rows[i];
@@ -174,8 +174,8 @@ void CompiledProfile::Parts::read_conversation(const ScreenFrame& sight, std::si
       holder = rule->until.given() ? rule : nullptr;
       open = open && !out.empty() && std::ranges::find(rule->joins, out.back().kind) != rule->joins.end();
       kind = open ? out.back().kind : rule->kind;
-      flat = rule->flat;
-    } else if (!soft && !flat && indent_of(seen.text) < profile.indent) {
+      screen_reader = rule->screen_reader;
+    } else if (!soft && !screen_reader && indent_of(seen.text) < profile.indent) {
       kind = RowKind::Chrome;  // nothing we know: not the agent's words
       open = false;
     }
@@ -186,7 +186,7 @@ void CompiledProfile::Parts::read_conversation(const ScreenFrame& sight, std::si
     if (!open) out.push_back({.kind = kind});
     open = holder == nullptr;
     const auto text = soft              ? std::string_view{seen.text}
-                      : !flat           ? behind(seen.text, profile.indent)
+                      : !screen_reader  ? behind(seen.text, profile.indent)
                       : rule != nullptr ? behind_word(seen.text)
                                         : std::string_view{seen.text};
     const auto indent = indent_of(text);
@@ -194,7 +194,7 @@ void CompiledProfile::Parts::read_conversation(const ScreenFrame& sight, std::si
     append_without_blanks(paragraph.key, text);
     paragraph.lines.push_back({.text = std::string{text.substr(std::min(indent, text.size()))},
                                .indent = indent,
-                               .width = width_of_text(sight, i, soft || flat),
+                               .width = width_of_text(sight, i, soft || screen_reader),
                                .soft = seen.soft});
   }
 }
@@ -202,15 +202,15 @@ void CompiledProfile::Parts::read_conversation(const ScreenFrame& sight, std::si
 /// A dialog is certain only if it is the lowest thing on the screen: what an agent says can look like one.
 profiles::ScreenFindings CompiledProfile::Parts::find_in(const Lower& lower) const {
   const auto top_of = [&](std::size_t head) -> std::optional<std::size_t> {
-    if (profile.composer.line) return lower.cut ? std::nullopt : std::optional<std::size_t>{0};
+    if (profile.composer.line_mode) return lower.cut ? std::nullopt : std::optional<std::size_t>{0};
     for (auto row = head + 1; row-- > 0;)
-      if (begins.matches(lower.rows[row])) return row;
+      if (first_row.matches(lower.rows[row])) return row;
     return std::nullopt;
   };
   auto findings = profiles::detect(*detector, lower.rows, top_of);
   const auto is_lowest = [&](std::size_t last) {
     return std::all_of(lower.rows.begin() + static_cast<std::ptrdiff_t>(last) + 1, lower.rows.end(),
-                       [&](const std::string& row) { return ends.matches(row); });
+                       [&](const std::string& row) { return footer.matches(row); });
   };
   if (auto& asked = findings.permission) asked->whole = asked->whole && is_lowest(asked->last);
   if (auto& asked = findings.question) asked->whole = asked->whole && is_lowest(asked->last);
@@ -219,7 +219,7 @@ profiles::ScreenFindings CompiledProfile::Parts::find_in(const Lower& lower) con
 
 void CompiledProfile::Parts::read_marks(const ScreenFrame& sight, const Spoken& spoken, ScreenAnalysis& picture) const {
   const auto& typed_in = picture.composer;
-  const bool line = profile.composer.line;
+  const bool line = profile.composer.line_mode;
   // What a line-mode program has printed stays: only rows of this turn tell of now.
   const auto top = line ? std::max(sight.screen_top, spoken.last_own) : sight.screen_top;
   const std::vector<bool> none(sight.rows.size());
@@ -242,14 +242,16 @@ void CompiledProfile::Parts::read_marks(const ScreenFrame& sight, const Spoken& 
   };
   const auto all = lower(top, none);
   picture.findings = find_in(all);
-  picture.working_mark = any(working, lower(top, spoken.rows).rows);
+  picture.working_mark = any(working_rows, lower(top, spoken.rows).rows);
   // A composer that is seen may be an old message that looks like one: a dialog below it counts all the same.
   const auto asking = typed_in ? lower(typed_in->last + 1, none) : all;
-  picture.dialog_mark = any(dialogs, asking.rows);
-  picture.dialog_in_words = picture.dialog_mark && !typed_in && !line && !any(dialogs, lower(top, spoken.said).rows);
+  picture.dialog_mark = any(dialog_rows, asking.rows);
+  picture.dialog_in_words =
+      picture.dialog_mark && !typed_in && !line && !any(dialog_rows, lower(top, spoken.said).rows);
   if (!typed_in && line) {
-    picture.dialog_mark = picture.dialog_mark || any(asks, std::span{&sight.rows[sight.cursor_row].text, 1});
-    picture.working_mark = picture.working_mark || (!all.rows.empty() && any(runs, std::span{&all.rows.back(), 1}));
+    picture.dialog_mark = picture.dialog_mark || any(question_rows, std::span{&sight.rows[sight.cursor_row].text, 1});
+    picture.working_mark =
+        picture.working_mark || (!all.rows.empty() && any(tool_rows, std::span{&all.rows.back(), 1}));
   }
   if (typed_in || (line && !picture.dialog_mark)) {
     auto below = typed_in ? find_in(asking) : profiles::ScreenFindings{};
@@ -272,15 +274,15 @@ void CompiledProfile::Parts::read_marks(const ScreenFrame& sight, const Spoken& 
     of_setup = true;
   } else if (permission)
     for (auto& choice : permission->choices)
-      choice.says = allows.matches(choice.label)   ? profiles::ChoiceMeaning::Allow
-                    : denies.matches(choice.label) ? profiles::ChoiceMeaning::Deny
-                                                   : profiles::ChoiceMeaning::Something;
+      choice.says = approve.matches(choice.label) ? profiles::ChoiceMeaning::Allow
+                    : deny.matches(choice.label)  ? profiles::ChoiceMeaning::Deny
+                                                  : profiles::ChoiceMeaning::Something;
 }
 
 ScreenAnalysis CompiledProfile::analyze(const ScreenFrame& sight) const {
   ScreenAnalysis picture;
   picture.composer = parts_->composer.find(sight);
-  if (!picture.composer) picture.composer = parts_->flat_composer.find(sight);
+  if (!picture.composer) picture.composer = parts_->screen_reader_composer.find(sight);
   const auto end = picture.composer ? picture.composer->first : sight.rows.size();
   Parts::Spoken spoken{.rows = std::vector<bool>(sight.rows.size()), .said = std::vector<bool>(sight.rows.size())};
   parts_->read_conversation(sight, end, picture.conversation, spoken);

@@ -31,31 +31,31 @@ Above look_above(const Regex& wanted, const ScreenFrame& sight, std::size_t row)
 Result<ComposerFinder> ComposerFinder::compile(const ComposerRule& rule) {
   ComposerFinder finder;
   for (const auto& [from, into] : {std::pair{&rule.first, &finder.first_},
-                                   {&rule.never, &finder.never_},
-                                   {&rule.more, &finder.more_},
+                                   {&rule.exclude, &finder.exclude_},
+                                   {&rule.continuation, &finder.continuation_},
                                    {&rule.above, &finder.above_},
                                    {&rule.below, &finder.below_},
                                    {&rule.placeholder, &finder.placeholder_},
-                                   {&rule.furniture, &finder.furniture_}})
+                                   {&rule.decoration, &finder.decoration_}})
     *into = RELAY_TRY(Regex::compile(*from));
   finder.dim_is_placeholder_ = rule.dim_is_placeholder;
-  finder.line_ = rule.line;
+  finder.line_mode_ = rule.line_mode;
   return finder;
 }
 
 /// The composer's first row, when its rows end just before `end`.
 std::optional<std::size_t> ComposerFinder::top(const ScreenFrame& sight, std::size_t end) const {
   const auto floor = std::max(sight.screen_top, end - std::min(end, kMaxComposerRows));
-  if (more_.given()) {  // a box: all its rows look alike
+  if (continuation_.given()) {  // a box: all its rows look alike
     std::size_t row = end;
-    while (row > floor && more_.matches(sight.rows[row - 1].text)) --row;
+    while (row > floor && continuation_.matches(sight.rows[row - 1].text)) --row;
     return row < end && first_.matches(sight.rows[row].text) ? std::optional{row} : std::nullopt;
   }
   for (std::size_t row = end; row-- > floor;) {
     const auto& text = sight.rows[row].text;
     if (below_.given() && below_.matches(text)) return std::nullopt;
     if (!first_.matches(text)) continue;
-    if (never_.matches(text)) return std::nullopt;
+    if (exclude_.matches(text)) return std::nullopt;
     if (above_.given() && (row == 0 || !above_.matches(sight.rows[row - 1].text))) return std::nullopt;
     return row;
   }
@@ -68,9 +68,10 @@ Composer ComposerFinder::read(const ScreenFrame& sight, std::size_t from, std::s
   bool all_dim = true;
   for (std::size_t row = from; row < end; ++row) {
     const auto& seen = sight.rows[row];
-    if (furniture_.matches(seen.text)) continue;
+    if (decoration_.matches(seen.text)) continue;
     std::string typed;
-    if (!(row == from || more_.given() || line_ ? first_ : more_).capture(seen.text, typed)) typed = seen.text;
+    if (!(row == from || continuation_.given() || line_mode_ ? first_ : continuation_).capture(seen.text, typed))
+      typed = seen.text;
     typed = std::string{commands::trimmed(typed)};
     if (typed.empty() || placeholder_.matches(typed)) continue;
     all_dim = all_dim && seen.all_dim;
@@ -88,7 +89,7 @@ std::optional<Composer> ComposerFinder::find_line(const ScreenFrame& sight) cons
   std::size_t from = cursor + 1;
   for (std::size_t row = cursor + 1; row-- > floor && !sight.rows[row].blank();) {
     const auto& text = sight.rows[row].text;
-    if (never_.matches(text)) return std::nullopt;
+    if (exclude_.matches(text)) return std::nullopt;
     if (first_.matches(text))
       from = row;
     else if (from == row + 1 && from <= cursor)
@@ -100,7 +101,7 @@ std::optional<Composer> ComposerFinder::find_line(const ScreenFrame& sight) cons
 
 std::optional<Composer> ComposerFinder::find(const ScreenFrame& sight) const {
   if (!first_.given()) return std::nullopt;
-  if (line_) return find_line(sight);
+  if (line_mode_) return find_line(sight);
   if (!below_.given()) {
     const auto from = top(sight, sight.rows.size());
     if (!from) return std::nullopt;

@@ -34,9 +34,9 @@ class ComposerFinder {
   [[nodiscard]] std::optional<std::size_t> top(const ScreenFrame& sight, std::size_t end) const;
   [[nodiscard]] Composer read(const ScreenFrame& sight, std::size_t top, std::size_t end) const;
 
-  Regex first_, never_, more_, above_, below_, placeholder_, furniture_;
+  Regex first_, exclude_, continuation_, above_, below_, placeholder_, decoration_;
   bool dim_is_placeholder_ = true;
-  bool line_ = false;
+  bool line_mode_ = false;
 };
 
 /// Does a row that fits stand above, with no empty row between? CutOff: the rows go on above what is seen.

@@ -13,11 +13,11 @@ constexpr std::string_view kRobot = R"(
 name = "robot"
 indent = 0
 wraps = false
-dialogs = ['^\? ']
-asks = ['\[y/n\]']
-runs = ['^\$ ']
+dialog_rows = ['^\? ']
+question_rows = ['\[y/n\]']
+tool_rows = ['^\$ ']
 [composer]
-line = true
+line_mode = true
 first = '^>(?: (.*))?$'
 above = '^={5,}$'
 [[row]]
@@ -32,8 +32,8 @@ until = '^done$'
 kind = "chrome"
 pattern = '^(={5,}|done)$'
 [[row]]
-kind = "say"
-joins = ["say", "user"]
+kind = "assistant"
+joins = ["assistant", "user"]
 pattern = '\S'
 [[pattern]]
 name = "ask"

@@ -21,7 +21,6 @@ enum class RowKind : std::uint8_t {
   Tool,       // what a tool was asked and what it printed
   Chrome,     // frames, notices, spinners
 };
-std::string_view name_of(RowKind kind);
 
 /// How the first visible character of a row must look.
 enum class CharacterStyle : std::uint8_t { Any, Bold, Dim, Plain };
@@ -32,7 +31,7 @@ struct RowRule {
   RowKind kind = RowKind::Chrome;
   std::string pattern = {};
   CharacterStyle look = CharacterStyle::Any;
-  bool flat = false;                // a mode for screen readers: the mark is a word, and further rows are not indented
+  bool screen_reader = false;       // a mode for screen readers: the mark is a word, and further rows are not indented
   std::vector<RowKind> joins = {};  // has no mark of its own: goes on with a block of these kinds directly above
   std::string above = {};           // a row that stands above, with no empty one between
   std::string until = {};  // the rows below belong to it, whatever they look like, up to this one or the person's next
@@ -40,15 +39,15 @@ struct RowRule {
 
 /// Where the person types. Found from the bottom of the screen upwards.
 struct ComposerRule {
-  std::string first = {};  // its first row; a group is what was typed there
-  std::string never = {};  // a row that looks like the first one and is part of a dialog
-  std::string more = {};   // further rows; none: every row up to `below`
+  std::string first = {};         // its first row; a group is what was typed there
+  std::string exclude = {};       // a row that looks like the first one and is part of a dialog
+  std::string continuation = {};  // further rows; none: every row up to `below`
   std::string above = {};  // the row above it, when that is certain; of a line, some row without an empty one between
   std::string below = {};  // the row that closes it
   std::string placeholder = {};  // text that is no draft
-  std::string furniture = {};    // rows inside it that are no draft
+  std::string decoration = {};   // rows inside it that are no draft
   bool dim_is_placeholder = true;
-  bool line = false;  // a prompt of a line-mode program: it is there only while the cursor stands in it
+  bool line_mode = false;  // a prompt of a line-mode program: it is there only while the cursor stands in it
 };
 
 /// Words in the window's title.
@@ -64,18 +63,19 @@ struct TypingRules {
 
 /// How a choice of a dialog is taken by keys.
 enum class DialogKeys : std::uint8_t {
-  Nothing,  // it is not
-  Mark,     // up and down move a mark, Enter takes what is marked
-  Letter,   // the letter that the choice names, and Enter
+  None,    // it is not
+  Cursor,  // up and down move a mark, Enter takes what is marked
+  Letter,  // the letter that the choice names, and Enter
 };
 
 /// Its dialogs, answered by keys where there is no better way.
 struct DialogRules {
-  DialogKeys press = DialogKeys::Nothing;
-  std::string allow = {};   // the label of the choice that allows it this once
-  std::string deny = {};    // and of the one that refuses it
-  std::string begins = {};  // a dialog's first row; of a line-mode program all since the person's last words is one
-  std::string ends = {};  // the rows below its choices; anything else there is not a part of it, and makes it doubtful
+  DialogKeys keys = DialogKeys::None;
+  std::string approve = {};    // the label of the choice that allows it this once
+  std::string deny = {};       // and of the one that refuses it
+  std::string first_row = {};  // a dialog's first row; of a line-mode program all since the person's last words is one
+  std::string footer =
+      {};  // the rows below its choices; anything else there is not a part of it, and makes it doubtful
 };
 
 /// What a setup dialog is told as.
@@ -115,20 +115,20 @@ struct Profile {
   bool reports_status = false;             // OSC 7501
   TitleRules titles = {};
   ComposerRule composer = {};
-  ComposerRule flat_composer = {};  // in a mode for screen readers; looked for when the other is not there
+  ComposerRule screen_reader_composer = {};  // in a mode for screen readers; looked for when the other is not there
   std::vector<RowRule> rows = {};
-  std::uint32_t margin = 0;                  // columns it leaves free at the right when it wraps
-  std::uint32_t indent = 2;                  // columns of text behind a block's mark
-  bool wraps = true;                         // false: leaves that to the terminal, every break it makes is meant
-  std::vector<std::string> working = {};     // rows that stand on the screen only while it works
-  std::vector<std::string> dialogs = {};     // rows that stand on the screen only while it asks
-  std::vector<std::string> asks = {};        // the cursor's row while a question waits in it
-  std::vector<std::string> runs = {};        // the last row while a tool runs
-  std::vector<std::string> start_page = {};  // rows above the composer, only while no conversation is shown
-  std::vector<std::string> ready = {};       // a row it draws once it takes prompts; its composer may be there before
+  std::uint32_t margin = 0;                     // columns it leaves free at the right when it wraps
+  std::uint32_t indent = 2;                     // columns of text behind a block's mark
+  bool wraps = true;                            // false: leaves that to the terminal, every break it makes is meant
+  std::vector<std::string> working_rows = {};   // rows that stand on the screen only while it works
+  std::vector<std::string> dialog_rows = {};    // rows that stand on the screen only while it asks
+  std::vector<std::string> question_rows = {};  // the cursor's row while a question waits in it
+  std::vector<std::string> tool_rows = {};      // the last row while a tool runs
+  std::vector<std::string> start_page = {};     // rows above the composer, only while no conversation is shown
+  std::vector<std::string> ready = {};  // a row it draws once it takes prompts; its composer may be there before
   std::vector<profiles::Pattern> patterns = {};  // permission, question, usage, limit
   TypingRules typing = {};
-  DialogRules answers = {};
+  DialogRules dialogs = {};
   std::vector<SetupRule> setup = {};
   Instructions instructions = {};
   std::string model_option = {};  // before a model's name on its command line; empty: it has none

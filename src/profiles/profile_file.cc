@@ -1,5 +1,6 @@
 #include "profiles/profile_file.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <map>
@@ -16,120 +17,147 @@ namespace {
 constexpr std::size_t kMaxEntries = 256;  // of any list
 constexpr std::int64_t kMaxGapMs = 10'000;
 
-/// Reads one profile; every complaint begins with the place.
-class Reader {
+/// Keys that older profiles use. They are errors; the message names the new key.
+struct RenamedKey {
+  std::string_view old_name, new_name;
+};
+constexpr std::array<RenamedKey, 14> kRenamedKeys = {{{"working", "working_rows"},
+                                                      {"asks", "question_rows"},
+                                                      {"runs", "tool_rows"},
+                                                      {"flat_composer", "screen_reader_composer"},
+                                                      {"answers", "dialogs"},
+                                                      {"never", "exclude"},
+                                                      {"more", "continuation"},
+                                                      {"furniture", "decoration"},
+                                                      {"line", "line_mode"},
+                                                      {"press", "keys"},
+                                                      {"allow", "approve"},
+                                                      {"begins", "first_row"},
+                                                      {"ends", "footer"},
+                                                      {"flat", "screen_reader"}}};
+
+/// Reads one profile. Every error message starts with the location.
+class ProfileReader {
  public:
-  explicit Reader(std::string_view path) : path_{path} {}
+  explicit ProfileReader(std::string_view path) : path_{path} {}
 
   Result<Profile> read(const TomlNode& root) {
-    RELAY_TRY(members(
-        root, {{"name", text(profile_.name)},
-               {"title", text(profile_.title)},
-               {"commands", texts(profile_.commands)},
-               {"tested", texts(profile_.tested)},
-               {"reports_status", flag(profile_.reports_status)},
-               {"indent", count(profile_.indent, 40)},
-               {"margin", count(profile_.margin, 40)},
-               {"working", regexes(profile_.working)},
-               {"dialogs", regexes(profile_.dialogs)},
-               {"asks", regexes(profile_.asks)},
-               {"runs", regexes(profile_.runs)},
-               {"start_page", regexes(profile_.start_page)},
-               {"ready", regexes(profile_.ready)},
-               {"wraps", flag(profile_.wraps)},
-               {"titles", [this](const TomlNode& node) { return titles(node); }},
-               {"composer", [this](const TomlNode& node) { return composer(node, profile_.composer); }},
-               {"flat_composer", [this](const TomlNode& node) { return composer(node, profile_.flat_composer); }},
-               {"typing", [this](const TomlNode& node) { return typing(node); }},
-               {"answers", [this](const TomlNode& node) { return answers(node); }},
-               {"instructions", [this](const TomlNode& node) { return instructions(node); }},
-               {"model_option", text(profile_.model_option)},
-               {"setup", each([this](const TomlNode& node) { return setup(node); })},
-               {"row", each([this](const TomlNode& node) { return row(node); })},
-               {"pattern", each([this](const TomlNode& node) { return pattern(node); })}}));
+    RELAY_TRY(
+        read_table(root, {{"name", string(profile_.name)},
+                          {"title", string(profile_.title)},
+                          {"commands", strings(profile_.commands)},
+                          {"tested", strings(profile_.tested)},
+                          {"reports_status", boolean(profile_.reports_status)},
+                          {"indent", count(profile_.indent, 40)},
+                          {"margin", count(profile_.margin, 40)},
+                          {"working_rows", regexes(profile_.working_rows)},
+                          {"dialog_rows", regexes(profile_.dialog_rows)},
+                          {"question_rows", regexes(profile_.question_rows)},
+                          {"tool_rows", regexes(profile_.tool_rows)},
+                          {"start_page", regexes(profile_.start_page)},
+                          {"ready", regexes(profile_.ready)},
+                          {"wraps", boolean(profile_.wraps)},
+                          {"titles", [this](const TomlNode& node) { return titles(node); }},
+                          {"composer", [this](const TomlNode& node) { return composer(node, profile_.composer); }},
+                          {"screen_reader_composer",
+                           [this](const TomlNode& node) { return composer(node, profile_.screen_reader_composer); }},
+                          {"typing", [this](const TomlNode& node) { return typing(node); }},
+                          {"dialogs", [this](const TomlNode& node) { return dialogs(node); }},
+                          {"instructions", [this](const TomlNode& node) { return instructions(node); }},
+                          {"model_option", string(profile_.model_option)},
+                          {"setup", each([this](const TomlNode& node) { return setup(node); })},
+                          {"row", each([this](const TomlNode& node) { return row(node); })},
+                          {"pattern", each([this](const TomlNode& node) { return pattern(node); })}}));
     if (profile_.name.empty()) return fail(format("{}: a profile needs a name", path_));
-    if (const auto fine = profiles::PatternDetector::compile(profile_.patterns); !fine)
-      return fail(format("{}: {}", path_, fine.error().message()));
+    if (const auto valid = profiles::PatternDetector::compile(profile_.patterns); !valid)
+      return fail(format("{}: {}", path_, valid.error().message()));
     return std::move(profile_);
   }
 
  private:
-  using Take = std::function<Result<void>(const TomlNode&)>;
-  using Known = std::map<std::string_view, Take>;
+  using FieldReader = std::function<Result<void>(const TomlNode&)>;
+  using Fields = std::map<std::string_view, FieldReader>;
 
-  Failure bad(TomlLocation place, std::string_view what) const {
-    return fail(format("{}:{}:{}: {}", path_, place.line, place.column, what));
+  Failure bad(TomlLocation location, std::string_view message) const {
+    return fail(format("{}:{}:{}: {}", path_, location.line, location.column, message));
   }
 
-  Result<void> members(const TomlNode& node, const Known& known) const {
+  Result<void> read_table(const TomlNode& node, const Fields& fields) const {
     const auto* table = node.table();
-    if (table == nullptr) return bad(node.place, "a table is wanted here");
+    if (table == nullptr) return bad(node.place, "expected a table");
     for (const auto& [key, value] : *table) {
-      const auto found = known.find(key);
-      if (found != known.end()) {
+      const auto found = fields.find(key);
+      if (found != fields.end()) {
         RELAY_TRY(found->second(value));
         continue;
       }
-      std::vector<std::string_view> names;
-      for (const auto& [name, take] : known) names.push_back(name);
-      const auto near = nearest_names(key, names, 1);
-      return bad(value.key_place, format("there is no {}{}", printable_name(key),
-                                         near.empty() ? "" : format("; did you mean {}?", near.front())));
+      const auto renamed = std::ranges::find(kRenamedKeys, key, &RenamedKey::old_name);
+      const auto hint = renamed != kRenamedKeys.end() && fields.contains(renamed->new_name)
+                            ? std::vector{renamed->new_name}
+                            : nearest_field(key, fields);
+      return bad(value.key_place, format("unknown key {}{}", printable_name(key),
+                                         hint.empty() ? "" : format("; did you mean {}?", hint.front())));
     }
     return {};
   }
 
-  Take text(std::string& into) const {
+  static std::vector<std::string_view> nearest_field(std::string_view key, const Fields& fields) {
+    std::vector<std::string_view> names;
+    for (const auto& [name, reader] : fields) names.push_back(name);
+    return nearest_names(key, names, 1);
+  }
+
+  FieldReader string(std::string& into) const {
     return [this, &into](const TomlNode& node) -> Result<void> {
-      if (node.text() == nullptr) return bad(node.place, "text is wanted here");
+      if (node.text() == nullptr) return bad(node.place, "expected a string");
       into = *node.text();
       return {};
     };
   }
 
-  Take regex(std::string& into) const {
+  FieldReader regex(std::string& into) const {
     return [this, &into](const TomlNode& node) -> Result<void> {
-      RELAY_TRY(text(into)(node));
-      if (const auto fine = Regex::compile(into); !fine) return bad(node.place, fine.error().message());
+      RELAY_TRY(string(into)(node));
+      if (const auto valid = Regex::compile(into); !valid) return bad(node.place, valid.error().message());
       return {};
     };
   }
 
-  Take flag(bool& into) const {
+  FieldReader boolean(bool& into) const {
     return [this, &into](const TomlNode& node) -> Result<void> {
-      if (node.flag() == nullptr) return bad(node.place, "true or false is wanted here");
+      if (node.flag() == nullptr) return bad(node.place, "expected true or false");
       into = *node.flag();
       return {};
     };
   }
 
   template <class Number>
-  Take count(Number& into, std::int64_t most) const {
-    return [this, &into, most](const TomlNode& node) -> Result<void> {
-      if (node.integer() == nullptr || *node.integer() < 0 || *node.integer() > most)
-        return bad(node.place, format("a number from 0 to {} is wanted here", most));
+  FieldReader count(Number& into, std::int64_t max) const {
+    return [this, &into, max](const TomlNode& node) -> Result<void> {
+      if (node.integer() == nullptr || *node.integer() < 0 || *node.integer() > max)
+        return bad(node.place, format("expected a number from 0 to {}", max));
       into = Number(*node.integer());
       return {};
     };
   }
 
-  Take each(Take take) const {
-    return [this, take = std::move(take)](const TomlNode& node) -> Result<void> {
-      if (node.array() == nullptr) return bad(node.place, "a list is wanted here");
+  FieldReader each(FieldReader read) const {
+    return [this, read = std::move(read)](const TomlNode& node) -> Result<void> {
+      if (node.array() == nullptr) return bad(node.place, "expected an array");
       if (node.array()->size() > kMaxEntries) return bad(node.place, format("at most {} entries", kMaxEntries));
-      for (const auto& item : *node.array()) RELAY_TRY(take(item));
+      for (const auto& item : *node.array()) RELAY_TRY(read(item));
       return {};
     };
   }
 
-  Take list(std::vector<std::string>& into, Take (Reader::*one)(std::string&) const) const {
-    return each([this, &into, one](const TomlNode& node) { return (this->*one)(into.emplace_back())(node); });
+  FieldReader list(std::vector<std::string>& into, FieldReader (ProfileReader::*read_one)(std::string&) const) const {
+    return each([this, &into, read_one](const TomlNode& node) { return (this->*read_one)(into.emplace_back())(node); });
   }
-  Take texts(std::vector<std::string>& into) const { return list(into, &Reader::text); }
-  Take regexes(std::vector<std::string>& into) const { return list(into, &Reader::regex); }
+  FieldReader strings(std::vector<std::string>& into) const { return list(into, &ProfileReader::string); }
+  FieldReader regexes(std::vector<std::string>& into) const { return list(into, &ProfileReader::regex); }
 
   template <class Value, std::size_t N>
-  Take choice(Value& into, const std::array<std::pair<std::string_view, Value>, N>& names) const {
+  FieldReader choice(Value& into, const std::array<std::pair<std::string_view, Value>, N>& names) const {
     return [this, &into, &names](const TomlNode& node) -> Result<void> {
       std::string all;
       for (const auto& [name, value] : names) {
@@ -139,74 +167,76 @@ class Reader {
         }
         all += format("{}{}", all.empty() ? "" : ", ", name);
       }
-      return bad(node.place, format("one of {} is wanted here", all));
+      return bad(node.place, format("expected one of {}", all));
     };
   }
 
   Result<void> titles(const TomlNode& node) {
     auto& titles = profile_.titles;
-    return members(
+    return read_table(
         node, {{"idle", regex(titles.idle)}, {"working", regex(titles.working)}, {"blocked", regex(titles.blocked)}});
   }
 
   Result<void> composer(const TomlNode& node, ComposerRule& composer) {
-    return members(node, {{"first", regex(composer.first)},
-                          {"never", regex(composer.never)},
-                          {"more", regex(composer.more)},
-                          {"above", regex(composer.above)},
-                          {"below", regex(composer.below)},
-                          {"placeholder", regex(composer.placeholder)},
-                          {"furniture", regex(composer.furniture)},
-                          {"dim_is_placeholder", flag(composer.dim_is_placeholder)},
-                          {"line", flag(composer.line)}});
+    return read_table(node, {{"first", regex(composer.first)},
+                             {"exclude", regex(composer.exclude)},
+                             {"continuation", regex(composer.continuation)},
+                             {"above", regex(composer.above)},
+                             {"below", regex(composer.below)},
+                             {"placeholder", regex(composer.placeholder)},
+                             {"decoration", regex(composer.decoration)},
+                             {"dim_is_placeholder", boolean(composer.dim_is_placeholder)},
+                             {"line_mode", boolean(composer.line_mode)}});
   }
 
   Result<void> typing(const TomlNode& node) {
     auto& typing = profile_.typing;
-    return members(node, {{"submit_gap_ms", count(typing.submit_gap, kMaxGapMs)},
-                          {"interrupt", text(typing.interrupt)},
-                          {"max_paste_bytes", count(typing.max_paste_bytes, 1 << 20)}});
+    return read_table(node, {{"submit_gap_ms", count(typing.submit_gap, kMaxGapMs)},
+                             {"interrupt", string(typing.interrupt)},
+                             {"max_paste_bytes", count(typing.max_paste_bytes, 1 << 20)}});
   }
 
-  Result<void> answers(const TomlNode& node) {
-    static constexpr std::array<std::pair<std::string_view, DialogKeys>, 3> kPresses = {
-        {{"nothing", DialogKeys::Nothing}, {"mark", DialogKeys::Mark}, {"letter", DialogKeys::Letter}}};
-    auto& answers = profile_.answers;
-    return members(node, {{"press", choice(answers.press, kPresses)},
-                          {"allow", regex(answers.allow)},
-                          {"deny", regex(answers.deny)},
-                          {"begins", regex(answers.begins)},
-                          {"ends", regex(answers.ends)}});
+  Result<void> dialogs(const TomlNode& node) {
+    static constexpr std::array<std::pair<std::string_view, DialogKeys>, 3> kKeys = {
+        {{"none", DialogKeys::None}, {"cursor", DialogKeys::Cursor}, {"letter", DialogKeys::Letter}}};
+    auto& dialogs = profile_.dialogs;
+    return read_table(node, {{"keys", choice(dialogs.keys, kKeys)},
+                             {"approve", regex(dialogs.approve)},
+                             {"deny", regex(dialogs.deny)},
+                             {"first_row", regex(dialogs.first_row)},
+                             {"footer", regex(dialogs.footer)}});
   }
 
   Result<void> instructions(const TomlNode& node) {
     auto& rules = profile_.instructions;
-    return members(node, {{"arguments", texts(rules.arguments)},
-                          {"environment", [this, &rules](const TomlNode& variables) -> Result<void> {
-                             if (variables.table() == nullptr) return bad(variables.place, "a table is wanted here");
-                             for (const auto& [name, value] : *variables.table())
-                               RELAY_TRY(text(rules.environment.emplace_back(name, "").second)(value));
-                             return {};
-                           }}});
+    return read_table(node, {{"arguments", strings(rules.arguments)},
+                             {"environment", [this, &rules](const TomlNode& variables) -> Result<void> {
+                                if (variables.table() == nullptr) return bad(variables.place, "expected a table");
+                                for (const auto& [name, value] : *variables.table())
+                                  RELAY_TRY(string(rules.environment.emplace_back(name, "").second)(value));
+                                return {};
+                              }}});
   }
 
   Result<void> row(const TomlNode& node) {
-    static constexpr std::array<std::pair<std::string_view, RowKind>, 4> kKinds = {
-        {{"say", RowKind::Assistant}, {"user", RowKind::User}, {"tool", RowKind::Tool}, {"chrome", RowKind::Chrome}}};
-    static constexpr std::array<std::pair<std::string_view, CharacterStyle>, 4> kLooks = {
+    static constexpr std::array<std::pair<std::string_view, RowKind>, 4> kKinds = {{{"assistant", RowKind::Assistant},
+                                                                                    {"user", RowKind::User},
+                                                                                    {"tool", RowKind::Tool},
+                                                                                    {"chrome", RowKind::Chrome}}};
+    static constexpr std::array<std::pair<std::string_view, CharacterStyle>, 4> kStyles = {
         {{"any", CharacterStyle::Any},
          {"bold", CharacterStyle::Bold},
          {"dim", CharacterStyle::Dim},
          {"plain", CharacterStyle::Plain}}};
     auto& row = profile_.rows.emplace_back();
-    RELAY_TRY(members(
+    RELAY_TRY(read_table(
         node, {{"kind", choice(row.kind, kKinds)},
                {"pattern", regex(row.pattern)},
-               {"flat", flag(row.flat)},
+               {"screen_reader", boolean(row.screen_reader)},
                {"joins", each([&](const TomlNode& kind) { return choice(row.joins.emplace_back(), kKinds)(kind); })},
                {"above", regex(row.above)},
                {"until", regex(row.until)},
-               {"look", choice(row.look, kLooks)}}));
+               {"look", choice(row.look, kStyles)}}));
     return row.pattern.empty() ? Result<void>{bad(node.place, "a row needs a pattern")} : Result<void>{};
   }
 
@@ -221,8 +251,9 @@ class Reader {
          {"usage", Role::Usage},
          {"limit", Role::Limit}}};
     auto& pattern = profile_.patterns.emplace_back();
-    return members(
-        node, {{"name", text(pattern.name)}, {"role", choice(pattern.role, kRoles)}, {"regex", regex(pattern.regex)}});
+    return read_table(
+        node,
+        {{"name", string(pattern.name)}, {"role", choice(pattern.role, kRoles)}, {"regex", regex(pattern.regex)}});
   }
 
   Result<void> setup(const TomlNode& node) {
@@ -231,20 +262,20 @@ class Reader {
     auto& rule = profile_.setup.emplace_back();
     const auto option = [&](const TomlNode& each) -> Result<void> {
       auto& into = rule.options.emplace_back();
-      RELAY_TRY(members(each, {{"label", text(into.label)}, {"key", text(into.key)}}));
-      if (!terminal::parse_key(into.key)) return bad(each.place, "the name of a key is wanted here");
+      RELAY_TRY(read_table(each, {{"label", string(into.label)}, {"key", string(into.key)}}));
+      if (!terminal::parse_key(into.key)) return bad(each.place, "expected the name of a key");
       return {};
     };
-    RELAY_TRY(members(node, {{"name", text(rule.name)},
-                             {"kind", choice(rule.kind, kKinds)},
-                             {"text", text(rule.text)},
-                             {"first", regex(rule.first)},
-                             {"choice", regex(rule.choice)},
-                             {"mark", regex(rule.mark)},
-                             {"below", regex(rule.below)},
-                             {"approve", regex(rule.approve)},
-                             {"deny", regex(rule.deny)},
-                             {"options", each(option)}}));
+    RELAY_TRY(read_table(node, {{"name", string(rule.name)},
+                                {"kind", choice(rule.kind, kKinds)},
+                                {"text", string(rule.text)},
+                                {"first", regex(rule.first)},
+                                {"choice", regex(rule.choice)},
+                                {"mark", regex(rule.mark)},
+                                {"below", regex(rule.below)},
+                                {"approve", regex(rule.approve)},
+                                {"deny", regex(rule.deny)},
+                                {"options", each(option)}}));
     if (rule.name.empty() || rule.first.empty()) return bad(node.place, "a setup dialog needs a name and a first row");
     if (!rule.options.empty() && (rule.below.empty() || !rule.choice.empty()))
       return bad(node.place, "options need the rows below them, and no choices besides");
@@ -257,19 +288,9 @@ class Reader {
 
 }  // namespace
 
-std::string_view name_of(RowKind kind) {
-  switch (kind) {
-    case RowKind::Assistant: return "say";
-    case RowKind::User: return "user";
-    case RowKind::Tool: return "tool";
-    case RowKind::Chrome: return "chrome";
-  }
-  return "";
-}
-
 Result<Profile> read_profile(std::string_view toml, std::string_view path) {
   const auto root = RELAY_TRY(parse_toml(toml, path));
-  return Reader{path}.read(root);
+  return ProfileReader{path}.read(root);
 }
 
 }  // namespace relay::profiles

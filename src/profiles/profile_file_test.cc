@@ -7,30 +7,30 @@
 namespace relay::profiles {
 namespace {
 
-std::string complaint(std::string_view toml) {
+std::string error_of(std::string_view toml) {
   const auto profile = read_profile(toml, "mine.toml");
   return profile ? "none" : profile.error().message();
 }
 
-TEST(ProfileFile, ReadsWhatItSays) {
+TEST(ProfileFile, ReadsAllFields) {
   const auto profile = read_profile(R"(
 name = "robot"
 commands = ["robot", "rob"]
 reports_status = true
-working = ['busy']
+working_rows = ['busy']
 wraps = false
-asks = ['\?$']
-runs = ['^\$ ']
+question_rows = ['\?$']
+tool_rows = ['^\$ ']
 [composer]
 first = '^> (.*)$'
-line = true
+line_mode = true
 [typing]
 submit_gap_ms = 50
 [[row]]
-kind = "say"
+kind = "assistant"
 pattern = '^r: '
 look = "bold"
-joins = ["say", "user"]
+joins = ["assistant", "user"]
 above = '^=+$'
 until = '^$'
 [[pattern]]
@@ -44,8 +44,8 @@ regex = '^May I (?P<command>.+)\?$'
   EXPECT_TRUE(profile->reports_status);
   EXPECT_EQ(profile->typing.submit_gap, Millis{50});
   EXPECT_FALSE(profile->wraps);
-  EXPECT_TRUE(profile->composer.line);
-  EXPECT_EQ(profile->asks.size() + profile->runs.size(), 2u);
+  EXPECT_TRUE(profile->composer.line_mode);
+  EXPECT_EQ(profile->question_rows.size() + profile->tool_rows.size(), 2u);
   EXPECT_EQ(profile->rows.at(0).look, CharacterStyle::Bold);
   EXPECT_EQ(profile->rows.at(0).joins, (std::vector{RowKind::Assistant, RowKind::User}));
   EXPECT_EQ(profile->rows.at(0).above, "^=+$");
@@ -53,28 +53,35 @@ regex = '^May I (?P<command>.+)\?$'
   EXPECT_EQ(profile->patterns.at(0).role, profiles::Role::PermissionHead);
 }
 
-TEST(ProfileFile, NamesTheLineAndColumnOfAMistake) {
-  EXPECT_EQ(complaint("name = \"x\"\nworkin = []\n"), "mine.toml:2:1: there is no workin; did you mean working?");
-  EXPECT_EQ(complaint("name = 5"), "mine.toml:1:8: text is wanted here");
-  EXPECT_EQ(complaint("name = \"x\"\nindent = 99"), "mine.toml:2:10: a number from 0 to 40 is wanted here");
-  EXPECT_EQ(complaint("name = \"x\"\n[[row]]\nkind = \"shout\""),
-            "mine.toml:3:8: one of say, user, tool, chrome is wanted here");
-  EXPECT_EQ(complaint("name = \"x\"\n[[row]]\njoins = [\"us\"]"),
-            "mine.toml:3:10: one of say, user, tool, chrome is wanted here");
-  EXPECT_EQ(complaint("indent = 2"), "mine.toml: a profile needs a name");
-  EXPECT_TRUE(complaint("name = \"x\"\nworking = ['(']").starts_with("mine.toml:2:12: the pattern '(' cannot be used"));
-  EXPECT_TRUE(complaint("name = ").starts_with("mine.toml:1:8: this is not TOML"));
+TEST(ProfileFile, ReportsLineAndColumnOfAnError) {
+  EXPECT_EQ(error_of("name = \"x\"\ncommnds = []\n"), "mine.toml:2:1: unknown key commnds; did you mean commands?");
+  EXPECT_EQ(error_of("name = 5"), "mine.toml:1:8: expected a string");
+  EXPECT_EQ(error_of("name = \"x\"\nindent = 99"), "mine.toml:2:10: expected a number from 0 to 40");
+  EXPECT_EQ(error_of("name = \"x\"\n[[row]]\nkind = \"shout\""),
+            "mine.toml:3:8: expected one of assistant, user, tool, chrome");
+  EXPECT_EQ(error_of("name = \"x\"\n[[row]]\njoins = [\"us\"]"),
+            "mine.toml:3:10: expected one of assistant, user, tool, chrome");
+  EXPECT_EQ(error_of("indent = 2"), "mine.toml: a profile needs a name");
+  EXPECT_TRUE(
+      error_of("name = \"x\"\nworking_rows = ['(']").starts_with("mine.toml:2:17: the pattern '(' cannot be used"));
+  EXPECT_TRUE(error_of("name = ").starts_with("mine.toml:1:8: this is not TOML"));
 }
 
-TEST(Shelf, KnowsTheAgentsThatMatterAndNobodyElse) {
+TEST(ProfileFile, NamesTheNewKeyForARenamedOne) {
+  EXPECT_EQ(error_of("asks = []"), "mine.toml:1:1: unknown key asks; did you mean question_rows?");
+  EXPECT_EQ(error_of("[composer]\nline = true"), "mine.toml:2:1: unknown key line; did you mean line_mode?");
+  EXPECT_EQ(error_of("name = \"x\"\nlook = \"line\""), "mine.toml:2:1: unknown key look");
+}
+
+TEST(Registry, FindsBuiltInProfiles) {
   for (const auto* name : {"aider", "claude", "codex", "gemini", "goose", "opencode", "generic"})
     EXPECT_TRUE(find_profile(name)) << find_profile(name).error().message();
   EXPECT_EQ(profile_for_program("/usr/local/bin/claude")->name, "claude");
   EXPECT_EQ(profile_for_program("vim")->name, "generic");
-  EXPECT_FALSE(find_profile("nobody"));
+  EXPECT_FALSE(find_profile("unknown"));
 }
 
-TEST(Shelf, PrefersTheUsersOwn) {
+TEST(Registry, PrefersUserProfiles) {
   const std::vector<UserProfile> own = {{"home/claude.toml", "name = \"claude\"\ncommands = [\"claude\"]\nindent = 7"}};
   EXPECT_EQ(profile_for_program("claude", own)->indent, 7u);
   const std::vector<UserProfile> bad = {{"home/claude.toml", "name ="}};

@@ -125,7 +125,7 @@ std::vector<Observation> ScreenWatcher::update(const terminal::Screen& screen, S
     picture_.findings.question = question_about(read_frame(screen), kSilentWithoutPrompt);
     out.emplace_back(StateChanged{verdict_});
   }
-  if (!half_drawn(screen.modes(), eyes_.profile().composer.line))
+  if (!half_drawn(screen.modes(), eyes_.profile().composer.line_mode))
     frame_since_.reset();
   else if (!frame_since_)
     frame_since_ = now;

@@ -85,13 +85,13 @@ StateEstimate StateClassifier::classify(const ScreenFrame& sight, const ScreenAn
     verdict.evidence.push_back({"composer", !composer->focused         ? "seen, the cursor is elsewhere"
                                             : !composer->draft.empty() ? "holds a draft"
                                                                        : "empty and in focus"});
-  } else if (was_ready_ && !working && !blocked && eyes_.profile().composer.line && !reads_keys(sight)) {
+  } else if (was_ready_ && !working && !blocked && eyes_.profile().composer.line_mode && !reads_keys(sight)) {
     hear("composer", State::Working, "the prompt is gone, no keys are read: a line was sent");
     verdict.presumed = true;
   } else if (was_ready_ && !working && !blocked) {
     hear("composer", State::Blocked, "the composer is gone: something we do not know is open");
     verdict.blocker = Blocker::UnknownScreen;
-    verdict.vanished = !eyes_.profile().composer.line;  // such a program takes its prompt away with every line
+    verdict.vanished = !eyes_.profile().composer.line_mode;  // such a program takes its prompt away with every line
   } else {
     verdict.evidence.push_back({"composer", "not seen"});
   }

@@ -78,8 +78,8 @@ bool can_press(const Dialog& dialog, DialogKeys press) {
     return false;
   if (has_own_keys(dialog)) return true;
   switch (press) {
-    case DialogKeys::Nothing: return false;
-    case DialogKeys::Mark: return dialog.marked().has_value();
+    case DialogKeys::None: return false;
+    case DialogKeys::Cursor: return dialog.marked().has_value();
     case DialogKeys::Letter: return std::ranges::none_of(dialog.choices, &std::string::empty, &DialogChoice::key);
   }
   return false;

@@ -28,7 +28,7 @@ struct AnsweringTest : ::testing::Test {
 };
 
 TEST_F(AnsweringTest, WhatIsMarkedIsTakenByEnterOnce) {
-  DialogAnswer answering{offered(0), 0, DialogKeys::Mark, kGap, kBegun};
+  DialogAnswer answering{offered(0), 0, DialogKeys::Cursor, kGap, kBegun};
   EXPECT_EQ(step(answering, offered(0)), DialogAnswer::Step::Enter);
   EXPECT_EQ(step(answering, offered(0)), DialogAnswer::Step::Wait);
   asked = false;
@@ -36,7 +36,7 @@ TEST_F(AnsweringTest, WhatIsMarkedIsTakenByEnterOnce) {
 }
 
 TEST_F(AnsweringTest, DialogThatHasGoneIsTakenThoughItsRequestIsOpenStill) {
-  DialogAnswer answering{offered(0), 0, DialogKeys::Mark, kGap, kBegun};
+  DialogAnswer answering{offered(0), 0, DialogKeys::Cursor, kGap, kBegun};
   EXPECT_EQ(step(answering, offered(0)), DialogAnswer::Step::Enter);
   EXPECT_EQ(step(answering, {}), DialogAnswer::Step::Wait);
   now += kGone / 2;
@@ -48,7 +48,7 @@ TEST_F(AnsweringTest, DialogThatHasGoneIsTakenThoughItsRequestIsOpenStill) {
 }
 
 TEST_F(AnsweringTest, TheMarkIsMovedOneStepAtATimeAndSeenToMove) {
-  DialogAnswer answering{offered(0), 2, DialogKeys::Mark, kGap, kBegun};
+  DialogAnswer answering{offered(0), 2, DialogKeys::Cursor, kGap, kBegun};
   EXPECT_EQ(step(answering, offered(0)), DialogAnswer::Step::Down);
   EXPECT_EQ(step(answering, offered(0)), DialogAnswer::Step::Wait) << "not drawn yet";
   EXPECT_EQ(step(answering, offered(kNowhere)), DialogAnswer::Step::Wait);
@@ -56,45 +56,45 @@ TEST_F(AnsweringTest, TheMarkIsMovedOneStepAtATimeAndSeenToMove) {
   EXPECT_EQ(step(answering, offered(2)), DialogAnswer::Step::Wait) << "too soon behind another key";
   now += kGap;
   EXPECT_EQ(step(answering, offered(2)), DialogAnswer::Step::Enter);
-  DialogAnswer up{offered(2), 0, DialogKeys::Mark, kGap, kBegun};
+  DialogAnswer up{offered(2), 0, DialogKeys::Cursor, kGap, kBegun};
   EXPECT_EQ(step(up, offered(2)), DialogAnswer::Step::Up);
 }
 
 TEST_F(AnsweringTest, AnotherDialogOrNoneIsNeverAnswered) {
-  DialogAnswer changed{offered(0), 0, DialogKeys::Mark, kGap, kBegun};
+  DialogAnswer changed{offered(0), 0, DialogKeys::Cursor, kGap, kBegun};
   EXPECT_EQ(step(changed, offered(0, "run rm?")), DialogAnswer::Step::Failed);
-  DialogAnswer vanished{offered(0), 0, DialogKeys::Mark, kGap, kBegun};
+  DialogAnswer vanished{offered(0), 0, DialogKeys::Cursor, kGap, kBegun};
   EXPECT_EQ(step(vanished, {}), DialogAnswer::Step::Failed);
-  DialogAnswer on_the_way{offered(0), 2, DialogKeys::Mark, kGap, kBegun};
+  DialogAnswer on_the_way{offered(0), 2, DialogKeys::Cursor, kGap, kBegun};
   EXPECT_EQ(step(on_the_way, offered(0)), DialogAnswer::Step::Down);
   EXPECT_EQ(step(on_the_way, offered(2, "run rm?")), DialogAnswer::Step::Wait) << "half drawn, perhaps";
   now += kRedraw;
   EXPECT_EQ(step(on_the_way, offered(2, "run rm?")), DialogAnswer::Step::Failed);
-  DialogAnswer resolved{offered(0), 0, DialogKeys::Mark, kGap, kBegun};
+  DialogAnswer resolved{offered(0), 0, DialogKeys::Cursor, kGap, kBegun};
   asked = false;
   EXPECT_EQ(step(resolved, offered(0)), DialogAnswer::Step::Failed);
 }
 
 TEST_F(AnsweringTest, ThePersonAtTheKeyboardWins) {
-  DialogAnswer answering{offered(0), 2, DialogKeys::Mark, kGap, kBegun};
+  DialogAnswer answering{offered(0), 2, DialogKeys::Cursor, kGap, kBegun};
   EXPECT_EQ(step(answering, offered(0)), DialogAnswer::Step::Down);
   typed = kBegun + Millis{1};
   EXPECT_EQ(step(answering, offered(2)), DialogAnswer::Step::Failed);
 }
 
 TEST_F(AnsweringTest, AMarkThatDoesNotMoveOrMovesAwayIsGivenUp) {
-  DialogAnswer still{offered(0), 2, DialogKeys::Mark, kGap, kBegun};
+  DialogAnswer still{offered(0), 2, DialogKeys::Cursor, kGap, kBegun};
   EXPECT_EQ(step(still, offered(0)), DialogAnswer::Step::Down);
   now += kChoosing;
   EXPECT_EQ(step(still, offered(0)), DialogAnswer::Step::Failed);
   now = kBegun;
-  DialogAnswer away{offered(1), 2, DialogKeys::Mark, kGap, kBegun};
+  DialogAnswer away{offered(1), 2, DialogKeys::Cursor, kGap, kBegun};
   EXPECT_EQ(step(away, offered(1)), DialogAnswer::Step::Down);
   EXPECT_EQ(step(away, offered(0)), DialogAnswer::Step::Failed);
 }
 
 TEST_F(AnsweringTest, ADialogThatStaysIsNotPressedAgain) {
-  DialogAnswer answering{offered(0), 0, DialogKeys::Mark, kGap, kBegun};
+  DialogAnswer answering{offered(0), 0, DialogKeys::Cursor, kGap, kBegun};
   EXPECT_EQ(step(answering, offered(0)), DialogAnswer::Step::Enter);
   now += kTakenTimeout;
   EXPECT_EQ(step(answering, offered(0)), DialogAnswer::Step::Failed);

@@ -27,7 +27,7 @@ class DialogDriver {
   };
 
   DialogDriver(AdapterBridge& native, const profiles::Profile& profile, PressKey press)
-      : native_{native}, how_{profile.answers.press}, gap_{profile.typing.submit_gap}, press_{std::move(press)} {}
+      : native_{native}, how_{profile.dialogs.keys}, gap_{profile.typing.submit_gap}, press_{std::move(press)} {}
 
   void begin(const AnswerPrompt& wish, const View& view, Done done);
   /// To be called after each look at the screen; when to call again although nothing has changed.

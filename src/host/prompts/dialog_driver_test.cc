@@ -13,7 +13,7 @@ using terminal::NamedKey;
 
 struct ScreenAnswerTest : ::testing::Test, AdapterBridgeListener {
   net::AsioLoop loop;
-  AdapterBridge native{nullptr, *this, "h", profiles::DialogKeys::Mark};
+  AdapterBridge native{nullptr, *this, "h", profiles::DialogKeys::Cursor};
   std::vector<NamedKey> keys;
   std::vector<std::string> told;  // how each answer ended
   std::vector<events::Event> happened;
@@ -38,7 +38,7 @@ struct ScreenAnswerTest : ::testing::Test, AdapterBridgeListener {
   }
   static profiles::Profile made() {
     profiles::Profile profile;
-    profile.answers.press = profiles::DialogKeys::Mark;
+    profile.dialogs.keys = profiles::DialogKeys::Cursor;
     return profile;
   }
   void see(State state) {

@@ -48,18 +48,18 @@ TEST(Dialog, IsAnotherOnceAnyOfItsWordsIs) {
 }
 
 TEST(Dialog, CanBePressedOnlyWhereEachAnswerHasOneChoice) {
-  EXPECT_TRUE(can_press(*dialog_in(usual()), DialogKeys::Mark));
-  EXPECT_FALSE(can_press(*dialog_in(usual()), DialogKeys::Nothing));
+  EXPECT_TRUE(can_press(*dialog_in(usual()), DialogKeys::Cursor));
+  EXPECT_FALSE(can_press(*dialog_in(usual()), DialogKeys::None));
   EXPECT_FALSE(can_press(*dialog_in(usual()), DialogKeys::Letter)) << "not every choice names its key";
   auto part = usual();
   part.permission->whole = false;
-  EXPECT_FALSE(can_press(*dialog_in(part), DialogKeys::Mark)) << "nobody knows what else it says";
+  EXPECT_FALSE(can_press(*dialog_in(part), DialogKeys::Cursor)) << "nobody knows what else it says";
   auto two = usual();
   two.permission->choices[1].says = ChoiceMeaning::Allow;
-  EXPECT_FALSE(can_press(*dialog_in(two), DialogKeys::Mark));
+  EXPECT_FALSE(can_press(*dialog_in(two), DialogKeys::Cursor));
   auto unmarked = usual();
   unmarked.permission->choices[0].marked = false;
-  EXPECT_FALSE(can_press(*dialog_in(unmarked), DialogKeys::Mark));
+  EXPECT_FALSE(can_press(*dialog_in(unmarked), DialogKeys::Cursor));
   EXPECT_TRUE(can_press(*dialog_in(permission({{"", "Yes", "y", false, ChoiceMeaning::Allow},
                                                {"", "No", "n", false, ChoiceMeaning::Deny}})),
                         DialogKeys::Letter));
@@ -71,7 +71,7 @@ TEST(Dialog, FindsTheChoiceThatSaysWhatWasAnswered) {
   profiles::ScreenFindings asked;
   asked.question = {0, "which", "Which one?", {{"1", "SQLite", "", true}, {"2", "PostgreSQL", ""}}, "Which one?", true};
   const auto dialog = *dialog_in(asked);
-  EXPECT_TRUE(can_press(dialog, DialogKeys::Mark));
+  EXPECT_TRUE(can_press(dialog, DialogKeys::Cursor));
   EXPECT_EQ(*choice_for(dialog, reply(PromptAnswer::Decision::Allow, {"postgresql"})), 1U);
   EXPECT_EQ(*choice_for(dialog, reply(PromptAnswer::Decision::Allow, {"1"})), 0U);
   const auto free_text = choice_for(dialog, reply(PromptAnswer::Decision::Allow, {"DuckDB"}));

@@ -64,7 +64,7 @@ std::string keys_for(Dialog dialog, const std::string& answer, profiles::DialogK
 std::map<std::string, Known> moments_of(const profiles::CompiledProfile& eyes, const Recording& recording) {
   terminal::Screen screen{recording.size};
   profiles::ScreenWatcher watcher{eyes};
-  PromptTracker asked{"h", eyes.profile().answers.press};
+  PromptTracker asked{"h", eyes.profile().dialogs.keys};
   std::map<std::string, Known> moments;
   const auto at = [](double seconds) {
     const auto time = std::chrono::nanoseconds{std::llround(seconds * 1e9)};
@@ -124,7 +124,7 @@ TEST_P(FirstRunRecordings, ADialogOfANewHomeIsToldWithWhatItAsksAndAnsweredByIts
     }
     EXPECT_EQ(can_answer, *wanted.keys != '\0');
     if (!can_answer) continue;
-    EXPECT_EQ(keys_for(*dialog, wanted.answer, eyes->profile().answers.press), wanted.keys);
+    EXPECT_EQ(keys_for(*dialog, wanted.answer, eyes->profile().dialogs.keys), wanted.keys);
   }
   if (const auto ready = moments.find("idle after startup"); ready != moments.end()) {
     EXPECT_EQ(ready->second.state, State::Idle);

@@ -50,7 +50,7 @@ struct Seen {
 
 /// Watches a recording as a host does. The key that was pressed while it was recorded counts as ours, so that its dialog ends by it.
 std::vector<Seen> requests_in(const profiles::CompiledProfile& eyes, const Recording& recording) {
-  const auto press = eyes.profile().answers.press;
+  const auto press = eyes.profile().dialogs.keys;
   terminal::Screen screen{recording.size};
   profiles::ScreenWatcher watcher{eyes};
   PromptTracker asked{"h", press};

@@ -52,7 +52,7 @@ class PromptTracker {
 
   using Told = std::vector<events::Event>;
 
-  explicit PromptTracker(std::string host, profiles::DialogKeys press = profiles::DialogKeys::Nothing)
+  explicit PromptTracker(std::string host, profiles::DialogKeys press = profiles::DialogKeys::None)
       : host_{std::move(host)}, press_{press} {}
 
   /// `prompt` by its short id, `p1`.

@@ -311,7 +311,7 @@ TEST_F(AskedTest, ADoorThatOpensLateIsTheSameRequest) {
 }
 
 struct PressedTest : AskedTest {
-  PressedTest() { asked = PromptTracker{"h7", profiles::DialogKeys::Mark}; }
+  PressedTest() { asked = PromptTracker{"h7", profiles::DialogKeys::Cursor}; }
 
   static profiles::ScreenFindings offering(std::string command, std::string body) {
     auto findings = dialog(std::move(command));
