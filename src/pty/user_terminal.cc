@@ -65,12 +65,11 @@ void stop_us() {
   ::sigaction(SIGTSTP, &before, nullptr);
 }
 
-}  // namespace
-
 /// Lives as long as a callback of it runs, longer than its handle when that is destroyed inside.
-class UserTerminal::Core : public std::enable_shared_from_this<Core> {
+class UserTerminalCore : public std::enable_shared_from_this<UserTerminalCore> {
  public:
-  Core(net::AsioLoop& loop, UserTerminalListener& listener, Opened input, Opened output, const termios& found)
+  UserTerminalCore(net::AsioLoop& loop, UserTerminalListener& listener, Opened input, Opened output,
+                   const termios& found)
       : loop_{loop},
         listener_{&listener},
         input_{std::move(input.fd)},
@@ -256,6 +255,30 @@ class UserTerminal::Core : public std::enable_shared_from_this<Core> {
   std::unique_ptr<net::Signals> signals_;
 };
 
+/// The handle of the one that opened it.
+class ProcessTerminal final : public UserTerminal {
+ public:
+  explicit ProcessTerminal(std::shared_ptr<UserTerminalCore> core) : core_{std::move(core)} {}
+  ~ProcessTerminal() override { core_->abandon(); }
+  ProcessTerminal(const ProcessTerminal&) = delete;
+  ProcessTerminal& operator=(const ProcessTerminal&) = delete;
+
+  Result<void> enter_raw() override { return core_->enter_raw(); }
+  void leave_raw() override { core_->leave_raw(); }
+  Result<void> set_restore_bytes(std::string_view bytes) override { return core_->set_restore_bytes(bytes); }
+  [[nodiscard]] WindowSize size() const override { return core_->size(); }
+  std::size_t write(std::string_view bytes) override { return core_->write(bytes); }
+  [[nodiscard]] std::size_t output_waiting() const override { return core_->output_waiting(); }
+  void pause_typing() override { core_->pause(); }
+  void resume_typing() override { core_->resume(); }
+  void suspend() override { core_->suspend(); }
+
+ private:
+  std::shared_ptr<UserTerminalCore> core_;
+};
+
+}  // namespace
+
 bool UserTerminal::is_one(int input, int output) { return ::isatty(input) == 1 && ::isatty(output) == 1; }
 
 Result<std::unique_ptr<UserTerminal>> UserTerminal::open(net::AsioLoop& loop, UserTerminalListener& listener, int input,
@@ -265,21 +288,10 @@ Result<std::unique_ptr<UserTerminal>> UserTerminal::open(net::AsioLoop& loop, Us
     return fail(Errc::NotATerminal, "standard input and output are not a terminal");
   auto opened_input = RELAY_TRY(open_anew(input, O_RDWR));
   auto opened_output = RELAY_TRY(open_anew(output, O_WRONLY));
-  auto core = std::make_shared<Core>(loop, listener, std::move(opened_input), std::move(opened_output), found);
+  auto core =
+      std::make_shared<UserTerminalCore>(loop, listener, std::move(opened_input), std::move(opened_output), found);
   core->start();
-  return std::unique_ptr<UserTerminal>{new UserTerminal{std::move(core)}};
+  return std::make_unique<ProcessTerminal>(std::move(core));
 }
-
-UserTerminal::~UserTerminal() { core_->abandon(); }
-
-Result<void> UserTerminal::enter_raw() { return core_->enter_raw(); }
-void UserTerminal::leave_raw() { core_->leave_raw(); }
-Result<void> UserTerminal::set_restore_bytes(std::string_view bytes) { return core_->set_restore_bytes(bytes); }
-WindowSize UserTerminal::size() const { return core_->size(); }
-std::size_t UserTerminal::write(std::string_view bytes) { return core_->write(bytes); }
-std::size_t UserTerminal::output_waiting() const { return core_->output_waiting(); }
-void UserTerminal::pause_typing() { core_->pause(); }
-void UserTerminal::resume_typing() { core_->resume(); }
-void UserTerminal::suspend() { core_->suspend(); }
 
 }  // namespace relay::pty

@@ -51,37 +51,31 @@ class UserTerminal {
   /// True if both are terminals.
   static bool is_one(int input = 0, int output = 1);
 
-  /// Begins listening in the next turn of the loop; the terminal stays in line mode until `enter_raw`.
+  /// The terminal of this process. Begins listening in the next turn of the loop; the terminal stays in line mode until
+  /// `enter_raw`.
   static Result<std::unique_ptr<UserTerminal>> open(net::AsioLoop& loop, UserTerminalListener& listener, int input = 0,
                                                     int output = 1);
-  ~UserTerminal();
-  UserTerminal(const UserTerminal&) = delete;
-  UserTerminal& operator=(const UserTerminal&) = delete;
+  virtual ~UserTerminal() = default;
 
   /// Every key as it is pressed, nothing echoed, nothing interpreted: also Ctrl-C is a byte.
-  Result<void> enter_raw();
-  /// Writes what waits (for at most kLastWordsMs) and the restore bytes, and puts the attributes back.
-  void leave_raw();
+  virtual Result<void> enter_raw() = 0;
+  /// Writes what waits (for at most kFinalFlushMs) and the restore bytes, and puts the attributes back.
+  virtual void leave_raw() = 0;
   /// What undoes the modes that the programs inside have switched on; see TerminalGuard.
-  Result<void> set_restore_bytes(std::string_view bytes);
+  virtual Result<void> set_restore_bytes(std::string_view bytes) = 0;
 
-  [[nodiscard]] WindowSize size() const;
+  [[nodiscard]] virtual WindowSize size() const = 0;
 
   /// How many of the bytes were taken.
-  std::size_t write(std::string_view bytes);
-  [[nodiscard]] std::size_t output_waiting() const;
+  virtual std::size_t write(std::string_view bytes) = 0;
+  [[nodiscard]] virtual std::size_t output_waiting() const = 0;
   [[nodiscard]] bool wants_pause() const { return output_waiting() >= kSlowTerminalBytes; }
 
-  void pause_typing();
-  void resume_typing();
+  virtual void pause_typing() = 0;
+  virtual void resume_typing() = 0;
 
-  /// As if the person had stopped us. Where nobody could continue us we are not stopped, only `on_continued` comes.
-  void suspend();
-
- private:
-  class Core;
-  explicit UserTerminal(std::shared_ptr<Core> core) : core_{std::move(core)} {}
-  std::shared_ptr<Core> core_;
+  /// As if the user had stopped us. Where nobody could continue us we are not stopped, only `on_continued` comes.
+  virtual void suspend() = 0;
 };
 
 }  // namespace relay::pty
