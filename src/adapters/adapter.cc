@@ -10,11 +10,11 @@ void Adapter::on_hook_gone(std::uint64_t) {}
 void Adapter::on_state(profiles::State) {}
 void Adapter::on_agent_exit() {}
 
-std::unique_ptr<Adapter> adapter_for(std::string_view profile) {
-  if (profile == "claude") return claude();
-  if (profile == "codex") return codex();
-  if (profile == "gemini") return gemini();
-  if (profile == "opencode") return opencode();
+std::unique_ptr<Adapter> adapter_for(std::string_view profile, net::AsioLoop& loop) {
+  if (profile == "claude") return claude(loop);
+  if (profile == "codex") return codex(loop);
+  if (profile == "gemini") return gemini(loop);
+  if (profile == "opencode") return opencode(loop);
   return nullptr;
 }
 

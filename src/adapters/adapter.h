@@ -152,7 +152,7 @@ class Adapter {
   /// `on_broken` says why after the start.
   virtual void prepare(pty::Command& command, const LaunchContext& where) = 0;
   /// The program runs.
-  virtual void start(net::AsioLoop& loop, Listener& listener, pid_t agent) = 0;
+  virtual void start(Listener& listener, pid_t agent) = 0;
 
   [[nodiscard]] virtual NativeCapabilities capabilities() const = 0;
   [[nodiscard]] virtual std::optional<ReportedState> reported_state() const { return std::nullopt; }
@@ -176,6 +176,7 @@ class Adapter {
 };
 
 /// The adapter for a profile of that name; none when the agent has no doors we know.
-std::unique_ptr<Adapter> adapter_for(std::string_view profile);
+/// The loop outlives it.
+std::unique_ptr<Adapter> adapter_for(std::string_view profile, net::AsioLoop& loop);
 
 }  // namespace relay::adapters

@@ -7,8 +7,8 @@
 
 namespace relay::adapters {
 
-std::unique_ptr<Adapter> claude();
-std::unique_ptr<Adapter> codex();
-std::unique_ptr<Adapter> gemini();
+std::unique_ptr<Adapter> claude(net::AsioLoop& loop);
+std::unique_ptr<Adapter> codex(net::AsioLoop& loop);
+std::unique_ptr<Adapter> gemini(net::AsioLoop& loop);
 
 }  // namespace relay::adapters

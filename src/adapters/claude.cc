@@ -12,16 +12,16 @@ constexpr std::size_t kMaxTogetherBytes = 16 * 1024;
 
 class Claude final : public HookAdapter {
  public:
-  Claude() : HookAdapter{hooks::AgentCli::Claude, transcripts::claude_reader} {}
+  explicit Claude(net::AsioLoop& loop) : HookAdapter{loop, hooks::AgentCli::Claude, transcripts::claude_reader} {}
 
   void prepare(pty::Command& command, const LaunchContext& where) override {
     HookAdapter::prepare(command, where);
     config_ = pty::variable(command.environment, "CLAUDE_CONFIG_DIR");
     if (config_.empty()) config_ = std::string{pty::variable(command.environment, "HOME")} + "/.claude";
   }
-  void start(net::AsioLoop& loop, Listener& listener, pid_t agent) override {
-    inbox_ = std::make_unique<ClaudeInbox>(loop, config_, agent);
-    HookAdapter::start(loop, listener, agent);
+  void start(Listener& listener, pid_t agent) override {
+    inbox_ = std::make_unique<ClaudeInbox>(loop(), config_, agent);
+    HookAdapter::start(listener, agent);
   }
   [[nodiscard]] NativeCapabilities capabilities() const override {
     auto can = HookAdapter::capabilities();
@@ -56,6 +56,6 @@ class Claude final : public HookAdapter {
 
 }  // namespace
 
-std::unique_ptr<Adapter> claude() { return std::make_unique<Claude>(); }
+std::unique_ptr<Adapter> claude(net::AsioLoop& loop) { return std::make_unique<Claude>(loop); }
 
 }  // namespace relay::adapters

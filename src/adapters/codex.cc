@@ -38,20 +38,21 @@ constexpr Millis kThreadSettle{1'000};
 
 class Codex final : public HookAdapter {
  public:
-  Codex() : HookAdapter{hooks::AgentCli::Codex, transcripts::codex_reader} {}
+  explicit Codex(net::AsioLoop& loop) : HookAdapter{loop, hooks::AgentCli::Codex, transcripts::codex_reader} {}
 
   void prepare(pty::Command& command, const LaunchContext& where) override {
     serve_ = command;
     one_shot_ = hooks::is_one_shot_codex(command.argv);
     HookAdapter::prepare(command, where);
   }
-  void start(net::AsioLoop& loop, Listener& listener, pid_t agent) override {
-    queue_ = std::make_unique<CodexQueue>(loop, serve_, [this, &listener](const std::vector<std::string>& deliveries) {
-      listener.on_returned(deliveries, shows_other_ ? kOtherThreadReason : kPausedReason);
-      listener.on_capabilities();
-    });
-    HookAdapter::start(loop, listener, agent);
-    started_at_ = loop.now().wall;
+  void start(Listener& listener, pid_t agent) override {
+    queue_ =
+        std::make_unique<CodexQueue>(loop(), serve_, [this, &listener](const std::vector<std::string>& deliveries) {
+          listener.on_returned(deliveries, shows_other_ ? kOtherThreadReason : kPausedReason);
+          listener.on_capabilities();
+        });
+    HookAdapter::start(listener, agent);
+    started_at_ = loop().now().wall;
     agent_ = agent;
     if (one_shot_ && std::ranges::find(serve_.argv, "--ephemeral") == serve_.argv.end()) look_for_rollout();
   }
@@ -159,6 +160,6 @@ class Codex final : public HookAdapter {
 
 }  // namespace
 
-std::unique_ptr<Adapter> codex() { return std::make_unique<Codex>(); }
+std::unique_ptr<Adapter> codex(net::AsioLoop& loop) { return std::make_unique<Codex>(loop); }
 
 }  // namespace relay::adapters

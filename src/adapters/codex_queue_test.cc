@@ -301,12 +301,12 @@ TEST_F(CodexQueueTest, AnIdleCodexIsEnded) {
 TEST(Codex, ShowsItsDialogSoonWhenAPersonSitsThere) {
   net::AsioLoop loop;
   testing::Recorder told;
-  const auto adapter = adapter_for("codex");
+  const auto adapter = adapter_for("codex", loop);
   pty::Command command{.argv = {"codex"}, .environment = {}, .directory = {}};
   LaunchContext where;
   where.attended = true;
   adapter->prepare(command, where);
-  adapter->start(loop, told, 1);
+  adapter->start(told, 1);
   std::vector<hooks::HookResponse> answers;
   adapter->on_hook(testing::hook_event("codex/PermissionRequest-Bash"), 1,
                    [&](const hooks::HookResponse& answer) { answers.push_back(answer); });

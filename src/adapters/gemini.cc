@@ -61,7 +61,7 @@ bool person_chooses(const std::vector<std::string>& argv) {
 
 class Gemini final : public HookAdapter {
  public:
-  Gemini() : HookAdapter{hooks::AgentCli::Gemini, transcripts::gemini_reader} {}
+  explicit Gemini(net::AsioLoop& loop) : HookAdapter{loop, hooks::AgentCli::Gemini, transcripts::gemini_reader} {}
 
   void prepare(pty::Command& command, const LaunchContext& where) override {
     HookAdapter::prepare(command, where);
@@ -73,9 +73,9 @@ class Gemini final : public HookAdapter {
     id_ = uuid(random);
     command.argv.insert(command.argv.begin() + 1, {"--session-id", id_});
   }
-  void start(net::AsioLoop& loop, Listener& listener, pid_t agent) override {
-    started_at_ = loop.now().wall;
-    HookAdapter::start(loop, listener, agent);
+  void start(Listener& listener, pid_t agent) override {
+    started_at_ = loop().now().wall;
+    HookAdapter::start(listener, agent);
   }
   [[nodiscard]] NativeCapabilities capabilities() const override {
     auto can = HookAdapter::capabilities();
@@ -195,6 +195,6 @@ class Gemini final : public HookAdapter {
 
 }  // namespace
 
-std::unique_ptr<Adapter> gemini() { return std::make_unique<Gemini>(); }
+std::unique_ptr<Adapter> gemini(net::AsioLoop& loop) { return std::make_unique<Gemini>(loop); }
 
 }  // namespace relay::adapters

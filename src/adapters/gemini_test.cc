@@ -40,7 +40,7 @@ struct GeminiTest : ::testing::Test {
 
   void SetUp() override {
     fs::create_directories(chat(""));
-    adapter = adapter_for("gemini");
+    adapter = adapter_for("gemini", loop);
     pty::Command command{.argv = {"gemini"},
                          .environment = {"HOME=" + place.path(), "PATH=/bin",
                                          "GEMINI_CLI_SYSTEM_SETTINGS_PATH=" + place.file("none.json")},
@@ -48,7 +48,7 @@ struct GeminiTest : ::testing::Test {
     adapter->prepare(command,
                      {.program = "/opt/relay/agent-relay", .private_file = place.file("run.json"), .instructions = ""});
     session = command.argv.at(2);
-    adapter->start(loop, told, 1);
+    adapter->start(told, 1);
   }
   [[nodiscard]] std::string chat(const std::string& name) const { return place.file(".gemini/tmp/proj/chats/" + name); }
   [[nodiscard]] std::string own(const std::string& minute) const {

@@ -35,11 +35,10 @@ void HookAdapter::prepare(pty::Command& command, const LaunchContext& where) {
   if (!wired_) why_unwired_ = wired ? wired->why_not : wired.error().message();
 }
 
-void HookAdapter::start(net::AsioLoop& loop, Listener& listener, pid_t) {
-  loop_ = &loop;
+void HookAdapter::start(Listener& listener, pid_t) {
   listener_ = &listener;
-  transcript_.reset(new TranscriptFollower{loop, make_reader_, *this});
-  prompts_.start(loop, listener);
+  transcript_.reset(new TranscriptFollower{loop_, make_reader_, *this});
+  prompts_.start(loop_, listener);
   prompts_.set_timeout(prompt_timeout());
   if (!wired_) fail_interface(way::kHook, why_unwired_);
 }
@@ -108,7 +107,7 @@ void HookAdapter::on_hook_gone(std::uint64_t call) { prompts_.on_hook_gone(call)
 void HookAdapter::on_state(profiles::State state) {
   prompts_.on_state(state);
   if (lost_ && (state == profiles::State::Idle || state == profiles::State::Typing))
-    screen_heard_until_ = loop_->now().wall;
+    screen_heard_until_ = loop_.now().wall;
   const auto before = std::exchange(last_state_, state);
   if (state == profiles::State::Working) in_turn_ = in_turn_ || before == profiles::State::Idle;
   if (state != profiles::State::Idle || !std::exchange(in_turn_, false) || called_ || !wired_ || silent_) return;

@@ -25,7 +25,7 @@ namespace relay::adapters {
 class HookAdapter : public Adapter, private TranscriptListener {
  public:
   void prepare(pty::Command& command, const LaunchContext& where) override;
-  void start(net::AsioLoop& loop, Listener& listener, pid_t agent) override;
+  void start(Listener& listener, pid_t agent) override;
   [[nodiscard]] NativeCapabilities capabilities() const override;
   void deliver(const NativeDelivery& words, OnAccepted done) override;
   void answer(const std::string& prompt, const PromptAnswer& reply, OnAnswered done) override;
@@ -36,9 +36,10 @@ class HookAdapter : public Adapter, private TranscriptListener {
 
  protected:
   using MakeReader = TranscriptFollower::MakeReader;
-  HookAdapter(hooks::AgentCli agent, MakeReader make_reader) : agent_{agent}, make_reader_{make_reader} {}
+  HookAdapter(net::AsioLoop& loop, hooks::AgentCli agent, MakeReader make_reader)
+      : loop_{loop}, agent_{agent}, make_reader_{make_reader} {}
 
-  [[nodiscard]] net::AsioLoop& loop() const { return *loop_; }
+  [[nodiscard]] net::AsioLoop& loop() const { return loop_; }
   [[nodiscard]] Listener& listener() const { return *listener_; }
   [[nodiscard]] const LaunchContext& where() const { return where_; }
   /// The agent's own id of its session; empty until a hook has told it.
@@ -82,10 +83,10 @@ class HookAdapter : public Adapter, private TranscriptListener {
   [[nodiscard]] bool is_foreign(const hooks::HookEvent& event) const;
   void take_display(const hooks::HookEvent& event);
 
+  net::AsioLoop& loop_;
   hooks::AgentCli agent_;
   MakeReader make_reader_;
   LaunchContext where_;
-  net::AsioLoop* loop_ = nullptr;
   Listener* listener_ = nullptr;
   HookPrompts prompts_{std::nullopt};
   std::string session_;

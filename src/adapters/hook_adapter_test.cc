@@ -39,7 +39,7 @@ struct HookedAdapterTest : ::testing::Test {
   std::uint64_t calls = 0;
 
   void start(const std::string& agent, bool attended = true, const Texts& arguments = {}, pid_t pid = 1) {
-    adapter = adapter_for(agent);
+    adapter = adapter_for(agent, loop);
     command = {.argv = {agent},
                .environment = {"HOME=" + place.path(), "PATH=/bin",
                                "GEMINI_CLI_SYSTEM_SETTINGS_PATH=" + place.file("none.json")},
@@ -49,7 +49,7 @@ struct HookedAdapterTest : ::testing::Test {
                                .private_file = place.file("run.json"),
                                .instructions = "You may write to @relay:NAME.",
                                .attended = attended});
-    adapter->start(loop, told, pid);
+    adapter->start(told, pid);
   }
   /// The agent's hook comes to the door; what it was told, if it was told something at once.
   hooks::HookResponse call(hooks::HookEvent event) {

@@ -45,7 +45,7 @@ Result<json::value> read(std::string_view text) {
 
 class OpenCode final : public Adapter, net::HttpStreamListener {
  public:
-  explicit OpenCode(const OpenCodeTimeouts& pace) : pace_{pace} {}
+  OpenCode(net::AsioLoop& loop, const OpenCodeTimeouts& pace) : loop_{loop}, pace_{pace} {}
 
   void prepare(pty::Command& command, const LaunchContext&) override {
     SystemRandom random;
@@ -56,21 +56,20 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
       why_not_ = launch.error().message();
   }
 
-  void start(net::AsioLoop& loop, Listener& listener, pid_t) override {
-    loop_ = &loop;
+  void start(Listener& listener, pid_t) override {
     listener_ = &listener;
     if (!launch_) {
-      timer_ = loop.after(Millis{0}, [this] { listener_->on_interface_failed(way::kServer, why_not_); });
+      timer_ = loop_.after(Millis{0}, [this] { listener_->on_interface_failed(way::kServer, why_not_); });
       return;
     }
-    client_ = std::make_unique<net::HttpClient>(loop, launch_->place);
-    talk_ = std::make_unique<OpenCodeEvents>(listener, loop.now().wall);
+    client_ = std::make_unique<net::HttpClient>(loop_, launch_->place);
+    talk_ = std::make_unique<OpenCodeEvents>(listener, loop_.now().wall);
     talk_->set_session(launch_->session);
-    messenger_ = std::make_unique<OpenCodeSender>(loop, *client_, *talk_, *launch_, pace_.recheck);
+    messenger_ = std::make_unique<OpenCodeSender>(loop_, *client_, *talk_, *launch_, pace_.recheck);
     why_away_ = format("OpenCode's server at port {} has not answered yet", launch_->place.port);
-    timeout_ = loop.after(pace_.start_timeout, [this] { give_up(); });
+    timeout_ = loop_.after(pace_.start_timeout, [this] { give_up(); });
     retry_ = pace_.first_retry;
-    timer_ = loop.after(retry_, [this] { connect(); });
+    timer_ = loop_.after(retry_, [this] { connect(); });
   }
 
   /// A server that is still starting is waited for: what is said to it meanwhile is not typed instead.
@@ -111,12 +110,12 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
   }
 
   void on_agent_exit() override {
-    if (talk_) talk_->on_ended(loop_->now().wall);
+    if (talk_) talk_->on_ended(loop_.now().wall);
   }
 
   void deliver(const NativeDelivery& words, OnAccepted done) override {
     if (messenger_ && !given_up_) return messenger_->speak(words, std::move(done));
-    loop_->post([done = std::move(done)]() mutable { done(fail("OpenCode's server cannot be reached")); });
+    loop_.post([done = std::move(done)]() mutable { done(fail("OpenCode's server cannot be reached")); });
   }
 
   void answer(const std::string& prompt, const PromptAnswer& reply, OnAnswered done) override;
@@ -175,10 +174,10 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
   void lose(std::string why);
   void give_up();
 
+  net::AsioLoop& loop_;
   OpenCodeTimeouts pace_;
   std::optional<OpenCodeLaunch> launch_;
   std::string why_not_ = "OpenCode was started without its server";
-  net::AsioLoop* loop_ = nullptr;
   Listener* listener_ = nullptr;
   std::unique_ptr<net::HttpClient> client_;
   std::unique_ptr<OpenCodeEvents> talk_;
@@ -259,7 +258,7 @@ void OpenCode::come_online() {
   elsewhere_since_ = kNever;
   for (const auto& event : std::exchange(held_, {})) talk_->on_event(event);
   if (!drawn_)
-    drawing_ = loop_->after(pace_.drawing, [this] {
+    drawing_ = loop_.after(pace_.drawing, [this] {
       drawn_ = true;
       listener_->on_state_reported();
     });
@@ -277,7 +276,7 @@ void OpenCode::look_at_title() {
   if (talk_->is_elsewhere(title_)) {
     if (elsewhere_ || title_timer_) return;
     messenger_->on_offline();
-    title_timer_ = loop_->after(pace_.title, [this] { leave_screen(); });
+    title_timer_ = loop_.after(pace_.title, [this] { leave_screen(); });
     return;
   }
   if (!elsewhere_ && !title_timer_) return;
@@ -304,10 +303,10 @@ void OpenCode::lose(std::string why) {
   title_timer_.reset();
   why_away_ = std::move(why);
   messenger_->on_offline();
-  timer_ = loop_->after(given_up_ ? pace_.slow_retry : retry_, [this] { connect(); });
+  timer_ = loop_.after(given_up_ ? pace_.slow_retry : retry_, [this] { connect(); });
   retry_ = std::min(retry_ * 2, pace_.last_retry);
   if (std::exchange(phase_, Phase::Away) != Phase::Online) return;
-  timeout_ = loop_->after(pace_.gap_timeout, [this] { give_up(); });
+  timeout_ = loop_.after(pace_.gap_timeout, [this] { give_up(); });
   listener_->on_state_reported();
 }
 
@@ -315,7 +314,7 @@ void OpenCode::give_up() {
   given_up_ = true;
   elsewhere_ = false;
   title_timer_.reset();
-  elsewhere_since_ = usable_ ? loop_->now().wall : 0;
+  elsewhere_since_ = usable_ ? loop_.now().wall : 0;
   usable_ = false;
   if (talk_) talk_->fall_back_to_screen();
   listener_->on_capabilities();
@@ -376,7 +375,7 @@ void OpenCode::answer(const std::string& prompt, const PromptAnswer& reply, OnAn
         auto taken = taken_.extract(prompt);
         if (taken) taken.mapped().done({});
       };
-      taken_[prompt] = {std::move(done), loop_->after(pace_.resolved, std::move(late))};
+      taken_[prompt] = {std::move(done), loop_.after(pace_.resolved, std::move(late))};
       return report_resolved();
     }
     if (answer && answer->status == 404) {
@@ -395,6 +394,8 @@ void OpenCode::answer(const std::string& prompt, const PromptAnswer& reply, OnAn
 
 }  // namespace
 
-std::unique_ptr<Adapter> opencode(const OpenCodeTimeouts& pace) { return std::make_unique<OpenCode>(pace); }
+std::unique_ptr<Adapter> opencode(net::AsioLoop& loop, const OpenCodeTimeouts& pace) {
+  return std::make_unique<OpenCode>(loop, pace);
+}
 
 }  // namespace relay::adapters

@@ -29,6 +29,6 @@ struct OpenCodeTimeouts {
   Millis title{2'000};          // until the window's title and what the server tells of titles should agree
 };
 
-std::unique_ptr<Adapter> opencode(const OpenCodeTimeouts& pace = {});
+std::unique_ptr<Adapter> opencode(net::AsioLoop& loop, const OpenCodeTimeouts& pace = {});
 
 }  // namespace relay::adapters

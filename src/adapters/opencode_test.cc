@@ -38,13 +38,13 @@ struct OpenCodeTest : ::testing::Test {
   State screen = State::Idle;
 
   void start(OpenCodeTimeouts pace = kPace, std::vector<std::string> arguments = {}) {
-    adapter = opencode(pace);
+    adapter = opencode(loop, pace);
     pty::Command command{.argv = {"opencode", "--port", std::to_string(fake.server.port())},
                          .environment = {"OPENCODE_SERVER_PASSWORD=mine", "OPENCODE_SERVER_USERNAME=me"},
                          .directory = {}};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     adapter->prepare(command, {});
-    adapter->start(loop, told, 1);
+    adapter->start(told, 1);
     adapter->on_state(screen);
   }
   bool until(const std::function<bool()>& check) { return run_until(loop, check); }
@@ -411,10 +411,10 @@ TEST_F(OpenCodeTest, AnEventStreamOfAnotherKindIsNoHarm) {
 }
 
 TEST_F(OpenCodeTest, WithoutAServerItSaysWhy) {
-  adapter = opencode();
+  adapter = opencode(loop);
   pty::Command command{.argv = {"opencode", "run", "x"}, .environment = {}, .directory = {}};
   adapter->prepare(command, {});
-  adapter->start(loop, told, 1);
+  adapter->start(told, 1);
   ASSERT_TRUE(until([&] { return !told.broken.empty(); }));
   EXPECT_EQ(told.broken[0], "server: `opencode run` has no server of its own to talk to");
   EXPECT_EQ(command.argv.size(), 3U);

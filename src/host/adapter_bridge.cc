@@ -95,9 +95,9 @@ void write_shown(text::JsonWriter& out, const events::Event& told) {
 
 }  // namespace
 
-void AdapterBridge::start(net::AsioLoop& loop, pid_t agent) {
+void AdapterBridge::start(net::EventLoop& loop, pid_t agent) {
   loop_ = &loop;
-  if (adapter_) adapter_->start(loop, *this, agent);
+  if (adapter_) adapter_->start(*this, agent);
 }
 
 adapters::NativeCapabilities AdapterBridge::capabilities() const {

@@ -56,7 +56,7 @@ class AdapterBridge final : public adapters::Listener {
         asked_{std::move(host), press},
         terminal_{terminal} {}
 
-  void start(net::AsioLoop& loop, pid_t agent);
+  void start(net::EventLoop& loop, pid_t agent);
   /// The agent has ended, and what its record said last was read.
   void on_agent_gone();
 
@@ -134,7 +134,7 @@ class AdapterBridge final : public adapters::Listener {
   std::unique_ptr<adapters::Adapter> adapter_;
   AdapterBridgeListener& keeper_;
   FallbackWays fallback_;
-  net::AsioLoop* loop_ = nullptr;
+  net::EventLoop* loop_ = nullptr;
   std::deque<OpenPrompt> prompts_;
   PromptTracker asked_;
   std::deque<adapters::TokenUsage> counted_;  // the newest, each may be told anew

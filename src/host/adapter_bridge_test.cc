@@ -15,7 +15,7 @@ using Texts = std::vector<std::string>;
 /// Doors that do what the test says.
 struct FakeDoors final : adapters::Adapter {
   void prepare(pty::Command&, const adapters::LaunchContext&) override {}
-  void start(net::AsioLoop&, adapters::Listener& told, pid_t) override { listener = &told; }
+  void start(adapters::Listener& told, pid_t) override { listener = &told; }
   adapters::NativeCapabilities capabilities() const override { return can; }
   void deliver(const adapters::NativeDelivery& words, OnAccepted done) override {
     spoken.push_back(words.text);

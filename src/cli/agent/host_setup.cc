@@ -80,7 +80,7 @@ std::string unused_name(const Context& context) {
   return host::friendly_name(random, known_names(context));
 }
 
-Result<HostSetup> prepare_host(const Context& context, HostRequest wish) {
+Result<HostSetup> prepare_host(const Context& context, HostRequest wish, net::AsioLoop& loop) {
   const auto settings = config::load_settings(context.home, context.environment).value_or(config::Settings{});
   RELAY_TRY(config::check_trusted(context.project.root, context.home, settings, context.environment));
   RELAY_TRY(config::check_trusted(context.project.tree, context.home, settings, context.environment));
@@ -154,7 +154,7 @@ Result<HostSetup> prepare_host(const Context& context, HostRequest wish) {
   record.version = facts.version;
   record.permission_mode = facts.permission_mode;
   const auto skill = wish.instruct ? std::string{host::skill_text()} : std::string{};
-  if ((options.adapter = adapters::adapter_for(options.profile.name))) {
+  if ((options.adapter = adapters::adapter_for(options.profile.name, loop))) {
     places.private_file = host::settings_of(context.project.hosts, record.id);
     options.adapter->prepare(command, {.program = RELAY_TRY(self_path()),
                                        .private_file = places.private_file,

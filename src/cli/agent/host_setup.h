@@ -41,7 +41,7 @@ std::vector<profiles::UserProfile> own_profiles(const config::Home& home);
 /// A friendly name that nobody here has.
 std::string unused_name(const Context& context);
 
-/// The error is one for a person: an unknown profile, a name in use, a place that cannot be written.
-Result<HostSetup> prepare_host(const Context& context, HostRequest wish);
+/// `loop` is for the adapter and outlives it. The error is one for the user: an unknown profile, a name in use, a place that cannot be written.
+Result<HostSetup> prepare_host(const Context& context, HostRequest wish, net::AsioLoop& loop);
 
 }  // namespace relay::cli

@@ -130,7 +130,8 @@ ExitCode run(const Invocation& invocation, Context& context) {
   if (invocation.has("--tmux") && !wish->detached) return hand_to_tmux(invocation, *wish, context);
   if (!wish->detached) wish->kept_descriptors = std::move(handed_to_us);
   open_host_log(wish->detached, context);
-  auto lodging = prepare_host(context, *wish);
+  net::AsioLoop loop;
+  auto lodging = prepare_host(context, *wish, loop);
   if (!lodging) {
     starter.failed(lodging.error());
     return report_error(lodging.error());
@@ -145,7 +146,6 @@ ExitCode run(const Invocation& invocation, Context& context) {
   options.start =
       invocation.has("--in-tmux") ? start_in_tmux(lodging->command, options.record.name) : start_here(lodging->command);
   options.on_started = [&starter](Result<pid_t> pid) { pid ? starter.ready(*pid) : starter.failed(pid.error()); };
-  net::AsioLoop loop;
   host::Host host{loop, std::move(options), *lodging->outbox.outbox};
   const auto ended = host.run();
   lodging->folder.reset();
