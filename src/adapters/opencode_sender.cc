@@ -48,12 +48,12 @@ OpenCodeSender::OpenCodeSender(net::AsioLoop& loop, net::HttpClient& client, Ope
                                const OpenCodeLaunch& launch, Millis look_again)
     : loop_{loop}, client_{client}, talk_{talk}, launch_{launch}, recheck_{look_again} {}
 
-OpenCodeSender::~OpenCodeSender() { *alive_ = false; }
+OpenCodeSender::~OpenCodeSender() = default;
 
 void OpenCodeSender::speak(const NativeDelivery& words, Adapter::OnAccepted done) {
   const auto tell = [&](Result<void> outcome) {
-    loop_.post([done = std::move(done), outcome = std::move(outcome), alive = alive_]() mutable {
-      if (*alive) done(std::move(outcome));
+    loop_.post([done = std::move(done), outcome = std::move(outcome), alive = lifetime_.watch()]() mutable {
+      if (alive) done(std::move(outcome));
     });
   };
   if (!words.delivery.empty() && handed_.has(words.delivery)) return tell({});
@@ -149,9 +149,9 @@ void OpenCodeSender::finish(Result<void> outcome) {
   waiting_.pop_front();
   under_way_ = false;
   if (outcome && !first.words.delivery.empty()) handed_.add(first.words.delivery);
-  const auto alive = alive_;
+  const auto alive = lifetime_.watch();
   first.done(std::move(outcome));
-  if (*alive) go_on();
+  if (alive) go_on();
 }
 
 void OpenCodeSender::ask(std::string method, std::string target, std::string json, OnResponse done) {

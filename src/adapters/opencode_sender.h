@@ -19,6 +19,7 @@
 #include "adapters/adapter.h"
 #include "adapters/opencode_events.h"
 #include "adapters/opencode_launch.h"
+#include "base/lifetime.h"
 #include "net/http_client.h"
 #include "transcripts/dedup_cache.h"
 
@@ -90,7 +91,7 @@ class OpenCodeSender {
   bool under_way_ = false;  // the first of `waiting_`
   std::unique_ptr<net::HttpExchange> exchange_;
   std::unique_ptr<net::Timer> timer_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 /// What a server that refuses says, in one line: its own words when it has some.

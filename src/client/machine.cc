@@ -80,8 +80,8 @@ void Link::Machine::connect() {
   token_refused_ = false;
   deadline_ = loop_.after(kHandshakeTimeout,
                           [this] { lose(format("no greeting came within {} ms", kHandshakeTimeout.count())); });
-  network_.connect(options_.socket_path, [this, attempt, alive = std::weak_ptr{alive_}](auto result) {
-    if (alive.expired() || attempt != attempt_ || state_ != LinkState::Connecting) return;
+  network_.connect(options_.socket_path, [this, attempt, alive = lifetime_.watch()](auto result) {
+    if (!alive || attempt != attempt_ || state_ != LinkState::Connecting) return;
     if (!result) return lose(result.error().message());
     on_connected(std::move(*result));
   });

@@ -4,6 +4,7 @@
 /// number; whatever returns late for an older one is ignored.
 #pragma once
 
+#include "base/lifetime.h"
 #include "client/delivery_tracker.h"
 #include "client/link.h"
 #include "client/outbox_sender.h"
@@ -94,14 +95,14 @@ class Link::Machine final : public net::StreamListener {
   DeliveryTracker custody_;
 
   protocol::FrameReader reader_;
-  std::string out_;                                             // reused for framing
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // a connect may answer after we are gone
+  std::string out_;  // reused for framing
 
   // Timers and the stream call into everything above, so they die first.
   std::unique_ptr<net::Timer> deadline_;  // of the handshake, of silence, or of the backoff: never two at once
   std::unique_ptr<net::Timer> retry_;
   std::unique_ptr<net::Timer> retry_events_;
   std::unique_ptr<net::Stream> stream_;
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::client

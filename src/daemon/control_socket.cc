@@ -19,7 +19,7 @@ std::string text_in(std::string_view payload, std::string_view name) {
 
 }  // namespace
 
-ControlSocket::~ControlSocket() { *alive_ = false; }
+ControlSocket::~ControlSocket() = default;
 
 Result<void> ControlSocket::listen(net::Network& network, const std::string& path) {
   listener_ =
@@ -111,8 +111,8 @@ std::string ControlSocket::reload(ConnectionId from, const std::string& root) {
 }
 
 OnDone ControlSocket::answer_later(ConnectionId to, std::string_view request_id) {
-  return [this, alive = alive_, to, id = std::string{request_id}](Result<void> outcome) {
-    if (*alive) respond(to, id, outcome);
+  return [this, alive = lifetime_.watch(), to, id = std::string{request_id}](Result<void> outcome) {
+    if (alive) respond(to, id, outcome);
   };
 }
 
@@ -162,8 +162,8 @@ void ControlSocket::bury(ConnectionId id) {
   buried_.push_back(std::move(found->second.connection));
   visitors_.erase(found);
   if (buried_.size() > 1) return;
-  loop_.post([this, alive = alive_] {
-    if (*alive) buried_.clear();
+  loop_.post([this, alive = lifetime_.watch()] {
+    if (alive) buried_.clear();
   });
 }
 

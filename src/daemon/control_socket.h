@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "daemon/frame_connection.h"
 #include "net/event_loop.h"
 #include "net/stream.h"
@@ -88,7 +89,7 @@ class ControlSocket final : private ConnectionOwner {
   std::vector<std::unique_ptr<FrameConnection>> buried_;
   std::uint64_t last_id_ = 0;
   std::unique_ptr<net::Listener> listener_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::daemon

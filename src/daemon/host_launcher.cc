@@ -162,13 +162,13 @@ class ProcessLauncher::Launch {
 };
 
 ProcessLauncher::ProcessLauncher(net::AsioLoop& loop, Options options) : loop_{loop}, options_{std::move(options)} {}
-ProcessLauncher::~ProcessLauncher() { *alive_ = false; }
+ProcessLauncher::~ProcessLauncher() = default;
 
 void ProcessLauncher::start(HostCommand command, Started done) {
   auto newborn = spawn_host(command);
   if (!newborn) {
-    loop_.post([alive = alive_, done = std::move(done), why = std::move(newborn).error()]() mutable {
-      if (*alive) done(Failure{std::move(why)});
+    loop_.post([alive = lifetime_.watch(), done = std::move(done), why = std::move(newborn).error()]() mutable {
+      if (alive) done(Failure{std::move(why)});
     });
     return;
   }
@@ -177,7 +177,7 @@ void ProcessLauncher::start(HostCommand command, Started done) {
 }
 
 void ProcessLauncher::abandon() {
-  *alive_ = false;
+  lifetime_.end();
   launches_.clear();
 }
 

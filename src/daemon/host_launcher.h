@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/result.h"
 
 namespace relay::net {
@@ -78,7 +79,7 @@ class ProcessLauncher final : public HostLauncher {
   Options options_;
   std::map<std::uint64_t, std::unique_ptr<Launch>> launches_;
   std::uint64_t last_launch_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // posted tasks ask before they touch us
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::daemon

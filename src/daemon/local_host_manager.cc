@@ -79,15 +79,15 @@ LocalHostManager::LocalHostManager(const config::Home& home, const config::Proje
       network_{network},
       launcher_{launcher} {}
 
-LocalHostManager::~LocalHostManager() { *alive_ = false; }
+LocalHostManager::~LocalHostManager() = default;
 
 void LocalHostManager::start(broker::HostSpec order, Started done) {
   auto command = command_for(order);
   if (!command) return later(std::move(done), Result<std::int32_t>{Failure{std::move(command).error()}});
   ++starting_;
-  launcher_.start(*std::move(command), [this, alive = alive_, name = std::move(order.name),
+  launcher_.start(*std::move(command), [this, alive = lifetime_.watch(), name = std::move(order.name),
                                         done = std::move(done)](Result<std::int32_t> pid) mutable {
-    if (!*alive) return;
+    if (!alive) return;
     --starting_;
     if (!pid) pid = fail(format("cannot start {}: {}", name, pid.error().message()));
     done(std::move(pid));
@@ -263,8 +263,8 @@ void LocalHostManager::call(host::HostCallRequest request, Done done) {
 
 template <typename Callback, typename Value>
 void LocalHostManager::later(Callback done, Value value) {
-  loop_.post([alive = alive_, done = std::move(done), value = std::move(value)]() mutable {
-    if (*alive) done(std::move(value));
+  loop_.post([alive = lifetime_.watch(), done = std::move(done), value = std::move(value)]() mutable {
+    if (alive) done(std::move(value));
   });
 }
 

@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 
+#include "base/lifetime.h"
 #include "config/paths.h"
 #include "daemon/host_launcher.h"
 #include "daemon/host_manager.h"
@@ -76,7 +77,7 @@ class LocalHostManager final : public HostManager {
   std::map<std::string, std::deque<Typing>> typing_;  // by name; the first of each is under way
   std::map<std::uint64_t, std::unique_ptr<host::HostCall>> calls_;
   std::uint64_t last_call_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::daemon

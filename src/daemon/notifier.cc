@@ -34,8 +34,8 @@ class Notifier::Run final : private pty::LineProcessListener {
  private:
   void on_line(std::string_view) override {}
   void on_ended(const std::string&) override {
-    owner_.loop_.post([&owner = owner_, alive = owner_.alive_, place = place_] {
-      if (*alive) owner.running_.erase(place);
+    owner_.loop_.post([&owner = owner_, alive = owner_.lifetime_.watch(), place = place_] {
+      if (alive) owner.running_.erase(place);
     });
     timer_ = nullptr;
   }
@@ -47,7 +47,7 @@ class Notifier::Run final : private pty::LineProcessListener {
 };
 
 Notifier::Notifier(net::AsioLoop& loop) : loop_{loop} {}
-Notifier::~Notifier() { *alive_ = false; }
+Notifier::~Notifier() = default;
 
 void Notifier::use_settings(const config::Settings& settings) {
   command_.clear();

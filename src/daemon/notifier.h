@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "broker/effects.h"
 #include "broker/token_bucket.h"
 #include "config/settings.h"
@@ -43,7 +44,7 @@ class Notifier {
   bool desktop_ = false;
   broker::TokenBucket rate_{0.5, 5};
   std::list<std::unique_ptr<Run>> running_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::daemon

@@ -42,7 +42,7 @@ Workspace::Workspace(WorkspaceOptions options, net::EventLoop& loop, Random& ran
   settle();
 }
 
-Workspace::~Workspace() { *alive_ = false; }
+Workspace::~Workspace() = default;
 
 void Workspace::accept(std::unique_ptr<net::Stream> stream) {
   const ConnectionId id{++last_connection_};
@@ -183,8 +183,8 @@ void Workspace::settle() {
 void Workspace::save_soon() {
   if (saving_soon_ || !broker_.has_open_batch()) return;
   saving_soon_ = true;
-  loop_.post([this, alive = alive_] {
-    if (!*alive) return;
+  loop_.post([this, alive = lifetime_.watch()] {
+    if (!alive) return;
     saving_soon_ = false;
     execute_effects(broker::Broker::Batching::Ends);
   });
@@ -303,8 +303,8 @@ void Workspace::execute(broker::QuerySession& effect) {
 
 template <typename Answer, typename Tell>
 auto Workspace::when_told(broker::QueryId id, Tell tell) {
-  return [this, alive = alive_, id, tell](Result<Answer> answer) {
-    if (!*alive) return;
+  return [this, alive = lifetime_.watch(), id, tell](Result<Answer> answer) {
+    if (!alive) return;
     (broker_.*tell)(id, std::move(answer), now());
     settle();
   };
@@ -368,8 +368,8 @@ void Workspace::destroy_later(ConnectionId id) {
   buried_.push_back(std::move(found->second));
   connections_.erase(found);
   if (buried_.size() > 1) return;
-  loop_.post([this, alive = alive_] {
-    if (*alive) buried_.clear();
+  loop_.post([this, alive = lifetime_.watch()] {
+    if (alive) buried_.clear();
   });
 }
 

@@ -22,6 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "base/random.h"
 #include "broker/broker.h"
 #include "daemon/frame_connection.h"
@@ -189,10 +190,10 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   std::unique_ptr<net::Timer> shutdown_timer_;
   net::Task shutdown_done_;
   bool parsing_resumed_ = false;
-  bool saving_soon_ = false;                                    // the end of this turn is posted
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // posted tasks ask before they touch us
+  bool saving_soon_ = false;  // the end of this turn is posted
 
   std::unique_ptr<store::StoreQueue> queue_;  // last: stops before anything it answers to is gone
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::daemon

@@ -29,7 +29,7 @@ WorkspaceServer::WorkspaceServer(const WorkspaceContext& around, config::Project
       hosts_{around.home, project_, around.loop, around.network, around.launcher} {}
 
 WorkspaceServer::~WorkspaceServer() {
-  *alive_ = false;
+  lifetime_.end();
   if (announced_) withdraw_project(project_, socket_);
 }
 
@@ -68,9 +68,9 @@ Result<std::unique_ptr<WorkspaceServer>> WorkspaceServer::open(const WorkspaceCo
   options.info.refused_changes = opened.refused_changes;
   self->storage_ = options.info.storage_driver;
   // Answers may still be on their way when the workspace they are for has ended.
-  const auto post = [&loop = around.loop, alive = self->alive_](net::Task task) {
+  const auto post = [&loop = around.loop, alive = self->lifetime_.watch()](net::Task task) {
     loop.post([alive, task = std::move(task)]() mutable {
-      if (*alive) task();
+      if (alive) task();
     });
   };
   const MakeStoreQueue make_queue = [&](store::StoreListener& listener) -> std::unique_ptr<store::StoreQueue> {

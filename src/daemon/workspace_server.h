@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/directory.h"
+#include "base/lifetime.h"
 #include "base/random.h"
 #include "config/paths.h"
 #include "config/settings.h"
@@ -81,12 +82,12 @@ class WorkspaceServer {
   bool announced_ = false;
   bool closing_ = false;
   RosterFiles roster_files_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // read and written on the loop thread only
   LocalHostManager hosts_;
   std::unique_ptr<EventProjection> projection_;
   std::unique_ptr<DirectoryLock> store_lock_;  // until the workspace has closed its store
   std::unique_ptr<Workspace> workspace_;
   std::vector<std::unique_ptr<net::Listener>> listeners_;
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::daemon

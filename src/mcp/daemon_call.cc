@@ -26,12 +26,12 @@ DaemonCall::DaemonCall(net::EventLoop& loop, net::Network& network, std::string 
       order_{std::move(order)},
       on_answer_{std::move(on_answer)} {}
 
-DaemonCall::~DaemonCall() { *alive_ = false; }
+DaemonCall::~DaemonCall() = default;
 
 void DaemonCall::start() {
   deadline_ = loop_.after(order_.timeout, [this] { finish(unreachable("it did not answer in time")); });
-  network_.connect(socket_path_, [this, alive = alive_](Result<std::unique_ptr<net::Stream>> stream) {
-    if (*alive) on_connected(std::move(stream));
+  network_.connect(socket_path_, [this, alive = lifetime_.watch()](Result<std::unique_ptr<net::Stream>> stream) {
+    if (alive) on_connected(std::move(stream));
   });
 }
 
@@ -78,8 +78,8 @@ void DaemonCall::send_request() {
 
 void DaemonCall::on_bytes(std::string_view bytes) {
   reader_.push(bytes);
-  const auto alive = alive_;
-  while (*alive && on_answer_) {
+  const auto alive = lifetime_.watch();
+  while (alive && on_answer_) {
     const auto frame = reader_.next();
     if (!frame) return finish(unreachable(frame.error().message()));
     if (!*frame) return;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "base/lifetime.h"
 #include "net/event_loop.h"
 #include "net/stream.h"
 #include "protocol/envelope.h"
@@ -64,9 +65,9 @@ class DaemonCall final : public net::StreamListener {
   OnResponse on_answer_;
   bool said_ = false;
   protocol::FrameReader reader_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::unique_ptr<net::Timer> deadline_;
   std::unique_ptr<net::Stream> stream_;
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::mcp

@@ -13,13 +13,13 @@ HostConnection::HostConnection(net::EventLoop& loop, net::Network& network, std:
       on_event_{std::move(on_event)},
       on_lost_{std::move(on_lost)} {}
 
-HostConnection::~HostConnection() { *alive_ = false; }
+HostConnection::~HostConnection() = default;
 
 void HostConnection::connect() {
   if (state_ != State::Away) return;
   state_ = State::Connecting;
-  network_.connect(path_, [this, alive = alive_](Result<std::unique_ptr<net::Stream>> stream) {
-    if (*alive) on_connected(std::move(stream));
+  network_.connect(path_, [this, alive = lifetime_.watch()](Result<std::unique_ptr<net::Stream>> stream) {
+    if (alive) on_connected(std::move(stream));
   });
 }
 
@@ -62,9 +62,9 @@ void HostConnection::answer(const std::string& id, Result<json::object> reply) {
 }
 
 void HostConnection::on_bytes(std::string_view bytes) {
-  const auto alive = alive_;
+  const auto alive = lifetime_.watch();
   reader_.push(bytes);
-  while (*alive && state_ == State::Open) {
+  while (alive && state_ == State::Open) {
     const auto frame = reader_.next();
     if (!frame) return lose(frame.error().message());
     if (!*frame) return;
@@ -89,10 +89,10 @@ void HostConnection::lose(const std::string& reason) {
   unsaid_.clear();
   const auto sentence =
       format("the host of this agent cannot be reached ({}); whether it runs is shown by: agent-relay agents", reason);
-  const auto alive = alive_;
+  const auto alive = lifetime_.watch();
   for (auto& [id, question] : std::exchange(open_, {}))
-    if (*alive) question.on_reply(fail(sentence));
-  if (*alive) on_lost_(sentence);
+    if (alive) question.on_reply(fail(sentence));
+  if (alive) on_lost_(sentence);
 }
 
 }  // namespace relay::mcp

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/lifetime.h"
 #include "net/event_loop.h"
 #include "net/stream.h"
 #include "protocol/frame.h"
@@ -57,8 +58,8 @@ class HostConnection final : public net::StreamListener {
   std::map<std::string, PendingRequest> open_;
   std::vector<json::object> unsaid_;  // while connecting
   protocol::FrameReader reader_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::unique_ptr<net::Stream> stream_;
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::mcp

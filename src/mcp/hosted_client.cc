@@ -112,8 +112,8 @@ void HostedClient::run(DaemonRequest order, DaemonCall::OnResponse on_answer) {
       loop_, network_, options_.socket_path, std::move(order),
       [this, number, on_answer = std::move(on_answer)](Result<DaemonResponse> answer) mutable {
         // Its own last call: it goes once that has returned.
-        loop_.post([this, number, alive = alive_] {
-          if (*alive) errands_.erase(number);
+        loop_.post([this, number, alive = lifetime_.watch()] {
+          if (alive) errands_.erase(number);
         });
         on_answer(std::move(answer));
       });

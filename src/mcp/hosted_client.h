@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "base/lifetime.h"
 #include "base/random.h"
 #include "mcp/daemon_call.h"
 #include "mcp/host_connection.h"
@@ -30,7 +31,6 @@ struct HostedClientOptions {
 class HostedClient final : public RelayClient {
  public:
   HostedClient(net::EventLoop& loop, net::Network& network, Random& random, HostedClientOptions options);
-  ~HostedClient() override { *alive_ = false; }
 
   void start(RelayClientListener& listener) override;
   [[nodiscard]] ClientStatus standing() const override { return {options_.name, "wrapped agent", 0}; }
@@ -52,8 +52,8 @@ class HostedClient final : public RelayClient {
   std::uint64_t last_errand_ = 0;
   std::map<std::string, std::string> prints_;  // of what was said under a key, and not refused
   std::deque<std::string> keys_;               // oldest first
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   HostConnection door_;
+  Lifetime lifetime_;
 };
 
 /// The host's answer to `mail`. Members that are missing are empty.

@@ -102,7 +102,7 @@ std::string agents_question(bool all) { return all ? R"({"includeIdle":true})" :
 RelayTools::RelayTools(net::EventLoop& loop, RelayClient& post, Directory& shared, RelayToolsOptions options)
     : loop_{loop}, post_{post}, shared_{shared}, options_{std::move(options)} {}
 
-RelayTools::~RelayTools() { *alive_ = false; }
+RelayTools::~RelayTools() = default;
 
 void RelayTools::call(RequestId ticket, std::string_view name, const json::object& given, bool wants_progress) {
   open_.insert(ticket);
@@ -147,8 +147,8 @@ void RelayTools::cancel(RequestId ticket) {
 
 void RelayTools::read(RequestId ticket, std::string_view uri) {
   open_.insert(ticket);
-  const auto answer = [this, ticket, alive = alive_](Result<json::object> content) {
-    if (*alive && open_.erase(ticket) > 0) server_->finish_reading(ticket, std::move(content));
+  const auto answer = [this, ticket, alive = lifetime_.watch()](Result<json::object> content) {
+    if (alive && open_.erase(ticket) > 0) server_->finish_reading(ticket, std::move(content));
   };
   if (uri == kAgentsUri)
     return post_.ask(protocol::MessageType::ListAgents, agents_question(true), kAskTimeout,
@@ -161,36 +161,37 @@ void RelayTools::read(RequestId ticket, std::string_view uri) {
 }
 
 void RelayTools::whoami(RequestId ticket) {
-  post_.inbox({.take = false, .limit = kMaxMessages}, [this, ticket, alive = alive_](Result<InboxPage> mail) {
-    if (!*alive) return;
-    const auto standing = post_.standing();
-    if (mail) leave_out_taken(*mail);
-    const auto unread = mail ? mail->letters.size() : 0;
-    json::object shown;
-    shown["name"] = standing.name;
-    shown["session"] = standing.session;
-    shown["project"] = options_.project_root;
-    shown["reachable"] = mail.has_value();
-    shown["unread"] = unread;
-    shown["unreadMore"] = mail && mail->more;
-    if (!mail) shown["trouble"] = mail.error().message();
-    if (standing.unsent > 0) shown["unsent"] = standing.unsent;
-    auto text = format("You are {} in {}. ", standing.name, options_.project_root);
-    if (!mail)
-      text += mail.error().message();
-    else
-      text += unread == 0 ? "No message waits."
-                          : format("{}{} wait; read them with relay_inbox.", unread, mail->more ? " or more" : "");
-    if (!mail && standing.unsent > 0)
-      text += format(" {} of your messages wait until the daemon is back.", standing.unsent);
-    finish(ticket, {.text = std::move(text), .structured = std::move(shown)});
-  });
+  post_.inbox(
+      {.take = false, .limit = kMaxMessages}, [this, ticket, alive = lifetime_.watch()](Result<InboxPage> mail) {
+        if (!alive) return;
+        const auto standing = post_.standing();
+        if (mail) leave_out_taken(*mail);
+        const auto unread = mail ? mail->letters.size() : 0;
+        json::object shown;
+        shown["name"] = standing.name;
+        shown["session"] = standing.session;
+        shown["project"] = options_.project_root;
+        shown["reachable"] = mail.has_value();
+        shown["unread"] = unread;
+        shown["unreadMore"] = mail && mail->more;
+        if (!mail) shown["trouble"] = mail.error().message();
+        if (standing.unsent > 0) shown["unsent"] = standing.unsent;
+        auto text = format("You are {} in {}. ", standing.name, options_.project_root);
+        if (!mail)
+          text += mail.error().message();
+        else
+          text += unread == 0 ? "No message waits."
+                              : format("{}{} wait; read them with relay_inbox.", unread, mail->more ? " or more" : "");
+        if (!mail && standing.unsent > 0)
+          text += format(" {} of your messages wait until the daemon is back.", standing.unsent);
+        finish(ticket, {.text = std::move(text), .structured = std::move(shown)});
+      });
 }
 
 void RelayTools::agents(RequestId ticket, const Arguments& arguments) {
   post_.ask(protocol::MessageType::ListAgents, agents_question(arguments.flag("all")), kAskTimeout,
-            [this, ticket, alive = alive_](Result<json::object> answer) {
-              if (!*alive) return;
+            [this, ticket, alive = lifetime_.watch()](Result<json::object> answer) {
+              if (!alive) return;
               finish(ticket, answer ? show_agents(agents_shown(*answer)) : failed(answer.error().message()));
             });
 }
@@ -215,8 +216,8 @@ void RelayTools::post_draft(RequestId ticket, MessageDraft draft) {
   if (text::has_control_characters(draft.topic) || draft.topic.size() > protocol::kMaxTopicBytes)
     return finish(ticket, failed("`topic` must be a short text without control characters"));
   const auto to = draft.to;
-  post_.send(std::move(draft), [this, ticket, to, alive = alive_](Result<SendResult> sent) {
-    if (!*alive) return;
+  post_.send(std::move(draft), [this, ticket, to, alive = lifetime_.watch()](Result<SendResult> sent) {
+    if (!alive) return;
     if (!sent) return finish(ticket, failed(sent.error().message()));
     json::object shown;
     shown["to"] = to;
@@ -248,22 +249,23 @@ void RelayTools::reply(RequestId ticket, const Arguments& arguments) {
   json::object question;
   question["id"] = id;
   question["limit"] = 2;
-  post_.ask(
-      protocol::MessageType::MessagesQuery, json::serialize(question), kAskTimeout,
-      [this, ticket, id, draft = std::move(draft), answer_to, alive = alive_](Result<json::object> answer) mutable {
-        if (!*alive) return;
-        if (!answer) return finish(ticket, failed(answer.error().message()));
-        const auto* found = array_member(*answer, "messages");
-        const auto* row = found != nullptr && found->size() == 1 ? found->front().if_object() : nullptr;
-        if (row == nullptr)
-          return finish(ticket, failed(format("there is no message {}; take the id as relay_inbox shows it", id)));
-        InboxMessage letter;
-        letter.id = string_member(*row, "id").value_or(id);
-        letter.from = string_member(*row, "from").value_or("");
-        letter.to = string_member(*row, "to").value_or("");
-        letter.thread = string_member(*row, "thread").value_or("");
-        answer_to(std::move(draft), letter);
-      });
+  post_.ask(protocol::MessageType::MessagesQuery, json::serialize(question), kAskTimeout,
+            [this, ticket, id, draft = std::move(draft), answer_to,
+             alive = lifetime_.watch()](Result<json::object> answer) mutable {
+              if (!alive) return;
+              if (!answer) return finish(ticket, failed(answer.error().message()));
+              const auto* found = array_member(*answer, "messages");
+              const auto* row = found != nullptr && found->size() == 1 ? found->front().if_object() : nullptr;
+              if (row == nullptr)
+                return finish(ticket,
+                              failed(format("there is no message {}; take the id as relay_inbox shows it", id)));
+              InboxMessage letter;
+              letter.id = string_member(*row, "id").value_or(id);
+              letter.from = string_member(*row, "from").value_or("");
+              letter.to = string_member(*row, "to").value_or("");
+              letter.thread = string_member(*row, "thread").value_or("");
+              answer_to(std::move(draft), letter);
+            });
 }
 
 void RelayTools::topics(RequestId ticket, const Arguments& arguments) {
@@ -274,8 +276,8 @@ void RelayTools::topics(RequestId ticket, const Arguments& arguments) {
   if (!topic.empty()) question["topic"] = topic;
   if (action != "list") question["agent"] = post_.standing().name;
   post_.ask(protocol::MessageType::Topics, json::serialize(question), kAskTimeout,
-            [this, ticket, action, topic, alive = alive_](Result<json::object> answer) {
-              if (!*alive) return;
+            [this, ticket, action, topic, alive = lifetime_.watch()](Result<json::object> answer) {
+              if (!alive) return;
               if (!answer) return finish(ticket, failed(answer.error().message()));
               if (!bool_member(*answer, "success").value_or(false))
                 return finish(ticket, failed(string_member(*answer, "error").value_or("nothing was changed")));
@@ -308,8 +310,8 @@ void RelayTools::spawn(RequestId ticket, const Arguments& arguments) {
     if (const auto text = arguments.text(field); !text.empty()) order[field] = text;
   order["spawnerName"] = post_.standing().name;
   post_.ask(protocol::MessageType::Spawn, json::serialize(order), kStartTimeout,
-            [this, ticket, alive = alive_](Result<json::object> answer) {
-              if (!*alive) return;
+            [this, ticket, alive = lifetime_.watch()](Result<json::object> answer) {
+              if (!alive) return;
               if (!answer) return finish(ticket, failed(answer.error().message()));
               if (!bool_member(*answer, "success").value_or(false))
                 return finish(ticket, failed(string_member(*answer, "error").value_or("it was not started")));
@@ -329,8 +331,8 @@ void RelayTools::release(RequestId ticket, const Arguments& arguments) {
   order["name"] = name;
   if (const auto reason = arguments.text("reason"); !reason.empty()) order["reason"] = reason;
   post_.ask(protocol::MessageType::Release, json::serialize(order), kEndTimeout,
-            [this, ticket, name, alive = alive_](Result<json::object> answer) {
-              if (!*alive) return;
+            [this, ticket, name, alive = lifetime_.watch()](Result<json::object> answer) {
+              if (!alive) return;
               if (!answer) return finish(ticket, failed(answer.error().message()));
               if (!bool_member(*answer, "success").value_or(false))
                 return finish(ticket, failed(string_member(*answer, "error").value_or("it was not ended")));
@@ -361,8 +363,8 @@ void RelayTools::return_messages(RequestId ticket, const InboxPage& mail, std::s
   }
   OnWritten written;
   if (!ids.empty())
-    written = [this, ids = std::move(ids), alive = alive_] {
-      if (!*alive) return;
+    written = [this, ids = std::move(ids), alive = lifetime_.watch()] {
+      if (!alive) return;
       take(ids, [this, ids](const Result<std::vector<InboxMessage>>&) {
         // What could not be taken is shown again: twice is better than never.
         for (const auto& id : ids) taking_.erase(id);
@@ -376,8 +378,8 @@ void RelayTools::return_messages(RequestId ticket, const InboxPage& mail, std::s
 void RelayTools::take(std::vector<std::string> ids, OnTaken on_taken, std::vector<InboxMessage> taken) {
   InboxQuery wish{.take = true, .limit = ids.size(), .ids = ids};
   post_.inbox(std::move(wish), [this, ids = std::move(ids), on_taken = std::move(on_taken), taken = std::move(taken),
-                                alive = alive_](Result<InboxPage> mail) mutable {
-    if (!*alive) return;
+                                alive = lifetime_.watch()](Result<InboxPage> mail) mutable {
+    if (!alive) return;
     if (!mail) return on_taken(Failure{mail.error()});
     for (auto& letter : mail->letters) {
       std::erase(ids, letter.id);
@@ -393,8 +395,8 @@ void RelayTools::take(std::vector<std::string> ids, OnTaken on_taken, std::vecto
 void RelayTools::inbox(RequestId ticket, const Arguments& arguments) {
   const auto limit = static_cast<std::size_t>(arguments.number("limit", kDefaultMessages));
   if (!arguments.flag("peek")) return show_inbox(ticket, limit, Tries::First);
-  post_.inbox({.take = false, .limit = limit}, [this, ticket, alive = alive_](Result<InboxPage> mail) {
-    if (!*alive) return;
+  post_.inbox({.take = false, .limit = limit}, [this, ticket, alive = lifetime_.watch()](Result<InboxPage> mail) {
+    if (!alive) return;
     if (!mail) return finish(ticket, failed(mail.error().message()));
     for (const auto& letter : mail->letters) remember(letter);
     finish(ticket, render_messages(*mail, kNothing));
@@ -403,8 +405,8 @@ void RelayTools::inbox(RequestId ticket, const Arguments& arguments) {
 
 void RelayTools::show_inbox(RequestId ticket, std::size_t limit, Tries tries) {
   post_.inbox({.take = false, .limit = limit + taking_.size()},
-              [this, ticket, limit, tries, alive = alive_](Result<InboxPage> mail) {
-                if (!*alive || !is_open(ticket)) return;
+              [this, ticket, limit, tries, alive = lifetime_.watch()](Result<InboxPage> mail) {
+                if (!alive || !is_open(ticket)) return;
                 if (!mail) return finish(ticket, failed(mail.error().message()));
                 leave_out_taken(*mail);
                 if (mail->letters.size() > limit) {

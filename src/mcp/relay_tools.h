@@ -15,6 +15,7 @@
 #include <set>
 #include <string>
 
+#include "base/lifetime.h"
 #include "mcp/arguments.h"
 #include "mcp/relay_client.h"
 #include "mcp/reservations.h"
@@ -110,7 +111,7 @@ class RelayTools final : public RequestHandler, public RelayClientListener {
   std::set<std::string, std::less<>> taking_;  // shown, and not taken yet
   std::deque<InboxMessage> seen_;              // without bodies and files: whom to answer
   std::map<RequestId, std::unique_ptr<net::Timer>> retries_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::mcp

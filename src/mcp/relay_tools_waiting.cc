@@ -76,8 +76,9 @@ void RelayTools::recheck(RequestId ticket) {
   };
   waiting.asking = true;
   waiting.asked_for = false;
-  post_.inbox({.take = false, .limit = kLookAt}, [this, ticket, wanted, alive = alive_](Result<InboxPage> mail) {
-    if (!*alive) return;
+  post_.inbox({.take = false, .limit = kLookAt}, [this, ticket, wanted,
+                                                  alive = lifetime_.watch()](Result<InboxPage> mail) {
+    if (!alive) return;
     const auto at = waiting_.find(ticket);
     if (at == waiting_.end()) return;  // cancelled
     if (!mail) return finish(ticket, failed(mail.error().message()));

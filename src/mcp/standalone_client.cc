@@ -72,7 +72,7 @@ StandaloneClient::StandaloneClient(net::EventLoop& loop, net::Network& network, 
   link_ = std::make_unique<client::Link>(loop, network, random, outbox, std::move(link), *this);
 }
 
-StandaloneClient::~StandaloneClient() { *alive_ = false; }
+StandaloneClient::~StandaloneClient() = default;
 
 void StandaloneClient::start(RelayClientListener& listener) {
   listener_ = &listener;
@@ -106,8 +106,8 @@ void StandaloneClient::on_ready(const client::Session&) {
   if (settled_) return;
   settling_ = loop_.after(kSettleTimeout, [this] { settle(); });
   link_->request(protocol::MessageType::Inbox, R"({"unreadOnly":true,"limit":1})",
-                 [this, alive = alive_](Result<const protocol::Envelope*> answer) {
-                   if (!*alive) return;
+                 [this, alive = lifetime_.watch()](Result<const protocol::Envelope*> answer) {
+                   if (!alive) return;
                    const auto object =
                        answer ? parse_json_object((*answer)->payload) : Result<json::object>{json::object{}};
                    const auto* messages = object ? array_member(*object, "messages") : nullptr;
@@ -156,8 +156,8 @@ client::AckMode StandaloneClient::on_incoming(const client::IncomingMessage& inc
     held.expires_at = *end > 0 ? std::optional{*end} : std::nullopt;
   if (incoming.delivery.mode) held.letter.mode = protocol::name_of(*incoming.delivery.mode);
   held_.push_back(std::move(held));
-  loop_.post([this, alive = alive_, place = incoming.place] {
-    if (!*alive) return;
+  loop_.post([this, alive = lifetime_.watch(), place = incoming.place] {
+    if (!alive) return;
     link_->report(place, {.status = protocol::ReceiptStatus::Accepted, .reason = "it waits until the agent looks"});
     if (!settled_) settle();
     if (!paused_) listener_->on_message_available();
@@ -180,8 +180,8 @@ void StandaloneClient::on_moved(const client::DeliveryRef& place, protocol::Deli
 }
 
 void StandaloneClient::notify_messages() {
-  loop_.post([this, alive = alive_] {
-    if (*alive && !paused_) listener_->on_message_available();
+  loop_.post([this, alive = lifetime_.watch()] {
+    if (alive && !paused_) listener_->on_message_available();
   });
 }
 

@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "client/link.h"
 #include "mcp/relay_client.h"
 
@@ -113,7 +114,7 @@ class StandaloneClient final : public RelayClient, public client::LinkListener {
   std::map<std::string, PendingSend> posted_;  // by outbox id
   std::map<std::string, std::string> by_key_;  // key to outbox id
   std::deque<std::string> keys_;               // oldest first
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::mcp

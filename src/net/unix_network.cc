@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/format.h"
+#include "base/lifetime.h"
 #include "base/log.h"
 #include "net/readable_watch.h"
 #include "net/unix_address.h"
@@ -39,7 +40,7 @@ class UnixListener final : public Listener {
         watch_{std::make_unique<ReadableWatch>(loop, bound_.fd.get(), [this] { accept_some(); })} {}
 
   ~UnixListener() override {
-    *alive_ = false;
+    lifetime_.end();
     watch_.reset();
     if (UnixListener::is_reachable()) ::unlink(path_.c_str());
   }
@@ -55,8 +56,8 @@ class UnixListener final : public Listener {
 
  private:
   void accept_some() {
-    const auto alive = alive_;
-    for (int i = 0; i < kAcceptsPerTurn && *alive; ++i) {
+    const auto alive = lifetime_.watch();
+    for (int i = 0; i < kAcceptsPerTurn && alive; ++i) {
       UniqueFd fd{::accept4(bound_.fd.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
       if (!fd) return accept_failed(errno);
       out_of_descriptors_ = false;
@@ -93,7 +94,7 @@ class UnixListener final : public Listener {
   std::unique_ptr<ReadableWatch> watch_;  // after the descriptor it watches
   std::unique_ptr<Timer> retry_;
   bool out_of_descriptors_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 }  // namespace

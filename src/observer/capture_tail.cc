@@ -49,7 +49,7 @@ Result<std::unique_ptr<CaptureTail>> CaptureTail::follow(net::AsioLoop& loop, st
 CaptureTail::CaptureTail(net::AsioLoop& loop, std::string directory, OnLine on_line)
     : loop_{loop}, directory_{std::move(directory)}, on_line_{std::move(on_line)} {}
 
-CaptureTail::~CaptureTail() { *alive_ = false; }
+CaptureTail::~CaptureTail() = default;
 
 std::string CaptureTail::path_of(std::string_view name) const { return format("{}/{}", directory_, name); }
 
@@ -84,13 +84,13 @@ void CaptureTail::on_events() {
 void CaptureTail::read_changed() {
   if (changed_.empty()) return;
   const auto name = *changed_.begin();
-  const auto alive = alive_;
+  const auto alive = lifetime_.watch();
   const bool more = read_piece(name);
-  if (!*alive) return;
+  if (!alive) return;
   if (!more) changed_.erase(name);
   if (changed_.empty() || std::exchange(scheduled_, true)) return;
   loop_.post([this, alive] {
-    if (!*alive) return;
+    if (!alive) return;
     scheduled_ = false;
     read_changed();
   });
@@ -139,9 +139,9 @@ void CaptureTail::take(File& file, std::string_view bytes) {
     file.skipping = false;
     bytes.remove_prefix(end + 1);
   }
-  const auto alive = alive_;
+  const auto alive = lifetime_.watch();
   for (const auto& line : lines) {
-    if (!*alive) return;
+    if (!alive) return;
     on_line_(line);
   }
 }

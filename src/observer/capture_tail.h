@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/lifetime.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "net/asio_loop.h"
@@ -62,8 +63,8 @@ class CaptureTail {
   std::map<std::string, File> files_;  // by name
   std::set<std::string> changed_;
   bool scheduled_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::unique_ptr<net::ReadableWatch> readable_;
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::observer

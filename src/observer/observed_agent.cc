@@ -97,7 +97,7 @@ ObservedAgent::ObservedAgent(net::AsioLoop& loop, net::Network& network, Random&
 }
 
 ObservedAgent::~ObservedAgent() {
-  *alive_ = false;
+  lifetime_.end();
   if (!ended_) link_.stop();
 }
 
@@ -168,8 +168,8 @@ void ObservedAgent::end() {
   if (transcript_) transcript_->end();
   if (inbox_) inbox_->on_agent_exit();
   link_.stop();
-  loop_.post([this, alive = alive_] {
-    if (*alive) std::exchange(on_gone_, nullptr)();
+  loop_.post([this, alive = lifetime_.watch()] {
+    if (alive) std::exchange(on_gone_, nullptr)();
   });
 }
 
@@ -215,8 +215,8 @@ void ObservedAgent::on_pause(const protocol::PauseCommand& order) {
 void ObservedAgent::on_stopped(const Error& why) {
   log::info("an agent is not observed", {{"agent", name_}, {"error", why.message()}});
   if (std::exchange(ended_, true)) return;
-  loop_.post([this, alive = alive_] {
-    if (*alive) std::exchange(on_gone_, nullptr)();
+  loop_.post([this, alive = lifetime_.watch()] {
+    if (alive) std::exchange(on_gone_, nullptr)();
   });
 }
 

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "adapters/transcript_follower.h"
+#include "base/lifetime.h"
 #include "base/random.h"
 #include "base/unique_fd.h"
 #include "capture/record.h"
@@ -82,7 +83,7 @@ class ObservedAgent final : private client::LinkListener, private adapters::Tran
   pid_t pid_ = 0;
   UniqueFd process_;
   std::unique_ptr<net::ReadableWatch> process_ended_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::observer

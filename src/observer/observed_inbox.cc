@@ -31,7 +31,7 @@ ObservedInbox::ObservedInbox(net::AsioLoop& loop, client::Link& link, Directory&
     log::warn("notes of an observed agent cannot be read", {{"error", opened.error().message()}});
 }
 
-ObservedInbox::~ObservedInbox() { *alive_ = false; }
+ObservedInbox::~ObservedInbox() = default;
 
 bool ObservedInbox::look(const std::string& config_directory, pid_t agent) {
   if (config_directory.empty() || agent <= 1) return false;
@@ -82,7 +82,7 @@ void ObservedInbox::on_agent_exit() {
   desk_.on_agent_exit();
   timer_ = nullptr;
   open_ = false;
-  *alive_ = false;
+  lifetime_.end();
 }
 
 adapters::NativeCapabilities ObservedInbox::capabilities() const {
@@ -109,14 +109,14 @@ void ObservedInbox::deliver() {
 }
 
 void ObservedInbox::deliver_soon() {
-  loop_.post([this, alive = alive_] {
-    if (*alive) deliver();
+  loop_.post([this, alive = lifetime_.watch()] {
+    if (alive) deliver();
   });
 }
 
 void ObservedInbox::hand_over(const adapters::NativeDelivery& words, adapters::Adapter::OnAccepted done) {
-  inbox_->put(words, session_, [this, alive = alive_, done = std::move(done)](Result<void> outcome) mutable {
-    if (!*alive) return;
+  inbox_->put(words, session_, [this, alive = lifetime_.watch(), done = std::move(done)](Result<void> outcome) mutable {
+    if (!alive) return;
     const bool failed = !outcome && std::exchange(open_, false);
     done(std::move(outcome));
     if (failed) on_closed_();

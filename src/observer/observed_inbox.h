@@ -19,6 +19,7 @@
 
 #include "adapters/claude_inbox.h"
 #include "base/directory.h"
+#include "base/lifetime.h"
 #include "client/link.h"
 #include "host/delivery/pipeline.h"
 #include "net/asio_loop.h"
@@ -79,7 +80,7 @@ class ObservedInbox final : private host::PipelineActions {
   profiles::State state_ = profiles::State::Unknown;
   SteadyTime since_{};
   std::unique_ptr<net::Timer> timer_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::observer

@@ -111,8 +111,8 @@ void SessionRunner::hand_over(const RelayMessage& message, const MessageContext&
   held.timeout = loop_.after(options_.receipt_timeout, [this, id = context.id] { report_timeout(id); });
   try {
     session_.receive_message(message, context,
-                             [this, alive = std::weak_ptr{alive_}, id = context.id, call](MessageReceipt receipt) {
-                               if (!alive.expired()) answer(id, call, std::move(receipt));
+                             [this, alive = lifetime_.watch(), id = context.id, call](MessageReceipt receipt) {
+                               if (alive) answer(id, call, std::move(receipt));
                              });
   } catch (const std::exception& thrown) {
     answer(context.id, call,

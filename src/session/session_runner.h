@@ -21,6 +21,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/lifetime.h"
 #include "client/link.h"
 #include "session/agent_session.h"
 #include "session/message_draft.h"
@@ -112,8 +113,8 @@ class SessionRunner final : private client::LinkListener {
   bool released_ = false;
   std::uint64_t calls_ = 0;
   std::map<std::string, PendingReceipt, std::less<>> unsettled_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // an answer may come after we are gone
-  std::unique_ptr<client::Link> link_;                          // calls into everything above, so it dies first
+  std::unique_ptr<client::Link> link_;  // calls into everything above, so it dies first
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::session

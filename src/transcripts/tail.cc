@@ -45,7 +45,7 @@ Result<std::unique_ptr<Tail>> Tail::follow(net::AsioLoop& loop, std::string path
 Tail::Tail(net::AsioLoop& loop, std::string path, TailListener& listener)
     : loop_{loop}, path_{std::move(path)}, listener_{listener} {}
 
-Tail::~Tail() { *alive_ = false; }
+Tail::~Tail() = default;
 
 /// Right after the last line that is whole, so that the one being written now is not torn.
 void Tail::start_at_end() {
@@ -66,8 +66,8 @@ void Tail::start_at_end() {
 
 void Tail::go_on() {
   if (std::exchange(scheduled_, true)) return;
-  loop_.post([this, alive = alive_] {
-    if (!*alive) return;
+  loop_.post([this, alive = lifetime_.watch()] {
+    if (!alive) return;
     scheduled_ = false;
     read_piece();
   });
@@ -75,10 +75,10 @@ void Tail::go_on() {
 
 void Tail::read_piece() {
   if (!file_ && !open_file()) return;
-  const auto alive = alive_;
+  const auto alive = lifetime_.watch();
   if (std::exchange(gone_, false) || was_cut()) {
     restart();
-    if (!*alive) return;
+    if (!alive) return;
   }
   std::string bytes(kPiece, '\0');
   const auto count = ::pread(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(read_));
@@ -86,11 +86,11 @@ void Tail::read_piece() {
   if (count > 0) {
     bytes.resize(static_cast<std::size_t>(count));
     take(bytes);
-    if (*alive) go_on();
+    if (alive) go_on();
   } else if (is_another()) {
     file_.reset();
     restart();
-    if (*alive) go_on();
+    if (alive) go_on();
   } else if (is_gone()) {
     wait_for_return();
   }
@@ -151,12 +151,12 @@ void Tail::restart() {
 }
 
 void Tail::take(std::string_view bytes) {
-  const auto alive = alive_;
+  const auto alive = lifetime_.watch();
   complaint_.clear();
   read_ += bytes.size();
   last_read_.append(bytes.substr(bytes.size() - std::min(bytes.size(), kFingerprint)));
   if (last_read_.size() > kFingerprint) last_read_.erase(0, last_read_.size() - kFingerprint);
-  while (*alive && !bytes.empty()) {
+  while (alive && !bytes.empty()) {
     const auto end = bytes.find('\n');
     const auto part = bytes.substr(0, end);
     bytes.remove_prefix(end == std::string_view::npos ? bytes.size() : end + 1);

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "net/file_watch.h"
@@ -90,7 +91,7 @@ class Tail {
   bool gone_ = false;  // and told
   std::unique_ptr<net::Timer> gone_timer_;
   std::string complaint_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::transcripts

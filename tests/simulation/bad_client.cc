@@ -18,8 +18,8 @@ BadClient::BadClient(net::Network& network, Random& random, Trace& trace, Histor
       deed_{static_cast<StoreChange>(random.below(static_cast<std::uint64_t>(StoreChange::Last)))} {}
 
 void BadClient::start() {
-  network_.connect(kSocketPath, [this, alive = std::weak_ptr{alive_}](auto stream) {
-    if (alive.expired() || !stream) return;
+  network_.connect(kSocketPath, [this, alive = lifetime_.watch()](auto stream) {
+    if (!alive || !stream) return;
     stream_ = std::move(*stream);
     stream_->start(*this);
     act();

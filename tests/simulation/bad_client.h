@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "base/lifetime.h"
 #include "base/random.h"
 #include "net/stream.h"
 #include "tests/simulation/history_checker.h"
@@ -59,7 +60,7 @@ class BadClient final : private net::StreamListener {
   StoreChange deed_;
   std::string heard_;
   std::unique_ptr<net::Stream> stream_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::simulation

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "base/random.h"
 #include "store/journal/writer.h"
 #include "store/sqlite/store.h"
@@ -58,7 +59,7 @@ class SimJournalWriter final : public store::JournalWriter {
   bool busy_ = false;
   SteadyTime refused_at_ = SteadyTime::min();
   std::move_only_function<void()> before_, after_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::simulation

@@ -68,8 +68,8 @@ void SimStoreQueue::add(store::BatchRequest request) {
 /// Runs the task after a random time, unless this daemon is dead by then.
 void SimStoreQueue::later(net::Task task) {
   const auto delay = Nanos{random_.below(static_cast<std::uint64_t>(weather_.longest_commit.count()) + 1)};
-  loop_.call_after(delay, [alive = std::weak_ptr{alive_}, dead = dead_, work = std::move(task)]() mutable {
-    if (!alive.expired() && !*dead) work();
+  loop_.call_after(delay, [alive = lifetime_.watch(), dead = dead_, work = std::move(task)]() mutable {
+    if (alive && !*dead) work();
   });
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "base/random.h"
 #include "store/queue/store_batch.h"
 #include "tests/simulation/fault_plan.h"
@@ -69,7 +70,7 @@ class SimStoreQueue final : public store::BackingQueue {
   std::vector<Question> questions_;  // that wait for requests
   std::size_t open_questions_ = 0;
   SteadyTime failed_at_ = SteadyTime::min();
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::simulation

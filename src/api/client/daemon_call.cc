@@ -14,12 +14,12 @@ DaemonCall::DaemonCall(net::EventLoop& loop, net::Network& network, const std::s
     : loop_{loop}, order_{std::move(order)}, done_{std::move(done)} {
   deadline_ = loop_.after(order_.timeout,
                           [this] { finish(fail(Errc::TimedOut, "the daemon did not answer in time; try again")); });
-  network.connect(socket, [this, alive = alive_](Result<std::unique_ptr<net::Stream>> stream) {
-    if (*alive) on_connected(std::move(stream));
+  network.connect(socket, [this, alive = lifetime_.watch()](Result<std::unique_ptr<net::Stream>> stream) {
+    if (alive) on_connected(std::move(stream));
   });
 }
 
-DaemonCall::~DaemonCall() { *alive_ = false; }
+DaemonCall::~DaemonCall() = default;
 
 void DaemonCall::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
   if (!stream)
@@ -49,8 +49,8 @@ void DaemonCall::write(const protocol::OutEnvelope& envelope) {
 
 void DaemonCall::on_bytes(std::string_view bytes) {
   reader_.push(bytes);
-  const auto alive = alive_;
-  while (*alive && done_) {
+  const auto alive = lifetime_.watch();
+  while (alive && done_) {
     const auto frame = reader_.next();
     if (!frame) return finish(fail(Errc::Lost, frame.error().message()));
     if (!*frame) return;

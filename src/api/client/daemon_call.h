@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/lifetime.h"
 #include "base/result.h"
 #include "net/event_loop.h"
 #include "net/stream.h"
@@ -60,8 +61,8 @@ class DaemonCall final : private net::StreamListener {
   Done done_;
   protocol::FrameReader reader_;
   std::unique_ptr<net::Timer> deadline_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::unique_ptr<net::Stream> stream_;
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::api

@@ -92,7 +92,7 @@ SocketWorkspaceClient::SocketWorkspaceClient(net::EventLoop& loop, net::Network&
     : loop_{loop}, network_{network}, random_{random}, place_{std::move(place)} {}
 
 SocketWorkspaceClient::~SocketWorkspaceClient() {
-  *alive_ = false;
+  lifetime_.end();
   asking_.reset();
   feed_.reset();
   const auto gone = [] { return fail(Errc::Lost, "the workspace was closed"); };
@@ -135,8 +135,8 @@ void SocketWorkspaceClient::open_line() {
       loop_, network_, random_, place_.socket, [this](const client::Session& session) { on_ready(session); },
       [this](const std::string& why) { on_disconnected(why); }, [](const protocol::Envelope&) {},
       [this] {
-        loop_.post([this, alive = alive_] {
-          if (!*alive) return;
+        loop_.post([this, alive = lifetime_.watch()] {
+          if (!alive) return;
           asking_.reset();
           if (!waiting_.empty()) open_line();
         });
@@ -168,14 +168,14 @@ void SocketWorkspaceClient::put(std::uint64_t number) {
   question.deadline.reset();
   ++open_;
   const auto patience = timeout_for(question.type);
-  const auto on_answer = [this, number, alive = alive_](Result<const protocol::Envelope*> envelope) {
-    if (!*alive) return;
+  const auto on_answer = [this, number, alive = lifetime_.watch()](Result<const protocol::Envelope*> envelope) {
+    if (!alive) return;
     --open_;
     if (envelope)
       answer(number, parse_json_object((*envelope)->payload));
     else
       answer(number, Failure{std::move(envelope).error()});
-    if (*alive && asking_) put_waiting();
+    if (alive && asking_) put_waiting();
   };
   (*asking_)->request(question.type, question.payload, on_answer, patience);
 }
@@ -213,8 +213,8 @@ void SocketWorkspaceClient::hand_over(std::uint64_t number) {
 void SocketWorkspaceClient::on_sent(std::uint64_t number, Result<DaemonResponse> outcome) {
   auto& sending = letters_.at(number);
   if (!outcome && is(outcome.error(), Errc::Lost) && !std::exchange(sending.again, true))
-    return loop_.post([this, number, alive = alive_] {
-      if (*alive && letters_.contains(number)) hand_over(number);
+    return loop_.post([this, number, alive = lifetime_.watch()] {
+      if (alive && letters_.contains(number)) hand_over(number);
     });
   const auto node = letters_.extract(number);  // the call ends with this callback
   auto stored = std::move(sending.stored);

@@ -19,6 +19,7 @@
 #include "api/client/daemon_call.h"
 #include "api/client/message_sender.h"
 #include "api/client/workspace_client.h"
+#include "base/lifetime.h"
 #include "base/random.h"
 #include "client/link.h"
 
@@ -93,9 +94,9 @@ class SocketWorkspaceClient final : public WorkspaceClient, public MessageSender
   EventListener* follower_ = nullptr;
   std::uint64_t reached_ = 0;
   std::string store_id_;  // as last heard; numbers of events are of this store
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::unique_ptr<net::Timer> feed_again_;
   std::unique_ptr<Line> asking_, feed_;  // last: they end first
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::api

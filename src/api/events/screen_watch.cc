@@ -19,8 +19,8 @@ std::size_t cut_character(std::string_view bytes) {
 
 ScreenWatch::ScreenWatch(net::Network& network, std::string agent, const std::string& door, ScreenListener& listener)
     : agent_{std::move(agent)}, listener_{listener} {
-  network.connect(door, [this, alive = std::weak_ptr{alive_}](Result<std::unique_ptr<net::Stream>> stream) {
-    if (alive.lock()) on_connected(std::move(stream));
+  network.connect(door, [this, alive = lifetime_.watch()](Result<std::unique_ptr<net::Stream>> stream) {
+    if (alive) on_connected(std::move(stream));
   });
 }
 
@@ -39,9 +39,9 @@ void ScreenWatch::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
 }
 
 void ScreenWatch::on_bytes(std::string_view bytes) {
-  const std::weak_ptr<bool> alive{alive_};
+  const auto alive = lifetime_.watch();
   reader_.push(bytes);
-  while (alive.lock()) {
+  while (alive) {
     const auto frame = reader_.next();
     if (!frame) return finish(format("the host of {} cannot be understood: {}", agent_, frame.error().message()));
     if (!*frame) return;
@@ -74,7 +74,7 @@ void ScreenWatch::on_object(const json::object& object) {
 void ScreenWatch::on_closed(const std::string&) { finish(format("{} has ended, or its host was killed", agent_)); }
 
 void ScreenWatch::finish(const std::string& reason) {
-  alive_ = std::make_shared<bool>(true);  // what runs above us stops
+  lifetime_.end();  // on_bytes() above us stops
   stream_.reset();
   listener_.on_gone(reason);
 }

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/json.h"
+#include "base/lifetime.h"
 #include "net/stream.h"
 #include "protocol/frame.h"
 
@@ -54,8 +55,8 @@ class ScreenWatch final : private net::StreamListener {
   int columns_ = 0, rows_ = 0;
   bool whole_follows_ = false;
   bool paused_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::unique_ptr<net::Stream> stream_;
+  Lifetime lifetime_;
 };
 
 /// How many bytes at the end are the beginning of a character of UTF-8 that is not whole yet: 0 to 3.

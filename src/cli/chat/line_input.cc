@@ -25,12 +25,12 @@ LineInput::LineInput(net::AsioLoop& loop, int fd, LineListener& listener) : loop
     read_later();
 }
 
-LineInput::~LineInput() { *alive_ = false; }
+LineInput::~LineInput() = default;
 
 void LineInput::read_later() {
   if (std::exchange(asked_, true)) return;
-  loop_.post([this, alive = alive_] {
-    if (!*alive) return;
+  loop_.post([this, alive = lifetime_.watch()] {
+    if (!alive) return;
     asked_ = false;
     if (!paused_) read_some();
   });
@@ -43,8 +43,8 @@ void LineInput::pause() {
 
 void LineInput::resume() {
   if (!std::exchange(paused_, false) || ended_) return;
-  loop_.post([this, alive = alive_] {
-    if (!*alive || paused_) return;
+  loop_.post([this, alive = lifetime_.watch()] {
+    if (!alive || paused_) return;
     hand_out();
     if (paused_ || read_all_) return;  // no more is read before what is here is gone
     if (watch_)

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/lifetime.h"
 #include "net/asio_loop.h"
 #include "net/readable_watch.h"
 
@@ -56,7 +57,7 @@ class LineInput {
   bool asked_ = false;     // a read is on its way
   bool read_all_ = false;  // the descriptor has no more
   bool ended_ = false;     // and the listener was told
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::cli

@@ -16,12 +16,12 @@ constexpr Millis kBetweenLooks{50};
 HostCall::HostCall(net::EventLoop& loop, net::Network& network, HostCallRequest request, Done done)
     : loop_{loop}, network_{network}, request_{std::move(request)}, done_{std::move(done)} {
   timer_ = loop_.after(request_.timeout, [this] { on_late(); });
-  network_.connect(request_.socket, [this, alive = alive_](Result<std::unique_ptr<net::Stream>> stream) {
-    if (*alive) on_connected(std::move(stream));
+  network_.connect(request_.socket, [this, alive = lifetime_.watch()](Result<std::unique_ptr<net::Stream>> stream) {
+    if (alive) on_connected(std::move(stream));
   });
 }
 
-HostCall::~HostCall() { *alive_ = false; }
+HostCall::~HostCall() = default;
 
 void HostCall::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
   if (stream) {
@@ -38,8 +38,8 @@ void HostCall::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
 
 void HostCall::on_bytes(std::string_view bytes) {
   reader_.push(bytes);
-  const auto alive = alive_;
-  while (*alive) {
+  const auto alive = lifetime_.watch();
+  while (alive) {
     const auto frame = reader_.next();
     if (!frame)
       return finish(fail(format("the host of {} is not understood: {}", request_.agent, frame.error().message())));
@@ -69,9 +69,10 @@ void HostCall::on_closed(const std::string&) {
 
 void HostCall::look() {
   ++looks_;
-  network_.connect(request_.socket, [this, alive = alive_](const Result<std::unique_ptr<net::Stream>>& stream) {
-    if (*alive) on_looked(stream);
-  });
+  network_.connect(request_.socket,
+                   [this, alive = lifetime_.watch()](const Result<std::unique_ptr<net::Stream>>& stream) {
+                     if (alive) on_looked(stream);
+                   });
 }
 
 void HostCall::on_looked(const Result<std::unique_ptr<net::Stream>>& stream) {

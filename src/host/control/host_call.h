@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/lifetime.h"
 #include "base/result.h"
 #include "net/event_loop.h"
 #include "net/stream.h"
@@ -61,8 +62,8 @@ class HostCall final : private net::StreamListener {
   bool answered_ = false;
   protocol::FrameReader reader_;
   std::unique_ptr<net::Timer> timer_, next_look_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::unique_ptr<net::Stream> stream_;
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::host

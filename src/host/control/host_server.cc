@@ -237,12 +237,12 @@ class HostServer::Client final : public net::StreamListener {
   /// An answer that comes when it can, if the visitor is still there.
   struct Later {
     HostServer& door;
-    std::shared_ptr<bool> alive;
+    Lifetime::Watch alive;
     std::uint64_t visitor;
     std::string what, request;
 
     [[nodiscard]] Client* there() const {
-      if (!*alive) return nullptr;
+      if (!alive) return nullptr;
       const auto found = door.visitors_.find(visitor);
       return found == door.visitors_.end() ? nullptr : found->second.get();
     }
@@ -260,8 +260,11 @@ class HostServer::Client final : public net::StreamListener {
     }
   };
   [[nodiscard]] Later later() const {
-    return {
-        .door = door_, .alive = door_.alive_, .visitor = id_, .what = answering_->method, .request = answering_->id};
+    return {.door = door_,
+            .alive = door_.lifetime_.watch(),
+            .visitor = id_,
+            .what = answering_->method,
+            .request = answering_->id};
   }
 
   void claim_size() {
@@ -328,7 +331,7 @@ class HostServer::Client final : public net::StreamListener {
 
 HostServer::HostServer(net::EventLoop& loop, net::Network& network, HostService& keeper)
     : loop_{loop}, network_{network}, keeper_{keeper} {}
-HostServer::~HostServer() { *alive_ = false; }
+HostServer::~HostServer() = default;
 
 Result<void> HostServer::listen(const std::string& path) {
   listener_ =
@@ -346,8 +349,8 @@ void HostServer::accept(std::unique_ptr<net::Stream> stream) {
 /// Whoever leaves may be in the middle of a call, or of a walk over all: he is buried in a turn of his own.
 void HostServer::leave(std::uint64_t id) {
   leaving_.push_back(id);
-  loop_.post([this, alive = alive_] {
-    if (*alive) bury();
+  loop_.post([this, alive = lifetime_.watch()] {
+    if (alive) bury();
   });
 }
 

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "adapters/adapter.h"
+#include "base/lifetime.h"
 #include "host/control/host_protocol.h"
 #include "net/event_loop.h"
 #include "net/stream.h"
@@ -114,8 +115,8 @@ class HostServer {
   std::uint64_t last_visitor_ = 0;
   bool crowded_ = false;
   std::vector<std::uint64_t> drivers_;  // the last one sets the size
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::unique_ptr<net::Listener> listener_;
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::host

@@ -312,8 +312,8 @@ std::optional<SteadyTime> DeliveryScheduler::deliver_native(FairQueue& from, Del
     words.text += "\n" + next->text;
     into_its_hands(*std::move(next), key, mode, by.via);
   }
-  hands_.deliver_native(words, [this, alive = alive_, key](Result<void> outcome) {
-    if (*alive) on_handed(key, outcome);
+  hands_.deliver_native(words, [this, alive = lifetime_.watch(), key](Result<void> outcome) {
+    if (alive) on_handed(key, outcome);
   });
   return view.now;  // the next lane, or the next letter of this one, at once
 }

@@ -37,6 +37,7 @@
 #include <vector>
 
 #include "adapters/adapter.h"
+#include "base/lifetime.h"
 #include "host/delivery/delivery.h"
 #include "host/delivery/evidence_matcher.h"
 #include "host/delivery/fair_queue.h"
@@ -71,7 +72,6 @@ class SchedulerActions {
 class DeliveryScheduler {
  public:
   DeliveryScheduler(IntentLog& intent, SchedulerActions& hands) : intent_{intent}, hands_{hands} {}
-  ~DeliveryScheduler() { *alive_ = false; }
 
   /// A message of somebody's. One that a predecessor may have brought is not taken: reported is what the predecessor knew
   /// of its end, else that it is in doubt.
@@ -177,7 +177,7 @@ class DeliveryScheduler {
   bool hook_takes_quiet_ = false;
   std::uint64_t last_key_ = 0;
   std::optional<std::string> paused_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::host

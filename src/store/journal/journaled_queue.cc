@@ -32,9 +32,9 @@ JournaledStoreQueue::JournaledStoreQueue(std::unique_ptr<Journal> journal, const
                                          StoreListener& listener)
     : listener_{listener},
       // What is on its way when we end is told to nobody.
-      post_{[post, alive = alive_](Task task) {
+      post_{[post, alive = lifetime_.watch()](Task task) {
         post([alive, task = std::move(task)]() mutable {
-          if (*alive) task();
+          if (alive) task();
         });
       }},
       wait_{std::move(wait)},
@@ -53,7 +53,7 @@ JournaledStoreQueue::~JournaledStoreQueue() {
   if (given_.commits > began_after_ && reapply())
     backing_->apply({{.ticket = {}, .changes = {}, .journalled = journaled_}});
   backing_->stop();
-  *alive_ = false;
+  lifetime_.end();
   const auto newest = journal_->newest();
   const bool done = newest == began_after_ || newest <= backing_->durable_position();
   backing_.reset();  // closes the database, which puts everything into its place
@@ -219,10 +219,10 @@ void JournaledStoreQueue::tell() {
   if (ended_) return;
   if (unmarked_ && !journal_->mark()) return;
   unmarked_ = false;
-  const auto alive = alive_;  // whoever is told may end us
+  const auto alive = lifetime_.watch();  // whoever is told may end us
   const bool keeps_up = unapplied_bytes_ <= kMaxLagBytes || refused_;
   if (untold_ && keeps_up) listener_.on_committed(*std::exchange(untold_, std::nullopt), newest_event_);
-  if (!*alive || !refused_) return;
+  if (!alive || !refused_) return;
   const auto refused = *std::exchange(refused_, std::nullopt);
   listener_.on_commit_failed(refused.first, refused.last, refused.why);
 }
@@ -324,16 +324,16 @@ void JournaledStoreQueue::on_commit_failed(CommitTicket from, CommitTicket to, c
 }
 
 void JournaledStoreQueue::mark_later() {
-  wait_(kRetryDelay, [this, alive = alive_] {
-    if (!*alive || !unmarked_) return;
+  wait_(kRetryDelay, [this, alive = lifetime_.watch()] {
+    if (!alive || !unmarked_) return;
     tell();
-    if (*alive && unmarked_) mark_later();
+    if (alive && unmarked_) mark_later();
   });
 }
 
 void JournaledStoreQueue::try_again_later() {
-  wait_(kRetryDelay, [this, alive = alive_] {
-    if (!*alive || !stuck_) return;
+  wait_(kRetryDelay, [this, alive = lifetime_.watch()] {
+    if (!alive || !stuck_) return;
     if (const auto done = reapply(); !done) try_again_later();
   });
 }

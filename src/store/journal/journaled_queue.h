@@ -22,6 +22,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "store/journal/journal.h"
 #include "store/journal/writer.h"
 #include "store/queue/store_queue.h"
@@ -103,7 +104,7 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   void on_damage(const Damage& damage) override;
   void notify_damage(const Error& error);
 
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
   StoreListener& listener_;
   Post post_;
   Wait wait_;

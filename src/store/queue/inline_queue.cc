@@ -45,21 +45,21 @@ void InlineStoreQueue::query(QueryId id, Query query) {
 void InlineStoreQueue::prune(Retention retention, WallMs now) {
   const bool under_way = std::exchange(forgetting_, PruneJob{retention, now}).has_value();
   if (!under_way)
-    post_([this, alive = alive_] {
-      if (*alive) forget_step();
+    post_([this, alive = lifetime_.watch()] {
+      if (alive) forget_step();
     });
 }
 
 void InlineStoreQueue::serve_soon() {
   if (std::exchange(serving_soon_, true)) return;
-  post_([this, alive = alive_] {
-    if (*alive) serve();
+  post_([this, alive = lifetime_.watch()] {
+    if (alive) serve();
   });
 }
 
 void InlineStoreQueue::serve() {
   serving_soon_ = false;
-  const auto alive = alive_;  // whoever is told may end us
+  const auto alive = lifetime_.watch();  // whoever is told may end us
   const auto requests = std::exchange(requests_, {});
   auto queries = std::exchange(queries_, {});
   if (!requests.empty()) {
@@ -71,14 +71,14 @@ void InlineStoreQueue::serve() {
     notify(std::move(outcome));
   }
   for (auto& [id, query] : queries)
-    if (*alive) listener_.on_answer(id, answer(*store_, query));
+    if (alive) listener_.on_answer(id, answer(*store_, query));
 }
 
 void InlineStoreQueue::notify(BatchOutcome outcome) {
-  const auto alive = alive_;
+  const auto alive = lifetime_.watch();
   for (auto& reply : outcome.before)
-    if (*alive) reply(listener_);
-  if (*alive && outcome.failed) {
+    if (alive) reply(listener_);
+  if (alive && outcome.failed) {
     // What those made the listener ask for is behind the hole, and fails with the rest.
     std::erase_if(requests_, [&](const BatchRequest& request) {
       const auto* persist = std::get_if<PersistRequest>(&request);
@@ -88,15 +88,15 @@ void InlineStoreQueue::notify(BatchOutcome outcome) {
     listener_.on_commit_failed(outcome.failed->first, outcome.failed->last, outcome.failed->why);
   }
   for (auto& reply : outcome.after)
-    if (*alive) reply(listener_);
+    if (alive) reply(listener_);
 }
 
 void InlineStoreQueue::forget_step() {
   const auto more = store_->prune_step(forgetting_->retention, forgetting_->now, kForgetStepRows);
   if (!more) log::warn("old records could not be forgotten", {{"reason", more.error().message()}});
   if (!more || !*more) return forgetting_.reset();
-  post_([this, alive = alive_] {
-    if (*alive) forget_step();
+  post_([this, alive = lifetime_.watch()] {
+    if (alive) forget_step();
   });
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "store/queue/store_batch.h"
 #include "store/queue/store_queue.h"
 
@@ -25,7 +26,6 @@ class InlineStoreQueue final : public BackingQueue {
 
   InlineStoreQueue(std::unique_ptr<MessageStore> store, Post post, StoreListener& listener)
       : store_{std::move(store)}, post_{std::move(post)}, listener_{listener} {}
-  ~InlineStoreQueue() override { *alive_ = false; }
 
   void persist(records::CommitTicket ticket, records::Changes changes,
                records::CommitMode haste = records::CommitMode::Now) override;
@@ -56,7 +56,7 @@ class InlineStoreQueue final : public BackingQueue {
   std::optional<PruneJob> forgetting_;
   bool serving_soon_ = false;
   CommitNumber reached_ = 0, kept_ = 0;  // of the journal before us
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 }  // namespace relay::store
