@@ -9,7 +9,7 @@ namespace relay::adapters {
 namespace {
 
 constexpr PromptOutcome kAsksOnScreen{.by = "nobody: the agent asks on its screen", .still_asked = true};
-constexpr PromptOutcome kByPerson{.by = "person"};
+constexpr PromptOutcome kByPerson{.by = "user"};
 constexpr std::string_view kQuestionTool = "AskUserQuestion";
 
 std::vector<Question> questions_in(const json::object& input) {

@@ -123,7 +123,7 @@ TEST_F(HookPromptsTest, AHookThatLeavesWasAnsweredByThePerson) {
   prompts.on_hook_gone(1);
   prompts.on_hook_gone(1);
   prompts.on_hook_gone(7);  // none of ours
-  EXPECT_EQ(told.gone, Texts{first + " by person"});
+  EXPECT_EQ(told.gone, Texts{first + " by user"});
   EXPECT_FALSE(prompts.answer(first, kAllow));
   EXPECT_TRUE(prompts.answer(second, kDeny));
 }
@@ -136,7 +136,7 @@ TEST_F(HookPromptsTest, ADialogThatOpenedAndClosedWasAnsweredByThePerson) {
   prompts.on_state(State::Unknown);  // a screen we cannot read proves nothing
   EXPECT_TRUE(told.gone.empty());
   prompts.on_state(State::Working);
-  EXPECT_EQ(told.gone, Texts{id + " by person"});
+  EXPECT_EQ(told.gone, Texts{id + " by user"});
   EXPECT_EQ(answers, std::vector{hooks::HookResponse{}});
 }
 
@@ -144,7 +144,7 @@ TEST_F(HookPromptsTest, AlsoWhenTheDialogWasSeenBeforeTheHookCame) {
   prompts.on_state(State::Blocked);
   const auto id = open(hook_event("claude/PermissionRequest-Write"));
   prompts.on_state(State::Idle);
-  EXPECT_EQ(told.gone, Texts{id + " by person"});
+  EXPECT_EQ(told.gone, Texts{id + " by user"});
 }
 
 TEST_F(HookPromptsTest, WhenPatienceIsOverTheAgentAsksOnItsScreen) {

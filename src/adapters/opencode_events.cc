@@ -224,7 +224,7 @@ void OpenCodeEvents::close(std::string_view request, std::optional<PromptAnswer:
   if (found == asked_.end()) return;
   const auto closed = std::move(*found);
   asked_.erase(found);
-  listener_.on_prompt_closed(closed.prompt.id, {.by = closed.answered ? way::kServer : "person", .verdict = verdict});
+  listener_.on_prompt_closed(closed.prompt.id, {.by = closed.answered ? way::kServer : "user", .verdict = verdict});
 }
 
 OpenCodeEvents::Session& OpenCodeEvents::find_session(std::string_view id) {

@@ -116,7 +116,7 @@ TEST_F(OpenCodeTalkTest, APermissionIsAPromptUntilItIsAnswered) {
   EXPECT_EQ(told.prompts[0].kind, PromptKind::Permission);
   EXPECT_EQ(told.prompts[0].tool, "bash");
   EXPECT_EQ(told.prompts[0].summary, "bash: sleep 6; echo done");
-  EXPECT_EQ(told.gone, Texts{"p1 by person"});
+  EXPECT_EQ(told.gone, Texts{"p1 by user"});
   EXPECT_EQ(told.given, (Texts{"long tool", "sent while dialog open", "sent while tool runs"}));
   EXPECT_EQ(told.heard, (Texts{"Step one.", "Understood."}));
   EXPECT_EQ(told.usage.size(), 2U);
@@ -138,9 +138,9 @@ TEST_F(OpenCodeTalkTest, AQuestionHasItsChoices) {
   ASSERT_EQ(told.prompts[0].questions.size(), 1U);
   EXPECT_EQ(told.prompts[0].questions[0].text, "Which colour?");
   EXPECT_EQ(told.prompts[0].questions[0].choices, (Texts{"Red", "Blue"}));
-  EXPECT_EQ(told.gone, Texts{"p1 by person"});
+  EXPECT_EQ(told.gone, Texts{"p1 by user"});
   replay("question_rejected");
-  EXPECT_EQ(told.gone, (Texts{"p1 by person", "p2 by person"}));
+  EXPECT_EQ(told.gone, (Texts{"p1 by user", "p2 by user"}));
 }
 
 TEST_F(OpenCodeTalkTest, WhatAnInterruptionCutShortIsNotHeard) {

@@ -281,7 +281,7 @@ TEST_F(OpenCodeTest, AnswersPermissionsAndQuestions) {
   ASSERT_TRUE(until([&] { return answered.size() == 5; }));
   std::ranges::sort(answered);
   EXPECT_EQ(answered, (Texts{"p1", "p2", "p3", "p4", "p5: OpenCode does not ask that any more"}));
-  EXPECT_EQ(told.gone, Texts{"p5 by person"});
+  EXPECT_EQ(told.gone, Texts{"p5 by user"});
   std::ranges::sort(fake.asked);
   EXPECT_EQ(fake.asked, (Texts{R"(/permission/per_1/reply {"reply":"once"})",
                                R"(/permission/per_2/reply {"reply":"reject","message":"not now"})",
@@ -315,7 +315,7 @@ TEST_F(OpenCodeTest, AfterABreakItAsksForWhatItMissed) {
   fake.end_events();
   ASSERT_TRUE(until([&] { return fake.connections == 3 && adapter->reported_state().has_value(); }));
   EXPECT_EQ(told.heard.size(), 2U);
-  EXPECT_EQ(told.gone, Texts{"p1 by person"});
+  EXPECT_EQ(told.gone, Texts{"p1 by user"});
   EXPECT_TRUE(told.broken.empty());
 }
 

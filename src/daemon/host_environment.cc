@@ -12,8 +12,8 @@ namespace relay::daemon {
 namespace {
 
 constexpr std::array<std::string_view, 8> kOfAnAgent = {
-    pty::kMarkVariable,   "AGENT_RELAY_DOOR",  "AGENT_RELAY_NAME",     "AGENT_RELAY_INBOX",
-    "AGENT_RELAY_OUTBOX", host::kTaskVariable, host::kSpawnerVariable, host::kTeamVariable};
+    pty::kMarkVariable,   "AGENT_RELAY_HOST_SOCKET", "AGENT_RELAY_NAME",     "AGENT_RELAY_INBOX",
+    "AGENT_RELAY_OUTBOX", host::kTaskVariable,       host::kSpawnerVariable, host::kTeamVariable};
 
 /// Whoever has it may do everything to every agent; an agent needs it for nothing.
 constexpr std::array<std::string_view, 1> kSecrets = {"AGENT_RELAY_API_TOKEN"};

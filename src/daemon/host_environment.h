@@ -1,7 +1,7 @@
 /// What processes that outlive their starter inherit from it, as lists of NAME=value.
 ///
 /// Why anything is taken out: all that an agent starts inherits what the agent was told about itself, and whoever
-///   carries its mark (pty::kMarkVariable) ends with it. Whoever carries its AGENT_RELAY_DOOR counts as a process inside it
+///   carries its mark (pty::kMarkVariable) ends with it. Whoever carries its AGENT_RELAY_HOST_SOCKET counts as a process inside it
 ///   (host/control/peer_classifier.h). A daemon is often started by an agent, and hosts by a daemon; both are for others as well.
 #pragma once
 

@@ -8,9 +8,15 @@ namespace {
 using Texts = std::vector<std::string>;
 
 TEST(HostEnvironment, ADaemonIsNoPartOfTheAgentThatStartedIt) {
-  Texts environment = {"AGENT_RELAY_PTY=4f", "PATH=/bin",           "AGENT_RELAY_NAME=Bob", "AGENT_RELAY_HOME=/h",
-                       "TMUX=/t,1,2",        "AGENT_RELAY_INBOX=i", "AGENT_RELAY_OUTBOX=o", "AGENT_RELAY_SPAWN_TASK=go",
-                       "AGENT_RELAY_DOOR=/d"};
+  Texts environment = {"AGENT_RELAY_PTY=4f",
+                       "PATH=/bin",
+                       "AGENT_RELAY_NAME=Bob",
+                       "AGENT_RELAY_HOME=/h",
+                       "TMUX=/t,1,2",
+                       "AGENT_RELAY_INBOX=i",
+                       "AGENT_RELAY_OUTBOX=o",
+                       "AGENT_RELAY_SPAWN_TASK=go",
+                       "AGENT_RELAY_HOST_SOCKET=/d"};
   strip_agent_variables(environment);
   EXPECT_EQ(environment, (Texts{"PATH=/bin", "AGENT_RELAY_HOME=/h", "TMUX=/t,1,2"}));
 }

@@ -61,7 +61,7 @@ broker::Worker worker_of(const host::HostRecord& record) {
 
 std::string_view decision_of(broker::PromptAnswer::Decision verdict) {
   switch (verdict) {
-    case broker::PromptAnswer::Decision::Allow: return "allow";
+    case broker::PromptAnswer::Decision::Allow: return "approve";
     case broker::PromptAnswer::Decision::Deny: return "deny";
     case broker::PromptAnswer::Decision::Timeout: return "timeout";
   }
@@ -167,7 +167,7 @@ void LocalHostManager::release(const std::string& name, const broker::Release& r
                                           "it started; ask your user to run `agent-relay release {}`",
                                           name, record->spawner, name))});
   text::JsonWriter request;
-  request.field("do", "release").optional("reason", release.reason).optional("by", release.by);
+  request.field("method", "release").optional("reason", release.reason).optional("by", release.by);
   call({.agent = record->name,
         .socket = record->socket,
         .body = request.take(),
@@ -189,7 +189,7 @@ void LocalHostManager::type_next(const std::string& name) {
   auto done = [this, name, bytes = part.size()](Result<void> outcome) { typed(name, bytes, std::move(outcome)); };
   if (!record) return later(std::move(done), Result<void>{Failure{record.error()}});
   text::JsonWriter request;
-  request.field("do", "input").field("data", part);
+  request.field("method", "input").field("data", part);
   call({.agent = record->name, .socket = record->socket, .body = request.take(), .timeout = kTypeTimeout},
        std::move(done));
 }
@@ -225,7 +225,9 @@ void LocalHostManager::answer(broker::AnswerPrompt answer, Done done) {
     return later(std::move(done), Result<void>{fail(protocol::NackCode::Unsupported, why)});
   }
   text::JsonWriter request;
-  request.field("do", "answer").field("prompt", answer.request).field("decision", decision_of(answer.reply.verdict));
+  request.field("method", "answer")
+      .field("prompt", answer.request)
+      .field("decision", decision_of(answer.reply.verdict));
   request.optional("message", answer.reply.reason).field("by", answer.by);
   if (!answer.reply.answers.empty()) {
     request.begin_array("answers");
@@ -240,7 +242,7 @@ void LocalHostManager::show_dialog(const std::string& agent, const std::string& 
   const auto record = find_prompting_host(agent, request);
   if (!record) return;
   text::JsonWriter body;
-  body.field("do", "show-dialog").field("prompt", request);
+  body.field("method", "show-dialog").field("prompt", request);
   call({.agent = record->name, .socket = record->socket, .body = body.take(), .timeout = kAnswerTimeout},
        [](const Result<void>&) {});
 }

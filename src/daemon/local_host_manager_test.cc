@@ -88,7 +88,7 @@ struct FakeHost {
   std::vector<std::unique_ptr<Recorder>> visitors;
   std::vector<std::string> asked;
   std::function<void()> when_asked;
-  std::string answer = R"({"re":"x","ok":true})";
+  std::string answer = R"({"method":"x","ok":true})";
 };
 
 struct HostKeeperTest : ::testing::Test {
@@ -245,7 +245,7 @@ TEST_F(HostKeeperTest, AReleaseIsDoneWhenTheAgentIsGone) {
   keeper->release("Worker", {.by = "api", .reason = "no longer needed"}, remember());
   ASSERT_TRUE(run_until(loop, [&] { return !worker->asked.empty(); }));
   const auto request = *parse_json_object(worker->asked[0]);
-  EXPECT_EQ(string_member(request, "do"), "release");
+  EXPECT_EQ(string_member(request, "method"), "release");
   EXPECT_EQ(string_member(request, "reason"), "no longer needed");
   EXPECT_EQ(string_member(request, "by"), "api");
   loop.post([&] { loop.stop(); });
@@ -289,7 +289,7 @@ TEST_F(HostKeeperTest, OneThatDiesWithoutAnAnswerIsGone) {
 
 TEST_F(HostKeeperTest, ARefusalAtTheDoorIsTold) {
   const auto worker = host("Worker");
-  worker->answer = R"({"re":"release","ok":false,"error":"it is asleep"})";
+  worker->answer = R"({"method":"release","ok":false,"error":"it is asleep"})";
   keeper->release("Worker", {}, remember());
   EXPECT_EQ(outcome().error().message(), "it is asleep");
 }
@@ -321,12 +321,12 @@ TEST_F(HostKeeperTest, WhatAnAgentAsksIsAnsweredAtItsDoorWhoeverStartedIt) {
   EXPECT_EQ(
       bob.asked,
       std::vector<std::string>{
-          R"({"do":"answer","prompt":"r1","decision":"timeout","message":"too late","by":"policy","answers":["a","b"]})"});
+          R"({"method":"answer","prompt":"r1","decision":"timeout","message":"too late","by":"policy","answers":["a","b"]})"});
 }
 
 TEST_F(HostKeeperTest, WhyAnAnswerWasNotTakenHasACode) {
   const auto bob = host("Bob");
-  bob->answer = R"({"re":"answer","ok":false,"error":"that prompt is not open any more","code":"STALE"})";
+  bob->answer = R"({"method":"answer","ok":false,"error":"that prompt is not open any more","code":"STALE"})";
   keeper->answer({{}, "Bob", "r1", {}, "human"}, remember());
   const auto stale = outcome();
   ASSERT_FALSE(stale);
@@ -365,7 +365,7 @@ TEST_F(HostKeeperTest, OneKeyThatFailsDoesNotHoldUpTheNext) {
   keeper->type("Worker", "b", [&](Result<void>) { ++told; });
   ASSERT_TRUE(run_until(loop, [&] { return worker->asked.size() == 1; }));
   worker->visitors.clear();  // it hangs up on the first
-  worker->answer = R"({"re":"input","ok":true})";
+  worker->answer = R"({"method":"input","ok":true})";
   ASSERT_TRUE(run_until(loop, [&] { return told == 2; }));
   EXPECT_TRUE(failed);
 }
@@ -390,7 +390,7 @@ TEST_F(HostKeeperTest, ItIsSaidHowMuchWasTypedBeforeItWentWrong) {
   const auto worker = host("Worker");
   keeper->type("Worker", std::string(20'000, 'x'), remember());
   worker->when_asked = [&] {
-    if (worker->asked.size() == 2) worker->answer = R"({"re":"input","ok":false,"error":"it is full"})";
+    if (worker->asked.size() == 2) worker->answer = R"({"method":"input","ok":false,"error":"it is full"})";
   };
   EXPECT_EQ(outcome().error().message(), "it is full; 10000 of 20000 bytes were typed before");
 }

@@ -8,7 +8,7 @@
 namespace relay::hooks {
 namespace {
 
-constexpr std::array<std::string_view, 3> kVerdicts = {"none", "allow", "deny"};
+constexpr std::array<std::string_view, 3> kVerdicts = {"none", "approve", "deny"};
 
 json::object specific(const HookEvent& event, std::string_view member, json::value value) {
   return {{"hookSpecificOutput", json::object{{"hookEventName", event.name}, {member, std::move(value)}}}};
@@ -35,7 +35,7 @@ json::object decision_of(const HookEvent& event, const HookResponse& answer) {
 json::object to_json(const HookResponse& answer) {
   json::object object;
   if (!answer.context.empty()) object["context"] = answer.context;
-  if (answer.verdict != HookDecision::None) object["verdict"] = kVerdicts[static_cast<std::size_t>(answer.verdict)];
+  if (answer.verdict != HookDecision::None) object["decision"] = kVerdicts[static_cast<std::size_t>(answer.verdict)];
   if (!answer.message.empty()) object["message"] = answer.message;
   if (!answer.updated_input.empty()) object["updatedInput"] = answer.updated_input;
   return object;
@@ -51,14 +51,14 @@ Result<HookResponse> answer_from(const json::object& object) {
     if (!text) return fail(format("the answer's {} is no text", name));
     answer.*field = *std::move(text);
   }
-  if (!object.contains("verdict")) return answer;
-  const auto verdict = string_member(object, "verdict").value_or("");
+  if (!object.contains("decision")) return answer;
+  const auto verdict = string_member(object, "decision").value_or("");
   for (std::size_t i = 0; i < kVerdicts.size(); ++i) {
     if (verdict != kVerdicts[i]) continue;
     answer.verdict = static_cast<HookDecision>(i);
     return answer;
   }
-  return fail("the answer's verdict is none of none, allow, deny");
+  return fail("the answer's decision is none of none, approve, deny");
 }
 
 bool takes_context(const HookEvent& event) {

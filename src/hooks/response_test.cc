@@ -122,8 +122,8 @@ TEST(Answer, SurvivesItsOwnJson) {
 }
 
 TEST(Answer, RefusesWhatItCannotRead) {
-  EXPECT_FALSE(answer_from({{"verdict", "perhaps"}}));
-  EXPECT_FALSE(answer_from({{"verdict", 1}}));
+  EXPECT_FALSE(answer_from({{"decision", "perhaps"}}));
+  EXPECT_FALSE(answer_from({{"decision", 1}}));
   EXPECT_FALSE(answer_from({{"context", nullptr}}));
   EXPECT_TRUE(answer_from({{"later", "field"}}));
 }

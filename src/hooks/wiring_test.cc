@@ -227,7 +227,7 @@ TEST_F(Wiring, CodexWithHooksOnItsCommandLineKeepsThose) {
 TEST_F(Wiring, GeminiGetsDefaultsThatHoldWhatTheMachinesSaid) {
   write("etc/system-defaults.json",
         "{ // the machine's\n \"ui\": {\"theme\": \"Dark\"}, \"hooks\": {\"AfterAgent\": [{\"hooks\": []}]}}");
-  environment.push_back("AGENT_RELAY_DOOR=/run/door");
+  environment.push_back("AGENT_RELAY_HOST_SOCKET=/run/door");
   argv = {"npx", "gemini"};
   EXPECT_TRUE(wired(AgentCli::Gemini).hooks);
   EXPECT_EQ(argv, (Words{"npx", "gemini"}));
@@ -239,7 +239,7 @@ TEST_F(Wiring, GeminiGetsDefaultsThatHoldWhatTheMachinesSaid) {
   const auto& handler = settings.at("hooks").at("BeforeAgent").at(0).at("hooks").at(0);
   EXPECT_EQ(handler.at("command"), "'/opt/relay/agent-relay' hook gemini");
   EXPECT_EQ(handler.at("timeout"), 10000);
-  EXPECT_EQ(handler.at("env").at("AGENT_RELAY_DOOR"), "/run/door");
+  EXPECT_EQ(handler.at("env").at("AGENT_RELAY_HOST_SOCKET"), "/run/door");
 }
 
 TEST_F(Wiring, GeminiReadsOnlyWhatIsRootsOrInstalled) {

@@ -24,7 +24,7 @@ std::string_view or_else(std::string_view way, std::string_view last) { return w
 /// How a mode is served; empty when it is not.
 std::string_view way_for(DeliveryMode mode, const adapters::NativeCapabilities& can, const FallbackWays& fallback) {
   const auto& by = can.by(mode);
-  if (mode == DeliveryMode::Manual) return "held";
+  if (mode == DeliveryMode::Manual) return "fetch";
   if (by.moment != adapters::DeliveryTiming::Never) return by.via;
   const bool can_be_typed = can.terminal && (mode == DeliveryMode::OnIdle || mode == DeliveryMode::Immediate);
   return can_be_typed ? fallback.speak : "";
@@ -42,11 +42,11 @@ void add(adapters::TokenUsage& total, const adapters::TokenUsage& usage, std::in
 void write_ways(text::JsonWriter& out, const adapters::NativeCapabilities& can, const FallbackWays& fallback) {
   const auto last = can.terminal ? adapters::way::kScreen : std::string_view{};
   if (!can.terminal) out.field("terminal", false);
-  out.field("hear", or_else(can.output, can.terminal ? fallback.hear : last))
-      .field("know", or_else(can.state, last))
-      .field("answer", can.prompts)
-      .field("count", can.usage)
-      .begin_object("speak");
+  out.field("output", or_else(can.output, can.terminal ? fallback.hear : last))
+      .field("state", or_else(can.state, last))
+      .field("prompts", can.prompts)
+      .field("usage", can.usage)
+      .begin_object("delivery");
   for (const auto mode : kEvery) out.optional(protocol::name_of(mode), way_for(mode, can, fallback));
   out.end();
 }
@@ -62,7 +62,7 @@ void write_prompt(text::JsonWriter& out, const adapters::Prompt& prompt, std::st
   if (prompt.questions.empty()) return;
   out.begin_array("questions");
   for (const auto& question : prompt.questions) {
-    out.begin_element().field("text", question.text).field("several", question.several).begin_array("choices");
+    out.begin_element().field("text", question.text).field("multiple", question.several).begin_array("choices");
     for (const auto& choice : question.choices) out.element(choice);
     out.end().end();
   }
@@ -216,13 +216,13 @@ void AdapterBridge::describe_prompts(text::JsonWriter& out, WallMs now) const {
 }
 
 void AdapterBridge::describe(text::JsonWriter& out) const {
-  out.begin_object("ways");
+  out.begin_object("interfaces");
   write_ways(out, capabilities(), fallback_);
   if (capabilities().by(DeliveryMode::OnIdle).as_peer) out.field("asUser", typed_way());
   out.end();
   if (!broken_.empty()) {
-    out.begin_array("broken");
-    for (const auto& each : broken_) out.begin_element().field("via", each.via).field("why", each.why).end();
+    out.begin_array("failedInterfaces");
+    for (const auto& each : broken_) out.begin_element().field("via", each.via).field("reason", each.why).end();
     out.end();
   }
   out.optional("lastFailure", last_failure_);
@@ -284,7 +284,7 @@ void AdapterBridge::on_prompt_closed(const std::string& id, const adapters::Prom
   prompts_.erase(found);
   tell(asked_.on_closed(id, end, answered, loop_->now()));
   text::JsonWriter event;
-  event.field("event", "prompt-gone").field("id", id).field("by", end.by);
+  event.field("event", "prompt-closed").field("id", id).field("by", end.by);
   keeper_.on_native_event(event.take());
   keeper_.on_changed();
 }

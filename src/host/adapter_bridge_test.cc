@@ -104,14 +104,16 @@ TEST_F(NativeSideTest, PassesOnWhatComesByTheDoors) {
 }
 
 TEST_F(NativeSideTest, SaysByWhichWayEachThingIsDone) {
-  EXPECT_EQ(side->capability_codes(), R"({"hear":"screen","know":"screen","answer":"","count":"",)"
-                                      R"("speak":{"immediate":"pty","on-idle":"pty","manual":"held"},"proof":"seen"})");
+  EXPECT_EQ(side->capability_codes(),
+            R"({"output":"screen","state":"screen","prompts":"","usage":"",)"
+            R"("delivery":{"immediate":"pty","on-idle":"pty","manual":"fetch"},"proof":"seen"})");
   doors->can = {.output = "transcript", .state = "hook", .prompts = "hook", .usage = "transcript"};
   doors->can.by(DeliveryMode::OnIdle) = {DeliveryTiming::Idle, "inbox"};
   doors->can.by(DeliveryMode::NextMessage) = {DeliveryTiming::Asked, "hook"};
-  EXPECT_EQ(side->capability_codes(),
-            R"({"hear":"transcript","know":"hook","answer":"hook","count":"transcript",)"
-            R"("speak":{"immediate":"pty","next-message":"hook","on-idle":"inbox","manual":"held"},"proof":"seen"})");
+  EXPECT_EQ(
+      side->capability_codes(),
+      R"({"output":"transcript","state":"hook","prompts":"hook","usage":"transcript",)"
+      R"("delivery":{"immediate":"pty","next-message":"hook","on-idle":"inbox","manual":"fetch"},"proof":"seen"})");
   side->on_agent_gone();
   EXPECT_EQ(side->capabilities().output, "") << "an agent that has ended can do nothing";
 }
@@ -120,7 +122,7 @@ TEST_F(NativeSideTest, OffersNothingTypedWithoutATerminal) {
   AdapterBridge headless{nullptr, *this, "h", profiles::DialogKeys::None, {}, false};
   EXPECT_EQ(
       headless.capability_codes(),
-      R"({"terminal":false,"hear":"","know":"","answer":"","count":"","speak":{"manual":"held"},"proof":"submitted"})");
+      R"({"terminal":false,"output":"","state":"","prompts":"","usage":"","delivery":{"manual":"fetch"},"proof":"submitted"})");
   EXPECT_FALSE(headless.modes().has(DeliveryMode::OnIdle));
   EXPECT_TRUE(headless.modes().has(DeliveryMode::Manual));
   AdapterBridge unprofiled{nullptr, *this, "h", profiles::DialogKeys::None,
@@ -185,14 +187,14 @@ TEST_F(NativeSideTest, APromptBlocksUntilItIsGone) {
   EXPECT_TRUE(answer({.prompt = "p1"}));
   EXPECT_EQ(doors->answered, Texts{"p1"});
   told().on_prompt_closed("p1", {.by = "hook"});
-  told().on_prompt_closed("p1", {.by = "person"});
+  told().on_prompt_closed("p1", {.by = "user"});
   EXPECT_FALSE(side->reported_state());
   EXPECT_EQ(
       events,
       (Texts{
           R"({"event":"prompt","id":"p1","requestId":"h-p1","kind":"permission","tool":"Bash","summary":"Bash: make","input":"{}",)"
           R"("via":"hook"})",
-          R"({"event":"prompt-gone","id":"p1","by":"hook"})"}));
+          R"({"event":"prompt-closed","id":"p1","by":"hook"})"}));
   EXPECT_EQ(changes, 2);
   const auto late = answer({.prompt = "p1"});
   ASSERT_FALSE(late);
@@ -208,7 +210,7 @@ TEST_F(NativeSideTest, AnAnswerThatDoesNotReachTheAgentIsNobodys) {
   EXPECT_EQ(protocol::nack_code_of(lost.error()), protocol::NackCode::Busy);
   doors->outcome = fail("it asks two");
   EXPECT_EQ(protocol::nack_code_of(answer({.prompt = "p1"}).error()), protocol::NackCode::BadRequest);
-  told().on_prompt_closed("p1", {.by = "person", .verdict = adapters::PromptAnswer::Decision::Allow});
+  told().on_prompt_closed("p1", {.by = "user", .verdict = adapters::PromptAnswer::Decision::Allow});
   EXPECT_EQ(std::get<events::PermissionResolved>(happened.back()).resolved_by, "human");
 }
 
@@ -219,7 +221,7 @@ TEST_F(NativeSideTest, ARequestIsToldWithWhoAnsweredIt) {
   EXPECT_TRUE(answer({.prompt = "h-p1", .reply = {.verdict = adapters::PromptAnswer::Decision::Deny}, .by = "policy"}));
   EXPECT_EQ(doors->answered, Texts{"p1"}) << "by either name";
   told().on_prompt_closed("p1", {.by = "hook"});
-  told().on_prompt_closed("p2", {.by = "person", .verdict = adapters::PromptAnswer::Decision::Allow});
+  told().on_prompt_closed("p2", {.by = "user", .verdict = adapters::PromptAnswer::Decision::Allow});
   ASSERT_EQ(happened.size(), 4U);
   const auto& denied = std::get<events::PermissionResolved>(happened[2]);
   EXPECT_EQ(denied.request_id, "h-p1");
@@ -247,7 +249,7 @@ TEST_F(NativeSideTest, AQuestionIsShownWithItsChoices) {
   const auto all = *parse_json_object(out.take());
   const auto& shown = array_member(all, "prompts")->at(0).as_object();
   EXPECT_EQ(json::serialize(*shown.if_contains("questions")),
-            R"([{"text":"Which?","several":true,"choices":["red","blue"]}])");
+            R"([{"text":"Which?","multiple":true,"choices":["red","blue"]}])");
   EXPECT_LE(integer_member(shown, "since"), 5'000);
 }
 
@@ -256,8 +258,8 @@ TEST_F(NativeSideTest, AFloodOfPromptsIsBoundedAndNoneVanishesInSilence) {
   text::JsonWriter out;
   side->describe_prompts(out, 0);
   EXPECT_EQ(array_member(*parse_json_object(out.take()), "prompts")->size(), kMaxOpenPrompts);
-  EXPECT_EQ(std::ranges::count(events, R"({"event":"prompt-gone","id":"p0","by":"nobody: too many are open"})"), 1);
-  EXPECT_EQ(std::ranges::count(events, R"({"event":"prompt-gone","id":"p1","by":"nobody: too many are open"})"), 1);
+  EXPECT_EQ(std::ranges::count(events, R"({"event":"prompt-closed","id":"p0","by":"nobody: too many are open"})"), 1);
+  EXPECT_EQ(std::ranges::count(events, R"({"event":"prompt-closed","id":"p1","by":"nobody: too many are open"})"), 1);
   EXPECT_FALSE(answer({.prompt = "p0"}));
 }
 
@@ -265,16 +267,16 @@ TEST_F(NativeSideTest, SaysWhatIsBrokenUntilItIsMended) {
   told().on_interface_failed("hook", "turned off");
   told().on_interface_failed("inbox", "nobody listens");
   told().on_interface_failed("hook", "turned off in its settings");
-  EXPECT_NE(described().find(R"("broken":[{"via":"inbox","why":"nobody listens"},)"
-                             R"({"via":"hook","why":"turned off in its settings"}])"),
+  EXPECT_NE(described().find(R"("failedInterfaces":[{"via":"inbox","reason":"nobody listens"},)"
+                             R"({"via":"hook","reason":"turned off in its settings"}])"),
             std::string::npos)
       << described();
   EXPECT_EQ(changes, 3);
   told().on_interface_recovered("hook");
   told().on_interface_recovered("inbox");
-  EXPECT_EQ(described().find("broken"), std::string::npos);
+  EXPECT_EQ(described().find("failedInterfaces"), std::string::npos);
   for (std::size_t i = 0; i < 3 * kMaxBroken; ++i) told().on_interface_failed(format("way {}", i), "x");
-  EXPECT_EQ(array_member(*parse_json_object(described()), "broken")->size(), kMaxBroken);
+  EXPECT_EQ(array_member(*parse_json_object(described()), "failedInterfaces")->size(), kMaxBroken);
 }
 
 TEST_F(NativeSideTest, KeepsTheLastFailure) {

@@ -93,8 +93,8 @@ void EventReporter::report_again(const std::vector<events::Event>& requests, con
 void EventReporter::describe(text::JsonWriter& out) const {
   const auto counts = link_.event_counts();
   out.begin_object("events")
-      .field("told", counts.acked)
-      .field("waiting", counts.waiting)
+      .field("sent", counts.acked)
+      .field("pending", counts.waiting)
       .field("dropped", dropped_ + counts.refused)
       .end();
 }

@@ -89,7 +89,7 @@ TEST_F(TellerTest, WhatIsAskedIsToldAgainToANewConnection) {
   daemon.welcome();
   teller->report_again({asks("h-p1")}, "s2", 9);
   ASSERT_EQ(heard().size(), 1U);
-  EXPECT_EQ(integer_member(counts(), "told"), 1);
+  EXPECT_EQ(integer_member(counts(), "sent"), 1);
 }
 
 TEST_F(TellerTest, ToldAgainItSaysSinceWhenAndInWhoseLogItIs) {
@@ -117,7 +117,7 @@ TEST_F(TellerTest, WhatStillWaitsToBeToldIsNotToldTwice) {
   daemon.welcome();
   teller->report_again({asks("h-p1")}, "s2", 9);
   EXPECT_EQ(answer_all(), 2U) << "once on each connection, under the same number";
-  EXPECT_EQ(integer_member(counts(), "told"), 1);
+  EXPECT_EQ(integer_member(counts(), "sent"), 1);
 }
 
 TEST_F(TellerTest, ARequestThatWasDroppedIsToldAfterTheGap) {

@@ -530,14 +530,14 @@ class Host::Core final : public pty::ProgramListener,
   client::AckMode on_incoming(const client::IncomingMessage& incoming) override {
     const auto message = desk_.receive(incoming, loop_.now().wall);
     text::JsonWriter event;
-    event.field("event", "mail").field("id", message.id).field("from", message.from);
+    event.field("event", "message").field("id", message.id).field("from", message.from);
     door_.on_event(event.take());
     deliver_soon();
     return client::AckMode::Later;
   }
   void on_moved(const client::DeliveryRef& place, protocol::DeliveryMode mode) override {
     desk_.move(place, mode);
-    door_.on_event(R"({"event":"mail"})");  // whoever waits for mail may have it now
+    door_.on_event(R"({"event":"message"})");  // whoever waits for mail may have it now
     deliver_soon();
   }
   bool on_cancel(const protocol::CancelCommand& order) override {

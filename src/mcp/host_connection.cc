@@ -30,7 +30,7 @@ void HostConnection::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
   stream_ = *std::move(stream);
   stream_->start(*this);
   json::object watch;
-  watch["do"] = "watch";
+  watch["method"] = "watch";
   write(watch);
   for (const auto& request : std::exchange(unsaid_, {})) write(request);
 }

@@ -45,7 +45,7 @@ InboxPage mail_from(const json::object& answer) {
   InboxPage mail;
   mail.more = bool_member(answer, "more").value_or(false);
   mail.paused = bool_member(answer, "paused").value_or(false);
-  const auto* letters = array_member(answer, "letters");
+  const auto* letters = array_member(answer, "messages");
   for (const auto& value : letters != nullptr ? *letters : json::array{}) {
     const auto* entry = value.if_object();
     if (entry == nullptr) continue;
@@ -60,7 +60,7 @@ InboxPage mail_from(const json::object& answer) {
     letter.topic = text("topic");
     letter.reply_to = text("replyTo");
     letter.mode = text("mode");
-    letter.quiet = bool_member(*entry, "quiet").value_or(false);
+    letter.quiet = bool_member(*entry, "silent").value_or(false);
     letter.answer_expected = bool_member(*entry, "answerExpected").value_or(false);
     letter.as_user = text("as") == protocol::kAsUser;
     letter.files = files_from(*entry);
@@ -77,7 +77,7 @@ HostedClient::HostedClient(net::EventLoop& loop, net::Network& network, Random& 
       door_{loop, network, options_.door,
             [this](const json::object& event) {
               const auto what = string_member(event, "event");
-              if (what == "mail" || (what == "pause" && !bool_member(event, "paused").value_or(false)))
+              if (what == "message" || (what == "pause" && !bool_member(event, "paused").value_or(false)))
                 listener_->on_message_available();
             },
             [this](const std::string& why) { listener_->on_mail_unknown(why); }} {}
@@ -89,7 +89,7 @@ void HostedClient::start(RelayClientListener& listener) {
 
 void HostedClient::inbox(InboxQuery wish, OnMail on_mail) {
   json::object request;
-  request["do"] = "mail";
+  request["method"] = "fetch";
   request["take"] = wish.take;
   request["limit"] = wish.limit;
   if (!wish.ids.empty()) request["ids"] = json::array(wish.ids.begin(), wish.ids.end());

@@ -22,7 +22,7 @@ namespace relay::mcp {
 
 struct HostedClientOptions {
   std::string name;
-  std::string door;                                // $AGENT_RELAY_DOOR
+  std::string door;                                // $AGENT_RELAY_HOST_SOCKET
   std::string socket_path;                         // the workspace's
   std::function<std::string()> claim_token;        // asked for each time: a host may make it after we start
   std::function<std::string()> system_token = {};  // of the home; read each time, the daemon may make it later

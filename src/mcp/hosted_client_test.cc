@@ -57,20 +57,21 @@ struct WrappedAgentTest : ::testing::Test, RelayClientListener {
 
 TEST_F(WrappedAgentTest, WatchesTheDoorForMail) {
   agent.start(*this);
-  EXPECT_EQ(json::serialize(places.door.asked.at(0)), R"({"do":"watch"})");
-  places.door.say({{"re", "watch"}, {"ok", true}});
+  EXPECT_EQ(json::serialize(places.door.asked.at(0)), R"({"method":"watch"})");
+  places.door.say({{"method", "watch"}, {"ok", true}});
   places.door.say({{"event", "state"}, {"state", "idle"}});
-  places.door.say({{"event", "mail"}, {"id", "m1"}, {"from", "Bob"}});
+  places.door.say({{"event", "message"}, {"id", "m1"}, {"from", "Bob"}});
   EXPECT_EQ(told_of_mail, 1);
 }
 
 TEST_F(WrappedAgentTest, TakesItsMailFromTheHost) {
   agent.start(*this);
   mail({.take = true, .limit = 5, .ids = {"m1"}});
-  EXPECT_EQ(json::serialize(places.door.asked.at(1)), R"({"do":"mail","take":true,"limit":5,"ids":["m1"],"id":"m1"})");
+  EXPECT_EQ(json::serialize(places.door.asked.at(1)),
+            R"({"method":"fetch","take":true,"limit":5,"ids":["m1"],"id":"m1"})");
   places.door.answer(
       parse_json_object(
-          R"({"letters":[{"id":"m1","from":"Bob","to":"Alice","body":"hi","mode":"on-idle","waiting":"x"},)"
+          R"({"messages":[{"id":"m1","from":"Bob","to":"Alice","body":"hi","mode":"on-idle","pendingReason":"x"},)"
           R"({"id":"m2","from":"Bob","to":"*","thread":"t","body":"all","new":1},3],"more":false})")
           .value());
   EXPECT_EQ(last, "Bob::hi Bob:*:all ");
@@ -79,7 +80,7 @@ TEST_F(WrappedAgentTest, TakesItsMailFromTheHost) {
 TEST_F(WrappedAgentTest, ReadsWhatCameWithALetter) {
   const auto mail = mail_from(
       parse_json_object(
-          R"({"letters":[{"id":"m1","from":"Bob","body":"?","answerExpected":true,"attachments":)"
+          R"({"messages":[{"id":"m1","from":"Bob","body":"?","answerExpected":true,"attachments":)"
           R"([{"name":"a.txt","path":"/a.txt","bytes":3,"mediaType":"text/plain"},7]},{"id":"m2","from":"Bob"}]})")
           .value());
   EXPECT_TRUE(mail.letters.at(0).answer_expected);
@@ -197,13 +198,13 @@ TEST_F(WrappedAgentTest, AsksTheDaemonAsTheCommandLineDoes) {
 
 TEST_F(WrappedAgentTest, HearsThatThePauseIsOver) {
   agent.start(*this);
-  places.door.say({{"re", "watch"}, {"ok", true}});
+  places.door.say({{"method", "watch"}, {"ok", true}});
   places.door.say({{"event", "pause"}, {"paused", true}});
   EXPECT_EQ(told_of_mail, 0);
   places.door.say({{"event", "pause"}, {"paused", false}});
   EXPECT_EQ(told_of_mail, 1);
   const auto held = mail_from(
-      parse_json_object(R"({"letters":[{"id":"m1","from":"Bob","body":"x","quiet":true}],"paused":true})").value());
+      parse_json_object(R"({"messages":[{"id":"m1","from":"Bob","body":"x","silent":true}],"paused":true})").value());
   EXPECT_TRUE(held.paused && held.letters.at(0).quiet);
 }
 

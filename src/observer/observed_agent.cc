@@ -20,7 +20,7 @@ using capture::RecordKind;
 using profiles::State;
 
 constexpr std::size_t kNameDigits = 4;
-constexpr std::string_view kInboxCapabilities = R"({"speak":{"on-idle":"inbox"},"proof":"seen"})";
+constexpr std::string_view kInboxCapabilities = R"({"delivery":{"on-idle":"inbox"},"proof":"seen"})";
 constexpr std::uint32_t kMaxUnsettled = 64;
 constexpr Millis kLookInterval{1'000};  // for an inbox that is announced after the first hook, or refused a text
 constexpr int kMaxLooks = 10;

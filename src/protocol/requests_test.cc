@@ -162,8 +162,8 @@ TEST(SessionRequests, LogAndState) {
     EXPECT_EQ(parse_session_state(format(R"({{"state":"{}"}})", state))->state, state);
   }
   EXPECT_EQ(parse_session_state(R"({"state":"idle","reason":"done"})")->reason, "done");
-  EXPECT_EQ(parse_session_state(R"({"state":"idle","capabilities":{"hear":"screen"}})")->capabilities,
-            R"({"hear":"screen"})");
+  EXPECT_EQ(parse_session_state(R"({"state":"idle","capabilities":{"output":"screen"}})")->capabilities,
+            R"({"output":"screen"})");
   EXPECT_FALSE(parse_session_state(R"({"state":"idle","capabilities":"all"})"));
   EXPECT_FALSE(parse_session_state(
       format(R"({{"state":"idle","capabilities":{{"a":"{}"}}}})", std::string(kMaxCapabilitiesBytes, 'a'))));

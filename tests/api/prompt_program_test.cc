@@ -27,8 +27,8 @@ struct Prompts : cli_tests::Agents {
         "Bob", {FAKE_CLAUDE, "--script", box.project() + "/script.json", "--log", log_of("Bob")}, "Claude stand-in");
     EXPECT_TRUE(until([&] {
       const auto all = box.ok_json({"explain", "Bob"});
-      const auto* ways = object_member(all, "ways");
-      return ways != nullptr && string_member(*ways, "hear") == "transcript";
+      const auto* ways = object_member(all, "interfaces");
+      return ways != nullptr && string_member(*ways, "output") == "transcript";
     }));
     return terminal;
   }

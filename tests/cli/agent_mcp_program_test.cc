@@ -15,7 +15,7 @@ struct McpInside : Agents {
   /// As the host of that agent sets them for its programs.
   void enter(const std::string& name) {
     box.set("AGENT_RELAY_NAME", name);
-    box.set("AGENT_RELAY_DOOR", string_member(box.ok_json({"explain", name}), "socket").value_or(""));
+    box.set("AGENT_RELAY_HOST_SOCKET", string_member(box.ok_json({"explain", name}), "socket").value_or(""));
   }
 };
 

@@ -115,12 +115,12 @@ TEST_F(Unprofiled, LastMessageOfAProgramIsToldToThoseWhoWatchIt) {
   const auto record = host::host_of(box.workspace_directory() + "/hosts", "Talker");
   ASSERT_TRUE(record);
   auto host = cli::HostConnection::open(*record);
-  ASSERT_TRUE(host && host->request({{"do", "watch"}}));
+  ASSERT_TRUE(host && host->request({{"method", "watch"}}));
   talker.type("go\r");
   std::vector<std::string> told;
   while (auto event = host->next(cli::in(10s))) told.push_back(string_member(*event, "event").value_or(""));
   EXPECT_EQ(std::ranges::count(told, "exit"), 1);
-  EXPECT_EQ(std::ranges::count(told, "said"), 1) << "it is stored before the host has gone";
+  EXPECT_EQ(std::ranges::count(told, "sent"), 1) << "it is stored before the host has gone";
 }
 
 TEST_F(Unprofiled, NoticeThatASpawnWasRefusedStandsInItsInboxFile) {
@@ -128,7 +128,7 @@ TEST_F(Unprofiled, NoticeThatASpawnWasRefusedStandsInItsInboxFile) {
                           R"(while ! test -s "$AGENT_RELAY_INBOX"; do sleep 0.1; done; cat "$AGENT_RELAY_INBOX")");
   EXPECT_TRUE(cat.shows("## From Relay at "));
   EXPECT_TRUE(cat.shows("ZZ was not started"));
-  EXPECT_TRUE(array_member(box.ok_json({"explain", "Cat"}), "waiting")->empty());
+  EXPECT_TRUE(array_member(box.ok_json({"explain", "Cat"}), "pending")->empty());
 }
 
 TEST_F(Unprofiled, RequestSaidBeforeTheHostIsConnectedIsExecuted) {

@@ -135,7 +135,7 @@ class Door {
     protocol::append_frame(bytes, protocol::HeaderStyle::Four, body);
     EXPECT_EQ(::send(client_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
   }
-  void answer(std::string_view answer) { say(relay::format(R"({{"re":"hook","ok":true,"answer":{}}})", answer)); }
+  void answer(std::string_view answer) { say(relay::format(R"({{"method":"hook","ok":true,"answer":{}}})", answer)); }
   /// The visitor has hung up.
   bool is_left() {
     char byte = 0;
@@ -154,7 +154,7 @@ class HookProgram : public testing::Test {
   [[nodiscard]] std::vector<std::string> variables() const { return {"RELAY_HOME=" + home()}; }
   [[nodiscard]] Hook::Options with_door(std::string agent = "claude") const {
     return {.agent = std::move(agent),
-            .variables = {"RELAY_HOME=" + home(), "AGENT_RELAY_DOOR=" + door_path(), "AGENT_RELAY_NAME=Alice"}};
+            .variables = {"RELAY_HOME=" + home(), "AGENT_RELAY_HOST_SOCKET=" + door_path(), "AGENT_RELAY_NAME=Alice"}};
   }
   [[nodiscard]] std::vector<json::object> kept(const std::string& session = "s-1") const {
     std::vector<json::object> events;
@@ -195,7 +195,7 @@ TEST_F(HookProgram, SaysWhatTheHostAnswers) {
   Hook hook{with_door()};
   hook.give(payload("UserPromptSubmit", R"(,"prompt":"hello")"));
   const auto heard = door.hear();
-  EXPECT_EQ(string_member(heard, "do"), "hook");
+  EXPECT_EQ(string_member(heard, "method"), "hook");
   const auto* event = object_member(heard, "event");
   ASSERT_NE(event, nullptr);
   EXPECT_EQ(string_member(*event, "kind"), "prompt");
@@ -216,15 +216,16 @@ TEST_F(HookProgram, TellsTheVerdictOnAPermission) {
     hook.give(kPermission);
     const auto heard = door.hear();
     EXPECT_EQ(string_member(*object_member(heard, "event"), "toolInput"), R"({"command":"ls","env":"TOKEN=abcdefgh"})");
-    door.answer(R"({"verdict":"deny","message":"not now"})");
+    door.answer(R"({"decision":"deny","message":"not now"})");
     EXPECT_EQ(hook.finish(), R"({"hookSpecificOutput":{"hookEventName":"PermissionRequest",)"
                              R"("decision":{"behavior":"deny","message":"not now"}}})");
   }
 }
 
 TEST_F(HookProgram, IsSilentWhenTheHostSaysNonsense) {
-  for (const auto* nonsense : {R"({"re":"hook","ok":false,"error":"what?"})", R"({"re":"hook","ok":true})",
-                               R"({"re":"hook","ok":true,"answer":{"verdict":"maybe"}})", "{nonsense", "nonsense"}) {
+  for (const auto* nonsense :
+       {R"({"method":"hook","ok":false,"error":"what?"})", R"({"method":"hook","ok":true})",
+        R"({"method":"hook","ok":true,"answer":{"decision":"maybe"}})", "{nonsense", "nonsense"}) {
     fs::remove(door_path());
     Door door{door_path()};
     Hook hook{with_door()};

@@ -68,7 +68,7 @@ TEST_F(Doors, SeveralWatchAndAllHearOfTheEnd) {
   auto& bob = start("Bob", {"--status"});
   Terminal one{box, {"attach", "Bob", "--view"}}, two{box, {"attach", "Bob"}};
   ASSERT_TRUE(one.shows("Scripted agent") && two.shows("Scripted agent"));
-  EXPECT_EQ(integer_member(box.ok_json({"explain", "Bob"}), "watchers"), 2);
+  EXPECT_EQ(integer_member(box.ok_json({"explain", "Bob"}), "attachedClients"), 2);
   bob.type("/exit");
   ASSERT_TRUE(one.shows("/exit") && two.shows("/exit"));
   bob.type("\r");
@@ -90,7 +90,7 @@ TEST_F(Doors, ExplainTellsTheVerdictTheEvidenceAndWhatWaits) {
   ASSERT_TRUE(waits_because(id, "a dialog is open"));
   const auto told = box.ok_json({"explain", "Bob"});
   EXPECT_EQ(string_member(told, "state"), "blocked");
-  const auto& waiting = told.at("waiting").as_array().at(0).as_object();
+  const auto& waiting = told.at("pending").as_array().at(0).as_object();
   EXPECT_EQ(string_member(waiting, "id"), id);
   EXPECT_EQ(string_member(waiting, "reason"), "a dialog is open");
   EXPECT_TRUE(std::regex_search(box.ok({"explain", "Bob"}), std::regex{"status +blocked"}));

@@ -161,7 +161,7 @@ TEST(Mcp, ADoorThatNoHostOfThisProjectHasIsPassedOver) {
   Sandbox box;
   box.ok({"up"});
   box.set("AGENT_RELAY_NAME", "Ghost");
-  box.set("AGENT_RELAY_DOOR", box.home() + "/left-behind.sock");
+  box.set("AGENT_RELAY_HOST_SOCKET", box.home() + "/left-behind.sock");
   McpClient ghost{box};
   const auto who = ghost.structured(ghost.call("relay_whoami"));
   EXPECT_EQ(string_member(who, "name"), "Ghost");

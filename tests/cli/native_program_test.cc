@@ -33,7 +33,7 @@ struct Native : Agents {
   /// Once it has called its first hook.
   Terminal& start_claude(const Texts& more = {}) {
     auto& terminal = start_quiet_claude(more);
-    EXPECT_TRUE(until([&] { return way_to("hear") == "transcript"; }));
+    EXPECT_TRUE(until([&] { return way_to("output") == "transcript"; }));
     return terminal;
   }
   Terminal& start_quiet_claude(const Texts& more) {
@@ -43,7 +43,7 @@ struct Native : Agents {
   }
   std::string way_to(const std::string& what) {
     const auto all = box.ok_json({"explain", "Bob"});
-    const auto* ways = object_member(all, "ways");
+    const auto* ways = object_member(all, "interfaces");
     return ways == nullptr ? "" : string_member(*ways, what).value_or("");
   }
   /// What the model got by that way, in order.
@@ -173,7 +173,7 @@ TEST_F(Native, ExplainSaysThatWhatYouSayWaitsForTheDraftThatAgentsMessagesPass) 
   box.ok({"send", "Bob", "my own words"});
   const auto waiting = [&] {
     const auto all = box.ok_json({"explain", "Bob"});
-    const auto* list = array_member(all, "waiting");
+    const auto* list = array_member(all, "pending");
     return list == nullptr || list->empty() ? json::object{} : list->front().as_object();
   };
   ASSERT_TRUE(until([&] { return string_member(waiting(), "reason") == "the composer holds a draft"; }));
@@ -246,7 +246,7 @@ TEST_F(Native, WhatItDoesIsToldAsEvents) {
   EXPECT_EQ(told("item.completed").size(), 2U);
   EXPECT_TRUE(until([&] {
     const auto explained = box.ok_json({"explain", "Bob"});
-    return integer_member(*object_member(explained, "events"), "waiting") == 0;
+    return integer_member(*object_member(explained, "events"), "pending") == 0;
   }));
 }
 
@@ -367,10 +367,10 @@ TEST_F(Native, WithoutAnInboxItIsTypedToAndTheReasonIsSaid) {
   EXPECT_TRUE(ledger(id).tells("its inbox took nothing")) << ledger(id).story;
   EXPECT_EQ(submitted("Bob"), Texts{letter(id, "hello")});
   const auto explained = box.ok_json({"explain", "Bob"});
-  const auto* broken = array_member(explained, "broken");
+  const auto* broken = array_member(explained, "failedInterfaces");
   ASSERT_NE(broken, nullptr) << json::serialize(explained);
   EXPECT_EQ(string_member(broken->at(0).as_object(), "via"), "inbox");
-  EXPECT_FALSE(string_member(broken->at(0).as_object(), "why").value_or("").empty());
+  EXPECT_FALSE(string_member(broken->at(0).as_object(), "reason").value_or("").empty());
 }
 
 TEST_F(Native, AnInboxThatGoesAwayIsReplacedByTyping) {

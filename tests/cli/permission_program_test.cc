@@ -33,8 +33,8 @@ struct Permissions : Asking {
     auto& terminal = start_program("Bob", claude(), "Claude stand-in");
     EXPECT_TRUE(until([&] {
       const auto all = box.ok_json({"explain", "Bob"});
-      const auto* ways = object_member(all, "ways");
-      return ways != nullptr && string_member(*ways, "hear") == "transcript";
+      const auto* ways = object_member(all, "interfaces");
+      return ways != nullptr && string_member(*ways, "output") == "transcript";
     }));
     return terminal;
   }

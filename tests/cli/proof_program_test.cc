@@ -19,8 +19,8 @@ struct Proofs : Agents {
     start_program("Bob", command, "Claude stand-in");
     EXPECT_TRUE(until([&] {
       const auto explained = box.ok_json({"explain", "Bob"});
-      const auto* ways = object_member(explained, "ways");
-      return ways != nullptr && string_member(*ways, "hear") == "transcript";
+      const auto* ways = object_member(explained, "interfaces");
+      return ways != nullptr && string_member(*ways, "output") == "transcript";
     }));
   }
   /// `state proof way evidence` of each step, ids and what waits left out.
@@ -79,7 +79,7 @@ TEST_F(Proofs, AModeItCannotDoStaysWithTheDaemon) {
   const auto id = send("Bob", "hello", {"--mode", "next-tool-call"});
   EXPECT_TRUE(waits_because(id, "its session cannot do next-tool-call")) << ledger(id).story;
   const auto explained = box.ok_json({"explain", "Bob"});
-  EXPECT_TRUE(array_member(explained, "waiting")->empty()) << json::serialize(explained);
+  EXPECT_TRUE(array_member(explained, "pending")->empty()) << json::serialize(explained);
 }
 
 TEST_F(Proofs, APauseHoldsWhatTheHostHasInHand) {

@@ -253,7 +253,7 @@ TEST_F(FirstRun, AgentThatShowsNothingYetIsStartingInEveryView) {
   const auto record = host::host_of(box.workspace_directory() + "/hosts", "Bob");
   ASSERT_TRUE(record);
   auto host = cli::HostConnection::open(*record);
-  ASSERT_TRUE(host && host->request({{"do", "watch"}}));
+  ASSERT_TRUE(host && host->request({{"method", "watch"}}));
   const auto seen = host->next(cli::in(Millis{10'000}));
   ASSERT_TRUE(seen) << "what `wait` follows";
   EXPECT_EQ(word(*seen, "event") + " " + word(*seen, "state"), "state starting");

@@ -33,7 +33,7 @@ void ScreenWatch::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
   std::string frame;
   protocol::append_frame(
       frame, protocol::HeaderStyle::Four,
-      text::JsonWriter{}.field("do", "attach").field("mode", "view").field("columns", 80).field("rows", 24).take());
+      text::JsonWriter{}.field("method", "attach").field("mode", "view").field("columns", 80).field("rows", 24).take());
   stream_->write(frame);
   if (paused_) stream_->pause_reading();
 }
@@ -64,7 +64,7 @@ void ScreenWatch::on_object(const json::object& object) {
   const auto event = string_member(object, "event").value_or("");
   if (bool_member(object, "ok") == false) return finish(string_member(object, "error").value_or("the host refused"));
   if (event == "exit") return finish(format("{} has ended", agent_));
-  if (event != "resized" && string_member(object, "re") != "attach") return;
+  if (event != "resized" && string_member(object, "method") != "attach") return;
   columns_ = static_cast<int>(integer_member(object, "columns").value_or(80));
   rows_ = static_cast<int>(integer_member(object, "rows").value_or(24));
   whole_follows_ = true;

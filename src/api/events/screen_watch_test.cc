@@ -43,7 +43,7 @@ struct ScreenWatchTest : ::testing::Test, ScreenListener {
 
 TEST_F(ScreenWatchTest, LooksWithoutTouching) {
   begin();
-  EXPECT_EQ(door.asked.at(0), R"({"do":"attach","mode":"view","columns":80,"rows":24})");
+  EXPECT_EQ(door.asked.at(0), R"({"method":"attach","mode":"view","columns":80,"rows":24})");
 }
 
 TEST_F(ScreenWatchTest, ShowsTheWholeThenWhatIsWritten) {
@@ -86,7 +86,7 @@ TEST_F(ScreenWatchTest, SaysWhenTheHostWasKilled) {
 
 TEST_F(ScreenWatchTest, SaysWhyItWasRefused) {
   begin();
-  door.say(R"({"re":"attach","ok":false,"error":"64 are attached already"})");
+  door.say(R"({"method":"attach","ok":false,"error":"64 are attached already"})");
   ASSERT_TRUE(ends());
   EXPECT_EQ(gone, "64 are attached already");
 }

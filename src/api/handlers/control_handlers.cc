@@ -90,13 +90,13 @@ void send_input(Api& api, WorkspaceHandle workspace, const std::string& name, Ca
 }
 
 void interrupt_agent(Api& api, WorkspaceHandle workspace, const std::string& name, Call call) {
-  ask_door(api, workspace, name, {{"do", "interrupt"}}, std::move(call), done);
+  ask_door(api, workspace, name, {{"method", "interrupt"}}, std::move(call), done);
 }
 
 void get_output(Api& api, WorkspaceHandle workspace, const std::string& name, Call call) {
   const auto limit = call.number("limit", 1, kMaxLines);
   if (!limit) return call.refuse(limit.error());
-  ask_door(api, workspace, name, {{"do", "screen"}, {"format", "text"}}, std::move(call),
+  ask_door(api, workspace, name, {{"method", "screen"}, {"format", "text"}}, std::move(call),
            [most = static_cast<std::size_t>(limit->value_or(kMaxLines))](Call asked, const json::object& answer) {
              asked.answer(200, AgentOutput{.output = lines_of(string_member(answer, "screen").value_or(""), most),
                                            .columns = integer_member(answer, "columns").value_or(0),

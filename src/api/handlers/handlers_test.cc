@@ -223,7 +223,7 @@ TEST_F(ApiTest, OutputAndInterruptGoToTheAgentsDoor) {
   EXPECT_EQ(expect(200, "GET", "/api/v1/agents/Bob/output?limit=1").at("output").as_array().at(0), "three");
   EXPECT_EQ(refusal(400, "GET", "/agents/Bob/output?limit=no"), "BAD_REQUEST");
   expect(200, "POST", "/agents/Bob/interrupt");
-  EXPECT_EQ(played.doors.asked.back(), (json::object{{"do", "interrupt"}}));
+  EXPECT_EQ(played.doors.asked.back(), (json::object{{"method", "interrupt"}}));
   expect(200, "POST", "/agents/by-name/Bob/interrupt");
   expect(200, "POST", "/api/v1/agents/Bob/interrupt");
   EXPECT_EQ(refusal(404, "POST", "/agents/Zoe/interrupt"), "NOT_FOUND");

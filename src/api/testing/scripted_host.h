@@ -42,7 +42,7 @@ class ScriptedHost final : private net::StreamListener {
   void show(std::string_view bytes) { frame(host::kTerminalFrameByte + std::string{bytes}); }
   /// As a host does for one who attaches.
   void let_in(int columns, int rows, std::string_view screen) {
-    say(format(R"({{"re":"attach","ok":true,"mode":"view","columns":{},"rows":{}}})", columns, rows));
+    say(format(R"({{"method":"attach","ok":true,"mode":"view","columns":{},"rows":{}}})", columns, rows));
     show(screen);
   }
   void babble(std::string_view bytes) { stream_->write(bytes); }

@@ -78,7 +78,7 @@ class Attachment final : public pty::UserTerminalListener, public net::StreamLis
   void ask_to_attach() {
     const auto size = person_->size();
     text::JsonWriter request;
-    request.field("do", "attach")
+    request.field("method", "attach")
         .field("mode", mode_ == AttachMode::Drive ? "drive" : "view")
         .field("columns", size.columns)
         .field("rows", size.rows);
@@ -114,7 +114,7 @@ class Attachment final : public pty::UserTerminalListener, public net::StreamLis
       return finish(fail(Errc::Refused, string_member(object, "error").value_or("refused")));
     if (event == "exit")
       return finish(AttachResult{AttachEnd::AgentEnded, static_cast<int>(integer_member(object, "code").value_or(0))});
-    if (event != "resized" && string_member(object, "re") != "attach") return;
+    if (event != "resized" && string_member(object, "method") != "attach") return;
     const terminal::Size size{static_cast<int>(integer_member(object, "columns").value_or(80)),
                               static_cast<int>(integer_member(object, "rows").value_or(24))};
     const bool first = !screen_;
@@ -164,7 +164,7 @@ class Attachment final : public pty::UserTerminalListener, public net::StreamLis
     window_->resize(cells_of(size));
     if (stream_) {
       text::JsonWriter request;
-      request.field("do", "resize").field("columns", size.columns).field("rows", size.rows);
+      request.field("method", "resize").field("columns", size.columns).field("rows", size.rows);
       send(request.take());
     }
     paint_soon();

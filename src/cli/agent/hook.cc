@@ -98,7 +98,7 @@ Result<hooks::HookResponse> ask_host(const std::string& door, const hooks::HookE
       RELAY_TRY(HostConnection::open({.name = variable("AGENT_RELAY_NAME").value_or("this agent"), .socket = door}));
   visit.end_with(STDOUT_FILENO);
   const auto text = hooks::serialize_within(event, kMaxRequestBytes - kRequestRoomBytes);
-  const auto answer = RELAY_TRY(visit.ask_text(format(R"({{"do":"hook","event":{}}})", text), time_allowed(event)));
+  const auto answer = RELAY_TRY(visit.ask_text(format(R"({{"method":"hook","event":{}}})", text), time_allowed(event)));
   const auto* said = object_member(answer, "answer");
   return said == nullptr ? hooks::HookResponse{} : hooks::answer_from(*said);
 }
@@ -109,7 +109,7 @@ Result<void> call(const std::string& agent_name) {
   const auto payload = RELAY_TRY(read_input());
   const auto event = RELAY_TRY(hooks::parse_event(*agent, payload));
   const auto kept = keep(event);  // a full disk must not keep the host from hearing it
-  const auto door = variable("AGENT_RELAY_DOOR");
+  const auto door = variable("AGENT_RELAY_HOST_SOCKET");
   if (door && !door->empty()) {
     const auto answer = RELAY_TRY(ask_host(*door, event));
     write_output(hooks::write_response(event, answer));

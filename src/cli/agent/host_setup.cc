@@ -146,7 +146,8 @@ Result<HostSetup> prepare_host(const Context& context, HostRequest wish, net::As
   for (const auto variable : {host::kTaskVariable, host::kSpawnerVariable, host::kTeamVariable})
     pty::remove_variable(command.environment, variable);
   pty::set_variable(command.environment, "AGENT_RELAY_NAME", record.name);
-  pty::set_variable(command.environment, "AGENT_RELAY_DOOR", places.socket);  // not that of an agent we run inside
+  pty::set_variable(command.environment, "AGENT_RELAY_HOST_SOCKET",
+                    places.socket);  // not that of an agent we run inside
   pty::set_variable(command.environment, "AGENT_RELAY_PROJECT", context.project.root);
   pty::set_variable(command.environment, "AGENT_RELAY_INBOX", team + "/inbox.md");
   if (lodging.folder) pty::set_variable(command.environment, "AGENT_RELAY_OUTBOX", lodging.folder->outbox());

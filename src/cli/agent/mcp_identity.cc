@@ -25,7 +25,7 @@ struct Wrapping {
 /// project, or be left from a host that has ended. Else our ancestors tell.
 std::optional<Wrapping> wrapping(const Context& context) {
   const auto hosts = host::reachable_hosts(context.project.hosts);
-  const auto name = context.environment("AGENT_RELAY_NAME"), door = context.environment("AGENT_RELAY_DOOR");
+  const auto name = context.environment("AGENT_RELAY_NAME"), door = context.environment("AGENT_RELAY_HOST_SOCKET");
   for (const auto& host : hosts)
     if (name == host.name && door == host.socket) return Wrapping{host.name, host.socket};
   auto pid = hosts.empty() ? 0 : ::getppid();

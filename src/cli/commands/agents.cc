@@ -24,7 +24,7 @@ std::string state_of(const json::object& agent) {
   const auto* can = object_member(agent, "capabilities");
   if (bool_member(agent, "observed").value_or(false)) {
     state += state.empty() ? "observed" : ", observed";
-    if (can != nullptr && can->contains("speak")) state += ", has an inbox";
+    if (can != nullptr && can->contains("delivery")) state += ", has an inbox";
     if (const auto reason = display_field(agent, "reason"); !reason.empty()) state += ": " + reason;
   }
   if (can != nullptr && !bool_member(*can, "terminal").value_or(true))

@@ -13,7 +13,7 @@ namespace {
 
 ExitCode print_screen(const host::HostRecord& record, bool json) {
   auto visit = RELAY_CLI_TRY(HostConnection::open(record));
-  const auto answer = RELAY_CLI_TRY(visit.request({{"do", "screen"}, {"format", "text"}}));
+  const auto answer = RELAY_CLI_TRY(visit.request({{"method", "screen"}, {"format", "text"}}));
   print(json ? relay::json::serialize(answer) + "\n"
              : sanitize(string_member(answer, "screen").value_or(""), Lines::Keep));
   return ExitCode::Ok;

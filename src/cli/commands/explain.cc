@@ -21,14 +21,14 @@ constexpr std::size_t kAskedColumns = 100;
 
 /// What is for an idle agent is typed, unless the agent has an interface of its own for it.
 bool is_typed_into(const json::object& answer) {
-  const auto* ways = object_member(answer, "ways");
-  const auto* speak = ways != nullptr ? object_member(*ways, "speak") : nullptr;
+  const auto* ways = object_member(answer, "interfaces");
+  const auto* speak = ways != nullptr ? object_member(*ways, "delivery") : nullptr;
   return speak == nullptr || display_field(*speak, "on-idle") == adapters::way::kTerminal;
 }
 
 /// What the user says is typed although the agent has an interface of its own: that one would call it a peer's.
 bool types_for_user(const json::object& answer) {
-  const auto* ways = object_member(answer, "ways");
+  const auto* ways = object_member(answer, "interfaces");
   return ways != nullptr && display_field(*ways, "asUser") == adapters::way::kTerminal;
 }
 
@@ -52,25 +52,25 @@ std::string meaning_of(std::string_view state, const json::object& answer) {
 
 /// How it is heard and spoken to, what does not work, and what it used.
 void add_ways(Table& facts, const json::object& answer) {
-  if (const auto* ways = object_member(answer, "ways")) {
-    const auto heard = display_field(*ways, "hear");
+  if (const auto* ways = object_member(answer, "interfaces")) {
+    const auto heard = display_field(*ways, "output");
     facts.add(
         {"heard by", heard.empty() ? "nothing: it has no interface of its own that works, and no screen" : heard});
     if (const auto unread = display_field(answer, "unread"); !unread.empty()) facts.add({"not read now", unread});
     std::string spoken;
-    if (const auto* speak = object_member(*ways, "speak"))
+    if (const auto* speak = object_member(*ways, "delivery"))
       for (const auto& [mode, way] : *speak)
         if (way.is_string())
           spoken += relay::format("{}{} {}", spoken.empty() ? "" : ", ", std::string_view{mode},
                                   display_field(*speak, std::string_view{mode}));
     if (types_for_user(answer)) spoken += relay::format("; what you say: {}", adapters::way::kTerminal);
     facts.add({"spoken to by", spoken});
-    if (const auto answered = display_field(*ways, "answer"); !answered.empty()) facts.add({"answered by", answered});
+    if (const auto answered = display_field(*ways, "prompts"); !answered.empty()) facts.add({"answered by", answered});
   }
-  if (const auto* broken = array_member(answer, "broken"))
+  if (const auto* broken = array_member(answer, "failedInterfaces"))
     for (const auto& value : *broken)
       if (const auto* one = value.if_object())
-        facts.add({"broken", display_field(*one, "via") + ": " + display_field(*one, "why")});
+        facts.add({"broken", display_field(*one, "via") + ": " + display_field(*one, "reason")});
   if (const auto failure = display_field(answer, "lastFailure"); !failure.empty()) facts.add({"last failure", failure});
   if (const auto* usage = object_member(answer, "usage")) {
     const auto count = [&](std::string_view name) { return integer_member(*usage, name).value_or(0); };
@@ -173,7 +173,7 @@ void add_events(Table& facts, const json::object& answer) {
   const auto* events = object_member(answer, "events");
   if (events == nullptr) return;
   const auto count = [&](std::string_view name) { return integer_member(*events, name).value_or(0); };
-  facts.add({"events", relay::format("{} told, {} waiting{}", count("told"), count("waiting"),
+  facts.add({"events", relay::format("{} told, {} waiting{}", count("sent"), count("pending"),
                                      count("dropped") > 0 ? relay::format(", {} not kept", count("dropped")) : "")});
 }
 
@@ -194,7 +194,7 @@ std::string interface_of(const json::object& letter) {
 
 /// Every message that is not final: those the host has, and how many the daemon holds.
 void print_pending(const json::object& answer, const Context& context) {
-  const auto waiting = objects_in(answer, "waiting");
+  const auto waiting = objects_in(answer, "pending");
   const auto at_daemon = integer_member(answer, "atDaemon");
   const auto name = display_field(answer, "name");
   const bool paused = answer.contains("paused");
@@ -232,12 +232,13 @@ void print_for_people(const json::object& answer, const Context& context) {
                relay::format("{}; let it go on with: agent-relay unpause {}", paused, display_field(answer, "name"))});
   if (const auto* evidence = array_member(answer, "evidence"))
     for (const auto& value : *evidence)
-      if (const auto* one = value.if_object()) facts.add({display_field(*one, "witness"), display_field(*one, "says")});
+      if (const auto* one = value.if_object())
+        facts.add({display_field(*one, "source"), display_field(*one, "detail")});
   add_prompts(facts, answer, display_field(answer, "name"));
   if (const auto* composer = object_member(answer, "composer");
       composer != nullptr && !display_field(*composer, "draft").empty())
     facts.add({"draft", truncate(display_field(*composer, "draft"), 60)});
-  if (const auto typed = integer_member(answer, "lastTyped"))
+  if (const auto typed = integer_member(answer, "lastInputAt"))
     facts.add({"person", relay::format("typed {} ago", short_duration(Millis{context.now() - *typed}))});
   add_held_keys(facts, answer);
   facts.add({"program", relay::format("{} (pid {}), read with the profile {}", display_field(answer, "cli"),
@@ -245,13 +246,14 @@ void print_for_people(const json::object& answer, const Context& context) {
   add_ways(facts, answer);
   add_permissions(facts, answer);
   add_events(facts, answer);
-  facts.add({"host", relay::format("pid {}, {}{}{}", integer_member(answer, "hostPid").value_or(0),
-                                   bool_member(answer, "person").value_or(false) ? "in a person's terminal"
-                                                                                 : "without a terminal",
-                                   bool_member(answer, "connected").value_or(false) ? ", connected to the daemon"
-                                                                                    : ", not connected to the daemon",
-                                   relay::format(", {} attached", integer_member(answer, "watchers").value_or(0)))});
-  if (const auto trouble = display_field(answer, "trouble"); !trouble.empty()) facts.add({"trouble", trouble});
+  facts.add(
+      {"host",
+       relay::format("pid {}, {}{}{}", integer_member(answer, "hostPid").value_or(0),
+                     bool_member(answer, "attended").value_or(false) ? "in a person's terminal" : "without a terminal",
+                     bool_member(answer, "connected").value_or(false) ? ", connected to the daemon"
+                                                                      : ", not connected to the daemon",
+                     relay::format(", {} attached", integer_member(answer, "attachedClients").value_or(0)))});
+  if (const auto trouble = display_field(answer, "error"); !trouble.empty()) facts.add({"trouble", trouble});
   print(facts.text(paint, context.width()));
   print_pending(answer, context);
 }
@@ -268,7 +270,7 @@ void add_daemon_view(json::object& answer, const Context& context) {
   for (const auto* agent : objects_in(*listed, "agents")) {
     if (string_member(*agent, "name") != name) continue;
     std::int64_t at_host = 0;
-    for (const auto* one : objects_in(answer, "waiting")) at_host += one->contains("id") ? 1 : 0;
+    for (const auto* one : objects_in(answer, "pending")) at_host += one->contains("id") ? 1 : 0;
     const auto pending = integer_member(*agent, "pending").value_or(0);
     answer["atDaemon"] = std::max<std::int64_t>(0, pending - at_host);
     if (!bool_member(*agent, "paused").value_or(false) || answer.contains("paused")) continue;
@@ -280,8 +282,8 @@ void add_daemon_view(json::object& answer, const Context& context) {
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0), {.done = "explained"}));
   auto visit = RELAY_CLI_TRY(HostConnection::open(record));
-  auto answer = RELAY_CLI_TRY(visit.request({{"do", "explain"}}));
-  answer.erase("re");
+  auto answer = RELAY_CLI_TRY(visit.request({{"method", "explain"}}));
+  answer.erase("method");
   answer.erase("ok");
   answer["permissions"] = permissions_for(display_field(answer, "name"), context);
   add_daemon_view(answer, context);

@@ -35,7 +35,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
                           ExitCode::Usage);
   const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0), {.done = "typed into"}));
   auto visit = RELAY_CLI_TRY(HostConnection::open(record));
-  json::object request = {{"do", "input"}};
+  json::object request = {{"method", "input"}};
   if (keys.empty())
     request["text"] = text;
   else

@@ -51,7 +51,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
                       record.pid),
         ExitCode::Refused);
   auto visit = RELAY_CLI_TRY(HostConnection::open(record));
-  json::object request = {{"do", "release"}, {"by", context.environment("AGENT_RELAY_NAME").value_or("human")}};
+  json::object request = {{"method", "release"}, {"by", context.environment("AGENT_RELAY_NAME").value_or("human")}};
   const auto reason = invocation.value("--reason").value_or("");
   if (!reason.empty()) request["reason"] = reason;
   const auto answer = visit.request(std::move(request));

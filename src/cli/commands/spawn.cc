@@ -120,7 +120,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto who = RELAY_CLI_USAGE(sender_name(invocation, "--from", context));
   const auto order = RELAY_CLI_USAGE(order_in(invocation, context, task));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  const auto timeout = context.environment("AGENT_RELAY_DOOR") ? kAskedTimeout : kStartTimeout;
+  const auto timeout = context.environment("AGENT_RELAY_HOST_SOCKET") ? kAskedTimeout : kStartTimeout;
   const auto payload =
       RELAY_CLI_TRY(connection.request(protocol::MessageType::Spawn, order, timeout, sender_token(context, who)));
   return tell(RELAY_CLI_TRY(parse_json_object(payload)), context, invocation.has("--json"));

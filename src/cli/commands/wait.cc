@@ -17,7 +17,7 @@ constexpr Millis kForEver{365LL * 24 * 3600 * 1000};
 /// Does this event end the waiting?
 bool is_awaited(const json::object& event, std::string_view until) {
   const auto kind = string_member(event, "event").value_or("");
-  if (until == "message") return kind == "said";
+  if (until == "message") return kind == "sent";
   if (until == "exit") return kind == "exit";
   return kind == "state" && string_member(event, "state") == until;
 }
@@ -28,7 +28,7 @@ ExitCode tell(const host::HostRecord& record, const json::object& event, bool as
     return ExitCode::Ok;
   }
   const auto kind = string_member(event, "event").value_or("");
-  if (kind == "said")
+  if (kind == "sent")
     print_sentence(relay::format("{} wrote to {}\n", record.name,
                                  sanitize(string_member(event, "to").value_or("?"), Lines::Join)));
   else if (kind == "exit")
@@ -46,7 +46,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto record =
       RELAY_CLI_TRY(find_host(context, invocation.argument(0), {.done = "waited for", .deadline = deadline}));
   auto visit = RELAY_CLI_TRY(HostConnection::open(record));
-  (void)RELAY_CLI_TRY(visit.request({{"do", "watch"}}));
+  (void)RELAY_CLI_TRY(visit.request({{"method", "watch"}}));
   std::optional<std::int64_t> ended;  // a message that it sent last is stored a little later
   for (;;) {
     const auto event = visit.next(deadline);

@@ -54,7 +54,7 @@ Result<Prompts> known_prompts(DaemonConnection& connection, std::string_view age
 
 Prompts prompts_at(HostConnection& visit, std::string_view agent, std::string_view kind) {
   Prompts prompts;
-  const auto answer = visit.request({{"do", "prompts"}});
+  const auto answer = visit.request({{"method", "prompts"}});
   if (!answer) return prompts;
   for (const auto* prompt : objects_in(*answer, "prompts")) {
     json::object named{{"agent", agent}, {"requestedAt", time_in(*prompt, "since")}};
@@ -85,9 +85,9 @@ Result<json::object> answer_at_door(const Context& context, const PromptAnswer& 
   const auto host = RELAY_TRY(find_host(context, answer.agent, {.done = "answered here"}));
   auto visit = RELAY_TRY(HostConnection::open(host));
   auto prompt = RELAY_TRY(the_one(prompts_at(visit, answer.agent, answer.kind), answer));
-  json::object request{{"do", "answer"},
+  json::object request{{"method", "answer"},
                        {"prompt", string_member(prompt, "id").value_or("")},
-                       {"decision", answer.allow ? "allow" : "deny"}};
+                       {"decision", answer.allow ? "approve" : "deny"}};
   if (!answer.message.empty()) request["message"] = answer.message;
   if (!answer.answers.empty()) request["answers"] = json::array(answer.answers.begin(), answer.answers.end());
   RELAY_TRY(visit.request(request, kPressTimeout));

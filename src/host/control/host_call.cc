@@ -50,7 +50,7 @@ void HostCall::on_bytes(std::string_view bytes) {
 
 void HostCall::on_answer(std::string_view frame) {
   auto answer = parse_json_object(frame);
-  if (!answer || !answer->contains("re")) return;  // an event
+  if (!answer || !answer->contains("method")) return;  // an event
   answered_ = true;
   if (!bool_member(*answer, "ok").value_or(false)) {
     auto why = string_member(*answer, "error").value_or(format("{} refused", request_.agent));

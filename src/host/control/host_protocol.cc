@@ -54,11 +54,12 @@ Result<FetchMessages> mail_in(const json::object& object) {
 Result<AnswerPrompt> answer_in(const json::object& object) {
   const auto decision = string_member(object, "decision").value_or("");
   const bool timed_out = decision == "timeout";
-  if (decision != "allow" && decision != "deny" && !timed_out) return fail("decision must be allow, deny or timeout");
+  if (decision != "approve" && decision != "deny" && !timed_out)
+    return fail("decision must be approve, deny or timeout");
   const auto by = string_member(object, "by").value_or("");
   return AnswerPrompt{.prompt = string_member(object, "prompt").value_or(""),
-                      .reply = {.verdict = decision == "allow" ? adapters::PromptAnswer::Decision::Allow
-                                                               : adapters::PromptAnswer::Decision::Deny,
+                      .reply = {.verdict = decision == "approve" ? adapters::PromptAnswer::Decision::Allow
+                                                                 : adapters::PromptAnswer::Decision::Deny,
                                 .message = string_member(object, "message").value_or(""),
                                 .answers = words_in(object, "answers")},
                       .by = by.empty() ? "human" : by,
@@ -91,7 +92,7 @@ Result<RequestParams> wish_in(std::string_view what, const json::object& object)
   if (what == "input") return input_in(object);
   if (what == "interrupt") return Interrupt{};
   if (what == "hook") return hook_in(object);
-  if (what == "mail") return mail_in(object);
+  if (what == "fetch") return mail_in(object);
   if (what == "prompts") return ListPrompts{};
   if (what == "answer") return answer_in(object);
   if (what == "show-dialog") return ShowDialog{.prompt = word("prompt")};
@@ -107,7 +108,7 @@ Result<RequestParams> wish_in(std::string_view what, const json::object& object)
 
 Result<Request> parse_request(std::string_view text) {
   const auto object = RELAY_TRY(parse_json_object(text));
-  auto what = string_member(object, "do").value_or("");
+  auto what = string_member(object, "method").value_or("");
   auto wish = RELAY_TRY(wish_in(what, object));
   return Request{std::move(what), string_member(object, "id").value_or(""), std::move(wish)};
 }

@@ -19,26 +19,26 @@ std::string error_of(std::string_view text) {
 }
 
 TEST(DoorMessages, SayWhatIsWanted) {
-  const auto attach = wish<Attach>(R"({"do":"attach","id":"7","mode":"drive","columns":80,"rows":24})");
+  const auto attach = wish<Attach>(R"({"method":"attach","id":"7","mode":"drive","columns":80,"rows":24})");
   EXPECT_TRUE(attach.drive);
   EXPECT_EQ(attach.size.columns, 80);
-  EXPECT_TRUE(wish<ShowScreen>(R"({"do":"screen","format":"ansi"})").ansi);
-  EXPECT_EQ(wish<Input>(R"({"do":"input","keys":["Escape","y"]})").keys.size(), 2u);
-  EXPECT_EQ(wish<Input>(R"({"do":"input","data":"\u0003"})").data, "\x03");
-  EXPECT_EQ(wish<ReleaseAgent>(R"({"do":"release","reason":"done"})").reason, "done");
-  EXPECT_EQ(wish<ReleaseAgent>(R"({"do":"release"})").by, "human");
-  EXPECT_EQ(wish<ReleaseAgent>(R"({"do":"release","by":"Alice"})").by, "Alice");
-  EXPECT_EQ(parse_request(R"({"do":"describe","id":"7"})")->id, "7");
+  EXPECT_TRUE(wish<ShowScreen>(R"({"method":"screen","format":"ansi"})").ansi);
+  EXPECT_EQ(wish<Input>(R"({"method":"input","keys":["Escape","y"]})").keys.size(), 2u);
+  EXPECT_EQ(wish<Input>(R"({"method":"input","data":"\u0003"})").data, "\x03");
+  EXPECT_EQ(wish<ReleaseAgent>(R"({"method":"release","reason":"done"})").reason, "done");
+  EXPECT_EQ(wish<ReleaseAgent>(R"({"method":"release"})").by, "human");
+  EXPECT_EQ(wish<ReleaseAgent>(R"({"method":"release","by":"Alice"})").by, "Alice");
+  EXPECT_EQ(parse_request(R"({"method":"describe","id":"7"})")->id, "7");
 }
 
 TEST(DoorMessages, ASentenceForWhatCannotBeUnderstood) {
-  EXPECT_EQ(error_of(R"({"do":"dance"})"), "a host cannot do dance");
+  EXPECT_EQ(error_of(R"({"method":"dance"})"), "a host cannot do dance");
   EXPECT_EQ(error_of("{}"), "a host cannot do what is not said: `do` is missing");
-  EXPECT_EQ(error_of(R"({"do":"attach","mode":"own","columns":1,"rows":1})"), "mode must be view or drive");
-  EXPECT_EQ(error_of(R"({"do":"attach","mode":"view","columns":0,"rows":-4})"),
+  EXPECT_EQ(error_of(R"({"method":"attach","mode":"own","columns":1,"rows":1})"), "mode must be view or drive");
+  EXPECT_EQ(error_of(R"({"method":"attach","mode":"view","columns":0,"rows":-4})"),
             "columns and rows must be numbers from 1 to 10000");
-  EXPECT_EQ(error_of(R"({"do":"input","text":"a","data":"b"})"), "input needs one of data, keys and text");
-  EXPECT_EQ(error_of(R"({"do":"input","keys":["Entr"]})"),
+  EXPECT_EQ(error_of(R"({"method":"input","text":"a","data":"b"})"), "input needs one of data, keys and text");
+  EXPECT_EQ(error_of(R"({"method":"input","keys":["Entr"]})"),
             "there is no key \"Entr\"; keys are " + terminal::key_names());
   EXPECT_FALSE(error_of("not json").empty());
 }

@@ -131,7 +131,7 @@ class HostServer::Client final : public net::StreamListener {
   void execute(const Explain&) {
     auto answer = granted();
     door_.keeper_.explain(answer);
-    answer.field("watchers", door_.watchers());
+    answer.field("attachedClients", door_.watchers());
     send(answer.take());
   }
   void execute(const Watch&) {
@@ -278,13 +278,13 @@ class HostServer::Client final : public net::StreamListener {
   [[nodiscard]] text::JsonWriter granted() const { return approval(answering_->method, answering_->id); }
   static text::JsonWriter approval(std::string_view what, std::string_view id) {
     text::JsonWriter answer;
-    answer.field("re", what).optional("id", id).field("ok", true);
+    answer.field("method", what).optional("id", id).field("ok", true);
     return answer;
   }
   static std::string refusal(std::string_view what, std::string_view id, std::string_view why,
                              std::string_view code = {}) {
     text::JsonWriter answer;
-    answer.field("re", what).optional("id", id).field("ok", false).field("error", why).optional("code", code);
+    answer.field("method", what).optional("id", id).field("ok", false).field("error", why).optional("code", code);
     return answer.take();
   }
 
@@ -399,7 +399,7 @@ void HostServer::on_state() {
 
 void HostServer::on_said(std::string_view to, std::string_view kind) {
   text::JsonWriter event;
-  event.field("event", "said").field("to", to).field("kind", kind);
+  event.field("event", "sent").field("to", to).field("kind", kind);
   tell([](const Client& visitor) { return visitor.watches(); }, event.take());
 }
 

@@ -117,8 +117,8 @@ struct DoorTest : testing::Test, HostService, net::Network {
     screen_.feed(bytes);
     door.on_output(bytes);
   }
-  static constexpr std::string_view kView = R"({"do":"attach","mode":"view","columns":20,"rows":4})";
-  static constexpr std::string_view kDrive = R"({"do":"attach","mode":"drive","columns":30,"rows":5})";
+  static constexpr std::string_view kView = R"({"method":"attach","mode":"view","columns":20,"rows":4})";
+  static constexpr std::string_view kDrive = R"({"method":"attach","mode":"drive","columns":30,"rows":5})";
 };
 
 TEST_F(DoorTest, AWatcherSeesTheScreenAtOnceAndThenLive) {
@@ -137,9 +137,9 @@ TEST_F(DoorTest, ProcessInsideAnotherAgentNeitherEndsTheAgentNorSpeaksForIt) {
            : peer.pid == 9 ? protocol::daemon_origin()
                            : protocol::user_origin();
   });
-  const std::string release = R"({"do":"release","by":"human","reason":"enough"})";
-  const std::string take = R"({"do":"mail","take":true,"ids":["m1"]})", look = R"({"do":"mail"})";
-  const std::string call = R"({"do":"hook","event":{"agent":"claude","name":"Stop","kind":"stop"}})";
+  const std::string release = R"({"method":"release","by":"human","reason":"enough"})";
+  const std::string take = R"({"method":"fetch","take":true,"ids":["m1"]})", look = R"({"method":"fetch"})";
+  const std::string call = R"({"method":"hook","event":{"agent":"claude","name":"Stop","kind":"stop"}})";
   const auto does = [&](pid_t pid, const std::string& request) {
     auto& guest = come(pid);
     say(guest, request);
@@ -166,19 +166,19 @@ TEST_F(DoorTest, ProcessInsideAnAgentMayLookButNotTypeOrAnswer) {
   for (const pid_t pid : {7, 8}) {
     auto& inside = come(pid);
     for (const std::string_view request :
-         {kDrive, std::string_view{R"({"do":"input","data":"y"})"}, std::string_view{R"({"do":"interrupt"})"},
-          std::string_view{R"({"do":"answer","prompt":"p1","decision":"allow"})"}}) {
+         {kDrive, std::string_view{R"({"method":"input","data":"y"})"}, std::string_view{R"({"method":"interrupt"})"},
+          std::string_view{R"({"method":"answer","prompt":"p1","decision":"approve"})"}}) {
       say(inside, request);
       const auto answers = heard(inside);
       ASSERT_EQ(answers.size(), 1u) << request;
       EXPECT_NE(answers[0].find("only the user may type here, answer or end Bob"), std::string::npos) << answers[0];
     }
-    say(inside, R"({"do":"describe"})");
+    say(inside, R"({"method":"describe"})");
     EXPECT_NE(heard(inside).at(0).find("true"), std::string::npos) << "looking is free";
   }
   EXPECT_EQ(typed, "");
   auto& user = come(9);
-  say(user, R"({"do":"input","data":"y"})");
+  say(user, R"({"method":"input","data":"y"})");
   EXPECT_EQ(typed, "y");
 }
 
@@ -221,11 +221,11 @@ TEST_F(DoorTest, TheLastWhoDroveSetsTheSizeAndTheOneBeforeAfterwards) {
   auto& first = come();
   auto& second = come();
   say(first, kDrive);
-  say(second, R"({"do":"attach","mode":"drive","columns":50,"rows":9})");
+  say(second, R"({"method":"attach","mode":"drive","columns":50,"rows":9})");
   EXPECT_EQ(screen_.size(), (terminal::Size{50, 9}));
   say(first, "\x01k");
   EXPECT_EQ(screen_.size(), (terminal::Size{30, 5}));
-  say(second, R"({"do":"resize","columns":51,"rows":9})");
+  say(second, R"({"method":"resize","columns":51,"rows":9})");
   EXPECT_EQ(screen_.size(), (terminal::Size{30, 5})) << "not his turn";
   first.door->on_closed("gone");
   loop.run_now();
@@ -234,23 +234,23 @@ TEST_F(DoorTest, TheLastWhoDroveSetsTheSizeAndTheOneBeforeAfterwards) {
 
 TEST_F(DoorTest, AnInterruptIsTheAgentsOwnKey) {
   auto& guest = come();
-  say(guest, R"({"do":"interrupt","id":"1"})");
-  EXPECT_EQ(heard(guest), std::vector<std::string>{R"({"re":"interrupt","id":"1","ok":true})"});
+  say(guest, R"({"method":"interrupt","id":"1"})");
+  EXPECT_EQ(heard(guest), std::vector<std::string>{R"({"method":"interrupt","id":"1","ok":true})"});
   EXPECT_EQ(typed, "interrupt");
 }
 
 TEST_F(DoorTest, EveryQuestionGetsOneAnswer) {
   auto& guest = come();
-  say(guest, R"({"do":"describe","id":"1"})");
-  say(guest, R"({"do":"input","text":"no","id":"2"})");
-  say(guest, R"({"do":"input","keys":["Up"]})");
-  say(guest, R"({"do":"screen"})");
+  say(guest, R"({"method":"describe","id":"1"})");
+  say(guest, R"({"method":"input","text":"no","id":"2"})");
+  say(guest, R"({"method":"input","keys":["Up"]})");
+  say(guest, R"({"method":"screen"})");
   say(guest, "{broken");
-  say(guest, R"({"do":"release","reason":"done"})");
+  say(guest, R"({"method":"release","reason":"done"})");
   const auto answers = heard(guest);
   ASSERT_EQ(answers.size(), 6u);
-  EXPECT_EQ(answers[0], R"({"re":"describe","id":"1","ok":true,"name":"Bob"})");
-  EXPECT_EQ(answers[1], R"({"re":"input","id":"2","ok":false,"error":"not now"})");
+  EXPECT_EQ(answers[0], R"({"method":"describe","id":"1","ok":true,"name":"Bob"})");
+  EXPECT_EQ(answers[1], R"({"method":"input","id":"2","ok":false,"error":"not now"})");
   EXPECT_EQ(typed, "\x1b[A");
   EXPECT_EQ(parse_json_object(answers[3])->at("columns"), 20);
   EXPECT_NE(answers[4].find(R"("ok":false)"), std::string::npos);
@@ -259,18 +259,18 @@ TEST_F(DoorTest, EveryQuestionGetsOneAnswer) {
 
 TEST_F(DoorTest, AHookIsAnsweredWhenThereIsSomethingToSay) {
   auto& guest = come();
-  say(guest, R"({"do":"hook","event":{"agent":"claude","kind":"prompt","name":"UserPromptSubmit"}})");
+  say(guest, R"({"method":"hook","event":{"agent":"claude","kind":"prompt","name":"UserPromptSubmit"}})");
   EXPECT_EQ(typed, "hook UserPromptSubmit");
   EXPECT_TRUE(heard(guest).empty());
   hook({.context = "words"});
-  EXPECT_EQ(heard(guest), (std::vector<std::string>{R"({"re":"hook","ok":true,"answer":{"context":"words"}})"}));
+  EXPECT_EQ(heard(guest), (std::vector<std::string>{R"({"method":"hook","ok":true,"answer":{"context":"words"}})"}));
   guest.door->on_closed("gone");
   EXPECT_EQ(typed, "hook UserPromptSubmit") << "it had its answer";
 }
 
 TEST_F(DoorTest, AHookThatLeavesUnansweredIsTold) {
   auto& guest = come();
-  say(guest, R"({"do":"hook","event":{"agent":"claude","kind":"permission","name":"PermissionRequest"}})");
+  say(guest, R"({"method":"hook","event":{"agent":"claude","kind":"permission","name":"PermissionRequest"}})");
   guest.door->on_closed("gone");
   loop.run_now();
   EXPECT_EQ(typed, "hook PermissionRequest gone");
@@ -279,42 +279,42 @@ TEST_F(DoorTest, AHookThatLeavesUnansweredIsTold) {
 
 TEST_F(DoorTest, PromptsAreAnsweredByWhoeverComes) {
   auto& guest = come();
-  say(guest, R"({"do":"prompts"})");
-  say(guest, R"({"do":"answer","prompt":"p1","decision":"deny","message":"not today"})");
-  say(guest, R"({"do":"answer","prompt":"p2","decision":"allow"})");
-  say(guest, R"({"do":"answer","prompt":"p1","decision":"perhaps"})");
-  say(guest, R"({"do":"mail","take":true})");
-  EXPECT_EQ(heard(guest),
-            (std::vector<std::string>{R"({"re":"prompts","ok":true,"prompts":[]})", R"({"re":"answer","ok":true})",
-                                      R"({"re":"answer","ok":false,"error":"that prompt is not open any more"})",
-                                      R"({"re":"","ok":false,"error":"decision must be allow, deny or timeout"})",
-                                      R"({"re":"mail","ok":true,"take":true})"}));
+  say(guest, R"({"method":"prompts"})");
+  say(guest, R"({"method":"answer","prompt":"p1","decision":"deny","message":"not today"})");
+  say(guest, R"({"method":"answer","prompt":"p2","decision":"approve"})");
+  say(guest, R"({"method":"answer","prompt":"p1","decision":"perhaps"})");
+  say(guest, R"({"method":"fetch","take":true})");
+  EXPECT_EQ(heard(guest), (std::vector<std::string>{
+                              R"({"method":"prompts","ok":true,"prompts":[]})", R"({"method":"answer","ok":true})",
+                              R"({"method":"answer","ok":false,"error":"that prompt is not open any more"})",
+                              R"({"method":"","ok":false,"error":"decision must be approve, deny or timeout"})",
+                              R"({"method":"fetch","ok":true,"take":true})"}));
   EXPECT_EQ(typed, "denied: not today by human");
 }
 
 TEST_F(DoorTest, WhoWatchesHearsOfStatesWordsAndTheEnd) {
   auto& guest = come();
-  say(guest, R"({"do":"watch"})");
+  say(guest, R"({"method":"watch"})");
   door.on_said("Alice", "message");
   door.on_exit(3);
   EXPECT_EQ(heard(guest), (std::vector<std::string>{
-                              R"({"re":"watch","ok":true})", R"({"event":"state","state":"idle"})",
-                              R"({"event":"said","to":"Alice","kind":"message"})", R"({"event":"exit","code":3})"}));
+                              R"({"method":"watch","ok":true})", R"({"event":"state","state":"idle"})",
+                              R"({"event":"sent","to":"Alice","kind":"message"})", R"({"event":"exit","code":3})"}));
 }
 
 TEST_F(DoorTest, WordsAreAnsweredWhenTheyAreTyped) {
   auto& guest = come();
   auto& other = come();
-  say(guest, R"({"do":"input","text":"hello","id":"1"})");
+  say(guest, R"({"method":"input","text":"hello","id":"1"})");
   EXPECT_TRUE(heard(guest).empty());
   said({});
-  EXPECT_EQ(heard(guest), std::vector<std::string>{R"({"re":"input","id":"1","ok":true})"});
-  say(other, R"({"do":"input","text":"bye"})");
+  EXPECT_EQ(heard(guest), std::vector<std::string>{R"({"method":"input","id":"1","ok":true})"});
+  say(other, R"({"method":"input","text":"bye"})");
   other.door->on_closed("gone");
   (void)heard(other);
   said({});  // leaving, not yet buried
   EXPECT_TRUE(heard(other).empty());
-  say(guest, R"({"do":"input","text":"again"})");
+  say(guest, R"({"method":"input","text":"again"})");
   guest.door->on_closed("gone");
   loop.run_now();
   said({});  // nobody is there to hear it
@@ -336,7 +336,7 @@ TEST_F(DoorTest, ManyMayLeaveAtOnceWhileAllAreTold) {
 TEST_F(DoorTest, WhoAsksAndNeverReadsIsLetGo) {
   auto& guest = come();
   guest.slow = true;
-  for (int i = 0; i < 20'000 && !guest.closed; ++i) say(guest, R"({"do":"screen","format":"ansi"})");
+  for (int i = 0; i < 20'000 && !guest.closed; ++i) say(guest, R"({"method":"screen","format":"ansi"})");
   EXPECT_TRUE(guest.closed);
   EXPECT_LE(guest.waiting, kMaxClientBacklogBytes + 10'000);
 }
@@ -374,8 +374,8 @@ TEST_F(DoorTest, OnlyWhoTypesWaitsForAnAgentThatDoesNotRead) {
   door.on_backpressure(true);
   say(driver, "\x01more");
   EXPECT_TRUE(driver.paused);
-  say(other, R"({"do":"input","data":"y"})");
-  say(other, R"({"do":"describe"})");
+  say(other, R"({"method":"input","data":"y"})");
+  say(other, R"({"method":"describe"})");
   EXPECT_FALSE(other.paused);
   const auto answers = heard(other);
   ASSERT_EQ(answers.size(), 2u);

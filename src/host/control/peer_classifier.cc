@@ -32,8 +32,9 @@ std::vector<Ancestor> ancestors_of(pid_t pid) {
   while (pid > 1 && chain.size() < kMaxAncestors) {
     const auto process = pty::find_process(pid);
     if (!process) break;
-    chain.push_back(
-        {.pid = pid, .door = pty::find_variable(pid, "AGENT_RELAY_DOOR").value_or(""), .start = process->id.start});
+    chain.push_back({.pid = pid,
+                     .door = pty::find_variable(pid, "AGENT_RELAY_HOST_SOCKET").value_or(""),
+                     .start = process->id.start});
     pid = process->parent;
   }
   return chain;

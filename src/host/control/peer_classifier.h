@@ -3,7 +3,7 @@
 /// How: the kernel names the peer's pid (SO_PEERCRED). Its parents are followed in /proc; a recorded host or agent of
 ///   this home among them makes it a process of that agent, which has its name only in its own workspace. A record may be a killed host's, so a pid counts only with
 ///   the start of its process and within its boot. A process that was orphaned on purpose is still known
-///   by AGENT_RELAY_DOOR in its environment, which can only lower its authority: nothing in an environment raises it.
+///   by AGENT_RELAY_HOST_SOCKET in its environment, which can only lower its authority: nothing in an environment raises it.
 /// Invariants: a process that cannot be read is Unknown, never User. At most kMaxAncestors processes are looked at.
 /// Limits: all of this runs under one uid, so it stops words and careless tools, not a program that means harm
 ///   (docs/security.md).
@@ -36,7 +36,7 @@ struct AgentProcess {
 /// One process of a chain from the peer upwards, with what its environment says of an agent around it.
 struct Ancestor {
   pid_t pid = 0;
-  std::string door = {};  // AGENT_RELAY_DOOR
+  std::string door = {};  // AGENT_RELAY_HOST_SOCKET
   std::uint64_t start = 0;
 };
 

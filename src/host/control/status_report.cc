@@ -10,13 +10,13 @@ void write_state(text::JsonWriter& answer, const HostStatus& account) {
   answer.field("state", shown_state_name(account.state, account.sight.watcher().is_starting())).begin_array("evidence");
   if (const auto known = account.native.reported_state())
     answer.begin_element()
-        .field("witness", known->via.empty() ? account.native.capabilities().state : known->via)
-        .field("says", known->says)
+        .field("source", known->via.empty() ? account.native.capabilities().state : known->via)
+        .field("detail", known->says)
         .end();
   if (account.record.headless)
-    answer.begin_element().field("witness", "process").field("says", "it runs without a terminal of ours").end();
+    answer.begin_element().field("source", "process").field("detail", "it runs without a terminal of ours").end();
   for (const auto& [witness, says] : account.sight.watcher().verdict().evidence)
-    answer.begin_element().field("witness", witness).field("says", says).end();
+    answer.begin_element().field("source", witness).field("detail", says).end();
   answer.end();
 }
 
@@ -33,12 +33,12 @@ void write_status(text::JsonWriter& answer, const HostStatus& account) {
   account.native.describe(answer);
   account.native.describe_prompts(answer, account.now.wall);
   account.teller.describe(answer);
-  answer.field("person", account.person)
+  answer.field("attended", account.person)
       .field("connected", account.connected)
       .optional("unread", account.unread)
-      .optional("trouble", account.error)
+      .optional("error", account.error)
       .field("title", account.sight.screen().title());
-  if (account.last_typed != SteadyTime{}) answer.field("lastTyped", wall_of(account.last_typed));
+  if (account.last_typed != SteadyTime{}) answer.field("lastInputAt", wall_of(account.last_typed));
   if (const auto& held = account.held; held.bytes > 0) {
     answer.begin_object("heldKeys").field("bytes", static_cast<std::int64_t>(held.bytes));
     if (held.since) answer.field("since", wall_of(*held.since));

@@ -179,8 +179,8 @@ FetchResult page_of(const std::vector<const Delivery*>& letters, std::size_t lim
         .optional("replyTo", letter->reply_to)
         .field("body", letter->body)
         .field("mode", protocol::name_of(letter->mode))
-        .field("waiting", reason_shown(*letter));
-    if (letter->silent) json.field("quiet", true);
+        .field("pendingReason", reason_shown(*letter));
+    if (letter->silent) json.field("silent", true);
     if (letter->as_user) json.field("as", protocol::kAsUser);
     if (letter->answer_expected) json.field("answerExpected", true);
     if (!letter->files.empty()) write_files(json, letter->files);

@@ -141,7 +141,7 @@ std::string DeliveryPipeline::take_for_hook(DeliveryMode mode, std::size_t max_b
 void DeliveryPipeline::fetch(const FetchMessages& wish, text::JsonWriter& answer) {
   const auto offer = page_of(fetchable(), wish.limit, wish.ids);
   const auto shown = wish.take && !offer.ids.empty() ? sorter_.fetch(offer.ids) : offer.ids;
-  answer.begin_array("letters");
+  answer.begin_array("messages");
   for (std::size_t i = 0; i < offer.letters.size(); ++i)
     if (std::ranges::find(shown, offer.ids[i]) != shown.end()) answer.raw_element(offer.letters[i]);
   answer.end().field("more", offer.more || shown.size() < offer.ids.size());
@@ -178,7 +178,7 @@ std::string DeliveryPipeline::settled_reason() const {
 void DeliveryPipeline::describe(text::JsonWriter& out, const adapters::NativeCapabilities& can,
                                 std::string_view typed_way) const {
   if (sorter_.paused()) out.field("paused", *sorter_.paused());
-  out.begin_array("waiting");
+  out.begin_array("pending");
   for (const auto* letter : waiting()) {
     out.begin_element()
         .optional("id", letter->message)

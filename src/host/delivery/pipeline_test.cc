@@ -96,7 +96,7 @@ TEST_F(MailDeskTest, NoticeToAProgramThatIsNotTypedIntoIsWrittenIntoItsInboxFile
   EXPECT_EQ(*inbox.bytes("inbox.md"), "## From Relay at 1970-01-01T00:00:00.000Z\n\nZZ was not started: no\n\n");
   text::JsonWriter account;
   desk->describe(account, {}, "inbox.md");
-  EXPECT_EQ(account.take(), R"({"waiting":[]})") << "it does not stay pending";
+  EXPECT_EQ(account.take(), R"({"pending":[]})") << "it does not stay pending";
   for (int i = 0; i < 2 * kMaxNotices; ++i) desk->explain("no such agent", false, 0);
   const auto full = inbox.bytes("inbox.md")->size();
   desk->explain("no such agent", false, 0);
@@ -224,7 +224,7 @@ TEST_F(MailDeskTest, APauseIsShownAndHoldsUntilItIsLifted) {
   text::JsonWriter shown;
   desk->describe(shown, {}, adapters::way::kTerminal);
   EXPECT_EQ(shown.take(),
-            R"({"paused":"paused by a person: lunch","waiting":[{"id":"a","from":"Alice","mode":"on-idle","via":"pty",)"
+            R"({"paused":"paused by a person: lunch","pending":[{"id":"a","from":"Alice","mode":"on-idle","via":"pty",)"
             R"("reason":"paused by a person: lunch"}]})");
   desk->pause({.paused = false});
   after(1s, State::Idle);
@@ -250,9 +250,9 @@ TEST_F(MailDeskTest, MailIsNotedThenShownThenDelivered) {
   receive("a");
   after(1s, State::Working);
   disk.fail_appends = 1;
-  EXPECT_EQ(fetched(), R"({"letters":[],"more":true})") << "what cannot be noted is not shown";
-  EXPECT_EQ(fetched(), R"({"letters":[{"id":"a","from":"Alice","body":"text of a","mode":"on-idle",)"
-                       R"("waiting":"the agent is working"}],"more":false})");
+  EXPECT_EQ(fetched(), R"({"messages":[],"more":true})") << "what cannot be noted is not shown";
+  EXPECT_EQ(fetched(), R"({"messages":[{"id":"a","from":"Alice","body":"text of a","mode":"on-idle",)"
+                       R"("pendingReason":"the agent is working"}],"more":false})");
   EXPECT_EQ(heard().back(), "a deferred: the agent is working") << "it has not gone out yet";
   EXPECT_FALSE(desk->cancel("a"));
   desk->on_fetched();
@@ -262,8 +262,8 @@ TEST_F(MailDeskTest, MailIsNotedThenShownThenDelivered) {
 TEST_F(MailDeskTest, FetchedMailNamesItsFilesAndWhoWaits) {
   receive("a", "message", 1, DeliveryMode::Manual, R"({"name":"r.txt","path":"/p/r.txt","bytes":7})",
           R"({"sync":{"blocking":true,"correlationId":"c"}})");
-  EXPECT_EQ(fetched(), R"({"letters":[{"id":"a","from":"Alice","body":"text of a","mode":"manual",)"
-                       R"("waiting":"those before it come first","answerExpected":true,)"
+  EXPECT_EQ(fetched(), R"({"messages":[{"id":"a","from":"Alice","body":"text of a","mode":"manual",)"
+                       R"("pendingReason":"those before it come first","answerExpected":true,)"
                        R"("attachments":[{"name":"r.txt","path":"/p/r.txt","bytes":7}]}],"more":false})");
 }
 

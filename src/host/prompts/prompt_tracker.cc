@@ -261,11 +261,11 @@ PromptTracker::Told PromptTracker::on_closed(const std::string& prompt, const ad
     can_answer(found->told) = false;
     return {found->told};
   }
-  if (answered && end.by != "person") {
+  if (answered && end.by != "user") {
     resolve(out, found, *answered, now.wall);
   } else if (end.verdict) {
     resolve(out, found, resolution_of(*end.verdict), kHuman, {}, std::nullopt, now.wall);
-  } else if (end.by == "person") {
+  } else if (end.by == "user") {
     close(out, found, now);
   } else {
     resolve(out, found, Resolution::Withdrawn, kNobody, end.by, std::nullopt, now.wall);

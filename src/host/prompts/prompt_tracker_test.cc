@@ -79,14 +79,14 @@ TEST_F(AskedTest, SaysWhoAnsweredAndHow) {
       (Lines{
           R"(permission.resolved {"requestId":"h7-p2","resolution":"denied","resolvedBy":"human","resolvedAt":5000,"reason":"no"})"}));
   EXPECT_EQ(
-      gone("p3", {.by = "person", .verdict = PromptAnswer::Decision::Deny}, AnswerRecord{.by = "policy"}),
+      gone("p3", {.by = "user", .verdict = PromptAnswer::Decision::Deny}, AnswerRecord{.by = "policy"}),
       (Lines{
           R"(permission.resolved {"requestId":"h7-p3","resolution":"denied","resolvedBy":"human","resolvedAt":5000})"}))
       << "the person was faster";
   EXPECT_NE(
       gone("p4", {.by = "nobody: too many are open"})[0].find(R"("resolution":"withdrawn","resolvedBy":"nobody")"),
       std::string::npos);
-  EXPECT_TRUE(gone("p4", {.by = "person"}).empty());
+  EXPECT_TRUE(gone("p4", {.by = "user"}).empty());
   EXPECT_TRUE(asked.open().empty());
 }
 
@@ -123,7 +123,7 @@ TEST_F(AskedTest, TheRecordShowsHowAPersonAnswered) {
   begins("c1", "Bash");
   begins("r1", "Read");
   (void)asked.on_prompt(bash("p1"));
-  EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
+  EXPECT_TRUE(gone("p1", {.by = "user"}).empty());
   EXPECT_EQ(asked.due(), now.steady + PromptTracker::kVerdict);
   EXPECT_TRUE(ends("r1", true).empty()) << "it is another's";
   EXPECT_NE(ends("c1", true)[0].find(R"("resolution":"denied","resolvedBy":"human")"), std::string::npos);
@@ -132,14 +132,14 @@ TEST_F(AskedTest, TheRecordShowsHowAPersonAnswered) {
   begins("c2", "Bash");
   EXPECT_TRUE(asked.on_event(events::CommandExecuted{.command = "make", .exit_code = 2}, 1).empty());
   EXPECT_TRUE(ends("c2", true).empty()) << "its dialog is not seen to have closed yet";
-  EXPECT_NE(gone("p2", {.by = "person"})[0].find(R"("resolution":"approved","resolvedBy":"human")"), std::string::npos)
+  EXPECT_NE(gone("p2", {.by = "user"})[0].find(R"("resolution":"approved","resolvedBy":"human")"), std::string::npos)
       << "it ran, and failed";
 }
 
 TEST_F(AskedTest, AnAgentThatEndsHasNotBeenRefused) {
   (void)asked.on_event(events::ItemStarted{.item_id = "c1", .metadata = json::object{{"tool", "Bash"}}}, 1);
   (void)asked.on_prompt(bash("p1"));
-  EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
+  EXPECT_TRUE(gone("p1", {.by = "user"}).empty());
   const json::object ended{{"failed", true}, {"reason", "the agent has ended"}};
   EXPECT_TRUE(asked.on_event(events::ItemCompleted{.item_id = "c1", .result = ended}, 1).empty());
   EXPECT_NE(lines(asked.end(9))[0].find(R"("resolution":"withdrawn","resolvedBy":"nobody")"), std::string::npos);
@@ -148,33 +148,33 @@ TEST_F(AskedTest, AnAgentThatEndsHasNotBeenRefused) {
 TEST_F(AskedTest, WhatIsAnsweredCallsNobodyThoughItsOutcomeIsNotKnownYet) {
   (void)asked.on_prompt(bash("p1"));
   EXPECT_EQ(asked.unanswered().size(), 1U);
-  EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
+  EXPECT_TRUE(gone("p1", {.by = "user"}).empty());
   EXPECT_TRUE(asked.unanswered().empty());
   EXPECT_EQ(asked.open().size(), 1U) << "a new daemon should know of it";
 }
 
 TEST_F(AskedTest, WhatNothingShowsIsNotGuessed) {
   (void)asked.on_prompt(bash("p1"));
-  EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
+  EXPECT_TRUE(gone("p1", {.by = "user"}).empty());
   wait(PromptTracker::kVerdict);
   EXPECT_NE(look(State::Idle)[0].find(R"("resolution":"withdrawn","resolvedBy":"human")"), std::string::npos);
 }
 
 TEST_F(AskedTest, ThatTheAgentWorksOnSaysSomethingOnlyWhileItsOwnCallRuns) {
   (void)asked.on_prompt(bash("p1"));
-  EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
+  EXPECT_TRUE(gone("p1", {.by = "user"}).empty());
   wait(PromptTracker::kVerdict);
   EXPECT_NE(look(State::Working)[0].find(R"("resolution":"withdrawn")"), std::string::npos) << "a subagent's, perhaps";
   (void)asked.on_event(events::ItemStarted{.item_id = "c1", .metadata = json::object{{"tool", "Bash"}}}, 1);
   (void)asked.on_prompt(bash("p2"));
-  EXPECT_TRUE(gone("p2", {.by = "person"}).empty());
+  EXPECT_TRUE(gone("p2", {.by = "user"}).empty());
   wait(PromptTracker::kVerdict);
   EXPECT_NE(look(State::Working)[0].find(R"("resolution":"approved")"), std::string::npos);
 }
 
 TEST_F(AskedTest, AScreenThatSaysNothingKeepsNoRequestWaiting) {
   (void)asked.on_prompt(bash("p1"));
-  EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
+  EXPECT_TRUE(gone("p1", {.by = "user"}).empty());
   wait(PromptTracker::kVerdict);
   EXPECT_NE(look(State::Unknown)[0].find(R"("resolution":"withdrawn")"), std::string::npos);
   (void)look(State::Blocked, dialog("make"));
@@ -449,7 +449,7 @@ TEST_F(AskedTest, OfSeveralCallsOfOneToolEachHasItsOwnAnswer) {
   begins("c1", "make");
   begins("c2", "make clean");
   (void)asked.on_prompt(bash("p1"));
-  EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
+  EXPECT_TRUE(gone("p1", {.by = "user"}).empty());
   EXPECT_TRUE(ends("c2", true).empty()) << "the other was refused";
   EXPECT_NE(ends("c1", false).at(0).find(R"("resolution":"approved")"), std::string::npos);
 }

@@ -28,7 +28,7 @@ class ScriptedHost final : public net::Network {
   }
   /// To the last request, with what else belongs to it.
   void answer(json::object frame) {
-    frame["re"] = asked.back()["do"];
+    frame["method"] = asked.back()["method"];
     frame["id"] = asked.back()["id"];
     if (!frame.contains("ok")) frame["ok"] = true;
     say(frame);

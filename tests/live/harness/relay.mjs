@@ -7,7 +7,7 @@ export class Relay {
     this.home = home;
     this.project = project;
     this.environment = { ...process.env, AGENT_RELAY_HOME: home, RELAY_HOME: `${home}/capture` };
-    for (const name of ['AGENT_RELAY_NAME', 'AGENT_RELAY_DOOR', 'TMUX', 'TMUX_PANE']) delete this.environment[name];
+    for (const name of ['AGENT_RELAY_NAME', 'AGENT_RELAY_HOST_SOCKET', 'TMUX', 'TMUX_PANE']) delete this.environment[name];
   }
 
   /// Never throws: the exit code is part of the answer.

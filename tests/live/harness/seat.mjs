@@ -110,9 +110,9 @@ export class Seat {
       const now = await this.explain();
       return wanted.includes(now.state) && now;
     }, ms, async () => {
-      const { state, evidence = [], waiting = [] } = await this.explain();
-      return [`it is ${state}, not ${wanted.join(' or ')}:`, ...evidence.map(({ witness, says }) => `${witness}: ${says}`),
-        `${waiting.length} waiting: ${waiting[0]?.reason}`, await this.pane.glimpse()].join('\n');
+      const { state, evidence = [], pending = [] } = await this.explain();
+      return [`it is ${state}, not ${wanted.join(' or ')}:`, ...evidence.map(({ source, detail }) => `${source}: ${detail}`),
+        `${pending.length} pending: ${pending[0]?.reason}`, await this.pane.glimpse()].join('\n');
     });
   }
 
