@@ -180,8 +180,8 @@ class Broker {
 
   /// The effects since the last call, in order. While gathering goes on, what is to be saved is not among them yet: what
   /// many inputs change then shares one commit.
-  enum class Batching : std::uint8_t { Ends, GoesOn };
-  [[nodiscard]] Effects take_effects(Batching gathering = Batching::Ends);
+  enum class Batching : std::uint8_t { Close, KeepOpen };
+  [[nodiscard]] Effects take_effects(Batching gathering = Batching::Close);
   /// Effects that are carried out: their room is used again.
   void recycle(Effects effects);
   /// Does anything wait for the gathering to end?

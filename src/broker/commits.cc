@@ -131,7 +131,7 @@ void Core::settle(Pending& pending, CommitResult saving, std::string_view why) {
     if (save->charged > 0) release_uncommitted(find(save->speaker), save->charged);
     if (line != nullptr) {
       if (records::is_final(line->state)) unseen_.stored(DeliveryChange::Finished, line->key);
-      if (line->hold == records::Hold::Time) unseen_.stored(DeliveryChange::PutOff, line->key);
+      if (line->hold == records::Hold::Time) unseen_.stored(DeliveryChange::Deferred, line->key);
       if (save->news) tell(*line, *save->news);
     }
   } else if (auto& call = std::get<PendingCall>(pending.what);
@@ -144,7 +144,7 @@ void Core::settle(Pending& pending, CommitResult saving, std::string_view why) {
 
 void Core::committed(records::CommitTicket up_to, records::EventSeq newest) {
   store_error_.clear();
-  if (store_ != StoreHealth::Works) store_recovered();
+  if (store_ != StoreHealth::Healthy) store_recovered();
   while (!pending_.empty() && pending_.front().ticket <= up_to) {
     Pending pending = pending_.take_front();
     settle(pending, CommitResult::Done, {});
@@ -184,12 +184,12 @@ void Core::try_store_again() {
     for (auto& call : std::exchange(unsaved_, {})) std::get<PendingCall>(call).done(CommitResult::Done);
     return store_recovered();
   }
-  store_ = StoreHealth::Trying;
+  store_ = StoreHealth::Probing;
   retry_unsaved();
 }
 
 void Core::store_recovered() {
-  store_ = StoreHealth::Works;
+  store_ = StoreHealth::Healthy;
   if (next_due_ != 0 && !asking_due_) arm_due(std::exchange(next_due_, 0));
   for (auto& [name, agent] : agents_) {
     scan_unsupported(agent);

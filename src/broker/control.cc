@@ -347,7 +347,7 @@ void Core::execute_on_delivery(ControlOperation steering, records::DeadLetter le
         if (const auto refused = check_control(steering, "redeliver what a policy holds or refuses", {}))
           return answer_control(steering, refused);
       if (!ended_undelivered(delivery.state)) return refuse_it("cannot be delivered anew");
-      if (unseen_.has(DeliveryChange::Renewed, delivery.key)) return refuse_it("is being delivered anew already");
+      if (unseen_.has(DeliveryChange::Redelivered, delivery.key)) return refuse_it("is being delivered anew already");
       steering.count = 0;
       redeliver(steering, letter);
       if (steering.count == 0)
@@ -366,8 +366,8 @@ void Core::redeliver(ControlOperation& steering, const records::DeadLetter& lett
   AgentState* to = find_agent(letter.delivery.to.value());
   if (to == nullptr || to->removing || to->mailbox.pending >= limits_.max_backlog) return;
   if (is_kept_by_policy(steering, *to, letter.delivery.from)) return;
-  if (unseen_.has(DeliveryChange::Renewed, letter.delivery.key)) return;
-  unseen_.add(DeliveryChange::Renewed, letter.delivery.key);
+  if (unseen_.has(DeliveryChange::Redelivered, letter.delivery.key)) return;
+  unseen_.add(DeliveryChange::Redelivered, letter.delivery.key);
   records::Delivery fresh = letter.delivery;
   fresh.key = fresh.rank = next_key();
   fresh.seq = streams_.next(letter.message.topic, fresh.from, fresh.to, fresh.lane);
@@ -394,9 +394,9 @@ void Core::redeliver(ControlOperation& steering, const records::DeadLetter& lett
       [this, fresh, old, message = std::make_shared<const records::Message>(letter.message)](CommitResult saving) {
         AgentState* recipient = find_agent(fresh.to.value());
         if (saving == CommitResult::Done)
-          unseen_.stored(DeliveryChange::Renewed, old.key);
+          unseen_.stored(DeliveryChange::Redelivered, old.key);
         else
-          unseen_.undo(DeliveryChange::Renewed, old.key);
+          unseen_.undo(DeliveryChange::Redelivered, old.key);
         if (recipient == nullptr) return;
         if (saving == CommitResult::Failed) return recipient->mailbox.settled_one();
         deliver_committed(*recipient, {fresh, message});

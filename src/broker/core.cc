@@ -506,7 +506,7 @@ void Core::send_bye_to_all(const std::string& reason) {
 Effects Core::take_effects(Broker::Batching gathering) {
   resume_released();
   if (std::exchange(counts_changed_, false)) emit(RosterChanged{RosterChange::Counts});
-  if (gathering == Broker::Batching::Ends) flush_changes();
+  if (gathering == Broker::Batching::Close) flush_changes();
   if (store_ == StoreHealth::Failing) fail_gathered();
   return std::exchange(effects_, {});
 }

@@ -122,7 +122,7 @@ class Core {
   void use_spawn_policy(std::shared_ptr<const SpawnPolicy> policy) { spawn_policy_ = std::move(policy); }
 
  private:
-  enum class Occurrence : std::uint8_t { First, Again };
+  enum class Occurrence : std::uint8_t { First, Repeated };
 
   // --- core.cc and commits.cc
   void handle(ConnectionState& connection, std::string_view frame);
@@ -716,7 +716,7 @@ class Core {
   bool released_ = false;  // something that was uncommitted, since those were looked at
   std::vector<PendingWork>
       unsaved_;  // nobody asks for it again, and its commit failed; with what waits for that, in order
-  StoreHealth store_ = StoreHealth::Works;
+  StoreHealth store_ = StoreHealth::Healthy;
   bool damaged_at_work_ = false;
   std::string store_error_;  // why the last commit failed; empty: it succeeded
   bool shutting_down_ = false;

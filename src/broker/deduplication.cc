@@ -52,10 +52,10 @@ SequenceCheck OutboxMarks::look_up(const std::string& epoch, std::uint64_t numbe
   const auto place = marks_.find(epoch);
   const std::uint64_t high = std::max(floor, place == marks_.end() ? 0 : place->second.high);
   if (number == high + 1) return SequenceCheck::Next;
-  if (number > high) return SequenceCheck::TooEarly;
-  if (place == marks_.end()) return SequenceCheck::Seen;
+  if (number > high) return SequenceCheck::Gap;
+  if (place == marks_.end()) return SequenceCheck::Duplicate;
   return std::ranges::find(place->second.refused, number) != place->second.refused.end() ? SequenceCheck::Refused
-                                                                                         : SequenceCheck::Seen;
+                                                                                         : SequenceCheck::Duplicate;
 }
 
 const records::OutboxMark& OutboxMarks::advance(const AgentName& sender, const std::string& epoch, std::uint64_t number,

@@ -45,10 +45,10 @@ class RecentIds {
 };
 
 enum class SequenceCheck : std::uint8_t {
-  Next,      // the one that is due
-  Seen,      // taken before
-  Refused,   // refused for good before
-  TooEarly,  // one before it is missing: after a retryable refusal it has not come again yet
+  Next,       // the one that is due
+  Duplicate,  // taken before
+  Refused,    // refused for good before
+  Gap,        // one before it is missing: after a retryable refusal it has not come again yet
 };
 
 /// The outboxes of one sender.

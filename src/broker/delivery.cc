@@ -75,7 +75,7 @@ bool Core::is_being_read(const AgentState& agent) {
 }
 
 void Core::deliver_pending(AgentState& agent) {
-  if (!agent.mailbox.connected() || !agent.connected() || store_ != StoreHealth::Works) return;
+  if (!agent.mailbox.connected() || !agent.connected() || store_ != StoreHealth::Healthy) return;
   const LaneLimit open = open_lanes(agent);
   while (has_room(agent)) {
     InFlight* item =
@@ -243,7 +243,7 @@ void Core::expire_due() {
   expiry_due_.reset();
   if (expiring_ || next_expiry_ == 0) return;
   if (next_expiry_ > now_.wall) return arm_expiry(next_expiry_);
-  if (store_ != StoreHealth::Works || !nothing_unsaved()) {
+  if (store_ != StoreHealth::Healthy || !nothing_unsaved()) {
     // What sessions said meanwhile is not in the store, which would take for expired what was delivered.
     expiry_due_ = now_.steady + kReloadRetryDelay;
     return;
@@ -289,7 +289,7 @@ void Core::arm_due(WallMs at) {
 void Core::look_for_due() {
   if (asking_due_ || next_due_ == 0) return;
   if (next_due_ > now_.wall) return arm_due(std::exchange(next_due_, 0));
-  if (store_ != StoreHealth::Works) return;  // what is put back could not be saved; looked at again when it works
+  if (store_ != StoreHealth::Healthy) return;  // what is put back could not be saved; looked at again when it works
   next_due_ = 0;
   flush_changes();
   asking_due_ = unseen_.begin_read();
@@ -320,16 +320,16 @@ void Core::held(QueryId id, Result<records::HeldPage> page) {
 }
 
 bool Core::is_held(Key key, records::Hold hold) const {
-  const bool off = unseen_.has(DeliveryChange::PutOff, key), back = unseen_.has(DeliveryChange::PutBack, key);
+  const bool off = unseen_.has(DeliveryChange::Deferred, key), back = unseen_.has(DeliveryChange::Requeued, key);
   return off == back ? hold != records::Hold::None : off;
 }
 
 bool Core::requeue(const records::Delivery& delivery, const Topic& topic, protocol::Lane lane, std::string reason) {
   AgentState* to = find_agent(delivery.to.value());
   if (to == nullptr || to->removing || unseen_.has(DeliveryChange::Finished, delivery.key) ||
-      unseen_.has(DeliveryChange::PutBack, delivery.key))
+      unseen_.has(DeliveryChange::Requeued, delivery.key))
     return false;
-  unseen_.add(DeliveryChange::PutBack, delivery.key);
+  unseen_.add(DeliveryChange::Requeued, delivery.key);
   if (delivery.hold != records::Hold::None) to->mailbox.release_one();
   records::Delivery moved = delivery;
   moved.lane = lane;
@@ -342,7 +342,7 @@ bool Core::requeue(const records::Delivery& delivery, const Topic& topic, protoc
   save_eventually(records::RequeueDelivery{moved.key, lane, moved.rank, moved.seq, now_.wall, std::move(reason)});
   when_saved([this, moved = std::move(moved)] {
     AgentState* agent = find_agent(moved.to.value());
-    unseen_.stored(DeliveryChange::PutBack, moved.key);
+    unseen_.stored(DeliveryChange::Requeued, moved.key);
     if (agent == nullptr || unseen_.has(DeliveryChange::Finished, moved.key)) return;
     if (auto in_hand = agent->mailbox.move_unsettled(moved.key, moved.lane)) {
       // Its session has it already, and hears only where it belongs now.

@@ -107,12 +107,12 @@ void Core::on_agent_event(ConnectionState& connection, const protocol::Envelope&
                   "the events of a connection have one epoch, which is not that of its outbox");
   switch (agent->outboxes.look_up(id->epoch, id->number, connection.first_event->number - 1)) {
     case SequenceCheck::Next: break;
-    case SequenceCheck::Seen:
+    case SequenceCheck::Duplicate:
       on_repeated_event(connection, *agent, envelope);
-      return answer_event_when_saved(connection, envelope.id, Occurrence::Again, {});
+      return answer_event_when_saved(connection, envelope.id, Occurrence::Repeated, {});
     case SequenceCheck::Refused:
-      return answer_event_when_saved(connection, envelope.id, Occurrence::Again, "this event was refused before");
-    case SequenceCheck::TooEarly:
+      return answer_event_when_saved(connection, envelope.id, Occurrence::Repeated, "this event was refused before");
+    case SequenceCheck::Gap:
       return refuse(connection, envelope.id, NackCode::Busy,
                     "an earlier event is still missing; tell that one again first", kBusyRetryMs);
   }
@@ -175,7 +175,7 @@ Result<void> Core::accept_event(AgentState& agent, const protocol::Envelope& env
     if (row.event.body.size() > kMaxRequestBytes)
       return fail(format("a request may have {} bytes, this one has {}", kMaxRequestBytes, row.event.body.size()));
     const bool again = string_member(object, "_again") == session.value();
-    take_request(agent, *std::move(request), again ? Occurrence::Again : Occurrence::First);
+    take_request(agent, *std::move(request), again ? Occurrence::Repeated : Occurrence::First);
     return {};
   }
   if (tokens != nullptr) change(records::PutUsage{usage_of(*tokens, agent, envelope.id)});
@@ -222,7 +222,7 @@ void Core::on_repeated_event(ConnectionState& connection, AgentState& agent, con
   const auto event = events::read_event(string_member(*object, "type").value_or(""), *object);
   if (!event) return;
   if (auto request = parse_prompt(*event, *object, now_.wall))
-    take_request(agent, *std::move(request), Occurrence::Again);
+    take_request(agent, *std::move(request), Occurrence::Repeated);
   if (const auto request = resolved_prompt_id(*event); !request.empty()) end_request_when_saved(agent, request);
 }
 

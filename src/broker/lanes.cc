@@ -58,7 +58,7 @@ std::string Core::block_reason(const AgentState& agent, Lane lane, LaneBlock clo
 
 /// What waits in a lane that the session cannot serve: its senders are told, each once.
 void Core::scan_unsupported(AgentState& agent) {
-  if (!agent.mailbox.connected() || store_ != StoreHealth::Works) return;  // looked at again when it works
+  if (!agent.mailbox.connected() || store_ != StoreHealth::Healthy) return;  // looked at again when it works
   for (const auto mode : protocol::kDeliveryModes)
     if (agent.mailbox.has_pending(mode) && lane_state(agent, {mode}).closed == LaneBlock::Unsupported &&
         std::ranges::none_of(unable_, [&](const auto& entry) {
@@ -95,7 +95,7 @@ void Core::unable_page(UnsupportedScan unable, const Result<records::HeldPage>& 
     const auto& delivery = item.delivery;
     unable.cursor = delivery.key;
     if (is_held(delivery.key, delivery.hold) || agent->mailbox.is_with_session(delivery.key) ||
-        unseen_.has(DeliveryChange::Finished, delivery.key) || unseen_.has(DeliveryChange::PutBack, delivery.key) ||
+        unseen_.has(DeliveryChange::Finished, delivery.key) || unseen_.has(DeliveryChange::Requeued, delivery.key) ||
         lane_state(*agent, delivery.lane).closed != LaneBlock::Unsupported ||
         item.last_reason == block_reason(*agent, delivery.lane, LaneBlock::Unsupported))
       continue;

@@ -104,9 +104,9 @@ TEST(RecentIds, TakesBackWhatWasNotStored) {
 TEST(OutboxMarks, KnowsTheNextTheSeenAndTheTooEarly) {
   OutboxMarks marks;
   EXPECT_EQ(marks.look_up("e", 1), SequenceCheck::Next);
-  EXPECT_EQ(marks.look_up("e", 2), SequenceCheck::TooEarly);
+  EXPECT_EQ(marks.look_up("e", 2), SequenceCheck::Gap);
   marks.advance(AgentName{"A"}, "e", 1, false, 1);
-  EXPECT_EQ(marks.look_up("e", 1), SequenceCheck::Seen);
+  EXPECT_EQ(marks.look_up("e", 1), SequenceCheck::Duplicate);
   marks.advance(AgentName{"A"}, "e", 2, true, 1);
   EXPECT_EQ(marks.look_up("e", 2), SequenceCheck::Refused);
   EXPECT_EQ(marks.look_up("e", 3), SequenceCheck::Next);
@@ -116,17 +116,17 @@ TEST(OutboxMarks, MarkThatWentBackWithADamagedStoreDoesNotStopItsOutbox) {
   OutboxMarks marks;
   marks.advance(AgentName{"A"}, "e", 3, false, 1);  // and up to 7 before the damage
   EXPECT_EQ(marks.look_up("e", 8, 7), SequenceCheck::Next) << "the first of the connection";
-  EXPECT_EQ(marks.look_up("e", 9, 7), SequenceCheck::TooEarly);
-  EXPECT_EQ(marks.look_up("e", 3, 2), SequenceCheck::Seen) << "the mark is ahead: its answer was lost";
+  EXPECT_EQ(marks.look_up("e", 9, 7), SequenceCheck::Gap);
+  EXPECT_EQ(marks.look_up("e", 3, 2), SequenceCheck::Duplicate) << "the mark is ahead: its answer was lost";
 }
 
 TEST(OutboxMarks, ExpectsEverythingAgainAfterAFailedCommit) {
   OutboxMarks marks;
   for (std::uint64_t n = 1; n <= 5; ++n) marks.advance(AgentName{"A"}, "e", n, n == 4, 1);
   marks.roll_back("e", 3);
-  EXPECT_EQ(marks.look_up("e", 2), SequenceCheck::Seen);
+  EXPECT_EQ(marks.look_up("e", 2), SequenceCheck::Duplicate);
   EXPECT_EQ(marks.look_up("e", 3), SequenceCheck::Next);
-  EXPECT_EQ(marks.look_up("e", 4), SequenceCheck::TooEarly);
+  EXPECT_EQ(marks.look_up("e", 4), SequenceCheck::Gap);
 }
 
 TEST(OutboxMarks, KeepsABoundedNumberOfEpochs) {
@@ -135,7 +135,7 @@ TEST(OutboxMarks, KeepsABoundedNumberOfEpochs) {
     marks.advance(AgentName{"A"}, "e" + std::to_string(i), 1, false, static_cast<WallMs>(i));
   }
   EXPECT_EQ(marks.look_up("e0", 1), SequenceCheck::Next);
-  EXPECT_EQ(marks.look_up("e1", 1), SequenceCheck::Seen);
+  EXPECT_EQ(marks.look_up("e1", 1), SequenceCheck::Duplicate);
 }
 
 TEST(OutboxNumber, ReadsOnlyItsOwnForm) {
@@ -387,10 +387,10 @@ TEST(Unseen, KnowsADeedUntilNoLookCanHaveMissedIt) {
   unseen.end_read(before);
   EXPECT_FALSE(unseen.has(DeliveryChange::Finished, Key{1}));
   unseen.end_read(after);
-  unseen.add(DeliveryChange::Renewed, Key{2});
+  unseen.add(DeliveryChange::Redelivered, Key{2});
   EXPECT_FALSE(unseen.has(DeliveryChange::Finished, Key{2}));
-  unseen.undo(DeliveryChange::Renewed, Key{2});
-  EXPECT_FALSE(unseen.has(DeliveryChange::Renewed, Key{2}));
+  unseen.undo(DeliveryChange::Redelivered, Key{2});
+  EXPECT_FALSE(unseen.has(DeliveryChange::Redelivered, Key{2}));
 }
 
 TEST(Mailbox, SendersTakeTurnsInsideALane) {

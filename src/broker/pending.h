@@ -22,9 +22,9 @@ enum class CommitResult : std::uint8_t { Done, Failed };
 
 /// Deliveries are sent only while it works: their acknowledgements could not be kept otherwise.
 enum class StoreHealth : std::uint8_t {
-  Works,
+  Healthy,
   Failing,  // a commit failed: nothing is asked of it for a while, what wants saving fails at once
-  Trying,   // asked again; the first commit to end will tell
+  Probing,  // asked again; the first commit to end will tell
 };
 
 /// A SEND that waits for its commit.

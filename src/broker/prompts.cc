@@ -171,7 +171,7 @@ void Core::take_request(AgentState& agent, OpenPrompt request, Occurrence told) 
     asked->risk_level = request.decision.risk;
   }
   if (const auto* known = agent.requests.told_last(request.id); known != nullptr)
-    told = known->asks_like(request) ? Occurrence::Again : Occurrence::First;
+    told = known->asks_like(request) ? Occurrence::Repeated : Occurrence::First;
   if (told == Occurrence::First) change(event_row(request.event, agent.name(), agent.session->id));
   agent.requests.begin_storing(request);
   when_committed([this, name = agent.name(), session = agent.session->id, request = std::move(request),
@@ -192,7 +192,7 @@ void Core::open_request(const AgentName& name, const SessionId& session, OpenPro
   }
   OpenPrompt* open = agent->requests.find(request.id);
   if (open == nullptr) {
-    request.person_wanted = told == Occurrence::Again;  // whoever was here then has told him
+    request.person_wanted = told == Occurrence::Repeated;  // whoever was here then has told him
     const auto spawn = request.spawn ? request.id : std::string{};
     open = agent->requests.add(std::move(request));
     if (open == nullptr) {

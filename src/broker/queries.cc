@@ -301,7 +301,7 @@ void Core::on_health(ConnectionState& connection, const protocol::Envelope& enve
   const auto wanted = protocol::parse_health(envelope.payload);
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
   std::vector<std::string> issues;
-  if (store_ != StoreHealth::Works) issues.emplace_back("messages cannot be stored at the moment");
+  if (store_ != StoreHealth::Healthy) issues.emplace_back("messages cannot be stored at the moment");
   if (info_.lost_messages > 0 || damaged_at_work_) issues.push_back(info_.damage);
   if (info_.refused_changes > 0)
     issues.push_back(
@@ -315,17 +315,17 @@ void Core::on_health(ConnectionState& connection, const protocol::Envelope& enve
       issues.push_back(format("{} messages wait for {}", agent.mailbox.pending, name));
   }
   JsonWriter payload;
-  payload.field("healthScore", store_ == StoreHealth::Works ? (issues.empty() ? 100 : 75) : 25);
+  payload.field("healthScore", store_ == StoreHealth::Healthy ? (issues.empty() ? 100 : 75) : 25);
   payload.field("summary", issues.empty() ? "everything works" : issues.front());
   payload.begin_array("issues");
   for (const auto& issue : issues)
     payload.begin_element()
-        .field("severity", store_ == StoreHealth::Works ? "medium" : "critical")
+        .field("severity", store_ == StoreHealth::Healthy ? "medium" : "critical")
         .field("message", issue)
         .end();
   payload.end();
   payload.begin_array("recommendations");
-  if (store_ != StoreHealth::Works) payload.element("see the daemon's log, and run: agent-relay doctor");
+  if (store_ != StoreHealth::Healthy) payload.element("see the daemon's log, and run: agent-relay doctor");
   payload.end();
   payload.begin_array("crashes").end().begin_array("alerts").end();
   payload.begin_object("stats")

@@ -248,7 +248,7 @@ void Core::defer(AgentState& agent, const InFlight& item, records::ChangeDeliver
   line.available_at = std::clamp(until, now_.wall + 1, now_.wall + protocol::kMaxTtlMs);
   line.proof = Proof::Stored;
   ++agent.mailbox.held;
-  unseen_.add(DeliveryChange::PutOff, line.key);
+  unseen_.add(DeliveryChange::Deferred, line.key);
   const WallMs at = line.available_at;
   record_history(agent, item.parcel.message, std::move(line));
   when_saved([this, at] { arm_due(at); });  // before that the store would not find it

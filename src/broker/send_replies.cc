@@ -51,7 +51,7 @@ bool Core::already_answered(SendContext& sending) {
     if (!sending.connection.first_number) sending.connection.first_number = *sending.number;
     switch (sending.sender->outboxes.look_up(epoch, *sending.number, *sending.connection.first_number - 1)) {
       case SequenceCheck::Next: break;
-      case SequenceCheck::Seen: seen = true; break;
+      case SequenceCheck::Duplicate: seen = true; break;
       case SequenceCheck::Refused:
         // As with an ACK: the refusal counts once it is stored; until then it may still be rolled back.
         when_committed([this, connection = sending.connection.id, id = std::string{id}](CommitResult saving) {
@@ -63,7 +63,7 @@ bool Core::already_answered(SendContext& sending) {
             refuse(*asker, id, NackCode::Storage, "the answer could not be stored; try again", kStorageRetryMs);
         });
         return true;
-      case SequenceCheck::TooEarly:
+      case SequenceCheck::Gap:
         refuse(sending.connection, id, NackCode::Busy,
                "an earlier message of this outbox is still missing; send that one again first", kBusyRetryMs);
         return true;

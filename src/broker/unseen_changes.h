@@ -17,7 +17,7 @@
 
 namespace relay::broker {
 
-enum class DeliveryChange : std::uint8_t { Finished, PutOff, PutBack, Renewed };
+enum class DeliveryChange : std::uint8_t { Finished, Deferred, Requeued, Redelivered };
 
 class UnseenChanges {
  public:

@@ -248,7 +248,7 @@ std::optional<Core::Rejection> Core::check_spawn(const ConnectionState& connecti
 
   if (starting.from.value() == wanted.name)
     return Rejection{NackCode::BadRequest, format("'{}' cannot give itself a task; choose another name", wanted.name)};
-  if (store_ != StoreHealth::Works)
+  if (store_ != StoreHealth::Healthy)
     return Rejection{NackCode::Storage, "the task cannot be stored at the moment; try again"};
   constexpr std::size_t kMost = protocol::kMaxFrameBytes - protocol::kEnvelopeReserveBytes;
   if (starting.task.size() > kMost)

@@ -173,7 +173,7 @@ void Workspace::ask(broker::QueryId id, store::Query query, Tell tell) {
 /// After every input: effects until there are none, then what they set free, then the timer. What is to be saved waits
 /// for the end of the turn: inputs that came together share one commit.
 void Workspace::settle() {
-  execute_effects(broker::Broker::Batching::GoesOn);
+  execute_effects(broker::Broker::Batching::KeepOpen);
   parse_resumed();
   save_soon();
   arm_tick();
@@ -186,7 +186,7 @@ void Workspace::save_soon() {
   loop_.post([this, alive = lifetime_.watch()] {
     if (!alive) return;
     saving_soon_ = false;
-    execute_effects(broker::Broker::Batching::Ends);
+    execute_effects(broker::Broker::Batching::Close);
   });
 }
 
