@@ -32,13 +32,13 @@ void check_answer(const net::ServerResponse& answer) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   std::string_view text{reinterpret_cast<const char*>(bytes), size};
-  api::testing::FakeApi played;
-  auto& relay = played.workspaces.add("aaaaaaaaaaaa", "/home/me/first");
-  relay.answers["SESSION_QUERY"].push_back(json::object{{"id", "s1"}, {"agent", "Bob"}, {"connected", true}});
-  relay.answers["LIST_AGENTS"].push_back(
+  api::testing::FakeApi fake;
+  auto& client = fake.workspaces.add("aaaaaaaaaaaa", "/home/me/first");
+  client.responses["SESSION_QUERY"].push_back(json::object{{"id", "s1"}, {"agent", "Bob"}, {"connected", true}});
+  client.responses["LIST_AGENTS"].push_back(
       json::object{{"agents", json::array{json::object{{"name", "Bob"}, {"sessionId", "s1"}}}}});
-  relay.answers["LIST_CONNECTED_AGENTS"] = relay.answers["LIST_AGENTS"];
-  played.doors.hosts = {{.id = "h1", .name = "Bob", .spawned = true}};
+  client.responses["LIST_CONNECTED_AGENTS"] = client.responses["LIST_AGENTS"];
+  fake.gateway.hosts = {{.id = "h1", .name = "Bob", .spawned = true}};
 
   const auto first = line_of(text);
   const auto blank = std::min(first.find(' '), first.size());
@@ -50,6 +50,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     const auto colon = std::min(line.find(':'), line.size());
     headers.push_back({std::string{line.substr(0, colon)}, std::string{line.substr(std::min(colon + 1, line.size()))}});
   }
-  check_answer(played.ask(std::move(method), std::move(target), std::string{text}, std::move(headers)));
+  check_answer(fake.request(std::move(method), std::move(target), std::string{text}, std::move(headers)));
   return 0;
 }

@@ -18,14 +18,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   if (!query) return 0;
   net::HttpHeaders headers;
   if (end != std::string_view::npos) headers.add("Last-Event-ID", std::string{text.substr(end + 1)});
-  const auto wish = api::read_event_wish(*query, headers);
-  FUZZ_CHECK(wish || !wish.error().message().empty());
-  if (!wish) return 0;
-  FUZZ_CHECK(wish->types.size() <= protocol::kMaxEventTypes && wish->agents.size() <= protocol::kMaxEventTypes);
-  for (const auto& type : wish->types) FUZZ_CHECK(events::check_type(type));
-  for (const auto& agent : wish->agents) FUZZ_CHECK(!agent.empty() && agent.size() <= protocol::kMaxNameBytes);
-  for (const auto& session : wish->sessions) FUZZ_CHECK(!session.empty() && session.size() <= protocol::kMaxIdBytes);
-  FUZZ_CHECK(!wish->after || *wish->after <= INT64_MAX);
-  FUZZ_CHECK(!wish->since || *wish->since >= 0);
+  const auto subscription = api::parse_event_subscription(*query, headers);
+  FUZZ_CHECK(subscription || !subscription.error().message().empty());
+  if (!subscription) return 0;
+  FUZZ_CHECK(subscription->types.size() <= protocol::kMaxEventTypes &&
+             subscription->agents.size() <= protocol::kMaxEventTypes);
+  for (const auto& type : subscription->types) FUZZ_CHECK(events::check_type(type));
+  for (const auto& agent : subscription->agents) FUZZ_CHECK(!agent.empty() && agent.size() <= protocol::kMaxNameBytes);
+  for (const auto& session : subscription->sessions)
+    FUZZ_CHECK(!session.empty() && session.size() <= protocol::kMaxIdBytes);
+  FUZZ_CHECK(!subscription->after || *subscription->after <= INT64_MAX);
+  FUZZ_CHECK(!subscription->since || *subscription->since >= 0);
   return 0;
 }

@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   FUZZ_CHECK(before.has_value() == after.has_value());
   FUZZ_CHECK(!before || *before == *after);
   std::string message;
-  api::append_event(message, api::StreamFormat::Socket, *event);
+  api::append_event(message, api::StreamFormat::WebSocket, *event);
   FUZZ_CHECK(!before || parse_json_object(message) || message.size() > json.size());
   return 0;
 }

@@ -13,7 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const auto request = read_socket_request({reinterpret_cast<const char*>(bytes), size});
   FUZZ_CHECK(request || !request.error().message().empty());
   if (!request) return 0;
-  if (const auto* subscribe = std::get_if<SubscribeRequest>(&*request)) FUZZ_CHECK(check_event_wish(subscribe->wish));
+  if (const auto* subscribe = std::get_if<SubscribeRequest>(&*request))
+    FUZZ_CHECK(check_event_subscription(subscribe->subscription));
   if (const auto* watch = std::get_if<WatchRequest>(&*request)) FUZZ_CHECK(protocol::check_agent_name(watch->agent));
   return 0;
 }

@@ -20,8 +20,8 @@
 namespace relay::api {
 
 /// Who is behind the API when nobody says otherwise.
-inline constexpr std::string_view kPerson = "human";
-inline constexpr std::string_view kOwnName = "api";  // who releases an agent over HTTP
+inline constexpr std::string_view kUserName = "human";
+inline constexpr std::string_view kApiName = "api";  // who releases an agent over HTTP
 
 struct ApiFacts {
   std::string version = {};
@@ -38,10 +38,10 @@ class Api {
  public:
   /// All outlive it.
   Api(WorkspaceDirectory& open, HostGateway& hosts, const Clock& time, Random& chance, ApiFacts known)
-      : workspaces{open}, doors{hosts}, clock{time}, random{chance}, facts{std::move(known)} {}
+      : workspaces{open}, gateway{hosts}, clock{time}, random{chance}, facts{std::move(known)} {}
 
   WorkspaceDirectory& workspaces;
-  HostGateway& doors;
+  HostGateway& gateway;
   const Clock& clock;
   Random& random;
   const ApiFacts facts;
@@ -49,6 +49,6 @@ class Api {
 };
 
 /// From where, which route, whose, what: in this order, and the first that is wrong is answered. Every answer passes `send`.
-void dispatch(Api& api, const AccessPolicy& guard, net::ServerRequest request, Call::Send send, Call::Yield yield);
+void dispatch(Api& api, const AccessPolicy& policy, net::ServerRequest request, Call::Send send, Call::Yield yield);
 
 }  // namespace relay::api

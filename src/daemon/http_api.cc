@@ -15,11 +15,11 @@ namespace {
 
 api::ServerOptions options_for(const DaemonOptions& options) {
   api::ServerOptions made;
-  made.guard = {.address = api::normalize_address(options.settings.http_address()),
-                .port = static_cast<std::uint16_t>(options.settings.dashboard_port()),
-                .token = options.api_token,
-                .owner = ::geteuid(),
-                .origins = options.settings.http_origins()};
+  made.policy = {.address = api::normalize_address(options.settings.http_address()),
+                 .port = static_cast<std::uint16_t>(options.settings.dashboard_port()),
+                 .token = options.api_token,
+                 .owner = ::geteuid(),
+                 .origins = options.settings.http_origins()};
   made.control_socket = config::socket_to_connect(options.home.daemon_socket);
   made.hosts_of = [home = options.home](const std::string& root) { return config::project_at(root, home).hosts; };
   made.facts = {.version = options.version,
@@ -34,7 +34,7 @@ api::ServerOptions options_for(const DaemonOptions& options) {
 
 Result<void> HttpApi::check(const DaemonOptions& options) {
   if (options.settings.dashboard_port() == 0) return {};
-  return api::check_guard(options_for(options).guard);
+  return api::check_access_policy(options_for(options).policy);
 }
 
 std::unique_ptr<HttpApi> HttpApi::start(const DaemonOptions& options) {

@@ -80,9 +80,10 @@ struct Served : ::testing::Test {
     return object;
   }
   std::string session(const std::string& name, const std::string& task = {}) {
-    json::object wish = {{"agent", name}, {"cli", program_of(name)}};
-    if (!task.empty()) wish["task"] = task;
-    return string_member(expect(201, "POST", "/api/v1/sessions", json::serialize(wish)), "sessionId").value_or("");
+    json::object subscription = {{"agent", name}, {"cli", program_of(name)}};
+    if (!task.empty()) subscription["task"] = task;
+    return string_member(expect(201, "POST", "/api/v1/sessions", json::serialize(subscription)), "sessionId")
+        .value_or("");
   }
 };
 
@@ -211,8 +212,9 @@ TEST_F(Served, AnAgentAPersonStartedIsTheirs) {
 
 TEST_F(Served, TheOlderRoutesOfAgentsDoTheSame) {
   const auto id = *string_member(expect(200, "GET", "/workspaces"), "activeWorkspaceId");
-  const auto wish = json::serialize(json::object{{"name", "Bob"}, {"provider", program_of("Bob")}, {"task", "begin"}});
-  const auto made = expect(201, "POST", format("/workspaces/{}/agents", id), wish);
+  const auto subscription =
+      json::serialize(json::object{{"name", "Bob"}, {"provider", program_of("Bob")}, {"task", "begin"}});
+  const auto made = expect(201, "POST", format("/workspaces/{}/agents", id), subscription);
   EXPECT_EQ(string_member(made, "id"), id + ".Bob");
   EXPECT_TRUE(hears("Bob", "begin"));
   EXPECT_EQ(expect(200, "GET", format("/workspaces/{}/agents", id)).at("agents").as_array().size(), 2u) << "and human";
@@ -294,7 +296,7 @@ TEST_F(Served, TheServedDocumentIsTheOneTheProgramPrints) {
 
 TEST_F(Served, EveryRouteAnswersAndBadRequestsAreNeverTheServersFault) {
   for (const auto& route : api::route_table()) {
-    if (route.access == api::Access::Stream) continue;  // they have no end
+    if (route.access == api::Access::AuthenticatedStream) continue;  // they have no end
     std::string target{route.path};
     while (target.find('{') != std::string::npos)
       target.replace(target.find('{'), target.find('}') - target.find('{') + 1, "nowhere");
@@ -383,10 +385,10 @@ TEST_F(Unserved, AnAgentStartedOverHttpRunsInTheDaemonsEnvironmentAtTheProjectsR
   up();
   const auto script = box.write(box.project() + "/agent.sh",
                                 "echo \"$KEPT; $PWD; $AGENT_RELAY_NAME\" > seen.new; mv seen.new seen; exec cat\n");
-  const auto seen_by = [&](const std::string& name, const std::string& place, json::object wish) {
-    wish["agent"] = name;
-    wish["cli"] = "sh " + script;
-    expect(201, "POST", "/api/v1/sessions", json::serialize(wish));
+  const auto seen_by = [&](const std::string& name, const std::string& place, json::object subscription) {
+    subscription["agent"] = name;
+    subscription["cli"] = "sh " + script;
+    expect(201, "POST", "/api/v1/sessions", json::serialize(subscription));
     EXPECT_TRUE(eventually([&] { return fs::exists(place + "/seen"); })) << name;
     return text_of(place + "/seen");
   };

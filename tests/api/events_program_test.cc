@@ -41,8 +41,8 @@ struct Watched : ::testing::Test {
     return reading;
   }
   std::string spawn(const std::string& name) {
-    const json::object wish = {{"agent", name}, {"cli", format("{} --status --work-ms 50", SCRIPTED_AGENT)}};
-    const auto answer = http->ask("POST", "/api/v1/sessions", json::serialize(wish));
+    const json::object subscription = {{"agent", name}, {"cli", format("{} --status --work-ms 50", SCRIPTED_AGENT)}};
+    const auto answer = http->ask("POST", "/api/v1/sessions", json::serialize(subscription));
     EXPECT_EQ(answer.status, 201) << answer.body;
     return string_member(answer.object(), "sessionId").value_or("");
   }

@@ -15,7 +15,7 @@ constexpr std::size_t kBlockBytes = 64 * 1024;
 /// Takes everything at once.
 struct Reader final : api::FeedSink {
   std::size_t bytes = 0;
-  void write(net::SharedBuffer piece) override { bytes += piece->size(); }
+  void write(net::SharedBuffer buffer) override { bytes += buffer->size(); }
   [[nodiscard]] std::size_t waiting_bytes() const override { return 0; }
   void end(std::uint64_t, const std::string&) override {}
 };
@@ -30,7 +30,7 @@ Workload prepare_event() {
                             number, number, prose(256, number)));
   return [events = std::move(events)] {
     api::FeedRing ring{kEvents, kEvents * kBlockBytes};
-    api::FeedGroup audience{{}, api::StreamFormat::Sse};
+    api::FeedGroup group{{}, api::StreamFormat::Sse};
     Reader reader;
     std::uint64_t told = 0;
     for (std::uint64_t number = 1; number <= kEvents; ++number) {
@@ -38,7 +38,7 @@ Workload prepare_event() {
       RELAY_ASSERT(event);
       ring.push(*std::move(event));
       if (number % kBatchEvents == 0)
-        told += audience.give(ring, number - kBatchEvents, number, kBlockBytes, reader).events;
+        told += group.give(ring, number - kBatchEvents, number, kBlockBytes, reader).events;
     }
     RELAY_ASSERT(told == kEvents && reader.bytes > kEvents * 256);
     return told;

@@ -9,10 +9,10 @@ namespace relay::api {
 using client::Errc;
 using protocol::MessageType;
 
-DaemonCall::DaemonCall(net::EventLoop& loop, net::Network& network, const std::string& socket, DaemonRequest order,
-                       Done done)
-    : loop_{loop}, order_{std::move(order)}, done_{std::move(done)} {
-  deadline_ = loop_.after(order_.timeout,
+DaemonCall::DaemonCall(net::EventLoop& loop, net::Network& network, const std::string& socket, DaemonRequest request,
+                       OnDone on_done)
+    : loop_{loop}, request_{std::move(request)}, on_done_{std::move(on_done)} {
+  deadline_ = loop_.after(request_.timeout,
                           [this] { finish(fail(Errc::TimedOut, "the daemon did not answer in time; try again")); });
   network.connect(socket, [this, alive = lifetime_.watch()](Result<std::unique_ptr<net::Stream>> stream) {
     if (alive) on_connected(std::move(stream));
@@ -26,13 +26,13 @@ void DaemonCall::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
     return finish(fail(Errc::NoDaemon, format("the daemon cannot be reached: {}", stream.error().message())));
   stream_ = *std::move(stream);
   stream_->start(*this);
-  write({.type = order_.type,
-         .id = order_.id,
-         .from = order_.from,
-         .to = order_.to,
-         .claim_token = order_.claim_token,
-         .payload = order_.payload,
-         .payload_meta = order_.payload_meta});
+  write({.type = request_.type,
+         .id = request_.id,
+         .from = request_.from,
+         .to = request_.to,
+         .claim_token = request_.claim_token,
+         .payload = request_.payload,
+         .payload_meta = request_.payload_meta});
 }
 
 void DaemonCall::write(const protocol::OutEnvelope& envelope) {
@@ -50,7 +50,7 @@ void DaemonCall::write(const protocol::OutEnvelope& envelope) {
 void DaemonCall::on_bytes(std::string_view bytes) {
   reader_.push(bytes);
   const auto alive = lifetime_.watch();
-  while (alive && done_) {
+  while (alive && on_done_) {
     const auto frame = reader_.next();
     if (!frame) return finish(fail(Errc::Lost, frame.error().message()));
     if (!*frame) return;
@@ -68,8 +68,8 @@ void DaemonCall::on_frame(const protocol::Envelope& envelope) {
   }
   auto payload = parse_json_object(envelope.payload);
   if (!payload) return;
-  const bool ours = envelope.id == order_.id || string_member(*payload, "ack_id") == order_.id ||
-                    string_member(*payload, "nack_id") == order_.id;
+  const bool ours = envelope.id == request_.id || string_member(*payload, "ack_id") == request_.id ||
+                    string_member(*payload, "nack_id") == request_.id;
   if (ours) finish(DaemonResponse{envelope.type, *std::move(payload)});
 }
 
@@ -78,10 +78,10 @@ void DaemonCall::on_closed(const std::string& reason) {
 }
 
 /// Last: whoever hears it may end the call.
-void DaemonCall::finish(Result<DaemonResponse> outcome) {
+void DaemonCall::finish(Result<DaemonResponse> result) {
   deadline_.reset();
   if (stream_) stream_->close(net::Drain::Yes);
-  if (auto done = std::exchange(done_, nullptr)) done(std::move(outcome));
+  if (auto on_done = std::exchange(on_done_, nullptr)) on_done(std::move(result));
 }
 
 }  // namespace relay::api

@@ -40,9 +40,10 @@ class DaemonCall final : private net::StreamListener {
  public:
   /// An error has a code of client::Errc, NoDaemon (nothing was said), Lost, TimedOut, Refused, or what the daemon said
   /// (client::refused_by_daemon).
-  using Done = std::move_only_function<void(Result<DaemonResponse>)>;
+  using OnDone = std::move_only_function<void(Result<DaemonResponse>)>;
 
-  DaemonCall(net::EventLoop& loop, net::Network& network, const std::string& socket, DaemonRequest order, Done done);
+  DaemonCall(net::EventLoop& loop, net::Network& network, const std::string& socket, DaemonRequest request,
+             OnDone on_done);
   ~DaemonCall() override;
   DaemonCall(const DaemonCall&) = delete;
   DaemonCall& operator=(const DaemonCall&) = delete;
@@ -54,11 +55,11 @@ class DaemonCall final : private net::StreamListener {
   void on_closed(const std::string& reason) override;
   void on_frame(const protocol::Envelope& envelope);
   void write(const protocol::OutEnvelope& envelope);
-  void finish(Result<DaemonResponse> outcome);
+  void finish(Result<DaemonResponse> result);
 
   net::EventLoop& loop_;
-  DaemonRequest order_;
-  Done done_;
+  DaemonRequest request_;
+  OnDone on_done_;
   protocol::FrameReader reader_;
   std::unique_ptr<net::Timer> deadline_;
   std::unique_ptr<net::Stream> stream_;

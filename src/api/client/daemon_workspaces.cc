@@ -16,7 +16,7 @@ constexpr Millis kCloseTimeout{15'000};  // what is under way is still committed
 constexpr std::size_t kMaxCalls = 64;
 constexpr std::size_t kIdBytes = 8;
 
-std::vector<std::string> spellings_of(const std::string& root) {
+std::vector<std::string> path_spellings(const std::string& root) {
   namespace fs = std::filesystem;
   const auto without_slash = [](std::string path) {
     while (path.size() > 1 && path.ends_with('/')) path.pop_back();
@@ -40,42 +40,43 @@ DaemonWorkspaces::DaemonWorkspaces(net::EventLoop& loop, net::Network& network, 
       hosts_of_{std::move(hosts_of)} {}
 
 DaemonWorkspaces::~DaemonWorkspaces() {
-  const auto links = std::exchange(links_, {});  // first: who waits there is answered, and may ask for the next one
+  const auto connections =
+      std::exchange(connections_, {});  // first: who waits there is answered, and may ask for the next one
 }
 
-std::vector<WorkspaceInfo> DaemonWorkspaces::listed() const {
+std::vector<WorkspaceInfo> DaemonWorkspaces::workspaces() const {
   std::vector<WorkspaceInfo> all;
-  for (const auto& [root, entry] : open_) all.push_back(entry.told);
+  for (const auto& [root, entry] : open_) all.push_back(entry.info);
   return all;
 }
 
-bool DaemonWorkspaces::fresh() const { return known_ && loop_.now().steady - listed_at_ < kListFresh; }
+bool DaemonWorkspaces::is_fresh() const { return listed_ && loop_.now().steady - listed_at_ < kListMaxAge; }
 
-void DaemonWorkspaces::command(MessageType type, json::object payload, Millis patience, Told told) {
+void DaemonWorkspaces::command(MessageType type, json::object payload, Millis timeout, OnDone on_done) {
   if (calls_.size() >= kMaxCalls)
-    return loop_.post([told = std::move(told)]() mutable {
-      told(std::unexpected{refusal_by_code("BUSY", "too many workspaces are being opened or closed; try again")});
+    return loop_.post([on_done = std::move(on_done)]() mutable {
+      on_done(std::unexpected{api_error_by_code("BUSY", "too many workspaces are being opened or closed; try again")});
     });
   const auto number = ++last_call_;
-  DaemonRequest order{
-      .type = type, .id = random_.hex(kIdBytes), .payload = json::serialize(payload), .timeout = patience};
+  DaemonRequest request{
+      .type = type, .id = random_.hex(kIdBytes), .payload = json::serialize(payload), .timeout = timeout};
   calls_.emplace(number, std::make_unique<DaemonCall>(
-                             loop_, network_, control_socket_, std::move(order),
-                             [this, number, told = std::move(told)](Result<DaemonResponse> answer) mutable {
+                             loop_, network_, control_socket_, std::move(request),
+                             [this, number, on_done = std::move(on_done)](Result<DaemonResponse> response) mutable {
                                const auto call = calls_.extract(number);
-                               told(take(answer));
+                               on_done(apply_listing(response));
                              }));
 }
 
 /// Every answer of the control socket tells what is open now.
-ApiResult<void> DaemonWorkspaces::take(const Result<DaemonResponse>& answer) {
-  if (!answer) return std::unexpected{to_api_error(answer.error())};
+ApiResult<void> DaemonWorkspaces::apply_listing(const Result<DaemonResponse>& response) {
+  if (!response) return std::unexpected{to_api_error(response.error())};
   open_.clear();
-  if (const auto* all = array_member(answer->payload, "workspaces"))
+  if (const auto* all = array_member(response->payload, "workspaces"))
     for (const auto& value : *all) {
       const auto* entry = value.if_object();
       if (entry == nullptr) continue;
-      open_[text(*entry, "root")] = {.told = {.id = text(*entry, "projectId"),
+      open_[text(*entry, "root")] = {.info = {.id = text(*entry, "projectId"),
                                               .root = text(*entry, "root"),
                                               .connected = integer_member(*entry, "connected").value_or(0),
                                               .known = integer_member(*entry, "known").value_or(0),
@@ -83,101 +84,104 @@ ApiResult<void> DaemonWorkspaces::take(const Result<DaemonResponse>& answer) {
                                               .warning = text(*entry, "warning")},
                                      .socket = text(*entry, "socket")};
     }
-  known_ = true;
+  listed_ = true;
   listed_at_ = loop_.now().steady;
-  std::erase_if(links_, [&](const auto& link) { return !open_.contains(link.second.link->root()); });
-  if (const auto error = string_member(answer->payload, "error"))
-    return std::unexpected{refusal_by_code(text(answer->payload, "code"), *error)};
+  std::erase_if(connections_,
+                [&](const auto& connection) { return !open_.contains(connection.second.client->root()); });
+  if (const auto error = string_member(response->payload, "error"))
+    return std::unexpected{api_error_by_code(text(response->payload, "code"), *error)};
   return {};
 }
 
-void DaemonWorkspaces::refresh(Told told) {
-  waiting_.push_back(std::move(told));
-  if (waiting_.size() > 1) return;
-  command(MessageType::WorkspaceList, {}, kListTimeout, [this](const ApiResult<void>& outcome) {
-    for (auto all = std::exchange(waiting_, {}); auto& each : all) each(outcome);
+void DaemonWorkspaces::refresh(OnDone on_done) {
+  refresh_waiters_.push_back(std::move(on_done));
+  if (refresh_waiters_.size() > 1) return;
+  command(MessageType::WorkspaceList, {}, kListTimeout, [this](const ApiResult<void>& result) {
+    for (auto all = std::exchange(refresh_waiters_, {}); auto& each : all) each(result);
   });
 }
 
 bool DaemonWorkspaces::is_disconnected(const std::string& id) const {
-  const auto link = links_.find(id);
-  return link != links_.end() && link->second.link->is_cut();
+  const auto connection = connections_.find(id);
+  return connection != connections_.end() && connection->second.client->is_disconnected();
 }
 
-WorkspaceHandle DaemonWorkspaces::reach(const std::string& id) {
-  auto& [link, live] = links_[id];
-  const auto entry = std::ranges::find_if(open_, [&](const auto& each) { return each.second.told.id == id; });
+WorkspaceHandle DaemonWorkspaces::connect(const std::string& id) {
+  auto& [client, live] = connections_[id];
+  const auto entry = std::ranges::find_if(open_, [&](const auto& each) { return each.second.info.id == id; });
   RELAY_ASSERT(entry != open_.end());
-  if (!link || link->socket() != entry->second.socket) {
+  if (!client || client->socket() != entry->second.socket) {
     live.reset();
-    link = std::make_unique<SocketWorkspaceClient>(
+    client = std::make_unique<SocketWorkspaceClient>(
         loop_, network_, random_,
         WorkspaceLocation{
             .id = id, .root = entry->first, .socket = entry->second.socket, .hosts = hosts_of_(entry->first)});
-    live = std::make_unique<LiveStreams>(loop_, network_, *link);
+    live = std::make_unique<LiveStreams>(loop_, network_, *client);
   }
-  return {*link, *link, live.get()};
+  return {*client, *client, live.get()};
 }
 
 void DaemonWorkspaces::end_streams(const std::string& reason) {
-  for (const auto& [id, reached] : links_)
-    if (reached.live) reached.live->end(reason);
+  for (const auto& [id, connection] : connections_)
+    if (connection.live) connection.live->end(reason);
 }
 
-void DaemonWorkspaces::find(std::string_view which, Found found) {
-  if (fresh())
-    if (const auto chosen = choose_workspace(listed(), which, switched_to_); chosen && !is_disconnected(chosen->id))
-      return loop_.post([this, id = chosen->id, which = std::string{which}, found = std::move(found)]() mutable {
-        if (const auto still = choose_workspace(listed(), id, {})) return found(reach(id));
-        found(std::unexpected{not_found("the workspace was closed")});
-      });
-  refresh([this, which = std::string{which}, found = std::move(found)](ApiResult<void> outcome) mutable {
-    if (!outcome) return found(std::unexpected{outcome.error()});
-    const auto chosen = choose_workspace(listed(), which, switched_to_);
-    if (!chosen) return found(std::unexpected{chosen.error()});
-    found(reach(chosen->id));
+void DaemonWorkspaces::find(std::string_view which, OnFound on_found) {
+  if (is_fresh())
+    if (const auto workspace = choose_workspace(workspaces(), which, switched_to_);
+        workspace && !is_disconnected(workspace->id))
+      return loop_.post(
+          [this, id = workspace->id, which = std::string{which}, on_found = std::move(on_found)]() mutable {
+            if (const auto still = choose_workspace(workspaces(), id, {})) return on_found(connect(id));
+            on_found(std::unexpected{not_found("the workspace was closed")});
+          });
+  refresh([this, which = std::string{which}, on_found = std::move(on_found)](ApiResult<void> result) mutable {
+    if (!result) return on_found(std::unexpected{result.error()});
+    const auto workspace = choose_workspace(workspaces(), which, switched_to_);
+    if (!workspace) return on_found(std::unexpected{workspace.error()});
+    on_found(connect(workspace->id));
   });
 }
 
-void DaemonWorkspaces::list(Listed told) {
-  refresh([this, told = std::move(told)](ApiResult<void> outcome) mutable {
-    if (!outcome) return told(std::unexpected{outcome.error()});
-    told(listed());
+void DaemonWorkspaces::list(OnListed on_listed) {
+  refresh([this, on_listed = std::move(on_listed)](ApiResult<void> result) mutable {
+    if (!result) return on_listed(std::unexpected{result.error()});
+    on_listed(workspaces());
   });
 }
 
-void DaemonWorkspaces::open(const std::string& root, Changed opened) {
+void DaemonWorkspaces::open(const std::string& root, OnChanged on_done) {
   command(
       MessageType::WorkspaceOpen, {{"root", root}}, kOpenTimeout,
-      [this, root, opened = std::move(opened)](ApiResult<void> outcome) mutable {
-        if (!outcome) return opened(std::unexpected{outcome.error()});
+      [this, root, on_done = std::move(on_done)](ApiResult<void> result) mutable {
+        if (!result) return on_done(std::unexpected{result.error()});
         // Perhaps under another spelling: a slash at the end, a link that leads there.
-        for (const auto& spelling : spellings_of(root))
-          if (const auto named = choose_workspace(listed(), spelling, {})) return opened(*named);
-        opened(std::unexpected{conflict("FAILED", "the workspace is open under another path; see GET /workspaces")});
+        for (const auto& path : path_spellings(root))
+          if (const auto named = choose_workspace(workspaces(), path, {})) return on_done(*named);
+        on_done(std::unexpected{conflict("FAILED", "the workspace is open under another path; see GET /workspaces")});
       });
 }
 
-void DaemonWorkspaces::close(const std::string& id, Changed closed) {
-  refresh([this, id, closed = std::move(closed)](ApiResult<void> outcome) mutable {
-    if (!outcome) return closed(std::unexpected{outcome.error()});
-    auto chosen = choose_workspace(listed(), id, {});
-    if (!chosen) return closed(std::unexpected{chosen.error()});
-    command(MessageType::WorkspaceClose, {{"root", chosen->root}}, kCloseTimeout,
-            [workspace = *chosen, closed = std::move(closed)](ApiResult<void> done) mutable {
-              if (!done) return closed(std::unexpected{done.error()});
-              closed(workspace);
+void DaemonWorkspaces::close(const std::string& id, OnChanged on_done) {
+  refresh([this, id, on_done = std::move(on_done)](ApiResult<void> result) mutable {
+    if (!result) return on_done(std::unexpected{result.error()});
+    auto workspace = choose_workspace(workspaces(), id, {});
+    if (!workspace) return on_done(std::unexpected{workspace.error()});
+    command(MessageType::WorkspaceClose, {{"root", workspace->root}}, kCloseTimeout,
+            [workspace = *workspace, on_done = std::move(on_done)](ApiResult<void> closed) mutable {
+              if (!closed) return on_done(std::unexpected{closed.error()});
+              on_done(workspace);
             });
   });
 }
 
-void DaemonWorkspaces::switch_to(const std::string& id, Changed switched) {
-  refresh([this, id, switched = std::move(switched)](ApiResult<void> outcome) mutable {
-    if (!outcome) return switched(std::unexpected{outcome.error()});
-    auto chosen = choose_workspace(listed(), id, {});
-    if (!chosen) return switched(std::unexpected{chosen.error()});
-    switched_to_ = chosen->id;
-    switched(*std::move(chosen));
+void DaemonWorkspaces::switch_to(const std::string& id, OnChanged on_done) {
+  refresh([this, id, on_done = std::move(on_done)](ApiResult<void> result) mutable {
+    if (!result) return on_done(std::unexpected{result.error()});
+    auto workspace = choose_workspace(workspaces(), id, {});
+    if (!workspace) return on_done(std::unexpected{workspace.error()});
+    switched_to_ = workspace->id;
+    on_done(*std::move(workspace));
   });
 }
 

@@ -19,7 +19,7 @@
 
 namespace relay::api {
 
-inline constexpr Millis kListFresh{250};
+inline constexpr Millis kListMaxAge{250};
 
 class DaemonWorkspaces final : public WorkspaceDirectory {
  public:
@@ -30,45 +30,45 @@ class DaemonWorkspaces final : public WorkspaceDirectory {
                    HostsOf hosts_of);
   ~DaemonWorkspaces() override;
 
-  void find(std::string_view which, Found found) override;
-  void list(Listed listed) override;
-  void open(const std::string& root, Changed opened) override;
-  void close(const std::string& id, Changed closed) override;
-  void switch_to(const std::string& id, Changed switched) override;
+  void find(std::string_view which, OnFound on_found) override;
+  void list(OnListed listed) override;
+  void open(const std::string& root, OnChanged on_done) override;
+  void close(const std::string& id, OnChanged on_done) override;
+  void switch_to(const std::string& id, OnChanged on_done) override;
   /// Streams and sockets are told where to go on, and end.
   void end_streams(const std::string& reason);
   [[nodiscard]] const std::string& switched_to() const override { return switched_to_; }
 
  private:
   struct Entry {
-    WorkspaceInfo told;
+    WorkspaceInfo info;
     std::string socket;
   };
   struct ConnectedWorkspace {
-    std::unique_ptr<SocketWorkspaceClient> link;
+    std::unique_ptr<SocketWorkspaceClient> client;
     std::unique_ptr<LiveStreams> live;  // ends first
   };
-  using Told = std::move_only_function<void(ApiResult<void>)>;
+  using OnDone = std::move_only_function<void(ApiResult<void>)>;
 
-  void refresh(Told told);
-  void command(protocol::MessageType type, json::object payload, Millis patience, Told told);
-  ApiResult<void> take(const Result<DaemonResponse>& answer);
-  [[nodiscard]] std::vector<WorkspaceInfo> listed() const;
-  [[nodiscard]] bool fresh() const;
+  void refresh(OnDone on_done);
+  void command(protocol::MessageType type, json::object payload, Millis timeout, OnDone on_done);
+  ApiResult<void> apply_listing(const Result<DaemonResponse>& response);
+  [[nodiscard]] std::vector<WorkspaceInfo> workspaces() const;
+  [[nodiscard]] bool is_fresh() const;
   [[nodiscard]] bool is_disconnected(const std::string& id) const;
-  WorkspaceHandle reach(const std::string& id);
+  WorkspaceHandle connect(const std::string& id);
 
   net::EventLoop& loop_;
   net::Network& network_;
   Random& random_;
   std::string control_socket_;
   HostsOf hosts_of_;
-  std::map<std::string, Entry> open_;                // by root
-  std::map<std::string, ConnectedWorkspace> links_;  // by id
+  std::map<std::string, Entry> open_;                      // by root
+  std::map<std::string, ConnectedWorkspace> connections_;  // by id
   std::string switched_to_;
   SteadyTime listed_at_{};
-  bool known_ = false;
-  std::vector<Told> waiting_;  // for the listing that is under way
+  bool listed_ = false;
+  std::vector<OnDone> refresh_waiters_;  // for the listing that is under way
   std::unordered_map<std::uint64_t, std::unique_ptr<DaemonCall>> calls_;
   std::uint64_t last_call_ = 0;
 };

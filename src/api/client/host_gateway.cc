@@ -19,23 +19,23 @@ std::vector<host::HostRecord> SocketHostGateway::hosts_in(const std::string& dir
   return host::running_hosts(directory);
 }
 
-void SocketHostGateway::ask(const host::HostRecord& host, json::object request, Answered answered) {
-  if (calls_.size() >= kMaxDoorCalls)
-    return loop_.post([answered = std::move(answered)]() mutable {
-      answered(std::unexpected{
+void SocketHostGateway::request(const host::HostRecord& host, json::object payload, OnResponse on_response) {
+  if (calls_.size() >= kMaxHostCalls)
+    return loop_.post([on_response = std::move(on_response)]() mutable {
+      on_response(std::unexpected{
           ApiError{429, "BUSY", "too many agents are being spoken to at once; try again", Millis{1'000}}});
     });
   const auto number = ++last_;
-  auto done = [this, number, answered = std::move(answered)](Result<json::object> answer) mutable {
+  auto done = [this, number, on_response = std::move(on_response)](Result<json::object> answer) mutable {
     const auto call = calls_.extract(number);  // ends with this callback
-    if (answer) return answered(*std::move(answer));
+    if (answer) return on_response(*std::move(answer));
     const auto code = protocol::nack_code_of(answer.error());
-    answered(std::unexpected{refusal_by_code(code ? name_of(*code) : "", answer.error().message())});
+    on_response(std::unexpected{api_error_by_code(code ? name_of(*code) : "", answer.error().message())});
   };
   calls_.emplace(number,
                  std::make_unique<host::HostCall>(
                      loop_, network_,
-                     host::HostCallRequest{.agent = host.name, .socket = host.socket, .body = json::serialize(request)},
+                     host::HostCallRequest{.agent = host.name, .socket = host.socket, .body = json::serialize(payload)},
                      std::move(done)));
 }
 

@@ -24,12 +24,12 @@ namespace relay::api {
 
 class HostGateway {
  public:
-  using Answered = std::move_only_function<void(ApiResult<json::object>)>;
+  using OnResponse = std::move_only_function<void(ApiResult<json::object>)>;
 
   virtual ~HostGateway() = default;
   /// Those of the project whose records lie there.
   virtual std::vector<host::HostRecord> hosts_in(const std::string& directory) = 0;
-  virtual void ask(const host::HostRecord& host, json::object request, Answered answered) = 0;
+  virtual void request(const host::HostRecord& host, json::object payload, OnResponse on_response) = 0;
 };
 
 /// The youngest of that name.
@@ -38,14 +38,14 @@ std::optional<host::HostRecord> find_host(const std::vector<host::HostRecord>& h
 /// Over the hosts' sockets. Bounded: at most kMaxDoorCalls at once.
 class SocketHostGateway final : public HostGateway {
  public:
-  static constexpr std::size_t kMaxDoorCalls = 64;
+  static constexpr std::size_t kMaxHostCalls = 64;
 
   /// Both outlive it.
   SocketHostGateway(net::EventLoop& loop, net::Network& network);
   ~SocketHostGateway() override;
 
   std::vector<host::HostRecord> hosts_in(const std::string& directory) override;
-  void ask(const host::HostRecord& host, json::object request, Answered answered) override;
+  void request(const host::HostRecord& host, json::object payload, OnResponse on_response) override;
 
  private:
   net::EventLoop& loop_;

@@ -21,11 +21,11 @@ struct OutgoingMessage {
 class MessageSender {
  public:
   /// The payload of the ACK.
-  using Stored = std::move_only_function<void(ApiResult<json::object>)>;
+  using OnStored = std::move_only_function<void(ApiResult<json::object>)>;
 
   virtual ~MessageSender() = default;
   /// Called once, never inside.
-  virtual void send(OutgoingMessage letter, Stored stored) = 0;
+  virtual void send(OutgoingMessage message, OnStored on_stored) = 0;
 };
 
 }  // namespace relay::api

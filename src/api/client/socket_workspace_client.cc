@@ -10,15 +10,15 @@ namespace {
 using client::Errc;
 using protocol::MessageType;
 
-constexpr Millis kUsualTimeout{5'000};
-constexpr Millis kFeedAgain{1'000};  // after the daemon told it to go
+constexpr Millis kDefaultTimeout{5'000};
+constexpr Millis kFeedRetryDelay{1'000};  // after the daemon told it to go
 
 /// The daemon's own limits (wire.md 10.4), and a little more, so that its sentence is the one that is heard.
 Millis timeout_for(MessageType type) {
   if (type == MessageType::Spawn || type == MessageType::Answer) return Millis{35'000};  // it may approve a spawn
   if (type == MessageType::Release) return Millis{20'000};
   if (type == MessageType::SendInput) return Millis{15'000};
-  return kUsualTimeout;
+  return kDefaultTimeout;
 }
 
 client::LinkOptions options_for(const std::string& socket) {
@@ -30,24 +30,24 @@ client::LinkOptions options_for(const std::string& socket) {
   return options;
 }
 
-ApiError refusal_in_nack(const json::object& nack) {
-  auto refusal = refusal_by_code(string_member(nack, "code").value_or(""), string_member(nack, "message").value_or(""));
+ApiError api_error_of_nack(const json::object& nack) {
+  auto error = api_error_by_code(string_member(nack, "code").value_or(""), string_member(nack, "message").value_or(""));
   if (const auto after = integer_member(nack, "retry_after_ms"); after && *after > 0)
-    refusal.retry_after = Millis{*after};
-  return refusal;
+    error.retry_after = Millis{*after};
+  return error;
 }
 
 }  // namespace
 
-class SocketWorkspaceClient::Line final : private client::LinkListener {
+class SocketWorkspaceClient::ManagedLink final : private client::LinkListener {
  public:
   using Ready = std::function<void(const client::Session&)>;
   using Lost = std::function<void(const std::string&)>;
   using Frame = std::function<void(const protocol::Envelope&)>;
   using Stopped = std::function<void()>;
 
-  Line(net::EventLoop& loop, net::Network& network, Random& random, const std::string& socket, Ready ready, Lost lost,
-       Frame frame, Stopped stopped)
+  ManagedLink(net::EventLoop& loop, net::Network& network, Random& random, const std::string& socket, Ready ready,
+              Lost lost, Frame frame, Stopped stopped)
       : ready_{std::move(ready)},
         lost_{std::move(lost)},
         frame_{std::move(frame)},
@@ -56,7 +56,7 @@ class SocketWorkspaceClient::Line final : private client::LinkListener {
         link_{loop, network, random, outbox_, options_for(socket), *this} {
     link_.start();
   }
-  ~Line() override { end(); }
+  ~ManagedLink() override { end(); }
 
   /// Nothing is heard from then on.
   void end() {
@@ -88,194 +88,194 @@ class SocketWorkspaceClient::Line final : private client::LinkListener {
 };
 
 SocketWorkspaceClient::SocketWorkspaceClient(net::EventLoop& loop, net::Network& network, Random& random,
-                                             WorkspaceLocation place)
-    : loop_{loop}, network_{network}, random_{random}, place_{std::move(place)} {}
+                                             WorkspaceLocation location)
+    : loop_{loop}, network_{network}, random_{random}, location_{std::move(location)} {}
 
 SocketWorkspaceClient::~SocketWorkspaceClient() {
   lifetime_.end();
-  asking_.reset();
-  feed_.reset();
-  const auto gone = [] { return fail(Errc::Lost, "the workspace was closed"); };
-  for (auto all = std::exchange(questions_, {}); auto& [number, question] : all) question.answer(gone());
-  for (auto all = std::exchange(letters_, {}); auto& [number, sending] : all) {
-    sending.call.reset();
-    sending.stored(std::unexpected{to_api_error(gone().error())});
+  request_link_.reset();
+  feed_link_.reset();
+  const auto closed_error = [] { return fail(Errc::Lost, "the workspace was closed"); };
+  for (auto all = std::exchange(requests_, {}); auto& [number, request] : all) request.on_response(closed_error());
+  for (auto all = std::exchange(sends_, {}); auto& [number, send] : all) {
+    send.call.reset();
+    send.on_stored(std::unexpected{to_api_error(closed_error().error())});
   }
 }
 
-void SocketWorkspaceClient::request(MessageType type, json::object payload, Answer answer) {
+void SocketWorkspaceClient::request(MessageType type, json::object payload, OnResponse on_response) {
   const auto number = ++last_number_;
-  if (questions_.size() >= kMaxWaiting)
-    return loop_.post([answer = std::move(answer)]() mutable {
-      answer(fail(Errc::Full, format("{} questions to the daemon wait already; try again", kMaxWaiting)));
+  if (requests_.size() >= kMaxPendingRequests)
+    return loop_.post([on_response = std::move(on_response)]() mutable {
+      on_response(fail(Errc::Full, format("{} questions to the daemon wait already; try again", kMaxPendingRequests)));
     });
   auto text = json::serialize(payload);
   if (text.size() > protocol::kMaxFrameBytes - protocol::kEnvelopeReserveBytes)
-    return loop_.post([answer = std::move(answer)]() mutable {
-      answer(fail(Errc::TooLarge, format("this is more than the daemon takes at once; {} bytes are allowed",
-                                         protocol::kMaxFrameBytes - protocol::kEnvelopeReserveBytes)));
+    return loop_.post([on_response = std::move(on_response)]() mutable {
+      on_response(fail(Errc::TooLarge, format("this is more than the daemon takes at once; {} bytes are allowed",
+                                              protocol::kMaxFrameBytes - protocol::kEnvelopeReserveBytes)));
     });
-  auto& question = questions_[number];
-  question.type = type;
-  question.payload = std::move(text);
-  question.answer = std::move(answer);
-  question.deadline = loop_.after(timeout_for(type), [this, number] {
-    std::erase(waiting_, number);
-    this->answer(number, fail(Errc::TimedOut, "the daemon did not answer in time; try again"));
+  auto& request = requests_[number];
+  request.type = type;
+  request.payload = std::move(text);
+  request.on_response = std::move(on_response);
+  request.deadline = loop_.after(timeout_for(type), [this, number] {
+    std::erase(queued_, number);
+    complete(number, fail(Errc::TimedOut, "the daemon did not answer in time; try again"));
   });
-  waiting_.push_back(number);
-  if (asking_ && cut_) (*asking_)->retry_now();  // somebody is there who would rather not wait
-  if (!asking_) open_line();
-  put_waiting();
+  queued_.push_back(number);
+  if (request_link_ && disconnected_) (*request_link_)->retry_now();  // somebody is there who would rather not wait
+  if (!request_link_) open_request_link();
+  send_queued();
 }
 
 /// One that was told to go, for whatever reason, does not come back: the next question has a new one.
-void SocketWorkspaceClient::open_line() {
-  asking_ = std::make_unique<Line>(
-      loop_, network_, random_, place_.socket, [this](const client::Session& session) { on_ready(session); },
+void SocketWorkspaceClient::open_request_link() {
+  request_link_ = std::make_unique<ManagedLink>(
+      loop_, network_, random_, location_.socket, [this](const client::Session& session) { on_ready(session); },
       [this](const std::string& why) { on_disconnected(why); }, [](const protocol::Envelope&) {},
       [this] {
         loop_.post([this, alive = lifetime_.watch()] {
           if (!alive) return;
-          asking_.reset();
-          if (!waiting_.empty()) open_line();
+          request_link_.reset();
+          if (!queued_.empty()) open_request_link();
         });
       });
 }
 
 void SocketWorkspaceClient::on_ready(const client::Session& session) {
-  cut_ = false;
-  (void)notice_store(session);
-  put_waiting();
+  disconnected_ = false;
+  (void)detect_new_store(session);
+  send_queued();
 }
 
 void SocketWorkspaceClient::on_disconnected(const std::string& why) {
-  cut_ = true;
-  for (const auto number : std::exchange(waiting_, {}))
-    answer(number, fail(Errc::Lost, format("the workspace cannot be reached ({}); try again", why)));
+  disconnected_ = true;
+  for (const auto number : std::exchange(queued_, {}))
+    complete(number, fail(Errc::Lost, format("the workspace cannot be reached ({}); try again", why)));
 }
 
-void SocketWorkspaceClient::put_waiting() {
-  while (!waiting_.empty() && (*asking_)->ready() && open_ < client::kMaxOpenQuestions) {
-    const auto number = waiting_.front();
-    waiting_.pop_front();
-    put(number);
+void SocketWorkspaceClient::send_queued() {
+  while (!queued_.empty() && (*request_link_)->ready() && in_flight_ < client::kMaxOpenQuestions) {
+    const auto number = queued_.front();
+    queued_.pop_front();
+    send_request(number);
   }
 }
 
-void SocketWorkspaceClient::put(std::uint64_t number) {
-  auto& question = questions_.at(number);
-  question.deadline.reset();
-  ++open_;
-  const auto patience = timeout_for(question.type);
-  const auto on_answer = [this, number, alive = lifetime_.watch()](Result<const protocol::Envelope*> envelope) {
+void SocketWorkspaceClient::send_request(std::uint64_t number) {
+  auto& request = requests_.at(number);
+  request.deadline.reset();
+  ++in_flight_;
+  const auto timeout = timeout_for(request.type);
+  const auto on_envelope = [this, number, alive = lifetime_.watch()](Result<const protocol::Envelope*> envelope) {
     if (!alive) return;
-    --open_;
+    --in_flight_;
     if (envelope)
-      answer(number, parse_json_object((*envelope)->payload));
+      complete(number, parse_json_object((*envelope)->payload));
     else
-      answer(number, Failure{std::move(envelope).error()});
-    if (alive && asking_) put_waiting();
+      complete(number, Failure{std::move(envelope).error()});
+    if (alive && request_link_) send_queued();
   };
-  (*asking_)->request(question.type, question.payload, on_answer, patience);
+  (*request_link_)->request(request.type, request.payload, on_envelope, timeout);
 }
 
-void SocketWorkspaceClient::answer(std::uint64_t number, Result<json::object> outcome) {
-  auto node = questions_.extract(number);  // first out of the map: the callback may ask again
-  if (!node.empty()) node.mapped().answer(std::move(outcome));
+void SocketWorkspaceClient::complete(std::uint64_t number, Result<json::object> result) {
+  auto node = requests_.extract(number);  // first out of the map: the callback may ask again
+  if (!node.empty()) node.mapped().on_response(std::move(result));
 }
 
-void SocketWorkspaceClient::send(OutgoingMessage letter, Stored stored) {
-  if (letters_.size() >= kMaxSends)
-    return loop_.post([stored = std::move(stored)]() mutable {
-      stored(std::unexpected{refusal_by_code("BUSY", "too many messages are on their way at once; try again")});
+void SocketWorkspaceClient::send(OutgoingMessage message, OnStored on_stored) {
+  if (sends_.size() >= kMaxSends)
+    return loop_.post([on_stored = std::move(on_stored)]() mutable {
+      on_stored(std::unexpected{api_error_by_code("BUSY", "too many messages are on their way at once; try again")});
     });
   const auto number = ++last_number_;
-  letters_[number] = {.call = nullptr, .letter = std::move(letter), .stored = std::move(stored)};
-  hand_over(number);
+  sends_[number] = {.call = nullptr, .message = std::move(message), .on_stored = std::move(on_stored)};
+  start_send(number);
 }
 
-void SocketWorkspaceClient::hand_over(std::uint64_t number) {
-  auto& sending = letters_.at(number);
-  const auto& letter = sending.letter;
-  DaemonRequest order{.type = MessageType::Send,
-                      .id = letter.id,
-                      .from = letter.from,
-                      .to = letter.to,
-                      .claim_token = letter.claim_token,
-                      .payload = json::serialize(letter.payload),
-                      .payload_meta = letter.meta.empty() ? std::string{} : json::serialize(letter.meta)};
-  sending.call = std::make_unique<DaemonCall>(
-      loop_, network_, place_.socket, std::move(order),
-      [this, number](Result<DaemonResponse> outcome) { on_sent(number, std::move(outcome)); });
+void SocketWorkspaceClient::start_send(std::uint64_t number) {
+  auto& send = sends_.at(number);
+  const auto& message = send.message;
+  DaemonRequest request{.type = MessageType::Send,
+                        .id = message.id,
+                        .from = message.from,
+                        .to = message.to,
+                        .claim_token = message.claim_token,
+                        .payload = json::serialize(message.payload),
+                        .payload_meta = message.meta.empty() ? std::string{} : json::serialize(message.meta)};
+  send.call = std::make_unique<DaemonCall>(
+      loop_, network_, location_.socket, std::move(request),
+      [this, number](Result<DaemonResponse> result) { on_sent(number, std::move(result)); });
 }
 
-void SocketWorkspaceClient::on_sent(std::uint64_t number, Result<DaemonResponse> outcome) {
-  auto& sending = letters_.at(number);
-  if (!outcome && is(outcome.error(), Errc::Lost) && !std::exchange(sending.again, true))
+void SocketWorkspaceClient::on_sent(std::uint64_t number, Result<DaemonResponse> result) {
+  auto& send = sends_.at(number);
+  if (!result && is(result.error(), Errc::Lost) && !std::exchange(send.retried, true))
     return loop_.post([this, number, alive = lifetime_.watch()] {
-      if (alive && letters_.contains(number)) hand_over(number);
+      if (alive && sends_.contains(number)) start_send(number);
     });
-  const auto node = letters_.extract(number);  // the call ends with this callback
-  auto stored = std::move(sending.stored);
-  if (!outcome) return stored(std::unexpected{to_api_error(outcome.error())});
-  if (outcome->type == MessageType::Nack) return stored(std::unexpected{refusal_in_nack(outcome->payload)});
-  stored(std::move(outcome->payload));
+  const auto node = sends_.extract(number);  // the call ends with this callback
+  auto on_stored = std::move(send.on_stored);
+  if (!result) return on_stored(std::unexpected{to_api_error(result.error())});
+  if (result->type == MessageType::Nack) return on_stored(std::unexpected{api_error_of_nack(result->payload)});
+  on_stored(std::move(result->payload));
 }
 
-void SocketWorkspaceClient::follow(std::uint64_t after, EventListener* follower) {
-  follower_ = follower;
-  reached_ = after;
-  if (follower == nullptr) {
-    feed_again_.reset();
-    if (!feed_) return;
-    feed_->end();
-    return loop_.post([feed = std::move(feed_)] {});  // this may be a callback of its own
+void SocketWorkspaceClient::follow(std::uint64_t after, EventListener* listener) {
+  listener_ = listener;
+  last_seq_ = after;
+  if (listener == nullptr) {
+    feed_retry_.reset();
+    if (!feed_link_) return;
+    feed_link_->end();
+    return loop_.post([feed = std::move(feed_link_)] {});  // this may be a callback of its own
   }
-  if (feed_) return on_feed_ready();
-  open_feed();
+  if (feed_link_) return on_feed_ready();
+  open_feed_link();
 }
 
-void SocketWorkspaceClient::open_feed() {
-  feed_ = std::make_unique<Line>(
-      loop_, network_, random_, place_.socket,
+void SocketWorkspaceClient::open_feed_link() {
+  feed_link_ = std::make_unique<ManagedLink>(
+      loop_, network_, random_, location_.socket,
       [this](const client::Session& session) {
-        if (!notice_store(session)) on_feed_ready();
+        if (!detect_new_store(session)) on_feed_ready();
       },
       [this](const std::string& why) {
-        if (follower_ != nullptr) follower_->on_disconnected(why);
+        if (listener_ != nullptr) listener_->on_disconnected(why);
       },
       [this](const protocol::Envelope& envelope) { on_feed_frame(envelope); },
       [this] {
-        feed_again_ = loop_.after(kFeedAgain, [this] {
-          feed_.reset();
-          if (follower_ != nullptr) open_feed();
+        feed_retry_ = loop_.after(kFeedRetryDelay, [this] {
+          feed_link_.reset();
+          if (listener_ != nullptr) open_feed_link();
         });
       });
 }
 
 /// True: it is another one, and the follower, which was told so, follows anew.
-bool SocketWorkspaceClient::notice_store(const client::Session& session) {
-  const auto before = std::exchange(store_id_, session.store_id.empty() ? store_id_ : session.store_id);
-  if (before.empty() || before == store_id_ || follower_ == nullptr) return false;
-  follower_->on_log_replaced();
+bool SocketWorkspaceClient::detect_new_store(const client::Session& session) {
+  const auto previous = std::exchange(store_id_, session.store_id.empty() ? store_id_ : session.store_id);
+  if (previous.empty() || previous == store_id_ || listener_ == nullptr) return false;
+  listener_->on_log_replaced();
   return true;
 }
 
 void SocketWorkspaceClient::on_feed_ready() {
-  if (!(*feed_)->ready()) return;
-  const auto said = (*feed_)->send_frame(MessageType::EventsSubscribe, format(R"({{"since":{}}})", reached_));
-  if (!said) log::warn("events are not followed", {{"reason", said.error().message()}});
+  if (!(*feed_link_)->ready()) return;
+  const auto sent = (*feed_link_)->send_frame(MessageType::EventsSubscribe, format(R"({{"since":{}}})", last_seq_));
+  if (!sent) log::warn("events are not followed", {{"reason", sent.error().message()}});
 }
 
 void SocketWorkspaceClient::on_feed_frame(const protocol::Envelope& envelope) {
-  if (envelope.type != MessageType::AgentEvent || follower_ == nullptr) return;
+  if (envelope.type != MessageType::AgentEvent || listener_ == nullptr) return;
   const auto event = protocol::parse_agent_event(envelope.payload);
   const auto object = event ? parse_json_object(*event) : Result<json::object>{Failure{event.error()}};
   const auto number = object ? integer_member(*object, "_seq") : std::nullopt;
-  if (!number || *number <= 0 || static_cast<std::uint64_t>(*number) <= reached_) return;
-  reached_ = static_cast<std::uint64_t>(*number);
-  follower_->on_event(reached_, *event);
+  if (!number || *number <= 0 || static_cast<std::uint64_t>(*number) <= last_seq_) return;
+  last_seq_ = static_cast<std::uint64_t>(*number);
+  listener_->on_event(last_seq_, *event);
 }
 
 }  // namespace relay::api

@@ -34,68 +34,68 @@ struct WorkspaceLocation {
 
 class SocketWorkspaceClient final : public WorkspaceClient, public MessageSender {
  public:
-  static constexpr std::size_t kMaxWaiting = 1'024;
+  static constexpr std::size_t kMaxPendingRequests = 1'024;
   static constexpr std::size_t kMaxSends = 256;  // on their way at once
 
-  SocketWorkspaceClient(net::EventLoop& loop, net::Network& network, Random& random, WorkspaceLocation place);
+  SocketWorkspaceClient(net::EventLoop& loop, net::Network& network, Random& random, WorkspaceLocation location);
   ~SocketWorkspaceClient() override;
 
-  [[nodiscard]] const std::string& id() const override { return place_.id; }
-  [[nodiscard]] const std::string& root() const override { return place_.root; }
-  [[nodiscard]] const std::string& hosts() const override { return place_.hosts; }
-  [[nodiscard]] const std::string& socket() const { return place_.socket; }
+  [[nodiscard]] const std::string& id() const override { return location_.id; }
+  [[nodiscard]] const std::string& root() const override { return location_.root; }
+  [[nodiscard]] const std::string& hosts() const override { return location_.hosts; }
+  [[nodiscard]] const std::string& socket() const { return location_.socket; }
 
   /// The daemon does not hear us: it ends, or the workspace is closed.
-  [[nodiscard]] bool is_cut() const { return cut_; }
+  [[nodiscard]] bool is_disconnected() const { return disconnected_; }
 
-  void request(protocol::MessageType type, json::object payload, Answer answer) override;
-  void follow(std::uint64_t after, EventListener* follower) override;
-  void send(OutgoingMessage letter, Stored stored) override;
+  void request(protocol::MessageType type, json::object payload, OnResponse on_response) override;
+  void follow(std::uint64_t after, EventListener* listener) override;
+  void send(OutgoingMessage message, OnStored on_stored) override;
 
  private:
-  class Line;  // a link, and what it hears
+  class ManagedLink;  // a link, and what it hears
 
-  struct Question {
+  struct PendingRequest {
     protocol::MessageType type{};
     std::string payload;
-    Answer answer;
+    OnResponse on_response;
     std::unique_ptr<net::Timer> deadline;  // while it waits to be put
   };
-  struct Sending {
+  struct PendingSend {
     std::unique_ptr<DaemonCall> call;
-    OutgoingMessage letter;
-    Stored stored;
-    bool again = false;
+    OutgoingMessage message;
+    OnStored on_stored;
+    bool retried = false;
   };
 
-  void open_line();
-  void open_feed();
+  void open_request_link();
+  void open_feed_link();
   void on_ready(const client::Session& session);
   void on_disconnected(const std::string& why);
-  void put_waiting();
-  void put(std::uint64_t number);
-  void answer(std::uint64_t number, Result<json::object> outcome);
-  void hand_over(std::uint64_t number);
-  void on_sent(std::uint64_t number, Result<DaemonResponse> outcome);
-  bool notice_store(const client::Session& session);
+  void send_queued();
+  void send_request(std::uint64_t number);
+  void complete(std::uint64_t number, Result<json::object> result);
+  void start_send(std::uint64_t number);
+  void on_sent(std::uint64_t number, Result<DaemonResponse> result);
+  bool detect_new_store(const client::Session& session);
   void on_feed_ready();
   void on_feed_frame(const protocol::Envelope& envelope);
 
   net::EventLoop& loop_;
   net::Network& network_;
   Random& random_;
-  WorkspaceLocation place_;
+  WorkspaceLocation location_;
   std::uint64_t last_number_ = 0;
-  std::unordered_map<std::uint64_t, Question> questions_;
-  std::deque<std::uint64_t> waiting_;  // of questions_, not put yet
-  std::size_t open_ = 0;               // put and not answered
-  bool cut_ = false;
-  std::unordered_map<std::uint64_t, Sending> letters_;
-  EventListener* follower_ = nullptr;
-  std::uint64_t reached_ = 0;
+  std::unordered_map<std::uint64_t, PendingRequest> requests_;
+  std::deque<std::uint64_t> queued_;  // of questions_, not put yet
+  std::size_t in_flight_ = 0;         // put and not answered
+  bool disconnected_ = false;
+  std::unordered_map<std::uint64_t, PendingSend> sends_;
+  EventListener* listener_ = nullptr;
+  std::uint64_t last_seq_ = 0;
   std::string store_id_;  // as last heard; numbers of events are of this store
-  std::unique_ptr<net::Timer> feed_again_;
-  std::unique_ptr<Line> asking_, feed_;  // last: they end first
+  std::unique_ptr<net::Timer> feed_retry_;
+  std::unique_ptr<ManagedLink> request_link_, feed_link_;  // last: they end first
   Lifetime lifetime_;
 };
 

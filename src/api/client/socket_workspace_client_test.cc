@@ -85,7 +85,7 @@ TEST_F(WorkspaceLinkTest, AfterAFatalErrorWhoWaitedIsAnsweredAndTheNextQuestionH
   daemon.welcome();
   loop.run_now();
   expect_answered("2");
-  EXPECT_FALSE(link.is_cut());
+  EXPECT_FALSE(link.is_disconnected());
 }
 
 TEST_F(WorkspaceLinkTest, WhoWaitedForTheGreetingIsAnsweredWhenItIsRefused) {

@@ -18,7 +18,7 @@ namespace relay::api {
 
 class WorkspaceClient {
  public:
-  using Answer = std::move_only_function<void(Result<json::object> payload)>;  // once; never inside ask()
+  using OnResponse = std::move_only_function<void(Result<json::object> payload)>;  // once; never inside ask()
 
   class EventListener {
    public:
@@ -40,10 +40,10 @@ class WorkspaceClient {
       const = 0;  // directory of host records (host/control/running_hosts.h)
 
   /// What the daemon said, also when that is a refusal (`success` false, `error`, `code`); an error when nobody answered.
-  virtual void request(protocol::MessageType type, json::object payload, Answer answer) = 0;
+  virtual void request(protocol::MessageType type, json::object payload, OnResponse on_response) = 0;
 
   /// Everything behind that number, then live; nullptr ends it. One follower.
-  virtual void follow(std::uint64_t after, EventListener* follower) = 0;
+  virtual void follow(std::uint64_t after, EventListener* listener) = 0;
 };
 
 }  // namespace relay::api

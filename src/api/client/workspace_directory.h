@@ -29,26 +29,26 @@ struct WorkspaceInfo {
 
 /// One that can be spoken to. Borrowed: good until the callback it was given to returns; asked for again later.
 struct WorkspaceHandle {
-  WorkspaceClient& relay;
-  MessageSender& letters;
+  WorkspaceClient& client;
+  MessageSender& sender;
   LiveStreams* live = nullptr;  // always there behind a real server
 };
 
 class WorkspaceDirectory {
  public:
-  using Found = std::move_only_function<void(ApiResult<WorkspaceHandle>)>;
-  using Listed = std::move_only_function<void(ApiResult<std::vector<WorkspaceInfo>>)>;
-  using Changed = std::move_only_function<void(ApiResult<WorkspaceInfo>)>;
+  using OnFound = std::move_only_function<void(ApiResult<WorkspaceHandle>)>;
+  using OnListed = std::move_only_function<void(ApiResult<std::vector<WorkspaceInfo>>)>;
+  using OnChanged = std::move_only_function<void(ApiResult<WorkspaceInfo>)>;
 
   virtual ~WorkspaceDirectory() = default;
 
   /// An id, a root, or nothing.
-  virtual void find(std::string_view which, Found found) = 0;
-  virtual void list(Listed listed) = 0;
-  virtual void open(const std::string& root, Changed opened) = 0;
-  virtual void close(const std::string& id, Changed closed) = 0;
+  virtual void find(std::string_view which, OnFound on_found) = 0;
+  virtual void list(OnListed on_listed) = 0;
+  virtual void open(const std::string& root, OnChanged on_done) = 0;
+  virtual void close(const std::string& id, OnChanged on_done) = 0;
   /// For requests that name none.
-  virtual void switch_to(const std::string& id, Changed switched) = 0;
+  virtual void switch_to(const std::string& id, OnChanged on_done) = 0;
   [[nodiscard]] virtual const std::string& switched_to() const = 0;
 };
 

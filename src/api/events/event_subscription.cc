@@ -11,7 +11,7 @@
 namespace relay::api {
 namespace {
 
-Result<std::int64_t> number_in(std::string_view name, std::string_view text) {
+Result<std::int64_t> parse_number(std::string_view name, std::string_view text) {
   std::int64_t number = 0;
   const auto* const end = text.data() + text.size();
   const auto [stop, problem] = std::from_chars(text.data(), end, number);
@@ -20,43 +20,43 @@ Result<std::int64_t> number_in(std::string_view name, std::string_view text) {
   return number;
 }
 
-void add_words(std::vector<std::string>& words, std::string_view text) {
-  for (const auto word : comma_list(text)) words.emplace_back(word);
+void add_names(std::vector<std::string>& names, std::string_view text) {
+  for (const auto name : comma_list(text)) names.emplace_back(name);
 }
 
-Result<void> check_list(std::string_view name, const std::vector<std::string>& words, std::size_t max_bytes) {
-  if (words.size() > protocol::kMaxEventTypes)
-    return fail(format("{} may name {} things, these are {}", name, protocol::kMaxEventTypes, words.size()));
-  for (const auto& word : words)
-    if (word.size() > max_bytes) return fail(format("{} has a name of more than {} bytes", name, max_bytes));
+Result<void> check_list(std::string_view name, const std::vector<std::string>& names, std::size_t max_bytes) {
+  if (names.size() > protocol::kMaxEventTypes)
+    return fail(format("{} may name {} things, these are {}", name, protocol::kMaxEventTypes, names.size()));
+  for (const auto& each : names)
+    if (each.size() > max_bytes) return fail(format("{} has a name of more than {} bytes", name, max_bytes));
   return {};
 }
 
 }  // namespace
 
-Result<void> check_event_wish(const EventSubscription& wish) {
-  RELAY_TRY(check_list("types", wish.types, protocol::kMaxKindBytes));
-  RELAY_TRY(check_list("agent", wish.agents, protocol::kMaxNameBytes));
-  RELAY_TRY(check_list("session", wish.sessions, protocol::kMaxIdBytes));
-  for (const auto& type : wish.types) RELAY_TRY(events::check_type(type));
+Result<void> check_event_subscription(const EventSubscription& subscription) {
+  RELAY_TRY(check_list("types", subscription.types, protocol::kMaxKindBytes));
+  RELAY_TRY(check_list("agent", subscription.agents, protocol::kMaxNameBytes));
+  RELAY_TRY(check_list("session", subscription.sessions, protocol::kMaxIdBytes));
+  for (const auto& type : subscription.types) RELAY_TRY(events::check_type(type));
   return {};
 }
 
-Result<EventSubscription> read_event_wish(const net::QueryParameters& query, const net::HttpHeaders& headers) {
-  EventSubscription wish;
+Result<EventSubscription> parse_event_subscription(const net::QueryParameters& query, const net::HttpHeaders& headers) {
+  EventSubscription subscription;
   for (const auto& [name, value] : query.pairs()) {
-    if (name == "types") add_words(wish.types, value);
-    if (name == "agent") add_words(wish.agents, value);
-    if (name == "session") add_words(wish.sessions, value);
+    if (name == "types") add_names(subscription.types, value);
+    if (name == "agent") add_names(subscription.agents, value);
+    if (name == "session") add_names(subscription.sessions, value);
   }
   if (const auto since = query.find("since"); since && !since->empty())
-    wish.since = RELAY_TRY(number_in("since", *since));
+    subscription.since = RELAY_TRY(parse_number("since", *since));
   if (const auto last = headers.find("Last-Event-ID"); last && !last->empty())
-    wish.after = static_cast<std::uint64_t>(RELAY_TRY(number_in("Last-Event-ID", *last)));
+    subscription.after = static_cast<std::uint64_t>(RELAY_TRY(parse_number("Last-Event-ID", *last)));
   else if (const auto offset = query.find("offset"); offset && !offset->empty())
-    wish.after = static_cast<std::uint64_t>(RELAY_TRY(number_in("offset", *offset)));
-  RELAY_TRY(check_event_wish(wish));
-  return wish;
+    subscription.after = static_cast<std::uint64_t>(RELAY_TRY(parse_number("offset", *offset)));
+  RELAY_TRY(check_event_subscription(subscription));
+  return subscription;
 }
 
 }  // namespace relay::api

@@ -29,9 +29,9 @@ struct EventSubscription {
 };
 
 /// Other parameters are somebody else's. The error is a sentence for whoever asked.
-Result<EventSubscription> read_event_wish(const net::QueryParameters& query, const net::HttpHeaders& headers);
+Result<EventSubscription> parse_event_subscription(const net::QueryParameters& query, const net::HttpHeaders& headers);
 
 /// Are there such types, and are the lists within the bounds of the wire?
-Result<void> check_event_wish(const EventSubscription& wish);
+Result<void> check_event_subscription(const EventSubscription& subscription);
 
 }  // namespace relay::api

@@ -5,42 +5,46 @@
 namespace relay::api {
 namespace {
 
-Result<EventSubscription> wish(std::string_view query, std::string_view last_id = {}) {
+Result<EventSubscription> subscription(std::string_view query, std::string_view last_id = {}) {
   net::HttpHeaders headers;
   if (!last_id.empty()) headers.add("last-event-id", std::string{last_id});
-  return read_event_wish(net::QueryParameters::parse(query).value(), headers);
+  return parse_event_subscription(net::QueryParameters::parse(query).value(), headers);
 }
 
-TEST(EventWish, IsFromNowOnAndEverythingWhenNothingIsSaid) { EXPECT_EQ(wish("").value(), EventSubscription{}); }
+TEST(EventWish, IsFromNowOnAndEverythingWhenNothingIsSaid) { EXPECT_EQ(subscription("").value(), EventSubscription{}); }
 
 TEST(EventWish, NamesTypesAgentsAndSessionsByCommas) {
-  EXPECT_EQ(wish("types=item.started,message&agent=Alice&types=,session.ended,&workspace=p&session=s-1").value(),
-            (EventSubscription{
-                .types = {"item.started", "message", "session.ended"}, .agents = {"Alice"}, .sessions = {"s-1"}}));
+  EXPECT_EQ(
+      subscription("types=item.started,message&agent=Alice&types=,session.ended,&workspace=p&session=s-1").value(),
+      (EventSubscription{
+          .types = {"item.started", "message", "session.ended"}, .agents = {"Alice"}, .sessions = {"s-1"}}));
 }
 
 TEST(EventWish, BeginsBehindANumberOrAtATime) {
-  EXPECT_EQ(wish("offset=42").value().after, 42u);
-  EXPECT_EQ(wish("offset=0").value().after, 0u);
-  EXPECT_EQ(wish("since=1707523200000").value().since, 1707523200000);
-  EXPECT_EQ(wish("since=&offset=").value(), EventSubscription{});
+  EXPECT_EQ(subscription("offset=42").value().after, 42u);
+  EXPECT_EQ(subscription("offset=0").value().after, 0u);
+  EXPECT_EQ(subscription("since=1707523200000").value().since, 1707523200000);
+  EXPECT_EQ(subscription("since=&offset=").value(), EventSubscription{});
 }
 
 TEST(EventWish, BelievesTheHeaderOfAReaderThatComesBack) {
-  EXPECT_EQ(wish("offset=42", "99").value().after, 99u);
-  EXPECT_EQ(wish("", "7").value().after, 7u);
+  EXPECT_EQ(subscription("offset=42", "99").value().after, 99u);
+  EXPECT_EQ(subscription("", "7").value().after, 7u);
 }
 
 TEST(EventWish, RefusesWithASentence) {
-  EXPECT_EQ(wish("offset=-1").error().message(), "offset must be a whole number that is not negative, such as 42");
-  EXPECT_EQ(wish("since=1e3").error().message(), "since must be a whole number that is not negative, such as 42");
-  EXPECT_FALSE(wish("offset=99999999999999999999"));
-  EXPECT_FALSE(wish("", "4x"));
-  EXPECT_TRUE(wish("types=item.begun").error().message().starts_with("\"item.begun\" is no type of event; there are "));
-  EXPECT_FALSE(wish("agent=" + std::string(200, 'a')));
+  EXPECT_EQ(subscription("offset=-1").error().message(),
+            "offset must be a whole number that is not negative, such as 42");
+  EXPECT_EQ(subscription("since=1e3").error().message(),
+            "since must be a whole number that is not negative, such as 42");
+  EXPECT_FALSE(subscription("offset=99999999999999999999"));
+  EXPECT_FALSE(subscription("", "4x"));
+  EXPECT_TRUE(
+      subscription("types=item.begun").error().message().starts_with("\"item.begun\" is no type of event; there are "));
+  EXPECT_FALSE(subscription("agent=" + std::string(200, 'a')));
   std::string many = "agent=a";
   for (int i = 0; i < 256; ++i) many += ",a";
-  EXPECT_EQ(wish(many).error().message(), "agent may name 256 things, these are 257");
+  EXPECT_EQ(subscription(many).error().message(), "agent may name 256 things, these are 257");
 }
 
 }  // namespace

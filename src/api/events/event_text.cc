@@ -48,36 +48,36 @@ Result<FeedEvent> read_feed_event(std::uint64_t number, std::string_view json) {
   return event;
 }
 
-void append_event(std::string& out, StreamFormat dialect, const FeedEvent& event) {
-  switch (dialect) {
+void append_event(std::string& out, StreamFormat stream_format, const FeedEvent& event) {
+  switch (stream_format) {
     case StreamFormat::Sse:
       out.append("event: ").append(event.type).append("\nid: ").append(std::to_string(event.number));
       out.append("\ndata: ").append(event.json).append("\n\n");
       return;
-    case StreamFormat::Socket: out.append(R"({"type":"event","event":)").append(event.json).append("}"); return;
+    case StreamFormat::WebSocket: out.append(R"({"type":"event","event":)").append(event.json).append("}"); return;
   }
 }
 
-std::string gap_text(StreamFormat dialect, std::uint64_t from, std::uint64_t to) {
+std::string gap_text(StreamFormat stream_format, std::uint64_t from, std::uint64_t to) {
   JsonWriter data;
-  if (dialect == StreamFormat::Socket) data.field("type", "gap");
+  if (stream_format == StreamFormat::WebSocket) data.field("type", "gap");
   auto json = data.field("from", from).field("to", to).take();
-  if (dialect == StreamFormat::Socket) return json;
+  if (stream_format == StreamFormat::WebSocket) return json;
   return format(": events {} to {} are no longer kept\n", from, to) + sse("relay.gap", to, json);
 }
 
-std::string reset_text(StreamFormat dialect, std::uint64_t number, std::string_view reason) {
+std::string reset_text(StreamFormat stream_format, std::uint64_t number, std::string_view reason) {
   JsonWriter data;
-  if (dialect == StreamFormat::Socket) data.field("type", "reset");
+  if (stream_format == StreamFormat::WebSocket) data.field("type", "reset");
   auto json = data.field("newest", number).field("reason", reason).take();
-  return dialect == StreamFormat::Socket ? json : sse("relay.reset", number, json);
+  return stream_format == StreamFormat::WebSocket ? json : sse("relay.reset", number, json);
 }
 
-std::string resume_text(StreamFormat dialect, std::uint64_t after, std::string_view reason) {
+std::string resume_text(StreamFormat stream_format, std::uint64_t after, std::string_view reason) {
   JsonWriter data;
-  if (dialect == StreamFormat::Socket) data.field("type", "resume");
+  if (stream_format == StreamFormat::WebSocket) data.field("type", "resume");
   auto json = data.field("after", after).field("reason", reason).take();
-  return dialect == StreamFormat::Socket ? json : sse("relay.resume", after, json);
+  return stream_format == StreamFormat::WebSocket ? json : sse("relay.resume", after, json);
 }
 
 }  // namespace relay::api

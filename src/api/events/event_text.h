@@ -27,16 +27,16 @@ struct FeedEvent {
 /// What filters look at, taken from the event's own members.
 Result<FeedEvent> read_feed_event(std::uint64_t number, std::string_view json);
 
-enum class StreamFormat : std::uint8_t { Sse, Socket };
+enum class StreamFormat : std::uint8_t { Sse, WebSocket };
 
 /// `event: TYPE`, `id: N`, `data: {…}`; or `{"type":"event","event":{…}}`.
-void append_event(std::string& out, StreamFormat dialect, const FeedEvent& event);
+void append_event(std::string& out, StreamFormat stream_format, const FeedEvent& event);
 
-std::string gap_text(StreamFormat dialect, std::uint64_t from, std::uint64_t to);
-inline constexpr std::string_view kLogEndsBefore =
+std::string gap_text(StreamFormat stream_format, std::uint64_t from, std::uint64_t to);
+inline constexpr std::string_view kOffsetBeyondLog =
     "the log of events does not reach that number; this goes on at its newest";
-std::string reset_text(StreamFormat dialect, std::uint64_t number, std::string_view reason = kLogEndsBefore);
-std::string resume_text(StreamFormat dialect, std::uint64_t after, std::string_view reason);
+std::string reset_text(StreamFormat stream_format, std::uint64_t number, std::string_view reason = kOffsetBeyondLog);
+std::string resume_text(StreamFormat stream_format, std::uint64_t after, std::string_view reason);
 
 inline constexpr std::string_view kSseOpening = "retry: 1000\n\n";  // how soon a browser comes back
 inline constexpr std::string_view kSseHeartbeat = ": heartbeat\n\n";

@@ -8,9 +8,9 @@ namespace {
 constexpr std::string_view kJson =
     R"({"type":"item.started","sessionId":"x","text":"a\nb","_seq":42,"_ts":1707523200000,"_sessionId":"s-1","_agentName":"Al\u0069ce"})";
 
-std::string told(StreamFormat dialect, const FeedEvent& event) {
+std::string told(StreamFormat stream_format, const FeedEvent& event) {
   std::string out;
-  append_event(out, dialect, event);
+  append_event(out, stream_format, event);
   return out;
 }
 
@@ -25,7 +25,7 @@ TEST(EventText, IsReadFromTheEventItself) {
 TEST(EventText, IsToldInBothDialects) {
   const auto event = read_feed_event(42, kJson).value();
   EXPECT_EQ(told(StreamFormat::Sse, event), "event: item.started\nid: 42\ndata: " + std::string{kJson} + "\n\n");
-  EXPECT_EQ(told(StreamFormat::Socket, event), "{\"type\":\"event\",\"event\":" + std::string{kJson} + "}");
+  EXPECT_EQ(told(StreamFormat::WebSocket, event), "{\"type\":\"event\",\"event\":" + std::string{kJson} + "}");
 }
 
 TEST(EventText, StaysOneLine) {
@@ -39,13 +39,13 @@ TEST(EventText, StaysOneLine) {
 TEST(EventText, SaysWhereAReaderStands) {
   EXPECT_EQ(gap_text(StreamFormat::Sse, 1, 5),
             ": events 1 to 5 are no longer kept\nevent: relay.gap\nid: 5\ndata: {\"from\":1,\"to\":5}\n\n");
-  EXPECT_EQ(gap_text(StreamFormat::Socket, 1, 5), R"({"type":"gap","from":1,"to":5})");
+  EXPECT_EQ(gap_text(StreamFormat::WebSocket, 1, 5), R"({"type":"gap","from":1,"to":5})");
   EXPECT_TRUE(
       reset_text(StreamFormat::Sse, 3).starts_with("event: relay.reset\nid: 3\ndata: {\"newest\":3,\"reason\":"));
-  EXPECT_TRUE(reset_text(StreamFormat::Socket, 3).starts_with(R"({"type":"reset","newest":3,"reason":)"));
+  EXPECT_TRUE(reset_text(StreamFormat::WebSocket, 3).starts_with(R"({"type":"reset","newest":3,"reason":)"));
   EXPECT_EQ(resume_text(StreamFormat::Sse, 9, "so"),
             "event: relay.resume\nid: 9\ndata: {\"after\":9,\"reason\":\"so\"}\n\n");
-  EXPECT_EQ(resume_text(StreamFormat::Socket, 9, "so"), R"({"type":"resume","after":9,"reason":"so"})");
+  EXPECT_EQ(resume_text(StreamFormat::WebSocket, 9, "so"), R"({"type":"resume","after":9,"reason":"so"})");
 }
 
 }  // namespace

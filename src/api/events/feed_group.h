@@ -25,7 +25,7 @@ namespace relay::api {
 class FeedSink {
  public:
   virtual ~FeedSink() = default;
-  virtual void write(net::SharedBuffer piece) = 0;
+  virtual void write(net::SharedBuffer buffer) = 0;
   [[nodiscard]] virtual std::size_t waiting_bytes() const = 0;
   /// The reader is let go; everything up to that number was written to it. Last call, in which it may be destroyed.
   virtual void end(std::uint64_t after, const std::string& reason) = 0;
@@ -34,49 +34,49 @@ class FeedSink {
 /// Events becoming pieces: many in one, or one for each, as the dialect has it.
 class BlockWriter {
  public:
-  explicit BlockWriter(StreamFormat dialect) : dialect_{dialect} {}
+  explicit BlockWriter(StreamFormat stream_format) : stream_format_{stream_format} {}
   void add(const FeedEvent& event);
   [[nodiscard]] std::size_t bytes() const { return bytes_ + text_.size(); }
   [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] std::vector<net::SharedBuffer> take();
 
  private:
-  StreamFormat dialect_;
+  StreamFormat stream_format_;
   std::string text_;
   std::size_t bytes_ = 0;
   std::uint64_t events_ = 0;
-  std::vector<net::SharedBuffer> pieces_;
+  std::vector<net::SharedBuffer> buffers_;
 };
 
 class FeedGroup {
  public:
-  FeedGroup(EventSubscription wish, StreamFormat dialect);
+  FeedGroup(EventSubscription subscription, StreamFormat stream_format);
 
-  [[nodiscard]] bool is_for(const EventSubscription& wish, StreamFormat dialect) const;
-  [[nodiscard]] StreamFormat dialect() const { return dialect_; }
-  [[nodiscard]] const EventSubscription& wish() const { return wish_; }  // without a place to begin
+  [[nodiscard]] bool matches(const EventSubscription& subscription, StreamFormat stream_format) const;
+  [[nodiscard]] StreamFormat stream_format() const { return stream_format_; }
+  [[nodiscard]] const EventSubscription& subscription() const { return subscription_; }  // without a place to begin
 
   struct BlockRange {
     std::uint64_t to = 0;  // everything up to here was looked at
     std::uint64_t events = 0;
   };
   /// Writes what follows `from` in the ring, up to `until` or until it is large enough.
-  BlockRange give(const FeedRing& ring, std::uint64_t from, std::uint64_t until, std::size_t block_bytes,
-                  FeedSink& outlet);
+  BlockRange write_events(const FeedRing& ring, std::uint64_t from, std::uint64_t until, std::size_t block_bytes,
+                          FeedSink& sink);
   /// The numbers mean other events from now on.
-  void forget() { blocks_ = {}; }
+  void clear_blocks() { blocks_ = {}; }
 
  private:
   struct Block {
     std::uint64_t from = 0;
-    BlockRange given;
-    std::vector<std::weak_ptr<const std::string>> pieces;
-    [[nodiscard]] bool alive() const;
+    BlockRange range;
+    std::vector<std::weak_ptr<const std::string>> buffers;
+    [[nodiscard]] bool is_alive() const;
   };
 
-  EventSubscription wish_;
+  EventSubscription subscription_;
   records::EventFilter filter_;
-  StreamFormat dialect_;
+  StreamFormat stream_format_;
   std::array<Block, 8> blocks_ = {};
   std::size_t oldest_ = 0;
 };

@@ -3,13 +3,13 @@
 namespace relay::api {
 namespace {
 
-std::size_t cost_of(const FeedEvent& event) {
+std::size_t bytes_of(const FeedEvent& event) {
   return sizeof event + event.json.size() + event.type.size() + event.agent.size() + event.session.size();
 }
 
 }  // namespace
 
-void FeedRing::begin_at(std::uint64_t base) {
+void FeedRing::reset_to(std::uint64_t base) {
   base_ = base;
   bytes_ = 0;
   std::deque<FeedEvent>{}.swap(events_);
@@ -17,10 +17,10 @@ void FeedRing::begin_at(std::uint64_t base) {
 
 void FeedRing::push(FeedEvent event) {
   RELAY_ASSERT(event.number == newest() + 1);
-  bytes_ += cost_of(event);
+  bytes_ += bytes_of(event);
   events_.push_back(std::move(event));
   while (events_.size() > 1 && (events_.size() > max_events_ || bytes_ > max_bytes_)) {
-    bytes_ -= cost_of(events_.front());
+    bytes_ -= bytes_of(events_.front());
     events_.pop_front();
     ++base_;
   }

@@ -18,7 +18,7 @@ class FeedRing {
   FeedRing(std::size_t max_events, std::size_t max_bytes) : max_events_{max_events}, max_bytes_{max_bytes} {}
 
   /// Empty, and everything up to that number lies before it.
-  void begin_at(std::uint64_t base);
+  void reset_to(std::uint64_t base);
   /// The next: its number is newest() + 1.
   void push(FeedEvent event);
 

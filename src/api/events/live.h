@@ -9,9 +9,9 @@
 namespace relay::api {
 
 struct LiveStreams {
-  LiveStreams(net::EventLoop& loop, net::Network& network, WorkspaceClient& relay, FeedLimits reading = {},
+  LiveStreams(net::EventLoop& loop, net::Network& network, WorkspaceClient& workspace, FeedLimits reading = {},
               SocketLimits talking = {})
-      : feed{loop, relay, reading}, sockets{network, relay, feed, talking} {}
+      : feed{loop, workspace, reading}, sockets{network, workspace, feed, talking} {}
 
   /// Everybody hears where to go on, and is let go.
   void end(const std::string& reason) {

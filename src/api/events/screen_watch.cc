@@ -6,7 +6,7 @@
 
 namespace relay::api {
 
-std::size_t cut_character(std::string_view bytes) {
+std::size_t incomplete_utf8_bytes(std::string_view bytes) {
   for (std::size_t back = 1; back <= std::min<std::size_t>(3, bytes.size()); ++back) {
     const auto byte = static_cast<unsigned char>(bytes[bytes.size() - back]);
     if (byte < 0x80U) return 0;
@@ -17,9 +17,9 @@ std::size_t cut_character(std::string_view bytes) {
   return 0;
 }
 
-ScreenWatch::ScreenWatch(net::Network& network, std::string agent, const std::string& door, ScreenListener& listener)
+ScreenWatch::ScreenWatch(net::Network& network, std::string agent, const std::string& socket, ScreenListener& listener)
     : agent_{std::move(agent)}, listener_{listener} {
-  network.connect(door, [this, alive = lifetime_.watch()](Result<std::unique_ptr<net::Stream>> stream) {
+  network.connect(socket, [this, alive = lifetime_.watch()](Result<std::unique_ptr<net::Stream>> stream) {
     if (alive) on_connected(std::move(stream));
   });
 }
@@ -27,7 +27,7 @@ ScreenWatch::ScreenWatch(net::Network& network, std::string agent, const std::st
 ScreenWatch::~ScreenWatch() = default;
 
 void ScreenWatch::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
-  if (!stream) return listener_.on_gone(format("{} has just ended", agent_));
+  if (!stream) return listener_.on_ended(format("{} has just ended", agent_));
   stream_ = *std::move(stream);
   stream_->start(*this);
   std::string frame;
@@ -53,10 +53,10 @@ void ScreenWatch::on_bytes(std::string_view bytes) {
 }
 
 void ScreenWatch::on_terminal(std::string_view bytes) {
-  const auto held = std::exchange(cut_, {}).append(bytes);
-  const std::string_view text{held.data(), held.size() - cut_character(held)};
-  cut_ = held.substr(text.size());
-  if (std::exchange(whole_follows_, false)) return listener_.on_screen(columns_, rows_, text);
+  const auto bytes_held = std::exchange(partial_character_, {}).append(bytes);
+  const std::string_view text{bytes_held.data(), bytes_held.size() - incomplete_utf8_bytes(bytes_held)};
+  partial_character_ = bytes_held.substr(text.size());
+  if (std::exchange(full_screen_next_, false)) return listener_.on_screen(columns_, rows_, text);
   if (!text.empty()) listener_.on_output(text);
 }
 
@@ -67,8 +67,8 @@ void ScreenWatch::on_object(const json::object& object) {
   if (event != "resized" && string_member(object, "method") != "attach") return;
   columns_ = static_cast<int>(integer_member(object, "columns").value_or(80));
   rows_ = static_cast<int>(integer_member(object, "rows").value_or(24));
-  whole_follows_ = true;
-  cut_.clear();
+  full_screen_next_ = true;
+  partial_character_.clear();
 }
 
 void ScreenWatch::on_closed(const std::string&) { finish(format("{} has ended, or its host was killed", agent_)); }
@@ -76,7 +76,7 @@ void ScreenWatch::on_closed(const std::string&) { finish(format("{} has ended, o
 void ScreenWatch::finish(const std::string& reason) {
   lifetime_.end();  // on_bytes() above us stops
   stream_.reset();
-  listener_.on_gone(reason);
+  listener_.on_ended(reason);
 }
 
 void ScreenWatch::pause() {

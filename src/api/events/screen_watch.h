@@ -25,12 +25,12 @@ class ScreenListener {
   /// The whole of it, for a terminal of that size: at first, and after every change of size.
   virtual void on_screen(int columns, int rows, std::string_view text) = 0;
   virtual void on_output(std::string_view text) = 0;
-  virtual void on_gone(const std::string& reason) = 0;
+  virtual void on_ended(const std::string& reason) = 0;
 };
 
 class ScreenWatch final : private net::StreamListener {
  public:
-  ScreenWatch(net::Network& network, std::string agent, const std::string& door, ScreenListener& listener);
+  ScreenWatch(net::Network& network, std::string agent, const std::string& socket, ScreenListener& listener);
   ~ScreenWatch() override;
   ScreenWatch(const ScreenWatch&) = delete;
   ScreenWatch& operator=(const ScreenWatch&) = delete;
@@ -51,15 +51,15 @@ class ScreenWatch final : private net::StreamListener {
   std::string agent_;
   ScreenListener& listener_;
   protocol::FrameReader reader_;
-  std::string cut_;  // the beginning of a character whose end has not come
+  std::string partial_character_;  // the beginning of a character whose end has not come
   int columns_ = 0, rows_ = 0;
-  bool whole_follows_ = false;
+  bool full_screen_next_ = false;
   bool paused_ = false;
   std::unique_ptr<net::Stream> stream_;
   Lifetime lifetime_;
 };
 
 /// How many bytes at the end are the beginning of a character of UTF-8 that is not whole yet: 0 to 3.
-std::size_t cut_character(std::string_view bytes);
+std::size_t incomplete_utf8_bytes(std::string_view bytes);
 
 }  // namespace relay::api

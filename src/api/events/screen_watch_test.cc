@@ -16,93 +16,93 @@ struct ScreenWatchTest : ::testing::Test, ScreenListener {
   net::testing::TemporaryDirectory directory;
   net::AsioLoop loop;
   net::UnixNetwork network{loop};
-  testing::ScriptedHost door{network, directory.path(), "Bob"};
+  testing::ScriptedHost host{network, directory.path(), "Bob"};
   std::vector<std::string> heard;
-  std::string gone;
+  std::string end_reason;
   std::unique_ptr<ScreenWatch> watch;
 
   void on_screen(int columns, int rows, std::string_view text) override {
     heard.push_back(format("{}x{} {}", columns, rows, text));
   }
   void on_output(std::string_view text) override { heard.emplace_back(text); }
-  void on_gone(const std::string& reason) override {
-    gone = reason;
+  void on_ended(const std::string& reason) override {
+    end_reason = reason;
     watch.reset();
   }
   void begin() {
     watch = std::make_unique<ScreenWatch>(network, "Bob", directory.path() + "/Bob.sock", *this);
-    ASSERT_TRUE(run_until(loop, [&] { return !door.asked.empty() || !gone.empty(); }));
+    ASSERT_TRUE(run_until(loop, [&] { return !host.requests.empty() || !end_reason.empty(); }));
   }
   bool hears(std::size_t count) {
     return run_until(loop, [&] { return heard.size() >= count; });
   }
   bool ends() {
-    return run_until(loop, [&] { return !gone.empty(); });
+    return run_until(loop, [&] { return !end_reason.empty(); });
   }
 };
 
 TEST_F(ScreenWatchTest, LooksWithoutTouching) {
   begin();
-  EXPECT_EQ(door.asked.at(0), R"({"method":"attach","mode":"view","columns":80,"rows":24})");
+  EXPECT_EQ(host.requests.at(0), R"({"method":"attach","mode":"view","columns":80,"rows":24})");
 }
 
 TEST_F(ScreenWatchTest, ShowsTheWholeThenWhatIsWritten) {
   begin();
-  door.let_in(100, 30, "whole");
-  door.show("more");
+  host.accept_attach(100, 30, "whole");
+  host.send_output("more");
   ASSERT_TRUE(hears(2));
-  door.say(R"({"event":"state","state":"idle"})");
-  door.say(R"({"event":"resized","columns":80,"rows":20})");
-  door.show("anew");
+  host.send_json(R"({"event":"state","state":"idle"})");
+  host.send_json(R"({"event":"resized","columns":80,"rows":20})");
+  host.send_output("anew");
   ASSERT_TRUE(hears(3));
   EXPECT_EQ(heard, (std::vector<std::string>{"100x30 whole", "more", "80x20 anew"}));
 }
 
 TEST_F(ScreenWatchTest, NeverCutsACharacter) {
   begin();
-  door.let_in(10, 2, "");
+  host.accept_attach(10, 2, "");
   const std::string text = "a\xE2\x82\xAC\xF0\x9F\x98\x80\xC3\xBC";
-  for (const char byte : text) door.show(std::string_view{&byte, 1});
+  for (const char byte : text) host.send_output(std::string_view{&byte, 1});
   ASSERT_TRUE(hears(5));
   EXPECT_EQ(heard, (std::vector<std::string>{"10x2 ", "a", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xC3\xBC"}));
-  EXPECT_EQ(cut_character("\x80\x80\x80\x80"), 0u);
-  EXPECT_EQ(cut_character(""), 0u);
+  EXPECT_EQ(incomplete_utf8_bytes("\x80\x80\x80\x80"), 0u);
+  EXPECT_EQ(incomplete_utf8_bytes(""), 0u);
 }
 
 TEST_F(ScreenWatchTest, SaysWhenItIsOver) {
   begin();
-  door.let_in(10, 2, "x");
-  door.say(R"({"event":"exit","code":0})");
+  host.accept_attach(10, 2, "x");
+  host.send_json(R"({"event":"exit","code":0})");
   ASSERT_TRUE(ends());
-  EXPECT_EQ(gone, "Bob has ended");
+  EXPECT_EQ(end_reason, "Bob has ended");
 }
 
 TEST_F(ScreenWatchTest, SaysWhenTheHostWasKilled) {
   begin();
-  door.hang_up();
+  host.disconnect();
   ASSERT_TRUE(ends());
-  EXPECT_EQ(gone, "Bob has ended, or its host was killed");
+  EXPECT_EQ(end_reason, "Bob has ended, or its host was killed");
 }
 
 TEST_F(ScreenWatchTest, SaysWhyItWasRefused) {
   begin();
-  door.say(R"({"method":"attach","ok":false,"error":"64 are attached already"})");
+  host.send_json(R"({"method":"attach","ok":false,"error":"64 are attached already"})");
   ASSERT_TRUE(ends());
-  EXPECT_EQ(gone, "64 are attached already");
+  EXPECT_EQ(end_reason, "64 are attached already");
 }
 
 TEST_F(ScreenWatchTest, SaysWhenNobodyIsThere) {
   watch = std::make_unique<ScreenWatch>(network, "Eve", directory.path() + "/Eve.sock", *this);
-  EXPECT_EQ(gone, "");
+  EXPECT_EQ(end_reason, "");
   ASSERT_TRUE(ends());
-  EXPECT_EQ(gone, "Eve has just ended");
+  EXPECT_EQ(end_reason, "Eve has just ended");
 }
 
 TEST_F(ScreenWatchTest, SaysWhenWhatComesCannotBeUnderstood) {
   begin();
-  door.babble("HTTP/1.1 200 OK\r\n\r\n");
+  host.send_bytes("HTTP/1.1 200 OK\r\n\r\n");
   ASSERT_TRUE(ends());
-  EXPECT_TRUE(gone.starts_with("the host of Bob cannot be understood: ")) << gone;
+  EXPECT_TRUE(end_reason.starts_with("the host of Bob cannot be understood: ")) << end_reason;
 }
 
 }  // namespace

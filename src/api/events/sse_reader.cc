@@ -15,13 +15,13 @@ bool SseReader::open(net::ResponseWriter reply, std::vector<net::HttpHeader> hea
 void SseReader::end(std::uint64_t after, const std::string& reason) {
   stream_.write(net::make_piece(resume_text(StreamFormat::Sse, after, reason)));
   stream_.finish();
-  feed_.forget(*this);
+  feed_.remove(*this);
 }
 
 void SseReader::on_drained() {
-  if (place_) place_->on_drained();
+  if (position_) position_->on_drained();
 }
 
-void SseReader::on_gone(const std::string&) { feed_.forget(*this); }
+void SseReader::on_gone(const std::string&) { feed_.remove(*this); }
 
 }  // namespace relay::api

@@ -19,9 +19,9 @@ class SseReader final : public net::BodyListener, public FeedSink {
 
   /// False: the client has gone already.
   bool open(net::ResponseWriter reply, std::vector<net::HttpHeader> headers);
-  void read(std::unique_ptr<FeedReader> place) { place_ = std::move(place); }
+  void attach(std::unique_ptr<FeedReader> position) { position_ = std::move(position); }
 
-  void write(net::SharedBuffer piece) override { stream_.write(std::move(piece)); }
+  void write(net::SharedBuffer buffer) override { stream_.write(std::move(buffer)); }
   [[nodiscard]] std::size_t waiting_bytes() const override { return stream_.waiting_bytes(); }
   void end(std::uint64_t after, const std::string& reason) override;
 
@@ -31,7 +31,7 @@ class SseReader final : public net::BodyListener, public FeedSink {
 
   Feed& feed_;
   net::BodyStream stream_;
-  std::unique_ptr<FeedReader> place_;  // before the stream it writes to
+  std::unique_ptr<FeedReader> position_;  // before the stream it writes to
 };
 
 }  // namespace relay::api

@@ -14,20 +14,20 @@ using net::RawClient;
 using net::testing::run_until;
 
 struct SseTest : net::HttpServerTest {
-  testing::FakeRelay relay{loop};
+  testing::FakeEventWorkspace workspace{loop};
   FeedLimits feed_limits{.batch = Millis{1}};
   std::optional<Feed> feed;
 
   SseTest() {
     respond = [this](net::ServerRequest& request, net::ResponseWriter& reply) {
-      if (!feed) feed.emplace(loop, relay, feed_limits);
-      auto wish = read_event_wish(net::QueryParameters::parse(request.query).value(), request.headers);
+      if (!feed) feed.emplace(loop, workspace, feed_limits);
+      auto subscription = parse_event_subscription(net::QueryParameters::parse(request.query).value(), request.headers);
       auto call = testing::stream_call("streamEvents", request, reply);
-      if (!wish) return call.refuse(bad_request(wish.error().message()));
+      if (!subscription) return call.refuse(bad_request(subscription.error().message()));
       const auto path = net::path_segments(request.path).value();  // as the route table does
-      if (path.size() == 6 && path[2] == "agents") wish->agents = {path[3]};
-      if (path.size() == 6 && path[2] == "sessions") wish->sessions = {path[3]};
-      feed->open_sse(*std::move(wish), std::move(call));
+      if (path.size() == 6 && path[2] == "agents") subscription->agents = {path[3]};
+      if (path.size() == 6 && path[2] == "sessions") subscription->sessions = {path[3]};
+      feed->open_sse(*std::move(subscription), std::move(call));
     };
   }
   ~SseTest() override { server.reset(); }
@@ -43,8 +43,8 @@ struct SseTest : net::HttpServerTest {
 
 TEST_F(SseTest, GetApiV1EventsSseStreamsAllEventsAsSse) {
   auto reading = reader("/api/v1/events/sse");
-  relay.happen("item.started");
-  relay.happen("session.ended", "Bob", "s-2");
+  workspace.emit("item.started");
+  workspace.emit("session.ended", "Bob", "s-2");
   ASSERT_TRUE(reading.hears("id: 2\n"));
   ASSERT_TRUE(reading.hears("\"_agentName\":\"Bob\"}\n\n"));
   const auto& heard = reading.heard();
@@ -57,33 +57,33 @@ TEST_F(SseTest, GetApiV1EventsSseStreamsAllEventsAsSse) {
 
 TEST_F(SseTest, GetApiV1AgentsNameEventsSseFiltersToOneAgent) {
   auto reading = reader("/api/v1/agents/Bob/events/sse");
-  relay.happen("item.started", "Alice");
-  relay.happen("item.started", "Bob");
+  workspace.emit("item.started", "Alice");
+  workspace.emit("item.started", "Bob");
   ASSERT_TRUE(reading.hears("id: 2\n"));
   EXPECT_FALSE(reading.heard().contains("id: 1\n"));
 }
 
 TEST_F(SseTest, GetApiV1SessionsIdEventsSseFiltersToOneSession) {
   auto reading = reader("/api/v1/sessions/s-2/events/sse");
-  relay.happen("item.started", "Alice", "s-1");
-  relay.happen("item.started", "Alice", "s-2");
+  workspace.emit("item.started", "Alice", "s-1");
+  workspace.emit("item.started", "Alice", "s-2");
   ASSERT_TRUE(reading.hears("id: 2\n"));
   EXPECT_FALSE(reading.heard().contains("id: 1\n"));
 }
 
 TEST_F(SseTest, TypesFilterWorks) {
   auto reading = reader("/api/v1/events/sse?types=item.started,item.completed");
-  for (const auto* type : {"item.started", "item.delta", "session.ended", "item.completed"}) relay.happen(type);
+  for (const auto* type : {"item.started", "item.delta", "session.ended", "item.completed"}) workspace.emit(type);
   ASSERT_TRUE(reading.hears("id: 4\n"));
   EXPECT_TRUE(reading.heard().contains("id: 1\n"));
   EXPECT_FALSE(reading.heard().contains("id: 2\n") || reading.heard().contains("id: 3\n"));
 }
 
 TEST_F(SseTest, OffsetReplaysHistoricalEventsThenSwitchesToLive) {
-  for (int i = 0; i < 6; ++i) relay.happen("item.started");
+  for (int i = 0; i < 6; ++i) workspace.emit("item.started");
   auto reading = reader("/api/v1/events/sse?offset=4");
   ASSERT_TRUE(reading.hears("id: 6\n"));
-  relay.happen("item.started");
+  workspace.emit("item.started");
   ASSERT_TRUE(reading.hears("id: 7\n"));
   EXPECT_TRUE(reading.heard().contains("id: 5\n"));
   EXPECT_FALSE(reading.heard().contains("id: 4\n"));
@@ -91,12 +91,12 @@ TEST_F(SseTest, OffsetReplaysHistoricalEventsThenSwitchesToLive) {
 
 TEST_F(SseTest, LastEventIdHeaderWorksForReconnection) {
   auto first = reader("/api/v1/events/sse");
-  relay.happen("item.started");
+  workspace.emit("item.started");
   ASSERT_TRUE(first.hears("id: 1\n"));
   first.hang_up();
   ASSERT_TRUE(run_until(loop, [&] { return feed->counts().readers == 0; }));
-  relay.happen("item.completed");
-  relay.happen("item.started");
+  workspace.emit("item.completed");
+  workspace.emit("item.started");
   auto second = reader("/api/v1/events/sse", "Last-Event-ID: 1\r\n");
   ASSERT_TRUE(second.hears("id: 3\n"));
   EXPECT_TRUE(second.heard().contains("id: 2\n"));
@@ -111,16 +111,16 @@ TEST_F(SseTest, HeartbeatSentEvery30s) {
 }
 
 TEST_F(SseTest, ConnectionCleanupOnClientDisconnectNoLeakedSubscriptions) {
-  feed_limits.linger = Millis{1};
+  feed_limits.idle_timeout = Millis{1};
   {
     auto one = reader("/api/v1/events/sse");
     auto two = reader("/api/v1/events/sse?offset=0");
-    EXPECT_TRUE(relay.followed());
+    EXPECT_TRUE(workspace.is_followed());
     one.hang_up();
     two.hang_up();
     ASSERT_TRUE(run_until(loop, [&] { return feed->counts().readers == 0; }));
   }
-  EXPECT_TRUE(run_until(loop, [&] { return !relay.followed(); }));
+  EXPECT_TRUE(run_until(loop, [&] { return !workspace.is_followed(); }));
   EXPECT_TRUE(nobody_is_left());
 }
 
@@ -142,7 +142,7 @@ TEST_F(SseTest, OneReaderTooManyIsTold503AndWhenToComeBack) {
 }
 
 TEST_F(SseTest, TellsWhenTheWorkspaceDoesNotAnswer) {
-  relay.error = "nobody is there";
+  workspace.error = "nobody is there";
   auto reading = client();
   reading.say(get("/api/v1/events/sse"));
   ASSERT_TRUE(reading.hears("}}"));
@@ -151,20 +151,20 @@ TEST_F(SseTest, TellsWhenTheWorkspaceDoesNotAnswer) {
 }
 
 TEST_F(SseTest, NobodyIsLeftWaitingWhenTheWorkspaceIsClosed) {
-  relay.delay = [] { return Millis{60'000}; };
+  workspace.delay = [] { return Millis{60'000}; };
   auto waiting = client();
   waiting.say(get("/api/v1/events/sse"));
-  ASSERT_TRUE(run_until(loop, [&] { return relay.open_questions == 1; }));
+  ASSERT_TRUE(run_until(loop, [&] { return workspace.open_requests == 1; }));
   feed.reset();
   EXPECT_TRUE(waiting.hears("cannot be read now: the workspace was closed"));
 }
 
 TEST_F(SseTest, AReaderHearsWhereToGoOnWhenTheWorkspaceIsClosed) {
-  relay.happen("item.started");
+  workspace.emit("item.started");
   auto reading = reader("/api/v1/events/sse");
   feed.reset();
   EXPECT_TRUE(reading.hears("event: relay.resume\nid: 1\n"));
-  EXPECT_FALSE(relay.followed());
+  EXPECT_FALSE(workspace.is_followed());
 }
 
 TEST_F(SseTest, AHeadIsAnsweredAndNobodyReads) {
@@ -180,7 +180,7 @@ TEST_F(SseTest, ASlowClientIsToldWhereToResumeAndLosesNothing) {
   slow.stop_reading();
   const std::string text(50'000, 'x');
   ASSERT_TRUE(run_until(loop, [&] {
-    for (int i = 0; i < 10; ++i) relay.happen("item.delta", "Alice", "s-1", text);
+    for (int i = 0; i < 10; ++i) workspace.emit("item.delta", "Alice", "s-1", text);
     return feed->counts().evicted == 1;
   }));
   slow.read_on();

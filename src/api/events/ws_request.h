@@ -17,7 +17,7 @@ namespace relay::api {
 inline constexpr std::size_t kMaxSocketRequestBytes = 64U * 1024U;
 
 struct SubscribeRequest {
-  EventSubscription wish;  // without a number: on from where the socket stands
+  EventSubscription subscription;  // without a number: on from where the socket stands
   bool operator==(const SubscribeRequest&) const = default;
 };
 struct WatchRequest {

@@ -14,7 +14,7 @@ using text::JsonWriter;
 constexpr std::uint16_t kTryAgainLater = 1013;
 constexpr std::uint16_t kPolicyViolation = 1008;
 
-json::array list_in(const json::object& object, std::string_view name) {
+json::array list_of(const json::object& object, std::string_view name) {
   const auto* const list = array_member(object, name);
   return list == nullptr ? json::array{} : *list;
 }
@@ -39,25 +39,25 @@ class LiveSocket::Screen final : public ScreenListener {
 
  private:
   void on_screen(int columns, int rows, std::string_view text) override {
-    socket_.say(JsonWriter{}
-                    .field("type", "screen")
-                    .field("agent", agent_)
-                    .field("columns", columns)
-                    .field("rows", rows)
-                    .field("ansi", text)
-                    .take());
-    spare();
+    socket_.send(JsonWriter{}
+                     .field("type", "screen")
+                     .field("agent", agent_)
+                     .field("columns", columns)
+                     .field("rows", rows)
+                     .field("ansi", text)
+                     .take());
+    pause_if_backlogged();
   }
   void on_output(std::string_view text) override {
-    socket_.say(JsonWriter{}.field("type", "output").field("agent", agent_).field("data", text).take());
-    spare();
+    socket_.send(JsonWriter{}.field("type", "output").field("agent", agent_).field("data", text).take());
+    pause_if_backlogged();
   }
-  void on_gone(const std::string& reason) override {
+  void on_ended(const std::string& reason) override {
     const auto self = socket_.screens_.extract(agent_);  // dies when this returns
-    socket_.say(JsonWriter{}.field("type", "screen-gone").field("agent", agent_).field("reason", reason).take());
+    socket_.send(JsonWriter{}.field("type", "screen-gone").field("agent", agent_).field("reason", reason).take());
   }
   /// A client that is slow to read gets no more until it has.
-  void spare() {
+  void pause_if_backlogged() {
     if (socket_.waiting_bytes() >= socket_.owner_.limits_.waiting_bytes) watch_.pause();
   }
 
@@ -72,17 +72,17 @@ bool LiveSocket::open(net::ResponseWriter reply) {
   auto socket = reply.accept_websocket(*this);
   if (!socket) return false;
   socket_ = *std::move(socket);
-  owner_.feed_.when_known(later(&LiveSocket::on_newest));
+  owner_.feed_.when_following(if_alive(&LiveSocket::on_newest));
   return true;
 }
 
 void LiveSocket::close(std::uint16_t code, const std::string& reason) {
   socket_.close(code, reason);
-  owner_.forget(*this);
+  owner_.remove(*this);
 }
 
 void LiveSocket::end(std::uint64_t after, const std::string& reason) {
-  say(resume_text(StreamFormat::Socket, after, reason));
+  send(resume_text(StreamFormat::WebSocket, after, reason));
   close(kTryAgainLater, format("resume after {}", after));
 }
 
@@ -91,24 +91,25 @@ void LiveSocket::end(std::uint64_t after, const std::string& reason) {
 void LiveSocket::on_newest(const Result<std::uint64_t>& newest) {
   if (!newest) return close(kTryAgainLater, newest.error().message());
   after_ = *newest;
-  owner_.relay_.request(protocol::MessageType::ListAgents, {{"includeIdle", true}}, later(&LiveSocket::on_agents));
+  owner_.workspace_.request(protocol::MessageType::ListAgents, {{"includeIdle", true}},
+                            if_alive(&LiveSocket::on_agents));
 }
 
-void LiveSocket::on_agents(const Result<json::object>& answer) {
-  if (!answer) return close(kTryAgainLater, answer.error().message());
+void LiveSocket::on_agents(const Result<json::object>& response) {
+  if (!response) return close(kTryAgainLater, response.error().message());
   snapshot_ = {{"type", "snapshot"},
-               {"workspace", json::object{{"id", owner_.relay_.id()}, {"root", owner_.relay_.root()}}},
-               {"agents", list_in(*answer, "agents")}};
-  if (bool_member(*answer, "more").value_or(false)) snapshot_["more"] = true;
-  owner_.relay_.request(protocol::MessageType::Prompts, {}, later(&LiveSocket::on_prompts));
+               {"workspace", json::object{{"id", owner_.workspace_.id()}, {"root", owner_.workspace_.root()}}},
+               {"agents", list_of(*response, "agents")}};
+  if (bool_member(*response, "more").value_or(false)) snapshot_["more"] = true;
+  owner_.workspace_.request(protocol::MessageType::Prompts, {}, if_alive(&LiveSocket::on_prompts));
 }
 
 /// Whoever cannot say what is asked has nothing to show of it.
-void LiveSocket::on_prompts(const Result<json::object>& answer) {
-  const auto& prompts = answer ? *answer : json::object{};
-  snapshot_["permissions"] = list_in(prompts, "permissions");
-  snapshot_["questions"] = list_in(prompts, "questions");
-  owner_.feed_.when_known([weak = std::weak_ptr{self_}](const Result<std::uint64_t>& newest) {
+void LiveSocket::on_prompts(const Result<json::object>& response) {
+  const auto& prompts = response ? *response : json::object{};
+  snapshot_["permissions"] = list_of(prompts, "permissions");
+  snapshot_["questions"] = list_of(prompts, "questions");
+  owner_.feed_.when_following([weak = std::weak_ptr{self_}](const Result<std::uint64_t>& newest) {
     const auto self = weak.lock();
     if (!self) return;
     if (!newest) return (*self)->close(kTryAgainLater, newest.error().message());
@@ -118,29 +119,29 @@ void LiveSocket::on_prompts(const Result<json::object>& answer) {
 
 void LiveSocket::send_snapshot() {
   snapshot_["newest"] = after_;
-  say(json::serialize(std::exchange(snapshot_, {})));
-  live_ = true;
-  read_on();
+  send(json::serialize(std::exchange(snapshot_, {})));
+  snapshot_sent_ = true;
+  resume_reading();
 }
 
 // ---- events
 
 /// The number is our own, of this log: what is no longer kept since is told as a gap.
-void LiveSocket::read_on() {
-  place_.reset();
-  after_ = wish_.after.value_or(after_);
-  wish_.after = after_;
-  place_ = owner_.feed_.read(wish_, after_, StreamFormat::Socket, *this);
-  wish_.after.reset();
-  if (!place_) close(kTryAgainLater, "too many read events already; try again later");
+void LiveSocket::resume_reading() {
+  position_.reset();
+  after_ = subscription_.after.value_or(after_);
+  subscription_.after = after_;
+  position_ = owner_.feed_.open_reader(subscription_, after_, StreamFormat::WebSocket, *this);
+  subscription_.after.reset();
+  if (!position_) close(kTryAgainLater, "too many read events already; try again later");
 }
 
 void LiveSocket::execute(const SubscribeRequest& request) {
-  wish_ = request.wish;
-  if (!live_) return;  // it will begin so
-  after_ = place_->cursor();
-  say(JsonWriter{}.field("type", "subscribed").field("after", wish_.after.value_or(after_)).take());
-  read_on();
+  subscription_ = request.subscription;
+  if (!snapshot_sent_) return;  // it will begin so
+  after_ = position_->cursor();
+  send(JsonWriter{}.field("type", "subscribed").field("after", subscription_.after.value_or(after_)).take());
+  resume_reading();
 }
 
 // ---- terminals
@@ -148,19 +149,19 @@ void LiveSocket::execute(const SubscribeRequest& request) {
 void LiveSocket::execute(const WatchRequest& request) {
   screens_.erase(request.agent);  // a fresh look
   if (screens_.size() >= owner_.limits_.screens)
-    return complain(format("{} terminals are watched already; let go of one first", screens_.size()));
-  const auto host = host_of(owner_.relay_.hosts(), request.agent);
+    return send_error(format("{} terminals are watched already; let go of one first", screens_.size()));
+  const auto host = host_of(owner_.workspace_.hosts(), request.agent);
   if (!host)
-    return say(JsonWriter{}
-                   .field("type", "screen-gone")
-                   .field("agent", request.agent)
-                   .field("reason", format("{} has no terminal on this machine", request.agent))
-                   .take());
+    return send(JsonWriter{}
+                    .field("type", "screen-gone")
+                    .field("agent", request.agent)
+                    .field("reason", format("{} has no terminal on this machine", request.agent))
+                    .take());
   screens_.emplace(request.agent, std::make_unique<Screen>(*this, *host));
 }
 
 void LiveSocket::execute(const UnwatchRequest& request) {
-  if (screens_.erase(request.agent) == 0) complain(format("the terminal of {} is not watched", request.agent));
+  if (screens_.erase(request.agent) == 0) send_error(format("the terminal of {} is not watched", request.agent));
 }
 
 // ---- the client
@@ -169,34 +170,34 @@ void LiveSocket::on_text(std::string_view text) {
   if (waiting_bytes() > owner_.limits_.unread_bytes)
     return close(kPolicyViolation, "you ask and do not read the answers");
   const auto request = read_socket_request(text);
-  if (!request) return complain(request.error().message());
-  std::visit([this](const auto& wish) { execute(wish); }, *request);
+  if (!request) return send_error(request.error().message());
+  std::visit([this](const auto& subscription) { execute(subscription); }, *request);
 }
 
 void LiveSocket::on_drained() {
-  if (place_) place_->on_drained();
+  if (position_) position_->on_drained();
   for (const auto& [agent, screen] : screens_) screen->resume();
 }
 
-void LiveSocket::on_gone(const std::string&) { owner_.forget(*this); }
+void LiveSocket::on_gone(const std::string&) { owner_.remove(*this); }
 
-void LiveSocket::complain(std::string_view sentence) {
-  say(JsonWriter{}.field("type", "error").field("message", sentence).take());
+void LiveSocket::send_error(std::string_view message) {
+  send(JsonWriter{}.field("type", "error").field("message", message).take());
 }
 
-void LiveSocket::say(std::string json) { write(net::make_piece(std::move(json))); }
+void LiveSocket::send(std::string json) { write(net::make_piece(std::move(json))); }
 
 // ---- all of them
 
-LiveSockets::LiveSockets(net::Network& network, WorkspaceClient& relay, Feed& feed, SocketLimits limits)
-    : network_{network}, relay_{relay}, feed_{feed}, limits_{limits} {}
+LiveSockets::LiveSockets(net::Network& network, WorkspaceClient& workspace, Feed& feed, SocketLimits limits)
+    : network_{network}, workspace_{workspace}, feed_{feed}, limits_{limits} {}
 
 LiveSockets::~LiveSockets() { close("the workspace was closed"); }
 
 void LiveSockets::open(Call call) {
   if (sockets_.size() >= limits_.sockets)
     return call.refuse(
-        {503, "BUSY", format("{} sockets are open already; try again later", limits_.sockets), kStreamAgainAfter});
+        {503, "BUSY", format("{} sockets are open already; try again later", limits_.sockets), kStreamRetryAfter});
   if (!net::asks_for_websocket(call.request()))
     return call.refuse({426, "UPGRADE_REQUIRED", "this address speaks WebSocket; ask for an upgrade to it", {}});
   if (!net::websocket_key(call.request()))
@@ -206,10 +207,10 @@ void LiveSockets::open(Call call) {
   auto socket = std::make_unique<LiveSocket>(*this);
   auto& opened = *socket;
   sockets_.emplace(&opened, std::move(socket));
-  if (!opened.open(*std::move(reply))) forget(opened);
+  if (!opened.open(*std::move(reply))) remove(opened);
 }
 
-void LiveSockets::forget(const LiveSocket& socket) {
+void LiveSockets::remove(const LiveSocket& socket) {
   const auto node = sockets_.extract(&socket);  // which may be what calls us: it dies when this returns
   (void)node;
 }

@@ -27,7 +27,7 @@ class LiveSocket final : public net::WebSocketListener, public FeedSink {
   /// Ends it; it is destroyed in here.
   void close(std::uint16_t code, const std::string& reason);
 
-  void write(net::SharedBuffer piece) override { socket_.write_text(std::move(piece)); }
+  void write(net::SharedBuffer buffer) override { socket_.write_text(std::move(buffer)); }
   [[nodiscard]] std::size_t waiting_bytes() const override { return socket_.waiting_bytes(); }
   void end(std::uint64_t after, const std::string& reason) override;
 
@@ -39,18 +39,18 @@ class LiveSocket final : public net::WebSocketListener, public FeedSink {
   void on_gone(const std::string& reason) override;
 
   void on_newest(const Result<std::uint64_t>& newest);
-  void on_agents(const Result<json::object>& answer);
-  void on_prompts(const Result<json::object>& answer);
+  void on_agents(const Result<json::object>& response);
+  void on_prompts(const Result<json::object>& response);
   void send_snapshot();
-  void read_on();
+  void resume_reading();
   void execute(const SubscribeRequest& request);
   void execute(const WatchRequest& request);
   void execute(const UnwatchRequest& request);
-  void complain(std::string_view sentence);
-  void say(std::string json);
+  void send_error(std::string_view message);
+  void send(std::string json);
   /// A later call of ours, if we are still there.
   template <class Method>
-  auto later(Method method) {
+  auto if_alive(Method method) {
     return [weak = std::weak_ptr{self_}, method](auto result) {
       if (const auto self = weak.lock()) ((*self)->*method)(result);
     };
@@ -60,10 +60,10 @@ class LiveSocket final : public net::WebSocketListener, public FeedSink {
   net::WebSocket socket_;
   std::shared_ptr<LiveSocket*> self_ = std::make_shared<LiveSocket*>(this);
   std::uint64_t after_ = 0;  // where its events begin
-  EventSubscription wish_;
+  EventSubscription subscription_;
   json::object snapshot_;
-  bool live_ = false;
-  std::unique_ptr<FeedReader> place_;
+  bool snapshot_sent_ = false;
+  std::unique_ptr<FeedReader> position_;
   std::map<std::string, std::unique_ptr<Screen>, std::less<>> screens_;
 };
 

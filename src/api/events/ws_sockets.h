@@ -35,7 +35,7 @@ class LiveSocket;
 
 class LiveSockets {
  public:
-  LiveSockets(net::Network& network, WorkspaceClient& relay, Feed& feed, SocketLimits limits = {});
+  LiveSockets(net::Network& network, WorkspaceClient& workspace, Feed& feed, SocketLimits limits = {});
   ~LiveSockets();
   LiveSockets(const LiveSockets&) = delete;
   LiveSockets& operator=(const LiveSockets&) = delete;
@@ -48,10 +48,10 @@ class LiveSockets {
 
  private:
   friend class LiveSocket;
-  void forget(const LiveSocket& socket);
+  void remove(const LiveSocket& socket);
 
   net::Network& network_;
-  WorkspaceClient& relay_;
+  WorkspaceClient& workspace_;
   Feed& feed_;
   const SocketLimits limits_;
   std::map<const LiveSocket*, std::unique_ptr<LiveSocket>> sockets_;

@@ -28,19 +28,19 @@ std::string client_frame(std::string_view text) {
 struct LiveSocketTest : net::HttpServerTest {
   net::testing::TemporaryDirectory directory;
   net::UnixNetwork network{loop};
-  testing::FakeRelay relay{loop};
+  testing::FakeEventWorkspace workspace{loop};
   FeedLimits feed_limits{.batch = Millis{1}};
   SocketLimits socket_limits;
   std::optional<Feed> feed;
   std::optional<LiveSockets> sockets;
 
   LiveSocketTest() {
-    relay.hosts_directory = directory.path();
-    relay.answers["LIST_AGENTS"] = {{"agents", json::array{json::object{{"name", "Bob"}}}}};
+    workspace.hosts_directory = directory.path();
+    workspace.responses["LIST_AGENTS"] = {{"agents", json::array{json::object{{"name", "Bob"}}}}};
     respond = [this](net::ServerRequest& request, net::ResponseWriter& reply) {
       if (!feed) {
-        feed.emplace(loop, relay, feed_limits);
-        sockets.emplace(network, relay, *feed, socket_limits);
+        feed.emplace(loop, workspace, feed_limits);
+        sockets.emplace(network, workspace, *feed, socket_limits);
       }
       sockets->open(testing::stream_call("openLiveSocket", request, reply));
     };
@@ -48,159 +48,160 @@ struct LiveSocketTest : net::HttpServerTest {
   ~LiveSocketTest() override { server.reset(); }
 
   RawClient open() {
-    auto talking = client();
-    talking.say(kHandshake);
-    EXPECT_TRUE(talking.hears("\"type\":\"snapshot\"")) << talking.heard();
-    return talking;
+    auto socket = client();
+    socket.say(kHandshake);
+    EXPECT_TRUE(socket.hears("\"type\":\"snapshot\"")) << socket.heard();
+    return socket;
   }
-  bool nobody_is_there() {
+  bool all_removed() {
     return run_until(loop, [&] { return sockets->count() == 0 && feed->counts().readers == 0; });
   }
 };
 
 TEST_F(LiveSocketTest, BeginsWithASnapshotAndGoesOnWithEvents) {
-  relay.happen("item.started");
-  relay.answers["PROMPTS"] = {{"permissions", json::array{json::object{{"requestId", "r-1"}}}}, {"questions", {}}};
-  auto talking = open();
-  EXPECT_TRUE(talking.heard().contains(R"("permissions":[{"requestId":"r-1"}],"questions":[],"newest":1})"));
-  EXPECT_TRUE(talking.heard().contains(
+  workspace.emit("item.started");
+  workspace.responses["PROMPTS"] = {{"permissions", json::array{json::object{{"requestId", "r-1"}}}},
+                                    {"questions", {}}};
+  auto socket = open();
+  EXPECT_TRUE(socket.heard().contains(R"("permissions":[{"requestId":"r-1"}],"questions":[],"newest":1})"));
+  EXPECT_TRUE(socket.heard().contains(
       R"({"type":"snapshot","workspace":{"id":"p-1","root":"/home/me/project"},"agents":[{"name":"Bob"}],)"))
-      << talking.heard();
-  relay.happen("item.completed");
-  ASSERT_TRUE(talking.hears(R"({"type":"event","event":{"type":"item.completed")"));
-  EXPECT_FALSE(talking.heard().contains(R"("event":{"type":"item.started")"));
+      << socket.heard();
+  workspace.emit("item.completed");
+  ASSERT_TRUE(socket.hears(R"({"type":"event","event":{"type":"item.completed")"));
+  EXPECT_FALSE(socket.heard().contains(R"("event":{"type":"item.started")"));
 }
 
 TEST_F(LiveSocketTest, SaysThatThereAreOtherAgentsThanFit) {
-  relay.answers["LIST_AGENTS"]["more"] = true;
-  auto talking = open();
-  EXPECT_TRUE(talking.heard().contains(R"("agents":[{"name":"Bob"}],"more":true,)")) << talking.heard();
+  workspace.responses["LIST_AGENTS"]["more"] = true;
+  auto socket = open();
+  EXPECT_TRUE(socket.heard().contains(R"("agents":[{"name":"Bob"}],"more":true,)")) << socket.heard();
 }
 
 TEST_F(LiveSocketTest, ShowsNoPromptsWhereNobodyCanTellThem) {
-  auto talking = open();
-  EXPECT_TRUE(talking.heard().contains(R"("permissions":[],"questions":[],"newest":0})")) << talking.heard();
+  auto socket = open();
+  EXPECT_TRUE(socket.heard().contains(R"("permissions":[],"questions":[],"newest":0})")) << socket.heard();
 }
 
 TEST_F(LiveSocketTest, MissesNothingThatHappensWhileTheSnapshotIsMade) {
-  relay.when_asked["LIST_AGENTS"] = [&] { relay.happen("agent.spawned", "Eve"); };
-  auto talking = open();
-  ASSERT_TRUE(talking.hears(R"({"type":"event","event":{"type":"agent.spawned")"));
-  EXPECT_TRUE(talking.heard().contains("\"newest\":0}"));
+  workspace.on_request["LIST_AGENTS"] = [&] { workspace.emit("agent.spawned", "Eve"); };
+  auto socket = open();
+  ASSERT_TRUE(socket.hears(R"({"type":"event","event":{"type":"agent.spawned")"));
+  EXPECT_TRUE(socket.heard().contains("\"newest\":0}"));
 }
 
 TEST_F(LiveSocketTest, SubscribesToOtherEventsFromWhereItStandsOrFromElsewhere) {
-  relay.happen("item.started", "Alice");
-  relay.happen("item.started", "Bob");
-  auto talking = open();
-  talking.say(client_frame(R"({"type":"subscribe","agents":["Bob"]})"));
-  ASSERT_TRUE(talking.hears(R"({"type":"subscribed","after":2})"));
-  relay.happen("item.completed", "Alice");
-  relay.happen("item.completed", "Bob");
-  ASSERT_TRUE(talking.hears("\"_seq\":4,"));
-  EXPECT_FALSE(talking.heard().contains("\"_seq\":3,"));
-  talking.say(client_frame(R"({"type":"subscribe","after":0})"));
-  ASSERT_TRUE(talking.hears(R"({"type":"subscribed","after":0})"));
-  for (const auto* number : {"\"_seq\":1,", "\"_seq\":2,", "\"_seq\":3,"}) EXPECT_TRUE(talking.hears(number));
+  workspace.emit("item.started", "Alice");
+  workspace.emit("item.started", "Bob");
+  auto socket = open();
+  socket.say(client_frame(R"({"type":"subscribe","agents":["Bob"]})"));
+  ASSERT_TRUE(socket.hears(R"({"type":"subscribed","after":2})"));
+  workspace.emit("item.completed", "Alice");
+  workspace.emit("item.completed", "Bob");
+  ASSERT_TRUE(socket.hears("\"_seq\":4,"));
+  EXPECT_FALSE(socket.heard().contains("\"_seq\":3,"));
+  socket.say(client_frame(R"({"type":"subscribe","after":0})"));
+  ASSERT_TRUE(socket.hears(R"({"type":"subscribed","after":0})"));
+  for (const auto* number : {"\"_seq\":1,", "\"_seq\":2,", "\"_seq\":3,"}) EXPECT_TRUE(socket.hears(number));
 }
 
 TEST_F(LiveSocketTest, AnswersNonsenseWithASentence) {
-  auto talking = open();
-  talking.say(client_frame("nonsense"));
-  EXPECT_TRUE(talking.hears(R"({"type":"error","message":")"));
-  talking.say(client_frame(R"({"type":"unwatch","agent":"Bob"})"));
-  EXPECT_TRUE(talking.hears("the terminal of Bob is not watched"));
+  auto socket = open();
+  socket.say(client_frame("nonsense"));
+  EXPECT_TRUE(socket.hears(R"({"type":"error","message":")"));
+  socket.say(client_frame(R"({"type":"unwatch","agent":"Bob"})"));
+  EXPECT_TRUE(socket.hears("the terminal of Bob is not watched"));
 }
 
 TEST_F(LiveSocketTest, ShowsATerminalWhileItIsWatched) {
-  testing::ScriptedHost door{network, directory.path(), "Bob"};
-  auto talking = open();
-  talking.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
-  ASSERT_TRUE(run_until(loop, [&] { return door.asked.size() == 1; }));
-  door.let_in(100, 30, "whole");
-  ASSERT_TRUE(talking.hears(R"({"type":"screen","agent":"Bob","columns":100,"rows":30,"ansi":"whole"})"));
-  door.show("\x1b[1mmore");
-  ASSERT_TRUE(talking.hears(R"({"type":"output","agent":"Bob","data":"\u001b[1mmore"})"));
-  talking.say(client_frame(R"({"type":"unwatch","agent":"Bob"})"));
-  EXPECT_TRUE(run_until(loop, [&] { return door.left; }));
+  testing::ScriptedHost host{network, directory.path(), "Bob"};
+  auto socket = open();
+  socket.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
+  ASSERT_TRUE(run_until(loop, [&] { return host.requests.size() == 1; }));
+  host.accept_attach(100, 30, "whole");
+  ASSERT_TRUE(socket.hears(R"({"type":"screen","agent":"Bob","columns":100,"rows":30,"ansi":"whole"})"));
+  host.send_output("\x1b[1mmore");
+  ASSERT_TRUE(socket.hears(R"({"type":"output","agent":"Bob","data":"\u001b[1mmore"})"));
+  socket.say(client_frame(R"({"type":"unwatch","agent":"Bob"})"));
+  EXPECT_TRUE(run_until(loop, [&] { return host.disconnected; }));
 }
 
 TEST_F(LiveSocketTest, SaysWhenATerminalIsGone) {
-  testing::ScriptedHost door{network, directory.path(), "Bob"};
-  auto talking = open();
-  talking.say(client_frame(R"({"type":"watch","agent":"Eve"})"));
-  EXPECT_TRUE(talking.hears(R"({"type":"screen-gone","agent":"Eve","reason":"Eve has no terminal on this machine"})"));
-  talking.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
-  ASSERT_TRUE(run_until(loop, [&] { return door.asked.size() == 1; }));
-  door.say(R"({"event":"exit","code":0})");
-  EXPECT_TRUE(talking.hears(R"({"type":"screen-gone","agent":"Bob","reason":"Bob has ended"})"));
+  testing::ScriptedHost host{network, directory.path(), "Bob"};
+  auto socket = open();
+  socket.say(client_frame(R"({"type":"watch","agent":"Eve"})"));
+  EXPECT_TRUE(socket.hears(R"({"type":"screen-gone","agent":"Eve","reason":"Eve has no terminal on this machine"})"));
+  socket.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
+  ASSERT_TRUE(run_until(loop, [&] { return host.requests.size() == 1; }));
+  host.send_json(R"({"event":"exit","code":0})");
+  EXPECT_TRUE(socket.hears(R"({"type":"screen-gone","agent":"Bob","reason":"Bob has ended"})"));
 }
 
 TEST_F(LiveSocketTest, WatchesSoManyTerminalsAndNoMore) {
   socket_limits.screens = 1;
   testing::ScriptedHost bob{network, directory.path(), "Bob"}, eve{network, directory.path(), "Eve"};
-  auto talking = open();
-  talking.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
-  talking.say(client_frame(R"({"type":"watch","agent":"Eve"})"));
-  EXPECT_TRUE(talking.hears("1 terminals are watched already; let go of one first"));
-  talking.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
-  EXPECT_TRUE(run_until(loop, [&] { return bob.visits == 2; })) << "a fresh look";
+  auto socket = open();
+  socket.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
+  socket.say(client_frame(R"({"type":"watch","agent":"Eve"})"));
+  EXPECT_TRUE(socket.hears("1 terminals are watched already; let go of one first"));
+  socket.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
+  EXPECT_TRUE(run_until(loop, [&] { return bob.connections == 2; })) << "a fresh look";
 }
 
 TEST_F(LiveSocketTest, ReadsNoMoreOfATerminalThanTheClientTakes) {
-  testing::ScriptedHost door{network, directory.path(), "Bob"};
-  auto talking = open();
-  talking.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
-  ASSERT_TRUE(run_until(loop, [&] { return door.asked.size() == 1; }));
-  door.let_in(100, 30, "whole");
-  ASSERT_TRUE(talking.hears("whole"));
-  talking.stop_reading();
+  testing::ScriptedHost host{network, directory.path(), "Bob"};
+  auto socket = open();
+  socket.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
+  ASSERT_TRUE(run_until(loop, [&] { return host.requests.size() == 1; }));
+  host.accept_attach(100, 30, "whole");
+  ASSERT_TRUE(socket.hears("whole"));
+  socket.stop_reading();
   const std::string flood(60'000, 'x');
   int still = 0;
   ASSERT_TRUE(run_until(loop, [&] {  // until nothing moves any more: client, server, door
-    still = door.waiting() > 0 ? still + 1 : 0;
-    if (still == 0) door.show(flood);
+    still = host.waiting() > 0 ? still + 1 : 0;
+    if (still == 0) host.send_output(flood);
     return still == 20;
   }));
-  door.show("the end of it");
-  talking.read_on();
-  EXPECT_TRUE(talking.hears("the end of it"));
+  host.send_output("the end of it");
+  socket.read_on();
+  EXPECT_TRUE(socket.hears("the end of it"));
 }
 
 TEST_F(LiveSocketTest, TellsASlowClientWhereToResume) {
   feed_limits.ring_events = 50;
-  auto talking = open();
-  talking.stop_reading();
+  auto socket = open();
+  socket.stop_reading();
   const std::string text(50'000, 'x');
   ASSERT_TRUE(run_until(loop, [&] {
-    for (int i = 0; i < 10; ++i) relay.happen("item.delta", "Alice", "s-1", text);
+    for (int i = 0; i < 10; ++i) workspace.emit("item.delta", "Alice", "s-1", text);
     return feed->counts().evicted == 1;
   }));
-  talking.read_on();
-  ASSERT_TRUE(talking.hears(R"({"type":"resume","after":)"));
-  ASSERT_TRUE(talking.sees_the_end());
-  EXPECT_TRUE(talking.heard().contains("\x03\xf5resume after ")) << "closed with 1013";
+  socket.read_on();
+  ASSERT_TRUE(socket.hears(R"({"type":"resume","after":)"));
+  ASSERT_TRUE(socket.sees_the_end());
+  EXPECT_TRUE(socket.heard().contains("\x03\xf5resume after ")) << "closed with 1013";
   EXPECT_EQ(sockets->count(), 0u);
 }
 
 TEST_F(LiveSocketTest, IsForgottenWhenTheClientHasGone) {
-  testing::ScriptedHost door{network, directory.path(), "Bob"};
+  testing::ScriptedHost host{network, directory.path(), "Bob"};
   {
-    auto talking = open();
-    talking.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
-    ASSERT_TRUE(run_until(loop, [&] { return door.asked.size() == 1; }));
-    talking.hang_up();
-    EXPECT_TRUE(nobody_is_there());
+    auto socket = open();
+    socket.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
+    ASSERT_TRUE(run_until(loop, [&] { return host.requests.size() == 1; }));
+    socket.hang_up();
+    EXPECT_TRUE(all_removed());
   }
-  EXPECT_TRUE(run_until(loop, [&] { return door.left; }));
+  EXPECT_TRUE(run_until(loop, [&] { return host.disconnected; }));
 }
 
 TEST_F(LiveSocketTest, EndsWhenTheWorkspaceDoesNotAnswer) {
-  relay.answers.clear();
-  auto talking = client();
-  talking.say(kHandshake);
-  ASSERT_TRUE(talking.hears("\x03\xf5nobody answers that"));
-  EXPECT_TRUE(nobody_is_there());
+  workspace.responses.clear();
+  auto socket = client();
+  socket.say(kHandshake);
+  ASSERT_TRUE(socket.hears("\x03\xf5nobody answers that"));
+  EXPECT_TRUE(all_removed());
 }
 
 TEST_F(LiveSocketTest, RefusesOneTooManyAndWhoWantsNoSocket) {

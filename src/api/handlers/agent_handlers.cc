@@ -9,11 +9,11 @@ namespace {
 
 using protocol::MessageType;
 
-AgentBody body_of(const json::object& row, const WorkspaceClient& relay, const std::vector<host::HostRecord>& hosts) {
+AgentBody body_of(const json::object& row, const WorkspaceClient& client, const std::vector<host::HostRecord>& hosts) {
   AgentBody agent;
   agent.name = string_member(row, "name").value_or("");
-  agent.workspace_id = relay.id();
-  agent.id = format("{}.{}", relay.id(), agent.name);
+  agent.workspace_id = client.id();
+  agent.id = format("{}.{}", client.id(), agent.name);
   agent.provider = string_member(row, "cli");
   agent.session_id = string_member(row, "sessionId");
   agent.state = string_member(row, "state");
@@ -38,32 +38,32 @@ AgentBody body_of(const json::object& row, const WorkspaceClient& relay, const s
   return agent;
 }
 
-void append_agents(AgentList& list, const json::object& answer, const WorkspaceClient& relay, HostGateway& doors) {
-  const auto* rows = array_member(answer, "agents");
+void append_agents(AgentList& list, const json::object& response, const WorkspaceClient& client, HostGateway& gateway) {
+  const auto* rows = array_member(response, "agents");
   if (rows == nullptr) return;
-  const auto hosts = doors.hosts_in(relay.hosts());
+  const auto hosts = gateway.hosts_in(client.hosts());
   for (const auto& row : *rows)
-    if (const auto* object = row.if_object()) list.agents.push_back(body_of(*object, relay, hosts));
-  if (bool_member(answer, "more").value_or(false)) list.more = true;
+    if (const auto* object = row.if_object()) list.agents.push_back(body_of(*object, client, hosts));
+  if (bool_member(response, "more").value_or(false)) list.more = true;
 }
 
 /// All there are, from the beginning or behind a name; what does not fit one frame is said by `more`.
-json::object everybody(const std::string& after = {}) {
-  json::object question = {{"includeIdle", true}};
-  if (!after.empty()) question["after"] = after;
-  return question;
+json::object list_agents_request(const std::string& after = {}) {
+  json::object query = {{"includeIdle", true}};
+  if (!after.empty()) query["after"] = after;
+  return query;
 }
 
-void notify_agents(Api& api, WorkspaceHandle workspace, Call call) {
-  auto& relay = workspace.relay;
-  auto question = everybody(call.text("after"));
-  ask(relay, MessageType::ListAgents, std::move(question), std::move(call),
-      [&api, &relay](Call asked, json::object answer) {
-        AgentList list;
-        append_agents(list, answer, relay, api.doors);
-        list.workspace_id = relay.id();
-        asked.answer(200, list);
-      });
+void respond_agents(Api& api, WorkspaceHandle workspace, Call call) {
+  auto& client = workspace.client;
+  auto query = list_agents_request(call.text("after"));
+  send_request(client, MessageType::ListAgents, std::move(query), std::move(call),
+               [&api, &client](Call reply, json::object response) {
+                 AgentList list;
+                 append_agents(list, response, client, api.gateway);
+                 list.workspace_id = client.id();
+                 reply.answer(200, list);
+               });
 }
 
 }  // namespace
@@ -73,36 +73,36 @@ void list_all_agents(Api& api, Call call) {
   for_each_workspace(
       api, std::move(call),
       [&api, list](WorkspaceHandle workspace, Next next) {
-        auto& relay = workspace.relay;
-        relay.request(MessageType::ListAgents, everybody(),
-                      [&api, list, &relay, next = std::move(next)](Result<json::object> answer) mutable {
-                        if (answer) append_agents(*list, *answer, relay, api.doors);
-                        next();
-                      });
+        auto& client = workspace.client;
+        client.request(MessageType::ListAgents, list_agents_request(),
+                       [&api, list, &client, next = std::move(next)](Result<json::object> response) mutable {
+                         if (response) append_agents(*list, *response, client, api.gateway);
+                         next();
+                       });
       },
-      [list](Call asked) { asked.answer(200, *list); });
+      [list](Call reply) { reply.answer(200, *list); });
 }
 
 void list_workspace_agents(Api& api, Call call) {
   const auto id = call.value("id");
   api.workspaces.find(id, [&api, call = std::move(call)](ApiResult<WorkspaceHandle> workspace) mutable {
     if (!workspace) return call.refuse(workspace.error());
-    notify_agents(api, *workspace, std::move(call));
+    respond_agents(api, *workspace, std::move(call));
   });
 }
 
-void list_agents(Api& api, WorkspaceHandle workspace, Call call) { notify_agents(api, workspace, std::move(call)); }
+void list_agents(Api& api, WorkspaceHandle workspace, Call call) { respond_agents(api, workspace, std::move(call)); }
 
 void get_agent(Api& api, WorkspaceHandle workspace, const std::string& name, Call call) {
-  auto& relay = workspace.relay;
-  ask(relay, MessageType::ListAgents, {{"includeIdle", true}, {"agent", name}}, std::move(call),
-      [&api, &relay, name](Call asked, json::object answer) {
-        AgentList list;
-        append_agents(list, answer, relay, api.doors);
-        for (const auto& agent : list.agents)
-          if (agent.name == name) return asked.answer(200, agent);
-        asked.refuse(not_found(format("nobody called {} was ever here; GET /agents lists all", name)));
-      });
+  auto& client = workspace.client;
+  send_request(client, MessageType::ListAgents, {{"includeIdle", true}, {"agent", name}}, std::move(call),
+               [&api, &client, name](Call reply, json::object response) {
+                 AgentList list;
+                 append_agents(list, response, client, api.gateway);
+                 for (const auto& agent : list.agents)
+                   if (agent.name == name) return reply.answer(200, agent);
+                 reply.refuse(not_found(format("nobody called {} was ever here; GET /agents lists all", name)));
+               });
 }
 
 }  // namespace relay::api

@@ -7,17 +7,18 @@ namespace {
 
 constexpr std::size_t kWorkspaceIdDigits = 12;
 
-struct Round : std::enable_shared_from_this<Round> {
-  Round(Api& used, Call asked, std::vector<WorkspaceInfo> open, Each visit, std::move_only_function<void(Call)> end)
-      : api{used}, call{std::move(asked)}, left{std::move(open)}, each{std::move(visit)}, done{std::move(end)} {}
+struct WorkspaceIteration : std::enable_shared_from_this<WorkspaceIteration> {
+  WorkspaceIteration(Api& used, Call reply, std::vector<WorkspaceInfo> open, Each visit,
+                     std::move_only_function<void(Call)> end)
+      : api{used}, call{std::move(reply)}, left{std::move(open)}, each{std::move(visit)}, done{std::move(end)} {}
 
-  void go_on() {
+  void advance() {
     if (left.empty()) return done(std::move(call));
     const auto id = left.back().id;
     left.pop_back();
     api.workspaces.find(id, [self = shared_from_this()](ApiResult<WorkspaceHandle> workspace) {
-      if (!workspace) return self->go_on();  // closed meanwhile
-      self->each(*workspace, [self] { self->go_on(); });
+      if (!workspace) return self->advance();  // closed meanwhile
+      self->each(*workspace, [self] { self->advance(); });
     });
   }
 
@@ -30,13 +31,13 @@ struct Round : std::enable_shared_from_this<Round> {
 
 }  // namespace
 
-void ask(WorkspaceClient& relay, protocol::MessageType type, json::object payload, Call call, Then then) {
-  relay.request(type, std::move(payload),
-                [call = std::move(call), then = std::move(then)](Result<json::object> answer) mutable {
-                  if (!answer) return call.refuse(to_api_error(answer.error()));
-                  if (const auto refusal = refusal_in(*answer)) return call.refuse(*refusal);
-                  then(std::move(call), *std::move(answer));
-                });
+void send_request(WorkspaceClient& client, protocol::MessageType type, json::object payload, Call call, Then then) {
+  client.request(type, std::move(payload),
+                 [call = std::move(call), then = std::move(then)](Result<json::object> response) mutable {
+                   if (!response) return call.refuse(to_api_error(response.error()));
+                   if (const auto error = api_error_in(*response)) return call.refuse(*error);
+                   then(std::move(call), *std::move(response));
+                 });
 }
 
 void for_each_workspace(Api& api, Call call, Each each, std::move_only_function<void(Call call)> done) {
@@ -44,7 +45,8 @@ void for_each_workspace(Api& api, Call call, Each each, std::move_only_function<
                        done = std::move(done)](const ApiResult<std::vector<WorkspaceInfo>>& open) mutable {
     if (!open) return call.refuse(open.error());
     std::vector left(open->rbegin(), open->rend());
-    std::make_shared<Round>(api, std::move(call), std::move(left), std::move(each), std::move(done))->go_on();
+    std::make_shared<WorkspaceIteration>(api, std::move(call), std::move(left), std::move(each), std::move(done))
+        ->advance();
   });
 }
 

@@ -77,7 +77,7 @@ void open_live_socket(Api& api, WorkspaceHandle workspace, Call call);
 using Then = std::move_only_function<void(Call call, json::object answer)>;
 /// Asks the workspace and goes on with its answer; a refusal is told to the client instead. Within `then`, and in
 /// whatever it asks next, the workspace is still there: answers come only while it is.
-void ask(WorkspaceClient& relay, protocol::MessageType type, json::object payload, Call call, Then then);
+void send_request(WorkspaceClient& client, protocol::MessageType type, json::object payload, Call call, Then then);
 
 /// Goes through all open workspaces, one after the other, and then answers the call.
 using Next = std::move_only_function<void()>;
@@ -95,8 +95,8 @@ void with_agent(Api& api, Call call, WithAgent then);
 /// The two ways in which a path names an agent, as handlers of their own.
 template <auto kHandler>
 void by_id(Api& api, Call call) {
-  with_agent(api, std::move(call), [&api](WorkspaceHandle workspace, const std::string& name, Call asked) {
-    kHandler(api, workspace, name, std::move(asked));
+  with_agent(api, std::move(call), [&api](WorkspaceHandle workspace, const std::string& name, Call reply) {
+    kHandler(api, workspace, name, std::move(reply));
   });
 }
 template <auto kHandler>

@@ -8,7 +8,7 @@ namespace {
 using protocol::MessageType;
 
 constexpr std::int64_t kMaxRows = 1'000;
-constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMaxInt64 = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kIdBytes = 12;
 
 ApiError inside_agent(std::string_view which) {
@@ -18,31 +18,31 @@ ApiError inside_agent(std::string_view which) {
 /// The name of the agent that the caller is inside of, by the record of its host; empty for the user.
 ApiResult<std::string> calling_agent(Api& api, const WorkspaceHandle& workspace, const protocol::PeerOrigin& caller) {
   if (!caller.is_agent()) return std::string{};
-  for (const auto& host : api.doors.hosts_in(workspace.relay.hosts()))
+  for (const auto& host : api.gateway.hosts_in(workspace.client.hosts()))
     if (host.socket == caller.door) return host.name;
   return std::unexpected{inside_agent("an agent of another workspace; send from an agent of this one")};
 }
 
 /// `agent` is the one that the caller is inside of, or empty.
-OutgoingMessage letter_of(Api& api, const std::string& to, const SendMessageRequest& message,
-                          const std::string& agent) {
+OutgoingMessage outgoing_message(Api& api, const std::string& to, const SendMessageRequest& message,
+                                 const std::string& agent) {
   // The same id of the same sender again is answered with the first one's number.
-  OutgoingMessage letter{.id = message.idempotency_key ? "key-" + *message.idempotency_key : api.random.hex(kIdBytes),
-                         .from = message.from.value_or(agent.empty() ? std::string{kPerson} : agent),
-                         .to = to,
-                         .claim_token = agent.empty() ? std::string{} : api.facts.system_token()};
-  letter.payload = {{"kind", "message"}, {"body", message.message}};
-  if (message.thread) letter.payload["thread"] = *message.thread;
-  if (message.reply_to) letter.meta["replyTo"] = *message.reply_to;
-  if (message.ttl_ms) letter.meta["ttl_ms"] = *message.ttl_ms;
+  OutgoingMessage outgoing{.id = message.idempotency_key ? "key-" + *message.idempotency_key : api.random.hex(kIdBytes),
+                           .from = message.from.value_or(agent.empty() ? std::string{kUserName} : agent),
+                           .to = to,
+                           .claim_token = agent.empty() ? std::string{} : api.facts.system_token()};
+  outgoing.payload = {{"kind", "message"}, {"body", message.message}};
+  if (message.thread) outgoing.payload["thread"] = *message.thread;
+  if (message.reply_to) outgoing.meta["replyTo"] = *message.reply_to;
+  if (message.ttl_ms) outgoing.meta["ttl_ms"] = *message.ttl_ms;
   json::object delivery;
   if (message.mode) delivery["mode"] = schema::name_of(*message.mode);
   if (message.urgent.value_or(false)) delivery["priority"] = "urgent";
-  if (!delivery.empty()) letter.meta["delivery"] = std::move(delivery);
-  return letter;
+  if (!delivery.empty()) outgoing.meta["delivery"] = std::move(delivery);
+  return outgoing;
 }
 
-SendMessageResponse stored_in(const json::object& ack) {
+SendMessageResponse send_response_of(const json::object& ack) {
   return {.message_id = string_member(ack, "short_id").value_or(""),
           .recipients = integer_member(ack, "recipients"),
           .delivery_id = string_member(ack, "deliveryId"),
@@ -61,19 +61,19 @@ void send_message_to(Api& api, WorkspaceHandle workspace, const std::string& to,
   if (!agent->empty() && message.from.value_or(*agent) != *agent)
     return call.refuse(
         inside_agent(format("the agent {}, which may not send as {}; leave \"from\" out", *agent, *message.from)));
-  workspace.letters.send(letter_of(api, to, message, *agent),
-                         [call = std::move(call)](ApiResult<json::object> ack) mutable {
-                           if (!ack) return call.refuse(ack.error());
-                           call.answer(200, stored_in(*ack));
-                         });
+  workspace.sender.send(outgoing_message(api, to, message, *agent),
+                        [call = std::move(call)](ApiResult<json::object> ack) mutable {
+                          if (!ack) return call.refuse(ack.error());
+                          call.answer(200, send_response_of(*ack));
+                        });
 }
 
 void send_message(Api& api, WorkspaceHandle workspace, Call call) {
-  const auto addressee = call.body_as<Recipient>();
-  if (!addressee) return call.refuse(addressee.error());
+  const auto recipient = call.body_as<Recipient>();
+  if (!recipient) return call.refuse(recipient.error());
   const auto message = call.body_as<SendMessageRequest>();
   if (!message) return call.refuse(message.error());
-  send_message_to(api, workspace, addressee->to, *message, std::move(call));
+  send_message_to(api, workspace, recipient->to, *message, std::move(call));
 }
 
 void message_agent(Api& api, WorkspaceHandle workspace, Call call) {
@@ -84,36 +84,36 @@ void message_agent(Api& api, WorkspaceHandle workspace, Call call) {
 }
 
 void list_messages(Api&, WorkspaceHandle workspace, Call call) {
-  json::object question;
+  json::object query;
   struct Number {
     std::string_view name, wire;
-    std::int64_t most;
+    std::int64_t max;
   };
-  for (const auto& [name, wire, most] :
-       {Number{"limit", "limit", kMaxRows}, Number{"since", "sinceTs", kLargest}, Number{"after", "afterKey", kLargest},
-        Number{"before", "beforeKey", kLargest}}) {
-    const auto number = call.number(name, name == "limit" ? 1 : 0, most);
+  for (const auto& [name, wire, max] :
+       {Number{"limit", "limit", kMaxRows}, Number{"since", "sinceTs", kMaxInt64},
+        Number{"after", "afterKey", kMaxInt64}, Number{"before", "beforeKey", kMaxInt64}}) {
+    const auto number = call.number(name, name == "limit" ? 1 : 0, max);
     if (!number) return call.refuse(number.error());
-    if (*number) question[wire] = **number;
+    if (*number) query[wire] = **number;
   }
   for (const auto* name : {"from", "to", "thread", "topic", "search", "order"})
-    if (const auto text = call.text(name); !text.empty()) question[name] = text;
+    if (const auto text = call.text(name); !text.empty()) query[name] = text;
   if (const auto order = call.text("order"); !order.empty() && order != "asc" && order != "desc")
     return call.refuse(bad_request("\"order\" must be asc or desc"));
-  ask(workspace.relay, MessageType::MessagesQuery, std::move(question), std::move(call),
-      [](Call asked, const json::object& answer) {
-        json::object list;
-        const auto* rows = array_member(answer, "messages");
-        list["messages"] = rows == nullptr ? json::array{} : *rows;
-        if (const auto more = bool_member(answer, "more")) list["more"] = *more;
-        asked.answer(200, list);
-      });
+  send_request(workspace.client, MessageType::MessagesQuery, std::move(query), std::move(call),
+               [](Call reply, const json::object& response) {
+                 json::object list;
+                 const auto* rows = array_member(response, "messages");
+                 list["messages"] = rows == nullptr ? json::array{} : *rows;
+                 if (const auto more = bool_member(response, "more")) list["more"] = *more;
+                 reply.answer(200, list);
+               });
 }
 
 void trace_message(Api&, WorkspaceHandle workspace, Call call) {
   const auto id = call.value("messageId");
-  ask(workspace.relay, MessageType::Trace, {{"id", id}}, std::move(call),
-      [](Call asked, const json::object& answer) { asked.answer(200, answer); });
+  send_request(workspace.client, MessageType::Trace, {{"id", id}}, std::move(call),
+               [](Call reply, const json::object& response) { reply.answer(200, response); });
 }
 
 }  // namespace relay::api

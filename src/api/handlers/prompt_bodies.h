@@ -36,7 +36,7 @@ struct QuestionBody {
   std::string question_id = {};
   std::string agent = {};
   std::string session_id = {};
-  std::string question = {};
+  std::string query = {};
   std::optional<std::vector<std::string>> options = {};
   std::optional<std::string> default_answer = {};
   WallMs requested_at = 0;
@@ -93,7 +93,7 @@ inline constexpr auto kObject<api::QuestionBody> =
            member<&api::QuestionBody::question_id>("questionId", "what it is answered by"),
            member<&api::QuestionBody::agent>("agent", "who asks"),
            member<&api::QuestionBody::session_id>("sessionId", "in which life"),
-           member<&api::QuestionBody::question>("question", "its words"),
+           member<&api::QuestionBody::query>("question", "its words"),
            member<&api::QuestionBody::options>("options", "what may be chosen"),
            member<&api::QuestionBody::default_answer>("defaultAnswer", "what it takes unless told otherwise"),
            member<&api::QuestionBody::requested_at>("requestedAt", "milliseconds since 1970"),

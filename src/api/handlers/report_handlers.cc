@@ -8,9 +8,9 @@ namespace {
 using protocol::MessageType;
 
 constexpr std::int64_t kMaxRows = 1'000;
-constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMaxInt64 = std::numeric_limits<std::int64_t>::max();
 
-json::array words_of(std::string_view list) {
+json::array json_array_of(std::string_view list) {
   const auto words = comma_list(list);
   return json::array(words.begin(), words.end());
 }
@@ -31,13 +31,13 @@ void add_usage(events::CostAggregator& sums, const json::object& row) {
 
 struct Number {
   std::string_view name, wire;
-  std::int64_t least, most;
+  std::int64_t min, max;
 };
-ApiResult<void> add_numbers(json::object& question, const Call& call, std::initializer_list<Number> numbers) {
-  for (const auto& [name, wire, least, most] : numbers) {
-    const auto number = call.number(name, least, most);
+ApiResult<void> add_numbers(json::object& query, const Call& call, std::initializer_list<Number> numbers) {
+  for (const auto& [name, wire, min, max] : numbers) {
+    const auto number = call.number(name, min, max);
     if (!number) return std::unexpected{number.error()};
-    if (*number) question[wire] = **number;
+    if (*number) query[wire] = **number;
   }
   return {};
 }
@@ -45,37 +45,37 @@ ApiResult<void> add_numbers(json::object& question, const Call& call, std::initi
 }  // namespace
 
 void list_events(Api&, WorkspaceHandle workspace, Call call) {
-  json::object question;
-  const auto numbers = add_numbers(question, call,
+  json::object query;
+  const auto numbers = add_numbers(query, call,
                                    {{"limit", "limit", 1, kMaxRows},
-                                    {"offset", "after", 0, kLargest},
-                                    {"since", "sinceTs", 0, kLargest},
-                                    {"until", "untilTs", 0, kLargest}});
+                                    {"offset", "after", 0, kMaxInt64},
+                                    {"since", "sinceTs", 0, kMaxInt64},
+                                    {"until", "untilTs", 0, kMaxInt64}});
   if (!numbers) return call.refuse(numbers.error());
   for (const auto& [name, wire] :
        {std::pair{"types", "types"}, std::pair{"agent", "agents"}, std::pair{"session", "sessions"}})
-    if (const auto list = call.text(name); !list.empty()) question[wire] = words_of(list);
-  if (call.text("newest") == "true") question["newest"] = true;
-  ask(workspace.relay, MessageType::EventsQuery, std::move(question), std::move(call),
-      [](Call asked, const json::object& answer) { asked.answer(200, answer); });
+    if (const auto list = call.text(name); !list.empty()) query[wire] = json_array_of(list);
+  if (call.text("newest") == "true") query["newest"] = true;
+  send_request(workspace.client, MessageType::EventsQuery, std::move(query), std::move(call),
+               [](Call reply, const json::object& response) { reply.answer(200, response); });
 }
 
 void report_costs(Api& api, WorkspaceHandle workspace, Call call) {
-  json::object question;
+  json::object query;
   const auto numbers =
-      add_numbers(question, call, {{"since", "sinceTs", 0, kLargest}, {"until", "untilTs", 0, kLargest}});
+      add_numbers(query, call, {{"since", "sinceTs", 0, kMaxInt64}, {"until", "untilTs", 0, kMaxInt64}});
   if (!numbers) return call.refuse(numbers.error());
   for (const auto* name : {"agent", "session"})
-    if (const auto text = call.text(name); !text.empty()) question[name] = text;
-  ask(workspace.relay, MessageType::UsageQuery, std::move(question), std::move(call),
-      [&api](Call asked, const json::object& answer) {
-        const auto models = api.facts.prices();
-        events::CostAggregator sums{models};
-        if (const auto* rows = array_member(answer, "usage"))
-          for (const auto& row : *rows)
-            if (const auto* object = row.if_object()) add_usage(sums, *object);
-        asked.answer(200, sums.report());
-      });
+    if (const auto text = call.text(name); !text.empty()) query[name] = text;
+  send_request(workspace.client, MessageType::UsageQuery, std::move(query), std::move(call),
+               [&api](Call reply, const json::object& response) {
+                 const auto models = api.facts.prices();
+                 events::CostAggregator sums{models};
+                 if (const auto* rows = array_member(response, "usage"))
+                   for (const auto& row : *rows)
+                     if (const auto* object = row.if_object()) add_usage(sums, *object);
+                 reply.answer(200, sums.report());
+               });
 }
 
 }  // namespace relay::api

@@ -8,7 +8,7 @@ namespace relay::api {
 namespace {
 
 /// Nobody can follow anything here; told so.
-bool is_deaf(const WorkspaceHandle& workspace, Call& call) {
+bool refuse_without_streams(const WorkspaceHandle& workspace, Call& call) {
   if (workspace.live != nullptr) return false;
   call.refuse({409, "UNSUPPORTED", "nothing can be followed here", {}});
   return true;
@@ -16,19 +16,22 @@ bool is_deaf(const WorkspaceHandle& workspace, Call& call) {
 
 using protocol::MessageType;
 
-bool lists(const json::object& listing, std::string_view name) {
+bool contains_agent(const json::object& listing, std::string_view name) {
   const auto* rows = array_member(listing, "agents");
   return rows != nullptr && std::ranges::any_of(*rows, [&](const json::value& row) {
            return row.is_object() && string_member(row.as_object(), "name") == name;
          });
 }
 
-void stream(const WorkspaceHandle& workspace, Call call, void (*narrow)(EventSubscription& wish, const Call& call)) {
-  auto wish = read_event_wish(call.query(), call.request().headers);
-  if (!wish) return call.refuse(bad_request(wish.error().message()));
-  narrow(*wish, call);
-  if (const auto fits = check_event_wish(*wish); !fits) return call.refuse(bad_request(fits.error().message()));
-  if (!is_deaf(workspace, call)) workspace.live->feed.open_sse(*std::move(wish), std::move(call));
+void stream(const WorkspaceHandle& workspace, Call call,
+            void (*narrow)(EventSubscription& subscription, const Call& call)) {
+  auto subscription = parse_event_subscription(call.query(), call.request().headers);
+  if (!subscription) return call.refuse(bad_request(subscription.error().message()));
+  narrow(*subscription, call);
+  if (const auto fits = check_event_subscription(*subscription); !fits)
+    return call.refuse(bad_request(fits.error().message()));
+  if (!refuse_without_streams(workspace, call))
+    workspace.live->feed.open_sse(*std::move(subscription), std::move(call));
 }
 
 }  // namespace
@@ -40,26 +43,28 @@ void stream_events(Api&, WorkspaceHandle workspace, Call call) {
 /// A stream of an agent or a session that does not exist would be silent for ever, so the daemon is asked first.
 void stream_agent_events(Api&, WorkspaceHandle workspace, Call call) {
   const auto name = call.value("name");
-  ask(workspace.relay, MessageType::ListAgents, {{"includeIdle", true}, {"agent", name}}, std::move(call),
-      [workspace, name](Call asked, const json::object& listing) {
-        if (!lists(listing, name))
-          return asked.refuse(not_found(format("there is no agent {}; GET /agents lists all", name)));
-        stream(workspace, std::move(asked),
-               [](EventSubscription& wish, const Call& of) { wish.agents = {of.value("name")}; });
-      });
+  send_request(workspace.client, MessageType::ListAgents, {{"includeIdle", true}, {"agent", name}}, std::move(call),
+               [workspace, name](Call reply, const json::object& listing) {
+                 if (!contains_agent(listing, name))
+                   return reply.refuse(not_found(format("there is no agent {}; GET /agents lists all", name)));
+                 stream(workspace, std::move(reply), [](EventSubscription& subscription, const Call& of) {
+                   subscription.agents = {of.value("name")};
+                 });
+               });
 }
 
 void stream_session_events(Api&, WorkspaceHandle workspace, Call call) {
-  json::object question = {{"id", call.value("sessionId")}};
-  ask(workspace.relay, MessageType::SessionQuery, std::move(question), std::move(call),
-      [workspace](Call asked, const json::object&) {
-        stream(workspace, std::move(asked),
-               [](EventSubscription& wish, const Call& of) { wish.sessions = {of.value("sessionId")}; });
-      });
+  json::object query = {{"id", call.value("sessionId")}};
+  send_request(workspace.client, MessageType::SessionQuery, std::move(query), std::move(call),
+               [workspace](Call reply, const json::object&) {
+                 stream(workspace, std::move(reply), [](EventSubscription& subscription, const Call& of) {
+                   subscription.sessions = {of.value("sessionId")};
+                 });
+               });
 }
 
 void open_live_socket(Api&, WorkspaceHandle workspace, Call call) {
-  if (!is_deaf(workspace, call)) workspace.live->sockets.open(std::move(call));
+  if (!refuse_without_streams(workspace, call)) workspace.live->sockets.open(std::move(call));
 }
 
 }  // namespace relay::api

@@ -16,36 +16,36 @@ constexpr std::string_view kUpgrade =
 
 struct StreamHandlersTest : net::HttpServerTest {
   net::UnixNetwork network{loop};
-  testing::FakeRelay relay{loop};
-  testing::FakeApi played;
-  LiveStreams live{loop, network, relay, {.readers = 2}, {.sockets = 1}};
-  testing::FakeWorkspaceClient& asked = played.workspaces.add("aaaaaaaaaaaa", "/home/me/project");
+  testing::FakeEventWorkspace events{loop};
+  testing::FakeApi fake;
+  LiveStreams live{loop, network, events, {.readers = 2}, {.sockets = 1}};
+  testing::FakeWorkspaceClient& workspace = fake.workspaces.add("aaaaaaaaaaaa", "/home/me/project");
 
   StreamHandlersTest() {
-    played.workspaces.live = &live;
-    relay.answers["LIST_AGENTS"] = {{"agents", json::array{}}};
+    fake.workspaces.live = &live;
+    events.responses["LIST_AGENTS"] = {{"agents", json::array{}}};
     respond = [this](net::ServerRequest& request, net::ResponseWriter& reply) {
-      request.peer.uid = played.guard.owner;
-      auto ways = Call::reply_paths_of(std::move(reply));
-      dispatch(played.api, played.guard, request, std::move(ways.send), std::move(ways.yield));
-      played.later.run();
+      request.peer.uid = fake.policy.owner;
+      auto paths = Call::reply_paths_of(std::move(reply));
+      dispatch(fake.api, fake.policy, request, std::move(paths.send), std::move(paths.yield));
+      fake.tasks.run();
     };
   }
   ~StreamHandlersTest() override { server.reset(); }
 
   /// What is heard up to that status and the end of its head.
   std::string head_of(std::string_view target, int status, std::string_view more = {}) {
-    auto asking = client();
-    asking.say(
+    auto connection = client();
+    connection.say(
         format("GET {} HTTP/1.1\r\nHost: 127.0.0.1:3888\r\nOrigin: http://localhost:3888\r\n{}\r\n", target, more));
-    EXPECT_TRUE(asking.hears(format("HTTP/1.1 {} ", status))) << target << asking.heard();
-    EXPECT_TRUE(asking.hears("\r\n\r\n"));
-    return asking.heard();
+    EXPECT_TRUE(connection.hears(format("HTTP/1.1 {} ", status))) << target << connection.heard();
+    EXPECT_TRUE(connection.hears("\r\n\r\n"));
+    return connection.heard();
   }
   std::uint64_t counted(std::string_view operation, int status) {
-    const auto& answers = played.api.counters.answers();
-    const auto found = answers.find({operation, status});
-    return found == answers.end() ? 0 : found->second;
+    const auto& counts = fake.api.counters.counts();
+    const auto found = counts.find({operation, status});
+    return found == counts.end() ? 0 : found->second;
   }
   void expect_refused(std::string_view operation, std::string_view target, int status, std::string_view more = {}) {
     const auto head = head_of(target, status, more);
@@ -69,32 +69,32 @@ TEST_F(StreamHandlersTest, AFilterThatMeansNothingIsABadRequest) {
 }
 
 TEST_F(StreamHandlersTest, AWorkspaceThatDoesNotAnswerIsUnavailable) {
-  relay.error = "the daemon went away";
+  events.error = "the daemon went away";
   expect_refused("streamEvents", "/api/v1/events/sse", 503);
 }
 
 TEST_F(StreamHandlersTest, AnUnknownAgentOrSessionHasNoStream) {
-  asked.answers["LIST_AGENTS"] = {json::object{{"agents", json::array{}}}};
-  asked.answers["SESSION_QUERY"] = {json::object{{"error", "there is no session s-9"}, {"code", "NOT_FOUND"}}};
+  workspace.responses["LIST_AGENTS"] = {json::object{{"agents", json::array{}}}};
+  workspace.responses["SESSION_QUERY"] = {json::object{{"error", "there is no session s-9"}, {"code", "NOT_FOUND"}}};
   expect_refused("streamAgentEvents", "/api/v1/agents/Nobody/events/sse", 404);
   expect_refused("streamSessionEvents", "/api/v1/sessions/s-9/events/sse", 404);
-  asked.answers["LIST_AGENTS"] = {json::object{{"agents", json::array{json::object{{"name", "Bob"}}}}}};
-  asked.answers["SESSION_QUERY"] = {json::object{{"id", "s-1"}, {"agent", "Bob"}}};
+  workspace.responses["LIST_AGENTS"] = {json::object{{"agents", json::array{json::object{{"name", "Bob"}}}}}};
+  workspace.responses["SESSION_QUERY"] = {json::object{{"id", "s-1"}, {"agent", "Bob"}}};
   head_of("/api/v1/agents/Bob/events/sse", 200);
   head_of("/api/v1/sessions/s-1/events/sse", 200);
 }
 
 TEST_F(StreamHandlersTest, AForeignOriginGetsNoStreamAndNoCorsHeader) {
-  auto asking = client();
-  asking.say("GET /api/v1/events/sse HTTP/1.1\r\nHost: 127.0.0.1:3888\r\nOrigin: https://example.org\r\n\r\n");
-  ASSERT_TRUE(asking.hears("}}"));
-  EXPECT_TRUE(asking.heard().starts_with("HTTP/1.1 403 ")) << asking.heard();
-  EXPECT_FALSE(asking.heard().contains("Access-Control-Allow-Origin")) << asking.heard();
+  auto connection = client();
+  connection.say("GET /api/v1/events/sse HTTP/1.1\r\nHost: 127.0.0.1:3888\r\nOrigin: https://example.org\r\n\r\n");
+  ASSERT_TRUE(connection.hears("}}"));
+  EXPECT_TRUE(connection.heard().starts_with("HTTP/1.1 403 ")) << connection.heard();
+  EXPECT_FALSE(connection.heard().contains("Access-Control-Allow-Origin")) << connection.heard();
   EXPECT_EQ(counted("streamEvents", 200), 0u);
 }
 
 TEST_F(StreamHandlersTest, AReaderWithoutTheTokenIsUnauthorized) {
-  played.guard.token = "s3cret";
+  fake.policy.token = "s3cret";
   expect_refused("streamEvents", "/api/v1/events/sse", 401);
 }
 

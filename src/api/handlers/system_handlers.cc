@@ -15,7 +15,7 @@ using protocol::MessageType;
 
 /// One metric of the text format of Prometheus, with a value for each set of labels.
 struct Metric {
-  std::string_view kind, about;
+  std::string_view kind, help;
   std::map<std::string, std::int64_t> values = {};
 };
 
@@ -41,14 +41,14 @@ struct Metrics {
   [[nodiscard]] std::string text() const {
     std::string out;
     for (const auto& [name, metric] : all) {
-      out += format("# HELP {} {}\n# TYPE {} {}\n", name, metric.about, name, metric.kind);
+      out += format("# HELP {} {}\n# TYPE {} {}\n", name, metric.help, name, metric.kind);
       for (const auto& [labels, value] : metric.values) out += format("{}{{{}}} {}\n", name, labels, value);
     }
     return out;
   }
 };
 
-void take_status(Metrics& metrics, const std::string& labels, const json::object& status) {
+void add_status(Metrics& metrics, const std::string& labels, const json::object& status) {
   metrics.set("agent_relay_agents_connected", labels, integer_member(status, "agentCount"));
   metrics.set("agent_relay_agents_known", labels, integer_member(status, "knownAgents"));
   metrics.set("agent_relay_deliveries_pending", labels, integer_member(status, "pending"));
@@ -57,7 +57,7 @@ void take_status(Metrics& metrics, const std::string& labels, const json::object
     metrics.set("agent_relay_messages_stored", labels, integer_member(*storage, "messages"));
 }
 
-void take_readers(Metrics& metrics, const std::string& labels, const LiveStreams& live) {
+void add_stream_counts(Metrics& metrics, const std::string& labels, const LiveStreams& live) {
   const auto counts = live.feed.counts();
   const auto set = [&](std::string_view name, std::uint64_t value) {
     metrics.set(name, labels, static_cast<std::int64_t>(value));
@@ -82,30 +82,30 @@ void show_docs(Api& api, Call call) {
 
 void get_metrics(Api& api, Call call) {
   const auto metrics = std::make_shared<Metrics>();
-  for (const auto& [key, count] : api.counters.answers())
+  for (const auto& [key, count] : api.counters.counts())
     metrics->set("agent_relay_http_answers_total",
                  format("operation=\"{}\",status=\"{}\"", key.first.empty() ? "none" : key.first, key.second),
                  static_cast<std::int64_t>(count));
   for_each_workspace(
       api, std::move(call),
       [metrics](WorkspaceHandle workspace, Next next) {
-        auto& relay = workspace.relay;
-        const auto labels = format("workspace=\"{}\"", relay.id());
-        if (workspace.live != nullptr) take_readers(*metrics, labels, *workspace.live);
-        relay.request(MessageType::Status, {},
-                      [metrics, labels, &relay, next = std::move(next)](Result<json::object> status) mutable {
-                        if (!status) return next();
-                        take_status(*metrics, labels, *status);
-                        relay.request(MessageType::EventsQuery, {{"limit", 1}, {"newest", true}},
-                                      [metrics, labels, next = std::move(next)](Result<json::object> page) mutable {
-                                        if (page)
-                                          metrics->set("agent_relay_events_total", labels,
-                                                       integer_member(*page, "newest"));
-                                        next();
-                                      });
-                      });
+        auto& client = workspace.client;
+        const auto labels = format("workspace=\"{}\"", client.id());
+        if (workspace.live != nullptr) add_stream_counts(*metrics, labels, *workspace.live);
+        client.request(MessageType::Status, {},
+                       [metrics, labels, &client, next = std::move(next)](Result<json::object> status) mutable {
+                         if (!status) return next();
+                         add_status(*metrics, labels, *status);
+                         client.request(MessageType::EventsQuery, {{"limit", 1}, {"newest", true}},
+                                        [metrics, labels, next = std::move(next)](Result<json::object> page) mutable {
+                                          if (page)
+                                            metrics->set("agent_relay_events_total", labels,
+                                                         integer_member(*page, "newest"));
+                                          next();
+                                        });
+                       });
       },
-      [metrics](Call asked) { asked.answer_text("text/plain; version=0.0.4; charset=utf-8", metrics->text()); });
+      [metrics](Call reply) { reply.answer_text("text/plain; version=0.0.4; charset=utf-8", metrics->text()); });
 }
 
 }  // namespace relay::api

@@ -5,18 +5,18 @@ namespace relay::api {
 namespace {
 
 WorkspaceBody body_of(const WorkspaceInfo& workspace) {
-  const auto said = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional{text}; };
+  const auto optional_text = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional{text}; };
   return {.id = workspace.id,
           .name = workspace.root.substr(workspace.root.rfind('/') + 1),
           .path = workspace.root,
           .connected_agents = workspace.connected,
           .known_agents = workspace.known,
-          .storage = said(workspace.storage),
-          .warning = said(workspace.warning)};
+          .storage = optional_text(workspace.storage),
+          .warning = optional_text(workspace.warning)};
 }
 
 /// Answers with the workspace, once it is as it was asked to be.
-WorkspaceDirectory::Changed tell(Call call, int status) {
+WorkspaceDirectory::OnChanged respond_with_workspace(Call call, int status) {
   return [call = std::move(call), status](ApiResult<WorkspaceInfo> workspace) mutable {
     if (!workspace) return call.refuse(workspace.error());
     if (status == 204) return call.answer_no_content();
@@ -38,10 +38,10 @@ void list_workspaces(Api& api, Call call) {
 }
 
 void open_workspace(Api& api, Call call) {
-  const auto wanted = call.body_as<OpenWorkspaceRequest>();
-  if (!wanted) return call.refuse(wanted.error());
-  if (!wanted->path.starts_with('/')) return call.refuse(bad_request("\"path\" must be absolute"));
-  api.workspaces.open(wanted->path, tell(std::move(call), 201));
+  const auto request = call.body_as<OpenWorkspaceRequest>();
+  if (!request) return call.refuse(request.error());
+  if (!request->path.starts_with('/')) return call.refuse(bad_request("\"path\" must be absolute"));
+  api.workspaces.open(request->path, respond_with_workspace(std::move(call), 201));
 }
 
 void get_workspace(Api& api, Call call) {
@@ -55,12 +55,12 @@ void get_workspace(Api& api, Call call) {
 
 void close_workspace(Api& api, Call call) {
   const auto id = call.value("id");
-  api.workspaces.close(id, tell(std::move(call), 204));
+  api.workspaces.close(id, respond_with_workspace(std::move(call), 204));
 }
 
 void switch_workspace(Api& api, Call call) {
   const auto id = call.value("id");
-  api.workspaces.switch_to(id, tell(std::move(call), 200));
+  api.workspaces.switch_to(id, respond_with_workspace(std::move(call), 200));
 }
 
 }  // namespace relay::api

@@ -10,12 +10,12 @@
 namespace relay::api {
 namespace {
 
-constexpr Millis kSoon{1'000};
+constexpr Millis kRetryAfter{1'000};
 
 struct Row {
   std::string_view code;
   int status;
-  bool again = false;
+  bool retryable = false;
 };
 
 /// Every code of ERROR and NACK that the API can be told. docs/api.md has the same table for people.
@@ -40,16 +40,15 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-net::ServerResponse to_response(const ApiError& refusal) {
-  auto answer = net::error_response(refusal.status, refusal.code, refusal.message);
-  if (refusal.retry_after) {
-    const auto seconds =
-        std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(*refusal.retry_after).count());
-    answer.headers.push_back({"Retry-After", format("{}", seconds)});
+net::ServerResponse to_response(const ApiError& error) {
+  auto response = net::error_response(error.status, error.code, error.message);
+  if (error.retry_after) {
+    const auto seconds = std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(*error.retry_after).count());
+    response.headers.push_back({"Retry-After", format("{}", seconds)});
   }
-  if (refusal.status == 426) answer.headers.push_back({"Upgrade", "websocket"});
-  if (refusal.status == 401) answer.headers.push_back({"WWW-Authenticate", "Bearer"});
-  return answer;
+  if (error.status == 426) response.headers.push_back({"Upgrade", "websocket"});
+  if (error.status == 401) response.headers.push_back({"WWW-Authenticate", "Bearer"});
+  return response;
 }
 
 ApiError bad_request(std::string message) { return {400, "BAD_REQUEST", std::move(message), {}}; }
@@ -58,30 +57,31 @@ ApiError conflict(std::string_view code, std::string message) {
   return {409, std::string{code}, std::move(message), {}};
 }
 
-ApiError refusal_by_code(std::string_view code, std::string message) {
+ApiError api_error_by_code(std::string_view code, std::string message) {
   for (const auto& row : kRows)
     if (row.code == code)
-      return {row.status, std::string{code}, std::move(message), row.again ? std::optional{kSoon} : std::nullopt};
+      return {row.status, std::string{code}, std::move(message),
+              row.retryable ? std::optional{kRetryAfter} : std::nullopt};
   return {409, code.empty() ? "FAILED" : std::string{code}, std::move(message), {}};
 }
 
 ApiError to_api_error(const Error& error) {
   using client::Errc;
-  if (const auto said = protocol::nack_code_of(error)) return refusal_by_code(name_of(*said), error.message());
-  if (is(error, Errc::TimedOut)) return refusal_by_code("TIMEOUT", error.message());
-  if (is(error, Errc::Full)) return refusal_by_code("BUSY", error.message());
-  if (is(error, Errc::TooLarge)) return refusal_by_code("TOO_LARGE", error.message());
-  if (is(error, Errc::BadMessage)) return refusal_by_code("BAD_REQUEST", error.message());
-  return refusal_by_code("UNAVAILABLE", error.message());
+  if (const auto said = protocol::nack_code_of(error)) return api_error_by_code(name_of(*said), error.message());
+  if (is(error, Errc::TimedOut)) return api_error_by_code("TIMEOUT", error.message());
+  if (is(error, Errc::Full)) return api_error_by_code("BUSY", error.message());
+  if (is(error, Errc::TooLarge)) return api_error_by_code("TOO_LARGE", error.message());
+  if (is(error, Errc::BadMessage)) return api_error_by_code("BAD_REQUEST", error.message());
+  return api_error_by_code("UNAVAILABLE", error.message());
 }
 
-std::optional<ApiError> refusal_in(const json::object& answer) {
-  const auto error = string_member(answer, "error");
-  const auto success = bool_member(answer, "success");
+std::optional<ApiError> api_error_in(const json::object& response) {
+  const auto error = string_member(response, "error");
+  const auto success = bool_member(response, "success");
   if (success.value_or(!error)) return std::nullopt;
-  const auto code = string_member(answer, "code");
-  if (!code && !success) return refusal_by_code("STORAGE", error.value_or("the store did not answer"));
-  return refusal_by_code(code.value_or(""), error.value_or("the relay gave no reason"));
+  const auto code = string_member(response, "code");
+  if (!code && !success) return api_error_by_code("STORAGE", error.value_or("the store did not answer"));
+  return api_error_by_code(code.value_or(""), error.value_or("the relay gave no reason"));
 }
 
 }  // namespace relay::api

@@ -30,17 +30,17 @@ template <class T = void>
 using ApiResult = std::expected<T, ApiError>;
 
 /// {"error":{"code","message"}} with its status, and Retry-After where trying again helps.
-net::ServerResponse to_response(const ApiError& refusal);
+net::ServerResponse to_response(const ApiError& error);
 
 ApiError bad_request(std::string message);
 ApiError not_found(std::string message);
 ApiError conflict(std::string_view code, std::string message);
 
 /// By the table; what has no code was tried and did not work (FAILED, 409).
-ApiError refusal_by_code(std::string_view code, std::string message);
+ApiError api_error_by_code(std::string_view code, std::string message);
 /// Nobody answered (client::Errc), or what the daemon said instead (client::refused_by_daemon).
 ApiError to_api_error(const Error& error);
 /// A `*_RESULT` that did not succeed, or a response with `error`; nothing when all is well.
-std::optional<ApiError> refusal_in(const json::object& answer);
+std::optional<ApiError> api_error_in(const json::object& response);
 
 }  // namespace relay::api

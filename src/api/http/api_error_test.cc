@@ -12,7 +12,7 @@ namespace {
 
 using protocol::ErrorCode;
 
-int status_of(std::string_view code) { return refusal_by_code(code, "why").status; }
+int status_of(std::string_view code) { return api_error_by_code(code, "why").status; }
 
 TEST(Refusal, EveryCodeOfTheWireHasItsStatus) {
   const std::map<protocol::NackCode, int> statuses = {{protocol::NackCode::BadRequest, 400},
@@ -35,14 +35,14 @@ TEST(Refusal, EveryCodeOfTheWireHasItsStatus) {
   EXPECT_EQ(status_of(name_of(ErrorCode::NotFound)), 404);
   EXPECT_EQ(status_of(name_of(ErrorCode::Internal)), 503);
   EXPECT_EQ(status_of(name_of(ErrorCode::Timeout)), 504);
-  EXPECT_EQ(refusal_by_code("", "the program ended at once"), conflict("FAILED", "the program ended at once"));
+  EXPECT_EQ(api_error_by_code("", "the program ended at once"), conflict("FAILED", "the program ended at once"));
 }
 
 TEST(Refusal, WhatMayWorkLaterSaysWhen) {
   for (const auto* code : {"BUSY", "RATE_LIMITED", "STORAGE", "INTERNAL", "UNAVAILABLE", "TIMEOUT"})
-    EXPECT_TRUE(refusal_by_code(code, "why").retry_after) << code;
+    EXPECT_TRUE(api_error_by_code(code, "why").retry_after) << code;
   for (const auto* code : {"BAD_REQUEST", "NOT_FOUND", "STALE", "REFUSED", "TOO_LARGE"})
-    EXPECT_FALSE(refusal_by_code(code, "why").retry_after) << code;
+    EXPECT_FALSE(api_error_by_code(code, "why").retry_after) << code;
 }
 
 /// What the daemon says in an ERROR or a NACK, as an HTTP client hears it.

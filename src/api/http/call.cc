@@ -34,22 +34,21 @@ Call::~Call() {
 }
 
 const std::string& Call::value(std::string_view name) const {
-  const auto names = names_in(route_->path);
-  const auto place = std::find(names.begin(), names.end(), name);
-  RELAY_ASSERT(place != names.end());
-  return values_.at(static_cast<std::size_t>(place - names.begin()));
+  const auto names = path_parameters(route_->path);
+  const auto position = std::find(names.begin(), names.end(), name);
+  RELAY_ASSERT(position != names.end());
+  return values_.at(static_cast<std::size_t>(position - names.begin()));
 }
 
 std::string Call::text(std::string_view name) const { return std::string{query_.find(name).value_or("")}; }
 
-ApiResult<std::optional<std::int64_t>> Call::number(std::string_view name, std::int64_t least,
-                                                    std::int64_t most) const {
-  const auto told = query_.find(name);
-  if (!told || told->empty()) return std::nullopt;
+ApiResult<std::optional<std::int64_t>> Call::number(std::string_view name, std::int64_t min, std::int64_t max) const {
+  const auto value = query_.find(name);
+  if (!value || value->empty()) return std::nullopt;
   std::int64_t number = 0;
-  const auto read = std::from_chars(told->data(), told->data() + told->size(), number);
-  if (read.ec != std::errc{} || read.ptr != told->data() + told->size() || number < least || number > most)
-    return std::unexpected{bad_request(format("\"{}\" must be a whole number from {} to {}", name, least, most))};
+  const auto read = std::from_chars(value->data(), value->data() + value->size(), number);
+  if (read.ec != std::errc{} || read.ptr != value->data() + value->size() || number < min || number > max)
+    return std::unexpected{bad_request(format("\"{}\" must be a whole number from {} to {}", name, min, max))};
   return number;
 }
 
@@ -60,9 +59,9 @@ ApiResult<json::object> Call::body() const {
   return *std::move(object);
 }
 
-void Call::send(net::ServerResponse answer) {
+void Call::send(net::ServerResponse response) {
   yield_ = nullptr;
-  if (auto send = std::exchange(send_, nullptr)) send(std::move(answer));
+  if (auto send = std::exchange(send_, nullptr)) send(std::move(response));
 }
 
 void Call::answer(int status, const json::object& body) {
@@ -81,15 +80,16 @@ void Call::answer_page(std::string html, std::string policy) {
 
 void Call::answer_no_content() { send({.status = 204}); }
 
-void Call::refuse(const ApiError& refusal) { send(to_response(refusal)); }
+void Call::refuse(const ApiError& error) { send(to_response(error)); }
 
 Call::ReplyPaths Call::reply_paths_of(net::ResponseWriter reply) {
-  const auto held = std::make_shared<net::ResponseWriter>(std::move(reply));
-  return {[held](net::ServerResponse answer) { held->send(std::move(answer)); }, [held] { return std::move(*held); }};
+  const auto writer = std::make_shared<net::ResponseWriter>(std::move(reply));
+  return {[writer](net::ServerResponse response) { writer->send(std::move(response)); },
+          [writer] { return std::move(*writer); }};
 }
 
 std::vector<net::HttpHeader> Call::stream_headers() const {
-  auto headers = sharing_headers(request_);
+  auto headers = cors_headers(request_);
   net::add_protective_headers(headers);
   return headers;
 }

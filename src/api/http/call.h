@@ -54,8 +54,8 @@ class Call {
   /// Of the query; empty when it is absent.
   [[nodiscard]] std::string text(std::string_view name) const;
   /// A whole number within bounds, or a sentence; nothing when it is absent.
-  [[nodiscard]] ApiResult<std::optional<std::int64_t>> number(std::string_view name, std::int64_t least,
-                                                              std::int64_t most) const;
+  [[nodiscard]] ApiResult<std::optional<std::int64_t>> number(std::string_view name, std::int64_t min,
+                                                              std::int64_t max) const;
   /// The body as JSON; no body is an empty object.
   [[nodiscard]] ApiResult<json::object> body() const;
   template <class T>
@@ -76,13 +76,13 @@ class Call {
   /// HTML, with the Content-Security-Policy it needs.
   void answer_page(std::string html, std::string policy);
   void answer_no_content();  // 204
-  void refuse(const ApiError& refusal);
+  void refuse(const ApiError& error);
   /// For an answer that goes on; its head has `stream_headers`. Until then it may be refused as any other.
   [[nodiscard]] std::optional<net::ResponseWriter> take_reply();
   [[nodiscard]] std::vector<net::HttpHeader> stream_headers() const;
 
  private:
-  void send(net::ServerResponse answer);
+  void send(net::ServerResponse response);
 
   const Route* route_;
   net::ServerRequest request_;

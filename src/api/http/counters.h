@@ -11,11 +11,11 @@ namespace relay::api {
 class Counters {
  public:
   /// `operation` is one of the route table's, or empty for what is no route.
-  void count(std::string_view operation, int status) { ++answers_[{operation, status}]; }
-  [[nodiscard]] const std::map<std::pair<std::string_view, int>, std::uint64_t>& answers() const { return answers_; }
+  void count(std::string_view operation, int status) { ++counts_[{operation, status}]; }
+  [[nodiscard]] const std::map<std::pair<std::string_view, int>, std::uint64_t>& counts() const { return counts_; }
 
  private:
-  std::map<std::pair<std::string_view, int>, std::uint64_t> answers_;  // bounded by the table
+  std::map<std::pair<std::string_view, int>, std::uint64_t> counts_;  // bounded by the table
 };
 
 }  // namespace relay::api

@@ -6,10 +6,10 @@ namespace relay::api {
 namespace {
 
 /// What every answer carries, whoever gave it.
-void add_common_headers(net::ServerResponse& answer, const std::vector<net::HttpHeader>& sharing) {
-  answer.headers.insert(answer.headers.end(), sharing.begin(), sharing.end());
-  answer.headers.push_back({"Cache-Control", "no-store"});
-  net::add_protective_headers(answer.headers);
+void add_common_headers(net::ServerResponse& response, const std::vector<net::HttpHeader>& sharing) {
+  response.headers.insert(response.headers.end(), sharing.begin(), sharing.end());
+  response.headers.push_back({"Cache-Control", "no-store"});
+  net::add_protective_headers(response.headers);
 }
 
 ApiError no_such_path() {
@@ -17,10 +17,10 @@ ApiError no_such_path() {
 }
 
 void refuse_method(const Match& match, Call::Send& send) {
-  const auto allowed = methods_in_words(match.others);
-  auto answer = to_response({405, "METHOD_NOT_ALLOWED", format("this path can do {} and nothing else", allowed), {}});
-  answer.headers.push_back({"Allow", allowed});
-  send(std::move(answer));
+  const auto allowed = method_list(match.other_methods);
+  auto response = to_response({405, "METHOD_NOT_ALLOWED", format("this path can do {} and nothing else", allowed), {}});
+  response.headers.push_back({"Allow", allowed});
+  send(std::move(response));
 }
 
 void run(Api& api, Call call) {
@@ -35,56 +35,56 @@ void run(Api& api, Call call) {
 
 }  // namespace
 
-void dispatch(Api& api, const AccessPolicy& guard, net::ServerRequest request, Call::Send send, Call::Yield yield) {
+void dispatch(Api& api, const AccessPolicy& policy, net::ServerRequest request, Call::Send send, Call::Yield yield) {
   std::string_view operation;
-  if (const auto objection = check_origin(request, guard)) {
-    api.counters.count({}, objection->status);
-    auto answer = to_response(*objection);
-    answer.last = is_untrusted(request, guard);
-    add_common_headers(answer, {});
-    return send(std::move(answer));
+  if (const auto error = check_origin(request, policy)) {
+    api.counters.count({}, error->status);
+    auto response = to_response(*error);
+    response.last = is_untrusted(request, policy);
+    add_common_headers(response, {});
+    return send(std::move(response));
   }
   const auto segments = net::path_segments(request.path);
   auto match = segments ? match_route(request.method, *segments) : Match{};
   if (match.route != nullptr) operation = match.route->operation;
-  auto counted = [&api, operation, sharing = sharing_headers(request), stranger = is_untrusted(request, guard),
-                  send = std::move(send)](net::ServerResponse answer) mutable {
-    api.counters.count(operation, answer.status);
-    add_common_headers(answer, sharing);
-    answer.last = stranger;
-    send(std::move(answer));
+  auto counted_send = [&api, operation, sharing = cors_headers(request), untrusted = is_untrusted(request, policy),
+                       send = std::move(send)](net::ServerResponse response) mutable {
+    api.counters.count(operation, response.status);
+    add_common_headers(response, sharing);
+    response.last = untrusted;
+    send(std::move(response));
   };
-  Call::Send tell = std::move(counted);
+  Call::Send respond = std::move(counted_send);
 
-  if (!segments) return tell(to_response(bad_request(segments.error().message())));
+  if (!segments) return respond(to_response(bad_request(segments.error().message())));
   if (request.method == "OPTIONS") {
-    if (match.others.empty()) return tell(to_response(no_such_path()));
-    auto answer = preflight_answer(request, methods_in_words(match.others));
-    std::erase_if(answer.headers, [](const auto& header) {  // they are added to every answer
+    if (match.other_methods.empty()) return respond(to_response(no_such_path()));
+    auto response = preflight_response(request, method_list(match.other_methods));
+    std::erase_if(response.headers, [](const auto& header) {  // they are added to every answer
       return header.name == "Access-Control-Allow-Origin" || header.name == "Vary";
     });
-    return tell(std::move(answer));
+    return respond(std::move(response));
   }
-  const auto access = match.route != nullptr ? match.route->access : Access::Guarded;
-  if (const auto objection = authorize(request, guard, access)) return tell(to_response(*objection));
-  if (match.route == nullptr && match.others.empty()) return tell(to_response(no_such_path()));
-  if (match.route == nullptr) return refuse_method(match, tell);
+  const auto access = match.route != nullptr ? match.route->access : Access::Authenticated;
+  if (const auto error = authorize(request, policy, access)) return respond(to_response(*error));
+  if (match.route == nullptr && match.other_methods.empty()) return respond(to_response(no_such_path()));
+  if (match.route == nullptr) return refuse_method(match, respond);
   auto query = net::QueryParameters::parse(request.query);
-  if (!query) return tell(to_response(bad_request(query.error().message())));
+  if (!query) return respond(to_response(bad_request(query.error().message())));
   std::optional<protocol::PeerOrigin> caller;
   if (is_write(request.method)) {
     caller = api.facts.origin_of(request.peer);
-    const auto allowed = match.route->by_agents ? ByAgents::Yes : ByAgents::No;
-    if (const auto objection = check_caller(caller, allowed)) return tell(to_response(*objection));
+    const auto allowed = match.route->agents_allowed ? AgentCallers::Allowed : AgentCallers::Refused;
+    if (const auto error = check_caller(caller, allowed)) return respond(to_response(*error));
   }
-  Call::Yield give_up;
+  Call::Yield counted_yield;
   if (yield)
-    give_up = [&api, route = match.route, yield = std::move(yield)]() mutable {
+    counted_yield = [&api, route = match.route, yield = std::move(yield)]() mutable {
       api.counters.count(route->operation, route->status);
       return yield();
     };
-  Call call{*match.route,    std::move(request), *std::move(query), std::move(match.values),
-            std::move(tell), std::move(give_up)};
+  Call call{*match.route,       std::move(request),      *std::move(query), std::move(match.values),
+            std::move(respond), std::move(counted_yield)};
   if (caller) call.set_caller(*std::move(caller));
   run(api, std::move(call));
 }

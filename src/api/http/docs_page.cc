@@ -20,10 +20,10 @@ constexpr std::string_view kSocketHeaders =
 /// An operation of the document, and where it stands.
 struct Operation {
   std::string method, path;
-  const json::object& is;
+  const json::object& definition;
 };
 
-std::string word_in(const json::object& object, std::string_view name) {
+std::string string_of(const json::object& object, std::string_view name) {
   return string_member(object, name).value_or("");
 }
 
@@ -35,7 +35,9 @@ std::vector<Operation> operations_in(const json::object& document) {
   return all;
 }
 
-std::string tag_of(const Operation& operation) { return std::string{operation.is.at("tags").at(0).as_string()}; }
+std::string tag_of(const Operation& operation) {
+  return std::string{operation.definition.at("tags").at(0).as_string()};
+}
 
 /// In the order they first come.
 std::vector<std::string> tags_of(const std::vector<Operation>& operations) {
@@ -45,36 +47,36 @@ std::vector<std::string> tags_of(const std::vector<Operation>& operations) {
   return tags;
 }
 
-std::string upper(std::string word) {
+std::string to_upper(std::string word) {
   for (auto& c : word) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   return word;
 }
 
 const json::object* body_of(const Operation& operation) {
-  const auto* body = object_member(operation.is, "requestBody");
+  const auto* body = object_member(operation.definition, "requestBody");
   return body == nullptr ? nullptr : &body->at("content").at("application/json").as_object();
 }
 
 /// Its path with an example for each name.
 std::string example_path(const Operation& operation) {
   auto path = operation.path;
-  if (const auto* parameters = array_member(operation.is, "parameters"))
+  if (const auto* parameters = array_member(operation.definition, "parameters"))
     for (const auto& each : *parameters) {
       const auto& parameter = each.as_object();
-      const auto name = "{" + word_in(parameter, "name") + "}";
-      if (const auto place = path.find(name); place != std::string::npos)
-        path.replace(place, name.size(), word_in(parameter, "example"));
+      const auto name = "{" + string_of(parameter, "name") + "}";
+      if (const auto position = path.find(name); position != std::string::npos)
+        path.replace(position, name.size(), string_of(parameter, "example"));
     }
   return path;
 }
 
 std::string curl_of(const Operation& operation, std::string_view server) {
-  const auto& responses = operation.is.at("responses").as_object();
+  const auto& responses = operation.definition.at("responses").as_object();
   const auto* done = object_member(responses, "200");
   const auto* content = done != nullptr ? object_member(*done, "content") : nullptr;
   std::string line = "curl";
   if (responses.contains("101") || (content != nullptr && content->contains("text/event-stream"))) line += " -N";
-  if (operation.method != "get") line += " -X " + upper(operation.method);
+  if (operation.method != "get") line += " -X " + to_upper(operation.method);
   line += format(" '{}{}'", server, example_path(operation));
   if (responses.contains("101")) line += kSocketHeaders;
   if (const auto* body = body_of(operation))
@@ -83,14 +85,14 @@ std::string curl_of(const Operation& operation, std::string_view server) {
 }
 
 std::string parameters_html(const Operation& operation) {
-  const auto* parameters = array_member(operation.is, "parameters");
+  const auto* parameters = array_member(operation.definition, "parameters");
   if (parameters == nullptr) return {};
   std::string rows;
   for (const auto& each : *parameters) {
     const auto& parameter = each.as_object();
     rows += format("<tr><td><code>{}</code> <small>{}</small></td><td>{}</td><td>{}</td></tr>\n",
-                   escaped_html(word_in(parameter, "name")), escaped_html(word_in(parameter, "in")),
-                   type_html(parameter.at("schema").as_object()), prose_html(word_in(parameter, "description")));
+                   escape_html(string_of(parameter, "name")), escape_html(string_of(parameter, "in")),
+                   type_html(parameter.at("schema").as_object()), prose_html(string_of(parameter, "description")));
   }
   return "<h4>Parameters</h4>\n<table>\n" + rows + "</table>\n";
 }
@@ -107,38 +109,38 @@ std::string answers_html(const Operation& operation, const json::object& documen
   const auto& components = document.at("components").as_object();
   const auto& schemas = components.at("schemas").as_object();
   std::string first, rest;
-  for (const auto& [status, value] : operation.is.at("responses").as_object()) {
+  for (const auto& [status, value] : operation.definition.at("responses").as_object()) {
     const auto reference = string_member(value.as_object(), "$ref");
     if (reference) {
       const auto& named = components.at("responses").at(reference->substr(reference->rfind('/') + 1)).as_object();
       rest += format("<tr><td><code>{}</code></td><td>{}</td></tr>\n", std::string_view{status},
-                     prose_html(word_in(named, "description")));
+                     prose_html(string_of(named, "description")));
       continue;
     }
     first += format("<h4>Answer: <code>{}</code>", std::string_view{status});
     const auto* content = object_member(value.as_object(), "content");
     if (content == nullptr) {
-      first += format("</h4>\n<p>{}</p>\n", prose_html(word_in(value.as_object(), "description")));
+      first += format("</h4>\n<p>{}</p>\n", prose_html(string_of(value.as_object(), "description")));
       continue;
     }
     const auto& [kind, media] = *content->begin();
     const auto& schema = media.as_object().at("schema").as_object();
     first +=
-        format(" {} <small>{}</small></h4>\n{}", type_html(schema), escaped_html(kind), members_html(schema, schemas));
+        format(" {} <small>{}</small></h4>\n{}", type_html(schema), escape_html(kind), members_html(schema, schemas));
   }
   return first + "<h4>Otherwise: <a href=\"#Error\">Error</a></h4>\n<table>\n" + rest + "</table>\n";
 }
 
 std::string operation_html(const Operation& operation, const json::object& document, std::string_view server) {
-  const auto id = escaped_html(word_in(operation.is, "operationId"));
+  const auto id = escape_html(string_of(operation.definition, "operationId"));
   auto text = format(
       "<details id=\"{}\"><summary><a href=\"#{}\" title=\"link to this\">#</a><b class=\"{}\">{}</b> <code>{}</code> "
       "<span class=\"dim\">{}</span></summary>\n",
-      id, id, operation.method, upper(operation.method), escaped_html(operation.path),
-      prose_html(word_in(operation.is, "summary")));
-  if (const auto more = word_in(operation.is, "description"); !more.empty())
+      id, id, operation.method, to_upper(operation.method), escape_html(operation.path),
+      prose_html(string_of(operation.definition, "summary")));
+  if (const auto more = string_of(operation.definition, "description"); !more.empty())
     text += format("<p>{}</p>\n", prose_html(more));
-  text += format("<pre>{}</pre>\n", escaped_html(curl_of(operation, server)));
+  text += format("<pre>{}</pre>\n", escape_html(curl_of(operation, server)));
   text += parameters_html(operation) + body_html(operation, document.at("components").at("schemas").as_object());
   return text + answers_html(operation, document) + "</details>\n";
 }
@@ -149,7 +151,7 @@ std::string schema_html(std::string_view name, const json::object& schema, const
   return format(
       "<details id=\"{}\"><summary><a href=\"#{}\" title=\"link to this\">#</a><code>{}</code> "
       "<span class=\"dim\">{}</span></summary>\n{}</details>\n",
-      name, name, name, prose_html(word_in(schema, "description")), members);
+      name, name, name, prose_html(string_of(schema, "description")), members);
 }
 
 std::string head_html(const json::object& document) {
@@ -158,8 +160,8 @@ std::string head_html(const json::object& document) {
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Agent Relay: the HTTP API</title>\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<style>{}</style></head><body>\n<h1>{} <small>{}</small></h1>\n<p>{}</p>\n",
-      kDocsStyle, escaped_html(word_in(info, "title")), escaped_html(word_in(info, "version")),
-      prose_html(word_in(info, "description")));
+      kDocsStyle, escape_html(string_of(info, "title")), escape_html(string_of(info, "version")),
+      prose_html(string_of(info, "description")));
 }
 
 }  // namespace
@@ -187,7 +189,7 @@ std::string docs_page(const json::object& document, std::string_view server) {
       "hidden>\n";
   const auto operations = operations_in(document);
   for (const auto& tag : tags_of(operations)) {
-    page += format("<section><h2>{}</h2>\n", escaped_html(tag));
+    page += format("<section><h2>{}</h2>\n", escape_html(tag));
     for (const auto& operation : operations)
       if (tag_of(operation) == tag) page += operation_html(operation, document, server);
     page += "</section>\n";

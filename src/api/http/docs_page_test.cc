@@ -12,7 +12,7 @@ using testing::FakeApi;
 
 /// The page, and what stands on it under one name.
 struct Page {
-  std::string text = FakeApi{}.ask("GET", "/docs").body;
+  std::string text = FakeApi{}.request("GET", "/docs").body;
 
   [[nodiscard]] std::string_view under(std::string_view id) const {
     const auto begin = text.find(format("<details id=\"{}\">", id));
@@ -51,11 +51,11 @@ TEST(DocsPage, SaysOfEveryRouteWhatItTakesAndWhatItAnswers) {
     has(route.path);
     has(format("{}", route.status));
     for (const auto status : errors_of(route)) has(format("{}", status));
-    for (const auto name : names_in(route.path)) has(name);
+    for (const auto name : path_parameters(route.path)) has(name);
     for (const auto& parameter : route.parameters) has(parameter.name);
     if (route.in_workspace != nullptr) has("workspace");
     expect_members(route.body, page, route.operation);
-    expect_members(route.answer, page, route.operation);
+    expect_members(route.response, page, route.operation);
   }
 }
 
@@ -64,7 +64,7 @@ TEST(DocsPage, HasALineToPasteForEveryRoute) {
   for (const auto& route : route_table()) {
     const auto text = page.under(route.operation);
     EXPECT_NE(text.find("<pre>curl "), std::string_view::npos) << route.operation;
-    if (!names_in(route.path).empty()) continue;
+    if (!path_parameters(route.path).empty()) continue;
     EXPECT_NE(text.find(format("'http://127.0.0.1:3888{}'", route.path)), std::string_view::npos) << route.operation;
   }
   EXPECT_NE(page.under("pauseAgent")
@@ -84,8 +84,8 @@ TEST(DocsPage, EveryExampleIsTakenAsItIs) {
 }
 
 TEST(DocsPage, NeedsNothingFromOutsideAndRunsNoScriptButItsOwn) {
-  FakeApi played;
-  const auto page = played.ask("GET", "/docs");
+  FakeApi fake;
+  const auto page = fake.request("GET", "/docs");
   EXPECT_EQ(page.content_type, "text/html; charset=utf-8");
   for (const auto* outside : {"src=", "<link", "@import", "url(", "https://"})
     EXPECT_EQ(page.body.find(outside), std::string::npos) << outside;

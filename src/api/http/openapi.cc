@@ -8,16 +8,17 @@
 namespace relay::api {
 namespace {
 
-constexpr std::string_view kAbout =
+constexpr std::string_view kDescription =
     "Everything an outside program needs to watch and drive the coding agents on this machine. Without a token only "
     "programs of the user who runs the daemon are answered, and only on this machine.";
 
 constexpr Parameter kWorkspaceParameter = {
-    .name = "workspace", .about = "id or root of the workspace; needed when several are open and none was switched to"};
+    .name = "workspace",
+    .description = "id or root of the workspace; needed when several are open and none was switched to"};
 
 struct ErrorRow {
   int status;
-  std::string_view name, about;
+  std::string_view name, description;
 };
 constexpr ErrorRow kErrors[] = {
     {400, "BadRequest", "Something in the request is wrong; the sentence says what (`BAD_REQUEST`)."},
@@ -40,7 +41,7 @@ constexpr ErrorRow kErrors[] = {
     {504, "Timeout", "The daemon did not answer in time (`TIMEOUT`); Retry-After says when to try again."},
 };
 
-bool is_worth_trying_again(int status) { return status == 429 || status >= 500; }
+bool is_retryable(int status) { return status == 429 || status >= 500; }
 
 const ErrorRow& row_of(int status) {
   for (const auto& row : kErrors)
@@ -54,9 +55,9 @@ json::object in_json(json::object schema) {
 
 json::object schema_of(Parameter::Kind kind) {
   switch (kind) {
-    case Parameter::Kind::Text: return {{"type", "string"}};
+    case Parameter::Kind::String: return {{"type", "string"}};
     case Parameter::Kind::Number: return {{"type", "integer"}, {"format", "int64"}, {"minimum", 0}};
-    case Parameter::Kind::Flag: return {{"type", "boolean"}};
+    case Parameter::Kind::Bool: return {{"type", "boolean"}};
   }
   return {};
 }
@@ -64,18 +65,18 @@ json::object schema_of(Parameter::Kind kind) {
 json::object describe(const Parameter& parameter) {
   return {{"name", parameter.name},
           {"in", parameter.in_header ? "header" : "query"},
-          {"description", parameter.about},
+          {"description", parameter.description},
           {"required", false},
           {"schema", schema_of(parameter.kind)}};
 }
 
 json::array parameters_of(const Route& route) {
   json::array all;
-  for (const auto name : names_in(route.path)) {
-    const auto [about, example] = explain_name(route, name);
+  for (const auto name : path_parameters(route.path)) {
+    const auto [description, example] = describe_path_parameter(route, name);
     all.push_back(json::object{{"name", name},
                                {"in", "path"},
-                               {"description", about},
+                               {"description", description},
                                {"required", true},
                                {"schema", json::object{{"type", "string"}, {"minLength", 1}}},
                                {"example", example}});
@@ -85,16 +86,16 @@ json::array parameters_of(const Route& route) {
   return all;
 }
 
-json::object answer_of_success(const Route& route, schema::Components& components) {
-  json::object answer = {{"description", route.status == 201   ? "Made."
-                                         : route.status == 204 ? "Done; there is nothing to read."
-                                                               : "Done."}};
-  if (route.status == 101) answer["description"] = "It goes on as a WebSocket.";
-  if (route.status == 204 || route.status == 101) return answer;
+json::object success_response(const Route& route, schema::Components& components) {
+  json::object response = {{"description", route.status == 201   ? "Made."
+                                           : route.status == 204 ? "Done; there is nothing to read."
+                                                                 : "Done."}};
+  if (route.status == 101) response["description"] = "It goes on as a WebSocket.";
+  if (route.status == 204 || route.status == 101) return response;
   json::object schema = {{"type", "string"}};
-  if (route.answer.describe != nullptr) schema = route.answer.describe(components);
-  answer["content"] = json::object{{route.content_type, json::object{{"schema", std::move(schema)}}}};
-  return answer;
+  if (route.response.describe != nullptr) schema = route.response.describe(components);
+  response["content"] = json::object{{route.content_type, json::object{{"schema", std::move(schema)}}}};
+  return response;
 }
 
 json::object describe(const Route& route, schema::Components& components) {
@@ -108,20 +109,20 @@ json::object describe(const Route& route, schema::Components& components) {
     operation["requestBody"] = json::object{{"required", route.needs_body()}, {"content", std::move(content)}};
   }
   json::object responses;
-  responses[format("{}", route.status)] = answer_of_success(route, components);
+  responses[format("{}", route.status)] = success_response(route, components);
   for (const auto status : errors_of(route))
     responses[format("{}", status)] = json::object{{"$ref", format("#/components/responses/{}", row_of(status).name)}};
   operation["responses"] = std::move(responses);
-  if (route.access == Access::Open) operation["security"] = json::array{};
+  if (route.access == Access::Public) operation["security"] = json::array{};
   return operation;
 }
 
 json::object error_responses(schema::Components& components) {
   json::object responses;
   for (const auto& row : kErrors) {
-    json::object response = {{"description", row.about},
+    json::object response = {{"description", row.description},
                              {"content", in_json(components.refer_to(schema::object_of<ErrorBody>()))}};
-    if (is_worth_trying_again(row.status))
+    if (is_retryable(row.status))
       response["headers"] = json::object{
           {"Retry-After", json::object{{"description", "seconds"}, {"schema", json::object{{"type", "integer"}}}}}};
     responses[row.name] = std::move(response);
@@ -129,7 +130,7 @@ json::object error_responses(schema::Components& components) {
   return responses;
 }
 
-std::string lowered(std::string_view word) {
+std::string to_lower(std::string_view word) {
   std::string text;
   for (const auto c : word) text += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return text;
@@ -170,7 +171,7 @@ json::object openapi_document(std::string_view version) {
   for (const auto& route : route_table()) {
     auto& path = paths[route.path];
     if (path.is_null()) path = json::object{};
-    path.as_object()[lowered(name_of(route.method))] = describe(route, components);
+    path.as_object()[to_lower(name_of(route.method))] = describe(route, components);
   }
   (void)events::events_json_schema(components);
   auto responses = error_responses(components);
@@ -179,7 +180,7 @@ json::object openapi_document(std::string_view version) {
       {"info", json::object{{"title", "Agent Relay"},
                             {"version", version},
                             {"summary", "Drive and watch coding agents."},
-                            {"description", kAbout},
+                            {"description", kDescription},
                             {"license", json::object{{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}}},
       {"servers", json::array{json::object{{"url", "http://127.0.0.1:3888"},
                                            {"description",

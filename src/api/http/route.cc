@@ -5,7 +5,7 @@
 namespace relay::api {
 namespace {
 
-std::vector<std::string_view> parts_of(std::string_view path) {
+std::vector<std::string_view> split_path(std::string_view path) {
   std::vector<std::string_view> parts;
   while (!path.empty()) {
     path.remove_prefix(1);  // the slash
@@ -16,25 +16,25 @@ std::vector<std::string_view> parts_of(std::string_view path) {
   return parts;
 }
 
-bool is_name(std::string_view part) { return part.starts_with('{'); }
+bool is_parameter(std::string_view part) { return part.starts_with('{'); }
 
 /// The table's paths, cut once.
 const std::vector<std::vector<std::string_view>>& patterns() {
   static const auto all = [] {
-    std::vector<std::vector<std::string_view>> cut;
-    for (const auto& route : route_table()) cut.push_back(parts_of(route.path));
-    return cut;
+    std::vector<std::vector<std::string_view>> patterns;
+    for (const auto& route : route_table()) patterns.push_back(split_path(route.path));
+    return patterns;
   }();
   return all;
 }
 
 /// The values of its names when it fits.
-std::optional<std::vector<std::string>> fit(const std::vector<std::string_view>& parts,
-                                            const std::vector<std::string>& segments) {
+std::optional<std::vector<std::string>> match_segments(const std::vector<std::string_view>& parts,
+                                                       const std::vector<std::string>& segments) {
   if (parts.size() != segments.size()) return std::nullopt;
   std::vector<std::string> values;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (is_name(parts[i]))
+    if (is_parameter(parts[i]))
       values.push_back(segments[i]);
     else if (parts[i] != segments[i])
       return std::nullopt;
@@ -59,14 +59,14 @@ const Route& route_of(std::string_view operation) {
   return *route;
 }
 
-std::vector<std::string_view> names_in(std::string_view path) {
+std::vector<std::string_view> path_parameters(std::string_view path) {
   std::vector<std::string_view> names;
-  for (const auto part : parts_of(path))
-    if (is_name(part)) names.push_back(part.substr(1, part.size() - 2));
+  for (const auto part : split_path(path))
+    if (is_parameter(part)) names.push_back(part.substr(1, part.size() - 2));
   return names;
 }
 
-NameInPath explain_name(const Route& route, std::string_view name) {
+PathParameter describe_path_parameter(const Route& route, std::string_view name) {
   if (name == "id" && route.path.starts_with("/workspaces/"))
     return {"the id of a workspace, or its root with `/` as `%2F`; `GET /workspaces` lists them", "WORKSPACE_ID"};
   if (name == "id") return {"the agent's name, or its id: the workspace's id, a dot, its name", "Bob"};
@@ -82,11 +82,11 @@ std::vector<int> errors_of(const Route& route) {
   const bool chooses =
       route.in_workspace != nullptr ||
       std::ranges::any_of(route.parameters, [](const auto& parameter) { return parameter.name == "workspace"; });
-  if (!names_in(route.path).empty()) errors.push_back(404);
+  if (!path_parameters(route.path).empty()) errors.push_back(404);
   if (chooses) errors.insert(errors.end(), {404, 409});
   if (route.method != Method::Get) errors.insert(errors.end(), {409, 415});
   if (route.takes_body()) errors.push_back(413);
-  if (route.access != Access::Open) errors.insert(errors.end(), {429, 503, 504});  // it asks the daemon
+  if (route.access != Access::Public) errors.insert(errors.end(), {429, 503, 504});  // it asks the daemon
   if (route.status == 101) errors.push_back(426);
   std::sort(errors.begin(), errors.end());
   errors.erase(std::unique(errors.begin(), errors.end()), errors.end());
@@ -95,17 +95,17 @@ std::vector<int> errors_of(const Route& route) {
 
 Match match_route(std::string_view method, const std::vector<std::string>& segments) {
   Match match;
-  std::size_t fewest = SIZE_MAX;
+  std::size_t fewest_parameters = SIZE_MAX;
   const auto routes = route_table();
   for (std::size_t i = 0; i < routes.size(); ++i) {
     const auto& route = routes[i];
-    auto values = fit(patterns()[i], segments);
+    auto values = match_segments(patterns()[i], segments);
     if (!values) continue;
     const bool same = method == name_of(route.method) || (method == "HEAD" && route.method == Method::Get);
     if (!same) {
-      match.others.push_back(route.method);
-    } else if (values->size() < fewest) {
-      fewest = values->size();
+      match.other_methods.push_back(route.method);
+    } else if (values->size() < fewest_parameters) {
+      fewest_parameters = values->size();
       match.route = &route;
       match.values = *std::move(values);
     }
@@ -113,7 +113,7 @@ Match match_route(std::string_view method, const std::vector<std::string>& segme
   return match;
 }
 
-std::string methods_in_words(std::span<const Method> methods) {
+std::string method_list(std::span<const Method> methods) {
   std::string words;
   for (const auto method : methods) {
     words += (words.empty() ? "" : ", ") + std::string{name_of(method)};

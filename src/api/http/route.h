@@ -34,10 +34,10 @@ inline constexpr Shape kShape = {
     }};
 
 struct Parameter {
-  enum class Kind : std::uint8_t { Text, Number, Flag };
+  enum class Kind : std::uint8_t { String, Number, Bool };
   std::string_view name;
-  std::string_view about;
-  Kind kind = Kind::Text;
+  std::string_view description;
+  Kind kind = Kind::String;
   bool in_header = false;
 };
 
@@ -56,10 +56,10 @@ struct Route {
   Shape body = {};
   std::string_view example = {};  // of a body, to be sent as it is
   int status = 200;
-  Shape answer = {};
+  Shape response = {};
   std::string_view content_type = "application/json";
-  Access access = Access::Guarded;
-  bool by_agents = false;  // a process inside an agent may do it, as that agent; reading is always free
+  Access access = Access::Authenticated;
+  bool agents_allowed = false;  // a process inside an agent may do it, as that agent; reading is always free
   Handler handler = nullptr;
   WorkspaceHandler in_workspace = nullptr;
 
@@ -74,26 +74,26 @@ std::span<const Route> route_table();
 const Route& route_of(std::string_view operation);
 
 /// `{name}` within a path, in order.
-std::vector<std::string_view> names_in(std::string_view path);
+std::vector<std::string_view> path_parameters(std::string_view path);
 
 /// What one of them stands for, and what somebody could write there.
-struct NameInPath {
-  std::string_view about, example;
+struct PathParameter {
+  std::string_view description, example;
 };
-NameInPath explain_name(const Route& route, std::string_view name);
+PathParameter describe_path_parameter(const Route& route, std::string_view name);
 
 /// The statuses beside its own that it may answer with.
 std::vector<int> errors_of(const Route& route);
 
 struct Match {
-  const Route* route = nullptr;          // null: no such path, or not with that method
-  std::vector<std::string> values = {};  // of `{name}`s
-  std::vector<Method> others = {};       // the methods this path does have, when it is not one of them
+  const Route* route = nullptr;            // null: no such path, or not with that method
+  std::vector<std::string> values = {};    // of `{name}`s
+  std::vector<Method> other_methods = {};  // the methods this path does have, when it is not one of them
 };
 /// HEAD is GET. The longest literal path wins: "/agents/by-name/{name}/interrupt" before "/agents/{id}/…".
 Match match_route(std::string_view method, const std::vector<std::string>& segments);
 
 /// "GET, HEAD, POST": for the header Allow.
-std::string methods_in_words(std::span<const Method> methods);
+std::string method_list(std::span<const Method> methods);
 
 }  // namespace relay::api

@@ -23,7 +23,7 @@ TEST(Routes, EachHasOneHandlerOneNameAndWords) {
     EXPECT_TRUE((route.handler == nullptr) != (route.in_workspace == nullptr)) << route.path;
     EXPECT_TRUE(operations.insert(route.operation).second) << route.operation;
     EXPECT_FALSE(route.summary.empty()) << route.path;
-    EXPECT_TRUE(route.status == 204 || route.status == 101 || route.answer.describe != nullptr ||
+    EXPECT_TRUE(route.status == 204 || route.status == 101 || route.response.describe != nullptr ||
                 route.content_type != "application/json")
         << route.path;
   }
@@ -79,25 +79,25 @@ TEST(Routes, TheMostLiteralPathWins) {
   EXPECT_EQ(match.values, std::vector<std::string>{"Bob"});
   EXPECT_EQ(match_route("HEAD", {"agents"}).route->operation, "listAllAgents");
   EXPECT_EQ(match_route("GET", {"nowhere"}).route, nullptr);
-  EXPECT_TRUE(match_route("GET", {"nowhere"}).others.empty());
+  EXPECT_TRUE(match_route("GET", {"nowhere"}).other_methods.empty());
 }
 
 TEST(Routes, WhatIsNotThereAndWhatIsNotPossibleAreToldApart) {
-  FakeApi played;
-  EXPECT_EQ(played.ask("GET", "/nowhere").status, 404);
-  const auto wrong = played.ask("DELETE", "/workspaces");
+  FakeApi fake;
+  EXPECT_EQ(fake.request("GET", "/nowhere").status, 404);
+  const auto wrong = fake.request("DELETE", "/workspaces");
   EXPECT_EQ(wrong.status, 405);
   EXPECT_EQ(header(wrong, "Allow"), "GET, HEAD, POST");
-  EXPECT_EQ(played.ask("GET", "/agents/%zz").status, 400);
-  EXPECT_EQ(played.ask("GET", "/agents/..").status, 400);
-  EXPECT_EQ(played.ask("GET", "/agents?x=%").status, 400);
-  EXPECT_EQ(played.ask("BREW", "/agents").status, 405);
+  EXPECT_EQ(fake.request("GET", "/agents/%zz").status, 400);
+  EXPECT_EQ(fake.request("GET", "/agents/..").status, 400);
+  EXPECT_EQ(fake.request("GET", "/agents?x=%").status, 400);
+  EXPECT_EQ(fake.request("BREW", "/agents").status, 405);
 }
 
 TEST(Routes, EveryAnswerSaysThatItIsNotToBeKeptOrGuessedAt) {
-  FakeApi played;
+  FakeApi fake;
   for (const auto* path : {"/healthz", "/nowhere"}) {
-    const auto answer = played.ask("GET", path);
+    const auto answer = fake.request("GET", path);
     EXPECT_EQ(header(answer, "Cache-Control"), "no-store");
     EXPECT_EQ(header(answer, "X-Content-Type-Options"), "nosniff");
     EXPECT_FALSE(header(answer, "Access-Control-Allow-Origin"));
@@ -105,9 +105,9 @@ TEST(Routes, EveryAnswerSaysThatItIsNotToBeKeptOrGuessedAt) {
 }
 
 TEST(Routes, NoAnswerIsShownInAFrame) {
-  FakeApi played;
+  FakeApi fake;
   for (const auto* path : {"/docs", "/healthz", "/metrics", "/nowhere", "/agents"}) {
-    const auto answer = played.ask("GET", path);
+    const auto answer = fake.request("GET", path);
     EXPECT_EQ(header(answer, "X-Frame-Options"), "DENY") << path;
     const auto policy = header(answer, "Content-Security-Policy").value_or("");
     EXPECT_TRUE(policy.contains("default-src 'none'")) << path << policy;
@@ -117,38 +117,38 @@ TEST(Routes, NoAnswerIsShownInAFrame) {
 }
 
 TEST(Routes, APageOfOursMayReadAndAskBeforehand) {
-  FakeApi played;
-  const auto read = played.ask("GET", "/healthz", {}, {{"Origin", "http://localhost:3888"}});
+  FakeApi fake;
+  const auto read = fake.request("GET", "/healthz", {}, {{"Origin", "http://localhost:3888"}});
   EXPECT_EQ(header(read, "Access-Control-Allow-Origin"), "http://localhost:3888");
-  const auto preflight = played.ask("OPTIONS", "/api/v1/messages", {}, {{"Origin", "http://localhost:3888"}});
+  const auto preflight = fake.request("OPTIONS", "/api/v1/messages", {}, {{"Origin", "http://localhost:3888"}});
   EXPECT_EQ(preflight.status, 204);
   EXPECT_EQ(header(preflight, "Access-Control-Allow-Methods"), "GET, HEAD, POST");
   EXPECT_EQ(std::count_if(preflight.headers.begin(), preflight.headers.end(),
                           [](const auto& each) { return each.name == "Access-Control-Allow-Origin"; }),
             1);
-  EXPECT_EQ(played.ask("OPTIONS", "/nowhere").status, 404);
-  EXPECT_EQ(played.ask("OPTIONS", "/agents", {}, {{"Origin", "http://evil.example"}}).status, 403);
+  EXPECT_EQ(fake.request("OPTIONS", "/nowhere").status, 404);
+  EXPECT_EQ(fake.request("OPTIONS", "/agents", {}, {{"Origin", "http://evil.example"}}).status, 403);
 }
 
 TEST(Routes, AStrangerIsAnsweredOnceAndTheOwnerAsOftenAsItAsks) {
-  FakeApi played;
+  FakeApi fake;
   for (const auto* path : {"/healthz", "/agents", "/nowhere"}) {
-    EXPECT_FALSE(played.ask("GET", path).last) << path;
-    played.guard.owner = 1001;
-    EXPECT_TRUE(played.ask("GET", path).last) << path;
-    EXPECT_TRUE(played.ask("GET", path, {}, {{"Origin", "http://evil.example"}}).last) << path;
-    played.guard.owner = 1000;
+    EXPECT_FALSE(fake.request("GET", path).last) << path;
+    fake.policy.owner = 1001;
+    EXPECT_TRUE(fake.request("GET", path).last) << path;
+    EXPECT_TRUE(fake.request("GET", path, {}, {{"Origin", "http://evil.example"}}).last) << path;
+    fake.policy.owner = 1000;
   }
 }
 
 TEST(Routes, AWrongTokenHearsNothingOfWhatIsThere) {
-  FakeApi played;
-  played.guard.token = "s3cret";
-  EXPECT_EQ(played.ask("GET", "/nowhere").status, 401);
-  EXPECT_EQ(header(played.ask("GET", "/agents"), "WWW-Authenticate"), "Bearer");
-  EXPECT_EQ(played.ask("GET", "/agents", {}, {{"Authorization", "Bearer s3cret"}}).status, 200);
-  EXPECT_EQ(played.ask("GET", "/healthz").status, 200);
-  EXPECT_EQ(played.ask("GET", "/openapi.json").status, 200);
+  FakeApi fake;
+  fake.policy.token = "s3cret";
+  EXPECT_EQ(fake.request("GET", "/nowhere").status, 401);
+  EXPECT_EQ(header(fake.request("GET", "/agents"), "WWW-Authenticate"), "Bearer");
+  EXPECT_EQ(fake.request("GET", "/agents", {}, {{"Authorization", "Bearer s3cret"}}).status, 200);
+  EXPECT_EQ(fake.request("GET", "/healthz").status, 200);
+  EXPECT_EQ(fake.request("GET", "/openapi.json").status, 200);
 }
 
 TEST(OpenApi, TheFileInTheRepositoryIsWhatTheProgramSays) {
@@ -192,7 +192,7 @@ TEST(OpenApi, NamesEveryRouteItsParametersAndItsErrors) {
     if (operation.contains("parameters"))
       for (const auto& parameter : operation.at("parameters").as_array())
         named.emplace(parameter.as_object().at("name").as_string());
-    for (const auto name : names_in(route.path)) EXPECT_TRUE(named.contains(std::string{name})) << route.path;
+    for (const auto name : path_parameters(route.path)) EXPECT_TRUE(named.contains(std::string{name})) << route.path;
   }
   const json::value whole = document;
   check_references(whole, whole);

@@ -7,26 +7,26 @@
 namespace relay::api {
 namespace {
 
-std::string text_in(const json::object& object, std::string_view name) {
+std::string string_of(const json::object& object, std::string_view name) {
   return string_member(object, name).value_or("");
 }
 
 /// "Agent" of "#/components/schemas/Agent".
-std::string name_in(std::string_view reference) { return std::string{reference.substr(reference.rfind('/') + 1)}; }
+std::string schema_name(std::string_view reference) { return std::string{reference.substr(reference.rfind('/') + 1)}; }
 
 std::string choices_html(const json::array& choices) {
   std::string text;
   for (const auto& choice : choices)
-    text += format("{}<code>{}</code>", text.empty() ? "" : ", ", escaped_html(choice.as_string()));
+    text += format("{}<code>{}</code>", text.empty() ? "" : ", ", escape_html(choice.as_string()));
   return text;
 }
 
 /// ", 1 to 128"
-std::string bounds_in(const json::object& schema, std::string_view least_name, std::string_view most_name) {
-  const auto least = integer_member(schema, least_name), most = integer_member(schema, most_name);
-  if (least && most) return format(", {} to {}", *least, *most);
-  if (most) return format(", at most {}", *most);
-  if (least && *least > 0) return format(", at least {}", *least);
+std::string bounds_in(const json::object& schema, std::string_view min_name, std::string_view max_name) {
+  const auto min = integer_member(schema, min_name), max = integer_member(schema, max_name);
+  if (min && max) return format(", {} to {}", *min, *max);
+  if (max) return format(", at most {}", *max);
+  if (min && *min > 0) return format(", at least {}", *min);
   return {};
 }
 
@@ -36,13 +36,13 @@ std::string plain_type_html(const json::object& schema) {
     one["type"] = types->at(0);
     return plain_type_html(one) + ", or null";
   }
-  const auto type = text_in(schema, "type");
+  const auto type = string_of(schema, "type");
   if (type == "string") return "text" + bounds_in(schema, "minLength", "maxLength");
   if (type == "integer") return "whole number" + bounds_in(schema, "minimum", "maximum");
   if (type == "boolean") return "true or false";
   if (type == "array") return "list of " + type_html(schema.at("items").as_object());
   if (const auto* values = object_member(schema, "additionalProperties")) return "map to " + type_html(*values);
-  return escaped_html(type);
+  return escape_html(type);
 }
 
 std::string rows_html(const json::object& schema) {
@@ -53,16 +53,16 @@ std::string rows_html(const json::object& schema) {
   for (const auto& [name, value] : *members) {
     const auto& member = value.as_object();
     const bool needed = required != nullptr && std::ranges::find(*required, json::value(name)) != required->end();
-    rows +=
-        format("<tr><td><code>{}</code>{}</td><td>{}</td><td>{}</td></tr>\n", escaped_html(name),
-               needed ? "" : " <small>optional</small>", type_html(member), prose_html(text_in(member, "description")));
+    rows += format("<tr><td><code>{}</code>{}</td><td>{}</td><td>{}</td></tr>\n", escape_html(name),
+                   needed ? "" : " <small>optional</small>", type_html(member),
+                   prose_html(string_of(member, "description")));
   }
   return rows;
 }
 
 std::string all_rows_html(const json::object& schema, const json::object& schemas) {
   if (const auto reference = string_member(schema, "$ref"))
-    return all_rows_html(schemas.at(name_in(*reference)).as_object(), schemas);
+    return all_rows_html(schemas.at(schema_name(*reference)).as_object(), schemas);
   auto rows = rows_html(schema);
   if (const auto* parts = array_member(schema, "allOf"))
     for (const auto& part : *parts) rows += all_rows_html(part.as_object(), schemas);
@@ -71,7 +71,7 @@ std::string all_rows_html(const json::object& schema, const json::object& schema
 
 }  // namespace
 
-std::string escaped_html(std::string_view text) {
+std::string escape_html(std::string_view text) {
   std::string out;
   for (const auto c : text) {
     if (c == '<')
@@ -90,19 +90,19 @@ std::string prose_html(std::string_view text) {
   std::string out;
   bool code = false;
   for (auto end = text.find('`'); end != std::string_view::npos; end = text.find('`')) {
-    out += escaped_html(text.substr(0, end)) + (std::exchange(code, !code) ? "</code>" : "<code>");
+    out += escape_html(text.substr(0, end)) + (std::exchange(code, !code) ? "</code>" : "<code>");
     text.remove_prefix(end + 1);
   }
-  return out + escaped_html(text);
+  return out + escape_html(text);
 }
 
 std::string type_html(const json::object& schema) {
   if (const auto reference = string_member(schema, "$ref")) {
-    const auto name = escaped_html(name_in(*reference));
+    const auto name = escape_html(schema_name(*reference));
     return format("<a href=\"#{}\">{}</a>", name, name);
   }
   if (const auto* choices = array_member(schema, "enum")) return choices_html(*choices);
-  if (const auto only = string_member(schema, "const")) return format("<code>{}</code>", escaped_html(*only));
+  if (const auto only = string_member(schema, "const")) return format("<code>{}</code>", escape_html(*only));
   for (const auto* word : {"oneOf", "allOf"}) {
     const auto* parts = array_member(schema, word);
     std::string text;

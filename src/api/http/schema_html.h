@@ -8,7 +8,7 @@
 
 namespace relay::api {
 
-std::string escaped_html(std::string_view text);
+std::string escape_html(std::string_view text);
 /// The same; what stands between backticks is code.
 std::string prose_html(std::string_view text);
 

@@ -34,13 +34,13 @@ struct AccessPolicy {
 };
 
 enum class Access : std::uint8_t {
-  Guarded,  // the token, or the same user
-  Stream,   // the same; the token may come as `?token=`, since browsers send no header there
-  Open,     // tells nothing of anybody: no token is asked for
+  Authenticated,        // the token, or the same user
+  AuthenticatedStream,  // the same; the token may come as `?token=`, since browsers send no header there
+  Public,               // tells nothing of anybody: no token is asked for
 };
 
 /// An address as people write it, in numbers: `localhost` is 127.0.0.1, brackets around IPv6 are left out.
-std::string normalize_address(std::string_view written);
+std::string normalize_address(std::string_view address);
 
 /// Of the two addresses that `localhost` may mean, the other one; empty for any other address.
 ///
@@ -48,31 +48,31 @@ std::string normalize_address(std::string_view written);
 std::string_view other_loopback(std::string_view address);
 
 /// Can a server be started with these? Listening beyond this machine needs a token.
-Result<void> check_guard(const AccessPolicy& guard);
+Result<void> check_access_policy(const AccessPolicy& policy);
 
 /// Nothing when it may go on. What holds for every request, preflights and unknown paths too: where it comes from.
-std::optional<ApiError> check_origin(const net::ServerRequest& request, const AccessPolicy& guard);
+std::optional<ApiError> check_origin(const net::ServerRequest& request, const AccessPolicy& policy);
 /// Nothing when it may go on: whose it is, and that it is JSON.
-std::optional<ApiError> authorize(const net::ServerRequest& request, const AccessPolicy& guard, Access access);
+std::optional<ApiError> authorize(const net::ServerRequest& request, const AccessPolicy& policy, Access access);
 
 /// Nothing when it may go on: a request that changes something is the user's, or, where agents may do it, an agent's under
 /// its name. A caller that cannot be told apart has passed the checks above and counts as the user; none is gone.
 ///
 /// Why a token makes no difference: it may be in a file or an environment that the agent can read, and the agent is
 ///   still not the user.
-enum class ByAgents : std::uint8_t { No, Yes };
-std::optional<ApiError> check_caller(const std::optional<protocol::PeerOrigin>& caller, ByAgents allowed);
+enum class AgentCallers : std::uint8_t { Refused, Allowed };
+std::optional<ApiError> check_caller(const std::optional<protocol::PeerOrigin>& caller, AgentCallers allowed);
 
 /// Does it change something?
 bool is_write(std::string_view method);
 
 /// Neither the owner's program nor one that knows the token: it is answered once, and its connection is not kept.
-bool is_untrusted(const net::ServerRequest& request, const AccessPolicy& guard);
+bool is_untrusted(const net::ServerRequest& request, const AccessPolicy& policy);
 
 /// The headers by which a browser lets an allowed page read the answer; empty without an `Origin`.
-std::vector<net::HttpHeader> sharing_headers(const net::ServerRequest& request);
+std::vector<net::HttpHeader> cors_headers(const net::ServerRequest& request);
 /// The answer to OPTIONS, when objection_to_origin had nothing to say.
-net::ServerResponse preflight_answer(const net::ServerRequest& request, std::string_view allowed_methods);
+net::ServerResponse preflight_response(const net::ServerRequest& request, std::string_view allowed_methods);
 
 bool is_loopback(std::string_view address);
 

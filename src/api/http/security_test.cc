@@ -21,14 +21,14 @@ net::ServerRequest request(std::string method, std::initializer_list<net::HttpHe
   return made;
 }
 
-AccessPolicy guard(std::string token = {}) { return {.port = 3888, .token = std::move(token), .owner = kMe}; }
+AccessPolicy policy(std::string token = {}) { return {.port = 3888, .token = std::move(token), .owner = kMe}; }
 
 std::string code(const std::optional<ApiError>& refusal) { return refusal ? refusal->code : "allowed"; }
-std::string origin_code(const net::ServerRequest& asked, const AccessPolicy& by = guard()) {
+std::string origin_code(const net::ServerRequest& asked, const AccessPolicy& by = policy()) {
   return code(check_origin(asked, by));
 }
-std::string asker_code(const net::ServerRequest& asked, const AccessPolicy& by = guard(),
-                       Access access = Access::Guarded) {
+std::string asker_code(const net::ServerRequest& asked, const AccessPolicy& by = policy(),
+                       Access access = Access::Authenticated) {
   return code(authorize(asked, by, access));
 }
 
@@ -42,7 +42,7 @@ TEST(Security, OnlyOurOwnNamesAreAnsweredSoThatNoSiteCanBePointedAtUs) {
 }
 
 TEST(Security, ThePortNeedsNotBeSaidWhereItIsTheUsualOne) {
-  auto by = guard();
+  auto by = policy();
   by.port = 80;
   EXPECT_EQ(origin_code(request("GET", {{"Host", "localhost"}}), by), "allowed");
 }
@@ -64,11 +64,11 @@ TEST(Security, AnAddressWhereWeDoNotListenIsAnothersHostAndOrigin) {
   const auto origin = request("POST", {{"Origin", "http://[::1]:3888"}});
   EXPECT_EQ(origin_code(host), "HOST_NOT_ALLOWED");
   EXPECT_EQ(origin_code(origin), "ORIGIN_NOT_ALLOWED");
-  auto both = guard();
+  auto both = policy();
   both.second_address = "::1";
   EXPECT_EQ(origin_code(host, both), "allowed");
   EXPECT_EQ(origin_code(origin, both), "allowed");
-  auto elsewhere = guard();
+  auto elsewhere = policy();
   elsewhere.address = "127.0.0.2";
   EXPECT_EQ(origin_code(request("GET", {{"Host", "127.0.0.2:3888"}}), elsewhere), "allowed");
   for (const auto* other : {"localhost:3888", "127.0.0.1:3888", "[::1]:3888"})
@@ -84,13 +84,13 @@ TEST(Security, AHeaderThatDecidesIsSaidOnce) {
 }
 
 TEST(Security, ASiteThatThePersonNamedIsAllowed) {
-  auto by = guard();
+  auto by = policy();
   by.origins = {"http://localhost:5173"};
   const auto asked = request("GET", {{"Origin", "http://localhost:5173"}, {"Sec-Fetch-Site", "same-site"}});
   EXPECT_EQ(origin_code(asked, by), "allowed");
-  EXPECT_EQ(sharing_headers(asked), (std::vector<net::HttpHeader>{
-                                        {"Access-Control-Allow-Origin", "http://localhost:5173"}, {"Vary", "Origin"}}));
-  EXPECT_TRUE(sharing_headers(request("GET")).empty());
+  EXPECT_EQ(cors_headers(asked), (std::vector<net::HttpHeader>{{"Access-Control-Allow-Origin", "http://localhost:5173"},
+                                                               {"Vary", "Origin"}}));
+  EXPECT_TRUE(cors_headers(request("GET")).empty());
   EXPECT_EQ(origin_code(request("GET", {{"Origin", "http://localhost:5174"}}), by), "ORIGIN_NOT_ALLOWED");
 }
 
@@ -101,11 +101,12 @@ TEST(Security, WithoutATokenTheKernelMustSayThatItIsTheSameUser) {
   EXPECT_EQ(asker_code(asked), "OTHER_USER");
   asked.peer.uid.reset();
   EXPECT_EQ(asker_code(asked), "UNAUTHORIZED");
-  EXPECT_NE(authorize(asked, guard(), Access::Guarded)->message.find("AGENT_RELAY_API_TOKEN"), std::string::npos);
+  EXPECT_NE(authorize(asked, policy(), Access::Authenticated)->message.find("AGENT_RELAY_API_TOKEN"),
+            std::string::npos);
 }
 
 TEST(Security, WithATokenItMustBeSaidWhoeverAsks) {
-  const auto by = guard("s3cret");
+  const auto by = policy("s3cret");
   EXPECT_EQ(asker_code(request("GET"), by), "UNAUTHORIZED");
   for (const auto* header : {"Bearer s3cret", "bearer s3cret"})
     EXPECT_EQ(asker_code(request("GET", {{"Authorization", header}}), by), "allowed");
@@ -114,23 +115,24 @@ TEST(Security, WithATokenItMustBeSaidWhoeverAsks) {
   auto other = request("GET", {{"Authorization", "Bearer s3cret"}});
   other.peer.uid.reset();
   EXPECT_EQ(asker_code(other, by), "allowed") << "from another machine";
-  EXPECT_EQ(asker_code(request("GET"), by, Access::Open), "allowed");
+  EXPECT_EQ(asker_code(request("GET"), by, Access::Public), "allowed");
 }
 
 TEST(Security, ATokenInTheAddressCountsForStreamsAlone) {
-  const auto by = guard("s3cret");
+  const auto by = policy("s3cret");
   auto asked = request("GET");
   asked.query = "token=s3cret";
-  EXPECT_EQ(asker_code(asked, by, Access::Stream), "allowed");
-  EXPECT_EQ(asker_code(asked, by, Access::Guarded), "UNAUTHORIZED");
+  EXPECT_EQ(asker_code(asked, by, Access::AuthenticatedStream), "allowed");
+  EXPECT_EQ(asker_code(asked, by, Access::Authenticated), "UNAUTHORIZED");
   asked.query = "token=other";
-  EXPECT_EQ(asker_code(asked, by, Access::Stream), "UNAUTHORIZED");
+  EXPECT_EQ(asker_code(asked, by, Access::AuthenticatedStream), "UNAUTHORIZED");
   asked.query = "token=%ZZ";
-  EXPECT_EQ(asker_code(asked, by, Access::Stream), "UNAUTHORIZED");
+  EXPECT_EQ(asker_code(asked, by, Access::AuthenticatedStream), "UNAUTHORIZED");
 }
 
 TEST(Security, RefusalsNeverRepeatAToken) {
-  const auto refusal = authorize(request("GET", {{"Authorization", "Bearer wrong"}}), guard("right"), Access::Guarded);
+  const auto refusal =
+      authorize(request("GET", {{"Authorization", "Bearer wrong"}}), policy("right"), Access::Authenticated);
   EXPECT_EQ(refusal->message.find("wrong"), std::string::npos);
   EXPECT_EQ(refusal->message.find("right"), std::string::npos);
 }
@@ -148,19 +150,19 @@ TEST(Security, WhatChangesSomethingIsJsonWhichNoFormCanSend) {
 }
 
 TEST(Security, ListeningBeyondThisMachineNeedsAToken) {
-  auto by = guard();
-  EXPECT_TRUE(check_guard(by));
+  auto by = policy();
+  EXPECT_TRUE(check_access_policy(by));
   by.address = "0.0.0.0";
-  EXPECT_FALSE(check_guard(by));
+  EXPECT_FALSE(check_access_policy(by));
   by.token = "s3cret";
-  EXPECT_TRUE(check_guard(by));
+  EXPECT_TRUE(check_access_policy(by));
   by.token = "two words";
-  EXPECT_FALSE(check_guard(by));
+  EXPECT_FALSE(check_access_policy(by));
   by.token = std::string(kMaxTokenBytes + 1, 'x');
-  EXPECT_FALSE(check_guard(by));
-  auto all = guard();
+  EXPECT_FALSE(check_access_policy(by));
+  auto all = policy();
   all.origins = {"*"};
-  EXPECT_FALSE(check_guard(all)) << "no wildcard";
+  EXPECT_FALSE(check_access_policy(all)) << "no wildcard";
 }
 
 TEST(Security, AnAddressIsWrittenInNumbersAndLocalhostIsOne) {
@@ -169,7 +171,7 @@ TEST(Security, AnAddressIsWrittenInNumbersAndLocalhostIsOne) {
   EXPECT_EQ(normalize_address("[::1]"), "::1");
   EXPECT_EQ(normalize_address("10.0.0.7"), "10.0.0.7");
   for (const auto* name : {"example.org", "10.0.0.256", "", "*"}) {
-    const auto checked = check_guard({.address = name, .token = "s3cret"});
+    const auto checked = check_access_policy({.address = name, .token = "s3cret"});
     ASSERT_FALSE(checked.has_value()) << name;
     EXPECT_EQ(
         checked.error().message(),
@@ -192,7 +194,7 @@ TEST(Security, WhoIsNeitherTheOwnerNorKnowsTheTokenIsAStranger) {
 }
 
 TEST(Security, AServerThatListensEverywhereIsAskedUnderAnyNameAndOnlyByItsOwnPages) {
-  auto by = guard("s3cret");
+  auto by = policy("s3cret");
   by.address = "0.0.0.0";
   EXPECT_EQ(origin_code(request("GET", {{"Host", "build-machine:3888"}}), by), "allowed");
   EXPECT_EQ(origin_code(request("GET", {{"Host", "build-machine:3888"}, {"Origin", "http://build-machine:3888"}}), by),
@@ -202,24 +204,24 @@ TEST(Security, AServerThatListensEverywhereIsAskedUnderAnyNameAndOnlyByItsOwnPag
 }
 
 TEST(Security, APreflightNamesMethodsAndTheOneOrigin) {
-  const auto answer = preflight_answer(request("OPTIONS", {{"Origin", "http://localhost:3888"}}), "GET, POST");
+  const auto answer = preflight_response(request("OPTIONS", {{"Origin", "http://localhost:3888"}}), "GET, POST");
   EXPECT_EQ(answer.status, 204);
   EXPECT_EQ(answer.headers.front(), (net::HttpHeader{"Access-Control-Allow-Origin", "http://localhost:3888"}));
-  EXPECT_EQ(preflight_answer(request("OPTIONS"), "GET").headers, (std::vector<net::HttpHeader>{{"Allow", "GET"}}));
+  EXPECT_EQ(preflight_response(request("OPTIONS"), "GET").headers, (std::vector<net::HttpHeader>{{"Allow", "GET"}}));
 }
 
 TEST(Refusals, TheRelaysWordsBecomeStatusesAndNeverAServersFault) {
-  EXPECT_EQ(refusal_by_code("UNKNOWN_RECIPIENT", "x").status, 404);
-  EXPECT_EQ(refusal_by_code("STALE", "x").status, 409);
-  EXPECT_EQ(refusal_by_code("UNSUPPORTED", "x").status, 409);
-  EXPECT_EQ(refusal_by_code("BUSY", "x").status, 429);
-  EXPECT_TRUE(refusal_by_code("BUSY", "x").retry_after);
-  EXPECT_EQ(refusal_by_code("STORAGE", "x").status, 503);
-  EXPECT_EQ(refusal_by_code("", "x").code, "FAILED");
-  EXPECT_EQ(refusal_in(json::object{{"success", true}, {"error", "no"}}), std::nullopt);
-  EXPECT_EQ(refusal_in(json::object{{"success", false}, {"error", "no"}, {"code", "STALE"}})->status, 409);
-  EXPECT_EQ(refusal_in(json::object{{"error", "the disk is full"}})->status, 503);
-  EXPECT_EQ(refusal_in(json::object{{"agents", json::array{}}}), std::nullopt);
+  EXPECT_EQ(api_error_by_code("UNKNOWN_RECIPIENT", "x").status, 404);
+  EXPECT_EQ(api_error_by_code("STALE", "x").status, 409);
+  EXPECT_EQ(api_error_by_code("UNSUPPORTED", "x").status, 409);
+  EXPECT_EQ(api_error_by_code("BUSY", "x").status, 429);
+  EXPECT_TRUE(api_error_by_code("BUSY", "x").retry_after);
+  EXPECT_EQ(api_error_by_code("STORAGE", "x").status, 503);
+  EXPECT_EQ(api_error_by_code("", "x").code, "FAILED");
+  EXPECT_EQ(api_error_in(json::object{{"success", true}, {"error", "no"}}), std::nullopt);
+  EXPECT_EQ(api_error_in(json::object{{"success", false}, {"error", "no"}, {"code", "STALE"}})->status, 409);
+  EXPECT_EQ(api_error_in(json::object{{"error", "the disk is full"}})->status, 503);
+  EXPECT_EQ(api_error_in(json::object{{"agents", json::array{}}}), std::nullopt);
   const auto answer = to_response({429, "BUSY", "later", Millis{1}});
   EXPECT_EQ(answer.headers.back(), (net::HttpHeader{"Retry-After", "1"}));
 }

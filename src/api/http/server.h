@@ -21,7 +21,7 @@ namespace relay::api {
 inline constexpr int kPortsTried = 100;  // the one that was asked for and those behind it
 
 struct ServerOptions {
-  AccessPolicy guard = {};  // its port is the first that is tried; 0: any
+  AccessPolicy policy = {};  // its port is the first that is tried; 0: any
   std::string control_socket = {};
   std::function<std::string(const std::string& root)> hosts_of = {};  // where a project's hosts have their records
   ApiFacts facts = {};

@@ -49,7 +49,7 @@ class Caller {
 struct ServerThreadsTest : ::testing::Test {
   net::testing::TemporaryDirectory directory;
   testing::ThreadedDaemon daemon{directory.path()};
-  std::unique_ptr<Server> server = Server::start({.guard = {.owner = ::geteuid()},
+  std::unique_ptr<Server> server = Server::start({.policy = {.owner = ::geteuid()},
                                                   .control_socket = daemon.control_socket(),
                                                   .hosts_of = [](const std::string&) { return std::string{"/none"}; },
                                                   .facts = {.version = "1"},
@@ -69,7 +69,7 @@ TEST_F(ServerThreadsTest, SeveralClientsAskWhileThingsHappen) {
         EXPECT_TRUE(caller.hears("agent_relay_http_answers_total{"));
       }
     });
-  for (int i = 0; i < 100; ++i) daemon.happen();
+  for (int i = 0; i < 100; ++i) daemon.emit_event();
   for (auto& client : clients) client.join();
 }
 
@@ -87,7 +87,7 @@ TEST_F(ServerThreadsTest, EventsOfTheDaemonsThreadReachReadersOnOthers) {
       EXPECT_TRUE(caller.hears("relay.resume")) << "the last word, when the server ends";
     });
   while (listening < 3) std::this_thread::yield();
-  for (int i = 0; i < 50; ++i) daemon.happen();
+  for (int i = 0; i < 50; ++i) daemon.emit_event();
   Caller late{server->port()};
   late.ask("/api/v1/events/sse?offset=0");
   EXPECT_TRUE(late.hears("id: 50\n"));
@@ -120,7 +120,7 @@ TEST_F(ServerThreadsTest, APortThatAnotherHasAtTheOtherLoopbackAddressIsTaken) {
   socklen_t size = sizeof place;
   ASSERT_EQ(::getsockname(squatter.get(), reinterpret_cast<sockaddr*>(&place), &size), 0);
   const auto wanted = ntohs(place.sin6_port);
-  const auto other = Server::start({.guard = {.port = wanted, .owner = ::geteuid()},
+  const auto other = Server::start({.policy = {.port = wanted, .owner = ::geteuid()},
                                     .control_socket = daemon.control_socket(),
                                     .hosts_of = [](const std::string&) { return std::string{"/none"}; },
                                     .facts = {.version = "1"},

@@ -14,23 +14,23 @@
 
 namespace relay::api::testing {
 
-class FakeRelay final : public WorkspaceClient {
+class FakeEventWorkspace final : public WorkspaceClient {
  public:
-  explicit FakeRelay(net::EventLoop& loop) : loop_{loop} {}
+  explicit FakeEventWorkspace(net::EventLoop& loop) : loop_{loop} {}
 
   std::string hosts_directory;
   std::function<Millis()> delay = [] { return Millis{0}; };  // of an answer
   std::function<Millis()> notify_delay = [] { return Millis{0}; };
-  std::string error;                            // not empty: every question fails so
-  std::map<std::string, json::object> answers;  // to other questions, by the frame's name
-  std::map<std::string, std::function<void()>> when_asked;
-  std::size_t pages = 0, open_questions = 0, most_open = 0;
+  std::string error;                              // not empty: every question fails so
+  std::map<std::string, json::object> responses;  // to other questions, by the frame's name
+  std::map<std::string, std::function<void()>> on_request;
+  std::size_t page_queries = 0, open_requests = 0, max_open_requests = 0;
 
   [[nodiscard]] std::uint64_t newest() const { return log_.size(); }
-  [[nodiscard]] bool followed() const { return follower_ != nullptr; }
+  [[nodiscard]] bool is_followed() const { return listener_ != nullptr; }
 
-  std::uint64_t happen(std::string_view type, std::string_view agent = "Alice", std::string_view session = "s-1",
-                       std::string_view text = "") {
+  std::uint64_t emit(std::string_view type, std::string_view agent = "Alice", std::string_view session = "s-1",
+                     std::string_view text = "") {
     const auto number = log_.size() + 1;
     log_.push_back({std::string{type}, std::string{agent}, std::string{session}, loop_.now().wall,
                     json::serialize(json::object{{"type", type},
@@ -44,48 +44,48 @@ class FakeRelay final : public WorkspaceClient {
     return number;
   }
   /// Older ones are no longer kept.
-  void keep_from(std::uint64_t number) { oldest_ = number; }
+  void drop_before(std::uint64_t number) { oldest_ = number; }
   /// Another log, as after the store was thrown away.
-  void begin_anew() {
+  void reset_log() {
     log_.clear();
     oldest_ = 1;
-    told_ = std::min<std::uint64_t>(told_, 0);
+    notified_ = std::min<std::uint64_t>(notified_, 0);
   }
   /// The same, as the connection tells it that comes back.
-  void come_back_with_another_store(const std::function<void()>& what_happened_there) {
-    auto* follower = std::exchange(follower_, nullptr);  // nothing is told until it follows again
-    begin_anew();
-    what_happened_there();
-    if (follower != nullptr) follower->on_log_replaced();
+  void reconnect_with_new_store(const std::function<void()>& fill_log) {
+    auto* listener = std::exchange(listener_, nullptr);  // nothing is told until it follows again
+    reset_log();
+    fill_log();
+    if (listener != nullptr) listener->on_log_replaced();
   }
-  void cut() {
-    if (follower_ != nullptr) follower_->on_disconnected("the daemon went away");
+  void disconnect() {
+    if (listener_ != nullptr) listener_->on_disconnected("the daemon went away");
   }
 
   [[nodiscard]] const std::string& id() const override { return id_; }
   [[nodiscard]] const std::string& root() const override { return root_; }
   [[nodiscard]] const std::string& hosts() const override { return hosts_directory; }
 
-  void request(protocol::MessageType type, json::object payload, Answer answer) override {
-    most_open = std::max(most_open, ++open_questions);
-    if (type == protocol::MessageType::EventsQuery) ++pages;
-    const auto place = next_++;
-    pending_[place] =
-        loop_.after(delay(), [this, place, type, payload = std::move(payload), answer = std::move(answer)]() mutable {
-          const auto timer = pending_.extract(place);
-          --open_questions;
-          if (!error.empty()) return answer(fail(error));
-          if (type == protocol::MessageType::EventsQuery) return answer(as_heard(page(as_heard(payload))));
+  void request(protocol::MessageType type, json::object payload, OnResponse on_response) override {
+    max_open_requests = std::max(max_open_requests, ++open_requests);
+    if (type == protocol::MessageType::EventsQuery) ++page_queries;
+    const auto number = next_++;
+    pending_[number] = loop_.after(
+        delay(), [this, number, type, payload = std::move(payload), on_response = std::move(on_response)]() mutable {
+          const auto timer = pending_.extract(number);
+          --open_requests;
+          if (!error.empty()) return on_response(fail(error));
+          if (type == protocol::MessageType::EventsQuery) return on_response(round_trip(page(round_trip(payload))));
           const auto name = std::string{protocol::name_of(type)};
-          if (const auto told = when_asked.find(name); told != when_asked.end()) told->second();
-          const auto known = answers.find(name);
-          answer(known == answers.end() ? Result<json::object>{fail("nobody answers that")} : known->second);
+          if (const auto hook = on_request.find(name); hook != on_request.end()) hook->second();
+          const auto known = responses.find(name);
+          on_response(known == responses.end() ? Result<json::object>{fail("nobody answers that")} : known->second);
         });
   }
 
-  void follow(std::uint64_t after, EventListener* follower) override {
-    follower_ = follower;
-    told_ = std::min<std::uint64_t>(after, log_.size());
+  void follow(std::uint64_t after, EventListener* listener) override {
+    listener_ = listener;
+    notified_ = std::min<std::uint64_t>(after, log_.size());
     notify_soon();
   }
 
@@ -97,20 +97,20 @@ class FakeRelay final : public WorkspaceClient {
   };
 
   /// As it is after its way over the wire.
-  static json::object as_heard(const json::object& object) {
+  static json::object round_trip(const json::object& object) {
     return parse_json_object(json::serialize(object)).value();
   }
-  [[nodiscard]] json::object page(const json::object& wanted) const {
-    const auto words = [&](std::string_view name) {
+  [[nodiscard]] json::object page(const json::object& query) const {
+    const auto strings = [&](std::string_view name) {
       std::vector<std::string> list;
-      if (const auto* array = array_member(wanted, name))
+      if (const auto* array = array_member(query, name))
         for (const auto& one : *array) list.emplace_back(one.as_string());
       return list;
     };
-    const records::EventFilter filter{words("types"), words("agents"), words("sessions")};
-    const auto limit = static_cast<std::size_t>(integer_member(wanted, "limit").value_or(100));
-    const auto since = integer_member(wanted, "sinceTs").value_or(0);
-    const auto after = static_cast<std::uint64_t>(integer_member(wanted, "after").value_or(0));
+    const records::EventFilter filter{strings("types"), strings("agents"), strings("sessions")};
+    const auto limit = static_cast<std::size_t>(integer_member(query, "limit").value_or(100));
+    const auto since = integer_member(query, "sinceTs").value_or(0);
+    const auto after = static_cast<std::uint64_t>(integer_member(query, "after").value_or(0));
     json::array events;
     auto reached = std::max<std::uint64_t>(after, log_.size());
     bool more = false;
@@ -133,12 +133,12 @@ class FakeRelay final : public WorkspaceClient {
   }
 
   void notify_soon() {
-    if (follower_ == nullptr || telling_) return;
-    telling_ = loop_.after(notify_delay(), [this] {
-      telling_.reset();
-      while (follower_ != nullptr && told_ < log_.size()) {
-        ++told_;
-        if (told_ >= oldest_) follower_->on_event(told_, std::string{log_[told_ - 1].json});
+    if (listener_ == nullptr || notify_timer_) return;
+    notify_timer_ = loop_.after(notify_delay(), [this] {
+      notify_timer_.reset();
+      while (listener_ != nullptr && notified_ < log_.size()) {
+        ++notified_;
+        if (notified_ >= oldest_) listener_->on_event(notified_, std::string{log_[notified_ - 1].json});
       }
     });
   }
@@ -146,9 +146,9 @@ class FakeRelay final : public WorkspaceClient {
   net::EventLoop& loop_;
   std::string id_ = "p-1", root_ = "/home/me/project";
   std::vector<Row> log_;
-  std::uint64_t oldest_ = 1, told_ = 0, next_ = 0;
-  EventListener* follower_ = nullptr;
-  std::unique_ptr<net::Timer> telling_;
+  std::uint64_t oldest_ = 1, notified_ = 0, next_ = 0;
+  EventListener* listener_ = nullptr;
+  std::unique_ptr<net::Timer> notify_timer_;
   std::map<std::uint64_t, std::unique_ptr<net::Timer>> pending_;
 };
 

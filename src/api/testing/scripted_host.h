@@ -21,7 +21,7 @@ class ScriptedHost final : private net::StreamListener {
       : listener_{network
                       .listen(directory + "/" + agent + ".sock",
                               [this](std::unique_ptr<net::Stream> stream) {
-                                ++visits;
+                                ++connections;
                                 stream_ = std::move(stream);
                                 stream_->start(*this);
                               })
@@ -34,28 +34,28 @@ class ScriptedHost final : private net::StreamListener {
                                                     .socket = directory + "/" + agent + ".sock"})
                     .value()} {}
 
-  std::vector<std::string> asked;
-  int visits = 0;
-  bool left = false;
+  std::vector<std::string> requests;
+  int connections = 0;
+  bool disconnected = false;
 
-  void say(std::string_view json) { frame(json); }
-  void show(std::string_view bytes) { frame(host::kTerminalFrameByte + std::string{bytes}); }
+  void send_json(std::string_view json) { frame(json); }
+  void send_output(std::string_view bytes) { frame(host::kTerminalFrameByte + std::string{bytes}); }
   /// As a host does for one who attaches.
-  void let_in(int columns, int rows, std::string_view screen) {
-    say(format(R"({{"method":"attach","ok":true,"mode":"view","columns":{},"rows":{}}})", columns, rows));
-    show(screen);
+  void accept_attach(int columns, int rows, std::string_view screen) {
+    send_json(format(R"({{"method":"attach","ok":true,"mode":"view","columns":{},"rows":{}}})", columns, rows));
+    send_output(screen);
   }
-  void babble(std::string_view bytes) { stream_->write(bytes); }
-  void hang_up() { stream_->close(net::Drain::Yes); }
+  void send_bytes(std::string_view bytes) { stream_->write(bytes); }
+  void disconnect() { stream_->close(net::Drain::Yes); }
   [[nodiscard]] std::size_t waiting() const { return stream_ ? stream_->bytes_waiting() : 0; }
 
  private:
   void on_bytes(std::string_view bytes) override {
     reader_.push(bytes);
-    while (const auto frame = reader_.next().value()) asked.emplace_back(*frame);
+    while (const auto frame = reader_.next().value()) requests.emplace_back(*frame);
   }
   void on_written(std::size_t) override {}
-  void on_closed(const std::string&) override { left = true; }
+  void on_closed(const std::string&) override { disconnected = true; }
   void frame(std::string_view body) {
     std::string bytes;
     protocol::append_frame(bytes, protocol::HeaderStyle::Four, body);

@@ -6,8 +6,8 @@
 namespace relay::api::testing {
 
 inline Call stream_call(std::string_view operation, const net::ServerRequest& request, net::ResponseWriter& reply) {
-  auto ways = Call::reply_paths_of(std::move(reply));
-  return {route_of(operation), request, {}, {}, std::move(ways.send), std::move(ways.yield)};
+  auto paths = Call::reply_paths_of(std::move(reply));
+  return {route_of(operation), request, {}, {}, std::move(paths.send), std::move(paths.yield)};
 }
 
 }  // namespace relay::api::testing

@@ -23,11 +23,11 @@ class ThreadedDaemon {
   explicit ThreadedDaemon(const std::string& directory)
       : control_{directory + "/daemon.sock"}, workspace_{directory + "/relay.sock"} {
     for (const auto& path : {control_, workspace_}) {
-      auto listener = network_.listen(path, [this](std::unique_ptr<net::Stream> stream) { take(std::move(stream)); });
+      auto listener = network_.listen(path, [this](std::unique_ptr<net::Stream> stream) { accept(std::move(stream)); });
       RELAY_ASSERT(listener.has_value());
       listeners_.push_back(*std::move(listener));
     }
-    const ScopedSignalBlock while_it_begins;
+    const ScopedSignalBlock block_signals;
     thread_ = std::thread{[this] { loop_.run(); }};
   }
   ~ThreadedDaemon() {
@@ -39,52 +39,52 @@ class ThreadedDaemon {
 
   [[nodiscard]] const std::string& control_socket() const { return control_; }
   /// One more event, told to whoever follows.
-  void happen() {
+  void emit_event() {
     loop_.post([this] {
       ++newest_;
-      for (const auto& [visitor, _] : visitors_) visitor->send_events();
+      for (const auto& [client, _] : clients_) client->send_events();
     });
   }
 
  private:
   using MessageType = protocol::MessageType;
 
-  struct Visitor final : net::StreamListener {
-    Visitor(ThreadedDaemon& owner, std::unique_ptr<net::Stream> made) : daemon{owner}, stream{std::move(made)} {
+  struct Client final : net::StreamListener {
+    Client(ThreadedDaemon& owner, std::unique_ptr<net::Stream> accepted) : daemon{owner}, stream{std::move(accepted)} {
       stream->start(*this);
     }
     void on_bytes(std::string_view bytes) override {
       reader.push(bytes);
       for (auto frame = reader.next(); frame && *frame; frame = reader.next())
-        if (const auto envelope = protocol::parse_envelope(**frame)) hear(*envelope);
+        if (const auto envelope = protocol::parse_envelope(**frame)) on_request(*envelope);
     }
     void on_written(std::size_t) override {}
-    void on_closed(const std::string&) override { const auto self = daemon.visitors_.extract(this); }
+    void on_closed(const std::string&) override { const auto self = daemon.clients_.extract(this); }
 
-    void hear(const protocol::Envelope& asked) {
-      switch (asked.type) {
+    void on_request(const protocol::Envelope& request) {
+      switch (request.type) {
         case MessageType::WorkspaceList:
-          return say(MessageType::WorkspaceResponse, asked.id,
-                     format(R"({{"ok":true,"workspaces":[{{"root":"/p","projectId":"{}","socket":"{}"}}]}})",
-                            std::string(12, 'a'), daemon.workspace_));
+          return send(MessageType::WorkspaceResponse, request.id,
+                      format(R"({{"ok":true,"workspaces":[{{"root":"/p","projectId":"{}","socket":"{}"}}]}})",
+                             std::string(12, 'a'), daemon.workspace_));
         case MessageType::Hello:
-          return say(MessageType::Welcome, "w",
-                     R"({"session_id":"s","resume_token":"t","server":{"heartbeat_ms":5000,"store_id":"one"}})");
-        case MessageType::Status: return say(MessageType::StatusResponse, asked.id, R"({"agentCount":1})");
+          return send(MessageType::Welcome, "w",
+                      R"({"session_id":"s","resume_token":"t","server":{"heartbeat_ms":5000,"store_id":"one"}})");
+        case MessageType::Status: return send(MessageType::StatusResponse, request.id, R"({"agentCount":1})");
         case MessageType::ListAgents:
-          return say(MessageType::ListAgentsResponse, asked.id, R"({"agents":[{"name":"Bob","idle":false}]})");
+          return send(MessageType::ListAgentsResponse, request.id, R"({"agents":[{"name":"Bob","idle":false}]})");
         case MessageType::Prompts:
-          return say(MessageType::PromptsResponse, asked.id, R"({"permissions":[],"questions":[]})");
-        case MessageType::EventsQuery: return say(MessageType::EventsResponse, asked.id, page(asked.payload));
-        case MessageType::EventsSubscribe: follows = true; return send_events();
+          return send(MessageType::PromptsResponse, request.id, R"({"permissions":[],"questions":[]})");
+        case MessageType::EventsQuery: return send(MessageType::EventsResponse, request.id, page(request.payload));
+        case MessageType::EventsSubscribe: is_following = true; return send_events();
         default: return;  // the rest is not asked
       }
     }
     static std::string event(std::uint64_t number) {
       return format(R"({{"type":"item.started","_seq":{},"_ts":1,"_agentName":"Bob"}})", number);
     }
-    [[nodiscard]] std::string page(std::string_view wanted) const {
-      const auto after = integer_member(parse_json_object(wanted).value(), "after").value_or(0);
+    [[nodiscard]] std::string page(std::string_view query) const {
+      const auto after = integer_member(parse_json_object(query).value(), "after").value_or(0);
       std::string events;
       for (auto number = static_cast<std::uint64_t>(after) + 1; number <= daemon.newest_; ++number)
         events += (events.empty() ? "" : ",") + event(number);
@@ -92,10 +92,10 @@ class ThreadedDaemon {
                     daemon.newest_);
     }
     void send_events() {
-      while (follows && told < daemon.newest_)
-        say(MessageType::AgentEvent, "v", format(R"({{"event":{}}})", event(++told)));
+      while (is_following && sent < daemon.newest_)
+        send(MessageType::AgentEvent, "v", format(R"({{"event":{}}})", event(++sent)));
     }
-    void say(MessageType type, std::string_view id, std::string_view payload) {
+    void send(MessageType type, std::string_view id, std::string_view payload) {
       std::string bytes;
       protocol::append_frame(bytes, reader.style(),
                              protocol::write_envelope({.type = type, .id = id, .ts = 1, .payload = payload}));
@@ -104,21 +104,21 @@ class ThreadedDaemon {
 
     ThreadedDaemon& daemon;
     protocol::FrameReader reader;
-    bool follows = false;
-    std::uint64_t told = 0;
+    bool is_following = false;
+    std::uint64_t sent = 0;
     std::unique_ptr<net::Stream> stream;
   };
 
-  void take(std::unique_ptr<net::Stream> stream) {
-    auto visitor = std::make_unique<Visitor>(*this, std::move(stream));
-    visitors_.emplace(visitor.get(), std::move(visitor));
+  void accept(std::unique_ptr<net::Stream> stream) {
+    auto client = std::make_unique<Client>(*this, std::move(stream));
+    clients_.emplace(client.get(), std::move(client));
   }
 
   const std::string control_, workspace_;
   net::AsioLoop loop_;
   net::UnixNetwork network_{loop_};
   std::uint64_t newest_ = 0;
-  std::map<Visitor*, std::unique_ptr<Visitor>> visitors_;
+  std::map<Client*, std::unique_ptr<Client>> clients_;
   std::vector<std::unique_ptr<net::Listener>> listeners_;
   std::thread thread_;
 };
