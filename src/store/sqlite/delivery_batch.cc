@@ -21,10 +21,10 @@ std::int64_t code_of(Enum value) {
 
 std::int64_t sequence_of(const Delivery& delivery) { return static_cast<std::int64_t>(delivery.seq.value()); }
 
-QueueState wait_of(const Delivery& delivery) { return store::wait_of(delivery.state, delivery.hold); }
+QueueState queue_state_of(const Delivery& delivery) { return store::queue_state_of(delivery.state, delivery.hold); }
 
 std::int64_t available_at(const Delivery& delivery) {
-  return wait_of(delivery) == QueueState::Time ? delivery.available_at : 0;
+  return queue_state_of(delivery) == QueueState::Time ? delivery.available_at : 0;
 }
 
 }  // namespace
@@ -54,10 +54,10 @@ Result<void> DeliveryBatch::add(const AddDelivery& change, Parties parties, Wall
 
 Result<DeliveryBatch::Entry*> DeliveryBatch::find(Key key) {
   if (const auto known = places_.find(key); known != places_.end()) return &entries_[known->second];
-  const auto row = RELAY_TRY(connection_.use(
-      "SELECT "
-      "d.recipient,d.lane,d.rank,d.seq,d.wait,d.available_at,d.attempts,d.state,d.proof,d.line," RELAY_NEWEST_LINE
-      " FROM deliveries d WHERE d.key=?1"));
+  const auto row =
+      RELAY_TRY(connection_.use("SELECT "
+                                "d.recipient,d.lane,d.rank,d.seq,d.queue_state,d.available_at,d.attempts,d.state,d."
+                                "proof,d.entry," RELAY_NEWEST_LINE " FROM deliveries d WHERE d.key=?1"));
   row->bind(key.value());
   if (!RELAY_TRY(row->step())) return nullptr;
   Entry entry;
@@ -100,12 +100,12 @@ Result<std::int64_t> DeliveryBatch::change(const ChangeDelivery& change) {
   if (!is_legal_transition(delivery.state, delivery.proof, change.state, change.proof)) return 0;
   const bool arrived = change.state == DeliveryState::Delivered && delivery.state != DeliveryState::Delivered;
   const auto recipient = entry->parties.recipient;
-  const auto before = std::pair{wait_of(delivery), available_at(delivery)};
+  const auto before = std::pair{queue_state_of(delivery), available_at(delivery)};
   delivery.state = change.state;
   delivery.proof = change.proof;
   delivery.hold = change.hold;
   delivery.available_at = change.available_at;
-  const bool moved = before != std::pair{wait_of(delivery), available_at(delivery)};
+  const bool moved = before != std::pair{queue_state_of(delivery), available_at(delivery)};
   entry->standing = std::max(entry->standing, moved ? RowChange::Moved : RowChange::Changed);
   delivery.attempts = change.attempts.value_or(delivery.attempts);
   RELAY_TRY(add_line(*entry, {change.at, change.state, change.proof, change.reason, change.via, change.evidence},
@@ -135,32 +135,32 @@ Result<void> DeliveryBatch::write_new() {
     rows_.add(delivery.key.value(), delivery.message.value(), parties.recipient, sequence_of(delivery),
               code_of(delivery.carriage), OrNull{delivery.shadow_of}, code_of(delivery.state), code_of(delivery.proof),
               delivery.expires_at, std::int64_t{delivery.queued_offline}, parties.sender,
-              std::int64_t{protocol::lane_code(delivery.lane)}, delivery.rank.value(), code_of(wait_of(delivery)),
-              available_at(delivery), std::int64_t{delivery.attempts}, line_number,
+              std::int64_t{protocol::lane_code(delivery.lane)}, delivery.rank.value(),
+              code_of(queue_state_of(delivery)), available_at(delivery), std::int64_t{delivery.attempts}, line_number,
               usual ? std::nullopt : std::optional{line.at}, OrNull{line.reason}, OrNull{line.via},
               OrNull{line.evidence}, std::int64_t{parties.addressed});
   }
   return rows_.write(
       connection_,
-      "INSERT OR FAIL INTO deliveries(key,message,recipient,seq,carriage,shadow_of,state,proof,"
-      "expires_at,queued_offline,sender,lane,rank,wait,available_at,attempts,line,line_at,reason,way,"
+      "INSERT OR FAIL INTO deliveries(key,message,recipient,seq,frame_kind,shadow_of,state,proof,"
+      "expires_at,queued_offline,sender,lane,rank,queue_state,available_at,attempts,entry,entry_at,reason,via,"
       "evidence,addressed) SELECT c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14,c15,c16,c17,c18,c19,c20,"
       "c21,c22 FROM gathered_rows(?1)");
 }
 
 #define RELAY_SET_LINE \
-  "UPDATE deliveries SET state=?2,proof=?3,attempts=?4,line=?5,line_at=?6,reason=?7,way=?8,evidence=?9"
+  "UPDATE deliveries SET state=?2,proof=?3,attempts=?4,entry=?5,entry_at=?6,reason=?7,via=?8,evidence=?9"
 
 Result<void> DeliveryBatch::update(const Entry& entry) {
   const auto& [delivery, parties, line_number, line, usual, standing] = entry;
   const bool moved = standing == RowChange::Moved;
-  const auto update = RELAY_TRY(connection_.use(moved ? RELAY_SET_LINE
-                                                    ",wait=?10,available_at=?11,lane=?12,rank=?13,seq=?14 WHERE key=?1"
-                                                      : RELAY_SET_LINE " WHERE key=?1"));
+  const auto update = RELAY_TRY(
+      connection_.use(moved ? RELAY_SET_LINE ",queue_state=?10,available_at=?11,lane=?12,rank=?13,seq=?14 WHERE key=?1"
+                            : RELAY_SET_LINE " WHERE key=?1"));
   update->bind(delivery.key.value(), code_of(delivery.state), code_of(delivery.proof), std::int64_t{delivery.attempts},
                line_number, line.at, OrNull{line.reason}, OrNull{line.via}, OrNull{line.evidence});
   if (moved) {
-    update->bind_at(10, code_of(wait_of(delivery)));
+    update->bind_at(10, code_of(queue_state_of(delivery)));
     update->bind_at(11, available_at(delivery));
     update->bind_at(12, std::int64_t{protocol::lane_code(delivery.lane)});
     update->bind_at(13, delivery.rank.value());

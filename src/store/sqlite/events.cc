@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kMaxLookedAt = 20'000;  // rows of one question; a filter may pass over many
 constexpr const char* kNewestEvent =
-    "SELECT coalesce((SELECT max(number) FROM events),"
+    "SELECT coalesce((SELECT max(seq) FROM events),"
     "(SELECT value FROM meta WHERE name='newest_event'),0)";
 
 /// Names by their numbers, for the length of one answer.
@@ -68,8 +68,9 @@ Result<std::string> encode_line(SqliteConnection& connection, const EventHead& h
                                 std::int64_t n) {
   DeliveryEventData news{.delivery = Key{delivery}};
   news.to = RELAY_TRY(party_of(connection, head.agent));
-  const auto row = RELAY_TRY(connection.use("SELECT d.message,d.available_at,d.wait,d.state,d.line," RELAY_NEWEST_LINE
-                                            " FROM deliveries d WHERE d.key=?1"));
+  const auto row =
+      RELAY_TRY(connection.use("SELECT d.message,d.available_at,d.queue_state,d.state,d.entry," RELAY_NEWEST_LINE
+                               " FROM deliveries d WHERE d.key=?1"));
   row->bind(delivery);
   if (!RELAY_TRY(row->step())) return encode_delivery(head, news);
   if (n < row->integer(4))
@@ -101,8 +102,7 @@ Result<SessionSummary> summary_of(SqliteConnection& connection, const EventHead&
 
 /// The first number whose event is not before a time.
 Result<std::int64_t> number_at(SqliteConnection& connection, WallMs time, std::int64_t low, std::int64_t high) {
-  return first_since(connection, "SELECT number, at FROM events WHERE number>=?1 ORDER BY number LIMIT 1", time, low,
-                     high);
+  return first_since(connection, "SELECT seq, at FROM events WHERE seq>=?1 ORDER BY seq LIMIT 1", time, low, high);
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ Result<std::int64_t> EventWriter::number_of(std::string_view name) {
 Result<void> EventWriter::look_up() {
   if (next_) return {};
   next_ = Next{RELAY_TRY(connection_.integer(kNewestEvent)) + 1,
-               RELAY_TRY(connection_.integer("SELECT at FROM events ORDER BY number DESC LIMIT 1"))};
+               RELAY_TRY(connection_.integer("SELECT at FROM events ORDER BY seq DESC LIMIT 1"))};
   return {};
 }
 
@@ -152,7 +152,7 @@ Result<void> EventWriter::add_line(const HistoryRef& line, const SessionId& sess
 
 Result<void> EventWriter::write() {
   return rows_.write(connection_,
-                     "INSERT OR FAIL INTO events(number,at,type,agent,session,ref,n,body)"
+                     "INSERT OR FAIL INTO events(seq,at,type,agent,session,ref,n,body)"
                      " SELECT c1,c2,c3,c4,c5,c6,c7,c8 FROM gathered_rows(?1)");
 }
 
@@ -180,16 +180,16 @@ Result<void> EventWriter::put(const UsageRow& usage) {
 Result<void> EventWriter::count(const SessionId& session, const SessionStats& more, WallMs at) {
   const auto number = RELAY_TRY(number_of(session.value()));
   {
-    const auto add = RELAY_TRY(
-        connection_.use("INSERT INTO work(session,items,commands,at) VALUES(?1,?2,?3,?4) ON CONFLICT DO UPDATE SET"
-                        " items=items+excluded.items, commands=commands+excluded.commands, at=excluded.at"));
+    const auto add = RELAY_TRY(connection_.use(
+        "INSERT INTO session_stats(session,items,commands,at) VALUES(?1,?2,?3,?4) ON CONFLICT DO UPDATE SET"
+        " items=items+excluded.items, commands=commands+excluded.commands, at=excluded.at"));
     add->bind(number, more.items, more.commands, at);
     RELAY_TRY(add->run());
   }
   for (const auto& file : more.files) {
     const auto add =
-        RELAY_TRY(connection_.use("INSERT OR IGNORE INTO work_files(session,path) SELECT ?1,?2"
-                                  " WHERE (SELECT count(*) FROM work_files WHERE session=?1)<?3"));
+        RELAY_TRY(connection_.use("INSERT OR IGNORE INTO session_files(session,path) SELECT ?1,?2"
+                                  " WHERE (SELECT count(*) FROM session_files WHERE session=?1)<?3"));
     add->bind(number, std::string_view{file}, static_cast<std::int64_t>(kMaxWorkFiles));
     RELAY_TRY(add->run());
   }
@@ -200,7 +200,7 @@ Result<EventPage> select_events(SqliteConnection& connection, const EventQuery& 
   const auto moment = RELAY_TRY(ReadTransaction::begin(connection));
   EventPage page;
   page.newest = static_cast<EventSeq>(RELAY_TRY(connection.integer(kNewestEvent)));
-  page.oldest = static_cast<EventSeq>(RELAY_TRY(connection.integer("SELECT min(number) FROM events")));
+  page.oldest = static_cast<EventSeq>(RELAY_TRY(connection.integer("SELECT min(seq) FROM events")));
   const auto newest = static_cast<std::int64_t>(page.newest), oldest = static_cast<std::int64_t>(page.oldest);
   auto first = std::max(static_cast<std::int64_t>(std::min<EventSeq>(query.after, INT64_MAX - 1)) + 1, oldest);
   auto end = newest + 1;
@@ -211,11 +211,11 @@ Result<EventPage> select_events(SqliteConnection& connection, const EventQuery& 
   page.next_before = static_cast<EventSeq>(end);
 
   NamesByNumber names{connection};
-  const auto rows = RELAY_TRY(connection.use(
-      query.newest ? "SELECT number,at,type,agent,session,ref,n,body FROM events WHERE number>=?1 AND number<?2"
-                     " ORDER BY number DESC"
-                   : "SELECT number,at,type,agent,session,ref,n,body FROM events WHERE number>=?1 AND number<?2"
-                     " ORDER BY number"));
+  const auto rows = RELAY_TRY(
+      connection.use(query.newest ? "SELECT seq,at,type,agent,session,ref,n,body FROM events WHERE seq>=?1 AND seq<?2"
+                                    " ORDER BY seq DESC"
+                                  : "SELECT seq,at,type,agent,session,ref,n,body FROM events WHERE seq>=?1 AND seq<?2"
+                                    " ORDER BY seq"));
   rows->bind(first, end);
   std::size_t bytes = 0;
   std::int64_t looked_at = 0;
@@ -311,14 +311,15 @@ Result<SessionRow> select_session(SqliteConnection& connection, const SessionId&
   const auto number = RELAY_TRY(find_name(connection, id.value()));
   if (!number) return row;
   {
-    const auto find = RELAY_TRY(connection.use("SELECT items, commands FROM work WHERE session=?1"));
+    const auto find = RELAY_TRY(connection.use("SELECT items, commands FROM session_stats WHERE session=?1"));
     find->bind(*number);
     if (RELAY_TRY(find->step())) {
       row.work.items = find->integer(0);
       row.work.commands = find->integer(1);
     }
   }
-  const auto files = RELAY_TRY(connection.use("SELECT path FROM work_files WHERE session=?1 ORDER BY path LIMIT ?2"));
+  const auto files =
+      RELAY_TRY(connection.use("SELECT path FROM session_files WHERE session=?1 ORDER BY path LIMIT ?2"));
   files->bind(*number, static_cast<std::int64_t>(kMaxWorkFiles));
   while (RELAY_TRY(files->step())) row.work.files.push_back(files->text(0));
   return row;
@@ -327,9 +328,9 @@ Result<SessionRow> select_session(SqliteConnection& connection, const SessionId&
 Result<std::uint64_t> event_bytes(SqliteConnection& connection) {
   constexpr double kRowBytes = 40;  // besides its body
   const auto look = RELAY_TRY(connection.use(
-      "SELECT (SELECT max(number) FROM events)-(SELECT min(number) FROM events)+1,"
-      " (SELECT avg(length(body)) FROM (SELECT coalesce(body,'') AS body FROM events ORDER BY number LIMIT 200)),"
-      " (SELECT avg(length(body)) FROM (SELECT coalesce(body,'') AS body FROM events ORDER BY number DESC"
+      "SELECT (SELECT max(seq) FROM events)-(SELECT min(seq) FROM events)+1,"
+      " (SELECT avg(length(body)) FROM (SELECT coalesce(body,'') AS body FROM events ORDER BY seq LIMIT 200)),"
+      " (SELECT avg(length(body)) FROM (SELECT coalesce(body,'') AS body FROM events ORDER BY seq DESC"
       " LIMIT 200))"));
   if (!RELAY_TRY(look->step())) return std::uint64_t{0};
   const auto each = (look->real(1) + look->real(2)) / 2 + kRowBytes;
@@ -337,8 +338,8 @@ Result<std::uint64_t> event_bytes(SqliteConnection& connection) {
 }
 
 Result<bool> forget_events(SqliteConnection& connection, WallMs before, std::size_t max_rows) {
-  const auto oldest = RELAY_TRY(connection.integer("SELECT min(number) FROM events"));
-  const auto newest = RELAY_TRY(connection.integer("SELECT max(number) FROM events"));
+  const auto oldest = RELAY_TRY(connection.integer("SELECT min(seq) FROM events"));
+  const auto newest = RELAY_TRY(connection.integer("SELECT max(seq) FROM events"));
   if (newest == 0) return false;
   {
     const auto keep = RELAY_TRY(connection.use("INSERT OR REPLACE INTO meta(name,value) VALUES('newest_event',?1)"));
@@ -347,7 +348,7 @@ Result<bool> forget_events(SqliteConnection& connection, WallMs before, std::siz
   }
   const auto end = RELAY_TRY(number_at(connection, before, oldest, newest + 1));
   const auto stop = std::min(end, oldest + static_cast<std::int64_t>(max_rows));
-  const auto remove = RELAY_TRY(connection.use("DELETE FROM events WHERE number<?1"));
+  const auto remove = RELAY_TRY(connection.use("DELETE FROM events WHERE seq<?1"));
   remove->bind(stop);
   RELAY_TRY(remove->run());
   return stop < end;

@@ -121,7 +121,7 @@ Result<Trace> select_trace(SqliteConnection& connection, const std::string& id_o
   std::vector<std::int64_t> earlier;  // how many lines there are before the newest
   {
     const auto find = RELAY_TRY(connection.use("SELECT " RELAY_DELIVERY_COLUMNS "," RELAY_NEWEST_LINE
-                                               ",d.line FROM deliveries d" RELAY_DELIVERY_NAMES
+                                               ",d.entry FROM deliveries d" RELAY_DELIVERY_NAMES
                                                "WHERE d.message=?1 ORDER BY d.key LIMIT ?2"));
     find->bind(keys.front().value(), static_cast<std::int64_t>(kMaxTraceDeliveries));
     while (RELAY_TRY(find->step())) {

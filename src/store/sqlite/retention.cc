@@ -156,8 +156,12 @@ Result<void> SqliteRetention::beside(SqliteConnection& connection, const Retenti
       {"DELETE FROM usage WHERE (session,request) IN (SELECT session,request FROM usage INDEXED BY usage_by_time WHERE "
        "at<?1 LIMIT ?2) RETURNING 1",
        old},
-      {"DELETE FROM work_files WHERE session IN (SELECT session FROM work WHERE at<?1 LIMIT ?2) RETURNING 0", old},
-      {"DELETE FROM work WHERE session IN (SELECT session FROM work WHERE at<?1 LIMIT ?2) RETURNING 1", old},
+      {"DELETE FROM session_files WHERE session IN (SELECT session FROM session_stats WHERE at<?1 LIMIT ?2) RETURNING "
+       "0",
+       old},
+      {"DELETE FROM session_stats WHERE session IN (SELECT session FROM session_stats WHERE at<?1 LIMIT ?2) RETURNING "
+       "1",
+       old},
   };
   for (const auto& sweep : sweeps) {
     const auto remove = RELAY_TRY(connection.use(sweep.sql));

@@ -14,20 +14,20 @@ inline constexpr int kMessageColumns = 11;
 records::Message read_message(const Statement& row, int first);
 
 /// Columns of a delivery, with `d` the delivery, `df` its sender's name and `dt` its recipient's.
-#define RELAY_DELIVERY_COLUMNS                                                                               \
-  "d.key,d.message,df.name,dt.name,d.lane,d.rank,d.seq,d.carriage,d.shadow_of,d.state,d.proof,d.expires_at," \
-  "d.queued_offline,d.wait,d.available_at,d.attempts"
+#define RELAY_DELIVERY_COLUMNS                                                                                 \
+  "d.key,d.message,df.name,dt.name,d.lane,d.rank,d.seq,d.frame_kind,d.shadow_of,d.state,d.proof,d.expires_at," \
+  "d.queued_offline,d.queue_state,d.available_at,d.attempts"
 #define RELAY_DELIVERY_NAMES " JOIN names df ON df.id=d.sender JOIN names dt ON dt.id=d.recipient "
 inline constexpr int kDeliveryColumns = 16;
 records::Delivery read_delivery(const Statement& row, int first);
 
 /// The newest line of a delivery's history, in the order of the columns below; a NULL in front: the usual beginning.
-#define RELAY_NEWEST_LINE "d.line_at,d.state,d.proof,d.reason,d.way,d.evidence"
+#define RELAY_NEWEST_LINE "d.entry_at,d.state,d.proof,d.reason,d.via,d.evidence"
 inline constexpr int kLineColumns = 6;
 records::HistoryEntry read_newest_line(const Statement& row, int first, WallMs message_ts);
 
 /// Columns of a line of history.
-#define RELAY_HISTORY_COLUMNS "at,state,proof,reason,way,evidence"
+#define RELAY_HISTORY_COLUMNS "at,state,proof,reason,via,evidence"
 records::HistoryEntry read_event(const Statement& row, int first);
 /// The line that is not written: a delivery begins with its message.
 records::HistoryEntry implicit_first_entry(WallMs at);

@@ -13,6 +13,7 @@
 #include "store/sqlite/checked_pages.h"
 #include "store/sqlite/files.h"
 #include "store/sqlite/queries.h"
+#include "store/sqlite/schema.h"
 #include "store/sqlite/vfs_file.h"
 
 namespace relay::store {
@@ -31,10 +32,10 @@ constexpr SalvagedTable kSalvagedTables[] = {
     {"messages", "key", true},
     {"deliveries", "key", true},
     {"delivery_history", "delivery,n"},
-    {"events", "number", true},
+    {"events", "seq", true},
     {"usage", "session,request"},
-    {"work", "session", true},
-    {"work_files", "session,path"},
+    {"session_stats", "session", true},
+    {"session_files", "session,path"},
     {"streams", "sender,recipient,topic,lane"},
     {"stream_marks", "sender,recipient,lane"},
     {"agents", "name"},
@@ -162,9 +163,9 @@ Result<Salvaged> copy_tables(SqliteConnection& from, SqliteConnection& into) {
       std::ranges::copy(copy.missing, std::back_inserter(salvaged.missing));
   }
   RELAY_TRY(name_the_nameless(into));
-  salvaged.without_recipient = static_cast<std::uint64_t>(RELAY_TRY(
-      into.integer("SELECT count(*) FROM deliveries d JOIN names n ON n.id=d.recipient WHERE d.wait<3 AND n.name LIKE "
-                   "'lost-%'")));
+  salvaged.without_recipient = static_cast<std::uint64_t>(RELAY_TRY(into.integer(
+      "SELECT count(*) FROM deliveries d JOIN names n ON n.id=d.recipient WHERE d.queue_state<3 AND n.name LIKE "
+      "'lost-%'")));
   RELAY_TRY(into.execute("DELETE FROM meta WHERE name='indexed_key'; COMMIT"));
   return salvaged;
 }
@@ -213,6 +214,8 @@ Result<Salvaged> salvage(const std::string& damaged, const std::string& vfs, Sql
     auto from = RELAY_TRY(SqliteConnection::open(copy, vfs, Access::ReadWrite));
     from->leave_log_alone();
     RELAY_TRY(from->execute("PRAGMA locking_mode=EXCLUSIVE"));
+    // A file of an older version has other names of tables and columns; the copy gets the current ones if its pages allow it.
+    if (check_identity(*from)) std::ignore = migrate(*from);
     return copy_tables(*from, into);
   }();
   if (!salvaged) into.rollback();

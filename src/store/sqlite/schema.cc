@@ -162,15 +162,33 @@ constexpr const char* kCounts =
     " LEFT JOIN (SELECT recipient, count(*) AS deliveries FROM deliveries WHERE state=2 GROUP BY recipient) r"
     " ON r.recipient=n.id;";
 
+// Version 8: columns and tables get the terms that the wire and the code use. A rename writes the schema alone: it touches
+// no row and no index, so this step costs the same for every size of database.
+constexpr const char* kTerms =
+    "ALTER TABLE deliveries RENAME COLUMN carriage TO frame_kind;"
+    "ALTER TABLE deliveries RENAME COLUMN wait TO queue_state;"
+    "ALTER TABLE deliveries RENAME COLUMN line TO entry;"
+    "ALTER TABLE deliveries RENAME COLUMN line_at TO entry_at;"
+    "ALTER TABLE deliveries RENAME COLUMN way TO via;"
+    "ALTER TABLE delivery_history RENAME COLUMN way TO via;"
+    "ALTER TABLE events RENAME COLUMN number TO seq;"
+    "ALTER TABLE work RENAME TO session_stats;"
+    "ALTER TABLE work_files RENAME TO session_files;";
+
 // Merged less often than is usual: what is indexed is written some two times less, and a search looks into some parts more.
 constexpr const char* kFullTextMerging = "INSERT INTO message_text(message_text, rank) VALUES('automerge', 8);";
 
 struct Step {
   const char* sql[2];
 };
-constexpr Step kSteps[] = {{{kTables, nullptr}}, {{kFullText, kSeedView}},           {{kLanes, nullptr}},
-                           {{kEvents, nullptr}}, {{kNewestLines, kFullTextMerging}}, {{kSubscriptions, nullptr}},
-                           {{kCounts, nullptr}}};
+constexpr Step kSteps[] = {{{kTables, nullptr}},
+                           {{kFullText, kSeedView}},
+                           {{kLanes, nullptr}},
+                           {{kEvents, nullptr}},
+                           {{kNewestLines, kFullTextMerging}},
+                           {{kSubscriptions, nullptr}},
+                           {{kCounts, nullptr}},
+                           {{kTerms, nullptr}}};
 static_assert(std::size(kSteps) == kSchemaVersion);
 
 }  // namespace

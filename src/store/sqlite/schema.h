@@ -13,7 +13,7 @@
 namespace relay::store {
 
 inline constexpr std::int64_t kApplicationId = 0x4152'4C59;  // "ARLY", in the file's header
-inline constexpr int kSchemaVersion = 7;
+inline constexpr int kSchemaVersion = 8;
 
 /// What a delivery waits for: its state and its hold in one number, by which it is found. Every index of deliveries that
 /// move is by this number and not by the state, so that a change which leaves a delivery where it is touches none.
@@ -24,7 +24,7 @@ enum class QueueState : std::uint8_t {
   Nothing,  // delivered or cancelled
   Dead,     // nothing either: it ended without being delivered
 };
-constexpr QueueState wait_of(records::DeliveryState state, records::Hold hold) {
+constexpr QueueState queue_state_of(records::DeliveryState state, records::Hold hold) {
   if (is_dead(state)) return QueueState::Dead;
   if (is_final(state)) return QueueState::Nothing;
   return hold == records::Hold::None   ? QueueState::Lane
@@ -32,11 +32,11 @@ constexpr QueueState wait_of(records::DeliveryState state, records::Hold hold) {
                                        : QueueState::Word;
 }
 /// Conditions spelled exactly as in the partial indexes, or they go unused.
-#define RELAY_PENDING(table) table "wait<3"
-#define RELAY_IN_LANE(table) table "wait=0"
-#define RELAY_HELD(table) table "wait BETWEEN 1 AND 2"
-#define RELAY_HELD_FOR_A_TIME(table) table "wait=1"
-#define RELAY_DEAD(table) table "wait=4"
+#define RELAY_PENDING(table) table "queue_state<3"
+#define RELAY_IN_LANE(table) table "queue_state=0"
+#define RELAY_HELD(table) table "queue_state BETWEEN 1 AND 2"
+#define RELAY_HELD_FOR_A_TIME(table) table "queue_state=1"
+#define RELAY_DEAD(table) table "queue_state=4"
 static_assert(static_cast<int>(QueueState::Time) == 1 && static_cast<int>(QueueState::Nothing) == 3 &&
               static_cast<int>(QueueState::Dead) == 4);
 

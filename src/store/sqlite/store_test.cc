@@ -411,6 +411,171 @@ TEST_F(SqliteFile, CountsTheMessagesOfAFileOfVersionSix) {
   EXPECT_EQ(snapshot.counts[1].received, 1u) << "what was delivered counts, what waits does not";
 }
 
+/// A database of version 7 with rows in every table, made by the steps of that version.
+void write_version_seven(const fs::path& path) {
+  auto connection = SqliteConnection::open(path, "", Access::ReadWrite);
+  ASSERT_TRUE(connection && (*connection)->execute("PRAGMA page_size=8192; PRAGMA auto_vacuum=INCREMENTAL"));
+  ASSERT_TRUE(migrate(**connection, 7));
+  const auto filled = (*connection)->execute(R"sql(
+INSERT INTO names VALUES(1,'Alice'),(2,'Bob'),(3,'delivery.created'),(4,'delivery.accepted'),(5,'message.exchanged'),
+  (6,'s1'),(7,'item.started'),(8,'delivery.failed'),(9,'session.ended');
+INSERT INTO messages(key,id,ts,sender,recipient,topic,kind,thread,session,payload_meta,payload) VALUES
+  (1,'a',1000,1,2,'deploys',NULL,'t1','s1','{"m":1}','{"body":"waits in its lane"}'),
+  (3,'b',2000,1,2,NULL,'state',NULL,'s1',NULL,'{"body":"is held for a time"}'),
+  (5,'c',3000,1,2,NULL,NULL,NULL,'s1',NULL,'{"body":"is held by the policy"}'),
+  (7,'d',4000,1,2,NULL,NULL,NULL,'s1',NULL,'{"body":"was delivered"}'),
+  (9,'e',5000,1,2,NULL,NULL,NULL,'s1',NULL,'{"body":"failed"}');
+INSERT INTO deliveries(key,message,recipient,seq,carriage,shadow_of,state,proof,expires_at,queued_offline,sender,lane,
+  rank,wait,available_at,attempts,line,line_at,reason,way,evidence,addressed) VALUES
+  (2,1,2,1,1,NULL,0,0,9000,1,1,0,2,0,0,0,0,NULL,NULL,NULL,NULL,1),
+  (4,3,2,2,2,'Carol',3,0,9000,0,1,0,4,1,7000,2,1,2100,'busy','pty',NULL,1),
+  (6,5,2,3,0,NULL,3,0,9000,0,1,0,6,2,0,0,1,3100,'policy',NULL,NULL,1),
+  (8,7,2,4,0,NULL,2,4,9000,0,1,0,8,3,0,0,2,4200,NULL,'inbox','a transcript',0),
+  (10,9,2,5,0,NULL,4,0,9000,0,1,0,10,4,0,1,1,5100,'no room','hook',NULL,1);
+INSERT INTO delivery_history(delivery,n,at,state,proof,reason,way,evidence) VALUES
+  (8,1,4100,1,1,'taken','hook','its call');
+INSERT INTO streams(topic,sender,recipient,lane,last,acked) VALUES('',1,2,0,5,4);
+INSERT INTO stream_marks(sender,recipient,lane,last) VALUES(2,1,0,17);
+INSERT INTO agents(name,entity,cli,first_seen,last_seen,paused,pause_reason) VALUES
+  ('Alice',1,NULL,1,2,0,NULL),('Bob',0,'claude',3,4,1,'lunch');
+INSERT INTO sessions(id,agent,capabilities,started,last_seen,ended,topics,shadows) VALUES
+  ('s1','Alice','{"ack":true}',10,20,0,'[]','[]'),('s2','Bob','{}',10,20,30,'[]','[]');
+INSERT INTO subscriptions(session,topic) VALUES('s1','deploys');
+INSERT INTO channel_members(channel,member) VALUES('#ops','Bob');
+INSERT INTO outbox_marks(sender,epoch,high,refused,updated) VALUES('Alice','e1',9,'[4]',50);
+INSERT INTO proposals(id,title,proposer,participants,votes,created,expires_at,quorum,threshold) VALUES
+  ('p','Merge','Alice','["Bob"]','[]',1,2,1,0.5);
+INSERT INTO message_counts(name,sent,received) VALUES(1,5,0),(2,0,1);
+INSERT INTO events(number,at,type,agent,session,ref,n,body) VALUES
+  (11,1000,5,1,6,1,NULL,NULL),(12,1000,3,2,0,2,0,NULL),(13,4100,4,2,0,8,1,NULL),(14,5100,8,2,0,10,1,NULL),
+  (15,5200,7,1,6,NULL,NULL,'{"title":"a build"}');
+INSERT INTO usage(session,request,agent,model,thread,source,at,input,output,cache_read,cache_write,reasoning,cost) VALUES
+  (6,'r1',1,'opus','t1','transcript',1500,10,20,30,40,50,0.25);
+INSERT INTO work(session,items,commands,at) VALUES(6,3,2,5000);
+INSERT INTO work_files(session,path) VALUES(6,'a.cc'),(6,'b.cc');
+INSERT INTO message_text(rowid,body) VALUES(1,'waits in its lane');
+INSERT INTO meta(name,value) VALUES('newest_event',15),('newest_key',10),('indexed_key',1);
+)sql");
+  ASSERT_TRUE(filled) << filled.error().message();
+}
+
+TEST_F(SqliteFile, MigrationFromVersionSevenKeepsEveryRow) {
+  write_version_seven(path_);
+  auto store = open();
+  EXPECT_EQ(store->warning(), "");
+
+  const auto loaded = store->load();
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  const auto& state = *loaded;
+  EXPECT_EQ(state.newest, Key{10});
+  EXPECT_EQ(state.newest_event, 15u);
+  ASSERT_EQ(state.agents.size(), 2u);
+  EXPECT_EQ(state.agents[1].cli, "claude");
+  EXPECT_EQ(state.agents[1].pause_reason, "lunch");
+  ASSERT_EQ(state.counts.size(), 2u);
+  EXPECT_EQ(state.counts[0].sent, 5u);
+  EXPECT_EQ(state.counts[1].received, 1u);
+  ASSERT_EQ(state.sessions.size(), 1u);
+  EXPECT_EQ(state.sessions[0].topics, std::vector<std::string>{"deploys"});
+  EXPECT_EQ(state.streams.at(0).last, Seq{5});
+  EXPECT_EQ(state.stream_marks.at(0).last, Seq{17});
+  EXPECT_EQ(state.memberships.at(0).channel, "#ops");
+  EXPECT_EQ(state.marks.at(0).refused, std::vector<std::uint64_t>{4});
+  EXPECT_EQ(state.proposals.at(0).title, "Merge");
+  EXPECT_EQ(state.next_due, 7'000);
+  EXPECT_EQ(state.next_expiry, 9'000);
+  ASSERT_EQ(state.backlogs.size(), 1u);
+  EXPECT_EQ(state.backlogs[0].pending, 3u);
+  EXPECT_EQ(state.backlogs[0].held, 2u);
+
+  const auto history_of = [&](std::int64_t message) {
+    std::string entries;
+    const auto trace = store->trace(short_id(Key{message})).value();
+    for (const auto& entry : trace.deliveries.at(0).history)
+      entries += format("{} {} {} {} {} {};", entry.at, name_of(entry.state), name_of(entry.proof), entry.reason,
+                        entry.via, entry.evidence);
+    return entries;
+  };
+  EXPECT_EQ(history_of(1), "1000 queued stored   ;");
+  EXPECT_EQ(history_of(3), "2000 queued stored   ;2100 deferred stored busy pty ;");
+  EXPECT_EQ(history_of(5), "3000 queued stored   ;3100 deferred stored policy  ;");
+  EXPECT_EQ(
+      history_of(7),
+      "4000 queued stored   ;4100 accepted accepted taken hook its call;4200 delivered seen  inbox a transcript;");
+  EXPECT_EQ(history_of(9), "5000 queued stored   ;5100 failed stored no room hook ;");
+
+  const auto backlog = store->backlog(backlog_of("Bob")).value();
+  ASSERT_EQ(backlog.items.size(), 1u);
+  EXPECT_EQ(backlog.items[0].delivery.carriage, FrameKind::ChannelMessage);
+  EXPECT_TRUE(backlog.items[0].delivery.queued_offline);
+  EXPECT_EQ(backlog.items[0].message.payload_meta, "{\"m\":1}");
+  HeldRequest held;
+  held.to = AgentName{"Bob"};
+  const auto held_rows = store->held(held)->items;
+  ASSERT_EQ(held_rows.size(), 2u);
+  EXPECT_EQ(held_rows[0].delivery.hold, Hold::Time);
+  EXPECT_EQ(held_rows[0].delivery.shadow_of, "Carol");
+  EXPECT_EQ(held_rows[0].delivery.attempts, 2u);
+  EXPECT_EQ(held_rows[1].delivery.hold, Hold::Policy);
+  EXPECT_EQ(store->dead({})->at(0).last.reason, "no room");
+  EXPECT_EQ(store->stats()->dead, 1u);
+  EXPECT_EQ(store->messages(Ask{}.limit(10))->size(), 5u);
+  EXPECT_EQ(store->messages(Ask{}.search("lane"))->size(), 1u);
+  EXPECT_EQ(store->messages(Ask{}.delivered_to("Bob").unread_only())->size(), 3u);
+
+  const auto events = store->events({}).value();
+  ASSERT_EQ(events.events.size(), 5u);
+  EXPECT_EQ(events.oldest, 11u);
+  EXPECT_NE(events.events[2].json.find(R"("reason":"taken")"), std::string::npos) << events.events[2].json;
+  EXPECT_NE(events.events[3].json.find(R"("reason":"no room")"), std::string::npos) << events.events[3].json;
+  EXPECT_NE(events.events[4].json.find("a build"), std::string::npos) << events.events[4].json;
+  EXPECT_EQ(store->usage({})->at(0).cost, 0.25);
+  const auto session = store->session(SessionId{"s1"}).value();
+  EXPECT_EQ(session.work.items, 3);
+  EXPECT_EQ(session.work.files, (std::vector<std::string>{"a.cc", "b.cc"}));
+
+  ASSERT_TRUE(commit(*store, {change(2, DeliveryState::Delivered),
+                              AddSessionStats{SessionId{"s1"}, {.items = 1, .files = {"c.cc"}}, 6'000}}));
+  EXPECT_EQ(store->newest_event().value(), 16u);
+  EXPECT_EQ(store->session(SessionId{"s1"})->work.files.size(), 3u);
+  ASSERT_TRUE(store->begin());
+  EXPECT_EQ(store->expire({.now = 10'000})->expired.size(), 2u);
+  ASSERT_TRUE(store->commit());
+  while (store->prune_step({.max_age_ms = 1, .max_event_age_ms = 1}, kStart + 1'000'000, 100).value()) {}
+  EXPECT_EQ(store->events({})->events.size(), 0u);
+  EXPECT_TRUE(store->messages(Ask{})->empty());
+}
+
+TEST_F(SqliteFile, SalvageReadsDamagedFileOfVersionSeven) {
+  write_version_seven(path_);
+  by_hand(
+      "WITH RECURSIVE n(n) AS (SELECT 101 UNION ALL SELECT n+2 FROM n WHERE n<1299)"
+      "INSERT INTO messages(key,id,ts,sender,recipient,payload) SELECT n,'id',5000,1,2,printf('{\"body\":\"%.300c\"}',"
+      "'x') FROM n;"
+      "INSERT INTO "
+      "deliveries(key,message,recipient,seq,carriage,state,proof,expires_at,queued_offline,sender,rank,wait,"
+      "addressed) SELECT key+1,key,2,key,0,0,0,9000,0,1,key+1,0,1 FROM messages WHERE key>100;"
+      "UPDATE meta SET value=1300 WHERE name='newest_key'");
+  const auto whole = bytes_of(path_);
+  const auto try_damage = [&](std::size_t at) {
+    SCOPED_TRACE(format("damaged at {} of {}", at, whole.size()));
+    auto bytes = whole;
+    bytes[at] ^= 0x5a;
+    for (const auto& entry : fs::directory_iterator{directory_}) fs::remove(entry.path());
+    write(path_, bytes);
+    auto store = open();
+    ASSERT_TRUE(store->finish_recovery(605));
+    EXPECT_NE(store->warning(), "");
+    const auto rows = store->messages(Ask{}.limit(10'000)).value();
+    std::uint64_t delivered = 0;
+    for (const auto& row : rows) delivered += row.deliveries > 0 ? 1u : 0u;
+    EXPECT_GE(delivered + store->damage().lost_messages, 605u) << store->warning();
+    EXPECT_GE(delivered, 430u) << store->warning();
+  };
+  for (std::size_t at = 100; at < whole.size(); at += 6 * 8'192) try_damage(at);
+  try_damage(8'000);  // of the schema itself
+}
+
 TEST_F(SqliteFile, FindsMessagesByTimeAlthoughTheClockWasSetBack) {
   constexpr WallMs kHalfAnHourMs = 1'800'000;
   auto store = open();

@@ -187,12 +187,12 @@ Result<ExpireResult> SqliteWriter::expire(const ExpireRequest& request) {
   ExpireResult result;
   std::vector<Proof> proofs;
   {
-    const auto due = RELAY_TRY(
-        connection_.use("SELECT d.key, d.message, s.name, r.name, m.id, d.proof, d.wait, m.payload_meta, d.expires_at"
-                        " FROM deliveries d INDEXED BY deliveries_expiring CROSS JOIN messages m ON m.key=d.message"
-                        " JOIN names s ON s.id=m.sender JOIN names r ON r.id=d.recipient"
-                        " WHERE " RELAY_PENDING(
-                            "d.") " AND d.expires_at>0 AND d.expires_at<=?1 ORDER BY d.expires_at, d.key LIMIT ?2"));
+    const auto due = RELAY_TRY(connection_.use(
+        "SELECT d.key, d.message, s.name, r.name, m.id, d.proof, d.queue_state, m.payload_meta, d.expires_at"
+        " FROM deliveries d INDEXED BY deliveries_expiring CROSS JOIN messages m ON m.key=d.message"
+        " JOIN names s ON s.id=m.sender JOIN names r ON r.id=d.recipient"
+        " WHERE " RELAY_PENDING(
+            "d.") " AND d.expires_at>0 AND d.expires_at<=?1 ORDER BY d.expires_at, d.key LIMIT ?2"));
     due->bind(request.now, static_cast<std::int64_t>(request.max_rows));
     while (RELAY_TRY(due->step())) {
       result.expired.push_back({Key{due->integer(0)}, Key{due->integer(1)}, AgentName{due->text(2)},
