@@ -22,7 +22,7 @@ constexpr std::size_t kMaxInput = 32U * 1024U;  // fits the buffer between the t
 struct Talk final : WebSocketListener {
   void on_text(std::string_view text) override {
     if (text == "close") return socket->close(4000, text);
-    socket->write_text(make_piece(std::string{text}));
+    socket->write_text(make_shared_buffer(std::string{text}));
   }
   void on_gone(const std::string& reason) override { FUZZ_CHECK(!reason.empty()); }
   std::optional<BodyStream> stream;
@@ -42,7 +42,7 @@ struct Handler {
     } else if (request.path == "/stream") {
       auto& talk = talks.emplace_back();
       talk.stream = reply.stream({.body = request.body}, talk);
-      if (talk.stream) talk.stream->write(make_piece(request.query));
+      if (talk.stream) talk.stream->write(make_shared_buffer(request.query));
       if (talk.stream && request.query != "open") talk.stream->finish();
     } else if (request.path == "/later") {
       later.push_back(std::move(reply));

@@ -18,7 +18,7 @@ using net::HttpResponse;
 using protocol::DeliveryMode;
 
 constexpr std::size_t kMaxHeldEvents = 20'000;
-constexpr net::HttpLimits kAnswerLimits{.connect = Millis{2'000}, .answer = Millis{4'000}};  // a person waits for it
+constexpr net::HttpLimits kAnswerLimits{.connect = Millis{2'000}, .response = Millis{4'000}};  // a person waits for it
 constexpr net::HttpLimits kAskLimits{.body_bytes = 64U << 20U};  // a hundred messages with all their tools' output
 constexpr WallMs kNever = std::numeric_limits<WallMs>::max();
 
@@ -211,7 +211,7 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
 };
 
 void OpenCode::get(std::string target, OnJson done) {
-  asking_ = client_->ask(
+  asking_ = client_->send(
       {.target = std::move(target)}, kAskLimits, [this, done = std::move(done)](Result<HttpResponse> answer) mutable {
         if (!answer) return lose(answer.error().message());
         if (answer->status != 200)
@@ -388,8 +388,8 @@ void OpenCode::answer(const std::string& prompt, const PromptAnswer& reply, OnAn
     listener_->on_failure(why, way::kServer);
     done(fail(protocol::NackCode::Busy, why));
   };
-  answers_[prompt] = client_->ask({.method = "POST", .target = said->target, .json = json::serialize(said->body)},
-                                  kAnswerLimits, std::move(heard));
+  answers_[prompt] = client_->send({.method = "POST", .target = said->target, .json = json::serialize(said->body)},
+                                   kAnswerLimits, std::move(heard));
 }
 
 }  // namespace

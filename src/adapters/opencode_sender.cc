@@ -14,7 +14,7 @@ using protocol::DeliveryMode;
 
 constexpr int kMissingTwice = 2;  // a post may still be under way when it is looked up for the first time
 constexpr std::size_t kMaxRefusalBytes = 200;
-constexpr net::HttpLimits kLimits{.body_bytes = 8U << 20U, .answer = Millis{60'000}};
+constexpr net::HttpLimits kLimits{.body_bytes = 8U << 20U, .response = Millis{60'000}};
 
 bool is_good(const Result<HttpResponse>& answer) { return answer && answer->status >= 200 && answer->status < 300; }
 bool is_refused(const Result<HttpResponse>& answer) { return answer && answer->status >= 400 && answer->status < 500; }
@@ -155,7 +155,7 @@ void OpenCodeSender::finish(Result<void> outcome) {
 }
 
 void OpenCodeSender::ask(std::string method, std::string target, std::string json, OnResponse done) {
-  exchange_ = client_.ask({std::move(method), std::move(target), std::move(json)}, kLimits, std::move(done));
+  exchange_ = client_.send({std::move(method), std::move(target), std::move(json)}, kLimits, std::move(done));
 }
 
 /// Agent and model are the ones the person used last.

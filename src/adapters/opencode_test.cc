@@ -22,7 +22,7 @@ constexpr OpenCodeTimeouts kPace{.first_retry = Millis{1},
                                  .start_timeout = Millis{60'000},
                                  .gap_timeout = Millis{60'000},
                                  .drawing = Millis{60'000},
-                                 .answer = Millis{60'000},
+                                 .response = Millis{60'000},
                                  .idle_timeout = Millis{60'000},
                                  .recheck = Millis{1},
                                  .resolved = Millis{1},
@@ -396,7 +396,7 @@ TEST_F(OpenCodeTest, AServerThatHangsIsGivenUpToo) {
   ASSERT_TRUE(online());
   fake.answers = false;
   ASSERT_TRUE(until([&] { return !told.broken.empty(); }));
-  EXPECT_TRUE(told.broken[0].contains("it fell silent")) << told.broken[0];
+  EXPECT_TRUE(told.broken[0].contains("the stream was silent")) << told.broken[0];
 }
 
 TEST_F(OpenCodeTest, AnEventStreamOfAnotherKindIsNoHarm) {

@@ -9,8 +9,8 @@ namespace relay::daemon {
 HomeWatch::HomeWatch(net::AsioLoop& loop, const std::vector<std::string>& paths, net::Task on_lost)
     : on_lost_{std::move(on_lost)} {
   for (const auto& path : paths) {
-    auto watch = net::FileWatch::begin(loop, path, [this, path](net::FileWatchEvent change) {
-      if (change == net::FileWatchEvent::Gone || change == net::FileWatchEvent::Replaced) lost(path);
+    auto watch = net::FileWatch::start(loop, path, [this, path](net::FileWatchEvent change) {
+      if (change == net::FileWatchEvent::Removed || change == net::FileWatchEvent::Replaced) lost(path);
     });
     if (watch)
       watches_.push_back(*std::move(watch));

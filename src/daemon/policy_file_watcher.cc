@@ -8,7 +8,7 @@ namespace relay::daemon {
 
 PolicyFileWatcher::PolicyFileWatcher(net::AsioLoop& loop, const config::Home& home, Sink sink)
     : loop_{loop}, home_{home}, sink_{std::move(sink)} {
-  auto watch = net::FileWatch::begin(
+  auto watch = net::FileWatch::start(
       loop, home.config_file, [this](net::FileWatchEvent) { timer_ = loop_.after(kSettle, [this] { (void)read(); }); });
   if (watch)
     watch_ = *std::move(watch);

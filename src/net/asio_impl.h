@@ -1,4 +1,4 @@
-/// What the sources of this folder share of Asio. Never included outside it.
+/// The part of AsioLoop that names Boost.Asio. Only the sources of this folder include it.
 #pragma once
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -13,17 +13,17 @@ namespace relay::net {
 struct AsioLoop::Impl {
   using WorkGuard = boost::asio::executor_work_guard<boost::asio::io_context::executor_type>;
 
-  /// After whatever is running now; from the loop thread only.
+  /// Runs the task after the running one. Loop thread only.
   void post_here(Task task);
 
-  boost::asio::io_context io{1};  // one thread runs it: Asio may skip wake-ups meant for others
+  boost::asio::io_context io{1};  // one thread runs it, so Asio may skip wake-ups between threads
   std::optional<WorkGuard> busy;
 
  private:
   void run_tasks();
 
-  std::vector<Task> tasks_;  // of the loop thread's own; Asio would ask the kernel for news between any two of them
-  bool posted_ = false;      // run_tasks is on its way
+  std::vector<Task> tasks_;  // posted on the loop thread; posting to Asio would poll the kernel between any two of them
+  bool posted_ = false;      // run_tasks is scheduled
 };
 
 }  // namespace relay::net

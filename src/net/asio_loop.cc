@@ -10,8 +10,9 @@
 namespace relay::net {
 namespace {
 
-/// What a task posts runs in the same turn, so many deep: a message is stored, answered and written without a look at the
-/// descriptors in between, and one that posts itself again and again keeps nobody waiting.
+/// A task that a task posts runs in the same turn, up to this depth: the daemon stores, acknowledges and writes a
+/// message
+/// without polling descriptors in between. The bound keeps a task that reposts itself from starving the rest.
 constexpr int kRoundsPerTurn = 4;
 
 /// Shared with the pending wait, because Asio may already have queued the expiry when the handle dies.

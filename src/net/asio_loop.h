@@ -1,8 +1,8 @@
-/// The real event loop, on Boost.Asio. Asio itself is named only by the sources of this folder.
+/// The event loop of production, on Boost.Asio. Only the sources of this folder name Asio.
 ///
-/// Invariants: sleeps in one system call until a descriptor, a timer or a posted task wants something; an idle loop
-///   never wakes. `run` returns after `stop` (at once) or after `finish` (when nothing is pending any more).
-/// Ownership: everything made on a loop (timers, streams, listeners, signals) dies before the loop.
+/// Invariants: the loop sleeps in one system call until a descriptor, a timer or a posted task is due; an idle loop
+///   never wakes. `run` returns after `stop` (at once) or after `finish` (when nothing is pending).
+/// Ownership: everything created on a loop (timers, streams, listeners, signals) is destroyed before the loop.
 /// Threading: one thread calls `run`; `post` and `stop` may be called from any.
 #pragma once
 
@@ -27,7 +27,7 @@ class AsioLoop final : public EventLoop {
   void run();
   /// Ends `run` after the task that is running now.
   void stop();
-  /// Lets `run` end by itself once nothing is pending: streams that are still draining get their time.
+  /// Lets `run` return once nothing is pending: streams that are still draining get their time.
   void finish();
 
   struct Impl;

@@ -13,7 +13,7 @@ namespace {
 
 using testing::run_until;
 
-TEST(AsioLoop, RunsTimersInTheOrderOfTheirTimes) {
+TEST(AsioLoop, RunsTimersInOrderOfDeadline) {
   AsioLoop loop;
   std::string order;
   const auto now = loop.now().steady;  // of both: between two lines a busy machine may do something else
@@ -23,7 +23,7 @@ TEST(AsioLoop, RunsTimersInTheOrderOfTheirTimes) {
   EXPECT_EQ(order, "ab");
 }
 
-TEST(AsioLoop, NeverRunsATimerThatWasDropped) {
+TEST(AsioLoop, NeverRunsADestroyedTimer) {
   AsioLoop loop;
   bool fired = false;
   bool later = false;
@@ -46,7 +46,7 @@ TEST(AsioLoop, LetsATimerReplaceItselfFromItsOwnTask) {
   EXPECT_TRUE(run_until(loop, [&] { return fired == 3; }));
 }
 
-TEST(AsioLoop, TakesTasksFromOtherThreads) {
+TEST(AsioLoop, AcceptsTasksFromOtherThreads) {
   AsioLoop loop;
   int sum = 0;
   std::thread worker{[&] {
@@ -70,7 +70,7 @@ TEST(AsioLoop, RunsPostedTasksInOrder) {
   EXPECT_EQ(order, "abc");
 }
 
-TEST(AsioLoop, LooksAtTheTimeWhileATaskPostsItselfForEver) {
+TEST(AsioLoop, RunsTimersWhileATaskRepostsItself) {
   AsioLoop loop;
   bool due = false;
   std::function<void()> again = [&] {
@@ -81,7 +81,7 @@ TEST(AsioLoop, LooksAtTheTimeWhileATaskPostsItselfForEver) {
   EXPECT_TRUE(run_until(loop, [&] { return due; }));
 }
 
-TEST(AsioLoop, KeepsWhatWasPostedBeforeItWasStopped) {
+TEST(AsioLoop, KeepsTasksPostedBeforeStop) {
   AsioLoop loop;
   std::string order;
   loop.post([&] {
@@ -96,7 +96,7 @@ TEST(AsioLoop, KeepsWhatWasPostedBeforeItWasStopped) {
   EXPECT_TRUE(run_until(loop, [&] { return order == "ab"; }));
 }
 
-TEST(AsioLoop, EndsByItselfWhenFinishedAndNothingIsPending) {
+TEST(AsioLoop, ReturnsAfterFinishWhenNothingIsPending) {
   AsioLoop loop;
   bool ran = false;
   const auto timer = loop.after(Millis{1}, [&] { ran = true; });
@@ -107,13 +107,13 @@ TEST(AsioLoop, EndsByItselfWhenFinishedAndNothingIsPending) {
 
 TEST(Signals, ArriveAsCallbacksOnTheLoop) {
   AsioLoop loop;
-  std::vector<int> seen;
-  const Signals signals{loop, {SIGUSR1, SIGHUP}, [&](int number) { seen.push_back(number); }};
+  std::vector<int> received;
+  const Signals signals{loop, {SIGUSR1, SIGHUP}, [&](int number) { received.push_back(number); }};
   ::raise(SIGUSR1);
-  EXPECT_TRUE(run_until(loop, [&] { return seen.size() == 1; }));
+  EXPECT_TRUE(run_until(loop, [&] { return received.size() == 1; }));
   ::raise(SIGHUP);
-  EXPECT_TRUE(run_until(loop, [&] { return seen.size() == 2; }));
-  EXPECT_EQ(seen, (std::vector<int>{SIGUSR1, SIGHUP}));
+  EXPECT_TRUE(run_until(loop, [&] { return received.size() == 2; }));
+  EXPECT_EQ(received, (std::vector<int>{SIGUSR1, SIGHUP}));
 }
 
 }  // namespace

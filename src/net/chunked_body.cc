@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kLineEnd = "\r\n";
 
 Failure bad_chunk() {
-  return fail(RequestErrc::Malformed, "a chunk of the body does not begin with its size on a line of its own");
+  return fail(RequestErrc::Malformed, "a chunk of the body must start with its size on a separate line");
 }
 
 bool has_control(std::string_view line) {
@@ -19,7 +19,7 @@ bool has_control(std::string_view line) {
                      [](char c) { return (static_cast<unsigned char>(c) < ' ' && c != '\t') || c == 127; });
 }
 
-/// Without its end; nothing while that is not there.
+/// The first line without its end; empty while the end has not arrived.
 Result<std::optional<std::string_view>> first_line(std::string_view bytes) {
   const auto end = bytes.find(kLineEnd);
   const bool half = end == std::string_view::npos && bytes.ends_with(kLineEnd.front());
@@ -82,7 +82,7 @@ Result<void> ChunkedBody::read_trailer(std::string_view line) {
   }
   trailer_bytes_ += line.size();
   if (trailer_bytes_ > kMaxTrailerBytes || has_control(line) || line.find(':') - 1 >= line.size())
-    return fail(RequestErrc::Malformed, "what follows the last chunk of the body are no header fields");
+    return fail(RequestErrc::Malformed, "the trailer after the last chunk has a malformed header field");
   return {};
 }
 

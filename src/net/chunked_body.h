@@ -1,10 +1,10 @@
-/// A body that comes in chunks (RFC 9112, section 7.1): bytes in, cut anywhere; the body out. Pure.
+/// A parser of chunked bodies (RFC 9112, section 7.1): bytes in, split anywhere; the body out. Pure.
 ///
-/// Why not Beast's: it reads a quoted extension past the end of its line and counts a chunk anew for every byte that is
-///   still missing from such a line, so the same bytes could be two different requests, depending on how they were cut.
-///   Found by fuzz/request_reader_fuzz.cc.
-/// Invariants: extensions and trailers are checked for their form and then forgotten; the lines between the chunks are
-///   bounded like the body. After an error nothing more.
+/// Why not Beast's: it reads a quoted extension past the end of its line and counts a chunk again for every missing
+/// byte of such a line, so the same bytes could be two different requests, depending on where they were split.
+/// fuzz/request_reader_fuzz.cc found this.
+/// Invariants: extensions and trailers are checked for syntax and dropped; the lines between the chunks are bounded
+///   like the body. After an error the parser must not be used.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ namespace relay::net {
 class ChunkedBody {
  public:
   static constexpr std::size_t kMaxLineBytes = 1'024;     // a chunk's size and its extensions, or one trailer
-  static constexpr std::size_t kMaxTrailerBytes = 4'096;  // all of them
+  static constexpr std::size_t kMaxTrailerBytes = 4'096;  // all trailers
 
   explicit ChunkedBody(std::size_t max_bytes) : max_bytes_{max_bytes} {}
 
-  /// Takes what it understands from the front of the bytes and adds to the body. True when the body is whole.
+  /// Consumes complete elements from the front of `bytes` and appends to `body`. True when the body is complete.
   Result<bool> read(std::string& bytes, std::string& body);
 
  private:
@@ -32,7 +32,7 @@ class ChunkedBody {
 
   std::size_t max_bytes_;
   Next next_ = Next::Size;
-  std::size_t left_ = 0;  // of the chunk
+  std::size_t left_ = 0;  // bytes of the current chunk
   std::size_t trailer_bytes_ = 0;
 };
 

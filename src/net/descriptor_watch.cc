@@ -9,11 +9,11 @@ namespace relay::net {
 using boost::asio::posix::stream_descriptor;
 
 struct DescriptorWatch::State : std::enable_shared_from_this<State> {
-  /// One of the two questions: may I read, may I write.
-  struct Side {
+  /// One direction: reading or writing.
+  struct Direction {
     stream_descriptor::wait_type kind;
     std::move_only_function<void()> callback;
-    bool asked = false;
+    bool pending = false;
   };
 
   State(boost::asio::io_context& io, int fd, std::move_only_function<void()> on_readable,
@@ -22,18 +22,19 @@ struct DescriptorWatch::State : std::enable_shared_from_this<State> {
         reading{stream_descriptor::wait_read, std::move(on_readable)},
         writing{stream_descriptor::wait_write, std::move(on_writable)} {}
 
-  void ask(Side& side) {
-    if (side.asked || ended) return;
-    side.asked = true;
-    descriptor.async_wait(side.kind, [self = shared_from_this(), &side](const boost::system::error_code& error) {
-      side.asked = false;
-      if (!error && !self->ended) side.callback();
-    });
+  void request(Direction& direction) {
+    if (direction.pending || ended) return;
+    direction.pending = true;
+    descriptor.async_wait(direction.kind,
+                          [self = shared_from_this(), &direction](const boost::system::error_code& error) {
+                            direction.pending = false;
+                            if (!error && !self->ended) direction.callback();
+                          });
   }
 
   stream_descriptor descriptor;
-  Side reading;
-  Side writing;
+  Direction reading;
+  Direction writing;
   bool ended = false;
 };
 
@@ -43,10 +44,10 @@ DescriptorWatch::DescriptorWatch(AsioLoop& loop, int fd, std::move_only_function
 
 DescriptorWatch::~DescriptorWatch() {
   state_->ended = true;
-  state_->descriptor.release();  // cancels the waits; the descriptor stays its owner's
+  state_->descriptor.release();  // cancels the waits; the owner keeps the descriptor
 }
 
-void DescriptorWatch::want_readable() { state_->ask(state_->reading); }
-void DescriptorWatch::want_writable() { state_->ask(state_->writing); }
+void DescriptorWatch::want_readable() { state_->request(state_->reading); }
+void DescriptorWatch::want_writable() { state_->request(state_->writing); }
 
 }  // namespace relay::net

@@ -1,9 +1,9 @@
-/// Calls back when a descriptor can be read or written, once for each time it was asked.
+/// Calls back when a descriptor can be read or written, once per request.
 ///
-/// Why beside ReadableWatch: a descriptor that is read and written (a terminal) can be registered with the loop only
-///   once, and whoever reads in bounded turns wants to be asked again, not called until he says stop.
-/// Invariants: `want_*` asked twice before the answer is one answer. The descriptor becomes non-blocking.
-/// Ownership: borrows the descriptor, which outlives it; destroying the watch ends it, also from inside a callback.
+/// Why not ReadableWatch: the loop can register a descriptor that is read and written (a terminal) only once, and a
+///   reader with a bounded turn wants one callback per request instead of callbacks until it pauses.
+/// Invariants: two `want_*` calls before the callback cause one callback. The descriptor becomes non-blocking.
+/// Ownership: borrows the descriptor, which outlives the watch. Destroying the watch ends it, also inside a callback.
 /// Threading: loop thread only.
 #pragma once
 

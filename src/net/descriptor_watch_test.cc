@@ -24,7 +24,7 @@ struct Pair {
   UniqueFd there;
 };
 
-TEST(DescriptorWatch, AnswersOncePerQuestion) {
+TEST(DescriptorWatch, CallsBackOncePerRequest) {
   AsioLoop loop;
   Pair pair;
   int readable = 0;
@@ -36,12 +36,12 @@ TEST(DescriptorWatch, AnswersOncePerQuestion) {
   bool later = false;
   const auto timer = loop.after(Millis{2}, [&] { later = true; });
   EXPECT_TRUE(run_until(loop, [&] { return later; }));
-  EXPECT_EQ(readable, 1) << "the byte still waits, but nobody asked again";
+  EXPECT_EQ(readable, 1) << "the byte is pending, but there was no second request";
   watch.want_readable();
   EXPECT_TRUE(run_until(loop, [&] { return readable == 2; }));
 }
 
-TEST(DescriptorWatch, TellsWhenAFullDescriptorTakesBytesAgain) {
+TEST(DescriptorWatch, ReportsThatAFullDescriptorIsWritableAgain) {
   AsioLoop loop;
   Pair pair;
   int readable = 0, writable = 0;
@@ -63,7 +63,7 @@ TEST(DescriptorWatch, TellsWhenAFullDescriptorTakesBytesAgain) {
   EXPECT_EQ(readable, 0);
 }
 
-TEST(DescriptorWatch, MayDieInItsOwnCallback) {
+TEST(DescriptorWatch, CanBeDestroyedInItsCallback) {
   AsioLoop loop;
   Pair pair;
   std::unique_ptr<DescriptorWatch> watch;

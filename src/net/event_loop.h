@@ -1,7 +1,7 @@
-/// One thread, one loop: what happens next, and when.
+/// The interface of the event loop: tasks and timers on one thread.
 ///
-/// Production runs it on Boost.Asio (asio_loop.cc); the simulation runs the same users on a virtual clock.
-/// Threading: everything on the loop thread, except `post()`, the only door for other threads.
+/// Production uses Boost.Asio (asio_loop.cc); the simulation runs the same callers on a virtual clock.
+/// Threading: loop thread only, except `post()`, which any thread may call.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace relay::net {
 
 using Task = std::move_only_function<void()>;
 
-/// A timer that has not fired. Destroying it cancels it; the task then never runs.
+/// A pending timer. Destroying it cancels it; the task then never runs.
 class Timer {
  public:
   virtual ~Timer() = default;
@@ -21,10 +21,10 @@ class Timer {
 
 class EventLoop : public Clock {
  public:
-  /// Runs the task on the loop thread, after whatever is running now. Any thread.
+  /// Runs the task on the loop thread, after the running task. Any thread.
   virtual void post(Task task) = 0;
 
-  /// Runs the task once at (or soon after) that time. Dropping the handle cancels.
+  /// Runs the task once, at `when` or soon after. Destroying the handle cancels.
   [[nodiscard]] virtual std::unique_ptr<Timer> at(SteadyTime when, Task task) = 0;
 
   [[nodiscard]] std::unique_ptr<Timer> after(Millis delay, Task task) {

@@ -16,7 +16,7 @@ std::vector<ServerEvent> EventStream::feed(std::string_view bytes) {
       continue;
     }
     const auto end = bytes.find_first_of("\r\n");
-    take(bytes.substr(0, end));
+    append(bytes.substr(0, end));
     if (end == std::string_view::npos) break;
     after_return_ = bytes[end] == '\r';
     end_line(events);
@@ -25,17 +25,17 @@ std::vector<ServerEvent> EventStream::feed(std::string_view bytes) {
   return events;
 }
 
-void EventStream::take(std::string_view piece) {
-  if (piece.empty()) return;
+void EventStream::append(std::string_view bytes) {
+  if (bytes.empty()) return;
   line_has_bytes_ = true;
   if (too_large_) return;
-  if (line_.size() + event_.data.size() + piece.size() > max_bytes_) {
+  if (line_.size() + event_.data.size() + bytes.size() > max_bytes_) {
     too_large_ = true;
     std::string{}.swap(line_);
     std::string{}.swap(event_.data);
     return;
   }
-  line_.append(piece);
+  line_.append(bytes);
 }
 
 void EventStream::end_line(std::vector<ServerEvent>& events) {
@@ -48,7 +48,7 @@ void EventStream::end_line(std::vector<ServerEvent>& events) {
     const auto colon = line.find(':');
     auto value = colon == std::string_view::npos ? std::string_view{} : line.substr(colon + 1);
     if (value.starts_with(' ')) value.remove_prefix(1);
-    if (!too_large_) field(line.substr(0, colon), value);
+    if (!too_large_) add_field(line.substr(0, colon), value);
   } else {
     if (too_large_) ++skipped_;
     if (has_data_ && !too_large_) events.push_back(std::move(event_));
@@ -58,8 +58,8 @@ void EventStream::end_line(std::vector<ServerEvent>& events) {
   line_.clear();
 }
 
-/// A comment has an empty name. `id` and `retry` are for resuming, which our servers do not offer.
-void EventStream::field(std::string_view name, std::string_view value) {
+/// A comment has an empty name. `id` and `retry` serve resumption, which the servers we read do not offer.
+void EventStream::add_field(std::string_view name, std::string_view value) {
   if (name == "event") event_.type = value;
   if (name != "data") return;
   if (std::exchange(has_data_, true)) event_.data.push_back('\n');

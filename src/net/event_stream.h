@@ -1,8 +1,8 @@
-/// Server-sent events (text/event-stream) as a pure value: bytes in, cut anywhere; whole events out.
+/// A parser of server-sent events (text/event-stream), a pure value: bytes in, split anywhere; whole events out.
 ///
-/// Invariants: the same bytes give the same events however they are cut. An event counts once the empty line behind it
-///   is there; what a broken connection leaves behind is no event. Nothing grows without end: an event larger than the
-///   limit is passed over to its last byte and counted.
+/// Invariants: the same bytes give the same events however they are split. An event counts once its empty line has
+///   arrived; a broken connection leaves no partial event. Memory is bounded: an event above the limit is skipped to
+///   its last byte and counted.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace relay::net {
 
 struct ServerEvent {
-  std::string type = {};  // as named by the sender; empty: "message"
+  std::string type = {};  // as the server named it; empty: "message"
   std::string data = {};  // its lines, joined by '\n'
 };
 
@@ -25,21 +25,21 @@ class EventStream {
 
   [[nodiscard]] std::vector<ServerEvent> feed(std::string_view bytes);
 
-  /// How many events were too large and passed over.
+  /// Number of events above the limit.
   [[nodiscard]] std::size_t skipped() const { return skipped_; }
 
  private:
-  void take(std::string_view piece);
+  void append(std::string_view bytes);
   void end_line(std::vector<ServerEvent>& events);
-  void field(std::string_view name, std::string_view value);
+  void add_field(std::string_view name, std::string_view value);
 
   std::size_t max_bytes_;
   std::size_t skipped_ = 0;
-  std::string line_;  // the one that has not ended
+  std::string line_;  // the unfinished line
   ServerEvent event_;
   bool first_line_ = true;
   bool has_data_ = false;
-  bool after_return_ = false;  // a line ended by '\r': a '\n' at once behind it belongs to that end
+  bool after_return_ = false;  // the last line ended with '\r': an immediate '\n' belongs to that line end
   bool line_has_bytes_ = false;
   bool too_large_ = false;
 };

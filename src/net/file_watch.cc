@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kDirectoryEvents =
     IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
-// Behind a link the file is replaced in a directory that is not watched: the old one then loses a name.
+// A file behind a symbolic link is replaced in a directory that is not watched: the old file then loses a name.
 constexpr std::uint32_t kFileEvents = IN_MODIFY | IN_ATTRIB | IN_MOVE_SELF;
 constexpr std::size_t kEventBytes = 16U << 10;
 
@@ -30,19 +30,20 @@ std::string deepest_directory_above(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<FileWatch>> FileWatch::begin(AsioLoop& loop, std::string path, Callback on_change) {
+Result<std::unique_ptr<FileWatch>> FileWatch::start(AsioLoop& loop, std::string path, Callback on_change) {
   UniqueFd inotify{::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)};
   if (!inotify && errno == EMFILE)
-    return fail(relay::format(
-        "cannot watch {}: this user has no watches left; raise fs.inotify.max_user_instances, or end other programs",
-        path));
+    return fail(
+        relay::format("cannot watch {}: this user has no inotify instances left; raise fs.inotify.max_user_instances "
+                      "or stop other programs",
+                      path));
   if (!inotify) return fail_errno(relay::format("cannot watch {}", path));
   std::unique_ptr<FileWatch> watch{new FileWatch{std::move(inotify), std::move(path), std::move(on_change)}};
   watch->watch_directory();
   if (watch->directory_watch_ < 0) return fail_errno(relay::format("cannot watch {}", watch->directory_));
-  watch->settle();
+  watch->update_watches();
   watch->readable_ =
-      std::make_unique<ReadableWatch>(loop, watch->inotify_.get(), [it = watch.get()] { it->on_events(); });
+      std::make_unique<ReadableWatch>(loop, watch->inotify_.get(), [self = watch.get()] { self->on_events(); });
   return watch;
 }
 
@@ -55,39 +56,40 @@ FileWatch::~FileWatch() = default;
 
 void FileWatch::on_events() {
   const auto before = file_;
-  const auto [written, lost] = take_events();
-  settle();
-  const auto callback = on_change_;  // may destroy this watch
-  if (before && file_ && (lost || *before != *file_)) return (*callback)(FileWatchEvent::Replaced);
-  if (before && !file_) return (*callback)(FileWatchEvent::Gone);
-  if (!before && file_) return (*callback)(FileWatchEvent::Came);
-  if (written && file_) return (*callback)(FileWatchEvent::Written);
+  const auto [modified, removed] = read_events();
+  update_watches();
+  const auto callback = on_change_;  // the callback may destroy this watch
+  if (before && file_ && (removed || *before != *file_)) return (*callback)(FileWatchEvent::Replaced);
+  if (before && !file_) return (*callback)(FileWatchEvent::Removed);
+  if (!before && file_) return (*callback)(FileWatchEvent::Created);
+  if (modified && file_) return (*callback)(FileWatchEvent::Modified);
 }
 
-/// What happened to the file itself. What happened in directories is looked up afterwards.
-FileWatch::Happened FileWatch::take_events() {
+/// Reads the events of the file itself. The state of directories is looked up afterwards.
+FileWatch::FileChanges FileWatch::read_events() {
   alignas(inotify_event) std::array<char, kEventBytes> bytes;
-  Happened happened;
+  FileChanges changes;
   for (ssize_t count; (count = ::read(inotify_.get(), bytes.data(), bytes.size())) > 0;) {
     for (std::size_t at = 0; at < static_cast<std::size_t>(count);) {
       const auto* event = reinterpret_cast<const inotify_event*>(bytes.data() + at);
       at += sizeof(inotify_event) + event->len;
       if ((event->mask & IN_Q_OVERFLOW) != 0 || (event->wd == file_watch_ && (event->mask & IN_MODIFY) != 0))
-        happened.written = true;
+        changes.modified = true;
       if (event->wd == directory_watch_ && (event->mask & IN_MOVE_SELF) != 0)
         ::inotify_rm_watch(inotify_.get(), std::exchange(directory_watch_, -1));
       if ((event->mask & IN_IGNORED) == 0) continue;
       if (event->wd == directory_watch_) directory_watch_ = -1;
       if (event->wd != file_watch_) continue;
       file_watch_ = -1;
-      happened.lost = true;
+      changes.removed = true;
     }
   }
-  return happened;
+  return changes;
 }
 
-/// Until what is watched is what is there: a directory that came while the one above it was being watched counts too.
-void FileWatch::settle() {
+/// Repeats until the watched directory is the deepest existing one: another may appear while its parent is being
+/// watched.
+void FileWatch::update_watches() {
   for (;;) {
     if (deepest_directory_above(path_) != directory_ || directory_watch_ < 0) watch_directory();
     if (directory_watch_ < 0 || deepest_directory_above(path_) == directory_) break;
@@ -102,14 +104,14 @@ void FileWatch::watch_directory() {
 }
 
 void FileWatch::watch_file() {
-  const auto now = present();
+  const auto now = current_identity();
   if (now == file_ && (!now || file_watch_ >= 0)) return;
   if (file_watch_ >= 0) ::inotify_rm_watch(inotify_.get(), file_watch_);
   file_watch_ = now ? ::inotify_add_watch(inotify_.get(), path_.c_str(), kFileEvents) : -1;
   file_ = now;
 }
 
-std::optional<FileWatch::Identity> FileWatch::present() const {
+std::optional<FileWatch::Identity> FileWatch::current_identity() const {
   struct stat status = {};
   if (::stat(path_.c_str(), &status) != 0) return std::nullopt;
   return Identity{.device = status.st_dev, .inode = status.st_ino};

@@ -1,10 +1,12 @@
-/// Tells when one file was written to, came, was replaced or went. The kernel says so; nothing is polled.
+/// Watches one path and reports that its file was modified, created, replaced or removed. Uses inotify, without
+/// polling.
 ///
-/// Why more than inotify's own watch: a watch is on an inode, we mean a path. The file, and the directories above it, may
-///   come later (agents name their record before they write it), and another file may be put in its place.
-/// Invariants: one callback for whatever happened since the last one; a change is never left untold, though several may
-///   be told as one. Nothing is told of what was there at the beginning.
-/// Ownership: destroying the watch ends it, also from inside the callback.
+/// Why more than an inotify watch: inotify watches an inode, the caller names a path. The file and the directories
+///   above it may be created later (agents announce a transcript before they write it), and another file may replace
+///   it.
+/// Invariants: one callback covers all changes since the last one; no change is lost, but several may be reported as
+///   one. The state at the start is not reported.
+/// Ownership: destroying the watch ends it, also inside the callback.
 /// Threading: loop thread only.
 #pragma once
 
@@ -23,14 +25,14 @@ namespace relay::net {
 class AsioLoop;
 class ReadableWatch;
 
-enum class FileWatchEvent : std::uint8_t { Written, Came, Replaced, Gone };
+enum class FileWatchEvent : std::uint8_t { Modified, Created, Replaced, Removed };
 
 class FileWatch {
  public:
   using Callback = std::move_only_function<void(FileWatchEvent)>;
 
-  /// The path is absolute. Fails when the kernel has no watches left for this user.
-  static Result<std::unique_ptr<FileWatch>> begin(AsioLoop& loop, std::string path, Callback on_change);
+  /// The path is absolute. Fails when this user has no inotify instances left.
+  static Result<std::unique_ptr<FileWatch>> start(AsioLoop& loop, std::string path, Callback on_change);
   ~FileWatch();
   FileWatch(const FileWatch&) = delete;
   FileWatch& operator=(const FileWatch&) = delete;
@@ -42,23 +44,23 @@ class FileWatch {
     bool operator==(const Identity&) const = default;
   };
 
-  struct Happened {
-    bool written = false;
-    bool lost = false;  // it is gone, though another may have its number already
+  struct FileChanges {
+    bool modified = false;
+    bool removed = false;  // the inode is gone, even if a new file has its number
   };
 
   FileWatch(UniqueFd inotify, std::string path, Callback on_change);
 
   void on_events();
-  Happened take_events();
-  void settle();
+  FileChanges read_events();
+  void update_watches();
   void watch_directory();
   void watch_file();
-  std::optional<Identity> present() const;
+  std::optional<Identity> current_identity() const;
 
   UniqueFd inotify_;
   std::string path_;
-  std::string directory_;  // the deepest one above the file that exists; watched
+  std::string directory_;  // the deepest existing directory above the file; watched
   int directory_watch_ = -1;
   int file_watch_ = -1;
   std::optional<Identity> file_;

@@ -34,16 +34,17 @@ bool has_blank_or_control(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == 127; });
 }
 
-std::string written(const HttpEndpoint& place, const HttpRequest& request) {
+std::string encode_request(const HttpEndpoint& endpoint, const HttpRequest& request) {
   auto text = format("{} {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\nAccept: */*\r\n", request.method,
-                     request.target, place.port);
-  if (!place.password.empty()) text += format("Authorization: Basic {}\r\n", base64(place.user + ":" + place.password));
+                     request.target, endpoint.port);
+  if (!endpoint.password.empty())
+    text += format("Authorization: Basic {}\r\n", base64(endpoint.user + ":" + endpoint.password));
   if (!request.json.empty()) text += "Content-Type: application/json\r\n";
   if (request.method != "GET") text += format("Content-Length: {}\r\n", request.json.size());
   return text + "\r\n" + request.json;
 }
 
-/// What Beast reads of an answer, collected until somebody takes it.
+/// Collects what Beast parses of a response until the caller takes it.
 class Parser final : public http::basic_parser<false> {
  public:
   [[nodiscard]] int status() const { return status_; }
@@ -76,18 +77,18 @@ class Parser final : public http::basic_parser<false> {
   std::string body_;
 };
 
-/// Either kind of exchange, seen from the connection.
+/// Receives the result: a whole response or a stream.
 struct Receiver {
-  HttpClient::OnResponse done;             // of a whole answer
-  HttpStreamListener* listener = nullptr;  // of a stream
+  HttpClient::OnResponse done;             // for a whole response
+  HttpStreamListener* listener = nullptr;  // for a stream
 };
 
 }  // namespace
 
-/// What the exchanges of one client share; the last of them may outlive it.
+/// State that the exchanges of one client share; the last exchange may outlive the client.
 struct HttpClient::Shared {
   asio::io_context& io;
-  HttpEndpoint place;
+  HttpEndpoint endpoint;
   std::size_t open = 0;
 };
 
@@ -96,10 +97,10 @@ namespace {
 /// One connection; lives as long as an operation is pending.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(std::shared_ptr<HttpClient::Shared> around, HttpLimits limits, Receiver receiver, std::string request)
-      : around_{std::move(around)},
-        socket_{around_->io},
-        timer_{around_->io},
+  Connection(std::shared_ptr<HttpClient::Shared> shared, HttpLimits limits, Receiver receiver, std::string request)
+      : shared_{std::move(shared)},
+        socket_{shared_->io},
+        timer_{shared_->io},
         limits_{limits},
         receiver_{std::move(receiver)},
         out_{std::move(request)} {
@@ -113,27 +114,27 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void start() {
     counted_ = true;
-    ++around_->open;
-    give_up_after(limits_.connect);
-    socket_.async_connect({asio::ip::address_v4::loopback(), around_->place.port},
+    ++shared_->open;
+    set_timeout(limits_.connect);
+    socket_.async_connect({asio::ip::address_v4::loopback(), shared_->endpoint.port},
                           [self = shared_from_this()](const error_code& error) {
-                            if (self->over_) return;
+                            if (self->done_) return;
                             if (error) return self->fail(HttpErrc::NoConnection, error.message());
-                            if (listener_owner(self->around_->place.port) != ::geteuid())
+                            if (listener_owner(self->shared_->endpoint.port) != ::geteuid())
                               return self->fail(HttpErrc::NoConnection, "the program that listens there is not ours");
                             self->send();
                           });
   }
 
-  void fail_soon(HttpErrc code, std::string why) {
+  void fail_soon(HttpErrc code, std::string reason) {
     asio::post(socket_.get_executor(),
-               [self = shared_from_this(), code, why = std::move(why)] { self->fail(code, why); });
+               [self = shared_from_this(), code, reason = std::move(reason)] { self->fail(code, reason); });
   }
 
-  /// Nothing more is called.
+  /// Ends the exchange without a callback.
   void cancel() {
-    over_ = true;
-    if (std::exchange(counted_, false)) --around_->open;
+    done_ = true;
+    if (std::exchange(counted_, false)) --shared_->open;
     receiver_ = {};
     timer_.cancel();
     error_code ignored;
@@ -143,20 +144,21 @@ class Connection : public std::enable_shared_from_this<Connection> {
  private:
   void send() {
     connected_ = true;
-    give_up_after(limits_.answer);
+    set_timeout(limits_.response);
     asio::async_write(socket_, asio::buffer(out_), [self = shared_from_this()](const error_code&, std::size_t) {
-      std::string{}.swap(self->out_);  // a server may answer before it has read all; only reading tells how it ended
+      std::string{}.swap(
+          self->out_);  // a server may respond before it has read everything; only the read reports how it ended
     });
     read();
   }
 
   void read() {
     socket_.async_read_some(asio::buffer(in_), [self = shared_from_this()](const error_code& error, std::size_t count) {
-      if (self->over_) return;
-      if (error == asio::error::eof) return self->ended();
+      if (self->done_) return;
+      if (error == asio::error::eof) return self->on_eof();
       if (error) return self->fail(HttpErrc::Interrupted, error.message());
       self->take({self->in_.data(), count});
-      if (!self->over_) self->read();
+      if (!self->done_) self->read();
     });
   }
 
@@ -170,97 +172,97 @@ class Connection : public std::enable_shared_from_this<Connection> {
       if (error || count == 0) break;
     }
     pending_.erase(0, used);
-    if (error && error != http::error::need_more) return broke(error);
-    if (pending_.size() > limits_.header_bytes) return fail(HttpErrc::TooLarge, "a line of it has no end");
-    hand_up();
+    if (error && error != http::error::need_more) return on_parse_error(error);
+    if (pending_.size() > limits_.header_bytes) return fail(HttpErrc::TooLarge, "a line of the response has no end");
+    deliver();
   }
 
-  /// What is there now goes up; a callback may end us.
-  void hand_up() {
+  /// Passes on what has arrived; a callback may end this exchange.
+  void deliver() {
     if (receiver_.listener == nullptr) {
-      if (parser_.is_done()) answer();
+      if (parser_.is_done()) finish();
       return;
     }
     if (!parser_.is_header_done()) return;
     silent_since_ = std::chrono::steady_clock::now();
-    if (!std::exchange(header_told_, true)) {
-      give_up_after(limits_.idle_timeout);
+    if (!std::exchange(header_reported_, true)) {
+      set_timeout(limits_.idle_timeout);
       receiver_.listener->on_header(parser_.status(), parser_.content_type());
     }
-    const auto piece = std::exchange(parser_.body(), {});
-    if (!over_ && !piece.empty()) receiver_.listener->on_chunk(piece);
-    if (!over_ && parser_.is_done()) end({});
+    const auto chunk = std::exchange(parser_.body(), {});
+    if (!done_ && !chunk.empty()) receiver_.listener->on_chunk(chunk);
+    if (!done_ && parser_.is_done()) end_stream({});
   }
 
-  void ended() {
+  void on_eof() {
     error_code error;
     if (parser_.got_some()) parser_.put_eof(error);
     if (!parser_.got_some() || error || !parser_.is_done())
-      return fail(HttpErrc::Interrupted, "the server closed the connection before its answer was complete");
-    hand_up();
+      return fail(HttpErrc::Interrupted, "the server closed the connection before the response was complete");
+    deliver();
   }
 
-  void broke(const error_code& error) {
+  void on_parse_error(const error_code& error) {
     if (error == http::error::header_limit || error == http::error::body_limit)
       return fail(HttpErrc::TooLarge, error.message());
     fail(HttpErrc::NotHttp, error.message());
   }
 
-  void answer() {
-    HttpResponse whole{parser_.status(), parser_.content_type(), std::move(parser_.body())};
+  void finish() {
+    HttpResponse response{parser_.status(), parser_.content_type(), std::move(parser_.body())};
     auto done = std::move(receiver_.done);
     cancel();
-    done(std::move(whole));
+    done(std::move(response));
   }
 
-  void end(Result<void> how) {
+  void end_stream(Result<void> result) {
     auto* listener = receiver_.listener;
     cancel();
-    listener->on_end(std::move(how));
+    listener->on_end(std::move(result));
   }
 
-  void fail(HttpErrc code, const std::string& why) {
-    if (over_) return;
+  void fail(HttpErrc code, const std::string& reason) {
+    if (done_) return;
     auto failure =
-        relay::fail(code, format("the server at 127.0.0.1:{} {}: {}", around_->place.port, describe(code), why));
-    if (receiver_.listener != nullptr) return end(std::move(failure));
+        relay::fail(code, format("the server at 127.0.0.1:{} {}: {}", shared_->endpoint.port, describe(code), reason));
+    if (receiver_.listener != nullptr) return end_stream(std::move(failure));
     auto done = std::move(receiver_.done);
     cancel();
     done(std::move(failure));
   }
 
-  void give_up_after(Millis time) {
+  void set_timeout(Millis time) {
     timer_.expires_after(time);
     timer_.async_wait([self = shared_from_this()](const error_code& error) {
-      if (error || self->over_) return;
-      self->time_is_up();
+      if (error || self->done_) return;
+      self->on_timeout();
     });
   }
 
-  void time_is_up() {
-    if (!connected_) return fail(HttpErrc::NoConnection, "it does not take connections");
-    if (header_told_) {
+  void on_timeout() {
+    if (!connected_) return fail(HttpErrc::NoConnection, "it does not accept connections");
+    if (header_reported_) {
       const auto silent = std::chrono::steady_clock::now() - silent_since_;
       const auto left = std::chrono::ceil<Millis>(limits_.idle_timeout - silent);
-      if (left > Millis{0}) return give_up_after(left);
+      if (left > Millis{0}) return set_timeout(left);
     }
-    fail(HttpErrc::TimedOut, header_told_ ? "it fell silent" : "no answer in time");
+    fail(HttpErrc::TimedOut, header_reported_ ? "the stream was silent for too long" : "no response in time");
   }
 
-  std::shared_ptr<HttpClient::Shared> around_;
+  std::shared_ptr<HttpClient::Shared> shared_;
   tcp::socket socket_;
   asio::steady_timer timer_;
   HttpLimits limits_;
   Receiver receiver_;
   std::string out_;
   Parser parser_;
-  std::string pending_;  // received, and not yet enough to be understood
+  std::string pending_;  // received, not yet parsed
   std::array<char, kReadBytes> in_;
   std::chrono::steady_clock::time_point silent_since_{};
   bool counted_ = false;
   bool connected_ = false;
-  bool header_told_ = false;
-  bool over_ = false;
+  bool header_reported_ = false;
+  bool done_ = false;
 };
 
 class Exchange final : public HttpExchange {
@@ -274,13 +276,14 @@ class Exchange final : public HttpExchange {
   std::shared_ptr<Connection> connection_;
 };
 
-std::unique_ptr<HttpExchange> begin(const std::shared_ptr<HttpClient::Shared>& around, const HttpRequest& request,
-                                    const HttpLimits& limits, Receiver receiver) {
-  auto connection = std::make_shared<Connection>(around, limits, std::move(receiver), written(around->place, request));
+std::unique_ptr<HttpExchange> start_exchange(const std::shared_ptr<HttpClient::Shared>& shared,
+                                             const HttpRequest& request, const HttpLimits& limits, Receiver receiver) {
+  auto connection =
+      std::make_shared<Connection>(shared, limits, std::move(receiver), encode_request(shared->endpoint, request));
   if (has_blank_or_control(request.method) || has_blank_or_control(request.target) || !request.target.starts_with('/'))
     connection->fail_soon(HttpErrc::BadRequest, "the request cannot be written");
-  else if (around->open >= HttpClient::kMaxOpen)
-    connection->fail_soon(HttpErrc::TooMany, format("{} exchanges are open", around->open));
+  else if (shared->open >= HttpClient::kMaxOpen)
+    connection->fail_soon(HttpErrc::TooMany, format("{} exchanges are open", shared->open));
   else
     connection->start();
   return std::make_unique<Exchange>(std::move(connection));
@@ -293,30 +296,30 @@ std::string_view describe(HttpErrc code) {
     case HttpErrc::NoConnection: return "cannot be reached";
     case HttpErrc::Interrupted: return "broke off";
     case HttpErrc::TimedOut: return "does not answer";
-    case HttpErrc::TooLarge: return "says too much";
-    case HttpErrc::NotHttp: return "does not speak HTTP";
-    case HttpErrc::TooMany: return "has too much to answer already";
-    case HttpErrc::BadRequest: return "was not asked";
+    case HttpErrc::TooLarge: return "sends too much";
+    case HttpErrc::NotHttp: return "does not send HTTP";
+    case HttpErrc::TooMany: return "has too many open requests";
+    case HttpErrc::BadRequest: return "got no request";
   }
   return "failed";
 }
 
-HttpClient::HttpClient(AsioLoop& loop, HttpEndpoint place)
-    : shared_{std::make_shared<Shared>(Shared{loop.impl().io, std::move(place), 0})} {}
+HttpClient::HttpClient(AsioLoop& loop, HttpEndpoint endpoint)
+    : shared_{std::make_shared<Shared>(Shared{loop.impl().io, std::move(endpoint), 0})} {}
 HttpClient::~HttpClient() = default;
 
-std::unique_ptr<HttpExchange> HttpClient::ask(const HttpRequest& request, const HttpLimits& limits, OnResponse done) {
-  return begin(shared_, request, limits, {.done = std::move(done)});
+std::unique_ptr<HttpExchange> HttpClient::send(const HttpRequest& request, const HttpLimits& limits, OnResponse done) {
+  return start_exchange(shared_, request, limits, {.done = std::move(done)});
 }
 
 std::unique_ptr<HttpExchange> HttpClient::stream(const HttpRequest& request, const HttpLimits& limits,
                                                  HttpStreamListener& listener) {
-  return begin(shared_, request, limits, {.done = {}, .listener = &listener});
+  return start_exchange(shared_, request, limits, {.done = {}, .listener = &listener});
 }
 
 Result<std::uint16_t> free_loopback_port() {
   constexpr int kAttempts = 64;
-  constexpr std::uint16_t kFirst = 20'000;  // Linux gives 32768 to 60999 to outgoing connections
+  constexpr std::uint16_t kFirst = 20'000;  // Linux uses 32768 to 60999 for outgoing connections
   constexpr std::uint16_t kCount = 12'000;
   SystemRandom random;
   for (int i = 0; i < kAttempts; ++i) {

@@ -1,11 +1,12 @@
-/// HTTP/1.1 to a server on this machine: whole answers, and answers that come in pieces for as long as they last.
+/// An HTTP/1.1 client for servers on this machine: whole responses, and streams.
 ///
-/// Why one connection per exchange: they are rare, loopback connections cost 0.1 ms, and nothing can come out of step.
-/// Invariants: every exchange ends exactly once, by its callback or by the death of its handle, and never inside the
-///   call that began it. Everything is bounded: header, body, time, exchanges at once. `NoConnection` means that not a
-///   byte of the request was sent; after any other failure the server may have acted on it.
-/// Secrets: user and password go into the request only, never into an error or a log.
-/// Ownership: borrows the loop. Destroying a handle cancels, also from inside its own callback.
+/// Why one connection per exchange: exchanges are rare, a loopback connection costs 0.1 ms, and responses cannot get
+///   out of step.
+/// Invariants: every exchange ends exactly once, by its callback or by the destruction of its handle, and never inside
+///   the call that started it. Header, body, time and the number of open exchanges are bounded. `NoConnection` means
+///   that no byte of the request was sent; after any other failure the server may have acted on it.
+/// Secrets: user and password are part of the request only, never of an error or a log line.
+/// Ownership: borrows the loop. Destroying a handle cancels, also inside its own callback.
 /// Threading: loop thread only.
 #pragma once
 
@@ -33,16 +34,16 @@ struct HttpEndpoint {
 
 struct HttpRequest {
   std::string method = "GET";
-  std::string target = "/";  // escaped already
+  std::string target = "/";  // already escaped
   std::string json = {};     // the body; empty: none
 };
 
 struct HttpLimits {
   std::uint32_t header_bytes = 64 * 1024;
-  std::uint64_t body_bytes = 8U << 20U;  // of a whole answer; a stream has no end
+  std::uint64_t body_bytes = 8U << 20U;  // of a whole response; a stream has no limit
   Millis connect{5'000};
-  Millis answer{30'000};        // until the whole answer, or the header of a stream, is there
-  Millis idle_timeout{30'000};  // longest time without a byte within a stream
+  Millis response{30'000};      // until the whole response, or the header of a stream, has arrived
+  Millis idle_timeout{30'000};  // longest time without a byte of a stream
 };
 
 struct HttpResponse {
@@ -54,11 +55,11 @@ struct HttpResponse {
 class HttpStreamListener {
  public:
   virtual ~HttpStreamListener() = default;
-  /// The header is there; the pieces that follow are the body of this status.
+  /// The header has arrived; the chunks that follow are the body of this status.
   virtual void on_header(int status, std::string_view content_type) = 0;
   virtual void on_chunk(std::string_view bytes) = 0;
-  /// Last call: the server ended the answer, or why it broke.
-  virtual void on_end(Result<void> how) = 0;
+  /// Last call: success when the server ended the body, else the error.
+  virtual void on_end(Result<void> result) = 0;
 };
 
 class HttpExchange {
@@ -74,13 +75,13 @@ class HttpClient {
 
   struct Shared;
 
-  HttpClient(AsioLoop& loop, HttpEndpoint place);
+  HttpClient(AsioLoop& loop, HttpEndpoint endpoint);
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  [[nodiscard]] std::unique_ptr<HttpExchange> ask(const HttpRequest& request, const HttpLimits& limits,
-                                                  OnResponse done);
+  [[nodiscard]] std::unique_ptr<HttpExchange> send(const HttpRequest& request, const HttpLimits& limits,
+                                                   OnResponse done);
   /// The listener outlives the handle.
   [[nodiscard]] std::unique_ptr<HttpExchange> stream(const HttpRequest& request, const HttpLimits& limits,
                                                      HttpStreamListener& listener);
@@ -89,8 +90,8 @@ class HttpClient {
   std::shared_ptr<Shared> shared_;
 };
 
-/// A port of 127.0.0.1 nobody listens on now, outside the range the kernel gives to outgoing connections, so that only
-/// somebody who asks for this very number could take it before its user does.
+/// A port of 127.0.0.1 without a listener, outside the range the kernel uses for outgoing connections: only a program
+/// that asks for this very number could take it before the caller does.
 Result<std::uint16_t> free_loopback_port();
 
 }  // namespace relay::net

@@ -16,202 +16,205 @@ struct StreamRecorder final : HttpStreamListener {
   void on_header(int given, std::string_view) override { status = given; }
   void on_chunk(std::string_view bytes) override {
     body.append(bytes);
-    ++pieces;
-    if (when_piece) when_piece();
+    ++chunks;
+    if (when_chunk) when_chunk();
   }
-  void on_end(Result<void> how) override {
+  void on_end(Result<void> result) override {
     ended = true;
-    if (!how) error = how.error().message();
+    if (!result) error = result.error().message();
   }
-  int status = 0, pieces = 0;
+  int status = 0, chunks = 0;
   std::string body, error;
   bool ended = false;
-  std::function<void()> when_piece;
+  std::function<void()> when_chunk;
 };
 
 struct HttpClientTest : ::testing::Test {
   AsioLoop loop;
-  std::function<void(HttpServer::Visit&)> respond = [](HttpServer::Visit&) {};
-  HttpServer server{loop, [this](HttpServer::Visit& visit) { respond(visit); }};
+  std::function<void(HttpServer::Request&)> respond = [](HttpServer::Request&) {};
+  HttpServer server{loop, [this](HttpServer::Request& request) { respond(request); }};
   HttpClient client{loop, {.port = server.port(), .user = "opencode", .password = "pass:word"}};
   HttpLimits limits;
   std::unique_ptr<HttpExchange> exchange;
-  std::optional<Result<HttpResponse>> answer;
+  std::optional<Result<HttpResponse>> response;
 
-  void begin(const HttpRequest& request = {}) {
-    answer.reset();
-    exchange = client.ask(request, limits, [this](Result<HttpResponse> given) { answer = std::move(given); });
-    EXPECT_FALSE(answer.has_value()) << "never inside the call";
+  void start(const HttpRequest& request = {}) {
+    response.reset();
+    exchange = client.send(request, limits, [this](Result<HttpResponse> given) { response = std::move(given); });
+    EXPECT_FALSE(response.has_value()) << "never inside the call";
   }
-  bool answered() {
-    return run_until(loop, [&] { return answer.has_value(); });
+  bool wait_response() {
+    return run_until(loop, [&] { return response.has_value(); });
   }
-  void ask(std::string bytes) {
-    respond = [bytes = std::move(bytes)](HttpServer::Visit& visit) {
-      visit.say(bytes);
-      visit.close();
+  void exchange_bytes(std::string bytes) {
+    respond = [bytes = std::move(bytes)](HttpServer::Request& request) {
+      request.send(bytes);
+      request.close();
     };
-    begin();
-    ASSERT_TRUE(answered());
+    start();
+    ASSERT_TRUE(wait_response());
   }
-  void expect_failure(HttpErrc code, std::string_view sentence) {
-    ASSERT_FALSE(answer->has_value());
-    EXPECT_TRUE(is(answer->error(), code)) << answer->error().message();
-    EXPECT_TRUE(answer->error().message().contains(sentence)) << answer->error().message();
-    EXPECT_FALSE(answer->error().message().contains("pass:word"));
+  void expect_failure(HttpErrc code, std::string_view message) {
+    ASSERT_FALSE(response->has_value());
+    EXPECT_TRUE(is(response->error(), code)) << response->error().message();
+    EXPECT_TRUE(response->error().message().contains(message)) << response->error().message();
+    EXPECT_FALSE(response->error().message().contains("pass:word"));
   }
 };
 
-TEST_F(HttpClientTest, SendsJsonWithAuthorizationAndReadsTheAnswer) {
-  std::string asked;
-  respond = [&](HttpServer::Visit& visit) {
-    asked = visit.text();
-    visit.answer(200, R"({"ok":true})");
+TEST_F(HttpClientTest, SendsJsonWithAuthorizationAndReadsTheResponse) {
+  std::string received;
+  respond = [&](HttpServer::Request& request) {
+    received = request.text();
+    request.respond(200, R"({"ok":true})");
   };
-  begin({.method = "POST", .target = "/session/a/prompt?x=1", .json = R"({"text":"hé"})"});
-  ASSERT_TRUE(answered());
-  ASSERT_TRUE(answer->has_value()) << answer->error().message();
-  EXPECT_EQ((*answer)->status, 200);
-  EXPECT_EQ((*answer)->content_type, "application/json");
-  EXPECT_EQ((*answer)->body, R"({"ok":true})");
-  EXPECT_TRUE(asked.starts_with("POST /session/a/prompt?x=1 HTTP/1.1\r\nHost: 127.0.0.1:")) << asked;
-  EXPECT_TRUE(asked.contains("Authorization: Basic b3BlbmNvZGU6cGFzczp3b3Jk\r\n")) << asked;
-  EXPECT_TRUE(asked.contains("Content-Type: application/json\r\nContent-Length: 14\r\n\r\n{\"text\":\"hé\"}")) << asked;
+  start({.method = "POST", .target = "/session/a/prompt?x=1", .json = R"({"text":"hé"})"});
+  ASSERT_TRUE(wait_response());
+  ASSERT_TRUE(response->has_value()) << response->error().message();
+  EXPECT_EQ((*response)->status, 200);
+  EXPECT_EQ((*response)->content_type, "application/json");
+  EXPECT_EQ((*response)->body, R"({"ok":true})");
+  EXPECT_TRUE(received.starts_with("POST /session/a/prompt?x=1 HTTP/1.1\r\nHost: 127.0.0.1:")) << received;
+  EXPECT_TRUE(received.contains("Authorization: Basic b3BlbmNvZGU6cGFzczp3b3Jk\r\n")) << received;
+  EXPECT_TRUE(received.contains("Content-Type: application/json\r\nContent-Length: 14\r\n\r\n{\"text\":\"hé\"}"))
+      << received;
 }
 
-TEST_F(HttpClientTest, ReadsChunksAndAnswersThatEndWithTheConnection) {
-  ask("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nWiki\r\n6;ext=1\r\npedia.\r\n0\r\nX-Trailer: "
+TEST_F(HttpClientTest, ReadsChunkedAndConnectionDelimitedBodies) {
+  exchange_bytes(
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nWiki\r\n6;ext=1\r\npedia.\r\n0\r\nX-Trailer: "
       "1\r\n\r\n");
-  ASSERT_TRUE(answer->has_value()) << answer->error().message();
-  EXPECT_EQ((*answer)->body, "Wikipedia.");
-  ask("HTTP/1.0 404 Not Found\r\n\r\ngone");
-  ASSERT_TRUE(answer->has_value()) << answer->error().message();
-  EXPECT_EQ((*answer)->status, 404);
-  EXPECT_EQ((*answer)->body, "gone");
-  ask("HTTP/1.1 204 No Content\r\n\r\n");
-  ASSERT_TRUE(answer->has_value()) << answer->error().message();
-  EXPECT_EQ((*answer)->status, 204);
+  ASSERT_TRUE(response->has_value()) << response->error().message();
+  EXPECT_EQ((*response)->body, "Wikipedia.");
+  exchange_bytes("HTTP/1.0 404 Not Found\r\n\r\ngone");
+  ASSERT_TRUE(response->has_value()) << response->error().message();
+  EXPECT_EQ((*response)->status, 404);
+  EXPECT_EQ((*response)->body, "gone");
+  exchange_bytes("HTTP/1.1 204 No Content\r\n\r\n");
+  ASSERT_TRUE(response->has_value()) << response->error().message();
+  EXPECT_EQ((*response)->status, 204);
 }
 
-TEST_F(HttpClientTest, ReadsTheSameAnswerHoweverItIsCut) {
+TEST_F(HttpClientTest, ReadsTheSameResponseForAnySplit) {
   const std::string wire =
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\na\r\n0123456789\r\n0\r\n\r\n";
   for (std::size_t cut = 1; cut < wire.size(); ++cut) {
     std::unique_ptr<Timer> later;
-    respond = [&](HttpServer::Visit& visit) {
-      visit.say(wire.substr(0, cut));
-      later = loop.after(Millis{1}, [&] { visit.say(wire.substr(cut)); });
+    respond = [&](HttpServer::Request& request) {
+      request.send(wire.substr(0, cut));
+      later = loop.after(Millis{1}, [&] { request.send(wire.substr(cut)); });
     };
-    begin();
-    ASSERT_TRUE(answered());
-    ASSERT_TRUE(answer->has_value()) << "cut at " << cut << ": " << answer->error().message();
-    EXPECT_EQ((*answer)->body, "abc0123456789") << "cut at " << cut;
+    start();
+    ASSERT_TRUE(wait_response());
+    ASSERT_TRUE(response->has_value()) << "cut at " << cut << ": " << response->error().message();
+    EXPECT_EQ((*response)->body, "abc0123456789") << "cut at " << cut;
   }
 }
 
-TEST_F(HttpClientTest, SaysWhyAnAnswerIsNone) {
-  ask("");
+TEST_F(HttpClientTest, ReportsWhyAResponseIsInvalid) {
+  exchange_bytes("");
   expect_failure(HttpErrc::Interrupted, "closed the connection");
-  ask("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
-  expect_failure(HttpErrc::Interrupted, "before its answer was complete");
-  ask("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nWi");
-  expect_failure(HttpErrc::Interrupted, "before its answer was complete");
-  ask("SSH-2.0-OpenSSH_9.2\r\n\r\n");
-  expect_failure(HttpErrc::NotHttp, "does not speak HTTP");
-  ask("HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n");
-  expect_failure(HttpErrc::NotHttp, "does not speak HTTP");
-  ask("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n");
-  expect_failure(HttpErrc::NotHttp, "does not speak HTTP");
+  exchange_bytes("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
+  expect_failure(HttpErrc::Interrupted, "before the response was complete");
+  exchange_bytes("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nWi");
+  expect_failure(HttpErrc::Interrupted, "before the response was complete");
+  exchange_bytes("SSH-2.0-OpenSSH_9.2\r\n\r\n");
+  expect_failure(HttpErrc::NotHttp, "does not send HTTP");
+  exchange_bytes("HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n");
+  expect_failure(HttpErrc::NotHttp, "does not send HTTP");
+  exchange_bytes("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n");
+  expect_failure(HttpErrc::NotHttp, "does not send HTTP");
 }
 
-TEST_F(HttpClientTest, WhatIsTooLargeEndsTheExchange) {
+TEST_F(HttpClientTest, OversizedResponseEndsTheExchange) {
   limits.body_bytes = 100;
   limits.header_bytes = 512;
-  ask("HTTP/1.1 200 OK\r\nContent-Length: 101\r\n\r\n" + std::string(101, 'x'));
-  expect_failure(HttpErrc::TooLarge, "says too much");
-  ask("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n65\r\n" + std::string(101, 'x') + "\r\n0\r\n\r\n");
-  expect_failure(HttpErrc::TooLarge, "says too much");
-  ask("HTTP/1.1 200 OK\r\n\r\n" + std::string(5'000, 'x'));
-  expect_failure(HttpErrc::TooLarge, "says too much");
-  ask("HTTP/1.1 200 OK\r\nX: " + std::string(5'000, 'x') + "\r\n\r\n");
-  expect_failure(HttpErrc::TooLarge, "says too much");
-  ask("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4;" + std::string(5'000, 'x'));
-  expect_failure(HttpErrc::TooLarge, "says too much");
+  exchange_bytes("HTTP/1.1 200 OK\r\nContent-Length: 101\r\n\r\n" + std::string(101, 'x'));
+  expect_failure(HttpErrc::TooLarge, "sends too much");
+  exchange_bytes("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n65\r\n" + std::string(101, 'x') +
+                 "\r\n0\r\n\r\n");
+  expect_failure(HttpErrc::TooLarge, "sends too much");
+  exchange_bytes("HTTP/1.1 200 OK\r\n\r\n" + std::string(5'000, 'x'));
+  expect_failure(HttpErrc::TooLarge, "sends too much");
+  exchange_bytes("HTTP/1.1 200 OK\r\nX: " + std::string(5'000, 'x') + "\r\n\r\n");
+  expect_failure(HttpErrc::TooLarge, "sends too much");
+  exchange_bytes("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4;" + std::string(5'000, 'x'));
+  expect_failure(HttpErrc::TooLarge, "sends too much");
 }
 
-TEST_F(HttpClientTest, AServerThatDoesNotAnswerIsGivenUp) {
-  limits.answer = Millis{20};
-  begin();
-  ASSERT_TRUE(answered());
-  expect_failure(HttpErrc::TimedOut, "no answer in time");
+TEST_F(HttpClientTest, TimesOutWithoutResponse) {
+  limits.response = Millis{20};
+  start();
+  ASSERT_TRUE(wait_response());
+  expect_failure(HttpErrc::TimedOut, "no response in time");
 }
 
-TEST_F(HttpClientTest, NobodyListensMeansNothingWasSent) {
+TEST_F(HttpClientTest, ReportsNoConnectionWithoutListener) {
   server.stop();
-  begin();
-  ASSERT_TRUE(answered());
+  start();
+  ASSERT_TRUE(wait_response());
   expect_failure(HttpErrc::NoConnection, "cannot be reached");
 }
 
 TEST_F(HttpClientTest, DestroyingTheHandleCancels) {
-  begin();
-  ASSERT_TRUE(run_until(loop, [&] { return server.visits().size() == 1; }));
+  start();
+  ASSERT_TRUE(run_until(loop, [&] { return server.requests().size() == 1; }));
   exchange.reset();
-  ASSERT_TRUE(run_until(loop, [&] { return server.visits()[0]->left(); }));
-  EXPECT_FALSE(answer.has_value());
+  ASSERT_TRUE(run_until(loop, [&] { return server.requests()[0]->closed(); }));
+  EXPECT_FALSE(response.has_value());
 }
 
-TEST_F(HttpClientTest, OnlySoManyAtOnce) {
+TEST_F(HttpClientTest, BoundsOpenExchanges) {
   std::vector<std::unique_ptr<HttpExchange>> open;
-  for (std::size_t i = 0; i < HttpClient::kMaxOpen; ++i) open.push_back(client.ask({}, limits, [](auto) { FAIL(); }));
-  begin();
-  ASSERT_TRUE(answered());
+  for (std::size_t i = 0; i < HttpClient::kMaxOpen; ++i) open.push_back(client.send({}, limits, [](auto) { FAIL(); }));
+  start();
+  ASSERT_TRUE(wait_response());
   expect_failure(HttpErrc::TooMany, "too much");
   open.pop_back();
-  respond = [](HttpServer::Visit& visit) { visit.answer(200, "{}"); };
+  respond = [](HttpServer::Request& request) { request.respond(200, "{}"); };
   open.clear();
-  begin();
-  ASSERT_TRUE(answered());
-  EXPECT_TRUE(answer->has_value());
+  start();
+  ASSERT_TRUE(wait_response());
+  EXPECT_TRUE(response->has_value());
 }
 
-TEST_F(HttpClientTest, ARequestThatWouldBreakItsLinesIsNotSent) {
-  begin({.target = "/a\r\nX: y"});
-  ASSERT_TRUE(answered());
+TEST_F(HttpClientTest, RefusesATargetWithLineEnds) {
+  start({.target = "/a\r\nX: y"});
+  ASSERT_TRUE(wait_response());
   expect_failure(HttpErrc::BadRequest, "cannot be written");
 }
 
-TEST_F(HttpClientTest, AStreamComesInPiecesUntilItEnds) {
-  HttpServer::Visit* visit = nullptr;
-  respond = [&](HttpServer::Visit& given) {
-    visit = &given;
-    visit->say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+TEST_F(HttpClientTest, DeliversAStreamInChunks) {
+  HttpServer::Request* request = nullptr;
+  respond = [&](HttpServer::Request& given) {
+    request = &given;
+    request->send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
   };
-  StreamRecorder heard;
-  exchange = client.stream({.target = "/event"}, limits, heard);
-  ASSERT_TRUE(run_until(loop, [&] { return heard.status == 200; }));
-  visit->say("3\r\none\r\n");
-  ASSERT_TRUE(run_until(loop, [&] { return heard.body == "one"; }));
-  visit->say("3\r\ntwo\r\n0\r\n\r\n");
-  ASSERT_TRUE(run_until(loop, [&] { return heard.ended; }));
-  EXPECT_EQ(heard.body, "onetwo");
-  EXPECT_EQ(heard.error, "");
+  StreamRecorder recorder;
+  exchange = client.stream({.target = "/event"}, limits, recorder);
+  ASSERT_TRUE(run_until(loop, [&] { return recorder.status == 200; }));
+  request->send("3\r\none\r\n");
+  ASSERT_TRUE(run_until(loop, [&] { return recorder.body == "one"; }));
+  request->send("3\r\ntwo\r\n0\r\n\r\n");
+  ASSERT_TRUE(run_until(loop, [&] { return recorder.ended; }));
+  EXPECT_EQ(recorder.body, "onetwo");
+  EXPECT_EQ(recorder.error, "");
 }
 
-TEST_F(HttpClientTest, AStreamThatBreaksOrFallsSilentSaysSo) {
+TEST_F(HttpClientTest, ReportsABrokenOrSilentStream) {
   limits.idle_timeout = Millis{30};
-  respond = [](HttpServer::Visit& visit) {
-    visit.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n");
+  respond = [](HttpServer::Request& request) {
+    request.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n");
   };
   StreamRecorder silent;
   exchange = client.stream({}, limits, silent);
   ASSERT_TRUE(run_until(loop, [&] { return silent.ended; }));
   EXPECT_EQ(silent.body, "one");
-  EXPECT_TRUE(silent.error.contains("it fell silent")) << silent.error;
+  EXPECT_TRUE(silent.error.contains("the stream was silent")) << silent.error;
 
-  respond = [](HttpServer::Visit& visit) {
-    visit.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n");
-    visit.close();
+  respond = [](HttpServer::Request& request) {
+    request.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n");
+    request.close();
   };
   StreamRecorder broken;
   exchange = client.stream({}, limits, broken);
@@ -220,16 +223,16 @@ TEST_F(HttpClientTest, AStreamThatBreaksOrFallsSilentSaysSo) {
   EXPECT_TRUE(broken.error.contains("broke off")) << broken.error;
 }
 
-TEST_F(HttpClientTest, AStreamMayBeDroppedFromInsideItsOwnCallback) {
-  respond = [](HttpServer::Visit& visit) { visit.say("HTTP/1.1 200 OK\r\n\r\nforever"); };
-  StreamRecorder heard;
-  heard.when_piece = [&] { exchange.reset(); };
-  exchange = client.stream({}, limits, heard);
-  ASSERT_TRUE(run_until(loop, [&] { return heard.pieces == 1 && server.visits()[0]->left(); }));
-  EXPECT_FALSE(heard.ended);
+TEST_F(HttpClientTest, StreamCanBeDestroyedInItsCallback) {
+  respond = [](HttpServer::Request& request) { request.send("HTTP/1.1 200 OK\r\n\r\nforever"); };
+  StreamRecorder recorder;
+  recorder.when_chunk = [&] { exchange.reset(); };
+  exchange = client.stream({}, limits, recorder);
+  ASSERT_TRUE(run_until(loop, [&] { return recorder.chunks == 1 && server.requests()[0]->closed(); }));
+  EXPECT_FALSE(recorder.ended);
 }
 
-TEST(FreeLoopbackPort, IsOneThatCanBeBound) {
+TEST(FreeLoopbackPort, CanBeBound) {
   const auto port = free_loopback_port();
   ASSERT_TRUE(port.has_value());
   EXPECT_GE(*port, 20'000);

@@ -13,17 +13,18 @@
 namespace relay::net {
 namespace {
 
-constexpr std::size_t kMaxReadAhead = 64U * 1024U;          // while a request is answered, or its answer waits
-constexpr std::size_t kMaxThrownAway = 4U * 1024U * 1024U;  // of a client that talks on when all is said
-constexpr std::size_t kJoinedBody = 4U * 1024U;             // a smaller body is copied behind its header
-constexpr std::size_t kLoggedPath = 200;
+constexpr std::size_t kMaxReadAhead = 64U * 1024U;  // while a request is handled, or its response waits to be sent
+constexpr std::size_t kMaxDiscardedBytes =
+    4U * 1024U * 1024U;                             // of a client that keeps sending after its connection is closing
+constexpr std::size_t kMaxInlineBody = 4U * 1024U;  // a smaller body is copied behind its header
+constexpr std::size_t kMaxLoggedPath = 200;
 
-struct Refusal {
+struct ErrorStatus {
   int status;
   std::string_view code;
 };
 
-Refusal refusal_of(const Error& error) {
+ErrorStatus status_of(const Error& error) {
   if (is(error, RequestErrc::HeadersTooLarge)) return {431, "HEADERS_TOO_LARGE"};
   if (is(error, RequestErrc::BodyTooLarge)) return {413, "BODY_TOO_LARGE"};
   if (is(error, RequestErrc::UnknownExpectation)) return {417, "UNKNOWN_EXPECTATION"};
@@ -45,12 +46,12 @@ void HttpConnection::start() {
   want_read();
 }
 
-void HttpConnection::refuse(ServerResponse why) {
+void HttpConnection::refuse(ServerResponse response) {
   version_ = HttpVersion::Http11;
   keep_alive_ = KeepAlive::No;
-  only_head_ = false;
+  head_only_ = false;
   phase_ = Phase::Answering;
-  send(std::move(why));
+  send(std::move(response));
 }
 
 // ---- reading
@@ -72,20 +73,20 @@ void HttpConnection::on_readable() {
     case Phase::Streaming: reader_.add(bytes); break;
     case Phase::WebSocket:
       frames_->reader.add(bytes);
-      frames_->heard = core_->now();
-      frames_->asked = false;
+      frames_->last_activity = core_->now();
+      frames_->ping_pending = false;
       read_frames();
       break;
     case Phase::Closing:
-      thrown_away_ += bytes.size();
-      if (thrown_away_ > kMaxThrownAway) return shut();
+      discarded_bytes_ += bytes.size();
+      if (discarded_bytes_ > kMaxDiscardedBytes) return shut();
       break;
     case Phase::Closed: return;
   }
   want_read();
 }
 
-/// The client says no more. What it asked before is still answered; a stream or a WebSocket is what it hung up on.
+/// The client sends no more. Its earlier requests are still answered; a stream or a WebSocket ends.
 void HttpConnection::on_end_of_input() {
   input_ended_ = true;
   switch (phase_) {
@@ -102,12 +103,12 @@ void HttpConnection::on_end_of_input() {
 
 void HttpConnection::want_read() {
   if (phase_ == Phase::Closed || input_ended_) return;
-  const bool keeps = phase_ != Phase::WebSocket && phase_ != Phase::Closing;
-  const auto most = std::max(kMaxReadAhead, core_->limits().header_bytes + 1);
-  if (!keeps || reader_.buffered_bytes() < most) watch_->want_readable();
+  const bool buffers = phase_ != Phase::WebSocket && phase_ != Phase::Closing;
+  const auto max = std::max(kMaxReadAhead, core_->limits().header_bytes + 1);
+  if (!buffers || reader_.buffered_bytes() < max) watch_->want_readable();
 }
 
-/// Hands up what is there, one request after the other; goes on when the answer is out.
+/// Handles the received requests in order; continues once the response is sent.
 void HttpConnection::read_requests() {
   while (phase_ == Phase::Reading && flush_now()) {
     auto next = reader_.next();
@@ -117,8 +118,8 @@ void HttpConnection::read_requests() {
       continue;
     }
     if (input_ended_) return close_soon();
-    if (core_->closing() && reader_.within() == RequestReader::ParsePosition::Nothing) return close_soon();
-    if (reader_.takes_continue()) {
+    if (core_->closing() && reader_.position() == RequestReader::ParsePosition::Nothing) return close_soon();
+    if (reader_.take_continue()) {
       out_.push("HTTP/1.1 100 Continue\r\n\r\n");
       want_flush();
     }
@@ -130,33 +131,33 @@ void HttpConnection::read_requests() {
 void HttpConnection::handle(ReceivedRequest received) {
   auto& request = received.request;
   phase_ = Phase::Answering;
-  ++turn_;
+  ++transaction_;
   ++requests_;
   expecting_.reset();
   set_deadline(SteadyTime::max());
-  asked_ = request.method + " " + request.path.substr(0, kLoggedPath);
+  request_line_ = request.method + " " + request.path.substr(0, kMaxLoggedPath);
   version_ = received.version;
   keep_alive_ = received.keep_alive;
-  only_head_ = request.method == "HEAD";
-  asked_for_websocket_ = asks_for_websocket(request);
+  head_only_ = request.method == "HEAD";
+  websocket_requested_ = asks_for_websocket(request);
   websocket_key_ = version_ == HttpVersion::Http11 ? websocket_key(request).value_or("") : "";
   request.peer = peer_;
   core_->handle(std::move(request), ResponseWriter{HttpTransaction{shared_from_this()}});
 }
 
 void HttpConnection::refuse_request(const Error& error) {
-  const auto [status, code] = refusal_of(error);
+  const auto [status, code] = status_of(error);
   refuse(error_response(status, code, error.message()));
 }
 
-/// Sets the time until which the next thing has to be there, when that thing has changed.
+/// Sets the deadline for the next expected element, if the expected element changed.
 void HttpConnection::expect_more() {
-  const auto within = reader_.within();
-  if (expecting_ == within) return;
-  expecting_ = within;
+  const auto position = reader_.position();
+  if (expecting_ == position) return;
+  expecting_ = position;
   const auto& limits = core_->limits();
   const auto header = core_->is_untrusted(peer_) ? limits.untrusted_header : limits.header;
-  switch (within) {
+  switch (position) {
     case RequestReader::ParsePosition::Nothing:
       return set_deadline(core_->now() + (requests_ == 0 ? header : limits.idle));
     case RequestReader::ParsePosition::Header: return set_deadline(core_->now() + header);
@@ -166,33 +167,33 @@ void HttpConnection::expect_more() {
 
 // ---- answering
 
-bool HttpConnection::sends_no_body(int status) const { return only_head_ || has_no_body(status); }
+bool HttpConnection::sends_no_body(int status) const { return head_only_ || has_no_body(status); }
 
-void HttpConnection::send(ServerResponse answer) {
+void HttpConnection::send(ServerResponse response) {
   RELAY_ASSERT(phase_ == Phase::Answering);
-  if (core_->closing() || input_ended_ || answer.last) keep_alive_ = KeepAlive::No;
-  const auto written = [&] {
-    const auto kind = has_no_body(answer.status) ? Framing::Kind::NoBody : Framing::Kind::Length;
-    return response_head(answer, {kind, answer.body.size()}, version_, keep_alive_);
+  if (core_->closing() || input_ended_ || response.last) keep_alive_ = KeepAlive::No;
+  const auto encode_head = [&] {
+    const auto kind = has_no_body(response.status) ? Framing::Kind::NoBody : Framing::Kind::Length;
+    return response_head(response, {kind, response.body.size()}, version_, keep_alive_);
   };
-  auto head = written();
+  auto head = encode_head();
   if (!head) {
-    log::error("an HTTP answer cannot be written", {{"request", asked_}, {"reason", head.error().message()}});
-    answer = error_response(500, "INTERNAL", "the answer could not be written; the log says why");
-    head = written();
+    log::error("cannot write an HTTP response", {{"request", request_line_}, {"reason", head.error().message()}});
+    response = error_response(500, "INTERNAL", "the response could not be written; the log has the reason");
+    head = encode_head();
   }
-  if (sends_no_body(answer.status)) {
+  if (sends_no_body(response.status)) {
     out_.push(*std::move(head));
-  } else if (answer.body.size() <= kJoinedBody) {
-    out_.push(*std::move(head) += answer.body);
+  } else if (response.body.size() <= kMaxInlineBody) {
+    out_.push(*std::move(head) += response.body);
   } else {
     out_.push(*std::move(head));
-    out_.push(std::move(answer.body));
+    out_.push(std::move(response.body));
   }
-  end_turn();
+  end_transaction();
 }
 
-bool HttpConnection::begin_stream(ServerResponse head, BodyListener& listener) {
+bool HttpConnection::start_stream(ServerResponse head, BodyListener& listener) {
   RELAY_ASSERT(phase_ == Phase::Answering);
   const bool no_body = sends_no_body(head.status);
   chunked_ = version_ == HttpVersion::Http11 && !no_body;
@@ -202,41 +203,41 @@ bool HttpConnection::begin_stream(ServerResponse head, BodyListener& listener) {
                                                       : Framing::Kind::Close;
   auto text = response_head(head, {kind}, version_, keep_alive_);
   if (!text) {
-    send(std::move(head));  // which says why it cannot
+    send(std::move(head));  // which reports the error
     return false;
   }
   phase_ = Phase::Streaming;
-  only_head_ = no_body;
+  head_only_ = no_body;
   listener_ = &listener;
   out_.push(*std::move(text));
   want_flush();
-  if (!head.body.empty()) write_piece(make_piece(std::move(head.body)));
+  if (!head.body.empty()) write_chunk(make_shared_buffer(std::move(head.body)));
   return true;
 }
 
-void HttpConnection::write_piece(SharedBuffer piece) {
-  if (phase_ != Phase::Streaming || only_head_ || !piece || piece->empty()) return;
-  if (out_.bytes() > core_->limits().waiting_bytes) too_much_waits_ = true;
+void HttpConnection::write_chunk(SharedBuffer chunk) {
+  if (phase_ != Phase::Streaming || head_only_ || !chunk || chunk->empty()) return;
+  if (out_.bytes() > core_->limits().waiting_bytes) overflowed_ = true;
   want_flush();
-  if (too_much_waits_) return;
-  if (!chunked_) return out_.push({}, std::move(piece));
+  if (overflowed_) return;
+  if (!chunked_) return out_.push({}, std::move(chunk));
   char frame[WriteQueue::kMaxFrameBytes];
-  char* end = std::to_chars(std::begin(frame), std::end(frame) - 2, piece->size(), 16).ptr;
+  char* end = std::to_chars(std::begin(frame), std::end(frame) - 2, chunk->size(), 16).ptr;
   *end++ = '\r';
   *end++ = '\n';
-  out_.push({frame, end}, std::move(piece), "\r\n");
+  out_.push({frame, end}, std::move(chunk), "\r\n");
 }
 
 void HttpConnection::finish_stream() {
   if (chunked_) out_.push("0\r\n\r\n");
-  end_turn();
+  end_transaction();
 }
 
-/// The answer is complete: on to the next request, or the end. What is to be read waits for the flush.
-void HttpConnection::end_turn() {
+/// The response is complete: the next request follows, or the connection closes. Reading waits for the flush.
+void HttpConnection::end_transaction() {
   listener_ = nullptr;
   if (keep_alive_ == KeepAlive::No || core_->closing()) return close_soon();
-  ++turn_;
+  ++transaction_;
   phase_ = Phase::Reading;
   want_flush();
 }
@@ -252,7 +253,7 @@ void HttpConnection::flush() {
   const auto self = shared_from_this();
   dirty_ = false;
   if (phase_ == Phase::Closed) return;
-  if (too_much_waits_) return abort(format("the client reads too slowly: {} bytes wait for it", out_.bytes()));
+  if (overflowed_) return abort(format("the client reads too slowly: {} bytes are pending", out_.bytes()));
   if (flush_now()) on_drained();
 }
 
@@ -261,7 +262,7 @@ void HttpConnection::on_writable() {
   flush();
 }
 
-/// True when nothing waits any more; may end the connection.
+/// True when nothing is pending. May end the connection.
 bool HttpConnection::flush_now() {
   const auto before = out_.bytes();
   if (before == 0) return true;
@@ -283,12 +284,12 @@ void HttpConnection::on_drained() {
     case Phase::Reading: return read_requests();
     case Phase::Answering: return;
     case Phase::Streaming:
-      if (only_head_) return end_head_only();
+      if (head_only_) return end_head_only();
       if (input_ended_) return on_end_of_input();
       return listener_->on_drained();
     case Phase::WebSocket:
       if (input_ended_) return on_end_of_input();
-      read_frames();  // what came with the request
+      read_frames();  // frames that arrived with the request
       if (phase_ == Phase::WebSocket && out_.bytes() == 0) listener_->on_drained();
       return;
     case Phase::Closing: return half_close();
@@ -298,17 +299,17 @@ void HttpConnection::on_drained() {
 
 void HttpConnection::end_head_only() {
   auto* listener = listener_;
-  end_turn();
-  listener->on_gone("the client asked for the head only");
+  end_transaction();
+  listener->on_gone("the client requested the head only");
 }
 
 // ---- the end
 
 void HttpConnection::close_soon() {
   listener_ = nullptr;
-  ++turn_;
+  ++transaction_;
   phase_ = Phase::Closing;
-  set_deadline(SteadyTime::max());  // the writing has its own
+  set_deadline(SteadyTime::max());  // write_deadline_ bounds the closing
   want_flush();
 }
 
@@ -322,7 +323,7 @@ void HttpConnection::half_close() {
 }
 
 void HttpConnection::close_after_response() {
-  const bool idle = phase_ == Phase::Reading && reader_.within() == RequestReader::ParsePosition::Nothing;
+  const bool idle = phase_ == Phase::Reading && reader_.position() == RequestReader::ParsePosition::Nothing;
   if (idle) close_soon();
 }
 
@@ -335,7 +336,7 @@ void HttpConnection::abort(const std::string& reason) {
 void HttpConnection::shut() {
   if (phase_ == Phase::Closed) return;
   phase_ = Phase::Closed;
-  ++turn_;
+  ++transaction_;
   listener_ = nullptr;
   phase_deadline_ = write_deadline_ = SteadyTime::max();
   watch_.reset();
@@ -361,15 +362,15 @@ void HttpConnection::on_deadline(SteadyTime now) {
   if (write_deadline_ <= now) {
     const auto self = shared_from_this();
     const auto before = out_.bytes();
-    socket_is_full_ = false;  // perhaps it was us who were late: what it has read meanwhile counts
+    socket_is_full_ = false;  // this loop may be late: count what the client has read meanwhile
     flush();
     if (phase_ == Phase::Closed || out_.bytes() < before) return;
     return abort("the client does not read");
   }
   switch (phase_) {
     case Phase::Reading:
-      if (reader_.within() == RequestReader::ParsePosition::Nothing) return close_soon();
-      return refuse(error_response(408, "REQUEST_TIMEOUT", "the request did not come to its end in time"));
+      if (reader_.position() == RequestReader::ParsePosition::Nothing) return close_soon();
+      return refuse(error_response(408, "REQUEST_TIMEOUT", "the request was not complete in time"));
     case Phase::WebSocket: return check_peer(now);
     case Phase::Closing: return shut();
     case Phase::Answering:

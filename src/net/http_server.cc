@@ -17,10 +17,10 @@
 namespace relay::net {
 namespace {
 
-constexpr int kWaitingClients = 512;         // in the kernel, until they are accepted
-constexpr int kClientsPerTurn = 64;          // a storm of newcomers does not starve those who are here
-constexpr int kUnsentInKernel = 128 * 1024;  // for a client that does not read; without it the kernel takes megabytes
-constexpr Millis kNoDescriptorPause{100};    // until accepting is tried again
+constexpr int kBacklog = 512;           // in the kernel, not yet accepted
+constexpr int kMaxAcceptsPerTurn = 64;  // bounds a burst of new clients, so that the connected ones do not starve
+constexpr int kMaxUnsentInKernel = 128 * 1024;  // for a client that does not read; the kernel would take megabytes
+constexpr Millis kAcceptRetry{100};             // until the next attempt to accept
 
 struct SocketAddress {
   sockaddr_storage storage{};
@@ -46,7 +46,7 @@ std::optional<SocketAddress> read_address(const HttpAddress& address) {
   return out;
 }
 
-HttpAddress written_address(const SocketAddress& address) {
+HttpAddress to_http_address(const SocketAddress& address) {
   HttpAddress out{.address = {}};
   char text[INET6_ADDRSTRLEN] = {};
   if (address.storage.ss_family == AF_INET) {
@@ -73,7 +73,7 @@ Failure listen_failed(const HttpAddress& address, int number) {
 
 }  // namespace
 
-/// Where clients come in.
+/// Accepts connections at one address.
 class HttpServer::Acceptor {
  public:
   Acceptor(HttpServerCore& core, UniqueFd socket)
@@ -83,16 +83,16 @@ class HttpServer::Acceptor {
 
  private:
   void accept_some() {
-    for (int i = 0; i < kClientsPerTurn; ++i) {
+    for (int i = 0; i < kMaxAcceptsPerTurn; ++i) {
       SocketAddress from;
       from.size = sizeof from.storage;
       UniqueFd client{::accept4(socket_.get(), from.get(), &from.size, SOCK_CLOEXEC | SOCK_NONBLOCK)};
       if (!client) return failed(errno);
-      short_ = false;
+      out_of_descriptors_ = false;
       const int yes = 1;
-      ::setsockopt(client.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);  // without it answers only come later
-      ::setsockopt(client.get(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentInKernel, sizeof kUnsentInKernel);
-      auto [address, port] = written_address(from);
+      ::setsockopt(client.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);  // without it responses are delayed
+      ::setsockopt(client.get(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kMaxUnsentInKernel, sizeof kMaxUnsentInKernel);
+      auto [address, port] = to_http_address(from);
       const auto ends = ends_seen_by_peer(client.get());
       const auto owner = ends ? socket_owner(*ends) : std::nullopt;
       core_.add(std::move(client), {std::move(address), port, owner ? std::optional{owner->uid} : std::nullopt, ends});
@@ -101,18 +101,18 @@ class HttpServer::Acceptor {
 
   void failed(int number) {
     if (number == EAGAIN || number == EINTR || number == ECONNABORTED) return;
-    // Nothing is lost: those who wait stay in the kernel's queue. Said once per shortage, not once per attempt.
-    if (!std::exchange(short_, true))
-      log::warn("cannot accept HTTP connections for now", {{"reason", std::strerror(number)}});
+    // Nothing is lost: pending clients stay in the kernel's queue. Logged once per shortage, not per attempt.
+    if (!std::exchange(out_of_descriptors_, true))
+      log::warn("cannot accept HTTP connections", {{"reason", std::strerror(number)}});
     watch_->pause();
-    retry_ = core_.loop().after(kNoDescriptorPause, [this] { watch_->resume(); });
+    retry_ = core_.loop().after(kAcceptRetry, [this] { watch_->resume(); });
   }
 
   HttpServerCore& core_;
   UniqueFd socket_;
   std::unique_ptr<ReadableWatch> watch_;  // after the descriptor it watches
   std::unique_ptr<Timer> retry_;
-  bool short_ = false;  // of descriptors
+  bool out_of_descriptors_ = false;  // of descriptors
 };
 
 bool is_ip_address(const std::string& text) { return read_address({.address = text}).has_value(); }
@@ -129,25 +129,25 @@ std::string_view describe(HttpServerErrc code) {
 
 namespace {
 
-struct Listening {
+struct ListeningSocket {
   UniqueFd socket;
   std::uint16_t port = 0;
 };
 
-Result<Listening> open_listener(const HttpAddress& address) {
-  auto where = read_address(address);
-  if (!where)
+Result<ListeningSocket> open_listener(const HttpAddress& address) {
+  auto bound = read_address(address);
+  if (!bound)
     return fail(HttpServerErrc::BadAddress,
-                format("'{}' is no IP address; write one in numbers, such as 127.0.0.1", address.address));
-  UniqueFd socket{::socket(where->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+                format("'{}' is not a numeric IP address; use one such as 127.0.0.1", address.address));
+  UniqueFd socket{::socket(bound->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   if (!socket) return listen_failed(address, errno);
   const int yes = 1;
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);  // connections of a former life do not matter
-  if (where->storage.ss_family == AF_INET6) ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes);
-  if (::bind(socket.get(), where->get(), where->size) != 0 || ::listen(socket.get(), kWaitingClients) != 0 ||
-      ::getsockname(socket.get(), where->get(), &where->size) != 0)
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);  // ignore connections of an earlier process
+  if (bound->storage.ss_family == AF_INET6) ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes);
+  if (::bind(socket.get(), bound->get(), bound->size) != 0 || ::listen(socket.get(), kBacklog) != 0 ||
+      ::getsockname(socket.get(), bound->get(), &bound->size) != 0)
     return listen_failed(address, errno);
-  return Listening{std::move(socket), written_address(*where).port};
+  return ListeningSocket{std::move(socket), to_http_address(*bound).port};
 }
 
 }  // namespace
@@ -155,20 +155,20 @@ Result<Listening> open_listener(const HttpAddress& address) {
 HttpServer::HttpServer(AsioLoop& loop, const HttpServerLimits& limits, Handler handler)
     : core_{std::make_shared<HttpServerCore>(loop, limits, std::move(handler))} {}
 
-HttpServer::~HttpServer() { core_->cut_all(); }
+HttpServer::~HttpServer() { core_->abort_all(); }
 
 Result<std::unique_ptr<HttpServer>> HttpServer::listen(AsioLoop& loop, const HttpAddress& address,
                                                        const HttpServerLimits& limits, Handler handler) {
   auto listening = RELAY_TRY(open_listener(address));
   std::unique_ptr<HttpServer> server{new HttpServer{loop, limits, std::move(handler)}};
   server->port_ = listening.port;
-  server->doors_.push_back(std::make_unique<Acceptor>(*server->core_, std::move(listening.socket)));
+  server->acceptors_.push_back(std::make_unique<Acceptor>(*server->core_, std::move(listening.socket)));
   return server;
 }
 
 Result<void> HttpServer::listen_also(const HttpAddress& address) {
   auto listening = RELAY_TRY(open_listener(address));
-  doors_.push_back(std::make_unique<Acceptor>(*core_, std::move(listening.socket)));
+  acceptors_.push_back(std::make_unique<Acceptor>(*core_, std::move(listening.socket)));
   return {};
 }
 
@@ -177,7 +177,7 @@ std::size_t HttpServer::connections() const { return core_->connections(); }
 void HttpServer::adopt(UniqueFd socket) { core_->add(std::move(socket), {}); }
 
 void HttpServer::close(std::move_only_function<void()> done) {
-  doors_.clear();
+  acceptors_.clear();
   core_->close(std::move(done));
 }
 

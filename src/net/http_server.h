@@ -1,12 +1,12 @@
-/// An HTTP/1.1 server for the programs of this machine: whole answers, answers in pieces, WebSocket. It knows no routes.
+/// An HTTP/1.1 server for programs of this machine: whole responses, streams, WebSockets. It knows no routes.
 ///
-/// A connection's requests are handled one after the other, in order, however many it sends ahead. A request reaches the
-///   handler whole and well-formed, or not at all: whatever else comes is told why in one sentence of JSON (400, 408, 413,
-///   417, 431) and the connection ends.
-/// Invariants: everything a client can make grow has a bound, everything it can delay has a time (HttpServerLimits); all
-///   times share one timer, so an idle server with open streams never wakes.
-/// Ownership: borrows the loop. The handler is not called inside `listen`, and must not destroy the server; handles it was
-///   given may outlive it.
+/// Requests of a connection are handled one after the other, in order, even if the client pipelines. A request reaches
+/// the handler whole and well-formed, or not at all: any other input gets a JSON error (400, 408, 413, 417, 431) and
+/// the connection closes.
+/// Invariants: everything that a client can make grow is bounded, everything that it can delay has a timeout
+///   (HttpServerLimits). All timeouts share one timer, so an idle server with open streams never wakes.
+/// Ownership: borrows the loop. The handler is not called inside `listen` and must not destroy the server; its handles
+///   may outlive the server.
 /// Threading: loop thread only.
 #pragma once
 
@@ -33,44 +33,44 @@ enum class HttpServerErrc { PortTaken, BadAddress, NotAllowed, System };
 std::string_view describe(HttpServerErrc code);
 
 struct HttpAddress {
-  std::string address = "127.0.0.1";  // of either version of IP, in numbers
+  std::string address = "127.0.0.1";  // numeric, IPv4 or IPv6
   std::uint16_t port = 0;             // 0: the kernel chooses
 };
 
-/// Strangers are the programs that are not the owner's, where one is named. They may look for a moment and no more: they
-/// have a share of the connections, the rest is the owner's, and little time to say what they want.
+/// Untrusted clients are programs of other users than the owner, if an owner is set. They get a share of the
+/// connections, the rest is the owner's, and a short timeout for their header.
 struct HttpServerLimits {
   std::size_t header_bytes = 16U * 1024U;
-  std::size_t body_bytes = 1024U * 1024U;           // of a request, and of a WebSocket's message
-  std::size_t connections = 2'048;                  // one more is told 503
-  std::optional<uid_t> owner = {};                  // none: all are alike
+  std::size_t body_bytes = 1024U * 1024U;           // of a request, and of a WebSocket message
+  std::size_t connections = 2'048;                  // one more gets 503
+  std::optional<uid_t> owner = {};                  // none: all clients are trusted
   std::size_t untrusted = 1'024;                    // of the connections
-  std::size_t waiting_bytes = 16U * 1024U * 1024U;  // of a stream, when more is written: the client is cut
+  std::size_t waiting_bytes = 16U * 1024U * 1024U;  // pending bytes of a stream above this end the client
   Millis header{10'000};           // from a request's first byte (or the connection) to its last header
-  Millis untrusted_header{2'000};  // the same for them
-  Millis body{30'000};             // from there to its last byte
+  Millis untrusted_header{2'000};  // the same for untrusted clients
+  Millis body{30'000};             // from there to the last byte of the body
   Millis idle{60'000};             // between requests
-  Millis write{30'000};            // without a byte taken of those that wait
-  Millis ping{30'000};             // a WebSocket's silence until it is asked, and again until it is given up
-  Millis linger{1'000};            // for a client to hear our last words
-  Millis tick{250};                // times are kept this late, so that many end in one wake
+  Millis write{30'000};            // without progress while bytes are pending
+  Millis ping{30'000};             // silence of a WebSocket before a ping, and again before it is closed
+  Millis linger{1'000};            // for a client to read the last bytes
+  Millis tick{250};                // timeouts may be this late, so that many end in one wake
 };
 
-/// In numbers, of either version of IP: what a server can listen at.
+/// A numeric IPv4 or IPv6 address: what a server can listen at.
 bool is_ip_address(const std::string& text);
 
 class HttpServer {
  public:
   using Handler = std::move_only_function<void(ServerRequest request, ResponseWriter reply)>;
 
-  /// PortTaken: somebody else listens there; try another.
+  /// PortTaken: another program listens there; try another port.
   static Result<std::unique_ptr<HttpServer>> listen(AsioLoop& loop, const HttpAddress& address,
                                                     const HttpServerLimits& limits, Handler handler);
 
   /// One more address for the same server. Errors as in `listen`.
   Result<void> listen_also(const HttpAddress& address);
 
-  /// Cuts what is open; no listener is told.
+  /// Cuts all connections without calling their listeners.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -78,11 +78,11 @@ class HttpServer {
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] std::size_t connections() const;
 
-  /// Serves a stream socket that came some other way (one of a pair, one passed on).
+  /// Serves a connected stream socket from elsewhere (one of a pair, an inherited one).
   void adopt(UniqueFd socket);
 
-  /// No new connections, no further requests. Answers under way are finished; after `linger` what is left is cut and its
-  /// listeners told. Then `done`, in which the server may be destroyed.
+  /// Accepts no new connections and no further requests. Responses in progress are finished; after `linger` the
+  /// remaining connections are cut and their listeners called. Then calls `done`, which may destroy the server.
   void close(std::move_only_function<void()> done);
 
  private:
@@ -91,7 +91,7 @@ class HttpServer {
   HttpServer(AsioLoop& loop, const HttpServerLimits& limits, Handler handler);
 
   std::shared_ptr<HttpServerCore> core_;
-  std::vector<std::unique_ptr<Acceptor>> doors_;
+  std::vector<std::unique_ptr<Acceptor>> acceptors_;
   std::uint16_t port_ = 0;
 };
 

@@ -8,7 +8,8 @@
 namespace relay::net {
 namespace {
 
-constexpr std::size_t kRefusedAtOnce = 64;  // clients over the limit who are told so; others find the door shut
+constexpr std::size_t kMaxRefused =
+    64;  // clients over the limit that get a 503; further ones are closed without a response
 
 }  // namespace
 
@@ -18,11 +19,11 @@ HttpServerCore::HttpServerCore(AsioLoop& loop, const HttpServerLimits& limits, H
 SteadyTime HttpServerCore::now() const { return loop_.now().steady; }
 
 void HttpServerCore::add(UniqueFd socket, HttpPeer peer) {
-  if (closing_ || connections_.size() >= limits_.connections + kRefusedAtOnce) return;
-  const bool stranger = is_untrusted(peer);
-  if (stranger && untrusted_ >= limits_.untrusted + kRefusedAtOnce) return;
-  const bool refused = connections_.size() >= limits_.connections || (stranger && untrusted_ >= limits_.untrusted);
-  if (stranger) ++untrusted_;
+  if (closing_ || connections_.size() >= limits_.connections + kMaxRefused) return;
+  const bool untrusted = is_untrusted(peer);
+  if (untrusted && untrusted_ >= limits_.untrusted + kMaxRefused) return;
+  const bool refused = connections_.size() >= limits_.connections || (untrusted && untrusted_ >= limits_.untrusted);
+  if (untrusted) ++untrusted_;
   const auto connection = std::make_shared<HttpConnection>(*this, std::move(socket), std::move(peer));
   connections_.emplace(connection.get(), connection);
   if (refused)
@@ -47,7 +48,7 @@ void HttpServerCore::mark_dirty(std::shared_ptr<HttpConnection> connection) {
 }
 
 void HttpServerCore::flush_all() {
-  // What a flush provokes (a drained stream writes again) belongs to the next turn.
+  // Writes caused by a flush (a drained stream writes again) belong to the next turn.
   const auto batch = std::exchange(dirty_, {});
   for (const auto& connection : batch) connection->flush();
 }
@@ -76,14 +77,14 @@ void HttpServerCore::on_timer() {
 void HttpServerCore::close(std::move_only_function<void()> done) {
   closing_ = true;
   done_ = std::move(done);
-  cut_ = loop_.after(limits_.linger, [this] {
+  abort_timer_ = loop_.after(limits_.linger, [this] {
     for (const auto& connection : all()) connection->abort("the server is closing");
   });
   for (const auto& connection : all()) connection->close_after_response();
   notify_when_empty();
 }
 
-void HttpServerCore::cut_all() {
+void HttpServerCore::abort_all() {
   done_ = nullptr;
   for (const auto& connection : all()) connection->shut();
 }

@@ -1,9 +1,9 @@
-/// What the connections of one HTTP server share: limits, handler, one read buffer, one flush per loop turn, one timer.
-/// Private to the server.
+/// State that the connections of one HTTP server share: limits, handler, one read buffer, one flush per loop turn, one
+/// timer. Private to the server.
 ///
-/// Why one timer: it fires for the earliest time any connection waits for, looks at all of them and sleeps again. A time
-///   that moves later costs a store and nothing else.
-/// Ownership: owned by the HttpServer; connections point back until they are shut, which its death does to all of them.
+/// Why one timer: it fires at the earliest deadline of any connection, checks all connections and sleeps again. Moving
+///   a deadline later costs one store.
+/// Ownership: the HttpServer owns it; connections point to it until they are shut, and its destruction shuts them all.
 /// Threading: loop thread only.
 #pragma once
 
@@ -33,13 +33,13 @@ class HttpServerCore : public std::enable_shared_from_this<HttpServerCore> {
   void forget(const HttpConnection& connection);
   void handle(ServerRequest request, ResponseWriter reply) { handler_(std::move(request), std::move(reply)); }
 
-  /// Flushed with all others that have something to write, after what is running now.
+  /// Flushes the connection with all others that have pending bytes, after the running task.
   void mark_dirty(std::shared_ptr<HttpConnection> connection);
-  /// A connection waits for that time now.
+  /// Ensures that the timer fires at `deadline`.
   void wait_until(SteadyTime deadline);
 
   void close(std::move_only_function<void()> done);
-  void cut_all();
+  void abort_all();
 
  private:
   void flush_all();
@@ -52,12 +52,12 @@ class HttpServerCore : public std::enable_shared_from_this<HttpServerCore> {
   HttpServerLimits limits_;
   HttpServer::Handler handler_;
   std::unordered_map<const HttpConnection*, std::shared_ptr<HttpConnection>> connections_;
-  std::size_t untrusted_ = 0;  // of these
+  std::size_t untrusted_ = 0;  // of connections_
   std::vector<std::shared_ptr<HttpConnection>> dirty_;
   std::unique_ptr<Timer> timer_;
   SteadyTime armed_ = SteadyTime::max();
   bool closing_ = false;
-  std::unique_ptr<Timer> cut_;
+  std::unique_ptr<Timer> abort_timer_;
   std::move_only_function<void()> done_;
   std::array<char, 64 * 1024> read_buffer_;
 };

@@ -1,4 +1,4 @@
-// Answers that come in pieces; the server itself is in http_server_test.cc.
+// Streams; the server itself is in http_server_test.cc.
 #include <gtest/gtest.h>
 
 #include "net/testing/http_server_fixture.h"
@@ -18,39 +18,39 @@ struct HttpStreamTest : HttpServerTest {
   }
   /// A client whose stream is open.
   RawClient reader(std::string_view more = {}) {
-    auto reading = client();
-    reading.say(get("/events", more));
-    EXPECT_TRUE(reading.hears("\r\n\r\n"));
+    auto reading = connect();
+    reading.send(get("/events", more));
+    EXPECT_TRUE(reading.wait_for("\r\n\r\n"));
     EXPECT_TRUE(stream && stream->open());
     return reading;
   }
 };
 
-TEST_F(HttpStreamTest, ComesInChunksUntilItIsFinished) {
+TEST_F(HttpStreamTest, SendsChunksUntilFinished) {
   auto reading = reader();
-  EXPECT_EQ(reading.heard(),
+  EXPECT_EQ(reading.output(),
             "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n"
             "Cache-Control: no-store\r\n\r\n");
-  reading.heard().clear();
-  stream->write(make_piece("data: one\n\n"));
+  reading.output().clear();
+  stream->write(make_shared_buffer("data: one\n\n"));
   EXPECT_EQ(stream->waiting_bytes(), 3u + 11u + 2u);
-  ASSERT_TRUE(reading.hears("one\n\n\r\n"));
+  ASSERT_TRUE(reading.wait_for("one\n\n\r\n"));
   EXPECT_EQ(stream->waiting_bytes(), 0u);
-  stream->write(make_piece("data: two\n\n"));
-  stream->write(make_piece(""));
+  stream->write(make_shared_buffer("data: two\n\n"));
+  stream->write(make_shared_buffer(""));
   stream->write(nullptr);
-  stream->write(make_piece("data: three\n\n"));
+  stream->write(make_shared_buffer("data: three\n\n"));
   stream->finish();
   EXPECT_FALSE(stream->open());
-  ASSERT_TRUE(reading.hears("0\r\n\r\n"));
-  EXPECT_EQ(reading.heard(), "b\r\ndata: one\n\n\r\nb\r\ndata: two\n\n\r\nd\r\ndata: three\n\n\r\n0\r\n\r\n");
+  ASSERT_TRUE(reading.wait_for("0\r\n\r\n"));
+  EXPECT_EQ(reading.output(), "b\r\ndata: one\n\n\r\nb\r\ndata: two\n\n\r\nd\r\ndata: three\n\n\r\n0\r\n\r\n");
   respond = [](ServerRequest&, ResponseWriter& reply) { reply.send({.body = "next"}); };
-  reading.say(get("/more"));
-  EXPECT_TRUE(reading.hears("next")) << "the connection is kept";
+  reading.send(get("/more"));
+  EXPECT_TRUE(reading.wait_for("next")) << "the connection is kept";
   EXPECT_EQ(listener.gone, "");
 }
 
-TEST_F(HttpStreamTest, SharesItsPiecesAmongManyReaders) {
+TEST_F(HttpStreamTest, SharesBuffersAmongReaders) {
   std::list<BodyRecorder> listeners;
   std::list<BodyStream> streams;
   respond = [&](ServerRequest&, ResponseWriter& reply) {
@@ -60,100 +60,100 @@ TEST_F(HttpStreamTest, SharesItsPiecesAmongManyReaders) {
   start();
   for (int i = 0; i < 20; ++i) {
     auto& reading = readers.emplace_back(loop, server->port());
-    reading.say(get("/"));
+    reading.send(get("/"));
   }
   ASSERT_TRUE(run_until(loop, [&] { return streams.size() == 20; }));
-  const auto shared = make_piece("once for all");
+  const auto shared = make_shared_buffer("once for all");
   for (auto& each : streams) each.write(shared);
   EXPECT_EQ(shared.use_count(), 21);
-  for (auto& reading : readers) EXPECT_TRUE(reading.hears("once for all"));
+  for (auto& reading : readers) EXPECT_TRUE(reading.wait_for("once for all"));
   EXPECT_EQ(shared.use_count(), 1);
 }
 
-TEST_F(HttpStreamTest, EndsWithTheConnectionForAnOldClient) {
-  auto reading = client();
-  reading.say("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+TEST_F(HttpStreamTest, EndsWithTheConnectionForHttp10) {
+  auto reading = connect();
+  reading.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
   ASSERT_TRUE(run_until(loop, [&] { return stream.has_value(); }));
-  stream->write(make_piece("plain"));
+  stream->write(make_shared_buffer("plain"));
   stream->finish();
-  ASSERT_TRUE(reading.sees_the_end());
-  EXPECT_TRUE(reading.heard().ends_with("Connection: close\r\nCache-Control: no-store\r\n\r\nplain"))
-      << reading.heard();
+  ASSERT_TRUE(reading.wait_closed());
+  EXPECT_TRUE(reading.output().ends_with("Connection: close\r\nCache-Control: no-store\r\n\r\nplain"))
+      << reading.output();
 }
 
-TEST_F(HttpStreamTest, IsOverForWhoAskedForTheHeadOnly) {
-  auto reading = client();
-  reading.say("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
+TEST_F(HttpStreamTest, EndsAtOnceForHead) {
+  auto reading = connect();
+  reading.send("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
   ASSERT_TRUE(run_until(loop, [&] { return !listener.gone.empty(); }));
   EXPECT_FALSE(stream->open());
-  stream->write(make_piece("nobody hears this"));
+  stream->write(make_shared_buffer("dropped"));
   respond = [](ServerRequest&, ResponseWriter& reply) { reply.send({.body = "next"}); };
-  reading.say(get("/more"));
-  ASSERT_TRUE(reading.hears("next"));
-  EXPECT_FALSE(reading.heard().contains("nobody")) << reading.heard();
+  reading.send(get("/more"));
+  ASSERT_TRUE(reading.wait_for("next"));
+  EXPECT_FALSE(reading.output().contains("dropped")) << reading.output();
 }
 
-TEST_F(HttpStreamTest, TellsWhenTheClientHasGone) {
+TEST_F(HttpStreamTest, ReportsThatTheClientDisconnected) {
   auto reading = reader();
-  reading.hang_up();
+  reading.disconnect();
   ASSERT_TRUE(run_until(loop, [&] { return !listener.gone.empty(); }));
   EXPECT_EQ(listener.gone, "the client closed the connection");
   EXPECT_FALSE(stream->open());
-  stream->write(make_piece("to nobody"));
+  stream->write(make_shared_buffer("dropped"));
   EXPECT_EQ(stream->waiting_bytes(), 0u);
   EXPECT_EQ(server->connections(), 0u);
 }
 
-TEST_F(HttpStreamTest, TellsWhenAClientHadEndedItsHalfBefore) {
-  answer_later();
-  auto reading = client();
-  reading.say(get("/"));
-  ASSERT_TRUE(run_until(loop, [&] { return later.size() == 1; }));
-  reading.end_saying();
-  const auto tick = loop.after(Millis{5}, [&] { stream = later.front().stream({}, listener); });
+TEST_F(HttpStreamTest, ReportsAClientThatHalfClosedEarlier) {
+  defer_responses();
+  auto reading = connect();
+  reading.send(get("/"));
+  ASSERT_TRUE(run_until(loop, [&] { return deferred.size() == 1; }));
+  reading.shutdown_write();
+  const auto tick = loop.after(Millis{5}, [&] { stream = deferred.front().stream({}, listener); });
   ASSERT_TRUE(run_until(loop, [&] { return !listener.gone.empty(); }));
 }
 
-TEST_F(HttpStreamTest, SaysWhatWaitsAndWhenItHasDrained) {
+TEST_F(HttpStreamTest, ReportsPendingBytesAndDrain) {
   auto reading = reader();
-  reading.stop_reading();
-  const auto large = make_piece(std::string(1'000'000, 'x'));
+  reading.pause_reading();
+  const auto large = make_shared_buffer(std::string(1'000'000, 'x'));
   for (int i = 0; i < 12; ++i) stream->write(large);
   const auto drained = listener.drained;
   const auto all = stream->waiting_bytes();
   ASSERT_TRUE(run_until(loop, [&] { return stream->waiting_bytes() < all; }));
   EXPECT_GT(stream->waiting_bytes(), 0u);
   EXPECT_EQ(listener.drained, drained);
-  reading.read_on();
+  reading.resume_reading();
   ASSERT_TRUE(run_until(loop, [&] { return listener.drained > drained; }));
   EXPECT_EQ(stream->waiting_bytes(), 0u);
 }
 
-TEST_F(HttpStreamTest, LosesNothingWhenAReaderIsSlow) {
+TEST_F(HttpStreamTest, LosesNothingForASlowReader) {
   auto reading = reader();
-  reading.heard().clear();
+  reading.output().clear();
   std::string expected;
   std::unique_ptr<Timer> pause;
   listener.when_drained = [&] {
     if (expected.size() > 8'000'000) return stream->finish();
-    reading.stop_reading();
+    reading.pause_reading();
     for (int i = 0; i < 300; ++i) {
       const auto text = format("event {} {}\n", expected.size(), std::string(static_cast<std::size_t>(i * 17), '.'));
       expected += format("{:x}\r\n{}\r\n", text.size(), text);
-      stream->write(make_piece(text));
+      stream->write(make_shared_buffer(text));
     }
-    pause = loop.after(Millis{1}, [&] { reading.read_on(); });
+    pause = loop.after(Millis{1}, [&] { reading.resume_reading(); });
   };
-  stream->write(make_piece("begin"));
-  ASSERT_TRUE(reading.hears("\r\n0\r\n\r\n"));
-  EXPECT_TRUE(reading.heard() == "5\r\nbegin\r\n" + expected + "0\r\n\r\n");
+  stream->write(make_shared_buffer("begin"));
+  ASSERT_TRUE(reading.wait_for("\r\n0\r\n\r\n"));
+  EXPECT_TRUE(reading.output() == "5\r\nbegin\r\n" + expected + "0\r\n\r\n");
 }
 
-TEST_F(HttpStreamTest, CutsAReaderForWhomTooMuchWaits) {
+TEST_F(HttpStreamTest, CutsAReaderAboveTheByteLimit) {
   limits.waiting_bytes = 1'000'000;
   auto reading = reader();
-  reading.stop_reading();
-  const auto large = make_piece(std::string(200'000, 'x'));
+  reading.pause_reading();
+  const auto large = make_shared_buffer(std::string(200'000, 'x'));
   std::unique_ptr<Timer> again;
   std::function<void()> pour = [&] {
     stream->write(large);
@@ -169,57 +169,57 @@ TEST_F(HttpStreamTest, CutsAReaderForWhomTooMuchWaits) {
 TEST_F(HttpStreamTest, CutsAReaderThatStopsReading) {
   limits.write = Millis{30};
   auto reading = reader();
-  reading.stop_reading();
-  stream->write(make_piece(std::string(14'000'000, 'x')));
+  reading.pause_reading();
+  stream->write(make_shared_buffer(std::string(14'000'000, 'x')));
   ASSERT_TRUE(run_until(loop, [&] { return !listener.gone.empty(); }));
   EXPECT_EQ(listener.gone, "the client does not read");
 }
 
-TEST_F(HttpStreamTest, IsCutWhenItsHandleDies) {
+TEST_F(HttpStreamTest, CutsTheConnectionWhenDestroyed) {
   auto reading = reader();
-  stream->write(make_piece("the beginning"));
-  ASSERT_TRUE(reading.hears("the beginning"));
+  stream->write(make_shared_buffer("the beginning"));
+  ASSERT_TRUE(reading.wait_for("the beginning"));
   stream.reset();
-  ASSERT_TRUE(reading.sees_the_end());
-  EXPECT_FALSE(reading.heard().contains("0\r\n\r\n")) << "so the client knows that something is missing";
+  ASSERT_TRUE(reading.wait_closed());
+  EXPECT_FALSE(reading.output().contains("0\r\n\r\n")) << "so the client knows that something is missing";
   EXPECT_EQ(listener.gone, "");
 }
 
-TEST_F(HttpStreamTest, MayBeDestroyedInsideItsOwnCallbacks) {
+TEST_F(HttpStreamTest, CanBeDestroyedInItsCallbacks) {
   {
     auto reading = reader();
     listener.when_drained = [&] { stream.reset(); };
-    stream->write(make_piece("last"));
-    ASSERT_TRUE(reading.sees_the_end());
+    stream->write(make_shared_buffer("last"));
+    ASSERT_TRUE(reading.wait_closed());
   }
   listener.when_drained = nullptr;
   {
     auto reading = reader();
     listener.when_gone = [&] { stream.reset(); };
-    reading.hang_up();
+    reading.disconnect();
     ASSERT_TRUE(run_until(loop, [&] { return !stream.has_value(); }));
   }
-  EXPECT_TRUE(nobody_is_left());
+  EXPECT_TRUE(wait_no_connections());
 }
 
-TEST_F(HttpStreamTest, AQuietStreamCostsNoTimer) {
+TEST_F(HttpStreamTest, IdleStreamUsesNoTimer) {
   limits.header = limits.idle = limits.write = Millis{1};
   auto reading = reader();
-  const auto quiet = loop.after(Millis{10}, [] {});
+  const auto timer = loop.after(Millis{10}, [] {});
   bool waited = false;
   const auto end = loop.after(Millis{10}, [&] { waited = true; });
   ASSERT_TRUE(run_until(loop, [&] { return waited; }));
-  EXPECT_TRUE(stream->open()) << "no time ends a stream that has nothing to say";
+  EXPECT_TRUE(stream->open()) << "no timeout ends an idle stream";
 }
 
-TEST_F(HttpStreamTest, IsToldThatTheServerCloses) {
+TEST_F(HttpStreamTest, ReportsThatTheServerCloses) {
   limits.linger = Millis{5};
   auto reading = reader();
   bool closed = false;
   server->close([&] { closed = true; });
   ASSERT_TRUE(run_until(loop, [&] { return closed; }));
   EXPECT_EQ(listener.gone, "the server is closing");
-  EXPECT_TRUE(reading.sees_the_end());
+  EXPECT_TRUE(reading.wait_closed());
 }
 
 }  // namespace

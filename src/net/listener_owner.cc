@@ -7,7 +7,7 @@
 namespace relay::net {
 
 std::optional<uid_t> listener_owner(std::uint16_t port) {
-  constexpr unsigned kListening = 0x0A, kLoopback = 0x0100007F;  // as /proc writes them: in the machine's byte order
+  constexpr unsigned kListening = 0x0A, kLoopback = 0x0100007F;  // as in /proc: in the machine's byte order
   std::ifstream table{"/proc/net/tcp"};
   for (std::string line; std::getline(table, line);) {
     unsigned address = 0, local = 0, state = 0, uid = 0;

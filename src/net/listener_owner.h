@@ -1,7 +1,7 @@
-/// Whose program listens at a port of this machine, by the kernel's word.
+/// The owner of the program that listens at a port of this machine, as the kernel reports it.
 ///
-/// Why: a port is anybody's to take, also in the moment before the program it was meant for does. Who says a password
-///   there must know to whom.
+/// Why: any program may take a port, also in the moment before the intended server does. A client checks the owner
+///   before it sends a password.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +11,8 @@
 
 namespace relay::net {
 
-/// Of the listener at 127.0.0.1 (or every address) and that port; none when nobody listens, or the kernel does not tell.
+/// The owner of the listener at 127.0.0.1 (or all addresses) and this port; none without a listener, or if the kernel
+/// does not report it.
 std::optional<uid_t> listener_owner(std::uint16_t port);
 
 }  // namespace relay::net

@@ -13,22 +13,23 @@
 namespace relay::net {
 namespace {
 
-constexpr uid_t kSomebodyElse = 65'534;
+constexpr uid_t kOtherUid = 65'534;
 
-using Asking = std::optional<uid_t> (*)(int);
+using Lookup = std::optional<uid_t> (*)(int);
 
-/// Both ways to ask the same question.
-struct PeerUid : ::testing::TestWithParam<Asking> {
+/// Runs over all lookup functions.
+struct PeerUid : ::testing::TestWithParam<Lookup> {
   UniqueFd listener;
-  sockaddr_storage place{};
+  sockaddr_storage address_{};
   socklen_t size = 0;
 
   bool listen(const auto& address) {
     size = sizeof address;
-    std::memcpy(&place, &address, size);
-    listener.reset(::socket(place.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    return ::bind(listener.get(), reinterpret_cast<sockaddr*>(&place), size) == 0 && ::listen(listener.get(), 4) == 0 &&
-           ::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&place), &size) == 0;
+    std::memcpy(&address_, &address, size);
+    listener.reset(::socket(address_.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    return ::bind(listener.get(), reinterpret_cast<sockaddr*>(&address_), size) == 0 &&
+           ::listen(listener.get(), 4) == 0 &&
+           ::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address_), &size) == 0;
   }
   void listen_on_loopback() {
     sockaddr_in address{};
@@ -37,38 +38,38 @@ struct PeerUid : ::testing::TestWithParam<Asking> {
     ASSERT_TRUE(listen(address));
   }
   [[nodiscard]] UniqueFd connect() const {
-    UniqueFd fd{::socket(place.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-    EXPECT_EQ(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&place), size), 0);
+    UniqueFd fd{::socket(address_.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    EXPECT_EQ(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address_), size), 0);
     return fd;
   }
   [[nodiscard]] UniqueFd accept() const { return UniqueFd{::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC)}; }
   [[nodiscard]] std::uint16_t port() const {
     sockaddr_in address{};
-    std::memcpy(&address, &place, sizeof address);
+    std::memcpy(&address, &address_, sizeof address);
     return address.sin_port;
   }
-  static std::optional<uid_t> ask(const UniqueFd& socket) { return GetParam()(socket.get()); }
+  static std::optional<uid_t> lookup(const UniqueFd& socket) { return GetParam()(socket.get()); }
 };
 
-TEST_P(PeerUid, KnowsOurOwnProgramAtTheOtherEnd) {
+TEST_P(PeerUid, FindsOurOwnUid) {
   listen_on_loopback();
   const auto client = connect();
   const auto accepted = accept();
-  EXPECT_EQ(ask(accepted), ::geteuid());
-  EXPECT_EQ(ask(client), ::geteuid()) << "from either end";
+  EXPECT_EQ(lookup(accepted), ::geteuid());
+  EXPECT_EQ(lookup(client), ::geteuid()) << "from either end";
 }
 
-TEST_P(PeerUid, KnowsItOnVersion6) {
+TEST_P(PeerUid, WorksOnIpv6) {
   sockaddr_in6 address{};
   address.sin6_family = AF_INET6;
   address.sin6_addr = in6addr_loopback;
   if (!listen(address)) GTEST_SKIP() << "this machine has no IPv6";
   const auto client = connect();
   const auto accepted = accept();
-  EXPECT_EQ(ask(accepted), ::geteuid());
+  EXPECT_EQ(lookup(accepted), ::geteuid());
 }
 
-TEST_P(PeerUid, KnowsAClientThatReachesVersion4ThroughVersion6) {
+TEST_P(PeerUid, FindsAnIpv4ClientOfAnIpv6Listener) {
   listen_on_loopback();
   sockaddr_in6 mapped{};
   mapped.sin6_family = AF_INET6;
@@ -80,21 +81,21 @@ TEST_P(PeerUid, KnowsAClientThatReachesVersion4ThroughVersion6) {
   if (::connect(client.get(), reinterpret_cast<sockaddr*>(&mapped), sizeof mapped) != 0)
     GTEST_SKIP() << "this machine has no IPv6";
   const auto accepted = accept();
-  EXPECT_EQ(ask(accepted), ::geteuid());
+  EXPECT_EQ(lookup(accepted), ::geteuid());
 }
 
-TEST_P(PeerUid, TakesAClosedSocketForNobodysAndNotForRoots) {
+TEST_P(PeerUid, ReportsNoOwnerForAClosedSocket) {
   listen_on_loopback();
   auto client = connect();
   const auto accepted = accept();
   client.reset();
   char byte = 0;
   ASSERT_EQ(::recv(accepted.get(), &byte, 1, 0), 0);
-  EXPECT_EQ(ask(accepted), std::nullopt);
+  EXPECT_EQ(lookup(accepted), std::nullopt);
 }
 
-TEST_P(PeerUid, KnowsAnotherUser) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+TEST_P(PeerUid, FindsAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can change its user";
   listen_on_loopback();
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
@@ -104,36 +105,36 @@ TEST_P(PeerUid, KnowsAnotherUser) {
   if (child == 0) {
     char byte = 0;
     write_end.reset();
-    if (::setresuid(kSomebodyElse, kSomebodyElse, kSomebodyElse) != 0) ::_exit(1);
+    if (::setresuid(kOtherUid, kOtherUid, kOtherUid) != 0) ::_exit(1);
     const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-    if (::connect(fd, reinterpret_cast<const sockaddr*>(&place), size) != 0) ::_exit(2);
-    ::_exit(::read(read_end.get(), &byte, 1) == 0 ? 0 : 3);  // until the parent has asked
+    if (::connect(fd, reinterpret_cast<const sockaddr*>(&address_), size) != 0) ::_exit(2);
+    ::_exit(::read(read_end.get(), &byte, 1) == 0 ? 0 : 3);  // until the parent has looked it up
   }
   const auto accepted = accept();
-  EXPECT_EQ(ask(accepted), kSomebodyElse);
+  EXPECT_EQ(lookup(accepted), kOtherUid);
   write_end.reset();
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
 }
 
-TEST_P(PeerUid, SaysNothingAboutWhatIsNoConnection) {
+TEST_P(PeerUid, ReportsNoOwnerWithoutConnection) {
   listen_on_loopback();
-  EXPECT_EQ(ask(listener), std::nullopt);
+  EXPECT_EQ(lookup(listener), std::nullopt);
   int ends[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
   const UniqueFd one{ends[0]}, other{ends[1]};
-  EXPECT_EQ(ask(one), std::nullopt);
-  EXPECT_EQ(ask(UniqueFd{}), std::nullopt);
+  EXPECT_EQ(lookup(one), std::nullopt);
+  EXPECT_EQ(lookup(UniqueFd{}), std::nullopt);
 }
 
 std::optional<uid_t> by_netlink(int socket) {
   const auto answer = peer_uid_by_netlink(socket);
-  EXPECT_TRUE(answer.asked);
+  EXPECT_TRUE(answer.answered);
   return answer.uid;
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, PeerUid, ::testing::Values(&peer_uid, &by_netlink, &peer_uid_by_proc));
+INSTANTIATE_TEST_SUITE_P(Sources, PeerUid, ::testing::Values(&peer_uid, &by_netlink, &peer_uid_by_proc));
 
 }  // namespace
 }  // namespace relay::net

@@ -36,7 +36,7 @@ ReadableWatch::ReadableWatch(AsioLoop& loop, int fd, std::move_only_function<voi
 
 ReadableWatch::~ReadableWatch() {
   state_->ended = true;
-  state_->descriptor.release();  // cancels the wait; the descriptor stays its owner's
+  state_->descriptor.release();  // cancels the wait; the owner keeps the descriptor
 }
 
 void ReadableWatch::pause() { state_->paused = true; }

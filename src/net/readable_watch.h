@@ -1,6 +1,6 @@
-/// Calls back whenever a descriptor has something to read (or to accept). For listeners and other rare events.
+/// Calls back whenever a descriptor is readable (or can accept). For listeners and other rare events.
 ///
-/// Ownership: borrows the descriptor, which outlives it; destroying the watch ends it, also from inside the callback.
+/// Ownership: borrows the descriptor, which outlives the watch. Destroying the watch ends it, also inside the callback.
 /// Threading: loop thread only.
 #pragma once
 
@@ -18,7 +18,7 @@ class ReadableWatch {
   ReadableWatch(const ReadableWatch&) = delete;
   ReadableWatch& operator=(const ReadableWatch&) = delete;
 
-  /// The callback waits until `resume`; what became readable meanwhile is then reported.
+  /// Stops callbacks until `resume`; input that arrives meanwhile is reported then.
   void pause();
   void resume();
 

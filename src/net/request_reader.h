@@ -1,11 +1,12 @@
-/// Bytes of one connection in, cut anywhere; whole requests out, one after the other. Pure.
-/// Boost.Beast, which reads the headers, stays in the .cc.
+/// A parser of HTTP requests: the bytes of one connection in, split anywhere; whole requests out, in order. Pure. Only
+///   the .cc names Boost.Beast, which parses the headers.
 ///
-/// Why stricter than Beast: what two readers of the same bytes could take for different requests is refused (two lengths,
-///   a length beside chunks, an unknown coding, folded lines, no or two hosts), because a page in a browser or a proxy
-///   could otherwise speak in somebody else's name.
-/// Invariants: the same bytes give the same requests however they are cut. At most one request is kept as it grows, within
-///   the limits; what follows it waits as bytes, and whoever adds looks at `bytes_ahead`. After an error nothing more.
+/// Why stricter than Beast: it refuses bytes that two readers could take for different requests (two lengths, a length
+///   beside chunks, an unknown coding, folded lines, no or two hosts), because a page in a browser or a proxy could
+///   otherwise smuggle a request.
+/// Invariants: the same bytes give the same requests however they are split. At most one partial request is kept,
+///   within the limits; the bytes behind it stay buffered, and the caller bounds `buffered_bytes`. After an error the
+///   reader must not be used.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@
 
 namespace relay::net {
 
-/// Each is one status of an answer; see http_answer.h.
+/// Each code maps to one response status; see http_connection.cc.
 enum class RequestErrc { Malformed, HeadersTooLarge, BodyTooLarge, UnknownExpectation };
 std::string_view describe(RequestErrc code);
 
@@ -29,7 +30,7 @@ enum class KeepAlive { No, Yes };
 struct ReceivedRequest {
   ServerRequest request;
   HttpVersion version = HttpVersion::Http11;
-  KeepAlive keep_alive = KeepAlive::Yes;  // as the client wishes
+  KeepAlive keep_alive = KeepAlive::Yes;  // as the client requests
 };
 
 class RequestReader {
@@ -39,24 +40,24 @@ class RequestReader {
   RequestReader(const RequestReader&) = delete;
   RequestReader& operator=(const RequestReader&) = delete;
 
-  void add(std::string_view bytes) { ahead_.append(bytes); }
+  void add(std::string_view bytes) { buffer_.append(bytes); }
 
-  /// The next request once its last byte is there.
+  /// The next request, once it is complete.
   Result<std::optional<ReceivedRequest>> next();
 
-  /// What the bytes so far end in.
+  /// Where the bytes so far end.
   enum class ParsePosition { Nothing, Header, Body };
-  [[nodiscard]] ParsePosition within() const;
+  [[nodiscard]] ParsePosition position() const;
 
-  /// True once for each request whose client waits to be told that its body is welcome.
-  [[nodiscard]] bool takes_continue();
+  /// True once per request whose client waits for 100 Continue before it sends the body.
+  [[nodiscard]] bool take_continue();
 
-  [[nodiscard]] std::size_t buffered_bytes() const { return ahead_.size(); }
-  /// What followed the last request, for whoever goes on in another protocol.
-  [[nodiscard]] std::string take_buffered() { return std::exchange(ahead_, {}); }
+  [[nodiscard]] std::size_t buffered_bytes() const { return buffer_.size(); }
+  /// The bytes behind the last request, for a caller that switches to another protocol.
+  [[nodiscard]] std::string take_buffered() { return std::exchange(buffer_, {}); }
 
  private:
-  /// A request whose body is still coming.
+  /// A request whose body is incomplete.
   struct PartialRequest;
 
   Result<bool> read_header();
@@ -64,10 +65,10 @@ class RequestReader {
 
   std::size_t max_header_bytes_;
   std::size_t max_body_bytes_;
-  std::string ahead_;         // received, and not yet part of a request
-  std::size_t searched_ = 0;  // of `ahead_`, without the end of a header in it
-  std::unique_ptr<PartialRequest> growing_;
-  bool continue_wanted_ = false;
+  std::string buffer_;        // received, not yet part of a request
+  std::size_t searched_ = 0;  // bytes without the end of a header in them
+  std::unique_ptr<PartialRequest> partial_;
+  bool continue_expected_ = false;
 };
 
 }  // namespace relay::net

@@ -9,30 +9,30 @@ namespace {
 
 constexpr std::size_t kHeader = 1'024, kBody = 100;
 
-/// What a reader makes of bytes that come in two parts: requests as text, then an error or what it waits for.
+/// Reads bytes that arrive in two parts: the requests as text, then an error or the position.
 std::string requests_in(std::string_view first, std::string_view second = {}) {
   RequestReader reader{kHeader, kBody};
-  std::string seen;
+  std::string found;
   for (const auto part : {first, second}) {
     reader.add(part);
     while (true) {
       auto next = reader.next();
-      if (!next) return seen + "! " + next.error().message();
+      if (!next) return found + "! " + next.error().message();
       if (!*next) break;
       const auto& request = (*next)->request;
-      seen += format("{} {} ? {} [{}]{}\n", request.method, request.path, request.query, request.body,
-                     (*next)->keep_alive == KeepAlive::Yes ? "" : " close");
+      found += format("{} {} ? {} [{}]{}\n", request.method, request.path, request.query, request.body,
+                      (*next)->keep_alive == KeepAlive::Yes ? "" : " close");
     }
   }
-  switch (reader.within()) {
-    case RequestReader::ParsePosition::Nothing: return seen;
-    case RequestReader::ParsePosition::Header: return seen + "header";
-    case RequestReader::ParsePosition::Body: return seen + "body";
+  switch (reader.position()) {
+    case RequestReader::ParsePosition::Nothing: return found;
+    case RequestReader::ParsePosition::Header: return found + "header";
+    case RequestReader::ParsePosition::Body: return found + "body";
   }
-  return seen;
+  return found;
 }
 
-void expect_refused(const std::string& wire, RequestErrc code, std::string_view sentence) {
+void expect_refused(const std::string& wire, RequestErrc code, std::string_view message) {
   for (std::size_t cut = 0; cut <= wire.size(); ++cut) {
     RequestReader reader{kHeader, kBody};
     reader.add(std::string_view{wire}.substr(0, cut));
@@ -44,7 +44,7 @@ void expect_refused(const std::string& wire, RequestErrc code, std::string_view 
     }
     ASSERT_FALSE(next.has_value()) << wire << ", cut at " << cut;
     EXPECT_TRUE(is(next.error(), code)) << wire << ": " << next.error().message();
-    EXPECT_TRUE(next.error().message().contains(sentence)) << wire << ": " << next.error().message();
+    EXPECT_TRUE(next.error().message().contains(message)) << wire << ": " << next.error().message();
   }
 }
 
@@ -67,7 +67,7 @@ TEST(RequestReader, ReadsARequestWithItsHeaders) {
   EXPECT_EQ(keep_alive, KeepAlive::Yes);
 }
 
-TEST(RequestReader, ReadsTheSameRequestsHoweverTheyAreCut) {
+TEST(RequestReader, ReadsTheSameRequestsForAnySplit) {
   const auto wire = "GET /one HTTP/1.1\r\n" + kHost + "\r\n" +                                   //
                     "\r\nPOST /two?q HTTP/1.1\r\n" + kHost + "Content-Length: 3\r\n\r\nabc" +    //
                     "PUT /three HTTP/1.1\r\n" + kHost + "Transfer-Encoding: Chunked\r\n\r\n" +   //
@@ -79,7 +79,7 @@ TEST(RequestReader, ReadsTheSameRequestsHoweverTheyAreCut) {
         << "cut at byte " << cut;
 }
 
-TEST(RequestReader, EndsAChunksLineWhereItEndsWhateverItQuotes) {
+TEST(RequestReader, EndsAChunkLineInsideQuotes) {
   const auto wire = "POST / HTTP/1.1\r\n" + kHost + "Transfer-Encoding: chunked\r\n\r\n3;x=\"\r\nabc\r\n0\r\n\r\n";
   for (std::size_t cut = 0; cut <= wire.size(); ++cut)
     ASSERT_EQ(requests_in(std::string_view{wire}.substr(0, cut), std::string_view{wire}.substr(cut)),
@@ -87,47 +87,47 @@ TEST(RequestReader, EndsAChunksLineWhereItEndsWhateverItQuotes) {
         << "cut at byte " << cut;
 }
 
-TEST(RequestReader, HalfAnEmptyLineIsNoBeginning) {
+TEST(RequestReader, HalfAnEmptyLineStartsNoRequest) {
   EXPECT_EQ(requests_in("\r"), "");
   EXPECT_EQ(requests_in("\r", "\n\r"), "");
 }
 
-TEST(RequestReader, KnowsWhatItWaitsFor) {
+TEST(RequestReader, ReportsItsPosition) {
   EXPECT_EQ(requests_in("GET / HTTP/1.1\r\nHost"), "header");
   EXPECT_EQ(requests_in("POST / HTTP/1.1\r\n" + kHost + "Content-Length: 5\r\n\r\nhell"), "body");
   EXPECT_EQ(requests_in("\r\n\r\n"), "");
 }
 
-TEST(RequestReader, KeepsAliveAsTheClientWishes) {
+TEST(RequestReader, KeepsAliveAsRequested) {
   EXPECT_EQ(requests_in("GET / HTTP/1.1\r\n" + kHost + "Connection: Close\r\n\r\n"), "GET / ?  [] close\n");
   EXPECT_EQ(requests_in("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"), "GET / ?  []\n");
 }
 
-TEST(RequestReader, RefusesWhatTwoReadersCouldReadDifferently) {
-  const auto begin = "POST / HTTP/1.1\r\n" + kHost;
+TEST(RequestReader, RefusesAmbiguousRequests) {
+  const auto head = "POST / HTTP/1.1\r\n" + kHost;
   const auto bad = RequestErrc::Malformed;
-  expect_refused(begin + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n", bad, "");
-  expect_refused(begin + "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n", bad, "");
-  expect_refused(begin + "Content-Length: 3\r\nContent-Length: 3\r\n\r\n", bad, "said once");
-  expect_refused(begin + "Content-Length: 3, 3\r\n\r\n", bad, "said once");
-  expect_refused(begin + "Content-Length: 3\r\nContent-Length: 4\r\n\r\n", bad, "said twice");
+  expect_refused(head + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n", bad, "");
+  expect_refused(head + "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n", bad, "");
+  expect_refused(head + "Content-Length: 3\r\nContent-Length: 3\r\n\r\n", bad, "given once");
+  expect_refused(head + "Content-Length: 3, 3\r\n\r\n", bad, "given once");
+  expect_refused(head + "Content-Length: 3\r\nContent-Length: 4\r\n\r\n", bad, "given twice");
   for (const auto* length : {"-1", "+1", "0x1", "1 1", "", "1e1", "99999999999999999999999"})
-    expect_refused(begin + "Content-Length: " + length + "\r\n\r\n", bad, "length of the body");
-  expect_refused(begin + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n", bad, "");
+    expect_refused(head + "Content-Length: " + length + "\r\n\r\n", bad, "length of the body");
+  expect_refused(head + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n", bad, "");
   for (const auto* coding : {"gzip, chunked", "chunked, identity", "xchunked", "identity", "chunked\v"})
-    expect_refused(begin + "Transfer-Encoding: " + coding + "\r\n\r\n", bad, "");
+    expect_refused(head + "Transfer-Encoding: " + coding + "\r\n\r\n", bad, "");
   expect_refused("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", bad, "HTTP/1.0");
-  expect_refused(begin + "X: a\r\n b\r\n\r\n", bad, "continued");
-  expect_refused(begin + "X:\r\n\tb\r\n\r\n", bad, "continued");
-  expect_refused(begin + "Content-Length : 3\r\n\r\n", bad, "name");
-  expect_refused(begin + "Host: other\r\n\r\n", bad, "exactly one Host");
+  expect_refused(head + "X: a\r\n b\r\n\r\n", bad, "continued");
+  expect_refused(head + "X:\r\n\tb\r\n\r\n", bad, "continued");
+  expect_refused(head + "Content-Length : 3\r\n\r\n", bad, "name");
+  expect_refused(head + "Host: other\r\n\r\n", bad, "exactly one Host");
   expect_refused("GET / HTTP/1.1\r\n\r\n", bad, "exactly one Host");
   for (const std::string name : {"Origin", "Sec-Fetch-Site", "Authorization", "Content-Type", "Sec-WebSocket-Key"})
-    expect_refused(begin + name + ": a\r\n" + name + ": b\r\n\r\n", bad, "at most one " + name);
-  expect_refused(begin + "origin: a\r\nORIGIN: a\r\n\r\n", bad, "at most one Origin");
+    expect_refused(head + name + ": a\r\n" + name + ": b\r\n\r\n", bad, "may have at most one " + name);
+  expect_refused(head + "origin: a\r\nORIGIN: a\r\n\r\n", bad, "may have at most one Origin");
 }
 
-TEST(RequestReader, RefusesWhatIsNoRequest) {
+TEST(RequestReader, RefusesMalformedRequests) {
   const auto bad = RequestErrc::Malformed;
   expect_refused("\x16\x03\x01\x02", bad, "not HTTP");
   expect_refused(" GET / HTTP/1.1\r\n\r\n", bad, "not HTTP");
@@ -135,8 +135,8 @@ TEST(RequestReader, RefusesWhatIsNoRequest) {
   expect_refused("GET / HTTP/1.1 \r\n\r\n", bad, "first line");
   expect_refused("GET / HTTP/2.0\r\n\r\n", bad, "first line");
   expect_refused("GET /\r\n\r\n", bad, "first line");
-  expect_refused("GET http://elsewhere/ HTTP/1.1\r\n" + kHost + "\r\n", bad, "begins with '/'");
-  expect_refused("OPTIONS * HTTP/1.1\r\n" + kHost + "\r\n", bad, "begins with '/'");
+  expect_refused("GET http://elsewhere/ HTTP/1.1\r\n" + kHost + "\r\n", bad, "must start with '/'");
+  expect_refused("OPTIONS * HTTP/1.1\r\n" + kHost + "\r\n", bad, "must start with '/'");
   expect_refused("GET / HTTP/1.1\r\nHo st: a\r\n\r\n", bad, "name");
   expect_refused("GET / HTTP/1.1\r\n: a\r\n\r\n", bad, "name");
   expect_refused(std::string{"GET / HTTP/1.1\r\nHost: a\0b\r\n\r\n", 30}, bad, "control");
@@ -150,24 +150,24 @@ TEST(RequestReader, RefusesWhatIsNoRequest) {
   expect_refused(chunked + "0\r\nno trailer\r\n", bad, "last chunk");
 }
 
-TEST(RequestReader, RefusesWhatIsTooLarge) {
+TEST(RequestReader, RefusesOversizedRequests) {
   expect_refused("GET / HTTP/1.1\r\nX: " + std::string(kHeader, 'x'), RequestErrc::HeadersTooLarge, "1024 bytes");
-  const auto begin = "POST / HTTP/1.1\r\n" + kHost;
-  EXPECT_EQ(requests_in(begin + "Content-Length: 100\r\n\r\n"), "body");
-  expect_refused(begin + "Content-Length: 101\r\n\r\n", RequestErrc::BodyTooLarge, "100 bytes");
-  expect_refused(begin + "Transfer-Encoding: chunked\r\n\r\n65\r\n", RequestErrc::BodyTooLarge, "100 bytes");
-  expect_refused(begin + "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n64\r\n", RequestErrc::BodyTooLarge, "100 bytes");
-  expect_refused(begin + "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n", RequestErrc::BodyTooLarge, "");
-  expect_refused(begin + "Transfer-Encoding: chunked\r\n\r\n1;" + std::string(1'100, 'x'), RequestErrc::Malformed,
+  const auto head = "POST / HTTP/1.1\r\n" + kHost;
+  EXPECT_EQ(requests_in(head + "Content-Length: 100\r\n\r\n"), "body");
+  expect_refused(head + "Content-Length: 101\r\n\r\n", RequestErrc::BodyTooLarge, "100 bytes");
+  expect_refused(head + "Transfer-Encoding: chunked\r\n\r\n65\r\n", RequestErrc::BodyTooLarge, "100 bytes");
+  expect_refused(head + "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n64\r\n", RequestErrc::BodyTooLarge, "100 bytes");
+  expect_refused(head + "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n", RequestErrc::BodyTooLarge, "");
+  expect_refused(head + "Transfer-Encoding: chunked\r\n\r\n1;" + std::string(1'100, 'x'), RequestErrc::Malformed,
                  "no end");
 }
 
-TEST(RequestReader, TellsOnceThatAClientWaitsBeforeItsBody) {
+TEST(RequestReader, ReportsAnExpectedContinueOnce) {
   RequestReader reader{kHeader, kBody};
   reader.add("POST / HTTP/1.1\r\n" + kHost + "Content-Length: 2\r\nExpect: 100-Continue\r\n\r\n");
   EXPECT_FALSE(reader.next()->has_value());
-  EXPECT_TRUE(reader.takes_continue());
-  EXPECT_FALSE(reader.takes_continue());
+  EXPECT_TRUE(reader.take_continue());
+  EXPECT_FALSE(reader.take_continue());
   reader.add("ab");
   EXPECT_TRUE(reader.next()->has_value());
   expect_refused("POST / HTTP/1.1\r\n" + kHost + "Content-Length: 2\r\nExpect: magic\r\n\r\n",

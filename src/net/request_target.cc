@@ -8,7 +8,7 @@
 namespace relay::net {
 namespace {
 
-enum class Plus { Letter, Blank };
+enum class Plus { Literal, Space };
 
 int hex_value(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -19,10 +19,10 @@ int hex_value(char c) {
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; }
 
-Result<std::string> decoded(std::string_view text, Plus plus) {
+Result<std::string> decode(std::string_view text, Plus plus) {
   std::string out;
   for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == '+' && plus == Plus::Blank) {
+    if (text[at] == '+' && plus == Plus::Space) {
       out.push_back(' ');
     } else if (text[at] != '%') {
       out.push_back(text[at]);
@@ -50,7 +50,7 @@ std::string_view describe(TargetErrc code) {
   switch (code) {
     case TargetErrc::BadEscape: return "a broken escape";
     case TargetErrc::BadText: return "not text";
-    case TargetErrc::BadSegment: return "a segment that names nothing";
+    case TargetErrc::BadSegment: return "an empty or relative segment";
     case TargetErrc::TooMany: return "too many parts";
     case TargetErrc::TooLong: return "too long a part";
   }
@@ -58,18 +58,18 @@ std::string_view describe(TargetErrc code) {
 }
 
 Result<std::vector<std::string>> path_segments(std::string_view path) {
-  if (!path.starts_with('/')) return fail(TargetErrc::BadSegment, "a path begins with '/'");
+  if (!path.starts_with('/')) return fail(TargetErrc::BadSegment, "a path must start with '/'");
   path.remove_prefix(1);
   if (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
   std::vector<std::string> segments;
   for (bool more = !path.empty(); more;) {
     const auto slash = path.find('/');
     more = slash != std::string_view::npos;
-    auto segment = RELAY_TRY(decoded(path.substr(0, slash), Plus::Letter));
+    auto segment = RELAY_TRY(decode(path.substr(0, slash), Plus::Literal));
     if (segment.empty() || segment == "." || segment == "..")
-      return fail(TargetErrc::BadSegment, "a path has no empty segments, and none that is '.' or '..'");
+      return fail(TargetErrc::BadSegment, "a path must not have segments that are empty, '.' or '..'");
     if (segments.size() == kMaxPathSegments)
-      return fail(TargetErrc::TooMany, format("a path has at most {} segments", kMaxPathSegments));
+      return fail(TargetErrc::TooMany, format("a path may have at most {} segments", kMaxPathSegments));
     segments.push_back(std::move(segment));
     if (more) path.remove_prefix(slash + 1);
   }
@@ -83,10 +83,10 @@ Result<QueryParameters> QueryParameters::parse(std::string_view text) {
     text.remove_prefix(std::min(pair.size() + 1, text.size()));
     if (pair.empty()) continue;
     if (query.pairs_.size() == kMaxQueryPairs)
-      return fail(TargetErrc::TooMany, format("a query has at most {} parameters", kMaxQueryPairs));
+      return fail(TargetErrc::TooMany, format("a query may have at most {} parameters", kMaxQueryPairs));
     const auto name = pair.substr(0, pair.find('='));
     const auto value = pair.substr(std::min(name.size() + 1, pair.size()));
-    query.pairs_.push_back({RELAY_TRY(decoded(name, Plus::Blank)), RELAY_TRY(decoded(value, Plus::Blank))});
+    query.pairs_.push_back({RELAY_TRY(decode(name, Plus::Space)), RELAY_TRY(decode(value, Plus::Space))});
   }
   return query;
 }

@@ -22,7 +22,7 @@ void expect_query_refused(std::string_view text, TargetErrc code) {
   EXPECT_TRUE(is(query.error(), code)) << text << ": " << query.error().message();
 }
 
-TEST(PathSegments, AreCutFirstAndDecodedThen) {
+TEST(PathSegments, AreSplitBeforeDecoding) {
   EXPECT_EQ(*path_segments("/"), Segments{});
   EXPECT_EQ(*path_segments("/api/v1/agents"), (Segments{"api", "v1", "agents"}));
   EXPECT_EQ(*path_segments("/agents/"), Segments{"agents"});
@@ -30,12 +30,12 @@ TEST(PathSegments, AreCutFirstAndDecodedThen) {
   EXPECT_EQ(*path_segments("/a+b"), Segments{"a+b"}) << "only a form's '+' is a blank";
 }
 
-TEST(PathSegments, ThatNameNothingAreRefused) {
+TEST(PathSegments, RefuseEmptyAndRelativeSegments) {
   for (const auto* path : {"", "agents", "//", "/a//b", "/./a", "/a/..", "/%2e%2E/etc", "*"})
     expect_refused(path, TargetErrc::BadSegment);
 }
 
-TEST(PathSegments, ThatCannotBeDecodedAreRefused) {
+TEST(PathSegments, RefuseInvalidEscapes) {
   for (const auto* path : {"/%", "/%2", "/%zz", "/a%2", "/%%41"}) expect_refused(path, TargetErrc::BadEscape);
   for (const auto* path : {"/%00", "/%0a", "/%7f", "/%ff", "/%c0%af", "/%ed%a0%80", "/\xff"})
     expect_refused(path, TargetErrc::BadText);
@@ -50,7 +50,7 @@ TEST(PathSegments, AreBoundedInNumberAndLength) {
   expect_refused("/" + std::string(kMaxTargetPartBytes + 1, 'a'), TargetErrc::TooLong);
 }
 
-TEST(Query, IsPairsInTheirOrder) {
+TEST(Query, KeepsPairsInOrder) {
   EXPECT_EQ(QueryParameters::parse("")->pairs(), std::vector<QueryPair>{});
   EXPECT_EQ(QueryParameters::parse("a=1&b=x+y%26z&flag&=v&a=2&&c==")->pairs(),
             (std::vector<QueryPair>{{"a", "1"}, {"b", "x y&z"}, {"flag", ""}, {"", "v"}, {"a", "2"}, {"c", "="}}));
@@ -60,7 +60,7 @@ TEST(Query, IsPairsInTheirOrder) {
   EXPECT_EQ(query.find("A"), std::nullopt);
 }
 
-TEST(Query, ThatCannotBeReadIsRefused) {
+TEST(Query, RefusesMalformedInput) {
   expect_query_refused("a=%", TargetErrc::BadEscape);
   expect_query_refused("%g0=1", TargetErrc::BadEscape);
   expect_query_refused("a=%00", TargetErrc::BadText);
@@ -72,13 +72,13 @@ TEST(Query, ThatCannotBeReadIsRefused) {
   expect_query_refused(many + "&a", TargetErrc::TooMany);
 }
 
-TEST(PercentEncoded, IsReadBackByBoth) {
+TEST(PercentEncoded, RoundTripsThroughBothParsers) {
   const std::string name = "a/b c+d%&=?é~";
   EXPECT_EQ(*path_segments("/" + percent_encoded(name)), Segments{name});
   EXPECT_EQ(QueryParameters::parse("x=" + percent_encoded(name))->find("x"), name);
 }
 
-TEST(HttpHeaders, AreFoundInAnyCase) {
+TEST(HttpHeaders, IgnoreCaseOfNames) {
   HttpHeaders headers;
   headers.add("Content-Type", "text/plain");
   headers.add("X", "1");

@@ -58,18 +58,20 @@ bool is_value(std::string_view value) {
                       [](char c) { return (static_cast<unsigned char>(c) < ' ' && c != '\t') || c == 127; });
 }
 
-bool is_ours(std::string_view name) {
-  constexpr std::string_view kOurs[] = {"Connection", "Content-Length", "Content-Type", "Transfer-Encoding"};
-  return std::any_of(std::begin(kOurs), std::end(kOurs), [&](auto ours) { return equals_ignore_case(ours, name); }) ||
+bool is_reserved(std::string_view name) {
+  constexpr std::string_view kReserved[] = {"Connection", "Content-Length", "Content-Type", "Transfer-Encoding"};
+  return std::any_of(std::begin(kReserved), std::end(kReserved),
+                     [&](auto ours) { return equals_ignore_case(ours, name); }) ||
          equals_ignore_case(name.substr(0, 14), "Sec-WebSocket-");
 }
 
-Result<void> check(const ServerResponse& answer) {
-  if (answer.status < 200 || answer.status > 599) return fail(format("{} is no status to answer with", answer.status));
-  if (!is_value(answer.content_type)) return fail("the content type has control characters");
-  for (const auto& header : answer.headers) {
-    if (!is_token(header.name)) return fail(format("'{}' is no name of a header", header.name));
-    if (is_ours(header.name)) return fail(format("the header {} is the server's to write", header.name));
+Result<void> check(const ServerResponse& response) {
+  if (response.status < 200 || response.status > 599)
+    return fail(format("{} is not a valid response status", response.status));
+  if (!is_value(response.content_type)) return fail("the content type has control characters");
+  for (const auto& header : response.headers) {
+    if (!is_token(header.name)) return fail(format("'{}' is not a valid header name", header.name));
+    if (is_reserved(header.name)) return fail(format("the header {} is reserved for the server", header.name));
     if (!is_value(header.value)) return fail(format("the value of {} has control characters", header.name));
   }
   return {};
@@ -88,13 +90,13 @@ void add_protective_headers(std::vector<HttpHeader>& headers) {
   add("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
 }
 
-ServerResponse error_response(int status, std::string_view code, std::string_view sentence) {
-  json::object error{{"code", code}, {"message", sentence}};
-  ServerResponse answer{.status = status,
-                        .content_type = "application/json",
-                        .body = json::serialize(json::object{{"error", std::move(error)}})};
-  add_protective_headers(answer.headers);
-  return answer;
+ServerResponse error_response(int status, std::string_view code, std::string_view message) {
+  json::object error{{"code", code}, {"message", message}};
+  ServerResponse response{.status = status,
+                          .content_type = "application/json",
+                          .body = json::serialize(json::object{{"error", std::move(error)}})};
+  add_protective_headers(response.headers);
+  return response;
 }
 
 bool asks_for_websocket(const ServerRequest& request) { return request.headers.lists("Upgrade", "websocket"); }
@@ -109,11 +111,11 @@ std::optional<std::string_view> websocket_key(const ServerRequest& request) {
 
 bool has_no_body(int status) { return status < 200 || status == 204 || status == 304; }
 
-Result<std::string> response_head(const ServerResponse& answer, Framing framing, HttpVersion version,
+Result<std::string> response_head(const ServerResponse& response, Framing framing, HttpVersion version,
                                   KeepAlive keep_alive) {
-  RELAY_TRY(check(answer));
-  auto text = format("HTTP/1.1 {} {}\r\n", answer.status, reason_of(answer.status));
-  if (!answer.content_type.empty()) text += format("Content-Type: {}\r\n", answer.content_type);
+  RELAY_TRY(check(response));
+  auto text = format("HTTP/1.1 {} {}\r\n", response.status, reason_of(response.status));
+  if (!response.content_type.empty()) text += format("Content-Type: {}\r\n", response.content_type);
   switch (framing.kind) {
     case Framing::Kind::Length: text += format("Content-Length: {}\r\n", framing.length); break;
     case Framing::Kind::Chunks: text += "Transfer-Encoding: chunked\r\n"; break;
@@ -124,7 +126,7 @@ Result<std::string> response_head(const ServerResponse& answer, Framing framing,
     text += "Connection: close\r\n";
   else if (version == HttpVersion::Http10)
     text += "Connection: keep-alive\r\n";
-  for (const auto& header : answer.headers) text += format("{}: {}\r\n", header.name, header.value);
+  for (const auto& header : response.headers) text += format("{}: {}\r\n", header.name, header.value);
   return text += "\r\n";
 }
 
@@ -133,7 +135,7 @@ Result<std::string> websocket_head(std::string_view client_key, std::string_view
       "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
       "Sec-WebSocket-Accept: {}\r\n",
       accept_key(client_key));
-  if (!protocol.empty() && !is_token(protocol)) return fail(format("'{}' is no name of a protocol", protocol));
+  if (!protocol.empty() && !is_token(protocol)) return fail(format("'{}' is not a valid protocol name", protocol));
   if (!protocol.empty()) text += format("Sec-WebSocket-Protocol: {}\r\n", protocol);
   return text += "\r\n";
 }

@@ -1,7 +1,7 @@
-/// What a client of our HTTP server asks, as a value.
+/// A request of a client of the HTTP server, as a value.
 ///
-/// Invariants of a request that reaches a handler: its path begins with '/', names and values of headers have no control
-///   bytes, and the body is whole.
+/// Invariants of a request that reaches a handler: its path starts with '/', header names and values have no control
+/// bytes, and the body is complete.
 #pragma once
 
 #include <sys/types.h>
@@ -23,14 +23,14 @@ struct HttpHeader {
   bool operator==(const HttpHeader&) const = default;
 };
 
-/// In the order they came; names are the same in upper and lower case.
+/// Headers in the order they arrived; names are case-insensitive.
 class HttpHeaders {
  public:
   void add(std::string name, std::string value) { fields_.push_back({std::move(name), std::move(value)}); }
 
-  /// The first of that name.
+  /// The first header with this name.
   [[nodiscard]] std::optional<std::string_view> find(std::string_view name) const;
-  /// Is the word one of the comma-separated values of that name, in any case? "Connection: keep-alive, Upgrade".
+  /// Is `word` one of the comma-separated values of this name, in any case? "Connection: keep-alive, Upgrade".
   [[nodiscard]] bool lists(std::string_view name, std::string_view word) const;
   [[nodiscard]] std::size_t count(std::string_view name) const;
 
@@ -42,24 +42,24 @@ class HttpHeaders {
   std::vector<HttpHeader> fields_;
 };
 
-/// Who asked.
+/// The client of a request.
 struct HttpPeer {
-  std::string address = {};  // "127.0.0.1"; empty when it did not come by TCP
+  std::string address = {};  // "127.0.0.1"; empty when not connected by TCP
   std::uint16_t port = 0;
-  std::optional<uid_t> uid = {};     // whose program it is, by the kernel's word; see peer_uid.h
-  std::optional<TcpEnds> ends = {};  // by which its socket is found again
+  std::optional<uid_t> uid = {};     // owner of the client program, from the kernel; see peer_uid.h
+  std::optional<TcpEnds> ends = {};  // identify the client's socket
 };
 
 struct ServerRequest {
-  std::string method = {};  // as it was sent: "GET"
-  std::string path = {};    // still escaped, without the query; request_target.h takes it apart
-  std::string query = {};   // still escaped, what follows '?'
+  std::string method = {};  // as sent: "GET"
+  std::string path = {};    // escaped, without the query; request_target.h parses it
+  std::string query = {};   // escaped, behind '?'
   HttpHeaders headers = {};
   std::string body = {};
   HttpPeer peer = {};
 };
 
-/// Letters of ASCII only: what HTTP calls case-insensitive.
+/// ASCII only: what HTTP calls case-insensitive.
 bool equals_ignore_case(std::string_view a, std::string_view b);
 
 }  // namespace relay::net

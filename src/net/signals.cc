@@ -27,7 +27,7 @@ struct Signals::State : std::enable_shared_from_this<State> {
 Signals::Signals(AsioLoop& loop, std::initializer_list<int> numbers, std::move_only_function<void(int)> on_signal)
     : state_{std::make_shared<State>(loop.impl().io, std::move(on_signal))} {
   for (const int number : numbers) {
-    boost::system::error_code ignored;  // only an invalid number fails, and ours are constants
+    boost::system::error_code ignored;  // only an invalid number fails, and the numbers are constants
     state_->set.add(number, ignored);
   }
   state_->wait();

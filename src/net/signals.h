@@ -1,6 +1,6 @@
-/// Signals as ordinary callbacks on the loop.
+/// Signals as callbacks on the loop.
 ///
-/// Ownership: borrows the loop; destroying it restores the default answer to those signals.
+/// Ownership: borrows the loop; the destructor restores the default action of these signals.
 /// Threading: loop thread only.
 #pragma once
 
@@ -24,7 +24,7 @@ class Signals {
   std::shared_ptr<State> state_;
 };
 
-/// A peer that went away is an error code, never the end of the process.
+/// Makes a write to a closed peer an error code instead of a fatal signal.
 void ignore_sigpipe();
 
 }  // namespace relay::net

@@ -15,16 +15,16 @@
 namespace relay::net {
 namespace {
 
-constexpr int kAcceptsPerTurn = 64;            // a storm of newcomers does not starve those who are here
-constexpr Millis kOutOfDescriptorsPause{100};  // until accepting is tried again
-constexpr Millis kConnectRetry{10};            // while the listener's queue is full
+constexpr int kAcceptsPerTurn = 64;  // bounds a burst of new clients, so that the connected ones do not starve
+constexpr Millis kListenRetry{100};  // until the next attempt to accept
+constexpr Millis kConnectRetry{10};  // while the listener's queue is full
 constexpr int kConnectAttempts = 100;
 
 Result<Peer> peer_of(int fd) {
   ucred credentials{};
   socklen_t length = sizeof credentials;
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
-    return fail_errno("cannot tell who connected");
+    return fail_errno("cannot read the credentials of a client");
   }
   return Peer{credentials.uid, credentials.gid, credentials.pid};
 }
@@ -61,11 +61,11 @@ class UnixListener final : public Listener {
       UniqueFd fd{::accept4(bound_.fd.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
       if (!fd) return accept_failed(errno);
       out_of_descriptors_ = false;
-      admit(std::move(fd));
+      accept(std::move(fd));
     }
   }
 
-  void admit(UniqueFd fd) {
+  void accept(UniqueFd fd) {
     const auto peer = peer_of(fd.get());
     if (!peer) return log::warn(peer.error().message(), {{"socket", path_}});
     if (peer->uid != ::geteuid()) {
@@ -77,13 +77,13 @@ class UnixListener final : public Listener {
 
   void accept_failed(int number) {
     if (number == EAGAIN || number == EINTR || number == ECONNABORTED) return;
-    // Nothing is lost: those who wait stay in the kernel's queue. Said once per shortage, not once per attempt.
+    // Nothing is lost: pending clients stay in the kernel's queue. Logged once per shortage, not per attempt.
     if (!out_of_descriptors_) {
-      log::warn("cannot accept connections for now", {{"socket", path_}, {"reason", std::strerror(number)}});
+      log::warn("cannot accept connections", {{"socket", path_}, {"reason", std::strerror(number)}});
     }
     out_of_descriptors_ = true;
     watch_->pause();
-    retry_ = loop_.after(kOutOfDescriptorsPause, [this] { watch_->resume(); });
+    retry_ = loop_.after(kListenRetry, [this] { watch_->resume(); });
   }
 
   AsioLoop& loop_;
@@ -99,7 +99,7 @@ class UnixListener final : public Listener {
 
 }  // namespace
 
-/// One attempt to connect, tried again while the listener's queue is full. `done` ends it.
+/// One attempt to connect, repeated while the listener's queue is full. `done` destroys it.
 class UnixNetwork::Connecting {
  public:
   Connecting(AsioLoop& loop, std::string path, std::move_only_function<void(Result<UniqueFd>)> done)
@@ -117,7 +117,7 @@ class UnixNetwork::Connecting {
       return;
     }
     if (queue_is_full) fd = fail_errno(format("cannot reach the daemon at {}: it does not answer", path_), EAGAIN);
-    auto done = std::move(done_);  // it destroys us
+    auto done = std::move(done_);  // `done` destroys this object
     done(std::move(fd));
   }
 

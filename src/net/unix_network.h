@@ -1,8 +1,8 @@
-/// Unix sockets of this machine: listening, accepting only our own user, connecting.
+/// Unix sockets of this machine: listen, accept clients of the same user only, connect.
 ///
-/// Invariants: a listener's socket file is private (0600) from its first instant and removed with the listener, unless
-///   somebody else has put another file there; a peer of another user is closed before a byte is read.
-/// Ownership: borrows the loop; attempts to connect end with the network, their callbacks uncalled.
+/// Invariants: a listener's socket file is private (0600) from the start and removed with the listener, unless another
+///   program replaced it; a peer of another user is disconnected before a byte is read.
+/// Ownership: borrows the loop; pending connection attempts end with the network, without a callback.
 /// Threading: loop thread only.
 #pragma once
 

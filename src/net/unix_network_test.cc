@@ -32,7 +32,7 @@ struct NetworkTest : ::testing::Test {
   }
 };
 
-/// What a daemon that was killed leaves behind: a socket file that nobody listens on.
+/// Leaves a stale socket file, as a killed daemon does.
 void leave_stale_socket(const std::string& path) {
   const UniqueFd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   sockaddr_un address{};
@@ -42,7 +42,7 @@ void leave_stale_socket(const std::string& path) {
   ASSERT_EQ(::listen(fd.get(), 1), 0);
 }
 
-TEST_F(NetworkTest, MakesASocketOnlyItsOwnerMayUse) {
+TEST_F(NetworkTest, CreatesAPrivateSocket) {
   const mode_t before = ::umask(0);
   const auto listener = listen(directory.file("relay.sock"));
   ::umask(before);
@@ -52,7 +52,7 @@ TEST_F(NetworkTest, MakesASocketOnlyItsOwnerMayUse) {
   EXPECT_EQ(status.st_mode & 07777, 0600U);
 }
 
-TEST_F(NetworkTest, KnowsThePeerByTheKernelsWord) {
+TEST_F(NetworkTest, ReadsPeerCredentials) {
   const auto listener = listen(directory.file("relay.sock"));
   ASSERT_TRUE(listener.has_value());
   std::unique_ptr<Stream> client;
@@ -65,16 +65,16 @@ TEST_F(NetworkTest, KnowsThePeerByTheKernelsWord) {
   EXPECT_EQ(accepted[0]->peer().pid, ::getpid());
 }
 
-TEST_F(NetworkTest, ClosesAConnectionOfAnotherUserBeforeAnyoneHearsOfIt) {
+TEST_F(NetworkTest, RefusesAConnectionOfAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can play two users";
-  constexpr uid_t kNobody = 65534;
+  constexpr uid_t kOtherUser = 65534;
   const auto listener = listen(directory.file("relay.sock"));
   ASSERT_TRUE(listener.has_value());
-  const auto stranger = connect_now(directory.file("relay.sock"));  // the kernel remembers who connected: root
-  ASSERT_TRUE(stranger.has_value());
-  ASSERT_EQ(::seteuid(kNobody), 0);
+  const auto client = connect_now(directory.file("relay.sock"));  // the kernel remembers who connected: root
+  ASSERT_TRUE(client.has_value());
+  ASSERT_EQ(::seteuid(kOtherUser), 0);
   char byte = 0;
-  const bool ended = run_until(loop, [&] { return ::recv(stranger->get(), &byte, 1, MSG_DONTWAIT) == 0; });
+  const bool ended = run_until(loop, [&] { return ::recv(client->get(), &byte, 1, MSG_DONTWAIT) == 0; });
   ASSERT_EQ(::seteuid(0), 0);
   EXPECT_TRUE(ended);
   EXPECT_TRUE(accepted.empty());
@@ -82,10 +82,10 @@ TEST_F(NetworkTest, ClosesAConnectionOfAnotherUserBeforeAnyoneHearsOfIt) {
 
 TEST_F(NetworkTest, SendsNothingToASocketOfAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can play two users";
-  constexpr uid_t kNobody = 65534;
+  constexpr uid_t kOtherUser = 65534;
   const std::string path = directory.file("relay.sock");
   ASSERT_EQ(::chmod(directory.path().c_str(), 0777), 0);
-  ASSERT_EQ(::seteuid(kNobody), 0);
+  ASSERT_EQ(::seteuid(kOtherUser), 0);
   const auto bound = bind_and_listen(path);  // the kernel remembers who listens
   ASSERT_EQ(::seteuid(0), 0);
   ASSERT_TRUE(bound.has_value()) << bound.error().message();
@@ -99,7 +99,7 @@ TEST_F(NetworkTest, SendsNothingToASocketOfAnotherUser) {
   EXPECT_TRUE(run_until(loop, [&] { return refused; }));
 }
 
-TEST_F(NetworkTest, RefusesAPathThatIsNoSocketAndLeavesItAlone) {
+TEST_F(NetworkTest, KeepsAFileThatIsNotASocket) {
   const std::string path = directory.file("precious.txt");
   std::ofstream{path} << "precious";
   const auto listener = listen(path);
@@ -111,14 +111,14 @@ TEST_F(NetworkTest, RefusesAPathThatIsNoSocketAndLeavesItAlone) {
   EXPECT_EQ(content, "precious");
 }
 
-TEST_F(NetworkTest, ReplacesASocketNobodyListensOn) {
+TEST_F(NetworkTest, ReplacesAStaleSocket) {
   const std::string path = directory.file("relay.sock");
   leave_stale_socket(path);
   const auto listener = listen(path);
   ASSERT_TRUE(listener.has_value()) << listener.error().message();
 }
 
-TEST_F(NetworkTest, LeavesALivingSocketToItsOwner) {
+TEST_F(NetworkTest, KeepsASocketInUse) {
   const std::string path = directory.file("relay.sock");
   const auto first = listen(path);
   ASSERT_TRUE(first.has_value());
@@ -128,14 +128,14 @@ TEST_F(NetworkTest, LeavesALivingSocketToItsOwner) {
   EXPECT_EQ(::access(path.c_str(), F_OK), 0);
 }
 
-TEST_F(NetworkTest, SaysSoWhenAPathIsTooLong) {
+TEST_F(NetworkTest, ReportsATooLongPath) {
   const auto listener = listen(directory.file(std::string(200, 'x')));
   ASSERT_FALSE(listener.has_value());
   EXPECT_TRUE(is(listener.error(), Errc::PathTooLong));
   EXPECT_NE(listener.error().message().find("allows 1 to 107"), std::string::npos) << listener.error().message();
 }
 
-TEST_F(NetworkTest, RemovesItsSocketFileButNotAnothersThatTookItsPlace) {
+TEST_F(NetworkTest, RemovesOnlyItsOwnSocketFile) {
   const std::string path = directory.file("relay.sock");
   auto listener = *listen(path);
   listener.reset();
@@ -143,12 +143,12 @@ TEST_F(NetworkTest, RemovesItsSocketFileButNotAnothersThatTookItsPlace) {
 
   listener = *listen(path);
   ::unlink(path.c_str());
-  std::ofstream{path} << "somebody else's";
+  std::ofstream{path} << "another file";
   listener.reset();
   EXPECT_EQ(::access(path.c_str(), F_OK), 0);
 }
 
-TEST_F(NetworkTest, SaysWhatToDoWhenNoOneListens) {
+TEST_F(NetworkTest, NamesTheNextStepWithoutListener) {
   std::string reason;
   network.connect(directory.file("relay.sock"), [&](Result<std::unique_ptr<Stream>> made) {
     ASSERT_FALSE(made.has_value());
@@ -158,7 +158,7 @@ TEST_F(NetworkTest, SaysWhatToDoWhenNoOneListens) {
   EXPECT_NE(reason.find("no one is listening; start it with: agent-relay up"), std::string::npos);
 }
 
-TEST_F(NetworkTest, AcceptsAgainOnceDescriptorsAreFree) {
+TEST_F(NetworkTest, AcceptsAgainWhenDescriptorsAreFree) {
   const std::string path = directory.file("relay.sock");
   const auto listener = listen(path);
   ASSERT_TRUE(listener.has_value());
@@ -180,7 +180,7 @@ TEST_F(NetworkTest, AcceptsAgainOnceDescriptorsAreFree) {
   EXPECT_TRUE(run_until(loop, [&] { return accepted.size() == 1; }));
 }
 
-TEST_F(NetworkTest, TakesMoreNewcomersThanOneTurnAccepts) {
+TEST_F(NetworkTest, AcceptsMoreClientsThanOneTurnAllows) {
   const std::string path = directory.file("relay.sock");
   const auto listener = listen(path);
   ASSERT_TRUE(listener.has_value());

@@ -17,13 +17,13 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-constexpr std::size_t kFirstReadBytes = 4 * 1024;    // per stream: most frames fit, and idle streams stay small
-constexpr std::size_t kBulkReadBytes = 256 * 1024;   // shared: what follows a full first read
-constexpr std::size_t kKeptWriteBytes = 4 * 1024;    // a drained write buffer larger than this is given back
-constexpr std::size_t kSmallWriteBytes = 64;         // no more than the head of what follows
-constexpr std::size_t kGrownWriteBytes = 16 * 1024;  // the least that a write buffer is enlarged to
-constexpr std::size_t kCompactBytes = 64 * 1024;     // sent bytes at the front worth moving the rest for
-constexpr Millis kLingerTime{100};                   // a silent peer's time to close first, once all is sent
+constexpr std::size_t kFirstReadBytes = 4 * 1024;       // per stream: most frames fit, and idle streams stay small
+constexpr std::size_t kBulkReadBytes = 256 * 1024;      // shared: for what follows a full first read
+constexpr std::size_t kMaxIdleWriteBytes = 4 * 1024;    // a drained write buffer larger than this is freed
+constexpr std::size_t kSmallWriteBytes = 64;            // no more than the head of a frame
+constexpr std::size_t kMinGrownWriteBytes = 16 * 1024;  // minimum size of an enlarged write buffer
+constexpr std::size_t kCompactBytes = 64 * 1024;        // sent bytes at the front that justify moving the rest
+constexpr Millis kLingerTime{100};                      // for a silent peer to close first, once all is sent
 
 class Core;
 
@@ -40,7 +40,7 @@ class StreamHub : public std::enable_shared_from_this<StreamHub> {
     return bulk_;
   }
 
-  /// The stream has something to write; all such streams are flushed together, after what is running now.
+  /// Schedules a flush of the stream; all dirty streams are flushed together, after the running task.
   void mark_dirty(std::weak_ptr<Core> stream);
 
  private:
@@ -49,7 +49,7 @@ class StreamHub : public std::enable_shared_from_this<StreamHub> {
   AsioLoop::Impl& loop_;
   Millis drain_time_;
   std::vector<char> bulk_;
-  std::vector<std::weak_ptr<Core>> dirty_;  // a stream holds its hub: the other way round would hold both for ever
+  std::vector<std::weak_ptr<Core>> dirty_;  // weak: streams own their hub, and a cycle would leak both
 };
 
 namespace {
@@ -67,9 +67,9 @@ class Core : public std::enable_shared_from_this<Core> {
 
   void write(std::string_view bytes) {
     if (phase_ != Phase::Open || write_broken_ || bytes.empty()) return;
-    // What does not fit behind something else is unlikely to be the last: room for more at once, instead of in steps.
+    // A write that does not fit is unlikely to be the last: grow in large steps.
     if (out_.size() > kSmallWriteBytes && out_.capacity() - out_.size() < bytes.size())
-      out_.reserve(std::max({2 * out_.capacity(), out_.size() + bytes.size(), kGrownWriteBytes}));
+      out_.reserve(std::max({2 * out_.capacity(), out_.size() + bytes.size(), kMinGrownWriteBytes}));
     out_.append(bytes);
     want_flush();
   }
@@ -99,8 +99,8 @@ class Core : public std::enable_shared_from_this<Core> {
     holding_ = false;
     give_up_at_ = std::chrono::steady_clock::now() + hub_->drain_time();
     deadline_ = std::make_unique<asio::steady_timer>(hub_->io());
-    end_at(give_up_at_);
-    // Reading goes on and is thrown away: a peer that is blocked in a write would otherwise never get to read.
+    shut_at(give_up_at_);
+    // Continues to read and discards: a peer that is blocked in a write would otherwise never read.
     read();
     if (bytes_waiting() == 0)
       finish_writing();
@@ -140,11 +140,11 @@ class Core : public std::enable_shared_from_this<Core> {
       case Phase::Closed: return;
       case Phase::Draining:
         if (error) return shut();
-        if (bytes == first_.size()) throw_away_more();
+        if (bytes == first_.size()) discard_more();
         if (bytes_waiting() == 0) linger();
         return read();
       case Phase::Open:
-        if (paused_) {  // the read was under way when the pause came
+        if (paused_) {  // the read was in progress when the stream was paused
           holding_ = true;
           held_error_ = error;
           held_bytes_ = bytes;
@@ -162,7 +162,8 @@ class Core : public std::enable_shared_from_this<Core> {
     read();
   }
 
-  /// A full first read means more is waiting: take it in one go. False when the stream is done or paused.
+  /// A full first read means that more input is pending: reads it in one call. False when the stream is closed or
+  /// paused.
   bool deliver_bulk() {
     auto& bulk = hub_->bulk();
     const ssize_t count = ::recv(socket_.native_handle(), bulk.data(), bulk.size(), MSG_DONTWAIT);
@@ -179,10 +180,10 @@ class Core : public std::enable_shared_from_this<Core> {
     return phase_ == Phase::Open && !paused_;
   }
 
-  void throw_away_more() {
+  void discard_more() {
     auto& bulk = hub_->bulk();
     [[maybe_unused]] const ssize_t ignored =
-        ::recv(socket_.native_handle(), bulk.data(), bulk.size(), MSG_DONTWAIT);  // the next read tells any error
+        ::recv(socket_.native_handle(), bulk.data(), bulk.size(), MSG_DONTWAIT);  // the next read reports any error
   }
 
   void fail(const error_code& error) {
@@ -211,7 +212,7 @@ class Core : public std::enable_shared_from_this<Core> {
     sent_ += count;
     if (sent_ == out_.size()) {
       sent_ = 0;
-      if (out_.capacity() > kKeptWriteBytes)
+      if (out_.capacity() > kMaxIdleWriteBytes)
         std::string{}.swap(out_);
       else
         out_.clear();
@@ -221,8 +222,7 @@ class Core : public std::enable_shared_from_this<Core> {
     }
   }
 
-  /// The peer no longer reads. What it said before may still be on its way to us, so only the reading side ends the
-  /// stream.
+  /// The peer no longer reads. Bytes it sent before may still be in transit, so only the reading side ends the stream.
   void writing_failed() {
     write_broken_ = true;
     sent_ = 0;
@@ -230,17 +230,17 @@ class Core : public std::enable_shared_from_this<Core> {
     if (phase_ == Phase::Draining) shut();
   }
 
-  /// Everything is sent: the peer sees the end after the last byte, and may finish what it is saying.
+  /// Everything is sent: shuts down our half, so the peer reads the end after the last byte and may finish its output.
   void finish_writing() {
     error_code ignored;
     socket_.shutdown(asio::local::stream_protocol::socket::shutdown_send, ignored);
     linger();
   }
 
-  /// Closing while the peer talks would fail its writes, and it might never read our last words.
-  void linger() { end_at(std::min(give_up_at_, SteadyTime{std::chrono::steady_clock::now() + kLingerTime})); }
+  /// Closing while the peer writes would reset the connection, and the peer might never read the last bytes.
+  void linger() { shut_at(std::min(give_up_at_, SteadyTime{std::chrono::steady_clock::now() + kLingerTime})); }
 
-  void end_at(SteadyTime when) {
+  void shut_at(SteadyTime when) {
     deadline_->expires_at(when);
     deadline_->async_wait([self = shared_from_this()](const error_code& error) {
       if (!error) self->shut();
@@ -264,14 +264,14 @@ class Core : public std::enable_shared_from_this<Core> {
   Phase phase_ = Phase::Open;
   bool reading_ = false;
   bool paused_ = false;
-  bool holding_ = false;  // a read ended while paused; its result waits for resume
+  bool holding_ = false;  // a read completed while paused; resume delivers its result
   bool dirty_ = false;
   bool waiting_to_write_ = false;
   bool write_broken_ = false;
   error_code held_error_;
   std::size_t held_bytes_ = 0;
   std::string out_;
-  std::size_t sent_ = 0;                          // bytes at the front of out_ that are gone already
+  std::size_t sent_ = 0;                          // bytes at the front of out_ that are already sent
   std::unique_ptr<asio::steady_timer> deadline_;  // of draining
   SteadyTime give_up_at_{};
   std::array<char, kFirstReadBytes> first_;

@@ -1,7 +1,7 @@
 /// Streams over connected Unix sockets.
 ///
-/// Why a hub: streams of one loop share a large read buffer and one flush per loop turn, so an idle stream costs a
-///   few kilobytes and a thousand small writes cost one system call per peer.
+/// Why a hub: streams of one loop share a large read buffer and one flush per loop turn, so an idle stream costs a few
+///   kilobytes and a thousand small writes cost one system call per peer.
 /// Threading: loop thread only.
 #pragma once
 
@@ -18,10 +18,11 @@ class StreamHub;
 
 inline constexpr Millis kDrainTime{1'000};
 
-/// `drain_time` bounds how long a closing stream may go on sending what waits.
+/// `drain_time` bounds how long a closing stream sends pending bytes.
 std::shared_ptr<StreamHub> make_stream_hub(AsioLoop& loop, Millis drain_time = kDrainTime);
 
-/// Takes over a connected, non-blocking socket. The hub is shared because a draining stream outlives its maker.
+/// Takes ownership of a connected, non-blocking socket. The hub is shared because a draining stream outlives its
+/// creator.
 std::unique_ptr<Stream> make_unix_stream(std::shared_ptr<StreamHub> hub, UniqueFd socket, Peer peer);
 
 }  // namespace relay::net

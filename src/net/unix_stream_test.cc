@@ -14,28 +14,28 @@ using testing::run_until;
 
 constexpr Millis kShortDrain{50};
 
-/// A stream of ours and the bare socket of its peer.
+/// A stream and the plain socket of its peer.
 struct StreamTest : ::testing::Test {
   AsioLoop loop;
   UniqueFd peer;
-  std::unique_ptr<Recorder> ours;
+  std::unique_ptr<Recorder> stream;
 
-  /// No time limit that a busy machine could reach, unless the test is about it.
+  /// A drain time that a busy machine does not reach; the tests of the limit set their own.
   void SetUp() override { connect(Millis{60'000}); }
   void connect(Millis drain_time) {
     const auto hub = make_stream_hub(loop, drain_time);
     int pair[2] = {-1, -1};
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
     peer.reset(pair[1]);
-    ours = std::make_unique<Recorder>(make_unix_stream(hub, UniqueFd{pair[0]}, Peer{}));
+    stream = std::make_unique<Recorder>(make_unix_stream(hub, UniqueFd{pair[0]}, Peer{}));
   }
 
-  void say(std::string_view bytes) {
+  void send(std::string_view bytes) {
     ASSERT_EQ(::send(peer.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
   }
 
-  /// Whatever the peer can read now; `ended` tells whether the end was seen.
-  std::string hear(bool* ended = nullptr) {
+  /// Reads all that the peer can read now; sets `ended` at the end of the stream.
+  std::string receive(bool* ended = nullptr) {
     std::string all;
     char buffer[65536];
     for (;;) {
@@ -53,113 +53,113 @@ std::string pattern(std::size_t size) {
   return text;
 }
 
-TEST_F(StreamTest, ReadsTheSameBytesHoweverTheyAreCut) {
+TEST_F(StreamTest, ReadsTheSameBytesForAnySplit) {
   const std::string text = pattern(20'000);
   std::size_t at = 0;
   std::size_t step = 1;
   EXPECT_TRUE(run_until(loop, [&] {
     if (at < text.size()) {
-      say(std::string_view{text}.substr(at, step));
+      send(std::string_view{text}.substr(at, step));
       at += step;
       step = step * 2 + 1;
     }
-    return ours->received.size() == text.size();
+    return stream->received.size() == text.size();
   }));
-  EXPECT_EQ(ours->received, text);
+  EXPECT_EQ(stream->received, text);
 }
 
-TEST_F(StreamTest, SendsTheWritesOfOneTurnTogether) {
-  for (int i = 0; i < 100; ++i) ours->stream->write("0123456789");
-  EXPECT_EQ(ours->stream->bytes_waiting(), 1000U);
-  std::string heard;
-  EXPECT_TRUE(run_until(loop, [&] { return (heard += hear()).size() == 1000; }));
-  EXPECT_EQ(ours->progress, 1);
-  EXPECT_EQ(ours->stream->bytes_waiting(), 0U);
+TEST_F(StreamTest, SendsWritesOfOneTurnTogether) {
+  for (int i = 0; i < 100; ++i) stream->stream->write("0123456789");
+  EXPECT_EQ(stream->stream->bytes_waiting(), 1000U);
+  std::string output;
+  EXPECT_TRUE(run_until(loop, [&] { return (output += receive()).size() == 1000; }));
+  EXPECT_EQ(stream->progress, 1);
+  EXPECT_EQ(stream->stream->bytes_waiting(), 0U);
 }
 
-TEST_F(StreamTest, WaitsForASlowReaderAndLosesNothing) {
+TEST_F(StreamTest, LosesNothingForASlowReader) {
   const std::string text = pattern(3 << 20);
-  ours->stream->write(text);
-  ASSERT_TRUE(run_until(loop, [&] { return ours->progress > 0; }));
-  EXPECT_GT(ours->stream->bytes_waiting(), 0U);
-  const auto stuck_at = ours->stream->bytes_waiting();
-  ours->stream->write("the end");
-  EXPECT_EQ(ours->stream->bytes_waiting(), stuck_at + 7);
+  stream->stream->write(text);
+  ASSERT_TRUE(run_until(loop, [&] { return stream->progress > 0; }));
+  EXPECT_GT(stream->stream->bytes_waiting(), 0U);
+  const auto stuck_at = stream->stream->bytes_waiting();
+  stream->stream->write("the end");
+  EXPECT_EQ(stream->stream->bytes_waiting(), stuck_at + 7);
 
-  std::string heard;
-  EXPECT_TRUE(run_until(loop, [&] { return (heard += hear()).size() == text.size() + 7; }));
-  EXPECT_TRUE(heard == text + "the end");
-  EXPECT_TRUE(run_until(loop, [&] { return ours->left == 0; }));
+  std::string output;
+  EXPECT_TRUE(run_until(loop, [&] { return (output += receive()).size() == text.size() + 7; }));
+  EXPECT_TRUE(output == text + "the end");
+  EXPECT_TRUE(run_until(loop, [&] { return stream->left == 0; }));
 }
 
-TEST_F(StreamTest, DeliversNothingWhilePausedAndEverythingAfterwards) {
-  ours->when_read = [&] { ours->stream->pause_reading(); };
+TEST_F(StreamTest, DeliversPausedInputAfterResume) {
+  stream->when_read = [&] { stream->stream->pause_reading(); };
   const std::string text = pattern(100'000);
-  say(text);
-  ASSERT_TRUE(run_until(loop, [&] { return ours->reads == 1; }));
+  send(text);
+  ASSERT_TRUE(run_until(loop, [&] { return stream->reads == 1; }));
   bool later = false;
   const auto timer = loop.after(Millis{5}, [&] { later = true; });
   ASSERT_TRUE(run_until(loop, [&] { return later; }));
-  EXPECT_EQ(ours->reads, 1);
+  EXPECT_EQ(stream->reads, 1);
 
-  ours->when_read = nullptr;
-  ours->stream->resume_reading();
-  EXPECT_TRUE(run_until(loop, [&] { return ours->received.size() == text.size(); }));
-  EXPECT_EQ(ours->received, text);
+  stream->when_read = nullptr;
+  stream->stream->resume_reading();
+  EXPECT_TRUE(run_until(loop, [&] { return stream->received.size() == text.size(); }));
+  EXPECT_EQ(stream->received, text);
 }
 
-TEST_F(StreamTest, KeepsWhatARunningReadBroughtWhenPausedMeanwhile) {
-  ours->stream->pause_reading();  // the first read is under way already
-  say("kept");
+TEST_F(StreamTest, KeepsAReadThatCompletesWhilePaused) {
+  stream->stream->pause_reading();  // the first read is under way already
+  send("kept");
   bool later = false;
   const auto timer = loop.after(Millis{5}, [&] { later = true; });
   ASSERT_TRUE(run_until(loop, [&] { return later; }));
-  EXPECT_EQ(ours->received, "");
-  ours->stream->resume_reading();
-  say(" and more");
-  EXPECT_TRUE(run_until(loop, [&] { return ours->received == "kept and more"; }));
+  EXPECT_EQ(stream->received, "");
+  stream->stream->resume_reading();
+  send(" and more");
+  EXPECT_TRUE(run_until(loop, [&] { return stream->received == "kept and more"; }));
 }
 
-TEST_F(StreamTest, ReadsWhatAPeerSaidBeforeItLeft) {
-  say("last words");
-  ours->stream->write("never read");
+TEST_F(StreamTest, ReadsBytesSentBeforeTheEnd) {
+  send("last words");
+  stream->stream->write("never read");
   peer.reset();
-  EXPECT_TRUE(run_until(loop, [&] { return !ours->closed.empty(); }));
-  EXPECT_EQ(ours->received, "last words");
+  EXPECT_TRUE(run_until(loop, [&] { return !stream->closed.empty(); }));
+  EXPECT_EQ(stream->received, "last words");
 }
 
 TEST_F(StreamTest, DrainsBeforeItCloses) {
   const std::string text = pattern(1 << 20);
-  ours->stream->write(text);
-  ours->stream->close(Drain::Yes);
-  ours->stream.reset();  // draining goes on without the handle
-  std::string heard;
+  stream->stream->write(text);
+  stream->stream->close(Drain::Yes);
+  stream->stream.reset();  // draining continues without the handle
+  std::string output;
   bool ended = false;
   EXPECT_TRUE(run_until(loop, [&] {
-    heard += hear(&ended);
+    output += receive(&ended);
     return ended;
   }));
-  EXPECT_TRUE(heard == text);
-  EXPECT_EQ(ours->closed, "");
+  EXPECT_TRUE(output == text);
+  EXPECT_EQ(stream->closed, "");
 }
 
-TEST_F(StreamTest, LetsATalkingPeerHearTheLastWordBeforeTheEnd) {
-  ours->stream->write("goodbye");
-  ours->stream->close(Drain::Yes);
-  std::string heard;
+TEST_F(StreamTest, SendsTheLastBytesToAWritingPeer) {
+  stream->stream->write("goodbye");
+  stream->stream->close(Drain::Yes);
+  std::string output;
   bool ended = false;
   EXPECT_TRUE(run_until(loop, [&] {
-    say("still talking");  // a reset would fail this write
-    heard += hear(&ended);
+    send("still writing");  // a reset would fail this write
+    output += receive(&ended);
     return ended;
   }));
-  EXPECT_EQ(heard, "goodbye");
+  EXPECT_EQ(output, "goodbye");
 }
 
-TEST_F(StreamTest, GivesUpDrainingAPeerThatNeverReads) {
+TEST_F(StreamTest, BoundsDrainingOfAPeerThatNeverReads) {
   connect(kShortDrain);
-  ours->stream->write(pattern(4 << 20));
-  ours->stream->close(Drain::Yes);
+  stream->stream->write(pattern(4 << 20));
+  stream->stream->close(Drain::Yes);
   const auto begin = loop.now().steady;
   loop.finish();
   loop.run();
@@ -169,18 +169,18 @@ TEST_F(StreamTest, GivesUpDrainingAPeerThatNeverReads) {
 }
 
 TEST_F(StreamTest, ClosesAtOnceWithoutDrain) {
-  ours->stream->write("dropped");
-  ours->stream->close(Drain::No);
+  stream->stream->write("dropped");
+  stream->stream->close(Drain::No);
   bool ended = false;
-  std::string heard;
+  std::string output;
   EXPECT_TRUE(run_until(loop, [&] {
-    heard += hear(&ended);
+    output += receive(&ended);
     return ended;
   }));
-  EXPECT_EQ(heard, "");
+  EXPECT_EQ(output, "");
 }
 
-TEST(StreamHub, GoesWithItsLoopThoughAWriteStillWaits) {
+TEST(StreamHub, IsDestroyedWithItsLoopDespiteAPendingWrite) {
   std::weak_ptr<StreamHub> hub;
   {
     AsioLoop loop;
@@ -189,29 +189,29 @@ TEST(StreamHub, GoesWithItsLoopThoughAWriteStillWaits) {
     int pair[2] = {-1, -1};
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
     const UniqueFd peer{pair[1]};
-    const Recorder ours{make_unix_stream(made, UniqueFd{pair[0]}, Peer{})};
-    ours.stream->write("nobody runs the loop any more");
+    const Recorder stream{make_unix_stream(made, UniqueFd{pair[0]}, Peer{})};
+    stream.stream->write("the loop has stopped");
   }
   EXPECT_TRUE(hub.expired());
 }
 
-TEST_F(StreamTest, MayBeDestroyedInsideItsOwnCallbacks) {
-  ours->when_read = [&] { ours->stream.reset(); };
-  say(pattern(10'000));
+TEST_F(StreamTest, CanBeDestroyedInItsCallbacks) {
+  stream->when_read = [&] { stream->stream.reset(); };
+  send(pattern(10'000));
   bool ended = false;
   EXPECT_TRUE(run_until(loop, [&] {
-    hear(&ended);
-    return ended || ours->reads > 0;
+    receive(&ended);
+    return ended || stream->reads > 0;
   }));
-  EXPECT_EQ(ours->reads, 1);
-  EXPECT_EQ(ours->closed, "");
+  EXPECT_EQ(stream->reads, 1);
+  EXPECT_EQ(stream->closed, "");
 }
 
-TEST_F(StreamTest, MayBeDestroyedWhenItsEndIsReported) {
-  ours->when_closed = [&] { ours->stream.reset(); };
+TEST_F(StreamTest, CanBeDestroyedInOnClosed) {
+  stream->when_closed = [&] { stream->stream.reset(); };
   peer.reset();
-  EXPECT_TRUE(run_until(loop, [&] { return !ours->closed.empty(); }));
-  EXPECT_EQ(ours->closed, "the peer closed the connection");
+  EXPECT_TRUE(run_until(loop, [&] { return !stream->closed.empty(); }));
+  EXPECT_EQ(stream->closed, "the peer closed the connection");
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMaskBytes = 4;
 
-Failure broken(std::string why) { return fail(WebSocketErrc::Protocol, std::move(why)); }
+Failure protocol_error(std::string message) { return fail(WebSocketErrc::Protocol, std::move(message)); }
 
 bool is_control(Opcode opcode) { return static_cast<unsigned>(opcode) >= 8; }
 
@@ -42,9 +42,10 @@ void unmask(std::string& payload, std::string_view mask) {
 Result<std::optional<WebSocketMessage>> control_message(Opcode opcode, std::string payload) {
   if (opcode != Opcode::Close) return WebSocketMessage{opcode, std::move(payload), 0};
   if (payload.empty()) return WebSocketMessage{opcode, {}, WebSocketReader::kNoCloseCode};
-  if (payload.size() == 1) return broken("a close frame has a code of two bytes or nothing");
+  if (payload.size() == 1)
+    return protocol_error("the payload of a close frame must be empty or start with a two-byte code");
   const auto code = static_cast<std::uint16_t>(big_endian(std::string_view{payload}.substr(0, 2)));
-  if (!is_close_code(code)) return broken(format("{} is no code to close with", code));
+  if (!is_close_code(code)) return protocol_error(format("{} is not a valid close code", code));
   payload.erase(0, 2);
   if (!text::is_utf8(payload)) return fail(WebSocketErrc::BadUtf8, "the reason for closing is not UTF-8");
   return WebSocketMessage{opcode, std::move(payload), code};
@@ -66,13 +67,13 @@ std::string_view describe(WebSocketErrc code) {
 Result<std::optional<WebSocketMessage>> WebSocketReader::next() {
   while (true) {
     const auto head = RELAY_TRY(read_head());
-    if (!head || ahead_.size() - used_ < head->bytes + head->payload) {
-      ahead_.erase(0, used_);
+    if (!head || buffer_.size() - used_ < head->bytes + head->payload) {
+      buffer_.erase(0, used_);
       used_ = 0;
       return std::nullopt;
     }
-    auto payload = ahead_.substr(used_ + head->bytes, head->payload);
-    unmask(payload, std::string_view{ahead_}.substr(used_ + head->bytes - kMaskBytes, kMaskBytes));
+    auto payload = buffer_.substr(used_ + head->bytes, head->payload);
+    unmask(payload, std::string_view{buffer_}.substr(used_ + head->bytes - kMaskBytes, kMaskBytes));
     used_ += head->bytes + head->payload;
     if (is_control(head->opcode)) return control_message(head->opcode, std::move(payload));
     if (auto message = RELAY_TRY(take_data(*head, std::move(payload)))) return message;
@@ -80,35 +81,37 @@ Result<std::optional<WebSocketMessage>> WebSocketReader::next() {
 }
 
 Result<std::optional<WebSocketReader::Head>> WebSocketReader::read_head() const {
-  const auto bytes = std::string_view{ahead_}.substr(used_);
+  const auto bytes = std::string_view{buffer_}.substr(used_);
   if (bytes.size() < 2) return std::nullopt;
   const auto first = static_cast<unsigned char>(bytes[0]);
   const auto second = static_cast<unsigned char>(bytes[1]);
-  if ((first & 0x70U) != 0) return broken("a frame uses an extension that was not agreed upon");
-  if (!is_known(first & 0x0FU)) return broken("a frame of an unknown kind");
-  if ((second & 0x80U) == 0) return broken("a client must mask its frames");
+  if ((first & 0x70U) != 0) return protocol_error("a frame uses an extension that was not negotiated");
+  if (!is_known(first & 0x0FU)) return protocol_error("a frame has an unknown opcode");
+  if ((second & 0x80U) == 0) return protocol_error("a client must mask its frames");
   const auto opcode = static_cast<Opcode>(first & 0x0FU);
   const bool last = (first & 0x80U) != 0;
   const std::size_t length_bytes = (second & 0x7FU) == 127 ? 8 : (second & 0x7FU) == 126 ? 2 : 0;
   if (is_control(opcode) && (!last || length_bytes > 0))
-    return broken(format("a control frame is whole and has at most {} bytes", kMaxControlBytes));
+    return protocol_error(
+        format("a control frame must not be fragmented and may have at most {} bytes", kMaxControlBytes));
   const auto head_bytes = 2 + length_bytes + kMaskBytes;
   if (bytes.size() < head_bytes) return std::nullopt;
   const auto length = length_bytes == 0 ? second & 0x7FU : big_endian(bytes.substr(2, length_bytes));
   if ((length_bytes == 2 && length < 126) || (length_bytes == 8 && length <= 0xFFFF))
-    return broken("the length of a frame is written longer than it needs");
+    return protocol_error("the length of a frame is not minimally encoded");
   if (!is_control(opcode) && length > max_message_bytes_ - message_.size())
     return fail(WebSocketErrc::TooLarge, format("a message is larger than {} bytes", max_message_bytes_));
   return Head{opcode, last, head_bytes, static_cast<std::size_t>(length)};
 }
 
 Result<std::optional<WebSocketMessage>> WebSocketReader::take_data(const Head& head, std::string payload) {
-  const bool begins = head.opcode != Opcode::Continuation;
-  if (head.opcode == Opcode::Binary) return fail(WebSocketErrc::NotText, "only text is understood here");
-  if (begins != (fragments_ == 0))
-    return broken(begins ? "a message begins before the last one has ended" : "a fragment belongs to no message");
+  const bool starts = head.opcode != Opcode::Continuation;
+  if (head.opcode == Opcode::Binary) return fail(WebSocketErrc::NotText, "only text messages are supported");
+  if (starts != (fragments_ == 0))
+    return protocol_error(starts ? "a message starts before the previous one ended"
+                                 : "a fragment belongs to no message");
   if (++fragments_ > kMaxFragments)
-    return fail(WebSocketErrc::Policy, format("a message comes in more than {} fragments", kMaxFragments));
+    return fail(WebSocketErrc::Policy, format("a message has more than {} fragments", kMaxFragments));
   if (fragments_ == 1)
     message_ = std::move(payload);
   else

@@ -1,7 +1,9 @@
-/// WebSocket frames of a client (RFC 6455): bytes in, cut anywhere; whole messages and control frames out. Pure.
+/// A parser of client WebSocket frames (RFC 6455): bytes in, split anywhere; whole messages and control frames out.
+/// Pure.
 ///
-/// Invariants: fragments are joined, and control frames between them come first, as they must. A message is at most as
-///   large as the limit; text is UTF-8. After an error, whose code is the one to close with, nothing more.
+/// Invariants: fragments are joined, and control frames between them come out first, as the RFC requires. A message is
+///   at most as large as the limit; text is UTF-8. After an error, whose code is the close code, the reader must not be
+///   used.
 #pragma once
 
 #include <array>
@@ -15,7 +17,7 @@
 
 namespace relay::net {
 
-/// Codes of the specification, section 7.4.1.
+/// Close codes of RFC 6455, section 7.4.1.
 enum class WebSocketErrc { Protocol = 1002, NotText = 1003, BadUtf8 = 1007, Policy = 1008, TooLarge = 1009 };
 std::string_view describe(WebSocketErrc code);
 
@@ -24,7 +26,7 @@ enum class Opcode : std::uint8_t { Continuation = 0, Text = 1, Binary = 2, Close
 struct WebSocketMessage {
   Opcode kind = Opcode::Text;    // Text, Close, Ping or Pong
   std::string payload = {};      // of Close: the reason
-  std::uint16_t close_code = 0;  // of Close: 1005 when none was given
+  std::uint16_t close_code = 0;  // of Close: 1005 when the frame has none
 };
 
 class WebSocketReader {
@@ -35,31 +37,31 @@ class WebSocketReader {
 
   explicit WebSocketReader(std::size_t max_message_bytes) : max_message_bytes_{max_message_bytes} {}
 
-  void add(std::string_view bytes) { ahead_.append(bytes); }
+  void add(std::string_view bytes) { buffer_.append(bytes); }
   Result<std::optional<WebSocketMessage>> next();
 
  private:
   struct Head {
     Opcode opcode;
     bool last;
-    std::size_t bytes;    // of the head itself
-    std::size_t payload;  // bytes that follow it
+    std::size_t bytes;    // of the head
+    std::size_t payload;  // bytes behind it
   };
 
   Result<std::optional<Head>> read_head() const;
   Result<std::optional<WebSocketMessage>> take_data(const Head& head, std::string payload);
 
   std::size_t max_message_bytes_;
-  std::string ahead_;
-  std::size_t used_ = 0;       // of `ahead_`
+  std::string buffer_;
+  std::size_t used_ = 0;       // bytes of the buffer
   std::string message_;        // the fragments so far
-  std::size_t fragments_ = 0;  // of the message that is under way; none: 0
+  std::size_t fragments_ = 0;  // of the current message; 0: none
 };
 
-/// May a close frame carry it?
+/// May a close frame carry this code?
 bool is_close_code(std::uint16_t code);
 
-/// Head of an unmasked frame, as servers send them, and how many of the bytes it takes.
+/// Head of an unmasked frame, as servers send it, and its size.
 struct FrameHead {
   std::array<char, 10> bytes;
   std::size_t size;
@@ -67,10 +69,10 @@ struct FrameHead {
 };
 FrameHead frame_head(Opcode opcode, std::size_t payload_bytes);
 
-/// A whole close frame; the reason is shortened to what fits, at a border between characters.
+/// A whole close frame; the reason is cut to the limit, between characters.
 std::string close_frame(std::uint16_t code, std::string_view reason);
 
-/// What a server answers to a client's Sec-WebSocket-Key.
+/// The Sec-WebSocket-Accept value for a client's Sec-WebSocket-Key.
 std::string accept_key(std::string_view client_key);
 
 }  // namespace relay::net

@@ -21,20 +21,20 @@ std::string masked(unsigned first, std::string_view payload, std::string_view ma
 
 std::string messages_in(std::string_view first, std::string_view second = {}) {
   WebSocketReader reader{kLimit};
-  std::string seen;
+  std::string found;
   for (const auto part : {first, second}) {
     reader.add(part);
     while (true) {
       const auto next = reader.next();
-      if (!next) return seen + format("! {}", next.error().code().value());
+      if (!next) return found + format("! {}", next.error().code().value());
       if (!*next) break;
-      seen += format("{}:{}:{} ", static_cast<int>((*next)->kind), (*next)->close_code, (*next)->payload);
+      found += format("{}:{}:{} ", static_cast<int>((*next)->kind), (*next)->close_code, (*next)->payload);
     }
   }
-  return seen;
+  return found;
 }
 
-TEST(WebSocketReader, ReadsTheSameMessagesHoweverTheyAreCut) {
+TEST(WebSocketReader, ReadsTheSameMessagesForAnySplit) {
   const auto wire = masked(0x81, "hello") + masked(0x01, "one ") + masked(0x89, "ping") + masked(0x00, "") +
                     masked(0x80, "two") + masked(0x8A, "") + masked(0x81, std::string(300, 'x')) +
                     masked(0x88, std::string{"\x03\xe8", 2} + "bye");
@@ -44,16 +44,16 @@ TEST(WebSocketReader, ReadsTheSameMessagesHoweverTheyAreCut) {
         << "cut at byte " << cut;
 }
 
-TEST(WebSocketReader, ReadsEveryWayToWriteALength) {
+TEST(WebSocketReader, ReadsAllLengthEncodings) {
   for (const std::size_t size : {0U, 1U, 125U, 126U, 127U, 65'535U, 65'536U, 70'000U})
     EXPECT_EQ(messages_in(masked(0x81, std::string(size, 'a'))), "1:0:" + std::string(size, 'a') + " ") << size;
 }
 
-TEST(WebSocketReader, RefusesWhatTheSpecificationForbids) {
+TEST(WebSocketReader, RefusesInvalidFrames) {
   EXPECT_EQ(messages_in(std::string{"\x81\x01x", 3}), "! 1002") << "not masked";
   EXPECT_EQ(messages_in(masked(0xC1, "x")), "! 1002") << "an extension";
-  EXPECT_EQ(messages_in(masked(0x83, "x")), "! 1002") << "an unknown kind";
-  EXPECT_EQ(messages_in(masked(0x80, "x")), "! 1002") << "a fragment of nothing";
+  EXPECT_EQ(messages_in(masked(0x83, "x")), "! 1002") << "an unknown opcode";
+  EXPECT_EQ(messages_in(masked(0x80, "x")), "! 1002") << "a continuation without a message";
   EXPECT_EQ(messages_in(masked(0x01, "x") + masked(0x81, "y")), "! 1002") << "a message within a message";
   EXPECT_EQ(messages_in(masked(0x09, "x")), "! 1002") << "a ping in fragments";
   EXPECT_EQ(messages_in(masked(0x89, std::string(126, 'x'))), "! 1002") << "a large ping";
@@ -62,18 +62,18 @@ TEST(WebSocketReader, RefusesWhatTheSpecificationForbids) {
   EXPECT_EQ(messages_in(std::string{"\x81\xFE\x00\x05", 4} + std::string(9, '\0')), "! 1002") << "a long short length";
   EXPECT_EQ(messages_in(masked(0x82, "x")), "! 1003");
   EXPECT_EQ(messages_in(masked(0x81, "\xff")), "! 1007");
-  EXPECT_EQ(messages_in(masked(0x01, "\xc3") + masked(0x80, "\xa9")), "1:0:\xc3\xa9 ") << "cut within a character";
-  EXPECT_EQ(messages_in(masked(0x81, std::string(kLimit + 1, 'x')).substr(0, 14)), "! 1009") << "before it is all here";
+  EXPECT_EQ(messages_in(masked(0x01, "\xc3") + masked(0x80, "\xa9")), "1:0:\xc3\xa9 ") << "split inside a character";
+  EXPECT_EQ(messages_in(masked(0x81, std::string(kLimit + 1, 'x')).substr(0, 14)), "! 1009") << "before it is complete";
   EXPECT_EQ(messages_in(masked(0x01, std::string(kLimit, 'x')) + masked(0x80, "y")), "! 1009");
 }
 
-TEST(WebSocketReader, RefusesAMessageInCrumbs) {
+TEST(WebSocketReader, BoundsFragments) {
   std::string wire = masked(0x01, "");
   for (std::size_t i = 0; i < WebSocketReader::kMaxFragments; ++i) wire += masked(0x00, "");
   EXPECT_EQ(messages_in(wire), "! 1008");
 }
 
-TEST(WebSocketFrames, AreWrittenAsTheSpecificationShows) {
+TEST(WebSocketFrames, MatchTheExamplesOfTheRfc) {
   EXPECT_EQ(frame_head(Opcode::Text, 5).view(), "\x81\x05");
   EXPECT_EQ(frame_head(Opcode::Binary, 256).view(), (std::string_view{"\x82\x7E\x01\x00", 4}));
   EXPECT_EQ(frame_head(Opcode::Binary, 65'536).view(), (std::string_view{"\x82\x7F\0\0\0\0\0\x01\0\0", 10}));

@@ -56,119 +56,119 @@ struct WebSocketTest : ::testing::Test {
     ASSERT_TRUE(made.has_value()) << made.error().message();
     server = *std::move(made);
   }
-  testing::RawClient client() {
+  testing::RawClient connect() {
     if (!server) start();
     return {loop, server->port()};
   }
   /// A client whose WebSocket is open.
   testing::RawClient open(std::string_view behind = {}) {
-    auto talking = client();
-    talking.say(std::string{kHandshake}.append(behind));
-    EXPECT_TRUE(talking.hears("\r\n\r\n"));
+    auto client = connect();
+    client.send(std::string{kHandshake}.append(behind));
+    EXPECT_TRUE(client.wait_for("\r\n\r\n"));
     EXPECT_TRUE(socket && socket->open());
-    talking.heard().erase(0, talking.heard().find("\r\n\r\n") + 4);
-    return talking;
+    client.output().erase(0, client.output().find("\r\n\r\n") + 4);
+    return client;
   }
   bool gone() {
     return testing::run_until(loop, [&] { return !listener.gone.empty(); });
   }
-  std::string answer_to(std::string handshake, std::string_view what, std::string_view instead) {
-    handshake.replace(handshake.find(what), what.size(), instead);
-    auto talking = client();
-    talking.say(handshake);
-    EXPECT_TRUE(talking.hears("\r\n\r\n"));
-    return talking.heard();
+  std::string response_to(std::string handshake, std::string_view from, std::string_view to) {
+    handshake.replace(handshake.find(from), from.size(), to);
+    auto client = connect();
+    client.send(handshake);
+    EXPECT_TRUE(client.wait_for("\r\n\r\n"));
+    return client.output();
   }
 };
 
-TEST_F(WebSocketTest, IsOpenedByTheHandlerWhoSawTheRequest) {
+TEST_F(WebSocketTest, IsOpenedByTheHandler) {
   protocol = "relay.v1";
-  auto talking = client();
-  talking.say(kHandshake);
-  ASSERT_TRUE(talking.hears("\r\n\r\n"));
-  EXPECT_EQ(talking.heard(),
+  auto client = connect();
+  client.send(kHandshake);
+  ASSERT_TRUE(client.wait_for("\r\n\r\n"));
+  EXPECT_EQ(client.output(),
             "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\nSec-WebSocket-Protocol: relay.v1\r\n\r\n");
-  EXPECT_TRUE(answer_to(std::string{kHandshake}, "/socket", "/other").starts_with("HTTP/1.1 404 "));
+  EXPECT_TRUE(response_to(std::string{kHandshake}, "/socket", "/other").starts_with("HTTP/1.1 404 "));
 }
 
-TEST_F(WebSocketTest, TellsAClientThatAsksForNone) {
-  EXPECT_TRUE(answer_to(std::string{kHandshake}, "Upgrade: websocket\r\n", "").starts_with("HTTP/1.1 426 "));
-  for (const auto& [what, instead] : {std::pair{"GET", "POST"},
-                                      {"Version: 13", "Version: 8"},
-                                      {"dGhlIHNhbXBsZSBub25jZQ==", "short"},
-                                      {"keep-alive, Upgrade", "keep-alive"},
-                                      {"HTTP/1.1", "HTTP/1.0"}}) {
-    const auto heard = answer_to(std::string{kHandshake}, what, instead);
-    EXPECT_TRUE(heard.starts_with("HTTP/1.1 400 ")) << instead << ": " << heard;
+TEST_F(WebSocketTest, RefusesAnInvalidHandshake) {
+  EXPECT_TRUE(response_to(std::string{kHandshake}, "Upgrade: websocket\r\n", "").starts_with("HTTP/1.1 426 "));
+  for (const auto& [from, to] : {std::pair{"GET", "POST"},
+                                 {"Version: 13", "Version: 8"},
+                                 {"dGhlIHNhbXBsZSBub25jZQ==", "short"},
+                                 {"keep-alive, Upgrade", "keep-alive"},
+                                 {"HTTP/1.1", "HTTP/1.0"}}) {
+    const auto output = response_to(std::string{kHandshake}, from, to);
+    EXPECT_TRUE(output.starts_with("HTTP/1.1 400 ")) << to << ": " << output;
   }
   EXPECT_FALSE(socket.has_value());
 }
 
-TEST_F(WebSocketTest, CarriesTextBothWays) {
-  auto talking = open(client_frame(Opcode::Text, "with the handshake"));
-  talking.say(client_frame(Opcode::Text, "hé") + client_frame(Opcode::Text, ""));
+TEST_F(WebSocketTest, CarriesTextInBothDirections) {
+  auto client = open(client_frame(Opcode::Text, "with the handshake"));
+  client.send(client_frame(Opcode::Text, "hé") + client_frame(Opcode::Text, ""));
   ASSERT_TRUE(testing::run_until(loop, [&] { return listener.texts.size() == 3; }));
   EXPECT_EQ(listener.texts, (std::vector<std::string>{"with the handshake", "hé", ""}));
-  socket->write_text(make_piece("hello"));
-  socket->write_binary(make_piece(std::string(300, '\1')));
+  socket->write_text(make_shared_buffer("hello"));
+  socket->write_binary(make_shared_buffer(std::string(300, '\1')));
   EXPECT_EQ(socket->waiting_bytes(), 2u + 5u + 4u + 300u);
   ASSERT_TRUE(
-      talking.hears(server_frame(Opcode::Text, "hello") + server_frame(Opcode::Binary, std::string(300, '\1'))));
+      client.wait_for(server_frame(Opcode::Text, "hello") + server_frame(Opcode::Binary, std::string(300, '\1'))));
   EXPECT_EQ(socket->waiting_bytes(), 0u);
   EXPECT_GT(listener.drained, 0);
 }
 
 TEST_F(WebSocketTest, AnswersAPing) {
-  auto talking = open();
-  talking.say(client_frame(Opcode::Ping, "are you there"));
-  EXPECT_TRUE(talking.hears(server_frame(Opcode::Pong, "are you there")));
+  auto client = open();
+  client.send(client_frame(Opcode::Ping, "are you there"));
+  EXPECT_TRUE(client.wait_for(server_frame(Opcode::Pong, "are you there")));
 }
 
 TEST_F(WebSocketTest, IsClosedByTheClient) {
-  auto talking = open();
-  talking.say(client_frame(Opcode::Close, std::string{"\x0f\xa0"} + "enough"));
+  auto client = open();
+  client.send(client_frame(Opcode::Close, std::string{"\x0f\xa0"} + "enough"));
   ASSERT_TRUE(gone());
   EXPECT_EQ(listener.gone, "the client closed the WebSocket (4000: enough)");
   EXPECT_FALSE(socket->open());
-  ASSERT_TRUE(talking.sees_the_end());
-  EXPECT_EQ(talking.heard(), close_frame(4000, "enough"));
+  ASSERT_TRUE(client.wait_closed());
+  EXPECT_EQ(client.output(), close_frame(4000, "enough"));
 }
 
-TEST_F(WebSocketTest, IsClosedByUsWithACodeAndAReason) {
-  auto talking = open();
-  socket->write_text(make_piece("last words"));
+TEST_F(WebSocketTest, IsClosedByTheServerWithCodeAndReason) {
+  auto client = open();
+  socket->write_text(make_shared_buffer("last words"));
   socket->close(4001, "we are done");
   EXPECT_FALSE(socket->open());
-  ASSERT_TRUE(talking.sees_the_end());
-  EXPECT_EQ(talking.heard(), server_frame(Opcode::Text, "last words") + close_frame(4001, "we are done"));
+  ASSERT_TRUE(client.wait_closed());
+  EXPECT_EQ(client.output(), server_frame(Opcode::Text, "last words") + close_frame(4001, "we are done"));
   EXPECT_EQ(listener.gone, "");
 }
 
-TEST_F(WebSocketTest, IsCutWhenItsHandleDies) {
-  auto talking = open();
+TEST_F(WebSocketTest, CutsTheConnectionWhenDestroyed) {
+  auto client = open();
   socket.reset();
-  ASSERT_TRUE(talking.sees_the_end());
-  EXPECT_EQ(talking.heard(), "");
+  ASSERT_TRUE(client.wait_closed());
+  EXPECT_EQ(client.output(), "");
 }
 
-TEST_F(WebSocketTest, MayBeDestroyedWhileItIsHeard) {
-  auto talking = open();
+TEST_F(WebSocketTest, CanBeDestroyedInItsCallback) {
+  auto client = open();
   listener.when_text = [&] { socket.reset(); };
-  talking.say(client_frame(Opcode::Text, "one") + client_frame(Opcode::Text, "two"));
-  ASSERT_TRUE(talking.sees_the_end());
+  client.send(client_frame(Opcode::Text, "one") + client_frame(Opcode::Text, "two"));
+  ASSERT_TRUE(client.wait_closed());
   EXPECT_EQ(listener.texts.size(), 1u);
 }
 
-TEST_F(WebSocketTest, TellsWhenTheClientHasGone) {
-  auto talking = open();
-  talking.hang_up();
+TEST_F(WebSocketTest, ReportsThatTheClientDisconnected) {
+  auto client = open();
+  client.disconnect();
   ASSERT_TRUE(gone());
-  socket->write_text(make_piece("to nobody"));
+  socket->write_text(make_shared_buffer("dropped"));
   EXPECT_EQ(socket->waiting_bytes(), 0u);
 }
 
-TEST_F(WebSocketTest, RefusesBadFramesWithTheirCode) {
+TEST_F(WebSocketTest, ClosesWithTheCodeOfTheError) {
   limits.body_bytes = 1'000;
   const std::pair<std::string, std::uint16_t> cases[] = {
       {std::string{"\x81\x01x", 3}, 1002},
@@ -178,61 +178,61 @@ TEST_F(WebSocketTest, RefusesBadFramesWithTheirCode) {
   };
   for (const auto& [bytes, code] : cases) {
     listener.gone.clear();
-    auto talking = open();
-    talking.say(bytes);
+    auto client = open();
+    client.send(bytes);
     ASSERT_TRUE(gone()) << code;
-    ASSERT_TRUE(talking.sees_the_end()) << code;
-    EXPECT_EQ(talking.heard(), close_frame(code, listener.gone));
+    ASSERT_TRUE(client.wait_closed()) << code;
+    EXPECT_EQ(client.output(), close_frame(code, listener.gone));
   }
   EXPECT_TRUE(listener.texts.empty());
 }
 
 TEST_F(WebSocketTest, RefusesAFloodOfPings) {
-  auto talking = open();
-  for (int i = 0; i < 1'000; ++i) talking.say(client_frame(Opcode::Ping, std::string(100, 'p')));
+  auto client = open();
+  for (int i = 0; i < 1'000; ++i) client.send(client_frame(Opcode::Ping, std::string(100, 'p')));
   ASSERT_TRUE(gone());
   EXPECT_TRUE(listener.gone.contains("too many pings")) << listener.gone;
-  EXPECT_TRUE(talking.sees_the_end());
-  EXPECT_LT(talking.heard().size(), 10'000u);
+  EXPECT_TRUE(client.wait_closed());
+  EXPECT_LT(client.output().size(), 10'000u);
 }
 
-TEST_F(WebSocketTest, AsksASilentClientAndKeepsItWhenItAnswers) {
-  limits.ping = Millis{60};  // far more than an answer takes, on a busy machine too
-  auto talking = open();
+TEST_F(WebSocketTest, PingsASilentClientAndKeepsItAfterAPong) {
+  limits.ping = Millis{60};  // far more than a pong takes, even on a busy machine
+  auto client = open();
   for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(talking.hears(server_frame(Opcode::Ping, "")));
-    talking.heard().clear();
-    talking.say(client_frame(Opcode::Pong, ""));
+    ASSERT_TRUE(client.wait_for(server_frame(Opcode::Ping, "")));
+    client.output().clear();
+    client.send(client_frame(Opcode::Pong, ""));
   }
-  ASSERT_TRUE(talking.hears(server_frame(Opcode::Ping, "")));
+  ASSERT_TRUE(client.wait_for(server_frame(Opcode::Ping, "")));
   EXPECT_TRUE(socket->open());
 }
 
-TEST_F(WebSocketTest, GivesUpAClientThatDoesNotAnswerAPing) {
+TEST_F(WebSocketTest, CutsAClientWithoutPong) {
   limits.ping = Millis{10};
-  auto talking = open();
+  auto client = open();
   ASSERT_TRUE(gone());
   EXPECT_EQ(listener.gone, "the client does not answer a ping");
-  EXPECT_EQ(talking.heard(), server_frame(Opcode::Ping, ""));
-  EXPECT_TRUE(talking.sees_the_end());
+  EXPECT_EQ(client.output(), server_frame(Opcode::Ping, ""));
+  EXPECT_TRUE(client.wait_closed());
 }
 
-TEST_F(WebSocketTest, AClientThatHasMuchToReadIsNotAskedMeanwhile) {
+TEST_F(WebSocketTest, SendsNoPingWhileBytesArePending) {
   limits.ping = Millis{10};
-  auto talking = open();
-  talking.stop_reading();
-  socket->write_text(make_piece(std::string(8 << 20, 'x')));
+  auto client = open();
+  client.pause_reading();
+  socket->write_text(make_shared_buffer(std::string(8 << 20, 'x')));
   bool later = false;
   const auto timer = loop.after(Millis{100}, [&] { later = true; });
   ASSERT_TRUE(run_until(loop, [&] { return later; }));
   EXPECT_TRUE(socket->open()) << listener.gone;
 }
 
-TEST_F(WebSocketTest, CutsAClientForWhomTooMuchWaits) {
+TEST_F(WebSocketTest, CutsAClientAboveTheByteLimit) {
   limits.waiting_bytes = 100'000;
-  auto talking = open();
-  talking.stop_reading();
-  const auto large = make_piece(std::string(200'000, 'x'));
+  auto client = open();
+  client.pause_reading();
+  const auto large = make_shared_buffer(std::string(200'000, 'x'));
   for (int i = 0; i < 100; ++i) socket->write_text(large);
   ASSERT_TRUE(gone());
   EXPECT_EQ(large.use_count(), 1);

@@ -12,23 +12,23 @@
 namespace relay::net {
 namespace {
 
-constexpr std::size_t kMaxParts = 192;   // of one call; three parts make an entry
-constexpr std::size_t kKeptEntries = 8;  // room that a drained queue keeps
+constexpr std::size_t kMaxParts = 192;      // of one call; an entry has three parts
+constexpr std::size_t kMaxIdleEntries = 8;  // capacity that a drained queue keeps
 constexpr std::size_t kCompactEntries = 256;
 
 }  // namespace
 
-void WriteQueue::push(std::string_view frame, SharedBuffer piece, std::string_view after) {
+void WriteQueue::push(std::string_view frame, SharedBuffer buffer, std::string_view after) {
   RELAY_ASSERT(frame.size() <= kMaxFrameBytes);
-  const auto total = frame.size() + (piece ? piece->size() : 0) + after.size();
+  const auto total = frame.size() + (buffer ? buffer->size() : 0) + after.size();
   if (total == 0) return;
-  auto& entry = entries_.emplace_back(std::move(piece), after);
+  auto& entry = entries_.emplace_back(std::move(buffer), after);
   std::copy(frame.begin(), frame.end(), entry.frame.begin());
   entry.frame_bytes = static_cast<std::uint8_t>(frame.size());
   bytes_ += total;
 }
 
-void WriteQueue::push(std::string bytes) { push({}, make_piece(std::move(bytes))); }
+void WriteQueue::push(std::string bytes) { push({}, make_shared_buffer(std::move(bytes))); }
 
 WriteQueue::State WriteQueue::flush(int socket) {
   while (bytes_ > 0) {
@@ -37,9 +37,9 @@ WriteQueue::State WriteQueue::flush(int socket) {
     std::size_t skip = sent_;
     std::size_t offered = 0;
     const auto add = [&](std::string_view bytes) {
-      const auto gone = std::min(skip, bytes.size());
-      skip -= gone;
-      bytes.remove_prefix(gone);
+      const auto skipped = std::min(skip, bytes.size());
+      skip -= skipped;
+      bytes.remove_prefix(skipped);
       if (bytes.empty()) return;
       parts[count++] = {const_cast<char*>(bytes.data()), bytes.size()};
       offered += bytes.size();
@@ -47,7 +47,7 @@ WriteQueue::State WriteQueue::flush(int socket) {
     for (std::size_t i = first_; i < entries_.size() && count + 3 <= kMaxParts; ++i) {
       const auto& entry = entries_[i];
       add({entry.frame.data(), entry.frame_bytes});
-      if (entry.piece) add(*entry.piece);
+      if (entry.buffer) add(*entry.buffer);
       add(entry.after);
     }
     msghdr message{};
@@ -63,7 +63,7 @@ WriteQueue::State WriteQueue::flush(int socket) {
 }
 
 void WriteQueue::clear() {
-  if (entries_.capacity() > kKeptEntries)
+  if (entries_.capacity() > kMaxIdleEntries)
     std::vector<Entry>{}.swap(entries_);
   else
     entries_.clear();
@@ -76,10 +76,10 @@ void WriteQueue::drop_front(std::size_t count) {
   sent_ += count;
   for (;; ++first_) {
     auto& entry = entries_[first_];
-    const auto size = entry.frame_bytes + (entry.piece ? entry.piece->size() : 0) + entry.after.size();
+    const auto size = entry.frame_bytes + (entry.buffer ? entry.buffer->size() : 0) + entry.after.size();
     if (sent_ < size) break;
     sent_ -= size;
-    entry.piece.reset();
+    entry.buffer.reset();
   }
   if (first_ < kCompactEntries || first_ * 2 < entries_.size()) return;
   entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(first_));

@@ -33,7 +33,7 @@ std::string bytes_before(int fd, std::uint64_t end, std::uint64_t count) {
 Result<std::unique_ptr<Tail>> Tail::follow(net::AsioLoop& loop, std::string path, From from, TailListener& listener) {
   std::unique_ptr<Tail> tail{new Tail{loop, std::move(path), listener}};
   tail->watch_ =
-      RELAY_TRY(net::FileWatch::begin(loop, tail->path_, [it = tail.get()](net::FileWatchEvent) { it->go_on(); }));
+      RELAY_TRY(net::FileWatch::start(loop, tail->path_, [it = tail.get()](net::FileWatchEvent) { it->go_on(); }));
   if (tail->open_quietly()) {
     tail->earlier_until_ = size_of(tail->file_.get());
     if (from == From::End) tail->start_at_end();

@@ -15,18 +15,18 @@ namespace relay::adapters::testing {
 
 class FakeOpenCode {
  public:
-  using Visit = net::testing::HttpServer::Visit;
+  using Request = net::testing::HttpServer::Request;
 
-  explicit FakeOpenCode(net::AsioLoop& loop) : server{loop, [this](Visit& visit) { on_request(visit); }} {}
+  explicit FakeOpenCode(net::AsioLoop& loop) : server{loop, [this](Request& request) { on_request(request); }} {}
 
   /// To everybody who listens.
   void emit(const std::string& event) {
-    for (auto& visit : server.visits())
-      if (visit->target() == "/event" && !visit->left()) say(*visit, event);
+    for (auto& request : server.requests())
+      if (request->target() == "/event" && !request->closed()) say(*request, event);
   }
   void end_events() {
-    for (auto& visit : server.visits())
-      if (visit->target() == "/event") visit->close();
+    for (auto& request : server.requests())
+      if (request->target() == "/event") request->close();
   }
 
   std::string authorization = "Authorization: Basic bWU6bWluZQ==";  // me:mine
@@ -45,51 +45,51 @@ class FakeOpenCode {
   net::testing::HttpServer server;
 
  private:
-  static void say(Visit& visit, const std::string& event) {
-    visit.say(format("{:x}\r\ndata: {}\n\n\r\n", event.size() + 8, event));
+  static void say(Request& request, const std::string& event) {
+    request.send(format("{:x}\r\ndata: {}\n\n\r\n", event.size() + 8, event));
   }
 
-  void on_request(Visit& visit) {
+  void on_request(Request& request) {
     if (!answers) return;
-    const auto target = visit.target();
-    if (!visit.text().contains(authorization)) return visit.answer(401, R"({"name":"Unauthorized"})");
+    const auto target = request.target();
+    if (!request.text().contains(authorization)) return request.respond(401, R"({"name":"Unauthorized"})");
     if (target == "/event") {
       ++connections;
-      visit.say(event_header);
-      if (event_header.contains("200")) say(visit, R"({"type":"server.connected","properties":{}})");
+      request.send(event_header);
+      if (event_header.contains("200")) say(request, R"({"type":"server.connected","properties":{}})");
       return;
     }
-    if (visit.line().starts_with("GET ")) return on_get(visit, target);
-    asked.push_back(target + " " + visit.body());
-    if (target == "/session") return visit.answer(200, R"({"id":"ses_made"})");
-    if (target.ends_with("/prompt_async")) return on_prompt(visit);
+    if (request.line().starts_with("GET ")) return on_get(request, target);
+    asked.push_back(target + " " + request.body());
+    if (target == "/session") return request.respond(200, R"({"id":"ses_made"})");
+    if (target.ends_with("/prompt_async")) return on_prompt(request);
     if (target.contains("gone"))
-      return visit.answer(404, R"({"_tag":"PermissionNotFoundError","message":"not found"})");
-    visit.answer(200, "true");
+      return request.respond(404, R"({"_tag":"PermissionNotFoundError","message":"not found"})");
+    request.respond(200, "true");
   }
 
-  void on_get(Visit& visit, const std::string& target) {
-    if (target.starts_with("/session?")) return visit.answer(200, sessions);
-    if (target == "/session/status") return visit.answer(200, statuses);
-    if (target == "/permission") return visit.answer(200, permissions);
-    if (target == "/question") return visit.answer(200, questions);
+  void on_get(Request& request, const std::string& target) {
+    if (target.starts_with("/session?")) return request.respond(200, sessions);
+    if (target == "/session/status") return request.respond(200, statuses);
+    if (target == "/permission") return request.respond(200, permissions);
+    if (target == "/question") return request.respond(200, questions);
     if (const auto at = target.find("/message/"); at != std::string::npos) {
       asked.push_back("GET message");
-      return visit.answer(stored.contains(target.substr(at + 9)) ? 200 : 404, "{}");
+      return request.respond(stored.contains(target.substr(at + 9)) ? 200 : 404, "{}");
     }
     const auto session = target.substr(9, target.find("/message?") - 9);
-    visit.answer(200, messages.contains(session) ? messages[session] : "[]");
+    request.respond(200, messages.contains(session) ? messages[session] : "[]");
   }
 
-  void on_prompt(Visit& visit) {
-    const auto body = parse_json_object(visit.body());
+  void on_prompt(Request& request) {
+    const auto body = parse_json_object(request.body());
     RELAY_ASSERT(body.has_value());
     if (post == Post::Refuses)
-      return visit.answer(404, R"({"name":"NotFoundError","data":{"message":"Session not found"}})");
+      return request.respond(404, R"({"name":"NotFoundError","data":{"message":"Session not found"}})");
     prompts.push_back(*body);
     if (post != Post::Breaks) stored.insert(*string_member(*body, "messageID"));
-    if (post != Post::Takes) return visit.close();
-    visit.say("HTTP/1.1 204 No Content\r\n\r\n");
+    if (post != Post::Takes) return request.close();
+    request.send("HTTP/1.1 204 No Content\r\n\r\n");
   }
 };
 

@@ -256,7 +256,7 @@ void Feed::evict(FeedReader& reader, const std::string& reason) {
 }
 
 void Feed::send_heartbeats() {
-  static const auto heartbeat = net::make_piece(std::string{kSseHeartbeat});
+  static const auto heartbeat = net::make_shared_buffer(std::string{kSseHeartbeat});
   for (const auto& [id, reader] : readers_)
     if (reader->group_->stream_format() == StreamFormat::Sse && reader->sink_.waiting_bytes() == 0)
       reader->sink_.write(heartbeat);
@@ -270,8 +270,8 @@ void Feed::reset_log(std::uint64_t number, std::string_view reason) {
   unflushed_bytes_ = 0;
   for (const auto& weak : groups_)
     if (const auto group = weak.lock()) group->clear_blocks();
-  net::SharedBuffer notices[] = {net::make_piece(reset_text(StreamFormat::Sse, number, reason)),
-                                 net::make_piece(reset_text(StreamFormat::WebSocket, number, reason))};
+  net::SharedBuffer notices[] = {net::make_shared_buffer(reset_text(StreamFormat::Sse, number, reason)),
+                                 net::make_shared_buffer(reset_text(StreamFormat::WebSocket, number, reason))};
   for (const auto& [id, reader] : readers_) {
     if (reader->mode_ == Mode::Evicted) continue;
     reader->sink_.write(notices[static_cast<std::size_t>(reader->group_->stream_format())]);

@@ -9,11 +9,11 @@ void BlockWriter::add(const FeedEvent& event) {
   append_event(text_, stream_format_, event);
   if (stream_format_ == StreamFormat::Sse) return;
   bytes_ += text_.size();
-  buffers_.push_back(net::make_piece(std::exchange(text_, {})));
+  buffers_.push_back(net::make_shared_buffer(std::exchange(text_, {})));
 }
 
 std::vector<net::SharedBuffer> BlockWriter::take() {
-  if (!text_.empty()) buffers_.push_back(net::make_piece(std::exchange(text_, {})));
+  if (!text_.empty()) buffers_.push_back(net::make_shared_buffer(std::exchange(text_, {})));
   return std::move(buffers_);
 }
 

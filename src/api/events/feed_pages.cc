@@ -66,14 +66,14 @@ void Feed::take_page(FeedReader& reader, const json::object& page) {
   const auto newest = number("newest"), oldest = number("oldest");
   const auto before = reader.cursor_;
   if (newest < reader.cursor_) {
-    reader.sink_.write(net::make_piece(reset_text(stream_format, newest)));
+    reader.sink_.write(net::make_shared_buffer(reset_text(stream_format, newest)));
     reader.cursor_ = newest;
     reader.mode_ = Mode::Live;
     return serve(reader);
   }
   const auto lost = oldest == 0 ? newest : oldest - 1;
   if (lost > reader.cursor_) {
-    if (reader.reports_gaps_) reader.sink_.write(net::make_piece(gap_text(stream_format, reader.cursor_ + 1, lost)));
+    if (reader.reports_gaps_) reader.sink_.write(net::make_shared_buffer(gap_text(stream_format, reader.cursor_ + 1, lost)));
     reader.cursor_ = lost;
   }
   reader.reports_gaps_ = true;

@@ -13,7 +13,7 @@ bool SseReader::open(net::ResponseWriter reply, std::vector<net::HttpHeader> hea
 }
 
 void SseReader::end(std::uint64_t after, const std::string& reason) {
-  stream_.write(net::make_piece(resume_text(StreamFormat::Sse, after, reason)));
+  stream_.write(net::make_shared_buffer(resume_text(StreamFormat::Sse, after, reason)));
   stream_.finish();
   feed_.remove(*this);
 }

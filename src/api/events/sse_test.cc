@@ -33,9 +33,9 @@ struct SseTest : net::HttpServerTest {
   ~SseTest() override { server.reset(); }
 
   RawClient reader(std::string_view path, std::string_view more = {}) {
-    auto reading = client();
+    auto reading = connect();
     const auto before = feed ? feed->counts().readers : 0;
-    reading.say(get(path, more));
+    reading.send(get(path, more));
     EXPECT_TRUE(run_until(loop, [&] { return feed && feed->counts().readers == before + 1; }));
     return reading;
   }
@@ -45,9 +45,9 @@ TEST_F(SseTest, GetApiV1EventsSseStreamsAllEventsAsSse) {
   auto reading = reader("/api/v1/events/sse");
   workspace.emit("item.started");
   workspace.emit("session.ended", "Bob", "s-2");
-  ASSERT_TRUE(reading.hears("id: 2\n"));
-  ASSERT_TRUE(reading.hears("\"_agentName\":\"Bob\"}\n\n"));
-  const auto& heard = reading.heard();
+  ASSERT_TRUE(reading.wait_for("id: 2\n"));
+  ASSERT_TRUE(reading.wait_for("\"_agentName\":\"Bob\"}\n\n"));
+  const auto& heard = reading.output();
   EXPECT_TRUE(heard.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n")) << heard;
   EXPECT_TRUE(heard.contains("Cache-Control: no-cache\r\n"));
   EXPECT_TRUE(heard.contains("X-Accel-Buffering: no\r\n"));
@@ -59,55 +59,55 @@ TEST_F(SseTest, GetApiV1AgentsNameEventsSseFiltersToOneAgent) {
   auto reading = reader("/api/v1/agents/Bob/events/sse");
   workspace.emit("item.started", "Alice");
   workspace.emit("item.started", "Bob");
-  ASSERT_TRUE(reading.hears("id: 2\n"));
-  EXPECT_FALSE(reading.heard().contains("id: 1\n"));
+  ASSERT_TRUE(reading.wait_for("id: 2\n"));
+  EXPECT_FALSE(reading.output().contains("id: 1\n"));
 }
 
 TEST_F(SseTest, GetApiV1SessionsIdEventsSseFiltersToOneSession) {
   auto reading = reader("/api/v1/sessions/s-2/events/sse");
   workspace.emit("item.started", "Alice", "s-1");
   workspace.emit("item.started", "Alice", "s-2");
-  ASSERT_TRUE(reading.hears("id: 2\n"));
-  EXPECT_FALSE(reading.heard().contains("id: 1\n"));
+  ASSERT_TRUE(reading.wait_for("id: 2\n"));
+  EXPECT_FALSE(reading.output().contains("id: 1\n"));
 }
 
 TEST_F(SseTest, TypesFilterWorks) {
   auto reading = reader("/api/v1/events/sse?types=item.started,item.completed");
   for (const auto* type : {"item.started", "item.delta", "session.ended", "item.completed"}) workspace.emit(type);
-  ASSERT_TRUE(reading.hears("id: 4\n"));
-  EXPECT_TRUE(reading.heard().contains("id: 1\n"));
-  EXPECT_FALSE(reading.heard().contains("id: 2\n") || reading.heard().contains("id: 3\n"));
+  ASSERT_TRUE(reading.wait_for("id: 4\n"));
+  EXPECT_TRUE(reading.output().contains("id: 1\n"));
+  EXPECT_FALSE(reading.output().contains("id: 2\n") || reading.output().contains("id: 3\n"));
 }
 
 TEST_F(SseTest, OffsetReplaysHistoricalEventsThenSwitchesToLive) {
   for (int i = 0; i < 6; ++i) workspace.emit("item.started");
   auto reading = reader("/api/v1/events/sse?offset=4");
-  ASSERT_TRUE(reading.hears("id: 6\n"));
+  ASSERT_TRUE(reading.wait_for("id: 6\n"));
   workspace.emit("item.started");
-  ASSERT_TRUE(reading.hears("id: 7\n"));
-  EXPECT_TRUE(reading.heard().contains("id: 5\n"));
-  EXPECT_FALSE(reading.heard().contains("id: 4\n"));
+  ASSERT_TRUE(reading.wait_for("id: 7\n"));
+  EXPECT_TRUE(reading.output().contains("id: 5\n"));
+  EXPECT_FALSE(reading.output().contains("id: 4\n"));
 }
 
 TEST_F(SseTest, LastEventIdHeaderWorksForReconnection) {
   auto first = reader("/api/v1/events/sse");
   workspace.emit("item.started");
-  ASSERT_TRUE(first.hears("id: 1\n"));
-  first.hang_up();
+  ASSERT_TRUE(first.wait_for("id: 1\n"));
+  first.disconnect();
   ASSERT_TRUE(run_until(loop, [&] { return feed->counts().readers == 0; }));
   workspace.emit("item.completed");
   workspace.emit("item.started");
   auto second = reader("/api/v1/events/sse", "Last-Event-ID: 1\r\n");
-  ASSERT_TRUE(second.hears("id: 3\n"));
-  EXPECT_TRUE(second.heard().contains("id: 2\n"));
-  EXPECT_FALSE(second.heard().contains("id: 1\n"));
+  ASSERT_TRUE(second.wait_for("id: 3\n"));
+  EXPECT_TRUE(second.output().contains("id: 2\n"));
+  EXPECT_FALSE(second.output().contains("id: 1\n"));
 }
 
 TEST_F(SseTest, HeartbeatSentEvery30s) {
   EXPECT_EQ(FeedLimits{}.heartbeat, Millis{30'000});
   feed_limits.heartbeat = Millis{2};
   auto reading = reader("/api/v1/events/sse");
-  EXPECT_TRUE(reading.hears(": heartbeat\n\n"));
+  EXPECT_TRUE(reading.wait_for(": heartbeat\n\n"));
 }
 
 TEST_F(SseTest, ConnectionCleanupOnClientDisconnectNoLeakedSubscriptions) {
@@ -116,80 +116,80 @@ TEST_F(SseTest, ConnectionCleanupOnClientDisconnectNoLeakedSubscriptions) {
     auto one = reader("/api/v1/events/sse");
     auto two = reader("/api/v1/events/sse?offset=0");
     EXPECT_TRUE(workspace.is_followed());
-    one.hang_up();
-    two.hang_up();
+    one.disconnect();
+    two.disconnect();
     ASSERT_TRUE(run_until(loop, [&] { return feed->counts().readers == 0; }));
   }
   EXPECT_TRUE(run_until(loop, [&] { return !workspace.is_followed(); }));
-  EXPECT_TRUE(nobody_is_left());
+  EXPECT_TRUE(wait_no_connections());
 }
 
 TEST_F(SseTest, CorsHeadersApplied) {
   auto reading = reader("/api/v1/events/sse", "Origin: http://localhost:3888\r\n");
-  EXPECT_TRUE(reading.hears("Access-Control-Allow-Origin: http://localhost:3888\r\n"));
+  EXPECT_TRUE(reading.wait_for("Access-Control-Allow-Origin: http://localhost:3888\r\n"));
 }
 
 TEST_F(SseTest, OneReaderTooManyIsTold503AndWhenToComeBack) {
   feed_limits.readers = 2;
   auto one = reader("/api/v1/events/sse"), two = reader("/api/v1/events/sse");
-  auto three = client();
-  three.say(get("/api/v1/events/sse"));
-  ASSERT_TRUE(three.hears("}}"));
-  EXPECT_TRUE(three.heard().starts_with("HTTP/1.1 503 ")) << three.heard();
-  EXPECT_TRUE(three.heard().contains("Retry-After: 5\r\n"));
-  EXPECT_TRUE(three.heard().contains("2 read events already; try again later"));
+  auto three = connect();
+  three.send(get("/api/v1/events/sse"));
+  ASSERT_TRUE(three.wait_for("}}"));
+  EXPECT_TRUE(three.output().starts_with("HTTP/1.1 503 ")) << three.output();
+  EXPECT_TRUE(three.output().contains("Retry-After: 5\r\n"));
+  EXPECT_TRUE(three.output().contains("2 read events already; try again later"));
   EXPECT_EQ(feed->counts().refused, 1u);
 }
 
 TEST_F(SseTest, TellsWhenTheWorkspaceDoesNotAnswer) {
   workspace.error = "nobody is there";
-  auto reading = client();
-  reading.say(get("/api/v1/events/sse"));
-  ASSERT_TRUE(reading.hears("}}"));
-  EXPECT_TRUE(reading.heard().starts_with("HTTP/1.1 503 ")) << reading.heard();
-  EXPECT_TRUE(reading.heard().contains("cannot be read now: nobody is there"));
+  auto reading = connect();
+  reading.send(get("/api/v1/events/sse"));
+  ASSERT_TRUE(reading.wait_for("}}"));
+  EXPECT_TRUE(reading.output().starts_with("HTTP/1.1 503 ")) << reading.output();
+  EXPECT_TRUE(reading.output().contains("cannot be read now: nobody is there"));
 }
 
 TEST_F(SseTest, NobodyIsLeftWaitingWhenTheWorkspaceIsClosed) {
   workspace.delay = [] { return Millis{60'000}; };
-  auto waiting = client();
-  waiting.say(get("/api/v1/events/sse"));
+  auto waiting = connect();
+  waiting.send(get("/api/v1/events/sse"));
   ASSERT_TRUE(run_until(loop, [&] { return workspace.open_requests == 1; }));
   feed.reset();
-  EXPECT_TRUE(waiting.hears("cannot be read now: the workspace was closed"));
+  EXPECT_TRUE(waiting.wait_for("cannot be read now: the workspace was closed"));
 }
 
 TEST_F(SseTest, AReaderHearsWhereToGoOnWhenTheWorkspaceIsClosed) {
   workspace.emit("item.started");
   auto reading = reader("/api/v1/events/sse");
   feed.reset();
-  EXPECT_TRUE(reading.hears("event: relay.resume\nid: 1\n"));
+  EXPECT_TRUE(reading.wait_for("event: relay.resume\nid: 1\n"));
   EXPECT_FALSE(workspace.is_followed());
 }
 
 TEST_F(SseTest, AHeadIsAnsweredAndNobodyReads) {
-  auto reading = client();
-  reading.say("HEAD /api/v1/events/sse HTTP/1.1\r\nHost: a\r\n\r\n");
-  ASSERT_TRUE(reading.hears("\r\n\r\n"));
+  auto reading = connect();
+  reading.send("HEAD /api/v1/events/sse HTTP/1.1\r\nHost: a\r\n\r\n");
+  ASSERT_TRUE(reading.wait_for("\r\n\r\n"));
   ASSERT_TRUE(run_until(loop, [&] { return feed->counts().readers == 0; }));
 }
 
 TEST_F(SseTest, ASlowClientIsToldWhereToResumeAndLosesNothing) {
   feed_limits.ring_events = 50;
   auto slow = reader("/api/v1/events/sse");
-  slow.stop_reading();
+  slow.pause_reading();
   const std::string text(50'000, 'x');
   ASSERT_TRUE(run_until(loop, [&] {
     for (int i = 0; i < 10; ++i) workspace.emit("item.delta", "Alice", "s-1", text);
     return feed->counts().evicted == 1;
   }));
-  slow.read_on();
-  ASSERT_TRUE(slow.hears("event: relay.resume\n"));
-  const auto at = slow.heard().find("\"after\":");
-  const auto after = std::stoull(slow.heard().substr(at + 8));
-  EXPECT_TRUE(slow.heard().contains(format("\nid: {}\ndata: {{\"type\"", after)));
-  EXPECT_FALSE(slow.heard().contains(format("\nid: {}\ndata: {{\"type\"", after + 1)));
-  EXPECT_TRUE(slow.hears("0\r\n\r\n")) << "the answer is complete";
+  slow.resume_reading();
+  ASSERT_TRUE(slow.wait_for("event: relay.resume\n"));
+  const auto at = slow.output().find("\"after\":");
+  const auto after = std::stoull(slow.output().substr(at + 8));
+  EXPECT_TRUE(slow.output().contains(format("\nid: {}\ndata: {{\"type\"", after)));
+  EXPECT_FALSE(slow.output().contains(format("\nid: {}\ndata: {{\"type\"", after + 1)));
+  EXPECT_TRUE(slow.wait_for("0\r\n\r\n")) << "the answer is complete";
 }
 
 }  // namespace

@@ -185,7 +185,7 @@ void LiveSocket::send_error(std::string_view message) {
   send(JsonWriter{}.field("type", "error").field("message", message).take());
 }
 
-void LiveSocket::send(std::string json) { write(net::make_piece(std::move(json))); }
+void LiveSocket::send(std::string json) { write(net::make_shared_buffer(std::move(json))); }
 
 // ---- all of them
 

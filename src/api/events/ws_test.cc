@@ -48,9 +48,9 @@ struct LiveSocketTest : net::HttpServerTest {
   ~LiveSocketTest() override { server.reset(); }
 
   RawClient open() {
-    auto socket = client();
-    socket.say(kHandshake);
-    EXPECT_TRUE(socket.hears("\"type\":\"snapshot\"")) << socket.heard();
+    auto socket = connect();
+    socket.send(kHandshake);
+    EXPECT_TRUE(socket.wait_for("\"type\":\"snapshot\"")) << socket.output();
     return socket;
   }
   bool all_removed() {
@@ -63,99 +63,100 @@ TEST_F(LiveSocketTest, BeginsWithASnapshotAndGoesOnWithEvents) {
   workspace.responses["PROMPTS"] = {{"permissions", json::array{json::object{{"requestId", "r-1"}}}},
                                     {"questions", {}}};
   auto socket = open();
-  EXPECT_TRUE(socket.heard().contains(R"("permissions":[{"requestId":"r-1"}],"questions":[],"newest":1})"));
-  EXPECT_TRUE(socket.heard().contains(
+  EXPECT_TRUE(socket.output().contains(R"("permissions":[{"requestId":"r-1"}],"questions":[],"newest":1})"));
+  EXPECT_TRUE(socket.output().contains(
       R"({"type":"snapshot","workspace":{"id":"p-1","root":"/home/me/project"},"agents":[{"name":"Bob"}],)"))
-      << socket.heard();
+      << socket.output();
   workspace.emit("item.completed");
-  ASSERT_TRUE(socket.hears(R"({"type":"event","event":{"type":"item.completed")"));
-  EXPECT_FALSE(socket.heard().contains(R"("event":{"type":"item.started")"));
+  ASSERT_TRUE(socket.wait_for(R"({"type":"event","event":{"type":"item.completed")"));
+  EXPECT_FALSE(socket.output().contains(R"("event":{"type":"item.started")"));
 }
 
 TEST_F(LiveSocketTest, SaysThatThereAreOtherAgentsThanFit) {
   workspace.responses["LIST_AGENTS"]["more"] = true;
   auto socket = open();
-  EXPECT_TRUE(socket.heard().contains(R"("agents":[{"name":"Bob"}],"more":true,)")) << socket.heard();
+  EXPECT_TRUE(socket.output().contains(R"("agents":[{"name":"Bob"}],"more":true,)")) << socket.output();
 }
 
 TEST_F(LiveSocketTest, ShowsNoPromptsWhereNobodyCanTellThem) {
   auto socket = open();
-  EXPECT_TRUE(socket.heard().contains(R"("permissions":[],"questions":[],"newest":0})")) << socket.heard();
+  EXPECT_TRUE(socket.output().contains(R"("permissions":[],"questions":[],"newest":0})")) << socket.output();
 }
 
 TEST_F(LiveSocketTest, MissesNothingThatHappensWhileTheSnapshotIsMade) {
   workspace.on_request["LIST_AGENTS"] = [&] { workspace.emit("agent.spawned", "Eve"); };
   auto socket = open();
-  ASSERT_TRUE(socket.hears(R"({"type":"event","event":{"type":"agent.spawned")"));
-  EXPECT_TRUE(socket.heard().contains("\"newest\":0}"));
+  ASSERT_TRUE(socket.wait_for(R"({"type":"event","event":{"type":"agent.spawned")"));
+  EXPECT_TRUE(socket.output().contains("\"newest\":0}"));
 }
 
 TEST_F(LiveSocketTest, SubscribesToOtherEventsFromWhereItStandsOrFromElsewhere) {
   workspace.emit("item.started", "Alice");
   workspace.emit("item.started", "Bob");
   auto socket = open();
-  socket.say(client_frame(R"({"type":"subscribe","agents":["Bob"]})"));
-  ASSERT_TRUE(socket.hears(R"({"type":"subscribed","after":2})"));
+  socket.send(client_frame(R"({"type":"subscribe","agents":["Bob"]})"));
+  ASSERT_TRUE(socket.wait_for(R"({"type":"subscribed","after":2})"));
   workspace.emit("item.completed", "Alice");
   workspace.emit("item.completed", "Bob");
-  ASSERT_TRUE(socket.hears("\"_seq\":4,"));
-  EXPECT_FALSE(socket.heard().contains("\"_seq\":3,"));
-  socket.say(client_frame(R"({"type":"subscribe","after":0})"));
-  ASSERT_TRUE(socket.hears(R"({"type":"subscribed","after":0})"));
-  for (const auto* number : {"\"_seq\":1,", "\"_seq\":2,", "\"_seq\":3,"}) EXPECT_TRUE(socket.hears(number));
+  ASSERT_TRUE(socket.wait_for("\"_seq\":4,"));
+  EXPECT_FALSE(socket.output().contains("\"_seq\":3,"));
+  socket.send(client_frame(R"({"type":"subscribe","after":0})"));
+  ASSERT_TRUE(socket.wait_for(R"({"type":"subscribed","after":0})"));
+  for (const auto* number : {"\"_seq\":1,", "\"_seq\":2,", "\"_seq\":3,"}) EXPECT_TRUE(socket.wait_for(number));
 }
 
 TEST_F(LiveSocketTest, AnswersNonsenseWithASentence) {
   auto socket = open();
-  socket.say(client_frame("nonsense"));
-  EXPECT_TRUE(socket.hears(R"({"type":"error","message":")"));
-  socket.say(client_frame(R"({"type":"unwatch","agent":"Bob"})"));
-  EXPECT_TRUE(socket.hears("the terminal of Bob is not watched"));
+  socket.send(client_frame("nonsense"));
+  EXPECT_TRUE(socket.wait_for(R"({"type":"error","message":")"));
+  socket.send(client_frame(R"({"type":"unwatch","agent":"Bob"})"));
+  EXPECT_TRUE(socket.wait_for("the terminal of Bob is not watched"));
 }
 
 TEST_F(LiveSocketTest, ShowsATerminalWhileItIsWatched) {
   testing::ScriptedHost host{network, directory.path(), "Bob"};
   auto socket = open();
-  socket.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
+  socket.send(client_frame(R"({"type":"watch","agent":"Bob"})"));
   ASSERT_TRUE(run_until(loop, [&] { return host.requests.size() == 1; }));
   host.accept_attach(100, 30, "whole");
-  ASSERT_TRUE(socket.hears(R"({"type":"screen","agent":"Bob","columns":100,"rows":30,"ansi":"whole"})"));
+  ASSERT_TRUE(socket.wait_for(R"({"type":"screen","agent":"Bob","columns":100,"rows":30,"ansi":"whole"})"));
   host.send_output("\x1b[1mmore");
-  ASSERT_TRUE(socket.hears(R"({"type":"output","agent":"Bob","data":"\u001b[1mmore"})"));
-  socket.say(client_frame(R"({"type":"unwatch","agent":"Bob"})"));
+  ASSERT_TRUE(socket.wait_for(R"({"type":"output","agent":"Bob","data":"\u001b[1mmore"})"));
+  socket.send(client_frame(R"({"type":"unwatch","agent":"Bob"})"));
   EXPECT_TRUE(run_until(loop, [&] { return host.disconnected; }));
 }
 
 TEST_F(LiveSocketTest, SaysWhenATerminalIsGone) {
   testing::ScriptedHost host{network, directory.path(), "Bob"};
   auto socket = open();
-  socket.say(client_frame(R"({"type":"watch","agent":"Eve"})"));
-  EXPECT_TRUE(socket.hears(R"({"type":"screen-gone","agent":"Eve","reason":"Eve has no terminal on this machine"})"));
-  socket.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
+  socket.send(client_frame(R"({"type":"watch","agent":"Eve"})"));
+  EXPECT_TRUE(
+      socket.wait_for(R"({"type":"screen-gone","agent":"Eve","reason":"Eve has no terminal on this machine"})"));
+  socket.send(client_frame(R"({"type":"watch","agent":"Bob"})"));
   ASSERT_TRUE(run_until(loop, [&] { return host.requests.size() == 1; }));
   host.send_json(R"({"event":"exit","code":0})");
-  EXPECT_TRUE(socket.hears(R"({"type":"screen-gone","agent":"Bob","reason":"Bob has ended"})"));
+  EXPECT_TRUE(socket.wait_for(R"({"type":"screen-gone","agent":"Bob","reason":"Bob has ended"})"));
 }
 
 TEST_F(LiveSocketTest, WatchesSoManyTerminalsAndNoMore) {
   socket_limits.screens = 1;
   testing::ScriptedHost bob{network, directory.path(), "Bob"}, eve{network, directory.path(), "Eve"};
   auto socket = open();
-  socket.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
-  socket.say(client_frame(R"({"type":"watch","agent":"Eve"})"));
-  EXPECT_TRUE(socket.hears("1 terminals are watched already; let go of one first"));
-  socket.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
+  socket.send(client_frame(R"({"type":"watch","agent":"Bob"})"));
+  socket.send(client_frame(R"({"type":"watch","agent":"Eve"})"));
+  EXPECT_TRUE(socket.wait_for("1 terminals are watched already; let go of one first"));
+  socket.send(client_frame(R"({"type":"watch","agent":"Bob"})"));
   EXPECT_TRUE(run_until(loop, [&] { return bob.connections == 2; })) << "a fresh look";
 }
 
 TEST_F(LiveSocketTest, ReadsNoMoreOfATerminalThanTheClientTakes) {
   testing::ScriptedHost host{network, directory.path(), "Bob"};
   auto socket = open();
-  socket.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
+  socket.send(client_frame(R"({"type":"watch","agent":"Bob"})"));
   ASSERT_TRUE(run_until(loop, [&] { return host.requests.size() == 1; }));
   host.accept_attach(100, 30, "whole");
-  ASSERT_TRUE(socket.hears("whole"));
-  socket.stop_reading();
+  ASSERT_TRUE(socket.wait_for("whole"));
+  socket.pause_reading();
   const std::string flood(60'000, 'x');
   int still = 0;
   ASSERT_TRUE(run_until(loop, [&] {  // until nothing moves any more: client, server, door
@@ -164,23 +165,23 @@ TEST_F(LiveSocketTest, ReadsNoMoreOfATerminalThanTheClientTakes) {
     return still == 20;
   }));
   host.send_output("the end of it");
-  socket.read_on();
-  EXPECT_TRUE(socket.hears("the end of it"));
+  socket.resume_reading();
+  EXPECT_TRUE(socket.wait_for("the end of it"));
 }
 
 TEST_F(LiveSocketTest, TellsASlowClientWhereToResume) {
   feed_limits.ring_events = 50;
   auto socket = open();
-  socket.stop_reading();
+  socket.pause_reading();
   const std::string text(50'000, 'x');
   ASSERT_TRUE(run_until(loop, [&] {
     for (int i = 0; i < 10; ++i) workspace.emit("item.delta", "Alice", "s-1", text);
     return feed->counts().evicted == 1;
   }));
-  socket.read_on();
-  ASSERT_TRUE(socket.hears(R"({"type":"resume","after":)"));
-  ASSERT_TRUE(socket.sees_the_end());
-  EXPECT_TRUE(socket.heard().contains("\x03\xf5resume after ")) << "closed with 1013";
+  socket.resume_reading();
+  ASSERT_TRUE(socket.wait_for(R"({"type":"resume","after":)"));
+  ASSERT_TRUE(socket.wait_closed());
+  EXPECT_TRUE(socket.output().contains("\x03\xf5resume after ")) << "closed with 1013";
   EXPECT_EQ(sockets->count(), 0u);
 }
 
@@ -188,9 +189,9 @@ TEST_F(LiveSocketTest, IsForgottenWhenTheClientHasGone) {
   testing::ScriptedHost host{network, directory.path(), "Bob"};
   {
     auto socket = open();
-    socket.say(client_frame(R"({"type":"watch","agent":"Bob"})"));
+    socket.send(client_frame(R"({"type":"watch","agent":"Bob"})"));
     ASSERT_TRUE(run_until(loop, [&] { return host.requests.size() == 1; }));
-    socket.hang_up();
+    socket.disconnect();
     EXPECT_TRUE(all_removed());
   }
   EXPECT_TRUE(run_until(loop, [&] { return host.disconnected; }));
@@ -198,23 +199,23 @@ TEST_F(LiveSocketTest, IsForgottenWhenTheClientHasGone) {
 
 TEST_F(LiveSocketTest, EndsWhenTheWorkspaceDoesNotAnswer) {
   workspace.responses.clear();
-  auto socket = client();
-  socket.say(kHandshake);
-  ASSERT_TRUE(socket.hears("\x03\xf5nobody answers that"));
+  auto socket = connect();
+  socket.send(kHandshake);
+  ASSERT_TRUE(socket.wait_for("\x03\xf5nobody answers that"));
   EXPECT_TRUE(all_removed());
 }
 
 TEST_F(LiveSocketTest, RefusesOneTooManyAndWhoWantsNoSocket) {
   socket_limits.sockets = 1;
   auto one = open();
-  auto two = client();
-  two.say(kHandshake);
-  EXPECT_TRUE(two.hears("1 sockets are open already; try again later"));
+  auto two = connect();
+  two.send(kHandshake);
+  EXPECT_TRUE(two.wait_for("1 sockets are open already; try again later"));
   sockets->close("the daemon ends");
-  EXPECT_TRUE(one.hears("\x03\xe9the daemon ends"));
-  auto three = client();
-  three.say(net::get("/ws"));
-  EXPECT_TRUE(three.hears("this address speaks WebSocket"));
+  EXPECT_TRUE(one.wait_for("\x03\xe9the daemon ends"));
+  auto three = connect();
+  three.send(net::get("/ws"));
+  EXPECT_TRUE(three.wait_for("this address speaks WebSocket"));
   EXPECT_EQ(sockets->count(), 0u);
 }
 

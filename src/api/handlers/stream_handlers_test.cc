@@ -35,12 +35,12 @@ struct StreamHandlersTest : net::HttpServerTest {
 
   /// What is heard up to that status and the end of its head.
   std::string head_of(std::string_view target, int status, std::string_view more = {}) {
-    auto connection = client();
-    connection.say(
+    auto connection = connect();
+    connection.send(
         format("GET {} HTTP/1.1\r\nHost: 127.0.0.1:3888\r\nOrigin: http://localhost:3888\r\n{}\r\n", target, more));
-    EXPECT_TRUE(connection.hears(format("HTTP/1.1 {} ", status))) << target << connection.heard();
-    EXPECT_TRUE(connection.hears("\r\n\r\n"));
-    return connection.heard();
+    EXPECT_TRUE(connection.wait_for(format("HTTP/1.1 {} ", status))) << target << connection.output();
+    EXPECT_TRUE(connection.wait_for("\r\n\r\n"));
+    return connection.output();
   }
   std::uint64_t counted(std::string_view operation, int status) {
     const auto& counts = fake.api.counters.counts();
@@ -85,11 +85,11 @@ TEST_F(StreamHandlersTest, AnUnknownAgentOrSessionHasNoStream) {
 }
 
 TEST_F(StreamHandlersTest, AForeignOriginGetsNoStreamAndNoCorsHeader) {
-  auto connection = client();
-  connection.say("GET /api/v1/events/sse HTTP/1.1\r\nHost: 127.0.0.1:3888\r\nOrigin: https://example.org\r\n\r\n");
-  ASSERT_TRUE(connection.hears("}}"));
-  EXPECT_TRUE(connection.heard().starts_with("HTTP/1.1 403 ")) << connection.heard();
-  EXPECT_FALSE(connection.heard().contains("Access-Control-Allow-Origin")) << connection.heard();
+  auto connection = connect();
+  connection.send("GET /api/v1/events/sse HTTP/1.1\r\nHost: 127.0.0.1:3888\r\nOrigin: https://example.org\r\n\r\n");
+  ASSERT_TRUE(connection.wait_for("}}"));
+  EXPECT_TRUE(connection.output().starts_with("HTTP/1.1 403 ")) << connection.output();
+  EXPECT_FALSE(connection.output().contains("Access-Control-Allow-Origin")) << connection.output();
   EXPECT_EQ(counted("streamEvents", 200), 0u);
 }
 
@@ -110,11 +110,11 @@ TEST_F(StreamHandlersTest, AHandshakeOfAnotherVersionIsABadRequest) {
 }
 
 TEST_F(StreamHandlersTest, OneTooManyIsToldSoAndCountedSo) {
-  auto first = client(), second = client();
-  first.say(format("GET /api/v1/events/sse HTTP/1.1\r\nHost: 127.0.0.1:3888\r\n\r\n"));
-  ASSERT_TRUE(first.hears(": "));
-  second.say(format("GET /ws HTTP/1.1\r\nHost: 127.0.0.1:3888\r\n{}\r\n", kUpgrade));
-  ASSERT_TRUE(second.hears("101 Switching"));
+  auto first = connect(), second = connect();
+  first.send(format("GET /api/v1/events/sse HTTP/1.1\r\nHost: 127.0.0.1:3888\r\n\r\n"));
+  ASSERT_TRUE(first.wait_for(": "));
+  second.send(format("GET /ws HTTP/1.1\r\nHost: 127.0.0.1:3888\r\n{}\r\n", kUpgrade));
+  ASSERT_TRUE(second.wait_for("101 Switching"));
   EXPECT_TRUE(head_of("/api/v1/events/sse", 503).contains("Retry-After: 5\r\n"));
   EXPECT_TRUE(head_of("/ws", 503, kUpgrade).contains("Retry-After: 5\r\n"));
   EXPECT_EQ(counted("streamEvents", 200), 1u);

@@ -64,9 +64,9 @@ TEST_F(ServerThreadsTest, SeveralClientsAskWhileThingsHappen) {
       Caller caller{port};
       for (int again = 0; again < 10; ++again) {
         caller.ask("/api/v1/agents");
-        EXPECT_TRUE(caller.hears(R"("name":"Bob")"));
+        EXPECT_TRUE(caller.wait_for(R"("name":"Bob")"));
         caller.ask("/metrics");
-        EXPECT_TRUE(caller.hears("agent_relay_http_answers_total{"));
+        EXPECT_TRUE(caller.wait_for("agent_relay_http_answers_total{"));
       }
     });
   for (int i = 0; i < 100; ++i) daemon.emit_event();
@@ -80,17 +80,17 @@ TEST_F(ServerThreadsTest, EventsOfTheDaemonsThreadReachReadersOnOthers) {
     readers.emplace_back([port = server->port(), &listening, &heard] {
       Caller caller{port};
       caller.ask("/api/v1/events/sse");
-      EXPECT_TRUE(caller.hears("text/event-stream"));
+      EXPECT_TRUE(caller.wait_for("text/event-stream"));
       ++listening;
-      EXPECT_TRUE(caller.hears("id: 50\n"));
+      EXPECT_TRUE(caller.wait_for("id: 50\n"));
       ++heard;
-      EXPECT_TRUE(caller.hears("relay.resume")) << "the last word, when the server ends";
+      EXPECT_TRUE(caller.wait_for("relay.resume")) << "the last word, when the server ends";
     });
   while (listening < 3) std::this_thread::yield();
   for (int i = 0; i < 50; ++i) daemon.emit_event();
   Caller late{server->port()};
   late.ask("/api/v1/events/sse?offset=0");
-  EXPECT_TRUE(late.hears("id: 50\n"));
+  EXPECT_TRUE(late.wait_for("id: 50\n"));
   while (heard < 3) std::this_thread::yield();
   server->begin_stop();
   for (auto& reader : readers) reader.join();
@@ -133,10 +133,10 @@ TEST_F(ServerThreadsTest, ItEndsWhileItIsAsked) {
   Caller first{server->port()}, second{server->port()};
   std::thread asking{[&second] {
     do second.ask("/api/v1/agents");
-    while (second.hears(R"("name":"Bob")"));
+    while (second.wait_for(R"("name":"Bob")"));
   }};
   first.ask("/healthz");
-  EXPECT_TRUE(first.hears("200 OK"));
+  EXPECT_TRUE(first.wait_for("200 OK"));
   server.reset();
   asking.join();
 }

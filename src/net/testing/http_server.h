@@ -1,4 +1,4 @@
-/// A little HTTP server on the test's own loop: it reads whole requests and lets the test answer with any bytes.
+/// A small HTTP server on the test's own loop: it reads whole requests and lets the test respond with any bytes.
 #pragma once
 
 #include <netinet/in.h>
@@ -19,10 +19,10 @@ namespace relay::net::testing {
 
 class HttpServer {
  public:
-  /// One request and the connection it came by.
-  class Visit final : public StreamListener {
+  /// One request and its connection.
+  class Request final : public StreamListener {
    public:
-    Visit(HttpServer& server, std::unique_ptr<Stream> stream) : server_{server}, stream_{std::move(stream)} {
+    Request(HttpServer& server, std::unique_ptr<Stream> stream) : server_{server}, stream_{std::move(stream)} {
       stream_->start(*this);
     }
 
@@ -33,16 +33,16 @@ class HttpServer {
     }
     [[nodiscard]] std::string body() const { return text_.substr(text_.find("\r\n\r\n") + 4); }
     [[nodiscard]] const std::string& text() const { return text_; }
-    [[nodiscard]] bool left() const { return left_; }
+    [[nodiscard]] bool closed() const { return closed_; }
 
-    void say(std::string_view bytes) {
+    void send(std::string_view bytes) {
       if (stream_) stream_->write(bytes);
     }
-    void answer(int status, std::string_view json, std::string_view type = "application/json") {
-      say("HTTP/1.1 " + std::to_string(status) + " Answer\r\nContent-Type: " + std::string{type} +
-          "\r\nContent-Length: " + std::to_string(json.size()) + "\r\n\r\n" + std::string{json});
+    void respond(int status, std::string_view json, std::string_view type = "application/json") {
+      send("HTTP/1.1 " + std::to_string(status) + " Response\r\nContent-Type: " + std::string{type} +
+           "\r\nContent-Length: " + std::to_string(json.size()) + "\r\n\r\n" + std::string{json});
     }
-    /// Sends what waits, then ends the connection.
+    /// Sends the pending bytes, then closes the connection.
     void close() {
       if (auto stream = std::move(stream_)) stream->close(Drain::Yes);
     }
@@ -59,28 +59,28 @@ class HttpServer {
       server_.on_request_(*this);
     }
     void on_written(std::size_t) override {}
-    void on_closed(const std::string&) override { left_ = true; }
+    void on_closed(const std::string&) override { closed_ = true; }
 
     HttpServer& server_;
     std::string text_;
     bool complete_ = false;
-    bool left_ = false;
+    bool closed_ = false;
     std::unique_ptr<Stream> stream_;
   };
 
-  HttpServer(AsioLoop& loop, std::function<void(Visit&)> on_request)
+  HttpServer(AsioLoop& loop, std::function<void(Request&)> on_request)
       : loop_{loop}, on_request_{std::move(on_request)}, hub_{make_stream_hub(loop, Millis{50})} {
     listen(0);
   }
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
-  [[nodiscard]] std::vector<std::unique_ptr<Visit>>& visits() { return visits_; }
+  [[nodiscard]] std::vector<std::unique_ptr<Request>>& requests() { return requests_; }
 
-  /// Gone, as after a crash; and back at the same port.
+  /// Stops as after a crash; `restart` listens at the same port.
   void stop() {
     watch_.reset();
     fd_.reset();
-    visits_.clear();
+    requests_.clear();
   }
   void restart() { listen(port_); }
 
@@ -101,16 +101,16 @@ class HttpServer {
     watch_ = std::make_unique<ReadableWatch>(loop_, fd_.get(), [this] {
       const int accepted = ::accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
       if (accepted >= 0)
-        visits_.push_back(std::make_unique<Visit>(*this, make_unix_stream(hub_, UniqueFd{accepted}, Peer{})));
+        requests_.push_back(std::make_unique<Request>(*this, make_unix_stream(hub_, UniqueFd{accepted}, Peer{})));
     });
   }
 
   AsioLoop& loop_;
-  std::function<void(Visit&)> on_request_;
+  std::function<void(Request&)> on_request_;
   std::shared_ptr<StreamHub> hub_;
   UniqueFd fd_;
   std::uint16_t port_ = 0;
-  std::vector<std::unique_ptr<Visit>> visits_;
+  std::vector<std::unique_ptr<Request>> requests_;
   std::unique_ptr<ReadableWatch> watch_;  // after the descriptor it watches
 };
 

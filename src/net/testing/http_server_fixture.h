@@ -1,4 +1,4 @@
-/// A server on the test's own loop, with clients of raw bytes.
+/// A server on the test's own loop, with clients that send raw bytes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,8 +24,8 @@ struct BodyRecorder final : BodyListener {
     ++drained;
     if (when_drained) when_drained();
   }
-  void on_gone(const std::string& why) override {
-    gone = why;
+  void on_gone(const std::string& reason) override {
+    gone = reason;
     if (when_gone) when_gone();
   }
   int drained = 0;
@@ -44,43 +44,43 @@ struct HttpServerTest : ::testing::Test {
     reply.send({.content_type = "text/plain", .body = request.method + " " + request.path});
   };
   std::list<ServerRequest> requests;
-  std::list<ResponseWriter> later;  // replies that `respond` left alone
+  std::list<ResponseWriter> deferred;  // writers that `respond` left unused
   std::unique_ptr<net::HttpServer> server;
 
   void start() {
     auto made = net::HttpServer::listen(loop, {}, limits, [this](ServerRequest request, ResponseWriter reply) {
       requests.push_back(std::move(request));
       respond(requests.back(), reply);
-      if (!reply.over()) later.push_back(std::move(reply));
+      if (!reply.is_done()) deferred.push_back(std::move(reply));
     });
     ASSERT_TRUE(made.has_value()) << made.error().message();
     server = *std::move(made);
   }
-  RawClient client() {
+  RawClient connect() {
     if (!server) start();
     return {loop, server->port()};
   }
-  void answer_later() {
+  void defer_responses() {
     respond = [](ServerRequest&, ResponseWriter&) {};
   }
-  /// One connection, all it hears until it is closed.
-  std::string ask(std::string_view bytes) {
-    auto asking = client();
-    asking.say(bytes);
-    EXPECT_TRUE(asking.sees_the_end()) << bytes << "\nheard " << asking.heard();
-    return asking.heard();
+  /// Sends the bytes on one connection and returns all output until the server closes it.
+  std::string exchange(std::string_view bytes) {
+    auto client = connect();
+    client.send(bytes);
+    EXPECT_TRUE(client.wait_closed()) << bytes << "\noutput: " << client.output();
+    return client.output();
   }
-  /// The kernel's buffers fill and then nothing moves any more; what is left then waits at the client.
-  std::size_t stuck_at(const RawClient& talking) {
-    std::size_t waits = 0;
-    int still = 0;
+  /// Waits until the kernel's buffers are full; returns the bytes still pending at the client.
+  std::size_t wait_stalled(const RawClient& client) {
+    std::size_t pending = 0;
+    int unchanged = 0;
     EXPECT_TRUE(run_until(loop, [&] {
-      still = std::exchange(waits, talking.waiting_bytes()) == waits ? still + 1 : 0;
-      return still == 20;
+      unchanged = std::exchange(pending, client.waiting_bytes()) == pending ? unchanged + 1 : 0;
+      return unchanged == 20;
     }));
-    return waits;
+    return pending;
   }
-  bool nobody_is_left() {
+  bool wait_no_connections() {
     return run_until(loop, [&] { return server->connections() == 0; });
   }
 };

@@ -12,7 +12,7 @@ namespace relay::net::testing {
 
 inline constexpr Millis kDeadline{10'000};
 
-/// Runs the loop until `check()` holds, asked after every wake of the loop; false when the deadline came first.
+/// Runs the loop until `check()` holds; false when the deadline passed first.
 inline bool run_until(AsioLoop& loop, const std::function<bool()>& check) {
   bool late = false;
   const auto deadline = loop.after(kDeadline, [&] {
@@ -29,7 +29,7 @@ inline bool run_until(AsioLoop& loop, const std::function<bool()>& check) {
   return !late;
 }
 
-/// Remembers all that happened to a stream.
+/// Records everything that happens to a stream.
 class Recorder final : public StreamListener {
  public:
   explicit Recorder(std::unique_ptr<Stream> made) : stream{std::move(made)} { stream->start(*this); }

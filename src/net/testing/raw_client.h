@@ -1,4 +1,4 @@
-/// A client that says any bytes to a TCP port of this machine and remembers what it hears, on the test's own loop.
+/// A client that sends any bytes to a TCP port of this machine and records the output, on the test's own loop.
 #pragma once
 
 #include <netinet/in.h>
@@ -33,20 +33,20 @@ class RawClient {
         fd_{socket.get()},
         recorder_{make_unix_stream(make_stream_hub(loop, Millis{50}), std::move(socket), Peer{})} {}
 
-  void say(std::string_view bytes) { recorder_.stream->write(bytes); }
-  [[nodiscard]] std::string& heard() { return recorder_.received; }
+  void send(std::string_view bytes) { recorder_.stream->write(bytes); }
+  [[nodiscard]] std::string& output() { return recorder_.received; }
   [[nodiscard]] bool closed() const { return !recorder_.closed.empty(); }
   [[nodiscard]] std::size_t waiting_bytes() const { return recorder_.stream->bytes_waiting(); }
-  void stop_reading() { recorder_.stream->pause_reading(); }
-  void read_on() { recorder_.stream->resume_reading(); }
-  /// Ends what it says, and still listens.
-  void end_saying() { ::shutdown(fd_, SHUT_WR); }
-  void hang_up() { recorder_.stream->close(Drain::No); }
+  void pause_reading() { recorder_.stream->pause_reading(); }
+  void resume_reading() { recorder_.stream->resume_reading(); }
+  /// Ends our half; the client still reads.
+  void shutdown_write() { ::shutdown(fd_, SHUT_WR); }
+  void disconnect() { recorder_.stream->close(Drain::No); }
 
-  bool hears(std::string_view text) {
-    return run_until(loop_, [&] { return heard().contains(text); });
+  bool wait_for(std::string_view text) {
+    return run_until(loop_, [&] { return output().contains(text); });
   }
-  bool sees_the_end() {
+  bool wait_closed() {
     return run_until(loop_, [&] { return closed(); });
   }
 

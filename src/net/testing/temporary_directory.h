@@ -1,4 +1,4 @@
-/// A private directory for one test, gone afterwards.
+/// A private directory for one test; the destructor removes it.
 #pragma once
 
 #include <cstdlib>
