@@ -1,4 +1,4 @@
-/// Agents and what is done to them, as clients read and write it.
+/// Request and response bodies about agents.
 #pragma once
 
 #include <cstdint>
@@ -69,52 +69,55 @@ inline constexpr auto kChoices<api::AgentRunState> =
                Choice{api::AgentRunState::Stopped, "stopped"}};
 
 template <>
-inline constexpr auto kObject<api::AgentBody> = object(
-    "Agent", "An agent that is here, or was.",
-    member<&api::AgentBody::id>("id", "its workspace's id, a dot, its name; routes take the name alone as well"),
-    member<&api::AgentBody::name>("name", "as others call it"),
-    member<&api::AgentBody::workspace_id>("workspaceId", "where it is"),
-    member<&api::AgentBody::status>("status", "`stopped`: not connected"),
-    member<&api::AgentBody::provider>("provider", "its program"),
-    member<&api::AgentBody::session_id>("sessionId", "of its present life, while it is connected"),
-    member<&api::AgentBody::state>(
-        "state", "as its session tells it: starting, active, typing, idle, waiting, blocked, paused, unknown"),
-    member<&api::AgentBody::reason>("reason", "why what is for it waits"),
-    member<&api::AgentBody::paused>("paused", "a person holds back what is for it"),
-    member<&api::AgentBody::spawned>("spawned", "the daemon started it: it may be typed into and ended from here"),
-    member<&api::AgentBody::pid>("pid", "of the program, where a host runs it"),
-    member<&api::AgentBody::spawned_at>("spawnedAt", "when its host began; milliseconds since 1970"),
-    member<&api::AgentBody::cwd>("cwd", "where it works"),
-    member<&api::AgentBody::task>("task", "what it was asked to do"),
-    member<&api::AgentBody::model>("model", "as it tells"), member<&api::AgentBody::team>("team", "as it tells"),
-    member<&api::AgentBody::pending>("pending", "messages that wait for it"),
-    member<&api::AgentBody::messages_sent>("messagesSent", "since its name is known"),
-    member<&api::AgentBody::messages_received>("messagesReceived", "since its name is known: deliveries it was given"),
-    member<&api::AgentBody::last_seen>("lastSeen", "milliseconds since 1970"));
+inline constexpr auto kObject<api::AgentBody> =
+    object("Agent", "An agent that is or was connected.",
+           member<&api::AgentBody::id>("id", "the workspace id, a dot and the name; routes also accept the plain name"),
+           member<&api::AgentBody::name>("name", "its name in the workspace"),
+           member<&api::AgentBody::workspace_id>("workspaceId", "its workspace"),
+           member<&api::AgentBody::status>("status", "`stopped`: not connected"),
+           member<&api::AgentBody::provider>("provider", "its agent CLI"),
+           member<&api::AgentBody::session_id>("sessionId", "its current session, while it is connected"),
+           member<&api::AgentBody::state>(
+               "state", "as its session reports it: starting, active, typing, idle, waiting, blocked, paused, unknown"),
+           member<&api::AgentBody::reason>("reason", "why its deliveries are pending"),
+           member<&api::AgentBody::paused>("paused", "the user paused its deliveries"),
+           member<&api::AgentBody::spawned>("spawned", "the daemon started it, so input and stop are allowed"),
+           member<&api::AgentBody::pid>("pid", "process id of the agent CLI, when a host runs it"),
+           member<&api::AgentBody::spawned_at>("spawnedAt", "when its host started; milliseconds since 1970"),
+           member<&api::AgentBody::cwd>("cwd", "its working directory"),
+           member<&api::AgentBody::task>("task", "the task it was started with"),
+           member<&api::AgentBody::model>("model", "as the agent reports it"),
+           member<&api::AgentBody::team>("team", "as the agent reports it"),
+           member<&api::AgentBody::pending>("pending", "number of its pending deliveries"),
+           member<&api::AgentBody::messages_sent>("messagesSent", "since its name was first seen"),
+           member<&api::AgentBody::messages_received>("messagesReceived", "deliveries since its name was first seen"),
+           member<&api::AgentBody::last_seen>("lastSeen", "milliseconds since 1970"));
 template <>
 inline constexpr auto kObject<api::AgentList> =
-    object("AgentList", "Agents, by name.", member<&api::AgentList::agents>("agents", "those asked for"),
-           member<&api::AgentList::workspace_id>("workspaceId", "when they are of one workspace"),
-           member<&api::AgentList::more>("more", "there are others: ask the workspace again behind the last name"));
+    object("AgentList", "Agents in name order.", member<&api::AgentList::agents>("agents", "the agents"),
+           member<&api::AgentList::workspace_id>("workspaceId", "set when all are in one workspace"),
+           member<&api::AgentList::more>("more", "true: get the next page with `after` set to the last name"));
 
 template <>
-inline constexpr auto kObject<api::AgentOutput> =
-    object("AgentOutput", "What stands on an agent's screen.", member<&api::AgentOutput::output>("output", "its lines"),
-           member<&api::AgentOutput::columns>("columns", "of the screen"),
-           member<&api::AgentOutput::rows>("rows", "of the screen"));
+inline constexpr auto kObject<api::AgentOutput> = object(
+    "AgentOutput", "The text on an agent's screen.", member<&api::AgentOutput::output>("output", "lines of the screen"),
+    member<&api::AgentOutput::columns>("columns", "width of the screen"),
+    member<&api::AgentOutput::rows>("rows", "height of the screen"));
 
 template <>
 inline constexpr auto kObject<api::InputBody> =
-    object("Input", "Keys for an agent's terminal.",
-           member<&api::InputBody::input>("input", "typed as it is, control characters too", {.min = 1, .max = 65536}));
+    object("Input", "Input for an agent's terminal.",
+           member<&api::InputBody::input>("input", "written as it is, including control characters",
+                                          {.min = 1, .max = 65536}));
 template <>
-inline constexpr auto kObject<api::ReasonBody> = object(
-    "Reason", "Why.", member<&api::ReasonBody::reason>("reason", "for the ledger and for people", {.max = 4096}));
+inline constexpr auto kObject<api::ReasonBody> =
+    object("Reason", "An optional reason.",
+           member<&api::ReasonBody::reason>("reason", "recorded in the event log", {.max = 4096}));
 template <>
 inline constexpr auto kObject<api::SpawnAgentRequest> =
-    object("AgentToSpawn", "An agent to start.",
-           member<&api::SpawnAgentRequest::name>("name", "nobody who is here has it", {.min = 1, .max = 128}),
-           member<&api::SpawnAgentRequest::provider>("provider", "the program; `claude` when absent", {.max = 4096}),
-           member<&api::SpawnAgentRequest::task>("task", "said to it once it runs"));
+    object("SpawnAgentRequest", "An agent to start.",
+           member<&api::SpawnAgentRequest::name>("name", "a name that no connected agent has", {.min = 1, .max = 128}),
+           member<&api::SpawnAgentRequest::provider>("provider", "the agent CLI; `claude` when absent", {.max = 4096}),
+           member<&api::SpawnAgentRequest::task>("task", "sent to the agent as its first message"));
 
 }  // namespace relay::schema

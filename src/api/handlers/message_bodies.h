@@ -1,4 +1,4 @@
-/// Messages, their ledger and pages of events, as clients read and write them.
+/// Request and response bodies about messages and their deliveries.
 #pragma once
 
 #include <cstdint>
@@ -99,76 +99,83 @@ inline constexpr auto kChoices<api::Mode> =
                Choice{api::Mode::Manual, "manual"}};
 
 template <>
-inline constexpr auto kObject<api::SendMessageRequest> =
-    object("MessageToSend", "What is to be said.",
-           member<&api::SendMessageRequest::message>("message", "the words", {.min = 1}),
-           member<&api::SendMessageRequest::from>("from", "who says it; `human` when absent", {.min = 1, .max = 128}),
-           member<&api::SendMessageRequest::thread>("thread", "the conversation it belongs to", {.max = 256}),
-           member<&api::SendMessageRequest::reply_to>("replyTo", "the id of the message it answers", {.max = 256}),
-           member<&api::SendMessageRequest::mode>("mode", "when the agent should see it; `on-idle` when absent"),
-           member<&api::SendMessageRequest::urgent>("urgent", "before all that is not"),
-           member<&api::SendMessageRequest::ttl_ms>("ttlMs", "how long it may wait", {.min = 1, .max = 2'592'000'000}),
-           member<&api::SendMessageRequest::idempotency_key>(
-               "idempotencyKey", "the same key of the same sender again is the same message", {.min = 1, .max = 200}));
+inline constexpr auto kObject<api::SendMessageRequest> = object(
+    "SendMessageRequest", "A message to send.",
+    member<&api::SendMessageRequest::message>("message", "the text", {.min = 1}),
+    member<&api::SendMessageRequest::from>("from", "the sender; `human` when absent", {.min = 1, .max = 128}),
+    member<&api::SendMessageRequest::thread>("thread", "the thread it belongs to", {.max = 256}),
+    member<&api::SendMessageRequest::reply_to>("replyTo", "the id of the message it answers", {.max = 256}),
+    member<&api::SendMessageRequest::mode>("mode", "delivery mode; `on-idle` when absent"),
+    member<&api::SendMessageRequest::urgent>("urgent", "delivered before messages that are not urgent"),
+    member<&api::SendMessageRequest::ttl_ms>("ttlMs", "time to live; the delivery expires after it",
+                                             {.min = 1, .max = 2'592'000'000}),
+    member<&api::SendMessageRequest::idempotency_key>(
+        "idempotencyKey", "a second send with the same sender and key is the same message", {.min = 1, .max = 200}));
 template <>
 inline constexpr auto kObject<api::Recipient> =
-    object("Addressee", "Whom a message is for.",
-           member<&api::Recipient::to>("to", "a name, `*` for everyone, `#channel`", {.min = 1, .max = 256}));
+    object("Recipient", "The recipient of a message.",
+           member<&api::Recipient::to>("to", "an agent, `*` for everyone, or `#channel`", {.min = 1, .max = 256}));
 
 template <>
-inline constexpr auto kObject<api::SendMessageResponse> =
-    object("MessageStored", "The message is durable.", member<&api::SendMessageResponse::success>("success", "true"),
-           member<&api::SendMessageResponse::message_id>("messageId", "what its ledger is found by"),
-           member<&api::SendMessageResponse::recipients>("recipients", "how many it goes to"),
-           member<&api::SendMessageResponse::delivery_id>("deliveryId", "when it goes to one"),
-           member<&api::SendMessageResponse::state>("state", "`queued`: the one it goes to is away"),
-           member<&api::SendMessageResponse::offline_since>("offlineSince", "since when"),
-           member<&api::SendMessageResponse::waits>("pendingReason", "why it does not go right now"),
-           member<&api::SendMessageResponse::repeat>("duplicate", "it was stored before, under the same key"));
+inline constexpr auto kObject<api::SendMessageResponse> = object(
+    "SendMessageResponse", "The message is durable.", member<&api::SendMessageResponse::success>("success", "true"),
+    member<&api::SendMessageResponse::message_id>("messageId", "the message's id"),
+    member<&api::SendMessageResponse::recipients>("recipients", "number of recipients"),
+    member<&api::SendMessageResponse::delivery_id>("deliveryId", "set when there is one recipient"),
+    member<&api::SendMessageResponse::state>("state", "`queued` when the recipient is offline"),
+    member<&api::SendMessageResponse::offline_since>("offlineSince",
+                                                     "since when the recipient is offline; milliseconds since 1970"),
+    member<&api::SendMessageResponse::waits>("pendingReason", "why the delivery is pending"),
+    member<&api::SendMessageResponse::repeat>("duplicate", "true: it was already stored under the same key"));
 
 template <>
-inline constexpr auto kObject<api::MessageBody> =
-    object("Message", "One message.", member<&api::MessageBody::id>("id", "its id"),
-           member<&api::MessageBody::key>("key", "its place among all: for `before` and `after`"),
-           member<&api::MessageBody::from>("from", "who said it"), member<&api::MessageBody::to>("to", "to whom"),
-           member<&api::MessageBody::body>("body", "the words"), member<&api::MessageBody::kind>("kind", "of message"),
-           member<&api::MessageBody::thread>("thread", "the conversation"),
-           member<&api::MessageBody::channel>("channel", "where it was said"),
-           member<&api::MessageBody::topic>("topic", "what it is about"),
-           member<&api::MessageBody::timestamp>("timestamp", "milliseconds since 1970"),
-           member<&api::MessageBody::status>("status", "the state of its least advanced delivery"),
-           member<&api::MessageBody::data>("data", "what came with it"));
+inline constexpr auto kObject<api::MessageBody> = object(
+    "Message", "A message.", member<&api::MessageBody::id>("id", "its id"),
+    member<&api::MessageBody::key>("key", "its position among all messages, for `before` and `after`"),
+    member<&api::MessageBody::from>("from", "the sender"), member<&api::MessageBody::to>("to", "the recipient"),
+    member<&api::MessageBody::body>("body", "the text"), member<&api::MessageBody::kind>("kind", "the message kind"),
+    member<&api::MessageBody::thread>("thread", "the thread"),
+    member<&api::MessageBody::channel>("channel", "the channel it was sent to"),
+    member<&api::MessageBody::topic>("topic", "the topic"),
+    member<&api::MessageBody::timestamp>("timestamp", "milliseconds since 1970"),
+    member<&api::MessageBody::status>("status", "the state of its least advanced delivery"),
+    member<&api::MessageBody::data>("data", "structured data sent with it"));
 template <>
 inline constexpr auto kObject<api::MessageList> =
-    object("MessageList", "Messages.", member<&api::MessageList::messages>("messages", "in the order asked for"),
-           member<&api::MessageList::more>("more", "there are others: ask again behind the last key"));
+    object("MessageList", "Messages.", member<&api::MessageList::messages>("messages", "in the requested order"),
+           member<&api::MessageList::more>("more", "true: get the next page from the last key"));
 
 template <>
-inline constexpr auto kObject<api::DeliveryStep> = object(
-    "DeliveryStep", "One line of a delivery's ledger.", member<&api::DeliveryStep::at>("at", "milliseconds since 1970"),
-    member<&api::DeliveryStep::state>("state", "from then on"),
-    member<&api::DeliveryStep::proof>("proof", "how sure it is: accepted, written, submitted, seen"),
-    member<&api::DeliveryStep::reason>("reason", "in words"),
-    member<&api::DeliveryStep::via>("via", "by which it went"),
-    member<&api::DeliveryStep::evidence>("evidence", "what shows it"));
+inline constexpr auto kObject<api::DeliveryStep> =
+    object("DeliveryStep", "An entry of a delivery's history.",
+           member<&api::DeliveryStep::at>("at", "milliseconds since 1970"),
+           member<&api::DeliveryStep::state>("state", "the new state"),
+           member<&api::DeliveryStep::proof>("proof", "stored, accepted, written, submitted or seen"),
+           member<&api::DeliveryStep::reason>("reason", "why"),
+           member<&api::DeliveryStep::via>("via", "the interface: inbox, hook, pty, …"),
+           member<&api::DeliveryStep::evidence>("evidence", "the evidence for the proof"));
 template <>
-inline constexpr auto kObject<api::DeliveryBody> = object(
-    "Delivery", "A message on its way to one agent.", member<&api::DeliveryBody::delivery_id>("deliveryId", "its id"),
-    member<&api::DeliveryBody::to>("to", "whom it is for"), member<&api::DeliveryBody::state>("state", "now"),
-    member<&api::DeliveryBody::proof>("proof", "how sure that is"),
-    member<&api::DeliveryBody::mode>("mode", "when it should be seen"),
-    member<&api::DeliveryBody::attempts>("attempts", "so far"),
-    member<&api::DeliveryBody::waits>("pendingReason", "why it waits right now"),
-    member<&api::DeliveryBody::history>("history", "every step"));
+inline constexpr auto kObject<api::DeliveryBody> =
+    object("Delivery", "The delivery of a message to one recipient.",
+           member<&api::DeliveryBody::delivery_id>("deliveryId", "its id"),
+           member<&api::DeliveryBody::to>("to", "the recipient"),
+           member<&api::DeliveryBody::state>("state", "the current state"),
+           member<&api::DeliveryBody::proof>("proof", "the current proof"),
+           member<&api::DeliveryBody::mode>("mode", "the delivery mode"),
+           member<&api::DeliveryBody::attempts>("attempts", "number of attempts so far"),
+           member<&api::DeliveryBody::waits>("pendingReason", "why it is pending"),
+           member<&api::DeliveryBody::history>("history", "every change of state, oldest first"));
 template <>
 inline constexpr auto kObject<api::TracedMessage> = object(
-    "TracedMessage", "The message of a ledger.", member<&api::TracedMessage::id>("id", "its id"),
-    member<&api::TracedMessage::from>("from", "who said it"), member<&api::TracedMessage::to>("to", "to whom"),
-    member<&api::TracedMessage::body>("body", "the words"), member<&api::TracedMessage::kind>("kind", "of message"),
+    "TracedMessage", "The message of a trace.", member<&api::TracedMessage::id>("id", "its id"),
+    member<&api::TracedMessage::from>("from", "the sender"), member<&api::TracedMessage::to>("to", "the recipient"),
+    member<&api::TracedMessage::body>("body", "the text"),
+    member<&api::TracedMessage::kind>("kind", "the message kind"),
     member<&api::TracedMessage::timestamp>("timestamp", "milliseconds since 1970"));
 template <>
 inline constexpr auto kObject<api::MessageTrace> =
-    object("MessageTrace", "What became of a message.", member<&api::MessageTrace::message>("message", "itself"),
-           member<&api::MessageTrace::deliveries>("deliveries", "one for each recipient"));
+    object("MessageTrace", "A message and its delivery history.",
+           member<&api::MessageTrace::message>("message", "the message"),
+           member<&api::MessageTrace::deliveries>("deliveries", "one per recipient"));
 
 }  // namespace relay::schema

@@ -1,4 +1,4 @@
-/// What agents ask a person, and the answers, as clients read and write them.
+/// Request and response bodies about permission requests and questions.
 #pragma once
 
 #include <optional>
@@ -36,7 +36,7 @@ struct QuestionBody {
   std::string question_id = {};
   std::string agent = {};
   std::string session_id = {};
-  std::string query = {};
+  std::string question = {};
   std::optional<std::vector<std::string>> options = {};
   std::optional<std::string> default_answer = {};
   WallMs requested_at = 0;
@@ -67,51 +67,53 @@ namespace relay::schema {
 
 template <>
 inline constexpr auto kObject<api::PermissionBody> =
-    object("Permission", "What an agent wants to do and may not without somebody's word.",
-           member<&api::PermissionBody::request_id>("requestId", "what it is answered by"),
-           member<&api::PermissionBody::agent>("agent", "who asks"),
-           member<&api::PermissionBody::session_id>("sessionId", "in which life"),
-           member<&api::PermissionBody::tool>("tool", "what it wants to use"),
-           member<&api::PermissionBody::command>("command", "what it wants to run, if anything"),
-           member<&api::PermissionBody::file_path>("filePath", "what it wants to touch, if anything"),
-           member<&api::PermissionBody::directory>("directory", "where the agent is; absent where that is not told"),
-           member<&api::PermissionBody::description>("description", "in words"),
-           member<&api::PermissionBody::risk_level>("riskLevel", "how much could be lost"),
+    object("Permission", "An open permission request.",
+           member<&api::PermissionBody::request_id>("requestId", "the id to answer it with"),
+           member<&api::PermissionBody::agent>("agent", "the agent that asks"),
+           member<&api::PermissionBody::session_id>("sessionId", "the agent's session"),
+           member<&api::PermissionBody::tool>("tool", "the tool it wants to use"),
+           member<&api::PermissionBody::command>("command", "the command it wants to run, or null"),
+           member<&api::PermissionBody::file_path>("filePath", "the file it wants to access, or null"),
+           member<&api::PermissionBody::directory>("directory",
+                                                   "the agent's working directory; absent when it is not reported"),
+           member<&api::PermissionBody::description>("description", "a description of the request"),
+           member<&api::PermissionBody::risk_level>("riskLevel", "the estimated risk"),
            member<&api::PermissionBody::risk_reason>("riskReason", "why it is risky"),
-           member<&api::PermissionBody::rule>("rule", "which rule left it to a person"),
+           member<&api::PermissionBody::rule>("rule", "the rule that left the decision to the user"),
            member<&api::PermissionBody::requested_at>("requestedAt", "milliseconds since 1970"),
-           member<&api::PermissionBody::expires_at>("expiresAt", "when it is decided without anybody's word"),
+           member<&api::PermissionBody::expires_at>(
+               "expiresAt", "when the agent decides without an answer; milliseconds since 1970"),
            member<&api::PermissionBody::can_answer>("canAnswer", "false: only at the agent's own screen"),
-           member<&api::PermissionBody::partial>("partial", "true: only a part of it is told here"));
+           member<&api::PermissionBody::partial>("partial", "true: the request is longer than what is shown"));
 template <>
-inline constexpr auto kObject<api::PermissionList> = object(
-    "PermissionList", "What is asked now.", member<&api::PermissionList::permissions>("permissions", "oldest first"));
+inline constexpr auto kObject<api::PermissionList> =
+    object("PermissionList", "The open permission requests.",
+           member<&api::PermissionList::permissions>("permissions", "oldest first"));
 
 template <>
-inline constexpr auto kObject<api::QuestionBody> =
-    object("Question", "What an agent asks a person.",
-           member<&api::QuestionBody::question_id>("questionId", "what it is answered by"),
-           member<&api::QuestionBody::agent>("agent", "who asks"),
-           member<&api::QuestionBody::session_id>("sessionId", "in which life"),
-           member<&api::QuestionBody::query>("question", "its words"),
-           member<&api::QuestionBody::options>("options", "what may be chosen"),
-           member<&api::QuestionBody::default_answer>("defaultAnswer", "what it takes unless told otherwise"),
-           member<&api::QuestionBody::requested_at>("requestedAt", "milliseconds since 1970"),
-           member<&api::QuestionBody::can_answer>("canAnswer", "false: only at the agent's own screen"));
+inline constexpr auto kObject<api::QuestionBody> = object(
+    "Question", "An open question.", member<&api::QuestionBody::question_id>("questionId", "the id to answer it with"),
+    member<&api::QuestionBody::agent>("agent", "the agent that asks"),
+    member<&api::QuestionBody::session_id>("sessionId", "the agent's session"),
+    member<&api::QuestionBody::question>("question", "the text of the question"),
+    member<&api::QuestionBody::options>("options", "the choices it offers"),
+    member<&api::QuestionBody::default_answer>("defaultAnswer", "the answer it preselects"),
+    member<&api::QuestionBody::requested_at>("requestedAt", "milliseconds since 1970"),
+    member<&api::QuestionBody::can_answer>("canAnswer", "false: only at the agent's own screen"));
 template <>
 inline constexpr auto kObject<api::QuestionList> =
-    object("QuestionList", "What is asked now.", member<&api::QuestionList::questions>("questions", "oldest first"));
+    object("QuestionList", "The open questions.", member<&api::QuestionList::questions>("questions", "oldest first"));
 
 template <>
 inline constexpr auto kObject<api::PermissionDecision> =
-    object("Decision", "A word with a permission.",
-           member<&api::PermissionDecision::reason>("reason", "told to the agent", {.max = 4096}),
+    object("PermissionDecision", "The decision on a permission request.",
+           member<&api::PermissionDecision::reason>("reason", "passed to the agent", {.max = 4096}),
            member<&api::PermissionDecision::by>("by", "who decides; `human` when absent", {.max = 128}));
 template <>
-inline constexpr auto kObject<api::QuestionAnswer> =
-    object("QuestionAnswer", "The answer to a question: one of the two.",
-           member<&api::QuestionAnswer::answer>("answer", "the words, or one of the options", {.max = 65536}),
-           member<&api::QuestionAnswer::answers>("answers", "when it asked several things, one for each", {.max = 64}),
-           member<&api::QuestionAnswer::by>("by", "who answers; `human` when absent", {.max = 128}));
+inline constexpr auto kObject<api::QuestionAnswer> = object(
+    "QuestionAnswer", "The answer to a question: give `answer` or `answers`.",
+    member<&api::QuestionAnswer::answer>("answer", "free text, or one of the options", {.max = 65536}),
+    member<&api::QuestionAnswer::answers>("answers", "one answer per question, when it asked several", {.max = 64}),
+    member<&api::QuestionAnswer::by>("by", "who answers; `human` when absent", {.max = 128}));
 
 }  // namespace relay::schema

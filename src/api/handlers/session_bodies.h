@@ -1,4 +1,4 @@
-/// Sessions, as clients read and write them: one life of an agent from its greeting to its end.
+/// Request and response bodies about sessions. A session lasts from the HELLO of an agent to its end.
 #pragma once
 
 #include <cstdint>
@@ -60,47 +60,49 @@ namespace relay::schema {
 
 template <>
 inline constexpr auto kObject<api::CreateSessionRequest> = object(
-    "SessionToCreate", "An agent to start.",
-    member<&api::CreateSessionRequest::agent>("agent", "its name; nobody who is here has it", {.min = 1, .max = 128}),
-    member<&api::CreateSessionRequest::cli>("cli", "its program: claude, codex, gemini, …; cut at blanks, no shell",
+    "CreateSessionRequest", "An agent to start.",
+    member<&api::CreateSessionRequest::agent>("agent", "a name that no connected agent has", {.min = 1, .max = 128}),
+    member<&api::CreateSessionRequest::cli>("cli", "the agent CLI: claude, codex, gemini, …; split at blanks, no shell",
                                             {.min = 1, .max = 4096}),
-    member<&api::CreateSessionRequest::args>("args", "further words for it, as they are", {.max = 64}),
-    member<&api::CreateSessionRequest::task>("task", "said to it once it runs, as a message with a ledger"),
-    member<&api::CreateSessionRequest::cwd>("cwd", "where it works; the project's root when absent", {.max = 4096}),
-    member<&api::CreateSessionRequest::model>("model", "for people to read", {.max = 4096}),
-    member<&api::CreateSessionRequest::team>("team", "for people to read", {.max = 4096}),
-    member<&api::CreateSessionRequest::role>("role", "its part in the team, told in `agent.spawned`", {.max = 4096}),
-    member<&api::CreateSessionRequest::from>("from", "who asks; `human` when absent", {.max = 128}));
+    member<&api::CreateSessionRequest::args>("args", "more arguments, passed as they are", {.max = 64}),
+    member<&api::CreateSessionRequest::task>("task", "sent to the agent as its first message"),
+    member<&api::CreateSessionRequest::cwd>("cwd", "working directory; the project's root when absent", {.max = 4096}),
+    member<&api::CreateSessionRequest::model>("model", "shown to users", {.max = 4096}),
+    member<&api::CreateSessionRequest::team>("team", "shown to users", {.max = 4096}),
+    member<&api::CreateSessionRequest::role>("role", "its role in the team, reported in `agent.spawned`",
+                                             {.max = 4096}),
+    member<&api::CreateSessionRequest::from>("from", "who starts it; `human` when absent", {.max = 128}));
 template <>
 inline constexpr auto kObject<api::CreateSessionResponse> =
-    object("SessionCreated", "A new session.", member<&api::CreateSessionResponse::session_id>("sessionId", "its id"),
-           member<&api::CreateSessionResponse::agent_name>("agentName", "as asked"),
+    object("CreateSessionResponse", "A new session.",
+           member<&api::CreateSessionResponse::session_id>("sessionId", "the session's id"),
+           member<&api::CreateSessionResponse::agent_name>("agentName", "the agent's name"),
            member<&api::CreateSessionResponse::status>("status", "`starting`"),
-           member<&api::CreateSessionResponse::pid>("pid", "of the program"),
-           member<&api::CreateSessionResponse::host_pid>("hostPid", "of the host that runs it"),
-           member<&api::CreateSessionResponse::task_id>("taskId", "the message that its task became"));
+           member<&api::CreateSessionResponse::pid>("pid", "process id of the agent CLI"),
+           member<&api::CreateSessionResponse::host_pid>("hostPid", "process id of its host"),
+           member<&api::CreateSessionResponse::task_id>("taskId", "the id of the message that carries the task"));
 
 template <>
-inline constexpr auto kObject<api::SessionBody> =
-    object("Session", "One life of an agent.", member<&api::SessionBody::session_id>("sessionId", "its id"),
-           member<&api::SessionBody::agent_name>("agentName", "whose"),
-           member<&api::SessionBody::started_at>("startedAt", "milliseconds since 1970"),
-           member<&api::SessionBody::last_seen>("lastSeen", "likewise"),
-           member<&api::SessionBody::ended_at>("endedAt", "likewise; absent while it can go on"),
-           member<&api::SessionBody::connected>("connected", "it is here now"),
-           member<&api::SessionBody::item_count>("itemCount", "what it did, counted"),
-           member<&api::SessionBody::commands_run>("commandsRun", "of these, commands"),
-           member<&api::SessionBody::files_modified>("filesModified", "what it wrote"));
+inline constexpr auto kObject<api::SessionBody> = object(
+    "Session", "A session of an agent.", member<&api::SessionBody::session_id>("sessionId", "the session's id"),
+    member<&api::SessionBody::agent_name>("agentName", "the agent"),
+    member<&api::SessionBody::started_at>("startedAt", "milliseconds since 1970"),
+    member<&api::SessionBody::last_seen>("lastSeen", "milliseconds since 1970"),
+    member<&api::SessionBody::ended_at>("endedAt", "milliseconds since 1970; absent until the session has ended"),
+    member<&api::SessionBody::connected>("connected", "the agent is connected in this session"),
+    member<&api::SessionBody::item_count>("itemCount", "number of items"),
+    member<&api::SessionBody::commands_run>("commandsRun", "number of commands it ran"),
+    member<&api::SessionBody::files_modified>("filesModified", "files it modified"));
 template <>
 inline constexpr auto kObject<api::SessionSummary> =
-    object("SessionOutcome", "What a session came to.",
-           member<&api::SessionSummary::duration>("duration", "milliseconds from its greeting to its end"),
-           member<&api::SessionSummary::item_count>("itemCount", "what it did, counted"),
-           member<&api::SessionSummary::commands_run>("commandsRun", "of these, commands"),
-           member<&api::SessionSummary::files_modified>("filesModified", "what it wrote"));
+    object("SessionTotals", "The totals of a session.",
+           member<&api::SessionSummary::duration>("duration", "milliseconds from start to end"),
+           member<&api::SessionSummary::item_count>("itemCount", "number of items"),
+           member<&api::SessionSummary::commands_run>("commandsRun", "number of commands it ran"),
+           member<&api::SessionSummary::files_modified>("filesModified", "files it modified"));
 template <>
 inline constexpr auto kObject<api::EndSessionResponse> =
-    object("SessionEnded", "The agent is gone.", member<&api::EndSessionResponse::success>("success", "true"),
-           member<&api::EndSessionResponse::summary>("summary", "what it came to"));
+    object("EndSessionResponse", "The session has ended.", member<&api::EndSessionResponse::success>("success", "true"),
+           member<&api::EndSessionResponse::summary>("summary", "its totals"));
 
 }  // namespace relay::schema

@@ -1,4 +1,4 @@
-/// Workspaces, health and plain success, as clients read and write them.
+/// Request and response bodies about workspaces, health and success.
 #pragma once
 
 #include <optional>
@@ -52,42 +52,43 @@ namespace relay::schema {
 
 template <>
 inline constexpr auto kObject<api::HealthBody> =
-    object("Health", "The relay answers.", member<&api::HealthBody::status>("status", "`ok`"),
-           member<&api::HealthBody::version>("version", "of the relay"));
+    object("Health", "The daemon is running.", member<&api::HealthBody::status>("status", "`ok`"),
+           member<&api::HealthBody::version>("version", "the version of the daemon"));
 
 template <>
 inline constexpr auto kObject<api::SuccessBody> =
-    object("Done", "It is done.", member<&api::SuccessBody::success>("success", "true"));
+    object("Success", "The request succeeded.", member<&api::SuccessBody::success>("success", "true"));
 
 template <>
 inline constexpr auto kObject<api::ErrorDetail> =
-    object("ErrorDetail", "What was wrong.", member<&api::ErrorDetail::code>("code", "for programs: `NOT_FOUND`"),
-           member<&api::ErrorDetail::message>("message", "one sentence for people: what, why, what to do next"));
+    object("ErrorDetail", "The details of an error.",
+           member<&api::ErrorDetail::code>("code", "for programs, such as `NOT_FOUND`"),
+           member<&api::ErrorDetail::message>("message", "for users: what failed, why, and the next step"));
 template <>
 inline constexpr auto kObject<api::ErrorBody> =
-    object("Error", "Why a request was not done.", member<&api::ErrorBody::error>("error", "code and sentence"));
+    object("Error", "Why a request failed.", member<&api::ErrorBody::error>("error", "code and message"));
 
 template <>
 inline constexpr auto kObject<api::WorkspaceBody> =
     object("Workspace", "An open workspace: one project with its agents and messages.",
-           member<&api::WorkspaceBody::id>("id", "12 hex digits, always the same for a path"),
+           member<&api::WorkspaceBody::id>("id", "12 hex digits derived from the path"),
            member<&api::WorkspaceBody::name>("name", "the last part of the path"),
            member<&api::WorkspaceBody::path>("path", "the project's root"),
-           member<&api::WorkspaceBody::status>("status", "`active`: what is listed is open"),
-           member<&api::WorkspaceBody::connected_agents>("connectedAgents", "that are here now"),
-           member<&api::WorkspaceBody::known_agents>("knownAgents", "that were ever here"),
-           member<&api::WorkspaceBody::storage>("storage", "where its messages are kept"),
-           member<&api::WorkspaceBody::warning>("warning", "something a person should know"));
+           member<&api::WorkspaceBody::status>("status", "`active`; only open workspaces are listed"),
+           member<&api::WorkspaceBody::connected_agents>("connectedAgents", "number of connected agents"),
+           member<&api::WorkspaceBody::known_agents>("knownAgents", "number of known agents"),
+           member<&api::WorkspaceBody::storage>("storage", "the kind of store"),
+           member<&api::WorkspaceBody::warning>("warning", "a problem that the user should know about"));
 template <>
-inline constexpr auto kObject<api::WorkspaceList> =
-    object("WorkspaceList", "All open workspaces.", member<&api::WorkspaceList::workspaces>("workspaces", "by path"),
-           member<&api::WorkspaceList::active_workspace_id>("activeWorkspaceId",
-                                                            "the one that requests mean which name none"));
+inline constexpr auto kObject<api::WorkspaceList> = object(
+    "WorkspaceList", "All open workspaces.", member<&api::WorkspaceList::workspaces>("workspaces", "in path order"),
+    member<&api::WorkspaceList::active_workspace_id>("activeWorkspaceId",
+                                                     "the default for requests that name no workspace"));
 template <>
 inline constexpr auto kObject<api::OpenWorkspaceRequest> = object(
-    "WorkspaceToOpen", "A project to open.",
-    member<&api::OpenWorkspaceRequest::path>("path", "its root, absolute", {.min = 1, .max = 4096}),
-    member<&api::OpenWorkspaceRequest::name>("name", "taken and not used: a workspace is called as its directory"),
-    member<&api::OpenWorkspaceRequest::provider>("provider", "taken and not used"));
+    "OpenWorkspaceRequest", "A project to open.",
+    member<&api::OpenWorkspaceRequest::path>("path", "the absolute path of its root", {.min = 1, .max = 4096}),
+    member<&api::OpenWorkspaceRequest::name>("name", "accepted and ignored: a workspace has the name of its directory"),
+    member<&api::OpenWorkspaceRequest::provider>("provider", "accepted and ignored"));
 
 }  // namespace relay::schema

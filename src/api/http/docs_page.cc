@@ -17,7 +17,7 @@ constexpr std::string_view kSocketHeaders =
     " -H 'Connection: Upgrade' -H 'Upgrade: websocket' -H 'Sec-WebSocket-Version: 13'"
     " -H 'Sec-WebSocket-Key: d2hvIGlzIHRoZXJlIG5vdw=='";
 
-/// An operation of the document, and where it stands.
+/// An operation of the document with its method and path.
 struct Operation {
   std::string method, path;
   const json::object& definition;
@@ -39,7 +39,7 @@ std::string tag_of(const Operation& operation) {
   return std::string{operation.definition.at("tags").at(0).as_string()};
 }
 
-/// In the order they first come.
+/// In order of first appearance.
 std::vector<std::string> tags_of(const std::vector<Operation>& operations) {
   std::vector<std::string> tags;
   for (const auto& operation : operations)
@@ -57,7 +57,7 @@ const json::object* body_of(const Operation& operation) {
   return body == nullptr ? nullptr : &body->at("content").at("application/json").as_object();
 }
 
-/// Its path with an example for each name.
+/// The path with an example value for each parameter.
 std::string example_path(const Operation& operation) {
   auto path = operation.path;
   if (const auto* parameters = array_member(operation.definition, "parameters"))
@@ -117,7 +117,7 @@ std::string answers_html(const Operation& operation, const json::object& documen
                      prose_html(string_of(named, "description")));
       continue;
     }
-    first += format("<h4>Answer: <code>{}</code>", std::string_view{status});
+    first += format("<h4>Response: <code>{}</code>", std::string_view{status});
     const auto* content = object_member(value.as_object(), "content");
     if (content == nullptr) {
       first += format("</h4>\n<p>{}</p>\n", prose_html(string_of(value.as_object(), "description")));
@@ -128,7 +128,7 @@ std::string answers_html(const Operation& operation, const json::object& documen
     first +=
         format(" {} <small>{}</small></h4>\n{}", type_html(schema), escape_html(kind), members_html(schema, schemas));
   }
-  return first + "<h4>Otherwise: <a href=\"#Error\">Error</a></h4>\n<table>\n" + rest + "</table>\n";
+  return first + "<h4>Errors: <a href=\"#Error\">Error</a></h4>\n<table>\n" + rest + "</table>\n";
 }
 
 std::string operation_html(const Operation& operation, const json::object& document, std::string_view server) {
@@ -157,7 +157,7 @@ std::string schema_html(std::string_view name, const json::object& schema, const
 std::string head_html(const json::object& document) {
   const auto& info = document.at("info").as_object();
   return format(
-      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Agent Relay: the HTTP API</title>\n"
+      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Agent Relay HTTP API</title>\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<style>{}</style></head><body>\n<h1>{} <small>{}</small></h1>\n<p>{}</p>\n",
       kDocsStyle, escape_html(string_of(info, "title")), escape_html(string_of(info, "version")),
@@ -183,8 +183,9 @@ std::string docs_server(std::string_view host) {
 std::string docs_page(const json::object& document, std::string_view server) {
   auto page = head_html(document);
   page +=
-      "<p>With a token, add <code>-H \"Authorization: Bearer $AGENT_RELAY_API_TOKEN\"</code> to the lines below. "
-      "For programs: <a href=\"/openapi.json\"><code>/openapi.json</code></a> (OpenAPI 3.1).</p>\n"
+      "<p>If the daemon has a token, add <code>-H \"Authorization: Bearer $AGENT_RELAY_API_TOKEN\"</code> to each "
+      "command. "
+      "OpenAPI 3.1 document: <a href=\"/openapi.json\"><code>/openapi.json</code></a>.</p>\n"
       "<input id=\"filter\" type=\"search\" placeholder=\"type to filter: post agents\" aria-label=\"filter\" "
       "hidden>\n";
   const auto operations = operations_in(document);
@@ -194,7 +195,7 @@ std::string docs_page(const json::object& document, std::string_view server) {
       if (tag_of(operation) == tag) page += operation_html(operation, document, server);
     page += "</section>\n";
   }
-  page += "<section><h2>bodies</h2>\n";
+  page += "<section><h2>schemas</h2>\n";
   const auto& schemas = document.at("components").at("schemas").as_object();
   for (const auto& [name, schema] : schemas) page += schema_html(name, schema.as_object(), schemas);
   return page + format("</section>\n<script>{}</script>\n</body></html>\n", kDocsScript);

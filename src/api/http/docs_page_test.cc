@@ -10,7 +10,7 @@ namespace {
 
 using testing::FakeApi;
 
-/// The page, and what stands on it under one name.
+/// The page, and its section for one name.
 struct Page {
   std::string text = FakeApi{}.request("GET", "/docs").body;
 
@@ -21,7 +21,7 @@ struct Page {
   }
 };
 
-/// Is every member of what the shape describes named there? Those inside others have a place of their own.
+/// Expects every member of the shape on the page. Nested schemas have sections of their own.
 void expect_members(const Shape& shape, const Page& page, std::string_view id) {
   if (shape.describe == nullptr) return;
   schema::Components components;
@@ -40,7 +40,7 @@ void expect_members(const Shape& shape, const Page& page, std::string_view id) {
   }
 }
 
-TEST(DocsPage, SaysOfEveryRouteWhatItTakesAndWhatItAnswers) {
+TEST(DocsPage, DescribesParametersBodiesAndResponsesOfEveryRoute) {
   const Page page;
   for (const auto& route : route_table()) {
     const auto text = page.under(route.operation);
@@ -59,7 +59,7 @@ TEST(DocsPage, SaysOfEveryRouteWhatItTakesAndWhatItAnswers) {
   }
 }
 
-TEST(DocsPage, HasALineToPasteForEveryRoute) {
+TEST(DocsPage, HasACurlLineForEveryRoute) {
   const Page page;
   for (const auto& route : route_table()) {
     const auto text = page.under(route.operation);
@@ -73,43 +73,43 @@ TEST(DocsPage, HasALineToPasteForEveryRoute) {
             std::string_view::npos);
 }
 
-TEST(DocsPage, EveryExampleIsTakenAsItIs) {
+TEST(DocsPage, ExamplesAreValidBodies) {
   for (const auto& route : route_table()) {
     if (!route.takes_body()) continue;
     const auto example = parse_json_object(route.example);
     ASSERT_TRUE(example) << route.operation;
-    EXPECT_EQ(route.example.find('\''), std::string_view::npos) << route.operation << ": it stands between two of them";
+    EXPECT_EQ(route.example.find('\''), std::string_view::npos) << route.operation << ": the example is quoted with it";
     if (route.body.check != nullptr) { EXPECT_TRUE(route.body.check(*example)) << route.operation; }
   }
 }
 
-TEST(DocsPage, NeedsNothingFromOutsideAndRunsNoScriptButItsOwn) {
+TEST(DocsPage, LoadsNothingExternalAndRunsOnlyItsOwnScript) {
   FakeApi fake;
   const auto page = fake.request("GET", "/docs");
   EXPECT_EQ(page.content_type, "text/html; charset=utf-8");
   for (const auto* outside : {"src=", "<link", "@import", "url(", "https://"})
     EXPECT_EQ(page.body.find(outside), std::string::npos) << outside;
   for (auto at = page.body.find("http://"); at != std::string::npos; at = page.body.find("http://", at + 1))
-    EXPECT_EQ(page.body.substr(at, 22), "http://127.0.0.1:3888/") << "a line to paste, of this server";
+    EXPECT_EQ(page.body.substr(at, 22), "http://127.0.0.1:3888/") << "only curl lines for this server";
   const auto policy = std::ranges::find(page.headers, "Content-Security-Policy", &net::HttpHeader::name);
   ASSERT_NE(policy, page.headers.end());
   EXPECT_TRUE(policy->value.starts_with("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-"));
 }
 
-TEST(DocsPage, ANameNobodyWouldPasteIsNotRepeated) {
+TEST(DocsPage, UnsafeHostIsNotRepeated) {
   EXPECT_EQ(docs_server("example.org:3888"), "http://example.org:3888");
   EXPECT_EQ(docs_server("[::1]:3888"), "http://[::1]:3888");
   EXPECT_EQ(docs_server("x'$(date)"), "http://127.0.0.1:3888");
 }
 
-TEST(DocsWords, TypesAreSaidInWords) {
+TEST(SchemaHtml, DescribesTypes) {
   const auto type = [](std::string_view schema) { return type_html(parse_json_object(schema).value()); };
-  EXPECT_EQ(type(R"({"type":"string","minLength":1,"maxLength":9})"), "text, 1 to 9");
-  EXPECT_EQ(type(R"({"type":["string","null"]})"), "text, or null");
-  EXPECT_EQ(type(R"({"type":"array","items":{"type":"boolean"}})"), "list of true or false");
-  EXPECT_EQ(type(R"({"type":"object","additionalProperties":{"type":"integer"}})"), "map to whole number");
+  EXPECT_EQ(type(R"({"type":"string","minLength":1,"maxLength":9})"), "string, 1 to 9");
+  EXPECT_EQ(type(R"({"type":["string","null"]})"), "string, or null");
+  EXPECT_EQ(type(R"({"type":"array","items":{"type":"boolean"}})"), "list of boolean");
+  EXPECT_EQ(type(R"({"type":"object","additionalProperties":{"type":"integer"}})"), "map to integer");
   EXPECT_EQ(type(R"({"enum":["a","b"]})"), "<code>a</code>, <code>b</code>");
-  EXPECT_EQ(type(R"({"oneOf":[{"const":"a"},{"type":"integer"}]})"), "one of <code>a</code>, whole number");
+  EXPECT_EQ(type(R"({"oneOf":[{"const":"a"},{"type":"integer"}]})"), "one of <code>a</code>, integer");
   EXPECT_EQ(prose_html("a `b<c` & d"), "a <code>b&lt;c</code> &amp; d");
 }
 

@@ -9,36 +9,37 @@ namespace relay::api {
 namespace {
 
 constexpr std::string_view kDescription =
-    "Everything an outside program needs to watch and drive the coding agents on this machine. Without a token only "
-    "programs of the user who runs the daemon are answered, and only on this machine.";
+    "Start, watch, message and stop the coding agents on this machine. Without a token, the server accepts only "
+    "programs "
+    "of the user who runs the daemon, on the same machine.";
 
 constexpr Parameter kWorkspaceParameter = {
     .name = "workspace",
-    .description = "id or root of the workspace; needed when several are open and none was switched to"};
+    .description = "id or root of the workspace; needed when several are open and none is the default"};
 
 struct ErrorRow {
   int status;
   std::string_view name, description;
 };
 constexpr ErrorRow kErrors[] = {
-    {400, "BadRequest", "Something in the request is wrong; the sentence says what (`BAD_REQUEST`)."},
-    {401, "Unauthorized", "A token is needed, or this is not the right one."},
-    {403, "Forbidden",
-     "Not from there, not by this user, or the recipient takes nothing from this sender (`REFUSED`)."},
-    {404, "NotFound", "There is no such thing (`NOT_FOUND`, `UNKNOWN_RECIPIENT`)."},
+    {400, "BadRequest", "The request is malformed; the message says why (`BAD_REQUEST`)."},
+    {401, "Unauthorized", "The token is missing or wrong."},
+    {403, "Forbidden", "The origin or the user is not allowed, or the recipient refuses this sender (`REFUSED`)."},
+    {404, "NotFound", "The path or the object does not exist (`NOT_FOUND`, `UNKNOWN_RECIPIENT`)."},
     {409, "Conflict",
-     "Not possible as things stand: it changed meanwhile (`STALE`, `EXPIRED`), belongs to somebody else (`NOT_OWNER`), "
-     "cannot be done here (`UNSUPPORTED`), would go on for ever (`LOOP`), several could be meant (`WHICH_WORKSPACE`), "
-     "or "
-     "it was tried and did not work (`FAILED`)."},
-    {413, "TooLarge", "More than fits (`TOO_LARGE`)."},
-    {415, "NotJson", "A body must be application/json (`NOT_JSON`)."},
-    {426, "UpgradeRequired", "This address speaks WebSocket (`UPGRADE_REQUIRED`)."},
-    {429, "TooMany", "Too much at once (`BUSY`, `RATE_LIMITED`); Retry-After says when to try again."},
+     "The request conflicts with the current state: it changed meanwhile (`STALE`, `EXPIRED`), the name belongs to "
+     "another "
+     "client (`NOT_OWNER`), the operation is not supported here (`UNSUPPORTED`), the loop breaker stopped it (`LOOP`), "
+     "several workspaces are open (`AMBIGUOUS_WORKSPACE`), none is (`NO_WORKSPACE`), or the operation failed "
+     "(`FAILED`)."},
+    {413, "TooLarge", "The request is too large (`TOO_LARGE`)."},
+    {415, "NotJson", "The body must be `application/json` (`NOT_JSON`)."},
+    {426, "UpgradeRequired", "This path serves only WebSocket (`UPGRADE_REQUIRED`)."},
+    {429, "TooMany", "Too many requests (`BUSY`, `RATE_LIMITED`); retry after `Retry-After`."},
     {503, "Unavailable",
-     "The relay is in trouble: its store, its daemon, or too many streams (`STORAGE`, `INTERNAL`, `UNAVAILABLE`); "
-     "Retry-After says when to try again."},
-    {504, "Timeout", "The daemon did not answer in time (`TIMEOUT`); Retry-After says when to try again."},
+     "The store or the daemon has failed, or too many streams are open (`STORAGE`, `INTERNAL`, `UNAVAILABLE`, `BUSY`); "
+     "retry after `Retry-After`."},
+    {504, "Timeout", "The daemon did not respond in time (`TIMEOUT`); retry after `Retry-After`."},
 };
 
 bool is_retryable(int status) { return status == 429 || status >= 500; }
@@ -87,10 +88,10 @@ json::array parameters_of(const Route& route) {
 }
 
 json::object success_response(const Route& route, schema::Components& components) {
-  json::object response = {{"description", route.status == 201   ? "Made."
-                                           : route.status == 204 ? "Done; there is nothing to read."
-                                                                 : "Done."}};
-  if (route.status == 101) response["description"] = "It goes on as a WebSocket.";
+  json::object response = {{"description", route.status == 201   ? "Created."
+                                           : route.status == 204 ? "Success; the response has no body."
+                                                                 : "Success."}};
+  if (route.status == 101) response["description"] = "The connection continues as a WebSocket.";
   if (route.status == 204 || route.status == 101) return response;
   json::object schema = {{"type", "string"}};
   if (route.response.describe != nullptr) schema = route.response.describe(components);
@@ -179,24 +180,23 @@ json::object openapi_document(std::string_view version) {
       {"openapi", "3.1.0"},
       {"info", json::object{{"title", "Agent Relay"},
                             {"version", version},
-                            {"summary", "Drive and watch coding agents."},
+                            {"summary", "Control and watch coding agents."},
                             {"description", kDescription},
                             {"license", json::object{{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}}},
-      {"servers", json::array{json::object{{"url", "http://127.0.0.1:3888"},
-                                           {"description",
-                                            "the usual port; the "
-                                            "next free one when it "
-                                            "is taken"}}}},
+      {"servers", json::array{json::object{
+                      {"url", "http://127.0.0.1:3888"},
+                      {"description", "default port; the daemon takes the next free one when it is in use"}}}},
       {"security", json::array{json::object{}, json::object{{"bearerAuth", json::array{}}}}},
       {"paths", std::move(paths)},
       {"components",
        json::object{
            {"securitySchemes",
-            json::object{{"bearerAuth", json::object{{"type", "http"},
-                                                     {"scheme", "bearer"},
-                                                     {"description",
-                                                      "The token the daemon was started with (AGENT_RELAY_API_TOKEN). "
-                                                      "Without one, none is needed by programs of the same user."}}}}},
+            json::object{{"bearerAuth",
+                          json::object{{"type", "http"},
+                                       {"scheme", "bearer"},
+                                       {"description",
+                                        "The token the daemon was started with (AGENT_RELAY_API_TOKEN). "
+                                        "When it was started without one, programs of the same user need none."}}}}},
            {"responses", std::move(responses)},
            {"schemas", components.take()}}}};
 }

@@ -18,7 +18,7 @@ std::vector<std::string_view> split_path(std::string_view path) {
 
 bool is_parameter(std::string_view part) { return part.starts_with('{'); }
 
-/// The table's paths, cut once.
+/// The paths of the table, split once.
 const std::vector<std::vector<std::string_view>>& patterns() {
   static const auto all = [] {
     std::vector<std::vector<std::string_view>> patterns;
@@ -28,7 +28,7 @@ const std::vector<std::vector<std::string_view>>& patterns() {
   return all;
 }
 
-/// The values of its names when it fits.
+/// The values of the path's parameters when it matches.
 std::optional<std::vector<std::string>> match_segments(const std::vector<std::string_view>& parts,
                                                        const std::vector<std::string>& segments) {
   if (parts.size() != segments.size()) return std::nullopt;
@@ -68,12 +68,12 @@ std::vector<std::string_view> path_parameters(std::string_view path) {
 
 PathParameter describe_path_parameter(const Route& route, std::string_view name) {
   if (name == "id" && route.path.starts_with("/workspaces/"))
-    return {"the id of a workspace, or its root with `/` as `%2F`; `GET /workspaces` lists them", "WORKSPACE_ID"};
-  if (name == "id") return {"the agent's name, or its id: the workspace's id, a dot, its name", "Bob"};
+    return {"the workspace's id, or its root with `/` as `%2F`; see `GET /workspaces`", "WORKSPACE_ID"};
+  if (name == "id") return {"the agent's name or id (workspace id, dot, name)", "Bob"};
   if (name == "name") return {"the agent's name", "Bob"};
-  if (name == "sessionId") return {"the session's id; `GET /api/v1/agents` tells it", "SESSION_ID"};
-  if (name == "messageId") return {"the message's id, as it was answered when it was sent", "MESSAGE_ID"};
-  if (name == "requestId") return {"the id of what is asked; the list of what is asked tells it", "REQUEST_ID"};
+  if (name == "sessionId") return {"the session's id; see `GET /api/v1/agents`", "SESSION_ID"};
+  if (name == "messageId") return {"the message's id, from the response to the send", "MESSAGE_ID"};
+  if (name == "requestId") return {"the request's id; see the list of open requests", "REQUEST_ID"};
   RELAY_ASSERT(false);
 }
 
@@ -86,7 +86,7 @@ std::vector<int> errors_of(const Route& route) {
   if (chooses) errors.insert(errors.end(), {404, 409});
   if (route.method != Method::Get) errors.insert(errors.end(), {409, 415});
   if (route.takes_body()) errors.push_back(413);
-  if (route.access != Access::Public) errors.insert(errors.end(), {429, 503, 504});  // it asks the daemon
+  if (route.access != Access::Public) errors.insert(errors.end(), {429, 503, 504});  // it needs the daemon
   if (route.status == 101) errors.push_back(426);
   std::sort(errors.begin(), errors.end());
   errors.erase(std::unique(errors.begin(), errors.end()), errors.end());

@@ -37,9 +37,9 @@ std::string plain_type_html(const json::object& schema) {
     return plain_type_html(one) + ", or null";
   }
   const auto type = string_of(schema, "type");
-  if (type == "string") return "text" + bounds_in(schema, "minLength", "maxLength");
-  if (type == "integer") return "whole number" + bounds_in(schema, "minimum", "maximum");
-  if (type == "boolean") return "true or false";
+  if (type == "string") return "string" + bounds_in(schema, "minLength", "maxLength");
+  if (type == "integer") return "integer" + bounds_in(schema, "minimum", "maximum");
+  if (type == "boolean") return "boolean";
   if (type == "array") return "list of " + type_html(schema.at("items").as_object());
   if (const auto* values = object_member(schema, "additionalProperties")) return "map to " + type_html(*values);
   return escape_html(type);
