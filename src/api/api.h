@@ -1,4 +1,4 @@
-/// What handlers may use, and the way of a request from its bytes to its handler.
+/// The objects that handlers use, and the dispatch of a request to its handler.
 ///
 /// Threading: the API's loop thread.
 #pragma once
@@ -19,24 +19,24 @@
 
 namespace relay::api {
 
-/// Who is behind the API when nobody says otherwise.
+/// The sender of a request that names none.
 inline constexpr std::string_view kUserName = "human";
-inline constexpr std::string_view kApiName = "api";  // who releases an agent over HTTP
+inline constexpr std::string_view kApiName = "api";  // recorded as the one that stops an agent
 
 struct ApiFacts {
   std::string version = {};
-  /// Where a request comes from; none: the caller is gone. Asked only for requests that change something.
+  /// Determines the process behind a request; empty when the caller is gone. Called only for methods that change state.
   std::function<std::optional<protocol::PeerOrigin>(const net::HttpPeer&)> origin_of = [](const net::HttpPeer&) {
     return std::optional{protocol::user_origin()};
   };
-  /// Shown to the daemon with what a process inside an agent sends as that agent.
+  /// Proves to the daemon that a process inside an agent may send as that agent.
   std::function<std::string()> system_token = [] { return std::string{}; };
-  std::function<events::CostModels()> prices = [] { return events::CostModels{}; };  // asked for each report
+  std::function<events::CostModels()> prices = [] { return events::CostModels{}; };  // called for each report
 };
 
 class Api {
  public:
-  /// All outlive it.
+  /// The arguments outlive it.
   Api(WorkspaceDirectory& open, HostGateway& hosts, const Clock& time, Random& chance, ApiFacts known)
       : workspaces{open}, gateway{hosts}, clock{time}, random{chance}, facts{std::move(known)} {}
 
@@ -48,7 +48,8 @@ class Api {
   Counters counters = {};
 };
 
-/// From where, which route, whose, what: in this order, and the first that is wrong is answered. Every answer passes `send`.
+/// Checks the origin, finds the route, authorizes the caller and runs the handler. The first failed check is the response.
+/// Every response passes through `send`.
 void dispatch(Api& api, const AccessPolicy& policy, net::ServerRequest request, Call::Send send, Call::Yield yield);
 
 }  // namespace relay::api

@@ -33,7 +33,7 @@ struct Served : ::testing::Test {
     http = std::make_unique<Http>(*string_member(box.ok_json({"status"}), "http"));
   }
   void SetUp() override { up(); }
-  ~Served() override {  // hosts are nobody's children: what a failed test left is ended here
+  ~Served() override {  // hosts are no children of the test: stop those that a failed test left
     std::error_code none;
     for (const auto& entry : fs::directory_iterator{box.workspace_directory() + "/hosts", none})
       if (entry.path().extension() == ".json")
@@ -49,7 +49,7 @@ struct Served : ::testing::Test {
   std::string program_of(const std::string& name) const {
     return format("{} --status --work-ms 50 --log {}", SCRIPTED_AGENT, log_of(name));
   }
-  /// What the agent was given by Enter contains the words, so often.
+  /// The input that the agent received contains the text this many times.
   std::size_t heard(const std::string& name, const std::string& words) const {
     std::ifstream file{log_of(name)};
     std::size_t count = 0;
@@ -65,7 +65,7 @@ struct Served : ::testing::Test {
     return eventually([&] { return heard(name, words) > 0; });
   }
 
-  /// With the status, and a body as the route says it is.
+  /// Expects the status and a body that conforms to the route.
   json::object expect(int status, const std::string& method, const std::string& target, const std::string& body = {},
                       const Headers& more = {}) {
     const auto answer = http->ask(method, target, body, more);
@@ -102,7 +102,7 @@ TEST_F(Served, PostSessionsSpawnsAnAgentAndReturnsItsSessionId) {
   expect(200, "POST", "/api/v1/agents/Bob/stop");
 }
 
-TEST_F(Served, PostSessionMessagesBringsTheTextToTheAgent) {
+TEST_F(Served, PostSessionMessagesDeliversToTheAgent) {
   const auto id = session("Bob");
   const auto stored =
       expect(200, "POST", format("/api/v1/sessions/{}/messages", id), R"({"message":"look at the moon"})");
@@ -116,7 +116,7 @@ TEST_F(Served, PostSessionMessagesBringsTheTextToTheAgent) {
   EXPECT_EQ(heard("Bob", "look at the moon"), 1u);
 }
 
-TEST_F(Served, TheSameKeyAgainIsTheSameMessage) {
+TEST_F(Served, RepeatedIdempotencyKeyIsADuplicate) {
   const auto id = session("Bob");
   const auto body = R"({"message":"only once","idempotencyKey":"k1"})";
   const auto first = expect(200, "POST", format("/api/v1/sessions/{}/messages", id), body);
@@ -188,7 +188,7 @@ TEST_F(Served, InputWritesRawTextToTheTerminal) {
   EXPECT_TRUE(eventually([&] { return text_of(box.project() + "/got") == "typed as it is\n"; }));
 }
 
-TEST_F(Served, OutputIsTheScreenAndInterruptIsTheAgentsKey) {
+TEST_F(Served, OutputIsTheScreenAndInterruptSendsTheKey) {
   session("Bob");
   EXPECT_TRUE(eventually([&] {
     return json::serialize(expect(200, "GET", "/agents/Bob/output")).find("Scripted agent") != std::string::npos;
@@ -202,7 +202,7 @@ TEST_F(Served, OutputIsTheScreenAndInterruptIsTheAgentsKey) {
   expect(200, "POST", "/agents/by-name/Ann/interrupt");
 }
 
-TEST_F(Served, AnAgentAPersonStartedIsTheirs) {
+TEST_F(Served, AgentStartedByTheUserTakesNoInputOrStop) {
   cli_tests::Terminal bob{box, {"-n", "Bob", SCRIPTED_AGENT, "--status", "--log", log_of("Bob")}};
   ASSERT_TRUE(bob.shows("Scripted agent"));
   ASSERT_TRUE(eventually([&] { return http->ask("GET", "/agents/Bob").status == 200; }));
@@ -210,7 +210,7 @@ TEST_F(Served, AnAgentAPersonStartedIsTheirs) {
   EXPECT_EQ(http->ask("POST", "/api/v1/agents/Bob/input", R"({"input":"x"})").code(), "UNSUPPORTED");
 }
 
-TEST_F(Served, TheOlderRoutesOfAgentsDoTheSame) {
+TEST_F(Served, UnversionedAgentRoutesBehaveTheSame) {
   const auto id = *string_member(expect(200, "GET", "/workspaces"), "activeWorkspaceId");
   const auto subscription =
       json::serialize(json::object{{"name", "Bob"}, {"provider", program_of("Bob")}, {"task", "begin"}});
@@ -233,9 +233,9 @@ TEST_F(Served, WorkspacesAreOpenedSwitchedToAndClosed) {
   const auto sibling =
       expect(201, "POST", "/workspaces",
              json::serialize(json::object{{"path", fs::canonical(box.project()).string() + "/other2/"}}));
-  EXPECT_NE(string_member(sibling, "id"), id) << "not the one whose name it begins with";
+  EXPECT_NE(string_member(sibling, "id"), id) << "not a workspace whose id has this prefix";
   EXPECT_EQ(http->ask("DELETE", "/workspaces/" + *string_member(sibling, "id")).status, 204);
-  EXPECT_EQ(http->ask("GET", "/api/v1/agents").code(), "WHICH_WORKSPACE");
+  EXPECT_EQ(http->ask("GET", "/api/v1/agents").code(), "AMBIGUOUS_WORKSPACE");
   expect(200, "GET", "/api/v1/agents?workspace=" + id);
   expect(200, "POST", format("/workspaces/{}/switch", id));
   EXPECT_EQ(string_member(expect(200, "GET", "/api/v1/agents"), "workspaceId"), id);
@@ -247,7 +247,7 @@ TEST_F(Served, WorkspacesAreOpenedSwitchedToAndClosed) {
 
 // --- costs
 
-/// Joins as Counter and tells that a model was given 1000 tokens and answered with 500.
+/// Joins as Counter and reports 1000 input and 500 output tokens of a model.
 cli::DaemonConnection count_tokens(Sandbox& box) {
   auto agent = cli::DaemonConnection::open(*string_member(box.ok_json({"status"}), "socket")).value();
   EXPECT_TRUE(agent.send({.type = protocol::MessageType::Hello, .id = {}, .payload = R"({"agent":"Counter"})"}));
@@ -284,7 +284,7 @@ TEST_F(Served, CostsAreReportedAndFilteredByAgentAndTime) {
 
 // --- the document
 
-TEST_F(Served, TheServedDocumentIsTheOneTheProgramPrints) {
+TEST_F(Served, ServedDocumentMatchesTheCommand) {
   const auto served = http->ask("GET", "/openapi.json");
   EXPECT_EQ(served.status, 200);
   EXPECT_EQ(served.object(), parse_json_object(box.ok({"openapi"})).value());
@@ -294,7 +294,7 @@ TEST_F(Served, TheServedDocumentIsTheOneTheProgramPrints) {
     EXPECT_NE(metrics.find(name), std::string::npos) << metrics;
 }
 
-TEST_F(Served, EveryRouteAnswersAndBadRequestsAreNeverTheServersFault) {
+TEST_F(Served, EveryRouteRespondsAndBadRequestsAreClientErrors) {
   for (const auto& route : api::route_table()) {
     if (route.access == api::Access::AuthenticatedStream) continue;  // they have no end
     std::string target{route.path};
@@ -310,7 +310,7 @@ TEST_F(Served, EveryRouteAnswersAndBadRequestsAreNeverTheServersFault) {
   }
 }
 
-TEST_F(Served, WhatTheDaemonTakesNotAtOnceIsRefusedAndHurtsNobody) {
+TEST_F(Served, OversizedRequestIsRefused) {
   const auto text = [](std::size_t bytes) { return std::string(bytes, 'x'); };
   session("Bob");
   for (const std::size_t around : {0U, 100U, 200U, 1000U, 4000U}) {
@@ -327,7 +327,7 @@ TEST_F(Served, WhatTheDaemonTakesNotAtOnceIsRefusedAndHurtsNobody) {
 
 // --- security, with real requests
 
-TEST_F(Served, ANameThatWasPointedAtUsIsRefused) {
+TEST_F(Served, ReboundHostNameIsRefused) {
   const auto rebound = http->ask("GET", "/api/v1/agents", {}, {{"Host", format("evil.example:{}", http->port())}});
   EXPECT_EQ(rebound.status, 403);
   EXPECT_EQ(rebound.code(), "HOST_NOT_ALLOWED");
@@ -336,7 +336,7 @@ TEST_F(Served, ANameThatWasPointedAtUsIsRefused) {
   EXPECT_NE(http->raw("GET / HTTP/1.1\r\nConnection: close\r\n\r\n").find(" 400 "), std::string::npos) << "no host";
 }
 
-TEST_F(Served, AFormOfAnotherSiteChangesNothing) {
+TEST_F(Served, ForeignFormChangesNothing) {
   session("Bob");
   const auto form = http->ask("POST", "/api/v1/agents/Bob/stop", "reason=x",
                               {{"Content-Type", "application/x-www-form-urlencoded"},
@@ -344,7 +344,7 @@ TEST_F(Served, AFormOfAnotherSiteChangesNothing) {
                                {"Sec-Fetch-Site", "cross-site"}});
   EXPECT_EQ(form.code(), "ORIGIN_NOT_ALLOWED");
   EXPECT_EQ(http->ask("POST", "/api/v1/agents/Bob/stop", "{}", {{"Content-Type", "text/plain"}}).status, 415)
-      << "an old browser that tells no origin";
+      << "an old browser without an Origin header";
   EXPECT_EQ(http->ask("POST", "/api/v1/agents/Bob/stop", {}, {{"Sec-Fetch-Site", "cross-site"}}).code(), "CROSS_SITE");
   EXPECT_EQ(http->ask("OPTIONS", "/api/v1/agents/Bob/stop", {}, {{"Origin", "https://evil.example"}}).status, 403);
   EXPECT_NE(string_member(expect(200, "GET", "/api/v1/agents/Bob"), "status"), "stopped") << "it is still there";
@@ -357,7 +357,7 @@ struct Guarded : Served {
   }
 };
 
-TEST_F(Guarded, TheBearerTokenIsEnforced) {
+TEST_F(Guarded, BearerTokenIsEnforced) {
   EXPECT_EQ(http->ask("GET", "/api/v1/agents").status, 401);
   EXPECT_EQ(http->ask("GET", "/api/v1/agents", {}, {{"Authorization", "Bearer wrong"}}).status, 401);
   EXPECT_EQ(http->ask("GET", "/api/v1/agents?token=s3cret").status, 401) << "not in the address";
@@ -377,7 +377,7 @@ struct Unserved : Served {
   void SetUp() override {}
 };
 
-TEST_F(Unserved, AnAgentStartedOverHttpRunsInTheDaemonsEnvironmentAtTheProjectsRoot) {
+TEST_F(Unserved, AgentStartedOverHttpRunsInTheDaemonsEnvironmentAtTheRoot) {
   fs::create_directories(box.project() + "/inside");
   box.set("KEPT", "when the daemon started");
   box.ok({"-C", box.project() + "/inside", "up"});
@@ -398,7 +398,7 @@ TEST_F(Unserved, AnAgentStartedOverHttpRunsInTheDaemonsEnvironmentAtTheProjectsR
             format("when the daemon started; {}/inside; Ann\n", box.project()));
 }
 
-/// Starts Bob over HTTP, kills his host and sees the daemon lose it; his session.
+/// Starts Bob over HTTP, kills its host and waits until the daemon has lost it. Returns Bob's session.
 struct Killed : Unserved {
   std::string session_of_bob() {
     up();
@@ -411,7 +411,7 @@ struct Killed : Unserved {
   json::object told(const std::string& id) { return expect(200, "GET", "/api/v1/sessions/" + id); }
 };
 
-TEST_F(Killed, HostsSessionIsRefusedAsNotEndedWithinTheGrace) {
+TEST_F(Killed, SessionOfAKilledHostIsStaleWithinTheGrace) {
   const auto id = session_of_bob();
   const auto refused = http->ask("DELETE", "/api/v1/sessions/" + id);
   EXPECT_EQ(refused.status, 409);
@@ -422,7 +422,7 @@ TEST_F(Killed, HostsSessionIsRefusedAsNotEndedWithinTheGrace) {
   EXPECT_FALSE(told(id).contains("endedAt")) << "its grace runs";
 }
 
-TEST_F(Killed, HostsSessionIsRefusedAsEndedAfterTheGrace) {
+TEST_F(Killed, SessionOfAKilledHostHasEndedAfterTheGrace) {
   box.set("AGENT_RELAY_SESSION_GRACE_MS", "300");
   const auto id = session_of_bob();
   ASSERT_TRUE(eventually([&] { return told(id).contains("endedAt"); }));
@@ -433,7 +433,7 @@ TEST_F(Killed, HostsSessionIsRefusedAsEndedAfterTheGrace) {
   EXPECT_NE(ended.find(R"("reason":"crashed")"), std::string::npos) << ended;
 }
 
-TEST_F(Unserved, TheEndOfASessionTellsWhatItIsEstimatedToCost) {
+TEST_F(Unserved, SessionEndReportsEstimatedCost) {
   box.write(box.home() + "/cost-models.json",
             R"({"claude-sonnet-4-5-20250929":{"inputPer1M":1000,"outputPer1M":500}})");
   up();
@@ -460,14 +460,14 @@ TEST_F(Unserved, TheEndOfASessionTellsWhatItIsEstimatedToCost) {
   EXPECT_EQ(cost_in(line), 1.25) << json::serialize(line);
 }
 
-TEST_F(Unserved, ListeningToOtherMachinesWithoutATokenIsRefused) {
+TEST_F(Unserved, ListeningBeyondThisMachineNeedsAToken) {
   box.set("AGENT_RELAY_HTTP_ADDRESS", "0.0.0.0");
   const auto refused = box.run({"up"});
   EXPECT_NE(refused.code, 0);
   EXPECT_NE(refused.err.find("AGENT_RELAY_API_TOKEN"), std::string::npos) << refused.err;
 }
 
-TEST_F(Unserved, ATakenPortIsPassedOverAndTheAddressIsTold) {
+TEST_F(Unserved, PortInUseIsSkippedAndTheAddressReported) {
   up();
   Sandbox other;
   other.set("AGENT_RELAY_DASHBOARD_PORT", format("{}", http->port()));
@@ -489,13 +489,13 @@ TEST_F(Unserved, WithoutHttpThereIsNoAddress) {
   EXPECT_FALSE(fs::exists(box.home() + "/http.json"));
 }
 
-TEST_F(Served, ADaemonThatEndsFinishesWhatIsUnderWayAndABadPortHurtsNobody) {
+TEST_F(Served, StopFinishesRequestsAndBadAddressDisablesOnlyHttp) {
   std::string heard;
   std::thread asking{[&] { heard = http->ask("GET", "/metrics").body; }};
   asking.join();
   EXPECT_FALSE(heard.empty());
   box.ok({"down", "--all"});
-  EXPECT_FALSE(fs::exists(box.home() + "/http.json")) << "its port may be another's already";
+  EXPECT_FALSE(fs::exists(box.home() + "/http.json")) << "another program may have its port by then";
   box.set("AGENT_RELAY_HTTP_ADDRESS", "127.99.99.999");
   const auto up = box.run({"up"});
   EXPECT_EQ(up.code, 0);
@@ -510,7 +510,7 @@ TEST_F(Served, ADaemonThatEndsFinishesWhatIsUnderWayAndABadPortHurtsNobody) {
   EXPECT_NE(text_of(box.home() + "/daemon.log").find("the HTTP API is not served"), std::string::npos);
 }
 
-TEST_F(Served, ClosedAndOpenedAgainAWorkspaceIsReachedAgain) {
+TEST_F(Served, ReopenedWorkspaceIsReachable) {
   expect(200, "GET", "/api/v1/agents");
   box.ok({"down"});
   EXPECT_EQ(http->ask("GET", "/api/v1/agents").code(), "NO_WORKSPACE");

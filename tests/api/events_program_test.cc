@@ -1,4 +1,4 @@
-// Events over HTTP from the real daemon with real agents: streams end to end, and the live socket.
+// Events over HTTP from the real daemon with real agents: streams and the WebSocket end to end.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -24,7 +24,7 @@ struct Watched : ::testing::Test {
     fs::copy_file(SCRIPTED_PROFILE, box.home() + "/profiles/scripted.toml", fs::copy_options::overwrite_existing);
     http = std::make_unique<Http>(*string_member(box.ok_json({"status"}), "http"));
   }
-  ~Watched() override {  // hosts are nobody's children
+  ~Watched() override {  // hosts are no children of the test
     std::error_code none;
     for (const auto& entry : fs::directory_iterator{box.workspace_directory() + "/hosts", none}) {
       std::ifstream file{entry.path()};
@@ -48,7 +48,7 @@ struct Watched : ::testing::Test {
   }
 };
 
-TEST_F(Watched, StreamsAllThoseOfOneAgentAndThoseOfOneSession) {
+TEST_F(Watched, StreamsAllEventsThoseOfAnAgentAndOfASession) {
   EXPECT_EQ(http->ask("GET", "/api/v1/agents/Bob/events/sse").status, 404) << "there is no Bob yet";
   EXPECT_EQ(http->ask("GET", "/api/v1/sessions/nowhere/events/sse").status, 404);
   auto all = reader("/api/v1/events/sse");
@@ -64,7 +64,7 @@ TEST_F(Watched, StreamsAllThoseOfOneAgentAndThoseOfOneSession) {
   EXPECT_FALSE(own.heard.contains("Eve"));
 }
 
-TEST_F(Watched, GoesOnBehindLastEventIdThroughARestartOfTheDaemon) {
+TEST_F(Watched, ResumesAfterLastEventIdAcrossADaemonRestart) {
   auto first = reader("/api/v1/events/sse?offset=0&types=session.started");
   spawn("Bob");
   ASSERT_TRUE(first.hears("event: session.started\nid: "));
@@ -79,7 +79,7 @@ TEST_F(Watched, GoesOnBehindLastEventIdThroughARestartOfTheDaemon) {
   EXPECT_FALSE(second.heard.contains(format("\nid: {}\n", number)));
 }
 
-TEST_F(Watched, TheLiveSocketShowsWhoIsHereWhatHappensAndATerminal) {
+TEST_F(Watched, WebSocketSendsSnapshotEventsAndTerminal) {
   spawn("Bob");
   auto socket = line();
   socket.ask_for_websocket("/ws");
@@ -90,10 +90,10 @@ TEST_F(Watched, TheLiveSocketShowsWhoIsHereWhatHappensAndATerminal) {
   spawn("Eve");
   ASSERT_TRUE(socket.hears(R"({"type":"event","event":{"type":"session.started")"));
   EXPECT_EQ(http->ask("POST", "/api/v1/agents/Bob/stop").status, 200);
-  EXPECT_TRUE(socket.hears(R"({"type":"screen-gone","agent":"Bob")"));
+  EXPECT_TRUE(socket.hears(R"({"type":"screen-closed","agent":"Bob")"));
 }
 
-TEST_F(Watched, ABadPlaceToBeginIsRefusedWithASentence) {
+TEST_F(Watched, InvalidStartIsABadRequest) {
   const auto answer = http->ask("GET", "/api/v1/events/sse?offset=yesterday");
   EXPECT_EQ(answer.status, 400);
   EXPECT_EQ(http->ask("GET", "/api/v1/agents/" + std::string(200, 'x') + "/events/sse?offset=0").status, 400);

@@ -1,4 +1,4 @@
-/// HTTP as a test speaks it: one connection per request, or bytes as they are.
+/// An HTTP client for tests: one connection per request, or raw bytes.
 #pragma once
 
 #include <string>
@@ -24,10 +24,10 @@ class Http {
  public:
   explicit Http(const std::string& url);  // "http://127.0.0.1:3888"
 
-  /// JSON when there is a body. `more` replaces what would be sent.
+  /// A body is sent as JSON. `more` replaces the default headers.
   [[nodiscard]] HttpAnswer ask(const std::string& method, const std::string& target, const std::string& body = {},
                                const Headers& more = {}) const;
-  /// All that is heard until the server closes or is silent for long.
+  /// Reads until the server closes the connection or a timeout.
   [[nodiscard]] std::string raw(std::string_view bytes) const;
   [[nodiscard]] int port() const { return port_; }
 

@@ -1,4 +1,4 @@
-/// A connection to the HTTP API that stays open: what is said, and what is heard until a deadline.
+/// A connection to the HTTP API that stays open, for streams. Reads have a deadline.
 #pragma once
 
 #include <netinet/in.h>
@@ -32,7 +32,7 @@ class OpenLine {
         "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n");
   }
-  /// A short message of a WebSocket's client; its mask changes nothing.
+  /// A short WebSocket message of a client, with a mask of zeros.
   void say_text(std::string_view text) {
     RELAY_ASSERT(text.size() < 126);
     const char head[] = {'\x81', static_cast<char>(0x80 | text.size()), 0, 0, 0, 0};

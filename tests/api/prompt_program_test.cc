@@ -1,4 +1,4 @@
-// Permissions and questions over HTTP: the real daemon, host and hook program against a stand-in for Claude Code.
+// Permissions and questions over HTTP: the real daemon, host and hook program against a fake Claude Code.
 #include "api/handlers/prompt_bodies.h"
 #include "api/http.h"
 #include "base/format.h"
@@ -52,7 +52,7 @@ struct Prompts : cli_tests::Agents {
     const auto* events = array_member(page, "events");
     return events == nullptr || events->empty() ? json::object{} : events->back().as_object();
   }
-  /// What the agent was answered, as it saw it.
+  /// The answer that the agent received.
   json::object decision_of(const std::string& name) {
     for (const auto& event : events(name))
       if (string_member(event, "event") == "answer") return event;
@@ -63,7 +63,7 @@ struct Prompts : cli_tests::Agents {
   }
 };
 
-TEST_F(Prompts, GetPermissionsListsWhatIsAskedAndApproveLetsItGoOn) {
+TEST_F(Prompts, PermissionsAreListedAndApproved) {
   auto& bob = start_claude();
   EXPECT_TRUE(listed<PermissionList>("permissions").permissions.empty());
   bob.type("deploy\r");
@@ -84,7 +84,7 @@ TEST_F(Prompts, GetPermissionsListsWhatIsAskedAndApproveLetsItGoOn) {
   EXPECT_EQ(again.code(), "STALE");
 }
 
-TEST_F(Prompts, DenyIsToldToTheAgent) {
+TEST_F(Prompts, DenyReachesTheAgent) {
   auto& bob = start_claude();
   bob.type("deploy\r");
   const auto asked = permission();
@@ -95,13 +95,13 @@ TEST_F(Prompts, DenyIsToldToTheAgent) {
   EXPECT_EQ(count("Bob", "ran"), 0U);
   const auto answer = decision_of("Bob");
   EXPECT_EQ(string_member(answer, "decision"), "denied");
-  EXPECT_EQ(string_member(answer, "by"), "hook") << "the agent was told by its own hook, not by keys";
+  EXPECT_EQ(string_member(answer, "by"), "hook") << "the answer reached the agent by its hook, not by keys";
   EXPECT_TRUE(string_member(answer, "text").value_or("").contains("not today")) << json::serialize(answer);
   EXPECT_TRUE(ends_as("denied"));
   EXPECT_EQ(string_member(newest("permission.resolved"), "reason"), "not today");
 }
 
-TEST_F(Prompts, QuestionsWorkTheSameWay) {
+TEST_F(Prompts, QuestionsAreListedAndAnswered) {
   auto& bob = start_claude();
   bob.type("which database?\r");
   QuestionList list;
@@ -112,7 +112,7 @@ TEST_F(Prompts, QuestionsWorkTheSameWay) {
   EXPECT_EQ(answer.status, 200) << answer.body;
   EXPECT_TRUE(until([&] { return listed<QuestionList>("questions").questions.empty(); }));
   ASSERT_TRUE(until([&] { return count("Bob", "answer") == 1; }));
-  EXPECT_EQ(string_member(decision_of("Bob"), "text"), R"({"Which one?":"SQLite"})") << "what the agent was told";
+  EXPECT_EQ(string_member(decision_of("Bob"), "text"), R"({"Which one?":"SQLite"})") << "the answer at the agent";
   EXPECT_TRUE(until([&] { return string_member(newest("question.resolved"), "answer") == "SQLite"; }));
   EXPECT_EQ(string_member(newest("question.resolved"), "questionId"), list.questions[0].question_id);
   const auto again = http->ask("POST", target(format("questions/{}/answer", list.questions[0].question_id)),
@@ -120,7 +120,7 @@ TEST_F(Prompts, QuestionsWorkTheSameWay) {
   EXPECT_EQ(again.code(), "STALE") << again.body;
 }
 
-TEST_F(Prompts, WhatNobodyAsksCannotBeAnswered) {
+TEST_F(Prompts, UnknownPromptCannotBeAnswered) {
   start_claude();
   for (const auto* path : {"permissions/nothing/approve", "permissions/nothing/deny"}) {
     const auto answer = http->ask("POST", target(path));

@@ -13,7 +13,7 @@ DaemonCall::DaemonCall(net::EventLoop& loop, net::Network& network, const std::s
                        OnDone on_done)
     : loop_{loop}, request_{std::move(request)}, on_done_{std::move(on_done)} {
   deadline_ = loop_.after(request_.timeout,
-                          [this] { finish(fail(Errc::TimedOut, "the daemon did not answer in time; try again")); });
+                          [this] { finish(fail(Errc::TimedOut, "the daemon did not respond in time; try again")); });
   network.connect(socket, [this, alive = lifetime_.watch()](Result<std::unique_ptr<net::Stream>> stream) {
     if (alive) on_connected(std::move(stream));
   });
@@ -22,8 +22,7 @@ DaemonCall::DaemonCall(net::EventLoop& loop, net::Network& network, const std::s
 DaemonCall::~DaemonCall() = default;
 
 void DaemonCall::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
-  if (!stream)
-    return finish(fail(Errc::NoDaemon, format("the daemon cannot be reached: {}", stream.error().message())));
+  if (!stream) return finish(fail(Errc::NoDaemon, format("cannot reach the daemon: {}", stream.error().message())));
   stream_ = *std::move(stream);
   stream_->start(*this);
   write({.type = request_.type,
@@ -40,8 +39,8 @@ void DaemonCall::write(const protocol::OutEnvelope& envelope) {
   stamped.ts = loop_.now().wall;
   const auto frame = protocol::write_envelope(stamped);
   if (frame.size() > protocol::kMaxFrameBytes)
-    return finish(fail(Errc::TooLarge, format("this is more than the daemon takes at once; {} bytes are allowed",
-                                              protocol::kMaxFrameBytes)));
+    return finish(fail(Errc::TooLarge,
+                       format("the request is too large; the daemon accepts {} bytes", protocol::kMaxFrameBytes)));
   std::string bytes;
   protocol::append_frame(bytes, reader_.style(), frame);
   stream_->write(bytes);
@@ -68,16 +67,16 @@ void DaemonCall::on_frame(const protocol::Envelope& envelope) {
   }
   auto payload = parse_json_object(envelope.payload);
   if (!payload) return;
-  const bool ours = envelope.id == request_.id || string_member(*payload, "ack_id") == request_.id ||
-                    string_member(*payload, "nack_id") == request_.id;
-  if (ours) finish(DaemonResponse{envelope.type, *std::move(payload)});
+  const bool matches = envelope.id == request_.id || string_member(*payload, "ack_id") == request_.id ||
+                       string_member(*payload, "nack_id") == request_.id;
+  if (matches) finish(DaemonResponse{envelope.type, *std::move(payload)});
 }
 
 void DaemonCall::on_closed(const std::string& reason) {
-  finish(fail(Errc::Lost, format("the daemon went away before it answered ({}); try again", reason)));
+  finish(fail(Errc::Lost, format("the connection was lost before the daemon responded ({}); try again", reason)));
 }
 
-/// Last: whoever hears it may end the call.
+/// The callback may destroy this call, so nothing follows it.
 void DaemonCall::finish(Result<DaemonResponse> result) {
   deadline_.reset();
   if (stream_) stream_->close(net::Drain::Yes);

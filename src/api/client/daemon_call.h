@@ -1,8 +1,8 @@
-/// One frame to a socket of the daemon's without a greeting, and its answer: workspaces at the control socket (wire.md 12),
-/// and a message that somebody who has no session sends (8.5).
+/// One request to a socket of the daemon without a HELLO, and its response: workspace requests on the control socket
+/// (wire.md 12), and a SEND from a client without a session (8.5).
 ///
-/// Contract: `done` is called once, never from inside the constructor; the call may be destroyed inside it.
-/// Ownership: borrows loop and network, which outlive it; destroying it hangs up and calls nobody.
+/// Contract: `on_done` is called once, never inside the constructor. It may destroy the call.
+/// Ownership: borrows loop and network, which outlive it. Destroying it closes the connection and calls nothing.
 /// Threading: loop thread only.
 #pragma once
 
@@ -24,7 +24,7 @@ namespace relay::api {
 struct DaemonRequest {
   protocol::MessageType type{};
   std::string id = {};
-  std::string from = {}, to = {};  // of a SEND
+  std::string from = {}, to = {};  // for SEND only
   std::string claim_token = {};
   std::string payload = "{}";
   std::string payload_meta = {};
@@ -38,8 +38,8 @@ struct DaemonResponse {
 
 class DaemonCall final : private net::StreamListener {
  public:
-  /// An error has a code of client::Errc, NoDaemon (nothing was said), Lost, TimedOut, Refused, or what the daemon said
-  /// (client::refused_by_daemon).
+  /// The error has a code of client::Errc: NoDaemon (nothing was sent), Lost, TimedOut or Refused; or it is the one that
+  /// the daemon reported (client::refused_by_daemon).
   using OnDone = std::move_only_function<void(Result<DaemonResponse>)>;
 
   DaemonCall(net::EventLoop& loop, net::Network& network, const std::string& socket, DaemonRequest request,

@@ -11,8 +11,8 @@ namespace {
 using protocol::MessageType;
 
 constexpr Millis kListTimeout{5'000};
-constexpr Millis kOpenTimeout{30'000};   // recovery of a large database takes its time
-constexpr Millis kCloseTimeout{15'000};  // what is under way is still committed
+constexpr Millis kOpenTimeout{30'000};   // recovery of a large database takes long
+constexpr Millis kCloseTimeout{15'000};  // writes in progress are committed first
 constexpr std::size_t kMaxCalls = 64;
 constexpr std::size_t kIdBytes = 8;
 
@@ -41,7 +41,7 @@ DaemonWorkspaces::DaemonWorkspaces(net::EventLoop& loop, net::Network& network, 
 
 DaemonWorkspaces::~DaemonWorkspaces() {
   const auto connections =
-      std::exchange(connections_, {});  // first: who waits there is answered, and may ask for the next one
+      std::exchange(connections_, {});  // first: pending requests fail, and their callbacks may send new ones
 }
 
 std::vector<WorkspaceInfo> DaemonWorkspaces::workspaces() const {
@@ -68,7 +68,7 @@ void DaemonWorkspaces::command(MessageType type, json::object payload, Millis ti
                              }));
 }
 
-/// Every answer of the control socket tells what is open now.
+/// Every response of the control socket lists the open workspaces.
 ApiResult<void> DaemonWorkspaces::apply_listing(const Result<DaemonResponse>& response) {
   if (!response) return std::unexpected{to_api_error(response.error())};
   open_.clear();
@@ -155,7 +155,7 @@ void DaemonWorkspaces::open(const std::string& root, OnChanged on_done) {
       MessageType::WorkspaceOpen, {{"root", root}}, kOpenTimeout,
       [this, root, on_done = std::move(on_done)](ApiResult<void> result) mutable {
         if (!result) return on_done(std::unexpected{result.error()});
-        // Perhaps under another spelling: a slash at the end, a link that leads there.
+        // The path may be spelled differently: a trailing slash, or a symbolic link.
         for (const auto& path : path_spellings(root))
           if (const auto named = choose_workspace(workspaces(), path, {})) return on_done(*named);
         on_done(std::unexpected{conflict("FAILED", "the workspace is open under another path; see GET /workspaces")});

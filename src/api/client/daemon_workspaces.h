@@ -1,8 +1,8 @@
-/// The workspaces of this daemon, as its control socket tells them, each with a link that is made when it is first needed.
+/// The open workspaces of this daemon, listed over its control socket. Each gets a client when it is first needed.
 ///
-/// Invariants: a link is kept while its workspace is open, and dropped when a listing shows that it is not. The listing is
-///   asked for again when it is older than kListFresh, or does not have what is looked for; questions that come while it
-///   is under way share it.
+/// Invariants: a client is kept while its workspace is open and dropped when a listing no longer has it. The listing is
+///   requested again when it is older than kListMaxAge or lacks the requested workspace. Requests that arrive while a
+///   listing is in progress share it.
 /// Ownership: borrows loop, network and random, which outlive it. Threading: the API's loop thread.
 #pragma once
 
@@ -23,7 +23,7 @@ inline constexpr Millis kListMaxAge{250};
 
 class DaemonWorkspaces final : public WorkspaceDirectory {
  public:
-  /// Where the hosts of the project at that root have their records.
+  /// The directory of host records of the project at that root.
   using HostsOf = std::function<std::string(const std::string& root)>;
 
   DaemonWorkspaces(net::EventLoop& loop, net::Network& network, Random& random, std::string control_socket,
@@ -35,7 +35,7 @@ class DaemonWorkspaces final : public WorkspaceDirectory {
   void open(const std::string& root, OnChanged on_done) override;
   void close(const std::string& id, OnChanged on_done) override;
   void switch_to(const std::string& id, OnChanged on_done) override;
-  /// Streams and sockets are told where to go on, and end.
+  /// Ends all streams and sockets, and tells their clients where to resume.
   void end_streams(const std::string& reason);
   [[nodiscard]] const std::string& switched_to() const override { return switched_to_; }
 
@@ -46,7 +46,7 @@ class DaemonWorkspaces final : public WorkspaceDirectory {
   };
   struct ConnectedWorkspace {
     std::unique_ptr<SocketWorkspaceClient> client;
-    std::unique_ptr<LiveStreams> live;  // ends first
+    std::unique_ptr<LiveStreams> live;  // destroyed before the client
   };
   using OnDone = std::move_only_function<void(ApiResult<void>)>;
 
@@ -68,7 +68,7 @@ class DaemonWorkspaces final : public WorkspaceDirectory {
   std::string switched_to_;
   SteadyTime listed_at_{};
   bool listed_ = false;
-  std::vector<OnDone> refresh_waiters_;  // for the listing that is under way
+  std::vector<OnDone> refresh_waiters_;  // of the listing in progress
   std::unordered_map<std::uint64_t, std::unique_ptr<DaemonCall>> calls_;
   std::uint64_t last_call_ = 0;
 };

@@ -22,12 +22,12 @@ std::vector<host::HostRecord> SocketHostGateway::hosts_in(const std::string& dir
 void SocketHostGateway::request(const host::HostRecord& host, json::object payload, OnResponse on_response) {
   if (calls_.size() >= kMaxHostCalls)
     return loop_.post([on_response = std::move(on_response)]() mutable {
-      on_response(std::unexpected{
-          ApiError{429, "BUSY", "too many agents are being spoken to at once; try again", Millis{1'000}}});
+      on_response(
+          std::unexpected{ApiError{429, "BUSY", "too many requests to agents at once; try again", Millis{1'000}}});
     });
   const auto number = ++last_;
   auto done = [this, number, on_response = std::move(on_response)](Result<json::object> answer) mutable {
-    const auto call = calls_.extract(number);  // ends with this callback
+    const auto call = calls_.extract(number);  // destroyed when this callback returns
     if (answer) return on_response(*std::move(answer));
     const auto code = protocol::nack_code_of(answer.error());
     on_response(std::unexpected{api_error_by_code(code ? name_of(*code) : "", answer.error().message())});

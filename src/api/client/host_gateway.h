@@ -1,6 +1,6 @@
-/// The hosts of agents, as handlers see them: who has one, and a word at its door (docs/spec/host.md).
+/// Access to the hosts of agents: their records, and requests to their sockets (docs/spec/host.md).
 ///
-/// Threading: the API's loop thread. Callbacks are called once, and never inside the call.
+/// Threading: the API's loop thread. Callbacks are called once, never inside the call.
 #pragma once
 
 #include <functional>
@@ -27,20 +27,20 @@ class HostGateway {
   using OnResponse = std::move_only_function<void(ApiResult<json::object>)>;
 
   virtual ~HostGateway() = default;
-  /// Those of the project whose records lie there.
+  /// The hosts with a record in that directory.
   virtual std::vector<host::HostRecord> hosts_in(const std::string& directory) = 0;
   virtual void request(const host::HostRecord& host, json::object payload, OnResponse on_response) = 0;
 };
 
-/// The youngest of that name.
+/// The newest host of that name.
 std::optional<host::HostRecord> find_host(const std::vector<host::HostRecord>& hosts, std::string_view name);
 
-/// Over the hosts' sockets. Bounded: at most kMaxDoorCalls at once.
+/// Sends requests over the hosts' sockets, at most kMaxHostCalls at once.
 class SocketHostGateway final : public HostGateway {
  public:
   static constexpr std::size_t kMaxHostCalls = 64;
 
-  /// Both outlive it.
+  /// Loop and network outlive it.
   SocketHostGateway(net::EventLoop& loop, net::Network& network);
   ~SocketHostGateway() override;
 

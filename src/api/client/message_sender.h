@@ -1,4 +1,4 @@
-/// Messages as the API hands them to a workspace: durable when it is answered, once, with a ledger like any other.
+/// Sends messages to a workspace. A message is durable when `on_stored` gets its ACK, and stored once.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 namespace relay::api {
 
 struct OutgoingMessage {
-  std::string id = {};  // on the wire; the same id again is the same message
+  std::string id = {};  // on the wire; sending the same id again is a duplicate
   std::string from = {};
   std::string to = {};
-  std::string claim_token = {};  // shows that the sender may use a name that is in use
+  std::string claim_token = {};  // proves that the sender may use a claimed name
   json::object payload = {};
   json::object meta = {};
 };
@@ -24,7 +24,7 @@ class MessageSender {
   using OnStored = std::move_only_function<void(ApiResult<json::object>)>;
 
   virtual ~MessageSender() = default;
-  /// Called once, never inside.
+  /// `on_stored` is called once, never inside the call.
   virtual void send(OutgoingMessage message, OnStored on_stored) = 0;
 };
 

@@ -11,11 +11,12 @@ using client::Errc;
 using protocol::MessageType;
 
 constexpr Millis kDefaultTimeout{5'000};
-constexpr Millis kFeedRetryDelay{1'000};  // after the daemon told it to go
+constexpr Millis kFeedRetryDelay{1'000};  // after the daemon stopped the link
 
-/// The daemon's own limits (wire.md 10.4), and a little more, so that its sentence is the one that is heard.
+/// A little more than the daemon's own limits (wire.md 10.4), so that its error arrives before ours.
 Millis timeout_for(MessageType type) {
-  if (type == MessageType::Spawn || type == MessageType::Answer) return Millis{35'000};  // it may approve a spawn
+  if (type == MessageType::Spawn || type == MessageType::Answer)
+    return Millis{35'000};  // the answer may approve a spawn
   if (type == MessageType::Release) return Millis{20'000};
   if (type == MessageType::SendInput) return Millis{15'000};
   return kDefaultTimeout;
@@ -58,7 +59,7 @@ class SocketWorkspaceClient::ManagedLink final : private client::LinkListener {
   }
   ~ManagedLink() override { end(); }
 
-  /// Nothing is heard from then on.
+  /// Stops the link; no callback follows.
   void end() {
     if (!std::exchange(ended_, true)) link_.stop();
   }
@@ -107,12 +108,13 @@ void SocketWorkspaceClient::request(MessageType type, json::object payload, OnRe
   const auto number = ++last_number_;
   if (requests_.size() >= kMaxPendingRequests)
     return loop_.post([on_response = std::move(on_response)]() mutable {
-      on_response(fail(Errc::Full, format("{} questions to the daemon wait already; try again", kMaxPendingRequests)));
+      on_response(
+          fail(Errc::Full, format("{} requests to the daemon are pending already; try again", kMaxPendingRequests)));
     });
   auto text = json::serialize(payload);
   if (text.size() > protocol::kMaxFrameBytes - protocol::kEnvelopeReserveBytes)
     return loop_.post([on_response = std::move(on_response)]() mutable {
-      on_response(fail(Errc::TooLarge, format("this is more than the daemon takes at once; {} bytes are allowed",
+      on_response(fail(Errc::TooLarge, format("the request is too large; the daemon accepts {} bytes",
                                               protocol::kMaxFrameBytes - protocol::kEnvelopeReserveBytes)));
     });
   auto& request = requests_[number];
@@ -121,15 +123,15 @@ void SocketWorkspaceClient::request(MessageType type, json::object payload, OnRe
   request.on_response = std::move(on_response);
   request.deadline = loop_.after(timeout_for(type), [this, number] {
     std::erase(queued_, number);
-    complete(number, fail(Errc::TimedOut, "the daemon did not answer in time; try again"));
+    complete(number, fail(Errc::TimedOut, "the daemon did not respond in time; try again"));
   });
   queued_.push_back(number);
-  if (request_link_ && disconnected_) (*request_link_)->retry_now();  // somebody is there who would rather not wait
+  if (request_link_ && disconnected_) (*request_link_)->retry_now();  // a caller is waiting: skip the back-off
   if (!request_link_) open_request_link();
   send_queued();
 }
 
-/// One that was told to go, for whatever reason, does not come back: the next question has a new one.
+/// A link that the daemon stopped does not reconnect. The next request opens a new one.
 void SocketWorkspaceClient::open_request_link() {
   request_link_ = std::make_unique<ManagedLink>(
       loop_, network_, random_, location_.socket, [this](const client::Session& session) { on_ready(session); },
@@ -152,7 +154,7 @@ void SocketWorkspaceClient::on_ready(const client::Session& session) {
 void SocketWorkspaceClient::on_disconnected(const std::string& why) {
   disconnected_ = true;
   for (const auto number : std::exchange(queued_, {}))
-    complete(number, fail(Errc::Lost, format("the workspace cannot be reached ({}); try again", why)));
+    complete(number, fail(Errc::Lost, format("cannot reach the workspace ({}); try again", why)));
 }
 
 void SocketWorkspaceClient::send_queued() {
@@ -181,14 +183,14 @@ void SocketWorkspaceClient::send_request(std::uint64_t number) {
 }
 
 void SocketWorkspaceClient::complete(std::uint64_t number, Result<json::object> result) {
-  auto node = requests_.extract(number);  // first out of the map: the callback may ask again
+  auto node = requests_.extract(number);  // extract first: the callback may send another request
   if (!node.empty()) node.mapped().on_response(std::move(result));
 }
 
 void SocketWorkspaceClient::send(OutgoingMessage message, OnStored on_stored) {
   if (sends_.size() >= kMaxSends)
     return loop_.post([on_stored = std::move(on_stored)]() mutable {
-      on_stored(std::unexpected{api_error_by_code("BUSY", "too many messages are on their way at once; try again")});
+      on_stored(std::unexpected{api_error_by_code("BUSY", "too many messages are being sent at once; try again")});
     });
   const auto number = ++last_number_;
   sends_[number] = {.call = nullptr, .message = std::move(message), .on_stored = std::move(on_stored)};
@@ -216,7 +218,7 @@ void SocketWorkspaceClient::on_sent(std::uint64_t number, Result<DaemonResponse>
     return loop_.post([this, number, alive = lifetime_.watch()] {
       if (alive && sends_.contains(number)) start_send(number);
     });
-  const auto node = sends_.extract(number);  // the call ends with this callback
+  const auto node = sends_.extract(number);  // destroys the call when this callback returns
   auto on_stored = std::move(send.on_stored);
   if (!result) return on_stored(std::unexpected{to_api_error(result.error())});
   if (result->type == MessageType::Nack) return on_stored(std::unexpected{api_error_of_nack(result->payload)});
@@ -230,7 +232,7 @@ void SocketWorkspaceClient::follow(std::uint64_t after, EventListener* listener)
     feed_retry_.reset();
     if (!feed_link_) return;
     feed_link_->end();
-    return loop_.post([feed = std::move(feed_link_)] {});  // this may be a callback of its own
+    return loop_.post([feed = std::move(feed_link_)] {});  // this may run inside one of its callbacks
   }
   if (feed_link_) return on_feed_ready();
   open_feed_link();
@@ -254,7 +256,7 @@ void SocketWorkspaceClient::open_feed_link() {
       });
 }
 
-/// True: it is another one, and the follower, which was told so, follows anew.
+/// True when WELCOME names another store. The listener was notified and follows again.
 bool SocketWorkspaceClient::detect_new_store(const client::Session& session) {
   const auto previous = std::exchange(store_id_, session.store_id.empty() ? store_id_ : session.store_id);
   if (previous.empty() || previous == store_id_ || listener_ == nullptr) return false;
@@ -265,7 +267,7 @@ bool SocketWorkspaceClient::detect_new_store(const client::Session& session) {
 void SocketWorkspaceClient::on_feed_ready() {
   if (!(*feed_link_)->ready()) return;
   const auto sent = (*feed_link_)->send_frame(MessageType::EventsSubscribe, format(R"({{"since":{}}})", last_seq_));
-  if (!sent) log::warn("events are not followed", {{"reason", sent.error().message()}});
+  if (!sent) log::warn("cannot subscribe to events", {{"error", sent.error().message()}});
 }
 
 void SocketWorkspaceClient::on_feed_frame(const protocol::Envelope& envelope) {

@@ -1,11 +1,11 @@
-/// One open workspace over its socket: a link for questions, one for the feed of events, a connection for each message.
+/// A client of one workspace over its socket: a link for requests, a link for events, a connection per message.
 ///
-/// Why two links: a feed that catches up with a day of events must not stand before an answer.
-/// Invariants: each question and each message is answered exactly once, also when the workspace goes away. At most
-///   kMaxWaiting questions wait, of which client::kMaxOpenQuestions are put at once; the rest is refused (BUSY). Nobody waits
-///   for a daemon that has gone. A message whose answer was lost is sent once more under the same id, which stores it once.
-///   A link that the daemon told to go is replaced. Events are followed by number within one store: when another store is
-///   there, its id in WELCOME says so and the follower begins anew.
+/// Why two links: a feed that catches up with a day of events must not delay responses.
+/// Invariants: every request and every message completes exactly once, also when the workspace closes. At most
+///   kMaxPendingRequests requests are pending, client::kMaxOpenQuestions of them in flight; more fail with BUSY. Queued
+///   requests fail when the connection is lost. A message whose response was lost is sent once more with the same id, so
+///   it is stored once. A link that the daemon stopped is replaced. Event numbers belong to one store: when WELCOME has
+///   another store id, the listener gets on_log_replaced().
 /// Ownership: borrows loop, network and random, which outlive it. Not to be destroyed inside one of its callbacks.
 /// Threading: the API's loop thread.
 #pragma once
@@ -35,7 +35,7 @@ struct WorkspaceLocation {
 class SocketWorkspaceClient final : public WorkspaceClient, public MessageSender {
  public:
   static constexpr std::size_t kMaxPendingRequests = 1'024;
-  static constexpr std::size_t kMaxSends = 256;  // on their way at once
+  static constexpr std::size_t kMaxSends = 256;  // in progress at once
 
   SocketWorkspaceClient(net::EventLoop& loop, net::Network& network, Random& random, WorkspaceLocation location);
   ~SocketWorkspaceClient() override;
@@ -45,7 +45,7 @@ class SocketWorkspaceClient final : public WorkspaceClient, public MessageSender
   [[nodiscard]] const std::string& hosts() const override { return location_.hosts; }
   [[nodiscard]] const std::string& socket() const { return location_.socket; }
 
-  /// The daemon does not hear us: it ends, or the workspace is closed.
+  /// True while the workspace cannot be reached: the daemon stopped, or the workspace was closed.
   [[nodiscard]] bool is_disconnected() const { return disconnected_; }
 
   void request(protocol::MessageType type, json::object payload, OnResponse on_response) override;
@@ -53,13 +53,13 @@ class SocketWorkspaceClient final : public WorkspaceClient, public MessageSender
   void send(OutgoingMessage message, OnStored on_stored) override;
 
  private:
-  class ManagedLink;  // a link, and what it hears
+  class ManagedLink;  // a link with its callbacks
 
   struct PendingRequest {
     protocol::MessageType type{};
     std::string payload;
     OnResponse on_response;
-    std::unique_ptr<net::Timer> deadline;  // while it waits to be put
+    std::unique_ptr<net::Timer> deadline;  // while it is queued
   };
   struct PendingSend {
     std::unique_ptr<DaemonCall> call;
@@ -87,15 +87,15 @@ class SocketWorkspaceClient final : public WorkspaceClient, public MessageSender
   WorkspaceLocation location_;
   std::uint64_t last_number_ = 0;
   std::unordered_map<std::uint64_t, PendingRequest> requests_;
-  std::deque<std::uint64_t> queued_;  // of questions_, not put yet
-  std::size_t in_flight_ = 0;         // put and not answered
+  std::deque<std::uint64_t> queued_;  // ids in requests_ that were not sent yet
+  std::size_t in_flight_ = 0;         // sent, without a response
   bool disconnected_ = false;
   std::unordered_map<std::uint64_t, PendingSend> sends_;
   EventListener* listener_ = nullptr;
   std::uint64_t last_seq_ = 0;
-  std::string store_id_;  // as last heard; numbers of events are of this store
+  std::string store_id_;  // from the last WELCOME; event numbers belong to it
   std::unique_ptr<net::Timer> feed_retry_;
-  std::unique_ptr<ManagedLink> request_link_, feed_link_;  // last: they end first
+  std::unique_ptr<ManagedLink> request_link_, feed_link_;  // last: destroyed first
   Lifetime lifetime_;
 };
 

@@ -13,7 +13,7 @@ namespace {
 using client::Errc;
 using protocol::MessageType;
 
-/// What a follower was told, in words.
+/// Records the calls of a listener as text.
 struct Following final : WorkspaceClient::EventListener {
   std::vector<std::string> told;
   SocketWorkspaceClient* again = nullptr;  // followed from the beginning when another log is there
@@ -26,7 +26,7 @@ struct Following final : WorkspaceClient::EventListener {
   }
 };
 
-struct WorkspaceLinkTest : ::testing::Test {
+struct SocketWorkspaceClientTest : ::testing::Test {
   client::testing::VirtualLoop loop;
   client::testing::ScriptedDaemon daemon;
   SeededRandom random{5};
@@ -37,7 +37,7 @@ struct WorkspaceLinkTest : ::testing::Test {
     link.request(type, {}, [this](Result<json::object> answer) { answers.push_back(std::move(answer)); });
     loop.run_now();
   }
-  /// The id of the only question of that type the daemon heard since the last look.
+  /// The id of the only request of that type since the last call.
   std::string question(std::string_view type = "STATUS") {
     std::string id;
     for (const auto& frame : daemon.heard())
@@ -68,7 +68,7 @@ struct WorkspaceLinkTest : ::testing::Test {
   }
 };
 
-TEST_F(WorkspaceLinkTest, AfterAFatalErrorWhoWaitedIsAnsweredAndTheNextQuestionHasANewLink) {
+TEST_F(SocketWorkspaceClientTest, FatalErrorFailsPendingRequestsAndNextRequestOpensALink) {
   ask();
   daemon.welcome();
   loop.run_now();
@@ -76,19 +76,19 @@ TEST_F(WorkspaceLinkTest, AfterAFatalErrorWhoWaitedIsAnsweredAndTheNextQuestionH
 
   ask();  // put, and not answered
   send_away("DUPLICATE_CONNECTION");
-  ASSERT_EQ(answers.size(), 2u) << "nobody waits for a link that does not come back";
+  ASSERT_EQ(answers.size(), 2u) << "requests fail when the link does not come back";
   EXPECT_TRUE(is(answers.back().error(), Errc::Lost)) << answers.back().error().message();
 
   const auto before = daemon.connects;
   ask();
-  EXPECT_EQ(daemon.connects, before + 1) << "a link of its own";
+  EXPECT_EQ(daemon.connects, before + 1) << "a new link";
   daemon.welcome();
   loop.run_now();
   expect_answered("2");
   EXPECT_FALSE(link.is_disconnected());
 }
 
-TEST_F(WorkspaceLinkTest, WhoWaitedForTheGreetingIsAnsweredWhenItIsRefused) {
+TEST_F(SocketWorkspaceClientTest, RefusedHelloFailsPendingRequests) {
   ask();
   ask();
   send_away("UNAUTHORIZED");
@@ -100,7 +100,7 @@ TEST_F(WorkspaceLinkTest, WhoWaitedForTheGreetingIsAnsweredWhenItIsRefused) {
   expect_answered("1");
 }
 
-TEST_F(WorkspaceLinkTest, AQuestionPutAsTheLinkIsToldToGoIsPutOnTheNextOne) {
+TEST_F(SocketWorkspaceClientTest, RequestDuringLinkStopUsesTheNextLink) {
   ask();
   daemon.welcome();
   loop.run_now();
@@ -113,7 +113,7 @@ TEST_F(WorkspaceLinkTest, AQuestionPutAsTheLinkIsToldToGoIsPutOnTheNextOne) {
   expect_answered("2");
 }
 
-TEST_F(WorkspaceLinkTest, AFeedThatWasToldToGoComesBackWhereItStood) {
+TEST_F(SocketWorkspaceClientTest, StoppedFeedResumesAtItsPosition) {
   Following following;
   link.follow(3, &following);
   loop.run_now();
@@ -130,7 +130,7 @@ TEST_F(WorkspaceLinkTest, AFeedThatWasToldToGoComesBackWhereItStood) {
   link.follow(0, nullptr);
 }
 
-TEST_F(WorkspaceLinkTest, AnotherStoreIsNoticedByItsIdAndNotByItsNumbers) {
+TEST_F(SocketWorkspaceClientTest, NewStoreIsDetectedByItsId) {
   Following following;
   following.again = &link;
   link.follow(3, &following);

@@ -1,7 +1,7 @@
-/// One open workspace as the API speaks to it; abstract, so that tests can play it.
+/// The API's interface to one open workspace. Abstract, so that tests can replace it.
 ///
-/// Why not the broker itself: the API has a thread of its own, and whatever HTTP clients do must never delay routing. It
-///   is a client like any other, over the workspace's socket, and can do nothing that a client cannot.
+/// Why not the broker itself: the API runs on its own thread, and HTTP clients must never delay routing. It is a client like
+///   any other, over the workspace's socket, and can do nothing that a client cannot.
 /// Threading: the API's loop thread.
 #pragma once
 
@@ -18,17 +18,18 @@ namespace relay::api {
 
 class WorkspaceClient {
  public:
-  using OnResponse = std::move_only_function<void(Result<json::object> payload)>;  // once; never inside ask()
+  using OnResponse =
+      std::move_only_function<void(Result<json::object> payload)>;  // called once, never inside request()
 
   class EventListener {
    public:
     virtual ~EventListener() = default;
-    /// In order of numbers, without gap: `json` is the event as it is told (flat object with _seq).
+    /// Numbers come in order without gaps. `json` is the event as a flat object with `_seq`.
     virtual void on_event(std::uint64_t number, std::string_view json) = 0;
-    /// The connection was lost; it comes back by itself and goes on where it stood.
+    /// The connection was lost. It reconnects and resumes after the last event.
     virtual void on_disconnected(const std::string& why) = 0;
-    /// It came back to another store (wire.md 6.1): what was told is of a log that is gone, however its numbers compare.
-    /// Nothing comes until somebody follows again.
+    /// It reconnected to another store (wire.md 6.1), so the numbers seen so far belong to another log. No event comes until
+    /// the next follow().
     virtual void on_log_replaced() = 0;
   };
 
@@ -39,10 +40,10 @@ class WorkspaceClient {
   [[nodiscard]] virtual const std::string& hosts()
       const = 0;  // directory of host records (host/control/running_hosts.h)
 
-  /// What the daemon said, also when that is a refusal (`success` false, `error`, `code`); an error when nobody answered.
+  /// The response of the daemon, also one with `success` false, `error` and `code`; an error when there was none.
   virtual void request(protocol::MessageType type, json::object payload, OnResponse on_response) = 0;
 
-  /// Everything behind that number, then live; nullptr ends it. One follower.
+  /// Sends the events after that number, then new ones, to the listener; nullptr stops. One listener at a time.
   virtual void follow(std::uint64_t after, EventListener* listener) = 0;
 };
 

@@ -14,7 +14,7 @@ ApiResult<WorkspaceInfo> choose_workspace(const std::vector<WorkspaceInfo>& open
   if (!which.empty()) {
     if (const auto* named = find(which)) return *named;
     return std::unexpected{
-        not_found(format("no open workspace is called {}; GET /workspaces lists those that are open", which))};
+        not_found(format("no open workspace has the id or root {}; list open workspaces with GET /workspaces", which))};
   }
   if (const auto* active = find(switched_to)) return *active;
   if (open.size() == 1) return open.front();
@@ -23,8 +23,8 @@ ApiResult<WorkspaceInfo> choose_workspace(const std::vector<WorkspaceInfo>& open
   std::string names;
   for (const auto& workspace : open)
     names += format("{}{} ({})", names.empty() ? "" : ", ", workspace.id, workspace.root);
-  return std::unexpected{conflict(
-      "WHICH_WORKSPACE", format("several workspaces are open; say which with ?workspace=ID, one of: {}", names))};
+  return std::unexpected{
+      conflict("AMBIGUOUS_WORKSPACE", format("several workspaces are open; name one with ?workspace=ID: {}", names))};
 }
 
 }  // namespace relay::api

@@ -1,7 +1,7 @@
-/// The open workspaces as handlers see them; abstract, so that tests can play them.
+/// The open workspaces. Abstract, so that tests can replace it.
 ///
-/// Which one a request means: the one it names (by id or by root), else the one that was switched to, else the only one.
-/// Threading: the API's loop thread. Callbacks are called once, and never inside the call.
+/// A request means the workspace that it names (by id or root), else the default one (switch_to), else the only open one.
+/// Threading: the API's loop thread. Callbacks are called once, never inside the call.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,17 @@ struct LiveStreams;
 struct WorkspaceInfo {
   std::string id = {};
   std::string root = {};
-  std::int64_t connected = 0;  // agents
+  std::int64_t connected = 0;  // number of agents
   std::int64_t known = 0;
   std::string storage = {};
   std::string warning = {};
 };
 
-/// One that can be spoken to. Borrowed: good until the callback it was given to returns; asked for again later.
+/// A connected workspace. Borrowed: valid until the callback that received it returns.
 struct WorkspaceHandle {
   WorkspaceClient& client;
   MessageSender& sender;
-  LiveStreams* live = nullptr;  // always there behind a real server
+  LiveStreams* live = nullptr;  // null only in tests
 };
 
 class WorkspaceDirectory {
@@ -42,17 +42,17 @@ class WorkspaceDirectory {
 
   virtual ~WorkspaceDirectory() = default;
 
-  /// An id, a root, or nothing.
+  /// `which` is an id, a root or empty.
   virtual void find(std::string_view which, OnFound on_found) = 0;
   virtual void list(OnListed on_listed) = 0;
   virtual void open(const std::string& root, OnChanged on_done) = 0;
   virtual void close(const std::string& id, OnChanged on_done) = 0;
-  /// For requests that name none.
+  /// Sets the default for requests that name no workspace.
   virtual void switch_to(const std::string& id, OnChanged on_done) = 0;
   [[nodiscard]] virtual const std::string& switched_to() const = 0;
 };
 
-/// Of those that are open, the one that is meant; a sentence that lists them when nobody can tell.
+/// The open workspace that a request means; an error that lists them when it is ambiguous.
 ApiResult<WorkspaceInfo> choose_workspace(const std::vector<WorkspaceInfo>& open, std::string_view which,
                                           std::string_view switched_to);
 

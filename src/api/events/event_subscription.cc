@@ -16,7 +16,7 @@ Result<std::int64_t> parse_number(std::string_view name, std::string_view text) 
   const auto* const end = text.data() + text.size();
   const auto [stop, problem] = std::from_chars(text.data(), end, number);
   if (problem != std::errc{} || stop != end || number < 0)
-    return fail(format("{} must be a whole number that is not negative, such as 42", name));
+    return fail(format("{} must be a non-negative integer such as 42", name));
   return number;
 }
 
@@ -26,9 +26,9 @@ void add_names(std::vector<std::string>& names, std::string_view text) {
 
 Result<void> check_list(std::string_view name, const std::vector<std::string>& names, std::size_t max_bytes) {
   if (names.size() > protocol::kMaxEventTypes)
-    return fail(format("{} may name {} things, these are {}", name, protocol::kMaxEventTypes, names.size()));
+    return fail(format("{} accepts {} names, not {}", name, protocol::kMaxEventTypes, names.size()));
   for (const auto& each : names)
-    if (each.size() > max_bytes) return fail(format("{} has a name of more than {} bytes", name, max_bytes));
+    if (each.size() > max_bytes) return fail(format("{} has a name longer than {} bytes", name, max_bytes));
   return {};
 }
 

@@ -1,9 +1,9 @@
-/// Which events somebody wants, and from where on, as a query string and the headers of a request say it. Pure.
+/// Which events a client wants and where they start, parsed from the query string and headers of a request. Pure.
 ///
 ///     ?types=item.started,message&agent=Alice&since=1707523200000      offset=42      Last-Event-ID: 42
 ///
-/// `offset` and `Last-Event-ID` mean the same: everything with a larger number. The header wins, because a browser that
-///   comes back repeats the address it began with and knows better by then. 0 is the beginning; none: from now on.
+/// `offset` and `Last-Event-ID` both mean: events with a larger number. The header takes precedence, because a browser that
+///   reconnects repeats its first address. 0 means the first event; neither means from now on.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 namespace relay::api {
 
 struct EventSubscription {
-  std::vector<std::string> types = {};  // `item.started`, or a group: `item`; none: all
+  std::vector<std::string> types = {};  // `item.started` or a group such as `item`; empty: all
   std::vector<std::string> agents = {};
   std::vector<std::string> sessions = {};
   std::optional<std::uint64_t> after = {};
@@ -28,10 +28,10 @@ struct EventSubscription {
   bool operator==(const EventSubscription&) const = default;
 };
 
-/// Other parameters are somebody else's. The error is a sentence for whoever asked.
+/// Ignores other parameters. The error message is for the client.
 Result<EventSubscription> parse_event_subscription(const net::QueryParameters& query, const net::HttpHeaders& headers);
 
-/// Are there such types, and are the lists within the bounds of the wire?
+/// Checks that the types exist and that the lists are within the bounds of the wire.
 Result<void> check_event_subscription(const EventSubscription& subscription);
 
 }  // namespace relay::api

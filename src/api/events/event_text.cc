@@ -31,7 +31,7 @@ class Members final : public text::MemberVisitor {
 
 bool ends_a_line(char c) { return c == '\n' || c == '\r'; }
 
-/// An event of the feed's own: `id` is the place to come back with.
+/// A notice of the feed; `id` is the number to reconnect with.
 std::string sse(std::string_view type, std::uint64_t id, std::string_view data) {
   return format("event: {}\nid: {}\ndata: {}\n\n", type, id, data);
 }
@@ -43,8 +43,8 @@ Result<FeedEvent> read_feed_event(std::uint64_t number, std::string_view json) {
   Members members{event};
   RELAY_TRY(text::scan_object(json, members));
   if (event.type.empty() || std::ranges::any_of(event.type, ends_a_line))
-    return fail(format("event {} has no type that can be told", number));
-  std::ranges::replace_if(event.json, ends_a_line, ' ');  // between its members: within strings they are escaped
+    return fail(format("event {} has no valid type", number));
+  std::ranges::replace_if(event.json, ends_a_line, ' ');  // only between members; inside strings they are escaped
   return event;
 }
 

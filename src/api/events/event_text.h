@@ -1,11 +1,10 @@
-/// An event on its way to readers, and every line they are told, in the two dialects: server-sent events and the messages
-/// of a WebSocket. Pure.
+/// Formats events and notices for readers, as server-sent events and as WebSocket messages. Pure.
 ///
-/// Beside the events themselves a reader may hear of the feed:
-///   gap     events it has not seen are no longer kept; it goes on behind them
-///   reset   the number it began at is beyond the log (which began anew, or it was mistaken); it goes on at the newest
-///   resume  it read too slowly, or the server ends: what it has seen, and where to go on; the last word
-/// Each carries a number a reader can come back with.
+/// Besides events a reader may get a notice of the feed:
+///   gap     events that it has not seen are no longer stored; the stream continues after them
+///   reset   its number is beyond the log (the log was replaced, or the number was wrong); the stream continues at the newest
+///   resume  it read too slowly, or the server stops; the last line, with the number to resume from
+/// Each notice carries the number to reconnect with.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +20,10 @@ struct FeedEvent {
   std::uint64_t number = 0;
   WallMs at = 0;
   std::string type, agent, session;
-  std::string json;  // as it is told, in one line
+  std::string json;  // as it is sent, on one line
 };
 
-/// What filters look at, taken from the event's own members.
+/// Extracts the members that filters use.
 Result<FeedEvent> read_feed_event(std::uint64_t number, std::string_view json);
 
 enum class StreamFormat : std::uint8_t { Sse, WebSocket };
@@ -34,11 +33,11 @@ void append_event(std::string& out, StreamFormat stream_format, const FeedEvent&
 
 std::string gap_text(StreamFormat stream_format, std::uint64_t from, std::uint64_t to);
 inline constexpr std::string_view kOffsetBeyondLog =
-    "the log of events does not reach that number; this goes on at its newest";
+    "the event log ends before that number; continuing at the newest event";
 std::string reset_text(StreamFormat stream_format, std::uint64_t number, std::string_view reason = kOffsetBeyondLog);
 std::string resume_text(StreamFormat stream_format, std::uint64_t after, std::string_view reason);
 
-inline constexpr std::string_view kSseOpening = "retry: 1000\n\n";  // how soon a browser comes back
+inline constexpr std::string_view kSseOpening = "retry: 1000\n\n";  // reconnect delay of a browser
 inline constexpr std::string_view kSseHeartbeat = ": heartbeat\n\n";
 
 }  // namespace relay::api

@@ -14,7 +14,7 @@ std::string told(StreamFormat stream_format, const FeedEvent& event) {
   return out;
 }
 
-TEST(EventText, IsReadFromTheEventItself) {
+TEST(EventText, ReadsFilterMembersFromTheEvent) {
   const auto event = read_feed_event(42, kJson).value();
   EXPECT_EQ(event.type, "item.started");
   EXPECT_EQ(event.agent, "Alice");
@@ -22,7 +22,7 @@ TEST(EventText, IsReadFromTheEventItself) {
   EXPECT_EQ(event.at, 1707523200000);
 }
 
-TEST(EventText, IsToldInBothDialects) {
+TEST(EventText, FormatsSseAndWebSocket) {
   const auto event = read_feed_event(42, kJson).value();
   EXPECT_EQ(told(StreamFormat::Sse, event), "event: item.started\nid: 42\ndata: " + std::string{kJson} + "\n\n");
   EXPECT_EQ(told(StreamFormat::WebSocket, event), "{\"type\":\"event\",\"event\":" + std::string{kJson} + "}");
@@ -36,7 +36,7 @@ TEST(EventText, StaysOneLine) {
   EXPECT_FALSE(read_feed_event(1, "nonsense"));
 }
 
-TEST(EventText, SaysWhereAReaderStands) {
+TEST(EventText, FormatsNoticesWithTheirNumber) {
   EXPECT_EQ(gap_text(StreamFormat::Sse, 1, 5),
             ": events 1 to 5 are no longer kept\nevent: relay.gap\nid: 5\ndata: {\"from\":1,\"to\":5}\n\n");
   EXPECT_EQ(gap_text(StreamFormat::WebSocket, 1, 5), R"({"type":"gap","from":1,"to":5})");

@@ -20,18 +20,18 @@ Feed::Feed(net::EventLoop& loop, WorkspaceClient& workspace, FeedLimits limits)
       self_{std::make_shared<Feed*>(this)} {}
 
 Feed::~Feed() {
-  on_newest(fail("the workspace was closed"));  // nobody waits for an answer that does not come
+  on_newest(fail("the workspace was closed"));  // fails the pending callbacks
   close("the workspace was closed");
   if (following_) workspace_.follow(0, nullptr);
 }
 
-// ---- who reads
+// ---- readers
 
 void Feed::open_sse(EventSubscription subscription, Call call) {
   if (readers_.size() + newest_waiters_.size() >= limits_.readers) {
     ++counts_.refused;
     return call.refuse(
-        {503, "BUSY", format("{} read events already; try again later", limits_.readers), kStreamRetryAfter});
+        {503, "BUSY", format("{} clients read events already; try again later", limits_.readers), kStreamRetryAfter});
   }
   when_following([this, subscription = std::move(subscription),
                   call = std::move(call)](const Result<std::uint64_t>& newest) mutable {
@@ -49,7 +49,7 @@ void Feed::start_sse(const EventSubscription& subscription, std::uint64_t newest
   sse_.emplace(&opened, std::move(reader));
   const auto after = subscription.after.value_or(subscription.since ? 0 : newest);
   auto position = open_reader(subscription, after, StreamFormat::Sse, opened);
-  if (!position) return opened.end(after, "too many read events already; come back later");
+  if (!position) return opened.end(after, "too many clients read events already; try again later");
   opened.attach(std::move(position));
 }
 
@@ -70,7 +70,7 @@ void Feed::query_newest(std::move_only_function<void(Result<std::uint64_t>)> on_
         if (weak.expired()) return;
         if (!response) return on_result(Failure{std::move(response).error()});
         const auto newest = integer_member(*response, "newest");
-        if (!newest) return on_result(fail(string_member(*response, "error").value_or("it was not understood")));
+        if (!newest) return on_result(fail(string_member(*response, "error").value_or("malformed response")));
         on_result(static_cast<std::uint64_t>(*newest));
       });
 }
@@ -78,7 +78,7 @@ void Feed::query_newest(std::move_only_function<void(Result<std::uint64_t>)> on_
 void Feed::on_newest(const Result<std::uint64_t>& newest) {
   auto waiters = std::exchange(newest_waiters_, {});
   if (!newest) {
-    const auto reason = format("the events of this workspace cannot be read now: {}", newest.error().message());
+    const auto reason = format("cannot read the events of this workspace: {}", newest.error().message());
     for (auto& waiter : waiters) waiter(fail(reason));
     return;
   }
@@ -119,7 +119,7 @@ std::shared_ptr<FeedGroup> Feed::group_for(const EventSubscription& subscription
 }
 
 void Feed::remove(const SseReader& reader) {
-  const auto node = sse_.extract(&reader);  // which may be what calls us: it dies when this returns
+  const auto node = sse_.extract(&reader);  // may be the caller: destroyed when this returns
   (void)node;
 }
 
@@ -156,18 +156,18 @@ FeedCounts Feed::counts() const {
   return counts;
 }
 
-// ---- what happens
+// ---- events
 
 void Feed::on_event(std::uint64_t number, std::string_view json) {
   auto event = read_feed_event(number, json);
-  if (!event) {  // still a number: readers go past it
-    log::warn("an event cannot be told", {{"reason", event.error().message()}});
+  if (!event) {  // keep its number, so that readers pass it
+    log::warn("unreadable event", {{"error", event.error().message()}});
     event = FeedEvent{.number = number, .at = 0, .type = "relay.unreadable", .agent = {}, .session = {}, .json = "{}"};
   }
   if (number > ring_.base() && number <= ring_.newest() && ring_.at(number).json == event->json)
-    return;  // heard before
+    return;  // already received
   if (number <= ring_.newest()) reset_log(number - 1);
-  if (number > ring_.newest() + 1) {  // what is missing here is in the past: who has not seen it is replayed
+  if (number > ring_.newest() + 1) {  // events are missing here: readers that need them are replayed by pages
     flush();
     ring_.reset_to(number - 1);
     flushed_ = number - 1;
@@ -186,8 +186,7 @@ void Feed::on_event(std::uint64_t number, std::string_view json) {
 }
 
 void Feed::on_disconnected(const std::string& reason) {
-  log::info("the feed of a workspace was cut; it goes on by itself",
-            {{"workspace", workspace_.id()}, {"reason", reason}});
+  log::info("event feed disconnected; reconnecting", {{"workspace", workspace_.id()}, {"reason", reason}});
   check_log();
 }
 
@@ -204,9 +203,9 @@ void Feed::check_log() {
   });
 }
 
-/// None of its events was told to anybody: it is read from its beginning.
+/// No event of the new log was sent to a reader, so it is read from its start.
 void Feed::on_log_replaced() {
-  reset_log(0, "another log of events is there now; this goes on at its beginning");
+  reset_log(0, "the event log was replaced; continuing at the start of the new one");
   workspace_.follow(0, this);
 }
 
@@ -229,11 +228,11 @@ void Feed::flush() {
   for (const auto id : slow)
     if (const auto found = readers_.find(id); found != readers_.end()) {
       ++counts_.evicted;
-      evict(*found->second, "you read more slowly than things happen; come back and go on behind that number");
+      evict(*found->second, "the reader was too slow; reconnect and resume after that number");
     }
 }
 
-/// Its place has left the ring and it still has bytes to take. One that took all it was given is not to blame.
+/// True when the cursor has left the ring and the reader has a backlog. A reader without a backlog is not too slow.
 bool Feed::has_fallen_behind(FeedReader& reader) const {
   return reader.cursor_ < ring_.base() && reader.sink_.waiting_bytes() > 0;
 }
@@ -264,7 +263,7 @@ void Feed::send_heartbeats() {
 }
 
 void Feed::reset_log(std::uint64_t number, std::string_view reason) {
-  log::warn("the log of events began anew", {{"workspace", workspace_.id()}});
+  log::warn("event log replaced", {{"workspace", workspace_.id()}});
   ring_.reset_to(number);
   flushed_ = number;
   unflushed_bytes_ = 0;

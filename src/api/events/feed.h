@@ -1,15 +1,15 @@
-/// The events of one workspace for everybody who reads them over HTTP: followed once, told to thousands.
+/// Fans the events of one workspace out to its HTTP readers: one subscription, thousands of readers.
 ///
-///                    pages (EVENTS_QUERY)          ┌─ ring ─┐
-///   the past ───────────────▶ a reader's cursor ──▶│ blocks │──▶ all who stand there, every `batch`
-///                                                  └────────┘◀── the workspace, live (Relay::follow)
+///                       pages (EVENTS_QUERY)       ┌─ ring ─┐
+///   stored events ──────────▶ a reader's cursor ──▶│ blocks │──▶ readers at that cursor, every `batch`
+///                                                  └────────┘◀── new events (WorkspaceClient::follow)
 ///
-/// A reader is a cursor, the number up to which everything that fits was written to it. Before the ring it is replayed by
-///   pages, at the pace it reads; inside it is live. So there is no seam where something could be missing or come twice.
-/// Invariants: the ring, the pages under way and what waits for each reader are bounded (FeedLimits); a reader for whom
-///   enough waits is left where it stands until that has drained, and one that still has bytes to take when its place leaves
-///   the ring is told where to resume and let go. The workspace is followed while somebody reads and `linger` longer.
-/// Ownership: borrows loop and relay. Readers of `read` die before the feed; SSE readers are its own.
+/// A reader is a cursor: every matching event up to that number was written to it. Behind the ring it is replayed by pages,
+///   at the pace it reads; inside the ring it is live. So no event is lost or repeated between replay and live.
+/// Invariants: the ring, the pages in flight and the backlog of each reader are bounded (FeedLimits). A reader with a full
+///   backlog is not served until it drains. A reader with a backlog whose cursor leaves the ring is evicted and told where
+///   to resume. The workspace is followed while there are readers, and `idle_timeout` longer.
+/// Ownership: borrows loop and workspace. Readers from `open_reader` die before the feed; the feed owns its SSE readers.
 /// Threading: loop thread only.
 #pragma once
 
@@ -34,41 +34,42 @@
 namespace relay::api {
 
 struct FeedLimits {
-  std::size_t readers = 1'000;  // one more is told 503
+  std::size_t readers = 1'000;  // more get 503
   std::size_t ring_events = 16'384;
   std::size_t ring_bytes = 16U * 1024U * 1024U;
-  std::size_t waiting_bytes = 64U * 1024U;  // for a reader, until it is given more; and of a block
+  std::size_t waiting_bytes =
+      64U * 1024U;  // the backlog of a reader up to which it is served; also the size of a block
   std::size_t page_rows = 200;
-  std::size_t max_open_pages = 8;  // questions to the workspace at a time
-  Millis batch{20};                // from the first new event to the next writing
+  std::size_t max_open_pages = 8;  // page queries in flight
+  Millis batch{20};                // from the first new event to the next flush
   Millis heartbeat{30'000};
-  Millis idle_timeout{30'000};  // without readers
-  Millis retry{1'000};          // after a page that failed
+  Millis idle_timeout{30'000};  // without readers, then the feed stops following
+  Millis retry{1'000};          // after a failed page query
 };
 
-/// Whoever was one too many may come back then.
+/// Retry-After of a refused stream.
 inline constexpr Millis kStreamRetryAfter{5'000};
 
 struct FeedCounts {
   std::size_t readers = 0;
-  std::uint64_t sent = 0;     // events, each for each reader
-  std::uint64_t evicted = 0;  // readers that were too slow
-  std::uint64_t refused = 0;  // readers that were too many
+  std::uint64_t sent = 0;     // events, counted once per reader
+  std::uint64_t evicted = 0;  // readers removed because they were too slow
+  std::uint64_t refused = 0;  // readers refused because of the limit
 };
 
 class Feed;
 class SseReader;
 
-/// A place in the feed. Destroying it leaves.
+/// A position in the feed. Destroying it removes the reader.
 class FeedReader {
  public:
   ~FeedReader();
   FeedReader(const FeedReader&) = delete;
   FeedReader& operator=(const FeedReader&) = delete;
 
-  /// The outlet has nothing waiting any more.
+  /// The sink has an empty backlog.
   void on_drained();
-  /// Everything up to this number was written.
+  /// Every matching event up to this number was written.
   [[nodiscard]] std::uint64_t cursor() const { return cursor_; }
 
  private:
@@ -84,8 +85,8 @@ class FeedReader {
   FeedSink& sink_;
   std::uint64_t cursor_ = 0;
   Mode mode_ = Mode::Replaying;
-  bool page_pending_ = false;  // for a page, or waiting for its turn to
-  bool reports_gaps_ = true;   // false: it asked by time, and what was before is none of its business
+  bool page_pending_ = false;  // a page query is in flight or queued
+  bool reports_gaps_ = true;   // false: it started at a time, so earlier events are no gap
 };
 
 class Feed final : private WorkspaceClient::EventListener {
@@ -93,18 +94,18 @@ class Feed final : private WorkspaceClient::EventListener {
   Feed(net::EventLoop& loop, WorkspaceClient& workspace, FeedLimits limits = {});
   ~Feed() override;
 
-  /// Answers with the stream; 503 when too many read, or the workspace does not answer.
+  /// Responds with the stream; 503 when there are too many readers or the workspace does not respond.
   void open_sse(EventSubscription subscription, Call call);
 
-  /// The newest event's number, as soon as it is known and the feed follows from there; perhaps at once.
+  /// Called with the number of the newest event when the feed is following the workspace; possibly at once.
   using OnNewest = std::move_only_function<void(Result<std::uint64_t> newest)>;
   void when_following(OnNewest on_newest);
-  /// Everything behind `after` that fits. Only while it is known, which it stays while there are readers; null when too
-  /// many read.
+  /// Adds a reader of the matching events after `after`; null when there are too many. Requires is_following(), which stays
+  /// true while there are readers.
   [[nodiscard]] std::unique_ptr<FeedReader> open_reader(const EventSubscription& subscription, std::uint64_t after,
                                                         StreamFormat stream_format, FeedSink& sink);
 
-  /// Tells everybody where to resume and lets them go.
+  /// Ends every reader and tells it where to resume.
   void close(const std::string& reason);
 
   [[nodiscard]] FeedCounts counts() const;
@@ -119,10 +120,10 @@ class Feed final : private WorkspaceClient::EventListener {
   void on_disconnected(const std::string& reason) override;
   void on_log_replaced() override;
 
-  /// Where the log ends.
+  /// Queries the number of the newest event.
   void query_newest(std::move_only_function<void(Result<std::uint64_t>)> on_result);
   void on_newest(const Result<std::uint64_t>& newest);
-  /// Is it still the log we knew? After the connection was lost.
+  /// Checks after a lost connection that the log was not replaced.
   void check_log();
   void start_sse(const EventSubscription& subscription, std::uint64_t newest, Call call);
   void remove(const SseReader& reader);
@@ -132,12 +133,12 @@ class Feed final : private WorkspaceClient::EventListener {
 
   void schedule_flush();
   void flush();
-  /// Live: what the ring has and the outlet takes. Replaying: the next page, when the outlet takes one.
+  /// Live: writes events of the ring while the backlog has room. Replaying: requests the next page when it has room.
   void serve(FeedReader& reader);
   [[nodiscard]] bool has_fallen_behind(FeedReader& reader) const;
   void evict(FeedReader& reader, const std::string& reason);
   void send_heartbeats();
-  /// Everybody goes on at that number of a log that is not the one we knew.
+  /// Moves every reader to that number of a new log.
   void reset_log(std::uint64_t number, std::string_view reason = kOffsetBeyondLog);
 
   void request_page(FeedReader& reader);
@@ -151,10 +152,10 @@ class Feed final : private WorkspaceClient::EventListener {
   WorkspaceClient& workspace_;
   const FeedLimits limits_;
   FeedRing ring_;
-  std::uint64_t flushed_ = 0;  // readers are told events up to this number
+  std::uint64_t flushed_ = 0;  // events up to this number were offered to readers
   std::size_t unflushed_bytes_ = 0;
-  bool following_ = false;                // where the log ends: we follow
-  std::vector<OnNewest> newest_waiters_;  // until it is
+  bool following_ = false;                // true while the workspace is followed
+  std::vector<OnNewest> newest_waiters_;  // waiting for that
   std::vector<std::weak_ptr<FeedGroup>> groups_;
   std::map<std::uint64_t, FeedReader*> readers_;
   std::uint64_t next_reader_ = 1;
@@ -164,7 +165,7 @@ class Feed final : private WorkspaceClient::EventListener {
   bool checking_ = false;
   FeedCounts counts_;
   std::unique_ptr<net::Timer> flush_timer_, heartbeat_timer_, idle_timer_, retry_timer_, check_timer_;
-  std::shared_ptr<Feed*> self_;  // gone with us, for answers that come late
+  std::shared_ptr<Feed*> self_;  // tells late responses whether the feed still exists
   std::map<const SseReader*, std::unique_ptr<SseReader>> sse_;
 };
 

@@ -1,9 +1,9 @@
-/// All who want the same events in the same dialect: what is written to them exists once.
+/// The readers with the same subscription and stream format. The bytes written to them exist once.
 ///
-/// Why blocks: a thousand readers stand at the same number after each batch, so the events of the next batch are filtered,
-///   written and joined once, and a thousand queues hold a pointer. A reader that stands elsewhere has blocks of its own.
-/// Invariants: a block is at most `block_bytes` and one event long, and lives as long as somebody still has to be sent it.
-/// Ownership: shared by its readers; the feed only finds it again.
+/// Why blocks: after each batch most readers have the same cursor, so the next batch is filtered and formatted once and
+///   every queue holds a pointer to it. A reader with another cursor gets blocks of its own.
+/// Invariants: a block is at most `block_bytes` and one event long. It lives while it is queued for some reader.
+/// Ownership: shared by its readers; the feed holds weak pointers.
 /// Threading: one thread.
 #pragma once
 
@@ -21,17 +21,17 @@
 
 namespace relay::api {
 
-/// Where the events of one reader go. Nothing here calls the feed.
+/// The output of one reader. Its functions do not call the feed.
 class FeedSink {
  public:
   virtual ~FeedSink() = default;
   virtual void write(net::SharedBuffer buffer) = 0;
   [[nodiscard]] virtual std::size_t waiting_bytes() const = 0;
-  /// The reader is let go; everything up to that number was written to it. Last call, in which it may be destroyed.
+  /// Ends the reader; everything up to that number was written to it. The last call; it may destroy the sink.
   virtual void end(std::uint64_t after, const std::string& reason) = 0;
 };
 
-/// Events becoming pieces: many in one, or one for each, as the dialect has it.
+/// Formats events into buffers: one for all server-sent events, one per WebSocket message.
 class BlockWriter {
  public:
   explicit BlockWriter(StreamFormat stream_format) : stream_format_{stream_format} {}
@@ -54,16 +54,16 @@ class FeedGroup {
 
   [[nodiscard]] bool matches(const EventSubscription& subscription, StreamFormat stream_format) const;
   [[nodiscard]] StreamFormat stream_format() const { return stream_format_; }
-  [[nodiscard]] const EventSubscription& subscription() const { return subscription_; }  // without a place to begin
+  [[nodiscard]] const EventSubscription& subscription() const { return subscription_; }  // without a start
 
   struct BlockRange {
-    std::uint64_t to = 0;  // everything up to here was looked at
+    std::uint64_t to = 0;  // the last event that was examined
     std::uint64_t events = 0;
   };
-  /// Writes what follows `from` in the ring, up to `until` or until it is large enough.
+  /// Writes the matching events after `from` up to `until`, or up to one block.
   BlockRange write_events(const FeedRing& ring, std::uint64_t from, std::uint64_t until, std::size_t block_bytes,
                           FeedSink& sink);
-  /// The numbers mean other events from now on.
+  /// Drops all blocks, because the numbers now mean other events.
   void clear_blocks() { blocks_ = {}; }
 
  private:

@@ -1,4 +1,4 @@
-// What happened before the ring, page by page, for each reader at its own pace.
+// Replays events from before the ring page by page, at the pace of each reader.
 #include <algorithm>
 
 #include "api/events/feed.h"
@@ -18,7 +18,7 @@ void Feed::send_page_queries() {
     page_queue_.pop_front();
     if (found == readers_.end()) continue;
     auto& reader = *found->second;
-    if (reader.mode_ != Mode::Replaying) {  // the log began anew meanwhile
+    if (reader.mode_ != Mode::Replaying) {  // the log was replaced meanwhile
       reader.page_pending_ = false;
       continue;
     }

@@ -1,7 +1,7 @@
-/// The newest events of a workspace, in order, as many as fit.
+/// A bounded buffer of the newest events of a workspace, in order.
 ///
-/// Invariants: holds exactly the numbers base()+1 to newest(), without holes; bounded by count and bytes, the oldest give
-///   way. One event always fits.
+/// Invariants: holds the numbers base()+1 to newest() without gaps; bounded by count and bytes. A new event evicts the
+///   oldest ones. One event always fits.
 /// Threading: one thread.
 #pragma once
 
@@ -17,15 +17,15 @@ class FeedRing {
  public:
   FeedRing(std::size_t max_events, std::size_t max_bytes) : max_events_{max_events}, max_bytes_{max_bytes} {}
 
-  /// Empty, and everything up to that number lies before it.
+  /// Clears the ring; the next event is base + 1.
   void reset_to(std::uint64_t base);
-  /// The next: its number is newest() + 1.
+  /// Adds the event with number newest() + 1.
   void push(FeedEvent event);
 
   [[nodiscard]] std::uint64_t base() const { return base_; }
   [[nodiscard]] std::uint64_t newest() const { return base_ + events_.size(); }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  /// base() < number <= newest().
+  /// Requires base() < number <= newest().
   [[nodiscard]] const FeedEvent& at(std::uint64_t number) const { return events_[number - base_ - 1]; }
 
  private:

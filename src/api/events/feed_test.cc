@@ -17,7 +17,7 @@ namespace {
 using client::testing::VirtualLoop;
 using testing::FakeEventWorkspace;
 
-/// What a reader was told: numbers of events, and what it heard of the feed itself.
+/// The parsed stream of a reader: event numbers, gaps and notices.
 struct ParsedStream {
   std::vector<std::uint64_t> numbers;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;
@@ -47,9 +47,9 @@ ParsedStream parse_stream(std::string_view text) {
   return parsed;
 }
 
-/// A reader whose client takes what it likes.
+/// A sink that drains on request.
 struct TestReader final : FeedSink {
-  std::string pending, received;  // under way, and taken
+  std::string pending, received;  // backlog, and drained
   std::optional<std::uint64_t> ended;
   std::string end_reason;
   bool fast = true;
@@ -93,7 +93,7 @@ struct FeedTest : ::testing::Test {
     settle();
     return reader;
   }
-  /// Everybody who reads fast has read everything.
+  /// Advances time until the fast readers have read everything.
   void settle() {
     for (int i = 0; i < 300; ++i) {
       loop.advance(Millis{5});
@@ -112,7 +112,7 @@ struct FeedTest : ::testing::Test {
   ~FeedTest() override { readers.clear(); }
 };
 
-TEST_F(FeedTest, TellsWhatHappensFromNowOn) {
+TEST_F(FeedTest, SendsNewEvents) {
   emit(3);
   auto& reader = read();
   EXPECT_TRUE(parse_stream(reader.received).numbers.empty());
@@ -121,7 +121,7 @@ TEST_F(FeedTest, TellsWhatHappensFromNowOn) {
   EXPECT_EQ(parse_stream(reader.received).numbers, from_to(4, 5));
 }
 
-TEST_F(FeedTest, ReplaysThePastByPagesAndGoesOnLive) {
+TEST_F(FeedTest, ReplaysStoredEventsByPagesThenGoesLive) {
   limits.page_rows = 7;
   emit(100);
   auto& reader = read({.after = 10});
@@ -131,7 +131,7 @@ TEST_F(FeedTest, ReplaysThePastByPagesAndGoesOnLive) {
   EXPECT_TRUE(parse_stream(reader.received).notices.empty());
 }
 
-TEST_F(FeedTest, WritesABatchOnceForAll) {
+TEST_F(FeedTest, FormatsABatchOncePerGroup) {
   auto &one = read(), &two = read(), &other = read({.types = {"message"}});
   one.fast = two.fast = false;
   for (int i = 0; i < 20; ++i) {
@@ -161,7 +161,7 @@ TEST_F(FeedTest, FiltersByTypeGroupAgentAndSession) {
   EXPECT_EQ(parse_stream(session.received).numbers, (Numbers{4}));
 }
 
-TEST_F(FeedTest, BeginsAtATime) {
+TEST_F(FeedTest, StartsAtATime) {
   emit(3);
   loop.advance(Millis{1'000});
   const auto since = loop.now().wall;
@@ -178,7 +178,7 @@ TEST_F(FeedTest, BeginsAtATime) {
   EXPECT_EQ(parse_stream(future.received).numbers, from_to(7, 7));
 }
 
-TEST_F(FeedTest, SaysWhichEventsAreNoLongerKept) {
+TEST_F(FeedTest, ReportsPrunedEventsAsGap) {
   emit(50);
   workspace.drop_before(31);
   auto& reader = read({.after = 10});
@@ -188,10 +188,10 @@ TEST_F(FeedTest, SaysWhichEventsAreNoLongerKept) {
   auto& nothing_left = read({.after = 50});
   EXPECT_EQ(nothing_left.received, "");
   auto& by_time = read({.since = 1});
-  EXPECT_TRUE(parse_stream(by_time.received).notices.empty()) << "what was before is none of its business";
+  EXPECT_TRUE(parse_stream(by_time.received).notices.empty()) << "a start by time has no gap before it";
 }
 
-TEST_F(FeedTest, TellsAReaderWhoseNumberIsBeyondTheLog) {
+TEST_F(FeedTest, ResetsAReaderBeyondTheLog) {
   emit(5);
   auto& reader = read({.after = 900});
   EXPECT_TRUE(reader.received.starts_with("event: relay.reset\nid: 5\n")) << reader.received;
@@ -200,7 +200,7 @@ TEST_F(FeedTest, TellsAReaderWhoseNumberIsBeyondTheLog) {
   EXPECT_EQ(parse_stream(reader.received).numbers, from_to(6, 6));
 }
 
-TEST_F(FeedTest, WaitsForAnEventThatSomebodyElseHeardOfFirst) {
+TEST_F(FeedTest, AcceptsACursorAheadOfTheFeed) {
   read();
   workspace.notify_delay = [] { return Millis{500}; };
   emit(3);
@@ -209,11 +209,11 @@ TEST_F(FeedTest, WaitsForAnEventThatSomebodyElseHeardOfFirst) {
   settle();
   emit(1);
   settle();
-  EXPECT_EQ(parse_stream(reader.received).numbers, from_to(4, 4)) << "neither a reset nor what it has seen";
+  EXPECT_EQ(parse_stream(reader.received).numbers, from_to(4, 4)) << "neither a reset nor a repeated event";
   EXPECT_TRUE(parse_stream(reader.received).notices.empty());
 }
 
-TEST_F(FeedTest, GoesOnWhenTheLogBeginsAnew) {
+TEST_F(FeedTest, ResetsReadersWhenTheLogIsReplaced) {
   emit(8);
   auto& reader = read();
   workspace.reset_log();
@@ -223,7 +223,7 @@ TEST_F(FeedTest, GoesOnWhenTheLogBeginsAnew) {
   EXPECT_EQ(parse_stream(reader.received).numbers, from_to(1, 2));
 }
 
-TEST_F(FeedTest, AsksAfterALossWhetherItIsStillTheSameLog) {
+TEST_F(FeedTest, ChecksTheLogAfterADisconnect) {
   emit(8);
   auto& reader = read();
   workspace.error = "nobody is there";
@@ -238,7 +238,7 @@ TEST_F(FeedTest, AsksAfterALossWhetherItIsStillTheSameLog) {
   EXPECT_EQ(parse_stream(reader.received).numbers, from_to(1, 1));
 }
 
-TEST_F(FeedTest, ReadsAnotherStoresLogFromItsBeginningHoweverLongItIs) {
+TEST_F(FeedTest, ReadsANewStoresLogFromItsStart) {
   emit(8);
   auto& live = read();
   auto& socket = read({}, StreamFormat::WebSocket);
@@ -255,7 +255,7 @@ TEST_F(FeedTest, ReadsAnotherStoresLogFromItsBeginningHoweverLongItIs) {
   EXPECT_EQ(parse_stream(live.received).numbers, from_to(1, 21));
 }
 
-TEST_F(FeedTest, NoticesByAPageThatTheLogBeganAnew) {
+TEST_F(FeedTest, DetectsAReplacedLogByAPage) {
   emit(8);
   auto& live = read();
   workspace.reset_log();
@@ -268,7 +268,7 @@ TEST_F(FeedTest, NoticesByAPageThatTheLogBeganAnew) {
   EXPECT_EQ(parse_stream(live.received).numbers, from_to(1, 1));
 }
 
-TEST_F(FeedTest, LetsASlowReaderGoAndTellsItWhereToResume) {
+TEST_F(FeedTest, EvictsASlowReaderWithResumeNotice) {
   limits.ring_events = 100;
   auto &slow = read(), &fast = read();
   slow.fast = false;
@@ -281,7 +281,7 @@ TEST_F(FeedTest, LetsASlowReaderGoAndTellsItWhereToResume) {
   EXPECT_EQ(parse_stream(fast.received).numbers, from_to(1, 400));
   slow.drain();
   auto seen = parse_stream(slow.received).numbers;
-  EXPECT_EQ(seen, from_to(1, *slow.ended)) << "what it was told is whole";
+  EXPECT_EQ(seen, from_to(1, *slow.ended)) << "the backlog was sent completely";
   EXPECT_TRUE(
       slow.received.contains(format("event: relay.resume\nid: {}\ndata: {{\"after\":{},", *slow.ended, *slow.ended)));
   auto& again = read({.after = parse_stream(slow.received).last_id});
@@ -289,7 +289,7 @@ TEST_F(FeedTest, LetsASlowReaderGoAndTellsItWhereToResume) {
   EXPECT_EQ(seen, from_to(1, 400));
 }
 
-TEST_F(FeedTest, GivesNoReaderMoreThanItTakes) {
+TEST_F(FeedTest, BoundsTheBacklogOfAReader) {
   limits.waiting_bytes = 2'000;
   emit(200, "item.delta", std::string(300, 'x'));
   auto &past = read({.after = 0}), &live = read();
@@ -304,7 +304,7 @@ TEST_F(FeedTest, GivesNoReaderMoreThanItTakes) {
   EXPECT_EQ(parse_stream(live.received).numbers, from_to(201, 400));
 }
 
-TEST_F(FeedTest, AsksFewPagesAtATime) {
+TEST_F(FeedTest, LimitsPageQueriesInFlight) {
   limits.max_open_pages = 3;
   limits.page_rows = 2;
   emit(20);
@@ -314,7 +314,7 @@ TEST_F(FeedTest, AsksFewPagesAtATime) {
   for (auto& reader : readers) EXPECT_EQ(parse_stream(reader.received).numbers, from_to(1, 20));
 }
 
-TEST_F(FeedTest, AsksAgainWhenAPageFailed) {
+TEST_F(FeedTest, RetriesAFailedPageQuery) {
   emit(20);
   read();
   workspace.error = "the disk is full";
@@ -325,7 +325,7 @@ TEST_F(FeedTest, AsksAgainWhenAPageFailed) {
   EXPECT_EQ(parse_stream(reader.received).numbers, from_to(1, 20));
 }
 
-TEST_F(FeedTest, FollowsWhileSomebodyReadsAndAMomentLonger) {
+TEST_F(FeedTest, FollowsWhileThereAreReadersAndIdleTimeoutLonger) {
   auto& reader = read();
   EXPECT_TRUE(workspace.is_followed());
   reader.position.reset();
@@ -341,7 +341,7 @@ TEST_F(FeedTest, FollowsWhileSomebodyReadsAndAMomentLonger) {
   EXPECT_EQ(parse_stream(next.received).numbers, from_to(3, 3));
 }
 
-TEST_F(FeedTest, SendsAHeartbeatToWhoHasNothingWaiting) {
+TEST_F(FeedTest, SendsHeartbeatsToReadersWithoutBacklog) {
   limits.heartbeat = Millis{30'000};
   auto &reader = read(), &slow = read();
   slow.fast = false;
@@ -355,7 +355,7 @@ TEST_F(FeedTest, SendsAHeartbeatToWhoHasNothingWaiting) {
   EXPECT_FALSE(slow.pending.contains("heartbeat"));
 }
 
-TEST_F(FeedTest, KeepsOneEventThatIsLargerThanItsBounds) {
+TEST_F(FeedTest, KeepsAnEventLargerThanItsBounds) {
   limits.ring_bytes = 1'000;
   limits.waiting_bytes = 500;
   auto& reader = read();
@@ -366,7 +366,7 @@ TEST_F(FeedTest, KeepsOneEventThatIsLargerThanItsBounds) {
   EXPECT_EQ(parse_stream(reader.received).numbers, from_to(1, 3));
 }
 
-TEST_F(FeedTest, LetsEverybodyGoWhenItCloses) {
+TEST_F(FeedTest, EndsEveryReaderOnClose) {
   emit(4);
   auto &reader = read(), &past = read({.after = 2});
   feed->close("the daemon ends");
@@ -409,7 +409,7 @@ class Wanderer {
   }
   void come_back() {
     if (!ear_) return;
-    ear_.reset();  // what was under way is lost
+    ear_.reset();  // the backlog is lost
     feed_.when_following([this](const Result<std::uint64_t>& newest) {
       if (newest) open();
     });
@@ -434,7 +434,7 @@ class Wanderer {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;
 };
 
-TEST(FeedSeam, EveryReaderSeesEachNumberOnceHoweverThingsInterleave) {
+TEST(FeedReplay, EveryReaderSeesEachEventOnceInAnyInterleaving) {
   const auto first = static_cast<unsigned>(GTEST_FLAG_GET(random_seed));  // others: --gtest_random_seed=N
   for (unsigned seed = first; seed < first + 12; ++seed) {
     SCOPED_TRACE(format("seed {}", seed));

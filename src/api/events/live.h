@@ -1,6 +1,6 @@
-/// What goes on in one workspace, live: its feed of events and its sockets, which end together.
+/// The event feed and the WebSockets of one workspace, which end together.
 ///
-/// Ownership: borrows loop, network and relay, which outlive it. Threading: the API's loop thread.
+/// Ownership: borrows loop, network and workspace, which outlive it. Threading: the API's loop thread.
 #pragma once
 
 #include "api/events/feed.h"
@@ -13,14 +13,14 @@ struct LiveStreams {
               SocketLimits talking = {})
       : feed{loop, workspace, reading}, sockets{network, workspace, feed, talking} {}
 
-  /// Everybody hears where to go on, and is let go.
+  /// Ends every stream and socket, and tells the clients where to resume.
   void end(const std::string& reason) {
     sockets.close(reason);
     feed.close(reason);
   }
 
   Feed feed;
-  LiveSockets sockets;  // they read the feed
+  LiveSockets sockets;  // destroyed first: they read the feed
 };
 
 }  // namespace relay::api

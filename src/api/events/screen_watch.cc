@@ -10,7 +10,7 @@ std::size_t incomplete_utf8_bytes(std::string_view bytes) {
   for (std::size_t back = 1; back <= std::min<std::size_t>(3, bytes.size()); ++back) {
     const auto byte = static_cast<unsigned char>(bytes[bytes.size() - back]);
     if (byte < 0x80U) return 0;
-    if (byte < 0xC0U) continue;  // goes on with an earlier one
+    if (byte < 0xC0U) continue;  // continuation byte
     const std::size_t length = byte >= 0xF0U ? 4 : byte >= 0xE0U ? 3 : 2;
     return length > back ? back : 0;
   }
@@ -43,7 +43,7 @@ void ScreenWatch::on_bytes(std::string_view bytes) {
   reader_.push(bytes);
   while (alive) {
     const auto frame = reader_.next();
-    if (!frame) return finish(format("the host of {} cannot be understood: {}", agent_, frame.error().message()));
+    if (!frame) return finish(format("invalid data from the host of {}: {}", agent_, frame.error().message()));
     if (!*frame) return;
     if (const auto output = host::terminal_bytes(**frame))
       on_terminal(*output);

@@ -1,8 +1,8 @@
-/// The terminal of one agent as somebody elsewhere sees it: looks in at the host's door and touches nothing.
+/// A read-only view of one agent's terminal, over the host's socket.
 ///
-/// Why no screen of our own: the host draws the whole screen for whoever comes, and again for one that could not keep up
-///   (docs/spec/host.md). So a slow watcher only stops reading here, and nothing piles up on this side.
-/// Invariants: text is whole UTF-8, whatever the cuts; bytes that are none become U+FFFD where they are written. After
+/// Why no screen model here: the host sends the whole screen to each new client, and again to one that fell behind
+///   (docs/spec/host.md). For a slow reader this class only stops reading, so nothing accumulates here.
+/// Invariants: text consists of whole UTF-8 characters; invalid bytes become U+FFFD when they are written as JSON. After
 ///   `on_gone` nothing more is called; it is never called inside the constructor.
 /// Ownership: borrows the network and the listener, which outlive it. May be destroyed inside any of its callbacks.
 /// Threading: loop thread only.
@@ -22,7 +22,7 @@ namespace relay::api {
 class ScreenListener {
  public:
   virtual ~ScreenListener() = default;
-  /// The whole of it, for a terminal of that size: at first, and after every change of size.
+  /// The whole screen for a terminal of that size: first, and after every change of size.
   virtual void on_screen(int columns, int rows, std::string_view text) = 0;
   virtual void on_output(std::string_view text) = 0;
   virtual void on_ended(const std::string& reason) = 0;
@@ -35,7 +35,7 @@ class ScreenWatch final : private net::StreamListener {
   ScreenWatch(const ScreenWatch&) = delete;
   ScreenWatch& operator=(const ScreenWatch&) = delete;
 
-  /// While paused nothing is read; what is missed meanwhile the host makes up for with the whole screen.
+  /// While paused nothing is read. The host sends the whole screen for the output that was missed.
   void pause();
   void resume();
 
@@ -51,7 +51,7 @@ class ScreenWatch final : private net::StreamListener {
   std::string agent_;
   ScreenListener& listener_;
   protocol::FrameReader reader_;
-  std::string partial_character_;  // the beginning of a character whose end has not come
+  std::string partial_character_;  // the start of a UTF-8 character
   int columns_ = 0, rows_ = 0;
   bool full_screen_next_ = false;
   bool paused_ = false;
@@ -59,7 +59,7 @@ class ScreenWatch final : private net::StreamListener {
   Lifetime lifetime_;
 };
 
-/// How many bytes at the end are the beginning of a character of UTF-8 that is not whole yet: 0 to 3.
+/// The number of bytes at the end that are the start of an incomplete UTF-8 character: 0 to 3.
 std::size_t incomplete_utf8_bytes(std::string_view bytes);
 
 }  // namespace relay::api

@@ -41,12 +41,12 @@ struct ScreenWatchTest : ::testing::Test, ScreenListener {
   }
 };
 
-TEST_F(ScreenWatchTest, LooksWithoutTouching) {
+TEST_F(ScreenWatchTest, AttachesReadOnly) {
   begin();
   EXPECT_EQ(host.requests.at(0), R"({"method":"attach","mode":"view","columns":80,"rows":24})");
 }
 
-TEST_F(ScreenWatchTest, ShowsTheWholeThenWhatIsWritten) {
+TEST_F(ScreenWatchTest, SendsTheWholeScreenThenOutput) {
   begin();
   host.accept_attach(100, 30, "whole");
   host.send_output("more");
@@ -58,7 +58,7 @@ TEST_F(ScreenWatchTest, ShowsTheWholeThenWhatIsWritten) {
   EXPECT_EQ(heard, (std::vector<std::string>{"100x30 whole", "more", "80x20 anew"}));
 }
 
-TEST_F(ScreenWatchTest, NeverCutsACharacter) {
+TEST_F(ScreenWatchTest, KeepsUtf8CharactersWhole) {
   begin();
   host.accept_attach(10, 2, "");
   const std::string text = "a\xE2\x82\xAC\xF0\x9F\x98\x80\xC3\xBC";
@@ -69,7 +69,7 @@ TEST_F(ScreenWatchTest, NeverCutsACharacter) {
   EXPECT_EQ(incomplete_utf8_bytes(""), 0u);
 }
 
-TEST_F(ScreenWatchTest, SaysWhenItIsOver) {
+TEST_F(ScreenWatchTest, ReportsAgentExit) {
   begin();
   host.accept_attach(10, 2, "x");
   host.send_json(R"({"event":"exit","code":0})");
@@ -77,32 +77,32 @@ TEST_F(ScreenWatchTest, SaysWhenItIsOver) {
   EXPECT_EQ(end_reason, "Bob has ended");
 }
 
-TEST_F(ScreenWatchTest, SaysWhenTheHostWasKilled) {
+TEST_F(ScreenWatchTest, ReportsKilledHost) {
   begin();
   host.disconnect();
   ASSERT_TRUE(ends());
   EXPECT_EQ(end_reason, "Bob has ended, or its host was killed");
 }
 
-TEST_F(ScreenWatchTest, SaysWhyItWasRefused) {
+TEST_F(ScreenWatchTest, ReportsRefusal) {
   begin();
   host.send_json(R"({"method":"attach","ok":false,"error":"64 are attached already"})");
   ASSERT_TRUE(ends());
   EXPECT_EQ(end_reason, "64 are attached already");
 }
 
-TEST_F(ScreenWatchTest, SaysWhenNobodyIsThere) {
+TEST_F(ScreenWatchTest, ReportsMissingHost) {
   watch = std::make_unique<ScreenWatch>(network, "Eve", directory.path() + "/Eve.sock", *this);
   EXPECT_EQ(end_reason, "");
   ASSERT_TRUE(ends());
   EXPECT_EQ(end_reason, "Eve has just ended");
 }
 
-TEST_F(ScreenWatchTest, SaysWhenWhatComesCannotBeUnderstood) {
+TEST_F(ScreenWatchTest, ReportsInvalidData) {
   begin();
   host.send_bytes("HTTP/1.1 200 OK\r\n\r\n");
   ASSERT_TRUE(ends());
-  EXPECT_TRUE(end_reason.starts_with("the host of Bob cannot be understood: ")) << end_reason;
+  EXPECT_TRUE(end_reason.starts_with("invalid data from the host of Bob: ")) << end_reason;
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-/// One client that reads server-sent events: the stream of an HTTP answer as an outlet of the feed.
+/// A client of a server-sent event stream: an HTTP response body as a sink of the feed.
 ///
-/// Ownership: the feed's, which forgets it when the client has gone or was let go.
+/// Ownership: owned by the feed, which removes it when the client disconnects or is evicted.
 /// Threading: loop thread only.
 #pragma once
 
@@ -17,7 +17,7 @@ class SseReader final : public net::BodyListener, public FeedSink {
  public:
   explicit SseReader(Feed& feed) : feed_{feed} {}
 
-  /// False: the client has gone already.
+  /// False when the client has already disconnected.
   bool open(net::ResponseWriter reply, std::vector<net::HttpHeader> headers);
   void attach(std::unique_ptr<FeedReader> position) { position_ = std::move(position); }
 
@@ -31,7 +31,7 @@ class SseReader final : public net::BodyListener, public FeedSink {
 
   Feed& feed_;
   net::BodyStream stream_;
-  std::unique_ptr<FeedReader> position_;  // before the stream it writes to
+  std::unique_ptr<FeedReader> position_;  // destroyed before the stream
 };
 
 }  // namespace relay::api

@@ -1,4 +1,4 @@
-// What docs/acceptance.md says of streams, line by line, on a real server; the feed alone is in feed_test.cc.
+// The acceptance lines of event streams (docs/acceptance.md) on a real server. feed_test.cc tests the feed alone.
 #include <gtest/gtest.h>
 
 #include "api/events/feed.h"
@@ -129,7 +129,7 @@ TEST_F(SseTest, CorsHeadersApplied) {
   EXPECT_TRUE(reading.wait_for("Access-Control-Allow-Origin: http://localhost:3888\r\n"));
 }
 
-TEST_F(SseTest, OneReaderTooManyIsTold503AndWhenToComeBack) {
+TEST_F(SseTest, ExcessReaderGets503WithRetryAfter) {
   feed_limits.readers = 2;
   auto one = reader("/api/v1/events/sse"), two = reader("/api/v1/events/sse");
   auto three = connect();
@@ -137,29 +137,29 @@ TEST_F(SseTest, OneReaderTooManyIsTold503AndWhenToComeBack) {
   ASSERT_TRUE(three.wait_for("}}"));
   EXPECT_TRUE(three.output().starts_with("HTTP/1.1 503 ")) << three.output();
   EXPECT_TRUE(three.output().contains("Retry-After: 5\r\n"));
-  EXPECT_TRUE(three.output().contains("2 read events already; try again later"));
+  EXPECT_TRUE(three.output().contains("2 clients read events already; try again later"));
   EXPECT_EQ(feed->counts().refused, 1u);
 }
 
-TEST_F(SseTest, TellsWhenTheWorkspaceDoesNotAnswer) {
+TEST_F(SseTest, SilentWorkspaceGives503) {
   workspace.error = "nobody is there";
   auto reading = connect();
   reading.send(get("/api/v1/events/sse"));
   ASSERT_TRUE(reading.wait_for("}}"));
   EXPECT_TRUE(reading.output().starts_with("HTTP/1.1 503 ")) << reading.output();
-  EXPECT_TRUE(reading.output().contains("cannot be read now: nobody is there"));
+  EXPECT_TRUE(reading.output().contains("cannot read the events of this workspace: nobody is there"));
 }
 
-TEST_F(SseTest, NobodyIsLeftWaitingWhenTheWorkspaceIsClosed) {
+TEST_F(SseTest, PendingReadersFailWhenTheWorkspaceCloses) {
   workspace.delay = [] { return Millis{60'000}; };
   auto waiting = connect();
   waiting.send(get("/api/v1/events/sse"));
   ASSERT_TRUE(run_until(loop, [&] { return workspace.open_requests == 1; }));
   feed.reset();
-  EXPECT_TRUE(waiting.wait_for("cannot be read now: the workspace was closed"));
+  EXPECT_TRUE(waiting.wait_for("cannot read the events of this workspace: the workspace was closed"));
 }
 
-TEST_F(SseTest, AReaderHearsWhereToGoOnWhenTheWorkspaceIsClosed) {
+TEST_F(SseTest, ReaderGetsResumeNoticeWhenTheWorkspaceCloses) {
   workspace.emit("item.started");
   auto reading = reader("/api/v1/events/sse");
   feed.reset();
@@ -167,14 +167,14 @@ TEST_F(SseTest, AReaderHearsWhereToGoOnWhenTheWorkspaceIsClosed) {
   EXPECT_FALSE(workspace.is_followed());
 }
 
-TEST_F(SseTest, AHeadIsAnsweredAndNobodyReads) {
+TEST_F(SseTest, HeadAddsNoReader) {
   auto reading = connect();
   reading.send("HEAD /api/v1/events/sse HTTP/1.1\r\nHost: a\r\n\r\n");
   ASSERT_TRUE(reading.wait_for("\r\n\r\n"));
   ASSERT_TRUE(run_until(loop, [&] { return feed->counts().readers == 0; }));
 }
 
-TEST_F(SseTest, ASlowClientIsToldWhereToResumeAndLosesNothing) {
+TEST_F(SseTest, SlowClientIsEvictedAndResumesWithoutLoss) {
   feed_limits.ring_events = 50;
   auto slow = reader("/api/v1/events/sse");
   slow.pause_reading();

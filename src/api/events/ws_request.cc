@@ -12,9 +12,9 @@ Result<std::vector<std::string>> read_strings(const json::object& object, std::s
   const auto* const member = object.if_contains(name);
   if (member == nullptr || member->is_null()) return strings;
   const auto* const list = member->if_array();
-  if (list == nullptr) return fail(format("\"{}\" must be a list of texts", name));
+  if (list == nullptr) return fail(format("\"{}\" must be a list of strings", name));
   for (const auto& one : *list) {
-    if (!one.is_string()) return fail(format("\"{}\" must be a list of texts", name));
+    if (!one.is_string()) return fail(format("\"{}\" must be a list of strings", name));
     strings.emplace_back(one.as_string());
   }
   return strings;
@@ -26,7 +26,7 @@ Result<SocketRequest> read_subscription(const json::object& object) {
                                  .sessions = RELAY_TRY(read_strings(object, "sessions"))};
   if (const auto* const after = object.if_contains("after"); after != nullptr && !after->is_null()) {
     const auto number = integer_member(object, "after");
-    if (!number || *number < 0) return fail("\"after\" must be a whole number that is not negative, such as 42");
+    if (!number || *number < 0) return fail("\"after\" must be a non-negative integer such as 42");
     subscription.after = static_cast<std::uint64_t>(*number);
   }
   RELAY_TRY(check_event_subscription(subscription));
@@ -44,13 +44,13 @@ Result<std::string> read_agent(const json::object& object) {
 
 Result<SocketRequest> read_socket_request(std::string_view text) {
   if (text.size() > kMaxSocketRequestBytes)
-    return fail(format("a message here may have {} bytes, this one has {}", kMaxSocketRequestBytes, text.size()));
+    return fail(format("a message may have {} bytes, this one has {}", kMaxSocketRequestBytes, text.size()));
   const auto object = RELAY_TRY(parse_json_object(text));
   const auto type = string_member(object, "type").value_or("");
   if (type == "subscribe") return read_subscription(object);
   if (type == "watch") return WatchRequest{RELAY_TRY(read_agent(object))};
   if (type == "unwatch") return UnwatchRequest{RELAY_TRY(read_agent(object))};
-  return fail(format("\"{}\" is nothing that can be said here; say subscribe, watch or unwatch as \"type\"", type));
+  return fail(format("unknown type \"{}\"; use subscribe, watch or unwatch", type));
 }
 
 }  // namespace relay::api

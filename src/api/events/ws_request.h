@@ -1,6 +1,6 @@
-/// What a client says on the live socket, as a value. Pure.
+/// Parses the requests of a client on the WebSocket. Pure.
 ///
-///     {"type":"subscribe","types":["item"],"agents":["Bob"],"sessions":[],"after":42}    other events, or from elsewhere
+///     {"type":"subscribe","types":["item"],"agents":["Bob"],"sessions":[],"after":42}    changes filter or start
 ///     {"type":"watch","agent":"Bob"}   {"type":"unwatch","agent":"Bob"}                  a terminal
 #pragma once
 
@@ -17,7 +17,7 @@ namespace relay::api {
 inline constexpr std::size_t kMaxSocketRequestBytes = 64U * 1024U;
 
 struct SubscribeRequest {
-  EventSubscription subscription;  // without a number: on from where the socket stands
+  EventSubscription subscription;  // without `after`: continue at the current position
   bool operator==(const SubscribeRequest&) const = default;
 };
 struct WatchRequest {
@@ -31,7 +31,7 @@ struct UnwatchRequest {
 
 using SocketRequest = std::variant<SubscribeRequest, WatchRequest, UnwatchRequest>;
 
-/// The error is a sentence for whoever said it.
+/// The error message is for the client.
 Result<SocketRequest> read_socket_request(std::string_view text);
 
 }  // namespace relay::api

@@ -19,7 +19,7 @@ json::array list_of(const json::object& object, std::string_view name) {
   return list == nullptr ? json::array{} : *list;
 }
 
-/// The youngest host of that agent.
+/// The newest host of that agent.
 std::optional<host::HostRecord> host_of(const std::string& directory, std::string_view agent) {
   std::optional<host::HostRecord> found;
   for (auto& record : host::running_hosts(directory))
@@ -29,7 +29,7 @@ std::optional<host::HostRecord> host_of(const std::string& directory, std::strin
 
 }  // namespace
 
-/// What one agent's terminal shows, as messages.
+/// Sends one agent's terminal as messages.
 class LiveSocket::Screen final : public ScreenListener {
  public:
   Screen(LiveSocket& socket, const host::HostRecord& host)
@@ -53,10 +53,10 @@ class LiveSocket::Screen final : public ScreenListener {
     pause_if_backlogged();
   }
   void on_ended(const std::string& reason) override {
-    const auto self = socket_.screens_.extract(agent_);  // dies when this returns
-    socket_.send(JsonWriter{}.field("type", "screen-gone").field("agent", agent_).field("reason", reason).take());
+    const auto self = socket_.screens_.extract(agent_);  // destroyed when this returns
+    socket_.send(JsonWriter{}.field("type", "screen-closed").field("agent", agent_).field("reason", reason).take());
   }
-  /// A client that is slow to read gets no more until it has.
+  /// Stops reading the terminal while the client has a backlog.
   void pause_if_backlogged() {
     if (socket_.waiting_bytes() >= socket_.owner_.limits_.waiting_bytes) watch_.pause();
   }
@@ -104,7 +104,7 @@ void LiveSocket::on_agents(const Result<json::object>& response) {
   owner_.workspace_.request(protocol::MessageType::Prompts, {}, if_alive(&LiveSocket::on_prompts));
 }
 
-/// Whoever cannot say what is asked has nothing to show of it.
+/// A workspace that does not answer this request has no prompts to show.
 void LiveSocket::on_prompts(const Result<json::object>& response) {
   const auto& prompts = response ? *response : json::object{};
   snapshot_["permissions"] = list_of(prompts, "permissions");
@@ -126,19 +126,19 @@ void LiveSocket::send_snapshot() {
 
 // ---- events
 
-/// The number is our own, of this log: what is no longer kept since is told as a gap.
+/// The start is a number of this log, so events that were pruned since are reported as a gap.
 void LiveSocket::resume_reading() {
   position_.reset();
   after_ = subscription_.after.value_or(after_);
   subscription_.after = after_;
   position_ = owner_.feed_.open_reader(subscription_, after_, StreamFormat::WebSocket, *this);
   subscription_.after.reset();
-  if (!position_) close(kTryAgainLater, "too many read events already; try again later");
+  if (!position_) close(kTryAgainLater, "too many clients read events already; try again later");
 }
 
 void LiveSocket::execute(const SubscribeRequest& request) {
   subscription_ = request.subscription;
-  if (!snapshot_sent_) return;  // it will begin so
+  if (!snapshot_sent_) return;  // applied when the snapshot is sent
   after_ = position_->cursor();
   send(JsonWriter{}.field("type", "subscribed").field("after", subscription_.after.value_or(after_)).take());
   resume_reading();
@@ -147,13 +147,13 @@ void LiveSocket::execute(const SubscribeRequest& request) {
 // ---- terminals
 
 void LiveSocket::execute(const WatchRequest& request) {
-  screens_.erase(request.agent);  // a fresh look
+  screens_.erase(request.agent);  // watching again starts with a whole screen
   if (screens_.size() >= owner_.limits_.screens)
-    return send_error(format("{} terminals are watched already; let go of one first", screens_.size()));
+    return send_error(format("{} terminals are watched already; unwatch one first", screens_.size()));
   const auto host = host_of(owner_.workspace_.hosts(), request.agent);
   if (!host)
     return send(JsonWriter{}
-                    .field("type", "screen-gone")
+                    .field("type", "screen-closed")
                     .field("agent", request.agent)
                     .field("reason", format("{} has no terminal on this machine", request.agent))
                     .take());
@@ -168,7 +168,7 @@ void LiveSocket::execute(const UnwatchRequest& request) {
 
 void LiveSocket::on_text(std::string_view text) {
   if (waiting_bytes() > owner_.limits_.unread_bytes)
-    return close(kPolicyViolation, "you ask and do not read the answers");
+    return close(kPolicyViolation, "the client sends requests but does not read responses");
   const auto request = read_socket_request(text);
   if (!request) return send_error(request.error().message());
   std::visit([this](const auto& subscription) { execute(subscription); }, *request);
@@ -187,7 +187,7 @@ void LiveSocket::send_error(std::string_view message) {
 
 void LiveSocket::send(std::string json) { write(net::make_shared_buffer(std::move(json))); }
 
-// ---- all of them
+// ---- LiveSockets
 
 LiveSockets::LiveSockets(net::Network& network, WorkspaceClient& workspace, Feed& feed, SocketLimits limits)
     : network_{network}, workspace_{workspace}, feed_{feed}, limits_{limits} {}
@@ -199,9 +199,8 @@ void LiveSockets::open(Call call) {
     return call.refuse(
         {503, "BUSY", format("{} sockets are open already; try again later", limits_.sockets), kStreamRetryAfter});
   if (!net::asks_for_websocket(call.request()))
-    return call.refuse({426, "UPGRADE_REQUIRED", "this address speaks WebSocket; ask for an upgrade to it", {}});
-  if (!net::websocket_key(call.request()))
-    return call.refuse(bad_request("the handshake is not that of WebSocket version 13"));
+    return call.refuse({426, "UPGRADE_REQUIRED", "this path serves only WebSocket; request an upgrade", {}});
+  if (!net::websocket_key(call.request())) return call.refuse(bad_request("the handshake is not WebSocket version 13"));
   auto reply = call.take_reply();
   if (!reply) return;
   auto socket = std::make_unique<LiveSocket>(*this);
@@ -211,7 +210,7 @@ void LiveSockets::open(Call call) {
 }
 
 void LiveSockets::remove(const LiveSocket& socket) {
-  const auto node = sockets_.extract(&socket);  // which may be what calls us: it dies when this returns
+  const auto node = sockets_.extract(&socket);  // may be the caller: destroyed when this returns
   (void)node;
 }
 

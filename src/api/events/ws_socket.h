@@ -1,6 +1,6 @@
-/// One client at the live socket; see ws_sockets.h for what is said. Private to it.
+/// One client of the WebSocket; ws_sockets.h describes the messages. Private to it.
 ///
-///   Opening ──number, agents, prompts──▶ Live ──too slow, gone, nobody answers──▶ forgotten
+///   Opening ──newest, agents, prompts──▶ Live ──too slow, disconnected, no response──▶ removed
 ///
 /// Threading: loop thread only.
 #pragma once
@@ -22,9 +22,9 @@ class LiveSocket final : public net::WebSocketListener, public FeedSink {
   explicit LiveSocket(LiveSockets& owner) : owner_{owner} {}
   ~LiveSocket() override;
 
-  /// False: the client has gone already, or wants no WebSocket.
+  /// False when the client has disconnected or requested no WebSocket.
   bool open(net::ResponseWriter reply);
-  /// Ends it; it is destroyed in here.
+  /// Closes the socket and destroys this object.
   void close(std::uint16_t code, const std::string& reason);
 
   void write(net::SharedBuffer buffer) override { socket_.write_text(std::move(buffer)); }
@@ -48,7 +48,7 @@ class LiveSocket final : public net::WebSocketListener, public FeedSink {
   void execute(const UnwatchRequest& request);
   void send_error(std::string_view message);
   void send(std::string json);
-  /// A later call of ours, if we are still there.
+  /// A callback that calls `method` if this object still exists.
   template <class Method>
   auto if_alive(Method method) {
     return [weak = std::weak_ptr{self_}, method](auto result) {
@@ -59,7 +59,7 @@ class LiveSocket final : public net::WebSocketListener, public FeedSink {
   LiveSockets& owner_;
   net::WebSocket socket_;
   std::shared_ptr<LiveSocket*> self_ = std::make_shared<LiveSocket*>(this);
-  std::uint64_t after_ = 0;  // where its events begin
+  std::uint64_t after_ = 0;  // the start of its events
   EventSubscription subscription_;
   json::object snapshot_;
   bool snapshot_sent_ = false;

@@ -1,13 +1,13 @@
-/// The live socket of a workspace (`/ws`): a snapshot, then every event, and terminals to look at; for dashboards.
+/// The WebSockets of a workspace (`/ws`) for dashboards: a snapshot, then events, and terminals on request.
 ///
 ///   ──▶ {"type":"snapshot","workspace":{"id","root"},"agents":[…],"permissions":[…],"questions":[…],"newest":N}
-///   ──▶ {"type":"event","event":{…}}   all behind N that fit; also gap, reset and resume (event_text.h)
-///   ──▶ {"type":"screen","agent","columns","rows","ansi"}, {"type":"output","agent","data"}, {"type":"screen-gone",…}
-///   ◀── what ws_request.h reads; what it cannot is answered with {"type":"error","message"}
+///   ──▶ {"type":"event","event":{…}}   matching events after N; also gap, reset and resume (event_text.h)
+///   ──▶ {"type":"screen","agent","columns","rows","ansi"}, {"type":"output","agent","data"}, {"type":"screen-closed",…}
+///   ◀── requests of ws_request.h; an invalid one gets {"type":"error","message"}
 ///
-/// Why nothing is missing between snapshot and events: the number is taken first, the rest is asked after it. So an event
-///   may tell what the snapshot shows already, never the other way round.
-/// Ownership: borrows loop, network, relay and feed, which outlive it; owns the sockets.
+/// Why no event is missing between snapshot and events: the newest number is queried first, the rest after it. So an event
+///   may repeat what the snapshot shows, but none is left out.
+/// Ownership: borrows loop, network, workspace and feed, which outlive it; owns the sockets.
 /// Threading: loop thread only.
 #pragma once
 
@@ -25,10 +25,10 @@
 namespace relay::api {
 
 struct SocketLimits {
-  std::size_t sockets = 100;                      // one more is told 503
-  std::size_t screens = 16;                       // of one socket
-  std::size_t waiting_bytes = 256U * 1024U;       // of one socket, until its screens are paused
-  std::size_t unread_bytes = 4U * 1024U * 1024U;  // a client that asks and does not read is cut here
+  std::size_t sockets = 100;                      // more get 503
+  std::size_t screens = 16;                       // per socket
+  std::size_t waiting_bytes = 256U * 1024U;       // backlog of one socket at which its screens are paused
+  std::size_t unread_bytes = 4U * 1024U * 1024U;  // backlog at which a client that keeps sending requests is closed
 };
 
 class LiveSocket;
@@ -40,10 +40,10 @@ class LiveSockets {
   LiveSockets(const LiveSockets&) = delete;
   LiveSockets& operator=(const LiveSockets&) = delete;
 
-  /// Accepts the WebSocket that was asked for; a request that asks for none is told so.
+  /// Accepts the WebSocket; a request without an upgrade gets 426.
   void open(Call call);
   [[nodiscard]] std::size_t count() const { return sockets_.size(); }
-  /// Ends them all with that reason.
+  /// Closes all sockets with that reason.
   void close(const std::string& reason);
 
  private:

@@ -58,7 +58,7 @@ struct LiveSocketTest : net::HttpServerTest {
   }
 };
 
-TEST_F(LiveSocketTest, BeginsWithASnapshotAndGoesOnWithEvents) {
+TEST_F(LiveSocketTest, SendsASnapshotThenEvents) {
   workspace.emit("item.started");
   workspace.responses["PROMPTS"] = {{"permissions", json::array{json::object{{"requestId", "r-1"}}}},
                                     {"questions", {}}};
@@ -72,25 +72,25 @@ TEST_F(LiveSocketTest, BeginsWithASnapshotAndGoesOnWithEvents) {
   EXPECT_FALSE(socket.output().contains(R"("event":{"type":"item.started")"));
 }
 
-TEST_F(LiveSocketTest, SaysThatThereAreOtherAgentsThanFit) {
+TEST_F(LiveSocketTest, MarksATruncatedAgentList) {
   workspace.responses["LIST_AGENTS"]["more"] = true;
   auto socket = open();
   EXPECT_TRUE(socket.output().contains(R"("agents":[{"name":"Bob"}],"more":true,)")) << socket.output();
 }
 
-TEST_F(LiveSocketTest, ShowsNoPromptsWhereNobodyCanTellThem) {
+TEST_F(LiveSocketTest, SnapshotWithoutPromptsWhenTheQueryFails) {
   auto socket = open();
   EXPECT_TRUE(socket.output().contains(R"("permissions":[],"questions":[],"newest":0})")) << socket.output();
 }
 
-TEST_F(LiveSocketTest, MissesNothingThatHappensWhileTheSnapshotIsMade) {
+TEST_F(LiveSocketTest, MissesNoEventDuringTheSnapshot) {
   workspace.on_request["LIST_AGENTS"] = [&] { workspace.emit("agent.spawned", "Eve"); };
   auto socket = open();
   ASSERT_TRUE(socket.wait_for(R"({"type":"event","event":{"type":"agent.spawned")"));
   EXPECT_TRUE(socket.output().contains("\"newest\":0}"));
 }
 
-TEST_F(LiveSocketTest, SubscribesToOtherEventsFromWhereItStandsOrFromElsewhere) {
+TEST_F(LiveSocketTest, SubscribeChangesFilterAndPosition) {
   workspace.emit("item.started", "Alice");
   workspace.emit("item.started", "Bob");
   auto socket = open();
@@ -105,7 +105,7 @@ TEST_F(LiveSocketTest, SubscribesToOtherEventsFromWhereItStandsOrFromElsewhere) 
   for (const auto* number : {"\"_seq\":1,", "\"_seq\":2,", "\"_seq\":3,"}) EXPECT_TRUE(socket.wait_for(number));
 }
 
-TEST_F(LiveSocketTest, AnswersNonsenseWithASentence) {
+TEST_F(LiveSocketTest, InvalidRequestGetsAnError) {
   auto socket = open();
   socket.send(client_frame("nonsense"));
   EXPECT_TRUE(socket.wait_for(R"({"type":"error","message":")"));
@@ -113,7 +113,7 @@ TEST_F(LiveSocketTest, AnswersNonsenseWithASentence) {
   EXPECT_TRUE(socket.wait_for("the terminal of Bob is not watched"));
 }
 
-TEST_F(LiveSocketTest, ShowsATerminalWhileItIsWatched) {
+TEST_F(LiveSocketTest, SendsTerminalOutputWhileWatched) {
   testing::ScriptedHost host{network, directory.path(), "Bob"};
   auto socket = open();
   socket.send(client_frame(R"({"type":"watch","agent":"Bob"})"));
@@ -126,30 +126,30 @@ TEST_F(LiveSocketTest, ShowsATerminalWhileItIsWatched) {
   EXPECT_TRUE(run_until(loop, [&] { return host.disconnected; }));
 }
 
-TEST_F(LiveSocketTest, SaysWhenATerminalIsGone) {
+TEST_F(LiveSocketTest, ReportsAClosedTerminal) {
   testing::ScriptedHost host{network, directory.path(), "Bob"};
   auto socket = open();
   socket.send(client_frame(R"({"type":"watch","agent":"Eve"})"));
   EXPECT_TRUE(
-      socket.wait_for(R"({"type":"screen-gone","agent":"Eve","reason":"Eve has no terminal on this machine"})"));
+      socket.wait_for(R"({"type":"screen-closed","agent":"Eve","reason":"Eve has no terminal on this machine"})"));
   socket.send(client_frame(R"({"type":"watch","agent":"Bob"})"));
   ASSERT_TRUE(run_until(loop, [&] { return host.requests.size() == 1; }));
   host.send_json(R"({"event":"exit","code":0})");
-  EXPECT_TRUE(socket.wait_for(R"({"type":"screen-gone","agent":"Bob","reason":"Bob has ended"})"));
+  EXPECT_TRUE(socket.wait_for(R"({"type":"screen-closed","agent":"Bob","reason":"Bob has ended"})"));
 }
 
-TEST_F(LiveSocketTest, WatchesSoManyTerminalsAndNoMore) {
+TEST_F(LiveSocketTest, LimitsWatchedTerminals) {
   socket_limits.screens = 1;
   testing::ScriptedHost bob{network, directory.path(), "Bob"}, eve{network, directory.path(), "Eve"};
   auto socket = open();
   socket.send(client_frame(R"({"type":"watch","agent":"Bob"})"));
   socket.send(client_frame(R"({"type":"watch","agent":"Eve"})"));
-  EXPECT_TRUE(socket.wait_for("1 terminals are watched already; let go of one first"));
+  EXPECT_TRUE(socket.wait_for("1 terminals are watched already; unwatch one first"));
   socket.send(client_frame(R"({"type":"watch","agent":"Bob"})"));
   EXPECT_TRUE(run_until(loop, [&] { return bob.connections == 2; })) << "a fresh look";
 }
 
-TEST_F(LiveSocketTest, ReadsNoMoreOfATerminalThanTheClientTakes) {
+TEST_F(LiveSocketTest, PausesTheTerminalOfASlowClient) {
   testing::ScriptedHost host{network, directory.path(), "Bob"};
   auto socket = open();
   socket.send(client_frame(R"({"type":"watch","agent":"Bob"})"));
@@ -159,7 +159,7 @@ TEST_F(LiveSocketTest, ReadsNoMoreOfATerminalThanTheClientTakes) {
   socket.pause_reading();
   const std::string flood(60'000, 'x');
   int still = 0;
-  ASSERT_TRUE(run_until(loop, [&] {  // until nothing moves any more: client, server, door
+  ASSERT_TRUE(run_until(loop, [&] {  // until all buffers are full: client, server, host
     still = host.waiting() > 0 ? still + 1 : 0;
     if (still == 0) host.send_output(flood);
     return still == 20;
@@ -169,7 +169,7 @@ TEST_F(LiveSocketTest, ReadsNoMoreOfATerminalThanTheClientTakes) {
   EXPECT_TRUE(socket.wait_for("the end of it"));
 }
 
-TEST_F(LiveSocketTest, TellsASlowClientWhereToResume) {
+TEST_F(LiveSocketTest, SlowClientGetsResumeNotice) {
   feed_limits.ring_events = 50;
   auto socket = open();
   socket.pause_reading();
@@ -185,7 +185,7 @@ TEST_F(LiveSocketTest, TellsASlowClientWhereToResume) {
   EXPECT_EQ(sockets->count(), 0u);
 }
 
-TEST_F(LiveSocketTest, IsForgottenWhenTheClientHasGone) {
+TEST_F(LiveSocketTest, RemovedWhenTheClientDisconnects) {
   testing::ScriptedHost host{network, directory.path(), "Bob"};
   {
     auto socket = open();
@@ -197,15 +197,15 @@ TEST_F(LiveSocketTest, IsForgottenWhenTheClientHasGone) {
   EXPECT_TRUE(run_until(loop, [&] { return host.disconnected; }));
 }
 
-TEST_F(LiveSocketTest, EndsWhenTheWorkspaceDoesNotAnswer) {
+TEST_F(LiveSocketTest, ClosesWhenTheWorkspaceDoesNotRespond) {
   workspace.responses.clear();
   auto socket = connect();
   socket.send(kHandshake);
-  ASSERT_TRUE(socket.wait_for("\x03\xf5nobody answers that"));
+  ASSERT_TRUE(socket.wait_for("\x03\xf5no response set"));
   EXPECT_TRUE(all_removed());
 }
 
-TEST_F(LiveSocketTest, RefusesOneTooManyAndWhoWantsNoSocket) {
+TEST_F(LiveSocketTest, RefusesExcessSocketsAndPlainRequests) {
   socket_limits.sockets = 1;
   auto one = open();
   auto two = connect();
@@ -215,7 +215,7 @@ TEST_F(LiveSocketTest, RefusesOneTooManyAndWhoWantsNoSocket) {
   EXPECT_TRUE(one.wait_for("\x03\xe9the daemon ends"));
   auto three = connect();
   three.send(net::get("/ws"));
-  EXPECT_TRUE(three.wait_for("this address speaks WebSocket"));
+  EXPECT_TRUE(three.wait_for("this path serves only WebSocket"));
   EXPECT_EQ(sockets->count(), 0u);
 }
 

@@ -47,7 +47,7 @@ void append_agents(AgentList& list, const json::object& response, const Workspac
   if (bool_member(response, "more").value_or(false)) list.more = true;
 }
 
-/// All there are, from the beginning or behind a name; what does not fit one frame is said by `more`.
+/// Requests all agents after a name. The response has `more` when they do not fit one frame.
 json::object list_agents_request(const std::string& after = {}) {
   json::object query = {{"includeIdle", true}};
   if (!after.empty()) query["after"] = after;
@@ -101,7 +101,7 @@ void get_agent(Api& api, WorkspaceHandle workspace, const std::string& name, Cal
                  append_agents(list, response, client, api.gateway);
                  for (const auto& agent : list.agents)
                    if (agent.name == name) return reply.answer(200, agent);
-                 reply.refuse(not_found(format("nobody called {} was ever here; GET /agents lists all", name)));
+                 reply.refuse(not_found(format("no agent named {}; list agents with GET /agents", name)));
                });
 }
 

@@ -14,18 +14,16 @@ constexpr std::int64_t kMaxLines = 10'000;
 void done(Call call, const json::object&) { call.answer(200, SuccessBody{}); }
 
 ApiError no_host(std::string_view name) {
-  return not_found(format("no agent called {} runs in a host of this workspace; GET /agents lists all", name));
+  return not_found(format("no agent named {} runs in a host of this workspace; list agents with GET /agents", name));
 }
 
-/// Those that a person started are that person's to type into and to end.
+/// Only agents that the daemon started take input and stop requests.
 ApiError not_spawned_error(const host::HostRecord& host) {
-  return conflict("UNSUPPORTED",
-                  format("{} was not started by the relay (pid {}): whoever started it types into it and "
-                         "ends it",
-                         host.name, host.pid));
+  return conflict("UNSUPPORTED", format("{} was not started by the daemon (pid {}); use the terminal where it runs",
+                                        host.name, host.pid));
 }
 
-/// The agent's host, when the relay started it; else the client is told, and nothing comes.
+/// True when the daemon started the agent; otherwise responds with the error.
 bool check_spawned(Api& api, const WorkspaceClient& client, const std::string& name, Call& call) {
   const auto host = find_host(api.gateway.hosts_in(client.hosts()), name);
   if (!host) return call.refuse(no_host(name)), false;

@@ -1,4 +1,4 @@
-/// One function for each row of the route table (route_table.cc), by topic.
+/// The handlers of the route table (route_table.cc), by topic.
 #pragma once
 
 #include <functional>
@@ -33,7 +33,7 @@ void list_agents(Api& api, WorkspaceHandle workspace, Call call);
 void pause_agent(Api& api, WorkspaceHandle workspace, Call call);
 void resume_agent(Api& api, WorkspaceHandle workspace, Call call);
 
-// agent_handlers.cc, control_handlers.cc: for one agent; the table says how its path names it (`by_id`, `by_name`)
+// agent_handlers.cc, control_handlers.cc: for one agent. The table chooses by_id or by_name.
 void get_agent(Api& api, WorkspaceHandle workspace, const std::string& name, Call call);
 void stop_agent(Api& api, WorkspaceHandle workspace, const std::string& name, Call call);
 void send_input(Api& api, WorkspaceHandle workspace, const std::string& name, Call call);
@@ -72,27 +72,27 @@ void stream_agent_events(Api& api, WorkspaceHandle workspace, Call call);
 void stream_session_events(Api& api, WorkspaceHandle workspace, Call call);
 void open_live_socket(Api& api, WorkspaceHandle workspace, Call call);
 
-// What they share.
+// Helpers, handler_helpers.cc.
 
 using Then = std::move_only_function<void(Call call, json::object answer)>;
-/// Asks the workspace and goes on with its answer; a refusal is told to the client instead. Within `then`, and in
-/// whatever it asks next, the workspace is still there: answers come only while it is.
+/// Sends a request to the workspace and calls `then` with the response; an error goes to the client instead. The workspace
+/// still exists inside `then` and inside the callbacks of requests that `then` sends.
 void send_request(WorkspaceClient& client, protocol::MessageType type, json::object payload, Call call, Then then);
 
-/// Goes through all open workspaces, one after the other, and then answers the call.
+/// Visits all open workspaces one after the other, then calls `done`.
 using Next = std::move_only_function<void()>;
 using Each = std::function<void(WorkspaceHandle workspace, Next next)>;
 void for_each_workspace(Api& api, Call call, Each each, std::move_only_function<void(Call call)> done);
 
-/// Hands the message over and answers the call with what became of it.
+/// Sends the message and responds to the call with the ACK or the error.
 void send_message_to(Api& api, WorkspaceHandle workspace, const std::string& to, const SendMessageRequest& message,
                      Call call);
 
-/// The agent that `{id}` names: its workspace's id, a dot and its name, or the name alone.
+/// Finds the agent of `{id}`: the workspace id, a dot and the name, or the plain name.
 using WithAgent = std::move_only_function<void(WorkspaceHandle workspace, std::string name, Call call)>;
 void with_agent(Api& api, Call call, WithAgent then);
 
-/// The two ways in which a path names an agent, as handlers of their own.
+/// Adapters for routes whose path has the agent as `{id}` or as `{name}`.
 template <auto kHandler>
 void by_id(Api& api, Call call) {
   with_agent(api, std::move(call), [&api](WorkspaceHandle workspace, const std::string& name, Call reply) {

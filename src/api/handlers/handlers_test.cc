@@ -12,14 +12,20 @@ constexpr auto kFirst = "aaaaaaaaaaaa";
 constexpr auto kSecond = "bbbbbbbbbbbb";
 
 host::HostRecord host_of(const std::string& name, bool spawned = true) {
-  return {.id = "h1", .name = name, .pid = 41, .agent_pid = 42, .socket = "/door", .started_at = 5, .spawned = spawned};
+  return {.id = "h1",
+          .name = name,
+          .pid = 41,
+          .agent_pid = 42,
+          .socket = "/host.sock",
+          .started_at = 5,
+          .spawned = spawned};
 }
 
 struct ApiTest : ::testing::Test {
   FakeApi fake;
   testing::FakeWorkspaceClient& client = fake.workspaces.add(kFirst, "/home/me/first");
 
-  /// The answer's body, checked against what the route says of it.
+  /// Sends the request and returns the body, checked against the status and the route's schema.
   json::object expect(int status, const std::string& method, const std::string& target, const std::string& body = {}) {
     const auto response = fake.request(method, target, body);
     EXPECT_EQ(response.status, status) << method << " " << target << " " << response.body;
@@ -46,7 +52,7 @@ struct ApiTest : ::testing::Test {
   const testing::RecordedRequest& last() { return client.requests.back(); }
 };
 
-TEST_F(ApiTest, HealthNeedsNobody) {
+TEST_F(ApiTest, HealthNeedsNoWorkspace) {
   EXPECT_EQ(string_member(expect(200, "GET", "/"), "status"), "ok");
   EXPECT_EQ(string_member(expect(200, "GET", "/healthz"), "version"), "9.9");
 }
@@ -61,9 +67,9 @@ std::string path_of(const Route& route) {
   return path;
 }
 
-TEST_F(ApiTest, ProcessInsideAnAgentChangesNothingButSends) {
+TEST_F(ApiTest, ProcessInsideAnAgentMayOnlySend) {
   fake.gateway.hosts = {host_of("Bob")};
-  fake.caller = protocol::agent_origin("Bob", "/door");
+  fake.caller = protocol::agent_origin("Bob", "/host.sock");
   for (const auto& route : route_table()) {
     if (route.method == Method::Get || route.agents_allowed) continue;
     EXPECT_EQ(expect_error(403, std::string{name_of(route.method)}, path_of(route), std::string{route.example}),
@@ -74,9 +80,9 @@ TEST_F(ApiTest, ProcessInsideAnAgentChangesNothingButSends) {
   EXPECT_EQ(fake.workspaces.open_list.size(), 1u);
 }
 
-TEST_F(ApiTest, ProcessInsideAnAgentSendsAsThatAgentAlone) {
+TEST_F(ApiTest, ProcessInsideAnAgentSendsOnlyAsThatAgent) {
   fake.gateway.hosts = {host_of("Bob")};
-  fake.caller = protocol::agent_origin("Robert", "/door");  // its environment may say anything
+  fake.caller = protocol::agent_origin("Robert", "/host.sock");  // a name from its environment is not trusted
   expect(200, "POST", "/api/v1/messages", R"({"to":"Zoe","message":"hi"})");
   expect(200, "POST", "/api/v1/agents/Zoe/messages", R"({"message":"hi","from":"Bob"})");
   ASSERT_EQ(client.sent.size(), 2u);
@@ -88,27 +94,27 @@ TEST_F(ApiTest, ProcessInsideAnAgentSendsAsThatAgentAlone) {
     EXPECT_EQ(
         expect_error(403, "POST", "/api/v1/messages", format(R"({{"to":"Zoe","message":"hi","from":"{}"}})", from)),
         "INSIDE_AGENT");
-  fake.caller = protocol::agent_origin("Bob", "/door of another project");
+  fake.caller = protocol::agent_origin("Bob", "/other/host.sock");
   EXPECT_EQ(expect_error(403, "POST", "/api/v1/messages", R"({"to":"Zoe","message":"hi"})"), "INSIDE_AGENT");
   EXPECT_EQ(client.sent.size(), 2u);
 }
 
-TEST_F(ApiTest, CallerThatIsGoneChangesNothing) {
+TEST_F(ApiTest, ClosedCallerIsRefused) {
   fake.caller = std::nullopt;
   EXPECT_EQ(expect_error(403, "POST", "/api/v1/messages", R"({"to":"Zoe","message":"hi"})"), "CALLER_GONE");
   EXPECT_EQ(expect_error(403, "POST", "/api/v1/agents/Bob/pause"), "CALLER_GONE");
   EXPECT_TRUE(client.requests.empty() && client.sent.empty());
 }
 
-TEST_F(ApiTest, CallerThatCannotBeToldApartIsTheUser) {
+TEST_F(ApiTest, CallerOfUnknownOriginCountsAsTheUser) {
   fake.caller = protocol::PeerOrigin{};
   expect(200, "POST", "/api/v1/messages", R"({"to":"Zoe","message":"hi"})");
   EXPECT_EQ(client.sent.at(0).from, "human");
   EXPECT_EQ(client.sent.at(0).claim_token, "");
 }
 
-TEST_F(ApiTest, ReadersAreNotLookedUp) {
-  fake.caller = protocol::agent_origin("Bob", "/door");
+TEST_F(ApiTest, ReadsDoNotLookUpTheCaller) {
+  fake.caller = protocol::agent_origin("Bob", "/host.sock");
   expect(200, "GET", "/workspaces");
   expect(200, "GET", "/api/v1/agents");
   EXPECT_EQ(fake.caller_lookups, 0u);
@@ -119,7 +125,7 @@ TEST_F(ApiTest, WorkspacesAreListedOpenedSwitchedToAndClosed) {
   const auto made = expect(201, "POST", "/workspaces", R"({"path":"/home/me/second","name":"x"})");
   EXPECT_EQ(string_member(made, "name"), "second");
   const auto id = *string_member(made, "id");
-  EXPECT_FALSE(expect(200, "GET", "/workspaces").contains("activeWorkspaceId")) << "nobody can tell which";
+  EXPECT_FALSE(expect(200, "GET", "/workspaces").contains("activeWorkspaceId")) << "the default is ambiguous";
   expect(200, "POST", "/workspaces/" + id + "/switch");
   EXPECT_EQ(string_member(expect(200, "GET", "/workspaces"), "activeWorkspaceId"), id);
   EXPECT_EQ(string_member(expect(200, "GET", "/workspaces/" + id), "path"), "/home/me/second");
@@ -131,7 +137,7 @@ TEST_F(ApiTest, WorkspacesAreListedOpenedSwitchedToAndClosed) {
   EXPECT_EQ(expect_error(400, "POST", "/workspaces", "{"), "BAD_REQUEST");
 }
 
-TEST_F(ApiTest, WhichWorkspaceIsSaidByIdOrRootOrItIsTheOnlyOne) {
+TEST_F(ApiTest, WorkspaceIsChosenByIdRootOrBeingTheOnlyOne) {
   auto& second = fake.workspaces.add(kSecond, "/home/me/second");
   const auto which = fake.request("GET", "/api/v1/agents");
   EXPECT_EQ(which.status, 409);
@@ -144,7 +150,7 @@ TEST_F(ApiTest, WhichWorkspaceIsSaidByIdOrRootOrItIsTheOnlyOne) {
   EXPECT_EQ(expect_error(409, "GET", "/api/v1/agents"), "NO_WORKSPACE");
 }
 
-TEST_F(ApiTest, AgentsAreThoseOfTheRelayWithWhatTheirHostsKnow) {
+TEST_F(ApiTest, AgentsCombineWorkspaceAndHostRecords) {
   set_response("LIST_AGENTS",
                R"({"agents":[{"name":"Bob","cli":"claude","idle":false,"sessionId":"s1","state":"idle","pending":2,
       "messagesSent":1,"messagesReceived":3,"lastSeen":9},{"name":"Zoe","idle":true,"pending":0,"lastSeen":1}]})");
@@ -163,7 +169,7 @@ TEST_F(ApiTest, AgentsAreThoseOfTheRelayWithWhatTheirHostsKnow) {
   EXPECT_EQ(expect(200, "GET", format("/workspaces/{}/agents", kFirst)).at("agents").as_array().size(), 2u);
 }
 
-TEST_F(ApiTest, OneAgentIsAskedForByItsNameAndManyPageByPage) {
+TEST_F(ApiTest, AgentsAreQueriedByNameAndByPage) {
   set_response("LIST_AGENTS", R"({"agents":[{"name":"Bob","idle":false}],"more":true})");
   expect(200, "GET", "/api/v1/agents/Bob");
   EXPECT_EQ(last().payload, (json::object{{"includeIdle", true}, {"agent", "Bob"}}));
@@ -177,7 +183,7 @@ TEST_F(ApiTest, OneAgentIsAskedForByItsNameAndManyPageByPage) {
   }
 }
 
-TEST_F(ApiTest, AllAgentsAreThoseOfAllWorkspaces) {
+TEST_F(ApiTest, AllAgentsCoverAllWorkspaces) {
   auto& second = fake.workspaces.add(kSecond, "/home/me/second");
   set_response("LIST_AGENTS", R"({"agents":[{"name":"Bob","idle":false}]})");
   second.responses["LIST_AGENTS"].push_back(parse_json_object(R"({"agents":[{"name":"Bob","idle":false}]})").value());
@@ -187,7 +193,7 @@ TEST_F(ApiTest, AllAgentsAreThoseOfAllWorkspaces) {
   EXPECT_EQ(string_member(all[1].as_object(), "id"), format("{}.Bob", kSecond));
 }
 
-TEST_F(ApiTest, PauseHoldsBackAndResumeLetsGo) {
+TEST_F(ApiTest, PauseAndResumeSendControlRequests) {
   set_response("CONTROL_RESULT", "{}");
   set_response("CONTROL", R"({"success":true,"action":"pause"})");
   expect(200, "POST", "/api/v1/agents/Bob/pause", R"({"reason":"lunch"})");
@@ -199,7 +205,7 @@ TEST_F(ApiTest, PauseHoldsBackAndResumeLetsGo) {
   EXPECT_EQ(expect_error(404, "POST", "/api/v1/agents/Bob/pause"), "UNKNOWN_RECIPIENT");
 }
 
-TEST_F(ApiTest, OnlyAgentsTheRelayStartedAreTypedIntoAndEnded) {
+TEST_F(ApiTest, OnlySpawnedAgentsTakeInputAndStop) {
   set_response("RELEASE", R"({"success":true,"name":"Bob"})");
   set_response("SEND_INPUT", R"({"success":true,"name":"Bob"})");
   EXPECT_EQ(expect_error(404, "POST", "/api/v1/agents/Bob/stop"), "NOT_FOUND");
@@ -218,7 +224,7 @@ TEST_F(ApiTest, OnlyAgentsTheRelayStartedAreTypedIntoAndEnded) {
   EXPECT_EQ(expect_error(400, "POST", "/agents/Bob/input", R"({"input":""})"), "BAD_REQUEST");
 }
 
-TEST_F(ApiTest, OutputAndInterruptGoToTheAgentsDoor) {
+TEST_F(ApiTest, OutputAndInterruptUseTheHostSocket) {
   fake.gateway.hosts = {host_of("Bob", false)};
   fake.gateway.response = json::object{{"ok", true}, {"screen", "one\ntwo\nthree\n\n"}, {"columns", 80}, {"rows", 24}};
   EXPECT_EQ(expect(200, "GET", "/agents/Bob/output").at("output").as_array().size(), 3u);
@@ -233,7 +239,7 @@ TEST_F(ApiTest, OutputAndInterruptGoToTheAgentsDoor) {
   EXPECT_EQ(expect_error(409, "GET", "/agents/Bob/output"), "FAILED");
 }
 
-TEST_F(ApiTest, ASessionIsCreatedByStartingAnAgent) {
+TEST_F(ApiTest, CreateSessionStartsAnAgent) {
   set_response("SPAWN", R"({"success":true,"name":"Bob","pid":77,"taskId":"t1"})");
   set_response("LIST_CONNECTED_AGENTS", R"({"agents":[{"name":"Bob","sessionId":"s1"}]})");
   const auto made = expect(201, "POST", "/api/v1/sessions",
@@ -252,7 +258,7 @@ TEST_F(ApiTest, ASessionIsCreatedByStartingAnAgent) {
   EXPECT_EQ(expect_error(409, "POST", format("/workspaces/{}/agents", kFirst), R"({"name":"Bob"})"), "FAILED");
 }
 
-TEST_F(ApiTest, AMessageToASessionHasALedger) {
+TEST_F(ApiTest, SessionMessageIsSentToItsAgent) {
   set_response("SESSION_QUERY",
                R"({"id":"s1","agent":"Bob","started":1,"lastSeen":2,"connected":true,"filesModified":[]})");
   const auto stored =
@@ -278,7 +284,7 @@ TEST_F(ApiTest, AMessageToASessionHasALedger) {
   EXPECT_EQ(expect_error(503, "POST", "/api/v1/sessions/s1/messages", R"({"message":"x"})"), "STORAGE");
 }
 
-TEST_F(ApiTest, ASessionEndsWithASummary) {
+TEST_F(ApiTest, EndSessionReturnsASummary) {
   set_response("SESSION_QUERY",
                R"({"id":"s1","agent":"Bob","started":1000,"lastSeen":2000,"connected":true,"filesModified":[]})");
   set_response("SESSION_QUERY",
@@ -293,7 +299,7 @@ TEST_F(ApiTest, ASessionEndsWithASummary) {
   EXPECT_EQ(expect_error(409, "DELETE", "/api/v1/sessions/s1"), "STALE") << "it has ended";
 }
 
-TEST_F(ApiTest, ASessionWhoseHostWasLostHasNotEnded) {
+TEST_F(ApiTest, SessionWithLostHostHasNotEnded) {
   set_response("SESSION_QUERY",
                R"({"id":"s1","agent":"Bob","started":1000,"lastSeen":2000,"connected":false,"filesModified":[]})");
   set_response("RELEASE", R"({"success":true})");
@@ -326,7 +332,7 @@ TEST_F(ApiTest, PermissionsAreListedAndDecidedOnce) {
   EXPECT_EQ(expect_error(409, "POST", "/api/v1/agents/Bob/permissions/r1/approve"), "STALE");
 }
 
-TEST_F(ApiTest, WhoIsUnknownHasNoListOfPermissions) {
+TEST_F(ApiTest, UnknownAgentHasNoPermissionList) {
   set_response("PROMPTS", R"({"permissions":[],"questions":[]})");
   EXPECT_TRUE(expect(200, "GET", "/api/v1/agents/Bob/permissions").at("permissions").as_array().empty());
   EXPECT_TRUE(expect(200, "GET", "/api/v1/agents/Bob/questions").at("questions").as_array().empty());
@@ -336,7 +342,7 @@ TEST_F(ApiTest, WhoIsUnknownHasNoListOfPermissions) {
   EXPECT_EQ(expect_error(404, "GET", "/api/v1/agents/Zoe/permissions"), "UNKNOWN_RECIPIENT");
 }
 
-TEST_F(ApiTest, QuestionsAreAnsweredInWords) {
+TEST_F(ApiTest, QuestionsTakeTextAnswers) {
   set_response("PROMPTS", R"({"permissions":[],"questions":[{"questionId":"q1","agent":"Bob","sessionId":"s1",
       "question":"Which?","options":["a","b"],"requestedAt":5,"canAnswer":true}]})");
   set_response("ANSWER", R"({"success":true})");
@@ -392,14 +398,14 @@ TEST_F(ApiTest, CostsAreSummedByAgentModelSessionAndThread) {
   EXPECT_EQ(expect_error(400, "GET", "/api/v1/costs?since=yesterday"), "BAD_REQUEST");
 }
 
-TEST_F(ApiTest, EventsComeAsPages) {
+TEST_F(ApiTest, EventsAreListedByPage) {
   set_response("EVENTS_QUERY", R"({"events":[],"nextAfter":4,"more":false,"oldest":1,"newest":4})");
   EXPECT_EQ(integer_member(expect(200, "GET", "/api/v1/events?types=item,message&agent=Bob&offset=3"), "nextAfter"), 4);
   EXPECT_EQ(last().payload,
             (json::object{{"after", 3}, {"types", json::array{"item", "message"}}, {"agents", json::array{"Bob"}}}));
 }
 
-TEST_F(ApiTest, MetricsAreTextForPrometheus) {
+TEST_F(ApiTest, MetricsUseThePrometheusTextFormat) {
   set_response("STATUS", R"({"agentCount":2,"knownAgents":3,"pending":4,"dead":1,"storage":{"messages":10}})");
   set_response("EVENTS_QUERY", R"({"events":[],"newest":99})");
   (void)fake.request("GET", "/healthz");
@@ -407,11 +413,11 @@ TEST_F(ApiTest, MetricsAreTextForPrometheus) {
   for (const auto* line : {"agent_relay_agents_connected{workspace=\"aaaaaaaaaaaa\"} 2\n",
                            "agent_relay_deliveries_pending{workspace=\"aaaaaaaaaaaa\"} 4\n",
                            "agent_relay_events_total{workspace=\"aaaaaaaaaaaa\"} 99\n",
-                           "agent_relay_http_answers_total{operation=\"getHealth\",status=\"200\"} 1\n"})
+                           "agent_relay_http_responses_total{operation=\"getHealth\",status=\"200\"} 1\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
 }
 
-TEST_F(ApiTest, ADaemonThatDoesNotAnswerIsNotTheClientsFault) {
+TEST_F(ApiTest, SilentDaemonIsAServerError) {
   client.responses["LIST_AGENTS"] = {fail(client::Errc::TimedOut, "the daemon did not answer")};
   EXPECT_EQ(expect_error(504, "GET", "/api/v1/agents"), "TIMEOUT");
   client.responses["LIST_AGENTS"] = {fail(client::Errc::Lost, "the daemon went away")};

@@ -12,10 +12,10 @@ constexpr std::int64_t kMaxInt64 = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kIdBytes = 12;
 
 ApiError inside_agent(std::string_view which) {
-  return {403, "INSIDE_AGENT", format("this request comes from a process inside {}", which), {}};
+  return {403, "INSIDE_AGENT", format("the request comes from a process inside {}", which), {}};
 }
 
-/// The name of the agent that the caller is inside of, by the record of its host; empty for the user.
+/// The agent that the caller runs inside, from the agent's host record; empty for the user.
 ApiResult<std::string> calling_agent(Api& api, const WorkspaceHandle& workspace, const protocol::PeerOrigin& caller) {
   if (!caller.is_agent()) return std::string{};
   for (const auto& host : api.gateway.hosts_in(workspace.client.hosts()))
@@ -23,10 +23,10 @@ ApiResult<std::string> calling_agent(Api& api, const WorkspaceHandle& workspace,
   return std::unexpected{inside_agent("an agent of another workspace; send from an agent of this one")};
 }
 
-/// `agent` is the one that the caller is inside of, or empty.
+/// `agent` is the one that the caller runs inside, or empty.
 OutgoingMessage outgoing_message(Api& api, const std::string& to, const SendMessageRequest& message,
                                  const std::string& agent) {
-  // The same id of the same sender again is answered with the first one's number.
+  // A second send with the same id and sender is a duplicate and gets the same message id.
   OutgoingMessage outgoing{.id = message.idempotency_key ? "key-" + *message.idempotency_key : api.random.hex(kIdBytes),
                            .from = message.from.value_or(agent.empty() ? std::string{kUserName} : agent),
                            .to = to,
@@ -60,7 +60,7 @@ void send_message_to(Api& api, WorkspaceHandle workspace, const std::string& to,
   if (!agent) return call.refuse(agent.error());
   if (!agent->empty() && message.from.value_or(*agent) != *agent)
     return call.refuse(
-        inside_agent(format("the agent {}, which may not send as {}; leave \"from\" out", *agent, *message.from)));
+        inside_agent(format("the agent {}, which may not send as {}; omit \"from\"", *agent, *message.from)));
   workspace.sender.send(outgoing_message(api, to, message, *agent),
                         [call = std::move(call)](ApiResult<json::object> ack) mutable {
                           if (!ack) return call.refuse(ack.error());

@@ -7,7 +7,7 @@ namespace {
 
 using protocol::MessageType;
 
-/// One of the two lists, as the daemon told it.
+/// Responds with one of the two lists of the PROMPTS response.
 void list_prompts(WorkspaceClient& client, std::string_view list, json::object which, Call call) {
   send_request(client, MessageType::Prompts, std::move(which), std::move(call),
                [list](Call reply, const json::object& response) {
@@ -16,7 +16,7 @@ void list_prompts(WorkspaceClient& client, std::string_view list, json::object w
                });
 }
 
-/// An agent that was never here is a mistake, which the daemon tells, not an empty list.
+/// An unknown agent is an error of the daemon, not an empty list.
 void list_prompts_of(WorkspaceClient& client, std::string_view list, Call call) {
   json::object which = {{"agent", call.value("name")}};
   list_prompts(client, list, std::move(which), std::move(call));

@@ -35,7 +35,7 @@ void with_session(WorkspaceClient& client, Call call, WithSession then) {
 }
 
 ApiError session_ended_error(const SessionBody& session) {
-  return conflict("STALE", format("that session of {} has ended", session.agent_name));
+  return conflict("STALE", format("the session of {} has ended", session.agent_name));
 }
 
 json::object spawn_payload(const CreateSessionRequest& request) {
@@ -53,7 +53,7 @@ json::object spawn_payload(const CreateSessionRequest& request) {
   return payload;
 }
 
-/// Of the agent in a listing; empty when it has left already.
+/// The session id of the agent in the listing; empty when it has disconnected.
 std::string session_of(const std::string& agent, const json::object& listing) {
   if (const auto* rows = array_member(listing, "agents"))
     for (const auto& row : *rows)
@@ -62,7 +62,7 @@ std::string session_of(const std::string& agent, const json::object& listing) {
   return {};
 }
 
-/// Starts it, then finds out which session it has.
+/// Starts the agent, then queries its session.
 using Spawned = std::move_only_function<void(Call call, CreateSessionResponse created)>;
 void spawn(Api& api, WorkspaceClient& client, const CreateSessionRequest& request, Call call, Spawned then) {
   send_request(
@@ -143,7 +143,8 @@ void end_session(Api& api, WorkspaceHandle workspace, Call call) {
     const auto host = find_host(api.gateway.hosts_in(client.hosts()), session.agent_name);
     if (!host || !host->spawned)
       return reply.refuse(conflict(
-          "UNSUPPORTED", format("{} was not started by the relay: whoever started it ends it", session.agent_name)));
+          "UNSUPPORTED",
+          format("{} was not started by the daemon; stop it in the terminal where it runs", session.agent_name)));
     send_request(client, MessageType::Release, {{"name", session.agent_name}, {"by", kApiName}}, std::move(reply),
                  [&client](Call released, const json::object&) {
                    with_session(client, std::move(released), [](Call summarized, SessionBody ended) {

@@ -7,10 +7,10 @@
 namespace relay::api {
 namespace {
 
-/// Nobody can follow anything here; told so.
+/// Responds with an error when the workspace has no streams, as in tests.
 bool refuse_without_streams(const WorkspaceHandle& workspace, Call& call) {
   if (workspace.live != nullptr) return false;
-  call.refuse({409, "UNSUPPORTED", "nothing can be followed here", {}});
+  call.refuse({409, "UNSUPPORTED", "this workspace has no event streams", {}});
   return true;
 }
 
@@ -40,13 +40,13 @@ void stream_events(Api&, WorkspaceHandle workspace, Call call) {
   stream(workspace, std::move(call), [](EventSubscription&, const Call&) {});
 }
 
-/// A stream of an agent or a session that does not exist would be silent for ever, so the daemon is asked first.
+/// A stream of an unknown agent or session would never have an event, so the daemon is queried first.
 void stream_agent_events(Api&, WorkspaceHandle workspace, Call call) {
   const auto name = call.value("name");
   send_request(workspace.client, MessageType::ListAgents, {{"includeIdle", true}, {"agent", name}}, std::move(call),
                [workspace, name](Call reply, const json::object& listing) {
                  if (!contains_agent(listing, name))
-                   return reply.refuse(not_found(format("there is no agent {}; GET /agents lists all", name)));
+                   return reply.refuse(not_found(format("no agent named {}; list agents with GET /agents", name)));
                  stream(workspace, std::move(reply), [](EventSubscription& subscription, const Call& of) {
                    subscription.agents = {of.value("name")};
                  });

@@ -1,4 +1,4 @@
-// What a client is told that asked for a stream and does not get one: as any other answer, and counted as what it was.
+// Refused streams get an ordinary response and are counted by its status.
 #include <gtest/gtest.h>
 
 #include "api/events/live.h"
@@ -33,7 +33,7 @@ struct StreamHandlersTest : net::HttpServerTest {
   }
   ~StreamHandlersTest() override { server.reset(); }
 
-  /// What is heard up to that status and the end of its head.
+  /// Requests a stream and returns the response head, which must have that status.
   std::string head_of(std::string_view target, int status, std::string_view more = {}) {
     auto connection = connect();
     connection.send(
@@ -57,23 +57,23 @@ struct StreamHandlersTest : net::HttpServerTest {
   }
 };
 
-TEST_F(StreamHandlersTest, AStreamThatBeginsIsCountedAsBegun) {
+TEST_F(StreamHandlersTest, StartedStreamIsCounted) {
   const auto head = head_of("/api/v1/events/sse", 200);
   EXPECT_TRUE(head.contains("Access-Control-Allow-Origin: http://localhost:3888\r\n")) << head;
   EXPECT_TRUE(head.contains("X-Content-Type-Options: nosniff\r\n")) << head;
   EXPECT_EQ(counted("streamEvents", 200), 1u);
 }
 
-TEST_F(StreamHandlersTest, AFilterThatMeansNothingIsABadRequest) {
+TEST_F(StreamHandlersTest, InvalidFilterIsABadRequest) {
   expect_refused("streamEvents", "/api/v1/events/sse?offset=soon", 400);
 }
 
-TEST_F(StreamHandlersTest, AWorkspaceThatDoesNotAnswerIsUnavailable) {
+TEST_F(StreamHandlersTest, SilentWorkspaceIsUnavailable) {
   events.error = "the daemon went away";
   expect_refused("streamEvents", "/api/v1/events/sse", 503);
 }
 
-TEST_F(StreamHandlersTest, AnUnknownAgentOrSessionHasNoStream) {
+TEST_F(StreamHandlersTest, UnknownAgentOrSessionIsNotFound) {
   workspace.responses["LIST_AGENTS"] = {json::object{{"agents", json::array{}}}};
   workspace.responses["SESSION_QUERY"] = {json::object{{"error", "there is no session s-9"}, {"code", "NOT_FOUND"}}};
   expect_refused("streamAgentEvents", "/api/v1/agents/Nobody/events/sse", 404);
@@ -84,7 +84,7 @@ TEST_F(StreamHandlersTest, AnUnknownAgentOrSessionHasNoStream) {
   head_of("/api/v1/sessions/s-1/events/sse", 200);
 }
 
-TEST_F(StreamHandlersTest, AForeignOriginGetsNoStreamAndNoCorsHeader) {
+TEST_F(StreamHandlersTest, ForeignOriginGetsNoStreamAndNoCorsHeader) {
   auto connection = connect();
   connection.send("GET /api/v1/events/sse HTTP/1.1\r\nHost: 127.0.0.1:3888\r\nOrigin: https://example.org\r\n\r\n");
   ASSERT_TRUE(connection.wait_for("}}"));
@@ -93,23 +93,23 @@ TEST_F(StreamHandlersTest, AForeignOriginGetsNoStreamAndNoCorsHeader) {
   EXPECT_EQ(counted("streamEvents", 200), 0u);
 }
 
-TEST_F(StreamHandlersTest, AReaderWithoutTheTokenIsUnauthorized) {
+TEST_F(StreamHandlersTest, MissingTokenIsUnauthorized) {
   fake.policy.token = "s3cret";
   expect_refused("streamEvents", "/api/v1/events/sse", 401);
 }
 
-TEST_F(StreamHandlersTest, WhoDoesNotSpeakWebSocketIsTold) {
+TEST_F(StreamHandlersTest, PlainRequestGetsUpgradeRequired) {
   expect_refused("openLiveSocket", "/ws", 426);
   EXPECT_TRUE(head_of("/ws", 426).contains("Upgrade: websocket\r\n"));
 }
 
-TEST_F(StreamHandlersTest, AHandshakeOfAnotherVersionIsABadRequest) {
+TEST_F(StreamHandlersTest, OtherWebSocketVersionIsABadRequest) {
   expect_refused("openLiveSocket", "/ws", 400,
                  "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 8\r\n"
                  "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n");
 }
 
-TEST_F(StreamHandlersTest, OneTooManyIsToldSoAndCountedSo) {
+TEST_F(StreamHandlersTest, ExcessStreamIsRefusedAndCounted) {
   auto first = connect(), second = connect();
   first.send(format("GET /api/v1/events/sse HTTP/1.1\r\nHost: 127.0.0.1:3888\r\n\r\n"));
   ASSERT_TRUE(first.wait_for(": "));

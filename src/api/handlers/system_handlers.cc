@@ -13,7 +13,7 @@ namespace {
 
 using protocol::MessageType;
 
-/// One metric of the text format of Prometheus, with a value for each set of labels.
+/// A metric of the Prometheus text format, with a value per label set.
 struct Metric {
   std::string_view kind, help;
   std::map<std::string, std::int64_t> values = {};
@@ -21,18 +21,18 @@ struct Metric {
 
 struct Metrics {
   std::map<std::string_view, Metric> all = {
-      {"agent_relay_agents_connected", {"gauge", "Agents that are here now."}},
-      {"agent_relay_agents_known", {"gauge", "Agents that were ever here."}},
-      {"agent_relay_messages_stored", {"gauge", "Messages that are kept."}},
-      {"agent_relay_deliveries_pending", {"gauge", "Deliveries that wait for their recipient."}},
-      {"agent_relay_deliveries_dead", {"gauge", "Deliveries that were given up and wait for a person."}},
-      {"agent_relay_event_readers", {"gauge", "Readers of events over HTTP, sockets among them."}},
-      {"agent_relay_event_sockets", {"gauge", "Live sockets of dashboards."}},
-      {"agent_relay_events_told_total", {"counter", "Events told, each for each reader."}},
-      {"agent_relay_event_readers_let_go_total", {"counter", "Readers that were too slow."}},
-      {"agent_relay_event_readers_refused_total", {"counter", "Readers that were too many."}},
+      {"agent_relay_agents_connected", {"gauge", "Connected agents."}},
+      {"agent_relay_agents_known", {"gauge", "Known agents."}},
+      {"agent_relay_messages_stored", {"gauge", "Messages in the store."}},
+      {"agent_relay_deliveries_pending", {"gauge", "Pending deliveries."}},
+      {"agent_relay_deliveries_dead", {"gauge", "Dead deliveries."}},
+      {"agent_relay_event_readers", {"gauge", "Readers of events over HTTP, WebSockets included."}},
+      {"agent_relay_event_sockets", {"gauge", "Open WebSockets."}},
+      {"agent_relay_events_sent_total", {"counter", "Events sent, counted once per reader."}},
+      {"agent_relay_event_readers_evicted_total", {"counter", "Readers evicted because they were too slow."}},
+      {"agent_relay_event_readers_refused_total", {"counter", "Readers refused because of the limit."}},
       {"agent_relay_events_total", {"counter", "The number of the newest event."}},
-      {"agent_relay_http_answers_total", {"counter", "Answers of this server, by operation and status."}},
+      {"agent_relay_http_responses_total", {"counter", "HTTP responses by operation and status."}},
   };
 
   void set(std::string_view name, const std::string& labels, std::optional<std::int64_t> value) {
@@ -64,8 +64,8 @@ void add_stream_counts(Metrics& metrics, const std::string& labels, const LiveSt
   };
   set("agent_relay_event_readers", counts.readers);
   set("agent_relay_event_sockets", live.sockets.count());
-  set("agent_relay_events_told_total", counts.sent);
-  set("agent_relay_event_readers_let_go_total", counts.evicted);
+  set("agent_relay_events_sent_total", counts.sent);
+  set("agent_relay_event_readers_evicted_total", counts.evicted);
   set("agent_relay_event_readers_refused_total", counts.refused);
 }
 
@@ -83,7 +83,7 @@ void show_docs(Api& api, Call call) {
 void get_metrics(Api& api, Call call) {
   const auto metrics = std::make_shared<Metrics>();
   for (const auto& [key, count] : api.counters.counts())
-    metrics->set("agent_relay_http_answers_total",
+    metrics->set("agent_relay_http_responses_total",
                  format("operation=\"{}\",status=\"{}\"", key.first.empty() ? "none" : key.first, key.second),
                  static_cast<std::int64_t>(count));
   for_each_workspace(

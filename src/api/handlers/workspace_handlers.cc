@@ -15,7 +15,7 @@ WorkspaceBody body_of(const WorkspaceInfo& workspace) {
           .warning = optional_text(workspace.warning)};
 }
 
-/// Answers with the workspace, once it is as it was asked to be.
+/// A callback that responds with the changed workspace.
 WorkspaceDirectory::OnChanged respond_with_workspace(Call call, int status) {
   return [call = std::move(call), status](ApiResult<WorkspaceInfo> workspace) mutable {
     if (!workspace) return call.refuse(workspace.error());

@@ -18,21 +18,21 @@ struct Row {
   bool retryable = false;
 };
 
-/// Every code of ERROR and NACK that the API can be told. docs/api.md has the same table for people.
+/// Every ERROR and NACK code that can reach the API. docs/api.md has the same table.
 constexpr std::array kRows = {
-    Row{"BAD_REQUEST", 400},         // the request
-    Row{"REFUSED", 403},             // the recipient's policy
+    Row{"BAD_REQUEST", 400},         // the request is wrong
+    Row{"REFUSED", 403},             // refused by the recipient's policy
     Row{"NOT_FOUND", 404},           //
     Row{"UNKNOWN_RECIPIENT", 404},   //
-    Row{"STALE", 409},               // not as things stand
+    Row{"STALE", 409},               // conflicts with the current state
     Row{"NOT_OWNER", 409},           //
     Row{"UNSUPPORTED", 409},         //
     Row{"LOOP", 409},                //
     Row{"EXPIRED", 409},             //
     Row{"TOO_LARGE", 413},           //
-    Row{"BUSY", 429, true},          // too much at once
+    Row{"BUSY", 429, true},          // too many requests
     Row{"RATE_LIMITED", 429, true},  //
-    Row{"STORAGE", 503, true},       // trouble of the relay's
+    Row{"STORAGE", 503, true},       // the relay has failed
     Row{"INTERNAL", 503, true},      //
     Row{"UNAVAILABLE", 503, true},   //
     Row{"TIMEOUT", 504, true},       //
@@ -80,7 +80,7 @@ std::optional<ApiError> api_error_in(const json::object& response) {
   const auto success = bool_member(response, "success");
   if (success.value_or(!error)) return std::nullopt;
   const auto code = string_member(response, "code");
-  if (!code && !success) return api_error_by_code("STORAGE", error.value_or("the store did not answer"));
+  if (!code && !success) return api_error_by_code("STORAGE", error.value_or("the store did not respond"));
   return api_error_by_code(code.value_or(""), error.value_or("the relay gave no reason"));
 }
 

@@ -1,8 +1,7 @@
-/// Why a request was not done, as an HTTP client hears it: a status, a code for programs, a sentence for people.
+/// An error response: a status, a code for programs and a message for users.
 ///
-/// What the daemon says no to has codes of its own (wire.md 7.3, 8.2); one table says which status each of them is. Nothing
-/// that a client can get wrong is a status of 500 or above: those say that the relay, not the request, is in trouble, and
-/// they come with Retry-After.
+/// One table maps the codes of the wire (wire.md 7.3, 8.2) to statuses. A mistake of the client is always below 500. A
+/// status of 500 or above means that the relay has failed; those with a known cause carry Retry-After.
 #pragma once
 
 #include <expected>
@@ -29,18 +28,18 @@ struct ApiError {
 template <class T = void>
 using ApiResult = std::expected<T, ApiError>;
 
-/// {"error":{"code","message"}} with its status, and Retry-After where trying again helps.
+/// {"error":{"code","message"}} with the status, and Retry-After when `retry_after` is set.
 net::ServerResponse to_response(const ApiError& error);
 
 ApiError bad_request(std::string message);
 ApiError not_found(std::string message);
 ApiError conflict(std::string_view code, std::string message);
 
-/// By the table; what has no code was tried and did not work (FAILED, 409).
+/// The status comes from the table. A failure without a code is FAILED, 409.
 ApiError api_error_by_code(std::string_view code, std::string message);
-/// Nobody answered (client::Errc), or what the daemon said instead (client::refused_by_daemon).
+/// Maps a transport error (client::Errc) or an error reported by the daemon (client::refused_by_daemon).
 ApiError to_api_error(const Error& error);
-/// A `*_RESULT` that did not succeed, or a response with `error`; nothing when all is well.
+/// The error of a `*_RESULT` without success or of a response with `error`; empty on success.
 std::optional<ApiError> api_error_in(const json::object& response);
 
 }  // namespace relay::api

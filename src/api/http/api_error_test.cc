@@ -14,7 +14,7 @@ using protocol::ErrorCode;
 
 int status_of(std::string_view code) { return api_error_by_code(code, "why").status; }
 
-TEST(Refusal, EveryCodeOfTheWireHasItsStatus) {
+TEST(ApiError, EveryWireCodeHasAStatus) {
   const std::map<protocol::NackCode, int> statuses = {{protocol::NackCode::BadRequest, 400},
                                                       {protocol::NackCode::Refused, 403},
                                                       {protocol::NackCode::UnknownRecipient, 404},
@@ -38,21 +38,21 @@ TEST(Refusal, EveryCodeOfTheWireHasItsStatus) {
   EXPECT_EQ(api_error_by_code("", "the program ended at once"), conflict("FAILED", "the program ended at once"));
 }
 
-TEST(Refusal, WhatMayWorkLaterSaysWhen) {
+TEST(ApiError, RetryableErrorsHaveRetryAfter) {
   for (const auto* code : {"BUSY", "RATE_LIMITED", "STORAGE", "INTERNAL", "UNAVAILABLE", "TIMEOUT"})
     EXPECT_TRUE(api_error_by_code(code, "why").retry_after) << code;
   for (const auto* code : {"BAD_REQUEST", "NOT_FOUND", "STALE", "REFUSED", "TOO_LARGE"})
     EXPECT_FALSE(api_error_by_code(code, "why").retry_after) << code;
 }
 
-/// What the daemon says in an ERROR or a NACK, as an HTTP client hears it.
-TEST(Refusal, AnErrorOfTheDaemonsKeepsItsMeaning) {
+/// The HTTP error of an ERROR or NACK.
+TEST(ApiError, DaemonErrorsKeepTheirCode) {
   const auto heard = [](std::string_view code) {
     return to_api_error(client::refused_by_daemon(code, "why").error()).status;
   };
   EXPECT_EQ(heard("BAD_REQUEST"), 400);
   EXPECT_EQ(heard("NOT_FOUND"), 404);
-  EXPECT_EQ(heard("UNAUTHORIZED"), 409) << "the name is somebody else's, the token of the API is another matter";
+  EXPECT_EQ(heard("UNAUTHORIZED"), 409) << "the claim token of a name, not the API token";
   EXPECT_EQ(heard("BUSY"), 429);
   EXPECT_EQ(heard("RATE_LIMITED"), 429);
   EXPECT_EQ(heard("INTERNAL"), 503);
@@ -60,7 +60,7 @@ TEST(Refusal, AnErrorOfTheDaemonsKeepsItsMeaning) {
   EXPECT_EQ(heard("SOMETHING_NEW"), 503) << "nothing shows that the request is wrong";
 }
 
-TEST(Refusal, ALostDaemonIsTroubleOfOurs) {
+TEST(ApiError, LostDaemonIsAServerError) {
   using client::Errc;
   for (const auto code : {Errc::NoDaemon, Errc::Lost, Errc::NotReady, Errc::Refused})
     EXPECT_EQ(to_api_error(fail(code, "why").error()).status, 503) << describe(code);

@@ -29,8 +29,8 @@ Call::Call(Call&& other) noexcept
 
 Call::~Call() {
   if (!send_) return;
-  log::error("a request was left unanswered", {{"operation", std::string{route_->operation}}});
-  refuse({500, "INTERNAL", "the relay did not answer; see its log with: agent-relay doctor", {}});
+  log::error("handler sent no response", {{"operation", std::string{route_->operation}}});
+  refuse({500, "INTERNAL", "the relay sent no response; check its log with: agent-relay doctor", {}});
 }
 
 const std::string& Call::value(std::string_view name) const {
@@ -55,7 +55,8 @@ ApiResult<std::optional<std::int64_t>> Call::number(std::string_view name, std::
 ApiResult<json::object> Call::body() const {
   if (request_.body.empty()) return json::object{};
   auto object = parse_json_object(request_.body);
-  if (!object) return std::unexpected{bad_request(format("the body is no JSON object: {}", object.error().message()))};
+  if (!object)
+    return std::unexpected{bad_request(format("the body is not a JSON object: {}", object.error().message()))};
   return *std::move(object);
 }
 

@@ -1,6 +1,6 @@
-/// One request that was understood, on its way through a handler to its answer.
+/// A parsed request of a route, and the means to respond to it once.
 ///
-/// Invariants: answered exactly once. One that is dropped unanswered tells the client 500 and the log which route forgot it.
+/// Invariants: exactly one response. A Call destroyed without a response sends 500 and logs the route's operation.
 /// Threading: the API's loop thread.
 #pragma once
 
@@ -25,12 +25,12 @@ struct Route;
 
 class Call {
  public:
-  /// Whoever carries answers to the client, once.
+  /// Sends a response to the client; called at most once.
   using Send = std::move_only_function<void(net::ServerResponse)>;
-  /// Gives up the right to answer, for streams; null where there is no connection (tests).
+  /// Hands out the ResponseWriter for streams; null without a connection (tests).
   using Yield = std::move_only_function<net::ResponseWriter()>;
 
-  /// Both ways to answer on a connection, of which one is taken.
+  /// The two ways to respond on a connection. Only one of them is used.
   struct ReplyPaths {
     Send send;
     Yield yield;
@@ -46,17 +46,17 @@ class Call {
   [[nodiscard]] const Route& route() const { return *route_; }
   [[nodiscard]] const net::ServerRequest& request() const { return request_; }
   [[nodiscard]] const net::QueryParameters& query() const { return query_; }
-  /// Where it comes from; known only of requests that change something.
+  /// The process that sent the request; determined only for methods that change state.
   [[nodiscard]] const protocol::PeerOrigin& caller() const { return caller_; }
   void set_caller(protocol::PeerOrigin caller) { caller_ = std::move(caller); }
-  /// The part of the path that `{name}` stands for.
+  /// The value of the path parameter `{name}`.
   [[nodiscard]] const std::string& value(std::string_view name) const;
-  /// Of the query; empty when it is absent.
+  /// The query parameter; empty when it is absent.
   [[nodiscard]] std::string text(std::string_view name) const;
-  /// A whole number within bounds, or a sentence; nothing when it is absent.
+  /// The query parameter as an integer within the bounds; empty when it is absent.
   [[nodiscard]] ApiResult<std::optional<std::int64_t>> number(std::string_view name, std::int64_t min,
                                                               std::int64_t max) const;
-  /// The body as JSON; no body is an empty object.
+  /// The body as JSON; an absent body is an empty object.
   [[nodiscard]] ApiResult<json::object> body() const;
   template <class T>
   [[nodiscard]] ApiResult<T> body_as() const {
@@ -73,11 +73,11 @@ class Call {
     answer(status, schema::write(value));
   }
   void answer_text(std::string_view content_type, std::string text);
-  /// HTML, with the Content-Security-Policy it needs.
+  /// Responds with HTML under the given Content-Security-Policy.
   void answer_page(std::string html, std::string policy);
   void answer_no_content();  // 204
   void refuse(const ApiError& error);
-  /// For an answer that goes on; its head has `stream_headers`. Until then it may be refused as any other.
+  /// Takes over the response for a stream, whose head has `stream_headers`. Empty when the writer is gone.
   [[nodiscard]] std::optional<net::ResponseWriter> take_reply();
   [[nodiscard]] std::vector<net::HttpHeader> stream_headers() const;
 

@@ -1,4 +1,4 @@
-/// How often each operation was answered with each status, for /metrics.
+/// Counts responses by operation and status, for /metrics.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace relay::api {
 
 class Counters {
  public:
-  /// `operation` is one of the route table's, or empty for what is no route.
+  /// `operation` comes from the route table, or is empty for a path without a route.
   void count(std::string_view operation, int status) { ++counts_[{operation, status}]; }
   [[nodiscard]] const std::map<std::pair<std::string_view, int>, std::uint64_t>& counts() const { return counts_; }
 

@@ -5,20 +5,18 @@
 namespace relay::api {
 namespace {
 
-/// What every answer carries, whoever gave it.
+/// Adds the headers that every response has.
 void add_common_headers(net::ServerResponse& response, const std::vector<net::HttpHeader>& sharing) {
   response.headers.insert(response.headers.end(), sharing.begin(), sharing.end());
   response.headers.push_back({"Cache-Control", "no-store"});
   net::add_protective_headers(response.headers);
 }
 
-ApiError no_such_path() {
-  return not_found("there is no such path; GET /docs and GET /openapi.json list what there is");
-}
+ApiError no_such_path() { return not_found("no such path; GET /docs and GET /openapi.json list all paths"); }
 
 void refuse_method(const Match& match, Call::Send& send) {
   const auto allowed = method_list(match.other_methods);
-  auto response = to_response({405, "METHOD_NOT_ALLOWED", format("this path can do {} and nothing else", allowed), {}});
+  auto response = to_response({405, "METHOD_NOT_ALLOWED", format("this path supports only {}", allowed), {}});
   response.headers.push_back({"Allow", allowed});
   send(std::move(response));
 }
@@ -60,7 +58,7 @@ void dispatch(Api& api, const AccessPolicy& policy, net::ServerRequest request, 
   if (request.method == "OPTIONS") {
     if (match.other_methods.empty()) return respond(to_response(no_such_path()));
     auto response = preflight_response(request, method_list(match.other_methods));
-    std::erase_if(response.headers, [](const auto& header) {  // they are added to every answer
+    std::erase_if(response.headers, [](const auto& header) {  // add_common_headers() adds them
       return header.name == "Access-Control-Allow-Origin" || header.name == "Vary";
     });
     return respond(std::move(response));

@@ -1,4 +1,4 @@
-/// What stands around the page of `GET /docs`: its look, for bright and dark, and its script.
+/// Style sheet (light and dark) and script of the page of `GET /docs`.
 #pragma once
 
 #include <string_view>
@@ -30,7 +30,7 @@ input{font:inherit;width:100%;box-sizing:border-box;padding:.5rem .8rem;margin-t
 border:1px solid var(--line);border-radius:6px}
 )";
 
-/// Every word that was typed must stand in the first line of what is shown; the name in the address is opened.
+/// Shows the operations whose summary line contains every typed word, and opens the one named in the address.
 inline constexpr std::string_view kDocsScript = R"(
 const filter = document.getElementById("filter");
 const sections = [...document.querySelectorAll("section")];

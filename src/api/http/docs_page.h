@@ -1,7 +1,7 @@
-/// The OpenAPI document as a page for people: `GET /docs`. One file, nothing from outside.
+/// The OpenAPI document as an HTML page, served by `GET /docs`. The page loads nothing from outside.
 ///
-/// Why from the document and not from the table: whatever the document says is on the page, and they cannot differ.
-/// Without its script, which filters and opens what the address names, everything is there to be read.
+/// Why from the document and not from the route table: page and document then cannot differ.
+/// The script filters operations and opens the one named in the address. Without it the whole page is readable.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@
 
 namespace relay::api {
 
-/// Where the reader found us, for lines to paste: "http://127.0.0.1:3888". A host that is no plain name is not repeated.
+/// The base URL for the curl examples, from the Host header. A host with other characters than a name has is not used.
 std::string docs_server(std::string_view host);
-/// The page's Content-Security-Policy. A header, not a tag of the page: only there `frame-ancestors` counts.
+/// The page's Content-Security-Policy. It is a header because `frame-ancestors` has no effect in a <meta> tag.
 std::string docs_policy();
 std::string docs_page(const json::object& document, std::string_view server);
 

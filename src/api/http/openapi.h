@@ -9,7 +9,7 @@
 namespace relay::api {
 
 json::object openapi_document(std::string_view version);
-/// The same as people read it: one member a line, always in the same order.
+/// The document as indented text with a stable order of members.
 std::string openapi_text(std::string_view version);
 
 }  // namespace relay::api

@@ -1,7 +1,7 @@
-/// A route as a row of a table: everything that matching, checks, the OpenAPI document and the page for people need.
+/// A route as a row of a table. Matching, checks, the OpenAPI document and the docs page all read this table.
 ///
-/// Which errors a route may answer with follows from its row (what it needs, takes and names), so that no list of statuses
-///   has to be kept true beside the code.
+/// Why no list of error statuses per route: errors_of() derives them from the row (access, body, path parameters), so they
+///   cannot drift from the code.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class Api;
 enum class Method : std::uint8_t { Get, Post, Delete };
 std::string_view name_of(Method method);
 
-/// What a JSON body looks like: how it is described, and whether an object is one.
+/// The type of a JSON body: its schema, and a check whether an object conforms to it.
 struct Shape {
   json::object (*describe)(schema::Components&) = nullptr;
   Result<void> (*check)(const json::object&) = nullptr;
@@ -41,7 +41,7 @@ struct Parameter {
   bool in_header = false;
 };
 
-/// What is done with a request; the second kind is given the workspace it means.
+/// Handles a request. A WorkspaceHandler also gets the workspace that the request names.
 using Handler = void (*)(Api& api, Call call);
 using WorkspaceHandler = void (*)(Api& api, WorkspaceHandle workspace, Call call);
 
@@ -52,48 +52,48 @@ struct Route {
   std::string_view tag;
   std::string_view summary;
   std::string_view details = {};
-  std::span<const Parameter> parameters = {};  // beside those of the path
+  std::span<const Parameter> parameters = {};  // in addition to those of the path
   Shape body = {};
-  std::string_view example = {};  // of a body, to be sent as it is
+  std::string_view example = {};  // a request body that can be sent as it is
   int status = 200;
   Shape response = {};
   std::string_view content_type = "application/json";
   Access access = Access::Authenticated;
-  bool agents_allowed = false;  // a process inside an agent may do it, as that agent; reading is always free
+  bool agents_allowed = false;  // a process inside an agent may call it as that agent; GET is always allowed
   Handler handler = nullptr;
   WorkspaceHandler in_workspace = nullptr;
 
   [[nodiscard]] bool takes_body() const { return body.describe != nullptr; }
-  /// Without a body the request is refused: an empty object is not enough.
+  /// True when an empty object is not a valid body.
   [[nodiscard]] bool needs_body() const { return takes_body() && (body.check == nullptr || !body.check({})); }
 };
 
-/// Every route there is.
+/// All routes.
 std::span<const Route> route_table();
-/// The one with that operation's name, which is one of them.
+/// The route of that operation, which must exist.
 const Route& route_of(std::string_view operation);
 
-/// `{name}` within a path, in order.
+/// The names of the path's `{…}` parameters, in order.
 std::vector<std::string_view> path_parameters(std::string_view path);
 
-/// What one of them stands for, and what somebody could write there.
+/// The description of a path parameter, and an example value.
 struct PathParameter {
   std::string_view description, example;
 };
 PathParameter describe_path_parameter(const Route& route, std::string_view name);
 
-/// The statuses beside its own that it may answer with.
+/// The error statuses that the route can respond with.
 std::vector<int> errors_of(const Route& route);
 
 struct Match {
-  const Route* route = nullptr;            // null: no such path, or not with that method
-  std::vector<std::string> values = {};    // of `{name}`s
-  std::vector<Method> other_methods = {};  // the methods this path does have, when it is not one of them
+  const Route* route = nullptr;            // null: unknown path or wrong method
+  std::vector<std::string> values = {};    // of the path parameters
+  std::vector<Method> other_methods = {};  // the methods of the path, when `route` is null
 };
-/// HEAD is GET. The longest literal path wins: "/agents/by-name/{name}/interrupt" before "/agents/{id}/…".
+/// HEAD matches GET. The path with the fewest parameters wins: "/agents/by-name/{name}/interrupt" before "/agents/{id}/…".
 Match match_route(std::string_view method, const std::vector<std::string>& segments);
 
-/// "GET, HEAD, POST": for the header Allow.
+/// "GET, HEAD, POST", for the Allow header.
 std::string method_list(std::span<const Method> methods);
 
 }  // namespace relay::api

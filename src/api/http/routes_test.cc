@@ -17,7 +17,7 @@ std::optional<std::string> header(const net::ServerResponse& answer, std::string
   return std::nullopt;
 }
 
-TEST(Routes, EachHasOneHandlerOneNameAndWords) {
+TEST(Routes, EachHasOneHandlerOneNameAndASummary) {
   std::set<std::string_view> operations;
   for (const auto& route : route_table()) {
     EXPECT_TRUE((route.handler == nullptr) != (route.in_workspace == nullptr)) << route.path;
@@ -29,7 +29,7 @@ TEST(Routes, EachHasOneHandlerOneNameAndWords) {
   }
 }
 
-TEST(Routes, AllOfTheSpecificationAreThere) {
+TEST(Routes, CoverTheSpecification) {
   const std::vector<std::pair<std::string, std::string>> wanted = {
       {"GET", "/"},
       {"GET", "/healthz"},
@@ -72,7 +72,7 @@ TEST(Routes, AllOfTheSpecificationAreThere) {
   for (const auto& route : wanted) EXPECT_TRUE(there.contains(route)) << route.first << " " << route.second;
 }
 
-TEST(Routes, TheMostLiteralPathWins) {
+TEST(Routes, MostLiteralPathWins) {
   const auto match = match_route("POST", {"agents", "by-name", "Bob", "interrupt"});
   ASSERT_NE(match.route, nullptr);
   EXPECT_EQ(match.route->operation, "interruptAgentByName");
@@ -82,7 +82,7 @@ TEST(Routes, TheMostLiteralPathWins) {
   EXPECT_TRUE(match_route("GET", {"nowhere"}).other_methods.empty());
 }
 
-TEST(Routes, WhatIsNotThereAndWhatIsNotPossibleAreToldApart) {
+TEST(Routes, UnknownPathAndWrongMethodDiffer) {
   FakeApi fake;
   EXPECT_EQ(fake.request("GET", "/nowhere").status, 404);
   const auto wrong = fake.request("DELETE", "/workspaces");
@@ -94,7 +94,7 @@ TEST(Routes, WhatIsNotThereAndWhatIsNotPossibleAreToldApart) {
   EXPECT_EQ(fake.request("BREW", "/agents").status, 405);
 }
 
-TEST(Routes, EveryAnswerSaysThatItIsNotToBeKeptOrGuessedAt) {
+TEST(Routes, ResponsesForbidCachingAndSniffing) {
   FakeApi fake;
   for (const auto* path : {"/healthz", "/nowhere"}) {
     const auto answer = fake.request("GET", path);
@@ -104,7 +104,7 @@ TEST(Routes, EveryAnswerSaysThatItIsNotToBeKeptOrGuessedAt) {
   }
 }
 
-TEST(Routes, NoAnswerIsShownInAFrame) {
+TEST(Routes, ResponsesForbidFraming) {
   FakeApi fake;
   for (const auto* path : {"/docs", "/healthz", "/metrics", "/nowhere", "/agents"}) {
     const auto answer = fake.request("GET", path);
@@ -116,7 +116,7 @@ TEST(Routes, NoAnswerIsShownInAFrame) {
   }
 }
 
-TEST(Routes, APageOfOursMayReadAndAskBeforehand) {
+TEST(Routes, OwnPagesMayReadAndPreflight) {
   FakeApi fake;
   const auto read = fake.request("GET", "/healthz", {}, {{"Origin", "http://localhost:3888"}});
   EXPECT_EQ(header(read, "Access-Control-Allow-Origin"), "http://localhost:3888");
@@ -130,7 +130,7 @@ TEST(Routes, APageOfOursMayReadAndAskBeforehand) {
   EXPECT_EQ(fake.request("OPTIONS", "/agents", {}, {{"Origin", "http://evil.example"}}).status, 403);
 }
 
-TEST(Routes, AStrangerIsAnsweredOnceAndTheOwnerAsOftenAsItAsks) {
+TEST(Routes, UntrustedPeerGetsOneResponse) {
   FakeApi fake;
   for (const auto* path : {"/healthz", "/agents", "/nowhere"}) {
     EXPECT_FALSE(fake.request("GET", path).last) << path;
@@ -141,7 +141,7 @@ TEST(Routes, AStrangerIsAnsweredOnceAndTheOwnerAsOftenAsItAsks) {
   }
 }
 
-TEST(Routes, AWrongTokenHearsNothingOfWhatIsThere) {
+TEST(Routes, WrongTokenLearnsNothingAboutPaths) {
   FakeApi fake;
   fake.policy.token = "s3cret";
   EXPECT_EQ(fake.request("GET", "/nowhere").status, 401);
@@ -151,10 +151,10 @@ TEST(Routes, AWrongTokenHearsNothingOfWhatIsThere) {
   EXPECT_EQ(fake.request("GET", "/openapi.json").status, 200);
 }
 
-TEST(OpenApi, TheFileInTheRepositoryIsWhatTheProgramSays) {
+TEST(OpenApi, FileInTheRepositoryIsCurrent) {
   std::ifstream file{OPENAPI_FILE};
   const std::string text{std::istreambuf_iterator<char>{file}, {}};
-  EXPECT_EQ(text, openapi_text(OPENAPI_VERSION)) << "write it anew: agent-relay openapi > docs/api/openapi.json";
+  EXPECT_EQ(text, openapi_text(OPENAPI_VERSION)) << "regenerate it with: agent-relay openapi > docs/api/openapi.json";
 }
 
 /// Every {"$ref": "#/…"} in the document, followed.
@@ -173,7 +173,7 @@ void check_references(const json::value& value, const json::value& document) {
   }
 }
 
-TEST(OpenApi, NamesEveryRouteItsParametersAndItsErrors) {
+TEST(OpenApi, DescribesRoutesParametersAndErrors) {
   const auto document = openapi_document("1");
   EXPECT_EQ(document.at("openapi").as_string(), "3.1.0");
   EXPECT_TRUE(document.at("components").at("securitySchemes").as_object().contains("bearerAuth"));
@@ -198,7 +198,7 @@ TEST(OpenApi, NamesEveryRouteItsParametersAndItsErrors) {
   check_references(whole, whole);
 }
 
-TEST(OpenApi, ABodyThatCannotBeLeftOutIsRequired) {
+TEST(OpenApi, MandatoryBodyIsRequired) {
   const auto document = openapi_document("1");
   const auto required = [&](std::string_view path) {
     const auto& operation = document.at("paths").as_object().at(path).as_object().at("post").as_object();
@@ -215,7 +215,7 @@ TEST(OpenApi, ABodyThatCannotBeLeftOutIsRequired) {
     EXPECT_FALSE(required(path)) << path;
 }
 
-TEST(OpenApi, MembersThatMayBeNullAreRequiredAndSaySo) {
+TEST(OpenApi, NullableMembersAreRequired) {
   const auto document = openapi_document("1");
   const auto& permission = document.at("components").as_object().at("schemas").as_object().at("Permission").as_object();
   for (const auto* name : {"command", "filePath"}) {

@@ -1,4 +1,4 @@
-/// A JSON Schema of the OpenAPI document as people read it, in HTML.
+/// Renders a JSON Schema of the OpenAPI document as HTML.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 namespace relay::api {
 
 std::string escape_html(std::string_view text);
-/// The same; what stands between backticks is code.
+/// Escaped text in which `…` becomes <code>.
 std::string prose_html(std::string_view text);
 
-/// "text, 1 to 128", "list of Agent": with a link to what has a name.
+/// "string, 1 to 128", "list of Agent"; named schemas are links.
 std::string type_html(const json::object& schema);
-/// A table of its members, those of `$ref` and `allOf` among them; empty when it has none.
+/// A table of the members, including those of `$ref` and `allOf`; empty when there are none.
 std::string members_html(const json::object& schema, const json::object& schemas);
 
 }  // namespace relay::api

@@ -26,8 +26,8 @@ std::string url_host(std::string_view address) {
   return address.find(':') == std::string_view::npos ? std::string{address} : format("[{}]", address);
 }
 
-/// `localhost:3888` and its like: under which names this server may be asked. An address where it does not listen is
-/// none of them: another user's program may listen there.
+/// The Host values of this server, such as `localhost:3888`. An address where it does not listen is not among them: another
+/// user's program may listen there.
 std::vector<std::string> own_hosts(const AccessPolicy& policy) {
   std::vector<std::string> names = {url_host(policy.address)};
   if (!policy.second_address.empty()) names.push_back(url_host(policy.second_address));
@@ -41,7 +41,7 @@ std::vector<std::string> own_hosts(const AccessPolicy& policy) {
 }
 
 bool is_own_host(std::string_view host, const AccessPolicy& policy) {
-  // Whoever listens everywhere is asked under names we cannot know; the token, which no page has, decides then.
+  // The names of a server on all addresses are unknown. The token decides then; no web page has it.
   if (is_any_address(policy.address)) return true;
   const auto hosts = own_hosts(policy);
   return std::any_of(hosts.begin(), hosts.end(), [&](const auto& own) { return net::equals_ignore_case(own, host); });
@@ -85,16 +85,17 @@ bool is_json(std::string_view type) {
 std::optional<ApiError> authenticate(const ServerRequest& request, const AccessPolicy& policy, Access access) {
   if (!policy.token.empty()) {
     const auto token = access == Access::Public ? std::optional{policy.token} : presented_token(request, access);
-    if (!token) return unauthorized("a token is needed: send the header \"Authorization: Bearer TOKEN\"");
+    if (!token) return unauthorized("a token is required; send the header \"Authorization: Bearer TOKEN\"");
     if (!constant_time_equal(*token, policy.token))
-      return unauthorized("that is not the token this server was started with (AGENT_RELAY_API_TOKEN)");
+      return unauthorized("the token is not the one the daemon was started with (AGENT_RELAY_API_TOKEN)");
     return std::nullopt;
   }
   if (!request.peer.uid)
     return unauthorized(
-        "whose program is asking cannot be told; start the daemon with AGENT_RELAY_API_TOKEN and send the token");
+        "cannot determine the user of the calling program; start the daemon with AGENT_RELAY_API_TOKEN and send the "
+        "token");
   if (*request.peer.uid != policy.owner)
-    return forbidden("OTHER_USER", "only programs of the user who runs the daemon may ask without a token");
+    return forbidden("OTHER_USER", "without a token, only programs of the user who runs the daemon are accepted");
   return std::nullopt;
 }
 
@@ -117,21 +118,20 @@ bool is_loopback(std::string_view address) { return address.starts_with("127.") 
 
 Result<void> check_access_policy(const AccessPolicy& policy) {
   if (policy.token.size() > kMaxTokenBytes)
-    return fail(
-        format("AGENT_RELAY_API_TOKEN has {} bytes, at most {} are taken", policy.token.size(), kMaxTokenBytes));
+    return fail(format("AGENT_RELAY_API_TOKEN has {} bytes; the limit is {}", policy.token.size(), kMaxTokenBytes));
   if (policy.token.find_first_of(" \t\r\n") != std::string::npos)
-    return fail("AGENT_RELAY_API_TOKEN must not contain blanks or line ends; choose another");
+    return fail("AGENT_RELAY_API_TOKEN must not contain white space; choose another");
   if (!is_loopback(policy.address) && !net::is_ip_address(policy.address))
-    return fail(format("http.address is \"{}\", which is no IP address; write one in numbers, such as 127.0.0.1 or ::1",
-                       policy.address));
-  if (policy.token.empty() && !is_loopback(policy.address))
     return fail(
-        format("{} can be reached from other machines, so a token is needed: set AGENT_RELAY_API_TOKEN, or "
-               "listen on 127.0.0.1",
+        format("http.address is \"{}\", which is not an IP address; use a numeric address such as 127.0.0.1 or ::1",
                policy.address));
+  if (policy.token.empty() && !is_loopback(policy.address))
+    return fail(format(
+        "{} is reachable from other machines and needs a token; set AGENT_RELAY_API_TOKEN or listen on 127.0.0.1",
+        policy.address));
   for (const auto& origin : policy.origins)
     if (origin == "*" || origin.find("://") == std::string::npos)
-      return fail(format("\"{}\" is no origin; name sites one by one, for example http://localhost:5173", origin));
+      return fail(format("\"{}\" is not an origin; list each site, for example http://localhost:5173", origin));
   return {};
 }
 
@@ -140,18 +140,18 @@ std::optional<ApiError> check_origin(const ServerRequest& request, const AccessP
   const auto host = *request.headers.find("Host");
   if (!is_own_host(host, policy))
     return forbidden("HOST_NOT_ALLOWED",
-                     format("this server is not called that; ask for http://127.0.0.1:{}", policy.port));
+                     format("the Host header is not a name of this server; use http://127.0.0.1:{}", policy.port));
   for (const auto* name : {"Origin", "Sec-Fetch-Site", "Authorization"})
     if (request.headers.count(name) > 1) return bad_request(format("a request has at most one {} header", name));
   const auto origin = request.headers.find("Origin");
   if (origin && is_allowed_site(*origin, policy)) return std::nullopt;
   if (origin && !is_own_origin(*origin, host, policy))
     return forbidden("ORIGIN_NOT_ALLOWED",
-                     "pages of other sites may not use this server; allow one in the setting http.origins");
+                     "pages of other sites may not use this server; allow a site in the setting http.origins");
   const auto site = request.headers.find("Sec-Fetch-Site");
   if (site && *site != "same-origin" && *site != "none")
     return forbidden("CROSS_SITE",
-                     "pages of other sites may not use this server; allow one in the setting http.origins");
+                     "pages of other sites may not use this server; allow a site in the setting http.origins");
   return std::nullopt;
 }
 
@@ -165,19 +165,20 @@ std::optional<ApiError> authorize(const ServerRequest& request, const AccessPoli
   const auto type = request.headers.find("Content-Type");
   if (type ? is_json(*type) : request.body.empty()) return std::nullopt;
   return ApiError{
-      415, "NOT_JSON", "a request that changes something is JSON: send \"Content-Type: application/json\"", {}};
+      415, "NOT_JSON", "a request that changes state must be JSON; send \"Content-Type: application/json\"", {}};
 }
 
 std::optional<ApiError> check_caller(const std::optional<protocol::PeerOrigin>& caller, AgentCallers allowed) {
   if (!caller)
     return forbidden("CALLER_GONE",
-                     "the program that asks closed its connection before it was identified; keep it open until the "
-                     "answer comes");
+                     "the caller closed its connection before it was identified; keep the connection open until the "
+                     "response arrives");
   if (!caller->is_agent() || allowed == AgentCallers::Allowed) return std::nullopt;
-  return forbidden("INSIDE_AGENT",
-                   format("only the user may do this, and this request comes from a process inside {}; ask the user to "
-                          "do it in a shell or browser of their own",
-                          caller->agent.empty() ? std::string{"an agent"} : format("the agent {}", caller->agent)));
+  return forbidden(
+      "INSIDE_AGENT",
+      format("only the user may do this, and the request comes from a process inside {}; ask the user to do "
+             "it in their own shell or browser",
+             caller->agent.empty() ? std::string{"an agent"} : format("the agent {}", caller->agent)));
 }
 
 std::vector<net::HttpHeader> cors_headers(const ServerRequest& request) {

@@ -32,7 +32,7 @@ std::string asker_code(const net::ServerRequest& asked, const AccessPolicy& by =
   return code(authorize(asked, by, access));
 }
 
-TEST(Security, OnlyOurOwnNamesAreAnsweredSoThatNoSiteCanBePointedAtUs) {
+TEST(Security, ForeignHostNamesAreRefused) {
   for (const auto* host : {"127.0.0.1:3888", "localhost:3888", "LOCALHOST:3888"})
     EXPECT_EQ(origin_code(request("GET", {{"Host", host}})), "allowed") << host;
   for (const auto* host : {"evil.example:3888", "127.0.0.1", "localhost:80", "localhost:3889",
@@ -41,7 +41,7 @@ TEST(Security, OnlyOurOwnNamesAreAnsweredSoThatNoSiteCanBePointedAtUs) {
   EXPECT_EQ(origin_code(request("GET", {{"Host", "localhost:3888"}, {"Host", "evil.example"}})), "BAD_REQUEST");
 }
 
-TEST(Security, ThePortNeedsNotBeSaidWhereItIsTheUsualOne) {
+TEST(Security, DefaultPortMayBeOmittedFromHost) {
   auto by = policy();
   by.port = 80;
   EXPECT_EQ(origin_code(request("GET", {{"Host", "localhost"}}), by), "allowed");
@@ -59,7 +59,7 @@ TEST(Security, PagesOfOtherSitesAreRefused) {
   EXPECT_EQ(origin_code(request("GET", {{"Sec-Fetch-Site", "none"}})), "allowed") << "typed into the address line";
 }
 
-TEST(Security, AnAddressWhereWeDoNotListenIsAnothersHostAndOrigin) {
+TEST(Security, AddressWithoutListenerIsAForeignHost) {
   const auto host = request("GET", {{"Host", "[::1]:3888"}});
   const auto origin = request("POST", {{"Origin", "http://[::1]:3888"}});
   EXPECT_EQ(origin_code(host), "HOST_NOT_ALLOWED");
@@ -75,7 +75,7 @@ TEST(Security, AnAddressWhereWeDoNotListenIsAnothersHostAndOrigin) {
     EXPECT_EQ(origin_code(request("GET", {{"Host", other}}), elsewhere), "HOST_NOT_ALLOWED") << other;
 }
 
-TEST(Security, AHeaderThatDecidesIsSaidOnce) {
+TEST(Security, RepeatedSecurityHeadersAreRefused) {
   for (const auto* name : {"Sec-Fetch-Site", "Origin", "Authorization"}) {
     const auto twice = request("GET", {{name, "same-origin"}, {name, "cross-site"}});
     EXPECT_EQ(origin_code(twice), "BAD_REQUEST") << name;
@@ -83,7 +83,7 @@ TEST(Security, AHeaderThatDecidesIsSaidOnce) {
   EXPECT_EQ(origin_code(request("GET", {{"Sec-Fetch-Site", "same-origin, cross-site"}})), "CROSS_SITE");
 }
 
-TEST(Security, ASiteThatThePersonNamedIsAllowed) {
+TEST(Security, ConfiguredOriginIsAllowed) {
   auto by = policy();
   by.origins = {"http://localhost:5173"};
   const auto asked = request("GET", {{"Origin", "http://localhost:5173"}, {"Sec-Fetch-Site", "same-site"}});
@@ -94,7 +94,7 @@ TEST(Security, ASiteThatThePersonNamedIsAllowed) {
   EXPECT_EQ(origin_code(request("GET", {{"Origin", "http://localhost:5174"}}), by), "ORIGIN_NOT_ALLOWED");
 }
 
-TEST(Security, WithoutATokenTheKernelMustSayThatItIsTheSameUser) {
+TEST(Security, WithoutTokenThePeerMustBeTheSameUser) {
   auto asked = request("GET");
   EXPECT_EQ(asker_code(asked), "allowed");
   asked.peer.uid = kMe + 1;
@@ -105,7 +105,7 @@ TEST(Security, WithoutATokenTheKernelMustSayThatItIsTheSameUser) {
             std::string::npos);
 }
 
-TEST(Security, WithATokenItMustBeSaidWhoeverAsks) {
+TEST(Security, WithTokenEveryCallerNeedsIt) {
   const auto by = policy("s3cret");
   EXPECT_EQ(asker_code(request("GET"), by), "UNAUTHORIZED");
   for (const auto* header : {"Bearer s3cret", "bearer s3cret"})
@@ -118,7 +118,7 @@ TEST(Security, WithATokenItMustBeSaidWhoeverAsks) {
   EXPECT_EQ(asker_code(request("GET"), by, Access::Public), "allowed");
 }
 
-TEST(Security, ATokenInTheAddressCountsForStreamsAlone) {
+TEST(Security, TokenInTheQueryCountsOnlyForStreams) {
   const auto by = policy("s3cret");
   auto asked = request("GET");
   asked.query = "token=s3cret";
@@ -130,14 +130,14 @@ TEST(Security, ATokenInTheAddressCountsForStreamsAlone) {
   EXPECT_EQ(asker_code(asked, by, Access::AuthenticatedStream), "UNAUTHORIZED");
 }
 
-TEST(Security, RefusalsNeverRepeatAToken) {
+TEST(Security, ErrorsNeverRepeatAToken) {
   const auto refusal =
       authorize(request("GET", {{"Authorization", "Bearer wrong"}}), policy("right"), Access::Authenticated);
   EXPECT_EQ(refusal->message.find("wrong"), std::string::npos);
   EXPECT_EQ(refusal->message.find("right"), std::string::npos);
 }
 
-TEST(Security, WhatChangesSomethingIsJsonWhichNoFormCanSend) {
+TEST(Security, WritesMustBeJson) {
   for (const auto* type : {"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""})
     EXPECT_EQ(asker_code(request("POST", {{"Content-Type", type}})), "NOT_JSON") << type;
   auto named = request("POST");
@@ -165,7 +165,7 @@ TEST(Security, ListeningBeyondThisMachineNeedsAToken) {
   EXPECT_FALSE(check_access_policy(all)) << "no wildcard";
 }
 
-TEST(Security, AnAddressIsWrittenInNumbersAndLocalhostIsOne) {
+TEST(Security, AddressIsNumericOrLocalhost) {
   EXPECT_EQ(normalize_address("localhost"), "127.0.0.1");
   EXPECT_EQ(normalize_address("LocalHost"), "127.0.0.1");
   EXPECT_EQ(normalize_address("[::1]"), "::1");
@@ -175,14 +175,15 @@ TEST(Security, AnAddressIsWrittenInNumbersAndLocalhostIsOne) {
     ASSERT_FALSE(checked.has_value()) << name;
     EXPECT_EQ(
         checked.error().message(),
-        format("http.address is \"{}\", which is no IP address; write one in numbers, such as 127.0.0.1 or ::1", name));
+        format("http.address is \"{}\", which is not an IP address; use a numeric address such as 127.0.0.1 or ::1",
+               name));
   }
 }
 
-TEST(Security, WhoIsNeitherTheOwnerNorKnowsTheTokenIsAStranger) {
+TEST(Security, PeerWithoutOwnershipOrTokenIsUntrusted) {
   net::ServerRequest request{.method = "GET", .path = "/docs"};
   AccessPolicy by{.port = 3888, .owner = 1000};
-  EXPECT_TRUE(is_untrusted(request, by)) << "nobody knows whose it is";
+  EXPECT_TRUE(is_untrusted(request, by)) << "the user is unknown";
   request.peer.uid = 1001;
   EXPECT_TRUE(is_untrusted(request, by));
   request.peer.uid = 1000;
@@ -193,7 +194,7 @@ TEST(Security, WhoIsNeitherTheOwnerNorKnowsTheTokenIsAStranger) {
   EXPECT_FALSE(is_untrusted(request, by));
 }
 
-TEST(Security, AServerThatListensEverywhereIsAskedUnderAnyNameAndOnlyByItsOwnPages) {
+TEST(Security, WildcardAddressAcceptsAnyHostAndItsOwnPages) {
   auto by = policy("s3cret");
   by.address = "0.0.0.0";
   EXPECT_EQ(origin_code(request("GET", {{"Host", "build-machine:3888"}}), by), "allowed");
@@ -203,14 +204,14 @@ TEST(Security, AServerThatListensEverywhereIsAskedUnderAnyNameAndOnlyByItsOwnPag
             "ORIGIN_NOT_ALLOWED");
 }
 
-TEST(Security, APreflightNamesMethodsAndTheOneOrigin) {
+TEST(Security, PreflightNamesMethodsAndOrigin) {
   const auto answer = preflight_response(request("OPTIONS", {{"Origin", "http://localhost:3888"}}), "GET, POST");
   EXPECT_EQ(answer.status, 204);
   EXPECT_EQ(answer.headers.front(), (net::HttpHeader{"Access-Control-Allow-Origin", "http://localhost:3888"}));
   EXPECT_EQ(preflight_response(request("OPTIONS"), "GET").headers, (std::vector<net::HttpHeader>{{"Allow", "GET"}}));
 }
 
-TEST(Refusals, TheRelaysWordsBecomeStatusesAndNeverAServersFault) {
+TEST(ApiErrors, WireCodesMapToClientErrorStatuses) {
   EXPECT_EQ(api_error_by_code("UNKNOWN_RECIPIENT", "x").status, 404);
   EXPECT_EQ(api_error_by_code("STALE", "x").status, 409);
   EXPECT_EQ(api_error_by_code("UNSUPPORTED", "x").status, 409);

@@ -44,7 +44,8 @@ struct Server::Parts {
     }
   }
 
-  /// The port counts as taken when another program has it there. A machine without that version of IP has nobody there.
+  /// The port counts as taken when another program has it at the other loopback address. A machine without that version of
+  /// IP has no such address.
   Result<void> listen_at_other_loopback(net::HttpServer& made) {
     auto& policy = options.policy;
     const auto other = other_loopback(policy.address);
@@ -66,7 +67,7 @@ struct Server::Parts {
       try {
         loop.run();
       } catch (const std::exception& error) {
-        log::error("something went wrong in the HTTP API; it goes on", {{"reason", error.what()}});
+        log::error("exception in the HTTP API thread", {{"error", error.what()}});
         running = true;
       }
     }
@@ -75,7 +76,7 @@ struct Server::Parts {
 
   void begin_stop() {
     if (std::exchange(stopping, true)) return;
-    workspaces.end_streams("the daemon ends; come back when it is there again");
+    workspaces.end_streams("the daemon is stopping; reconnect when it is running again");
     server->close([this] { loop.stop(); });
   }
 
@@ -83,10 +84,10 @@ struct Server::Parts {
   SystemRandom random;
   net::AsioLoop loop;
   net::UnixNetwork network{loop};
-  Api api;  // outlives those below, which may hold requests: even one that nobody answers is counted
+  Api api;  // outlives the members below: they may hold requests, and dropped requests are counted too
   SocketHostGateway gateway;
   DaemonWorkspaces workspaces;
-  std::unique_ptr<net::HttpServer> server;  // ends first: it holds replies that nobody answers any more
+  std::unique_ptr<net::HttpServer> server;  // destroyed first: it holds open responses
   bool stopping = false;
 };
 
@@ -98,7 +99,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
 }
 
 Server::Server(std::unique_ptr<Parts> parts) : parts_{std::move(parts)} {
-  const ScopedSignalBlock block_signals;  // they are for the thread that waits for them
+  const ScopedSignalBlock block_signals;  // the daemon's main thread handles signals
   thread_ = std::thread{[this] { parts_->run(); }};
 }
 

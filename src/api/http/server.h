@@ -1,9 +1,8 @@
-/// The HTTP API inside the daemon: a thread of its own with its own loop, so that HTTP never delays routing.
+/// The HTTP server inside the daemon, on a thread with its own event loop, so that HTTP never delays routing.
 ///
-/// It reaches the daemon as every other program does, over its sockets. Whatever goes wrong in its thread is logged and
-///   stays there.
+/// It connects to the daemon's sockets like any other client. Exceptions on its thread are logged and do not leave it.
 /// Ownership: owns thread, loop and everything on it; `stop` (or the destructor) ends and joins it.
-/// Threading: made and destroyed by one thread; `begin_stop` from any.
+/// Threading: created and destroyed on one thread; `begin_stop` may be called on any.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +17,19 @@
 
 namespace relay::api {
 
-inline constexpr int kPortsTried = 100;  // the one that was asked for and those behind it
+inline constexpr int kPortsTried = 100;  // the configured port and those after it
 
 struct ServerOptions {
-  AccessPolicy policy = {};  // its port is the first that is tried; 0: any
+  AccessPolicy policy = {};  // `port` is the first one tried; 0: any
   std::string control_socket = {};
-  std::function<std::string(const std::string& root)> hosts_of = {};  // where a project's hosts have their records
+  std::function<std::string(const std::string& root)> hosts_of = {};  // the directory of a project's host records
   ApiFacts facts = {};
   net::HttpServerLimits limits = {};
 };
 
 class Server {
  public:
-  /// Listens, then starts the thread. An error when no port can be had.
+  /// Listens, then starts the thread. Fails when no port is free.
   static Result<std::unique_ptr<Server>> start(ServerOptions options);
   ~Server();
   Server(const Server&) = delete;
@@ -40,7 +39,7 @@ class Server {
   /// "http://127.0.0.1:3888"
   [[nodiscard]] std::string url() const;
 
-  /// No new requests; answers under way are finished, streams are ended. Returns at once.
+  /// Stops accepting, finishes responses in progress and ends streams. Returns at once.
   void begin_stop();
 
  private:

@@ -20,30 +20,30 @@ namespace {
 class Caller {
  public:
   explicit Caller(std::uint16_t port) : port_{port}, socket_{net::testing::connected_to(port)} {
-    const timeval patience{.tv_sec = 20, .tv_usec = 0};
-    ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    const timeval timeout{.tv_sec = 20, .tv_usec = 0};
+    ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
   }
 
-  void ask(std::string_view path) {
+  void request(std::string_view path) {
     const auto text = format("GET {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", path, port_);
-    (void)::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL);  // one that has gone is noticed by hearing
+    (void)::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL);  // wait_for() notices a closed connection
   }
-  /// True once that text was heard; false when the server hung up before, or said nothing for long.
-  bool hears(std::string_view text) {
-    while (!heard_.contains(text)) {
+  /// True when that text arrives; false when the server closes first or at a timeout.
+  bool wait_for(std::string_view text) {
+    while (!received_.contains(text)) {
       char buffer[4'096];
       const auto count = ::recv(socket_.get(), buffer, sizeof buffer, 0);
       if (count <= 0) return false;
-      heard_.append(buffer, static_cast<std::size_t>(count));
+      received_.append(buffer, static_cast<std::size_t>(count));
     }
-    heard_.erase(0, heard_.find(text) + text.size());
+    received_.erase(0, received_.find(text) + text.size());
     return true;
   }
 
  private:
   std::uint16_t port_;
   UniqueFd socket_;
-  std::string heard_;
+  std::string received_;
 };
 
 struct ServerThreadsTest : ::testing::Test {
@@ -57,41 +57,41 @@ struct ServerThreadsTest : ::testing::Test {
                                        .value();
 };
 
-TEST_F(ServerThreadsTest, SeveralClientsAskWhileThingsHappen) {
+TEST_F(ServerThreadsTest, ConcurrentClientsDuringEvents) {
   std::vector<std::thread> clients;
   for (int i = 0; i < 3; ++i)
     clients.emplace_back([port = server->port()] {
       Caller caller{port};
       for (int again = 0; again < 10; ++again) {
-        caller.ask("/api/v1/agents");
+        caller.request("/api/v1/agents");
         EXPECT_TRUE(caller.wait_for(R"("name":"Bob")"));
-        caller.ask("/metrics");
-        EXPECT_TRUE(caller.wait_for("agent_relay_http_answers_total{"));
+        caller.request("/metrics");
+        EXPECT_TRUE(caller.wait_for("agent_relay_http_responses_total{"));
       }
     });
   for (int i = 0; i < 100; ++i) daemon.emit_event();
   for (auto& client : clients) client.join();
 }
 
-TEST_F(ServerThreadsTest, EventsOfTheDaemonsThreadReachReadersOnOthers) {
+TEST_F(ServerThreadsTest, EventsReachReadersOnOtherThreads) {
   std::vector<std::thread> readers;
-  std::atomic<int> listening = 0, heard = 0;
+  std::atomic<int> listening = 0, done = 0;
   for (int i = 0; i < 3; ++i)
-    readers.emplace_back([port = server->port(), &listening, &heard] {
+    readers.emplace_back([port = server->port(), &listening, &done] {
       Caller caller{port};
-      caller.ask("/api/v1/events/sse");
+      caller.request("/api/v1/events/sse");
       EXPECT_TRUE(caller.wait_for("text/event-stream"));
       ++listening;
       EXPECT_TRUE(caller.wait_for("id: 50\n"));
-      ++heard;
-      EXPECT_TRUE(caller.wait_for("relay.resume")) << "the last word, when the server ends";
+      ++done;
+      EXPECT_TRUE(caller.wait_for("relay.resume")) << "the resume notice when the server stops";
     });
   while (listening < 3) std::this_thread::yield();
   for (int i = 0; i < 50; ++i) daemon.emit_event();
   Caller late{server->port()};
-  late.ask("/api/v1/events/sse?offset=0");
+  late.request("/api/v1/events/sse?offset=0");
   EXPECT_TRUE(late.wait_for("id: 50\n"));
-  while (heard < 3) std::this_thread::yield();
+  while (done < 3) std::this_thread::yield();
   server->begin_stop();
   for (auto& reader : readers) reader.join();
 }
@@ -108,12 +108,12 @@ UniqueFd listen_at_v6_loopback(std::uint16_t port) {
   return socket;
 }
 
-TEST_F(ServerThreadsTest, NobodyElseCanBeLocalhostAtItsPort) {
+TEST_F(ServerThreadsTest, ListensAtBothLoopbackAddresses) {
   if (!listen_at_v6_loopback(0)) GTEST_SKIP() << "this machine has no IPv6";
   EXPECT_FALSE(listen_at_v6_loopback(server->port())) << "a browser that asks for localhost may come there first";
 }
 
-TEST_F(ServerThreadsTest, APortThatAnotherHasAtTheOtherLoopbackAddressIsTaken) {
+TEST_F(ServerThreadsTest, PortInUseAtTheOtherLoopbackCountsAsTaken) {
   const auto squatter = listen_at_v6_loopback(0);
   if (!squatter) GTEST_SKIP() << "this machine has no IPv6";
   sockaddr_in6 place{};
@@ -129,13 +129,13 @@ TEST_F(ServerThreadsTest, APortThatAnotherHasAtTheOtherLoopbackAddressIsTaken) {
   EXPECT_NE((*other)->port(), wanted);
 }
 
-TEST_F(ServerThreadsTest, ItEndsWhileItIsAsked) {
+TEST_F(ServerThreadsTest, StopsDuringRequests) {
   Caller first{server->port()}, second{server->port()};
   std::thread asking{[&second] {
-    do second.ask("/api/v1/agents");
+    do second.request("/api/v1/agents");
     while (second.wait_for(R"("name":"Bob")"));
   }};
-  first.ask("/healthz");
+  first.request("/healthz");
   EXPECT_TRUE(first.wait_for("200 OK"));
   server.reset();
   asking.join();

@@ -1,4 +1,4 @@
-/// A workspace that a test plays: a log of events that answers EVENTS_QUERY as the daemon does and tells who follows.
+/// A fake workspace with an event log. It answers EVENTS_QUERY like the daemon and notifies its listener.
 #pragma once
 
 #include <functional>
@@ -19,10 +19,10 @@ class FakeEventWorkspace final : public WorkspaceClient {
   explicit FakeEventWorkspace(net::EventLoop& loop) : loop_{loop} {}
 
   std::string hosts_directory;
-  std::function<Millis()> delay = [] { return Millis{0}; };  // of an answer
+  std::function<Millis()> delay = [] { return Millis{0}; };  // of a response
   std::function<Millis()> notify_delay = [] { return Millis{0}; };
-  std::string error;                              // not empty: every question fails so
-  std::map<std::string, json::object> responses;  // to other questions, by the frame's name
+  std::string error;                              // not empty: every request fails with it
+  std::map<std::string, json::object> responses;  // to other requests, by frame type
   std::map<std::string, std::function<void()>> on_request;
   std::size_t page_queries = 0, open_requests = 0, max_open_requests = 0;
 
@@ -43,17 +43,17 @@ class FakeEventWorkspace final : public WorkspaceClient {
     notify_soon();
     return number;
   }
-  /// Older ones are no longer kept.
+  /// Prunes older events.
   void drop_before(std::uint64_t number) { oldest_ = number; }
-  /// Another log, as after the store was thrown away.
+  /// Starts another log, as with a new store.
   void reset_log() {
     log_.clear();
     oldest_ = 1;
     notified_ = std::min<std::uint64_t>(notified_, 0);
   }
-  /// The same, as the connection tells it that comes back.
+  /// Replaces the log as after a reconnect to a new store.
   void reconnect_with_new_store(const std::function<void()>& fill_log) {
-    auto* listener = std::exchange(listener_, nullptr);  // nothing is told until it follows again
+    auto* listener = std::exchange(listener_, nullptr);  // no event until it follows again
     reset_log();
     fill_log();
     if (listener != nullptr) listener->on_log_replaced();
@@ -79,7 +79,7 @@ class FakeEventWorkspace final : public WorkspaceClient {
           const auto name = std::string{protocol::name_of(type)};
           if (const auto hook = on_request.find(name); hook != on_request.end()) hook->second();
           const auto known = responses.find(name);
-          on_response(known == responses.end() ? Result<json::object>{fail("nobody answers that")} : known->second);
+          on_response(known == responses.end() ? Result<json::object>{fail("no response set")} : known->second);
         });
   }
 
@@ -96,7 +96,7 @@ class FakeEventWorkspace final : public WorkspaceClient {
     std::string json;
   };
 
-  /// As it is after its way over the wire.
+  /// The object after serialization and parsing.
   static json::object round_trip(const json::object& object) {
     return parse_json_object(json::serialize(object)).value();
   }

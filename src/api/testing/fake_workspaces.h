@@ -1,4 +1,4 @@
-/// Workspaces, hosts and letters that a test plays: answers are set beforehand, what was asked is remembered.
+/// Fake workspaces, hosts and message sender. Tests set responses beforehand; requests are recorded.
 #pragma once
 
 #include <deque>
@@ -14,7 +14,7 @@
 
 namespace relay::api::testing {
 
-/// Tasks that run when the test says so: callbacks never come from inside the call that asked.
+/// Tasks that run when the test calls run(), so that callbacks never run inside the call that requested them.
 class TaskQueue {
  public:
   void post(std::move_only_function<void()> task) { queue_.push_back(std::move(task)); }
@@ -40,7 +40,7 @@ class FakeWorkspaceClient final : public WorkspaceClient, public MessageSender {
   FakeWorkspaceClient(TaskQueue& tasks, std::string id, std::string root)
       : tasks_{tasks}, id_{std::move(id)}, root_{std::move(root)} {}
 
-  std::map<std::string, std::deque<Result<json::object>>> responses;  // by the frame's name; the last one stays
+  std::map<std::string, std::deque<Result<json::object>>> responses;  // by frame type; the last one repeats
   ApiResult<json::object> ack = json::object{{"ack_id", "x"}, {"short_id", "abcd2345"}, {"recipients", 1}};
   std::vector<RecordedRequest> requests;
   std::vector<OutgoingMessage> sent;
@@ -80,7 +80,7 @@ class FakeWorkspaceDirectory final : public WorkspaceDirectory {
     return *clients_.back();
   }
   std::vector<WorkspaceInfo> open_list;
-  LiveStreams* live = nullptr;  // of all of them
+  LiveStreams* live = nullptr;  // for all workspaces
 
   void find(std::string_view which, OnFound on_found) override {
     tasks_.post([this, which = std::string{which}, on_found = std::move(on_found)]() mutable {
@@ -138,14 +138,14 @@ class FakeHostGateway final : public HostGateway {
   TaskQueue& tasks_;
 };
 
-/// The whole way of a request, without a connection.
+/// Dispatches requests without a connection.
 struct FakeApi {
   TaskQueue tasks;
   FakeWorkspaceDirectory workspaces{tasks};
   FakeHostGateway gateway{tasks};
   SystemClock clock;
   SeededRandom random{7};
-  std::optional<protocol::PeerOrigin> caller = protocol::user_origin();  // of requests; none: it is gone
+  std::optional<protocol::PeerOrigin> caller = protocol::user_origin();  // of requests; empty: its process is gone
   std::size_t caller_lookups = 0;
   Api api{workspaces,
           gateway,
@@ -171,7 +171,7 @@ struct FakeApi {
         api, policy, std::move(http_request),
         [&](net::ServerResponse response) { responses.push_back(std::move(response)); }, nullptr);
     tasks.run();
-    if (responses.size() != 1) return {.status = 0, .body = format("{} answers", responses.size())};
+    if (responses.size() != 1) return {.status = 0, .body = format("{} responses", responses.size())};
     return std::move(responses.front());
   }
 };

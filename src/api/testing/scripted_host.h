@@ -1,4 +1,4 @@
-/// A host's door that a test plays: listens, remembers what is asked, and says what it is told to.
+/// A fake host socket: records requests and sends what the test scripts.
 #pragma once
 
 #include <unistd.h>
@@ -40,7 +40,7 @@ class ScriptedHost final : private net::StreamListener {
 
   void send_json(std::string_view json) { frame(json); }
   void send_output(std::string_view bytes) { frame(host::kTerminalFrameByte + std::string{bytes}); }
-  /// As a host does for one who attaches.
+  /// Responds to an attach like a host.
   void accept_attach(int columns, int rows, std::string_view screen) {
     send_json(format(R"({{"method":"attach","ok":true,"mode":"view","columns":{},"rows":{}}})", columns, rows));
     send_output(screen);

@@ -1,4 +1,4 @@
-/// A request for a stream on a real connection, as dispatch makes one.
+/// A Call for a stream on a real connection, as dispatch() creates it.
 #pragma once
 
 #include "api/http/route.h"

@@ -1,6 +1,6 @@
-/// The daemon's side of the API on a thread of its own, over real sockets: one workspace, one agent, events on demand.
+/// A fake daemon on its own thread over real sockets, with one workspace, one agent and events on demand.
 ///
-/// Threading: made and destroyed by the test; `happen` from any thread; everything else is its own loop's.
+/// Threading: created and destroyed by the test; `emit_event` on any thread; the rest on its own loop.
 #pragma once
 
 #include <map>
@@ -31,14 +31,14 @@ class ThreadedDaemon {
     thread_ = std::thread{[this] { loop_.run(); }};
   }
   ~ThreadedDaemon() {
-    loop_.post([this] { loop_.stop(); });  // also when the thread has not yet begun to run it
+    loop_.post([this] { loop_.stop(); });  // also works before the thread has entered run()
     thread_.join();
   }
   ThreadedDaemon(const ThreadedDaemon&) = delete;
   ThreadedDaemon& operator=(const ThreadedDaemon&) = delete;
 
   [[nodiscard]] const std::string& control_socket() const { return control_; }
-  /// One more event, told to whoever follows.
+  /// Adds an event and sends it to the subscribers.
   void emit_event() {
     loop_.post([this] {
       ++newest_;
@@ -77,7 +77,7 @@ class ThreadedDaemon {
           return send(MessageType::PromptsResponse, request.id, R"({"permissions":[],"questions":[]})");
         case MessageType::EventsQuery: return send(MessageType::EventsResponse, request.id, page(request.payload));
         case MessageType::EventsSubscribe: is_following = true; return send_events();
-        default: return;  // the rest is not asked
+        default: return;  // no other request is used
       }
     }
     static std::string event(std::uint64_t number) {
