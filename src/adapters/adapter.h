@@ -140,13 +140,19 @@ struct LaunchContext {
   bool attended = true;      // a person sits before its terminal
 };
 
-class Adapter {
+/// Takes texts for the agent.
+class DeliveryTarget {
  public:
   using OnAccepted = std::move_only_function<void(Result<void>)>;
+
+  virtual ~DeliveryTarget() = default;
+  virtual void deliver(const NativeDelivery& delivery, OnAccepted done) = 0;
+};
+
+class Adapter : public DeliveryTarget {
+ public:
   using OnAnswered = std::move_only_function<void(Result<void>)>;
   using HookReply = std::move_only_function<void(const hooks::HookResponse&)>;
-
-  virtual ~Adapter() = default;
 
   /// Before the start: adds to the command what opens the doors. Where that is not possible the agent runs without, and
   /// `on_broken` says why after the start.
@@ -157,7 +163,6 @@ class Adapter {
   [[nodiscard]] virtual NativeCapabilities capabilities() const = 0;
   [[nodiscard]] virtual std::optional<ReportedState> reported_state() const { return std::nullopt; }
 
-  virtual void deliver(const NativeDelivery& words, OnAccepted done) = 0;
   /// To a prompt that is open. Told once, when the agent has it, or why not: it is gone, or cannot be answered so.
   virtual void answer(const std::string& prompt, const PromptAnswer& reply, OnAnswered done) = 0;
   /// No rule decides that prompt. An agent that shows its own dialog only after its hook has returned may show it now.

@@ -116,11 +116,6 @@ std::optional<adapters::ReportedState> AdapterBridge::reported_state() const {
   return known;
 }
 
-void AdapterBridge::deliver(const adapters::NativeDelivery& words, adapters::Adapter::OnAccepted done) {
-  if (!adapter_) return done(fail("it has no door"));
-  adapter_->deliver(words, std::move(done));
-}
-
 void AdapterBridge::on_hook(const hooks::HookEvent& event, std::uint64_t call, adapters::Adapter::HookReply reply) {
   if (!adapter_ || ended_) return reply({});
   adapter_->on_hook(event, call, std::move(reply));

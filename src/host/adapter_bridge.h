@@ -63,7 +63,8 @@ class AdapterBridge final : public adapters::Listener {
   [[nodiscard]] adapters::NativeCapabilities capabilities() const;
   /// What its doors say of its state, an open prompt included.
   [[nodiscard]] std::optional<adapters::ReportedState> reported_state() const;
-  void deliver(const adapters::NativeDelivery& words, adapters::Adapter::OnAccepted done);
+  /// Where texts for the agent go; none without an adapter. Only while `capabilities` name an interface for them.
+  [[nodiscard]] adapters::DeliveryTarget* delivery_target() { return adapter_.get(); }
 
   void on_hook(const hooks::HookEvent& event, std::uint64_t call, adapters::Adapter::HookReply reply);
   void on_hook_gone(std::uint64_t call);

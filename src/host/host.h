@@ -1,13 +1,14 @@
-/// An agent at home: its program in a terminal we own, its screen read, its words sent, its mail put before it.
+/// An agent's host: runs its program in a terminal, reads its screen and native interfaces, delivers messages to it.
 ///
-///     person ◀─bytes─▶ PersonTerminal ◀──▶ Host ◀──▶ Program (the agent)
-///     visitors ◀────── Door ◀──────────────┤│ output ─▶ Screen ─▶ Watcher ─▶ Voice (what it says) ─▶ Link ─▶ daemon
-///     hooks ─────────▶ Door                ││ NativeSide (its own doors) ─▶ Voice
-///                                          └ deliveries ─▶ MailDesk ─▶ NativeSide, or the gate ─▶ Keyboard
+///     user ◀─bytes─▶ UserTerminal ◀─▶ TerminalRelay ◀─▶ Program (the agent)
+///     clients ◀─▶ HostServer ◀─▶ ClientRequests │ ScreenMonitor ─▶ AgentUpdater ─▶ AgentState, prompts
+///     daemon ◀─▶ Link ◀─▶ DaemonSession ─▶ DeliveryPipeline ─▶ Adapter, or the gate ─▶ AgentKeys ─▶ AgentInput ─▶ Program
 ///
-/// Invariants: what a person types reaches the agent unchanged and at once; what the agent draws reaches the person
-///   unchanged, with nothing between but a notice he asked for; nothing is typed by us but through the gate; its words are heard by one way at a time; the person's terminal is given back on every way out.
-/// Ownership: owns everything but the loop. Threading: loop thread only.
+/// Why injected: loop, network, program, user's terminal and adapter are the caller's (host_process.h makes the real ones),
+///   so a test runs a whole host on a clock it moves by hand.
+/// Invariants: README.md lists them.
+/// Ownership: owns what HostOptions hold; borrows HostEnvironment. May not be destroyed inside a callback of its own.
+/// Threading: loop thread only.
 #pragma once
 
 #include <functional>
@@ -17,59 +18,89 @@
 
 #include "adapters/adapter.h"
 #include "base/directory.h"
+#include "base/random.h"
 #include "base/result.h"
 #include "client/outbox.h"
+#include "host/control/host_protocol.h"
 #include "host/control/host_record.h"
+#include "host/control/host_server.h"
 #include "host/prompts/terminal_notifier.h"
-#include "net/asio_loop.h"
+#include "net/event_loop.h"
+#include "net/stream.h"
 #include "profiles/profile.h"
-#include "pty/command.h"
 #include "pty/program.h"
+#include "pty/user_terminal.h"
 
 namespace relay::host {
 
-/// Where a host's files lie.
+/// What a host runs on; all outlive it.
+struct HostEnvironment {
+  net::EventLoop& loop;
+  net::Network& network;
+  Random& random;
+  client::Outbox& outbox;
+};
+
+/// Where a host's files are.
 struct HostPaths {
   std::string workspace_socket;
   std::string project_root;
   std::string records;          // directory of hosts/<id>.json
   std::string socket;           // the socket to listen at
-  Directory* outbox = nullptr;  // holds the note of intent; outlives the host
+  Directory* outbox = nullptr;  // holds the intent log; outlives the host
   std::string intent_file;
   Directory* inbox = nullptr;  // team/<agent>/, or none; outlives the host
-  /// Below project_root: where the agent finds messages too long to type, and lays down messages as files.
+  /// Below project_root: where the agent finds messages too long to type, and puts messages as files.
   std::vector<std::string> long_texts;
   std::vector<std::string> outgoing;
-  std::string private_file = {};  // of the adapter's, removed when the agent has ended; empty: none
+  std::string private_file = {};  // of the adapter, removed when the agent has ended; empty: none
 };
 
-/// Starts the agent's program; what to run and where is the maker's business.
-using StartProgram = std::move_only_function<Result<std::unique_ptr<pty::Program>>(
-    net::AsioLoop& loop, pty::WindowSize size, pty::ProgramListener& listener)>;
+/// Starts the agent's program; the caller decides what runs and where.
+using StartProgram = std::move_only_function<Result<std::unique_ptr<pty::Program>>(pty::WindowSize size,
+                                                                                   pty::ProgramListener& listener)>;
+/// Opens the terminal that the user started the host in; none: there is none.
+using OpenUserTerminal =
+    std::move_only_function<Result<std::unique_ptr<pty::UserTerminal>>(pty::UserTerminalListener& listener)>;
 
 struct HostOptions {
-  HostRecord record;  // id, name, cli, spawner and the like; what only the host knows is filled in by it
+  HostRecord record;  // id, name, cli, spawner and the like; the host fills in what only it knows
   HostPaths places;
   profiles::Profile profile;
-  std::unique_ptr<adapters::Adapter> adapter = {};  // prepared; none: the agent is only seen and typed to
-  std::string claim_token;                          // keeps the name for the next program of this person under it
-  bool detached = false;                            // no terminal of a person's, even if there is one
+  std::unique_ptr<adapters::Adapter> adapter = {};  // prepared; none: the agent is only read and typed to
+  std::string claim_token;                          // keeps the name for the user's next program under it
+  bool detached = false;                            // no terminal of the user's, even if there is one
                                                     // (record.headless: no terminal at all)
   TerminalNotification notice =
-      TerminalNotification::Off;  // how the person's terminal hears that the agent waits for him
+      TerminalNotification::Off;  // how the user's terminal shows that the agent waits for input
   StartProgram start;
-  /// Once: the agent runs and the door is open, and, for a spawned one, the daemon has taken it in; or why it will not.
+  OpenUserTerminal open_user_terminal = {};
+  HostServer::OriginOf classify_peer = {};  // none: every client is the user's
+  /// Once: the agent runs, the socket is open, and, for a spawned one, the daemon has admitted it; or why it will not.
   std::move_only_function<void(Result<pid_t> host)> on_started = {};
+  /// The program has ended: its pid may be another's from now on.
+  std::function<void()> on_agent_exit = {};
+  /// Everything has been sent or given up: the host may be closed.
+  std::function<void()> on_finished = {};
 };
 
 class Host {
  public:
-  Host(net::AsioLoop& loop, HostOptions options, client::Outbox& outbox);
+  Host(const HostEnvironment& environment, HostOptions options);
   ~Host();
 
-  /// Runs until the agent has ended, and how it did. The loop is stopped then.
-  Result<pty::ExitStatus> run();
-  /// Why the agent ran without the relay from some moment on; empty when it did not.
+  /// Starts the program and everything around it. An error: nothing runs.
+  Result<void> start();
+  /// Ends the agent; `on_finished` follows.
+  void release(ReleaseAgent request);
+  /// After `on_finished`: leaves the daemon, gives the user's terminal back and removes the host's files. Connected clients
+  /// stay until the host is destroyed.
+  void close();
+
+  [[nodiscard]] pid_t agent_pid() const;
+  /// How the agent has ended.
+  [[nodiscard]] const pty::ExitStatus& status() const;
+  /// Why the agent has been running without the relay; empty when it has not.
   [[nodiscard]] const std::string& error() const;
 
  private:

@@ -26,7 +26,9 @@ ObservedInbox::ObservedInbox(net::AsioLoop& loop, client::Link& link, Directory&
       link_{link},
       session_{std::move(session)},
       on_closed_{std::move(on_closed)},
-      desk_{{.notes = notes, .intent_file = std::move(file), .project_root = {}, .long_texts = {}}, rules_, *this} {
+      desk_{{.notes = notes, .intent_file = std::move(file), .project_root = {}, .long_texts = {}},
+            rules_,
+            {.native = this, .composer = *this, .reports = *this}} {
   if (const auto opened = desk_.open(); !opened)
     log::warn("notes of an observed agent cannot be read", {{"error", opened.error().message()}});
 }
@@ -42,40 +44,40 @@ bool ObservedInbox::look(const std::string& config_directory, pid_t agent) {
   }
   const bool open = inbox_->exists(session_);
   const bool changed = std::exchange(open_, open) != open;
-  if (changed) deliver_soon();
+  if (changed) update_soon();
   return changed;
 }
 
 void ObservedInbox::set_state(profiles::State state) {
   if (std::exchange(state_, state) != state) since_ = loop_.now().steady;
-  deliver_soon();
+  update_soon();
 }
 
 void ObservedInbox::on_connected() { desk_.on_connected(loop_.now().steady); }
 
 void ObservedInbox::on_incoming(const client::IncomingMessage& incoming) {
   (void)desk_.receive(incoming, loop_.now().wall);
-  deliver_soon();
+  update_soon();
 }
 
 void ObservedInbox::on_moved(const client::DeliveryRef& place, DeliveryMode mode) {
   desk_.move(place, mode);
-  deliver_soon();
+  update_soon();
 }
 
 bool ObservedInbox::on_cancel(const protocol::CancelCommand& order) {
-  deliver_soon();
+  update_soon();
   return desk_.cancel(order.delivery_id);
 }
 
 void ObservedInbox::on_pause(const protocol::PauseCommand& order) {
   desk_.pause(order);
-  deliver_soon();
+  update_soon();
 }
 
 void ObservedInbox::on_model_input(std::string_view text, std::string_view id) {
   desk_.on_model_input(text, adapters::way::kTranscript, id);
-  deliver_soon();
+  update_soon();
 }
 
 void ObservedInbox::on_agent_exit() {
@@ -96,7 +98,7 @@ adapters::NativeCapabilities ObservedInbox::capabilities() const {
   return can;
 }
 
-void ObservedInbox::deliver() {
+void ObservedInbox::update() {
   const auto now = loop_.now();
   const auto again = desk_.deliver({.now = now.steady,
                                     .wall = now.wall,
@@ -105,23 +107,24 @@ void ObservedInbox::deliver() {
                                     .since = since_,
                                     .can = capabilities(),
                                     .typed_into = false});
-  timer_ = again ? loop_.at(*again, [this] { deliver(); }) : nullptr;
+  timer_ = again ? loop_.at(*again, [this] { update(); }) : nullptr;
 }
 
-void ObservedInbox::deliver_soon() {
+void ObservedInbox::update_soon() {
   loop_.post([this, alive = lifetime_.watch()] {
-    if (alive) deliver();
+    if (alive) update();
   });
 }
 
-void ObservedInbox::hand_over(const adapters::NativeDelivery& words, adapters::Adapter::OnAccepted done) {
-  inbox_->put(words, session_, [this, alive = lifetime_.watch(), done = std::move(done)](Result<void> outcome) mutable {
-    if (!alive) return;
-    const bool failed = !outcome && std::exchange(open_, false);
-    done(std::move(outcome));
-    if (failed) on_closed_();
-    deliver_soon();
-  });
+void ObservedInbox::deliver(const adapters::NativeDelivery& delivery, OnAccepted done) {
+  inbox_->put(delivery, session_,
+              [this, alive = lifetime_.watch(), done = std::move(done)](Result<void> outcome) mutable {
+                if (!alive) return;
+                const bool failed = !outcome && std::exchange(open_, false);
+                done(std::move(outcome));
+                if (failed) on_closed_();
+                update_soon();
+              });
 }
 
 void ObservedInbox::report(const client::DeliveryRef& place, protocol::Receipt receipt) {

@@ -1,6 +1,6 @@
 /// Messages for an agent that is only observed, by the inbox that its own program has: the session socket of Claude Code.
 ///
-///     Link ─▶ host::MailDesk ─▶ adapters::ClaudeInbox ─▶ the agent
+///     Link ─▶ host::DeliveryPipeline ─▶ adapters::ClaudeInbox ─▶ the agent
 ///                 ▲── its transcript shows the text: delivered, seen
 ///
 /// Why: the inbox exists without us, so an agent that was started without agent-relay can be written to. It has no terminal of
@@ -29,7 +29,9 @@ namespace relay::observer {
 /// The config directory of Claude Code that holds this transcript; empty when it lies elsewhere.
 std::string claude_config_of(std::string_view transcript);
 
-class ObservedInbox final : private host::PipelineActions {
+class ObservedInbox final : private host::ReceiptReporter,
+                            private host::InjectorActions,
+                            private adapters::DeliveryTarget {
  public:
   /// `file`: of its notes; `session`: the agent's own id of its session. `on_closed`: called when the inbox failed.
   ObservedInbox(net::AsioLoop& loop, client::Link& link, Directory& notes, std::string file, std::string session,
@@ -55,13 +57,12 @@ class ObservedInbox final : private host::PipelineActions {
   void on_agent_exit();
 
  private:
-  void deliver();
-  void deliver_soon();
+  void update();
+  void update_soon();
   [[nodiscard]] adapters::NativeCapabilities capabilities() const;
 
-  void hand_over(const adapters::NativeDelivery& words, adapters::Adapter::OnAccepted done) override;
+  void deliver(const adapters::NativeDelivery& delivery, OnAccepted done) override;
   void report(const client::DeliveryRef& place, protocol::Receipt receipt) override;
-  void on_pause_lapsed() override {}
   void interrupt() override {}  // nothing is typed
   void paste(std::string_view) override {}
   void press_enter() override {}

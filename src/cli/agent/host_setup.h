@@ -10,6 +10,7 @@
 #include "cli/wire/named_outbox.h"
 #include "host/agent_folder.h"
 #include "host/host.h"
+#include "net/asio_loop.h"
 #include "profiles/registry.h"
 
 namespace relay::cli {

@@ -59,9 +59,9 @@ std::string attach_words(const Context& context, const std::string& session) {
 
 }  // namespace
 
-host::StartProgram start_in_tmux(const pty::Command& command, const std::string& agent) {
-  return [&command, agent](net::AsioLoop& loop, pty::WindowSize size,
-                           pty::ProgramListener& listener) -> Result<std::unique_ptr<pty::Program>> {
+host::StartProgram start_in_tmux(net::AsioLoop& loop, const pty::Command& command, const std::string& agent) {
+  return [&loop, &command, agent](pty::WindowSize size,
+                                  pty::ProgramListener& listener) -> Result<std::unique_ptr<pty::Program>> {
     tmux::PaneOptions options{.name = agent,
                               .keeper = {RELAY_TRY(self_path()), std::string{kTmuxShimCommand}},
                               .server = {},

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "cli/framework/context.h"
 #include "host/host.h"
+#include "net/asio_loop.h"
 #include "pty/command.h"
 
 namespace relay::cli {
@@ -17,7 +18,7 @@ namespace relay::cli {
 inline constexpr std::string_view kTmuxShimCommand = "tmux-keeper";
 
 /// How a host starts its program inside tmux.
-host::StartProgram start_in_tmux(const pty::Command& command, const std::string& agent);
+host::StartProgram start_in_tmux(net::AsioLoop& loop, const pty::Command& command, const std::string& agent);
 
 /// Starts the host with these words (of `run`) in the background, then becomes `tmux attach` where there is a terminal;
 /// returns only when there is none, or on failure.

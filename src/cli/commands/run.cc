@@ -16,6 +16,7 @@
 #include "cli/framework/invocation.h"
 #include "cli/wire/names.h"
 #include "cli/wire/start_daemon.h"
+#include "host/host_process.h"
 #include "host/spawn_protocol.h"
 #include "profiles/registry.h"
 #include "protocol/names.h"
@@ -67,11 +68,11 @@ Result<HostRequest> wish_in(const Invocation& invocation, const Context& context
   return wish;
 }
 
-host::StartProgram start_here(const pty::Command& command) {
-  return [&command](net::AsioLoop& loop, pty::WindowSize size,
-                    pty::ProgramListener& listener) -> Result<std::unique_ptr<pty::Program>> {
-    return RELAY_TRY(pty::Child::spawn(loop, command, size, listener));
-  };
+host::StartProgram start_here(net::AsioLoop& loop, const pty::Command& command) {
+  return
+      [&loop, &command](pty::WindowSize size, pty::ProgramListener& listener) -> Result<std::unique_ptr<pty::Program>> {
+        return RELAY_TRY(pty::Child::spawn(loop, command, size, listener));
+      };
 }
 
 /// The same words again, for a host in the background whose agent sits in tmux.
@@ -143,10 +144,10 @@ ExitCode run(const Invocation& invocation, Context& context) {
         relay::format("no profile knows {}: relay commands at the start of its lines are read, and nothing is typed "
                       "into it; messages for {} wait in $AGENT_RELAY_INBOX",
                       options.record.cli, options.record.name));
-  options.start =
-      invocation.has("--in-tmux") ? start_in_tmux(lodging->command, options.record.name) : start_here(lodging->command);
+  options.start = invocation.has("--in-tmux") ? start_in_tmux(loop, lodging->command, options.record.name)
+                                              : start_here(loop, lodging->command);
   options.on_started = [&starter](Result<pid_t> pid) { pid ? starter.ready(*pid) : starter.failed(pid.error()); };
-  host::Host host{loop, std::move(options), *lodging->outbox.outbox};
+  host::HostProcess host{loop, std::move(options), *lodging->outbox.outbox};
   const auto ended = host.run();
   lodging->folder.reset();
   lodging->outbox.outbox.reset();  // the name is free before the door closes: whoever waits for that may use it

@@ -35,6 +35,18 @@ bool same_letters(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+void set_processes(HostRecord& record, pid_t host, pid_t agent) {
+  const auto start_of = [](pid_t pid) {
+    const auto process = pty::find_process(pid);
+    return process ? process->id.start : 0;
+  };
+  record.pid = host;
+  record.agent_pid = agent;
+  record.start = start_of(host);
+  record.agent_start = start_of(agent);
+  record.boot_id = pty::boot_id();
+}
+
 void write_record(text::JsonWriter& out, const HostRecord& record) {
   out.field("id", record.id)
       .field("name", record.name)

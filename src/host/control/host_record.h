@@ -40,6 +40,9 @@ struct HostRecord {
   std::string version = {}, permission_mode = {};  // of the agent CLI, as far as its start or its hooks tell them
 };
 
+/// Writes down which processes the host and its agent are.
+void set_processes(HostRecord& record, pid_t host, pid_t agent);
+
 void write_record(text::JsonWriter& out, const HostRecord& record);
 Result<HostRecord> parse_record(std::string_view json);
 

@@ -127,7 +127,7 @@ void Injector::on_given(EvidenceMatcher& shown, std::string_view way, std::strin
     if (!shown.matches(typed.text)) return false;
     const auto receipt = shown_receipt(way, id);
     intent_.add_outcome(typed.note, receipt);
-    hands_.report(typed.place, receipt);
+    reports_.report(typed.place, receipt);
     return true;
   });
   if (!unshown_.empty() && shown.matches(unshown_)) unshown_.clear();
@@ -187,7 +187,7 @@ bool Injector::may_interrupt(const View& view, const Delivery& letter) const {
   return view.since != own_turn_ || (letter.as_user && unshown_.empty() && typed_.empty() && !submitted_);
 }
 
-std::optional<SteadyTime> Injector::deliver(const View& view) {
+std::optional<SteadyTime> Injector::deliver(const View& view, SilentDeliveries& silent) {
   const bool had_one = !letters_.empty();
   while (!letters_.empty()) {
     auto& letter = letters_.front();
@@ -221,7 +221,7 @@ std::optional<SteadyTime> Injector::deliver(const View& view) {
                                              .composer_seen = view.composer == nullptr || *view.composer,
                                              .keys = view.keys,
                                              .text_stands = stands(view, letter)});
-    if (!letter.injection.begun() && !letter.bundled.empty()) hands_.return_quiet(std::exchange(letter.bundled, {}));
+    if (!letter.injection.begun() && !letter.bundled.empty()) silent.return_silent(std::exchange(letter.bundled, {}));
     const bool passing = decision.step == InjectionStep::Wait && decision.recheck_at && !letter.injection.doubted();
     if (const auto* shown = shown_of(letter); shown != nullptr && !passing)
       decision = {InjectionStep::Delivered, shown->reason, {}, shown->evidence};  // whatever the screen shows
@@ -239,7 +239,7 @@ std::optional<SteadyTime> Injector::deliver(const View& view) {
     if (decision.step == InjectionStep::Paste) pasted_on_ = view.revision;
     if (decision.step == InjectionStep::InDoubt && !letter.injection.seen() && view.revision == pasted_on_)
       unresponsive_ = true;
-    execute(decision, letter, view);
+    execute(decision, letter, view, silent);
     if (decision.step == InjectionStep::Paste || decision.step == InjectionStep::Enter ||
         decision.step == InjectionStep::Interrupt || decision.step == InjectionStep::Erase)
       return view.now + std::min(rules_.submit_gap, kEraseTimeout);
@@ -286,10 +286,10 @@ std::optional<SteadyTime> Injector::again(const Delivery& letter, std::optional<
 }
 
 /// In company: who else goes with it, each on its own line, where lines do not press Enter.
-std::string Injector::text_of(Delivery& letter, const View& view) {
+std::string Injector::text_of(Delivery& letter, const View& view, SilentDeliveries& silent) {
   if (letter.done) return letter.pasted = letter.text;
   const auto room = rules_.max_paste_bytes;
-  if (letter.text.size() < room) letter.bundled = hands_.take_quiet(room - letter.text.size());
+  if (letter.text.size() < room) letter.bundled = silent.take_silent(room - letter.text.size());
   const auto put = [&](Delivery& each) {
     if (!view.takes_lines) std::ranges::replace(each.text, '\n', ' ');
     letter.pasted += each.text;
@@ -303,7 +303,8 @@ std::string Injector::text_of(Delivery& letter, const View& view) {
   return letter.pasted;
 }
 
-void Injector::execute(const InjectionDecision& decision, Delivery& letter, const View& view) {
+void Injector::execute(const InjectionDecision& decision, Delivery& letter, const View& view,
+                       SilentDeliveries& silent) {
   const auto end = [&](ReceiptStatus status, std::string_view proof) {
     if (letter.done)
       return letter.done(status == ReceiptStatus::Delivered ? Result<void>{} : fail(std::string{decision.reason}));
@@ -311,10 +312,10 @@ void Injector::execute(const InjectionDecision& decision, Delivery& letter, cons
   };
   switch (decision.step) {
     case InjectionStep::Wait: break;
-    case InjectionStep::Interrupt: hands_.interrupt(); break;
-    case InjectionStep::Paste: hands_.paste(typable(text_of(letter, view))); break;
-    case InjectionStep::Enter: hands_.press_enter(); break;
-    case InjectionStep::Erase: hands_.erase(characters_in(letter.pasted) + kSpareErasures); break;
+    case InjectionStep::Interrupt: composer_.interrupt(); break;
+    case InjectionStep::Paste: composer_.paste(typable(text_of(letter, view, silent))); break;
+    case InjectionStep::Enter: composer_.press_enter(); break;
+    case InjectionStep::Erase: composer_.erase(characters_in(letter.pasted) + kSpareErasures); break;
     case InjectionStep::Delivered: end(ReceiptStatus::Delivered, "submitted"); break;
     case InjectionStep::Failed: end(ReceiptStatus::Failed, ""); break;
     case InjectionStep::InDoubt: end(ReceiptStatus::InDoubt, ""); break;
@@ -333,7 +334,7 @@ void Injector::finish(Delivery& letter, protocol::Receipt receipt) {
     if (each.ref.id.empty()) return;  // a word of our own
     const auto& said = each.seen ? *each.seen : receipt;
     intent_.add_outcome(intent_key(each), said);
-    hands_.report(each.ref, said);
+    reports_.report(each.ref, said);
     if (each.seen || receipt.status != ReceiptStatus::Delivered) return;
     if (typed_.size() >= kMaxTyped) typed_.pop_front();
     typed_.push_back({each.ref, intent_key(each), std::move(each.text)});
@@ -345,7 +346,7 @@ void Injector::finish(Delivery& letter, protocol::Receipt receipt) {
 void Injector::report_written(Delivery& letter) {
   const auto tell = [&](Delivery& each) {
     if (std::exchange(each.written, true) || each.ref.id.empty()) return;
-    hands_.report(each.ref, typed_receipt(ReceiptStatus::Accepted, "written", ""));
+    reports_.report(each.ref, typed_receipt(ReceiptStatus::Accepted, "written", ""));
   };
   for (auto& quiet : letter.bundled) tell(quiet);
   tell(letter);
@@ -354,7 +355,7 @@ void Injector::report_written(Delivery& letter) {
 /// When it must be asked again although nothing has changed.
 std::optional<SteadyTime> Injector::report_pending(Delivery& letter, SteadyTime now) {
   if (should_tell_reason(letter, now))
-    hands_.report(letter.ref, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
+    reports_.report(letter.ref, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
   return reason_due(letter);
 }
 

@@ -16,7 +16,7 @@
 ///   user's messages interrupt it once that message was seen.
 /// - An agent that answers explanations with further mistakes is not answered for ever: after kMaxExplanations in a row
 ///   only a message that was taken gives it another.
-/// Ownership: borrows the intent and the post, which outlive it. Threading: loop thread only; the clock is an argument.
+/// Ownership: borrows rules, intent log, composer and reporter, which outlive it. Threading: loop thread only; the clock is an argument.
 #pragma once
 
 #include <deque>
@@ -30,7 +30,10 @@
 #include "host/delivery/delivery.h"
 #include "host/delivery/evidence_matcher.h"
 #include "host/delivery/injection.h"
+#include "host/delivery/injection_queue.h"
 #include "host/delivery/intent_log.h"
+#include "host/delivery/receipt_reporter.h"
+#include "host/delivery/silent_deliveries.h"
 #include "profiles/compiled_profile.h"
 #include "protocol/send.h"
 
@@ -42,7 +45,7 @@ inline constexpr Millis kTurnTimeout{1'000};
 inline constexpr Millis kSeenTimeout{10'000};
 inline constexpr Millis kSayTimeout{4'000};  // of a person who types from elsewhere
 
-/// What the mailroom wants done.
+/// What the injector does to the agent's composer.
 class InjectorActions {
  public:
   virtual ~InjectorActions() = default;
@@ -51,24 +54,20 @@ class InjectorActions {
   virtual void press_enter() = 0;
   /// Removes so many characters before the cursor, and nothing where there are none.
   virtual void erase(std::size_t characters) = 0;
-  /// Quiet letters, noted, whose texts and line breaks fit so many bytes.
-  virtual std::vector<Delivery> take_quiet(std::size_t max_bytes) = 0;
-  /// They were not sent after all.
-  virtual void return_quiet(std::vector<Delivery> letters) = 0;
-  virtual void report(const client::DeliveryRef& place, protocol::Receipt receipt) = 0;
 };
 
-class Injector {
+class Injector final : public InjectionQueue {
  public:
-  Injector(const profiles::TypingRules& rules, IntentLog& intent, InjectorActions& hands)
-      : rules_{rules}, intent_{intent}, hands_{hands} {}
+  Injector(const profiles::TypingRules& rules, IntentLog& intent, InjectorActions& composer, ReceiptReporter& reports)
+      : rules_{rules}, intent_{intent}, composer_{composer}, reports_{reports} {}
 
-  /// A message of somebody's that has no better way.
-  void add(Delivery letter);
-  /// The one that waits at the gate and has not begun, also behind a person's words.
-  std::optional<Delivery> take_back();
-  /// A turn was cut short for the one that `take_back` would give.
-  [[nodiscard]] bool has_interrupted() const { return !letters_.empty() && letters_.back().injection.interrupted(); }
+  void add(Delivery letter) override;
+  [[nodiscard]] bool can_accept() const override { return letters_.empty(); }
+  /// Also when it stands behind a text of the user's.
+  std::optional<Delivery> take_back() override;
+  [[nodiscard]] bool has_interrupted() const override {
+    return !letters_.empty() && letters_.back().injection.interrupted();
+  }
   /// A word of our own to the agent, unless it had too many of them.
   std::optional<Delivery> explanation(std::string_view sentence);
   /// A person's words, before all others and by the same gate, unless they cannot go soon. Told once how it ended. Not
@@ -100,15 +99,16 @@ class Injector {
     HeldKeys keys = {};          // of the user
     bool has_record = false;     // the agent's transcript shows what its model is given
   };
-  /// Does what can be done now. When to be asked again without any change; at once when the gate has become free.
-  std::optional<SteadyTime> deliver(const View& view);
+  /// Does what can be done now; `silent` gives what is typed with a delivery. The time of the next call without any change;
+  /// now when the gate has become free.
+  std::optional<SteadyTime> deliver(const View& view, SilentDeliveries& silent);
 
   /// The first one has been written, at least in part.
   [[nodiscard]] bool is_injecting() const { return !letters_.empty() && letters_.front().injection.begun(); }
   /// The user's keys would mix with it.
   [[nodiscard]] bool holds_keys() const { return is_injecting() && letters_.front().injection.holds_keys(); }
-  /// Its Enter is due by then (injection.h).
-  [[nodiscard]] std::optional<SteadyTime> sending_until() const {
+  /// injection.h says when.
+  [[nodiscard]] std::optional<SteadyTime> sending_until() const override {
     return is_injecting() ? letters_.front().injection.sending_until() : std::nullopt;
   }
   [[nodiscard]] bool saying() const { return !letters_.empty() && letters_.front().done; }
@@ -136,17 +136,18 @@ class Injector {
   [[nodiscard]] bool may_interrupt(const View& view, const Delivery& letter) const;
   [[nodiscard]] bool turn_is_due(const View& view);
   void expect_turn(const Delivery& letter, const View& view);
-  std::string text_of(Delivery& letter, const View& view);
+  std::string text_of(Delivery& letter, const View& view, SilentDeliveries& silent);
   void report_written(Delivery& letter);
   void finish(Delivery& letter, protocol::Receipt receipt);
-  void execute(const InjectionDecision& decision, Delivery& letter, const View& view);
+  void execute(const InjectionDecision& decision, Delivery& letter, const View& view, SilentDeliveries& silent);
   [[nodiscard]] static std::optional<SteadyTime> again(const Delivery& letter, std::optional<SteadyTime> at,
                                                        const View& view);
   std::optional<SteadyTime> report_pending(Delivery& letter, SteadyTime now);
 
   const profiles::TypingRules& rules_;
   IntentLog& intent_;
-  InjectorActions& hands_;
+  InjectorActions& composer_;
+  ReceiptReporter& reports_;
   std::deque<Delivery> letters_;
   std::deque<InjectedDelivery> typed_;  // delivered and not seen
   std::optional<Submitted> submitted_;

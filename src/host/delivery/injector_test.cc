@@ -13,11 +13,11 @@ namespace {
 using namespace std::chrono_literals;
 using profiles::State;
 
-struct MailroomTest : testing::Test, InjectorActions {
+struct MailroomTest : testing::Test, InjectorActions, SilentDeliveries, ReceiptReporter {
   client::testing::MemoryDirectory disk;
   IntentLog intent{disk, "Bob.intent"};
   profiles::TypingRules rules;
-  Injector mailroom{rules, intent, *this};
+  Injector mailroom{rules, intent, *this, *this};
   Injector::View view{.now = SteadyTime{1h}, .wall = 1'000, .state = State::Idle};
   std::vector<std::string> done;
   std::vector<Delivery> quiet;
@@ -34,8 +34,8 @@ struct MailroomTest : testing::Test, InjectorActions {
                           receipt.reason));
     last = receipt;
   }
-  std::vector<Delivery> take_quiet(std::size_t) override { return std::exchange(quiet, {}); }
-  void return_quiet(std::vector<Delivery> letters) override { quiet = std::move(letters); }
+  std::vector<Delivery> take_silent(std::size_t) override { return std::exchange(quiet, {}); }
+  void return_silent(std::vector<Delivery> letters) override { quiet = std::move(letters); }
 
   Delivery letter(const std::string& id) {
     return {.ref = {.id = id}, .from = "Alice", .message = id, .text = "text of " + id, .injection = Injection{rules}};
@@ -50,7 +50,7 @@ struct MailroomTest : testing::Test, InjectorActions {
     view.now += time;
     if (state != view.state) view.since = view.now;
     view.state = state;
-    (void)mailroom.deliver(view);
+    (void)mailroom.deliver(view, *this);
   }
   void deliver_one() {
     after(10ms, State::Idle);
@@ -82,17 +82,17 @@ TEST_F(MailroomTest, OneAfterTheOtherEachWithItsReceipts) {
 }
 
 TEST_F(MailroomTest, AGateThatHasBecomeFreeIsToldEvenIfTheScreenNeverChangesAgain) {
-  EXPECT_FALSE(mailroom.deliver(view));
+  EXPECT_FALSE(mailroom.deliver(view, *this));
   mailroom.add(letter("a"));
   after(1s, State::Idle);
   after(50ms, State::Typing);
   after(300ms, State::Typing);
   after(50ms, State::Idle);  // a turn too short to be seen
   view.now += kIdleSettle;
-  EXPECT_EQ(mailroom.deliver(view), view.now);
+  EXPECT_EQ(mailroom.deliver(view, *this), view.now);
   EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of a", "a accepted written", "enter",
                                                "a delivered: the composer emptied"}));
-  EXPECT_FALSE(mailroom.deliver(view));
+  EXPECT_FALSE(mailroom.deliver(view, *this));
 }
 
 TEST_F(MailroomTest, TheNextIsNotTypedBeforeTheTurnOfTheOneBefore) {
@@ -139,7 +139,7 @@ TEST_F(MailroomTest, ATurnThatIsNeverSeenHoldsTheNextForAMomentOnly) {
     after(300ms, State::Typing);
     after(50ms, State::Idle);
     view.now += kIdleSettle;
-    EXPECT_EQ(mailroom.deliver(view), view.now + (has_record ? kSeenTimeout : kTurnTimeout));
+    EXPECT_EQ(mailroom.deliver(view, *this), view.now + (has_record ? kSeenTimeout : kTurnTimeout));
     (void)heard();
     after(has_record ? kSeenTimeout : kTurnTimeout, State::Idle);
     EXPECT_EQ(heard(), (std::vector<std::string>{format("paste text of {}", has_record ? "d" : "b")}));
@@ -220,7 +220,7 @@ TEST_F(MailroomTest, KeysAreNotHeldLongerThoughNothingChangesOnTheScreen) {
   after(1s, State::Idle);
   after(50ms, State::Unknown);
   view.keys.since = view.now;
-  EXPECT_EQ(mailroom.deliver(view), view.now + kSlowTimeout);
+  EXPECT_EQ(mailroom.deliver(view, *this), view.now + kSlowTimeout);
   after(kSlowTimeout, State::Unknown);
   EXPECT_FALSE(mailroom.holds_keys());
 }
@@ -235,7 +235,7 @@ TEST_F(MailroomTest, TypingDoesNotFillTheHistory) {
   EXPECT_EQ(heard(), (std::vector<std::string>{"a accepted written", "a deferred: a person is editing it"}));
   view.now += 50ms;
   view.state = State::Unknown;
-  EXPECT_EQ(mailroom.deliver(view), view.now - 50ms + kReasonSettle) << "it is told once it has lasted";
+  EXPECT_EQ(mailroom.deliver(view, *this), view.now - 50ms + kReasonSettle) << "it is told once it has lasted";
   after(kReasonSettle, State::Unknown);
   EXPECT_EQ(heard(), (std::vector<std::string>{"a deferred: the screen is not understood"}));
 }
@@ -315,7 +315,7 @@ TEST_F(MailroomTest, WhatExpiredWhileItWaitedIsNotTyped) {
   stale.expires_at = 5'000;
   mailroom.add(std::move(stale));
   view.state = State::Blocked;
-  EXPECT_EQ(mailroom.deliver(view), view.now + 4s) << "though nothing changes meanwhile";
+  EXPECT_EQ(mailroom.deliver(view, *this), view.now + 4s) << "though nothing changes meanwhile";
   (void)heard();
   view.wall = 5'000;
   after(10s, State::Idle);

@@ -12,13 +12,14 @@ namespace relay::host {
 using profiles::State;
 using protocol::DeliveryMode;
 
-DeliveryPipeline::DeliveryPipeline(PipelinePaths places, const profiles::TypingRules& rules, PipelineActions& hands)
+DeliveryPipeline::DeliveryPipeline(PipelinePaths places, const profiles::TypingRules& rules, PipelineOutputs outputs)
     : rules_{rules},
-      hands_{hands},
       long_texts_{std::move(places.project_root), std::move(places.long_texts)},
       intent_{places.notes, std::move(places.intent_file)},
       inbox_{places.inbox != nullptr ? std::make_unique<InboxFile>(*places.inbox) : nullptr},
-      mailroom_{rules, intent_, *this} {}
+      mailroom_{rules, intent_, outputs.composer, outputs.reports},
+      sorter_{intent_, mailroom_, outputs.native, outputs.reports},
+      on_pause_lapsed_{std::move(outputs.on_pause_lapsed)} {}
 
 Result<void> DeliveryPipeline::open() {
   RELAY_TRY(intent_.load());
@@ -114,7 +115,7 @@ State DeliveryPipeline::at_gate(const View& view) {
 std::optional<SteadyTime> DeliveryPipeline::deliver(const View& view) {
   if (pause_lapses_ && view.now >= *pause_lapses_) {
     pause({.paused = false});
-    hands_.on_pause_lapsed();
+    on_pause_lapsed_();
   }
   auto again = sorter_.deliver(sorting(view));
   if (pause_lapses_) again = again ? std::min(*again, *pause_lapses_) : *pause_lapses_;
@@ -129,7 +130,8 @@ std::optional<SteadyTime> DeliveryPipeline::deliver(const View& view) {
                                         .drained = view.drained,
                                         .takes_lines = view.takes_lines,
                                         .keys = view.keys,
-                                        .has_record = !view.can.output.empty()});
+                                        .has_record = !view.can.output.empty()},
+                                       sorter_);
   if (typed) again = again ? std::min(*again, *typed) : *typed;
   return again;
 }
@@ -189,14 +191,6 @@ void DeliveryPipeline::describe(text::JsonWriter& out, const adapters::NativeCap
     out.field("reason", reason_shown(*letter)).end();
   }
   out.end();
-}
-
-void DeliveryPipeline::deliver_native(const adapters::NativeDelivery& words, adapters::Adapter::OnAccepted done) {
-  hands_.hand_over(words, std::move(done));
-}
-
-void DeliveryPipeline::report(const client::DeliveryRef& place, protocol::Receipt receipt) {
-  hands_.report(place, std::move(receipt));
 }
 
 /// What stands before the gate first.

@@ -5,10 +5,11 @@
 ///                             └ InboxFile, LongTexts, Intent
 ///
 /// Invariants: a letter is in one place, sorter or mailroom; what nobody has begun to bring can still be fetched.
-/// Ownership: borrows directories, rules and hands, which outlive it. Threading: loop thread only; the clock is an
+/// Ownership: borrows directories, rules and outputs, which outlive it. Threading: loop thread only; the clock is an
 ///   argument.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,23 +43,18 @@ struct PipelinePaths {
   std::vector<std::string> long_texts;  // below it
 };
 
-/// What the desk wants done.
-class PipelineActions {
- public:
-  virtual ~PipelineActions() = default;
-  virtual void interrupt() = 0;  // the agent's turn
-  virtual void paste(std::string_view text) = 0;
-  virtual void press_enter() = 0;
-  virtual void erase(std::size_t characters) = 0;  // before the cursor
-  virtual void report(const client::DeliveryRef& place, protocol::Receipt receipt) = 0;
-  virtual void hand_over(const adapters::NativeDelivery& words, adapters::Adapter::OnAccepted done) = 0;
-  /// The daemon did not say again that the agent is paused: it is not.
-  virtual void on_pause_lapsed() = 0;
+/// Where deliveries and receipts go; all outlive the pipeline.
+struct PipelineOutputs {
+  adapters::DeliveryTarget* native = nullptr;  // the agent's own interface; none: it has none
+  InjectorActions& composer;
+  ReceiptReporter& reports;
+  /// The daemon did not repeat in time that the agent is paused, so it is not.
+  std::function<void()> on_pause_lapsed = [] {};
 };
 
-class DeliveryPipeline final : private SchedulerActions, private InjectorActions {
+class DeliveryPipeline final {
  public:
-  DeliveryPipeline(PipelinePaths places, const profiles::TypingRules& rules, PipelineActions& hands);
+  DeliveryPipeline(PipelinePaths places, const profiles::TypingRules& rules, PipelineOutputs outputs);
 
   /// Reads what a predecessor left behind.
   Result<void> open();
@@ -130,20 +126,6 @@ class DeliveryPipeline final : private SchedulerActions, private InjectorActions
   void describe(text::JsonWriter& out, const adapters::NativeCapabilities& can, std::string_view typed_way) const;
 
  private:
-  void deliver_native(const adapters::NativeDelivery& words, adapters::Adapter::OnAccepted done) override;
-  void type(Delivery letter) override { mailroom_.add(std::move(letter)); }
-  [[nodiscard]] bool may_type() const override { return mailroom_.waiting().empty(); }
-  std::optional<Delivery> take_back() override { return mailroom_.take_back(); }
-  [[nodiscard]] bool has_interrupted() const override { return mailroom_.has_interrupted(); }
-  [[nodiscard]] std::optional<SteadyTime> sending_until() const override { return mailroom_.sending_until(); }
-  void interrupt() override { hands_.interrupt(); }
-  void paste(std::string_view text) override { hands_.paste(text); }
-  void press_enter() override { hands_.press_enter(); }
-  void erase(std::size_t characters) override { hands_.erase(characters); }
-  std::vector<Delivery> take_quiet(std::size_t max_bytes) override { return sorter_.take_silent(max_bytes); }
-  void return_quiet(std::vector<Delivery> letters) override { sorter_.return_quiet(std::move(letters)); }
-  void report(const client::DeliveryRef& place, protocol::Receipt receipt) override;  // of both
-
   [[nodiscard]] Injection injection_for(protocol::DeliveryMode mode) const;
   [[nodiscard]] static DeliveryScheduler::View sorting(const View& view);
   [[nodiscard]] static profiles::State at_gate(const View& view);
@@ -152,12 +134,12 @@ class DeliveryPipeline final : private SchedulerActions, private InjectorActions
   [[nodiscard]] const Delivery* first_waiting() const;
 
   const profiles::TypingRules& rules_;
-  PipelineActions& hands_;
   MessageFiles long_texts_;
   IntentLog intent_;
   std::unique_ptr<InboxFile> inbox_;
   Injector mailroom_;
-  DeliveryScheduler sorter_{intent_, *this};
+  DeliveryScheduler sorter_;
+  std::function<void()> on_pause_lapsed_;
   std::optional<SteadyTime> pause_lapses_;
   int notices_ = 0;  // in the inbox file since something the agent said was taken
 };

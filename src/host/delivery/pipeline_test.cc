@@ -15,7 +15,7 @@ using profiles::State;
 using protocol::DeliveryMode;
 using Lines = std::vector<std::string>;
 
-struct MailDeskTest : testing::Test, PipelineActions {
+struct MailDeskTest : testing::Test, InjectorActions, adapters::DeliveryTarget, ReceiptReporter {
   client::testing::MemoryDirectory disk;
   std::string notes = "Bob.intent";
   net::testing::TemporaryDirectory project;
@@ -23,14 +23,14 @@ struct MailDeskTest : testing::Test, PipelineActions {
   std::unique_ptr<DeliveryPipeline> desk;
   DeliveryPipeline::View view{.now = SteadyTime{1h}, .wall = 1'000, .state = State::Idle, .screen = State::Idle};
   Lines done;
-  adapters::Adapter::OnAccepted handed;
+  OnAccepted handed;
 
   MailDeskTest() { restart(); }
   /// Another life of the host, over the same disk.
   void restart() {
     desk = std::make_unique<DeliveryPipeline>(
         PipelinePaths{.notes = disk, .intent_file = notes, .project_root = project.path(), .long_texts = {"messages"}},
-        rules, *this);
+        rules, outputs());
     ASSERT_TRUE(desk->open());
   }
 
@@ -38,11 +38,15 @@ struct MailDeskTest : testing::Test, PipelineActions {
   void paste(std::string_view text) override { done.push_back(format("paste {}", text)); }
   void press_enter() override { done.push_back("enter"); }
   void erase(std::size_t) override { done.push_back("erase"); }
-  void hand_over(const adapters::NativeDelivery& words, adapters::Adapter::OnAccepted on_handed) override {
+  void deliver(const adapters::NativeDelivery& words, OnAccepted on_handed) override {
     done.push_back(format("hand {}", words.text));
     handed = std::move(on_handed);
   }
-  void on_pause_lapsed() override { done.push_back("pause lapsed"); }
+  PipelineOutputs outputs() {
+    return {.native = this, .composer = *this, .reports = *this, .on_pause_lapsed = [this] {
+              done.push_back("pause lapsed");
+            }};
+  }
   void report(const client::DeliveryRef& place, protocol::Receipt receipt) override {
     done.push_back(format("{} {}{}{}{}{}", place.id, name_of(receipt.status), receipt.proof.empty() ? "" : " ",
                           receipt.proof, receipt.reason.empty() ? "" : ": ", receipt.reason));
@@ -90,7 +94,7 @@ TEST_F(MailDeskTest, NoticeToAProgramThatIsNotTypedIntoIsWrittenIntoItsInboxFile
                                                           .inbox = &inbox,
                                                           .project_root = project.path(),
                                                           .long_texts = {"messages"}},
-                                            rules, *this);
+                                            rules, outputs());
   ASSERT_TRUE(desk->open());
   desk->explain("ZZ was not started:\nno", false, 0);
   EXPECT_EQ(*inbox.bytes("inbox.md"), "## From Relay at 1970-01-01T00:00:00.000Z\n\nZZ was not started: no\n\n");

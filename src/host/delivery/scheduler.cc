@@ -65,10 +65,10 @@ void sooner(std::optional<SteadyTime>& at, std::optional<SteadyTime> other) {
 
 void DeliveryScheduler::add(Delivery letter) {
   if (intent_.contains(intent_key(letter))) {  // a predecessor's: our own are never handed up twice
-    if (auto known = intent_.end_of(intent_key(letter))) return hands_.report(letter.ref, *std::move(known));
+    if (auto known = intent_.end_of(intent_key(letter))) return reports_.report(letter.ref, *std::move(known));
     return end(letter, {.status = ReceiptStatus::InDoubt, .reason = "the host ended while it was being brought"});
   }
-  if (!letter.ref.id.empty()) hands_.report(letter.ref, {.status = ReceiptStatus::Accepted});
+  if (!letter.ref.id.empty()) reports_.report(letter.ref, {.status = ReceiptStatus::Accepted});
   home(letter).add(std::move(letter));
 }
 
@@ -89,7 +89,7 @@ std::vector<FairQueue*> DeliveryScheduler::queues() {
 void DeliveryScheduler::clear_gate() {
   at_gate_.reset();
   user_at_gate_ = false;
-  if (auto letter = hands_.take_back()) put_back(*std::move(letter));
+  if (auto letter = injector_.take_back()) put_back(*std::move(letter));
 }
 
 std::optional<SteadyTime> DeliveryScheduler::deliver(const View& view) {
@@ -98,9 +98,10 @@ std::optional<SteadyTime> DeliveryScheduler::deliver(const View& view) {
   has_terminal_ = view.can.terminal;
   hook_takes_quiet_ = view.can.by(DeliveryMode::NextMessage).moment == DeliveryTiming::Asked;
   drop_expired(view);
-  if (hands_.may_type()) user_at_gate_ = false;
+  if (injector_.can_accept()) user_at_gate_ = false;
   // A way has opened since it was given to the mailroom, perhaps.
-  if (view.can.by(DeliveryMode::OnIdle).moment != DeliveryTiming::Never && !hands_.has_interrupted() && !user_at_gate_)
+  if (view.can.by(DeliveryMode::OnIdle).moment != DeliveryTiming::Never && !injector_.has_interrupted() &&
+      !user_at_gate_)
     clear_gate();
   std::optional<SteadyTime> again;
   if (paused_) {
@@ -195,12 +196,12 @@ std::optional<SteadyTime> DeliveryScheduler::serve(Lane which, const View& view)
 std::optional<SteadyTime> DeliveryScheduler::type_from(FairQueue& from, Lane which, const View& view) {
   const auto free_at = std::max(turn_started_by(DeliveryMode::OnIdle), turn_started_by(DeliveryMode::Immediate));
   if (view.state == State::Idle && view.now < free_at) return free_at;
-  const bool gives_way = at_gate_ && !hands_.has_interrupted() && goes_before(which, *at_gate_, view.state);
-  if (!hands_.may_type() && gives_way) clear_gate();
-  if (!hands_.may_type()) return std::nullopt;
+  const bool gives_way = at_gate_ && !injector_.has_interrupted() && goes_before(which, *at_gate_, view.state);
+  if (!injector_.can_accept() && gives_way) clear_gate();
+  if (!injector_.can_accept()) return std::nullopt;
   at_gate_ = which;
   user_at_gate_ = from.front().as_user && view.can.by(which.mode).as_peer;
-  hands_.type(from.take());
+  injector_.add(from.take());
   return std::nullopt;
 }
 
@@ -238,7 +239,7 @@ std::vector<Delivery> DeliveryScheduler::take_quiet_if(std::size_t max_bytes,
   return taken;
 }
 
-void DeliveryScheduler::return_quiet(std::vector<Delivery> letters) {
+void DeliveryScheduler::return_silent(std::vector<Delivery> letters) {
   for (; !letters.empty(); letters.pop_back()) put_back(std::move(letters.back()));
 }
 
@@ -249,19 +250,19 @@ std::optional<SteadyTime> DeliveryScheduler::deliver_native(FairQueue& from, Del
   if (const auto why = not_yet(by.moment, view.state, view.blocker); !why.empty()) {  // changes with the screen
     set_reason(letter, why, view.now);
     if (should_tell_reason(letter, view.now))
-      hands_.report(letter.ref, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
+      reports_.report(letter.ref, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
     return reason_due(letter);
   }
-  if (mode == DeliveryMode::OnIdle && hands_.has_interrupted() && view.state != State::Typing) {
+  if (mode == DeliveryMode::OnIdle && injector_.has_interrupted() && view.state != State::Typing) {
     wait(letter, "another message comes first: the agent's turn was interrupted for it");
     return std::nullopt;
   }
-  if (const auto until = hands_.sending_until(); until && view.now < *until) {
+  if (const auto until = injector_.sending_until(); until && view.now < *until) {
     set_reason(letter, "another message is just being typed", view.now);  // not told: it passes in a moment
     return until;
   }
   const bool user_goes_first = mode == DeliveryMode::OnIdle ? view.state != State::Typing : view.state == State::Idle;
-  if (user_at_gate_ && !hands_.may_type() && user_goes_first) {
+  if (user_at_gate_ && !injector_.can_accept() && user_goes_first) {
     wait(letter, "a message of the user comes first");
     return std::nullopt;
   }
@@ -312,7 +313,7 @@ std::optional<SteadyTime> DeliveryScheduler::deliver_native(FairQueue& from, Del
     words.text += "\n" + next->text;
     into_its_hands(*std::move(next), key, mode, by.via);
   }
-  hands_.deliver_native(words, [this, alive = lifetime_.watch(), key](Result<void> outcome) {
+  native_->deliver(words, [this, alive = lifetime_.watch(), key](Result<void> outcome) {
     if (alive) on_handed(key, outcome);
   });
   return view.now;  // the next lane, or the next letter of this one, at once
@@ -335,10 +336,10 @@ void DeliveryScheduler::on_handed(std::uint64_t key, const Result<void>& outcome
     handed.taken = true;
     auto& letter = handed.letter;
     if (!letter.ref.id.empty() && !std::exchange(letter.written, true))
-      hands_.report(letter.ref, {.status = ReceiptStatus::Accepted,
-                                 .proof = "written",
-                                 .reason = letter.reason,
-                                 .via = std::string{handed.via}});
+      reports_.report(letter.ref, {.status = ReceiptStatus::Accepted,
+                                   .proof = "written",
+                                   .reason = letter.reason,
+                                   .via = std::string{handed.via}});
   }
 }
 
@@ -502,13 +503,13 @@ void DeliveryScheduler::wait(Delivery& letter, std::string_view reason) {
   if (letter.reported_reason == reason || letter.ref.id.empty()) return;
   letter.reported_reason = reason;
   ++letter.reasons_told;
-  hands_.report(letter.ref, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
+  reports_.report(letter.ref, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
 }
 
 void DeliveryScheduler::end(const Delivery& letter, protocol::Receipt receipt) {
   if (letter.ref.id.empty()) return;  // a word of our own
   intent_.add_outcome(intent_key(letter), receipt);
-  hands_.report(letter.ref, std::move(receipt));
+  reports_.report(letter.ref, std::move(receipt));
 }
 
 }  // namespace relay::host

@@ -24,7 +24,7 @@
 /// - While the agent is paused nothing new goes any way; what has begun is finished, and who fetches is given.
 /// - What wakes nobody never begins a turn, is never typed alone and interrupts nothing.
 /// - Why a message waits is reported when the reason changes; its end exactly once. What expired goes nowhere.
-/// Ownership: borrows intent and hands, which outlive it. Threading: loop thread only; the clock is an argument.
+/// Ownership: borrows the intent log, the injector, the native interface and the reporter, which outlive it. Threading: loop thread only; the clock is an argument.
 #pragma once
 
 #include <array>
@@ -41,7 +41,10 @@
 #include "host/delivery/delivery.h"
 #include "host/delivery/evidence_matcher.h"
 #include "host/delivery/fair_queue.h"
+#include "host/delivery/injection_queue.h"
 #include "host/delivery/intent_log.h"
+#include "host/delivery/receipt_reporter.h"
+#include "host/delivery/silent_deliveries.h"
 
 namespace relay::host {
 
@@ -52,26 +55,12 @@ inline constexpr std::size_t kMaxHanded = 32;             // of one mode in the 
 inline constexpr Millis kNativeRetry{5'000};              // after a way took nothing, for modes that cannot be typed
 inline constexpr std::size_t kMaxQuietBytes = 16 * 1024;  // that go along with one message
 
-/// What the sorter wants done.
-class SchedulerActions {
+class DeliveryScheduler final : public SilentDeliveries {
  public:
-  virtual ~SchedulerActions() = default;
-  virtual void deliver_native(const adapters::NativeDelivery& words, adapters::Adapter::OnAccepted done) = 0;
-  /// To the mailroom. Only asked when `may_type` said yes.
-  virtual void type(Delivery letter) = 0;
-  /// Nothing stands before the gate that has begun; what stands there unbegun comes back by `take_back`.
-  [[nodiscard]] virtual bool may_type() const = 0;
-  virtual std::optional<Delivery> take_back() = 0;
-  /// For what stands there a turn was cut short.
-  [[nodiscard]] virtual bool has_interrupted() const = 0;
-  /// Typed text stands in the composer, and its Enter is due by then: a turn that starts before would keep it unsent.
-  [[nodiscard]] virtual std::optional<SteadyTime> sending_until() const = 0;
-  virtual void report(const client::DeliveryRef& place, protocol::Receipt receipt) = 0;
-};
-
-class DeliveryScheduler {
- public:
-  DeliveryScheduler(IntentLog& intent, SchedulerActions& hands) : intent_{intent}, hands_{hands} {}
+  /// `native`: the agent's own interface; none: every delivery is typed or fetched.
+  DeliveryScheduler(IntentLog& intent, InjectionQueue& injector, adapters::DeliveryTarget* native,
+                    ReceiptReporter& reports)
+      : intent_{intent}, injector_{injector}, native_{native}, reports_{reports} {}
 
   /// A message of somebody's. One that a predecessor may have brought is not taken: reported is what the predecessor knew
   /// of its end, else that it is in doubt.
@@ -98,8 +87,8 @@ class DeliveryScheduler {
   void on_returned(const std::vector<std::string>& deliveries, std::string_view reason);
   /// Quiet ones that go along with what is typed, noted; their texts and line breaks fit so many bytes. None where a
   /// hook takes them with the next prompt.
-  std::vector<Delivery> take_silent(std::size_t max_bytes);
-  void return_quiet(std::vector<Delivery> letters);
+  std::vector<Delivery> take_silent(std::size_t max_bytes) override;
+  void return_silent(std::vector<Delivery> deliveries) override;
 
   /// Nothing new goes to the agent, and why; none: it goes on.
   void pause(std::optional<std::string> why) { paused_ = std::move(why); }
@@ -162,7 +151,9 @@ class DeliveryScheduler {
   void end(const Delivery& letter, protocol::Receipt receipt);
 
   IntentLog& intent_;
-  SchedulerActions& hands_;
+  InjectionQueue& injector_;
+  adapters::DeliveryTarget* native_;
+  ReceiptReporter& reports_;
   std::array<FairQueue, protocol::kLanes> lanes_;
   std::array<FairQueue, 2> quiet_;
   std::optional<protocol::Lane> at_gate_;  // of the last one that was given to be typed

@@ -16,28 +16,28 @@ using profiles::State;
 using protocol::DeliveryMode;
 using Lines = std::vector<std::string>;
 
-struct SorterTest : testing::Test, SchedulerActions {
+struct SorterTest : testing::Test, InjectionQueue, adapters::DeliveryTarget, ReceiptReporter {
   client::testing::MemoryDirectory disk;
   IntentLog intent{disk, "Bob.intent"};
   profiles::TypingRules rules;
-  DeliveryScheduler sorter{intent, *this};
+  DeliveryScheduler sorter{intent, *this, this, *this};
   DeliveryScheduler::View view{.now = SteadyTime{1h}, .wall = 1'000, .state = State::Idle};
   Lines done;
   std::optional<Delivery> gate;
   bool typing = false;   // the one at the gate has begun
   bool sending = false;  // and its Enter is due
-  adapters::Adapter::OnAccepted handed;
+  OnAccepted handed;
   protocol::Receipt last;
 
-  void deliver_native(const adapters::NativeDelivery& words, adapters::Adapter::OnAccepted on_handed) override {
+  void deliver(const adapters::NativeDelivery& words, OnAccepted on_handed) override {
     done.push_back(format("hand {}", words.text));
     handed = std::move(on_handed);
   }
-  void type(Delivery letter) override {
+  void add(Delivery letter) override {
     done.push_back(format("type {}", letter.text));
     gate = std::move(letter);
   }
-  bool may_type() const override { return !gate; }
+  bool can_accept() const override { return !gate; }
   std::optional<Delivery> take_back() override { return typing ? std::nullopt : std::exchange(gate, std::nullopt); }
   std::optional<SteadyTime> sending_until() const override {
     return sending ? std::optional{SteadyTime{2h}} : std::nullopt;

@@ -1,0 +1,42 @@
+#include "host/agent_commands.h"
+
+#include "commands/extractor.h"
+
+namespace relay::host {
+
+void AgentCommands::on_transcript(std::string_view markdown) {
+  for (const auto& command : commands::extract(markdown))
+    if (turn_.hear_in_record(command)) executor_.execute(command);
+}
+
+void AgentCommands::on_screen(const commands::Command& command, bool replaces_transcript) {
+  if (turn_.hear_on_screen(command, replaces_transcript)) executor_.execute(command);
+}
+
+/// A message is complete when the program has been silent for a while.
+void AgentCommands::on_output(std::string_view bytes) {
+  if (!reads_lines_) return;
+  for (const auto& command : lines_.feed(bytes)) executor_.execute(command);
+  lines_settle_at_ = loop_.now().steady + profiles::kSettle;
+  if (!lines_timer_) lines_timer_ = loop_.at(lines_settle_at_, [this] { settle_lines(); });
+}
+
+void AgentCommands::settle_lines() {
+  lines_timer_ = nullptr;
+  if (loop_.now().steady < lines_settle_at_) {
+    lines_timer_ = loop_.at(lines_settle_at_, [this] { settle_lines(); });
+    return;
+  }
+  for (const auto& command : lines_.settle()) executor_.execute(command);
+}
+
+void AgentCommands::on_echoed_keys(std::string_view bytes) {
+  if (reads_lines_) lines_.on_echoed_keys(bytes);
+}
+
+void AgentCommands::finish() {
+  for (const auto& command : lines_.finish()) executor_.execute(command);
+  lines_timer_ = nullptr;
+}
+
+}  // namespace relay::host

@@ -1,0 +1,15 @@
+/// Where the parts of the delivery pipeline report what became of a delivery.
+#pragma once
+
+#include "client/stream_positions.h"
+#include "protocol/send.h"
+
+namespace relay::host {
+
+class ReceiptReporter {
+ public:
+  virtual ~ReceiptReporter() = default;
+  virtual void report(const client::DeliveryRef& delivery, protocol::Receipt receipt) = 0;
+};
+
+}  // namespace relay::host
