@@ -137,7 +137,7 @@ void Workspace::on_expired(Result<records::ExpireResult> result) {
   settle();
 }
 
-void Workspace::on_answer(store::QueryId id, Result<store::QueryResult> answer) {
+void Workspace::on_query_result(store::QueryId id, Result<store::QueryResult> answer) {
   auto asked = queries_.extract(id);
   if (asked.empty()) return;
   asked.mapped()(std::move(answer));

@@ -115,7 +115,7 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   void on_commit_failed(records::CommitTicket from, records::CommitTicket to, const Error& why) override;
   void on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& asked) override;
   void on_expired(Result<records::ExpireResult> result) override;
-  void on_answer(store::QueryId id, Result<store::QueryResult> answer) override;
+  void on_query_result(store::QueryId id, Result<store::QueryResult> answer) override;
   void on_damage(const store::Damage& damage) override;
 
   void on_new_event(records::EventSeq newest);

@@ -211,10 +211,10 @@ TEST_F(WorkspaceTest, GivesEachQuestionItsOwnAnswer) {
   say(*alice, "MESSAGES_QUERY", "alice-asks", R"({"limit":1})");
   say(*bob, "MESSAGES_QUERY", "bob-asks", R"({"limit":1})");
   ASSERT_EQ(store.queries.size(), 2U);
-  store.listener->on_answer(store.queries[1], store::QueryResult{std::vector<records::MessageRow>{}});
+  store.listener->on_query_result(store.queries[1], store::QueryResult{std::vector<records::MessageRow>{}});
   EXPECT_TRUE(heard(*bob, R"("id":"bob-asks")")) << bob->heard;
   EXPECT_FALSE(heard(*alice, R"("id":"alice-asks")"));
-  store.listener->on_answer(store.queries[0], fail("the disk is slow"));
+  store.listener->on_query_result(store.queries[0], fail("the disk is slow"));
   EXPECT_TRUE(heard(*alice, "the disk is slow")) << alice->heard;
 }
 

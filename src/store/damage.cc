@@ -32,7 +32,7 @@ std::string Damage::sentence() const {
                        lost_messages == 1 ? " is" : "s are");
 }
 
-Damage found_at_work(const Error& error) {
+Damage damage_at_runtime(const Error& error) {
   return {.findings = {error.message()}, .lost_messages = 0, .counted = false, .refused = 0, .kept = {}};
 }
 

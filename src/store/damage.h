@@ -27,6 +27,6 @@ struct Damage {
 };
 
 /// Damage found while the store runs. The error says which file and the next step.
-Damage found_at_work(const Error& error);
+Damage damage_at_runtime(const Error& error);
 
 }  // namespace relay::store

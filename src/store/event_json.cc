@@ -24,30 +24,29 @@ std::string without_secrets(std::string_view raw) {
 }
 
 /// Puts the common part around an object.
-std::string with_head(const EventHead& head, std::string_view members) {
+std::string add_common_fields(const EventHead& head, std::string_view members) {
   text::JsonWriter front;
   front.field("type", head.type).field("sessionId", head.session);
   text::JsonWriter back;
   back.field("_seq", static_cast<std::int64_t>(head.number)).field("_ts", head.at);
   back.field("_sessionId", head.session).field("_agentName", head.agent);
-  auto told = front.take();
-  told.back() = ',';
+  auto event = front.take();
+  event.back() = ',';
   if (members.size() > 2) {
-    told += members.substr(1, members.size() - 2);
-    told += ',';
+    event += members.substr(1, members.size() - 2);
+    event += ',';
   }
-  told += std::string_view{back.take()}.substr(1);
-  return told;
+  event += std::string_view{back.take()}.substr(1);
+  return event;
 }
 
 constexpr std::size_t kMaxSummaryBytes = 64 << 10;  // of the names of files
 
 protocol::AgentKind kind_of(Party party, std::string_view name) {
-  return party == Party::Person || name == protocol::kUserName ? protocol::AgentKind::Human
-                                                               : protocol::AgentKind::Agent;
+  return party == Party::User || name == protocol::kUserName ? protocol::AgentKind::Human : protocol::AgentKind::Agent;
 }
 
-DeliveryEventType event_type(DeliveryState state) {
+DeliveryEventType delivery_event_type(DeliveryState state) {
   switch (state) {
     case DeliveryState::Queued: return DeliveryEventType::Queued;
     case DeliveryState::Accepted: return DeliveryEventType::Accepted;
@@ -64,16 +63,16 @@ DeliveryEventType event_type(DeliveryState state) {
 
 }  // namespace
 
-std::string_view type_of_line(DeliveryState state, bool first) {
-  // Whatever it begins as: that it exists is the news.
-  return name_of(first ? DeliveryEventType::Created : event_type(state));
+std::string_view event_type_of(DeliveryState state, bool first) {
+  // Whatever it begins as: that it exists is the data.
+  return name_of(first ? DeliveryEventType::Created : delivery_event_type(state));
 }
 
 std::string encode_event(const EventHead& head, std::string_view body) {
-  return with_head(head, without_secrets(body));
+  return add_common_fields(head, without_secrets(body));
 }
 
-std::string with_summary(std::string_view body, const SessionSummary& summary) {
+std::string add_summary(std::string_view body, const SessionSummary& summary) {
   text::JsonWriter members;
   members.begin_object("summary").field("duration", summary.duration).field("itemCount", summary.work.items);
   members.begin_array("filesModified");
@@ -103,8 +102,8 @@ std::string encode_message(const EventHead& head, Key key, const std::optional<M
     members.raw("body", without_secrets(view->body));
   } else if (view && !view->body.empty()) {
     const auto text = parse_json(view->body);
-    const auto* letters = text ? text->if_string() : nullptr;
-    const std::string_view long_text = letters == nullptr ? std::string_view{} : std::string_view{*letters};
+    const auto* string = text ? text->if_string() : nullptr;
+    const std::string_view long_text = string == nullptr ? std::string_view{} : std::string_view{*string};
     const auto safe = capture::redact(long_text);  // whole: half of a secret is not known as one
     members.field("body", text::truncate_utf8(safe, protocol::kMaxEventTextBytes));
   } else {
@@ -119,43 +118,43 @@ std::string encode_message(const EventHead& head, Key key, const std::optional<M
   }
   members.field("id", short_id(key));
   if (!whole) members.field("truncated", true);
-  return with_head(head, members.take());
+  return add_common_fields(head, members.take());
 }
 
-std::string encode_delivery(const EventHead& head, const DeliveryEventData& news) {
-  protocol::DeliveryEvent event{.delivery_id = delivery_id(news.delivery),
-                                .agent = protocol::identity_of(head.agent, kind_of(news.to, head.agent)),
+std::string encode_delivery(const EventHead& head, const DeliveryEventData& data) {
+  protocol::DeliveryEvent event{.delivery_id = delivery_id(data.delivery),
+                                .agent = protocol::identity_of(head.agent, kind_of(data.to, head.agent)),
                                 .at = head.at,
-                                .available_at = news.available_at,
-                                .retryable = news.again};
+                                .available_at = data.available_at,
+                                .retryable = data.will_retry};
   event.type = protocol::parse_delivery_event_type(head.type).value_or(DeliveryEventType::Created);
-  if (news.line) {
-    event.at = news.line->at;
-    event.state = name_of(news.line->state);
-    event.proof = name_of(news.line->proof);
-    event.reason = capture::redact(news.line->reason);
-    event.via = news.line->via;
-    event.evidence = capture::redact(news.line->evidence);
+  if (data.entry) {
+    event.at = data.entry->at;
+    event.state = name_of(data.entry->state);
+    event.proof = name_of(data.entry->proof);
+    event.reason = capture::redact(data.entry->reason);
+    event.via = data.entry->via;
+    event.evidence = capture::redact(data.entry->evidence);
   }
   // What waits for a condition may go as soon as that holds: not before now.
   if (event.type == DeliveryEventType::Deferred && event.available_at == 0) event.available_at = event.at;
-  if (news.message) {
-    const auto& message = *news.message;
+  if (data.message) {
+    const auto& message = *data.message;
     event.message = protocol::message_from({.id = short_id(message.key),
                                             .from = message.from.value(),
                                             .to = message.to,
                                             .payload = message.payload,
                                             .at = message.ts,
-                                            .from_kind = kind_of(news.from, message.from.value())});
+                                            .from_kind = kind_of(data.from, message.from.value())});
     event.message.text = capture::redact(event.message.text);
     if (!event.message.metadata.empty()) event.message.metadata = without_secrets(event.message.metadata);
     for (auto& one : event.message.attachments)
       if (!one.object.empty()) one.object = without_secrets(one.object);
   }
-  event.message.truncated = !news.message;
+  event.message.truncated = !data.message;
   auto members = protocol::write_delivery_event(event);
-  const auto type_end = members.find(',');  // the type is told first, and by the head
-  return with_head(head, "{" + members.substr(type_end + 1));
+  const auto type_end = members.find(',');  // the type is event first, and by the head
+  return add_common_fields(head, "{" + members.substr(type_end + 1));
 }
 
 }  // namespace relay::store

@@ -11,7 +11,7 @@
 
 namespace relay::store {
 
-inline constexpr std::size_t kMaxAnswerBytes = 4 << 20;  // rows of one answer stop here, after at least one
+inline constexpr std::size_t kMaxResultBytes = 4 << 20;  // rows of one answer stop here, after at least one
 inline constexpr std::size_t kMaxReplyCount = 10'000;    // replies are counted this far
 inline constexpr std::size_t kMaxTraceDeliveries = 10'000;
 inline constexpr std::uint64_t kEventShare = 4;      // where size is bounded: events may have a quarter of it

@@ -1,10 +1,10 @@
-/// The store as one thread sees it: apply changes in a group, commit them together, answer questions.
+/// The store as one thread sees it: apply changes in a group, commit them together, run queries.
 ///
 /// Why an interface: memory and SQLite (PostgreSQL later) pass one suite (message_store_suite.h); swapping one for
 ///   another changes only its cost.
 /// Invariants: nothing applied is visible after a crash unless commit() returned; after a failed commit() or apply()
 ///   the group is rolled back and the store is usable again; keys only grow.
-/// Threading: one thread at a time; StoreQueue is the door for the loop thread.
+/// Threading: one thread at a time; the loop thread uses StoreQueue.
 #pragma once
 
 #include <memory>
@@ -20,19 +20,19 @@
 namespace relay::store {
 
 enum class Errc {
-  Damaged,    // the file is not what we wrote
+  Damaged,    // the file differs from what the store wrote
   Full,       // no space left
-  ReadOnly,   // the place does not allow writing
+  ReadOnly,   // the directory or file does not allow writing
   Newer,      // made by a later version of this program
-  Failed,     // anything else the machine did to us
-  BadChange,  // this change contradicts what is stored; the store itself is sound
+  Failed,     // any other I/O or SQLite error
+  BadChange,  // the change contradicts what is stored; the store itself is sound
 };
 std::string_view describe(Errc code);
 
-/// A commit's place in the journal before the store; 0 is before all.
+/// The number of a commit in the journal; 0: before the first.
 using CommitNumber = std::uint64_t;
 
-/// A place in the journal: the commits up to it, and the messages in those commits.
+/// A position in the journal: the commits up to it, and the messages in those commits.
 struct JournalReach {
   CommitNumber commits = 0;
   std::uint64_t messages = 0;
@@ -41,20 +41,20 @@ struct JournalReach {
 /// How many of these changes add a message.
 std::uint32_t messages_in(const records::Changes& changes);
 
-/// What a group is worth once it is committed.
+/// What a committed group survives.
 enum class CommitDurability {
-  Kept,      // it survives what the store's durability says
-  ElseKept,  // a journal has it; a power cut may take it back, with all groups after it
+  Full,              // everything that the store's durability promises
+  CoveredByJournal,  // the journal has it; a power cut may take it back from the store, with all groups after it
 };
 
-/// What to forget. Deliveries that are not final are never touched, nor the messages they carry.
+/// The limits of retention. It never removes a delivery that is not final, nor the message of one.
 struct Retention {
   std::int64_t max_age_ms = 0;        // 0: no limit by age
   std::uint64_t max_bytes = 0;        // 0: no limit by size
   std::int64_t max_event_age_ms = 0;  // of the log of events; 0: no limit
 };
 
-/// Reading half: safe to use beside the writer where `open_reader` gave a second one.
+/// The reading half. A reader from `open_reader` may be used on another thread while the writer works.
 class MessageReader {
  public:
   virtual ~MessageReader() = default;
@@ -72,16 +72,16 @@ class MessageStore : public MessageReader {
  public:
   virtual Result<records::WorkspaceState> load() = 0;
 
-  virtual Result<void> begin(CommitDurability promise = CommitDurability::Kept) = 0;
+  virtual Result<void> begin(CommitDurability durability = CommitDurability::Full) = 0;
   virtual Result<void> apply(const records::Change& change) = 0;
-  /// The group holds what the journal has up to here. Inside a group like `apply`.
+  /// The group contains the journal's commits up to `reach`. Inside a group, like `apply`.
   virtual Result<void> set_journal_position(JournalReach reach) = 0;
   virtual Result<void> commit() = 0;
-  /// The number of the last event that was committed.
+  /// The sequence number of the last committed event.
   virtual Result<records::EventSeq> newest_event() = 0;
   virtual void rollback() = 0;
 
-  /// Sees what the open group applied; such results may be told to nobody before the commit.
+  /// Includes what the open group applied; the caller must not pass such a result on before the commit.
   virtual Result<records::BacklogPage> backlog(const records::BacklogRequest& request) = 0;
   /// Inside a group like `apply`.
   virtual Result<records::ExpireResult> expire(const records::ExpireRequest& request) = 0;
@@ -90,15 +90,15 @@ class MessageStore : public MessageReader {
   virtual Result<bool> index_step(std::size_t max_rows) = 0;
   virtual Result<bool> prune_step(const Retention& retention, WallMs now, std::size_t max_rows) = 0;
 
-  /// Compares the next part of the store with its checksums, unless that was done when it was opened; true while more
-  /// remains. Damaged says what was found and the next step; the check is over then.
+  /// Compares the next part of the store with its checksums, unless the opening did that; true while more remains.
+  /// Damaged names what was found and the next step for the user, and ends the check.
   virtual Result<bool> check_some(std::size_t) { return false; }
 
-  /// The store refuses this change, which was acknowledged: it is kept beside the store, where it can, and tried again when
-  /// the store is opened. Returns what is to be told. Outside a group.
+  /// Keeps an acknowledged change that the store refuses in a file beside it, if the store has one, and retries it at each
+  /// opening. Returns the damage to report. Outside a group.
   virtual Result<Damage> keep_refused(const records::Change& change);
 
-  /// A second door for long reads on another thread; empty when the store has none (then reads go to the writer).
+  /// A second reader for long reads on another thread; null when the store has none (then reads go to the writer).
   virtual Result<std::unique_ptr<MessageReader>> open_reader() = 0;
 };
 

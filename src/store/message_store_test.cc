@@ -293,7 +293,7 @@ class OnSimDisk final : public MessageStore {
     store_ = *std::move(store);
   }
   Result<WorkspaceState> load() override { return store_->load(); }
-  Result<void> begin(CommitDurability promise) override { return store_->begin(promise); }
+  Result<void> begin(CommitDurability durability) override { return store_->begin(durability); }
   Result<void> set_journal_position(JournalReach reach) override { return store_->set_journal_position(reach); }
   Result<void> apply(const Change& change) override { return store_->apply(change); }
   Result<void> commit() override { return store_->commit(); }

@@ -6,7 +6,7 @@
 /// No state that lies: Delivered ⇒ put before the agent, and shown by its host, or taken by a session that is the agent;
 ///   Seen ⇒ seen; failed, in doubt or cancelled ⇒ somebody said so; what a RECEIPT tells is a stored line, in order.
 /// Exactly one surface: what a host puts before its agent never comes there again, but by a person's wish.
-/// Where the disk damages files between two lives of the daemon, the promise is a smaller one: what was acknowledged
+/// Where the disk damages files between two lives of the daemon, the promise is weaker: what was acknowledged
 ///   arrives, ends visibly, or is counted as lost and told.
 /// And at every start of the daemon and at the end: stored and not final ⇒ visibly pending, and nothing else is; at the
 ///   end the store's history is the book's, line by line, and so is the log of events, numbered without a gap. The book checks each step, the alarm that there is a next one.

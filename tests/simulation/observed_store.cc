@@ -22,10 +22,10 @@ Result<void> ObservedStore::watched(Result<void> result) {
   return result;
 }
 
-Result<void> ObservedStore::begin(store::CommitDurability promise) {
+Result<void> ObservedStore::begin(store::CommitDurability durability) {
   group_.clear();
   known_in_group_ = 0;
-  return watched(real_->begin(promise));
+  return watched(real_->begin(durability));
 }
 
 Result<void> ObservedStore::apply(const records::Change& change) {
@@ -51,7 +51,7 @@ void ObservedStore::rollback() {
   real_->rollback();
 }
 
-void ObservedStore::journalled(const records::Changes& changes) {
+void ObservedStore::on_journaled(const records::Changes& changes) {
   for (const auto& change : changes) known_.push_back(encoded(change));
   witness_.on_durable(Deeds{changes.begin(), changes.end()});
 }

@@ -33,7 +33,7 @@ class ObservedStore final : public store::MessageStore {
       : real_{std::move(real)}, witness_{witness} {}
 
   /// The journal has these: they are durable, and the store will be told of them, in this order.
-  void journalled(const records::Changes& changes);
+  void on_journaled(const records::Changes& changes);
   /// The power went away while they were being written there.
   void journalled_perhaps(const records::Changes& changes) { witness_.on_doubt(Deeds{changes.begin(), changes.end()}); }
 
@@ -48,7 +48,7 @@ class ObservedStore final : public store::MessageStore {
   }
 
   Result<records::WorkspaceState> load() override { return real_->load(); }
-  Result<void> begin(store::CommitDurability promise) override;
+  Result<void> begin(store::CommitDurability durability) override;
   Result<void> set_journal_position(store::JournalReach reach) override { return real_->set_journal_position(reach); }
   Result<void> apply(const records::Change& change) override;
   Result<void> commit() override;

@@ -78,7 +78,7 @@ void SimJournalWriter::work() {
   if (breaks) std::exchange(before_, nullptr)();
   auto done = append(records);
   if (done)
-    store_.journalled(changes_of(records));
+    store_.on_journaled(changes_of(records));
   else if (breaks)
     store_.journalled_perhaps(changes_of(records));
   if (breaks) return std::exchange(after_, nullptr)();

@@ -41,7 +41,7 @@ void SimStoreQueue::done(std::size_t requests) {
     }
     later([this, id = question.id, asked = std::move(question.query)] {
       --open_questions_;
-      listener_.on_answer(id, store::answer(store_, asked));
+      listener_.on_query_result(id, store::run_query(store_, asked));
     });
   }
 }

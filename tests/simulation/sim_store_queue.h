@@ -28,7 +28,7 @@ class SimStoreQueue final : public store::BackingQueue {
   SimStoreQueue(VirtualLoop& loop, Random& random, const FaultPlan& weather, Trace& trace, ObservedStore& store,
                 store::StoreListener& listener, DeathFlag dead);
 
-  void persist(records::CommitTicket ticket, records::Changes changes, records::CommitMode haste) override;
+  void persist(records::CommitTicket ticket, records::Changes changes, records::CommitMode mode) override;
   void load_backlog(records::BacklogRequest request) override;
   void expire(records::ExpireRequest request) override;
   void query(store::QueryId id, store::Query query) override;

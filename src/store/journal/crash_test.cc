@@ -199,7 +199,7 @@ class JournalLives final : public StoreListener {
   }
   void on_backlog(Result<BacklogPage>, const BacklogRequest&) override {}
   void on_expired(Result<ExpireResult>) override {}
-  void on_answer(QueryId, Result<QueryResult>) override {}
+  void on_query_result(QueryId, Result<QueryResult>) override {}
 
   SeededRandom random_;
   BrokerFixture world_;

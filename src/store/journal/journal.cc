@@ -15,7 +15,7 @@
 namespace relay::store {
 namespace {
 
-constexpr std::uint64_t kMaxReadBytes = std::uint64_t{64} << 20;  // of a file that is far larger than ours are
+constexpr std::uint64_t kMaxReadBytes = std::uint64_t{64} << 20;  // far more than a segment ever has
 
 Result<std::string> read_whole(const VfsFile& file) {
   std::string bytes(std::min(file.size(), kMaxReadBytes), '\0');
@@ -23,27 +23,27 @@ Result<std::string> read_whole(const VfsFile& file) {
   return bytes;
 }
 
-/// Every commit of a record that comes after a number.
-Result<void> encode_commits(const ScannedRecord& record, CommitNumber after, const Journal::Replay& replay) {
+/// Replays the commits of a record that come after a number.
+Result<void> replay_commits(const ScannedRecord& record, CommitNumber after, const Journal::Replay& replay) {
   if (record.last() <= after) return {};
   std::string_view left = record.body;
-  std::vector<records::Changes> commits;  // all of them, or none
+  std::vector<records::Changes> commits;  // decoded first: a record is replayed whole or not at all
   while (commits.size() < record.frame.commits) {
     auto changes = records::decode_changes(left);
     if (!changes) return fail(Errc::Damaged, changes.error().message());
     commits.push_back(*std::move(changes));
   }
-  JournalReach place{record.frame.first - 1, record.frame.messages_before};
+  JournalReach reach{record.frame.first - 1, record.frame.messages_before};
   for (auto& changes : commits) {
-    place = {place.commits + 1, place.messages + messages_in(changes)};
-    if (place.commits > after) RELAY_TRY(replay(place, std::move(changes)));
+    reach = {reach.commits + 1, reach.messages + messages_in(changes)};
+    if (reach.commits > after) RELAY_TRY(replay(reach, std::move(changes)));
   }
   return {};
 }
 
 }  // namespace
 
-struct Journal::Found {
+struct Journal::FoundSegment {
   Segment segment;
   std::string bytes;
   std::optional<SegmentHeader> header;
@@ -54,7 +54,7 @@ Journal::Journal(const Options& options) : options_{options}, mark_{mark_path(op
   end_.reach = options.applied;
 }
 
-std::string Journal::path_of(std::size_t place) const { return format("{}-commits{}", options_.database, place); }
+std::string Journal::path_of(std::size_t index) const { return format("{}-commits{}", options_.database, index); }
 
 Result<std::unique_ptr<Journal>> Journal::open(const Options& options, const Replay& replay) {
   std::unique_ptr<Journal> journal{new Journal{options}};
@@ -67,8 +67,8 @@ Result<std::unique_ptr<Journal>> Journal::open(const Options& options, const Rep
 
 std::optional<std::uint64_t> Journal::store_beside(const std::string& database, const std::string& vfs) {
   if (const auto mark = JournalMarkFile{mark_path(database), vfs}.read()) return mark->id;
-  for (std::size_t place = 0; place < kMaxSegments; ++place) {
-    const auto path = format("{}-commits{}", database, place);
+  for (std::size_t index = 0; index < kMaxSegments; ++index) {
+    const auto path = format("{}-commits{}", database, index);
     if (file_bytes(path, vfs) < sizeof(SegmentHeader)) continue;
     const auto file = VfsFile::open(path, vfs, VfsFile::Mode::Read);
     std::string bytes(kHeaderBytes, '\0');
@@ -78,13 +78,13 @@ std::optional<std::uint64_t> Journal::store_beside(const std::string& database, 
   return std::nullopt;
 }
 
-Result<std::vector<Journal::Found>> Journal::find_segments() {
-  std::vector<Found> all;
-  for (std::size_t place = 0; place < kMaxSegments; ++place) {
-    const auto path = path_of(place);
+Result<std::vector<Journal::FoundSegment>> Journal::find_segments() {
+  std::vector<FoundSegment> all;
+  for (std::size_t index = 0; index < kMaxSegments; ++index) {
+    const auto path = path_of(index);
     if (!file_exists(path, options_.vfs) && file_bytes(path, options_.vfs) == 0) continue;
     found_files_ = true;
-    Found found;
+    FoundSegment found;
     found.segment.path = path;
     restrict_permissions(path, options_.vfs);
     found.segment.file = RELAY_TRY(VfsFile::open(path, options_.vfs, VfsFile::Mode::Write));
@@ -95,7 +95,7 @@ Result<std::vector<Journal::Found>> Journal::find_segments() {
                   format("{} was written by a newer Agent Relay; install that version, or move the file away", path));
     if (found.header && found.header->id != options_.id) {
       found.segment.file.reset();
-      RELAY_TRY(set_aside(path, "belongs to another message store"));
+      RELAY_TRY(quarantine(path, "belongs to another message store"));
       continue;
     }
     if (found.header && found.header->format == kJournalFormat)
@@ -105,27 +105,27 @@ Result<std::vector<Journal::Found>> Journal::find_segments() {
   return all;
 }
 
-Result<void> Journal::set_aside(const std::string& path, std::string_view reason) {
+Result<void> Journal::quarantine(const std::string& path, std::string_view reason) {
   const auto name = RELAY_TRY(store::quarantine(path, options_.vfs, options_.now));
-  damage_.findings.push_back(format("{} {}: it was set aside as {}", path, reason, name));
+  damage_.findings.push_back(format("{} {}: it was moved to {}", path, reason, name));
   damage_.kept.push_back(name);
   return {};
 }
 
-Result<void> Journal::replay_all(std::vector<Found>& found, const Replay& replay) {
+Result<void> Journal::replay_all(std::vector<FoundSegment>& found, const Replay& replay) {
   auto mark = mark_.read();
   if (mark && mark->id != options_.id) mark.reset();
-  // Everything that can be read, in order. What an earlier life gave up, and a later one wrote anew, is left out.
+  // Every readable record, in order, without those that a later epoch replaced.
   CommitNumber safe = std::max(options_.applied.commits, mark ? mark->reach.commits : 0);
   std::vector<const ScannedRecord*> in_order;
   for (const auto& [segment, bytes, header, scanned] : found) {
     if (!header || header->format != kJournalFormat) continue;
     epoch_ = std::max(epoch_, header->epoch + 1);
     for (const auto& record : scanned.records) {
-      const bool stale = std::ranges::any_of(found, [&](const Found& other) {
+      const bool replaced = std::ranges::any_of(found, [&](const FoundSegment& other) {
         return other.header && other.header->epoch > header->epoch && other.header->first <= record.frame.first;
       });
-      if (stale) continue;
+      if (replaced) continue;
       safe = std::max({safe, header->safe, record.frame.safe});
       in_order.push_back(&record);
     }
@@ -134,7 +134,7 @@ Result<void> Journal::replay_all(std::vector<Found>& found, const Replay& replay
   std::ranges::sort(in_order, {}, [](const ScannedRecord* record) { return record->frame.first; });
 
   auto& at = end_.reach;
-  if (options_.report_all && at.commits == 0) {  // how far the store had come is lost as well
+  if (options_.replay_all && at.commits == 0) {  // the store's position in the journal is lost as well
     if (!in_order.empty())
       at = {in_order.front()->frame.first - 1, in_order.front()->frame.messages_before};
     else if (mark)
@@ -148,12 +148,13 @@ Result<void> Journal::replay_all(std::vector<Found>& found, const Replay& replay
   };
   for (const auto* record : in_order) {
     if (record->last() <= at.commits) {
-      if (!options_.report_all) continue;
-      if (const auto told = encode_commits(*record, 0, replay); !told && !is(told.error(), Errc::Damaged)) return told;
+      if (!options_.replay_all) continue;
+      if (const auto replayed = replay_commits(*record, 0, replay); !replayed && !is(replayed.error(), Errc::Damaged))
+        return replayed;
       continue;
     }
     if (record->frame.first > at.commits + 1) {
-      // Never acknowledged: the machine went down while several were being written.
+      // Never acknowledged: the machine went down while several records were being written.
       if (at.commits + 1 > safe) break;
       if (options_.power_lost) {
         lose_up_to(in_order.back()->reach());
@@ -161,13 +162,13 @@ Result<void> Journal::replay_all(std::vector<Found>& found, const Replay& replay
       }
       lose_up_to({record->frame.first - 1, record->frame.messages_before});
     }
-    const auto told = encode_commits(*record, at.commits, replay);
-    if (told)
+    const auto replayed = replay_commits(*record, at.commits, replay);
+    if (replayed)
       at = record->reach();
-    else if (is(told.error(), Errc::Damaged))
+    else if (is(replayed.error(), Errc::Damaged))
       lose_up_to(record->reach());
     else
-      return told;
+      return replayed;
   }
   bool cut = false;
   if (mark && mark->reach.commits > at.commits) {
@@ -176,7 +177,7 @@ Result<void> Journal::replay_all(std::vector<Found>& found, const Replay& replay
   }
   safe_ = end_;
 
-  std::vector<Found*> damaged;
+  std::vector<FoundSegment*> damaged;
   for (auto& one : found) {
     const bool broken = one.scanned.broken_at > 0 && (one.scanned.broken_at <= safe || one.scanned.displaced);
     const bool unreadable =
@@ -185,7 +186,7 @@ Result<void> Journal::replay_all(std::vector<Found>& found, const Replay& replay
   }
   if (damaged.empty() && cut) {
     const auto newest = std::ranges::max_element(
-        found, {}, [](const Found& one) { return one.header ? one.header->first : CommitNumber{0}; });
+        found, {}, [](const FoundSegment& one) { return one.header ? one.header->first : CommitNumber{0}; });
     if (newest != found.end()) damaged.push_back(&*newest);
   }
   if (lost_commits > 0 && damaged.empty())
@@ -194,7 +195,7 @@ Result<void> Journal::replay_all(std::vector<Found>& found, const Replay& replay
                options_.database, lost_commits));
   for (auto* one : damaged) {
     one->segment.file.reset();
-    RELAY_TRY(set_aside(one->segment.path, "is damaged"));
+    RELAY_TRY(quarantine(one->segment.path, "is damaged"));
   }
   return {};
 }
@@ -210,22 +211,22 @@ Result<void> Journal::read(CommitNumber after, const Replay& replay) {
     const auto header = read_header(bytes);
     if (!header) return fail(Errc::Damaged, format("{} is damaged", segment->path));
     for (const auto& record : scan_segment(*header, bytes).records)
-      if (record.frame.first <= end_.reach.commits) RELAY_TRY(encode_commits(record, after, replay));
+      if (record.frame.first <= end_.reach.commits) RELAY_TRY(replay_commits(record, after, replay));
   }
   return {};
 }
 
 Result<void> Journal::open_segment() {
-  auto place = std::ranges::find(segments_, false, &Segment::in_use);
-  if (place == segments_.end()) {
+  auto slot = std::ranges::find(segments_, false, &Segment::in_use);
+  if (slot == segments_.end()) {
     if (segments_.size() == kMaxSegments)
       return fail(Errc::Failed, format("the journal of {} is full: the database does not keep up", options_.database));
     std::size_t number = 0;
     while (std::ranges::find(segments_, path_of(number), &Segment::path) != segments_.end()) ++number;
-    place = segments_.emplace(segments_.end());
-    place->path = path_of(number);
+    slot = segments_.emplace(segments_.end());
+    slot->path = path_of(number);
   }
-  auto& segment = *place;
+  auto& segment = *slot;
   if (segment.file == nullptr) {
     restrict_permissions(segment.path, options_.vfs);
     segment.file = RELAY_TRY(VfsFile::open(segment.path, options_.vfs, VfsFile::Mode::Write));
@@ -247,7 +248,7 @@ Result<void> Journal::open_segment() {
   segment.first = header.first;
   segment.seed = header.seed;
   segment.in_use = segment.unsynced = true;
-  end_ = {static_cast<std::size_t>(place - segments_.begin()), kHeaderBytes, end_.reach};
+  end_ = {static_cast<std::size_t>(slot - segments_.begin()), kHeaderBytes, end_.reach};
   return {};
 }
 
@@ -258,7 +259,7 @@ Result<void> Journal::append(std::string& record, std::uint32_t commits, std::ui
   std::uint64_t seed = 0;
   {
     const std::lock_guard lock{mutex_};
-    RELAY_TRY(clean_locked());
+    RELAY_TRY(erase_stale_locked());
     if (end_.segment == SIZE_MAX || end_.offset >= kSegmentBytes) RELAY_TRY(open_segment());
     end = end_;
     frame.safe = safe_.reach.commits;
@@ -313,29 +314,29 @@ Result<void> Journal::mark_safe() {
 
 void Journal::roll_back() {
   const std::lock_guard lock{mutex_};
-  for (std::size_t place = 0; place < segments_.size(); ++place)
-    if (place != safe_.segment && segments_[place].in_use && segments_[place].first > safe_.reach.commits)
-      ghosts_.push_back({place, 0, kHeaderBytes});
-  // Each of them, and what the one that failed may have left: a record is recognised wherever it stands.
+  for (std::size_t index = 0; index < segments_.size(); ++index)
+    if (index != safe_.segment && segments_[index].in_use && segments_[index].first > safe_.reach.commits)
+      stale_.push_back({index, 0, kHeaderBytes});
+  // The rolled-back records and what the failed write may have left: a scan recognizes a record at any offset.
   if (safe_.segment != SIZE_MAX) {
     const auto end = end_.segment == safe_.segment ? end_.offset : segments_[safe_.segment].file->size();
-    ghosts_.push_back({safe_.segment, safe_.offset, end - std::min(end, safe_.offset) + sizeof(RecordFrame)});
+    stale_.push_back({safe_.segment, safe_.offset, end - std::min(end, safe_.offset) + sizeof(RecordFrame)});
   }
-  // What comes next begins a segment: its seed is new, so nothing that lies behind can be bound to it.
+  // The next record starts a segment. Its seed is new, so leftovers cannot pass as its records.
   safe_.segment = SIZE_MAX;
   end_ = safe_;
-  std::ignore = clean_locked();
+  std::ignore = erase_stale_locked();
 }
 
 Result<void> Journal::erase_rolled_back() {
   const std::lock_guard lock{mutex_};
-  return clean_locked();
+  return erase_stale_locked();
 }
 
-Result<void> Journal::clean_locked() {
-  while (!ghosts_.empty()) {
-    const auto [place, offset, bytes] = ghosts_.back();
-    auto& segment = segments_[place];
+Result<void> Journal::erase_stale_locked() {
+  while (!stale_.empty()) {
+    const auto [index, offset, bytes] = stale_.back();
+    auto& segment = segments_[index];
     if (const auto size = segment.file->size(); size > offset) {
       RELAY_TRY(segment.file->write(offset, std::string(std::min(bytes, size - offset), '\0')));
       RELAY_TRY(segment.file->sync());
@@ -344,7 +345,7 @@ Result<void> Journal::clean_locked() {
       segment.first = 0;
       segment.in_use = segment.unsynced = false;
     }
-    ghosts_.pop_back();
+    stale_.pop_back();
   }
   return {};
 }
@@ -352,7 +353,7 @@ Result<void> Journal::clean_locked() {
 Result<void> Journal::skip_to(JournalReach reach) {
   {
     const std::lock_guard lock{mutex_};
-    // What comes next begins a segment: numbers within one have no gap.
+    // The next record starts a segment: numbers within one have no gap.
     end_ = safe_ = {.reach = reach};
   }
   return mark();

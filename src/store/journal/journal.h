@@ -1,17 +1,17 @@
-/// Commits in the order they were made, in files beside the database, until the database has them.
+/// Commits in order, in files beside the database, until the database has them.
 ///
-/// Why: a database touches some twenty pages for one message; to keep the promise of an acknowledgement one append is
-///   enough. What was appended is applied to the database a moment later, many commits at a time.
-/// Files: `<database>-commits0`, `-commits1`, … of about kSegmentBytes, used again in turn once the database has what
-///   they hold. A record carries its number and a checksum under a seed of its segment, so that what an earlier turn left
-///   in a file, or a write that was cut, is never taken for a record, and one that is damaged costs no other.
-///   `<database>-reached` says how far it had come (journal_mark.h). docs/spec/store.md has the bytes.
-/// Damage: a commit that was acknowledged and cannot be read is counted, its file is set aside, and the commits behind it
-///   are told all the same. What cannot be read and was never acknowledged is what a crash leaves: it is ignored.
-/// Invariants: commits are numbered from 1 without a gap; what was refused is not there (unless the process dies while it
-///   is being refused); nothing is used again before release() said so.
-/// Threading: any one thread appends and syncs; release(), newest() and read() from another are safe beside it, pass() and
-///   clean() while nothing is being appended.
+/// Why: a database writes some twenty pages for one message; one append is enough to make a commit durable. The store
+///   applies the appended commits to the database a moment later, many at a time.
+/// Files: `<database>-commits0`, `-commits1`, … of about kSegmentBytes. A file is reused once the database has its commits.
+///   A record has its number and a checksum under the seed of its segment, so leftovers of an earlier use and torn writes
+///   are never read as records, and a damaged record loses no other. `<database>-reached` holds the newest acknowledged
+///   commit (mark.h). docs/spec/store.md describes the bytes.
+/// Damage: an acknowledged commit that cannot be read is counted, its file is quarantined, and the commits behind it are
+///   still replayed. Unreadable bytes that were never acknowledged are a torn write and are ignored.
+/// Invariants: commits are numbered from 1 without a gap; a rolled-back commit is not in the files (unless the process dies
+///   while erasing it); no file is reused before mark_applied() covers it.
+/// Threading: one thread appends and syncs; another may call mark_applied(), newest() and read() at any time, skip_to() and
+///   erase_rolled_back() only while no append runs.
 #pragma once
 
 #include <cstdint>
@@ -40,92 +40,92 @@ class Journal {
   static constexpr std::size_t kFrameBytes = sizeof(RecordFrame);  // in front of each record
 
   struct Options {
-    std::string database;       // whose files they are
-    std::string vfs = {};       // where they are; empty is the machine's own
-    std::uint64_t id = 0;       // of the store; files of another one are set aside
-    JournalReach applied = {};  // the store has everything up to here
-    WallMs now = 0;             // names what is set aside
-    /// The machine went down and nothing was synced: what is behind the first hole is given up, so that the commits that
-    /// survive are the first ones.
+    std::string database;       // path of the database
+    std::string vfs = {};       // SQLite file system of the files; empty: the machine's own
+    std::uint64_t id = 0;       // of the store; files of another store are quarantined
+    JournalReach applied = {};  // the store has every commit up to here
+    WallMs now = 0;             // part of the names of quarantined files
+    /// The machine went down and nothing was synced: commits behind the first gap are dropped, so the surviving commits
+    /// are the first ones.
     bool power_lost = false;
-    /// The store was recovered from a damaged one: commits that it should have are told again as well.
-    bool report_all = false;
+    /// The store was recovered from a damaged one: commits that it should already have are replayed as well.
+    bool replay_all = false;
   };
-  /// One commit that the store does not have yet.
-  using Replay = std::function<Result<void>(JournalReach place, records::Changes changes)>;
+  /// Called for each commit that the store does not have yet.
+  using Replay = std::function<Result<void>(JournalReach reach, records::Changes changes)>;
 
-  /// Tells everything after `applied` and begins anew behind it.
+  /// Replays every commit after `applied` and continues behind the last one.
   static Result<std::unique_ptr<Journal>> open(const Options& options, const Replay& replay);
-  /// The store whose journal or mark lies beside this database, which may be gone; nothing when there is none.
+  /// The id of the store whose journal or mark lies beside this database, which may be missing; empty if there is none.
   static std::optional<std::uint64_t> store_beside(const std::string& database, const std::string& vfs);
 
-  /// Some commits as one record: all of them are there after a crash, or none. `record` begins with kFrameBytes of room.
+  /// Appends commits as one record: after a crash all of them exist or none. `record` starts with kFrameBytes of room.
   Result<void> append(std::string& record, std::uint32_t commits, std::uint32_t messages = 0);
-  /// What was appended survives a power cut. When that fails it is taken back.
+  /// Makes the appended records survive a power cut and marks them safe. On failure it rolls them back.
   Result<void> sync();
-  /// What was appended need not survive one: it is safe as it is, and marked so. When that fails it is taken back.
+  /// Marks the appended records safe without a sync (durability `process`). On failure it rolls them back.
   Result<void> mark_safe();
-  /// What was appended since it was safe last is not there, also after a crash.
+  /// Removes the records appended since the last safe one, also for a reader after a crash.
   void roll_back();
-  /// Nothing that was taken back is left on the disk. Without that nothing is appended, nor may anything go past.
+  /// Erases the bytes of rolled-back records. Until it succeeds nothing is appended and no direct commit may run.
   Result<void> erase_rolled_back();
 
-  /// The store has commits up to `number` that the journal never had: what comes next follows those.
-  /// An error: that is so, and only the mark is behind; mark() writes it again.
+  /// The store has commits up to `reach` that never were in the journal: the next append follows those.
+  /// An error means that only the mark is behind; mark() writes it again.
   Result<void> skip_to(JournalReach reach);
-  /// Marks how far all is safe. Until then damage to what was passed would not be counted.
+  /// Writes the mark of the newest safe commit. Until then damage to skipped commits would not be counted.
   Result<void> mark();
 
-  /// Everything up to `number` is in the database, for as long as the database itself lasts.
+  /// The database has every commit up to `number` for good.
   void mark_applied(CommitNumber number);
-  /// Tells what is still there after `number`.
+  /// Replays the commits after `number` that are still in the files.
   Result<void> read(CommitNumber after, const Replay& replay);
 
   [[nodiscard]] CommitNumber newest() const { return reach().commits; }
   [[nodiscard]] JournalReach reach() const;
-  /// Where the newest segment begins: release()d up to here, all others may be used again.
+  /// The first commit of the newest segment: once mark_applied() covers those before it, all other segments are free.
   [[nodiscard]] CommitNumber newest_segment() const;
-  /// Was there anything of an earlier life?
+  /// The opening found files of an earlier process.
   [[nodiscard]] bool found_files() const { return found_files_; }
-  /// What was lost or set aside at the opening.
+  /// What the opening lost or quarantined.
   [[nodiscard]] const Damage& damage() const { return damage_; }
 
-  /// Deletes the files: the database has everything, and is closed.
+  /// Deletes the files. The database has every commit and is closed.
   void discard();
 
  private:
   struct Segment {
     std::string path;
     std::unique_ptr<VfsFile> file;
-    CommitNumber first = 0;  // the first commit in it; 0: it holds nothing
+    CommitNumber first = 0;  // the first commit in it; 0: it is empty
     std::uint64_t seed = 0;  // of its records' checksums
-    bool in_use = false;     // holds what the database may not have
+    bool in_use = false;     // holds commits that the database may not have
     bool unsynced = false;
   };
 
-  /// Where the next record goes.
+  /// The position of the next record.
   struct End {
     std::size_t segment = SIZE_MAX;  // none yet
     std::uint64_t offset = 0;
     JournalReach reach;
   };
 
-  /// Bytes of what was taken back that would still be read.
+  /// Bytes of rolled-back records that a reader would still find.
   struct StaleRange {
     std::size_t segment = 0;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
   };
-  struct Found;  // a segment as an earlier life left it
+  struct FoundSegment;  // a segment that an earlier process left
 
   explicit Journal(const Options& options);
 
-  [[nodiscard]] std::string path_of(std::size_t place) const;
-  Result<std::vector<Found>> find_segments();
-  Result<void> replay_all(std::vector<Found>& found, const Replay& replay);
-  Result<void> set_aside(const std::string& path, std::string_view reason);
+  [[nodiscard]] std::string path_of(std::size_t index) const;
+  Result<std::vector<FoundSegment>> find_segments();
+  Result<void> replay_all(std::vector<FoundSegment>& found, const Replay& replay);
+  Result<void> quarantine(const std::string& path, std::string_view reason);
   Result<void> open_segment();
-  Result<void> clean_locked();
+  Result<void> erase_stale_locked();
 
   Options options_;
   Damage damage_;
@@ -134,9 +134,9 @@ class Journal {
   mutable std::mutex mutex_;  // guards all below
   std::vector<Segment> segments_;
   End end_;
-  End safe_;  // what was appended behind it is not, yet
+  End safe_;  // records behind it are not safe yet
   JournalMarkFile mark_;
-  std::vector<StaleRange> ghosts_;
+  std::vector<StaleRange> stale_;
 };
 
 }  // namespace relay::store

@@ -13,9 +13,9 @@ namespace {
 using namespace records;
 
 constexpr std::chrono::milliseconds kRetryDelay{1'000};
-constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 20;  // about: then the next begins
+constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 20;  // about: a larger record is flushed at once
 
-/// Could the store refuse it? Of what the broker asks it refuses nothing but a delivery of a message that it does not have.
+/// The only change of the broker that the store may refuse is a delivery of a message that the store does not have.
 bool may_be_refused(const Changes& changes) {
   Key message;
   return std::ranges::any_of(changes, [&](const Change& change) {
@@ -31,7 +31,7 @@ JournaledStoreQueue::JournaledStoreQueue(std::unique_ptr<Journal> journal, const
                                          const MakeQueue& make_queue, const Post& post, Wait wait,
                                          StoreListener& listener)
     : listener_{listener},
-      // What is on its way when we end is told to nobody.
+      // A task that is posted before the destructor and runs after it does nothing.
       post_{[post, alive = lifetime_.watch()](Task task) {
         post([alive, task = std::move(task)]() mutable {
           if (alive) task();
@@ -41,27 +41,27 @@ JournaledStoreQueue::JournaledStoreQueue(std::unique_ptr<Journal> journal, const
       journal_{std::move(journal)},
       backing_{make_queue(post_, *this)},
       writer_{make_writer(*journal_, *this, post_)},
-      began_after_{journal_->newest()},
+      started_after_{journal_->newest()},
       journaled_{journal_->reach()},
-      given_{journaled_} {}
+      forwarded_{journaled_} {}
 
 JournaledStoreQueue::~JournaledStoreQueue() {
-  ended_ = true;
+  stopped_ = true;
   flush();
   writer_->stop();
-  // Whatever the store has by then it has for good.
-  if (given_.commits > began_after_ && reapply())
-    backing_->apply({{.ticket = {}, .changes = {}, .journalled = journaled_}});
+  // An empty request with full durability: the store then keeps all earlier commits for good.
+  if (forwarded_.commits > started_after_ && reapply())
+    backing_->apply({{.ticket = {}, .changes = {}, .journal_position = journaled_}});
   backing_->stop();
   lifetime_.end();
   const auto newest = journal_->newest();
-  const bool done = newest == began_after_ || newest <= backing_->durable_position();
-  backing_.reset();  // closes the database, which puts everything into its place
+  const bool done = newest == started_after_ || newest <= backing_->durable_position();
+  backing_.reset();  // closes the database, which checkpoints its write-ahead log
   if (done) journal_->discard();
 }
 
-void JournaledStoreQueue::persist(CommitTicket ticket, Changes changes, CommitMode haste) {
-  if (refused_) {  // behind a hole that nobody knows of yet
+void JournaledStoreQueue::persist(CommitTicket ticket, Changes changes, CommitMode mode) {
+  if (refused_) {  // behind a failure that the listener does not know yet
     refused_->last = ticket;
     return;
   }
@@ -69,12 +69,12 @@ void JournaledStoreQueue::persist(CommitTicket ticket, Changes changes, CommitMo
     last_direct_ = ticket;
     return forward(PersistRequest{.ticket = ticket, .changes = std::move(changes)});
   }
-  if (gathered_.empty()) record_ = {.bytes = std::string(Journal::kFrameBytes, '\0'), .haste = CommitMode::WithTheNext};
+  if (batch_.empty()) record_ = {.bytes = std::string(Journal::kFrameBytes, '\0'), .mode = CommitMode::WithTheNext};
   encode(changes, record_.bytes);
   ++record_.commits;
   record_.messages += messages_in(changes);
-  if (haste == CommitMode::Now) record_.haste = CommitMode::Now;
-  gathered_.push_back({.ticket = ticket, .changes = std::move(changes), .promise = CommitDurability::ElseKept});
+  if (mode == CommitMode::Now) record_.mode = CommitMode::Now;
+  batch_.push_back({.ticket = ticket, .changes = std::move(changes), .durability = CommitDurability::CoveredByJournal});
   if (record_.bytes.size() >= kMaxRecordBytes) flush();
   flush_soon();
 }
@@ -100,7 +100,7 @@ void JournaledStoreQueue::expire(ExpireRequest request) {
 
 void JournaledStoreQueue::query(QueryId id, Query query) {
   forward([this, id, query = std::move(query)](BackingQueue& queue) mutable {
-    questions_.emplace(id, given_.commits);
+    open_queries_.emplace(id, forwarded_.commits);
     queue.query(id, std::move(query));
   });
 }
@@ -108,34 +108,34 @@ void JournaledStoreQueue::query(QueryId id, Query query) {
 void JournaledStoreQueue::prune(Retention retention, WallMs now) { backing_->prune(retention, now); }
 
 bool JournaledStoreQueue::idle() const {
-  return gathered_.empty() && pipeline_.empty() && unapplied_.empty() && !untold_ && !refused_ && !last_direct_ &&
-         open_expiries_ == 0 && early_.empty();
+  return batch_.empty() && pipeline_.empty() && unapplied_.empty() && !unreported_ && !refused_ && !last_direct_ &&
+         open_expiries_ == 0 && early_results_.empty();
 }
 
 void JournaledStoreQueue::flush_soon() {
-  if (std::exchange(flush_comes_, true)) return;
+  if (std::exchange(flush_scheduled_, true)) return;
   post_([this] {
-    flush_comes_ = false;
+    flush_scheduled_ = false;
     flush();
-    tell();
+    notify();
   });
 }
 
 void JournaledStoreQueue::flush() {
-  if (gathered_.empty()) return;
-  pipeline_.emplace_back(std::exchange(gathered_, {}));
+  if (batch_.empty()) return;
+  pipeline_.emplace_back(std::exchange(batch_, {}));
   flushing_ = true;
   writer_->write(std::exchange(record_, {}));
   flushing_ = false;
 }
 
-/// In its turn: behind everything that was asked before it.
+/// Queues the work behind every earlier request.
 void JournaledStoreQueue::forward(std::variant<PersistRequest, Forward> work) {
-  record_.haste = CommitMode::Now;
+  record_.mode = CommitMode::Now;
   flush();
   std::visit([this](auto& one) { pipeline_.emplace_back(std::move(one)); }, work);
   advance();
-  if (untold_ || refused_) flush_soon();
+  if (unreported_ || refused_) flush_soon();
 }
 
 void JournaledStoreQueue::advance() {
@@ -167,38 +167,38 @@ void JournaledStoreQueue::execute(PersistRequest direct) {
     last_direct_.reset();
     return flush_soon();
   }
-  direct.journalled = given_ = {given_.commits + 1, given_.messages + messages_in(direct.changes)};
-  direct_.push_back({direct.ticket, given_, 0, direct.promise});
+  direct.journal_position = forwarded_ = {forwarded_.commits + 1, forwarded_.messages + messages_in(direct.changes)};
+  direct_.push_back({direct.ticket, forwarded_, 0, direct.durability});
   std::vector<PersistRequest> one;
   one.push_back(std::move(direct));
   backing_->apply(std::move(one));
 }
 
-/// The journal has them: they may be told, and are the store's to apply.
+/// The journal has these commits: reports them and passes them to the store.
 void JournaledStoreQueue::settle(Batch batch) {
   for (auto& request : batch) {
-    given_ = {given_.commits + 1, given_.messages + messages_in(request.changes)};
-    request.journalled = journaled_ = given_;
-    unapplied_.push_back({request.ticket, given_, bytes_held(request.changes), request.promise});
+    forwarded_ = {forwarded_.commits + 1, forwarded_.messages + messages_in(request.changes)};
+    request.journal_position = journaled_ = forwarded_;
+    unapplied_.push_back({request.ticket, forwarded_, bytes_held(request.changes), request.durability});
     unapplied_bytes_ += unapplied_.back().bytes;
   }
-  // Once a segment has begun, the ones before it wait only for the store to keep for good what they hold.
-  if (const auto segment = journal_->newest_segment(); segment > sealed_ && segment <= given_.commits) {
+  // A new segment has started: the earlier ones are free once the store has their commits for good.
+  if (const auto segment = journal_->newest_segment(); segment > sealed_ && segment <= forwarded_.commits) {
     sealed_ = segment;
-    batch.back().promise = unapplied_.back().promise = CommitDurability::Kept;
+    batch.back().durability = unapplied_.back().durability = CommitDurability::Full;
   }
-  untold_ = batch.back().ticket;
+  unreported_ = batch.back().ticket;
   if (!stuck_) backing_->apply(std::move(batch));
 }
 
-/// What the store could not take, from the journal.
+/// Reads the commits that the store could not apply from the journal and passes them to the store again.
 Result<void> JournaledStoreQueue::reapply() {
   if (!std::exchange(stuck_, false) || unapplied_.empty()) return {};
   std::vector<PersistRequest> again;
   auto next = unapplied_.begin();
-  auto read = journal_->read(next->place.commits - 1, [&](JournalReach place, Changes changes) -> Result<void> {
-    if (next == unapplied_.end() || next->place.commits != place.commits) return {};
-    again.push_back({next->ticket, std::move(changes), next->place, next->promise, next->piecewise});
+  auto read = journal_->read(next->reach.commits - 1, [&](JournalReach reach, Changes changes) -> Result<void> {
+    if (next == unapplied_.end() || next->reach.commits != reach.commits) return {};
+    again.push_back({next->ticket, std::move(changes), next->reach, next->durability, next->piecewise});
     ++next;
     return {};
   });
@@ -215,30 +215,30 @@ Result<void> JournaledStoreQueue::reapply() {
   return {};
 }
 
-void JournaledStoreQueue::tell() {
-  if (ended_) return;
+void JournaledStoreQueue::notify() {
+  if (stopped_) return;
   if (unmarked_ && !journal_->mark()) return;
   unmarked_ = false;
-  const auto alive = lifetime_.watch();  // whoever is told may end us
+  const auto alive = lifetime_.watch();  // the listener may destroy this queue
   const bool keeps_up = unapplied_bytes_ <= kMaxLagBytes || refused_;
-  if (untold_ && keeps_up) listener_.on_committed(*std::exchange(untold_, std::nullopt), newest_event_);
+  if (unreported_ && keeps_up) listener_.on_committed(*std::exchange(unreported_, std::nullopt), newest_event_);
   if (!alive || !refused_) return;
   const auto refused = *std::exchange(refused_, std::nullopt);
   listener_.on_commit_failed(refused.first, refused.last, refused.why);
 }
 
-// What the writer tells.
+// From the journal writer.
 
 void JournaledStoreQueue::on_written(std::size_t records) {
   written_ += records;
   advance();
-  if (!flushing_) tell();
+  if (!flushing_) notify();
 }
 
 void JournaledStoreQueue::on_write_failed(const Error& why) {
   std::optional<Refused> refused;
   const auto add = [&](const Batch& requests) {
-    for (const auto& [ticket, changes, journalled, promise, piecewise] : requests) {
+    for (const auto& [ticket, changes, journal_position, durability, piecewise] : requests) {
       if (!refused) refused = Refused{ticket, ticket, why};
       refused->last = ticket;
     }
@@ -251,8 +251,8 @@ void JournaledStoreQueue::on_write_failed(const Error& why) {
     }
     return !std::holds_alternative<Forward>(work);
   });
-  add(gathered_);
-  gathered_.clear();
+  add(batch_);
+  batch_.clear();
   record_ = {};
   last_direct_.reset();
   if (refused && !refused_)
@@ -260,65 +260,63 @@ void JournaledStoreQueue::on_write_failed(const Error& why) {
   else if (refused)
     refused_->last = refused->last;
   advance();
-  if (!flushing_) tell();
+  if (!flushing_) notify();
 }
 
-// What the queue behind us tells.
+// From the backing queue.
 
 void JournaledStoreQueue::on_committed(CommitTicket up_to, EventSeq newest) {
-  if (ended_) return;
+  if (stopped_) return;
   newest_event_ = std::max(newest_event_, newest);
   error_.reset();
   unsure_ = false;
-  CommitNumber kept = 0;
-  bool journalled = false;
+  CommitNumber durable = 0;
+  bool was_journaled = false;
   while (!unapplied_.empty() && unapplied_.front().ticket <= up_to) {
     const auto& applied = unapplied_.front();
-    if (applied.promise == CommitDurability::Kept) kept = applied.place.commits;
-    journalled = applied.ticket == up_to;
+    if (applied.durability == CommitDurability::Full) durable = applied.reach.commits;
+    was_journaled = applied.ticket == up_to;
     unapplied_bytes_ -= applied.bytes;
     unapplied_.pop_front();
   }
-  if (kept > 0) journal_->mark_applied(kept);
-  if (journalled) {
+  if (durable > 0) journal_->mark_applied(durable);
+  if (was_journaled) {
     listener_.on_events(newest_event_);
   } else {
-    for (; !direct_.empty() && direct_.front().ticket <= up_to; direct_.pop_front()) journaled_ = direct_.front().place;
+    for (; !direct_.empty() && direct_.front().ticket <= up_to; direct_.pop_front()) journaled_ = direct_.front().reach;
     if (journaled_.commits > journal_->newest() && !journal_->skip_to(journaled_) && !std::exchange(unmarked_, true))
       mark_later();
     if (last_direct_ && *last_direct_ <= up_to) last_direct_.reset();
-    untold_ = up_to;
+    unreported_ = up_to;
   }
-  tell();
+  notify();
   send_results();
 }
 
 void JournaledStoreQueue::on_commit_failed(CommitTicket from, CommitTicket to, const Error& why) {
-  if (ended_) return;
+  if (stopped_) return;
   auto direct = from;
   if (!unapplied_.empty() && unapplied_.front().ticket <= to) {
     stuck_ = true;
     error_ = why;
     direct = CommitTicket{unapplied_.back().ticket.value() + 1};
     if (is(why, Errc::BadChange) && unapplied_.front().ticket == from) {
-      log::error("a commit contradicts the message store: its changes are applied one by one",
-                 {{"reason", why.message()}});
+      log::error("commit contradicts the message store; applying its changes one by one", {{"reason", why.message()}});
       unapplied_.front().piecewise = true;
     } else {
-      log::error("what was acknowledged waits in the journal: the message store cannot take it",
-                 {{"reason", why.message()}});
+      log::error("cannot apply journaled commits to the database; retrying", {{"reason", why.message()}});
     }
   }
-  if (stuck_) try_again_later();
+  if (stuck_) retry_later();
   send_results();
   if (to < direct) return;
   if (last_direct_ && *last_direct_ <= to) last_direct_.reset();
   direct_.clear();
   if (!is(why, Errc::BadChange)) unsure_ = true;
-  given_ = journaled_;
-  if (!unapplied_.empty() && unapplied_.back().place.commits > given_.commits) given_ = unapplied_.back().place;
+  forwarded_ = journaled_;
+  if (!unapplied_.empty() && unapplied_.back().reach.commits > forwarded_.commits) forwarded_ = unapplied_.back().reach;
   if (!unmarked_) return listener_.on_commit_failed(direct, to, why);
-  // Behind what is not told yet.
+  // Reported after the commits that the journal could not mark yet.
   if (!refused_) refused_ = Refused{direct, to, why};
   refused_->last = to;
 }
@@ -326,56 +324,56 @@ void JournaledStoreQueue::on_commit_failed(CommitTicket from, CommitTicket to, c
 void JournaledStoreQueue::mark_later() {
   wait_(kRetryDelay, [this, alive = lifetime_.watch()] {
     if (!alive || !unmarked_) return;
-    tell();
+    notify();
     if (alive && unmarked_) mark_later();
   });
 }
 
-void JournaledStoreQueue::try_again_later() {
+void JournaledStoreQueue::retry_later() {
   wait_(kRetryDelay, [this, alive = lifetime_.watch()] {
     if (!alive || !stuck_) return;
-    if (const auto done = reapply(); !done) try_again_later();
+    if (const auto done = reapply(); !done) retry_later();
   });
 }
 
-void JournaledStoreQueue::on_backlog(Result<BacklogPage> page, const BacklogRequest& asked) {
-  if (!ended_) listener_.on_backlog(std::move(page), asked);
+void JournaledStoreQueue::on_backlog(Result<BacklogPage> page, const BacklogRequest& request) {
+  if (!stopped_) listener_.on_backlog(std::move(page), request);
 }
 
 void JournaledStoreQueue::on_expired(Result<ExpireResult> result) {
-  if (ended_) return;
+  if (stopped_) return;
   --open_expiries_;
   if (result) newest_event_ = std::max(newest_event_, result->newest_event);
   listener_.on_expired(std::move(result));
 }
 
-void JournaledStoreQueue::on_answer(QueryId id, Result<QueryResult> answer) {
-  if (ended_) return;
-  const auto asked = questions_.extract(id);
-  early_.push_back({id, asked.empty() ? 0 : asked.mapped(), std::move(answer)});
+void JournaledStoreQueue::on_query_result(QueryId id, Result<QueryResult> result) {
+  if (stopped_) return;
+  const auto query = open_queries_.extract(id);
+  early_results_.push_back({id, query.empty() ? 0 : query.mapped(), std::move(result)});
   send_results();
 }
 
 void JournaledStoreQueue::on_damage(const Damage& damage) {
-  if (!ended_) listener_.on_damage(damage);
+  if (!stopped_) listener_.on_damage(damage);
 }
 
-/// Later: the caller of give_again may be in the middle of its work.
+/// Posted, because the caller of reapply() may be in the middle of its work.
 void JournaledStoreQueue::notify_damage(const Error& error) {
-  if (!is(error, Errc::Damaged) || std::exchange(damage_told_, true)) return;
-  post_([this, damage = found_at_work(error)] { on_damage(damage); });
+  if (!is(error, Errc::Damaged) || std::exchange(damage_reported_, true)) return;
+  post_([this, damage = damage_at_runtime(error)] { on_damage(damage); });
 }
 
-/// An answer is good once the store is known to have had all that was told before the question.
+/// Passes on each result whose store had confirmed every commit reported before its query.
 void JournaledStoreQueue::send_results() {
-  for (auto& [id, sees, answer] : std::exchange(early_, {})) {
-    const bool blind = !unapplied_.empty() && unapplied_.front().place.commits <= sees;
-    if (!blind)
-      listener_.on_answer(id, std::move(answer));
+  for (auto& [id, sees, result] : std::exchange(early_results_, {})) {
+    const bool is_stale = !unapplied_.empty() && unapplied_.front().reach.commits <= sees;
+    if (!is_stale)
+      listener_.on_query_result(id, std::move(result));
     else if (error_)
-      listener_.on_answer(id, Failure{*error_});
+      listener_.on_query_result(id, Failure{*error_});
     else
-      early_.push_back({id, sees, std::move(answer)});
+      early_results_.push_back({id, sees, std::move(result)});
   }
 }
 

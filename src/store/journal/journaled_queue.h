@@ -1,15 +1,15 @@
-/// A store behind a journal: a commit is safe once it is appended, and the store hears of it a moment later.
+/// A store behind a journal: a commit is safe once the journal has it, and the store applies it a moment later.
 ///
-/// Why: whoever waits for a commit waits for one append (and, if the power may go, one sync), not for the pages of a
-///   database; and what the store is told comes many commits at a time, most of which are over by then.
-/// What the store decides itself does not go this way: what it may refuse (a delivery of a message that is not in the
-///   same commit), and what has run out of time. It is carried out by the store first, and so is everything behind it
-///   until the store has answered; so the journal and the store never know of two orders.
-/// Invariants: commits are told in order, after the journal has them; a question sees everything asked before it; what the
-///   store could not take stays in the journal and is given to it again before anything new; at most kMaxLagBytes are
-///   in memory, told and not yet in the store: beyond that, commits are told at the store's pace.
-/// Ownership: owns the queue behind it, the journal and its writer; borrows the listener, which outlives it.
-/// Threading: loop thread only; the queue behind it and the writer may have threads of their own.
+/// Why: a commit costs one append (and, in mode `power`, one sync) instead of writes to the pages of a database; and the
+///   store applies many commits in one transaction, when most of their deliveries are already settled.
+/// Direct commits: commits whose outcome the store decides bypass the journal. These are commits it may refuse (a delivery of
+///   a message that is not in the same commit) and expiries. The store executes them first, and also every commit behind them
+///   until it has replied; so the journal and the store have one order of commits.
+/// Invariants: commits are reported in order, after the journal has them; a query sees everything requested before it; a
+///   commit that the store cannot apply stays in the journal and is applied before anything new; at most kMaxLagBytes of
+///   reported commits wait in memory for the store: beyond that, commits are reported at the store's pace.
+/// Ownership: owns the backing queue, the journal and its writer; borrows the listener, which outlives it.
+/// Threading: loop thread only; the backing queue and the writer may have their own threads.
 #pragma once
 
 #include <chrono>
@@ -41,43 +41,43 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
 
   JournaledStoreQueue(std::unique_ptr<Journal> journal, const MakeWriter& make_writer, const MakeQueue& make_queue,
                       const Post& post, Wait wait, StoreListener& listener);
-  /// Everything that was asked is carried out; what it came to is told to nobody any more.
+  /// Executes every earlier request; reports nothing any more.
   ~JournaledStoreQueue() override;
 
   void persist(records::CommitTicket ticket, records::Changes changes,
-               records::CommitMode haste = records::CommitMode::Now) override;
+               records::CommitMode mode = records::CommitMode::Now) override;
   void load_backlog(records::BacklogRequest request) override;
   void expire(records::ExpireRequest request) override;
   void query(QueryId id, Query query) override;
   void prune(Retention retention, WallMs now) override;
 
-  /// Everything that was asked is carried out, and told.
+  /// Every request is executed and reported.
   [[nodiscard]] bool idle() const;
 
  private:
-  /// What goes into the journal as one record.
+  /// The commits of one journal record.
   using Batch = std::vector<PersistRequest>;
-  /// Something for the queue behind us, in its turn.
+  /// A call to the backing queue, in order with the commits.
   using Forward = std::move_only_function<void(BackingQueue&)>;
-  /// Told, and not yet known to be in the store.
-  struct Unapplied {
+  /// A reported commit that the store has not confirmed yet.
+  struct UnappliedCommit {
     records::CommitTicket ticket;
-    JournalReach place;
+    JournalReach reach;
     std::size_t bytes = 0;
-    CommitDurability promise{};
-    bool piecewise = false;  // the store refused it as a whole
+    CommitDurability durability{};
+    bool piecewise = false;  // the store refused it as a whole: its changes are applied one by one
   };
 
-  /// Commits that did not get into the journal, and are not told of yet.
+  /// Commits that failed and are not reported yet.
   struct Refused {
     records::CommitTicket first, last;
     Error why;
   };
-  /// An answer that came before it is known whether it is good.
+  /// A query result that may lack commits: the store had not confirmed them when it arrived.
   struct EarlyResult {
     QueryId id;
-    CommitNumber sees = 0;  // all up to here, if it is
-    Result<QueryResult> answer;
+    CommitNumber sees = 0;  // the commits it must include
+    Result<QueryResult> result;
   };
 
   void flush_soon();
@@ -87,20 +87,20 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   void advance();
   void settle(Batch batch);
   Result<void> reapply();
-  void tell();
+  void notify();
 
-  // What the writer tells.
+  // From the journal writer.
   void on_written(std::size_t records) override;
   void on_write_failed(const Error& why) override;
-  // What the queue behind us tells.
+  // From the backing queue.
   void on_committed(records::CommitTicket up_to, records::EventSeq newest) override;
   void on_commit_failed(records::CommitTicket from, records::CommitTicket to, const Error& why) override;
-  void try_again_later();
+  void retry_later();
   void mark_later();
   void send_results();
-  void on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& asked) override;
+  void on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& request) override;
   void on_expired(Result<records::ExpireResult> result) override;
-  void on_answer(QueryId id, Result<QueryResult> answer) override;
+  void on_query_result(QueryId id, Result<QueryResult> result) override;
   void on_damage(const Damage& damage) override;
   void notify_damage(const Error& error);
 
@@ -112,31 +112,31 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   std::unique_ptr<BackingQueue> backing_;
   std::unique_ptr<JournalWriter> writer_;
 
-  Batch gathered_;        // in this turn
-  JournalRecord record_;  // of those
-  bool flush_comes_ = false;
-  bool flushing_ = false;  // inside a call: nobody may be told now
-  bool ended_ = false;
-  std::deque<std::variant<Batch, PersistRequest, Forward>> pipeline_;  // what the writer has, and what waits behind it
-  std::size_t written_ = 0;                                            // batches of those, from the front
-  std::deque<Unapplied> unapplied_;
+  Batch batch_;           // the commits of this turn of the loop
+  JournalRecord record_;  // the same, encoded
+  bool flush_scheduled_ = false;
+  bool flushing_ = false;  // inside write(): the listener must not be called
+  bool stopped_ = false;
+  std::deque<std::variant<Batch, PersistRequest, Forward>> pipeline_;  // the writer's batches, and what follows them
+  std::size_t written_ = 0;                                            // batches at the front that the journal has
+  std::deque<UnappliedCommit> unapplied_;
   std::size_t unapplied_bytes_ = 0;
-  const CommitNumber began_after_;                    // in this life
-  JournalReach journaled_;                            // the newest that the journal has, or was told to pass
-  JournalReach given_;                                // the newest that the queue behind us was given
-  CommitNumber sealed_ = 0;                           // the last segment whose beginning was asked to be kept for good
-  std::optional<records::CommitTicket> last_direct_;  // went past the journal and is not answered
-  std::deque<Unapplied> direct_;                      // of those, what the queue behind us was given
+  const CommitNumber started_after_;  // the newest commit at construction
+  JournalReach journaled_;            // the newest commit that the journal has or skipped to
+  JournalReach forwarded_;            // the newest commit that the backing queue got
+  CommitNumber sealed_ = 0;           // the newest segment (its first commit) with a full commit behind it
+  std::optional<records::CommitTicket> last_direct_;  // the newest direct commit without an outcome
+  std::deque<UnappliedCommit> direct_;                // direct commits that the backing queue got
   std::size_t open_expiries_ = 0;
-  std::optional<records::CommitTicket> untold_;  // safe
-  bool unmarked_ = false;                        // and the journal could not mark it: until then nothing is told
+  std::optional<records::CommitTicket> unreported_;  // safe up to here, not reported yet
+  bool unmarked_ = false;  // the journal could not write its mark: nothing is reported until it can
   std::optional<Refused> refused_;
-  bool damage_told_ = false;  // of the journal itself
-  bool stuck_ = false;        // the store could not take what is in the journal
-  bool unsure_ = false;  // the store refused a commit, and a crash may show it all the same, until another is over it
-  std::optional<Error> error_;                           // why, until it takes something again
-  std::unordered_map<QueryId, CommitNumber> questions_;  // what each must see
-  std::vector<EarlyResult> early_;
+  bool damage_reported_ = false;  // damage of the journal itself
+  bool stuck_ = false;            // the store could not apply journaled commits
+  bool unsure_ = false;  // the store failed a direct commit that a crash may still bring back; until the next commit
+  std::optional<Error> error_;                              // of the store, until its next commit
+  std::unordered_map<QueryId, CommitNumber> open_queries_;  // the commits that each must include
+  std::vector<EarlyResult> early_results_;
   records::EventSeq newest_event_ = 0;
 };
 

@@ -53,7 +53,7 @@ class JournaledQueue : public testing::Test, public StoreListener {
     queue.reset();
     loop.clear();
     behind.clear();
-    heard.clear();
+    calls.clear();
     waiting.clear();
     disk.kill_after(UINT64_MAX);
     disk.fail_next_syncs(0);
@@ -62,22 +62,22 @@ class JournaledQueue : public testing::Test, public StoreListener {
     queue->persist(CommitTicket{ticket}, direct(key, "Alice", "Bob", "a", ticket));
   }
 
-  void on_committed(CommitTicket up_to, EventSeq) override { heard.push_back(format("committed {}", up_to.value())); }
-  void on_events(EventSeq newest) override { heard.push_back(format("events {}", newest)); }
+  void on_committed(CommitTicket up_to, EventSeq) override { calls.push_back(format("committed {}", up_to.value())); }
+  void on_events(EventSeq newest) override { calls.push_back(format("events {}", newest)); }
   void on_commit_failed(CommitTicket from, CommitTicket to, const Error&) override {
-    heard.push_back(format("failed {}-{}", from.value(), to.value()));
+    calls.push_back(format("failed {}-{}", from.value(), to.value()));
   }
   void on_backlog(Result<BacklogPage> page, const BacklogRequest&) override {
-    heard.push_back(page ? format("backlog {}", page->items.size()) : "no backlog");
+    calls.push_back(page ? format("backlog {}", page->items.size()) : "no backlog");
   }
-  void on_expired(Result<ExpireResult> result) override { heard.emplace_back(result ? "expired" : "not expired"); }
-  void on_answer(QueryId id, Result<QueryResult> answer) override {
-    const auto* rows = answer ? std::get_if<std::vector<MessageRow>>(&*answer) : nullptr;
-    heard.push_back(format("answer {} {}", id.value(), rows == nullptr ? 0 : rows->size()));
+  void on_expired(Result<ExpireResult> result) override { calls.emplace_back(result ? "expired" : "not expired"); }
+  void on_query_result(QueryId id, Result<QueryResult> result) override {
+    const auto* rows = result ? std::get_if<std::vector<MessageRow>>(&*result) : nullptr;
+    calls.push_back(format("answer {} {}", id.value(), rows == nullptr ? 0 : rows->size()));
   }
 
   void on_damage(const Damage& damage) override {
-    heard.push_back(format("damage: {} refused, {} lost", damage.refused, damage.lost_messages));
+    calls.push_back(format("damage: {} refused, {} lost", damage.refused, damage.lost_messages));
   }
   /// Changes the database while no queue has it.
   void change_alone(const Changes& changes) {
@@ -90,7 +90,7 @@ class JournaledQueue : public testing::Test, public StoreListener {
   SimDisk disk;
   std::vector<TaskQueue::Task> waiting;  // for a time
   TaskQueue loop, behind;                // the turns of the loop, and those of the queue behind the journal
-  std::vector<std::string> heard;
+  std::vector<std::string> calls;
   std::unique_ptr<JournaledStoreQueue> queue;
 };
 
@@ -99,11 +99,11 @@ using Heard = std::vector<std::string>;
 TEST_F(JournaledQueue, TellsACommitBeforeTheStoreHasItAndItsEventsAfterwards) {
   persist(1, 1);
   persist(2, 3);
-  EXPECT_EQ(heard, Heard{}) << "whoever asks is not called back meanwhile";
+  EXPECT_EQ(calls, Heard{}) << "whoever asks is not called back meanwhile";
   loop.run_all();
-  EXPECT_EQ(heard, Heard{"committed 2"});
+  EXPECT_EQ(calls, Heard{"committed 2"});
   run();
-  EXPECT_EQ(heard, (Heard{"committed 2", "events 4"}));
+  EXPECT_EQ(calls, (Heard{"committed 2", "events 4"}));
 }
 
 TEST_F(JournaledQueue, AQuestionSeesWhatWasAskedBeforeItAndNothingElse) {
@@ -113,7 +113,7 @@ TEST_F(JournaledQueue, AQuestionSeesWhatWasAskedBeforeItAndNothingElse) {
   queue->query(QueryId{9}, MessageQuery{});
   run();
   Heard answers;
-  for (const auto& line : heard)
+  for (const auto& line : calls)
     if (!line.starts_with("events") && !line.starts_with("committed")) answers.push_back(line);
   EXPECT_EQ(answers, (Heard{"backlog 1", "answer 9 2"}));
 }
@@ -123,49 +123,49 @@ TEST_F(JournaledQueue, WhatTheStoreMayRefuseIsAskedOfItFirst) {
   queue->persist(CommitTicket{2}, {AddDelivery{delivery(9, 5, "Bob"), "no such message"}});
   persist(3, 11);
   loop.run_all();
-  EXPECT_EQ(heard, Heard{"committed 1"}) << "nothing overtakes it";
+  EXPECT_EQ(calls, Heard{"committed 1"}) << "nothing overtakes it";
   run();
-  EXPECT_EQ(heard.back(), "failed 2-3");
+  EXPECT_EQ(calls.back(), "failed 2-3");
   persist(4, 21);
   loop.run_all();
-  EXPECT_EQ(heard.back(), "committed 4") << "and afterwards all is as before";
+  EXPECT_EQ(calls.back(), "committed 4") << "and afterwards all is as before";
 }
 
 TEST_F(JournaledQueue, ARefusalOfTheJournalFailsEverythingAskedBeforeItIsTold) {
   persist(1, 1);
   run();
-  heard.clear();
+  calls.clear();
   disk.fail_next_writes(1);
   persist(2, 3);
   queue->load_backlog(backlog_of("Bob"));  // forces it out
   persist(3, 5);
   run();
-  EXPECT_EQ(heard, (Heard{"failed 2-3", "backlog 1"}));
+  EXPECT_EQ(calls, (Heard{"failed 2-3", "backlog 1"}));
   persist(4, 7);
   loop.run_all();
-  EXPECT_EQ(heard.back(), "committed 4");
+  EXPECT_EQ(calls.back(), "committed 4");
 }
 
 TEST_F(JournaledQueue, WhatTheStoreCannotTakeWaitsInTheJournalAndIsGivenAgain) {
   persist(1, 1);
   loop.run_all();
-  ASSERT_EQ(heard, Heard{"committed 1"});
+  ASSERT_EQ(calls, Heard{"committed 1"});
   disk.fail_next_writes(1'000);
   behind.run_all();
-  EXPECT_EQ(heard, Heard{"committed 1"}) << "it was told, and stays so";
+  EXPECT_EQ(calls, Heard{"committed 1"}) << "it was told, and stays so";
   persist(2, 3);
   run();
-  EXPECT_EQ(heard.back(), "failed 2-2") << "new commits are refused meanwhile";
+  EXPECT_EQ(calls.back(), "failed 2-2") << "new commits are refused meanwhile";
   disk.fail_next_writes(0);
   ASSERT_FALSE(waiting.empty());
   waiting.back()();  // it tries again by itself
   run();
-  EXPECT_EQ(heard.back().substr(0, 6), "events");
+  EXPECT_EQ(calls.back().substr(0, 6), "events");
   persist(3, 5);
   run();
   queue->query(QueryId{1}, MessageQuery{});
   run();
-  EXPECT_EQ(heard.back(), "answer 1 2");
+  EXPECT_EQ(calls.back(), "answer 1 2");
 }
 
 TEST_F(JournaledQueue, WhatTheStoreNeverTookIsThereAfterADeath) {
@@ -176,7 +176,7 @@ TEST_F(JournaledQueue, WhatTheStoreNeverTookIsThereAfterADeath) {
   open();
   queue->query(QueryId{1}, MessageQuery{});
   run();
-  EXPECT_EQ(heard.back(), "answer 1 1");
+  EXPECT_EQ(calls.back(), "answer 1 1");
 }
 
 TEST_F(JournaledQueue, CommitThatTheStoreRefusedDoesNotHideALaterOneAfterADeath) {
@@ -185,15 +185,15 @@ TEST_F(JournaledQueue, CommitThatTheStoreRefusedDoesNotHideALaterOneAfterADeath)
   queue->persist(CommitTicket{2}, {AddDelivery{delivery(9, 1, "Carol"), "again"}});
   disk.fail_next_syncs(1);  // its pages are written: whoever opens the database finds it
   run();
-  ASSERT_EQ(heard.back(), "failed 2-2");
+  ASSERT_EQ(calls.back(), "failed 2-2");
   persist(3, 11);
-  do { loop.run_all(); } while (heard.back() != "committed 3" && behind.run_one());
-  ASSERT_EQ(heard.back(), "committed 3");
+  do { loop.run_all(); } while (calls.back() != "committed 3" && behind.run_one());
+  ASSERT_EQ(calls.back(), "committed 3");
   die();
   open();
   queue->query(QueryId{1}, MessageQuery{});
   run();
-  EXPECT_EQ(heard.back(), "answer 1 2");
+  EXPECT_EQ(calls.back(), "answer 1 2");
 }
 
 TEST_F(JournaledQueue, CommitPastTheJournalIsToldOnlyOnceItIsMarked) {
@@ -210,7 +210,7 @@ TEST_F(JournaledQueue, CommitPastTheJournalIsToldOnlyOnceItIsMarked) {
     queue->persist(CommitTicket{2}, {AddDelivery{delivery(9, 1, "Carol"), "again"}});
     disk.kill_after(operations);
     run();
-    told = std::ranges::find(heard, "committed 2") != heard.end();
+    told = std::ranges::find(calls, "committed 2") != calls.end();
     die();
     if (told) { EXPECT_EQ(marked(), 2u) << "when it dies after " << operations << " operations"; }
   }
@@ -223,21 +223,21 @@ TEST_F(JournaledQueue, AcknowledgedMessageThatContradictsTheStoreIsKeptToldAndAp
   open();
   persist(1, 5);
   run();
-  ASSERT_EQ(heard.front(), "committed 1") << "the journal has it";
+  ASSERT_EQ(calls.front(), "committed 1") << "the journal has it";
   ASSERT_FALSE(waiting.empty());
   waiting.back()();
   run();
-  EXPECT_NE(std::ranges::find(heard, "damage: 2 refused, 1 lost"), heard.end());
+  EXPECT_NE(std::ranges::find(calls, "damage: 2 refused, 1 lost"), calls.end());
   queue->persist(CommitTicket{2}, {change(6, DeliveryState::Delivered, kStart + 700)});
   persist(3, 11);
   run();
   queue.reset();
-  heard.clear();
+  calls.clear();
 
   open();  // and it is refused again
   queue->query(QueryId{1}, MessageQuery{});
   run();
-  EXPECT_EQ(heard, Heard{"answer 1 2"}) << "told once";
+  EXPECT_EQ(calls, Heard{"answer 1 2"}) << "told once";
   ASSERT_TRUE(disk.read("db-refused"));
 
   change_alone({RemoveAgent{.name = AgentName{"Mallory"}, .with_messages = true, .at = kStart + 800}});
@@ -256,7 +256,7 @@ TEST_F(JournaledQueue, AcknowledgedMessageThatContradictsTheStoreIsKeptToldAndAp
 TEST_F(JournaledQueue, ChangeRefusedAtTheStartIsKeptAndCounted) {
   persist(1, 5);
   loop.run_all();
-  ASSERT_EQ(heard, Heard{"committed 1"});
+  ASSERT_EQ(calls, Heard{"committed 1"});
   die();
   // The journal has it, the database has another message under its key.
   std::map<std::string, std::string> journal;
@@ -334,9 +334,9 @@ TEST_F(JournaledQueue, TellsAtTheStoresPaceOnceThatIsFarBehind) {
     queue->persist(CommitTicket{ticket}, direct(static_cast<std::int64_t>(2 * ticket), "Alice", "Bob", large, ticket));
     loop.run_all();
   }
-  EXPECT_NE(heard.back(), format("committed {}", ticket));
+  EXPECT_NE(calls.back(), format("committed {}", ticket));
   run();
-  EXPECT_EQ(heard.back(), format("committed {}", ticket));
+  EXPECT_EQ(calls.back(), format("committed {}", ticket));
 }
 
 /// With all its threads, on real files.
@@ -351,9 +351,9 @@ TEST(DurableQueue, TellsEveryCommitInOrderAndAQuestionSeesWhatWasToldBefore) {
     void on_commit_failed(CommitTicket, CommitTicket, const Error& why) override { ADD_FAILURE() << why.message(); }
     void on_backlog(Result<BacklogPage>, const BacklogRequest&) override {}
     void on_expired(Result<ExpireResult>) override {}
-    void on_answer(QueryId, Result<QueryResult> answer) override {
+    void on_query_result(QueryId, Result<QueryResult> result) override {
       ++answers;
-      rows = answer ? std::get<std::vector<MessageRow>>(*answer).size() : 0;
+      rows = result ? std::get<std::vector<MessageRow>>(*result).size() : 0;
     }
     CommitTicket told{};
     std::size_t answers = 0, rows = 0;
@@ -361,7 +361,7 @@ TEST(DurableQueue, TellsEveryCommitInOrderAndAQuestionSeesWhatWasToldBefore) {
   constexpr std::uint64_t kCommits = 400;
   for (const auto durability : {Durability::Process, Durability::Power}) {
     TaskQueue inbox;
-    Listener heard;
+    Listener calls;
     const SqliteOptions options{.path = directory / format("{}.sqlite", static_cast<int>(durability)),
                                 .durability = durability};
     auto store = SqliteStore::open(options);
@@ -370,15 +370,15 @@ TEST(DurableQueue, TellsEveryCommitInOrderAndAQuestionSeesWhatWasToldBefore) {
     ASSERT_TRUE(journal) << journal.error().message();
     auto durable = make_durable_queue(
         *std::move(store), *std::move(journal), durability, inbox.post(),
-        [](std::chrono::milliseconds, TaskQueue::Task) {}, heard);
+        [](std::chrono::milliseconds, TaskQueue::Task) {}, calls);
     for (std::uint64_t ticket = 1; ticket <= kCommits; ++ticket) {
       durable->persist(CommitTicket{ticket}, direct(static_cast<std::int64_t>(2 * ticket), "Alice", "Bob", "a", ticket),
                        ticket % 3 == 0 ? CommitMode::WithTheNext : CommitMode::Now);
       if (ticket % 7 == 0) inbox.run_one();
       if (ticket % 50 == 0) durable->query(QueryId{ticket}, Ask{}.limit(1'000));
     }
-    while (heard.told < CommitTicket{kCommits} || heard.answers < kCommits / 50) inbox.wait_one();
-    EXPECT_EQ(heard.rows, kCommits);
+    while (calls.told < CommitTicket{kCommits} || calls.answers < kCommits / 50) inbox.wait_one();
+    EXPECT_EQ(calls.rows, kCommits);
   }
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator{directory}, std::filesystem::directory_iterator{}), 4)
       << "a peaceful end leaves the databases and the marks beside them";

@@ -1,8 +1,8 @@
-/// How far the journal had come, in a small file of its own: `<database>-reached`. Private to src/store.
+/// The newest acknowledged commit, in a small file: `<database>-reached`. Private to src/store.
 ///
-/// Why: a record at the end of a journal that cannot be read was either never acknowledged (a crash, normal life) or is
-///   damaged. The mark tells which, also when the whole journal or the database is gone.
-/// Invariants: written after a commit is safe and before it is acknowledged, so it is never ahead of what was safe; not
+/// Why: an unreadable record at the end of a journal was either never acknowledged (a torn write) or is damaged. The mark
+///   distinguishes the two, even when the whole journal or the database is missing.
+/// Invariants: written after a commit is safe and before it is acknowledged, so it is never ahead of the safe commits; not
 ///   synced, so after a power cut it may be behind.
 /// Threading: one thread at a time.
 #pragma once
@@ -26,7 +26,7 @@ class JournalMarkFile {
  public:
   JournalMarkFile(std::string path, std::string vfs) : path_{std::move(path)}, vfs_{std::move(vfs)} {}
 
-  /// Nothing when there is none that is whole.
+  /// Empty when the file is missing or damaged.
   [[nodiscard]] std::optional<JournalMark> read() const;
   Result<void> write(const JournalMark& mark);
 

@@ -10,79 +10,79 @@ namespace {
 
 constexpr std::size_t kGroupCommits = 1'000;
 
-/// Applies commits in groups. One that contradicts the store is applied change by change: after damage a commit may build
-/// on one that is gone, or be there already.
+/// Applies commits in groups. A commit that contradicts the store is applied change by change: after damage it may build
+/// on a lost one, or the store may have it already.
 class Recovery {
  public:
-  /// Commits up to `had` are in the store, or were: their events are not told twice.
-  Recovery(SqliteStore& store, CommitNumber had) : store_{store}, had_{had} {}
+  /// The store has, or had, the commits up to `applied`: their events are not added twice.
+  Recovery(SqliteStore& store, CommitNumber applied) : store_{store}, applied_{applied} {}
 
-  Result<void> add(JournalReach place, records::Changes changes) {
-    const bool again = place.commits <= had_;
+  Result<void> add(JournalReach reach, records::Changes changes) {
+    const bool again = reach.commits <= applied_;
     if (again)
       std::erase_if(changes, [](const records::Change& change) {
         return std::holds_alternative<records::AddEvent>(change) ||
                std::holds_alternative<records::AddSessionStats>(change);
       });
-    waiting_.emplace_back(PersistRequest{.ticket = records::CommitTicket{place.commits},
-                                         .changes = std::move(changes),
-                                         .journalled = place,
-                                         .promise = CommitDurability::ElseKept,
-                                         .piecewise = again});
-    return waiting_.size() < kGroupCommits ? Result<void>{} : finish();
+    batch_.emplace_back(PersistRequest{.ticket = records::CommitTicket{reach.commits},
+                                       .changes = std::move(changes),
+                                       .journal_position = reach,
+                                       .durability = CommitDurability::CoveredByJournal,
+                                       .piecewise = again});
+    return batch_.size() < kGroupCommits ? Result<void>{} : finish();
   }
 
   Result<void> finish() {
-    while (!waiting_.empty()) {
-      std::get<PersistRequest>(waiting_.back()).promise = CommitDurability::Kept;
-      auto outcome = execute(store_, waiting_);
+    while (!batch_.empty()) {
+      std::get<PersistRequest>(batch_.back()).durability = CommitDurability::Full;
+      auto outcome = execute(store_, batch_);
       store_.add_damage(std::move(outcome.damage));
       if (!outcome.failed) break;
       if (!is(outcome.failed->why, Errc::BadChange)) return Failure{outcome.failed->why};
-      log::warn("a commit of the journal contradicts the message store: its changes are applied one by one",
+      log::warn("journaled commit contradicts the message store; applying its changes one by one",
                 {{"reason", outcome.failed->why.message()}});
-      std::erase_if(waiting_, [&](const BatchRequest& request) {
+      std::erase_if(batch_, [&](const BatchRequest& request) {
         return std::get<PersistRequest>(request).ticket < outcome.failed->first;
       });
-      std::get<PersistRequest>(waiting_.front()).piecewise = true;
+      std::get<PersistRequest>(batch_.front()).piecewise = true;
     }
-    waiting_.clear();
+    batch_.clear();
     return {};
   }
 
  private:
   SqliteStore& store_;
-  CommitNumber had_;
-  std::vector<BatchRequest> waiting_;
+  CommitNumber applied_;
+  std::vector<BatchRequest> batch_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Journal>> recover_journal(SqliteStore& store, const SqliteOptions& options) {
-  auto place = RELAY_TRY(store.journal_place());
-  if (place.is_new) {
-    // An empty database beside a journal: what that has is recovered, what it had before is counted as lost.
+  auto position = RELAY_TRY(store.journal_position());
+  if (position.is_new) {
+    // An empty database beside a journal: the journal's commits are recovered, the ones before them are counted as lost.
     if (const auto beside = Journal::store_beside(options.path, options.vfs)) {
       RELAY_TRY(store.adopt_journal(*beside));
-      place.id = *beside;
+      position.id = *beside;
     }
   }
-  const auto had = place.applied.commits > 0 ? place.applied.commits : UINT64_MAX;
-  Recovery recovery{store, place.salvaged ? had : 0};
+  const auto applied = position.applied.commits > 0 ? position.applied.commits : UINT64_MAX;
+  Recovery recovery{store, position.salvaged ? applied : 0};
   auto journal = RELAY_TRY(Journal::open(
       {.database = options.path,
        .vfs = options.vfs,
-       .id = place.id,
-       .applied = place.applied,
+       .id = position.id,
+       .applied = position.applied,
        .now = options.now,
-       .power_lost = place.power_lost,
-       .report_all = place.salvaged},
+       .power_lost = position.power_lost,
+       .replay_all = position.salvaged},
       [&](JournalReach reach, records::Changes changes) { return recovery.add(reach, std::move(changes)); }));
   RELAY_TRY(recovery.finish());
   if (journal->damage().lost_messages > 0) RELAY_TRY(store.renew_identity());
-  // Its files are written over from here on: what they held the store must have for good, and not only in the
-  // machine's memory, where an earlier life may have left it. What is lost is told once.
-  if (journal->found_files() || journal->newest() > place.applied.commits)
+  // The files are overwritten from here on, so the store must have their commits on disk, not only in the page cache of the
+  // machine, where an earlier process may have left them. This also reports a loss only once.
+  if (journal->found_files() || journal->newest() > position.applied.commits)
     RELAY_TRY(recovery.add(journal->reach(), {}));
   RELAY_TRY(recovery.finish());
   RELAY_TRY(store.retry_refused());

@@ -1,4 +1,4 @@
-/// The journal of a store that is being opened: what an earlier life left in it is applied before anybody asks anything.
+/// Recovery at the opening of a store: applies the commits that an earlier process left in the journal.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace relay::store {
 
-/// The store has everything afterwards, as its durability says. `options` are those the store was opened with.
+/// Afterwards the store has every commit, with its full durability. `options` are those the store was opened with.
 Result<std::unique_ptr<Journal>> recover_journal(SqliteStore& store, const SqliteOptions& options);
 
 }  // namespace relay::store

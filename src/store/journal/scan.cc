@@ -14,7 +14,7 @@ std::optional<SegmentHeader> header_at(std::string_view file, std::size_t at) {
   return header;
 }
 
-/// A record at this place, whose number is not below `next`. Most places are refused by the number alone.
+/// A record at this offset, whose number is not below `next`. Most offsets are rejected by the number alone.
 std::optional<ScannedRecord> record_at(std::string_view file, std::size_t at, CommitNumber next, std::uint64_t seed) {
   if (file.size() < at + sizeof(RecordFrame)) return std::nullopt;
   ScannedRecord record;

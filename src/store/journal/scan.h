@@ -1,7 +1,7 @@
-/// What can be read in a segment of the journal, however damaged it is. Private to src/store.
+/// Reads the intact records of a journal segment, however damaged it is. Private to src/store.
 ///
-/// Each record carries its number and a checksum under the segment's seed, so a record is recognised wherever it stands:
-///   damaged bytes cost the records they are in and none behind them.
+/// Each record has its number and a checksum under the segment's seed, so the scan recognizes a record at any offset:
+///   damaged bytes lose the records that contain them and none behind them.
 /// Threading: pure.
 #pragma once
 
@@ -19,17 +19,17 @@ struct ScannedRecord {
   RecordFrame frame{};
   std::string_view body;
   [[nodiscard]] CommitNumber last() const { return frame.first + frame.commits - 1; }
-  /// What a reader has after it.
+  /// The position after this record.
   [[nodiscard]] JournalReach reach() const { return {last(), frame.messages_before + frame.messages}; }
 };
 
 struct ScannedSegment {
   std::vector<ScannedRecord> records;  // numbers grow; bodies point into the scanned bytes
-  CommitNumber broken_at = 0;          // the commit that should stand where bytes between two of them are no record
-  bool displaced = false;              // and it stands behind those bytes, which no crash leaves
+  CommitNumber broken_at = 0;          // the commit expected at the first bytes that are not a record; 0: none
+  bool displaced = false;              // that commit follows those bytes, which no crash can cause
 };
 
-/// Either copy that is whole; nothing when none is.
+/// Either intact copy; empty when both are damaged.
 std::optional<SegmentHeader> read_header(std::string_view file);
 
 ScannedSegment scan_segment(const SegmentHeader& header, std::string_view file);

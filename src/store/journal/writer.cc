@@ -19,15 +19,17 @@ void InlineJournalWriter::write(JournalRecord record) {
 }
 
 ThreadedJournalWriter::ThreadedJournalWriter(Journal& journal, JournalListener& listener, Post post,
-                                             std::chrono::milliseconds company)
-    : journal_{journal}, listener_{listener}, post_{std::move(post)}, company_{company}, thread_{[this] { run(); }} {}
+                                             std::chrono::milliseconds commit_delay)
+    : journal_{journal}, listener_{listener}, post_{std::move(post)}, commit_delay_{commit_delay}, thread_{[this] {
+        run();
+      }} {}
 
 void ThreadedJournalWriter::write(JournalRecord record) {
   {
     const std::lock_guard lock{shared_->mutex};
-    if (record.haste == records::CommitMode::Now) shared_->awaited = true;
+    if (record.mode == records::CommitMode::Now) shared_->has_immediate = true;
     shared_->waiting.push_back(std::move(record));
-    if (!shared_->awaited && shared_->keeps_back) return;  // it wakes by itself
+    if (!shared_->has_immediate && shared_->delaying) return;  // the thread wakes after commit_delay
   }
   shared_->changed.notify_one();
 }
@@ -40,7 +42,7 @@ void ThreadedJournalWriter::stop() {
   }
   shared_->changed.notify_one();
   thread_.join();
-  tell(*shared_, listener_);
+  notify(*shared_, listener_);
 }
 
 void ThreadedJournalWriter::run() {
@@ -49,13 +51,13 @@ void ThreadedJournalWriter::run() {
   for (;;) {
     shared.changed.wait(lock, [&] { return shared.stopping || (!shared.failed && !shared.waiting.empty()); });
     if (shared.failed || shared.waiting.empty()) return;
-    if (!shared.awaited && !shared.stopping) {
-      shared.keeps_back = true;
-      shared.changed.wait_for(lock, company_, [&] { return shared.stopping || shared.awaited; });
-      shared.keeps_back = false;
+    if (!shared.has_immediate && !shared.stopping) {
+      shared.delaying = true;
+      shared.changed.wait_for(lock, commit_delay_, [&] { return shared.stopping || shared.has_immediate; });
+      shared.delaying = false;
     }
     auto records = std::exchange(shared.waiting, {});
-    shared.awaited = false;
+    shared.has_immediate = false;
     lock.unlock();
     Result<void> done;
     for (auto& record : records)
@@ -65,25 +67,25 @@ void ThreadedJournalWriter::run() {
     else
       journal_.roll_back();
     lock.lock();
-    const bool told_already = shared.written > 0 || shared.failed;  // a task is on its way
+    const bool task_posted = shared.written > 0 || shared.failed;
     if (done)
       shared.written += records.size();
     else
       shared.failed = done.error();
-    if (told_already) continue;
+    if (task_posted) continue;
     lock.unlock();
-    post_([shared = shared_, &listener = listener_] { tell(*shared, listener); });
+    post_([shared = shared_, &listener = listener_] { notify(*shared, listener); });
     lock.lock();
   }
 }
 
-void ThreadedJournalWriter::tell(Shared& shared, JournalListener& listener) {
+void ThreadedJournalWriter::notify(Shared& shared, JournalListener& listener) {
   std::size_t written = 0;
   std::optional<Error> failed;
   {
     const std::lock_guard lock{shared.mutex};
     written = std::exchange(shared.written, 0);
-    failed = shared.failed;  // and it stays until the listener knows: what that asks for meanwhile is behind the hole
+    failed = shared.failed;  // stays set until the listener knows: what it writes in on_written() fails too
   }
   if (written > 0) listener.on_written(written);
   if (!failed) return;
@@ -91,7 +93,7 @@ void ThreadedJournalWriter::tell(Shared& shared, JournalListener& listener) {
     const std::lock_guard lock{shared.mutex};
     shared.failed.reset();
     shared.waiting.clear();
-    shared.awaited = false;
+    shared.has_immediate = false;
   }
   listener.on_write_failed(*failed);
 }

@@ -1,8 +1,8 @@
-/// Records on their way into the journal: on the calling thread, or on one of their own where each waits for the disk.
+/// Writes records into the journal: on the calling thread, or on a separate thread where each write waits for the disk.
 ///
-/// Invariants: records are appended in the order written, and each is told of once, in that order, as safe or refused;
-///   after one is refused everything written until that is told is refused with it.
-/// Ownership: borrows journal and listener, which outlive it. Threading: all calls and all that is told on the loop thread.
+/// Invariants: records are appended in the order of write(), and each is reported once, in that order, as written or
+///   failed; after a failure every record written before the report fails with it.
+/// Ownership: borrows journal and listener, which outlive it. Threading: all calls and all reports on the loop thread.
 #pragma once
 
 #include <chrono>
@@ -21,28 +21,28 @@
 namespace relay::store {
 
 struct JournalRecord {
-  std::string bytes;  // with room for the journal's frame in front
+  std::string bytes;  // starts with room for the journal's frame
   std::uint32_t commits = 0;
-  std::uint32_t messages = 0;  // in those
-  records::CommitMode haste = records::CommitMode::Now;
+  std::uint32_t messages = 0;  // in those commits
+  records::CommitMode mode = records::CommitMode::Now;
 };
 
 class JournalListener {
  public:
   virtual ~JournalListener() = default;
   virtual void on_written(std::size_t records) = 0;
-  virtual void on_write_failed(const Error& why) = 0;  // of all that were not told of yet
+  virtual void on_write_failed(const Error& why) = 0;  // every record that is not reported yet
 };
 
 class JournalWriter {
  public:
   virtual ~JournalWriter() = default;
   virtual void write(JournalRecord record) = 0;
-  /// Tells what became of everything before it returns.
+  /// Reports the outcome of every record before it returns.
   virtual void stop() = 0;
 };
 
-/// Where appending is all there is to it: what the machine's memory of the file holds survives us.
+/// Appends on the calling thread. Without a sync the page cache of the machine keeps the record if this process dies.
 class InlineJournalWriter final : public JournalWriter {
  public:
   enum class Sync { No, Each };
@@ -58,40 +58,40 @@ class InlineJournalWriter final : public JournalWriter {
   Sync sync_;
 };
 
-/// Where each must be on the disk: what gathers while one sync runs shares the next.
+/// Appends and syncs on a thread: records that arrive while one sync runs share the next.
 class ThreadedJournalWriter final : public JournalWriter {
  public:
   using Task = std::move_only_function<void()>;
   using Post = std::function<void(Task)>;  // runs a task on the loop thread; any thread may call it
 
-  ThreadedJournalWriter(Journal& journal, JournalListener& listener, Post post, std::chrono::milliseconds company);
+  ThreadedJournalWriter(Journal& journal, JournalListener& listener, Post post, std::chrono::milliseconds commit_delay);
   ~ThreadedJournalWriter() override { stop(); }
 
   void write(JournalRecord record) override;
   void stop() override;
 
  private:
-  /// What both threads touch. Shared, because a posted task may run after the writer is gone.
+  /// State of both threads. Shared, because a posted task may run after the writer is gone.
   struct Shared {
     std::mutex mutex;  // guards all below
     std::vector<JournalRecord> waiting;
-    bool awaited = false;     // by somebody
-    bool keeps_back = false;  // the thread waits for something that is awaited
+    bool has_immediate = false;  // an immediate record waits
+    bool delaying = false;       // the thread waits commit_delay for an immediate record
     bool stopping = false;
-    std::size_t written = 0;      // and not told
-    std::optional<Error> failed;  // and not told: until then nothing is written
+    std::size_t written = 0;      // not reported yet
+    std::optional<Error> failed;  // not reported yet: until then nothing is written
     std::condition_variable changed;
   };
 
   void run();
-  static void tell(Shared& shared, JournalListener& listener);
+  static void notify(Shared& shared, JournalListener& listener);
 
   Journal& journal_;
   JournalListener& listener_;
   Post post_;
-  std::chrono::milliseconds company_;
+  std::chrono::milliseconds commit_delay_;
   std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
-  std::thread thread_;  // last: starts when all else stands
+  std::thread thread_;  // last: starts after every other member
 };
 
 }  // namespace relay::store

@@ -46,16 +46,16 @@ struct JournalThreadTest : testing::Test, JournalListener {
   }
 
   void on_written(std::size_t records) override {
-    heard.push_back(format("written {}", records));
+    calls.push_back(format("written {}", records));
     if (on_hearing) std::exchange(on_hearing, nullptr)();
   }
-  void on_write_failed(const Error&) override { heard.emplace_back("failed"); }
+  void on_write_failed(const Error&) override { calls.emplace_back("failed"); }
 
   SimDisk disk;
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<ThreadedJournalWriter::Task> tasks;
-  std::vector<std::string> heard;
+  std::vector<std::string> calls;
   std::move_only_function<void()> on_hearing;
   std::unique_ptr<Journal> journal;
   std::unique_ptr<ThreadedJournalWriter> writer;
@@ -66,7 +66,7 @@ using Heard = std::vector<std::string>;
 TEST_F(JournalThreadTest, WhatWasWrittenIsSyncedBeforeItIsTold) {
   write();
   hear();
-  EXPECT_EQ(heard, Heard{"written 1"});
+  EXPECT_EQ(calls, Heard{"written 1"});
   EXPECT_GE(disk.syncs(), 1u);
 }
 
@@ -74,7 +74,7 @@ TEST_F(JournalThreadTest, TellsEverythingBeforeItStops) {
   for (int one = 0; one < 20; ++one) write();
   writer->stop();
   std::size_t told = 0;
-  for (const auto& line : heard) told += std::stoul(line.substr(8));
+  for (const auto& line : calls) told += std::stoul(line.substr(8));
   while (!tasks.empty()) hear();
   EXPECT_EQ(told, 20u);
   EXPECT_EQ(journal->newest(), 20u);
@@ -89,11 +89,11 @@ TEST_F(JournalThreadTest, WhatIsWrittenBeforeAFailureIsHeardIsBehindTheHole) {
   const auto after_failure = [this] { return disk.syncs() >= 1 && journal->newest() == 1; };
   while (!after_failure()) std::this_thread::yield();
   on_hearing = [this] { write(); };  // as the loop does when it hears of the first
-  while (heard.empty() || heard.back() != "failed") hear();
+  while (calls.empty() || calls.back() != "failed") hear();
   EXPECT_EQ(journal->newest(), 1u) << "nothing is appended over the hole";
   write();
   hear();
-  EXPECT_EQ(heard.back(), "written 1") << "and afterwards all is as before";
+  EXPECT_EQ(calls.back(), "written 1") << "and afterwards all is as before";
   EXPECT_EQ(journal->newest(), 2u);
 }
 

@@ -23,7 +23,7 @@ class MemoryEventLog {
     SessionId session = {};
     std::int64_t message = 0;                             // 0: none
     std::int64_t delivery = 0;                            // 0: none
-    std::size_t line = 0;                                 // of its history
+    std::size_t entry = 0;                                // of its history
     std::unique_ptr<const records::EventRow> other = {};  // what is no message and no line of a history
   };
 

@@ -15,16 +15,16 @@ void MemoryStore::log(MemoryEventLog::Row row) {
   tables_.log.add(std::move(row));
 }
 
-void MemoryStore::log_line(const MemoryTables::DeliveryRow& tracked, const SessionId& session, WallMs at) {
-  const auto& delivery = tracked.delivery;
-  const auto line = tracked.history.size() - 1;
-  log({.type = type_of_line(delivery.state, line == 0),
+void MemoryStore::log_entry(const MemoryTables::DeliveryRow& row, const SessionId& session, WallMs at) {
+  const auto& delivery = row.delivery;
+  const auto entry = row.history.size() - 1;
+  log({.type = event_type_of(delivery.state, entry == 0),
        .at = at,
        .agent = delivery.to,
        .session = session,
        .message = delivery.message.value(),
        .delivery = delivery.key.value(),
-       .line = line});
+       .entry = entry});
 }
 
 Result<void> MemoryStore::on(const AddEvent& change) {
@@ -34,7 +34,7 @@ Result<void> MemoryStore::on(const AddEvent& change) {
   return {};
 }
 
-std::string MemoryStore::tell(EventSeq number, const MemoryEventLog::Row& row, const PriceOf& price_of) {
+std::string MemoryStore::encode(EventSeq number, const MemoryEventLog::Row& row, const PriceOf& price_of) {
   const EventHead head{number, row.at, std::string{row.type}, row.agent.value(), row.session.value()};
   std::optional<Message> message;
   if (const auto found = tables_.messages.find(row.message); found != tables_.messages.end()) message = found->second;
@@ -48,22 +48,22 @@ std::string MemoryStore::tell(EventSeq number, const MemoryEventLog::Row& row, c
       summary.work = found->work;
     }
     add_usage(summary, usage({.session = event.session.value()}).value(), price_of);
-    return encode_event(head, with_summary(event.body, summary));
+    return encode_event(head, add_summary(event.body, summary));
   }
   const auto party = [&](const std::string& name) {
     const auto agent = tables_.agents.find(name);
-    const bool person = agent != tables_.agents.end() && agent->second.entity == protocol::EntityType::User;
-    return person ? Party::Person : Party::Agent;
+    const bool is_user = agent != tables_.agents.end() && agent->second.entity == protocol::EntityType::User;
+    return is_user ? Party::User : Party::Agent;
   };
-  DeliveryEventData news{.delivery = Key{row.delivery}, .message = message, .to = party(head.agent)};
-  if (message) news.from = party(message->from.value());
+  DeliveryEventData data{.delivery = Key{row.delivery}, .message = message, .to = party(head.agent)};
+  if (message) data.from = party(message->from.value());
   const auto found = tables_.deliveries.find(row.delivery);
-  if (found == tables_.deliveries.end()) return encode_delivery(head, news);
+  if (found == tables_.deliveries.end()) return encode_delivery(head, data);
   const auto& [delivery, history] = found->second;
-  news.line = history[row.line];
-  news.again = delivery.hold == Hold::Time && delivery.state == news.line->state;
-  news.available_at = news.again ? delivery.available_at : 0;
-  return encode_delivery(head, news);
+  data.entry = history[row.entry];
+  data.will_retry = delivery.hold == Hold::Time && delivery.state == data.entry->state;
+  data.available_at = data.will_retry ? delivery.available_at : 0;
+  return encode_delivery(head, data);
 }
 
 Result<EventPage> MemoryStore::events(const EventQuery& query) {
@@ -81,10 +81,10 @@ Result<EventPage> MemoryStore::events(const EventQuery& query) {
   const auto take = [&](EventSeq number) {
     const auto& row = log.at(number);
     if (!query.filter.takes(row.type, row.agent.value(), row.session.value())) return;
-    page.events.push_back({number, std::string{row.type}, tell(number, row, query.price_of)});
+    page.events.push_back({number, std::string{row.type}, encode(number, row, query.price_of)});
     bytes += page.events.back().json.size();
   };
-  const auto full = [&] { return page.events.size() >= query.limit || bytes >= kMaxAnswerBytes; };
+  const auto full = [&] { return page.events.size() >= query.limit || bytes >= kMaxResultBytes; };
   if (query.newest) {
     while (end != first && !full()) take(--end);
     std::ranges::reverse(page.events);

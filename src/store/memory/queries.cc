@@ -16,31 +16,31 @@ namespace relay::store {
 using namespace records;
 
 Result<WorkspaceState> MemoryStore::load() {
-  WorkspaceState snapshot;
-  snapshot.store_id = id_;
-  snapshot.newest = Key{tables_.newest};
-  snapshot.newest_event = tables_.log.newest();
-  for (const auto& [name, agent] : tables_.agents) snapshot.agents.push_back(agent);
+  WorkspaceState state;
+  state.store_id = id_;
+  state.newest = Key{tables_.newest};
+  state.newest_event = tables_.log.newest();
+  for (const auto& [name, agent] : tables_.agents) state.agents.push_back(agent);
   for (const auto& [name, counts] : tables_.counts) {
-    if (counts.sent > 0 || counts.received > 0) snapshot.counts.push_back(counts);
+    if (counts.sent > 0 || counts.received > 0) state.counts.push_back(counts);
   }
   for (const auto& [id, session] : tables_.sessions) {
-    if (session.ended == 0) snapshot.sessions.push_back(session);
+    if (session.ended == 0) state.sessions.push_back(session);
   }
-  for (const auto& [key, stream] : tables_.streams) snapshot.streams.push_back(stream);
-  for (const auto& [key, mark] : tables_.stream_marks) snapshot.stream_marks.push_back(mark);
+  for (const auto& [key, stream] : tables_.streams) state.streams.push_back(stream);
+  for (const auto& [key, mark] : tables_.stream_marks) state.stream_marks.push_back(mark);
   for (const auto& [place, there] : tables_.members)
-    snapshot.memberships.push_back({place.first, AgentName{place.second}});
-  for (const auto& [key, mark] : tables_.marks) snapshot.marks.push_back(mark);
+    state.memberships.push_back({place.first, AgentName{place.second}});
+  for (const auto& [key, mark] : tables_.marks) state.marks.push_back(mark);
   for (const auto& [id, proposal] : tables_.proposals) {
-    if (proposal.outcome.empty()) snapshot.proposals.push_back(proposal);
+    if (proposal.outcome.empty()) state.proposals.push_back(proposal);
   }
   const auto skip = tables_.messages.size() - std::min(tables_.messages.size(), kRecentIdRows);
   for (auto at = std::next(tables_.messages.begin(), static_cast<std::ptrdiff_t>(skip)); at != tables_.messages.end();
        ++at) {
-    snapshot.recent_ids.push_back({at->second.from, at->second.id, at->second.key});
+    state.recent_ids.push_back({at->second.from, at->second.id, at->second.key});
     if (auto key = idempotency_key_in(at->second.payload_meta); !key.empty())
-      snapshot.recent_keys.push_back({at->second.from, std::move(key)});
+      state.recent_keys.push_back({at->second.from, std::move(key)});
   }
   std::map<std::tuple<AgentName, std::uint8_t, AgentName>, WorkspaceState::Backlog> flows;
   for (const auto& [name, keys] : tables_.pending()) {
@@ -53,11 +53,11 @@ Result<WorkspaceState> MemoryStore::load() {
   }
   for (const auto& [flow, counts] : flows) {
     const auto& [to, lane, from] = flow;
-    snapshot.backlogs.push_back({to, *protocol::lane_from_code(lane), from, counts.pending, counts.held});
+    state.backlogs.push_back({to, *protocol::lane_from_code(lane), from, counts.pending, counts.held});
   }
-  if (!tables_.expiring().empty()) snapshot.next_expiry = tables_.expiring().begin()->first;
-  if (!tables_.due().empty()) snapshot.next_due = tables_.due().begin()->first;
-  return snapshot;
+  if (!tables_.expiring().empty()) state.next_expiry = tables_.expiring().begin()->first;
+  if (!tables_.due().empty()) state.next_due = tables_.due().begin()->first;
+  return state;
 }
 
 Result<BacklogPage> MemoryStore::backlog(const BacklogRequest& request) {
@@ -81,7 +81,7 @@ Result<BacklogPage> MemoryStore::backlog(const BacklogRequest& request) {
 Result<std::vector<MessageRow>> MemoryStore::messages(const MessageQuery& query) {
   std::vector<std::int64_t> keys;
   if (!query.id.empty()) {
-    keys = named(query.id);
+    keys = find_keys(query.id);
   } else if (!query.delivered_to.empty()) {
     MemoryTables::Keys there;
     for (const auto key : tables_.inbox_of(query.delivered_to))
@@ -118,7 +118,7 @@ Result<std::vector<MessageRow>> MemoryStore::messages(const MessageQuery& query)
   std::vector<MessageRow> rows;
   std::size_t bytes = 0;
   for (const auto key : keys) {
-    if (rows.size() >= query.limit || bytes >= kMaxAnswerBytes) break;
+    if (rows.size() >= query.limit || bytes >= kMaxResultBytes) break;
     const auto& message = tables_.messages.at(key);
     if (!fits(message)) continue;
     MessageRow row;
@@ -139,7 +139,7 @@ Result<std::vector<MessageRow>> MemoryStore::messages(const MessageQuery& query)
   return rows;
 }
 
-std::vector<std::int64_t> MemoryStore::named(const std::string& id_or_prefix) const {
+std::vector<std::int64_t> MemoryStore::find_keys(const std::string& id_or_prefix) const {
   std::vector<std::int64_t> found;
   if (const auto delivery = key_of_delivery_id(id_or_prefix)) {
     const auto there = tables_.deliveries.find(delivery->value());
@@ -151,16 +151,15 @@ std::vector<std::int64_t> MemoryStore::named(const std::string& id_or_prefix) co
     if (tables_.messages.contains(key.value())) found.push_back(key.value());
   }
   if (!found.empty() || id_or_prefix.size() <= kShortIdLength) return found;
-  std::size_t looked_at = 0;
-  for (auto at = tables_.messages.rbegin(); at != tables_.messages.rend() && looked_at < kRecentIdRows;
-       ++at, ++looked_at) {
+  std::size_t scanned = 0;
+  for (auto at = tables_.messages.rbegin(); at != tables_.messages.rend() && scanned < kRecentIdRows; ++at, ++scanned) {
     if (at->second.id == id_or_prefix) found.insert(found.begin(), at->first);
   }
   return found;
 }
 
 Result<Trace> MemoryStore::trace(const std::string& id_or_prefix) {
-  const auto keys = named(id_or_prefix);
+  const auto keys = find_keys(id_or_prefix);
   if (keys.empty())
     return fail(QueryErrc::NotFound, format("no message has the id {}; `agent-relay log` lists them", id_or_prefix));
   if (keys.size() > 1) {
@@ -173,8 +172,8 @@ Result<Trace> MemoryStore::trace(const std::string& id_or_prefix) {
   Trace trace{tables_.messages.at(keys.front()), {}};
   for (const auto key : tables_.deliveries_of(keys.front())) {
     if (trace.deliveries.size() >= kMaxTraceDeliveries) break;
-    const auto& tracked = tables_.deliveries.at(key);
-    trace.deliveries.push_back({tracked.delivery, tracked.history});
+    const auto& row = tables_.deliveries.at(key);
+    trace.deliveries.push_back({row.delivery, row.history});
   }
   return trace;
 }
@@ -235,7 +234,7 @@ Result<std::vector<DeadLetter>> MemoryStore::dead(const DeadQuery& query) {
     letters.push_back({delivery, message, history.back()});
   };
   for (const Key key : query.deliveries) {
-    if (bytes >= kMaxAnswerBytes) break;
+    if (bytes >= kMaxResultBytes) break;
     if (tables_.deliveries.contains(key.value())) take(key.value());
   }
   if (!query.deliveries.empty()) return letters;
@@ -248,7 +247,7 @@ Result<std::vector<DeadLetter>> MemoryStore::dead(const DeadQuery& query) {
     if (!query.from.empty() && delivery.from.value() != query.from) return;
     if (states.empty() || std::ranges::find(states, delivery.state) != states.end()) take(key);
   };
-  const auto has_room = [&] { return letters.size() < query.limit && bytes < kMaxAnswerBytes; };
+  const auto has_room = [&] { return letters.size() < query.limit && bytes < kMaxResultBytes; };
   const auto range = query.before.value() > 0 && query.before <= query.after ? std::ranges::subrange{last, last}
                                                                              : std::ranges::subrange{first, last};
   if (query.oldest_first) {
@@ -265,17 +264,17 @@ Result<bool> MemoryStore::prune_step(const Retention& retention, WallMs now, std
   RELAY_ASSERT(!in_group_);
   const WallMs old = retention.max_age_ms > 0 ? now - retention.max_age_ms : 0;
   std::size_t rows = 0;
-  auto at = tables_.messages.upper_bound(forget_after_);
+  auto at = tables_.messages.upper_bound(prune_position_);
   while (at != tables_.messages.end() && rows < max_rows) {
     const bool too_old = retention.max_age_ms > 0 && at->second.ts < old;
     const bool too_much = retention.max_bytes > 0 && tables_.bytes > retention.max_bytes;
-    forget_after_ = at->first;
+    prune_position_ = at->first;
     ++at;
     ++rows;
-    if ((too_old || too_much) && !tables_.is_pending(forget_after_)) rows += tables_.remove_all(forget_after_);
+    if ((too_old || too_much) && !tables_.is_pending(prune_position_)) rows += tables_.remove_all(prune_position_);
   }
   if (at != tables_.messages.end()) return true;
-  forget_after_ = 0;
+  prune_position_ = 0;
   if (retention.max_age_ms > 0) {
     std::erase_if(tables_.sessions,
                   [&](const auto& entry) { return entry.second.ended != 0 && entry.second.ended < old; });

@@ -13,10 +13,10 @@ using namespace records;
 
 namespace {
 
-constexpr std::size_t kDefaultLines = 2;  // of a history
+constexpr std::size_t kDefaultHistoryEntries = 2;  // of a history
 
 /// What is final is held by nothing, and only a time has an end.
-void keep_only_what_holds(Delivery& delivery) {
+void clear_expired_hold(Delivery& delivery) {
   if (is_final(delivery.state)) delivery.hold = Hold::None;
   if (delivery.hold != Hold::Time) delivery.available_at = 0;
 }
@@ -36,7 +36,7 @@ void MemoryStore::put(Map& map, const typename Map::key_type& key, typename Map:
 }
 
 template <class Map>
-void MemoryStore::take(Map& map, const typename Map::key_type& key) {
+void MemoryStore::erase(Map& map, const typename Map::key_type& key) {
   const auto found = map.find(key);
   if (found == map.end()) return;
   undo_.emplace_back([&map, key, old = std::move(found->second)] { map.emplace(key, old); });
@@ -61,11 +61,11 @@ Result<void> MemoryStore::apply(const Change& change) {
 Result<void> MemoryStore::commit() {
   in_group_ = false;
   undo_.clear();
-  stay_within_bound();
+  enforce_limit();
   return {};
 }
 
-void MemoryStore::stay_within_bound() {
+void MemoryStore::enforce_limit() {
   while (tables_.bytes + tables_.log.bytes() > max_bytes_) {
     // A log that has grown beyond its share is cut first: messages do not pay for it.
     if (tables_.log.bytes() > max_bytes_ / kEventShare) {
@@ -114,46 +114,45 @@ Result<void> MemoryStore::on(const AddDelivery& change) {
   }
   undo_.emplace_back([this, key] { tables_.remove_delivery(key); });
   const auto at = change.at == 0 ? message->second.ts : change.at;
-  MemoryTables::DeliveryRow tracked{delivery, {}};
-  keep_only_what_holds(tracked.delivery);
-  tracked.history.reserve(kDefaultLines);
-  tracked.history.push_back({at, delivery.state, delivery.proof, change.reason});
-  log_line(tracked, {}, change.at);
-  tables_.add(std::move(tracked));
+  MemoryTables::DeliveryRow row{delivery, {}};
+  clear_expired_hold(row.delivery);
+  row.history.reserve(kDefaultHistoryEntries);
+  row.history.push_back({at, delivery.state, delivery.proof, change.reason});
+  log_entry(row, {}, change.at);
+  tables_.add(std::move(row));
   if (delivery.state == DeliveryState::Delivered) count(delivery.to, &WorkspaceState::Counts::received);
   return {};
 }
 
-void MemoryStore::advance(MemoryTables::DeliveryRow& tracked, Delivery next, HistoryEntry line) {
-  undo_.emplace_back([this, before = tracked.delivery] { tables_.revert(before.key.value(), before); });
-  tables_.advance(tracked, std::move(next), std::move(line));
+void MemoryStore::advance(MemoryTables::DeliveryRow& row, Delivery next, HistoryEntry entry) {
+  undo_.emplace_back([this, before = row.delivery] { tables_.revert(before.key.value(), before); });
+  tables_.advance(row, std::move(next), std::move(entry));
 }
 
 Result<void> MemoryStore::on(const ChangeDelivery& change) {
   const auto found = tables_.deliveries.find(change.key.value());
   if (found == tables_.deliveries.end()) return {};
-  auto& tracked = found->second;
-  if (!is_legal_transition(tracked.delivery.state, tracked.delivery.proof, change.state, change.proof)) return {};
-  if (change.state == DeliveryState::Delivered && tracked.delivery.state != DeliveryState::Delivered)
-    count(tracked.delivery.to, &WorkspaceState::Counts::received);
-  auto next = tracked.delivery;
+  auto& row = found->second;
+  if (!is_legal_transition(row.delivery.state, row.delivery.proof, change.state, change.proof)) return {};
+  if (change.state == DeliveryState::Delivered && row.delivery.state != DeliveryState::Delivered)
+    count(row.delivery.to, &WorkspaceState::Counts::received);
+  auto next = row.delivery;
   next.state = change.state;
   next.proof = change.proof;
   next.hold = change.hold;
   next.available_at = change.available_at;
-  keep_only_what_holds(next);
+  clear_expired_hold(next);
   next.attempts = change.attempts.value_or(next.attempts);
-  advance(tracked, std::move(next),
-          {change.at, change.state, change.proof, change.reason, change.via, change.evidence});
-  log_line(tracked, change.session, change.at);
+  advance(row, std::move(next), {change.at, change.state, change.proof, change.reason, change.via, change.evidence});
+  log_entry(row, change.session, change.at);
   return {};
 }
 
 Result<void> MemoryStore::on(const RequeueDelivery& change) {
   const auto found = tables_.deliveries.find(change.key.value());
   if (found == tables_.deliveries.end() || is_final(found->second.delivery.state)) return {};
-  auto& tracked = found->second;
-  auto next = tracked.delivery;
+  auto& row = found->second;
+  auto next = row.delivery;
   next.state = DeliveryState::Queued;
   next.proof = Proof::Stored;
   next.hold = Hold::None;
@@ -161,8 +160,8 @@ Result<void> MemoryStore::on(const RequeueDelivery& change) {
   next.lane = change.lane;
   next.rank = change.rank;
   next.seq = change.seq;
-  advance(tracked, std::move(next), {change.at, DeliveryState::Queued, Proof::Stored, change.reason});
-  log_line(tracked, {}, change.at);
+  advance(row, std::move(next), {change.at, DeliveryState::Queued, Proof::Stored, change.reason});
+  log_entry(row, {}, change.at);
   return {};
 }
 
@@ -189,7 +188,7 @@ Result<void> MemoryStore::on(const ForgetStream& change) {
   const auto lane = protocol::lane_code(stream.lane);
   const std::tuple key{stream.topic.value(), stream.from.value(), stream.to.value(), lane};
   const auto found = tables_.streams.find(key);
-  if (found != tables_.streams.end() && found->second.last <= stream.last) take(tables_.streams, key);
+  if (found != tables_.streams.end() && found->second.last <= stream.last) erase(tables_.streams, key);
   const std::tuple pair{stream.from.value(), stream.to.value(), lane};
   const auto known = tables_.stream_marks.find(pair);
   if (known != tables_.stream_marks.end() && known->second.last >= stream.last) return {};
@@ -238,13 +237,13 @@ Result<void> MemoryStore::on(const RemoveAgent& change) {
     }
     for (const auto key : sent) remove_unless_pending(key);
   }
-  take(tables_.agents, name);
-  take(tables_.counts, name);
+  erase(tables_.agents, name);
+  erase(tables_.counts, name);
   std::vector<std::pair<std::string, std::string>> places;
   for (const auto& [place, there] : tables_.members) {
     if (place.second == name) places.push_back(place);
   }
-  for (const auto& place : places) take(tables_.members, place);
+  for (const auto& place : places) erase(tables_.members, place);
   for (const auto& [id, session] : tables_.sessions) {
     if (session.agent != change.name || session.ended != 0) continue;
     auto ended = session;
@@ -265,7 +264,7 @@ Result<void> MemoryStore::on(const JoinChannel& change) {
 }
 
 Result<void> MemoryStore::on(const LeaveChannel& change) {
-  take(tables_.members, {change.membership.channel, change.membership.member.value()});
+  erase(tables_.members, {change.membership.channel, change.membership.member.value()});
   return {};
 }
 

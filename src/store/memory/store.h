@@ -27,7 +27,7 @@ class MemoryStore final : public MessageStore {
 
   Result<records::WorkspaceState> load() override;
 
-  Result<void> begin(CommitDurability promise = CommitDurability::Kept) override;
+  Result<void> begin(CommitDurability durability = CommitDurability::Full) override;
   Result<void> set_journal_position(JournalReach) override { return {}; }
   Result<void> apply(const records::Change& change) override;
   Result<void> commit() override;
@@ -71,23 +71,23 @@ class MemoryStore final : public MessageStore {
   Result<void> on(const records::AddSubscription& change);
   Result<void> on(const records::RemoveSubscription& change);
   void log(MemoryEventLog::Row row);
-  void log_line(const MemoryTables::DeliveryRow& tracked, const SessionId& session, WallMs at);
-  [[nodiscard]] std::string tell(records::EventSeq number, const MemoryEventLog::Row& row,
-                                 const records::PriceOf& price_of);
+  void log_entry(const MemoryTables::DeliveryRow& row, const SessionId& session, WallMs at);
+  [[nodiscard]] std::string encode(records::EventSeq number, const MemoryEventLog::Row& row,
+                                   const records::PriceOf& price_of);
 
   /// Sets a map's entry and remembers how to put the old one back.
   template <class Map>
   void put(Map& map, const typename Map::key_type& key, typename Map::mapped_type value);
   template <class Map>
-  void take(Map& map, const typename Map::key_type& key);
+  void erase(Map& map, const typename Map::key_type& key);
   /// Removes a message and its deliveries unless one of them is pending.
   void remove_unless_pending(std::int64_t message);
   /// One more for a known agent.
   void count(const AgentName& agent, std::uint64_t records::WorkspaceState::Counts::* what);
   /// A delivery as it is from now on, and how to get back.
-  void advance(MemoryTables::DeliveryRow& tracked, records::Delivery next, records::HistoryEntry line);
-  void stay_within_bound();
-  std::vector<std::int64_t> named(const std::string& id_or_prefix) const;
+  void advance(MemoryTables::DeliveryRow& row, records::Delivery next, records::HistoryEntry entry);
+  void enforce_limit();
+  std::vector<std::int64_t> find_keys(const std::string& id_or_prefix) const;
 
   std::string id_;
   std::uint64_t max_bytes_;
@@ -95,7 +95,7 @@ class MemoryStore final : public MessageStore {
   bool in_group_ = false;
   std::int64_t newest_before_ = 0;  // the group
   std::vector<std::function<void()>> undo_;
-  std::int64_t forget_after_ = 0;  // where the running round of retention has come to
+  std::int64_t prune_position_ = 0;  // where the running round of retention has come to
 };
 
 }  // namespace relay::store

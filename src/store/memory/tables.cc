@@ -27,18 +27,18 @@ std::size_t bytes_of(const records::Message& message) {
   return sizeof message + kMessageOverheadBytes + size_of(message);
 }
 
-std::size_t bytes_of(const records::HistoryEntry& line) {
-  return sizeof line + line.reason.size() + line.via.size() + line.evidence.size();
+std::size_t bytes_of(const records::HistoryEntry& entry) {
+  return sizeof entry + entry.reason.size() + entry.via.size() + entry.evidence.size();
 }
 
-std::size_t bytes_of(const MemoryTables::DeliveryRow& tracked) {
-  std::size_t bytes = sizeof tracked + kDeliveryOverheadBytes;
-  for (const auto& line : tracked.history) bytes += bytes_of(line);
+std::size_t bytes_of(const MemoryTables::DeliveryRow& row) {
+  std::size_t bytes = sizeof row + kDeliveryOverheadBytes;
+  for (const auto& entry : row.history) bytes += bytes_of(entry);
   return bytes;
 }
 
 /// By what the indexes know a delivery, apart from what never changes.
-auto place_of(const records::Delivery& delivery) {
+auto queue_key_of(const records::Delivery& delivery) {
   return std::tuple{is_final(delivery.state),
                     is_dead(delivery.state),
                     delivery.hold,
@@ -54,7 +54,7 @@ void MemoryTables::add(records::Message message) {
   bytes += bytes_of(message);
   newest = std::max(newest, key);
   if (!message.thread.empty()) threads_[message.thread].insert(key);
-  if (key <= passed_) settled_late_.insert(key);
+  if (key <= scanned_up_to_) settled_late_.insert(key);
   messages.emplace_hint(messages.end(), key, std::move(message));
 }
 
@@ -65,15 +65,15 @@ void MemoryTables::remove_message(std::int64_t key) {
   messages.erase(found);
 }
 
-void MemoryTables::add(DeliveryRow tracked) {
-  const auto& delivery = tracked.delivery;
+void MemoryTables::add(DeliveryRow row) {
+  const auto& delivery = row.delivery;
   const auto key = delivery.key.value();
-  bytes += bytes_of(tracked);
+  bytes += bytes_of(row);
   newest = std::max({newest, key, delivery.rank.value()});
   by_message_.insert({delivery.message.value(), key});
   inbox_[delivery.to.value()].insert(key);
   enter_state(delivery);
-  deliveries.emplace_hint(deliveries.end(), key, std::move(tracked));
+  deliveries.emplace_hint(deliveries.end(), key, std::move(row));
 }
 
 void MemoryTables::remove_delivery(std::int64_t key) {
@@ -93,28 +93,28 @@ std::size_t MemoryTables::remove_all(std::int64_t message) {
   return 1 + keys.size();
 }
 
-void MemoryTables::place(DeliveryRow& tracked, records::Delivery next) {
-  if (place_of(tracked.delivery) != place_of(next)) {
-    leave_state(tracked.delivery);
+void MemoryTables::place(DeliveryRow& row, records::Delivery next) {
+  if (queue_key_of(row.delivery) != queue_key_of(next)) {
+    leave_state(row.delivery);
     enter_state(next);
   }
   newest = std::max(newest, next.rank.value());
   const auto message = next.message.value();
-  if (message <= passed_ && is_final(next.state)) settled_late_.insert(message);
-  tracked.delivery = std::move(next);
+  if (message <= scanned_up_to_ && is_final(next.state)) settled_late_.insert(message);
+  row.delivery = std::move(next);
 }
 
-void MemoryTables::advance(DeliveryRow& tracked, records::Delivery next, records::HistoryEntry line) {
-  bytes += bytes_of(line);
-  tracked.history.push_back(std::move(line));
-  place(tracked, std::move(next));
+void MemoryTables::advance(DeliveryRow& row, records::Delivery next, records::HistoryEntry entry) {
+  bytes += bytes_of(entry);
+  row.history.push_back(std::move(entry));
+  place(row, std::move(next));
 }
 
 void MemoryTables::revert(std::int64_t key, records::Delivery before) {
-  auto& tracked = deliveries.at(key);
-  bytes -= bytes_of(tracked.history.back());
-  tracked.history.pop_back();
-  place(tracked, std::move(before));
+  auto& row = deliveries.at(key);
+  bytes -= bytes_of(row.history.back());
+  row.history.pop_back();
+  place(row, std::move(before));
 }
 
 std::optional<std::int64_t> MemoryTables::next_settled() {
@@ -123,9 +123,9 @@ std::optional<std::int64_t> MemoryTables::next_settled() {
     settled_late_.erase(settled_late_.begin());
     if (messages.contains(key) && !is_pending(key)) return key;
   }
-  for (auto at = messages.upper_bound(passed_); at != messages.end(); ++at) {
-    passed_ = at->first;
-    if (!is_pending(passed_)) return passed_;
+  for (auto at = messages.upper_bound(scanned_up_to_); at != messages.end(); ++at) {
+    scanned_up_to_ = at->first;
+    if (!is_pending(scanned_up_to_)) return scanned_up_to_;
   }
   return std::nullopt;
 }

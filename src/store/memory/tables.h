@@ -31,15 +31,15 @@ class MemoryTables {
 
   void add(records::Message message);
   void remove_message(std::int64_t key);
-  void add(DeliveryRow tracked);
+  void add(DeliveryRow row);
   void remove_delivery(std::int64_t key);
   /// A message with its deliveries; how many rows went.
   std::size_t remove_all(std::int64_t message);
   /// A delivery as it is from now on, with a line about that.
-  void advance(DeliveryRow& tracked, records::Delivery next, records::HistoryEntry line);
+  void advance(DeliveryRow& row, records::Delivery next, records::HistoryEntry entry);
   /// The way back: as it was, without the newest line.
   void revert(std::int64_t key, records::Delivery before);
-  /// The oldest message that no delivery needs any more, among those not named before.
+  /// The oldest message that no delivery needs any more, among those not returned before.
   std::optional<std::int64_t> next_settled();
 
   [[nodiscard]] std::vector<std::int64_t> deliveries_of(std::int64_t message) const;
@@ -84,7 +84,7 @@ class MemoryTables {
   }
   void enter_state(const records::Delivery& delivery);
   void leave_state(const records::Delivery& delivery);
-  void place(DeliveryRow& tracked, records::Delivery next);
+  void place(DeliveryRow& row, records::Delivery next);
 
   SortedDeque<std::pair<std::int64_t, std::int64_t>> by_message_;  // message, delivery
   std::map<std::string, SortedDeque<std::int64_t>> inbox_;
@@ -94,8 +94,8 @@ class MemoryTables {
   std::map<std::tuple<std::string, std::uint8_t, std::string>, Ranks> waiting_;  // recipient, lane, sender
   Keys dead_;
   std::map<std::string, Keys> dead_of_;
-  std::int64_t passed_ = 0;  // next_settled() has looked at the messages up to here
-  Keys settled_late_;        // of those, what it passed because it was pending, and may not be any more
+  std::int64_t scanned_up_to_ = 0;  // next_settled() has looked at the messages up to here
+  Keys settled_late_;               // of those, what it passed because it was pending, and may not be any more
 };
 
 }  // namespace relay::store

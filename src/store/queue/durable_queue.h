@@ -1,4 +1,4 @@
-/// The queue of a workspace that is kept on disk, put together: a journal, a writer for it, the store's own thread.
+/// The queue of a workspace on disk: a journal, its writer and the store's own thread. See make_durable_queue().
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace relay::store {
 
-/// A commit is told once the journal has it: in the machine's memory of the file (Process) or on the disk (Power).
+/// A commit is reported once the journal has it: in the page cache of the machine (Process) or on the disk (Power).
 std::unique_ptr<StoreQueue> make_durable_queue(std::unique_ptr<MessageStore> store, std::unique_ptr<Journal> journal,
                                                Durability durability, const JournaledStoreQueue::Post& post,
                                                JournaledStoreQueue::Wait wait, StoreListener& listener);

@@ -7,7 +7,7 @@
 namespace relay::store {
 namespace {
 
-constexpr std::size_t kForgetStepRows = 256;  // between two turns of the loop
+constexpr std::size_t kPruneStepRows = 256;  // in one turn of the loop
 
 }  // namespace
 
@@ -43,10 +43,10 @@ void InlineStoreQueue::query(QueryId id, Query query) {
 }
 
 void InlineStoreQueue::prune(Retention retention, WallMs now) {
-  const bool under_way = std::exchange(forgetting_, PruneJob{retention, now}).has_value();
+  const bool under_way = std::exchange(prune_job_, PruneJob{retention, now}).has_value();
   if (!under_way)
     post_([this, alive = lifetime_.watch()] {
-      if (alive) forget_step();
+      if (alive) prune_step();
     });
 }
 
@@ -59,19 +59,19 @@ void InlineStoreQueue::serve_soon() {
 
 void InlineStoreQueue::serve() {
   serving_soon_ = false;
-  const auto alive = lifetime_.watch();  // whoever is told may end us
+  const auto alive = lifetime_.watch();  // the listener may destroy this queue
   const auto requests = std::exchange(requests_, {});
   auto queries = std::exchange(queries_, {});
   if (!requests.empty()) {
     auto outcome = execute(*store_, requests);
     if (!outcome.failed) {
-      reached_ = std::max(reached_, reached_by(requests).commits);
-      if (promise_of(requests) == CommitDurability::Kept) kept_ = reached_;
+      applied_ = std::max(applied_, journal_reach_of(requests).commits);
+      if (durability_of(requests) == CommitDurability::Full) durable_ = applied_;
     }
     notify(std::move(outcome));
   }
   for (auto& [id, query] : queries)
-    if (alive) listener_.on_answer(id, answer(*store_, query));
+    if (alive) listener_.on_query_result(id, run_query(*store_, query));
 }
 
 void InlineStoreQueue::notify(BatchOutcome outcome) {
@@ -79,7 +79,7 @@ void InlineStoreQueue::notify(BatchOutcome outcome) {
   for (auto& reply : outcome.before)
     if (alive) reply(listener_);
   if (alive && outcome.failed) {
-    // What those made the listener ask for is behind the hole, and fails with the rest.
+    // Requests that the listener made in these replies come after the failed commit and fail with the rest.
     std::erase_if(requests_, [&](const BatchRequest& request) {
       const auto* persist = std::get_if<PersistRequest>(&request);
       if (persist != nullptr) outcome.failed->last = persist->ticket;
@@ -91,12 +91,12 @@ void InlineStoreQueue::notify(BatchOutcome outcome) {
     if (alive) reply(listener_);
 }
 
-void InlineStoreQueue::forget_step() {
-  const auto more = store_->prune_step(forgetting_->retention, forgetting_->now, kForgetStepRows);
-  if (!more) log::warn("old records could not be forgotten", {{"reason", more.error().message()}});
-  if (!more || !*more) return forgetting_.reset();
+void InlineStoreQueue::prune_step() {
+  const auto more = store_->prune_step(prune_job_->retention, prune_job_->now, kPruneStepRows);
+  if (!more) log::warn("cannot prune old records", {{"reason", more.error().message()}});
+  if (!more || !*more) return prune_job_.reset();
   post_([this, alive = lifetime_.watch()] {
-    if (alive) forget_step();
+    if (alive) prune_step();
   });
 }
 

@@ -1,9 +1,9 @@
-/// A store that never waits, on the loop thread itself: what was asked in one turn is committed at its end.
+/// A store that never waits, on the loop thread itself: the requests of one turn are committed at its end.
 ///
-/// Why beside the threaded one: memory needs no disk to be waited for, and two changes of thread for each message cost more
-///   than everything else that is done to it.
-/// Invariants: nothing is answered before the call that asked has returned; a failure fails everything asked before it was
-///   told, as in the threaded queue.
+/// Why beside the threaded queue: a memory store waits for no disk, and two thread switches per message cost more than all
+///   its other work.
+/// Invariants: no result arrives before the call that requested it has returned; a failure fails every request made before
+///   it is reported, as in the threaded queue.
 /// Ownership: owns the store; borrows the listener, which outlives it. Threading: loop thread only.
 #pragma once
 
@@ -28,13 +28,13 @@ class InlineStoreQueue final : public BackingQueue {
       : store_{std::move(store)}, post_{std::move(post)}, listener_{listener} {}
 
   void persist(records::CommitTicket ticket, records::Changes changes,
-               records::CommitMode haste = records::CommitMode::Now) override;
+               records::CommitMode mode = records::CommitMode::Now) override;
   void load_backlog(records::BacklogRequest request) override;
   void expire(records::ExpireRequest request) override;
   void query(QueryId id, Query query) override;
   void prune(Retention retention, WallMs now) override;
   void apply(std::vector<PersistRequest> requests) override;
-  [[nodiscard]] CommitNumber durable_position() const override { return kept_; }
+  [[nodiscard]] CommitNumber durable_position() const override { return durable_; }
   void stop() override;
 
  private:
@@ -46,16 +46,16 @@ class InlineStoreQueue final : public BackingQueue {
   void serve_soon();
   void serve();
   void notify(BatchOutcome outcome);
-  void forget_step();
+  void prune_step();
 
   std::unique_ptr<MessageStore> store_;
   Post post_;
   StoreListener& listener_;
   std::vector<BatchRequest> requests_;
   std::vector<std::pair<QueryId, Query>> queries_;
-  std::optional<PruneJob> forgetting_;
+  std::optional<PruneJob> prune_job_;
   bool serving_soon_ = false;
-  CommitNumber reached_ = 0, kept_ = 0;  // of the journal before us
+  CommitNumber applied_ = 0, durable_ = 0;  // the newest journaled commits
   Lifetime lifetime_;
 };
 

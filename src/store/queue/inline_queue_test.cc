@@ -16,7 +16,7 @@ using namespace sample;
 
 struct InlineQueueTest : ::testing::Test, StoreListener {
   std::deque<InlineStoreQueue::Task> turns;
-  std::vector<std::string> heard;
+  std::vector<std::string> calls;
   std::move_only_function<void()> on_commit;
   std::unique_ptr<InlineStoreQueue> queue = std::make_unique<InlineStoreQueue>(
       std::make_unique<MemoryStore>("s", 1), [this](InlineStoreQueue::Task task) { turns.push_back(std::move(task)); },
@@ -30,18 +30,18 @@ struct InlineQueueTest : ::testing::Test, StoreListener {
     }
   }
   void on_committed(CommitTicket up_to, EventSeq) override {
-    heard.push_back(format("committed {}", up_to.value()));
+    calls.push_back(format("committed {}", up_to.value()));
     if (on_commit) std::exchange(on_commit, nullptr)();
   }
   void on_commit_failed(CommitTicket from, CommitTicket to, const Error&) override {
-    heard.push_back(format("failed {}-{}", from.value(), to.value()));
+    calls.push_back(format("failed {}-{}", from.value(), to.value()));
   }
   void on_backlog(Result<BacklogPage> page, const BacklogRequest&) override {
-    heard.push_back(format("backlog {}", page ? page->items.size() : 0));
+    calls.push_back(format("backlog {}", page ? page->items.size() : 0));
   }
-  void on_expired(Result<ExpireResult>) override { heard.emplace_back("expired"); }
-  void on_answer(QueryId id, Result<QueryResult> answer) override {
-    heard.push_back(format("{} {}", answer ? "answer" : "none", id.value()));
+  void on_expired(Result<ExpireResult>) override { calls.emplace_back("expired"); }
+  void on_query_result(QueryId id, Result<QueryResult> result) override {
+    calls.push_back(format("{} {}", result ? "answer" : "none", id.value()));
   }
 };
 
@@ -51,10 +51,10 @@ TEST_F(InlineQueueTest, AnswersInTheNextTurnInTheOrderAsked) {
   queue->persist(CommitTicket{1}, {AddMessage{message(1, "Alice", "Bob", "hi")}});
   queue->persist(CommitTicket{2}, {AddMessage{message(2, "Alice", "Bob", "hi")}});
   queue->query(QueryId{7}, StatsQuery{});
-  EXPECT_TRUE(heard.empty()) << "whoever asks is not called back meanwhile";
+  EXPECT_TRUE(calls.empty()) << "whoever asks is not called back meanwhile";
   EXPECT_EQ(turns.size(), 1U) << "one turn for all";
   run();
-  EXPECT_EQ(heard, (Heard{"committed 2", "answer 7"}));
+  EXPECT_EQ(calls, (Heard{"committed 2", "answer 7"}));
 }
 
 TEST_F(InlineQueueTest, AFailureFailsWhatWasAskedBeforeItWasTold) {
@@ -62,10 +62,10 @@ TEST_F(InlineQueueTest, AFailureFailsWhatWasAskedBeforeItWasTold) {
   queue->persist(CommitTicket{2}, {AddMessage{message(1, "Alice", "Bob", "hi")}});
   on_commit = [&] { queue->persist(CommitTicket{3}, {AddMessage{message(3, "Alice", "Bob", "hi")}}); };
   run();
-  EXPECT_EQ(heard, (Heard{"committed 1", "failed 2-3"}));
+  EXPECT_EQ(calls, (Heard{"committed 1", "failed 2-3"}));
   queue->persist(CommitTicket{4}, {AddMessage{message(4, "Alice", "Bob", "hi")}});
   run();
-  EXPECT_EQ(heard.back(), "committed 4");
+  EXPECT_EQ(calls.back(), "committed 4");
 }
 
 TEST_F(InlineQueueTest, WhoeverIsToldMayEndIt) {
@@ -73,7 +73,7 @@ TEST_F(InlineQueueTest, WhoeverIsToldMayEndIt) {
   queue->query(QueryId{7}, StatsQuery{});
   on_commit = [&] { queue.reset(); };
   run();
-  EXPECT_EQ(heard, Heard{"committed 1"});
+  EXPECT_EQ(calls, Heard{"committed 1"});
 }
 
 TEST_F(InlineQueueTest, NothingIsToldOfOneThatHasEnded) {
@@ -81,7 +81,7 @@ TEST_F(InlineQueueTest, NothingIsToldOfOneThatHasEnded) {
   queue->prune({}, 5);
   queue.reset();
   run();
-  EXPECT_TRUE(heard.empty());
+  EXPECT_TRUE(calls.empty());
 }
 
 }  // namespace

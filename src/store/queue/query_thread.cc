@@ -4,13 +4,13 @@
 
 namespace relay::store {
 
-QueryThread::QueryThread(std::unique_ptr<MessageReader> reader, OnResult tell)
-    : reader_{std::move(reader)}, on_result_{std::move(tell)}, thread_{[this] { run(); }} {}
+QueryThread::QueryThread(std::unique_ptr<MessageReader> reader, OnResult on_result)
+    : reader_{std::move(reader)}, on_result_{std::move(on_result)}, thread_{[this] { run(); }} {}
 
-void QueryThread::ask(QueryId id, Query query) {
+void QueryThread::enqueue(QueryId id, Query query) {
   {
     const std::lock_guard lock{mutex_};
-    asked_.emplace_back(id, std::move(query));
+    queued_.emplace_back(id, std::move(query));
   }
   changed_.notify_one();
 }
@@ -28,12 +28,12 @@ void QueryThread::stop() {
 void QueryThread::run() {
   std::unique_lock lock{mutex_};
   for (;;) {
-    changed_.wait(lock, [this] { return stopping_ || !asked_.empty(); });
-    if (asked_.empty()) return;
-    auto [id, query] = std::move(asked_.front());
-    asked_.pop_front();
+    changed_.wait(lock, [this] { return stopping_ || !queued_.empty(); });
+    if (queued_.empty()) return;
+    auto [id, query] = std::move(queued_.front());
+    queued_.pop_front();
     lock.unlock();
-    on_result_(id, answer(*reader_, query));
+    on_result_(id, run_query(*reader_, query));
     lock.lock();
   }
 }

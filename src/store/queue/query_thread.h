@@ -1,8 +1,8 @@
-/// Questions answered beside the writer, one after another, on a thread of their own.
+/// Runs queries beside the writer, one after another, on a separate thread.
 ///
-/// Ownership: owns the reader and the thread; borrows nothing that the answers outlive. Threading: ask() and stop()
-/// from one other thread; answers go out through `tell`, called on this object's thread. After stop() nothing more is
-/// told: what was asked before is answered first.
+/// Ownership: owns the reader and the thread; borrows nothing that the results outlive. Threading: enqueue() and stop()
+///   from one other thread; on_result is called on this object's thread. stop() runs every queued query first; afterwards
+///   on_result is not called any more.
 #pragma once
 
 #include <condition_variable>
@@ -21,12 +21,12 @@ class QueryThread {
  public:
   using OnResult = std::function<void(QueryId, Result<QueryResult>)>;
 
-  QueryThread(std::unique_ptr<MessageReader> reader, OnResult tell);
+  QueryThread(std::unique_ptr<MessageReader> reader, OnResult on_result);
   ~QueryThread() { stop(); }
   QueryThread(const QueryThread&) = delete;
   QueryThread& operator=(const QueryThread&) = delete;
 
-  void ask(QueryId id, Query query);
+  void enqueue(QueryId id, Query query);
   void stop();
 
  private:
@@ -34,11 +34,11 @@ class QueryThread {
 
   std::unique_ptr<MessageReader> reader_;
   OnResult on_result_;
-  std::mutex mutex_;  // guards the two below
-  std::deque<std::pair<QueryId, Query>> asked_;
+  std::mutex mutex_;  // guards queued_ and stopping_
+  std::deque<std::pair<QueryId, Query>> queued_;
   bool stopping_ = false;
   std::condition_variable changed_;
-  std::thread thread_;  // last: starts when all else stands
+  std::thread thread_;  // last: starts after every other member
 };
 
 }  // namespace relay::store

@@ -32,45 +32,47 @@ std::optional<Tickets> tickets_of(Requests requests) {
   return tickets;
 }
 
-Reply encode_backlog(Result<BacklogPage> page, const BacklogRequest& asked) {
-  return
-      [page = std::move(page), asked](StoreListener& listener) mutable { listener.on_backlog(std::move(page), asked); };
+Reply backlog_reply(Result<BacklogPage> page, const BacklogRequest& request) {
+  return [page = std::move(page), request](StoreListener& listener) mutable {
+    listener.on_backlog(std::move(page), request);
+  };
 }
 
-Reply encode_expired(Result<ExpireResult> result) {
+Reply expired_reply(Result<ExpireResult> result) {
   return [result = std::move(result)](StoreListener& listener) mutable { listener.on_expired(std::move(result)); };
 }
 
-struct Done {
+struct GroupResult {
   Replies answers;
   EventSeq newest_event = 0;
   Damage damage = {};
 };
 
-/// One transaction over all of them; the answers it prepared, or why it was rolled back.
-Result<Done> run_group(MessageStore& store, Requests requests) {
+/// Runs all requests in one transaction. Returns the replies, or the error that rolled it back.
+Result<GroupResult> run_group(MessageStore& store, Requests requests) {
   Replies answers;
-  RELAY_TRY(store.begin(promise_of(requests)));
+  RELAY_TRY(store.begin(durability_of(requests)));
   for (const auto& request : requests) {
     if (const auto* persist = std::get_if<PersistRequest>(&request)) {
       for (const auto& change : persist->changes) RELAY_TRY(store.apply(change));
     } else if (const auto* backlog = std::get_if<BacklogRequest>(&request)) {
-      // A page that cannot be read concerns its reader alone.
-      answers.push_back(encode_backlog(store.backlog(*backlog), *backlog));
+      // A page that cannot be read does not fail the group.
+      answers.push_back(backlog_reply(store.backlog(*backlog), *backlog));
     } else {
       auto result = RELAY_TRY(store.expire(std::get<ExpireRequest>(request)));
       result.newest_event = RELAY_TRY(store.newest_event());
-      answers.push_back(encode_expired(std::move(result)));
+      answers.push_back(expired_reply(std::move(result)));
     }
   }
-  if (const auto reached = reached_by(requests); reached.commits > 0) RELAY_TRY(store.set_journal_position(reached));
+  if (const auto reached = journal_reach_of(requests); reached.commits > 0)
+    RELAY_TRY(store.set_journal_position(reached));
   const auto newest_event = RELAY_TRY(store.newest_event());
   RELAY_TRY(store.commit());
-  return Done{.answers = std::move(answers), .newest_event = newest_event};
+  return GroupResult{.answers = std::move(answers), .newest_event = newest_event};
 }
 
-/// Is the same row there already? After a crash a commit may be applied a second time; after a recovery names may differ.
-bool is_there(MessageStore& store, const Change& change) {
+/// The store has the same row. After a crash a commit may be applied a second time; after a recovery names may differ.
+bool has_same_row(MessageStore& store, const Change& change) {
   if (const auto* add = std::get_if<AddMessage>(&change)) {
     const auto found = store.trace(short_id(add->message.key));
     return found && found->message.key == add->message.key && found->message.id == add->message.id &&
@@ -84,28 +86,30 @@ bool is_there(MessageStore& store, const Change& change) {
   return found && !found->empty() && found->front().delivery.message == add->delivery.message;
 }
 
-/// Each change in a group of its own. One that contradicts the store is kept aside before the store is said to have come
-/// this far in the journal, which forgets it then.
-Result<Done> run_piecewise(MessageStore& store, const PersistRequest& request) {
+/// Applies each change in a separate group. A change that contradicts the store is quarantined before the store's journal
+/// position includes it, because the journal drops the commit then.
+Result<GroupResult> run_piecewise(MessageStore& store, const PersistRequest& request) {
   Damage damage;
-  std::set<Key> refused;  // messages: another may have the key, and their deliveries are not for that one
+  std::set<Key> refused;  // messages: another message may have the key, which must not get their deliveries
   for (const auto& change : request.changes) {
     std::string refusal = "its message was refused";
     const auto* delivery = std::get_if<AddDelivery>(&change);
     const bool is_orphan = delivery != nullptr && refused.contains(delivery->delivery.message);
     if (!is_orphan && RELAY_TRY(apply_alone(store, change, refusal))) continue;
     if (const auto* add = std::get_if<AddMessage>(&change)) refused.insert(add->message.key);
-    log::error("an acknowledged change contradicts the message store and is kept aside", {{"reason", refusal}});
+    log::error("acknowledged change contradicts the message store; kept for a retry", {{"reason", refusal}});
     damage.add(RELAY_TRY(store.keep_refused(change)));
   }
-  const BatchRequest place = PersistRequest{
-      .ticket = request.ticket, .changes = {}, .journalled = request.journalled, .promise = request.promise};
+  const BatchRequest place = PersistRequest{.ticket = request.ticket,
+                                            .changes = {},
+                                            .journal_position = request.journal_position,
+                                            .durability = request.durability};
   auto done = RELAY_TRY(run_group(store, {&place, 1}));
   done.damage = std::move(damage);
   return done;
 }
 
-void add_success(Replies& replies, Requests requests, Done done) {
+void add_success(Replies& replies, Requests requests, GroupResult done) {
   if (const auto tickets = tickets_of(requests)) {
     replies.emplace_back([last = tickets->last, newest = done.newest_event](StoreListener& listener) {
       listener.on_committed(last, newest);
@@ -116,7 +120,7 @@ void add_success(Replies& replies, Requests requests, Done done) {
     replies.emplace_back([damage = std::move(done.damage)](StoreListener& listener) { listener.on_damage(damage); });
 }
 
-/// One by one, until a change fails; after that only what changes no message is still done.
+/// Executes the requests one by one until a change fails; after that only requests without changes.
 BatchOutcome one_by_one(MessageStore& store, Requests all) {
   BatchOutcome outcome;
   for (std::size_t at = 0; at < all.size(); ++at) {
@@ -134,7 +138,7 @@ BatchOutcome one_by_one(MessageStore& store, Requests all) {
     store.rollback();
     if (changes) {
       const auto tickets = tickets_of(all.subspan(at));
-      outcome.failed = BatchOutcome::Failed{tickets->first, tickets->last, done.error()};
+      outcome.failed = BatchOutcome::FailedRange{tickets->first, tickets->last, done.error()};
     } else {
       add_failed_answers(replies, one, done.error());
     }
@@ -144,39 +148,39 @@ BatchOutcome one_by_one(MessageStore& store, Requests all) {
 
 }  // namespace
 
-Result<bool> apply_alone(MessageStore& store, const Change& change, std::string& refusal, CommitDurability promise) {
-  const BatchRequest one = PersistRequest{.ticket = {}, .changes = {change}, .promise = promise};
+Result<bool> apply_alone(MessageStore& store, const Change& change, std::string& refusal, CommitDurability durability) {
+  const BatchRequest one = PersistRequest{.ticket = {}, .changes = {change}, .durability = durability};
   const auto done = run_group(store, {&one, 1});
   if (done) return true;
   store.rollback();
   if (!is(done.error(), Errc::BadChange)) return Failure{done.error()};
   refusal = done.error().message();
-  return is_there(store, change);
+  return has_same_row(store, change);
 }
 
 void add_failed_answers(Replies& replies, Requests requests, const Error& why) {
   for (const auto& request : requests) {
     if (const auto* backlog = std::get_if<BacklogRequest>(&request))
-      replies.push_back(encode_backlog(Failure{why}, *backlog));
-    if (std::holds_alternative<ExpireRequest>(request)) replies.push_back(encode_expired(Failure{why}));
+      replies.push_back(backlog_reply(Failure{why}, *backlog));
+    if (std::holds_alternative<ExpireRequest>(request)) replies.push_back(expired_reply(Failure{why}));
   }
 }
 
-CommitDurability promise_of(Requests requests) {
+CommitDurability durability_of(Requests requests) {
   const bool keeps = std::ranges::any_of(requests, [](const BatchRequest& request) {
     const auto* persist = std::get_if<PersistRequest>(&request);
-    return persist != nullptr ? persist->promise == CommitDurability::Kept
+    return persist != nullptr ? persist->durability == CommitDurability::Full
                               : std::holds_alternative<ExpireRequest>(request);
   });
-  return keeps ? CommitDurability::Kept : CommitDurability::ElseKept;
+  return keeps ? CommitDurability::Full : CommitDurability::CoveredByJournal;
 }
 
-JournalReach reached_by(Requests requests) {
+JournalReach journal_reach_of(Requests requests) {
   JournalReach reached;
   for (const auto& request : requests)
     if (const auto* persist = std::get_if<PersistRequest>(&request);
-        persist != nullptr && persist->journalled.commits > reached.commits)
-      reached = persist->journalled;
+        persist != nullptr && persist->journal_position.commits > reached.commits)
+      reached = persist->journal_position;
   return reached;
 }
 
@@ -191,7 +195,7 @@ BatchOutcome execute(MessageStore& store, const std::vector<BatchRequest>& reque
   store.rollback();
   if (is(done.error(), Errc::BadChange)) return one_by_one(store, all);
   if (const auto tickets = tickets_of(all))
-    outcome.failed = BatchOutcome::Failed{tickets->first, tickets->last, done.error()};
+    outcome.failed = BatchOutcome::FailedRange{tickets->first, tickets->last, done.error()};
   add_failed_answers(outcome.after, all, done.error());
   return outcome;
 }
@@ -208,7 +212,7 @@ Replies run_batch(MessageStore& store, const std::vector<BatchRequest>& requests
   return replies;
 }
 
-Result<QueryResult> answer(MessageReader& reader, const Query& query) {
+Result<QueryResult> run_query(MessageReader& reader, const Query& query) {
   if (const auto* messages = std::get_if<MessageQuery>(&query)) return RELAY_TRY(reader.messages(*messages));
   if (const auto* trace = std::get_if<TraceQuery>(&query)) return RELAY_TRY(reader.trace(trace->id));
   if (const auto* held = std::get_if<HeldRequest>(&query)) return RELAY_TRY(reader.held(*held));

@@ -1,9 +1,10 @@
-/// Requests that waited together, carried out as one commit, on the calling thread.
+/// Executes requests that waited together as one commit, on the calling thread.
 ///
-/// Invariants: nothing is said before the commit; first what was committed, then the answers in the order asked. When
-///   one change contradicts the store, what came before it is still committed (one by one); it and every later change
-///   fail, because a later change may build on an earlier one. When the disk is full or broken the whole batch fails.
-/// Threading: whichever thread owns the store. ThreadedStoreQueue calls it on its writer, a simulation inline.
+/// Invariants: no reply exists before the commit; the replies are first the commit, then the results in the order of the
+///   requests. When one change contradicts the store, the requests before it are still committed (one by one); it and every
+///   later change fail, because a later change may build on an earlier one. When the disk is full or broken the whole batch
+///   fails.
+/// Threading: the thread that owns the store. ThreadedStoreQueue calls it on its writer, a simulation inline.
 #pragma once
 
 #include <functional>
@@ -19,45 +20,45 @@ namespace relay::store {
 
 using BatchRequest = std::variant<PersistRequest, records::BacklogRequest, records::ExpireRequest>;
 
-/// Something to tell the listener.
+/// A call of the listener.
 using Reply = std::move_only_function<void(StoreListener&)>;
 using Replies = std::vector<Reply>;
 
-/// What became of a batch, in the order it must be told: successes, the failure if there was one, other answers.
+/// The outcome of a batch, in the order of its report: successes, the failure if there was one, the other results.
 struct BatchOutcome {
-  struct Failed {
+  struct FailedRange {
     records::CommitTicket first, last;
     Error why;
   };
   Replies before;
-  std::optional<Failed> failed;
+  std::optional<FailedRange> failed;
   Replies after;
-  Damage damage = {};  // what piecewise requests had refused; told among the replies
+  Damage damage = {};  // refused changes of piecewise requests; reported among the replies
 };
 
-/// What they are worth as one group.
-CommitDurability promise_of(std::span<const BatchRequest> requests);
+/// The durability that the requests need as one group.
+CommitDurability durability_of(std::span<const BatchRequest> requests);
 
-/// The last place in the journal that one of them has; 0: none has.
-JournalReach reached_by(std::span<const BatchRequest> requests);
+/// The newest journal position of the requests; 0: none has one.
+JournalReach journal_reach_of(std::span<const BatchRequest> requests);
 
 BatchOutcome execute(MessageStore& store, const std::vector<BatchRequest>& requests);
 
-/// One change in a group of its own. True: the store has it, also when it had it before. False: the store refuses it, and
-/// `refusal` says why.
+/// Applies one change in a separate group. True: the store has it, possibly from before. False: the store refuses it for the
+/// reason in `refusal`.
 Result<bool> apply_alone(MessageStore& store, const records::Change& change, std::string& refusal,
-                         CommitDurability promise = CommitDurability::ElseKept);
+                         CommitDurability durability = CommitDurability::CoveredByJournal);
 
-/// Answers for the pages and expiries among them: there are none, and why.
+/// Adds failed results for the pages and expiries among the requests.
 void add_failed_answers(Replies& replies, std::span<const BatchRequest> requests, const Error& why);
 
-/// The same as one list.
+/// Executes the requests and returns the whole report as one list.
 Replies run_batch(MessageStore& store, const std::vector<BatchRequest>& requests);
 
-/// One question, asked of the store or of a reader beside it.
-Result<QueryResult> answer(MessageReader& reader, const Query& query);
+/// Runs one query on the store or on a reader beside it.
+Result<QueryResult> run_query(MessageReader& reader, const Query& query);
 
-/// About how much memory the changes hold while they wait.
+/// About how much memory the changes hold.
 std::size_t bytes_held(const records::Changes& changes);
 
 }  // namespace relay::store

@@ -15,17 +15,17 @@ using namespace sample;
 
 class Listener final : public StoreListener {
  public:
-  void on_committed(CommitTicket up_to, EventSeq) override { heard.push_back(format("committed {}", up_to.value())); }
+  void on_committed(CommitTicket up_to, EventSeq) override { calls.push_back(format("committed {}", up_to.value())); }
   void on_commit_failed(CommitTicket from, CommitTicket to, const Error& why) override {
-    heard.push_back(format("failed {}-{}", from.value(), to.value()));
+    calls.push_back(format("failed {}-{}", from.value(), to.value()));
     reason = why.message();
   }
-  void on_backlog(Result<BacklogPage> page, const BacklogRequest& asked) override {
-    heard.push_back(format("{} {}", page ? "backlog" : "no backlog", asked.to.value()));
+  void on_backlog(Result<BacklogPage> page, const BacklogRequest& request) override {
+    calls.push_back(format("{} {}", page ? "backlog" : "no backlog", request.to.value()));
   }
-  void on_expired(Result<ExpireResult> result) override { heard.push_back(result ? "expired" : "not expired"); }
-  void on_answer(QueryId, Result<QueryResult>) override {}
-  std::vector<std::string> heard;
+  void on_expired(Result<ExpireResult> result) override { calls.push_back(result ? "expired" : "not expired"); }
+  void on_query_result(QueryId, Result<QueryResult>) override {}
+  std::vector<std::string> calls;
   std::string reason;
 };
 
@@ -33,7 +33,7 @@ using Heard = std::vector<std::string>;
 
 Heard run(MessageStore& store, const std::vector<BatchRequest>& requests, Listener& listener) {
   for (auto& reply : run_batch(store, requests)) reply(listener);
-  return listener.heard;
+  return listener.calls;
 }
 
 const std::vector<BatchRequest> kThreeOneBad = {
@@ -65,12 +65,12 @@ TEST(StoreBatch, TellsEveryoneWhenTheDiskIsFullAndGoesOnWhenItIsNot) {
   ASSERT_TRUE(store);
   disk.set_full(true);
   Listener listener;
-  const auto heard = run(
+  const auto calls = run(
       **store,
       {PersistRequest{CommitTicket{1}, direct(1, "Alice", "Bob", std::string(300'000, 'x'))},
        PersistRequest{CommitTicket{2}, direct(3, "Alice", "Bob", "b")}, ExpireRequest{kStart, 10}, backlog_of("Bob")},
       listener);
-  EXPECT_EQ(heard, (Heard{"failed 1-2", "not expired", "no backlog Bob"}));
+  EXPECT_EQ(calls, (Heard{"failed 1-2", "not expired", "no backlog Bob"}));
   EXPECT_NE(listener.reason.find("disk is full"), std::string::npos) << listener.reason;
   disk.set_full(false);
   Listener again;
@@ -89,7 +89,7 @@ TEST(StoreBatch, SurvivesAFailingDisk) {
   disk.fail_next_syncs(1);
   run(**store, {PersistRequest{CommitTicket{2}, direct(1, "Alice", "Bob", "a")}}, listener);
   run(**store, {PersistRequest{CommitTicket{3}, direct(1, "Alice", "Bob", "a")}}, listener);
-  EXPECT_EQ(listener.heard, (Heard{"failed 1-1", "failed 2-2", "committed 3"}));
+  EXPECT_EQ(listener.calls, (Heard{"failed 1-1", "failed 2-2", "committed 3"}));
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
-/// The store as the loop thread sees it: ask now, hear later, in the order asked.
+/// The store as the loop thread sees it: requests are queued and their results arrive later, in the order of the requests.
 ///
-/// Requests are numbered by their place in one queue. Writes that wait together share one commit (group commit: the
-/// sync itself clocks the batches, no timer). A backlog page or an expiry is answered after the commit of everything
-/// asked before it. Queries run on a reader beside the writer, but not before what was asked earlier is committed.
-/// What nobody waits for is committed with the next that somebody does, or soon by itself.
-/// When a commit fails, everything persisted before that failure was reported fails too: a later change may build on
-/// an earlier one (outbox numbers do), so nothing may jump over a hole. So do pages and expiries asked meanwhile.
-/// Threading: all calls and all answers on the loop thread. Ownership: borrows the listener, which outlives it.
+/// Requests are numbered by their position in one queue. Writes that wait together share one commit (group commit: the
+///   sync itself paces the batches, no timer). A backlog page or an expiry is answered after the commit of every earlier
+///   request. Queries run on a reader beside the writer, but after the commit of every earlier request.
+/// A piggyback write joins the next immediate commit, or commits alone after commit_delay.
+/// When a commit fails, everything persisted before that failure is reported fails too: a later change may build on an
+///   earlier one (outbox numbers do), so no commit may follow a failed one. Pages and expiries requested meanwhile fail too.
+/// Threading: all calls and all results on the loop thread. Ownership: borrows the listener, which outlives it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace relay::store {
 
-/// Names one question among those that are open.
+/// Identifies one open query.
 using QueryId = Named<std::uint64_t, struct QueryIdTag>;
 
 struct TraceQuery {
@@ -40,30 +40,30 @@ using QueryResult = std::variant<std::vector<records::MessageRow>, records::Trac
 class StoreListener {
  public:
   virtual ~StoreListener() = default;
-  /// Every ticket so far up to this one; `newest` is the number of the last event there is.
+  /// Every ticket up to this one is committed; `newest` is the sequence number of the last event.
   virtual void on_committed(records::CommitTicket up_to, records::EventSeq newest) = 0;
-  /// There are events up to this number, of what was committed earlier.
+  /// The store now has events up to this number; they belong to commits reported earlier.
   virtual void on_events(records::EventSeq) {}
   virtual void on_commit_failed(records::CommitTicket from, records::CommitTicket to, const Error& why) = 0;
-  virtual void on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& asked) = 0;
+  virtual void on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& request) = 0;
   virtual void on_expired(Result<records::ExpireResult> result) = 0;
-  virtual void on_answer(QueryId id, Result<QueryResult> answer) = 0;
-  /// Damage that was found after the store was opened.
+  virtual void on_query_result(QueryId id, Result<QueryResult> result) = 0;
+  /// Damage found after the store was opened.
   virtual void on_damage(const Damage&) {}
 };
 
 struct PersistRequest {
   records::CommitTicket ticket;
   records::Changes changes;
-  JournalReach journalled = {};  // its place in the journal, which has it; 0: none has
-  CommitDurability promise = CommitDurability::Kept;
-  bool piecewise = false;  // change by change; one that contradicts the store is kept aside instead of refusing it all
+  JournalReach journal_position = {};  // of a commit that the journal has; 0: no journal has it
+  CommitDurability durability = CommitDurability::Full;
+  bool piecewise = false;  // change by change; one that contradicts the store is quarantined, the others are applied
 };
 
 class StoreQueue {
  public:
   virtual ~StoreQueue() = default;
-  virtual void persist(records::CommitTicket ticket, records::Changes changes, records::CommitMode haste) = 0;
+  virtual void persist(records::CommitTicket ticket, records::Changes changes, records::CommitMode mode) = 0;
   virtual void load_backlog(records::BacklogRequest request) = 0;
   virtual void expire(records::ExpireRequest request) = 0;
   virtual void query(QueryId id, Query query) = 0;
@@ -71,14 +71,14 @@ class StoreQueue {
   virtual void prune(Retention retention, WallMs now) = 0;
 };
 
-/// A queue that may stand behind a journal.
+/// A queue that can run behind a journal.
 class BackingQueue : public StoreQueue {
  public:
-  /// Like persist, but what a journal has is safe already and is carried out when it suits.
+  /// Like persist, but journaled requests are already safe, so they may wait for others.
   virtual void apply(std::vector<PersistRequest> requests) = 0;
-  /// What its store has of the journal for good, as its durability says; any thread.
+  /// The newest journaled commit that the store has with full durability. Any thread.
   [[nodiscard]] virtual CommitNumber durable_position() const = 0;
-  /// Carries out and answers everything that was asked; later requests are dropped.
+  /// Executes and answers every queued request; later requests are dropped.
   virtual void stop() = 0;
 };
 

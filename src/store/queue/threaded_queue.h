@@ -1,14 +1,14 @@
-/// The store behind a writer thread: what waits together is committed together.
+/// The store behind a writer thread: requests that wait together are committed together.
 ///
-/// Why no timer: while one commit syncs, the next requests gather; the disk itself sets the size of the batches. Only what
-///   nobody waits for is kept back a moment, so that it costs no commit of its own.
-/// Background work (full-text index, retention, the check of a large database) runs in bounded steps only while nothing waits, and indexing only
-///   after a moment of quiet, so that a conversation does not pay for it between its messages. Idle means asleep.
-/// When a commit fails the writer waits until the loop thread has heard of it; what was persisted meanwhile fails in
-///   the same breath, so that nothing is stored behind a hole the loop does not know yet.
-/// Ownership: owns the store and its threads; borrows the listener, which outlives every posted answer.
-/// Threading: all calls on the loop thread; answers come through `post`. stop() drains: everything asked is carried
-///   out and posted before it returns, and nothing is posted afterwards (later requests are dropped unheard).
+/// Why no timer: while one commit syncs, the next requests accumulate; the disk itself sets the size of the batches. Only
+///   piggyback writes wait for commit_delay, so that they need no commit of their own.
+/// Background work (full-text index, retention, the check of a large database) runs in bounded steps while no request waits.
+///   Indexing runs only after idle_delay, so that it does not slow a conversation between its messages. An idle queue sleeps.
+/// When a commit fails the writer waits until the loop thread knows; everything persisted meanwhile fails in the same
+///   report, so no commit follows one whose failure the loop does not know yet.
+/// Ownership: owns the store and its threads; borrows the listener, which outlives every posted result.
+/// Threading: all calls on the loop thread; results come through `post`. stop() drains: every queued request is executed and
+///   its result posted before it returns; later requests are dropped.
 #pragma once
 
 #include <atomic>
@@ -27,17 +27,17 @@
 
 namespace relay::store {
 
-/// When background work may run.
+/// Sizes and delays of the writer and of background work.
 struct QueueTuning {
-  bool behind_a_journal = false;              // which others wait for: then the writer lets them go first
-  std::chrono::milliseconds commit_delay{5};  // for which what nobody waits for is kept back
-  std::size_t commit_delay_bytes = 1 << 20;   // and no longer once there is so much of it
-  std::chrono::milliseconds idle_delay{250};  // without requests, before the index is brought up to date
-  std::size_t index_without_quiet = 4'096;    // new messages after which any pause, however short, will do
+  bool behind_journal = false;                // callers wait for the journal: the writer runs at a lower priority
+  std::chrono::milliseconds commit_delay{5};  // how long piggyback writes wait for an immediate one
+  std::size_t commit_delay_bytes = 1 << 20;   // they no longer wait once they have this size
+  std::chrono::milliseconds idle_delay{250};  // without requests, before indexing starts
+  std::size_t index_backlog = 4'096;          // unindexed messages that start indexing at any pause
   std::size_t index_step_rows = 256;
-  std::size_t forget_step_rows = 256;
-  std::size_t check_step_bytes = 512 << 10;   // of a large database, compared with its checksums after the start,
-  std::chrono::milliseconds check_pause{50};  // at 10 MB a second at most
+  std::size_t prune_step_rows = 256;
+  std::size_t check_step_bytes = 512 << 10;   // of a large database whose checksums are compared after the start
+  std::chrono::milliseconds check_pause{50};  // between two steps: at most 10 MB a second
 };
 
 class ThreadedStoreQueue final : public BackingQueue {
@@ -45,20 +45,20 @@ class ThreadedStoreQueue final : public BackingQueue {
   using Task = std::move_only_function<void()>;
   using Post = std::function<void(Task)>;  // runs a task on the loop thread; any thread may call it
 
-  ThreadedStoreQueue(std::unique_ptr<MessageStore> store, Post post, StoreListener& listener, QueueTuning pacing = {});
+  ThreadedStoreQueue(std::unique_ptr<MessageStore> store, Post post, StoreListener& listener, QueueTuning tuning = {});
   ~ThreadedStoreQueue() override { stop(); }
 
   void persist(records::CommitTicket ticket, records::Changes changes,
-               records::CommitMode haste = records::CommitMode::Now) override;
+               records::CommitMode mode = records::CommitMode::Now) override;
   void load_backlog(records::BacklogRequest request) override;
   void expire(records::ExpireRequest request) override;
   void query(QueryId id, Query query) override;
   void prune(Retention retention, WallMs now) override;
 
   void apply(std::vector<PersistRequest> requests) override;
-  [[nodiscard]] CommitNumber durable_position() const override { return shared_->kept; }
+  [[nodiscard]] CommitNumber durable_position() const override { return shared_->durable; }
 
-  /// What was asked to be stored and is not answered yet.
+  /// Size of the queued changes without a result yet.
   [[nodiscard]] std::size_t pending_bytes() const { return shared_->pending_bytes; }
 
   void stop() override;
@@ -67,56 +67,56 @@ class ThreadedStoreQueue final : public BackingQueue {
   struct QueuedRequests {
     std::vector<BatchRequest> requests;
     std::vector<std::pair<QueryId, Query>> queries;
-    bool awaited = false;  // by somebody
+    bool has_immediate = false;  // one of them must not wait for commit_delay
     [[nodiscard]] bool empty() const { return requests.empty() && queries.empty(); }
   };
   struct PruneJob {
     Retention retention;
     WallMs now = 0;
   };
-  /// What both threads touch. Shared, because a posted answer may run after the queue is gone.
+  /// State of both threads. Shared, because a posted result may run after the queue is gone.
   struct Shared {
     std::mutex mutex;  // guards all below
-    QueuedRequests asked;
-    std::optional<PruneJob> asked_to_forget;
+    QueuedRequests queued;
+    std::optional<PruneJob> queued_prune;
     bool failure_unacknowledged = false;
     bool stopping = false;
-    bool delaying = false;  // the writer waits for something that is awaited
+    bool delaying = false;  // the writer waits commit_delay for an immediate request
     std::condition_variable changed;
     std::atomic<std::size_t> pending_bytes{0};
-    std::atomic<CommitNumber> kept{0};
+    std::atomic<CommitNumber> durable{0};
   };
 
   template <class Work>
-  void ask(Work work, records::CommitMode haste = records::CommitMode::Now);
+  void enqueue(Work work, records::CommitMode mode = records::CommitMode::Now);
   void run();
-  void serve(QueuedRequests asked, bool behind_a_hole);
-  void refuse_changes(QueuedRequests& asked);
+  void serve(QueuedRequests queued, bool after_failure);
+  void fail_changes(QueuedRequests& queued);
   void post_failure(BatchOutcome outcome);
   static void notify_failure(Shared& shared, BatchOutcome outcome, StoreListener& listener);
-  void answer_queries(std::vector<std::pair<QueryId, Query>> queries);
-  [[nodiscard]] bool background_waits() const { return index_behind_ || forgetting_.has_value(); }
+  void run_queries(std::vector<std::pair<QueryId, Query>> queries);
+  [[nodiscard]] bool background_waits() const { return index_behind_ || prune_job_.has_value(); }
   [[nodiscard]] bool background_may_run() const;
   void background_step();
   void check_step();
   void notify_damage(const Error& error);
-  void notify(QueryId id, Result<QueryResult> answer);
+  void notify(QueryId id, Result<QueryResult> result);
 
-  std::unique_ptr<MessageStore> store_;  // writer thread only, like all without another word
+  std::unique_ptr<MessageStore> store_;  // writer thread only, like every member without a comment
   Post post_;
   StoreListener& listener_;
-  QueueTuning pacing_;
+  QueueTuning tuning_;
   std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
 
-  CommitNumber reached_ = 0;  // of the journal before us
-  bool index_behind_ = true;  // an earlier life may have left messages unindexed
+  CommitNumber applied_ = 0;  // the newest journaled commit in the store
+  bool index_behind_ = true;  // an earlier process may have left messages unindexed
   std::size_t unindexed_ = 0;
-  bool quiet_ = false;
+  bool idle_ = false;
   std::optional<Error> last_failure_;
-  std::optional<PruneJob> forgetting_;
-  std::chrono::milliseconds idle_for_{};  // during the check
-  bool checking_ = true;                  // the store may have pages that were not compared when it was opened
-  std::atomic<bool> damage_told_{false};  // once in a life; the reader's thread meets damage too
+  std::optional<PruneJob> prune_job_;
+  std::chrono::milliseconds idle_for_{};      // during the check
+  bool checking_ = true;                      // the store may have pages that were not compared when it was opened
+  std::atomic<bool> damage_reported_{false};  // once in a life; the reader's thread meets damage too
   bool reader_tried_ = false;
   std::unique_ptr<QueryThread> reader_;  // from the first question on, where the store has a second door
 

@@ -20,28 +20,28 @@ using namespace sample;
 /// Writes down what it hears.
 class Listener final : public StoreListener {
  public:
-  void on_committed(CommitTicket up_to, EventSeq) override { heard.push_back(format("committed {}", up_to.value())); }
+  void on_committed(CommitTicket up_to, EventSeq) override { calls.push_back(format("committed {}", up_to.value())); }
   void on_commit_failed(CommitTicket from, CommitTicket to, const Error&) override {
-    heard.push_back(format("failed {}-{}", from.value(), to.value()));
+    calls.push_back(format("failed {}-{}", from.value(), to.value()));
   }
-  void on_backlog(Result<BacklogPage> page, const BacklogRequest& asked) override {
-    heard.push_back(page ? format("backlog {} {}", asked.to.value(), page->items.size())
-                         : format("no backlog {}", asked.to.value()));
+  void on_backlog(Result<BacklogPage> page, const BacklogRequest& request) override {
+    calls.push_back(page ? format("backlog {} {}", request.to.value(), page->items.size())
+                         : format("no backlog {}", request.to.value()));
   }
   void on_expired(Result<ExpireResult> result) override {
-    heard.push_back(result ? format("expired {}", result->expired.size()) : "not expired");
+    calls.push_back(result ? format("expired {}", result->expired.size()) : "not expired");
   }
-  void on_answer(QueryId id, Result<QueryResult> answer) override {
+  void on_query_result(QueryId id, Result<QueryResult> result) override {
     std::size_t rows = 0;
-    if (answer) {
-      if (const auto* found = std::get_if<std::vector<MessageRow>>(&*answer)) rows = found->size();
-      if (const auto* found = std::get_if<HeldPage>(&*answer)) rows = found->items.size();
-      if (const auto* found = std::get_if<std::vector<DeadLetter>>(&*answer)) rows = found->size();
+    if (result) {
+      if (const auto* found = std::get_if<std::vector<MessageRow>>(&*result)) rows = found->size();
+      if (const auto* found = std::get_if<HeldPage>(&*result)) rows = found->items.size();
+      if (const auto* found = std::get_if<std::vector<DeadLetter>>(&*result)) rows = found->size();
     }
-    heard.push_back(answer ? format("answer {} {}", id.value(), rows) : format("no answer {}", id.value()));
+    calls.push_back(result ? format("answer {} {}", id.value(), rows) : format("no answer {}", id.value()));
   }
-  void on_damage(const Damage& damage) override { heard.push_back("damage: " + damage.sentence()); }
-  std::vector<std::string> heard;
+  void on_damage(const Damage& damage) override { calls.push_back("damage: " + damage.sentence()); }
+  std::vector<std::string> calls;
 };
 
 using Heard = std::vector<std::string>;
@@ -52,7 +52,9 @@ class Gated final : public MessageStore {
   explicit Gated(std::unique_ptr<MessageStore> store) : store_{std::move(store)} {}
   void open_gate() { gate_.store(true), gate_.notify_all(); }
 
-  Result<void> begin(CommitDurability promise) override { return gate_.wait(false), ++groups, store_->begin(promise); }
+  Result<void> begin(CommitDurability durability) override {
+    return gate_.wait(false), ++groups, store_->begin(durability);
+  }
   Result<void> set_journal_position(JournalReach reach) override { return store_->set_journal_position(reach); }
   Result<WorkspaceState> load() override { return store_->load(); }
   Result<void> apply(const Change& change) override { return store_->apply(change); }
@@ -113,7 +115,7 @@ TEST_F(ThreadedQueue, SaysCommittedFirstAndAnswersInTheOrderAsked) {
   gate_->open_gate();
   queue_->stop();
   inbox_.run_all();
-  EXPECT_EQ(listener_.heard, (Heard{"committed 1", "backlog Bob 1", "expired 0", "answer 9 1"}));
+  EXPECT_EQ(listener_.calls, (Heard{"committed 1", "backlog Bob 1", "expired 0", "answer 9 1"}));
 }
 
 TEST_F(ThreadedQueue, SaysWhatIsHeldAndWhatDied) {
@@ -123,15 +125,15 @@ TEST_F(ThreadedQueue, SaysWhatIsHeldAndWhatDied) {
   queue_->persist(CommitTicket{1}, direct(1, "Alice", "Bob", "a", 1));
   queue_->persist(CommitTicket{2}, direct(3, "Alice", "Bob", "b", 2));
   queue_->persist(CommitTicket{3}, {held, change(4, DeliveryState::Dead)});
-  HeldRequest asked;
-  asked.to = AgentName{"Bob"};
-  queue_->query(QueryId{1}, asked);
+  HeldRequest request;
+  request.to = AgentName{"Bob"};
+  queue_->query(QueryId{1}, request);
   queue_->query(QueryId{2}, DeadQuery{});
   gate_->open_gate();
   queue_->stop();
   inbox_.run_all();
-  ASSERT_GE(listener_.heard.size(), 2u);
-  EXPECT_EQ((Heard{listener_.heard.end() - 2, listener_.heard.end()}), (Heard{"answer 1 1", "answer 2 1"}));
+  ASSERT_GE(listener_.calls.size(), 2u);
+  EXPECT_EQ((Heard{listener_.calls.end() - 2, listener_.calls.end()}), (Heard{"answer 1 1", "answer 2 1"}));
 }
 
 TEST_F(ThreadedQueue, CommitsWhatWaitsTogetherInOneGroup) {
@@ -145,7 +147,7 @@ TEST_F(ThreadedQueue, CommitsWhatWaitsTogetherInOneGroup) {
   EXPECT_LE(gate_->groups, 3) << "the writer may have taken the first before the rest came";
   EXPECT_EQ(queue_->pending_bytes(), 0u);
   inbox_.run_all();
-  EXPECT_EQ(listener_.heard.back(), "committed 50");
+  EXPECT_EQ(listener_.calls.back(), "committed 50");
 }
 
 TEST_F(ThreadedQueue, DrainsOnStopAndPostsNothingAfterwards) {
@@ -161,7 +163,7 @@ TEST_F(ThreadedQueue, DrainsOnStopAndPostsNothingAfterwards) {
   EXPECT_EQ(inbox_.size(), 2u);
   queue_.reset();
   inbox_.run_all();  // the answers do not need the queue
-  EXPECT_EQ(listener_.heard, (Heard{"committed 1", "answer 1 0"}));
+  EXPECT_EQ(listener_.calls, (Heard{"committed 1", "answer 1 0"}));
 }
 
 TEST_F(ThreadedQueue, BringsTheIndexUpToDateOnlyWhenQuiet) {
@@ -182,7 +184,7 @@ TEST_F(ThreadedQueue, ForgetsInTheBackground) {
   queue_->query(QueryId{1}, MessageQuery{});
   queue_->stop();
   inbox_.run_all();
-  EXPECT_EQ(listener_.heard.back(), "answer 1 0");
+  EXPECT_EQ(listener_.calls.back(), "answer 1 0");
 }
 
 TEST_F(ThreadedQueue, FailsEverythingPersistedBeforeTheFailureIsHeard) {
@@ -191,7 +193,7 @@ TEST_F(ThreadedQueue, FailsEverythingPersistedBeforeTheFailureIsHeard) {
   queue_->persist(CommitTicket{1}, direct(1, "Alice", "Bob", "a", 1));
   inbox_.wait_one();
   queue_->persist(CommitTicket{2}, direct(1, "Alice", "Bob", "the same key again", 1));
-  while (inbox_.size() == 0) std::this_thread::yield();  // it has failed, and nobody has heard of it
+  while (inbox_.size() == 0) std::this_thread::yield();  // it has failed, and nobody has calls of it
   queue_->persist(CommitTicket{3}, direct(5, "Alice", "Bob", "builds on it", 2));
   queue_->load_backlog(backlog_of("Bob"));
   inbox_.wait_one();
@@ -199,10 +201,10 @@ TEST_F(ThreadedQueue, FailsEverythingPersistedBeforeTheFailureIsHeard) {
   queue_->persist(CommitTicket{4}, direct(7, "Alice", "Bob", "knows of it", 2));
   queue_->stop();
   inbox_.run_all();
-  auto heard = listener_.heard;
-  std::erase_if(heard, [](const auto& line) { return line == "no backlog Bob"; });  // it would not see what failed
-  EXPECT_EQ(heard, (Heard{"committed 1", "failed 2-3", "committed 4"}));
-  EXPECT_EQ(listener_.heard.size(), 4u);
+  auto calls = listener_.calls;
+  std::erase_if(calls, [](const auto& line) { return line == "no backlog Bob"; });  // it would not see what failed
+  EXPECT_EQ(calls, (Heard{"committed 1", "failed 2-3", "committed 4"}));
+  EXPECT_EQ(listener_.calls.size(), 4u);
 }
 
 TEST_F(ThreadedQueue, FailsWhatIsLeftWhenItStopsBeforeTheFailureIsHeard) {
@@ -213,7 +215,7 @@ TEST_F(ThreadedQueue, FailsWhatIsLeftWhenItStopsBeforeTheFailureIsHeard) {
   queue_->persist(CommitTicket{2}, direct(5, "Alice", "Bob", "builds on it"));
   queue_->stop();
   inbox_.run_all();
-  EXPECT_EQ(listener_.heard, (Heard{"failed 1-1", "failed 2-2"}));
+  EXPECT_EQ(listener_.calls, (Heard{"failed 1-1", "failed 2-2"}));
   EXPECT_EQ(queue_->pending_bytes(), 0u);
 }
 
@@ -229,12 +231,12 @@ TEST(ThreadedQueuePacing, WhatNobodyWaitsForIsCommittedWithTheNextThatSomebodyDo
   queue.persist(CommitTicket{2}, direct(3, "Alice", "Bob", "b", 2), CommitMode::WithTheNext);
   queue.persist(CommitTicket{3}, direct(5, "Alice", "Bob", "c", 3));
   inbox.wait_one();
-  EXPECT_EQ(listener.heard, Heard{"committed 3"});
+  EXPECT_EQ(listener.calls, Heard{"committed 3"});
   EXPECT_EQ(gate->groups, 1);
   queue.persist(CommitTicket{4}, direct(7, "Alice", "Bob", "d", 4), CommitMode::WithTheNext);
   queue.stop();
   inbox.run_all();
-  EXPECT_EQ(listener.heard.back(), "committed 4") << "nothing is left behind";
+  EXPECT_EQ(listener.calls.back(), "committed 4") << "nothing is left behind";
 }
 
 TEST(ThreadedQueuePacing, WhatNobodyWaitsForIsCommittedByItselfSoon) {
@@ -244,7 +246,7 @@ TEST(ThreadedQueuePacing, WhatNobodyWaitsForIsCommittedByItselfSoon) {
                            QueueTuning{.commit_delay = std::chrono::milliseconds{1}}};
   queue.persist(CommitTicket{1}, direct(1, "Alice", "Bob", "a"), CommitMode::WithTheNext);
   inbox.wait_one();
-  EXPECT_EQ(listener.heard, Heard{"committed 1"});
+  EXPECT_EQ(listener.calls, Heard{"committed 1"});
 }
 
 TEST(ThreadedQueuePacing, IndexesAfterAMomentOfQuiet) {
@@ -304,9 +306,9 @@ TEST_F(LargeDatabase, DamageIsFoundInTheBackgroundToldAndRecoveredAtTheNextStart
                              QueueTuning{.check_pause = std::chrono::milliseconds{0}}};
     inbox_.wait_one();
   }
-  ASSERT_EQ(listener_.heard.size(), 1u);
-  EXPECT_NE(listener_.heard[0].find("of db is damaged; restart the daemon"), std::string::npos) << listener_.heard[0];
-  EXPECT_EQ(listener_.heard[0].find("no acknowledged message is lost"), std::string::npos) << "nobody knows yet";
+  ASSERT_EQ(listener_.calls.size(), 1u);
+  EXPECT_NE(listener_.calls[0].find("of db is damaged; restart the daemon"), std::string::npos) << listener_.calls[0];
+  EXPECT_EQ(listener_.calls[0].find("no acknowledged message is lost"), std::string::npos) << "nobody knows yet";
   const auto store = open();
   EXPECT_NE(store->warning().find("set aside"), std::string::npos) << store->warning();
 }
@@ -321,7 +323,7 @@ TEST_F(LargeDatabase, SoundDatabaseIsCheckedToItsEndAndNothingIsTold) {
   while (store->check_steps < pages) std::this_thread::yield();
   queue.stop();
   inbox_.run_all();
-  EXPECT_EQ(listener_.heard, Heard{"committed 1"});
+  EXPECT_EQ(listener_.calls, Heard{"committed 1"});
 }
 
 TEST_F(LargeDatabase, StopsInTheMiddleOfTheCheck) {
@@ -335,7 +337,7 @@ TEST_F(LargeDatabase, StopsInTheMiddleOfTheCheck) {
     queue.persist(CommitTicket{1}, direct(1'001, "Alice", "Bob", "meanwhile", 1));
   }
   inbox_.run_all();
-  EXPECT_EQ(listener_.heard, Heard{"committed 1"}) << "what was asked is carried out, the damage is not reached";
+  EXPECT_EQ(listener_.calls, Heard{"committed 1"}) << "what was asked is carried out, the damage is not reached";
   EXPECT_EQ(open()->warning(), "") << "the next start begins the check again";
 }
 
@@ -381,7 +383,7 @@ TEST_F(ThreadedSqlite, AnswersBesideTheWriterWithEverythingAskedBefore) {
   queue.stop();
   inbox.run_all();
   std::uint64_t committed = 0, answered = 0;
-  for (const auto& line : listener.heard) {
+  for (const auto& line : listener.calls) {
     if (line.starts_with("committed ")) committed = std::stoull(line.substr(10));
     if (!line.starts_with("answer ")) continue;
     ++answered;

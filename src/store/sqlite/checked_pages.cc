@@ -203,11 +203,11 @@ std::string checked_pages_over(const std::string& vfs) {
   return one->name;
 }
 
-Result<Verified> verify_pages(const std::string& path, const std::string& vfs, std::uint64_t pages) {
+Result<VerifyResult> verify_pages(const std::string& path, const std::string& vfs, std::uint64_t pages) {
   const auto file = RELAY_TRY(VfsFile::open(path, vfs, VfsFile::Mode::Read));
   std::string header(kHeaderRead, '\0');
   const auto size = file->size();
-  Verified verified;
+  VerifyResult verified;
   if (RELAY_TRY(file->read(0, header)) != header.size()) return verified;
   const auto layout = page_layout(header);
   if (layout.page_bytes < 512) return fail(Errc::Damaged, format("the header of {} is damaged", path));

@@ -38,13 +38,13 @@ std::uint32_t header_number(std::string_view header, std::size_t at);
 void seal_page(std::string& page, std::uint64_t number);
 
 /// What the checksums leave open.
-struct Verified {
+struct VerifyResult {
   bool checked = false;  // the database has checksums
   bool zeros = false;    // a page is all zeros: SQLite never wrote it because it is free, or it is damaged
 };
 /// Compares all pages of a database with their checksums, and its size with their number; Damaged names the first that
 /// differs. Nobody may write meanwhile, and the log must be empty.
-Result<Verified> verify_pages(const std::string& path, const std::string& vfs, std::uint64_t pages);
+Result<VerifyResult> verify_pages(const std::string& path, const std::string& vfs, std::uint64_t pages);
 
 /// The same comparison in bounded steps, while the database is in use.
 ///

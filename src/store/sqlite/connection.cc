@@ -102,7 +102,7 @@ Result<std::unique_ptr<SqliteConnection>> SqliteConnection::open(const std::stri
   const int result = sqlite3_open_v2(path.c_str(), &connection->handle_, mode | kHandleFlags, checked.c_str());
   if (result != SQLITE_OK) return Failure{connection->error(result, "open")};
   if (access == Access::ReadWrite) {
-    offer_gathered_rows(connection->handle_);
+    register_row_batch(connection->handle_);
     int reserved = kPageCheckBytes;  // of a database that is new
     sqlite3_file_control(connection->handle_, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved);
   }

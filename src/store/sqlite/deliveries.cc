@@ -80,10 +80,10 @@ std::int64_t bits_of(const std::vector<DeliveryState>& states) {
   return states.empty() ? -1 : bits;
 }
 
-DeadLetter read_letter(const CachedStatement& row) {
+DeadLetter read_dead_letter(const CachedStatement& row) {
   const auto& columns = *row.operator->();
   auto message = read_message(columns, kDeliveryColumns);
-  auto last = read_newest_line(columns, kDeliveryColumns + kMessageColumns, message.ts);
+  auto last = read_newest_entry(columns, kDeliveryColumns + kMessageColumns, message.ts);
   return {read_delivery(columns, 0), std::move(message), std::move(last)};
 }
 
@@ -96,11 +96,11 @@ Result<HeldPage> select_held(SqliteConnection& connection, const HeldRequest& re
   return held_of(connection, request, max_rows);
 }
 
-#define RELAY_LETTERS(deliveries)                                                                      \
-  "SELECT " RELAY_DELIVERY_COLUMNS "," RELAY_MESSAGE_COLUMNS "," RELAY_NEWEST_LINE " FROM " deliveries \
+#define RELAY_DELIVERIES_WITH_MESSAGE(deliveries)                                                       \
+  "SELECT " RELAY_DELIVERY_COLUMNS "," RELAY_MESSAGE_COLUMNS "," RELAY_NEWEST_ENTRY " FROM " deliveries \
   " CROSS JOIN messages m ON m.key=d.message" RELAY_MESSAGE_NAMES RELAY_DELIVERY_NAMES "WHERE "
-#define RELAY_DEAD_LETTERS(index)                 \
-  RELAY_LETTERS("deliveries d INDEXED BY " index) \
+#define RELAY_DEAD_LETTERS(index)                                 \
+  RELAY_DELIVERIES_WITH_MESSAGE("deliveries d INDEXED BY " index) \
   RELAY_DEAD("d.") " AND d.key<?1 AND d.key>?4 AND (?2=0 OR d.sender=?2) AND (?3>>d.state)&1"
 #define RELAY_DEAD_LETTERS_OF(order) RELAY_DEAD_LETTERS("deliveries_dead_of") " AND d.recipient=?5 ORDER BY d.key" order
 #define RELAY_ALL_DEAD_LETTERS(order) RELAY_DEAD_LETTERS("deliveries_dead") " ORDER BY d.key" order
@@ -118,12 +118,12 @@ Result<std::vector<DeadLetter>> select_dead(SqliteConnection& connection, const 
   std::vector<DeadLetter> letters;
   std::size_t bytes = 0;
   const auto take = [&](const CachedStatement& row) {
-    letters.push_back(read_letter(row));
+    letters.push_back(read_dead_letter(row));
     bytes += size_of(letters.back().message);
   };
   for (const Key key : query.deliveries) {
-    if (bytes >= kMaxAnswerBytes) break;
-    const auto row = RELAY_TRY(connection.use(RELAY_LETTERS("deliveries d") "d.key=?1"));
+    if (bytes >= kMaxResultBytes) break;
+    const auto row = RELAY_TRY(connection.use(RELAY_DELIVERIES_WITH_MESSAGE("deliveries d") "d.key=?1"));
     row->bind(key.value());
     if (RELAY_TRY(row->step())) take(row);
   }
@@ -139,7 +139,7 @@ Result<std::vector<DeadLetter>> select_dead(SqliteConnection& connection, const 
   rows->bind(query.before.value() > 0 ? query.before.value() : INT64_MAX, sender, bits_of(query.states),
              query.after.value());
   if (recipient > 0) rows->bind_at(5, recipient);
-  while (letters.size() < query.limit && bytes < kMaxAnswerBytes && RELAY_TRY(rows->step())) take(rows);
+  while (letters.size() < query.limit && bytes < kMaxResultBytes && RELAY_TRY(rows->step())) take(rows);
   return letters;
 }
 

@@ -35,7 +35,7 @@ class DeliveryBatch {
 
   /// Everything gathered becomes rows.
   Result<void> write();
-  void forget();
+  void clear();
   [[nodiscard]] std::size_t bytes() const { return entries_.size() * sizeof(Entry) + history_.bytes(); }
 
  private:
@@ -48,22 +48,22 @@ class DeliveryBatch {
   struct Entry {
     records::Delivery delivery;  // names only where it is new
     Parties parties;
-    std::int64_t line_number = 0;  // of its newest line
-    records::HistoryEntry line = {};
-    bool usual = true;  // that line is the usual beginning, which is not written
-    RowChange standing = RowChange::New;
+    std::int64_t entry_number = 0;  // of its newest line
+    records::HistoryEntry newest = {};
+    bool is_implicit = true;  // that line is the is_implicit beginning, which is not written
+    RowChange row_change = RowChange::New;
   };
   /// Null when there is none.
   Result<Entry*> find(Key key);
   Result<bool> is_stored(Key key);
-  Result<void> add_line(Entry& entry, records::HistoryEntry line, const SessionId& session);
+  Result<void> add_entry(Entry& entry, records::HistoryEntry newest, const SessionId& session);
   Result<void> write_new();
   Result<void> update(const Entry& entry);
 
   SqliteConnection& connection_;
   EventWriter& events_;
   std::vector<Entry> entries_;
-  std::unordered_map<Key, std::size_t> places_;  // in entries_
+  std::unordered_map<Key, std::size_t> index_by_key_;  // in entries_
   RowBatch rows_, history_;
   std::int64_t newest_stored_ = -1;  // the highest key of all that are stored; -1: not asked yet
 };

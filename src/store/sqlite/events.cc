@@ -16,7 +16,7 @@ using namespace records;
 
 namespace {
 
-constexpr std::int64_t kMaxLookedAt = 20'000;  // rows of one question; a filter may pass over many
+constexpr std::int64_t kMaxScanned = 20'000;  // rows of one question; a filter may pass over many
 constexpr const char* kNewestEvent =
     "SELECT coalesce((SELECT max(seq) FROM events),"
     "(SELECT value FROM meta WHERE name='newest_event'),0)";
@@ -26,13 +26,13 @@ class NamesByNumber {
  public:
   explicit NamesByNumber(SqliteConnection& connection) : connection_{connection} {}
   Result<const std::string*> name(std::int64_t number) {
-    const auto [place, is_new] = names_.try_emplace(number);
+    const auto [entry, is_new] = names_.try_emplace(number);
     if (is_new && number != 0) {
       const auto find = RELAY_TRY(connection_.use("SELECT name FROM names WHERE id=?1"));
       find->bind(number);
-      if (RELAY_TRY(find->step())) place->second = find->text(0);
+      if (RELAY_TRY(find->step())) entry->second = find->text(0);
     }
-    return &place->second;
+    return &entry->second;
   }
 
  private:
@@ -52,11 +52,11 @@ Result<Party> party_of(SqliteConnection& connection, const std::string& name) {
   const auto find = RELAY_TRY(connection.use("SELECT entity FROM agents WHERE name=?1"));
   find->bind(std::string_view{name});
   return RELAY_TRY(find->step()) && find->integer(0) == static_cast<std::int64_t>(protocol::EntityType::User)
-             ? Party::Person
+             ? Party::User
              : Party::Agent;
 }
 
-Result<std::optional<HistoryEntry>> find_line(SqliteConnection& connection, std::int64_t delivery, std::int64_t n) {
+Result<std::optional<HistoryEntry>> find_entry(SqliteConnection& connection, std::int64_t delivery, std::int64_t n) {
   const auto find =
       RELAY_TRY(connection.use("SELECT " RELAY_HISTORY_COLUMNS " FROM delivery_history WHERE delivery=?1 AND n=?2"));
   find->bind(delivery, n);
@@ -64,32 +64,32 @@ Result<std::optional<HistoryEntry>> find_line(SqliteConnection& connection, std:
   return std::optional{read_event(*find.operator->(), 0)};
 }
 
-Result<std::string> encode_line(SqliteConnection& connection, const EventHead& head, std::int64_t delivery,
-                                std::int64_t n) {
-  DeliveryEventData news{.delivery = Key{delivery}};
-  news.to = RELAY_TRY(party_of(connection, head.agent));
+Result<std::string> encode_history_entry(SqliteConnection& connection, const EventHead& head, std::int64_t delivery,
+                                         std::int64_t n) {
+  DeliveryEventData data{.delivery = Key{delivery}};
+  data.to = RELAY_TRY(party_of(connection, head.agent));
   const auto row =
-      RELAY_TRY(connection.use("SELECT d.message,d.available_at,d.queue_state,d.state,d.entry," RELAY_NEWEST_LINE
+      RELAY_TRY(connection.use("SELECT d.message,d.available_at,d.queue_state,d.state,d.entry," RELAY_NEWEST_ENTRY
                                " FROM deliveries d WHERE d.key=?1"));
   row->bind(delivery);
-  if (!RELAY_TRY(row->step())) return encode_delivery(head, news);
+  if (!RELAY_TRY(row->step())) return encode_delivery(head, data);
   if (n < row->integer(4))
-    news.line = RELAY_TRY(find_line(connection, delivery, n));
+    data.entry = RELAY_TRY(find_entry(connection, delivery, n));
   else if (!row->is_null(5))
-    news.line = read_event(*row.operator->(), 5);
-  news.message = RELAY_TRY(find_message(connection, row->integer(0)));
-  if (news.message) {
-    news.from = RELAY_TRY(party_of(connection, news.message->from.value()));
-    if (!news.line) news.line = implicit_first_entry(news.message->ts);  // which is not written
+    data.entry = read_event(*row.operator->(), 5);
+  data.message = RELAY_TRY(find_message(connection, row->integer(0)));
+  if (data.message) {
+    data.from = RELAY_TRY(party_of(connection, data.message->from.value()));
+    if (!data.entry) data.entry = implicit_first_entry(data.message->ts);  // which is not written
   }
   // Of the delivery as it is now: right as long as this is its newest line.
-  const bool put_off = read_hold(row->integer(2)) == Hold::Time;
-  news.again = put_off && news.line && news.line->state == read_state(row->integer(3));
-  news.available_at = news.again ? row->integer(1) : 0;
-  return encode_delivery(head, news);
+  const bool is_deferred = read_hold(row->integer(2)) == Hold::Time;
+  data.will_retry = is_deferred && data.entry && data.entry->state == read_state(row->integer(3));
+  data.available_at = data.will_retry ? row->integer(1) : 0;
+  return encode_delivery(head, data);
 }
 
-/// What was done in a session that is over: that does not change any more, so it is told from its own rows.
+/// What was done in a session that is over: that does not change any more, so it is encoded from its own rows.
 Result<SessionSummary> summary_of(SqliteConnection& connection, const EventHead& head, const PriceOf& price_of) {
   SessionSummary summary;
   const auto row = select_session(connection, SessionId{head.session});
@@ -112,7 +112,7 @@ Result<std::int64_t> EventWriter::number_of(std::string_view name) {
   return names_.number(name);
 }
 
-Result<void> EventWriter::look_up() {
+Result<void> EventWriter::load_next() {
   if (next_) return {};
   next_ = Next{RELAY_TRY(connection_.integer(kNewestEvent)) + 1,
                RELAY_TRY(connection_.integer("SELECT at FROM events ORDER BY seq DESC LIMIT 1"))};
@@ -120,32 +120,32 @@ Result<void> EventWriter::look_up() {
 }
 
 Result<EventSeq> EventWriter::newest() {
-  RELAY_TRY(look_up());
+  RELAY_TRY(load_next());
   return static_cast<EventSeq>(next_->number - 1);
 }
 
-Result<EventWriter::EventSlot> EventWriter::next_place(std::string_view type, WallMs at, const SessionId& session) {
-  RELAY_TRY(look_up());
+Result<EventWriter::EventSlot> EventWriter::next_slot(std::string_view type, WallMs at, const SessionId& session) {
+  RELAY_TRY(load_next());
   next_->at = std::max(at, next_->at);
   return EventSlot{next_->number++, next_->at, RELAY_TRY(number_of(type)), RELAY_TRY(number_of(session.value()))};
 }
 
 Result<void> EventWriter::add(const EventRow& event) {
-  const auto place = RELAY_TRY(next_place(event.type, event.at, event.session));
+  const auto slot = RELAY_TRY(next_slot(event.type, event.at, event.session));
   const auto agent = RELAY_TRY(number_of(event.agent.value()));
-  rows_.add(place.number, place.at, place.type, agent, place.session, OrNull{}, OrNull{}, std::string_view{event.body});
+  rows_.add(slot.number, slot.at, slot.type, agent, slot.session, OrNull{}, OrNull{}, std::string_view{event.body});
   return {};
 }
 
 Result<void> EventWriter::add_message(const Message& message, std::int64_t sender) {
-  const auto place = RELAY_TRY(next_place(kMessageExchanged, message.ts, message.session));
-  rows_.add(place.number, place.at, place.type, sender, place.session, message.key.value(), OrNull{}, OrNull{});
+  const auto slot = RELAY_TRY(next_slot(kMessageExchanged, message.ts, message.session));
+  rows_.add(slot.number, slot.at, slot.type, sender, slot.session, message.key.value(), OrNull{}, OrNull{});
   return {};
 }
 
-Result<void> EventWriter::add_line(const HistoryRef& line, const SessionId& session, DeliveryState state, WallMs at) {
-  const auto place = RELAY_TRY(next_place(type_of_line(state, line.number == 0), at, session));
-  rows_.add(place.number, place.at, place.type, line.recipient, place.session, line.delivery.value(), line.number,
+Result<void> EventWriter::add_entry(const HistoryRef& entry, const SessionId& session, DeliveryState state, WallMs at) {
+  const auto slot = RELAY_TRY(next_slot(event_type_of(state, entry.number == 0), at, session));
+  rows_.add(slot.number, slot.at, slot.type, entry.recipient, slot.session, entry.delivery.value(), entry.number,
             OrNull{});
   return {};
 }
@@ -153,7 +153,7 @@ Result<void> EventWriter::add_line(const HistoryRef& line, const SessionId& sess
 Result<void> EventWriter::write() {
   return rows_.write(connection_,
                      "INSERT OR FAIL INTO events(seq,at,type,agent,session,ref,n,body)"
-                     " SELECT c1,c2,c3,c4,c5,c6,c7,c8 FROM gathered_rows(?1)");
+                     " SELECT c1,c2,c3,c4,c5,c6,c7,c8 FROM row_batch(?1)");
 }
 
 void EventWriter::on_rollback() {
@@ -218,10 +218,10 @@ Result<EventPage> select_events(SqliteConnection& connection, const EventQuery& 
                                     " ORDER BY seq"));
   rows->bind(first, end);
   std::size_t bytes = 0;
-  std::int64_t looked_at = 0;
+  std::int64_t scanned = 0;
   bool stopped = false;
   while (RELAY_TRY(rows->step())) {
-    if (page.events.size() >= query.limit || bytes >= kMaxAnswerBytes || looked_at++ >= kMaxLookedAt) {
+    if (page.events.size() >= query.limit || bytes >= kMaxResultBytes || scanned++ >= kMaxScanned) {
       stopped = true;
       break;
     }
@@ -231,18 +231,18 @@ Result<EventPage> select_events(SqliteConnection& connection, const EventQuery& 
     head.session = *RELAY_TRY(names.name(rows->integer(4)));
     (query.newest ? page.next_before : page.next_after) = head.number;
     if (!query.filter.takes(head.type, head.agent, head.session)) continue;
-    EncodedEvent told{.number = head.number, .type = head.type};
+    EncodedEvent encoded{.number = head.number, .type = head.type};
     if (head.type == kMessageExchanged)
-      told.json = encode_message(head, Key{rows->integer(5)}, RELAY_TRY(find_message(connection, rows->integer(5))));
+      encoded.json = encode_message(head, Key{rows->integer(5)}, RELAY_TRY(find_message(connection, rows->integer(5))));
     else if (!rows->is_null(6))
-      told.json = RELAY_TRY(encode_line(connection, head, rows->integer(5), rows->integer(6)));
+      encoded.json = RELAY_TRY(encode_history_entry(connection, head, rows->integer(5), rows->integer(6)));
     else if (head.type == kSessionEnded)
-      told.json =
-          encode_event(head, with_summary(rows->text(7), RELAY_TRY(summary_of(connection, head, query.price_of))));
+      encoded.json =
+          encode_event(head, add_summary(rows->text(7), RELAY_TRY(summary_of(connection, head, query.price_of))));
     else
-      told.json = encode_event(head, rows->text(7));
-    bytes += told.json.size();
-    page.events.push_back(std::move(told));
+      encoded.json = encode_event(head, rows->text(7));
+    bytes += encoded.json.size();
+    page.events.push_back(std::move(encoded));
   }
   page.more = stopped;
   if (query.newest) {
@@ -337,7 +337,7 @@ Result<std::uint64_t> event_bytes(SqliteConnection& connection) {
   return static_cast<std::uint64_t>(static_cast<double>(look->integer(0)) * each);
 }
 
-Result<bool> forget_events(SqliteConnection& connection, WallMs before, std::size_t max_rows) {
+Result<bool> prune_events(SqliteConnection& connection, WallMs before, std::size_t max_rows) {
   const auto oldest = RELAY_TRY(connection.integer("SELECT min(seq) FROM events"));
   const auto newest = RELAY_TRY(connection.integer("SELECT max(seq) FROM events"));
   if (newest == 0) return false;

@@ -25,7 +25,7 @@ class EventWriter {
     std::int64_t number = 0;
     std::int64_t recipient = 0;
   };
-  Result<void> add_line(const HistoryRef& line, const SessionId& session, records::DeliveryState state, WallMs at);
+  Result<void> add_entry(const HistoryRef& entry, const SessionId& session, records::DeliveryState state, WallMs at);
   Result<void> put(const records::UsageRow& usage);
   Result<void> count(const SessionId& session, const records::SessionStats& more, WallMs at);
   Result<records::EventSeq> newest();
@@ -35,11 +35,11 @@ class EventWriter {
   void on_rollback();
 
  private:
-  Result<void> look_up();
+  Result<void> load_next();
   struct EventSlot {
     std::int64_t number = 0, at = 0, type = 0, session = 0;
   };
-  Result<EventSlot> next_place(std::string_view type, WallMs at, const SessionId& session);
+  Result<EventSlot> next_slot(std::string_view type, WallMs at, const SessionId& session);
   Result<std::int64_t> number_of(std::string_view name);
 
   SqliteConnection& connection_;
@@ -60,6 +60,6 @@ Result<records::SessionRow> select_session(SqliteConnection& connection, const S
 Result<std::uint64_t> event_bytes(SqliteConnection& connection);
 
 /// Removes at most so many events from before a time; true while more remain. Inside the caller's transaction.
-Result<bool> forget_events(SqliteConnection& connection, WallMs before, std::size_t max_rows);
+Result<bool> prune_events(SqliteConnection& connection, WallMs before, std::size_t max_rows);
 
 }  // namespace relay::store

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMaxAsideNames = 1'000;  // names tried within one second
+constexpr int kMaxQuarantineNames = 1'000;  // names tried within one second
 constexpr std::size_t kCopyBytes = 64 * 1024;
 constexpr const char* kSuspectSuffix = "-suspect";
 constexpr const char* kLogSuffixes[] = {"-wal", "-shm", "-journal"};
@@ -35,7 +35,7 @@ bool copy_then_delete(const std::string& from, const std::string& to, const std:
 }
 
 /// Of the files that were moved aside earlier the oldest go, each with its log.
-void remove_oldest_aside(const std::string& path) {
+void remove_oldest_quarantined(const std::string& path) {
   const fs::path whole{path};
   const auto begins = whole.filename().string() + ".damaged-";
   std::vector<std::pair<fs::file_time_type, fs::path>> kept;
@@ -46,7 +46,7 @@ void remove_oldest_aside(const std::string& path) {
     if (name.starts_with(begins) && !is_log) kept.emplace_back(entry.last_write_time(code), entry.path());
   }
   std::ranges::sort(kept);
-  for (std::size_t at = 0; at + kMaxKeptAside < kept.size(); ++at) {
+  for (std::size_t at = 0; at + kMaxQuarantined < kept.size(); ++at) {
     for (const char* suffix : kLogSuffixes) fs::remove(kept[at].second.string() + suffix, code);
     fs::remove(kept[at].second, code);
   }
@@ -116,7 +116,7 @@ Result<std::string> quarantine(const std::string& path, const std::string& vfs, 
   const std::string wanted = format("{}.damaged-{}", path, utc_name(now));
   std::string name = wanted;
   for (int tried = 2; !is_free(name, vfs); ++tried) {
-    if (tried > kMaxAsideNames)
+    if (tried > kMaxQuarantineNames)
       return fail(Errc::Failed,
                   format("cannot set {} aside: {} and its like exist already; move them away", path, wanted));
     name = format("{}-{}", wanted, tried);
@@ -128,7 +128,7 @@ Result<std::string> quarantine(const std::string& path, const std::string& vfs, 
   }
   if (!move(path, name, vfs))
     return fail(Errc::ReadOnly, format("cannot set {} aside: allow writing to its directory", path));
-  if (vfs.empty()) remove_oldest_aside(path);
+  if (vfs.empty()) remove_oldest_quarantined(path);
   return name;
 }
 

@@ -1,7 +1,7 @@
 /// The files behind a database, through whichever SQLite file system holds them. Private to src/store.
 ///
 /// A file that is not what we wrote is moved aside under a name nobody else has, never overwritten; of those moved aside
-/// earlier the newest kMaxKeptAside stay: `<name>.damaged-<UTC time>`, its log (`-wal`, `-shm`) beside it so that the three can still be opened together.
+/// earlier the newest kMaxQuarantined stay: `<name>.damaged-<UTC time>`, its log (`-wal`, `-shm`) beside it so that the three can still be opened together.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace relay::store {
 
-inline constexpr std::size_t kMaxKeptAside = 8;  // of each file
+inline constexpr std::size_t kMaxQuarantined = 8;  // of each file
 
 /// Size of a file; 0 when it does not exist.
 std::uint64_t file_bytes(const std::string& path, const std::string& vfs);

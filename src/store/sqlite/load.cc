@@ -18,12 +18,12 @@ using namespace records;
 
 namespace {
 
-Result<void> load_agents(SqliteConnection& connection, WorkspaceState& snapshot) {
+Result<void> load_agents(SqliteConnection& connection, WorkspaceState& state) {
   auto rows = RELAY_TRY(connection.prepare(
       "SELECT name,entity,cli,program,model,task,working_directory,team,display_name,avatar_url,claim_hash,first_seen,"
       "last_seen,paused,pause_reason,policy FROM agents ORDER BY name"));
   while (RELAY_TRY(rows.step())) {
-    auto& agent = snapshot.agents.emplace_back();
+    auto& agent = state.agents.emplace_back();
     agent.name = AgentName{rows.text(0)};
     agent.entity = rows.integer(1) == 1 ? protocol::EntityType::User : protocol::EntityType::Agent;
     int column = 2;
@@ -40,23 +40,23 @@ Result<void> load_agents(SqliteConnection& connection, WorkspaceState& snapshot)
   return {};
 }
 
-Result<void> load_counts(SqliteConnection& connection, WorkspaceState& snapshot) {
+Result<void> load_counts(SqliteConnection& connection, WorkspaceState& state) {
   auto rows =
       RELAY_TRY(connection.prepare("SELECT n.name,c.sent,c.received FROM message_counts c JOIN names n ON n.id=c.name"
                                    " WHERE c.sent>0 OR c.received>0 ORDER BY n.name"));
   while (RELAY_TRY(rows.step())) {
-    snapshot.counts.push_back({AgentName{rows.text(0)}, static_cast<std::uint64_t>(rows.integer(1)),
-                               static_cast<std::uint64_t>(rows.integer(2))});
+    state.counts.push_back({AgentName{rows.text(0)}, static_cast<std::uint64_t>(rows.integer(1)),
+                            static_cast<std::uint64_t>(rows.integer(2))});
   }
   return {};
 }
 
-Result<void> load_sessions(SqliteConnection& connection, WorkspaceState& snapshot) {
+Result<void> load_sessions(SqliteConnection& connection, WorkspaceState& state) {
   auto rows =
       RELAY_TRY(connection.prepare("SELECT id,agent,token_hash,capabilities,started,last_seen,shadows FROM "
                                    "sessions WHERE ended=0 ORDER BY id"));
   while (RELAY_TRY(rows.step())) {
-    auto& session = snapshot.sessions.emplace_back();
+    auto& session = state.sessions.emplace_back();
     session.id = SessionId{rows.text(0)};
     session.agent = AgentName{rows.text(1)};
     session.token_hash = rows.text(2);
@@ -66,51 +66,50 @@ Result<void> load_sessions(SqliteConnection& connection, WorkspaceState& snapsho
     session.shadows = RELAY_TRY(shadows_from_json(rows.text(6)));
   }
   auto topics = RELAY_TRY(connection.prepare("SELECT session,topic FROM subscriptions ORDER BY session, topic"));
-  auto session = snapshot.sessions.begin();  // both in the order of ids
+  auto session = state.sessions.begin();  // both in the order of ids
   while (RELAY_TRY(topics.step())) {
     const auto id = topics.text(0);
-    while (session != snapshot.sessions.end() && session->id.value() < id) ++session;
-    if (session != snapshot.sessions.end() && session->id.value() == id) session->topics.push_back(topics.text(1));
+    while (session != state.sessions.end() && session->id.value() < id) ++session;
+    if (session != state.sessions.end() && session->id.value() == id) session->topics.push_back(topics.text(1));
   }
   return {};
 }
 
-Result<void> load_streams(SqliteConnection& connection, WorkspaceState& snapshot) {
+Result<void> load_streams(SqliteConnection& connection, WorkspaceState& state) {
   auto rows =
       RELAY_TRY(connection.prepare("SELECT t.topic,s.name,r.name,t.lane,t.last,t.acked FROM streams t JOIN names s ON "
                                    "s.id=t.sender JOIN names r ON r.id=t.recipient"
                                    " ORDER BY t.topic, s.name, r.name, t.lane"));
   while (RELAY_TRY(rows.step())) {
-    snapshot.streams.push_back({Topic{rows.text(0)}, AgentName{rows.text(1)}, AgentName{rows.text(2)},
-                                read_lane(rows.integer(3)), Seq{static_cast<std::uint64_t>(rows.integer(4))},
-                                Seq{static_cast<std::uint64_t>(rows.integer(5))}});
+    state.streams.push_back({Topic{rows.text(0)}, AgentName{rows.text(1)}, AgentName{rows.text(2)},
+                             read_lane(rows.integer(3)), Seq{static_cast<std::uint64_t>(rows.integer(4))},
+                             Seq{static_cast<std::uint64_t>(rows.integer(5))}});
   }
   return {};
 }
 
-Result<void> load_stream_marks(SqliteConnection& connection, WorkspaceState& snapshot) {
+Result<void> load_stream_marks(SqliteConnection& connection, WorkspaceState& state) {
   auto rows = RELAY_TRY(
       connection.prepare("SELECT s.name,r.name,t.lane,t.last FROM stream_marks t JOIN names s ON s.id=t.sender"
                          " JOIN names r ON r.id=t.recipient ORDER BY s.name, r.name, t.lane"));
   while (RELAY_TRY(rows.step())) {
-    snapshot.stream_marks.push_back({Topic{}, AgentName{rows.text(0)}, AgentName{rows.text(1)},
-                                     read_lane(rows.integer(2)), Seq{static_cast<std::uint64_t>(rows.integer(3))},
-                                     Seq{}});
+    state.stream_marks.push_back({Topic{}, AgentName{rows.text(0)}, AgentName{rows.text(1)}, read_lane(rows.integer(2)),
+                                  Seq{static_cast<std::uint64_t>(rows.integer(3))}, Seq{}});
   }
   return {};
 }
 
-Result<void> load_memberships(SqliteConnection& connection, WorkspaceState& snapshot) {
+Result<void> load_memberships(SqliteConnection& connection, WorkspaceState& state) {
   auto rows = RELAY_TRY(connection.prepare("SELECT channel,member FROM channel_members ORDER BY channel, member"));
-  while (RELAY_TRY(rows.step())) snapshot.memberships.push_back({rows.text(0), AgentName{rows.text(1)}});
+  while (RELAY_TRY(rows.step())) state.memberships.push_back({rows.text(0), AgentName{rows.text(1)}});
   return {};
 }
 
-Result<void> load_marks(SqliteConnection& connection, WorkspaceState& snapshot) {
+Result<void> load_marks(SqliteConnection& connection, WorkspaceState& state) {
   auto rows = RELAY_TRY(
       connection.prepare("SELECT sender,epoch,high,refused,updated FROM outbox_marks ORDER BY sender, epoch"));
   while (RELAY_TRY(rows.step())) {
-    auto& mark = snapshot.marks.emplace_back();
+    auto& mark = state.marks.emplace_back();
     mark.sender = AgentName{rows.text(0)};
     mark.epoch = rows.text(1);
     mark.high = static_cast<std::uint64_t>(rows.integer(2));
@@ -120,12 +119,12 @@ Result<void> load_marks(SqliteConnection& connection, WorkspaceState& snapshot) 
   return {};
 }
 
-Result<void> load_proposals(SqliteConnection& connection, WorkspaceState& snapshot) {
+Result<void> load_proposals(SqliteConnection& connection, WorkspaceState& state) {
   auto rows = RELAY_TRY(connection.prepare(
       "SELECT id,title,description,type,proposer,participants,votes,thread,created,expires_at,quorum,threshold"
       " FROM proposals WHERE outcome IS NULL ORDER BY id"));
   while (RELAY_TRY(rows.step())) {
-    auto& proposal = snapshot.proposals.emplace_back();
+    auto& proposal = state.proposals.emplace_back();
     proposal.id = rows.text(0);
     proposal.title = rows.text(1);
     proposal.description = rows.text(2);
@@ -142,7 +141,7 @@ Result<void> load_proposals(SqliteConnection& connection, WorkspaceState& snapsh
   return {};
 }
 
-Result<void> load_recent_ids(SqliteConnection& connection, WorkspaceState& snapshot) {
+Result<void> load_recent_ids(SqliteConnection& connection, WorkspaceState& state) {
   // The names are few and looked up once each: joined, they cost more than the rows.
   std::unordered_map<std::int64_t, AgentName> names;
   auto rows =
@@ -158,17 +157,17 @@ Result<void> load_recent_ids(SqliteConnection& connection, WorkspaceState& snaps
       known = names.emplace(sender, AgentName{RELAY_TRY(find_name.step()) ? find_name.text(0) : std::string{}}).first;
       find_name.reset();
     }
-    snapshot.recent_ids.push_back({known->second, rows.text(1), Key{rows.integer(0)}});
+    state.recent_ids.push_back({known->second, rows.text(1), Key{rows.integer(0)}});
     if (rows.is_null(3)) continue;
     if (auto key = idempotency_key_in(rows.text(3)); !key.empty())
-      snapshot.recent_keys.push_back({known->second, std::move(key)});
+      state.recent_keys.push_back({known->second, std::move(key)});
   }
-  std::reverse(snapshot.recent_ids.begin(), snapshot.recent_ids.end());
-  std::reverse(snapshot.recent_keys.begin(), snapshot.recent_keys.end());
+  std::reverse(state.recent_ids.begin(), state.recent_ids.end());
+  std::reverse(state.recent_keys.begin(), state.recent_keys.end());
   return {};
 }
 
-Result<void> load_backlogs(SqliteConnection& connection, WorkspaceState& snapshot) {
+Result<void> load_backlogs(SqliteConnection& connection, WorkspaceState& state) {
   std::map<std::tuple<std::string, std::uint8_t, std::string>, WorkspaceState::Backlog> flows;
   const auto count = [&](const char* sql, bool held) -> Result<void> {
     auto rows = RELAY_TRY(connection.prepare(sql));
@@ -192,11 +191,11 @@ Result<void> load_backlogs(SqliteConnection& connection, WorkspaceState& snapsho
   RELAY_TRY(count(RELAY_FLOWS("deliveries_waiting", RELAY_IN_LANE("")), false));
   RELAY_TRY(count(RELAY_FLOWS("deliveries_held", RELAY_HELD("")), true));
 #undef RELAY_FLOWS
-  for (auto& [key, flow] : flows) snapshot.backlogs.push_back(std::move(flow));
-  snapshot.next_expiry = RELAY_TRY(
+  for (auto& [key, flow] : flows) state.backlogs.push_back(std::move(flow));
+  state.next_expiry = RELAY_TRY(
       connection.integer("SELECT expires_at FROM deliveries INDEXED BY deliveries_expiring WHERE " RELAY_PENDING(
           "") " AND expires_at>0 ORDER BY expires_at LIMIT 1"));
-  snapshot.next_due = RELAY_TRY(
+  state.next_due = RELAY_TRY(
       connection.integer("SELECT available_at FROM deliveries INDEXED BY deliveries_due WHERE " RELAY_HELD_FOR_A_TIME(
           "") " ORDER BY available_at LIMIT 1"));
   return {};
@@ -204,15 +203,15 @@ Result<void> load_backlogs(SqliteConnection& connection, WorkspaceState& snapsho
 
 }  // namespace
 
-Result<WorkspaceState> load_snapshot(SqliteConnection& connection) {
+Result<WorkspaceState> load_state(SqliteConnection& connection) {
   const auto moment = RELAY_TRY(ReadTransaction::begin(connection));
-  WorkspaceState snapshot;
-  snapshot.newest = RELAY_TRY(newest_key(connection));
+  WorkspaceState state;
+  state.newest = RELAY_TRY(newest_key(connection));
   for (const auto load : {load_agents, load_counts, load_sessions, load_streams, load_stream_marks, load_memberships,
                           load_marks, load_proposals, load_recent_ids, load_backlogs}) {
-    RELAY_TRY(load(connection, snapshot));
+    RELAY_TRY(load(connection, state));
   }
-  return snapshot;
+  return state;
 }
 
 Result<BacklogPage> load_backlog(SqliteConnection& connection, const BacklogRequest& request) {

@@ -7,7 +7,7 @@
 
 namespace relay::store {
 
-Result<records::WorkspaceState> load_snapshot(SqliteConnection& connection);
+Result<records::WorkspaceState> load_state(SqliteConnection& connection);
 Result<records::BacklogPage> load_backlog(SqliteConnection& connection, const records::BacklogRequest& request);
 
 }  // namespace relay::store

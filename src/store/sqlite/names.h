@@ -22,7 +22,7 @@ class SqliteNames {
 
   /// The number of a name, given one if it is new.
   Result<std::int64_t> number(std::string_view name);
-  void forget_cache() { numbers_.clear(); }
+  void clear_cache() { numbers_.clear(); }
 
  private:
   static constexpr std::size_t kMaxCachedNames = 65'536;

@@ -36,11 +36,11 @@ Result<void> remember_newest_key(SqliteConnection& connection, Key key) {
   return remember->run();
 }
 
-Result<std::int64_t> first_since(SqliteConnection& connection, const char* look, WallMs time, std::int64_t low,
+Result<std::int64_t> first_since(SqliteConnection& connection, const char* sql, WallMs time, std::int64_t low,
                                  std::int64_t high) {
   while (low < high) {
     const auto middle = low + (high - low) / 2;
-    const auto row = RELAY_TRY(connection.use(look));
+    const auto row = RELAY_TRY(connection.use(sql));
     row->bind(middle);
     if (!RELAY_TRY(row->step()) || row->integer(1) >= time)
       high = middle;
@@ -57,7 +57,7 @@ Result<std::int64_t> first_message_since(SqliteConnection& connection, WallMs ti
                      newest + 1);
 }
 
-Result<std::vector<Key>> message_filter(SqliteConnection& connection, const std::string& id_or_prefix) {
+Result<std::vector<Key>> find_message_keys(SqliteConnection& connection, const std::string& id_or_prefix) {
   std::vector<Key> found;
   if (const auto delivery = key_of_delivery_id(id_or_prefix)) {
     const auto find = RELAY_TRY(connection.use("SELECT message FROM deliveries WHERE key=?1"));
@@ -86,20 +86,20 @@ Result<std::vector<Key>> message_filter(SqliteConnection& connection, const std:
 
 namespace {
 
-Result<std::vector<HistoryEntry>> earlier_lines(SqliteConnection& connection, Key delivery) {
-  std::vector<HistoryEntry> lines;
+Result<std::vector<HistoryEntry>> earlier_entries(SqliteConnection& connection, Key delivery) {
+  std::vector<HistoryEntry> entries;
   const auto find =
       RELAY_TRY(connection.use("SELECT " RELAY_HISTORY_COLUMNS " FROM delivery_history WHERE delivery=?1 ORDER BY n"));
   find->bind(delivery.value());
-  while (RELAY_TRY(find->step())) lines.push_back(read_event(*find.operator->(), 0));
-  return lines;
+  while (RELAY_TRY(find->step())) entries.push_back(read_event(*find.operator->(), 0));
+  return entries;
 }
 
 }  // namespace
 
 Result<Trace> select_trace(SqliteConnection& connection, const std::string& id_or_prefix) {
   const auto moment = RELAY_TRY(ReadTransaction::begin(connection));
-  const auto keys = RELAY_TRY(message_filter(connection, id_or_prefix));
+  const auto keys = RELAY_TRY(find_message_keys(connection, id_or_prefix));
   if (keys.empty()) {
     return fail(QueryErrc::NotFound, format("no message has the id {}; `agent-relay log` lists them", id_or_prefix));
   }
@@ -118,24 +118,24 @@ Result<Trace> select_trace(SqliteConnection& connection, const std::string& id_o
     if (!RELAY_TRY(find->step())) return fail(QueryErrc::NotFound, format("no message has the id {}", id_or_prefix));
     trace.message = read_message(*find.operator->(), 0);
   }
-  std::vector<std::int64_t> earlier;  // how many lines there are before the newest
+  std::vector<std::int64_t> earlier;  // how many entries precede the newest
   {
-    const auto find = RELAY_TRY(connection.use("SELECT " RELAY_DELIVERY_COLUMNS "," RELAY_NEWEST_LINE
+    const auto find = RELAY_TRY(connection.use("SELECT " RELAY_DELIVERY_COLUMNS "," RELAY_NEWEST_ENTRY
                                                ",d.entry FROM deliveries d" RELAY_DELIVERY_NAMES
                                                "WHERE d.message=?1 ORDER BY d.key LIMIT ?2"));
     find->bind(keys.front().value(), static_cast<std::int64_t>(kMaxTraceDeliveries));
     while (RELAY_TRY(find->step())) {
       const auto& row = *find.operator->();
-      trace.deliveries.push_back({read_delivery(row, 0), {read_newest_line(row, kDeliveryColumns, trace.message.ts)}});
-      earlier.push_back(row.integer(kDeliveryColumns + kLineColumns));
+      trace.deliveries.push_back({read_delivery(row, 0), {read_newest_entry(row, kDeliveryColumns, trace.message.ts)}});
+      earlier.push_back(row.integer(kDeliveryColumns + kEntryColumns));
     }
   }
   for (std::size_t at = 0; at < earlier.size(); ++at) {
     if (earlier[at] == 0) continue;
     auto& [delivery, history] = trace.deliveries[at];
-    auto lines = RELAY_TRY(earlier_lines(connection, delivery.key));
-    if (std::ssize(lines) < earlier[at]) lines.insert(lines.begin(), implicit_first_entry(trace.message.ts));
-    history.insert(history.begin(), std::move_iterator{lines.begin()}, std::move_iterator{lines.end()});
+    auto entries = RELAY_TRY(earlier_entries(connection, delivery.key));
+    if (std::ssize(entries) < earlier[at]) entries.insert(entries.begin(), implicit_first_entry(trace.message.ts));
+    history.insert(history.begin(), std::move_iterator{entries.begin()}, std::move_iterator{entries.end()});
   }
   return trace;
 }

@@ -23,7 +23,7 @@ Result<records::HeldPage> select_held(SqliteConnection& connection, const record
 Result<std::vector<records::DeadLetter>> select_dead(SqliteConnection& connection, const records::DeadQuery& query);
 
 /// Messages that a typed id may mean: a short id, a prefix of one, a delivery's id, or the sender's own id if recent.
-Result<std::vector<Key>> message_filter(SqliteConnection& connection, const std::string& id_or_prefix);
+Result<std::vector<Key>> find_message_keys(SqliteConnection& connection, const std::string& id_or_prefix);
 
 /// The highest key ever used.
 Result<Key> newest_key(SqliteConnection& connection);
@@ -32,7 +32,7 @@ Result<void> remember_newest_key(SqliteConnection& connection, Key key);
 
 /// By halving: the first number from `low` on and before `high` whose row is not before a time; `high` when there is none.
 /// `look` finds the number and the time of the first row from a number on.
-Result<std::int64_t> first_since(SqliteConnection& connection, const char* look, WallMs time, std::int64_t low,
+Result<std::int64_t> first_since(SqliteConnection& connection, const char* sql, WallMs time, std::int64_t low,
                                  std::int64_t high);
 /// The first message that is not before a time; behind the newest when there is none. Where the clock was set back, some of
 /// the messages in front of it may not be before that time either, but none by more than it was set back.

@@ -40,27 +40,27 @@ Result<bool> SqliteRetention::step(SqliteConnection& connection, const Retention
   switch (phase_) {
     case Phase::Age:
       if (retention.max_age_ms > 0) {
-        RELAY_TRY(by_age(connection, now - retention.max_age_ms, max_rows));
+        RELAY_TRY(remove_by_age(connection, now - retention.max_age_ms, max_rows));
       } else {
         phase_done_ = true;
       }
       break;
     case Phase::Size:
       if (retention.max_bytes > 0) {
-        RELAY_TRY(by_size(connection, retention.max_bytes, max_rows));
+        RELAY_TRY(remove_by_size(connection, retention.max_bytes, max_rows));
       } else {
         phase_done_ = true;
       }
       break;
-    case Phase::Beside: RELAY_TRY(beside(connection, retention, now, max_rows)); break;
+    case Phase::Related: RELAY_TRY(remove_related(connection, retention, now, max_rows)); break;
     case Phase::Events:
       phase_done_ = retention.max_event_age_ms <= 0 ||
-                    !RELAY_TRY(forget_events(connection, now - retention.max_event_age_ms, max_rows));
+                    !RELAY_TRY(prune_events(connection, now - retention.max_event_age_ms, max_rows));
       break;
     case Phase::Shrink: RELAY_TRY(shrink(connection)); break;
   }
   if (!phase_done_) return true;
-  passed_key_ = 0;
+  scanned_key_ = 0;
   if (phase_ == Phase::Shrink) {
     phase_ = Phase::Age;
     return false;
@@ -69,23 +69,23 @@ Result<bool> SqliteRetention::step(SqliteConnection& connection, const Retention
   return true;
 }
 
-Result<void> SqliteRetention::by_age(SqliteConnection& connection, WallMs older_than, std::size_t max_rows) {
+Result<void> SqliteRetention::remove_by_age(SqliteConnection& connection, WallMs older_than, std::size_t max_rows) {
   const auto end = RELAY_TRY(first_message_since(connection, older_than));
   std::vector<Candidate> candidates;
   {
     const auto find =
         RELAY_TRY(connection.use("SELECT ts, key FROM messages WHERE key>?1 AND key<?2 ORDER BY key LIMIT ?3"));
-    find->bind(passed_key_, end, static_cast<std::int64_t>(max_rows));
+    find->bind(scanned_key_, end, static_cast<std::int64_t>(max_rows));
     candidates = RELAY_TRY(read(find));
   }
   if (candidates.size() < max_rows) phase_done_ = true;
   if (candidates.empty()) return {};
-  MessageRemover removal = RELAY_TRY(MessageRemover::prepare(connection));
+  MessageRemover remover = RELAY_TRY(MessageRemover::prepare(connection));
   std::size_t rows = 0;
   for (const auto& candidate : candidates) {
-    passed_key_ = candidate.key;
+    scanned_key_ = candidate.key;
     if (candidate.measure >= older_than) continue;  // the clock was set back behind it
-    rows += RELAY_TRY(removal.remove_unless_pending(candidate.key));
+    rows += RELAY_TRY(remover.remove_unless_pending(candidate.key));
     // A broadcast brings many deliveries with it; the step ends early and the round goes on from here.
     if (rows >= max_rows) {
       phase_done_ = false;
@@ -95,7 +95,8 @@ Result<void> SqliteRetention::by_age(SqliteConnection& connection, WallMs older_
   return {};
 }
 
-Result<void> SqliteRetention::by_size(SqliteConnection& connection, std::uint64_t max_bytes, std::size_t max_rows) {
+Result<void> SqliteRetention::remove_by_size(SqliteConnection& connection, std::uint64_t max_bytes,
+                                             std::size_t max_rows) {
   auto excess =
       RELAY_TRY(used_bytes(connection)) - static_cast<std::int64_t>(std::min<std::uint64_t>(max_bytes, INT64_MAX));
   if (excess <= 0) {
@@ -104,23 +105,23 @@ Result<void> SqliteRetention::by_size(SqliteConnection& connection, std::uint64_
   }
   // A log that has grown beyond its share is cut first: messages do not pay for it.
   if (RELAY_TRY(event_bytes(connection)) > max_bytes / kEventShare) {
-    RELAY_TRY(forget_events(connection, INT64_MAX, max_rows));
+    RELAY_TRY(prune_events(connection, INT64_MAX, max_rows));
     return {};
   }
   std::vector<Candidate> candidates;
   {
     const auto find =
         RELAY_TRY(connection.use("SELECT length(payload)+?3, key FROM messages WHERE key>?1 ORDER BY key LIMIT ?2"));
-    find->bind(passed_key_, static_cast<std::int64_t>(max_rows), kRowOverheadBytes);
+    find->bind(scanned_key_, static_cast<std::int64_t>(max_rows), kRowOverheadBytes);
     candidates = RELAY_TRY(read(find));
   }
   if (candidates.size() < max_rows) phase_done_ = true;
   if (candidates.empty()) return {};
-  MessageRemover removal = RELAY_TRY(MessageRemover::prepare(connection));
+  MessageRemover remover = RELAY_TRY(MessageRemover::prepare(connection));
   std::size_t rows = 0;
   for (const auto& candidate : candidates) {
-    const auto removed = RELAY_TRY(removal.remove_unless_pending(candidate.key));
-    passed_key_ = candidate.key;
+    const auto removed = RELAY_TRY(remover.remove_unless_pending(candidate.key));
+    scanned_key_ = candidate.key;
     rows += removed;
     // Pages come free only when a transaction has emptied them, so what this step gains is estimated; the next step
     // measures again.
@@ -133,8 +134,8 @@ Result<void> SqliteRetention::by_size(SqliteConnection& connection, std::uint64_
   return {};
 }
 
-Result<void> SqliteRetention::beside(SqliteConnection& connection, const Retention& retention, WallMs now,
-                                     std::size_t max_rows) {
+Result<void> SqliteRetention::remove_related(SqliteConnection& connection, const Retention& retention, WallMs now,
+                                             std::size_t max_rows) {
   phase_done_ = true;
   if (retention.max_age_ms <= 0) return {};
   const WallMs old = now - retention.max_age_ms;

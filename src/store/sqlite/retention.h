@@ -21,15 +21,16 @@ class SqliteRetention {
   void on_rollback() { *this = {}; }
 
  private:
-  enum class Phase { Age, Size, Beside, Events, Shrink };
+  enum class Phase { Age, Size, Related, Events, Shrink };
 
-  Result<void> by_age(SqliteConnection& connection, WallMs older_than, std::size_t max_rows);
-  Result<void> by_size(SqliteConnection& connection, std::uint64_t max_bytes, std::size_t max_rows);
-  Result<void> beside(SqliteConnection& connection, const Retention& retention, WallMs now, std::size_t max_rows);
+  Result<void> remove_by_age(SqliteConnection& connection, WallMs older_than, std::size_t max_rows);
+  Result<void> remove_by_size(SqliteConnection& connection, std::uint64_t max_bytes, std::size_t max_rows);
+  Result<void> remove_related(SqliteConnection& connection, const Retention& retention, WallMs now,
+                              std::size_t max_rows);
   Result<void> shrink(SqliteConnection& connection);
 
   Phase phase_ = Phase::Age;
-  std::int64_t passed_key_ = 0;
+  std::int64_t scanned_key_ = 0;
   bool phase_done_ = false;
 };
 

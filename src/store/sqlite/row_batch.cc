@@ -12,7 +12,7 @@ class RowBatchTable {
   static constexpr int kColumns = 24;
   static constexpr const char* kPointer = "relay-gathered-rows";
   static constexpr const char* kShape =
-      "CREATE TABLE gathered_rows(c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14,c15,c16,c17,c18,c19,c20,c21,c22,c23,"
+      "CREATE TABLE row_batch(c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14,c15,c16,c17,c18,c19,c20,c21,c22,c23,"
       "c24,rows HIDDEN)";
 
   static int connect(sqlite3* connection, void*, int, const char* const*, sqlite3_vtab** table, char**) {
@@ -51,7 +51,9 @@ class RowBatchTable {
     at(cursor).cell += at(cursor).rows->columns_;
     return SQLITE_OK;
   }
-  static int is_over(sqlite3_vtab_cursor* cursor) { return at(cursor).cell >= at(cursor).rows->cells_.size() ? 1 : 0; }
+  static int is_at_end(sqlite3_vtab_cursor* cursor) {
+    return at(cursor).cell >= at(cursor).rows->cells_.size() ? 1 : 0;
+  }
   static int column(sqlite3_vtab_cursor* cursor, sqlite3_context* result, int number) {
     const auto& rows = *at(cursor).rows;
     if (number >= static_cast<int>(rows.columns_)) return SQLITE_OK;  // NULL
@@ -89,7 +91,7 @@ Result<void> RowBatch::write(SqliteConnection& connection, const char* insert) {
   return {};
 }
 
-int offer_gathered_rows(sqlite3* connection) {
+int register_row_batch(sqlite3* connection) {
   static const sqlite3_module module = [] {
     sqlite3_module functions{};
     functions.xConnect = RowBatchTable::connect;
@@ -99,12 +101,12 @@ int offer_gathered_rows(sqlite3* connection) {
     functions.xClose = RowBatchTable::close;
     functions.xFilter = RowBatchTable::begin;
     functions.xNext = RowBatchTable::next;
-    functions.xEof = RowBatchTable::is_over;
+    functions.xEof = RowBatchTable::is_at_end;
     functions.xColumn = RowBatchTable::column;
     functions.xRowid = RowBatchTable::row_number;
     return functions;
   }();
-  return sqlite3_create_module(connection, "gathered_rows", &module, nullptr);
+  return sqlite3_create_module(connection, "row_batch", &module, nullptr);
 }
 
 }  // namespace relay::store

@@ -31,7 +31,7 @@ class RowBatch {
   [[nodiscard]] std::size_t bytes() const { return cells_.size() * sizeof(Cell) + text_.size(); }
   void clear();
 
-  /// Runs an INSERT that selects c1, c2, … FROM gathered_rows(?1), and forgets the rows. Say OR FAIL in it: a group that
+  /// Runs an INSERT that selects c1, c2, … FROM row_batch(?1), and forgets the rows. Say OR FAIL in it: a group that
   /// fails is rolled back as a whole, so SQLite need not remember how to undo the statement alone.
   Result<void> write(SqliteConnection& connection, const char* insert);
 
@@ -68,7 +68,7 @@ class RowBatch {
   std::string text_;
 };
 
-/// Makes `gathered_rows` known to a connection.
-int offer_gathered_rows(sqlite3* connection);
+/// Makes `row_batch` known to a connection.
+int register_row_batch(sqlite3* connection);
 
 }  // namespace relay::store

@@ -37,8 +37,8 @@ protocol::Lane read_lane(std::int64_t number) {
 }
 
 Hold read_hold(std::int64_t wait) {
-  if (wait == static_cast<std::int64_t>(QueueState::Time)) return Hold::Time;
-  return wait == static_cast<std::int64_t>(QueueState::Word) ? Hold::Policy : Hold::None;
+  if (wait == static_cast<std::int64_t>(QueueState::Delayed)) return Hold::Time;
+  return wait == static_cast<std::int64_t>(QueueState::Held) ? Hold::Policy : Hold::None;
 }
 
 Delivery read_delivery(const Statement& row, int first) {
@@ -76,7 +76,7 @@ HistoryEntry read_event(const Statement& row, int first) {
           row.text(first + 5)};
 }
 
-HistoryEntry read_newest_line(const Statement& row, int first, WallMs message_ts) {
+HistoryEntry read_newest_entry(const Statement& row, int first, WallMs message_ts) {
   return row.is_null(first) ? implicit_first_entry(message_ts) : read_event(row, first);
 }
 

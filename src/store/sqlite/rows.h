@@ -21,10 +21,10 @@ records::Message read_message(const Statement& row, int first);
 inline constexpr int kDeliveryColumns = 16;
 records::Delivery read_delivery(const Statement& row, int first);
 
-/// The newest line of a delivery's history, in the order of the columns below; a NULL in front: the usual beginning.
-#define RELAY_NEWEST_LINE "d.entry_at,d.state,d.proof,d.reason,d.via,d.evidence"
-inline constexpr int kLineColumns = 6;
-records::HistoryEntry read_newest_line(const Statement& row, int first, WallMs message_ts);
+/// The newest line of a delivery's history, in the order of the columns below; a NULL in front: the is_implicit beginning.
+#define RELAY_NEWEST_ENTRY "d.entry_at,d.state,d.proof,d.reason,d.via,d.evidence"
+inline constexpr int kEntryColumns = 6;
+records::HistoryEntry read_newest_entry(const Statement& row, int first, WallMs message_ts);
 
 /// Columns of a line of history.
 #define RELAY_HISTORY_COLUMNS "at,state,proof,reason,via,evidence"

@@ -139,7 +139,7 @@ class TableCopy {
   std::optional<std::int64_t> last_key_;
 };
 
-Result<void> name_the_nameless(SqliteConnection& into) {
+Result<void> add_placeholder_names(SqliteConnection& into) {
   for (const char* column : {"messages.sender", "messages.recipient", "deliveries.sender", "deliveries.recipient",
                              "events.type", "events.agent", "events.session"}) {
     const std::string_view both{column};
@@ -152,8 +152,8 @@ Result<void> name_the_nameless(SqliteConnection& into) {
   return {};
 }
 
-Result<Salvaged> copy_tables(SqliteConnection& from, SqliteConnection& into) {
-  Salvaged salvaged;
+Result<SalvageResult> copy_tables(SqliteConnection& from, SqliteConnection& into) {
+  SalvageResult salvaged;
   RELAY_TRY(into.execute("BEGIN IMMEDIATE"));
   for (const auto& table : kSalvagedTables) {
     TableCopy copy{from, into, table};
@@ -162,7 +162,7 @@ Result<Salvaged> copy_tables(SqliteConnection& from, SqliteConnection& into) {
     if (table.name == "messages" || table.name == "deliveries")
       std::ranges::copy(copy.missing, std::back_inserter(salvaged.missing));
   }
-  RELAY_TRY(name_the_nameless(into));
+  RELAY_TRY(add_placeholder_names(into));
   salvaged.without_recipient = static_cast<std::uint64_t>(RELAY_TRY(into.integer(
       "SELECT count(*) FROM deliveries d JOIN names n ON n.id=d.recipient WHERE d.queue_state<3 AND n.name LIKE "
       "'lost-%'")));
@@ -203,13 +203,13 @@ Result<void> make_readable(const std::string& copy, const std::string& vfs, Sqli
 
 }  // namespace
 
-Result<Salvaged> salvage(const std::string& damaged, const std::string& vfs, SqliteConnection& into) {
+Result<SalvageResult> salvage(const std::string& damaged, const std::string& vfs, SqliteConnection& into) {
   // A copy is opened, so that what is kept stays as it was found.
   const auto copy = into.path() + "-salvage";
   remove_database(copy, vfs);
   for (const char* suffix : {"", "-wal"})
     if (file_bytes(damaged + suffix, vfs) > 0) RELAY_TRY(copy_file(damaged + suffix, copy + suffix, vfs));
-  auto salvaged = [&]() -> Result<Salvaged> {
+  auto salvaged = [&]() -> Result<SalvageResult> {
     RELAY_TRY(make_readable(copy, vfs, into));
     auto from = RELAY_TRY(SqliteConnection::open(copy, vfs, Access::ReadWrite));
     from->leave_log_alone();
@@ -223,7 +223,7 @@ Result<Salvaged> salvage(const std::string& damaged, const std::string& vfs, Sql
   return salvaged;
 }
 
-Result<std::uint64_t> count_missing(SqliteConnection& connection, const Salvaged& salvaged, std::uint64_t known) {
+Result<std::uint64_t> count_missing(SqliteConnection& connection, const SalvageResult& salvaged, std::uint64_t known) {
   RELAY_TRY(
       connection.execute("DELETE FROM deliveries WHERE message NOT IN (SELECT key FROM messages);"
                          "DELETE FROM delivery_history WHERE delivery NOT IN (SELECT key FROM deliveries)"));

@@ -19,16 +19,16 @@ struct KeyRange {
   std::int64_t after = 0, before = 0;
 };
 
-struct Salvaged {
+struct SalvageResult {
   std::vector<KeyRange> missing;        // of messages and deliveries
   std::uint64_t rows = 0;               // that were recovered
   std::uint64_t without_recipient = 0;  // pending deliveries whose recipient's name is lost
 };
 
 /// Copies what can be read from the database at `damaged` (with its log beside it), which is left as it is.
-Result<Salvaged> salvage(const std::string& damaged, const std::string& vfs, SqliteConnection& into);
+Result<SalvageResult> salvage(const std::string& damaged, const std::string& vfs, SqliteConnection& into);
 
 /// Removes rows that belong to rows which are gone; then counts the messages that are missing, at most `known` (0: unknown).
-Result<std::uint64_t> count_missing(SqliteConnection& connection, const Salvaged& salvaged, std::uint64_t known);
+Result<std::uint64_t> count_missing(SqliteConnection& connection, const SalvageResult& salvaged, std::uint64_t known);
 
 }  // namespace relay::store

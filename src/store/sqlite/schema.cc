@@ -70,7 +70,7 @@ constexpr const char* kSeedView =
     " (SELECT d.seq FROM deliveries d WHERE d.message = m.key ORDER BY d.key LIMIT 1), NULL, m.session"
     " FROM messages m JOIN names s ON s.id = m.sender JOIN names r ON r.id = m.recipient;";
 
-// Version 3: deliveries wait in lanes, may be held and may come again. Those of before keep their numbers in the usual
+// Version 3: deliveries wait in lanes, may be held and may come again. Those of before keep their numbers in the is_implicit
 // lane. An index of nothing but the few rows that are held, or ended badly, costs an ordinary message nothing.
 constexpr const char* kLanes =
     "ALTER TABLE deliveries ADD COLUMN sender INTEGER NOT NULL DEFAULT 0;"
@@ -121,7 +121,7 @@ constexpr const char* kEvents =
     "CREATE TABLE work_files(session INTEGER NOT NULL, path TEXT NOT NULL, PRIMARY KEY(session, path)) WITHOUT ROWID;";
 
 // Version 5: an ordinary message touches less. The newest line of a history stands in the delivery itself (a `line_at` that
-// is NULL: the usual beginning), only earlier ones have rows of their own. Times of messages are found by halving, as keys
+// is NULL: the is_implicit beginning), only earlier ones have rows of their own. Times of messages are found by halving, as keys
 // and times grow together. Who a message was addressed to finds it in the index of messages, so that of deliveries has only
 // the others; those of before stay in both.
 constexpr const char* kNewestLines =
@@ -175,7 +175,7 @@ constexpr const char* kTerms =
     "ALTER TABLE work RENAME TO session_stats;"
     "ALTER TABLE work_files RENAME TO session_files;";
 
-// Merged less often than is usual: what is indexed is written some two times less, and a search looks into some parts more.
+// Merged less often than is is_implicit: what is indexed is written some two times less, and a search looks into some parts more.
 constexpr const char* kFullTextMerging = "INSERT INTO message_text(message_text, rank) VALUES('automerge', 8);";
 
 struct Step {

@@ -53,44 +53,44 @@ class Where {
 };
 
 /// A way to rows: tables, where the message's key is read from in the order of an index, and what holds of this way only.
-struct Way {
+struct RowSource {
   std::string from = "messages m";
   std::string key = "m.key";
   std::string only = {};
 };
 
-/// Which rows to walk, by all ways at once, in the order of keys; the walks of one answer follow each other.
-struct Walk {
-  std::vector<Way> ways;
+/// Which rows to scan, by all sources at once, in the order of keys; the walks of one result follow each other.
+struct Scan {
+  std::vector<RowSource> sources;
   Where where;
   std::string direction;
   const SearchQuery* words = nullptr;  // checked here, for messages the full-text index does not hold yet
 
   [[nodiscard]] std::string sql() const {
     std::string text;
-    for (const auto& way : ways) {
-      text += (text.empty() ? "SELECT " : " UNION ALL SELECT ") + way.key + "," RELAY_MESSAGE_BEHIND_KEY " FROM " +
-              way.from + RELAY_MESSAGE_NAMES + where.text(way.only);
+    for (const auto& source : sources) {
+      text += (text.empty() ? "SELECT " : " UNION ALL SELECT ") + source.key + "," RELAY_MESSAGE_BEHIND_KEY " FROM " +
+              source.from + RELAY_MESSAGE_NAMES + where.text(source.only);
     }
     return text + " ORDER BY 1" + direction;
   }
 };
 
-class Answer {
+class ResultRows {
  public:
-  Answer(SqliteConnection& connection, std::size_t limit) : connection_{connection}, limit_{limit} {}
+  ResultRows(SqliteConnection& connection, std::size_t limit) : connection_{connection}, limit_{limit} {}
 
-  [[nodiscard]] bool full() const { return rows_.size() >= limit_ || bytes_ >= kMaxAnswerBytes; }
+  [[nodiscard]] bool full() const { return rows_.size() >= limit_ || bytes_ >= kMaxResultBytes; }
 
-  Result<void> take(const Walk& walk) {
+  Result<void> take(const Scan& scan) {
     if (full()) return {};
-    auto statement = RELAY_TRY(connection_.prepare(walk.sql()));
-    walk.where.bind(statement);
+    auto statement = RELAY_TRY(connection_.prepare(scan.sql()));
+    scan.where.bind(statement);
     while (!full() && RELAY_TRY(statement.step())) {
-      // Several deliveries of one message to one agent (a shadow's copy), or several ways to it, are one row of its inbox.
+      // Several deliveries of one message to one agent (a shadow's copy), or several sources to it, are one row of its inbox.
       if (!seen_.insert(statement.integer(0)).second) continue;
       auto message = read_message(statement, 0);
-      if (walk.words != nullptr && !walk.words->matches(body_text(message.payload))) continue;
+      if (scan.words != nullptr && !scan.words->matches(body_text(message.payload))) continue;
       RELAY_TRY(add(std::move(message)));
     }
     return {};
@@ -135,17 +135,17 @@ class Answer {
   std::size_t bytes_ = 0;
 };
 
-/// Nothing can fit: an agent nobody knows.
-struct Nothing {};
+/// NoMatch can fit: an agent nobody knows.
+struct NoMatch {};
 
-Result<std::variant<Where, Nothing>> filters_of(SqliteConnection& connection, const MessageQuery& query) {
+Result<std::variant<Where, NoMatch>> filters_of(SqliteConnection& connection, const MessageQuery& query) {
   Where where;
   const std::pair<const std::string&, std::string_view> names[] = {
       {query.from, "m.sender={}"}, {query.to, "m.recipient={}"}, {query.channel, "m.recipient={}"}};
   for (const auto& [name, condition] : names) {
     if (name.empty()) continue;
     const auto number = RELAY_TRY(find_name(connection, name));
-    if (!number) return Nothing{};
+    if (!number) return NoMatch{};
     where.add(condition, *number);
   }
   if (!query.thread.empty()) where.add("m.thread={}", query.thread);
@@ -167,7 +167,7 @@ Result<std::vector<MessageRow>> select_messages(SqliteConnection& connection, co
   auto filters = RELAY_TRY(filters_of(connection, query));
   auto* where = std::get_if<Where>(&filters);
   if (where == nullptr) return std::vector<MessageRow>{};
-  Walk walk{{Way{}}, *where, query.ascending ? "" : " DESC"};
+  Scan scan{{RowSource{}}, *where, query.ascending ? "" : " DESC"};
 
   std::optional<std::int64_t> inbox_of;
   if (!query.delivered_to.empty()) {
@@ -177,29 +177,29 @@ Result<std::vector<MessageRow>> select_messages(SqliteConnection& connection, co
   const bool search = !query.search.empty();
   if (!query.id.empty()) {
     std::string keys;
-    for (const auto key : RELAY_TRY(message_filter(connection, query.id)))
+    for (const auto key : RELAY_TRY(find_message_keys(connection, query.id)))
       keys += format("{}{}", keys.empty() ? "" : ",", key.value());
-    walk.where.add(format("m.key IN ({})", keys));
+    scan.where.add(format("m.key IN ({})", keys));
   }
   if (inbox_of && !search && query.id.empty() && query.unread_only) {
-    walk.where.add(
+    scan.where.add(
         "m.key IN (SELECT message FROM deliveries INDEXED BY deliveries_waiting WHERE recipient={0} AND " RELAY_IN_LANE(
             "") " UNION ALL SELECT message FROM deliveries INDEXED BY deliveries_held WHERE recipient={0} AND " RELAY_HELD("") ")",
         *inbox_of);
   } else if (inbox_of && !search && query.id.empty()) {
     // What is to the agent itself, and what it got with others.
-    const auto who = walk.where.parameter(*inbox_of);
-    auto with_others = format("d.recipient={} AND d.addressed=0", who);
+    const auto recipient = scan.where.parameter(*inbox_of);
+    auto with_others = format("d.recipient={} AND d.addressed=0", recipient);
     // The bounds once more, for the index that is walked.
-    if (query.after.value() > 0) with_others += " AND d.message>" + walk.where.parameter(query.after.value());
-    if (query.before.value() > 0) with_others += " AND d.message<" + walk.where.parameter(query.before.value());
-    walk.ways = {{.only = format("m.recipient={0} AND EXISTS(SELECT 1 FROM deliveries d WHERE d.message=m.key AND "
-                                 "d.recipient={0})",
-                                 who)},
-                 {"deliveries d INDEXED BY deliveries_by_recipient CROSS JOIN messages m ON m.key=d.message",
-                  "d.message", with_others}};
+    if (query.after.value() > 0) with_others += " AND d.message>" + scan.where.parameter(query.after.value());
+    if (query.before.value() > 0) with_others += " AND d.message<" + scan.where.parameter(query.before.value());
+    scan.sources = {{.only = format("m.recipient={0} AND EXISTS(SELECT 1 FROM deliveries d WHERE d.message=m.key AND "
+                                    "d.recipient={0})",
+                                    recipient)},
+                    {"deliveries d INDEXED BY deliveries_by_recipient CROSS JOIN messages m ON m.key=d.message",
+                     "d.message", with_others}};
   } else if (inbox_of) {
-    walk.where.add(
+    scan.where.add(
         query.unread_only
             ? "EXISTS(SELECT 1 FROM deliveries d WHERE d.message=m.key AND d.recipient={} AND " RELAY_PENDING("d.") ")"
             : "EXISTS(SELECT 1 FROM deliveries d WHERE d.message=m.key AND d.recipient={})",
@@ -207,34 +207,34 @@ Result<std::vector<MessageRow>> select_messages(SqliteConnection& connection, co
   }
 
   if (!search) {
-    Answer answer{connection, query.limit};
-    RELAY_TRY(answer.take(walk));
-    return std::move(answer).rows();
+    ResultRows result{connection, query.limit};
+    RELAY_TRY(result.take(scan));
+    return std::move(result).rows();
   }
 
   const SearchQuery words{query.search};
   if (words.empty()) return std::vector<MessageRow>{};
   const auto indexed = RELAY_TRY(indexed_key(connection));
-  Walk old = walk;
-  old.ways = {{"message_text t CROSS JOIN messages m ON m.key=t.rowid", "t.rowid"}};
+  Scan old = scan;
+  old.sources = {{"message_text t CROSS JOIN messages m ON m.key=t.rowid", "t.rowid"}};
   old.where.add("t.message_text MATCH {}", words.full_text_expression());
-  Walk recent = walk;  // not indexed yet: few, and read one by one
+  Scan recent = scan;  // not indexed yet: few, and read one by one
   recent.where.add("m.key>{}", indexed);
   recent.words = &words;
-  const auto take = [&](const Walk& first, const Walk& second) -> Result<std::vector<MessageRow>> {
-    Answer answer{connection, query.limit};
-    RELAY_TRY(answer.take(first));
-    RELAY_TRY(answer.take(second));
-    return std::move(answer).rows();
+  const auto take = [&](const Scan& first, const Scan& second) -> Result<std::vector<MessageRow>> {
+    ResultRows result{connection, query.limit};
+    RELAY_TRY(result.take(first));
+    RELAY_TRY(result.take(second));
+    return std::move(result).rows();
   };
   auto found = query.ascending ? take(old, recent) : take(recent, old);
   if (found || !connection.damage_in_full_text()) return found;
   // The index is broken (the writer will make it again): read instead of looking up, slow but right.
-  Walk every = walk;
+  Scan every = scan;
   every.words = &words;
-  Answer answer{connection, query.limit};
-  RELAY_TRY(answer.take(every));
-  return std::move(answer).rows();
+  ResultRows result{connection, query.limit};
+  RELAY_TRY(result.take(every));
+  return std::move(result).rows();
 }
 
 }  // namespace relay::store

@@ -78,12 +78,12 @@ Result<bool> fold_log(SqliteConnection& connection) {
   return RELAY_TRY(fold.step()) && fold.integer(0) == 0 && fold.integer(1) == fold.integer(2);
 }
 
-struct Checked {
+struct CheckedConnection {
   std::unique_ptr<SqliteConnection> connection;
   bool verified = false;  // every page
 };
 
-Result<Checked> open_checked(const SqliteOptions& options) {
+Result<CheckedConnection> open_checked(const SqliteOptions& options) {
   if (!looks_like_database(options.path, options.vfs)) {
     return fail(Errc::Damaged, format("{} is not a message store of Agent Relay", options.path));
   }
@@ -102,7 +102,7 @@ Result<Checked> open_checked(const SqliteOptions& options) {
     return Failure{done.error()};
   }
   clear_suspect(options.path, options.vfs);
-  return Checked{std::move(connection), verified};
+  return CheckedConnection{std::move(connection), verified};
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ Result<Checked> open_checked(const SqliteOptions& options) {
 /// What the store is made of; the connection is declared first, so it dies last.
 class SqliteStore::Parts {
  public:
-  Parts(SqliteOptions how, Checked opened)
+  Parts(SqliteOptions how, CheckedConnection opened)
       : options{std::move(how)},
         connection{std::move(opened.connection)},
         writer{*connection},
@@ -127,12 +127,12 @@ class SqliteStore::Parts {
   }
 
   /// For questions: an open group has written what it gathered. If it cannot, the group is over.
-  Result<SqliteConnection*> settled() {
+  Result<SqliteConnection*> flushed_connection() {
     const auto written = writer.flush_batches();
     if (written) return connection.get();
-    lost = written.error();
+    group_error = written.error();
     rollback();
-    return Failure{*lost};
+    return Failure{*group_error};
   }
 
   void rollback() {
@@ -166,14 +166,14 @@ class SqliteStore::Parts {
 
   SqliteOptions options;
   Damage damage;
-  std::optional<Salvaged> salvaged;  // rows came from a damaged database
+  std::optional<SalvageResult> salvaged;  // rows came from a damaged database
   std::unique_ptr<SqliteConnection> connection;
   SqliteWriter writer;
   SqliteRetention retention;
-  bool full_sync = true;       // SQLite's own default
-  CommitDurability promise{};  // of the group
-  std::optional<Error> lost;   // why the group was rolled back although nobody asked to
-  bool verified;               // every page, or the check is over
+  bool full_sync = true;                // SQLite's own default
+  CommitDurability group_durability{};  // of the group
+  std::optional<Error> group_error;     // why the group was rolled back although nobody asked to
+  bool verified;                        // every page, or the check is over
   std::unique_ptr<PageVerifier> verifier;
   RefusedChanges refused;
   std::set<Key> refused_messages;  // counted as lost
@@ -181,7 +181,7 @@ class SqliteStore::Parts {
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteOptions& options) {
   Damage damage;
-  std::optional<Salvaged> salvaged;
+  std::optional<SalvageResult> salvaged;
   auto opened = open_checked(options);
   if (!opened && is(opened.error(), Errc::Damaged)) {
     const auto reason = opened.error().message();
@@ -237,7 +237,7 @@ Result<Damage> SqliteStore::keep_refused(const Change& change) {
 Result<void> SqliteStore::retry_refused() {
   const auto applied = parts_->refused.retry([this](const Change& change) {
     std::string refusal;
-    return apply_alone(*this, change, refusal, CommitDurability::Kept);  // nothing else has it once its mark is made
+    return apply_alone(*this, change, refusal, CommitDurability::Full);  // nothing else has it once its mark is made
   });
   parts_->refused.start_work();
   if (!applied && is(applied.error(), Errc::Damaged)) return Failure{applied.error()};
@@ -253,14 +253,14 @@ Result<WorkspaceState> SqliteStore::load() {
   RELAY_TRY(parts_->connection->execute("PRAGMA synchronous=FULL"));  // who we are must outlive a power cut
   parts_->full_sync = true;
   auto id = RELAY_TRY(identify_store(*parts_->connection, parts_->options));
-  auto snapshot = RELAY_TRY(load_snapshot(*parts_->connection));
-  snapshot.store_id = std::move(id);
-  snapshot.newest_event = RELAY_TRY(newest_event());
-  return snapshot;
+  auto state = RELAY_TRY(load_state(*parts_->connection));
+  state.store_id = std::move(id);
+  state.newest_event = RELAY_TRY(newest_event());
+  return state;
 }
 
-Result<JournalPosition> SqliteStore::journal_place() {
-  auto place = RELAY_TRY(place_in_journal(*parts_->connection, parts_->options));
+Result<JournalPosition> SqliteStore::journal_position() {
+  auto place = RELAY_TRY(read_journal_position(*parts_->connection, parts_->options));
   place.salvaged = parts_->salvaged.has_value();
   return place;
 }
@@ -279,15 +279,15 @@ Result<void> SqliteStore::renew_identity() {
   return remember_newest_key(*parts_->connection, Key{newest.value() + kKeysGivenUp});
 }
 
-Result<void> SqliteStore::begin(CommitDurability promise) {
-  parts_->promise = promise;
-  parts_->lost.reset();
-  RELAY_TRY(parts_->sync_commits(promise == CommitDurability::Kept));
+Result<void> SqliteStore::begin(CommitDurability durability) {
+  parts_->group_durability = durability;
+  parts_->group_error.reset();
+  RELAY_TRY(parts_->sync_commits(durability == CommitDurability::Full));
   return parts_->connection->execute("BEGIN IMMEDIATE");
 }
 
 Result<void> SqliteStore::apply(const Change& change) {
-  if (parts_->lost) return Failure{*parts_->lost};
+  if (parts_->group_error) return Failure{*parts_->group_error};
   if (parts_->refused.is_base_of(change)) {
     if (std::holds_alternative<AddDelivery>(change))
       return rollback(), fail(Errc::BadChange, "the delivery is of a message that was refused");
@@ -303,12 +303,12 @@ Result<void> SqliteStore::apply(const Change& change) {
 }
 
 Result<void> SqliteStore::set_journal_position(JournalReach reach) {
-  parts_->writer.reach(reach, parts_->promise);
+  parts_->writer.set_journal_position(reach, parts_->group_durability);
   return {};
 }
 
 Result<void> SqliteStore::commit() {
-  if (parts_->lost) return Failure{*parts_->lost};
+  if (parts_->group_error) return Failure{*parts_->group_error};
   auto done = parts_->writer.finish_group();
   if (done) done = parts_->connection->execute("COMMIT");
   if (!done) rollback();
@@ -320,11 +320,11 @@ Result<EventSeq> SqliteStore::newest_event() { return parts_->writer.newest_even
 void SqliteStore::rollback() { parts_->rollback(); }
 
 Result<BacklogPage> SqliteStore::backlog(const BacklogRequest& request) {
-  return load_backlog(*RELAY_TRY(parts_->settled()), request);
+  return load_backlog(*RELAY_TRY(parts_->flushed_connection()), request);
 }
 
 Result<ExpireResult> SqliteStore::expire(const ExpireRequest& request) {
-  if (parts_->lost) return Failure{*parts_->lost};
+  if (parts_->group_error) return Failure{*parts_->group_error};
   auto result = parts_->writer.expire(request);
   if (!result) rollback();
   return result;
@@ -359,38 +359,38 @@ Result<bool> SqliteStore::check_some(std::size_t max_bytes) {
 }
 
 Result<bool> SqliteStore::prune_step(const Retention& retention, WallMs now, std::size_t max_rows) {
-  parts_->writer.on_forgotten();
+  parts_->writer.on_pruned();
   return parts_->in_background([&] { return parts_->retention.step(*parts_->connection, retention, now, max_rows); });
 }
 
 Result<std::vector<MessageRow>> SqliteStore::messages(const MessageQuery& query) {
-  return select_messages(*RELAY_TRY(parts_->settled()), query);
+  return select_messages(*RELAY_TRY(parts_->flushed_connection()), query);
 }
 
 Result<Trace> SqliteStore::trace(const std::string& id_or_prefix) {
-  return select_trace(*RELAY_TRY(parts_->settled()), id_or_prefix);
+  return select_trace(*RELAY_TRY(parts_->flushed_connection()), id_or_prefix);
 }
 
-Result<StoreStats> SqliteStore::stats() { return select_stats(*RELAY_TRY(parts_->settled())); }
+Result<StoreStats> SqliteStore::stats() { return select_stats(*RELAY_TRY(parts_->flushed_connection())); }
 
 Result<HeldPage> SqliteStore::held(const HeldRequest& request) {
-  return select_held(*RELAY_TRY(parts_->settled()), request);
+  return select_held(*RELAY_TRY(parts_->flushed_connection()), request);
 }
 
 Result<std::vector<DeadLetter>> SqliteStore::dead(const DeadQuery& query) {
-  return select_dead(*RELAY_TRY(parts_->settled()), query);
+  return select_dead(*RELAY_TRY(parts_->flushed_connection()), query);
 }
 
 Result<EventPage> SqliteStore::events(const EventQuery& query) {
-  return select_events(*RELAY_TRY(parts_->settled()), query);
+  return select_events(*RELAY_TRY(parts_->flushed_connection()), query);
 }
 
 Result<std::vector<UsageSum>> SqliteStore::usage(const UsageQuery& query) {
-  return select_usage(*RELAY_TRY(parts_->settled()), query);
+  return select_usage(*RELAY_TRY(parts_->flushed_connection()), query);
 }
 
 Result<SessionRow> SqliteStore::session(const SessionId& id) {
-  return select_session(*RELAY_TRY(parts_->settled()), id);
+  return select_session(*RELAY_TRY(parts_->flushed_connection()), id);
 }
 
 Result<std::unique_ptr<MessageReader>> SqliteStore::open_reader() {

@@ -59,7 +59,7 @@ class SqliteStore final : public MessageStore {
   [[nodiscard]] std::string warning() const { return damage().sentence(); }
 
   Result<records::WorkspaceState> load() override;
-  Result<JournalPosition> journal_place();
+  Result<JournalPosition> journal_position();
   /// The store is new and the journal of an earlier one lies beside it: that journal is its own from now on.
   Result<void> adopt_journal(std::uint64_t id);
   /// After the journal was applied to a store whose rows were recovered from a damaged one: what is missing for good is
@@ -72,7 +72,7 @@ class SqliteStore final : public MessageStore {
   /// Acknowledged commits are gone: positions of clients and keys that were given out must not come again.
   Result<void> renew_identity();
 
-  Result<void> begin(CommitDurability promise = CommitDurability::Kept) override;
+  Result<void> begin(CommitDurability durability = CommitDurability::Full) override;
   Result<void> apply(const records::Change& change) override;
   Result<void> set_journal_position(JournalReach reach) override;
   Result<void> commit() override;

@@ -43,7 +43,7 @@ Result<std::string> identify_store(SqliteConnection& connection, const SqliteOpt
   return RELAY_TRY(read_meta(connection, "store_id")).value_or("");
 }
 
-Result<JournalPosition> place_in_journal(SqliteConnection& connection, const SqliteOptions& options) {
+Result<JournalPosition> read_journal_position(SqliteConnection& connection, const SqliteOptions& options) {
   const auto boot = RELAY_TRY(read_meta(connection, "boot")).value_or("");
   RELAY_TRY(connection.execute("INSERT OR IGNORE INTO meta(name,value) VALUES('journal',random())"));
   const bool is_new = connection.rows_changed() > 0;
@@ -58,8 +58,8 @@ Result<JournalPosition> place_in_journal(SqliteConnection& connection, const Sql
       .is_new = is_new};
 }
 
-Result<void> remember_place_in_journal(SqliteConnection& connection, JournalReach applied, CommitDurability promise) {
-  if (promise == CommitDurability::Kept) {
+Result<void> store_journal_position(SqliteConnection& connection, JournalReach applied, CommitDurability durability) {
+  if (durability == CommitDurability::Full) {
     // A value that is as before is not written by every SQLite, and a commit without a page syncs nothing.
     const auto turn =
         RELAY_TRY(connection.use("INSERT OR REPLACE INTO meta(name,value) VALUES('journal_kept',random())"));

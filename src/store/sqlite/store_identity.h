@@ -16,8 +16,8 @@ namespace relay::store {
 Result<std::string> identify_store(SqliteConnection& connection, const SqliteOptions& options);
 
 /// With which journal the store goes, and how far it has come in it.
-Result<JournalPosition> place_in_journal(SqliteConnection& connection, const SqliteOptions& options);
-Result<void> remember_place_in_journal(SqliteConnection& connection, JournalReach applied, CommitDurability promise);
+Result<JournalPosition> read_journal_position(SqliteConnection& connection, const SqliteOptions& options);
+Result<void> store_journal_position(SqliteConnection& connection, JournalReach applied, CommitDurability durability);
 Result<void> adopt_journal(SqliteConnection& connection, std::uint64_t id);
 
 }  // namespace relay::store

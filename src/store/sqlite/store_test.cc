@@ -221,7 +221,7 @@ TEST_F(SqliteFile, KeepsABoundedNumberOfDamagedFiles) {
   }
   std::size_t kept = 0;
   for (const auto& name : names()) kept += name.find(".damaged-") != std::string::npos ? 1u : 0u;
-  EXPECT_EQ(kept, kMaxKeptAside);
+  EXPECT_EQ(kept, kMaxQuarantined);
 }
 
 TEST_F(SqliteFile, LeavesTheDatabaseOfAnotherProgramUnharmed) {

@@ -19,17 +19,17 @@ using namespace records;
 
 namespace {
 
-constexpr std::size_t kMaxGatheredBytes = 1 << 20;  // of one group; more is written before its end
+constexpr std::size_t kMaxBatchBytes = 1 << 20;  // of one group; more is written before its end
 
 }  // namespace
 
 Result<void> SqliteWriter::apply(const Change& change) {
   RELAY_TRY(std::visit([this](const auto& one) { return on(one); }, change));
-  return gathered_bytes() > kMaxGatheredBytes ? flush_batches() : Result<void>{};
+  return batch_bytes() > kMaxBatchBytes ? flush_batches() : Result<void>{};
 }
 
 void SqliteWriter::on_rollback() {
-  names_.forget_cache();
+  names_.clear_cache();
   streams_.clear();
   marks_.clear();
   counts_.clear();
@@ -37,9 +37,9 @@ void SqliteWriter::on_rollback() {
   newest_message_ = {};
   newest_stored_ = -1;
   newest_rank_ = 0;
-  reached_ = {};
+  journal_reach_ = {};
   events_.on_rollback();
-  ledger_.forget();
+  deliveries_.clear();
 }
 
 Result<bool> SqliteWriter::is_stored(Key message) {
@@ -48,13 +48,13 @@ Result<bool> SqliteWriter::is_stored(Key message) {
   return RELAY_TRY(find(message)).has_value();
 }
 
-Result<std::optional<SqliteWriter::Known>> SqliteWriter::find(Key message) {
+Result<std::optional<SqliteWriter::MessageFields>> SqliteWriter::find(Key message) {
   if (message == newest_message_.key) return std::optional{newest_message_};
   RELAY_TRY(flush_batches());
   const auto row = RELAY_TRY(connection_.use("SELECT ts, recipient FROM messages WHERE key=?1"));
   row->bind(message.value());
-  if (!RELAY_TRY(row->step())) return std::optional<Known>{};
-  return std::optional{Known{message, row->integer(0), row->integer(1)}};
+  if (!RELAY_TRY(row->step())) return std::optional<MessageFields>{};
+  return std::optional{MessageFields{message, row->integer(0), row->integer(1)}};
 }
 
 Result<void> SqliteWriter::on(const AddMessage& change) {
@@ -81,20 +81,20 @@ Result<void> SqliteWriter::on(const AddDelivery& change) {
     return fail(Errc::BadChange, format("delivery {} names a message that is not stored", delivery_id(delivery.key)));
   const auto sender = RELAY_TRY(names_.number(delivery.from.value()));
   const auto recipient = RELAY_TRY(names_.number(delivery.to.value()));
-  RELAY_TRY(ledger_.add(change, {sender, recipient, recipient == message->recipient}, message->ts));
+  RELAY_TRY(deliveries_.add(change, {sender, recipient, recipient == message->recipient}, message->ts));
   if (delivery.state == DeliveryState::Delivered) ++counts_[recipient].received;
   if (delivery.rank > delivery.key) newest_rank_ = std::max(newest_rank_, delivery.rank.value());
   return {};
 }
 
 Result<void> SqliteWriter::on(const ChangeDelivery& change) {
-  const auto recipient = RELAY_TRY(ledger_.change(change));
+  const auto recipient = RELAY_TRY(deliveries_.change(change));
   if (recipient != 0) ++counts_[recipient].received;
   return {};
 }
 
 Result<void> SqliteWriter::on(const RequeueDelivery& change) {
-  if (RELAY_TRY(ledger_.requeue(change))) newest_rank_ = std::max(newest_rank_, change.rank.value());
+  if (RELAY_TRY(deliveries_.requeue(change))) newest_rank_ = std::max(newest_rank_, change.rank.value());
   return {};
 }
 
@@ -123,8 +123,8 @@ Result<void> SqliteWriter::on(const ForgetStream& change) {
   const auto recipient = RELAY_TRY(names_.number(stream.to.value()));
   const auto lane = std::int64_t{protocol::lane_code(stream.lane)};
   const auto last = static_cast<std::int64_t>(stream.last.value());
-  const auto gathered = streams_.find({sender, recipient, stream.topic.value(), stream.lane});
-  if (gathered != streams_.end() && gathered->second.last <= stream.last) streams_.erase(gathered);
+  const auto pending = streams_.find({sender, recipient, stream.topic.value(), stream.lane});
+  if (pending != streams_.end() && pending->second.last <= stream.last) streams_.erase(pending);
   const auto remove = RELAY_TRY(
       connection_.use("DELETE FROM streams WHERE sender=?1 AND recipient=?2 AND topic=?3 AND lane=?4 AND last<=?5"));
   remove->bind(sender, recipient, std::string_view{stream.topic.value()}, lane, last);
@@ -140,8 +140,8 @@ Result<void> SqliteWriter::flush_batches() {
   RELAY_TRY(messages_.write(
       connection_,
       "INSERT OR FAIL INTO messages(key,id,ts,sender,recipient,topic,kind,thread,session,payload_meta,payload)"
-      " SELECT c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11 FROM gathered_rows(?1)"));
-  RELAY_TRY(ledger_.write());
+      " SELECT c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11 FROM row_batch(?1)"));
+  RELAY_TRY(deliveries_.write());
   return events_.write();
 }
 
@@ -152,8 +152,8 @@ Result<void> SqliteWriter::finish_group() {
   RELAY_TRY(write_counts());
   if (newest_rank_ > 0) RELAY_TRY(remember_newest_key(connection_, Key{newest_rank_}));
   newest_rank_ = 0;
-  if (reached_.commits > 0) RELAY_TRY(remember_place_in_journal(connection_, reached_, promise_));
-  reached_ = {};
+  if (journal_reach_.commits > 0) RELAY_TRY(store_journal_position(connection_, journal_reach_, durability_));
+  journal_reach_ = {};
   streams_.clear();
   marks_.clear();
   return {};
@@ -258,8 +258,8 @@ Result<void> SqliteWriter::remove_messages_of(std::int64_t agent) {
     find->bind(agent);
     while (RELAY_TRY(find->step())) keys.push_back(find->integer(0));
   }
-  MessageRemover removal = RELAY_TRY(MessageRemover::prepare(connection_));
-  for (const auto key : keys) RELAY_TRY(removal.remove_unless_pending(key));
+  MessageRemover remover = RELAY_TRY(MessageRemover::prepare(connection_));
+  for (const auto key : keys) RELAY_TRY(remover.remove_unless_pending(key));
   newest_message_ = {};
   return {};
 }

@@ -27,13 +27,13 @@ namespace relay::store {
 class SqliteWriter {
  public:
   explicit SqliteWriter(SqliteConnection& connection)
-      : connection_{connection}, names_{connection}, events_{connection, names_}, ledger_{connection, events_} {}
+      : connection_{connection}, names_{connection}, events_{connection, names_}, deliveries_{connection, events_} {}
 
   Result<void> apply(const records::Change& change);
   /// The group holds what the journal has up to here.
-  void reach(JournalReach reach, CommitDurability promise) {
-    reached_ = reach;
-    promise_ = promise;
+  void set_journal_position(JournalReach reach, CommitDurability durability) {
+    journal_reach_ = reach;
+    durability_ = durability;
   }
   /// Messages, deliveries and events of the group become rows: before anything reads them.
   Result<void> flush_batches();
@@ -42,7 +42,7 @@ class SqliteWriter {
   Result<records::ExpireResult> expire(const records::ExpireRequest& request);
   Result<records::EventSeq> newest_event() { return events_.newest(); }
   /// Messages may have gone between two groups.
-  void on_forgotten() { newest_message_ = {}; }
+  void on_pruned() { newest_message_ = {}; }
   /// The group was lost: whatever it taught us is forgotten.
   void on_rollback();
 
@@ -69,21 +69,21 @@ class SqliteWriter {
   Result<void> write(const records::OutboxMark& mark);
   /// Counts of names without a row in agents are dropped.
   Result<void> write_counts();
-  [[nodiscard]] std::size_t gathered_bytes() const { return messages_.bytes() + events_.bytes() + ledger_.bytes(); }
-  struct Known {
+  [[nodiscard]] std::size_t batch_bytes() const { return messages_.bytes() + events_.bytes() + deliveries_.bytes(); }
+  struct MessageFields {
     Key key;
     WallMs ts = 0;
     std::int64_t recipient = 0;
   };
   Result<bool> is_stored(Key message);
   /// What its deliveries need of a message; empty when there is none.
-  Result<std::optional<Known>> find(Key message);
+  Result<std::optional<MessageFields>> find(Key message);
   Result<void> remove_messages_of(std::int64_t agent);
 
   SqliteConnection& connection_;
   SqliteNames names_;
   EventWriter events_;
-  DeliveryBatch ledger_;
+  DeliveryBatch deliveries_;
   RowBatch messages_;
   /// A group says the same stream or outbox many times and only the last word counts, so they are written once, at its
   /// end. Bounded by the group.
@@ -93,9 +93,9 @@ class SqliteWriter {
     std::int64_t sent = 0, received = 0;
   };
   std::unordered_map<std::int64_t, Counts> counts_;  // of the group, by the number of the name
-  JournalReach reached_;                             // by the group; 0: nothing of a journal is in it
-  CommitDurability promise_{};                       // of that group
-  Known newest_message_;                             // added last, so its deliveries need no look-up
+  JournalReach journal_reach_;                       // by the group; 0: nothing of a journal is in it
+  CommitDurability durability_{};                    // of that group
+  MessageFields newest_message_;                     // added last, so its deliveries need no look-up
   std::int64_t newest_stored_ = -1;                  // the highest key of all messages; -1: not asked yet
   std::int64_t newest_rank_ = 0;                     // of the group, when it is nobody's key
 };
