@@ -12,7 +12,7 @@
 namespace relay::host {
 namespace {
 
-struct RecordTest : testing::Test {
+struct RecordTest : ::testing::Test {
   net::testing::TemporaryDirectory directory;
 
   HostRecord record(const std::string& id, const std::string& name, WallMs started = 0) {

@@ -26,7 +26,7 @@ struct Guest final : net::Stream {
   bool slow = false, paused = false, closed = false;
 };
 
-struct DoorTest : testing::Test, HostService, net::Network {
+struct DoorTest : ::testing::Test, HostService, net::Network {
   client::testing::VirtualLoop loop;
   terminal::Screen screen_{{20, 4}};
   HostServer door{loop, *this, *this};

@@ -17,7 +17,7 @@ std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-struct MailTest : testing::Test {
+struct MailTest : ::testing::Test {
   net::testing::TemporaryDirectory directory;
   MessageFiles texts{directory.path(), {"messages"}};
   IncomingMessage message{.from = "Alice", .id = "abc12345", .to = "", .thread = "", .body = "hello"};

@@ -5,7 +5,7 @@
 namespace relay::host {
 namespace {
 
-struct LetterQueueTest : testing::Test {
+struct LetterQueueTest : ::testing::Test {
   profiles::TypingRules rules;
   FairQueue queue;
 

@@ -8,7 +8,7 @@ namespace {
 using namespace std::chrono_literals;
 using profiles::State;
 
-struct InjectionTest : testing::Test {
+struct InjectionTest : ::testing::Test {
   InjectionInput now{.now = SteadyTime{1h}, .state = State::Idle, .since = SteadyTime{}};
   Injection injection{profiles::TypingRules{}};
 

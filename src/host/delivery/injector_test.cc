@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using profiles::State;
 
-struct MailroomTest : testing::Test, InjectorActions, SilentDeliveries, ReceiptReporter {
+struct MailroomTest : ::testing::Test, InjectorActions, SilentDeliveries, ReceiptReporter {
   client::testing::MemoryDirectory disk;
   IntentLog intent{disk, "Bob.intent"};
   profiles::TypingRules rules;

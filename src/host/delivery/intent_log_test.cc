@@ -9,7 +9,7 @@ namespace {
 
 using protocol::ReceiptStatus;
 
-struct IntentTest : testing::Test {
+struct IntentTest : ::testing::Test {
   client::testing::MemoryDirectory disk;
 
   IntentLog opened() {

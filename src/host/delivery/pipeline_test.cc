@@ -15,7 +15,7 @@ using profiles::State;
 using protocol::DeliveryMode;
 using Lines = std::vector<std::string>;
 
-struct MailDeskTest : testing::Test, InjectorActions, adapters::DeliveryTarget, ReceiptReporter {
+struct MailDeskTest : ::testing::Test, InjectorActions, adapters::DeliveryTarget, ReceiptReporter {
   client::testing::MemoryDirectory disk;
   std::string notes = "Bob.intent";
   net::testing::TemporaryDirectory project;

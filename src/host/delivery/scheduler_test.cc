@@ -16,7 +16,7 @@ using profiles::State;
 using protocol::DeliveryMode;
 using Lines = std::vector<std::string>;
 
-struct SorterTest : testing::Test, InjectionQueue, adapters::DeliveryTarget, ReceiptReporter {
+struct SorterTest : ::testing::Test, InjectionQueue, adapters::DeliveryTarget, ReceiptReporter {
   client::testing::MemoryDirectory disk;
   IntentLog intent{disk, "Bob.intent"};
   profiles::TypingRules rules;

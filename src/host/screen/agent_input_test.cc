@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 constexpr SteadyTime kFirst{1h}, kLater{1h + 3s}, kNever{};
 
-struct KeyboardTest : testing::Test {
+struct KeyboardTest : ::testing::Test {
   AgentInput keyboard{[](bool) {}};
 
   void expect(SteadyTime edit, SteadyTime enter) const {
@@ -63,7 +63,7 @@ struct FakeProgram final : pty::Program {
   void end(Millis) override {}
 };
 
-struct HoldingKeyboardTest : testing::Test {
+struct HoldingKeyboardTest : ::testing::Test {
   FakeProgram program;
   std::vector<bool> crowded;
   AgentInput keyboard{[this](bool now) { crowded.push_back(now); }};

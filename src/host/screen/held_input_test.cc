@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 constexpr SteadyTime kNow{1h};
 
-struct HeldInputTest : testing::Test {
+struct HeldInputTest : ::testing::Test {
   HeldInput held;
   terminal::InputSplitter splitter;
 
