@@ -1,4 +1,4 @@
-/// The list of events for others: JSON Schema for OpenAPI, and the page docs/spec/events.md.
+/// The list of event types as JSON Schema for OpenAPI and as the page docs/spec/events.md.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace relay::events {
 
-/// A reference to `AgentEvent`: any event as it is told, told apart by `type`.
+/// A reference to the schema `AgentEvent`: any event, distinguished by `type`.
 json::object events_json_schema(schema::Components& components);
 
-/// The part of the page that lists all events and what is in them.
+/// The part of the page that lists all event types with their members.
 std::string events_markdown();
 
 }  // namespace relay::events

@@ -20,7 +20,8 @@ struct Price {
   double cache_write;
 };
 
-/// As their makers published them in October 2026; of prices by length of prompt the one for short prompts.
+/// As their makers published them in October 2026; where the price depends on the prompt's length, that for short
+/// prompts.
 constexpr Price kPrices[] = {
     {"claude-fable-5-1", 10, 50, 0.25, 12.5},
     {"claude-fable-5", 10, 50, 1, 12.5},
@@ -84,9 +85,9 @@ bool are_digits(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// How long a date at the front is, as `20250929` or `2025-09-29`; 0 when there is none. A shorter number is no date but
-/// the next model: claude-opus-4-9.
-std::size_t date_letters(std::string_view text) {
+/// The length of a date at the start, as `20250929` or `2025-09-29`; 0 when there is none. A shorter number is not a
+/// date but the next model: claude-opus-4-9.
+std::size_t date_length(std::string_view text) {
   constexpr std::size_t kPlain = 8, kDashed = 10;
   if (text.size() >= kPlain && are_digits(text.substr(0, kPlain))) return kPlain;
   const bool dashed = text.size() >= kDashed && are_digits(text.substr(0, 4)) && text[4] == '-' &&
@@ -94,15 +95,15 @@ std::size_t date_letters(std::string_view text) {
   return dashed ? kDashed : 0;
 }
 
-/// What may stand behind a model's name without making it another model.
-bool is_only_a_version(std::string_view rest) {
+/// Whether `rest`, after a model's name, is only a date, a version or a mode and does not name another model.
+bool is_version_suffix(std::string_view rest) {
   if (rest.empty() || rest.starts_with('@') || rest.starts_with(':') || rest.starts_with('[')) return true;
   if (!rest.starts_with('-')) return false;
   rest.remove_prefix(1);
-  if (const auto letters = date_letters(rest); letters > 0) return is_only_a_version(rest.substr(letters));
+  if (const auto length = date_length(rest); length > 0) return is_version_suffix(rest.substr(length));
   const auto word = rest.substr(0, rest.find_first_of("-@:["));
   if (word == "latest" || word == "preview" || word == "exp") return true;
-  return word.starts_with('v') && are_digits(word.substr(1)) && is_only_a_version(rest.substr(word.size()));
+  return word.starts_with('v') && are_digits(word.substr(1)) && is_version_suffix(rest.substr(word.size()));
 }
 
 Result<void> check_price(std::string_view model, std::string_view name, std::optional<double> price) {
@@ -111,7 +112,7 @@ Result<void> check_price(std::string_view model, std::string_view name, std::opt
 }
 
 Result<CostModel> read_model(const json::object& object) {
-  auto model = RELAY_TRY(schema::read<CostModel>(object, schema::UnknownMembers::Refused));
+  auto model = RELAY_TRY(schema::read<CostModel>(object, schema::UnknownMembers::Reject));
   RELAY_TRY(check_price(model.model, "inputPer1M", model.input_per_1m));
   RELAY_TRY(check_price(model.model, "outputPer1M", model.output_per_1m));
   RELAY_TRY(check_price(model.model, "cacheReadPer1M", model.cache_read_per_1m));
@@ -119,7 +120,7 @@ Result<CostModel> read_model(const json::object& object) {
   return model;
 }
 
-/// A list, a list under `models`, or a map from names, as a list.
+/// A list, a list under `models`, or a map from names; returned as a list.
 Result<json::array> listed(json::value value) {
   if (auto* list = value.if_array()) return std::move(*list);
   auto* map = value.if_object();
@@ -158,11 +159,11 @@ Result<CostModels> CostModels::with_file(std::string_view text) const {
   auto list = listed(*std::move(value));
   if (!list) return cannot(list.error());
   if (list->size() > kMaxCostModels)
-    return fail(format("cost-models.json cannot be used: {} models are the most", kMaxCostModels));
+    return fail(format("cost-models.json cannot be used: it has more than {} models", kMaxCostModels));
   auto models = *this;
   for (std::size_t at = 0; at < list->size(); ++at) {
     const auto* object = (*list)[at].if_object();
-    auto model = object == nullptr ? Result<CostModel>{fail("it is no object")} : read_model(*object);
+    auto model = object == nullptr ? Result<CostModel>{fail("it is not an object")} : read_model(*object);
     if (!model) return fail(format("cost-models.json cannot be used: model {}: {}", at + 1, model.error().message()));
     models.set(*std::move(model));
   }
@@ -173,7 +174,7 @@ const CostModel* CostModels::find(std::string_view model) const {
   const auto best_for = [&](std::string_view name) {
     const CostModel* best = nullptr;
     for (const auto& each : models_)
-      if (name.starts_with(each.model) && is_only_a_version(name.substr(each.model.size())) &&
+      if (name.starts_with(each.model) && is_version_suffix(name.substr(each.model.size())) &&
           (best == nullptr || each.model.size() > best->model.size()))
         best = &each;
     return best;

@@ -1,9 +1,9 @@
-/// What models cost, in dollars per million tokens.
+/// The prices of models, in dollars per million tokens.
 ///
-/// Prices change: those that come with the program have a date, and `cost-models.json` in the home replaces or adds to
-///   them. A model without a price has no cost, which is not the same as costing nothing.
-/// What is left out: prices that depend on the length of a prompt, on speed or on how long a cache is kept. The usual
-///   price is taken, so a cost is an estimate; where an agent tells the cost itself, that is taken instead (costs.h).
+/// Prices change: the built-in prices have a date, and `cost-models.json` in the home replaces or adds to them. A model
+///   without a price has no cost, which is not the same as costing nothing.
+/// Left out: prices that depend on the length of a prompt, on speed or on how long a cache is kept. The standard price
+///   is used, so a cost is an estimate; a cost that the agent reports replaces it (costs.h).
 /// Threading: values; any thread.
 #pragma once
 
@@ -29,15 +29,15 @@ inline constexpr std::size_t kMaxCostModels = 2'000;
 
 class CostModels {
  public:
-  /// Those that come with the program.
+  /// The built-in prices.
   CostModels();
 
-  /// These, and those of a `cost-models.json` instead or besides: a list of models, or a map from their names. One wrong
-  /// entry refuses the file, in one sentence; whoever gets it keeps what there was.
+  /// The current prices, with those of a `cost-models.json` added or replaced: a list of models, or a map from their
+  /// names. One wrong entry rejects the file, with one sentence; the caller then keeps the prices it had.
   [[nodiscard]] Result<CostModels> with_file(std::string_view text) const;
 
-  /// By its name, also when a maker stands before it (`anthropic/...`) or a date, a version or a mode behind it
-  /// (`-20250929`, `-2025-08-07`, `-latest`, `-preview`, `@...`, `:...`, `[1m]`); the longest that fits.
+  /// Finds a model by its name, also with a maker before it (`anthropic/...`) or with a date, a version or a mode after
+  /// it (`-20250929`, `-2025-08-07`, `-latest`, `-preview`, `@...`, `:...`, `[1m]`); the longest match wins.
   [[nodiscard]] const CostModel* find(std::string_view model) const;
 
   [[nodiscard]] const std::vector<CostModel>& all() const { return models_; }
@@ -53,12 +53,14 @@ class CostModels {
 namespace relay::schema {
 
 template <>
-inline constexpr auto kObject<events::CostModel> = object(
-    "CostModel", "What a model costs.",
-    member<&events::CostModel::model>("model", "its name, without a date", {.min = 1, .max = 256}),
-    member<&events::CostModel::input_per_1m>("inputPer1M", "dollars for a million tokens read"),
-    member<&events::CostModel::output_per_1m>("outputPer1M", "the same for tokens written"),
-    member<&events::CostModel::cache_read_per_1m>("cacheReadPer1M", "for those read from the cache; else as input"),
-    member<&events::CostModel::cache_write_per_1m>("cacheWritePer1M", "for those put into the cache; else as input"));
+inline constexpr auto kObject<events::CostModel> =
+    object("CostModel", "The price of a model.",
+           member<&events::CostModel::model>("model", "its name, without a date", {.min = 1, .max = 256}),
+           member<&events::CostModel::input_per_1m>("inputPer1M", "dollars per million input tokens"),
+           member<&events::CostModel::output_per_1m>("outputPer1M", "dollars per million output tokens"),
+           member<&events::CostModel::cache_read_per_1m>(
+               "cacheReadPer1M", "dollars per million tokens read from the cache; absent: as input"),
+           member<&events::CostModel::cache_write_per_1m>(
+               "cacheWritePer1M", "dollars per million tokens written to the cache; absent: as input"));
 
 }  // namespace relay::schema

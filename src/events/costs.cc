@@ -11,7 +11,7 @@ constexpr double kPicodollars = 1e12;         // in a dollar
 constexpr double kPicodollarsPerToken = 1e6;  // at one dollar for a million
 
 void add_some(std::int64_t& sum, std::int64_t more) {
-  if (more <= 0) return;  // nobody gives tokens back
+  if (more <= 0) return;  // sums never shrink
   if (__builtin_add_overflow(sum, more, &sum)) sum = kMaxValue;
 }
 

@@ -1,11 +1,11 @@
-/// What was used and what it cost, summed in one pass.
+/// Usage and its cost, summed in one pass.
 ///
-/// Costs are computed when they are asked for, so that a corrected price corrects the past too. Rows come one by one or
-///   already summed by whoever keeps them; which of them count (time, agent, counted twice) is decided there.
+/// Costs are computed at query time, so that a corrected price corrects the past too. Rows arrive one by one or already
+///   summed by the store, which also decides which of them count (time, agent, repeated counts).
 /// Invariants: sums are exact and do not depend on the order of rows (dollars are added as whole
 ///   picodollars); a number that would overflow stays at the largest; a group beyond `kMaxGroups` is counted as
-///   `kOtherGroup`. A cost that the agent told counts instead of a computed one. What has no price is named in
-///   `unpriced`, and the sums it is missing in are `partial`.
+///   `kOtherGroup`. A cost that the agent reported replaces the computed one. A model without a price is named in
+///   `unpriced`, and the sums that lack its cost are `partial`.
 /// Threading: none.
 #pragma once
 
@@ -27,7 +27,8 @@ inline constexpr std::size_t kMaxGroups = 10'000;  // of each kind
 inline constexpr std::string_view kOtherGroup = "(others)";
 inline constexpr std::string_view kUnknownGroup = "(unknown)";
 
-/// One answer of a model, or several of the same agent, model, session and thread: all with a told cost, or all without.
+/// One response of a model, or several of the same agent, model, session and thread: all with a reported cost, or all
+/// without.
 struct UsageSample {
   WallMs at = 0;
   std::string agent = {};
@@ -102,21 +103,24 @@ namespace relay::schema {
 template <>
 inline constexpr auto kObject<events::CostBreakdown> = object(
     "CostBreakdown", "Tokens and what they cost. Counts do not overlap, but reasoning is part of the output.",
-    member<&events::CostBreakdown::input_tokens>("inputTokens", "read for the first time", {.min = 0}),
-    member<&events::CostBreakdown::output_tokens>("outputTokens", "written", {.min = 0}),
-    member<&events::CostBreakdown::cache_read_tokens>("cacheReadTokens", "read from the cache", {.min = 0}),
-    member<&events::CostBreakdown::cache_write_tokens>("cacheWriteTokens", "put into the cache", {.min = 0}),
-    member<&events::CostBreakdown::reasoning_tokens>("reasoningTokens", "of the output, what was thought", {.min = 0}),
-    member<&events::CostBreakdown::total_tokens>("totalTokens", "input, output and both of the cache", {.min = 0}),
-    member<&events::CostBreakdown::estimated_cost_usd>("estimatedCostUsd", "dollars; absent when nothing has a price"),
-    member<&events::CostBreakdown::partial>("partial", "some of it has no price, so it cost more than that"));
+    member<&events::CostBreakdown::input_tokens>("inputTokens", "input tokens that were not in the cache", {.min = 0}),
+    member<&events::CostBreakdown::output_tokens>("outputTokens", "output tokens", {.min = 0}),
+    member<&events::CostBreakdown::cache_read_tokens>("cacheReadTokens", "input tokens read from the cache",
+                                                      {.min = 0}),
+    member<&events::CostBreakdown::cache_write_tokens>("cacheWriteTokens", "input tokens written to the cache",
+                                                       {.min = 0}),
+    member<&events::CostBreakdown::reasoning_tokens>("reasoningTokens", "reasoning tokens, a part of the output",
+                                                     {.min = 0}),
+    member<&events::CostBreakdown::total_tokens>("totalTokens", "the sum of input, output and both cache counts",
+                                                 {.min = 0}),
+    member<&events::CostBreakdown::estimated_cost_usd>("estimatedCostUsd", "dollars; absent when no model has a price"),
+    member<&events::CostBreakdown::partial>("partial", "true: some models have no price, so the cost is higher"));
 
 template <>
 inline constexpr auto kObject<events::CostReport> = object(
-    "CostReport", "What was used, and what it cost by today's prices.",
-    member<&events::CostReport::total>("total", "everything"),
-    member<&events::CostReport::by_agent>("byAgent", "by name of agent"),
-    member<&events::CostReport::by_model>("byModel", "by name of model, as agents tell it"),
+    "CostReport", "Usage and its cost at current prices.", member<&events::CostReport::total>("total", "all usage"),
+    member<&events::CostReport::by_agent>("byAgent", "by name of the agent"),
+    member<&events::CostReport::by_model>("byModel", "by name of the model, as agents report it"),
     member<&events::CostReport::by_session>("bySession", "by session, where it is known"),
     member<&events::CostReport::by_thread>("byThread", "by thread of messages, where it is known"),
     member<&events::CostReport::unpriced>("unpriced", "models without a price; give them one in cost-models.json"));

@@ -25,7 +25,7 @@ std::string_view model_for(std::string_view name) {
   return model == nullptr ? "" : std::string_view{model->model};
 }
 
-TEST(CostModels, AreFoundByDatedNames) {
+TEST(CostModels, FindsDatedNames) {
   EXPECT_EQ(model_for("claude-sonnet-4-5"), "claude-sonnet-4-5");
   EXPECT_EQ(model_for("claude-sonnet-4-5-20250929"), "claude-sonnet-4-5");
   EXPECT_EQ(model_for("claude-sonnet-4-20250514"), "claude-sonnet-4");
@@ -41,13 +41,13 @@ TEST(CostModels, AreFoundByDatedNames) {
   EXPECT_EQ(model_for("gemini-2.5-flash-lite-preview-09-2025"), "gemini-2.5-flash-lite");
 }
 
-TEST(CostModels, ANewModelIsNotTakenForAnOldOne) {
+TEST(CostModels, DistinguishesNewModelFromOld) {
   for (const auto* name : {"claude-opus-4-9", "claude-opus-6", "gpt-5-turbo", "gpt-5.9", "gpt-55", "o3-pro", "claude",
                            "gemini-3.1-pro2", "", "/", "my-gpt-5", "gpt-5-pro-2025-10-06", "gpt-5-1"})
     EXPECT_EQ(model_for(name), "") << name;
 }
 
-TEST(CostModels, AFileReplacesAndAdds) {
+TEST(CostModels, FileReplacesAndAdds) {
   for (const auto* file : {R"([{"model":"gpt-5","inputPer1M":1,"outputPer1M":2},
                                {"model":"mine","inputPer1M":0,"outputPer1M":0.5,"cacheReadPer1M":0.1}])",
                            R"({"gpt-5":{"inputPer1M":1,"outputPer1M":2},
@@ -65,7 +65,7 @@ TEST(CostModels, AFileReplacesAndAdds) {
   EXPECT_TRUE(CostModels{}.with_file("[]"));
 }
 
-TEST(CostModels, ABadFileIsOneSentence) {
+TEST(CostModels, InvalidFileGivesOneSentence) {
   EXPECT_TRUE(refusal_of("{").starts_with("cost-models.json cannot be used: ")) << refusal_of("{");
   EXPECT_EQ(refusal_of("3"),
             "cost-models.json cannot be used: it must be a list of models, or a map from their names to their prices");
@@ -74,7 +74,7 @@ TEST(CostModels, ABadFileIsOneSentence) {
   EXPECT_EQ(refusal_of(R"({"a":{"inputPer1M":1,"outputPer1M":-1}})"),
             R"(cost-models.json cannot be used: model 1: a: "outputPer1M" must be from 0 to 100000 dollars)");
   EXPECT_EQ(refusal_of(R"([{"model":"a","inputPer1M":1,"outputPer1M":1}, 3])"),
-            "cost-models.json cannot be used: model 2: it is no object");
+            "cost-models.json cannot be used: model 2: it is not an object");
   EXPECT_NE(refusal_of(R"([{"model":"","inputPer1M":1,"outputPer1M":1}])"), "");
   EXPECT_NE(refusal_of(R"([{"model":"a","inputPer1M":1e999,"outputPer1M":1}])"), "");
   EXPECT_NE(refusal_of(R"([{"model":"a","inputPer1M":1,"outputPer1M":1,"cacheRead":1}])"), "") << "a slip is told";
@@ -108,7 +108,7 @@ TEST(Costs, AreExactToTheToken) {
   EXPECT_TRUE(report.unpriced.empty());
 }
 
-TEST(Costs, DoNotDependOnOrderOrOnHowRowsWereSummed) {
+TEST(Costs, DoNotDependOnOrderOrGrouping) {
   std::vector<UsageSample> rows(
       10'000, UsageSample{.agent = "A", .model = "gpt-5-nano", .input = 7, .output = 3, .cache_read = 1});
   const UsageSample summed{
@@ -117,7 +117,7 @@ TEST(Costs, DoNotDependOnOrderOrOnHowRowsWereSummed) {
   EXPECT_EQ(report_of(rows).total.estimated_cost_usd, 0.01555);
 }
 
-TEST(Costs, WithoutAPriceThereIsNoCost) {
+TEST(Costs, ModelWithoutPriceHasNoCost) {
   const auto alone = report_of({{.agent = "A", .model = "new-model", .input = 10}});
   EXPECT_FALSE(alone.total.estimated_cost_usd);
   EXPECT_TRUE(alone.total.partial);
@@ -134,7 +134,7 @@ TEST(Costs, WithoutAPriceThereIsNoCost) {
   EXPECT_EQ(mixed.unpriced, (std::vector<std::string>{"(unknown)", "new-model"}));
 }
 
-TEST(Costs, WhatTheAgentTellsCounts) {
+TEST(Costs, ReportedCostReplacesComputedCost) {
   const auto report = report_of({{.agent = "A", .model = "gpt-5", .input = 1'000'000, .reported_cost_usd = 0.5},
                                  {.agent = "A", .model = "new-model", .input = 5, .reported_cost_usd = 0.0},
                                  {.agent = "A", .model = "gpt-5", .input = 1'000'000}});
@@ -143,7 +143,7 @@ TEST(Costs, WhatTheAgentTellsCounts) {
   EXPECT_EQ(report.by_model.at("new-model").estimated_cost_usd, 0.0);
 }
 
-TEST(Costs, NonsenseNeitherOverflowsNorSubtracts) {
+TEST(Costs, InvalidCountsNeitherOverflowNorSubtract) {
   constexpr auto kHuge = std::numeric_limits<std::int64_t>::max();
   const auto report = report_of({{.model = "gpt-5", .input = kHuge, .output = kHuge, .cache_read = -5},
                                  {.model = "gpt-5", .input = kHuge, .reported_cost_usd = 1e300},
@@ -165,7 +165,7 @@ TEST(Costs, GroupsAreBounded) {
   EXPECT_EQ(report.total.input_tokens, static_cast<std::int64_t>(kMaxGroups + 100));
 }
 
-TEST(Costs, AReportIsWrittenReadAndDescribedByItsTable) {
+TEST(Costs, ReportRoundTripsThroughItsTable) {
   const auto report = report_of({{.agent = "A", .model = "gpt-5", .input = 1'000'000, .output = 2}});
   const auto written = schema::write(report);
   EXPECT_EQ(json::serialize(written.at("total")),

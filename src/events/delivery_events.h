@@ -1,6 +1,6 @@
-/// A message on its way, as it is told: one event for each line of its ledger (`delivery.created` to `delivery.dead`).
+/// The change of a delivery: one event for each entry of its history (`delivery.created` to `delivery.dead`).
 ///
-/// Written by protocol/contract.h, which also knows the message; this is its table.
+/// Written by protocol/contract.h, which also adds the message; this is the table.
 #pragma once
 
 #include <cstdint>
@@ -33,20 +33,20 @@ namespace relay::schema {
 
 template <>
 inline constexpr auto kObject<events::DeliveryChanged> = object(
-    "DeliveryChanged", "A delivery has another state, or better proof.",
-    member<&events::DeliveryChanged::delivery_id>("deliveryId", "names the delivery"),
+    "DeliveryChanged", "The state of a delivery changed, or its proof improved.",
+    member<&events::DeliveryChanged::delivery_id>("deliveryId", "the id of the delivery"),
     member<&events::DeliveryChanged::message>("message",
                                               "`{id, target, from, text, thread?, createdAt, truncated?, ...}`"),
-    member<&events::DeliveryChanged::agent>("agent", "for whom: `{id, name, handle, kind}`"),
+    member<&events::DeliveryChanged::agent>("agent", "the recipient: `{id, name, handle, kind}`"),
     member<&events::DeliveryChanged::at>("at", "when, in Unix milliseconds"),
     member<&events::DeliveryChanged::state>("state", "queued, accepted, delivered, deferred, failed, expired, ..."),
-    member<&events::DeliveryChanged::proof>("proof", "the best there is: stored, accepted, written, submitted, seen"),
-    member<&events::DeliveryChanged::reason>("reason", "why, in words"),
+    member<&events::DeliveryChanged::proof>("proof", "the best so far: stored, accepted, written, submitted, seen"),
+    member<&events::DeliveryChanged::reason>("reason", "why, in one sentence"),
     member<&events::DeliveryChanged::available_at>(
         "availableAt",
-        "of one that is deferred: not before, in Unix milliseconds; equal to `at` where it waits for a condition"),
-    member<&events::DeliveryChanged::retryable>("retryable", "it will be tried again"),
-    member<&events::DeliveryChanged::via>("via", "by which it goes: inbox, queue, hook, pty, ..."),
-    member<&events::DeliveryChanged::evidence>("evidence", "what shows the proof"));
+        "of a deferred delivery: not before, in Unix milliseconds; equal to `at` when it waits for a condition"),
+    member<&events::DeliveryChanged::retryable>("retryable", "whether it is tried again"),
+    member<&events::DeliveryChanged::via>("via", "the interface it went through: inbox, queue, hook, pty, ..."),
+    member<&events::DeliveryChanged::evidence>("evidence", "what the proof rests on"));
 
 }  // namespace relay::schema

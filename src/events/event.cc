@@ -46,28 +46,28 @@ constexpr auto all_kinds(std::index_sequence<Index...>) {
 }
 constexpr auto kKinds = all_kinds(std::make_index_sequence<kTyped>{});
 
-/// `item.started` is ItemStarted.
+/// Whether `type` is the wire name of the struct `name`: `item.started` is ItemStarted.
 constexpr bool is_called(std::string_view type, std::string_view name) {
-  bool begins = true;
-  for (const char letter : name) {
-    const bool capital = letter >= 'A' && letter <= 'Z';
-    if (capital && !begins) {
+  bool first = true;
+  for (const char c : name) {
+    const bool capital = c >= 'A' && c <= 'Z';
+    if (capital && !first) {
       if (!type.starts_with('.')) return false;
       type.remove_prefix(1);
     }
-    if (!type.starts_with(capital ? static_cast<char>(letter - 'A' + 'a') : letter)) return false;
+    if (!type.starts_with(capital ? static_cast<char>(c - 'A' + 'a') : c)) return false;
     type.remove_prefix(1);
-    begins = false;
+    first = false;
   }
   return type.empty();
 }
 static_assert(std::ranges::all_of(kKinds.begin(), kKinds.begin() + kTyped,
                                   [](const EventType& kind) { return is_called(kind.type, kind.object.name); }),
-              "each name stands where its struct stands in the variant");
+              "each name is at the index of its struct in the variant");
 
 template <std::size_t... Index>
 Result<Event> read_as(std::string_view type, const json::object& members, std::index_sequence<Index...>) {
-  Result<Event> event = fail(format("\"{}\" is no event that can be told", type));
+  Result<Event> event = fail(format("\"{}\" is not the type of an event that a session can report", type));
   const auto read = [&]<std::size_t At>(std::integral_constant<std::size_t, At>) {
     if (type == kNamed[At].type) event = schema::read<std::variant_alternative_t<At, Event>>(members);
   };
@@ -94,8 +94,8 @@ Result<void> check_type(std::string_view wanted) {
     named.push_back(group);
     groups += format("{}{}", groups.empty() ? "" : ", ", group);
   }
-  return fail(
-      format("\"{}\" is no type of event; there are {}, and those in them, such as item.started", wanted, groups));
+  return fail(format("\"{}\" is not a type of event; there are {}, and the types in them, such as item.started", wanted,
+                     groups));
 }
 
 std::string_view type_of(const Event& event) { return kKinds[event.index()].type; }

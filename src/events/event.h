@@ -1,10 +1,10 @@
-/// Everything that can happen, typed, and its one definition: the tables beside the structs.
+/// Every event type as a struct; the tables beside the structs are their only definition.
 ///
-///     session_events.h   who comes and goes            prompt_events.h    what agents ask a person
-///     work_events.h      what an agent does            relay_events.h     what passes between agents
-///     delivery_events.h  a message on its way
+///     session_events.h   sessions and agents          prompt_events.h    permissions and questions
+///     work_events.h      what an agent does           relay_events.h     messages, votes, loops
+///     delivery_events.h  deliveries
 ///
-/// An event as it is told is one flat object: `type`, `sessionId`, the members of its table, and the envelope
+/// In JSON an event is one flat object: `type`, `sessionId`, the members of its table, and the envelope
 /// `_seq` (its number in the workspace, without gaps), `_ts`, `_sessionId`, `_agentName`.
 #pragma once
 
@@ -26,10 +26,10 @@ using Event = std::variant<SessionStarted, SessionEnded, ItemStarted, ItemDelta,
                            AgentReleased, ConsensusProposed, ConsensusResolved, TokensUsed, FileOperation,
                            CommandExecuted, AgentStatus, AgentUnparsed, LoopTripped, RelayDamaged>;
 
-/// Who may say that it happened.
+/// Who may report the event.
 enum class EventOrigin : std::uint8_t {
-  Relay,    // the daemon alone
-  Session,  // an agent's session, of itself
+  Relay,    // only the daemon
+  Session,  // an agent's session, about itself
 };
 
 struct EventType {
@@ -41,14 +41,14 @@ struct EventType {
 /// All of them, in the order of the specification.
 std::span<const EventType> event_types();
 const EventType* find_event_type(std::string_view type);
-/// Is it a type, or a group of them: `item.started`, `item`? The error is a sentence that names the groups.
+/// Checks that `wanted` is a type or a group of types: `item.started`, `item`. The error names the groups.
 Result<void> check_type(std::string_view wanted);
 
 std::string_view type_of(const Event& event);
 /// The members of its table, as an object.
 json::object members_of(const Event& event);
 
-/// Checked against the table of that type; what is not in the table is passed over.
+/// Checked against the table of that type; members that the table does not name are ignored.
 Result<Event> read_event(std::string_view type, const json::object& members);
 
 }  // namespace relay::events

@@ -11,14 +11,14 @@
 namespace relay::events {
 namespace {
 
-/// What the specification names; an event may tell more.
+/// The events that the specification names; the program may define more.
 struct SpecifiedEvent {
   std::string_view type;
   std::vector<std::string_view> required;
   std::vector<std::string_view> optional = {};
 };
 
-TEST(Events, AllSeventeenOfTheSpecificationAreThere) {
+TEST(Events, AllSeventeenTypesOfTheSpecificationExist) {
   const std::vector<SpecifiedEvent> specified = {
       {"session.started", {"agent", "startedAt", "config"}},
       {"session.ended", {"endedAt", "reason"}, {"summary"}},
@@ -57,7 +57,7 @@ TEST(Events, AllSeventeenOfTheSpecificationAreThere) {
   for (const auto& kind : event_types()) EXPECT_TRUE(types.insert(kind.type).second) << kind.type;
 }
 
-TEST(Events, EveryOneCarriesTheEnvelope) {
+TEST(Events, EveryTypeHasTheEnvelope) {
   schema::Components components;
   (void)events_json_schema(components);
   const auto all = components.take();
@@ -69,7 +69,7 @@ TEST(Events, EveryOneCarriesTheEnvelope) {
   }
 }
 
-TEST(Events, AreReadAsTheyAreWritten) {
+TEST(Events, RoundTripThroughJson) {
   const Event event =
       TokensUsed{.agent_name = "Bob", .model = "m", .input_tokens = 1, .output_tokens = 2, .cache_read_tokens = 3};
   EXPECT_EQ(type_of(event), "tokens.used");
@@ -80,15 +80,16 @@ TEST(Events, AreReadAsTheyAreWritten) {
   EXPECT_EQ(members_of(*again), members_of(event));
 }
 
-TEST(Events, WhatIsNotLikeItsTableIsRefusedInASentence) {
+TEST(Events, MalformedEventIsRefusedWithOneSentence) {
   EXPECT_EQ(read_event("item.started", {{"itemId", "1"}, {"itemType", "dance"}, {"startedAt", 1}}).error().message(),
             R"("itemType" must be one of message, tool_call, thinking, plan, search, test_run, build)");
   EXPECT_EQ(read_event("item.delta", {{"itemId", "1"}, {"delta", {{"type", "text"}}}}).error().message(),
             R"("delta.content" is missing)");
-  EXPECT_EQ(read_event("delivery.created", {}).error().message(), R"("delivery.created" is no event that can be told)");
+  EXPECT_EQ(read_event("delivery.created", {}).error().message(),
+            R"("delivery.created" is not the type of an event that a session can report)");
 }
 
-TEST(Events, AnUnknownTypeIsAnsweredWithEachGroupOnce) {
+TEST(Events, UnknownTypeErrorNamesEachGroupOnce) {
   const auto bogus = check_type("bogus");
   ASSERT_FALSE(bogus);
   const auto& sentence = bogus.error().message();
@@ -99,7 +100,7 @@ TEST(Events, AnUnknownTypeIsAnsweredWithEachGroupOnce) {
   }
 }
 
-TEST(Events, ASchemaTellsThemApartByType) {
+TEST(Events, SchemaDiscriminatesByType) {
   schema::Components components;
   EXPECT_EQ(json::serialize(events_json_schema(components)), R"({"$ref":"#/components/schemas/AgentEvent"})");
   const auto all = components.take();
@@ -109,7 +110,7 @@ TEST(Events, ASchemaTellsThemApartByType) {
   EXPECT_TRUE(doubt.contains("_seq"));
 }
 
-TEST(Events, ThePageInTheRepositoryIsTheTables) {
+TEST(Events, PageMatchesTables) {
   const std::string path = RELAY_EVENTS_PAGE;
   std::ifstream file{path};
   const std::string page{std::istreambuf_iterator<char>{file}, {}};
@@ -122,7 +123,7 @@ TEST(Events, ThePageInTheRepositoryIsTheTables) {
     EXPECT_TRUE(page == wanted) << "docs/spec/events.md is stale: RELAY_WRITE_DOCS=1 events_test";
 }
 
-TEST(Events, ThePageNamesEachType) {
+TEST(Events, PageNamesEachType) {
   const auto page = events_markdown();
   for (const auto& kind : event_types()) EXPECT_NE(page.find(kind.type), std::string::npos) << kind.type;
 }

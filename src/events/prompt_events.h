@@ -1,4 +1,4 @@
-/// What agents ask a person: may I, and which.
+/// Permissions and questions that agents ask of the user.
 #pragma once
 
 #include <cstdint>
@@ -68,43 +68,46 @@ inline constexpr auto kChoices<events::Resolution> =
 
 template <>
 inline constexpr auto kObject<events::PermissionRequested> = object(
-    "PermissionRequested", "An agent asks whether it may do something.",
-    member<&events::PermissionRequested::request_id>("requestId", "names the request", {.min = 1, .max = 256}),
-    member<&events::PermissionRequested::tool>("tool", "what it wants to use: bash, edit, ...", {.max = 256}),
-    member<&events::PermissionRequested::command>("command", "of a shell", {.max = 64 << 10}),
-    member<&events::PermissionRequested::file_path>("filePath", "to be read or changed", {.max = 4096}),
-    member<&events::PermissionRequested::directory>("directory", "where the agent is; absent where that is not told",
-                                                    {.max = 4096}),
-    member<&events::PermissionRequested::description>("description", "in the agent's words", {.max = 64 << 10}),
-    member<&events::PermissionRequested::risk_level>("riskLevel", "what could go wrong"),
-    member<&events::PermissionRequested::can_answer>("canAnswer", "false: at the agent's own screen only"),
-    member<&events::PermissionRequested::partial>("partial", "true: only a part of what it would do is told here"));
+    "PermissionRequested", "An agent asks for permission to use a tool.",
+    member<&events::PermissionRequested::request_id>("requestId", "the id of the request", {.min = 1, .max = 256}),
+    member<&events::PermissionRequested::tool>("tool", "the tool: bash, edit, ...", {.max = 256}),
+    member<&events::PermissionRequested::command>("command", "the shell command", {.max = 64 << 10}),
+    member<&events::PermissionRequested::file_path>("filePath", "the file to be read or changed", {.max = 4096}),
+    member<&events::PermissionRequested::directory>(
+        "directory", "the agent's working directory; absent when the agent does not report it", {.max = 4096}),
+    member<&events::PermissionRequested::description>("description", "the agent's description", {.max = 64 << 10}),
+    member<&events::PermissionRequested::risk_level>("riskLevel", "the assessed risk"),
+    member<&events::PermissionRequested::can_answer>("canAnswer",
+                                                     "false: it can be answered on the agent's screen only"),
+    member<&events::PermissionRequested::partial>("partial", "true: this shows only a part of what the tool would do"));
 
 template <>
-inline constexpr auto kObject<events::PermissionResolved> =
-    object("PermissionResolved", "A request for permission is answered, or gone.",
-           member<&events::PermissionResolved::request_id>("requestId", "which request", {.min = 1, .max = 256}),
-           member<&events::PermissionResolved::resolution>("resolution", "withdrawn: the agent does not ask any more"),
-           member<&events::PermissionResolved::resolved_by>("resolvedBy", "an agent's name, human, policy, or nobody",
-                                                            {.max = 256}),
-           member<&events::PermissionResolved::resolved_at>("resolvedAt", "when, in Unix milliseconds"),
-           member<&events::PermissionResolved::reason>("reason", "given with the answer", {.max = 4096}));
+inline constexpr auto kObject<events::PermissionResolved> = object(
+    "PermissionResolved", "A permission request was answered or withdrawn.",
+    member<&events::PermissionResolved::request_id>("requestId", "the id of the request", {.min = 1, .max = 256}),
+    member<&events::PermissionResolved::resolution>("resolution", "withdrawn: the agent no longer asks"),
+    member<&events::PermissionResolved::resolved_by>(
+        "resolvedBy", "the name of an agent, `human`, `policy` or `nobody`", {.max = 256}),
+    member<&events::PermissionResolved::resolved_at>("resolvedAt", "when, in Unix milliseconds"),
+    member<&events::PermissionResolved::reason>("reason", "the reason given with the answer", {.max = 4096}));
 
 template <>
-inline constexpr auto kObject<events::QuestionRequested> =
-    object("QuestionRequested", "An agent asks a question.",
-           member<&events::QuestionRequested::question_id>("questionId", "names the question", {.min = 1, .max = 256}),
-           member<&events::QuestionRequested::question>("question", "in the agent's words", {.max = 64 << 10}),
-           member<&events::QuestionRequested::options>("options", "the answers to choose from", {.max = 256}),
-           member<&events::QuestionRequested::default_answer>("defaultAnswer", "what Enter would choose"),
-           member<&events::QuestionRequested::can_answer>("canAnswer", "false: at the agent's own screen only"));
+inline constexpr auto kObject<events::QuestionRequested> = object(
+    "QuestionRequested", "An agent asks the user a question.",
+    member<&events::QuestionRequested::question_id>("questionId", "the id of the question", {.min = 1, .max = 256}),
+    member<&events::QuestionRequested::question>("question", "the text of the question", {.max = 64 << 10}),
+    member<&events::QuestionRequested::options>("options", "the offered answers", {.max = 256}),
+    member<&events::QuestionRequested::default_answer>("defaultAnswer", "the answer that Enter selects"),
+    member<&events::QuestionRequested::can_answer>("canAnswer",
+                                                   "false: it can be answered on the agent's screen only"));
 
 template <>
 inline constexpr auto kObject<events::QuestionResolved> = object(
-    "QuestionResolved", "A question is answered, or gone.",
-    member<&events::QuestionResolved::question_id>("questionId", "which question", {.min = 1, .max = 256}),
-    member<&events::QuestionResolved::answer>("answer", "absent when it is gone, or answered at the agent's screen"),
-    member<&events::QuestionResolved::resolved_by>("resolvedBy", "an agent's name, human, policy, or nobody",
+    "QuestionResolved", "A question was answered or withdrawn.",
+    member<&events::QuestionResolved::question_id>("questionId", "the id of the question", {.min = 1, .max = 256}),
+    member<&events::QuestionResolved::answer>(
+        "answer", "absent when the question was withdrawn or answered on the agent's screen"),
+    member<&events::QuestionResolved::resolved_by>("resolvedBy", "the name of an agent, `human`, `policy` or `nobody`",
                                                    {.max = 256}));
 
 }  // namespace relay::schema

@@ -1,4 +1,4 @@
-/// What passes between agents: messages, votes, loops; and what the relay itself met. Deliveries have a header of their own.
+/// Messages, votes and loops between agents, and damage to the relay's own files. Deliveries have their own header.
 #pragma once
 
 #include <cstdint>
@@ -64,48 +64,48 @@ inline constexpr auto kChoices<events::ConsensusOutcome> = std::array{
 
 template <>
 inline constexpr auto kObject<events::MessageExchanged> =
-    object("MessageExchanged", "A message was taken and stored.",
-           member<&events::MessageExchanged::from>("from", "who said it"),
-           member<&events::MessageExchanged::to>("to", "to whom, as addressed: a name, a channel, or `*`"),
-           member<&events::MessageExchanged::body>("body", "what was said; cut when it is long"),
+    object("MessageExchanged", "A message was accepted and stored.",
+           member<&events::MessageExchanged::from>("from", "the sender"),
+           member<&events::MessageExchanged::to>("to", "the recipient as addressed: a name, a channel, or `*`"),
+           member<&events::MessageExchanged::body>("body", "the text; cut when it is long"),
            member<&events::MessageExchanged::kind>("kind", "message, action, state, thinking, or another"),
            member<&events::MessageExchanged::thread>("thread", "the conversation it belongs to"),
-           member<&events::MessageExchanged::channel>("channel", "the channel it was said in"),
+           member<&events::MessageExchanged::channel>("channel", "the channel it was sent to"),
            member<&events::MessageExchanged::topic>("topic", "what it is about"),
            member<&events::MessageExchanged::id>("id", "the short id, for `read` and `trace`"),
-           member<&events::MessageExchanged::truncated>("truncated", "the text is longer, or not kept any more"));
+           member<&events::MessageExchanged::truncated>("truncated", "the text is longer, or no longer stored"));
 
 template <>
 inline constexpr auto kObject<events::ConsensusProposed> =
-    object("ConsensusProposed", "Somebody asks agents to decide.",
-           member<&events::ConsensusProposed::proposal_id>("proposalId", "names the proposal"),
+    object("ConsensusProposed", "An agent or the user proposes a decision.",
+           member<&events::ConsensusProposed::proposal_id>("proposalId", "the id of the proposal"),
            member<&events::ConsensusProposed::title>("title", "what is proposed"),
-           member<&events::ConsensusProposed::proposed_by>("proposedBy", "by whom"),
-           member<&events::ConsensusProposed::participants>("participants", "who may vote"),
+           member<&events::ConsensusProposed::proposed_by>("proposedBy", "the proposer"),
+           member<&events::ConsensusProposed::participants>("participants", "the agents that may vote"),
            member<&events::ConsensusProposed::consensus_type>("consensusType", "how votes are counted"));
 
 template <>
 inline constexpr auto kObject<events::ConsensusResolved> =
-    object("ConsensusResolved", "A proposal is decided.",
-           member<&events::ConsensusResolved::proposal_id>("proposalId", "which proposal"),
-           member<&events::ConsensusResolved::outcome>("outcome", "how"),
+    object("ConsensusResolved", "The vote on a proposal ended.",
+           member<&events::ConsensusResolved::proposal_id>("proposalId", "the id of the proposal"),
+           member<&events::ConsensusResolved::outcome>("outcome", "the result"),
            member<&events::ConsensusResolved::votes>("votes", "by voter: approve, reject or abstain"));
 
 template <>
 inline constexpr auto kObject<events::LoopTripped> =
-    object("LoopTripped", "Two agents only echoed each other and were stopped.",
-           member<&events::LoopTripped::from>("from", "whose message was refused"),
-           member<&events::LoopTripped::to>("to", "whom it was for"),
-           member<&events::LoopTripped::reason>("reason", "what was noticed, in a sentence"),
-           member<&events::LoopTripped::until>("until", "till when nothing passes, in Unix milliseconds"));
+    object("LoopTripped", "Two agents only repeated each other, and their messages are refused for a while.",
+           member<&events::LoopTripped::from>("from", "the sender of the refused message"),
+           member<&events::LoopTripped::to>("to", "its recipient"),
+           member<&events::LoopTripped::reason>("reason", "what was detected, in one sentence"),
+           member<&events::LoopTripped::until>("until", "messages are refused until then, in Unix milliseconds"));
 
 template <>
 inline constexpr auto kObject<events::RelayDamaged> =
-    object("RelayDamaged", "A file of the message store is damaged, or the store refuses what was acknowledged.",
-           member<&events::RelayDamaged::reason>("reason", "which files, what is wrong, the next step, in a sentence"),
+    object("RelayDamaged", "A file of the message store is damaged, or the store refuses an acknowledged change.",
+           member<&events::RelayDamaged::reason>("reason", "the files, the damage and the next step, in one sentence"),
            member<&events::RelayDamaged::lost_messages>("lostMessages",
-                                                        "acknowledged messages that are gone: at most so many; of "
-                                                        "damage found at work they are counted at the next start"),
-           member<&events::RelayDamaged::files>("files", "the damaged files, under the names they are kept by"));
+                                                        "an upper bound of the acknowledged messages that are lost; "
+                                                        "damage found while running is counted at the next start"),
+           member<&events::RelayDamaged::files>("files", "the names under which the damaged files are kept"));
 
 }  // namespace relay::schema

@@ -1,4 +1,4 @@
-/// Sessions and agents: who came, for whom, and what became of it.
+/// Sessions and agents: their start, their state and their end.
 #pragma once
 
 #include <cstdint>
@@ -85,71 +85,73 @@ inline constexpr auto kChoices<events::SessionEnd> =
 
 template <>
 inline constexpr auto kObject<events::AgentIdentifier> =
-    object("AgentIdentifier", "Which agent, and what runs it.",
-           member<&events::AgentIdentifier::name>("name", "the name others write to"),
-           member<&events::AgentIdentifier::cli>("cli", "the program: claude, codex, gemini, opencode, or another"),
-           member<&events::AgentIdentifier::model>("model", "the model, when it is known"),
-           member<&events::AgentIdentifier::version>("version", "of the program, when it is known"));
+    object("AgentIdentifier", "An agent and the program that runs it.",
+           member<&events::AgentIdentifier::name>("name", "the name that messages are addressed to"),
+           member<&events::AgentIdentifier::cli>("cli", "the agent CLI: claude, codex, gemini, opencode, or another"),
+           member<&events::AgentIdentifier::model>("model", "the model, when known"),
+           member<&events::AgentIdentifier::version>("version", "the version of the agent CLI, when known"));
 
 template <>
-inline constexpr auto kObject<events::SessionConfig> =
-    object("SessionConfig", "How a session was begun.",
-           member<&events::SessionConfig::permission_mode>("permissionMode", "as the agent calls it"),
-           member<&events::SessionConfig::working_directory>("workingDirectory", "where it works"));
+inline constexpr auto kObject<events::SessionConfig> = object(
+    "SessionConfig", "The settings a session started with.",
+    member<&events::SessionConfig::permission_mode>("permissionMode", "the permission mode, in the agent CLI's term"),
+    member<&events::SessionConfig::working_directory>("workingDirectory", "the working directory"));
 
 template <>
 inline constexpr auto kObject<events::SessionSummary> =
-    object("SessionSummary", "What was done in a session.",
-           member<&events::SessionSummary::duration>("duration", "milliseconds from beginning to end"),
-           member<&events::SessionSummary::item_count>("itemCount", "items that were completed"),
-           member<&events::SessionSummary::files_modified>("filesModified", "files that were changed, each once"),
-           member<&events::SessionSummary::commands_run>("commandsRun", "commands that were run"),
-           member<&events::SessionSummary::total_tokens>("totalTokens", "tokens of every kind, when any were counted"),
-           member<&events::SessionSummary::estimated_cost>("estimatedCost", "dollars, by the table of costs of today"));
+    object("SessionSummary", "Totals of a session.",
+           member<&events::SessionSummary::duration>("duration", "milliseconds from start to end"),
+           member<&events::SessionSummary::item_count>("itemCount", "the number of completed items"),
+           member<&events::SessionSummary::files_modified>("filesModified", "the changed files, each once"),
+           member<&events::SessionSummary::commands_run>("commandsRun", "the number of commands run"),
+           member<&events::SessionSummary::total_tokens>("totalTokens", "tokens of all kinds, when any were counted"),
+           member<&events::SessionSummary::estimated_cost>("estimatedCost", "dollars, by the current cost table"));
 
 template <>
-inline constexpr auto kObject<events::SessionStarted> = object(
-    "SessionStarted", "An agent came: a new session began.", member<&events::SessionStarted::agent>("agent", "who"),
-    member<&events::SessionStarted::started_at>("startedAt", "when, in Unix milliseconds"),
-    member<&events::SessionStarted::config>("config", "how"));
+inline constexpr auto kObject<events::SessionStarted> =
+    object("SessionStarted", "A new session of an agent started.",
+           member<&events::SessionStarted::agent>("agent", "the agent"),
+           member<&events::SessionStarted::started_at>("startedAt", "when, in Unix milliseconds"),
+           member<&events::SessionStarted::config>("config", "the settings it started with"));
 
 template <>
-inline constexpr auto kObject<events::SessionEnded> =
-    object("SessionEnded", "A session is over.",
-           member<&events::SessionEnded::ended_at>("endedAt", "when, in Unix milliseconds"),
-           member<&events::SessionEnded::reason>("reason", "how it ended"),
-           member<&events::SessionEnded::detail>("detail", "what is known of it, in words: `exited with code 3`"),
-           member<&events::SessionEnded::released_by>("releasedBy", "who released it: `human`, `api` or an agent"),
-           member<&events::SessionEnded::summary>("summary", "what was done in it"));
+inline constexpr auto kObject<events::SessionEnded> = object(
+    "SessionEnded", "A session ended.",
+    member<&events::SessionEnded::ended_at>("endedAt", "when, in Unix milliseconds"),
+    member<&events::SessionEnded::reason>("reason", "how it ended"),
+    member<&events::SessionEnded::detail>("detail", "details, when known: `exited with code 3`"),
+    member<&events::SessionEnded::released_by>("releasedBy", "who released it: `human`, `api` or the name of an agent"),
+    member<&events::SessionEnded::summary>("summary", "totals of the session"));
 
 template <>
 inline constexpr auto kObject<events::AgentSpawned> =
-    object("AgentSpawned", "An agent was started for somebody.",
-           member<&events::AgentSpawned::agent_name>("agentName", "who was started"),
-           member<&events::AgentSpawned::cli>("cli", "the program"),
-           member<&events::AgentSpawned::spawned_by>("spawnedBy", "who asked for it"),
+    object("AgentSpawned", "An agent was started on request.",
+           member<&events::AgentSpawned::agent_name>("agentName", "the name of the started agent"),
+           member<&events::AgentSpawned::cli>("cli", "the agent CLI"),
+           member<&events::AgentSpawned::spawned_by>("spawnedBy", "who requested it"),
            member<&events::AgentSpawned::task>("task", "its first task"),
-           member<&events::AgentSpawned::role>("role", "its part in a team"));
+           member<&events::AgentSpawned::role>("role", "its role in a team"));
 
 template <>
 inline constexpr auto kObject<events::AgentReleased> =
-    object("AgentReleased", "An agent that ran for others was ended.",
-           member<&events::AgentReleased::agent_name>("agentName", "who was ended"),
-           member<&events::AgentReleased::released_by>("releasedBy", "who asked for it: `human`, `api` or an agent"),
-           member<&events::AgentReleased::reason>("reason", "why"));
+    object("AgentReleased", "An agent that was started on request was stopped.",
+           member<&events::AgentReleased::agent_name>("agentName", "the name of the stopped agent"),
+           member<&events::AgentReleased::released_by>("releasedBy",
+                                                       "who requested it: `human`, `api` or the name of an agent"),
+           member<&events::AgentReleased::reason>("reason", "the reason given"));
 
 template <>
 inline constexpr auto kObject<events::AgentStatus> =
-    object("AgentStatus", "What an agent is doing has changed.",
-           member<&events::AgentStatus::state>("state", "what it does now: idle, working, blocked, ..."),
-           member<&events::AgentStatus::reason>("reason", "why, in words"),
-           member<&events::AgentStatus::via>("via", "how that is known"));
+    object("AgentStatus", "The state of an agent changed.",
+           member<&events::AgentStatus::state>("state", "the new state: idle, working, blocked, ..."),
+           member<&events::AgentStatus::reason>("reason", "why, in one sentence"),
+           member<&events::AgentStatus::via>("via", "the interface that reported it: transcript, hook, pty, ..."));
 
 template <>
 inline constexpr auto kObject<events::AgentUnparsed> =
-    object("AgentUnparsed", "An agent said or did something that was not understood.",
-           member<&events::AgentUnparsed::source>("source", "where it stood: a record, a hook, the screen"),
-           member<&events::AgentUnparsed::problem>("problem", "what is wrong with it, in a sentence"),
-           member<&events::AgentUnparsed::text>("text", "the beginning of it", {.max = 4096}));
+    object("AgentUnparsed", "Output or an action of an agent could not be parsed.",
+           member<&events::AgentUnparsed::source>("source", "where it was read: a transcript, a hook, the screen"),
+           member<&events::AgentUnparsed::problem>("problem", "what is wrong with it, in one sentence"),
+           member<&events::AgentUnparsed::text>("text", "the start of the text", {.max = 4096}));
 
 }  // namespace relay::schema

@@ -96,68 +96,69 @@ inline constexpr auto kChoices<events::FileOperationKind> =
 
 template <>
 inline constexpr auto kObject<events::Delta> = object(
-    "Delta", "A piece of an item.", member<&events::Delta::type>("type", "of what kind"),
-    member<&events::Delta::content>("content", "the piece; cut when it is long", {.max = events::kMaxContentBytes}));
+    "Delta", "A part of an item.", member<&events::Delta::type>("type", "the kind of content"),
+    member<&events::Delta::content>("content", "the content; cut when it is long", {.max = events::kMaxContentBytes}));
 
 template <>
 inline constexpr auto kObject<events::ItemStarted> =
-    object("ItemStarted", "The agent began with something.",
-           member<&events::ItemStarted::item_id>("itemId", "names it within the session", {.min = 1, .max = 256}),
-           member<&events::ItemStarted::item_type>("itemType", "what it is"),
+    object("ItemStarted", "The agent started an item of work.",
+           member<&events::ItemStarted::item_id>("itemId", "its id within the session", {.min = 1, .max = 256}),
+           member<&events::ItemStarted::item_type>("itemType", "the kind of item"),
            member<&events::ItemStarted::started_at>("startedAt", "when, in Unix milliseconds"),
-           member<&events::ItemStarted::metadata>("metadata", "of a tool call: `tool`, and what it was given"));
+           member<&events::ItemStarted::metadata>("metadata", "of a tool call: `tool` and its input"));
 
 template <>
 inline constexpr auto kObject<events::ItemDelta> =
-    object("ItemDelta", "Something of an item became known.",
-           member<&events::ItemDelta::item_id>("itemId", "of which item", {.min = 1, .max = 256}),
-           member<&events::ItemDelta::delta>("delta", "what"));
+    object("ItemDelta", "New content of an item.",
+           member<&events::ItemDelta::item_id>("itemId", "the id of the item", {.min = 1, .max = 256}),
+           member<&events::ItemDelta::delta>("delta", "the content"));
 
 template <>
 inline constexpr auto kObject<events::ItemCompleted> =
-    object("ItemCompleted", "The agent is done with something.",
-           member<&events::ItemCompleted::item_id>("itemId", "which item", {.min = 1, .max = 256}),
+    object("ItemCompleted", "The agent finished an item of work.",
+           member<&events::ItemCompleted::item_id>("itemId", "the id of the item", {.min = 1, .max = 256}),
            member<&events::ItemCompleted::completed_at>("completedAt", "when, in Unix milliseconds"),
-           member<&events::ItemCompleted::result>("result", "what came of it; of a tool call: `failed`"),
-           member<&events::ItemCompleted::duration>("duration", "milliseconds since it began", {.min = 0}));
+           member<&events::ItemCompleted::result>("result", "the result; of a tool call: `failed`"),
+           member<&events::ItemCompleted::duration>("duration", "milliseconds since it started", {.min = 0}));
 
 template <>
 inline constexpr auto kObject<events::TokensUsed> = object(
-    "TokensUsed", "An answer of a model was counted. Counts do not overlap, but reasoning is part of the output.",
-    member<&events::TokensUsed::agent_name>("agentName", "whose model"),
-    member<&events::TokensUsed::model>("model", "which model", {.max = 256}),
-    member<&events::TokensUsed::input_tokens>("inputTokens", "read for the first time",
+    "TokensUsed", "The tokens of one model response. Counts do not overlap, but reasoning is part of the output.",
+    member<&events::TokensUsed::agent_name>("agentName", "the agent that uses the model"),
+    member<&events::TokensUsed::model>("model", "the model", {.max = 256}),
+    member<&events::TokensUsed::input_tokens>("inputTokens", "input tokens that were not in the cache",
                                               {.min = 0, .max = events::kMaxTokens}),
-    member<&events::TokensUsed::output_tokens>("outputTokens", "written", {.min = 0, .max = events::kMaxTokens}),
-    member<&events::TokensUsed::cache_read_tokens>("cacheReadTokens", "read from the cache",
+    member<&events::TokensUsed::output_tokens>("outputTokens", "output tokens", {.min = 0, .max = events::kMaxTokens}),
+    member<&events::TokensUsed::cache_read_tokens>("cacheReadTokens", "input tokens read from the cache",
                                                    {.min = 0, .max = events::kMaxTokens}),
-    member<&events::TokensUsed::cache_write_tokens>("cacheWriteTokens", "put into the cache",
+    member<&events::TokensUsed::cache_write_tokens>("cacheWriteTokens", "input tokens written to the cache",
                                                     {.min = 0, .max = events::kMaxTokens}),
-    member<&events::TokensUsed::estimated_cost_usd>("estimatedCostUsd", "dollars, when the agent itself says so"),
-    member<&events::TokensUsed::reasoning_tokens>("reasoningTokens", "of the output, what was thought",
+    member<&events::TokensUsed::estimated_cost_usd>("estimatedCostUsd", "dollars, when the agent itself reports them"),
+    member<&events::TokensUsed::reasoning_tokens>("reasoningTokens", "reasoning tokens, a part of the output",
                                                   {.min = 0, .max = events::kMaxTokens}),
-    member<&events::TokensUsed::request_id>(
-        "requestId", "names the answer; counted again it replaces the earlier count", {.max = 256}),
-    member<&events::TokensUsed::source>("source", "how it is known: transcript, hook, server, screen", {.max = 64}),
-    member<&events::TokensUsed::thread>("thread", "the thread that it was spent for", {.max = 256}));
+    member<&events::TokensUsed::request_id>("requestId", "the id of the response; a second count replaces the first",
+                                            {.max = 256}),
+    member<&events::TokensUsed::source>("source", "the source of the count: transcript, hook, server, screen",
+                                        {.max = 64}),
+    member<&events::TokensUsed::thread>("thread", "the message thread the tokens were spent on", {.max = 256}));
 
 template <>
 inline constexpr auto kObject<events::FileOperation> = object(
     "FileOperation", "The agent read or changed a file.",
-    member<&events::FileOperation::operation>("operation", "what it did"),
-    member<&events::FileOperation::file_path>("filePath", "to which file", {.min = 1, .max = 4096}),
-    member<&events::FileOperation::lines_changed>("linesChanged", "how many lines, when it is known"),
-    member<&events::FileOperation::diff>("diff", "unified, when it is known", {.max = events::kMaxContentBytes}));
+    member<&events::FileOperation::operation>("operation", "the operation"),
+    member<&events::FileOperation::file_path>("filePath", "the file", {.min = 1, .max = 4096}),
+    member<&events::FileOperation::lines_changed>("linesChanged", "the number of changed lines, when known"),
+    member<&events::FileOperation::diff>("diff", "a unified diff, when known", {.max = events::kMaxContentBytes}));
 
 template <>
-inline constexpr auto kObject<events::CommandExecuted> =
-    object("CommandExecuted", "The agent ran a command.",
-           member<&events::CommandExecuted::command>("command", "as it was given", {.max = events::kMaxContentBytes}),
-           member<&events::CommandExecuted::exit_code>("exitCode", "how it ended; absent when the agent does not tell"),
-           member<&events::CommandExecuted::duration>("duration", "milliseconds", {.min = 0}),
-           member<&events::CommandExecuted::stdout_text>("stdout", "the beginning of what it printed",
-                                                         {.max = events::kMaxContentBytes}),
-           member<&events::CommandExecuted::stderr_text>("stderr", "the same of its errors",
-                                                         {.max = events::kMaxContentBytes}));
+inline constexpr auto kObject<events::CommandExecuted> = object(
+    "CommandExecuted", "The agent ran a command.",
+    member<&events::CommandExecuted::command>("command", "the command line", {.max = events::kMaxContentBytes}),
+    member<&events::CommandExecuted::exit_code>("exitCode", "the exit code; absent when the agent does not report it"),
+    member<&events::CommandExecuted::duration>("duration", "milliseconds", {.min = 0}),
+    member<&events::CommandExecuted::stdout_text>("stdout", "the start of its standard output",
+                                                  {.max = events::kMaxContentBytes}),
+    member<&events::CommandExecuted::stderr_text>("stderr", "the start of its standard error",
+                                                  {.max = events::kMaxContentBytes}));
 
 }  // namespace relay::schema

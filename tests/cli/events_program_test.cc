@@ -52,7 +52,7 @@ TEST_F(Events, AreShownToPeopleAndPrograms) {
 TEST_F(Events, WhatCannotBeMeantIsSaid) {
   const auto type = box.run({"events", "--types", "itm"});
   EXPECT_EQ(type.code, 2);
-  EXPECT_NE(type.err.find("\"itm\" is no type of event"), std::string::npos) << type.err;
+  EXPECT_NE(type.err.find("\"itm\" is not a type of event"), std::string::npos) << type.err;
   EXPECT_EQ(box.run({"events", "--since", "yesterday"}).code, 2);
   EXPECT_EQ(box.run({"events", "--since", "#x"}).code, 2);
 }
