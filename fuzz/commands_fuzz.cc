@@ -30,24 +30,24 @@ GrammarOptions options_of(std::uint8_t seed) {
   return options;
 }
 
-void check(const Command& utterance) {
-  if (const auto* command = std::get_if<SendCommand>(&utterance)) {
-    FUZZ_CHECK(!command->to.empty());
-    FUZZ_CHECK(command->body.size() <= kFuzzBlockBytes + kFuzzBodyBytes);
-  } else if (const auto* spawn = std::get_if<SpawnCommand>(&utterance)) {
+void check(const Command& command) {
+  if (const auto* send = std::get_if<SendCommand>(&command)) {
+    FUZZ_CHECK(!send->to.empty());
+    FUZZ_CHECK(send->body.size() <= kFuzzBlockBytes + kFuzzBodyBytes);
+  } else if (const auto* spawn = std::get_if<SpawnCommand>(&command)) {
     FUZZ_CHECK(!spawn->name.empty() && !spawn->cli.empty());
-  } else if (const auto* trigger = std::get_if<SendFileCommand>(&utterance)) {
-    FUZZ_CHECK(!trigger->id.empty() && trigger->id.find('/') == std::string::npos && trigger->id[0] != '.');
-  } else if (const auto* mistake = std::get_if<CommandError>(&utterance)) {
-    FUZZ_CHECK(!mistake->reason.empty() && !mistake->usage.empty());
+  } else if (const auto* file = std::get_if<SendFileCommand>(&command)) {
+    FUZZ_CHECK(!file->id.empty() && file->id.find('/') == std::string::npos && file->id[0] != '.');
+  } else if (const auto* error = std::get_if<CommandError>(&command)) {
+    FUZZ_CHECK(!error->reason.empty() && !error->usage.empty());
   }
 }
 
-std::vector<Command> heard_in_pieces(std::string_view text, const GrammarOptions& options, relay::Random& cuts) {
+std::vector<Command> extract_in_pieces(std::string_view text, const GrammarOptions& options, relay::Random& cuts) {
   Extractor extractor{options};
-  std::vector<Command> heard;
+  std::vector<Command> commands;
   const auto keep = [&](std::vector<Command> more) {
-    for (auto& utterance : more) heard.push_back(std::move(utterance));
+    for (auto& command : more) commands.push_back(std::move(command));
   };
   const auto size = text.size();
   while (!text.empty()) {
@@ -57,7 +57,7 @@ std::vector<Command> heard_in_pieces(std::string_view text, const GrammarOptions
   }
   keep(extractor.finish());
   FUZZ_CHECK(extractor.offset() == size);
-  return heard;
+  return commands;
 }
 
 std::vector<std::string> rows_of(std::string_view text) {
@@ -89,14 +89,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto options = options_of(data[0]);
   relay::SeededRandom cuts{data[0]};
   const auto whole = extract(text, options);
-  for (const auto& utterance : whole) check(utterance);
-  FUZZ_CHECK(heard_in_pieces(text, options, cuts) == whole);
+  for (const auto& command : whole) check(command);
+  FUZZ_CHECK(extract_in_pieces(text, options, cuts) == whole);
 
   const auto rows = rows_of(text);
   std::vector<ScreenLine> drawn;
   for (const auto& row : rows)
     drawn.push_back({.text = row, .indent = cuts.below(3), .width = 20 + cuts.below(60), .soft = cuts.below(8) == 0});
-  for (const auto& utterance : extract_from_screen(drawn, options)) check(utterance);
+  for (const auto& command : extract_from_screen(drawn, options)) check(command);
 
   check(read_outbox_file(text.substr(0, kFuzzBlockBytes)));
   check_injection(text);

@@ -15,8 +15,8 @@ namespace {
 void try_answers(const hooks::HookEvent& event, std::string_view text) {
   const hooks::HookResponse answers[] = {
       {.context = std::string{text}},
-      {.verdict = hooks::HookDecision::Allow, .updated_input = std::string{text}},
-      {.verdict = hooks::HookDecision::Deny, .message = event.tool_input},
+      {.decision = hooks::HookDecision::Allow, .updated_input = std::string{text}},
+      {.decision = hooks::HookDecision::Deny, .message = event.tool_input},
   };
   for (const auto& answer : answers) {
     const auto written = hooks::write_response(event, answer);
@@ -43,8 +43,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   if (const auto object = parse_json_object(text)) {
     (void)hooks::event_from(*object);
-    if (const auto answer = hooks::answer_from(*object))
-      FUZZ_CHECK(hooks::answer_from(hooks::to_json(*answer)) == *answer);
+    if (const auto answer = hooks::response_from(*object))
+      FUZZ_CHECK(hooks::response_from(hooks::to_json(*answer)) == *answer);
   }
   return 0;
 }

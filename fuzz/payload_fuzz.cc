@@ -117,7 +117,7 @@ void receipt(std::string_view payload) {
 
 void channel_change(std::string_view payload) { (void)parse_channel_change(payload); }
 void channel_post(std::string_view payload) {
-  const auto parsed = parse_channel_post(payload);
+  const auto parsed = parse_channel_message(payload);
   if (parsed) FUZZ_CHECK(check_channel_name(parsed->channel));
 }
 void shadow_bind(std::string_view payload) { (void)parse_shadow_bind(payload); }

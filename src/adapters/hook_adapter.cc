@@ -30,9 +30,9 @@ void HookAdapter::prepare(pty::Command& command, const LaunchContext& where) {
                                  {.program = where.program,
                                   .private_file = where.private_file,
                                   .directory = command.directory,
-                                  .root_owned = hooks::is_roots_alone(where.private_file)});
+                                  .root_owned = hooks::is_root_owned(where.private_file)});
   wired_ = wired && wired->hooks;
-  if (!wired_) why_unwired_ = wired ? wired->why_not : wired.error().message();
+  if (!wired_) why_unwired_ = wired ? wired->blocked_reason : wired.error().message();
 }
 
 void HookAdapter::start(Listener& listener, pid_t) {

@@ -491,7 +491,7 @@ TEST_F(HookedAdapterTest, APermissionOfASubagentIsAskedToo) {
   ASSERT_EQ(told.prompts.size(), 1U);
   adapter->answer(told.prompts[0].id, {.verdict = PromptAnswer::Decision::Allow},
                   [](const Result<void>& outcome) { ASSERT_TRUE(outcome); });
-  EXPECT_EQ(answers, std::vector{hooks::HookResponse{.verdict = hooks::HookDecision::Allow}});
+  EXPECT_EQ(answers, std::vector{hooks::HookResponse{.decision = hooks::HookDecision::Allow}});
 }
 
 TEST_F(HookedAdapterTest, AnInboxThatIsGoneIsToldOnceAndNotOfferedInThatSession) {

@@ -54,9 +54,9 @@ Prompt prompt_in(const hooks::HookEvent& event) {
 
 Result<hooks::HookResponse> answer_to(const hooks::HookEvent& event, const Prompt& prompt, const PromptAnswer& reply) {
   if (reply.verdict == PromptAnswer::Decision::Deny)
-    return hooks::HookResponse{.verdict = hooks::HookDecision::Deny,
+    return hooks::HookResponse{.decision = hooks::HookDecision::Deny,
                                .message = reply.message.empty() ? "The person said no." : reply.message};
-  if (prompt.kind == PromptKind::Permission) return hooks::HookResponse{.verdict = hooks::HookDecision::Allow};
+  if (prompt.kind == PromptKind::Permission) return hooks::HookResponse{.decision = hooks::HookDecision::Allow};
   if (reply.answers.size() != prompt.questions.size())
     return fail(
         format("{} asked and {} answered; answer each, in order", prompt.questions.size(), reply.answers.size()));
@@ -64,7 +64,7 @@ Result<hooks::HookResponse> answer_to(const hooks::HookEvent& event, const Promp
   json::object answers;
   for (std::size_t i = 0; i < prompt.questions.size(); ++i) answers[prompt.questions[i].text] = reply.answers[i];
   input["answers"] = std::move(answers);
-  return hooks::HookResponse{.verdict = hooks::HookDecision::Allow, .updated_input = json::serialize(input)};
+  return hooks::HookResponse{.decision = hooks::HookDecision::Allow, .updated_input = json::serialize(input)};
 }
 
 void HookPrompts::open(const hooks::HookEvent& event, std::uint64_t call, Adapter::HookReply reply) {

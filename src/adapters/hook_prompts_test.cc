@@ -49,7 +49,7 @@ TEST_F(HookPromptsTest, ShowsWhatTheToolWouldDo) {
 TEST_F(HookPromptsTest, AllowsOnce) {
   const auto id = open(bash());
   ASSERT_TRUE(prompts.answer(id, kAllow));
-  EXPECT_EQ(answers, std::vector{hooks::HookResponse{.verdict = HookDecision::Allow}});
+  EXPECT_EQ(answers, std::vector{hooks::HookResponse{.decision = HookDecision::Allow}});
   EXPECT_EQ(told.gone, Texts{id + " by hook"});
   EXPECT_FALSE(prompts.answer(id, kAllow));
   EXPECT_EQ(answers.size(), 1U);
@@ -61,8 +61,8 @@ TEST_F(HookPromptsTest, DeniesWithTheWordsOfWhoeverSaidNo) {
   ASSERT_TRUE(prompts.answer(open(bash()), reply));
   ASSERT_TRUE(prompts.answer(open(hook_event("codex/PermissionRequest-Bash")), kDeny));
   ASSERT_EQ(answers.size(), 2U);
-  EXPECT_EQ(answers[0], (hooks::HookResponse{.verdict = HookDecision::Deny, .message = "not on a Friday"}));
-  EXPECT_EQ(answers[1].verdict, HookDecision::Deny);
+  EXPECT_EQ(answers[0], (hooks::HookResponse{.decision = HookDecision::Deny, .message = "not on a Friday"}));
+  EXPECT_EQ(answers[1].decision, HookDecision::Deny);
   EXPECT_FALSE(answers[1].message.empty());
 }
 
@@ -89,7 +89,7 @@ TEST_F(HookPromptsTest, AQuestionIsAnsweredInsideItsOwnInput) {
   reply.answers = {"SQLite"};
   ASSERT_TRUE(prompts.answer(id, reply));
   ASSERT_EQ(answers.size(), 1U);
-  EXPECT_EQ(answers[0].verdict, HookDecision::Allow);
+  EXPECT_EQ(answers[0].decision, HookDecision::Allow);
   auto expected = *parse_json_object(question().tool_input);
   expected["answers"] = json::object{{"Which database should the service use?", "SQLite"}};
   EXPECT_EQ(*parse_json_object(answers[0].updated_input), expected);
@@ -115,7 +115,7 @@ TEST_F(HookPromptsTest, AQuestionTooLongToReadIsAPermission) {
   event.tool_input_cut = true;
   ASSERT_TRUE(prompts.answer(open(event), kAllow));
   EXPECT_EQ(told.prompts.at(0).kind, PromptKind::Permission);
-  EXPECT_EQ(answers, std::vector{hooks::HookResponse{.verdict = HookDecision::Allow}});
+  EXPECT_EQ(answers, std::vector{hooks::HookResponse{.decision = HookDecision::Allow}});
 }
 
 TEST_F(HookPromptsTest, AHookThatLeavesWasAnsweredByThePerson) {

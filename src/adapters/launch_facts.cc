@@ -136,7 +136,7 @@ std::string mode_in_settings(std::string_view profile, const pty::Command& comma
     const auto table = text && *text ? parse_toml(**text, path) : fail("there is none");
     if (!table || table->table() == nullptr) return {};
     for (const auto& [key, value] : *table->table())
-      if (key == "approval_policy" && value.text() != nullptr) return fact(*value.text());
+      if (key == "approval_policy" && value.string() != nullptr) return fact(*value.string());
   }
   return {};
 }

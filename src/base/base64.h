@@ -1,4 +1,4 @@
-/// Bytes as letters that survive every header and line.
+/// Bytes as printable ASCII, safe in every header and line.
 #pragma once
 
 #include <string>

@@ -67,7 +67,7 @@ Failure cannot_open(const std::string& shown, int number) {
 
 Result<struct stat> status_of(int fd, const std::string& shown) {
   struct stat status{};
-  if (::fstat(fd, &status) != 0) return fail_errno(format("cannot look at {}", shown));
+  if (::fstat(fd, &status) != 0) return fail_errno(format("cannot stat {}", shown));
   return status;
 }
 
@@ -103,7 +103,7 @@ Result<UniqueFd> open_directory_beneath(const BeneathPath& path) {
   if (!fd) {
     const int number = errno;
     struct stat status{};
-    const bool is_link = number == ENOTDIR &&  // what O_DIRECTORY says of a link
+    const bool is_link = number == ENOTDIR &&  // O_DIRECTORY reports a link this way
                          ::fstatat(path.directory, path.relative.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
                          S_ISLNK(status.st_mode);
     return cannot_open(path.shown, is_link ? ELOOP : number);

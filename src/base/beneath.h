@@ -1,10 +1,10 @@
-/// Opens a file or a directory below a directory whose content another person may have written, such as a cloned project.
+/// Opens a file or a directory below a directory that another user may have written, such as a cloned project.
 ///
-/// Why: a path in such a place may be a link to `~/.ssh`, a pipe that never answers, or a file that belongs to another
-///   user of the machine. A plain `open` follows, waits for, or writes to each of them.
+/// Why: a path there may be a link to `~/.ssh`, a pipe that never answers, or a file of another user of the machine.
+///   A plain `open` follows, waits for, or writes to each of them.
 /// Invariants: the result lies below the given directory and no link led to it (`openat2` with RESOLVE_BENEATH and
-///   RESOLVE_NO_SYMLINKS; on older kernels each name is opened after the other). It is a regular file or a directory, and
-///   it belongs to this user. No call waits for another program.
+///   RESOLVE_NO_SYMLINKS; on older kernels each name is opened after the other). It is a regular file or a directory,
+///   and it belongs to this user. No call waits for another program.
 /// Threading: any thread.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace relay {
 enum class BeneathErrc : std::uint8_t { Absent, Link, WrongKind, Foreign };
 std::string_view describe(BeneathErrc code);
 
-/// What is opened: its path relative to `directory`, and its full path for error messages.
+/// The path relative to `directory`, and the full path for error messages.
 struct BeneathPath {
   int directory;
   const std::string& relative;

@@ -41,14 +41,14 @@ struct Beneath : InAForeignProject, ::testing::WithParamInterface<Resolution> {
   }
 };
 
-TEST_P(Beneath, OpensWhatLiesInside) {
+TEST_P(Beneath, OpensFilesInside) {
   EXPECT_EQ(attempt("inside"), 0);
   EXPECT_EQ(attempt("inside/plain"), 0);
   EXPECT_EQ(attempt("inside/none"), ENOENT);
   EXPECT_EQ(attempt("inside/new", O_WRONLY | O_CREAT), 0);
 }
 
-TEST_P(Beneath, FollowsNoLinkAnywhereInThePath) {
+TEST_P(Beneath, FollowsNoLinkInPath) {
   fs::create_symlink("../.bashrc", root + "/out");
   fs::create_symlink("inside", root + "/in");
   fs::create_symlink("plain", root + "/inside/same");
@@ -58,7 +58,7 @@ TEST_P(Beneath, FollowsNoLinkAnywhereInThePath) {
   EXPECT_NE(attempt("inside/same", O_WRONLY | O_CREAT), 0);
 }
 
-TEST_P(Beneath, LeavesTheDirectoryByNoName) {
+TEST_P(Beneath, NeverLeavesDirectory) {
   EXPECT_NE(attempt("../.bashrc"), 0);
   EXPECT_NE(attempt(outside + "/.bashrc"), 0);
   EXPECT_NE(attempt("inside/../../.bashrc"), 0);
@@ -67,7 +67,7 @@ TEST_P(Beneath, LeavesTheDirectoryByNoName) {
 
 INSTANTIATE_TEST_SUITE_P(Resolutions, Beneath, ::testing::Values(Resolution::Kernel, Resolution::Stepwise));
 
-TEST_F(InAForeignProject, APipeIsRefusedAtOnceWhicheverWayItIsOpened) {
+TEST_F(InAForeignProject, PipeIsRefusedWithoutWaiting) {
   ASSERT_EQ(::mkfifo((root + "/pipe").c_str(), 0600), 0);
   for (const int flags : {O_RDONLY, O_WRONLY | O_APPEND, O_RDWR}) {
     const auto opened = open_file_beneath({directory.get(), "pipe", root + "/pipe"}, flags);
@@ -76,7 +76,7 @@ TEST_F(InAForeignProject, APipeIsRefusedAtOnceWhicheverWayItIsOpened) {
   }
 }
 
-TEST_F(InAForeignProject, ALinkIsNamedAsOne) {
+TEST_F(InAForeignProject, ErrorNamesLink) {
   fs::create_symlink(outside + "/.ssh", root + "/.agent-relay");
   const auto opened = open_directory_beneath({directory.get(), ".agent-relay", root + "/.agent-relay"});
   ASSERT_FALSE(opened.has_value());
@@ -84,7 +84,7 @@ TEST_F(InAForeignProject, ALinkIsNamedAsOne) {
   EXPECT_NE(opened.error().message().find(".agent-relay is a link"), std::string::npos) << opened.error().message();
 }
 
-TEST_F(InAForeignProject, WhatBelongsToAnotherUserIsRefused) {
+TEST_F(InAForeignProject, FileOfAnotherUserIsRefused) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   ASSERT_EQ(::chown((root + "/inside").c_str(), kSomebodyElse, kSomebodyElse), 0);
   ASSERT_EQ(::chown((root + "/inside/plain").c_str(), kSomebodyElse, kSomebodyElse), 0);
@@ -97,7 +97,7 @@ TEST_F(InAForeignProject, WhatBelongsToAnotherUserIsRefused) {
   EXPECT_NE(file.error().message().find(format("uid {}", kSomebodyElse)), std::string::npos) << file.error().message();
 }
 
-TEST_F(InAForeignProject, NothingIsLaidIntoAFolderOfAnotherUser) {
+TEST_F(InAForeignProject, NothingIsCreatedInDirectoryOfAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   fs::create_directories(root + "/.agent-relay");
   ASSERT_EQ(::chown((root + "/.agent-relay").c_str(), kSomebodyElse, kSomebodyElse), 0);
@@ -107,7 +107,7 @@ TEST_F(InAForeignProject, NothingIsLaidIntoAFolderOfAnotherUser) {
   EXPECT_TRUE(fs::is_empty(root + "/.agent-relay"));
 }
 
-TEST_F(InAForeignProject, ADirectoryWritesToNoPipeAndFollowsNoLink) {
+TEST_F(InAForeignProject, DirectoryWritesToNoPipeAndFollowsNoLink) {
   const auto inside = DiskDirectory::open_inside(root, {"inside"});
   ASSERT_TRUE(inside.has_value());
   ASSERT_EQ(::mkfifo((root + "/inside/pipe").c_str(), 0600), 0);

@@ -1,7 +1,7 @@
-/// Time comes in as an argument: nobody below `daemon/`, `client/` and `cli/` reads a clock.
+/// Time comes in as an argument: code below `daemon/`, `client/` and `cli/` reads no clock.
 ///
-/// Steady time drives timers and never jumps; wall time is what people read and what survives a restart (expiry,
-/// retention). A `Moment` is both, read together.
+/// Steady time drives timers and never jumps. Wall time is shown to users and survives a restart (expiry, retention).
+/// A `Timestamp` is both, read together.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-/// Lists as people write them in one text: `a, b,c`.
+/// Lists as users write them in one string: `a, b,c`.
 #pragma once
 
 #include <string_view>
@@ -6,7 +6,7 @@
 
 namespace relay {
 
-/// What stands between commas, without blanks around it; what is empty then is left out. Views into the text.
+/// The parts between commas, without surrounding blanks; empty parts are left out. The parts are views into `text`.
 inline std::vector<std::string_view> comma_list(std::string_view text) {
   std::vector<std::string_view> parts;
   for (bool more = true; more;) {

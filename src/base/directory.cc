@@ -233,9 +233,9 @@ Result<std::unique_ptr<DirectoryLock>> lock_open_file(UniqueFd fd, const std::st
       return fail(LockErrc::Held, format("{} is held by another program; only one may use it", path));
     return fail_errno(format("cannot lock {}", path));
   }
-  // Only a courtesy to whoever finds it held: the lock itself is the kernel's.
+  // The pid is only informative; the lock itself is the kernel's.
   const auto holder = format("{}\n", ::getpid());
-  [[maybe_unused]] const bool noted =
+  [[maybe_unused]] const bool written =
       ::ftruncate(fd.get(), 0) == 0 && ::pwrite(fd.get(), holder.data(), holder.size(), 0) > 0;
   return std::make_unique<DiskLock>(std::move(fd));
 }

@@ -1,4 +1,5 @@
-/// The little of a file system that an append-only log needs, as an interface: a test owns a disk that forgets.
+/// The part of a file system that an append-only log needs, as an interface, so that a test can supply a disk that
+/// loses unsynced data.
 ///
 /// Contract: bytes appended survive a crash of the program; they survive a power cut only once `sync` returned, and a
 ///   name (created, replaced) only once the directory's `sync` returned.
@@ -21,7 +22,7 @@ namespace relay {
 class AppendFile {
  public:
   virtual ~AppendFile() = default;
-  /// All of the bytes, or an error; after an error an unknown part of them may be there.
+  /// Appends all of the bytes or fails; after an error an unknown part of them may be there.
   virtual Result<void> append(std::string_view bytes) = 0;
   virtual Result<void> sync() = 0;
 };
@@ -35,58 +36,59 @@ class DirectoryLock {
   virtual ~DirectoryLock() = default;
 };
 
-/// The same for a file of its own, made when absent.
+/// Locks a separate file, which is created when absent.
 Result<std::unique_ptr<DirectoryLock>> lock_file(const std::string& path);
 
 class Directory {
  public:
   virtual ~Directory() = default;
-  /// The whole file; empty when there is none. Refuses files larger than `max_bytes`.
+  /// The whole file; empty when it does not exist. Refuses files larger than `max_bytes`.
   virtual Result<std::optional<std::string>> read(const std::string& name, std::size_t max_bytes) = 0;
-  /// Goes on at the end of an existing file.
+  /// Appends to an existing file.
   virtual Result<std::unique_ptr<AppendFile>> open_append(const std::string& name) = 0;
-  /// A new, empty file, whatever was there.
+  /// Creates an empty file and replaces an existing one.
   virtual Result<std::unique_ptr<AppendFile>> create(const std::string& name) = 0;
-  /// Atomic: whoever looks sees the old or the new.
+  /// Atomic: a reader sees the old or the new file.
   virtual Result<void> replace(const std::string& name, const std::string& with) = 0;
   virtual Result<void> sync() = 0;
-  /// One holder per name, among all programs; otherwise LockErrc::Held. On a disk the file then says the holder's pid.
+  /// One holder per name, among all programs; otherwise LockErrc::Held. On a disk the file then contains the holder's
+  /// pid.
   virtual Result<std::unique_ptr<DirectoryLock>> lock(const std::string& name) = 0;
 };
 
-/// The machine's own file system. Directory 0700, files 0600.
+/// The file system of the machine. Directory 0700, files 0600.
 class DiskDirectory final : public Directory {
  public:
   /// Creates the last component of the path when it is absent. The directory must belong to this user.
   static Result<std::unique_ptr<DiskDirectory>> open(const std::string& path);
-  /// A directory below `root`, made where it is absent, one name after the other. Every directory below `root` must
-  /// belong to this user and no name may be a link (beneath.h): what lies in a project that somebody else wrote must not
-  /// lead us out of it.
+  /// A directory below `root`, created where it is absent, one name after the other. Every directory below `root` must
+  /// belong to this user and no name may be a link (beneath.h), so that a project written by another user
+  /// cannot lead outside `root`.
   static Result<std::unique_ptr<DiskDirectory>> open_inside(const std::string& root,
                                                             const std::vector<std::string>& names);
-  /// The same without making anything: null when it is absent.
+  /// The same without creating anything: null when it is absent.
   static Result<std::unique_ptr<DiskDirectory>> find_inside(const std::string& root,
                                                             const std::vector<std::string>& names);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Ordinary files, oldest first.
   [[nodiscard]] std::vector<std::string> files() const;
-  /// Of these, the ones that were last written before that time.
+  /// Those of them last written before that time.
   [[nodiscard]] std::vector<std::string> files_before(WallMs time) const;
-  /// Directories, without links to some.
+  /// Directories, without links to directories.
   [[nodiscard]] std::vector<std::string> directories() const;
-  /// True when there is none of that name afterwards. What is not empty stays.
+  /// True when the directory is gone afterwards. A directory that is not empty stays.
   bool remove_empty_directory(const std::string& name);
-  /// Nothing happens when there is none.
+  /// Succeeds when there is no such file.
   Result<void> remove(const std::string& name);
-  /// Only when nothing is there.
+  /// Creates the file unless it exists.
   Result<void> create_once(const std::string& name, std::string_view content);
-  /// For lines that several programs add at the same time, each in one write: made when absent, writes go to its end,
-  /// and what is there can be read. Only an ordinary file.
+  /// Opens a file to which several programs append lines at the same time, each in one write. The file is created when
+  /// absent, writes go to its end, and its content can be read. Only an ordinary file.
   Result<UniqueFd> open_shared(const std::string& name);
-  /// Where the link of that name leads; none when it is no link.
+  /// The target of the link of that name; empty when it is not a link.
   [[nodiscard]] std::optional<std::string> link_target(const std::string& name) const;
-  /// A link in place of the link, file or socket of that name. Atomic.
+  /// Replaces the link, file or socket of that name by a link. Atomic.
   Result<void> replace_link(const std::string& name, const std::string& target);
 
   Result<std::optional<std::string>> read(const std::string& name, std::size_t max_bytes) override;

@@ -1,4 +1,4 @@
-/// The one door for text formatting (libstdc++ 12 has no std::format).
+/// Text formatting (libstdc++ 12 has no std::format). Code includes this header, not fmt.
 #pragma once
 
 #include <fmt/format.h>

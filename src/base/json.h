@@ -1,6 +1,6 @@
-/// The one door for JSON away from the hot path: Boost.JSON with our limits.
+/// JSON outside the hot path: Boost.JSON with this project's limits.
 ///
-/// The hot path (frames, SEND, ACK, DELIVER) does not come here; see text/json_scanner.h.
+/// The hot path (frames, SEND, ACK, DELIVER) uses text/json_scanner.h.
 #pragma once
 
 #include <boost/json/array.hpp>

@@ -13,14 +13,14 @@
 namespace relay::log {
 namespace {
 
-constexpr std::size_t kMaxLogBytes = 16 << 20;  // of one file; then it is set aside
+constexpr std::size_t kMaxLogBytes = 16 << 20;  // of one file; then it is rotated
 constexpr std::size_t kOldLogFiles = 2;
 
 /// A log may be opened again while other threads write (a reload does), so what they share is guarded.
 struct Shared {
   std::mutex mutex;
-  std::shared_ptr<spdlog::logger> logger;       // guarded by mutex
-  std::atomic<int> least = spdlog::level::off;  // asked without the mutex, on hot paths
+  std::shared_ptr<spdlog::logger> logger;           // guarded by mutex
+  std::atomic<int> min_level = spdlog::level::off;  // read without the mutex, on hot paths
 };
 
 Shared& shared() {
@@ -38,14 +38,14 @@ spdlog::level::level_enum to_spdlog(Level level) {
   return spdlog::level::info;
 }
 
-void use(std::shared_ptr<spdlog::sinks::sink> sink, Level least) {
-  auto made = std::make_shared<spdlog::logger>("agent-relay", std::move(sink));
-  made->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
-  made->set_level(to_spdlog(least));
-  made->flush_on(spdlog::level::debug);
+void use(std::shared_ptr<spdlog::sinks::sink> sink, Level min_level) {
+  auto created = std::make_shared<spdlog::logger>("agent-relay", std::move(sink));
+  created->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
+  created->set_level(to_spdlog(min_level));
+  created->flush_on(spdlog::level::debug);
   const std::lock_guard lock{shared().mutex};
-  shared().logger = std::move(made);
-  shared().least = to_spdlog(least);
+  shared().logger = std::move(created);
+  shared().min_level = to_spdlog(min_level);
 }
 
 /// A value that could be mistaken for several fields, or that would break the line, is quoted.
@@ -67,28 +67,26 @@ std::string quoted_if_needed(const std::string& value) {
 
 }  // namespace
 
-Result<void> open_file(const std::string& path, Level least) {
+Result<void> open_file(const std::string& path, Level min_level) {
   try {
-    use(std::make_shared<spdlog::sinks::rotating_file_sink_mt>(path, kMaxLogBytes, kOldLogFiles), least);
-  } catch (const spdlog::spdlog_ex& problem) {
-    return fail(format("cannot write the log {}: {}", path, problem.what()));
-  }
+    use(std::make_shared<spdlog::sinks::rotating_file_sink_mt>(path, kMaxLogBytes, kOldLogFiles), min_level);
+  } catch (const spdlog::spdlog_ex& error) { return fail(format("cannot write the log {}: {}", path, error.what())); }
   return {};
 }
 
-void open_stderr(Level least) { use(std::make_shared<spdlog::sinks::stderr_sink_mt>(), least); }
+void open_stderr(Level min_level) { use(std::make_shared<spdlog::sinks::stderr_sink_mt>(), min_level); }
 
 void close() {
   const std::lock_guard lock{shared().mutex};
-  shared().least = spdlog::level::off;
+  shared().min_level = spdlog::level::off;
   shared().logger.reset();
 }
 
-bool enabled(Level level) { return to_spdlog(level) >= shared().least.load(std::memory_order_relaxed); }
+bool enabled(Level level) { return to_spdlog(level) >= shared().min_level.load(std::memory_order_relaxed); }
 
-void write(Level level, std::string_view sentence, std::initializer_list<Field> fields) {
+void write(Level level, std::string_view message, std::initializer_list<Field> fields) {
   if (!enabled(level)) return;
-  std::string line{sentence};
+  std::string line{message};
   for (const Field& field : fields) line += format(" {}={}", field.key, quoted_if_needed(field.value));
   const std::lock_guard lock{shared().mutex};
   if (shared().logger) shared().logger->log(to_spdlog(level), line);

@@ -1,7 +1,7 @@
-/// The daemon's log: one line per thing that happened, for the person who runs it.
+/// The daemon's log: one line per event, for the user who runs the daemon.
 ///
-/// A line is a sentence plus `key=value` fields. Errors are logged once, where they stop travelling. Message bodies
-/// and tokens never appear. spdlog does the writing and stays in the .cc. Threading: any thread.
+/// A line is a lower-case phrase plus `key=value` fields. Errors are logged once, where they stop travelling. Message
+/// bodies and tokens never appear. spdlog writes the lines and is named in the .cc only. Threading: any thread.
 #pragma once
 
 #include <initializer_list>
@@ -19,25 +19,25 @@ struct Field {
   std::string value;
 };
 
-/// Until `open_*` is called nothing is written anywhere (programs that talk to a person stay quiet).
-Result<void> open_file(const std::string& path, Level least);
-void open_stderr(Level least);
+/// Until `open_*` is called nothing is written (interactive commands do not log).
+Result<void> open_file(const std::string& path, Level min_level);
+void open_stderr(Level min_level);
 void close();
 
 [[nodiscard]] bool enabled(Level level);
-void write(Level level, std::string_view sentence, std::initializer_list<Field> fields);
+void write(Level level, std::string_view message, std::initializer_list<Field> fields);
 
-inline void debug(std::string_view sentence, std::initializer_list<Field> fields = {}) {
-  if (enabled(Level::Debug)) write(Level::Debug, sentence, fields);
+inline void debug(std::string_view message, std::initializer_list<Field> fields = {}) {
+  if (enabled(Level::Debug)) write(Level::Debug, message, fields);
 }
-inline void info(std::string_view sentence, std::initializer_list<Field> fields = {}) {
-  write(Level::Info, sentence, fields);
+inline void info(std::string_view message, std::initializer_list<Field> fields = {}) {
+  write(Level::Info, message, fields);
 }
-inline void warn(std::string_view sentence, std::initializer_list<Field> fields = {}) {
-  write(Level::Warn, sentence, fields);
+inline void warn(std::string_view message, std::initializer_list<Field> fields = {}) {
+  write(Level::Warn, message, fields);
 }
-inline void error(std::string_view sentence, std::initializer_list<Field> fields = {}) {
-  write(Level::Error, sentence, fields);
+inline void error(std::string_view message, std::initializer_list<Field> fields = {}) {
+  write(Level::Error, message, fields);
 }
 
 }  // namespace relay::log

@@ -1,4 +1,4 @@
-/// "Did you mean …?": what a mistyped name was probably meant to be. Agents, commands, options and settings all ask.
+/// "Did you mean …?": known names close to a mistyped one. Agents, commands, options and settings use it.
 #pragma once
 
 #include <string_view>
@@ -6,12 +6,12 @@
 
 namespace relay {
 
-/// At most this many names are compared, so that a wrong address in a crowd stays cheap.
+/// At most this many names are compared, so that a wrong name stays cheap when many are known.
 inline constexpr std::size_t kMaxNamesCompared = 4'096;
 
-/// Up to `most` of `known`, nearest first by edit distance (case does not count, swapped neighbours are one slip), none
-/// that is too far to be a slip of the fingers.
+/// Up to `max_names` of `known`, nearest first by edit distance (case does not count, swapped neighbours are one edit),
+/// no name that is too different to be a typing mistake.
 std::vector<std::string_view> nearest_names(std::string_view wanted, const std::vector<std::string_view>& known,
-                                            std::size_t most = 3);
+                                            std::size_t max_names = 3);
 
 }  // namespace relay

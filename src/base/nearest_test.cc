@@ -9,7 +9,7 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-TEST(NearestNames, FindTheSlipOfTheFingers) {
+TEST(NearestNames, FindMistypedName) {
   const Names known = {"Alice", "Alicia", "Bob", "codex-1", "codex-2", "Reviewer"};
   EXPECT_EQ(nearest_names("alice", known), (Names{"Alice"}));
   EXPECT_EQ(nearest_names("Alcie", known), (Names{"Alice"}));
@@ -18,7 +18,7 @@ TEST(NearestNames, FindTheSlipOfTheFingers) {
   EXPECT_EQ(nearest_names("Reveiwr", known), (Names{"Reviewer"}));
 }
 
-TEST(NearestNames, StayQuietWhenNothingIsNear) {
+TEST(NearestNames, ReturnNothingWhenNoNameIsNear) {
   const Names known = {"Alice", "Bob"};
   EXPECT_TRUE(nearest_names("Zebra", known).empty());
   EXPECT_TRUE(nearest_names("", known).empty());
@@ -26,12 +26,12 @@ TEST(NearestNames, StayQuietWhenNothingIsNear) {
   EXPECT_TRUE(nearest_names("Alice", {}).empty());
 }
 
-TEST(NearestNames, GiveNoMoreThanAsked) {
+TEST(NearestNames, ReturnAtMostMaxNames) {
   const Names known = {"ab1", "ab2", "ab3", "ab4"};
   EXPECT_EQ(nearest_names("ab0", known, 2), (Names{"ab1", "ab2"}));
 }
 
-TEST(NearestNames, LookAtABoundedCrowd) {
+TEST(NearestNames, CompareBoundedNumberOfNames) {
   Names crowd(kMaxNamesCompared, "somebody-else");
   crowd.push_back("Alice");
   EXPECT_TRUE(nearest_names("Alic", crowd).empty());

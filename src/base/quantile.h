@@ -1,4 +1,4 @@
-/// The middle of many measurements, and their worst.
+/// Quantiles of measurements, such as the median and the 99th percentile.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace relay {
 
-/// The value below which that share of the others lies; 0 of nothing.
+/// The value at that share of the sorted values; 0 when there are none.
 inline double quantile(std::vector<double> values, double share) {
   if (values.empty()) return 0;
   const auto at = std::min(values.size() - 1, static_cast<std::size_t>(share * static_cast<double>(values.size())));

@@ -19,8 +19,8 @@ class Random {
   std::string hex(std::size_t bytes);
 };
 
-/// From the kernel; fit for tokens. Taken in batches, because a call of the kernel for each message is felt; a word is
-/// forgotten when it is given. Not to be used on both sides of a fork.
+/// From the kernel; fit for tokens. Reads a batch at a time, because one system call per message is measurable; a value
+/// is erased when it is returned. Not to be used on both sides of a fork.
 class SystemRandom final : public Random {
  public:
   std::uint64_t next() override;

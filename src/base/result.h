@@ -1,8 +1,8 @@
-/// Errors as values: what the world may do to us, said in one sentence.
+/// Errors as values.
 ///
-/// `Result<T>` is `std::expected<T, Error>`. An Error carries a code (each module owns a short `Errc`; system
-/// failures use errno) and one sentence for a person: the thing, the reason, the next step. `RELAY_TRY` hands an
-/// error straight to the caller. What cannot happen unless we are wrong is `RELAY_ASSERT`, in release too.
+/// `Result<T>` is `std::expected<T, Error>`. An Error carries a code (each module owns a short `Errc`; system failures
+/// use errno) and one sentence for the user: the thing, the reason, the next step. `RELAY_TRY` returns an error to the
+/// caller. A condition that only a bug of ours can break is a `RELAY_ASSERT`, in release builds too.
 #pragma once
 
 #include <cerrno>
@@ -51,7 +51,7 @@ Failure fail(Errc code, std::string message) {
   return Failure{Error{{static_cast<int>(code), ErrcCategory<Errc>::instance()}, std::move(message)}};
 }
 
-/// The caller already knows the sentence and nobody will branch on the code.
+/// For a failure whose code no caller checks.
 Failure fail(std::string message);
 Failure fail_errno(std::string_view doing, int number = errno);
 
@@ -64,7 +64,7 @@ bool is(const Error& error, Errc code) {
 
 }  // namespace relay
 
-/// Value of a Result, or return its error from the enclosing function.
+/// The value of a Result; on failure returns its error from the enclosing function.
 #define RELAY_TRY(expression)                                                            \
   __extension__({                                                                        \
     auto relay_try_result = (expression);                                                \

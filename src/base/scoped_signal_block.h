@@ -1,4 +1,4 @@
-/// No signal reaches this thread, nor what it starts, while it lives: a fork, or a thread that signals are not for.
+/// Blocks all signals for the calling thread, and for threads and processes it starts, during the object's lifetime.
 #pragma once
 
 #include <signal.h>

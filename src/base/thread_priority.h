@@ -1,4 +1,4 @@
-/// This thread does what nobody waits for: it runs when those do not that somebody waits for.
+/// Lowers the calling thread's scheduling priority, for background work.
 #pragma once
 
 #ifdef __linux__
@@ -8,7 +8,8 @@
 
 namespace relay {
 
-/// Cannot fail in a way that matters. Elsewhere than on Linux priorities are of processes, and nothing is done.
+/// Errors are ignored: a missing privilege only costs speed. Does nothing except on Linux, where priorities are per
+///   thread.
 inline void lower_thread_priority() {
 #ifdef __linux__
   constexpr int kNice = 10;

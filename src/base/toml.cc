@@ -31,11 +31,11 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
-TomlLocation place_of(const toml::source_region& region) { return {region.begin.line, region.begin.column}; }
+TomlLocation location_of(const toml::source_region& region) { return {region.begin.line, region.begin.column}; }
 
 TomlNode node_of(const toml::node& from) {
   TomlNode node;
-  node.place = place_of(from.source());
+  node.location = location_of(from.source());
   if (const auto* text = from.as_string()) {
     node.value = text->get();
   } else if (const auto* number = from.as_integer()) {
@@ -51,7 +51,7 @@ TomlNode node_of(const toml::node& from) {
     auto& members = node.value.emplace<TomlNode::Table>();
     for (const auto& [key, value] : *table) {
       members.push_back({std::string{key.str()}, node_of(value)});
-      members.back().value.key_place = place_of(key.source());
+      members.back().value.key_location = location_of(key.source());
     }
   }
   return node;

@@ -1,6 +1,6 @@
-/// TOML as a tree of plain values, each with the place it came from. The only door to the library behind it.
+/// TOML as a tree of plain values, each with its location in the file. Hides the library behind it.
 ///
-/// Invariants: any bytes give a tree or one sentence with line and column; a tree holds no more than its text did.
+/// Invariants: any bytes give a tree or one sentence with line and column; a tree holds no more than its text.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +28,12 @@ class TomlNode {
   using Value = std::variant<Other, std::string, std::int64_t, double, bool, Array, Table>;
 
   Value value;
-  TomlLocation place;      // of the value
-  TomlLocation key_place;  // of its key, in a table
+  TomlLocation location;      // of the value
+  TomlLocation key_location;  // of its key, in a table
 
-  [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&value); }
+  [[nodiscard]] const std::string* string() const { return std::get_if<std::string>(&value); }
   [[nodiscard]] const std::int64_t* integer() const { return std::get_if<std::int64_t>(&value); }
-  [[nodiscard]] const bool* flag() const { return std::get_if<bool>(&value); }
+  [[nodiscard]] const bool* boolean() const { return std::get_if<bool>(&value); }
   [[nodiscard]] const Array* array() const { return std::get_if<Array>(&value); }
   [[nodiscard]] const Table* table() const { return std::get_if<Table>(&value); }
 };

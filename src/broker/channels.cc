@@ -230,7 +230,7 @@ void Core::on_channel_message(ConnectionState& connection, const protocol::Envel
                       {},
                       {}};
   if (already_answered(sending)) return;
-  const auto wanted = protocol::parse_channel_post(envelope.payload);
+  const auto wanted = protocol::parse_channel_message(envelope.payload);
   if (!wanted) return refuse(sending, NackCode::BadRequest, wanted.error().message());
   auto view = protocol::parse_send(envelope.payload);
   if (!view) return refuse(sending, NackCode::BadRequest, view.error().message());

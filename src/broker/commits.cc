@@ -61,10 +61,10 @@ records::CommitMode Core::haste_of(records::CommitTicket ticket) const {
     const auto* save = std::get_if<PendingSave>(&waiting->what);
     const auto* call = std::get_if<PendingCall>(&waiting->what);
     const bool awaited = save != nullptr ? save->news && receipts_.contains(save->news->message->key)
-                                         : call == nullptr || call->haste == records::CommitMode::Now;
-    if (awaited) return records::CommitMode::Now;
+                                         : call == nullptr || call->haste == records::CommitMode::Immediate;
+    if (awaited) return records::CommitMode::Immediate;
   }
-  return records::CommitMode::WithTheNext;
+  return records::CommitMode::Piggyback;
 }
 
 bool Core::nothing_unsaved() const {

@@ -167,7 +167,7 @@ void Core::handle(ConnectionState& connection, std::string_view frame) {
     const bool waits = paused_uncommitted_.contains(connection.id);
     if (!waits && charge_with_last_save(connection.id, remembered)) return;
     when_saved([this, id = connection.id, remembered] { release_uncommitted(find(id), remembered); },
-               waits ? records::CommitMode::Now : records::CommitMode::WithTheNext);
+               waits ? records::CommitMode::Immediate : records::CommitMode::Piggyback);
     return;
   }
   refuse_frame(connection, frame, envelope.error());

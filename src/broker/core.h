@@ -161,7 +161,7 @@ class Core {
   /// Runs when the fate of everything gathered so far is known; at once when nothing waits.
   void when_committed(std::move_only_function<void(CommitResult)> done);
   /// Runs when everything gathered so far is saved, however many tries that takes.
-  void when_saved(std::move_only_function<void()> done, records::CommitMode haste = records::CommitMode::Now);
+  void when_saved(std::move_only_function<void()> done, records::CommitMode haste = records::CommitMode::Immediate);
   [[nodiscard]] bool nothing_unsaved() const;
   /// Ends the gathering: whatever is asked of the store next comes after it.
   void flush_changes();
@@ -313,10 +313,10 @@ class Core {
   [[nodiscard]] static LoopBreaker::Sent loop_view(const SendContext& sending,
                                                    const std::vector<AgentState*>& audience);
   void accept(SendContext& sending, std::string_view to, const std::vector<AgentState*>& audience,
-              records::FrameKind carriage);
+              records::FrameKind frame_kind);
   /// How the copies of one message travel.
   struct CopyOptions {
-    records::FrameKind carriage = records::FrameKind::Deliver;
+    records::FrameKind frame_kind = records::FrameKind::Deliver;
     protocol::Lane lane = {};
     WallMs expires_at = 0;
     std::string shadow_of = {};
@@ -682,7 +682,7 @@ class Core {
   enum class Asking : std::uint8_t { Open, Over };
   Result<void> accept_event(AgentState& agent, const protocol::Envelope& envelope, Asking asking = Asking::Open);
   /// What the host of an ended session could not tell. Each event is stored once.
-  void take_untold_events(AgentState& agent, const std::vector<protocol::EndedSession::UntoldEvent>& events);
+  void take_untold_events(AgentState& agent, const std::vector<protocol::EndedSession::UnackedEvent>& events);
   void on_repeated_event(ConnectionState& connection, AgentState& agent, const protocol::Envelope& envelope);
   void charge_event(ConnectionState& connection, const protocol::Envelope& envelope);
   [[nodiscard]] records::UsageRow usage_of(const events::TokensUsed& tokens, const AgentState& agent,

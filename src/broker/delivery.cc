@@ -26,12 +26,12 @@ constexpr Millis kMaxExpiryWait{3'600'000};
 std::string spliced_members(const records::Delivery& delivery, const records::Message& message) {
   std::string members;
   if (delivery.queued_offline) members = format(R"("_offlineQueued":true,"_queuedAt":{})", message.ts);
-  if (delivery.carriage == FrameKind::ShadowIncoming || delivery.carriage == FrameKind::ShadowOutgoing) {
+  if (delivery.frame_kind == FrameKind::ShadowIncoming || delivery.frame_kind == FrameKind::ShadowOutgoing) {
     if (!members.empty()) members += ',';
     members += R"("_shadowCopy":true,"_shadowOf":)";
     text::append_json_string(members, delivery.shadow_of);
-    members +=
-        format(R"(,"_shadowDirection":"{}")", delivery.carriage == FrameKind::ShadowIncoming ? "incoming" : "outgoing");
+    members += format(R"(,"_shadowDirection":"{}")",
+                      delivery.frame_kind == FrameKind::ShadowIncoming ? "incoming" : "outgoing");
   }
   return members;
 }
@@ -56,7 +56,7 @@ SettledWhen Core::done_rule(const AgentState& agent, const OutboundDelivery& par
   const ConnectionState* first = find(agent.connections.front());
   if (first == nullptr || !first->capabilities.ack) return SettledWhen::Written;
   // Published clients acknowledge a DELIVER but not a CHANNEL_MESSAGE; ours acknowledge both.
-  const bool silent = parcel.delivery.carriage == FrameKind::ChannelMessage && !first->capabilities.send_ack;
+  const bool silent = parcel.delivery.frame_kind == FrameKind::ChannelMessage && !first->capabilities.send_ack;
   return silent ? SettledWhen::Written : SettledWhen::Acknowledged;
 }
 
@@ -152,7 +152,7 @@ std::string Core::frame_of(const AgentState& agent, const OutboundDelivery& parc
       payload = spliced;
     }
   }
-  const bool channel = delivery.carriage == FrameKind::ChannelMessage;
+  const bool channel = delivery.frame_kind == FrameKind::ChannelMessage;
   const bool own_address = channel || message.to == agent.name().value() || message.to == protocol::kConsensus;
   const std::string id = records::delivery_id(delivery.key);
   const std::string message_id = records::short_id(message.key);

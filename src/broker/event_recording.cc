@@ -191,7 +191,7 @@ Result<void> Core::accept_event(AgentState& agent, const protocol::Envelope& env
   return {};
 }
 
-void Core::take_untold_events(AgentState& agent, const std::vector<protocol::EndedSession::UntoldEvent>& events) {
+void Core::take_untold_events(AgentState& agent, const std::vector<protocol::EndedSession::UnackedEvent>& events) {
   const auto first = events.empty() ? std::nullopt : event_id(events.front().id);
   for (const auto& event : events) {
     const auto id = event_id(event.id);

@@ -94,7 +94,7 @@ bool Core::is_unused(const AgentState& agent, WallMs older_than) const {
   if (speaks || busy || set_by_user || last_used >= older_than) return false;
   // Without its ids and marks what it repeats would be taken a second time.
   if (!agent.recent.empty() && last_used >= now_.wall - kIdsKept) return false;
-  return !agent.outboxes.used_since(now_.wall - records::kForgetMarksAfterMs);
+  return !agent.outboxes.used_since(now_.wall - records::kOutboxMarkRetentionMs);
 }
 
 void Core::forget_names(const std::vector<std::string>& names) {

@@ -544,7 +544,7 @@ void Core::end_by_record(const protocol::EndedSession& ended) {
       agent != nullptr && agent->session && agent->session->ended == 0 && agent->session->id.value() == ended.session;
   if (!open)
     return when_saved([this, session = SessionId{ended.session}] { emit(ForgetEndedSession{session}); },
-                      records::CommitMode::WithTheNext);
+                      records::CommitMode::Piggyback);
   if (agent->connected() || agent->removing) return;  // a connected session says BYE itself
   take_untold_events(*agent, ended.events);
   note(WriteLog::Level::Info, format("{} ended while it was not connected", agent->name().value()));

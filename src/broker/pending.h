@@ -69,7 +69,7 @@ enum class RetryMode : std::uint8_t { One, UntilSaved };
 struct PendingCall {
   std::move_only_function<void(CommitResult)> done;
   RetryMode tries = RetryMode::One;
-  records::CommitMode haste = records::CommitMode::Now;
+  records::CommitMode haste = records::CommitMode::Immediate;
 };
 
 using PendingWork = std::variant<PendingSend, PendingSave, PendingCall>;

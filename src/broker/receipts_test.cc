@@ -26,7 +26,7 @@ TEST_F(Receipts, TellEveryStepToWhoeverAskedForSteps) {
   const auto id = send_to(bob);
   world.hastes();
   world.receipt(bob, id, R"("status":"accepted")");
-  EXPECT_EQ(world.hastes(), std::vector{records::CommitMode::Now}) << "a receipt waits for it";
+  EXPECT_EQ(world.hastes(), std::vector{records::CommitMode::Immediate}) << "a receipt waits for it";
   world.receipt(bob, id, R"("status":"accepted","proof":"written","via":"pty")");
   world.receipt(bob, id, R"("status":"delivered","proof":"submitted","via":"pty","evidence":"status working")");
   world.receipt(bob, id, R"("status":"delivered","proof":"seen","via":"hook","evidence":"record 7")");

@@ -269,7 +269,7 @@ std::optional<Core::Rejection> Core::check_streams(const Topic& topic, const Age
 }
 
 void Core::accept(SendContext& sending, std::string_view to, const std::vector<AgentState*>& audience,
-                  FrameKind carriage) {
+                  FrameKind frame_kind) {
   const bool direct = audience.size() == 1 && audience.front()->name().value() == to;
   if (direct && audience.front()->mailbox.pending >= limits_.max_backlog) {
     const auto depth = audience.front()->mailbox.pending;
@@ -318,8 +318,8 @@ void Core::accept(SendContext& sending, std::string_view to, const std::vector<A
   changes_.emplace_back(std::in_place_type<records::AddMessage>, *message);
   pending.deliveries.reserve(audience.size());
   for (AgentState* agent : audience)
-    add_delivery(pending, *agent, {.carriage = carriage, .lane = lane, .expires_at = expires_at});
-  if (carriage == FrameKind::Deliver) add_shadow_copies(pending, audience, expires_at);
+    add_delivery(pending, *agent, {.frame_kind = frame_kind, .lane = lane, .expires_at = expires_at});
+  if (frame_kind == FrameKind::Deliver) add_shadow_copies(pending, audience, expires_at);
   remember(sending, pending);
   if (sending.sender != nullptr && !wish.idempotency_key.empty()) sending.sender->recent_keys.add(wish.idempotency_key);
   if (sending.meta.sync) {
@@ -344,7 +344,7 @@ void Core::add_delivery(PendingSend& pending, AgentState& to, const CopyOptions&
       .lane = travel.lane,
       .rank = key,
       .seq = streams_.next(pending.message->topic, pending.message->from, to.name(), travel.lane),
-      .carriage = travel.carriage,
+      .frame_kind = travel.frame_kind,
       .shadow_of = travel.shadow_of,
       .state = records::DeliveryState::Queued,
       .proof = records::Proof::Stored,
@@ -387,7 +387,7 @@ void Core::add_shadow_copies(PendingSend& pending, const std::vector<AgentState*
       for (const auto& binding : shadow->session->shadows) {
         if (binding.primary != primary || !(incoming ? binding.incoming : binding.outgoing)) continue;
         add_delivery(pending, *shadow,
-                     {.carriage = incoming ? FrameKind::ShadowIncoming : FrameKind::ShadowOutgoing,
+                     {.frame_kind = incoming ? FrameKind::ShadowIncoming : FrameKind::ShadowOutgoing,
                       .lane = {},
                       .expires_at = expires_at,
                       .shadow_of = primary.value()});

@@ -19,10 +19,10 @@ bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
 }
 
-std::string older(const std::string& name, int number) { return format("{}.{}", name, number); }
+std::string rotated_name(const std::string& name, int number) { return format("{}.{}", name, number); }
 
-/// Ends a line that a full disk cut short, so that it spoils no other. Another program in mid-write looks the same; then
-/// an empty line comes of it, which readers skip.
+/// Ends a line that a full disk cut short, so that it spoils no other. Another program in mid-write looks the same;
+/// then an empty line comes of it, which readers skip.
 bool ends_in_mid_line(int fd, off_t size) {
   char last = '\n';
   return size > 0 && ::pread(fd, &last, 1, size - 1) == 1 && last != '\n';
@@ -90,9 +90,9 @@ Result<void> CaptureLog::rotate(const std::string& name) {
   struct stat status{};
   if (::fstat(fd.get(), &status) != 0) return fail_errno(format("cannot read {}", name));
   if (static_cast<std::size_t>(status.st_size) < kMaxFileBytes) return {};  // done by another meanwhile
-  for (int number = kOlderFiles; number > 1; --number) [[maybe_unused]]
-    const auto moved = events_->replace(older(name, number), older(name, number - 1));  // may be absent
-  return events_->replace(older(name, 1), name);
+  for (int number = kMaxRotatedFiles; number > 1; --number) [[maybe_unused]]
+    const auto moved = events_->replace(rotated_name(name, number), rotated_name(name, number - 1));  // may be absent
+  return events_->replace(rotated_name(name, 1), name);
 }
 
 Result<void> CaptureLog::remove_old(WallMs now) {

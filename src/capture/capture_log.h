@@ -4,7 +4,7 @@
 ///   the same time.
 /// Invariants: a line is one write to the end of the file, so lines never mix; a line torn by a full disk costs only
 ///   itself. A file of kMaxFileBytes becomes `<session>.jsonl.1`, that one `.2`, and so on; what would be number
-///   kOlderFiles + 1 is gone. No name from outside leads to another directory; links are not followed.
+///   kMaxRotatedFiles + 1 is gone. No name from outside leads to another directory; links are not followed.
 /// Ownership: owns its directory handle. Threading: one thread per object; many objects and programs may share a home.
 #pragma once
 
@@ -19,7 +19,7 @@
 namespace relay::capture {
 
 inline constexpr std::size_t kMaxFileBytes = 16 << 20;
-inline constexpr int kOlderFiles = 4;
+inline constexpr int kMaxRotatedFiles = 4;
 inline constexpr Millis kRetention = std::chrono::days{30};
 
 /// `$RELAY_HOME`, else `~/.relay`; an error where neither is an absolute path.

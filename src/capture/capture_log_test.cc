@@ -13,13 +13,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class EventLogTest : public testing::Test {
+class CaptureLogTest : public testing::Test {
  protected:
-  EventLogTest() {
+  CaptureLogTest() {
     std::string pattern = (fs::temp_directory_path() / "relay-capture-XXXXXX").string();
     root_ = ::mkdtemp(pattern.data());
   }
-  ~EventLogTest() override { fs::remove_all(root_); }
+  ~CaptureLogTest() override { fs::remove_all(root_); }
 
   [[nodiscard]] std::string home() const { return root_ + "/.relay"; }
   [[nodiscard]] std::string file(const std::string& name) const { return home() + "/events/" + name; }
@@ -42,7 +42,7 @@ class EventLogTest : public testing::Test {
   std::string root_;
 };
 
-TEST_F(EventLogTest, KeepsLinesInPrivateFiles) {
+TEST_F(CaptureLogTest, WritesLinesToPrivateFiles) {
   auto log = opened();
   ASSERT_TRUE(log.append(prompt("one"), 1));
   ASSERT_TRUE(log.append(prompt("two"), 2));
@@ -54,7 +54,7 @@ TEST_F(EventLogTest, KeepsLinesInPrivateFiles) {
   EXPECT_EQ(lines_of(home() + "/VERSION"), std::vector<std::string>{"1"});
 }
 
-TEST_F(EventLogTest, NeverMixesLinesOfParallelPrograms) {
+TEST_F(CaptureLogTest, NeverInterleavesLinesOfParallelPrograms) {
   constexpr int kPrograms = 4;
   constexpr int kLines = 100;
   std::vector<pid_t> children;
@@ -84,7 +84,7 @@ TEST_F(EventLogTest, NeverMixesLinesOfParallelPrograms) {
   EXPECT_EQ(events, kPrograms * kLines);
 }
 
-TEST_F(EventLogTest, ATornLineCostsOnlyItself) {
+TEST_F(CaptureLogTest, TornLineCostsOnlyItself) {
   auto log = opened();
   ASSERT_TRUE(log.append(prompt("one"), 1));
   std::ofstream{file("s.jsonl"), std::ios::app} << R"({"v":1,"ts":)";
@@ -94,20 +94,20 @@ TEST_F(EventLogTest, ATornLineCostsOnlyItself) {
   EXPECT_TRUE(parse_json_object(lines.back()));
 }
 
-TEST_F(EventLogTest, AFullFileMovesAside) {
+TEST_F(CaptureLogTest, RotatesFullFile) {
   auto log = opened();
-  for (int round = 0; round < kOlderFiles + 3; ++round) {
+  for (int round = 0; round < kMaxRotatedFiles + 3; ++round) {
     ASSERT_TRUE(log.append(prompt(std::to_string(round)), round));
     fs::resize_file(file("s.jsonl"), kMaxFileBytes);
   }
   ASSERT_TRUE(log.append(prompt("last"), 9));
   EXPECT_EQ(lines_of(file("s.jsonl")).size(), 1u);
-  for (int number = 1; number <= kOlderFiles; ++number)
+  for (int number = 1; number <= kMaxRotatedFiles; ++number)
     EXPECT_TRUE(fs::exists(file("s.jsonl." + std::to_string(number)))) << number;
-  EXPECT_FALSE(fs::exists(file("s.jsonl." + std::to_string(kOlderFiles + 1))));
+  EXPECT_FALSE(fs::exists(file("s.jsonl." + std::to_string(kMaxRotatedFiles + 1))));
 }
 
-TEST_F(EventLogTest, NoSessionLeadsOutOfTheDirectory) {
+TEST_F(CaptureLogTest, SessionNameNeverLeavesDirectory) {
   for (const auto* session : {"../../evil", "/etc/passwd", "..", ".", "a/b", ".hidden", "a\nb", "unknown"}) {
     const auto name = file_name_of(session);
     EXPECT_EQ(name.find('/'), std::string::npos) << session;
@@ -122,7 +122,7 @@ TEST_F(EventLogTest, NoSessionLeadsOutOfTheDirectory) {
   EXPECT_NE(file_name_of(std::string{"a\0b", 3}), file_name_of("a_b"));
 }
 
-TEST_F(EventLogTest, FollowsNoLink) {
+TEST_F(CaptureLogTest, FollowsNoLink) {
   { auto log = opened(); }
   const auto secret = root_ + "/elsewhere";
   std::ofstream{secret} << "mine\n";
@@ -136,14 +136,14 @@ TEST_F(EventLogTest, FollowsNoLink) {
   EXPECT_FALSE(CaptureLog::open(home()));
 }
 
-TEST_F(EventLogTest, DoesNotWaitAtAPipe) {
+TEST_F(CaptureLogTest, DoesNotWaitForPipe) {
   { auto log = opened(); }
   ASSERT_EQ(::mkfifo(file("s.jsonl").c_str(), 0600), 0);
   auto log = opened();
   EXPECT_FALSE(log.append(prompt("x"), 1));
 }
 
-TEST_F(EventLogTest, LeavesALaterLayoutAlone) {
+TEST_F(CaptureLogTest, RefusesLaterLayout) {
   { auto log = opened(); }
   std::ofstream{home() + "/VERSION"} << "2\n";
   const auto refused = CaptureLog::open(home());
@@ -151,7 +151,7 @@ TEST_F(EventLogTest, LeavesALaterLayoutAlone) {
   EXPECT_NE(refused.error().message().find("another version"), std::string::npos);
 }
 
-TEST_F(EventLogTest, RemovesWhatNobodyWroteToForLong) {
+TEST_F(CaptureLogTest, RemovesFilesUnusedForTheRetention) {
   auto log = opened();
   ASSERT_TRUE(log.append(prompt("old", "old"), 1));
   ASSERT_TRUE(log.append(prompt("new", "new"), 1));
@@ -161,7 +161,7 @@ TEST_F(EventLogTest, RemovesWhatNobodyWroteToForLong) {
   EXPECT_TRUE(fs::exists(file("new.jsonl")));
 }
 
-TEST(HomeDirectory, IsTheOneNamedElseTheUsual) {
+TEST(HomeDirectory, PrefersRelayHomeOverDefault) {
   EXPECT_EQ(home_directory("/x", "/home/a"), "/x");
   EXPECT_EQ(home_directory("", "/home/a"), "/home/a/.relay");
   EXPECT_EQ(home_directory(std::nullopt, "/home/a"), "/home/a/.relay");

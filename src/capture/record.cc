@@ -29,26 +29,26 @@ json::value cut_to(std::string_view text, std::size_t max_bytes) {
 }
 
 json::object bounded(const json::object& data) {
-  json::object kept;
+  json::object result;
   json::array cut;
   std::size_t room = kMaxDataBytes;
   for (const auto& member : data) {
     auto serialized = json::serialize(member.value());
-    const auto most = std::min(room, kMaxFieldBytes);
-    if (serialized.size() <= most) {
-      kept[member.key()] = member.value();
-    } else if (most > member.key().size() + 64) {
+    const auto limit = std::min(room, kMaxFieldBytes);
+    if (serialized.size() <= limit) {
+      result[member.key()] = member.value();
+    } else if (limit > member.key().size() + 64) {
       const auto* text = member.value().if_string();
-      kept[member.key()] = cut_to(text != nullptr ? std::string_view{text->data(), text->size()} : serialized, most);
+      result[member.key()] = cut_to(text != nullptr ? std::string_view{text->data(), text->size()} : serialized, limit);
     }
-    const bool whole = serialized.size() <= most;
+    const bool whole = serialized.size() <= limit;
     if (!whole && cut.size() < 64) cut.push_back(text_of(text::truncate_utf8(member.key(), 128)));
-    const auto* now = kept.if_contains(member.key());
+    const auto* now = result.if_contains(member.key());
     const auto used = now == nullptr ? 0 : json::serialize(*now).size() + 6 * member.key().size() + 4;
     room -= std::min(room, used);
   }
-  if (!cut.empty()) kept["cut"] = std::move(cut);
-  return kept;
+  if (!cut.empty()) result["cut"] = std::move(cut);
+  return result;
 }
 
 json::value short_text(const std::string& text) { return cut_to(text, kMaxSourceBytes); }
@@ -65,20 +65,20 @@ Result<Record> note(Source source, std::string_view type, std::string_view text)
   return Record{std::move(source), RecordKind::Note, {{"type", text_of(type)}, {"text", text_of(text)}}};
 }
 
-Result<KeptRecord> parse_record(std::string_view line) {
+Result<TimedRecord> parse_record(std::string_view line) {
   const auto object = RELAY_TRY(parse_json_object(line));
   if (integer_member(object, "v") != kVersion) return fail("the line has another version");
   const auto text = [&](std::string_view name) { return string_member(object, name).value_or(""); };
   const auto kind = std::ranges::find(kKinds, text("kind"));
-  KeptRecord kept{
+  TimedRecord timed{
       .at = integer_member(object, "ts").value_or(0),
       .record = {.source = {.session = text("session"),
                             .agent = text("agent"),
                             .working_directory = text("cwd"),
                             .name = text("name")},
                  .kind = kind == kKinds.end() ? RecordKind::Other : static_cast<RecordKind>(kind - kKinds.begin())}};
-  if (const auto* data = object_member(object, "data")) kept.record.data = *data;
-  return kept;
+  if (const auto* data = object_member(object, "data")) timed.record.data = *data;
+  return timed;
 }
 
 std::string encode_line(Record record, WallMs now) {

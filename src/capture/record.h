@@ -1,4 +1,4 @@
-/// One thing that happened in an agent's session, as it is kept: a line of JSON (docs/spec/capture.md).
+/// One thing that happened in an agent's session, as stored: a line of JSON (docs/spec/capture.md).
 ///
 /// Invariants: a line has no secret that `redact` knows, is at most kMaxLineBytes long with its newline, and is valid
 ///   JSON whatever the data was. Threading: plain values.
@@ -55,12 +55,12 @@ struct Record {
 Result<Record> note(Source source, std::string_view type, std::string_view text);
 
 /// A line of a file, read back.
-struct KeptRecord {
+struct TimedRecord {
   WallMs at = 0;
   Record record = {};
 };
 /// A kind yet to come is Other. The error is one sentence.
-Result<KeptRecord> parse_record(std::string_view line);
+Result<TimedRecord> parse_record(std::string_view line);
 
 /// With secrets redacted and everything cut to its limits; ends with a newline. Members of `data` that were cut or left
 /// out are named in `data.cut`.

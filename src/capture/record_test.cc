@@ -22,7 +22,7 @@ TEST(Record, IsOneLine) {
             "\n");
 }
 
-TEST(Record, SaysWhatItCut) {
+TEST(Record, NamesTruncatedMembers) {
   const std::string longer(kMaxFieldBytes * 2, 'x');
   const auto line = read(encode_line({kSource,
                                       RecordKind::ToolResult,
@@ -40,20 +40,20 @@ TEST(Record, SaysWhatItCut) {
   EXPECT_EQ(array_member(data, "cut")->front(), "input");
 }
 
-TEST(Record, StaysBoundedHoweverMuchThereIs) {
+TEST(Record, IsBoundedForAnyInput) {
   json::object many;
   for (int i = 0; i < 2'000; ++i) many[std::string(100, 'k') + std::to_string(i)] = std::string(200, '\x02');
   read(encode_line({{.session = std::string(1 << 20, '\x01')}, RecordKind::Other, many}, 0));
 }
 
-TEST(Record, RedactsBeforeItCuts) {
+TEST(Record, RedactsBeforeTruncating) {
   const std::string filler(kMaxFieldBytes - 20, 'x');
   const auto line =
       encode_line({kSource, RecordKind::Prompt, {{"text", filler + " ghp_Abc123Def456Ghi789Jkl012Mno345"}}}, 0);
   EXPECT_EQ(line.find("ghp_"), std::string::npos);
 }
 
-TEST(Note, HasATypeAndAText) {
+TEST(Note, HasTypeAndText) {
   const auto made = note(kSource, "decision", "we use SQLite");
   ASSERT_TRUE(made);
   EXPECT_EQ(made->kind, RecordKind::Note);

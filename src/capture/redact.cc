@@ -97,18 +97,18 @@ void apply(std::size_t index, std::string& text) {
   if (text.find(rule.hint) == std::string::npos) return;
   const re2::StringPiece input{text.data(), text.size()};
   std::string out;
-  std::size_t kept = 0;
+  std::size_t copied = 0;
   std::size_t from = 0;
   re2::StringPiece found[2];
   while (from < text.size() && compiled(index).Match(input, from, text.size(), re2::RE2::UNANCHORED, found, 2)) {
     const auto begin = static_cast<std::size_t>(found[1].data() - text.data());
     from = begin + found[1].size();
     if (!has_what_it_needs({found[1].data(), found[1].size()}, rule.need)) continue;
-    out.append(text, kept, begin - kept).append(mark(rule.kind));
-    kept = from;
+    out.append(text, copied, begin - copied).append(mark(rule.kind));
+    copied = from;
   }
-  if (kept == 0) return;
-  text = out.append(text, kept);
+  if (copied == 0) return;
+  text = out.append(text, copied);
 }
 
 /// `api_key`, `AWS_SECRET_ACCESS_KEY`, `authorization`; not `input_tokens`.

@@ -64,7 +64,7 @@ std::vector<Row> secrets() {
   return rows;
 }
 
-TEST(Redact, TakesOutEverySecretAndLeavesTheRest) {
+TEST(Redact, RemovesEverySecretAndKeepsTheRest) {
   for (const auto& row : secrets()) {
     const auto clean = redact(row.text);
     EXPECT_EQ(clean.find(row.secret), std::string::npos) << row.text;
@@ -74,7 +74,7 @@ TEST(Redact, TakesOutEverySecretAndLeavesTheRest) {
   }
 }
 
-TEST(Redact, ChangesNothingTheSecondTime) {
+TEST(Redact, IsIdempotent) {
   for (const auto& row : secrets()) EXPECT_EQ(redact(redact(row.text)), redact(row.text));
 }
 
@@ -85,7 +85,7 @@ TEST(Redact, FindsSecretsAmongOthers) {
   for (const auto& row : secrets()) EXPECT_EQ(clean.find(row.secret), std::string::npos) << row.text;
 }
 
-TEST(Redact, LeavesOrdinaryTextAlone) {
+TEST(Redact, KeepsOrdinaryText) {
   for (const auto* text : {
            "",
            "please greet bob",
@@ -108,16 +108,16 @@ TEST(Redact, LeavesOrdinaryTextAlone) {
     EXPECT_EQ(redact(text), text);
 }
 
-TEST(Redact, EndsAKeyThatWasCut) {
+TEST(Redact, RedactsTruncatedKey) {
   EXPECT_EQ(redact("x -----BEGIN RSA PRIVATE KEY-----\nMIIE"), "x [redacted:private-key]");
 }
 
-TEST(Redact, TakesAnyBytes) {
+TEST(Redact, AcceptsAnyBytes) {
   const std::string odd = std::string{"\xFF\0\xC3", 3} + " password=\xFF\xFE\xFD\xFC!";
   EXPECT_NE(redact(odd).find("[redacted:assigned]"), std::string::npos);
 }
 
-TEST(Redact, LooksIntoJsonAndAtItsNames) {
+TEST(Redact, RedactsJsonValuesByNameAndShape) {
   json::value value = json::object{{"command", "TOKEN=abcdefgh run"},
                                    {"env", json::object{{"API_KEY", "short"}, {"input_tokens", "many"}}},
                                    {"Authorization", json::array{"one", "two"}},

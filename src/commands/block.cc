@@ -17,30 +17,30 @@ std::string body_of(const json::object& object) {
   return {};
 }
 
-Result<Command> worker(const json::object& object, WorkerVerb word, const SourceLocation& place) {
+Result<Command> worker(const json::object& object, WorkerVerb word, const SourceLocation& location) {
   const auto name = string_member(object, "name").value_or("");
   if (name.empty()) return fail("the worker's \"name\" is missing");
-  if (word == WorkerVerb::Release) return ReleaseCommand{place, name};
+  if (word == WorkerVerb::Release) return ReleaseCommand{location, name};
   const auto cli = string_member(object, "cli").value_or("");
   if (cli.empty()) return fail("\"cli\", the program to run, is missing");
-  return SpawnCommand{place, name, cli, string_member(object, "task").value_or(body_of(object))};
+  return SpawnCommand{location, name, cli, string_member(object, "task").value_or(body_of(object))};
 }
 
-Result<Command> topic_change(const json::object& object, TopicVerb verb, const SourceLocation& place) {
+Result<Command> topic_change(const json::object& object, TopicVerb verb, const SourceLocation& location) {
   const auto topic = string_member(object, "topic").value_or("");
   if (!is_topic_word(topic)) return fail("its \"topic\" is missing, or has more than letters, digits, _, -, . and /");
-  return TopicChange{place, topic, verb == TopicVerb::Subscribe};
+  return TopicChange{location, topic, verb == TopicVerb::Subscribe};
 }
 
-Result<Command> read(std::string_view text, const SourceLocation& place) {
+Result<Command> read(std::string_view text, const SourceLocation& location) {
   const auto object = RELAY_TRY(parse_relaxed_object(text));
   auto type = string_member(object, "type");
   if (!type) type = string_member(object, "kind");
   if (!type) return fail("its \"type\" is missing");
-  if (const auto word = worker_word(*type); word != WorkerVerb::None) return worker(object, word, place);
-  if (const auto verb = topic_verb(*type); verb != TopicVerb::None) return topic_change(object, verb, place);
+  if (const auto word = worker_verb(*type); word != WorkerVerb::None) return worker(object, word, location);
+  if (const auto verb = topic_verb(*type); verb != TopicVerb::None) return topic_change(object, verb, location);
 
-  SendCommand command{.place = place};
+  SendCommand command{.location = location};
   const auto kind = parse_kind(*type);
   if (!kind) return fail(relay::format("there is no type \"{}\": message, action, state or thinking", *type));
   command.kind = *kind;
@@ -61,11 +61,11 @@ Result<Command> read(std::string_view text, const SourceLocation& place) {
 
 }  // namespace
 
-Command read_block(std::string_view text, const SourceLocation& place, std::string_view right_form) {
-  auto utterance = read(text, place);
-  if (utterance) return *std::move(utterance);
-  return CommandError{place, relay::format("the structured message was not sent: {}", utterance.error().message()),
-                      std::string{right_form}};
+Command read_block(std::string_view text, const SourceLocation& location, std::string_view usage) {
+  auto command = read(text, location);
+  if (command) return *std::move(command);
+  return CommandError{location, relay::format("the structured message was not sent: {}", command.error().message()),
+                      std::string{usage}};
 }
 
 Result<MessageMetadata> read_metadata(std::string_view text) {

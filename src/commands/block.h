@@ -13,7 +13,7 @@ inline constexpr std::string_view kMetadataForm =
     R"([[RELAY_METADATA]]{"subject":"...","importance":60}[[/RELAY_METADATA]])";
 
 /// A message (`to` and `type` are needed; `text` stands in for `body`), a spawn or a release; or what is wrong with it.
-Command read_block(std::string_view text, const SourceLocation& place, std::string_view right_form = kBlockForm);
+Command read_block(std::string_view text, const SourceLocation& location, std::string_view usage = kBlockForm);
 
 Result<MessageMetadata> read_metadata(std::string_view text);
 

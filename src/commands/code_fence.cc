@@ -21,7 +21,7 @@ bool take_quote_mark(std::string_view& text) {
 
 }  // namespace
 
-std::optional<CodeFence> opened_fence(std::string_view line) {
+std::optional<CodeFence> fence_opening(std::string_view line) {
   CodeFence fence;
   auto text = line;
   while (true) {
@@ -43,7 +43,7 @@ std::optional<CodeFence> opened_fence(std::string_view line) {
   return fence;
 }
 
-FenceLine within_fence(const CodeFence& fence, std::string_view line) {
+FenceLine classify_fence_line(const CodeFence& fence, std::string_view line) {
   auto text = line;
   for (std::size_t depth = 0; depth < fence.quote_depth; ++depth)
     if (!take_quote_mark(text)) return FenceLine::Left;

@@ -18,13 +18,13 @@ struct CodeFence {
 };
 
 /// The fence this line opens.
-std::optional<CodeFence> opened_fence(std::string_view line);
+std::optional<CodeFence> fence_opening(std::string_view line);
 
 enum class FenceLine {
   Inside,  // code
   Closes,  // the closing mark; itself not text either
   Left,    // the quote around the fence has ended: the fence is over, and this line stands outside
 };
-FenceLine within_fence(const CodeFence& fence, std::string_view line);
+FenceLine classify_fence_line(const CodeFence& fence, std::string_view line);
 
 }  // namespace relay::commands

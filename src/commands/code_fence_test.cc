@@ -6,29 +6,29 @@ namespace relay::commands {
 namespace {
 
 TEST(CodeFence, OpensWithThreeMarksOrMore) {
-  EXPECT_FALSE(opened_fence("``"));
-  EXPECT_FALSE(opened_fence("text ```"));
-  EXPECT_FALSE(opened_fence("``` a ` b"));
-  EXPECT_EQ(opened_fence("`````js")->length, 5U);
-  EXPECT_EQ(opened_fence("  ~~~ a ` b")->mark, '~');
-  EXPECT_EQ(opened_fence("> - ```")->quote_depth, 1U);
-  EXPECT_TRUE(opened_fence("12) ```sh"));
+  EXPECT_FALSE(fence_opening("``"));
+  EXPECT_FALSE(fence_opening("text ```"));
+  EXPECT_FALSE(fence_opening("``` a ` b"));
+  EXPECT_EQ(fence_opening("`````js")->length, 5U);
+  EXPECT_EQ(fence_opening("  ~~~ a ` b")->mark, '~');
+  EXPECT_EQ(fence_opening("> - ```")->quote_depth, 1U);
+  EXPECT_TRUE(fence_opening("12) ```sh"));
 }
 
 TEST(CodeFence, ClosesWithTheSameMarkAtLeastAsLong) {
-  const auto fence = *opened_fence("````");
-  EXPECT_EQ(within_fence(fence, "```"), FenceLine::Inside);
-  EXPECT_EQ(within_fence(fence, "~~~~"), FenceLine::Inside);
-  EXPECT_EQ(within_fence(fence, "```` js"), FenceLine::Inside);
-  EXPECT_EQ(within_fence(fence, "> ````"), FenceLine::Inside);
-  EXPECT_EQ(within_fence(fence, "  ````` "), FenceLine::Closes);
+  const auto fence = *fence_opening("````");
+  EXPECT_EQ(classify_fence_line(fence, "```"), FenceLine::Inside);
+  EXPECT_EQ(classify_fence_line(fence, "~~~~"), FenceLine::Inside);
+  EXPECT_EQ(classify_fence_line(fence, "```` js"), FenceLine::Inside);
+  EXPECT_EQ(classify_fence_line(fence, "> ````"), FenceLine::Inside);
+  EXPECT_EQ(classify_fence_line(fence, "  ````` "), FenceLine::Closes);
 }
 
 TEST(CodeFence, EndsWithItsQuote) {
-  const auto fence = *opened_fence("> ```");
-  EXPECT_EQ(within_fence(fence, "> code"), FenceLine::Inside);
-  EXPECT_EQ(within_fence(fence, "prose"), FenceLine::Left);
-  EXPECT_EQ(within_fence(fence, ">```"), FenceLine::Closes);
+  const auto fence = *fence_opening("> ```");
+  EXPECT_EQ(classify_fence_line(fence, "> code"), FenceLine::Inside);
+  EXPECT_EQ(classify_fence_line(fence, "prose"), FenceLine::Left);
+  EXPECT_EQ(classify_fence_line(fence, ">```"), FenceLine::Closes);
 }
 
 }  // namespace

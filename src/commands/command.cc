@@ -27,8 +27,8 @@ std::optional<MessageKind> parse_kind(std::string_view name) {
   return std::nullopt;
 }
 
-const SourceLocation& place_of(const Command& utterance) {
-  return std::visit([](const auto& each) -> const SourceLocation& { return each.place; }, utterance);
+const SourceLocation& location_of(const Command& command) {
+  return std::visit([](const auto& each) -> const SourceLocation& { return each.location; }, command);
 }
 
 }  // namespace relay::commands

@@ -1,7 +1,7 @@
 /// What an agent said to the relay, as values.
 ///
-/// Why a place and not a hash: an agent may honestly say the same thing twice. Two utterances are the same one exactly
-///   when they stand at the same place of the same record.
+/// Why a location and not a hash: an agent may honestly say the same thing twice. Two utterances are the same one
+///   exactly when they stand at the same location of the same record.
 /// Invariants: texts are valid UTF-8 (what was not became U+FFFD), line ends are "\n"; a Mistake never also became a
 ///   Command.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace relay::commands {
 
-/// Where an utterance begins in the record it was heard in.
+/// Where an command begins in the record it was commands in.
 struct SourceLocation {
   std::uint64_t offset = 0;  // bytes before the line it begins in
   std::uint64_t line = 1;    // that line's number, from 1
@@ -41,7 +41,7 @@ struct MessageMetadata {
 
 /// Something for another agent: `@relay:Bob hello`.
 struct SendCommand {
-  SourceLocation place = {};
+  SourceLocation location = {};
   MessageKind kind = MessageKind::Message;
   std::string to = {};  // a name, `*`, or `#channel`
   std::optional<std::string> project = {};
@@ -50,14 +50,14 @@ struct SendCommand {
   std::optional<std::string> topic = {};
   std::string body = {};
   std::optional<json::object> data = {};
-  MessageMetadata wishes = {};
+  MessageMetadata metadata = {};
 
   bool operator==(const SendCommand&) const = default;
 };
 
 /// `@relay:spawn Dev claude "fix the tests"`
 struct SpawnCommand {
-  SourceLocation place = {};
+  SourceLocation location = {};
   std::string name = {};
   std::string cli = {};
   std::string task = {};  // may be empty
@@ -67,7 +67,7 @@ struct SpawnCommand {
 
 /// `@relay:release Dev`
 struct ReleaseCommand {
-  SourceLocation place = {};
+  SourceLocation location = {};
   std::string name = {};
 
   bool operator==(const ReleaseCommand&) const = default;
@@ -75,7 +75,7 @@ struct ReleaseCommand {
 
 /// `@relay:subscribe deploys`, `@relay:unsubscribe deploys`
 struct TopicChange {
-  SourceLocation place = {};
+  SourceLocation location = {};
   std::string topic = {};
   bool subscribe = true;
 
@@ -84,7 +84,7 @@ struct TopicChange {
 
 /// `->relay-file:ID`: the message lies in the agent's outbox under that name.
 struct SendFileCommand {
-  SourceLocation place = {};
+  SourceLocation location = {};
   std::string id = {};
 
   bool operator==(const SendFileCommand&) const = default;
@@ -92,7 +92,7 @@ struct SendFileCommand {
 
 /// `[[SUMMARY]]{...}[[/SUMMARY]]`: how the work stands, in the agent's words.
 struct SummaryBlock {
-  SourceLocation place;
+  SourceLocation location;
   json::object content;
 
   bool operator==(const SummaryBlock&) const = default;
@@ -100,7 +100,7 @@ struct SummaryBlock {
 
 /// `[[SESSION_END]]...[[/SESSION_END]]`: the agent has finished. Plain words come as {"summary": words}.
 struct SessionEndBlock {
-  SourceLocation place;
+  SourceLocation location;
   json::object content;
 
   bool operator==(const SessionEndBlock&) const = default;
@@ -108,7 +108,7 @@ struct SessionEndBlock {
 
 /// Something that was meant for the relay and was not carried out.
 struct CommandError {
-  SourceLocation place = {};
+  SourceLocation location = {};
   std::string reason = {};  // one sentence for the agent
   std::string usage = {};   // what to write instead
 
@@ -118,6 +118,6 @@ struct CommandError {
 using Command = std::variant<SendCommand, SpawnCommand, ReleaseCommand, TopicChange, SendFileCommand, SummaryBlock,
                              SessionEndBlock, CommandError>;
 
-const SourceLocation& place_of(const Command& utterance);
+const SourceLocation& location_of(const Command& command);
 
 }  // namespace relay::commands

@@ -68,8 +68,8 @@ std::vector<Command> Extractor::finish() {
   return grammar_.take_commands();
 }
 
-std::vector<Command> Extractor::settle() {
-  if (held_bytes_ == 0) grammar_.settle();
+std::vector<Command> Extractor::flush() {
+  if (held_bytes_ == 0) grammar_.flush();
   return grammar_.take_commands();
 }
 
@@ -92,10 +92,10 @@ void Extractor::take_held() {
 
 std::vector<Command> extract(std::string_view text, const GrammarOptions& options) {
   Extractor extractor{options};
-  auto heard = extractor.feed(text);
+  auto commands = extractor.feed(text);
   auto last = extractor.finish();
-  heard.insert(heard.end(), std::make_move_iterator(last.begin()), std::make_move_iterator(last.end()));
-  return heard;
+  commands.insert(commands.end(), std::make_move_iterator(last.begin()), std::make_move_iterator(last.end()));
+  return commands;
 }
 
 }  // namespace relay::commands

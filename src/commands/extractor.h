@@ -1,8 +1,8 @@
 /// Hears what an agent says to the relay in a text that comes in pieces.
 ///
 ///     Extractor extractor;
-///     for (auto& heard : extractor.feed(bytes)) ...     // bytes may be cut anywhere, in mid-character too
-///     for (auto& heard : extractor.finish()) ...        // the text is over (a turn, a message, a file)
+///     for (auto& commands : extractor.feed(bytes)) ...     // bytes may be cut anywhere, in mid-character too
+///     for (auto& commands : extractor.finish()) ...        // the text is over (a turn, a message, a file)
 ///
 /// Invariants: the same text gives the same utterances however it was cut; places count from the first byte ever fed,
 ///   across finish(), so they tell two equal utterances apart; holds at most one line and one message.
@@ -27,7 +27,7 @@ class Extractor {
   std::vector<Command> feed(std::string_view bytes);
   std::vector<Command> finish();
   /// The speaker is silent: a message that may go on is complete, unless a line is half-said.
-  std::vector<Command> settle();
+  std::vector<Command> flush();
 
   /// Bytes fed so far; where the next one will stand.
   [[nodiscard]] std::uint64_t offset() const { return line_offset_ + held_bytes_; }

@@ -13,32 +13,32 @@ namespace {
 
 std::vector<Command> fed_in_two(std::string_view text, std::size_t cut) {
   Extractor extractor;
-  auto heard = extractor.feed(text.substr(0, cut));
-  for (auto& utterance : extractor.feed(text.substr(cut))) heard.push_back(std::move(utterance));
-  for (auto& utterance : extractor.finish()) heard.push_back(std::move(utterance));
-  return heard;
+  auto commands = extractor.feed(text.substr(0, cut));
+  for (auto& command : extractor.feed(text.substr(cut))) commands.push_back(std::move(command));
+  for (auto& command : extractor.finish()) commands.push_back(std::move(command));
+  return commands;
 }
 
 std::string only_body(std::string_view text) {
-  const auto heard = extract(text);
-  if (heard.size() != 1 || !std::holds_alternative<SendCommand>(heard[0]))
-    return relay::format("<{} heard>", heard.size());
-  return std::get<SendCommand>(heard[0]).body;
+  const auto commands = extract(text);
+  if (commands.size() != 1 || !std::holds_alternative<SendCommand>(commands[0]))
+    return relay::format("<{} heard>", commands.size());
+  return std::get<SendCommand>(commands[0]).body;
 }
 
 std::vector<std::string> bodies(std::string_view text) {
   std::vector<std::string> all;
-  for (const auto& utterance : extract(text))
-    if (const auto* command = std::get_if<SendCommand>(&utterance)) all.push_back(command->body);
+  for (const auto& command : extract(text))
+    if (const auto* send = std::get_if<SendCommand>(&command)) all.push_back(send->body);
   return all;
 }
 
 TEST(Extractor, TopicStandsBesideTheThreadInAnyOrder) {
   for (const auto* text :
        {"@relay:* [topic:deploys/v2] [thread:t-1] live", "@relay:* [thread:t-1] [topic:deploys/v2] live"}) {
-    const auto heard = extract(text);
-    ASSERT_EQ(heard.size(), 1u) << text;
-    const auto& command = std::get<SendCommand>(heard[0]);
+    const auto commands = extract(text);
+    ASSERT_EQ(commands.size(), 1u) << text;
+    const auto& command = std::get<SendCommand>(commands[0]);
     EXPECT_EQ(command.topic, "deploys/v2");
     EXPECT_EQ(command.thread, "t-1");
     EXPECT_EQ(command.body, "live");
@@ -51,7 +51,7 @@ TEST(Extractor, TopicStandsBesideTheThreadInAnyOrder) {
 
 TEST(Extractor, SubscribeAndUnsubscribeTakeOneTopic) {
   EXPECT_EQ(std::get<TopicChange>(extract("@relay:subscribe deploys")[0]),
-            (TopicChange{.place = {}, .topic = "deploys", .subscribe = true}));
+            (TopicChange{.location = {}, .topic = "deploys", .subscribe = true}));
   EXPECT_FALSE(std::get<TopicChange>(extract("@relay:Unsubscribe deploys")[0]).subscribe);
   EXPECT_TRUE(std::holds_alternative<CommandError>(extract("@relay:subscribe to the list")[0]));
   EXPECT_TRUE(
@@ -68,10 +68,10 @@ TEST(Extractor, EscapeLeavesNoBackslashInTheMessage) {
 }
 
 std::string only_mistake(std::string_view text) {
-  const auto heard = extract(text);
-  if (heard.size() != 1 || !std::holds_alternative<CommandError>(heard[0]))
-    return relay::format("<{} heard>", heard.size());
-  return std::get<CommandError>(heard[0]).reason;
+  const auto commands = extract(text);
+  if (commands.size() != 1 || !std::holds_alternative<CommandError>(commands[0]))
+    return relay::format("<{} heard>", commands.size());
+  return std::get<CommandError>(commands[0]).reason;
 }
 
 using Bodies = std::vector<std::string>;
@@ -138,14 +138,14 @@ TEST(Extractor, HearsTheSameOfGeneratedTextHoweverItIsCut) {
 TEST(Extractor, TellsEqualUtterancesApartByTheirPlace) {
   Extractor extractor;
   auto first = extractor.feed("@relay:Bob hi\n@relay:Bob hi\n");
-  for (auto& utterance : extractor.finish()) first.push_back(utterance);
+  for (auto& command : extractor.finish()) first.push_back(command);
   auto second = extractor.feed("  @relay:Bob hi");
-  for (auto& utterance : extractor.finish()) second.push_back(utterance);
+  for (auto& command : extractor.finish()) second.push_back(command);
   ASSERT_EQ(first.size(), 2U);
   ASSERT_EQ(second.size(), 1U);
-  EXPECT_EQ(place_of(first[0]), (SourceLocation{0, 1, 0}));
-  EXPECT_EQ(place_of(first[1]), (SourceLocation{14, 2, 0}));
-  EXPECT_EQ(place_of(second[0]), (SourceLocation{28, 3, 2}));
+  EXPECT_EQ(location_of(first[0]), (SourceLocation{0, 1, 0}));
+  EXPECT_EQ(location_of(first[1]), (SourceLocation{14, 2, 0}));
+  EXPECT_EQ(location_of(second[0]), (SourceLocation{28, 3, 2}));
   EXPECT_EQ(extractor.offset(), 43U);
 }
 
@@ -198,14 +198,14 @@ TEST(Extractor, GoesOnAfterTheClosingMark) {
 }
 
 TEST(Extractor, HearsSpawnAndRelease) {
-  const auto heard = extract(
+  const auto commands = extract(
       "@relay:spawn W1 claude \"say \\\"hi\\\"\"\n@relay:spawn W2 codex <<<\na\nb\n>>>\n"
       "@relay:Spawn W3 gemini\n@relay:release W1\n");
-  ASSERT_EQ(heard.size(), 4U);
-  EXPECT_EQ(std::get<SpawnCommand>(heard[0]).task, "say \"hi\"");
-  EXPECT_EQ(std::get<SpawnCommand>(heard[1]).task, "a\nb");
-  EXPECT_EQ(std::get<SpawnCommand>(heard[2]).cli, "gemini");
-  EXPECT_EQ(std::get<ReleaseCommand>(heard[3]).name, "W1");
+  ASSERT_EQ(commands.size(), 4U);
+  EXPECT_EQ(std::get<SpawnCommand>(commands[0]).task, "say \"hi\"");
+  EXPECT_EQ(std::get<SpawnCommand>(commands[1]).task, "a\nb");
+  EXPECT_EQ(std::get<SpawnCommand>(commands[2]).cli, "gemini");
+  EXPECT_EQ(std::get<ReleaseCommand>(commands[3]).name, "W1");
 }
 
 TEST(Extractor, ReleasesNobodyByAccident) {
@@ -226,12 +226,12 @@ TEST(Extractor, SaysWhatIsWrongWithACommand) {
 }
 
 TEST(Extractor, AnUnclosedBlockSwallowsNothing) {
-  const auto heard =
+  const auto commands =
       extract("[[RELAY]]{\"to\":\"Bob\",\n@relay:Eve hello\n[[RELAY]]{\"to\":\"A\",\"type\":\"message\"}[[/RELAY]]\n");
-  ASSERT_EQ(heard.size(), 3U);
-  EXPECT_TRUE(std::holds_alternative<CommandError>(heard[0]));
-  EXPECT_EQ(std::get<SendCommand>(heard[1]).body, "hello");
-  EXPECT_EQ(std::get<SendCommand>(heard[2]).to, "A");
+  ASSERT_EQ(commands.size(), 3U);
+  EXPECT_TRUE(std::holds_alternative<CommandError>(commands[0]));
+  EXPECT_EQ(std::get<SendCommand>(commands[1]).body, "hello");
+  EXPECT_EQ(std::get<SendCommand>(commands[2]).to, "A");
 }
 
 TEST(Extractor, TakesBlocksThatFollowEachOtherOnOneLine) {
@@ -245,19 +245,19 @@ TEST(Extractor, MendsLineEndsInsideJsonStrings) {
 }
 
 TEST(Extractor, HearsChannelsEveryoneAndOtherProjects) {
-  const auto heard = extract("@relay:#dev hi\n@relay:* hi\n@relay:web:Bob hi\n");
-  ASSERT_EQ(heard.size(), 3U);
-  EXPECT_EQ(std::get<SendCommand>(heard[0]).to, "#dev");
-  EXPECT_EQ(std::get<SendCommand>(heard[1]).to, "*");
-  EXPECT_EQ(std::get<SendCommand>(heard[2]).project, "web");
+  const auto commands = extract("@relay:#dev hi\n@relay:* hi\n@relay:web:Bob hi\n");
+  ASSERT_EQ(commands.size(), 3U);
+  EXPECT_EQ(std::get<SendCommand>(commands[0]).to, "#dev");
+  EXPECT_EQ(std::get<SendCommand>(commands[1]).to, "*");
+  EXPECT_EQ(std::get<SendCommand>(commands[2]).project, "web");
 }
 
 TEST(Extractor, TriggersFilesOutsideCodeOnly) {
-  const auto heard = extract(
+  const auto commands = extract(
       "I send it: ->relay-file:m1. And `->relay-file:m2`, \\->relay-file:m3, ->relay-file:../x\n"
       "```\n->relay-file:m4\n```\n");
-  ASSERT_EQ(heard.size(), 1U);
-  EXPECT_EQ(std::get<SendFileCommand>(heard[0]).id, "m1");
+  ASSERT_EQ(commands.size(), 1U);
+  EXPECT_EQ(std::get<SendFileCommand>(commands[0]).id, "m1");
 }
 
 TEST(Extractor, BrokenCharactersAreMended) {
@@ -270,10 +270,10 @@ TEST(Extractor, BrokenCharactersAreMended) {
 TEST(Extractor, ALineLongerThanWeLookAtIsAMistake) {
   const std::string text = "@relay:Bob " + std::string(kMaxLineBytes, 'x') + "\n@relay:Bob next\n";
   for (const std::size_t cut : {std::size_t{0}, std::size_t{5}, kMaxLineBytes, kMaxLineBytes + 5, text.size()}) {
-    const auto heard = fed_in_two(text, cut);
-    ASSERT_EQ(heard.size(), 2U);
-    EXPECT_TRUE(std::holds_alternative<CommandError>(heard[0]));
-    EXPECT_EQ(std::get<SendCommand>(heard[1]).body, "next");
+    const auto commands = fed_in_two(text, cut);
+    ASSERT_EQ(commands.size(), 2U);
+    EXPECT_TRUE(std::holds_alternative<CommandError>(commands[0]));
+    EXPECT_EQ(std::get<SendCommand>(commands[1]).body, "next");
   }
 }
 

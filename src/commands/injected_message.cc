@@ -37,7 +37,7 @@ bool is_word_sign(char sign) {
 
 /// Does it begin with the words of a header? `seen` is as an eye sees it.
 bool begins_as_header(std::string_view seen) {
-  return std::ranges::any_of(kHeaderWords, [&](std::string_view words) {
+  return std::ranges::any_of(kHeaderPrefixes, [&](std::string_view words) {
     words.remove_suffix(1);
     return seen.size() >= words.size() && std::ranges::equal(seen.substr(0, words.size()), words, looks_like) &&
            (seen.size() == words.size() || !is_word_sign(seen[words.size()]));
@@ -90,7 +90,7 @@ std::string_view without_blank_end(std::string_view line) {
   return line;
 }
 
-/// A name or path whose signs could end its place, or that begins as a header does, is in quotes.
+/// A name or path whose signs could end its location, or that begins as a header does, is in quotes.
 std::string file_word(std::string_view text) {
   const auto line = text::sanitize_line(text);
   const auto word = trimmed(line);
@@ -117,7 +117,7 @@ std::string header_tags(std::string_view kind, std::string_view topic, std::stri
 }
 
 std::string format_injected(const InjectedMessage& message) {
-  std::string text{message.as_user ? kUserWord : kInjectedPrefix};
+  std::string text{message.as_user ? kUserPrefix : kInjectedPrefix};
   text += header_word(message.from);
   text += " [" + header_word(message.id.substr(0, kShownIdBytes)) + "]";
   text += header_tags(message.kind, message.topic, message.reply_to);
@@ -149,14 +149,14 @@ std::string attached_line(const AttachedFile& file) {
   return format("(attached: {}, {}: {})", file_word(file.name), size_shown(file.bytes), file_word(file.path));
 }
 
-bool begins_injected(std::string_view text) {
-  return std::ranges::any_of(kHeaderWords, [&](std::string_view words) { return text.starts_with(words); });
+bool is_injected_text(std::string_view text) {
+  return std::ranges::any_of(kHeaderPrefixes, [&](std::string_view words) { return text.starts_with(words); });
 }
 
 bool is_injected_line(std::string_view line) {
   LeadIn lead = begin_lead_in(line);
   do {
-    if (begins_injected(line.substr(lead.end))) return true;
+    if (is_injected_text(line.substr(lead.end))) return true;
   } while (take_lead_in_mark(line, lead));
   return false;
 }

@@ -1,8 +1,8 @@
 /// How a message looks when it is put before an agent, and how to know such text again.
 ///
-/// Why always our header: an agent must be able to trust it, and what begins with it is no command of any agent's. A body
-///   that has something like a header in it is put in quotes; nothing in a body, a name or a tag can end a line, a paste
-///   or the header itself.
+/// Why always our header: an agent must be able to trust it, and what begins with it is no command of any agent's. A
+///   body that has something like a header in it is put in quotes; nothing in a body, a name or a tag can end a line, a
+///   paste or the header itself.
 #pragma once
 
 #include <cstdint>
@@ -37,14 +37,15 @@ struct InjectedMessage {
 };
 
 inline constexpr std::string_view kInjectedPrefix = "Relay message from ";  // of a peer
-inline constexpr std::string_view kUserWord = "Message from your user ";    // of the user
-inline constexpr std::string_view kHeaderWords[] = {kInjectedPrefix, kUserWord};
+inline constexpr std::string_view kUserPrefix = "Message from your user ";  // of the user
+inline constexpr std::string_view kHeaderPrefixes[] = {kInjectedPrefix, kUserPrefix};
 
 /// Does the text begin with the words of either header, as they are?
-bool begins_injected(std::string_view text);
+bool is_injected_text(std::string_view text);
 
 /// `Relay message from Alice [abc12345] [kind:action] [topic:deploys] [reply:def67890] [thread:x] [!!] [#general]
-/// [Attachments: a, b]: the text`, one line; then one for each file, `(attached: report.txt, 12 KB: /path)`, and `(answer expected: write to Alice with [thread:x])`.
+/// [Attachments: a, b]: the text`, one line; then one for each file, `(attached: report.txt, 12 KB: /path)`, and
+/// `(answer expected: write to Alice with [thread:x])`.
 std::string format_injected(const InjectedMessage& message);
 
 /// ` [kind:action] [topic:deploys] [reply:def67890]`, each where it is told; empty for an ordinary message.

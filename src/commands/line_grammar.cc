@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kThinkingOpens = "<thinking>";
 constexpr std::string_view kThinkingCloses = "</thinking>";
 
-SourceLocation place_of_line(const Line& line, std::size_t column = 0) { return {line.offset, line.number, column}; }
+SourceLocation location_of_line(const Line& line, std::size_t column = 0) { return {line.offset, line.number, column}; }
 
 bool has_control_bytes(std::string_view text) {
   return text.find('\x1b') != std::string_view::npos || text.find('\r') != std::string_view::npos ||
@@ -58,33 +58,33 @@ void LineGrammar::take_any(const Line& given) {
 
 bool LineGrammar::commands(std::string_view line) const { return prefixes_.opening(line).has_value(); }
 
-void LineGrammar::mistake(const SourceLocation& place, std::string reason, std::string right_form) {
-  heard_.emplace_back(CommandError{place, std::move(reason), std::move(right_form)});
+void LineGrammar::mistake(const SourceLocation& location, std::string reason, std::string usage) {
+  commands_.emplace_back(CommandError{location, std::move(reason), std::move(usage)});
 }
 
 bool LineGrammar::on(Listening&, const Line& line) {
   const auto start = leading_blanks(line.text);
   if (line.text.substr(start).starts_with(kThinkingOpens)) {
-    state_ = InThinking{{.opened = place_of_line(line, start)}};
+    state_ = InThinking{{.opened = location_of_line(line, start)}};
     return on(std::get<InThinking>(state_), line);
   }
-  if (const auto fence = opened_fence(line.text)) {
-    state_ = InCode{*fence, {.opened = place_of_line(line, start)}};
+  if (const auto fence = fence_opening(line.text)) {
+    state_ = InCode{*fence, {.opened = location_of_line(line, start)}};
     return true;
   }
   const auto opening = prefixes_.opening(line.text);
   if (!opening) {
     if (line.may_hold_trigger)
-      for (auto& [column, id] : prefixes_.file_triggers(line.text))
-        heard_.emplace_back(SendFileCommand{place_of_line(line, column), std::move(id)});
+      for (auto& [column, id] : prefixes_.find_file_triggers(line.text))
+        commands_.emplace_back(SendFileCommand{location_of_line(line, column), std::move(id)});
     return true;
   }
   switch (opening->opener) {
     case Opener::Message:
     case Opener::Thinking: begin_message(*opening, line); break;
     case Opener::Json:
-      heard_.push_back(
-          read_block(opening->rest, place_of_line(line, opening->lead.end),
+      commands_.push_back(
+          read_block(opening->rest, location_of_line(line, opening->lead.end),
                      relay::format(R"({}{{"kind":"message","to":"Bob","body":"your text"}})", opening->word)));
       break;
     case Opener::Block:
@@ -96,7 +96,7 @@ bool LineGrammar::on(Listening&, const Line& line) {
 }
 
 bool LineGrammar::on(InCode& code, const Line& line) {
-  switch (within_fence(code.fence, line.text)) {
+  switch (classify_fence_line(code.fence, line.text)) {
     case FenceLine::Inside:
       if (commands(line.text)) ++code.hidden.commands;
       return true;
@@ -126,8 +126,8 @@ bool LineGrammar::on(InThinking& thinking, const Line& line) {
 bool LineGrammar::on(InMessage& message, const Line& line) {
   const auto text = line.text;
   const auto start = text.substr(leading_blanks(text));
-  const bool stops = commands(text) || opened_fence(text) || is_bare_prompt(text) || is_injected_line(text) ||
-                     start.starts_with(kThinkingOpens) || !prefixes_.file_triggers(text).empty();
+  const bool stops = commands(text) || fence_opening(text) || is_bare_prompt(text) || is_injected_line(text) ||
+                     start.starts_with(kThinkingOpens) || !prefixes_.find_file_triggers(text).empty();
   if (!stops && message.line.take(text)) return true;
   end_message();
   return false;
@@ -165,7 +165,7 @@ bool LineGrammar::on(InBlock& block, const Line& line) {
     const auto rest = line.text.substr(end + closing_mark(block.opener).size());
     const auto whole = std::move(block);
     state_ = Listening{};
-    read_one_block(whole.opener, whole.text + std::string{inside}, whole.place);
+    read_one_block(whole.opener, whole.text + std::string{inside}, whole.location);
     begin_blocks(rest, line);
     return true;
   }
@@ -175,18 +175,19 @@ bool LineGrammar::on(InBlock& block, const Line& line) {
 }
 
 void LineGrammar::begin_message(const Opening& opening, const Line& line) {
-  const auto place = place_of_line(line, opening.lead.end);
+  const auto location = location_of_line(line, opening.lead.end);
   const auto address = read_address(opening.rest);
   if (!address)
-    return mistake(place, relay::format("the message was not sent: {}", address.error().message()),
+    return mistake(location, relay::format("the message was not sent: {}", address.error().message()),
                    example(opening.word, "Bob"));
-  if (opening.opener == Opener::Message && !address->project && worker_word(address->to) != WorkerVerb::None)
+  if (opening.opener == Opener::Message && !address->project && worker_verb(address->to) != WorkerVerb::None)
     return begin_worker(opening, line, *address);
   if (opening.opener == Opener::Message && !address->project && topic_verb(address->to) != TopicVerb::None)
     return take_topic_change(opening, line, *address);
   if (line.cut)
-    return mistake(place, "the message was not sent: its line is too long", relay::format("{}-file:ID", opening.word));
-  SendCommand command{.place = place,
+    return mistake(location, "the message was not sent: its line is too long",
+                   relay::format("{}-file:ID", opening.word));
+  SendCommand command{.location = location,
                       .kind = opening.opener == Opener::Thinking ? MessageKind::Thinking : MessageKind::Message,
                       .to = address->to,
                       .project = address->project,
@@ -195,43 +196,43 @@ void LineGrammar::begin_message(const Opening& opening, const Line& line) {
                       .topic = address->topic,
                       .body = std::string{address->rest},
                       .data = {},
-                      .wishes = {}};
+                      .metadata = {}};
   auto refusal = refusal_of(*address);
   if (opens_body(address->rest))
     return begin_body(std::move(command), std::move(refusal), address->rest, opening, line);
   if (address->rest.empty()) refusal = relay::format("no text for {} follows on the same line", address->to);
   if (!refusal.empty())
-    return mistake(place, relay::format("the message was not sent: {}", refusal), example(opening.word, "Bob"));
+    return mistake(location, relay::format("the message was not sent: {}", refusal), example(opening.word, "Bob"));
   state_ = InMessage{OpenCommand{std::move(command), opening.lead, line.text, options_.max_body_bytes}};
 }
 
 void LineGrammar::take_topic_change(const Opening& opening, const Line& line, const Address& address) {
-  const auto place = place_of_line(line, opening.lead.end);
+  const auto location = location_of_line(line, opening.lead.end);
   auto topic = read_topic(address.rest);
   if (!topic)
-    return mistake(place, relay::format("no subscription was changed: {}", topic.error().message()),
+    return mistake(location, relay::format("no subscription was changed: {}", topic.error().message()),
                    relay::format("{}{} TOPIC", opening.word, address.to));
-  heard_.emplace_back(TopicChange{place, *std::move(topic), topic_verb(address.to) == TopicVerb::Subscribe});
+  commands_.emplace_back(TopicChange{location, *std::move(topic), topic_verb(address.to) == TopicVerb::Subscribe});
 }
 
 void LineGrammar::begin_worker(const Opening& opening, const Line& line, const Address& address) {
-  const auto place = place_of_line(line, opening.lead.end);
-  if (worker_word(address.to) == WorkerVerb::Release) {
+  const auto location = location_of_line(line, opening.lead.end);
+  if (worker_verb(address.to) == WorkerVerb::Release) {
     auto name = read_release(address.rest);
     if (!name)
-      return mistake(place, relay::format("nobody was released: {}", name.error().message()),
+      return mistake(location, relay::format("nobody was released: {}", name.error().message()),
                      relay::format("{}release NAME", opening.word));
-    heard_.emplace_back(ReleaseCommand{place, *std::move(name)});
+    commands_.emplace_back(ReleaseCommand{location, *std::move(name)});
     return;
   }
   auto spawn = read_spawn(address.rest);
   if (!spawn || line.cut)
-    return mistake(place,
+    return mistake(location,
                    relay::format("nobody was spawned: {}", spawn ? "the line is too long" : spawn.error().message()),
                    relay::format("{}spawn NAME CLI \"task\"", opening.word));
-  SpawnCommand value{place, std::move(spawn->name), std::move(spawn->cli), std::move(spawn->task)};
+  SpawnCommand value{location, std::move(spawn->name), std::move(spawn->cli), std::move(spawn->task)};
   if (spawn->opens.empty())
-    heard_.emplace_back(std::move(value));
+    commands_.emplace_back(std::move(value));
   else
     begin_body(std::move(value), {}, spawn->opens, opening, line);
 }
@@ -252,55 +253,55 @@ void LineGrammar::begin_blocks(std::string_view text, const Line& line) {
   while (const auto opening = prefixes_.opening(text)) {
     if (!is_block(opening->opener)) return;
     const auto column = static_cast<std::size_t>(opening->rest.data() - line.text.data()) - opening->word.size();
-    const auto place = place_of_line(line, column);
+    const auto location = location_of_line(line, column);
     const auto mark = closing_mark(opening->opener);
     const auto end = opening->rest.find(mark);
     const auto inside = opening->rest.substr(0, end);
     if (inside.size() > options_.max_block_bytes) {
-      mistake(place, "the block was not taken: it is too large or was never closed", std::string{kBlockForm});
+      mistake(location, "the block was not taken: it is too large or was never closed", std::string{kBlockForm});
     } else if (end == std::string_view::npos) {
-      state_ = InBlock{opening->opener, place, std::string{inside} + "\n", {}};
+      state_ = InBlock{opening->opener, location, std::string{inside} + "\n", {}};
     } else {
-      read_one_block(opening->opener, inside, place);
+      read_one_block(opening->opener, inside, location);
     }
     if (end == std::string_view::npos) return;
     text = opening->rest.substr(end + mark.size());
   }
 }
 
-void LineGrammar::read_one_block(Opener opener, std::string_view text, const SourceLocation& place) {
+void LineGrammar::read_one_block(Opener opener, std::string_view text, const SourceLocation& location) {
   if (opener == Opener::SessionEnd) {
-    heard_.emplace_back(SessionEndBlock{place, read_session_end(text)});
+    commands_.emplace_back(SessionEndBlock{location, read_session_end(text)});
     return;
   }
   if (opener == Opener::Summary) {
     auto content = parse_relaxed_object(text);
     if (content)
-      heard_.emplace_back(SummaryBlock{place, *std::move(content)});
+      commands_.emplace_back(SummaryBlock{location, *std::move(content)});
     else
-      mistake(place, relay::format("the summary was not taken: {}", content.error().message()),
+      mistake(location, relay::format("the summary was not taken: {}", content.error().message()),
               std::string{kSummaryForm});
     return;
   }
   if (opener == Opener::Metadata) {
-    auto wishes = read_metadata(text);
-    if (wishes)
-      wishes_ = *std::move(wishes);
+    auto metadata = read_metadata(text);
+    if (metadata)
+      metadata_ = *std::move(metadata);
     else
-      mistake(place, relay::format("the metadata was not used: {}", wishes.error().message()),
+      mistake(location, relay::format("the metadata was not used: {}", metadata.error().message()),
               std::string{kMetadataForm});
     return;
   }
-  auto utterance = read_block(text, place);
-  if (auto* command = std::get_if<SendCommand>(&utterance); command != nullptr && wishes_) command->wishes = *wishes_;
-  wishes_.reset();
-  heard_.push_back(std::move(utterance));
+  auto command = read_block(text, location);
+  if (auto* send = std::get_if<SendCommand>(&command); send != nullptr && metadata_) send->metadata = *metadata_;
+  metadata_.reset();
+  commands_.push_back(std::move(command));
 }
 
 void LineGrammar::abandon_block(std::string_view reason) {
   const auto block = std::move(std::get<InBlock>(state_));
   state_ = Listening{};
-  mistake(block.place, relay::format("the block was not taken: {}", reason), std::string{kBlockForm});
+  mistake(block.location, relay::format("the block was not taken: {}", reason), std::string{kBlockForm});
   for (const auto& held : block.lines) {
     Line line = held.line;
     line.text = std::string_view{block.text}.substr(held.begin, held.line.text.size());
@@ -322,11 +323,12 @@ void LineGrammar::end_message() {
   auto message = std::move(std::get<InMessage>(state_).line);
   state_ = Listening{};
   if (message.overlong())
-    return mistake(message.place(), "the message was not sent: it is too long; write it to a file and say where it is",
-                   example(prefixes_.relay_word(), "Bob"));
+    return mistake(message.location(),
+                   "the message was not sent: it is too long; write it to a file and say where it is",
+                   example(prefixes_.relay_prefix(), "Bob"));
   auto command = message.take_command();
   command.body = prefixes_.unescaped(command.body);
-  heard_.emplace_back(std::move(command));
+  commands_.emplace_back(std::move(command));
 }
 
 void LineGrammar::end_body(BodyEnd how) {
@@ -335,17 +337,17 @@ void LineGrammar::end_body(BodyEnd how) {
   auto text = prefixes_.unescaped(body.body.text());
   if (body.body.overlong()) body.refusal = "it is too long; write it to a file and say where it is";
   if (how == BodyEnd::Missing && text.empty()) body.refusal = "its <<< holds nothing and no >>> closes it";
-  const auto place = std::visit([](const auto& each) { return each.place; }, body.whose);
+  const auto location = std::visit([](const auto& each) { return each.location; }, body.whose);
   if (!body.refusal.empty())
-    return mistake(place, relay::format("the message was not sent: {}", body.refusal),
-                   relay::format("{}Bob <<<\nyour text\n>>>", prefixes_.relay_word()));
+    return mistake(location, relay::format("the message was not sent: {}", body.refusal),
+                   relay::format("{}Bob <<<\nyour text\n>>>", prefixes_.relay_prefix()));
   if (auto* spawn = std::get_if<SpawnCommand>(&body.whose)) {
     spawn->task = std::move(text);
-    heard_.emplace_back(std::move(*spawn));
+    commands_.emplace_back(std::move(*spawn));
   } else {
     auto& command = std::get<SendCommand>(body.whose);
     command.body = std::move(text);
-    heard_.emplace_back(std::move(command));
+    commands_.emplace_back(std::move(command));
   }
 }
 
@@ -354,7 +356,7 @@ std::string LineGrammar::refusal_of(const Address& address) const {
   if (is_placeholder(address.to)) return relay::format("{} is a name from an example", address.to);
   if (address.rest.starts_with("[Agent Relay]") || address.rest.find("| PROTOCOL: (") != std::string_view::npos)
     return "it repeats the relay's own instructions";
-  if (prefixes_.holds_escaped_word(address.rest)) return "it shows an escaped command, so it is an example";
+  if (prefixes_.has_escaped_prefix(address.rest)) return "it shows an escaped command, so it is an example";
   return {};
 }
 
@@ -363,7 +365,7 @@ void LineGrammar::report_hidden(const Hidden& hidden, std::string_view where) {
   mistake(hidden.opened,
           relay::format("{} command{} after this line {} not sent: {}", hidden.commands,
                         hidden.commands == 1 ? "" : "s", hidden.commands == 1 ? "was" : "were", where),
-          example(prefixes_.relay_word(), "Bob"));
+          example(prefixes_.relay_prefix(), "Bob"));
 }
 
 void LineGrammar::finish() {
@@ -384,7 +386,7 @@ void LineGrammar::finish() {
       abandon_block("it was never closed");
     }
   }
-  wishes_.reset();
+  metadata_.reset();
 }
 
 }  // namespace relay::commands

@@ -44,18 +44,18 @@ class LineGrammar {
   }
 
   /// The speaker is silent: a message that may go on is complete. Code, blocks and bodies stay open.
-  void settle() {
+  void flush() {
     if (std::holds_alternative<InMessage>(state_)) end_message();
   }
 
   /// The text is over: what is open is closed. The grammar listens afresh.
   void finish();
 
-  std::vector<Command> take_commands() { return std::exchange(heard_, {}); }
+  std::vector<Command> take_commands() { return std::exchange(commands_, {}); }
   [[nodiscard]] const PrefixTable& prefixes() const { return prefixes_; }
 
  private:
-  /// Commands that were not heard because of where they stood; worth a word only if that place never ended.
+  /// Commands that were not commands because of where they stood; worth a word only if that location never ended.
   struct Hidden {
     SourceLocation opened = {};
     std::size_t commands = 0;
@@ -78,7 +78,7 @@ class LineGrammar {
   };
   struct InBlock {
     Opener opener;
-    SourceLocation place = {};
+    SourceLocation location = {};
     std::string text = {};
     struct Held {
       std::size_t begin;
@@ -109,7 +109,7 @@ class LineGrammar {
   void begin_body(std::variant<SendCommand, SpawnCommand> whose, std::string refusal, std::string_view opens,
                   const Opening& opening, const Line& line);
   void begin_blocks(std::string_view text, const Line& line);
-  void read_one_block(Opener opener, std::string_view text, const SourceLocation& place);
+  void read_one_block(Opener opener, std::string_view text, const SourceLocation& location);
   void abandon_block(std::string_view reason);
   void end_message();
   enum class BodyEnd : std::uint8_t { Marked, Missing };
@@ -119,13 +119,13 @@ class LineGrammar {
 
   [[nodiscard]] bool commands(std::string_view line) const;
   [[nodiscard]] std::string refusal_of(const Address& address) const;
-  void mistake(const SourceLocation& place, std::string reason, std::string right_form);
+  void mistake(const SourceLocation& location, std::string reason, std::string usage);
 
   GrammarOptions options_;
   PrefixTable prefixes_;
   State state_;
-  std::optional<MessageMetadata> wishes_;  // from a metadata block, for the next block
-  std::vector<Command> heard_;
+  std::optional<MessageMetadata> metadata_;  // from a metadata block, for the next block
+  std::vector<Command> commands_;
 };
 
 }  // namespace relay::commands

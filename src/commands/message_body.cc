@@ -43,7 +43,7 @@ MessageBody::Step MessageBody::take(std::string_view line) {
   const auto bare = trimmed(text);
   if (code_) {
     if (bare == kCloses) return {.closed = true, .rest = {}};
-    if (within_fence(*code_, text) != FenceLine::Inside) code_.reset();
+    if (classify_fence_line(*code_, text) != FenceLine::Inside) code_.reset();
     append(text);
     return {};
   }
@@ -54,7 +54,7 @@ MessageBody::Step MessageBody::take(std::string_view line) {
     append(end.substr(0, end.size() - kCloses.size()));
     return {.closed = true, .rest = {}};
   }
-  code_ = opened_fence(text);
+  code_ = fence_opening(text);
   append(text);
   return {};
 }

@@ -1,8 +1,8 @@
 /// The text between `<<<` and `>>>`, as its lines come in.
 ///
-/// `>>>` closes at the start or at the end of a line; `\>>>` and `\<<<` are the characters themselves; longer runs of `>`
-/// (a merge conflict) are text. Inside fenced code only a line that is nothing but `>>>` closes, so that a quoted Python
-/// prompt does not. Invariant: never holds more than its limit; overlong() then says so.
+/// `>>>` closes at the start or at the end of a line; `\>>>` and `\<<<` are the characters themselves; longer runs of
+/// `>` (a merge conflict) are text. Inside fenced code only a line that is nothing but `>>>` closes, so that a quoted
+/// Python prompt does not. Invariant: never holds more than its limit; overlong() then says so.
 #pragma once
 
 #include <cstdint>

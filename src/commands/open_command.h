@@ -22,7 +22,7 @@ class OpenCommand {
 
   [[nodiscard]] bool overlong() const { return overlong_; }
   SendCommand take_command() { return std::move(command_); }
-  [[nodiscard]] const SourceLocation& place() const { return command_.place; }
+  [[nodiscard]] const SourceLocation& location() const { return command_.location; }
 
  private:
   [[nodiscard]] bool joins(std::string_view line, std::string_view text) const;

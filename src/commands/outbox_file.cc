@@ -65,30 +65,30 @@ std::string without_carriage_returns(std::string_view text) {
   return out;
 }
 
-Result<Command> read_headers_form(std::string_view content, const SourceLocation& place) {
+Result<Command> read_headers_form(std::string_view content, const SourceLocation& location) {
   const auto headers = RELAY_TRY(take_headers(content));
   const auto body = without_carriage_returns(trimmed(content));
   const auto kind_word = lower(value(headers, "kind").value_or("message"));
-  if (const auto worker = worker_word(kind_word); worker != WorkerVerb::None) {
+  if (const auto worker = worker_verb(kind_word); worker != WorkerVerb::None) {
     const auto name = value(headers, "name");
     if (!name) return fail("NAME, the worker's name, is missing");
-    if (worker == WorkerVerb::Release) return ReleaseCommand{place, *name};
+    if (worker == WorkerVerb::Release) return ReleaseCommand{location, *name};
     const auto cli = value(headers, "cli");
     if (!cli) return fail("CLI, the program to run, is missing");
-    return SpawnCommand{place, *name, *cli, body};
+    return SpawnCommand{location, *name, *cli, body};
   }
   if (const auto verb = topic_verb(kind_word); verb != TopicVerb::None) {
     const auto topic = value(headers, "topic");
     if (!topic || !is_topic_word(*topic))
       return fail("TOPIC is missing, or has more than letters, digits, _, -, . and /");
-    return TopicChange{place, *topic, verb == TopicVerb::Subscribe};
+    return TopicChange{location, *topic, verb == TopicVerb::Subscribe};
   }
   const auto kind = parse_kind(kind_word);
   if (!kind) return fail(relay::format("there is no kind \"{}\"", kind_word));
   const auto to = value(headers, "to");
   if (!to) return fail("TO, the addressee, is missing");
   if (is_placeholder(*to)) return fail(relay::format("{} is a name from an example", *to));
-  SendCommand command{.place = place, .kind = *kind, .body = body};
+  SendCommand command{.location = location, .kind = *kind, .body = body};
   command.project = value(headers, "project");
   if (command.project)
     command.to = *to;
@@ -96,13 +96,13 @@ Result<Command> read_headers_form(std::string_view content, const SourceLocation
     split_project(*to, command.to, command.project);
   command.thread = value(headers, "thread");
   command.topic = value(headers, "topic");
-  command.wishes.subject = value(headers, "subject");
-  command.wishes.reply_to = value(headers, "reply-to");
+  command.metadata.subject = value(headers, "subject");
+  command.metadata.reply_to = value(headers, "reply-to");
   if (const auto importance = value(headers, "importance")) {
     std::int64_t number = 0;
     const auto* end = importance->data() + importance->size();
     if (std::from_chars(importance->data(), end, number).ptr != end) return fail("IMPORTANCE is not a whole number");
-    command.wishes.importance = number;
+    command.metadata.importance = number;
   }
   if (command.body.empty()) return fail("it holds no text after the headers");
   return command;
@@ -110,17 +110,17 @@ Result<Command> read_headers_form(std::string_view content, const SourceLocation
 
 }  // namespace
 
-Command read_outbox_file(std::string_view content, const SourceLocation& place) {
+Command read_outbox_file(std::string_view content, const SourceLocation& location) {
   if (content.size() > kMaxBlockBytes)
-    return CommandError{place,
+    return CommandError{location,
                         relay::format("the outbox file was not sent: it is larger than {} bytes", kMaxBlockBytes),
                         std::string{kFileForm}};
   std::string mended;
   if (!text::is_utf8(content)) content = mended = text::repair_utf8(content);
-  if (trimmed(content).starts_with('{')) return read_block(content, place, kJsonForm);
-  auto utterance = read_headers_form(content, place);
-  if (utterance) return *std::move(utterance);
-  return CommandError{place, relay::format("the outbox file was not sent: {}", utterance.error().message()),
+  if (trimmed(content).starts_with('{')) return read_block(content, location, kJsonForm);
+  auto command = read_headers_form(content, location);
+  if (command) return *std::move(command);
+  return CommandError{location, relay::format("the outbox file was not sent: {}", command.error().message()),
                       std::string{kFileForm}};
 }
 

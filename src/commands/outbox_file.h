@@ -5,7 +5,8 @@
 ///
 ///     The text, as many lines as it needs.
 ///
-/// Keys in any case: TO, KIND, THREAD, PROJECT, SUBJECT, IMPORTANCE, REPLY-TO; for workers KIND: spawn with NAME and CLI,
+/// Keys in any case: TO, KIND, THREAD, PROJECT, SUBJECT, IMPORTANCE, REPLY-TO; for workers KIND: spawn with NAME and
+///   CLI,
 /// KIND: release with NAME. Reading the file is somebody else's work.
 #pragma once
 
@@ -16,6 +17,6 @@
 namespace relay::commands {
 
 /// A command, spawn or release; or the Mistake to tell the agent.
-Command read_outbox_file(std::string_view content, const SourceLocation& place = {});
+Command read_outbox_file(std::string_view content, const SourceLocation& location = {});
 
 }  // namespace relay::commands

@@ -6,12 +6,12 @@ namespace relay::commands {
 namespace {
 
 TEST(OutboxFile, ReadsWindowsLineEnds) {
-  const auto utterance = read_outbox_file("TO: web:Bob\r\nTHREAD: t1\r\nIMPORTANCE: 80\r\n\r\none\r\ntwo\r\n");
-  const auto& command = std::get<SendCommand>(utterance);
+  const auto parsed = read_outbox_file("TO: web:Bob\r\nTHREAD: t1\r\nIMPORTANCE: 80\r\n\r\none\r\ntwo\r\n");
+  const auto& command = std::get<SendCommand>(parsed);
   EXPECT_EQ(command.to, "Bob");
   EXPECT_EQ(command.project, "web");
   EXPECT_EQ(command.thread, "t1");
-  EXPECT_EQ(command.wishes.importance, 80);
+  EXPECT_EQ(command.metadata.importance, 80);
   EXPECT_EQ(command.body, "one\ntwo");
 }
 
@@ -25,10 +25,10 @@ TEST(OutboxFile, SaysWhatIsMissing) {
                                                                   {"{\"kind\":\"message\"}", "\"to\""},
                                                                   {"{oops", "not sent"},
                                                                   {"", "TO"}}) {
-    const auto utterance = read_outbox_file(content);
-    ASSERT_TRUE(std::holds_alternative<CommandError>(utterance)) << content;
-    EXPECT_NE(std::get<CommandError>(utterance).reason.find(word), std::string::npos)
-        << std::get<CommandError>(utterance).reason;
+    const auto command = read_outbox_file(content);
+    ASSERT_TRUE(std::holds_alternative<CommandError>(command)) << content;
+    EXPECT_NE(std::get<CommandError>(command).reason.find(word), std::string::npos)
+        << std::get<CommandError>(command).reason;
   }
 }
 

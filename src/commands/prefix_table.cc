@@ -77,7 +77,7 @@ std::optional<Opening> PrefixTable::opening(std::string_view line) const {
   return std::nullopt;
 }
 
-std::vector<std::pair<std::size_t, std::string>> PrefixTable::file_triggers(std::string_view line) const {
+std::vector<std::pair<std::size_t, std::string>> PrefixTable::find_file_triggers(std::string_view line) const {
   std::vector<std::pair<std::size_t, std::string>> found;
   CodeSpans code{line};
   for (auto at = line.find(kFileWordEnd); at != std::string_view::npos; at = line.find(kFileWordEnd, at + 1)) {
@@ -94,7 +94,7 @@ std::vector<std::pair<std::size_t, std::string>> PrefixTable::file_triggers(std:
   return found;
 }
 
-bool PrefixTable::holds_escaped_word(std::string_view text) const {
+bool PrefixTable::has_escaped_prefix(std::string_view text) const {
   for (auto at = text.find('\\'); at != std::string_view::npos; at = text.find('\\', at + 1))
     for (const auto& word : words_)
       if (text.substr(at + 1).starts_with(word.text)) return true;

@@ -52,16 +52,16 @@ class PrefixTable {
   }
 
   /// The ids after `->relay-file:` in this line, outside inline code.
-  [[nodiscard]] std::vector<std::pair<std::size_t, std::string>> file_triggers(std::string_view line) const;
+  [[nodiscard]] std::vector<std::pair<std::size_t, std::string>> find_file_triggers(std::string_view line) const;
 
   /// Is one of the words written with a backslash before it somewhere in the text?
-  [[nodiscard]] bool holds_escaped_word(std::string_view text) const;
+  [[nodiscard]] bool has_escaped_prefix(std::string_view text) const;
 
   /// The text without the backslash before each of the words: the escape is for us, not for whoever reads the text.
   [[nodiscard]] std::string unescaped(std::string_view text) const;
 
   /// For examples in sentences.
-  [[nodiscard]] std::string_view relay_word() const { return relay_word_; }
+  [[nodiscard]] std::string_view relay_prefix() const { return relay_word_; }
 
  private:
   struct Word {

@@ -11,7 +11,7 @@
 namespace relay::commands {
 namespace {
 
-using testing::commands_of;
+using testing::sends_as_json;
 
 const json::object& cases() {
   static const json::object file = testing::load_cases("published_cases.json").as_object();
@@ -30,11 +30,11 @@ GrammarOptions options_of(const json::object& each) {
   return options;
 }
 
-std::vector<Command> hear_case(const json::object& each, const GrammarOptions& options) {
+std::vector<Command> extract_case(const json::object& each, const GrammarOptions& options) {
   Extractor extractor{options};
-  std::vector<Command> heard;
+  std::vector<Command> commands;
   const auto add = [&](std::vector<Command> more) {
-    for (auto& utterance : more) heard.push_back(std::move(utterance));
+    for (auto& command : more) commands.push_back(std::move(command));
   };
   if (const auto* chunks = array_member(each, "chunks")) {
     for (const auto& chunk : *chunks) add(extractor.feed(chunk.as_string()));
@@ -42,7 +42,7 @@ std::vector<Command> hear_case(const json::object& each, const GrammarOptions& o
     add(extractor.feed(each.at("input").as_string()));
   }
   add(extractor.finish());
-  return heard;
+  return commands;
 }
 
 void expect_result(const std::string& id, const json::object& result, const json::array& commands) {
@@ -50,8 +50,8 @@ void expect_result(const std::string& id, const json::object& result, const json
     EXPECT_EQ(json::serialize(commands), json::serialize(*wanted)) << id;
     return;
   }
-  const auto least = integer_member(result, "commands_min").value_or(0);
-  ASSERT_GE(static_cast<std::int64_t>(commands.size()), least) << id;
+  const auto min_count = integer_member(result, "commands_min").value_or(0);
+  ASSERT_GE(static_cast<std::int64_t>(commands.size()), min_count) << id;
   const auto text = json::serialize(commands);
   const auto* parts = array_member(result, "body_contains");
   if (parts == nullptr) return;
@@ -64,7 +64,7 @@ TEST(PublishedCases, EveryTextIsHeardAsPublishedOrBetter) {
     const auto id = std::string{each.at("id").as_string()};
     const auto* better = object_member(each, "better");
     expect_result(id, better != nullptr ? *better : each.at("expected").as_object(),
-                  commands_of(hear_case(each, options_of(each))));
+                  sends_as_json(extract_case(each, options_of(each))));
   }
 }
 
@@ -73,41 +73,42 @@ TEST(PublishedCases, AllPrefixesTogetherHearTheSame) {
     const auto& each = value.as_object();
     const auto prefix = each.at("prefix").as_string();
     if (!prefix.ends_with("relay:") || each.contains("options")) continue;
-    EXPECT_EQ(commands_of(hear_case(each, {})), commands_of(hear_case(each, options_of(each)))) << each.at("id");
+    EXPECT_EQ(sends_as_json(extract_case(each, {})), sends_as_json(extract_case(each, options_of(each))))
+        << each.at("id");
   }
 }
 
-json::object outbox_json(const Command& utterance) {
-  if (const auto* spawn = std::get_if<SpawnCommand>(&utterance))
+json::object outbox_json(const Command& command) {
+  if (const auto* spawn = std::get_if<SpawnCommand>(&command))
     return {{"kind", "spawn"}, {"spawn_name", spawn->name}, {"spawn_cli", spawn->cli}, {"spawn_task", spawn->task}};
-  if (const auto* command = std::get_if<SendCommand>(&utterance)) {
-    json::object object{{"kind", name_of(command->kind)}, {"to", command->to}, {"body", command->body}};
-    if (command->thread) object["thread"] = *command->thread;
+  if (const auto* send = std::get_if<SendCommand>(&command)) {
+    json::object object{{"kind", name_of(send->kind)}, {"to", send->to}, {"body", send->body}};
+    if (send->thread) object["thread"] = *send->thread;
     return object;
   }
   return {};
 }
 
-/// What the outbox's keeper will do: a trigger reads its file; a file that nobody announced is read all the same.
-json::array outbox_result(const json::object& each, std::size_t& mistakes) {
+/// As the host does: a file command reads its file, and a file without such a command is read too.
+json::array outbox_result(const json::object& each, std::size_t& errors) {
   json::array commands;
   const auto content = string_member(each, "content");
   auto id = string_member(each, "file").value_or("");
   if (id.ends_with(".json")) id.resize(id.size() - 5);
   bool taken = false;
   const auto read_file = [&] {
-    const auto utterance = read_outbox_file(*content);
-    if (std::holds_alternative<CommandError>(utterance))
-      ++mistakes;
+    const auto command = read_outbox_file(*content);
+    if (std::holds_alternative<CommandError>(command))
+      ++errors;
     else
-      commands.push_back(outbox_json(utterance));
+      commands.push_back(outbox_json(command));
     taken = true;
   };
-  for (const auto& utterance : extract(each.at("output").as_string())) {
-    if (const auto* trigger = std::get_if<SendFileCommand>(&utterance)) {
+  for (const auto& command : extract(each.at("output").as_string())) {
+    if (const auto* trigger = std::get_if<SendFileCommand>(&command)) {
       if (content && trigger->id == id) read_file();
-    } else if (!std::holds_alternative<CommandError>(utterance)) {
-      commands.push_back(outbox_json(utterance));
+    } else if (!std::holds_alternative<CommandError>(command)) {
+      commands.push_back(outbox_json(command));
     }
   }
   if (content && !taken) read_file();
@@ -119,10 +120,10 @@ TEST(PublishedCases, OutboxFilesAreReadAsPublishedOrBetter) {
     const auto& each = value.as_object();
     const auto* better = object_member(each, "better");
     const auto& result = better != nullptr ? *better : each.at("expected").as_object();
-    std::size_t mistakes = 0;
-    const auto commands = outbox_result(each, mistakes);
+    std::size_t errors = 0;
+    const auto commands = outbox_result(each, errors);
     if (bool_member(result, "error_reported").value_or(false)) {
-      EXPECT_EQ(mistakes, 1U) << each.at("id");
+      EXPECT_EQ(errors, 1U) << each.at("id");
       continue;
     }
     auto wanted = result.at("commands").as_array();
@@ -164,8 +165,8 @@ TEST(PublishedCases, InjectedTextLooksAsPublishedUnlessItPosesAsAnother) {
 
 TEST(PublishedCases, SummariesAndEndsOfSessions) {
   const auto heard_as = [](const json::value& input, auto type) -> json::value {
-    for (const auto& utterance : extract(input.as_string()))
-      if (const auto* found = std::get_if<decltype(type)>(&utterance)) return found->content;
+    for (const auto& command : extract(input.as_string()))
+      if (const auto* found = std::get_if<decltype(type)>(&command)) return found->content;
     return nullptr;
   };
   for (const auto& each : cases().at("summary").as_array())

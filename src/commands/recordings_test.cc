@@ -1,4 +1,4 @@
-/// Real agents, recorded against a model whose words are known: what it sent is heard, all of it and nothing else.
+/// Real agents, recorded against a model whose words are known: what it sent is commands, all of it and nothing else.
 #include <gtest/gtest.h>
 
 #include "commands/extractor.h"
@@ -17,18 +17,18 @@ TEST(Recordings, TheModelsMarkdownGivesExactlyWhatItSent) {
   const auto file = testing::load_cases("recordings.json");
   for (const auto& value : file.as_array()) {
     const auto& each = value.as_object();
-    std::vector<Command> heard;
+    std::vector<Command> commands;
     Extractor extractor;
     for (const auto& text : each.at("texts").as_array()) {
-      for (auto& utterance : extractor.feed(text.as_string())) heard.push_back(std::move(utterance));
-      for (auto& utterance : extractor.finish()) heard.push_back(std::move(utterance));
+      for (auto& command : extractor.feed(text.as_string())) commands.push_back(std::move(command));
+      for (auto& command : extractor.finish()) commands.push_back(std::move(command));
     }
     json::array expected;
     for (const auto& command : each.at("expected").as_array())
       expected.push_back(
           json::object{{"to", command.at("to")}, {"kind", command.at("kind")}, {"body", command.at("body")}});
-    EXPECT_EQ(without_data(testing::commands_of(heard)), expected) << each.at("recordings");
-    for (const auto& utterance : heard) EXPECT_FALSE(std::holds_alternative<CommandError>(utterance));
+    EXPECT_EQ(without_data(testing::sends_as_json(commands)), expected) << each.at("recordings");
+    for (const auto& command : commands) EXPECT_FALSE(std::holds_alternative<CommandError>(command));
   }
 }
 
@@ -44,10 +44,10 @@ TEST(Recordings, TheScreenGivesTheSameWordsAsTheModel) {
     for (const auto& command : each.at("expected").as_array())
       expected.push_back(
           json::object{{"to", command.at("to")}, {"kind", command.at("kind")}, {"body", command.at("body")}});
-    const auto heard = without_data(testing::commands_of(extract_from_screen(rows)));
-    EXPECT_EQ(heard, expected) << each.at("recording") << " " << each.at("label") << "\n"
-                               << json::serialize(heard) << "\n"
-                               << json::serialize(expected);
+    const auto commands = without_data(testing::sends_as_json(extract_from_screen(rows)));
+    EXPECT_EQ(commands, expected) << each.at("recording") << " " << each.at("label") << "\n"
+                                  << json::serialize(commands) << "\n"
+                                  << json::serialize(expected);
   }
 }
 

@@ -1,7 +1,7 @@
 /// The grammar over rows of a screen: the last resort, for agents that keep no record we can read.
 ///
-/// Somebody else has decided which rows are the agent's own words and that its turn has ended. Code fences are not drawn
-/// by agents, so an example looks like a command here; that is why records come first.
+/// Somebody else has decided which rows are the agent's own words and that its turn has ended. Code fences are not
+/// drawn by agents, so an example looks like a command here; that is why records come first.
 #pragma once
 
 #include <span>

@@ -52,7 +52,7 @@ Result<std::string> task_of(std::string_view text) {
 
 }  // namespace
 
-WorkerVerb worker_word(std::string_view target) {
+WorkerVerb worker_verb(std::string_view target) {
   if (equals_ignoring_case(target, "spawn")) return WorkerVerb::Spawn;
   if (equals_ignoring_case(target, "release")) return WorkerVerb::Release;
   return WorkerVerb::None;

@@ -11,7 +11,7 @@ namespace relay::commands {
 enum class WorkerVerb { None, Spawn, Release };
 
 /// Is the addressee of a command one of these words? In any case of letters; they are never names.
-WorkerVerb worker_word(std::string_view target);
+WorkerVerb worker_verb(std::string_view target);
 
 enum class TopicVerb { None, Subscribe, Unsubscribe };
 

@@ -52,7 +52,7 @@ bool is_heading(std::string_view text) {
 }
 
 bool begins_block(std::string_view text) {
-  return list_item(text) || is_table_row(text) || is_rule(text) || is_heading(text) || opened_fence(text) ||
+  return list_item(text) || is_table_row(text) || is_rule(text) || is_heading(text) || fence_opening(text) ||
          is_bare_prompt(text) || is_injected_line(text);
 }
 
@@ -127,7 +127,7 @@ class Unwrapper {
       return;
     }
     const bool commands = !plain && prefixes_.opening(row.text).has_value();
-    const bool begins = plain ? begins_injected(row.text) : begins_block(row.text);
+    const bool begins = plain ? is_injected_text(row.text) : begins_block(row.text);
     if (open_ && (soft || paragraph_.quotes == quotes) && continues(row, commands, begins)) {
       const auto between = glue(paragraph_.last, row);
       if (between && paragraph_.line.text.size() + row.text.size() < kMaxLogicalBytes) {

@@ -104,19 +104,19 @@ TEST(ScreenSpeech, CountsRows) {
                                         {.text = "", .indent = 0, .width = 20, .soft = false},
                                         {.text = "@relay:Bob the quick", .indent = 0, .width = 20, .soft = false},
                                         {.text = "brown fox", .indent = 0, .width = 20, .soft = false}};
-  const auto heard = extract_from_screen(rows);
-  ASSERT_EQ(heard.size(), 1U);
-  EXPECT_EQ(std::get<SendCommand>(heard[0]).body, "the quick brown fox");
-  EXPECT_EQ(place_of(heard[0]), (SourceLocation{2, 3, 0}));
+  const auto commands = extract_from_screen(rows);
+  ASSERT_EQ(commands.size(), 1U);
+  EXPECT_EQ(std::get<SendCommand>(commands[0]).body, "the quick brown fox");
+  EXPECT_EQ(location_of(commands[0]), (SourceLocation{2, 3, 0}));
 }
 
 TEST(ScreenSpeech, AClosingMarkDrawnAsAQuoteCloses) {
   std::vector<ScreenLine> rows;
   for (const auto* text : {"@relay:Bob <<<", "Line one", "  line two", "", "│ >>", "", "Sent."})
     rows.push_back({.text = text, .indent = 0, .width = 60, .soft = false});
-  const auto heard = extract_from_screen(rows);
-  ASSERT_EQ(heard.size(), 1U);
-  EXPECT_EQ(std::get<SendCommand>(heard[0]).body, "Line one\n  line two");
+  const auto commands = extract_from_screen(rows);
+  ASSERT_EQ(commands.size(), 1U);
+  EXPECT_EQ(std::get<SendCommand>(commands[0]).body, "Line one\n  line two");
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ class FileReader {
       } else if (const auto* inner = node.table(); inner != nullptr && is_table_name(name)) {
         RELAY_TRY(read(*inner, name + "."));
       } else {
-        return fail(Errc::UnknownSetting, relay::format("{}: there is no setting {}; {}", where(node.key_place),
+        return fail(Errc::UnknownSetting, relay::format("{}: there is no setting {}; {}", where(node.key_location),
                                                         printable_name(name), advice_about(name)));
       }
     }
@@ -38,18 +38,18 @@ class FileReader {
 
  private:
   Result<void> set(const SettingRow& row, const TomlNode& node) {
-    const auto place = where(node.place);
+    const auto place = where(node.location);
     std::optional<SettingValue> value;
     if (row.kind == SettingKind::Integer) {
       if (const auto* number = node.integer()) value = *number;
     } else if (row.kind == SettingKind::Flag) {
-      if (const auto* flag = node.flag()) value = *flag;
-    } else if (const auto* text = node.text()) {
+      if (const auto* flag = node.boolean()) value = *flag;
+    } else if (const auto* text = node.string()) {
       value = *text;
     }
     if (!value) return not_allowed(row, "a value of that kind", place);
     if (!is_allowed(row, *value)) return not_allowed(row, shown(*value), place);
-    settings_.set(row, *std::move(value), Source::File, relay::format("{}:{}", path_, node.place.line));
+    settings_.set(row, *std::move(value), Source::File, relay::format("{}:{}", path_, node.location.line));
     return {};
   }
 

@@ -45,7 +45,7 @@ std::string codex_trusted_hash(std::string_view event, const json::object& handl
   return "sha256:" + sha256_hex(json::serialize(identity));
 }
 
-Result<std::string> codex_override(std::string_view program, const std::vector<DisabledCodexHook>& silenced) {
+Result<std::string> codex_override(std::string_view program, const std::vector<DisabledCodexHook>& disabled) {
   std::string hooks;
   std::string state;
   for (const auto& hook : hook_specs(AgentCli::Codex)) {
@@ -56,7 +56,7 @@ Result<std::string> codex_override(std::string_view program, const std::vector<D
     state += format("{}={{trusted_hash={}}},", text(codex_hook_key(kCommandLine, hook.event, 0, 0)),
                     text(codex_trusted_hash(hook.event, handler)));
   }
-  for (const auto& hook : silenced) {
+  for (const auto& hook : disabled) {
     state += format("{}={{enabled=false,trusted_hash={}}},", text(hook.key), text(hook.hash));
   }
   if (!state.empty()) state.pop_back();

@@ -29,6 +29,6 @@ struct DisabledCodexHook {
 };
 
 /// `hooks={…}` for `-c`.
-Result<std::string> codex_override(std::string_view program, const std::vector<DisabledCodexHook>& silenced);
+Result<std::string> codex_override(std::string_view program, const std::vector<DisabledCodexHook>& disabled);
 
 }  // namespace relay::hooks

@@ -78,8 +78,8 @@ Result<HookEvent> parse_event(AgentCli agent, std::string_view payload);
 json::object to_json(const HookEvent& event);
 Result<HookEvent> event_from(const json::object& object);
 
-/// The event as JSON text of at most `max_bytes` (no less than kLeastSerializedBytes); its longest texts are cut until it
-/// fits. Escapes can make a text six times as long, so the limits above alone promise little about a frame.
+/// The event as JSON text of at most `max_bytes` (no less than kLeastSerializedBytes); its longest texts are cut until
+/// it fits. Escapes can make a text six times as long, so the limits above alone promise little about a frame.
 inline constexpr std::size_t kMinSerializedBytes = 384 * 1024;
 std::string serialize_within(HookEvent event, std::size_t max_bytes);
 

@@ -12,7 +12,8 @@ namespace {
 constexpr int kHookTimeoutSeconds = 10;
 /// Claude shows its dialog while the hook waits and the first answer wins, so the hook may wait for a person.
 constexpr int kADaySeconds = 24 * 60 * 60;
-/// Codex shows its dialog only after the hook: the host lets a person wait two seconds, and longer only where there is none.
+/// Codex shows its dialog only after the hook: the host lets a person wait two seconds, and longer only where there is
+/// none.
 constexpr int kCodexPermissionSeconds = 35;
 /// An agent that ends waits for this one with its terminal still taken; Codex allows no more.
 constexpr int kEndSeconds = 3;

@@ -110,8 +110,8 @@ Result<void> execute(const HooksFile& file, const FileEdit& change) {
   return {};
 }
 
-std::string_view name_of(InstallState presence) {
-  switch (presence) {
+std::string_view name_of(InstallState state) {
+  switch (state) {
     case InstallState::No: return "not";
     case InstallState::Partly: return "partly";
     case InstallState::Yes: return "installed";
@@ -121,7 +121,7 @@ std::string_view name_of(InstallState presence) {
 
 HooksStatus status_of(AgentCli agent, const HooksFile& file, std::string_view program,
                       const EnvironmentBlock& environment) {
-  HooksStatus status{.forbidden = hooks_blocked_reason(agent, environment)};
+  HooksStatus status{.blocked_reason = hooks_blocked_reason(agent, environment)};
   const auto ours = ours_in(agent, file.text);
   if (!ours) {
     status.problem = ours.error().message();
@@ -129,7 +129,7 @@ HooksStatus status_of(AgentCli agent, const HooksFile& file, std::string_view pr
   }
   if (ours->empty()) return status;
   status.program = ours->front().program;
-  status.presence = is_complete(agent, *ours, status.program) ? InstallState::Yes : InstallState::Partly;
+  status.state = is_complete(agent, *ours, status.program) ? InstallState::Yes : InstallState::Partly;
   std::error_code failed;
   status.stale = std::ranges::any_of(
       *ours, [&](const InstalledHook& hook) { return !fs::equivalent(hook.program, program, failed) || failed; });

@@ -2,9 +2,9 @@
 ///
 /// Why in two steps: the person sees the difference before anything is written, and everything but the writing can be
 ///   tested without a disk.
-/// Always so: what else is in the file stays, byte for byte; taking the hooks out again gives the bytes from before when
-///   nothing else changed (the copy made beside the file says what those were). A file that cannot be read as JSON is
-///   not touched.
+/// Always so: what else is in the file stays, byte for byte; taking the hooks out again gives the bytes from before
+///   when nothing else changed (the copy made beside the file says what those were). A file that cannot be read as JSON
+///   is not touched.
 #pragma once
 
 #include <cstdint>
@@ -44,14 +44,14 @@ Result<std::optional<FileEdit>> plan_uninstall(AgentCli agent, const HooksFile& 
 Result<void> execute(const HooksFile& file, const FileEdit& change);
 
 enum class InstallState : std::uint8_t { No, Partly, Yes };
-std::string_view name_of(InstallState presence);
+std::string_view name_of(InstallState state);
 
 struct HooksStatus {
-  InstallState presence = InstallState::No;
-  std::string program = {};    // the path they call; the first, when there are several
-  bool stale = false;          // that path is not this program
-  std::string forbidden = {};  // why they would not run
-  std::string problem = {};    // why the file cannot be read
+  InstallState state = InstallState::No;
+  std::string program = {};         // the path they call; the first, when there are several
+  bool stale = false;               // that path is not this program
+  std::string blocked_reason = {};  // why they would not run
+  std::string problem = {};         // why the file cannot be read
 };
 HooksStatus status_of(AgentCli agent, const HooksFile& file, std::string_view program,
                       const EnvironmentBlock& environment);

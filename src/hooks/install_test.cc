@@ -66,9 +66,9 @@ class Install : public testing::TestWithParam<AgentCli> {
 };
 
 TEST_P(Install, AFileThatWasNotThereIsGoneAgain) {
-  EXPECT_EQ(status().presence, InstallState::No);
+  EXPECT_EQ(status().state, InstallState::No);
   EXPECT_TRUE(install());
-  EXPECT_EQ(status().presence, InstallState::Yes);
+  EXPECT_EQ(status().state, InstallState::Yes);
   struct stat modes{};
   ASSERT_EQ(::stat(path_.c_str(), &modes), 0);
   EXPECT_EQ(modes.st_mode & 0777, 0600U);
@@ -85,7 +85,7 @@ TEST_P(Install, GivesBackTheSameBytesModesAndNoCopy) {
     ASSERT_EQ(::chmod(path_.c_str(), 0640), 0);
     EXPECT_TRUE(install());
     EXPECT_EQ(read(path_ + ".before-agent-relay"), text);
-    EXPECT_EQ(status().presence, InstallState::Yes) << text;
+    EXPECT_EQ(status().state, InstallState::Yes) << text;
     EXPECT_TRUE(uninstall());
     EXPECT_EQ(read(path_), text);
     EXPECT_FALSE(fs::exists(path_ + ".before-agent-relay"));
@@ -153,9 +153,9 @@ TEST_P(Install, AMissingHookIsPartlyAndInstallFillsIt) {
   auto text = read(path_);
   text.replace(text.find("SessionStart"), 12, "NobodysEvent");
   write(path_, text);
-  EXPECT_EQ(status().presence, InstallState::Partly);
+  EXPECT_EQ(status().state, InstallState::Partly);
   EXPECT_TRUE(install());
-  EXPECT_EQ(status().presence, InstallState::Yes);
+  EXPECT_EQ(status().state, InstallState::Yes);
   EXPECT_EQ(read(path_).find("NobodysEvent"), std::string::npos);
 }
 

@@ -64,7 +64,7 @@ std::string claude_forbids(const EnvironmentBlock& environment, std::string_view
 }
 
 /// The flag at `path` (one key after the other) of a TOML file; empty when there is none.
-std::optional<bool> toml_flag(const std::string& file, std::initializer_list<std::string_view> path) {
+std::optional<bool> toml_bool(const std::string& file, std::initializer_list<std::string_view> path) {
   const auto text = read_settings_file(file);
   if (!text || !*text) return std::nullopt;
   const auto tree = parse_toml(**text, file);
@@ -77,18 +77,18 @@ std::optional<bool> toml_flag(const std::string& file, std::initializer_list<std
     if (member == table->end()) return std::nullopt;
     node = &member->value;
   }
-  const bool* flag = node->flag();
-  return flag == nullptr ? std::nullopt : std::optional{*flag};
+  const bool* value = node->boolean();
+  return value == nullptr ? std::nullopt : std::optional{*value};
 }
 
 constexpr std::string_view kCodexPolicy = "/etc/codex/requirements.toml";
 
 std::string codex_forbids(const EnvironmentBlock& environment) {
-  if (toml_flag(std::string{kCodexPolicy}, {"allow_managed_hooks_only"}).value_or(false)) {
+  if (toml_bool(std::string{kCodexPolicy}, {"allow_managed_hooks_only"}).value_or(false)) {
     return format("{} says allow_managed_hooks_only, so only hooks of the administrator run", kCodexPolicy);
   }
   const auto own = format("{}/config.toml", codex_directory(environment));
-  if (!toml_flag(own, {"features", "hooks"}).value_or(true)) return format("{} says features.hooks = false", own);
+  if (!toml_bool(own, {"features", "hooks"}).value_or(true)) return format("{} says features.hooks = false", own);
   return {};
 }
 

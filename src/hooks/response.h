@@ -23,21 +23,21 @@ inline constexpr std::size_t kMaxContextBytes = 9000;
 enum class HookDecision : std::uint8_t { None, Allow, Deny };
 
 struct HookResponse {
-  std::string context = {};                   // for the model to read; empty: nothing
-  HookDecision verdict = HookDecision::None;  // of a permission
-  std::string message = {};                   // with Deny: what the model is told
-  std::string updated_input = {};             // with Allow: a JSON object in place of tool_input; only Claude takes one
+  std::string context = {};                    // for the model to read; empty: nothing
+  HookDecision decision = HookDecision::None;  // of a permission
+  std::string message = {};                    // with Deny: what the model is told
+  std::string updated_input = {};  // with Allow: a JSON object in place of tool_input; only Claude takes one
 
   friend bool operator==(const HookResponse&, const HookResponse&) = default;
 };
 
 json::object to_json(const HookResponse& answer);
-Result<HookResponse> answer_from(const json::object& object);
+Result<HookResponse> response_from(const json::object& object);
 
 /// What to print on the hook's stdout; empty when there is nothing to say, or no way to say it to that agent there.
 std::string write_response(const HookEvent& event, const HookResponse& answer);
 
 /// Whether that agent reads text for its model from that event's answer.
-bool takes_context(const HookEvent& event);
+bool accepts_context(const HookEvent& event);
 
 }  // namespace relay::hooks

@@ -61,10 +61,10 @@ TEST(WriteAnswer, SaysAVerdictOnlyOnAPermission) {
     for (const auto kind : kKinds) {
       const auto asked = event(agent, kind, "PermissionRequest");
       const bool takes = kind == HookEventKind::Permission && agent != AgentCli::Gemini;
-      EXPECT_EQ(write_response(asked, {.verdict = HookDecision::Allow}),
+      EXPECT_EQ(write_response(asked, {.decision = HookDecision::Allow}),
                 takes ? decision_json(R"({"behavior":"allow"})") : "")
           << name_of(agent) << " " << name_of(kind);
-      EXPECT_EQ(write_response(asked, {.verdict = HookDecision::Deny, .message = "not now"}),
+      EXPECT_EQ(write_response(asked, {.decision = HookDecision::Deny, .message = "not now"}),
                 takes ? decision_json(R"({"behavior":"deny","message":"not now"})") : "")
           << name_of(agent) << " " << name_of(kind);
     }
@@ -72,19 +72,19 @@ TEST(WriteAnswer, SaysAVerdictOnlyOnAPermission) {
 }
 
 TEST(WriteAnswer, NeverAllowsAnotherInputThanMeant) {
-  const HookResponse answer{.verdict = HookDecision::Allow, .updated_input = R"({"answers":{"Which?":"SQLite"}})"};
+  const HookResponse answer{.decision = HookDecision::Allow, .updated_input = R"({"answers":{"Which?":"SQLite"}})"};
   EXPECT_EQ(write_response(event(AgentCli::Claude, HookEventKind::Permission, "PermissionRequest"), answer),
             decision_json(R"({"behavior":"allow","updatedInput":{"answers":{"Which?":"SQLite"}}})"));
   EXPECT_EQ(write_response(event(AgentCli::Codex, HookEventKind::Permission, "PermissionRequest"), answer), "");
   for (const auto* broken : {"[]", "{", "\"text\""})
     EXPECT_EQ(write_response(event(AgentCli::Claude, HookEventKind::Permission, "PermissionRequest"),
-                             {.verdict = HookDecision::Allow, .updated_input = broken}),
+                             {.decision = HookDecision::Allow, .updated_input = broken}),
               "");
 }
 
 TEST(WriteAnswer, DeniesWithoutAMessageToo) {
   EXPECT_EQ(write_response(event(AgentCli::Codex, HookEventKind::Permission, "PermissionRequest"),
-                           {.verdict = HookDecision::Deny}),
+                           {.decision = HookDecision::Deny}),
             decision_json(R"({"behavior":"deny"})"));
 }
 
@@ -116,16 +116,16 @@ TEST(WriteAnswer, StaysBelowTheAgentsLimit) {
 TEST(Answer, SurvivesItsOwnJson) {
   const HookResponse answers[] = {{},
                                   {.context = "two\nlines"},
-                                  {.verdict = HookDecision::Deny, .message = "no"},
-                                  {.verdict = HookDecision::Allow, .updated_input = "{}"}};
-  for (const auto& answer : answers) EXPECT_EQ(answer_from(to_json(answer)), answer);
+                                  {.decision = HookDecision::Deny, .message = "no"},
+                                  {.decision = HookDecision::Allow, .updated_input = "{}"}};
+  for (const auto& answer : answers) EXPECT_EQ(response_from(to_json(answer)), answer);
 }
 
 TEST(Answer, RefusesWhatItCannotRead) {
-  EXPECT_FALSE(answer_from({{"decision", "perhaps"}}));
-  EXPECT_FALSE(answer_from({{"decision", 1}}));
-  EXPECT_FALSE(answer_from({{"context", nullptr}}));
-  EXPECT_TRUE(answer_from({{"later", "field"}}));
+  EXPECT_FALSE(response_from({{"decision", "perhaps"}}));
+  EXPECT_FALSE(response_from({{"decision", 1}}));
+  EXPECT_FALSE(response_from({{"context", nullptr}}));
+  EXPECT_TRUE(response_from({{"later", "field"}}));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace relay::hooks {
 namespace {
 
-WiringResult unwired(std::string why) { return {.why_not = std::move(why)}; }
+WiringResult unwired(std::string why) { return {.blocked_reason = std::move(why)}; }
 
 void set_variable(EnvironmentBlock& environment, std::string_view name, std::string_view value) {
   std::erase_if(environment, [&](std::string_view entry) {
@@ -169,7 +169,7 @@ constexpr std::string_view kCodexWithValue[] = {"-c",        "--config",
 constexpr std::string_view kCodexOneShot[] = {"exec", "e", "review"};
 
 /// Ours, installed for always: they would be called a second time.
-std::vector<DisabledCodexHook> silenced(const EnvironmentBlock& environment) {
+std::vector<DisabledCodexHook> disabled(const EnvironmentBlock& environment) {
   std::vector<DisabledCodexHook> out;
   const auto file = user_hooks_file(AgentCli::Codex, environment);
   const auto text = read_settings_file(file);
@@ -205,9 +205,10 @@ Result<WiringResult> wire_codex(std::vector<std::string>& argv, const Environmen
       return unwired("no hooks: your own -c hooks… stands where ours would; put them into hooks.json instead");
     }
   }
-  const auto text = codex_override(wish.program, silenced(environment));
+  const auto text = codex_override(wish.program, disabled(environment));
   if (!text) return unwired(format("no hooks: {}", text.error().message()));
-  // An override on the command line makes Codex leave its shared server alone; it warns of that unless the server is off.
+  // An override on the command line makes Codex leave its shared server alone; it warns of that unless the server is
+  // off.
   argv.insert(argv.begin() + 1, {"-c", "features.daemon_auto_start=false", "-c", *text});
   return WiringResult{.hooks = true};
 }
@@ -290,7 +291,7 @@ bool is_one_shot_codex(const std::vector<std::string>& argv) {
   return false;
 }
 
-bool is_roots_alone(const std::string& file) {
+bool is_root_owned(const std::string& file) {
   if (::geteuid() != 0) return false;
   std::error_code failed;
   auto place = std::filesystem::canonical(std::filesystem::path{file}.parent_path(), failed);

@@ -1,7 +1,7 @@
 /// Gives a program our hooks for one run, with nothing written to the person's own files.
 ///
-/// Why: an agent that is started through us should tell us what it does, and nothing of that may remain when it is gone.
-///   How each agent can be told, and what was tried on which version: docs/agents.md.
+/// Why: an agent that is started through us should tell us what it does, and nothing of that may remain when it is
+///   gone. How each agent can be told, and what was tried on which version: docs/agents.md.
 /// Always so: what the person configured stays in force (their own `--settings` and system files are merged, never
 ///   replaced), hooks of others need the same trust as before, and a run that cannot be wired goes on unwired.
 #pragma once
@@ -24,17 +24,18 @@ struct WiringOptions {
 
 struct WiringResult {
   bool hooks = false;
-  std::string why_not = {};  // one sentence, when there are none
+  std::string blocked_reason = {};  // one sentence, when there are none
 };
 
-/// Does that command line run Codex for one prompt (`codex exec`, `codex review`)? Such a run prints a line for each hook it calls.
+/// Does that command line run Codex for one prompt (`codex exec`, `codex review`)? Such a run prints a line for each
+/// hook it calls.
 bool is_one_shot_codex(const std::vector<std::string>& argv);
 
 /// Does root own the directory of that file and all above, and may nobody else write there?
-bool is_roots_alone(const std::string& file);
+bool is_root_owned(const std::string& file);
 
 /// Adds to argv and environment what makes that agent call `agent-relay hook <agent>`. When it cannot, both are as they
-/// were and `why_not` says why; an error is only a disk that refuses our own file.
+/// were and `blocked_reason` says why; an error is only a disk that refuses our own file.
 Result<WiringResult> wire(AgentCli agent, std::vector<std::string>& argv, EnvironmentBlock& environment,
                           const WiringOptions& wish);
 

@@ -102,7 +102,7 @@ TEST_F(Wiring, WhatCannotBeMergedIsLeftAsItWas) {
     const auto before = argv;
     const auto run = wired(AgentCli::Claude);
     EXPECT_FALSE(run.hooks) << text;
-    EXPECT_FALSE(run.why_not.empty()) << text;
+    EXPECT_FALSE(run.blocked_reason.empty()) << text;
     EXPECT_EQ(argv, before);
     EXPECT_FALSE(std::filesystem::exists(root_ + "/run.json"));
   }
@@ -110,21 +110,21 @@ TEST_F(Wiring, WhatCannotBeMergedIsLeftAsItWas) {
 
 TEST_F(Wiring, SaysWhichOptionOrSettingSwitchesHooksOff) {
   argv = {"claude", "--bare"};
-  EXPECT_NE(wired(AgentCli::Claude).why_not.find("--bare"), std::string::npos);
+  EXPECT_NE(wired(AgentCli::Claude).blocked_reason.find("--bare"), std::string::npos);
   argv = {"claude", "--", "--bare"};
   EXPECT_TRUE(wired(AgentCli::Claude).hooks);
   argv = {"codex", "--disable", "hooks"};
   EXPECT_FALSE(wired(AgentCli::Codex).hooks);
   argv = {"claude"};
   write(".claude/settings.local.json", R"({"disableAllHooks":true})");
-  EXPECT_NE(wired(AgentCli::Claude).why_not.find("settings.local.json"), std::string::npos);
+  EXPECT_NE(wired(AgentCli::Claude).blocked_reason.find("settings.local.json"), std::string::npos);
   write(".claude/settings.json", R"({"disableAllHooks":true})");
-  EXPECT_NE(wired(AgentCli::Claude).why_not.find("disableAllHooks"), std::string::npos);
+  EXPECT_NE(wired(AgentCli::Claude).blocked_reason.find("disableAllHooks"), std::string::npos);
   write(".codex/config.toml", "[features]\nhooks = false\n");
   argv = {"codex"};
-  EXPECT_NE(wired(AgentCli::Codex).why_not.find("features.hooks"), std::string::npos);
+  EXPECT_NE(wired(AgentCli::Codex).blocked_reason.find("features.hooks"), std::string::npos);
   write(".gemini/settings.json", "{\"hooksConfig\": {\"enabled\": false}} // off\n");
-  EXPECT_NE(wired(AgentCli::Gemini).why_not.find("hooksConfig"), std::string::npos);
+  EXPECT_NE(wired(AgentCli::Gemini).blocked_reason.find("hooksConfig"), std::string::npos);
 }
 
 TEST_F(Wiring, AnotherCommandsOptionsAreNotTouched) {
@@ -246,13 +246,13 @@ TEST_F(Wiring, GeminiReadsOnlyWhatIsRootsOrInstalled) {
   roots_alone = false;
   argv = {"gemini"};
   environment = {"HOME=" + root_};
-  EXPECT_NE(wired(AgentCli::Gemini).why_not.find("agent-relay hooks install gemini"), std::string::npos);
+  EXPECT_NE(wired(AgentCli::Gemini).blocked_reason.find("agent-relay hooks install gemini"), std::string::npos);
   EXPECT_EQ(environment.size(), 1u);
   write(".gemini/settings.json",
         json::serialize(json::object{{"hooks", *hooks_for(AgentCli::Gemini, "/opt/relay/agent-relay")}}));
   EXPECT_TRUE(wired(AgentCli::Gemini).hooks) << "those are ours, and find our door";
   EXPECT_FALSE(std::filesystem::exists(root_ + "/run.json"));
-  EXPECT_FALSE(is_roots_alone(root_ + "/run.json")) << "everybody may write above it";
+  EXPECT_FALSE(is_root_owned(root_ + "/run.json")) << "everybody may write above it";
 }
 
 TEST_F(Wiring, GeminisOwnDefaultsPathIsRead) {

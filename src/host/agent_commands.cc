@@ -27,7 +27,7 @@ void AgentCommands::settle_lines() {
     lines_timer_ = loop_.at(lines_settle_at_, [this] { settle_lines(); });
     return;
   }
-  for (const auto& command : lines_.settle()) executor_.execute(command);
+  for (const auto& command : lines_.flush()) executor_.execute(command);
 }
 
 void AgentCommands::on_echoed_keys(std::string_view bytes) {

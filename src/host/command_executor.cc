@@ -45,9 +45,9 @@ CommandExecutor::Kept CommandExecutor::execute(const commands::SendCommand& comm
   if (command.thread) payload.field("thread", *command.thread);
   if (command.data) payload.raw("data", json::serialize(*command.data));
   text::JsonWriter meta;
-  if (command.wishes.importance) meta.field("importance", *command.wishes.importance);
-  if (command.wishes.reply_to) meta.field("replyTo", *command.wishes.reply_to);
-  const bool plain = !command.wishes.importance && !command.wishes.reply_to;
+  if (command.metadata.importance) meta.field("importance", *command.metadata.importance);
+  if (command.metadata.reply_to) meta.field("replyTo", *command.metadata.reply_to);
+  const bool plain = !command.metadata.importance && !command.metadata.reply_to;
   const auto sent = link_.send({.to = command.to,
                                 .payload = payload.take(),
                                 .topic = command.topic.value_or(""),

@@ -122,7 +122,7 @@ class Host::Core {
       if (peer.pid > 0 && peer.pid == session_.daemon_pid()) return protocol::daemon_origin();
       auto origin = options_.classify_peer(peer);
       // Its agent may call a hook before the record is written.
-      if (origin.is_agent() && origin.agent.empty() && origin.door == options_.places.socket)
+      if (origin.is_agent() && origin.agent.empty() && origin.host_socket == options_.places.socket)
         origin.agent = options_.record.name;
       return origin;
     });

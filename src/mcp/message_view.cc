@@ -28,7 +28,7 @@ std::string body_shown(const InboxMessage& letter, std::size_t room) {
 
 /// What stands in a header, whoever chose it, is one line.
 std::string header_of(const InboxMessage& letter) {
-  auto header = format("{}{} [{}]", letter.as_user ? commands::kUserWord : commands::kInjectedPrefix,
+  auto header = format("{}{} [{}]", letter.as_user ? commands::kUserPrefix : commands::kInjectedPrefix,
                        text::sanitize_line(letter.from), text::sanitize_line(letter.id));
   if (!letter.to.empty()) header += " to " + text::sanitize_line(letter.to);
   if (!letter.kind.empty()) header += " kind " + text::sanitize_line(letter.kind);

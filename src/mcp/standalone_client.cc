@@ -46,7 +46,7 @@ InboxMessage letter_of(const client::IncomingMessage& incoming) {
     letter.body = std::string{text::truncate_utf8(letter.body, kMaxBodyBytes)};
   }
   if (incoming.envelope.type == protocol::MessageType::ChannelMessage)
-    if (const auto post = protocol::parse_channel_post(incoming.envelope.payload)) letter.to = post->channel;
+    if (const auto post = protocol::parse_channel_message(incoming.envelope.payload)) letter.to = post->channel;
   return letter;
 }
 

@@ -101,7 +101,7 @@ ObservedAgent::~ObservedAgent() {
   if (!ended_) link_.stop();
 }
 
-void ObservedAgent::take(const capture::KeptRecord& line) {
+void ObservedAgent::take(const capture::TimedRecord& line) {
   if (ended_) return;
   const auto& data = line.record.data;
   if (!text_in(data, "subagent").empty()) return;

@@ -41,7 +41,7 @@ class ObservedAgent final : private client::LinkListener, private adapters::Tran
   ObservedAgent& operator=(const ObservedAgent&) = delete;
 
   /// The next captured line of its session.
-  void take(const capture::KeptRecord& line);
+  void take(const capture::TimedRecord& line);
 
  private:
   void write_state(profiles::State state, std::string_view reason);

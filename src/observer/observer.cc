@@ -38,7 +38,7 @@ struct Observer::Parts {
   /// From its first line to its end.
   struct Session {
     std::unique_ptr<api::DaemonCall> opening;
-    std::vector<capture::KeptRecord> held;  // lines that came while its workspace was opened
+    std::vector<capture::TimedRecord> held;  // lines that came while its workspace was opened
     std::unique_ptr<ObservedAgent> agent;
   };
 

@@ -20,7 +20,7 @@ struct Sign {
   std::string_view program;
   std::string_view then;
   RiskLevel risk;
-  std::string_view danger;
+  std::string_view reason;
 };
 
 constexpr std::string_view kLost = "destroys what cannot be brought back";
@@ -108,8 +108,8 @@ std::string program_of(std::string_view word) {
   if (const auto slash = word.rfind('/'); slash != std::string_view::npos) word.remove_prefix(slash + 1);
   while (word.starts_with('-')) word.remove_prefix(1);
   std::string program{word};
-  for (auto& letter : program)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  for (auto& c : program)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return program;
 }
 
@@ -127,22 +127,22 @@ bool all_follow(std::string_view then, std::span<const std::string_view> words) 
 
 class RiskAssessor {
  public:
-  explicit RiskAssessor(const ParsedRequest& seen) : seen_{seen} {}
+  explicit RiskAssessor(const ParsedRequest& parsed) : parsed_{parsed} {}
 
-  Assessment command() {
-    const bool only_reads = seen_.simple && is_one_of(seen_.simple->words.front(), kOnlyRead);
+  Assessment assess_command() {
+    const bool only_reads = parsed_.simple && is_one_of(parsed_.simple->words.front(), kOnlyRead);
     found_ = {only_reads ? Low : Medium, ""};
     secrets();
     if (only_reads) return found_;
     bool fetches = false, interprets = false;
-    for (const auto& command : seen_.commands) {
+    for (const auto& command : parsed_.commands) {
       const auto words = words_of(command);
       for (std::size_t at = 0; at < words.size() && looked_at_ < kMaxWords; ++at, ++looked_at_) {
         const auto program = program_of(words[at]);
         const auto rest = std::span{words}.subspan(at + 1, std::min(words.size() - at - 1, kMaxWordsAfter));
         for (const auto& sign : kSigns)
           if (sign.risk > found_.risk && is_one_of(program, sign.program) && all_follow(sign.then, rest))
-            raise(sign.risk, format("{}: {}", printable_name(program), sign.danger));
+            raise(sign.risk, format("{}: {}", printable_name(program), sign.reason));
         fetches = fetches || is_one_of(program, kFetchers);
         interprets = interprets || is_one_of(program, kInterpreters);
         if (is_one_of(program, kWriters) && std::ranges::any_of(rest, [&](auto word) { return is_elsewhere(word); }))
@@ -154,19 +154,19 @@ class RiskAssessor {
     return found_;
   }
 
-  Assessment change() {
+  Assessment assess_change() {
     found_ = {Medium, ""};
-    const auto& path = seen_.ask.file_path;
+    const auto& path = parsed_.request.file_path;
     if (!path) return found_;
-    if (!is_inside(normalize_path(*path, seen_.ask.directory), seen_.ask.directory))
+    if (!is_inside(normalize_path(*path, parsed_.request.directory), parsed_.request.directory))
       raise(High, "writes outside the working directory");
     secrets();
-    if (is_autorun_path(*path, seen_.ask.directory)) raise(Critical, "changes what runs later as you");
+    if (is_autorun_path(*path, parsed_.request.directory)) raise(Critical, "changes what runs later as you");
     return found_;
   }
 
-  Assessment look(RiskLevel least) {
-    found_ = {least, ""};
+  Assessment assess_other(RiskLevel initial) {
+    found_ = {initial, ""};
     secrets();
     return found_;
   }
@@ -176,24 +176,24 @@ class RiskAssessor {
   static constexpr std::size_t kMaxRedirections = 256;
   static constexpr std::size_t kMaxWordsAfter = 64;  // a program, where its options are looked for
 
-  void raise(RiskLevel risk, std::string danger) {
-    if (risk > found_.risk) found_ = {risk, std::move(danger)};
+  void raise(RiskLevel risk, std::string reason) {
+    if (risk > found_.risk) found_ = {risk, std::move(reason)};
   }
 
   void secrets() {
-    static const auto kSecrets = Pattern::of_files(secret_globs(), Matching::Likely).value();
-    for (const auto& piece : seen_.pieces)
-      if (matches_path(kSecrets, piece, seen_.ask.directory))
+    static const auto kSecrets = Pattern::of_files(secret_globs(), Matching::Loose).value();
+    for (const auto& piece : parsed_.pieces)
+      if (matches_path(kSecrets, piece, parsed_.request.directory))
         return raise(High, format("{} may hold a secret", printable_name(piece)));
   }
 
   bool is_elsewhere(std::string_view word) const {
     const bool path = word.starts_with('/') || word.starts_with('~') || word.starts_with("..");
-    return path && !is_inside(normalize_path(word, seen_.ask.directory), seen_.ask.directory);
+    return path && !is_inside(normalize_path(word, parsed_.request.directory), parsed_.request.directory);
   }
 
   void redirections() {
-    std::string_view rest = *seen_.ask.command;
+    std::string_view rest = *parsed_.request.command;
     std::size_t looked_at = 0;
     for (auto at = rest.find('>'); at != std::string_view::npos && looked_at < kMaxRedirections; at = rest.find('>')) {
       ++looked_at;
@@ -206,24 +206,24 @@ class RiskAssessor {
         raise(Critical, "writes to a device");
       else if (is_elsewhere(target))
         raise(High, "writes outside the working directory");
-      else if (is_autorun_path(target, seen_.ask.directory))
+      else if (is_autorun_path(target, parsed_.request.directory))
         raise(Critical, "changes what runs later as you");
     }
   }
 
-  const ParsedRequest& seen_;
+  const ParsedRequest& parsed_;
   Assessment found_;
   std::size_t looked_at_ = 0;
 };
 
 }  // namespace
 
-Assessment assess(const ParsedRequest& seen) {
-  RiskAssessor judge{seen};
-  if (seen.tool == tool::kEdit || seen.tool == tool::kWrite) return judge.change();
-  if (seen.runs) return judge.command();
-  const bool reads = is_one_of(seen.tool, "read|list|glob|grep");
-  return judge.look(reads ? Low : Medium);
+Assessment assess(const ParsedRequest& parsed) {
+  RiskAssessor assessor{parsed};
+  if (parsed.tool == tool::kEdit || parsed.tool == tool::kWrite) return assessor.assess_change();
+  if (parsed.runs) return assessor.assess_command();
+  const bool reads = is_one_of(parsed.tool, "read|list|glob|grep");
+  return assessor.assess_other(reads ? Low : Medium);
 }
 
 }  // namespace relay::permissions

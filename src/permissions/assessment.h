@@ -1,6 +1,6 @@
 /// What could go wrong, for a person who has to decide.
 ///
-/// Why a guess is enough: nothing is approved because of it. It takes the loose reading (seen.h), so a word that only
+/// Why a guess is enough: nothing is approved because of it. It takes the loose reading (parsed.h), so a word that only
 ///   looks dangerous counts as dangerous.
 #pragma once
 
@@ -12,9 +12,9 @@ namespace relay::permissions {
 
 struct Assessment {
   RiskLevel risk = RiskLevel::Medium;
-  std::string danger = {};  // in words; empty: nothing in particular
+  std::string reason = {};  // in words; empty: nothing in particular
 };
 
-Assessment assess(const ParsedRequest& seen);
+Assessment assess(const ParsedRequest& parsed);
 
 }  // namespace relay::permissions

@@ -105,7 +105,7 @@ TEST(Assessment, OfFiles) {
 
 TEST(Assessment, SaysWhatTheDangerIs) {
   const PermissionRequest ask{.tool = "Bash", .command = "git push --force", .directory = "/w"};
-  EXPECT_EQ(assess(ParsedRequest{ask}).danger, "git: replaces what others have");
+  EXPECT_EQ(assess(ParsedRequest{ask}).reason, "git: replaces what others have");
 }
 
 }  // namespace

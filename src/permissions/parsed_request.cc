@@ -25,16 +25,16 @@ std::vector<std::string> loose_commands(std::string_view text) {
     command.clear();
   };
   for (std::size_t at = 0; at < text.size(); ++at) {
-    const char letter = text[at];
-    if (kBetweenCommands.contains(letter)) {
+    const char c = text[at];
+    if (kBetweenCommands.contains(c)) {
       finish();
     } else if (text.substr(at).starts_with(kVariableOfBlanks)) {
       blank();
       at += kVariableOfBlanks.size() - 1;
-    } else if (letter == ' ' || letter == '\t' || (letter == ',' && has_braces)) {
+    } else if (c == ' ' || c == '\t' || (c == ',' && has_braces)) {
       blank();
-    } else if (letter != '\'' && letter != '"' && letter != '\\') {
-      command += letter;
+    } else if (c != '\'' && c != '"' && c != '\\') {
+      command += c;
     }
   }
   finish();
@@ -51,20 +51,20 @@ void add_pieces(std::string_view text, std::vector<std::string>& pieces) {
 
 }  // namespace
 
-ParsedRequest::ParsedRequest(const PermissionRequest& asked) : ask{asked}, tool{canonical_tool(asked.tool)} {
-  runs = ask.command && tool != permissions::tool::kEdit && tool != permissions::tool::kWrite;
+ParsedRequest::ParsedRequest(const PermissionRequest& from) : request{from}, tool{canonical_tool(from.tool)} {
+  runs = request.command && tool != permissions::tool::kEdit && tool != permissions::tool::kWrite;
   if (runs) {
-    auto read = read_simple_command(*ask.command);
+    auto read = read_simple_command(*request.command);
     if (read)
       simple = *std::move(read);
     else
       not_simple = read.error().message();
-    commands = loose_commands(*ask.command);
-    add_pieces(*ask.command, pieces);
+    commands = loose_commands(*request.command);
+    add_pieces(*request.command, pieces);
     for (const auto& command : commands) add_pieces(command, pieces);  // `.e''nv`
   }
-  if (ask.file_path) pieces.push_back(*ask.file_path);
-  add_pieces(ask.description, pieces);
+  if (request.file_path) pieces.push_back(*request.file_path);
+  add_pieces(request.description, pieces);
   std::ranges::sort(pieces);
   const auto repeated = std::ranges::unique(pieces);
   pieces.erase(repeated.begin(), repeated.end());

@@ -102,7 +102,7 @@ const std::vector<std::string> kSystem = {"/etc/**", "/usr/**",       "/bin/**",
                                           "/opt/**", "/var/spool/**", "/dev/**", "/proc/**", "/sys/**"};
 
 /// As a glob sees it from where the agent works: `./src/a.cc`; empty when it is elsewhere.
-std::string seen_from(std::string_view resolved, std::string_view directory) {
+std::string relative_to(std::string_view resolved, std::string_view directory) {
   if (!is_inside(resolved, directory)) return {};
   if (directory.empty()) return "./" + std::string{resolved};
   auto below = resolved.substr(normalize_path(directory, "").size());
@@ -149,17 +149,18 @@ bool is_inside(std::string_view resolved, std::string_view directory) {
 
 bool matches_path(const Pattern& pattern, std::string_view path, std::string_view directory) {
   const auto resolved = normalize_path(path, directory);
-  return pattern.matches(resolved) || pattern.matches(seen_from(resolved, directory));
+  return pattern.matches(resolved) || pattern.matches(relative_to(resolved, directory));
 }
 
 std::span<const std::string> secret_globs() { return kSecrets; }
 
 bool is_autorun_path(std::string_view path, std::string_view directory) {
-  static const auto kAnywhere = Pattern::of_files(kRunLater, Matching::Likely).value();
-  static const auto kOutside = Pattern::of_files(kSystem, Matching::Likely).value();
+  static const auto kAnywhere = Pattern::of_files(kRunLater, Matching::Loose).value();
+  static const auto kOutside = Pattern::of_files(kSystem, Matching::Loose).value();
   const auto resolved = normalize_path(path, directory);
-  const auto seen = seen_from(resolved, directory);  // the directory's own name says nothing: `.claude/worktrees/x`
-  return seen.empty() ? kAnywhere.matches(resolved) || kOutside.matches(resolved) : kAnywhere.matches(seen);
+  const auto relative =
+      relative_to(resolved, directory);  // the directory's own name says nothing: `.claude/worktrees/x`
+  return relative.empty() ? kAnywhere.matches(resolved) || kOutside.matches(resolved) : kAnywhere.matches(relative);
 }
 
 }  // namespace relay::permissions

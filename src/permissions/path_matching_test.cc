@@ -7,7 +7,7 @@ namespace {
 
 bool glob_means(const std::string& glob, std::string_view path, std::string_view directory = "/w") {
   const std::vector<std::string> globs = {glob};
-  return matches_path(Pattern::of_files(globs, Matching::Certain).value(), path, directory);
+  return matches_path(Pattern::of_files(globs, Matching::Strict).value(), path, directory);
 }
 
 TEST(Files, PathsAreResolvedByTheirLetters) {

@@ -25,7 +25,7 @@ std::string any_of(std::span<const std::string> expressions) {
   return all;
 }
 
-std::string literal(char letter) { return re2::RE2::QuoteMeta(std::string(1, letter)); }
+std::string literal(char c) { return re2::RE2::QuoteMeta(std::string(1, c)); }
 
 /// `*` and `?` stay within one name, `**` does not.
 std::string expression_of(std::string_view glob) {
@@ -73,7 +73,7 @@ Result<Pattern> Pattern::compile(const std::string& expression, bool bytes, bool
   return pattern;
 }
 
-Result<Pattern> Pattern::of_commands(std::span<const std::string> expressions, Matching match) {
+Result<Pattern> Pattern::of_commands(std::span<const std::string> expressions, Matching matching) {
   for (const auto& each : expressions) {  // alone first: `a)|(b` must not become two
     const auto alone = compile(each, false, false);
     if (each.empty()) return fail("a pattern is empty");
@@ -82,7 +82,7 @@ Result<Pattern> Pattern::of_commands(std::span<const std::string> expressions, M
   }
   const auto all = any_of(expressions);
   if (all.empty()) return Pattern{};
-  if (match == Matching::Certain) return compile(all, false, false);
+  if (matching == Matching::Strict) return compile(all, false, false);
   return compile(format("(?s:.*[\\s/'\"=])?-{{0,2}}(?:{})\\s*", all), true, false);
 }
 
@@ -90,16 +90,16 @@ Result<Pattern> Pattern::of_names(std::span<const std::string> names) {
   std::string all;
   for (const auto& name : names) {
     std::string expression;
-    for (const char letter : name) expression += letter == '*' ? "(?s:.*)" : literal(letter);
+    for (const char c : name) expression += c == '*' ? "(?s:.*)" : literal(c);
     all += (all.empty() ? "(?:" : "|(?:") + expression + ")";
   }
   return compile(all, true, true);
 }
 
-Result<Pattern> Pattern::of_files(std::span<const std::string> globs, Matching match) {
+Result<Pattern> Pattern::of_files(std::span<const std::string> globs, Matching matching) {
   std::string all;
   for (const auto& glob : globs) all += (all.empty() ? "(?:" : "|(?:") + file_expression(glob) + ")";
-  return compile(all.empty() ? all : "(?s:" + all + ")", true, match == Matching::Likely);
+  return compile(all.empty() ? all : "(?s:" + all + ")", true, matching == Matching::Loose);
 }
 
 bool Pattern::matches(std::string_view text) const {

@@ -10,31 +10,31 @@ Policy::Policy(std::vector<Rule> own, std::string_view preset) : preset_{preset}
 }
 
 std::vector<std::string> Policy::own_rules_for(std::string_view agent) const {
-  std::vector<std::string> words;
+  std::vector<std::string> labels;
   for (const auto& rule : own_)
-    if (rule.is_about(agent)) words.push_back(rule.text().words);
-  return words;
+    if (rule.is_about(agent)) labels.push_back(rule.spec().label);
+  return labels;
 }
 
 Decision Policy::decide(const PermissionRequest& ask) const {
-  const ParsedRequest seen{ask};
-  auto assessed = assess(seen);
-  Decision decision{.risk = assessed.risk, .risk_reason = std::move(assessed.danger)};
+  const ParsedRequest parsed{ask};
+  auto assessed = assess(parsed);
+  Decision decision{.risk = assessed.risk, .risk_reason = std::move(assessed.reason)};
   for (const auto* rules : {&own_, preset_rules(preset_)}) {
     for (const auto& rule : *rules) {
-      if (!rule.covers(seen)) continue;
-      const auto& text = rule.text();
-      decision.action = text.action;
-      decision.risk = text.risk.value_or(assessed.risk);
-      decision.rule = text.words;
-      decision.timeout = text.timeout;
+      if (!rule.covers(parsed)) continue;
+      const auto& spec = rule.spec();
+      decision.action = spec.action;
+      decision.risk = spec.risk.value_or(assessed.risk);
+      decision.rule = spec.label;
+      decision.timeout = spec.timeout;
       return decision;
     }
   }
   const bool has_rules = !own_.empty() || preset_ != kNoPreset;
-  decision.rule = !has_rules || seen.not_simple.empty()
+  decision.rule = !has_rules || parsed.not_simple.empty()
                       ? "no rule speaks of it"
-                      : format("no rule approves what is not one simple command: {}", seen.not_simple);
+                      : format("no rule approves what is not one simple command: {}", parsed.not_simple);
   return decision;
 }
 

@@ -22,21 +22,21 @@ class RuleReader {
   Result<Policy> policy(const TomlNode& node) const {
     const auto* table = node.table();
     if (table == nullptr && node.array() == nullptr)
-      return wrong(node.key_place, "permissions must be a table: write [permissions] and [[permissions.rules]]");
+      return error_at(node.key_location, "permissions must be a table: write [permissions] and [[permissions.rules]]");
     if (table == nullptr) return Policy{RELAY_TRY(rules(node))};
     std::string preset{kNoPreset};
     std::vector<Rule> own;
     for (const auto& [key, value] : *table) {
       if (key == kPreset) {
-        const auto* name = value.text();
+        const auto* name = value.string();
         if (name == nullptr || preset_rules(*name) == nullptr)
-          return wrong(value.place, format("preset must be one of {}, {}", kNoPreset, kReadOnlyPreset));
+          return error_at(value.location, format("preset must be one of {}, {}", kNoPreset, kReadOnlyPreset));
         preset = *name;
       } else if (key == kRules) {
         own = RELAY_TRY(rules(value));
       } else {
-        return wrong(value.key_place,
-                     format("permissions have no {}; known are: {}, {}", printable_name(key), kPreset, kRules));
+        return error_at(value.key_location,
+                        format("permissions have no {}; known are: {}, {}", printable_name(key), kPreset, kRules));
       }
     }
     return Policy{std::move(own), preset};
@@ -45,8 +45,8 @@ class RuleReader {
  private:
   Result<std::vector<Rule>> rules(const TomlNode& node) const {
     const auto* list = node.array();
-    if (list == nullptr) return wrong(node.key_place, "rules must be a list: write [[permissions.rules]]");
-    if (list->size() > kMaxRules) return wrong(node.key_place, format("{} rules are the most", kMaxRules));
+    if (list == nullptr) return error_at(node.key_location, "rules must be a list: write [[permissions.rules]]");
+    if (list->size() > kMaxRules) return error_at(node.key_location, format("{} rules are the most", kMaxRules));
     std::vector<Rule> all;
     for (const auto& each : *list) all.push_back(RELAY_TRY(read(each)));
     return all;
@@ -54,38 +54,38 @@ class RuleReader {
 
   Result<Rule> read(const TomlNode& node) const {
     const auto* table = node.table();
-    if (table == nullptr) return wrong(node.place, "a rule is a table: write [[permissions.rules]]");
-    RuleSpec text{.words = format("{}:{}", path_, node.place.line)};
+    if (table == nullptr) return error_at(node.location, "a rule is a table: write [[permissions.rules]]");
+    RuleSpec spec{.label = format("{}:{}", path_, node.location.line)};
     bool decided = false;
     for (const auto& [key, value] : *table) {
       if (key == "action") {
-        text.action = RELAY_TRY(choice<Action>(key, value));
+        spec.action = RELAY_TRY(choice<Action>(key, value));
         decided = true;
       } else if (key == "risk") {
-        text.risk = RELAY_TRY(choice<RiskLevel>(key, value));
+        spec.risk = RELAY_TRY(choice<RiskLevel>(key, value));
       } else if (key == "timeout") {
-        text.timeout = RELAY_TRY(seconds(value));
-      } else if (auto* list = read_list(key, text)) {
-        *list = RELAY_TRY(texts(key, value));
+        spec.timeout = RELAY_TRY(seconds(value));
+      } else if (auto* list = read_list(key, spec)) {
+        *list = RELAY_TRY(strings(key, value));
       } else {
-        return wrong(value.key_place, format("a rule has no {}; {}", printable_name(key), advice_about(key)));
+        return error_at(value.key_location, format("a rule has no {}; {}", printable_name(key), advice_about(key)));
       }
     }
-    if (!decided) return wrong(node.place, "the rule does not say its action: approve, deny or ask");
-    auto rule = Rule::compile(std::move(text));
-    if (!rule) return wrong(node.place, rule.error().message());
+    if (!decided) return error_at(node.location, "the rule does not say its action: approve, deny or ask");
+    auto rule = Rule::compile(std::move(spec));
+    if (!rule) return error_at(node.location, rule.error().message());
     return rule;
   }
 
-  Failure wrong(TomlLocation place, std::string_view sentence) const {
-    return fail(format("{}:{}:{}: {}", path_, place.line, place.column, sentence));
+  Failure error_at(TomlLocation location, std::string_view message) const {
+    return fail(format("{}:{}:{}: {}", path_, location.line, location.column, message));
   }
 
-  static std::vector<std::string>* read_list(std::string_view key, RuleSpec& text) {
-    if (key == "tool") return &text.tools;
-    if (key == "command") return &text.commands;
-    if (key == "path") return &text.paths;
-    if (key == "agents") return &text.agents;
+  static std::vector<std::string>* read_list(std::string_view key, RuleSpec& spec) {
+    if (key == "tool") return &spec.tools;
+    if (key == "command") return &spec.commands;
+    if (key == "path") return &spec.paths;
+    if (key == "agents") return &spec.agents;
     return nullptr;
   }
 
@@ -97,37 +97,37 @@ class RuleReader {
 
   template <class Choice>
   Result<Choice> choice(std::string_view key, const TomlNode& node) const {
-    const auto* name = node.text();
+    const auto* name = node.string();
     if (const auto chosen = name == nullptr ? std::nullopt : schema::parse_choice<Choice>(*name)) return *chosen;
     std::string names;
     for (const auto& each : schema::kChoices<Choice>) names += format("{}{}", names.empty() ? "" : ", ", each.name);
-    return wrong(node.place, format("{} must be one of {}", key, names));
+    return error_at(node.location, format("{} must be one of {}", key, names));
   }
 
   Result<std::chrono::seconds> seconds(const TomlNode& node) const {
     const auto* number = node.integer();
     if (number == nullptr || *number < 1 || *number > kMaxTimeoutSeconds)
-      return wrong(node.place, format("timeout must be a number of seconds from 1 to {}", kMaxTimeoutSeconds));
+      return error_at(node.location, format("timeout must be a number of seconds from 1 to {}", kMaxTimeoutSeconds));
     return std::chrono::seconds{*number};
   }
 
   /// One text, or a list of them.
-  Result<std::vector<std::string>> texts(std::string_view key, const TomlNode& node) const {
+  Result<std::vector<std::string>> strings(std::string_view key, const TomlNode& node) const {
     std::vector<std::string> all;
-    if (const auto* one = node.text()) {
+    if (const auto* one = node.string()) {
       all.push_back(*one);
     } else if (const auto* list = node.array()) {
       for (const auto& item : *list) {
-        if (item.text() == nullptr) return wrong(item.place, format("{} must be a list of texts", key));
-        all.push_back(*item.text());
+        if (item.string() == nullptr) return error_at(item.location, format("{} must be a list of texts", key));
+        all.push_back(*item.string());
       }
     }
-    if (all.empty()) return wrong(node.place, format("{} must be a text, or a list of at least one", key));
+    if (all.empty()) return error_at(node.location, format("{} must be a text, or a list of at least one", key));
     if (all.size() > kMaxPatterns)
-      return wrong(node.place, format("{} can have {} entries at most", key, kMaxPatterns));
+      return error_at(node.location, format("{} can have {} entries at most", key, kMaxPatterns));
     for (const auto& each : all)
       if (each.empty() || each.size() > kMaxPatternBytes)
-        return wrong(node.place, format("an entry of {} must have 1 to {} bytes", key, kMaxPatternBytes));
+        return error_at(node.location, format("an entry of {} must have 1 to {} bytes", key, kMaxPatternBytes));
     return all;
   }
 

@@ -158,8 +158,8 @@ TEST(Policy, WithoutRulesNothingIsApprovedAndTheRiskIsStillShown) {
 
 TEST(Policy, SaysWhichOfItsRulesAreAboutAnAgent) {
   std::vector<Rule> rules;
-  rules.push_back(Rule::compile({.words = "a:1", .agents = {"Build*"}}).value());
-  rules.push_back(Rule::compile({.words = "a:2"}).value());
+  rules.push_back(Rule::compile({.label = "a:1", .agents = {"Build*"}}).value());
+  rules.push_back(Rule::compile({.label = "a:2"}).value());
   const Policy policy{std::move(rules), kReadOnlyPreset};
   EXPECT_EQ(policy.own_rules_for("builder"), (std::vector<std::string>{"a:1", "a:2"}));
   EXPECT_EQ(policy.own_rules_for("Alice"), std::vector<std::string>{"a:2"});

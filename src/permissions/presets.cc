@@ -8,15 +8,16 @@
 namespace relay::permissions {
 namespace {
 
-/// A revision, a range, or a path below the current directory: nothing that begins with a dash, `/`, `~` or `..`. Outside
-/// a repository, and for paths outside of one, `git diff` compares any two files, so paths may not lead away.
+/// A revision, a range, or a path below the current directory: nothing that begins with a dash, `/`, `~` or `..`.
+/// Outside a repository, and for paths outside of one, `git diff` compares any two files, so paths may not lead away.
 constexpr std::string_view kGitName =
     R"(\.|\.?[A-Za-z0-9_@+][A-Za-z0-9_@+^~.-]*(?:/\.?[A-Za-z0-9_@+][A-Za-z0-9_@+^~.-]*)*/?)";
 
-// git takes any unique beginning of a long option, so what is dangerous cannot be listed; what is harmless can. Not among
-// them: --output (writes a file), --ext-diff, --textconv and --show-signature (run programs), --no-index (reads any
-// file), -O (reads one), -c, -C, --git-dir and --exec-path before the command (other settings), %G in a format (runs
-// gpg). What the repository's own settings make git run is not seen here; to change those is critical (`runs_later`).
+// git takes any unique beginning of a long option, so what is dangerous cannot be listed; what is harmless can. Not
+// among them: --output (writes a file), --ext-diff, --textconv and --show-signature (run programs), --no-index (reads
+// any file), -O (reads one), -c, -C, --git-dir and --exec-path before the command (other settings), %G in a format
+// (runs gpg). What the repository's own settings make git run is not seen here; to change those is critical
+// (`runs_later`).
 constexpr std::string_view kStatusOptions =
     R"(-s|-b|-sb|-bs|-z|-u(?:no|normal|all)?|--untracked-files(?:=(?:no|normal|all))?|--porcelain(?:=v[12])?|)"
     R"(--(?:short|branch|long|show-stash|ignored|no-renames|ahead-behind|no-ahead-behind))";
@@ -38,24 +39,24 @@ std::string git_command(std::string_view name, std::string_view options) {
   return format("git(?: --no-pager)? {}(?: (?:{}|{}))*(?: --(?: (?:{}))*)?", name, options, kGitName, kGitName);
 }
 
-std::vector<RuleSpec> read_only_texts() {
+std::vector<RuleSpec> read_only_specs() {
   const auto name = [](std::string_view tool) { return std::string{tool}; };
   const auto secrets = secret_globs();
   return {
-      {.words = "preset read-only: what may hold a secret is asked", .paths = {secrets.begin(), secrets.end()}},
-      {.words = "preset read-only: reading, listing and searching are approved",
+      {.label = "preset read-only: what may hold a secret is asked", .paths = {secrets.begin(), secrets.end()}},
+      {.label = "preset read-only: reading, listing and searching are approved",
        .tools = {name(tool::kRead), name(tool::kList), name(tool::kGlob), name(tool::kGrep)},
        .action = Action::Approve},
-      {.words = "preset read-only: ls and pwd are approved",
+      {.label = "preset read-only: ls and pwd are approved",
        .tools = {name(tool::kBash)},
        .commands = {"pwd(?: -[LP])?", "ls(?: .*)?"},
        .action = Action::Approve},
-      {.words = "preset read-only: git status, log and diff are approved with harmless options",
+      {.label = "preset read-only: git status, log and diff are approved with harmless options",
        .tools = {name(tool::kBash)},
        .commands = {git_command("status", kStatusOptions), git_command("diff", kDiffOptions),
                     git_command("log", format("{}|{}", kLogOptions, kDiffOptions))},
        .action = Action::Approve},
-      {.words = "preset read-only: what removes or destroys is asked",
+      {.label = "preset read-only: what removes or destroys is asked",
        .tools = {name(tool::kBash)},
        .commands = {"(?i)(?:rm|delete|drop|truncate)(?: .*)?"},
        .risk = RiskLevel::Critical},
@@ -67,7 +68,7 @@ std::vector<RuleSpec> read_only_texts() {
 const std::vector<Rule>* preset_rules(std::string_view name) {
   static const auto kReadOnly = [] {
     std::vector<Rule> rules;
-    for (auto& text : read_only_texts()) rules.push_back(Rule::compile(std::move(text)).value());
+    for (auto& spec : read_only_specs()) rules.push_back(Rule::compile(std::move(spec)).value());
     return rules;
   }();
   static const std::vector<Rule> kNone;

@@ -8,56 +8,57 @@
 
 namespace relay::permissions {
 
-Result<Rule> Rule::compile(RuleSpec text) {
-  const bool approves = text.action == Action::Approve;
-  const auto match = approves ? Matching::Certain : Matching::Likely;
+Result<Rule> Rule::compile(RuleSpec spec) {
+  const bool approves = spec.action == Action::Approve;
+  const auto matching = approves ? Matching::Strict : Matching::Loose;
   Rule rule;
-  for (auto& name : text.tools) name = canonical_tool(name);
-  const bool of_bash = std::ranges::find(text.tools, tool::kBash) != text.tools.end();
-  if (approves && of_bash && text.commands.empty())
+  for (auto& name : spec.tools) name = canonical_tool(name);
+  const bool of_bash = std::ranges::find(spec.tools, tool::kBash) != spec.tools.end();
+  if (approves && of_bash && spec.commands.empty())
     return fail("a rule that approves bash must say which commands; command = '.*' means every simple one");
-  if (approves && !text.commands.empty() && !text.paths.empty())
+  if (approves && !spec.commands.empty() && !spec.paths.empty())
     return fail("a rule that approves commands cannot have a path: which files a command touches cannot be told");
-  if (text.timeout && text.action != Action::Ask)
+  if (spec.timeout && spec.action != Action::Ask)
     return fail("only a rule that asks can have a timeout: the others do not wait");
-  rule.tools_ = RELAY_TRY(Pattern::of_names(text.tools));
-  rule.commands_ = RELAY_TRY(Pattern::of_commands(text.commands, match));
-  rule.paths_ = RELAY_TRY(Pattern::of_files(text.paths, match));
-  rule.agents_ = RELAY_TRY(Pattern::of_names(text.agents));
-  rule.text_ = std::move(text);
+  rule.tools_ = RELAY_TRY(Pattern::of_names(spec.tools));
+  rule.commands_ = RELAY_TRY(Pattern::of_commands(spec.commands, matching));
+  rule.paths_ = RELAY_TRY(Pattern::of_files(spec.paths, matching));
+  rule.agents_ = RELAY_TRY(Pattern::of_names(spec.agents));
+  rule.spec_ = std::move(spec);
   return rule;
 }
 
-bool Rule::covers(const ParsedRequest& seen) const {
-  if (!is_about(seen.ask.agent)) return false;
-  return text_.action == Action::Approve ? covers_strictly(seen) : covers_loosely(seen);
+bool Rule::covers(const ParsedRequest& parsed) const {
+  if (!is_about(parsed.request.agent)) return false;
+  return spec_.action == Action::Approve ? covers_strictly(parsed) : covers_loosely(parsed);
 }
 
 bool Rule::is_about(std::string_view agent) const { return !agents_.given() || agents_.matches(agent); }
 
-bool Rule::covers_strictly(const ParsedRequest& seen) const {
-  if (tools_.given() && !tools_.matches(seen.tool)) return false;
-  const auto& path = seen.ask.file_path;
+bool Rule::covers_strictly(const ParsedRequest& parsed) const {
+  if (tools_.given() && !tools_.matches(parsed.tool)) return false;
+  const auto& path = parsed.request.file_path;
   if (path && (path->empty() || !text::is_visible_text(*path))) return false;
-  if (seen.ask.command || seen.tool == tool::kBash) return seen.simple && commands_.matches(seen.simple->text);
+  if (parsed.request.command || parsed.tool == tool::kBash)
+    return parsed.simple && commands_.matches(parsed.simple->text);
   if (commands_.given()) return false;
-  if (seen.tool == tool::kRead && !path) return false;
-  const bool changes = seen.tool == tool::kEdit || seen.tool == tool::kWrite;
-  if (changes && (!path || is_autorun_path(*path, seen.ask.directory))) return false;
-  return !paths_.given() || (path && matches_path(paths_, *path, seen.ask.directory));
+  if (parsed.tool == tool::kRead && !path) return false;
+  const bool changes = parsed.tool == tool::kEdit || parsed.tool == tool::kWrite;
+  if (changes && (!path || is_autorun_path(*path, parsed.request.directory))) return false;
+  return !paths_.given() || (path && matches_path(paths_, *path, parsed.request.directory));
 }
 
-bool Rule::covers_loosely(const ParsedRequest& seen) const {
-  const bool fits = !tools_.given() || tools_.matches(seen.tool) || (seen.runs && tools_.matches(tool::kBash));
+bool Rule::covers_loosely(const ParsedRequest& parsed) const {
+  const bool fits = !tools_.given() || tools_.matches(parsed.tool) || (parsed.runs && tools_.matches(tool::kBash));
   if (!fits) return false;
   if (commands_.given()) {
-    if (!seen.runs) return false;
-    const bool found = commands_.matches(*seen.ask.command) ||
-                       std::ranges::any_of(seen.commands, [&](const auto& each) { return commands_.matches(each); });
+    if (!parsed.runs) return false;
+    const bool found = commands_.matches(*parsed.request.command) ||
+                       std::ranges::any_of(parsed.commands, [&](const auto& each) { return commands_.matches(each); });
     if (!found) return false;
   }
-  return !paths_.given() || std::ranges::any_of(seen.pieces, [&](const auto& each) {
-    return matches_path(paths_, each, seen.ask.directory);
+  return !paths_.given() || std::ranges::any_of(parsed.pieces, [&](const auto& each) {
+    return matches_path(paths_, each, parsed.request.directory);
   });
 }
 

@@ -14,7 +14,7 @@ namespace relay::permissions {
 
 /// As it is written. What is empty does not narrow.
 struct RuleSpec {
-  std::string words = {};  // what a person is told: `config.toml:12`
+  std::string label = {};  // what a person is told: `config.toml:12`
   std::vector<std::string> tools = {};
   std::vector<std::string> commands = {};  // regular expressions
   std::vector<std::string> paths = {};     // globs, see files.h
@@ -24,21 +24,21 @@ struct RuleSpec {
   std::optional<std::chrono::seconds> timeout = {};
 };
 
-/// Invariants: a rule that approves covers a command only if it is one simple command that a pattern of the rule matches
-///   as a whole, a read only if its file is known, and never a change to what runs later (`runs_later`).
+/// Invariants: a rule that approves covers a command only if it is one simple command that a pattern of the rule
+///   matches as a whole, a read only if its file is known, and never a change to what runs later (`runs_later`).
 class Rule {
  public:
-  static Result<Rule> compile(RuleSpec text);
+  static Result<Rule> compile(RuleSpec spec);
 
-  [[nodiscard]] const RuleSpec& text() const { return text_; }
-  [[nodiscard]] bool covers(const ParsedRequest& seen) const;
+  [[nodiscard]] const RuleSpec& spec() const { return spec_; }
+  [[nodiscard]] bool covers(const ParsedRequest& parsed) const;
   [[nodiscard]] bool is_about(std::string_view agent) const;
 
  private:
-  [[nodiscard]] bool covers_strictly(const ParsedRequest& seen) const;
-  [[nodiscard]] bool covers_loosely(const ParsedRequest& seen) const;
+  [[nodiscard]] bool covers_strictly(const ParsedRequest& parsed) const;
+  [[nodiscard]] bool covers_loosely(const ParsedRequest& parsed) const;
 
-  RuleSpec text_;
+  RuleSpec spec_;
   Pattern tools_;
   Pattern commands_;
   Pattern paths_;

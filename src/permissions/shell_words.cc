@@ -20,9 +20,9 @@ constexpr std::string_view kShellItself[] = {
     "while", "until", "do",   "done",  "in",      "[[",      "function", "time",   "coproc",  "eval",   "source",
     ".",     "exec",  "trap", "alias", "builtin", "command", "begin",    "switch", "and",     "or",     "not"};
 
-bool is_bare(char letter) {
-  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
-         static_cast<unsigned char>(letter) >= 0x80 || std::string_view{"_@%+=:,./-"}.contains(letter);
+bool is_bare(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         static_cast<unsigned char>(c) >= 0x80 || std::string_view{"_@%+=:,./-"}.contains(c);
 }
 
 bool needs_quotes(std::string_view word) {
@@ -31,11 +31,11 @@ bool needs_quotes(std::string_view word) {
 
 std::string quoted(std::string_view word) {
   std::string text = "'";
-  for (const char letter : word) {
-    if (letter == '\'')
+  for (const char c : word) {
+    if (c == '\'')
       text += "'\"'\"'";
     else
-      text += letter;
+      text += c;
   }
   return text + "'";
 }
@@ -65,18 +65,18 @@ class Scanner {
     bool in_quotes = false, special = false;
     const auto* const begin = rest_.data();
     while (!rest_.empty() && rest_.front() != ' ') {
-      const char letter = rest_.front();
+      const char c = rest_.front();
       rest_.remove_prefix(1);
       const bool first = rest_.data() == begin + 1;
-      if (letter == '\'' || letter == '"') {
+      if (c == '\'' || c == '"') {
         in_quotes = true;
-        RELAY_TRY(read_quoted(letter, word));
+        RELAY_TRY(read_quoted(c, word));
         continue;
       }
-      if (kNeverOutsideQuotes.contains(letter)) return fail(format("{} outside quotes", letter));
-      if (first && kNotFirstInAWord.contains(letter)) return fail(format("a word begins with {}", letter));
-      special = special || kFilePattern.contains(letter) || (first && letter == '~');
-      word += letter;
+      if (kNeverOutsideQuotes.contains(c)) return fail(format("{} outside quotes", c));
+      if (first && kNotFirstInAWord.contains(c)) return fail(format("a word begins with {}", c));
+      special = special || kFilePattern.contains(c) || (first && c == '~');
+      word += c;
     }
     if (in_quotes && special) return fail("a pattern for file names is partly in quotes");
     if (!command_.text.empty()) command_.text += ' ';
@@ -87,12 +87,12 @@ class Scanner {
 
   Result<void> read_quoted(char quote, std::string& word) {
     while (!rest_.empty()) {
-      const char letter = rest_.front();
+      const char c = rest_.front();
       rest_.remove_prefix(1);
-      if (letter == quote) return {};
-      if (letter == '\\') return fail("a backslash in quotes");  // fish understands it where the others do not
-      if (quote == '"' && kNeverInDoubleQuotes.contains(letter)) return fail(format("{} in double quotes", letter));
-      word += letter;
+      if (c == quote) return {};
+      if (c == '\\') return fail("a backslash in quotes");  // fish understands it where the others do not
+      if (quote == '"' && kNeverInDoubleQuotes.contains(c)) return fail(format("{} in double quotes", c));
+      word += c;
     }
     return fail("a quote is not closed");
   }

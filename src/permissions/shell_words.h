@@ -3,7 +3,8 @@
 /// Why so strict: a rule that approves must know what runs. What sh, bash, zsh and fish do not all read alike, or what
 ///   the shell would still replace by something else, is not simple here, harmless or not; a person can look at it.
 ///   So no separators, pipes, redirections, substitutions, variables, braces, comments, assignments, backslashes.
-/// Patterns for file names (`*`, `?`, `[`) and `~` stay, and can be seen in `text`: what is meant literally is in quotes.
+/// Patterns for file names (`*`, `?`, `[`) and `~` stay, and can be seen in `text`: what is meant literally is in
+/// quotes.
 /// Invariants: `text` read again gives the same words and the same text. Threading: pure.
 #pragma once
 

@@ -60,9 +60,8 @@ constexpr Name kNames[] = {
 
 std::string canonical_tool(std::string_view name) {
   std::string small{name};
-  std::ranges::transform(small, small.begin(), [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  });
+  std::ranges::transform(small, small.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   const auto* const known = std::ranges::find(kNames, small, &Name::of_agent);
   return known == std::end(kNames) ? small : std::string{known->ours};
 }

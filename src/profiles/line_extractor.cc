@@ -34,7 +34,7 @@ std::vector<commands::Command> LineExtractor::feed(std::string_view bytes) {
   return std::exchange(heard_, {});
 }
 
-std::vector<commands::Command> LineExtractor::settle() { return extractor_.settle(); }
+std::vector<commands::Command> LineExtractor::flush() { return extractor_.flush(); }
 
 std::vector<commands::Command> LineExtractor::finish() {
   if (echo_) echoes_.push_back(*std::exchange(echo_, std::nullopt));

@@ -26,7 +26,7 @@ class LineExtractor final : private terminal::VtActions {
   /// Output of the program's terminal; may be cut anywhere.
   std::vector<commands::Command> feed(std::string_view bytes);
   /// The program has been silent for a while: a message whose next line could have belonged to it is complete.
-  std::vector<commands::Command> settle();
+  std::vector<commands::Command> flush();
   /// The program has ended.
   std::vector<commands::Command> finish();
 

@@ -51,18 +51,18 @@ TEST(LineExtractor, HowTheOutputIsCutDoesNotMatter) {
 TEST(LineExtractor, SilenceCompletesAMessage) {
   LineExtractor extractor;
   EXPECT_EQ(commands_in(extractor.feed("@relay:Bob hello\r\n")), Texts{}) << "the next line may belong to it";
-  EXPECT_EQ(commands_in(extractor.settle()), Texts{"Bob: hello"});
-  EXPECT_EQ(commands_in(extractor.settle()), Texts{});
+  EXPECT_EQ(commands_in(extractor.flush()), Texts{"Bob: hello"});
+  EXPECT_EQ(commands_in(extractor.flush()), Texts{});
 }
 
 TEST(LineExtractor, SilenceEndsNeitherALineNorAFence) {
   LineExtractor extractor;
   (void)extractor.feed("```\r\n");
-  EXPECT_TRUE(extractor.settle().empty());
+  EXPECT_TRUE(extractor.flush().empty());
   (void)extractor.feed("@relay:Bob not this\r\n```\r\n@relay:Bob ");
-  EXPECT_TRUE(extractor.settle().empty());
+  EXPECT_TRUE(extractor.flush().empty());
   (void)extractor.feed("this\r\n");
-  EXPECT_EQ(commands_in(extractor.settle()), Texts{"Bob: this"});
+  EXPECT_EQ(commands_in(extractor.flush()), Texts{"Bob: this"});
 }
 
 TEST(LineExtractor, ARowThatIsDrawnAgainIsNotReadAgain) {
@@ -127,16 +127,16 @@ TEST(LineExtractor, TheEchoOfTheUsersKeysIsNotTheProgramsOutput) {
   LineExtractor extractor;
   extractor.on_echoed_keys("@relay:Bob helo\x7flo\r");
   (void)extractor.feed("@relay:Bob helo\b \blo\r\n");
-  EXPECT_EQ(commands_in(extractor.settle()), Texts{});
+  EXPECT_EQ(commands_in(extractor.flush()), Texts{});
   (void)extractor.feed("@relay:Bob hello\r\n");
-  EXPECT_EQ(commands_in(extractor.settle()), Texts{"Bob: hello"}) << "cat prints what it has read";
+  EXPECT_EQ(commands_in(extractor.flush()), Texts{"Bob: hello"}) << "cat prints what it has read";
   (void)extractor.feed("> ");
   extractor.on_echoed_keys("@relay:Bob again\r");
   (void)extractor.feed("@relay:Bob again\r\n");
-  EXPECT_EQ(commands_in(extractor.settle()), Texts{}) << "behind a prompt too";
+  EXPECT_EQ(commands_in(extractor.flush()), Texts{}) << "behind a prompt too";
   extractor.on_echoed_keys("a\rb\r@relay:Bob ahead\r");
   (void)extractor.feed("a\r\nb\r\n@relay:Bob ahead\r\na\r\nb\r\n@relay:Bob ahead\r\n");
-  EXPECT_EQ(commands_in(extractor.settle()), Texts{"Bob: ahead"});
+  EXPECT_EQ(commands_in(extractor.flush()), Texts{"Bob: ahead"});
   extractor.on_echoed_keys("@relay:Bob half");
   (void)extractor.feed("@relay:Bob half");
   EXPECT_EQ(commands_in(extractor.finish()), Texts{});

@@ -84,7 +84,7 @@ class ProfileReader {
 
   Result<void> read_table(const TomlNode& node, const Fields& fields) const {
     const auto* table = node.table();
-    if (table == nullptr) return bad(node.place, "expected a table");
+    if (table == nullptr) return bad(node.location, "expected a table");
     for (const auto& [key, value] : *table) {
       const auto found = fields.find(key);
       if (found != fields.end()) {
@@ -95,7 +95,7 @@ class ProfileReader {
       const auto hint = renamed != kRenamedKeys.end() && fields.contains(renamed->new_name)
                             ? std::vector{renamed->new_name}
                             : nearest_field(key, fields);
-      return bad(value.key_place, format("unknown key {}{}", printable_name(key),
+      return bad(value.key_location, format("unknown key {}{}", printable_name(key),
                                          hint.empty() ? "" : format("; did you mean {}?", hint.front())));
     }
     return {};
@@ -109,8 +109,8 @@ class ProfileReader {
 
   FieldReader string(std::string& into) const {
     return [this, &into](const TomlNode& node) -> Result<void> {
-      if (node.text() == nullptr) return bad(node.place, "expected a string");
-      into = *node.text();
+      if (node.string() == nullptr) return bad(node.location, "expected a string");
+      into = *node.string();
       return {};
     };
   }
@@ -118,15 +118,15 @@ class ProfileReader {
   FieldReader regex(std::string& into) const {
     return [this, &into](const TomlNode& node) -> Result<void> {
       RELAY_TRY(string(into)(node));
-      if (const auto valid = Regex::compile(into); !valid) return bad(node.place, valid.error().message());
+      if (const auto valid = Regex::compile(into); !valid) return bad(node.location, valid.error().message());
       return {};
     };
   }
 
   FieldReader boolean(bool& into) const {
     return [this, &into](const TomlNode& node) -> Result<void> {
-      if (node.flag() == nullptr) return bad(node.place, "expected true or false");
-      into = *node.flag();
+      if (node.boolean() == nullptr) return bad(node.location, "expected true or false");
+      into = *node.boolean();
       return {};
     };
   }
@@ -135,7 +135,7 @@ class ProfileReader {
   FieldReader count(Number& into, std::int64_t max) const {
     return [this, &into, max](const TomlNode& node) -> Result<void> {
       if (node.integer() == nullptr || *node.integer() < 0 || *node.integer() > max)
-        return bad(node.place, format("expected a number from 0 to {}", max));
+        return bad(node.location, format("expected a number from 0 to {}", max));
       into = Number(*node.integer());
       return {};
     };
@@ -143,8 +143,8 @@ class ProfileReader {
 
   FieldReader each(FieldReader read) const {
     return [this, read = std::move(read)](const TomlNode& node) -> Result<void> {
-      if (node.array() == nullptr) return bad(node.place, "expected an array");
-      if (node.array()->size() > kMaxEntries) return bad(node.place, format("at most {} entries", kMaxEntries));
+      if (node.array() == nullptr) return bad(node.location, "expected an array");
+      if (node.array()->size() > kMaxEntries) return bad(node.location, format("at most {} entries", kMaxEntries));
       for (const auto& item : *node.array()) RELAY_TRY(read(item));
       return {};
     };
@@ -161,13 +161,13 @@ class ProfileReader {
     return [this, &into, &names](const TomlNode& node) -> Result<void> {
       std::string all;
       for (const auto& [name, value] : names) {
-        if (node.text() != nullptr && *node.text() == name) {
+        if (node.string() != nullptr && *node.string() == name) {
           into = value;
           return {};
         }
         all += format("{}{}", all.empty() ? "" : ", ", name);
       }
-      return bad(node.place, format("expected one of {}", all));
+      return bad(node.location, format("expected one of {}", all));
     };
   }
 
@@ -211,7 +211,7 @@ class ProfileReader {
     auto& rules = profile_.instructions;
     return read_table(node, {{"arguments", strings(rules.arguments)},
                              {"environment", [this, &rules](const TomlNode& variables) -> Result<void> {
-                                if (variables.table() == nullptr) return bad(variables.place, "expected a table");
+                                if (variables.table() == nullptr) return bad(variables.location, "expected a table");
                                 for (const auto& [name, value] : *variables.table())
                                   RELAY_TRY(string(rules.environment.emplace_back(name, "").second)(value));
                                 return {};
@@ -237,7 +237,7 @@ class ProfileReader {
                {"above", regex(row.above)},
                {"until", regex(row.until)},
                {"look", choice(row.look, kStyles)}}));
-    return row.pattern.empty() ? Result<void>{bad(node.place, "a row needs a pattern")} : Result<void>{};
+    return row.pattern.empty() ? Result<void>{bad(node.location, "a row needs a pattern")} : Result<void>{};
   }
 
   Result<void> pattern(const TomlNode& node) {
@@ -263,7 +263,7 @@ class ProfileReader {
     const auto option = [&](const TomlNode& each) -> Result<void> {
       auto& into = rule.options.emplace_back();
       RELAY_TRY(read_table(each, {{"label", string(into.label)}, {"key", string(into.key)}}));
-      if (!terminal::parse_key(into.key)) return bad(each.place, "expected the name of a key");
+      if (!terminal::parse_key(into.key)) return bad(each.location, "expected the name of a key");
       return {};
     };
     RELAY_TRY(read_table(node, {{"name", string(rule.name)},
@@ -276,9 +276,9 @@ class ProfileReader {
                                 {"approve", regex(rule.approve)},
                                 {"deny", regex(rule.deny)},
                                 {"options", each(option)}}));
-    if (rule.name.empty() || rule.first.empty()) return bad(node.place, "a setup dialog needs a name and a first row");
+    if (rule.name.empty() || rule.first.empty()) return bad(node.location, "a setup dialog needs a name and a first row");
     if (!rule.options.empty() && (rule.below.empty() || !rule.choice.empty()))
-      return bad(node.place, "options need the rows below them, and no choices besides");
+      return bad(node.location, "options need the rows below them, and no choices besides");
     return {};
   }
 

@@ -211,7 +211,7 @@ void ScreenWatcher::hear_turn(std::vector<Observation>& out) {
     rows.push_back({});  // a paragraph ends here, whoever spoke
   }
   for (auto& utterance : commands::extract_from_screen(rows, grammar_)) {
-    std::visit([&](auto& said) { said.place.line += rows_heard_; }, utterance);
+    std::visit([&](auto& said) { said.location.line += rows_heard_; }, utterance);
     out.emplace_back(CommandSeen{std::move(utterance)});
   }
   rows_heard_ += rows.size();

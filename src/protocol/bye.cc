@@ -31,7 +31,7 @@ Result<Bye> parse_bye(std::string_view payload) {
   if (!known) return fail(Errc::BadField, "end must be completed, crashed or released");
   bye.by = RELAY_TRY(read_string(by, kMaxNameBytes));
   bye.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
-  bye.ended_at = RELAY_TRY(time_in(ended_at));
+  bye.ended_at = RELAY_TRY(read_time(ended_at));
   return bye;
 }
 

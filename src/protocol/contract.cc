@@ -81,30 +81,30 @@ Result<AgentSessionCapabilities> parse_session_capabilities(std::string_view obj
   Field messaging{"messaging"}, delivery{"delivery"}, events{"events"}, actions{"actions"}, lifecycle{"lifecycle"};
   RELAY_TRY(read_fields(object, {&messaging, &delivery, &events, &actions, &lifecycle}));
   AgentSessionCapabilities can;
-  if (const auto part = RELAY_TRY(object_in(messaging)); !part.empty()) {
+  if (const auto part = RELAY_TRY(read_object(messaging)); !part.empty()) {
     Field send{"send"}, attachments{"attachments"};
     RELAY_TRY(read_fields(part, {&send, &attachments}));
     can.messaging.send = RELAY_TRY(read_bool(send, true));
     can.messaging.attachments = RELAY_TRY(read_strings(attachments, kMaxAttachments, kMaxKindBytes));
   }
-  if (const auto part = RELAY_TRY(object_in(delivery)); !part.empty()) {
+  if (const auto part = RELAY_TRY(read_object(delivery)); !part.empty()) {
     Field modes{"modes"}, queue{"queue"};
     RELAY_TRY(read_fields(part, {&modes, &queue}));
-    can.delivery.modes = RELAY_TRY(modes_in(modes));
+    can.delivery.modes = RELAY_TRY(read_modes(modes));
     can.delivery.queue = RELAY_TRY(read_bool(queue, false));
   }
   can.events.emits.clear();
-  if (const auto part = RELAY_TRY(object_in(events)); !part.empty()) {
+  if (const auto part = RELAY_TRY(read_object(events)); !part.empty()) {
     Field emits{"emits"};
     RELAY_TRY(read_fields(part, {&emits}));
     can.events.emits = RELAY_TRY(read_strings(emits, kMaxEventTypes, kMaxKindBytes));
   }
-  if (const auto part = RELAY_TRY(object_in(actions)); !part.empty()) {
+  if (const auto part = RELAY_TRY(read_object(actions)); !part.empty()) {
     Field invoke{"invoke"}, expose{"expose"};
     RELAY_TRY(read_fields(part, {&invoke, &expose}));
     can.actions = {.invoke = RELAY_TRY(read_bool(invoke, false)), .expose = RELAY_TRY(read_bool(expose, false))};
   }
-  if (const auto part = RELAY_TRY(object_in(lifecycle)); !part.empty()) {
+  if (const auto part = RELAY_TRY(read_object(lifecycle)); !part.empty()) {
     Field pause{"pause"}, resume{"resume"}, fork{"fork"}, snapshot{"snapshot"};
     RELAY_TRY(read_fields(part, {&pause, &resume, &fork, &snapshot}));
     can.lifecycle = {.pause = RELAY_TRY(read_bool(pause, false)),
@@ -118,11 +118,11 @@ Result<AgentSessionCapabilities> parse_session_capabilities(std::string_view obj
 Result<void> declare(const AgentSessionCapabilities& contract, Capabilities& capabilities) {
   auto text = write_session_capabilities(contract);
   // HELLO has other members beside these.
-  constexpr std::size_t kMost = kMaxCapabilitiesBytes - 512;
-  if (text.size() > kMost)
+  constexpr std::size_t kMaxBytes = kMaxCapabilitiesBytes - 512;
+  if (text.size() > kMaxBytes)
     return fail(Errc::BadField, format("the capabilities of a session have {} bytes, {} are allowed; name fewer kinds "
                                        "of attachments and events",
-                                       text.size(), kMost));
+                                       text.size(), kMaxBytes));
   capabilities.modes = contract.delivery.modes;
   capabilities.queue = contract.delivery.queue;
   capabilities.pause = contract.lifecycle.pause;

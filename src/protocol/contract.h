@@ -121,8 +121,8 @@ struct MessageParts {
   AgentKind from_kind = AgentKind::Agent;
   std::string_view workspace_id = {};
 };
-/// What of the payload has another form than this project's (somebody's own attachments or mentions) is left out: it was
-/// checked when it was taken, and it travels in the payload all the same.
+/// What of the payload has another form than this project's (somebody's own attachments or mentions) is left out: it
+/// was checked when it was taken, and it travels in the payload all the same.
 RelayMessage message_from(const MessageParts& parts);
 std::string write_message(const RelayMessage& message);
 Result<RelayMessage> parse_message(std::string_view object);

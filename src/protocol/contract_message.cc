@@ -30,7 +30,7 @@ Result<Attachment> parse_attachment(std::string_view object) {
   Attachment one;
   one.name = RELAY_TRY(read_string(name, kMaxAttachmentNameBytes));
   one.path = RELAY_TRY(read_string(path, kMaxPathBytes));
-  one.bytes = RELAY_TRY(count_in(bytes));
+  one.bytes = RELAY_TRY(read_count(bytes));
   one.sha256 = RELAY_TRY(read_string(sha256, kMaxKindBytes));
   one.media_type = RELAY_TRY(read_string(media, kMaxIdBytes));
   one.object = object;
@@ -38,7 +38,7 @@ Result<Attachment> parse_attachment(std::string_view object) {
 }
 
 /// Those that can be read; published clients put what they like there.
-std::vector<Attachment> attachments_in(const Field& field) {
+std::vector<Attachment> read_attachments(const Field& field) {
   std::vector<Attachment> all;
   ObjectCollector collector;
   if (field.value.kind != text::JsonKind::Array || !text::scan_array(field.value.raw, collector)) return all;
@@ -47,7 +47,7 @@ std::vector<Attachment> attachments_in(const Field& field) {
   return all;
 }
 
-std::vector<std::string> mentions_in(const Field& field) {
+std::vector<std::string> read_mentions(const Field& field) {
   auto names = read_strings(field, kMaxMentions, kMaxNameBytes);
   return names ? *std::move(names) : std::vector<std::string>{};
 }
@@ -100,14 +100,14 @@ RelayMessage message_from(const MessageParts& parts) {
   if (read_fields(parts.payload, {&body, &thread, &data, &attachments, &mentions})) {
     if (body.value.kind == text::JsonKind::String) message.text = text::decode_string(body.value.raw);
     message.thread = read_string(thread, kMaxIdBytes).value_or(std::string{});
-    message.attachments = attachments_in(attachments);
-    message.mentions = mentions_in(mentions);
+    message.attachments = read_attachments(attachments);
+    message.mentions = read_mentions(mentions);
     if (data.value.kind == text::JsonKind::Object) {
       message.metadata = data.value.raw;
       Field inner_attachments{"attachments"}, inner_mentions{"mentions"};
       if (read_fields(data.value.raw, {&inner_attachments, &inner_mentions})) {
-        if (message.attachments.empty()) message.attachments = attachments_in(inner_attachments);
-        if (message.mentions.empty()) message.mentions = mentions_in(inner_mentions);
+        if (message.attachments.empty()) message.attachments = read_attachments(inner_attachments);
+        if (message.mentions.empty()) message.mentions = read_mentions(inner_mentions);
       }
     }
   }
@@ -150,7 +150,7 @@ std::string write_message(const RelayMessage& message) {
 namespace {
 
 Result<MessageTarget> parse_target(const Field& field) {
-  const auto object = RELAY_TRY(object_in(field));
+  const auto object = RELAY_TRY(read_object(field));
   if (object.empty()) return fail(Errc::MissingField, "the field \"target\" is missing");
   Field type{"type"}, agent{"agent"}, channel{"channel"}, agents{"agents"}, thread{"thread"};
   RELAY_TRY(read_fields(object, {&type, &agent, &channel, &agents, &thread}));
@@ -179,7 +179,7 @@ namespace detail {
 Result<AgentIdentity> parse_identity(const Field& field) {
   if (field.value.kind == text::JsonKind::String && field.value.raw == "\"system\"")
     return identity_of(kSystem, AgentKind::System);
-  const auto object = RELAY_TRY(object_in(field));
+  const auto object = RELAY_TRY(read_object(field));
   if (object.empty()) return fail(Errc::MissingField, format("the field \"{}\" is missing", field.name));
   Field id{"id"}, name{"name"}, handle{"handle"}, kind{"kind"}, metadata{"metadata"};
   RELAY_TRY(read_fields(object, {&id, &name, &handle, &kind, &metadata}));
@@ -191,7 +191,7 @@ Result<AgentIdentity> parse_identity(const Field& field) {
   const auto kind_name = RELAY_TRY(read_string(kind, kMaxKindBytes));
   for (const auto known : {AgentKind::Human, AgentKind::System, AgentKind::Service})
     if (name_of(known) == kind_name) who.kind = known;
-  who.metadata = RELAY_TRY(object_in(metadata));
+  who.metadata = RELAY_TRY(read_object(metadata));
   if (who.kind == AgentKind::System) return identity_of(kSystem, AgentKind::System);
   return who;
 }
@@ -259,11 +259,11 @@ Result<RelayMessage> parse_message(std::string_view object) {
   message.target = RELAY_TRY(parse_target(target));
   message.from = RELAY_TRY(detail::parse_identity(from));
   message.text = RELAY_TRY(read_string(text, kMaxFrameBytes));
-  message.attachments = attachments_in(attachments);
-  message.mentions = mentions_in(mentions);
+  message.attachments = read_attachments(attachments);
+  message.mentions = read_mentions(mentions);
   message.thread = RELAY_TRY(read_string(thread, kMaxIdBytes));
-  message.metadata = RELAY_TRY(object_in(metadata));
-  message.created_at = RELAY_TRY(time_in(created));
+  message.metadata = RELAY_TRY(read_object(metadata));
+  message.created_at = RELAY_TRY(read_time(created));
   message.truncated = RELAY_TRY(read_bool(truncated, false));
   return message;
 }

@@ -62,7 +62,7 @@ class RuleCollector final : public text::ElementVisitor {
   Result<void> error_;
 };
 
-Result<std::vector<std::string>> states_in(const Field& field) {
+Result<std::vector<std::string>> read_states(const Field& field) {
   auto states = RELAY_TRY(read_strings(field, kDeadStates.size(), kMaxKindBytes));
   for (const auto& state : states)
     if (std::ranges::find(kDeadStates, state) == kDeadStates.end())
@@ -70,7 +70,7 @@ Result<std::vector<std::string>> states_in(const Field& field) {
   return states;
 }
 
-Result<std::string> name_in(const Field& field) {
+Result<std::string> read_optional_agent_name(const Field& field) {
   auto name = RELAY_TRY(read_string(field, kMaxNameBytes));
   if (!name.empty()) RELAY_TRY(check_agent_name(name));
   return name;
@@ -158,7 +158,7 @@ Result<ControlRequest> parse_control(std::string_view payload) {
                 "the field \"action\" must be flush, retry, cancel, redeliver, pause, unpause, policy or reset-loop");
   ControlRequest request;
   request.action = *known;
-  request.agent = RELAY_TRY(name_in(agent));
+  request.agent = RELAY_TRY(read_optional_agent_name(agent));
   if (const auto name = RELAY_TRY(read_string(mode, kMaxKindBytes)); !name.empty()) {
     request.mode = parse_delivery_mode(name);
     if (!request.mode)
@@ -168,13 +168,13 @@ Result<ControlRequest> parse_control(std::string_view payload) {
   request.delivery_id = RELAY_TRY(read_string(delivery, kMaxIdBytes));
   request.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
   request.all = RELAY_TRY(read_bool(all, false));
-  request.states = RELAY_TRY(states_in(states));
+  request.states = RELAY_TRY(read_states(states));
   if (rules.present()) {
     if (rules.value.kind != text::JsonKind::Array) return fail(Errc::BadField, "the field \"rules\" must be an array");
     request.rules = RELAY_TRY(parse_policy(rules.value.raw));
   }
-  request.from = RELAY_TRY(name_in(from));
-  request.to = RELAY_TRY(name_in(to));
+  request.from = RELAY_TRY(read_optional_agent_name(from));
+  request.to = RELAY_TRY(read_optional_agent_name(to));
   RELAY_TRY(check_complete(request));
   return request;
 }
@@ -183,11 +183,11 @@ Result<DeadLetterRequest> parse_dead(std::string_view payload) {
   Field agent{"agent"}, from{"from"}, states{"states"}, limit{"limit"}, before{"beforeKey"};
   RELAY_TRY(read_fields(payload, {&agent, &from, &states, &limit, &before}));
   DeadLetterRequest request;
-  request.agent = RELAY_TRY(name_in(agent));
-  request.from = RELAY_TRY(name_in(from));
-  request.states = RELAY_TRY(states_in(states));
-  request.limit = std::min(static_cast<std::size_t>(RELAY_TRY(count_in(limit))), kMaxQueryRows);
-  request.before_key = RELAY_TRY(count_in(before));
+  request.agent = RELAY_TRY(read_optional_agent_name(agent));
+  request.from = RELAY_TRY(read_optional_agent_name(from));
+  request.states = RELAY_TRY(read_states(states));
+  request.limit = std::min(static_cast<std::size_t>(RELAY_TRY(read_count(limit))), kMaxQueryRows);
+  request.before_key = RELAY_TRY(read_count(before));
   return request;
 }
 

@@ -1,4 +1,5 @@
-/// The record of a session that has ended, as its host leaves it for the daemon (docs/spec/host.md, "The end of a session").
+/// The record of a session that has ended, as its host leaves it for the daemon (docs/spec/host.md, "The end of a
+/// session").
 ///
 /// Why: a host may end while the daemon is away. Then there is no BYE, and the daemon would call the session crashed.
 /// Bounded: a record has at most kMaxEndedSessionBytes; the newest events that do not fit are left out.
@@ -17,7 +18,7 @@ inline constexpr std::size_t kMaxEndedSessionBytes = 256 * 1024;
 
 struct EndedSession {
   /// An AGENT_EVENT that the daemon has not acknowledged.
-  struct UntoldEvent {
+  struct UnackedEvent {
     std::string id;
     std::string payload;
   };
@@ -25,7 +26,7 @@ struct EndedSession {
   std::string agent = {};
   std::string session = {};
   Bye bye = {};
-  std::vector<UntoldEvent> events = {};  // in order
+  std::vector<UnackedEvent> events = {};  // in order
 };
 
 /// Whether a session id can be a file name. Those of the daemon can.

@@ -56,7 +56,7 @@ class TextReader {
 
   Result<std::string_view> read(const Field& field, std::size_t max_bytes) {
     if (!field.present()) return std::string_view{};
-    if (field.value.kind != text::JsonKind::String) return bad(field, "must be text");
+    if (field.value.kind != text::JsonKind::String) return bad(field, "must be a string");
     const std::string_view text = text_of(field.value.raw);
     if (text.size() > max_bytes) return bad(field, format("is longer than {} bytes; send less", max_bytes));
     if (text::has_control_characters(text)) return bad(field, "contains a control character; leave it out");
@@ -93,7 +93,7 @@ Result<void> check_version(const Field& v) {
 
 Result<MessageType> read_type(const Field& field) {
   if (!field.present()) return fail(Errc::MissingField, "the field \"type\" is missing");
-  if (field.value.kind != text::JsonKind::String) return TextReader::bad(field, "must be text");
+  if (field.value.kind != text::JsonKind::String) return TextReader::bad(field, "must be a string");
   // No type has an escape or is anywhere near this long, so nothing is decoded to say so.
   const std::string_view name = field.value.raw.substr(1, field.value.raw.size() - 2);
   if (const auto type = parse_message_type(name)) return *type;
@@ -142,9 +142,9 @@ Result<Envelope> parse_envelope(std::string_view frame) {
   envelope.claim_token = RELAY_TRY(text.read(fields.claim_token, kMaxTokenBytes));
   if (fields.payload.value.raw.empty()) return fail(Errc::MissingField, "the field \"payload\" is missing");
   if (!fields.payload.present()) return TextReader::bad(fields.payload, "must be an object");
-  envelope.payload = RELAY_TRY(object_in(fields.payload));
-  envelope.payload_meta = RELAY_TRY(object_in(fields.payload_meta));
-  envelope.delivery = RELAY_TRY(object_in(fields.delivery));
+  envelope.payload = RELAY_TRY(read_object(fields.payload));
+  envelope.payload_meta = RELAY_TRY(read_object(fields.payload_meta));
+  envelope.delivery = RELAY_TRY(read_object(fields.delivery));
   return envelope;
 }
 

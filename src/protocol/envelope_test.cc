@@ -119,7 +119,7 @@ TEST(Envelope, HoldsItsTextsToTheirLimits) {
   EXPECT_TRUE(refused(with("topic", quoted(std::string(kMaxTopicBytes + 1, 'n'))), Errc::BadField));
   EXPECT_TRUE(refused(with("to", R"("a\u001b[2J")"), Errc::BadField));
   EXPECT_TRUE(refused(with("to", "[\"a\"]"), Errc::BadField));
-  EXPECT_EQ(parse_envelope(with("to", "7")).error().message(), "the field \"to\" must be text");
+  EXPECT_EQ(parse_envelope(with("to", "7")).error().message(), "the field \"to\" must be a string");
 }
 
 TEST(Envelope, RefusesWhatIsNotUtf8) {

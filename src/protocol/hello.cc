@@ -22,20 +22,20 @@ Result<void> parse_contract(std::string_view object, Capabilities& capabilities)
   if (object.size() > kMaxCapabilitiesBytes)
     return fail(Errc::BadField, format("the field \"capabilities\" is longer than {} bytes", kMaxCapabilitiesBytes));
   capabilities.contract = object;
-  if (const auto part = RELAY_TRY(object_in(delivery)); !part.empty()) {
+  if (const auto part = RELAY_TRY(read_object(delivery)); !part.empty()) {
     Field modes{"modes"}, queue{"queue"};
     RELAY_TRY(read_fields(part, {&modes, &queue}));
-    if (modes.present()) capabilities.modes = RELAY_TRY(modes_in(modes));
+    if (modes.present()) capabilities.modes = RELAY_TRY(read_modes(modes));
     capabilities.queue = RELAY_TRY(read_bool(queue, false));
   }
-  if (const auto part = RELAY_TRY(object_in(lifecycle)); !part.empty()) {
+  if (const auto part = RELAY_TRY(read_object(lifecycle)); !part.empty()) {
     Field release{"release"}, pause{"pause"};
     RELAY_TRY(read_fields(part, {&release, &pause}));
     if (!RELAY_TRY(read_bool(release, true)))
       return fail(Errc::BadField, "a session must be able to be released; leave \"lifecycle.release\" out or true");
     capabilities.pause = RELAY_TRY(read_bool(pause, false));
   }
-  if (const auto part = RELAY_TRY(object_in(messaging)); !part.empty()) {
+  if (const auto part = RELAY_TRY(read_object(messaging)); !part.empty()) {
     Field receive{"receive"};
     RELAY_TRY(read_fields(part, {&receive}));
     if (!RELAY_TRY(read_bool(receive, true)))
@@ -46,7 +46,7 @@ Result<void> parse_contract(std::string_view object, Capabilities& capabilities)
 
 Result<Capabilities> parse_capabilities(const Field& field) {
   Capabilities capabilities;
-  const auto object = RELAY_TRY(object_in(field));
+  const auto object = RELAY_TRY(read_object(field));
   if (object.empty()) return capabilities;
   Field ack{"ack"}, resume{"resume"}, topics{"supports_topics"}, send_ack{"send_ack"}, receipts{"receipts"},
       inflight{"max_inflight"}, outbox{"outbox"}, steps{"receipt_steps"};
@@ -58,7 +58,7 @@ Result<Capabilities> parse_capabilities(const Field& field) {
   capabilities.supports_topics = RELAY_TRY(read_bool(topics, capabilities.supports_topics));
   capabilities.send_ack = RELAY_TRY(read_bool(send_ack, capabilities.send_ack));
   capabilities.receipts = RELAY_TRY(read_bool(receipts, capabilities.receipts));
-  const auto wanted = RELAY_TRY(integer_in(inflight)).value_or(kDefaultInflight);
+  const auto wanted = RELAY_TRY(read_integer(inflight)).value_or(kDefaultInflight);
   capabilities.max_inflight = static_cast<std::uint32_t>(std::clamp<std::int64_t>(wanted, 1, kMaxInflight));
   capabilities.outbox = RELAY_TRY(read_string(outbox, kMaxOutboxBytes));
   if (text::has_control_characters(capabilities.outbox)) {
@@ -87,8 +87,8 @@ Result<StreamPosition> parse_position(std::string_view object) {
   StreamPosition position;
   position.topic = RELAY_TRY(read_string(topic, kMaxTopicBytes));
   position.peer = RELAY_TRY(read_string(peer, kMaxNameBytes));
-  position.last_seq = static_cast<std::uint64_t>(RELAY_TRY(count_in(last_seq)));
-  const auto known = lane_from_code(static_cast<std::uint64_t>(RELAY_TRY(count_in(lane))));
+  position.last_seq = static_cast<std::uint64_t>(RELAY_TRY(read_count(last_seq)));
+  const auto known = lane_from_code(static_cast<std::uint64_t>(RELAY_TRY(read_count(lane))));
   if (!known) return fail(Errc::BadField, "the field \"lane\" is not one of this protocol's");
   position.lane = *known;
   return position;
@@ -165,12 +165,12 @@ Result<Hello> parse_hello(std::string_view payload) {
   hello.version = RELAY_TRY(read_truncated_string(version, kMaxKindBytes));
   hello.permission_mode = RELAY_TRY(read_truncated_string(permission_mode, kMaxKindBytes));
   hello.avatar_url = RELAY_TRY(parse_avatar(avatar));
-  if (const auto object = RELAY_TRY(object_in(session)); !object.empty()) {
-    Field resume_token{"resume_token"}, claim_token{"claim_token"}, system_token{"system_token"}, in_hand{"unsettled"},
+  if (const auto object = RELAY_TRY(read_object(session)); !object.empty()) {
+    Field resume_token{"resume_token"}, claim_token{"claim_token"}, system_token{"system_token"}, unsettled{"unsettled"},
         state{"state"};
-    RELAY_TRY(read_fields(object, {&resume_token, &claim_token, &system_token, &in_hand, &state}));
+    RELAY_TRY(read_fields(object, {&resume_token, &claim_token, &system_token, &unsettled, &state}));
     hello.state = RELAY_TRY(read_string(state, kMaxKindBytes));
-    hello.unsettled = RELAY_TRY(read_strings(in_hand, kMaxInflight, kMaxKindBytes));
+    hello.unsettled = RELAY_TRY(read_strings(unsettled, kMaxInflight, kMaxKindBytes));
     hello.resume_token = RELAY_TRY(read_string(resume_token, kMaxTokenBytes));
     hello.claim_token = RELAY_TRY(read_string(claim_token, kMaxTokenBytes));
     hello.system_token = RELAY_TRY(read_string(system_token, kMaxTokenBytes));
@@ -192,14 +192,14 @@ Result<WelcomeView> parse_welcome(std::string_view payload) {
   WelcomeView welcome;
   welcome.session_id = RELAY_TRY(read_required_string(session, kMaxIdBytes));
   welcome.resume_token = RELAY_TRY(read_string(token, kMaxTokenBytes));
-  if (const auto object = RELAY_TRY(object_in(server)); !object.empty()) {
+  if (const auto object = RELAY_TRY(read_object(server)); !object.empty()) {
     Field frame_bytes{"max_frame_bytes"}, heartbeat{"heartbeat_ms"}, store{"store_id"};
     RELAY_TRY(read_fields(object, {&frame_bytes, &heartbeat, &store}));
     welcome.store_id = RELAY_TRY(read_string(store, kMaxIdBytes));
-    if (const auto bytes = RELAY_TRY(count_in(frame_bytes)); bytes > 0) {
+    if (const auto bytes = RELAY_TRY(read_count(frame_bytes)); bytes > 0) {
       welcome.max_frame_bytes = std::min(static_cast<std::size_t>(bytes), kMaxFrameBytes);
     }
-    if (const auto pause = RELAY_TRY(count_in(heartbeat)); pause > 0)
+    if (const auto pause = RELAY_TRY(read_count(heartbeat)); pause > 0)
       welcome.heartbeat_ms = std::min(pause, kMaxHeartbeatMs);
   }
   return welcome;

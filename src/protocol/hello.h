@@ -42,7 +42,7 @@ struct Hello {
   std::string resume_token;              // session.resume_token
   std::string claim_token;               // session.claim_token: keeps the name for whoever knows it
   std::string system_token;              // session.system_token: of the daemon's home; shown by its own programs
-  std::vector<std::string> unsettled;    // session.in_hand: deliveries it still has, when it resumes
+  std::vector<std::string> unsettled;    // session.unsettled: deliveries it still has, when it resumes
   std::string state;                     // session.state: as SESSION_STATE told it last, when it resumes
 };
 Result<Hello> parse_hello(std::string_view payload);

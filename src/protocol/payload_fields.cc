@@ -56,15 +56,15 @@ Result<void> read_fields(std::string_view object, std::initializer_list<Field*> 
 }
 
 Result<void> check_forwardable(std::string_view payload) {
-  constexpr std::size_t kMost = kMaxFrameBytes - kEnvelopeReserveBytes;
-  if (payload.size() <= kMost) return {};
+  constexpr std::size_t kMaxBytes = kMaxFrameBytes - kEnvelopeReserveBytes;
+  if (payload.size() <= kMaxBytes) return {};
   return fail(Errc::BadField,
-              format("this payload has {} bytes, the limit is {}; send less at once", payload.size(), kMost));
+              format("this payload has {} bytes, the limit is {}; send less at once", payload.size(), kMaxBytes));
 }
 
 Result<std::string> read_string(const Field& field, std::size_t max_bytes) {
   if (!field.present()) return std::string{};
-  if (field.value.kind != text::JsonKind::String) return bad(field, "must be text");
+  if (field.value.kind != text::JsonKind::String) return bad(field, "must be a string");
   auto text = text::decode_string(field.value.raw);
   if (text.size() > max_bytes) return too_long(field, max_bytes);
   return text;
@@ -93,7 +93,7 @@ Result<std::vector<std::string>> read_strings(const Field& field, std::size_t ma
   return collector.take();
 }
 
-Result<DeliveryModes> modes_in(const Field& field) {
+Result<DeliveryModes> read_modes(const Field& field) {
   DeliveryModes modes;
   for (const auto& name : RELAY_TRY(read_strings(field, kMaxEventTypes, kMaxKindBytes))) {
     const auto mode = parse_delivery_mode(name);
@@ -109,7 +109,7 @@ Result<bool> read_bool(const Field& field, bool when_absent) {
   return field.value.raw == "true";
 }
 
-Result<std::optional<std::int64_t>> integer_in(const Field& field) {
+Result<std::optional<std::int64_t>> read_integer(const Field& field) {
   if (!field.present()) return std::nullopt;
   if (field.value.kind == text::JsonKind::Number) {
     if (const auto integer = text::decode_integer(field.value.raw)) return integer;
@@ -117,13 +117,13 @@ Result<std::optional<std::int64_t>> integer_in(const Field& field) {
   return bad(field, "must be a whole number");
 }
 
-Result<std::int64_t> count_in(const Field& field) {
-  const auto integer = RELAY_TRY(integer_in(field)).value_or(0);
+Result<std::int64_t> read_count(const Field& field) {
+  const auto integer = RELAY_TRY(read_integer(field)).value_or(0);
   if (integer < 0) return bad(field, "must not be negative");
   return integer;
 }
 
-Result<WallMs> time_in(const Field& field) {
+Result<WallMs> read_time(const Field& field) {
   if (!field.present()) return WallMs{0};
   std::optional<WallMs> time;
   if (field.value.kind == text::JsonKind::Number) {
@@ -137,7 +137,7 @@ Result<WallMs> time_in(const Field& field) {
   return *time;
 }
 
-Result<std::string_view> object_in(const Field& field) {
+Result<std::string_view> read_object(const Field& field) {
   if (!field.present()) return std::string_view{};
   if (field.value.kind != text::JsonKind::Object) return bad(field, "must be an object");
   return field.value.raw;

@@ -43,15 +43,15 @@ Result<std::string> read_truncated_string(const Field& field, std::size_t max_by
 Result<std::vector<std::string>> read_strings(const Field& field, std::size_t max_count, std::size_t max_bytes);
 
 /// Names of delivery modes.
-Result<DeliveryModes> modes_in(const Field& field);
+Result<DeliveryModes> read_modes(const Field& field);
 
 Result<bool> read_bool(const Field& field, bool when_absent);
-Result<std::optional<std::int64_t>> integer_in(const Field& field);
+Result<std::optional<std::int64_t>> read_integer(const Field& field);
 /// A count or number of a sequence: whole and not negative; 0 when absent.
-Result<std::int64_t> count_in(const Field& field);
+Result<std::int64_t> read_count(const Field& field);
 /// A moment: milliseconds since the epoch, or ISO 8601 text with a zone; 0 when absent.
-Result<WallMs> time_in(const Field& field);
+Result<WallMs> read_time(const Field& field);
 /// The raw object; empty when absent.
-Result<std::string_view> object_in(const Field& field);
+Result<std::string_view> read_object(const Field& field);
 
 }  // namespace relay::protocol

@@ -1,9 +1,9 @@
 /// Where a connection comes from, as its acceptor classified it: the user's own shell, or a process inside an agent.
 ///
-/// Why: every process of a user passes the kernel's check of the uid, an agent's tools too. Decisions that belong to the
-///   user (answering permissions, speaking as the user) need more than the uid. docs/security.md states what this
+/// Why: every process of a user passes the kernel's check of the uid, an agent's tools too. Decisions that belong to
+///   the user (answering permissions, speaking as the user) need more than the uid. docs/security.md states what this
 ///   classification enforces and what it does not.
-/// Invariants: `agent` and `door` are empty unless `kind` is Agent. Unknown never counts as the user.
+/// Invariants: `agent` and `host_socket` are empty unless `kind` is Agent. Unknown never counts as the user.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ enum class OriginKind : std::uint8_t {
 
 struct PeerOrigin {
   OriginKind kind = OriginKind::Unknown;
-  std::string agent = {};  // the name of the agent, as far as it is known
-  std::string door = {};   // the socket of its host, which tells agents of the same name apart
-  bool daemon = false;     // the daemon, which has checked its callers: its HTTP API, or at a host
+  std::string agent = {};        // the name of the agent, as far as it is known
+  std::string host_socket = {};  // the socket of its host, which tells agents of the same name apart
+  bool daemon = false;           // the daemon, which has checked its callers: its HTTP API, or at a host
 
   [[nodiscard]] bool is_user() const { return kind == OriginKind::User; }
   [[nodiscard]] bool is_agent() const { return kind == OriginKind::Agent; }
@@ -32,12 +32,12 @@ struct PeerOrigin {
 
 inline PeerOrigin user_origin() { return {.kind = OriginKind::User}; }
 inline PeerOrigin daemon_origin() { return {.kind = OriginKind::User, .daemon = true}; }
-inline PeerOrigin agent_origin(std::string name, std::string door = {}) {
-  return {.kind = OriginKind::Agent, .agent = std::move(name), .door = std::move(door)};
+inline PeerOrigin agent_origin(std::string name, std::string host_socket = {}) {
+  return {.kind = OriginKind::Agent, .agent = std::move(name), .host_socket = std::move(host_socket)};
 }
 
-/// Why a request from there is refused, when only the user may do it; empty when it is the user's. `action` completes "only the
-/// user may".
+/// Why a request from there is refused, when only the user may do it; empty when it is the user's. `action` completes
+/// "only the user may".
 std::string user_only_reason(std::string_view action, const PeerOrigin& origin);
 
 }  // namespace relay::protocol

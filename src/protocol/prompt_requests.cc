@@ -10,7 +10,7 @@
 namespace relay::protocol {
 namespace {
 
-Result<std::optional<PromptDecision>> decision_in(const Field& field) {
+Result<std::optional<PromptDecision>> read_decision(const Field& field) {
   const auto word = RELAY_TRY(read_string(field, kMaxKindBytes));
   if (word.empty()) return std::nullopt;
   for (const auto decision : {PromptDecision::Approve, PromptDecision::Deny})
@@ -40,12 +40,12 @@ Result<AnswerRequest> parse_answer(std::string_view payload) {
   AnswerRequest answer;
   answer.agent = RELAY_TRY(read_required_string(agent, kMaxNameBytes));
   answer.request = RELAY_TRY(read_required_string(request, kMaxIdBytes));
-  answer.decision = RELAY_TRY(decision_in(decision));
+  answer.decision = RELAY_TRY(read_decision(decision));
   answer.answers = RELAY_TRY(read_strings(answers, kMaxAnswers, kMaxAnswerBytes));
   answer.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
   answer.by = RELAY_TRY(read_string(by, kMaxNameBytes));
   if (text::has_control_characters(answer.by))
-    return fail(Errc::BadField, "the field \"by\" must be text without control characters");
+    return fail(Errc::BadField, "the field \"by\" must be a string without control characters");
   if (answer.by == "policy" || answer.by == "nobody")
     return fail(Errc::BadField, "the field \"by\" names who answers: not policy, and not nobody");
   if (!answer.decision && answer.answers.empty())

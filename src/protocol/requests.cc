@@ -18,32 +18,32 @@ constexpr std::array<std::string_view, 8> kSessionStates = {"starting", "active"
 constexpr std::array<std::string_view, 5> kShadowTriggers = {"SESSION_END", "CODE_WRITTEN", "REVIEW_REQUEST",
                                                              "EXPLICIT_ASK", "ALL_MESSAGES"};
 
-Result<std::string> channel_in(const Field& field) {
+Result<std::string> read_channel(const Field& field) {
   auto channel = RELAY_TRY(read_required_string(field, kMaxFrameBytes));
   RELAY_TRY(check_channel_name(channel));
   return channel;
 }
 
-Result<std::string> agent_in(const Field& field) {
+Result<std::string> read_agent_name(const Field& field) {
   auto name = RELAY_TRY(read_required_string(field, kMaxFrameBytes));
   RELAY_TRY(check_agent_name(name));
   return name;
 }
 
 /// More rows than the limit are not an error: the answer simply holds as many as it may.
-Result<std::size_t> limit_in(const Field& field) {
+Result<std::size_t> read_limit(const Field& field) {
   return static_cast<std::size_t>(
-      std::min<std::int64_t>(RELAY_TRY(count_in(field)), static_cast<std::int64_t>(kMaxQueryRows)));
+      std::min<std::int64_t>(RELAY_TRY(read_count(field)), static_cast<std::int64_t>(kMaxQueryRows)));
 }
 
-Result<EventFilter> events_wanted(const Field& types, const Field& agents, const Field& sessions) {
+Result<EventFilter> read_event_filter(const Field& types, const Field& agents, const Field& sessions) {
   return EventFilter{RELAY_TRY(read_strings(types, kMaxEventTypes, kMaxKindBytes)),
                      RELAY_TRY(read_strings(agents, kMaxEventTypes, kMaxNameBytes)),
                      RELAY_TRY(read_strings(sessions, kMaxEventTypes, kMaxIdBytes))};
 }
 
 /// A path the system can open: absolute, without a NUL that would end it early. Empty when absent.
-Result<std::string> path_in(const Field& field) {
+Result<std::string> read_path(const Field& field) {
   auto path = RELAY_TRY(read_string(field, kMaxPathBytes));
   if (!path.empty() && (path.front() != '/' || text::has_control_characters(path))) {
     return fail(Errc::BadField, format("the field \"{}\" must be an absolute path", field.name));
@@ -51,7 +51,7 @@ Result<std::string> path_in(const Field& field) {
   return path;
 }
 
-Result<std::string> one_text(std::string_view payload, std::string_view name, std::size_t max_bytes) {
+Result<std::string> read_single_string(std::string_view payload, std::string_view name, std::size_t max_bytes) {
   Field field{name};
   RELAY_TRY(read_fields(payload, {&field}));
   return read_required_string(field, max_bytes);
@@ -64,8 +64,8 @@ Result<ChannelChange> parse_channel_change(std::string_view payload) {
   Field channel{"channel"}, member{"member"}, display{"displayName"}, avatar{"avatarUrl"}, reason{"reason"};
   RELAY_TRY(read_fields(payload, {&channel, &member, &display, &avatar, &reason}));
   ChannelChange change;
-  change.channel = RELAY_TRY(channel_in(channel));
-  if (member.present()) change.member = RELAY_TRY(agent_in(member));
+  change.channel = RELAY_TRY(read_channel(channel));
+  if (member.present()) change.member = RELAY_TRY(read_agent_name(member));
   change.display_name = RELAY_TRY(read_truncated_string(display, kMaxLabelBytes));
   change.avatar_url = RELAY_TRY(read_string(avatar, kMaxFrameBytes));
   if (change.avatar_url.size() > kMaxAvatarBytes) change.avatar_url.clear();  // cut, it would lead elsewhere
@@ -73,14 +73,14 @@ Result<ChannelChange> parse_channel_change(std::string_view payload) {
   return change;
 }
 
-Result<ChannelMessage> parse_channel_post(std::string_view payload) {
+Result<ChannelMessage> parse_channel_message(std::string_view payload) {
   Field channel{"channel"}, body{"body"}, thread{"thread"};
   RELAY_TRY(read_fields(payload, {&channel, &body, &thread}));
   if (body.present() && body.value.kind != text::JsonKind::String) {
-    return fail(Errc::BadField, "the field \"body\" must be text");
+    return fail(Errc::BadField, "the field \"body\" must be a string");
   }
   ChannelMessage post;
-  post.channel = RELAY_TRY(channel_in(channel));
+  post.channel = RELAY_TRY(read_channel(channel));
   post.thread = RELAY_TRY(read_string(thread, kMaxIdBytes));
   return post;
 }
@@ -89,7 +89,7 @@ Result<ShadowBind> parse_shadow_bind(std::string_view payload) {
   Field primary{"primaryAgent"}, speak_on{"speakOn"}, incoming{"receiveIncoming"}, outgoing{"receiveOutgoing"};
   RELAY_TRY(read_fields(payload, {&primary, &speak_on, &incoming, &outgoing}));
   ShadowBind bind;
-  bind.primary = RELAY_TRY(agent_in(primary));
+  bind.primary = RELAY_TRY(read_agent_name(primary));
   bind.speak_on = RELAY_TRY(read_strings(speak_on, kMaxShadowTriggers, kMaxKindBytes));
   for (const std::string& trigger : bind.speak_on) {
     if (std::find(kShadowTriggers.begin(), kShadowTriggers.end(), trigger) == kShadowTriggers.end()) {
@@ -106,7 +106,7 @@ Result<ShadowBind> parse_shadow_bind(std::string_view payload) {
 Result<std::string> parse_shadow_unbind(std::string_view payload) {
   Field primary{"primaryAgent"};
   RELAY_TRY(read_fields(payload, {&primary}));
-  return agent_in(primary);
+  return read_agent_name(primary);
 }
 
 Result<InboxRequest> parse_inbox(std::string_view payload) {
@@ -115,12 +115,12 @@ Result<InboxRequest> parse_inbox(std::string_view payload) {
   RELAY_TRY(read_fields(payload, {&agent, &limit, &unread, &from, &channel, &before, &topic}));
   InboxRequest request;
   request.agent = RELAY_TRY(read_string(agent, kMaxNameBytes));
-  request.limit = RELAY_TRY(limit_in(limit));
+  request.limit = RELAY_TRY(read_limit(limit));
   request.unread_only = RELAY_TRY(read_bool(unread, false));
   request.from = RELAY_TRY(read_string(from, kMaxNameBytes));
   request.channel = RELAY_TRY(read_string(channel, kMaxTopicBytes));
   request.topic = RELAY_TRY(read_string(topic, kMaxTopicBytes));
-  request.before_key = RELAY_TRY(count_in(before));
+  request.before_key = RELAY_TRY(read_count(before));
   return request;
 }
 
@@ -129,8 +129,8 @@ Result<MessagesRequest> parse_messages_query(std::string_view payload) {
       search{"search"}, after{"afterKey"}, before{"beforeKey"}, topic{"topic"};
   RELAY_TRY(read_fields(payload, {&limit, &since, &from, &to, &thread, &order, &id, &search, &after, &before, &topic}));
   MessagesRequest request;
-  request.limit = RELAY_TRY(limit_in(limit));
-  request.since = RELAY_TRY(time_in(since));
+  request.limit = RELAY_TRY(read_limit(limit));
+  request.since = RELAY_TRY(read_time(since));
   request.from = RELAY_TRY(read_string(from, kMaxNameBytes));
   request.to = RELAY_TRY(read_string(to, kMaxTopicBytes));
   request.thread = RELAY_TRY(read_string(thread, kMaxIdBytes));
@@ -142,8 +142,8 @@ Result<MessagesRequest> parse_messages_query(std::string_view payload) {
   request.ascending = direction == "asc";
   request.id = RELAY_TRY(read_string(id, kMaxIdBytes));
   request.search = RELAY_TRY(read_string(search, kMaxSearchBytes));
-  request.after_key = RELAY_TRY(count_in(after));
-  request.before_key = RELAY_TRY(count_in(before));
+  request.after_key = RELAY_TRY(read_count(after));
+  request.before_key = RELAY_TRY(read_count(before));
   return request;
 }
 
@@ -199,17 +199,17 @@ Result<std::string> parse_metrics(std::string_view payload) {
   return read_string(agent, kMaxNameBytes);
 }
 
-Result<std::string> parse_name(std::string_view payload) { return one_text(payload, "name", kMaxNameBytes); }
+Result<std::string> parse_name(std::string_view payload) { return read_single_string(payload, "name", kMaxNameBytes); }
 
-Result<std::string> parse_trace(std::string_view payload) { return one_text(payload, "id", kMaxIdBytes); }
+Result<std::string> parse_trace(std::string_view payload) { return read_single_string(payload, "id", kMaxIdBytes); }
 
 Result<EventsSubscribe> parse_events_subscribe(std::string_view payload) {
   Field types{"types"}, agents{"agents"}, sessions{"sessions"}, since{"since"}, since_ts{"sinceTs"};
   RELAY_TRY(read_fields(payload, {&types, &agents, &sessions, &since, &since_ts}));
   EventsSubscribe request;
-  request.wanted = RELAY_TRY(events_wanted(types, agents, sessions));
-  request.since = std::max<std::int64_t>(RELAY_TRY(integer_in(since)).value_or(-1), -1);
-  request.since_ts = RELAY_TRY(time_in(since_ts));
+  request.wanted = RELAY_TRY(read_event_filter(types, agents, sessions));
+  request.since = std::max<std::int64_t>(RELAY_TRY(read_integer(since)).value_or(-1), -1);
+  request.since_ts = RELAY_TRY(read_time(since_ts));
   return request;
 }
 
@@ -218,13 +218,13 @@ Result<EventsRequest> parse_events_query(std::string_view payload) {
       limit{"limit"}, newest{"newest"}, before{"before"};
   RELAY_TRY(read_fields(payload, {&types, &agents, &sessions, &after, &since, &until, &limit, &newest, &before}));
   EventsRequest request;
-  request.wanted = RELAY_TRY(events_wanted(types, agents, sessions));
-  request.after = std::max<std::int64_t>(RELAY_TRY(integer_in(after)).value_or(0), 0);
-  request.since_ts = RELAY_TRY(time_in(since));
-  request.until_ts = RELAY_TRY(time_in(until));
-  request.limit = RELAY_TRY(limit_in(limit));
+  request.wanted = RELAY_TRY(read_event_filter(types, agents, sessions));
+  request.after = std::max<std::int64_t>(RELAY_TRY(read_integer(after)).value_or(0), 0);
+  request.since_ts = RELAY_TRY(read_time(since));
+  request.until_ts = RELAY_TRY(read_time(until));
+  request.limit = RELAY_TRY(read_limit(limit));
   request.newest = RELAY_TRY(read_bool(newest, false));
-  request.before = std::max<std::int64_t>(RELAY_TRY(integer_in(before)).value_or(0), 0);
+  request.before = std::max<std::int64_t>(RELAY_TRY(read_integer(before)).value_or(0), 0);
   return request;
 }
 
@@ -232,19 +232,21 @@ Result<UsageRequest> parse_usage_query(std::string_view payload) {
   Field since{"sinceTs"}, until{"untilTs"}, agent{"agent"}, session{"session"};
   RELAY_TRY(read_fields(payload, {&since, &until, &agent, &session}));
   UsageRequest request;
-  request.since_ts = RELAY_TRY(time_in(since));
-  request.until_ts = RELAY_TRY(time_in(until));
+  request.since_ts = RELAY_TRY(read_time(since));
+  request.until_ts = RELAY_TRY(read_time(until));
   request.agent = RELAY_TRY(read_string(agent, kMaxNameBytes));
   request.session = RELAY_TRY(read_string(session, kMaxIdBytes));
   return request;
 }
 
-Result<std::string> parse_session_query(std::string_view payload) { return one_text(payload, "id", kMaxIdBytes); }
+Result<std::string> parse_session_query(std::string_view payload) {
+  return read_single_string(payload, "id", kMaxIdBytes);
+}
 
 Result<std::string_view> parse_agent_event(std::string_view payload) {
   Field event{"event"};
   RELAY_TRY(read_fields(payload, {&event}));
-  const auto object = RELAY_TRY(object_in(event));
+  const auto object = RELAY_TRY(read_object(event));
   if (object.empty()) return fail(Errc::MissingField, "the field \"event\" is missing");
   return object;
 }
@@ -255,7 +257,7 @@ Result<LogLine> parse_log(std::string_view payload) {
   RELAY_TRY(read_fields(payload, {&data, &timestamp}));
   LogLine line;
   line.data = RELAY_TRY(read_string(data, kMaxFrameBytes));
-  line.timestamp = RELAY_TRY(time_in(timestamp));
+  line.timestamp = RELAY_TRY(read_time(timestamp));
   return line;
 }
 
@@ -263,7 +265,7 @@ Result<SessionStateChange> parse_session_state(std::string_view payload) {
   Field state{"state"}, reason{"reason"}, capabilities{"capabilities"}, modes{"modes"}, boundary{"boundary"};
   RELAY_TRY(read_fields(payload, {&state, &reason, &capabilities, &modes, &boundary}));
   SessionStateChange change;
-  change.capabilities = RELAY_TRY(object_in(capabilities));
+  change.capabilities = RELAY_TRY(read_object(capabilities));
   if (change.capabilities.size() > kMaxCapabilitiesBytes)
     return fail(Errc::BadField, format("the field \"capabilities\" is longer than {} bytes", kMaxCapabilitiesBytes));
   change.state = RELAY_TRY(read_required_string(state, kMaxKindBytes));
@@ -272,7 +274,7 @@ Result<SessionStateChange> parse_session_state(std::string_view payload) {
                 "the field \"state\" must be starting, active, typing, idle, waiting, blocked, paused or unknown");
   }
   change.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
-  if (modes.present()) change.modes = RELAY_TRY(modes_in(modes));
+  if (modes.present()) change.modes = RELAY_TRY(read_modes(modes));
   if (const auto moment = RELAY_TRY(read_string(boundary, kMaxKindBytes)); !moment.empty()) {
     if (moment != "message" && moment != "tool-call")
       return fail(Errc::BadField, "the field \"boundary\" must be message or tool-call");
@@ -285,10 +287,10 @@ Result<WorkspaceRequest> parse_workspace(std::string_view payload) {
   Field root{"root"}, socket{"socket"};
   RELAY_TRY(read_fields(payload, {&root, &socket}));
   WorkspaceRequest request;
-  request.root = RELAY_TRY(path_in(root));
+  request.root = RELAY_TRY(read_path(root));
   if (request.root.empty())
     return fail(Errc::MissingField, "the field \"root\" is missing; name the project's directory");
-  request.socket = RELAY_TRY(path_in(socket));
+  request.socket = RELAY_TRY(read_path(socket));
   return request;
 }
 

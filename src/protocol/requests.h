@@ -25,7 +25,7 @@ struct ChannelMessage {  // CHANNEL_MESSAGE; the payload itself is forwarded as 
   std::string channel;
   std::string thread;
 };
-Result<ChannelMessage> parse_channel_post(std::string_view payload);
+Result<ChannelMessage> parse_channel_message(std::string_view payload);
 
 struct ShadowBind {
   std::string primary;

@@ -25,11 +25,11 @@ TEST(ChannelRequests, JoinAndLeave) {
 }
 
 TEST(ChannelRequests, Post) {
-  const auto post = *parse_channel_post(R"({"channel":"#dev","body":"x","thread":"t","mentions":["A"]})");
+  const auto post = *parse_channel_message(R"({"channel":"#dev","body":"x","thread":"t","mentions":["A"]})");
   EXPECT_EQ(post.channel, "#dev");
   EXPECT_EQ(post.thread, "t");
   for (const auto* bad : {R"({"body":"x"})", R"({"channel":"#a","body":5})", R"({"channel":"#a","thread":5})"}) {
-    EXPECT_FALSE(parse_channel_post(bad)) << bad;
+    EXPECT_FALSE(parse_channel_message(bad)) << bad;
   }
 }
 

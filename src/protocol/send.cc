@@ -62,7 +62,7 @@ Result<SendView> parse_send(std::string_view payload) {
   view.kind = parse_kind(view.kind_name);
   view.thread = RELAY_TRY(read_string(thread, kMaxIdBytes));
   if (body.present()) {
-    if (body.value.kind != text::JsonKind::String) return fail(Errc::BadField, "the field \"body\" must be text");
+    if (body.value.kind != text::JsonKind::String) return fail(Errc::BadField, "the field \"body\" must be a string");
     view.body = body.value.raw;
   }
   if (data.value.kind == text::JsonKind::Object) view.data = data.value.raw;

@@ -16,12 +16,12 @@ namespace {
 constexpr std::int64_t kMaxImportance = 100;
 
 Result<SyncRequest> parse_sync(const Field& field) {
-  const auto object = RELAY_TRY(object_in(field));
+  const auto object = RELAY_TRY(read_object(field));
   Field correlation{"correlationId"}, timeout{"timeoutMs"}, blocking{"blocking"};
   RELAY_TRY(read_fields(object, {&correlation, &timeout, &blocking}));
   SyncRequest sync;
   sync.correlation_id = RELAY_TRY(read_required_string(correlation, kMaxIdBytes));
-  sync.timeout_ms = std::min(RELAY_TRY(count_in(timeout)), kMaxSyncTimeoutMs);
+  sync.timeout_ms = std::min(RELAY_TRY(read_count(timeout)), kMaxSyncTimeoutMs);
   sync.blocking = RELAY_TRY(read_bool(blocking, false));
   return sync;
 }
@@ -41,13 +41,13 @@ Result<Priority> parse_priority(const Field& field) {
 }
 
 Result<DeliveryOptions> parse_wish(const Field& field) {
-  const auto object = RELAY_TRY(object_in(field));
+  const auto object = RELAY_TRY(read_object(field));
   Field mode{"mode"}, priority{"priority"}, deadline{"deadline"}, key{"idempotencyKey"};
   RELAY_TRY(read_fields(object, {&mode, &priority, &deadline, &key}));
   DeliveryOptions wish;
   wish.mode = RELAY_TRY(parse_mode(mode));
   wish.priority = RELAY_TRY(parse_priority(priority));
-  wish.deadline = RELAY_TRY(time_in(deadline));
+  wish.deadline = RELAY_TRY(read_time(deadline));
   wish.idempotency_key = RELAY_TRY(read_string(key, kMaxIdBytes));
   return wish;
 }
@@ -78,7 +78,7 @@ Result<SendMeta> parse_send_meta(std::string_view payload_meta) {
       delivery{"delivery"}, receipts{"receipts"};
   RELAY_TRY(read_fields(payload_meta, {&requires_ack, &ttl, &importance, &reply_to, &sync, &delivery, &receipts}));
   meta.requires_ack = RELAY_TRY(read_bool(requires_ack, false));
-  if (ttl.present()) meta.ttl_ms = std::min(RELAY_TRY(count_in(ttl)), kMaxTtlMs);
+  if (ttl.present()) meta.ttl_ms = std::min(RELAY_TRY(read_count(ttl)), kMaxTtlMs);
   meta.importance = RELAY_TRY(parse_importance(importance));
   meta.reply_to = RELAY_TRY(read_string(reply_to, kMaxIdBytes));
   if (sync.present()) meta.sync = RELAY_TRY(parse_sync(sync));

@@ -18,7 +18,7 @@ constexpr std::array kRefusals = {
 constexpr std::array kStatuses = {ReceiptStatus::Accepted, ReceiptStatus::Delivered, ReceiptStatus::Deferred,
                                   ReceiptStatus::Failed, ReceiptStatus::InDoubt};
 
-Result<std::uint64_t> seq_in(const Field& field) { return static_cast<std::uint64_t>(RELAY_TRY(count_in(field))); }
+Result<std::uint64_t> seq_in(const Field& field) { return static_cast<std::uint64_t>(RELAY_TRY(read_count(field))); }
 
 }  // namespace
 
@@ -42,7 +42,7 @@ Result<Ack> parse_ack(std::string_view payload) {
   ack.short_id = RELAY_TRY(read_string(short_id, kMaxIdBytes));
   if (recipients.present()) ack.recipients = RELAY_TRY(seq_in(recipients));
   ack.delivery_id = RELAY_TRY(read_string(delivery, kMaxIdBytes));
-  ack.offline_since = RELAY_TRY(time_in(offline));
+  ack.offline_since = RELAY_TRY(read_time(offline));
   if (response.value.kind == text::JsonKind::String) ack.response = RELAY_TRY(read_string(response, kMaxFrameBytes));
   ack.duplicate = RELAY_TRY(read_bool(repeat, false));
   ack.pending_reason = RELAY_TRY(read_truncated_string(waits, kMaxReasonBytes));
@@ -143,7 +143,7 @@ Result<Nack> parse_nack(std::string_view payload) {
   nack.nack_id = RELAY_TRY(read_required_string(nack_id, kMaxIdBytes));
   nack.code = RELAY_TRY(read_string(code, kMaxKindBytes));
   nack.message = RELAY_TRY(read_truncated_string(message, kMaxReasonBytes));
-  nack.retry_after_ms = RELAY_TRY(count_in(retry));
+  nack.retry_after_ms = RELAY_TRY(read_count(retry));
   return nack;
 }
 
@@ -214,7 +214,7 @@ Result<DeliveryView> parse_delivery(std::string_view delivery) {
   view.mode = parse_delivery_mode(RELAY_TRY(read_string(mode, kMaxKindBytes)));
   view.attempt = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(RELAY_TRY(seq_in(attempt)), 1, kMaxAttempts));
   view.reason = parse_delivery_reason(RELAY_TRY(read_string(reason, kMaxKindBytes)));
-  if (expires.present()) view.expires_at = RELAY_TRY(time_in(expires));
+  if (expires.present()) view.expires_at = RELAY_TRY(read_time(expires));
   return view;
 }
 
@@ -261,15 +261,15 @@ Result<Receipt> parse_receipt(std::string_view payload) {
   receipt.agent = RELAY_TRY(read_string(agent, kMaxNameBytes));
   receipt.proof = RELAY_TRY(read_string(proof, kMaxKindBytes));
   receipt.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
-  receipt.available_at = RELAY_TRY(time_in(available));
+  receipt.available_at = RELAY_TRY(read_time(available));
   receipt.retryable = RELAY_TRY(read_bool(retryable, false));
   receipt.code = RELAY_TRY(read_string(code, kMaxKindBytes));
   receipt.via = RELAY_TRY(read_truncated_string(way, kMaxKindBytes));
   receipt.evidence = RELAY_TRY(read_truncated_string(evidence, kMaxEvidenceBytes));
-  receipt.metadata = RELAY_TRY(object_in(metadata));
+  receipt.metadata = RELAY_TRY(read_object(metadata));
   if (receipt.metadata.size() > kMaxCapabilitiesBytes)
     return fail(Errc::BadField, "the field \"metadata\" is too long; keep it short");
-  receipt.at = RELAY_TRY(time_in(at));
+  receipt.at = RELAY_TRY(read_time(at));
   return receipt;
 }
 

@@ -46,7 +46,7 @@ TEST(Send, TakesNullForAbsentAndLeavesOddDataAlone) {
 }
 
 TEST(Send, RefusesFieldsOfTheWrongKind) {
-  EXPECT_EQ(parse_send(R"({"body":5})").error().message(), "the field \"body\" must be text");
+  EXPECT_EQ(parse_send(R"({"body":5})").error().message(), "the field \"body\" must be a string");
   for (const auto* bad : {R"({"kind":5})", R"({"thread":{}})", R"({"kind":"a\n"})", "[]", "5", "{\"body\":\"x\"",
                           R"({"body":"x","body":"y"})"}) {
     EXPECT_FALSE(parse_send(bad)) << bad;

@@ -14,7 +14,7 @@ namespace {
 Result<std::string> plain_text_in(const Field& field, std::size_t max_bytes) {
   auto text = RELAY_TRY(read_string(field, max_bytes));
   if (text::has_control_characters(text))
-    return fail(Errc::BadField, format("the field \"{}\" must be text without control characters", field.name));
+    return fail(Errc::BadField, format("the field \"{}\" must be a string without control characters", field.name));
   return text;
 }
 

@@ -12,8 +12,8 @@ namespace relay::protocol {
 inline constexpr std::size_t kMaxVariables = 4'096;  // of an environment
 inline constexpr std::size_t kMaxEnvironmentBytes = 256 * 1024;
 
-/// What becomes words of a command line, a directory or a line of a listing holds no control characters; the task, which
-/// is only ever said, may.
+/// What becomes words of a command line, a directory or a line of a listing holds no control characters; the task,
+/// which is only ever said, may.
 struct SpawnRequest {
   std::string name;               // checked with check_agent_name, and none of the system's own
   std::vector<std::string> argv;  // the program and its arguments: `cli` cut at blanks, then `args` (this project's)
@@ -22,7 +22,8 @@ struct SpawnRequest {
   std::string team, model, role;
   std::string spawner;    // `spawnerName`: who asks, as the asker says
   std::string shadow_of;  // wished for by published clients
-  /// `environment`: the asker's own, as NAME=value. It may hold secrets: it is never stored, logged or told as an event.
+  /// `environment`: the asker's own, as NAME=value. It may hold secrets: it is never stored, logged or told as an
+  /// event.
   std::vector<std::string> environment = {};
 };
 Result<SpawnRequest> parse_spawn(std::string_view payload);

@@ -28,7 +28,7 @@ Changes every_change() {
                     .lane = lane,
                     .rank = Key{9},
                     .seq = Seq{UINT64_MAX},
-                    .carriage = FrameKind::ShadowTrigger,
+                    .frame_kind = FrameKind::ShadowTrigger,
                     .shadow_of = "Primary",
                     .state = DeliveryState::Dead,
                     .proof = Proof::Seen,
@@ -119,7 +119,7 @@ std::string encoded(const Changes& changes) {
   return bytes;
 }
 
-TEST(ChangeCodec, EveryChangeComesBackAsItWas) {
+TEST(ChangeCodec, EveryChangeRoundTrips) {
   const auto changes = every_change();
   ASSERT_EQ(changes.size(), std::variant_size_v<Change>);
   const auto bytes = encoded(changes) + encoded({JoinChannel{{"#x", AgentName{"Y"}}}});
@@ -141,7 +141,7 @@ TEST(ChangeCodec, EveryChangeComesBackAsItWas) {
 
 // Journals outlive the program that wrote them. If this fails, a record changed: raise kChangeFormat and keep reading
 // what the formats before it wrote.
-TEST(ChangeCodec, TheBytesOfFormatOneAreTheSameForEver) {
+TEST(ChangeCodec, BytesOfFormatOneNeverChange) {
   constexpr std::size_t kOfFormatOne = 15;
   auto changes = every_change();
   changes.resize(kOfFormatOne);
@@ -149,12 +149,12 @@ TEST(ChangeCodec, TheBytesOfFormatOneAreTheSameForEver) {
 }
 
 // Format two only adds changes behind those of format one.
-TEST(ChangeCodec, TheBytesOfFormatTwoAreTheSameForEver) {
+TEST(ChangeCodec, BytesOfFormatTwoNeverChange) {
   ASSERT_EQ(kChangeFormat, 2);
   EXPECT_EQ(sha256_hex(encoded(every_change())), "3dd9c7e61dc485253cdcd4093816449446e3ac37a879f80637db6192181f8fc0");
 }
 
-TEST(ChangeCodec, BytesThatAreCutOrForeignAreRefused) {
+TEST(ChangeCodec, TruncatedOrForeignBytesAreRefused) {
   const auto bytes = encoded(every_change());
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     std::string_view left = std::string_view{bytes}.substr(0, size);

@@ -63,8 +63,8 @@ struct RequeueDelivery {
 struct SetStream {
   Stream stream;
 };  // last only grows
-/// Removes the row of an idle stream, unless its `last` is higher by now, and keeps that number as a mark of its pair and
-/// lane: streams of the pair begin behind it, so no number is given out twice.
+/// Removes the row of an idle stream, unless its `last` is higher by now, and keeps that number as a mark of its pair
+/// and lane: streams of the pair begin behind it, so no number is given out twice.
 struct ForgetStream {
   Stream stream;
 };
@@ -124,6 +124,6 @@ using Change = std::variant<AddMessage, AddDelivery, ChangeDelivery, RequeueDeli
 using Changes = std::vector<Change>;
 
 /// Does anybody wait for its commit?
-enum class CommitMode : std::uint8_t { Now, WithTheNext };
+enum class CommitMode : std::uint8_t { Immediate, Piggyback };
 
 }  // namespace relay::records

@@ -11,7 +11,7 @@ bool has(const std::vector<std::string>& names, std::string_view name) {
 
 }  // namespace
 
-bool EventFilter::takes(std::string_view type, std::string_view agent, std::string_view session) const {
+bool EventFilter::matches(std::string_view type, std::string_view agent, std::string_view session) const {
   const auto group = type.substr(0, type.find('.'));
   const bool wanted =
       types.empty() || std::ranges::any_of(types, [&](const std::string& one) { return one == type || one == group; });

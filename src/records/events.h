@@ -36,7 +36,7 @@ struct EventFilter {
   std::vector<std::string> agents;
   std::vector<std::string> sessions;
 
-  [[nodiscard]] bool takes(std::string_view type, std::string_view agent, std::string_view session) const;
+  [[nodiscard]] bool matches(std::string_view type, std::string_view agent, std::string_view session) const;
 };
 
 /// Sums over what has the same names; what had a cost told apart from what had none.
@@ -102,8 +102,8 @@ struct UsageQuery {
 struct SessionStats {
   std::int64_t items = 0;
   std::int64_t commands = 0;
-  std::vector<std::string> files = {};  // changed ones, each once; at most kMaxWorkFiles
+  std::vector<std::string> files = {};  // changed ones, each once; at most kMaxSessionFiles
 };
-inline constexpr std::size_t kMaxWorkFiles = 1'000;
+inline constexpr std::size_t kMaxSessionFiles = 1'000;
 
 }  // namespace relay::records

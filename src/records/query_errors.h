@@ -1,4 +1,5 @@
-/// Why a question about one thing has no answer although the store is sound. Whatever else fails is trouble of the store's.
+/// Why a question about one thing has no answer although the store is sound. Whatever else fails is trouble of the
+/// store's.
 #pragma once
 
 #include <cstdint>

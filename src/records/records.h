@@ -16,7 +16,8 @@
 namespace relay::records {
 
 /// Who said what to whom. Written once, never changed.
-/// In place of a session: the user's own words, from a shell, the dashboard or the HTTP API. Ids of sessions begin `s-`.
+/// In place of a session: the user's own words, from a shell, the dashboard or the HTTP API. Ids of sessions begin
+///   `s-`.
 inline constexpr std::string_view kUserSession = "user";
 
 struct Message {
@@ -81,7 +82,7 @@ struct Delivery {
   protocol::Lane lane;
   Key rank;  // its place in the queue of (to, lane, from): the key, or a later one when it was put back
   Seq seq;   // within the stream (topic, from → to, lane); a new one when it was put back
-  FrameKind carriage = FrameKind::Deliver;
+  FrameKind frame_kind = FrameKind::Deliver;
   std::string shadow_of;  // for the shadow carriages: the primary
   DeliveryState state = DeliveryState::Queued;
   Proof proof = Proof::Stored;
@@ -158,7 +159,7 @@ struct OutboxMark {
 
 /// Outbox marks keep duplicates out for ever; one that was silent this long (and past the retention age) has no
 /// outbox behind it any more.
-inline constexpr WallMs kForgetMarksAfterMs = 90LL * 24 * 3600 * 1000;
+inline constexpr WallMs kOutboxMarkRetentionMs = 90LL * 24 * 3600 * 1000;
 
 struct Vote {
   AgentName voter;

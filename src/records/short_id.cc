@@ -8,8 +8,8 @@ namespace relay::records {
 namespace {
 
 constexpr std::string_view kAlphabet = "0123456789abcdefghjkmnpqrstvwxyz";  // without i, l, o and u
-constexpr unsigned kBitsPerLetter = 5;
-constexpr unsigned kIdBits = kBitsPerLetter * kShortIdLength;
+constexpr unsigned kBitsPerCharacter = 5;
+constexpr unsigned kIdBits = kBitsPerCharacter * kShortIdLength;
 constexpr std::uint64_t kIdMask = (std::uint64_t{1} << kIdBits) - 1;
 constexpr std::string_view kDeliveryPrefix = "d-";
 
@@ -39,42 +39,42 @@ constexpr std::uint64_t gather(std::uint64_t bits) {
 }
 static_assert(gather(scatter(1)) == 1 && gather(scatter(kIdMask)) == kIdMask);
 
-constexpr std::uint8_t kNoLetter = 0xFF;
+constexpr std::uint8_t kNotADigit = 0xFF;
 
-/// 0 to 31 for each letter, in a table because every acknowledgement is read by it. What a person misreads is read as what
-/// it looks like.
-constexpr std::array<std::uint8_t, 256> letter_values() {
+/// 0 to 31 for each character, in a table because every acknowledgement is read by it. What a person misreads is read
+/// as what it looks like.
+constexpr std::array<std::uint8_t, 256> digit_values() {
   std::array<std::uint8_t, 256> values{};
-  values.fill(kNoLetter);
+  values.fill(kNotADigit);
   for (std::size_t i = 0; i < 256; ++i) {
-    char letter = static_cast<char>(i);
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-    if (letter == 'o') letter = '0';
-    if (letter == 'i' || letter == 'l') letter = '1';
-    const std::size_t at = kAlphabet.find(letter);
+    char character = static_cast<char>(i);
+    if (character >= 'A' && character <= 'Z') character = static_cast<char>(character - 'A' + 'a');
+    if (character == 'o') character = '0';
+    if (character == 'i' || character == 'l') character = '1';
+    const std::size_t at = kAlphabet.find(character);
     if (at != std::string_view::npos) values[i] = static_cast<std::uint8_t>(at);
   }
   return values;
 }
-constexpr auto kValues = letter_values();
+constexpr auto kValues = digit_values();
 
-std::optional<std::uint64_t> value_of(char letter) {
-  const std::uint8_t value = kValues[static_cast<unsigned char>(letter)];
-  if (value == kNoLetter) return std::nullopt;
+std::optional<std::uint64_t> value_of(char character) {
+  const std::uint8_t value = kValues[static_cast<unsigned char>(character)];
+  if (value == kNotADigit) return std::nullopt;
   return value;
 }
 
-std::optional<std::uint64_t> value_of(std::string_view letters) {
+std::optional<std::uint64_t> value_of(std::string_view characters) {
   std::uint64_t value = 0;
-  for (const char letter : letters) {
-    const auto digit = value_of(letter);
+  for (const char character : characters) {
+    const auto digit = value_of(character);
     if (!digit) return std::nullopt;
-    value = (value << kBitsPerLetter) | *digit;
+    value = (value << kBitsPerCharacter) | *digit;
   }
   return value;
 }
 
-/// A key has 63 bits; those above 40 need at most this many letters behind the eight.
+/// A key has 63 bits; those above 40 need at max_keys this many characters behind the eight.
 constexpr std::size_t kMaxExtraLength = 5;
 
 Key make_key(std::uint64_t high, std::uint64_t low) { return Key{static_cast<std::int64_t>((high << kIdBits) | low)}; }
@@ -85,11 +85,11 @@ std::string short_id(Key key) {
   const auto bits = static_cast<std::uint64_t>(key.value());
   std::uint64_t scattered = scatter(bits & kIdMask);
   std::string id(kShortIdLength, '0');
-  for (auto letter = id.rbegin(); letter != id.rend(); ++letter, scattered >>= kBitsPerLetter)
-    *letter = kAlphabet[scattered & 31];
+  for (auto character = id.rbegin(); character != id.rend(); ++character, scattered >>= kBitsPerCharacter)
+    *character = kAlphabet[scattered & 31];
   if (bits >> kIdBits == 0) return id;
   std::string further;
-  for (std::uint64_t high = bits >> kIdBits; high != 0; high >>= kBitsPerLetter) further += kAlphabet[high & 31];
+  for (std::uint64_t high = bits >> kIdBits; high != 0; high >>= kBitsPerCharacter) further += kAlphabet[high & 31];
   id.append(further.rbegin(), further.rend());
   return id;
 }
@@ -99,15 +99,15 @@ std::optional<Key> key_of_short_id(std::string_view id) {
   const auto scattered = value_of(id.substr(0, kShortIdLength));
   const auto high = value_of(id.substr(kShortIdLength));
   if (!scattered || !high || *high >= (std::uint64_t{1} << (63 - kIdBits))) return std::nullopt;
-  // One key, one id: further letters never begin with a zero.
+  // One key, one id: further characters never begin with a zero.
   if (id.size() > kShortIdLength && value_of(id[kShortIdLength]) == 0) return std::nullopt;
   return make_key(*high, gather(*scattered));
 }
 
-std::vector<Key> keys_matching(std::string_view prefix, KeyRange range, std::size_t most) {
+std::vector<Key> keys_matching(std::string_view prefix, KeyRange range, std::size_t max_keys) {
   std::vector<Key> keys;
   range.oldest = std::max(range.oldest, Key{1});
-  if (prefix.size() < kMinPrefixLength || range.newest < range.oldest || most == 0) return keys;
+  if (prefix.size() < kMinPrefixLength || range.newest < range.oldest || max_keys == 0) return keys;
   const auto within = [&](Key key) { return range.oldest <= key && key <= range.newest; };
   if (prefix.size() > kShortIdLength) {
     if (const auto key = key_of_short_id(prefix); key && within(*key)) keys.push_back(*key);
@@ -115,18 +115,19 @@ std::vector<Key> keys_matching(std::string_view prefix, KeyRange range, std::siz
   }
   const auto wanted = value_of(prefix);
   if (!wanted) return keys;
-  const unsigned free_bits = kBitsPerLetter * static_cast<unsigned>(kShortIdLength - prefix.size());
+  const unsigned free_bits = kBitsPerCharacter * static_cast<unsigned>(kShortIdLength - prefix.size());
   const auto first = static_cast<std::uint64_t>(range.oldest.value());
   const auto last = static_cast<std::uint64_t>(range.newest.value());
   const std::uint64_t stands_for = std::uint64_t{1} << free_bits;
   if (last - first < stands_for) {  // a young workspace: fewer keys than the prefix could mean
-    for (std::uint64_t key = first; key <= last && keys.size() < most; ++key) {
+    for (std::uint64_t key = first; key <= last && keys.size() < max_keys; ++key) {
       if (scatter(key & kIdMask) >> free_bits == *wanted) keys.push_back(make_key(key >> kIdBits, key & kIdMask));
     }
     return keys;
   }
-  // Each round covers 2^40 keys and, but for the first and the last, finds at least one, so `most` bounds the rounds.
-  for (std::uint64_t high = first >> kIdBits; high <= last >> kIdBits && keys.size() < most; ++high) {
+  // Each round covers 2^40 keys and, but for the first and the last, finds at least one, so `max_keys` bounds the
+  // rounds.
+  for (std::uint64_t high = first >> kIdBits; high <= last >> kIdBits && keys.size() < max_keys; ++high) {
     const auto round = static_cast<std::ptrdiff_t>(keys.size());
     for (std::uint64_t tail = 0; tail < stands_for; ++tail) {
       const Key key = make_key(high, gather((*wanted << free_bits) | tail));
@@ -134,7 +135,7 @@ std::vector<Key> keys_matching(std::string_view prefix, KeyRange range, std::siz
     }
     std::sort(keys.begin() + round, keys.end());
   }
-  if (keys.size() > most) keys.resize(most);
+  if (keys.size() > max_keys) keys.resize(max_keys);
   return keys;
 }
 

@@ -1,8 +1,9 @@
-/// The ids people see: eight letters that look random and are the key itself.
+/// The ids people see: eight characters that look random and are the key itself.
 ///
 /// A key is a counter, so neighbours would look alike and a prefix would say nothing. A fixed bijection on 40 bits
 /// scatters them, and reading one back needs no index on random text (research showed such an index to be a cliff).
-/// A prefix of n letters stands for 32^(8-n) keys; `keys_matching` tries only those between the oldest and the newest.
+/// A prefix of n characters stands for 32^(8-n) keys; `keys_matching` tries only those between the oldest and the
+/// newest.
 #pragma once
 
 #include <optional>
@@ -23,8 +24,9 @@ std::optional<Key> key_of_short_id(std::string_view id);
 struct KeyRange {
   Key oldest, newest;  // both included
 };
-/// Keys in the range whose short id begins with `prefix` (at least kMinPrefixLetters), ascending, at most `most`.
-std::vector<Key> keys_matching(std::string_view prefix, KeyRange range, std::size_t most = 1024);
+/// Keys in the range whose short id begins with `prefix` (at least kMinPrefixLetters), ascending, at max_keys
+/// `max_keys`.
+std::vector<Key> keys_matching(std::string_view prefix, KeyRange range, std::size_t max_keys = 1024);
 
 /// The wire id of a delivery, e.g. `d-7kq2m9xa`, and back.
 std::string delivery_id(Key key);

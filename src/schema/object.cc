@@ -10,13 +10,14 @@ json::object write(const Object& object, const void* value) {
   json::object out;
   out.reserve(object.members.size());
   for (const auto& member : object.members) {
-    const void* place = member.in(const_cast<void*>(value));  // only looked at
-    if (!member.type().is_absent(place)) out.emplace(member.name, member.type().write(place));
+    const void* address = member.in(const_cast<void*>(value));  // read only
+    if (!member.type().is_absent(address)) out.emplace(member.name, member.type().write(address));
   }
   return out;
 }
 
-Result<void> read(const Object& object, const json::object& from, void* into, UnknownMembers extra, const Path& path) {
+Result<void> read(const Object& object, const json::object& from, void* into, UnknownMembers unknown,
+                  const Path& path) {
   for (const auto& member : object.members) {
     const auto* found = from.if_contains(member.name);
     if (found != nullptr)
@@ -24,7 +25,7 @@ Result<void> read(const Object& object, const json::object& from, void* into, Un
     else if (!member.type().may_be_absent())
       return fail(format("\"{}{}\" is missing", path, member.name));
   }
-  if (extra == UnknownMembers::PassedOver) return {};
+  if (unknown == UnknownMembers::Ignore) return {};
   for (const auto& [name, value] : from) {
     const auto known = std::ranges::any_of(object.members, [&](const Member& one) { return one.name == name; });
     if (!known) return fail(format("\"{}{}\" is not known here", path, std::string_view{name}));
@@ -37,14 +38,15 @@ json::object json_schema(const Object& object, Components& components) {
   json::array required;
   for (const auto& member : object.members) {
     auto schema = member.type().json_schema(member.bounds, components);
-    if (schema.contains("$ref"))  // a reference may stand beside nothing but its description
+    if (schema.contains("$ref"))  // nothing but a description may stand beside a reference
       schema = {{"$ref", schema["$ref"]}, {"description", member.description}};
     else
       schema["description"] = member.description;
     properties.emplace(member.name, std::move(schema));
     if (!member.type().may_be_absent()) required.emplace_back(member.name);
   }
-  json::object schema = {{"type", "object"}, {"description", object.about}, {"properties", std::move(properties)}};
+  json::object schema = {
+      {"type", "object"}, {"description", object.description}, {"properties", std::move(properties)}};
   if (!required.empty()) schema["required"] = std::move(required);
   return schema;
 }
@@ -59,7 +61,7 @@ std::string markdown_table(const Object& object) {
 
 json::object Components::refer_to(const Object& object) {
   if (!schemas_.contains(object.name)) {
-    schemas_[object.name] = nullptr;  // so that one that holds its like ends
+    schemas_[object.name] = nullptr;  // ends the recursion of an object that contains its own kind
     schemas_[object.name] = json_schema(object, *this);
   }
   return {{"$ref", format("#/components/schemas/{}", object.name)}};

@@ -1,7 +1,7 @@
-/// A JSON object as a C++ struct, by one table of its members.
+/// A JSON object as a C++ struct, described by one table of its members.
 ///
-/// Why: what an event, a request or an answer looks like is said once. Reading with checks, writing, the schema in our
-///   OpenAPI document and the page for people all come from that table, so they cannot differ.
+/// Why: the form of an event, a request or a response is written down once. Reading with checks, writing, the schema in
+///   our OpenAPI document and the reference page all come from that table, so they cannot differ.
 /// How: the table stands beside the struct.
 ///
 ///     struct Place { std::int64_t x = 0; std::optional<std::string> label; };
@@ -9,13 +9,13 @@
 ///     inline constexpr auto schema::kObject<Place> = schema::object(
 ///         "Place", "A point on a line.",
 ///         schema::member<&Place::x>("x", "how far to the right"),
-///         schema::member<&Place::label>("label", "what is there", {.most = 80}));
+///         schema::member<&Place::label>("label", "what is there", {.max = 80}));
 ///
-/// Members may be text, Named text, bool, numbers, enums with `kChoices`, other such structs, json::object as it is,
-///   and optionals, vectors and maps of these. An optional member may be absent; all others must be there. A Nullable member
-///   is there always, as a value or as null.
-/// Invariants: `read(write(value))` is the value; what `read` accepts the schema accepts, and the other way round, but
-///   for lengths, which are bytes here and letters there.
+/// Members may be strings, Named strings, bool, numbers, enums with `kChoices`, other such structs, json::object
+///   unchanged, and optionals, vectors and maps of these. An optional member may be absent; all others are required. A
+///   Nullable member is always present, as a value or as null.
+/// Invariants: `read(write(value))` is the value; `read` accepts what the schema accepts, and the other way round,
+///   except that lengths count bytes here and characters in the schema.
 /// Threading: any; the tables are constants.
 #pragma once
 
@@ -32,7 +32,7 @@ namespace relay::schema {
 template <std::size_t Size>
 struct ObjectTable {
   std::string_view name;
-  std::string_view about;
+  std::string_view description;
   std::array<Member, Size> members;
 };
 
@@ -44,16 +44,16 @@ V value_of(V C::*);
 }  // namespace detail
 
 template <auto Pointer>
-consteval Member member(std::string_view name, std::string_view about, Bounds bounds = {}) {
+consteval Member member(std::string_view name, std::string_view description, Bounds bounds = {}) {
   using Whole = decltype(detail::class_of(Pointer));
   using Value = decltype(detail::value_of(Pointer));
-  return {name, about, bounds, &type_of<Value>,
+  return {name, description, bounds, &type_of<Value>,
           [](void* whole) -> void* { return &(static_cast<Whole*>(whole)->*Pointer); }};
 }
 
 template <class... Members>
-consteval auto object(std::string_view name, std::string_view about, Members... members) {
-  return ObjectTable<sizeof...(Members)>{name, about, {members...}};
+consteval auto object(std::string_view name, std::string_view description, Members... members) {
+  return ObjectTable<sizeof...(Members)>{name, description, {members...}};
 }
 
 template <class T>
@@ -61,11 +61,11 @@ json::object write(const T& value) {
   return write(object_of<T>(), &value);
 }
 
-/// The sentence of an error names the member.
+/// The message of an error names the member.
 template <class T>
-Result<T> read(const json::object& from, UnknownMembers extra = UnknownMembers::PassedOver) {
+Result<T> read(const json::object& from, UnknownMembers unknown = UnknownMembers::Ignore) {
   T value{};
-  RELAY_TRY(read(object_of<T>(), from, &value, extra));
+  RELAY_TRY(read(object_of<T>(), from, &value, unknown));
   return value;
 }
 

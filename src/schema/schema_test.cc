@@ -61,12 +61,12 @@ std::string problem_of(std::string_view with, std::string_view of = kWhole) {
   auto object = parse_json_object(of).value();
   const auto changes = parse_json_object(with).value();
   for (const auto& [name, value] : changes) object[name] = value;
-  const auto read = schema::read<Outer>(object, UnknownMembers::Refused);
+  const auto read = schema::read<Outer>(object, UnknownMembers::Reject);
   return read ? "" : read.error().message();
 }
 
-TEST(Schema, WhatWasReadIsWrittenAgain) {
-  const auto value = schema::read<Outer>(parse_json_object(kWhole).value(), UnknownMembers::Refused);
+TEST(Schema, RoundTripsThroughReadAndWrite) {
+  const auto value = schema::read<Outer>(parse_json_object(kWhole).value(), UnknownMembers::Reject);
   ASSERT_TRUE(value) << value.error().message();
   EXPECT_EQ(value->colour, Colour::DarkBlue);
   EXPECT_EQ(value->inner, (Inner{"a", 3}));
@@ -74,19 +74,19 @@ TEST(Schema, WhatWasReadIsWrittenAgain) {
   EXPECT_EQ(json::serialize(schema::write(*value)), kWhole);
 }
 
-TEST(Schema, SaysWhichMemberIsWrongAndHow) {
+TEST(Schema, ErrorNamesMemberAndReason) {
   EXPECT_EQ(problem_of("{}"), "");
   EXPECT_EQ(problem_of(R"({"words":null})"), "");
-  EXPECT_EQ(problem_of(R"({"text":1})"), R"("text" must be text)");
+  EXPECT_EQ(problem_of(R"({"text":1})"), R"("text" must be a string)");
   EXPECT_EQ(problem_of(R"({"colour":"green"})"), R"("colour" must be one of red, dark_blue)");
   EXPECT_EQ(problem_of(R"({"count":-1})"), R"("count" must be at least 0)");
   EXPECT_EQ(problem_of(R"({"count":4294967296})"), R"("count" must be at most 4294967295)");
   EXPECT_EQ(problem_of(R"({"count":1.5})"), R"("count" must be a whole number)");
   EXPECT_EQ(problem_of(R"({"count":1e300})"), R"("count" must be a whole number)");
   EXPECT_EQ(problem_of(R"({"inner":{}})"), R"("inner.name" is missing)");
-  EXPECT_EQ(problem_of(R"({"inner":{"name":""}})"), R"("inner.name" must be not empty)");
+  EXPECT_EQ(problem_of(R"({"inner":{"name":""}})"), R"("inner.name" must not be empty)");
   EXPECT_EQ(problem_of(R"({"inner":{"name":"abcdef"}})"), R"("inner.name" must be at most 5 bytes long)");
-  EXPECT_EQ(problem_of(R"({"list":[{"name":"a"},{"name":2}]})"), R"("list[1].name" must be text)");
+  EXPECT_EQ(problem_of(R"({"list":[{"name":"a"},{"name":2}]})"), R"("list[1].name" must be a string)");
   EXPECT_EQ(problem_of(R"({"list":[{"name":"a"},{"name":"b"},{"name":"c"}]})"),
             R"("list" must be a list of at most 2)");
   EXPECT_EQ(problem_of(R"({"map":{"x":"y"}})"), R"("map.x" must be a whole number)");
@@ -94,7 +94,7 @@ TEST(Schema, SaysWhichMemberIsWrongAndHow) {
   EXPECT_EQ(problem_of("{}", "{}"), R"("text" is missing)");
 }
 
-TEST(Schema, DescribesItselfWithWhatIsInsideByReference) {
+TEST(Schema, RefersToNestedSchemas) {
   schema::Components components;
   EXPECT_EQ(json::serialize(components.refer_to(schema::object_of<Outer>())),
             R"({"$ref":"#/components/schemas/Outer"})");
@@ -113,13 +113,13 @@ TEST(Schema, DescribesItselfWithWhatIsInsideByReference) {
       R"("description":"who"},"size":{"type":"integer","minimum":0,"description":"how large"}},"required":["name"]})");
 }
 
-TEST(Schema, IsAPageForPeople) {
-  EXPECT_EQ(
-      schema::markdown_table(schema::object_of<Inner>()),
-      "| member | type | meaning |\n|---|---|---|\n| `name` | text | who |\n| `size`? | whole number | how large |\n");
+TEST(Schema, WritesMarkdownTable) {
+  EXPECT_EQ(schema::markdown_table(schema::object_of<Inner>()),
+            "| member | type | meaning |\n|---|---|---|\n| `name` | string | who |\n| `size`? | whole number | how "
+            "large |\n");
 }
 
-TEST(Schema, ANullableMemberIsAlwaysWritten) {
+TEST(Schema, NullableMemberIsAlwaysWritten) {
   EXPECT_EQ(json::serialize(schema::write(Maybe{})), R"({"value":null})");
   EXPECT_EQ(json::serialize(schema::write(Maybe{.value = "text"})), R"({"value":"text"})");
   EXPECT_FALSE(schema::read<Maybe>({{"value", nullptr}}).value().value.has_value());

@@ -1,4 +1,4 @@
-/// What a struct or an enum has to say of itself. Used through schema.h.
+/// What a struct or an enum declares about itself. Used through schema.h.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct Nullable : std::optional<T> {
 template <class T>
 inline constexpr int kObject = 0;
 
-/// Specialised for each enum: an array of Choice, in the order people see them.
+/// Specialised for each enum: an array of Choice, in the order in which a reference lists them.
 template <class Enum>
 inline constexpr int kChoices = 0;
 template <class Enum>
@@ -43,7 +43,7 @@ constexpr std::optional<Enum> parse_choice(std::string_view name) {
 
 template <class T>
 constexpr Object object_of() {
-  return {kObject<T>.name, kObject<T>.about, kObject<T>.members};
+  return {kObject<T>.name, kObject<T>.description, kObject<T>.members};
 }
 
 template <class T>

@@ -1,4 +1,4 @@
-// How each C++ type looks in JSON. The other half of schema.h.
+// The JSON form of each C++ type. The other half of schema.h.
 #pragma once
 
 #include <algorithm>
@@ -17,21 +17,21 @@ namespace relay::schema {
 
 namespace detail {
 
-Failure wrong(const Path& path, std::string_view must_be);
-Result<std::string> read_text(const json::value& from, const Bounds& bounds, const Path& path);
+Failure invalid(const Path& path, std::string_view must_be);
+Result<std::string> read_string(const json::value& from, const Bounds& bounds, const Path& path);
 Result<std::int64_t> read_integer(const json::value& from, const Bounds& bounds, const Path& path);
 Result<double> read_number(const json::value& from, const Path& path);
-Result<bool> read_flag(const json::value& from, const Path& path);
+Result<bool> read_bool(const json::value& from, const Path& path);
 Result<const json::array*> read_list(const json::value& from, const Bounds& bounds, const Path& path);
 Result<const json::object*> read_object(const json::value& from, const Path& path);
-Failure wrong_choice(const Path& path, std::span<const std::string_view> names);
-json::object describe_text(const Bounds& bounds);
-json::object describe_integer(const Bounds& bounds);
-json::object describe_list(json::object items, const Bounds& bounds);
-json::object describe_map(json::object values);
-json::object describe_nullable(json::object inner);
-json::object describe_choices(std::span<const std::string_view> names);
-std::string words_of(std::span<const std::string_view> names);
+Failure invalid_choice(const Path& path, std::span<const std::string_view> names);
+json::object string_schema(const Bounds& bounds);
+json::object integer_schema(const Bounds& bounds);
+json::object array_schema(json::object items, const Bounds& bounds);
+json::object map_schema(json::object values);
+json::object nullable_schema(json::object inner);
+json::object enum_schema(std::span<const std::string_view> names);
+std::string join_names(std::span<const std::string_view> names);
 
 template <class T>
 constexpr bool is_named = false;
@@ -68,7 +68,7 @@ class TypeFor final : public Type {
     T& value = *static_cast<T*>(into);
     if constexpr (is_optional<T> || is_nullable<T>) {
       using Inner = T::value_type;
-      if (from.is_null()) {  // of an optional: as good as absent
+      if (from.is_null()) {  // null in an optional counts as absent
         value.reset();
         return {};
       }
@@ -81,34 +81,34 @@ class TypeFor final : public Type {
             type_of<typename T::value_type>().read((*list)[i], &value[i], {}, path + "[" + std::to_string(i) + "]"));
     } else if constexpr (is_map<T>) {
       const auto* object = RELAY_TRY(read_object(from, path));
-      if (object->size() > static_cast<std::size_t>(kMaxItems)) return wrong(path, "shorter");
+      if (object->size() > static_cast<std::size_t>(kMaxItems)) return invalid(path, "shorter");
       for (const auto& [name, inner] : *object)
         RELAY_TRY(type_of<typename T::mapped_type>().read(inner, &value[std::string{name}], {},
                                                           path + "." + std::string{name}));
     } else if constexpr (std::is_enum_v<T>) {
       static constexpr auto kNames = names_of<T>();
-      const auto text = RELAY_TRY(read_text(from, {}, path));
+      const auto text = RELAY_TRY(read_string(from, {}, path));
       for (const auto& choice : kChoices<T>) {
         if (choice.name != text) continue;
         value = choice.value;
         return {};
       }
-      return wrong_choice(path, kNames);
+      return invalid_choice(path, kNames);
     } else if constexpr (std::same_as<T, bool>) {
-      value = RELAY_TRY(read_flag(from, path));
+      value = RELAY_TRY(read_bool(from, path));
     } else if constexpr (std::integral<T>) {
       value = static_cast<T>(RELAY_TRY(read_integer(from, narrowed(bounds), path)));
     } else if constexpr (std::floating_point<T>) {
       value = static_cast<T>(RELAY_TRY(read_number(from, path)));
     } else if constexpr (std::same_as<T, std::string>) {
-      value = RELAY_TRY(read_text(from, bounds, path));
+      value = RELAY_TRY(read_string(from, bounds, path));
     } else if constexpr (is_named<T>) {
-      value = T{RELAY_TRY(read_text(from, bounds, path))};
+      value = T{RELAY_TRY(read_string(from, bounds, path))};
     } else if constexpr (std::same_as<T, json::object>) {
       value = *RELAY_TRY(read_object(from, path));
     } else {
       const auto* members = RELAY_TRY(read_object(from, path));
-      return schema::read(object_of<T>(), *members, into, UnknownMembers::PassedOver, path + ".");
+      return schema::read(object_of<T>(), *members, into, UnknownMembers::Ignore, path + ".");
     }
     return {};
   }
@@ -145,22 +145,22 @@ class TypeFor final : public Type {
     if constexpr (is_optional<T>)
       return type_of<typename T::value_type>().json_schema(bounds, components);
     else if constexpr (is_nullable<T>)
-      return describe_nullable(type_of<typename T::value_type>().json_schema(bounds, components));
+      return nullable_schema(type_of<typename T::value_type>().json_schema(bounds, components));
     else if constexpr (is_list<T>)
-      return describe_list(type_of<typename T::value_type>().json_schema({}, components), bounds);
+      return array_schema(type_of<typename T::value_type>().json_schema({}, components), bounds);
     else if constexpr (is_map<T>)
-      return describe_map(type_of<typename T::mapped_type>().json_schema({}, components));
+      return map_schema(type_of<typename T::mapped_type>().json_schema({}, components));
     else if constexpr (std::is_enum_v<T>) {
       static constexpr auto kNames = names_of<T>();
-      return describe_choices(kNames);
+      return enum_schema(kNames);
     } else if constexpr (std::same_as<T, bool>)
       return json::object({{"type", "boolean"}});
     else if constexpr (std::integral<T>)
-      return describe_integer(narrowed(bounds));
+      return integer_schema(narrowed(bounds));
     else if constexpr (std::floating_point<T>)
       return json::object({{"type", "number"}});
     else if constexpr (std::same_as<T, std::string> || is_named<T>)
-      return describe_text(bounds);
+      return string_schema(bounds);
     else if constexpr (std::same_as<T, json::object>)
       return json::object({{"type", "object"}});
     else
@@ -178,7 +178,7 @@ class TypeFor final : public Type {
       return "map to " + type_of<typename T::mapped_type>().type_name();
     else if constexpr (std::is_enum_v<T>) {
       static constexpr auto kNames = names_of<T>();
-      return words_of(kNames);
+      return join_names(kNames);
     } else if constexpr (std::same_as<T, bool>)
       return "true or false";
     else if constexpr (std::integral<T>)
@@ -186,7 +186,7 @@ class TypeFor final : public Type {
     else if constexpr (std::floating_point<T>)
       return "number";
     else if constexpr (std::same_as<T, std::string> || is_named<T>)
-      return "text";
+      return "string";
     else if constexpr (std::same_as<T, json::object>)
       return "object";
     else
@@ -202,7 +202,7 @@ class TypeFor final : public Type {
   }
 
  private:
-  /// What the C++ type can hold.
+  /// Bounds limited to the range of the C++ type.
   static Bounds narrowed(Bounds bounds) {
     if constexpr (std::integral<T> && sizeof(T) < sizeof(std::int64_t)) {
       bounds.min = std::max<std::int64_t>(bounds.min, std::numeric_limits<T>::min());

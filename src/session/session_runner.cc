@@ -18,7 +18,7 @@ constexpr std::string_view kWay = "callback";
 /// To whom it was addressed, which need not be us by name.
 std::string address_of(const client::IncomingMessage& incoming) {
   if (incoming.envelope.type == MessageType::ChannelMessage)
-    if (auto post = protocol::parse_channel_post(incoming.envelope.payload)) return std::move(post->channel);
+    if (auto post = protocol::parse_channel_message(incoming.envelope.payload)) return std::move(post->channel);
   return incoming.delivery.original_to.empty() ? std::string{incoming.envelope.to} : incoming.delivery.original_to;
 }
 

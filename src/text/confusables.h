@@ -6,8 +6,8 @@
 
 namespace relay::text {
 
-/// The skeleton of UTS 39: equal for texts that look alike, as `Bob` and `Вob` with a Cyrillic letter. Only to compare.
-/// ASCII without a look-alike is returned as it is.
+/// The skeleton of UTS 39: equal for texts that look alike, as `Bob` and `Вob` with a Cyrillic character. Only for
+/// comparison. ASCII text without confusable characters is returned unchanged.
 std::string confusable_skeleton(std::string_view text);
 
 }  // namespace relay::text

@@ -16,7 +16,7 @@ TEST(Confusables, LookAlikeAcrossScripts) {
   EXPECT_TRUE(look_alike("modern", "rnodern"));
 }
 
-TEST(Confusables, DoNotJoinDifferentNames) {
+TEST(Confusables, KeepDifferentNamesApart) {
   for (const auto& [a, b] : {std::pair{"Alice", "Bob"},
                              {"codex-1", "codex-2"},
                              {"Bob", "bob"},
@@ -27,9 +27,9 @@ TEST(Confusables, DoNotJoinDifferentNames) {
     EXPECT_FALSE(look_alike(a, b)) << a << " " << b;
 }
 
-TEST(Confusables, AreTheSameComposedAndDecomposed) { EXPECT_TRUE(look_alike("Zoë", "Zoe\u0308")); }
+TEST(Confusables, MatchComposedAndDecomposedForms) { EXPECT_TRUE(look_alike("Zoë", "Zoe\u0308")); }
 
-TEST(Confusables, TakeBytesThatAreNoText) {
+TEST(Confusables, AcceptMalformedBytes) {
   EXPECT_FALSE(confusable_skeleton("a\xff").empty());
   EXPECT_EQ(confusable_skeleton(""), "");
 }

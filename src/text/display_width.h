@@ -1,7 +1,7 @@
-/// How many columns text takes on a terminal.
+/// How many terminal columns a text takes.
 ///
-/// Enough to tell where a line was broken: East Asian wide characters and emoji take two columns, combining marks and
-/// joiners none. The screen itself is drawn elsewhere; here one column more or less costs at worst a wrong join.
+/// Good enough to find where a line was wrapped: East Asian wide characters and emoji take two columns, combining marks
+/// and joiners none. The screen is drawn by terminal/; here an error of one column costs at most a wrong join.
 #pragma once
 
 #include <cstddef>

@@ -29,7 +29,7 @@ bool writes_with_joiners(char32_t point) {
   return (point >= 0x0600 && point <= 0x109F) || (point >= 0x1780 && point <= 0x18AF);
 }
 
-/// Does it change how `before` is drawn?
+/// Whether `point` changes how `before` is drawn.
 bool is_seen_behind(char32_t before, char32_t point) {
   switch (point) {
     case kTextStyle:

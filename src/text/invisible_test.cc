@@ -13,19 +13,19 @@ TEST(Invisible, CharactersAreShownAsMarks) {
   EXPECT_EQ(show_invisible("a\u2066b\u2069\u061c"), "a\\u2066b\\u2069\\u061c");
 }
 
-TEST(Invisible, EmojiAndJoiningScriptsStayAsTheyAre) {
+TEST(Invisible, EmojiAndJoiningScriptsAreUnchanged) {
   for (const auto* text : {"👨\u200d👩\u200d👧", "❤\ufe0f", "1\ufe0f\u20e3", "🏳\ufe0f\u200d🌈", "می\u200cخواهم",
                            "क्\u200dष", "plain", "é 中"})
     EXPECT_EQ(show_invisible(text), text);
 }
 
-TEST(Invisible, JoinersThatJoinNothingAreShown) {
+TEST(Invisible, StrayJoinersAreShown) {
   EXPECT_EQ(show_invisible("a\u200db"), "a\\u200db");
   EXPECT_EQ(show_invisible("❤\ufe0f\ufe0f"), "❤\ufe0f\\ufe0f") << "one after the other could spell anything";
   EXPECT_EQ(show_invisible("\u200c"), "\\u200c");
 }
 
-TEST(Invisible, BrokenBytesAreLeftAlone) { EXPECT_EQ(show_invisible("a\xff\xc3"), "a\xff\xc3"); }
+TEST(Invisible, MalformedBytesAreUnchanged) { EXPECT_EQ(show_invisible("a\xff\xc3"), "a\xff\xc3"); }
 
 }  // namespace
 }  // namespace relay::text

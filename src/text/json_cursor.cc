@@ -86,7 +86,7 @@ bool JsonCursor::skip_escape() {
   std::uint32_t unit = 0;
   if (!read_code_unit(unit)) return false;
   if (unit < 0xD800 || unit > 0xDFFF) return true;
-  // Half of a pair is no letter: one reader would replace it, another keep it, a third fail.
+  // Half of a pair is no character: one reader would replace it, another keep it, a third fail.
   std::uint32_t low = 0;
   if (unit > 0xDBFF || !take('\\') || !take('u')) return fail_here("a lone surrogate escape");
   if (!read_code_unit(low)) return false;

@@ -1,7 +1,7 @@
-/// A position in JSON text that only moves over what is well formed. The inside of json_scanner; use that instead.
+/// A position in JSON text that only moves over well-formed JSON. The implementation of json_scanner; use that instead.
 ///
 /// Invariants: never reads outside the text; never recurses (the open levels are bits of one word), so no input can
-///   exhaust the stack; after a `false` the failure is set and the position means nothing any more.
+///   exhaust the stack; after a `false` the failure is set and the position is meaningless.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class JsonCursor {
       : begin_{text.data()}, at_{text.data()}, end_{text.data() + text.size()}, depth_{depth_used} {}
 
   void skip_space() {
-    // Frames are mostly written without any, so one comparison usually settles it.
+    // Most frames contain no white space, so one comparison is usually enough.
     if (at_ == end_ || static_cast<unsigned char>(*at_) > ' ') return;
     const char* at = at_;
     while (at != end_ && is_space(*at)) ++at;
@@ -37,18 +37,18 @@ class JsonCursor {
     return {start, static_cast<std::size_t>(at_ - start)};
   }
 
-  /// Moves over `c` if it stands here.
+  /// Moves over `c` if it is the next character.
   bool take(char c) {
     if (!at(c)) return false;
     ++at_;
     return true;
   }
 
-  /// One level deeper; false when that is too deep.
+  /// Enters one level; false when that is too deep.
   bool enter();
   void leave() { --depth_; }
 
-  /// `plain`, when asked for, says that the string had no escapes.
+  /// Clears `plain`, when given, if the string has escapes.
   bool skip_string(bool* plain = nullptr);
   bool skip_value(JsonKind& kind);
 
@@ -122,7 +122,7 @@ inline bool JsonCursor::skip_digits() {
 
 inline bool JsonCursor::skip_number() {
   take('-');
-  // A zero stands alone: "01" would be octal to some.
+  // A zero has no digits after it: "01" would be octal to some readers.
   if (!take('0') && !skip_digits()) return fail_here("expected a value");
   return at_ == end_ || (*at_ != '.' && *at_ != 'e' && *at_ != 'E') || skip_fraction();
 }

@@ -10,10 +10,10 @@
 namespace relay::text {
 namespace {
 
-/// 2^53: beyond it a double no longer tells neighbouring integers apart.
+/// 2^53: beyond it a double cannot distinguish neighbouring integers.
 constexpr double kLargestExactDouble = 9007199254740992.0;
 
-/// Four hex digits of a checked escape; 0 for what is none, since then nobody checked it.
+/// Four hex digits of a checked escape; 0 for anything else, which the scanner would have refused.
 char32_t code_unit(std::string_view digits) {
   unsigned value = 0;
   std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);

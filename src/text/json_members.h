@@ -1,5 +1,5 @@
-/// The members of one object, visited by a function the compiler can see through. The inside of json_scanner, for the
-/// few readers that run once per frame; everybody else takes scan_object.
+/// Visits the members of one object with a function that the compiler can inline. The implementation of json_scanner,
+/// for the few readers that run once per frame; all others use scan_object.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,13 @@
 
 namespace relay::text::detail {
 
-/// The keys of one object, to find the one that comes twice.
+/// The keys of one object, to find duplicates.
 ///
-/// The objects we visit have a handful of members, so a short array and a one-word filter settle nearly all of it; an
-/// object with thousands of keys must not cost their square, so those are sorted once at the end.
+/// Most objects have a handful of members, so a short array and a one-word filter settle nearly all of them. An object
+/// with thousands of keys must not cost their square, so its further keys are sorted once at the end.
 class SeenKeys {
  public:
-  /// False when the key is already known to be there.
+  /// False when the key is a known duplicate.
   bool add(std::string_view key) {
     if (count_ == kFew) {
       if (many_.empty()) {
@@ -36,7 +36,7 @@ class SeenKeys {
     return true;
   }
 
-  /// A key that came twice among many; empty optional when there is none.
+  /// A duplicate among the further keys; empty when there is none.
   std::optional<std::string_view> repeated() {
     std::sort(many_.begin(), many_.end());
     const auto twice = std::adjacent_find(many_.begin(), many_.end());
@@ -71,10 +71,10 @@ class SeenKeys {
 
 Failure repeated_key(std::string_view key);
 
-/// Nothing but space may follow the outermost value.
+/// Fails unless only white space follows the outermost value.
 Result<void> finish(JsonCursor& cursor);
 
-/// The text does not begin like the container it should be: is it other JSON, or none at all?
+/// The error for text that does not begin with the expected container: either other JSON or no JSON at all.
 Result<void> wrong_value(JsonCursor& cursor, JsonErrc code, const char* expected);
 
 /// `visit(std::string_view key, JsonKind kind, std::string_view raw)` for each member, in order.

@@ -35,9 +35,9 @@ class ElementVisitor {
 };
 
 /// The whole of `text` must be one object; its members are visited in order. `depth_used` levels already surround it
-/// (0 for a frame). Members may have been visited before an error is found: an error means nothing seen counts.
+/// (0 for a frame). Members may be visited before an error is found: after an error the caller discards them.
 Result<void> scan_object(std::string_view text, MemberVisitor& visitor, std::size_t depth_used = 0);
-/// Only the check: would it still be read where it stands inside so many others?
+/// Only checks `text`: would it still be accepted inside that many levels?
 Result<void> check_object(std::string_view text, std::size_t depth_used);
 
 /// The same for one array and its elements.
@@ -49,10 +49,10 @@ std::string decode_string(std::string_view raw);
 /// The same into `out`, which has room for raw.size() bytes; returns how many were written.
 std::size_t decode_string_into(char* out, std::string_view raw);
 
-/// True when the raw string slice has no escapes, so that raw without its quotes is the text.
+/// True when the raw string slice has no escapes, so that its text is `raw` without the quotes.
 bool is_plain_string(std::string_view raw);
 
-/// A whole number, however it is written (5, 5.0, 5e0); empty when it is none or does not fit.
+/// A whole number in any notation (5, 5.0, 5e0); empty when it is not one or does not fit.
 std::optional<std::int64_t> decode_integer(std::string_view raw);
 
 /// Any number; empty when it does not fit a double.

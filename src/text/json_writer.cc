@@ -20,8 +20,8 @@ bool is_plain(char c) {
   return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
 }
 
-/// Where the first byte stands that cannot be written as it is, from `at` on. Eight bytes at a time: one that is below
-/// 0x20, or nothing once a quote or a backslash is taken off, borrows into its top bit; what is no ASCII has it set.
+/// The index, from `at` on, of the first byte that must be escaped. Tests eight bytes at a time: a byte below 0x20, or
+/// one that becomes 0 when a quote or a backslash is subtracted, borrows into its top bit; non-ASCII bytes have it set.
 std::size_t end_of_plain(std::string_view text, std::size_t at) {
   constexpr std::uint64_t kOnes = 0x0101010101010101;
   for (; text.size() - at >= sizeof(std::uint64_t); at += sizeof(std::uint64_t)) {

@@ -13,7 +13,7 @@ void append_json_string(std::string& out, std::string_view text);
 
 /// An object or array under construction: `JsonWriter w; w.field("a", 1).field("b", "x"); w.take()`.
 ///
-/// Commas are its business; nesting is by begin/end pairs and must balance.
+/// The writer places commas. begin_… and end() must balance.
 class JsonWriter {
  public:
   JsonWriter();
@@ -28,9 +28,9 @@ class JsonWriter {
   JsonWriter& field(std::string_view key, T value) {
     return integer(key, static_cast<std::int64_t>(value));
   }
-  /// A value that is JSON already.
+  /// A value that is already JSON.
   JsonWriter& raw(std::string_view key, std::string_view json);
-  /// The field only when there is text.
+  /// Writes the field unless the text is empty.
   JsonWriter& optional(std::string_view key, std::string_view text);
 
   JsonWriter& begin_object(std::string_view key);
@@ -42,7 +42,7 @@ class JsonWriter {
 
   [[nodiscard]] std::size_t size() const { return text_.size(); }
 
-  /// Closes what is open and hands over the text.
+  /// Closes all open levels and returns the text.
   std::string take();
 
  private:

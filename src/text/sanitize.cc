@@ -19,7 +19,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 struct Sequence {
   std::size_t bytes = 0;
-  char last = 0;  // the letter that ends a CSI
+  char last = 0;  // the final byte of a CSI
   std::string_view parameters;
 };
 

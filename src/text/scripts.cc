@@ -15,7 +15,7 @@ namespace {
 
 using Scripts = std::bitset<kScriptCount>;
 
-/// None: every script, as digits and punctuation.
+/// Null for characters of every script, such as digits and punctuation.
 const ScriptRange* range_of(char32_t point) {
   const auto after = std::ranges::upper_bound(kScriptRanges, point, {}, &ScriptRange::first);
   if (after == std::begin(kScriptRanges)) return nullptr;

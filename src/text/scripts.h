@@ -9,7 +9,8 @@ namespace relay::text {
 /// Korean. Digits, punctuation and emoji belong to every script.
 bool is_highly_restrictive(std::string_view text);
 
-/// In the form NFKC: no letter that is another one in a different dress (full width, bold, circled), accents composed.
+/// In NFKC form: no character is a compatibility variant of another (full width, bold, circled), and accents are
+///   composed.
 bool is_compatibility_composed(std::string_view text);
 
 }  // namespace relay::text

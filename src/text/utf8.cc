@@ -69,7 +69,7 @@ char32_t next_code_point(std::string_view text, std::size_t& position) {
     good = is_continuation(byte(i));
     point = (point << 6) | (byte(i) & 0x3F);
   }
-  // Overlong forms, surrogates and what lies beyond Unicode.
+  // Overlong forms, surrogates and values beyond Unicode.
   if (good && length == 3) good = point >= 0x800 && (point < 0xD800 || point > 0xDFFF);
   if (good && length == 4) good = point >= 0x10000 && point <= 0x10FFFF;
   position += good ? length : 1;

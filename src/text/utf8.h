@@ -16,16 +16,16 @@ inline constexpr char32_t kReplacementCharacter = 0xFFFD;
 /// Vectorized; frames are checked with it.
 bool is_utf8(std::string_view bytes);
 
-/// The code point at `position`, which moves behind it. kNotUtf8 where the bytes are not well formed; `position` then
+/// The code point at `position`, which moves past it. kInvalidCodePoint where the bytes are malformed; `position` then
 /// moves by one byte. `position` must be inside `text`.
 char32_t next_code_point(std::string_view text, std::size_t& position);
 
-/// Bytes of the character that starts the text; 1 for a byte that starts none, 0 at the end. Overlong forms and surrogates
-/// count as characters.
+/// Bytes of the character that starts the text; 1 for a byte that starts none, 0 at the end. Overlong forms and
+/// surrogates count as characters.
 std::size_t character_bytes(std::string_view text);
 
-/// What the first byte of a character of several bytes says about the rest, for readers that get one byte at a time. The
-/// bounds of the second byte exclude what is not well formed.
+/// What the first byte of a multi-byte character implies for the rest, for readers that get one byte at a time. The
+/// bounds of the second byte exclude malformed sequences.
 struct Utf8Lead {
   std::uint8_t continuation_bytes = 0;  // 0: this byte starts no character of several bytes
   unsigned char lowest = 0x80;
@@ -61,7 +61,7 @@ std::string repair_utf8(std::string_view text);
 /// Well-formed UTF-8 of at most `max_bytes` for display: malformed sequences become U+FFFD, control characters spaces.
 std::string printable_utf8(std::string_view bytes, std::size_t max_bytes);
 
-/// C0 and C1 controls and DEL: what a terminal would obey instead of print.
+/// C0 and C1 controls and DEL, which a terminal obeys instead of printing.
 bool has_control_characters(std::string_view text);
 
 }  // namespace relay::text

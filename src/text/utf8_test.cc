@@ -5,7 +5,7 @@
 namespace relay::text {
 namespace {
 
-TEST(Utf8, KnowsWhatIsNone) {
+TEST(Utf8, DetectsMalformedSequences) {
   for (const std::string_view good :
        {"", "plain text, longer than eight", "h\u00e9", "\u20ac", "\U0001f600", "\xf4\x8f\xbf\xbf"})
     EXPECT_TRUE(is_utf8(good)) << good;

@@ -1,15 +1,15 @@
-/// Text that is what it looks like.
+/// Text without hidden characters.
 ///
-/// Why: a person or a rule judges what can be seen. A letter that is invisible, turns the writing direction or moves the
-///   cursor makes a command look like another one, so text that holds one is approved by nobody but a person.
+/// Why: a user or a rule judges what is visible. A character that is invisible, reverses the direction or moves the
+///   cursor makes a command look like another one, so only the user may approve text that contains one.
 #pragma once
 
 #include <string_view>
 
 namespace relay::text {
 
-/// UTF-8 without control characters (tabs and line ends too), invisible letters, turns of direction, and spaces other
-/// than the usual one.
+/// UTF-8 without control characters (tabs and line ends included), invisible characters, bidirectional controls, and
+/// spaces other than U+0020.
 bool is_visible_text(std::string_view text);
 
 }  // namespace relay::text

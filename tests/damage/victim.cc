@@ -63,7 +63,8 @@ class Witness final : public store::StoreListener {
     witness.sent = witness.key_of(ticket);
     witness.tell(0);
     queue->persist(CommitTicket{ticket},
-                   store::sample::direct(witness.sent, "Alice", "Bob", body_of(witness.sent), ticket), CommitMode::Now);
+                   store::sample::direct(witness.sent, "Alice", "Bob", body_of(witness.sent), ticket),
+                   CommitMode::Immediate);
     ticket % 5 == 0 ? inbox.wait_one() : inbox.run_all();
   }
 }

@@ -59,7 +59,7 @@ DeliveryModel::Verdict DeliveryModel::add(const records::AddDelivery& added, std
   const auto& delivery = added.delivery;
   Row row{.delivery = delivery, .number = number, .said_at = said_at};
   row.held = delivery.hold == Hold::Policy;
-  row.again = !made_.insert({delivery.message, delivery.to, delivery.carriage, delivery.shadow_of}).second;
+  row.again = !made_.insert({delivery.message, delivery.to, delivery.frame_kind, delivery.shadow_of}).second;
   row.history.push_back({delivery.state, delivery.proof, added.reason});
   if (!rows_.emplace(delivery.key, std::move(row)).second)
     return format("{} was added twice", records::delivery_id(delivery.key));

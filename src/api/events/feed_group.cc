@@ -45,7 +45,7 @@ FeedGroup::BlockRange FeedGroup::write_events(const FeedRing& ring, std::uint64_
   auto to = from;
   while (to < until && writer.bytes() < block_bytes) {
     const auto& event = ring.at(++to);
-    if (event.at >= subscription_.since.value_or(0) && filter_.takes(event.type, event.agent, event.session))
+    if (event.at >= subscription_.since.value_or(0) && filter_.matches(event.type, event.agent, event.session))
       writer.add(event);
   }
   auto& block = found != blocks_.end() ? *found : blocks_[oldest_ = (oldest_ + 1) % blocks_.size()];

@@ -496,7 +496,7 @@ TEST(FeedReplay, EveryReaderSeesEachEventOnceInAnyInterleaving) {
     for (const auto& [wanderer, subscription] : wanderers) {
       const records::EventFilter filter{subscription.types, subscription.agents, {}};
       wanderer->check(workspace, [&](std::uint64_t number) {
-        return filter.takes(log[number - 1].first, log[number - 1].second, "s");
+        return filter.matches(log[number - 1].first, log[number - 1].second, "s");
       });
     }
     wanderers.clear();

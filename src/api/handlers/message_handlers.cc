@@ -19,7 +19,7 @@ ApiError inside_agent(std::string_view which) {
 ApiResult<std::string> calling_agent(Api& api, const WorkspaceHandle& workspace, const protocol::PeerOrigin& caller) {
   if (!caller.is_agent()) return std::string{};
   for (const auto& host : api.gateway.hosts_in(workspace.client.hosts()))
-    if (host.socket == caller.door) return host.name;
+    if (host.socket == caller.host_socket) return host.name;
   return std::unexpected{inside_agent("an agent of another workspace; send from an agent of this one")};
 }
 

@@ -116,7 +116,7 @@ class FakeEventWorkspace final : public WorkspaceClient {
     bool more = false;
     for (auto number = std::max(after + 1, oldest_); number <= log_.size(); ++number) {
       const auto& row = log_[number - 1];
-      if (row.at < since || !filter.takes(row.type, row.agent, row.session)) continue;
+      if (row.at < since || !filter.matches(row.type, row.agent, row.session)) continue;
       if (events.size() == limit) {
         more = true;
         reached = static_cast<std::uint64_t>(events.back().as_object().at("_seq").as_int64());

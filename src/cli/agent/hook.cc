@@ -100,7 +100,7 @@ Result<hooks::HookResponse> ask_host(const std::string& door, const hooks::HookE
   const auto text = hooks::serialize_within(event, kMaxRequestBytes - kRequestRoomBytes);
   const auto answer = RELAY_TRY(visit.ask_text(format(R"({{"method":"hook","event":{}}})", text), time_allowed(event)));
   const auto* said = object_member(answer, "answer");
-  return said == nullptr ? hooks::HookResponse{} : hooks::answer_from(*said);
+  return said == nullptr ? hooks::HookResponse{} : hooks::response_from(*said);
 }
 
 Result<void> call(const std::string& agent_name) {

@@ -71,11 +71,11 @@ Seen look_at(AgentCli agent, const std::string& program, const hooks::Environmen
 
 json::object to_json(const Seen& seen) {
   json::object out{{"agent", name_of(seen.agent)},
-                   {"hooks", name_of(seen.status.presence)},
+                   {"hooks", name_of(seen.status.state)},
                    {"file", seen.path},
                    {"program", seen.status.program},
                    {"stale", seen.status.stale}};
-  if (!seen.status.forbidden.empty()) out["forbidden"] = seen.status.forbidden;
+  if (!seen.status.blocked_reason.empty()) out["forbidden"] = seen.status.blocked_reason;
   if (!seen.status.problem.empty()) out["problem"] = seen.status.problem;
   return out;
 }
@@ -83,10 +83,10 @@ json::object to_json(const Seen& seen) {
 std::string remarks_on(const Seen& seen) {
   const auto& status = seen.status;
   if (!status.problem.empty()) return "cannot be read: " + status.problem;
-  if (!status.forbidden.empty()) return "will not run: " + status.forbidden;
+  if (!status.blocked_reason.empty()) return "will not run: " + status.blocked_reason;
   if (status.stale)
     return relay::format("calls {}, which is not this program: run hooks install again", status.program);
-  return status.presence == hooks::InstallState::Partly ? "some are missing: run hooks install again" : status.program;
+  return status.state == hooks::InstallState::Partly ? "some are missing: run hooks install again" : status.program;
 }
 
 ExitCode show(std::span<const AgentCli> agents, bool as_json, Context& context) {
@@ -97,11 +97,11 @@ ExitCode show(std::span<const AgentCli> agents, bool as_json, Context& context) 
   bool complete = true, any = false;
   for (const auto agent : agents) {
     const auto seen = look_at(agent, program, environment);
-    any = any || seen.status.presence != hooks::InstallState::No;
-    complete = complete && seen.status.presence == hooks::InstallState::Yes;
+    any = any || seen.status.state != hooks::InstallState::No;
+    complete = complete && seen.status.state == hooks::InstallState::Yes;
     all.push_back(to_json(seen));
-    columns.add({std::string{name_of(agent)}, std::string{name_of(seen.status.presence)},
-                 sanitize(seen.path, Lines::Join), sanitize(remarks_on(seen), Lines::Join)});
+    columns.add({std::string{name_of(agent)}, std::string{name_of(seen.status.state)}, sanitize(seen.path, Lines::Join),
+                 sanitize(remarks_on(seen), Lines::Join)});
   }
   print(as_json ? json::serialize(json::object{{"hooks", std::move(all)}}) + "\n"
                 : columns.text(context.paint, context.width()));

@@ -151,7 +151,7 @@ Result<SendRequest> letter_in(const Invocation& invocation, const Context& conte
   letter.id = invocation.value("--id").value_or("");
   if (invocation.has("--id") && (letter.id.empty() || letter.id.size() > protocol::kMaxIdBytes ||
                                  text::has_control_characters(letter.id) || !text::is_utf8(letter.id)))
-    return fail(relay::format("--id must be text of 1 to {} bytes", protocol::kMaxIdBytes));
+    return fail(relay::format("--id must be a string of 1 to {} bytes", protocol::kMaxIdBytes));
   letter.kind = invocation.value("--kind").value_or(letter.kind);
   if (const auto mode = invocation.value("--mode")) letter.mode = protocol::parse_delivery_mode(*mode);
   letter.urgent = invocation.has("--urgent");

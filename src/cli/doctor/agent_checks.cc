@@ -118,21 +118,21 @@ CheckResult check_hooks(const Context& context) {
     const auto status = hooks::status_of(agent, *file, program.value_or(""), environment);
     if (!status.problem.empty())
       return problem("hooks", relay::format("{}: {}", file->path, status.problem), "correct the file");
-    if (status.presence == hooks::InstallState::No) continue;
+    if (status.state == hooks::InstallState::No) continue;
     const auto again = relay::format("run: agent-relay hooks install {}", name);
     if (status.stale)
       return problem("hooks", relay::format("{} calls {}, which is not this program", name, status.program), again);
-    if (status.presence == hooks::InstallState::Partly)
+    if (status.state == hooks::InstallState::Partly)
       return problem("hooks", "some are missing in " + file->path, again);
-    if (!status.forbidden.empty())
-      return note("hooks", relay::format("those of {} will not run: {}", name, status.forbidden),
+    if (!status.blocked_reason.empty())
+      return note("hooks", relay::format("those of {} will not run: {}", name, status.blocked_reason),
                   "allow them there, or start it with agent-relay");
     installed += (installed.empty() ? "" : ", ") + name;
   }
   if (!installed.empty())
     if (auto unobserved = hooks_unobserved(context)) return *std::move(unobserved);
   const bool gemini_has_none = !installed.contains("gemini") && !along_path(context, "gemini").empty();
-  if (gemini_has_none && !hooks::is_roots_alone(context.home.config_file))
+  if (gemini_has_none && !hooks::is_root_owned(context.home.config_file))
     return note("hooks",
                 "Gemini CLI has none: it takes them for one run only from a file of root's, so agent-relay cannot give "
                 "them to it",
@@ -182,11 +182,11 @@ void add_codex_servers(const std::string& file, std::string_view text, std::vect
     const auto* table = node.table();
     const auto* command = table == nullptr ? nullptr : member(*table, "command");
     const auto* arguments = table == nullptr ? nullptr : member(*table, "args");
-    if (command == nullptr || command->text() == nullptr || arguments == nullptr || arguments->array() == nullptr)
+    if (command == nullptr || command->string() == nullptr || arguments == nullptr || arguments->array() == nullptr)
       continue;
     const bool mcp = std::ranges::any_of(
-        *arguments->array(), [](const TomlNode& word) { return word.text() != nullptr && *word.text() == "mcp"; });
-    if (is_ours(*command->text(), mcp)) found.push_back({file, *command->text()});
+        *arguments->array(), [](const TomlNode& word) { return word.string() != nullptr && *word.string() == "mcp"; });
+    if (is_ours(*command->string(), mcp)) found.push_back({file, *command->string()});
   }
 }
 

@@ -26,10 +26,10 @@ void add_command(json::object& object, const commands::SendCommand& command) {
   add(object, "project", command.project);
   if (command.data) object["data"] = *command.data;
   json::object meta;
-  add(meta, "subject", command.wishes.subject);
-  if (command.wishes.importance) meta["importance"] = *command.wishes.importance;
-  add(meta, "replyTo", command.wishes.reply_to);
-  if (command.wishes.ack_required) meta["ackRequired"] = *command.wishes.ack_required;
+  add(meta, "subject", command.metadata.subject);
+  if (command.metadata.importance) meta["importance"] = *command.metadata.importance;
+  add(meta, "replyTo", command.metadata.reply_to);
+  if (command.metadata.ack_required) meta["ackRequired"] = *command.metadata.ack_required;
   if (!meta.empty()) object["meta"] = std::move(meta);
 }
 
@@ -65,7 +65,7 @@ std::string words(const commands::Command& utterance) {
 }  // namespace
 
 json::object utterance_json(const commands::Command& utterance) {
-  const auto& place = commands::place_of(utterance);
+  const auto& place = commands::location_of(utterance);
   json::object object{{"t", nullptr}, {"line", place.line}, {"column", place.column}};
   std::visit(Overloads{[&](const commands::SendCommand& command) { add_command(object, command); },
                        [&](const commands::SpawnCommand& spawn) {
@@ -104,7 +104,7 @@ json::object utterance_json(const commands::Command& utterance) {
 }
 
 std::string utterance_line(const commands::Command& utterance) {
-  return relay::format("{}: {}\n", commands::place_of(utterance).line, sanitize(words(utterance), Lines::Join));
+  return relay::format("{}: {}\n", commands::location_of(utterance).line, sanitize(words(utterance), Lines::Join));
 }
 
 namespace {

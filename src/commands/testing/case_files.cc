@@ -24,19 +24,19 @@ json::object as_json(const SendCommand& command) {
   if (command.project) object["project"] = *command.project;
   if (command.data) object["data"] = *command.data;
   json::object meta;
-  if (command.wishes.subject) meta["subject"] = *command.wishes.subject;
-  if (command.wishes.importance) meta["importance"] = *command.wishes.importance;
-  if (command.wishes.reply_to) meta["replyTo"] = *command.wishes.reply_to;
-  if (command.wishes.ack_required) meta["ackRequired"] = *command.wishes.ack_required;
+  if (command.metadata.subject) meta["subject"] = *command.metadata.subject;
+  if (command.metadata.importance) meta["importance"] = *command.metadata.importance;
+  if (command.metadata.reply_to) meta["replyTo"] = *command.metadata.reply_to;
+  if (command.metadata.ack_required) meta["ackRequired"] = *command.metadata.ack_required;
   if (!meta.empty()) object["meta"] = meta;
   return object;
 }
 
-json::array commands_of(const std::vector<Command>& heard) {
-  json::array commands;
-  for (const auto& utterance : heard)
-    if (const auto* command = std::get_if<SendCommand>(&utterance)) commands.push_back(as_json(*command));
-  return commands;
+json::array sends_as_json(const std::vector<Command>& commands) {
+  json::array array;
+  for (const auto& command : commands)
+    if (const auto* send = std::get_if<SendCommand>(&command)) array.push_back(as_json(*send));
+  return array;
 }
 
 }  // namespace relay::commands::testing

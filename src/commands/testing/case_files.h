@@ -1,4 +1,4 @@
-/// Cases from testdata/, and utterances as JSON to compare with them.
+/// Cases from testdata/, and commands as JSON to compare with them.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ json::value load_cases(const std::string& file);
 /// A command with the members the cases name: to, kind, body, thread?, threadProject?, project?, data?, meta?
 json::object as_json(const SendCommand& command);
 
-/// The commands among what was heard.
-json::array commands_of(const std::vector<Command>& heard);
+/// The send commands of the list, as JSON.
+json::array sends_as_json(const std::vector<Command>& commands);
 
 }  // namespace relay::commands::testing

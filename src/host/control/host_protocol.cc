@@ -80,7 +80,7 @@ Result<RequestParams> wish_in(std::string_view what, const json::object& object)
   if (what == "screen") {
     const auto format_name = word("format");
     if (format_name != "ansi" && format_name != "text" && !format_name.empty())
-      return fail("format must be text or ansi");
+      return fail("format must be a string or ansi");
     return ShowScreen{.ansi = format_name == "ansi"};
   }
   if (what == "attach") {

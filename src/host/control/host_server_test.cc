@@ -274,7 +274,7 @@ TEST_F(DoorTest, AHookThatLeavesUnansweredIsTold) {
   guest.door->on_closed("gone");
   loop.run_now();
   EXPECT_EQ(typed, "hook PermissionRequest gone");
-  hook({.verdict = hooks::HookDecision::Allow});  // too late, and harmless
+  hook({.decision = hooks::HookDecision::Allow});  // too late, and harmless
 }
 
 TEST_F(DoorTest, PromptsAreAnsweredByWhoeverComes) {

@@ -110,7 +110,7 @@ class JournalLives final : public StoreListener {
       auto changes = direct(next_key_, "Alice", "Bob", body, static_cast<std::uint64_t>(next_key_));
       if (random_.below(3) == 0) changes.push_back(change(next_key_ + 1, DeliveryState::Delivered));
       queue.persist(CommitTicket{ticket_}, std::move(changes),
-                    random_.below(3) == 0 ? CommitMode::WithTheNext : CommitMode::Now);
+                    random_.below(3) == 0 ? CommitMode::Piggyback : CommitMode::Immediate);
     } else if (choice == 4 && random_.below(4) == 0) {
       queue.load_backlog(backlog_of("Bob"));
     } else if (choice == 5 && random_.below(8) == 0 && !committed_.empty()) {

@@ -69,11 +69,11 @@ void JournaledStoreQueue::persist(CommitTicket ticket, Changes changes, CommitMo
     last_direct_ = ticket;
     return forward(PersistRequest{.ticket = ticket, .changes = std::move(changes)});
   }
-  if (batch_.empty()) record_ = {.bytes = std::string(Journal::kFrameBytes, '\0'), .mode = CommitMode::WithTheNext};
+  if (batch_.empty()) record_ = {.bytes = std::string(Journal::kFrameBytes, '\0'), .mode = CommitMode::Piggyback};
   encode(changes, record_.bytes);
   ++record_.commits;
   record_.messages += messages_in(changes);
-  if (mode == CommitMode::Now) record_.mode = CommitMode::Now;
+  if (mode == CommitMode::Immediate) record_.mode = CommitMode::Immediate;
   batch_.push_back({.ticket = ticket, .changes = std::move(changes), .durability = CommitDurability::CoveredByJournal});
   if (record_.bytes.size() >= kMaxRecordBytes) flush();
   flush_soon();
@@ -131,7 +131,7 @@ void JournaledStoreQueue::flush() {
 
 /// Queues the work behind every earlier request.
 void JournaledStoreQueue::forward(std::variant<PersistRequest, Forward> work) {
-  record_.mode = CommitMode::Now;
+  record_.mode = CommitMode::Immediate;
   flush();
   std::visit([this](auto& one) { pipeline_.emplace_back(std::move(one)); }, work);
   advance();

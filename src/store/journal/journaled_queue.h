@@ -45,7 +45,7 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   ~JournaledStoreQueue() override;
 
   void persist(records::CommitTicket ticket, records::Changes changes,
-               records::CommitMode mode = records::CommitMode::Now) override;
+               records::CommitMode mode = records::CommitMode::Immediate) override;
   void load_backlog(records::BacklogRequest request) override;
   void expire(records::ExpireRequest request) override;
   void query(QueryId id, Query query) override;

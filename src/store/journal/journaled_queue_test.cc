@@ -373,7 +373,7 @@ TEST(DurableQueue, TellsEveryCommitInOrderAndAQuestionSeesWhatWasToldBefore) {
         [](std::chrono::milliseconds, TaskQueue::Task) {}, calls);
     for (std::uint64_t ticket = 1; ticket <= kCommits; ++ticket) {
       durable->persist(CommitTicket{ticket}, direct(static_cast<std::int64_t>(2 * ticket), "Alice", "Bob", "a", ticket),
-                       ticket % 3 == 0 ? CommitMode::WithTheNext : CommitMode::Now);
+                       ticket % 3 == 0 ? CommitMode::Piggyback : CommitMode::Immediate);
       if (ticket % 7 == 0) inbox.run_one();
       if (ticket % 50 == 0) durable->query(QueryId{ticket}, Ask{}.limit(1'000));
     }

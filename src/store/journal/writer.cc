@@ -27,7 +27,7 @@ ThreadedJournalWriter::ThreadedJournalWriter(Journal& journal, JournalListener& 
 void ThreadedJournalWriter::write(JournalRecord record) {
   {
     const std::lock_guard lock{shared_->mutex};
-    if (record.mode == records::CommitMode::Now) shared_->has_immediate = true;
+    if (record.mode == records::CommitMode::Immediate) shared_->has_immediate = true;
     shared_->waiting.push_back(std::move(record));
     if (!shared_->has_immediate && shared_->delaying) return;  // the thread wakes after commit_delay
   }

@@ -24,7 +24,7 @@ struct JournalRecord {
   std::string bytes;  // starts with room for the journal's frame
   std::uint32_t commits = 0;
   std::uint32_t messages = 0;  // in those commits
-  records::CommitMode mode = records::CommitMode::Now;
+  records::CommitMode mode = records::CommitMode::Immediate;
 };
 
 class JournalListener {

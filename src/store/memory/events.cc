@@ -80,7 +80,7 @@ Result<EventPage> MemoryStore::events(const EventQuery& query) {
   std::size_t bytes = 0;
   const auto take = [&](EventSeq number) {
     const auto& row = log.at(number);
-    if (!query.filter.takes(row.type, row.agent.value(), row.session.value())) return;
+    if (!query.filter.matches(row.type, row.agent.value(), row.session.value())) return;
     page.events.push_back({number, std::string{row.type}, encode(number, row, query.price_of)});
     bytes += page.events.back().json.size();
   };

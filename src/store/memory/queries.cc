@@ -280,7 +280,7 @@ Result<bool> MemoryStore::prune_step(const Retention& retention, WallMs now, std
                   [&](const auto& entry) { return entry.second.ended != 0 && entry.second.ended < old; });
     std::erase_if(tables_.proposals,
                   [&](const auto& entry) { return !entry.second.outcome.empty() && entry.second.expires_at < old; });
-    const auto silent = std::min(old, now - records::kForgetMarksAfterMs);
+    const auto silent = std::min(old, now - records::kOutboxMarkRetentionMs);
     std::erase_if(tables_.marks, [&](const auto& entry) { return entry.second.updated < silent; });
     std::erase_if(tables_.usage, [&](const auto& entry) { return entry.second.at < old; });
     std::erase_if(tables_.work, [&](const auto& entry) { return !tables_.sessions.contains(entry.first); });

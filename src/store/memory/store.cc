@@ -293,7 +293,7 @@ Result<void> MemoryStore::on(const AddSessionStats& change) {
   for (const auto& file : change.more.files) {
     const auto place = std::ranges::lower_bound(work.files, file);
     const bool known = place != work.files.end() && *place == file;
-    if (!known && work.files.size() < kMaxWorkFiles) work.files.insert(place, file);
+    if (!known && work.files.size() < kMaxSessionFiles) work.files.insert(place, file);
   }
   put(tables_.work, change.session.value(), std::move(work));
   return {};

@@ -28,7 +28,7 @@ class InlineStoreQueue final : public BackingQueue {
       : store_{std::move(store)}, post_{std::move(post)}, listener_{listener} {}
 
   void persist(records::CommitTicket ticket, records::Changes changes,
-               records::CommitMode mode = records::CommitMode::Now) override;
+               records::CommitMode mode = records::CommitMode::Immediate) override;
   void load_backlog(records::BacklogRequest request) override;
   void expire(records::ExpireRequest request) override;
   void query(QueryId id, Query query) override;

@@ -21,7 +21,7 @@ void ThreadedStoreQueue::enqueue(Work work, CommitMode mode) {
     const std::lock_guard lock{shared_->mutex};
     if (shared_->stopping) return;
     work(*shared_);
-    if (mode == CommitMode::Now) shared_->queued.has_immediate = true;
+    if (mode == CommitMode::Immediate) shared_->queued.has_immediate = true;
     if (!shared_->queued.has_immediate && shared_->delaying) return;  // the writer wakes after commit_delay
   }
   shared_->changed.notify_one();
@@ -47,7 +47,7 @@ void ThreadedStoreQueue::apply(std::vector<PersistRequest> requests) {
         }
         if (shared.pending_bytes >= tuning_.commit_delay_bytes) shared.queued.has_immediate = true;
       },
-      kept ? CommitMode::Now : CommitMode::WithTheNext);
+      kept ? CommitMode::Immediate : CommitMode::Piggyback);
 }
 
 void ThreadedStoreQueue::load_backlog(BacklogRequest request) {
@@ -63,7 +63,7 @@ void ThreadedStoreQueue::query(QueryId id, Query query) {
 }
 
 void ThreadedStoreQueue::prune(Retention retention, WallMs now) {
-  enqueue([&](Shared& shared) { shared.queued_prune = PruneJob{retention, now}; }, CommitMode::WithTheNext);
+  enqueue([&](Shared& shared) { shared.queued_prune = PruneJob{retention, now}; }, CommitMode::Piggyback);
 }
 
 void ThreadedStoreQueue::stop() {

@@ -49,7 +49,7 @@ class ThreadedStoreQueue final : public BackingQueue {
   ~ThreadedStoreQueue() override { stop(); }
 
   void persist(records::CommitTicket ticket, records::Changes changes,
-               records::CommitMode mode = records::CommitMode::Now) override;
+               records::CommitMode mode = records::CommitMode::Immediate) override;
   void load_backlog(records::BacklogRequest request) override;
   void expire(records::ExpireRequest request) override;
   void query(QueryId id, Query query) override;
@@ -88,7 +88,7 @@ class ThreadedStoreQueue final : public BackingQueue {
   };
 
   template <class Work>
-  void enqueue(Work work, records::CommitMode mode = records::CommitMode::Now);
+  void enqueue(Work work, records::CommitMode mode = records::CommitMode::Immediate);
   void run();
   void serve(QueuedRequests queued, bool after_failure);
   void fail_changes(QueuedRequests& queued);

@@ -227,13 +227,13 @@ TEST(ThreadedQueuePacing, WhatNobodyWaitsForIsCommittedWithTheNextThatSomebodyDo
   gate->open_gate();
   ThreadedStoreQueue queue{std::move(gated), inbox.post(), listener,
                            QueueTuning{.commit_delay = std::chrono::hours{1}}};
-  queue.persist(CommitTicket{1}, direct(1, "Alice", "Bob", "a"), CommitMode::WithTheNext);
-  queue.persist(CommitTicket{2}, direct(3, "Alice", "Bob", "b", 2), CommitMode::WithTheNext);
+  queue.persist(CommitTicket{1}, direct(1, "Alice", "Bob", "a"), CommitMode::Piggyback);
+  queue.persist(CommitTicket{2}, direct(3, "Alice", "Bob", "b", 2), CommitMode::Piggyback);
   queue.persist(CommitTicket{3}, direct(5, "Alice", "Bob", "c", 3));
   inbox.wait_one();
   EXPECT_EQ(listener.calls, Heard{"committed 3"});
   EXPECT_EQ(gate->groups, 1);
-  queue.persist(CommitTicket{4}, direct(7, "Alice", "Bob", "d", 4), CommitMode::WithTheNext);
+  queue.persist(CommitTicket{4}, direct(7, "Alice", "Bob", "d", 4), CommitMode::Piggyback);
   queue.stop();
   inbox.run_all();
   EXPECT_EQ(listener.calls.back(), "committed 4") << "nothing is left behind";
@@ -244,7 +244,7 @@ TEST(ThreadedQueuePacing, WhatNobodyWaitsForIsCommittedByItselfSoon) {
   Listener listener;
   ThreadedStoreQueue queue{std::make_unique<MemoryStore>(), inbox.post(), listener,
                            QueueTuning{.commit_delay = std::chrono::milliseconds{1}}};
-  queue.persist(CommitTicket{1}, direct(1, "Alice", "Bob", "a"), CommitMode::WithTheNext);
+  queue.persist(CommitTicket{1}, direct(1, "Alice", "Bob", "a"), CommitMode::Piggyback);
   inbox.wait_one();
   EXPECT_EQ(listener.calls, Heard{"committed 1"});
 }

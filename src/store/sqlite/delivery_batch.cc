@@ -133,7 +133,7 @@ Result<void> DeliveryBatch::write_new() {
     if (row_change != RowChange::New) continue;
     newest_stored_ = std::max(newest_stored_, delivery.key.value());
     rows_.add(delivery.key.value(), delivery.message.value(), parties.recipient, sequence_of(delivery),
-              code_of(delivery.carriage), OrNull{delivery.shadow_of}, code_of(delivery.state), code_of(delivery.proof),
+              code_of(delivery.frame_kind), OrNull{delivery.shadow_of}, code_of(delivery.state), code_of(delivery.proof),
               delivery.expires_at, std::int64_t{delivery.queued_offline}, parties.sender,
               std::int64_t{protocol::lane_code(delivery.lane)}, delivery.rank.value(),
               code_of(queue_state_of(delivery)), available_at(delivery), std::int64_t{delivery.attempts}, entry_number,

@@ -190,7 +190,7 @@ Result<void> EventWriter::count(const SessionId& session, const SessionStats& mo
     const auto add =
         RELAY_TRY(connection_.use("INSERT OR IGNORE INTO session_files(session,path) SELECT ?1,?2"
                                   " WHERE (SELECT count(*) FROM session_files WHERE session=?1)<?3"));
-    add->bind(number, std::string_view{file}, static_cast<std::int64_t>(kMaxWorkFiles));
+    add->bind(number, std::string_view{file}, static_cast<std::int64_t>(kMaxSessionFiles));
     RELAY_TRY(add->run());
   }
   return {};
@@ -230,7 +230,7 @@ Result<EventPage> select_events(SqliteConnection& connection, const EventQuery& 
     head.agent = *RELAY_TRY(names.name(rows->integer(3)));
     head.session = *RELAY_TRY(names.name(rows->integer(4)));
     (query.newest ? page.next_before : page.next_after) = head.number;
-    if (!query.filter.takes(head.type, head.agent, head.session)) continue;
+    if (!query.filter.matches(head.type, head.agent, head.session)) continue;
     EncodedEvent encoded{.number = head.number, .type = head.type};
     if (head.type == kMessageExchanged)
       encoded.json = encode_message(head, Key{rows->integer(5)}, RELAY_TRY(find_message(connection, rows->integer(5))));
@@ -320,7 +320,7 @@ Result<SessionRow> select_session(SqliteConnection& connection, const SessionId&
   }
   const auto files =
       RELAY_TRY(connection.use("SELECT path FROM session_files WHERE session=?1 ORDER BY path LIMIT ?2"));
-  files->bind(*number, static_cast<std::int64_t>(kMaxWorkFiles));
+  files->bind(*number, static_cast<std::int64_t>(kMaxSessionFiles));
   while (RELAY_TRY(files->step())) row.work.files.push_back(files->text(0));
   return row;
 }

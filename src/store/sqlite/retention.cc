@@ -153,7 +153,7 @@ Result<void> SqliteRetention::remove_related(SqliteConnection& connection, const
       {"DELETE FROM outbox_marks WHERE (sender,epoch) IN (SELECT sender,epoch FROM outbox_marks WHERE updated<?1 LIMIT "
        "?2)"
        " RETURNING 1",
-       std::min(old, now - records::kForgetMarksAfterMs)},
+       std::min(old, now - records::kOutboxMarkRetentionMs)},
       {"DELETE FROM usage WHERE (session,request) IN (SELECT session,request FROM usage INDEXED BY usage_by_time WHERE "
        "at<?1 LIMIT ?2) RETURNING 1",
        old},

@@ -53,9 +53,9 @@ Delivery read_delivery(const Statement& row, int first) {
   delivery.lane = read_lane(next_integer());
   delivery.rank = Key{next_integer()};
   delivery.seq = Seq{static_cast<std::uint64_t>(next_integer())};
-  const auto carriage = next_integer();
-  const bool known = carriage >= 0 && carriage <= static_cast<std::int64_t>(FrameKind::ShadowTrigger);
-  delivery.carriage = known ? static_cast<FrameKind>(carriage) : FrameKind::Deliver;
+  const auto frame_kind = next_integer();
+  const bool known = frame_kind >= 0 && frame_kind <= static_cast<std::int64_t>(FrameKind::ShadowTrigger);
+  delivery.frame_kind = known ? static_cast<FrameKind>(frame_kind) : FrameKind::Deliver;
   delivery.shadow_of = next_text();
   delivery.state = read_state(next_integer());
   delivery.proof = read_proof(next_integer());

@@ -506,7 +506,7 @@ TEST_F(SqliteFile, MigrationFromVersionSevenKeepsEveryRow) {
 
   const auto backlog = store->backlog(backlog_of("Bob")).value();
   ASSERT_EQ(backlog.items.size(), 1u);
-  EXPECT_EQ(backlog.items[0].delivery.carriage, FrameKind::ChannelMessage);
+  EXPECT_EQ(backlog.items[0].delivery.frame_kind, FrameKind::ChannelMessage);
   EXPECT_TRUE(backlog.items[0].delivery.queued_offline);
   EXPECT_EQ(backlog.items[0].message.payload_meta, "{\"m\":1}");
   HeldRequest held;
