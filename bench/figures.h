@@ -1,4 +1,4 @@
-/// What every benchmark says of itself.
+/// The machine, as every benchmark report names it.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace relay::bench {
 
-/// Processors and kernel, in one line.
+/// Processors and kernel on one line.
 std::string machine();
 
 }  // namespace relay::bench

@@ -19,7 +19,7 @@ struct Options {
   std::string json_file, markdown_file, svg_file;
 };
 
-/// The error is what to print: the usage.
+/// The error message is the usage text.
 Result<Options> read_options(int argc, char** argv);
 
 }  // namespace relay::bench

@@ -1,4 +1,4 @@
-/// relay_store_bench [memory] [--rounds N] [--messages N] [--group N] [--pairs N]: what a message costs the store alone;
+/// relay_store_bench [memory] [--rounds N] [--messages N] [--group N] [--pairs N]: the cost of a message in the store alone;
 /// see README.md.
 #include <algorithm>
 #include <cstdio>
@@ -43,7 +43,7 @@ Options read_options(int count, char** words) {
   return options;
 }
 
-/// Bodies of words, so that the full-text index has something to do.
+/// Bodies made of words, to exercise the full-text index.
 std::vector<std::string> some_payloads() {
   SeededRandom random{1};
   std::vector<std::string> payloads(64);
@@ -55,7 +55,7 @@ std::vector<std::string> some_payloads() {
   return payloads;
 }
 
-/// What this process has written to files so far.
+/// Bytes that this process has written to files.
 double bytes_written() {
   std::ifstream in{"/proc/self/io"};
   std::string name;
@@ -66,12 +66,12 @@ double bytes_written() {
 }
 
 struct Cost {
-  double apply_us = 0, commit_us = 0, index_us = 0, bytes = 0;  // for each message
+  double apply_us = 0, commit_us = 0, index_us = 0, bytes = 0;  // per message
 };
 
 double now_us() { return static_cast<double>(std::clock()) * 1e6 / CLOCKS_PER_SEC; }
 
-/// The changes of one message that is delivered within its group, as the broker asks for them.
+/// The changes that the broker requests for a message delivered within its group.
 void add_message(Changes& changes, std::int64_t n, std::int64_t pairs, const std::string& payload) {
   const AgentName from{format("sender-{}", n % pairs)}, to{format("recipient-{}", n % pairs)};
   const Seq seq{static_cast<std::uint64_t>(n / pairs + 1)};
@@ -166,7 +166,7 @@ int main(int count, char** words) {
   }
   std::ranges::sort(rounds, {}, [](const Cost& cost) { return cost.apply_us + cost.commit_us; });
   const auto& middle = rounds[rounds.size() / 2];
-  std::puts(format("{}: {} messages, {} in a group, {} pairs; for each message:\n"
+  std::puts(format("{}: {} messages, {} in a group, {} pairs; per message:\n"
                    "  apply {:.2f} us, commit {:.2f} us, full text {:.2f} us of processor time; {:.0f} bytes written",
                    options.memory ? "memory" : "sqlite", options.messages, options.group, options.pairs,
                    middle.apply_us, middle.commit_us, middle.index_us, middle.bytes)

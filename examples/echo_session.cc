@@ -1,6 +1,6 @@
-/// An agent of thirty lines: answers each message in its thread.
+/// A minimal agent that replies to each message in its thread.
 ///
-///   echo_session NAME SOCKET        the socket is shown by `agent-relay status --json`
+///   echo_session NAME SOCKET        `agent-relay status --json` shows the socket
 #include <csignal>
 #include <cstdio>
 
@@ -25,21 +25,21 @@ class Echo final : public session::AgentSession {
   }
 
   void receive_message(const session::RelayMessage& message, const session::MessageContext& context,
-                       session::ReceiptCallback answer) override {
+                       session::ReceiptCallback report) override {
     std::printf("%s (%s): %s\n", message.from.handle.c_str(), name_of(context.mode).data(), message.text.c_str());
     const auto sent = runner->send({.to = message.from.name,
                                     .text = "you said: " + message.text,
                                     .thread = message.thread.empty() ? message.id : message.thread,
                                     .reply_to = message.id});
     if (sent)
-      answer({.status = protocol::ReceiptStatus::Delivered});
+      report({.status = protocol::ReceiptStatus::Delivered});
     else
-      answer({.status = protocol::ReceiptStatus::Failed, .reason = sent.error().message(), .retryable = true});
+      report({.status = protocol::ReceiptStatus::Failed, .reason = sent.error().message(), .retryable = true});
   }
 
   void release(const std::string& reason) override {
     std::printf("released: %s\n", reason.c_str());
-    loop_.post([this] { loop_.stop(); });  // after what waits to be written
+    loop_.post([this] { loop_.stop(); });  // after queued frames are written
   }
 
  private:
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   if (!runner) return std::fprintf(stderr, "%s\n", runner.error().message().c_str()), 1;
   echo.runner = runner->get();
   net::ignore_sigpipe();
-  net::Signals signals{loop, {SIGINT, SIGTERM}, [&](int) { (*runner)->release("a signal came"); }};
+  net::Signals signals{loop, {SIGINT, SIGTERM}, [&](int) { (*runner)->release("terminated by a signal"); }};
   (*runner)->start();
   loop.run();
 }

@@ -1,7 +1,6 @@
-/// Whatever stands in an agent's record, and whatever its model was given or patched: each event keeps to its table, and
-/// each item that began ends once.
+/// Any transcript, tool input or patch: every event conforms to its schema, and every started item completes once.
 ///
-/// The lines of the input go through every reader; the whole input is also a command, a result, a patch and a diff.
+/// The lines of the input go through every reader. The whole input is also a command, a result, a patch and a diff.
 #include <cstdint>
 #include <set>
 #include <string>
@@ -54,7 +53,7 @@ void follow(transcripts::Reader& reader, std::string_view text) {
   FUZZ_CHECK(items.all_ended());
 }
 
-/// As the input of a tool, and as its result.
+/// The input as a tool input and as a tool result.
 void use(std::string_view tool, const std::string& text) {
   Activity activity{"transcript"};
   Items items;
@@ -70,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const auto& reader : {transcripts::claude_reader(), transcripts::codex_reader(), transcripts::gemini_reader()})
     follow(*reader, input);
   (void)item_type_of(input);
-  // Texts of a record are well-formed.
+  // Transcript texts are valid UTF-8.
   if (!parse_json(json::serialize(json::value(json::string_view{input.data(), input.size()})))) return 0;
   const auto text = transcripts::clipped(input, transcripts::kMaxToolText);
   for (const auto* tool : {"Bash", "Edit", "Write", "apply_patch", "exec", "read", "unknown"}) use(tool, text);

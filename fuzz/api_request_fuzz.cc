@@ -1,5 +1,5 @@
-/// A request to the HTTP API: "METHOD TARGET\n", headers, an empty line, a body. Whatever it is, it is answered once, below
-/// 500, and an error has a code and a sentence.
+/// Any HTTP request ("METHOD TARGET\n", headers, an empty line, a body) gets one response below 500. An error has a code and
+/// a message.
 #include <cstddef>
 #include <cstdint>
 #include <string>

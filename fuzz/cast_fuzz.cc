@@ -1,4 +1,4 @@
-/// Whatever a recording holds: lines are played or refused with their number, and time never runs backwards.
+/// Any recording: lines are played or refused with their number, and time never runs backwards.
 #include <cstdint>
 #include <string_view>
 

@@ -1,4 +1,4 @@
-/// A fuzzer's assertion: says what does not hold, then stops hard so that the input is kept.
+/// A fuzzer's assertion: prints the failed condition and aborts, so that the input is kept.
 #pragma once
 
 #include <cstdio>

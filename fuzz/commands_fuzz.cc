@@ -1,7 +1,7 @@
-/// Whatever an agent writes, and however it is cut: the same utterances, none of them broken, and bounded.
+/// Any agent output, split anywhere: the same commands, all valid and bounded.
 ///
-/// The first byte seeds the cuts and chooses the surface; the rest is the text, which is also tried as rows of a screen,
-/// as an outbox file, as text to inject, and as rows for the detector.
+/// The first byte seeds the splits and chooses the surface. The rest is the text; it is also tried as screen rows, as an
+/// outgoing file, as text to inject, and as rows for the detector.
 #include <cstdint>
 #include <string>
 #include <vector>

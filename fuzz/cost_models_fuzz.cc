@@ -1,4 +1,4 @@
-/// cost-models.json: whatever the text, prices or one sentence; and what is found has a price that can be reckoned with.
+/// Any cost-models.json: prices or one error. Every price found is usable in arithmetic.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// What independent parsers say about JSON text: simdjson's DOM first, which shares no code with our scanner.
+/// Independent JSON parsers as test oracles: first simdjson's DOM, which shares no code with the scanner.
 #pragma once
 
 #include <simdjson.h>
@@ -11,7 +11,7 @@
 
 namespace relay::fuzz {
 
-/// Far beyond the scanner's own limit, and shallow enough for the oracles to recurse.
+/// Far beyond the scanner's limit, and shallow enough for the recursive oracles.
 inline constexpr std::size_t kDeepest = 1'024;
 
 enum class Verdict { Object, Other, NotJson };
@@ -44,12 +44,12 @@ inline std::size_t depth_of(const boost::json::value& value) {
 
 struct Opinion {
   Verdict verdict = Verdict::NotJson;
-  std::size_t depth = 0;  // of objects and arrays; the scanner's own limit applies on top
-  bool silent = false;    // the oracle cannot judge this text
+  std::size_t depth = 0;  // nesting of objects and arrays
+  bool silent = false;    // the oracle has no result for this text
 };
 
-/// simdjson is narrower than the grammar in one place: numbers beyond 64 bits or a double's range. JavaScript writes
-/// such integers, so the scanner takes them; there a second oracle decides.
+/// simdjson refuses numbers beyond 64 bits or the range of a double, which JSON allows. JavaScript writes such integers, so
+/// the scanner accepts them, and a second oracle decides there.
 inline Opinion ask_second_oracle(std::string_view text) {
   boost::json::parse_options options;
   options.max_depth = kDeepest;

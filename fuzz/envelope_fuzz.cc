@@ -1,4 +1,4 @@
-/// No bytes crash the envelope; what it accepts is an object to simdjson too, and can be written and read again.
+/// Any envelope: no crash. An accepted one is an object to simdjson too, and survives writing and reading.
 #include <cstdint>
 #include <string>
 
@@ -13,7 +13,7 @@ namespace {
 using namespace relay::protocol;
 using namespace relay::text;
 
-/// The errors that concern JSON itself rather than what is in it.
+/// Errors of the JSON syntax, not of the content.
 bool is_about_json(const relay::Error& error) {
   for (const JsonErrc code : {JsonErrc::BadUtf8, JsonErrc::BadJson, JsonErrc::NotAnObject, JsonErrc::TooDeep}) {
     if (is(error, code)) return true;
@@ -21,7 +21,7 @@ bool is_about_json(const relay::Error& error) {
   return false;
 }
 
-/// Stricter than the grammar on purpose: two readers could disagree about such keys.
+/// Stricter than JSON on purpose: parsers disagree about such keys.
 bool is_about_keys(const relay::Error& error) {
   return error.message().find("appears twice") != std::string::npos ||
          error.message().find("contains an escape") != std::string::npos;

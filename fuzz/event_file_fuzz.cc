@@ -1,7 +1,7 @@
-// An events.jsonl that was torn, or changed by somebody else: opening it must end in a file that goes on behind the last
-// whole event of our store, whatever stood there; what is not ours is set aside, never added to.
+// Any events.jsonl, torn or modified by another program: opening it yields a file that continues after the last whole event
+// of this store. Foreign content is quarantined and never appended to.
 //
-// The first byte is the newest number of the store, the rest the file as it was found.
+// The first byte is the newest number of the store, the rest the content of the file.
 #include <unistd.h>
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace {
 using namespace relay;
 namespace fs = std::filesystem;
 
-/// In memory where there is such a place: this runs thousands of times a second.
+/// In memory if possible: this runs thousands of times per second.
 struct Place {
   Place() {
     std::string name = fs::is_directory("/dev/shm") ? "/dev/shm/relay-events-XXXXXX" : "/tmp/relay-events-XXXXXX";
@@ -54,15 +54,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   {
     daemon::EventFile file{place().path};
     const auto last = file.open(newest);
-    FUZZ_CHECK(last.has_value());  // a file cannot be in the way
-    FUZZ_CHECK(*last <= newest);   // it does not go on behind what the store has
+    FUZZ_CHECK(last.has_value());  // no content makes open() fail
+    FUZZ_CHECK(*last <= newest);   // not ahead of the store
     next = *last + 1;
-    FUZZ_CHECK(file.append({event(next), event(next + 1)}, 1'000).has_value());  // it can be added to
+    FUZZ_CHECK(file.append({event(next), event(next + 1)}, 1'000).has_value());  // appending works
   }
   {
     daemon::EventFile file{place().path};
     const auto last = file.open(next + 1);
-    FUZZ_CHECK(last && *last == next + 1);  // what was added is the end of it
+    FUZZ_CHECK(last && *last == next + 1);  // the appended events are its end
   }
   std::ofstream{place().path + "/events.jsonl", std::ios::binary | std::ios::app}
       << R"({"type":"item.)";  // torn by a kill

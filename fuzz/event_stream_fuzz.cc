@@ -1,5 +1,5 @@
-/// Server-sent events: wherever the stream is cut the same events come, none is larger than the limit, and an event
-/// that is written anew is read back as it was.
+/// Server-sent events: the same events for every split of the stream, none larger than the limit. A written event is read
+/// back unchanged.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,4 @@
-/// An event's JSON, whatever it is: refused with a sentence, or one whole event for every reader of server-sent events,
-/// with the same JSON in it.
+/// Any event JSON: an error, or one whole server-sent event with the same JSON.
 #include "api/events/event_text.h"
 
 #include <cstddef>
@@ -18,11 +17,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const auto event = api::read_feed_event(7, json);
   FUZZ_CHECK(event || !event.error().message().empty());
   if (!event) return 0;
-  std::string told;
-  api::append_event(told, api::StreamFormat::Sse, *event);
-  const auto heard = net::EventStream{}.feed(told);
-  FUZZ_CHECK(heard.size() == 1 && heard[0].type == event->type && heard[0].data == event->json);
-  const auto before = parse_json(json), after = parse_json(heard[0].data);
+  std::string stream;
+  api::append_event(stream, api::StreamFormat::Sse, *event);
+  const auto events = net::EventStream{}.feed(stream);
+  FUZZ_CHECK(events.size() == 1 && events[0].type == event->type && events[0].data == event->json);
+  const auto before = parse_json(json), after = parse_json(events[0].data);
   FUZZ_CHECK(before.has_value() == after.has_value());
   FUZZ_CHECK(!before || *before == *after);
   std::string message;

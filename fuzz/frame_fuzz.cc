@@ -1,6 +1,6 @@
-/// However a stream is cut, the same frames come out of it and the same error ends it.
+/// The same frames and the same error for every split of a stream.
 ///
-/// The first byte seeds the cuts, the rest is the stream.
+/// The first byte seeds the splits, the rest is the stream.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,7 +27,7 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-/// Takes what is whole; true while the stream is good.
+/// Reads all complete frames; false after an error.
 bool drain(FrameReader& reader, Outcome& outcome) {
   while (true) {
     const auto frame = reader.next();
@@ -67,7 +67,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Outcome whole = read(stream, nullptr);
   FUZZ_CHECK(read(stream, &cuts) == whole);
 
-  // What was read can be written again, with either header, and read back.
+  // Every frame survives writing with either header and reading.
   for (const HeaderStyle style : {HeaderStyle::Four, HeaderStyle::Five}) {
     std::string again;
     for (const auto& frame : whole.frames) relay::protocol::append_frame(again, style, frame);

@@ -1,5 +1,4 @@
-// What agents give their hooks: any bytes are an event or a sentence; an event survives its JSON, fits a frame, and any
-// answer to it is JSON or nothing.
+// Any hook input: an event or an error. An event survives its JSON and fits a frame; any response to it is JSON or empty.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -20,7 +19,7 @@ void try_answers(const hooks::HookEvent& event, std::string_view text) {
   };
   for (const auto& answer : answers) {
     const auto written = hooks::write_response(event, answer);
-    // Bytes that are no UTF-8 cannot come from a host, whose answers are parsed.
+    // Host responses are parsed, so they are valid UTF-8.
     if (!written.empty() && parse_json(json::serialize(json::string{text}))) FUZZ_CHECK(parse_json_object(written));
   }
 }

@@ -1,5 +1,4 @@
-// What is said at a host's door, the record by which it is found, and the one it leaves of its end: any bytes give a value or
-// a sentence.
+// Any request on a host socket, host record or record of an exit: a value or an error.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,5 +1,5 @@
-/// A real connection of the server, over a pair of sockets: whatever is said, every answer is well-formed, none of them
-/// is the server's fault, and when the client hangs up nothing is left.
+/// Any bytes on a server connection (a socket pair): every response is well-formed and below 500, and nothing is left after
+/// the client disconnects.
 #include <sys/socket.h>
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct Talk final : WebSocketListener {
   std::optional<WebSocket> socket;
 };
 
-/// The path says how it is answered.
+/// The path chooses the kind of response.
 struct Handler {
   AsioLoop& loop;
   std::list<Talk> talks = {};
@@ -73,16 +73,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const auto count = std::min(size, kMaxInput);
   FUZZ_CHECK(count == 0 || ::send(client.get(), bytes, count, MSG_NOSIGNAL) == static_cast<ssize_t>(count));
   FUZZ_CHECK(::shutdown(client.get(), SHUT_WR) == 0);
-  std::string heard;
+  std::string output;
   ReadableWatch watch{loop, client.get(), [&] {
                         char some[16 * 1024];
                         const ssize_t got = ::recv(client.get(), some, sizeof some, MSG_DONTWAIT);
-                        if (got > 0) heard.append(some, static_cast<std::size_t>(got));
+                        if (got > 0) output.append(some, static_cast<std::size_t>(got));
                         if (got == 0 || (got < 0 && errno != EAGAIN)) loop.stop();
                       }};
   loop.run();
-  FUZZ_CHECK(heard.empty() || heard.starts_with("HTTP/1.1 "));
-  FUZZ_CHECK(!heard.starts_with("HTTP/1.1 5"));
+  FUZZ_CHECK(output.empty() || output.starts_with("HTTP/1.1 "));
+  FUZZ_CHECK(!output.starts_with("HTTP/1.1 5"));
   FUZZ_CHECK(server->connections() == 0);
   return 0;
 }

@@ -1,7 +1,7 @@
-// A journal whose files were changed by somebody else, and records that nobody of us wrote: both are read as far as they
-// are ours, and refused with a sentence from there on.
+// Journal files modified by another program, and foreign records: both are read as far as they are valid, then refused with
+// an error.
 //
-// The first byte chooses: changes as bytes, taken as they are; or edits to a small valid journal (where, 2 bytes; a value).
+// The first byte chooses: changes as raw bytes; or edits to a small valid journal (2 bytes of offset, one value).
 #include <cstdint>
 #include <string>
 

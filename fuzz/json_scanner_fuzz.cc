@@ -1,4 +1,4 @@
-/// The scanner accepts what simdjson's DOM accepts and refuses what it refuses, and its slices are JSON themselves.
+/// The scanner accepts and refuses the same texts as simdjson's DOM, and its slices are valid JSON.
 #include <cstdint>
 #include <string>
 
@@ -13,8 +13,7 @@ namespace {
 
 using namespace relay::text;
 
-/// Wrapped as the only element of an array, so that keys of the text itself are not looked at: the question is the
-/// grammar alone.
+/// Wrapped as the only array element, so that only the grammar is tested and keys are not.
 class Collect final : public ElementVisitor {
  public:
   void element(JsonSlice value) override {
@@ -35,7 +34,7 @@ class Members final : public MemberVisitor {
     if (value.kind == JsonKind::String) {
       const std::string text = decode_string(value.raw);
       FUZZ_CHECK(text.size() + 2 <= value.raw.size());
-      // What was decoded can be written and decoded again.
+      // A decoded value survives writing and decoding.
       std::string again;
       append_json_string(again, text);
       if (is_utf8(value.raw)) FUZZ_CHECK(decode_string(again) == text);

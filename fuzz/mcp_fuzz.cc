@@ -1,6 +1,6 @@
-// What an MCP client says, line by line: whatever it is, every line that comes back is one JSON-RPC message, a request is
-// answered once at most, and arguments of tools become values or a sentence. Also the book of reservations, as a file, and
-// a host's answer about mail: whatever stands in it, a model sees one header for each letter.
+// Any input of an MCP client, line by line: every output line is one JSON-RPC message, a request gets at most one response,
+// and tool arguments become values or an error. Also the reservation table as a file, and a host's fetch response: the model
+// sees one header per message.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-/// Events of OpenCode's server, one JSON object a line: whatever they are, nothing is heard, given or counted twice, and
-/// every prompt that is gone was there.
+/// Any events of OpenCode's server, one JSON object per line: no text, input or usage is reported twice, and every closed
+/// prompt was open.
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -14,7 +14,7 @@ namespace {
 using namespace relay;
 using namespace relay::adapters;
 
-struct Told final : Listener {
+struct CountingListener final : Listener {
   void on_assistant_text(std::string_view, std::string_view) override { ++count; }
   void on_model_input(std::string_view, std::string_view, std::string_view) override { ++count; }
   void on_state_reported() override {}
@@ -43,24 +43,24 @@ struct Told final : Listener {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   std::string_view text{reinterpret_cast<const char*>(bytes), size};
-  Told told;
-  OpenCodeEvents talk{told, 0};
+  CountingListener listener;
+  OpenCodeEvents events{listener, 0};
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
     if (const auto event = parse_json_object(text.substr(0, end))) {
-      talk.on_event(*event);
-      const auto before = told.count;
-      talk.on_event(*event);
-      FUZZ_CHECK(told.count == before);
+      events.on_event(*event);
+      const auto before = listener.count;
+      events.on_event(*event);
+      FUZZ_CHECK(listener.count == before);
     }
     if (const auto list = parse_json(text.substr(0, end)); list && list->is_array()) {
-      talk.on_messages(talk.session(), list->get_array(), 1);
-      talk.on_prompts(list->get_array(), {});
-      talk.on_sessions(list->get_array(), true);
+      events.on_messages(events.session(), list->get_array(), 1);
+      events.on_prompts(list->get_array(), {});
+      events.on_sessions(list->get_array(), true);
     }
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  const auto known = talk.known();
-  FUZZ_CHECK((known.state == profiles::State::Blocked) == !told.open.empty());
+  const auto known = events.known();
+  FUZZ_CHECK((known.state == profiles::State::Blocked) == !listener.open.empty());
   return 0;
 }

@@ -1,4 +1,4 @@
-// The outbox file after anything may have happened to it: reading never fails, never reuses what it found.
+// Any outbox file: reading never fails, and ids found in it are never reused.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     last = entry.number;
   }
 
-  // Written again it reads the same, with nothing damaged.
+  // A rewritten file reads the same, without damage.
   if (image.epoch.empty()) return 0;
   std::string again;
   const auto first = image.unanswered.empty() ? image.next : image.unanswered.front().number;

@@ -1,6 +1,6 @@
-/// No payload crashes its parser, and what a parser accepted keeps the promises its header makes.
+/// Any payload: no parser crashes, and an accepted value keeps the invariants of its header.
 ///
-/// The first byte picks the parser, the rest is the payload.
+/// The first byte selects the parser, the rest is the payload.
 #include <array>
 #include <cstdint>
 #include <string>
@@ -31,7 +31,7 @@ void hello(std::string_view payload) {
   FUZZ_CHECK(parsed->task.size() <= kMaxDescriptionBytes && is_utf8(parsed->task));
   FUZZ_CHECK(parsed->resume_token.size() <= kMaxTokenBytes && parsed->claim_token.size() <= kMaxTokenBytes);
   FUZZ_CHECK(parsed->capabilities.contract.size() <= kMaxCapabilitiesBytes);
-  // What a client would say for these capabilities means the same again.
+  // Written capabilities are parsed back unchanged.
   JsonWriter writer;
   writer.field("agent", parsed->agent).begin_object("capabilities");
   write_contract(writer, parsed->capabilities);
@@ -224,7 +224,7 @@ void session_capabilities(std::string_view payload) {
   FUZZ_CHECK(again && again->delivery.modes == parsed->delivery.modes && again->events.emits == parsed->events.emits);
 }
 
-/// Whatever a SEND carried, the event about it fits a frame and can be read, nested as deeply as it stands there.
+/// The event of any SEND fits a frame and can be parsed at its nesting depth.
 void event_of(std::string_view payload) {
   const DeliveryEvent event{.delivery_id = "d-1",
                             .message = message_from({.id = "m", .from = "Alice", .to = "Bob", .payload = payload}),
@@ -254,7 +254,7 @@ void delivery_event(std::string_view payload) {
 }
 
 using Parser = void (*)(std::string_view);
-constexpr std::size_t kFirstCapital = 29;  // after those that had their letters first
+constexpr std::size_t kFirstCapital = 29;  // the parsers before it have lower-case letters
 constexpr std::array<Parser, 41> kParsers = {
     hello,         welcome,       resume,         send,     meta,           ack,
     nack,          error,         delivery,       receipt,  channel_change, channel_post,
@@ -269,7 +269,7 @@ constexpr std::array<Parser, 41> kParsers = {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view payload{reinterpret_cast<const char*>(data) + 1, size - 1};
-  if (payload.size() > kMaxFrameBytes || !is_utf8(payload)) return 0;  // the envelope refuses these first
+  if (payload.size() > kMaxFrameBytes || !is_utf8(payload)) return 0;  // the envelope refuses these earlier
   // Letters keep the corpus readable: 'a' is the first parser, 'A' is `control`.
   const std::size_t letter = data[0];
   const std::size_t index = letter >= 'a' ? letter - 'a' : kFirstCapital + (letter + 256 - 'A') % 256;

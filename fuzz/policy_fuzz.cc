@@ -1,4 +1,4 @@
-/// Rules in config.toml, whatever the text: a policy or one sentence; and no policy approves what is not simple.
+/// Any permission rules in config.toml: a policy or one error. No policy approves a command that is not simple.
 #include <cstddef>
 #include <cstdint>
 

@@ -1,5 +1,4 @@
-/// Whatever a person writes into a profile: it is read or refused in one sentence with its place, and one that is read
-/// can look at a screen.
+/// Any profile file: accepted, or refused with one error and its location. An accepted profile can read a screen.
 #include <cstdint>
 #include <string_view>
 

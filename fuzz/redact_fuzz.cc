@@ -1,4 +1,4 @@
-// Secrets taken out of any bytes: a second time nothing is left to take, and what is kept of an event is one line.
+// Redaction of any bytes is idempotent, and a stored event is one line.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,4 +1,4 @@
-/// Requests: wherever the bytes are cut the same requests and the same refusal come out, all within the limits.
+/// The same requests and the same error for every split of the bytes, all within the limits.
 #include "net/request_reader.h"
 
 #include <cstddef>
@@ -14,7 +14,7 @@ using namespace relay::net;
 
 constexpr std::size_t kHeader = 2'048, kBody = 64;
 
-/// False after a refusal.
+/// False after an error.
 bool read_all(RequestReader& reader, std::string& seen) {
   while (true) {
     auto next = reader.next();
@@ -44,7 +44,7 @@ std::string read_in_parts(std::string_view text, std::size_t part) {
   for (; !text.empty(); text.remove_prefix(std::min(part, text.size()))) {
     reader.add(text.substr(0, part));
     if (!read_all(reader, seen)) return seen;
-    // What is kept is a header within its limit, or a line of a chunk.
+    // The buffer holds at most a header within its limit, or a chunk line.
     FUZZ_CHECK(reader.buffered_bytes() <= 4'096);
   }
   return seen;

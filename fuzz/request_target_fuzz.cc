@@ -1,5 +1,4 @@
-/// Paths and queries: what comes out is text within the bounds, an error is a sentence, and what is written anew is read
-/// back as it was.
+/// Any path or query: text within the bounds or an error; written targets are read back unchanged.
 #include "net/request_target.h"
 
 #include <algorithm>

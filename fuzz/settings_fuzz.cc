@@ -1,4 +1,4 @@
-/// config.toml: whatever the text, a value or one sentence.
+/// Any config.toml: settings or one error.
 #include <cstddef>
 #include <cstdint>
 

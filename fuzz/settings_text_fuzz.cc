@@ -1,4 +1,4 @@
-/// A person's settings file: whatever its bytes, hooks go in and out without a trace, or there is one sentence why not.
+/// Any settings file of a user: hooks are installed and removed without a trace, or there is one error.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace {
 
 using relay::hooks::AgentCli;
 
-/// What was there and empty does not come back, so only other texts must give the same bytes.
+/// Empty members are not restored, so only texts without them must give the same bytes.
 bool nothing_empty(const relay::json::object& settings, const relay::json::object& added) {
   if (settings.empty()) return false;
   const auto* hooks = relay::object_member(settings, "hooks");
@@ -37,7 +37,7 @@ void check(std::string_view text, AgentCli agent) {
   FUZZ_CHECK(relay::hooks::without_hooks(*without, agent) == *without);
   (void)relay::hooks::unified_diff(text, *with, "settings.json");
   const auto settings = relay::parse_json_object(text);
-  if (!settings || *before != text) return;  // blank, or ours were in it
+  if (!settings || *before != text) return;  // blank, or it already had our hooks
   FUZZ_CHECK(relay::parse_json_object(*without));
   if (nothing_empty(*settings, *hooks)) FUZZ_CHECK(*without == text);
 }

@@ -1,5 +1,5 @@
-/// A command of an agent, any bytes: what is taken for simple has no sign of the shell outside quotes, and its text read
-/// again is the same; what is approved was simple.
+/// Any command of an agent: a simple one has no shell operator outside quotes, its text is parsed back unchanged, and an
+/// approved one is simple.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace relay::permissions;
 
-/// Written from the promise, not from the scanner: quotes as sh reads them, and everything else forbidden.
+/// An independent check: quotes as sh reads them, everything else forbidden.
 bool has_sign_outside_quotes(std::string_view text) {
   char quote = 0;
   for (const char letter : text) {
@@ -33,7 +33,7 @@ bool has_sign_outside_quotes(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   static const Policy kReadOnly{{}, kReadOnlyPreset};
   static const auto kEverything =
-      parse_policy("[[permissions]]\ncommand = '(?s).*'\naction = 'approve'\n").value();  // as far as a rule can go
+      parse_policy("[[permissions]]\ncommand = '(?s).*'\naction = 'approve'\n").value();  // the most permissive rule
   const std::string text{reinterpret_cast<const char*>(bytes), size};
   const auto simple = read_simple_command(text);
   if (simple) {

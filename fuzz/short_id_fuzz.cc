@@ -1,4 +1,4 @@
-/// One key, one id: reading an id back gives the key it was made from, whatever a person types.
+/// Short ids are a bijection of keys: an id is parsed back to its key, for any user input.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   FUZZ_CHECK(key_of_short_id(short_id(key)) == key);
 
   if (size > 2 && size < 12) {
-    // Long prefixes or young workspaces: the other searches are milliseconds of plain counting.
+    // Only long prefixes or few keys: other searches take milliseconds.
     const Key newest{text.size() >= 6 ? key.value() : key.value() % 100'000};
     const auto keys = keys_matching(text, {Key{1}, newest}, 16);
     FUZZ_CHECK(keys.size() <= 16 && std::is_sorted(keys.begin(), keys.end()));

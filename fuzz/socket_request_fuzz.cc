@@ -1,4 +1,4 @@
-/// What a client says on the live socket: a request within the bounds, or a sentence.
+/// Any client message on the WebSocket: a request within the bounds, or an error.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,8 +1,8 @@
-// A message store whose files were changed by somebody else: opening it must end in a working store, a file set aside
-// with a sentence, or one clear error; never in a crash or a hang.
+// Store files modified by another program: opening yields a working store, a quarantined file with a message, or one error;
+// never a crash or a hang.
 //
 // The input is a list of edits to a small valid database and its log:
-//   which file and what (1 byte), where (3 bytes), and a value (1 byte).
+//   file and kind (1 byte), offset (3 bytes), value (1 byte).
 #include <cstdint>
 #include <string>
 
@@ -35,7 +35,7 @@ SqliteOptions options(const SimDisk& disk) {
           .now = kStart};
 }
 
-/// What a killed process left: part of its rows in the database, part still in the log.
+/// The state after a kill: some rows in the database, some only in the log.
 Files valid_files() {
   SimDisk disk;
   {
@@ -76,7 +76,7 @@ void edit(std::string& file, unsigned what, std::size_t where, char value) {
   }
 }
 
-/// Everything a daemon would ask of it; whatever fails must fail with a word.
+/// Every query of a daemon. A failure must have a message.
 void use(SqliteStore& store) {
   const auto said_why = [](const auto& result) {
     if (!result) FUZZ_CHECK(!result.error().message().empty());
@@ -129,7 +129,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       return 0;
     }
     if (!(*store)->warning().empty()) {
-      // Set aside, and the new one is whole.
+      // Quarantined, and the new file is valid.
       FUZZ_CHECK(disk.files().size() >= before);
       FUZZ_CHECK((*store)->load().has_value());
     }

@@ -1,7 +1,7 @@
-/// Whatever a program writes: the screen does not depend on how the bytes are cut, its grid stays whole, its memory
-/// bounded, and it can be drawn again.
+/// Any program output: the screen does not depend on how the bytes are split, its grid stays consistent, its memory bounded,
+/// and it can be redrawn.
 ///
-/// The first byte seeds the cuts and the resizes, the second chooses the size, the rest is the stream.
+/// The first byte seeds splits and resizes, the second chooses the size, the rest is the stream.
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (const auto* seen = std::get_if<QuerySeen>(&report)) (void)reply_to_query(seen->query, whole.size());
   FUZZ_CHECK(!logical_lines(whole.scrollback(), whole.grid()).empty());
 
-  whole.feed("\x18");  // nothing half-read
+  whole.feed("\x18");  // ends a partial sequence
   parts.feed("\x18");
   Screen drawn{whole.size()};
   drawn.feed(render(whole));

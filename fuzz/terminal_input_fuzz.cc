@@ -1,6 +1,6 @@
-/// Whatever comes from a person's terminal: every byte is handed on once and in order, and little is held back.
+/// Any terminal input: every byte is passed on once and in order, and the held part is bounded.
 ///
-/// The first byte seeds the cuts and the pauses, the rest is the stream.
+/// The first byte seeds splits and pauses, the rest is the stream.
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
-/// What tmux says in control mode: wherever the stream is cut the same calls come, and nothing in it is taken for more
-/// than it is. What a pane draws can stand in it, so every byte is an agent's to choose.
+/// Any control mode output of tmux: the same calls for every split, and pane output is never taken for a notification. Agents
+/// choose every byte of pane output.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   for (const char byte : text) three.feed({&byte, 1}, pieces);
   FUZZ_CHECK(whole.all == cut.all && whole.all == pieces.all);
 
-  // What tmux would write for these bytes is read back as these bytes.
+  // Bytes escaped like tmux output are read back unchanged.
   std::string line{"%output %7 "};
   for (const char c : text) {
     if (static_cast<unsigned char>(c) < ' ' || c == '\\') {
@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   if (line.size() < kMaxLineBytes) reader.feed(line + "\n", back);
   if (size > 0 && line.size() < kMaxLineBytes) FUZZ_CHECK(back.all == "o" + std::string{text} + "\n#7,0\n");
 
-  // What a program writes last comes through whole, and the mark behind it is found, wherever the two are cut.
+  // The last output of a program arrives whole, and the mark after it is found, for every split.
   EndMark mark{"secret"};
   auto last = mark.before(text.substr(0, at));
   last += mark.before(text.substr(at));

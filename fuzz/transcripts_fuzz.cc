@@ -1,5 +1,4 @@
-/// Whatever stands in an agent's record: no reader falls, all fields are UTF-8 and within their limits, and lines that
-/// were read before say nothing new.
+/// Any transcript: no reader crashes, all fields are UTF-8 within their limits, and lines read twice yield nothing new.
 ///
 /// The lines of the input go through every reader, then once more.
 #include <cstdint>
@@ -25,7 +24,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-/// A field that was cut must not end in the middle of a character; the parser took only whole ones.
+/// A truncated field must end at a whole character.
 bool ends_whole(std::string_view text) {
   std::size_t back = 0;
   while (back < 4 && back < text.size() && (static_cast<unsigned char>(text[text.size() - 1 - back]) & 0xC0U) == 0x80U)
@@ -38,7 +37,7 @@ bool ends_whole(std::string_view text) {
 
 void check_field(std::string_view text, std::size_t limit) { FUZZ_CHECK(text.size() <= limit && ends_whole(text)); }
 
-constexpr std::size_t kMaxId = 2 * kMaxWord + 32;  // two words of the record and a number
+constexpr std::size_t kMaxId = 2 * kMaxWord + 32;  // two fields of the transcript and a number
 
 void check(const SessionInfo& it) { check_field(it.id, kMaxId), check_field(it.working_directory, kMaxText); }
 void check(const Text& it) {

@@ -1,5 +1,4 @@
-/// WebSocket frames of a client: wherever they are cut the same messages come out, text is UTF-8 within the limit, and a
-/// refusal has a code to close with.
+/// WebSocket frames of a client: the same messages for every split; text is UTF-8 within the limit; an error has a close code.
 #include <cstddef>
 #include <cstdint>
 #include <string>

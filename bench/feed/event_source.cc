@@ -22,12 +22,12 @@ std::string event(std::uint64_t number) {
 }
 
 Result<void> tell(Peer& peer, int per_second) {
-  std::uint64_t told = 0;
-  const auto began = Clock::now();
+  std::uint64_t sent = 0;
+  const auto started = Clock::now();
   for (;;) {
-    const auto passed = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began).count();
-    while (told < static_cast<std::uint64_t>(passed * per_second / 1'000'000) && peer.queued() < 64 * 1024)
-      peer.queue(event(++told));
+    const auto passed = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - started).count();
+    while (sent < static_cast<std::uint64_t>(passed * per_second / 1'000'000) && peer.queued() < 64 * 1024)
+      peer.queue(event(++sent));
     if (peer.queued() > 0) RELAY_TRY(peer.write_some());
     pollfd ready{.fd = peer.fd(), .events = POLLIN, .revents = 0};
     if (::poll(&ready, 1, 1) > 0) RELAY_TRY(peer.read_some());
@@ -45,11 +45,11 @@ Result<ServerProcess> start_teller(const std::string& socket, int events_per_sec
   auto peer = RELAY_TRY(Peer::connect(socket));
   RELAY_TRY(peer.write_all(hello_frame({.name = "Alice", .confirms = true})));
   RELAY_TRY(read_welcome(peer));
-  auto process = RELAY_TRY(ServerProcess::in_new_place());
+  auto process = RELAY_TRY(ServerProcess::create());
   RELAY_TRY(process.start([&] {
     use_all_cores();
     const auto ended = tell(peer, events_per_second);
-    std::fprintf(stderr, "the teller ended: %s\n", ended.error().message().c_str());
+    std::fprintf(stderr, "the event source stopped: %s\n", ended.error().message().c_str());
   }));
   return process;
 }

@@ -1,4 +1,4 @@
-/// A session that tells the daemon what it does, so many times a second, in a process of its own.
+/// A session in its own process that reports events to the daemon at a fixed rate.
 #pragma once
 
 #include <string>

@@ -38,9 +38,9 @@ void write_raw_events(int events_per_second, int port_pipe) {
   const auto listener = listen_on_loopback(port);
   if (::write(port_pipe, &port, sizeof port) != sizeof port) ::_exit(1);
   std::vector<UniqueFd> readers;
-  std::uint64_t told = 0;
+  std::uint64_t sent = 0;
   std::string text;
-  for (const auto began = std::chrono::steady_clock::now();;) {
+  for (const auto started = std::chrono::steady_clock::now();;) {
     pollfd coming{.fd = listener.get(), .events = POLLIN, .revents = 0};
     if (::poll(&coming, 1, 1) > 0) {
       UniqueFd reader{::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC)};
@@ -51,9 +51,10 @@ void write_raw_events(int events_per_second, int port_pipe) {
       continue;
     }
     text.clear();
-    for (const auto newest = ticks_after(std::chrono::steady_clock::now() - began, events_per_second); told < newest;) {
-      ++told;
-      text += format("event: item.delta\nid: {}\ndata: {}\n\n", told, tick_event(told));
+    for (const auto newest = ticks_after(std::chrono::steady_clock::now() - started, events_per_second);
+         sent < newest;) {
+      ++sent;
+      text += format("event: item.delta\nid: {}\ndata: {}\n\n", sent, tick_event(sent));
     }
     for (const auto& reader : readers) (void)!::send(reader.get(), text.data(), text.size(), MSG_NOSIGNAL);
   }

@@ -1,9 +1,10 @@
-/// The floor of server-sent events: every event is made once and its bytes are written to each socket; nobody can resume.
+/// The lower bound for server-sent events: each event is formatted once and its bytes are written to every socket. Readers
+/// cannot resume.
 #pragma once
 
 namespace relay::bench {
 
-/// On a port of loopback, which is written to the pipe first.
+/// Serves on a loopback port, which it first writes to the pipe.
 [[noreturn]] void write_raw_events(int events_per_second, int port_pipe);
 
 }  // namespace relay::bench

@@ -43,7 +43,7 @@ Result<void> Readers::open(Reader& reader) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::connect(reader.fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
     return fail_errno("connect");
-  const auto last = reader.heard > 0 ? format("Last-Event-ID: {}\r\n", reader.heard) : std::string{};
+  const auto last = reader.last_seen > 0 ? format("Last-Event-ID: {}\r\n", reader.last_seen) : std::string{};
   const auto request = format("GET {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n{}\r\n", path_, port_, last);
   if (::send(reader.fd.get(), request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size()))
     return fail_errno("send");
@@ -122,17 +122,17 @@ void Readers::take(Reader& reader, std::string_view bytes) {
 
 void Readers::end_event(Reader& reader) {
   const auto id = std::exchange(reader.id, 0);
-  if (id == 0) return;  // a comment, a wish
+  if (id == 0) return;  // a comment or a retry line
   if (reader.resume) {
     ++counts_.resumed;
     return come_back(reader);
   }
-  if (reader.heard > 0 && id > reader.heard + 1) counts_.lost += id - reader.heard - 1;
-  if (id <= reader.heard) {
+  if (reader.last_seen > 0 && id > reader.last_seen + 1) counts_.lost += id - reader.last_seen - 1;
+  if (id <= reader.last_seen) {
     ++counts_.repeated;
     return;
   }
-  reader.heard = id;
+  reader.last_seen = id;
   newest_ = std::max(newest_, id);
   if (reader.kind != Kind::Slow) ++counts_.events;
 }
@@ -145,13 +145,14 @@ void Readers::come_back(Reader& reader) {
 ReaderCounts Readers::counts() const {
   auto counts = counts_;
   for (const auto& reader : readers_)
-    if (reader.kind == Kind::Steady) counts.behind = std::max(counts.behind, newest_ - std::min(newest_, reader.heard));
+    if (reader.kind == Kind::Steady)
+      counts.behind = std::max(counts.behind, newest_ - std::min(newest_, reader.last_seen));
   return counts;
 }
 
 bool Readers::all_heard(std::uint64_t number) const {
   return std::ranges::all_of(readers_,
-                             [&](const Reader& one) { return one.kind == Kind::Slow || one.heard >= number; });
+                             [&](const Reader& one) { return one.kind == Kind::Slow || one.last_seen >= number; });
 }
 
 }  // namespace relay::bench

@@ -1,4 +1,4 @@
-/// Clients of server-sent events by the thousand, on one thread: each checks that it hears every number once, in order.
+/// Thousands of server-sent event clients on one thread. Each checks that it gets every number once, in order.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@ namespace relay::bench {
 
 struct ReaderPlan {
   std::size_t steady = 1'000;
-  std::size_t wandering = 0;       // hang up at random and come back with Last-Event-ID
-  std::size_t slow = 0;            // take a few kilobytes a second
-  double stay_seconds = 1.0;       // of one that wanders, on average
-  std::size_t slow_bytes = 8'192;  // a second
+  std::size_t wandering = 0;       // disconnect at random and resume with Last-Event-ID
+  std::size_t slow = 0;            // read a few kilobytes per second
+  double stay_seconds = 1.0;       // mean time of a connection of a wandering reader
+  std::size_t slow_bytes = 8'192;  // per second
 };
 
 struct ReaderCounts {
-  std::uint64_t events = 0;    // by readers that read all they can
-  std::uint64_t lost = 0;      // numbers left out
-  std::uint64_t repeated = 0;  // numbers that came again, or too late
-  std::uint64_t returns = 0;   // of those that wander
-  std::uint64_t resumed = 0;   // slow ones that were told where to resume
-  std::uint64_t cut = 0;       // ended without that
-  std::uint64_t behind = 0;    // the largest distance of a steady reader to the newest anybody heard
+  std::uint64_t events = 0;    // received by fast readers
+  std::uint64_t lost = 0;      // missing numbers
+  std::uint64_t repeated = 0;  // repeated or late numbers
+  std::uint64_t returns = 0;   // reconnects of wandering readers
+  std::uint64_t resumed = 0;   // slow readers that got a resume notice
+  std::uint64_t cut = 0;       // ended without one
+  std::uint64_t behind = 0;    // the largest lag of a steady reader behind the newest event received
 };
 
 class Readers {
@@ -35,12 +35,12 @@ class Readers {
   Readers(std::uint16_t port, std::string path, const ReaderPlan& plan);
 
   Result<void> connect_all();
-  /// Reads for so long.
+  /// Reads for that time.
   void run(double seconds);
-  /// From now on slow readers read all they can.
+  /// Lets slow readers read at full speed.
   void hurry();
   [[nodiscard]] ReaderCounts counts() const;
-  /// Every reader that is no slow one has heard up to that number.
+  /// True when every reader that is not slow has received that number.
   [[nodiscard]] bool all_heard(std::uint64_t number) const;
   [[nodiscard]] std::uint64_t newest() const { return newest_; }
 
@@ -49,11 +49,11 @@ class Readers {
   struct Reader {
     Kind kind = Kind::Steady;
     UniqueFd fd = {};
-    std::string line = {};         // its beginning
-    std::uint64_t heard = 0;       // 0: nothing yet
-    std::uint64_t id = 0;          // of the event that is being read
-    bool resume = false;           // that event says where to resume
-    double leaves = 0, reads = 0;  // when
+    std::string line = {};         // the start of the current line
+    std::uint64_t last_seen = 0;   // 0: none
+    std::uint64_t id = 0;          // of the event being read
+    bool resume = false;           // the event is a resume notice
+    double leaves = 0, reads = 0;  // times
   };
 
   Result<void> open(Reader& reader);

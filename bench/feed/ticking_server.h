@@ -1,9 +1,9 @@
-/// Our feed of events over our HTTP server, on a log that is a rule: what telling costs, without what happens in a daemon.
+/// The API's event feed over the HTTP server, on a computed log: the cost of the feed without a daemon.
 #pragma once
 
 namespace relay::bench {
 
-/// On a port of loopback, which is written to the pipe first.
+/// Serves on a loopback port, which it first writes to the pipe.
 [[noreturn]] void serve_ticking_events(int events_per_second, int port_pipe);
 
 }  // namespace relay::bench

@@ -1,11 +1,11 @@
-/// The yardstick: a pseudo-terminal forwarder that is one poll() loop, and nothing else.
+/// The baseline: a pseudo-terminal forwarder that is one poll() loop.
 #pragma once
 
 #include "pty/command.h"
 
 namespace relay::bench {
 
-/// Runs the command in a new terminal and copies both ways until it ended; our exit code.
+/// Runs the command in a new terminal, copies both directions until it exits, and returns the exit code.
 int forward_by_poll(const pty::Command& command);
 
 }  // namespace relay::bench

@@ -30,7 +30,7 @@ int echo() {
   return 0;
 }
 
-/// Waits for a key, floods, and waits for another.
+/// Waits for a key, writes the flood, and waits for another key.
 int flood(std::size_t megabytes) {
   raw_and_ready();
   char key{};

@@ -1,4 +1,4 @@
-/// What the benchmark's own program plays inside terminals: forwarders, and what runs behind them.
+/// Roles of the benchmark program inside terminals: forwarders and the programs behind them.
 ///
 ///   role poll CMD... | role parts CMD... | role echo | role flood MEGABYTES
 #pragma once
@@ -9,10 +9,10 @@
 namespace relay::bench {
 
 inline constexpr std::size_t kMegabyte = 1024 * 1024;
-/// What echo and flood say once they are there.
+/// Printed by echo and flood when they are ready.
 inline constexpr std::string_view kReadyWord = "ready";
 
-/// The exit code, when the words name a role; otherwise nothing happens and it is negative.
+/// Runs the role that the arguments name and returns its exit code; negative when they name none.
 int play_role(int argc, char** argv);
 
 }  // namespace relay::bench

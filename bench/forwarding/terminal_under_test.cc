@@ -26,7 +26,7 @@ Result<SeatUnderTest> SeatUnderTest::start(const pty::Command& command) {
 
 SeatUnderTest::~SeatUnderTest() {
   if (!process_.pidfd) return;
-  terminal_ = {};  // hangs up on all inside
+  terminal_ = {};  // hangs up the processes inside
   ::kill(process_.pid, SIGKILL);
   ::waitpid(process_.pid, nullptr, 0);
 }
@@ -36,9 +36,9 @@ Result<std::string_view> SeatUnderTest::read_some() {
   while (true) {
     const auto count = ::read(terminal_.controller.get(), block.data(), block.size());
     if (count > 0) return std::string_view{block.data(), static_cast<std::size_t>(count)};
-    if (count < 0 && errno != EAGAIN && errno != EINTR) return fail_errno("the candidate is gone");
+    if (count < 0 && errno != EAGAIN && errno != EINTR) return fail_errno("the candidate has exited");
     pollfd wait{.fd = terminal_.controller.get(), .events = POLLIN, .revents = 0};
-    if (::poll(&wait, 1, kTimeoutMs) == 0) return fail("nothing came for 30 s");
+    if (::poll(&wait, 1, kTimeoutMs) == 0) return fail("no output for 30 s");
   }
 }
 

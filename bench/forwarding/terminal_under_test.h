@@ -1,4 +1,4 @@
-/// A terminal with a candidate in it, driven from outside as a person would, only faster.
+/// A terminal that runs a candidate, with keys typed and output read from outside.
 #pragma once
 
 #include <string>
@@ -17,15 +17,15 @@ class SeatUnderTest {
   SeatUnderTest& operator=(SeatUnderTest&&) = delete;
   ~SeatUnderTest();
 
-  /// Types one key and waits for its echo: microseconds.
+  /// Types one key and waits for its echo; returns microseconds.
   Result<double> keystroke();
-  /// Reads so many bytes: seconds.
+  /// Reads that many bytes; returns seconds.
   Result<double> read_all(std::size_t bytes);
-  /// Reads until that was said.
+  /// Reads until that text arrives.
   Result<void> read_until(std::string_view words);
   Result<void> type(std::string_view text);
 
-  /// Processor seconds the candidate used so far.
+  /// Processor seconds that the candidate has used.
   [[nodiscard]] double cpu_seconds() const;
 
  private:

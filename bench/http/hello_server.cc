@@ -1,4 +1,4 @@
-// The floor for HTTP: Beast on Asio, one thread, one fixed answer, nothing decided, nothing counted.
+// The lower bound for HTTP: Beast on Asio, one thread, one fixed response.
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/beast/core.hpp>

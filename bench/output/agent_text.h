@@ -1,11 +1,11 @@
-/// What an agent writes in a day: paragraphs, lists, code, and now and then a message.
+/// Synthetic agent output: paragraphs, lists, code, and now and then a message.
 #pragma once
 
 #include <string>
 
 namespace relay::bench {
 
-/// The same in every run.
+/// Deterministic.
 std::string agent_like_text(std::size_t bytes);
 
 }  // namespace relay::bench

@@ -11,7 +11,7 @@ constexpr std::size_t kStreamBytes = 8u << 20;
 constexpr terminal::Size kSize{120, 40};
 constexpr std::string_view kDefaultProfile = "claude";
 
-/// What a build prints: lines of words, now and then a colour.
+/// Build output: lines of words, some with color.
 std::string log_like() {
   SeededRandom random{1};
   std::string out;
@@ -25,7 +25,7 @@ std::string log_like() {
   return out;
 }
 
-/// What an agent draws: synchronized frames of moves, colours, boxes and words.
+/// A drawn interface: synchronized frames with cursor moves, colors, boxes and words.
 std::string frames_like() {
   SeededRandom random{2};
   const auto rows = static_cast<std::uint64_t>(kSize.rows), columns = static_cast<std::uint64_t>(kSize.columns);
@@ -49,7 +49,7 @@ std::string frames_like() {
   return out;
 }
 
-/// What a compiler says of a large project.
+/// Compiler output of a large project.
 std::string flood() {
   std::string out;
   for (int line = 0; out.size() < kStreamBytes; ++line)

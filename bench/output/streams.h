@@ -1,4 +1,4 @@
-/// What agents write, to be read as fast as possible: recordings of real ones, and streams made up of their kinds of output.
+/// Agent output for throughput tests: recordings of real agents, and synthetic streams of the same kinds.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 namespace relay::bench {
 
 struct Tape {
-  std::string profile;  // of the agent that wrote it, or whose eyes look at it
+  std::string profile;  // the profile to read it with
   terminal::Size size;
   std::string bytes;
 };
 
-/// One kind of output, read from the first tape to the last.
+/// One kind of output, made of one or more tapes.
 struct Stream {
   std::string title;
   std::vector<Tape> tapes;
@@ -22,7 +22,7 @@ struct Stream {
   [[nodiscard]] double megabytes() const;
 };
 
-/// The same in every run.
+/// Deterministic.
 std::vector<Stream> all_streams();
 
 }  // namespace relay::bench

@@ -8,7 +8,7 @@
 namespace relay::bench {
 namespace {
 
-/// The metrics that somebody has, in the order of the list.
+/// The metrics that at least one subject has, in table order.
 std::vector<Metric> columns(const Results& results, const Workload& work, const std::string& variant) {
   std::vector<Metric> columns;
   for (const auto& row : kMetrics)
@@ -25,7 +25,7 @@ std::optional<Traits> find_subject(const Results& results, const Workload& work,
   return std::nullopt;
 }
 
-/// How many times better that subject is than this one: "-" where one of them was not measured.
+/// The ratio of that subject to this one; "-" when one of them was not measured.
 std::string ratio(const Results& results, const Workload& work, const std::string& variant, std::string_view better,
                   const Traits& than) {
   const auto subject = find_subject(results, work, better);
@@ -41,7 +41,7 @@ void add_heads(Grid& grid, const std::vector<Metric>& metrics) {
   grid.head.push_back("spread");
 }
 
-/// The numbers of one subject, and how far the rounds of the headline lie apart.
+/// The numbers of one subject, and the spread of the headline over the rounds.
 void add_numbers(std::vector<std::string>& row, const Results& results, const Workload& work,
                  const std::string& variant, const Traits& subject, const std::vector<Metric>& metrics) {
   for (const auto metric : metrics) {
@@ -55,7 +55,7 @@ void add_numbers(std::vector<std::string>& row, const Results& results, const Wo
 Grid comparison(const Results& results, const Workload& work, const std::string& variant) {
   const auto metrics = columns(results, work, variant);
   Grid grid{
-      .title = relay::format("{}: {}, {}", work.name, work.title, variant), .head = {""}, .rows = {}, .remarks = {}};
+      .title = relay::format("{}: {}, {}", work.name, work.title, variant), .head = {""}, .rows = {}, .notes = {}};
   const bool servers = work.candidates.empty();
   if (servers) grid.head.push_back("promise");
   add_heads(grid, metrics);
@@ -63,7 +63,7 @@ Grid comparison(const Results& results, const Workload& work, const std::string&
   for (const auto& subject : results.subjects(work)) {
     if (results.rounds(work, variant, subject, work.headline).empty()) continue;
     std::vector<std::string> row{subject.title};
-    if (servers) row.emplace_back(title_of(subject.promise));
+    if (servers) row.emplace_back(title_of(subject.guarantee));
     add_numbers(row, results, work, variant, subject, metrics);
     for (const auto& yardstick : work.yardsticks) row.push_back(ratio(results, work, variant, yardstick, subject));
     grid.rows.push_back(std::move(row));
@@ -77,7 +77,7 @@ Grid alone(const Results& results, const Workload& work, const Traits& subject) 
   Grid grid{.title = relay::format("{}: {} ({})", work.name, work.title, subject.title),
             .head = {""},
             .rows = {},
-            .remarks = {}};
+            .notes = {}};
   add_heads(grid, metrics);
   for (const auto& variant : variants) {
     std::vector<std::string> row{variant};
@@ -98,10 +98,10 @@ std::vector<Grid> grids_of(const Results& results) {
     else
       for (const auto& variant : variants) grids.push_back(comparison(results, work, variant));
     if (variants.empty())
-      grids.push_back({.title = relay::format("{}: {}", work.name, work.title), .head = {}, .rows = {}, .remarks = {}});
+      grids.push_back({.title = relay::format("{}: {}", work.name, work.title), .head = {}, .rows = {}, .notes = {}});
     for (const auto& subject : results.subjects(work))
-      if (const auto words = results.remark_on(work, subject); !words.empty())
-        grids.back().remarks.push_back(relay::format("{}: {}", subject.title, words));
+      if (const auto text = results.notes_on(work, subject); !text.empty())
+        grids.back().notes.push_back(relay::format("{}: {}", subject.title, text));
   }
   return grids;
 }
@@ -121,7 +121,7 @@ std::string as_text(const Grid& grid) {
   };
   if (!grid.rows.empty()) write(grid.head);
   for (const auto& row : grid.rows) write(row);
-  for (const auto& words : grid.remarks) text += words + "\n";
+  for (const auto& note : grid.notes) text += note + "\n";
   return text;
 }
 
@@ -137,8 +137,8 @@ std::string as_markdown(const Grid& grid) {
     text += "|\n";
   }
   for (const auto& row : grid.rows) write(row);
-  if (!grid.remarks.empty()) text += "\n";
-  for (const auto& words : grid.remarks) text += relay::format("- {}\n", words);
+  if (!grid.notes.empty()) text += "\n";
+  for (const auto& note : grid.notes) text += relay::format("- {}\n", note);
   return text;
 }
 

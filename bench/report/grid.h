@@ -1,4 +1,4 @@
-/// Tables as values: cells of text, to be written for a terminal or for a page.
+/// Tables as values, to be written as plain text or Markdown.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace relay::bench {
 
-/// The first column is words, the others are numbers.
+/// The first column is text, the others are numbers.
 struct Grid {
   std::string title;
   std::vector<std::string> head;
   std::vector<std::vector<std::string>> rows;
-  std::vector<std::string> remarks;  // below it
+  std::vector<std::string> notes;  // below the table
 };
 
-/// One for each kind of work and each of its variants; the variants of work about one subject alone are rows of one.
+/// One table per workload and variant. A workload of one subject has one table with its variants as rows.
 std::vector<Grid> grids_of(const Results& results);
 
 std::string as_text(const Grid& grid);

@@ -19,8 +19,10 @@ json::object metrics_of(const Results& results, const Workload& work, const std:
 }
 
 json::object described(const Traits& subject) {
-  return {
-      {"name", subject.name}, {"title", subject.title}, {"promise", title_of(subject.promise)}, {"note", subject.note}};
+  return {{"name", subject.name},
+          {"title", subject.title},
+          {"promise", title_of(subject.guarantee)},
+          {"note", subject.note}};
 }
 
 json::object variant_of(const Results& results, const Workload& work, const std::string& variant) {
@@ -39,17 +41,17 @@ std::string json_of(const Results& results, const std::string& circumstances) {
   for (const auto& work : results.work()) {
     json::array variants;
     for (const auto& variant : results.variants(work)) variants.push_back(variant_of(results, work, variant));
-    json::object remarks;
+    json::object notes;
     json::array candidates;
     for (const auto& candidate : work.candidates) candidates.push_back(described(candidate.traits));
     for (const auto& subject : results.subjects(work))
-      if (const auto words = results.remark_on(work, subject); !words.empty()) remarks[subject.name] = words;
+      if (const auto text = results.notes_on(work, subject); !text.empty()) notes[subject.name] = text;
     works.push_back(json::object{{"name", work.name},
                                  {"title", work.title},
                                  {"headline", row_of(work.headline).name},
                                  {"candidates", std::move(candidates)},
                                  {"variants", std::move(variants)},
-                                 {"remarks", std::move(remarks)}});
+                                 {"remarks", std::move(notes)}});
   }
   return json::serialize(
       json::object{{"circumstances", circumstances}, {"subjects", std::move(subjects)}, {"work", std::move(works)}});

@@ -1,4 +1,4 @@
-/// Numbers as the reports show them: three figures are all that a benchmark knows.
+/// Formats numbers for reports, with three significant digits.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ inline std::string three_figures(double value) {
   return relay::format("{:.{}f}", value, value >= 10 ? 1 : 2);
 }
 
-/// With k and M for the large ones.
+/// Uses k and M for large numbers.
 inline std::string short_number(double value) {
   if (value >= 1e6) return three_figures(value / 1e6) + " M";
   if (value >= 1e4) return three_figures(value / 1e3) + " k";

@@ -6,7 +6,7 @@
 namespace relay::bench {
 namespace {
 
-/// What the page shows, in this order; work that was not done is left out.
+/// The plots of the page, in order. Workloads that were not run are left out.
 struct Shown {
   std::string_view work, variant;
   Metric metric;
@@ -23,21 +23,21 @@ constexpr Shown kBars[] = {
     {"pairs", "", Metric::Rate, std::nullopt, "a thousand pairs", "messages/s"},
     {"broadcast", "", Metric::Rate, std::nullopt, "one to a thousand", "deliveries/s"},
     {"broadcast", "", Metric::CpuPerMillion, std::nullopt, "one to a thousand: CPU of the server", "µs a delivery"},
-    {"backlog", "", Metric::DrainRate, std::nullopt, "mail that waited, drained", "messages/s"},
-    {"fairness", "", Metric::ConfirmP99, std::nullopt, "a quiet pair's p99, confirmed", "µs"},
+    {"backlog", "", Metric::DrainRate, std::nullopt, "stored messages, drained", "messages/s"},
+    {"fairness", "", Metric::ConfirmP99, std::nullopt, "a paced pair's p99, confirmed", "µs"},
     {"pipeline", "a flood", Metric::Throughput, std::nullopt, "an agent's output read: a flood of lines", "MB/s"},
     {"pipeline", "recordings of claude", Metric::Throughput, std::nullopt, "an agent's output read: recordings",
      "MB/s"},
     {"keystroke", "", Metric::KeyP50, Metric::KeyP99, "a key and its echo, median | p99", "µs"},
     {"feed", "", Metric::CpuPerMillion, std::nullopt, "events to a thousand readers: CPU", "µs an event"},
-    {"resume", "", Metric::DeliverP50, Metric::DeliverP99, "after a cut, until the first message | p99", "µs"},
+    {"resume", "", Metric::DeliverP50, Metric::DeliverP99, "reconnect to first message | p99", "µs"},
 };
 
 constexpr Shown kCurves[] = {
     {"agents", "", Metric::CpuPerMillion, std::nullopt, "ours, more agents connected: CPU", "µs a message"},
-    {"history", "", Metric::CpuPerMillion, std::nullopt, "ours, more said before: CPU", "µs a message"},
+    {"history", "", Metric::CpuPerMillion, std::nullopt, "ours, longer history: CPU", "µs a message"},
     {"agents", "", Metric::DeliverP50, std::nullopt, "ours, more agents connected: delivered, median", "µs"},
-    {"history", "", Metric::DeliverP50, std::nullopt, "ours, more said before: delivered, median", "µs"},
+    {"history", "", Metric::DeliverP50, std::nullopt, "ours, longer history: delivered, median", "µs"},
 };
 
 const Workload* find_workload(const Results& results, std::string_view name) {

@@ -1,4 +1,4 @@
-/// What a reader of the reports may rely on; no server is started here.
+/// Tests of the reports. No server is started.
 #include <gtest/gtest.h>
 
 #include "base/json.h"
@@ -12,7 +12,7 @@ namespace {
 
 const Workload kTalk{.name = "talk", .title = "they talk", .headline = Metric::DeliverP50};
 const Traits kFloor{.name = "floor", .title = "raw forwarder"};
-const Traits kPower{.name = "power", .title = "agent-relay, power", .promise = AckGuarantee::Power};
+const Traits kPower{.name = "power", .title = "agent-relay, power", .guarantee = AckGuarantee::Power};
 
 Results talk_of_two() {
   Results results{{kTalk}, {kFloor, kPower}};
@@ -42,7 +42,7 @@ TEST(Table, NamesEverySubjectWithItsRatioToTheFloor) {
 
 TEST(Table, SaysWhySomebodyHasNoNumbers) {
   Results results{{kTalk}, {kFloor, kPower}};
-  results.remark(kTalk, kFloor, "missing: not installed");
+  results.add_note(kTalk, kFloor, "missing: not installed");
   EXPECT_NE(table_of(results, "here").find("raw forwarder: missing: not installed"), std::string::npos);
 }
 

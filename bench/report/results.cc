@@ -15,8 +15,8 @@ void Results::add(const Workload& work, const Traits& subject, const std::vector
   }
 }
 
-void Results::remark(const Workload& work, const Traits& subject, std::string words) {
-  remarks_[{work.name, subject.name}] = std::move(words);
+void Results::add_note(const Workload& work, const Traits& subject, std::string text) {
+  notes_[{work.name, subject.name}] = std::move(text);
 }
 
 std::vector<Traits> Results::subjects(const Workload& work) const {
@@ -46,9 +46,9 @@ std::optional<Summary> Results::summary(const Workload& work, const std::string&
   return Summary{.median = median, .spread = median > 0 ? (most - least) / (2 * median) : 0};
 }
 
-std::string Results::remark_on(const Workload& work, const Traits& subject) const {
-  const auto found = remarks_.find({work.name, subject.name});
-  return found == remarks_.end() ? std::string{} : found->second;
+std::string Results::notes_on(const Workload& work, const Traits& subject) const {
+  const auto found = notes_.find({work.name, subject.name});
+  return found == notes_.end() ? std::string{} : found->second;
 }
 
 double times_better(Metric metric, double value, double than) {

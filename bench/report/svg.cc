@@ -29,26 +29,25 @@ constexpr std::string_view kStyle = R"(<style>
 </style>
 )";
 
-std::string escaped(std::string_view words) {
-  std::string text;
-  for (const char letter : words) {
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char letter : text) {
     if (letter == '&')
-      text += "&amp;";
+      out += "&amp;";
     else if (letter == '<')
-      text += "&lt;";
+      out += "&lt;";
     else
-      text += letter;
+      out += letter;
   }
-  return text;
+  return out;
 }
 
 enum class Anchor { Start, Middle, End };
 
-std::string words_at(double x, double y, std::string_view words, std::string_view style,
-                     Anchor anchor = Anchor::Start) {
+std::string text_at(double x, double y, std::string_view text, std::string_view style, Anchor anchor = Anchor::Start) {
   constexpr std::string_view kNames[] = {"start", "middle", "end"};
   return relay::format("<text x=\"{:.0f}\" y=\"{:.0f}\" class=\"{}\" text-anchor=\"{}\">{}</text>\n", x, y, style,
-                       kNames[static_cast<int>(anchor)], escaped(words));
+                       kNames[static_cast<int>(anchor)], escaped(text));
 }
 
 std::string_view style_of(Kind kind) {
@@ -79,13 +78,13 @@ struct LogScale {
 };
 
 std::string draw(const BarPlot& plot, int left, int top) {
-  auto text = words_at(left, top + 14, relay::format("{} ({})", plot.title, plot.unit), "title");
+  auto text = text_at(left, top + 14, relay::format("{} ({})", plot.title, plot.unit), "title");
   const LogScale scale{plot.bars};
   int y = top + kTitleHeight;
   const int from = left + kLabelWidth;
   for (const auto& bar : plot.bars) {
     const auto width = scale.width(bar.value), end = std::max(width, bar.mark ? scale.width(*bar.mark) : 0.0);
-    text += words_at(from - 8, y + 10, bar.label, bar.kind == Kind::Ours ? "title" : "quiet", Anchor::End);
+    text += text_at(from - 8, y + 10, bar.label, bar.kind == Kind::Ours ? "title" : "quiet", Anchor::End);
     text += relay::format("<rect x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"12\" rx=\"2\" class=\"{}\"/>\n", from, y,
                           std::max(width, 1.0), style_of(bar.kind));
     if (bar.mark)
@@ -93,14 +92,14 @@ std::string draw(const BarPlot& plot, int left, int top) {
                             from + scale.width(*bar.mark), y, y + 12);
     const auto values =
         bar.mark ? relay::format("{} | {}", short_number(bar.value), short_number(*bar.mark)) : short_number(bar.value);
-    text += words_at(from + end + 6, y + 10, values, "quiet");
+    text += text_at(from + end + 6, y + 10, values, "quiet");
     y += kRowHeight;
   }
   return text;
 }
 
 std::string draw(const Curve& curve, int left, int top) {
-  auto text = words_at(left, top + 14, relay::format("{} ({})", curve.title, curve.unit), "title");
+  auto text = text_at(left, top + 14, relay::format("{} ({})", curve.title, curve.unit), "title");
   const double base = top + kCurveHeight - 24, height = kCurveHeight - 80;
   double most = 1e-9;
   for (const auto& point : curve.points) most = std::max(most, point.value);
@@ -120,14 +119,14 @@ std::string draw(const Curve& curve, int left, int top) {
     const auto& point = curve.points[i];
     text +=
         relay::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\" class=\"ours\"/>\n", x_of(i), y_of(point.value));
-    text += words_at(x_of(i), y_of(point.value) - 9, short_number(point.value), "title", Anchor::Middle);
-    // The outer ones stay inside the plot.
+    text += text_at(x_of(i), y_of(point.value) - 9, short_number(point.value), "title", Anchor::Middle);
+    // The first and last labels stay inside the plot.
     if (i == 0)
-      text += words_at(left, base + 16, point.label, "quiet");
+      text += text_at(left, base + 16, point.label, "quiet");
     else if (i + 1 == curve.points.size())
-      text += words_at(left + kPlotWidth, base + 16, point.label, "quiet", Anchor::End);
+      text += text_at(left + kPlotWidth, base + 16, point.label, "quiet", Anchor::End);
     else
-      text += words_at(x_of(i), base + 16, point.label, "quiet", Anchor::Middle);
+      text += text_at(x_of(i), base + 16, point.label, "quiet", Anchor::Middle);
   }
   return text;
 }
@@ -135,7 +134,7 @@ std::string draw(const Curve& curve, int left, int top) {
 int height_of(const BarPlot& plot) { return kTitleHeight + static_cast<int>(plot.bars.size()) * kRowHeight + kGap; }
 int height_of(const Curve&) { return kCurveHeight + kGap; }
 
-/// Side by side, each row as high as its highest.
+/// Plots side by side; each row is as high as its highest plot.
 template <class Plot>
 void draw_all(std::string& text, const std::vector<Plot>& plots, int& y) {
   for (std::size_t i = 0; i < plots.size(); i += kColumns) {
@@ -151,7 +150,7 @@ void draw_all(std::string& text, const std::vector<Plot>& plots, int& y) {
 }  // namespace
 
 std::string svg_page(const std::string& title, const std::vector<BarPlot>& plots, const std::vector<Curve>& curves) {
-  std::string content = words_at(kMargin, 34, title, "head");
+  std::string content = text_at(kMargin, 34, title, "head");
   int y = kHeaderHeight;
   draw_all(content, plots, y);
   draw_all(content, curves, y);

@@ -1,6 +1,6 @@
 /// A page of small plots as SVG text: bars on a logarithmic scale, and curves. Pure: values in, text out.
 ///
-/// Why our own: a few rectangles and words need no library, and the page follows the reader's light or dark.
+/// Why not a library: the page is a few rectangles and labels, and it follows the reader's light or dark theme.
 #pragma once
 
 #include <optional>
@@ -32,7 +32,7 @@ struct Point {
 struct Curve {
   std::string title;
   std::string unit;
-  std::vector<Point> points;  // at equal distances; the scale begins at 0, so flat looks flat
+  std::vector<Point> points;  // at equal distances; the scale starts at 0, so a constant looks flat
 };
 
 std::string svg_page(const std::string& title, const std::vector<BarPlot>& plots, const std::vector<Curve>& curves);

@@ -1,7 +1,6 @@
-/// A connected socket with a buffer each way; no call but `write_all` waits.
+/// A connected socket with a buffer in each direction. No call but `write_all` blocks.
 ///
-/// Why our own: every subject is spoken to by the same few lines, so that what differs in a table is the server and not
-///   somebody's client library.
+/// Why no client libraries: the same code drives every subject, so a table compares servers, not libraries.
 /// Threading: one thread.
 #pragma once
 
@@ -26,16 +25,16 @@ class ByteSocket {
 
   void queue(std::string_view bytes) { out_ += bytes; }
   [[nodiscard]] std::size_t queued() const { return out_.size() - out_done_; }
-  /// As much of the queue as goes now.
+  /// Writes as much of the queue as the socket accepts.
   Result<void> write_some();
-  /// Waits until these are written; nothing may be queued.
+  /// Blocks until the bytes are written. The queue must be empty.
   Result<void> write_all(std::string_view bytes);
 
-  /// What is there now, up to the room in the buffer.
+  /// Reads what is available, up to the free space of the buffer.
   Result<void> read_some();
   [[nodiscard]] std::string_view unread() const { return {in_.get() + in_begin_, in_end_ - in_begin_}; }
   void consume(std::size_t bytes) { in_begin_ += bytes; }
-  /// Waits until there is more to read, at most some seconds.
+  /// Waits until there is more to read, at most a few seconds.
   Result<void> wait_and_read();
 
  private:

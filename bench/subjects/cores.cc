@@ -37,7 +37,7 @@ void use_all_cores() {
   if (division()) ::sched_setaffinity(0, sizeof(cpu_set_t), &division()->all);
 }
 
-std::string cores_in_words() {
+std::string describe_cores() {
   if (!division()) return "the scheduler places driver and servers";
   if (CPU_ISSET(division()->driver, &division()->servers)) return "driver and servers on one core";
   return relay::format("the driver on core {}, servers on {}", division()->driver,

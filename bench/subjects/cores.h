@@ -1,10 +1,10 @@
-/// Whose core is whose. By default the driver has one to itself, and servers have all the others.
+/// Assigns cores. By default the driver has one core and the servers have all others.
 ///
-/// Why: a hop takes several times as long between two cores as on one, and a scheduler that puts both ends now on one, now
-///   on two gives every subject two speeds, by chance. Apart is alike for all, and how agents and a daemon run on a machine
-///   that has room for them; waking each other is then much of everybody's time. On one core it is nearly none of it, so
-///   the subjects' own work shows more clearly, and nothing can be done at the same time.
-/// Threading: for the driver's one thread; what it starts inherits its cores.
+/// Why: a hop between two cores takes several times as long as on one. A scheduler that sometimes puts both ends on one core
+///   gives every subject two speeds at random. Separate cores are fair, and are how agents and a daemon run on a machine
+///   with free cores; wake-ups are then much of the time. On one core they cost almost nothing, so the subjects' own work
+///   shows more clearly, but nothing runs in parallel.
+/// Threading: for the driver's thread; child processes inherit its cores.
 #pragma once
 
 #include <sched.h>
@@ -16,14 +16,14 @@ namespace relay::bench {
 
 enum class Cores { Apart, One, Free };
 
-/// Once, before anything is started. Where there is only one core nothing is divided.
+/// Called once, before any server starts. Does nothing on a machine with one core.
 void divide(Cores wish);
 /// For a process that is neither driver nor server.
 void use_all_cores();
-/// In one sentence, for the report.
-std::string cores_in_words();
+/// Describes the assignment for the report.
+std::string describe_cores();
 
-/// While it lives this thread, and what it starts, runs where servers do.
+/// While it exists, this thread and its children run on the server cores.
 class OnServersCores {
  public:
   OnServersCores();

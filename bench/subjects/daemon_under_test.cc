@@ -9,7 +9,7 @@
 namespace relay::bench {
 
 Result<DaemonUnderTest> DaemonUnderTest::start(const std::string& program, const DaemonSettings& settings) {
-  auto server = RELAY_TRY(ServerProcess::in_new_place());
+  auto server = RELAY_TRY(ServerProcess::create());
   if (::mkdir(server.file(".git").c_str(), 0700) != 0) return fail_errno("cannot make a project");
   std::vector<std::string> environment{"AGENT_RELAY_HOME=" + server.file("home"),
                                        "AGENT_RELAY_STORAGE_TYPE=" + settings.storage,

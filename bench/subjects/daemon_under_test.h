@@ -1,4 +1,4 @@
-/// Our daemon in a temporary home with one project.
+/// The daemon in a temporary home with one project.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace relay::bench {
 struct DaemonSettings {
   std::string storage = "sqlite";        // AGENT_RELAY_STORAGE_TYPE
   std::string durability = "power";      // AGENT_RELAY_DURABILITY
-  std::string heartbeat_ms = "3600000";  // we are silent while others have their turn
-  std::uint16_t http_port = 0;           // of the HTTP API; 0: there is none
+  std::string heartbeat_ms = "3600000";  // no heartbeats while other subjects run
+  std::uint16_t http_port = 0;           // of the HTTP API; 0: off
 };
 
 class DaemonUnderTest {
@@ -22,7 +22,7 @@ class DaemonUnderTest {
 
   [[nodiscard]] std::string socket() const { return server_.file("r.sock"); }
   [[nodiscard]] const ServerProcess& server() const { return server_; }
-  /// For other programs of ours that shall find this daemon from inside `server().place()`.
+  /// The environment with which the command line finds this daemon, for use inside `server().directory()`.
   [[nodiscard]] const std::vector<std::string>& environment() const { return environment_; }
 
  private:

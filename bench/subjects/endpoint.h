@@ -1,7 +1,7 @@
-/// One connection to a subject, as work sees it: messages go out, deliveries and confirmations come back.
+/// A connection to a subject: sends messages, and counts deliveries and confirmations.
 ///
-/// What it hides: the subject's own wire, the receiver's acknowledgements, heartbeats. Work is written once for all.
-/// Threading: the driver's one thread.
+/// It hides the wire protocol, the acknowledgements of receivers and heartbeats, so that a workload is written once.
+/// Threading: the driver's thread.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace relay::bench {
 
-/// The address that means every `Audience` seat.
+/// The address of all `Audience` seats.
 inline constexpr std::string_view kEveryone = "*";
 
 enum class Role { Sender, Receiver, Audience };
@@ -21,12 +21,12 @@ enum class Role { Sender, Receiver, Audience };
 struct Seat {
   std::string name;
   Role role = Role::Receiver;
-  /// A sender says where it will send: the floor is wired by this, all others ignore it.
+  /// The recipient of a sender. The raw forwarder is wired by it; other subjects ignore it.
   std::string sends_to = {};
 };
 
-/// What the bytes read so far meant.
-struct Heard {
+/// The deliveries and confirmations in the bytes just read.
+struct ReadCounts {
   std::size_t deliveries = 0;
   std::size_t confirmations = 0;
 };
@@ -35,10 +35,10 @@ class Endpoint {
  public:
   virtual ~Endpoint() = default;
 
-  /// Queues a message; `socket()` writes it. Bodies need no escaping anywhere.
+  /// Queues a message; `socket()` writes it. Bodies need no escaping in any protocol.
   virtual void send(std::string_view to, std::string_view body) = 0;
-  /// Takes in what was read and queues the answers that are owed. An error: the subject refused something.
-  virtual Result<Heard> hear() = 0;
+  /// Parses received bytes and queues acknowledgements. Fails when the subject refused something.
+  virtual Result<ReadCounts> read() = 0;
   virtual ByteSocket& socket() = 0;
 };
 

@@ -1,4 +1,4 @@
-/// Mosquitto on its Unix socket: MQTT 3.1.1, QoS 1, sessions that are kept.
+/// Mosquitto on its Unix socket: MQTT 3.1.1, QoS 1, persistent sessions.
 #include <pwd.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kEveryonesTopic = "everyone";
 
-// Kinds of packets, with the flags that the protocol wants.
+// Packet types with the flags that the protocol requires.
 constexpr unsigned char kConnect = 0x10, kConnected = 0x20, kPublish = 0x30, kPublished = 0x40, kSubscribe = 0x82,
                         kSubscribed = 0x90;
 constexpr unsigned char kQosOne = 0x02, kKindMask = 0xf0;
@@ -21,7 +21,7 @@ std::string two_bytes(std::size_t value) {
   return {static_cast<char>(value >> 8 & 0xff), static_cast<char>(value & 0xff)};
 }
 
-std::string text(std::string_view words) { return two_bytes(words.size()) + std::string{words}; }
+std::string text(std::string_view value) { return two_bytes(value.size()) + std::string{value}; }
 
 std::string packet(unsigned char kind, std::string_view content, std::string_view body = {}) {
   std::string bytes(1, static_cast<char>(kind));
@@ -66,17 +66,17 @@ class MqttEndpoint final : public Endpoint {
     socket_.queue(packet(kPublish | kQosOne, topic + two_bytes(number_), body));
   }
 
-  Result<Heard> hear() override {
-    Heard heard;
+  Result<ReadCounts> read() override {
+    ReadCounts counts;
     for (Packet came; take(socket_, came);) {
-      if ((came.kind & kKindMask) == kPublished) ++heard.confirmations;
+      if ((came.kind & kKindMask) == kPublished) ++counts.confirmations;
       if ((came.kind & kKindMask) != kPublish) continue;
-      ++heard.deliveries;
+      ++counts.deliveries;
       const auto topic_bytes = static_cast<std::size_t>(static_cast<unsigned char>(came.content[0]) << 8 |
                                                         static_cast<unsigned char>(came.content[1]));
       socket_.queue(packet(kPublished, came.content.substr(2 + topic_bytes, 2)));
     }
-    return heard;
+    return counts;
   }
 
   ByteSocket& socket() override { return socket_; }
@@ -86,7 +86,7 @@ class MqttEndpoint final : public Endpoint {
   std::size_t number_ = 0;
 };
 
-class RunningMosquitto final : public Running {
+class RunningMosquitto final : public RunningServer {
  public:
   explicit RunningMosquitto(ServerProcess server) : server_{std::move(server)} {}
 
@@ -97,7 +97,7 @@ class RunningMosquitto final : public Running {
       const std::string keep_session(1, '\0'), forever = two_bytes(0), version(1, '\4');
       const auto greeting = RELAY_TRY(
           ask(socket, packet(kConnect, text("MQTT") + version + keep_session + forever + text(seat.name)), kConnected));
-      const bool known = greeting[0] != 0;  // it has its subscription, and maybe mail
+      const bool known = greeting[0] != 0;  // the session exists, with its subscription and maybe messages
       const auto topic = seat.role == Role::Audience ? kEveryonesTopic : std::string_view{seat.name};
       if (seat.role != Role::Sender && !known)
         RELAY_TRY(ask(socket, packet(kSubscribe, two_bytes(1) + text(topic) + '\1'), kSubscribed));
@@ -129,13 +129,13 @@ class Mosquitto final : public Subject {
     return "mosquitto is not installed";
   }
 
-  [[nodiscard]] Result<std::unique_ptr<Running>> start() const override {
-    auto server = RELAY_TRY(ServerProcess::in_new_place());
+  [[nodiscard]] Result<std::unique_ptr<RunningServer>> start() const override {
+    auto server = RELAY_TRY(ServerProcess::create());
     const auto* person = ::getpwuid(::geteuid());
     std::ofstream{server.file("settings")} << "listener 0 " << server.file("r.sock") << "\n"
                                            << "allow_anonymous true\n"
                                            << "user " << (person ? person->pw_name : "root") << "\n"
-                                           << "persistence true\npersistence_location " << server.place() << "/\n"
+                                           << "persistence true\npersistence_location " << server.directory() << "/\n"
                                            << "max_queued_messages 0\nmax_inflight_messages 4096\n";
     RELAY_TRY(server.start({find_program("mosquitto").value_or(""), "-c", server.file("settings")}));
     RELAY_TRY(server.until([&] { return ByteSocket::connect_unix(server.file("r.sock")).has_value(); }));
@@ -149,8 +149,8 @@ void add_mosquitto(Subjects& subjects) {
   subjects.push_back(std::make_unique<Mosquitto>(Traits{
       .name = "mosquitto",
       .title = "Mosquitto, QoS 1",
-      .promise = AckGuarantee::Memory,
-      .keeps_mail = true,
+      .guarantee = AckGuarantee::Memory,
+      .keeps_messages = true,
       .note = "Unix socket; saved to its file every 30 minutes and at the end; queue without limit (it drops after "
               "1000) and 4096 on their way (20)"}));
 }

@@ -1,4 +1,4 @@
-/// NATS on loopback (it has no Unix socket): core, which keeps nothing, and JetStream on files.
+/// NATS on loopback (it has no Unix socket): core, which stores nothing, and JetStream on files.
 #include <charconv>
 #include <set>
 
@@ -9,7 +9,7 @@ namespace relay::bench {
 namespace {
 
 constexpr std::string_view kEveryonesSubject = "everyone";
-constexpr std::string_view kStream = "bench";  // of JetStream: all subjects below `m.`
+constexpr std::string_view kStream = "bench";  // the JetStream stream of all subjects below `m.`
 
 std::string subject_of(std::string_view to) { return relay::format("m.{}", to == kEveryone ? kEveryonesSubject : to); }
 
@@ -17,7 +17,7 @@ std::string publish(std::string_view subject, std::string_view reply, std::strin
   return relay::format("PUB {} {} {}\r\n{}\r\n", subject, reply, body.size(), body);
 }
 
-/// One message as the server sends it: `MSG subject sid [reply] bytes`, a line end, the body, a line end.
+/// A message from the server: `MSG subject sid [reply] bytes`, a line end, the body, a line end.
 struct Message {
   std::string_view reply, body;
 };
@@ -34,25 +34,25 @@ Taken take(ByteSocket& socket, Message& message) {
     socket.consume(end + 2);
     return Taken::Other;
   }
-  std::vector<std::string_view> words;
+  std::vector<std::string_view> fields;
   while (!line.empty()) {
     const auto blank = line.find(' ');
-    words.push_back(line.substr(0, blank));
+    fields.push_back(line.substr(0, blank));
     line.remove_prefix(blank == std::string_view::npos ? line.size() : blank + 1);
   }
   std::size_t size = 0;
-  std::from_chars(words.back().data(), words.back().data() + words.back().size(), size);
+  std::from_chars(fields.back().data(), fields.back().data() + fields.back().size(), size);
   if (bytes.size() < end + 2 + size + 2) return Taken::Nothing;
-  message = {.reply = words.size() == 5 ? words[3] : std::string_view{}, .body = bytes.substr(end + 2, size)};
+  message = {.reply = fields.size() == 5 ? fields[3] : std::string_view{}, .body = bytes.substr(end + 2, size)};
   socket.consume(end + 2 + size + 2);
   return Taken::Message;
 }
 
-/// Connected, and whatever else is said has been taken in by the server before this returns. What came is left to be heard:
-/// mail may be among it.
-Result<ByteSocket> join(std::uint16_t port, std::string_view words) {
+/// Connects and waits until the server has processed the commands. Received messages stay in the buffer.
+Result<ByteSocket> join(std::uint16_t port, std::string_view commands) {
   auto socket = RELAY_TRY(ByteSocket::connect_loopback(port));
-  RELAY_TRY(socket.write_all(relay::format("CONNECT {{\"verbose\":false,\"pedantic\":false}}\r\n{}PING\r\n", words)));
+  RELAY_TRY(
+      socket.write_all(relay::format("CONNECT {{\"verbose\":false,\"pedantic\":false}}\r\n{}PING\r\n", commands)));
   while (!socket.unread().contains("PONG\r\n")) RELAY_TRY(socket.wait_and_read());
   if (socket.unread().contains("-ERR")) return fail("NATS refused: " + std::string{socket.unread()});
   return socket;
@@ -60,8 +60,8 @@ Result<ByteSocket> join(std::uint16_t port, std::string_view words) {
 
 enum class Manner { Core, JetStream };
 
-/// A receiver acknowledges to the reply subject, which only JetStream gives; a sender of JetStream hears what became of
-/// its message at its own inbox.
+/// A receiver acknowledges to the reply subject, which only JetStream sets. A JetStream sender gets the PubAck in its own
+/// inbox.
 class NatsEndpoint final : public Endpoint {
  public:
   NatsEndpoint(ByteSocket socket, Role role, std::string inbox)
@@ -71,20 +71,20 @@ class NatsEndpoint final : public Endpoint {
     socket_.queue(publish(subject_of(to), inbox_, body));
   }
 
-  Result<Heard> hear() override {
-    Heard heard;
+  Result<ReadCounts> read() override {
+    ReadCounts counts;
     Message message;
     for (auto taken = take(socket_, message); taken != Taken::Nothing; taken = take(socket_, message)) {
       if (taken != Taken::Message) continue;
       if (role_ == Role::Sender) {
         if (message.body.contains(R"("error")")) return fail("JetStream refused: " + std::string{message.body});
-        ++heard.confirmations;
+        ++counts.confirmations;
         continue;
       }
-      ++heard.deliveries;
+      ++counts.deliveries;
       if (!message.reply.empty()) socket_.queue(publish(message.reply, "", "+ACK"));
     }
-    return heard;
+    return counts;
   }
 
   ByteSocket& socket() override { return socket_; }
@@ -95,7 +95,7 @@ class NatsEndpoint final : public Endpoint {
   std::string inbox_;
 };
 
-class RunningNats final : public Running {
+class RunningNats final : public RunningServer {
  public:
   RunningNats(ServerProcess server, std::uint16_t port, Manner manner)
       : server_{std::move(server)}, port_{port}, manner_{manner} {}
@@ -127,7 +127,7 @@ class RunningNats final : public Running {
   [[nodiscard]] const ServerProcess& server() const override { return server_; }
 
  private:
-  /// Its place in the stream is the server's to keep; made once for each name.
+  /// A durable consumer, created once per name. The server keeps its position.
   Result<void> make_consumer(const std::string& name, const std::string& from, const std::string& to) {
     if (!consumers_.insert(name).second) return {};
     return ask(relay::format("CONSUMER.DURABLE.CREATE.{}.{}", kStream, name),
@@ -163,13 +163,13 @@ class Nats final : public Subject {
     return "nats-server is not installed";
   }
 
-  [[nodiscard]] Result<std::unique_ptr<Running>> start() const override {
-    auto server = RELAY_TRY(ServerProcess::in_new_place());
+  [[nodiscard]] Result<std::unique_ptr<RunningServer>> start() const override {
+    auto server = RELAY_TRY(ServerProcess::create());
     const auto port = RELAY_TRY(free_port());
-    std::vector<std::string> words{find_program("nats-server").value_or(""), "--addr", "127.0.0.1", "--port",
-                                   relay::format("{}", port)};
-    if (manner_ == Manner::JetStream) words.insert(words.end(), {"--jetstream", "--store_dir", server.place()});
-    RELAY_TRY(server.start(words));
+    std::vector<std::string> args{find_program("nats-server").value_or(""), "--addr", "127.0.0.1", "--port",
+                                  relay::format("{}", port)};
+    if (manner_ == Manner::JetStream) args.insert(args.end(), {"--jetstream", "--store_dir", server.directory()});
+    RELAY_TRY(server.start(args));
     RELAY_TRY(server.until([&] { return ByteSocket::connect_loopback(port).has_value(); }));
     auto running = std::make_unique<RunningNats>(std::move(server), port, manner_);
     if (manner_ == Manner::JetStream) RELAY_TRY(running->make_stream());
@@ -184,12 +184,13 @@ class Nats final : public Subject {
 
 void add_nats(Subjects& subjects) {
   subjects.push_back(std::make_unique<Nats>(
-      Traits{.name = "nats", .title = "NATS core", .note = "loopback TCP; who is away misses it"}, Manner::Core));
+      Traits{.name = "nats", .title = "NATS core", .note = "loopback TCP; offline receivers miss messages"},
+      Manner::Core));
   subjects.push_back(std::make_unique<Nats>(
       Traits{.name = "jetstream",
              .title = "NATS JetStream, file",
-             .promise = AckGuarantee::Process,
-             .keeps_mail = true,
+             .guarantee = AckGuarantee::Process,
+             .keeps_messages = true,
              .note = "loopback TCP, push consumers with explicit ACK; its default: written before the answer, synced "
                      "every two minutes"},
       Manner::JetStream));

@@ -37,7 +37,7 @@ class Ours final : public RunningDaemon {
 
  private:
   DaemonUnderTest daemon_;
-  std::map<std::string, std::string> tokens_;  // a name that comes again resumes
+  std::map<std::string, std::string> tokens_;  // resume tokens by name
   int connections_ = 0;
 };
 
@@ -46,8 +46,8 @@ class OursSubject final : public Subject {
   OursSubject(Traits traits, std::string program, DaemonSettings settings)
       : Subject{std::move(traits)}, program_{std::move(program)}, settings_{std::move(settings)} {}
 
-  [[nodiscard]] Result<std::unique_ptr<Running>> start() const override {
-    return std::unique_ptr<Running>{RELAY_TRY(start_ours(program_, settings_))};
+  [[nodiscard]] Result<std::unique_ptr<RunningServer>> start() const override {
+    return std::unique_ptr<RunningServer>{RELAY_TRY(start_ours(program_, settings_))};
   }
 
  private:
@@ -67,22 +67,22 @@ void add_ours(Subjects& subjects, const std::string& program) {
   };
   add({.name = "memory",
        .title = "agent-relay, memory",
-       .promise = AckGuarantee::Memory,
-       .keeps_mail = true,
+       .guarantee = AckGuarantee::Memory,
+       .keeps_messages = true,
        .ours = true,
        .note = "no file is written"},
       {.storage = "memory", .durability = "process"});
   add({.name = "process",
        .title = "agent-relay, process",
-       .promise = AckGuarantee::Process,
-       .keeps_mail = true,
+       .guarantee = AckGuarantee::Process,
+       .keeps_messages = true,
        .ours = true,
        .note = "a journal, then SQLite; each commit is handed to the system before the ACK"},
       {.storage = "sqlite", .durability = "process"});
   add({.name = "power",
        .title = "agent-relay, power",
-       .promise = AckGuarantee::Power,
-       .keeps_mail = true,
+       .guarantee = AckGuarantee::Power,
+       .keeps_messages = true,
        .ours = true,
        .note = "the same; one sync for all that wait, before the ACK (the default)"},
       {.storage = "sqlite", .durability = "power"});

@@ -1,4 +1,4 @@
-/// Our daemon with seats at it, for the work that is about us alone; as a Subject it is made by `add_ours`.
+/// The daemon with connected seats, for workloads about it alone. `add_ours` creates it as a Subject.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace relay::bench {
 
-class RunningDaemon : public Running {
+class RunningDaemon : public RunningServer {
  public:
   [[nodiscard]] virtual const DaemonUnderTest& daemon() const = 0;
 };

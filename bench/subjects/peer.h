@@ -1,4 +1,4 @@
-/// A socket that speaks our length-prefixed frames.
+/// A socket with length-prefixed frames of the relay protocol.
 #pragma once
 
 #include <string>
@@ -15,13 +15,13 @@ class Peer : public ByteSocket {
   explicit Peer(ByteSocket socket) : ByteSocket{std::move(socket)} {}
   static Result<Peer> connect(const std::string& path);
 
-  /// The next frame's body; waits for it.
+  /// Waits for the next frame and returns its body.
   Result<std::string> read_frame();
-  /// A complete frame that was read already. Valid until the next read.
+  /// A frame that is already in the buffer. Valid until the next read.
   bool take(std::string_view& body);
 };
 
-/// The text of the first member of that name; enough for frames that we and the daemon wrote. `key` is `"name":`.
+/// The string value of the first member of that name. Sufficient for frames of this daemon. `key` is `"name":`.
 std::string_view member(std::string_view frame, std::string_view key);
 
 }  // namespace relay::bench

@@ -1,7 +1,7 @@
-/// The floor: a process of ours that copies whatever comes on one socket to those it is wired to. Two hops, no thought.
+/// The lower bound: a process that copies bytes from one socket to the sockets it is wired to. Two hops, no parsing.
 ///
-/// Frames have one size in a run, so bytes are counted and nothing is parsed. One sender is served by blocking calls, the
-/// least there is; several by epoll.
+/// Frames have one size per run, so it only counts bytes. One sender is served by blocking calls, which cost least; several
+/// by epoll.
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -63,23 +63,23 @@ class FloorEndpoint final : public Endpoint {
     frame_bytes_ = body.size();
     socket_.queue(body);
   }
-  Result<Heard> hear() override {
+  Result<ReadCounts> read() override {
     const auto frames = socket_.unread().size() / frame_bytes_;
     socket_.consume(frames * frame_bytes_);
-    return Heard{.deliveries = frames};
+    return ReadCounts{.deliveries = frames};
   }
   ByteSocket& socket() override { return socket_; }
 
  private:
   ByteSocket socket_;
-  std::size_t& frame_bytes_;  // of the Running, which outlives its endpoints
+  std::size_t& frame_bytes_;  // of the RunningServer, which outlives its endpoints
 };
 
-class RunningFloor final : public Running {
+class RunningFloor final : public RunningServer {
  public:
   explicit RunningFloor(ServerProcess server) : server_{std::move(server)} {}
 
-  /// Once: the process is born with its wires.
+  /// Called once: the process is forked with its connections.
   Result<std::vector<std::unique_ptr<Endpoint>>> open(std::span<const Seat> seats) override {
     std::vector<Line> lines;
     for (std::size_t i = 0; i < seats.size(); ++i) lines.push_back(RELAY_TRY(make_line()));
@@ -111,16 +111,16 @@ class RunningFloor final : public Running {
 class FloorSubject final : public Subject {
  public:
   using Subject::Subject;
-  [[nodiscard]] Result<std::unique_ptr<Running>> start() const override {
-    return std::make_unique<RunningFloor>(RELAY_TRY(ServerProcess::in_new_place()));
+  [[nodiscard]] Result<std::unique_ptr<RunningServer>> start() const override {
+    return std::make_unique<RunningFloor>(RELAY_TRY(ServerProcess::create()));
   }
 };
 
 }  // namespace
 
-void add_floor(Subjects& subjects) {
+void add_raw_forwarder(Subjects& subjects) {
   subjects.push_back(std::make_unique<FloorSubject>(
-      Traits{.name = "floor", .title = "raw forwarder", .note = "copies bytes from socket to socket; the floor"}));
+      Traits{.name = "floor", .title = "raw forwarder", .note = "copies bytes between sockets; the lower bound"}));
 }
 
 }  // namespace relay::bench

@@ -1,4 +1,4 @@
-/// Redis on its Unix socket: pub/sub, which keeps nothing, and streams with consumer groups on an append-only file.
+/// Redis on its Unix socket: pub/sub, which stores nothing, and streams with consumer groups on an append-only file.
 #include "subjects/redis_endpoints.h"
 #include "subjects/resp.h"
 #include "subjects/subject.h"
@@ -8,7 +8,7 @@ namespace {
 
 enum class Manner { PubSub, Streams };
 
-class RunningRedis final : public Running {
+class RunningRedis final : public RunningServer {
  public:
   RunningRedis(ServerProcess server, Manner manner) : server_{std::move(server)}, manner_{manner} {}
 
@@ -23,7 +23,7 @@ class RunningRedis final : public Running {
       } else if (seat.role == Role::Sender) {
         endpoints.push_back(redis_stream_sender(std::move(socket)));
       } else {
-        // A group that is there already is the receiver's own from before.
+        // An existing group is the receiver's own from an earlier connection.
         RELAY_TRY(ask(socket, {"XGROUP", "CREATE", key, seat.name, "0", "MKSTREAM"}, "\r\n"));
         endpoints.push_back(redis_stream_receiver(std::move(socket), key, seat.name));
         RELAY_TRY(endpoints.back()->socket().write_some());
@@ -35,8 +35,8 @@ class RunningRedis final : public Running {
   [[nodiscard]] const ServerProcess& server() const override { return server_; }
 
  private:
-  static Result<void> ask(ByteSocket& socket, const std::vector<std::string_view>& words, std::string_view end) {
-    RELAY_TRY(socket.write_all(resp_command(words)));
+  static Result<void> ask(ByteSocket& socket, const std::vector<std::string_view>& args, std::string_view end) {
+    RELAY_TRY(socket.write_all(resp_command(args)));
     while (!socket.unread().ends_with(end)) RELAY_TRY(socket.wait_and_read());
     socket.consume(socket.unread().size());
     return {};
@@ -56,20 +56,20 @@ class Redis final : public Subject {
     return "redis-server is not installed";
   }
 
-  [[nodiscard]] Result<std::unique_ptr<Running>> start() const override {
-    auto server = RELAY_TRY(ServerProcess::in_new_place());
+  [[nodiscard]] Result<std::unique_ptr<RunningServer>> start() const override {
+    auto server = RELAY_TRY(ServerProcess::create());
     const auto socket = server.file("r.sock");
-    std::vector<std::string> words{find_program("redis-server").value_or(""),
-                                   "--port",
-                                   "0",
-                                   "--unixsocket",
-                                   socket,
-                                   "--unixsocketperm",
-                                   "600",
-                                   "--dir",
-                                   server.place()};
-    words.insert(words.end(), settings_.begin(), settings_.end());
-    RELAY_TRY(server.start(words));
+    std::vector<std::string> args{find_program("redis-server").value_or(""),
+                                  "--port",
+                                  "0",
+                                  "--unixsocket",
+                                  socket,
+                                  "--unixsocketperm",
+                                  "600",
+                                  "--dir",
+                                  server.directory()};
+    args.insert(args.end(), settings_.begin(), settings_.end());
+    RELAY_TRY(server.start(args));
     RELAY_TRY(server.until([&] { return ByteSocket::connect_unix(socket).has_value(); }));
     return std::make_unique<RunningRedis>(std::move(server), manner_);
   }
@@ -85,18 +85,18 @@ void add_redis(Subjects& subjects) {
   const auto add = [&](Traits traits, Manner manner, std::vector<std::string> settings) {
     subjects.push_back(std::make_unique<Redis>(std::move(traits), manner, std::move(settings)));
   };
-  add({.name = "redis-pubsub", .title = "Redis pub/sub", .note = "Unix socket; who is away misses it"}, Manner::PubSub,
-      {});
+  add({.name = "redis-pubsub", .title = "Redis pub/sub", .note = "Unix socket; offline receivers miss messages"},
+      Manner::PubSub, {});
   add({.name = "redis-everysec",
        .title = "Redis streams, everysec",
-       .promise = AckGuarantee::Process,
-       .keeps_mail = true,
+       .guarantee = AckGuarantee::Process,
+       .keeps_messages = true,
        .note = "Unix socket, groups with XACK; appendfsync everysec: written before the answer, synced once a second"},
       Manner::Streams, {"--appendonly", "yes", "--appendfsync", "everysec"});
   add({.name = "redis-always",
        .title = "Redis streams, always",
-       .promise = AckGuarantee::Power,
-       .keeps_mail = true,
+       .guarantee = AckGuarantee::Power,
+       .keeps_messages = true,
        .note = "the same; appendfsync always: one sync for all commands of a turn, before their answers"},
       Manner::Streams, {"--appendonly", "yes", "--appendfsync", "always"});
 }

@@ -17,9 +17,9 @@ class PubSubEndpoint final : public Endpoint {
     socket_.queue(resp_command({"PUBLISH", key_of(to), body}));
   }
 
-  /// To a sender: how many it reached, as a number. To a receiver: [message, channel, body].
-  Result<Heard> hear() override {
-    Heard heard;
+  /// A sender gets the number of receivers; a receiver gets [message, channel, body].
+  Result<ReadCounts> read() override {
+    ReadCounts counts;
     for (RespReader reader{socket_.unread()};; socket_.consume(reader.taken())) {
       reader = RespReader{socket_.unread()};
       std::size_t parts = 0;
@@ -29,9 +29,9 @@ class PubSubEndpoint final : public Endpoint {
       bool whole = true;
       for (std::size_t i = 0; i < parts && whole; ++i) whole = reader.bulk(ignored);
       if (!whole) break;
-      ++heard.deliveries;
+      ++counts.deliveries;
     }
-    return heard;
+    return counts;
   }
 
   ByteSocket& socket() override { return socket_; }
@@ -48,14 +48,14 @@ class StreamSender final : public Endpoint {
     socket_.queue(resp_command({"XADD", key_of(to), "*", "body", body}));
   }
 
-  /// The id of each entry, once it is in the stream and as durable as `appendfsync` says.
-  Result<Heard> hear() override {
-    Heard heard;
-    for (std::string_view id;; ++heard.confirmations) {
+  /// Gets the id of each entry when it is in the stream and as durable as `appendfsync` requires.
+  Result<ReadCounts> read() override {
+    ReadCounts counts;
+    for (std::string_view id;; ++counts.confirmations) {
       RespReader reader{socket_.unread()};
       if (!reader.bulk(id)) {
         if (socket_.unread().starts_with('-')) return fail("Redis refused: " + std::string{socket_.unread()});
-        return heard;
+        return counts;
       }
       socket_.consume(reader.taken());
     }
@@ -67,7 +67,7 @@ class StreamSender final : public Endpoint {
   ByteSocket socket_;
 };
 
-/// Reads its group's entries as they come, acknowledges each.
+/// Reads the entries of its group and acknowledges each.
 class StreamReceiver final : public Endpoint {
  public:
   StreamReceiver(ByteSocket socket, std::string key, std::string group)
@@ -77,28 +77,28 @@ class StreamReceiver final : public Endpoint {
 
   void send(std::string_view, std::string_view) override {}
 
-  Result<Heard> hear() override {
-    Heard heard;
+  Result<ReadCounts> read() override {
+    ReadCounts counts;
     while (true) {
       RespReader reader{socket_.unread()};
       std::string_view ignored;
       std::size_t streams = 0, parts = 0, entries = 0;
-      if (reader.number(ignored)) {  // the answer to an XACK
+      if (reader.number(ignored)) {  // the reply to an XACK
         socket_.consume(reader.taken());
         continue;
       }
       if (socket_.unread().starts_with('-')) return fail("Redis refused: " + std::string{socket_.unread()});
       if (!reader.array(streams) || !reader.array(parts) || !reader.bulk(ignored) || !reader.array(entries))
-        return heard;
+        return counts;
       std::vector<std::string_view> acknowledgement{"XACK", key_, group_};
       for (std::size_t i = 0; i < entries; ++i) {
         std::string_view id, field, body;
         if (!reader.array(parts) || !reader.bulk(id) || !reader.array(parts) || !reader.bulk(field) ||
             !reader.bulk(body))
-          return heard;
+          return counts;
         acknowledgement.push_back(id);
       }
-      heard.deliveries += entries;
+      counts.deliveries += entries;
       socket_.queue(resp_command(acknowledgement));
       ask_for_more();
       socket_.consume(reader.taken());

@@ -1,4 +1,4 @@
-/// The ends of Redis: publishers and subscribers, and writers and readers of streams.
+/// Redis endpoints: publishers and subscribers, stream writers and readers.
 #pragma once
 
 #include <memory>
@@ -8,13 +8,13 @@
 
 namespace relay::bench {
 
-/// The channel, or stream, of who hears what is said to everyone.
+/// The channel or stream of broadcast messages.
 inline constexpr std::string_view kEveryonesKey = "everyone";
 
-/// Sends, and hears once it has subscribed.
+/// Publishes, and receives when it has subscribed.
 std::unique_ptr<Endpoint> redis_pubsub_endpoint(ByteSocket socket);
 std::unique_ptr<Endpoint> redis_stream_sender(ByteSocket socket);
-/// Reads its group's entries as they come and acknowledges each. The first question is queued already.
+/// Reads the entries of its group and acknowledges each. The first XREADGROUP is already queued.
 std::unique_ptr<Endpoint> redis_stream_receiver(ByteSocket socket, std::string key, std::string group);
 
 }  // namespace relay::bench

@@ -1,4 +1,4 @@
-/// The daemon of the 1.x line, as npm has it: the same wire as ours, without confirmations.
+/// The 1.x daemon from npm: the same wire protocol without confirmations.
 #include <filesystem>
 
 #include "subjects/relay_endpoint.h"
@@ -7,7 +7,7 @@
 namespace relay::bench {
 namespace {
 
-class RunningFirstDaemon final : public Running {
+class RunningFirstDaemon final : public RunningServer {
  public:
   explicit RunningFirstDaemon(ServerProcess server) : server_{std::move(server)} {}
 
@@ -39,8 +39,8 @@ class Relay1x final : public Subject {
     return std::nullopt;
   }
 
-  [[nodiscard]] Result<std::unique_ptr<Running>> start() const override {
-    auto server = RELAY_TRY(ServerProcess::in_new_place());
+  [[nodiscard]] Result<std::unique_ptr<RunningServer>> start() const override {
+    auto server = RELAY_TRY(ServerProcess::create());
     const auto socket = server.file("r.sock");
     RELAY_TRY(server.start({find_program("node").value_or("node"), script_, modules_, socket}));
     RELAY_TRY(server.until([&] { return Peer::connect(socket).has_value(); }));
@@ -53,11 +53,11 @@ class Relay1x final : public Subject {
 
 }  // namespace
 
-void add_first_daemon(Subjects& subjects) {
+void add_relay_1x(Subjects& subjects) {
   subjects.push_back(std::make_unique<Relay1x>(
       Traits{.name = "relay-1x",
              .title = "the 1.x daemon",
-             .most_agents = 500,
+             .max_agents = 500,
              .note = "npm agent-relay 1.6.0 on Node; messages in memory (its SQLite binding needs an install script); "
                      "drops silently when its queues are full"},
       RELAY_FIRST_DAEMON_SCRIPT, RELAY_FIRST_DAEMON_MODULES));

@@ -36,18 +36,18 @@ void RelayEndpoint::send(std::string_view to, std::string_view body) {
       ++sent_, to, body)));
 }
 
-Result<Heard> RelayEndpoint::hear() {
-  Heard heard;
+Result<ReadCounts> RelayEndpoint::read() {
+  ReadCounts counts;
   std::string_view frame;
   while (peer_.take(frame)) {
     if (has_type(frame, "DELIVER")) {
       const auto id = member(frame, R"("id":)");
-      if (repeats_ == Repeats::No || delivered_.emplace(id).second) ++heard.deliveries;
+      if (repeats_ == Repeats::No || delivered_.emplace(id).second) ++counts.deliveries;
       peer_.queue(
           frame_of(relay::format(R"({{"v":1,"type":"ACK","id":"a","ts":1,"payload":{{"ack_id":"{}","seq":{}}}}})", id,
                                  member(frame, R"("seq":)"))));
     } else if (has_type(frame, "ACK")) {
-      ++heard.confirmations;
+      ++counts.confirmations;
     } else if (has_type(frame, "PING")) {
       peer_.queue(frame_of(relay::format(R"({{"v":1,"type":"PONG","id":"p","ts":1,"payload":{{"nonce":"{}"}}}})",
                                          member(frame, R"("nonce":)"))));
@@ -55,7 +55,7 @@ Result<Heard> RelayEndpoint::hear() {
       return fail("the daemon refused: " + std::string{frame});
     }
   }
-  return heard;
+  return counts;
 }
 
 }  // namespace relay::bench

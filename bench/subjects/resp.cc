@@ -17,9 +17,9 @@ std::size_t number_in(std::string_view digits) {
 
 }  // namespace
 
-std::string resp_command(const std::vector<std::string_view>& words) {
-  auto command = relay::format("*{}\r\n", words.size());
-  for (const auto word : words) command += relay::format("${}\r\n{}\r\n", word.size(), word);
+std::string resp_command(const std::vector<std::string_view>& args) {
+  auto command = relay::format("*{}\r\n", args.size());
+  for (const auto word : args) command += relay::format("${}\r\n{}\r\n", word.size(), word);
   return command;
 }
 

@@ -1,4 +1,4 @@
-/// The little of Redis' wire that the benchmark speaks.
+/// The subset of the Redis protocol that the benchmark uses.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace relay::bench {
 
-std::string resp_command(const std::vector<std::string_view>& words);
+std::string resp_command(const std::vector<std::string_view>& args);
 
-/// Reads one reply from the beginning of what has come. Each step is false, and moves nothing, when something else is
-/// there or not all of it has come; the caller then begins again with more.
+/// Parses one reply from the start of the received bytes. Each step returns false and consumes nothing when the type differs
+/// or the reply is incomplete; the caller then retries with more bytes.
 class RespReader {
  public:
   explicit RespReader(std::string_view bytes) : bytes_{bytes} {}

@@ -35,11 +35,10 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 enum class Fate { OfItsOwn, DiesWithUs };
 
-/// A program in that directory. Without a copy of our memory, which thousands of buffers make large: what a start costs is
-/// measured too.
-Result<pid_t> spawn(std::vector<std::string> words, std::vector<std::string> environment, const std::string& place,
+/// Starts a program in that directory without copying the driver's memory, which is large: the start is measured too.
+Result<pid_t> spawn(std::vector<std::string> args, std::vector<std::string> environment, const std::string& directory,
                     const std::string& input, const std::string& output, Fate fate) {
-  const auto arguments = pointers(words), variables = pointers(environment);
+  const auto arguments = pointers(args), variables = pointers(environment);
   const UniqueFd in{::open(input.c_str(), O_RDONLY | O_CLOEXEC)};
   const UniqueFd out{::open(output.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)};
   if (!in) return fail_errno("cannot open " + input);
@@ -48,11 +47,11 @@ Result<pid_t> spawn(std::vector<std::string> words, std::vector<std::string> env
   const pid_t pid = ::vfork();
   if (pid == 0) {
     if (fate == Fate::DiesWithUs) {
-      ::signal(SIGINT, SIG_IGN);  // ours to end: an interrupt at the keyboard goes to the whole group
+      ::signal(SIGINT, SIG_IGN);  // the driver stops it; a keyboard interrupt goes to the whole group
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     }
     if (::dup2(in.get(), 0) >= 0 && ::dup2(out.get(), 1) >= 0 && ::dup2(out.get(), 2) >= 0 &&
-        ::chdir(place.c_str()) == 0)
+        ::chdir(directory.c_str()) == 0)
       ::execve(arguments[0], arguments.data(), variables.data());
     ::_exit(127);
   }
@@ -67,14 +66,14 @@ double kib_after(const std::string& status, std::string_view key) {
 
 }  // namespace
 
-Result<ServerProcess> ServerProcess::in_new_place() {
-  std::string place = (std::filesystem::temp_directory_path() / "relay-bench-XXXXXX").string();
-  if (!::mkdtemp(place.data())) return fail_errno("cannot make a temporary directory");
-  return ServerProcess{place};
+Result<ServerProcess> ServerProcess::create() {
+  std::string directory = (std::filesystem::temp_directory_path() / "relay-bench-XXXXXX").string();
+  if (!::mkdtemp(directory.data())) return fail_errno("cannot make a temporary directory");
+  return ServerProcess{directory};
 }
 
 ServerProcess::ServerProcess(ServerProcess&& other) noexcept
-    : place_{std::exchange(other.place_, {})},
+    : directory_{std::exchange(other.directory_, {})},
       pid_{std::exchange(other.pid_, 0)},
       runs_our_code_{other.runs_our_code_} {}
 
@@ -83,14 +82,14 @@ ServerProcess::~ServerProcess() {
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
   }
-  if (place_.empty()) return;
+  if (directory_.empty()) return;
   std::error_code ignored;
-  std::filesystem::remove_all(place_, ignored);
+  std::filesystem::remove_all(directory_, ignored);
 }
 
-Result<void> ServerProcess::start(std::vector<std::string> words, std::vector<std::string> environment) {
-  environment.insert(environment.end(), {"HOME=" + place_, "PATH=/usr/local/bin:/usr/bin:/bin"});
-  pid_ = RELAY_TRY(spawn(std::move(words), std::move(environment), place_, kNothing, file("out"), Fate::DiesWithUs));
+Result<void> ServerProcess::start(std::vector<std::string> args, std::vector<std::string> environment) {
+  environment.insert(environment.end(), {"HOME=" + directory_, "PATH=/usr/local/bin:/usr/bin:/bin"});
+  pid_ = RELAY_TRY(spawn(std::move(args), std::move(environment), directory_, kNothing, file("out"), Fate::DiesWithUs));
   return {};
 }
 
@@ -114,8 +113,8 @@ Result<void> ServerProcess::until(const std::function<bool()>& answers) {
   while (!answers()) {
     if (::waitpid(pid_, nullptr, WNOHANG) == pid_ || std::chrono::steady_clock::now() > give_up_at) {
       std::ifstream said{file("out")};
-      const std::string words{std::istreambuf_iterator<char>{said}, {}};
-      return fail(relay::format("the server does not answer; it said: {}", words));
+      const std::string args{std::istreambuf_iterator<char>{said}, {}};
+      return fail(relay::format("the server does not answer; it said: {}", args));
     }
     std::this_thread::sleep_for(kBetweenTries);
   }
@@ -136,9 +135,10 @@ Usage ServerProcess::usage() const {
   return usage;
 }
 
-Result<int> run_in(const std::string& place, std::vector<std::string> words, std::vector<std::string> environment,
+Result<int> run_in(const std::string& directory, std::vector<std::string> args, std::vector<std::string> environment,
                    const std::string& input) {
-  const pid_t pid = RELAY_TRY(spawn(std::move(words), std::move(environment), place, input, kNothing, Fate::OfItsOwn));
+  const pid_t pid =
+      RELAY_TRY(spawn(std::move(args), std::move(environment), directory, input, kNothing, Fate::OfItsOwn));
   int status = 0;
   if (::waitpid(pid, &status, 0) != pid) return fail_errno("cannot wait for a process");
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;

@@ -1,7 +1,7 @@
-/// A server that is measured: a child of ours in a temporary directory of its own; both are gone when this is.
+/// A measured server: a child process in its own temporary directory. The destructor removes both.
 ///
-/// Invariant: the child dies with us, however we die (the kernel sees to it); the directory goes when we end in order,
-///   which an interrupt also does (work/driver.h).
+/// Invariants: the kernel kills the child when the driver dies. The directory is removed on an orderly exit, which includes
+///   an interrupt (workloads/driver.h).
 #pragma once
 
 #include <sys/types.h>
@@ -16,48 +16,48 @@
 
 namespace relay::bench {
 
-/// What the server used since it was started.
+/// The resources that the server has used since its start.
 struct Usage {
   double cpu_seconds = 0;
   double memory_kib = 0;
-  double peak_memory_kib = 0;  // 0 for code of our own: a fork has the driver's memory, and who could tell them apart
+  double peak_memory_kib = 0;  // 0 for a forked server: it shares the driver's memory
 };
 
 class ServerProcess {
  public:
-  /// Only the directory (0700); nothing runs yet.
-  static Result<ServerProcess> in_new_place();
+  /// Creates the directory (0700); no process yet.
+  static Result<ServerProcess> create();
   ServerProcess(ServerProcess&& other) noexcept;
   ServerProcess& operator=(ServerProcess&&) = delete;
   ~ServerProcess();
 
-  [[nodiscard]] const std::string& place() const { return place_; }
-  [[nodiscard]] std::string file(std::string_view name) const { return place_ + "/" + std::string{name}; }
+  [[nodiscard]] const std::string& directory() const { return directory_; }
+  [[nodiscard]] std::string file(std::string_view name) const { return directory_ + "/" + std::string{name}; }
 
-  /// `words[0]` is the program; the environment is bare but for PATH, HOME (the place) and these. Output goes to `out`.
-  Result<void> start(std::vector<std::string> words, std::vector<std::string> environment = {});
-  /// Code of our own as the server.
+  /// `args[0]` is the program. The environment has only PATH, HOME (the directory) and these. Output goes to `out`.
+  Result<void> start(std::vector<std::string> args, std::vector<std::string> environment = {});
+  /// Runs a function as the server in a forked process.
   Result<void> start(const std::function<void()>& serve);
-  /// Tries until it answers or is dead.
+  /// Polls until the server responds or has exited.
   Result<void> until(const std::function<bool()>& answers);
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] Usage usage() const;
 
  private:
-  explicit ServerProcess(std::string place) : place_{std::move(place)} {}
+  explicit ServerProcess(std::string directory) : directory_{std::move(directory)} {}
 
-  std::string place_;
+  std::string directory_;
   pid_t pid_ = 0;
   bool runs_our_code_ = false;
 };
 
-/// Runs it there to its end, without output and with that file as its input, and returns its exit code.
-Result<int> run_in(const std::string& place, std::vector<std::string> words, std::vector<std::string> environment,
+/// Runs a program there with that input file and no output, and returns its exit code.
+Result<int> run_in(const std::string& directory, std::vector<std::string> args, std::vector<std::string> environment,
                    const std::string& input = "/dev/null");
-/// Where a program is, if it is installed (also in the sbin directories).
+/// The path of an installed program, also in the sbin directories.
 std::optional<std::string> find_program(std::string_view name);
-/// A port of loopback that nobody uses at the moment.
+/// A free loopback port.
 Result<std::uint16_t> free_port();
 
 }  // namespace relay::bench

@@ -2,8 +2,8 @@
 
 namespace relay::bench {
 
-std::string_view title_of(AckGuarantee promise) {
-  switch (promise) {
+std::string_view title_of(AckGuarantee guarantee) {
+  switch (guarantee) {
     case AckGuarantee::None: return "-";
     case AckGuarantee::Memory: return "memory";
     case AckGuarantee::Process: return "process";

@@ -1,7 +1,7 @@
-/// What is measured: a server of some kind that can be started fresh, and what it can do.
+/// A measured server: how to start it, and what it supports.
 ///
-/// Ownership: a Subject is a description and lives for the whole run; a Running is one server in a temporary directory
-///   and ends, with everything it wrote, when it is destroyed.
+/// Ownership: a Subject is a description that exists for the whole run. A RunningServer is one server in a temporary
+///   directory; its destructor stops it and removes its files.
 #pragma once
 
 #include <memory>
@@ -16,31 +16,31 @@
 
 namespace relay::bench {
 
-/// What a confirmation to the sender promises.
+/// The guarantee of a confirmation to the sender.
 enum class AckGuarantee {
-  None,     // there is no confirmation
+  None,     // no confirmation
   Memory,   // the server has it
-  Process,  // survives the death of the server
-  Power,    // survives the loss of power
+  Process,  // survives a crash of the server
+  Power,    // survives a power loss
 };
-std::string_view title_of(AckGuarantee promise);
+std::string_view title_of(AckGuarantee guarantee);
 
-class Running {
+class RunningServer {
  public:
-  virtual ~Running() = default;
-  /// Connected, subscribed, ready: a seat that was open before and is away continues where it was, if the subject can.
+  virtual ~RunningServer() = default;
+  /// Connects and subscribes the seats. A seat that was open before resumes, if the subject supports it.
   virtual Result<std::vector<std::unique_ptr<Endpoint>>> open(std::span<const Seat> seats) = 0;
   [[nodiscard]] virtual const ServerProcess& server() const = 0;
 };
 
 struct Traits {
-  std::string name;   // as `--subjects` takes it
-  std::string title;  // as the table shows it
-  AckGuarantee promise = AckGuarantee::None;
-  bool keeps_mail = false;  // for a receiver that is away
-  std::size_t most_agents = 100'000;
+  std::string name;   // for `--subjects`
+  std::string title;  // in the table
+  AckGuarantee guarantee = AckGuarantee::None;
+  bool keeps_messages = false;  // for an offline receiver
+  std::size_t max_agents = 100'000;
   bool ours = false;
-  std::string note = {};  // settings that a reader must know
+  std::string note = {};  // settings that differ from the defaults
 };
 
 class Subject {
@@ -49,9 +49,9 @@ class Subject {
   virtual ~Subject() = default;
 
   [[nodiscard]] const Traits& traits() const { return traits_; }
-  /// Why it cannot be measured here; empty when it can.
+  /// Why it cannot be measured here, for example because it is not installed.
   [[nodiscard]] virtual std::optional<std::string> missing() const { return std::nullopt; }
-  [[nodiscard]] virtual Result<std::unique_ptr<Running>> start() const = 0;
+  [[nodiscard]] virtual Result<std::unique_ptr<RunningServer>> start() const = 0;
 
  private:
   Traits traits_;
@@ -59,13 +59,13 @@ class Subject {
 
 using Subjects = std::vector<std::unique_ptr<Subject>>;
 
-// One file each. A family adds all its members.
-void add_floor(Subjects& subjects);
+// One file each; a family adds all its subjects.
+void add_raw_forwarder(Subjects& subjects);
 void add_ours(Subjects& subjects, const std::string& program);
 void add_nats(Subjects& subjects);
 void add_redis(Subjects& subjects);
 void add_mosquitto(Subjects& subjects);
 void add_zeromq(Subjects& subjects);
-void add_first_daemon(Subjects& subjects);
+void add_relay_1x(Subjects& subjects);
 
 }  // namespace relay::bench

@@ -1,5 +1,5 @@
-/// ZeroMQ over ipc: an XSUB/XPUB proxy of libzmq in a process of its own, so that there are two hops as everywhere. The ends
-/// speak ZMTP 3.0 without libzmq, as all our endpoints speak their wires themselves.
+/// ZeroMQ over ipc: a libzmq XSUB/XPUB proxy in its own process, so that there are two hops as with other subjects. The
+/// endpoints implement ZMTP 3.0 without libzmq, as all endpoints implement their protocols.
 #include "subjects/subject.h"
 
 #ifdef RELAY_ZEROMQ
@@ -12,12 +12,12 @@ namespace relay::bench {
 namespace {
 
 constexpr std::string_view kEveryonesTopic = "everyone";
-// It drops beyond this, and counts what was read in steps of half of it: its own 1000 would not hold our window of 512.
+// The proxy drops beyond this and counts reads in steps of half of it: the default of 1000 does not hold a window of 512.
 [[maybe_unused]] constexpr int kMaxWaiting = 4'096;
 constexpr std::size_t kGreetingBytes = 64;
 constexpr unsigned char kLong = 2, kCommand = 4;
 
-/// Ends with a mark, since topics match by their beginnings.
+/// Ends with a mark, because topics match by prefix.
 std::string topic_of(std::string_view to) { return relay::format("{}|", to == kEveryone ? kEveryonesTopic : to); }
 
 std::string frame(unsigned char flags, std::string_view body) {
@@ -48,7 +48,7 @@ bool take(ByteSocket& socket, Frame& taken) {
   return true;
 }
 
-/// Greets and says what kind of socket this is.
+/// Sends the greeting and the socket type.
 Result<ByteSocket> join(const std::string& path, std::string_view kind) {
   auto socket = RELAY_TRY(ByteSocket::connect_unix(path));
   std::string greeting(kGreetingBytes, '\0');
@@ -75,12 +75,12 @@ class ZeroMqEndpoint final : public Endpoint {
     socket_.queue(frame(0, topic_of(to) + std::string{body}));
   }
 
-  /// A message is its topic and its body in one frame: the bound on what waits, after which it drops, counts frames.
-  Result<Heard> hear() override {
-    Heard heard;
+  /// Topic and body in one frame, because the high-water mark counts frames.
+  Result<ReadCounts> read() override {
+    ReadCounts counts;
     for (Frame came; take(socket_, came);)
-      if ((came.flags & kCommand) == 0) ++heard.deliveries;
-    return heard;
+      if ((came.flags & kCommand) == 0) ++counts.deliveries;
+    return counts;
   }
 
   ByteSocket& socket() override { return socket_; }
@@ -89,12 +89,12 @@ class ZeroMqEndpoint final : public Endpoint {
   ByteSocket socket_;
 };
 
-class RunningZeroMq final : public Running {
+class RunningZeroMq final : public RunningServer {
  public:
   explicit RunningZeroMq(ServerProcess server) : server_{std::move(server)} {}
 
-  /// A subscription is confirmed by nobody, but passed on to senders: receivers come first, and each sender waits until it
-  /// has heard of all of them.
+  /// Subscriptions are not confirmed but forwarded to senders. So receivers connect first, and each sender waits until it has
+  /// seen all subscriptions.
   Result<std::vector<std::unique_ptr<Endpoint>>> open(std::span<const Seat> seats) override {
     std::vector<std::unique_ptr<Endpoint>> endpoints(seats.size());
     for (std::size_t i = 0; i < seats.size(); ++i) {
@@ -131,8 +131,8 @@ class ZeroMq final : public Subject {
   using Subject::Subject;
 
 #ifdef RELAY_ZEROMQ
-  [[nodiscard]] Result<std::unique_ptr<Running>> start() const override {
-    auto server = RELAY_TRY(ServerProcess::in_new_place());
+  [[nodiscard]] Result<std::unique_ptr<RunningServer>> start() const override {
+    auto server = RELAY_TRY(ServerProcess::create());
     const auto in = server.file("in.sock"), out = server.file("out.sock");
     RELAY_TRY(server.start([&] {
       void* context = ::zmq_ctx_new();
@@ -151,7 +151,7 @@ class ZeroMq final : public Subject {
   [[nodiscard]] std::optional<std::string> missing() const override {
     return "libzmq was not there when this was built";
   }
-  [[nodiscard]] Result<std::unique_ptr<Running>> start() const override { return fail("ZeroMQ is missing"); }
+  [[nodiscard]] Result<std::unique_ptr<RunningServer>> start() const override { return fail("ZeroMQ is missing"); }
 #endif
 };
 

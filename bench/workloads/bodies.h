@@ -1,4 +1,4 @@
-/// The bodies that are sent: three sizes, of letters that no wire must escape.
+/// Message bodies of three sizes, without characters that a protocol must escape.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-/// Many at once: a hundred who write to one, one who writes to a thousand, a thousand pairs.
+/// Many endpoints: a hundred senders to one receiver, one sender to a thousand receivers, a thousand pairs.
 #include "base/format.h"
 #include "workloads/bodies.h"
 #include "workloads/pair.h"
@@ -13,14 +13,14 @@ struct Crowd {
   std::size_t window = 512;
 };
 
-/// Rate and CPU count deliveries, which is the same as messages where there is one copy.
+/// Rate and CPU are per delivery, which equals per message when there is one copy.
 Result<std::vector<Outcome>> run_crowd(const Subject& subject, const Scale& scale, const Crowd& crowd) {
   const auto running = RELAY_TRY(subject.start());
   const auto endpoints = RELAY_TRY(running->open(crowd.seats));
   auto driver = RELAY_TRY(Driver::over(endpoints));
   Flow flow{.senders = {},
             .copies = crowd.copies,
-            .confirmed = subject.traits().promise != AckGuarantee::None,
+            .confirmed = subject.traits().guarantee != AckGuarantee::None,
             .window = crowd.window};
   for (std::size_t i = 0; i < crowd.seats.size(); ++i)
     if (crowd.seats[i].role == Role::Sender) flow.senders.push_back({.endpoint = i, .to = crowd.seats[i].sends_to});
@@ -63,8 +63,8 @@ Workload crowd_work(std::string name, std::string title, Crowd (*crowd)()) {
   return {.name = std::move(name),
           .title = std::move(title),
           .headline = Metric::Rate,
-          .unfit = [crowd](const Traits& subject) -> std::optional<std::string> {
-            if (crowd().seats.size() <= subject.most_agents) return std::nullopt;
+          .unfit_reason = [crowd](const Traits& subject) -> std::optional<std::string> {
+            if (crowd().seats.size() <= subject.max_agents) return std::nullopt;
             return "takes minutes to greet so many";
           },
           .run = [crowd](const Subject& subject, const Scale& scale) { return run_crowd(subject, scale, crowd()); }};

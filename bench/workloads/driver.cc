@@ -14,7 +14,7 @@ volatile sig_atomic_t interrupt_came = 0;
 
 }  // namespace
 
-void end_turns_on_interrupt() {
+void stop_on_interrupt() {
   struct sigaction action{};
   action.sa_handler = [](int) { interrupt_came = 1; };
   ::sigaction(SIGINT, &action, nullptr);
@@ -24,7 +24,7 @@ void end_turns_on_interrupt() {
 bool interrupted() { return interrupt_came != 0; }
 
 Driver::Driver(UniqueFd poll, std::span<const std::unique_ptr<Endpoint>> endpoints)
-    : poll_{std::move(poll)}, waits_to_write_(endpoints.size()) {
+    : poll_{std::move(poll)}, write_pending_(endpoints.size()) {
   for (const auto& endpoint : endpoints) endpoints_.push_back(endpoint.get());
 }
 
@@ -48,39 +48,39 @@ Result<void> Driver::write(std::size_t index) {
   auto& socket = endpoints_[index]->socket();
   if (socket.queued() > 0) RELAY_TRY(socket.write_some());
   const bool waits = socket.queued() > 0;
-  if (waits == waits_to_write_[index]) return {};
-  waits_to_write_[index] = waits;
+  if (waits == write_pending_[index]) return {};
+  write_pending_[index] = waits;
   epoll_event event{.events = EPOLLIN, .data = {.u64 = index}};
   if (waits) event.events |= EPOLLOUT;
   ::epoll_ctl(poll_.get(), EPOLL_CTL_MOD, socket.fd(), &event);
   return {};
 }
 
-Result<void> Driver::hear(std::size_t index, const OnHeard& on_heard) {
-  const auto heard = RELAY_TRY(endpoints_[index]->hear());
-  if (heard.deliveries > 0 || heard.confirmations > 0) {
+Result<void> Driver::read(std::size_t index, const OnRead& on_read) {
+  const auto counts = RELAY_TRY(endpoints_[index]->read());
+  if (counts.deliveries > 0 || counts.confirmations > 0) {
     last_progress_ = now();
-    on_heard(index, heard);
+    on_read(index, counts);
   }
   return write(index);
 }
 
-Result<bool> Driver::wait(const OnHeard& on_heard, std::chrono::milliseconds patience) {
-  if (!heard_what_came_before_) {
-    heard_what_came_before_ = true;
-    for (std::size_t i = 0; i < endpoints_.size(); ++i) RELAY_TRY(hear(i, on_heard));
+Result<bool> Driver::wait(const OnRead& on_read, std::chrono::milliseconds timeout) {
+  if (!read_buffered_) {
+    read_buffered_ = true;
+    for (std::size_t i = 0; i < endpoints_.size(); ++i) RELAY_TRY(read(i, on_read));
     return true;
   }
   std::array<epoll_event, 256> ready{};
   const int count =
-      ::epoll_wait(poll_.get(), ready.data(), static_cast<int>(ready.size()), static_cast<int>(patience.count()));
+      ::epoll_wait(poll_.get(), ready.data(), static_cast<int>(ready.size()), static_cast<int>(timeout.count()));
   if (interrupted()) return fail("interrupted");
   if (count < 0) return fail_errno("cannot wait for sockets");
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
     const auto index = ready[i].data.u64;
     if (ready[i].events & ~static_cast<std::uint32_t>(EPOLLOUT)) {
       RELAY_TRY(endpoints_[index]->socket().read_some());
-      RELAY_TRY(hear(index, on_heard));
+      RELAY_TRY(read(index, on_read));
     } else {
       RELAY_TRY(write(index));
     }
@@ -88,16 +88,17 @@ Result<bool> Driver::wait(const OnHeard& on_heard, std::chrono::milliseconds pat
   return count > 0;
 }
 
-Result<void> Driver::turn(const OnHeard& on_heard) {
-  const bool moved = RELAY_TRY(wait(on_heard, kTimeout));
-  if (!moved || now() - last_progress_ > kTimeout) return fail("nothing was heard for 20 s: something was lost");
+Result<void> Driver::turn(const OnRead& on_read) {
+  const bool moved = RELAY_TRY(wait(on_read, kTimeout));
+  if (!moved || now() - last_progress_ > kTimeout)
+    return fail("no delivery or confirmation for 20 s; a message was lost");
   return {};
 }
 
 Result<void> Driver::idle(std::chrono::milliseconds time) {
   const auto end = now() + time;
   while (now() < end)
-    RELAY_TRY(wait([](std::size_t, const Heard&) {}, std::chrono::ceil<std::chrono::milliseconds>(end - now())));
+    RELAY_TRY(wait([](std::size_t, const ReadCounts&) {}, std::chrono::ceil<std::chrono::milliseconds>(end - now())));
   return {};
 }
 

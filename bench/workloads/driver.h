@@ -1,7 +1,7 @@
-/// The one thread that plays all endpoints, the same for every subject: it writes, waits, hears.
+/// Drives all endpoints on one thread, the same way for every subject: writes, polls, reads.
 ///
-/// Why one thread: with two cores, one is the server's and one is ours, and no subject is helped or hurt by how its
-///   client happens to be threaded. The cost of driving is in nobody's CPU column.
+/// Why one thread: with two cores, one is the server's and one the driver's, and no subject gains or loses by the threading
+///   of its client. The CPU column does not include the driver.
 /// Ownership: borrows the endpoints, which outlive it.
 #pragma once
 
@@ -23,35 +23,35 @@ inline double seconds_since(SteadyTime start) { return std::chrono::duration<dou
 
 class Driver {
  public:
-  using OnHeard = std::function<void(std::size_t endpoint, const Heard& heard)>;
+  using OnRead = std::function<void(std::size_t endpoint, const ReadCounts& counts)>;
 
   static Result<Driver> over(std::span<const std::unique_ptr<Endpoint>> endpoints);
 
   [[nodiscard]] Endpoint& at(std::size_t index) { return *endpoints_[index]; }
-  /// Writes what is queued there: now as far as it goes, the rest in later turns.
+  /// Writes the queue of that endpoint: now as far as possible, the rest in later turns.
   Result<void> flush(std::size_t index);
-  /// Waits until something can be done, does it and tells what was heard. An error when for long nothing is heard, however
-  /// much comes (heartbeats, repetitions), or when the person has had enough.
-  Result<void> turn(const OnHeard& on_heard);
-  /// The same for a while, in which nothing need happen.
+  /// Polls once, writes, reads and reports what was read. Fails when there is no progress for long (heartbeats and duplicates
+  /// do not count), or after an interrupt.
+  Result<void> turn(const OnRead& on_read);
+  /// Runs turns for that time. No progress is not an error.
   Result<void> idle(std::chrono::milliseconds time);
 
  private:
   Driver(UniqueFd poll, std::span<const std::unique_ptr<Endpoint>> endpoints);
   Result<void> write(std::size_t index);
-  Result<void> hear(std::size_t index, const OnHeard& on_heard);
-  /// False: nothing moved in that time.
-  Result<bool> wait(const OnHeard& on_heard, std::chrono::milliseconds patience);
+  Result<void> read(std::size_t index, const OnRead& on_read);
+  /// False when nothing could be read or written in that time.
+  Result<bool> wait(const OnRead& on_read, std::chrono::milliseconds timeout);
 
   UniqueFd poll_;
   std::vector<Endpoint*> endpoints_;
-  std::vector<bool> waits_to_write_;
-  bool heard_what_came_before_ = false;
-  SteadyTime last_progress_ = now();  // when something was sent by the work, or heard
+  std::vector<bool> write_pending_;
+  bool read_buffered_ = false;
+  SteadyTime last_progress_ = now();  // the last send of the workload or read with progress
 };
 
-/// From now on an interrupt ends the turn with an error, so that servers and their directories are cleared away.
-void end_turns_on_interrupt();
+/// Makes an interrupt fail the current turn, so that servers and their directories are removed.
+void stop_on_interrupt();
 bool interrupted();
 
 }  // namespace relay::bench

@@ -1,4 +1,4 @@
-/// The two ways in which messages are moved by all kinds of work: one after the other, and as a stream with a window.
+/// The two patterns of all workloads: one message at a time, and a stream with a window.
 #pragma once
 
 #include <limits>
@@ -9,44 +9,44 @@
 
 namespace relay::bench {
 
-/// Which endpoint sends, and to whom.
+/// The endpoint that sends, and its recipient.
 struct Sender {
   std::size_t endpoint = 0;
   std::string to;
 };
 
-/// A measurement ends with whichever comes first.
-struct Extent {
+/// A measurement ends at the first limit reached.
+struct RunLimit {
   std::size_t messages = std::numeric_limits<std::size_t>::max();
   double seconds = std::numeric_limits<double>::infinity();
 };
 
-/// Of the seconds of a measurement, beforehand.
+/// The warm-up before a measurement, as a share of its length.
 inline constexpr double kWarmUpShare = 0.2;
 
 struct Latencies {
   std::vector<double> deliver_us = {};  // from before the write to after the read
-  std::vector<double> confirm_us = {};  // until the sender knew; empty where nobody tells
+  std::vector<double> confirm_us = {};  // until the confirmation; empty without confirmations
 };
 
-/// One message at a time; the next leaves when this one was delivered and confirmed.
+/// Sends the next message when the previous one was delivered and confirmed.
 Result<Latencies> one_by_one(Driver& driver, const Sender& sender, std::string_view body, bool confirmed,
-                             const Extent& extent);
+                             const RunLimit& extent);
 
 struct Flow {
   std::vector<Sender> senders;
-  std::size_t copies = 1;  // how many receive each message; 0: it is kept for who is away
+  std::size_t copies = 1;  // receivers per message; 0: stored for an offline receiver
   bool confirmed = false;
-  std::size_t window = 0;  // messages that were sent and are not yet delivered and confirmed
+  std::size_t window = 0;  // messages sent but not yet delivered and confirmed
 };
 
-struct Pace {
+struct Throughput {
   std::size_t messages = 0;
   double seconds = 0;
   [[nodiscard]] double per_second() const { return static_cast<double>(messages) / seconds; }
 };
 
-/// Senders take turns; ends when everything that was sent arrived everywhere and was confirmed.
-Result<Pace> stream(Driver& driver, const Flow& flow, std::string_view body, const Extent& extent);
+/// Senders take turns. Ends when every message was delivered to all receivers and confirmed.
+Result<Throughput> stream(Driver& driver, const Flow& flow, std::string_view body, const RunLimit& extent);
 
 }  // namespace relay::bench

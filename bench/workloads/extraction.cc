@@ -1,5 +1,5 @@
-/// How fast agents are heard: their text through the grammar, whole and in pieces; rows of a screen through unwrapping and
-/// grammar, and through all patterns of dialogs and limits. Beside RE2 with the one-line rule of the published program.
+/// Throughput of command extraction: text through the grammar, whole and in pieces; screen rows through unwrapping and
+/// grammar, and through all dialog and limit patterns. Compared with RE2 and the one-line rule of the published program.
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kTextBytes = 16u << 20, kRowsBytes = kTextBytes / 8, kRowWidth = 118;
 
-/// The rule for one line as a pattern, run on each line, as the published program does.
+/// The one-line rule as a pattern, matched on each line, as in the published program.
 std::size_t count_with_re2(const RE2& pattern, std::string_view text) {
   std::size_t found = 0;
   re2::StringPiece target;
@@ -68,10 +68,10 @@ struct Material {
   }
 };
 
-/// The text has none of them: all patterns are tried on every row.
+/// The text matches none, so all patterns are tried on every row.
 std::size_t find_limits(const Material& all) { return detect(*all.detector, all.plain_rows).limits.size(); }
 
-/// Something that reads so many bytes and says how much it found.
+/// Reads the input once and returns the number of matches.
 Candidate heard_by(Traits traits, std::size_t bytes, std::size_t (*listen)(const Material&)) {
   return {
       .traits = std::move(traits), .run = [bytes, listen](const Scale&) -> Result<std::vector<Outcome>> {
@@ -87,10 +87,10 @@ Candidate heard_by(Traits traits, std::size_t bytes, std::size_t (*listen)(const
 
 }  // namespace
 
-Workload speech_work() {
+Workload extraction_work() {
   return {
       .name = "speech",
-      .title = "relay commands heard in what agents write, on one core",
+      .title = "relay commands extracted from agent output, on one core",
       .headline = Metric::Throughput,
       .candidates = {heard_by({.name = "re2", .title = "RE2", .note = "the one-line rule, on each line"}, kTextBytes,
                               [](const Material& all) { return count_with_re2(all.pattern, all.text); }),

@@ -1,5 +1,5 @@
-/// What one who floods costs two who talk quietly: a pair that sends one message after the other, without and with another
-/// process that sends as fast as it is let to, to an agent of its own.
+/// The cost of a flood for others: a pair that sends one message at a time, alone and beside a process that sends as fast as
+/// the daemon accepts to another agent.
 #include <array>
 #include <memory>
 #include <optional>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kQuietBytes = 256, kFloodBytes = 1'024, kFloodWindow = 4'096;
 
-/// Two seats at a daemon, and who plays them.
+/// Two connected seats of a daemon with their driver.
 struct Talk {
   std::vector<std::unique_ptr<Endpoint>> endpoints;
   Driver driver;
@@ -34,12 +34,12 @@ struct Talk {
 class Flood {
  public:
   static Result<Flood> start(RunningDaemon& daemon) {
-    auto talk = RELAY_TRY(Talk::open(daemon, "Chatterbox", "Bob"));
-    auto process = RELAY_TRY(ServerProcess::in_new_place());
+    auto run_pair = RELAY_TRY(Talk::open(daemon, "Chatterbox", "Bob"));
+    auto process = RELAY_TRY(ServerProcess::create());
     RELAY_TRY(process.start([&] {
       use_all_cores();
       const Flow flow{.senders = {{.endpoint = 0, .to = "Bob"}}, .confirmed = true, .window = kFloodWindow};
-      (void)stream(talk.driver, flow, std::string(kFloodBytes, 'x'), {});
+      (void)stream(run_pair.driver, flow, std::string(kFloodBytes, 'x'), {});
     }));
     return Flood{std::move(process)};
   }
@@ -49,7 +49,7 @@ class Flood {
   ServerProcess process_;
 };
 
-/// Each round has a daemon of its own: what a flood leaves behind must not slow the pair that is measured alone.
+/// Each round has its own daemon: the remains of a flood must not slow the pair that is measured alone.
 Result<std::vector<Outcome>> run_quiet_pair(const Scale& scale, bool flooded) {
   const auto daemon = RELAY_TRY(start_ours(scale.program, {}));
   auto quiet = RELAY_TRY(Talk::open(*daemon, "Carol", "Dave"));
@@ -68,7 +68,7 @@ Result<std::vector<Outcome>> run_quiet_pair(const Scale& scale, bool flooded) {
 
 Workload fairness_work() {
   return {.name = "fairness",
-          .title = "ours: a quiet pair, alone and beside one who floods",
+          .title = "ours: a paced pair, alone and beside a flood",
           .headline = Metric::ConfirmP99,
           .candidates = {{.traits = {.name = "alone", .title = "alone", .ours = true},
                           .run = [](const Scale& scale) { return run_quiet_pair(scale, false); }},

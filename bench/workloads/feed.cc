@@ -1,4 +1,4 @@
-/// Events to a thousand readers: what telling one event to one reader costs. What is lost or comes twice ends the round.
+/// Events to a thousand readers: the cost of one event for one reader. A lost or repeated event fails the round.
 #include <unistd.h>
 
 #include "base/format.h"
@@ -14,7 +14,7 @@ namespace relay::bench {
 namespace {
 
 constexpr int kEventsPerSecond = 1'000;
-constexpr double kMinSeconds = 1.0;  // so that processor time, counted in ticks of the clock, means something
+constexpr double kMinSeconds = 1.0;  // processor time is counted in clock ticks
 
 struct Crowd {
   std::string_view title;
@@ -38,26 +38,26 @@ Result<Outcome> listen(const ServerProcess& server, std::uint16_t port, const Cr
   const auto usage = server.usage();
   if (interrupted()) return fail("interrupted");
   if (counts.lost + counts.repeated + counts.cut > 0)
-    return fail(relay::format("{} events were lost, {} came twice, {} readers were cut off", counts.lost,
-                              counts.repeated, counts.cut));
-  const auto heard = static_cast<double>(counts.events - before.events);
-  if (heard == 0) return fail("nobody heard anything");
+    return fail(relay::format("{} events were lost, {} repeated, {} readers disconnected without a resume notice",
+                              counts.lost, counts.repeated, counts.cut));
+  const auto events = static_cast<double>(counts.events - before.events);
+  if (events == 0) return fail("no reader received an event");
   Outcome outcome{
       .variant = std::string{crowd.title},
-      .measurements = {{Metric::Rate, heard / passed},
-                       {Metric::CpuPerMillion, (usage.cpu_seconds - usage_before.cpu_seconds) / heard * 1e6}}};
+      .measurements = {{Metric::Rate, events / passed},
+                       {Metric::CpuPerMillion, (usage.cpu_seconds - usage_before.cpu_seconds) / events * 1e6}}};
   if (usage.peak_memory_kib > 0) outcome.measurements.push_back({Metric::PeakMemory, usage.peak_memory_kib / 1024});
   return outcome;
 }
 
 using Serve = void (*)(int events_per_second, int port_pipe);
 
-/// Code of ours that says at which port it serves.
+/// A forked server that writes its port to a pipe.
 Result<Outcome> listen_to(Serve serve, const Crowd& crowd, const Scale& scale) {
   int ends[2];
   if (::pipe(ends) != 0) return fail_errno("cannot make a pipe");
   const UniqueFd from{ends[0]}, to{ends[1]};
-  auto server = RELAY_TRY(ServerProcess::in_new_place());
+  auto server = RELAY_TRY(ServerProcess::create());
   RELAY_TRY(server.start([&] { serve(kEventsPerSecond, to.get()); }));
   std::uint16_t port = 0;
   if (::read(from.get(), &port, sizeof port) != sizeof port) return fail("the server did not start");
@@ -73,7 +73,7 @@ Result<std::vector<Outcome>> run_feed(const Scale& scale) {
                      RELAY_TRY(listen_to(serve_ticking_events, kRestless, scale))};
 }
 
-/// An agent tells it all; each event is in the store before anybody hears it.
+/// One agent reports all events. Each is stored before a reader gets it.
 Result<Outcome> listen_to_daemon(const Crowd& crowd, const Scale& scale) {
   const auto port = RELAY_TRY(free_port());
   const auto daemon = RELAY_TRY(DaemonUnderTest::start(scale.program, {.http_port = port}));
@@ -93,7 +93,7 @@ Workload feed_work() {
           .headline = Metric::CpuPerMillion,
           .candidates = {{.traits = {.name = "raw",
                                      .title = "raw writer",
-                                     .note = "the same bytes to every socket, made once; nobody can resume"},
+                                     .note = "the same bytes to every socket, formatted once; no resume"},
                           .run = run_raw_writer},
                          {.traits = {.name = "feed",
                                      .title = "our feed",

@@ -1,4 +1,4 @@
-/// Does a message cost more when more agents are connected, or when more was said before? Ours alone.
+/// The cost of a message against the number of connected agents and the length of the history. Ours alone.
 #include "base/format.h"
 #include "figures.h"
 #include "subjects/ours.h"
@@ -56,21 +56,21 @@ Result<std::vector<Outcome>> run_history(const Subject& subject, const Scale& sc
 
 Workload agents_work() {
   return {.name = "agents",
-          .title = "ours alone: one pair talks while others are connected",
+          .title = "ours alone: one pair while others are connected",
           .headline = Metric::CpuPerMillion,
-          .unfit = only_for("process"),
+          .unfit_reason = only_for("process"),
           .run = run_agents,
           .alone = "process"};
 }
 
 Workload history_work() {
   return {.name = "history",
-          .title = "ours alone: one pair talks after much was said",
+          .title = "ours alone: one pair with a long history",
           .headline = Metric::CpuPerMillion,
-          .unfit = only_for("process"),
+          .unfit_reason = only_for("process"),
           .run = run_history,
           .alone = "process",
-          .most_rounds = 1};
+          .max_rounds = 1};
 }
 
 }  // namespace relay::bench

@@ -1,4 +1,4 @@
-/// Our daemon with a thousand agents that say nothing: what they cost in CPU and in memory.
+/// The CPU and memory cost of a thousand idle agents.
 #include "base/format.h"
 #include "subjects/ours.h"
 #include "workloads/driver.h"
@@ -11,7 +11,7 @@ constexpr int kAgents = 1'000;
 constexpr auto kSettle = std::chrono::milliseconds{500};
 
 Result<std::vector<Outcome>> run_idle(const Subject&, const Scale& scale) {
-  const auto running = RELAY_TRY(start_ours(scale.program, {.heartbeat_ms = "5000"}));  // as users have it
+  const auto running = RELAY_TRY(start_ours(scale.program, {.heartbeat_ms = "5000"}));  // the default for users
   std::vector<Seat> seats;
   for (int i = 0; i < kAgents; ++i) seats.push_back({.name = relay::format("Agent{}", i)});
   const auto empty = running->server().usage();
@@ -33,12 +33,12 @@ Result<std::vector<Outcome>> run_idle(const Subject&, const Scale& scale) {
 
 Workload idle_work() {
   return {.name = "idle",
-          .title = "ours alone: connected, silent but for heartbeats",
+          .title = "ours alone: connected, idle except for heartbeats",
           .headline = Metric::MemoryPerAgent,
-          .unfit = only_for("power"),
+          .unfit_reason = only_for("power"),
           .run = run_idle,
           .alone = "power",
-          .most_rounds = 2};
+          .max_rounds = 2};
 }
 
 }  // namespace relay::bench

@@ -1,7 +1,7 @@
-/// What a terminal between a person and a program costs: a key typed and its echo read, and output as fast as it comes.
+/// The cost of a forwarder between a user and a program: a key and its echo, and output at full speed.
 ///
-/// A forwarder is passed twice by each key. The `poll()` loop writes blocking, so it cannot hear a key while a terminal is
-/// slow, and needs no queue: that is the price of the difference to our parts.
+/// Each key passes a forwarder twice. The `poll()` loop writes blocking: it cannot read a key while a terminal is slow, and
+/// it needs no queue. That is the difference to our parts.
 #include <algorithm>
 #include <filesystem>
 
@@ -16,29 +16,29 @@ namespace relay::bench {
 namespace {
 
 constexpr std::size_t kWarmUpKeys = 100;
-constexpr double kMegabytesForASecond = 32;  // of measuring
+constexpr double kMegabytesForASecond = 32;  // per second of measurement
 
 std::string own_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
-/// What stands around the command, and where it is run.
+/// The command line around the command, and its directory.
 struct Wrapper {
-  std::vector<std::string> words = {};  // before it
-  bool is_script = false;               // script(1) takes it as one word, and a file behind it
+  std::vector<std::string> args = {};  // before the command
+  bool is_script = false;              // script(1) takes the command as one argument, then a file
   std::vector<std::string> environment = pty::inherited_environment();
   std::string directory = {};
 };
 
 Result<SeatUnderTest> sit(const Wrapper& wrapper, const std::vector<std::string>& inside) {
-  auto words = wrapper.words;
+  auto args = wrapper.args;
   if (wrapper.is_script) {
     std::string line = "exec";
     for (const auto& word : inside) line += " " + word;
-    words = {"script", "-q", "-c", line, "/dev/null"};
+    args = {"script", "-q", "-c", line, "/dev/null"};
   } else {
-    words.insert(words.end(), inside.begin(), inside.end());
+    args.insert(args.end(), inside.begin(), inside.end());
   }
   auto seat = RELAY_TRY(
-      SeatUnderTest::start({.argv = words, .environment = wrapper.environment, .directory = wrapper.directory}));
+      SeatUnderTest::start({.argv = args, .environment = wrapper.environment, .directory = wrapper.directory}));
   RELAY_TRY(seat.read_until(kReadyWord));
   return seat;
 }
@@ -65,47 +65,46 @@ Result<std::vector<Outcome>> measure(const Wrapper& wrapper, const Scale& scale)
                                {Metric::CpuPerMegabyte, (seat.cpu_seconds() - cpu_before) / amount * 1e3}}}};
 }
 
-Candidate wrapped(Traits traits, std::vector<std::string> words) {
+Candidate wrapped(Traits traits, std::vector<std::string> args) {
   return {.traits = std::move(traits),
-          .run = [words = std::move(words)](const Scale& scale) { return measure({.words = words}, scale); }};
+          .run = [args = std::move(args)](const Scale& scale) { return measure({.args = args}, scale); }};
 }
 
-/// The whole host, at a daemon of its own.
+/// The whole host, with its own daemon.
 Result<std::vector<Outcome>> measure_host(const Scale& scale) {
   const auto daemon = RELAY_TRY(DaemonUnderTest::start(scale.program, {}));
   auto environment = daemon.environment();
-  environment.insert(environment.end(),
-                     {"HOME=" + daemon.server().place(), "PATH=/usr/local/bin:/usr/bin:/bin", "TERM=xterm-256color"});
-  return measure({.words = {std::filesystem::absolute(scale.program).string(), "-n", "Typist"},
+  environment.insert(environment.end(), {"HOME=" + daemon.server().directory(), "PATH=/usr/local/bin:/usr/bin:/bin",
+                                         "TERM=xterm-256color"});
+  return measure({.args = {std::filesystem::absolute(scale.program).string(), "-n", "Typist"},
                   .environment = std::move(environment),
-                  .directory = daemon.server().place()},
+                  .directory = daemon.server().directory()},
                  scale);
 }
 
 }  // namespace
 
 Workload keystroke_work() {
-  return {
-      .name = "keystroke",
-      .title = "a key and its echo, and output, through a terminal",
-      .headline = Metric::KeyP50,
-      .candidates = {wrapped({.name = "bare", .title = "no forwarder", .note = "the program itself; CPU is its own"},
-                             {}),
-                     wrapped({.name = "poll", .title = "bare poll() forwarder", .note = "copies, and nothing else"},
-                             {own_program(), "role", "poll"}),
-                     {.traits = {.name = "script", .title = "script(1)", .note = "of util-linux, writing to nowhere"},
-                      .run = [](const Scale& scale) { return measure({.is_script = true}, scale); }},
-                     wrapped({.name = "parts",
-                              .title = "our terminal parts",
-                              .ours = true,
-                              .note = "Child and PersonTerminal, which never block"},
-                             {own_program(), "role", "parts"}),
-                     {.traits = {.name = "host",
-                                 .title = "agent-relay -n NAME",
-                                 .ours = true,
-                                 .note = "the host as people use it: screen, speech and daemon too"},
-                      .run = measure_host}},
-      .yardsticks = {"bare", "poll", "script"}};
+  return {.name = "keystroke",
+          .title = "a key and its echo, and output, through a terminal",
+          .headline = Metric::KeyP50,
+          .candidates =
+              {wrapped({.name = "bare", .title = "no forwarder", .note = "the program itself; CPU is its own"}, {}),
+               wrapped({.name = "poll", .title = "bare poll() forwarder", .note = "copies only"},
+                       {own_program(), "role", "poll"}),
+               {.traits = {.name = "script", .title = "script(1)", .note = "from util-linux, writing to /dev/null"},
+                .run = [](const Scale& scale) { return measure({.is_script = true}, scale); }},
+               wrapped({.name = "parts",
+                        .title = "our terminal parts",
+                        .ours = true,
+                        .note = "Child and PersonTerminal, which never block"},
+                       {own_program(), "role", "parts"}),
+               {.traits = {.name = "host",
+                           .title = "agent-relay -n NAME",
+                           .ours = true,
+                           .note = "the host as people use it: screen, speech and daemon too"},
+                .run = measure_host}},
+          .yardsticks = {"bare", "poll", "script"}};
 }
 
 }  // namespace relay::bench

@@ -1,4 +1,4 @@
-/// Everything a table, the JSON and the plot may show of a measurement.
+/// The metrics of tables, JSON and plots.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +35,8 @@ enum class Better { Lower, Higher };
 
 struct MetricRow {
   Metric metric;
-  std::string_view name;   // in the JSON
-  std::string_view title;  // over a column
+  std::string_view name;   // key in the JSON
+  std::string_view title;  // column title
   std::string_view unit;
   Better better;
 };
@@ -71,7 +71,7 @@ struct Measurement {
   double value;
 };
 
-/// What one round of one kind of work told about one subject, for one variant of the work ("1 KB").
+/// The result of one round of a workload for one subject and one variant ("1 KB").
 struct Outcome {
   std::string variant;
   std::vector<Measurement> measurements;

@@ -9,7 +9,7 @@ Result<Pair> Pair::at(const Subject& subject) {
   return at(std::move(running));
 }
 
-Result<Pair> Pair::at(std::unique_ptr<Running> running) {
+Result<Pair> Pair::at(std::unique_ptr<RunningServer> running) {
   const std::array seats{Seat{.name = "Alice", .role = Role::Sender, .sends_to = "Bob"},
                          Seat{.name = "Bob", .role = Role::Receiver}};
   Pair pair{.running = std::move(running), .endpoints = {}, .driver = {}};

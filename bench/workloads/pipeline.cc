@@ -1,5 +1,5 @@
-/// How fast an agent's output is read: by libvterm, by our screen, and by all that a host does with it: screen, profile and
-/// speech. One core, in processor time.
+/// Throughput of agent output through libvterm, our screen, and the whole pipeline of a host: screen, profile and command
+/// extraction. One core, processor time.
 #include <vterm.h>
 
 #include <map>
@@ -14,7 +14,7 @@
 namespace relay::bench {
 namespace {
 
-constexpr std::size_t kTurnBytes = 4 * 1024;  // what one read of a pseudo-terminal brings
+constexpr std::size_t kTurnBytes = 4 * 1024;  // the size of one read from a pseudo-terminal
 
 template <class Feed>
 void feed_in_turns(const Tape& tape, Feed feed) {
@@ -44,14 +44,14 @@ void read_by_screen(const Tape& tape) {
   });
 }
 
-/// Opened once for each agent, as a host does.
+/// Created once per agent, as in a host.
 const profiles::CompiledProfile& eyes_of(const std::string& profile) {
   static std::map<std::string, profiles::CompiledProfile> opened;
   if (const auto known = opened.find(profile); known != opened.end()) return known->second;
   return opened.emplace(profile, *profiles::CompiledProfile::open(*profiles::find_profile(profile))).first->second;
 }
 
-/// With a look whenever a host would have one: after a while, or when much has scrolled by.
+/// Updates as often as a host: after an interval, or when much has scrolled.
 void read_by_host(const Tape& tape) {
   profiles::ScreenWatcher watcher{eyes_of(tape.profile)};
   terminal::Screen screen{tape.size};
@@ -102,7 +102,7 @@ Workload pipeline_work() {
                                      .note = "with scrollback and wrapped rows"},
                           .run = over_all_streams(read_by_screen)},
                          {.traits = {.name = "host",
-                                     .title = "screen, profile and speech",
+                                     .title = "screen, profile and commands",
                                      .ours = true,
                                      .note = "all that a host does with what its agent writes"},
                           .run = over_all_streams(read_by_host)}},

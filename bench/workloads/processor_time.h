@@ -1,4 +1,4 @@
-/// How long our own processor was busy: other work on the machine does not count.
+/// Processor time of this process. Other load on the machine does not count.
 #pragma once
 
 #include <ctime>

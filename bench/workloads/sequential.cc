@@ -1,4 +1,4 @@
-/// One message at a time: how long until it is delivered, and until its sender knows.
+/// One message at a time: time to delivery and to confirmation.
 #include "figures.h"
 #include "workloads/bodies.h"
 #include "workloads/pair.h"
@@ -8,7 +8,7 @@ namespace relay::bench {
 namespace {
 
 Result<std::vector<Outcome>> run_sequential(const Subject& subject, const Scale& scale) {
-  const bool confirmed = subject.traits().promise != AckGuarantee::None;
+  const bool confirmed = subject.traits().guarantee != AckGuarantee::None;
   auto pair = RELAY_TRY(Pair::at(subject));
   std::vector<Outcome> outcomes;
   for (const auto& size : kBodySizes) {
@@ -35,9 +35,9 @@ Result<std::vector<Outcome>> run_sequential(const Subject& subject, const Scale&
 
 Workload sequential_work() {
   return {.name = "sequential",
-          .title = "one to one, one message after the other",
+          .title = "one to one, one message at a time",
           .headline = Metric::DeliverP50,
-          .unfit = all_can,
+          .unfit_reason = all_can,
           .run = run_sequential};
 }
 

@@ -1,4 +1,4 @@
-/// What a start costs: of our daemon until it answers, of our command line until it has ended.
+/// Start times: of the daemon until it responds, of the command line until it exits.
 #include <filesystem>
 #include <fstream>
 
@@ -10,7 +10,7 @@
 namespace relay::bench {
 namespace {
 
-/// What Claude Code says after a command.
+/// A PostToolUse event of Claude Code.
 constexpr std::string_view kHookCall =
     R"({"session_id":"bench","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"t",)"
     R"("tool_input":{"command":"make test"},"tool_response":{"stdout":"all tests have passed"}})";
@@ -21,13 +21,13 @@ Outcome outcome_of(std::string variant, const std::vector<double>& milliseconds)
                            {Metric::StartP99, quantile(milliseconds, 0.99)}}};
 }
 
-/// From before the fork to after the end, in the place of a daemon that runs.
-Result<Outcome> whole_runs(std::string variant, const std::vector<std::string>& words, const DaemonUnderTest& daemon,
+/// From before the fork to after the exit, beside a running daemon.
+Result<Outcome> whole_runs(std::string variant, const std::vector<std::string>& args, const DaemonUnderTest& daemon,
                            std::size_t times, const std::string& input = "/dev/null") {
   std::vector<double> milliseconds;
   for (std::size_t i = 0; i < times; ++i) {
     const auto start = now();
-    const int code = RELAY_TRY(run_in(daemon.server().place(), words, daemon.environment(), input));
+    const int code = RELAY_TRY(run_in(daemon.server().directory(), args, daemon.environment(), input));
     milliseconds.push_back(seconds_since(start) * 1e3);
     if (code != 0) return fail("it failed: " + variant);
   }
@@ -64,10 +64,10 @@ Workload start_work() {
   return {.name = "start",
           .title = "ours alone: from the start of a process",
           .headline = Metric::StartP50,
-          .unfit = only_for("power"),
+          .unfit_reason = only_for("power"),
           .run = run_start,
           .alone = "power",
-          .most_rounds = 3};
+          .max_rounds = 3};
 }
 
 }  // namespace relay::bench

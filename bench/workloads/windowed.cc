@@ -1,4 +1,4 @@
-/// One sender, one receiver, as fast as a window lets them.
+/// One sender, one receiver, limited only by the window.
 #include <algorithm>
 
 #include "workloads/bodies.h"
@@ -8,7 +8,7 @@
 namespace relay::bench {
 namespace {
 
-// Below what any subject starts to drop at (ZeroMQ: 1000 messages; Redis pub/sub: 8 MB waiting for a reader).
+// Below the point where any subject drops messages (ZeroMQ: 1000 messages; Redis pub/sub: 8 MB for a reader).
 constexpr std::size_t kWindow = 512;
 constexpr std::size_t kWindowBytes = 4 << 20;
 
@@ -18,7 +18,7 @@ Result<std::vector<Outcome>> run_windowed(const Subject& subject, const Scale& s
   for (const auto& size : kBodySizes) {
     const auto body = body_of(size);
     const Flow flow{.senders = {pair.alice()},
-                    .confirmed = subject.traits().promise != AckGuarantee::None,
+                    .confirmed = subject.traits().guarantee != AckGuarantee::None,
                     .window = std::min(kWindow, kWindowBytes / size.bytes)};
     RELAY_TRY(stream(*pair.driver, flow, body, {.seconds = scale.seconds * kWarmUpShare}));
     const ServerCost cost{*pair.running};
@@ -34,9 +34,9 @@ Result<std::vector<Outcome>> run_windowed(const Subject& subject, const Scale& s
 
 Workload windowed_work() {
   return {.name = "windowed",
-          .title = "one to one, 512 messages on their way",
+          .title = "one to one, 512 messages in flight",
           .headline = Metric::Rate,
-          .unfit = all_can,
+          .unfit_reason = all_can,
           .run = run_windowed};
 }
 

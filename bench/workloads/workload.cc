@@ -3,15 +3,15 @@
 namespace relay::bench {
 
 std::vector<Workload> all_work() {
-  return {sequential_work(), windowed_work(), fan_in_work(),    broadcast_work(), pairs_work(),   backlog_work(),
-          resume_work(),     idle_work(),     start_work(),     agents_work(),    history_work(), fairness_work(),
-          pipeline_work(),   speech_work(),   keystroke_work(), feed_work()};
+  return {sequential_work(), windowed_work(),   fan_in_work(),    broadcast_work(), pairs_work(),   backlog_work(),
+          resume_work(),     idle_work(),       start_work(),     agents_work(),    history_work(), fairness_work(),
+          pipeline_work(),   extraction_work(), keystroke_work(), feed_work()};
 }
 
 std::optional<std::string> all_can(const Traits&) { return std::nullopt; }
 
-std::optional<std::string> needs_kept_mail(const Traits& subject) {
-  if (subject.keeps_mail) return std::nullopt;
+std::optional<std::string> needs_stored_messages(const Traits& subject) {
+  if (subject.keeps_messages) return std::nullopt;
   return "keeps nothing for a receiver that is away";
 }
 

@@ -1,4 +1,4 @@
-/// The kinds of work, each written once for all subjects. One file each; `all_work` is the list.
+/// The workloads, each written once for all subjects, one file each. `all_work` lists them.
 #pragma once
 
 #include <functional>
@@ -12,42 +12,42 @@
 
 namespace relay::bench {
 
-/// How much of it is done.
+/// The size of a run.
 struct Scale {
-  std::string program;   // ours, for the work that is about us alone
-  double seconds = 1.0;  // of each measurement
+  std::string program;   // our program, for workloads about it alone
+  double seconds = 1.0;  // per measurement
   std::size_t backlog = 100'000;
   std::vector<std::size_t> histories = {0, 100'000, 1'000'000};
-  std::size_t starts = 40;  // of a program, to know what its start costs
+  std::size_t starts = 40;  // number of starts to measure
   double idle_seconds = 10.0;
 };
 
-/// Who does a kind of work that no server does.
+/// A participant of a workload that has no server.
 struct Candidate {
   Traits traits;
   std::function<Result<std::vector<Outcome>>(const Scale&)> run;
 };
 
 struct Workload {
-  std::string name;   // as `--only` takes it
-  std::string title;  // over its table
-  Metric headline;    // the ratios are about this one
-  /// Why a subject does not do this work; nothing when it does.
-  std::function<std::optional<std::string>(const Traits&)> unfit = {};
+  std::string name;   // for `--only`
+  std::string title;  // title of its table
+  Metric headline;    // the metric of the ratios
+  /// Why a subject cannot run it; empty when it can.
+  std::function<std::optional<std::string>(const Traits&)> unfit_reason = {};
   std::function<Result<std::vector<Outcome>>(const Subject&, const Scale&)> run = {};
-  std::string alone = {};                  // the one subject it is about
-  int most_rounds = 100;                   // for work that is long and steady
-  std::vector<Candidate> candidates = {};  // instead of all subjects, and of `unfit` and `run`
-  /// With whom everybody is compared, a column each.
+  std::string alone = {};                  // the only subject, if there is one
+  int max_rounds = 100;                    // fewer for long, steady workloads
+  std::vector<Candidate> candidates = {};  // in place of subjects, `unfit_reason` and `run`
+  /// The subjects to compare with, one column each.
   std::vector<std::string> yardsticks = {"floor", "memory", "process", "power"};
 };
 
 std::vector<Workload> all_work();
 
-// Answers to `unfit`.
+// Values for `unfit_reason`.
 std::optional<std::string> all_can(const Traits& subject);
-std::optional<std::string> needs_kept_mail(const Traits& subject);
-/// For work about one subject alone; nothing needs to be said about the others.
+std::optional<std::string> needs_stored_messages(const Traits& subject);
+/// For a workload of one subject; the others get no note.
 std::function<std::optional<std::string>(const Traits&)> only_for(std::string name);
 
 Workload sequential_work();
@@ -63,7 +63,7 @@ Workload agents_work();
 Workload history_work();
 Workload fairness_work();
 Workload pipeline_work();
-Workload speech_work();
+Workload extraction_work();
 Workload keystroke_work();
 Workload feed_work();
 
