@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto reports = whole.take_reports();
   FUZZ_CHECK(parts.take_reports() == reports && reports.size() <= kMaxReports);
   for (const auto& report : reports)
-    if (const auto* seen = std::get_if<QuerySeen>(&report)) (void)reply_to_query(seen->query, whole.size());
+    if (const auto* seen = std::get_if<QueryReceived>(&report)) (void)reply_to_query(seen->query, whole.size());
   FUZZ_CHECK(!logical_lines(whole.scrollback(), whole.grid()).empty());
 
   whole.feed("\x18");  // ends a partial sequence

@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   SeededRandom random{data[0]};
   terminal::InputSplitter splitter;
   std::string seen;
-  const auto take = [&](const std::vector<terminal::InputPiece>& pieces) {
+  const auto take = [&](const std::vector<terminal::InputEvent>& pieces) {
     for (const auto& piece : pieces) {
       FUZZ_CHECK(!piece.bytes.empty());
       seen += piece.bytes;

@@ -145,7 +145,7 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
   void connect() {
     events_ = net::EventStream{};
     stream_ =
-        client_->stream({.target = "/event"}, {.response = pace_.answer, .idle_timeout = pace_.idle_timeout}, *this);
+        client_->stream({.target = "/event"}, {.response = pace_.response, .idle_timeout = pace_.idle_timeout}, *this);
   }
 
   /// What comes while we ask for what is missing waits: it is newer.

@@ -22,7 +22,7 @@ struct OpenCodeTimeouts {
   Millis start_timeout{120'000};  // OpenCode takes 5 to 10 s to start, on a busy machine much longer
   Millis gap_timeout{15'000};
   Millis drawing{10'000};       // longest wait for the screen once the server is there
-  Millis answer{30'000};        // the first one, on a busy machine
+  Millis response{30'000};        // the first one, on a busy machine
   Millis idle_timeout{25'000};  // the server says something every 10 s
   Millis recheck{1'000};        // for a message whose answer was lost
   Millis resolved{2'000};       // for the server to say that it took an answer

@@ -1,4 +1,4 @@
-/// The environment comes in as an argument, so that a test has one of its own.
+/// The environment is passed as an argument, so that tests can supply their own.
 #pragma once
 
 #include <functional>
@@ -8,10 +8,10 @@
 
 namespace relay::config {
 
-/// The value of a variable; empty when it is not set. A variable set to nothing counts as not set.
+/// The value of a variable; empty when it is unset. A variable set to the empty string counts as unset.
 using Environment = std::function<std::optional<std::string>(std::string_view name)>;
 
-/// This process's own.
+/// The environment of this process.
 Environment process_environment();
 
 }  // namespace relay::config

@@ -20,15 +20,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Places : public ::testing::Test {
+class Paths : public ::testing::Test {
  protected:
-  Places() {
-    std::string pattern = "/tmp/places-XXXXXX";
+  Paths() {
+    std::string pattern = "/tmp/paths-XXXXXX";
     top_ = fs::canonical(::mkdtemp(pattern.data())).string();
     fs::create_directories(top_ + "/user");
     variables_["HOME"] = top_ + "/user";
   }
-  ~Places() override { fs::remove_all(top_); }
+  ~Paths() override { fs::remove_all(top_); }
 
   Environment environment() {
     return [this](std::string_view name) -> std::optional<std::string> {
@@ -45,19 +45,19 @@ class Places : public ::testing::Test {
   std::map<std::string, std::string> variables_;
 };
 
-TEST_F(Places, TheHomeIsInTheUsersDirectoryUnlessNamed) {
+TEST_F(Paths, DefaultsToAHomeInTheUsersDirectory) {
   EXPECT_EQ(home().root, top_ + "/user/.agent-relay");
   EXPECT_EQ(home().config_file, top_ + "/user/.agent-relay/config.toml");
   variables_["AGENT_RELAY_HOME"] = top_ + "/elsewhere/";
   EXPECT_EQ(home().root, top_ + "/elsewhere");
 }
 
-TEST_F(Places, TheRootOfTheFileSystemIsNoHome) {
+TEST_F(Paths, RefusesTheFileSystemRootAsHome) {
   variables_["AGENT_RELAY_HOME"] = "/";
   EXPECT_FALSE(find_home(environment()).has_value());
 }
 
-TEST_F(Places, TheNearestAncestorWithAMarkerIsTheProject) {
+TEST_F(Paths, FindsTheNearestAncestorWithAMarker) {
   make("repo/.git");
   make("repo/packages/one/src");
   EXPECT_EQ(root_from(top_ + "/repo/packages/one/src"), top_ + "/repo");
@@ -65,7 +65,7 @@ TEST_F(Places, TheNearestAncestorWithAMarkerIsTheProject) {
   EXPECT_EQ(root_from(top_ + "/repo/packages/one/src"), top_ + "/repo/packages/one");
 }
 
-TEST_F(Places, EveryMarkerCounts) {
+TEST_F(Paths, AcceptsEveryMarker) {
   int number = 0;
   for (const auto* marker : {".git", "package.json", "Cargo.toml", "go.mod", "pyproject.toml", ".agent-relay"}) {
     const auto name = "m" + std::to_string(number++);
@@ -75,12 +75,12 @@ TEST_F(Places, EveryMarkerCounts) {
   }
 }
 
-TEST_F(Places, WithoutAMarkerTheDirectoryItselfIsTheProject) {
+TEST_F(Paths, UsesTheDirectoryWithoutMarker) {
   make("plain/inside");
   EXPECT_EQ(root_from(top_ + "/plain/inside"), top_ + "/plain/inside");
 }
 
-TEST_F(Places, ARelayHomeIsNoMarker) {
+TEST_F(Paths, IgnoresARelayHomeAsMarker) {
   make("user/.agent-relay");
   make("user/notes");
   EXPECT_EQ(root_from(top_ + "/user/notes"), top_ + "/user/notes");
@@ -91,19 +91,19 @@ TEST_F(Places, ARelayHomeIsNoMarker) {
   EXPECT_EQ(root_from(top_ + "/user/notes"), top_ + "/user/notes") << "the default home is still a home";
 }
 
-TEST_F(Places, AProjectCanBeNamedByTheEnvironment) {
+TEST_F(Paths, TakesTheProjectFromTheEnvironment) {
   make("repo/.git");
   variables_["AGENT_RELAY_PROJECT"] = top_ + "/named/";
   EXPECT_EQ(root_from(top_ + "/repo"), top_ + "/named");
 }
 
-TEST_F(Places, OneDirectoryReachedThroughALinkIsOneProject) {
+TEST_F(Paths, ResolvesLinksOfAProjectRoot) {
   make("repo/.git");
   fs::create_directory_symlink(top_ + "/repo", top_ + "/link");
   EXPECT_EQ(root_from(top_ + "/link"), top_ + "/repo");
 }
 
-TEST_F(Places, TheProjectIdIsTwelveDigitsOfTheRootsHash) {
+TEST_F(Paths, DerivesTheProjectIdFromTheRoot) {
   EXPECT_EQ(project_id("/srv/app"), sha256_hex("/srv/app").substr(0, 12));
   const auto project = project_at("/srv/app/", home());
   EXPECT_EQ(project.root, "/srv/app");
@@ -113,7 +113,7 @@ TEST_F(Places, TheProjectIdIsTwelveDigitsOfTheRootsHash) {
   EXPECT_EQ(project.link, "/srv/app/.agent-relay/relay.sock");
 }
 
-TEST_F(Places, APrivateDirectoryIsForItsOwnerAlone) {
+TEST_F(Paths, CreatesAPrivateDirectory) {
   const auto path = top_ + "/a/b/c";
   ASSERT_TRUE(make_private_directory(path).has_value());
   struct stat info{};
@@ -122,31 +122,31 @@ TEST_F(Places, APrivateDirectoryIsForItsOwnerAlone) {
   ::chmod(path.c_str(), 0755);
   ASSERT_TRUE(make_private_directory(path).has_value());
   ASSERT_EQ(::stat(path.c_str(), &info), 0);
-  EXPECT_EQ(info.st_mode & 07777, 0700U) << "an open one is tightened";
+  EXPECT_EQ(info.st_mode & 07777, 0700U) << "an existing one becomes private";
 }
 
-TEST_F(Places, AFileInTheWayOfADirectoryIsNamed) {
+TEST_F(Paths, ReportsAFileAtTheDirectoryPath) {
   touch("file");
   const auto made = make_private_directory(top_ + "/file");
   ASSERT_FALSE(made.has_value());
-  EXPECT_NE(made.error().message().find(top_ + "/file is in the way"), std::string::npos) << made.error().message();
+  EXPECT_NE(made.error().message().find(top_ + "/file is not a directory"), std::string::npos) << made.error().message();
   EXPECT_FALSE(make_private_directory(top_ + "/file/inside").has_value());
 }
 
-TEST_F(Places, ASocketStaysInTheHomeWhenItFits) {
-  const SocketPaths places{top_ + "/d/relay.sock", top_ + "/run/relay.sock"};
-  EXPECT_EQ(socket_to_listen(places).value(), places.primary);
-  EXPECT_FALSE(fs::exists(top_ + "/run")) << "the fallback is not even made";
-  EXPECT_TRUE(fs::is_empty(top_ + "/d")) << "trying leaves nothing behind";
+TEST_F(Paths, PrefersThePrimarySocketPath) {
+  const SocketPaths paths{top_ + "/d/relay.sock", top_ + "/run/relay.sock"};
+  EXPECT_EQ(socket_to_listen(paths).value(), paths.primary);
+  EXPECT_FALSE(fs::exists(top_ + "/run")) << "the fallback is not created";
+  EXPECT_TRUE(fs::is_empty(top_ + "/d")) << "the probe is removed";
 }
 
-TEST_F(Places, APathTooLongForASocketFallsBack) {
-  const SocketPaths places{top_ + "/" + std::string(100, 'x') + "/relay.sock", top_ + "/run/relay.sock"};
-  EXPECT_EQ(socket_to_listen(places).value(), places.fallback);
-  EXPECT_EQ(socket_to_connect(places), places.fallback);
+TEST_F(Paths, FallsBackWhenTheSocketPathIsTooLong) {
+  const SocketPaths paths{top_ + "/" + std::string(100, 'x') + "/relay.sock", top_ + "/run/relay.sock"};
+  EXPECT_EQ(socket_to_listen(paths).value(), paths.fallback);
+  EXPECT_EQ(socket_to_connect(paths), paths.fallback);
 }
 
-TEST_F(Places, AFallbackTooLongItselfGoesToTmp) {
+TEST_F(Paths, UsesTmpWhenTheFallbackIsTooLong) {
   make(std::string(90, 'r'));
   variables_["XDG_RUNTIME_DIR"] = top_ + "/" + std::string(90, 'r');
   EXPECT_LE(home().daemon_socket.fallback.size(), kMaxSocketPathBytes);
@@ -162,24 +162,24 @@ UniqueFd listen_at(const std::string& path) {
   return socket;
 }
 
-TEST_F(Places, AClientFindsTheSocketThatIsThere) {
-  const SocketPaths places{top_ + "/d/relay.sock", top_ + "/run/relay.sock"};
-  EXPECT_EQ(socket_to_connect(places), places.primary);
+TEST_F(Paths, ConnectsToTheExistingSocket) {
+  const SocketPaths paths{top_ + "/d/relay.sock", top_ + "/run/relay.sock"};
+  EXPECT_EQ(socket_to_connect(paths), paths.primary);
   ASSERT_TRUE(make_private_directory(top_ + "/run").has_value());
-  const auto fallback = listen_at(places.fallback);
-  EXPECT_EQ(socket_to_connect(places), places.fallback);
+  const auto fallback = listen_at(paths.fallback);
+  EXPECT_EQ(socket_to_connect(paths), paths.fallback);
   ::chmod((top_ + "/run").c_str(), 0755);
-  EXPECT_EQ(socket_to_connect(places), places.primary) << "a directory others can enter is not believed";
+  EXPECT_EQ(socket_to_connect(paths), paths.primary) << "a directory that others can enter is not used";
 }
 
-TEST_F(Places, ARuntimeDirectoryOfAnotherUserIsNotUsed) {
+TEST_F(Paths, IgnoresARuntimeDirectoryOfAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
-  const SocketPaths places{top_ + "/" + std::string(100, 'x') + "/relay.sock", top_ + "/run/relay.sock"};
+  const SocketPaths paths{top_ + "/" + std::string(100, 'x') + "/relay.sock", top_ + "/run/relay.sock"};
   ASSERT_TRUE(make_private_directory(top_ + "/run").has_value());
-  const auto trap = listen_at(places.fallback);
+  const auto trap = listen_at(paths.fallback);
   ASSERT_EQ(::chown((top_ + "/run").c_str(), 65534, 65534), 0);
-  EXPECT_NE(socket_to_connect(places), places.fallback);
-  const auto listening = socket_to_listen(places);
+  EXPECT_NE(socket_to_connect(paths), paths.fallback);
+  const auto listening = socket_to_listen(paths);
   ASSERT_FALSE(listening.has_value());
   EXPECT_NE(listening.error().message().find("the runtime directory " + top_ + "/run cannot be used"),
             std::string::npos)
@@ -188,10 +188,10 @@ TEST_F(Places, ARuntimeDirectoryOfAnotherUserIsNotUsed) {
   make("theirs");
   ASSERT_EQ(::chown((top_ + "/theirs").c_str(), 65534, 65534), 0);
   variables_["XDG_RUNTIME_DIR"] = top_ + "/theirs";
-  EXPECT_FALSE(home().runtime.starts_with(top_)) << "as sudo leaves it";
+  EXPECT_FALSE(home().runtime.starts_with(top_)) << "as under sudo";
 }
 
-TEST_F(Places, LinkedWorktreesShareTheWorkspaceUnlessTheyAreKeptApart) {
+TEST_F(Paths, SharesTheWorkspaceOfLinkedWorktrees) {
   make("main/.git/worktrees/side");
   make("side/src");
   std::ofstream{top_ + "/side/.git"} << "gitdir: " << top_ << "/main/.git/worktrees/side\n";
@@ -204,8 +204,8 @@ TEST_F(Places, LinkedWorktreesShareTheWorkspaceUnlessTheyAreKeptApart) {
   EXPECT_EQ(workspace_root(top_ + "/side", home(), environment()), top_ + "/side");
 }
 
-struct LinkedPlaces : Places {
-  LinkedPlaces() {
+struct LinkedPaths : Paths {
+  LinkedPaths() {
     make("main/.git/worktrees/side");
     make("main/src");
     make("side/src");
@@ -213,8 +213,8 @@ struct LinkedPlaces : Places {
     std::ofstream{top_ + "/main/.git/worktrees/side/commondir"} << "../..\n";
     std::ofstream{top_ + "/main/.git/worktrees/side/gitdir"} << top_ << "/side/.git\n";
   }
-  /// `root tree`, without what all paths begin with.
-  std::string places_of(const std::string& directory) {
+  /// `root tree`, without the common prefix.
+  std::string paths_of(const std::string& directory) {
     const auto project = project_of(top_ + directory, home(), environment());
     const auto shorter = [&](const std::string& path) {
       return path.starts_with(top_) ? path.substr(top_.size()) : path;
@@ -223,39 +223,39 @@ struct LinkedPlaces : Places {
   }
 };
 
-TEST_F(LinkedPlaces, FilesOfAnAgentInAWorktreeLieInThatWorktree) {
-  EXPECT_EQ(places_of("/side"), "/main /side");
-  EXPECT_EQ(places_of("/side/src"), "/main /side");
-  EXPECT_EQ(places_of("/main/src"), "/main /main");
+TEST_F(LinkedPaths, PlacesAgentFilesInTheWorktree) {
+  EXPECT_EQ(paths_of("/side"), "/main /side");
+  EXPECT_EQ(paths_of("/side/src"), "/main /side");
+  EXPECT_EQ(paths_of("/main/src"), "/main /main");
   variables_["AGENT_RELAY_PROJECT"] = top_ + "/main";
-  EXPECT_EQ(places_of("/side/src"), "/main /side") << "as inside an agent";
-  EXPECT_EQ(places_of("/main/src"), "/main /main");
-  EXPECT_EQ(places_of("/user"), "/main /main");
+  EXPECT_EQ(paths_of("/side/src"), "/main /side") << "as inside an agent";
+  EXPECT_EQ(paths_of("/main/src"), "/main /main");
+  EXPECT_EQ(paths_of("/user"), "/main /main");
   variables_["AGENT_RELAY_PROJECT"] = top_ + "/side";
-  EXPECT_EQ(places_of("/user"), "/main /side");
-  EXPECT_EQ(places_of("/main"), "/main /side");
+  EXPECT_EQ(paths_of("/user"), "/main /side");
+  EXPECT_EQ(paths_of("/main"), "/main /side");
   variables_["AGENT_RELAY_WORKSPACE"] = "worktree";
-  EXPECT_EQ(places_of("/side"), "/side /side");
+  EXPECT_EQ(paths_of("/side"), "/side /side");
   variables_["AGENT_RELAY_PROJECT"] = top_ + "/main";
-  EXPECT_EQ(places_of("/side"), "/main /main");
+  EXPECT_EQ(paths_of("/side"), "/main /main");
 }
 
-TEST_F(LinkedPlaces, ProjectInsideAWorktreeIsTheSameProjectOfTheMainOne) {
+TEST_F(LinkedPaths, MapsAProjectInsideAWorktreeToTheMainOne) {
   make("side/packages/a/lib");
   make("side/packages/new");
   make("main/packages/a");
   touch("side/packages/a/package.json");
   touch("side/packages/new/package.json");
   touch("main/packages/a/package.json");
-  EXPECT_EQ(places_of("/side/packages/a/lib"), "/main/packages/a /side/packages/a");
-  EXPECT_EQ(places_of("/side/packages/new"), "/main /side") << "the main worktree does not have it";
+  EXPECT_EQ(paths_of("/side/packages/a/lib"), "/main/packages/a /side/packages/a");
+  EXPECT_EQ(paths_of("/side/packages/new"), "/main /side") << "the main worktree does not have it";
   variables_["AGENT_RELAY_PROJECT"] = top_ + "/main/packages/a";
-  EXPECT_EQ(places_of("/side/packages/a"), "/main/packages/a /side/packages/a");
+  EXPECT_EQ(paths_of("/side/packages/a"), "/main/packages/a /side/packages/a");
   variables_["AGENT_RELAY_PROJECT"] = top_ + "/main";
-  EXPECT_EQ(places_of("/side/packages/a"), "/main /side");
+  EXPECT_EQ(paths_of("/side/packages/a"), "/main /side");
   variables_.erase("AGENT_RELAY_PROJECT");
   variables_["AGENT_RELAY_WORKSPACE"] = "worktree";
-  EXPECT_EQ(places_of("/side/packages/a"), "/side/packages/a /side/packages/a");
+  EXPECT_EQ(paths_of("/side/packages/a"), "/side/packages/a /side/packages/a");
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 namespace relay::config {
 namespace {
 
-constexpr std::size_t kShownValueBytes = 60;
+constexpr std::size_t kMaxShownValueBytes = 60;
 
-std::optional<std::int64_t> whole_number(std::string_view text) {
+std::optional<std::int64_t> parse_integer(std::string_view text) {
   std::int64_t number = 0;
   const auto* const end = text.data() + text.size();
   const auto [stopped, failed] = std::from_chars(text.data(), end, number);
@@ -19,7 +19,7 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   return number;
 }
 
-std::optional<bool> yes_or_no(std::string_view text) {
+std::optional<bool> parse_bool(std::string_view text) {
   for (const std::string_view yes : {"1", "true", "yes", "on"})
     if (text == yes) return true;
   for (const std::string_view no : {"0", "false", "no", "off"})
@@ -57,7 +57,7 @@ std::string allowed_values(const SettingRow& row) {
 }
 
 Failure not_allowed(const SettingRow& row, std::string_view given, std::string_view where) {
-  std::string shown{given.substr(0, kShownValueBytes)};
+  std::string shown{given.substr(0, kMaxShownValueBytes)};
   if (shown.size() < given.size()) shown += "...";
   return fail(Errc::BadValue,
               relay::format("{}: {} cannot be {}; allowed: {}", where, row.name, shown, allowed_values(row)));
@@ -82,10 +82,10 @@ Result<SettingValue> value_from_text(const SettingRow& row, std::string_view tex
     case SettingKind::Text:
     case SettingKind::Choice: value = std::string{text}; break;
     case SettingKind::Flag:
-      if (const auto flag = yes_or_no(text)) value = *flag;
+      if (const auto flag = parse_bool(text)) value = *flag;
       break;
     case SettingKind::Integer:
-      if (const auto number = whole_number(text)) value = *number;
+      if (const auto number = parse_integer(text)) value = *number;
       break;
   }
   if (!value || !is_allowed(row, *value)) return not_allowed(row, relay::format("\"{}\"", text), where);

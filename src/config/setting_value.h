@@ -1,4 +1,4 @@
-/// One setting's value from text, and the sentence for when it cannot be. Shared by file, environment and flags.
+/// Parses the value of one setting and formats the error. Used for file, environment and flags.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace relay::config {
 
 using SettingValue = std::variant<std::string, std::int64_t, bool>;
 
-/// What a setting may be, for people: `a whole number from 0 to 65535`, `sqlite or memory`.
+/// The allowed values of a setting, for users: `a whole number from 0 to 65535`, `sqlite or memory`.
 std::string allowed_values(const SettingRow& row);
 
-/// `where` begins the error: `AGENT_RELAY_DEBUG`, `--durability`.
+/// `where` starts the error message: `AGENT_RELAY_DEBUG`, `--durability`.
 Result<SettingValue> value_from_text(const SettingRow& row, std::string_view text, std::string_view where);
 
-/// The value already has the right kind; is it in range, or one of the choices?
+/// The value has the right type; is it in range, or one of the choices?
 bool is_allowed(const SettingRow& row, const SettingValue& value);
 
 Failure not_allowed(const SettingRow& row, std::string_view given, std::string_view where);

@@ -23,7 +23,7 @@ Result<std::string> read_config(const std::string& path) {
     return fail(Errc::Unreadable, Error::from_errno("cannot read the configuration " + path).message());
   }
   if (!S_ISREG(info.st_mode))
-    return fail(Errc::Unreadable, "cannot read the configuration " + path + ": it is no ordinary file; move it aside");
+    return fail(Errc::Unreadable, "cannot read the configuration " + path + ": it is not a regular file; move it away");
   if (static_cast<std::size_t>(info.st_size) > kMaxConfigBytes)
     return fail(Errc::Unreadable,
                 relay::format("cannot read the configuration {}: it is larger than {} bytes; shorten it", path,
@@ -31,8 +31,8 @@ Result<std::string> read_config(const std::string& path) {
   std::ifstream file{path, std::ios::binary};
   std::string text{std::istreambuf_iterator<char>{file}, {}};
   if (!file.is_open() || file.bad())
-    return fail(Errc::Unreadable, Error::from_errno("cannot read the configuration " + path).message() +
-                                      "; give yourself the right to read it");
+    return fail(Errc::Unreadable,
+                Error::from_errno("cannot read the configuration " + path).message() + "; make it readable");
   return text;
 }
 
@@ -114,10 +114,10 @@ Durability Settings::durability() const {
 }
 
 TerminalNotification Settings::notify_terminal() const {
-  const auto said = text(Setting::NotifyTerminal);
-  return said == "osc9"     ? TerminalNotification::Osc9
-         : said == "osc777" ? TerminalNotification::Osc777
-                            : TerminalNotification::Off;
+  const auto value = text(Setting::NotifyTerminal);
+  return value == "osc9"     ? TerminalNotification::Osc9
+         : value == "osc777" ? TerminalNotification::Osc777
+                             : TerminalNotification::Off;
 }
 
 Result<void> Settings::check_usable() const {
@@ -138,7 +138,7 @@ Result<Settings> load_settings(const Home& home, const Environment& environment)
 std::string database_path(const Settings& settings, const Project& project) {
   auto path = settings.storage_path();
   if (path.empty()) return project.database;
-  if (!path.starts_with('/')) path = project.root + "/" + path;  // the daemon has no directory of its own
+  if (!path.starts_with('/')) path = project.root + "/" + path;  // the daemon's working directory has no meaning here
   if (const auto at = path.find(kProjectPlaceholder); at != std::string::npos)
     return path.replace(at, kProjectPlaceholder.size(), project.id);
   struct stat info{};

@@ -1,8 +1,8 @@
-/// Every setting there is, in one table, and where each value came from.
+/// All settings, in one table, and the origin of each value.
 ///
 /// Precedence: default < file < environment < flag. A row of the table gives a setting its name in config.toml, its
-/// environment variable, kind, default, range and one line for people; parsing, `config --show-source` and the
-/// documentation are made from it. Nothing is read from the world except in `load_settings`.
+///   environment variable, type, default, range and description; parsing, `config --show-source` and the documentation
+///   are derived from it. Only `load_settings` and `read_config` read anything from outside.
 #pragma once
 
 #include <array>
@@ -56,12 +56,12 @@ enum class SettingKind : std::uint8_t { Text, Choice, Integer, Flag };
 enum class Source : std::uint8_t { Default, File, Variable, Flag };
 std::string_view name_of(Source source);
 
-/// From when on a changed value counts, once config.toml was loaded again.
+/// When a changed value takes effect after config.toml was loaded again.
 enum class Applies : std::uint8_t {
-  OnSave,         // when config.toml is saved: the daemon follows the file for it
+  OnSave,         // when config.toml is saved: the daemon watches the file
   OnReload,       // at once
-  NewSessions,    // for agents started afterwards; their hosts read it
-  NewWorkspaces,  // for workspaces opened afterwards
+  NewSessions,    // for agents started later; their hosts read it
+  NewWorkspaces,  // for workspaces opened from now on
   OnRestart,      // for the next daemon
 };
 /// `now` (of two kinds), `for new sessions`, `for workspaces opened from now on`, `after a restart`.
@@ -70,7 +70,7 @@ std::string_view describe(Applies applies);
 struct SettingRow {
   Setting setting;
   std::string_view name;      // dotted, as in config.toml: `retention.max_bytes`
-  std::string_view variable;  // AGENT_RELAY_…; empty: in the file alone, so that no environment loosens it
+  std::string_view variable;  // AGENT_RELAY_…; empty: only in the file, so that no environment weakens it
   SettingKind kind;
   std::string_view default_text;
   std::int64_t min;  // Integer only
@@ -84,24 +84,25 @@ const SettingRow& row_of(Setting setting);
 
 enum class StorageType : std::uint8_t { Sqlite, Memory };
 enum class Durability : std::uint8_t { Power, Process };
-/// How a terminal is told that somebody is wanted: by which sequence.
+/// The sequence that notifies a terminal.
 enum class TerminalNotification : std::uint8_t { Off, Osc9, Osc777 };
 
-/// The values in force. Always complete: a setting nobody touched has its default.
+/// The effective values. Always complete: an unset setting has its default.
 class Settings {
  public:
   Settings();
 
-  /// config.toml's text. `path` is only for the error, which names file, line, column, what is wrong, what is allowed.
+  /// Applies the text of config.toml. `path` is only for the error, which names file, line, column, the problem and the
+  /// allowed values.
   Result<void> apply_file(std::string_view text, std::string_view path);
   Result<void> apply_environment(const Environment& environment);
   Result<void> apply_flag(Setting setting, std::string_view text);
 
-  /// The values a daemon runs with: each setting as it was at the start, when the workspace was opened, or when config.toml
-  /// was loaded last, by the time from which it applies.
+  /// The values a daemon runs with: each setting as of the daemon's start, the opening of the workspace, or the last
+  ///   load of config.toml, by its `applies`.
   static Settings in_force(const Settings& at_start, const Settings& at_open, const Settings& now);
 
-  /// Whether a daemon can run with these; what is accepted but not possible yet is refused here, in one sentence.
+  /// Whether a daemon can run with these values; rejects values that are accepted in the file but not supported yet.
   [[nodiscard]] Result<void> check_usable() const;
 
   [[nodiscard]] Source source(Setting setting) const { return slot(setting).source; }
@@ -111,10 +112,10 @@ class Settings {
   [[nodiscard]] std::int64_t integer(Setting setting) const;
   [[nodiscard]] bool flag(Setting setting) const;
 
-  // The same, by their types.
+  // Typed accessors.
   [[nodiscard]] std::int64_t dashboard_port() const { return integer(Setting::DashboardPort); }
   [[nodiscard]] std::string http_address() const { return text(Setting::HttpAddress); }
-  /// As they were written, one by one.
+  /// The items, one by one, as written.
   [[nodiscard]] std::vector<std::string> http_origins() const;
   [[nodiscard]] StorageType storage_type() const;
   [[nodiscard]] std::string storage_path() const { return text(Setting::StoragePath); }
@@ -134,7 +135,7 @@ class Settings {
   [[nodiscard]] TerminalNotification notify_terminal() const;
   [[nodiscard]] std::string notify_command() const { return text(Setting::NotifyCommand); }
   [[nodiscard]] bool notify_desktop() const { return flag(Setting::NotifyDesktop); }
-  /// As they were written, one by one.
+  /// The items, one by one, as written.
   [[nodiscard]] std::vector<std::string> trusted_projects() const;
 
  private:
@@ -156,20 +157,21 @@ class Settings {
 struct SettingChange {
   const SettingRow* row;
   std::string from, to;
-  Applies applies;  // OnReload, whatever the row says, when `to` is what is in force already
+  Applies applies;  // OnReload, whatever the row says, if `to` is already effective
 };
-/// What a load of config.toml changed, in the order of the table: values that differ from those loaded before, and values
-/// that differ from those in force and were loaded before. What applies on save changed only when it is not in force already.
+/// The changes of a load of config.toml, in the order of the table: values that differ from the ones loaded before, and
+/// values loaded before that still differ from the effective ones. A setting that applies on save counts only if it is
+/// not effective yet.
 std::vector<SettingChange> changes_on_load(const Settings& in_force, const Settings& before, const Settings& after);
 
-/// The text of a config.toml; nothing when there is none.
+/// The text of config.toml; empty if there is none.
 Result<std::string> read_config(const std::string& path);
 
-/// Defaults, then `home.config_file` when it is there, then the environment.
+/// Defaults, then `home.config_file` if it exists, then the environment.
 Result<Settings> load_settings(const Home& home, const Environment& environment);
 
-/// Where a workspace keeps its messages: `storage.path` when set (a directory, or a path with `{project}` in it, gives
-/// each project a file of its own; a relative path begins at the project's root), else the project's `messages.sqlite`.
+/// The database of a workspace: `storage.path` if set (a directory, or a path with `{project}` in it, gives each
+///   project a separate file; a relative path starts at the project's root), else the project's `messages.sqlite`.
 std::string database_path(const Settings& settings, const Project& project);
 
 }  // namespace relay::config

@@ -1,4 +1,4 @@
-/// config.toml: settings by their names, in tables or dotted.
+/// Reads config.toml: settings by name, in tables or dotted.
 #include "base/format.h"
 #include "base/nearest.h"
 #include "base/toml.h"
@@ -8,13 +8,13 @@
 namespace relay::config {
 namespace {
 
-// Rules are no settings; permissions/policy_file.h reads them.
+// Rules are not settings; permissions/policy_file.h reads them.
 constexpr std::string_view kPermissions = "permissions";
 constexpr std::string_view kPermissionRules = "permissions.rules";
 
 }  // namespace
 
-/// Walks the tables of a configuration and sets what it finds.
+/// Walks the tables of a configuration and applies the settings.
 class FileReader {
  public:
   FileReader(Settings& settings, std::string_view path) : settings_{settings}, path_{path} {}
@@ -29,8 +29,8 @@ class FileReader {
       } else if (const auto* inner = node.table(); inner != nullptr && is_table_name(name)) {
         RELAY_TRY(read(*inner, name + "."));
       } else {
-        return fail(Errc::UnknownSetting, relay::format("{}: there is no setting {}; {}", where(node.key_location),
-                                                        printable_name(name), advice_about(name)));
+        return fail(Errc::UnknownSetting, relay::format("{}: unknown setting {}; {}", where(node.key_location),
+                                                        printable_name(name), suggestion_for(name)));
       }
     }
     return {};
@@ -47,7 +47,7 @@ class FileReader {
     } else if (const auto* text = node.string()) {
       value = *text;
     }
-    if (!value) return not_allowed(row, "a value of that kind", place);
+    if (!value) return not_allowed(row, "a value of that type", place);
     if (!is_allowed(row, *value)) return not_allowed(row, shown(*value), place);
     settings_.set(row, *std::move(value), Source::File, relay::format("{}:{}", path_, node.location.line));
     return {};
@@ -70,14 +70,14 @@ class FileReader {
     return false;
   }
 
-  static std::string advice_about(std::string_view name) {
+  static std::string suggestion_for(std::string_view name) {
     std::vector<std::string_view> known;
     for (const auto& row : setting_table()) {
       known.push_back(row.name);
       if (const auto dot = row.name.find('.'); dot != std::string_view::npos) known.push_back(row.name.substr(0, dot));
     }
     const auto near = nearest_names(name, known, 1);
-    return near.empty() ? "known are: " + known_names() : relay::format("did you mean {}?", near.front());
+    return near.empty() ? "known settings: " + known_names() : relay::format("did you mean {}?", near.front());
   }
 
   static std::string known_names() {

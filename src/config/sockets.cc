@@ -1,4 +1,4 @@
-/// Which of a socket's two places is used, from either end.
+/// Chooses between a socket's two paths, for listening and for connecting.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -21,7 +21,7 @@ bool is_socket(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode);
 }
 
-/// Some file systems (network shares, shared folders of virtual machines) have no sockets: only trying tells.
+/// Some file is_system (network shares, shared folders of virtual machines) have no sockets; only an attempt shows it.
 bool holds_sockets(const std::string& directory) {
   const UniqueFd socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   const auto probe = relay::format("{}/.p{}", directory, ::getpid());
@@ -43,27 +43,27 @@ bool is_private_directory(const std::string& path) {
          (info.st_mode & (S_IRWXG | S_IRWXO)) == 0;
 }
 
-Result<std::string> socket_to_listen(const SocketPaths& places) {
-  const auto directory = directory_of(places.primary);
+Result<std::string> socket_to_listen(const SocketPaths& paths) {
+  const auto directory = directory_of(paths.primary);
   RELAY_TRY(make_private_directory(directory));
-  if (places.primary.size() <= kMaxSocketPathBytes && holds_sockets(directory)) return places.primary;
-  const auto runtime = directory_of(places.fallback);
+  if (paths.primary.size() <= kMaxSocketPathBytes && holds_sockets(directory)) return paths.primary;
+  const auto runtime = directory_of(paths.fallback);
   if (const auto made = make_private_directory(runtime); !made)
     return fail(
         relay::format("cannot listen: {} cannot hold a socket, and the runtime directory {} cannot be used ({}); "
                       "remove it, set XDG_RUNTIME_DIR, or set AGENT_RELAY_HOME to a shorter path",
                       directory, runtime, made.error().message()));
-  return places.fallback;
+  return paths.fallback;
 }
 
-std::string socket_to_connect(const SocketPaths& places) {
-  const bool usual_fits = places.primary.size() <= kMaxSocketPathBytes;
-  if (usual_fits && is_socket(places.primary)) return places.primary;
-  if (is_socket(places.fallback) && is_private_directory(directory_of(places.fallback))) return places.fallback;
-  // A runtime directory that is there and not ours alone is another user's trap: it is not used.
-  const bool fallback_is_free = ::access(directory_of(places.fallback).c_str(), F_OK) != 0;
-  const bool fallback_is_ours = fallback_is_free || is_private_directory(directory_of(places.fallback));
-  return usual_fits || !fallback_is_ours ? places.primary : places.fallback;
+std::string socket_to_connect(const SocketPaths& paths) {
+  const bool primary_fits = paths.primary.size() <= kMaxSocketPathBytes;
+  if (primary_fits && is_socket(paths.primary)) return paths.primary;
+  if (is_socket(paths.fallback) && is_private_directory(directory_of(paths.fallback))) return paths.fallback;
+  // An existing runtime directory that is not private to this user may be a trap of another user: it is not used.
+  const bool fallback_is_free = ::access(directory_of(paths.fallback).c_str(), F_OK) != 0;
+  const bool fallback_is_usable = fallback_is_free || is_private_directory(directory_of(paths.fallback));
+  return primary_fits || !fallback_is_usable ? paths.primary : paths.fallback;
 }
 
 }  // namespace relay::config

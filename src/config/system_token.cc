@@ -31,9 +31,9 @@ std::string read_system_token(const Home& home) {
 }
 
 Result<std::string> ensure_system_token(const Home& home, Random& random, const std::string& in_use) {
-  if (auto kept = read_system_token(home); !kept.empty() && (in_use.empty() || kept == in_use)) return kept;
+  if (auto stored = read_system_token(home); !stored.empty() && (in_use.empty() || stored == in_use)) return stored;
   const auto token = in_use.empty() ? random.hex(kTokenBytes) : in_use;
-  ::unlink(home.system_token.c_str());  // cut short, or not private
+  ::unlink(home.system_token.c_str());  // truncated, or not private
   const UniqueFd file{
       ::open(home.system_token.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR)};
   const auto line = token + "\n";

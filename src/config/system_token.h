@@ -1,9 +1,9 @@
-/// The token of a home: shows that a program is one of agent-relay's own and uses the same home as the daemon.
+/// The token of a home: shows that a program belongs to agent-relay and uses the same home as the daemon.
 ///
-/// Why: names such as `cli` and `human` are for these programs alone. A flag in HELLO proves nothing; a file that only
-///   the owner can read keeps other users and programs that merely copy the protocol away. It is no secret from a
+/// Why: names such as `cli` and `human` are reserved for these programs. A flag in HELLO proves nothing; a file that
+///   only its owner can read excludes other users and programs that merely copy the protocol. It is no secret from a
 ///   program of the same user that looks for it (docs/security.md).
-/// Invariants: 0600, a regular file of this user, the same for the whole life of the home.
+/// Invariants: mode 0600, a regular file of this user, the same as long as the home exists.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@
 
 namespace relay::config {
 
-/// Empty when there is none, or it is not a private file of ours.
+/// Empty if the file is missing, or not a private file of this user.
 std::string read_system_token(const Home& home);
 
-/// Makes it where it is missing; with `in_use`, the token the daemon began with, that one is written again. Only the daemon
-/// calls this; it holds the lock of its home.
+/// Creates the token if it is missing; with `in_use`, the token the daemon started with, writes that one again. Only
+/// the daemon calls this, while it holds the lock of its home.
 Result<std::string> ensure_system_token(const Home& home, Random& random, const std::string& in_use = {});
 
 }  // namespace relay::config

@@ -22,7 +22,7 @@ struct SystemToken : ::testing::Test {
   ~SystemToken() override { std::filesystem::remove_all(folder); }
 };
 
-TEST_F(SystemToken, IsMadeOnceForTheOwnerAlone) {
+TEST_F(SystemToken, IsCreatedOnceAndPrivate) {
   EXPECT_EQ(read_system_token(home), "");
   const auto token = ensure_system_token(home, random);
   ASSERT_TRUE(token);
@@ -37,14 +37,14 @@ TEST_F(SystemToken, IsMadeOnceForTheOwnerAlone) {
   EXPECT_EQ(read_system_token(home), *token);
 }
 
-TEST_F(SystemToken, FileThatOthersCanReadIsReplaced) {
+TEST_F(SystemToken, ReplacesAReadableFile) {
   const auto token = *ensure_system_token(home, random);
   ASSERT_EQ(::chmod(home.system_token.c_str(), 0644), 0);
   EXPECT_EQ(read_system_token(home), "");
   EXPECT_NE(*ensure_system_token(home, random), token);
 }
 
-TEST_F(SystemToken, TokenCutShortIsReplaced) {
+TEST_F(SystemToken, ReplacesATruncatedToken) {
   std::ofstream{home.system_token} << "abc";
   ::chmod(home.system_token.c_str(), 0600);
   EXPECT_EQ(read_system_token(home), "");

@@ -1,11 +1,12 @@
-/// Whether a project may be used, by the owner of its root. The rule is that of git's `safe.directory`.
+/// Whether a project may be used, by the owner of its root; the rule of git's `safe.directory`.
 ///
-/// Why: what lies in a project steers the agents that work in it, and the relay lays sockets, messages and files there.
-///   A directory of another user of this machine (`/tmp/shared`, another home) is therefore not used by mistake.
-/// Invariants: a root of this user is trusted; as root under `sudo`, also one of the user who called it. Any other needs the
-///   user's word in `trusted_projects`, also one of root. A directory of the system that is no project (`/`; one of root, or one
-///   with the sticky bit where everyone may write, like `/tmp`; each without a marker) is common: it may be worked in, its workspace
-///   lies in the user's home, and nothing is written into it. A root that is not there is left to whoever opens it.
+/// Why: the files of a project influence the agents that work in it, and the relay puts sockets, messages and files
+///   there. A directory of another user (`/tmp/shared`, another home) must therefore not be used by mistake.
+/// Invariants: a root of this user is trusted; as root under `sudo`, also one of the calling user. Any other root must
+///   be listed in `trusted_projects`, also one of root. A system directory that is no project (`/`; one of root, or one
+///   with the sticky bit that all users may write, like `/tmp`; each without a marker) is common: agents may work in
+///   it, its workspace is in the user's home, and nothing is written into it. A missing root counts as trusted; opening
+///   it reports the error.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +19,15 @@
 
 namespace relay::config {
 
-enum class Standing : std::uint8_t { Trusted, Common, Foreign };
-Standing standing_of(const std::string& root, const Home& home, const Settings& settings,
-                     const Environment& environment);
+enum class ProjectTrust : std::uint8_t { Trusted, Common, Foreign };
+ProjectTrust trust_of(const std::string& root, const Home& home, const Settings& settings,
+                      const Environment& environment);
 
-/// An error for a Foreign one.
+/// An error for a foreign project.
 Result<void> check_trusted(const std::string& root, const Home& home, const Settings& settings,
                            const Environment& environment);
 
-/// `project_at`, and where files for agents are laid: in its own directory of the home when the root is common.
+/// `project_at`, with the tree in the project's directory of the home if the root is common.
 Project usable_project(const std::string& root, const Home& home, const Settings& settings,
                        const Environment& environment);
 

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 constexpr uid_t kSomebodyElse = 65534;
 
 /// A project whose root another user owns.
-struct AProjectOfAnotherUser : ::testing::Test {
+struct ForeignProject : ::testing::Test {
   std::string root;
   Settings settings;
   std::map<std::string, std::string, std::less<>> variables;
@@ -35,7 +35,7 @@ struct AProjectOfAnotherUser : ::testing::Test {
   }
 };
 
-TEST_F(AProjectOfAnotherUser, IsNotUsedAndTheSentenceSaysHowToAllowIt) {
+TEST_F(ForeignProject, IsRefusedWithAHint) {
   const auto checked = check();
   ASSERT_FALSE(checked.has_value());
   EXPECT_TRUE(is(checked.error(), Errc::NotTrusted));
@@ -43,7 +43,7 @@ TEST_F(AProjectOfAnotherUser, IsNotUsedAndTheSentenceSaysHowToAllowIt) {
   EXPECT_NE(checked.error().message().find("trusted_projects = \"" + root + "\""), std::string::npos);
 }
 
-TEST_F(AProjectOfAnotherUser, IsUsedWhenThePersonAllowsIt) {
+TEST_F(ForeignProject, IsUsedWhenListedAsTrusted) {
   ASSERT_TRUE(settings.apply_flag(Setting::TrustedProjects, "/somewhere/else").has_value());
   EXPECT_FALSE(check().has_value());
   ASSERT_TRUE(settings.apply_flag(Setting::TrustedProjects, "/somewhere/else, " + root + "/").has_value());
@@ -52,7 +52,7 @@ TEST_F(AProjectOfAnotherUser, IsUsedWhenThePersonAllowsIt) {
   EXPECT_TRUE(check().has_value());
 }
 
-TEST_F(AProjectOfAnotherUser, IsUsedByTheUserWhoCalledSudo) {
+TEST_F(ForeignProject, IsUsedUnderSudoOfItsOwner) {
   variables["SUDO_UID"] = "65534";
   EXPECT_TRUE(check().has_value());
   variables["SUDO_UID"] = "1000";
@@ -61,21 +61,22 @@ TEST_F(AProjectOfAnotherUser, IsUsedByTheUserWhoCalledSudo) {
 
 const Environment kNothing = [](std::string_view) { return std::optional<std::string>{}; };
 
-TEST(Trust, IsNotAskedForInOnesOwnProjects) {
+TEST(Trust, AcceptsProjectsOfThisUser) {
   std::string pattern = "/tmp/trust-XXXXXX";
   const std::string own = ::mkdtemp(pattern.data());
-  EXPECT_EQ(standing_of(own, Home{}, Settings{}, kNothing), Standing::Trusted);
+  EXPECT_EQ(trust_of(own, Home{}, Settings{}, kNothing), ProjectTrust::Trusted);
   fs::remove_all(own);
-  EXPECT_TRUE(check_trusted("/nowhere/at/all", Home{}, Settings{}, kNothing).has_value()) << "whoever opens it says so";
+  EXPECT_TRUE(check_trusted("/nowhere/at/all", Home{}, Settings{}, kNothing).has_value())
+      << "opening it reports the error";
 }
 
-TEST(Trust, DirectoriesOfTheSystemAreCommon) {
+TEST(Trust, TreatsSystemDirectoriesAsCommon) {
   for (const auto* root : {"/", "/tmp"}) {
-    EXPECT_EQ(standing_of(root, Home{}, Settings{}, kNothing), Standing::Common) << root;
+    EXPECT_EQ(trust_of(root, Home{}, Settings{}, kNothing), ProjectTrust::Common) << root;
     EXPECT_TRUE(check_trusted(root, Home{}, Settings{}, kNothing).has_value()) << root;
     Settings settings;
     ASSERT_TRUE(settings.apply_flag(Setting::TrustedProjects, root).has_value());
-    EXPECT_EQ(standing_of(root, Home{}, settings, kNothing), Standing::Trusted) << root;
+    EXPECT_EQ(trust_of(root, Home{}, settings, kNothing), ProjectTrust::Trusted) << root;
   }
   Home home;
   home.projects = "/home/ada/.agent-relay/projects";
@@ -85,8 +86,8 @@ TEST(Trust, DirectoriesOfTheSystemAreCommon) {
   EXPECT_EQ(project.id, project_at("/tmp", home).id);
 }
 
-/// As an ordinary user sees it.
-struct ADirectoryOfRoot : ::testing::Test {
+/// Seen by an ordinary user.
+struct RootDirectory : ::testing::Test {
   std::string root;
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "only root can make one";
@@ -97,24 +98,24 @@ struct ADirectoryOfRoot : ::testing::Test {
   void TearDown() override {
     if (!root.empty()) fs::remove_all(root);
   }
-  [[nodiscard]] Standing standing() const {
+  [[nodiscard]] ProjectTrust trust() const {
     EXPECT_EQ(::seteuid(kSomebodyElse), 0);
-    const auto found = standing_of(root, Home{}, Settings{}, kNothing);
+    const auto found = trust_of(root, Home{}, Settings{}, kNothing);
     EXPECT_EQ(::seteuid(0), 0);
     return found;
   }
 };
 
-TEST_F(ADirectoryOfRoot, IsCommonWithoutAMarkerAndForeignWithOne) {
-  EXPECT_EQ(standing(), Standing::Common);
+TEST_F(RootDirectory, IsCommonWithoutAMarkerAndForeignWithOne) {
+  EXPECT_EQ(trust(), ProjectTrust::Common);
   fs::create_directory(root + "/.git");
-  EXPECT_EQ(standing(), Standing::Foreign);
+  EXPECT_EQ(trust(), ProjectTrust::Foreign);
 }
 
-TEST_F(ADirectoryOfRoot, IsNoProjectByMarkersWhereEveryoneMayWrite) {
+TEST_F(RootDirectory, IgnoresMarkersWhereAllUsersMayWrite) {
   fs::permissions(root, fs::perms{01777});
   fs::create_directory(root + "/.git");
-  EXPECT_EQ(standing(), Standing::Common);
+  EXPECT_EQ(trust(), ProjectTrust::Common);
   fs::create_directory(root + "/mine");
   ASSERT_EQ(::chown((root + "/mine").c_str(), kSomebodyElse, kSomebodyElse), 0);
   ASSERT_EQ(::seteuid(kSomebodyElse), 0);

@@ -27,7 +27,7 @@ std::string first_line_of(const fs::path& path) {
   if (count <= 0) return {};
   const std::string_view text{buffer.data(), static_cast<std::size_t>(count)};
   const auto end = text.find('\n');
-  if (end == std::string_view::npos && text.size() == buffer.size()) return {};  // cut: no path
+  if (end == std::string_view::npos && text.size() == buffer.size()) return {};  // truncated: not a path
   return std::string{text.substr(0, end)};
 }
 
@@ -57,7 +57,7 @@ std::optional<LinkedWorktree> linked_worktree_around(const std::string& director
   for (fs::path at = directory; at.has_relative_path(); at = at.parent_path()) {
     if (auto main = main_worktree_of(at.string())) return LinkedWorktree{at.string(), *std::move(main)};
     struct stat info{};
-    if (::lstat((at / ".git").c_str(), &info) == 0) return std::nullopt;  // a repository of its own
+    if (::lstat((at / ".git").c_str(), &info) == 0) return std::nullopt;  // a separate repository
   }
   return std::nullopt;
 }

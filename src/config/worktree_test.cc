@@ -32,15 +32,15 @@ struct Worktree : ::testing::Test {
   std::string top, main, side, own;
 };
 
-TEST_F(Worktree, LinkedBelongsToTheMainOne) { EXPECT_EQ(main_worktree_of(side), main); }
+TEST_F(Worktree, MapsALinkedOneToTheMainOne) { EXPECT_EQ(main_worktree_of(side), main); }
 
-TEST_F(Worktree, LinkedByRelativePathsBelongsToTheMainOne) {
+TEST_F(Worktree, MapsRelativePathsToTheMainOne) {
   write(side + "/.git", "gitdir: ../main/.git/worktrees/side\n");
   write(own + "/gitdir", "../../../../side/.git\n");
   EXPECT_EQ(main_worktree_of(side), main);
 }
 
-TEST_F(Worktree, MainOrNoneStaysWhatItIs) {
+TEST_F(Worktree, FindsNoMainOneForAMainOrPlainDirectory) {
   EXPECT_EQ(main_worktree_of(main), std::nullopt);
   EXPECT_EQ(main_worktree_of(top), std::nullopt);
 }
@@ -54,29 +54,29 @@ TEST_F(Worktree, IsFoundFromBelow) {
   EXPECT_TRUE(linked_worktree_around(side));
   EXPECT_FALSE(linked_worktree_around(main));
   fs::create_directories(side + "/a/.git");
-  EXPECT_FALSE(linked_worktree_around(side + "/a/b")) << "a repository inside it";
+  EXPECT_FALSE(linked_worktree_around(side + "/a/b")) << "a separate repository inside it";
 }
 
-TEST_F(Worktree, ASubmoduleIsAProjectOfItsOwn) {
+TEST_F(Worktree, TreatsASubmoduleAsSeparate) {
   fs::create_directories(main + "/.git/modules/sub");
   fs::create_directories(main + "/sub");
   write(main + "/sub/.git", "gitdir: ../.git/modules/sub\n");
   EXPECT_EQ(main_worktree_of(main + "/sub"), std::nullopt);
 }
 
-TEST_F(Worktree, OfABareRepositoryStaysApart) {
+TEST_F(Worktree, TreatsOneOfABareRepositoryAsSeparate) {
   fs::rename(main + "/.git", top + "/bare.git");
   write(side + "/.git", "gitdir: " + top + "/bare.git/worktrees/side\n");
   EXPECT_EQ(main_worktree_of(side), std::nullopt);
 }
 
-TEST_F(Worktree, OneThatTheRepositoryDoesNotKnowStaysApart) {
+TEST_F(Worktree, TreatsAnUnregisteredOneAsSeparate) {
   fs::create_directories(top + "/unpacked");
   write(top + "/unpacked/.git", "gitdir: " + own + "\n");
   EXPECT_EQ(main_worktree_of(top + "/unpacked"), std::nullopt);
 }
 
-TEST_F(Worktree, DamagedFilesKeepItApart) {
+TEST_F(Worktree, TreatsOneWithDamagedFilesAsSeparate) {
   for (const auto* text : {"", "gitdir: ", "gitdir: /nowhere/at/all\n", "something else\n"}) {
     write(side + "/.git", text);
     EXPECT_EQ(main_worktree_of(side), std::nullopt) << text;
@@ -85,7 +85,7 @@ TEST_F(Worktree, DamagedFilesKeepItApart) {
   EXPECT_EQ(main_worktree_of(side), std::nullopt);
   fs::remove(side + "/.git");
   ASSERT_EQ(::mkfifo((side + "/.git").c_str(), 0600), 0);
-  EXPECT_EQ(main_worktree_of(side), std::nullopt) << "a pipe is not waited for";
+  EXPECT_EQ(main_worktree_of(side), std::nullopt) << "a pipe does not block";
 }
 
 }  // namespace

@@ -169,7 +169,7 @@ TEST_F(HttpClientTest, BoundsOpenExchanges) {
   for (std::size_t i = 0; i < HttpClient::kMaxOpen; ++i) open.push_back(client.send({}, limits, [](auto) { FAIL(); }));
   start();
   ASSERT_TRUE(wait_response());
-  expect_failure(HttpErrc::TooMany, "too much");
+  expect_failure(HttpErrc::TooMany, "too many");
   open.pop_back();
   respond = [](HttpServer::Request& request) { request.respond(200, "{}"); };
   open.clear();

@@ -1,7 +1,7 @@
-/// One place of the grid, sixteen bytes: what stands there, how wide it is, how it looks.
+/// One cell of the grid, sixteen bytes: character, width and style.
 ///
 /// A wide character is a cell of two columns followed by its spacer (0 columns, no text). Most cells hold one code
-/// point; a cluster of several is kept by the row (row.h) and the cell holds its number there.
+/// point; a cluster of several is stored in the row (row.h), and the cell holds its index.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class Cell {
 
   static constexpr Cell blank(const Style& style) { return {U' ', 1, style}; }
   static constexpr Cell spacer(const Style& style) { return {0, 0, style}; }
-  /// Left empty at the end of a row because a wide character did not fit: a blank that was never said.
+  /// Left empty at the end of a row because a wide character did not fit: a blank that the program did not write.
   static constexpr Cell filler(const Style& style) { return {0, 1, style}; }
 
   [[nodiscard]] constexpr int columns() const { return static_cast<int>(glyph_ >> kColumnsShift); }
@@ -29,7 +29,7 @@ class Cell {
   [[nodiscard]] constexpr bool is_blank() const { return is_filler() || glyph_ == (U' ' | (1u << kColumnsShift)); }
   [[nodiscard]] constexpr bool is_ascii() const { return (glyph_ & ~0x7fu) == (1u << kColumnsShift) && !is_filler(); }
   [[nodiscard]] constexpr bool is_cluster() const { return (glyph_ & kClusterBit) != 0; }
-  /// The code point, or the number of the cluster in its row.
+  /// The code point, or the index of the cluster in its row.
   [[nodiscard]] constexpr std::uint32_t value() const { return glyph_ & kValueMask; }
   [[nodiscard]] constexpr const Style& style() const { return style_; }
 

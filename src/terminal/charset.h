@@ -1,4 +1,5 @@
-/// Character sets a program can switch to: ASCII, and DEC's line drawing where letters become box pieces.
+/// Character sets that a program can select: ASCII, and DEC's line drawing, which shows box drawing characters for
+///   letters.
 #pragma once
 
 #include <array>
@@ -8,7 +9,7 @@ namespace relay::terminal {
 
 enum class Charset : std::uint8_t { Ascii, DecGraphics };
 
-/// The four sets that are designated and the one in use.
+/// The four designated sets and the active one.
 struct Charsets {
   std::array<Charset, 4> designated{};
   std::uint8_t active = 0;
@@ -17,7 +18,7 @@ struct Charsets {
   bool operator==(const Charsets&) const = default;
 };
 
-/// What DEC's line drawing shows for a printable ASCII character.
+/// The character that DEC's line drawing shows for a printable ASCII character.
 constexpr char32_t dec_graphic(char ascii) {
   constexpr char32_t kPieces[] = U"◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·";
   return ascii >= '`' && ascii <= '~' ? kPieces[ascii - '`'] : static_cast<char32_t>(ascii);

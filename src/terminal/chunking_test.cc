@@ -1,4 +1,4 @@
-/// However a stream is cut, the same screen, scrollback and reports follow.
+/// The same screen, scrollback and reports follow however a stream is split.
 #include <gtest/gtest.h>
 
 #include "terminal/testing/generated_stream.h"
@@ -16,12 +16,12 @@ void expect_same_when_cut(const std::string& stream, std::size_t cut) {
   Screen parts{kSize};
   parts.feed(std::string_view{stream}.substr(0, cut));
   parts.feed(std::string_view{stream}.substr(cut));
-  ASSERT_EQ(parts, whole) << "cut at byte " << cut;
-  ASSERT_EQ(parts.scrollback(), whole.scrollback()) << "cut at byte " << cut;
-  ASSERT_EQ(parts.take_reports(), whole.take_reports()) << "cut at byte " << cut;
+  ASSERT_EQ(parts, whole) << "split at byte " << cut;
+  ASSERT_EQ(parts.scrollback(), whole.scrollback()) << "split at byte " << cut;
+  ASSERT_EQ(parts.take_reports(), whole.take_reports()) << "split at byte " << cut;
 }
 
-TEST(Cut, AHandfulOfEverythingCutAtEveryByte) {
+TEST(Chunking, MixedStreamSplitAtEveryByte) {
   const std::string stream =
       "plain \x1b[1;38;2;10;20;30mcolour\x1b[0m 中文 e\u0301 👨\u200d👩\u200d👧 ❤\ufe0f\r\n\x1b]0;a title\x1b\\"
       "\x1b]7501;state=working:app=x:msg=aGk=\a\x1bP+q544e\x1b\\\x1b[?1049h\x1b[2;4r\x1b[3;1H\n\n\x1b[?1049l"
@@ -29,7 +29,7 @@ TEST(Cut, AHandfulOfEverythingCutAtEveryByte) {
   for (std::size_t cut = 0; cut <= stream.size(); ++cut) expect_same_when_cut(stream, cut);
 }
 
-TEST(Cut, GeneratedStreamsCutAtEveryByte) {
+TEST(Chunking, GeneratedStreamsSplitAtEveryByte) {
   for (std::uint64_t seed = 0; seed < 25; ++seed) {
     SeededRandom random{seed};
     const std::string stream = generated_stream(random, kSize, 30, Vocabulary::Full);
@@ -38,7 +38,7 @@ TEST(Cut, GeneratedStreamsCutAtEveryByte) {
   }
 }
 
-TEST(Cut, GeneratedStreamsByteByByteKeepTheGridWhole) {
+TEST(Chunking, GeneratedStreamsByteByByteKeepTheGridConsistent) {
   for (std::uint64_t seed = 100; seed < 200; ++seed) {
     SeededRandom random{seed};
     const std::string stream = generated_stream(random, kSize, 60, Vocabulary::Full);

@@ -9,7 +9,7 @@
 namespace relay::terminal {
 namespace {
 
-constexpr std::size_t kMaxPushedTitles = 10;
+constexpr std::size_t kMaxTitleStack = 10;
 
 }  // namespace
 
@@ -41,12 +41,13 @@ void Display::resize(Size size) {
   cluster_.reset();
 }
 
-/// Fewer rows: what is below the cursor goes first, then the top goes to the scrollback. No reflow (README.md).
+/// With fewer rows, the rows below the cursor are cut first, then the top moves to the scrollback. No reflow
+/// (README.md).
 void Display::resize_primary(Size size) {
   Pen& pen = modes_.alternate_screen ? primary_.saved.pen : pen_;
   const int excess = std::max(0, pen.row - size.rows + 1);
   if (excess > 0) {
-    keep_rows(excess);
+    save_to_scrollback(excess);
     primary_.grid.scroll_up(0, size_.rows - 1, excess, Style{});
     pen.row -= excess;
     if (!modes_.alternate_screen) primary_.saved.pen.row = std::max(0, primary_.saved.pen.row - excess);
@@ -54,8 +55,8 @@ void Display::resize_primary(Size size) {
   primary_.grid.resize(size);
 }
 
-void Display::enter_alternate(ScreenSwitch how) {
-  if (how == ScreenSwitch::SavingPen) save_pen();
+void Display::enter_alternate(ScreenSwitch mode) {
+  if (mode == ScreenSwitch::SavingPen) save_pen();
   if (modes_.alternate_screen) return;
   modes_.alternate_screen = true;
   alternate_.grid.clear(erase_style());
@@ -65,7 +66,7 @@ void Display::enter_alternate(ScreenSwitch how) {
   report(AlternateEntered{});
 }
 
-void Display::leave_alternate(ScreenSwitch how) {
+void Display::leave_alternate(ScreenSwitch mode) {
   if (modes_.alternate_screen) {
     modes_.alternate_screen = false;
     reset_alternate();
@@ -74,10 +75,10 @@ void Display::leave_alternate(ScreenSwitch how) {
     mark_rows(0, size_.rows - 1);
     report(AlternateLeft{});
   }
-  if (how == ScreenSwitch::SavingPen) restore_pen();
+  if (mode == ScreenSwitch::SavingPen) restore_pen();
 }
 
-/// Nothing of a program that is gone waits on the hidden screen for the next one.
+/// Clears the hidden screen, so that the next program finds nothing of the last one.
 void Display::reset_alternate() {
   alternate_.grid.clear(Style{});
   alternate_.top = 0;
@@ -120,14 +121,14 @@ void Display::full_reset() {
 }
 
 void Display::set_title(std::string_view title) {
-  std::string shown = text::printable_utf8(title, kMaxTitleBytes);
-  if (shown == title_) return;
-  title_ = std::move(shown);
+  std::string printable = text::printable_utf8(title, kMaxTitleBytes);
+  if (printable == title_) return;
+  title_ = std::move(printable);
   report(TitleChanged{title_});
 }
 
 void Display::push_title() {
-  if (titles_.size() == kMaxPushedTitles) titles_.erase(titles_.begin());
+  if (titles_.size() == kMaxTitleStack) titles_.erase(titles_.begin());
   titles_.push_back(title_);
 }
 
@@ -200,7 +201,7 @@ std::vector<int> Display::take_changed_rows() {
   return rows;
 }
 
-bool Display::same_as(const Display& other) const {
+bool Display::equals(const Display& other) const {
   return size_ == other.size_ && pen_ == other.pen_ && modes_ == other.modes_ && tabs_ == other.tabs_ &&
          title_ == other.title_ && primary_ == other.primary_ && alternate_ == other.alternate_;
 }

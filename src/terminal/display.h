@@ -1,9 +1,9 @@
-/// The terminal as a state and the operations on it; which bytes ask for them is the interpreter's business.
+/// The state of the terminal and the operations on it. The interpreter maps bytes to operations.
 ///
 /// Invariants: the pen is inside the grid (its column may be one past the last: a wrap is pending); the scroll region
 ///   has at least two rows or is the whole screen; cluster_ is empty unless the last operation wrote the character left
 ///   of the pen.
-/// Where terminals disagree we do what xterm.js does; src/terminal/README.md lists where we do not, and why.
+/// Where terminals disagree, Display follows xterm.js; src/terminal/README.md lists the exceptions with their reasons.
 /// Threading: one thread at a time.
 #pragma once
 
@@ -37,9 +37,9 @@ class Display {
   void end_cluster() { cluster_.reset(); }
 
   // Moving (display_move.cc)
-  void move_to(int row, int column);  // in the coordinates of the origin mode
+  void move_to(int row, int column);  // origin mode coordinates
   void move_by(int rows, int columns);
-  void move_vertically(int rows);  // stops at the scroll region's edge
+  void move_vertically(int rows);  // stops at the edge of the scroll region
   void set_row(int row);
   void set_column(int column);
   void carriage_return() { pen_.column = 0; }
@@ -68,8 +68,8 @@ class Display {
 
   // State (display.cc)
   void resize(Size size);
-  void enter_alternate(ScreenSwitch how);
-  void leave_alternate(ScreenSwitch how);
+  void enter_alternate(ScreenSwitch mode);
+  void leave_alternate(ScreenSwitch mode);
   void set_origin(bool on);
   void soft_reset();
   void full_reset();
@@ -96,15 +96,15 @@ class Display {
   [[nodiscard]] const ProgramStatus& status() const { return status_; }
   [[nodiscard]] const Scrollback& scrollback() const { return scrollback_; }
   [[nodiscard]] std::uint64_t revision() const { return revision_; }
-  /// The cursor as the program counts: from the scroll region in origin mode.
+  /// The cursor in the program's coordinates: relative to the scroll region in origin mode.
   [[nodiscard]] Position program_cursor() const;
 
   std::vector<Report> take_reports();
   [[nodiscard]] std::uint64_t lost_reports() const { return lost_reports_; }
   std::vector<int> take_changed_rows();
 
-  /// Same picture and same state, so that the same bytes from now on do the same.
-  [[nodiscard]] bool same_as(const Display& other) const;
+  /// Same content and same state, so that the same further bytes have the same effect.
+  [[nodiscard]] bool equals(const Display& other) const;
 
  private:
   Page& page() { return modes_.alternate_screen ? alternate_ : primary_; }
@@ -117,14 +117,14 @@ class Display {
   void mark_rows(int first, int last);
   void clamp_column();
   void clamp_pen();
-  /// A wide character in the last column that may not wrap has no place.
+  /// No: a wide character in the last column that must not wrap is not written.
   enum class Placed : std::uint8_t { No, Yes };
   Placed place(char32_t code, int columns);
   void join(char32_t code, int columns);
   void wrap();
   void plain_text(std::string_view ascii);
   void scroll_region_up(int top, int bottom, int count);
-  void keep_rows(int count);
+  void save_to_scrollback(int count);
   void reset_alternate();
   void resize_primary(Size size);
   void sync_keyboard() { modes_.keyboard_flags = page().keyboard_flags; }
@@ -137,7 +137,7 @@ class Display {
   TabStops tabs_;
   ClusterState cluster_;
   std::string title_;
-  std::vector<std::string> titles_;  // pushed
+  std::vector<std::string> titles_;  // the title stack
   ProgramStatus status_;
   Scrollback scrollback_;
   std::deque<Report> reports_;

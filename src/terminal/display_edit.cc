@@ -89,13 +89,13 @@ void Display::scroll_down(int count) {
 
 void Display::scroll_region_up(int top, int bottom, int count) {
   count = std::min(count, bottom - top + 1);
-  if (top == 0 && !modes_.alternate_screen) keep_rows(count);
+  if (top == 0 && !modes_.alternate_screen) save_to_scrollback(count);
   page().grid.scroll_up(top, bottom, count, erase_style());
   mark_rows(top, bottom);
 }
 
 /// The primary screen's first rows go to the scrollback.
-void Display::keep_rows(int count) {
+void Display::save_to_scrollback(int count) {
   const Grid& grid = primary_.grid;
   for (int index = 0; index < count; ++index) {
     const bool wrapped = grid.wrapped(index);

@@ -7,7 +7,7 @@ namespace relay::terminal {
 
 void Display::clamp_column() { pen_.column = std::clamp(pen_.column, 0, size_.columns - 1); }
 
-/// After a change of screen, region or origin the pen may stand where it cannot.
+/// Moves the pen back inside after a change of screen, region or origin.
 void Display::clamp_pen() {
   const Page& page = this->page();
   clamp_column();
@@ -72,7 +72,7 @@ void Display::line_feed() {
     scroll_region_up(page.top, page.bottom, 1);
   } else if (pen_.row + 1 < size_.rows) {
     ++pen_.row;
-    row().set_continues(false);  // somebody came here by a newline
+    row().set_continues(false);  // a newline starts a new line
   }
   if (modes_.newline) pen_.column = 0;
 }

@@ -49,7 +49,7 @@ void Display::character(char32_t code) {
     if (place(code, traits.columns) == Placed::No) cluster_.reset();
     return;
   }
-  // A mark with nothing before it, or behind a moved cursor: there is no character of ours to put it on.
+  // A mark with nothing before it, or behind a moved cursor, has no character to join.
   if (follows && pen_.column > 0)
     join(code, 0);
   else
@@ -79,7 +79,7 @@ void Display::join(char32_t code, int columns) {
   const Cell& cell = row().cell(column);
   const bool picture = code == kEmojiSelector && !cell.is_cluster() && has_emoji_form(cell.value());
   const bool grows = (columns == 2 || picture) && cell.columns() == 1;
-  const bool leaves = grows && pen_.column >= size_.columns;  // it grows wide in the last column: off to the next row
+  const bool leaves = grows && pen_.column >= size_.columns;  // becomes wide in the last column: moves to the next row
   if (leaves && !modes_.autowrap) return;
   mark(pen_.row);
   if (!row().extend(column, code) || !grows) return;

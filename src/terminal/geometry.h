@@ -1,4 +1,4 @@
-/// Columns, rows and places on a screen; counted from 0 at the upper left.
+/// Sizes and positions on a screen, counted from 0 at the upper left.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Position {
   bool operator==(const Position&) const = default;
 };
 
-/// The nearest size we are willing to keep.
+/// The nearest supported size.
 constexpr Size clamped(Size size) {
   return {std::clamp(size.columns, kMinColumns, kMaxColumns), std::clamp(size.rows, kMinRows, kMaxRows)};
 }

@@ -1,7 +1,7 @@
 /// The rows of one screen. Scrolling moves row numbers, never cells.
 ///
-/// Rows are kept in place and reached through an order of small numbers, so that scrolling a screen or any region of it
-/// costs four bytes per row and the clearing of what comes in.
+/// Rows stay in place and are reached through an order of small numbers, so that scrolling a screen or a region costs
+/// four bytes per row and clearing the new rows.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,13 @@ class Grid {
   [[nodiscard]] const Row& row(int index) const { return rows_[order_[static_cast<std::size_t>(index)]]; }
   [[nodiscard]] Row& row(int index) { return rows_[order_[static_cast<std::size_t>(index)]]; }
 
-  /// What can be read in a row, trailing blanks cut.
+  /// The readable text of a row without trailing blanks.
   [[nodiscard]] std::string text(int index) const { return row(index).text(); }
-  /// The row goes on in the next one without a newline. The last row never does.
+  /// The row continues in the next one without a newline. The last row never does.
   [[nodiscard]] bool wrapped(int index) const { return index + 1 < rows() && row(index + 1).continues(); }
 
-  /// Rows [top, bottom] move up by `count`; blank rows come in below. Lines cut by it are no longer one line.
+  /// Rows [top, bottom] move up by `count`; blank rows enter at the bottom. Logical lines that this splits are
+  /// separated.
   void scroll_up(int top, int bottom, int count, const Style& style);
   void scroll_down(int top, int bottom, int count, const Style& style);
   void clear(const Style& style);

@@ -7,13 +7,13 @@ namespace relay::terminal {
 namespace {
 
 constexpr std::uint32_t kEnterKey = 13;
-constexpr std::uint32_t kKeypadEnterKey = 57'414;   // kitty's number for it
+constexpr std::uint32_t kKeypadEnterKey = 57'414;   // kitty's code
 constexpr std::uint32_t kFirstPrivateKey = 57'344;  // kitty: keys without a character
 constexpr std::uint32_t kRelease = 3;
-constexpr std::uint32_t kLocks = 64 | 128;  // caps lock and num lock are no modifiers to us
+constexpr std::uint32_t kLocks = 64 | 128;  // caps lock and num lock do not count as modifiers
 constexpr std::uint32_t kShift = 1;
 
-Parameters parse(std::string_view body) {
+Parameters parse_parameters(std::string_view body) {
   Parameters parameters;
   for (const char byte : body) {
     if (byte >= '0' && byte <= '9') parameters.digit(static_cast<std::uint32_t>(byte - '0'));
@@ -23,7 +23,7 @@ Parameters parse(std::string_view body) {
   return parameters;
 }
 
-/// Where the n-th parameter begins when parts are not counted.
+/// The index of the n-th parameter, sub-parameters not counted.
 std::size_t index_of(const Parameters& parameters, std::size_t number) {
   std::size_t index = 0;
   for (; index < parameters.size(); ++index)
@@ -36,7 +36,7 @@ std::uint32_t modifiers_of(std::uint32_t parameter) { return parameter == 0 ? 0 
 bool is_printable(std::uint32_t code) { return code >= 0x20 && code != 0x7f && code < kFirstPrivateKey; }
 
 /// A key of kitty's protocol: CSI code : shifted : base ; modifiers : event ; text u
-ClassifiedInput kitty_key(const Parameters& parameters) {
+ClassifiedInput parse_kitty_key(const Parameters& parameters) {
   const auto code = parameters[0];
   const auto modifiers = modifiers_of(parameters[index_of(parameters, 1)]);
   if ((code == kEnterKey || code == kKeypadEnterKey) && modifiers == 0) return {InputKind::Enter, {}};
@@ -53,7 +53,7 @@ ClassifiedInput kitty_key(const Parameters& parameters) {
 }
 
 /// xterm's modifyOtherKeys: CSI 27 ; modifiers ; code ~
-ClassifiedInput other_key(const Parameters& parameters) {
+ClassifiedInput parse_other_key(const Parameters& parameters) {
   const auto modifiers = modifiers_of(parameters[1]);
   if (parameters[2] == kEnterKey && modifiers == 0) return {InputKind::Enter, {}};
   if ((modifiers & ~kShift) != 0 || !is_printable(parameters[2])) return {InputKind::Key, {}};
@@ -72,7 +72,7 @@ ClassifiedInput classify_csi(std::string_view sequence) {
   if (prefix == '?' || prefix == '>' || prefix == '=') return {InputKind::Reply, {}};
   if (body.find_first_of(" !\"#$%&'()*+,-./") != std::string_view::npos) return {InputKind::Reply, {}};
 
-  const Parameters parameters = parse(body);
+  const Parameters parameters = parse_parameters(body);
   const auto modifier = index_of(parameters, 1);
   const bool released = parameters.is_part(modifier + 1) && parameters[modifier + 1] == kRelease;
   switch (final) {
@@ -91,9 +91,9 @@ ClassifiedInput classify_csi(std::string_view sequence) {
     case 'y': return {InputKind::Reply, {}};
     case 'u':
       if (released) return {InputKind::KeyRelease, {}};
-      return kitty_key(parameters);
+      return parse_kitty_key(parameters);
     case '~':
-      if (!released && parameters[0] == 27 && parameters.size() >= 3) return other_key(parameters);
+      if (!released && parameters[0] == 27 && parameters.size() >= 3) return parse_other_key(parameters);
       break;
     default: break;
   }

@@ -1,4 +1,4 @@
-/// What one whole control sequence from a person's terminal is.
+/// Classifies one whole control sequence from the user's terminal.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace relay::terminal {
 
 struct ClassifiedInput {
   InputKind kind = InputKind::Key;
-  std::string text{};  // the key's text, if it has any
+  std::string text{};  // the text of the key, if any
 };
 
 /// `sequence` is a whole CSI sequence: ESC [ ... final.

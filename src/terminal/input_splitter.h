@@ -1,12 +1,12 @@
-/// What comes from a person's terminal, told apart: what was typed, what was pasted, what the terminal itself reported.
+/// Classifies the bytes from a user's terminal: typed, pasted, or reported by the terminal itself.
 ///
-/// Why: a terminal answers questions and reports mouse and focus on the same wire as the keys. Only keys and pastes mean
-///   that a person is writing; a reply mistaken for typing would hold back messages for nothing, or worse, be taken for
-///   an answer. In doubt (CSI r ; c R is also a modified F3) it is a reply.
-/// Invariants: the bytes of all pieces, joined, are the bytes fed; however the stream is cut the same pieces follow,
-///   except that a run of text or a paste may arrive in parts. At most kMaxStringBytes are held.
-/// Time is the caller's: it passes `now`, asks deadline() when to come back, and calls expire() then. Only time tells a
-///   lone Escape key from the beginning of a sequence.
+/// Why: a terminal sends query replies, mouse and focus reports on the same stream as the keys. Only keys and pastes
+///   mean that the user is typing; a reply mistaken for typing would delay messages, or be taken for an answer.
+///   Ambiguous sequences count as replies (CSI r ; c R is also a modified F3).
+/// Invariants: the concatenated bytes of all events are the input; the same events result however the stream is split,
+///   except that a run of text or a paste may arrive in parts. At most kMaxStringBytes are held back.
+/// The caller supplies the time: it passes `now`, and calls expire() at deadline(). Only time distinguishes a lone
+///   Escape key from the start of a sequence.
 #pragma once
 
 #include <cstdint>
@@ -25,44 +25,44 @@ enum class InputKind : std::uint8_t {
   Key,         // any other key press
   KeyRelease,  // a key went up (kitty protocol)
   Paste,       // part of a bracketed paste
-  Reply,       // the terminal answers or reports by itself
+  Reply,       // the terminal replies to a query or reports an event
   Mouse,
   Focus,
 };
 
-/// True for what a person does with the keyboard.
+/// True for keys and pastes of the user.
 constexpr bool is_typing(InputKind kind) {
   return kind == InputKind::Text || kind == InputKind::Enter || kind == InputKind::Key || kind == InputKind::Paste;
 }
 
-struct InputPiece {
+struct InputEvent {
   InputKind kind{};
-  std::string bytes{};        // exactly as they came
-  std::string text{};         // what was typed or pasted; empty for keys without text
-  bool paste_begins = false;  // the first part of a paste
-  bool paste_ends = false;    // the last part of a paste
-  bool operator==(const InputPiece&) const = default;
+  std::string bytes{};       // exactly as received
+  std::string text{};        // the typed or pasted text; empty for keys without text
+  bool paste_start = false;  // the first part of a paste
+  bool paste_end = false;    // the last part of a paste
+  bool operator==(const InputEvent&) const = default;
 };
 
 class InputSplitter {
  public:
-  std::vector<InputPiece> feed(std::string_view bytes, SteadyTime now);
+  std::vector<InputEvent> feed(std::string_view bytes, SteadyTime now);
 
-  /// When what is held must be decided; empty when nothing is held.
+  /// When the held bytes must be classified; empty when none are held.
   [[nodiscard]] std::optional<SteadyTime> deadline() const;
-  /// What is held may be the Escape key, and nothing else.
-  [[nodiscard]] bool may_be_escape() const { return inside_ == Inside::Nothing && pending_ == "\x1b"; }
-  /// What was fed ends inside a sequence, a character or a paste.
-  [[nodiscard]] bool unfinished() const { return !pending_.empty() || inside_ != Inside::Nothing; }
-  [[nodiscard]] bool in_paste() const { return inside_ == Inside::Paste; }
-  /// Decides what is held if its time has come.
-  std::vector<InputPiece> expire(SteadyTime now);
+  /// The held bytes are a single ESC, which may be the Escape key.
+  [[nodiscard]] bool may_be_escape() const { return state_ == State::Nothing && pending_ == "\x1b"; }
+  /// The input so far ends inside a sequence, a character or a paste.
+  [[nodiscard]] bool incomplete() const { return !pending_.empty() || state_ != State::Nothing; }
+  [[nodiscard]] bool in_paste() const { return state_ == State::Paste; }
+  /// Classifies the held bytes if their deadline has passed.
+  std::vector<InputEvent> expire(SteadyTime now);
 
  private:
-  enum class Inside : std::uint8_t { Nothing, Paste, LongReply };
+  enum class State : std::uint8_t { Nothing, Paste, LongReply };
 
-  /// Cuts one piece off the front; false when more bytes are needed.
-  bool cut_one();
+  /// Cuts one event off the front; false when more bytes are needed.
+  bool cut_event();
   bool cut_text();
   bool cut_escape();
   bool cut_csi();
@@ -70,12 +70,12 @@ class InputSplitter {
   bool cut_paste();
   bool cut_long_reply();
   void emit(InputKind kind, std::size_t bytes, std::string text = {});
-  [[nodiscard]] bool reply_begun() const;
+  [[nodiscard]] bool reply_started() const;
 
   std::string pending_;
-  Inside inside_ = Inside::Nothing;
-  bool paste_begins_ = false;
-  std::vector<InputPiece> pieces_;
+  State state_ = State::Nothing;
+  bool paste_start_ = false;
+  std::vector<InputEvent> events_;
   SteadyTime last_fed_{};
 };
 

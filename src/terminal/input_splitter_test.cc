@@ -10,29 +10,29 @@ namespace {
 
 constexpr SteadyTime at(int milliseconds) { return SteadyTime{Millis{milliseconds}}; }
 
-std::vector<InputPiece> split(std::string_view bytes) {
+std::vector<InputEvent> split(std::string_view bytes) {
   InputSplitter splitter;
   return splitter.feed(bytes, at(0));
 }
 
 InputKind only_kind(std::string_view bytes) {
-  const auto pieces = split(bytes);
-  EXPECT_EQ(pieces.size(), 1u) << bytes;
-  return pieces.empty() ? InputKind::Text : pieces.front().kind;
+  const auto events = split(bytes);
+  EXPECT_EQ(events.size(), 1u) << bytes;
+  return events.empty() ? InputKind::Text : events.front().kind;
 }
 
 std::string text_of(std::string_view bytes) {
-  const auto pieces = split(bytes);
-  return pieces.empty() ? "" : pieces.front().text;
+  const auto events = split(bytes);
+  return events.empty() ? "" : events.front().text;
 }
 
 TEST(Input, TypedTextEnterAndKeys) {
-  const auto pieces = split("héllo\r\x03\x1b[A\x1bOB\x1bx\x7f");
+  const auto events = split("héllo\r\x03\x1b[A\x1bOB\x1bx\x7f");
   std::vector<InputKind> kinds;
-  for (const auto& piece : pieces) kinds.push_back(piece.kind);
+  for (const auto& event : events) kinds.push_back(event.kind);
   using enum InputKind;
   EXPECT_EQ(kinds, (std::vector<InputKind>{Text, Enter, Key, Key, Key, Key, Key}));
-  EXPECT_EQ(pieces[0].text, "héllo");
+  EXPECT_EQ(events[0].text, "héllo");
 }
 
 TEST(Input, RepliesAreNotTyping) {
@@ -60,7 +60,7 @@ TEST(Input, KittyKeysAreTextEnterKeysOrReleases) {
   EXPECT_EQ(text_of("\x1b[97:65;2u"), "A");
   EXPECT_EQ(text_of("\x1b[97;;229u"), "å");
   EXPECT_EQ(only_kind("\x1b[13u"), InputKind::Enter);
-  EXPECT_EQ(only_kind("\x1b[13;129u"), InputKind::Enter) << "num lock is no modifier";
+  EXPECT_EQ(only_kind("\x1b[13;129u"), InputKind::Enter) << "num lock does not count as modifier";
   EXPECT_EQ(only_kind("\x1b[57414u"), InputKind::Enter);
   EXPECT_EQ(only_kind("\x1b[13;2u"), InputKind::Key) << "shift and Enter";
   EXPECT_EQ(only_kind("\x1b[99;5u"), InputKind::Key);
@@ -69,37 +69,37 @@ TEST(Input, KittyKeysAreTextEnterKeysOrReleases) {
   EXPECT_EQ(only_kind("\x1b[27;5;13~"), InputKind::Key);
 }
 
-TEST(Input, APasteIsOnePieceHoweverItLooks) {
-  const auto pieces = split("\x1b[200~one\rtwo\x1b[A\x1b[201~x");
-  ASSERT_EQ(pieces.size(), 2u);
-  EXPECT_EQ(pieces[0].kind, InputKind::Paste);
-  EXPECT_EQ(pieces[0].text, "one\rtwo\x1b[A");
-  EXPECT_TRUE(pieces[0].paste_begins && pieces[0].paste_ends);
-  EXPECT_EQ(pieces[1].kind, InputKind::Text);
+TEST(Input, PasteIsOneEventWhateverItContains) {
+  const auto events = split("\x1b[200~one\rtwo\x1b[A\x1b[201~x");
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].kind, InputKind::Paste);
+  EXPECT_EQ(events[0].text, "one\rtwo\x1b[A");
+  EXPECT_TRUE(events[0].paste_start && events[0].paste_end);
+  EXPECT_EQ(events[1].kind, InputKind::Text);
 }
 
-TEST(Input, ALoneEscapeIsAKeyAfterItsTime) {
+TEST(Input, LoneEscapeIsAKeyAfterTheTimeout) {
   InputSplitter splitter;
   EXPECT_TRUE(splitter.feed("\x1b", at(0)).empty());
   EXPECT_EQ(splitter.deadline(), at(kEscapeTimeoutMs));
   EXPECT_TRUE(splitter.expire(at(kEscapeTimeoutMs - 1)).empty());
-  const auto pieces = splitter.expire(at(kEscapeTimeoutMs));
-  ASSERT_EQ(pieces.size(), 1u);
-  EXPECT_EQ(pieces[0].kind, InputKind::Key);
+  const auto events = splitter.expire(at(kEscapeTimeoutMs));
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].kind, InputKind::Key);
   EXPECT_EQ(splitter.deadline(), std::nullopt);
 }
 
-TEST(Input, AReplyOnASlowLineIsWaitedFor) {
+TEST(Input, WaitsForAReplyOnASlowLine) {
   InputSplitter splitter;
   EXPECT_TRUE(splitter.feed("\x1b]11;rgb:00", at(0)).empty());
   EXPECT_TRUE(splitter.expire(at(1'000)).empty());
-  const auto pieces = splitter.feed("00/0000/0000\a", at(1'500));
-  ASSERT_EQ(pieces.size(), 1u);
-  EXPECT_EQ(pieces[0].kind, InputKind::Reply);
+  const auto events = splitter.feed("00/0000/0000\a", at(1'500));
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].kind, InputKind::Reply);
   EXPECT_TRUE(splitter.feed("\x1b[?62", at(2'000)).empty());
-  const auto given_up = splitter.expire(at(10'000));
-  ASSERT_EQ(given_up.size(), 1u);
-  EXPECT_EQ(given_up[0].kind, InputKind::Reply) << "what is left of a reply is no typing either";
+  const auto expired = splitter.expire(at(10'000));
+  ASSERT_EQ(expired.size(), 1u);
+  EXPECT_EQ(expired[0].kind, InputKind::Reply) << "the rest of a reply is not typing";
 }
 
 TEST(Input, AltKeysThatLookLikeStringsStayKeys) {
@@ -108,71 +108,71 @@ TEST(Input, AltKeysThatLookLikeStringsStayKeys) {
   EXPECT_EQ(split("\x1b_a")[0].kind, InputKind::Key);
 }
 
-TEST(Input, AnEndlessReplyIsPassedOnInPieces) {
+TEST(Input, EndlessReplyIsSplit) {
   InputSplitter splitter;
   const std::string flood = "\x1b]52;c;" + std::string(100'000, 'A');
   std::size_t bytes = 0;
-  for (const auto& piece : splitter.feed(flood, at(0))) {
-    EXPECT_EQ(piece.kind, InputKind::Reply);
-    bytes += piece.bytes.size();
+  for (const auto& event : splitter.feed(flood, at(0))) {
+    EXPECT_EQ(event.kind, InputKind::Reply);
+    bytes += event.bytes.size();
   }
   EXPECT_EQ(bytes, flood.size());
   const auto end = splitter.feed("AAA\x1b\\x", at(1));
   EXPECT_EQ(end.back().kind, InputKind::Text);
 }
 
-/// Pieces with runs of text and parts of a paste joined, as they come when nothing is cut.
-std::vector<InputPiece> joined(const std::vector<InputPiece>& pieces) {
-  std::vector<InputPiece> out;
-  for (const auto& piece : pieces) {
+/// Events with runs of text and parts of a paste joined, as for an unsplit stream.
+std::vector<InputEvent> joined(const std::vector<InputEvent>& events) {
+  std::vector<InputEvent> out;
+  for (const auto& event : events) {
     const bool goes_on =
-        !out.empty() && piece.kind == out.back().kind &&
-        ((piece.kind == InputKind::Text && !out.back().bytes.starts_with("\x1b") && !piece.bytes.starts_with("\x1b")) ||
-         (piece.kind == InputKind::Paste && !piece.paste_begins));
+        !out.empty() && event.kind == out.back().kind &&
+        ((event.kind == InputKind::Text && !out.back().bytes.starts_with("\x1b") && !event.bytes.starts_with("\x1b")) ||
+         (event.kind == InputKind::Paste && !event.paste_start));
     if (!goes_on) {
-      out.push_back(piece);
+      out.push_back(event);
       continue;
     }
-    out.back().bytes += piece.bytes;
-    out.back().text += piece.text;
-    out.back().paste_ends = piece.paste_ends;
+    out.back().bytes += event.bytes;
+    out.back().text += event.text;
+    out.back().paste_end = event.paste_end;
   }
   return out;
 }
 
-TEST(Input, TheSamePiecesHoweverTheStreamIsCut) {
+TEST(Input, SameEventsForAnySplit) {
   const std::string stream =
       "hé中\r\x1b[A\x1b[200~pa\x1b[20ste\r\x1b[201~\x1b[?62;22c\x1b]11;rgb:0/0/"
       "0\x1b\\\x1bP>|x\x1b\\\x1b[<0;1;2M\x1b[Mabc"
       "\x1b[I\x1b[97:65;2:1u\x1b[13u\x1bOP\x1b\x1b[B\x1bx\x1bé\x1b[[Aend\xff\xe4x";
   const auto whole = joined(split(stream));
   std::string bytes;
-  for (const auto& piece : whole) bytes += piece.bytes;
+  for (const auto& event : whole) bytes += event.bytes;
   EXPECT_EQ(bytes, stream);
   for (std::size_t cut = 0; cut <= stream.size(); ++cut) {
     InputSplitter splitter;
-    auto pieces = splitter.feed(std::string_view{stream}.substr(0, cut), at(0));
-    for (auto& piece : splitter.feed(std::string_view{stream}.substr(cut), at(1))) pieces.push_back(piece);
-    EXPECT_EQ(joined(pieces), whole) << "cut at byte " << cut;
+    auto events = splitter.feed(std::string_view{stream}.substr(0, cut), at(0));
+    for (auto& event : splitter.feed(std::string_view{stream}.substr(cut), at(1))) events.push_back(event);
+    EXPECT_EQ(joined(events), whole) << "split at byte " << cut;
   }
 }
 
-TEST(Input, RandomBytesAreAllHandedOn) {
+TEST(Input, AllBytesArePassedOn) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SeededRandom random{seed};
     static constexpr std::string_view kAlphabet = "\x1b[]P_O?<>;:0123~RMuIa\r\a\\\xe4\xb8\xad\xff ";
     std::string stream;
-    std::string seen;
+    std::string received;
     InputSplitter splitter;
     for (int i = 0; i < 200; ++i) {
       const std::string byte(1, kAlphabet[random.below(kAlphabet.size())]);
       stream += byte;
-      for (const auto& piece : splitter.feed(byte, at(i))) seen += piece.bytes;
+      for (const auto& event : splitter.feed(byte, at(i))) received += event.bytes;
       if (random.below(20) == 0)
-        for (const auto& piece : splitter.expire(at(1'000'000))) seen += piece.bytes;
+        for (const auto& event : splitter.expire(at(1'000'000))) received += event.bytes;
     }
-    for (const auto& piece : splitter.expire(at(2'000'000))) seen += piece.bytes;
-    EXPECT_EQ(seen, stream) << "seed " << seed;
+    for (const auto& event : splitter.expire(at(2'000'000))) received += event.bytes;
+    EXPECT_EQ(received, stream) << "seed " << seed;
   }
 }
 

@@ -51,7 +51,7 @@ void Interpreter::escape(char intermediate, char final) {
           break;
         case 'H': display_.tabs().set(display_.program_cursor().column); break;
         case 'M': display_.reverse_index(); break;
-        case 'Z': ask({.kind = QueryKind::PrimaryAttributes}); break;
+        case 'Z': report_query({.kind = QueryKind::PrimaryAttributes}); break;
         case 'c': display_.full_reset(); break;
         case 'n': charsets.active = 2; break;
         case 'o': charsets.active = 3; break;
@@ -86,13 +86,13 @@ void Interpreter::csi(const Sequence& sequence) {
         break;
       case '=':
         if (sequence.final == 'u') keyboard(sequence);
-        if (sequence.final == 'c' && sequence.parameters[0] == 0) ask({.kind = QueryKind::TertiaryAttributes});
+        if (sequence.final == 'c' && sequence.parameters[0] == 0) report_query({.kind = QueryKind::TertiaryAttributes});
         break;
       default: break;
     }
   } else if (sequence.intermediate == '$' && sequence.final == 'p') {
     if (sequence.prefix == 0) mode_query(sequence, ModeKind::Ansi);
-    if (sequence.prefix == '?') mode_query(sequence, ModeKind::Private);
+    if (sequence.prefix == '?') mode_query(sequence, ModeKind::DecPrivate);
   } else if (sequence.intermediate == ' ' && sequence.final == 'q' && sequence.prefix == 0) {
     const auto shape = sequence.parameters[0];
     if (shape <= 6) display_.modes().cursor_shape = static_cast<CursorShape>(shape);
@@ -130,14 +130,14 @@ void Interpreter::plain_csi(const Sequence& sequence) {
     case 'P': return display_.delete_characters(count);
     case 'S': return display_.scroll_up(count);
     case 'T':
-      if (parameters.size() <= 1) display_.scroll_down(count);  // five numbers would be mouse highlighting
+      if (parameters.size() <= 1) display_.scroll_down(count);  // with five parameters it is mouse highlighting
       return;
     case 'X': return display_.erase_characters(count);
     case 'Z': return display_.back_tab(count);
     case 'a': return display_.move_by(0, count);
     case 'b': return display_.repeat(count);
     case 'c':
-      if (parameters[0] == 0) ask({.kind = QueryKind::PrimaryAttributes});
+      if (parameters[0] == 0) report_query({.kind = QueryKind::PrimaryAttributes});
       return;
     case 'd': return display_.set_row(count - 1);
     case 'e': return display_.move_by(count, 0);
@@ -149,12 +149,12 @@ void Interpreter::plain_csi(const Sequence& sequence) {
     case 'l': return set_modes(sequence, ModeKind::Ansi, false);
     case 'm': return apply_sgr(display_.pen().style, parameters);
     case 'n':
-      if (parameters[0] == 5) ask({.kind = QueryKind::Status});
-      if (parameters[0] == 6) ask({.kind = QueryKind::CursorPosition, .cursor = display_.program_cursor()});
+      if (parameters[0] == 5) report_query({.kind = QueryKind::Status});
+      if (parameters[0] == 6) report_query({.kind = QueryKind::CursorPosition, .cursor = display_.program_cursor()});
       return;
     case 'r': return display_.set_region(count, static_cast<int>(parameters[1]));
     case 's': return display_.save_pen();
-    case 't': return window(parameters);
+    case 't': return window_operation(parameters);
     case 'u': return display_.restore_pen();
     default: return;
   }
@@ -163,8 +163,8 @@ void Interpreter::plain_csi(const Sequence& sequence) {
 void Interpreter::private_csi(const Sequence& sequence) {
   const Parameters& parameters = sequence.parameters;
   switch (sequence.final) {
-    case 'h': return set_modes(sequence, ModeKind::Private, true);
-    case 'l': return set_modes(sequence, ModeKind::Private, false);
+    case 'h': return set_modes(sequence, ModeKind::DecPrivate, true);
+    case 'l': return set_modes(sequence, ModeKind::DecPrivate, false);
     case 'J':
       if (const auto range = erase_range(parameters[0])) display_.erase_display(*range);
       return;
@@ -172,13 +172,15 @@ void Interpreter::private_csi(const Sequence& sequence) {
       if (const auto range = erase_range(parameters[0])) display_.erase_line(*range);
       return;
     case 'm':
-      if (parameters[0] == 4) ask({.kind = QueryKind::ModifyOtherKeys, .state = display_.modes().modify_other_keys});
+      if (parameters[0] == 4)
+        report_query({.kind = QueryKind::ModifyOtherKeys, .state = display_.modes().modify_other_keys});
       return;
     case 'n':
-      if (parameters[0] == 6) ask({.kind = QueryKind::PrivateCursorPosition, .cursor = display_.program_cursor()});
-      if (parameters[0] == 996) ask({.kind = QueryKind::ColorScheme});
+      if (parameters[0] == 6)
+        report_query({.kind = QueryKind::PrivateCursorPosition, .cursor = display_.program_cursor()});
+      if (parameters[0] == 996) report_query({.kind = QueryKind::ColorScheme});
       return;
-    case 'u': return ask({.kind = QueryKind::KeyboardFlags, .state = display_.modes().keyboard_flags});
+    case 'u': return report_query({.kind = QueryKind::KeyboardFlags, .state = display_.modes().keyboard_flags});
     default: return;
   }
 }
@@ -187,7 +189,7 @@ void Interpreter::greater_csi(const Sequence& sequence) {
   const Parameters& parameters = sequence.parameters;
   switch (sequence.final) {
     case 'c':
-      if (parameters[0] == 0) ask({.kind = QueryKind::SecondaryAttributes});
+      if (parameters[0] == 0) report_query({.kind = QueryKind::SecondaryAttributes});
       return;
     case 'm':
       if (parameters.size() == 0 || parameters[0] == 4)
@@ -197,7 +199,7 @@ void Interpreter::greater_csi(const Sequence& sequence) {
       if (parameters[0] == 4) display_.modes().modify_other_keys = 0;
       return;
     case 'q':
-      if (parameters[0] == 0) ask({.kind = QueryKind::TerminalVersion});
+      if (parameters[0] == 0) report_query({.kind = QueryKind::TerminalVersion});
       return;
     case 'u': return keyboard(sequence);
     default: return;
@@ -218,11 +220,11 @@ void Interpreter::keyboard(const Sequence& sequence) {
   }
 }
 
-void Interpreter::set_modes(const Sequence& sequence, ModeKind privacy, bool on) {
+void Interpreter::set_modes(const Sequence& sequence, ModeKind kind, bool on) {
   for (std::size_t index = 0; index < sequence.parameters.size(); ++index) {
     const int number = static_cast<int>(sequence.parameters[index]);
-    if (remember_mode(display_.modes(), privacy, number, on)) continue;
-    if (privacy == ModeKind::Private) set_private_mode(number, on);
+    if (set_simple_mode(display_.modes(), kind, number, on)) continue;
+    if (kind == ModeKind::DecPrivate) set_private_mode(number, on);
   }
 }
 
@@ -239,11 +241,11 @@ void Interpreter::set_private_mode(int number, bool on) {
   }
 }
 
-void Interpreter::window(const Parameters& parameters) {
+void Interpreter::window_operation(const Parameters& parameters) {
   switch (parameters[0]) {
-    case 14: return ask({.kind = QueryKind::WindowPixels});
-    case 16: return ask({.kind = QueryKind::CellPixels});
-    case 18: return ask({.kind = QueryKind::WindowCells});
+    case 14: return report_query({.kind = QueryKind::WindowPixels});
+    case 16: return report_query({.kind = QueryKind::CellPixels});
+    case 18: return report_query({.kind = QueryKind::WindowCells});
     case 22:
       if (parameters[1] != 1) display_.push_title();
       return;
@@ -254,12 +256,12 @@ void Interpreter::window(const Parameters& parameters) {
   }
 }
 
-void Interpreter::mode_query(const Sequence& sequence, ModeKind privacy) {
+void Interpreter::mode_query(const Sequence& sequence, ModeKind kind) {
   const int number = static_cast<int>(sequence.parameters[0]);
-  const auto state = mode_state(display_.modes(), privacy, number);
-  ask({.kind = privacy == ModeKind::Ansi ? QueryKind::AnsiMode : QueryKind::PrivateMode,
-       .number = number,
-       .state = !state ? 0 : (*state ? 1 : 2)});
+  const auto state = mode_state(display_.modes(), kind, number);
+  report_query({.kind = kind == ModeKind::Ansi ? QueryKind::AnsiMode : QueryKind::PrivateMode,
+                .number = number,
+                .state = !state ? 0 : (*state ? 1 : 2)});
 }
 
 }  // namespace relay::terminal

@@ -1,7 +1,7 @@
-/// What sequences mean: actions of the parser become operations on the display.
+/// Maps the actions of the parser to operations on the display.
 ///
-/// A sequence we do not know changes nothing. Whatever is not text ends the cluster being written, so that a mark behind
-/// a moved cursor is not put on a character it does not belong to.
+/// An unknown sequence changes nothing. Everything that is not text ends the current cluster, so that a mark behind a
+/// moved cursor does not join the wrong character.
 #pragma once
 
 #include "terminal/display.h"
@@ -27,11 +27,11 @@ class Interpreter final : public VtActions {
   void private_csi(const Sequence& sequence);
   void greater_csi(const Sequence& sequence);
   void keyboard(const Sequence& sequence);
-  void set_modes(const Sequence& sequence, ModeKind privacy, bool on);
+  void set_modes(const Sequence& sequence, ModeKind kind, bool on);
   void set_private_mode(int number, bool on);
-  void window(const Parameters& parameters);
-  void mode_query(const Sequence& sequence, ModeKind privacy);
-  void ask(TerminalQuery query) { display_.report(QuerySeen{std::move(query)}); }
+  void window_operation(const Parameters& parameters);
+  void mode_query(const Sequence& sequence, ModeKind kind);
+  void report_query(TerminalQuery query) { display_.report(QueryReceived{std::move(query)}); }
 
   Display& display_;
 };

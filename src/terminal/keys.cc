@@ -9,7 +9,7 @@
 namespace relay::terminal {
 namespace {
 
-constexpr std::uint8_t kDisambiguate = 1;   // kitty: keys that look alike get codes of their own
+constexpr std::uint8_t kDisambiguate = 1;   // kitty: ambiguous keys get separate codes
 constexpr std::uint8_t kReportAllKeys = 8;  // kitty: every key is a sequence, text too
 
 constexpr std::pair<std::string_view, NamedKey> kKeyNames[] = {
@@ -23,7 +23,7 @@ constexpr std::pair<std::string_view, NamedKey> kKeyNames[] = {
 
 char lower(char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter; }
 
-bool same_letters(std::string_view name, std::string_view known) {
+bool equals_ignoring_case(std::string_view name, std::string_view known) {
   return std::ranges::equal(name, known, {}, lower, lower);
 }
 
@@ -64,7 +64,7 @@ std::string encode_functional(const Functional& key, int modifiers, const Modes&
   return format("\x1b{}{}", modes.application_cursor ? 'O' : '[', key.letter);
 }
 
-char32_t code_of(const Key& key) {
+char32_t key_code(const Key& key) {
   switch (key.name) {
     case NamedKey::Enter: return '\r';
     case NamedKey::Escape: return 0x1b;
@@ -74,8 +74,8 @@ char32_t code_of(const Key& key) {
   }
 }
 
-/// Control and a letter or one of a few signs make a C0 control.
-std::optional<char> control_of(char32_t character) {
+/// Control with a letter or one of a few characters is a C0 control.
+std::optional<char> control_code(char32_t character) {
   if (character >= 'a' && character <= 'z') return static_cast<char>(character - 'a' + 1);
   if (character >= '@' && character <= '_') return static_cast<char>(character - '@');
   if (character == ' ') return '\0';
@@ -96,8 +96,8 @@ bool needs_code(const Key& key, const Modes& modes) {
 }
 
 std::string encode_code(const Key& key) {
-  char32_t code = code_of(key);
-  if (code >= 'A' && code <= 'Z') code += 'a' - 'A';  // kitty names a key by its unshifted letter
+  char32_t code = key_code(key);
+  if (code >= 'A' && code <= 'Z') code += 'a' - 'A';  // kitty identifies a key by its unshifted letter
   const int modifiers = modifiers_of(key);
   return modifiers == 1 ? format("\x1b[{}u", static_cast<std::uint32_t>(code))
                         : format("\x1b[{};{}u", static_cast<std::uint32_t>(code), modifiers);
@@ -108,9 +108,9 @@ std::string encode_legacy(const Key& key) {
   if (key.alt) out += '\x1b';
   if (key.name == NamedKey::Tab && key.shift) return out + "\x1b[Z";
   if (key.name == NamedKey::Character && key.control) {
-    if (const auto control = control_of(key.character)) return out + *control;
+    if (const auto control = control_code(key.character)) return out + *control;
   }
-  text::append_utf8(out, code_of(key));
+  text::append_utf8(out, key_code(key));
   return out;
 }
 
@@ -135,12 +135,12 @@ std::optional<Key> parse_key(std::string_view name) {
     }
     name.remove_prefix(2);
   }
-  if (same_letters(name, "Space")) {
+  if (equals_ignoring_case(name, "Space")) {
     key.character = ' ';
     return key;
   }
   for (const auto& [known, named] : kKeyNames) {
-    if (!same_letters(name, known)) continue;
+    if (!equals_ignoring_case(name, known)) continue;
     key.name = named;
     return key;
   }

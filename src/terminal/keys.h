@@ -1,4 +1,4 @@
-/// Keys and pastes as a terminal sends them to the program that runs in it.
+/// Encodes keys and pastes as a terminal sends them to its program.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace relay::terminal {
 
 enum class NamedKey : std::uint8_t {
-  Character,  // Key::character says which
+  Character,  // see Key::character
   Enter,
   Escape,
   Tab,
@@ -36,19 +36,19 @@ struct Key {
   bool control = false;
 };
 
-/// The bytes of a key press, as the program asked for them (application cursor keys, kitty's protocol).
-/// A combination that has no bytes is sent without what cannot be said.
+/// The bytes of a key press in the program's modes (application cursor keys, kitty's protocol). Modifiers that the
+/// encoding cannot express are dropped.
 std::string encode_key(const Key& key, const Modes& modes);
 
-/// A key by its name, as people write it: `Enter`, `Escape`, `Up`, `y`, `C-c`, `M-x`, `S-Tab`; any case of the long names.
+/// Parses a key name: `Enter`, `Escape`, `Up`, `y`, `C-c`, `M-x`, `S-Tab`; long names in any case.
 std::optional<Key> parse_key(std::string_view name);
 
-/// The names that `key_named` knows, for people.
+/// The names that `parse_key` accepts, for users.
 std::string key_names();
 
-/// Text as if it were pasted: in brackets if the program asked for them, else with its newlines as Enter would send
-/// them. Control characters other than newline and tab are left out, so that no text can close the brackets or press
-/// a key. "\r\n" and "\r" count as one newline.
+/// Encodes text as a paste: bracketed if the program enabled that, else with newlines as Enter sends them. Control
+///   characters other than newline and tab are dropped, so that no text can end the bracket or press a key. "\r\n" and
+///   "\r" count as one newline.
 std::string encode_paste(std::string_view text, const Modes& modes);
 
 }  // namespace relay::terminal

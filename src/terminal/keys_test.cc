@@ -11,13 +11,13 @@ std::string character(char32_t code, bool control = false, bool alt = false, con
   return encode_key({.character = code, .alt = alt, .control = control}, modes);
 }
 
-TEST(Keys, AreListedByTheNamesTheyAreKnownBy) {
+TEST(Keys, AreListedByName) {
   const auto names = key_names();
   EXPECT_TRUE(names.starts_with("Enter, Return, Escape, Esc, Tab, ")) << names;
   for (const auto* name : {"PageUp", "pageup", "Space"}) EXPECT_TRUE(parse_key(name).has_value()) << name;
 }
 
-TEST(EncodeKey, AsATerminalSendsThem) {
+TEST(EncodeKey, MatchesRealTerminals) {
   EXPECT_EQ(encode_key({.name = NamedKey::Enter}, {}), "\r");
   EXPECT_EQ(encode_key({.name = NamedKey::Escape}, {}), "\x1b");
   EXPECT_EQ(encode_key({.name = NamedKey::Tab, .shift = true}, {}), "\x1b[Z");
@@ -30,7 +30,7 @@ TEST(EncodeKey, AsATerminalSendsThem) {
   EXPECT_EQ(character(U'é'), "é");
 }
 
-TEST(KeyNamed, AsPeopleWriteThem) {
+TEST(ParseKey, AcceptsNamesAndModifiers) {
   const auto bytes = [](std::string_view name) {
     const auto key = parse_key(name);
     return key ? encode_key(*key, {}) : "none";
@@ -52,7 +52,7 @@ TEST(EncodeKey, ArrowsFollowTheApplicationCursorMode) {
   EXPECT_EQ(encode_key({.name = NamedKey::Up}, {.application_cursor = true}), "\x1bOA");
 }
 
-TEST(EncodeKey, KittysProtocolTellsLookAlikesApart) {
+TEST(EncodeKey, KittyProtocolDistinguishesAmbiguousKeys) {
   const Modes kitty{.keyboard_flags = 1};
   EXPECT_EQ(encode_key({.name = NamedKey::Escape}, kitty), "\x1b[27u");
   EXPECT_EQ(encode_key({.name = NamedKey::Enter}, kitty), "\r");
@@ -62,12 +62,12 @@ TEST(EncodeKey, KittysProtocolTellsLookAlikesApart) {
   EXPECT_EQ(encode_key({.name = NamedKey::Enter}, {.keyboard_flags = 8}), "\x1b[13u");
 }
 
-TEST(EncodePaste, InBracketsOnlyIfTheProgramAskedForThem) {
+TEST(EncodePaste, UsesBracketsOnlyWhenEnabled) {
   EXPECT_EQ(encode_paste("a\nb", {.bracketed_paste = true}), "\x1b[200~a\nb\x1b[201~");
   EXPECT_EQ(encode_paste("a\r\nb\rc\n", {}), "a\rb\rc\r");
 }
 
-TEST(EncodePaste, NothingInTheTextCanLeaveTheBracketsOrPressAKey) {
+TEST(EncodePaste, RemovesControlCharacters) {
   const std::string hostile{
       "x\x1b[201~\x03\x7f\0y\tz\xc2\x9b"
       "1~é",

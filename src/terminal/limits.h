@@ -1,4 +1,4 @@
-/// Every bound of the terminal model, in one place: whatever a program writes, it costs no more than this.
+/// All bounds of the terminal model: no program output can cost more.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ inline constexpr int kMinRows = 1;
 inline constexpr int kMaxRows = 500;
 
 inline constexpr std::size_t kMaxParameters = 32;            // of one control sequence; more are dropped
-inline constexpr std::uint32_t kMaxParameterValue = 65'535;  // larger numbers count as this
+inline constexpr std::uint32_t kMaxParameterValue = 65'535;  // larger numbers are clamped to this
 inline constexpr std::size_t kMaxStringBytes =
     8'192;  // of an OSC, DCS or APC string; a longer one is consumed and ignored
 inline constexpr std::size_t kMaxClusterBytes =
@@ -20,13 +20,13 @@ inline constexpr std::size_t kMaxClusterBytes =
 inline constexpr std::size_t kMaxTitleBytes = 1'024;
 inline constexpr std::size_t kMaxStatusMessageBytes = 4'096;
 inline constexpr std::size_t kMaxStatusNameBytes = 64;  // application and kind of a program status
-inline constexpr std::size_t kMaxReports = 4'096;       // not yet taken; the oldest gives way
-inline constexpr std::size_t kMaxKeyboardStack = 16;    // pushed keyboard flags; the oldest gives way, as kitty does
+inline constexpr std::size_t kMaxReports = 4'096;       // not yet taken; the oldest is dropped
+inline constexpr std::size_t kMaxKeyboardStack = 16;    // pushed keyboard flags; the oldest is dropped, as in kitty
 inline constexpr std::size_t kScrollbackRows = 10'000;
 inline constexpr std::size_t kScrollbackBytes = 4u << 20;
 
-inline constexpr std::size_t kMaxInputSequenceBytes = 512;  // of a CSI from the person's terminal
+inline constexpr std::size_t kMaxInputSequenceBytes = 512;  // of a CSI from the user's terminal
 inline constexpr int kEscapeTimeoutMs = 50;                 // a lone ESC is the Escape key after this
-inline constexpr int kReplyTimeoutMs = 2'000;               // a reply that began is waited for this long
+inline constexpr int kReplyTimeoutMs = 2'000;               // how long to wait for the rest of a reply
 
 }  // namespace relay::terminal

@@ -9,7 +9,7 @@
 namespace relay::terminal {
 namespace {
 
-class Joiner {
+class LineJoiner {
  public:
   void add(std::string_view text, bool wrapped, int row) {
     if (!open_) {
@@ -33,10 +33,10 @@ class Joiner {
   }
 
   std::vector<LogicalLine> lines_;
-  bool open_ = false;  // the last line goes on
+  bool open_ = false;  // the last line continues
 };
 
-void add_grid(Joiner& joiner, const Grid& grid) {
+void add_grid(LineJoiner& joiner, const Grid& grid) {
   for (int index = 0; index < grid.rows(); ++index) {
     const bool wrapped = grid.wrapped(index);
     joiner.add(wrapped ? grid.row(index).whole_text() : grid.text(index), wrapped, index);
@@ -46,13 +46,13 @@ void add_grid(Joiner& joiner, const Grid& grid) {
 }  // namespace
 
 std::vector<LogicalLine> logical_lines(const Grid& grid) {
-  Joiner joiner;
+  LineJoiner joiner;
   add_grid(joiner, grid);
   return joiner.take();
 }
 
 std::vector<LogicalLine> logical_lines(const Scrollback& scrollback, const Grid& grid, std::uint64_t from) {
-  Joiner joiner;
+  LineJoiner joiner;
   for (auto number = std::max(from, scrollback.first()); number < scrollback.end(); ++number) {
     const ScrolledRow& row = *scrollback.row(number);
     const bool newest = number + 1 == scrollback.end();

@@ -1,7 +1,7 @@
-/// Lines as they were written: rows joined where the terminal wrapped, not the program.
+/// Logical lines: rows joined where the terminal wrapped, not the program.
 ///
-/// Programs that wrap by themselves (most full-screen agents) give one line per row; joining those needs to know the
-/// program and is not done here.
+/// Programs that wrap their own output (most full-screen agents) give one line per row; joining those requires
+/// knowledge of the program and is done elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ class Screen;
 struct LogicalLine {
   std::string text{};  // trailing blanks cut
   int rows = 1;        // how many rows it spans
-  int first_row = 0;   // of the grid; negative when it began in the scrollback
+  int first_row = 0;   // in the grid; negative if it starts in the scrollback
   bool operator==(const LogicalLine&) const = default;
 };
 
 /// All lines of a grid, blank ones too.
 std::vector<LogicalLine> logical_lines(const Grid& grid);
 
-/// The scrollback from row number `from` on, then the grid. Scrollback row n has the row number n - scrollback.end().
+/// The scrollback from row number `from`, then the grid. Scrollback row n has the row number n - scrollback.end().
 std::vector<LogicalLine> logical_lines(const Scrollback& scrollback, const Grid& grid, std::uint64_t from = 0);
 
 }  // namespace relay::terminal

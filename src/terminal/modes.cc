@@ -3,9 +3,9 @@
 namespace relay::terminal {
 namespace {
 
-/// Modes that are one flag and nothing else happens when they change.
+/// Modes that are a single bool without side effects.
 struct Flag {
-  ModeKind privacy;
+  ModeKind kind;
   int number;
   bool Modes::* flag;
 };
@@ -13,21 +13,21 @@ struct Flag {
 constexpr Flag kFlags[] = {
     {ModeKind::Ansi, 4, &Modes::insert},
     {ModeKind::Ansi, 20, &Modes::newline},
-    {ModeKind::Private, 1, &Modes::application_cursor},
-    {ModeKind::Private, 5, &Modes::reverse_video},
-    {ModeKind::Private, 7, &Modes::autowrap},
-    {ModeKind::Private, 25, &Modes::cursor_visible},
-    {ModeKind::Private, 45, &Modes::reverse_wrap},
-    {ModeKind::Private, 66, &Modes::application_keypad},
-    {ModeKind::Private, 1004, &Modes::focus_reports},
-    {ModeKind::Private, 1007, &Modes::alternate_scroll},
-    {ModeKind::Private, 2004, &Modes::bracketed_paste},
-    {ModeKind::Private, 2026, &Modes::synchronized},
-    {ModeKind::Private, 2031, &Modes::color_scheme_reports},
-    {ModeKind::Private, 2048, &Modes::resize_reports},
+    {ModeKind::DecPrivate, 1, &Modes::application_cursor},
+    {ModeKind::DecPrivate, 5, &Modes::reverse_video},
+    {ModeKind::DecPrivate, 7, &Modes::autowrap},
+    {ModeKind::DecPrivate, 25, &Modes::cursor_visible},
+    {ModeKind::DecPrivate, 45, &Modes::reverse_wrap},
+    {ModeKind::DecPrivate, 66, &Modes::application_keypad},
+    {ModeKind::DecPrivate, 1004, &Modes::focus_reports},
+    {ModeKind::DecPrivate, 1007, &Modes::alternate_scroll},
+    {ModeKind::DecPrivate, 2004, &Modes::bracketed_paste},
+    {ModeKind::DecPrivate, 2026, &Modes::synchronized},
+    {ModeKind::DecPrivate, 2031, &Modes::color_scheme_reports},
+    {ModeKind::DecPrivate, 2048, &Modes::resize_reports},
 };
 
-/// Modes of which one at a time is on.
+/// Modes that exclude each other.
 template <class Choice>
 struct Option {
   int number;
@@ -45,10 +45,10 @@ constexpr Option<MouseEncoding> kEncoding[] = {{1005, MouseEncoding::Utf8},
 
 }  // namespace
 
-std::optional<bool> mode_state(const Modes& modes, ModeKind privacy, int number) {
+std::optional<bool> mode_state(const Modes& modes, ModeKind kind, int number) {
   for (const auto& flag : kFlags)
-    if (flag.privacy == privacy && flag.number == number) return modes.*flag.flag;
-  if (privacy == ModeKind::Ansi) return std::nullopt;
+    if (flag.kind == kind && flag.number == number) return modes.*flag.flag;
+  if (kind == ModeKind::Ansi) return std::nullopt;
   for (const auto& option : kTracking)
     if (option.number == number) return modes.mouse == option.choice;
   for (const auto& option : kEncoding)
@@ -62,13 +62,13 @@ std::optional<bool> mode_state(const Modes& modes, ModeKind privacy, int number)
   }
 }
 
-bool remember_mode(Modes& modes, ModeKind privacy, int number, bool on) {
+bool set_simple_mode(Modes& modes, ModeKind kind, int number, bool on) {
   for (const auto& flag : kFlags) {
-    if (flag.privacy != privacy || flag.number != number) continue;
+    if (flag.kind != kind || flag.number != number) continue;
     modes.*flag.flag = on;
     return true;
   }
-  if (privacy == ModeKind::Ansi) return false;
+  if (kind == ModeKind::Ansi) return false;
   for (const auto& option : kTracking) {
     if (option.number != number) continue;
     modes.mouse = on ? option.choice : MouseTracking::Off;

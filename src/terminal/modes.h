@@ -1,4 +1,4 @@
-/// What a program switched on or off; the part of a terminal's state that outlives a program which dies.
+/// Terminal modes that a program switches; the part of the terminal's state that outlives the program.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ struct Modes {
   bool reverse_video = false;  // ?5
   bool cursor_visible = true;  // ?25
   CursorShape cursor_shape = CursorShape::Default;
-  bool application_cursor = false;  // ?1: arrow keys say ESC O
+  bool application_cursor = false;  // ?1: arrow keys send ESC O
   bool application_keypad = false;  // ?66, ESC =
   bool bracketed_paste = false;     // ?2004
   bool focus_reports = false;       // ?1004
   MouseTracking mouse = MouseTracking::Off;
   MouseEncoding mouse_encoding = MouseEncoding::Legacy;
-  bool alternate_scroll = false;       // ?1007: the wheel types arrow keys on the alternate screen
+  bool alternate_scroll = false;       // ?1007: the wheel sends arrow keys on the alternate screen
   bool alternate_screen = false;       // ?47, ?1047, ?1049
-  bool synchronized = false;           // ?2026: a frame is being drawn, do not look yet
+  bool synchronized = false;           // ?2026: a frame is being drawn; the screen is incomplete
   bool color_scheme_reports = false;   // ?2031
   bool resize_reports = false;         // ?2048
   std::uint8_t keyboard_flags = 0;     // kitty keyboard protocol, of the active screen
@@ -36,12 +36,12 @@ struct Modes {
   bool operator==(const Modes&) const = default;
 };
 
-enum class ModeKind : std::uint8_t { Ansi, Private };  // CSI n h, CSI ? n h
+enum class ModeKind : std::uint8_t { Ansi, DecPrivate };  // CSI n h, CSI ? n h
 
-/// Whether a mode is on; empty when we do not know it.
-std::optional<bool> mode_state(const Modes& modes, ModeKind privacy, int number);
+/// Whether a mode is on; empty if the mode is unknown.
+std::optional<bool> mode_state(const Modes& modes, ModeKind kind, int number);
 
-/// Sets a mode that is only remembered. False when it is unknown or needs more than that (alternate screen, origin).
-bool remember_mode(Modes& modes, ModeKind privacy, int number, bool on);
+/// Sets a mode that has no side effects. False if it is unknown or needs more (alternate screen, origin).
+bool set_simple_mode(Modes& modes, ModeKind kind, int number, bool on);
 
 }  // namespace relay::terminal

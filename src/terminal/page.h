@@ -1,4 +1,4 @@
-/// One of the two screens of a terminal: its rows and what a program keeps per screen.
+/// One of the two screens of a terminal: its rows and the state that is kept per screen.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace relay::terminal {
 
-/// Where and how the next character is written. `column` equals the number of columns when the last one was just
-/// written: the next character wraps first.
+/// Position and style of the next character. `column` equals the number of columns after the last one was written: the
+/// next character wraps first.
 struct Pen {
   int row = 0;
   int column = 0;

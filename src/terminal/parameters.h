@@ -1,6 +1,6 @@
-/// The numbers of a control sequence, at most kMaxParameters of them; an absent number is 0.
+/// The parameters of a control sequence, at most kMaxParameters; an absent number is 0.
 ///
-/// `4:3` is one parameter with a part: the 3 is marked as belonging to the number before it.
+/// `4:3` is one parameter with a sub-parameter: the 3 is marked as belonging to the number before it.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ class Parameters {
   [[nodiscard]] std::uint32_t operator[](std::size_t index) const { return index < size_ ? values_[index] : 0; }
   [[nodiscard]] bool is_part(std::size_t index) const { return index < size_ && ((parts_ >> index) & 1u) != 0; }
 
-  /// The number, or `fallback` where it is absent or 0.
+  /// The number, or `fallback` if it is absent or 0.
   [[nodiscard]] int or_default(std::size_t index, int fallback) const {
     const auto value = (*this)[index];
     return value == 0 ? fallback : static_cast<int>(value);
@@ -53,7 +53,7 @@ class Parameters {
   std::array<std::uint32_t, kMaxParameters> values_{};
   std::size_t size_ = 0;
   std::uint32_t parts_ = 0;  // bit i: parameter i belongs to the one before it
-  bool full_ = false;        // a parameter was dropped; its digits must not reach the last one
+  bool full_ = false;        // a parameter was dropped; its digits must not change the last one
 };
 static_assert(kMaxParameters <= 32);
 
@@ -61,7 +61,7 @@ static_assert(kMaxParameters <= 32);
 struct Sequence {
   Parameters parameters;
   char prefix = 0;        // one of < = > ?, or 0
-  char intermediate = 0;  // 0x20 to 0x2f, or 0; 0x7f when there was more than one, which nobody knows
+  char intermediate = 0;  // 0x20 to 0x2f, or 0; 0x7f for more than one, which no known sequence has
   char final = 0;
 };
 

@@ -17,13 +17,13 @@ constexpr std::array<std::pair<std::string_view, ProgramState>, 6> kStates = {{{
                                                                                {"error", ProgramState::Error},
                                                                                {"clear", ProgramState::Clear}}};
 
-std::optional<ProgramState> state_of(std::string_view name) {
+std::optional<ProgramState> parse_state(std::string_view name) {
   for (const auto& [known, state] : kStates)
     if (known == name) return state;
   return std::nullopt;
 }
 
-BlockedKind kind_of(std::string_view name) {
+BlockedKind parse_kind(std::string_view name) {
   if (name == "permission") return BlockedKind::Permission;
   if (name == "question") return BlockedKind::Question;
   if (name == "auth") return BlockedKind::Auth;
@@ -39,19 +39,19 @@ int base64_value(char digit) {
   return -1;
 }
 
-/// Stops at the first character that is no base64, so that a broken message still says its beginning.
+/// Stops at the first invalid character, so that a damaged message keeps its start.
 std::string decode_base64(std::string_view encoded) {
   std::string decoded;
   unsigned bits = 0;
-  int held = 0;
+  int bit_count = 0;
   for (const char digit : encoded) {
     const int value = base64_value(digit);
     if (value < 0 || decoded.size() >= kMaxStatusMessageBytes) break;
     bits = ((bits << 6) | static_cast<unsigned>(value)) & 0xffffu;
-    held += 6;
-    if (held < 8) continue;
-    held -= 8;
-    decoded += static_cast<char>(static_cast<unsigned char>(bits >> held));
+    bit_count += 6;
+    if (bit_count < 8) continue;
+    bit_count -= 8;
+    decoded += static_cast<char>(static_cast<unsigned char>(bits >> bit_count));
   }
   return decoded;
 }
@@ -68,9 +68,9 @@ std::optional<ProgramStatus> parse_program_status(std::string_view fields) {
     if (equals == std::string_view::npos) continue;
     const std::string_view name = field.substr(0, equals);
     const std::string_view value = field.substr(equals + 1);
-    if (name == "state") state = state_of(value);
+    if (name == "state") state = parse_state(value);
     if (name == "app") status.app = text::printable_utf8(value, kMaxStatusNameBytes);
-    if (name == "kind") status.kind = kind_of(value);
+    if (name == "kind") status.kind = parse_kind(value);
     if (name == "msg") status.message = text::printable_utf8(decode_base64(value), kMaxStatusMessageBytes);
   }
   if (!state) return std::nullopt;

@@ -1,8 +1,8 @@
-/// OSC 7501, the program status protocol: an agent says by itself what it is doing.
+/// OSC 7501, the program status protocol: an agent reports its state.
 ///
 ///   ESC ] 7501 ; state=S:app=A[:kind=K][:msg=BASE64] (BEL | ST)
 ///
-/// A program may first ask whether anybody listens: `7501 ; ?`. The answer is the same question (answer.h).
+/// A program may first query support: `7501 ; ?`. The reply is the same sequence (query_reply.h).
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ struct ProgramStatus {
   ProgramState state = ProgramState::Clear;
   BlockedKind kind = BlockedKind::None;
   std::string app;
-  std::string message;  // decoded; control characters became blanks
+  std::string message;  // decoded; control characters are replaced by blanks
   bool operator==(const ProgramStatus&) const = default;
 };
 
-/// The part behind "7501;". Empty when it names no state we know; unknown fields are passed over.
+/// Parses the part behind "7501;". Empty without a known state; unknown fields are ignored.
 std::optional<ProgramStatus> parse_program_status(std::string_view fields);
 
 std::string_view name_of(ProgramState state);

@@ -1,7 +1,7 @@
-/// A question a program asked its terminal, with everything needed to answer it later.
+/// A query of a program to its terminal, with everything needed to reply later.
 ///
-/// The state that an answer speaks of (cursor, mode, flags) is taken down when the question is read: the program may
-/// have moved on by the time somebody answers.
+/// The state that a reply reports (cursor, mode, flags) is copied when the query is read: it may have changed by the
+/// time of the reply.
 #pragma once
 
 #include <cstdint>
@@ -39,10 +39,10 @@ enum class QueryKind : std::uint8_t {
 
 struct TerminalQuery {
   QueryKind kind{};
-  int number = 0;      // of the mode or palette entry
-  int state = 0;       // of the mode as DECRPM says it (0 unknown, 1 set, 2 reset), or the flags asked for
-  Position cursor{};   // for the two cursor questions, as the program counts (origin mode)
-  std::string text{};  // the names asked for, as written
+  int number = 0;      // mode or palette entry
+  int state = 0;       // of the mode as in DECRPM (0 unknown, 1 set, 2 reset), or the queried flags
+  Position cursor{};   // for the two cursor queries, in the program's coordinates (origin mode)
+  std::string text{};  // the queried names, as sent
   bool operator==(const TerminalQuery&) const = default;
 };
 

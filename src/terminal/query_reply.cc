@@ -19,7 +19,7 @@ struct Rgb {
 constexpr Rgb kForeground{0xd0, 0xd0, 0xd0};
 constexpr Rgb kBackground{0, 0, 0};
 
-/// xterm's 256: sixteen named colours, a 6x6x6 cube, 24 greys.
+/// xterm's 256 colors: sixteen named ones, a 6x6x6 cube, 24 grays.
 Rgb palette(int index) {
   static constexpr Rgb kNamed[16] = {{0, 0, 0},       {205, 0, 0},   {0, 205, 0},   {205, 205, 0},
                                      {0, 0, 238},     {205, 0, 205}, {0, 205, 205}, {229, 229, 229},
@@ -57,7 +57,7 @@ std::string upper(std::string_view text) {
   return out;
 }
 
-/// XTGETTCAP: names in hex, separated by semicolons; each is answered by itself.
+/// XTGETTCAP: names in hex, separated by semicolons; each gets a separate reply.
 std::string termcap_reply(std::string_view names) {
   static constexpr struct {
     std::string_view name, value;
@@ -66,7 +66,7 @@ std::string termcap_reply(std::string_view names) {
   while (!names.empty()) {
     const auto name = names.substr(0, names.find(';'));
     names.remove_prefix(std::min(names.size(), name.size() + 1));
-    if (!is_hex(name)) continue;  // never echo what we do not understand
+    if (!is_hex(name)) continue;  // never echo invalid input
     std::string reply = format("\x1bP0+r{}\x1b\\", name);
     for (const auto& known : kKnown)
       if (hex(known.name) == upper(name)) reply = format("\x1bP1+r{}={}\x1b\\", name, hex(known.value));
@@ -79,7 +79,7 @@ std::string termcap_reply(std::string_view names) {
 
 std::string reply_to_query(const TerminalQuery& query, Size size) {
   switch (query.kind) {
-    case QueryKind::PrimaryAttributes: return "\x1b[?62;22c";  // a VT220 with colours
+    case QueryKind::PrimaryAttributes: return "\x1b[?62;22c";  // a VT220 with colors
     case QueryKind::SecondaryAttributes: return "\x1b[>1;10;0c";
     case QueryKind::TertiaryAttributes: return "\x1bP!|00000000\x1b\\";
     case QueryKind::TerminalVersion: return "\x1bP>|agent-relay\x1b\\";
@@ -101,7 +101,7 @@ std::string reply_to_query(const TerminalQuery& query, Size size) {
     case QueryKind::CursorColor: return color_reply("12", kForeground);
     case QueryKind::ProgramStatus: return "\x1b]7501;?\x1b\\";
     case QueryKind::Termcap: return termcap_reply(query.text);
-    case QueryKind::Setting: return "\x1bP0$r\x1b\\";  // no setting is told
+    case QueryKind::Setting: return "\x1bP0$r\x1b\\";  // no setting is reported
     case QueryKind::Graphics: return {};
   }
   return {};

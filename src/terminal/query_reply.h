@@ -1,6 +1,6 @@
-/// What a terminal would reply. For the time when no person's terminal is attached to do it.
+/// The replies of a terminal, for the time while no user's terminal is attached.
 ///
-/// A plain, honest set: only what this model really does is claimed. The colours are the xterm palette on black.
+/// Only features that this model implements are claimed. The colors are the xterm palette on black.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace relay::terminal {
 
-/// The bytes to write to the program; empty when silence is the honest answer (graphics).
+/// The bytes to write to the program; empty where a real terminal without the feature is silent (graphics).
 std::string reply_to_query(const TerminalQuery& query, Size size);
 
 }  // namespace relay::terminal

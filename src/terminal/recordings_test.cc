@@ -1,4 +1,4 @@
-/// Real agents: the screens another emulator saw are ours too, however the bytes arrive, and can be drawn again.
+/// Recordings of real agents: our screens match those of another emulator, for any split, and can be rendered again.
 #include <gtest/gtest.h>
 
 #include "base/format.h"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace testing;
 
-/// Blanks at the end, no-break ones too: that emulator's reader cut both.
+/// Removes blanks at the end, also no-break ones: the other emulator's reader removed both.
 std::string trimmed(std::string text) {
   constexpr std::string_view kNoBreak = "\u00a0";
   while (text.ends_with(' ') || text.ends_with(kNoBreak))
@@ -25,7 +25,7 @@ std::string difference(const Screen& screen, const std::vector<std::string>& exp
     const auto index = static_cast<std::size_t>(row);
     const std::string theirs = index < expected.size() ? trimmed(expected[index]) : "";
     const std::string ours = trimmed(screen.grid().text(row));
-    if (ours.find("\u200d") != std::string::npos) continue;  // that emulator drops what is joined
+    if (ours.find("\u200d") != std::string::npos) continue;  // that emulator drops joined characters
     if (ours != theirs) return format("row {}: |{}| instead of |{}|", row, ours, theirs);
   }
   return {};
@@ -47,14 +47,14 @@ class Recordings : public ::testing::Test {
   }
 };
 
-TEST_F(Recordings, AreAllHere) { EXPECT_GE(all().size(), 100u); }
+TEST_F(Recordings, AreComplete) { EXPECT_GE(all().size(), 100u); }
 
-TEST_F(Recordings, ShowWhatAnotherEmulatorShowed) {
+TEST_F(Recordings, MatchAnotherEmulator) {
   int compared = 0;
   for (const auto& recording : all()) {
     Screen screen{recording.size};
     std::size_t next = 0;
-    bool resized_primary = false;  // that emulator reflows, we do not
+    bool resized_primary = false;  // that emulator reflows, this one does not
     for (const auto& event : recording.events) {
       if (event.kind == 'o') screen.feed(event.data);
       if (event.kind == 'r') {
@@ -76,10 +76,10 @@ TEST_F(Recordings, ShowWhatAnotherEmulatorShowed) {
   EXPECT_GE(compared, 300);
 }
 
-TEST_F(Recordings, AreTheSameByteByByteAndCanBeDrawnAgain) {
+TEST_F(Recordings, AreTheSameByteByByteAndAfterRender) {
   for (const auto& recording : all()) {
     const std::string bytes = recording.output();
-    if (bytes.size() > 200'000) continue;  // spinners for minutes say nothing new
+    if (bytes.size() > 200'000) continue;  // minutes of spinners add nothing
     Screen whole = screen_after(bytes, recording.size);
     Screen parts{recording.size};
     for (const char byte : bytes) parts.feed({&byte, 1});

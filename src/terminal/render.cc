@@ -10,22 +10,22 @@
 namespace relay::terminal {
 namespace {
 
-/// Everything that could bend what is drawn, made straight: margins, wrapping, insertion, origin, character sets.
-constexpr std::string_view kStraight = "\x1b[!p\x1b[r\x1b[?6l\x1b[4l\x1b[?7h\x1b(B\x1b)B\x1b*B\x1b+B\x0f\x1b[0m";
+/// Resets everything that would change the drawing: margins, wrapping, insertion, origin, character sets.
+constexpr std::string_view kResetDrawing = "\x1b[!p\x1b[r\x1b[?6l\x1b[4l\x1b[?7h\x1b(B\x1b)B\x1b*B\x1b+B\x0f\x1b[0m";
 
 class Painter {
  public:
   explicit Painter(const Display& display) : display_{display} {}
 
   std::string paint() && {
-    out_ += kStraight;
+    out_ += kResetDrawing;
     out_ += "\x1b[H\x1b[2J";
     title();
     tabs();
     if (display_.modes().alternate_screen) {
       page(display_.primary());
-      out_ += "\x1b[?1047h";  // unlike 1049 it leaves the saved cursor as it was just made
-      straighten();
+      out_ += "\x1b[?1047h";  // unlike 1049 it keeps the saved cursor that was just set
+      reset_drawing();
       out_ += "\x1b[H\x1b[2J";
     }
     page(display_.page());
@@ -35,7 +35,7 @@ class Painter {
   }
 
  private:
-  void straighten() {
+  void reset_drawing() {
     out_ += "\x1b[r\x1b[?6l\x1b(B\x1b)B\x1b*B\x1b+B\x0f\x1b[0m";
     style_ = {};
   }
@@ -44,14 +44,14 @@ class Painter {
     style_ = style;
     out_ += sgr_of(style);
   }
-  void go(int row, int column) { out_ += format("\x1b[{};{}H", row + 1, column + 1); }
+  void go_to(int row, int column) { out_ += format("\x1b[{};{}H", row + 1, column + 1); }
 
   void title() {
     if (!display_.title().empty()) out_ += format("\x1b]2;{}\x1b\\", display_.title());
   }
 
   void tabs() {
-    if (display_.tabs().usual()) return;
+    if (display_.tabs().is_default()) return;
     out_ += "\x1b[3g";
     for (int column = 0; column < display_.size().columns; ++column)
       if (display_.tabs().at(column)) out_ += format("\x1b[{}G\x1bH", column + 1);
@@ -66,7 +66,7 @@ class Painter {
     row.append_cell_text(out_, column);
   }
 
-  /// A wide character that wrapped leaves a filler behind by itself.
+  /// A wide character that wraps leaves a filler, so the row must not contain one.
   static bool leaves_filler(const Row& row, const Row& next) {
     const Cell& last = row.cell(row.columns() - 1);
     return last.is_filler() && next.cell(0).columns() == 2 && next.cell(0).style() == last.style();
@@ -82,7 +82,7 @@ class Painter {
       if (follows) end = std::max(end, 1);
       if (wrapped) end = leaves_filler(row, grid.row(index + 1)) ? row.columns() - 1 : row.columns();
       if (end == 0) continue;
-      if (!follows) go(index, 0);
+      if (!follows) go_to(index, 0);
       for (int column = 0; column < end; ++column) cell(row, column);
     }
   }
@@ -103,7 +103,7 @@ class Painter {
       out_ += format("\x1b[{};{}r", page.top + 1, page.bottom + 1);
   }
 
-  /// The saved pen goes first: it may stand where the region would not let it.
+  /// The saved pen comes first: it may be at a position that the region excludes.
   void page(const Page& page) {
     rows(page);
     keyboard(page);
@@ -124,11 +124,11 @@ class Painter {
     const int row = saved.origin ? pen.row - top : pen.row;
     const int columns = page.grid.columns();
     if (pen.column < columns) {
-      go(row, pen.column);
-    } else {  // a wrap is pending: write the last character once more
+      go_to(row, pen.column);
+    } else {  // a wrap is pending: write the last character again
       const Row& last = page.grid.row(pen.row);
       const int column = last.cell(columns - 1).is_spacer() ? columns - 2 : columns - 1;
-      go(row, column);
+      go_to(row, column);
       cell(last, column);
     }
     set_style(pen.style);
@@ -142,13 +142,14 @@ class Painter {
 
   void modes() {
     const Modes& modes = display_.modes();
-    const Modes usual;
+    const Modes defaults;
     for (const int number : {1, 5, 7, 25, 45, 1004, 1007, 2004, 2031, 2048}) {
-      const auto on = mode_state(modes, ModeKind::Private, number);
-      if (on != mode_state(usual, ModeKind::Private, number)) out_ += format("\x1b[?{}{}", number, *on ? 'h' : 'l');
+      const auto on = mode_state(modes, ModeKind::DecPrivate, number);
+      if (on != mode_state(defaults, ModeKind::DecPrivate, number))
+        out_ += format("\x1b[?{}{}", number, *on ? 'h' : 'l');
     }
     for (const int number : {9, 1000, 1002, 1003, 1005, 1006, 1015, 1016})
-      if (mode_state(modes, ModeKind::Private, number).value_or(false)) out_ += format("\x1b[?{}h", number);
+      if (mode_state(modes, ModeKind::DecPrivate, number).value_or(false)) out_ += format("\x1b[?{}h", number);
     if (modes.insert) out_ += "\x1b[4h";
     if (modes.newline) out_ += "\x1b[20h";
     if (modes.application_keypad) out_ += "\x1b=";
@@ -159,11 +160,11 @@ class Painter {
 
   const Display& display_;
   std::string out_;
-  Style style_;  // what the terminal writes with now
+  Style style_;  // the current style of the terminal
 };
 
-/// Each screen has a stack of its own; its lowest flags may have been changed without a push.
-std::string keyboard_off(const Page& page) {
+/// Each screen has its own stack; its lowest flags may have been changed without a push.
+std::string reset_keyboard(const Page& page) {
   std::string out;
   if (!page.keyboard_stack.empty()) out += format("\x1b[<{}u", page.keyboard_stack.size());
   const auto lowest = page.keyboard_stack.empty() ? page.keyboard_flags : page.keyboard_stack.front();
@@ -188,10 +189,10 @@ std::string restore_sequence(const Screen& screen) {
   if (modes.alternate_scroll) out += "\x1b[?1007l";
   if (modes.modify_other_keys != 0) out += "\x1b[>4;0m";
   if (modes.alternate_screen) {
-    out += keyboard_off(screen.display().alternate());
+    out += reset_keyboard(screen.display().alternate());
     out += "\x1b[r\x1b[?1049l";
   }
-  out += keyboard_off(screen.display().primary());
+  out += reset_keyboard(screen.display().primary());
   if (modes.application_cursor) out += "\x1b[?1l";
   if (modes.application_keypad) out += "\x1b>";
   if (modes.reverse_video) out += "\x1b[?5l";
@@ -199,11 +200,11 @@ std::string restore_sequence(const Screen& screen) {
   if (modes.newline) out += "\x1b[20l";
   if (modes.cursor_shape != CursorShape::Default) out += "\x1b[0 q";
   out += "\x1b[4l\x1b[?7h\x1b[?25h";
-  out += "\x1b[!p";  // also ends the origin mode, which nothing else ends without moving the cursor
+  out += "\x1b[!p";  // also ends the origin mode, which otherwise cannot end without moving the cursor
   out +=
       "\x1b"
       "7\x1b[r\x1b"
-      "8";  // a new region sends the cursor home: it is kept
+      "8";  // setting a region moves the cursor home: save and restore it
   out += "\x1b(B\x1b)B\x1b*B\x1b+B\x0f\x1b[0m";
   return out;
 }

@@ -27,13 +27,13 @@ TEST(Render, KeepsWrappedRowsAndAPendingWrap) {
   expect_redrawn(screen_after("\x1b[31m0123456789\x1b[32m"));
 }
 
-TEST(Render, KeepsNeighboursApartThatWouldJoin) {
+TEST(Render, SeparatesNeighborsThatWouldJoin) {
   const Screen screen = screen_after("\x1b[1;3H🇪\x1b[1;1H🇩");
   EXPECT_EQ(screen.grid().row(0).cell_text(0), "🇩");
   expect_redrawn(screen);
 }
 
-TEST(Render, BringsBothScreensAndTheCursorToReturnTo) {
+TEST(Render, RestoresBothScreensAndTheSavedCursor) {
   Screen screen = screen_after("primary\x1b[2;3H\x1b[32m\x1b[?1049h\x1b[Halternate\x1b[2;4r\x1b[3;2H");
   expect_redrawn(screen);
   Screen copy{screen.size()};
@@ -43,7 +43,7 @@ TEST(Render, BringsBothScreensAndTheCursorToReturnTo) {
   EXPECT_EQ(copy, screen);
 }
 
-TEST(Render, BringsModesTitleTabsCharsetsAndKeyboards) {
+TEST(Render, RestoresModesTitleTabsCharsetsAndKeyboards) {
   expect_redrawn(
       screen_after("\x1b[?1;5;45;1003;1006;1004;2004;2026h\x1b[?7;25l\x1b[4h\x1b[20h\x1b=\x1b[5 q\x1b[>4;1m"
                    "\x1b]0;title\a\x1b[3g\x1b[4G\x1bH\x1b)0\x0e\x1b[>1u\x1b[>5u\x1b[?1049h\x1b[=3u"));
@@ -63,7 +63,7 @@ TEST(Render, DrawsGeneratedScreens) {
   }
 }
 
-TEST(Restoring, UndoesWhatAProgramLeftOn) {
+TEST(RestoreSequence, ResetsModesOfAProgram) {
   Screen screen = screen_after(
       "\x1b[>1u\x1b[?1049h\x1b[?1;5;1000;1006;1004;2004;2026;2031;2048h\x1b[?7;25l\x1b[4h\x1b=\x1b[5 q"
       "\x1b[>4;2m\x1b[>5u\x1b[2;3r\x1b[?6h\x1b(0\x1b[1;31m");
@@ -76,12 +76,12 @@ TEST(Restoring, UndoesWhatAProgramLeftOn) {
   EXPECT_EQ(screen.scrollback().row(0)->text, "q");
 }
 
-TEST(Restoring, PopsOnlyTheKeyboardFlagsOfThisProgram) {
+TEST(RestoreSequence, PopsOnlyTheKeyboardFlagsOfThisProgram) {
   EXPECT_EQ(restore_sequence(screen_after("")).find('u'), std::string::npos);
   EXPECT_NE(restore_sequence(screen_after("\x1b[>1u\x1b[>5u")).find("\x1b[<2u"), std::string::npos);
 }
 
-TEST(Restoring, LeavesTheCursorWhereItIs) {
+TEST(RestoreSequence, KeepsTheCursor) {
   Screen screen = screen_after("one\r\ntwo");
   screen.feed(restore_sequence(screen));
   EXPECT_EQ(screen.cursor(), (Cursor{.row = 1, .column = 3}));

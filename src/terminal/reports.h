@@ -1,4 +1,4 @@
-/// What happened on a screen besides its picture, in order.
+/// Events of a screen other than changes of its cells, in order.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ struct StatusChanged {
   ProgramStatus status;
   bool operator==(const StatusChanged&) const = default;
 };
-struct QuerySeen {
+struct QueryReceived {
   TerminalQuery query;
-  bool operator==(const QuerySeen&) const = default;
+  bool operator==(const QueryReceived&) const = default;
 };
 struct BellRang {
   bool operator==(const BellRang&) const = default;
 };
-/// Rows left the primary screen's top; their text is in the scrollback under these numbers.
+/// Rows left the top of the primary screen; their text is in the scrollback under these numbers.
 struct RowsScrolledOff {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
@@ -41,7 +41,7 @@ struct FullReset {
   bool operator==(const FullReset&) const = default;
 };
 
-using Report = std::variant<TitleChanged, StatusChanged, QuerySeen, BellRang, RowsScrolledOff, AlternateEntered,
+using Report = std::variant<TitleChanged, StatusChanged, QueryReceived, BellRang, RowsScrolledOff, AlternateEntered,
                             AlternateLeft, FullReset>;
 
 }  // namespace relay::terminal

@@ -26,7 +26,7 @@ std::string Row::cell_text(int column) const {
 
 void Row::append_range(std::string& out, int end) const {
   for (int column = 0; column < end; ++column) {
-    // Runs of ASCII are nearly everything, and every line of a log passes here on its way to the scrollback.
+    // Most text is ASCII, and every line of a log passes here on its way to the scrollback.
     const std::size_t before = out.size();
     out.resize(before + static_cast<std::size_t>(end - column));
     char* to = out.data() + before;
@@ -65,7 +65,7 @@ void Row::write_ascii(int column, const char* text, int count, const Style& styl
   cut_before(column, style);
   cut_before(column + count, style);
   Cell* cells = &at(column);
-  const Style own = style;  // a copy: the compiler need not fear that a cell is the style's
+  const Style own = style;  // a copy: otherwise the compiler must assume that writing a cell changes the style
   for (int i = 0; i < count; ++i) cells[i] = Cell{static_cast<unsigned char>(text[i]), 1, own};
 }
 
@@ -84,7 +84,7 @@ void Row::write_filler(int column, const Style& style) {
 bool Row::extend(int column, char32_t code) {
   Cell& cell = at(column);
   if (!cell.is_cluster()) {
-    if (clusters_.size() >= 2 * cells_.size()) forget_unused_clusters();
+    if (clusters_.size() >= 2 * cells_.size()) drop_unused_clusters();
     std::string text = cell_text(column);
     clusters_.push_back(std::move(text));
     cell.set_cluster(static_cast<std::uint32_t>(clusters_.size() - 1), cell.columns());
@@ -115,7 +115,7 @@ void Row::copy_cell(int column, const Row& from, int from_column) {
   if (source.is_cluster()) {
     if (clusters_.size() >= 2 * cells_.size()) {
       at(column) = Cell::blank(source.style());
-      forget_unused_clusters();
+      drop_unused_clusters();
     }
     clusters_.push_back(from.clusters_[source.value()]);
     at(column).set_cluster(static_cast<std::uint32_t>(clusters_.size() - 1), width);
@@ -128,7 +128,7 @@ void Row::restyle(int column, const Style& style) {
   if (cell(column).columns() == 2) at(column + 1).set_style(style);
 }
 
-void Row::forget_unused_clusters() {
+void Row::drop_unused_clusters() {
   std::vector<std::string> kept;
   for (auto& cell : cells_) {
     if (!cell.is_cluster()) continue;
@@ -173,7 +173,7 @@ void Row::remove(int column, int count, const Style& style) {
 void Row::resize(int columns) {
   cut_before(columns, Style{});
   cells_.resize(static_cast<std::size_t>(columns));
-  forget_unused_clusters();
+  drop_unused_clusters();
 }
 
 bool Row::same_cells(const Row& other) const {

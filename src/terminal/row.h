@@ -1,8 +1,8 @@
 /// One row of cells, with the clusters its cells refer to.
 ///
-/// Invariants: every wide cell is followed by its spacer and every spacer preceded by its wide cell; whatever cuts
-///   through a wide character leaves blanks. Clusters are owned by the row and by one cell each, so rows can be moved,
-///   cleared and forgotten without any table elsewhere growing.
+/// Invariants: every wide cell is followed by its spacer and every spacer preceded by its wide cell; an operation that
+///   splits a wide character leaves blanks. A cluster belongs to one row and one cell, so rows can be moved, cleared
+///   and dropped without a shared table that grows.
 #pragma once
 
 #include <string>
@@ -23,30 +23,30 @@ class Row {
   [[nodiscard]] std::string cell_text(int column) const;
   void append_cell_text(std::string& out, int column) const;
 
-  /// What can be read, trailing blanks cut.
+  /// The readable text without trailing blanks.
   [[nodiscard]] std::string text() const;
-  /// What was said up to the right edge, for a row that goes on in the next one: blanks kept, a filler left out.
+  /// The text up to the right edge, for a row that continues in the next one: blanks kept, a filler left out.
   [[nodiscard]] std::string whole_text() const;
 
-  /// The first column from which on everything is a blank of the default style.
+  /// The first column after which all cells are blanks of the default style.
   [[nodiscard]] int used_columns() const;
 
-  /// This row goes on what the row above began: no newline was between them.
+  /// This row continues the row above: there was no newline between them.
   [[nodiscard]] bool continues() const { return continues_; }
   void set_continues(bool continues) { continues_ = continues; }
 
   void write_ascii(int column, const char* text, int count, const Style& style);
-  /// The code point and, if it is wide, its spacer; the columns exist.
+  /// Writes the code point and, if it is wide, its spacer. The columns exist.
   void write(int column, char32_t code, int columns, const Style& style);
   void write_filler(int column, const Style& style);
-  /// Adds a character to the cluster of a cell; false when it is full.
+  /// Adds a character to the cluster of a cell; false when the cluster is full.
   bool extend(int column, char32_t code);
   /// Makes a narrow cell wide; the next column exists.
   void widen(int column);
-  /// Copies a cell and what belongs to it from another row.
+  /// Copies a cell with its cluster from another row.
   void copy_cell(int column, const Row& from, int from_column);
 
-  /// Gives a cell (and its spacer) another look.
+  /// Changes the style of a cell and its spacer.
   void restyle(int column, const Style& style);
 
   void clear(const Style& style);
@@ -55,14 +55,14 @@ class Row {
   void remove(int column, int count, const Style& style);
   void resize(int columns);
 
-  /// Same text, same styles; whether it continues is not asked.
+  /// Same text and styles; `continues` is not compared.
   [[nodiscard]] bool same_cells(const Row& other) const;
 
  private:
-  /// No wide character reaches across the left edge of `column` afterwards.
+  /// Ensures that no wide character extends across the left edge of `column`.
   void cut_before(int column, const Style& style);
   Cell& at(int column) { return cells_[static_cast<std::size_t>(column)]; }
-  void forget_unused_clusters();
+  void drop_unused_clusters();
   void append_range(std::string& out, int end) const;
 
   std::vector<Cell> cells_;

@@ -45,6 +45,6 @@ std::vector<Report> Screen::take_reports() { return parts_->display.take_reports
 std::uint64_t Screen::lost_reports() const { return display().lost_reports(); }
 std::vector<int> Screen::take_changed_rows() { return parts_->display.take_changed_rows(); }
 
-bool Screen::operator==(const Screen& other) const { return display().same_as(other.display()); }
+bool Screen::operator==(const Screen& other) const { return display().equals(other.display()); }
 
 }  // namespace relay::terminal

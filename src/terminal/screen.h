@@ -1,8 +1,8 @@
-/// A terminal's screen as a value: bytes of a program go in, what a person would see comes out. No I/O.
+/// A terminal's screen as a value: the bytes of a program in, the visible cells out. No I/O.
 ///
-/// Invariants: however the bytes are cut, the same screen and the same reports follow; memory is bounded whatever is
-///   fed (limits.h); the cursor is inside the grid and a wide cell is always followed by its spacer.
-/// Ownership: everything it shows belongs to it; references live until the next feed or resize.
+/// Invariants: the same screen and reports result however the bytes are split; memory is bounded for any input
+///   (limits.h); the cursor is inside the grid and a wide cell is always followed by its spacer.
+/// Ownership: owns everything it shows; references are valid until the next feed or resize.
 /// Threading: one thread at a time.
 #pragma once
 
@@ -24,7 +24,7 @@ class Display;
 struct Cursor {
   int row = 0;
   int column = 0;
-  bool wrap_pending = false;  // the last column was just written; the next character begins a new row
+  bool wrap_pending = false;  // the last column was just written; the next character starts a new row
   bool visible = true;
   CursorShape shape = CursorShape::Default;
   bool operator==(const Cursor&) const = default;
@@ -39,32 +39,33 @@ class Screen {
   ~Screen();
 
   void feed(std::string_view bytes);
-  /// Rows and columns are cut or added at the bottom and right; nothing is reflowed (README.md says why).
+  /// Rows and columns are cut or added at the bottom and right; no reflow (README.md has the reasons).
   void resize(Size size);
 
   [[nodiscard]] Size size() const;
-  /// The screen that is shown.
+  /// The visible screen.
   [[nodiscard]] const Grid& grid() const;
   [[nodiscard]] Cursor cursor() const;
   [[nodiscard]] bool alternate() const { return modes().alternate_screen; }
   [[nodiscard]] const Modes& modes() const;
   [[nodiscard]] const std::string& title() const;
-  /// The last status the program told (OSC 7501); `Clear` before the first.
+  /// The last status that the program reported (OSC 7501); `Clear` before the first.
   [[nodiscard]] const ProgramStatus& program_status() const;
   [[nodiscard]] const Scrollback& scrollback() const;
 
-  /// Grows with every change of the picture; equal numbers mean nothing was drawn in between.
+  /// Grows with every change of the cells; equal numbers mean no change in between.
   [[nodiscard]] std::uint64_t revision() const;
-  /// True when no character or sequence is half-read.
+  /// True when no character or sequence is incomplete.
   [[nodiscard]] bool in_ground_state() const;
 
-  /// What happened since the last call, in order. At most kMaxReports wait; lost_reports() counts the others.
+  /// The reports since the last call, in order. At most kMaxReports are kept; lost_reports() counts the others.
   std::vector<Report> take_reports();
   [[nodiscard]] std::uint64_t lost_reports() const;
-  /// Rows drawn on since the last call, in rising order.
+  /// The rows that changed since the last call, in ascending order.
   std::vector<int> take_changed_rows();
 
-  /// Same picture and state on both screens: the same bytes from now on do the same. Scrollback and reports not asked.
+  /// Same cells and state on both screens: the same further bytes have the same effect. Scrollback and reports are not
+  ///   compared.
   bool operator==(const Screen& other) const;
 
   /// For render.h.

@@ -13,13 +13,13 @@ constexpr std::string_view kFourRows = "one\r\ntwo\r\nthree\r\nfour";
 
 Rows four_rows_then(std::string_view bytes) { return rows_after(std::string{kFourRows} + std::string{bytes}); }
 
-TEST(Erase, LineFromToAndWhole) {
+TEST(Erase, ErasesPartsOfALine) {
   EXPECT_EQ(rows_after("abcdef\x1b[3G\x1b[K"), (Rows{"ab"}));
   EXPECT_EQ(rows_after("abcdef\x1b[3G\x1b[1K"), (Rows{"   def"}));
   EXPECT_EQ(rows_after("abcdef\x1b[3G\x1b[2K"), (Rows{}));
 }
 
-TEST(Erase, DisplayFromToAndWhole) {
+TEST(Erase, ErasesPartsOfTheDisplay) {
   EXPECT_EQ(four_rows_then("\x1b[2;2H\x1b[J"), (Rows{"one", "t"}));
   EXPECT_EQ(four_rows_then("\x1b[3;2H\x1b[1J"), (Rows{"", "", "  ree", "four"}));
   EXPECT_EQ(four_rows_then("\x1b[2J"), (Rows{}));
@@ -29,7 +29,7 @@ TEST(Erase, AFullRowKeepsItsLastCharacterWhenTheRestIsErased) {
   EXPECT_EQ(rows_after("0123456789\x1b[K"), (Rows{"0123456789"}));
 }
 
-TEST(Erase, TakesTheBackgroundAlong) {
+TEST(Erase, UsesTheCurrentBackground) {
   const Screen screen = screen_after("\x1b[1;44m\x1b[K");
   EXPECT_EQ(screen.grid().row(0).cell(5).style(), (Style{.background = Color::indexed(4)}));
 }
@@ -45,19 +45,19 @@ TEST(Erase, ErasingAContinuationFromItsFirstColumnEndsTheLineAbove) {
   EXPECT_FALSE(screen.grid().wrapped(0));
 }
 
-TEST(Characters, InsertedDeletedAndErased) {
+TEST(Characters, AreInsertedDeletedAndErased) {
   EXPECT_EQ(rows_after("abcdef\x1b[3G\x1b[2@"), (Rows{"ab  cdef"}));
   EXPECT_EQ(rows_after("abcdef\x1b[3G\x1b[2P"), (Rows{"abef"}));
   EXPECT_EQ(rows_after("abcdef\x1b[3G\x1b[2X"), (Rows{"ab  ef"}));
 }
 
-TEST(Characters, AWideCharacterPushedOverTheEdgeIsGone) {
+TEST(Characters, WideOneAcrossTheEdgeIsRemoved) {
   const Screen screen = screen_after("01234567中\x1b[1G\x1b[@");
   EXPECT_EQ(rows_of(screen), (Rows{" 01234567"}));
   EXPECT_EQ(broken_cells(screen.grid()), "");
 }
 
-TEST(Characters, MarksTravelWithTheirCharacter) {
+TEST(Characters, KeepTheirMarks) {
   EXPECT_EQ(rows_after("ae\u0301b\x1b[1G\x1b[2@"), (Rows{"  ae\u0301b"}));
   EXPECT_EQ(rows_after("ae\u0301b\x1b[1G\x1b[P"), (Rows{"e\u0301b"}));
 }
@@ -69,10 +69,10 @@ TEST(Lines, InsertedAndDeletedInsideTheRegion) {
   EXPECT_EQ(four_rows_then("\x1b[2;3r\x1b[1;1H\x1b[M"), (Rows{"one", "two", "three", "four"})) << "outside the region";
 }
 
-TEST(Lines, ALineTornApartIsNoLongerOneLine) {
+TEST(Lines, SplitLineIsNoLongerJoined) {
   const Screen screen = screen_after("head\r\n0123456789abc\x1b[2;1H\x1b[M");
   EXPECT_EQ(rows_of(screen), (Rows{"head", "abc"}));
-  EXPECT_FALSE(screen.grid().wrapped(0)) << "'abc' does not go on 'head'";
+  EXPECT_FALSE(screen.grid().wrapped(0)) << "'abc' does not continue 'head'";
 }
 
 TEST(Scroll, UpAndDownWithinTheRegion) {
@@ -95,7 +95,7 @@ TEST(Scroll, RowsThatLeaveTheTopAreKeptAsText) {
   EXPECT_EQ(reports_of<RowsScrolledOff>(screen), (std::vector<RowsScrolledOff>{{0, 2}}));
 }
 
-TEST(Scroll, ARegionThatBeginsAtTheTopFeedsTheScrollbackToo) {
+TEST(Scroll, RegionAtTheTopFeedsTheScrollback) {
   const Screen screen = screen_after("one\r\ntwo\r\nthree\r\nfour\x1b[1;2r\x1b[2;1H\n");
   ASSERT_EQ(screen.scrollback().end(), 1u);
   EXPECT_EQ(screen.scrollback().row(0)->text, "one");
@@ -105,7 +105,7 @@ TEST(Scroll, TheAlternateScreenKeepsNothing) {
   EXPECT_EQ(screen_after("\x1b[?1049h1\n2\n3\n4\n5\n6\n7").scrollback().end(), 0u);
 }
 
-TEST(Scrollback, IsBoundedInRowsAndBytesAndKeepsItsNumbers) {
+TEST(Scrollback, IsBoundedAndKeepsRowNumbers) {
   Screen screen{{10, 2}, 5, 1'000};
   for (int i = 0; i < 100; ++i) screen.feed("line" + std::to_string(i) + "\r\n");
   const Scrollback& scrollback = screen.scrollback();
@@ -153,7 +153,7 @@ TEST(Resize, AWideCharacterCutByTheNewEdgeIsBlank) {
   EXPECT_EQ(broken_cells(screen.grid()), "");
 }
 
-TEST(Resize, AbsurdSizesAreClamped) {
+TEST(Resize, SizesAreClamped) {
   Screen screen = screen_after("x");
   screen.resize({-5, 1'000'000});
   EXPECT_EQ(screen.size(), (Size{kMinColumns, kMaxRows}));

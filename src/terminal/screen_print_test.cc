@@ -9,7 +9,7 @@ namespace {
 using namespace testing;
 using Rows = std::vector<std::string>;
 
-TEST(Print, WrapsAndMarksTheRowThatGoesOn) {
+TEST(Print, WrapsAndMarksTheContinuedRow) {
   const Screen screen = screen_after("0123456789abc\r\nnext");
   EXPECT_EQ(rows_of(screen), (Rows{"0123456789", "abc", "next"}));
   EXPECT_TRUE(screen.grid().wrapped(0));
@@ -43,7 +43,7 @@ TEST(Print, AWideCharacterThatDoesNotFitWrapsWhole) {
   const Screen screen = screen_after("012345678中x");
   EXPECT_EQ(rows_of(screen), (Rows{"012345678", "中x"}));
   EXPECT_TRUE(screen.grid().wrapped(0));
-  EXPECT_EQ(logical_lines(screen.grid())[0].text, "012345678中x") << "the empty last column was never said";
+  EXPECT_EQ(logical_lines(screen.grid())[0].text, "012345678中x") << "the empty last column was not written";
 }
 
 TEST(Print, ABlankInTheLastColumnBeforeAWideCharacterIsKept) {
@@ -145,7 +145,7 @@ TEST(Print, RepeatWritesTheLastCharacterAgain) {
 
 TEST(Print, RepeatWithNothingBeforeItDoesNothing) { EXPECT_EQ(rows_after("ab\x1b[1;1H\x1b[3b"), (Rows{"ab"})); }
 
-TEST(Print, AHugeRepeatCostsNoMoreThanAScreen) {
+TEST(Print, RepeatIsBoundedByTheScreen) {
   Screen screen = screen_after("x\x1b[65535b");
   EXPECT_LE(screen.scrollback().end(), 2u);
 }

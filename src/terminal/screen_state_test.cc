@@ -24,7 +24,7 @@ TEST(Cursor, UpAndDownStopAtTheRegion) {
 TEST(Cursor, OriginModeCountsFromTheRegion) {
   Screen screen = screen_after("\x1b[2;3r\x1b[?6h\x1b[1;1Hx\x1b[9;1Hy\x1b[6n");
   EXPECT_EQ(rows_of(screen), (Rows{"", "x", "y"}));
-  EXPECT_EQ(reports_of<QuerySeen>(screen)[0].query.cursor, (Position{1, 1}));
+  EXPECT_EQ(reports_of<QueryReceived>(screen)[0].query.cursor, (Position{1, 1}));
 }
 
 TEST(Cursor, SavingKeepsPositionStyleCharsetAndOrigin) {
@@ -36,13 +36,13 @@ TEST(Cursor, SavingKeepsPositionStyleCharsetAndOrigin) {
   EXPECT_EQ(screen.grid().row(1).cell(2).style().foreground, Color::indexed(1));
 }
 
-TEST(Cursor, ShapeAndVisibilityAreTold) {
+TEST(Cursor, ReportsShapeAndVisibility) {
   const Cursor cursor = screen_after("\x1b[?25l\x1b[5 q").cursor();
   EXPECT_FALSE(cursor.visible);
   EXPECT_EQ(cursor.shape, CursorShape::BlinkingBar);
 }
 
-TEST(Alternate, IsBlankAndLeavesThePrimaryAlone) {
+TEST(Alternate, IsBlankAndKeepsThePrimary) {
   Screen screen = screen_after("hello\x1b[?1049h");
   EXPECT_TRUE(screen.alternate());
   EXPECT_EQ(rows_of(screen), (Rows{}));
@@ -56,7 +56,7 @@ TEST(Alternate, IsBlankAndLeavesThePrimaryAlone) {
   EXPECT_TRUE(std::holds_alternative<AlternateLeft>(reports[1]));
 }
 
-TEST(Alternate, EnteringTwiceIsEnteringOnce) {
+TEST(Alternate, EnteringTwiceHasNoEffect) {
   Screen screen = screen_after("\x1b[?1049h\x1b[?1047hx\x1b[?47l");
   EXPECT_FALSE(screen.alternate());
   EXPECT_EQ(reports_of<AlternateEntered>(screen).size(), 1u);
@@ -66,7 +66,7 @@ TEST(Alternate, HasItsOwnScrollRegion) {
   EXPECT_EQ(rows_after("\x1b[1;2r\x1b[?1049h\x1b[4;1Hlast\x1b[1;1H\r\n\r\n\r\nhere"), (Rows{"", "", "", "here"}));
 }
 
-TEST(Modes, AreRememberedAsTheProgramSetThem) {
+TEST(Modes, AreStored) {
   const Screen screen = screen_after("\x1b[?1;1000;1006;1004;2004;2026h\x1b=\x1b[>4;2m");
   const Modes& modes = screen.modes();
   EXPECT_TRUE(modes.application_cursor && modes.focus_reports && modes.bracketed_paste && modes.synchronized);
@@ -92,7 +92,7 @@ TEST(Modes, KeyboardFlagsArePushedPoppedAndKeptPerScreen) {
   EXPECT_EQ(screen.modes().keyboard_flags, 0);
 }
 
-TEST(Modes, AFullResetForgetsEverything) {
+TEST(Modes, FullResetRestoresDefaults) {
   Screen screen = screen_after(
       "text\x1b[?1049h\x1b[?2004h\x1b[31m\x1b[2;3r\x1b"
       "c");
@@ -100,7 +100,7 @@ TEST(Modes, AFullResetForgetsEverything) {
   EXPECT_EQ(reports_of<FullReset>(screen).size(), 1u);
 }
 
-TEST(Modes, ASoftResetKeepsThePicture) {
+TEST(Modes, SoftResetKeepsTheContent) {
   const Screen screen = screen_after("text\x1b[?25l\x1b[4h\x1b[!p");
   EXPECT_EQ(rows_of(screen), (Rows{"text"}));
   EXPECT_TRUE(screen.modes().cursor_visible);
@@ -113,7 +113,7 @@ TEST(Title, IsReportedWhenItChanges) {
   EXPECT_EQ(reports_of<TitleChanged>(screen), (std::vector<TitleChanged>{{"one"}, {"two"}}));
 }
 
-TEST(Title, IsBoundedAndNeverCutInsideACharacter) {
+TEST(Title, IsTruncatedBetweenCharacters) {
   std::string title;
   while (title.size() < 2 * kMaxTitleBytes) title += "語";
   const Screen screen = screen_after("\x1b]2;" + title + "\a");
@@ -121,7 +121,7 @@ TEST(Title, IsBoundedAndNeverCutInsideACharacter) {
   EXPECT_EQ(screen.title().size() % 3, 0u);
 }
 
-TEST(Title, IsTextWhateverWasWritten) {
+TEST(Title, IsPrintableForAnyInput) {
   EXPECT_EQ(screen_after("\x1b]2;a\xff"
                          "b\xc2\x9b"
                          "c\xe4\xb8\a")
@@ -141,7 +141,7 @@ TEST(ProgramStatus, IsReadWithItsMessage) {
   EXPECT_EQ(reports_of<StatusChanged>(screen), (std::vector<StatusChanged>{{expected}}));
 }
 
-TEST(ProgramStatus, WithoutAKnownStateIsNoStatus) {
+TEST(ProgramStatus, IsIgnoredWithoutAKnownState) {
   Screen screen = screen_after("\x1b]7501;state=dancing:app=x\a\x1b]7501;app=x\a\x1b]7501;\a");
   EXPECT_TRUE(reports_of<StatusChanged>(screen).empty());
 }
@@ -151,12 +151,12 @@ TEST(ProgramStatus, SurvivesBrokenMessagesAndStripsControls) {
   EXPECT_EQ(screen.program_status().message, "a b");
 }
 
-TEST(Queries, AreSeenInOrderWithTheirState) {
+TEST(Queries, AreReportedInOrderWithTheirState) {
   Screen screen = screen_after(
       "\x1b[c\x1b[>c\x1b[>q\x1b[?u\x1b[2;3H\x1b[6n\x1b[?2026$p\x1b[?9999$p\x1b]10;?\a\x1b]11;?\x1b\\\x1b]4;7;?\a"
       "\x1b]7501;?\a\x1bP+q544e\x1b\\\x1b[14t\x1b[16t\x1b[18t\x1b_Ga=q,i=1;AAAA\x1b\\\x1b[?4m");
   std::vector<QueryKind> kinds;
-  const auto queries = reports_of<QuerySeen>(screen);
+  const auto queries = reports_of<QueryReceived>(screen);
   for (const auto& seen : queries) kinds.push_back(seen.query.kind);
   using enum QueryKind;
   EXPECT_EQ(kinds, (std::vector<QueryKind>{PrimaryAttributes, SecondaryAttributes, TerminalVersion, KeyboardFlags,
@@ -169,14 +169,14 @@ TEST(Queries, AreSeenInOrderWithTheirState) {
   EXPECT_EQ(queries[9].query.number, 7);
 }
 
-TEST(Strings, AreConsumedWhateverTheyHold) {
+TEST(Strings, AreConsumedWhateverTheyContain) {
   const std::string long_string(100'000, 'x');
   EXPECT_EQ(rows_after("a\x1b]8;;http://x\x1b\\b\x1b]52;c;" + long_string + "\ac\x1bPq" + long_string +
                        "\x1b\\d\x1b_G" + long_string + "\x1b\\e\x1b^pm\x1b\\f\x1bXsos\x1b\\g"),
             (Rows{"abcdefg"}));
 }
 
-TEST(Strings, AreGivenUpByCancel) { EXPECT_EQ(rows_after("\x1b]0;title\x18text"), (Rows{"text"})); }
+TEST(Strings, AreAbortedByCancel) { EXPECT_EQ(rows_after("\x1b]0;title\x18text"), (Rows{"text"})); }
 
 TEST(Sequences, UnknownOnesChangeNothing) {
   EXPECT_EQ(rows_after("a\x1b[1;2;3zb\x1b[?5;6yc\x1b[>4;?md\x1b[1 !pe\x1b%Gf"), (Rows{"abcdef"}));
@@ -184,7 +184,7 @@ TEST(Sequences, UnknownOnesChangeNothing) {
 
 TEST(Sequences, ControlsInsideASequenceAreObeyedAtOnce) { EXPECT_EQ(rows_after("ab\x1b[\r2Cc"), (Rows{"abc"})); }
 
-TEST(Changes, RowsAndRevisionTellWhatWasDrawn) {
+TEST(Changes, ReportRowsAndRevision) {
   Screen screen = screen_after("");
   (void)screen.take_changed_rows();
   const auto before = screen.revision();
@@ -194,10 +194,10 @@ TEST(Changes, RowsAndRevisionTellWhatWasDrawn) {
   EXPECT_GT(screen.revision(), before);
   const auto after = screen.revision();
   screen.feed("\x1b[H\x1b[31m\x1b]0;t\a");
-  EXPECT_EQ(screen.revision(), after) << "nothing was drawn";
+  EXPECT_EQ(screen.revision(), after) << "no cell changed";
 }
 
-TEST(Reports, AreBoundedAndTheLostOnesCounted) {
+TEST(Reports, AreBoundedAndLostOnesCounted) {
   Screen screen = screen_after(std::string(kMaxReports + 10, '\a'));
   EXPECT_EQ(screen.take_reports().size(), kMaxReports);
   EXPECT_EQ(screen.lost_reports(), 10u);

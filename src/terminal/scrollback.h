@@ -1,7 +1,7 @@
-/// What left the primary screen at its top, as text; bounded in rows and bytes, the oldest goes first.
+/// The rows that left the top of the primary screen, as text; bounded in rows and bytes, the oldest are dropped first.
 ///
-/// Rows are numbered from the beginning of the session and keep their number for ever, so that somebody who reads along
-/// says "from 1234 on" and cannot be confused by rows that were dropped meanwhile. Styles are not kept.
+/// Rows are numbered from the start of the session and keep their number, so that a reader can continue "from 1234"
+/// even if rows were dropped meanwhile. Styles are not kept.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace relay::terminal {
 
 struct ScrolledRow {
   std::string text;
-  bool wrapped = false;  // goes on in the next row (the screen's first row, for the newest)
+  bool wrapped = false;  // continues in the next row (for the newest: the screen's first row)
   bool operator==(const ScrolledRow&) const = default;
 };
 
@@ -27,10 +27,10 @@ class Scrollback {
   void push(ScrolledRow row);
   void clear();
 
-  /// Numbers of the oldest row kept and of the next row to come.
+  /// Numbers of the oldest row kept and of the next row.
   [[nodiscard]] std::uint64_t first() const { return end_ - rows_.size(); }
   [[nodiscard]] std::uint64_t end() const { return end_; }
-  /// nullptr when the row is gone or not yet there.
+  /// nullptr when the row was dropped or does not exist yet.
   [[nodiscard]] const ScrolledRow* row(std::uint64_t number) const;
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 

@@ -9,7 +9,7 @@ namespace {
 
 std::uint8_t byte_of(std::uint32_t value) { return static_cast<std::uint8_t>(value > 255 ? 255 : value); }
 
-/// Index of the first parameter that is no part of the one at `index`.
+/// Index of the first parameter behind the one at `index` and its sub-parameters.
 std::size_t after_parts(const Parameters& parameters, std::size_t index) {
   ++index;
   while (parameters.is_part(index)) ++index;
@@ -18,10 +18,10 @@ std::size_t after_parts(const Parameters& parameters, std::size_t index) {
 
 struct ReadColor {
   std::optional<Color> color;
-  std::size_t next = 0;  // where to read on
+  std::size_t next = 0;  // index of the next parameter
 };
 
-/// 38, 48 and 58, in both spellings: `38;2;r;g;b` and `38:2:space:r:g:b` (the space may be left out).
+/// 38, 48 and 58, in both forms: `38;2;r;g;b` and `38:2:space:r:g:b` (the space may be absent).
 ReadColor read_color(const Parameters& parameters, std::size_t index) {
   if (parameters.is_part(index + 1)) {
     const std::size_t next = after_parts(parameters, index);
@@ -38,7 +38,7 @@ ReadColor read_color(const Parameters& parameters, std::size_t index) {
   if (parameters[index + 1] == 2 && index + 4 < parameters.size())
     return {Color::rgb(byte_of(parameters[index + 2]), byte_of(parameters[index + 3]), byte_of(parameters[index + 4])),
             index + 5};
-  return {std::nullopt, parameters.size()};  // half a colour: what follows cannot be told apart from it
+  return {std::nullopt, parameters.size()};  // incomplete color: the rest is ambiguous
 }
 
 Underline underline_of(const Parameters& parameters, std::size_t index) {

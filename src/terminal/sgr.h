@@ -1,4 +1,4 @@
-/// Select graphic rendition: numbers to style and back.
+/// Select Graphic Rendition: parameters to style and back.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace relay::terminal {
 
-/// `CSI ... m` applied to a style. Unknown numbers change nothing.
+/// Applies `CSI ... m` to a style. Unknown numbers change nothing.
 void apply_sgr(Style& style, const Parameters& parameters);
 
-/// The sequence that makes exactly this style, whatever was set before: "ESC [ 0 ; 1 ; 31 m".
+/// The sequence that sets exactly this style, whatever was set before: "ESC [ 0 ; 1 ; 31 m".
 std::string sgr_of(const Style& style);
 
 }  // namespace relay::terminal

@@ -12,7 +12,7 @@ Style style_after(std::string_view bytes) {
   return testing::screen_after(std::string{bytes} + "x").grid().row(0).cell(0).style();
 }
 
-TEST(Sgr, ColoursInEverySpelling) {
+TEST(Sgr, ReadsColorsInEveryForm) {
   EXPECT_EQ(style_after("\x1b[31m").foreground, Color::indexed(1));
   EXPECT_EQ(style_after("\x1b[97m").foreground, Color::indexed(15));
   EXPECT_EQ(style_after("\x1b[105m").background, Color::indexed(13));
@@ -23,13 +23,13 @@ TEST(Sgr, ColoursInEverySpelling) {
   EXPECT_EQ(style_after("\x1b[48:2:1:2:3m").background, Color::rgb(1, 2, 3));
 }
 
-TEST(Sgr, WhatFollowsAColourStillCounts) {
+TEST(Sgr, ReadsParametersBehindAColor) {
   EXPECT_EQ(style_after("\x1b[38;5;1;1m").has(Attribute::Bold), true);
-  EXPECT_EQ(style_after("\x1b[58;2;1;2;3;1m").has(Attribute::Bold), true) << "the underline's colour is read past";
+  EXPECT_EQ(style_after("\x1b[58;2;1;2;3;1m").has(Attribute::Bold), true) << "the underline color is skipped";
   EXPECT_EQ(style_after("\x1b[58:5:1;1m").has(Attribute::Bold), true);
 }
 
-TEST(Sgr, HalfAColourChangesNothing) {
+TEST(Sgr, IgnoresAnIncompleteColor) {
   EXPECT_EQ(style_after("\x1b[38;5m"), Style{});
   EXPECT_EQ(style_after("\x1b[38;2;1;2m"), Style{});
   EXPECT_EQ(style_after("\x1b[38m"), Style{});
@@ -52,7 +52,7 @@ TEST(Sgr, TooManyParametersAreDroppedNotMixed) {
   EXPECT_EQ(style_after(many + "1m").foreground, Color{});
 }
 
-TEST(Sgr, EveryStyleCanBeSaidAgain) {
+TEST(Sgr, RoundTripsEveryStyle) {
   SeededRandom random{7};
   for (int i = 0; i < 500; ++i) {
     Style style;

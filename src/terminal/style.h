@@ -1,13 +1,13 @@
-/// How a cell looks: two colours, an underline and a few attributes, in twelve bytes.
+/// The style of a cell: two colors, an underline and a few attributes, in twelve bytes.
 ///
-/// Left out on purpose: the colour of the underline and hyperlinks. Both are read past, neither changes what is said.
+/// Deliberately absent: the color of the underline and hyperlinks. Both are ignored; neither changes the text.
 #pragma once
 
 #include <cstdint>
 
 namespace relay::terminal {
 
-/// The terminal's default, one of 256 palette entries, or 24 bits of red, green and blue.
+/// The terminal's default, one of 256 palette entries, or 24-bit RGB.
 class Color {
  public:
   enum class Kind : std::uint8_t { Default, Indexed, Rgb };

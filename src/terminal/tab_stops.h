@@ -1,4 +1,4 @@
-/// Where a tab goes: every eighth column unless a program says otherwise.
+/// Tab stops: every eighth column unless the program changes them.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ class TabStops {
   void reset() {
     for (std::size_t column = 0; column < stops_.size(); ++column) stops_[column] = column % kEvery == 0;
   }
-  /// New columns get the usual stops, the others keep theirs.
+  /// New columns get default stops, the others keep theirs.
   void resize(int columns) {
     const std::size_t before = stops_.size();
     stops_.resize(static_cast<std::size_t>(columns));
@@ -35,7 +35,7 @@ class TabStops {
     return column > 0 ? column : 0;
   }
   [[nodiscard]] bool at(int column) const { return stops_[static_cast<std::size_t>(column)]; }
-  [[nodiscard]] bool usual() const {
+  [[nodiscard]] bool is_default() const {
     for (std::size_t column = 0; column < stops_.size(); ++column)
       if (stops_[column] != (column % kEvery == 0)) return false;
     return true;

@@ -24,10 +24,10 @@ std::string_view Viewport::closing() { return kClosing; }
 
 void Viewport::resize(Size size) {
   size_ = clamped(size);
-  forget();
+  invalidate();
 }
 
-void Viewport::forget() {
+void Viewport::invalidate() {
   drawn_.clear();
   cursor_.clear();
   modes_ = {};
@@ -42,7 +42,7 @@ std::string Viewport::row_bytes(const Screen& screen, int row) const {
   for (int column = 0; column < end; ++column) {
     const Cell& cell = cells.cell(column);
     if (cell.is_spacer()) continue;
-    if (column + cell.columns() > size_.columns) break;  // half of it would hang over the edge
+    if (column + cell.columns() > size_.columns) break;  // a half would extend over the edge
     if (cell.style() != style) {
       style = cell.style();
       out += sgr_of(style);
@@ -56,13 +56,14 @@ std::string Viewport::row_bytes(const Screen& screen, int row) const {
 std::string Viewport::mode_changes(const Modes& wanted) {
   std::string out;
   const auto change = [&](int number) {
-    const auto on = mode_state(wanted, ModeKind::Private, number);
-    if (on && on != mode_state(modes_, ModeKind::Private, number)) out += format("\x1b[?{}{}", number, *on ? 'h' : 'l');
+    const auto on = mode_state(wanted, ModeKind::DecPrivate, number);
+    if (on && on != mode_state(modes_, ModeKind::DecPrivate, number))
+      out += format("\x1b[?{}{}", number, *on ? 'h' : 'l');
   };
   for (const int number : kMouseModes)
-    if (!mode_state(wanted, ModeKind::Private, number).value_or(false)) change(number);
+    if (!mode_state(wanted, ModeKind::DecPrivate, number).value_or(false)) change(number);
   for (const int number : kMouseModes)
-    if (mode_state(wanted, ModeKind::Private, number).value_or(false)) change(number);
+    if (mode_state(wanted, ModeKind::DecPrivate, number).value_or(false)) change(number);
   for (const int number : kKeyModes) change(number);
   if (wanted.application_keypad != modes_.application_keypad) out += wanted.application_keypad ? "\x1b=" : "\x1b>";
   if (wanted.keyboard_flags != modes_.keyboard_flags) out += format("\x1b[={};1u", wanted.keyboard_flags);
@@ -76,24 +77,25 @@ std::string Viewport::paint(const Screen& screen) {
   const auto cursor = screen.cursor();
   const int rows = std::min(size_.rows, screen.size().rows);
   const int uncovered = rows - (!notice_.empty() && rows == size_.rows ? 1 : 0);
-  above_ = std::max(0, cursor.row - uncovered + 1);
-  const bool anew = drawn_.size() != static_cast<std::size_t>(size_.rows);
-  if (anew) drawn_.assign(static_cast<std::size_t>(size_.rows), {});
-  std::string body = anew ? "\x1b[0m\x1b[2J" : "";
+  rows_above_ = std::max(0, cursor.row - uncovered + 1);
+  const bool redraw_all = drawn_.size() != static_cast<std::size_t>(size_.rows);
+  if (redraw_all) drawn_.assign(static_cast<std::size_t>(size_.rows), {});
+  std::string body = redraw_all ? "\x1b[0m\x1b[2J" : "";
   for (int row = 0; row < size_.rows; ++row) {
     const bool covered = !notice_.empty() && row == size_.rows - 1;
-    auto bytes = covered ? format("\x1b[7m{}\x1b[0m", notice_) : row_bytes(screen, row + above_);
+    auto bytes = covered ? format("\x1b[7m{}\x1b[0m", notice_) : row_bytes(screen, row + rows_above_);
     auto& drawn = drawn_[static_cast<std::size_t>(row)];
     if (bytes == drawn) continue;
-    body += format("\x1b[{};1H\x1b[K{}", row + 1, bytes);  // erased first: behind the last column it would eat that
+    body += format("\x1b[{};1H\x1b[K{}", row + 1,
+                   bytes);  // erased first: behind the last column it would erase that column
     drawn = std::move(bytes);
   }
-  const bool seen = screen.modes().cursor_visible && cursor.column < size_.columns;
-  auto place = format("\x1b[{};{}H{}", cursor.row - above_ + 1, std::min(cursor.column, size_.columns - 1) + 1,
-                      seen ? "\x1b[?25h" : "\x1b[?25l");
+  const bool visible = screen.modes().cursor_visible && cursor.column < size_.columns;
+  auto position = format("\x1b[{};{}H{}", cursor.row - rows_above_ + 1, std::min(cursor.column, size_.columns - 1) + 1,
+                         visible ? "\x1b[?25h" : "\x1b[?25l");
   body += mode_changes(screen.modes());
-  if (body.empty() && place == cursor_) return {};
-  cursor_ = std::move(place);
+  if (body.empty() && position == cursor_) return {};
+  cursor_ = std::move(position);
   return format("\x1b[?2026h\x1b[?25l{}{}\x1b[?2026l", body, cursor_);
 }
 

@@ -7,8 +7,8 @@
 namespace relay::terminal {
 namespace {
 
-/// A terminal that shows a window.
-struct WindowTest : testing::Test {
+/// A terminal that shows a viewport.
+struct ViewportTest : testing::Test {
   Screen program{{20, 4}};
   Screen shown{{20, 4}};
   Viewport window{{20, 4}};
@@ -18,7 +18,7 @@ struct WindowTest : testing::Test {
   std::string row(int index) const { return shown.grid().text(index); }
 };
 
-TEST_F(WindowTest, ShowsTheSameOnATerminalOfTheSameSize) {
+TEST_F(ViewportTest, ShowsTheWholeScreenOnATerminalOfTheSameSize) {
   program.feed("one\r\n\x1b[1;31mtwo\x1b[0m\r\n\xe6\xbc\xa2\xe5\xad\x97\x1b[?2004h\x1b[?1000h\x1b[?1006h");
   paint();
   for (int index = 0; index < 4; ++index) EXPECT_TRUE(shown.grid().row(index).same_cells(program.grid().row(index)));
@@ -29,14 +29,14 @@ TEST_F(WindowTest, ShowsTheSameOnATerminalOfTheSameSize) {
   EXPECT_EQ(shown.modes().mouse_encoding, program.modes().mouse_encoding);
 }
 
-TEST_F(WindowTest, KeepsTheLastColumn) {
+TEST_F(ViewportTest, KeepsTheLastColumn) {
   program.feed("12345678901234567890\x1b[2;20Hx");
   paint();
   EXPECT_EQ(row(0), "12345678901234567890");
   EXPECT_EQ(row(1), "                   x");
 }
 
-TEST_F(WindowTest, DrawsOnlyWhatChanged) {
+TEST_F(ViewportTest, DrawsOnlyWhatChanged) {
   program.feed("one\r\ntwo");
   paint();
   EXPECT_EQ(window.paint(program), "");
@@ -46,7 +46,7 @@ TEST_F(WindowTest, DrawsOnlyWhatChanged) {
   EXPECT_NE(bytes.find("two!"), std::string::npos);
 }
 
-TEST_F(WindowTest, CutsWhatDoesNotFitAndFollowsTheCursor) {
+TEST_F(ViewportTest, CutsTheScreenAndFollowsTheCursor) {
   window.resize({5, 2});
   shown.resize({5, 2});
   program.feed("1\r\n2\r\n3 and more\r\nab\xe6\xbc\xa2\xe5\xad\x97");
@@ -59,7 +59,7 @@ TEST_F(WindowTest, CutsWhatDoesNotFitAndFollowsTheCursor) {
   EXPECT_EQ(row(0), "1");
 }
 
-TEST_F(WindowTest, ANoticeCoversTheLastRowAndGivesItBack) {
+TEST_F(ViewportTest, NoticeCoversTheLastRowUntilCleared) {
   program.feed("a\r\nb\r\nc\r\nd");
   window.set_notice("leave with Ctrl-]");
   paint();
@@ -69,7 +69,7 @@ TEST_F(WindowTest, ANoticeCoversTheLastRowAndGivesItBack) {
   EXPECT_EQ(row(3), "d");
 }
 
-TEST_F(WindowTest, ANoticeDoesNotCoverTheRowOfTheCursor) {
+TEST_F(ViewportTest, ANoticeDoesNotCoverTheRowOfTheCursor) {
   Screen screen{Size{.columns = 20, .rows = 6}};
   screen.feed("one\r\ntwo\r\nthree\r\nfour\r\nfive\r\nsix");
   for (const int rows : {4, 6}) {
@@ -81,7 +81,7 @@ TEST_F(WindowTest, ANoticeDoesNotCoverTheRowOfTheCursor) {
   }
 }
 
-TEST_F(WindowTest, LeavesNothingBehind) {
+TEST_F(ViewportTest, RestoresTheTerminal) {
   Screen before{{20, 4}};
   before.feed("prompt$ ");
   Screen terminal{{20, 4}};

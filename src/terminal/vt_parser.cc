@@ -54,7 +54,7 @@ constexpr void on(Table& table, State state, int first, int last, Action action,
   for (int byte = first; byte <= last; ++byte) table[state][static_cast<std::size_t>(byte)] = {action, next};
 }
 
-/// Parameter bytes, intermediates and the ignored rest have one shape in CSI and DCS.
+/// Parameters, intermediates and the ignored rest have the same structure in CSI and DCS.
 constexpr void on_sequence(Table& table, State entry, State parameter, State intermediate, State ignore, Action done,
                            State after, State ignored_after) {
   for (const State state : {entry, parameter}) {
@@ -103,7 +103,7 @@ constexpr Table make_table() {
   }
   on(table, OscString, 0x07, 0x07, StringEnd, Ground);
 
-  // From anywhere: ESC begins anew (and ends a string, above), CAN and SUB give up.
+  // In any state: ESC starts a sequence (and ends a string, above), CAN and SUB abort.
   for (std::size_t index = 0; index < kStates; ++index) {
     const auto state = static_cast<State>(index);
     if (state != OscString && state != DcsString && state != ApcString) on(table, state, 0x1b, 0x1b, Clear, Escape);
@@ -156,7 +156,7 @@ void VtParser::ground_utf8(const char*& at, const char* end, VtActions& actions)
   }
   while (at != end) {
     const auto byte = static_cast<unsigned char>(*at);
-    if (byte < lowest_ || byte > highest_) {  // the byte is not ours: it is looked at again
+    if (byte < lowest_ || byte > highest_) {  // not a continuation byte: it is processed again
       continuation_bytes_ = 0;
       return actions.character(text::kReplacementCharacter);
     }
@@ -204,7 +204,7 @@ void VtParser::finish_string(std::uint8_t kind, VtActions& actions) {
     if (kind == DcsString) actions.dcs(sequence_, string_);
     if (kind == ApcString) actions.apc(string_);
   }
-  clear_sequence();  // the ESC that ended the string may begin something else
+  clear_sequence();  // the ESC that ended the string may start another sequence
 }
 
 void VtParser::begin_string() {

@@ -1,11 +1,11 @@
-/// Bytes become actions: the grammar of terminals, and nothing of what it means.
+/// Parses bytes into actions: the grammar of terminals without its meaning.
 ///
-/// Why a table: the grammar (DEC's, as drawn by Paul Williams) has fifteen states and 256 bytes; a table is its picture
-///   and the loop over it has no cases to forget. Runs of plain ASCII and whole UTF-8 characters bypass it.
-/// Invariants: however a stream is cut, the same actions follow, except that a run of text may arrive in pieces. Strings
-///   and parameters are bounded (limits.h). Broken UTF-8 becomes U+FFFD, one per maximal broken part.
-/// Deliberately so: C1 controls are known in their seven-bit form (ESC [) only. In UTF-8 a C1 character is text that
-///   slipped through somewhere, and obeying it would let quoted text steer the screen; it is dropped.
+/// Why a table: the grammar (DEC's, as drawn by Paul Williams) has fifteen states and 256 bytes; a table mirrors it,
+///   and the loop over it has no case to miss. Runs of plain ASCII and whole UTF-8 characters bypass it.
+/// Invariants: the same actions result however the stream is split, except that a run of text may arrive in parts.
+///   Strings and parameters are bounded (limits.h). Invalid UTF-8 becomes U+FFFD, one per maximal invalid part.
+/// Deliberate: C1 controls are recognized in their seven-bit form (ESC [) only. In UTF-8 a C1 character is stray text,
+///   and obeying it would let quoted text control the screen; it is dropped.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 
 namespace relay::terminal {
 
-/// What a stream asks for. Views live only during the call.
+/// The actions of a stream. Views are valid only during the call.
 class VtActions {
  public:
   virtual ~VtActions() = default;
   virtual void text(std::string_view ascii) = 0;  // printable ASCII, at least one byte
-  virtual void character(char32_t code) = 0;      // anything else printable
+  virtual void character(char32_t code) = 0;      // any other printable character
   virtual void control(char code) = 0;            // a C0 control
   virtual void escape(char intermediate, char final) = 0;
   virtual void csi(const Sequence& sequence) = 0;
@@ -34,7 +34,7 @@ class VtParser {
  public:
   void feed(std::string_view bytes, VtActions& actions);
 
-  /// True between characters and sequences: nothing is half-read.
+  /// True between characters and sequences.
   [[nodiscard]] bool in_ground_state() const;
 
  private:
@@ -47,13 +47,13 @@ class VtParser {
   void put(char byte);
 
   std::uint8_t state_ = 0;
-  std::uint8_t continuation_bytes_ = 0;  // still missing of a UTF-8 character
-  unsigned char lowest_ = 0x80;          // of the next continuation byte
+  std::uint8_t continuation_bytes_ = 0;  // missing bytes of a UTF-8 character
+  unsigned char lowest_ = 0x80;          // bounds of the next continuation byte
   unsigned char highest_ = 0xbf;
   char32_t code_ = 0;
   Sequence sequence_;
   std::string string_;
-  bool too_long_ = false;  // the string outgrew its bound
+  bool too_long_ = false;  // the string exceeded its bound
 };
 
 }  // namespace relay::terminal

@@ -9,8 +9,8 @@ namespace {
 
 constexpr char32_t kBasicPlane = 0x10000;
 
-/// Characters assigned after utf8proc's Unicode: pictures and ideographs are wide, the rest narrow.
-std::uint8_t columns_of_unassigned(char32_t code) {
+/// Characters newer than utf8proc's Unicode version: emoji and ideographs are wide, the rest narrow.
+std::uint8_t unassigned_width(char32_t code) {
   const bool wide = (code >= 0x1f300 && code <= 0x1faff) || (code >= 0x20000 && code <= 0x3fffd);
   return wide ? 2 : 1;
 }
@@ -24,18 +24,18 @@ CharacterTraits look_up(char32_t code) {
   traits.plain = property->boundclass == UTF8PROC_BOUNDCLASS_OTHER && traits.columns != 0;
   switch (property->category) {
     case UTF8PROC_CATEGORY_CN:
-      traits.columns = columns_of_unassigned(code);
+      traits.columns = unassigned_width(code);
       traits.plain = traits.columns == 1;
       break;
     case UTF8PROC_CATEGORY_CO: traits.columns = 1; break;
     default: break;
   }
-  if (is_regional_indicator(code)) traits.columns = 2;  // alone or as a flag: the pair does not change its width
-  if (code == 0xad) return {1, true};                   // a soft hyphen that reached a terminal is shown
+  if (is_regional_indicator(code)) traits.columns = 2;  // alone or as a flag: a pair has the same width
+  if (code == 0xad) return {1, true};                   // a soft hyphen that reaches a terminal is shown
   return traits;
 }
 
-/// One byte per character of the basic plane, filled once: box drawing makes up half of a TUI's output.
+/// One byte per character of the basic plane, computed once: box drawing is half of a TUI's output.
 class Table {
  public:
   Table() : traits_{std::make_unique<CharacterTraits[]>(kBasicPlane)} {

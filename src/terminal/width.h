@@ -1,7 +1,7 @@
-/// How many columns a character takes, and which characters share a cell.
+/// The width of characters, and which characters share a cell.
 ///
-/// One cell holds one grapheme cluster (a base and its marks, a flag, a family joined by ZWJ), because that is how the
-/// programs we watch count columns. The Unicode tables are utf8proc's (Unicode 15); only width.cc names it.
+/// One cell holds one grapheme cluster (a base and its marks, a flag, a family joined by ZWJ), because the programs we
+/// observe count columns that way. The Unicode tables are utf8proc's (Unicode 15); only width.cc names it.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@ namespace relay::terminal {
 
 struct CharacterTraits {
   std::uint8_t columns = 1;  // 0, 1 or 2
-  bool plain = true;         // never joins its neighbours: no need to ask ClusterState
+  bool plain = true;         // never joins its neighbors, so ClusterState is not needed
 };
 
 /// For U+00A0 and above.
 CharacterTraits traits_of(char32_t code);
 
-/// True when U+FE0F behind this character asks for its emoji picture, which is two columns wide.
+/// True when U+FE0F behind this character selects its emoji form, which is two columns wide.
 bool has_emoji_form(char32_t code);
 
-/// Remembers the cluster that is being written, so that the next character can join it.
+/// Tracks the current cluster, so that the next character can join it.
 class ClusterState {
  public:
-  /// Nothing before: the next character begins a cell.
+  /// No cluster: the next character starts a cell.
   void reset() { previous_ = 0; }
 
   /// A plain character was written.
@@ -31,7 +31,7 @@ class ClusterState {
     state_ = 0;
   }
 
-  /// True when `code` belongs to the cluster before it; either way it is the last character now.
+  /// True when `code` belongs to the current cluster; `code` is the last character afterwards.
   bool joins(char32_t code);
 
   [[nodiscard]] bool empty() const { return previous_ == 0; }

@@ -213,7 +213,7 @@ TEST(Up, SaysWhyItCannot) {
   const auto bad_config = box.run({"up"});
   EXPECT_EQ(bad_config.code, 1);
   EXPECT_EQ(bad_config.err, "agent-relay: " + box.home() +
-                                "/config.toml:2:16: heartbeat_ms cannot be a value of that kind; allowed: a whole "
+                                "/config.toml:2:16: heartbeat_ms cannot be a value of that type; allowed: a whole "
                                 "number from 100 to 3600000\n");
   box.write(box.home() + "/config.toml", "");
   box.set("AGENT_RELAY_STORAGE_URL", "postgres://db");

@@ -29,7 +29,7 @@ bool is_leave_key(std::string_view bytes) {
   return bytes == "\x1d" || bytes == "\x1b[93;5u" || bytes == "\x1b[27;5;93~";
 }
 /// Keys that were pressed fast come as one text.
-bool leaves_view(const terminal::InputPiece& piece) {
+bool leaves_view(const terminal::InputEvent& piece) {
   return is_leave_key(piece.bytes) || piece.bytes == "\x03" || piece.bytes == "\x1b[99;5u" ||
          piece.bytes == "\x1b[113u" ||
          (piece.kind == terminal::InputKind::Text && piece.bytes.find('q') != std::string::npos);
@@ -146,7 +146,7 @@ class Attachment final : public pty::UserTerminalListener, public net::StreamLis
                                    })
                         : nullptr;
   }
-  void take(const std::vector<terminal::InputPiece>& pieces) {
+  void take(const std::vector<terminal::InputEvent>& pieces) {
     std::string typed(1, host::kTerminalFrameByte);
     for (const auto& piece : pieces) {
       if (mode_ == AttachMode::Drive ? is_leave_key(piece.bytes) : leaves_view(piece)) return finish(AttachResult{});
@@ -170,7 +170,7 @@ class Attachment final : public pty::UserTerminalListener, public net::StreamLis
     paint_soon();
   }
   void on_continued() override {
-    window_->forget();
+    window_->invalidate();
     person_->write(terminal::Viewport::opening());
     paint_soon();
   }

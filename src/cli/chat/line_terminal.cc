@@ -86,7 +86,7 @@ void LineTerminal::await_rest() {
   });
 }
 
-void LineTerminal::take(const std::vector<terminal::InputPiece>& pieces) {
+void LineTerminal::take(const std::vector<terminal::InputEvent>& pieces) {
   bool changed = false;
   for (const auto& piece : pieces) {
     const bool had_text = !editor_.empty();
@@ -104,16 +104,16 @@ void LineTerminal::take(const std::vector<terminal::InputPiece>& pieces) {
   if (changed) draw();
 }
 
-Edited LineTerminal::take_one(const terminal::InputPiece& piece) {
+Edited LineTerminal::take_one(const terminal::InputEvent& piece) {
   using terminal::InputKind;
   switch (piece.kind) {
     case InputKind::Text: return editor_.insert(piece.text);
     case InputKind::Enter: return editor_.press(piece.bytes == "\r" ? EditorKey::Enter : editor_key(piece.bytes));
     case InputKind::Key: return editor_.press(editor_key(piece.bytes));
     case InputKind::Paste:
-      if (piece.paste_begins) paste_.clear();
+      if (piece.paste_start) paste_.clear();
       if (paste_.size() <= kMaxEditedBytes) paste_ += piece.text;  // one that is longer is refused as a whole
-      return piece.paste_ends ? editor_.insert(std::exchange(paste_, {})) : Edited::Nothing;
+      return piece.paste_end ? editor_.insert(std::exchange(paste_, {})) : Edited::Nothing;
     case InputKind::KeyRelease:
     case InputKind::Reply:
     case InputKind::Mouse:

@@ -66,8 +66,8 @@ class LineTerminal final : private pty::UserTerminalListener {
   void on_continued() override;
   void on_closed(const std::string& reason) override;
 
-  void take(const std::vector<terminal::InputPiece>& pieces);
-  Edited take_one(const terminal::InputPiece& piece);
+  void take(const std::vector<terminal::InputEvent>& pieces);
+  Edited take_one(const terminal::InputEvent& piece);
   void act_on(Edited edited);
   void enter();
   void await_rest();

@@ -44,12 +44,12 @@ void AgentInput::pass_input(std::string_view bytes, SteadyTime now) {
 void AgentInput::expire(SteadyTime now) {
   const auto pieces = splitter_.expire(now);
   fragment_held_ ? held_.classify(pieces) : count(pieces, last_typed_);
-  fragment_held_ = fragment_held_ && splitter_.unfinished();
+  fragment_held_ = fragment_held_ && splitter_.incomplete();
 }
 
 std::string_view AgentInput::finish_fragment(std::string_view bytes, SteadyTime now) {
   expire(now);
-  while (!bytes.empty() && splitter_.unfinished()) {
+  while (!bytes.empty() && splitter_.incomplete()) {
     const auto byte = bytes.substr(0, 1);
     bytes.remove_prefix(1);
     if (!fragment_held_) {
@@ -60,10 +60,10 @@ std::string_view AgentInput::finish_fragment(std::string_view bytes, SteadyTime 
     held_.classify(splitter_.feed(byte, now));
     if (held_.bytes() < kMaxHeldBytes)
       held_.extend(byte);
-    else if (++discarded_; !splitter_.unfinished())
+    else if (++discarded_; !splitter_.incomplete())
       held_.extend(end);
   }
-  fragment_held_ = fragment_held_ && splitter_.unfinished();
+  fragment_held_ = fragment_held_ && splitter_.incomplete();
   return bytes;
 }
 
@@ -78,7 +78,7 @@ void AgentInput::hold_input(std::string_view bytes, SteadyTime now) {
   expire(now);
   held_.add(bytes, now);
   held_.classify(splitter_.feed(bytes, now));
-  fragment_held_ = splitter_.unfinished();
+  fragment_held_ = splitter_.incomplete();
   last_typed_ = now;
   pass_replies(now);
   on_writable();
@@ -153,7 +153,7 @@ std::optional<SteadyTime> AgentInput::due() const {
   return std::max(*since + kMaxHeld, held_.due().value_or(SteadyTime{}));
 }
 
-void AgentInput::count(const std::vector<terminal::InputPiece>& pieces, SteadyTime at) {
+void AgentInput::count(const std::vector<terminal::InputEvent>& pieces, SteadyTime at) {
   for (const auto& piece : pieces) {
     if (!terminal::is_typing(piece.kind)) continue;
     typing_.any = std::max(typing_.any, at);

@@ -96,7 +96,7 @@ class AgentInput {
   bool release(SteadyTime now);
   bool pass_since(SteadyTime drawn_at);
   void pass_replies(SteadyTime now);
-  void count(const std::vector<terminal::InputPiece>& pieces, SteadyTime at);
+  void count(const std::vector<terminal::InputEvent>& pieces, SteadyTime at);
 
   pty::Program* program_ = nullptr;
   std::move_only_function<void(bool)> on_crowded_;

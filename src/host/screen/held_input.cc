@@ -30,7 +30,7 @@ bool HeldInput::must_wait(std::string_view bytes, SteadyTime now) const {
   return begins_with_enter(bytes) && taken_ && now < *taken_ + kEnterGap;
 }
 
-void HeldInput::classify(const std::vector<terminal::InputPiece>& pieces) {
+void HeldInput::classify(const std::vector<terminal::InputEvent>& pieces) {
   for (const auto& piece : pieces) {
     if (!terminal::is_typing(piece.kind)) continue;
     (piece.kind == terminal::InputKind::Enter ? enters_ : edits_) = true;

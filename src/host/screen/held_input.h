@@ -34,7 +34,7 @@ class HeldInput {
   /// What is held counts as pressed now: its time begins again.
   void restart(SteadyTime now) { since_ = now; }
   /// Pieces that were recognised in what was added.
-  void classify(const std::vector<terminal::InputPiece>& pieces);
+  void classify(const std::vector<terminal::InputEvent>& pieces);
 
   /// Must these wait although nothing is held: an Enter right behind keys that were held?
   [[nodiscard]] bool must_wait(std::string_view bytes, SteadyTime now) const;

@@ -41,7 +41,7 @@ void TerminalRelay::show_to_user(std::string_view bytes) {
 
 void TerminalRelay::answer_queries() {
   for (const auto& report : parts_.monitor.screen().take_reports())
-    if (const auto* seen = std::get_if<terminal::QuerySeen>(&report)) reply_to(seen->query);
+    if (const auto* seen = std::get_if<terminal::QueryReceived>(&report)) reply_to(seen->query);
 }
 
 /// The user's terminal answers for itself; only the program status is ours to answer, because only we read it.

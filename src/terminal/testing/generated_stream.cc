@@ -12,7 +12,7 @@ constexpr std::string_view kWords[] = {"hello",      "a",    "the quick brown fo
                                        "0123456789", "    ", "@relay:Bob "};
 constexpr std::string_view kUnicode[] = {"é",   "─", "│", "╭──╮", "中",     "文字", "한국",    "ｗ", "🙂",
                                          "▐▛█", "…", "✻", "⠋",    "日本語", "🚀",   "e\u0301", "✋", "o\u0308\u0323"};
-/// Clusters: xterm.js gives every part its own cells.
+/// Clusters: xterm.js puts every part into a separate cell.
 constexpr std::string_view kClusters[] = {"👩\u200d🚀", "👨\u200d👩\u200d👧", "🇩🇪",  "❤\ufe0f",
                                           "👍🏽",       "1\ufe0f\u20e3",      "नमस्ते"};
 constexpr std::string_view kControls[] = {"\r\n", "\n", "\r", "\b", "\t", "\r\n", "\r\n"};
@@ -63,9 +63,9 @@ constexpr std::string_view kScrolling[] = {"\x1bM",
                                            "D",
                                            "\x1b"
                                            "E"};
-/// Not in the shared vocabulary. xterm.js throws at ED 1 in the last cell, lets the saved cursor scroll away and forgets
-/// to restore character sets with it, breaks a wide character overwritten at the margin without wrapping, adds the
-/// region's top twice in origin mode, and obeys C1 controls. The rest are questions, keyboards and broken bytes.
+/// Not in the shared vocabulary. xterm.js throws at ED 1 in the last cell, lets the saved cursor scroll away and does
+/// not restore character sets with it, breaks a wide character overwritten at the margin without wrapping, adds the
+/// region's top twice in origin mode, and obeys C1 controls. The rest are queries, keyboards and malformed bytes.
 constexpr std::string_view kOurs[] = {"\x1b[1J",
                                       "\x1b[?7l",
                                       "\x1b[?7h",
@@ -130,7 +130,7 @@ std::string_view one_of(Random& random, const std::string_view (&list)[N]) {
 
 int up_to(Random& random, int bound) { return static_cast<int>(random.below(static_cast<std::uint64_t>(bound))) + 1; }
 
-/// A stretch of text long enough to wrap.
+/// A text long enough to wrap.
 std::string paragraph(Random& random, Size size) {
   std::string text;
   const int length = up_to(random, 2 * size.columns);

@@ -1,4 +1,4 @@
-/// Random streams in the language of terminals, for property tests: mostly meaningful, sometimes absurd.
+/// Random terminal streams for property tests: mostly meaningful, sometimes absurd.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace relay::terminal::testing {
 
 enum class Vocabulary {
-  Shared,  // only what every terminal understands alike, for comparisons with another emulator
-  Full,    // everything we know, and broken sequences and bytes
+  Shared,  // only what every terminal interprets alike, for comparison with another emulator
+  Full,    // everything we support, and malformed sequences and bytes
 };
 
 /// `pieces` words, moves and edits; the same seed gives the same stream.

@@ -17,7 +17,7 @@ struct RecordedEvent {
   std::string data{};
 };
 
-/// The screen another emulator showed at a named moment.
+/// The screen of another emulator at a labeled moment.
 struct RecordedScreen {
   double seconds = 0;
   std::string label{};
@@ -30,13 +30,13 @@ struct Recording {
   Size size{};
   std::vector<RecordedEvent> events{};
   std::vector<RecordedScreen> screens{};
-  json::object meta{};  // everything else that is known to be true of it
+  json::object meta{};  // further known facts about the recording
 
-  /// Everything the agent wrote, in one string; resizes left out.
+  /// All output of the agent in one string, without resizes.
   [[nodiscard]] std::string output() const;
 };
 
-/// All recordings below a folder, sorted by name: the paths of their casts.
+/// The casts of all recordings below a folder, sorted by name.
 std::vector<std::filesystem::path> recordings_below(const std::filesystem::path& folder);
 
 Result<Recording> read_recording(const std::filesystem::path& cast);

@@ -1,4 +1,4 @@
-/// Short words for tests of screens.
+/// Helpers for tests of screens.
 #pragma once
 
 #include <string>
@@ -41,7 +41,7 @@ std::vector<Kind> reports_of(Screen& screen) {
   return found;
 }
 
-/// Empty, or what is wrong with a grid: a wide cell without its spacer, a spacer without its wide cell.
+/// Empty, or the defect of a grid: a wide cell without its spacer, a spacer without its wide cell.
 inline std::string broken_cells(const Grid& grid) {
   for (int index = 0; index < grid.rows(); ++index) {
     const Row& row = grid.row(index);
