@@ -72,12 +72,12 @@ Workload crowd_work(std::string name, std::string title, Crowd (*crowd)()) {
 
 }  // namespace
 
-Workload fan_in_work() { return crowd_work("fan-in", "a hundred to one, 512 messages on their way", hundred_to_one); }
+Workload fan_in_work() { return crowd_work("fan-in", "a hundred to one, 512 messages in flight", hundred_to_one); }
 Workload broadcast_work() {
-  return crowd_work("broadcast", "one to a thousand, 8 messages on their way, deliveries counted", one_to_thousand);
+  return crowd_work("broadcast", "one to a thousand, 8 messages in flight, deliveries counted", one_to_thousand);
 }
 Workload pairs_work() {
-  return crowd_work("pairs", "a thousand pairs, one message of each on its way", thousand_pairs);
+  return crowd_work("pairs", "a thousand pairs, one message of each in flight", thousand_pairs);
 }
 
 }  // namespace relay::bench
