@@ -138,7 +138,7 @@ void name(std::string_view payload) { (void)parse_name(payload); }
 void trace(std::string_view payload) { (void)parse_trace(payload); }
 void events(std::string_view payload) {
   const auto parsed = parse_events_subscribe(payload);
-  if (parsed) FUZZ_CHECK(parsed->wanted.types.size() <= kMaxEventTypes && parsed->since >= -1);
+  if (parsed) FUZZ_CHECK(parsed->filter.types.size() <= kMaxEventTypes && parsed->since >= -1);
   const auto page = parse_events_query(payload);
   if (page) FUZZ_CHECK(page->limit <= kMaxQueryRows && page->after >= 0);
   (void)parse_usage_query(payload);

@@ -29,11 +29,11 @@ std::string told(std::string_view event) { return JsonWriter{}.raw("event", even
 void Core::on_events_subscribe(ConnectionState& connection, const protocol::Envelope& envelope) {
   const auto request = protocol::parse_events_subscribe(envelope.payload);
   if (!request) return error(connection, ErrorCode::BadRequest, request.error().message());
-  const auto& types = request->wanted.types;
+  const auto& types = request->filter.types;
   const bool from_now = request->since < 0 && request->since_ts == 0;
   const auto since = static_cast<records::EventSeq>(std::max<std::int64_t>(request->since, 0));
   connection.watch = EventSubscription{
-      .filter = filter_of(request->wanted),
+      .filter = filter_of(request->filter),
       .since = request->since_ts,
       .cursor = from_now ? newest_event_ : std::min(since, newest_event_),  // a number beyond is of another log
       .logs = types.empty() || std::ranges::find(types, kLogs) != types.end(),
@@ -108,7 +108,7 @@ void Core::on_events_query(ConnectionState& connection, const protocol::Envelope
   query.before = static_cast<records::EventSeq>(wanted->before);
   query.since = wanted->since_ts;
   query.until = wanted->until_ts;
-  query.filter = filter_of(wanted->wanted);
+  query.filter = filter_of(wanted->filter);
   query.limit = wanted->limit == 0 ? kDefaultEventRows : wanted->limit;
   query.newest = asked_[*id].newest = wanted->newest;
   emit(QueryEvents{*id, std::move(query)});

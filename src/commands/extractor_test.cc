@@ -33,7 +33,7 @@ std::vector<std::string> bodies(std::string_view text) {
   return all;
 }
 
-TEST(Extractor, TopicStandsBesideTheThreadInAnyOrder) {
+TEST(Extractor, AcceptsTopicAndThreadInAnyOrder) {
   for (const auto* text :
        {"@relay:* [topic:deploys/v2] [thread:t-1] live", "@relay:* [thread:t-1] [topic:deploys/v2] live"}) {
     const auto commands = extract(text);
@@ -58,7 +58,7 @@ TEST(Extractor, SubscribeAndUnsubscribeTakeOneTopic) {
       std::get<TopicChange>(extract(R"([[RELAY]]{"type":"subscribe","topic":"deploys"}[[/RELAY]])")[0]).subscribe);
 }
 
-TEST(Extractor, EscapeLeavesNoBackslashInTheMessage) {
+TEST(Extractor, RemovesEscapingBackslash) {
   EXPECT_EQ(
       std::get<SendCommand>(extract("@relay:Bob <<<\nwrite:\n\\@relay:Alice hi\nor \\->relay:Alice\n>>>")[0]).body,
       "write:\n@relay:Alice hi\nor ->relay:Alice");
@@ -76,7 +76,7 @@ std::string only_mistake(std::string_view text) {
 
 using Bodies = std::vector<std::string>;
 
-TEST(Extractor, HearsTheSameHoweverTheTextIsCut) {
+TEST(Extractor, GivesSameCommandsForAnySplit) {
   std::string text =
       "Plan:\n\n- First.\n- @relay:Bob review\n- Then.\n\n1. ->relay:Carol [thread:a:b] run\n2. Wait\n"
       "> @relay:Dave <<<\n> quoted \\>>> line\n> ```\n> >>> print()\n> ```\n> >>>\n"
@@ -88,7 +88,7 @@ TEST(Extractor, HearsTheSameHoweverTheTextIsCut) {
   for (std::size_t cut = 0; cut <= text.size(); ++cut) ASSERT_EQ(fed_in_two(text, cut), whole) << "cut at byte " << cut;
 }
 
-TEST(Extractor, HearsTheSameOfGeneratedTextHoweverItIsCut) {
+TEST(Extractor, GivesSameCommandsForAnySplitOfGeneratedText) {
   constexpr std::string_view kParts[] = {"@relay:Bob ",
                                          "->relay:",
                                          ">>thinking:A ",
@@ -135,7 +135,7 @@ TEST(Extractor, HearsTheSameOfGeneratedTextHoweverItIsCut) {
   }
 }
 
-TEST(Extractor, TellsEqualUtterancesApartByTheirPlace) {
+TEST(Extractor, DistinguishesEqualCommandsByLocation) {
   Extractor extractor;
   auto first = extractor.feed("@relay:Bob hi\n@relay:Bob hi\n");
   for (auto& command : extractor.finish()) first.push_back(command);
@@ -158,26 +158,26 @@ TEST(Extractor, IgnoresFencesOfEveryKind) {
     EXPECT_TRUE(extract(text).empty()) << text;
 }
 
-TEST(Extractor, HearsAgainAfterTheFence) {
+TEST(Extractor, ExtractsAfterFence) {
   EXPECT_EQ(only_body("> ```\n> @relay:Bob no\n@relay:Bob yes\n"), "yes") << "leaving the quote ends its fence";
   EXPECT_EQ(only_body("``` one line ```\n@relay:Bob yes\n"), "yes") << "code on one line opens nothing";
   EXPECT_EQ(only_body("````\n```\n````\n@relay:Bob yes\n"), "yes");
 }
 
-TEST(Extractor, SaysThatAnUnclosedFenceHidCommands) {
+TEST(Extractor, ReportsCommandsHiddenByUnclosedFence) {
   EXPECT_NE(only_mistake("```\n@relay:Bob one\n@relay:Bob two\n").find("2 commands"), std::string::npos);
   EXPECT_NE(only_mistake("<thinking>\n@relay:Bob one\n").find("1 command "), std::string::npos);
   EXPECT_TRUE(extract("```\nno command\n").empty());
 }
 
-TEST(Extractor, AListItemsMessageEndsWithItsItem) {
+TEST(Extractor, MessageInListItemEndsWithItem) {
   EXPECT_EQ(bodies("- @relay:Bob please review\n  this file\n- Then I run the tests.\n"),
             Bodies{"please review\nthis file"});
   EXPECT_EQ(bodies("1. @relay:Bob go:\n2. Wait.\n"), Bodies{"go:"});
   EXPECT_EQ(bodies("@relay:Bob go:\n1. one\n2. two\n\n3. three\n\nEnd.\n"), Bodies{"go:\n1. one\n2. two\n\n3. three"});
 }
 
-TEST(Extractor, ANumberedListAfterAFinishedMessageIsNotPartOfIt) {
+TEST(Extractor, NumberedListAfterFinishedMessageIsSeparate) {
   EXPECT_EQ(bodies("@relay:Bob done.\n\n1. Next step\n"), Bodies{"done."});
 }
 
@@ -193,11 +193,11 @@ TEST(Extractor, ReadsBodiesBetweenMarks) {
             "- write @relay:Eve hi\n- @relay:Eve hi");
 }
 
-TEST(Extractor, GoesOnAfterTheClosingMark) {
+TEST(Extractor, ContinuesAfterClosingMark) {
   EXPECT_EQ(bodies("@relay:Bob <<<\na\n>>> @relay:Eve b\n"), (Bodies{"a", "b"}));
 }
 
-TEST(Extractor, HearsSpawnAndRelease) {
+TEST(Extractor, ExtractsSpawnAndRelease) {
   const auto commands = extract(
       "@relay:spawn W1 claude \"say \\\"hi\\\"\"\n@relay:spawn W2 codex <<<\na\nb\n>>>\n"
       "@relay:Spawn W3 gemini\n@relay:release W1\n");
@@ -208,13 +208,13 @@ TEST(Extractor, HearsSpawnAndRelease) {
   EXPECT_EQ(std::get<ReleaseCommand>(commands[3]).name, "W1");
 }
 
-TEST(Extractor, ReleasesNobodyByAccident) {
+TEST(Extractor, ReleaseRequiresSingleName) {
   EXPECT_NE(only_mistake("@relay:release notes are ready\n").find("nobody was released"), std::string::npos);
   EXPECT_NE(only_mistake("@relay:spawn W1 claude \"open\n").find("nobody was spawned"), std::string::npos);
   EXPECT_NE(only_mistake("@relay:spawn W1\n").find("program"), std::string::npos);
 }
 
-TEST(Extractor, SaysWhatIsWrongWithACommand) {
+TEST(Extractor, ReportsInvalidCommands) {
   EXPECT_NE(only_mistake("@relay: hello\n").find("no name"), std::string::npos);
   EXPECT_NE(only_mistake("@relay:Bob\n").find("no text for Bob"), std::string::npos);
   EXPECT_NE(only_mistake("@relay:AgentName hi\n").find("example"), std::string::npos);
@@ -225,7 +225,7 @@ TEST(Extractor, SaysWhatIsWrongWithACommand) {
   EXPECT_NE(only_mistake("@relay:Bob <<<\n\n").find("holds nothing"), std::string::npos);
 }
 
-TEST(Extractor, AnUnclosedBlockSwallowsNothing) {
+TEST(Extractor, UnclosedBlockHidesNoCommands) {
   const auto commands =
       extract("[[RELAY]]{\"to\":\"Bob\",\n@relay:Eve hello\n[[RELAY]]{\"to\":\"A\",\"type\":\"message\"}[[/RELAY]]\n");
   ASSERT_EQ(commands.size(), 3U);
@@ -234,17 +234,17 @@ TEST(Extractor, AnUnclosedBlockSwallowsNothing) {
   EXPECT_EQ(std::get<SendCommand>(commands[2]).to, "A");
 }
 
-TEST(Extractor, TakesBlocksThatFollowEachOtherOnOneLine) {
+TEST(Extractor, ExtractsConsecutiveBlocksOnOneLine) {
   EXPECT_EQ(bodies("[[RELAY]]{\"to\":\"A\",\"type\":\"message\",\"body\":\"1\"}[[/RELAY]] "
                    "[[RELAY]]{\"to\":\"A\",\"type\":\"message\",\"body\":\"2\"}[[/RELAY]]\n"),
             (Bodies{"1", "2"}));
 }
 
-TEST(Extractor, MendsLineEndsInsideJsonStrings) {
+TEST(Extractor, RepairsLineEndsInJsonStrings) {
   EXPECT_EQ(only_body("[[RELAY]]{\"to\":\"A\",\"type\":\"message\",\"body\":\"one\ntwo\"}[[/RELAY]]\n"), "one\ntwo");
 }
 
-TEST(Extractor, HearsChannelsEveryoneAndOtherProjects) {
+TEST(Extractor, ExtractsChannelsEveryoneAndOtherProjects) {
   const auto commands = extract("@relay:#dev hi\n@relay:* hi\n@relay:web:Bob hi\n");
   ASSERT_EQ(commands.size(), 3U);
   EXPECT_EQ(std::get<SendCommand>(commands[0]).to, "#dev");
@@ -252,7 +252,7 @@ TEST(Extractor, HearsChannelsEveryoneAndOtherProjects) {
   EXPECT_EQ(std::get<SendCommand>(commands[2]).project, "web");
 }
 
-TEST(Extractor, TriggersFilesOutsideCodeOnly) {
+TEST(Extractor, ExtractsFileCommandsOutsideCodeOnly) {
   const auto commands = extract(
       "I send it: ->relay-file:m1. And `->relay-file:m2`, \\->relay-file:m3, ->relay-file:../x\n"
       "```\n->relay-file:m4\n```\n");
@@ -260,14 +260,14 @@ TEST(Extractor, TriggersFilesOutsideCodeOnly) {
   EXPECT_EQ(std::get<SendFileCommand>(commands[0]).id, "m1");
 }
 
-TEST(Extractor, BrokenCharactersAreMended) {
+TEST(Extractor, RepairsMalformedCharacters) {
   EXPECT_EQ(only_body("@relay:Bob a\xff"
                       "b\xc3\n"),
             "a\ufffdb\ufffd");
   EXPECT_EQ(only_body("@relay:Bob \xed\xa0\x80 \xe2\x82\xac\n"), "\ufffd €");
 }
 
-TEST(Extractor, ALineLongerThanWeLookAtIsAMistake) {
+TEST(Extractor, ReportsOverlongLine) {
   const std::string text = "@relay:Bob " + std::string(kMaxLineBytes, 'x') + "\n@relay:Bob next\n";
   for (const std::size_t cut : {std::size_t{0}, std::size_t{5}, kMaxLineBytes, kMaxLineBytes + 5, text.size()}) {
     const auto commands = fed_in_two(text, cut);
@@ -277,14 +277,14 @@ TEST(Extractor, ALineLongerThanWeLookAtIsAMistake) {
   }
 }
 
-TEST(Extractor, ABodyLargerThanAFrameIsAMistake) {
+TEST(Extractor, ReportsOverlongBody) {
   std::string text = "@relay:Bob <<<\n";
   while (text.size() < kMaxBodyBytes + 100) text += std::string(99, 'x') + "\n";
   EXPECT_NE(only_mistake(text + ">>>\n").find("too long"), std::string::npos);
 }
 
 /// Hostile shapes cost what their size costs. Counted generously, since the machine may be busy.
-TEST(Extractor, HostileTextCostsLinearTime) {
+TEST(Extractor, HostileTextTakesLinearTime) {
   const auto cost = [](std::string_view unit, std::size_t bytes, std::string_view end) {
     std::string text;
     while (text.size() < bytes) text += unit;

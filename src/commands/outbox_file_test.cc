@@ -15,7 +15,7 @@ TEST(OutboxFile, ReadsWindowsLineEnds) {
   EXPECT_EQ(command.body, "one\ntwo");
 }
 
-TEST(OutboxFile, SaysWhatIsMissing) {
+TEST(OutboxFile, ErrorNamesMissingPart) {
   for (const auto& [content, word] :
        std::initializer_list<std::pair<const char*, const char*>>{{"KIND: spawn\nNAME: W\n\nx\n", "CLI"},
                                                                   {"KIND: release\n\n", "NAME"},

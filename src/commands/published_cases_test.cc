@@ -58,7 +58,7 @@ void expect_result(const std::string& id, const json::object& result, const json
   for (const auto& part : *parts) EXPECT_NE(text.find(std::string{part.as_string()}), std::string::npos) << id;
 }
 
-TEST(PublishedCases, EveryTextIsHeardAsPublishedOrBetter) {
+TEST(PublishedCases, EveryTextGivesPublishedOrBetterResult) {
   for (const auto& value : cases().at("cases").as_array()) {
     const auto& each = value.as_object();
     const auto id = std::string{each.at("id").as_string()};
@@ -68,7 +68,7 @@ TEST(PublishedCases, EveryTextIsHeardAsPublishedOrBetter) {
   }
 }
 
-TEST(PublishedCases, AllPrefixesTogetherHearTheSame) {
+TEST(PublishedCases, AllPrefixesTogetherGiveSameResult) {
   for (const auto& value : cases().at("cases").as_array()) {
     const auto& each = value.as_object();
     const auto prefix = each.at("prefix").as_string();
@@ -115,7 +115,7 @@ json::array outbox_result(const json::object& each, std::size_t& errors) {
   return commands;
 }
 
-TEST(PublishedCases, OutboxFilesAreReadAsPublishedOrBetter) {
+TEST(PublishedCases, OutboxFilesGivePublishedOrBetterResult) {
   for (const auto& value : cases().at("outbox_files").as_array()) {
     const auto& each = value.as_object();
     const auto* better = object_member(each, "better");
@@ -136,7 +136,7 @@ TEST(PublishedCases, OutboxFilesAreReadAsPublishedOrBetter) {
   }
 }
 
-TEST(PublishedCases, InjectedTextLooksAsPublishedUnlessItPosesAsAnother) {
+TEST(PublishedCases, InjectedTextMatchesPublishedExceptImitations) {
   for (const auto& value : cases().at("injection_strings").as_array()) {
     const auto& each = value.as_object();
     const auto& input = each.at("input").as_object();
@@ -163,7 +163,7 @@ TEST(PublishedCases, InjectedTextLooksAsPublishedUnlessItPosesAsAnother) {
   }
 }
 
-TEST(PublishedCases, SummariesAndEndsOfSessions) {
+TEST(PublishedCases, SummaryAndSessionEndBlocks) {
   const auto heard_as = [](const json::value& input, auto type) -> json::value {
     for (const auto& command : extract(input.as_string()))
       if (const auto* found = std::get_if<decltype(type)>(&command)) return found->content;
@@ -175,7 +175,7 @@ TEST(PublishedCases, SummariesAndEndsOfSessions) {
     EXPECT_EQ(heard_as(each.at("input"), SessionEndBlock{}), each.at("expected")) << each.at("input");
 }
 
-TEST(PublishedCases, ControlSequencesAreTakenOut) {
+TEST(PublishedCases, ControlSequencesAreStripped) {
   for (const auto& value : cases().at("strip_ansi").as_array()) {
     const auto& each = value.as_object();
     EXPECT_EQ(text::strip_control_sequences(each.at("input").as_string()), each.at("expected").as_string());

@@ -13,7 +13,7 @@ json::array without_data(json::array commands) {
   return commands;
 }
 
-TEST(Recordings, TheModelsMarkdownGivesExactlyWhatItSent) {
+TEST(Recordings, MarkdownGivesExactlyTheSentMessages) {
   const auto file = testing::load_cases("recordings.json");
   for (const auto& value : file.as_array()) {
     const auto& each = value.as_object();
@@ -32,7 +32,7 @@ TEST(Recordings, TheModelsMarkdownGivesExactlyWhatItSent) {
   }
 }
 
-TEST(Recordings, TheScreenGivesTheSameWordsAsTheModel) {
+TEST(Recordings, ScreenGivesSameMessagesAsModel) {
   const auto file = testing::load_cases("screens.json");
   for (const auto& value : file.as_array()) {
     const auto& each = value.as_object();

@@ -18,36 +18,36 @@ Texts unwrapped(std::size_t width, const Texts& rows) {
   return texts;
 }
 
-TEST(Unwrap, JoinsWhatHadNoRoom) {
+TEST(Unwrap, JoinsRowsWithoutRoom) {
   EXPECT_EQ(unwrapped(20, {"the quick brown fox", "jumps over the dog."}),
             Texts{"the quick brown fox jumps over the dog."});
 }
 
-TEST(Unwrap, KeepsABreakThatWasMeant) {
+TEST(Unwrap, KeepsIntendedBreak) {
   EXPECT_EQ(unwrapped(40, {"All done.", "Next I wait."}), (Texts{"All done.", "Next I wait."}));
 }
 
-TEST(Unwrap, AWordThatJustFitsTheEdgeKeepsItsBlank) {
+TEST(Unwrap, WordAtEdgeKeepsItsBlank) {
   EXPECT_EQ(unwrapped(9, {"three cat", "sits here"}), Texts{"three cat sits here"});
 }
 
-TEST(Unwrap, AWordLongerThanARowIsWhole) {
+TEST(Unwrap, WordLongerThanRowIsJoined) {
   EXPECT_EQ(unwrapped(20, {"see https://e.example", "/a/b/c/d/e/f/g/h/i/j", "/k end"}),
             Texts{"see https://e.example/a/b/c/d/e/f/g/h/i/j/k end"});
 }
 
-TEST(Unwrap, APathBrokenAfterASlashIsWhole) {
+TEST(Unwrap, PathBrokenAfterSlashIsJoined) {
   EXPECT_EQ(unwrapped(26, {"compare in src/auth/", "session.cpp, (2) and"}),
             Texts{"compare in src/auth/session.cpp, (2) and"});
   EXPECT_EQ(unwrapped(20, {"rather a constant-", "time compare"}), Texts{"rather a constant-time compare"});
 }
 
-TEST(Unwrap, TextWithoutBlanksJoinsWithoutOne) {
+TEST(Unwrap, TextWithoutBlanksIsJoinedWithoutOne) {
   EXPECT_EQ(unwrapped(9, {"漢字漢字", "漢字"}), Texts{"漢字漢字漢字"});
   EXPECT_EQ(unwrapped(12, {"row 漢字漢字", "漢字"}), Texts{"row 漢字漢字漢字"});
 }
 
-TEST(Unwrap, WhatTheTerminalWrappedGoesOnAsItStands) {
+TEST(Unwrap, TerminalWrapIsJoinedUnchanged) {
   const std::vector<ScreenLine> rows = {{.text = "abcdefghij", .indent = 0, .width = 10, .soft = true},
                                         {.text = "klm", .indent = 0, .width = 10, .soft = false},
                                         {.text = "one two", .indent = 0, .width = 8, .soft = true},
@@ -78,28 +78,28 @@ TEST(Unwrap, DeeperTextIsAnotherParagraph) {
   EXPECT_EQ(unwrapped(10, {"some words", "    indented code"}), (Texts{"some words", "    indented code"}));
 }
 
-TEST(Unwrap, QuotesJoinInsideTheirBars) {
+TEST(Unwrap, QuotesAreJoinedInsideTheirBars) {
   EXPECT_EQ(unwrapped(14, {"▎ @relay:Bob a", "▎ quoted text"}), Texts{"▎ @relay:Bob a quoted text"});
 }
 
-TEST(Unwrap, ACommandAfterAFullRowIsItsOwnLine) {
+TEST(Unwrap, CommandAfterFullRowIsOwnLine) {
   EXPECT_EQ(unwrapped(20, {"I have told them all.", "@relay:Bob hello"}),
             (Texts{"I have told them all.", "@relay:Bob hello"}));
   EXPECT_EQ(unwrapped(20, {"@relay:Bob it is done", "@relay:Eve hello"}),
             (Texts{"@relay:Bob it is done", "@relay:Eve hello"}));
 }
 
-TEST(Unwrap, ACommandInMidSentenceIsProse) {
+TEST(Unwrap, CommandInMidSentenceIsProse) {
   EXPECT_EQ(unwrapped(21, {"you would write it as", "@relay:Bob hello"}),
             Texts{"you would write it as @relay:Bob hello"});
 }
 
-TEST(Unwrap, WithoutAWidthTheWidestRowStandsForIt) {
+TEST(Unwrap, WidestRowReplacesUnknownWidth) {
   EXPECT_EQ(unwrapped(0, {"the quick brown fox", "jumps over", "", "short"}),
             (Texts{"the quick brown fox jumps over", "", "short"}));
 }
 
-TEST(ScreenSpeech, CountsRows) {
+TEST(ScreenExtractor, CountsRows) {
   const std::vector<ScreenLine> rows = {{.text = "Hello.", .indent = 0, .width = 20, .soft = false},
                                         {.text = "", .indent = 0, .width = 20, .soft = false},
                                         {.text = "@relay:Bob the quick", .indent = 0, .width = 20, .soft = false},
@@ -110,7 +110,7 @@ TEST(ScreenSpeech, CountsRows) {
   EXPECT_EQ(location_of(commands[0]), (SourceLocation{2, 3, 0}));
 }
 
-TEST(ScreenSpeech, AClosingMarkDrawnAsAQuoteCloses) {
+TEST(ScreenExtractor, ClosingMarkDrawnAsQuoteCloses) {
   std::vector<ScreenLine> rows;
   for (const auto* text : {"@relay:Bob <<<", "Line one", "  line two", "", "│ >>", "", "Sent."})
     rows.push_back({.text = text, .indent = 0, .width = 60, .soft = false});

@@ -52,7 +52,7 @@ std::string refusal(std::string_view payload) {
   return event ? "" : event.error().message();
 }
 
-TEST(Event, ReadsEveryCapturedPayload) {
+TEST(HookEvent, ReadsEveryCapturedPayload) {
   const auto all = captured();
   ASSERT_GE(all.size(), 50u);
   for (const auto& each : all) {
@@ -67,7 +67,7 @@ TEST(Event, ReadsEveryCapturedPayload) {
   }
 }
 
-TEST(Event, SurvivesItsOwnJson) {
+TEST(HookEvent, RoundTripsThroughJson) {
   for (const auto& each : captured()) {
     const auto event = parsed(each.agent, json::serialize(each.payload));
     const auto text = parse_json_object(json::serialize(to_json(event)));
@@ -78,7 +78,7 @@ TEST(Event, SurvivesItsOwnJson) {
   }
 }
 
-TEST(Event, LosesNoFieldOfAPayload) {
+TEST(HookEvent, KeepsEveryField) {
   for (const auto& each : captured()) {
     const auto event = parsed(each.agent, json::serialize(each.payload));
     const auto ours = json::serialize(to_json(event));
@@ -91,7 +91,7 @@ TEST(Event, LosesNoFieldOfAPayload) {
   }
 }
 
-TEST(Event, NamesWhatTheAgentsCallDifferently) {
+TEST(HookEvent, UnifiesNamesOfAgents) {
   const auto asks = from_file("claude", "PermissionRequest-Bash.json");
   EXPECT_EQ(asks.kind, HookEventKind::Permission);
   EXPECT_EQ(asks.tool, "Bash");
@@ -127,14 +127,14 @@ TEST(Event, NamesWhatTheAgentsCallDifferently) {
   EXPECT_EQ(from_file("codex", "PostToolUse-Bash.json").tool_response, R"("deploy-finished\n")");
 }
 
-TEST(Event, NeverReadsGeminisPromptResponse) {
+TEST(HookEvent, NeverReadsPromptResponseOfGemini) {
   const auto end = from_file("gemini", "AfterAgent.json");
   EXPECT_EQ(end.kind, HookEventKind::TurnEnd);
   EXPECT_EQ(end.text, "");
   EXPECT_EQ(json::serialize(to_json(end)).find("scripted"), std::string::npos);
 }
 
-TEST(Event, KeepsWhatItDoesNotKnow) {
+TEST(HookEvent, KeepsUnknownFields) {
   const auto event =
       parsed(AgentCli::Claude, R"({"hook_event_name":"PhaseOfMoon","session_id":"s","moon":{"full":[1,2]},
       "cwd":7,"tool_name":["x"],"stop_hook_active":"yes","model":{"id":"m"}})");
@@ -145,14 +145,14 @@ TEST(Event, KeepsWhatItDoesNotKnow) {
     EXPECT_TRUE(event.extra.contains(kept)) << kept;
 }
 
-TEST(Event, TakesAnyJsonAsToolInput) {
+TEST(HookEvent, AcceptsAnyJsonAsToolInput) {
   for (const auto* input : {"null", "[1,2]", "\"text\"", "7", "{}"})
     EXPECT_EQ(
         parsed(AgentCli::Codex, format(R"({{"hook_event_name":"PreToolUse","tool_input":{}}})", input)).tool_input,
         input);
 }
 
-TEST(Event, RefusesWithOneSentence) {
+TEST(HookEvent, ErrorIsOneSentence) {
   EXPECT_EQ(refusal(R"({"session_id":"s"})"), "the hook's JSON does not say which event it is (hook_event_name)");
   EXPECT_EQ(refusal(R"({"hook_event_name":3})"), "the hook's JSON does not say which event it is (hook_event_name)");
   EXPECT_EQ(refusal(std::string(kMaxPayloadBytes + 1, ' ')), "the hook's JSON has more than 16 MiB; it is left unread");
@@ -163,7 +163,7 @@ TEST(Event, RefusesWithOneSentence) {
   EXPECT_NE(refusal(R"({"hook_event_name":"Stop","x":)" + std::string(100'000, '[')), "");
 }
 
-TEST(Event, CutsWhatIsTooLong) {
+TEST(HookEvent, TruncatesLongTexts) {
   std::string letters;
   while (letters.size() < 1 << 20) letters += "é";
   const auto event =
@@ -186,7 +186,7 @@ TEST(Event, CutsWhatIsTooLong) {
   EXPECT_EQ(*event_from(to_json(event)), event);
 }
 
-TEST(Event, FitsAFrameHoweverItsTextsAreEscaped) {
+TEST(HookEvent, FitsFrameWithEscapes) {
   HookEvent event{.name = "Stop", .session = std::string(kMaxNameBytes, '\x01')};
   event.text = std::string(kMaxTextBytes, '\x01');
   event.tool_input = std::string(kMaxToolInputBytes, '\x02');
@@ -199,14 +199,14 @@ TEST(Event, FitsAFrameHoweverItsTextsAreEscaped) {
   EXPECT_GT(again->text.size(), 20'000u);
 }
 
-TEST(Event, ReadsLettersThatWereCutInTwo) {
+TEST(HookEvent, ReadsHalvesOfSurrogatePairs) {
   EXPECT_EQ(parsed(AgentCli::Claude, R"({"hook_event_name":"MessageDisplay","delta":"a\ud83d"})").text,
             "a\xEF\xBF\xBD");
   EXPECT_EQ(parsed(AgentCli::Claude, "{\"hook_event_name\":\"MessageDisplay\",\"delta\":\"a\xC3\"}").text,
             "a\xEF\xBF\xBD");
 }
 
-TEST(Repair, ReplacesOnlyWhatIsBroken) {
+TEST(RepairJson, ReplacesOnlyMalformedParts) {
   EXPECT_EQ(repair_json(R"(\ud83d\ude00 \\ud83d \n \")"), R"(\ud83d\ude00 \\ud83d \n \")");
   EXPECT_EQ(repair_json(R"(\ude00\ud83dx)"), "\xEF\xBF\xBD\xEF\xBF\xBDx");
   EXPECT_EQ(repair_json(R"(\ud83d\ud83d\ude00)"), "\xEF\xBF\xBD\\ud83d\\ude00");
@@ -215,7 +215,7 @@ TEST(Repair, ReplacesOnlyWhatIsBroken) {
   EXPECT_EQ(repair_json("\\\xFF"), "\\\xEF\xBF\xBD");
 }
 
-TEST(EventFrom, RefusesWhatIsNoEvent) {
+TEST(EventFrom, RefusesOtherJson) {
   EXPECT_FALSE(event_from({}));
   EXPECT_FALSE(event_from({{"agent", "cursor"}, {"name", "Stop"}}));
   EXPECT_FALSE(event_from({{"agent", "claude"}}));

@@ -65,7 +65,7 @@ class Install : public testing::TestWithParam<AgentCli> {
   std::string path_;
 };
 
-TEST_P(Install, AFileThatWasNotThereIsGoneAgain) {
+TEST_P(Install, UninstallRemovesFileThatInstallCreated) {
   EXPECT_EQ(status().state, InstallState::No);
   EXPECT_TRUE(install());
   EXPECT_EQ(status().state, InstallState::Yes);
@@ -78,7 +78,7 @@ TEST_P(Install, AFileThatWasNotThereIsGoneAgain) {
   EXPECT_FALSE(uninstall());
 }
 
-TEST_P(Install, GivesBackTheSameBytesModesAndNoCopy) {
+TEST_P(Install, UninstallRestoresBytesAndModes) {
   for (const std::string_view text : {"{}", "", "\n", "{\"hooks\": {}}", "{\"hooks\": {\"SessionStart\": []}}\n",
                                       "{\n   \"b\": 1,\n   \"a\": 2.0\n}\n"}) {
     write(path_, text);
@@ -95,7 +95,7 @@ TEST_P(Install, GivesBackTheSameBytesModesAndNoCopy) {
   }
 }
 
-TEST_P(Install, WhatWasAddedMeanwhileStays) {
+TEST_P(Install, UninstallKeepsLaterAdditions) {
   write(path_, "{\n  \"a\": 1\n}\n");
   install();
   auto text = read(path_);
@@ -106,7 +106,7 @@ TEST_P(Install, WhatWasAddedMeanwhileStays) {
   EXPECT_TRUE(fs::exists(path_ + ".before-agent-relay"));
 }
 
-TEST_P(Install, ALinkIsWrittenThroughAndStaysALink) {
+TEST_P(Install, WritesThroughLink) {
   write(home_ + "/dotfiles/x.json", "{\"a\": 1}\n");
   fs::create_directories(fs::path{path_}.parent_path());
   fs::create_symlink(home_ + "/dotfiles/x.json", path_);
@@ -118,7 +118,7 @@ TEST_P(Install, ALinkIsWrittenThroughAndStaysALink) {
   EXPECT_EQ(read(home_ + "/dotfiles/x.json"), "{\"a\": 1}\n");
 }
 
-TEST_P(Install, ALinkToNowhereIsRefused) {
+TEST_P(Install, RefusesDanglingLink) {
   fs::create_directories(fs::path{path_}.parent_path());
   fs::create_symlink(home_ + "/gone", path_);
   const auto file = read_hooks_file(GetParam(), environment_);
@@ -126,7 +126,7 @@ TEST_P(Install, ALinkToNowhereIsRefused) {
   EXPECT_NE(file.error().message().find("leads nowhere"), std::string::npos);
 }
 
-TEST_P(Install, ABrokenFileIsNotTouched) {
+TEST_P(Install, KeepsMalformedFile) {
   for (const std::string_view text : {"{", "{} // mine", "[1]", "{\"hooks\": 1}", "{\"a\":1,\"a\":2}"}) {
     write(path_, text);
     const auto change = plan_install(GetParam(), file(), kProgram);
@@ -136,7 +136,7 @@ TEST_P(Install, ABrokenFileIsNotTouched) {
   }
 }
 
-TEST_P(Install, AnotherPathReplacesTheOldOneOnce) {
+TEST_P(Install, ReplacesOldPathOnce) {
   write(path_, "{\"a\": 1}");
   install("/old/agent-relay");
   EXPECT_TRUE(status().stale);
@@ -148,7 +148,7 @@ TEST_P(Install, AnotherPathReplacesTheOldOneOnce) {
   EXPECT_EQ(read(path_), "{\"a\": 1}");
 }
 
-TEST_P(Install, AMissingHookIsPartlyAndInstallFillsIt) {
+TEST_P(Install, CompletesPartialInstallation) {
   install();
   auto text = read(path_);
   text.replace(text.find("SessionStart"), 12, "NobodysEvent");
@@ -159,7 +159,7 @@ TEST_P(Install, AMissingHookIsPartlyAndInstallFillsIt) {
   EXPECT_EQ(read(path_).find("NobodysEvent"), std::string::npos);
 }
 
-TEST_P(Install, AFileThatChangedSinceItWasReadIsNotOverwritten) {
+TEST_P(Install, NeverOverwritesChangedFile) {
   write(path_, "{}");
   const auto before = file();
   const auto change = plan_install(GetParam(), before, kProgram);
@@ -169,14 +169,12 @@ TEST_P(Install, AFileThatChangedSinceItWasReadIsNotOverwritten) {
   EXPECT_EQ(read(path_), "{\"new\": 1}");
 }
 
-TEST_P(Install, AProgramOfAnotherNameCouldNotBeFoundAgain) {
-  EXPECT_FALSE(plan_install(GetParam(), file(), "/opt/other"));
-}
+TEST_P(Install, RefusesProgramOfAnotherName) { EXPECT_FALSE(plan_install(GetParam(), file(), "/opt/other")); }
 
 INSTANTIATE_TEST_SUITE_P(Agents, Install, testing::Values(AgentCli::Claude, AgentCli::Codex, AgentCli::Gemini),
                          [](const auto& agent) { return std::string{name_of(agent.param)}; });
 
-TEST(InstallStatus, SaysWhatSwitchesHooksOff) {
+TEST(InstallStatus, NamesSettingThatDisablesHooks) {
   const auto home = testing::TempDir() + "/forbids." + std::to_string(::getpid());
   fs::create_directories(home + "/.gemini");
   std::ofstream{home + "/.gemini/settings.json"} << R"({"hooksConfig": {"disabled": ["x", "agent-relay"]}})";
@@ -185,7 +183,7 @@ TEST(InstallStatus, SaysWhatSwitchesHooksOff) {
   fs::remove_all(home);
 }
 
-TEST(InstallPlaces, FollowTheAgentsOwnVariables) {
+TEST(InstallPaths, FollowVariablesOfAgent) {
   const EnvironmentBlock own{"HOME=/h", "CLAUDE_CONFIG_DIR=/c", "CODEX_HOME=/x", "GEMINI_CLI_HOME=/g"};
   EXPECT_EQ(user_hooks_file(AgentCli::Claude, own), "/c/settings.json");
   EXPECT_EQ(user_hooks_file(AgentCli::Codex, own), "/x/hooks.json");

@@ -23,7 +23,7 @@ std::string decision_json(std::string_view decision) {
   return format(R"({{"hookSpecificOutput":{{"hookEventName":"PermissionRequest","decision":{}}}}})", decision);
 }
 
-TEST(WriteAnswer, SaysTextWhereTheAgentTakesIt) {
+TEST(WriteResponse, WritesContextWhereAgentAcceptsIt) {
   struct Row {
     AgentCli agent;
     HookEventKind kind;
@@ -56,7 +56,7 @@ TEST(WriteAnswer, SaysTextWhereTheAgentTakesIt) {
   }
 }
 
-TEST(WriteAnswer, SaysAVerdictOnlyOnAPermission) {
+TEST(WriteResponse, WritesDecisionOnlyForPermission) {
   for (const auto agent : {AgentCli::Claude, AgentCli::Codex, AgentCli::Gemini}) {
     for (const auto kind : kKinds) {
       const auto asked = event(agent, kind, "PermissionRequest");
@@ -71,7 +71,7 @@ TEST(WriteAnswer, SaysAVerdictOnlyOnAPermission) {
   }
 }
 
-TEST(WriteAnswer, NeverAllowsAnotherInputThanMeant) {
+TEST(WriteResponse, NeverAllowsOtherInput) {
   const HookResponse answer{.decision = HookDecision::Allow, .updated_input = R"({"answers":{"Which?":"SQLite"}})"};
   EXPECT_EQ(write_response(event(AgentCli::Claude, HookEventKind::Permission, "PermissionRequest"), answer),
             decision_json(R"({"behavior":"allow","updatedInput":{"answers":{"Which?":"SQLite"}}})"));
@@ -82,18 +82,18 @@ TEST(WriteAnswer, NeverAllowsAnotherInputThanMeant) {
               "");
 }
 
-TEST(WriteAnswer, DeniesWithoutAMessageToo) {
+TEST(WriteResponse, DeniesWithoutMessage) {
   EXPECT_EQ(write_response(event(AgentCli::Codex, HookEventKind::Permission, "PermissionRequest"),
                            {.decision = HookDecision::Deny}),
             decision_json(R"({"behavior":"deny"})"));
 }
 
-TEST(WriteAnswer, NeverStartsAnotherTurn) {
+TEST(WriteResponse, NeverStartsAnotherTurn) {
   EXPECT_EQ(write_response(event(AgentCli::Claude, HookEventKind::TurnEnd, "Stop"), {.context = "go on"}), "");
   EXPECT_EQ(write_response(event(AgentCli::Gemini, HookEventKind::TurnEnd, "AfterAgent"), {.context = "go on"}), "");
 }
 
-TEST(WriteAnswer, TellsAFailedToolCallToClaudeOnly) {
+TEST(WriteResponse, WritesContextOfFailedToolCallForClaudeOnly) {
   EXPECT_EQ(
       write_response(event(AgentCli::Claude, HookEventKind::AfterTool, "PostToolUseFailure"), {.context = "hello"}),
       context_json("PostToolUseFailure"));
@@ -101,7 +101,7 @@ TEST(WriteAnswer, TellsAFailedToolCallToClaudeOnly) {
       write_response(event(AgentCli::Codex, HookEventKind::AfterTool, "PostToolUseFailure"), {.context = "hello"}), "");
 }
 
-TEST(WriteAnswer, StaysBelowTheAgentsLimit) {
+TEST(WriteResponse, StaysBelowLimitOfAgent) {
   std::string letters = "x";
   while (letters.size() < 20'000) letters += "é";
   const auto written =
@@ -113,7 +113,7 @@ TEST(WriteAnswer, StaysBelowTheAgentsLimit) {
   EXPECT_TRUE(letters.starts_with(*text));
 }
 
-TEST(Answer, SurvivesItsOwnJson) {
+TEST(HookResponse, RoundTripsThroughJson) {
   const HookResponse answers[] = {{},
                                   {.context = "two\nlines"},
                                   {.decision = HookDecision::Deny, .message = "no"},
@@ -121,7 +121,7 @@ TEST(Answer, SurvivesItsOwnJson) {
   for (const auto& answer : answers) EXPECT_EQ(response_from(to_json(answer)), answer);
 }
 
-TEST(Answer, RefusesWhatItCannotRead) {
+TEST(HookResponse, RefusesInvalidJson) {
   EXPECT_FALSE(response_from({{"decision", "perhaps"}}));
   EXPECT_FALSE(response_from({{"decision", 1}}));
   EXPECT_FALSE(response_from({{"context", nullptr}}));

@@ -19,7 +19,7 @@ std::string with_one(std::string_view text) {
   return out ? *out : "failed: " + out.error().message();
 }
 
-TEST(SettingsText, ANewFileIsWrittenInTwoBlanks) {
+TEST(SettingsText, IndentsNewFileByTwo) {
   EXPECT_EQ(with_one(""), R"({
   "hooks": {
     "Stop": [
@@ -39,7 +39,7 @@ TEST(SettingsText, ANewFileIsWrittenInTwoBlanks) {
 )");
 }
 
-TEST(SettingsText, AddsBehindWhatIsThereInItsOwnIndentation) {
+TEST(SettingsText, AppendsInIndentationOfFile) {
   EXPECT_EQ(with_one("{\n\t\"z\": 1.50,\n\t\"a\": {\"x\":[ 1 ]}\n}"),
             "{\n\t\"z\": 1.50,\n\t\"a\": {\"x\":[ 1 ]},\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{\n\t\t\t\t\"hooks\": "
             "[\n\t\t\t\t\t{\n\t\t\t\t\t\t\"type\": \"command\",\n\t\t\t\t\t\t\"command\": \"/opt/agent-relay\",\n\t\t\t"
@@ -47,7 +47,7 @@ TEST(SettingsText, AddsBehindWhatIsThereInItsOwnIndentation) {
             "5\n\t\t\t\t\t}\n\t\t\t\t]\n\t\t\t}\n\t\t]\n\t}\n}");
 }
 
-TEST(SettingsText, AFileOnOneLineStaysOnOne) {
+TEST(SettingsText, KeepsOneLineFile) {
   EXPECT_EQ(
       with_one(R"({"a":1})"),
       R"({"a":1,"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/opt/agent-relay","args":["hook","claude"],"timeout":5}]}]}})");
@@ -56,7 +56,7 @@ TEST(SettingsText, AFileOnOneLineStaysOnOne) {
       R"({"a": 1, "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "/opt/agent-relay", "args": ["hook", "claude"], "timeout": 5}]}]}})");
 }
 
-TEST(SettingsText, TakingOutGivesTheSameBytes) {
+TEST(SettingsText, RemovalRestoresBytes) {
   const auto every = hooks_for(AgentCli::Claude, kProgram);
   ASSERT_TRUE(every);
   for (const std::string_view text : {
@@ -82,7 +82,7 @@ TEST(SettingsText, TakingOutGivesTheSameBytes) {
   }
 }
 
-TEST(SettingsText, TakesOutExactlyOurs) {
+TEST(SettingsText, RemovesOnlyOwnHooks) {
   const auto ours = json::serialize(*handler_for(AgentCli::Claude, {"Stop", 5}, kProgram));
   const auto text = R"({"hooks": {"Stop": [{"hooks": [)" + ours + R"(, {"command": "b"}, )" + ours +
                     R"(]}, {"hooks": [)" + ours + R"(]}], "PreToolUse": [{"matcher": "Bash", "hooks": [)" + ours +
@@ -93,11 +93,9 @@ TEST(SettingsText, TakesOutExactlyOurs) {
   EXPECT_EQ(*without_hooks(text, AgentCli::Codex), text);
 }
 
-TEST(SettingsText, AnObjectLeftWithNothingIsEmpty) {
-  EXPECT_EQ(*without_hooks(with_one("{}\n"), AgentCli::Claude), "{}\n");
-}
+TEST(SettingsText, RemovalLeavesEmptyObject) { EXPECT_EQ(*without_hooks(with_one("{}\n"), AgentCli::Claude), "{}\n"); }
 
-TEST(SettingsText, SaysWhatItCannotRead) {
+TEST(SettingsText, ErrorNamesReason) {
   const auto why = [](std::string_view text) {
     const auto out = with_hooks(text, one_hook());
     return out ? "taken" : out.error().message();

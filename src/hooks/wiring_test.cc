@@ -76,7 +76,7 @@ TEST_F(Wiring, ClaudeGetsAPrivateSettingsFile) {
       R"([{"hooks":[{"type":"command","command":"/opt/relay/agent-relay","args":["hook","claude"],"timeout":10}]}])");
 }
 
-TEST_F(Wiring, ClaudesOwnSettingsFileOfThePersonIsMergedAndTheLastOneCounts) {
+TEST_F(Wiring, ClaudeMergesLastSettingsFileOfUser) {
   write("mine.json",
         R"({"model":"x","env":{"KEY":"secret"},"hooks":{"Stop":[{"hooks":[{"type":"command","command":"say"}]}]}})");
   argv = {"/usr/bin/claude", "--settings", R"({"model":"ignored"})", "-c", "--settings=mine.json", "--", "--settings"};
@@ -89,13 +89,13 @@ TEST_F(Wiring, ClaudesOwnSettingsFileOfThePersonIsMergedAndTheLastOneCounts) {
   EXPECT_EQ(groups(settings, "SessionStart"), 1U);
 }
 
-TEST_F(Wiring, ClaudesInlineSettingsAreMerged) {
+TEST_F(Wiring, ClaudeMergesInlineSettings) {
   argv = {"claude", "--settings", R"( {"model":"y"})"};
   EXPECT_TRUE(wired(AgentCli::Claude).hooks);
   EXPECT_EQ(written().at("model"), "y");
 }
 
-TEST_F(Wiring, WhatCannotBeMergedIsLeftAsItWas) {
+TEST_F(Wiring, UnmergeableSettingsAreUnchanged) {
   for (const std::string text : {"no-such-file.json", "{not json", R"({"hooks":[]})", R"({"hooks":{"Stop":1}})",
                                  R"({"disableAllHooks":true})", "."}) {
     argv = {"claude", "--settings", text};
@@ -108,7 +108,7 @@ TEST_F(Wiring, WhatCannotBeMergedIsLeftAsItWas) {
   }
 }
 
-TEST_F(Wiring, SaysWhichOptionOrSettingSwitchesHooksOff) {
+TEST_F(Wiring, NamesOptionOrSettingThatDisablesHooks) {
   argv = {"claude", "--bare"};
   EXPECT_NE(wired(AgentCli::Claude).blocked_reason.find("--bare"), std::string::npos);
   argv = {"claude", "--", "--bare"};
@@ -127,7 +127,7 @@ TEST_F(Wiring, SaysWhichOptionOrSettingSwitchesHooksOff) {
   EXPECT_NE(wired(AgentCli::Gemini).blocked_reason.find("hooksConfig"), std::string::npos);
 }
 
-TEST_F(Wiring, AnotherCommandsOptionsAreNotTouched) {
+TEST_F(Wiring, OptionsOfOtherCommandsAreUnchanged) {
   for (const auto agent : {AgentCli::Claude, AgentCli::Codex}) {
     argv = {"npx", std::string{name_of(agent)}};
     EXPECT_FALSE(wired(agent).hooks);
@@ -140,7 +140,7 @@ TEST_F(Wiring, AnotherCommandsOptionsAreNotTouched) {
 }
 
 // Claude Code 2.1.325 prints "hook_started" and "hook_response" for SessionStart there, and for no other of ours.
-TEST_F(Wiring, ClaudePrintsNoHooksOfOursInAStreamOfJson) {
+TEST_F(Wiring, ClaudeOmitsHooksFromJsonStream) {
   for (const Words& words : std::initializer_list<Words>{{"claude", "-p", "--output-format", "stream-json", "hello"},
                                                          {"claude", "--output-format=stream-json", "--print"}}) {
     argv = words;
@@ -156,7 +156,7 @@ TEST_F(Wiring, ClaudePrintsNoHooksOfOursInAStreamOfJson) {
 }
 
 // Codex 0.166.0 ran a hook trusted by a hash made this way, without asking.
-TEST_F(Wiring, CodexIsToldTheHashesOfExactlyOurHooks) {
+TEST_F(Wiring, CodexGetsHashesOfOwnHooksOnly) {
   argv = {"codex", "resume", "--last"};
   const auto run = wired(AgentCli::Codex);
   EXPECT_TRUE(run.hooks);
@@ -176,14 +176,14 @@ TEST_F(Wiring, CodexIsToldTheHashesOfExactlyOurHooks) {
 }
 
 // Codex 0.166.0 shows "1 warning" for the whole session where an override keeps it from its shared server.
-TEST_F(Wiring, CodexIsNotMadeToWarnThatItRunsWithoutItsSharedServer) {
+TEST_F(Wiring, CodexDoesNotWarnAboutSharedServer) {
   argv = {"codex"};
   EXPECT_TRUE(wired(AgentCli::Codex).hooks);
   EXPECT_EQ(argv[1] + " " + argv[2], "-c features.daemon_auto_start=false");
 }
 
 // Codex 0.166.0 prints "hook: SessionStart" and "hook: SessionStart Completed" on stderr, and so on.
-TEST_F(Wiring, CodexPrintsNoHooksOfOursInARunForOnePrompt) {
+TEST_F(Wiring, CodexOmitsHooksInOneShotRun) {
   for (const Words& words : std::initializer_list<Words>{{"codex", "exec", "hello"},
                                                          {"codex", "-m", "gpt-6", "e", "-"},
                                                          {"/opt/codex", "--search", "--cd=/x", "review"},
@@ -202,7 +202,7 @@ TEST_F(Wiring, CodexPrintsNoHooksOfOursInARunForOnePrompt) {
   }
 }
 
-TEST_F(Wiring, CodexHooksInstalledForAlwaysAreSilentInAWiredRun) {
+TEST_F(Wiring, InstalledCodexHooksAreDisabledInWiredRun) {
   write(".codex/hooks.json",
         R"({"hooks":{"Stop":[{"hooks":[{"type":"command","command":"theirs"}]},)"
         R"({"hooks":[{"type":"command","command":"'/old/agent-relay' hook codex","timeout":10}]}]}})");
@@ -212,7 +212,7 @@ TEST_F(Wiring, CodexHooksInstalledForAlwaysAreSilentInAWiredRun) {
   EXPECT_EQ(argv[4].find("/.codex/hooks.json:stop:0:0"), std::string::npos);
 }
 
-TEST_F(Wiring, CodexWithHooksOnItsCommandLineKeepsThose) {
+TEST_F(Wiring, CodexKeepsHooksOfItsCommandLine) {
   for (const Words& words : {Words{"-c", "hooks.Stop=[]"}, Words{"--config=hooks = {}"}, Words{"-chooks.state={}"}}) {
     argv = {"codex"};
     argv.insert(argv.end(), words.begin(), words.end());
@@ -224,7 +224,7 @@ TEST_F(Wiring, CodexWithHooksOnItsCommandLineKeepsThose) {
   EXPECT_TRUE(wired(AgentCli::Codex).hooks);
 }
 
-TEST_F(Wiring, GeminiGetsDefaultsThatHoldWhatTheMachinesSaid) {
+TEST_F(Wiring, GeminiDefaultsIncludeThoseOfTheMachine) {
   write("etc/system-defaults.json",
         "{ // the machine's\n \"ui\": {\"theme\": \"Dark\"}, \"hooks\": {\"AfterAgent\": [{\"hooks\": []}]}}");
   environment.push_back("AGENT_RELAY_HOST_SOCKET=/run/door");
@@ -242,7 +242,7 @@ TEST_F(Wiring, GeminiGetsDefaultsThatHoldWhatTheMachinesSaid) {
   EXPECT_EQ(handler.at("env").at("AGENT_RELAY_HOST_SOCKET"), "/run/door");
 }
 
-TEST_F(Wiring, GeminiReadsOnlyWhatIsRootsOrInstalled) {
+TEST_F(Wiring, GeminiReadsOnlyRootOwnedOrInstalledHooks) {
   roots_alone = false;
   argv = {"gemini"};
   environment = {"HOME=" + root_};
@@ -255,7 +255,7 @@ TEST_F(Wiring, GeminiReadsOnlyWhatIsRootsOrInstalled) {
   EXPECT_FALSE(is_root_owned(root_ + "/run.json")) << "everybody may write above it";
 }
 
-TEST_F(Wiring, GeminisOwnDefaultsPathIsRead) {
+TEST_F(Wiring, GeminiDefaultsPathIsRead) {
   write("own.json", R"({"model":{"name":"z"}})");
   environment.push_back("GEMINI_CLI_SYSTEM_DEFAULTS_PATH=" + root_ + "/own.json");
   EXPECT_TRUE(wired(AgentCli::Gemini).hooks);
@@ -265,14 +265,14 @@ TEST_F(Wiring, GeminisOwnDefaultsPathIsRead) {
             1);
 }
 
-TEST_F(Wiring, BrokenDefaultsOfTheMachineLeaveGeminiAlone) {
+TEST_F(Wiring, MalformedMachineDefaultsLeaveGeminiUnwired) {
   write("etc/system-defaults.json", "{");
   const auto before = environment;
   EXPECT_FALSE(wired(AgentCli::Gemini).hooks);
   EXPECT_EQ(environment, before);
 }
 
-TEST(WantedHooks, AnyPathIsQuotedAndRecognised) {
+TEST(HookSpecs, QuoteAndRecognizeAnyPath) {
   for (const std::string_view program : {"/opt/a b/agent-relay", "/o'brien/agent-relay", "/a\"b\\/agent-relay"}) {
     for (const auto agent : {AgentCli::Claude, AgentCli::Codex, AgentCli::Gemini}) {
       const auto handler = handler_for(agent, hook_specs(agent).front(), program);
@@ -284,7 +284,7 @@ TEST(WantedHooks, AnyPathIsQuotedAndRecognised) {
             R"('/o'\''b/agent-relay' hook codex)");
 }
 
-TEST(WantedHooks, SomebodyElsesHookIsNotOurs) {
+TEST(HookSpecs, IgnoreForeignHooks) {
   for (const std::string_view text :
        {R"({"command":"/x/agent-relay","args":["hook","codex"]})", R"({"command":"/x/agent-relay"})",
         R"({"command":"/x/other","args":["hook","claude"]})", R"({"command":5,"args":["hook","claude"]})", "[]"}) {
@@ -297,7 +297,7 @@ TEST(WantedHooks, SomebodyElsesHookIsNotOurs) {
   }
 }
 
-TEST(WantedHooks, RefusesPathsThatCannotBeSaid) {
+TEST(HookSpecs, RefuseUnquotablePaths) {
   EXPECT_FALSE(hooks_for(AgentCli::Claude, "agent-relay"));
   EXPECT_FALSE(hooks_for(AgentCli::Codex, "/a\nb/agent-relay"));
   EXPECT_FALSE(hooks_for(AgentCli::Gemini, "/a$b/agent-relay"));

@@ -335,16 +335,16 @@ constexpr Trick kTricks[] = {
     {"touch", "touch x"},
 };
 
-TEST(Approval, OfWhatLooks) {
+TEST(Approval, ApprovesReadOnlyCommands) {
   for (const auto command : kApproved) EXPECT_EQ(read_only_verdict(command), Action::Approve) << command;
 }
 
-TEST(Approval, OfNoTrick) {
+TEST(Approval, RefusesDeceptiveCommands) {
   for (const auto& trick : kTricks)
     EXPECT_EQ(read_only_verdict(trick.command), Action::Ask) << trick.name << ": " << trick.command;
 }
 
-TEST(Approval, OfNoHarmlessCommandWithSomethingAttached) {
+TEST(Approval, RefusesHarmlessCommandWithAdditions) {
   constexpr std::string_view kAttached[] = {";x",  "; x",  "&&x",  " && x", "||x", "|x",   " | x", "&",
                                             "\nx", "`x`",  "$(x)", "${x}",  "$x",  ">x",   " > x", "<x",
                                             "(x)", " {x}", " #x",  "\\",    " 'x", " \"x", "\x1b", "\xe2\x80\x8b"};
@@ -357,7 +357,7 @@ TEST(Approval, OfNoHarmlessCommandWithSomethingAttached) {
     }
 }
 
-TEST(Approval, NeverOfASignOutsideQuotesWhateverTheRule) {
+TEST(Approval, RefusesSpecialCharactersOutsideQuotesForAnyRule) {
   const auto policy = parse_policy("[[permissions]]\ntool = '*'\ncommand = '(?s).*'\naction = 'approve'\n").value();
   const auto verdict = [&](const std::string& command) {
     return policy.decide({.tool = "bash", .command = command}).action;

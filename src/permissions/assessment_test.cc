@@ -19,7 +19,7 @@ RiskLevel risk_of_file(std::string_view tool, std::string_view path) {
   return assess(ParsedRequest{ask}).risk;
 }
 
-TEST(Assessment, OfCommands) {
+TEST(Assessment, AssessesCommands) {
   struct Row {
     RiskLevel risk;
     std::vector<std::string_view> commands;
@@ -88,7 +88,7 @@ TEST(Assessment, OfCommands) {
     for (const auto command : row.commands) EXPECT_EQ(risk_of_command(command), row.risk) << command;
 }
 
-TEST(Assessment, OfFiles) {
+TEST(Assessment, AssessesFiles) {
   EXPECT_EQ(risk_of_file("Read", "a.cc"), Low);
   EXPECT_EQ(risk_of_file("Read", "/etc/hosts"), Low);
   EXPECT_EQ(risk_of_file("Read", ".env"), High);
@@ -103,7 +103,7 @@ TEST(Assessment, OfFiles) {
   EXPECT_EQ(risk_of_file("mcp__a__b", "a"), Medium);
 }
 
-TEST(Assessment, SaysWhatTheDangerIs) {
+TEST(Assessment, GivesReason) {
   const PermissionRequest ask{.tool = "Bash", .command = "git push --force", .directory = "/w"};
   EXPECT_EQ(assess(ParsedRequest{ask}).reason, "git: replaces what others have");
 }

@@ -10,7 +10,7 @@ bool glob_means(const std::string& glob, std::string_view path, std::string_view
   return matches_path(Pattern::of_files(globs, Matching::Strict).value(), path, directory);
 }
 
-TEST(Files, PathsAreResolvedByTheirLetters) {
+TEST(PathMatching, NormalizesPaths) {
   EXPECT_EQ(normalize_path("a/b", "/w"), "/w/a/b");
   EXPECT_EQ(normalize_path("../x", "/w"), "/x");
   EXPECT_EQ(normalize_path("/a//b/./c/../d/", ""), "/a/b/d");
@@ -23,7 +23,7 @@ TEST(Files, PathsAreResolvedByTheirLetters) {
   EXPECT_EQ(normalize_path("", ""), ".");
 }
 
-TEST(Files, InsideIsBelowAndNotBeside) {
+TEST(PathMatching, InsideMeansBelow) {
   EXPECT_TRUE(is_inside("/w/a", "/w"));
   EXPECT_TRUE(is_inside("/w", "/w/"));
   EXPECT_FALSE(is_inside("/work", "/w"));
@@ -34,7 +34,7 @@ TEST(Files, InsideIsBelowAndNotBeside) {
   EXPECT_TRUE(is_inside("/a", "/"));
 }
 
-TEST(Files, GlobsAreAnchoredAsWritten) {
+TEST(PathMatching, GlobsAreAnchoredAsWritten) {
   EXPECT_TRUE(glob_means(".env", "a/.env"));
   EXPECT_TRUE(glob_means(".env", "/elsewhere/.env"));
   EXPECT_FALSE(glob_means(".env", "a/x.env"));
@@ -58,7 +58,7 @@ TEST(Files, GlobsAreAnchoredAsWritten) {
   EXPECT_FALSE(glob_means("a+(b)", "/w/aab")) << "letters are no expressions";
 }
 
-TEST(Files, WhatRunsLaterIsKnownByName) {
+TEST(PathMatching, DetectsAutorunPathsByName) {
   for (const auto* path : {".git/hooks/pre-commit", "/w/.git/config", "~/.bashrc", "/home/x/.zshrc", "/etc/crontab",
                            ".claude/settings.json", "/usr/bin/ls", "~/.ssh/authorized_keys", ".GIT/config"})
     EXPECT_TRUE(is_autorun_path(path, "/w")) << path;

@@ -15,7 +15,7 @@ std::string error_in(std::string_view toml) {
   return policy ? "" : policy.error().message();
 }
 
-TEST(PolicyFile, RulesOfAPersonComeFirst) {
+TEST(PolicyFile, OwnRulesPrecedePreset) {
   const auto policy = parse_policy(R"toml(
 heartbeat_ms = 200
 
@@ -62,7 +62,7 @@ action = "deny"
   EXPECT_EQ(policy.decide({.tool = "Bash", .command = "pwd"}).action, Action::Ask) << "no preset stands behind";
 }
 
-TEST(PolicyFile, WithoutAPresetNothingIsApproved) {
+TEST(PolicyFile, WithoutPresetNothingIsApproved) {
   for (const auto* toml : {"", "debug = true", "[permissions]\n", "[permissions]\npreset = 'none'\n"}) {
     const auto policy = parse_policy(toml).value();
     EXPECT_EQ(policy.decide({.tool = "Bash", .command = "ls"}).action, Action::Ask) << toml;
@@ -70,7 +70,7 @@ TEST(PolicyFile, WithoutAPresetNothingIsApproved) {
   }
 }
 
-TEST(PolicyFile, APresetStandsBehindAPersonsOwnRules) {
+TEST(PolicyFile, PresetFollowsOwnRules) {
   const auto policy = parse_policy(R"toml(
 [permissions]
 preset = "read-only"
@@ -95,7 +95,7 @@ action = "deny"
   EXPECT_EQ(listed.rule, "preset read-only: ls and pwd are approved");
 }
 
-TEST(PolicyFile, AnUnknownPresetIsRefused) {
+TEST(PolicyFile, UnknownPresetIsRefused) {
   EXPECT_EQ(error_in("[permissions]\npreset = 'reading'"),
             "/h/config.toml:2:10: preset must be one of none, read-only");
   EXPECT_EQ(error_in("[permissions]\npreset = 3"), "/h/config.toml:2:10: preset must be one of none, read-only");
@@ -105,7 +105,7 @@ TEST(PolicyFile, AnUnknownPresetIsRefused) {
             "/h/config.toml:2:1: rules must be a list: write [[permissions.rules]]");
 }
 
-TEST(PolicyFile, AnErrorNamesThePlaceAndTheReason) {
+TEST(PolicyFile, ErrorNamesLocationAndReason) {
   EXPECT_TRUE(error_in("permissions = [").starts_with("/h/config.toml:1:")) << error_in("permissions = [");
   EXPECT_EQ(error_in("permissions = 3"),
             "/h/config.toml:1:1: permissions must be a table: write [permissions] and [[permissions.rules]]");
@@ -141,7 +141,7 @@ TEST(PolicyFile, AnErrorNamesThePlaceAndTheReason) {
       << "two halves of a pattern are none";
 }
 
-TEST(PolicyFile, TheExampleOfTheManualDoesWhatItSays) {
+TEST(PolicyFile, ExampleOfManualWorks) {
   std::ifstream file{RELAY_DOCS "/permissions.md"};
   const std::string page{std::istreambuf_iterator<char>{file}, {}};
   const auto begin = page.find("```toml\n", page.find("## Your own rules")), end = page.find("```\n", begin + 1);

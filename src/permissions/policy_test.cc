@@ -9,7 +9,7 @@ namespace {
 
 Decision decide_read_only(const PermissionRequest& ask) { return Policy{{}, kReadOnlyPreset}.decide(ask); }
 
-TEST(Policy, KnowsToolsUnderTheNamesOfAllAgents) {
+TEST(Policy, KnowsToolNamesOfAllAgents) {
   for (const auto* name : {"Bash", "bash", "shell", "exec", "exec_command", "run_shell_command", "Shell"})
     EXPECT_EQ(canonical_tool(name), tool::kBash) << name;
   for (const auto* name : {"Read", "read_file", "ReadFile"}) EXPECT_EQ(canonical_tool(name), tool::kRead) << name;
@@ -20,7 +20,7 @@ TEST(Policy, KnowsToolsUnderTheNamesOfAllAgents) {
   EXPECT_EQ(canonical_tool("mcp__files__read"), "mcp__files__read") << "somebody else's tool";
 }
 
-TEST(Policy, ReadingIsApprovedButForSecrets) {
+TEST(Policy, ApprovesReadingExceptSecrets) {
   for (const auto* name : {"Read", "read_file", "Glob", "Grep", "list_directory"})
     EXPECT_EQ(decide_read_only({.tool = name, .file_path = "/w/src/a.cc", .directory = "/w"}).action, Action::Approve)
         << name;
@@ -52,7 +52,7 @@ TEST(Policy, ReadingIsApprovedButForSecrets) {
   }
 }
 
-TEST(Policy, WhatIsReadMustBeKnown) {
+TEST(Policy, RequiresKnownFileForRead) {
   EXPECT_EQ(decide_read_only({.tool = "Read"}).action, Action::Ask);
   EXPECT_EQ(decide_read_only({.tool = "Read", .file_path = ""}).action, Action::Ask);
   EXPECT_EQ(decide_read_only({.tool = "Read", .file_path = "a\nb"}).action, Action::Ask);
@@ -65,7 +65,7 @@ TEST(Policy, WhatIsReadMustBeKnown) {
   EXPECT_EQ(decide_read_only({.tool = "mcp__x__ls", .command = "ls"}).action, Action::Ask);
 }
 
-TEST(Policy, WhatDestroysIsCritical) {
+TEST(Policy, RatesDestructionCritical) {
   for (const auto* command : {"rm x",
                               "ls; rm -rf x",
                               "sudo rm x",
@@ -93,7 +93,7 @@ TEST(Policy, WhatDestroysIsCritical) {
   }
 }
 
-TEST(Policy, SaysWhichRuleDecidedAndWhy) {
+TEST(Policy, NamesDecidingRule) {
   EXPECT_EQ(decide_read_only({.tool = "Bash", .command = "ls"}).rule, "preset read-only: ls and pwd are approved");
   EXPECT_EQ(decide_read_only({.tool = "Bash", .command = "npm test"}).rule, "no rule speaks of it");
   EXPECT_EQ(decide_read_only({.tool = "Bash", .command = "ls & x"}).rule,
@@ -102,7 +102,7 @@ TEST(Policy, SaysWhichRuleDecidedAndWhy) {
             "preset read-only: what removes or destroys is asked");
 }
 
-TEST(Policy, ARuleThatDeniesLooksIntoEverything) {
+TEST(Policy, DenyingRuleMatchesLoosely) {
   std::vector<Rule> rules;
   rules.push_back(Rule::compile({.tools = {"bash"}, .commands = {"git push( .*)?"}, .action = Action::Deny}).value());
   rules.push_back(Rule::compile({.paths = {"./vendor/"}, .action = Action::Deny}).value());
@@ -118,7 +118,7 @@ TEST(Policy, ARuleThatDeniesLooksIntoEverything) {
       << "a patch is no command";
 }
 
-TEST(Policy, ARuleThatApprovesNeverCoversWhatRunsLater) {
+TEST(Policy, ApprovingRuleNeverCoversAutorunPath) {
   std::vector<Rule> rules;
   rules.push_back(Rule::compile({.tools = {"edit", "write"}, .action = Action::Approve}).value());
   const Policy policy{std::move(rules)};
@@ -131,7 +131,7 @@ TEST(Policy, ARuleThatApprovesNeverCoversWhatRunsLater) {
       << "a patch can hold more files";
 }
 
-TEST(Policy, ARuleForEveryToolApprovesNoCommandItDoesNotName) {
+TEST(Policy, RuleForEveryToolApprovesOnlyNamedCommands) {
   std::vector<Rule> rules;
   rules.push_back(Rule::compile({.tools = {"*"}, .action = Action::Approve}).value());
   const Policy policy{std::move(rules)};
@@ -139,7 +139,7 @@ TEST(Policy, ARuleForEveryToolApprovesNoCommandItDoesNotName) {
   EXPECT_EQ(policy.decide({.tool = "Bash", .command = "npm test"}).action, Action::Ask);
 }
 
-TEST(Policy, WithoutRulesNothingIsApprovedAndTheRiskIsStillShown) {
+TEST(Policy, WithoutRulesNothingIsApprovedAndRiskIsShown) {
   const Policy policy;
   EXPECT_EQ(policy.preset(), kNoPreset);
   const auto risk = [&](const PermissionRequest& ask) {
@@ -156,7 +156,7 @@ TEST(Policy, WithoutRulesNothingIsApprovedAndTheRiskIsStillShown) {
     EXPECT_EQ(risk({.tool = "Bash", .command = command}), RiskLevel::Critical) << command;
 }
 
-TEST(Policy, SaysWhichOfItsRulesAreAboutAnAgent) {
+TEST(Policy, ListsRulesForAgent) {
   std::vector<Rule> rules;
   rules.push_back(Rule::compile({.label = "a:1", .agents = {"Build*"}}).value());
   rules.push_back(Rule::compile({.label = "a:2"}).value());
@@ -166,7 +166,7 @@ TEST(Policy, SaysWhichOfItsRulesAreAboutAnAgent) {
   EXPECT_EQ(policy.preset(), "read-only");
 }
 
-TEST(Policy, HugeAsksTakeNoTime) {
+TEST(Policy, HugeRequestsTakeBoundedTime) {
   std::string text;
   while (text.size() < 64 << 10) text += "git push sudo '.env' ;";
   const auto decision = decide_read_only({.tool = "Bash", .command = text, .description = text});

@@ -15,7 +15,7 @@ Words words_in(std::string_view line) {
 
 std::string text_of(std::string_view line) { return read_simple_command(line).value().text; }
 
-TEST(ShellWords, AreReadWithTheirQuotesTakenAway) {
+TEST(ShellWords, RemoveQuotes) {
   EXPECT_EQ(words_in("ls"), Words{"ls"});
   EXPECT_EQ(words_in("  git   status  -s "), (Words{"git", "status", "-s"}));
   EXPECT_EQ(words_in("git commit -m 'fix; it'"), (Words{"git", "commit", "-m", "fix; it"}));
@@ -25,7 +25,7 @@ TEST(ShellWords, AreReadWithTheirQuotesTakenAway) {
   EXPECT_EQ(words_in("cat größe.txt 日本"), (Words{"cat", "größe.txt", "日本"}));
 }
 
-TEST(ShellWords, TheirTextShowsWhatIsLiteral) {
+TEST(ShellWords, TextQuotesLiterals) {
   EXPECT_EQ(text_of("ls  'src'  \"a b\""), "ls src 'a b'");
   EXPECT_EQ(text_of("ls *.c '*.c'"), "ls *.c '*.c'");
   EXPECT_EQ(text_of("ls ~ '~'"), "ls ~ '~'");
@@ -34,7 +34,7 @@ TEST(ShellWords, TheirTextShowsWhatIsLiteral) {
   EXPECT_EQ(text_of("echo '' '#'"), "echo '' '#'");
 }
 
-TEST(ShellWords, TheirTextReadAgainIsTheSame) {
+TEST(ShellWords, TextRoundTrips) {
   for (const auto* line : {"ls", "echo \"it's\" '' '#x' '*' ~/x *.c", "'a=b'c d=e", "git log '--format=%h %s'"}) {
     const auto once = read_simple_command(line);
     if (!once) continue;
@@ -45,7 +45,7 @@ TEST(ShellWords, TheirTextReadAgainIsTheSame) {
   }
 }
 
-TEST(ShellWords, WhatIsNotSimpleSaysWhy) {
+TEST(ShellWords, ErrorNamesReason) {
   const auto why = [](std::string_view line) {
     auto read = read_simple_command(line);
     return read ? std::string{"simple"} : read.error().message();

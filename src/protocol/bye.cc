@@ -23,8 +23,8 @@ Result<Bye> parse_bye(std::string_view payload) {
   RELAY_TRY(read_fields(payload, {&end, &by, &reason, &ended_at}));
   const auto name = RELAY_TRY(read_string(end, kMaxNameBytes));
   bool known = name.empty();
-  for (const auto& [value, word] : kEndReasons) {
-    if (word != name) continue;
+  for (const auto& [value, known_name] : kEndReasons) {
+    if (known_name != name) continue;
     bye.end = value;
     known = true;
   }
@@ -37,8 +37,8 @@ Result<Bye> parse_bye(std::string_view payload) {
 
 std::string write_bye(const Bye& bye) {
   text::JsonWriter payload;
-  for (const auto& [value, word] : kEndReasons)
-    if (value == bye.end) payload.field("end", word);
+  for (const auto& [value, known_name] : kEndReasons)
+    if (value == bye.end) payload.field("end", known_name);
   payload.optional("by", bye.by).optional("reason", bye.reason);
   if (bye.ended_at != 0) payload.field("endedAt", bye.ended_at);
   return payload.take();

@@ -1,4 +1,4 @@
-/// BYE: a session says that it is over, and how it ended. Off the hot path.
+/// BYE: a session reports that it has ended, and how. Off the hot path.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace relay::protocol {
 
 enum class EndReason : std::uint8_t { Completed, Crashed, Released };
 
-/// What the daemon says when it ends a connection of its own accord.
+/// The reasons the daemon gives when it ends a connection.
 inline constexpr std::string_view kDaemonStopping = "the daemon is stopping";
 inline constexpr std::string_view kWorkspaceClosed = "the workspace was closed (agent-relay down)";
 
@@ -20,10 +20,10 @@ struct Bye {
   EndReason end = EndReason::Completed;
   std::string by = {};      // who released it: `human`, `api` or the name of an agent
   std::string reason = {};  // one sentence; may be empty
-  WallMs ended_at = 0;      // 0: when it is said
+  WallMs ended_at = 0;      // 0: the time of the BYE
 };
 
-/// An empty payload is a session that has completed.
+/// An empty payload means a completed session.
 Result<Bye> parse_bye(std::string_view payload);
 std::string write_bye(const Bye& bye);
 

@@ -14,7 +14,7 @@ TEST(Bye, EmptyPayloadMeansCompleted) {
   }
 }
 
-TEST(Bye, WhatIsWrittenIsReadBack) {
+TEST(Bye, RoundTrips) {
   for (const auto end : {EndReason::Completed, EndReason::Crashed, EndReason::Released}) {
     const auto bye = *parse_bye(
         write_bye({.end = end, .by = "Alice", .reason = "the review is done", .ended_at = 1'700'000'000'001}));

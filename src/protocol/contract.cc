@@ -28,7 +28,7 @@ void write_delivery_part(text::JsonWriter& writer, DeliveryModes modes, bool que
   writer.end().field("queue", queue).end();
 }
 
-/// Copies the contract's members out of an object that may have others.
+/// Copies the contract's members from an object that may have others.
 class MemberCopier final : public text::MemberVisitor {
  public:
   explicit MemberCopier(text::JsonWriter& writer) : writer_{writer} {}
@@ -117,7 +117,7 @@ Result<AgentSessionCapabilities> parse_session_capabilities(std::string_view obj
 
 Result<void> declare(const AgentSessionCapabilities& contract, Capabilities& capabilities) {
   auto text = write_session_capabilities(contract);
-  // HELLO has other members beside these.
+  // HELLO has other members besides these.
   constexpr std::size_t kMaxBytes = kMaxCapabilitiesBytes - 512;
   if (text.size() > kMaxBytes)
     return fail(Errc::BadField, format("the capabilities of a session have {} bytes, {} are allowed; name fewer kinds "
@@ -133,7 +133,7 @@ Result<void> declare(const AgentSessionCapabilities& contract, Capabilities& cap
 void write_contract(text::JsonWriter& writer, const Capabilities& can) {
   if (!can.contract.empty()) {
     MemberCopier copier{writer};
-    (void)text::scan_object(can.contract, copier);  // our own text, or one that was read before
+    (void)text::scan_object(can.contract, copier);  // our own text, or one that parsed before
     return;
   }
   if (!can.modes && !can.queue && !can.pause) return;

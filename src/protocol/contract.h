@@ -1,7 +1,8 @@
-/// The delivery contract's values: who, what a session can do, a message, why and when it is delivered, what
-/// became of it. Read from stored messages and from what travels; written for whoever listens.
+/// The values of the delivery contract: an identity, what a session can do, a message, why and when it is delivered,
+/// and its state. Read from stored messages and from frames; written for clients and sessions.
 ///
-/// `metadata` and the like are JSON objects as they came, empty when absent. A MessageReceipt is what a RECEIPT says.
+/// `metadata` and the like are JSON objects as received, empty when absent. A MessageReceipt is the content of a
+/// RECEIPT.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ namespace relay::protocol {
 enum class AgentKind : std::uint8_t { Agent, Human, System, Service };
 std::string_view name_of(AgentKind kind);
 
-/// Whom a message is from or for. Names are unique in a workspace, so the name is the id.
+/// The sender or a recipient of a message. Names are unique in a workspace, so the name is the id.
 struct AgentIdentity {
   std::string id = {};
   std::string name = {};
@@ -37,15 +38,15 @@ struct AgentIdentity {
 };
 AgentIdentity identity_of(std::string_view name, AgentKind kind = AgentKind::Agent);
 
-/// What one session can do. Receiving and being released are not choices.
+/// What one session can do. Every session can receive and be released.
 struct AgentSessionCapabilities {
   struct Messaging {
     bool send = true;
-    std::vector<std::string> attachments = {};  // kinds it understands
+    std::vector<std::string> attachments = {};  // the kinds it accepts
   };
   struct Delivery {
     DeliveryModes modes = {};
-    bool queue = false;  // takes what waits for a moment and finds the moment itself
+    bool queue = false;  // accepts deliveries early and schedules them itself
   };
   struct Events {
     std::vector<std::string> emits = {"status.changed"};
@@ -68,9 +69,9 @@ struct AgentSessionCapabilities {
 };
 std::string write_session_capabilities(const AgentSessionCapabilities& capabilities);
 Result<AgentSessionCapabilities> parse_session_capabilities(std::string_view object);
-/// As HELLO says it; refused when it is longer than HELLO may say.
+/// Puts the contract into the capabilities of HELLO; refused when it exceeds the limit there.
 Result<void> declare(const AgentSessionCapabilities& contract, Capabilities& capabilities);
-/// The contract's members of HELLO's `capabilities`; none when nothing of it was declared.
+/// The contract's members of HELLO's `capabilities`; none when none was declared.
 void write_contract(text::JsonWriter& writer, const Capabilities& capabilities);
 
 enum class TargetType : std::uint8_t { Dm, Channel, Group, Thread };
@@ -83,7 +84,7 @@ struct MessageTarget {
   friend bool operator==(const MessageTarget&, const MessageTarget&) = default;
 };
 
-/// A file beside a message, or another thing of the sender's (`object` has all its members).
+/// A file that comes with a message, or another object of the sender (`object` has all its members).
 struct Attachment {
   std::string name = {};
   std::string path = {};
@@ -96,7 +97,7 @@ struct Attachment {
 };
 
 struct RelayMessage {
-  std::string id = {};  // the short one, that people see
+  std::string id = {};  // the short id that users see
   std::string workspace_id = {};
   MessageTarget target = {};
   AgentIdentity from = {};  // kind System: the relay itself
@@ -106,12 +107,12 @@ struct RelayMessage {
   std::string thread = {};
   std::string metadata = {};  // the payload's data
   WallMs created_at = 0;
-  bool truncated = false;  // as told in an event: the whole is in the store
+  bool truncated = false;  // in an event: the store has the whole message
 
   friend bool operator==(const RelayMessage&, const RelayMessage&) = default;
 };
 
-/// A message as it is stored or travels.
+/// A message as it is stored or sent.
 struct MessageParts {
   std::string_view id;
   std::string_view from;
@@ -121,13 +122,13 @@ struct MessageParts {
   AgentKind from_kind = AgentKind::Agent;
   std::string_view workspace_id = {};
 };
-/// What of the payload has another form than this project's (somebody's own attachments or mentions) is left out: it
-/// was checked when it was taken, and it travels in the payload all the same.
+/// Members of the payload with another form than this project's (such as a client's own attachments or mentions) are
+/// left out: they were checked when the message was accepted, and they travel in the payload unchanged.
 RelayMessage message_from(const MessageParts& parts);
 std::string write_message(const RelayMessage& message);
 Result<RelayMessage> parse_message(std::string_view object);
 
-/// Why and how a message is handed to a session. `id` is the delivery's: it stays the same at every attempt.
+/// Why and how a message is delivered to a session. `id` is the delivery's: it stays the same for every attempt.
 struct MessageContext {
   std::string id = {};
   DeliveryMode mode = DeliveryMode::OnIdle;
@@ -143,7 +144,7 @@ MessageContext context_from(std::string_view delivery_id, const DeliveryView& de
 
 using MessageReceipt = Receipt;
 
-/// The contract's five, that it waits in line again, and the ends that are neither delivered nor failed.
+/// The contract's five, plus queued again, and the final states that are neither delivered nor failed.
 enum class DeliveryEventType : std::uint8_t {
   Created,
   Queued,
@@ -156,11 +157,11 @@ enum class DeliveryEventType : std::uint8_t {
   InDoubt,
   Dead,
 };
-/// With its prefix: `delivery.created`.
+/// Includes the prefix: `delivery.created`.
 std::string_view name_of(DeliveryEventType type);
 std::optional<DeliveryEventType> parse_delivery_event_type(std::string_view name);
 
-/// One change of one delivery, with the message it is about.
+/// One change of one delivery, with its message.
 struct DeliveryEvent {
   DeliveryEventType type = DeliveryEventType::Created;
   std::string delivery_id = {};
@@ -173,7 +174,7 @@ struct DeliveryEvent {
   bool retryable = false;
   std::string via = {}, evidence = {};
 };
-/// Fits a frame whatever the message is: a long text is cut, long metadata and attachments are left out.
+/// Always fits a frame: a long text is cut, long metadata and attachments are left out.
 std::string write_delivery_event(const DeliveryEvent& event);
 Result<DeliveryEvent> parse_delivery_event(std::string_view payload);
 

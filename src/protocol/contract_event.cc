@@ -15,33 +15,33 @@ constexpr std::array kTypes = {DeliveryEventType::Created,   DeliveryEventType::
                                DeliveryEventType::Expired,   DeliveryEventType::Cancelled, DeliveryEventType::InDoubt,
                                DeliveryEventType::Dead};
 
-/// Short enough for an event, and not nested too deeply for where it stands there.
+/// Whether the object is short enough for an event and not nested too deeply at its position there.
 bool fits(std::string_view object, std::size_t levels_around) {
   return object.size() <= kMaxEventPartBytes && text::check_object(object, levels_around);
 }
 
-/// The message as an event tells it.
+/// The message as it appears in an event.
 RelayMessage abridged(const RelayMessage& whole) {
   constexpr std::size_t kAroundMetadata = 5;    // the frame, its payload, the list of events, the event, the message
   constexpr std::size_t kAroundAttachment = 6;  // and the array
   const bool metadata_fits = whole.metadata.empty() || fits(whole.metadata, kAroundMetadata);
-  RelayMessage told{.id = whole.id,
-                    .workspace_id = whole.workspace_id,
-                    .target = whole.target,
-                    .from = whole.from,
-                    .text = std::string{text::truncate_utf8(whole.text, kMaxEventTextBytes)},
-                    .attachments = whole.attachments,
-                    .mentions = whole.mentions,
-                    .thread = whole.thread,
-                    .metadata = metadata_fits ? whole.metadata : std::string{},
-                    .created_at = whole.created_at};
-  told.truncated = whole.truncated || !metadata_fits || told.text.size() < whole.text.size();
-  for (auto& one : told.attachments) {
+  RelayMessage result{.id = whole.id,
+                      .workspace_id = whole.workspace_id,
+                      .target = whole.target,
+                      .from = whole.from,
+                      .text = std::string{text::truncate_utf8(whole.text, kMaxEventTextBytes)},
+                      .attachments = whole.attachments,
+                      .mentions = whole.mentions,
+                      .thread = whole.thread,
+                      .metadata = metadata_fits ? whole.metadata : std::string{},
+                      .created_at = whole.created_at};
+  result.truncated = whole.truncated || !metadata_fits || result.text.size() < whole.text.size();
+  for (auto& one : result.attachments) {
     if (one.object.empty() || fits(one.object, kAroundAttachment)) continue;
     one.object.clear();
-    told.truncated = true;
+    result.truncated = true;
   }
-  return told;
+  return result;
 }
 
 }  // namespace
@@ -85,10 +85,10 @@ std::string write_delivery_event(const DeliveryEvent& event) {
 
 Result<DeliveryEvent> parse_delivery_event(std::string_view payload) {
   Field type{"type"}, delivery{"deliveryId"}, message{"message"}, agent{"agent"}, at{"at"}, state{"state"},
-      proof{"proof"}, reason{"reason"}, available{"availableAt"}, retryable{"retryable"}, way{"via"},
+      proof{"proof"}, reason{"reason"}, available{"availableAt"}, retryable{"retryable"}, via{"via"},
       evidence{"evidence"};
   RELAY_TRY(read_fields(payload, {&type, &delivery, &message, &agent, &at, &state, &proof, &reason, &available,
-                                  &retryable, &way, &evidence}));
+                                  &retryable, &via, &evidence}));
   const auto known = parse_delivery_event_type(RELAY_TRY(read_required_string(type, kMaxKindBytes)));
   if (!known) return fail(Errc::BadField, "the field \"type\" names no delivery event");
   const auto object = RELAY_TRY(read_object(message));
@@ -104,7 +104,7 @@ Result<DeliveryEvent> parse_delivery_event(std::string_view payload) {
   event.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
   event.available_at = RELAY_TRY(read_time(available));
   event.retryable = RELAY_TRY(read_bool(retryable, false));
-  event.via = RELAY_TRY(read_truncated_string(way, kMaxKindBytes));
+  event.via = RELAY_TRY(read_truncated_string(via, kMaxKindBytes));
   event.evidence = RELAY_TRY(read_truncated_string(evidence, kMaxEvidenceBytes));
   return event;
 }

@@ -1,4 +1,4 @@
-/// Parts of the contract's JSON that messages and events share. Inside of protocol/ only.
+/// Parts of the contract's JSON that messages and events share. Internal to protocol/.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@ namespace relay::protocol::detail {
 
 /// An identity, or "system".
 Result<AgentIdentity> parse_identity(const Field& field);
-void write_identity(text::JsonWriter& writer, std::string_view key, const AgentIdentity& who);
+void write_identity(text::JsonWriter& writer, std::string_view key, const AgentIdentity& identity);
 
 void write_message_members(text::JsonWriter& writer, const RelayMessage& message);
 

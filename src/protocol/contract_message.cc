@@ -37,7 +37,7 @@ Result<Attachment> parse_attachment(std::string_view object) {
   return one;
 }
 
-/// Those that can be read; published clients put what they like there.
+/// The attachments that can be read; published clients put arbitrary values there.
 std::vector<Attachment> read_attachments(const Field& field) {
   std::vector<Attachment> all;
   ObjectCollector collector;
@@ -129,10 +129,10 @@ MessageContext context_from(std::string_view delivery_id, const DeliveryView& de
     context.priority = std::max(context.priority, meta->delivery->priority);
     context.deadline = meta->delivery->deadline;
     context.idempotency_key = meta->delivery->idempotency_key;
-    Field wish{"delivery"}, reason{"reason"}, metadata{"metadata"};
-    if (read_fields(payload_meta, {&wish}) && read_fields(wish.value.raw, {&reason, &metadata})) {
-      const auto wished = parse_delivery_reason(read_string(reason, kMaxKindBytes).value_or(std::string{}));
-      if (wished) context.reason = *wished;
+    Field options{"delivery"}, reason{"reason"}, metadata{"metadata"};
+    if (read_fields(payload_meta, {&options}) && read_fields(options.value.raw, {&reason, &metadata})) {
+      const auto requested = parse_delivery_reason(read_string(reason, kMaxKindBytes).value_or(std::string{}));
+      if (requested) context.reason = *requested;
       if (metadata.value.kind == text::JsonKind::Object) context.metadata = metadata.value.raw;
     }
   }
@@ -183,23 +183,23 @@ Result<AgentIdentity> parse_identity(const Field& field) {
   if (object.empty()) return fail(Errc::MissingField, format("the field \"{}\" is missing", field.name));
   Field id{"id"}, name{"name"}, handle{"handle"}, kind{"kind"}, metadata{"metadata"};
   RELAY_TRY(read_fields(object, {&id, &name, &handle, &kind, &metadata}));
-  AgentIdentity who;
-  who.name = RELAY_TRY(read_required_string(name, kMaxNameBytes));
-  who.id = RELAY_TRY(read_string(id, kMaxIdBytes));
-  if (who.id.empty()) who.id = who.name;
-  who.handle = RELAY_TRY(read_string(handle, kMaxIdBytes));
+  AgentIdentity identity;
+  identity.name = RELAY_TRY(read_required_string(name, kMaxNameBytes));
+  identity.id = RELAY_TRY(read_string(id, kMaxIdBytes));
+  if (identity.id.empty()) identity.id = identity.name;
+  identity.handle = RELAY_TRY(read_string(handle, kMaxIdBytes));
   const auto kind_name = RELAY_TRY(read_string(kind, kMaxKindBytes));
   for (const auto known : {AgentKind::Human, AgentKind::System, AgentKind::Service})
-    if (name_of(known) == kind_name) who.kind = known;
-  who.metadata = RELAY_TRY(read_object(metadata));
-  if (who.kind == AgentKind::System) return identity_of(kSystem, AgentKind::System);
-  return who;
+    if (name_of(known) == kind_name) identity.kind = known;
+  identity.metadata = RELAY_TRY(read_object(metadata));
+  if (identity.kind == AgentKind::System) return identity_of(kSystem, AgentKind::System);
+  return identity;
 }
 
-void write_identity(text::JsonWriter& writer, std::string_view key, const AgentIdentity& who) {
-  writer.begin_object(key).field("id", who.id).field("name", who.name).field("handle", who.handle);
-  writer.field("kind", name_of(who.kind));
-  if (!who.metadata.empty()) writer.raw("metadata", who.metadata);
+void write_identity(text::JsonWriter& writer, std::string_view key, const AgentIdentity& identity) {
+  writer.begin_object(key).field("id", identity.id).field("name", identity.name).field("handle", identity.handle);
+  writer.field("kind", name_of(identity.kind));
+  if (!identity.metadata.empty()) writer.raw("metadata", identity.metadata);
   writer.end();
 }
 

@@ -12,7 +12,7 @@ RelayMessage message_to(std::string_view to, std::string_view payload, std::stri
   return message_from({.id = "k7mx2p9d", .from = from, .to = to, .payload = payload, .at = 17});
 }
 
-TEST(RelayMessage, IsMadeOfWhatIsStored) {
+TEST(RelayMessage, IsBuiltFromStoredMessage) {
   const auto message = message_to("Bob", R"({"kind":"message","body":"see \"this\"","thread":"t-1","mentions":["Bob"],
       "data":{"x":1},"attachments":[{"name":"a.txt","path":"/tmp/a.txt","bytes":3,"sha256":"ab","mediaType":"text/plain"}]})");
   EXPECT_EQ(message.target, (MessageTarget{.type = TargetType::Dm, .name = "Bob"}));
@@ -28,7 +28,7 @@ TEST(RelayMessage, IsMadeOfWhatIsStored) {
   EXPECT_EQ(message.attachments[0].bytes, 3);
 }
 
-TEST(RelayMessage, KnowsWhomItIsFor) {
+TEST(RelayMessage, HasTarget) {
   EXPECT_EQ(message_to("#general", "{}").target, (MessageTarget{.type = TargetType::Channel, .name = "#general"}));
   EXPECT_EQ(message_to("*", "{}").target, (MessageTarget{.type = TargetType::Group, .agents = {"*"}}));
   EXPECT_EQ(message_to("dm:Alice:Bob", "{}").target,
@@ -37,7 +37,7 @@ TEST(RelayMessage, KnowsWhomItIsFor) {
   EXPECT_EQ(message_to("Bob", "{}", "_router").from.kind, AgentKind::System);
 }
 
-TEST(RelayMessage, LeavesOutWhatHasAnotherForm) {
+TEST(RelayMessage, OmitsMembersOfAnotherForm) {
   const auto message =
       message_to("Bob", R"({"body":7,"mentions":"Bob","attachments":["x",{"bytes":-1},{"type":"text","text":"hi"}]})");
   EXPECT_EQ(message.text, "");
@@ -47,13 +47,13 @@ TEST(RelayMessage, LeavesOutWhatHasAnotherForm) {
   EXPECT_EQ(message_to("Bob", "no JSON at all").text, "");
 }
 
-TEST(RelayMessage, FindsAttachmentsInDataToo) {
+TEST(RelayMessage, FindsAttachmentsInData) {
   const auto message = message_to("Bob", R"({"data":{"attachments":[{"name":"a"}],"mentions":["Carol"]}})");
   EXPECT_EQ(message.attachments.at(0).name, "a");
   EXPECT_EQ(message.mentions.at(0), "Carol");
 }
 
-TEST(RelayMessage, ComesBackAsItWasWritten) {
+TEST(RelayMessage, RoundTrips) {
   for (const auto* to : {"Bob", "#general", "*", "dm:a:b", ""}) {
     const auto message = message_to(
         to, R"({"body":"hi","thread":"t","mentions":["Bob"],"data":{"x":[1]},"attachments":[{"name":"a","bytes":2}]})");
@@ -68,7 +68,7 @@ TEST(RelayMessage, ComesBackAsItWasWritten) {
     EXPECT_FALSE(parse_message(bad)) << bad;
 }
 
-TEST(MessageContext, FollowsFromTheMessageAndItsWish) {
+TEST(MessageContext, FollowsFromMessageAndItsOptions) {
   const auto direct = message_to("Bob", "{}");
   const auto plain = context_from("d-1", {}, {}, direct, "Bob");
   EXPECT_EQ(plain.id, "d-1");
@@ -85,7 +85,7 @@ TEST(MessageContext, FollowsFromTheMessageAndItsWish) {
   EXPECT_EQ(wished.metadata, R"({"a":1})");
 }
 
-TEST(MessageContext, TheDaemonsWordCountsMoreThanTheWish) {
+TEST(MessageContext, DaemonOverridesOptionsOfSender) {
   DeliveryView flushed;
   flushed.mode = DeliveryMode::OnIdle;
   flushed.attempt = 3;
@@ -97,7 +97,7 @@ TEST(MessageContext, TheDaemonsWordCountsMoreThanTheWish) {
   EXPECT_EQ(context.reason, DeliveryReason::ActionResult);
 }
 
-TEST(MessageContext, NamesTheReason) {
+TEST(MessageContext, HasReason) {
   const auto reason = [](const RelayMessage& message) { return context_from("d", {}, {}, message, "Bob").reason; };
   EXPECT_EQ(reason(message_to("#general", "{}")), DeliveryReason::Message);
   EXPECT_EQ(reason(message_to("#general", R"({"mentions":["Bob"]})")), DeliveryReason::Mention);
@@ -127,7 +127,7 @@ TEST(DeliveryEvent, CarriesItsMessage) {
   EXPECT_FALSE(parse_delivery_event(R"({"type":"delivery.lost","deliveryId":"d"})"));
 }
 
-TEST(DeliveryEvent, FitsAFrameWhateverTheMessage) {
+TEST(DeliveryEvent, AlwaysFitsFrame) {
   std::string deep = "1";
   for (int i = 0; i < 61; ++i) deep = "[" + deep + "]";  // as deep as `data` may be in a SEND
   for (const auto& payload :
@@ -140,7 +140,7 @@ TEST(DeliveryEvent, FitsAFrameWhateverTheMessage) {
   }
 }
 
-TEST(SessionCapabilities, ComeBackAsTheyWereDeclared) {
+TEST(SessionCapabilities, RoundTrip) {
   AgentSessionCapabilities can;
   can.delivery.modes.add(DeliveryMode::Immediate);
   can.delivery.modes.add(DeliveryMode::NextToolCall);
@@ -168,7 +168,7 @@ TEST(SessionCapabilities, ComeBackAsTheyWereDeclared) {
   EXPECT_EQ(parse_session_capabilities(said->capabilities.contract)->actions->invoke, true);
 }
 
-TEST(SessionCapabilities, AreRefusedWhenHelloCannotSayThem) {
+TEST(SessionCapabilities, AreRefusedWhenTooLongForHello) {
   AgentSessionCapabilities can;
   can.events.emits.assign(200, "something.happened");
   Capabilities hello;

@@ -22,7 +22,7 @@ constexpr std::array kPolicies = {DeliveryPolicyAction::Accept, DeliveryPolicyAc
 constexpr std::array<std::string_view, 4> kDeadStates = {"dead", "failed", "expired", "in_doubt"};
 
 template <class Values>
-auto named(const Values& values, std::string_view name) -> std::optional<typename Values::value_type> {
+auto find_by_name(const Values& values, std::string_view name) -> std::optional<typename Values::value_type> {
   for (const auto value : values)
     if (name_of(value) == name) return value;
   return std::nullopt;
@@ -32,7 +32,7 @@ class RuleCollector final : public text::ElementVisitor {
  public:
   void element(text::JsonSlice value) override {
     if (!error_) return;
-    auto rule = rule_of(value);
+    auto rule = parse_rule(value);
     if (rule && rules_.size() < kMaxPolicyRules)
       rules_.push_back(*std::move(rule));
     else
@@ -45,14 +45,14 @@ class RuleCollector final : public text::ElementVisitor {
   }
 
  private:
-  static Result<DeliveryPolicyRule> rule_of(const text::JsonSlice& value) {
+  static Result<DeliveryPolicyRule> parse_rule(const text::JsonSlice& value) {
     if (value.kind != text::JsonKind::Object) return fail(Errc::BadField, "a rule must be an object");
     Field from{"from"}, action{"action"};
     RELAY_TRY(read_fields(value.raw, {&from, &action}));
     DeliveryPolicyRule rule;
     rule.from = RELAY_TRY(read_required_string(from, kMaxNameBytes));
     if (rule.from != kEveryone) RELAY_TRY(check_agent_name(rule.from));
-    const auto known = named(kPolicies, RELAY_TRY(read_required_string(action, kMaxKindBytes)));
+    const auto known = find_by_name(kPolicies, RELAY_TRY(read_required_string(action, kMaxKindBytes)));
     if (!known) return fail(Errc::BadField, "the action of a rule must be accept, hold or refuse");
     rule.action = *known;
     return rule;
@@ -152,7 +152,7 @@ Result<ControlRequest> parse_control(std::string_view payload) {
   Field action{"action"}, agent{"agent"}, mode{"mode"}, delivery{"deliveryId"}, reason{"reason"}, all{"all"},
       states{"states"}, rules{"rules"}, from{"from"}, to{"to"};
   RELAY_TRY(read_fields(payload, {&action, &agent, &mode, &delivery, &reason, &all, &states, &rules, &from, &to}));
-  const auto known = named(kActions, RELAY_TRY(read_required_string(action, kMaxKindBytes)));
+  const auto known = find_by_name(kActions, RELAY_TRY(read_required_string(action, kMaxKindBytes)));
   if (!known)
     return fail(Errc::BadField,
                 "the field \"action\" must be flush, retry, cancel, redeliver, pause, unpause, policy or reset-loop");
@@ -202,30 +202,30 @@ Result<std::string> parse_channels(std::string_view payload) {
 Result<PauseCommand> parse_pause(std::string_view payload) {
   Field paused{"paused"}, reason{"reason"};
   RELAY_TRY(read_fields(payload, {&paused, &reason}));
-  PauseCommand order;
-  order.paused = RELAY_TRY(read_bool(paused, false));
-  order.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
-  return order;
+  PauseCommand command;
+  command.paused = RELAY_TRY(read_bool(paused, false));
+  command.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
+  return command;
 }
 
-std::string write_pause(const PauseCommand& order) {
+std::string write_pause(const PauseCommand& command) {
   text::JsonWriter writer;
-  writer.field("paused", order.paused).optional("reason", order.reason);
+  writer.field("paused", command.paused).optional("reason", command.reason);
   return writer.take();
 }
 
 Result<CancelCommand> parse_cancel(std::string_view payload) {
   Field delivery{"deliveryId"}, reason{"reason"};
   RELAY_TRY(read_fields(payload, {&delivery, &reason}));
-  CancelCommand order;
-  order.delivery_id = RELAY_TRY(read_required_string(delivery, kMaxIdBytes));
-  order.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
-  return order;
+  CancelCommand command;
+  command.delivery_id = RELAY_TRY(read_required_string(delivery, kMaxIdBytes));
+  command.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
+  return command;
 }
 
-std::string write_cancel(const CancelCommand& order) {
+std::string write_cancel(const CancelCommand& command) {
   text::JsonWriter writer;
-  writer.field("deliveryId", order.delivery_id).optional("reason", order.reason);
+  writer.field("deliveryId", command.delivery_id).optional("reason", command.reason);
   return writer.take();
 }
 

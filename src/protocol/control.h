@@ -1,4 +1,4 @@
-/// CONTROL, DEAD, CHANNELS, PAUSE, CANCEL: a person's hand on deliveries. Off the hot path.
+/// CONTROL, DEAD, CHANNELS, PAUSE, CANCEL: how the user controls deliveries. Off the hot path.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@
 
 namespace relay::protocol {
 
-/// The reason in the history of a delivery that ControlAction::Read ended.
+/// The reason in the history of a delivery that was finished by ControlAction::Read.
 inline constexpr std::string_view kReadInInbox = "read in the inbox";
 
 enum class ControlAction : std::uint8_t {
-  Flush,      // what is kept for a word of somebody's goes now
-  Retry,      // what waits for another try goes now
-  Cancel,     // is not wanted any more
-  Redeliver,  // what ended without being delivered begins anew
-  Pause,      // nothing reaches the agent
+  Flush,      // release deliveries held for a decision
+  Retry,      // retry a deferred delivery now
+  Cancel,     // end a delivery
+  Redeliver,  // deliver again what ended undelivered
+  Pause,      // deliver nothing to the agent
   Unpause,
-  Policy,     // whose messages the agent takes
-  ResetLoop,  // agents that were stopped may talk again
-  Read,       // its recipient has read it in the inbox
+  Policy,     // set whose messages the agent accepts
+  ResetLoop,  // let agents that the loop breaker stopped exchange messages again
+  Read,       // the recipient has read it in the inbox
 };
 std::string_view name_of(ControlAction action);
 
-/// What happens to a message before it is stored, by who sent it.
+/// What happens to a message before it is stored, depending on its sender.
 enum class DeliveryPolicyAction : std::uint8_t { Accept, Hold, Refuse };
 std::string_view name_of(DeliveryPolicyAction action);
 struct DeliveryPolicyRule {
@@ -37,7 +37,7 @@ struct DeliveryPolicyRule {
 
   friend bool operator==(const DeliveryPolicyRule&, const DeliveryPolicyRule&) = default;
 };
-/// The first rule that fits decides; none does: accept.
+/// The first matching rule decides; without one the message is accepted.
 DeliveryPolicyAction decide(const std::vector<DeliveryPolicyRule>& rules, std::string_view from);
 /// As JSON: `[{"from":…,"action":…}]`, and back.
 std::string write_policy(const std::vector<DeliveryPolicyRule>& rules);
@@ -48,10 +48,10 @@ struct ControlRequest {
   std::string agent = {};                 // flush, pause, unpause, policy: required; redeliver all: may be empty
   std::optional<DeliveryMode> mode = {};  // flush: only this one
   std::string delivery_id = {};           // retry, cancel, redeliver, flush
-  std::string reason = {};                // of a person's
+  std::string reason = {};                // given by the user
   bool all = false;                       // redeliver
   std::vector<std::string> states = {};   // redeliver all: dead, failed, expired, in_doubt
-  std::optional<std::vector<DeliveryPolicyRule>> rules = {};  // policy: these from now on; absent: only tell
+  std::optional<std::vector<DeliveryPolicyRule>> rules = {};  // policy: the new rules; absent: only report them
   std::string from = {}, to = {};                             // reset-loop; empty: any
 };
 Result<ControlRequest> parse_control(std::string_view payload);
@@ -64,7 +64,7 @@ struct DeadLetterRequest {
 };
 Result<DeadLetterRequest> parse_dead(std::string_view payload);
 
-/// CHANNELS: the channel asked about, or empty for all of them.
+/// CHANNELS: the requested channel, or empty for all.
 Result<std::string> parse_channels(std::string_view payload);
 
 /// PAUSE, to a session.
@@ -73,7 +73,7 @@ struct PauseCommand {
   std::string reason = {};
 };
 Result<PauseCommand> parse_pause(std::string_view payload);
-std::string write_pause(const PauseCommand& order);
+std::string write_pause(const PauseCommand& command);
 
 /// CANCEL, to a session.
 struct CancelCommand {
@@ -81,8 +81,8 @@ struct CancelCommand {
   std::string reason = {};
 };
 Result<CancelCommand> parse_cancel(std::string_view payload);
-std::string write_cancel(const CancelCommand& order);
-/// The code of the receipt of a session that dropped what was cancelled.
+std::string write_cancel(const CancelCommand& command);
+/// The code of the receipt of a session that dropped a cancelled delivery.
 inline constexpr std::string_view kCancelled = "CANCELLED";
 
 }  // namespace relay::protocol

@@ -5,14 +5,14 @@
 namespace relay::protocol {
 namespace {
 
-TEST(Lane, HasACodeThatComesBack) {
+TEST(Lane, CodeRoundTrips) {
   for (std::uint8_t code = 0; code < kLanes; ++code) EXPECT_EQ(lane_code(*lane_from_code(code)), code);
   EXPECT_EQ(lane_code(Lane{}), 0);
   EXPECT_EQ(lane_from_code(kLanes), std::nullopt);
   EXPECT_EQ(lane_from_code(1)->priority, Priority::Urgent);
 }
 
-TEST(Modes, AreASet) {
+TEST(DeliveryModes, AreASet) {
   DeliveryModes modes;
   EXPECT_TRUE(modes.empty());
   modes.add(DeliveryMode::Manual);
@@ -40,7 +40,7 @@ TEST(Control, ReadsEveryAction) {
   EXPECT_TRUE(parse_control(R"({"action":"reset-loop"})"));
 }
 
-TEST(Control, RefusesWhatIsIncompleteWithASentence) {
+TEST(Control, RefusesIncompleteRequests) {
   for (const auto* bad :
        {R"({})", R"({"action":"explode"})", R"({"action":"flush"})", R"({"action":"cancel"})",
         R"({"action":"redeliver"})", R"({"action":"redeliver","all":true,"deliveryId":"d-1"})",
@@ -53,13 +53,13 @@ TEST(Control, RefusesWhatIsIncompleteWithASentence) {
   }
 }
 
-TEST(Control, OrdersForSessionsComeBack) {
+TEST(Control, CommandsForSessionsRoundTrip) {
   EXPECT_TRUE(parse_pause(write_pause({.paused = true, .reason = "lunch"}))->paused);
   EXPECT_EQ(parse_cancel(write_cancel({.delivery_id = "d-1", .reason = "old"}))->reason, "old");
   EXPECT_FALSE(parse_cancel("{}"));
 }
 
-TEST(Dead, IsAskedForByAgentAndState) {
+TEST(DeadLetterRequest, SelectsByAgentAndState) {
   const auto request = parse_dead(R"({"agent":"Bob","states":["in_doubt"],"limit":5,"beforeKey":7})");
   ASSERT_TRUE(request);
   EXPECT_EQ(request->states, std::vector<std::string>{"in_doubt"});

@@ -53,9 +53,9 @@ std::optional<DeliveryReason> parse_delivery_reason(std::string_view name) {
 std::string_view name_of(Priority priority) { return priority == Priority::Urgent ? "urgent" : "normal"; }
 
 std::uint8_t lane_code(Lane lane) {
-  std::uint8_t place = 0;
-  while (kByCode[place] != lane.mode) ++place;
-  return static_cast<std::uint8_t>(2 * place + (lane.priority == Priority::Urgent ? 1 : 0));
+  std::uint8_t index = 0;
+  while (kByCode[index] != lane.mode) ++index;
+  return static_cast<std::uint8_t>(2 * index + (lane.priority == Priority::Urgent ? 1 : 0));
 }
 
 std::optional<Lane> lane_from_code(std::uint64_t code) {

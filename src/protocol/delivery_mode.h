@@ -1,7 +1,7 @@
-/// When a message should reach an agent's eyes, and the lane in which it waits for that moment.
+/// When a message should reach the agent's model, and the lane in which it waits.
 ///
-/// What waits for one moment must not hold up what waits for another, so each mode and priority has a lane of its own:
-/// streams are numbered per lane, and order is kept inside one.
+/// Deliveries waiting for one condition must not block deliveries waiting for another, so each mode and priority has
+/// its own lane: streams are numbered per lane, and order is kept within one.
 #pragma once
 
 #include <compare>
@@ -18,7 +18,7 @@ inline constexpr DeliveryMode kDeliveryModes[] = {DeliveryMode::Immediate, Deliv
 std::string_view name_of(DeliveryMode mode);
 std::optional<DeliveryMode> parse_delivery_mode(std::string_view name);
 
-/// Why a message is for this agent.
+/// Why a message was sent to this agent.
 enum class DeliveryReason : std::uint8_t { Message, Mention, Dm, ThreadReply, ActionResult, Notification };
 std::string_view name_of(DeliveryReason reason);
 std::optional<DeliveryReason> parse_delivery_reason(std::string_view name);
@@ -32,12 +32,12 @@ struct Lane {
 
   friend auto operator<=>(const Lane&, const Lane&) = default;
 };
-/// As a number, on the wire and on disk: 0 is the usual one (on-idle, normal), odd ones are urgent.
+/// The lane as a number, on the wire and on disk: 0 is the default (on-idle, normal), odd ones are urgent.
 inline constexpr std::uint8_t kLanes = 10;
 std::uint8_t lane_code(Lane lane);
 std::optional<Lane> lane_from_code(std::uint64_t code);
 
-/// A set of modes: what a session can do.
+/// A set of modes, such as those a session supports.
 class DeliveryModes {
  public:
   constexpr DeliveryModes() = default;

@@ -48,7 +48,7 @@ std::string write_ended_session(const EndedSession& ended) {
   out.begin_array("events");
   for (const auto& event : ended.events) {
     const auto bytes = event.payload.size() + event.id.size() + kEventFrameBytes;
-    if (bytes > room) break;  // the daemon takes events in order only
+    if (bytes > room) break;  // the daemon accepts events in order only
     room -= bytes;
     out.begin_element().field("id", event.id).raw("payload", event.payload).end();
   }

@@ -1,7 +1,6 @@
-/// The record of a session that has ended, as its host leaves it for the daemon (docs/spec/host.md, "The end of a
-/// session").
+/// The record of an ended session that its host leaves for the daemon (docs/spec/host.md, "The end of a session").
 ///
-/// Why: a host may end while the daemon is away. Then there is no BYE, and the daemon would call the session crashed.
+/// Why: a host may end while the daemon is not running. Then there is no BYE, and the daemon would report a crash.
 /// Bounded: a record has at most kMaxEndedSessionBytes; the newest events that do not fit are left out.
 #pragma once
 
@@ -29,7 +28,7 @@ struct EndedSession {
   std::vector<UnackedEvent> events = {};  // in order
 };
 
-/// Whether a session id can be a file name. Those of the daemon can.
+/// Whether a session id can be used as a file name. The daemon's ids can.
 bool is_plain_session_id(std::string_view session);
 
 Result<EndedSession> parse_ended_session(std::string_view text);

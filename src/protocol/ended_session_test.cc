@@ -10,7 +10,7 @@ const EndedSession kEnded{.agent = "Bob",
                           .bye = {.end = EndReason::Released, .by = "Alice", .reason = "enough", .ended_at = 17},
                           .events = {{"e1-1", R"({"event":{"type":"a"}})"}, {"e1-2", R"({"event":{"type":"b"}})"}}};
 
-TEST(EndedSession, RecordIsReadBackAsWritten) {
+TEST(EndedSession, RoundTrips) {
   const auto read = *parse_ended_session(write_ended_session(kEnded));
   EXPECT_EQ(read.agent, "Bob");
   EXPECT_EQ(read.session, "s-1");

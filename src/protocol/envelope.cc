@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kShownTypeBytes = 40;
 constexpr std::size_t kFixedBytes = 160;  // keys, punctuation and numbers of an envelope that goes out
 
-/// The members of a frame. Told apart by length first: this runs for every frame there is.
+/// The members of a frame. Compared by length first, because this runs for every frame.
 class EnvelopeFields {
  public:
   Result<void> read(std::string_view frame) {
@@ -48,7 +48,7 @@ class EnvelopeFields {
   static Field* same(Field& field, std::string_view key) { return field.name == key ? &field : nullptr; }
 };
 
-/// Hands out the text of string fields: a view into the frame, or into `decoded` where escapes had to be resolved.
+/// Reads string fields: a view into the frame, or into `decoded` where escapes had to be resolved.
 class TextReader {
  public:
   TextReader(std::unique_ptr<char[]>& decoded, std::size_t frame_bytes)
@@ -63,8 +63,8 @@ class TextReader {
     return text;
   }
 
-  static Failure bad(const Field& field, std::string_view why) {
-    return fail(Errc::BadField, format("the field \"{}\" {}", field.name, why));
+  static Failure bad(const Field& field, std::string_view problem) {
+    return fail(Errc::BadField, format("the field \"{}\" {}", field.name, problem));
   }
 
  private:
@@ -86,7 +86,7 @@ class TextReader {
 Result<void> check_version(const Field& v) {
   if (!v.present()) return fail(Errc::MissingField, "the field \"v\" is missing; this is protocol version 1");
   if (v.value.kind != text::JsonKind::Number || text::decode_integer(v.value.raw) != 1) {
-    return fail(Errc::BadField, "the field \"v\" must be 1; no other protocol version is spoken here");
+    return fail(Errc::BadField, "the field \"v\" must be 1; other protocol versions are not supported");
   }
   return {};
 }
@@ -94,18 +94,18 @@ Result<void> check_version(const Field& v) {
 Result<MessageType> read_type(const Field& field) {
   if (!field.present()) return fail(Errc::MissingField, "the field \"type\" is missing");
   if (field.value.kind != text::JsonKind::String) return TextReader::bad(field, "must be a string");
-  // No type has an escape or is anywhere near this long, so nothing is decoded to say so.
+  // No type has an escape or is nearly this long, so the name is not decoded.
   const std::string_view name = field.value.raw.substr(1, field.value.raw.size() - 2);
   if (const auto type = parse_message_type(name)) return *type;
   return fail(Errc::UnknownType,
-              format("the message type \"{}\" is not known here", text::truncate_utf8(name, kShownTypeBytes)));
+              format("the message type \"{}\" is not known", text::truncate_utf8(name, kShownTypeBytes)));
 }
 
 Result<WallMs> read_ts(const Field& field) {
   if (!field.present()) return WallMs{0};
   if (field.value.kind != text::JsonKind::Number) return TextReader::bad(field, "must be a number of milliseconds");
   if (const auto integer = text::decode_integer(field.value.raw)) return *integer;
-  // The sender's clock is a remark, never a decision: a fraction is dropped, nonsense is no time at all.
+  // The sender's clock is informative only: a fraction is dropped, and an invalid value counts as absent.
   const auto number = text::decode_number(field.value.raw);
   return number && std::abs(*number) < 9e15 ? static_cast<WallMs>(*number) : WallMs{0};
 }

@@ -1,4 +1,4 @@
-/// The envelope around every frame: read without touching the payload, written around bytes that came in.
+/// The envelope around every frame: read without touching the payload, written around the received bytes.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 namespace relay::protocol {
 
 /// Views into the frame; they live as long as the frame's bytes and this object. Absent text fields are empty.
-/// Moving keeps the views good; copying could not, so it cannot be copied.
+/// Moving keeps the views valid. Copying would not, so an Envelope cannot be copied.
 struct Envelope {
   MessageType type{};
   std::string_view id;
@@ -22,7 +22,7 @@ struct Envelope {
   std::string_view from;
   std::string_view to;
   std::string_view topic;
-  std::string_view claim_token;     // of a program that speaks for a living agent; never passed on
+  std::string_view claim_token;     // of a program that sends for a connected agent; never forwarded
   std::string_view payload;         // raw JSON object, `{}` at least
   std::string_view payload_meta;    // raw JSON object or empty
   std::string_view delivery;        // raw JSON object or empty
@@ -31,13 +31,13 @@ struct Envelope {
 
 /// Strict: an object, UTF-8, `v` 1, a known type, an id, a payload object, text fields within limits and free of
 /// control characters. A field that is null counts as absent, an absent `ts` is 0, unknown members are ignored.
-/// On UnknownType the error's message names the type; the connection may live on.
+/// On UnknownType the error's message names the type, and the connection may stay open.
 Result<Envelope> parse_envelope(std::string_view frame);
 
-/// Type and id alone, of a frame that is good up to there: enough to refuse it by its name.
+/// Only type and id, of a frame that is valid up to there: enough to refuse it by its id.
 std::optional<Envelope> parse_head(std::string_view frame);
 
-/// What goes out. Empty text fields and empty slices are left out, as published clients expect.
+/// An outgoing envelope. Empty text fields and empty slices are left out, as published clients expect.
 struct OutEnvelope {
   MessageType type{};
   std::string_view id;

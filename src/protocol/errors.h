@@ -1,4 +1,4 @@
-/// What can be wrong with bytes from the wire. The sentence that goes with a code is for the peer to read.
+/// What can be wrong with bytes from the wire. The message that goes with a code is sent to the peer.
 #pragma once
 
 #include <cstdint>

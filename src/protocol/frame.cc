@@ -10,8 +10,8 @@ constexpr unsigned char kFormatJson = 0;
 constexpr unsigned char kFormatMessagePack = 1;
 constexpr std::size_t kLengthBytes = 4;
 
-/// Room kept by an empty reader; what a large frame needed beyond it is given back.
-constexpr std::size_t kKeptBufferBytes = 16 * 1024;
+/// The buffer that an empty reader keeps; the rest of a large frame's buffer is freed.
+constexpr std::size_t kMaxIdleBufferBytes = 16 * 1024;
 
 static_assert(kMaxFrameBytes < (1u << 24), "byte 0 of a four-byte header must be 0");
 
@@ -22,8 +22,8 @@ std::size_t read_length(std::string_view four) {
          std::size_t{byte_at(four, 2)} << 8 | std::size_t{byte_at(four, 3)};
 }
 
-/// What the first bytes of a stream tell of its header; Undecided when more are needed.
-HeaderStyle style_of(std::string_view bytes) {
+/// The header style that the first bytes of a stream show; Undecided when more are needed.
+HeaderStyle detect_style(std::string_view bytes) {
   if (bytes.empty()) return HeaderStyle::Undecided;
   if (byte_at(bytes, 0) == kFormatMessagePack) return HeaderStyle::Five;
   // A format byte is 0 or 1, so anything else is the top of an enormous four-byte length.
@@ -31,8 +31,9 @@ HeaderStyle style_of(std::string_view bytes) {
   if (bytes.size() < 2) return HeaderStyle::Undecided;
   // Byte 1 would be the top of the length after a format byte, and no frame is that large.
   if (byte_at(bytes, 1) != 0) return HeaderStyle::Four;
-  // `{{` never begins JSON, so the byte after a five-byte header decides, whatever its last length byte looks like.
-  // Where neither place holds a brace the stream is no object either way; the default header lets JSON say so.
+  // `{{` never starts JSON, so the byte after a five-byte header decides, whatever its last length byte is. Where
+  // neither offset holds a brace the stream contains no object either way; with the default header the JSON error says
+  // so.
   if (bytes.size() < kMaxHeaderBytes + 1) return HeaderStyle::Undecided;
   return bytes[kMaxHeaderBytes] == '{' ? HeaderStyle::Five : HeaderStyle::Four;
 }
@@ -57,7 +58,7 @@ void FrameReader::push(std::string_view bytes) {
   if (broken_) return;
   if (read_ == buffer_.size()) {
     buffer_.clear();
-    if (buffer_.capacity() > kKeptBufferBytes) buffer_.shrink_to_fit();
+    if (buffer_.capacity() > kMaxIdleBufferBytes) buffer_.shrink_to_fit();
   } else if (read_ > 0) {
     buffer_.erase(0, read_);
   }
@@ -66,19 +67,19 @@ void FrameReader::push(std::string_view bytes) {
 }
 
 Result<std::optional<std::string_view>> FrameReader::next() {
-  auto frame = cut();
+  auto frame = extract_frame();
   if (!frame) broken_ = true;
   return frame;
 }
 
-Result<std::optional<std::string_view>> FrameReader::cut() {
-  const std::string_view waiting = std::string_view{buffer_}.substr(read_);
-  if (style_ == HeaderStyle::Undecided) style_ = style_of(waiting);
+Result<std::optional<std::string_view>> FrameReader::extract_frame() {
+  const std::string_view unread = std::string_view{buffer_}.substr(read_);
+  if (style_ == HeaderStyle::Undecided) style_ = detect_style(unread);
   if (style_ == HeaderStyle::Undecided) return std::nullopt;
 
   const std::size_t format_bytes = style_ == HeaderStyle::Five ? 1 : 0;
-  if (format_bytes == 1 && !waiting.empty()) {
-    const unsigned char form = byte_at(waiting, 0);
+  if (format_bytes == 1 && !unread.empty()) {
+    const unsigned char form = byte_at(unread, 0);
     if (form == kFormatMessagePack) {
       return fail(Errc::MessagePack, "this frame is MessagePack, which is not supported; send JSON frames");
     }
@@ -87,16 +88,16 @@ Result<std::optional<std::string_view>> FrameReader::cut() {
     }
   }
   const std::size_t header = format_bytes + kLengthBytes;
-  if (waiting.size() < header) return std::nullopt;
-  const std::size_t length = read_length(waiting.substr(format_bytes, kLengthBytes));
+  if (unread.size() < header) return std::nullopt;
+  const std::size_t length = read_length(unread.substr(format_bytes, kLengthBytes));
   if (length > max_frame_bytes_) {
     return fail(Errc::FrameTooLarge,
                 format("this frame claims {} bytes, the limit is {}; send less at once", length, max_frame_bytes_));
   }
   if (length == 0) return fail(Errc::BadFrame, "this frame is empty; a frame holds one JSON object");
-  if (waiting.size() < header + length) return std::nullopt;
+  if (unread.size() < header + length) return std::nullopt;
   read_ += header + length;
-  return waiting.substr(header, length);
+  return unread.substr(header, length);
 }
 
 }  // namespace relay::protocol

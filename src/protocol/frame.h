@@ -1,9 +1,9 @@
-/// Frames: a length, then that many bytes of JSON, however the stream is cut.
+/// Frames: a length, then that many bytes of JSON; the stream may arrive in pieces of any size.
 ///
 /// Two headers exist: four big-endian length bytes (every published client), or one format byte (0 = JSON,
 /// 1 = MessagePack) before them. Lengths stay below 2^24, so byte 0 of a four-byte header is 0; the first frame is an
 /// object, so `{` at offset 4 or at offset 5 tells the two apart, once, at the start of a stream. A stream then keeps
-/// its header for life, and is answered with the same. MessagePack is refused.
+/// its header style for its lifetime, and replies use the same. MessagePack is refused.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ namespace relay::protocol {
 
 enum class HeaderStyle : std::uint8_t { Undecided, Four, Five };
 
-/// What goes before a body of so many bytes, for whoever writes both without copying the body first. `Undecided` is the
-/// four-byte header. The body must fit kMaxFrameBytes.
+/// The header of a body of that size, for writers that send both without copying the body. `Undecided` is the four-byte
+/// header. The body must fit kMaxFrameBytes.
 struct FrameHeader {
   std::array<char, kMaxHeaderBytes> bytes{};
   std::size_t size = 0;
@@ -32,10 +32,10 @@ FrameHeader frame_header(HeaderStyle style, std::size_t body_bytes);
 /// Appends header and body to `out`.
 void append_frame(std::string& out, HeaderStyle style, std::string_view body);
 
-/// Cuts a byte stream into frames.
+/// Splits a byte stream into frames.
 ///
 /// Invariants: holds at most one partial frame plus what one push brought; an error is final (the stream cannot be
-/// re-synchronised: next() repeats the error, push() takes nothing more). A view returned by `next()` lives until the
+/// re-synchronised: next() repeats the error, push() ignores its bytes). A view returned by `next()` is valid until the
 /// following `push()`.
 class FrameReader {
  public:
@@ -43,20 +43,20 @@ class FrameReader {
 
   void push(std::string_view bytes);
 
-  /// A whole frame's JSON; empty when more bytes are needed; an error when the stream is not ours.
+  /// A whole frame's JSON; empty when more bytes are needed; an error when the stream is not valid.
   Result<std::optional<std::string_view>> next();
 
   [[nodiscard]] HeaderStyle style() const { return style_; }
   [[nodiscard]] std::size_t bytes_held() const { return buffer_.size() - read_; }
 
  private:
-  Result<std::optional<std::string_view>> cut();
+  Result<std::optional<std::string_view>> extract_frame();
 
   std::size_t max_frame_bytes_;
   HeaderStyle style_ = HeaderStyle::Undecided;
   std::string buffer_;
-  std::size_t read_ = 0;  // bytes of buffer_ already handed out
-  bool broken_ = false;   // an error was told; nothing more is taken in
+  std::size_t read_ = 0;  // bytes of buffer_ already returned
+  bool broken_ = false;   // after an error: further bytes are ignored
 };
 
 }  // namespace relay::protocol

@@ -44,7 +44,7 @@ const Bodies kConversation = {R"({"v":1})", R"({"type":"HELLO","id":"x"})", std:
 class EitherHeader : public testing::TestWithParam<HeaderStyle> {};
 INSTANTIATE_TEST_SUITE_P(Frame, EitherHeader, testing::Values(HeaderStyle::Four, HeaderStyle::Five));
 
-TEST_P(EitherHeader, ReadsTheSameFramesHoweverTheStreamIsCut) {
+TEST_P(EitherHeader, ReadsSameFramesForAnySplit) {
   const std::string wire = wire_of(GetParam(), kConversation);
   for (std::size_t cut = 0; cut <= wire.size(); ++cut) {
     FrameReader reader;
@@ -58,7 +58,7 @@ TEST_P(EitherHeader, ReadsTheSameFramesHoweverTheStreamIsCut) {
   }
 }
 
-TEST_P(EitherHeader, ReadsFramesThatComeByteByByte) {
+TEST_P(EitherHeader, ReadsFramesByteByByte) {
   FrameReader reader;
   Bodies bodies;
   for (const char byte : wire_of(GetParam(), kConversation)) {
@@ -68,7 +68,7 @@ TEST_P(EitherHeader, ReadsFramesThatComeByteByByte) {
   EXPECT_EQ(bodies, kConversation);
 }
 
-TEST_P(EitherHeader, TellsTheHeadersApartWhateverTheLengthLooksLike) {
+TEST_P(EitherHeader, DetectsHeaderStyleForAnyLength) {
   // 0x7B is '{': the last length byte of a five-byte header then stands where a four-byte header's object begins.
   for (const std::size_t length : {2u, 0x7Bu, 0x100u, 0x7B00u, 0x7B7Bu, 0xFFFFu, 0x10000u, 0x7B7B7u}) {
     const Bodies bodies = {"{" + std::string(length - 2, ' ') + "}"};
@@ -79,7 +79,7 @@ TEST_P(EitherHeader, TellsTheHeadersApartWhateverTheLengthLooksLike) {
   }
 }
 
-TEST_P(EitherHeader, TakesAFrameOfExactlyTheLimitAndNotOneByteMore) {
+TEST_P(EitherHeader, AcceptsFrameOfExactlyTheLimit) {
   const Bodies largest = {"{" + std::string(kMaxFrameBytes - 2, ' ') + "}"};
   FrameReader reader;
   reader.push(wire_of(GetParam(), largest));
@@ -90,7 +90,7 @@ TEST_P(EitherHeader, TakesAFrameOfExactlyTheLimitAndNotOneByteMore) {
   EXPECT_TRUE(is(error_of(wire), Errc::FrameTooLarge));
 }
 
-TEST(Frame, WaitsForTheBytesThatDecideTheHeader) {
+TEST(Frame, WaitsForDecidingBytes) {
   FrameReader reader;
   reader.push(std::string_view("\0\0\0\2{", 5));
   EXPECT_EQ(reader.next()->has_value(), false);
@@ -100,19 +100,19 @@ TEST(Frame, WaitsForTheBytesThatDecideTheHeader) {
   EXPECT_EQ(reader.style(), HeaderStyle::Four);
 }
 
-TEST(Frame, LeavesJsonThatIsNoObjectToTheEnvelope) {
+TEST(Frame, LeavesOtherJsonToEnvelope) {
   FrameReader reader;
   reader.push(std::string_view("\0\0\0\2[]", 6));
   EXPECT_EQ(**reader.next(), "[]");
 }
 
-TEST(Frame, RefusesAnOversizeFrameAtItsHeader) {
+TEST(Frame, RefusesOversizeFrameAtHeader) {
   const auto error = error_of(std::string_view("\0\x20\0\0", 4));
   EXPECT_TRUE(is(error, Errc::FrameTooLarge));
   EXPECT_EQ(error.message(), "this frame claims 2097152 bytes, the limit is 1048576; send less at once");
 }
 
-TEST(Frame, RefusesWhatIsNoFrameAtAll) {
+TEST(Frame, RefusesOtherBytes) {
   EXPECT_TRUE(is(error_of("GET / HTTP/1.1\r\n"), Errc::FrameTooLarge));
   EXPECT_TRUE(is(error_of(std::string_view("\0\0\0\0\0\0", 6)), Errc::BadFrame));
 }
@@ -123,14 +123,14 @@ TEST(Frame, RefusesMessagePackAtOnceAndLater) {
   EXPECT_TRUE(is(error_of(wire_of(HeaderStyle::Five, {"{}"}) + "\x07"), Errc::BadFrame));
 }
 
-TEST(Frame, HandsOutWhatWasWholeBeforeTheError) {
+TEST(Frame, ReturnsWholeFramesBeforeError) {
   FrameReader reader;
   reader.push(wire_of(HeaderStyle::Four, {"{}"}) + std::string("\xFF\0\0\0", 4));
   EXPECT_EQ(**reader.next(), "{}");
   EXPECT_FALSE(reader.next().has_value());
 }
 
-TEST(Frame, KeepsItsErrorAndTakesNothingMore) {
+TEST(Frame, RepeatsErrorAndIgnoresFurtherBytes) {
   FrameReader reader;
   reader.push("\x01");
   EXPECT_FALSE(reader.next().has_value());
@@ -139,7 +139,7 @@ TEST(Frame, KeepsItsErrorAndTakesNothingMore) {
   EXPECT_EQ(reader.bytes_held(), 1u);
 }
 
-TEST(Frame, HonoursASmallerLimit) {
+TEST(Frame, EnforcesSmallerLimit) {
   EXPECT_TRUE(is(error_of(wire_of(HeaderStyle::Four, {std::string(11, ' ')}), FrameReader{10}), Errc::FrameTooLarge));
 }
 

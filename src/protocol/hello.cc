@@ -12,7 +12,7 @@
 namespace relay::protocol {
 namespace {
 
-constexpr std::int64_t kMaxHeartbeatMs = 3'600'000;  // whoever reads it counts with it
+constexpr std::int64_t kMaxHeartbeatMs = 3'600'000;  // bounds the arithmetic of the client
 
 /// The part of the capabilities that concerns deliveries (seed: AgentSessionCapabilities).
 Result<void> parse_contract(std::string_view object, Capabilities& capabilities) {
@@ -74,7 +74,7 @@ Result<EntityType> parse_entity(const Field& field) {
   return fail(Errc::BadField, "the field \"entityType\" must be \"agent\" or \"user\"");
 }
 
-/// An address that is cut would be another address; one that is too long is left out.
+/// A truncated address would be another address, so one that is too long is left out.
 Result<std::string> parse_avatar(const Field& field) {
   auto url = RELAY_TRY(read_string(field, kMaxFrameBytes));
   if (url.size() > kMaxAvatarBytes) url.clear();
@@ -94,7 +94,7 @@ Result<StreamPosition> parse_position(std::string_view object) {
   return position;
 }
 
-/// Collects positions from both forms of `streams`; the first thing wrong with one is kept for the end.
+/// Collects positions from both forms of `streams`; the first error is returned at the end.
 class PositionCollector final : public text::MemberVisitor, public text::ElementVisitor {
  public:
   void member(std::string_view topic, text::JsonSlice value) override { add(value, topic); }
@@ -166,8 +166,8 @@ Result<Hello> parse_hello(std::string_view payload) {
   hello.permission_mode = RELAY_TRY(read_truncated_string(permission_mode, kMaxKindBytes));
   hello.avatar_url = RELAY_TRY(parse_avatar(avatar));
   if (const auto object = RELAY_TRY(read_object(session)); !object.empty()) {
-    Field resume_token{"resume_token"}, claim_token{"claim_token"}, system_token{"system_token"}, unsettled{"unsettled"},
-        state{"state"};
+    Field resume_token{"resume_token"}, claim_token{"claim_token"}, system_token{"system_token"},
+        unsettled{"unsettled"}, state{"state"};
     RELAY_TRY(read_fields(object, {&resume_token, &claim_token, &system_token, &unsettled, &state}));
     hello.state = RELAY_TRY(read_string(state, kMaxKindBytes));
     hello.unsettled = RELAY_TRY(read_strings(unsettled, kMaxInflight, kMaxKindBytes));

@@ -1,4 +1,4 @@
-/// HELLO, WELCOME, RESUME and SYNC: how a session begins and comes back.
+/// HELLO, WELCOME, RESUME and SYNC: how a session starts and resumes.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace relay::protocol {
 
 enum class EntityType : std::uint8_t { Agent, User };
 
-/// What a client says it can do. `send_ack` and `outbox` are this project's; published clients say neither.
+/// What a client can do. `send_ack` and `outbox` are this project's; published clients send neither.
 struct Capabilities {
   bool ack = true;  // will ACK each DELIVER
   bool resume = false;
@@ -26,10 +26,10 @@ struct Capabilities {
   std::uint32_t max_inflight = kDefaultInflight;
   std::string outbox;                  // epoch of a durable outbox: SEND ids are then `<epoch>-<n>`, n from 1
   bool receipt_steps = false;          // wants a RECEIPT for every change of a delivery of its messages
-  std::optional<DeliveryModes> modes;  // `delivery.modes`; published clients tell none
-  bool queue = false;                  // `delivery.queue`: takes what waits for a moment, and finds the moment itself
-  bool pause = false;                  // `lifecycle.pause`: can be told to hold what it has
-  std::string contract;  // the object as it came, when it tells any of these; at most kMaxCapabilitiesBytes
+  std::optional<DeliveryModes> modes;  // `delivery.modes`; published clients send none
+  bool queue = false;                  // `delivery.queue`: accepts deliveries early and schedules them itself
+  bool pause = false;                  // `lifecycle.pause`: can hold its deliveries on request
+  std::string contract;  // the object as received, when it has any of these; at most kMaxCapabilitiesBytes
 };
 
 struct Hello {
@@ -38,12 +38,12 @@ struct Hello {
   EntityType entity = EntityType::Agent;
   bool system_component = false;
   std::string cli, program, model, task, working_directory, team, display_name, avatar_url;
-  std::string version, permission_mode;  // of the agent CLI, in its own words
+  std::string version, permission_mode;  // of the agent CLI, in its own terms
   std::string resume_token;              // session.resume_token
-  std::string claim_token;               // session.claim_token: keeps the name for whoever knows it
-  std::string system_token;              // session.system_token: of the daemon's home; shown by its own programs
-  std::vector<std::string> unsettled;    // session.unsettled: deliveries it still has, when it resumes
-  std::string state;                     // session.state: as SESSION_STATE told it last, when it resumes
+  std::string claim_token;               // session.claim_token: reserves the name for its holder
+  std::string system_token;            // session.system_token: the token in the daemon's home; sent by its own programs
+  std::vector<std::string> unsettled;  // session.unsettled: deliveries it still has, when it resumes
+  std::string state;                   // session.state: the last state of SESSION_STATE, when it resumes
 };
 Result<Hello> parse_hello(std::string_view payload);
 
@@ -51,11 +51,11 @@ struct Welcome {
   std::string_view session_id;
   std::string_view resume_token;
   std::int64_t heartbeat_ms = kHeartbeatMs;
-  std::string_view store_id = {};  // when it changes, stream numbers begin anew
+  std::string_view store_id = {};  // when it changes, stream numbers restart
 };
 std::string write_welcome(const Welcome& welcome);
 
-/// What a client reads of a WELCOME (client side).
+/// The fields of a WELCOME that a client reads.
 struct WelcomeView {
   std::string session_id;
   std::string resume_token;

@@ -18,7 +18,7 @@ Result<Capabilities> capabilities(std::string_view object) {
   return hello->capabilities;
 }
 
-TEST(Hello, IsReadAsPublishedClientsSendIt) {
+TEST(Hello, ReadsFormOfPublishedClients) {
   const auto hello = *parse_hello(
       R"({"agent":"claude-1","capabilities":{"ack":true,"resume":true,"max_inflight":256,"supports_topics":true},)"
       R"("entityType":"user","cli":"claude","program":"claude","model":"opus","task":"build it",)"
@@ -42,7 +42,7 @@ TEST(Hello, IsReadAsPublishedClientsSendIt) {
   EXPECT_EQ(hello.claim_token, "");
 }
 
-TEST(Hello, NeedsOnlyAName) {
+TEST(Hello, RequiresOnlyName) {
   const auto hello = *parse_hello(R"({"agent":"A"})");
   EXPECT_TRUE(hello.capabilities.ack);
   EXPECT_FALSE(hello.capabilities.resume);
@@ -51,7 +51,7 @@ TEST(Hello, NeedsOnlyAName) {
   EXPECT_EQ(parse_hello("{}").error().message(), "the field \"agent\" is missing");
 }
 
-TEST(Hello, RefusesBadNamesWithTheirReason) {
+TEST(Hello, RefusesBadNamesWithReason) {
   EXPECT_EQ(parse_hello(R"({"agent":"a\u001b"})").error().message(),
             "this agent name contains a control character; leave it out");
   EXPECT_EQ(parse_hello(format(R"({{"agent":"{}"}})", std::string(10'000, 'x'))).error().message(),
@@ -61,7 +61,7 @@ TEST(Hello, RefusesBadNamesWithTheirReason) {
   EXPECT_FALSE(parse_hello(R"({"agent":null})"));
 }
 
-TEST(Hello, KnowsThisProjectsCapabilities) {
+TEST(Hello, ReadsThisProjectsCapabilities) {
   const auto ours = *capabilities(R"({"ack":false,"send_ack":true,"receipts":true,"outbox":"e1","later":[]})");
   EXPECT_FALSE(ours.ack);
   EXPECT_TRUE(ours.send_ack && ours.receipts);
@@ -69,7 +69,7 @@ TEST(Hello, KnowsThisProjectsCapabilities) {
   EXPECT_EQ(hello_with(R"("session":{"claim_token":"c-1"})")->claim_token, "c-1");
 }
 
-TEST(Hello, KeepsTheInflightWindowInsideItsLimits) {
+TEST(Hello, ClampsInflightWindow) {
   EXPECT_EQ(capabilities(R"({"max_inflight":0})")->max_inflight, 1u);
   EXPECT_EQ(capabilities(R"({"max_inflight":-5})")->max_inflight, 1u);
   EXPECT_EQ(capabilities(R"({"max_inflight":1e3})")->max_inflight, 1000u);
@@ -90,11 +90,11 @@ TEST(Hello, RefusesFieldsOfTheWrongKind) {
   EXPECT_FALSE(hello_with(format(R"("capabilities":{{"outbox":"{}"}})", std::string(kMaxOutboxBytes + 1, 'e'))));
 }
 
-TEST(Hello, TakesNullForAbsent) {
+TEST(Hello, TreatsNullAsAbsent) {
   EXPECT_TRUE(hello_with(R"("capabilities":null,"cli":null,"session":null,"entityType":null)"));
 }
 
-TEST(Hello, CutsLongDescriptionsBetweenLettersAndDropsALongAvatar) {
+TEST(Hello, TruncatesLongDescriptionsAndDropsLongAvatar) {
   const std::string task = format("{}é", std::string(kMaxTaskBytes - 1, 't'));
   const auto hello = *hello_with(format(R"("task":"{}","avatarUrl":"{}")", task, std::string(100'000, 'a')));
   EXPECT_EQ(hello.task, std::string(kMaxTaskBytes - 1, 't'));
@@ -105,7 +105,7 @@ TEST(Hello, CutsLongDescriptionsBetweenLettersAndDropsALongAvatar) {
     EXPECT_EQ(text->size(), kMaxLabelBytes);
 }
 
-TEST(Welcome, ComesBackAsItWasWritten) {
+TEST(Welcome, RoundTrips) {
   const auto text = write_welcome({.session_id = "s-1", .resume_token = "t", .heartbeat_ms = 2000});
   EXPECT_EQ(text,
             R"({"session_id":"s-1","resume_token":"t","server":{"max_frame_bytes":1048576,"heartbeat_ms":2000}})");
@@ -116,7 +116,7 @@ TEST(Welcome, ComesBackAsItWasWritten) {
   EXPECT_EQ(welcome.heartbeat_ms, 2000);
 }
 
-TEST(Welcome, NeedsASessionAndForgivesTheRest) {
+TEST(Welcome, RequiresOnlySession) {
   EXPECT_FALSE(parse_welcome("{}"));
   const auto welcome = *parse_welcome(R"({"session_id":"s","server":{"max_frame_bytes":9e9,"heartbeat_ms":0}})");
   EXPECT_EQ(welcome.max_frame_bytes, kMaxFrameBytes);
@@ -148,7 +148,7 @@ TEST(Resume, ReadsPositionsAsAnArray) {
   EXPECT_EQ(resume.resume_token, "t");
 }
 
-TEST(Resume, RefusesWhatItCannotFollow) {
+TEST(Resume, RefusesInvalidPositions) {
   EXPECT_TRUE(parse_resume(R"({"session_id":"s","agent":"A"})"));
   for (const auto* bad :
        {R"({"agent":"A"})", R"({"session_id":"s"})", R"({"session_id":"s","agent":"a b"})",
@@ -159,7 +159,7 @@ TEST(Resume, RefusesWhatItCannotFollow) {
   }
 }
 
-TEST(Resume, HoldsTheNumberOfStreamsToItsLimit) {
+TEST(Resume, EnforcesLimitOfStreams) {
   std::string streams;
   for (std::size_t i = 0; i < kMaxStreamsInResume; ++i) streams += format(R"({{"topic":"{}","last_seq":1}},)", i);
   const auto resume = [&](std::string_view more) {
@@ -170,7 +170,7 @@ TEST(Resume, HoldsTheNumberOfStreamsToItsLimit) {
   EXPECT_EQ(resume("")->streams.size(), kMaxStreamsInResume);
 }
 
-TEST(Sync, IsWrittenAsTheSpecificationShowsIt) {
+TEST(Sync, MatchesSpecification) {
   EXPECT_EQ(write_sync("s-1", {{"chat", "codex-1", 45, 49}}),
             R"({"session_id":"s-1","streams":[{"topic":"chat","peer":"codex-1","last_seq":45,"server_last_seq":49}]})");
   EXPECT_EQ(write_sync("s-1", {}), R"({"session_id":"s-1","streams":[]})");

@@ -34,7 +34,7 @@ std::string_view name_of(MessageType type) { return kTable[static_cast<std::size
 Direction direction_of(MessageType type) { return kTable[static_cast<std::size_t>(type)].direction; }
 
 std::optional<MessageType> parse_message_type(std::string_view name) {
-  // The frequent types stand first in the table, so the walk is short where it matters.
+  // The frequent types come first in the table, so that the search is short for them.
   for (std::size_t i = 0; i < kTable.size(); ++i) {
     if (kTable[i].name == name) return static_cast<MessageType>(i);
   }

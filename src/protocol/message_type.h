@@ -1,7 +1,7 @@
-/// Every message type there is, in one table: its name on the wire and who may say it.
+/// All message types in one table: the name on the wire and the direction.
 ///
-/// Seed types, those of published clients, and the later ones of this project (receipts, session states, event
-/// subscription, workspaces) stand together so that no second wire grows beside this one.
+/// The types of the seed, those of published clients, and this project's own (receipts, session states, event
+/// subscription, workspaces) share one table, so that there is only one wire protocol.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 namespace relay::protocol {
 namespace {
 
-TEST(MessageType, ComesBackByItsName) {
+TEST(MessageType, RoundTripsByName) {
   std::vector<MessageType> all;
 #define RELAY_COLLECT(name, enumerator, direction)                        \
   EXPECT_EQ(name_of(MessageType::enumerator), #name);                     \
@@ -19,7 +19,7 @@ TEST(MessageType, ComesBackByItsName) {
   EXPECT_GT(all.size(), 60u);
 }
 
-TEST(MessageType, IsExactlyItsName) {
+TEST(MessageType, RequiresExactName) {
   for (const auto* other : {"", "send", "SEND ", "SENDX", "SEN", "LIST_CONNECTED_AGENT"}) {
     EXPECT_EQ(parse_message_type(other), std::nullopt) << other;
   }

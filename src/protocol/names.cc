@@ -15,7 +15,7 @@
 namespace relay::protocol {
 namespace {
 
-/// The first four are for the daemon's own programs. Events name with the others who decided, where no agent did.
+/// The first four belong to the daemon's own programs. Events use the others for decisions that no agent made.
 constexpr std::array<std::string_view, 7> kReserved = {kUserName, "system", kDashboardName, "cli",
                                                        "api",     "policy", "nobody"};
 
@@ -25,16 +25,16 @@ bool is_wide_blank(char32_t point) {
          point == 0x2028 || point == 0x2029 || point == 0x202F || point == 0x205F || point == 0x3000;
 }
 
-/// Two names could look the same and not be.
+/// Invisible characters would let two different names look the same.
 bool is_unseen(char32_t point) { return point == ' ' || is_wide_blank(point) || text::is_invisible(point); }
 
-/// No font but the sender's own says how it looks.
+/// Private-use characters look different with each font.
 bool is_private_use(char32_t point) { return (point >= 0xE000 && point <= 0xF8FF) || point >= 0xF0000; }
 
-Failure bad_name(std::string_view why) { return fail(Errc::BadField, format("this agent name {}", why)); }
+Failure bad_name(std::string_view problem) { return fail(Errc::BadField, format("this agent name {}", problem)); }
 
-/// Of ASCII, as reserved names are.
-std::string in_small_letters(std::string_view text) {
+/// Lower-cases ASCII only: reserved names are ASCII.
+std::string to_lower(std::string_view text) {
   std::string lower{text};
   for (char& byte : lower)
     if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte - 'A' + 'a');
@@ -59,10 +59,10 @@ Result<void> check_agent_name(std::string_view name) {
     }
   }
   if (!text::is_compatibility_composed(name))
-    return bad_name("contains letters in a compatibility form, such as full width; write the plain letters");
+    return bad_name("contains characters in a compatibility form, such as full width; write the plain characters");
   if (!text::is_highly_restrictive(name))
-    return bad_name("mixes letters of several scripts, which can look like another name; use one script");
-  if (name.front() == '#') return bad_name("begins with '#', which is how channels begin; choose another");
+    return bad_name("mixes several scripts, which can look like another name; use one script");
+  if (name.front() == '#') return bad_name("starts with '#', as channels do; choose another");
   if (name == "." || name == "..") return bad_name("is only dots; choose another");
   if (name == kAllUsers || name == kConsensus || name == kRouter) {
     return bad_name(format("is {}, an address of the router itself; choose another", name));
@@ -88,7 +88,7 @@ Result<void> check_channel_name(std::string_view name) {
     const auto end = std::min(name.find(':', begin), name.size());
     if (!text::is_highly_restrictive(name.substr(begin, end - begin)))
       return fail(Errc::BadField,
-                  "this channel name mixes letters of several scripts, which can look like another; use one script");
+                  "this channel name mixes several scripts, which can look like another; use one script");
     begin = end + 1;
   }
   return {};
@@ -100,10 +100,10 @@ bool is_reserved_name(std::string_view name) {
 
 std::string_view reserved_look_alike(std::string_view name) {
   const auto skeleton = text::confusable_skeleton(name);
-  const auto small = text::confusable_skeleton(in_small_letters(name));
+  const auto small = text::confusable_skeleton(to_lower(name));
   for (const auto taken : kReserved) {
     if (name == taken) continue;
-    if (skeleton == text::confusable_skeleton(taken) || small == text::confusable_skeleton(in_small_letters(taken)))
+    if (skeleton == text::confusable_skeleton(taken) || small == text::confusable_skeleton(to_lower(taken)))
       return taken;
   }
   return {};

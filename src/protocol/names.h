@@ -1,4 +1,4 @@
-/// The words of the protocol as types: who, what, when.
+/// The identifiers of the protocol as types.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace relay {
 
-using AgentName = Named<std::string, struct AgentNameTag>;  // who
-using Topic = Named<std::string, struct TopicTag>;          // about what; empty when none was given
-using SessionId = Named<std::string, struct SessionIdTag>;  // one life of an agent
-using Seq = Named<std::uint64_t, struct SeqTag>;            // when, within one stream; from 1
+using AgentName = Named<std::string, struct AgentNameTag>;
+using Topic = Named<std::string, struct TopicTag>;          // empty when the message has none
+using SessionId = Named<std::string, struct SessionIdTag>;  // one connection of an agent, with its resumes
+using Seq = Named<std::uint64_t, struct SeqTag>;            // the number within one stream; from 1
 
 /// Daemon-assigned, strictly growing within a workspace; orders messages and deliveries alike. 0 is "before all".
 using Key = Named<std::int64_t, struct KeyTag>;
@@ -25,29 +25,29 @@ inline constexpr std::string_view kEveryone = "*";
 inline constexpr std::string_view kAllUsers = "@users";
 inline constexpr std::string_view kConsensus = "_consensus";
 inline constexpr std::string_view kRouter = "_router";
-/// `program` of a session that only observes an agent which was started without us: nothing can be delivered to it.
+/// The `program` of a session that only observes an agent started without the relay: nothing can be delivered to it.
 inline constexpr std::string_view kObserverProgram = "agent-relay observer";
 inline constexpr std::string_view kGeneralChannel = "#general";
 
-/// A name a person can read aloud, a terminal can print and a directory can bear: 1 to kMaxNameBytes bytes of UTF-8;
-/// no control or invisible characters, no white space, no '*', '/' or backslash, no '#' in front (that is a channel),
-/// neither "." nor "..", not one of the router's own addresses; of one script and in plain letters (UTS 39, highly
-/// restrictive, NFKC), so that it cannot be drawn like another name.
+/// A name that can be read aloud, printed by a terminal and used as a directory name: 1 to kMaxNameBytes bytes of
+/// UTF-8; no control or invisible characters, no white space, no '*', '/' or backslash, no '#' in front (that is a
+/// channel), neither "." nor "..", not one of the router's own addresses; of one script and in plain letters (UTS 39,
+/// highly restrictive, NFKC), so that it cannot be drawn like another name.
 Result<void> check_agent_name(std::string_view name);
 
-/// How the user is called where no name of theirs is known.
+/// The name of the user where no other is known.
 inline constexpr std::string_view kUserName = "human";
-/// The published dashboard's name.
+/// The name of the published dashboard.
 inline constexpr std::string_view kDashboardName = "Dashboard";
 
-/// For the daemon's own programs alone, which show its token, or for nobody because events name with it what decided
-/// (docs/security.md).
+/// Reserved for the daemon's own programs, which present its token, or for events, which use it for decisions that no
+/// agent made (docs/security.md).
 bool is_reserved_name(std::string_view name);
 
-/// The reserved name or `human` that this one looks like without being it; empty when there is none.
+/// The reserved name that this one resembles without being equal; empty when there is none.
 std::string_view reserved_look_alike(std::string_view name);
 
-/// Never shown in listings: `__*`, Dashboard, `_DashboardUI`, cli.
+/// Hidden in listings: `__*`, Dashboard, `_DashboardUI`, cli.
 bool is_internal_name(std::string_view name);
 
 /// Channels and topics: 1 to kMaxTopicBytes bytes of UTF-8 without control and invisible characters.

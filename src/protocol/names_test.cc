@@ -26,7 +26,7 @@ TEST(AgentName, IsShort) {
             "this agent name is 10000 bytes long, the limit is 128; choose a shorter one");
 }
 
-TEST(AgentName, HoldsNothingATerminalWouldObey) {
+TEST(AgentName, RefusesControlCharacters) {
   for (const auto* name : {"a\x1b[2J", "a\nb", "a\tb", "a\x7f",
                            "\xC2\x9B"
                            "31m"}) {
@@ -35,26 +35,27 @@ TEST(AgentName, HoldsNothingATerminalWouldObey) {
   EXPECT_EQ(refusal_of(std::string_view("a\0b", 3)), "this agent name contains a control character; leave it out");
 }
 
-TEST(AgentName, HoldsNothingOneCannotSee) {
+TEST(AgentName, RefusesInvisibleCharacters) {
   for (const auto* name : {"a b", " a", "a\u00A0b", "a\u200Bb", "\u202Ea", "a\u2060", "\uFEFFa", "a\u3000b", "\u2800",
                            "a\U000E0041", "a\u3164", "a\uFE0F"}) {
     EXPECT_EQ(refusal_of(name), "this agent name contains white space or an invisible mark; leave it out") << name;
   }
 }
 
-TEST(AgentName, HoldsNoPrivateUseCharacter) {
+TEST(AgentName, RefusesPrivateUseCharacters) {
   for (const auto* name : {"a\uE000", "\U000F0000", "\U0010FFFD"})
     EXPECT_EQ(refusal_of(name), "this agent name contains a private-use character; leave it out") << name;
 }
 
-TEST(AgentName, CannotBeDrawnLikeAnotherByMixingScripts) {
+TEST(AgentName, RefusesMixedScripts) {
   for (const auto* name : {"Воb", "Αlice", "Mаria"})
     EXPECT_EQ(refusal_of(name),
-              "this agent name mixes letters of several scripts, which can look like another name; use one script")
+              "this agent name mixes several scripts, which can look like another name; use one script")
         << name;
   for (const auto* name : {"Ｂｏｂ", "𝐁𝐨𝐛", "ﬁne"})
-    EXPECT_EQ(refusal_of(name),
-              "this agent name contains letters in a compatibility form, such as full width; write the plain letters")
+    EXPECT_EQ(
+        refusal_of(name),
+        "this agent name contains characters in a compatibility form, such as full width; write the plain characters")
         << name;
 }
 
@@ -64,7 +65,7 @@ TEST(AgentName, IsUtf8) {
   }
 }
 
-TEST(AgentName, IsNoAddressAndNoPath) {
+TEST(AgentName, RefusesAddressesAndPaths) {
   for (const auto* name : {"*", "a*", "#general", "@users", "_consensus", "_router", "..", ".", "a/b", "a\\b"}) {
     EXPECT_FALSE(check_agent_name(name)) << name;
   }
@@ -82,7 +83,7 @@ TEST(ChannelName, IsShortAndPrintable) {
   EXPECT_FALSE(check_channel_name(std::string(kMaxTopicBytes + 1, 'c')));
 }
 
-TEST(Names, KnowTheReservedAndTheInternal) {
+TEST(Names, DetectReservedAndInternalNames) {
   for (const auto* name : {"Dashboard", "cli", "system", "human", "_router", "api", "policy", "nobody"})
     EXPECT_TRUE(is_reserved_name(name)) << name;
   EXPECT_FALSE(is_reserved_name("dashboard"));

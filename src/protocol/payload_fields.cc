@@ -33,8 +33,8 @@ class TextCollector final : public text::ElementVisitor {
   bool bad_ = false;
 };
 
-Failure bad(const Field& field, std::string_view why) {
-  return fail(Errc::BadField, format("the field \"{}\" {}", field.name, why));
+Failure bad(const Field& field, std::string_view problem) {
+  return fail(Errc::BadField, format("the field \"{}\" {}", field.name, problem));
 }
 
 Failure too_long(const Field& field, std::size_t max_bytes) {

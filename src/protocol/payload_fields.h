@@ -1,7 +1,7 @@
-/// How every payload is read: name the members wanted, then ask each for its value. Inside of protocol/ only.
+/// Reads payloads: the caller names the members, then reads the value of each. Internal to protocol/.
 ///
-/// A member that is absent or null reads as its default; one of the wrong kind or beyond its limit is a BadField whose
-/// sentence names it. Unknown members are ignored, so that newer clients can talk to older daemons.
+/// A member that is absent or null reads as its default. One of the wrong kind or beyond its limit is a BadField error
+/// that names it. Unknown members are ignored, so that newer clients work with older daemons.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace relay::protocol {
 
-/// One member as found; Null when it is not there.
+/// One member as found; Null when it is absent.
 struct Field {
   std::string_view name;
   text::JsonSlice value = {};
@@ -30,16 +30,16 @@ struct Field {
 /// Fills in the fields that occur in `object`.
 Result<void> read_fields(std::string_view object, std::initializer_list<Field*> fields);
 
-/// A payload that is passed on in another frame must leave room for that frame's envelope.
+/// Checks that a payload which is forwarded in another frame leaves room for that frame's envelope.
 Result<void> check_forwardable(std::string_view payload);
 
-/// Text; empty when absent, refused when longer than `max_bytes`.
+/// A string; empty when absent, refused when longer than `max_bytes`.
 Result<std::string> read_string(const Field& field, std::size_t max_bytes);
-/// Text that must be there and not be empty.
+/// A string that must be present and not empty.
 Result<std::string> read_required_string(const Field& field, std::size_t max_bytes);
-/// Text that is only shown to people: longer text is cut rather than refused.
+/// A string that is only displayed: longer text is cut instead of refused.
 Result<std::string> read_truncated_string(const Field& field, std::size_t max_bytes);
-/// Texts of an array.
+/// The strings of an array.
 Result<std::vector<std::string>> read_strings(const Field& field, std::size_t max_count, std::size_t max_bytes);
 
 /// Names of delivery modes.
@@ -47,9 +47,9 @@ Result<DeliveryModes> read_modes(const Field& field);
 
 Result<bool> read_bool(const Field& field, bool when_absent);
 Result<std::optional<std::int64_t>> read_integer(const Field& field);
-/// A count or number of a sequence: whole and not negative; 0 when absent.
+/// A count or a sequence number: whole and not negative; 0 when absent.
 Result<std::int64_t> read_count(const Field& field);
-/// A moment: milliseconds since the epoch, or ISO 8601 text with a zone; 0 when absent.
+/// A time: milliseconds since the epoch, or an ISO 8601 string with a zone; 0 when absent.
 Result<WallMs> read_time(const Field& field);
 /// The raw object; empty when absent.
 Result<std::string_view> read_object(const Field& field);

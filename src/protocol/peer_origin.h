@@ -1,7 +1,7 @@
-/// Where a connection comes from, as its acceptor classified it: the user's own shell, or a process inside an agent.
+/// The origin of a connection, as its acceptor classified it: the user's own shell, or a process inside an agent.
 ///
-/// Why: every process of a user passes the kernel's check of the uid, an agent's tools too. Decisions that belong to
-///   the user (answering permissions, speaking as the user) need more than the uid. docs/security.md states what this
+/// Why: every process of a user passes the kernel's check of the uid, an agent's tools included. Decisions that belong
+///   to the user (answering permissions, sending as the user) need more than the uid. docs/security.md states what this
 ///   classification enforces and what it does not.
 /// Invariants: `agent` and `host_socket` are empty unless `kind` is Agent. Unknown never counts as the user.
 #pragma once
@@ -21,8 +21,8 @@ enum class OriginKind : std::uint8_t {
 
 struct PeerOrigin {
   OriginKind kind = OriginKind::Unknown;
-  std::string agent = {};        // the name of the agent, as far as it is known
-  std::string host_socket = {};  // the socket of its host, which tells agents of the same name apart
+  std::string agent = {};        // the name of the agent, when known
+  std::string host_socket = {};  // the socket of its host, which distinguishes agents of the same name
   bool daemon = false;           // the daemon, which has checked its callers: its HTTP API, or at a host
 
   [[nodiscard]] bool is_user() const { return kind == OriginKind::User; }
@@ -36,8 +36,8 @@ inline PeerOrigin agent_origin(std::string name, std::string host_socket = {}) {
   return {.kind = OriginKind::Agent, .agent = std::move(name), .host_socket = std::move(host_socket)};
 }
 
-/// Why a request from there is refused, when only the user may do it; empty when it is the user's. `action` completes
-/// "only the user may".
+/// Why a request from that origin is refused when only the user may make it; empty when the user made it. `action`
+/// completes "only the user may".
 std::string user_only_reason(std::string_view action, const PeerOrigin& origin);
 
 }  // namespace relay::protocol

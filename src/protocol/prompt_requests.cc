@@ -11,11 +11,11 @@ namespace relay::protocol {
 namespace {
 
 Result<std::optional<PromptDecision>> read_decision(const Field& field) {
-  const auto word = RELAY_TRY(read_string(field, kMaxKindBytes));
-  if (word.empty()) return std::nullopt;
+  const auto name = RELAY_TRY(read_string(field, kMaxKindBytes));
+  if (name.empty()) return std::nullopt;
   for (const auto decision : {PromptDecision::Approve, PromptDecision::Deny})
-    if (word == name_of(decision)) return decision;
-  return fail(Errc::BadField, format("the field \"decision\" must be approve or deny, not {}", word));
+    if (name == name_of(decision)) return decision;
+  return fail(Errc::BadField, format("the field \"decision\" must be approve or deny, not {}", name));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// PROMPTS, ANSWER: what agents ask a person, and what they are told. Off the hot path.
+/// PROMPTS, ANSWER: the prompts of agents and their answers. Off the hot path.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace relay::protocol {
 
-Result<std::string> parse_prompts(std::string_view payload);  // the agent asked about, or empty: all
+Result<std::string> parse_prompts(std::string_view payload);  // the requested agent, or empty: all
 
 enum class PromptDecision : std::uint8_t { Approve, Deny };
 std::string_view name_of(PromptDecision decision);
 
 struct AnswerRequest {
   std::string agent = {};
-  std::string request = {};  // as it was told: `requestId`, `questionId`
+  std::string request = {};  // the id of the event: `requestId`, `questionId`
   std::optional<PromptDecision> decision = {};
   std::vector<std::string> answers = {};  // to a question's parts, in their order
   std::string reason = {};                // for the agent and the log
-  std::string by = {};                    // who answers; believed from the command line only
+  std::string by = {};                    // who answers; trusted from the command line only
 };
-/// Says something: a decision, answers, or both.
+/// Contains a decision, answers, or both.
 Result<AnswerRequest> parse_answer(std::string_view payload);
 std::string write_answer(const AnswerRequest& answer);
 

@@ -13,7 +13,7 @@ TEST(PromptRequests, OneAgentOrAll) {
   EXPECT_FALSE(parse_prompts(R"({"agent":7})"));
 }
 
-TEST(PromptRequests, AnAnswerIsReadAsItWasWritten) {
+TEST(PromptRequests, AnswerRoundTrips) {
   const AnswerRequest said{.agent = "Bob",
                            .request = "e6b3f29f-6af9a1c2-p1",
                            .decision = PromptDecision::Deny,
@@ -30,7 +30,7 @@ TEST(PromptRequests, AnAnswerIsReadAsItWasWritten) {
   EXPECT_EQ(read->by, said.by);
 }
 
-TEST(PromptRequests, AnAnswerSaysToWhomToWhatAndWhat) {
+TEST(PromptRequests, AnswerRequiresAgentRequestAndContent) {
   for (const auto* bad :
        {"{}", R"({"agent":"Bob"})", R"({"agent":"Bob","request":"r1"})", R"({"request":"r1","decision":"deny"})",
         R"({"agent":"Bob","request":"r1","decision":"perhaps"})", R"({"agent":"Bob","request":"r1","answers":"yes"})",
@@ -42,7 +42,7 @@ TEST(PromptRequests, AnAnswerSaysToWhomToWhatAndWhat) {
   }
 }
 
-TEST(PromptRequests, AnAnswerIsBounded) {
+TEST(PromptRequests, AnswerIsBounded) {
   const auto with = [](std::size_t count, std::size_t bytes) {
     AnswerRequest answer{.agent = "Bob", .request = "r1"};
     answer.answers.assign(count, std::string(bytes, 'x'));

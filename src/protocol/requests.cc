@@ -30,7 +30,7 @@ Result<std::string> read_agent_name(const Field& field) {
   return name;
 }
 
-/// More rows than the limit are not an error: the answer simply holds as many as it may.
+/// A larger value than the limit is not an error: the response then holds as many rows as it may.
 Result<std::size_t> read_limit(const Field& field) {
   return static_cast<std::size_t>(
       std::min<std::int64_t>(RELAY_TRY(read_count(field)), static_cast<std::int64_t>(kMaxQueryRows)));
@@ -68,7 +68,7 @@ Result<ChannelChange> parse_channel_change(std::string_view payload) {
   if (member.present()) change.member = RELAY_TRY(read_agent_name(member));
   change.display_name = RELAY_TRY(read_truncated_string(display, kMaxLabelBytes));
   change.avatar_url = RELAY_TRY(read_string(avatar, kMaxFrameBytes));
-  if (change.avatar_url.size() > kMaxAvatarBytes) change.avatar_url.clear();  // cut, it would lead elsewhere
+  if (change.avatar_url.size() > kMaxAvatarBytes) change.avatar_url.clear();  // a truncated address is another address
   change.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
   return change;
 }
@@ -151,11 +151,11 @@ Result<TopicsRequest> parse_topics(std::string_view payload) {
   Field action{"action"}, agent{"agent"}, topic{"topic"};
   RELAY_TRY(read_fields(payload, {&action, &agent, &topic}));
   TopicsRequest request;
-  const auto word = RELAY_TRY(read_string(action, kMaxKindBytes));
-  if (!word.empty() && word != "list" && word != "subscribe" && word != "unsubscribe")
+  const auto name = RELAY_TRY(read_string(action, kMaxKindBytes));
+  if (!name.empty() && name != "list" && name != "subscribe" && name != "unsubscribe")
     return fail(Errc::BadField, "the field \"action\" must be list, subscribe or unsubscribe");
-  if (word == "subscribe") request.action = TopicsRequest::Action::Subscribe;
-  if (word == "unsubscribe") request.action = TopicsRequest::Action::Unsubscribe;
+  if (name == "subscribe") request.action = TopicsRequest::Action::Subscribe;
+  if (name == "unsubscribe") request.action = TopicsRequest::Action::Unsubscribe;
   request.agent = RELAY_TRY(read_string(agent, kMaxNameBytes));
   request.topic = RELAY_TRY(read_string(topic, kMaxTopicBytes));
   if (text::has_control_characters(request.topic))
@@ -207,7 +207,7 @@ Result<EventsSubscribe> parse_events_subscribe(std::string_view payload) {
   Field types{"types"}, agents{"agents"}, sessions{"sessions"}, since{"since"}, since_ts{"sinceTs"};
   RELAY_TRY(read_fields(payload, {&types, &agents, &sessions, &since, &since_ts}));
   EventsSubscribe request;
-  request.wanted = RELAY_TRY(read_event_filter(types, agents, sessions));
+  request.filter = RELAY_TRY(read_event_filter(types, agents, sessions));
   request.since = std::max<std::int64_t>(RELAY_TRY(read_integer(since)).value_or(-1), -1);
   request.since_ts = RELAY_TRY(read_time(since_ts));
   return request;
@@ -218,7 +218,7 @@ Result<EventsRequest> parse_events_query(std::string_view payload) {
       limit{"limit"}, newest{"newest"}, before{"before"};
   RELAY_TRY(read_fields(payload, {&types, &agents, &sessions, &after, &since, &until, &limit, &newest, &before}));
   EventsRequest request;
-  request.wanted = RELAY_TRY(read_event_filter(types, agents, sessions));
+  request.filter = RELAY_TRY(read_event_filter(types, agents, sessions));
   request.after = std::max<std::int64_t>(RELAY_TRY(read_integer(after)).value_or(0), 0);
   request.since_ts = RELAY_TRY(read_time(since));
   request.until_ts = RELAY_TRY(read_time(until));
@@ -275,10 +275,10 @@ Result<SessionStateChange> parse_session_state(std::string_view payload) {
   }
   change.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
   if (modes.present()) change.modes = RELAY_TRY(read_modes(modes));
-  if (const auto moment = RELAY_TRY(read_string(boundary, kMaxKindBytes)); !moment.empty()) {
-    if (moment != "message" && moment != "tool-call")
+  if (const auto boundary_name = RELAY_TRY(read_string(boundary, kMaxKindBytes)); !boundary_name.empty()) {
+    if (boundary_name != "message" && boundary_name != "tool-call")
       return fail(Errc::BadField, "the field \"boundary\" must be message or tool-call");
-    change.boundary = moment == "message" ? DeliveryMode::NextMessage : DeliveryMode::NextToolCall;
+    change.boundary = boundary_name == "message" ? DeliveryMode::NextMessage : DeliveryMode::NextToolCall;
   }
   return change;
 }

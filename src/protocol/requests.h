@@ -16,12 +16,12 @@ namespace relay::protocol {
 
 struct ChannelChange {  // CHANNEL_JOIN and CHANNEL_LEAVE
   std::string channel;
-  std::string member;  // administrative form: somebody else joins or leaves, silently
+  std::string member;  // administrative form: another agent joins or leaves, without notice
   std::string display_name, avatar_url, reason;
 };
 Result<ChannelChange> parse_channel_change(std::string_view payload);
 
-struct ChannelMessage {  // CHANNEL_MESSAGE; the payload itself is forwarded as it came
+struct ChannelMessage {  // CHANNEL_MESSAGE; the payload is forwarded unchanged
   std::string channel;
   std::string thread;
 };
@@ -41,7 +41,7 @@ struct InboxRequest {
   std::size_t limit = 0;  // 0: the default
   bool unread_only = false;
   std::string from, channel, topic;
-  std::int64_t before_key = 0;  // this project's: only what came earlier; 0: all
+  std::int64_t before_key = 0;  // this project's: only earlier ones; 0: all
 };
 Result<InboxRequest> parse_inbox(std::string_view payload);
 
@@ -53,23 +53,23 @@ struct MessagesRequest {
   // This project's:
   std::string id;               // a short id or a prefix of one
   std::string search;           // full text
-  std::int64_t after_key = 0;   // only what came later
-  std::int64_t before_key = 0;  // only what came earlier; 0: all
+  std::int64_t after_key = 0;   // only later ones
+  std::int64_t before_key = 0;  // only earlier ones; 0: all
 };
 Result<MessagesRequest> parse_messages_query(std::string_view payload);
 
-/// TOPICS: who subscribes to what, or a change of it.
+/// TOPICS: lists subscriptions, or changes one.
 struct TopicsRequest {
   enum class Action : std::uint8_t { List, Subscribe, Unsubscribe } action = Action::List;
-  std::string agent = {};  // whose; empty: the asker's, of a list everybody's
-  std::string topic = {};  // of a list: only this one
+  std::string agent = {};  // the subscriber; empty: the sender, in a list everyone
+  std::string topic = {};  // in a list: only this one
 };
 Result<TopicsRequest> parse_topics(std::string_view payload);
 
 struct AgentsRequest {
   bool include_idle = false;
-  std::string agent = {};  // this one only
-  std::string after = {};  // those behind it, in the order of names
+  std::string agent = {};  // only this agent
+  std::string after = {};  // those after it, in the order of names
 };
 Result<AgentsRequest> parse_list_agents(std::string_view payload);
 
@@ -85,28 +85,28 @@ struct HealthRequest {
 };
 Result<HealthRequest> parse_health(std::string_view payload);
 
-Result<std::string> parse_metrics(std::string_view payload);  // the agent asked about, or empty
+Result<std::string> parse_metrics(std::string_view payload);  // the requested agent, or empty
 Result<std::string> parse_name(std::string_view payload);     // SET_MODEL and its like: `name`
 Result<std::string> parse_trace(std::string_view payload);    // `id`: a short id or a prefix of one
 
-/// Which events are wanted; empty lists: all.
+/// Selects events; empty lists match all.
 struct EventFilter {
   std::vector<std::string> types;  // `item.started`, or a group: `item`
   std::vector<std::string> agents;
   std::vector<std::string> sessions;
 };
 struct EventsSubscribe {
-  EventFilter wanted;
-  std::int64_t since = -1;  // -1: from now on; otherwise everything after that number first
-  WallMs since_ts = 0;      // instead: everything from that time on; 0: not told
+  EventFilter filter;
+  std::int64_t since = -1;  // -1: from now on; otherwise all events after that number first
+  WallMs since_ts = 0;      // instead: all events since that time; 0: not set
 };
 Result<EventsSubscribe> parse_events_subscribe(std::string_view payload);
 
 struct EventsRequest {
-  EventFilter wanted;
+  EventFilter filter;
   std::int64_t after = 0, before = 0;  // before 0: up to the newest
   WallMs since_ts = 0, until_ts = 0;   // 0: any
-  std::size_t limit = 0;               // 0: not told
+  std::size_t limit = 0;               // 0: not set
   bool newest = false;
 };
 Result<EventsRequest> parse_events_query(std::string_view payload);
@@ -118,7 +118,7 @@ struct UsageRequest {
 Result<UsageRequest> parse_usage_query(std::string_view payload);
 Result<std::string> parse_session_query(std::string_view payload);  // `id`
 
-/// The event that a session tells of itself: a JSON object as it came.
+/// The event that a session reports: a JSON object as received.
 Result<std::string_view> parse_agent_event(std::string_view payload);
 
 struct LogLine {
@@ -130,15 +130,15 @@ Result<LogLine> parse_log(std::string_view payload);
 struct SessionStateChange {
   std::string state;  // starting, active, idle, waiting, blocked, paused
   std::string reason;
-  std::string capabilities = {};  // what the session can do and how: a JSON object as it came; empty when not told
-  std::optional<DeliveryModes> modes = {};    // what it can do from now on; empty when not told
+  std::string capabilities = {};              // the session's interfaces: a JSON object as received; empty when absent
+  std::optional<DeliveryModes> modes = {};    // the modes it supports from now on; empty when absent
   std::optional<DeliveryMode> boundary = {};  // it is just before its next message, or its next tool call
 };
 Result<SessionStateChange> parse_session_state(std::string_view payload);
 
 struct WorkspaceRequest {  // WORKSPACE_OPEN and WORKSPACE_CLOSE, on the daemon's own socket
   std::string root;        // absolute project root
-  std::string socket;      // a further place to listen, or empty
+  std::string socket;      // another socket path to listen on, or empty
 };
 Result<WorkspaceRequest> parse_workspace(std::string_view payload);
 

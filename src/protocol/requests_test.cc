@@ -105,7 +105,7 @@ TEST(QueryRequests, AgentsHealthMetrics) {
   EXPECT_FALSE(parse_metrics(R"({"agent":5})"));
 }
 
-TEST(OneTextRequests, NameAndTrace) {
+TEST(SingleStringRequests, NameAndTrace) {
   EXPECT_EQ(*parse_name(R"({"name":"A","cli":"claude"})"), "A");
   EXPECT_FALSE(parse_name("{}"));
   EXPECT_FALSE(parse_name(format(R"({{"name":"{}"}})", std::string(10'000, 'n'))));
@@ -115,12 +115,12 @@ TEST(OneTextRequests, NameAndTrace) {
 
 TEST(EventRequests, Subscribe) {
   const auto all = *parse_events_subscribe("{}");
-  EXPECT_TRUE(all.wanted.types.empty());
+  EXPECT_TRUE(all.filter.types.empty());
   EXPECT_EQ(all.since, -1);
   const auto some = *parse_events_subscribe(R"({"types":["message"],"agents":["A"],"sessions":["s"],"since":0})");
-  EXPECT_EQ(some.wanted.types, std::vector<std::string>{"message"});
-  EXPECT_EQ(some.wanted.agents, std::vector<std::string>{"A"});
-  EXPECT_EQ(some.wanted.sessions, std::vector<std::string>{"s"});
+  EXPECT_EQ(some.filter.types, std::vector<std::string>{"message"});
+  EXPECT_EQ(some.filter.agents, std::vector<std::string>{"A"});
+  EXPECT_EQ(some.filter.sessions, std::vector<std::string>{"s"});
   EXPECT_EQ(some.since, 0);
   EXPECT_EQ(parse_events_subscribe(R"({"since":-9})")->since, -1);
   EXPECT_EQ(parse_events_subscribe(R"({"sinceTs":1700000000000})")->since_ts, 1'700'000'000'000);
@@ -132,7 +132,7 @@ TEST(EventRequests, Subscribe) {
   EXPECT_FALSE(parse_events_subscribe(format(R"({{"types":[{}"t"]}})", types)));
 }
 
-TEST(EventRequests, Questions) {
+TEST(EventRequests, Queries) {
   const auto page =
       *parse_events_query(R"({"after":7,"limit":5,"newest":true,"sinceTs":1,"untilTs":2,"types":["item"]})");
   EXPECT_EQ(page.after, 7);
@@ -148,7 +148,7 @@ TEST(EventRequests, Questions) {
   EXPECT_FALSE(parse_session_query("{}"));
 }
 
-TEST(EventRequests, WhatASessionTellsOfItself) {
+TEST(EventRequests, EventOfASession) {
   EXPECT_EQ(*parse_agent_event(R"({"event":{"type":"item.started"}})"), R"({"type":"item.started"})");
   for (const auto* bad : {"{}", R"({"event":[]})", R"({"event":"x"})"}) EXPECT_FALSE(parse_agent_event(bad)) << bad;
 }
@@ -174,13 +174,13 @@ TEST(SessionRequests, LogAndState) {
     EXPECT_NE(refused.error().message().find(state), std::string::npos) << state;
 }
 
-TEST(SessionRequests, LeaveRoomForTheFrameThatPassesThemOn) {
+TEST(SessionRequests, LeaveRoomForForwardingFrame) {
   EXPECT_FALSE(parse_log(format(R"({{"data":"{}"}})", std::string(kMaxFrameBytes - kEnvelopeReserveBytes, 'd'))));
   EXPECT_FALSE(parse_channel_change(
       format(R"({{"channel":"#a","more":"{}"}})", std::string(kMaxFrameBytes - kEnvelopeReserveBytes, 'm'))));
 }
 
-TEST(WorkspaceRequests, NameAnAbsolutePlace) {
+TEST(WorkspaceRequests, RequireAbsolutePath) {
   const auto workspace = *parse_workspace(R"({"root":"/home/me/project","socket":"/tmp/r.sock"})");
   EXPECT_EQ(workspace.root, "/home/me/project");
   EXPECT_EQ(workspace.socket, "/tmp/r.sock");

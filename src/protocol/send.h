@@ -1,4 +1,5 @@
-/// SEND, DELIVER, ACK, NACK, RECEIPT: a message on its way. Read with the scanner, payload untouched.
+/// SEND, DELIVER, ACK, NACK, RECEIPT: messages and their deliveries. Read with the scanner; the payload stays
+/// untouched.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace relay::protocol {
 enum class MessageKind : std::uint8_t { Message, Action, State, Thinking, Other };
 std::string_view name_of(MessageKind kind);
 
-/// What the router needs to know of a SEND or CHANNEL_MESSAGE payload; the rest travels as it came.
+/// What the router reads of a SEND or CHANNEL_MESSAGE payload; the rest is forwarded unchanged.
 struct SendView {
   MessageKind kind = MessageKind::Message;
   std::string kind_name;  // as sent; "message" when absent
@@ -27,17 +28,17 @@ struct SendView {
 };
 /// An absent `kind` is a message; a `body` that is present must be a string.
 Result<SendView> parse_send(std::string_view payload);
-/// `state` and `ack`: worth knowing, never worth waking an idle agent.
+/// `state` and `ack`: messages that do not wake an idle agent.
 bool is_silent(const SendView& view);
 
-/// `payload_meta.sync`: the sender blocks until somebody answers with the same correlation id.
+/// `payload_meta.sync`: the sender blocks until a reply with the same correlation id arrives.
 struct SyncRequest {
   std::string correlation_id;
   std::int64_t timeout_ms = 0;  // 0: the default
   bool blocking = false;
 };
 
-/// `payload_meta.delivery`: when and how the message should reach the session's eyes.
+/// `payload_meta.delivery`: when and how the message should reach the session's model.
 struct DeliveryOptions {
   DeliveryMode mode = DeliveryMode::OnIdle;
   Priority priority = Priority::Normal;
@@ -52,14 +53,14 @@ struct SendMeta {
   std::string reply_to;
   std::optional<SyncRequest> sync;
   std::optional<DeliveryOptions> delivery;
-  bool receipt_steps = false;  // `receipts: "steps"`: every change of its deliveries is told, not only the end
+  bool receipt_steps = false;  // `receipts: "steps"`: a receipt for every change of its deliveries, not only the last
 };
 /// The meta with a `replyTo`; it must have none.
 std::string with_reply_to(std::string_view payload_meta, std::string_view id);
-/// Empty text is an empty meta. Unknown members are ignored (they travel on unchanged).
+/// Empty text is an empty meta. Unknown members are ignored (they are forwarded unchanged).
 Result<SendMeta> parse_send_meta(std::string_view payload_meta);
 
-/// Why a delivery that was due by `expires_at` ended: the deadline of its message (0: none) or its ttl, which each has.
+/// The reason of a delivery that expired at `expires_at`: the deadline of its message (0: none) or its ttl.
 std::string_view expiry_reason(WallMs deadline, WallMs expires_at);
 /// The same, from the meta of the message.
 std::string_view expiry_reason(std::string_view payload_meta, WallMs expires_at);
@@ -68,14 +69,14 @@ struct Ack {
   std::string ack_id;
   std::uint64_t seq = 0;                    // 0 when absent
   std::string correlation_id;               // empty when absent
-  std::string short_id;                     // under which people find the message; empty when absent
+  std::string short_id;                     // the id users see; empty when absent
   std::optional<std::uint64_t> recipients;  // how many the message goes to
   std::string delivery_id;                  // when it goes to one
-  WallMs offline_since = 0;                 // that one is away; 0 when it is here
-  std::string pending_reason;               // why it does not go right now, though that one is here; empty: it goes
-  std::string proves;                       // the most that one's session can prove; empty: not known
-  std::string response;                     // with a correlation id: what was answered
-  bool duplicate = false;                   // the same was sent before, and is stored once
+  WallMs offline_since = 0;                 // the recipient is offline since then; 0 when it is connected
+  std::string pending_reason;               // why it is pending although the recipient is connected; empty: it is sent
+  std::string proves;                       // the best proof that the recipient's session can give; empty: unknown
+  std::string response;                     // with a correlation id: the reply
+  bool duplicate = false;                   // the message was sent before and is stored once
 };
 Result<Ack> parse_ack(std::string_view payload);
 std::string write_ack(const Ack& ack);
@@ -84,7 +85,7 @@ std::string write_ack(std::string_view ack_id, std::uint64_t seq = 0);
 /// Why a SEND was refused. `name_of` gives the code on the wire.
 enum class NackCode : std::uint8_t {
   UnknownRecipient,
-  NotFound,  // what an answer names was never there
+  NotFound,  // an answer names an unknown prompt
   Busy,
   RateLimited,
   Loop,
@@ -98,11 +99,11 @@ enum class NackCode : std::uint8_t {
   Storage,
 };
 std::string_view name_of(NackCode refusal);
-std::string_view describe(NackCode refusal);  // so that an Error can carry one
+std::string_view describe(NackCode refusal);  // lets an Error carry the code
 std::optional<NackCode> parse_nack_code(std::string_view name);
-/// The one that an error was made with, if it was.
+/// The code that an error was made with, if any.
 std::optional<NackCode> nack_code_of(const Error& error);
-/// May the same SEND succeed later, unchanged?
+/// Whether the same SEND may succeed later, unchanged.
 bool is_retryable(NackCode refusal);
 
 struct Nack {
@@ -139,7 +140,7 @@ Result<ErrorView> parse_error(std::string_view payload);
 
 std::string write_busy(std::int64_t retry_after_ms, std::size_t queue_depth);
 
-/// `as` of a delivery, a trace and a listing: with whose authority a message speaks.
+/// `as` of a delivery, a trace and a listing: whose authority a message has.
 inline constexpr std::string_view kAsUser = "user";
 inline constexpr std::string_view kAsPeer = "peer";
 
@@ -149,9 +150,9 @@ struct DeliveryBlock {
   std::string_view session_id;
   std::string_view original_to = {};      // only when it differs from the recipient
   bool as_user = false;                   // `as`: it has the user's authority; absent: a peer's
-  std::string_view message_id = {};       // the short id people see; ours, published clients ignore it
+  std::string_view message_id = {};       // the short id users see; ours, published clients ignore it
   Lane lane = {};                         // the stream's
-  std::optional<DeliveryMode> mode = {};  // only when it is not the one its sender wished
+  std::optional<DeliveryMode> mode = {};  // only when it is not the one its sender chose
   std::uint32_t attempt = 1;
   std::optional<DeliveryReason> reason = {};  // only when it does not follow from the message
   std::optional<WallMs> expires_at = {};      // only when it does not follow from the message; 0: never
@@ -164,15 +165,15 @@ struct DeliveryView {
   bool as_user = false;
   std::string message_id;
   Lane lane = {};
-  std::optional<DeliveryMode> mode = {};  // in place of the one its sender wished
+  std::optional<DeliveryMode> mode = {};  // instead of the one its sender chose
   std::uint32_t attempt = 1;
   std::optional<DeliveryReason> reason = {};
-  std::optional<WallMs> expires_at = {};  // in place of the message's own end; 0: never
+  std::optional<WallMs> expires_at = {};  // instead of the message's own expiry; 0: never
 };
 Result<DeliveryView> parse_delivery(std::string_view delivery);
 
 /// A payload with `members` (JSON text without braces, e.g. `"_offlineQueued":true`) spliced into its `data` object;
-/// `data` is made when absent, and replaced when it is no object. Every other byte stays.
+/// `data` is created when absent, and replaced when it is not an object. Every other byte stays.
 std::string splice_data(std::string_view payload, const SendView& view, std::string_view members);
 
 enum class ReceiptStatus : std::uint8_t { Accepted, Delivered, Deferred, Failed, InDoubt };
@@ -182,17 +183,17 @@ struct Receipt {
   std::string delivery_id = {};
   std::string message_id = {};  // the id its sender gave the SEND; set towards senders
   std::string agent = {};       // the recipient; set towards senders
-  std::string proof = {};       // written, submitted, seen; empty when the status says enough
+  std::string proof = {};       // written, submitted, seen; empty when the status implies it
   std::string reason = {};
   WallMs available_at = 0;
   bool retryable = false;
-  std::string code = {};      // the name of a refusal, when there is one for it
-  std::string via = {};       // by which it went: pty, hook, inbox, …
-  std::string evidence = {};  // what shows it: a record's id, a hook's name, a state
-  std::string metadata = {};  // the session's own words: a JSON object as it came; passed on, not kept
+  std::string code = {};      // the name of a NACK code, when one applies
+  std::string via = {};       // the interface it went through: pty, hook, inbox, …
+  std::string evidence = {};  // what the proof rests on: the id of a transcript entry, the name of a hook, a state
+  std::string metadata = {};  // the session's own: a JSON object as received; forwarded, not stored
   WallMs at = 0;              // when; set towards senders
 };
-/// Does it leave the delivery with the session, give it back to come again, or (neither) end it?
+/// Whether it leaves the delivery with the session, returns it to be sent again, or (neither) finishes it.
 bool keeps_delivery(const Receipt& receipt);
 bool returns_delivery(const Receipt& receipt);
 Result<Receipt> parse_receipt(std::string_view payload);

@@ -44,15 +44,15 @@ Result<DeliveryOptions> parse_wish(const Field& field) {
   const auto object = RELAY_TRY(read_object(field));
   Field mode{"mode"}, priority{"priority"}, deadline{"deadline"}, key{"idempotencyKey"};
   RELAY_TRY(read_fields(object, {&mode, &priority, &deadline, &key}));
-  DeliveryOptions wish;
-  wish.mode = RELAY_TRY(parse_mode(mode));
-  wish.priority = RELAY_TRY(parse_priority(priority));
-  wish.deadline = RELAY_TRY(read_time(deadline));
-  wish.idempotency_key = RELAY_TRY(read_string(key, kMaxIdBytes));
-  return wish;
+  DeliveryOptions options;
+  options.mode = RELAY_TRY(parse_mode(mode));
+  options.priority = RELAY_TRY(parse_priority(priority));
+  options.deadline = RELAY_TRY(read_time(deadline));
+  options.idempotency_key = RELAY_TRY(read_string(key, kMaxIdBytes));
+  return options;
 }
 
-/// A remark of the sender, 0 to 100; what lies outside or between is moved to the nearest.
+/// Advisory importance, 0 to 100; other values are rounded and clamped.
 Result<std::optional<std::int64_t>> parse_importance(const Field& field) {
   if (!field.present()) return std::nullopt;
   const auto number = field.value.kind == text::JsonKind::Number ? text::decode_number(field.value.raw) : std::nullopt;

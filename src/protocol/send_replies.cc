@@ -32,7 +32,7 @@ Result<Ack> parse_ack(std::string_view payload) {
   Ack ack;
   ack.ack_id = RELAY_TRY(read_required_string(ack_id, kMaxIdBytes));
   ack.seq = RELAY_TRY(seq_in(seq));
-  // That is all there is to most of them: there is one for each delivery.
+  // Most ACKs have nothing else: there is one for each delivery.
   const auto absent = [](const Field* field) { return !field->present(); };
   if (std::ranges::all_of(std::initializer_list<const Field*>{&correlation, &short_id, &recipients, &delivery, &offline,
                                                               &response, &repeat, &waits, &proves},
@@ -117,7 +117,7 @@ bool is_retryable(NackCode refusal) {
     case NackCode::Storage: return true;
     case NackCode::UnknownRecipient:
     case NackCode::NotFound:
-    case NackCode::Loop:  // retrying by itself is what a loop does
+    case NackCode::Loop:  // an automatic retry would continue the loop
     case NackCode::TooLarge:
     case NackCode::Expired:
     case NackCode::BadRequest:
@@ -241,10 +241,10 @@ bool returns_delivery(const Receipt& receipt) {
 
 Result<Receipt> parse_receipt(std::string_view payload) {
   Field status{"status"}, delivery{"deliveryId"}, message{"messageId"}, agent{"agent"}, proof{"proof"},
-      reason{"reason"}, available{"availableAt"}, retryable{"retryable"}, code{"code"}, way{"via"},
+      reason{"reason"}, available{"availableAt"}, retryable{"retryable"}, code{"code"}, via{"via"},
       evidence{"evidence"}, metadata{"metadata"}, at{"at"};
   RELAY_TRY(read_fields(payload, {&status, &delivery, &message, &agent, &proof, &reason, &available, &retryable, &code,
-                                  &way, &evidence, &metadata, &at}));
+                                  &via, &evidence, &metadata, &at}));
   const auto status_name = RELAY_TRY(read_required_string(status, kMaxKindBytes));
   const auto* known = std::find_if(kStatuses.begin(), kStatuses.end(),
                                    [&](ReceiptStatus candidate) { return name_of(candidate) == status_name; });
@@ -264,7 +264,7 @@ Result<Receipt> parse_receipt(std::string_view payload) {
   receipt.available_at = RELAY_TRY(read_time(available));
   receipt.retryable = RELAY_TRY(read_bool(retryable, false));
   receipt.code = RELAY_TRY(read_string(code, kMaxKindBytes));
-  receipt.via = RELAY_TRY(read_truncated_string(way, kMaxKindBytes));
+  receipt.via = RELAY_TRY(read_truncated_string(via, kMaxKindBytes));
   receipt.evidence = RELAY_TRY(read_truncated_string(evidence, kMaxEvidenceBytes));
   receipt.metadata = RELAY_TRY(read_object(metadata));
   if (receipt.metadata.size() > kMaxCapabilitiesBytes)

@@ -8,7 +8,7 @@
 namespace relay::protocol {
 namespace {
 
-TEST(Ack, ComesBackAsItWasWritten) {
+TEST(Ack, RoundTrips) {
   EXPECT_EQ(write_ack("d-1"), R"({"ack_id":"d-1"})");
   EXPECT_EQ(write_ack("d-1", 42), R"({"ack_id":"d-1","seq":42})");
   const auto ack = *parse_ack(R"({"ack_id":"d-1","seq":42,"correlationId":"c","response":"OK"})");
@@ -32,7 +32,7 @@ TEST(Ack, ComesBackAsItWasWritten) {
   EXPECT_TRUE(parse_ack(write_ack(stored))->duplicate);
 }
 
-TEST(Ack, NamesWhatItAcknowledges) {
+TEST(Ack, RequiresAcknowledgedId) {
   for (const auto* bad : {"{}", R"({"ack_id":""})", R"({"ack_id":5})", R"({"ack_id":"d","seq":-1})",
                           R"({"ack_id":"d","seq":1.5})", R"({"ack_id":"d","correlationId":5})", "[]"}) {
     EXPECT_FALSE(parse_ack(bad)) << bad;
@@ -40,7 +40,7 @@ TEST(Ack, NamesWhatItAcknowledges) {
   EXPECT_FALSE(parse_ack(format(R"({{"ack_id":"{}"}})", std::string(kMaxIdBytes + 1, 'd'))));
 }
 
-TEST(Ack, LeavesRoomToBeForwarded) {
+TEST(Ack, LeavesRoomForForwarding) {
   const auto answer = [](std::size_t bytes) {
     return format(R"({{"ack_id":"d","response":"{}"}})", std::string(bytes, 'r'));
   };
@@ -48,7 +48,7 @@ TEST(Ack, LeavesRoomToBeForwarded) {
   EXPECT_FALSE(parse_ack(answer(kMaxFrameBytes - kEnvelopeReserveBytes)));
 }
 
-TEST(Nack, ComesBackAsItWasWritten) {
+TEST(Nack, RoundTrips) {
   EXPECT_EQ(write_nack("m-1", NackCode::UnknownRecipient, "nobody is called \"Bbo\""),
             R"({"nack_id":"m-1","code":"UNKNOWN_RECIPIENT","message":"nobody is called \"Bbo\""})");
   const auto nack = *parse_nack(write_nack("m-1", NackCode::Busy, "later", 250));
@@ -61,7 +61,7 @@ TEST(Nack, ComesBackAsItWasWritten) {
   }
 }
 
-TEST(Refusal, HasANameAndSaysWhetherLaterIsBetter) {
+TEST(NackCode, HasNameAndRetryability) {
   for (int i = 0; i <= static_cast<int>(NackCode::Storage); ++i) {
     const auto refusal = static_cast<NackCode>(i);
     EXPECT_EQ(parse_nack_code(name_of(refusal)), refusal);
@@ -74,7 +74,7 @@ TEST(Refusal, HasANameAndSaysWhetherLaterIsBetter) {
   }
 }
 
-TEST(ErrorFrame, ComesBackAsItWasWritten) {
+TEST(ErrorFrame, RoundTrips) {
   const auto text = write_error(ErrorCode::DuplicateConnection, "another took the name", Fatal::Yes);
   EXPECT_EQ(text, R"({"code":"DUPLICATE_CONNECTION","message":"another took the name","fatal":true})");
   const auto error = *parse_error(text);
@@ -85,7 +85,7 @@ TEST(ErrorFrame, ComesBackAsItWasWritten) {
   EXPECT_FALSE(parse_error(R"({"fatal":"yes"})"));
 }
 
-TEST(ErrorFrame, KnowsEveryCodeByItsPublishedName) {
+TEST(ErrorFrame, ParsesPublishedNameOfEveryCode) {
   EXPECT_EQ(name_of(ErrorCode::BadRequest), "BAD_REQUEST");
   EXPECT_EQ(name_of(ErrorCode::Unauthorized), "UNAUTHORIZED");
   EXPECT_EQ(name_of(ErrorCode::NotFound), "NOT_FOUND");
@@ -96,16 +96,14 @@ TEST(ErrorFrame, KnowsEveryCodeByItsPublishedName) {
   EXPECT_EQ(name_of(ErrorCode::Busy), "BUSY");
 }
 
-TEST(ErrorFrame, CutsASentenceThatNeverEnds) {
+TEST(ErrorFrame, TruncatesLongMessage) {
   const auto error = *parse_error(format(R"({{"code":"X","message":"{}"}})", std::string(100'000, 'm')));
   EXPECT_EQ(error.message.size(), kMaxReasonBytes);
 }
 
-TEST(Busy, IsWrittenAsTheSpecificationShowsIt) {
-  EXPECT_EQ(write_busy(50, 1000), R"({"retry_after_ms":50,"queue_depth":1000})");
-}
+TEST(Busy, MatchesSpecification) { EXPECT_EQ(write_busy(50, 1000), R"({"retry_after_ms":50,"queue_depth":1000})"); }
 
-TEST(DeliveryBlock, ComesBackAsItWasWritten) {
+TEST(DeliveryBlock, RoundTrips) {
   EXPECT_EQ(write_delivery({.seq = 42, .session_id = "s-1"}), R"({"seq":42,"session_id":"s-1"})");
   const auto text = write_delivery({.seq = 1, .session_id = "s", .original_to = "*", .message_id = "7kq2m9xa"});
   EXPECT_EQ(text, R"({"seq":1,"session_id":"s","originalTo":"*","messageId":"7kq2m9xa"})");
@@ -123,7 +121,7 @@ TEST(DeliveryBlock, ComesBackAsItWasWritten) {
   }
 }
 
-TEST(Receipt, ComesBackAsItWasWritten) {
+TEST(Receipt, RoundTrips) {
   const Receipt receipt{.status = ReceiptStatus::Deferred,
                         .delivery_id = "d-1",
                         .message_id = "m",
@@ -146,7 +144,7 @@ TEST(Receipt, ComesBackAsItWasWritten) {
   EXPECT_TRUE(back.retryable);
 }
 
-TEST(Receipt, KnowsItsFourStatuses) {
+TEST(Receipt, ParsesFourStatuses) {
   for (const auto* status : {"accepted", "delivered", "deferred", "failed"}) {
     EXPECT_EQ(name_of(parse_receipt(format(R"({{"status":"{}","deliveryId":"d"}})", status))->status), status);
   }

@@ -17,7 +17,7 @@ std::string spliced(const std::string& payload, std::string_view members = R"("_
   return text;
 }
 
-TEST(Send, IsReadAsSlicesOfItsPayload) {
+TEST(Send, IsReadAsSlicesOfPayload) {
   const std::string payload = R"({"kind":"action","body":"a\nb","data":{"x":[1]},"thread":"t-1","more":true})";
   const auto view = *parse_send(payload);
   EXPECT_EQ(view.kind, MessageKind::Action);
@@ -28,7 +28,7 @@ TEST(Send, IsReadAsSlicesOfItsPayload) {
   EXPECT_EQ(view.data.data(), payload.data() + payload.find(R"({"x")"));
 }
 
-TEST(Send, IsAMessageUnlessItSaysOtherwise) {
+TEST(Send, DefaultsToKindMessage) {
   EXPECT_EQ(parse_send("{}")->kind, MessageKind::Message);
   EXPECT_EQ(parse_send("{}")->kind_name, "message");
   for (const auto kind : {MessageKind::Message, MessageKind::Action, MessageKind::State, MessageKind::Thinking}) {
@@ -38,7 +38,7 @@ TEST(Send, IsAMessageUnlessItSaysOtherwise) {
   EXPECT_EQ(parse_send(R"({"kind":"custom"})")->kind_name, "custom");
 }
 
-TEST(Send, TakesNullForAbsentAndLeavesOddDataAlone) {
+TEST(Send, TreatsNullAsAbsentAndIgnoresOtherData) {
   const auto view = *parse_send(R"({"kind":null,"body":null,"data":5,"thread":null})");
   EXPECT_EQ(view.body, "");
   EXPECT_EQ(view.data, "");
@@ -55,7 +55,7 @@ TEST(Send, RefusesFieldsOfTheWrongKind) {
   EXPECT_FALSE(parse_send(format(R"({{"thread":"{}"}})", std::string(kMaxIdBytes + 1, 't'))));
 }
 
-TEST(SpliceData, AddsBehindWhatIsThereAndKeepsEveryOtherByte) {
+TEST(SpliceData, AppendsAndKeepsOtherBytes) {
   EXPECT_EQ(spliced(R"( {"body" : "x", "data" : { "a":1 } , "z":[ ] } )"),
             R"( {"body" : "x", "data" : { "a":1 ,"_x":1} , "z":[ ] } )");
   EXPECT_EQ(spliced(R"({"data":{}})"), R"({"data":{"_x":1}})");
@@ -63,34 +63,34 @@ TEST(SpliceData, AddsBehindWhatIsThereAndKeepsEveryOtherByte) {
   EXPECT_EQ(spliced(R"({"data":{"a":{}}})"), R"({"data":{"a":{},"_x":1}})");
 }
 
-TEST(SpliceData, MakesDataWhereThereIsNone) {
+TEST(SpliceData, CreatesAbsentData) {
   EXPECT_EQ(spliced("{}"), R"({"data":{"_x":1}})");
   EXPECT_EQ(spliced(R"({"body":"}"}  )"), R"({"body":"}","data":{"_x":1}}  )");
   EXPECT_EQ(spliced("{ }"), R"({ "data":{"_x":1}})");
 }
 
-TEST(SpliceData, ReplacesDataThatIsNoObject) {
+TEST(SpliceData, ReplacesOtherData) {
   EXPECT_EQ(spliced(R"({"data":5,"b":1})"), R"({"data":{"_x":1},"b":1})");
   EXPECT_EQ(spliced(R"({"data":null})"), R"({"data":{"_x":1}})");
   EXPECT_EQ(spliced(R"({"data":"{}"})"), R"({"data":{"_x":1}})");
   EXPECT_EQ(spliced(R"({"data":[{}]})"), R"({"data":{"_x":1}})");
 }
 
-TEST(SpliceData, FindsDataAgainWhenTheSlicesAreOfAnotherCopy) {
+TEST(SpliceData, FindsDataInAnotherCopy) {
   const std::string payload = R"({"data":{"a":1}})";
   const std::string copy = payload;
   EXPECT_EQ(splice_data(copy, *parse_send(payload), R"("_x":1)"), R"({"data":{"a":1,"_x":1}})");
   EXPECT_EQ(splice_data(copy, SendView{}, R"("_x":1)"), R"({"data":{"a":1,"_x":1}})");
 }
 
-TEST(SpliceData, LeavesThePayloadAloneWithoutMembers) { EXPECT_EQ(spliced(R"({"a":1})", ""), R"({"a":1})"); }
+TEST(SpliceData, KeepsPayloadWithoutMembers) { EXPECT_EQ(spliced(R"({"a":1})", ""), R"({"a":1})"); }
 
 TEST(SendMeta, IsEmptyWhenAbsent) {
   const auto meta = *parse_send_meta("");
   EXPECT_FALSE(meta.requires_ack || meta.ttl_ms || meta.importance || meta.sync || meta.delivery);
 }
 
-TEST(SendMeta, IsReadAsPublishedClientsSendIt) {
+TEST(SendMeta, ReadsFormOfPublishedClients) {
   const auto meta =
       *parse_send_meta(R"({"requires_ack":true,"ttl_ms":60000,"importance":80,"replyTo":"m-1",)"
                        R"("sync":{"correlationId":"c-1","timeoutMs":5000,"blocking":true},"unknown":{}})");
@@ -104,7 +104,7 @@ TEST(SendMeta, IsReadAsPublishedClientsSendIt) {
   EXPECT_TRUE(meta.sync->blocking);
 }
 
-TEST(SendMeta, ReadsTheWishForDelivery) {
+TEST(SendMeta, ReadsDeliveryOptions) {
   const auto wish =
       *parse_send_meta(
            R"({"delivery":{"mode":"next-tool-call","priority":"urgent","deadline":"2026-03-01T12:30:05.250Z",)"
@@ -122,7 +122,7 @@ TEST(SendMeta, ReadsTheWishForDelivery) {
   EXPECT_EQ(parse_delivery_mode("soon"), std::nullopt);
 }
 
-TEST(SendMeta, KeepsNumbersInsideTheirLimits) {
+TEST(SendMeta, ClampsNumbers) {
   EXPECT_EQ(parse_send_meta(R"({"ttl_ms":1e15})")->ttl_ms, kMaxTtlMs);
   EXPECT_EQ(parse_send_meta(R"({"ttl_ms":0})")->ttl_ms, 0);
   EXPECT_EQ(parse_send_meta(R"({"importance":1e9})")->importance, 100);

@@ -10,7 +10,7 @@
 namespace relay::protocol {
 namespace {
 
-/// Text that fits a command line.
+/// A string that fits a command line.
 Result<std::string> plain_text_in(const Field& field, std::size_t max_bytes) {
   auto text = RELAY_TRY(read_string(field, max_bytes));
   if (text::has_control_characters(text))
@@ -34,7 +34,7 @@ void add_words(std::vector<std::string>& words, std::string_view text) {
   }
 }
 
-/// The sentence names no variable: a value may be a secret.
+/// The message names no variable: a value may be a secret.
 Result<std::vector<std::string>> environment_in(const Field& field) {
   auto variables = RELAY_TRY(read_strings(field, kMaxVariables, kMaxEnvironmentBytes));
   std::size_t bytes = 0;

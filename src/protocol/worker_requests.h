@@ -1,4 +1,4 @@
-/// The frames about agents that others start: SPAWN, RELEASE, SEND_INPUT. Off the hot path.
+/// The frames about agents that are started on request: SPAWN, RELEASE, SEND_INPUT. Off the hot path.
 #pragma once
 
 #include <string>
@@ -12,18 +12,18 @@ namespace relay::protocol {
 inline constexpr std::size_t kMaxVariables = 4'096;  // of an environment
 inline constexpr std::size_t kMaxEnvironmentBytes = 256 * 1024;
 
-/// What becomes words of a command line, a directory or a line of a listing holds no control characters; the task,
-/// which is only ever said, may.
+/// Values that become arguments, a directory or a line of a listing contain no control characters; the task, which is
+/// only sent as text, may.
 struct SpawnRequest {
-  std::string name;               // checked with check_agent_name, and none of the system's own
+  std::string name;               // checked with check_agent_name, and not a reserved name
   std::vector<std::string> argv;  // the program and its arguments: `cli` cut at blanks, then `args` (this project's)
-  std::string task;               // said to it once it runs; may be empty
+  std::string task;               // its first message; may be empty
   std::string directory;          // `cwd`; empty: the project's root
   std::string team, model, role;
-  std::string spawner;    // `spawnerName`: who asks, as the asker says
-  std::string shadow_of;  // wished for by published clients
-  /// `environment`: the asker's own, as NAME=value. It may hold secrets: it is never stored, logged or told as an
-  /// event.
+  std::string spawner;    // `spawnerName`: the requester, as it names itself
+  std::string shadow_of;  // sent by published clients
+  /// `environment`: the requester's own, as NAME=value. It may contain secrets: it is never stored, logged or put into
+  /// an event.
   std::vector<std::string> environment = {};
 };
 Result<SpawnRequest> parse_spawn(std::string_view payload);
@@ -31,13 +31,13 @@ Result<SpawnRequest> parse_spawn(std::string_view payload);
 struct ReleaseRequest {
   std::string name;
   std::string reason;
-  std::string by;  // who asks, as a connection named `cli` says
+  std::string by;  // the requester, as a connection named `cli` names it
 };
 Result<ReleaseRequest> parse_release(std::string_view payload);
 
 struct InputRequest {
   std::string name;
-  std::string data;  // keys as they are, control characters and all
+  std::string data;  // raw keys, control characters included
 };
 Result<InputRequest> parse_send_input(std::string_view payload);
 

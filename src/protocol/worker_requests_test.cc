@@ -10,7 +10,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-TEST(WorkerRequests, ASpawnIsWordsAndWishes) {
+TEST(WorkerRequests, SpawnHasArgumentsAndOptions) {
   const auto wanted = *parse_spawn(
       R"({"name":"W","cli":"claude --model x","args":["a b",""],"task":"do\nit","cwd":"/tmp","team":"t","model":"m",)"
       R"("spawnerName":"Ada","interactive":true})");
@@ -28,7 +28,7 @@ TEST(WorkerRequests, ASpawnIsWordsAndWishes) {
   EXPECT_FALSE(parse_spawn(format(R"({{"name":"W","cli":"{}"}})", std::string(kMaxCommandBytes + 1, 'c'))));
 }
 
-TEST(WorkerRequests, TheEnvironmentOfTheAskerIsBoundedAndNeverRepeatedInAnError) {
+TEST(WorkerRequests, EnvironmentIsBoundedAndNeverQuotedInErrors) {
   EXPECT_TRUE(parse_spawn(R"({"name":"W","cli":"a"})")->environment.empty()) << "published clients send none";
   EXPECT_EQ(parse_spawn(R"({"name":"W","cli":"a","environment":["PATH=/a:/b","EMPTY=","X=a=b\nc"]})")->environment,
             (Texts{"PATH=/a:/b", "EMPTY=", "X=a=b\nc"}));
@@ -42,7 +42,7 @@ TEST(WorkerRequests, TheEnvironmentOfTheAskerIsBoundedAndNeverRepeatedInAnError)
   EXPECT_FALSE(parse_spawn(format(R"({{"name":"W","cli":"a","environment":["A={0}","B={0}"]}})", half)));
 }
 
-TEST(WorkerRequests, ReleaseAndInputNameSomebody) {
+TEST(WorkerRequests, ReleaseAndInputRequireName) {
   const auto release = *parse_release(R"({"name":"W","reason":"done"})");
   EXPECT_EQ(release.name, "W");
   EXPECT_EQ(release.reason, "done");

@@ -22,7 +22,7 @@ constexpr bool kIsOptional = false;
 template <class T>
 constexpr bool kIsOptional<std::optional<T>> = true;
 
-/// The last value of an enumeration: none beyond it is read.
+/// The last value of an enumeration; larger values are refused.
 template <class Enum>
 constexpr Enum kLast = Enum::kUnknown;
 template <>
@@ -84,7 +84,7 @@ void put(const T& value, std::string& to) {
   }
 }
 
-/// Reads from the front of some bytes; after the first thing that cannot be, reads nothing more.
+/// Reads from the front of the bytes; after the first invalid value it reads nothing more.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : left_{bytes} {}
@@ -105,7 +105,7 @@ class Reader {
     return refuse();
   }
 
-  /// How many members follow: each takes a byte at least.
+  /// The number of members that follow; each takes at least one byte.
   std::size_t count() {
     const auto value = number();
     return value <= left_.size() ? static_cast<std::size_t>(value) : refuse();
@@ -167,7 +167,7 @@ class Reader {
   bool good_ = true;
 };
 
-/// Makes the alternative of that place, default-made.
+/// Default-constructs the alternative with that index.
 template <std::size_t... Index>
 bool begin_change(Change& change, std::uint64_t place, std::index_sequence<Index...>) {
   return ((place == Index && (change.emplace<Index>(), true)) || ...);

@@ -7,7 +7,7 @@
 namespace relay::records {
 namespace {
 
-/// One of each, with no field left as it is made.
+/// One change of each kind, with no field at its default.
 Changes every_change() {
   const protocol::Lane lane{protocol::DeliveryMode::Manual, protocol::Priority::Urgent};
   Message message{.key = Key{-7},
@@ -140,7 +140,7 @@ TEST(ChangeCodec, EveryChangeRoundTrips) {
 }
 
 // Journals outlive the program that wrote them. If this fails, a record changed: raise kChangeFormat and keep reading
-// what the formats before it wrote.
+// what the older formats wrote.
 TEST(ChangeCodec, BytesOfFormatOneNeverChange) {
   constexpr std::size_t kOfFormatOne = 15;
   auto changes = every_change();
@@ -148,7 +148,7 @@ TEST(ChangeCodec, BytesOfFormatOneNeverChange) {
   EXPECT_EQ(sha256_hex(encoded(changes)), "bde3e8ab78e68a3550de0d07d706e1511c2e3ce387beab548f54197df6da41d1");
 }
 
-// Format two only adds changes behind those of format one.
+// Format two only appends changes to those of format one.
 TEST(ChangeCodec, BytesOfFormatTwoNeverChange) {
   ASSERT_EQ(kChangeFormat, 2);
   EXPECT_EQ(sha256_hex(encoded(every_change())), "3dd9c7e61dc485253cdcd4093816449446e3ac37a879f80637db6192181f8fc0");

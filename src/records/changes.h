@@ -1,4 +1,4 @@
-/// What a commit may do to the store: a closed list.
+/// The changes a commit may make to the store: a closed list.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace relay::records {
 
-/// Commits are numbered in the order they were asked for.
+/// Commits are numbered in the order in which they were requested.
 using CommitTicket = Named<std::uint64_t, struct TicketTag>;
 
 struct AddMessage {
   Message message;
-};  // an event, too
+};  // also an event
 struct AddDelivery {
   Delivery delivery;
   std::string reason = {};
-  WallMs at = 0;  // 0: it came with its message
-};  // also writes the first line of its history, which is an event
-/// Also writes one line of its history, which is an event; unknown keys are ignored, and what may not change (below).
+  WallMs at = 0;  // 0: the time of its message
+};  // also writes the first history entry, which is an event
+/// Also writes a history entry, which is an event. Unknown keys and illegal transitions (below) are ignored.
 struct ChangeDelivery {
   Key key;
   DeliveryState state{};
@@ -34,13 +34,13 @@ struct ChangeDelivery {
   std::string evidence = {};
   Hold hold = Hold::None;
   WallMs available_at = 0;
-  std::optional<std::uint32_t> attempts = {};  // empty: as before
-  std::string metadata = {};                   // of the session's own; told on, not kept
-  SessionId session = {};                      // whose word it is; may be empty
+  std::optional<std::uint32_t> attempts = {};  // empty: unchanged
+  std::string metadata = {};                   // the session's own; forwarded, not stored
+  SessionId session = {};                      // the session that reported it; may be empty
 };
-/// What was delivered only gains proof. What ended without its session (it ran out of time, somebody cancelled it) may
-/// still hear that one's last word, which was on its way: the agent got it, or perhaps. What ended otherwise is at most
-/// cancelled (it was begun anew).
+/// A delivered delivery only gains proof. A delivery that ended without its session (it expired or was cancelled) may
+/// still get the session's late receipt: delivered, or in doubt. Any other final delivery can only be cancelled (it was
+/// redelivered).
 constexpr bool is_legal_transition(DeliveryState state, Proof proof, DeliveryState to, Proof with) {
   using enum DeliveryState;
   if (!is_final(state)) return true;
@@ -50,8 +50,8 @@ constexpr bool is_legal_transition(DeliveryState state, Proof proof, DeliverySta
   return to == Cancelled;
 }
 
-/// A delivery that is not final goes to the end of a queue: Queued, Stored, no hold, with these from now on. Writes a
-/// line of its history. Unknown keys and final deliveries are ignored.
+/// Moves a delivery that is not final to the end of a queue: Queued, Stored, no hold, with these values. Writes a
+/// history entry. Unknown keys and final deliveries are ignored.
 struct RequeueDelivery {
   Key key;
   protocol::Lane lane;
@@ -62,9 +62,9 @@ struct RequeueDelivery {
 };
 struct SetStream {
   Stream stream;
-};  // last only grows
-/// Removes the row of an idle stream, unless its `last` is higher by now, and keeps that number as a mark of its pair
-/// and lane: streams of the pair begin behind it, so no number is given out twice.
+};  // `last` only grows
+/// Removes the row of an idle stream, unless its `last` has grown since, and keeps that number as a mark of its pair
+/// and lane: later streams of the pair continue after it, so no number is assigned twice.
 struct ForgetStream {
   Stream stream;
 };
@@ -92,21 +92,21 @@ struct PutProposal {
   Proposal proposal;
 };  // insert or replace by id
 
-/// Something happened that is no change of its own.
+/// An event that is not a change of its own.
 struct AddEvent {
   EventRow event;
 };
 struct PutUsage {
   UsageRow usage;
 };  // insert or replace by session and request
-/// Adds to what was done in a session.
+/// Adds to the totals of a session.
 struct AddSessionStats {
   SessionId session;
   SessionStats more;
   WallMs at = 0;
 };
 
-/// One topic of a session more or less. An unknown session is ignored.
+/// Adds or removes one topic of a session. An unknown session is ignored.
 struct AddSubscription {
   SessionId session;
   std::string topic;
@@ -116,14 +116,14 @@ struct RemoveSubscription {
   std::string topic;
 };
 
-/// The journal knows them by their place in this list: new ones come last.
+/// The journal identifies changes by their index in this list: new ones are appended.
 using Change = std::variant<AddMessage, AddDelivery, ChangeDelivery, RequeueDelivery, SetStream, PutAgent, RemoveAgent,
                             PutSession, JoinChannel, LeaveChannel, SetOutboxMark, PutProposal, AddEvent, PutUsage,
                             AddSessionStats, ForgetStream, AddSubscription, RemoveSubscription>;
 
 using Changes = std::vector<Change>;
 
-/// Does anybody wait for its commit?
+/// Whether a caller blocks on the commit, or the changes join the next commit.
 enum class CommitMode : std::uint8_t { Immediate, Piggyback };
 
 }  // namespace relay::records

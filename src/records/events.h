@@ -1,7 +1,7 @@
-/// What happened, as rows: numbered by the store in the order of commits, without a gap.
+/// Events as rows, numbered by the store in the order of commits without gaps.
 ///
-/// A message that is taken and every line of a delivery's ledger are events by themselves: the store numbers them along
-/// with the change. All others are added (AddEvent).
+/// An accepted message and every history entry of a delivery are events on their own: the store numbers them with the
+/// change. All other events are added (AddEvent).
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@
 namespace relay::records {
 
 inline constexpr std::string_view kMessageExchanged = "message.exchanged";
-inline constexpr std::string_view kSessionEnded = "session.ended";  // told with what was done in the session
+inline constexpr std::string_view kSessionEnded = "session.ended";  // carries the session's totals
 
 struct EventRow {
   std::string type;  // of events/event.h
   WallMs at = 0;
-  AgentName agent;    // whose doing; may be empty
-  SessionId session;  // the same
+  AgentName agent;    // the agent that caused it; may be empty
+  SessionId session;  // likewise
   std::string body;   // a JSON object: the members of its table
 };
 
-/// Its place in the log of a workspace, from 1.
+/// The number of an event in the log of a workspace, from 1.
 using EventSeq = std::uint64_t;
 
-/// Which events somebody wants. Empty lists: all.
+/// Selects events. Empty lists match all.
 struct EventFilter {
   std::vector<std::string> types;  // `item.started`, or a group: `item`
   std::vector<std::string> agents;
@@ -39,17 +39,17 @@ struct EventFilter {
   [[nodiscard]] bool matches(std::string_view type, std::string_view agent, std::string_view session) const;
 };
 
-/// Sums over what has the same names; what had a cost told apart from what had none.
+/// Sums of usage with equal names; usage with a reported cost is summed apart from usage without one.
 struct UsageSum {
   AgentName agent;
   std::string model, thread;
   SessionId session;
   std::int64_t answers = 0;
   std::int64_t input = 0, output = 0, cache_read = 0, cache_write = 0, reasoning = 0;
-  std::optional<double> cost = {};  // when the agents told it
+  std::optional<double> cost = {};  // when the agents reported it
 };
 
-/// What a session's usage cost, in dollars; empty when nothing of it has a price. Called from any thread.
+/// The cost of a session's usage, in dollars; empty when no part of it has a price. Called from any thread.
 using PriceOf = std::function<std::optional<double>(const std::vector<UsageSum>& sums)>;
 
 /// The next events after a number, in order.
@@ -60,11 +60,11 @@ struct EventQuery {
   WallMs until = 0;     // before; 0: any
   EventFilter filter;
   std::size_t limit = 100;
-  bool newest = false;    // instead: the last `limit` of them that fit, still in order
-  PriceOf price_of = {};  // for the summary of `session.ended`; without it there is no cost in it
+  bool newest = false;    // instead: the newest `limit` matching events, in order
+  PriceOf price_of = {};  // for the summary of `session.ended`; absent: no cost
 };
 
-/// As it is told: one JSON object, without secrets.
+/// An event as it is sent: one JSON object, without secrets.
 struct EncodedEvent {
   EventSeq number = 0;
   std::string type = {};
@@ -73,14 +73,14 @@ struct EncodedEvent {
 
 struct EventPage {
   std::vector<EncodedEvent> events;
-  EventSeq next_after = 0;   // everything up to here was looked at: the next `after`
-  EventSeq next_before = 0;  // of the newest: everything from here on was looked at: the next `before`
-  bool more = false;         // there are others behind `reached`; of the newest: before `from`
-  EventSeq oldest = 0;       // of the log; 0: it is empty
-  EventSeq newest = 0;       // ever given out
+  EventSeq next_after = 0;   // everything up to here was scanned: the next `after`
+  EventSeq next_before = 0;  // of a newest-first query: everything from here on was scanned: the next `before`
+  bool more = false;         // more events follow `next_after`; of a newest-first query: precede `next_before`
+  EventSeq oldest = 0;       // of the log; 0: the log is empty
+  EventSeq newest = 0;       // ever assigned
 };
 
-/// What one answer of a model cost. The same (session, request) again replaces the earlier count.
+/// The usage of one model response. A row with the same (session, request) replaces the earlier one.
 struct UsageRow {
   SessionId session;
   std::string request = {};
@@ -90,7 +90,7 @@ struct UsageRow {
   std::string source = {};
   WallMs at = 0;
   std::int64_t input = 0, output = 0, cache_read = 0, cache_write = 0, reasoning = 0;
-  std::optional<double> cost = {};  // dollars, when the agent says so
+  std::optional<double> cost = {};  // dollars, when the agent reports it
 };
 
 struct UsageQuery {
@@ -98,11 +98,11 @@ struct UsageQuery {
   std::string agent = {}, session = {};  // empty: any
 };
 
-/// What was done in a session.
+/// Totals of a session.
 struct SessionStats {
   std::int64_t items = 0;
   std::int64_t commands = 0;
-  std::vector<std::string> files = {};  // changed ones, each once; at most kMaxSessionFiles
+  std::vector<std::string> files = {};  // changed files, each once; at most kMaxSessionFiles
 };
 inline constexpr std::size_t kMaxSessionFiles = 1'000;
 

@@ -1,4 +1,4 @@
-/// What may be asked of the store, and the answers.
+/// The queries of the store and their results.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace relay::records {
 
-/// All the broker needs to go on after a restart. Bounded: no message bodies.
+/// Everything the broker needs to continue after a restart. Bounded: no message bodies.
 struct WorkspaceState {
-  std::string store_id;  // made with the store and gone with it; numbers given out under another one mean nothing here
+  std::string store_id;  // identifies this store; numbers assigned by another store are meaningless
   Key newest;            // highest key ever used
   EventSeq newest_event = 0;
   std::vector<Agent> agents;
@@ -23,12 +23,12 @@ struct WorkspaceState {
     std::uint64_t received = 0;  // deliveries that reached Delivered
   };
   std::vector<Counts> counts;     // of known agents, where one is not 0; by name
-  std::vector<Session> sessions;  // those not ended
+  std::vector<Session> sessions;  // sessions that have not ended
   std::vector<Stream> streams;
   std::vector<Stream> stream_marks;  // of pairs with forgotten streams: `last` of those; without a topic
   std::vector<Membership> memberships;
   std::vector<OutboxMark> marks;
-  std::vector<Proposal> proposals;  // those without an outcome
+  std::vector<Proposal> proposals;  // open proposals
   struct RecentId {
     AgentName from;
     std::string id;
@@ -60,7 +60,7 @@ struct BacklogRequest {
   AgentName from;
   Key after;
   std::size_t max_rows = 0;
-  std::size_t max_bytes = 0;  // at least one row is returned, however large
+  std::size_t max_bytes = 0;  // one row is returned even if it is larger
 };
 struct BacklogItem {
   Delivery delivery;
@@ -70,12 +70,12 @@ struct BacklogPage {
   AgentName to;
   protocol::Lane lane;
   AgentName from;
-  Key after;  // as asked
+  Key after;  // as requested
   std::vector<BacklogItem> items;
   bool more = false;
 };
 
-/// Deliveries that ran out of time were marked so (state_when_late); this says which.
+/// Marks expired deliveries (state_on_expiry) and returns them.
 struct ExpireRequest {
   WallMs now = 0;
   std::size_t max_rows = 1'000;
@@ -86,9 +86,9 @@ struct Expired {
   AgentName from;
   AgentName to;
   std::string message_id;
-  Hold hold{};                                   // until then
-  DeliveryState state = DeliveryState::Expired;  // or InDoubt: it was being brought
-  std::string reason = {};                       // which limit ended it
+  Hold hold{};                                   // before it expired
+  DeliveryState state = DeliveryState::Expired;  // or InDoubt: it may have arrived
+  std::string reason = {};                       // the limit that ended it
 };
 struct ExpireResult {
   std::vector<Expired> expired;
@@ -96,19 +96,20 @@ struct ExpireResult {
   EventSeq newest_event = 0;
 };
 
-/// Held deliveries that may go: by time, or because somebody lets go what waits for one agent. Nothing is changed.
+/// Selects held deliveries that may be released: by time, or because a user releases those of one agent. Changes
+/// nothing.
 struct HeldRequest {
-  WallMs due_by = 0;  // those of Hold::Time whose time has come; with `to`: ignored
-  AgentName to;       // those of this agent, whatever holds them, and those that wait in the manual lanes
+  WallMs due_by = 0;                           // those of Hold::Time that are due; ignored with `to`
+  AgentName to;                                // all held ones of this agent, and those in its manual lanes
   std::optional<protocol::DeliveryMode> mode;  // with `to`: only of this mode
-  bool ready = false;                          // with `to` and `mode`: instead, those that nothing holds
+  bool ready = false;                          // with `to` and `mode`: instead, those that are not held
   Key after;                                   // with `to`: only newer keys
   std::size_t max_rows = 1'000;
 };
 struct HeldDelivery {
   Delivery delivery;
   Topic topic;
-  std::string last_reason = {};  // with `in_line`: of the newest line of its history
+  std::string last_reason = {};  // with `ready`: the reason of the newest history entry
 };
 struct HeldPage {
   std::vector<HeldDelivery> items;  // by due time, or by key
@@ -124,12 +125,12 @@ struct DeadQuery {
   Key after;                          // only newer keys
   bool oldest_first = false;
   std::size_t limit = 100;
-  std::vector<Key> deliveries;  // only these, in whatever state they are, in this order; empty: any
+  std::vector<Key> deliveries;  // only these, in any state and in this order; empty: any
 };
 struct DeadLetter {
   Delivery delivery;
   Message message;
-  HistoryEntry last;  // the newest line of its history
+  HistoryEntry last;  // the newest history entry
 };
 
 struct MessageQuery {
@@ -151,7 +152,7 @@ struct MessageRow {
   std::size_t reply_count = 0;  // messages whose thread is this message's id
 };
 
-/// The ledger of one message.
+/// The delivery history of one message.
 struct TraceEntry {
   Delivery delivery;
   std::vector<HistoryEntry> history;
@@ -161,12 +162,12 @@ struct Trace {
   std::vector<TraceEntry> deliveries;
 };
 
-/// Ids that fit a prefix when more than one does: the person chooses.
+/// The ids that match an ambiguous prefix, for the user to choose from.
 struct Ambiguous {
   std::vector<std::string> ids;
 };
 
-/// One session, also one that has ended.
+/// One session, open or ended.
 struct SessionRow {
   Session session;
   SessionStats work;
@@ -177,8 +178,8 @@ struct StoreStats {
   bool persistent = false;
   std::uint64_t messages = 0;
   std::uint64_t pending = 0;
-  std::uint64_t dead = 0;     // ended without being delivered, begun anew by nobody
-  WallMs oldest_pending = 0;  // when the message of the oldest pending delivery was taken; 0: none
+  std::uint64_t dead = 0;     // ended undelivered and not redelivered
+  WallMs oldest_pending = 0;  // when the oldest pending delivery's message was accepted; 0: none
   std::uint64_t bytes = 0;
 };
 

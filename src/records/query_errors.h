@@ -1,5 +1,4 @@
-/// Why a question about one thing has no answer although the store is sound. Whatever else fails is trouble of the
-/// store's.
+/// Why a query about one thing has no result although the store works. All other errors are failures of the store.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 /// What is durable, as values: the rows of a workspace.
 ///
-/// The broker decides about them, the store keeps them, neither knows the other; these types are what they share.
+/// The broker decides about them and the store keeps them; neither knows the other. These types are all they share.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +15,29 @@
 
 namespace relay::records {
 
-/// Who said what to whom. Written once, never changed.
-/// In place of a session: the user's own words, from a shell, the dashboard or the HTTP API. Ids of sessions begin
-///   `s-`.
+/// The `session` of messages from the user: from a shell, the dashboard or the HTTP API. Ids of sessions start with
+/// `s-`.
 inline constexpr std::string_view kUserSession = "user";
 
 struct Message {
   Key key;
-  std::string id;  // as the sender named it
-  WallMs ts = 0;   // when the daemon took it
+  std::string id;  // chosen by the sender
+  WallMs ts = 0;   // when the daemon accepted it
   AgentName from;
   std::string to;  // as addressed: a name, `*`, `#channel`
   Topic topic;
   std::string kind;
   std::string thread;
-  std::string payload;       // raw JSON as it came
-  std::string payload_meta;  // raw JSON as it came, or empty
+  std::string payload;       // raw JSON as received
+  std::string payload_meta;  // raw JSON as received, or empty
   SessionId session;         // the sender's; kUserSession; empty for another SEND without HELLO
 
-  /// Does it have the user's authority? Otherwise a peer's.
+  /// Whether it has the user's authority instead of a peer's.
   [[nodiscard]] bool as_user() const { return session.value() == kUserSession; }
 };
 
 enum class DeliveryState : std::uint8_t {
-  Queued,    // durable, nobody has taken charge yet
+  Queued,    // durable, not accepted by a session yet
   Accepted,  // the session's side took responsibility
   Delivered,
   Deferred,
@@ -50,7 +49,7 @@ enum class DeliveryState : std::uint8_t {
 };
 std::string_view name_of(DeliveryState state);
 
-/// Will nothing further happen by itself?
+/// Whether the delivery changes no more on its own.
 constexpr bool is_final(DeliveryState state) {
   return state != DeliveryState::Queued && state != DeliveryState::Accepted && state != DeliveryState::Deferred;
 }
@@ -58,49 +57,49 @@ constexpr bool is_final(DeliveryState state) {
 enum class Proof : std::uint8_t { Stored, Accepted, Written, Submitted, Seen };
 std::string_view name_of(Proof proof);
 
-/// What becomes of a delivery whose time is over: what was written may have arrived.
+/// The final state of an expired delivery: one that was already written may have arrived.
 constexpr DeliveryState state_on_expiry(Proof proof) {
   return proof >= Proof::Written ? DeliveryState::InDoubt : DeliveryState::Expired;
 }
 
-/// Which frame carries it, and what is spliced into its data on the way.
+/// The frame that carries a delivery, and the data that is spliced into it.
 enum class FrameKind : std::uint8_t { Deliver, ChannelMessage, ShadowIncoming, ShadowOutgoing, ShadowTrigger };
 
-/// Why a delivery does not go although its lane may be open.
+/// Why a delivery is held although its lane may be open.
 enum class Hold : std::uint8_t {
   None,
-  Time,    // until available_at: tried in vain, or given back by its session
-  Policy,  // of the recipient, until somebody lets it go
+  Time,    // until available_at: it failed, or its session returned it
+  Policy,  // the recipient's policy, until the user releases it
 };
 
-/// One message on its way to one agent.
+/// One message for one recipient.
 struct Delivery {
-  Key key;  // makes the wire id
+  Key key;  // gives the wire id
   Key message;
-  AgentName from;  // the message's
+  AgentName from;  // the sender of the message
   AgentName to;
   protocol::Lane lane;
-  Key rank;  // its place in the queue of (to, lane, from): the key, or a later one when it was put back
-  Seq seq;   // within the stream (topic, from → to, lane); a new one when it was put back
+  Key rank;  // its position in the queue of (to, lane, from): the key, or a later one after a requeue
+  Seq seq;   // within the stream (topic, from → to, lane); a new one after a requeue
   FrameKind frame_kind = FrameKind::Deliver;
-  std::string shadow_of;  // for the shadow carriages: the primary
+  std::string shadow_of;  // of a shadow copy: the primary
   DeliveryState state = DeliveryState::Queued;
   Proof proof = Proof::Stored;
   WallMs expires_at = 0;        // always set: the ttl, the deadline, or the retention age
-  bool queued_offline = false;  // the recipient was away when it was accepted
+  bool queued_offline = false;  // the recipient was offline when it was accepted
   Hold hold = Hold::None;
   WallMs available_at = 0;     // with Hold::Time: not before
-  std::uint32_t attempts = 0;  // how often it failed
+  std::uint32_t attempts = 0;  // the number of failures
 };
 
-/// One line of a delivery's ledger.
+/// One entry of a delivery's history.
 struct HistoryEntry {
   WallMs at = 0;
   DeliveryState state{};
   Proof proof{};
   std::string reason = {};
-  std::string via = {};       // by which it went
-  std::string evidence = {};  // what shows it
+  std::string via = {};       // the interface it went through
+  std::string evidence = {};  // what the proof rests on
 };
 
 struct Stream {
@@ -108,7 +107,7 @@ struct Stream {
   AgentName from;
   AgentName to;
   protocol::Lane lane;
-  Seq last;   // the newest number given out
+  Seq last;   // the newest assigned number
   Seq acked;  // the highest number the recipient has acknowledged
 };
 
@@ -116,12 +115,12 @@ struct Agent {
   AgentName name;
   protocol::EntityType entity = protocol::EntityType::Agent;
   std::string cli, program, model, task, working_directory, team, display_name, avatar_url;
-  std::string claim_hash;  // SHA-256 of the claim token, hex; empty when nobody claimed the name
+  std::string claim_hash;  // SHA-256 of the claim token, hex; empty when the name is unclaimed
   WallMs first_seen = 0;
   WallMs last_seen = 0;
-  bool paused = false;  // by a person: nothing reaches it
+  bool paused = false;  // by the user: nothing is delivered
   std::string pause_reason;
-  std::vector<protocol::DeliveryPolicyRule> policy;  // whose messages it takes
+  std::vector<protocol::DeliveryPolicyRule> policy;  // whose messages it accepts
 };
 
 struct ShadowBinding {
@@ -148,17 +147,17 @@ struct Membership {
   AgentName member;
 };
 
-/// How far one durable outbox has come: every number up to `high` was answered.
+/// The progress of one durable outbox: every number up to `high` was answered.
 struct OutboxMark {
   AgentName sender;
   std::string epoch;
   std::uint64_t high = 0;
-  std::vector<std::uint64_t> refused;  // those at or below `high` that were refused for good, newest last, bounded
+  std::vector<std::uint64_t> refused;  // numbers up to `high` that were refused for good, newest last, bounded
   WallMs updated = 0;
 };
 
-/// Outbox marks keep duplicates out for ever; one that was silent this long (and past the retention age) has no
-/// outbox behind it any more.
+/// Outbox marks detect duplicates without a time limit. A mark that is unused this long (and past the retention age)
+/// has no outbox any more.
 inline constexpr WallMs kOutboxMarkRetentionMs = 90LL * 24 * 3600 * 1000;
 
 struct Vote {

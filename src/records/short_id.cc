@@ -13,7 +13,7 @@ constexpr unsigned kIdBits = kBitsPerCharacter * kShortIdLength;
 constexpr std::uint64_t kIdMask = (std::uint64_t{1} << kIdBits) - 1;
 constexpr std::string_view kDeliveryPrefix = "d-";
 
-// Odd factors are invertible modulo 2^40. They are part of what is written down: changing one renames every message.
+// Odd factors are invertible modulo 2^40. They are part of the stored format: changing one renames every message.
 constexpr std::uint64_t kFactor1 = 0x9E3779B97F4A7C15 & kIdMask;
 constexpr std::uint64_t kFactor2 = 0xD6E8FEB86659FD93 & kIdMask;
 
@@ -41,8 +41,8 @@ static_assert(gather(scatter(1)) == 1 && gather(scatter(kIdMask)) == kIdMask);
 
 constexpr std::uint8_t kNotADigit = 0xFF;
 
-/// 0 to 31 for each character, in a table because every acknowledgement is read by it. What a person misreads is read
-/// as what it looks like.
+/// 0 to 31 for each character, in a table because every acknowledgement is read through it. Characters that users
+/// confuse are read as the one they resemble.
 constexpr std::array<std::uint8_t, 256> digit_values() {
   std::array<std::uint8_t, 256> values{};
   values.fill(kNotADigit);
@@ -74,7 +74,7 @@ std::optional<std::uint64_t> value_of(std::string_view characters) {
   return value;
 }
 
-/// A key has 63 bits; those above 40 need at max_keys this many characters behind the eight.
+/// A key has 63 bits; those above 40 need at most this many characters after the eight.
 constexpr std::size_t kMaxExtraLength = 5;
 
 Key make_key(std::uint64_t high, std::uint64_t low) { return Key{static_cast<std::int64_t>((high << kIdBits) | low)}; }

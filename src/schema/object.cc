@@ -28,7 +28,7 @@ Result<void> read(const Object& object, const json::object& from, void* into, Un
   if (unknown == UnknownMembers::Ignore) return {};
   for (const auto& [name, value] : from) {
     const auto known = std::ranges::any_of(object.members, [&](const Member& one) { return one.name == name; });
-    if (!known) return fail(format("\"{}{}\" is not known here", path, std::string_view{name}));
+    if (!known) return fail(format("\"{}{}\" is not known", path, std::string_view{name}));
   }
   return {};
 }
