@@ -1,4 +1,4 @@
-/// Damage to the files of a store, found when it is opened or while it runs: told to the user, in the log and as an event.
+/// Damage to the files of a store, found at its opening or at run time. It is reported in the log, by STATUS and as an event.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,23 @@
 namespace relay::store {
 
 struct Damage {
-  std::vector<std::string> findings;  // a sentence each: which file, what is wrong, where it is kept
-  std::uint64_t lost_messages = 0;    // acknowledged and gone: at most so many, unless more_lost
-  bool more_lost = false;             // newer ones may be gone that nothing counts
-  bool counted = true;                // false: the losses are counted when the store is opened next
-  std::uint64_t refused = 0;          // changes that the database refuses in all: kept, tried again at each opening
-  std::vector<std::string> kept;      // the damaged files, under their new names
+  std::vector<std::string> findings;  // each names the file, what is wrong, and where the file is now
+  std::uint64_t lost_messages = 0;    // acknowledged and lost: at most this many, unless more_lost
+  bool more_lost = false;             // newer messages may be lost that nothing counts
+  bool counted = true;                // false: the next opening counts the losses
+  std::uint64_t refused = 0;          // all changes that the database refuses; each opening retries them
+  std::vector<std::string> kept;      // new paths of the quarantined files
 
   [[nodiscard]] bool found() const { return !findings.empty(); }
-  /// A finding that is there already is not added again.
+  /// Merges another report; a finding that exists already is not repeated.
   void add(Damage other);
-  /// Without what is lost.
+  /// The findings without the losses.
   [[nodiscard]] std::string joined_findings() const;
-  /// All of it as one sentence; empty when nothing was found.
+  /// Findings and losses as one message; empty when nothing was found.
   [[nodiscard]] std::string sentence() const;
 };
 
-/// Damage found while the store runs. The error says which file and the next step.
+/// Damage found at run time. The error names the file and the next step for the user.
 Damage damage_at_runtime(const Error& error);
 
 }  // namespace relay::store

@@ -15,7 +15,7 @@ using protocol::DeliveryEventType;
 
 namespace {
 
-/// Of a JSON value, by its parts: a name may tell a secret, and an escape hide where one begins.
+/// Redacts a JSON value part by part: a member's name may mark a secret, and an escape may hide the start of one.
 std::string without_secrets(std::string_view raw) {
   auto value = parse_json(raw);
   if (!value) return "{}";
@@ -23,7 +23,7 @@ std::string without_secrets(std::string_view raw) {
   return json::serialize(*value);
 }
 
-/// Puts the common part around an object.
+/// Adds the common members around those of an object.
 std::string add_common_fields(const EventHead& head, std::string_view members) {
   text::JsonWriter front;
   front.field("type", head.type).field("sessionId", head.session);
@@ -64,7 +64,7 @@ DeliveryEventType delivery_event_type(DeliveryState state) {
 }  // namespace
 
 std::string_view event_type_of(DeliveryState state, bool first) {
-  // Whatever it begins as: that it exists is the data.
+  // The first entry always reports the creation, whatever its state.
   return name_of(first ? DeliveryEventType::Created : delivery_event_type(state));
 }
 
@@ -104,10 +104,10 @@ std::string encode_message(const EventHead& head, Key key, const std::optional<M
     const auto text = parse_json(view->body);
     const auto* string = text ? text->if_string() : nullptr;
     const std::string_view long_text = string == nullptr ? std::string_view{} : std::string_view{*string};
-    const auto safe = capture::redact(long_text);  // whole: half of a secret is not known as one
+    const auto safe = capture::redact(long_text);  // before truncation: half a secret is not recognized as one
     members.field("body", text::truncate_utf8(safe, protocol::kMaxEventTextBytes));
   } else {
-    whole = message.has_value();  // it has none
+    whole = message.has_value();  // the message has no body
     members.field("body", "");
   }
   members.field("kind", !message ? "" : message->kind.empty() ? "message" : std::string_view{message->kind});
@@ -136,7 +136,7 @@ std::string encode_delivery(const EventHead& head, const DeliveryEventData& data
     event.via = data.entry->via;
     event.evidence = capture::redact(data.entry->evidence);
   }
-  // What waits for a condition may go as soon as that holds: not before now.
+  // A delivery deferred until a condition holds may go at once when it does: not before now.
   if (event.type == DeliveryEventType::Deferred && event.available_at == 0) event.available_at = event.at;
   if (data.message) {
     const auto& message = *data.message;
@@ -153,7 +153,7 @@ std::string encode_delivery(const EventHead& head, const DeliveryEventData& data
   }
   event.message.truncated = !data.message;
   auto members = protocol::write_delivery_event(event);
-  const auto type_end = members.find(',');  // the type is event first, and by the head
+  const auto type_end = members.find(',');  // the head has the type already, and it is the first member
   return add_common_fields(head, "{" + members.substr(type_end + 1));
 }
 

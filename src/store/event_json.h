@@ -1,4 +1,4 @@
-/// Rows of the log as they are told: one JSON object each, without secrets. Private to src/store.
+/// Rows of the event log as JSON, one object each, with secrets redacted. Private to src/store.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace relay::store {
 
-/// The part that every event has.
+/// The members that every event has.
 struct EventHead {
   records::EventSeq number = 0;
   WallMs at = 0;
@@ -26,27 +26,27 @@ struct SessionSummary {
   std::int64_t tokens = 0;
   std::optional<double> cost = {};  // dollars
 };
-/// Adds up what was used, and what it cost.
+/// Adds the sum of tokens and their cost.
 void add_usage(SessionSummary& summary, const std::vector<records::UsageSum>& sums, const records::PriceOf& price_of);
-/// The body of `session.ended`, and what was done until then.
+/// The body of `session.ended` with the summary of the session.
 std::string add_summary(std::string_view body, const SessionSummary& summary);
 
-/// `message` is empty when it is not kept any more.
+/// `message` is empty when retention has removed it.
 std::string encode_message(const EventHead& head, Key key, const std::optional<records::Message>& message);
 
 enum class Party : std::uint8_t { Agent, User };
-/// What is not kept any more is left out: the message, or what stood in the line.
+/// Members that retention has removed are empty: the message, the history entry.
 struct DeliveryEventData {
   Key delivery;
   std::optional<records::Message> message = {};
   std::optional<records::HistoryEntry> entry = {};
   Party from = Party::Agent, to = Party::Agent;
-  bool will_retry = false;  // it waits for another try
+  bool will_retry = false;  // the delivery is delayed until available_at
   WallMs available_at = 0;
 };
 std::string encode_delivery(const EventHead& head, const DeliveryEventData& data);
 
-/// Of the event for a line of a ledger. A delivery begins once; later it waits in line again.
+/// The type of the event for a history entry. The first entry is `delivery.created`; a later Queued is `delivery.queued`.
 std::string_view event_type_of(records::DeliveryState state, bool first);
 
 }  // namespace relay::store

@@ -1,4 +1,4 @@
-/// What every store says alike about a message: how far it has come, how much an answer or the store may hold.
+/// Rules about messages that every store shares: the state of a message, and the limits of results and of the store.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace relay::store {
 
-inline constexpr std::size_t kMaxResultBytes = 4 << 20;  // rows of one answer stop here, after at least one
-inline constexpr std::size_t kMaxReplyCount = 10'000;    // replies are counted this far
+inline constexpr std::size_t kMaxResultBytes = 4 << 20;  // of the rows of one result, which has at least one
+inline constexpr std::size_t kMaxReplyCount = 10'000;    // replies are counted up to here
 inline constexpr std::size_t kMaxTraceDeliveries = 10'000;
-inline constexpr std::uint64_t kEventShare = 4;      // where size is bounded: events may have a quarter of it
-inline constexpr std::size_t kMaxAmbiguousIds = 16;  // named when a prefix fits several
+inline constexpr std::uint64_t kEventShare = 4;      // events may use a quarter of a bounded store
+inline constexpr std::size_t kMaxAmbiguousIds = 16;  // ids in the error for an ambiguous prefix
 
-/// How far a wall clock may have been set back and a search by time still finds everything.
+/// A search by time finds everything if the wall clock was set back by at most this much.
 inline constexpr WallMs kClockSlackMs = 3'600'000;
 
-/// A message with several deliveries is as far as the least advanced: what still moves, then what ended badly, and
-/// only then delivered.
+/// The order of states by progress: pending ones, then failed ones, then Delivered. A message with several deliveries has the
+/// state of the least advanced one.
 constexpr int advancement(records::DeliveryState state) {
   using enum records::DeliveryState;
   switch (state) {
@@ -46,11 +46,11 @@ struct DeliveryProgress {
   records::DeliveryState state{};
 };
 
-/// The state of a message: that of its least advanced delivery; none without deliveries. A cancelled delivery with a newer
+/// The state of a message: that of its least advanced delivery; empty without deliveries. A cancelled delivery with a newer
 /// one to the same recipient was redelivered as that one and does not count.
 template <class Recipient>
 std::optional<records::DeliveryState> message_state(const std::vector<DeliveryProgress<Recipient>>& deliveries) {
-  std::map<Recipient, std::int64_t> newest;  // of those who have a cancelled one, which are few
+  std::map<Recipient, std::int64_t> newest;  // only of recipients with a cancelled delivery, which are few
   for (const auto& each : deliveries)
     if (each.state == records::DeliveryState::Cancelled) newest.emplace(each.to, each.key);
   if (!newest.empty())
@@ -65,7 +65,7 @@ std::optional<records::DeliveryState> message_state(const std::vector<DeliveryPr
   return least;
 }
 
-/// What DeadQuery finds.
+/// The states that DeadQuery finds.
 constexpr bool is_dead(records::DeliveryState state) {
   using enum records::DeliveryState;
   return is_final(state) && state != Delivered && state != Cancelled;
@@ -74,7 +74,7 @@ constexpr bool is_dead(records::DeliveryState state) {
 inline constexpr const char* kReasonRemoved = "the agent was removed";
 
 inline std::size_t size_of(const records::Message& message) {
-  constexpr std::size_t kRowBytes = 64;  // what keeping a row costs besides its text
+  constexpr std::size_t kRowBytes = 64;  // overhead of a row besides its text
   return kRowBytes + message.id.size() + message.to.size() + message.topic.value().size() + message.kind.size() +
          message.thread.size() + message.payload.size() + message.payload_meta.size() + message.session.value().size();
 }

@@ -1,4 +1,4 @@
-/// What every store must do. An implementation joins by one line: INSTANTIATE_TEST_SUITE_P over its StoreKind.
+/// The behavior of every store. An implementation joins by one line: INSTANTIATE_TEST_SUITE_P over its StoreKind.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace relay::store {
 
-/// A way to get an empty store that lasts as long as the test.
+/// Creates an empty store for one test.
 struct StoreKind {
   std::string name;
   std::function<std::unique_ptr<MessageStore>()> make;

@@ -1,4 +1,4 @@
-/// Lists and small structures inside a row, as JSON text. Private to src/store.
+/// Lists and small structures within a row, as JSON text. Private to src/store.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ std::string to_json(const std::vector<std::uint64_t>& numbers);
 std::string to_json(const std::vector<records::ShadowBinding>& shadows);
 std::string to_json(const std::vector<records::Vote>& votes);
 
-/// What does not parse is a damaged row.
+/// Text that does not parse means a damaged row.
 Result<protocol::Capabilities> capabilities_from_json(const std::string& text);
 Result<std::vector<std::string>> texts_from_json(const std::string& text);
 Result<std::vector<AgentName>> names_from_json(const std::string& text);
@@ -26,7 +26,7 @@ Result<std::vector<records::ShadowBinding>> shadows_from_json(const std::string&
 Result<std::vector<records::Vote>> votes_from_json(const std::string& text);
 Result<std::vector<protocol::DeliveryPolicyRule>> policy_from_json(const std::string& text);
 
-/// Of a message's payload_meta; empty when there is none.
+/// The idempotency key in a message's payload_meta; empty when there is none.
 std::string idempotency_key_in(const std::string& payload_meta);
 
 }  // namespace relay::store

@@ -8,7 +8,7 @@
 namespace relay::store {
 namespace {
 
-// Letters and digits, and every byte of a character beyond ASCII.
+// ASCII letters and digits, and every byte of a multi-byte character.
 bool is_word_byte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          static_cast<unsigned char>(c) >= 0x80;
@@ -31,7 +31,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-// The piece's words stand next to each other in the text; the last may be a beginning.
+// The text contains the piece's words next to each other; the last one may be a prefix.
 bool occurs(const std::vector<std::string>& piece, const std::vector<std::string>& text) {
   for (std::size_t at = 0; at + piece.size() <= text.size(); ++at) {
     const auto here = std::span{text}.subspan(at, piece.size());

@@ -1,8 +1,8 @@
-/// Finding messages by plain words, the same way whatever the store.
+/// Search for messages by plain words, the same in every store.
 ///
-/// A person types words, not a query language: each typed piece must occur, the last word of a piece may be a
-/// beginning ("buil" finds "builds"), letters compare without case. Pieces with punctuation inside ("foo-bar") are
-/// words that must stand next to each other. Nothing a person can type is a syntax error.
+/// A search is words, not a query language: each typed piece must occur, and the last word of a piece may be a prefix ("buil"
+/// finds "builds"); case does not matter. A piece with punctuation ("foo-bar") is a sequence of adjacent words. No input is a
+/// syntax error.
 #pragma once
 
 #include <string>
@@ -11,20 +11,20 @@
 
 namespace relay::store {
 
-inline constexpr std::size_t kMaxSearchWords = 64;  // further words of one search are ignored
+inline constexpr std::size_t kMaxSearchWords = 64;  // the search ignores further words
 
-/// The text people read in a payload: its `body`, or nothing when it has none.
+/// The readable text of a payload: its `body`, empty when it has none.
 std::string body_text(std::string_view payload);
 
 class SearchQuery {
  public:
   explicit SearchQuery(std::string_view typed);
 
-  /// Only punctuation was typed: fits nothing.
+  /// The input had only punctuation: no message matches.
   [[nodiscard]] bool empty() const { return pieces_.empty(); }
   [[nodiscard]] bool matches(std::string_view body) const;
 
-  /// The same question for SQLite's full-text index.
+  /// The same query for SQLite's full-text index.
   [[nodiscard]] std::string full_text_expression() const;
 
  private:

@@ -191,7 +191,7 @@ Result<void> Journal::replay_all(std::vector<FoundSegment>& found, const Replay&
   }
   if (lost_commits > 0 && damaged.empty())
     damage_.findings.push_back(
-        format("the journal {}-commits does not continue what the message store holds: {} commits are missing",
+        format("the journal {}-commits does not continue the message store: {} commits are missing",
                options_.database, lost_commits));
   for (auto* one : damaged) {
     one->segment.file.reset();

@@ -1,6 +1,6 @@
-/// The log of events in memory: rows with consecutive numbers, dropped from the low end. Private to src/store.
+/// The event log in memory: rows with consecutive numbers, dropped from the low end. Private to src/store.
 ///
-/// Invariants: times never go back, so a time is found by halving; numbers go on whatever is dropped.
+/// Invariants: times never go back, so a time is found by binary search; numbers continue whatever is dropped.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class MemoryEventLog {
     std::int64_t message = 0;                             // 0: none
     std::int64_t delivery = 0;                            // 0: none
     std::size_t entry = 0;                                // of its history
-    std::unique_ptr<const records::EventRow> other = {};  // what is no message and no line of a history
+    std::unique_ptr<const records::EventRow> other = {};  // an event that is neither a message nor a history entry
   };
 
   void add(Row row) {
@@ -44,14 +44,14 @@ class MemoryEventLog {
   }
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
-  /// Ever given out.
+  /// The last number assigned.
   [[nodiscard]] records::EventSeq newest() const { return newest_; }
-  /// Of those that are kept; when there is none, that of the next.
+  /// The first row's number; of an empty log, the next row's.
   [[nodiscard]] records::EventSeq oldest() const { return newest_ - rows_.size() + 1; }
   [[nodiscard]] const Row& at(records::EventSeq number) const {
     return rows_[static_cast<std::size_t>(number - oldest())];
   }
-  /// The first that is not before a time; behind the newest when there is none.
+  /// The first row not before a time; newest() + 1 when there is none.
   [[nodiscard]] records::EventSeq first_since(WallMs time) const {
     const auto found = std::ranges::lower_bound(rows_, time, {}, &Row::at);
     return oldest() + static_cast<records::EventSeq>(found - rows_.begin());

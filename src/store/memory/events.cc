@@ -1,4 +1,4 @@
-// The log of events in memory, and what was used and done.
+// The event log of the memory store, and the sums of usage and session statistics.
 #include <algorithm>
 
 #include "records/query_errors.h"
@@ -126,7 +126,7 @@ Result<std::vector<UsageSum>> MemoryStore::usage(const UsageQuery& query) {
 Result<SessionRow> MemoryStore::session(const SessionId& id) {
   const auto found = tables_.sessions.find(id.value());
   if (found == tables_.sessions.end())
-    return fail(QueryErrc::NotFound, "there is no session of that id; `agent-relay agents` lists who is here");
+    return fail(QueryErrc::NotFound, "no session has that id; `agent-relay agents` lists connected agents");
   const auto work = tables_.work.find(id.value());
   return SessionRow{found->second, work == tables_.work.end() ? SessionStats{} : work->second};
 }

@@ -1,4 +1,4 @@
-// What the memory store answers: loading, questions, and forgetting.
+// The reading half of the memory store: loading, queries and retention.
 #include <algorithm>
 #include <map>
 #include <span>
@@ -167,7 +167,7 @@ Result<Trace> MemoryStore::trace(const std::string& id_or_prefix) {
     for (const auto key : std::span{keys}.first(std::min(keys.size(), kMaxAmbiguousIds)))
       ids += ' ' + short_id(Key{key});
     return fail(QueryErrc::Ambiguous,
-                format("{} messages have an id that begins with {}; say one of:{}", keys.size(), id_or_prefix, ids));
+                format("{} messages have an id that starts with {}; use one of:{}", keys.size(), id_or_prefix, ids));
   }
   Trace trace{tables_.messages.at(keys.front()), {}};
   for (const auto key : tables_.deliveries_of(keys.front())) {

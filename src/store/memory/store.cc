@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kDefaultHistoryEntries = 2;  // of a history
 
-/// What is final is held by nothing, and only a time has an end.
+/// A final delivery has no hold, and only Hold::Time has an available_at.
 void clear_expired_hold(Delivery& delivery) {
   if (is_final(delivery.state)) delivery.hold = Hold::None;
   if (delivery.hold != Hold::Time) delivery.available_at = 0;
@@ -67,7 +67,7 @@ Result<void> MemoryStore::commit() {
 
 void MemoryStore::enforce_limit() {
   while (tables_.bytes + tables_.log.bytes() > max_bytes_) {
-    // A log that has grown beyond its share is cut first: messages do not pay for it.
+    // A log beyond its share is cut first, before any message.
     if (tables_.log.bytes() > max_bytes_ / kEventShare) {
       tables_.log.drop_oldest();
     } else if (const auto settled = tables_.next_settled()) {
@@ -225,7 +225,7 @@ Result<void> MemoryStore::on(const PutAgent& change) {
 
 Result<void> MemoryStore::on(const RemoveAgent& change) {
   const auto& name = change.name.value();
-  const auto pending = tables_.pending_of(name);  // a copy: they leave it
+  const auto pending = tables_.pending_of(name);  // a copy: the loop removes its entries
   for (const auto key : pending) {
     const auto proof = tables_.deliveries.at(key).delivery.proof;
     RELAY_TRY(on(ChangeDelivery{Key{key}, DeliveryState::Cancelled, proof, change.at, kReasonRemoved}));

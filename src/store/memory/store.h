@@ -1,9 +1,9 @@
-/// The store that forgets with its process: for tests, simulation and workspaces that want no file.
+/// The store without a file: for tests, simulation and workspaces that want none.
 ///
-/// Invariants: the same answers as the durable store (one suite runs over both); deterministic: every container is
-///   ordered, no clock, no randomness. A group can be undone: each change leaves the way back on a list. Bounded: a commit
-///   that leaves more than `max_bytes` forgets the oldest that is settled, and the oldest events when they have more than
-///   their share; what is pending stays.
+/// Invariants: the same results as the durable store (one suite runs over both); deterministic: every container is
+///   ordered, no clock, no randomness. A group can be undone: each change adds its inverse to a list. Bounded: after a commit
+///   that exceeds `max_bytes` the oldest settled messages are removed, and the oldest events if they exceed their share;
+///   pending messages stay.
 /// Threading: one thread at a time.
 #pragma once
 
@@ -19,7 +19,7 @@ class MemoryStore final : public MessageStore {
  public:
   static constexpr std::uint64_t kDefaultBytes = 64 << 20;
 
-  /// Whoever lets several live at the same place after one another gives each an id of its own.
+  /// A caller that replaces one memory store by another gives each a different id.
   explicit MemoryStore(std::string id = "memory", std::int64_t first_key = 0, std::uint64_t max_bytes = kDefaultBytes)
       : id_{std::move(id)}, max_bytes_{max_bytes} {
     tables_.newest = first_key;
@@ -75,16 +75,16 @@ class MemoryStore final : public MessageStore {
   [[nodiscard]] std::string encode(records::EventSeq number, const MemoryEventLog::Row& row,
                                    const records::PriceOf& price_of);
 
-  /// Sets a map's entry and remembers how to put the old one back.
+  /// Sets a map's entry and records how to restore the old one.
   template <class Map>
   void put(Map& map, const typename Map::key_type& key, typename Map::mapped_type value);
   template <class Map>
   void erase(Map& map, const typename Map::key_type& key);
   /// Removes a message and its deliveries unless one of them is pending.
   void remove_unless_pending(std::int64_t message);
-  /// One more for a known agent.
+  /// Increments a count of a known agent.
   void count(const AgentName& agent, std::uint64_t records::WorkspaceState::Counts::* what);
-  /// A delivery as it is from now on, and how to get back.
+  /// Replaces a delivery, adds its history entry and records how to undo both.
   void advance(MemoryTables::DeliveryRow& row, records::Delivery next, records::HistoryEntry entry);
   void enforce_limit();
   std::vector<std::int64_t> find_keys(const std::string& id_or_prefix) const;
@@ -93,7 +93,7 @@ class MemoryStore final : public MessageStore {
   std::uint64_t max_bytes_;
   MemoryTables tables_;
   bool in_group_ = false;
-  std::int64_t newest_before_ = 0;  // the group
+  std::int64_t newest_before_ = 0;  // the newest key before the group
   std::vector<std::function<void()>> undo_;
   std::int64_t prune_position_ = 0;  // where the running round of retention has come to
 };

@@ -19,7 +19,7 @@ std::tuple<std::string, std::uint8_t, std::string> flow_of(const records::Delive
   return {delivery.to.value(), protocol::lane_code(delivery.lane), delivery.from.value()};
 }
 
-// What keeping a row costs besides its text and itself: its places in maps and indexes.
+// Overhead of a row in maps and indexes.
 constexpr std::size_t kMessageOverheadBytes = 64;
 constexpr std::size_t kDeliveryOverheadBytes = 256;
 
@@ -37,7 +37,7 @@ std::size_t bytes_of(const MemoryTables::DeliveryRow& row) {
   return bytes;
 }
 
-/// By what the indexes know a delivery, apart from what never changes.
+/// The fields of a delivery that the indexes depend on and that can change.
 auto queue_key_of(const records::Delivery& delivery) {
   return std::tuple{is_final(delivery.state),
                     is_dead(delivery.state),

@@ -1,7 +1,7 @@
-/// The memory store's rows and the orders they are found by. Private to src/store.
+/// The memory store's rows and their indexes. Private to src/store.
 ///
-/// Invariants: every index agrees with the rows: rows enter and leave only through the functions here. Whatever is settled
-///   is found in the end by next_settled(), and each message is looked at once for it, or once more when it settles late.
+/// Invariants: every index agrees with the rows, because rows are added and removed only by the functions here.
+///   next_settled() finds every settled message in the end; it examines each message once, or once more if it settles late.
 #pragma once
 
 #include <cstdint>
@@ -33,13 +33,13 @@ class MemoryTables {
   void remove_message(std::int64_t key);
   void add(DeliveryRow row);
   void remove_delivery(std::int64_t key);
-  /// A message with its deliveries; how many rows went.
+  /// Removes a message with its deliveries; returns the number of rows removed.
   std::size_t remove_all(std::int64_t message);
-  /// A delivery as it is from now on, with a line about that.
+  /// Replaces a delivery and adds a history entry.
   void advance(DeliveryRow& row, records::Delivery next, records::HistoryEntry entry);
-  /// The way back: as it was, without the newest line.
+  /// Undoes advance(): the earlier delivery, without the newest history entry.
   void revert(std::int64_t key, records::Delivery before);
-  /// The oldest message that no delivery needs any more, among those not returned before.
+  /// The oldest message without pending deliveries among those not returned before.
   std::optional<std::int64_t> next_settled();
 
   [[nodiscard]] std::vector<std::int64_t> deliveries_of(std::int64_t message) const;
@@ -49,10 +49,10 @@ class MemoryTables {
   [[nodiscard]] const Keys& thread(const std::string& name) const { return at(threads_, name); }
   [[nodiscard]] const std::map<std::string, Keys>& pending() const { return pending_; }
   [[nodiscard]] const std::set<std::pair<WallMs, std::int64_t>>& expiring() const { return expiring_; }
-  /// Deliveries that are held for a time, by its end.
+  /// Delayed deliveries, by available_at.
   [[nodiscard]] const std::set<std::pair<WallMs, std::int64_t>>& due() const { return due_; }
   [[nodiscard]] const Keys& dead() const { return dead_; }
-  /// The queue of one flow: ranks and whose they are.
+  /// The queue of one flow: ranks and their deliveries.
   using Ranks = std::set<std::pair<std::int64_t, std::int64_t>>;
   [[nodiscard]] const Ranks& waiting(const std::string& to, protocol::Lane lane, const std::string& from) const {
     return at(waiting_, {to, protocol::lane_code(lane), from});
@@ -64,7 +64,7 @@ class MemoryTables {
   std::map<std::tuple<std::string, std::string, std::string, std::uint8_t>, records::Stream> streams;
   std::map<std::tuple<std::string, std::string, std::uint8_t>, records::Stream> stream_marks;
   std::map<std::string, records::Agent> agents;
-  std::map<std::string, records::WorkspaceState::Counts> counts;  // one for each of these
+  std::map<std::string, records::WorkspaceState::Counts> counts;  // one for each agent
   std::map<std::string, records::Session> sessions;
   std::map<std::pair<std::string, std::string>, bool> members;  // channel, member
   std::map<std::pair<std::string, std::string>, records::OutboxMark> marks;
@@ -94,8 +94,8 @@ class MemoryTables {
   std::map<std::tuple<std::string, std::uint8_t, std::string>, Ranks> waiting_;  // recipient, lane, sender
   Keys dead_;
   std::map<std::string, Keys> dead_of_;
-  std::int64_t scanned_up_to_ = 0;  // next_settled() has looked at the messages up to here
-  Keys settled_late_;               // of those, what it passed because it was pending, and may not be any more
+  std::int64_t scanned_up_to_ = 0;  // next_settled() has examined the messages up to here
+  Keys settled_late_;               // examined while pending, and possibly settled since
 };
 
 }  // namespace relay::store

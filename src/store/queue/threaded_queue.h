@@ -118,9 +118,9 @@ class ThreadedStoreQueue final : public BackingQueue {
   bool checking_ = true;                      // the store may have pages that were not compared when it was opened
   std::atomic<bool> damage_reported_{false};  // once in a life; the reader's thread meets damage too
   bool reader_tried_ = false;
-  std::unique_ptr<QueryThread> reader_;  // from the first question on, where the store has a second door
+  std::unique_ptr<QueryThread> reader_;  // created by the first query, if the store has a second reader
 
-  std::thread writer_;  // last: starts when all else stands
+  std::thread writer_;  // last: starts after every other member
 };
 
 }  // namespace relay::store

@@ -310,7 +310,7 @@ TEST_F(LargeDatabase, DamageIsFoundInTheBackgroundToldAndRecoveredAtTheNextStart
   EXPECT_NE(listener_.calls[0].find("of db is damaged; restart the daemon"), std::string::npos) << listener_.calls[0];
   EXPECT_EQ(listener_.calls[0].find("no acknowledged message is lost"), std::string::npos) << "nobody knows yet";
   const auto store = open();
-  EXPECT_NE(store->warning().find("set aside"), std::string::npos) << store->warning();
+  EXPECT_NE(store->warning().find("it was moved to"), std::string::npos) << store->warning();
 }
 
 TEST_F(LargeDatabase, SoundDatabaseIsCheckedToItsEndAndNothingIsTold) {

@@ -1,4 +1,4 @@
-// Agents, sessions, channels, outboxes and proposals: rows that are put and replaced whole, away from the hot path.
+// Agents, sessions, channels, outboxes and proposals: rows that are replaced as a whole, outside the hot path.
 #include "store/record_json.h"
 #include "store/sqlite/writer.h"
 
@@ -8,7 +8,7 @@ using namespace records;
 
 Result<void> SqliteWriter::on(const PutAgent& change) {
   const auto& agent = change.agent;
-  RELAY_TRY(write_counts());  // what a name did before it was known is not counted
+  RELAY_TRY(write_counts());  // the counts of a name before its agent row are dropped
   const auto policy = agent.policy.empty() ? std::string{} : protocol::write_policy(agent.policy);
   const auto put = RELAY_TRY(connection_.use(
       "INSERT OR REPLACE INTO agents(name,entity,cli,program,model,task,working_directory,team,display_name,avatar_url,"

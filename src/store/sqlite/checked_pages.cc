@@ -19,9 +19,9 @@ namespace relay::store {
 namespace {
 
 constexpr std::size_t kHeaderRead = 100;          // of a database
-constexpr std::size_t kHeaderPagesAt = 28;        // where it says how many pages there are
-constexpr std::size_t kHeaderLargestRootAt = 52;  // not 0: every page has an entry in a map of pages
-constexpr std::uint64_t kLockByte = 0x4000'0000;  // SQLite never uses the page it is in
+constexpr std::size_t kHeaderPagesAt = 28;        // offset of the number of pages
+constexpr std::size_t kHeaderLargestRootAt = 52;  // not 0: every page has an entry in a pointer map
+constexpr std::uint64_t kLockByte = 0x4000'0000;  // SQLite never uses the page that contains it
 constexpr std::size_t kVerifyBytes = std::size_t{1} << 20;
 
 std::uint64_t page_check(const char* page, std::size_t bytes, std::uint64_t number) {
@@ -34,7 +34,7 @@ bool is_intact(const char* page, std::size_t bytes, std::uint64_t number) {
   return kept == page_check(page, bytes, number);
 }
 
-/// A database file; the file below follows it in memory.
+/// A database file; the underlying file follows it in memory.
 struct CheckedFile {
   sqlite3_file base{};  // first: SQLite sees this part only
   PageLayout layout;
@@ -58,7 +58,7 @@ int checked_close(sqlite3_file* file) {
 
 int checked_read(sqlite3_file* file, void* into, int amount, sqlite3_int64 offset) {
   const int code = below(file)->pMethods->xRead(below(file), into, amount, offset);
-  if (code != SQLITE_OK) return code;  // beyond its end: a page that SQLite has made and not yet written
+  if (code != SQLITE_OK) return code;  // beyond the end of the file: a page that SQLite has not written yet
   const auto& checked = as_checked(file);
   if (!checked.is_page(amount, offset)) return code;
   const auto number = static_cast<std::uint64_t>(offset / amount) + 1;
@@ -99,7 +99,7 @@ int pass_shm_lock(sqlite3_file* file, int offset, int count, int flags) {
 void pass_shm_barrier(sqlite3_file* file) { below(file)->pMethods->xShmBarrier(below(file)); }
 int pass_shm_unmap(sqlite3_file* file, int remove) { return below(file)->pMethods->xShmUnmap(below(file), remove); }
 
-/// Version 1 has no shared memory. Version 3 (mapped pages) is not offered: pages would be read past us.
+/// Version 1 has no shared memory. Version 3 (memory-mapped pages) is not offered: it would bypass the checks.
 constexpr sqlite3_io_methods methods_of(int version) {
   return {version,       checked_close,    checked_read,   checked_write, pass_truncate, pass_sync,   pass_size,
           pass_lock,     pass_unlock,      pass_reserved,  pass_control,  pass_sector,   pass_device, pass_shm_map,
@@ -181,7 +181,7 @@ std::string checked_pages_over(const std::string& vfs) {
   auto& one = made[vfs];
   if (one != nullptr) return one->name;
   auto* under = sqlite3_vfs_find(vfs.empty() ? nullptr : vfs.c_str());
-  if (under == nullptr) return vfs;  // SQLite will say that there is none
+  if (under == nullptr) return vfs;  // SQLite reports the unknown name
   one = std::make_unique<CheckedVfs>();
   one->name = format("checked-{}", under->zName);
   auto& made_now = one->vfs;
@@ -245,7 +245,7 @@ Result<std::unique_ptr<PageVerifier>> PageVerifier::open(const std::string& path
 Result<bool> PageVerifier::step(std::size_t max_bytes) {
   std::string header(kHeaderRead, '\0');
   header.resize(RELAY_TRY(file_->read(0, header)));
-  if (header.empty()) return false;  // nothing was folded in yet
+  if (header.empty()) return false;  // no checkpoint has written the file yet
   const auto layout = page_layout(header);
   if (layout.page_bytes < 512) return fail(Errc::Damaged, format("the header of {} is damaged", file_->path()));
   if (!layout.checked) return false;

@@ -14,8 +14,8 @@
 namespace relay::store {
 namespace {
 
-constexpr int kBusyTimeoutMs = 5'000;     // somebody's sqlite3 shell holds the file
-constexpr int kMaxValueBytes = 32 << 20;  // a damaged length cannot make us allocate gigabytes
+constexpr int kBusyTimeoutMs = 5'000;     // another program, such as the sqlite3 shell, locks the file
+constexpr int kMaxValueBytes = 32 << 20;  // bounds the allocation for a damaged length
 constexpr int kHandleFlags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
 
 std::string reason_of(int number) { return std::generic_category().message(number); }
@@ -92,8 +92,8 @@ CachedStatement::~CachedStatement() {
 
 Result<std::unique_ptr<SqliteConnection>> SqliteConnection::open(const std::string& path, const std::string& vfs,
                                                                  Access access) {
-  // Allocation statistics take a global lock at every allocation and nobody reads them. Too late in a program that
-  // used SQLite before, and harmless then.
+  // Allocation statistics take a global lock at every allocation, and nothing reads them. The call fails harmlessly in a
+  // program that has used SQLite before.
   static const int configured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   static_cast<void>(configured);
   std::unique_ptr<SqliteConnection> connection{new SqliteConnection{path, vfs}};
@@ -103,12 +103,12 @@ Result<std::unique_ptr<SqliteConnection>> SqliteConnection::open(const std::stri
   if (result != SQLITE_OK) return Failure{connection->error(result, "open")};
   if (access == Access::ReadWrite) {
     register_row_batch(connection->handle_);
-    int reserved = kPageCheckBytes;  // of a database that is new
+    int reserved = kPageCheckBytes;  // used for a new database
     sqlite3_file_control(connection->handle_, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved);
   }
   sqlite3_busy_timeout(connection->handle_, kBusyTimeoutMs);
   sqlite3_limit(connection->handle_, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
-  // A file is data, never a program: no functions from its schema, no writing to another table's inside.
+  // A file is data, never a program: its schema may not call functions or write to shadow tables.
   sqlite3_db_config(connection->handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(connection->handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(connection->handle_, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
@@ -153,7 +153,7 @@ bool SqliteConnection::in_transaction() const { return sqlite3_get_autocommit(ha
 void SqliteConnection::leave_log_alone() { sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr); }
 
 void SqliteConnection::rollback() {
-  // SQLite may have rolled back by itself (full disk, I/O error); then there is nothing left to undo.
+  // After some errors (full disk, I/O error) SQLite has rolled back already; then nothing is left to undo.
   if (in_transaction()) sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
 }
 

@@ -1,8 +1,8 @@
-/// SQLite's handles with owners, and its error codes as our sentences. Private to src/store.
+/// Owners of SQLite's handles, and SQLite's error codes as Errors. Private to src/store.
 ///
-/// Why: the rest of the store speaks SQL through these few words and never sees a raw pointer or a result code.
-/// Invariants: a borrowed statement is reset when the borrow ends; bound text must outlive the run (it is not
-///   copied). Ownership: Connection owns the handle and its cached statements; statements die first.
+/// Why: the rest of the store runs SQL through these types and never sees a raw pointer or a result code.
+/// Invariants: a cached statement is reset when its use ends; bound text must outlive the run (it is not copied).
+/// Ownership: SqliteConnection owns the handle and its cached statements; statements die first.
 /// Threading: one thread at a time per connection.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace relay::store {
 
 class SqliteConnection;
 
-/// Text that is stored as NULL when there is none.
+/// Text that is stored as NULL when empty.
 struct OrNull {
   std::string_view text;
 };
@@ -44,10 +44,10 @@ class Statement {
   void bind_at(int index, std::string_view text);
   void bind_at(int index, double value);
   void bind_at(int index, OrNull text);
-  /// For a table of ours that knows what it points at by `type`, a literal.
+  /// For a virtual table that identifies the pointer by `type`, a literal.
   void bind_pointer(int index, const void* value, const char* type);
 
-  /// True when a row stands ready.
+  /// True when a row is available.
   Result<bool> step();
   /// For statements without rows; leaves the statement ready for the next values.
   Result<void> run();
@@ -58,7 +58,7 @@ class Statement {
   [[nodiscard]] bool is_null(int column) const;
 
   void reset();
-  /// For what has no word here; private to src/store.
+  /// For SQLite functions that this class does not wrap; private to src/store.
   [[nodiscard]] sqlite3_stmt* handle() const { return handle_; }
 
  private:
@@ -96,19 +96,19 @@ class SqliteConnection {
   /// One or several statements without parameters.
   Result<void> execute(const char* sql);
   Result<Statement> prepare(std::string_view sql);
-  /// Prepared once and kept. `sql` must be a literal: the cache goes by its address.
+  /// Prepares once and caches. `sql` must be a literal: the cache key is its address.
   Result<CachedStatement> use(const char* sql);
   /// The first column of the first row; 0 when there is none.
   Result<std::int64_t> integer(const char* sql);
 
-  /// By the last statement that changed rows.
+  /// Rows changed by the last statement that changed any.
   [[nodiscard]] std::int64_t rows_changed() const;
   [[nodiscard]] bool in_transaction() const;
-  /// Closing will leave the log as it is, for files that are not ours to tidy.
+  /// Closing the connection does not checkpoint the log: damaged or foreign files stay as they are.
   void leave_log_alone();
-  /// Leaves any transaction; cannot fail in a way that matters.
+  /// Ends any transaction; ignores errors.
   void rollback();
-  /// The tables behind the full-text index are its own business, except while it is repaired.
+  /// Write access to the shadow tables of the full-text index, allowed only while it is rebuilt.
   enum class InnerTables { Protected, Writable };
   void set_inner_tables(InnerTables mode);
   /// Drops cached statements, so that tables they name can be dropped.
@@ -117,9 +117,9 @@ class SqliteConnection {
   [[nodiscard]] Error error(int result_code, std::string_view sql) const;
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] const std::string& vfs() const { return vfs_; }
-  /// Rows walked without an index so far; lets a test see that no question scans the history.
+  /// Rows read without an index so far; a test checks that no query scans the history.
   [[nodiscard]] std::int64_t rows_scanned() const { return rows_scanned_; }
-  /// The last damage seen was in the full-text index only, which can be made again.
+  /// The last damage found was in the full-text index only, which can be rebuilt.
   [[nodiscard]] bool damage_in_full_text() const { return damage_in_full_text_; }
 
  private:

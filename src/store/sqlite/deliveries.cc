@@ -1,4 +1,4 @@
-// Deliveries that somebody has to look after: those that are held, and those that ended without being delivered.
+// Queries of held deliveries and dead letters.
 #include <algorithm>
 
 #include "store/message_rows.h"
@@ -60,7 +60,7 @@ Result<HeldPage> held_of(SqliteConnection& connection, const HeldRequest& reques
     RELAY_TRY(read(rows));
     return page;
   }
-  static_assert(protocol::kLanes == 10, "the manual lanes are the last two, as the statement below says");
+  static_assert(protocol::kLanes == 10, "the statement below assumes that the manual lanes are the last two");
   const auto rows = RELAY_TRY(
       connection.use("SELECT " RELAY_DELIVERY_COLUMNS
                      ",m.topic FROM deliveries d CROSS JOIN messages m ON m.key=d.message" RELAY_DELIVERY_NAMES

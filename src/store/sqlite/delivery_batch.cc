@@ -44,7 +44,7 @@ Result<void> DeliveryBatch::add(const AddDelivery& change, Parties parties, Wall
     return fail(Errc::BadChange, format("delivery {} is stored already", delivery_id(delivery.key)));
   index_by_key_.emplace(delivery.key, entries_.size());
   auto& entry = entries_.emplace_back(Entry{delivery, parties});
-  // The is_implicit beginning (queued, stored, at the message's time) is read from the row itself.
+  // The implicit first entry (queued, stored, at the message's time) is derived from the row.
   entry.is_implicit = delivery.state == DeliveryState::Queued && delivery.proof == Proof::Stored &&
                       change.reason.empty() && change.at == 0;
   if (!entry.is_implicit)
@@ -75,7 +75,7 @@ Result<DeliveryBatch::Entry*> DeliveryBatch::find(Key key) {
   delivery.proof = read_proof(row->integer(8));
   entry.entry_number = row->integer(9);
   entry.is_implicit = row->is_null(10);
-  if (!entry.is_implicit) entry.newest = read_event(*row.operator->(), 10);
+  if (!entry.is_implicit) entry.newest = read_history_entry(*row.operator->(), 10);
   index_by_key_.emplace(key, entries_.size());
   return &entries_.emplace_back(std::move(entry));
 }

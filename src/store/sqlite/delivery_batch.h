@@ -1,9 +1,9 @@
-/// The deliveries that one group adds or changes, gathered until its end. Private to src/store.
+/// The deliveries that one group adds or changes, kept in memory until its end. Private to src/store.
 ///
-/// Why: within a group most deliveries are added and brought to their last state at once. Gathered, such a delivery is
-///   written once, and never enters the indexes of what waits only to leave them again.
-/// Invariants: every line of a history and every event is as it would be without gathering; what is known here is newer
-///   than the database until write(). Bounded: the writer calls write() when much has gathered.
+/// Why: within a group most deliveries are added and reach their last state. Such a delivery is written once, and never
+///   enters the indexes of pending deliveries only to leave them again.
+/// Invariants: every history entry and every event is the same as without the batch; until write() the batch is newer than
+///   the database. Bounded: the writer calls write() when the batch is large.
 #pragma once
 
 #include <cstdint>
@@ -24,16 +24,16 @@ class DeliveryBatch {
 
   struct Parties {
     std::int64_t sender = 0, recipient = 0;  // numbers of names
-    bool addressed = false;                  // the message is to the recipient itself, not to many
+    bool addressed = false;                  // the message is addressed to the recipient, not to several
   };
-  /// A delivery with the time of its message.
+  /// Adds a delivery; `message_ts` is the time of its message.
   Result<void> add(const records::AddDelivery& change, Parties parties, WallMs message_ts);
   /// The number of the recipient whose delivery became Delivered; 0: none did.
   Result<std::int64_t> change(const records::ChangeDelivery& change);
-  /// False when it is not there, or over.
+  /// False when the delivery is unknown or final.
   Result<bool> requeue(const records::RequeueDelivery& change);
 
-  /// Everything gathered becomes rows.
+  /// Writes the batch as rows.
   Result<void> write();
   void clear();
   [[nodiscard]] std::size_t bytes() const { return entries_.size() * sizeof(Entry) + history_.bytes(); }
@@ -41,7 +41,7 @@ class DeliveryBatch {
  private:
   enum class RowChange : std::uint8_t {
     AsStored,
-    Changed,  // but waits for what it waited for: no index hears of it
+    Changed,  // with the same queue state: no index changes
     Moved,
     New,
   };
@@ -50,10 +50,10 @@ class DeliveryBatch {
     Parties parties;
     std::int64_t entry_number = 0;  // of its newest line
     records::HistoryEntry newest = {};
-    bool is_implicit = true;  // that line is the is_implicit beginning, which is not written
+    bool is_implicit = true;  // the newest entry is the implicit first one, which is not written
     RowChange row_change = RowChange::New;
   };
-  /// Null when there is none.
+  /// Null when the delivery is unknown.
   Result<Entry*> find(Key key);
   Result<bool> is_stored(Key key);
   Result<void> add_entry(Entry& entry, records::HistoryEntry newest, const SessionId& session);

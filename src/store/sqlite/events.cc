@@ -16,12 +16,12 @@ using namespace records;
 
 namespace {
 
-constexpr std::int64_t kMaxScanned = 20'000;  // rows of one question; a filter may pass over many
+constexpr std::int64_t kMaxScanned = 20'000;  // rows per query; a filter may skip many
 constexpr const char* kNewestEvent =
     "SELECT coalesce((SELECT max(seq) FROM events),"
     "(SELECT value FROM meta WHERE name='newest_event'),0)";
 
-/// Names by their numbers, for the length of one answer.
+/// Names by number, for one query.
 class NamesByNumber {
  public:
   explicit NamesByNumber(SqliteConnection& connection) : connection_{connection} {}
@@ -61,7 +61,7 @@ Result<std::optional<HistoryEntry>> find_entry(SqliteConnection& connection, std
       RELAY_TRY(connection.use("SELECT " RELAY_HISTORY_COLUMNS " FROM delivery_history WHERE delivery=?1 AND n=?2"));
   find->bind(delivery, n);
   if (!RELAY_TRY(find->step())) return std::optional<HistoryEntry>{};
-  return std::optional{read_event(*find.operator->(), 0)};
+  return std::optional{read_history_entry(*find.operator->(), 0)};
 }
 
 Result<std::string> encode_history_entry(SqliteConnection& connection, const EventHead& head, std::int64_t delivery,
@@ -76,20 +76,20 @@ Result<std::string> encode_history_entry(SqliteConnection& connection, const Eve
   if (n < row->integer(4))
     data.entry = RELAY_TRY(find_entry(connection, delivery, n));
   else if (!row->is_null(5))
-    data.entry = read_event(*row.operator->(), 5);
+    data.entry = read_history_entry(*row.operator->(), 5);
   data.message = RELAY_TRY(find_message(connection, row->integer(0)));
   if (data.message) {
     data.from = RELAY_TRY(party_of(connection, data.message->from.value()));
     if (!data.entry) data.entry = implicit_first_entry(data.message->ts);  // which is not written
   }
-  // Of the delivery as it is now: right as long as this is its newest line.
+  // From the current delivery: correct as long as this is its newest entry.
   const bool is_deferred = read_hold(row->integer(2)) == Hold::Time;
   data.will_retry = is_deferred && data.entry && data.entry->state == read_state(row->integer(3));
   data.available_at = data.will_retry ? row->integer(1) : 0;
   return encode_delivery(head, data);
 }
 
-/// What was done in a session that is over: that does not change any more, so it is encoded from its own rows.
+/// The summary of an ended session. It does not change any more, so it is computed from its rows.
 Result<SessionSummary> summary_of(SqliteConnection& connection, const EventHead& head, const PriceOf& price_of) {
   SessionSummary summary;
   const auto row = select_session(connection, SessionId{head.session});
@@ -294,7 +294,7 @@ Result<SessionRow> select_session(SqliteConnection& connection, const SessionId&
         connection.use("SELECT agent,capabilities,started,last_seen,ended,shadows FROM sessions WHERE id=?1"));
     find->bind(std::string_view{id.value()});
     if (!RELAY_TRY(find->step()))
-      return fail(QueryErrc::NotFound, "there is no session of that id; `agent-relay agents` lists who is here");
+      return fail(QueryErrc::NotFound, "no session has that id; `agent-relay agents` lists connected agents");
     row.session.id = id;
     row.session.agent = AgentName{find->text(0)};
     row.session.capabilities = RELAY_TRY(capabilities_from_json(find->text(1)));

@@ -1,7 +1,7 @@
-/// The log of events in the database: numbering, reading in order, forgetting. Private to src/store.
+/// The event log in the database: numbering, reading in order, pruning. Private to src/store.
 ///
-/// Invariants: numbers grow by one with each event that is committed, whatever is forgotten; times never go back, so a
-///   time is found by halving. Threading: one thread per connection.
+/// Invariants: numbers grow by one with each committed event, whatever is pruned; times never go back, so a time is found by
+///   binary search. Threading: one thread per connection.
 #pragma once
 
 #include "records/events.h"
@@ -19,7 +19,7 @@ class EventWriter {
 
   Result<void> add(const records::EventRow& event);
   Result<void> add_message(const records::Message& message, std::int64_t sender);
-  /// A line of a delivery's history; the one it began with is 0.
+  /// An entry of a delivery's history; the first one is 0.
   struct HistoryRef {
     Key delivery;
     std::int64_t number = 0;
@@ -48,7 +48,7 @@ class EventWriter {
     std::int64_t number = 0;
     WallMs at = 0;  // of the last one
   };
-  std::optional<Next> next_;  // read from the database when it is needed
+  std::optional<Next> next_;  // loaded at the first use
   RowBatch rows_;
 };
 
@@ -56,10 +56,10 @@ Result<records::EventPage> select_events(SqliteConnection& connection, const rec
 Result<std::vector<records::UsageSum>> select_usage(SqliteConnection& connection, const records::UsageQuery& query);
 Result<records::SessionRow> select_session(SqliteConnection& connection, const SessionId& id);
 
-/// About what the log occupies, by a look at its first and its last rows.
+/// Estimates the size of the log from its first and last rows.
 Result<std::uint64_t> event_bytes(SqliteConnection& connection);
 
-/// Removes at most so many events from before a time; true while more remain. Inside the caller's transaction.
+/// Removes at most `max_rows` events before a time; true while more remain. Inside the caller's transaction.
 Result<bool> prune_events(SqliteConnection& connection, WallMs before, std::size_t max_rows);
 
 }  // namespace relay::store

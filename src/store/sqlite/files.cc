@@ -18,23 +18,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMaxQuarantineNames = 1'000;  // names tried within one second
+constexpr int kMaxQuarantineNames = 1'000;  // names with the same second
 constexpr std::size_t kCopyBytes = 64 * 1024;
 constexpr const char* kSuspectSuffix = "-suspect";
 constexpr const char* kLogSuffixes[] = {"-wal", "-shm", "-journal"};
 
 bool exists(const std::string& path, const std::string& vfs) {
   std::error_code code;
-  if (vfs.empty()) return fs::exists(path, code);  // SQLite's own answer overlooks empty files
+  if (vfs.empty()) return fs::exists(path, code);  // SQLite's xAccess ignores empty files
   return file_exists(path, vfs);
 }
 
-// A SQLite file system cannot rename, so ours (tests, simulation) copy, sync and delete.
+// A SQLite file system cannot rename; in those of tests and simulation a file is copied, synced and deleted.
 bool copy_then_delete(const std::string& from, const std::string& to, const std::string& vfs) {
   return copy_file(from, to, vfs) && delete_file(from, vfs);
 }
 
-/// Of the files that were moved aside earlier the oldest go, each with its log.
+/// Deletes the oldest quarantined files beyond kMaxQuarantined, each with its log.
 void remove_oldest_quarantined(const std::string& path) {
   const fs::path whole{path};
   const auto begins = whole.filename().string() + ".damaged-";
@@ -89,10 +89,10 @@ std::uint64_t file_bytes(const std::string& path, const std::string& vfs) {
 }
 
 bool looks_like_database(const std::string& path, const std::string& vfs) {
-  static constexpr std::string_view kMagic{"SQLite format 3", 16};  // with its closing zero
+  static constexpr std::string_view kMagic{"SQLite format 3", 16};  // with its terminating zero
   if (file_bytes(path, vfs) == 0) return file_bytes(path + "-wal", vfs) == 0;
   const auto file = VfsFile::open(path, vfs, VfsFile::Mode::Read);
-  if (!file) return true;  // not readable: SQLite will say why
+  if (!file) return true;  // not readable: SQLite reports the reason
   std::string begin(kMagic.size(), '\0');
   const auto count = (*file)->read(0, begin);
   return !count || (*count == begin.size() && begin == kMagic);
@@ -101,8 +101,8 @@ bool looks_like_database(const std::string& path, const std::string& vfs) {
 void restrict_permissions(const std::string& path, const std::string& vfs) {
   if (!vfs.empty()) return;
   std::error_code code;
-  // An empty file is a valid new database; SQLite gives its log the same permissions. What fails here fails again,
-  // with its reason, when SQLite opens the file.
+  // An empty file is a valid new database; SQLite gives its log the same permissions. A failure here repeats, with its
+  // reason, when SQLite opens the file.
   if (!fs::exists(path, code)) std::ofstream{path, std::ios::app};
   const auto owner_only = fs::perms::owner_read | fs::perms::owner_write;
   const auto status = fs::status(path, code);
@@ -118,16 +118,16 @@ Result<std::string> quarantine(const std::string& path, const std::string& vfs, 
   for (int tried = 2; !is_free(name, vfs); ++tried) {
     if (tried > kMaxQuarantineNames)
       return fail(Errc::Failed,
-                  format("cannot set {} aside: {} and its like exist already; move them away", path, wanted));
+                  format("cannot rename {}: {} and its numbered variants exist; move them away", path, wanted));
     name = format("{}-{}", wanted, tried);
   }
   for (const char* suffix : kLogSuffixes) {
     if (!move(path + suffix, name + suffix, vfs)) {
-      return fail(Errc::ReadOnly, format("cannot set {}{} aside: allow writing to its directory", path, suffix));
+      return fail(Errc::ReadOnly, format("cannot rename {}{}: allow writing to its directory", path, suffix));
     }
   }
   if (!move(path, name, vfs))
-    return fail(Errc::ReadOnly, format("cannot set {} aside: allow writing to its directory", path));
+    return fail(Errc::ReadOnly, format("cannot rename {}: allow writing to its directory", path));
   if (vfs.empty()) remove_oldest_quarantined(path);
   return name;
 }

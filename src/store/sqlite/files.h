@@ -1,7 +1,7 @@
-/// The files behind a database, through whichever SQLite file system holds them. Private to src/store.
+/// The files of a database, through the SQLite file system that holds them. Private to src/store.
 ///
-/// A file that is not what we wrote is moved aside under a name nobody else has, never overwritten; of those moved aside
-/// earlier the newest kMaxQuarantined stay: `<name>.damaged-<UTC time>`, its log (`-wal`, `-shm`) beside it so that the three can still be opened together.
+/// A file that the store did not write is renamed, never overwritten: `<name>.damaged-<UTC time>`, with its log (`-wal`,
+/// `-shm`) beside it so that the three can still be opened together. The newest kMaxQuarantined of each file are kept.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,21 @@ inline constexpr std::size_t kMaxQuarantined = 8;  // of each file
 /// Size of a file; 0 when it does not exist.
 std::uint64_t file_bytes(const std::string& path, const std::string& vfs);
 
-/// Does the file begin as a database does? A new (empty) one does, unless a log without it says otherwise. Asked
-/// before SQLite sees the files, which would replay or delete the log.
+/// The file starts like a database, or is empty and has no log. Called before SQLite opens the files, because SQLite would
+/// replay or delete the log.
 bool looks_like_database(const std::string& path, const std::string& vfs);
 
-/// Makes sure a new database begins owner-only, and narrows one that is not. Nothing for a file system of our own.
+/// Creates a missing file readable by the owner only, and narrows the permissions of others. No effect in a test file system.
 void restrict_permissions(const std::string& path, const std::string& vfs);
 
-/// Moves database and log aside; returns the new name. The log goes first: left behind, it would be replayed into the
-/// fresh database.
+/// Renames database and log; returns the new name. The log goes first: SQLite would replay it into the new database.
 Result<std::string> quarantine(const std::string& path, const std::string& vfs, WallMs now);
 
 Result<void> copy_file(const std::string& from, const std::string& to, const std::string& vfs);
-/// Deletes a database of our own making with all that lies beside it.
+/// Deletes a database that the caller made, with the files beside it.
 void remove_database(const std::string& path, const std::string& vfs);
 
-/// Damage met during work is remembered beside the file, so that the next start looks closely even at a large file.
+/// Marks damage found at run time in a file beside the database, so that the next start checks all pages of any size.
 void mark_suspect(const std::string& path, const std::string& vfs);
 bool is_suspect(const std::string& path, const std::string& vfs);
 void clear_suspect(const std::string& path, const std::string& vfs);

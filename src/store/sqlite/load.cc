@@ -142,7 +142,7 @@ Result<void> load_proposals(SqliteConnection& connection, WorkspaceState& state)
 }
 
 Result<void> load_recent_ids(SqliteConnection& connection, WorkspaceState& state) {
-  // The names are few and looked up once each: joined, they cost more than the rows.
+  // The names are few and looked up once each: a join would cost more than the rows.
   std::unordered_map<std::int64_t, AgentName> names;
   auto rows =
       RELAY_TRY(connection.prepare("SELECT key,id,sender,iif(instr(payload_meta,'idempotencyKey'),payload_meta,NULL)"

@@ -1,4 +1,4 @@
-/// What the broker reads: everything once after a start, then page by page. Private to src/store.
+/// Reads the state of the broker: everything once after a start, then backlogs page by page. Private to src/store.
 #pragma once
 
 #include "base/result.h"

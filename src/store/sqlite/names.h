@@ -1,7 +1,7 @@
-/// Names as small integers: each agent, channel and address is written once. Private to src/store.
+/// Names as small integers: each agent, channel and address is stored once. Private to src/store.
 ///
-/// Invariants: the cache holds only what the database holds; after a rollback it is emptied, because names given in
-/// the lost group are gone. Bounded: emptied when it reaches kMaxCachedNames.
+/// Invariants: the cache holds only what the database holds; a rollback clears it, because names added in the group are
+///   gone. Bounded: cleared when it reaches kMaxCachedNames.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class SqliteNames {
  public:
   explicit SqliteNames(SqliteConnection& connection) : connection_{connection} {}
 
-  /// The number of a name, given one if it is new.
+  /// The number of a name; a new name gets one.
   Result<std::int64_t> number(std::string_view name);
   void clear_cache() { numbers_.clear(); }
 
@@ -35,7 +35,7 @@ class SqliteNames {
   std::unordered_map<std::string, std::int64_t, ByText, std::equal_to<>> numbers_;
 };
 
-/// The number of a name that exists already.
+/// The number of a name; empty when the name is unknown.
 Result<std::optional<std::int64_t>> find_name(SqliteConnection& connection, std::string_view name);
 
 }  // namespace relay::store

@@ -91,7 +91,7 @@ Result<std::vector<HistoryEntry>> earlier_entries(SqliteConnection& connection, 
   const auto find =
       RELAY_TRY(connection.use("SELECT " RELAY_HISTORY_COLUMNS " FROM delivery_history WHERE delivery=?1 ORDER BY n"));
   find->bind(delivery.value());
-  while (RELAY_TRY(find->step())) entries.push_back(read_event(*find.operator->(), 0));
+  while (RELAY_TRY(find->step())) entries.push_back(read_history_entry(*find.operator->(), 0));
   return entries;
 }
 
@@ -107,7 +107,7 @@ Result<Trace> select_trace(SqliteConnection& connection, const std::string& id_o
     std::string ids;
     for (const auto key : std::span{keys}.first(std::min(keys.size(), kMaxAmbiguousIds))) ids += ' ' + short_id(key);
     return fail(QueryErrc::Ambiguous,
-                format("{} messages have an id that begins with {}; say one of:{}", keys.size(), id_or_prefix, ids));
+                format("{} messages have an id that starts with {}; use one of:{}", keys.size(), id_or_prefix, ids));
   }
 
   Trace trace;

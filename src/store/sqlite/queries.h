@@ -1,7 +1,7 @@
-/// Questions of people and clients, asked of any connection: the writer's own or a reader beside it. Private.
+/// Queries of users and clients, on any connection: the writer's or a reader's. Private to src/store.
 ///
-/// Each answer comes from one moment of the database (its own read transaction, unless the caller is in one). None
-/// scans the history: every filter has an index, and time is translated to keys.
+/// Each result comes from one read transaction. No query scans the history: every filter has an index, and times are
+/// translated to keys.
 #pragma once
 
 #include <string>
@@ -22,23 +22,23 @@ Result<records::StoreStats> select_stats(SqliteConnection& connection);
 Result<records::HeldPage> select_held(SqliteConnection& connection, const records::HeldRequest& request);
 Result<std::vector<records::DeadLetter>> select_dead(SqliteConnection& connection, const records::DeadQuery& query);
 
-/// Messages that a typed id may mean: a short id, a prefix of one, a delivery's id, or the sender's own id if recent.
+/// Messages that an id may mean: a short id, a prefix of one, a delivery's id, or the sender's own id if recent.
 Result<std::vector<Key>> find_message_keys(SqliteConnection& connection, const std::string& id_or_prefix);
 
 /// The highest key ever used.
 Result<Key> newest_key(SqliteConnection& connection);
-/// For keys that stand in no row, or in one that is about to go. Inside the caller's transaction.
+/// Records a key that no row has, or that a removal is about to take away. Inside the caller's transaction.
 Result<void> remember_newest_key(SqliteConnection& connection, Key key);
 
-/// By halving: the first number from `low` on and before `high` whose row is not before a time; `high` when there is none.
-/// `look` finds the number and the time of the first row from a number on.
+/// Binary search: the first number in [low, high) whose row is not before a time; `high` when there is none. `sql` selects
+/// the number and the time of the first row from a number on.
 Result<std::int64_t> first_since(SqliteConnection& connection, const char* sql, WallMs time, std::int64_t low,
                                  std::int64_t high);
-/// The first message that is not before a time; behind the newest when there is none. Where the clock was set back, some of
-/// the messages in front of it may not be before that time either, but none by more than it was set back.
+/// The first message not before a time; newest + 1 when there is none. If the clock was set back, some earlier messages may
+/// be later than that time too, but by no more than the clock was set back.
 Result<std::int64_t> first_message_since(SqliteConnection& connection, WallMs time);
 
-/// A read transaction for the length of a scope; nothing when the connection is in one already.
+/// A read transaction for a scope; no effect when the connection is in a transaction already.
 class ReadTransaction {
  public:
   static Result<ReadTransaction> begin(SqliteConnection& connection);
@@ -53,7 +53,7 @@ class ReadTransaction {
   SqliteConnection* connection_;
 };
 
-/// Reads on a thread of its own.
+/// A reader for another thread.
 class SqliteReader final : public MessageReader {
  public:
   explicit SqliteReader(std::unique_ptr<SqliteConnection> connection) : connection_{std::move(connection)} {}

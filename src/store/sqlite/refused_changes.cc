@@ -12,7 +12,7 @@ namespace {
 
 using namespace records;
 
-/// In front of a change, which is a list of one in the journal's encoding.
+/// Before each change, which is a list of one in the journal's encoding.
 struct RefusedFrame {
   char magic[8];
   std::uint64_t check;    // of the change
@@ -20,7 +20,7 @@ struct RefusedFrame {
   std::uint32_t applied;  // kApplied: the database has it
 };
 constexpr std::string_view kRefusedMagic{"ARLYRFSD", 8};
-constexpr std::uint32_t kApplied = 0x454e'4f44;  // no single flipped bit makes it of 0
+constexpr std::uint32_t kApplied = 0x454e'4f44;  // a single flipped bit cannot turn 0 into it
 
 }  // namespace
 
@@ -104,7 +104,7 @@ Result<std::size_t> RefusedChanges::retry(const std::function<Result<bool>(const
       is_applied = applied && *applied;
     }
     if (is_applied) {
-      // Lost in a crash, the mark is made again: the database has the change then.
+      // A mark that a crash loses is written again: the next retry finds the change in the database.
       const auto marked = file_->write(one.at + offsetof(RefusedFrame, applied), bytes_of(kApplied));
       if (done) done = marked;
       continue;

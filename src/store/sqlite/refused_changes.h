@@ -1,11 +1,11 @@
 /// Acknowledged changes that the database refuses, in a file beside it: `<database>-refused`. Private to src/store.
 ///
-/// Why: the journal forgets a commit once the database has it. A change of that commit which contradicts the database (its
-///   key belongs to another row, its message is missing) may belong to an acknowledged message, so it is kept here and
-///   tried again whenever the store is opened: after a recovery the contradiction may be gone.
-/// Invariants: a change is on the disk when keep() returns; a change is kept once; changes stay in the order of keeping; what
-///   builds on a kept change is kept behind it, so a delivery that was finished meanwhile does not come back as pending; a
-///   record that is damaged costs no other; the file is at most kMaxBytes large and is deleted when nothing waits in it.
+/// Why: the journal drops a commit once the database has it. A change of that commit which contradicts the database (its key
+///   belongs to another row, its message is missing) may belong to an acknowledged message. It is kept here and retried at
+///   each opening of the store, because a recovery may remove the contradiction.
+/// Invariants: a change is on disk when keep() returns; a change is kept once; changes stay in order; a change that builds on
+///   a kept one is kept behind it, so a delivery that has finished meanwhile does not come back as pending; a damaged record
+///   loses no other; the file has at most kMaxBytes and is deleted when it is empty.
 /// Threading: one thread at a time.
 #pragma once
 
@@ -28,18 +28,18 @@ class RefusedChanges {
 
   RefusedChanges(const std::string& database, std::string vfs) : path_{database + "-refused"}, vfs_{std::move(vfs)} {}
 
-  /// Reads what an earlier life kept.
+  /// Reads the changes that an earlier process kept.
   Result<void> load();
 
   enum class Kept { Now, Before, NoRoom };
   Result<Kept> keep(const records::Change& change);
-  /// Gives each to `apply`, in order; true: the database has it, and it is dropped from the file. What builds on a change
-  /// that is still refused is not tried. Returns how many were dropped.
+  /// Calls `apply` for each, in order; true: the database has it, and the file drops it. A change that builds on a refused
+  /// one is not tried. Returns the number dropped.
   Result<std::size_t> retry(const std::function<Result<bool>(const records::Change&)>& apply);
 
-  /// From here on only what is kept from now on counts as a base: a broker that starts knows no row that was refused before.
+  /// Ends recovery: from now on only changes kept later count as a base, because a starting broker knows no row refused before.
   void start_work() { messages_.clear(), deliveries_.clear(); }
-  /// Does the change build on one that is kept?
+  /// The change builds on a kept one.
   [[nodiscard]] bool is_base_of(const records::Change& change) const;
   [[nodiscard]] std::size_t size() const { return waiting_.size(); }
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -57,7 +57,7 @@ class RefusedChanges {
   std::string path_, vfs_;
   std::unique_ptr<VfsFile> file_;
   std::vector<Waiting> waiting_;
-  std::set<Key> messages_, deliveries_;  // of the changes that wait; since start_work: of those kept since
+  std::set<Key> messages_, deliveries_;  // of the kept changes; after start_work(): of those kept since
 };
 
 }  // namespace relay::store

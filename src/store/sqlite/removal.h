@@ -1,7 +1,7 @@
-/// Deletes messages together with all that hangs on them. Private to src/store.
+/// Removes messages with their deliveries and history. Private to src/store.
 ///
-/// Invariants: a message that any delivery still needs stays; the highest key ever used is remembered first, so keys
-/// keep growing even when the newest rows are gone; the full-text index is kept in step.
+/// Invariants: a message with a pending delivery stays; the highest key ever used is recorded first, so keys keep growing
+///   even when the newest rows are removed; the full-text index is updated too.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class MessageRemover {
   /// Inside the caller's transaction.
   static Result<MessageRemover> prepare(SqliteConnection& connection);
 
-  /// How many rows went: 0 when the message is still needed.
+  /// Returns the number of rows removed: 0 when a delivery of the message is pending.
   Result<std::size_t> remove_unless_pending(std::int64_t message);
 
  private:

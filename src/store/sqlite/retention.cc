@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::int64_t kSparePages = 256;  // free pages left for the next messages (2 MiB)
 constexpr std::int64_t kShrinkStepPages = 256;
-constexpr std::int64_t kRowOverheadBytes = 400;  // what a message occupies besides its payload: row, delivery, indexes
+constexpr std::int64_t kRowOverheadBytes = 400;  // of a message besides its payload: row, delivery, indexes
 
 struct Candidate {
-  std::int64_t measure = 0;  // its time, or the bytes it will give back
+  std::int64_t measure = 0;  // its time, or the bytes that its removal frees
   std::int64_t key = 0;
 };
 
@@ -84,9 +84,9 @@ Result<void> SqliteRetention::remove_by_age(SqliteConnection& connection, WallMs
   std::size_t rows = 0;
   for (const auto& candidate : candidates) {
     scanned_key_ = candidate.key;
-    if (candidate.measure >= older_than) continue;  // the clock was set back behind it
+    if (candidate.measure >= older_than) continue;  // the clock was set back after this message
     rows += RELAY_TRY(remover.remove_unless_pending(candidate.key));
-    // A broadcast brings many deliveries with it; the step ends early and the round goes on from here.
+    // A broadcast has many deliveries; the step ends early and the next one continues here.
     if (rows >= max_rows) {
       phase_done_ = false;
       break;
@@ -103,7 +103,7 @@ Result<void> SqliteRetention::remove_by_size(SqliteConnection& connection, std::
     phase_done_ = true;
     return {};
   }
-  // A log that has grown beyond its share is cut first: messages do not pay for it.
+  // A log beyond its share is cut first, before any message.
   if (RELAY_TRY(event_bytes(connection)) > max_bytes / kEventShare) {
     RELAY_TRY(prune_events(connection, INT64_MAX, max_rows));
     return {};
@@ -123,8 +123,7 @@ Result<void> SqliteRetention::remove_by_size(SqliteConnection& connection, std::
     const auto removed = RELAY_TRY(remover.remove_unless_pending(candidate.key));
     scanned_key_ = candidate.key;
     rows += removed;
-    // Pages come free only when a transaction has emptied them, so what this step gains is estimated; the next step
-    // measures again.
+    // Pages become free only at the commit, so the gain of this step is estimated; the next step measures again.
     if (removed > 0) excess -= candidate.measure;
     if (rows >= max_rows || excess <= 0) {
       phase_done_ = false;
@@ -180,7 +179,7 @@ Result<void> SqliteRetention::shrink(SqliteConnection& connection) {
     phase_done_ = true;
     return {};
   }
-  static_assert(kShrinkStepPages == 256, "the statement below says so too");
+  static_assert(kShrinkStepPages == 256, "the statement below has the same number");
   RELAY_TRY(connection.execute("PRAGMA incremental_vacuum(256)"));
   phase_done_ = spare <= kShrinkStepPages;
   return {};

@@ -1,8 +1,8 @@
-/// Forgetting, a little at a time. Private to src/store.
+/// Retention in small steps. Private to src/store.
 ///
-/// A round goes through its phases once: rows past their age, then the oldest while the file is too large, then what
-/// stands beside the messages, then the file itself shrinks. Each step looks at a bounded number of rows, so a commit
-/// waits at most one step; the place reached is kept between steps, so rows that must stay are passed only once.
+/// A round goes through its phases once: rows past their age, then the oldest rows while the file is too large, then
+/// sessions, usage and other tables, then events, then the file itself shrinks. Each step examines a bounded number of rows,
+/// so a commit waits for at most one step; the position is kept between steps, so rows that must stay are examined once.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class SqliteRetention {
  public:
   /// Inside the caller's transaction; true while the round has more to do.
   Result<bool> step(SqliteConnection& connection, const Retention& retention, WallMs now, std::size_t max_rows);
-  /// The step was lost: the round begins again.
+  /// The step was rolled back: the round starts again.
   void on_rollback() { *this = {}; }
 
  private:

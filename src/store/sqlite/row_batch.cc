@@ -6,7 +6,7 @@
 
 namespace relay::store {
 
-/// What SQLite asks of a table: a cursor that goes over the rows once, forward.
+/// The SQLite virtual table: a cursor that reads the rows once, forward.
 class RowBatchTable {
  public:
   static constexpr int kColumns = 24;
@@ -23,7 +23,7 @@ class RowBatchTable {
     delete table;
     return SQLITE_OK;
   }
-  /// There is one way to read: the rows that are given as the argument.
+  /// The only plan: read the rows passed as the argument.
   static int plan(sqlite3_vtab*, sqlite3_index_info* info) {
     for (int at = 0; at < info->nConstraint; ++at) {
       const auto& condition = info->aConstraint[at];

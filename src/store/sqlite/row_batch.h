@@ -1,8 +1,8 @@
-/// Rows that wait in memory and are read by SQL as a table, so that one statement writes all of them. Private to src/store.
+/// Rows in memory that SQL reads as a table, so that one statement writes all of them. Private to src/store.
 ///
-/// Why: beginning and ending a statement costs half of what its row does, and within one statement an index that grows at
-///   its right edge is not searched from the root for each row.
-/// Invariants: text is copied, so nothing given has to live on; every row has as many values as the first.
+/// Why: starting and ending a statement costs half as much as its row, and within one statement SQLite need not search an
+///   index that grows at its right edge from the root for each row.
+/// Invariants: text is copied, so no argument has to outlive the call; every row has as many values as the first.
 /// Threading: that of the connection.
 #pragma once
 
@@ -20,19 +20,19 @@ namespace relay::store {
 
 class RowBatch {
  public:
-  /// One row: numbers, text, or what may be missing (std::optional, OrNull).
+  /// Adds one row: numbers, text, or nullable values (std::optional, OrNull).
   template <class... Values>
   void add(const Values&... values) {
     columns_ = sizeof...(values);
     (add_cell(values), ...);
   }
   [[nodiscard]] bool empty() const { return cells_.empty(); }
-  /// About how much memory they hold.
+  /// About how much memory the rows use.
   [[nodiscard]] std::size_t bytes() const { return cells_.size() * sizeof(Cell) + text_.size(); }
   void clear();
 
-  /// Runs an INSERT that selects c1, c2, … FROM row_batch(?1), and forgets the rows. Say OR FAIL in it: a group that
-  /// fails is rolled back as a whole, so SQLite need not remember how to undo the statement alone.
+  /// Runs an INSERT that selects c1, c2, … FROM row_batch(?1), then clears the rows. The INSERT should be OR FAIL: a failed
+  /// group is rolled back as a whole, so SQLite need not keep an undo log for the statement.
   Result<void> write(SqliteConnection& connection, const char* insert);
 
  private:
@@ -40,7 +40,7 @@ class RowBatch {
   enum class Kind : std::uint8_t { Null, Number, Text };
   struct Cell {
     Kind kind = Kind::Null;
-    std::int64_t value = 0;  // the number, or where its text begins
+    std::int64_t value = 0;  // the number, or the offset of the text
     std::size_t size = 0;
   };
   void add_cell(std::int64_t number) { cells_.push_back({Kind::Number, number, 0}); }
@@ -68,7 +68,7 @@ class RowBatch {
   std::string text_;
 };
 
-/// Makes `row_batch` known to a connection.
+/// Registers the table-valued function `row_batch` with a connection.
 int register_row_batch(sqlite3* connection);
 
 }  // namespace relay::store

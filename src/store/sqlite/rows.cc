@@ -36,9 +36,9 @@ protocol::Lane read_lane(std::int64_t number) {
   return protocol::lane_from_code(static_cast<std::uint64_t>(number)).value_or(protocol::Lane{});
 }
 
-Hold read_hold(std::int64_t wait) {
-  if (wait == static_cast<std::int64_t>(QueueState::Delayed)) return Hold::Time;
-  return wait == static_cast<std::int64_t>(QueueState::Held) ? Hold::Policy : Hold::None;
+Hold read_hold(std::int64_t queue_state) {
+  if (queue_state == static_cast<std::int64_t>(QueueState::Delayed)) return Hold::Time;
+  return queue_state == static_cast<std::int64_t>(QueueState::Held) ? Hold::Policy : Hold::None;
 }
 
 Delivery read_delivery(const Statement& row, int first) {
@@ -67,7 +67,7 @@ Delivery read_delivery(const Statement& row, int first) {
   return delivery;
 }
 
-HistoryEntry read_event(const Statement& row, int first) {
+HistoryEntry read_history_entry(const Statement& row, int first) {
   return {row.integer(first),
           read_state(row.integer(first + 1)),
           read_proof(row.integer(first + 2)),
@@ -77,7 +77,7 @@ HistoryEntry read_event(const Statement& row, int first) {
 }
 
 HistoryEntry read_newest_entry(const Statement& row, int first, WallMs message_ts) {
-  return row.is_null(first) ? implicit_first_entry(message_ts) : read_event(row, first);
+  return row.is_null(first) ? implicit_first_entry(message_ts) : read_history_entry(row, first);
 }
 
 HistoryEntry implicit_first_entry(WallMs at) { return {at, DeliveryState::Queued, Proof::Stored, {}}; }

@@ -1,4 +1,4 @@
-/// Rows back into records: the column lists and the functions that read them stand together. Private to src/store.
+/// Rows as records: the column lists and the functions that read them. Private to src/store.
 #pragma once
 
 #include "records/queries.h"
@@ -21,21 +21,21 @@ records::Message read_message(const Statement& row, int first);
 inline constexpr int kDeliveryColumns = 16;
 records::Delivery read_delivery(const Statement& row, int first);
 
-/// The newest line of a delivery's history, in the order of the columns below; a NULL in front: the is_implicit beginning.
+/// The newest entry of a delivery's history, in the order of RELAY_HISTORY_COLUMNS; a NULL time: the implicit first entry.
 #define RELAY_NEWEST_ENTRY "d.entry_at,d.state,d.proof,d.reason,d.via,d.evidence"
 inline constexpr int kEntryColumns = 6;
 records::HistoryEntry read_newest_entry(const Statement& row, int first, WallMs message_ts);
 
-/// Columns of a line of history.
+/// Columns of a history entry.
 #define RELAY_HISTORY_COLUMNS "at,state,proof,reason,via,evidence"
-records::HistoryEntry read_event(const Statement& row, int first);
-/// The line that is not written: a delivery begins with its message.
+records::HistoryEntry read_history_entry(const Statement& row, int first);
+/// The first entry that is not written: queued and stored at the time of the message.
 records::HistoryEntry implicit_first_entry(WallMs at);
 
-/// Numbers of a damaged row become the nearest meaning, never an enumerator that does not exist.
+/// A number of a damaged row becomes a valid enumerator.
 records::DeliveryState read_state(std::int64_t number);
 records::Proof read_proof(std::int64_t number);
 protocol::Lane read_lane(std::int64_t number);
-records::Hold read_hold(std::int64_t wait);
+records::Hold read_hold(std::int64_t queue_state);
 
 }  // namespace relay::store

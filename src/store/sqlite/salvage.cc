@@ -25,7 +25,7 @@ constexpr std::int64_t kNoKey = std::numeric_limits<std::int64_t>::max();
 
 struct SalvagedTable {
   std::string_view name, key;
-  bool is_numbered = false;  // by an integer, which allows to look for rows behind a damaged page
+  bool is_numbered = false;  // by an integer key, so rows behind a damaged page can be searched for
 };
 constexpr SalvagedTable kSalvagedTables[] = {
     {"names", "id", true},
@@ -48,7 +48,7 @@ constexpr SalvagedTable kSalvagedTables[] = {
     {"meta", "name"},
 };
 
-/// One table on its way from one connection to another.
+/// Copies one table from one connection to another.
 class TableCopy {
  public:
   TableCopy(SqliteConnection& from, SqliteConnection& into, const SalvagedTable& table)
@@ -83,7 +83,7 @@ class TableCopy {
     return {};
   }
 
-  /// Copies what it reads; true when it came to the end.
+  /// Copies rows in one direction; true when it reached the end.
   bool scan(std::string_view where, std::string_view direction) {
     std::string order;
     for (std::string_view left = table_.key; !left.empty();) {
@@ -111,7 +111,7 @@ class TableCopy {
     }
   }
 
-  /// Everything between two keys, from both ends towards the damage, then from the middle of what is left.
+  /// Copies the rows between two keys: from both ends towards the damage, then by bisection of the rest.
   void explore(std::int64_t after, std::int64_t before, int depth) {
     if (before - after < 2) return;
     if (++probes_ > kMaxProbes) return missing.push_back({after, before});
@@ -122,7 +122,7 @@ class TableCopy {
     if (scan(format("WHERE {0}>{1} AND {0}<{2}", table_.key, low, before), "DESC")) return;
     const auto high = last_key_.value_or(before);
     if (high - low < 2) return;
-    // Where neither end can be read there is little between them.
+    // If neither end is readable, few rows are in between.
     const bool nothing = low == after && high == before;
     const int left = depth - (nothing ? 4 : 1);
     if (left < 0) return missing.push_back({low, high});
@@ -174,8 +174,8 @@ void put_be32(std::string& page, std::size_t at, std::uint64_t value) {
   for (std::size_t byte = 0; byte < 4; ++byte) page[at + byte] = static_cast<char>(value >> (24 - 8 * byte));
 }
 
-/// The first page holds the header and where the tables begin. When it is damaged, that of a new database stands in for
-/// it: tables made by the same steps begin on the same pages.
+/// The first page holds the header and the root pages of the tables. If it is damaged, the first page of a new database
+/// replaces it: tables made by the same steps have the same root pages.
 Result<void> make_readable(const std::string& copy, const std::string& vfs, SqliteConnection& into) {
   RELAY_TRY(into.execute("PRAGMA wal_checkpoint(TRUNCATE)"));
   const auto fresh = RELAY_TRY(VfsFile::open(into.path(), vfs, VfsFile::Mode::Read));
@@ -189,7 +189,7 @@ Result<void> make_readable(const std::string& copy, const std::string& vfs, Sqli
   constexpr std::size_t kPages = 28, kFirstFree = 32, kFree = 36;
   const bool is_whole = RELAY_TRY(file->read(0, page)) == page.size() && is_intact_page(page, 1);
   if (is_whole) {
-    // SQLite opens no file that is shorter than its header says; pages of zeros it can tell from others.
+    // SQLite does not open a file that is shorter than its header says, but it recognizes pages of zeros.
     const auto size = std::uint64_t{header_number(page, kPages)} * layout.page_bytes;
     return size > file->size() ? file->write(size - 1, std::string_view{"\0", 1}) : Result<void>{};
   }
@@ -204,7 +204,7 @@ Result<void> make_readable(const std::string& copy, const std::string& vfs, Sqli
 }  // namespace
 
 Result<SalvageResult> salvage(const std::string& damaged, const std::string& vfs, SqliteConnection& into) {
-  // A copy is opened, so that what is kept stays as it was found.
+  // Works on a copy, so that the quarantined file stays as it was found.
   const auto copy = into.path() + "-salvage";
   remove_database(copy, vfs);
   for (const char* suffix : {"", "-wal"})
@@ -232,7 +232,7 @@ Result<std::uint64_t> count_missing(SqliteConnection& connection, const SalvageR
       std::min(RELAY_TRY(connection.integer("SELECT coalesce(min(key),9223372036854775807) FROM messages")),
                RELAY_TRY(connection.integer("SELECT coalesce(min(key),9223372036854775807) FROM deliveries")));
   if (least == kNoKey) return known + salvaged.without_recipient;
-  // A message that is the newest may have had a delivery behind it.
+  // The newest message may have had a delivery behind it.
   const auto newest = RELAY_TRY(newest_key(connection)).value() + 1;
   auto ranges = salvaged.missing;
   std::ranges::sort(ranges, {}, &KeyRange::after);
@@ -250,8 +250,8 @@ Result<std::uint64_t> count_missing(SqliteConnection& connection, const SalvageR
     lost += static_cast<std::uint64_t>(std::max<std::int64_t>(before - after - 1 - there, 0));
     counted = before - 1;
   }
-  // Where a table lost its beginning or its end, keys do not say how many rows there were. Halving narrows a range that
-  // cannot be read, so one at an end seldom reaches as far as keys can.
+  // If a table lost its start or its end, keys do not give the number of its rows. Bisection narrows an unreadable range, so
+  // one at an end seldom extends to the limit of keys.
   const bool open_ended = std::ranges::any_of(
       ranges, [&](const KeyRange& range) { return range.after < least - 1 || range.before > newest + 1; });
   if (open_ended) {

@@ -1,8 +1,8 @@
-/// The rows of a damaged database that can still be read, table by table, into a new one. Private to src/store.
+/// Copies the readable rows of a damaged database, table by table, into a new one. Private to src/store.
 ///
-/// A page that is damaged costs the rows it holds. Rows are numbered without holes of our own (a key is a message or a
-///   delivery), so the ranges of keys that could not be read say how many rows are missing at most.
-/// Threading: one thread; the files are nobody else's.
+/// A damaged page loses the rows it holds. Keys have no gaps (a key is a message or a delivery), so the ranges of keys that
+///   could not be read give an upper bound of the missing rows.
+/// Threading: one thread; nothing else uses the files.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace relay::store {
 
-/// Keys between these two could not be read.
+/// The keys between these two could not be read.
 struct KeyRange {
   std::int64_t after = 0, before = 0;
 };
@@ -25,10 +25,10 @@ struct SalvageResult {
   std::uint64_t without_recipient = 0;  // pending deliveries whose recipient's name is lost
 };
 
-/// Copies what can be read from the database at `damaged` (with its log beside it), which is left as it is.
+/// Copies the readable rows of the database at `damaged` (with its log beside it), which stays as it is.
 Result<SalvageResult> salvage(const std::string& damaged, const std::string& vfs, SqliteConnection& into);
 
-/// Removes rows that belong to rows which are gone; then counts the messages that are missing, at most `known` (0: unknown).
+/// Removes rows whose parent row is lost; then counts the missing messages, at most `known` (0: unknown).
 Result<std::uint64_t> count_missing(SqliteConnection& connection, const SalvageResult& salvaged, std::uint64_t known);
 
 }  // namespace relay::store

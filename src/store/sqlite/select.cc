@@ -1,5 +1,5 @@
-// The one question with many filters: which messages? Its SQL is put together from parts that are all our own text;
-// whatever a person typed is bound, never spliced.
+// The query for messages, with many filters. Its SQL is composed of literals of this file; user input is bound, never
+// spliced.
 #include <algorithm>
 #include <unordered_set>
 #include <variant>
@@ -20,21 +20,21 @@ using namespace records;
 
 namespace {
 
-/// Conditions with the values they wait for.
+/// Conditions and the values bound to them.
 class Where {
  public:
   void add(const std::string& condition) { text_ += (text_.empty() ? "" : " AND ") + condition; }
   template <class Value>
-  void add(std::string_view condition, Value value) {  // `{}` in the condition stands for the parameter
+  void add(std::string_view condition, Value value) {  // `{}` in the condition becomes the parameter
     add(format(fmt::runtime(condition), parameter(std::move(value))));
   }
-  /// How a value is named in conditions that are added elsewhere.
+  /// Binds a value; returns its parameter name for conditions that are added elsewhere.
   template <class Value>
   std::string parameter(Value value) {
     values_.emplace_back(std::move(value));
     return format("?{}", values_.size());
   }
-  /// All conditions and one more, which may be empty.
+  /// All conditions and `more`, which may be empty.
   [[nodiscard]] std::string text(const std::string& more) const {
     const auto all = text_ + (text_.empty() || more.empty() ? "" : " AND ") + more;
     return all.empty() ? all : " WHERE " + all;
@@ -52,19 +52,19 @@ class Where {
   std::vector<std::variant<std::int64_t, std::string>> values_;
 };
 
-/// A way to rows: tables, where the message's key is read from in the order of an index, and what holds of this way only.
+/// A source of messages: its tables, the column with the message's key in the order of an index, and its own condition.
 struct RowSource {
   std::string from = "messages m";
   std::string key = "m.key";
   std::string only = {};
 };
 
-/// Which rows to scan, by all sources at once, in the order of keys; the walks of one result follow each other.
+/// A query over all sources at once, in the order of keys. One result may take several scans.
 struct Scan {
   std::vector<RowSource> sources;
   Where where;
   std::string direction;
-  const SearchQuery* words = nullptr;  // checked here, for messages the full-text index does not hold yet
+  const SearchQuery* words = nullptr;  // compared here, for messages that are not in the full-text index yet
 
   [[nodiscard]] std::string sql() const {
     std::string text;
@@ -87,7 +87,7 @@ class ResultRows {
     auto statement = RELAY_TRY(connection_.prepare(scan.sql()));
     scan.where.bind(statement);
     while (!full() && RELAY_TRY(statement.step())) {
-      // Several deliveries of one message to one agent (a shadow's copy), or several sources to it, are one row of its inbox.
+      // Several deliveries of one message to one agent (a shadow's copy), or several sources of it, are one row of its inbox.
       if (!seen_.insert(statement.integer(0)).second) continue;
       auto message = read_message(statement, 0);
       if (scan.words != nullptr && !scan.words->matches(body_text(message.payload))) continue;
@@ -135,7 +135,7 @@ class ResultRows {
   std::size_t bytes_ = 0;
 };
 
-/// NoMatch can fit: an agent nobody knows.
+/// The filters name an unknown agent.
 struct NoMatch {};
 
 Result<std::variant<Where, NoMatch>> filters_of(SqliteConnection& connection, const MessageQuery& query) {
@@ -187,10 +187,10 @@ Result<std::vector<MessageRow>> select_messages(SqliteConnection& connection, co
             "") " UNION ALL SELECT message FROM deliveries INDEXED BY deliveries_held WHERE recipient={0} AND " RELAY_HELD("") ")",
         *inbox_of);
   } else if (inbox_of && !search && query.id.empty()) {
-    // What is to the agent itself, and what it got with others.
+    // Messages addressed to the agent itself, and messages to several recipients.
     const auto recipient = scan.where.parameter(*inbox_of);
     auto with_others = format("d.recipient={} AND d.addressed=0", recipient);
-    // The bounds once more, for the index that is walked.
+    // The bounds again, for the index that is scanned.
     if (query.after.value() > 0) with_others += " AND d.message>" + scan.where.parameter(query.after.value());
     if (query.before.value() > 0) with_others += " AND d.message<" + scan.where.parameter(query.before.value());
     scan.sources = {{.only = format("m.recipient={0} AND EXISTS(SELECT 1 FROM deliveries d WHERE d.message=m.key AND "
@@ -218,7 +218,7 @@ Result<std::vector<MessageRow>> select_messages(SqliteConnection& connection, co
   Scan old = scan;
   old.sources = {{"message_text t CROSS JOIN messages m ON m.key=t.rowid", "t.rowid"}};
   old.where.add("t.message_text MATCH {}", words.full_text_expression());
-  Scan recent = scan;  // not indexed yet: few, and read one by one
+  Scan recent = scan;  // not indexed yet: few messages, each is read
   recent.where.add("m.key>{}", indexed);
   recent.words = &words;
   const auto take = [&](const Scan& first, const Scan& second) -> Result<std::vector<MessageRow>> {
@@ -229,7 +229,7 @@ Result<std::vector<MessageRow>> select_messages(SqliteConnection& connection, co
   };
   auto found = query.ascending ? take(old, recent) : take(recent, old);
   if (found || !connection.damage_in_full_text()) return found;
-  // The index is broken (the writer will make it again): read instead of looking up, slow but right.
+  // The index is broken (the writer will rebuild it): read every message, which is slow but correct.
   Scan every = scan;
   every.words = &words;
   ResultRows result{connection, query.limit};

@@ -24,20 +24,20 @@ using namespace records;
 
 namespace {
 
-// After a crash the structure of a file this small is checked (some milliseconds).
+// After a crash the structure of a file up to this size is checked (some milliseconds).
 constexpr std::uint64_t kCheckedAfterCrashBytes = 4 << 20;
 
-constexpr std::int64_t kKeysGivenUp = 1 << 20;  // after a loss: more than were given out by the commits that are gone
+constexpr std::int64_t kSkippedKeys = 1 << 20;  // after a loss: more keys than the lost commits can have assigned
 
 constexpr const char* kPragmas =
-    "PRAGMA page_size=8192;"           // before the first table: many messages come at a time, fewer pages are written
-    "PRAGMA auto_vacuum=INCREMENTAL;"  // before the first table: files shrink again after retention
+    "PRAGMA page_size=8192;"  // before the first table: groups have many messages, larger pages mean fewer writes
+    "PRAGMA auto_vacuum=INCREMENTAL;"  // before the first table: files shrink after retention
     "PRAGMA cache_size=-8000;"
-    // A message touches some twenty pages, most of them those of the one before it: the more of these are written back at
-    // once, the less of it is for nothing, and each time costs syncs that somebody waits for.
+    // A message writes some twenty pages, most of them the same as the message before it. A later checkpoint writes each page
+    // once for more messages, and every checkpoint costs syncs that delay commits.
     "PRAGMA wal_autocheckpoint=3000;"
     "PRAGMA temp_store=MEMORY;"
-    "PRAGMA cell_size_check=ON;"  // damage is met early, as an error
+    "PRAGMA cell_size_check=ON;"  // reports damage early, as an error
     "PRAGMA secure_delete=FAST;"
     "PRAGMA journal_size_limit=67108864;";
 
@@ -48,7 +48,7 @@ Result<void> check_structure(SqliteConnection& connection, const SqliteOptions& 
   return {};
 }
 
-/// Looks, checks and brings up to date; whatever is wrong leaves the files as they were found.
+/// Checks the database and sets it up. On failure the files stay as they were found.
 Result<void> prepare(SqliteConnection& connection, const SqliteOptions& options, bool check_pages) {
   if (options.sharing == Sharing::Exclusive) RELAY_TRY(connection.execute("PRAGMA locking_mode=EXCLUSIVE"));
   RELAY_TRY(check_identity(connection));
@@ -64,7 +64,7 @@ Result<void> prepare(SqliteConnection& connection, const SqliteOptions& options,
   return {};
 }
 
-/// The log is folded in first: a page that it holds may stand half written in the file.
+/// Checkpoints first: a page that the log holds may be half written in the file.
 Result<void> verify(SqliteConnection& connection, const SqliteOptions& options, bool crashed) {
   if (crashed) RELAY_TRY(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"));
   const auto pages = static_cast<std::uint64_t>(RELAY_TRY(connection.integer("PRAGMA page_count")));
@@ -72,8 +72,8 @@ Result<void> verify(SqliteConnection& connection, const SqliteOptions& options, 
   return verified.zeros || !verified.checked ? check_structure(connection, options) : Result<void>{};
 }
 
-/// A page that the log holds may stand half written in the file. False: another connection keeps the log from being folded in.
-Result<bool> fold_log(SqliteConnection& connection) {
+/// Checkpoints, because a page that the log holds may be half written in the file. False: another connection prevents it.
+Result<bool> checkpoint(SqliteConnection& connection) {
   auto fold = RELAY_TRY(connection.prepare("PRAGMA wal_checkpoint(PASSIVE)"));
   return RELAY_TRY(fold.step()) && fold.integer(0) == 0 && fold.integer(1) == fold.integer(2);
 }
@@ -107,7 +107,7 @@ Result<CheckedConnection> open_checked(const SqliteOptions& options) {
 
 }  // namespace
 
-/// What the store is made of; the connection is declared first, so it dies last.
+/// The parts of the store; the connection is declared before what uses it, so it dies last.
 class SqliteStore::Parts {
  public:
   Parts(SqliteOptions how, CheckedConnection opened)
@@ -117,7 +117,7 @@ class SqliteStore::Parts {
         verified{opened.verified},
         refused{options.path, options.vfs} {}
 
-  /// Background work may be lost in a power cut (it is only done again), so it never waits for the disk.
+  /// Background work never waits for the disk: after a power cut it is repeated.
   Result<void> sync_commits(bool wait) {
     const bool full = wait && options.durability == Durability::Power;
     if (full == full_sync) return {};
@@ -126,7 +126,7 @@ class SqliteStore::Parts {
     return {};
   }
 
-  /// For questions: an open group has written what it gathered. If it cannot, the group is over.
+  /// The connection for queries, with the batches of an open group written. A failure to write them ends the group.
   Result<SqliteConnection*> flushed_connection() {
     const auto written = writer.flush_batches();
     if (written) return connection.get();
@@ -140,7 +140,7 @@ class SqliteStore::Parts {
     writer.on_rollback();
   }
 
-  /// One step of background work in a commit of its own.
+  /// Runs one step of background work in a separate commit.
   template <class Work>
   Result<bool> in_background(Work work) {
     RELAY_ASSERT(!connection->in_transaction());
@@ -157,7 +157,7 @@ class SqliteStore::Parts {
       retention.on_rollback();
       if (is(more.error(), Errc::Damaged) && connection->damage_in_full_text()) {
         RELAY_TRY(recreate_full_text(*connection));
-        log::warn("the full-text index was damaged and is being made again", {{"store", options.path}});
+        log::warn("full-text index damaged; rebuilding it", {{"store", options.path}});
         return true;
       }
     }
@@ -170,10 +170,10 @@ class SqliteStore::Parts {
   std::unique_ptr<SqliteConnection> connection;
   SqliteWriter writer;
   SqliteRetention retention;
-  bool full_sync = true;                // SQLite's own default
-  CommitDurability group_durability{};  // of the group
-  std::optional<Error> group_error;     // why the group was rolled back although nobody asked to
-  bool verified;                        // every page, or the check is over
+  bool full_sync = true;  // SQLite's own default
+  CommitDurability group_durability{};
+  std::optional<Error> group_error;  // the error that rolled the group back
+  bool verified;                     // every page, or the check is over
   std::unique_ptr<PageVerifier> verifier;
   RefusedChanges refused;
   std::set<Key> refused_messages;  // counted as lost
@@ -191,8 +191,8 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteOptions& opti
     if (!opened) return Failure{opened.error()};
     auto rows = salvage(name, options.vfs, *opened->connection);
     if (rows && rows->rows > 0) salvaged = *std::move(rows);
-    damage.findings.push_back(format("{}: it was set aside as {} and {}", reason, name,
-                                     salvaged ? "what could be read was recovered" : "a new store was begun"));
+    damage.findings.push_back(format("{}: it was moved to {} and {}", reason, name,
+                                     salvaged ? "the readable rows were recovered" : "a new store was created"));
     damage.kept.push_back(name);
   }
   if (!opened) return Failure{opened.error()};
@@ -216,7 +216,7 @@ std::size_t SqliteStore::refused() const { return parts_->refused.size(); }
 Result<Damage> SqliteStore::keep_refused(const Change& change) {
   auto& refused = parts_->refused;
   const auto kept = RELAY_TRY(refused.keep(change));
-  Damage damage;  // also of what was kept before: the process may have died before it was told
+  Damage damage;  // also for a change kept before: the process may have died before the report
   const auto* message = std::get_if<AddMessage>(&change);
   const auto* delivery = std::get_if<AddDelivery>(&change);
   if (message != nullptr && parts_->refused_messages.insert(message->message.key).second) ++damage.lost_messages;
@@ -224,8 +224,8 @@ Result<Damage> SqliteStore::keep_refused(const Change& change) {
   damage.refused = refused.size();
   if (kept != RefusedChanges::Kept::NoRoom) {
     damage.findings.push_back(
-        format("acknowledged changes contradict the message store: they are kept in {} and tried "
-               "again at each start of the daemon",
+        format("acknowledged changes contradict the message store: they are kept in {} and retried "
+               "at each start of the daemon",
                refused.path()));
   } else {
     damage.findings.push_back(
@@ -237,20 +237,21 @@ Result<Damage> SqliteStore::keep_refused(const Change& change) {
 Result<void> SqliteStore::retry_refused() {
   const auto applied = parts_->refused.retry([this](const Change& change) {
     std::string refusal;
-    return apply_alone(*this, change, refusal, CommitDurability::Full);  // nothing else has it once its mark is made
+    return apply_alone(*this, change, refusal,
+                       CommitDurability::Full);  // the only copy once the file marks it as applied
   });
   parts_->refused.start_work();
   if (!applied && is(applied.error(), Errc::Damaged)) return Failure{applied.error()};
-  if (!applied)  // a full disk is no reason not to open
-    log::warn("refused changes cannot be tried now", {{"reason", applied.error().message()}});
+  if (!applied)  // a store on a full disk must still open
+    log::warn("cannot retry refused changes", {{"reason", applied.error().message()}});
   else if (*applied > 0)
-    log::warn("changes that the message store refused earlier are applied now",
-              {{"changes", format("{}", *applied)}, {"still refused", format("{}", refused())}});
+    log::warn("applied changes that the message store had refused earlier",
+              {{"changes", format("{}", *applied)}, {"still_refused", format("{}", refused())}});
   return {};
 }
 
 Result<WorkspaceState> SqliteStore::load() {
-  RELAY_TRY(parts_->connection->execute("PRAGMA synchronous=FULL"));  // who we are must outlive a power cut
+  RELAY_TRY(parts_->connection->execute("PRAGMA synchronous=FULL"));  // the store's id must survive a power cut
   parts_->full_sync = true;
   auto id = RELAY_TRY(identify_store(*parts_->connection, parts_->options));
   auto state = RELAY_TRY(load_state(*parts_->connection));
@@ -276,7 +277,7 @@ Result<void> SqliteStore::adopt_journal(std::uint64_t id) { return store::adopt_
 Result<void> SqliteStore::renew_identity() {
   RELAY_TRY(parts_->connection->execute("DELETE FROM meta WHERE name='store_id'"));
   const auto newest = RELAY_TRY(newest_key(*parts_->connection));
-  return remember_newest_key(*parts_->connection, Key{newest.value() + kKeysGivenUp});
+  return remember_newest_key(*parts_->connection, Key{newest.value() + kSkippedKeys});
 }
 
 Result<void> SqliteStore::begin(CommitDurability durability) {
@@ -342,7 +343,7 @@ Result<bool> SqliteStore::check_some(std::size_t max_bytes) {
     if (parts.verifier == nullptr) parts.verifier = RELAY_TRY(PageVerifier::open(path, vfs));
     auto more = parts.verifier->step(max_bytes);
     if (more || !is(more.error(), Errc::Damaged)) return more;
-    if (!RELAY_TRY(fold_log(*parts.connection))) return true;
+    if (!RELAY_TRY(checkpoint(*parts.connection))) return true;
     more = parts.verifier->step(max_bytes);
     if (more || !is(more.error(), Errc::Damaged)) return more;
     mark_suspect(path, vfs);

@@ -1,8 +1,8 @@
 /// The durable store: one SQLite database per workspace, write-ahead log, one writer.
 ///
-/// Invariants: after commit() in Power mode the group survives a power cut, in Process mode any death of ours; a
-///   damaged or foreign file is set aside under a new name, never overwritten; a file of a newer version is refused
-///   and left as it is; the file is owner-only.
+/// Invariants: after commit() in Power mode the group survives a power cut, in Process mode any death of the process; a
+///   damaged or foreign file is renamed, never overwritten; a file of a newer version is refused and left as it is; the file
+///   is readable by its owner only.
 /// Ownership: owns its connection; a reader from open_reader() has its own and may outlive it.
 /// Threading: one thread at a time; the reader is for another thread.
 #pragma once
@@ -16,11 +16,11 @@
 
 namespace relay::store {
 
-/// What a commit survives.
+/// What a commit survives: the death of the process, or a power cut.
 enum class Durability { Process, Power };
 
-/// Exclusive keeps the log's index in this process's memory: nobody else may open the file, no reader beside the
-/// writer, no shared memory needed (file systems made for tests have none).
+/// Exclusive keeps the log's index in the memory of this process: no other process may open the file, there is no reader
+/// beside the writer, and no shared memory is needed (test file systems have none).
 enum class Sharing { Shared, Exclusive };
 
 struct SqliteOptions {
@@ -28,22 +28,22 @@ struct SqliteOptions {
   Durability durability = Durability::Power;
   std::string vfs = {};  // a registered SQLite file system; empty is the machine's own
   Sharing sharing = Sharing::Shared;
-  WallMs now = 0;              // names a damaged file that must be set aside
-  std::int64_t first_key = 0;  // a new store begins after this key, so that ids of two stores are not mistaken
-  std::string boot_id = {};    // of the machine; another one than last time means that unsynced commits may be gone
+  WallMs now = 0;              // part of the names of quarantined files
+  std::int64_t first_key = 0;  // a new store starts after this key, so that two stores seldom share ids
+  std::string boot_id = {};    // of the machine; if it changed since the last opening, unsynced commits may be lost
   /// Up to this size all pages are compared with their checksums before the store is used: some ten milliseconds, or half a
   /// second after a crash. The pages of a larger database are compared by check_some, while the store is in use.
   std::uint64_t verified_bytes = 32 << 20;
   std::uint64_t verified_after_crash_bytes = 256 << 20;
 };
 
-/// What a journal must know of the store behind it.
+/// The store's position in its journal.
 struct JournalPosition {
-  std::uint64_t id = 0;  // random, made with the store
+  std::uint64_t id = 0;  // random, created with the store
   JournalReach applied;
   bool power_lost = false;  // the machine went down and commits were not synced
-  bool is_new = false;      // it was made now: the store never had a journal
-  bool salvaged = false;    // rows are recovered from a damaged database: what the journal has is to be applied again
+  bool is_new = false;      // the id was created now: the store never had a journal
+  bool salvaged = false;    // rows come from a damaged database: the journal must be applied again
 };
 
 class SqliteStore final : public MessageStore {
@@ -51,25 +51,26 @@ class SqliteStore final : public MessageStore {
   static Result<std::unique_ptr<SqliteStore>> open(const SqliteOptions& options);
   ~SqliteStore() override;
 
-  /// What was found damaged at the opening, and lost by it.
+  /// The damage found at the opening and the messages lost.
   [[nodiscard]] const Damage& damage() const;
-  /// Found while the journal was applied to it.
+  /// Adds damage found while the journal was applied.
   void add_damage(Damage damage);
-  /// The same as one sentence; empty when all was well.
+  /// The damage as one message; empty when there is none.
   [[nodiscard]] std::string warning() const { return damage().sentence(); }
 
   Result<records::WorkspaceState> load() override;
   Result<JournalPosition> journal_position();
-  /// The store is new and the journal of an earlier one lies beside it: that journal is its own from now on.
+  /// Takes over the journal of an earlier store; for a new store that has such a journal beside it.
   Result<void> adopt_journal(std::uint64_t id);
-  /// After the journal was applied to a store whose rows were recovered from a damaged one: what is missing for good is
-  /// counted. `known`: messages the store ever had, at most.
+  /// Counts the lost messages after the journal was applied to a store with salvaged rows. `known`: an upper bound of all
+  /// messages that the store ever had.
   Result<void> finish_recovery(std::uint64_t known);
-  /// Tries the changes again that the store refused in earlier lives, after all else is recovered.
+  /// Retries the changes that earlier processes had refused, after all other recovery.
   Result<void> retry_refused();
-  /// How many it still refuses.
+  /// The number of changes that are still refused.
   [[nodiscard]] std::size_t refused() const;
-  /// Acknowledged commits are gone: positions of clients and keys that were given out must not come again.
+  /// Acknowledged commits are lost: gives the store a new id and skips keys, so that positions of clients and assigned keys
+  /// are not reused.
   Result<void> renew_identity();
 
   Result<void> begin(CommitDurability durability = CommitDurability::Full) override;

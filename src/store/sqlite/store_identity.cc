@@ -33,7 +33,7 @@ Result<std::string> identify_store(SqliteConnection& connection, const SqliteOpt
   const auto boot = RELAY_TRY(read_meta(connection, "boot")).value_or("");
   const std::string now = options.durability == Durability::Process ? options.boot_id : std::string{};
   const bool may_have_lost = !boot.empty() && boot != options.boot_id;
-  if (id && !may_have_lost && boot == now) return *id;  // nothing to write: a full disk is no reason not to open
+  if (id && !may_have_lost && boot == now) return *id;  // writes nothing: a store on a full disk must still open
   if (!id || may_have_lost) {
     RELAY_TRY(
         connection.execute("INSERT OR REPLACE INTO meta(name,value) VALUES('store_id',lower(hex(randomblob(8))))"));
@@ -60,7 +60,7 @@ Result<JournalPosition> read_journal_position(SqliteConnection& connection, cons
 
 Result<void> store_journal_position(SqliteConnection& connection, JournalReach applied, CommitDurability durability) {
   if (durability == CommitDurability::Full) {
-    // A value that is as before is not written by every SQLite, and a commit without a page syncs nothing.
+    // Some versions of SQLite do not write an unchanged value, and a commit without pages does not sync.
     const auto turn =
         RELAY_TRY(connection.use("INSERT OR REPLACE INTO meta(name,value) VALUES('journal_kept',random())"));
     RELAY_TRY(turn->run());

@@ -1,7 +1,7 @@
-/// Which store this is: a random name, told to clients, that their stream positions belong to.
+/// The identity of a store: a random name, sent to clients, that their stream positions belong to.
 ///
-/// Invariant: numbers given out under one name never go back. A store that is begun anew has a new name; so has one in
-/// Process mode after the machine itself went down, because its last commits may be gone.
+/// Invariant: numbers assigned under one name never go back. A new store has a new name; a store in mode Process gets a new
+///   one after the machine went down, because its last commits may be lost.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace relay::store {
 
-/// The name, made or renewed if need be. The connection syncs what it commits.
+/// The name, created or renewed if necessary. The connection must sync its commits.
 Result<std::string> identify_store(SqliteConnection& connection, const SqliteOptions& options);
 
-/// With which journal the store goes, and how far it has come in it.
+/// The id of the store's journal, and the store's position in it.
 Result<JournalPosition> read_journal_position(SqliteConnection& connection, const SqliteOptions& options);
 Result<void> store_journal_position(SqliteConnection& connection, JournalReach applied, CommitDurability durability);
 Result<void> adopt_journal(SqliteConnection& connection, std::uint64_t id);

@@ -1,6 +1,6 @@
-/// The full-text index: filled behind the messages, in steps. Private to src/store.
+/// The full-text index: filled after the messages, in steps. Private to src/store.
 ///
-/// It holds words only, no copy of any text, and is derived: if it breaks it is made again from the messages.
+/// It holds words, no copy of any text. It is derived from the messages, so a broken index is rebuilt from them.
 #pragma once
 
 #include <cstddef>

@@ -12,7 +12,7 @@
 namespace relay::store {
 namespace {
 
-constexpr std::size_t kMaxTransfer = std::size_t{64} << 10;  // a page is the most that SQLite itself asks of one call
+constexpr std::size_t kMaxTransfer = std::size_t{64} << 10;  // SQLite itself never transfers more than a page per call
 
 sqlite3_vfs* file_system(const std::string& vfs) { return sqlite3_vfs_find(vfs.empty() ? nullptr : vfs.c_str()); }
 
@@ -57,7 +57,7 @@ Result<std::unique_ptr<VfsFile>> VfsFile::open(const std::string& path, const st
   auto* system = file_system(vfs);
   if (system == nullptr) return fail(Errc::Failed, format("there is no file system {}", vfs));
   auto handle = std::make_unique<Handle>(path, *system);
-  // As a log of a database: its directory is synced with it when it is new.
+  // Opened as a log of a database, so that its directory is synced when the file is new.
   const int flags = mode == Mode::Read ? SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB
                                        : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_WAL;
   int got = 0;

@@ -1,7 +1,7 @@
-/// A file of a SQLite file system, for what is kept beside the database. Private to src/store.
+/// A file of a SQLite file system, for the files beside the database. Private to src/store.
 ///
-/// Why through SQLite's file system: the disk that dies and forgets in tests is one, so whatever is written here is tried
-///   under the same deaths as the database itself.
+/// Why SQLite's file system: tests replace it by a disk that fails and loses power, so these files meet the same faults as
+///   the database.
 /// Ownership: owns the handle. Threading: one thread at a time.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace relay::store {
 
 class VfsFile {
  public:
-  enum class Mode { Read, Write };  // Write makes the file when there is none
+  enum class Mode { Read, Write };  // Write creates a missing file
 
   static Result<std::unique_ptr<VfsFile>> open(const std::string& path, const std::string& vfs, Mode mode);
   ~VfsFile();
@@ -24,7 +24,7 @@ class VfsFile {
   VfsFile& operator=(const VfsFile&) = delete;
 
   [[nodiscard]] std::uint64_t size() const;
-  /// Fills `into` from `at` on; returns how many bytes there were.
+  /// Reads from `at` into `into`; returns the number of bytes read.
   Result<std::size_t> read(std::uint64_t at, std::string& into) const;
   Result<void> write(std::uint64_t at, std::string_view bytes);
   Result<void> sync();

@@ -63,7 +63,7 @@ Result<void> SqliteWriter::on(const AddMessage& change) {
     return fail(Errc::BadChange, format("message {} is stored already", short_id(message.key)));
   const auto sender = RELAY_TRY(names_.number(message.from.value()));
   const auto recipient = RELAY_TRY(names_.number(message.to));
-  // Nearly every message is of the kind "message": it costs nothing to say so.
+  // Nearly every message has the kind "message", which is stored as NULL.
   const std::string_view kind = message.kind == "message" ? std::string_view{} : message.kind;
   messages_.add(message.key.value(), std::string_view{message.id}, message.ts, sender, recipient,
                 OrNull{message.topic.value()}, OrNull{kind}, OrNull{message.thread}, OrNull{message.session.value()},
@@ -229,7 +229,7 @@ Result<void> SqliteWriter::on(const RemoveAgent& change) {
       find->bind(*agent);
       while (RELAY_TRY(find->step())) pending.emplace_back(find->integer(0), read_proof(find->integer(1)));
     }
-    std::ranges::sort(pending);  // as every store tells it
+    std::ranges::sort(pending);  // every store emits these events by key
     for (const auto& [key, proof] : pending) {
       RELAY_TRY(on(ChangeDelivery{Key{key}, DeliveryState::Cancelled, proof, change.at, kReasonRemoved}));
     }

@@ -1,7 +1,7 @@
-/// Changes as rows. Private to src/store.
+/// Writes changes as rows. Private to src/store.
 ///
-/// Invariants: runs inside the caller's transaction and never ends it; a delivery without its message is refused. What a
-///   group adds is gathered and written together, at its end or before somebody reads: see write_gathered().
+/// Invariants: runs inside the caller's transaction and never ends it; refuses a delivery without its message. Rows that a
+///   group adds are batched and written at its end or before a read: see flush_batches().
 #pragma once
 
 #include <cstdint>
@@ -30,20 +30,20 @@ class SqliteWriter {
       : connection_{connection}, names_{connection}, events_{connection, names_}, deliveries_{connection, events_} {}
 
   Result<void> apply(const records::Change& change);
-  /// The group holds what the journal has up to here.
+  /// The group contains the journal's commits up to `reach`.
   void set_journal_position(JournalReach reach, CommitDurability durability) {
     journal_reach_ = reach;
     durability_ = durability;
   }
-  /// Messages, deliveries and events of the group become rows: before anything reads them.
+  /// Writes the batched messages, deliveries and events as rows: before anything reads them.
   Result<void> flush_batches();
-  /// The same and all else that was kept until the end; before the commit.
+  /// Flushes the batches and writes everything else that waits for the end of the group; before the commit.
   Result<void> finish_group();
   Result<records::ExpireResult> expire(const records::ExpireRequest& request);
   Result<records::EventSeq> newest_event() { return events_.newest(); }
-  /// Messages may have gone between two groups.
+  /// Retention may have removed messages between two groups.
   void on_pruned() { newest_message_ = {}; }
-  /// The group was lost: whatever it taught us is forgotten.
+  /// The group was rolled back: clears every cache.
   void on_rollback();
 
  private:
@@ -67,7 +67,7 @@ class SqliteWriter {
   Result<void> on(const records::RemoveSubscription& change);
   Result<void> write(std::int64_t sender, std::int64_t recipient, const records::Stream& stream);
   Result<void> write(const records::OutboxMark& mark);
-  /// Counts of names without a row in agents are dropped.
+  /// Drops counts of names without a row in agents.
   Result<void> write_counts();
   [[nodiscard]] std::size_t batch_bytes() const { return messages_.bytes() + events_.bytes() + deliveries_.bytes(); }
   struct MessageFields {
@@ -76,7 +76,7 @@ class SqliteWriter {
     std::int64_t recipient = 0;
   };
   Result<bool> is_stored(Key message);
-  /// What its deliveries need of a message; empty when there is none.
+  /// The fields of a message that its deliveries need; empty when the message is unknown.
   Result<std::optional<MessageFields>> find(Key message);
   Result<void> remove_messages_of(std::int64_t agent);
 
@@ -85,19 +85,18 @@ class SqliteWriter {
   EventWriter events_;
   DeliveryBatch deliveries_;
   RowBatch messages_;
-  /// A group says the same stream or outbox many times and only the last word counts, so they are written once, at its
-  /// end. Bounded by the group.
+  /// A group sets the same stream or outbox mark many times; each is written once, at its end. Bounded by the group.
   std::map<std::tuple<std::int64_t, std::int64_t, std::string, protocol::Lane>, records::Stream> streams_;
   std::map<std::pair<std::string, std::string>, records::OutboxMark> marks_;
   struct Counts {
     std::int64_t sent = 0, received = 0;
   };
-  std::unordered_map<std::int64_t, Counts> counts_;  // of the group, by the number of the name
+  std::unordered_map<std::int64_t, Counts> counts_;  // by the number of the name
   JournalReach journal_reach_;                       // by the group; 0: nothing of a journal is in it
   CommitDurability durability_{};                    // of that group
   MessageFields newest_message_;                     // added last, so its deliveries need no look-up
   std::int64_t newest_stored_ = -1;                  // the highest key of all messages; -1: not asked yet
-  std::int64_t newest_rank_ = 0;                     // of the group, when it is nobody's key
+  std::int64_t newest_rank_ = 0;                     // of the group, when no row has it as key
 };
 
 }  // namespace relay::store

@@ -15,7 +15,7 @@ namespace relay::store {
 namespace {
 
 constexpr int kMaxPathBytes = 512;
-constexpr int kDeviceSectorBytes = 4096;           // what the machine's own file system says, too
+constexpr int kDeviceSectorBytes = 4096;           // the same as the machine's own file system
 constexpr sqlite3_int64 kNow = 210866803200000LL;  // Julian day of 1970-01-01, in milliseconds
 
 /// A write or a truncation that no sync has covered yet.
@@ -26,8 +26,8 @@ struct InFlight {
 };
 
 struct File {
-  std::string current;  // what a reader sees
-  std::string durable;  // what a power cut leaves for certain
+  std::string current;  // the content that a reader sees
+  std::string durable;  // the content that survives every power cut
   std::vector<InFlight> in_flight;
 
   static void apply(std::string& target, std::size_t offset, std::string_view bytes) {
@@ -208,7 +208,7 @@ int do_open(sqlite3_vfs* vfs, const char* name, sqlite3_file* into, int flags, i
   const std::lock_guard lock{files.mutex};
   std::shared_ptr<File> file;
   if (name == nullptr) {
-    file = std::make_shared<File>();  // a temporary file: nobody else can find it
+    file = std::make_shared<File>();  // a temporary file: no other handle can find it
   } else if (const auto found = files.named.find(name); found != files.named.end()) {
     file = found->second;
   } else {

@@ -1,10 +1,10 @@
-/// A disk in memory that remembers what was synced, as a SQLite file system: for crash tests and simulation.
+/// A disk in memory that tracks synced writes, as a SQLite file system: for crash tests and simulation.
 ///
-/// Each write stays "in flight" until its file is synced. A power cut (`crash`) decides for every write in flight,
-/// sector by sector, whether it reached the platter: writes to one file are unordered between syncs and may be torn.
-/// Names of files are durable at once. Handles opened before a crash or kill are dead: every use of them fails, so a
-/// store that lived through it in the test can only be destroyed.
-/// Deterministic: no clock, no randomness but the one given to `crash`.
+/// Each write stays "in flight" until its file is synced. A power cut (`crash`) decides for every write in flight, sector by
+/// sector, whether it survives: writes to one file are unordered between syncs and may be torn. Names of files are durable at
+/// once. Handles opened before a crash or kill are dead: every use of them fails, so a store from before it can only be
+/// destroyed.
+/// Deterministic: no clock, no randomness but the one passed to `crash`.
 /// Ownership: must outlive every connection that uses it. Threading: any thread; one mutex guards the files.
 #pragma once
 
@@ -31,12 +31,12 @@ class SimDisk {
   /// The name for SqliteOptions::vfs (with Sharing::Exclusive: there is no shared memory here).
   [[nodiscard]] const std::string& vfs() const;
 
-  /// The power goes: each unsynced write is kept, dropped or torn.
+  /// Cuts the power: each unsynced write is kept, dropped or torn.
   void crash(Random& random);
-  /// The process dies: its handles are gone, its writes stay.
+  /// Kills the process: its handles are dead, its writes stay.
   void kill();
 
-  /// The process dies by itself in the middle of its work: after that many more writes, truncations and syncs.
+  /// Kills the process after this many more writes, truncations and syncs.
   void kill_after(std::uint64_t operations);
 
   /// The next `count` writes (or syncs) report an I/O error.
@@ -49,11 +49,11 @@ class SimDisk {
 
   [[nodiscard]] std::vector<std::string> files() const;
   [[nodiscard]] std::optional<std::string> read(const std::string& path) const;
-  /// Puts a file there, synced.
+  /// Creates or replaces a file, synced.
   void put(const std::string& path, std::string bytes);
 
-  /// Damages one file that is not empty: a bit, some bytes, its end or its beginning. Says what it did; empty: there is
-  /// none. Files that were set aside as damaged are left alone. No handle may be open.
+  /// Damages one file that is not empty: a bit, some bytes, its end or its start. Returns a description; empty when there is no
+  /// such file. Quarantined files are not damaged. No handle may be open.
   std::string damage(Random& random);
 
   [[nodiscard]] std::uint64_t syncs() const;

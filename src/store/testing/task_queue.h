@@ -1,4 +1,4 @@
-/// A loop thread's turns in a test: tasks wait until the test runs them. Any thread may post.
+/// The task queue of a loop thread in a test: tasks wait until the test runs them. Any thread may post.
 #pragma once
 
 #include <condition_variable>
