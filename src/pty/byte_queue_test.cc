@@ -5,14 +5,14 @@
 namespace relay::pty {
 namespace {
 
-TEST(ByteQueue, TakesNoMoreThanItsBoundAndSaysHowMuch) {
+TEST(ByteQueue, TakesUpToItsBoundAndReturnsHowMuch) {
   ByteQueue queue{4};
   EXPECT_EQ(queue.push("abcdef"), 4U);
   EXPECT_EQ(queue.push("g"), 0U);
   EXPECT_EQ(queue.front(), "abcd");
 }
 
-TEST(ByteQueue, HasRoomAgainForWhatWasWritten) {
+TEST(ByteQueue, HasRoomAgainAfterPop) {
   ByteQueue queue{4};
   queue.push("abcd");
   queue.pop(3);
@@ -23,7 +23,7 @@ TEST(ByteQueue, HasRoomAgainForWhatWasWritten) {
   EXPECT_EQ(queue.room(), 4U);
 }
 
-TEST(ByteQueue, KeepsTheOrderHoweverItIsCut) {
+TEST(ByteQueue, KeepsTheOrderForAnySplit) {
   std::string all, out;
   for (int i = 0; i < 1000; ++i) all += static_cast<char>('a' + i % 26);
   for (std::size_t cut = 1; cut < 16; ++cut) {

@@ -23,12 +23,12 @@ namespace {
 
 constexpr std::size_t kMarkBytes = 8;
 constexpr std::size_t kFullReadBytes =
-    2 * 1024;                     // the kernel gives at most 4 KB at once; so much: more is likely there
-constexpr Millis kLookAgain{20};  // while ending: has everybody gone?
+    2 * 1024;                           // the kernel returns at most 4 KB per read; above this, more is likely pending
+constexpr Millis kRecheckInterval{20};  // while ending: interval of checking whether all processes are gone
 
 }  // namespace
 
-/// Lives as long as a callback of it runs, longer than its handle when that is destroyed inside.
+/// Lives as long as one of its callbacks runs, longer than its handle when that is destroyed inside.
 class Child::Core : public std::enable_shared_from_this<Core> {
  public:
   Core(net::AsioLoop& loop, PseudoTerminal terminal, Spawned spawned, ProcessTree tree, ProgramListener& listener)
@@ -52,7 +52,7 @@ class Child::Core : public std::enable_shared_from_this<Core> {
   [[nodiscard]] std::size_t input_waiting() const { return input_.size(); }
 
   std::size_t write(std::string_view bytes) {
-    if (!controller_ || status_ || listener_ == nullptr) return bytes.size();  // there is nobody to read it
+    if (!controller_ || status_ || listener_ == nullptr) return bytes.size();  // there is no reader
     std::size_t taken = 0;
     if (input_.empty()) taken = write_some(bytes);
     taken += input_.push(bytes.substr(taken));
@@ -81,8 +81,8 @@ class Child::Core : public std::enable_shared_from_this<Core> {
     if (listener_ == nullptr) return;
     const auto kill_at = loop_.now().steady + grace;
     if (ending_ == Ending::No) {
-      ending_ = Ending::Asked;
-      notify_all({SIGTERM, SIGCONT});  // who is stopped has to go on to hear it
+      ending_ = Ending::Requested;
+      notify_all({SIGTERM, SIGCONT});  // a stopped process must continue to receive it
       hang_up_timer_ = loop_.after(grace / 2, [this] { notify_all({SIGHUP, SIGCONT}); });
     } else if (ending_ == Ending::Killing || kill_at >= kill_at_) {
       return;
@@ -92,39 +92,39 @@ class Child::Core : public std::enable_shared_from_this<Core> {
     if (status_) recheck();
   }
 
-  /// The handle is destroyed: nothing is reported any more.
+  /// The handle is destroyed: the listener gets no more calls.
   void abandon() {
     const bool running = listener_ != nullptr && (!status_ || ending_ != Ending::No);
-    idle_timeout();
+    detach_listener();
     if (running) kill_now();
   }
 
  private:
-  enum class Ending : std::uint8_t { No, Asked, Killing };
+  enum class Ending : std::uint8_t { No, Requested, Killing };
 
   // Output
 
   void read_turn() {
     if (paused_ || output_ended_) return;
-    std::size_t got = 0;
-    while (got < buffer_.size()) {
-      const auto count = ::read(controller_.get(), buffer_.data() + got, buffer_.size() - got);
+    std::size_t filled = 0;
+    while (filled < buffer_.size()) {
+      const auto count = ::read(controller_.get(), buffer_.data() + filled, buffer_.size() - filled);
       if (count < 0 && errno == EINTR) continue;
       if (count < 0 && errno == EAGAIN) break;
-      if (count <= 0) {  // EIO: nobody has the terminal open any more
+      if (count <= 0) {  // EIO: no process has the terminal open
         output_ended_ = true;
         break;
       }
-      got += static_cast<std::size_t>(count);
+      filled += static_cast<std::size_t>(count);
       if (static_cast<std::size_t>(count) < kFullReadBytes) break;
     }
     const auto keep = shared_from_this();
-    if (got > 0) {
-      quiet_since_ = loop_.now().steady;
-      listener_->on_output({buffer_.data(), got});
+    if (filled > 0) {
+      last_output_ = loop_.now().steady;
+      listener_->on_output({buffer_.data(), filled});
     }
     if (listener_ == nullptr) return;
-    if (output_ended_) return finish_if_over();
+    if (output_ended_) return finish_if_done();
     if (!paused_) terminal_watch_->want_readable();
   }
 
@@ -135,7 +135,7 @@ class Child::Core : public std::enable_shared_from_this<Core> {
     ssize_t count = 0;
     do count = ::write(controller_.get(), bytes.data(), bytes.size());
     while (count < 0 && errno == EINTR);
-    return count > 0 ? static_cast<std::size_t>(count) : 0;  // full; any other reason shows as the end of the output
+    return count > 0 ? static_cast<std::size_t>(count) : 0;  // full; any other error shows as the end of the output
   }
 
   void write_turn() {
@@ -154,65 +154,64 @@ class Child::Core : public std::enable_shared_from_this<Core> {
     peer_.reset();  // held until now, so that a child which closes and reopens its terminal does not look like the end
     input_.pop(input_.size());
     const auto keep = shared_from_this();
-    if (output_ended_) finish_if_over();
+    if (output_ended_) finish_if_done();
     if (listener_ != nullptr) start_draining();
   }
 
-  /// What the child said last may still be on its way. The clock runs only while we read.
+  /// The child's last output may still be in the terminal. The timer runs only while we read.
   void start_draining() {
-    quiet_since_ = loop_.now().steady;
-    drain_until_ = quiet_since_ + kMaxDrainTime;
+    last_output_ = loop_.now().steady;
+    drain_until_ = last_output_ + kMaxDrainTime;
     recheck();
   }
 
   void reap(int options) {
     int status = 0;
-    pid_t got = 0;
-    do got = ::waitpid(process_.pid, &status, options);
-    while (got < 0 && errno == EINTR);
-    if (got == process_.pid)
+    pid_t reaped = 0;
+    do reaped = ::waitpid(process_.pid, &status, options);
+    while (reaped < 0 && errno == EINTR);
+    if (reaped == process_.pid)
       status_ = ExitStatus::from_wait(status);
-    else if (got < 0)
-      status_ = ExitStatus{};  // somebody else reaped it
+    else if (reaped < 0)
+      status_ = ExitStatus{};  // reaped elsewhere
   }
 
-  /// After the exit, or while killing: asks from time to time whether all is over.
+  /// After the exit, or while killing: checks periodically whether everything is over.
   void recheck() {
-    if (paused_ && ending_ == Ending::No) return;  // whoever resumes asks
-    recheck_timer_ = loop_.after(kLookAgain, [this] {
+    if (paused_ && ending_ == Ending::No) return;  // resume() rechecks
+    recheck_timer_ = loop_.after(kRecheckInterval, [this] {
       const auto keep = shared_from_this();
       if (ending_ == Ending::Killing) tree_.signal_all(SIGKILL);
-      finish_if_over();
+      finish_if_done();
       if (listener_ != nullptr) recheck();
     });
   }
 
-  [[nodiscard]] bool output_over() const {
+  [[nodiscard]] bool is_output_over() const {
     const auto now = loop_.now().steady;
     if (output_ended_) return true;
-    if (paused_) return ending_ != Ending::No && now >= drain_until_;  // who is ended does not wait for a slow listener
-    return now >= drain_until_ || now >= quiet_since_ + kQuietAfterExit;
+    if (paused_)
+      return ending_ != Ending::No && now >= drain_until_;  // an ended child does not wait for a slow listener
+    return now >= drain_until_ || now >= last_output_ + kExitDrainIdle;
   }
 
-  void finish_if_over() {
+  void finish_if_done() {
     const bool too_late = ending_ == Ending::Killing && loop_.now().steady >= kill_at_ + kKillTimeout;
     if (!too_late) {
-      if (!status_ || !output_over()) return;
+      if (!status_ || !is_output_over()) return;
       if (ending_ != Ending::No && tree_.any_alive()) return;
     }
     auto* listener = listener_;
-    idle_timeout();
+    detach_listener();
     listener->on_exit(status_.value_or(ExitStatus{}));
   }
 
-  /// Groups first: that also reaches who is being forked at this moment. Nobody is told the same twice: to many
-  /// programs the second SIGTERM means "at once".
+  /// Signals groups first: that also reaches a process that is being forked. No process gets the same signal twice:
+  ///   many programs treat a second SIGTERM as "at once".
   void notify_all(std::initializer_list<int> signals) {
-    const pid_t own =
-        status_ || !controller_
-            ? -1
-            : process_
-                  .pid;  // it leads no group of its own, or the number of who is reaped may be somebody else's by now
+    const pid_t own = status_ || !controller_
+                          ? -1
+                          : process_.pid;  // it leads no group, or the number of a reaped process may be reused
     const pid_t foreground = controller_ ? ::tcgetpgrp(controller_.get()) : -1;
     const auto members = tree_.living();
     for (const int number : signals) {
@@ -230,8 +229,8 @@ class Child::Core : public std::enable_shared_from_this<Core> {
     recheck();
   }
 
-  /// The listener hears nothing more, and the loop forgets us.
-  void idle_timeout() {
+  /// Detaches from the listener and from the loop.
+  void detach_listener() {
     listener_ = nullptr;
     hang_up_timer_.reset();
     grace_timer_.reset();
@@ -247,12 +246,12 @@ class Child::Core : public std::enable_shared_from_this<Core> {
       if (!status_) reap(WNOHANG);
       if ((status_ && left == 0) || loop_.now().steady >= give_up_at) return;
       pollfd wait{.fd = process_.pidfd.get(), .events = static_cast<short>(status_ ? 0 : POLLIN), .revents = 0};
-      ::poll(&wait, 1, status_ ? 1 : static_cast<int>(kLookAgain.count()));
+      ::poll(&wait, 1, status_ ? 1 : static_cast<int>(kRecheckInterval.count()));
     }
   }
 
   net::AsioLoop& loop_;
-  ProgramListener* listener_;  // null once everything is over
+  ProgramListener* listener_;  // null after the end
   UniqueFd controller_;
   UniqueFd peer_;
   Spawned process_;
@@ -260,9 +259,9 @@ class Child::Core : public std::enable_shared_from_this<Core> {
   ByteQueue input_{kMaxInputBytes};
   std::array<char, kMaxTurnBytes> buffer_;
   bool paused_ = false;
-  bool output_ended_;                 // from the start where the child has no terminal of ours
-  std::optional<ExitStatus> status_;  // once the child itself is reaped
-  SteadyTime quiet_since_{};
+  bool output_ended_;                 // true from the start for a child without a terminal of ours
+  std::optional<ExitStatus> status_;  // after the child itself is reaped
+  SteadyTime last_output_{};
   SteadyTime drain_until_{};
   Ending ending_ = Ending::No;
   SteadyTime kill_at_{};

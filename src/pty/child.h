@@ -1,25 +1,24 @@
-/// A program in a pseudo-terminal of its own, from its start to the end of all it started.
+/// A program in its own pseudo-terminal, from its start to the end of everything it started.
 ///
-/// With Streams::Inherited it has our descriptors in place of a terminal: it says nothing, takes no input and stays in our
-/// process group, so that signals from the keyboard reach it directly. The rest holds.
+/// With Streams::Inherited it has our descriptors instead of a terminal: it has no output or input here and stays in
+/// our process group, so that signals from the keyboard reach it directly. Everything else holds.
 ///
 /// Invariants
-/// - Nothing blocks and nothing grows: output is read in turns of at most kMaxTurnBytes and only while somebody wants
-///   it (the child then waits in its write); input waits in a queue of kMaxInputBytes that says how much it took.
-///   Both directions move independently, so a child that floods while it is typed to cannot lock up with us.
+/// - Nothing blocks and nothing grows: output is read in turns of at most kMaxTurnBytes and only on demand (the child
+/// otherwise blocks in its write); input waits in a queue of kMaxInputBytes, and `write` returns how much it took. Both
+/// directions are independent, so a child that floods its output while it gets input cannot deadlock with us.
 /// - `on_exit` is the last call, after the last output. A grandchild that keeps the terminal open delays it by at most
-///   kMaxDrainTime of reading.
-/// - After `end` it is also called after the last of the tree is gone (process_tree.h says who may escape), or after
-///   kKillPatience, when even SIGKILL did not help.
-/// - A child that ends by itself leaves those it started alone, as at any terminal: the kernel hangs up the foreground
-///   group, and the rest was meant to stay. Who wants them gone calls `end` while output still comes, or before.
-///
+/// kMaxDrainTime of reading.
+/// - After `end` it comes after the last process of the tree is gone (process_tree.h lists the exceptions), or after
+/// kKillTimeout, if even SIGKILL had no effect.
+/// - A child that exits normally leaves its descendants running, as at any terminal: the kernel hangs up the foreground
+/// group, and the rest is meant to stay. To end them too, call `end` while output still comes, or before.
 /// Ownership: borrows loop and listener, which outlive it. Destroying it kills what still runs (see below) and is
 ///   allowed inside any of its callbacks.
-/// Threading: loop thread only, and that thread must live as long as the child is wanted (spawn.h says why).
+/// Threading: loop thread only, and that thread must live as long as the child is needed (spawn.h has the reason).
 ///
-/// What cannot be promised: when *we* are killed (kill -9), the child and the foreground group get SIGHUP from the
-/// kernel. Who ignores SIGHUP, or runs in the background outside the child's group, survives us.
+/// Limits: when our process is killed (kill -9), the child and the foreground group get SIGHUP from the kernel. A
+///   process that ignores SIGHUP, or runs in the background outside the child's group, survives.
 #pragma once
 
 #include <memory>
@@ -36,26 +35,26 @@ namespace relay::pty {
 
 inline constexpr std::size_t kMaxTurnBytes = 64 * 1024;
 inline constexpr std::size_t kMaxInputBytes = 256 * 1024;
-inline constexpr Millis kQuietAfterExit{100};  // no output for so long after the exit: nothing more will come
+inline constexpr Millis kExitDrainIdle{100};  // no output for this long after the exit: the output is complete
 inline constexpr Millis kMaxDrainTime{1'000};
 inline constexpr Millis kKillTimeout{2'000};
 
-/// The variable that marks all who come from one child.
+/// The variable that marks all descendants of one child.
 inline constexpr std::string_view kMarkVariable = "AGENT_RELAY_PTY";
 
 class Child final : public Program {
  public:
-  /// Output is read from the next turn of the loop on.
+  /// Output is read from the next turn of the loop.
   static Result<std::unique_ptr<Child>> spawn(net::AsioLoop& loop, Command command, WindowSize size,
                                               ProgramListener& listener);
-  /// While the child runs, or is being ended: SIGKILL to the whole tree, and up to kKillPatience of waiting for it.
+  /// While the child runs or is being ended: sends SIGKILL to the whole tree and waits for it, at most kKillTimeout.
   ~Child() override;
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
   [[nodiscard]] pid_t pid() const override;
 
-  /// (A child in line mode loses what goes beyond 4095 bytes in one line: that is the kernel's rule at any terminal.)
+  /// In line mode a child loses what exceeds 4095 bytes in one line: that is the kernel's limit at any terminal.
   std::size_t write(std::string_view bytes) override;
   [[nodiscard]] std::size_t input_waiting() const override;
 
@@ -65,9 +64,9 @@ class Child final : public Program {
   Result<void> resize(WindowSize size) override;
   [[nodiscard]] bool may_echo() const override;
 
-  /// Asks everyone in the tree to go by SIGTERM, after half the grace by SIGHUP (a shell ignores the first; who tidies
-  /// up on the first but does not expect the second would die of it, were they sent together), and kills after the
-  /// grace who still did not. A second call may only shorten the grace.
+  /// Requests termination of the whole tree by SIGTERM, after half the grace by SIGHUP (a shell ignores the first; a
+  /// program that cleans up on the first but does not expect the second would die of it if both came together), and
+  /// kills the rest after the grace. A second call can only shorten the grace.
   void end(Millis grace) override;
 
  private:

@@ -25,7 +25,7 @@ class FindProgram : public ::testing::Test {
   TemporaryDirectory place;
 };
 
-TEST_F(FindProgram, SearchesThePathOfTheCommandNotOurs) {
+TEST_F(FindProgram, SearchesThePathOfTheCommand) {
   put("agent", 0755);
   EXPECT_EQ(find("agent", "/nowhere:" + place.path()).value(), place.file("agent"));
   const auto missing = find("agent", "/nowhere");
@@ -34,13 +34,13 @@ TEST_F(FindProgram, SearchesThePathOfTheCommandNotOurs) {
   EXPECT_EQ(missing.error().message(), "command not found: agent; is it installed, and on the PATH?");
 }
 
-TEST_F(FindProgram, TakesAPathAsSeenFromTheCommandsDirectory) {
+TEST_F(FindProgram, ResolvesAPathFromTheCommandsDirectory) {
   put("agent", 0755);
   EXPECT_EQ(find("./agent", "/nowhere").value(), "./agent");
   EXPECT_TRUE(is(find("./other", "/nowhere").error(), Errc::CommandNotFound));
 }
 
-TEST_F(FindProgram, PassesOverWhatCannotBeExecutedButNamesIt) {
+TEST_F(FindProgram, SkipsFilesThatCannotBeExecutedAndNamesThem) {
   put("agent", 0644);
   const auto refused = find("agent", place.path() + ":/nowhere");
   ASSERT_FALSE(refused);
@@ -49,12 +49,12 @@ TEST_F(FindProgram, PassesOverWhatCannotBeExecutedButNamesIt) {
   EXPECT_EQ(find("sh", place.path() + ":/bin").value(), "/bin/sh");
 }
 
-TEST_F(FindProgram, RefusesNothingAtAll) {
+TEST_F(FindProgram, RefusesAnEmptyCommand) {
   EXPECT_FALSE(find_program({}));
   EXPECT_FALSE(find("", "/bin"));
 }
 
-TEST(Environment, ReplacesAVariableInsteadOfAddingASecond) {
+TEST(Environment, ReplacesAnExistingVariable) {
   std::vector<std::string> environment{"AB=1", "A=2", "A=3"};
   set_variable(environment, "A", "4");
   EXPECT_EQ(environment, (std::vector<std::string>{"AB=1", "A=4"}));

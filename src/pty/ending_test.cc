@@ -17,66 +17,66 @@ using testing::TestTerminal;
 constexpr Millis kShortGrace{50};
 constexpr Millis kLongGrace{60'000};  // never waited for
 
-TEST(Ending, AsksFirstSoThatAChildCanTidyUp) {
+TEST(Ending, RequestsTerminationBeforeItKills) {
   ChildRecorder recorder{shell("trap 'echo tidy; exit 9' TERM; echo go; sleep 1000 & wait")};
-  ASSERT_TRUE(recorder.shows("go"));
+  ASSERT_TRUE(recorder.wait_for("go"));
   recorder.child->end(kLongGrace);
-  EXPECT_TRUE(recorder.exits());
+  EXPECT_TRUE(recorder.wait_exit());
   EXPECT_TRUE(recorder.output.contains("tidy"));
   EXPECT_EQ(recorder.status, (ExitStatus{ExitStatus::Kind::Exited, 9}));
 }
 
-TEST(Ending, KillsWhoIgnoresBothSignals) {
+TEST(Ending, KillsAProcessThatIgnoresBothSignals) {
   ChildRecorder recorder{shell("trap '' TERM HUP; echo go; while :; do sleep 1000; done")};
-  ASSERT_TRUE(recorder.shows("go"));
+  ASSERT_TRUE(recorder.wait_for("go"));
   recorder.child->end(kShortGrace);
-  EXPECT_TRUE(recorder.exits());
+  EXPECT_TRUE(recorder.wait_exit());
   EXPECT_EQ(recorder.status, (ExitStatus{ExitStatus::Kind::Signalled, SIGKILL}));
   for (const auto& one : all_processes())
     EXPECT_TRUE(one.ended || one.session != recorder.child->pid()) << "the sleep in its session is gone as well";
 }
 
-TEST(Ending, HangsUpOnWhoDoesNotHearTheFirstSignal) {
+TEST(Ending, HangsUpAProcessThatIgnoresTheFirstSignal) {
   ChildRecorder recorder{shell("trap '' TERM; trap 'echo hung up; exit 8' HUP; echo go; sleep 1000 & wait")};
-  ASSERT_TRUE(recorder.shows("go"));
+  ASSERT_TRUE(recorder.wait_for("go"));
   recorder.child->end(kShortGrace * 4);
-  EXPECT_TRUE(recorder.exits());
+  EXPECT_TRUE(recorder.wait_exit());
   EXPECT_TRUE(recorder.output.contains("hung up"));
   EXPECT_EQ(recorder.status, (ExitStatus{ExitStatus::Kind::Exited, 8}));
 }
 
-TEST(Ending, WakesWhoIsStopped) {
+TEST(Ending, ContinuesAStoppedProcess) {
   ChildRecorder recorder{shell("echo go; kill -STOP $$; echo never")};
-  ASSERT_TRUE(recorder.shows("go"));
+  ASSERT_TRUE(recorder.wait_for("go"));
   recorder.child->end(kLongGrace);
-  EXPECT_TRUE(recorder.exits());
+  EXPECT_TRUE(recorder.wait_exit());
   EXPECT_FALSE(recorder.output.contains("never"));
 }
 
-TEST(Ending, ReachesBackgroundJobsInGroupsOfTheirOwn) {
+TEST(Ending, ReachesBackgroundJobs) {
   ChildRecorder recorder{shell("set -m; sleep 1000 & echo job $!.; wait")};
   const auto job = recorder.number_after("job ");
   recorder.child->end(kShortGrace);
-  EXPECT_TRUE(recorder.exits());
+  EXPECT_TRUE(recorder.wait_exit());
   EXPECT_TRUE(is_gone(job));
 }
 
-TEST(Ending, ReachesWhoForkedTwiceAndMadeASessionOfItsOwn) {
+TEST(Ending, ReachesADaemonizedProcess) {
   ChildRecorder recorder{
       shell("(setsid sh -c 'trap \"\" TERM HUP; echo daemon $$.; while :; do sleep 1000; done' &); exec sleep 1000")};
   const auto daemon = recorder.number_after("daemon ");
   ASSERT_FALSE(is_gone(daemon));
   recorder.child->end(kShortGrace);
-  EXPECT_TRUE(recorder.exits());
+  EXPECT_TRUE(recorder.wait_exit());
   EXPECT_TRUE(is_gone(daemon));
 }
 
-TEST(Ending, CanBeHurried) {
+TEST(Ending, CanBeShortened) {
   ChildRecorder recorder{shell("trap '' TERM HUP; echo go; while :; do sleep 1000; done")};
-  ASSERT_TRUE(recorder.shows("go"));
+  ASSERT_TRUE(recorder.wait_for("go"));
   recorder.child->end(kLongGrace);
   recorder.child->end(Millis{0});
-  EXPECT_TRUE(recorder.exits());
+  EXPECT_TRUE(recorder.wait_exit());
   EXPECT_EQ(recorder.status, (ExitStatus{ExitStatus::Kind::Signalled, SIGKILL}));
 }
 
@@ -91,21 +91,21 @@ TEST(Ending, HappensWhenTheChildIsDestroyed) {
   EXPECT_FALSE(recorder.status);
 }
 
-TEST(Ending, DoesNotWaitForAListenerThatPaused) {
+TEST(Ending, DoesNotWaitForAPausedListener) {
   ChildRecorder recorder{shell("yes")};
-  ASSERT_TRUE(recorder.shows("y"));
+  ASSERT_TRUE(recorder.wait_for("y"));
   recorder.child->pause_output();
   recorder.child->end(kShortGrace);
-  EXPECT_TRUE(recorder.exits());
+  EXPECT_TRUE(recorder.wait_exit());
 }
 
-TEST(Ending, ComesToTheChildWhenWeAreKilled) {
+TEST(Ending, HangsUpTheChildWhenWeAreKilled) {
   // A session leader in the foreground, and a foreground job in a group of its own.
-  TestTerminal seat{{SEATED_PROGRAM, "hold", "sh", "-c", "set -m; sleep 1000"}};
-  ASSERT_TRUE(seat.shows("."));
-  const pid_t child = std::stoi(seat.screen.substr(seat.screen.find("child ") + 6));
+  TestTerminal terminal{{SEATED_PROGRAM, "hold", "sh", "-c", "set -m; sleep 1000"}};
+  ASSERT_TRUE(terminal.wait_for("."));
+  const pid_t child = std::stoi(terminal.screen.substr(terminal.screen.find("child ") + 6));
   ASSERT_FALSE(is_gone(child));
-  ::kill(seat.process.pid, SIGKILL);
+  ::kill(terminal.process.pid, SIGKILL);
   const auto start = SystemClock{}.now().steady;
   net::AsioLoop loop;
   const auto in_its_session = [&](const Process& one) { return !one.ended && one.session == child; };

@@ -1,4 +1,4 @@
-/// What a caller may want to tell apart when a child or a terminal cannot be had.
+/// Errors of starting a child or opening a terminal that callers distinguish.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 namespace relay::pty {
 
 enum class Errc : std::uint8_t {
-  CommandNotFound = 1,  // a shell would say 127
-  CannotExecute,        // it is there, but does not start; a shell would say 126
+  CommandNotFound = 1,  // a shell returns 127
+  CannotExecute,        // it exists but does not start; a shell returns 126
   BadDirectory,         // the working directory cannot be entered
-  NotATerminal,         // we were not started at one
+  NotATerminal,         // this process was not started at a terminal
 };
 
 std::string_view describe(Errc code);

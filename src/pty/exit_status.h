@@ -1,4 +1,4 @@
-/// How a child ended.
+/// How a child exited.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@ namespace relay::pty {
 
 struct ExitStatus {
   enum class Kind : std::uint8_t {
-    Exited,     // by itself, with `value` as its code
+    Exited,     // normally, with `value` as its code
     Signalled,  // by the signal `value`
-    Lost,       // even SIGKILL did not end it in time, or somebody else reaped it
+    Lost,       // SIGKILL had no effect in time, or another part of the program reaped it
   };
 
   Kind kind = Kind::Lost;

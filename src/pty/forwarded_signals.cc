@@ -22,7 +22,7 @@ Result<std::unique_ptr<ForwardedSignals>> ForwardedSignals::open() {
   const auto& ignored = signals_ignored_at_start();
   for (const int number : kForwarded)
     if (std::ranges::find(ignored, number) == ignored.end()) ::sigaddset(&wanted, number);
-  if (::pthread_sigmask(SIG_BLOCK, &wanted, nullptr) != 0) return fail_errno("cannot hold back signals");
+  if (::pthread_sigmask(SIG_BLOCK, &wanted, nullptr) != 0) return fail_errno("cannot block signals");
   UniqueFd signals{::signalfd(-1, &wanted, SFD_NONBLOCK | SFD_CLOEXEC)};
   if (!signals) return fail_errno("cannot watch signals");
   return std::unique_ptr<ForwardedSignals>{new ForwardedSignals{std::move(signals)}};

@@ -1,11 +1,12 @@
-/// Signals sent to us, passed on to a child that shares our process group.
+/// Forwards signals sent to this process to a child in the same process group.
 ///
-/// Why: whoever signals the process it started means the program inside. A signal from the keyboard reaches the whole
-///   group, so the child has it already and it is not sent a second time. A signal that somebody sends to the group arrives
-///   twice; the two cannot be told apart.
-/// Invariants: from its making on none of these signals ends us, and none is lost: what comes before `to` is sent then. A
-///   signal that was ignored when we were started stays ignored.
-/// Ownership: borrows the loop, which outlives it. Threading: made on the loop's thread, before any other is started.
+/// Why: the sender of a signal to this process means the program inside. A signal from the keyboard reaches the whole
+///   group, so the child has it already and it is not forwarded. A signal sent to the group arrives twice; the two
+///   cases cannot be distinguished.
+/// Invariants: once constructed, none of these signals ends this process, and none is lost: signals before `to` are
+///   forwarded then. A signal that was ignored at our start stays ignored.
+/// Ownership: borrows the loop, which outlives it. Threading: constructed on the loop's thread, before any other
+///   thread.
 #pragma once
 
 #include <sys/types.h>
@@ -29,9 +30,9 @@ class ForwardedSignals {
   ForwardedSignals(const ForwardedSignals&) = delete;
   ForwardedSignals& operator=(const ForwardedSignals&) = delete;
 
-  /// From now on to this child, until `stop`.
+  /// Forwards to this child until `stop`.
   void to(net::AsioLoop& loop, pid_t child);
-  /// The child is gone, and its number may be another's.
+  /// The child is gone, and its number may be reused.
   void stop();
 
  private:

@@ -1,4 +1,4 @@
-/// What this process got from whoever started it, for a child that is to get the same.
+/// What this process inherited from its parent, for a child that must get the same.
 #pragma once
 
 #include <vector>
@@ -7,14 +7,14 @@
 
 namespace relay::pty {
 
-/// The signals that were ignored when this was first called: `main` does so before it changes any.
+/// The signals that were ignored at the first call: `main` calls it before it changes any.
 const std::vector<int>& signals_ignored_at_start();
 
-/// The descriptors beyond the standard three that are open now and would survive an exec, in ascending order. Asked before
-/// anything of ours is opened, these are the ones that were handed to us (`<(…)` of a shell, for instance).
+/// The descriptors beyond the standard three that are open now and would survive an exec, in ascending order. Called
+/// before we open anything, these are the inherited ones (`<(…)` of a shell, for instance).
 std::vector<int> inheritable_descriptors();
 
-/// What a child needs so that isatty() answers for each of its standard descriptors as it does for ours.
+/// The streams for which isatty() gives the child the same answer on each standard descriptor as it gives us.
 Streams streams_like_ours();
 
 }  // namespace relay::pty

@@ -1,4 +1,4 @@
-/// A child with our own descriptors, or with some of them.
+/// A child that inherits our descriptors, or some of them.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
@@ -26,33 +26,33 @@ Command inherited(const std::string& script) {
   return command;
 }
 
-TEST(InheritedStreams, LeaveTheChildInOurGroupAndTellItsEnd) {
+TEST(InheritedStreams, KeepTheChildInOurGroupAndReportItsExit) {
   const TemporaryDirectory place;
   ChildRecorder recorder{inherited("ps -o pgid= -p $$ > " + place.file("group") + "; exit 5")};
-  ASSERT_TRUE(recorder.exits());
+  ASSERT_TRUE(recorder.wait_exit());
   EXPECT_EQ(*recorder.status, (ExitStatus{ExitStatus::Kind::Exited, 5}));
   EXPECT_EQ(recorder.output, "");
   EXPECT_EQ(std::stoi(contents(place.file("group"))), ::getpgrp());
 }
 
-TEST(InheritedStreams, EndReachesAllThatTheChildStarted) {
+TEST(InheritedStreams, EndReachesAllDescendants) {
   const TemporaryDirectory place;
   ChildRecorder recorder{inherited("trap '' TERM; sleep 1000 & echo $! > " + place.file("pid") + "; wait")};
   ASSERT_TRUE(net::testing::run_until(recorder.loop, [&] { return contents(place.file("pid")).ends_with('\n'); }));
   recorder.child->end(Millis{200});
-  ASSERT_TRUE(recorder.exits());
+  ASSERT_TRUE(recorder.wait_exit());
   EXPECT_TRUE(testing::is_gone(std::stoi(contents(place.file("pid")))));
 }
 
-TEST(InheritedStreams, TypingIntoSuchAChildIsTakenAndForgotten) {
+TEST(InheritedStreams, InputIsDropped) {
   ChildRecorder recorder{inherited("exit 0")};
   EXPECT_EQ(recorder.child->write("words"), 5U);
   EXPECT_EQ(recorder.child->input_waiting(), 0U);
   EXPECT_TRUE(recorder.child->resize({}).has_value());
-  EXPECT_TRUE(recorder.exits());
+  EXPECT_TRUE(recorder.wait_exit());
 }
 
-TEST(InheritedStreams, TheErrorsAloneMayGoWhereOursGo) {
+TEST(InheritedStreams, StandardErrorAloneCanBeInherited) {
   auto command = shell("for fd in 0 1 2; do test -t $fd && echo terminal $fd.; done");
   command.streams = Streams::ErrorInherited;
   const UniqueFd before{::dup(STDERR_FILENO)};
@@ -60,7 +60,7 @@ TEST(InheritedStreams, TheErrorsAloneMayGoWhereOursGo) {
   ::dup2(nothing.get(), STDERR_FILENO);
   ChildRecorder recorder{std::move(command)};
   ::dup2(before.get(), STDERR_FILENO);
-  ASSERT_TRUE(recorder.exits());
+  ASSERT_TRUE(recorder.wait_exit());
   EXPECT_TRUE(recorder.output.contains("terminal 0.") && recorder.output.contains("terminal 1."));
   EXPECT_FALSE(recorder.output.contains("terminal 2."));
 }
@@ -73,7 +73,7 @@ TEST(InheritedStreams, OnlyKeptDescriptorsStayOpen) {
   auto command = shell("ls /proc/self/fd | tr '\\n' ' '; echo end.");
   command.kept_descriptors = {kept.get()};
   ChildRecorder recorder{std::move(command)};
-  ASSERT_TRUE(recorder.exits());
+  ASSERT_TRUE(recorder.wait_exit());
   const auto listed = " " + recorder.output;
   EXPECT_TRUE(listed.contains(" " + std::to_string(kept.get()) + " ")) << listed;
   EXPECT_FALSE(listed.contains(" " + std::to_string(other.get()) + " ")) << listed;
@@ -83,8 +83,8 @@ TEST(InheritedStreams, IgnoredSignalsStayIgnored) {
   auto command = shell("kill -HUP $$; echo alive.");
   command.ignored_signals = {SIGHUP};
   ChildRecorder recorder{std::move(command)};
-  EXPECT_TRUE(recorder.shows("alive."));
-  EXPECT_TRUE(recorder.exits());
+  EXPECT_TRUE(recorder.wait_for("alive."));
+  EXPECT_TRUE(recorder.wait_exit());
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
-/// A helper program without a terminal: lines go to it, lines come back.
+/// A helper program without a terminal that exchanges lines over its standard input and output.
 ///
-/// Why: some agents take words only from a program of their own that speaks on its standard input and output.
-/// Invariants: a line longer than kMaxLine, or more than kMaxUnread of ours that it does not read, ends it. Its errors go
-///   nowhere. After `on_ended` nothing more is called. Destroying it ends the program and all it started.
-/// Ownership: the listener outlives it; it may be destroyed inside any call to the listener. Threading: loop thread only.
+/// Why: some agents accept messages only through a program of their own with such an interface.
+/// Invariants: a line longer than kMaxLine, or more than kMaxUnread of unread input, ends the program. Its standard
+///   error is discarded. After `on_ended` there are no more calls. Destroying it ends the program and everything it
+///   started.
+/// Ownership: the listener outlives it; it may be destroyed inside any call to the listener. Threading: loop thread
+///   only.
 #pragma once
 
 #include <memory>
@@ -37,7 +39,7 @@ class LineProcess {
   LineProcess(const LineProcess&) = delete;
   LineProcess& operator=(const LineProcess&) = delete;
 
-  /// Without its end, which is added.
+  /// The line without its end, which is added.
   void write_line(std::string_view line);
 
  private:

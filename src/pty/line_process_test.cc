@@ -15,7 +15,7 @@ using net::testing::run_until;
 using testing::shell;
 using Lines = std::vector<std::string>;
 
-struct LineHelperTest : ::testing::Test, LineProcessListener {
+struct LineProcessTest : ::testing::Test, LineProcessListener {
   net::AsioLoop loop;
   std::unique_ptr<LineProcess> helper;
   Lines lines;
@@ -43,7 +43,7 @@ struct LineHelperTest : ::testing::Test, LineProcessListener {
   bool ended() {
     return run_until(loop, [&] { return !ends.empty(); });
   }
-  /// Neither running nor waiting to be reaped by us.
+  /// Neither running nor a zombie of ours.
   static bool is_gone(pid_t pid) {
     std::ifstream status{format("/proc/{}/stat", pid)};
     std::string number, name, state;
@@ -52,7 +52,7 @@ struct LineHelperTest : ::testing::Test, LineProcessListener {
   }
 };
 
-TEST_F(LineHelperTest, LinesGoBothWays) {
+TEST_F(LineProcessTest, ExchangesLines) {
   start("while read -r line; do echo \"you said: $line\"; done");
   helper->write_line("one");
   helper->write_line("");
@@ -62,14 +62,14 @@ TEST_F(LineHelperTest, LinesGoBothWays) {
   EXPECT_TRUE(ends.empty());
 }
 
-TEST_F(LineHelperTest, ALineIsHeardOnlyWhenItIsWhole) {
+TEST_F(LineProcessTest, ReportsOnlyCompleteLines) {
   start("printf 'be'; read -r go; printf 'gin\\nand the rest'");
   helper->write_line("go on");
   ASSERT_TRUE(ended());
   EXPECT_EQ(lines, Lines{"begin"});
 }
 
-TEST_F(LineHelperTest, SaysOnceThatItHasEndedAfterItsLastLine) {
+TEST_F(LineProcessTest, ReportsTheEndOnceAfterTheLastLine) {
   start("echo last; exit 3");
   ASSERT_TRUE(ended());
   EXPECT_EQ(lines, Lines{"last"});
@@ -78,14 +78,14 @@ TEST_F(LineHelperTest, SaysOnceThatItHasEndedAfterItsLastLine) {
   EXPECT_EQ(ends.size(), 1U);
 }
 
-TEST_F(LineHelperTest, AnEndedProgramIsReapedBeforeItIsTold) {
+TEST_F(LineProcessTest, ReapsTheProgramBeforeItReportsTheEnd) {
   start("echo $$");
   ASSERT_TRUE(ended());
   EXPECT_EQ(::kill(std::stoi(lines.at(0)), 0), -1);
   EXPECT_EQ(errno, ESRCH);
 }
 
-TEST_F(LineHelperTest, SaysThatAProgramIsMissing) {
+TEST_F(LineProcessTest, ReportsAMissingProgram) {
   auto command = shell("");
   command.argv = {"no-such-program"};
   const auto made = LineProcess::start(loop, command, *this);
@@ -93,14 +93,14 @@ TEST_F(LineHelperTest, SaysThatAProgramIsMissing) {
   EXPECT_TRUE(made.error().message().starts_with("command not found: no-such-program")) << made.error().message();
 }
 
-TEST_F(LineHelperTest, ALineWithoutEndIsNotHeldForEver) {
+TEST_F(LineProcessTest, BoundsALineWithoutEnd) {
   start("while :; do printf '%01024d' 0; done");
   ASSERT_TRUE(ended());
   EXPECT_EQ(ends, Lines{"it wrote a line that is too long"});
   EXPECT_TRUE(lines.empty());
 }
 
-TEST_F(LineHelperTest, AProgramThatDoesNotReadIsEnded) {
+TEST_F(LineProcessTest, EndsAProgramThatDoesNotRead) {
   start("echo ready; exec sleep 1000");
   ASSERT_TRUE(said(1));
   const std::string much(1U << 20, 'x');
@@ -108,7 +108,7 @@ TEST_F(LineHelperTest, AProgramThatDoesNotReadIsEnded) {
   EXPECT_EQ(ends, Lines{"it does not read what it is told"});
 }
 
-TEST_F(LineHelperTest, AProgramThatReadsLateGetsEverything) {
+TEST_F(LineProcessTest, DeliversEverythingToALateReader) {
   start("read -r first; echo got; while read -r line; do echo ${#line}; done");
   helper->write_line("first");
   ASSERT_TRUE(said(1));
@@ -117,7 +117,7 @@ TEST_F(LineHelperTest, AProgramThatReadsLateGetsEverything) {
   EXPECT_EQ(lines, (Lines{"got", "400000", "400000", "400000"}));
 }
 
-TEST_F(LineHelperTest, MayBeDestroyedInsideALine) {
+TEST_F(LineProcessTest, CanBeDestroyedInOnLine) {
   when_line = [&] { helper.reset(); };
   start("echo $$; echo two; sleep 1000");
   ASSERT_TRUE(said(1));
@@ -127,7 +127,7 @@ TEST_F(LineHelperTest, MayBeDestroyedInsideALine) {
   EXPECT_TRUE(ends.empty());
 }
 
-TEST_F(LineHelperTest, MayBeDestroyedWhenItEnds) {
+TEST_F(LineProcessTest, CanBeDestroyedInOnEnded) {
   when_ended = [&] { helper.reset(); };
   start("exit 0");
   ASSERT_TRUE(ended());
@@ -135,12 +135,12 @@ TEST_F(LineHelperTest, MayBeDestroyedWhenItEnds) {
   ends.clear();
   start("echo ready; exec sleep 1000");
   ASSERT_TRUE(said(1));
-  helper->write_line(std::string(LineProcess::kMaxUnread, 'x'));  // told from inside the write
+  helper->write_line(std::string(LineProcess::kMaxUnread, 'x'));  // reported from inside the write
   EXPECT_EQ(ends.size(), 1U);
   EXPECT_FALSE(helper);
 }
 
-TEST_F(LineHelperTest, WhatItStartedEndsWithIt) {
+TEST_F(LineProcessTest, EndsDescendantsToo) {
   start("sleep 1000 & echo $!; echo $$; wait");
   ASSERT_TRUE(said(2));
   const auto grandchild = std::stoi(lines[0]), child = std::stoi(lines[1]);

@@ -1,6 +1,6 @@
-/// A descriptor that means one process, whatever becomes of its number; readable once it ended.
+/// A descriptor that identifies one process even if its number is reused; readable once the process ended.
 ///
-/// By system call: Debian 12's <sys/pidfd.h> declares these functions with C++ linkage, and they are not found.
+/// Uses system calls: Debian 12's <sys/pidfd.h> declares these functions with C++ linkage, and they do not link.
 #pragma once
 
 #include <sys/syscall.h>

@@ -46,7 +46,7 @@ using Folder = std::unique_ptr<DIR, int (*)(DIR*)>;
 
 bool is_number(std::string_view name) { return name.find_first_not_of("0123456789") == std::string_view::npos; }
 
-/// Does one of the descriptors in that folder lead to `target`? `left` looks are allowed and counted down.
+/// Does one of the descriptors in this folder lead to `target`? Checks at most `left` of them and counts them down.
 bool leads_to(const std::string& path, std::string_view target, std::size_t& left) {
   const Folder folder{::opendir(path.c_str()), &::closedir};
   if (!folder) return false;
@@ -62,7 +62,7 @@ bool leads_to(const std::string& path, std::string_view target, std::size_t& lef
 }
 
 template <class Number>
-bool take_number(std::string_view& text, Number& number) {
+bool read_number(std::string_view& text, Number& number) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{}) return false;
@@ -75,19 +75,19 @@ bool take_number(std::string_view& text, Number& number) {
 std::optional<Process> parse_process(std::string_view line) {
   // pid (name) state parent group session ... with the start as field 22
   Process found;
-  if (!take_number(line, found.id.pid)) return std::nullopt;
+  if (!read_number(line, found.id.pid)) return std::nullopt;
   const auto name_end = line.rfind(") ");
   if (name_end == std::string_view::npos || name_end + 2 >= line.size()) return std::nullopt;
   const char state = line[name_end + 2];
   found.ended = state == 'Z' || state == 'X';
   line.remove_prefix(name_end + 3);
-  if (!take_number(line, found.parent) || !take_number(line, found.group) || !take_number(line, found.session))
+  if (!read_number(line, found.parent) || !read_number(line, found.group) || !read_number(line, found.session))
     return std::nullopt;
   constexpr int kFieldsBeforeStart = 15;  // 7 to 21
   std::int64_t skipped = 0;
   for (int i = 0; i < kFieldsBeforeStart; ++i)
-    if (!take_number(line, skipped)) return std::nullopt;
-  if (!take_number(line, found.id.start)) return std::nullopt;
+    if (!read_number(line, skipped)) return std::nullopt;
+  if (!read_number(line, found.id.start)) return std::nullopt;
   return found;
 }
 
@@ -139,7 +139,7 @@ std::vector<std::string> open_files(pid_t pid) {
   std::error_code failed;
   for (std::filesystem::directory_iterator each{format("/proc/{}/fd", pid), failed}, end; !failed && each != end;
        each.increment(failed)) {
-    std::error_code gone;  // closed since, or no file
+    std::error_code gone;  // closed meanwhile, or not a file
     if (auto path = std::filesystem::read_symlink(each->path(), gone).string(); !gone && path.starts_with('/'))
       files.push_back(std::move(path));
   }
@@ -155,10 +155,10 @@ std::optional<pid_t> find_socket_holder(std::uint32_t inode, uid_t user, std::si
   std::ranges::sort(pids, std::greater{});
   const auto target = format("socket:[{}]", inode);
   for (const pid_t pid : pids) {
-    const auto place = format("/proc/{}", pid);
+    const auto folder_path = format("/proc/{}", pid);
     struct stat status{};
-    if (::stat(place.c_str(), &status) != 0 || status.st_uid != user) continue;
-    if (leads_to(place + "/fd", target, max_descriptors)) return pid;
+    if (::stat(folder_path.c_str(), &status) != 0 || status.st_uid != user) continue;
+    if (leads_to(folder_path + "/fd", target, max_descriptors)) return pid;
     if (max_descriptors == 0) break;
   }
   return std::nullopt;
@@ -167,7 +167,7 @@ std::optional<pid_t> find_socket_holder(std::uint32_t inode, uid_t user, std::si
 bool send_signal(const ProcessId& id, int number) {
   const auto handle = open_process(id.pid);
   if (!handle) return false;
-  const auto now = find_process(id.pid);  // whom the handle means can no longer change
+  const auto now = find_process(id.pid);  // the handle fixes the process
   return now && now->id == id && send_to(handle, number);
 }
 

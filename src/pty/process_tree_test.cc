@@ -16,7 +16,7 @@ std::set<pid_t> numbers(const std::vector<Process>& all) {
   return found;
 }
 
-TEST(ParseProcess, ReadsALineOfTheKernel) {
+TEST(ParseProcess, ParsesAStatLine) {
   const auto found = parse_process("42 (sh) S 7 41 40 34816 42 4194304 1 2 3 4 5 6 7 8 20 0 1 0 98765 1 2");
   ASSERT_TRUE(found);
   EXPECT_EQ(found->id, (ProcessId{42, 98765}));
@@ -26,14 +26,14 @@ TEST(ParseProcess, ReadsALineOfTheKernel) {
   EXPECT_FALSE(found->ended);
 }
 
-TEST(ParseProcess, IsNotFooledByANameThatLooksLikeFields) {
+TEST(ParseProcess, AcceptsNamesThatLookLikeFields) {
   const auto found = parse_process("42 (a) R 1 (b)) Z 7 41 40 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 98765 1");
   ASSERT_TRUE(found);
   EXPECT_EQ(found->parent, 7);
   EXPECT_TRUE(found->ended);
 }
 
-TEST(ParseProcess, RefusesAnyLineThatIsCutShort) {
+TEST(ParseProcess, RefusesATruncatedLine) {
   const std::string line = "42 (sh) S 7 41 40 34816 42 4194304 1 2 3 4 5 6 7 8 20 0 1 0 98765";
   for (std::size_t cut = 0; cut + 5 < line.size(); ++cut)
     EXPECT_FALSE(parse_process(line.substr(0, cut))) << "cut at byte " << cut;
@@ -45,24 +45,24 @@ TEST(MembersOf, FollowsSessionsAndParentsInAnyOrder) {
   EXPECT_EQ(numbers(members_of(all, {10, 1000}, {})), (std::set<pid_t>{10, 11, 12, 13, 20}));
 }
 
-TEST(MembersOf, RemembersWhoBelongedBeforeTheirParentDied) {
+TEST(MembersOf, KeepsKnownMembersAfterTheirParentDied) {
   const std::vector<Process> all{one(10, 1, 10), one(50, 1, 50), one(51, 50, 50)};
   EXPECT_EQ(numbers(members_of(all, {10, 1000}, {{50, 1000}})), (std::set<pid_t>{10, 50, 51}));
-  EXPECT_EQ(numbers(members_of(all, {10, 1000}, {{50, 999}})), (std::set<pid_t>{10})) << "the number was given away";
+  EXPECT_EQ(numbers(members_of(all, {10, 1000}, {{50, 999}})), (std::set<pid_t>{10})) << "the number was reused";
 }
 
-TEST(MembersOf, LeavesAStrangerUnderTheLeadersNumberAlone) {
+TEST(MembersOf, IgnoresAReusedLeaderNumber) {
   const std::vector<Process> all{one(10, 1, 10), one(11, 10, 10)};
   EXPECT_TRUE(members_of(all, {10, 999}, {}).empty());
 }
 
-TEST(ProcessTable, KnowsUs) {
+TEST(ProcessTable, FindsThisProcess) {
   const auto us = find_process(::getpid());
   ASSERT_TRUE(us);
   EXPECT_EQ(us->parent, ::getppid());
   EXPECT_TRUE(numbers(all_processes()).contains(::getpid()));
   EXPECT_TRUE(send_signal(us->id, 0));
-  EXPECT_FALSE(send_signal({::getpid(), us->id.start + 1}, 0)) << "same number, somebody else";
+  EXPECT_FALSE(send_signal({::getpid(), us->id.start + 1}, 0)) << "same number, another process";
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
-/// A program in a terminal that is ours to read and to type into, wherever that terminal is.
+/// A program in a terminal that we read and type into, wherever that terminal is.
 ///
-/// Why: whoever reads an agent and types to it need not know whether its terminal is our own (child.h) or lies inside a
-///   multiplexer. What a `Child` promises of order and bounds holds for every one.
+/// Why: the code that reads an agent and types to it works the same whether the terminal is ours (child.h) or inside a
+///   multiplexer. The guarantees of `Child` about order and bounds hold for every implementation.
 /// Threading: loop thread only; may be destroyed inside any callback.
 #pragma once
 
@@ -20,14 +20,14 @@ namespace relay::pty {
 class ProgramListener {
  public:
   virtual ~ProgramListener() = default;
-  /// The bytes are gone when this returns.
+  /// The bytes are valid until this returns.
   virtual void on_output(std::string_view bytes) = 0;
-  /// Some of the input that had to wait is gone, and how much is left.
+  /// Pending input was written; `bytes_left` are still pending.
   virtual void on_input_written(std::size_t bytes_left) = 0;
-  /// Somebody else gave its terminal this size; never told of a size that was asked for and given. Where the terminal
-  /// is ours alone nobody can.
+  /// The terminal was resized from outside; not called for a size that we requested and got. Never called where the
+  /// terminal is ours alone.
   virtual void on_program_resized(WindowSize /*size*/) {}
-  /// The last call, after the last output.
+  /// Last call, after the last output.
   virtual void on_exit(const ExitStatus& status) = 0;
 };
 
@@ -37,7 +37,7 @@ class Program {
 
   [[nodiscard]] virtual pid_t pid() const = 0;
 
-  /// Types; how many of the bytes were taken. The rest is for later, when `on_input_written` says there is room.
+  /// Types the bytes; returns how many were taken. Write the rest after `on_input_written`.
   virtual std::size_t write(std::string_view bytes) = 0;
   [[nodiscard]] virtual std::size_t input_waiting() const = 0;
 
@@ -46,14 +46,14 @@ class Program {
 
   virtual Result<void> resize(WindowSize size) = 0;
 
-  /// True when its terminal is one that answers what programs ask terminals (where is the cursor, what are you): whoever
-  /// reads its output must then not answer as well.
+  /// True when its terminal replies to the program's queries (cursor position, device attributes): the reader of its
+  /// output must then not reply too.
   [[nodiscard]] virtual bool answers_queries() const { return false; }
 
-  /// True unless its terminal is known not to echo: then what is typed appears in its output, line by line.
+  /// False only if its terminal is known not to echo; with echo, typed text appears in the output, line by line.
   [[nodiscard]] virtual bool may_echo() const { return true; }
 
-  /// Ends it and all it started: asked first, killed after the grace.
+  /// Ends it and everything it started: requests termination, and kills after the grace.
   virtual void end(Millis grace) = 0;
 };
 

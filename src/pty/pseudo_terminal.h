@@ -1,7 +1,7 @@
 /// Both ends of a new pseudo-terminal.
 ///
-/// `controller` is ours: what is written there is typed, what is read there was shown. `peer` is the terminal itself,
-/// as the child sees it. Both close on exec; the controller does not block.
+/// Bytes written to `controller` are the program's input, bytes read from it are its output. `peer` is the terminal as
+/// the child sees it. Both close on exec; the controller does not block.
 #pragma once
 
 #include "base/result.h"

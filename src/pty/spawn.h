@@ -1,16 +1,15 @@
-/// Starts a program inside a pseudo-terminal, or with our own descriptors.
+/// Starts a program inside a pseudo-terminal, or with our descriptors.
 ///
-/// In a pseudo-terminal the child leads its own session and process group, the terminal controls it and is its standard
-/// input, output and error (command.h: `Streams`). Of our other descriptors only those the command keeps are open in it;
-/// every signal is at its default, but for those the command ignores, and unblocked. It runs: an exec that failed is an
-/// error here, never a child.
+/// In a pseudo-terminal the child leads its own session and process group; the terminal controls it and is its standard
+/// input, output and error (command.h: `Streams`). Of our other descriptors only the kept ones are open in it; every
+/// signal is unblocked and at its default, except the ignored ones. The program runs: a failed exec is an error here,
+/// never a child.
 ///
-/// When we die, however we die, the child gets SIGHUP twice over: as its parent's death signal, and because its
-/// terminal hangs up. The first is tied to the *thread* that spawned: spawn on a thread that lives as long as the
-/// process (the loop's), or the child is hung up when that thread ends. A set-user-ID program drops it; the hang-up
-/// remains.
+/// When our process dies, the child gets SIGHUP twice: as its parent's death signal, and because its terminal hangs up.
+/// The first is tied to the *thread* that spawned: spawn on a thread that lives as long as the process (the loop's), or
+/// the child gets SIGHUP when that thread ends. A set-user-ID program drops it; the hang-up remains.
 ///
-/// Blocks until the program was executed, normally below a millisecond.
+/// Blocks until the program is executed, normally below a millisecond.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +22,7 @@ namespace relay::pty {
 
 struct Spawned {
   pid_t pid = -1;
-  UniqueFd pidfd;  // readable once it ended
+  UniqueFd pidfd;  // readable once the process ended
 };
 
 /// `peer` is the pseudo-terminal; -1 with Streams::Inherited.

@@ -15,37 +15,37 @@
 namespace relay::pty {
 namespace {
 
-constexpr std::size_t kHandlerStackBytes = 64 * 1024;  // a crash by an overflowing stack needs another one
+constexpr std::size_t kHandlerStackBytes = 64 * 1024;  // a crash by stack overflow needs another stack
 
-constexpr std::array kRequests{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-constexpr std::array kCrashes{SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE};
+constexpr std::array kTerminationSignals{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+constexpr std::array kCrashSignals{SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE};
 
-struct Words {
+struct RestoreBytes {
   std::array<char, kMaxRestoreBytes> bytes{};
   std::size_t size = 0;
 };
 
-/// What a signal handler can reach. Written by the guard's thread before `armed` is set; the handler reads only after
-/// it has taken `armed`.
-struct Static {
-  TerminalGuard::SavedState found;
+/// The state that the signal handler reads. The guard's thread writes it before it sets `armed`; the handler reads it
+/// only after it has taken `armed`.
+struct GuardState {
+  TerminalGuard::SavedState saved;
   pid_t owner = 0;
-  std::array<Words, 2> words;  // one is current, the other may be written
-  std::atomic<const Words*> current = nullptr;
+  std::array<RestoreBytes, 2> buffers;  // one is current, the other may be written
+  std::atomic<const RestoreBytes*> current = nullptr;
   std::atomic<bool> armed = false;
   bool used = false;  // one guard at a time
   std::array<struct sigaction, NSIG> before{};
   std::array<bool, NSIG> installed{};
 };
 
-static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<const Words*>::is_always_lock_free);
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<const RestoreBytes*>::is_always_lock_free);
 
-Static state;  // NOLINT: a signal handler has no other way
+GuardState state;  // NOLINT: a signal handler can only reach globals
 
-void write_patiently(int fd, const Words& words) {
+void write_with_timeout(int fd, const RestoreBytes& restore) {
   std::size_t done = 0;
-  while (done < words.size) {
-    const auto count = ::write(fd, words.bytes.data() + done, words.size - done);
+  while (done < restore.size) {
+    const auto count = ::write(fd, restore.bytes.data() + done, restore.size - done);
     if (count > 0) {
       done += static_cast<std::size_t>(count);
     } else if (count < 0 && errno == EAGAIN) {
@@ -70,13 +70,13 @@ void restore_now() {
   ::sigemptyset(&stop);
   ::sigaddset(&stop, SIGTTOU);  // setting attributes must not stop us
   ::pthread_sigmask(SIG_BLOCK, &stop, &before);
-  const auto& found = state.found;
-  if (!in_background(found.input)) {
-    if (const auto* words = state.current.load()) write_patiently(found.output, *words);
-    while (::tcsetattr(found.input, TCSANOW, &found.attributes) != 0 && errno == EINTR) {}
+  const auto& saved = state.saved;
+  if (!in_background(saved.input)) {
+    if (const auto* bytes = state.current.load()) write_with_timeout(saved.output, *bytes);
+    while (::tcsetattr(saved.input, TCSANOW, &saved.attributes) != 0 && errno == EINTR) {}
   }
-  if (found.input_flags >= 0) ::fcntl(found.input, F_SETFL, found.input_flags);
-  if (found.output_flags >= 0) ::fcntl(found.output, F_SETFL, found.output_flags);
+  if (saved.input_flags >= 0) ::fcntl(saved.input, F_SETFL, saved.input_flags);
+  if (saved.output_flags >= 0) ::fcntl(saved.output, F_SETFL, saved.output_flags);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   errno = error;
 }
@@ -84,7 +84,7 @@ void restore_now() {
 void on_signal(int number) {
   restore_now();
   ::sigaction(number, &state.before[static_cast<std::size_t>(number)], nullptr);
-  ::raise(number);  // blocked until we return, then it means what it meant before
+  ::raise(number);  // blocked until we return, then it has its earlier effect
 }
 
 void install(int number) {
@@ -97,12 +97,12 @@ void install(int number) {
 }
 
 void install_all() {
-  for (const int number : kRequests) {
+  for (const int number : kTerminationSignals) {
     struct sigaction now{};
     ::sigaction(number, nullptr, &now);
     if ((now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_DFL) install(number);
   }
-  for (const int number : kCrashes) install(number);
+  for (const int number : kCrashSignals) install(number);
 }
 
 void uninstall_all() {
@@ -116,10 +116,10 @@ void uninstall_all() {
   }
 }
 
-void offer_handler_stack() {
+void set_handler_stack() {
   static std::array<char, kHandlerStackBytes> memory;
   stack_t now{};
-  if (::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;  // there is one already
+  if (::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;  // a stack is already set
   const stack_t ours{.ss_sp = memory.data(), .ss_flags = 0, .ss_size = memory.size()};
   ::sigaltstack(&ours, nullptr);
 }
@@ -134,13 +134,13 @@ void watch_exits() {
 
 }  // namespace
 
-TerminalGuard::TerminalGuard(const SavedState& found) {
+TerminalGuard::TerminalGuard(const SavedState& saved) {
   RELAY_ASSERT(!state.used);
   state.used = true;
-  state.found = found;
+  state.saved = saved;
   state.owner = ::getpid();
   state.current = nullptr;
-  offer_handler_stack();
+  set_handler_stack();
   watch_exits();
   install_all();
 }
@@ -159,7 +159,7 @@ Result<void> TerminalGuard::set_restore_bytes(std::string_view bytes) {
   if (bytes.size() > kMaxRestoreBytes)
     return fail(format("{} bytes to restore a terminal are more than the {} there is room for", bytes.size(),
                        kMaxRestoreBytes));
-  auto& next = state.current.load() == &state.words[0] ? state.words[1] : state.words[0];
+  auto& next = state.current.load() == &state.buffers[0] ? state.buffers[1] : state.buffers[0];
   std::ranges::copy(bytes, next.bytes.begin());
   next.size = bytes.size();
   state.current = &next;

@@ -1,19 +1,19 @@
-/// Gives a terminal back as it was found, on every way out that a process can notice.
+/// Restores a terminal to its original state on every exit path that a process can intercept.
 ///
-/// While armed, these lead to restoring (the prepared bytes are written, then the attributes set): `restore`, the
-/// destructor, exit() and quick_exit(), SIGHUP SIGINT SIGQUIT SIGTERM as long as they have their default meaning, and
-/// the crashes SIGSEGV SIGBUS SIGABRT (so also std::terminate) SIGILL SIGFPE. After a signal its former meaning is
-/// put back and it is raised again: exit status, core file and a sanitizer's report stay what they were.
+/// While armed, these restore it (the prepared bytes are written, then the attributes set): `restore`, the destructor,
+/// exit() and quick_exit(), SIGHUP SIGINT SIGQUIT SIGTERM while they have their default action, and the crashes SIGSEGV
+/// SIGBUS SIGABRT (so also std::terminate) SIGILL SIGFPE. After a signal its earlier action is restored and it is
+/// raised again: exit status, core file and a sanitizer's report are unchanged.
 ///
-/// Who wants to shut down in an orderly manner handles SIGTERM by net::Signals, made *after* the guard or before, and
-/// kept at least as long: then the loop ends, and the destructor restores.
+/// For an orderly shutdown, handle SIGTERM by net::Signals, constructed before or after the guard and kept at least as
+/// long: then the loop ends, and the destructor restores.
 ///
-/// What cannot be noticed: SIGKILL, _exit(), a power cut. The terminal then stays as it is; `reset` helps a person.
+/// Not intercepted: SIGKILL, _exit(), a power cut. The terminal then stays as it is; `reset` helps the user.
 ///
-/// Invariants: one guard per process. The handler calls async-signal-safe functions only, waits at most
-///   kRestorePatienceMs for a terminal that takes no bytes, and keeps quiet in a forked child and in the background,
-///   where the terminal belongs to somebody else by now.
-/// Threading: made, armed and destroyed on one thread; signals may arrive on any.
+/// Invariants: one guard per process. The handler calls only async-signal-safe functions, waits at most
+///   kRestoreTimeoutMs for a terminal that takes no bytes, and does nothing in a forked child and in the background,
+///   where the terminal belongs to another process.
+/// Threading: constructed, armed and destroyed on one thread; signals may arrive on any.
 #pragma once
 
 #include <termios.h>
@@ -29,28 +29,28 @@ inline constexpr int kRestoreTimeoutMs = 100;
 
 class TerminalGuard {
  public:
-  /// What was found. The descriptors outlive the guard.
+  /// The original state. The descriptors outlive the guard.
   struct SavedState {
     int input = -1;
     int output = -1;
     termios attributes{};
-    /// The file status flags to put back, where the descriptor shares them with other processes; else -1.
+    /// The file status flags to restore, where the descriptor shares them with other processes; else -1.
     int input_flags = -1;
     int output_flags = -1;
   };
 
-  explicit TerminalGuard(const SavedState& found);
+  explicit TerminalGuard(const SavedState& saved);
   ~TerminalGuard();
   TerminalGuard(const TerminalGuard&) = delete;
   TerminalGuard& operator=(const TerminalGuard&) = delete;
 
-  /// From now on there is something to restore.
+  /// From now on the terminal must be restored.
   void arm();
   /// Restores, once per `arm`.
   void restore();
 
-  /// What undoes the modes that were switched on since: copied, and safe to replace at any moment. Best begun with
-  /// CAN, which ends a sequence that was cut in the middle.
+  /// The bytes that undo the modes switched on since: copied, and safe to replace at any time. They should start with
+  /// CAN, which ends an incomplete sequence.
   Result<void> set_restore_bytes(std::string_view bytes);
 };
 

@@ -44,7 +44,7 @@ class TerminalGuardTest : public ::testing::Test {
   int flags = 0;
 };
 
-TEST_F(TerminalGuardTest, PutsAttributesAndSharedFlagsBackAndSaysItsBytesOnce) {
+TEST_F(TerminalGuardTest, RestoresAttributesAndFlagsAndWritesItsBytesOnce) {
   {
     TerminalGuard guard{all()};
     ASSERT_TRUE(guard.set_restore_bytes("first"));
@@ -58,7 +58,7 @@ TEST_F(TerminalGuardTest, PutsAttributesAndSharedFlagsBackAndSaysItsBytesOnce) {
   EXPECT_EQ(shown(), "second");
 }
 
-TEST_F(TerminalGuardTest, LeavesATerminalAloneThatWasNotTaken) {
+TEST_F(TerminalGuardTest, KeepsATerminalUnchangedWhenNotArmed) {
   {
     TerminalGuard guard{all()};
     ASSERT_TRUE(guard.set_restore_bytes("words"));
@@ -76,13 +76,13 @@ TEST_F(TerminalGuardTest, CanBeArmedAgain) {
   EXPECT_TRUE(is_as_found());
 }
 
-TEST_F(TerminalGuardTest, RefusesMoreBytesThanItHasRoomFor) {
+TEST_F(TerminalGuardTest, RefusesTooManyBytes) {
   TerminalGuard guard{all()};
   EXPECT_FALSE(guard.set_restore_bytes(std::string(kMaxRestoreBytes + 1, 'x')));
   EXPECT_TRUE(guard.set_restore_bytes(std::string(kMaxRestoreBytes, 'x')));
 }
 
-TEST_F(TerminalGuardTest, DoesNotWaitLongForATerminalThatTakesNothing) {
+TEST_F(TerminalGuardTest, BoundsTheWaitForABlockedTerminal) {
   TerminalGuard guard{all()};
   ASSERT_TRUE(guard.set_restore_bytes("words"));
   guard.arm();
@@ -93,13 +93,13 @@ TEST_F(TerminalGuardTest, DoesNotWaitLongForATerminalThatTakesNothing) {
   EXPECT_TRUE(is_as_found());
 }
 
-TEST_F(TerminalGuardTest, LeavesSignalsAsItFoundThem) {
+TEST_F(TerminalGuardTest, RestoresSignalActions) {
   const auto ours = ::signal(SIGINT, SIG_IGN);
   {
     const TerminalGuard guard{all()};
     struct sigaction now{};
     ::sigaction(SIGINT, nullptr, &now);
-    EXPECT_EQ(now.sa_handler, SIG_IGN) << "who ignores a request keeps ignoring it";
+    EXPECT_EQ(now.sa_handler, SIG_IGN) << "an ignored signal stays ignored";
     ::sigaction(SIGTERM, nullptr, &now);
     EXPECT_NE(now.sa_handler, SIG_DFL);
   }

@@ -21,16 +21,16 @@
 namespace relay::pty {
 namespace {
 
-constexpr std::size_t kTypedTurnBytes = 16 * 1024;
+constexpr std::size_t kMaxTypedTurnBytes = 16 * 1024;
 
-/// A descriptor of our own for one direction of the terminal.
-struct Opened {
+/// Our own descriptor for one direction of the terminal.
+struct TerminalFd {
   UniqueFd fd;
-  int shared_flags = -1;  // as found, where others have them too: it could not be opened anew
+  int shared_flags = -1;  // original flags, if the descriptor is shared because the terminal could not be reopened
 };
 
-Result<Opened> open_anew(int fd, int access) {
-  Opened opened;
+Result<TerminalFd> reopen(int fd, int access) {
+  TerminalFd opened;
   opened.fd.reset(::open(format("/proc/self/fd/{}", fd).c_str(), access | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
   if (opened.fd) return opened;
   opened.fd.reset(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
@@ -44,7 +44,7 @@ bool hung_up(int fd) {
   return ::poll(&now, 1, 0) > 0 && (now.revents & (POLLHUP | POLLERR)) != 0;
 }
 
-termios raw_from(termios attributes) {
+termios to_raw(termios attributes) {
   attributes.c_iflag &= ~static_cast<tcflag_t>(IGNBRK | BRKINT | PARMRK | ISTRIP | INLCR | IGNCR | ICRNL | IXON);
   attributes.c_oflag &= ~static_cast<tcflag_t>(OPOST);
   attributes.c_lflag &= ~static_cast<tcflag_t>(ECHO | ECHONL | ICANON | ISIG | IEXTEN);
@@ -55,9 +55,9 @@ termios raw_from(termios attributes) {
   return attributes;
 }
 
-/// By SIGTSTP in its plain meaning, not by SIGSTOP: where no shell could ever continue us (a terminal window that runs
-/// nothing but us) the kernel then leaves us running. Returns when we go on.
-void stop_us() {
+/// Uses the default action of SIGTSTP, not SIGSTOP: where no shell could continue us (a terminal window that runs only
+/// this program) the kernel then does not stop us. Returns when we continue.
+void stop_process() {
   struct sigaction plain{}, before{};
   plain.sa_handler = SIG_DFL;
   ::sigaction(SIGTSTP, &plain, &before);
@@ -65,20 +65,20 @@ void stop_us() {
   ::sigaction(SIGTSTP, &before, nullptr);
 }
 
-/// Lives as long as a callback of it runs, longer than its handle when that is destroyed inside.
+/// Lives as long as one of its callbacks runs, longer than its handle when that is destroyed inside.
 class UserTerminalCore : public std::enable_shared_from_this<UserTerminalCore> {
  public:
-  UserTerminalCore(net::AsioLoop& loop, UserTerminalListener& listener, Opened input, Opened output,
-                   const termios& found)
+  UserTerminalCore(net::AsioLoop& loop, UserTerminalListener& listener, TerminalFd input, TerminalFd output,
+                   const termios& original)
       : loop_{loop},
         listener_{&listener},
         input_{std::move(input.fd)},
         output_{std::move(output.fd)},
-        found_{found},
+        original_{original},
         shared_{input.shared_flags >= 0 || output.shared_flags >= 0},
         guard_{{.input = input_.get(),
                 .output = output_.get(),
-                .attributes = found,
+                .attributes = original,
                 .input_flags = input.shared_flags,
                 .output_flags = output.shared_flags}} {}
 
@@ -97,23 +97,23 @@ class UserTerminalCore : public std::enable_shared_from_this<UserTerminalCore> {
   }
 
   void leave_raw() {
-    say_last_words();
+    flush_output();
     raw_ = false;
     guard_.restore();
-    static_cast<void>(claim());  // not raw: nothing that could fail
+    static_cast<void>(claim());  // not raw: cannot fail
   }
 
   Result<void> set_restore_bytes(std::string_view bytes) { return guard_.set_restore_bytes(bytes); }
 
   [[nodiscard]] WindowSize size() const { return size_; }
-  [[nodiscard]] std::size_t output_waiting() const { return waiting_.size(); }
+  [[nodiscard]] std::size_t output_waiting() const { return output_queue_.size(); }
 
   std::size_t write(std::string_view bytes) {
-    if (listener_ == nullptr) return bytes.size();  // there is nobody to see it
+    if (listener_ == nullptr) return bytes.size();  // there is no reader
     std::size_t taken = 0;
-    if (waiting_.empty()) taken = write_some(bytes);
-    taken += waiting_.push(bytes.substr(taken));
-    if (!waiting_.empty()) want_writable();
+    if (output_queue_.empty()) taken = write_some(bytes);
+    taken += output_queue_.push(bytes.substr(taken));
+    if (!output_queue_.empty()) want_writable();
     return taken;
   }
 
@@ -125,29 +125,29 @@ class UserTerminalCore : public std::enable_shared_from_this<UserTerminalCore> {
   void suspend() {
     if (listener_ == nullptr) return;
     const auto keep = shared_from_this();
-    say_last_words();
+    flush_output();
     guard_.restore();
-    stop_us();
-    go_on();
+    stop_process();
+    on_continue();
   }
 
   void abandon() {
-    idle_timeout();
-    say_last_words();
+    detach_listener();
+    flush_output();
     guard_.restore();
   }
 
  private:
-  /// Makes the terminal what we want it to be. The guard first: a signal in between then restores what is as it was.
+  /// Applies raw mode. Arms the guard first: a signal in between then restores the unchanged state.
   Result<void> claim() {
     if (raw_ || shared_) guard_.arm();
     if (shared_)
       for (const int fd : {input_.get(), output_.get()}) ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
     if (!raw_) return {};
-    const auto raw = raw_from(found_);
-    // In the background this stops us until we are in front again, as it should.
+    const auto raw = to_raw(original_);
+    // In the background this stops us until we are in the foreground, as intended.
     while (::tcsetattr(input_.get(), TCSANOW, &raw) != 0)
-      if (errno != EINTR) return fail_errno("cannot switch the terminal to single keys");
+      if (errno != EINTR) return fail_errno("cannot switch the terminal to raw mode");
     return {};
   }
 
@@ -157,7 +157,7 @@ class UserTerminalCore : public std::enable_shared_from_this<UserTerminalCore> {
     const auto keep = shared_from_this();
     if (count > 0)
       listener_->on_typed({buffer_.data(), static_cast<std::size_t>(count)});
-    else if (count == 0 && (raw_ || hung_up(input_.get())))  // in line mode Ctrl-D is an empty read, too
+    else if (count == 0 && (raw_ || hung_up(input_.get())))  // in line mode Ctrl-D is an empty read too
       return close("the terminal was closed");
     else if (count < 0 && errno != EAGAIN && errno != EINTR)
       return close(Error::from_errno("the terminal was closed").message());
@@ -169,10 +169,10 @@ class UserTerminalCore : public std::enable_shared_from_this<UserTerminalCore> {
     ssize_t count = 0;
     do count = ::write(output_.get(), bytes.data(), bytes.size());
     while (count < 0 && errno == EINTR);
-    return count > 0 ? static_cast<std::size_t>(count) : 0;  // full; a terminal that is gone is told by reading
+    return count > 0 ? static_cast<std::size_t>(count) : 0;  // full; a closed terminal shows in a read
   }
 
-  /// Watched only while something waits: the loop would hear of every key on this descriptor, too.
+  /// Watches only while bytes are pending: the loop would also wake for every key on this descriptor.
   void want_writable() {
     if (output_watch_ == nullptr)
       output_watch_ = std::make_unique<net::DescriptorWatch>(loop_, output_.get(), [] {}, [this] { write_turn(); });
@@ -180,45 +180,45 @@ class UserTerminalCore : public std::enable_shared_from_this<UserTerminalCore> {
   }
 
   void write_turn() {
-    const auto done = write_some(waiting_.front());
-    waiting_.pop(done);
-    if (waiting_.empty())
+    const auto done = write_some(output_queue_.front());
+    output_queue_.pop(done);
+    if (output_queue_.empty())
       output_watch_.reset();
     else
       output_watch_->want_writable();
     const auto keep = shared_from_this();
-    if (done > 0 && listener_ != nullptr) listener_->on_written(waiting_.size());
+    if (done > 0 && listener_ != nullptr) listener_->on_written(output_queue_.size());
   }
 
-  void say_last_words() {
+  void flush_output() {
     using std::chrono::steady_clock;
     const auto give_up_at = steady_clock::now() + Millis{kFinalFlushMs};
     while (true) {
-      waiting_.pop(write_some(waiting_.front()));
+      output_queue_.pop(write_some(output_queue_.front()));
       const auto left = std::chrono::duration_cast<Millis>(give_up_at - steady_clock::now()).count();
-      if (waiting_.empty() || left <= 0) break;
+      if (output_queue_.empty() || left <= 0) break;
       pollfd wait{.fd = output_.get(), .events = POLLOUT, .revents = 0};
       if (::poll(&wait, 1, static_cast<int>(left)) <= 0 || (wait.revents & (POLLERR | POLLHUP)) != 0) break;
     }
-    waiting_.pop(waiting_.size());
+    output_queue_.pop(output_queue_.size());
   }
 
   void on_signal(int number) {
     const auto keep = shared_from_this();
     switch (number) {
       case SIGTSTP: return suspend();
-      case SIGCONT: return go_on();
-      default: return look_at_size();
+      case SIGCONT: return on_continue();
+      default: return check_size();
     }
   }
 
-  void go_on() {
+  void on_continue() {
     if (const auto result = claim(); !result) return close(result.error().message());
     listener_->on_continued();
-    if (listener_ != nullptr) look_at_size();
+    if (listener_ != nullptr) check_size();
   }
 
-  void look_at_size() {
+  void check_size() {
     const auto now = window_size(output_.get());
     if (!now || *now == size_) return;
     size_ = *now;
@@ -227,11 +227,11 @@ class UserTerminalCore : public std::enable_shared_from_this<UserTerminalCore> {
 
   void close(const std::string& reason) {
     auto* listener = listener_;
-    idle_timeout();
+    detach_listener();
     listener->on_closed(reason);
   }
 
-  void idle_timeout() {
+  void detach_listener() {
     listener_ = nullptr;
     signals_.reset();
     output_watch_.reset();
@@ -239,23 +239,23 @@ class UserTerminalCore : public std::enable_shared_from_this<UserTerminalCore> {
   }
 
   net::AsioLoop& loop_;
-  UserTerminalListener* listener_;  // null once the terminal is gone
+  UserTerminalListener* listener_;  // null once the terminal is closed
   UniqueFd input_;
   UniqueFd output_;
-  termios found_;
-  bool shared_;          // with the shell: what we change in the descriptors' flags concerns it, too
-  TerminalGuard guard_;  // dies before the descriptors
-  ByteQueue waiting_{kMaxTerminalBytes};
+  termios original_;
+  bool shared_;          // with the shell: changes of the descriptors' flags affect it too
+  TerminalGuard guard_;  // destroyed before the descriptors
+  ByteQueue output_queue_{kMaxTerminalBytes};
   WindowSize size_;
   bool raw_ = false;
   bool paused_ = false;
-  std::array<char, kTypedTurnBytes> buffer_;
+  std::array<char, kMaxTypedTurnBytes> buffer_;
   std::unique_ptr<net::DescriptorWatch> input_watch_;
   std::unique_ptr<net::DescriptorWatch> output_watch_;
   std::unique_ptr<net::Signals> signals_;
 };
 
-/// The handle of the one that opened it.
+/// The handle that the opener gets.
 class ProcessTerminal final : public UserTerminal {
  public:
   explicit ProcessTerminal(std::shared_ptr<UserTerminalCore> core) : core_{std::move(core)} {}
@@ -283,13 +283,13 @@ bool UserTerminal::is_one(int input, int output) { return ::isatty(input) == 1 &
 
 Result<std::unique_ptr<UserTerminal>> UserTerminal::open(net::AsioLoop& loop, UserTerminalListener& listener, int input,
                                                          int output) {
-  termios found{};
-  if (!is_one(input, output) || ::tcgetattr(input, &found) != 0)
+  termios original{};
+  if (!is_one(input, output) || ::tcgetattr(input, &original) != 0)
     return fail(Errc::NotATerminal, "standard input and output are not a terminal");
-  auto opened_input = RELAY_TRY(open_anew(input, O_RDWR));
-  auto opened_output = RELAY_TRY(open_anew(output, O_WRONLY));
+  auto opened_input = RELAY_TRY(reopen(input, O_RDWR));
+  auto opened_output = RELAY_TRY(reopen(output, O_WRONLY));
   auto core =
-      std::make_shared<UserTerminalCore>(loop, listener, std::move(opened_input), std::move(opened_output), found);
+      std::make_shared<UserTerminalCore>(loop, listener, std::move(opened_input), std::move(opened_output), original);
   core->start();
   return std::make_unique<ProcessTerminal>(std::move(core));
 }

@@ -40,30 +40,30 @@ struct Way {
   }
 };
 
-class EveryWayOut : public ::testing::TestWithParam<Way> {};
+class ExitPaths : public ::testing::TestWithParam<Way> {};
 
-TEST_P(EveryWayOut, GivesTheTerminalBackAsItWas) {
+TEST_P(ExitPaths, RestoresTheTerminal) {
   const auto& way = GetParam();
-  auto seat = leaving(way.name);
-  ASSERT_TRUE(seat.shows("[ready]"));
+  auto terminal = leaving(way.name);
+  ASSERT_TRUE(terminal.wait_for("[ready]"));
   if (way.signal != 0) {
-    EXPECT_TRUE(seat.is_raw());
-    ::kill(seat.process.pid, way.signal);
+    EXPECT_TRUE(terminal.is_raw());
+    ::kill(terminal.process.pid, way.signal);
   }
-  const auto status = seat.finish();
+  const auto status = terminal.finish();
   // A sanitizer reports a crash by itself and exits with a code of its own.
   const bool comparable = !kSanitized || !way.expected_is_crash();
   EXPECT_TRUE(!comparable || status == way.expected) << status.describe();
-  EXPECT_TRUE(seat.is_as_before());
-  EXPECT_TRUE(seat.screen.contains(kRestored));
-  EXPECT_EQ(seat.screen.find(kRestored), seat.screen.rfind(kRestored)) << "once";
+  EXPECT_TRUE(terminal.is_restored());
+  EXPECT_TRUE(terminal.screen.contains(kRestored));
+  EXPECT_EQ(terminal.screen.find(kRestored), terminal.screen.rfind(kRestored)) << "once";
 }
 
 constexpr auto kExited = ExitStatus::Kind::Exited;
 constexpr auto kSignalled = ExitStatus::Kind::Signalled;
 
 INSTANTIATE_TEST_SUITE_P(
-    , EveryWayOut,
+    , ExitPaths,
     ::testing::Values(Way{"return", 0, {kExited, 0}}, Way{"exit", 0, {kExited, 5}}, Way{"quick-exit", 0, {kExited, 6}},
                       Way{"throw", 0, {kSignalled, SIGABRT}}, Way{"abort", 0, {kSignalled, SIGABRT}},
                       Way{"crash", 0, {kSignalled, SIGSEGV}}, Way{"overflow", 0, {kSignalled, SIGSEGV}},
@@ -76,28 +76,28 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-TEST(PersonTerminal, CannotGiveItBackWhenKilled) {
-  auto seat = leaving("wait");
-  ASSERT_TRUE(seat.shows("[ready]"));
-  ::kill(seat.process.pid, SIGKILL);
-  seat.finish();
-  EXPECT_TRUE(seat.is_raw()) << "nobody can: a person types `reset`";
+TEST(UserTerminalTest, IsNotRestoredAfterSigkill) {
+  auto terminal = leaving("wait");
+  ASSERT_TRUE(terminal.wait_for("[ready]"));
+  ::kill(terminal.process.pid, SIGKILL);
+  terminal.finish();
+  EXPECT_TRUE(terminal.is_raw()) << "cannot be prevented; the user types `reset`";
 }
 
-TEST(PersonTerminal, PassesEveryKeyAlsoThoseThatWouldMeanSomething) {
-  auto seat = leaving("wait");
-  ASSERT_TRUE(seat.shows("[ready]"));
-  seat.type("\x03\x1a\r\x04");
-  EXPECT_TRUE(seat.shows("[typed \x03\x1a\r\x04]"));
-  seat.type("q");
-  EXPECT_EQ(seat.finish(), (ExitStatus{kExited, 0}));
+TEST(UserTerminalTest, PassesEveryKeyUninterpreted) {
+  auto terminal = leaving("wait");
+  ASSERT_TRUE(terminal.wait_for("[ready]"));
+  terminal.type("\x03\x1a\r\x04");
+  EXPECT_TRUE(terminal.wait_for("[typed \x03\x1a\r\x04]"));
+  terminal.type("q");
+  EXPECT_EQ(terminal.finish(), (ExitStatus{kExited, 0}));
 }
 
-TEST(PersonTerminal, TellsWhenItsSizeChanged) {
-  auto seat = leaving("wait");
-  ASSERT_TRUE(seat.shows("[ready]"));
-  ASSERT_TRUE(set_window_size(seat.terminal.controller.get(), {111, 22}));
-  EXPECT_TRUE(seat.shows("[size 111x22]"));
+TEST(UserTerminalTest, ReportsAResize) {
+  auto terminal = leaving("wait");
+  ASSERT_TRUE(terminal.wait_for("[ready]"));
+  ASSERT_TRUE(set_window_size(terminal.pty.controller.get(), {111, 22}));
+  EXPECT_TRUE(terminal.wait_for("[size 111x22]"));
 }
 
 /// A shell with job control, in which the program is a job.
@@ -106,56 +106,56 @@ TestTerminal job_leaving(const std::string& way) {
       {"sh", "-c", "set -m; \"$0\" leave \"$1\"; echo '[shell]'; read line; fg; echo '[end]'", SEATED_PROGRAM, way}};
 }
 
-TEST(PersonTerminal, IsGivenBackWhileWeAreSuspendedAndTakenAgain) {
+TEST(UserTerminalTest, IsRestoredWhileSuspended) {
   for (const auto* way : {"wait", "suspend"}) {
-    auto seat = job_leaving(way);
-    ASSERT_TRUE(seat.shows("[ready]"));
-    if (way == std::string_view{"wait"}) ::kill(-::tcgetpgrp(seat.terminal.controller.get()), SIGTSTP);
-    ASSERT_TRUE(seat.shows("[shell]"));
-    EXPECT_TRUE(seat.is_as_before());
-    EXPECT_LT(seat.screen.find(kRestored), seat.screen.find("[shell]"));
-    EXPECT_FALSE(seat.screen.contains("[continued]"));
-    seat.type("\r");
-    ASSERT_TRUE(seat.shows("[continued]"));
-    EXPECT_TRUE(seat.is_raw());
-    seat.type("q");
-    EXPECT_TRUE(seat.shows("[end]"));
-    EXPECT_EQ(seat.finish(), (ExitStatus{kExited, 0}));
-    EXPECT_TRUE(seat.is_as_before());
+    auto terminal = job_leaving(way);
+    ASSERT_TRUE(terminal.wait_for("[ready]"));
+    if (way == std::string_view{"wait"}) ::kill(-::tcgetpgrp(terminal.pty.controller.get()), SIGTSTP);
+    ASSERT_TRUE(terminal.wait_for("[shell]"));
+    EXPECT_TRUE(terminal.is_restored());
+    EXPECT_LT(terminal.screen.find(kRestored), terminal.screen.find("[shell]"));
+    EXPECT_FALSE(terminal.screen.contains("[continued]"));
+    terminal.type("\r");
+    ASSERT_TRUE(terminal.wait_for("[continued]"));
+    EXPECT_TRUE(terminal.is_raw());
+    terminal.type("q");
+    EXPECT_TRUE(terminal.wait_for("[end]"));
+    EXPECT_EQ(terminal.finish(), (ExitStatus{kExited, 0}));
+    EXPECT_TRUE(terminal.is_restored());
   }
 }
 
-TEST(PersonTerminal, IsNotSuspendedWhereNobodyCouldContinueUs) {
-  auto seat = leaving("suspend");
-  ASSERT_TRUE(seat.shows("[continued]"));
-  EXPECT_TRUE(seat.is_raw());
-  seat.type("q");
-  EXPECT_EQ(seat.finish(), (ExitStatus{kExited, 0}));
+TEST(UserTerminalTest, IsNotSuspendedWithoutAShell) {
+  auto terminal = leaving("suspend");
+  ASSERT_TRUE(terminal.wait_for("[continued]"));
+  EXPECT_TRUE(terminal.is_raw());
+  terminal.type("q");
+  EXPECT_EQ(terminal.finish(), (ExitStatus{kExited, 0}));
 }
 
-TEST(PersonTerminal, IsTakenAgainAfterAStopItCouldNotNotice) {
-  auto seat = leaving("wait");
-  ASSERT_TRUE(seat.shows("[ready]"));
-  ::kill(seat.process.pid, SIGSTOP);
-  ASSERT_TRUE(seat.stops());
-  ASSERT_EQ(::tcsetattr(seat.terminal.peer.get(), TCSANOW, &seat.before), 0);  // as a shell does
-  ::kill(seat.process.pid, SIGCONT);
-  EXPECT_TRUE(seat.shows("[continued]"));
-  EXPECT_TRUE(seat.is_raw());
+TEST(UserTerminalTest, IsRawAgainAfterSigstop) {
+  auto terminal = leaving("wait");
+  ASSERT_TRUE(terminal.wait_for("[ready]"));
+  ::kill(terminal.process.pid, SIGSTOP);
+  ASSERT_TRUE(terminal.wait_stopped());
+  ASSERT_EQ(::tcsetattr(terminal.pty.peer.get(), TCSANOW, &terminal.before), 0);  // as a shell does
+  ::kill(terminal.process.pid, SIGCONT);
+  EXPECT_TRUE(terminal.wait_for("[continued]"));
+  EXPECT_TRUE(terminal.is_raw());
 }
 
-TEST(PersonTerminal, LeavesTheFlagsThatTheShellSharesAlone) {
-  auto seat = leaving("wait");
-  ASSERT_TRUE(seat.shows("[ready]"));
-  EXPECT_EQ(::fcntl(seat.terminal.peer.get(), F_GETFL) & O_NONBLOCK, 0) << "the program holds a copy of this one";
+TEST(UserTerminalTest, KeepsTheFlagsOfTheShell) {
+  auto terminal = leaving("wait");
+  ASSERT_TRUE(terminal.wait_for("[ready]"));
+  EXPECT_EQ(::fcntl(terminal.pty.peer.get(), F_GETFL) & O_NONBLOCK, 0) << "the program holds a copy of this one";
 }
 
-TEST(PersonTerminal, NoticesThatItIsGone) {
-  auto seat = leaving("orderly");
-  ASSERT_TRUE(seat.shows("[ready]"));
-  seat.terminal.peer.reset();
-  seat.terminal.controller.reset();  // the window was closed
-  pollfd ended{.fd = seat.process.pidfd.get(), .events = POLLIN, .revents = 0};
+TEST(UserTerminalTest, ReportsThatItIsClosed) {
+  auto terminal = leaving("orderly");
+  ASSERT_TRUE(terminal.wait_for("[ready]"));
+  terminal.pty.peer.reset();
+  terminal.pty.controller.reset();  // the window was closed
+  pollfd ended{.fd = terminal.process.pidfd.get(), .events = POLLIN, .revents = 0};
   EXPECT_EQ(::poll(&ended, 1, TestTerminal::kDeadlineMs), 1);
 }
 
@@ -167,7 +167,7 @@ class Deaf final : public UserTerminalListener {
   void on_closed(const std::string&) override {}
 };
 
-TEST(PersonTerminal, IsRefusedWhereThereIsNone) {
+TEST(UserTerminalTest, RefusesWithoutATerminal) {
   const UniqueFd nothing{::open("/dev/null", O_RDWR | O_CLOEXEC)};
   net::AsioLoop loop;
   Deaf deaf;
@@ -177,7 +177,7 @@ TEST(PersonTerminal, IsRefusedWhereThereIsNone) {
   EXPECT_TRUE(is(opened.error(), Errc::NotATerminal));
 }
 
-TEST(PersonTerminal, HoldsNoMoreThanItsBoundForATerminalThatTakesNothing) {
+TEST(UserTerminalTest, BoundsOutputForABlockedTerminal) {
   auto terminal = PseudoTerminal::open({});
   ASSERT_TRUE(terminal);
   net::AsioLoop loop;
@@ -193,24 +193,25 @@ TEST(PersonTerminal, HoldsNoMoreThanItsBoundForATerminalThatTakesNothing) {
   EXPECT_FALSE((*opened)->set_restore_bytes(std::string(kMaxRestoreBytes + 1, 'x')));
 }
 
-TEST(Forwarding, LosesNothingWhenTheTerminalIsSlow) {
-  TestTerminal seat{{SEATED_PROGRAM, "forward", "sh", "-c", "stty raw -echo; seq -s , 1 300000; echo done; exit 6"}};
-  ASSERT_TRUE(seat.shows("done"));  // reads 4 KB at a time: slower than the child writes
+TEST(Forwarding, LosesNothingForASlowTerminal) {
+  TestTerminal terminal{
+      {SEATED_PROGRAM, "forward", "sh", "-c", "stty raw -echo; seq -s , 1 300000; echo done; exit 6"}};
+  ASSERT_TRUE(terminal.wait_for("done"));  // reads 4 KB at a time: slower than the child writes
   std::string expected;
   for (int i = 1; i <= 300'000; ++i) expected += std::to_string(i) + (i < 300'000 ? "," : "\ndone\n");
-  EXPECT_EQ(seat.finish(), (ExitStatus{kExited, 6}));
-  EXPECT_EQ(seat.screen, expected);
-  EXPECT_TRUE(seat.is_as_before());
+  EXPECT_EQ(terminal.finish(), (ExitStatus{kExited, 6}));
+  EXPECT_EQ(terminal.screen, expected);
+  EXPECT_TRUE(terminal.is_restored());
 }
 
-TEST(Forwarding, BringsKeysAndSizesToTheChild) {
-  TestTerminal seat{{SEATED_PROGRAM, "forward", "sh", "-c", "stty size; read line; stty size; echo \"<$line>\""},
-                    {70, 20}};
-  ASSERT_TRUE(seat.shows("20 70"));
-  ASSERT_TRUE(set_window_size(seat.terminal.controller.get(), {90, 40}));
-  seat.type("hello\r");
-  EXPECT_TRUE(seat.shows("<hello>"));
-  seat.finish();
+TEST(Forwarding, PassesKeysAndSizesToTheChild) {
+  TestTerminal terminal{{SEATED_PROGRAM, "forward", "sh", "-c", "stty size; read line; stty size; echo \"<$line>\""},
+                        {70, 20}};
+  ASSERT_TRUE(terminal.wait_for("20 70"));
+  ASSERT_TRUE(set_window_size(terminal.pty.controller.get(), {90, 40}));
+  terminal.type("hello\r");
+  EXPECT_TRUE(terminal.wait_for("<hello>"));
+  terminal.finish();
 }
 
 }  // namespace

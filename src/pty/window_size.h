@@ -1,4 +1,4 @@
-/// How large a terminal is, in characters; pixels where it says so.
+/// The size of a terminal, in characters; pixels where the terminal reports them.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ struct WindowSize {
   bool operator==(const WindowSize&) const = default;
 };
 
-/// Of the terminal behind that descriptor; a terminal that does not know says 0 x 0, which becomes 80 x 24.
+/// The size of the terminal behind the descriptor; 0 x 0 from a terminal that does not know becomes 80 x 24.
 Result<WindowSize> window_size(int fd);
 
-/// Those inside are told by SIGWINCH, if it changed.
+/// Programs inside get SIGWINCH if the size changed.
 Result<void> set_window_size(int fd, WindowSize size);
 
 }  // namespace relay::pty

@@ -105,7 +105,7 @@ class Pane::Core final : private PaneTrackerListener, public std::enable_shared_
   /// The handle is destroyed: nothing is reported any more.
   void abandon() {
     const bool running = listener_ != nullptr && (!status_ || ending_.begun());
-    idle_timeout();
+    detach_listener();
     if (running) ending_.kill_now();
   }
 
@@ -223,7 +223,7 @@ class Pane::Core final : private PaneTrackerListener, public std::enable_shared_
     if (!closing_) close_pane();
     if (!closed_ && loop_.now().steady < close_by_) return;
     auto* listener = listener_;
-    idle_timeout();
+    detach_listener();
     listener->on_exit(status_.value_or(ExitStatus{}));
   }
 
@@ -240,7 +240,7 @@ class Pane::Core final : private PaneTrackerListener, public std::enable_shared_
   }
 
   /// The listener hears nothing more, and the loop forgets us.
-  void idle_timeout() {
+  void detach_listener() {
     listener_ = nullptr;
     hold_or_release();
     ending_.stop();

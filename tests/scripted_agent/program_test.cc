@@ -21,15 +21,15 @@ TEST(ScriptedAgent, TalksAtATerminalAndLogsWhatItWasTold) {
   const net::testing::TemporaryDirectory place;
   std::ofstream{place.file("script")} << R"({"rules":[{"contains":"hello","reply":"Hi!","work_ms":1}]})";
   TestTerminal seat{{SCRIPTED_AGENT, "--script", place.file("script"), "--log", place.file("log"), "--status"}};
-  ASSERT_TRUE(seat.shows("state=idle"));
-  ASSERT_TRUE(seat.shows("│ > "));
+  ASSERT_TRUE(seat.wait_for("state=idle"));
+  ASSERT_TRUE(seat.wait_for("│ > "));
   EXPECT_TRUE(seat.screen.contains("\x1b[?2004h"));
   seat.type("\x1b[200~hello\x1b[201~");
   seat.type("\r");
-  EXPECT_TRUE(seat.shows("● Hi!"));
+  EXPECT_TRUE(seat.wait_for("● Hi!"));
   seat.type("/exit\r");
   EXPECT_EQ(seat.finish(), (ExitStatus{ExitStatus::Kind::Exited, 0}));
-  EXPECT_TRUE(seat.is_as_before());
+  EXPECT_TRUE(seat.is_restored());
   EXPECT_TRUE(seat.screen.contains("\x1b[?2004l"));
   EXPECT_TRUE(contents(place.file("log")).contains(R"("text":"hello")"));
   EXPECT_TRUE(contents(place.file("log")).contains(R"("hex":"2f657869740d")"));
@@ -37,9 +37,9 @@ TEST(ScriptedAgent, TalksAtATerminalAndLogsWhatItWasTold) {
 
 TEST(ScriptedAgent, DrawsAnewWhenTheWindowChanges) {
   TestTerminal seat{{SCRIPTED_AGENT, "--alternate"}, {60, 20}};
-  ASSERT_TRUE(seat.shows("│ > "));
-  ASSERT_TRUE(pty::set_window_size(seat.terminal.controller.get(), {30, 10}));
-  EXPECT_TRUE(seat.shows("\x1b[8;5H"));
+  ASSERT_TRUE(seat.wait_for("│ > "));
+  ASSERT_TRUE(pty::set_window_size(seat.pty.controller.get(), {30, 10}));
+  EXPECT_TRUE(seat.wait_for("\x1b[8;5H"));
   seat.type("\x03\x03");
   EXPECT_EQ(seat.finish(), (ExitStatus{ExitStatus::Kind::Exited, 0}));
 }

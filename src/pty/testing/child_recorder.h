@@ -1,4 +1,4 @@
-/// A child in a test, remembering all that it did.
+/// A child in a test with a record of all its events.
 #pragma once
 
 #include <functional>
@@ -36,23 +36,23 @@ class ChildRecorder final : public ProgramListener {
     status = ended;
   }
 
-  bool shows(const std::string& text) {
+  bool wait_for(const std::string& text) {
     return net::testing::run_until(loop, [&] { return output.contains(text); });
   }
-  bool exits() {
+  bool wait_exit() {
     return net::testing::run_until(loop, [&] { return status.has_value(); });
   }
-  /// The number that follows `word` in the output.
+  /// The number behind `word` in the output.
   pid_t number_after(const std::string& word) {
-    RELAY_ASSERT(shows(word) && net::testing::run_until(
-                                    loop, [&] { return output.find('.', output.find(word)) != std::string::npos; }));
+    RELAY_ASSERT(wait_for(word) && net::testing::run_until(
+                                       loop, [&] { return output.find('.', output.find(word)) != std::string::npos; }));
     return std::stoi(output.substr(output.find(word) + word.size()));
   }
 
   static constexpr std::size_t kKeptBytes = 1024 * 1024;
 
   net::AsioLoop loop;
-  std::string output;  // the first kKeptBytes of it
+  std::string output;  // at most kKeptBytes
   std::size_t output_bytes = 0;
   std::optional<ExitStatus> status;
   int calls_after_exit = 0;
@@ -61,7 +61,7 @@ class ChildRecorder final : public ProgramListener {
   std::unique_ptr<Child> child;
 };
 
-/// A process that ended, but that its parent has not looked after yet, is gone as well.
+/// True also for a zombie.
 inline bool is_gone(pid_t pid) {
   const auto found = find_process(pid);
   return !found || found->ended;

@@ -1,6 +1,6 @@
-/// The smallest host: what the person types goes to the child, what the child shows goes to the person.
+/// The smallest host: forwards the user's input to the child and the child's output to the user.
 ///
-/// Shows how the two halves slow each other down: neither side ever loses a byte or keeps more than its bound.
+/// Shows how the two directions slow each other down: no side loses a byte or exceeds its bound.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ class Forwarder final : public ProgramListener, public UserTerminalListener {
   }
 
   void on_output(std::string_view bytes) override {
-    RELAY_ASSERT(terminal->write(bytes) == bytes.size());  // a turn fits what is left above kSlowTerminalBytes
+    RELAY_ASSERT(terminal->write(bytes) == bytes.size());  // a turn fits the room above kSlowTerminalBytes
     if (terminal->wants_pause()) child->pause_output();
   }
   void on_written(std::size_t bytes_left) override {
@@ -55,7 +55,7 @@ class Forwarder final : public ProgramListener, public UserTerminalListener {
 
  private:
   net::AsioLoop& loop_;
-  std::string rest_;  // typed, but not taken yet
+  std::string rest_;  // typed, not yet taken
 };
 
 }  // namespace relay::pty::testing

@@ -1,9 +1,9 @@
-/// pty_seated_program: sits in a terminal and leaves it in every possible way. For the tests beside it.
+/// pty_seated_program: takes a terminal and exits in every possible way. For the tests in this module.
 ///
-///   leave WAY        raw mode, then: return, exit, quick-exit, throw, abort, crash, overflow, wait (for a signal),
+///   leave HOW        raw mode, then: return, exit, quick-exit, throw, abort, crash, overflow, wait (for a signal),
 ///                    orderly (SIGTERM ends the loop), suspend (by itself)
 ///   forward CMD...   a Forwarder around CMD
-///   hold CMD...      CMD in a Pty of ours; says its process id and waits
+///   hold CMD...      CMD in a pseudo-terminal of ours; prints its process id and waits
 
 #include <csignal>
 #include <cstdio>
@@ -19,19 +19,19 @@ namespace {
 using namespace relay;
 using namespace relay::pty;
 
-class Seated final : public UserTerminalListener {
+class TerminalUser final : public UserTerminalListener {
  public:
-  explicit Seated(net::AsioLoop& loop) : loop_{loop} {}
+  explicit TerminalUser(net::AsioLoop& loop) : loop_{loop} {}
   void on_typed(std::string_view bytes) override {
-    say(format("typed {}", bytes));
+    print(format("typed {}", bytes));
     if (bytes.contains('q')) loop_.stop();
   }
   void on_written(std::size_t) override {}
-  void on_resized(WindowSize size) override { say(format("size {}x{}", size.columns, size.rows)); }
-  void on_continued() override { say("continued"); }
+  void on_resized(WindowSize size) override { print(format("size {}x{}", size.columns, size.rows)); }
+  void on_continued() override { print("continued"); }
   void on_closed(const std::string&) override { loop_.stop(); }
 
-  void say(const std::string& line) const { terminal->write("[" + line + "]"); }
+  void print(const std::string& line) const { terminal->write("[" + line + "]"); }
 
   std::unique_ptr<UserTerminal> terminal;
 
@@ -39,7 +39,7 @@ class Seated final : public UserTerminalListener {
   net::AsioLoop& loop_;
 };
 
-volatile int frames_left = 1 << 30;  // more than any stack holds
+volatile int frames_left = 1 << 30;  // exceeds any stack
 
 int overflow_stack(const volatile char* above) {
   volatile char block[4096];
@@ -48,26 +48,26 @@ int overflow_stack(const volatile char* above) {
   return frames_left == 0 ? 0 : overflow_stack(block) + block[0];
 }
 
-int leave(const std::string& way) {
+int leave(const std::string& how) {
   net::AsioLoop loop;
-  Seated seated{loop};
-  auto opened = UserTerminal::open(loop, seated);
+  TerminalUser user{loop};
+  auto opened = UserTerminal::open(loop, user);
   if (!opened) return 3;
-  seated.terminal = std::move(*opened);
-  if (!seated.terminal->set_restore_bytes("\x18<restored>")) return 3;
-  if (!seated.terminal->enter_raw()) return 3;
+  user.terminal = std::move(*opened);
+  if (!user.terminal->set_restore_bytes("\x18<restored>")) return 3;
+  if (!user.terminal->enter_raw()) return 3;
   std::unique_ptr<net::Signals> signals;
-  if (way == "orderly")
+  if (how == "orderly")
     signals = std::make_unique<net::Signals>(loop, std::initializer_list<int>{SIGTERM}, [&](int) { loop.stop(); });
-  seated.say("ready");
-  if (way == "exit") std::exit(5);
-  if (way == "quick-exit") std::quick_exit(6);
-  if (way == "throw") throw std::runtime_error{"on purpose"};
-  if (way == "abort") std::abort();
-  if (way == "crash") ::raise(SIGSEGV);
-  if (way == "overflow") return overflow_stack(nullptr);
-  if (way == "suspend") loop.post([&] { seated.terminal->suspend(); });
-  if (way != "return") loop.run();
+  user.print("ready");
+  if (how == "exit") std::exit(5);
+  if (how == "quick-exit") std::quick_exit(6);
+  if (how == "throw") throw std::runtime_error{"on purpose"};
+  if (how == "abort") std::abort();
+  if (how == "crash") ::raise(SIGSEGV);
+  if (how == "overflow") return overflow_stack(nullptr);
+  if (how == "suspend") loop.post([&] { user.terminal->suspend(); });
+  if (how != "return") loop.run();
   return 0;
 }
 
@@ -95,8 +95,8 @@ class NullListener final : public ProgramListener {
 
 int hold(Command command) {
   net::AsioLoop loop;
-  NullListener nobody;
-  const auto child = Child::spawn(loop, std::move(command), {}, nobody);
+  NullListener listener;
+  const auto child = Child::spawn(loop, std::move(command), {}, listener);
   if (!child) return 3;
   std::printf("child %d.\n", (*child)->pid());
   std::fflush(stdout);
@@ -111,6 +111,6 @@ int main(int argc, char** argv) {
   if (task == "leave") return leave(argv[2]);
   if (task == "forward") return forward(command_of(argc, argv));
   if (task == "hold") return hold(command_of(argc, argv));
-  std::fputs("usage: pty_seated_program leave WAY | forward CMD... | hold CMD...\n", stderr);
+  std::fputs("usage: pty_seated_program leave HOW | forward CMD... | hold CMD...\n", stderr);
   return 2;
 }
