@@ -57,7 +57,7 @@ Grid comparison(const Results& results, const Workload& work, const std::string&
   Grid grid{
       .title = relay::format("{}: {}, {}", work.name, work.title, variant), .head = {""}, .rows = {}, .notes = {}};
   const bool servers = work.candidates.empty();
-  if (servers) grid.head.push_back("promise");
+  if (servers) grid.head.push_back("guarantee");
   add_heads(grid, metrics);
   for (const auto& yardstick : work.yardsticks) grid.head.push_back(relay::format("{} x", yardstick));
   for (const auto& subject : results.subjects(work)) {

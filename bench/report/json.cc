@@ -21,7 +21,7 @@ json::object metrics_of(const Results& results, const Workload& work, const std:
 json::object described(const Traits& subject) {
   return {{"name", subject.name},
           {"title", subject.title},
-          {"promise", title_of(subject.guarantee)},
+          {"guarantee", title_of(subject.guarantee)},
           {"note", subject.note}};
 }
 

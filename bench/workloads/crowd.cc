@@ -65,7 +65,7 @@ Workload crowd_work(std::string name, std::string title, Crowd (*crowd)()) {
           .headline = Metric::Rate,
           .unfit_reason = [crowd](const Traits& subject) -> std::optional<std::string> {
             if (crowd().seats.size() <= subject.max_agents) return std::nullopt;
-            return "takes minutes to greet so many";
+            return "needs minutes to accept that many connections";
           },
           .run = [crowd](const Subject& subject, const Scale& scale) { return run_crowd(subject, scale, crowd()); }};
 }
@@ -76,8 +76,6 @@ Workload fan_in_work() { return crowd_work("fan-in", "a hundred to one, 512 mess
 Workload broadcast_work() {
   return crowd_work("broadcast", "one to a thousand, 8 messages in flight, deliveries counted", one_to_thousand);
 }
-Workload pairs_work() {
-  return crowd_work("pairs", "a thousand pairs, one message of each in flight", thousand_pairs);
-}
+Workload pairs_work() { return crowd_work("pairs", "a thousand pairs, one message of each in flight", thousand_pairs); }
 
 }  // namespace relay::bench

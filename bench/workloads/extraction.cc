@@ -80,7 +80,7 @@ Candidate heard_by(Traits traits, std::size_t bytes, std::size_t (*listen)(const
         std::size_t found = 0;
         const auto seconds = processor_seconds([&] { found = listen(material); });
         if (found == 0 && listen != find_limits) return fail("nothing was heard");
-        return std::vector{Outcome{.variant = "text like an agent's",
+        return std::vector{Outcome{.variant = "agent-like text",
                                    .measurements = {{Metric::Throughput, static_cast<double>(bytes) / 1e6 / seconds}}}};
       }};
 }

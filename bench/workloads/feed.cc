@@ -21,7 +21,7 @@ struct Crowd {
   ReaderPlan plan;
 };
 constexpr Crowd kSteady{"1000 readers, 1000 events/s", {.steady = 1'000}};
-constexpr Crowd kRestless{"the same, 100 more that come and go, 10 slow ones",
+constexpr Crowd kRestless{"the same, 100 more that disconnect and resume, 10 slow ones",
                           {.steady = 1'000, .wandering = 100, .slow = 10}};
 
 Result<Outcome> listen(const ServerProcess& server, std::uint16_t port, const Crowd& crowd, const Scale& scale) {
@@ -103,7 +103,7 @@ Workload feed_work() {
                          {.traits = {.name = "daemon",
                                      .title = "agent-relay",
                                      .ours = true,
-                                     .note = "the whole daemon; an agent tells the events, and they are stored"},
+                                     .note = "the whole daemon: an agent reports the events, and they are stored"},
                           .run = run_daemon}},
           .yardsticks = {"raw"}};
 }

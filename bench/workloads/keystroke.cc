@@ -102,7 +102,7 @@ Workload keystroke_work() {
                {.traits = {.name = "host",
                            .title = "agent-relay -n NAME",
                            .ours = true,
-                           .note = "the host as people use it: screen, speech and daemon too"},
+                           .note = "the host as users run it, with screen, commands and daemon"},
                 .run = measure_host}},
           .yardsticks = {"bare", "poll", "script"}};
 }

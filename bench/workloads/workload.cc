@@ -12,7 +12,7 @@ std::optional<std::string> all_can(const Traits&) { return std::nullopt; }
 
 std::optional<std::string> needs_stored_messages(const Traits& subject) {
   if (subject.keeps_messages) return std::nullopt;
-  return "keeps nothing for a receiver that is away";
+  return "stores nothing for an offline receiver";
 }
 
 std::function<std::optional<std::string>(const Traits&)> only_for(std::string name) {

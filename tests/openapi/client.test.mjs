@@ -1,4 +1,4 @@
-// The generated client against the live server: a person's whole afternoon with one agent, by nothing but the document.
+// The generated client against a running server: the life of one agent, using only the document.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, mkdir, rm } from 'node:fs/promises';
@@ -12,14 +12,14 @@ const program = process.env.RELAY_BIN;
 const client = createRequire(import.meta.url)(process.env.RELAY_CLIENT);
 const run = promisify(execFile);
 const { AgentsV1Service, EventsService, CostsService, SessionsService, SystemService, WorkspacesService, ApiError } = client;
-let place, relay;
+let directory, relay;
 
 before(async () => {
-  place = await mkdtemp(path.join(tmpdir(), 'relay-openapi-'));
-  const project = path.join(place, 'project');
+  directory = await mkdtemp(path.join(tmpdir(), 'relay-openapi-'));
+  const project = path.join(directory, 'project');
   await mkdir(project);
-  const env = { ...process.env, AGENT_RELAY_HOME: path.join(place, 'home'), AGENT_RELAY_API_TOKEN: 'a-token-for-this-test' };
-  relay = async (...words) => (await run(program, words, { cwd: project, env })).stdout;
+  const env = { ...process.env, AGENT_RELAY_HOME: path.join(directory, 'home'), AGENT_RELAY_API_TOKEN: 'a-token-for-this-test' };
+  relay = async (...args) => (await run(program, args, { cwd: project, env })).stdout;
   await relay('up');
   client.OpenAPI.BASE = JSON.parse(await relay('status', '--json')).http;
   client.OpenAPI.TOKEN = 'a-token-for-this-test';
@@ -27,7 +27,7 @@ before(async () => {
 after(async () => {
   await relay('release', 'Bob').catch(() => {});
   await relay('down', '--all');
-  await rm(place, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
 const refused = async (promise, status) => {
@@ -39,13 +39,13 @@ const refused = async (promise, status) => {
   });
 };
 
-test('the server is there and names its workspace', async () => {
+test('the server is healthy and lists its workspace', async () => {
   assert.equal((await SystemService.getHealth()).status, 'ok');
   const { workspaces } = await WorkspacesService.listWorkspaces();
   assert.equal(workspaces.length, 1);
 });
 
-test('an agent is started, spoken to, looked at, paused, and ended with a summary', async () => {
+test('an agent is started, messaged, paused and stopped with a summary', async () => {
   const session = await SessionsService.createSession({ requestBody: { agent: 'Bob', cli: 'cat' } });
   assert.equal(session.agentName, 'Bob');
   const sent = await SessionsService.sendSessionMessage({ sessionId: session.sessionId, requestBody: { message: 'hello' } });
@@ -61,7 +61,7 @@ test('an agent is started, spoken to, looked at, paused, and ended with a summar
   assert(ended.summary.duration > 0);
 });
 
-test('what it asks, what it cost and what happened can be read', async () => {
+test('costs and events can be read', async () => {
   await relay('send', 'Carol', 'hi').catch(() => {});
   const costs = await CostsService.getCosts({});
   assert.equal(costs.total.totalTokens, 0);
@@ -70,7 +70,7 @@ test('what it asks, what it cost and what happened can be read', async () => {
   assert.equal(page.events[0]._seq, 1);
 });
 
-test('errors have a status, a code and a sentence', async () => {
+test('errors have a status, a code and a message', async () => {
   await refused(AgentsV1Service.getAgentByName({ name: 'Nobody' }), 404);
   await refused(SessionsService.createSession({ requestBody: { agent: 'No Name', cli: 'cat' } }), 400);
   client.OpenAPI.TOKEN = 'another';
