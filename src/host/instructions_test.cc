@@ -49,7 +49,7 @@ std::vector<commands::SendCommand> commands_in(std::string_view text) {
     auto* command = std::get_if<commands::SendCommand>(&heard);
     EXPECT_NE(command, nullptr) << text;
     if (command == nullptr) continue;
-    command->place = {};
+    command->location = {};
     all.push_back(std::move(*command));
   }
   return all;
