@@ -45,7 +45,7 @@ bool is_version(std::string_view text) {
 }
 
 std::optional<json::object> json_in(const std::optional<std::string>& text) {
-  auto object = text ? hooks::parse_settings(*text, hooks::Comments::Skipped) : fail("there is none");
+  auto object = text ? hooks::parse_settings(*text, hooks::Comments::Skip) : fail("there is none");
   return object ? std::optional{*std::move(object)} : std::nullopt;
 }
 

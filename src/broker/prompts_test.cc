@@ -116,7 +116,7 @@ TEST_F(Asking, WhatIsAskedIsOpenUntilItIsResolved) {
   EXPECT_EQ(text(open_now, "sessionId"), session());
   EXPECT_EQ(text(open_now, "command"), "make deploy");
   EXPECT_EQ(text(open_now, "riskLevel"), "medium");
-  EXPECT_EQ(text(open_now, "rule"), "no rule speaks of it");
+  EXPECT_EQ(text(open_now, "rule"), "no rule applies");
   EXPECT_EQ(integer_member(open_now, "requestedAt"), world.now().wall);
   EXPECT_TRUE(open_now.at("canAnswer").as_bool());
   EXPECT_FALSE(open_now.contains("expiresAt"));
@@ -142,7 +142,7 @@ TEST_F(Asking, WhatAPresetApprovesIsSaidWithItsName) {
   ASSERT_EQ(said.size(), 1u);
   EXPECT_EQ(said[0].by, "policy");
   EXPECT_EQ(said[0].reply.verdict, Decision::Allow);
-  EXPECT_EQ(said[0].reply.reason, "preset read-only: ls and pwd are approved");
+  EXPECT_EQ(said[0].reply.reason, "preset read-only: approves ls and pwd");
 }
 
 TEST_F(Asking, OneAgentsAreListedAloneAndAnUnknownAgentIsSaid) {

@@ -1,4 +1,4 @@
-/// The agents whose hook systems we speak, by the names people type.
+/// The agents whose hooks are supported, by the names users type.
 #pragma once
 
 #include <cstdint>

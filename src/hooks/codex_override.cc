@@ -6,9 +6,9 @@
 namespace relay::hooks {
 namespace {
 
-/// The file that Codex pretends its command line was written in.
+/// The file in which Codex records the settings of its command line.
 constexpr std::string_view kCommandLine = "/<session-flags>/config.toml";
-/// Of a hook that says none.
+/// The timeout of a hook that sets none.
 constexpr std::int64_t kDefaultSeconds = 600;
 
 /// PreToolUse → pre_tool_use.
@@ -22,8 +22,8 @@ std::string label_of(std::string_view event) {
   return out;
 }
 
-/// A TOML basic string and a JSON string are written alike when no control characters are in them, and
-/// `handler_for` lets none in.
+/// TOML basic strings and JSON strings have the same form when they contain no control characters, and `handler_for`
+/// admits none.
 std::string text(std::string_view value) { return json::serialize(json::string{value}); }
 
 }  // namespace

@@ -1,10 +1,10 @@
-/// Our hooks as one `-c` override for Codex, trusted by their content.
+/// Our hooks as one `-c` override for Codex, trusted by their content hashes.
 ///
-/// Codex runs a hook only when its state holds the hash of what the hook is (event, matcher, normalised handler), and
-/// state may be given on the command line like any setting. So we name the hashes of exactly our hooks, and a hook of
-/// anybody else needs the person's review as before; `--dangerously-bypass-hook-trust` would wave all of them through.
-/// The rule was read in Codex's public source and holds in 0.166.0; if a later one computes differently, our hooks ask
-/// for review like anybody's.
+/// Codex runs a hook only when its state holds the hash of the hook (event, matcher, normalised handler), and the state
+/// may be given on the command line like any setting. The override therefore names the hashes of exactly our hooks, and
+/// all other hooks need the user's review as before; `--dangerously-bypass-hook-trust` would trust all of them. The
+/// rule was read in Codex's public source and holds in 0.166.0. If a later version computes the hash differently, our
+/// hooks need review like any other.
 #pragma once
 
 #include <string>
@@ -16,13 +16,13 @@
 
 namespace relay::hooks {
 
-/// How the state names a hook: the file it is written in, the event, its place among the event's groups.
+/// The key of a hook in the state: the file it is written in, the event, its position among the event's groups.
 std::string codex_hook_key(std::string_view file, std::string_view event, std::size_t group, std::size_t handler);
 
 /// "sha256:…" of a handler alone in a group without a matcher.
 std::string codex_trusted_hash(std::string_view event, const json::object& handler);
 
-/// A hook that is not called in this run, and needs no review either.
+/// A hook that is not called in this run and needs no review.
 struct DisabledCodexHook {
   std::string key;
   std::string hash;

@@ -13,7 +13,7 @@ constexpr std::size_t kContextLines = 3;
 
 using Lines = std::vector<std::string_view>;
 
-/// Each with its line end, so that a last line without one differs from one with it.
+/// Lines with their line ends, so that a last line without one differs from one with it.
 Lines lines_of(std::string_view text) {
   Lines lines;
   while (!text.empty()) {
@@ -27,8 +27,8 @@ Lines lines_of(std::string_view text) {
 
 enum class Step : std::uint8_t { Same, Removed, Added };
 
-/// The shortest way from one list of lines to the other (Myers' greedy search; every round keeps how far each diagonal
-/// got, and the way is read backwards from there).
+/// The shortest edit script from one list of lines to the other (Myers' greedy algorithm; each round stores how far
+/// each diagonal reached, and the script is read backwards from there).
 std::vector<Step> steps_between(const Lines& before, const Lines& after) {
   const auto rows = static_cast<std::ptrdiff_t>(before.size());
   const auto columns = static_cast<std::ptrdiff_t>(after.size());
@@ -79,7 +79,7 @@ void add_line(std::string& out, char mark, std::string_view line) {
   if (!line.ends_with('\n')) out += "\n\\ No newline at end of file\n";
 }
 
-/// As `diff` counts: of nothing, the line before.
+/// Line numbers as `diff` counts them: an empty range is numbered by the line before it.
 std::string range(std::size_t begin, std::size_t count) {
   const auto first = count == 0 ? begin : begin + 1;
   return count == 1 ? format("{}", first) : format("{},{}", first, count);
@@ -104,7 +104,7 @@ std::string unified_diff(std::string_view before, std::string_view after, std::s
     if (change == steps.size()) break;
     const auto begin = std::max(i, change - std::min(change, kContextLines));
     old_at += begin - i, new_at += begin - i;
-    std::size_t end = change;  // behind the last change of this piece
+    std::size_t end = change;  // after the last change of this hunk
     for (auto next = change; next < steps.size() && next < end + 2 * kContextLines + 1; ++next) {
       if (steps[next] != Step::Same) end = next + 1;
     }

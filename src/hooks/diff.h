@@ -1,4 +1,4 @@
-/// Two texts as a unified diff, so that a person sees what will be written before it is.
+/// Two texts as a unified diff, so that the user sees a change before it is written.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace relay::hooks {
 
-/// Empty when they are the same. An old text of no lines is a new file (`/dev/null`), and a new one of none a removed
-/// one. At most `kMaxDiffLines` changed lines are looked for; beyond that the whole middle is shown as replaced.
+/// Empty when the texts are equal. An empty old text is a new file (`/dev/null`), an empty new one a removed file. With
+/// more than `kMaxDiffLines` changed lines the whole middle is shown as replaced.
 std::string unified_diff(std::string_view before, std::string_view after, std::string_view path);
 
 inline constexpr std::size_t kMaxDiffLines = 600;

@@ -43,7 +43,7 @@ HookEventKind kind_of(std::string_view name) {
 }
 
 struct Field {
-  std::string_view theirs;  // in the agent's JSON; empty: has a rule of its own
+  std::string_view json_name;  // in the agent's JSON; empty: read by its own code
   std::string_view ours;
   std::string HookEvent::* member;
   std::size_t max_bytes;
@@ -66,7 +66,7 @@ constexpr Field kFields[] = {
 };
 
 struct Flag {
-  std::string_view theirs;
+  std::string_view json_name;
   std::string_view ours;
   bool HookEvent::* member;
 };
@@ -77,7 +77,7 @@ constexpr Flag kFlags[] = {
     {"final", "final", &HookEvent::final},
 };
 
-/// True when something had to go.
+/// True when a part was cut.
 bool cut_to(std::string& text, std::size_t max_bytes) {
   if (text.size() <= max_bytes) return false;
   text.resize(text::truncate_utf8(text, max_bytes).size());
@@ -93,7 +93,7 @@ bool take(json::object& payload, std::string_view name, std::string& into) {
   return true;
 }
 
-/// Any value, as JSON text; true when it was cut.
+/// Any value as JSON text; true when it was cut.
 bool take_json(json::object& payload, std::string_view name, std::size_t max_bytes, std::string& into) {
   const auto* value = payload.if_contains(name);
   if (value == nullptr) return false;
@@ -105,7 +105,7 @@ bool take_json(json::object& payload, std::string_view name, std::size_t max_byt
 void take_text(json::object& payload, HookEvent& event) {
   switch (event.kind) {
     case HookEventKind::TurnEnd:
-      // Gemini's prompt_response joins the pieces of a stream wrongly, with blanks in mid-word: it is nobody's words.
+      // Gemini's prompt_response joins the chunks of a stream wrongly, with blanks inside words, so it is never read.
       payload.erase("prompt_response");
       [[fallthrough]];
     case HookEventKind::TurnFailed: take(payload, "last_assistant_message", event.text); break;
@@ -170,15 +170,15 @@ Result<HookEvent> parse_event(AgentCli agent, std::string_view text) {
   cut_to(event.name, kMaxNameBytes);
   event.kind = kind_of(event.name);
   for (const auto& field : kFields) {
-    if (field.theirs.empty()) continue;
-    take(payload, field.theirs, event.*field.member);
+    if (field.json_name.empty()) continue;
+    take(payload, field.json_name, event.*field.member);
     cut_to(event.*field.member, field.max_bytes);
   }
   for (const auto& flag : kFlags) {
-    const auto given = flag.theirs.empty() ? std::nullopt : bool_member(payload, flag.theirs);
-    if (!given) continue;
-    event.*flag.member = *given;
-    payload.erase(flag.theirs);
+    const auto value = flag.json_name.empty() ? std::nullopt : bool_member(payload, flag.json_name);
+    if (!value) continue;
+    event.*flag.member = *value;
+    payload.erase(flag.json_name);
   }
   take(payload, agent == AgentCli::Codex ? "turn_id" : "prompt_id", event.turn);
   cut_to(event.turn, kMaxNameBytes);

@@ -1,10 +1,10 @@
-/// One call of an agent's hook, as a value: what happened in the agent, in the same words for every agent.
+/// One call of an agent's hook as a value, in the same terms for every agent.
 ///
-/// Why: each agent sends its own JSON on a hook's stdin. Whoever acts on it (the host, the capture) should not know
-///   whose it was.
-/// Invariants: nothing here is fatal. A field of an unexpected kind, and every field we have no name for, is kept in
-///   `rest`; an event we have no name for is `Other`. All strings are UTF-8 and bounded; what was too long is cut at a
-///   letter. An event survives to_json and event_from unchanged.
+/// Why: each agent sends its own JSON on a hook's stdin. The code that acts on it (the host, the capture) should not
+///   depend on the agent.
+/// Invariants: no payload is fatal. A field of an unexpected kind, and every unknown field, is kept in `extra`; an
+///   unknown event is `Other`. All strings are UTF-8 and bounded; longer ones are truncated at a character. An event is
+///   unchanged by to_json and event_from.
 /// Threading: plain values.
 #pragma once
 
@@ -47,9 +47,9 @@ std::optional<HookEventKind> parse_event_kind(std::string_view name);
 struct HookEvent {
   AgentCli agent = AgentCli::Claude;
   HookEventKind kind = HookEventKind::Other;
-  std::string name = {};  // as the agent calls it
+  std::string name = {};  // the agent's name for the event
   std::string session = {};
-  std::string transcript = {};  // path of the agent's own record
+  std::string transcript = {};  // path of the agent's transcript
   std::string working_directory = {};
   std::string turn = {};      // Claude's prompt_id, Codex' turn_id; Gemini has none
   std::string subagent = {};  // empty: the agent itself
@@ -57,29 +57,29 @@ struct HookEvent {
   std::string tool = {};
   std::string tool_use_id = {};
   std::string tool_input = {};     // JSON text; no longer JSON when it was cut
-  std::string tool_response = {};  // JSON text, perhaps cut
-  std::string text = {};           // the turn's last words, a piece of them (Display), or what a notification says
+  std::string tool_response = {};  // JSON text, possibly cut
+  std::string text = {};           // the turn's final text, a part of it (Display), or a notification's text
   std::string reason = {};         // why it started, ended, failed; which notification
   std::string model = {};
   std::string permission_mode = {};
   bool tool_input_cut = false;
   bool text_cut = false;
-  bool stop_active = false;  // the turn goes on because a hook at its end wanted it
-  bool final = false;        // Display: the last piece
-  json::object extra = {};   // what we have no name for, as far as it fits kMaxRestBytes
+  bool stop_active = false;  // a hook at the end of the turn made it continue
+  bool final = false;        // Display: the last part
+  json::object extra = {};   // unknown fields, as far as they fit kMaxRestBytes
 
   friend bool operator==(const HookEvent&, const HookEvent&) = default;
 };
 
-/// The error is one sentence. Bytes that are no UTF-8 and halves of surrogate pairs (programs cut strings in two) are
-/// read as U+FFFD.
+/// The error is one sentence. Malformed UTF-8 and halves of surrogate pairs (from strings that a program cut in two)
+/// are read as U+FFFD.
 Result<HookEvent> parse_event(AgentCli agent, std::string_view payload);
 
 json::object to_json(const HookEvent& event);
 Result<HookEvent> event_from(const json::object& object);
 
-/// The event as JSON text of at most `max_bytes` (no less than kLeastSerializedBytes); its longest texts are cut until
-/// it fits. Escapes can make a text six times as long, so the limits above alone promise little about a frame.
+/// The event as JSON text of at most `max_bytes` (at least kMinSerializedBytes); its longest texts are cut until it
+/// fits. Escapes can make a text six times as long, so the limits above do not bound the size in a frame.
 inline constexpr std::size_t kMinSerializedBytes = 384 * 1024;
 std::string serialize_within(HookEvent event, std::size_t max_bytes);
 

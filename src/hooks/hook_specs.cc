@@ -8,14 +8,15 @@
 namespace relay::hooks {
 namespace {
 
-/// Our part of a hook takes milliseconds and waits two seconds for a host at most; the rest is for a busy machine.
+/// Our part of a hook takes milliseconds and waits at most two seconds for a host; the rest allows for a loaded
+/// machine.
 constexpr int kHookTimeoutSeconds = 10;
-/// Claude shows its dialog while the hook waits and the first answer wins, so the hook may wait for a person.
+/// Claude shows its dialog while the hook waits and the first answer wins, so the hook may wait for the user.
 constexpr int kADaySeconds = 24 * 60 * 60;
-/// Codex shows its dialog only after the hook: the host lets a person wait two seconds, and longer only where there is
-/// none.
+/// Codex shows its dialog only after the hook: the host waits two seconds for the user, and longer only where there is
+/// no user at the terminal.
 constexpr int kCodexPermissionSeconds = 35;
-/// An agent that ends waits for this one with its terminal still taken; Codex allows no more.
+/// An agent that ends waits for this hook while it still holds the terminal; Codex allows no more.
 constexpr int kEndSeconds = 3;
 
 constexpr std::array kClaude{
@@ -44,7 +45,7 @@ constexpr std::array kGemini{
 
 constexpr std::string_view kProgramName = "agent-relay";
 
-/// One word for a POSIX shell, whatever is in it.
+/// One word for a POSIX shell, for any content.
 std::string quoted(std::string_view word) {
   std::string out = "'";
   for (const char c : word) {
@@ -85,7 +86,7 @@ Result<void> check_path(AgentCli agent, std::string_view program) {
   if (std::ranges::any_of(program, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; })) {
     return fail("the path of agent-relay has control characters in it; move the program");
   }
-  // Gemini replaces $NAME in every text of its settings, quoted or not.
+  // Gemini replaces $NAME in every string of its settings, quoted or not.
   if (agent == AgentCli::Gemini && program.contains('$')) {
     return fail(format("the path {} has a $ in it, which Gemini CLI would replace; move the program", program));
   }

@@ -20,7 +20,7 @@ Failure about(const HooksFile& file, const Error& error) {
   return fail(format("{} was not changed: {}", file.path, error.message()));
 }
 
-/// All that is wanted, each once and as it would be written today.
+/// Whether all hooks are present, each once and in the current form.
 bool is_complete(AgentCli agent, const std::vector<InstalledHook>& ours, std::string_view program) {
   const auto wanted = hook_specs(agent);
   if (ours.size() != wanted.size()) return false;
@@ -43,7 +43,7 @@ Result<std::vector<InstalledHook>> ours_in(AgentCli agent, const std::optional<s
   return own_hooks(agent, RELAY_TRY(parse_json_object(*text)));
 }
 
-/// Where a link leads. A link to nowhere is an error: what it was meant for is not ours to guess.
+/// The target of a link. A dangling link is an error, because its intended target is unknown.
 Result<std::string> behind_links(const std::string& path) {
   std::error_code failed;
   if (!fs::is_symlink(path, failed)) return path;
@@ -69,7 +69,7 @@ Result<std::optional<FileEdit>> plan_install(AgentCli agent, const HooksFile& fi
   if (program_of(agent, *handler_for(agent, hook_specs(agent).front(), program)).empty()) {
     return fail(format("{} was not changed: this program has to be called agent-relay, not {}", file.path, program));
   }
-  // The text first: its reader is stricter and says why.
+  // The text first: its parser is stricter and gives the reason.
   auto text = installed_text(agent, file.text.value_or(""), program);
   if (!text) return about(file, text.error());
   const auto ours = ours_in(agent, file.text);

@@ -44,26 +44,26 @@ std::optional<json::object> settings_at(const std::string& path, Comments commen
 constexpr std::string_view kClaudePolicy = "/etc/claude-code/managed-settings.json";
 
 std::string claude_forbids(const EnvironmentBlock& environment, std::string_view directory) {
-  const auto policy = settings_at(std::string{kClaudePolicy}, Comments::Refused);
-  for (const std::string_view word : {"allowManagedHooksOnly", "disableAllHooks"}) {
-    if (policy && bool_member(*policy, word).value_or(false)) {
-      return format("{} says {}, so only hooks of the administrator run", kClaudePolicy, word);
+  const auto policy = settings_at(std::string{kClaudePolicy}, Comments::Reject);
+  for (const std::string_view key : {"allowManagedHooksOnly", "disableAllHooks"}) {
+    if (policy && bool_member(*policy, key).value_or(false)) {
+      return format("{} sets {}, so only hooks of the administrator run", kClaudePolicy, key);
     }
   }
   const auto disables = [](const std::optional<json::object>& settings) {
     return settings && bool_member(*settings, "disableAllHooks").value_or(false);
   };
   const auto own = user_hooks_file(AgentCli::Claude, environment);
-  if (disables(settings_at(own, Comments::Refused))) return format("{} says disableAllHooks", own);
+  if (disables(settings_at(own, Comments::Reject))) return format("{} sets disableAllHooks", own);
   if (directory.empty()) return {};
   const std::string project{directory};
   for (const std::string file : {".claude/settings.json", ".claude/settings.local.json"})
-    if (disables(settings_in(read_project_settings(project, file), Comments::Refused)))
-      return format("{}/{} says disableAllHooks", project, file);
+    if (disables(settings_in(read_project_settings(project, file), Comments::Reject)))
+      return format("{}/{} sets disableAllHooks", project, file);
   return {};
 }
 
-/// The flag at `path` (one key after the other) of a TOML file; empty when there is none.
+/// The boolean at `path` (one key after the other) of a TOML file; empty when there is none.
 std::optional<bool> toml_bool(const std::string& file, std::initializer_list<std::string_view> path) {
   const auto text = read_settings_file(file);
   if (!text || !*text) return std::nullopt;
@@ -85,20 +85,20 @@ constexpr std::string_view kCodexPolicy = "/etc/codex/requirements.toml";
 
 std::string codex_forbids(const EnvironmentBlock& environment) {
   if (toml_bool(std::string{kCodexPolicy}, {"allow_managed_hooks_only"}).value_or(false)) {
-    return format("{} says allow_managed_hooks_only, so only hooks of the administrator run", kCodexPolicy);
+    return format("{} sets allow_managed_hooks_only, so only hooks of the administrator run", kCodexPolicy);
   }
   const auto own = format("{}/config.toml", codex_directory(environment));
-  if (!toml_bool(own, {"features", "hooks"}).value_or(true)) return format("{} says features.hooks = false", own);
+  if (!toml_bool(own, {"features", "hooks"}).value_or(true)) return format("{} sets features.hooks = false", own);
   return {};
 }
 
 std::string gemini_forbids(const EnvironmentBlock& environment) {
   const auto path = user_hooks_file(AgentCli::Gemini, environment);
-  const auto own = settings_at(path, Comments::Skipped);
+  const auto own = settings_at(path, Comments::Skip);
   if (!own) return {};
   const auto* config = object_member(*own, "hooksConfig");
   if (config == nullptr) return {};
-  if (!bool_member(*config, "enabled").value_or(true)) return format("{} says hooksConfig.enabled: false", path);
+  if (!bool_member(*config, "enabled").value_or(true)) return format("{} sets hooksConfig.enabled: false", path);
   if (const auto* disabled = array_member(*config, "disabled")) {
     for (const auto& name : *disabled) {
       if (name.is_string() && name.get_string() == "agent-relay")

@@ -1,4 +1,4 @@
-/// What an agent's own settings of this person say about hooks: where they are, which are ours, what forbids them.
+/// The hooks in an agent's own settings: where the settings are, which hooks are ours, what blocks them.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace relay::hooks {
 
-/// NAME=value, all of it; as `pty::Command` has it.
+/// All variables as NAME=value; the same form as in `pty::Command`.
 using EnvironmentBlock = std::vector<std::string>;
 
-/// Value of a variable; empty when it is not there.
+/// The value of a variable; empty when it is not set.
 std::string_view variable(const EnvironmentBlock& environment, std::string_view name);
 
-/// The person's own file with hooks for every project: settings.json of Claude Code and Gemini CLI, hooks.json of
-/// Codex. Empty when the environment names no home.
+/// The user's file with hooks for all projects: settings.json of Claude Code and Gemini CLI, hooks.json of Codex. Empty
+/// when the environment names no home.
 std::string user_hooks_file(AgentCli agent, const EnvironmentBlock& environment);
 
 struct InstalledHook {
@@ -28,11 +28,11 @@ struct InstalledHook {
   json::object written;
 };
 
-/// Ours, in the order of the file; anything of another shape is somebody else's.
+/// Our hooks in the order of the file; entries of another form are ignored.
 std::vector<InstalledHook> own_hooks(AgentCli agent, const json::object& settings);
 
-/// One sentence when the person's settings or the machine's policy keep hooks from running; empty when nothing does.
-/// A file that cannot be read forbids nothing. With a directory, what Claude Code reads there counts too.
+/// One sentence when the user's settings or the machine's policy block hooks; empty otherwise. A file that cannot be
+/// read blocks nothing. With a directory, Claude Code's settings there count too.
 std::string hooks_blocked_reason(AgentCli agent, const EnvironmentBlock& environment, std::string_view directory = {});
 
 }  // namespace relay::hooks

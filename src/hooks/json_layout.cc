@@ -65,7 +65,7 @@ class Walker {
       if (node.kind == '{') {
         member.key = RELAY_TRY(key());
         if (!seen.insert(member.key).second) {
-          return fail(format("it says \"{}\" twice in one place", printable_name(member.key)));
+          return fail(format("it has \"{}\" twice in one object", printable_name(member.key)));
         }
       }
       member.value = RELAY_TRY(value());
@@ -91,7 +91,7 @@ const LayoutMember* LayoutNode::member(std::string_view key) const {
 
 Result<LayoutNode> read_layout(std::string_view text) {
   if (const auto parsed = parse_json(text); !parsed) {
-    if (parse_settings(text, Comments::Skipped)) return fail("it has comments, which JSON does not know");
+    if (parse_settings(text, Comments::Skip)) return fail("it has comments, which JSON does not know");
     return Failure{parsed.error()};
   }
   return Walker{text}.value();

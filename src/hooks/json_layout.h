@@ -1,8 +1,8 @@
-/// Where the values of a JSON text stand in its bytes.
+/// The positions of the values in a JSON text.
 ///
-/// Why: a person's settings are edited where they stand, so that their order, their indentation and their way of
-///   writing numbers stay. A parser forgets all that.
-/// Invariants: only text that the strict parser took has a layout; children are in the order of the text, and none
+/// Why: a user's settings are edited in place, so that their order, indentation and number formats stay. A parser does
+///   not preserve these.
+/// Invariants: only text that the strict parser accepts has a layout; children are in the order of the text, and none
 ///   overlap.
 #pragma once
 
@@ -18,11 +18,11 @@ struct LayoutMember;
 
 struct LayoutNode {
   std::size_t begin = 0;
-  std::size_t end = 0;  // behind the last byte
+  std::size_t end = 0;  // after the last byte
   char kind = 0;        // its first byte: { [ " t f n - 0…9
   std::vector<LayoutMember> children;
 
-  /// The member of that name; null when there is none or this is no object.
+  /// The member of that name; null when it is absent or the node is not an object.
   [[nodiscard]] const LayoutMember* member(std::string_view key) const;
 };
 
@@ -32,8 +32,8 @@ struct LayoutMember {
   LayoutNode value = {};
 };
 
-/// Fails on what is no JSON (comments are said by name) and on a key that an object has twice: which of them counts is
-/// for its reader to know, not for us.
+/// Fails on invalid JSON (the error names comments) and on a duplicate key: which of the two counts depends on the
+/// agent that reads the file.
 Result<LayoutNode> read_layout(std::string_view text);
 
 }  // namespace relay::hooks

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 constexpr std::size_t kEscapeBytes = 6;  // \uXXXX
 
-/// The number of an escape `\uXXXX` at that place.
+/// The code unit of an escape `\uXXXX` at that position.
 std::optional<unsigned> escaped_unit(std::string_view text, std::size_t at) {
   if (text.size() - at < kEscapeBytes || text[at] != '\\' || text[at + 1] != 'u') return std::nullopt;
   unsigned unit = 0;
@@ -45,7 +45,7 @@ std::string repair_json(std::string_view text) {
       broken = !next || !is_low(*next);
       if (!broken) length = 2 * kEscapeBytes;
     }
-    // An unfinished letter behind a plain backslash is read as itself in the next round.
+    // An incomplete character after a plain backslash is read in the next round.
     if (!unit && length == 2 && static_cast<unsigned char>(text[at + 1]) >= 0x80) length = 1;
     out += broken ? kReplacement : text.substr(at, length);
     at += length;

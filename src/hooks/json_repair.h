@@ -1,4 +1,4 @@
-/// JSON that only its letters keep from being JSON.
+/// Repairs JSON whose only faults are malformed characters.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace relay::hooks {
 
-/// The same text with U+FFFD in place of bytes that are no UTF-8, and of halves of surrogate pairs written as escapes.
-/// JavaScript writes such halves when it cut a string in the middle of a letter; a strict reader refuses them.
+/// The text with U+FFFD in place of malformed UTF-8 and of halves of surrogate pairs written as escapes. JavaScript
+/// writes such halves when it cuts a string inside a character; a strict parser refuses them.
 std::string repair_json(std::string_view text);
 
 }  // namespace relay::hooks

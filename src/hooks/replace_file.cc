@@ -42,7 +42,7 @@ Result<void> take_modes(int file, const std::string& from) {
   struct stat status{};
   if (from.empty() || ::stat(from.c_str(), &status) != 0) return {};
   if (status.st_uid != ::geteuid() || status.st_gid != ::getegid()) {
-    // Only root may give a file away; another's file that we could write would become ours.
+    // Only root may change an owner; replacing a writable file of another user would make it ours.
     if (::fchown(file, status.st_uid, status.st_gid) != 0 && status.st_uid != ::geteuid()) {
       return fail_errno("it belongs to another user");
     }
@@ -62,7 +62,7 @@ Result<void> replace_file(const std::string& path, std::string_view text, const 
   const auto written = [&]() -> Result<void> {
     RELAY_TRY(write_all(file.get(), text));
     RELAY_TRY(take_modes(file.get(), options.modes_of));
-    if (::rename(temporary.c_str(), path.c_str()) != 0) return fail_errno("cannot put it in place");
+    if (::rename(temporary.c_str(), path.c_str()) != 0) return fail_errno("cannot rename it into place");
     return {};
   }();
   if (!written) {

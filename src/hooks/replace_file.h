@@ -1,4 +1,4 @@
-/// A file replaced whole: whoever looks sees the old or the new, also after a crash.
+/// Replaces a file as a whole: a reader sees the old or the new content, also after a crash.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 namespace relay::hooks {
 
 struct ReplaceOptions {
-  /// The file whose owner and modes the new one gets; 0600 when it is not there.
+  /// The file whose owner and modes the new file gets; 0600 when it does not exist.
   std::string modes_of = {};
 };
 
-/// Makes the directories above it where they are missing (0700). `path` must not be a link.
+/// Creates missing parent directories (0700). `path` must not be a link.
 Result<void> replace_file(const std::string& path, std::string_view text, const ReplaceOptions& options);
 
-/// Nothing happens when there is none.
+/// Succeeds when there is no such file.
 Result<void> remove_file(const std::string& path);
 
 }  // namespace relay::hooks

@@ -14,7 +14,7 @@ json::object specific(const HookEvent& event, std::string_view member, json::val
   return {{"hookSpecificOutput", json::object{{"hookEventName", event.name}, {member, std::move(value)}}}};
 }
 
-/// Empty when it cannot be said.
+/// Empty when the agent has no form for the decision.
 json::object decision_json(const HookEvent& event, const HookResponse& response) {
   if (event.agent == AgentCli::Gemini || response.decision == HookDecision::None) return {};
   if (response.decision == HookDecision::Deny) {

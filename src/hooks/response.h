@@ -1,9 +1,9 @@
-/// What a hook says back to its agent, and how that agent wants to hear it.
+/// The response of a hook, in the form that its agent reads.
 ///
-/// Why per agent: Codex refuses a whole result for one field it does not take; Gemini has its own events and cannot be
-///   allowed anything by a hook; Claude takes the most.
-/// Invariants: write_answer says all of an answer's verdict or nothing: where an agent cannot be told, the person at
-///   the keyboard decides. A tool is never allowed with another input than the one meant.
+/// Why per agent: Codex refuses a whole response for one unknown field; Gemini has its own events and does not let a
+///   hook approve anything; Claude accepts most fields.
+/// Invariants: write_response writes a decision completely or not at all: where an agent has no form for it, the user
+///   at the keyboard decides. A tool is never approved with an input other than the intended one.
 /// Threading: pure functions.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace relay::hooks {
 
-/// Claude puts away what is longer than 10 000 characters, Codex what is longer than about 2 500 tokens.
+/// Claude moves text of more than 10 000 characters into a file, Codex text of more than about 2 500 tokens.
 inline constexpr std::size_t kMaxContextBytes = 9000;
 
 enum class HookDecision : std::uint8_t { None, Allow, Deny };
@@ -25,8 +25,8 @@ enum class HookDecision : std::uint8_t { None, Allow, Deny };
 struct HookResponse {
   std::string context = {};                    // for the model to read; empty: nothing
   HookDecision decision = HookDecision::None;  // of a permission
-  std::string message = {};                    // with Deny: what the model is told
-  std::string updated_input = {};  // with Allow: a JSON object in place of tool_input; only Claude takes one
+  std::string message = {};                    // with Deny: the text for the model
+  std::string updated_input = {};              // with Allow: a JSON object that replaces tool_input; Claude only
 
   friend bool operator==(const HookResponse&, const HookResponse&) = default;
 };
@@ -34,10 +34,10 @@ struct HookResponse {
 json::object to_json(const HookResponse& answer);
 Result<HookResponse> response_from(const json::object& object);
 
-/// What to print on the hook's stdout; empty when there is nothing to say, or no way to say it to that agent there.
+/// The text for the hook's stdout; empty when there is nothing to write or the agent has no form for it.
 std::string write_response(const HookEvent& event, const HookResponse& answer);
 
-/// Whether that agent reads text for its model from that event's answer.
+/// Whether the agent reads text for its model from the response to that event.
 bool accepts_context(const HookEvent& event);
 
 }  // namespace relay::hooks

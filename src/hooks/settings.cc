@@ -31,7 +31,7 @@ Result<std::string> text_in(const UniqueFd& file, const std::string& path) {
 }  // namespace
 
 Result<std::optional<std::string>> read_settings_file(const std::string& path) {
-  // O_NONBLOCK: a pipe of that name must not hold us up.
+  // O_NONBLOCK: opening a pipe of that name must not block.
   const UniqueFd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (!file) {
     if (errno == ENOENT) return std::nullopt;
@@ -39,7 +39,7 @@ Result<std::optional<std::string>> read_settings_file(const std::string& path) {
   }
   struct stat status{};
   if (::fstat(file.get(), &status) != 0) return fail_errno(format("cannot read {}", path));
-  if (!S_ISREG(status.st_mode)) return fail(format("{} is no ordinary file", path));
+  if (!S_ISREG(status.st_mode)) return fail(format("{} is not an ordinary file", path));
   return RELAY_TRY(text_in(file, path));
 }
 
@@ -57,7 +57,7 @@ Result<std::optional<std::string>> read_project_settings(const std::string& proj
 }
 
 Result<json::object> parse_settings(std::string_view text, Comments comments) {
-  if (comments == Comments::Refused) return parse_json_object(text);
+  if (comments == Comments::Reject) return parse_json_object(text);
   json::parse_options options;
   options.max_depth = kMaxDepth;
   options.allow_comments = true;

@@ -1,4 +1,4 @@
-/// Settings of Claude Code and Gemini CLI as values: reading them, and adding hooks without touching the rest.
+/// Settings of Claude Code and Gemini CLI as values: reading them, and adding hooks without changing the rest.
 #pragma once
 
 #include <optional>
@@ -12,20 +12,21 @@ namespace relay::hooks {
 
 inline constexpr std::size_t kMaxSettingsBytes = 4 << 20;
 
-/// The whole file; empty when there is none. Refuses what is no ordinary file or larger than `kMaxSettingsBytes`.
+/// The whole file; empty when it does not exist. Refuses a file that is not ordinary or larger than
+/// `kMaxSettingsBytes`.
 Result<std::optional<std::string>> read_settings_file(const std::string& path);
-/// The same for a file in a project, which another person may have written: `file` is opened below `project`, no link
+/// The same for a file in a project, which another user may have written: `file` is opened below `project`, no link
 /// leads to it, and it belongs to this user (base/beneath.h).
 Result<std::optional<std::string>> read_project_settings(const std::string& project, const std::string& file);
 
 /// Strict JSON, or JSON with comments as Gemini CLI reads it.
-enum class Comments { Refused, Skipped };
+enum class Comments { Reject, Skip };
 Result<json::object> parse_settings(std::string_view text, Comments comments);
 
-/// `settings` with each event of `hooks` appended to what is there. Fails when something there has another shape.
+/// Appends the groups of each event of `hooks` to those in `settings`. Fails when a member there has another form.
 Result<void> add_hooks(json::object& settings, const json::object& hooks);
 
-/// A new file only its owner can read, in place of whatever has that name.
+/// A new file that only its owner can read; replaces an existing one.
 Result<void> write_private_file(const std::string& path, std::string_view text);
 
 }  // namespace relay::hooks

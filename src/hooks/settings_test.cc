@@ -48,7 +48,7 @@ TEST_F(ProjectSettings, OrdinaryFileIsRead) {
   EXPECT_EQ(read_project_settings(top + "/nowhere", "settings.json").value(), std::nullopt);
   write("project/.claude/settings.json", kNoHooks);
   EXPECT_EQ(read().value(), kNoHooks);
-  EXPECT_EQ(forbidden(), project + "/.claude/settings.json says disableAllHooks");
+  EXPECT_EQ(forbidden(), project + "/.claude/settings.json sets disableAllHooks");
 }
 
 TEST_F(ProjectSettings, LinkOutOfTheProjectIsNotFollowed) {

@@ -30,12 +30,12 @@ std::string applied(std::string_view text, std::vector<Edit> edits) {
 
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
-/// How this file is written.
+/// The formatting of the file.
 struct Style {
   std::string line_end = "\n";
   std::string unit = "  ";
-  bool lines = true;  // else all of it on one line
-  bool airy = true;   // on one line: with blanks behind colons and commas
+  bool lines = true;  // otherwise all on one line
+  bool airy = true;   // on one line: with blanks after colons and commas
 };
 
 Style style_of(std::string_view text, const LayoutNode& root) {
@@ -56,7 +56,7 @@ class Writer {
  public:
   explicit Writer(Style style) : style_{std::move(style)} {}
 
-  /// `indent` is that of the line the value begins in; empty optional: all on one line.
+  /// `indent` is that of the line in which the value starts; empty optional: all on one line.
   void value(const json::value& value, const std::string* indent, std::string& out) const {
     if (const auto* object = value.if_object()) {
       list(*object, '{', '}', indent, out, [&](const auto& member, const std::string* inner) {
@@ -95,7 +95,7 @@ class Writer {
   Style style_;
 };
 
-/// The blanks at the start of the line that `at` is in.
+/// The blanks at the start of the line that contains `at`.
 std::string indentation_at(std::string_view text, std::size_t at) {
   const auto line = text.rfind('\n', at);
   const auto begin = line == std::string_view::npos || at == 0 ? 0 : line + 1;
@@ -103,7 +103,7 @@ std::string indentation_at(std::string_view text, std::size_t at) {
   return std::string{text.substr(begin, end - begin)};
 }
 
-/// Puts items (a key may stand before each) behind the last child of a list.
+/// Inserts items (with a key before each, if any) after the last child of a list.
 class Appender {
  public:
   Appender(std::string_view text, const Writer& writer) : text_{text}, writer_{writer} {}
@@ -156,7 +156,7 @@ class Appender {
   const Writer& writer_;
 };
 
-/// Cuts the marked children out of a list, with the commas that go with them. Not for a list that loses all of them.
+/// Removes the marked children of a list, with their commas. Not for a list that loses all of them.
 void cut(const LayoutNode& list, const std::vector<bool>& gone, std::vector<Edit>& edits) {
   bool kept_one = false;
   for (std::size_t i = 0; i < gone.size(); ++i) {
@@ -170,7 +170,7 @@ void cut(const LayoutNode& list, const std::vector<bool>& gone, std::vector<Edit
   }
 }
 
-/// Asks every child whether it goes; true when the list is left with none of what it had.
+/// Asks `goes` for every child whether to remove it; true when no child of a non-empty list is left.
 template <class Goes>
 Result<bool> thin_out(const LayoutNode& list, std::vector<Edit>& edits, const Goes& goes) {
   std::vector<bool> gone;

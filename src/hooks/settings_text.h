@@ -1,8 +1,8 @@
-/// Hooks put into a settings file and taken out of it, with every other byte left as it is.
+/// Adds hooks to a settings file and removes them, with every other byte unchanged.
 ///
-/// Always so: what is added stands behind what was there, written as the file is written (its indentation, its line
-///   ends, or on one line); taking it out again gives the bytes from before, except that an object or array that was
-///   there and empty is gone. Pure functions on text.
+/// Invariants: added text follows the existing text, in the formatting of the file (its indentation, its line ends, or
+///   on one line). Removing it restores the original bytes, except that an object or array that was present and empty
+///   is removed. Pure functions on text.
 #pragma once
 
 #include <string>

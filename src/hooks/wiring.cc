@@ -24,8 +24,8 @@ void set_variable(EnvironmentBlock& environment, std::string_view name, std::str
   environment.push_back(format("{}={}", name, value));
 }
 
-/// True for `claude`, `/opt/x/claude` and a wrapper called `claude-work`: what stands after it are the agent's own
-/// arguments. Not so for `npx claude`.
+/// True for `claude`, `/opt/x/claude` and a wrapper called `claude-work`, whose further arguments are the agent's.
+/// False for `npx claude`.
 bool starts(const std::vector<std::string>& argv, AgentCli agent) {
   if (argv.empty()) return false;
   std::string_view name = argv.front();
@@ -37,30 +37,32 @@ bool starts(const std::vector<std::string>& argv, AgentCli agent) {
 
 bool has_flag(const std::vector<std::string>& argv, std::string_view flag) {
   const auto end = std::ranges::find(argv, "--");
-  return std::any_of(argv.begin(), end, [&](std::string_view word) {
-    return word == flag || (word.starts_with(flag) && word.substr(flag.size()).starts_with('='));
+  return std::any_of(argv.begin(), end, [&](std::string_view argument) {
+    return argument == flag || (argument.starts_with(flag) && argument.substr(flag.size()).starts_with('='));
   });
 }
 
 std::string_view option_value(const std::vector<std::string>& argv, std::string_view option) {
   for (std::size_t i = 0; i < argv.size() && argv[i] != "--"; ++i) {
-    const std::string_view word = argv[i];
-    if (word == option && i + 1 < argv.size()) return argv[i + 1];
-    if (word.starts_with(option) && word.substr(option.size()).starts_with('=')) return word.substr(option.size() + 1);
+    const std::string_view argument = argv[i];
+    if (argument == option && i + 1 < argv.size()) return argv[i + 1];
+    if (argument.starts_with(option) && argument.substr(option.size()).starts_with('='))
+      return argument.substr(option.size() + 1);
   }
   return {};
 }
 
-Result<WiringResult> write_settings(json::object settings, const WiringOptions& wish) {
-  RELAY_TRY(write_private_file(wish.private_file, json::serialize(settings)));
+Result<WiringResult> write_settings(json::object settings, const WiringOptions& options) {
+  RELAY_TRY(write_private_file(options.private_file, json::serialize(settings)));
   return WiringResult{.hooks = true};
 }
 
-std::string resolved(std::string_view path, const WiringOptions& wish) {
-  return path.starts_with('/') || wish.directory.empty() ? std::string{path} : format("{}/{}", wish.directory, path);
+std::string resolved(std::string_view path, const WiringOptions& options) {
+  return path.starts_with('/') || options.directory.empty() ? std::string{path}
+                                                            : format("{}/{}", options.directory, path);
 }
 
-// Claude Code: one --settings; of several it heeds the last.
+// Claude Code: one --settings; it uses the last of several.
 
 struct GivenSettings {
   std::vector<std::string> others;  // argv without them
@@ -71,32 +73,32 @@ GivenSettings take_settings(const std::vector<std::string>& argv) {
   constexpr std::string_view kFlag = "--settings";
   GivenSettings given;
   for (std::size_t i = 0; i < argv.size(); ++i) {
-    const std::string_view word = argv[i];
-    if (word == "--") {
+    const std::string_view argument = argv[i];
+    if (argument == "--") {
       given.others.insert(given.others.end(), argv.begin() + static_cast<std::ptrdiff_t>(i), argv.end());
       break;
     }
-    if (word == kFlag && i + 1 < argv.size()) {
+    if (argument == kFlag && i + 1 < argv.size()) {
       given.value = argv[++i];
-    } else if (word.starts_with(kFlag) && word.substr(kFlag.size()).starts_with('=')) {
-      given.value = word.substr(kFlag.size() + 1);
+    } else if (argument.starts_with(kFlag) && argument.substr(kFlag.size()).starts_with('=')) {
+      given.value = argument.substr(kFlag.size() + 1);
     } else {
-      given.others.emplace_back(word);
+      given.others.emplace_back(argument);
     }
   }
   return given;
 }
 
-Result<json::object> person_settings(const std::string& value, const WiringOptions& wish) {
+Result<json::object> user_settings(const std::string& value, const WiringOptions& options) {
   const auto start = value.find_first_not_of(" \t\r\n");
-  if (start != std::string::npos && value[start] == '{') return parse_settings(value, Comments::Refused);
-  auto text = RELAY_TRY(read_settings_file(resolved(value, wish)));
+  if (start != std::string::npos && value[start] == '{') return parse_settings(value, Comments::Reject);
+  auto text = RELAY_TRY(read_settings_file(resolved(value, options)));
   if (!text) return fail(format("there is no file {}", value));
-  return parse_settings(*text, Comments::Refused);
+  return parse_settings(*text, Comments::Reject);
 }
 
 Result<WiringResult> wire_claude(std::vector<std::string>& argv, const EnvironmentBlock& environment,
-                                 const WiringOptions& wish) {
+                                 const WiringOptions& options) {
   if (!starts(argv, AgentCli::Claude)) {
     return unwired("no hooks: the command is not claude itself, so its options are not ours to add to");
   }
@@ -111,46 +113,46 @@ Result<WiringResult> wire_claude(std::vector<std::string>& argv, const Environme
   auto given = take_settings(argv);
   json::object settings;
   if (given.value) {
-    auto theirs = person_settings(*given.value, wish);
+    auto theirs = user_settings(*given.value, options);
     if (!theirs) return unwired(format("no hooks: your --settings cannot be merged: {}", theirs.error().message()));
     settings = *std::move(theirs);
   }
   if (bool_member(settings, "disableAllHooks").value_or(false)) {
     return unwired("no hooks: your --settings say disableAllHooks");
   }
-  auto hooks = hooks_for(AgentCli::Claude, wish.program, HookScope::Run);
+  auto hooks = hooks_for(AgentCli::Claude, options.program, HookScope::Run);
   if (!hooks) return unwired(format("no hooks: {}", hooks.error().message()));
-  // A stream of JSON has two lines for this hook, and for no other; the prompt's hook names the transcript too.
+  // A JSON stream contains two lines for this hook and for no other; the prompt's hook names the transcript too.
   if (option_value(argv, "--output-format") == "stream-json") hooks->erase("SessionStart");
   if (const auto added = add_hooks(settings, *hooks); !added) {
     return unwired(format("no hooks: your --settings cannot be merged: {}", added.error().message()));
   }
-  // A file, not the text: what the person put into their settings is not for everybody who can list processes.
-  auto wired = RELAY_TRY(write_settings(std::move(settings), wish));
+  // A file instead of the text: other users can list processes, and must not see the user's settings.
+  auto wired = RELAY_TRY(write_settings(std::move(settings), options));
   argv = std::move(given.others);
-  argv.insert(argv.begin() + 1, {"--settings", wish.private_file});
+  argv.insert(argv.begin() + 1, {"--settings", options.private_file});
   return wired;
 }
 
 // Codex: one -c, with the hashes that make exactly these hooks trusted.
 
-/// The key of every `-c key=value`, and what --enable and --disable stand for.
+/// The key of every `-c key=value`, and the keys that --enable and --disable set.
 std::vector<std::string> codex_overrides(const std::vector<std::string>& argv) {
   std::vector<std::string> found;
   for (std::size_t i = 0; i < argv.size(); ++i) {
-    const std::string_view word = argv[i];
-    if (word == "--") break;
+    const std::string_view argument = argv[i];
+    if (argument == "--") break;
     const std::string_view next = i + 1 < argv.size() ? std::string_view{argv[i + 1]} : std::string_view{};
-    if (word == "-c" || word == "--config")
+    if (argument == "-c" || argument == "--config")
       found.emplace_back(next);
-    else if (word.starts_with("--config="))
-      found.emplace_back(word.substr(9));
-    else if (word.starts_with("-c") && word.size() > 2)
-      found.emplace_back(word.substr(word[2] == '=' ? 3 : 2));
-    else if (word == "--disable")
+    else if (argument.starts_with("--config="))
+      found.emplace_back(argument.substr(9));
+    else if (argument.starts_with("-c") && argument.size() > 2)
+      found.emplace_back(argument.substr(argument[2] == '=' ? 3 : 2));
+    else if (argument == "--disable")
       found.emplace_back(format("features.{}=false", next));
-    else if (word.starts_with("--disable="))
-      found.emplace_back(format("features.{}=false", word.substr(10)));
+    else if (argument.starts_with("--disable="))
+      found.emplace_back(format("features.{}=false", argument.substr(10)));
   }
   std::ranges::for_each(found, [](std::string& text) { std::erase(text, ' '); });
   return found;
@@ -168,15 +170,15 @@ constexpr std::string_view kCodexWithValue[] = {"-c",        "--config",
                                                 "--add-dir", "--local-provider"};
 constexpr std::string_view kCodexOneShot[] = {"exec", "e", "review"};
 
-/// Ours, installed for always: they would be called a second time.
+/// Our installed hooks, which would be called a second time.
 std::vector<DisabledCodexHook> disabled(const EnvironmentBlock& environment) {
   std::vector<DisabledCodexHook> out;
   const auto file = user_hooks_file(AgentCli::Codex, environment);
   const auto text = read_settings_file(file);
   if (!text || !*text) return out;
-  const auto settings = parse_settings(**text, Comments::Refused);
+  const auto settings = parse_settings(**text, Comments::Reject);
   if (!settings) return out;
-  // Codex resolves links in a CODEX_HOME it was given, and leaves its usual home as it is.
+  // Codex resolves links in a given CODEX_HOME, but not in its default home.
   std::vector<std::string> names{file};
   std::error_code failed;
   const auto real = std::filesystem::canonical(std::filesystem::path{file}.parent_path(), failed) / "hooks.json";
@@ -191,7 +193,7 @@ std::vector<DisabledCodexHook> disabled(const EnvironmentBlock& environment) {
 }
 
 Result<WiringResult> wire_codex(std::vector<std::string>& argv, const EnvironmentBlock& environment,
-                                const WiringOptions& wish) {
+                                const WiringOptions& options) {
   if (!starts(argv, AgentCli::Codex)) {
     return unwired("no hooks: the command is not codex itself, so its options are not ours to add to");
   }
@@ -205,17 +207,17 @@ Result<WiringResult> wire_codex(std::vector<std::string>& argv, const Environmen
       return unwired("no hooks: your own -c hooks… stands where ours would; put them into hooks.json instead");
     }
   }
-  const auto text = codex_override(wish.program, disabled(environment));
+  const auto text = codex_override(options.program, disabled(environment));
   if (!text) return unwired(format("no hooks: {}", text.error().message()));
-  // An override on the command line makes Codex leave its shared server alone; it warns of that unless the server is
+  // With an override on the command line Codex does not use its shared server, and warns about it unless the server is
   // off.
   argv.insert(argv.begin() + 1, {"-c", "features.daemon_auto_start=false", "-c", *text});
   return WiringResult{.hooks = true};
 }
 
-// Gemini CLI: a file of defaults below the person's own settings; hooks of all layers are joined.
+// Gemini CLI: a file of defaults below the user's own settings; it joins the hooks of all layers.
 
-/// Where Gemini would have looked.
+/// The path where Gemini would look otherwise.
 std::string gemini_defaults(const EnvironmentBlock& environment) {
   if (const auto path = variable(environment, "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"); !path.empty()) {
     return std::string{path};
@@ -226,8 +228,8 @@ std::string gemini_defaults(const EnvironmentBlock& environment) {
   return format("{}/system-defaults.json", slash == std::string_view::npos ? "." : system.substr(0, slash));
 }
 
-/// In a continuous-integration run Gemini strips the environment of its hooks to a short list, so what a hook needs of
-/// ours is said in the hook itself.
+/// In a continuous-integration run Gemini reduces the environment of its hooks to a short list, so the hook command
+/// itself carries the variables it needs.
 void add_environment(json::object& hooks, const EnvironmentBlock& environment) {
   json::object kept;
   for (const std::string_view entry : environment) {
@@ -244,16 +246,16 @@ void add_environment(json::object& hooks, const EnvironmentBlock& environment) {
   }
 }
 
-/// Called by hooks the person has installed for always; they find our door by the environment.
+/// Used by hooks that the user installed permanently; they find the host socket by the environment.
 bool is_installed(const EnvironmentBlock& environment) {
   const auto text = read_settings_file(user_hooks_file(AgentCli::Gemini, environment));
   if (!text || !*text) return false;
-  const auto settings = parse_settings(**text, Comments::Skipped);
+  const auto settings = parse_settings(**text, Comments::Skip);
   return settings && !own_hooks(AgentCli::Gemini, *settings).empty();
 }
 
-Result<WiringResult> wire_gemini(EnvironmentBlock& environment, const WiringOptions& wish) {
-  if (!wish.root_owned) {
+Result<WiringResult> wire_gemini(EnvironmentBlock& environment, const WiringOptions& options) {
+  if (!options.root_owned) {
     if (is_installed(environment)) return WiringResult{.hooks = true};
     return unwired(
         "no hooks: Gemini CLI takes them for one run only from a file that is root's; it has them from its next start "
@@ -261,22 +263,22 @@ Result<WiringResult> wire_gemini(EnvironmentBlock& environment, const WiringOpti
         "after: agent-relay hooks install gemini");
   }
   const auto path = gemini_defaults(environment);
-  auto text = read_settings_file(resolved(path, wish));
+  auto text = read_settings_file(resolved(path, options));
   if (!text) return unwired(format("no hooks: {}", text.error().message()));
   json::object settings;
   if (*text) {
-    auto theirs = parse_settings(**text, Comments::Skipped);
+    auto theirs = parse_settings(**text, Comments::Skip);
     if (!theirs) return unwired(format("no hooks: {} cannot be merged: {}", path, theirs.error().message()));
     settings = *std::move(theirs);
   }
-  auto hooks = hooks_for(AgentCli::Gemini, wish.program);
+  auto hooks = hooks_for(AgentCli::Gemini, options.program);
   if (!hooks) return unwired(format("no hooks: {}", hooks.error().message()));
   add_environment(*hooks, environment);
   if (const auto added = add_hooks(settings, *hooks); !added) {
     return unwired(format("no hooks: {} cannot be merged: {}", path, added.error().message()));
   }
-  auto wired = RELAY_TRY(write_settings(std::move(settings), wish));
-  set_variable(environment, "GEMINI_CLI_SYSTEM_DEFAULTS_PATH", wish.private_file);
+  auto wired = RELAY_TRY(write_settings(std::move(settings), options));
+  set_variable(environment, "GEMINI_CLI_SYSTEM_DEFAULTS_PATH", options.private_file);
   return wired;
 }
 
@@ -294,26 +296,27 @@ bool is_one_shot_codex(const std::vector<std::string>& argv) {
 bool is_root_owned(const std::string& file) {
   if (::geteuid() != 0) return false;
   std::error_code failed;
-  auto place = std::filesystem::canonical(std::filesystem::path{file}.parent_path(), failed);
+  auto directory = std::filesystem::canonical(std::filesystem::path{file}.parent_path(), failed);
   if (failed) return false;
-  for (;; place = place.parent_path()) {
+  for (;; directory = directory.parent_path()) {
     struct stat facts{};
-    if (::stat(place.c_str(), &facts) != 0 || facts.st_uid != 0 || (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    if (::stat(directory.c_str(), &facts) != 0 || facts.st_uid != 0 || (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0)
       return false;
-    if (place == place.parent_path()) return true;
+    if (directory == directory.parent_path()) return true;
   }
 }
 
 Result<WiringResult> wire(AgentCli agent, std::vector<std::string>& argv, EnvironmentBlock& environment,
-                          const WiringOptions& wish) {
-  if (const auto forbidden = hooks_blocked_reason(agent, environment, wish.directory.empty() ? "." : wish.directory);
+                          const WiringOptions& options) {
+  if (const auto forbidden =
+          hooks_blocked_reason(agent, environment, options.directory.empty() ? "." : options.directory);
       !forbidden.empty()) {
     return unwired(format("no hooks: {}", forbidden));
   }
   switch (agent) {
-    case AgentCli::Claude: return wire_claude(argv, environment, wish);
-    case AgentCli::Codex: return wire_codex(argv, environment, wish);
-    case AgentCli::Gemini: return wire_gemini(environment, wish);
+    case AgentCli::Claude: return wire_claude(argv, environment, options);
+    case AgentCli::Codex: return wire_codex(argv, environment, options);
+    case AgentCli::Gemini: return wire_gemini(environment, options);
   }
   return WiringResult{};
 }

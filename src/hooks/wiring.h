@@ -1,9 +1,9 @@
-/// Gives a program our hooks for one run, with nothing written to the person's own files.
+/// Gives an agent our hooks for one run, without writing to the user's own files.
 ///
-/// Why: an agent that is started through us should tell us what it does, and nothing of that may remain when it is
-///   gone. How each agent can be told, and what was tried on which version: docs/agents.md.
-/// Always so: what the person configured stays in force (their own `--settings` and system files are merged, never
-///   replaced), hooks of others need the same trust as before, and a run that cannot be wired goes on unwired.
+/// Why: an agent started through the relay should report what it does, and nothing of that may remain after the run.
+///   How each agent is wired, and what was tested on which version: docs/agents.md.
+/// Invariants: the user's configuration stays in force (their own `--settings` and system files are merged, never
+///   replaced), other hooks need the same trust as before, and a run that cannot be wired continues unwired.
 #pragma once
 
 #include <string>
@@ -17,26 +17,26 @@ namespace relay::hooks {
 
 struct WiringOptions {
   std::string program = {};       // absolute path of agent-relay
-  std::string private_file = {};  // where a settings file of this run may be written (0600); the host removes it
-  std::string directory = {};     // where the agent will be started, for relative paths of the person; empty: here
-  bool root_owned = false;        // nobody but root can write `private_file` or above it: Gemini reads no other
+  std::string private_file = {};  // path for a settings file of this run (0600); the host removes it
+  std::string directory = {};     // where the agent is started, for the user's relative paths; empty: here
+  bool root_owned = false;        // only root can write `private_file` and its parents: Gemini reads no other file
 };
 
 struct WiringResult {
   bool hooks = false;
-  std::string blocked_reason = {};  // one sentence, when there are none
+  std::string blocked_reason = {};  // one sentence, when there are no hooks
 };
 
-/// Does that command line run Codex for one prompt (`codex exec`, `codex review`)? Such a run prints a line for each
+/// Whether the command line runs Codex for one prompt (`codex exec`, `codex review`). Such a run prints a line for each
 /// hook it calls.
 bool is_one_shot_codex(const std::vector<std::string>& argv);
 
-/// Does root own the directory of that file and all above, and may nobody else write there?
+/// Whether root owns the directory of the file and all its parents, and no other user may write there.
 bool is_root_owned(const std::string& file);
 
-/// Adds to argv and environment what makes that agent call `agent-relay hook <agent>`. When it cannot, both are as they
-/// were and `blocked_reason` says why; an error is only a disk that refuses our own file.
+/// Adds what makes the agent call `agent-relay hook <agent>` to argv and environment. When that is not possible, both
+/// stay unchanged and `blocked_reason` gives the reason; an error means only that our own file could not be written.
 Result<WiringResult> wire(AgentCli agent, std::vector<std::string>& argv, EnvironmentBlock& environment,
-                          const WiringOptions& wish);
+                          const WiringOptions& options);
 
 }  // namespace relay::hooks

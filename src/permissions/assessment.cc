@@ -15,54 +15,54 @@ namespace {
 
 using enum RiskLevel;
 
-/// A program with certain words after it. `a|b`: one of them; a blank: this and that; `*` at the end: what begins so.
+/// A program with certain words after it. `a|b`: one of them; a blank: this and that; a final `*`: any continuation.
 struct Sign {
   std::string_view program;
-  std::string_view then;
+  std::string_view followed_by;
   RiskLevel risk;
   std::string_view reason;
 };
 
-constexpr std::string_view kLost = "destroys what cannot be brought back";
-constexpr std::string_view kOthers = "other people will see it";
-constexpr std::string_view kRights = "changes who may do what";
-constexpr std::string_view kRunning = "stops or changes what is running";
+constexpr std::string_view kDestroys = "destroys data that cannot be restored";
+constexpr std::string_view kPublishes = "is visible to others";
+constexpr std::string_view kChangesAccess = "changes access rights";
+constexpr std::string_view kChangesRunning = "stops or changes running programs";
 
 constexpr Sign kSigns[] = {
-    {"rm|rmdir|unlink|shred|delete|drop|truncate|srm", "", Critical, kLost},
-    {"mkfs*|wipefs|fdisk|parted|sfdisk|blkdiscard", "", Critical, kLost},
-    {"dd", "of=/dev/*", Critical, kLost},
-    {"terraform|tofu|pulumi|cdk|vagrant", "destroy", Critical, kLost},
-    {"helm", "uninstall", Critical, kLost},
-    {"docker|podman", "rmi|prune|down", Critical, kLost},
+    {"rm|rmdir|unlink|shred|delete|drop|truncate|srm", "", Critical, kDestroys},
+    {"mkfs*|wipefs|fdisk|parted|sfdisk|blkdiscard", "", Critical, kDestroys},
+    {"dd", "of=/dev/*", Critical, kDestroys},
+    {"terraform|tofu|pulumi|cdk|vagrant", "destroy", Critical, kDestroys},
+    {"helm", "uninstall", Critical, kDestroys},
+    {"docker|podman", "rmi|prune|down", Critical, kDestroys},
     {"sudo|doas|su|pkexec|runuser", "", High, "runs with more rights than you have"},
-    {"git", "push -f|--force*|--mirror|--prune|+*", High, "replaces what others have"},
-    {"git", "reset --hard|--merge|--keep", High, kLost},
-    {"git", "clean -*", High, kLost},
-    {"git", "checkout -f|--force|--|.", High, kLost},
-    {"git", "restore", High, kLost},
-    {"git", "branch -D|-d|-f|-M", High, kLost},
-    {"git", "filter-branch|filter-repo|gc|prune|reflog|update-ref", High, kLost},
+    {"git", "push -f|--force*|--mirror|--prune|+*", High, "replaces the work of others"},
+    {"git", "reset --hard|--merge|--keep", High, kDestroys},
+    {"git", "clean -*", High, kDestroys},
+    {"git", "checkout -f|--force|--|.", High, kDestroys},
+    {"git", "restore", High, kDestroys},
+    {"git", "branch -D|-d|-f|-M", High, kDestroys},
+    {"git", "filter-branch|filter-repo|gc|prune|reflog|update-ref", High, kDestroys},
     {"git", "-c|--exec-path*|--ext-diff|config|submodule", High, "can make git run other programs"},
-    {"git", "push", High, kOthers},
-    {"chmod", "-R|--recursive|*777|*+s|o+*|a+*", High, kRights},
-    {"chown|chgrp|setfacl|chattr", "", High, kRights},
-    {"passwd|useradd|userdel|usermod|visudo|groupadd", "", High, kRights},
-    {"dd|mount|umount|losetup", "", High, "works on whole devices"},
-    {"kill|killall|pkill|shutdown|reboot|halt|poweroff", "", High, kRunning},
-    {"systemctl|service|launchctl", "", High, kRunning},
-    {"iptables|nft|ufw|sysctl|modprobe|insmod", "", High, kRunning},
-    {"crontab|at|batch", "", High, "runs something later"},
+    {"git", "push", High, kPublishes},
+    {"chmod", "-R|--recursive|*777|*+s|o+*|a+*", High, kChangesAccess},
+    {"chown|chgrp|setfacl|chattr", "", High, kChangesAccess},
+    {"passwd|useradd|userdel|usermod|visudo|groupadd", "", High, kChangesAccess},
+    {"dd|mount|umount|losetup", "", High, "operates on whole devices"},
+    {"kill|killall|pkill|shutdown|reboot|halt|poweroff", "", High, kChangesRunning},
+    {"systemctl|service|launchctl", "", High, kChangesRunning},
+    {"iptables|nft|ufw|sysctl|modprobe|insmod", "", High, kChangesRunning},
+    {"crontab|at|batch", "", High, "schedules a later run"},
     {"npm|pnpm|yarn|bun|cargo|gem|twine|poetry|uv|hatch", "publish|unpublish|upload|push|yank|deprecate", High,
-     kOthers},
-    {"docker|podman", "push|login", High, kOthers},
-    {"docker|podman", "run|exec|kill|stop", High, kRunning},
-    {"gh|glab", "merge|close|create|edit|comment|release|secret|api", High, kOthers},
-    {"kubectl|helm|oc|aws|gcloud|az|fly|heroku|vercel|wrangler", "", High, "changes things elsewhere"},
-    {"ssh|scp|sftp|rsync|nc|ncat|netcat|socat|telnet|ftp|mail|sendmail", "", High, "talks to another machine"},
+     kPublishes},
+    {"docker|podman", "push|login", High, kPublishes},
+    {"docker|podman", "run|exec|kill|stop", High, kChangesRunning},
+    {"gh|glab", "merge|close|create|edit|comment|release|secret|api", High, kPublishes},
+    {"kubectl|helm|oc|aws|gcloud|az|fly|heroku|vercel|wrangler", "", High, "changes remote systems"},
+    {"ssh|scp|sftp|rsync|nc|ncat|netcat|socat|telnet|ftp|mail|sendmail", "", High, "communicates with another machine"},
     {"curl", "-d*|--data*|-F*|--form*|-T*|--upload*|--json*|-XPOST|-XPUT|-XDELETE|POST|PUT|DELETE", High,
-     "sends something to another machine"},
-    {"wget", "--post*|--method*|--body*", High, "sends something to another machine"},
+     "sends data to another machine"},
+    {"wget", "--post*|--method*|--body*", High, "sends data to another machine"},
     {"eval|source", "", High, "runs text as commands"},
     {"sh|bash|zsh|dash|ksh|fish|python*|perl|ruby|node|php", "-c|-e|-lc|-ic|-r|--eval", High, "runs text as a program"},
     {"find|fd", "-exec*|-ok*|-x|-X", High, "runs a command for each file"},
@@ -77,7 +77,7 @@ constexpr std::string_view kOnlyRead =
     "false|"
     "basename|dirname|realpath|readlink|cut|nl|cmp|diff|md5sum|sha256sum";
 
-/// Whether the word is one of `a|b|c*`, or ends so with `*c`.
+/// Whether the word is one of `a|b|c*`, or ends as in `*c`.
 bool is_one_of(std::string_view word, std::string_view choices) {
   while (true) {
     const auto end = choices.find('|');
@@ -93,7 +93,7 @@ bool is_one_of(std::string_view word, std::string_view choices) {
 
 using Words = std::vector<std::string_view>;
 
-Words words_of(std::string_view command) {
+Words split_words(std::string_view command) {
   Words words;
   while (!command.empty()) {
     const auto end = command.find(' ');
@@ -113,14 +113,14 @@ std::string program_of(std::string_view word) {
   return program;
 }
 
-bool all_follow(std::string_view then, std::span<const std::string_view> words) {
-  while (!then.empty()) {
-    const auto end = then.find(' ');
-    const auto choices = then.substr(0, end);
+bool all_follow(std::string_view followed_by, std::span<const std::string_view> words) {
+  while (!followed_by.empty()) {
+    const auto end = followed_by.find(' ');
+    const auto choices = followed_by.substr(0, end);
     const auto found = std::ranges::find_if(words, [&](auto word) { return is_one_of(word, choices); });
     if (found == words.end()) return false;
     words = words.subspan(static_cast<std::size_t>(found - words.begin()) + 1);
-    then.remove_prefix(end == std::string_view::npos ? then.size() : end + 1);
+    followed_by.remove_prefix(end == std::string_view::npos ? followed_by.size() : end + 1);
   }
   return true;
 }
@@ -136,12 +136,12 @@ class RiskAssessor {
     if (only_reads) return found_;
     bool fetches = false, interprets = false;
     for (const auto& command : parsed_.commands) {
-      const auto words = words_of(command);
-      for (std::size_t at = 0; at < words.size() && looked_at_ < kMaxWords; ++at, ++looked_at_) {
+      const auto words = split_words(command);
+      for (std::size_t at = 0; at < words.size() && examined_ < kMaxWords; ++at, ++examined_) {
         const auto program = program_of(words[at]);
         const auto rest = std::span{words}.subspan(at + 1, std::min(words.size() - at - 1, kMaxWordsAfter));
         for (const auto& sign : kSigns)
-          if (sign.risk > found_.risk && is_one_of(program, sign.program) && all_follow(sign.then, rest))
+          if (sign.risk > found_.risk && is_one_of(program, sign.program) && all_follow(sign.followed_by, rest))
             raise(sign.risk, format("{}: {}", printable_name(program), sign.reason));
         fetches = fetches || is_one_of(program, kFetchers);
         interprets = interprets || is_one_of(program, kInterpreters);
@@ -149,7 +149,7 @@ class RiskAssessor {
           raise(High, "writes outside the working directory");
       }
     }
-    if (fetches && interprets) raise(Critical, "runs what comes from elsewhere");
+    if (fetches && interprets) raise(Critical, "runs downloaded or decoded text");
     redirections();
     return found_;
   }
@@ -161,7 +161,7 @@ class RiskAssessor {
     if (!is_inside(normalize_path(*path, parsed_.request.directory), parsed_.request.directory))
       raise(High, "writes outside the working directory");
     secrets();
-    if (is_autorun_path(*path, parsed_.request.directory)) raise(Critical, "changes what runs later as you");
+    if (is_autorun_path(*path, parsed_.request.directory)) raise(Critical, "changes a file that runs later as you");
     return found_;
   }
 
@@ -174,7 +174,7 @@ class RiskAssessor {
  private:
   static constexpr std::size_t kMaxWords = 4'096;  // of all commands together
   static constexpr std::size_t kMaxRedirections = 256;
-  static constexpr std::size_t kMaxWordsAfter = 64;  // a program, where its options are looked for
+  static constexpr std::size_t kMaxWordsAfter = 64;  // after a program, where its options are searched
 
   void raise(RiskLevel risk, std::string reason) {
     if (risk > found_.risk) found_ = {risk, std::move(reason)};
@@ -194,9 +194,9 @@ class RiskAssessor {
 
   void redirections() {
     std::string_view rest = *parsed_.request.command;
-    std::size_t looked_at = 0;
-    for (auto at = rest.find('>'); at != std::string_view::npos && looked_at < kMaxRedirections; at = rest.find('>')) {
-      ++looked_at;
+    std::size_t examined = 0;
+    for (auto at = rest.find('>'); at != std::string_view::npos && examined < kMaxRedirections; at = rest.find('>')) {
+      ++examined;
       rest.remove_prefix(at + 1);
       const auto begin = rest.find_first_not_of("> |'\"");
       if (begin == std::string_view::npos) return;
@@ -207,13 +207,13 @@ class RiskAssessor {
       else if (is_elsewhere(target))
         raise(High, "writes outside the working directory");
       else if (is_autorun_path(target, parsed_.request.directory))
-        raise(Critical, "changes what runs later as you");
+        raise(Critical, "changes a file that runs later as you");
     }
   }
 
   const ParsedRequest& parsed_;
   Assessment found_;
-  std::size_t looked_at_ = 0;
+  std::size_t examined_ = 0;
 };
 
 }  // namespace

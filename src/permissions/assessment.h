@@ -1,7 +1,7 @@
-/// What could go wrong, for a person who has to decide.
+/// The risk of a request, for the user who has to decide.
 ///
-/// Why a guess is enough: nothing is approved because of it. It takes the loose reading (parsed.h), so a word that only
-///   looks dangerous counts as dangerous.
+/// Why a guess is enough: nothing is approved because of it. It uses the loose reading (parsed_request.h), so a word
+///   that only looks dangerous counts as dangerous.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace relay::permissions {
 
 struct Assessment {
   RiskLevel risk = RiskLevel::Medium;
-  std::string reason = {};  // in words; empty: nothing in particular
+  std::string reason = {};  // one phrase; empty: no particular risk
 };
 
 Assessment assess(const ParsedRequest& parsed);

@@ -105,7 +105,7 @@ TEST(Assessment, AssessesFiles) {
 
 TEST(Assessment, GivesReason) {
   const PermissionRequest ask{.tool = "Bash", .command = "git push --force", .directory = "/w"};
-  EXPECT_EQ(assess(ParsedRequest{ask}).reason, "git: replaces what others have");
+  EXPECT_EQ(assess(ParsedRequest{ask}).reason, "git: replaces the work of others");
 }
 
 }  // namespace

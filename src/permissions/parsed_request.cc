@@ -11,7 +11,7 @@ constexpr std::string_view kBetweenCommands = ";&|<>(){}`\n\r";
 constexpr std::string_view kBetweenPieces = " \t\n\r\"'\\;&|<>(){}[]`$=:,@";
 constexpr std::string_view kVariableOfBlanks = "$IFS";
 
-/// Quotes and backslashes are read as if they were not there, so a separator inside them separates too.
+/// Ignores quotes and backslashes, so a separator inside them separates too.
 std::vector<std::string> loose_commands(std::string_view text) {
   const bool has_braces = text.contains('{');
   std::vector<std::string> commands;

@@ -1,9 +1,9 @@
-/// An ask as rules look at it: in two readings.
+/// A permission request in the two readings that rules use.
 ///
-/// What approves reads strictly: one simple command, one path. What asks or denies reads loosely: every command there
-///   may be inside the text, every piece that may be a file, so that quotes, pipes, `sudo` or `sh -c` hide nothing. The
-///   loose reading finds more than there is, and a determined writer can still get past it; only the strict one is a
-///   wall.
+/// A rule that approves reads strictly: one simple command, one path. A rule that asks or denies reads loosely: every
+///   command that may be inside the text and every piece that may be a file, so that quotes, pipes, `sudo` or `sh -c`
+///   hide nothing. The loose reading finds too much, and a determined writer can still evade it; only the strict
+///   reading is a barrier.
 #pragma once
 
 #include <optional>
@@ -21,11 +21,11 @@ struct ParsedRequest {
 
   const PermissionRequest& request;  // outlives this
   std::string tool;
-  bool runs = false;                    // a command is known; what an edit calls so is its patch
+  bool runs = false;                    // a command is known; the `command` of an edit is its patch
   std::optional<SimpleCommand> simple;  // the command, when it is one
-  std::string not_simple;               // else why not
-  std::vector<std::string> commands;    // loosely: without quotes, one blank between words
-  std::vector<std::string> pieces;      // loosely: of path, command and description; each once
+  std::string not_simple;               // otherwise the reason
+  std::vector<std::string> commands;    // loose: without quotes, one blank between words
+  std::vector<std::string> pieces;      // loose: of path, command and description; each once
 };
 
 }  // namespace relay::permissions

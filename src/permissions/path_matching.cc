@@ -62,7 +62,7 @@ const std::vector<std::string> kSecrets = {".env",
                                            "/etc/sudoers*",
                                            "/proc/**"};
 
-/// Wherever they are.
+/// Anywhere.
 const std::vector<std::string> kRunLater = {".git/",
                                             ".husky/",
                                             ".bashrc",
@@ -97,11 +97,11 @@ const std::vector<std::string> kRunLater = {".git/",
                                             "**/LaunchAgents/**",
                                             "**/.agent-relay/config.toml"};
 
-/// Unless the agent works there.
+/// Unless the agent's directory is inside.
 const std::vector<std::string> kSystem = {"/etc/**", "/usr/**",       "/bin/**", "/sbin/**", "/lib*/**", "/boot/**",
                                           "/opt/**", "/var/spool/**", "/dev/**", "/proc/**", "/sys/**"};
 
-/// As a glob sees it from where the agent works: `./src/a.cc`; empty when it is elsewhere.
+/// The path relative to the agent's directory, as globs match it: `./src/a.cc`; empty when it is outside.
 std::string relative_to(std::string_view resolved, std::string_view directory) {
   if (!is_inside(resolved, directory)) return {};
   if (directory.empty()) return "./" + std::string{resolved};
@@ -159,7 +159,7 @@ bool is_autorun_path(std::string_view path, std::string_view directory) {
   static const auto kOutside = Pattern::of_files(kSystem, Matching::Loose).value();
   const auto resolved = normalize_path(path, directory);
   const auto relative =
-      relative_to(resolved, directory);  // the directory's own name says nothing: `.claude/worktrees/x`
+      relative_to(resolved, directory);  // the name of the directory itself does not count: `.claude/worktrees/x`
   return relative.empty() ? kAnywhere.matches(resolved) || kOutside.matches(resolved) : kAnywhere.matches(relative);
 }
 

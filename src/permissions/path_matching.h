@@ -1,9 +1,9 @@
-/// Paths as rules see them, told from their letters alone.
+/// Matches paths by their text alone.
 ///
-/// Globs: `name` is a file of that name anywhere, `name/` a directory of that name and all below; `./a/b` and `a/b`
-///   begin where the agent works, `/a` at the root, `~/a` at any home, `**/a` anywhere. `*` and `?` stay within a name,
-///   `**` does not.
-/// What this cannot know: links. A path that leads elsewhere is judged by what it is called.
+/// Globs: `name` is a file of that name anywhere, `name/` a directory of that name and everything below; `./a/b` and
+///   `a/b` start in the agent's directory, `/a` at the root, `~/a` at any home, `**/a` anywhere. `*` and `?` match
+///   within a name, `**` across names.
+/// Limit: links are not resolved. A path that leads elsewhere is judged by its name.
 #pragma once
 
 #include <span>
@@ -14,18 +14,18 @@
 
 namespace relay::permissions {
 
-/// Without `.`, `..` and doubled slashes; absolute when it can be (`~` stays in front).
+/// Removes `.`, `..` and doubled slashes; absolute when possible (`~` stays in front).
 std::string normalize_path(std::string_view path, std::string_view directory);
 
-/// A resolved path is the directory or below it; never when the directory is not known and the path is absolute.
+/// Whether the path is the directory or below it; never when the directory is unknown and the path is absolute.
 bool is_inside(std::string_view resolved, std::string_view directory);
 
-/// Files that a glob of the pattern means.
+/// Whether a glob of the pattern matches the path.
 bool matches_path(const Pattern& pattern, std::string_view path, std::string_view directory);
 
-/// Keys, passwords, tokens by the names they usually have.
+/// Globs for keys, passwords and tokens, by their usual names.
 std::span<const std::string> secret_globs();
-/// What runs later, as the person: startup files, hooks, settings of agents, the system's own.
+/// Whether the file may run later as the user: startup files, hooks, settings of agents, files of the system.
 bool is_autorun_path(std::string_view path, std::string_view directory);
 
 }  // namespace relay::permissions

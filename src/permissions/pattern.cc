@@ -45,7 +45,7 @@ std::string expression_of(std::string_view glob) {
   return expression;
 }
 
-/// A home is known by its looks: nobody tells us whose it is.
+/// Any home directory: which one is the user's is unknown here.
 constexpr std::string_view kAnyHome = "(?:~[^/]*|/root|/home/[^/]+|/Users/[^/]+)";
 
 std::string file_expression(std::string_view glob) {
@@ -74,7 +74,7 @@ Result<Pattern> Pattern::compile(const std::string& expression, bool bytes, bool
 }
 
 Result<Pattern> Pattern::of_commands(std::span<const std::string> expressions, Matching matching) {
-  for (const auto& each : expressions) {  // alone first: `a)|(b` must not become two
+  for (const auto& each : expressions) {  // compiled alone first: `a)|(b` must not become two patterns
     const auto alone = compile(each, false, false);
     if (each.empty()) return fail("a pattern is empty");
     if (!alone)

@@ -10,23 +10,23 @@
 
 namespace relay::permissions {
 
-/// What approves must be certain, what stops may be guessed.
+/// A rule that approves matches strictly, one that asks or denies may guess.
 enum class Matching : std::uint8_t {
-  Strict,  // UTF-8, letters as they are
-  Loose,   // any bytes, small letters and capitals alike for names of files
+  Strict,  // UTF-8, case-sensitive
+  Loose,   // any bytes, file names case-insensitive
 };
 
-/// Any of several regular expressions. Copies share what was compiled; made from nothing it matches nothing.
+/// Any of several regular expressions. Copies share the compiled form; an empty pattern matches nothing.
 class Pattern {
  public:
-  /// For commands. Strict: a text as a whole. Loose: also what follows a blank, a slash, a quote or dashes in it, so
-  /// that `rm .*` finds `sudo /bin/rm x`.
+  /// For commands. Strict: the whole text. Loose: also the part after a blank, a slash, a quote or dashes, so that `rm
+  /// .*` matches `sudo /bin/rm x`.
   static Result<Pattern> of_commands(std::span<const std::string> expressions, Matching matching);
 
-  /// For names with `*`: of tools, of agents. Small letters and capitals are alike.
+  /// For names with `*`: of tools, of agents. Case-insensitive.
   static Result<Pattern> of_names(std::span<const std::string> names);
 
-  /// For paths, see files.h.
+  /// For paths, see path_matching.h.
   static Result<Pattern> of_files(std::span<const std::string> globs, Matching matching);
 
   [[nodiscard]] bool given() const { return compiled_ != nullptr; }

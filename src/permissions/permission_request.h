@@ -1,4 +1,4 @@
-/// What an agent asks, and what is decided about it.
+/// A permission request of an agent, and the decision about it.
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@ using events::RiskLevel;
 struct PermissionRequest {
   std::string agent = {};
   std::string cli = {};
-  std::string tool = {};                      // as the agent calls it
-  std::optional<std::string> command = {};    // of a shell, whole; absent when only a part of it is known
+  std::string tool = {};                      // the agent's name for it
+  std::optional<std::string> command = {};    // the whole shell command; absent when only a part is known
   std::optional<std::string> file_path = {};  // to be read or changed
-  std::string description = {};               // in the agent's words
+  std::string description = {};               // the agent's description
   std::string directory = {};                 // where the agent works, absolute; empty: not known
 };
 
@@ -28,9 +28,9 @@ enum class Action : std::uint8_t { Approve, Deny, Ask };
 struct Decision {
   Action action = Action::Ask;
   RiskLevel risk = RiskLevel::Medium;
-  std::string rule = {};                             // which rule said so, in words
-  std::string risk_reason = {};                      // what the risk is, in words; empty: nothing in particular
-  std::optional<std::chrono::seconds> timeout = {};  // for how long a person may be asked
+  std::string rule = {};         // the deciding rule: `config.toml:12`, a preset, or why none applies
+  std::string risk_reason = {};  // one phrase; empty: no particular risk
+  std::optional<std::chrono::seconds> timeout = {};  // how long the user may be asked
 };
 
 }  // namespace relay::permissions

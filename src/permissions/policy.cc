@@ -33,8 +33,8 @@ Decision Policy::decide(const PermissionRequest& ask) const {
   }
   const bool has_rules = !own_.empty() || preset_ != kNoPreset;
   decision.rule = !has_rules || parsed.not_simple.empty()
-                      ? "no rule speaks of it"
-                      : format("no rule approves what is not one simple command: {}", parsed.not_simple);
+                      ? "no rule applies"
+                      : format("no rule approves it, because it is not one simple command: {}", parsed.not_simple);
   return decision;
 }
 

@@ -1,8 +1,8 @@
-/// What may be approved without a person.
+/// Decides which permission requests are approved without asking the user.
 ///
-/// Rules are tried in order, and the first that covers an ask decides: a person's own rules, then those of the preset
-///   they switched on, then a person. docs/permissions.md says what that means for people.
-/// Invariants: see Rule; without a rule that covers it nothing is approved or denied.
+/// Rules are tried in order, and the first that covers a request decides: the user's own rules, then those of the
+///   preset the user switched on; otherwise the user is asked. docs/permissions.md explains it for users.
+/// Invariants: see Rule; without a rule that covers it no request is approved or denied.
 /// Threading: immutable; any thread.
 #pragma once
 
@@ -17,16 +17,16 @@ namespace relay::permissions {
 
 class Policy {
  public:
-  /// No rule: a person decides everything. Also used when the rules cannot be read, because one of them may have been
-  /// about this.
+  /// No rules: the user decides everything. Also used when the rules cannot be read, because one of them might have
+  ///   applied.
   Policy() = default;
-  /// Own rules before those of the preset, which must exist.
+  /// The user's own rules before those of the preset, which must exist.
   explicit Policy(std::vector<Rule> own, std::string_view preset = kNoPreset);
 
   [[nodiscard]] Decision decide(const PermissionRequest& ask) const;
 
   [[nodiscard]] std::string_view preset() const { return preset_; }
-  /// The person's own rules that are about an agent of that name, as `config.toml:12`.
+  /// The user's own rules that apply to an agent of that name, as `config.toml:12`.
   [[nodiscard]] std::vector<std::string> own_rules_for(std::string_view agent) const;
 
  private:

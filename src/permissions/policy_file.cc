@@ -36,7 +36,7 @@ class RuleReader {
         own = RELAY_TRY(rules(value));
       } else {
         return error_at(value.key_location,
-                        format("permissions have no {}; known are: {}, {}", printable_name(key), kPreset, kRules));
+                        format("permissions have no {}; known: {}, {}", printable_name(key), kPreset, kRules));
       }
     }
     return Policy{std::move(own), preset};
@@ -46,7 +46,7 @@ class RuleReader {
   Result<std::vector<Rule>> rules(const TomlNode& node) const {
     const auto* list = node.array();
     if (list == nullptr) return error_at(node.key_location, "rules must be a list: write [[permissions.rules]]");
-    if (list->size() > kMaxRules) return error_at(node.key_location, format("{} rules are the most", kMaxRules));
+    if (list->size() > kMaxRules) return error_at(node.key_location, format("at most {} rules are allowed", kMaxRules));
     std::vector<Rule> all;
     for (const auto& each : *list) all.push_back(RELAY_TRY(read(each)));
     return all;
@@ -111,18 +111,18 @@ class RuleReader {
     return std::chrono::seconds{*number};
   }
 
-  /// One text, or a list of them.
+  /// One string, or a list of them.
   Result<std::vector<std::string>> strings(std::string_view key, const TomlNode& node) const {
     std::vector<std::string> all;
     if (const auto* one = node.string()) {
       all.push_back(*one);
     } else if (const auto* list = node.array()) {
       for (const auto& item : *list) {
-        if (item.string() == nullptr) return error_at(item.location, format("{} must be a list of texts", key));
+        if (item.string() == nullptr) return error_at(item.location, format("{} must be a list of strings", key));
         all.push_back(*item.string());
       }
     }
-    if (all.empty()) return error_at(node.location, format("{} must be a text, or a list of at least one", key));
+    if (all.empty()) return error_at(node.location, format("{} must be a string or a list of at least one", key));
     if (all.size() > kMaxPatterns)
       return error_at(node.location, format("{} can have {} entries at most", key, kMaxPatterns));
     for (const auto& each : all)

@@ -92,7 +92,7 @@ action = "deny"
   EXPECT_EQ(policy.decide({.tool = "Bash", .command = "pwd"}).action, Action::Deny);
   const auto listed = policy.decide({.tool = "Bash", .command = "ls"});
   EXPECT_EQ(listed.action, Action::Approve);
-  EXPECT_EQ(listed.rule, "preset read-only: ls and pwd are approved");
+  EXPECT_EQ(listed.rule, "preset read-only: approves ls and pwd");
 }
 
 TEST(PolicyFile, UnknownPresetIsRefused) {
@@ -100,7 +100,7 @@ TEST(PolicyFile, UnknownPresetIsRefused) {
             "/h/config.toml:2:10: preset must be one of none, read-only");
   EXPECT_EQ(error_in("[permissions]\npreset = 3"), "/h/config.toml:2:10: preset must be one of none, read-only");
   EXPECT_EQ(error_in("[permissions]\npresets = 'none'"),
-            "/h/config.toml:2:1: permissions have no presets; known are: preset, rules");
+            "/h/config.toml:2:1: permissions have no presets; known: preset, rules");
   EXPECT_EQ(error_in("[permissions]\nrules = 3"),
             "/h/config.toml:2:1: rules must be a list: write [[permissions.rules]]");
 }
@@ -121,20 +121,19 @@ TEST(PolicyFile, ErrorNamesLocationAndReason) {
   EXPECT_EQ(error_in("[[permissions]]\naction = 'ask'\ncomand = 'x'"),
             "/h/config.toml:3:1: a rule has no comand; did you mean command?");
   EXPECT_EQ(error_in("[[permissions]]\naction = 'ask'\ntool = []"),
-            "/h/config.toml:3:8: tool must be a text, or a list of at least one");
+            "/h/config.toml:3:8: tool must be a string or a list of at least one");
   EXPECT_EQ(error_in("[[permissions]]\naction = 'ask'\ntool = ['a', 1]"),
-            "/h/config.toml:3:14: tool must be a list of texts");
+            "/h/config.toml:3:14: tool must be a list of strings");
   EXPECT_EQ(error_in("[[permissions]]\naction = 'ask'\npath = ''"),
             "/h/config.toml:3:8: an entry of path must have 1 to 1024 bytes");
   EXPECT_EQ(error_in("[[permissions]]\naction = 'approve'\ntool = 'Bash'"),
             "/h/config.toml:1:1: a rule that approves bash must say which commands; command = '.*' means every simple "
             "one");
-  EXPECT_EQ(
-      error_in("[[permissions]]\naction = 'approve'\ncommand = 'x'\npath = 'y'"),
-      "/h/config.toml:1:1: a rule that approves commands cannot have a path: which files a command touches cannot "
-      "be told");
+  EXPECT_EQ(error_in("[[permissions]]\naction = 'approve'\ncommand = 'x'\npath = 'y'"),
+            "/h/config.toml:1:1: a rule that approves commands cannot have a path: which files a command uses cannot "
+            "be determined");
   EXPECT_EQ(error_in("[[permissions]]\naction = 'deny'\ntimeout = 5"),
-            "/h/config.toml:1:1: only a rule that asks can have a timeout: the others do not wait");
+            "/h/config.toml:1:1: only a rule that asks can have a timeout; the others do not wait");
   EXPECT_TRUE(error_in("[[permissions]]\naction = 'ask'\ncommand = '(x'")
                   .starts_with("/h/config.toml:1:1: the pattern '(x' cannot be used: "));
   EXPECT_TRUE(error_in("[[permissions]]\naction = 'ask'\ncommand = 'a)|(b'").contains("cannot be used"))
@@ -164,7 +163,7 @@ TEST(PolicyFile, ExampleOfManualWorks) {
 TEST(PolicyFile, IsBounded) {
   std::string many;
   for (std::size_t i = 0; i <= kMaxRules; ++i) many += "[[permissions]]\naction = 'ask'\n";
-  EXPECT_EQ(error_in(many), "/h/config.toml:1:3: 500 rules are the most");
+  EXPECT_EQ(error_in(many), "/h/config.toml:1:3: at most 500 rules are allowed");
   EXPECT_NE(error_in("[[permissions]]\naction = 'ask'\ncommand = '((a{100}){100}){100}'"), "");
   EXPECT_NE(error_in(format("[[permissions]]\naction = 'ask'\ncommand = '{}'", std::string(2'000, 'x'))), "");
 }

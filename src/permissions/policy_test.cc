@@ -94,12 +94,12 @@ TEST(Policy, RatesDestructionCritical) {
 }
 
 TEST(Policy, NamesDecidingRule) {
-  EXPECT_EQ(decide_read_only({.tool = "Bash", .command = "ls"}).rule, "preset read-only: ls and pwd are approved");
-  EXPECT_EQ(decide_read_only({.tool = "Bash", .command = "npm test"}).rule, "no rule speaks of it");
+  EXPECT_EQ(decide_read_only({.tool = "Bash", .command = "ls"}).rule, "preset read-only: approves ls and pwd");
+  EXPECT_EQ(decide_read_only({.tool = "Bash", .command = "npm test"}).rule, "no rule applies");
   EXPECT_EQ(decide_read_only({.tool = "Bash", .command = "ls & x"}).rule,
-            "no rule approves what is not one simple command: & outside quotes");
+            "no rule approves it, because it is not one simple command: & outside quotes");
   EXPECT_EQ(decide_read_only({.tool = "Bash", .command = "rm x"}).rule,
-            "preset read-only: what removes or destroys is asked");
+            "preset read-only: asks about commands that remove or destroy");
 }
 
 TEST(Policy, DenyingRuleMatchesLoosely) {

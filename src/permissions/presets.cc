@@ -1,4 +1,4 @@
-/// The rules of each preset. docs/permissions.md repeats them in words.
+/// The rules of each preset. docs/permissions.md describes them.
 #include "permissions/presets.h"
 
 #include "base/format.h"
@@ -8,16 +8,16 @@
 namespace relay::permissions {
 namespace {
 
-/// A revision, a range, or a path below the current directory: nothing that begins with a dash, `/`, `~` or `..`.
+/// A revision, a range, or a path below the current directory: nothing that starts with a dash, `/`, `~` or `..`.
 /// Outside a repository, and for paths outside of one, `git diff` compares any two files, so paths may not lead away.
 constexpr std::string_view kGitName =
     R"(\.|\.?[A-Za-z0-9_@+][A-Za-z0-9_@+^~.-]*(?:/\.?[A-Za-z0-9_@+][A-Za-z0-9_@+^~.-]*)*/?)";
 
-// git takes any unique beginning of a long option, so what is dangerous cannot be listed; what is harmless can. Not
-// among them: --output (writes a file), --ext-diff, --textconv and --show-signature (run programs), --no-index (reads
-// any file), -O (reads one), -c, -C, --git-dir and --exec-path before the command (other settings), %G in a format
-// (runs gpg). What the repository's own settings make git run is not seen here; to change those is critical
-// (`runs_later`).
+// git accepts any unique prefix of a long option, so dangerous options cannot be listed; harmless ones can. Not among
+// them: --output (writes a file), --ext-diff, --textconv and --show-signature (run programs), --no-index (reads any
+// file), -O (reads one), -c, -C, --git-dir and --exec-path before the command (other settings), %G in a format (runs
+// gpg). Programs that the repository's own settings make git run are not visible here; changing those settings is
+// critical (is_autorun_path).
 constexpr std::string_view kStatusOptions =
     R"(-s|-b|-sb|-bs|-z|-u(?:no|normal|all)?|--untracked-files(?:=(?:no|normal|all))?|--porcelain(?:=v[12])?|)"
     R"(--(?:short|branch|long|show-stash|ignored|no-renames|ahead-behind|no-ahead-behind))";
@@ -43,20 +43,20 @@ std::vector<RuleSpec> read_only_specs() {
   const auto name = [](std::string_view tool) { return std::string{tool}; };
   const auto secrets = secret_globs();
   return {
-      {.label = "preset read-only: what may hold a secret is asked", .paths = {secrets.begin(), secrets.end()}},
-      {.label = "preset read-only: reading, listing and searching are approved",
+      {.label = "preset read-only: asks about files that may hold a secret", .paths = {secrets.begin(), secrets.end()}},
+      {.label = "preset read-only: approves reading, listing and searching",
        .tools = {name(tool::kRead), name(tool::kList), name(tool::kGlob), name(tool::kGrep)},
        .action = Action::Approve},
-      {.label = "preset read-only: ls and pwd are approved",
+      {.label = "preset read-only: approves ls and pwd",
        .tools = {name(tool::kBash)},
        .commands = {"pwd(?: -[LP])?", "ls(?: .*)?"},
        .action = Action::Approve},
-      {.label = "preset read-only: git status, log and diff are approved with harmless options",
+      {.label = "preset read-only: approves git status, log and diff with harmless options",
        .tools = {name(tool::kBash)},
        .commands = {git_command("status", kStatusOptions), git_command("diff", kDiffOptions),
                     git_command("log", format("{}|{}", kLogOptions, kDiffOptions))},
        .action = Action::Approve},
-      {.label = "preset read-only: what removes or destroys is asked",
+      {.label = "preset read-only: asks about commands that remove or destroy",
        .tools = {name(tool::kBash)},
        .commands = {"(?i)(?:rm|delete|drop|truncate)(?: .*)?"},
        .risk = RiskLevel::Critical},

@@ -1,6 +1,6 @@
-/// Ready-made rules that a person switches on by name: `[permissions] preset = "read-only"`.
+/// Ready-made rules that the user switches on by name: `[permissions] preset = "read-only"`.
 ///
-/// Why none is on by default: an agent wrapped by the relay asks what it asks without it.
+/// Why none is on by default: without a preset an agent asks the same as without the relay.
 /// Threading: immutable; any thread.
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace relay::permissions {
 
 inline constexpr std::string_view kNoPreset = "none";
-/// Reading, listing, searching, `ls`, `pwd`, git's status, log and diff are approved; possible secrets are asked.
+/// Approves reading, listing, searching, `ls`, `pwd`, and git's status, log and diff; asks about possible secrets.
 inline constexpr std::string_view kReadOnlyPreset = "read-only";
 
 /// Null when there is no preset of that name.

@@ -17,9 +17,9 @@ Result<Rule> Rule::compile(RuleSpec spec) {
   if (approves && of_bash && spec.commands.empty())
     return fail("a rule that approves bash must say which commands; command = '.*' means every simple one");
   if (approves && !spec.commands.empty() && !spec.paths.empty())
-    return fail("a rule that approves commands cannot have a path: which files a command touches cannot be told");
+    return fail("a rule that approves commands cannot have a path: which files a command uses cannot be determined");
   if (spec.timeout && spec.action != Action::Ask)
-    return fail("only a rule that asks can have a timeout: the others do not wait");
+    return fail("only a rule that asks can have a timeout; the others do not wait");
   rule.tools_ = RELAY_TRY(Pattern::of_names(spec.tools));
   rule.commands_ = RELAY_TRY(Pattern::of_commands(spec.commands, matching));
   rule.paths_ = RELAY_TRY(Pattern::of_files(spec.paths, matching));

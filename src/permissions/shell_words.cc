@@ -14,7 +14,7 @@ constexpr std::string_view kNeverInDoubleQuotes = "$`\\!";
 constexpr std::string_view kNotFirstInAWord = "#^=%";  // comment; redirection in old fish; zsh's paths; jobs
 constexpr std::string_view kFilePattern = "*?[]";
 
-/// They take the words that follow for more shell.
+/// Words that make the following words more shell code.
 constexpr std::string_view kShellItself[] = {
     "if",    "then",  "else", "elif",  "fi",      "case",    "esac",     "for",    "foreach", "repeat", "select",
     "while", "until", "do",   "done",  "in",      "[[",      "function", "time",   "coproc",  "eval",   "source",
@@ -50,7 +50,7 @@ class Scanner {
     const auto& first = command_.words.front();
     if (first.contains('=')) return fail("a variable is set before the command");
     if (std::ranges::find(kShellItself, first) != std::end(kShellItself))
-      return fail(format("{} hands its words to the shell", first));
+      return fail(format("{} passes its words to the shell", first));
     return std::move(command_);
   }
 
@@ -90,7 +90,7 @@ class Scanner {
       const char c = rest_.front();
       rest_.remove_prefix(1);
       if (c == quote) return {};
-      if (c == '\\') return fail("a backslash in quotes");  // fish understands it where the others do not
+      if (c == '\\') return fail("a backslash in quotes");  // fish interprets it where the others do not
       if (quote == '"' && kNeverInDoubleQuotes.contains(c)) return fail(format("{} in double quotes", c));
       word += c;
     }
@@ -105,7 +105,7 @@ class Scanner {
 
 Result<SimpleCommand> read_simple_command(std::string_view line) {
   if (line.size() > kMaxSimpleCommandBytes) return fail("it is too long");
-  if (!text::is_visible_text(line)) return fail("it holds a line end, a tab, or letters that cannot be seen");
+  if (!text::is_visible_text(line)) return fail("it contains a line end, a tab, or invisible characters");
   return Scanner{line}.read();
 }
 

@@ -56,12 +56,12 @@ TEST(ShellWords, ErrorNamesReason) {
   EXPECT_EQ(why("ls 'x"), "a quote is not closed");
   EXPECT_EQ(why("ls # all"), "a word begins with #");
   EXPECT_EQ(why("A=b ls"), "a variable is set before the command");
-  EXPECT_EQ(why("eval ls"), "eval hands its words to the shell");
+  EXPECT_EQ(why("eval ls"), "eval passes its words to the shell");
   EXPECT_EQ(why("ls *\"x y\""), "a pattern for file names is partly in quotes");
   EXPECT_EQ(why(""), "there is no command");
   EXPECT_EQ(why("   "), "there is no command");
-  EXPECT_EQ(why("ls\nrm x"), "it holds a line end, a tab, or letters that cannot be seen");
-  EXPECT_EQ(why("ls \xe2\x80\x8b"), "it holds a line end, a tab, or letters that cannot be seen");
+  EXPECT_EQ(why("ls\nrm x"), "it contains a line end, a tab, or invisible characters");
+  EXPECT_EQ(why("ls \xe2\x80\x8b"), "it contains a line end, a tab, or invisible characters");
   EXPECT_EQ(why("ls " + std::string(kMaxSimpleCommandBytes, 'x')), "it is too long");
 }
 

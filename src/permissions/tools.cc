@@ -6,12 +6,12 @@ namespace relay::permissions {
 namespace {
 
 struct Name {
-  std::string_view of_agent;  // in small letters
+  std::string_view of_agent;  // in lower case
   std::string_view ours;
 };
 
-/// As hooks, servers, records and screens of the agents name them. A tool of an MCP server has the server's name in
-/// front, so it is none of these; and what can read as well as write (goose's text editor) counts as writing.
+/// The names in hooks, servers, transcripts and screens of the agents. A tool of an MCP server has the server's name in
+/// front, so it is none of these. A tool that can read and write (goose's text editor) counts as writing.
 constexpr Name kNames[] = {
     // Claude Code
     {"bash", tool::kBash},

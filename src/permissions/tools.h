@@ -1,4 +1,4 @@
-/// The tools of agents under one name each.
+/// One canonical name for each tool of the agents.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ inline constexpr std::string_view kList = "list";    // the names in a directory
 inline constexpr std::string_view kGlob = "glob";    // finds files by name
 inline constexpr std::string_view kGrep = "grep";    // finds text in files
 inline constexpr std::string_view kEdit = "edit";    // changes files
-inline constexpr std::string_view kWrite = "write";  // makes or replaces a file
+inline constexpr std::string_view kWrite = "write";  // creates or replaces a file
 inline constexpr std::string_view kFetch = "fetch";  // reads an address
 }  // namespace tool
 
-/// `run_shell_command` → `bash`. A tool that no table knows keeps its name, in small letters.
+/// `run_shell_command` → `bash`. An unknown tool keeps its name, in lower case.
 std::string canonical_tool(std::string_view name);
 
 }  // namespace relay::permissions

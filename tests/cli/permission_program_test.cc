@@ -65,7 +65,7 @@ TEST_F(Permissions, WhatIsAskedIsHeldUntilItIsApproved) {
   EXPECT_EQ(word(request, "agent"), "Bob");
   EXPECT_EQ(word(request, "command"), "make deploy");
   EXPECT_EQ(word(request, "riskLevel"), "medium");
-  EXPECT_EQ(word(request, "rule"), "no rule speaks of it");
+  EXPECT_EQ(word(request, "rule"), "no rule applies");
   EXPECT_GT(integer_member(request, "requestedAt").value_or(0), 1'000'000'000'000);
   EXPECT_TRUE(bool_member(request, "canAnswer").value_or(false));
   EXPECT_EQ(count("Bob", "ran"), 0U) << "it is held";
@@ -73,7 +73,7 @@ TEST_F(Permissions, WhatIsAskedIsHeldUntilItIsApproved) {
   EXPECT_EQ(box.ok({"completion", "--names", "questions"}), "");
   EXPECT_EQ(box.ok({"completion", "--names", "hosts"}), "Bob\n");
   const auto shown = box.ok({"permissions"});
-  for (const auto* part : {"Bob", "medium", "make deploy", "no rule speaks of it"})
+  for (const auto* part : {"Bob", "medium", "make deploy", "no rule applies"})
     EXPECT_NE(shown.find(part), std::string::npos) << shown;
   box.ok({"approve", "Bob"});
   ASSERT_TRUE(until([&] { return count("Bob", "ran") == 1; }));
@@ -115,7 +115,7 @@ TEST_F(Permissions, WithoutAPresetTheAgentsOwnDialogAsksWhatItAsksWithoutUs) {
   auto& bob = start_claude();
   bob.type("list\r");
   const auto request = asked();
-  EXPECT_EQ(word(request, "rule"), "no rule speaks of it");
+  EXPECT_EQ(word(request, "rule"), "no rule applies");
   EXPECT_EQ(word(request, "riskLevel"), "low") << "the risk is still shown";
   ASSERT_TRUE(bob.shows("Do you want to proceed?"));
   EXPECT_EQ(count("Bob", "ran"), 0U);
@@ -139,7 +139,7 @@ TEST_F(Permissions, APresetApprovesAndIsNamedWhereAPersonLooks) {
   ASSERT_TRUE(until([&] { return count("Bob", "replied") == 1; }));
   EXPECT_EQ(count("Bob", "ran"), 1U);
   ASSERT_TRUE(ends_as("approved by policy"));
-  const std::string rule = "preset read-only: ls and pwd are approved";
+  const std::string rule = "preset read-only: approves ls and pwd";
   EXPECT_EQ(word(log("permission.resolved").back(), "reason"), rule);
   EXPECT_NE(box.ok({"events", "--agent", "Bob", "--types", "permission.resolved"}).find(rule), std::string::npos);
   const auto explained = box.ok({"explain", "Bob"});

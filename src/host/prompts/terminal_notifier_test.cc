@@ -34,9 +34,9 @@ TEST_F(BellTest, WhatARuleAnsweredDoesNotRing) {
 
 TEST_F(BellTest, TheFirstApprovalByARuleIsToldOnceWithItsName) {
   TerminalNotifier bell{TerminalNotification::Osc9, "Bob"};
-  bell.note_approval("preset read-only: ls and pwd are approved");
+  bell.note_approval("preset read-only: approves ls and pwd");
   EXPECT_EQ(bell.notification({}, now),
-            "\x1b]9;Agent Relay: Bob was approved without asking you by preset read-only: ls and pwd are approved\x07");
+            "\x1b]9;Agent Relay: Bob was approved without asking you by preset read-only: approves ls and pwd\x07");
   bell.note_approval("config.toml:4");
   EXPECT_EQ(bell.notification({}, now), "");
   TerminalNotifier silent{TerminalNotification::Off, "Bob"};
