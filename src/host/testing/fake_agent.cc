@@ -145,8 +145,9 @@ void FakeAgent::on_key(const AgentKey& key) {
     case Kind::Clear: composer_.clear(); return;
     case Kind::Enter:
     case Kind::UserEnter:
-      if (!composer_.empty() && !options_.loses_enter()) submit(key.kind == Kind::Enter);
-      return;
+      if (composer_.empty() || options_.loses_enter()) return;
+      options_.on_submit(composer_, key.kind == Kind::Enter);
+      return take_prompt(std::exchange(composer_, {}));
     case Kind::Escape:
     case Kind::Interrupt:
       if (!working_) return;
@@ -166,10 +167,15 @@ void FakeAgent::on_dialog_key(const AgentKey& key) {
   if (working_) turn_timer_ = loop_.after(options_.turn(), [this] { end_turn(); });
 }
 
-void FakeAgent::submit(bool by_host) {
-  auto prompt = std::exchange(composer_, {});
+void FakeAgent::receive(std::string prompt) {
+  if (ended_) return;
+  options_.on_receive(prompt);
+  take_prompt(std::move(prompt));
+  changed();
+}
+
+void FakeAgent::take_prompt(std::string prompt) {
   prompts_.push_back(prompt);
-  options_.on_submit(prompt, by_host);
   conversation_.push_back("> " + prompt);
   working_ ? queued_.push_back(std::move(prompt)) : begin_turn();
 }

@@ -55,6 +55,7 @@ class FakeAgent final : public pty::Program {
     // What a test observes.
     std::function<void(const AgentKey& key, const AgentView& shown)> on_written = [](const auto&, const auto&) {};
     std::function<void(const std::string& prompt, bool by_host)> on_submit = [](const auto&, bool) {};
+    std::function<void(const std::string& prompt)> on_receive = [](const auto&) {};
     std::function<void(const AgentKey& key)> on_dialog_key = [](const auto&) {};
   };
 
@@ -64,8 +65,11 @@ class FakeAgent final : public pty::Program {
   static profiles::Profile profile();
 
   void open_dialog(std::string command = "make");
+  /// A prompt by an interface of its own, past the composer.
+  void receive(std::string prompt);
   [[nodiscard]] bool has_dialog() const { return !dialog_.empty(); }
   [[nodiscard]] bool is_working() const { return working_; }
+  [[nodiscard]] bool has_exited() const { return ended_.has_value(); }
   [[nodiscard]] const std::string& composer() const { return composer_; }
   [[nodiscard]] const AgentView& shown() const { return shown_; }
   /// The prompts it took, oldest first.
@@ -90,7 +94,7 @@ class FakeAgent final : public pty::Program {
   void read_one();
   void on_key(const AgentKey& key);
   void on_dialog_key(const AgentKey& key);
-  void submit(bool by_host);
+  void take_prompt(std::string prompt);
   void begin_turn();
   void end_turn();
   void become_idle();

@@ -1,0 +1,222 @@
+#include "tests/simulation/host_simulation.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+
+namespace relay::simulation {
+namespace {
+
+constexpr Nanos kMaxRest = std::chrono::minutes{30};  // within which a healed world must come to rest
+constexpr Nanos kHorizon = std::chrono::seconds{40};
+constexpr std::uint64_t kMaxSteps = 400'000;
+constexpr Nanos kCalm = milliseconds{1'000};
+
+using protocol::DeliveryMode;
+using records::DeliveryState;
+
+/// No host of this world can deliver it, so it stays visibly pending.
+bool is_unsupported(DeliveryMode mode) {
+  return mode == DeliveryMode::NextMessage || mode == DeliveryMode::NextToolCall;
+}
+
+bool is_settled(const Row& row) {
+  const auto& delivery = row.delivery;
+  return records::is_final(delivery.state) ||
+         (delivery.state == DeliveryState::Deferred && is_unsupported(delivery.lane.mode));
+}
+
+}  // namespace
+
+HostSimulation::HostSimulation(std::uint64_t seed, Trace::Mode trace) : random_{seed}, trace_{trace, loop_} {
+  daemon_ = std::make_unique<SimDaemon>(draw_daemon(), loop_, network_, random_, faults_, trace_, checker_);
+  daemon_->ask_who_is_ready([] { return std::vector<std::string>{}; });
+  for (std::size_t i = 0; i < 2; ++i) {
+    ProgramPlan plan;
+    plan.name = format("Tool{}", i);
+    plan.wants_steps = chance(50);
+    senders_.push_back(std::make_unique<SimClient>(plan, loop_, network_, random_, faults_, trace_, checker_));
+    checker_.knows(plan.name, HistoryChecker::Name::Claimed, {.window = plan.max_inflight});
+  }
+  host_faults_ = chance(60);
+  const auto count = 1 + random_.below(2);
+  for (std::size_t i = 0; i < count; ++i)
+    hosts_.push_back(
+        std::make_unique<SimHost>(draw_host(i), loop_, network_, random_, trace_, checker_, directory_.path()));
+  operator_ = std::make_unique<Operator>(loop_, network_, random_, trace_, checker_);
+}
+
+HostSimulation::~HostSimulation() {
+  operator_.reset();
+  hosts_.clear();
+  senders_.clear();
+  daemon_.reset();
+}
+
+FaultPlan HostSimulation::draw_faults() {
+  FaultPlan faults;
+  if (chance(40)) faults.cut = 1 + random_.below(20);
+  if (chance(20)) faults.freeze = 1 + random_.below(8);
+  if (chance(30)) faults.longest_delay = milliseconds{1 + random_.below(200)};
+  if (chance(20)) faults.smallest_socket = 64 + random_.below(2'000);
+  if (chance(20)) faults.commit_fails = 10 + random_.below(150);
+  if (chance(30)) faults.longest_commit = milliseconds{5 + random_.below(300)};
+  return faults;
+}
+
+DaemonPlan HostSimulation::draw_daemon() {
+  DaemonPlan plan;
+  if (chance(20)) plan.options.limits.session_grace_ms = static_cast<std::int64_t>(random_.below(5'000));
+  plan.options.info = {
+      .version = "simulated", .storage_driver = "simulated", .persistent = true, .system_token = kSystemToken};
+  return plan;
+}
+
+SimHostPlan HostSimulation::draw_host(std::size_t index) {
+  SimHostPlan plan;
+  plan.name = format("Agent{}", index);
+  plan.native = chance(35);
+  plan.reports_status = chance(60);
+  plan.user_types = chance(70);
+  if (chance(50)) plan.longest_read = milliseconds{1 + random_.below(150)};
+  if (chance(50)) plan.longest_draw = milliseconds{1 + random_.below(300)};
+  if (chance(50)) plan.longest_turn = milliseconds{1 + random_.below(6'000)};
+  if (chance(40)) plan.tears_frame = random_.below(60);
+  if (chance(20)) plan.loses_enter = random_.below(60);
+  if (chance(50)) plan.turn_asks = 1 + random_.below(50);
+  if (chance(20)) plan.paste_meets_dialog = random_.below(40);
+  if (plan.native && chance(40)) plan.inbox_fails = random_.below(60);
+  return plan;
+}
+
+void HostSimulation::plan() {
+  const auto messages = 3 + random_.below(25);
+  for (std::uint64_t i = 0; i < messages; ++i)
+    loop_.call_after(within(kHorizon), [this] {
+      const auto& to = hosts_[random_.below(hosts_.size())]->name();
+      const auto burst = chance(15) ? 1 + random_.below(8) : 1;
+      for (std::uint64_t n = 0; n < burst; ++n) senders_[random_.below(2)]->say(to, chance(10) ? "chat" : "", 0);
+    });
+  const auto stirs = random_.below(60);
+  for (std::uint64_t i = 0; i < stirs; ++i)
+    loop_.call_after(within(kHorizon), [this] { hosts_[random_.below(hosts_.size())]->stir(); });
+  const auto faults = random_.below(8);
+  for (std::uint64_t i = 0; i < faults; ++i) loop_.call_after(within(kHorizon), [this] { one_fault(); });
+}
+
+void HostSimulation::one_fault() {
+  auto& host = *hosts_[random_.below(hosts_.size())];
+  switch (random_.below(9)) {
+    case 0:
+    case 1: return daemon_->die_after(1 + random_.below(60));
+    case 2: return daemon_->die_after(0);
+    case 3: return daemon_->shut_down();
+    case 4:
+    case 5: return network_.cut_one();
+    case 6: return host_faults_ && chance(30) ? host.end_agent() : void();
+    default: return host_faults_ ? host.crash() : void();
+  }
+}
+
+bool HostSimulation::step(SteadyTime until) {
+  if (!loop_.step(until)) return false;
+  if (++steps_ > kMaxSteps) checker_.violate("the world never comes to rest: " + unsettled());
+  return !checker_.violation();
+}
+
+void HostSimulation::keep_calm() {
+  for (auto& host : hosts_) host->calm();
+  for (auto& sender : senders_) sender->calm();
+  std::vector<std::string> names;
+  for (const auto& host : hosts_) names.push_back(host->name());
+  operator_->let_go(names);
+  loop_.call_after(kCalm, [this] { keep_calm(); });
+}
+
+void HostSimulation::heal() {
+  trace_.line("all is well from now on");
+  faults_ = FaultPlan{};
+  network_.recover();
+  if (!daemon_->running()) daemon_->start();
+  keep_calm();
+}
+
+bool HostSimulation::is_settled() const {
+  if (!checker_.settled() || !daemon_->idle()) return false;
+  if (!std::ranges::all_of(senders_, [](const auto& sender) { return sender->at_rest(); })) return false;
+  return std::ranges::all_of(checker_.book().rows(),
+                             [](const auto& row) { return simulation::is_settled(row.second); });
+}
+
+std::string HostSimulation::unsettled() const {
+  std::string text = checker_.unsettled();
+  for (const auto& host : hosts_) text += "; " + host->describe();
+  for (const auto& [key, row] : checker_.book().rows())
+    if (!simulation::is_settled(row)) text += format("; m{} is {}", row.number, records::name_of(row.delivery.state));
+  return text;
+}
+
+bool HostSimulation::run_until_settled() {
+  const auto deadline = loop_.now().steady + kMaxRest;
+  while (!is_settled())
+    if (!step(deadline)) return false;
+  return true;
+}
+
+/// What the store says of each delivery is what happened to it.
+void HostSimulation::check_deliveries() {
+  for (const auto& [key, row] : checker_.book().rows()) {
+    if (row.number == 0) continue;
+    const auto host =
+        std::ranges::find_if(hosts_, [&](const auto& each) { return each->name() == row.delivery.to.value(); });
+    if (host == hosts_.end()) continue;
+    const auto state = row.delivery.state;
+    const auto name = std::string{records::name_of(state)};
+    const bool taken = (*host)->has_taken(row.number);
+    if (state == DeliveryState::Delivered && !taken)
+      checker_.violate(format("m{} is recorded as delivered, and {} never had it", row.number, (*host)->name()));
+    const bool counts_as_not_taken = state == DeliveryState::Failed || state == DeliveryState::Dead ||
+                                     (state == DeliveryState::Expired && (*host)->counts().deaths == 0);
+    if (taken && counts_as_not_taken)
+      checker_.violate(format("m{} is recorded as {}, and {} had it", row.number, name, (*host)->name()));
+    if (state == DeliveryState::InDoubt && (*host)->is_undisturbed())
+      checker_.violate(format("m{} is in doubt, and nothing disturbed {}", row.number, (*host)->name()));
+  }
+}
+
+HostOutcome HostSimulation::run() {
+  daemon_->start();
+  for (auto& sender : senders_) sender->start();
+  for (auto& host : hosts_) host->start();
+  operator_->start();
+  const auto ready_by = loop_.now().steady + std::chrono::seconds{5};
+  while (step(ready_by)) {}
+  faults_ = draw_faults();
+  plan();
+  const auto until = loop_.now().steady + kHorizon;
+  while (step(until)) {}
+  heal();
+  if (!checker_.violation() && !run_until_settled() && !checker_.violation())
+    checker_.violate("the healed world does not come to rest: " + unsettled());
+  if (!checker_.violation()) {
+    check_deliveries();
+    checker_.check_store(daemon_->store());
+  }
+  HostOutcome outcome{.violation = checker_.violation(),
+                      .trace_hash = trace_.hash(),
+                      .steps = steps_,
+                      .said = checker_.said(),
+                      .daemon_deaths = daemon_->deaths()};
+  for (const auto& host : hosts_) {
+    outcome.hosts.prompts += host->counts().prompts;
+    outcome.hosts.by_inbox += host->counts().by_inbox;
+    outcome.hosts.sent_by_user += host->counts().sent_by_user;
+    outcome.hosts.met_dialog += host->counts().met_dialog;
+    outcome.hosts.answered_dialog += host->counts().answered_dialog;
+    outcome.hosts.deaths += host->counts().deaths;
+  }
+  for (const auto& [key, row] : checker_.book().rows()) ++outcome.ends[static_cast<std::size_t>(row.delivery.state)];
+  return outcome;
+}
+
+}  // namespace relay::simulation

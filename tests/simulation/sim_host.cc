@@ -1,0 +1,333 @@
+#include "tests/simulation/sim_host.h"
+
+#include <charconv>
+#include <utility>
+
+#include "base/format.h"
+#include "client/outbox.h"
+#include "host/delivery/injection.h"
+#include "tests/simulation/sim_client.h"
+
+namespace relay::simulation {
+namespace {
+
+using host::testing::AgentKey;
+using host::testing::AgentView;
+using Kind = AgentKey::Kind;
+
+constexpr char kUserCharacter = '~';  // in no message
+constexpr Millis kLongestRestart{3'000};
+constexpr Millis kLongestTranscript{300};
+constexpr std::size_t kMaxHookBytes = 4'096;
+constexpr Millis kCalmDraft{12'000};  // text stands that long in a healed world: the user clears it
+
+/// The numbers of the messages whose bodies a prompt holds: `…]: m17`.
+std::vector<std::uint64_t> numbers_in(std::string_view prompt) {
+  constexpr std::string_view kBefore = "]: m";
+  std::vector<std::uint64_t> all;
+  for (auto at = prompt.find(kBefore); at != std::string_view::npos; at = prompt.find(kBefore, at + 1)) {
+    std::uint64_t number = 0;
+    const auto digits = prompt.substr(at + kBefore.size());
+    if (std::from_chars(digits.data(), digits.data() + digits.size(), number).ec == std::errc{}) all.push_back(number);
+  }
+  return all;
+}
+
+}  // namespace
+
+/// A transcript, and an inbox that takes messages between turns.
+class SimAdapter final : public adapters::Adapter {
+ public:
+  explicit SimAdapter(SimHost& owner) : owner_{owner} {}
+
+  void prepare(pty::Command&, const adapters::LaunchContext&) override {}
+  void start(adapters::Listener& listener, pid_t) override { listener_ = &listener; }
+  [[nodiscard]] adapters::NativeCapabilities capabilities() const override {
+    adapters::NativeCapabilities can{.output = adapters::way::kTranscript};
+    can.by(protocol::DeliveryMode::OnIdle) = {.moment = adapters::DeliveryTiming::Idle, .via = adapters::way::kInbox};
+    can.by(protocol::DeliveryMode::NextMessage) = {.moment = adapters::DeliveryTiming::Asked,
+                                                   .via = adapters::way::kHook};
+    return can;
+  }
+  void deliver(const adapters::NativeDelivery& delivery, OnAccepted done) override;
+  void answer(const std::string&, const adapters::PromptAnswer&, OnAnswered done) override { done(fail("no")); }
+
+  /// The agent took a prompt: its hook fetches what waits for that, and its transcript shows both soon.
+  void on_prompt(const std::string& prompt) {
+    const auto context = listener_->take_pending(protocol::DeliveryMode::NextMessage, kMaxHookBytes);
+    if (!context.empty()) owner_.record_prompt(context, "hook");
+    later(owner_.within(kLongestTranscript), [this, prompt, context] {
+      if (!context.empty()) listener_->on_model_input(context, adapters::way::kHook, "UserPromptSubmit");
+      listener_->on_model_input(prompt, adapters::way::kTranscript, "entry");
+    });
+  }
+
+ private:
+  void later(Millis delay, net::Task task) {
+    owner_.loop_.call_after(delay, [alive = lifetime_.watch(), task = std::move(task)]() mutable {
+      if (alive) task();
+    });
+  }
+
+  SimHost& owner_;
+  adapters::Listener* listener_ = nullptr;
+  Lifetime lifetime_;
+};
+
+struct SimHost::Life {
+  int number = 0;
+  std::unique_ptr<client::Outbox> outbox;
+  host::testing::FakeAgent* agent = nullptr;
+  host::testing::FakeUserTerminal* user = nullptr;
+  SimAdapter* adapter = nullptr;
+  std::unique_ptr<host::Host> host;  // owns agent, user and adapter
+};
+
+void SimAdapter::deliver(const adapters::NativeDelivery& delivery, OnAccepted done) {
+  auto& agent = *owner_.life_->agent;
+  if (agent.shown().dialog) owner_.violate("a message is handed over while a dialog is open");
+  const bool fails = owner_.chance(owner_.plan_.inbox_fails);
+  later(owner_.within(kLongestTranscript),
+        [this, &agent, fails, text = delivery.text, done = std::move(done)]() mutable {
+          if (fails) return done(fail("the inbox is closed"));
+          done({});
+          later(owner_.within(kLongestTranscript), [&agent, text] { agent.receive(text); });
+        });
+}
+
+SimHost::SimHost(SimHostPlan plan, VirtualLoop& loop, net::Network& network, Random& random, Trace& trace,
+                 HistoryChecker& checker, std::string directory)
+    : plan_{std::move(plan)},
+      loop_{loop},
+      network_{network},
+      random_{random},
+      trace_{trace},
+      checker_{checker},
+      directory_{std::move(directory)} {}
+
+SimHost::~SimHost() = default;
+
+void SimHost::violate(const std::string& what) { checker_.violate(format("{}: {}", plan_.name, what)); }
+
+void SimHost::start() {
+  if (life_) return;
+  auto life = std::make_unique<Life>();
+  life->number = ++lives_;
+  last_key_ = {};  // another terminal
+  last_paste_.clear();
+  auto outbox = client::Outbox::open(disk_, "outbox", {}, client::SyncOn::Transmission, random_);
+  if (!outbox) return violate("its outbox cannot be opened: " + outbox.error().message());
+  life->outbox = std::move(*outbox);
+  life_ = std::move(life);
+  trace_.line("{} begins life {}", plan_.name, life_->number);
+  life_->host = std::make_unique<host::Host>(
+      host::HostEnvironment{.loop = loop_, .network = network_, .random = random_, .outbox = *life_->outbox},
+      make_options(*life_));
+  if (const auto started = life_->host->start(); !started) violate("it does not start: " + started.error().message());
+}
+
+host::HostOptions SimHost::make_options(Life& life) {
+  host::HostOptions options;
+  options.record = {.id = format("{:08x}", random_.below(1U << 30U)), .name = plan_.name, .cli = "fake_agent"};
+  options.places.workspace_socket = kSocketPath;
+  options.places.project_root = directory_;
+  options.places.records = directory_;
+  options.places.socket = "/home/" + plan_.name + ".sock";
+  options.places.outbox = &disk_;
+  options.places.intent_file = "intent";
+  options.places.long_texts = {"messages"};
+  options.places.outgoing = {"outbox"};
+  options.profile = host::testing::FakeAgent::profile();
+  options.claim_token = "claim of " + plan_.name;
+  if (plan_.native) {
+    auto adapter = std::make_unique<SimAdapter>(*this);
+    life.adapter = adapter.get();
+    options.adapter = std::move(adapter);
+  }
+  options.start = [this, &life](pty::WindowSize size,
+                                pty::ProgramListener& listener) -> Result<std::unique_ptr<pty::Program>> {
+    auto made = std::make_unique<host::testing::FakeAgent>(loop_, listener, size, agent_options());
+    life.agent = made.get();
+    return made;
+  };
+  options.open_user_terminal =
+      [&life](pty::UserTerminalListener& listener) -> Result<std::unique_ptr<pty::UserTerminal>> {
+    auto made = std::make_unique<host::testing::FakeUserTerminal>(listener);
+    life.user = made.get();
+    return made;
+  };
+  options.on_finished = [this, number = life.number] {
+    loop_.post([this, number] {
+      if (!life_ || life_->number != number) return;
+      trace_.line("{} has finished", plan_.name);
+      life_->host->close();
+      life_.reset();
+      disk_.crash();
+      restart_soon();
+    });
+  };
+  return options;
+}
+
+host::testing::FakeAgent::Options SimHost::agent_options() {
+  host::testing::FakeAgent::Options options;
+  options.read_delay = [this] { return within(plan_.longest_read); };
+  options.draw_delay = [this] { return within(plan_.longest_draw); };
+  options.turn = [this] { return Millis{50} + within(plan_.longest_turn); };
+  options.tears_frame = [this] { return chance(plan_.tears_frame); };
+  options.loses_enter = [this] { return !calm_ && chance(plan_.loses_enter); };
+  options.turn_asks = [this] { return !calm_ && chance(plan_.turn_asks); };
+  options.paste_meets_dialog = [this] { return !calm_ && chance(plan_.paste_meets_dialog); };
+  options.reports_status = plan_.reports_status;
+  options.on_written = [this](const AgentKey& key, const AgentView& shown) { on_written(key, shown); };
+  options.on_submit = [this](const std::string& prompt, bool by_host) { on_prompt(prompt, by_host ? "host" : "user"); };
+  options.on_receive = [this](const std::string& prompt) { on_prompt(prompt, "inbox"); };
+  options.on_dialog_key = [this](const AgentKey& key) {
+    if (!key.by_host()) return;
+    ++counts_.met_dialog;
+    if (key.kind == Kind::Enter) ++counts_.answered_dialog;
+    trace_.line("{}: a key of the host meets a dialog that was not drawn when it was written", plan_.name);
+  };
+  return options;
+}
+
+/// The judge of the user's keyboard.
+void SimHost::on_written(const AgentKey& key, const AgentView& shown) {
+  if (!key.by_host()) return;
+  const auto now = loop_.now().steady;
+  trace_.line("{}: the host writes {}", plan_.name,
+              key.kind == Kind::Paste ? "«" + key.text + "»" : format("key {}", static_cast<int>(key.kind)));
+  if (shown.dialog) return violate(format("the host types into a dialog: key {}", static_cast<int>(key.kind)));
+  switch (key.kind) {
+    case Kind::Paste:
+      last_paste_ = key.text;
+      if (!shown.composer.empty()) violate(format("the host pastes into a draft: '{}'", shown.composer));
+      if (now < last_key_ + host::kUserIdleTime) violate("the host pastes right after a key of the user's");
+      return;
+    case Kind::Enter:
+      if (shown.composer != last_paste_)
+        violate(format("the host presses Enter on '{}' after it pasted '{}'", shown.composer, last_paste_));
+      return;
+    case Kind::Backspace:
+      if (shown.composer.contains(kUserCharacter)) violate(format("the host erases the draft '{}'", shown.composer));
+      return;
+    case Kind::Interrupt:
+      if (!shown.composer.empty()) violate("the host interrupts a turn while the user has a draft");
+      return;
+    default: return violate("the host presses a key that nothing asks for");
+  }
+}
+
+void SimHost::on_prompt(const std::string& prompt, std::string_view by) {
+  record_prompt(prompt, by);
+  if (life_->adapter != nullptr) life_->adapter->on_prompt(prompt);
+}
+
+void SimHost::record_prompt(const std::string& prompt, std::string_view by) {
+  trace_.line("{}: the agent takes a prompt of {}: «{}»", plan_.name, by, prompt);
+  if (by == "host" && prompt.contains(kUserCharacter)) violate(format("the host sent the draft in '{}'", prompt));
+  for (const auto number : numbers_in(prompt)) {
+    ++counts_.prompts;
+    if (by == "user") ++counts_.sent_by_user;
+    if (by == "inbox") ++counts_.by_inbox;
+    const auto [before, first] = taken_.emplace(number, by);
+    if (!first) violate(format("m{} reaches the agent by {} after it came by {}", number, by, before->second));
+  }
+}
+
+void SimHost::crash() {
+  if (!life_) return;
+  trace_.line("{} is killed", plan_.name);
+  ++counts_.deaths;
+  life_.reset();
+  disk_.crash();
+  restart_soon();
+}
+
+void SimHost::restart_soon() {
+  loop_.call_after(within(kLongestRestart), [this] { start(); });
+}
+
+void SimHost::end_agent() {
+  if (!life_) return;
+  trace_.line("the agent of {} exits", plan_.name);
+  ++counts_.deaths;
+  life_->agent->exit(0);
+}
+
+void SimHost::type(std::string_view keys) {
+  if (!life_ || life_->agent->has_exited()) return;
+  last_key_ = loop_.now().steady;
+  trace_.line("{}: the user types {}", plan_.name,
+              keys == host::testing::kUserEnter    ? "Enter"
+              : keys == host::testing::kUserClear  ? "Ctrl-U"
+              : keys == host::testing::kUserEscape ? "Escape"
+                                                   : keys);
+  life_->user->type(keys);
+}
+
+/// Some characters, then Enter, Ctrl-U, or a draft that is left for later.
+void SimHost::type_burst(std::size_t left) {
+  if (calm_) return;
+  if (left == 0) {
+    const auto draw = random_.below(3);
+    if (draw < 2) type(draw == 0 ? host::testing::kUserEnter : host::testing::kUserClear);
+    return;
+  }
+  type(std::string(1 + random_.below(3), kUserCharacter));
+  loop_.call_after(Millis{30} + within(milliseconds{400}), [this, left, number = lives_] {
+    if (number == lives_) type_burst(left - 1);
+  });
+}
+
+void SimHost::stir() {
+  if (!life_ || calm_) return;
+  const bool dialog = life_->agent->shown().dialog;
+  switch (random_.below(10)) {
+    case 0:
+    case 1:
+    case 2:
+      if (plan_.user_types) type_burst(1 + random_.below(6));
+      return;
+    case 3:
+      if (plan_.user_types) type(host::testing::kUserClear);
+      return;
+    case 4:
+      if (plan_.user_types) type(host::testing::kUserEnter);
+      return;
+    case 5:
+    case 6:
+      if (plan_.turn_asks > 0) life_->agent->open_dialog();
+      return;
+    default:
+      if (dialog) type(random_.below(2) == 0 ? host::testing::kUserEnter : host::testing::kUserEscape);
+      return;
+  }
+}
+
+void SimHost::calm() {
+  calm_ = true;
+  if (!life_) return;
+  const auto now = loop_.now().steady;
+  const auto& shown = life_->agent->shown();
+  if (shown.dialog) return type(host::testing::kUserEscape);
+  const bool old_draft = !shown.composer.empty() && now - last_key_ > kCalmDraft && now - calmed_at_ > kCalmDraft;
+  if (shown.composer.contains(kUserCharacter) || old_draft) {
+    calmed_at_ = now;
+    type(host::testing::kUserClear);
+  }
+}
+
+bool SimHost::is_undisturbed() const {
+  return !plan_.user_types && counts_.deaths == 0 && plan_.loses_enter == 0 && plan_.turn_asks == 0 &&
+         plan_.paste_meets_dialog == 0 && !plan_.native;
+}
+
+std::string SimHost::describe() const {
+  if (!life_) return plan_.name + " is not running";
+  const auto& shown = life_->agent->shown();
+  return format("{}: composer '{}'{}{}", plan_.name, shown.composer, shown.dialog ? ", a dialog" : "",
+                shown.working ? ", working" : "");
+}
+
+}  // namespace relay::simulation

@@ -1,0 +1,113 @@
+/// A host of the simulated world: the real Host, a fake agent in its terminal, a user at it, lives that end in crashes.
+///
+/// The user types drafts, sends or clears them, and answers dialogs that open at random. What the agent took outlives the
+/// host, and so do the disk with outbox and intent log.
+/// Some agents have a transcript, an inbox and a hook as well.
+/// Checked whenever the host writes to the agent: the agent's terminal shows no dialog and no draft, and the user has not
+/// typed a moment ago; Enter and Backspace meet text of the host's alone. Checked whenever the agent takes a prompt: no
+/// message is in it that was in one before.
+/// Ownership: borrows loop, network, random, trace and faults, which outlive it. Threading: one thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/testing/memory_directory.h"
+#include "host/host.h"
+#include "host/testing/fake_agent.h"
+#include "host/testing/fake_user_terminal.h"
+#include "tests/simulation/fault_plan.h"
+#include "tests/simulation/history_checker.h"
+#include "tests/simulation/trace.h"
+
+namespace relay::simulation {
+
+class SimAdapter;
+
+struct SimHostPlan {
+  std::string name;
+  bool native = false;         // the agent has a transcript and an inbox
+  bool reports_status = true;  // OSC 7501
+  bool user_types = true;
+  milliseconds longest_read{2};   // until the agent reads a key
+  milliseconds longest_draw{20};  // until it draws what has changed
+  milliseconds longest_turn{1'500};
+  // In hundreds.
+  std::uint64_t tears_frame = 0, loses_enter = 0, turn_asks = 0, paste_meets_dialog = 0;
+  std::uint64_t inbox_fails = 0;
+};
+
+/// What happened, over all lives.
+struct SimHostCounts {
+  std::uint64_t prompts = 0;          // that held a message
+  std::uint64_t by_inbox = 0;         // of those
+  std::uint64_t sent_by_user = 0;     // a message that the user's Enter sent
+  std::uint64_t met_dialog = 0;       // keys of the host that a dialog met which its terminal did not show yet
+  std::uint64_t answered_dialog = 0;  // of those, an Enter, which answered it
+  std::uint64_t deaths = 0;
+};
+
+class SimHost {
+ public:
+  /// `directory`: for its record.
+  SimHost(SimHostPlan plan, VirtualLoop& loop, net::Network& network, Random& random, Trace& trace,
+          HistoryChecker& checker, std::string directory);
+  ~SimHost();
+
+  void start();
+  /// As `kill -9` of the host, which ends the agent as well.
+  void crash();
+  /// The agent ends by itself; the host follows, and begins again soon.
+  void end_agent();
+  /// One thing that the user or the agent does, drawn from the seed.
+  void stir();
+  /// In a healed world: the user answers dialogs, clears drafts and types nothing.
+  void calm();
+
+  [[nodiscard]] const std::string& name() const { return plan_.name; }
+  [[nodiscard]] const SimHostCounts& counts() const { return counts_; }
+  /// Was that message in a prompt?
+  [[nodiscard]] bool has_taken(std::uint64_t number) const { return taken_.contains(number); }
+  /// Nothing but the host's own doing can have left a doubt.
+  [[nodiscard]] bool is_undisturbed() const;
+  [[nodiscard]] std::string describe() const;
+
+ private:
+  friend class SimAdapter;
+  struct Life;
+
+  [[nodiscard]] bool chance(std::uint64_t in_hundred) { return random_.below(100) < in_hundred; }
+  [[nodiscard]] Millis within(milliseconds longest) {
+    return Millis{static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(longest.count()) + 1))};
+  }
+  host::HostOptions make_options(Life& life);
+  host::testing::FakeAgent::Options agent_options();
+  void type(std::string_view keys);
+  void type_burst(std::size_t left);
+  void on_written(const host::testing::AgentKey& key, const host::testing::AgentView& shown);
+  void on_prompt(const std::string& prompt, std::string_view by);
+  void record_prompt(const std::string& prompt, std::string_view by);
+  void violate(const std::string& what);
+  void restart_soon();
+
+  SimHostPlan plan_;
+  VirtualLoop& loop_;
+  net::Network& network_;
+  Random& random_;
+  Trace& trace_;
+  HistoryChecker& checker_;
+  std::string directory_;
+  client::testing::MemoryDirectory disk_;
+  std::map<std::uint64_t, std::string> taken_;  // by number: how
+  SimHostCounts counts_;
+  bool calm_ = false;
+  std::string last_paste_;
+  SteadyTime last_key_{};  // of the user's
+  SteadyTime calmed_at_{};
+  int lives_ = 0;
+  std::unique_ptr<Life> life_;
+};
+
+}  // namespace relay::simulation
