@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kLayout = "1\n";
 constexpr std::size_t kMaxVersionBytes = 64;
-constexpr std::size_t kMaxIdBytes = 128;  // a file name holds 255, and ours has more than the id
+constexpr std::size_t kMaxIdBytes = 128;  // a file name holds 255 bytes, and ours adds to the id
 constexpr std::size_t kHashDigits = 12;
 
 bool is_plain(char c) {
@@ -21,8 +21,8 @@ bool is_plain(char c) {
 
 std::string rotated_name(const std::string& name, int number) { return format("{}.{}", name, number); }
 
-/// Ends a line that a full disk cut short, so that it spoils no other. Another program in mid-write looks the same;
-/// then an empty line comes of it, which readers skip.
+/// Ends a line that a full disk cut short, so that it damages no other. A write in progress of another program looks
+/// the same; the result is then an empty line, which readers skip.
 bool ends_in_mid_line(int fd, off_t size) {
   char last = '\n';
   return size > 0 && ::pread(fd, &last, 1, size - 1) == 1 && last != '\n';
@@ -55,7 +55,7 @@ Result<CaptureLog> CaptureLog::open(const std::string& home) {
   auto root = RELAY_TRY(DiskDirectory::open(home));
   const auto version = RELAY_TRY(root->read("VERSION", kMaxVersionBytes));
   if (!version) RELAY_TRY(root->create_once("VERSION", kLayout));
-  // Empty: another program has made it and writes it now.
+  // Empty: another program has created the file and is writing it now.
   if (version && !version->empty() && *version != kLayout)
     return fail(format("{}/VERSION says this home belongs to another version of agent-relay; set RELAY_HOME", home));
   return CaptureLog{RELAY_TRY(DiskDirectory::open_inside(home, {"events"}))};
@@ -82,14 +82,15 @@ Result<void> CaptureLog::append(const Record& record, WallMs now) {
   return {};
 }
 
-/// Whoever else is doing it does it for us too: until then lines go to the end of the full file.
+/// When another program rotates at the same time, its rotation is enough: until then lines go to the end of the full
+/// file.
 Result<void> CaptureLog::rotate(const std::string& name) {
   const auto lock = events_->lock(".rotating");
   if (!lock) return {};
   const auto fd = RELAY_TRY(events_->open_shared(name));
   struct stat status{};
   if (::fstat(fd.get(), &status) != 0) return fail_errno(format("cannot read {}", name));
-  if (static_cast<std::size_t>(status.st_size) < kMaxFileBytes) return {};  // done by another meanwhile
+  if (static_cast<std::size_t>(status.st_size) < kMaxFileBytes) return {};  // rotated by another program meanwhile
   for (int number = kMaxRotatedFiles; number > 1; --number) [[maybe_unused]]
     const auto moved = events_->replace(rotated_name(name, number), rotated_name(name, number - 1));  // may be absent
   return events_->replace(rotated_name(name, 1), name);

@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 14> kKinds = {
 
 json::string text_of(std::string_view text) { return json::string{text.data(), text.size()}; }
 
-/// The longest beginning whose JSON fits.
+/// The longest prefix whose JSON fits.
 json::value cut_to(std::string_view text, std::size_t max_bytes) {
   for (auto room = max_bytes;; room /= 2) {
     json::value value = text_of(text::truncate_utf8(text, room));

@@ -1,7 +1,7 @@
-/// One thing that happened in an agent's session, as stored: a line of JSON (docs/spec/capture.md).
+/// One event in an agent's session, as stored: a line of JSON (docs/spec/capture.md).
 ///
-/// Invariants: a line has no secret that `redact` knows, is at most kMaxLineBytes long with its newline, and is valid
-///   JSON whatever the data was. Threading: plain values.
+/// Invariants: a line has no secret that `redact` detects, is at most kMaxLineBytes long with its newline, and is valid
+///   JSON for any data. Threading: plain values.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace relay::capture {
 
 inline constexpr std::size_t kMaxFieldBytes = 32 * 1024;  // of one member of `data`, as JSON
-inline constexpr std::size_t kMaxDataBytes = 96 * 1024;   // of all of them
+inline constexpr std::size_t kMaxDataBytes = 96 * 1024;   // of all members
 inline constexpr std::size_t kMaxLineBytes = 256 * 1024;
 
 enum class RecordKind : std::uint8_t {
@@ -26,7 +26,7 @@ enum class RecordKind : std::uint8_t {
   ToolResult,
   Permission,
   Notification,
-  Message,  // the last words of a turn
+  Message,  // the final text of a turn
   RateLimited,
   Failed,
   TurnEnd,
@@ -37,12 +37,12 @@ enum class RecordKind : std::uint8_t {
 };
 std::string_view name_of(RecordKind kind);
 
-/// Whose it is.
+/// The origin of a record.
 struct Source {
   std::string session = {};  // the agent's own id for it
   std::string agent = {};    // claude, codex, gemini, ...
   std::string working_directory = {};
-  std::string name = {};  // on the relay; empty: it has none
+  std::string name = {};  // the agent's name on the relay; empty: none
 };
 
 struct Record {
@@ -51,19 +51,19 @@ struct Record {
   json::object data = {};
 };
 
-/// Something the agent wants remembered: `type` is a word like decision, constraint, todo.
+/// A note that the agent wants to keep: `type` is a word like decision, constraint, todo.
 Result<Record> note(Source source, std::string_view type, std::string_view text);
 
-/// A line of a file, read back.
+/// A line of a file with its time.
 struct TimedRecord {
   WallMs at = 0;
   Record record = {};
 };
-/// A kind yet to come is Other. The error is one sentence.
+/// An unknown kind is read as Other. The error is one sentence.
 Result<TimedRecord> parse_record(std::string_view line);
 
-/// With secrets redacted and everything cut to its limits; ends with a newline. Members of `data` that were cut or left
-/// out are named in `data.cut`.
+/// Redacts secrets and cuts every value to its limit; ends with a newline. `data.cut` names the members of `data` that
+/// were cut or left out.
 std::string encode_line(Record record, WallMs now);
 
 }  // namespace relay::capture

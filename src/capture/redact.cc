@@ -12,12 +12,12 @@
 namespace relay::capture {
 namespace {
 
-/// What a candidate must also be: names of things look like secrets that have no digit in them.
+/// What a candidate must contain: names without digits can look like secrets.
 enum class Need { Nothing, Digit, MoreThanDigits };
 
 struct Rule {
   std::string_view kind;
-  std::string_view hint;  // no match without these letters; empty: always looked for
+  std::string_view hint;  // no match without this substring; empty: always searched
   const char* pattern;    // the secret is its first group
   Need need = Need::Nothing;
 };
@@ -66,7 +66,7 @@ constexpr Rule kRules[] = {
 };
 constexpr std::size_t kRuleCount = std::size(kRules);
 
-/// Compiled when first needed: a hook lives for milliseconds, and most texts hint at few rules.
+/// Compiled on first use: a hook runs for milliseconds, and most texts contain few hints.
 const re2::RE2& compiled(std::size_t index) {
   static std::array<std::once_flag, kRuleCount> once;
   static std::array<std::unique_ptr<re2::RE2>, kRuleCount> made;

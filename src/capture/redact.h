@@ -1,10 +1,10 @@
-/// Secrets taken out of what is written.
+/// Removes secrets from text before it is written.
 ///
-/// Why by shape: nobody tells us what is secret. Tokens with a well-known beginning, private keys, authorization
-///   headers, passwords in addresses and values assigned to names like `password` or `api_key` are replaced; a name, a
-///   path, a command stays readable around them.
-/// Invariants: a found secret leaves no byte behind but its kind, as in `[redacted:github]`; linear in the length of
-///   the text; redacting twice changes nothing. Threading: any thread.
+/// Why by shape: there is no list of secrets. Tokens with a well-known prefix, private keys, authorization headers,
+///   passwords in addresses and values assigned to names like `password` or `api_key` are replaced; names, paths and
+///   commands around them stay readable.
+/// Invariants: only the kind of a secret remains, as in `[redacted:github]`; linear in the length of the text;
+///   redacting twice changes nothing. Threading: any thread.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@
 
 namespace relay::capture {
 
-/// Any bytes.
+/// Accepts any bytes.
 std::string redact(std::string_view text);
 
-/// Every string inside; a string under a name like `password` wholly.
+/// Redacts every string inside, and the whole string under a name like `password`.
 void redact(json::value& value);
 
 }  // namespace relay::capture

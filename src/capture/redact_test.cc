@@ -7,7 +7,7 @@
 namespace relay::capture {
 namespace {
 
-// Put together here, so that no tool takes this file for a leak.
+// Assembled here, so that no tool takes this file for a leak.
 const std::string kAlphabet = "Abc123Def456Ghi789Jkl012Mno345Pqr678Stu9";
 
 struct Row {

@@ -18,7 +18,7 @@ bool is_thread_byte(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
 }
 
-/// `[thread:id]` or `[thread:project:id]` at the start; takes it off. Anything else is left as text.
+/// Removes `[thread:id]` or `[thread:project:id]` at the start. Anything else stays text.
 void take_thread(Address& address) {
   constexpr std::string_view kOpens = "[thread:";
   const auto text = address.rest;
@@ -38,7 +38,7 @@ void take_thread(Address& address) {
   address.rest = trimmed(text.substr(end + 1));
 }
 
-/// `[topic:deploys]` at the start; takes it off. Anything else is left as text.
+/// Removes `[topic:deploys]` at the start. Anything else stays text.
 void take_topic(Address& address) {
   constexpr std::string_view kOpens = "[topic:";
   const auto text = address.rest;
@@ -51,7 +51,8 @@ void take_topic(Address& address) {
   address.rest = trimmed(text.substr(end + 1));
 }
 
-/// What no name can hold, and is a sign of another meaning: markdown around the name, a placeholder, a glued tag.
+/// Characters that no name contains and that show another meaning: markdown around the name, a placeholder, a glued
+/// tag.
 Result<void> check_target(std::string_view target) {
   if (target.empty()) return fail("no name follows the prefix");
   if (target.size() > kMaxTargetBytes) return fail("the name is too long");

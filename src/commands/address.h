@@ -1,4 +1,4 @@
-/// To whom: the part of an inline command between its prefix and its text.
+/// The address of an inline command: the part between its prefix and its text.
 #pragma once
 
 #include <optional>
@@ -18,16 +18,16 @@ struct Address {
   std::string_view rest;  // the text, without blanks at its ends
 };
 
-/// `Bob hello`, `web:Bob [thread:review-12] [topic:deploys] hello`. The error is the reason for a Mistake.
+/// `Bob hello`, `web:Bob [thread:review-12] [topic:deploys] hello`. The error is the reason for a CommandError.
 Result<Address> read_address(std::string_view text);
 
-/// `project:agent` parts at the first colon when both sides hold something; otherwise the whole is a name.
+/// Splits `project:agent` at the first colon when both sides are not empty; otherwise the whole is a name.
 void split_project(std::string_view target, std::string& to, std::optional<std::string>& project);
 
-/// May a topic be called so in text: letters, digits and `_ - . /`?
+/// Whether text may use the word as a topic: letters, digits and `_ - . /`.
 bool is_topic_word(std::string_view word);
 
-/// A name from an example (`AgentName`), not of anyone.
+/// A name from an example (`AgentName`), not of an agent.
 bool is_placeholder(std::string_view name);
 
 }  // namespace relay::commands

@@ -9,7 +9,7 @@
 namespace relay::commands {
 namespace {
 
-/// A body that is not text travels as its JSON.
+/// A body that is not a string is sent as its JSON.
 std::string body_of(const json::object& object) {
   for (const auto* name : {"body", "text"})
     if (const auto* body = object.if_contains(name); body != nullptr && !body->is_null())
@@ -17,10 +17,10 @@ std::string body_of(const json::object& object) {
   return {};
 }
 
-Result<Command> worker(const json::object& object, WorkerVerb word, const SourceLocation& location) {
+Result<Command> worker(const json::object& object, WorkerVerb verb, const SourceLocation& location) {
   const auto name = string_member(object, "name").value_or("");
   if (name.empty()) return fail("the worker's \"name\" is missing");
-  if (word == WorkerVerb::Release) return ReleaseCommand{location, name};
+  if (verb == WorkerVerb::Release) return ReleaseCommand{location, name};
   const auto cli = string_member(object, "cli").value_or("");
   if (cli.empty()) return fail("\"cli\", the program to run, is missing");
   return SpawnCommand{location, name, cli, string_member(object, "task").value_or(body_of(object))};
@@ -37,7 +37,7 @@ Result<Command> read(std::string_view text, const SourceLocation& location) {
   auto type = string_member(object, "type");
   if (!type) type = string_member(object, "kind");
   if (!type) return fail("its \"type\" is missing");
-  if (const auto word = worker_verb(*type); word != WorkerVerb::None) return worker(object, word, location);
+  if (const auto verb = worker_verb(*type); verb != WorkerVerb::None) return worker(object, verb, location);
   if (const auto verb = topic_verb(*type); verb != TopicVerb::None) return topic_change(object, verb, location);
 
   SendCommand command{.location = location};

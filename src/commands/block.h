@@ -12,12 +12,12 @@ inline constexpr std::string_view kSummaryForm = R"([[SUMMARY]]{"currentTask":".
 inline constexpr std::string_view kMetadataForm =
     R"([[RELAY_METADATA]]{"subject":"...","importance":60}[[/RELAY_METADATA]])";
 
-/// A message (`to` and `type` are needed; `text` stands in for `body`), a spawn or a release; or what is wrong with it.
+/// A message (`to` and `type` are required; `text` replaces `body`), a spawn or a release; or an error.
 Command read_block(std::string_view text, const SourceLocation& location, std::string_view usage = kBlockForm);
 
 Result<MessageMetadata> read_metadata(std::string_view text);
 
-/// JSON, or plain words.
+/// JSON, or plain text.
 json::object read_session_end(std::string_view text);
 
 }  // namespace relay::commands

@@ -1,8 +1,8 @@
-/// Fenced code in markdown: what stands inside is an example, never a command.
+/// Fenced code in markdown: its content is an example, never a command.
 ///
-/// After CommonMark: three or more backticks or tildes open, the same mark at least as long closes, a shorter or other
-/// one inside is text. Fences may stand in lists and quotes; leaving the quote ends the fence. More lenient than
-/// CommonMark in one point: any indentation is taken, because lists indent theirs.
+/// After CommonMark: three or more backticks or tildes open, the same mark at least as long closes, a shorter or
+/// different one inside is text. Fences may be inside lists and quotes; leaving the quote ends the fence. One point is
+/// more lenient than CommonMark: any indentation is accepted, because lists indent theirs.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@ struct CodeFence {
   std::size_t quote_depth = 0;
 };
 
-/// The fence this line opens.
+/// The fence that this line opens.
 std::optional<CodeFence> fence_opening(std::string_view line);
 
 enum class FenceLine {
   Inside,  // code
-  Closes,  // the closing mark; itself not text either
-  Left,    // the quote around the fence has ended: the fence is over, and this line stands outside
+  Closes,  // the closing mark, which is not text either
+  Left,    // the quote around the fence has ended, and with it the fence; this line is outside
 };
 FenceLine classify_fence_line(const CodeFence& fence, std::string_view line);
 

@@ -1,9 +1,9 @@
-/// What an agent said to the relay, as values.
+/// Commands of agents to the relay, as values.
 ///
-/// Why a location and not a hash: an agent may honestly say the same thing twice. Two utterances are the same one
-///   exactly when they stand at the same location of the same record.
-/// Invariants: texts are valid UTF-8 (what was not became U+FFFD), line ends are "\n"; a Mistake never also became a
-///   Command.
+/// Why a location and not a hash: an agent may send the same message twice. Two commands are the same exactly when they
+///   have the same location in the same text.
+/// Invariants: texts are valid UTF-8 (malformed bytes became U+FFFD), line ends are "\n"; a CommandError never also
+///   became another command.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace relay::commands {
 
-/// Where an command begins in the record it was commands in.
+/// Where a command starts in the text it was extracted from.
 struct SourceLocation {
   std::uint64_t offset = 0;  // bytes before the line it begins in
   std::uint64_t line = 1;    // that line's number, from 1
@@ -29,7 +29,7 @@ enum class MessageKind : std::uint8_t { Message, Action, State, Thinking };
 std::string_view name_of(MessageKind kind);
 std::optional<MessageKind> parse_kind(std::string_view name);
 
-/// What a `[[RELAY_METADATA]]` block before the message said about it.
+/// The metadata of a message, from a `[[RELAY_METADATA]]` block before it.
 struct MessageMetadata {
   std::optional<std::string> subject = {};
   std::optional<std::int64_t> importance = {};
@@ -39,7 +39,7 @@ struct MessageMetadata {
   bool operator==(const MessageMetadata&) const = default;
 };
 
-/// Something for another agent: `@relay:Bob hello`.
+/// A message for another agent: `@relay:Bob hello`.
 struct SendCommand {
   SourceLocation location = {};
   MessageKind kind = MessageKind::Message;
@@ -82,7 +82,7 @@ struct TopicChange {
   bool operator==(const TopicChange&) const = default;
 };
 
-/// `->relay-file:ID`: the message lies in the agent's outbox under that name.
+/// `->relay-file:ID`: sends the message in the file of that name in the agent's outbox.
 struct SendFileCommand {
   SourceLocation location = {};
   std::string id = {};
@@ -90,7 +90,7 @@ struct SendFileCommand {
   bool operator==(const SendFileCommand&) const = default;
 };
 
-/// `[[SUMMARY]]{...}[[/SUMMARY]]`: how the work stands, in the agent's words.
+/// `[[SUMMARY]]{...}[[/SUMMARY]]`: a summary of the work by the agent.
 struct SummaryBlock {
   SourceLocation location;
   json::object content;
@@ -98,7 +98,7 @@ struct SummaryBlock {
   bool operator==(const SummaryBlock&) const = default;
 };
 
-/// `[[SESSION_END]]...[[/SESSION_END]]`: the agent has finished. Plain words come as {"summary": words}.
+/// `[[SESSION_END]]...[[/SESSION_END]]`: the agent has finished. Plain text becomes {"summary": text}.
 struct SessionEndBlock {
   SourceLocation location;
   json::object content;
@@ -106,11 +106,11 @@ struct SessionEndBlock {
   bool operator==(const SessionEndBlock&) const = default;
 };
 
-/// Something that was meant for the relay and was not carried out.
+/// A command that was not executed because it is invalid.
 struct CommandError {
   SourceLocation location = {};
   std::string reason = {};  // one sentence for the agent
-  std::string usage = {};   // what to write instead
+  std::string usage = {};   // the correct form
 
   bool operator==(const CommandError&) const = default;
 };

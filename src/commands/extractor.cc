@@ -10,7 +10,7 @@ const char* find_byte(const char* from, const char* end, char byte) {
   return static_cast<const char*>(std::memchr(from, byte, static_cast<std::size_t>(end - from)));
 }
 
-/// Where the next file trigger can stand; one search over the piece instead of one per line.
+/// The position of the next possible file command; one search per piece instead of one per line.
 class TriggerScan {
  public:
   TriggerScan(const char* begin, const char* end) : end_{end} { look(begin); }
@@ -22,7 +22,7 @@ class TriggerScan {
  private:
   void look(const char* from) {
     const std::string_view rest{from, static_cast<std::size_t>(end_ - from)};
-    const void* hit = ::memmem(rest.data(), rest.size(), kFileWordEnd.data(), kFileWordEnd.size());
+    const void* hit = ::memmem(rest.data(), rest.size(), kFilePrefixEnd.data(), kFilePrefixEnd.size());
     next_ = hit == nullptr ? end_ : static_cast<const char*>(hit);
   }
 
@@ -83,7 +83,7 @@ void Extractor::take_held() {
                  .offset = line_offset_,
                  .number = line_number_,
                  .cut = held_bytes_ > kMaxLineBytes,
-                 .may_hold_trigger = held_.find(kFileWordEnd) != std::string::npos});
+                 .may_hold_trigger = held_.find(kFilePrefixEnd) != std::string::npos});
   line_offset_ += held_bytes_ + 1;
   ++line_number_;
   held_.clear();

@@ -1,11 +1,11 @@
-/// Hears what an agent says to the relay in a text that comes in pieces.
+/// Extracts the commands of an agent from a text that arrives in pieces.
 ///
 ///     Extractor extractor;
-///     for (auto& commands : extractor.feed(bytes)) ...     // bytes may be cut anywhere, in mid-character too
-///     for (auto& commands : extractor.finish()) ...        // the text is over (a turn, a message, a file)
+///     for (auto& command : extractor.feed(bytes)) ...     // bytes may be split anywhere, also inside a character
+///     for (auto& command : extractor.finish()) ...        // the text has ended (a turn, a message, a file)
 ///
-/// Invariants: the same text gives the same utterances however it was cut; places count from the first byte ever fed,
-///   across finish(), so they tell two equal utterances apart; holds at most one line and one message.
+/// Invariants: the same text gives the same commands for any split; locations count from the first byte ever fed,
+///   across finish(), so they distinguish equal commands; holds at most one line and one message.
 /// Threading: one thread, no I/O, no clock.
 #pragma once
 
@@ -26,10 +26,10 @@ class Extractor {
 
   std::vector<Command> feed(std::string_view bytes);
   std::vector<Command> finish();
-  /// The speaker is silent: a message that may go on is complete, unless a line is half-said.
+  /// The output is idle: completes a message that could continue, unless a line is incomplete.
   std::vector<Command> flush();
 
-  /// Bytes fed so far; where the next one will stand.
+  /// The number of bytes fed so far, which is the offset of the next one.
   [[nodiscard]] std::uint64_t offset() const { return line_offset_ + held_bytes_; }
 
  private:
@@ -37,13 +37,13 @@ class Extractor {
   void take_held();
 
   LineGrammar grammar_;
-  std::string held_;              // the beginning of a line; at most kMaxLineBytes
-  std::uint64_t held_bytes_ = 0;  // how long it really is
+  std::string held_;              // the start of a line; at most kMaxLineBytes
+  std::uint64_t held_bytes_ = 0;  // the full length of that line
   std::uint64_t line_offset_ = 0;
   std::uint64_t line_number_ = 1;
 };
 
-/// A whole text at once.
+/// Extracts the commands of a whole text.
 std::vector<Command> extract(std::string_view text, const GrammarOptions& options = {});
 
 }  // namespace relay::commands

@@ -11,7 +11,7 @@
 namespace relay::commands {
 namespace {
 
-std::vector<Command> fed_in_two(std::string_view text, std::size_t cut) {
+std::vector<Command> extract_in_two(std::string_view text, std::size_t cut) {
   Extractor extractor;
   auto commands = extractor.feed(text.substr(0, cut));
   for (auto& command : extractor.feed(text.substr(cut))) commands.push_back(std::move(command));
@@ -22,7 +22,7 @@ std::vector<Command> fed_in_two(std::string_view text, std::size_t cut) {
 std::string only_body(std::string_view text) {
   const auto commands = extract(text);
   if (commands.size() != 1 || !std::holds_alternative<SendCommand>(commands[0]))
-    return relay::format("<{} heard>", commands.size());
+    return relay::format("<{} extracted>", commands.size());
   return std::get<SendCommand>(commands[0]).body;
 }
 
@@ -67,10 +67,10 @@ TEST(Extractor, RemovesEscapingBackslash) {
             "write:\n  @relay:Alice hi");
 }
 
-std::string only_mistake(std::string_view text) {
+std::string only_error(std::string_view text) {
   const auto commands = extract(text);
   if (commands.size() != 1 || !std::holds_alternative<CommandError>(commands[0]))
-    return relay::format("<{} heard>", commands.size());
+    return relay::format("<{} extracted>", commands.size());
   return std::get<CommandError>(commands[0]).reason;
 }
 
@@ -85,7 +85,8 @@ TEST(Extractor, GivesSameCommandsForAnySplit) {
       "@relay:spawn W1 claude <<<\ntask\n>>>\nsee ->relay-file:m1. ok\n@relay:\n[[RELAY]]{\n@relay:Eve after\n";
   const auto whole = extract(text);
   EXPECT_GE(whole.size(), 9U);
-  for (std::size_t cut = 0; cut <= text.size(); ++cut) ASSERT_EQ(fed_in_two(text, cut), whole) << "cut at byte " << cut;
+  for (std::size_t cut = 0; cut <= text.size(); ++cut)
+    ASSERT_EQ(extract_in_two(text, cut), whole) << "cut at byte " << cut;
 }
 
 TEST(Extractor, GivesSameCommandsForAnySplitOfGeneratedText) {
@@ -131,7 +132,7 @@ TEST(Extractor, GivesSameCommandsForAnySplitOfGeneratedText) {
     for (std::uint64_t i = 0; i < count; ++i) text += kParts[random.below(std::size(kParts))];
     const auto whole = extract(text);
     for (std::size_t cut = 0; cut <= text.size(); ++cut)
-      ASSERT_EQ(fed_in_two(text, cut), whole) << "seed " << seed << ", cut at byte " << cut << ": " << text;
+      ASSERT_EQ(extract_in_two(text, cut), whole) << "seed " << seed << ", cut at byte " << cut << ": " << text;
   }
 }
 
@@ -165,8 +166,8 @@ TEST(Extractor, ExtractsAfterFence) {
 }
 
 TEST(Extractor, ReportsCommandsHiddenByUnclosedFence) {
-  EXPECT_NE(only_mistake("```\n@relay:Bob one\n@relay:Bob two\n").find("2 commands"), std::string::npos);
-  EXPECT_NE(only_mistake("<thinking>\n@relay:Bob one\n").find("1 command "), std::string::npos);
+  EXPECT_NE(only_error("```\n@relay:Bob one\n@relay:Bob two\n").find("2 commands"), std::string::npos);
+  EXPECT_NE(only_error("<thinking>\n@relay:Bob one\n").find("1 command "), std::string::npos);
   EXPECT_TRUE(extract("```\nno command\n").empty());
 }
 
@@ -209,20 +210,20 @@ TEST(Extractor, ExtractsSpawnAndRelease) {
 }
 
 TEST(Extractor, ReleaseRequiresSingleName) {
-  EXPECT_NE(only_mistake("@relay:release notes are ready\n").find("nobody was released"), std::string::npos);
-  EXPECT_NE(only_mistake("@relay:spawn W1 claude \"open\n").find("nobody was spawned"), std::string::npos);
-  EXPECT_NE(only_mistake("@relay:spawn W1\n").find("program"), std::string::npos);
+  EXPECT_NE(only_error("@relay:release notes are ready\n").find("no agent was released"), std::string::npos);
+  EXPECT_NE(only_error("@relay:spawn W1 claude \"open\n").find("no agent was spawned"), std::string::npos);
+  EXPECT_NE(only_error("@relay:spawn W1\n").find("program"), std::string::npos);
 }
 
 TEST(Extractor, ReportsInvalidCommands) {
-  EXPECT_NE(only_mistake("@relay: hello\n").find("no name"), std::string::npos);
-  EXPECT_NE(only_mistake("@relay:Bob\n").find("no text for Bob"), std::string::npos);
-  EXPECT_NE(only_mistake("@relay:AgentName hi\n").find("example"), std::string::npos);
-  EXPECT_NE(only_mistake("**@relay:Bob** hi\n").find("cannot hold '*'"), std::string::npos);
-  EXPECT_NE(only_mistake("@relay:<name> hi\n").find("cannot hold '<'"), std::string::npos);
-  EXPECT_NE(only_mistake("[[RELAY]]{\"to\":\"Bob\"}[[/RELAY]]\n").find("\"type\""), std::string::npos);
-  EXPECT_NE(only_mistake("[[RELAY]]{\"to\":\"Bob\",\"type\":\"poem\"}[[/RELAY]]\n").find("poem"), std::string::npos);
-  EXPECT_NE(only_mistake("@relay:Bob <<<\n\n").find("holds nothing"), std::string::npos);
+  EXPECT_NE(only_error("@relay: hello\n").find("no name"), std::string::npos);
+  EXPECT_NE(only_error("@relay:Bob\n").find("no text for Bob"), std::string::npos);
+  EXPECT_NE(only_error("@relay:AgentName hi\n").find("example"), std::string::npos);
+  EXPECT_NE(only_error("**@relay:Bob** hi\n").find("cannot hold '*'"), std::string::npos);
+  EXPECT_NE(only_error("@relay:<name> hi\n").find("cannot hold '<'"), std::string::npos);
+  EXPECT_NE(only_error("[[RELAY]]{\"to\":\"Bob\"}[[/RELAY]]\n").find("\"type\""), std::string::npos);
+  EXPECT_NE(only_error("[[RELAY]]{\"to\":\"Bob\",\"type\":\"poem\"}[[/RELAY]]\n").find("poem"), std::string::npos);
+  EXPECT_NE(only_error("@relay:Bob <<<\n\n").find("holds nothing"), std::string::npos);
 }
 
 TEST(Extractor, UnclosedBlockHidesNoCommands) {
@@ -270,7 +271,7 @@ TEST(Extractor, RepairsMalformedCharacters) {
 TEST(Extractor, ReportsOverlongLine) {
   const std::string text = "@relay:Bob " + std::string(kMaxLineBytes, 'x') + "\n@relay:Bob next\n";
   for (const std::size_t cut : {std::size_t{0}, std::size_t{5}, kMaxLineBytes, kMaxLineBytes + 5, text.size()}) {
-    const auto commands = fed_in_two(text, cut);
+    const auto commands = extract_in_two(text, cut);
     ASSERT_EQ(commands.size(), 2U);
     EXPECT_TRUE(std::holds_alternative<CommandError>(commands[0]));
     EXPECT_EQ(std::get<SendCommand>(commands[1]).body, "next");
@@ -280,10 +281,10 @@ TEST(Extractor, ReportsOverlongLine) {
 TEST(Extractor, ReportsOverlongBody) {
   std::string text = "@relay:Bob <<<\n";
   while (text.size() < kMaxBodyBytes + 100) text += std::string(99, 'x') + "\n";
-  EXPECT_NE(only_mistake(text + ">>>\n").find("too long"), std::string::npos);
+  EXPECT_NE(only_error(text + ">>>\n").find("too long"), std::string::npos);
 }
 
-/// Hostile shapes cost what their size costs. Counted generously, since the machine may be busy.
+/// Hostile input costs time linear in its size. The bound is generous, because the machine may be busy.
 TEST(Extractor, HostileTextTakesLinearTime) {
   const auto cost = [](std::string_view unit, std::size_t bytes, std::string_view end) {
     std::string text;

@@ -1,4 +1,4 @@
-/// How the grammar is set: which prefixes count, how much may be held.
+/// The options of the grammar: prefixes and limits.
 #pragma once
 
 #include <cstddef>
@@ -8,19 +8,19 @@
 
 namespace relay::commands {
 
-inline constexpr std::size_t kMaxLineBytes = 1024 * 1024;   // of a longer line only this much is looked at
-inline constexpr std::size_t kMaxBodyBytes = 768 * 1024;    // a body has to fit a frame, escaped
+inline constexpr std::size_t kMaxLineBytes = 1024 * 1024;   // of a longer line only this part is read
+inline constexpr std::size_t kMaxBodyBytes = 768 * 1024;    // a body must fit a frame, escaped
 inline constexpr std::size_t kMaxBlockBytes = 1024 * 1024;  // between [[RELAY]] and [[/RELAY]]
 inline constexpr std::size_t kMaxBlockLines = 16 * 1024;
 inline constexpr std::size_t kMaxTargetBytes = 256;
 
-/// One pair of prefixes: `@relay:` to speak, `@thinking:` to think aloud. Either may be empty.
+/// One pair of prefixes: `@relay:` for messages, `@thinking:` for thoughts. Either may be empty.
 struct PrefixPair {
   std::string relay;
   std::string thinking;
 };
 
-/// What the text is: markdown as the model wrote it, or rows of a screen, where renderers have changed some marks.
+/// The kind of text: markdown as the model wrote it, or rows of a screen, where renderers change some marks.
 enum class Surface : std::uint8_t { Markdown, Screen };
 
 struct GrammarOptions {

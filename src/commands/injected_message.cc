@@ -15,7 +15,7 @@ constexpr std::size_t kShownIdBytes = 8;
 constexpr std::int64_t kImportant = 50;
 constexpr std::int64_t kUrgent = 75;
 
-/// A word of the header: no brackets, so that a name or a thread cannot close a tag and open its own.
+/// A word of the header without brackets, so that a name or a thread cannot close a tag and open its own.
 std::string header_word(std::string_view text) {
   auto word = text::sanitize_line(text);
   std::ranges::replace(word, '[', '(');
@@ -23,51 +23,50 @@ std::string header_word(std::string_view text) {
   return std::string{trimmed(word)};
 }
 
-/// Also by the signs of ASCII that pass for it.
-bool looks_like(char sign, char wanted) {
+/// Also equates ASCII characters that resemble each other.
+bool resembles(char actual, char expected) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  if (wanted == 'l' && (sign == '1' || sign == 'I' || sign == '|')) return true;
-  return lower(sign) == lower(wanted) || (wanted == 'o' && sign == '0');
+  if (expected == 'l' && (actual == '1' || actual == 'I' || actual == '|')) return true;
+  return lower(actual) == lower(expected) || (expected == 'o' && actual == '0');
 }
 
-/// Would it make another word of the last one (`Message from your users`)?
-bool is_word_sign(char sign) {
-  return (sign >= 'a' && sign <= 'z') || (sign >= 'A' && sign <= 'Z') || (sign >= '0' && sign <= '9');
-}
+/// Whether the character would extend the last word of the prefix (`Message from your users`).
+bool is_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
-/// Does it begin with the words of a header? `seen` is as an eye sees it.
-bool begins_as_header(std::string_view seen) {
-  return std::ranges::any_of(kHeaderPrefixes, [&](std::string_view words) {
-    words.remove_suffix(1);
-    return seen.size() >= words.size() && std::ranges::equal(seen.substr(0, words.size()), words, looks_like) &&
-           (seen.size() == words.size() || !is_word_sign(seen[words.size()]));
+/// Whether the text starts with a header prefix. `skeleton` is a visual skeleton.
+bool starts_like_header(std::string_view skeleton) {
+  return std::ranges::any_of(kHeaderPrefixes, [&](std::string_view prefix) {
+    prefix.remove_suffix(1);
+    return skeleton.size() >= prefix.size() &&
+           std::ranges::equal(skeleton.substr(0, prefix.size()), prefix, resembles) &&
+           (skeleton.size() == prefix.size() || !is_alphanumeric(skeleton[prefix.size()]));
   });
 }
 
-/// Would a reader take the line for a header?
-bool poses_as_header(std::string_view line) {
-  const auto seen = visual_skeleton(line);
-  LeadIn lead = begin_lead_in(seen);
-  while (take_lead_in_mark(seen, lead)) {}
-  return begins_as_header(std::string_view{seen}.substr(lead.end));
+/// Whether a reader would take the line for a header.
+bool looks_like_header(std::string_view line) {
+  const auto skeleton = visual_skeleton(line);
+  LeadIn lead = begin_lead_in(skeleton);
+  while (take_lead_in_mark(skeleton, lead)) {}
+  return starts_like_header(std::string_view{skeleton}.substr(lead.end));
 }
 
-/// A header in the middle, with its brackets: a narrow terminal could put it at the beginning of a row.
+/// A header inside the line, with its brackets: a narrow terminal could move it to the start of a row.
 bool has_header_inside(std::string_view line) {
-  const auto seen = visual_skeleton(line);
-  const auto last_bracket = seen.rfind('[');
+  const auto skeleton = visual_skeleton(line);
+  const auto last_bracket = skeleton.rfind('[');
   if (last_bracket == std::string::npos) return false;
   for (std::size_t at = 0; at < last_bracket; ++at)
-    if (begins_as_header(std::string_view{seen}.substr(at))) return true;
+    if (starts_like_header(std::string_view{skeleton}.substr(at))) return true;
   return false;
 }
 
 bool is_deceptive(std::string_view body) {
   const auto one_line = text::sanitize_line(body, text::Invisible::Keep);
-  if (poses_as_header(one_line) || has_header_inside(one_line)) return true;
+  if (looks_like_header(one_line) || has_header_inside(one_line)) return true;
   while (!body.empty()) {
     const auto end = std::min(body.find_first_of("\r\n"), body.size());
-    if (poses_as_header(text::sanitize_line(body.substr(0, end), text::Invisible::Keep))) return true;
+    if (looks_like_header(text::sanitize_line(body.substr(0, end), text::Invisible::Keep))) return true;
     body.remove_prefix(std::min(end + 1, body.size()));
   }
   return false;
@@ -79,7 +78,7 @@ std::string quoted(std::string_view text) {
   return out + "\"";
 }
 
-/// Agents cut blanks off the end of what is typed, and must be able to show our text whole.
+/// Agents drop blanks at the end of input, and must be able to show our text completely.
 std::string_view without_blank_end(std::string_view line) {
   while (!line.empty()) {
     auto last = line.size() - 1;
@@ -90,12 +89,12 @@ std::string_view without_blank_end(std::string_view line) {
   return line;
 }
 
-/// A name or path whose signs could end its location, or that begins as a header does, is in quotes.
+/// Quotes a name or path that could end its position in the line or that starts as a header does.
 std::string file_word(std::string_view text) {
   const auto line = text::sanitize_line(text);
   const auto word = trimmed(line);
-  const auto seen = visual_skeleton(word);
-  const bool plain = seen.find_first_of("()[]\":,") == std::string::npos && !poses_as_header(word);
+  const auto skeleton = visual_skeleton(word);
+  const bool plain = skeleton.find_first_of("()[]\":,") == std::string::npos && !looks_like_header(word);
   return plain ? std::string{word} : quoted(word);
 }
 
@@ -150,7 +149,7 @@ std::string attached_line(const AttachedFile& file) {
 }
 
 bool is_injected_text(std::string_view text) {
-  return std::ranges::any_of(kHeaderPrefixes, [&](std::string_view words) { return text.starts_with(words); });
+  return std::ranges::any_of(kHeaderPrefixes, [&](std::string_view prefix) { return text.starts_with(prefix); });
 }
 
 bool is_injected_line(std::string_view line) {

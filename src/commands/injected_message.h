@@ -1,8 +1,8 @@
-/// How a message looks when it is put before an agent, and how to know such text again.
+/// The text form of a message that is injected into an agent, and how such text is recognized.
 ///
-/// Why always our header: an agent must be able to trust it, and what begins with it is no command of any agent's. A
-///   body that has something like a header in it is put in quotes; nothing in a body, a name or a tag can end a line, a
-///   paste or the header itself.
+/// Why always with a header: the agent must be able to trust it, and text that starts with it is not a command of any
+///   agent. A body that contains something like a header is quoted; no part of a body, a name or a tag can end a line,
+///   a paste or the header itself.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace relay::commands {
 
-/// A file that came with a message, by reference.
+/// A file that comes with a message, by reference.
 struct AttachedFile {
   std::string name = {}, path = {};
   std::uint64_t bytes = 0;
-  std::string media_type = {};  // as its sender says; may be empty
+  std::string media_type = {};  // as the sender declares it; may be empty
 };
 
 struct InjectedMessage {
@@ -29,18 +29,18 @@ struct InjectedMessage {
   std::string topic = {};                       // none: empty
   std::string reply_to = {};                    // the id of the message it answers; none: empty
   std::optional<std::int64_t> importance = {};  // above 50 `[!]`, above 75 `[!!]`
-  std::string to = {};                          // as it was addressed: `*` and `#channel` are shown
+  std::string to = {};                          // as addressed: `*` and `#channel` are shown
   std::vector<std::string> attachments = {};    // paths, as published clients attach them
   std::vector<AttachedFile> files = {};
-  bool answer_expected = false;  // the sender waits for it
-  bool as_user = false;          // the user says it, not another agent
+  bool answer_expected = false;  // the sender waits for an answer
+  bool as_user = false;          // from the user, not from another agent
 };
 
 inline constexpr std::string_view kInjectedPrefix = "Relay message from ";  // of a peer
 inline constexpr std::string_view kUserPrefix = "Message from your user ";  // of the user
 inline constexpr std::string_view kHeaderPrefixes[] = {kInjectedPrefix, kUserPrefix};
 
-/// Does the text begin with the words of either header, as they are?
+/// Whether the text starts with one of the header prefixes.
 bool is_injected_text(std::string_view text);
 
 /// `Relay message from Alice [abc12345] [kind:action] [topic:deploys] [reply:def67890] [thread:x] [!!] [#general]
@@ -48,13 +48,14 @@ bool is_injected_text(std::string_view text);
 /// `(answer expected: write to Alice with [thread:x])`.
 std::string format_injected(const InjectedMessage& message);
 
-/// ` [kind:action] [topic:deploys] [reply:def67890]`, each where it is told; empty for an ordinary message.
+/// ` [kind:action] [topic:deploys] [reply:def67890]`, each where set; empty for an ordinary message.
 std::string header_tags(std::string_view kind, std::string_view topic, std::string_view reply_to);
 
-/// `(attached: report.txt, 12 KB: /path)`, one line whatever the sender put there.
+/// `(attached: report.txt, 12 KB: /path)`, one line for any content.
 std::string attached_line(const AttachedFile& file);
 
-/// Does the line, after what may decorate it, begin as injected text does? Echoes of it are not speech.
+/// Whether the line, after its lead-in, starts as injected text does. Echoes of injected text are not output of the
+/// agent.
 bool is_injected_line(std::string_view line);
 
 }  // namespace relay::commands

@@ -1,7 +1,8 @@
-/// What may stand before a command on its line: blanks, bullets, numbers, quote bars, prompt marks, box drawing.
+/// The marks that may precede a command on its line: blanks, bullets, numbers, quote bars, prompt marks, box drawing.
 ///
-/// Only the start of a line commands; "I told @relay:Bob ..." is prose. A lead-in is how lists, quotes and terminals
-/// decorate that start. A backslash, a backtick or a word is no lead-in, so an escaped or quoted command stays text.
+/// A command must be at the start of a line; "I told @relay:Bob ..." is prose. A lead-in is how lists, quotes and
+/// terminals decorate that start. A backslash, a backtick or a word is not a lead-in, so an escaped or quoted command
+/// stays text.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +12,19 @@
 namespace relay::commands {
 
 struct LeadIn {
-  std::size_t end = 0;                          // where the text after it begins
-  std::size_t quote_depth = 0;                  // quote marks in it
-  std::optional<std::size_t> list_marker = {};  // where its last list marker stands
+  std::size_t end = 0;                          // where the text after it starts
+  std::size_t quote_depth = 0;                  // the number of quote marks in it
+  std::optional<std::size_t> list_marker = {};  // the position of its last list marker
 };
 
-/// Takes one mark and the blanks after it off the text at `lead.end`; false when none stands there.
+/// Extends the lead-in by one mark and the blanks after it; false when there is no mark at `lead.end`.
 bool take_lead_in_mark(std::string_view line, LeadIn& lead);
 
-/// The blanks before anything else.
+/// The blanks at the start of the line.
 LeadIn begin_lead_in(std::string_view line);
 
-/// May a line whose first byte after the blanks is this one matter to the grammar at all? One table look-up per line is
-/// what ordinary prose costs. Prefixes are added to the table by their users.
+/// Whether a line with this first byte after the blanks may contain anything for the grammar. One table look-up per
+/// line is the whole cost of ordinary prose. The users of the table add their prefixes.
 bool may_begin_lead_in(unsigned char first);
 
 }  // namespace relay::commands

@@ -36,7 +36,9 @@ std::string_view closing_mark(Opener opener) {
   return "[[/RELAY]]";
 }
 
-std::string example(std::string_view word, std::string_view to) { return relay::format("{}{} your text", word, to); }
+std::string example(std::string_view prefix, std::string_view to) {
+  return relay::format("{}{} your text", prefix, to);
+}
 
 }  // namespace
 
@@ -56,9 +58,9 @@ void LineGrammar::take_any(const Line& given) {
   while (!std::visit([&](auto& state) { return on(state, line); }, state_)) {}
 }
 
-bool LineGrammar::commands(std::string_view line) const { return prefixes_.opening(line).has_value(); }
+bool LineGrammar::is_command(std::string_view line) const { return prefixes_.opening(line).has_value(); }
 
-void LineGrammar::mistake(const SourceLocation& location, std::string reason, std::string usage) {
+void LineGrammar::report_error(const SourceLocation& location, std::string reason, std::string usage) {
   commands_.emplace_back(CommandError{location, std::move(reason), std::move(usage)});
 }
 
@@ -85,7 +87,7 @@ bool LineGrammar::on(Listening&, const Line& line) {
     case Opener::Json:
       commands_.push_back(
           read_block(opening->rest, location_of_line(line, opening->lead.end),
-                     relay::format(R"({}{{"kind":"message","to":"Bob","body":"your text"}})", opening->word)));
+                     relay::format(R"({}{{"kind":"message","to":"Bob","body":"your text"}})", opening->prefix)));
       break;
     case Opener::Block:
     case Opener::Metadata:
@@ -98,7 +100,7 @@ bool LineGrammar::on(Listening&, const Line& line) {
 bool LineGrammar::on(InCode& code, const Line& line) {
   switch (classify_fence_line(code.fence, line.text)) {
     case FenceLine::Inside:
-      if (commands(line.text)) ++code.hidden.commands;
+      if (is_command(line.text)) ++code.hidden.commands;
       return true;
     case FenceLine::Closes: state_ = Listening{}; return true;
     case FenceLine::Left: state_ = Listening{}; return false;
@@ -109,7 +111,7 @@ bool LineGrammar::on(InCode& code, const Line& line) {
 bool LineGrammar::on(InThinking& thinking, const Line& line) {
   const auto end = line.text.find(kThinkingCloses);
   if (end == std::string_view::npos) {
-    if (commands(line.text)) ++thinking.hidden.commands;
+    if (is_command(line.text)) ++thinking.hidden.commands;
     return true;
   }
   auto rest = line.text.substr(end + kThinkingCloses.size());
@@ -126,7 +128,7 @@ bool LineGrammar::on(InThinking& thinking, const Line& line) {
 bool LineGrammar::on(InMessage& message, const Line& line) {
   const auto text = line.text;
   const auto start = text.substr(leading_blanks(text));
-  const bool stops = commands(text) || fence_opening(text) || is_bare_prompt(text) || is_injected_line(text) ||
+  const bool stops = is_command(text) || fence_opening(text) || is_bare_prompt(text) || is_injected_line(text) ||
                      start.starts_with(kThinkingOpens) || !prefixes_.find_file_triggers(text).empty();
   if (!stops && message.line.take(text)) return true;
   end_message();
@@ -136,7 +138,7 @@ bool LineGrammar::on(InMessage& message, const Line& line) {
 bool LineGrammar::on(InBody& body, const Line& line) {
   if (!body.body.in_code()) {
     const auto opening = prefixes_.opening(line.text);
-    if (opening && opening->lead.end <= body.body.lead().end) {  // somebody forgot the >>>
+    if (opening && opening->lead.end <= body.body.lead().end) {  // the >>> is missing
       end_body(BodyEnd::Missing);
       return false;
     }
@@ -178,15 +180,15 @@ void LineGrammar::begin_message(const Opening& opening, const Line& line) {
   const auto location = location_of_line(line, opening.lead.end);
   const auto address = read_address(opening.rest);
   if (!address)
-    return mistake(location, relay::format("the message was not sent: {}", address.error().message()),
-                   example(opening.word, "Bob"));
+    return report_error(location, relay::format("the message was not sent: {}", address.error().message()),
+                        example(opening.prefix, "Bob"));
   if (opening.opener == Opener::Message && !address->project && worker_verb(address->to) != WorkerVerb::None)
     return begin_worker(opening, line, *address);
   if (opening.opener == Opener::Message && !address->project && topic_verb(address->to) != TopicVerb::None)
     return take_topic_change(opening, line, *address);
   if (line.cut)
-    return mistake(location, "the message was not sent: its line is too long",
-                   relay::format("{}-file:ID", opening.word));
+    return report_error(location, "the message was not sent: its line is too long",
+                        relay::format("{}-file:ID", opening.prefix));
   SendCommand command{.location = location,
                       .kind = opening.opener == Opener::Thinking ? MessageKind::Thinking : MessageKind::Message,
                       .to = address->to,
@@ -197,12 +199,13 @@ void LineGrammar::begin_message(const Opening& opening, const Line& line) {
                       .body = std::string{address->rest},
                       .data = {},
                       .metadata = {}};
-  auto refusal = refusal_of(*address);
+  auto rejection = rejection_reason(*address);
   if (opens_body(address->rest))
-    return begin_body(std::move(command), std::move(refusal), address->rest, opening, line);
-  if (address->rest.empty()) refusal = relay::format("no text for {} follows on the same line", address->to);
-  if (!refusal.empty())
-    return mistake(location, relay::format("the message was not sent: {}", refusal), example(opening.word, "Bob"));
+    return begin_body(std::move(command), std::move(rejection), address->rest, opening, line);
+  if (address->rest.empty()) rejection = relay::format("no text for {} follows on the same line", address->to);
+  if (!rejection.empty())
+    return report_error(location, relay::format("the message was not sent: {}", rejection),
+                        example(opening.prefix, "Bob"));
   state_ = InMessage{OpenCommand{std::move(command), opening.lead, line.text, options_.max_body_bytes}};
 }
 
@@ -210,8 +213,8 @@ void LineGrammar::take_topic_change(const Opening& opening, const Line& line, co
   const auto location = location_of_line(line, opening.lead.end);
   auto topic = read_topic(address.rest);
   if (!topic)
-    return mistake(location, relay::format("no subscription was changed: {}", topic.error().message()),
-                   relay::format("{}{} TOPIC", opening.word, address.to));
+    return report_error(location, relay::format("no subscription was changed: {}", topic.error().message()),
+                        relay::format("{}{} TOPIC", opening.prefix, address.to));
   commands_.emplace_back(TopicChange{location, *std::move(topic), topic_verb(address.to) == TopicVerb::Subscribe});
 }
 
@@ -220,16 +223,16 @@ void LineGrammar::begin_worker(const Opening& opening, const Line& line, const A
   if (worker_verb(address.to) == WorkerVerb::Release) {
     auto name = read_release(address.rest);
     if (!name)
-      return mistake(location, relay::format("nobody was released: {}", name.error().message()),
-                     relay::format("{}release NAME", opening.word));
+      return report_error(location, relay::format("no agent was released: {}", name.error().message()),
+                          relay::format("{}release NAME", opening.prefix));
     commands_.emplace_back(ReleaseCommand{location, *std::move(name)});
     return;
   }
   auto spawn = read_spawn(address.rest);
   if (!spawn || line.cut)
-    return mistake(location,
-                   relay::format("nobody was spawned: {}", spawn ? "the line is too long" : spawn.error().message()),
-                   relay::format("{}spawn NAME CLI \"task\"", opening.word));
+    return report_error(
+        location, relay::format("no agent was spawned: {}", spawn ? "the line is too long" : spawn.error().message()),
+        relay::format("{}spawn NAME CLI \"task\"", opening.prefix));
   SpawnCommand value{location, std::move(spawn->name), std::move(spawn->cli), std::move(spawn->task)};
   if (spawn->opens.empty())
     commands_.emplace_back(std::move(value));
@@ -237,9 +240,9 @@ void LineGrammar::begin_worker(const Opening& opening, const Line& line, const A
     begin_body(std::move(value), {}, spawn->opens, opening, line);
 }
 
-void LineGrammar::begin_body(std::variant<SendCommand, SpawnCommand> whose, std::string refusal, std::string_view opens,
-                             const Opening& opening, const Line& line) {
-  state_ = InBody{std::move(whose), std::move(refusal),
+void LineGrammar::begin_body(std::variant<SendCommand, SpawnCommand> whose, std::string rejection,
+                             std::string_view opens, const Opening& opening, const Line& line) {
+  state_ = InBody{std::move(whose), std::move(rejection),
                   MessageBody{opening.lead, options_.surface, options_.max_body_bytes}};
   const auto first = trimmed(opens.substr(3));
   if (first.empty()) return;
@@ -248,17 +251,17 @@ void LineGrammar::begin_body(std::variant<SendCommand, SpawnCommand> whose, std:
   if (body.take(first).closed) end_body(BodyEnd::Marked);
 }
 
-/// The blocks that follow each other from here to the end of the line; the last may stay open.
+/// Consecutive blocks from here to the end of the line; the last may stay open.
 void LineGrammar::begin_blocks(std::string_view text, const Line& line) {
   while (const auto opening = prefixes_.opening(text)) {
     if (!is_block(opening->opener)) return;
-    const auto column = static_cast<std::size_t>(opening->rest.data() - line.text.data()) - opening->word.size();
+    const auto column = static_cast<std::size_t>(opening->rest.data() - line.text.data()) - opening->prefix.size();
     const auto location = location_of_line(line, column);
     const auto mark = closing_mark(opening->opener);
     const auto end = opening->rest.find(mark);
     const auto inside = opening->rest.substr(0, end);
     if (inside.size() > options_.max_block_bytes) {
-      mistake(location, "the block was not taken: it is too large or was never closed", std::string{kBlockForm});
+      report_error(location, "the block was not taken: it is too large or was never closed", std::string{kBlockForm});
     } else if (end == std::string_view::npos) {
       state_ = InBlock{opening->opener, location, std::string{inside} + "\n", {}};
     } else {
@@ -279,8 +282,8 @@ void LineGrammar::read_one_block(Opener opener, std::string_view text, const Sou
     if (content)
       commands_.emplace_back(SummaryBlock{location, *std::move(content)});
     else
-      mistake(location, relay::format("the summary was not taken: {}", content.error().message()),
-              std::string{kSummaryForm});
+      report_error(location, relay::format("the summary was not taken: {}", content.error().message()),
+                   std::string{kSummaryForm});
     return;
   }
   if (opener == Opener::Metadata) {
@@ -288,8 +291,8 @@ void LineGrammar::read_one_block(Opener opener, std::string_view text, const Sou
     if (metadata)
       metadata_ = *std::move(metadata);
     else
-      mistake(location, relay::format("the metadata was not used: {}", metadata.error().message()),
-              std::string{kMetadataForm});
+      report_error(location, relay::format("the metadata was not used: {}", metadata.error().message()),
+                   std::string{kMetadataForm});
     return;
   }
   auto command = read_block(text, location);
@@ -301,7 +304,7 @@ void LineGrammar::read_one_block(Opener opener, std::string_view text, const Sou
 void LineGrammar::abandon_block(std::string_view reason) {
   const auto block = std::move(std::get<InBlock>(state_));
   state_ = Listening{};
-  mistake(block.location, relay::format("the block was not taken: {}", reason), std::string{kBlockForm});
+  report_error(block.location, relay::format("the block was not taken: {}", reason), std::string{kBlockForm});
   for (const auto& held : block.lines) {
     Line line = held.line;
     line.text = std::string_view{block.text}.substr(held.begin, held.line.text.size());
@@ -310,7 +313,8 @@ void LineGrammar::abandon_block(std::string_view reason) {
   }
 }
 
-/// What stands after a closing mark on its line. Blocks begin only at the start of a line; commands here are lenient.
+/// Reads the text after a closing mark on its line. Blocks start only at the start of a line; commands here are
+/// lenient.
 void LineGrammar::take_rest(const Line& line, std::string_view rest) {
   const auto opening = prefixes_.opening(rest);
   if (!opening || is_block(opening->opener)) return;
@@ -323,9 +327,9 @@ void LineGrammar::end_message() {
   auto message = std::move(std::get<InMessage>(state_).line);
   state_ = Listening{};
   if (message.overlong())
-    return mistake(message.location(),
-                   "the message was not sent: it is too long; write it to a file and say where it is",
-                   example(prefixes_.relay_prefix(), "Bob"));
+    return report_error(message.location(),
+                        "the message was not sent: it is too long; write it to a file and say where it is",
+                        example(prefixes_.relay_prefix(), "Bob"));
   auto command = message.take_command();
   command.body = prefixes_.unescaped(command.body);
   commands_.emplace_back(std::move(command));
@@ -335,12 +339,12 @@ void LineGrammar::end_body(BodyEnd how) {
   auto body = std::move(std::get<InBody>(state_));
   state_ = Listening{};
   auto text = prefixes_.unescaped(body.body.text());
-  if (body.body.overlong()) body.refusal = "it is too long; write it to a file and say where it is";
-  if (how == BodyEnd::Missing && text.empty()) body.refusal = "its <<< holds nothing and no >>> closes it";
+  if (body.body.overlong()) body.rejection = "it is too long; write it to a file and say where it is";
+  if (how == BodyEnd::Missing && text.empty()) body.rejection = "its <<< holds nothing and no >>> closes it";
   const auto location = std::visit([](const auto& each) { return each.location; }, body.whose);
-  if (!body.refusal.empty())
-    return mistake(location, relay::format("the message was not sent: {}", body.refusal),
-                   relay::format("{}Bob <<<\nyour text\n>>>", prefixes_.relay_prefix()));
+  if (!body.rejection.empty())
+    return report_error(location, relay::format("the message was not sent: {}", body.rejection),
+                        relay::format("{}Bob <<<\nyour text\n>>>", prefixes_.relay_prefix()));
   if (auto* spawn = std::get_if<SpawnCommand>(&body.whose)) {
     spawn->task = std::move(text);
     commands_.emplace_back(std::move(*spawn));
@@ -351,8 +355,8 @@ void LineGrammar::end_body(BodyEnd how) {
   }
 }
 
-/// Reasons not to send what is well formed: it is an example, or the relay's own instructions read aloud.
-std::string LineGrammar::refusal_of(const Address& address) const {
+/// Reasons not to send a well-formed command: it is an example, or repeats the relay's own instructions.
+std::string LineGrammar::rejection_reason(const Address& address) const {
   if (is_placeholder(address.to)) return relay::format("{} is a name from an example", address.to);
   if (address.rest.starts_with("[Agent Relay]") || address.rest.find("| PROTOCOL: (") != std::string_view::npos)
     return "it repeats the relay's own instructions";
@@ -362,10 +366,10 @@ std::string LineGrammar::refusal_of(const Address& address) const {
 
 void LineGrammar::report_hidden(const Hidden& hidden, std::string_view where) {
   if (hidden.commands == 0) return;
-  mistake(hidden.opened,
-          relay::format("{} command{} after this line {} not sent: {}", hidden.commands,
-                        hidden.commands == 1 ? "" : "s", hidden.commands == 1 ? "was" : "were", where),
-          example(prefixes_.relay_prefix(), "Bob"));
+  report_error(hidden.opened,
+               relay::format("{} command{} after this line {} not sent: {}", hidden.commands,
+                             hidden.commands == 1 ? "" : "s", hidden.commands == 1 ? "was" : "were", where),
+               example(prefixes_.relay_prefix(), "Bob"));
 }
 
 void LineGrammar::finish() {

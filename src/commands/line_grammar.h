@@ -1,10 +1,10 @@
-/// The grammar of relay commands, line by line: which lines command, and what.
+/// The grammar of relay commands, line by line.
 ///
-/// Why lines: a command begins only at the start of one, so whatever cut the bytes cannot change the meaning.
-/// States: listening; inside fenced code; inside a <thinking> tag; in a message that may go on; in a `<<<` body; in a
-///   block. In code and thinking nothing commands.
-/// Invariants: every line is looked at once (twice after a block that never closed), so time is linear; what is held is
-///   bounded by the options; nothing is lost silently: what was meant for the relay and did not get there is a Mistake.
+/// Why lines: a command starts only at the start of a line, so splitting the bytes cannot change the meaning.
+/// States: listening; inside fenced code; inside a <thinking> tag; in a message that may continue; in a `<<<` body; in
+///   a block. Code and thinking contain no commands.
+/// Invariants: every line is read once (twice after a block that was never closed), so time is linear; memory is
+///   bounded by the options; no command is lost silently: one that was not sent is a CommandError.
 /// Threading: one thread, no I/O, no clock.
 #pragma once
 
@@ -25,10 +25,10 @@
 
 namespace relay::commands {
 
-/// One line without its end.
+/// One line without its line end.
 struct Line {
   std::string_view text = {};
-  std::uint64_t offset = 0;  // in the record
+  std::uint64_t offset = 0;  // in the whole text
   std::uint64_t number = 1;  // from 1
   bool cut = false;          // it was longer than kMaxLineBytes
   bool may_hold_trigger = true;
@@ -43,19 +43,19 @@ class LineGrammar {
     take_any(line);
   }
 
-  /// The speaker is silent: a message that may go on is complete. Code, blocks and bodies stay open.
+  /// The output is idle: completes a message that could continue. Code, blocks and bodies stay open.
   void flush() {
     if (std::holds_alternative<InMessage>(state_)) end_message();
   }
 
-  /// The text is over: what is open is closed. The grammar listens afresh.
+  /// The text has ended: closes what is open and starts over.
   void finish();
 
   std::vector<Command> take_commands() { return std::exchange(commands_, {}); }
   [[nodiscard]] const PrefixTable& prefixes() const { return prefixes_; }
 
  private:
-  /// Commands that were not commands because of where they stood; worth a word only if that location never ended.
+  /// Commands ignored because of where they are; reported only if that place is never closed.
   struct Hidden {
     SourceLocation opened = {};
     std::size_t commands = 0;
@@ -73,7 +73,7 @@ class LineGrammar {
   };
   struct InBody {
     std::variant<SendCommand, SpawnCommand> whose;
-    std::string refusal = {};  // why it will not be sent, if so
+    std::string rejection = {};  // why it is not sent; empty: it is sent
     MessageBody body;
   };
   struct InBlock {
@@ -84,18 +84,18 @@ class LineGrammar {
       std::size_t begin;
       Line line;  // its text is in `text`
     };
-    std::vector<Held> lines = {};  // all but the first, for another try if the block never closes
+    std::vector<Held> lines = {};  // all but the first, to be read again if the block is never closed
   };
   using State = std::variant<Listening, InCode, InThinking, InMessage, InBody, InBlock>;
 
-  /// Is an ordinary line nothing to this state? By far most lines end here.
+  /// Whether this state ignores an ordinary line. Most lines end here.
   [[nodiscard]] bool plain_lines_pass(const Line& line) const {
     if (std::holds_alternative<Listening>(state_)) return !line.may_hold_trigger;
     const auto* code = std::get_if<InCode>(&state_);
     return code != nullptr && code->fence.quote_depth == 0;
   }
   void take_any(const Line& line);
-  /// Each says whether the line was its own; if not, the state has changed and the line is looked at again.
+  /// Each returns whether it consumed the line; if not, the state has changed and the line is read again.
   bool on(Listening&, const Line& line);
   bool on(InCode& code, const Line& line);
   bool on(InThinking& thinking, const Line& line);
@@ -106,7 +106,7 @@ class LineGrammar {
   void begin_message(const Opening& opening, const Line& line);
   void take_topic_change(const Opening& opening, const Line& line, const Address& address);
   void begin_worker(const Opening& opening, const Line& line, const Address& address);
-  void begin_body(std::variant<SendCommand, SpawnCommand> whose, std::string refusal, std::string_view opens,
+  void begin_body(std::variant<SendCommand, SpawnCommand> whose, std::string rejection, std::string_view opens,
                   const Opening& opening, const Line& line);
   void begin_blocks(std::string_view text, const Line& line);
   void read_one_block(Opener opener, std::string_view text, const SourceLocation& location);
@@ -117,9 +117,9 @@ class LineGrammar {
   void take_rest(const Line& line, std::string_view rest);
   void report_hidden(const Hidden& hidden, std::string_view where);
 
-  [[nodiscard]] bool commands(std::string_view line) const;
-  [[nodiscard]] std::string refusal_of(const Address& address) const;
-  void mistake(const SourceLocation& location, std::string reason, std::string usage);
+  [[nodiscard]] bool is_command(std::string_view line) const;
+  [[nodiscard]] std::string rejection_reason(const Address& address) const;
+  void report_error(const SourceLocation& location, std::string reason, std::string usage);
 
   GrammarOptions options_;
   PrefixTable prefixes_;

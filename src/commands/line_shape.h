@@ -1,4 +1,4 @@
-/// What a single line of text looks like, whoever said it. Blanks are space and tab.
+/// The shape of a single line of text. Blanks are space and tab.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ std::string_view trimmed_right(std::string_view text);
 
 /// `- x`, `* x`, `+ x`, `• x`, `3. x`, `3) x`, after any indentation.
 struct ListItem {
-  std::size_t marker = 0;   // where the marker stands
-  std::size_t content = 0;  // where the text after it begins
+  std::size_t marker = 0;   // the position of the marker
+  std::size_t content = 0;  // the position of the text after it
   bool numbered = false;
 };
 std::optional<ListItem> list_item(std::string_view line);
@@ -23,10 +23,10 @@ std::optional<ListItem> list_item(std::string_view line);
 /// `| a | b |`, also as drawn: `│ a │ b │`.
 bool is_table_row(std::string_view line);
 
-/// Only the mark of an input line: `>`, `$`, `❯` and the like.
+/// Whether the line is only the mark of an input line: `>`, `$`, `❯` and the like.
 bool is_bare_prompt(std::string_view line);
 
-/// The text after up to `depth` quote marks (`>`, or a bar as screens draw it), and how many there were.
+/// The text after up to `depth` quote marks (`>`, or a bar as screens draw it), and the number of marks removed.
 struct Unquoted {
   std::string_view text;
   std::size_t depth = 0;

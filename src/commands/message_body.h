@@ -1,8 +1,8 @@
-/// The text between `<<<` and `>>>`, as its lines come in.
+/// The text between `<<<` and `>>>`, collected line by line.
 ///
 /// `>>>` closes at the start or at the end of a line; `\>>>` and `\<<<` are the characters themselves; longer runs of
-/// `>` (a merge conflict) are text. Inside fenced code only a line that is nothing but `>>>` closes, so that a quoted
-/// Python prompt does not. Invariant: never holds more than its limit; overlong() then says so.
+/// `>` (a merge conflict) are text. Inside fenced code only a line of nothing but `>>>` closes, so that a quoted Python
+/// prompt does not. Invariant: never holds more than its limit; overlong() reports an excess.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 
 namespace relay::commands {
 
-/// Does the text after an address open a body?
+/// Whether the text after an address opens a body.
 bool opens_body(std::string_view text);
 
 class MessageBody {
  public:
-  /// `lead` is what stood before the command: its quote marks and its indentation come off every line.
+  /// `lead` is the lead-in of the command: its quote marks and its indentation are removed from every line.
   MessageBody(const LeadIn& lead, Surface surface, std::size_t max_bytes)
       : lead_{lead}, surface_{surface}, max_bytes_{max_bytes} {}
 
@@ -35,7 +35,7 @@ class MessageBody {
   [[nodiscard]] bool overlong() const { return overlong_; }
   [[nodiscard]] bool in_code() const { return code_.has_value(); }
   [[nodiscard]] const LeadIn& lead() const { return lead_; }
-  /// Without blanks and empty lines at its ends.
+  /// Without blanks and empty lines at the ends.
   [[nodiscard]] std::string text() const;
 
  private:
@@ -49,7 +49,7 @@ class MessageBody {
   bool overlong_ = false;
 };
 
-/// A line of a message without what decorated the command's own line: its quote marks, then its indentation.
+/// A line of a message without the lead-in of the command: its quote marks, then its indentation.
 std::string_view without_lead(std::string_view line, const LeadIn& lead);
 
 }  // namespace relay::commands

@@ -1,8 +1,8 @@
-/// An inline command whose next lines may still belong to it.
+/// An inline command whose next lines may belong to it.
 ///
-/// A line joins when it is indented, is a list item, follows a line that ended in the middle (`:`, `,`, a dash...), or
-/// follows a line that joined. An empty line ends the message unless a table or a numbered list goes on after it. When
-/// the command itself is a list item, the next item is not part of it.
+/// A line joins when it is indented, is a list item, follows a line that ended unfinished (`:`, `,`, a dash...), or
+/// follows a line that joined. An empty line ends the message unless a table or a numbered list continues after it.
+/// When the command itself is a list item, the next item is not part of it.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ class OpenCommand {
  public:
   OpenCommand(SendCommand command, const LeadIn& lead, std::string_view first_line, std::size_t max_bytes);
 
-  /// Takes the line if it belongs to the message. The caller has made sure that it commands nothing itself.
+  /// Adds the line if it belongs to the message. The caller has checked that it is not a command itself.
   bool take(std::string_view line);
 
   [[nodiscard]] bool overlong() const { return overlong_; }
@@ -33,8 +33,8 @@ class OpenCommand {
   std::size_t indent_;
   std::size_t max_bytes_;
   std::size_t joined_ = 0;
-  std::size_t blanks_ = 0;  // empty lines since the last one taken
-  std::string last_;        // line taken, for its shape
+  std::size_t blanks_ = 0;  // empty lines since the last added one
+  std::string last_;        // the last added line, for its shape
   bool overlong_ = false;
 };
 

@@ -44,7 +44,7 @@ Result<Headers> take_headers(std::string_view& text) {
     if (is_blank_line(line)) break;
     const auto colon = line.find(':');
     if (colon == std::string_view::npos || colon == 0)
-      return fail(relay::format("\"{}\" is no header; an empty line parts the headers from the text",
+      return fail(relay::format("\"{}\" is not a header; an empty line separates the headers from the text",
                                 trimmed(line.substr(0, 40))));
     if (headers.size() == kMaxHeaders) return fail("it has too many headers");
     headers.insert_or_assign(lower(trimmed(line.substr(0, colon))), std::string{trimmed(line.substr(colon + 1))});
@@ -68,8 +68,8 @@ std::string without_carriage_returns(std::string_view text) {
 Result<Command> read_headers_form(std::string_view content, const SourceLocation& location) {
   const auto headers = RELAY_TRY(take_headers(content));
   const auto body = without_carriage_returns(trimmed(content));
-  const auto kind_word = lower(value(headers, "kind").value_or("message"));
-  if (const auto worker = worker_verb(kind_word); worker != WorkerVerb::None) {
+  const auto kind_name = lower(value(headers, "kind").value_or("message"));
+  if (const auto worker = worker_verb(kind_name); worker != WorkerVerb::None) {
     const auto name = value(headers, "name");
     if (!name) return fail("NAME, the worker's name, is missing");
     if (worker == WorkerVerb::Release) return ReleaseCommand{location, *name};
@@ -77,16 +77,16 @@ Result<Command> read_headers_form(std::string_view content, const SourceLocation
     if (!cli) return fail("CLI, the program to run, is missing");
     return SpawnCommand{location, *name, *cli, body};
   }
-  if (const auto verb = topic_verb(kind_word); verb != TopicVerb::None) {
+  if (const auto verb = topic_verb(kind_name); verb != TopicVerb::None) {
     const auto topic = value(headers, "topic");
     if (!topic || !is_topic_word(*topic))
       return fail("TOPIC is missing, or has more than letters, digits, _, -, . and /");
     return TopicChange{location, *topic, verb == TopicVerb::Subscribe};
   }
-  const auto kind = parse_kind(kind_word);
-  if (!kind) return fail(relay::format("there is no kind \"{}\"", kind_word));
+  const auto kind = parse_kind(kind_name);
+  if (!kind) return fail(relay::format("there is no kind \"{}\"", kind_name));
   const auto to = value(headers, "to");
-  if (!to) return fail("TO, the addressee, is missing");
+  if (!to) return fail("TO, the recipient, is missing");
   if (is_placeholder(*to)) return fail(relay::format("{} is a name from an example", *to));
   SendCommand command{.location = location, .kind = *kind, .body = body};
   command.project = value(headers, "project");
@@ -104,7 +104,7 @@ Result<Command> read_headers_form(std::string_view content, const SourceLocation
     if (std::from_chars(importance->data(), end, number).ptr != end) return fail("IMPORTANCE is not a whole number");
     command.metadata.importance = number;
   }
-  if (command.body.empty()) return fail("it holds no text after the headers");
+  if (command.body.empty()) return fail("it has no text after the headers");
   return command;
 }
 
@@ -115,8 +115,8 @@ Command read_outbox_file(std::string_view content, const SourceLocation& locatio
     return CommandError{location,
                         relay::format("the outbox file was not sent: it is larger than {} bytes", kMaxBlockBytes),
                         std::string{kFileForm}};
-  std::string mended;
-  if (!text::is_utf8(content)) content = mended = text::repair_utf8(content);
+  std::string repaired;
+  if (!text::is_utf8(content)) content = repaired = text::repair_utf8(content);
   if (trimmed(content).starts_with('{')) return read_block(content, location, kJsonForm);
   auto command = read_headers_form(content, location);
   if (command) return *std::move(command);

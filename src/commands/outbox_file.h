@@ -1,4 +1,4 @@
-/// A message an agent laid down as a file: header lines, an empty line, the text; or one JSON object.
+/// A message that an agent wrote to a file: header lines, an empty line, the text; or one JSON object.
 ///
 ///     TO: Bob
 ///     THREAD: review-12
@@ -7,7 +7,7 @@
 ///
 /// Keys in any case: TO, KIND, THREAD, PROJECT, SUBJECT, IMPORTANCE, REPLY-TO; for workers KIND: spawn with NAME and
 ///   CLI,
-/// KIND: release with NAME. Reading the file is somebody else's work.
+/// KIND: release with NAME. The caller reads the file.
 #pragma once
 
 #include <string_view>
@@ -16,7 +16,7 @@
 
 namespace relay::commands {
 
-/// A command, spawn or release; or the Mistake to tell the agent.
+/// A message, spawn or release; or the CommandError for the agent.
 Command read_outbox_file(std::string_view content, const SourceLocation& location = {});
 
 }  // namespace relay::commands

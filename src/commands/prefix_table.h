@@ -1,7 +1,7 @@
-/// The words that begin a command, ready for matching: `@relay:`, `@thinking:`, and from each `X:` also `X.json:`.
+/// The prefixes of commands, prepared for matching: `@relay:`, `@thinking:`, and for each `X:` also `X.json:`.
 ///
-/// Why by hand: a line of prose costs one table look-up here; RE2 with the one-line rule alone costs twice as much.
-/// Threading: constant once made.
+/// Why by hand: a line of prose costs one table look-up here; RE2, with the one-line rule alone, costs twice as much.
+/// Threading: constant after construction.
 #pragma once
 
 #include <array>
@@ -26,25 +26,26 @@ enum class Opener : std::uint8_t {
   SessionEnd,  // [[SESSION_END]]
 };
 
-/// Is it one of those that go on until their closing mark?
+/// Whether the opener starts a block, which continues until its closing mark.
 constexpr bool is_block(Opener opener) { return opener >= Opener::Block; }
 
-/// A line that begins with one of the words.
+/// A line that starts with one of the prefixes.
 struct Opening {
   Opener opener;
-  std::string_view word;  // as configured, `@relay:`
+  std::string_view prefix;  // as configured, `@relay:`
   LeadIn lead;
-  std::string_view rest;  // of the line, after the word
+  std::string_view rest;  // of the line, after the prefix
 };
 
 class PrefixTable {
  public:
   explicit PrefixTable(const GrammarOptions& options);
 
-  /// The word this line begins with, after its lead-in.
+  /// The prefix that this line starts with, after its lead-in.
   [[nodiscard]] std::optional<Opening> opening(std::string_view line) const;
 
-  /// By its first byte after the blanks: may this line matter at all (also as a fence, a tag, an escape sequence)?
+  /// Whether the line may matter at all, by its first byte after the blanks (also as a fence, a tag, an escape
+  /// sequence).
   [[nodiscard]] bool may_matter(std::string_view line) const {
     std::size_t at = 0;
     while (at < line.size() && (line[at] == ' ' || line[at] == '\t')) ++at;
@@ -54,28 +55,28 @@ class PrefixTable {
   /// The ids after `->relay-file:` in this line, outside inline code.
   [[nodiscard]] std::vector<std::pair<std::size_t, std::string>> find_file_triggers(std::string_view line) const;
 
-  /// Is one of the words written with a backslash before it somewhere in the text?
+  /// Whether the text contains one of the prefixes with a backslash before it.
   [[nodiscard]] bool has_escaped_prefix(std::string_view text) const;
 
-  /// The text without the backslash before each of the words: the escape is for us, not for whoever reads the text.
+  /// The text without the backslash before each prefix: the escape is for the grammar, not for the reader of the text.
   [[nodiscard]] std::string unescaped(std::string_view text) const;
 
-  /// For examples in sentences.
-  [[nodiscard]] std::string_view relay_prefix() const { return relay_word_; }
+  /// For examples in error messages.
+  [[nodiscard]] std::string_view relay_prefix() const { return relay_prefix_; }
 
  private:
-  struct Word {
+  struct Prefix {
     std::string text;
     Opener opener;
   };
 
-  std::vector<Word> words_;  // longest first
-  std::vector<std::string> file_words_;
-  std::string relay_word_;
+  std::vector<Prefix> prefixes_;  // longest first
+  std::vector<std::string> file_prefixes_;
+  std::string relay_prefix_;
   std::array<bool, 256> first_bytes_{};
 };
 
-/// What every file trigger ends in; a cheap search for it tells whether a text can hold one.
-inline constexpr std::string_view kFileWordEnd = "-file:";
+/// The end of every file prefix; a cheap search for it shows whether a text can contain one.
+inline constexpr std::string_view kFilePrefixEnd = "-file:";
 
 }  // namespace relay::commands

@@ -1,4 +1,4 @@
-/// What people know from the published program goes on to work; where it loses or misreads something, we do better.
+/// Texts that the published program understands give the same result here, or a better one where it misreads them.
 #include <gtest/gtest.h>
 
 #include "base/format.h"
@@ -164,15 +164,15 @@ TEST(PublishedCases, InjectedTextMatchesPublishedExceptImitations) {
 }
 
 TEST(PublishedCases, SummaryAndSessionEndBlocks) {
-  const auto heard_as = [](const json::value& input, auto type) -> json::value {
+  const auto extract_as = [](const json::value& input, auto type) -> json::value {
     for (const auto& command : extract(input.as_string()))
       if (const auto* found = std::get_if<decltype(type)>(&command)) return found->content;
     return nullptr;
   };
   for (const auto& each : cases().at("summary").as_array())
-    EXPECT_EQ(heard_as(each.at("input"), SummaryBlock{}), each.at("expected")) << each.at("input");
+    EXPECT_EQ(extract_as(each.at("input"), SummaryBlock{}), each.at("expected")) << each.at("input");
   for (const auto& each : cases().at("session_end").as_array())
-    EXPECT_EQ(heard_as(each.at("input"), SessionEndBlock{}), each.at("expected")) << each.at("input");
+    EXPECT_EQ(extract_as(each.at("input"), SessionEndBlock{}), each.at("expected")) << each.at("input");
 }
 
 TEST(PublishedCases, ControlSequencesAreStripped) {

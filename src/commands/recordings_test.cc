@@ -1,4 +1,4 @@
-/// Real agents, recorded against a model whose words are known: what it sent is commands, all of it and nothing else.
+/// Recordings of real agents with a known model output: exactly the sent messages are extracted.
 #include <gtest/gtest.h>
 
 #include "commands/extractor.h"

@@ -5,7 +5,7 @@
 namespace relay::commands {
 namespace {
 
-std::string mended(std::string_view text) {
+std::string repair(std::string_view text) {
   std::string out;
   out.reserve(text.size() + 16);
   bool in_string = false;
@@ -16,7 +16,7 @@ std::string mended(std::string_view text) {
       out += c;
     } else if (c == '\\' && at + 1 < text.size()) {
       const char next = text[at + 1];
-      if (next == '\n') continue;  // the line end is mended in its turn
+      if (next == '\n') continue;  // the line end is escaped in the next step
       if (std::string_view{"\"\\/bfnrtu"}.find(next) != std::string_view::npos) out += c;
       out += next;
       ++at;
@@ -39,7 +39,7 @@ std::string mended(std::string_view text) {
 Result<json::object> parse_relaxed_object(std::string_view text) {
   text = trimmed(text);
   if (auto strict = parse_json_object(text)) return strict;
-  return parse_json_object(mended(text));
+  return parse_json_object(repair(text));
 }
 
 }  // namespace relay::commands

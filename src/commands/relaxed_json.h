@@ -7,7 +7,7 @@
 
 namespace relay::commands {
 
-/// Strict JSON first; if that fails, once more with those two slips mended.
+/// Parses strict JSON first; on failure once more with those two mistakes repaired.
 Result<json::object> parse_relaxed_object(std::string_view text);
 
 }  // namespace relay::commands

@@ -12,7 +12,7 @@ std::vector<Command> extract_from_screen(std::span<const ScreenLine> rows, Gramm
                   .offset = line.first_row,
                   .number = line.first_row + 1,
                   .cut = line.text.size() > kMaxLineBytes,
-                  .may_hold_trigger = line.text.find(kFileWordEnd) != std::string::npos});
+                  .may_hold_trigger = line.text.find(kFilePrefixEnd) != std::string::npos});
   grammar.finish();
   return grammar.take_commands();
 }

@@ -1,7 +1,7 @@
-/// The grammar over rows of a screen: the last resort, for agents that keep no record we can read.
+/// The grammar applied to rows of a screen: the last resort, for agents without a readable transcript.
 ///
-/// Somebody else has decided which rows are the agent's own words and that its turn has ended. Code fences are not
-/// drawn by agents, so an example looks like a command here; that is why records come first.
+/// The caller has decided which rows are the agent's own text and that its turn has ended. Agents do not draw code
+/// fences, so an example looks like a command here; therefore transcripts have priority.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace relay::commands {
 
-/// Places count rows: `line` is the row's number from 1, `offset` the rows before it.
+/// Locations count rows: `line` is the row's number from 1, `offset` the number of rows before it.
 std::vector<Command> extract_from_screen(std::span<const ScreenLine> rows, GrammarOptions options = {});
 
 }  // namespace relay::commands

@@ -24,8 +24,8 @@ struct Row {
 /// The line under construction.
 struct Paragraph {
   UnwrappedLine line;
-  Row last;                 // its latest row
-  std::size_t hanging = 0;  // where its further rows begin
+  Row last;                 // its last row
+  std::size_t hanging = 0;  // where its further rows start
   std::size_t quotes = 0;   // quote marks before each of its rows
   bool commands = false;
 };
@@ -90,11 +90,11 @@ std::optional<std::string_view> glue(const Row& last, const Row& next) {
   const auto before = text::last_character(last.text);
   const auto after = text::first_character(next.text);
   const bool full = room == 0 || (room == 1 && text::is_wide(after));
-  if (last.soft) return full && next.indent == 0 ? kNothing : kBlank;  // a blank at the edge is not in the text
+  if (last.soft) return full && next.indent == 0 ? kNothing : kBlank;  // a blank at the edge is not part of the text
   const auto head = first_word(next.text);
   const bool unspaced = text::is_wide(before) && text::is_wide(after);
   if (unspaced && room < 2) return kNothing;
-  if (text::display_width(head) + 1 <= room) return std::nullopt;  // it would have fitted: the break was meant
+  if (text::display_width(head) + 1 <= room) return std::nullopt;  // it would have fitted: the break was intended
 
   const auto tail = last_word(last.text);
   if (tail.size() > 1 && is_word_character(after)) {
@@ -103,7 +103,7 @@ std::optional<std::string_view> glue(const Row& last, const Row& next) {
   }
   const auto capacity = next.width > next.indent ? next.width - next.indent : 0;
   if (full && text::display_width(tail) + text::display_width(head) > capacity)
-    return kNothing;  // no row could have held the word
+    return kNothing;  // no row could contain the whole word
   return kBlank;
 }
 
@@ -146,7 +146,7 @@ class Unwrapper {
   }
 
  private:
-  /// Begins with a word: no command, mark, bar or list, so most of the questions need not be asked.
+  /// Whether the row starts with a word: no command, mark, bar or list, so most checks can be skipped.
   [[nodiscard]] bool is_plain(std::string_view text) const {
     return !prefixes_.may_matter(text) && !text.starts_with('|');
   }
@@ -178,7 +178,7 @@ class Unwrapper {
 
   const PrefixTable& prefixes_;
   Paragraph paragraph_;
-  bool open_ = false;  // is there a paragraph?
+  bool open_ = false;  // whether there is a paragraph
   std::vector<UnwrappedLine> lines_;
 };
 

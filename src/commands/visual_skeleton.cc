@@ -10,21 +10,21 @@ namespace relay::commands {
 namespace {
 
 struct Alike {
-  char letter;
+  char character;
   std::string_view others;
 };
 
-// By Unicode's list of confusables, for the letters of the header's words alone.
+// From Unicode's list of confusables, for the characters of the header prefixes only.
 constexpr Alike kAlike[] = {
     {'r', "гГʀᴦɾꭇꭈ"},  {'e', "еЕεΕёЁєЄᴇℯ℮ҽⅇ"}, {'l', "ӏӀⅼⅬℓʟІіΙι∣"}, {'a', "аАαΑɑᴀ⍺"},
     {'y', "уУүҮγΥʏყ"}, {'m', "мМΜᴍⅿⅯ"},        {'s', "ѕЅꜱƽſ"},       {'g', "ɡɢցǥԍ"},
     {'f', "ƒꜰꞙẝϝ"},    {'o', "оОοΟσᴏօ०"},      {'u', "υսᴜʋꞟᶙ"},
 };
 
-/// The letter at that place of a run of alphabets, each A to Z and a to z.
-char letter_at(char32_t place) {
+/// The character at that index of consecutive alphabets, each A to Z and a to z.
+char character_at(char32_t index) {
   constexpr char32_t kBoth = 52, kOne = 26;
-  const auto within = place % kBoth;
+  const auto within = index % kBoth;
   return static_cast<char>(within < kOne ? 'A' + within : 'a' + (within - kOne));
 }
 
@@ -34,16 +34,16 @@ bool is_blank(char32_t point) {
          point == 0x3000 || point == 0x3164 || point == 0xFFA0;
 }
 
-bool is_unseen(std::string_view character, char32_t point) {
-  return point == 0xAD || point == 0x115F || point == 0x1160 || point == 0x180E || text::display_width(character) == 0;
+bool is_unseen(std::string_view utf8, char32_t point) {
+  return point == 0xAD || point == 0x115F || point == 0x1160 || point == 0x180E || text::display_width(utf8) == 0;
 }
 
-std::optional<char> latin(std::string_view character, char32_t point) {
+std::optional<char> latin(std::string_view utf8, char32_t point) {
   if (point >= 0xFF01 && point <= 0xFF5E) return static_cast<char>(point - 0xFF01 + '!');
-  if (point >= 0x1D400 && point < 0x1D400 + 13 * 52) return letter_at(point - 0x1D400);
-  if (point >= 0x24B6 && point < 0x24B6 + 52) return letter_at(point - 0x24B6);
-  for (const auto& [letter, others] : kAlike)
-    if (others.contains(character)) return letter;
+  if (point >= 0x1D400 && point < 0x1D400 + 13 * 52) return character_at(point - 0x1D400);
+  if (point >= 0x24B6 && point < 0x24B6 + 52) return character_at(point - 0x24B6);
+  for (const auto& [character, others] : kAlike)
+    if (others.contains(utf8)) return character;
   return std::nullopt;
 }
 
@@ -53,19 +53,19 @@ std::string visual_skeleton(std::string_view text) {
   std::string seen;
   seen.reserve(text.size());
   while (!text.empty()) {
-    const auto character = text.substr(0, text::character_bytes(text));
-    text.remove_prefix(character.size());
-    const auto point = text::first_character(character);
+    const auto utf8 = text.substr(0, text::character_bytes(text));
+    text.remove_prefix(utf8.size());
+    const auto point = text::first_character(utf8);
     if (is_blank(point)) {
       if (!seen.ends_with(' ')) seen += ' ';
-    } else if (character.size() == 1) {
-      seen += character;
-    } else if (is_unseen(character, point)) {
+    } else if (utf8.size() == 1) {
+      seen += utf8;
+    } else if (is_unseen(utf8, point)) {
       continue;
-    } else if (const auto letter = latin(character, point)) {
-      seen += *letter;
+    } else if (const auto character = latin(utf8, point)) {
+      seen += *character;
     } else {
-      seen += character;
+      seen += utf8;
     }
   }
   return seen;

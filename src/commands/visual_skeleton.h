@@ -1,4 +1,4 @@
-/// How a text looks to an eye, for recognising words however they are disguised.
+/// The visible form of a text, for recognizing disguised words.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace relay::commands {
 
-/// What nobody sees is gone; blanks of any width are one space; letters that look like Latin ones are these: full
-/// width, mathematical, in circles, small capitals, and those of Greek and Cyrillic that are in `Relay message from`.
-/// Everything else stands as it is. Only to compare: what is shown to anybody is the text itself.
+/// Invisible characters are dropped; blanks of any width become one space; characters that look like Latin ones become
+/// those: full width, mathematical, circled, small capitals, and the Greek and Cyrillic ones that occur in `Relay
+/// message from`. Everything else is unchanged. Only for comparison; the displayed text is always the original.
 std::string visual_skeleton(std::string_view text);
 
 }  // namespace relay::commands
