@@ -31,7 +31,7 @@ TEST_F(FindProgram, SearchesThePathOfTheCommand) {
   const auto missing = find("agent", "/nowhere");
   ASSERT_FALSE(missing);
   EXPECT_TRUE(is(missing.error(), Errc::CommandNotFound));
-  EXPECT_EQ(missing.error().message(), "command not found: agent; is it installed, and on the PATH?");
+  EXPECT_EQ(missing.error().message(), "command not found: agent; check that it is installed and on the PATH");
 }
 
 TEST_F(FindProgram, ResolvesAPathFromTheCommandsDirectory) {

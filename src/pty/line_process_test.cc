@@ -105,7 +105,7 @@ TEST_F(LineProcessTest, EndsAProgramThatDoesNotRead) {
   ASSERT_TRUE(said(1));
   const std::string much(1U << 20, 'x');
   for (int i = 0; i < 8 && ends.empty(); ++i) helper->write_line(much);
-  EXPECT_EQ(ends, Lines{"it does not read what it is told"});
+  EXPECT_EQ(ends, Lines{"it does not read its input"});
 }
 
 TEST_F(LineProcessTest, DeliversEverythingToALateReader) {

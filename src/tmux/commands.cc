@@ -11,7 +11,7 @@ namespace relay::tmux {
 namespace {
 
 constexpr std::size_t kHashDigits = 8;
-constexpr std::size_t kChunkBytes = 1024;  // in one line, where most become four
+constexpr std::size_t kChunkBytes = 1024;  // per command line, where most bytes become four
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_plain(char c) {
@@ -59,29 +59,29 @@ std::string quoted(std::string_view word) {
   return text;
 }
 
-std::vector<std::string> paste_commands(std::string_view bytes, const PasteTarget& keyboard) {
+std::vector<std::string> paste_commands(std::string_view bytes, const PasteTarget& target) {
   std::vector<std::string> lines;
   while (!bytes.empty()) {
     const auto text = bytes.substr(0, bytes.find('\0'));
     bytes.remove_prefix(text.size());
     if (!text.empty()) {
       for (std::size_t at = 0; at < text.size(); at += kChunkBytes)
-        lines.push_back(format("set-buffer {}-b {} -- {}", at > 0 ? "-a " : "", keyboard.buffer,
+        lines.push_back(format("set-buffer {}-b {} -- {}", at > 0 ? "-a " : "", target.buffer,
                                quoted(text.substr(at, kChunkBytes))));
-      lines.push_back(format("paste-buffer -d -r {}-b {} -t %{}", keyboard.pastes_by_request ? "-S " : "",
-                             keyboard.buffer, keyboard.pane));
+      lines.push_back(format("paste-buffer -d -r {}-b {} -t %{}", target.needs_raw_paste_flag ? "-S " : "",
+                             target.buffer, target.pane));
     }
     const auto zeros = std::min(bytes.find_first_not_of('\0'), bytes.size());
     bytes.remove_prefix(zeros);
     if (zeros == 0) continue;
-    auto keys = format("send-keys -H -t %{}", keyboard.pane);
+    auto keys = format("send-keys -H -t %{}", target.pane);
     for (std::size_t i = 0; i < zeros; ++i) keys += " 00";
     lines.push_back(std::move(keys));
   }
   return lines;
 }
 
-bool pastes_by_request(std::string_view usage) {
+bool needs_raw_paste_flag(std::string_view usage) {
   usage.remove_prefix(std::min(usage.find('['), usage.size()));
   return usage.starts_with("[-") && usage.substr(0, usage.find(']')).contains('S');
 }
@@ -110,7 +110,7 @@ std::optional<pty::WindowSize> size_in_layout(std::string_view layout, PaneNumbe
     auto behind = layout;
     if (!take(behind, ',')) continue;
     const auto number = take_number<PaneNumber>(behind);
-    if (!number || behind.starts_with('x')) continue;  // the next cell already
+    if (!number || behind.starts_with('x')) continue;  // the next cell
     layout = behind;
     if (*number == pane) return pty::WindowSize{.columns = *columns, .rows = *rows};
   }
@@ -124,19 +124,19 @@ std::optional<pty::WindowSize> parse_size(std::string_view text) {
   return pty::WindowSize{.columns = *columns, .rows = *rows};
 }
 
-std::string redrawing(std::string_view place, std::string_view capture) {
+std::string redraw_bytes(std::string_view place, std::string_view capture) {
   const auto column = take_number<unsigned>(place);
   take(place, ' ');
   const auto row = take_number<unsigned>(place);
   take(place, ' ');
   const bool alternate = place.starts_with('1');
-  std::string bytes{"\x18"};  // ends whatever sequence was cut off
+  std::string bytes{"\x18"};  // ends an incomplete sequence
   bytes += alternate ? "\x1b[?1049h" : "\x1b[?1049l";
   bytes += "\x1b[m\x1b[H\x1b[2J";
   for (unsigned line = 1; !capture.empty(); ++line) {
     const auto text = capture.substr(0, capture.find('\n'));
     capture.remove_prefix(std::min(text.size() + 1, capture.size()));
-    bytes += format("\x1b[{};1H{}", line, text);  // colours go on from line to line, as tmux wrote them
+    bytes += format("\x1b[{};1H{}", line, text);  // colors continue from line to line, as tmux wrote them
   }
   bytes += format("\x1b[m\x1b[{};{}H", row.value_or(0) + 1, column.value_or(0) + 1);
   return bytes;

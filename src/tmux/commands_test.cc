@@ -9,7 +9,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-TEST(Wording, KnowsVersions) {
+TEST(Commands, ParsesVersions) {
   EXPECT_EQ(parse_version("tmux 3.3a"), (Version{3, 3}));
   EXPECT_EQ(parse_version("tmux 2.9"), (Version{2, 9}));
   EXPECT_EQ(parse_version("tmux next-3.10"), (Version{3, 10}));
@@ -21,15 +21,15 @@ TEST(Wording, KnowsVersions) {
   EXPECT_LT((Version{2, 9}), (Version{3, 2}));
 }
 
-TEST(Wording, QuotesWhateverCouldMeanSomething) {
+TEST(Commands, QuotesSpecialBytes) {
   EXPECT_EQ(quoted("ab-9_"), "\"ab-9_\"");
   EXPECT_EQ(quoted("a b\"$\\;~#{x}\n\xff"), R"("a\040b\042\044\134\073\176\043\173x\175\012\377")");
   EXPECT_EQ(quoted(""), "\"\"");
 }
 
-const PasteTarget kOld{.pane = 3, .buffer = "b", .pastes_by_request = false};
+const PasteTarget kOld{.pane = 3, .buffer = "b", .needs_raw_paste_flag = false};
 
-TEST(Wording, TypesByPastingAndZerosByKeys) {
+TEST(Commands, PastesBytesAndSendsZerosAsKeys) {
   EXPECT_EQ(paste_commands("hi\r", kOld), (Lines{R"(set-buffer -b b -- "hi\015")", "paste-buffer -d -r -b b -t %3"}));
   using std::string_view_literals::operator""sv;
   EXPECT_EQ(paste_commands("\0\0a\0"sv, kOld), (Lines{"send-keys -H -t %3 00 00", R"(set-buffer -b b -- "a")",
@@ -37,7 +37,7 @@ TEST(Wording, TypesByPastingAndZerosByKeys) {
   EXPECT_TRUE(paste_commands("", kOld).empty());
 }
 
-TEST(Wording, PastesALongTextByOneCommand) {
+TEST(Commands, PastesALongTextWithOneCommand) {
   const std::string text(2'500, 'x');
   const auto lines = paste_commands(text, kOld);
   ASSERT_EQ(lines.size(), 4U);
@@ -48,25 +48,25 @@ TEST(Wording, PastesALongTextByOneCommand) {
   EXPECT_EQ(std::ranges::count(lines[0] + lines[1] + lines[2], 'x'), 2'500);
 }
 
-TEST(Wording, AsksForTheBytesAsTheyAreWhereTmuxWantsToBeAsked) {
-  auto keyboard = kOld;
-  keyboard.pastes_by_request =
-      pastes_by_request("paste-buffer (pasteb) [-dprS] [-s separator] [-b buffer-name] [-t target-pane]");
-  EXPECT_EQ(paste_commands("hi", keyboard), (Lines{R"(set-buffer -b b -- "hi")", "paste-buffer -d -r -S -b b -t %3"}));
-  EXPECT_FALSE(pastes_by_request("paste-buffer (pasteb) [-dpr] [-s Separator] [-b buffer-name] [-t target-pane]"));
-  EXPECT_FALSE(pastes_by_request("paste-buffer S"));
-  EXPECT_FALSE(pastes_by_request(""));
+TEST(Commands, RequestsRawPasteWhereNeeded) {
+  auto target = kOld;
+  target.needs_raw_paste_flag =
+      needs_raw_paste_flag("paste-buffer (pasteb) [-dprS] [-s separator] [-b buffer-name] [-t target-pane]");
+  EXPECT_EQ(paste_commands("hi", target), (Lines{R"(set-buffer -b b -- "hi")", "paste-buffer -d -r -S -b b -t %3"}));
+  EXPECT_FALSE(needs_raw_paste_flag("paste-buffer (pasteb) [-dpr] [-s Separator] [-b buffer-name] [-t target-pane]"));
+  EXPECT_FALSE(needs_raw_paste_flag("paste-buffer S"));
+  EXPECT_FALSE(needs_raw_paste_flag(""));
 }
 
-TEST(Wording, MakesSessionNames) {
+TEST(Commands, CreatesSessionNames) {
   EXPECT_EQ(session_name("Alice"), "relay-Alice");
   EXPECT_EQ(session_name("a_b"), "relay-a_b");
   EXPECT_TRUE(session_name("a.b:c d#{x}").starts_with("relay-a_b_c_d__x_-"));
   EXPECT_EQ(session_name("a.b").size(), std::string_view{"relay-a_b-01234567"}.size());
-  EXPECT_NE(session_name("a.b"), session_name("a:b")) << "two agents never meet in one session";
+  EXPECT_NE(session_name("a.b"), session_name("a:b")) << "two agents never share a session";
 }
 
-TEST(Wording, FindsAPaneInALayout) {
+TEST(Commands, FindsAPaneInALayout) {
   const auto size = [](std::string_view layout, PaneNumber pane) {
     const auto found = size_in_layout(layout, pane);
     return found ? std::pair{found->columns, found->rows} : std::pair<std::uint16_t, std::uint16_t>{0, 0};
@@ -85,17 +85,17 @@ TEST(Wording, FindsAPaneInALayout) {
     EXPECT_EQ(size(bad, 0), (Pair{0, 0})) << bad;
 }
 
-TEST(Wording, ReadsASize) {
+TEST(Commands, ReadsASize) {
   EXPECT_EQ(parse_size("90 20\n"), (pty::WindowSize{.columns = 90, .rows = 20}));
   EXPECT_FALSE(parse_size("90x20"));
   EXPECT_FALSE(parse_size("0 20"));
   EXPECT_FALSE(parse_size(""));
 }
 
-TEST(Wording, DrawsAScreenAgain) {
-  EXPECT_EQ(redrawing("4 1 1\n", "one\n\ntwo\n"),
+TEST(Commands, RedrawsAScreen) {
+  EXPECT_EQ(redraw_bytes("4 1 1\n", "one\n\ntwo\n"),
             "\x18\x1b[?1049h\x1b[m\x1b[H\x1b[2J\x1b[1;1Hone\x1b[2;1H\x1b[3;1Htwo\x1b[m\x1b[2;5H");
-  EXPECT_TRUE(redrawing("", "").ends_with("\x1b[1;1H"));
+  EXPECT_TRUE(redraw_bytes("", "").ends_with("\x1b[1;1H"));
 }
 
 }  // namespace

@@ -7,10 +7,10 @@
 
 namespace relay::tmux {
 
-void ControlClient::send(std::string_view line, OnResponse on_answer) {
-  RELAY_ASSERT(!line.empty() && !line.contains('\n'));  // an empty line would mean farewell
+void ControlClient::send(std::string_view line, OnResponse on_reply) {
+  RELAY_ASSERT(!line.empty() && !line.contains('\n'));  // an empty line would end the client
   if (closed_) return;
-  expected_.push_back(std::move(on_answer));
+  expected_.push_back(std::move(on_reply));
   unsent_.append(line).push_back('\n');
   write_turn();
 }
@@ -20,21 +20,21 @@ void ControlClient::write_turn() {
   ssize_t count = 0;
   do count = ::send(fd(), unsent_.data(), unsent_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   while (count < 0 && errno == EINTR);
-  if (count > 0) unsent_.erase(0, static_cast<std::size_t>(count));  // any failure shows when it is read
+  if (count > 0) unsent_.erase(0, static_cast<std::size_t>(count));  // a failure shows in the next read
 }
 
 bool ControlClient::read_turn() {
-  std::size_t got = 0;
-  while (!closed_ && got < buffer_.size()) {
-    const auto count = ::recv(fd(), buffer_.data() + got, buffer_.size() - got, MSG_DONTWAIT);
+  std::size_t received = 0;
+  while (!closed_ && received < buffer_.size()) {
+    const auto count = ::recv(fd(), buffer_.data() + received, buffer_.size() - received, MSG_DONTWAIT);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) break;
     if (count <= 0)
       closed_ = true;
     else
-      got += static_cast<std::size_t>(count);
+      received += static_cast<std::size_t>(count);
   }
-  parser_.feed({buffer_.data(), got}, *this);
+  parser_.feed({buffer_.data(), received}, *this);
   return !closed_;
 }
 
@@ -45,31 +45,31 @@ Result<std::string> ControlClient::wait(std::string_view line, SteadyTime deadli
   while (!answer && read_turn()) {
     write_turn();
     if (!answer && !wait_readable(fd(), deadline)) {
-      closed_ = true;  // nobody may hear the answer any more
-      return fail("tmux does not answer");
+      closed_ = true;  // a later reply would have no receiver
+      return fail("tmux does not reply");
     }
   }
-  if (!answer) return fail(last_words_.empty() ? "tmux ended the conversation" : last_words_);
+  if (!answer) return fail(last_error_line_.empty() ? "tmux closed the connection" : last_error_line_);
   auto text = std::move(answer->text);
   if (text.ends_with('\n')) text.pop_back();
   if (!answer->ok) return fail(std::move(text));
   return text;
 }
 
-void ControlClient::on_answer(const CommandResult& answer) {
-  OnResponse on_answer;
-  if (!answer.asked) {
-    on_answer = std::exchange(on_started_, {});  // later ones belong to hooks in somebody's configuration
+void ControlClient::on_reply(const CommandResult& answer) {
+  OnResponse on_reply;
+  if (!answer.requested) {
+    on_reply = std::exchange(on_started_, {});  // later ones belong to hooks of the user's configuration
   } else if (!expected_.empty()) {
-    on_answer = std::move(expected_.front());
+    on_reply = std::move(expected_.front());
     expected_.pop_front();
   }
-  if (on_answer) on_answer(answer);
+  if (on_reply) on_reply(answer);
 }
 
 void ControlClient::on_notice(std::string_view name, std::string_view rest) {
   if (name.empty() || name == "exit") {
-    if (!rest.empty()) last_words_ = rest;
+    if (!rest.empty()) last_error_line_ = rest;
   }
   if (!name.empty()) listener_->on_notice(name, rest);
 }

@@ -1,10 +1,10 @@
-/// One `tmux -C`: lines to it, and what comes back.
+/// One `tmux -C` client: sends command lines and receives replies and output.
 ///
-/// Invariants: answers come in the order of the lines, each to the one who sent it. What tmux was started to do it may
-///   do after the first lines; who cares waits for `when_started`. Nothing is read or written but in `send`,
-///   `read_turn`, `write_turn` and `wait`, so whoever owns it decides when, and a tmux whose words nobody takes waits.
-/// Ownership: owns the tmux client's process; the session it looks at lives in tmux's server. Must outlive the turn it
-///   is in: whoever may be destroyed by a call keeps it until the turn returns.
+/// Invariants: replies come in the order of the lines, each to its sender. tmux may execute the command it was started
+///   with after the first lines; `when_started` reports its result. Reads and writes happen only in `send`,
+///   `read_turn`, `write_turn` and `wait`, so the owner decides when, and tmux blocks when its output is not read.
+/// Ownership: owns the tmux client's process; the session lives in tmux's server. Must outlive the current call: an
+///   owner that a callback may destroy keeps the client until the call returns.
 /// Threading: loop thread only.
 #pragma once
 
@@ -35,27 +35,27 @@ class ControlClient final : private ControlHandler {
 
   [[nodiscard]] int fd() const { return process_.fd(); }
   void listen(ControlListener& listener) { listener_ = &listener; }
-  /// Calls with what came of the command tmux was started with.
+  /// Calls with the result of the command that tmux was started with.
   void when_started(OnResponse on_started) { on_started_ = std::move(on_started); }
 
-  /// One command, in one line. The lines that wait are the sender's to bound.
-  void send(std::string_view line, OnResponse on_answer = {});
+  /// Sends one command, in one line. The sender bounds the pending lines.
+  void send(std::string_view line, OnResponse on_reply = {});
   [[nodiscard]] bool wants_to_write() const { return !unsent_.empty() && !closed_; }
   void write_turn();
 
-  /// At most 64 KiB. False once tmux has closed the conversation.
+  /// Reads at most 64 KiB. False once tmux has closed the connection.
   bool read_turn();
   [[nodiscard]] bool closed() const { return closed_; }
 
-  /// For the beginning, before a loop watches: the answer to the line, or to tmux's own command when it is empty. An
-  /// answer that is an error, no answer, and a conversation that ends are errors.
+  /// For the start, before a loop watches: waits for the reply to the line, or to tmux's own command if it is empty. An
+  /// error reply, a timeout and a closed connection are errors.
   Result<std::string> wait(std::string_view line, SteadyTime deadline);
-  /// The last line that was none of control mode: what tmux says when it cannot.
-  [[nodiscard]] const std::string& last_error_line() const { return last_words_; }
+  /// The last line outside of control mode: tmux's error message.
+  [[nodiscard]] const std::string& last_error_line() const { return last_error_line_; }
 
  private:
   void on_pane_output(const PaneOutput& output) override { listener_->on_pane_output(output); }
-  void on_answer(const CommandResult& answer) override;
+  void on_reply(const CommandResult& answer) override;
   void on_notice(std::string_view name, std::string_view rest) override;
   void on_skipped_line() override { listener_->on_skipped_line(); }
 
@@ -66,7 +66,7 @@ class ControlClient final : private ControlHandler {
   std::deque<OnResponse> expected_;
   bool closed_ = false;
   std::string unsent_;
-  std::string last_words_;
+  std::string last_error_line_;
   std::array<char, 64 * 1024> buffer_;
 };
 

@@ -17,10 +17,10 @@ std::optional<Number> parse_number(std::string_view word) {
 
 constexpr bool is_octal(char c) { return c >= '0' && c <= '7'; }
 
-/// The three numbers behind %begin, %end and %error: a time, the command's number, and whether we asked.
+/// The numbers behind %begin, %end and %error: time, command number, and a flag for our own commands.
 struct Guard {
   std::uint64_t number = 0;
-  bool asked = false;
+  bool requested = false;
 };
 
 std::optional<Guard> parse_guard(std::string_view rest) {
@@ -71,7 +71,7 @@ void ControlParser::feed(std::string_view bytes, ControlHandler& handler) {
     if (!skipping_ && line_.size() + part.size() > kMaxLineBytes) {
       skipping_ = true;
       std::string{}.swap(line_);
-      if (!answer_) handler.on_skipped_line();
+      if (!reply_) handler.on_skipped_line();
     }
     if (skipping_) {
       skipping_ = !whole;
@@ -88,28 +88,28 @@ void ControlParser::feed(std::string_view bytes, ControlHandler& handler) {
 }
 
 void ControlParser::take_line(std::string_view line, ControlHandler& handler) {
-  if (line.ends_with('\r')) line.remove_suffix(1);  // only when somebody put a terminal between
+  if (line.ends_with('\r')) line.remove_suffix(1);  // only if there is a terminal between
   auto rest = line;
   const auto word = take_word(rest);
-  if (answer_) {
+  if (reply_) {
     const bool end = word == "%end", error = word == "%error";
     const auto guard = end || error ? parse_guard(rest) : std::nullopt;
-    if (!guard || guard->number != answer_->number) return take_text(line);
-    answer_->ok = end;
-    const auto answer = *std::exchange(answer_, std::nullopt);
-    return handler.on_answer(answer);
+    if (!guard || guard->number != reply_->number) return take_text(line);
+    reply_->ok = end;
+    const auto answer = *std::exchange(reply_, std::nullopt);
+    return handler.on_reply(answer);
   }
   if (!line.starts_with('%')) return handler.on_notice({}, line);
   if (word == "%begin") {
     if (const auto guard = parse_guard(rest)) {
-      answer_ = CommandResult{.number = guard->number, .asked = guard->asked, .ok = false, .text = {}};
+      reply_ = CommandResult{.number = guard->number, .requested = guard->requested, .ok = false, .text = {}};
       return;
     }
   }
   if (word == "%output") {
     if (const auto pane = parse_pane(take_word(rest))) return take_output(rest, *pane, Millis{}, handler);
   }
-  if (word == "%extended-output") {  // %pane age [whatever a later tmux adds] : bytes
+  if (word == "%extended-output") {  // %pane age [fields of later versions] : bytes
     const auto pane = parse_pane(take_word(rest));
     const auto colon = rest.find(" : ");
     if (pane && colon != std::string_view::npos) {
@@ -128,8 +128,8 @@ void ControlParser::take_output(std::string_view escaped, PaneNumber pane, Milli
 }
 
 void ControlParser::take_text(std::string_view line) {
-  auto& text = answer_->text;
-  if (text.size() + line.size() + 1 > kMaxAnswerBytes) return;
+  auto& text = reply_->text;
+  if (text.size() + line.size() + 1 > kMaxReplyBytes) return;
   text.append(line).push_back('\n');
 }
 

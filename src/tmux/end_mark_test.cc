@@ -5,7 +5,7 @@
 namespace relay::tmux {
 namespace {
 
-TEST(EndMark, IsFoundHoweverTheOutputIsCut) {
+TEST(EndMark, IsFoundForAnySplit) {
   const EndMark mark{"secret"};
   const auto stream = "last \x1b]7770;words\x1b" + mark.text() + "\r\nwhat others say";
   for (std::size_t one = 0; one <= stream.size(); ++one) {
@@ -20,7 +20,7 @@ TEST(EndMark, IsFoundHoweverTheOutputIsCut) {
   }
 }
 
-TEST(EndMark, HoldsNothingBackThatCannotBeIt) {
+TEST(EndMark, ReturnsBytesThatCannotBeTheMark) {
   EndMark mark{"secret"};
   EXPECT_EQ(mark.before("plain"), "plain");
   EXPECT_EQ(mark.before("\x1b"), "");

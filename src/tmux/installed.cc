@@ -15,7 +15,7 @@ std::string_view describe(Errc code) {
   switch (code) {
     case Errc::NotInstalled: return "tmux is not installed";
     case Errc::TooOld: return "tmux is too old";
-    case Errc::SessionExists: return "the tmux session exists already";
+    case Errc::SessionExists: return "the tmux session already exists";
   }
   return "unknown";
 }
@@ -24,15 +24,14 @@ Result<std::string> find_tmux(const std::vector<std::string>& environment, Stead
   auto program = pty::find_program({.argv = {"tmux"}, .environment = environment, .directory = {}});
   if (!program)
     return fail(Errc::NotInstalled,
-                "tmux is not installed, or not on the PATH; install the package tmux, or run without --tmux");
+                "tmux is not installed or not on the PATH; install the package tmux or run without --tmux");
   auto asked = RELAY_TRY(Subprocess::start(*program, {"tmux", "-V"}, environment));
   auto line = RELAY_TRY(asked.read_all(kMaxVersionBytes, deadline));
   while (line.ends_with('\n')) line.pop_back();
   const auto version = parse_version(line);
-  if (!version)
-    return fail(Errc::NotInstalled, format("{} is no tmux: asked for its version it said \"{}\"", *program, line));
+  if (!version) return fail(Errc::NotInstalled, format("{} is not tmux: its version output is \"{}\"", *program, line));
   if (*version < kOldestVersion)
-    return fail(Errc::TooOld, format("{} is {}, and {}.{} is needed; install a newer one, or run without --tmux",
+    return fail(Errc::TooOld, format("{} is {}, and {}.{} is needed; install a newer version or run without --tmux",
                                      *program, line, kOldestVersion.major, kOldestVersion.minor));
   return program;
 }

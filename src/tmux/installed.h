@@ -1,4 +1,4 @@
-/// The tmux of this machine, if there is one that is new enough.
+/// Finds a tmux on this machine that is new enough.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace relay::tmux {
 
-/// The first with pauses, output that says its age, and flags for new-session.
+/// The first version with pauses, output with its age, and flags for new-session.
 inline constexpr Version kOldestVersion{3, 2};
 
 enum class Errc { NotInstalled = 1, TooOld, SessionExists };
 std::string_view describe(Errc code);
 
-/// Its path. Starts it once, to hear its version.
+/// Returns its path. Runs it once to read its version.
 Result<std::string> find_tmux(const std::vector<std::string>& environment, SteadyTime deadline);
 
 }  // namespace relay::tmux

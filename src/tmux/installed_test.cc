@@ -14,7 +14,7 @@ namespace {
 using testing::PaneRecorder;
 using testing::shell;
 
-/// A PATH with one program called tmux, that says this.
+/// A PATH with one program named tmux that prints this.
 Result<std::string> find_one_that_says(const std::string& words) {
   const net::testing::TemporaryDirectory directory;
   const auto path = directory.file("tmux");
@@ -23,14 +23,14 @@ Result<std::string> find_one_that_says(const std::string& words) {
   return find_tmux({"PATH=" + directory.path()}, SystemClock{}.now().steady + net::testing::kDeadline);
 }
 
-TEST(Installed, FindsOneThatIsNewEnough) {
+TEST(Installed, FindsARecentVersion) {
   EXPECT_TRUE(find_one_that_says("tmux 3.2"));
   EXPECT_TRUE(find_one_that_says("tmux next-3.7"));
   EXPECT_TRUE(find_tmux(pty::inherited_environment(), SystemClock{}.now().steady + net::testing::kDeadline))
       << "these tests need the package tmux";
 }
 
-TEST(Installed, SaysInOneSentenceWhyNot) {
+TEST(Installed, ReportsWhyTmuxIsUnusable) {
   const auto none = find_tmux({"PATH=/nowhere"}, SystemClock{}.now().steady);
   ASSERT_FALSE(none);
   EXPECT_TRUE(is(none.error(), Errc::NotInstalled));
@@ -42,7 +42,7 @@ TEST(Installed, SaysInOneSentenceWhyNot) {
   EXPECT_FALSE(find_one_that_says("hello"));
 }
 
-TEST(Installed, TheProgramIsMissedInTheSameWordsAsWithoutTmux) {
+TEST(Installed, ReportsAMissingProgramAsWithoutTmux) {
   PaneRecorder recorder;
   const auto missing =
       recorder.try_spawn({.argv = {"no-such-program"}, .environment = pty::inherited_environment(), .directory = {}});
@@ -53,7 +53,7 @@ TEST(Installed, TheProgramIsMissedInTheSameWordsAsWithoutTmux) {
   const auto nowhere = recorder.try_spawn(command);
   ASSERT_FALSE(nowhere);
   EXPECT_TRUE(is(nowhere.error(), pty::Errc::BadDirectory)) << nowhere.error().message();
-  EXPECT_TRUE(recorder.until([&] { return !recorder.sessions().contains("relay-Alice"); })) << "nothing is left of it";
+  EXPECT_TRUE(recorder.until([&] { return !recorder.sessions().contains("relay-Alice"); })) << "nothing is left";
 }
 
 }  // namespace

@@ -1,35 +1,37 @@
-/// A program in a pane of tmux, read and typed to like any other (pty/program.h), where people can look at it with
-/// `tmux attach`.
+/// A program in a pane of tmux, read and typed to like any other (pty/program.h), where users can watch it with `tmux
+/// attach`.
 ///
-///     Pane ── tmux -C (one client in control mode) ── tmux server ── pane ── keeper ── the program
-///       └─────────────────────────── a socket ─────────────────────────────────┘
+///     Pane ── tmux -C (one client in control mode) ── tmux server ── pane ── shim ── the program
+///       └─────────────────────────── a socket ────────────────────────────────┘
 ///
 /// Invariants
-/// - Nothing is polled: output comes as %extended-output when there is some. What the program wrote first and last is
-///   there (keeper.h says how); `on_exit` is the last call, once the pane is gone and its session's name free again.
-/// - Nothing grows: while output is paused, and while tmux has gathered more than we took, the output of the pane's
-///   terminal is stopped (as by Ctrl-S, but no key starts it again) and the program waits in its write. tmux's own ways
-///   do not do: `refresh-client -A pause` throws away what it holds, and a client that does not read makes the program
-///   wait only while it is the only one attached to the server, and in 3.3a not even then always.
-///   Input waits in a queue of pty::kMaxInputBytes; tmux is given more only while the program's terminal has room, or it
-///   would take all we have into memory of its own.
-/// - What was given to one `write`, up to 64 KiB, is typed without a person's keys inside (typist.h).
-/// - The person decides: who attaches gives the window their size, and `on_program_resized` says so; their own panes
-///   beside ours are left alone; `attach -d` and `detach -a` throw us out, and we come back; where they move the pane we
-///   follow, and their windows keep their size and their current pane (view.h). Who kills the pane ends the program.
+/// - No polling: output comes as %extended-output. The program's first and last output are complete (shim.h explains
+/// how); `on_exit` is the last call, once the pane is gone and its session's name is free again.
+/// - Nothing grows: while output is paused, and while tmux has buffered more than we read, the output of the pane's
+/// terminal is stopped (as by Ctrl-S, but no key resumes it) and the program blocks in its write. tmux's own mechanisms
+/// do not suffice: `refresh-client -A pause` drops buffered output, and a client that does not read blocks the program
+/// only while it is the only one attached to the server, and in 3.3a not even then always. Input waits in a queue of
+/// pty::kMaxInputBytes; tmux gets more only while the program's terminal has room, or it would buffer all of it in its
+/// own memory.
+/// - The bytes of one `write`, up to 64 KiB, are typed without keys of the user in between (pane_input.h).
+/// - The user has priority: a client that attaches gives the window its size, reported by `on_program_resized`; the
+/// user's own panes beside ours are left alone; `attach -d` and `detach -a` detach us, and we attach again; we follow a
+/// pane that the user moves, and the user's windows keep their size and their current pane (pane_tracker.h). Killing
+/// the pane ends the program.
 ///
-/// What cannot be promised
-/// - After we were thrown out or the pane was moved, what we missed until we are back (some 10 ms) is gone, and the screen
-///   is drawn again as it is: colours and cursor, not the modes, nor what has scrolled away. We type nothing meanwhile.
-/// - `swap-window` with a window of another session is told to nobody: we see nothing from then on until something is
-///   typed, for then we look.
-/// - While our process is stopped (SIGSTOP), tmux keeps what we do not take, in its own memory.
-/// - Keys that were on their way when we were thrown out may be lost; none is ever typed twice.
-/// - Pixels: tmux does not take them from us.
+/// Limits
+/// - After we were detached or the pane was moved, the output until we are back (some 10 ms) is lost, and the screen is
+/// drawn again as it is: colors and cursor, but not the modes, nor scrolled lines. Nothing is typed meanwhile.
+/// - `swap-window` with a window of another session is not announced: we receive nothing until something is typed,
+/// which triggers a check.
+/// - While our process is stopped (SIGSTOP), tmux buffers our output in its own memory.
+/// - Keys in transit when we were detached may be lost; none is ever typed twice.
+/// - tmux does not accept pixel sizes from us.
 ///
-/// When *we* are killed (kill -9), the program goes on in its session. That is what tmux is for; the name stays taken
-/// until the program ends or somebody ends it: `tmux kill-session -t =relay-NAME`. When tmux's server is killed, the
-/// program's terminal hangs up: `on_exit` tells how it ended, in general by SIGHUP; who ignores that is ended by us.
+/// When our process is killed (kill -9), the program keeps running in its session, as intended with tmux; the name
+/// stays taken until the program ends or the user ends it: `tmux kill-session -t =relay-NAME`. When tmux's server is
+/// killed, the program's terminal hangs up: `on_exit` reports how it ended, usually by SIGHUP; a program that ignores
+/// SIGHUP is ended by us.
 ///
 /// Ownership: borrows loop and listener, which outlive it. Destroying it kills what still runs, as with pty::Child, and
 ///   is allowed inside any of its callbacks.
@@ -50,19 +52,19 @@ class AsioLoop;
 namespace relay::tmux {
 
 struct PaneOptions {
-  /// The agent's; the session is session_name() of it.
+  /// The agent's name; session_name() of it is the session.
   std::string name;
-  /// The words that start a program which calls keep() with the path that follows as the last word.
-  std::vector<std::string> keeper;
-  /// What stands between `tmux` and its command: {"-L", "name"} for a server of one's own. Empty: the person's.
+  /// The command that calls run_shim() with its last argument, a path that is appended here.
+  std::vector<std::string> shim_command;
+  /// Options between `tmux` and its command: {"-L", "name"} for a separate server. Empty: the user's server.
   std::vector<std::string> server;
-  /// Where the keeper's socket lies until it is connected; empty: where temporary files are.
+  /// Where the shim's socket is until it is connected; empty: the directory for temporary files.
   std::string directory;
 };
 
 class Pane final : public pty::Program {
  public:
-  /// Blocks until the program was executed, normally some tens of milliseconds, at most kStartPatience.
+  /// Blocks until the program was executed, normally some tens of milliseconds, at most kStartTimeout.
   static Result<std::unique_ptr<Pane>> spawn(net::AsioLoop& loop, pty::Command command, pty::WindowSize size,
                                              PaneOptions options, pty::ProgramListener& listener);
   ~Pane() override;
@@ -78,7 +80,7 @@ class Pane final : public pty::Program {
   void resume_output() override;
   Result<void> resize(pty::WindowSize size) override;
   void end(Millis grace) override;
-  /// tmux does.
+  /// tmux replies to queries.
   [[nodiscard]] bool answers_queries() const override { return true; }
 
  private:

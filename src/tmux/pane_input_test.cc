@@ -8,80 +8,80 @@
 namespace relay::tmux {
 namespace {
 
-/// A terminal that always has room, and a tmux that answers when it is told to.
-struct Typing : ::testing::Test {
-  void say(std::string_view line, ControlClient::OnResponse on_answer) {
+/// A terminal that always has room, and a tmux that replies on request.
+struct PaneInputTest : ::testing::Test {
+  void say(std::string_view line, ControlClient::OnResponse on_reply) {
     pastes += line.starts_with("paste-buffer") ? 1 : 0;
-    if (on_answer) answers.push_back(std::move(on_answer));
+    if (on_reply) answers.push_back(std::move(on_reply));
   }
   void answer() {
-    const auto on_answer = std::move(answers.front());
+    const auto on_reply = std::move(answers.front());
     answers.pop_front();
-    on_answer(CommandResult{.number = 1, .asked = true, .ok = true, .text = {}});
+    on_reply(CommandResult{.number = 1, .requested = true, .ok = true, .text = {}});
   }
 
   net::AsioLoop loop;
   int pastes = 0, typed = 0;
   std::deque<ControlClient::OnResponse> answers;
-  PaneInput typist{loop, -1, PasteTarget{.pane = 3, .buffer = "b", .pastes_by_request = false},
-                   [this](std::string_view line, ControlClient::OnResponse then) { say(line, std::move(then)); },
-                   [this] { ++typed; }};
+  PaneInput input{loop, -1, PasteTarget{.pane = 3, .buffer = "b", .needs_raw_paste_flag = false},
+                  [this](std::string_view line, ControlClient::OnResponse then) { say(line, std::move(then)); },
+                  [this] { ++typed; }};
 };
 
-TEST_F(Typing, PastesWhatWasWrittenAtOnceByOneCommand) {
-  const std::string whole(kMaxPieceBytes, 'x');
-  EXPECT_EQ(typist.write(whole), whole.size());
+TEST_F(PaneInputTest, PastesOneWriteWithOneCommand) {
+  const std::string whole(kMaxPasteBytes, 'x');
+  EXPECT_EQ(input.write(whole), whole.size());
   EXPECT_EQ(pastes, 1);
-  EXPECT_EQ(typist.waiting(), whole.size()) << "until tmux says so";
+  EXPECT_EQ(input.waiting(), whole.size()) << "until tmux confirms";
   answer();
-  EXPECT_EQ(typist.waiting(), 0U);
+  EXPECT_EQ(input.waiting(), 0U);
   EXPECT_EQ(typed, 1);
 }
 
-TEST_F(Typing, GivesTmuxNoMoreThanAPieceAtATime) {
-  const std::string much(3 * kMaxPieceBytes, 'x');
-  EXPECT_EQ(typist.write(much), much.size());
+TEST_F(PaneInputTest, SendsOneChunkAtATime) {
+  const std::string much(3 * kMaxPasteBytes, 'x');
+  EXPECT_EQ(input.write(much), much.size());
   EXPECT_EQ(pastes, 1);
   answer();
   EXPECT_EQ(pastes, 2);
   answer();
   EXPECT_EQ(pastes, 3);
-  EXPECT_EQ(typist.waiting(), kMaxPieceBytes);
+  EXPECT_EQ(input.waiting(), kMaxPasteBytes);
 }
 
-TEST_F(Typing, TakesNoMoreThanItMayKeep) {
+TEST_F(PaneInputTest, BoundsPendingInput) {
   const std::string much(pty::kMaxInputBytes, 'x');
-  EXPECT_EQ(typist.write("a"), 1U);
-  EXPECT_EQ(typist.write(much), much.size() - 1);
-  EXPECT_EQ(typist.write("b"), 0U);
+  EXPECT_EQ(input.write("a"), 1U);
+  EXPECT_EQ(input.write(much), much.size() - 1);
+  EXPECT_EQ(input.write("b"), 0U);
 }
 
-TEST_F(Typing, KeepsWhatComesWhileItMayNotAndTypesItTogether) {
-  typist.forbid();
-  EXPECT_EQ(typist.write("one"), 3U);
-  EXPECT_EQ(typist.write("two"), 3U);
+TEST_F(PaneInputTest, KeepsInputWhileForbiddenAndTypesItTogether) {
+  input.forbid();
+  EXPECT_EQ(input.write("one"), 3U);
+  EXPECT_EQ(input.write("two"), 3U);
   EXPECT_EQ(pastes, 0);
-  EXPECT_EQ(typist.waiting(), 6U);
-  typist.allow();
+  EXPECT_EQ(input.waiting(), 6U);
+  input.allow();
   EXPECT_EQ(pastes, 1);
 }
 
-TEST_F(Typing, TypesNothingTwiceWhenTheAnswerNeverCame) {
-  typist.write("one");
-  typist.forbid();
-  EXPECT_EQ(typist.waiting(), 0U);
-  typist.allow();
+TEST_F(PaneInputTest, TypesNothingTwiceWithoutReply) {
+  input.write("one");
+  input.forbid();
+  EXPECT_EQ(input.waiting(), 0U);
+  input.allow();
   EXPECT_EQ(pastes, 1);
 }
 
-TEST_F(Typing, TakesEverythingAndTypesNothingOnceNobodyReads) {
-  typist.forbid();
-  typist.write("one");
-  typist.stop();
-  typist.allow();
-  EXPECT_EQ(typist.write("two"), 3U);
+TEST_F(PaneInputTest, DropsInputAfterStop) {
+  input.forbid();
+  input.write("one");
+  input.stop();
+  input.allow();
+  EXPECT_EQ(input.write("two"), 3U);
   EXPECT_EQ(pastes, 0);
-  EXPECT_EQ(typist.waiting(), 0U);
+  EXPECT_EQ(input.waiting(), 0U);
 }
 
 }  // namespace

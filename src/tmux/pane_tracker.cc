@@ -11,10 +11,10 @@
 namespace relay::tmux {
 namespace {
 
-constexpr Millis kCalmAfter{1'000};  // thrown out less often than this: no quarrel
-constexpr int kMaxQuarrels = 10;
+constexpr Millis kDetachResetTime{1'000};  // detached less often than this: the counter restarts
+constexpr int kMaxDetaches = 10;
 
-/// Says that a window was taken out of our session, or our client into another.
+/// True for notices that a window left our session, or our client moved to another.
 bool may_move_panes(std::string_view notice) {
   return notice == "window-close" || notice == "unlinked-window-close" || notice == "session-changed";
 }
@@ -22,7 +22,7 @@ bool may_move_panes(std::string_view notice) {
 }  // namespace
 
 PaneTracker::PaneTracker(net::AsioLoop& loop, TmuxSession& session, pty::WindowSize size, PaneTrackerListener& listener)
-    : loop_{loop}, session_{session}, listener_{listener}, place_{session.id}, size_{size} {}
+    : loop_{loop}, session_{session}, listener_{listener}, session_id_{session.id}, size_{size} {}
 
 PaneTracker::~PaneTracker() = default;
 
@@ -38,8 +38,8 @@ void PaneTracker::watch_client() {
   if (session_.client->wants_to_write()) watch_->want_writable();
 }
 
-void PaneTracker::say(std::string_view line, ControlClient::OnResponse on_answer) {
-  session_.client->send(line, std::move(on_answer));
+void PaneTracker::send(std::string_view line, ControlClient::OnResponse on_reply) {
+  session_.client->send(line, std::move(on_reply));
   if (watch_ && session_.client->wants_to_write()) watch_->want_writable();
 }
 
@@ -57,92 +57,92 @@ void PaneTracker::read_turn() {
   if (!reading_) return;
   const auto keep = listener_.hold();
   const bool open = session_.client->read_turn();
-  listener_.on_turn_over();
+  listener_.on_turn_done();
   if (stopped_) return;
-  if (!open) return client_left();
+  if (!open) return on_client_closed();
   if (reading_ && watch_) watch_->want_readable();
 }
 
 void PaneTracker::on_pane_output(const PaneOutput& output) {
-  if (output.pane == session_.pane && is_attached() && pictures_awaited_ == 0 && !parted_ && !stopped_)
-    listener_.on_seen(output);
+  if (output.pane == session_.pane && is_attached() && pending_captures_ == 0 && !detached_ && !stopped_)
+    listener_.on_output_bytes(output);
 }
 
 void PaneTracker::on_notice(std::string_view name, std::string_view rest) {
-  if (stopped_ || parted_ || (!is_attached() && pictures_awaited_ == 0)) return;
-  if (may_move_panes(name)) return look();
+  if (stopped_ || detached_ || (!is_attached() && pending_captures_ == 0)) return;
+  if (may_move_panes(name)) return check_pane();
   if (name != "layout-change") return;
   take_word(rest);  // the window
   const auto whole = take_word(rest), visible = take_word(rest);
-  if (!size_in_layout(whole, session_.pane)) return look();
+  if (!size_in_layout(whole, session_.pane)) return check_pane();
   const auto size = size_in_layout(visible.empty() ? whole : visible, session_.pane);
-  if (size && sizes_awaited_ == 0) listener_.on_view_size(*size);
+  if (size && pending_sizes_ == 0) listener_.on_pane_size(*size);
 }
 
 void PaneTracker::on_skipped_line() {
-  if (is_attached() && !parted_ && !stopped_) capture_pane();
+  if (is_attached() && !detached_ && !stopped_) capture_pane();
 }
 
-void PaneTracker::become(AttachState sight) {
-  const bool saw = is_attached();
-  sight_ = sight;
-  if (saw != is_attached() && !stopped_) listener_.on_attach_changed();
+void PaneTracker::set_state(AttachState state) {
+  const bool was_attached = is_attached();
+  state_ = state;
+  if (was_attached != is_attached() && !stopped_) listener_.on_attach_changed();
 }
 
-void PaneTracker::look() {
-  if (!watch_ || parted_ || std::exchange(looking_, true)) return;
-  say("list-panes -s -F '#{pane_pid}'", [this](const CommandResult& answer) {
-    looking_ = false;
-    if (!answer.ok || !format("\n{}", answer.text).contains(format("\n{}\n", session_.keeper_pid))) leave();
+void PaneTracker::check_pane() {
+  if (!watch_ || detached_ || std::exchange(checking_, true)) return;
+  send("list-panes -s -F '#{pane_pid}'", [this](const CommandResult& answer) {
+    checking_ = false;
+    if (!answer.ok || !format("\n{}", answer.text).contains(format("\n{}\n", session_.shim_pid))) leave();
   });
 }
 
 void PaneTracker::leave() {
-  if (sight_ == AttachState::Leaving || parted_ || stopped_) return;
-  become(AttachState::Leaving);
-  say("detach-client");
+  if (state_ == AttachState::Leaving || detached_ || stopped_) return;
+  set_state(AttachState::Leaving);
+  send("detach-client");
 }
 
-/// Thrown out, too slow, leaving, or the server is gone.
-void PaneTracker::client_left() {
+/// Called when we were detached, were too slow, or the server is gone.
+void PaneTracker::on_client_closed() {
   watch_.reset();
-  sizes_awaited_ = pictures_awaited_ = 0;
-  looking_ = false;
-  if (parted_) return lose();
-  if (sight_ == AttachState::Searching) return attach();
-  become(AttachState::Leaving);
+  pending_sizes_ = pending_captures_ = 0;
+  checking_ = false;
+  if (detached_) return lose();
+  if (state_ == AttachState::Searching) return attach();
+  set_state(AttachState::Leaving);
   const auto now = loop_.now().steady;
-  if (now - attached_at_ > kCalmAfter) quarrels_ = 0;
-  if (++quarrels_ > kMaxQuarrels) return lose();
+  if (now - attached_at_ > kDetachResetTime) detach_count_ = 0;
+  if (++detach_count_ > kMaxDetaches) return lose();
   search();
 }
 
-/// A client that asks and goes. The server may be another one by now, so the pane's number alone proves nothing.
+/// Starts a client that queries the pane. The server may be another one, so the pane's number alone proves nothing.
 void PaneTracker::search() {
-  place_.clear();
-  auto asking = ask_for_place(session_, *this);
+  session_id_.clear();
+  auto asking = query_pane(session_, *this);
   if (!asking) return lose();
   session_.client = std::move(*asking);
-  become(AttachState::Searching);
+  set_state(AttachState::Searching);
   session_.client->when_started([this](const CommandResult& answer) {
     std::string_view text = answer.text;
     const auto id = take_word(text);
-    if (answer.ok && text == format("{}\n", session_.keeper_pid)) place_ = id;
+    if (answer.ok && text == format("{}\n", session_.shim_pid)) session_id_ = id;
   });
   watch_client();
 }
 
 void PaneTracker::attach() {
-  if (place_.empty()) return lose();
-  auto again = attach_again(session_, place_, *this);
+  if (session_id_.empty()) return lose();
+  auto again = attach_client(session_, session_id_, *this);
   if (!again) return lose();
   session_.client = std::move(*again);
-  become(AttachState::Attaching);
+  set_state(AttachState::Attaching);
   attached_at_ = loop_.now().steady;
   session_.client->when_started([this](const CommandResult& answer) {
     if (!answer.ok || stopped_) return;
-    if (place_ == session_.id) say("refresh-client -f !ignore-size");
-    look();
+    if (session_id_ == session_.id) send("refresh-client -f !ignore-size");
+    check_pane();
     capture_pane();
   });
   watch_client();
@@ -150,45 +150,45 @@ void PaneTracker::attach() {
 
 void PaneTracker::lose() {
   watch_.reset();
-  become(AttachState::Lost);
-  listener_.on_view_lost();
+  set_state(AttachState::Lost);
+  listener_.on_lost();
 }
 
-/// The screen as it is, in place of what we missed. What comes before the picture is in it already.
+/// Captures the screen in place of the missed output. Output before the capture is part of it.
 void PaneTracker::capture_pane() {
-  ++pictures_awaited_;
-  say(format("display-message -p -t %{} '{}'", session_.pane, kPictureFormat),
-      [this](const CommandResult& answer) { cursor_ = answer.ok ? answer.text : std::string{}; });
-  say(format("capture-pane -p -e -t %{}", session_.pane), [this](const CommandResult& answer) {
-    if (pictures_awaited_ > 0) --pictures_awaited_;
-    if (sight_ == AttachState::Leaving || parted_ || stopped_) return;
+  ++pending_captures_;
+  send(format("display-message -p -t %{} '{}'", session_.pane, kCaptureFormat),
+       [this](const CommandResult& answer) { cursor_ = answer.ok ? answer.text : std::string{}; });
+  send(format("capture-pane -p -e -t %{}", session_.pane), [this](const CommandResult& answer) {
+    if (pending_captures_ > 0) --pending_captures_;
+    if (state_ == AttachState::Leaving || detached_ || stopped_) return;
     if (!answer.ok) return leave();
-    listener_.on_capture(redrawing(cursor_, answer.text));
-    ask_for_size();
-    become(AttachState::Here);
+    listener_.on_capture(redraw_bytes(cursor_, answer.text));
+    update_size();
+    set_state(AttachState::Attached);
   });
 }
 
-void PaneTracker::wish_for(pty::WindowSize size) {
+void PaneTracker::request_size(pty::WindowSize size) {
   size_ = size;
-  if (is_attached()) ask_for_size();
+  if (is_attached()) update_size();
 }
 
-/// What it is, after we said what we wish.
-void PaneTracker::ask_for_size() {
+/// Requests our size and queries the actual one.
+void PaneTracker::update_size() {
   if (!watch_) return;
-  ++sizes_awaited_;
-  if (place_ == session_.id) say(format("refresh-client -C {}x{}", size_.columns, size_.rows));
-  say(format("display-message -p -t %{} '#{{pane_width}} #{{pane_height}}'", session_.pane),
-      [this](const CommandResult& answer) {
-        if (sizes_awaited_ > 0 && --sizes_awaited_ > 0) return;
-        const auto size = parse_size(answer.text);
-        if (answer.ok && size && !stopped_) listener_.on_view_size(*size);
-      });
+  ++pending_sizes_;
+  if (session_id_ == session_.id) send(format("refresh-client -C {}x{}", size_.columns, size_.rows));
+  send(format("display-message -p -t %{} '#{{pane_width}} #{{pane_height}}'", session_.pane),
+       [this](const CommandResult& answer) {
+         if (pending_sizes_ > 0 && --pending_sizes_ > 0) return;
+         const auto size = parse_size(answer.text);
+         if (answer.ok && size && !stopped_) listener_.on_pane_size(*size);
+       });
 }
 
 void PaneTracker::detach() {
-  parted_ = true;
+  detached_ = true;
   if (!watch_) return lose();
   read(true);
 }

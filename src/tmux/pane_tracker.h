@@ -1,16 +1,18 @@
-/// Our view of the pane: one control client, attached to whichever session the pane is in.
+/// Follows the pane with one control client, attached to whichever session the pane is in.
 ///
-/// Why: control mode tells only of the panes of the session a client is attached to. A person may throw clients out
-///   (`attach -d`), move the pane into a session of their own (`join-pane`), or kill it. So when windows come and go we
-///   ask whether the pane is still among them; when it is not, or the client has gone, we look for it and attach anew.
+/// Why: control mode reports only the panes of the session a client is attached to. The user may detach clients
+///   (`attach -d`), move the pane into another session (`join-pane`), or kill it. So when windows appear or disappear
+///   the tracker checks whether the pane is still among them; if it is not, or the client is detached, the tracker
+///   finds the pane and attaches again.
 /// Invariants
-/// - While `sees()`, every byte of the pane comes by `on_seen`, once and in order. Whatever was missed is replaced by a
-///   picture of the screen as it is. Between the pane's going and our hearing of it we see nothing and do not know it.
-/// - The session we made gets the size we wish. In any other we wish for nothing: the client counts for no size there,
-///   and attaches by the session's id, for by the pane's it would make it the current one under a person's eyes.
-/// - `on_view_lost` is for good: the pane or its server is gone, or we were thrown out again and again.
-/// Ownership: borrows loop, session and listener, which outlive it; the session's client is its to use and replace.
-///   `hold()` keeps them through a turn in which the listener may let go of all.
+/// - While `is_attached()`, every byte of the pane comes by `on_output`, once and in order. A capture of the screen
+/// replaces missed output. Between the pane's move and the notice of it, output is missed without our knowledge.
+/// - In the session we created the tracker requests our size. In any other it requests none: there the client does not
+/// count for sizes, and it attaches by the session's id, because attaching by the pane's id would change the user's
+/// current pane.
+/// - `on_lost` is final: the pane or its server is gone, or we were detached too often.
+/// Ownership: borrows loop, session and listener, which outlive it; it may use and replace the session's client.
+///   `hold()` keeps them alive through a turn in which the listener may release everything.
 /// Threading: loop thread only.
 #pragma once
 
@@ -30,15 +32,15 @@ class PaneTrackerListener {
  public:
   virtual ~PaneTrackerListener() = default;
   virtual std::shared_ptr<void> hold() = 0;
-  virtual void on_seen(const PaneOutput& output) = 0;
-  /// In place of what was missed: bytes that draw the screen.
+  virtual void on_output_bytes(const PaneOutput& output) = 0;
+  /// In place of missed output: bytes that draw the screen.
   virtual void on_capture(std::string bytes) = 0;
-  virtual void on_view_size(pty::WindowSize size) = 0;
-  /// All that came in this turn has been told.
-  virtual void on_turn_over() = 0;
-  /// `sees()` is not what it was. When it is false no answer comes to what was said before.
+  virtual void on_pane_size(pty::WindowSize size) = 0;
+  /// All output of this turn has been delivered.
+  virtual void on_turn_done() = 0;
+  /// `is_attached()` changed. When it became false, no replies come to earlier commands.
   virtual void on_attach_changed() = 0;
-  virtual void on_view_lost() = 0;
+  virtual void on_lost() = 0;
 };
 
 class PaneTracker final : private ControlListener {
@@ -49,22 +51,22 @@ class PaneTracker final : private ControlListener {
   PaneTracker& operator=(const PaneTracker&) = delete;
 
   void start();
-  [[nodiscard]] bool is_attached() const { return sight_ == AttachState::Here; }
-  /// One command. The answer comes while the view sees.
-  void say(std::string_view line, ControlClient::OnResponse on_answer = {});
-  /// tmux waits with what it has to say while nobody reads.
+  [[nodiscard]] bool is_attached() const { return state_ == AttachState::Attached; }
+  /// Sends one command. The reply comes while attached.
+  void send(std::string_view line, ControlClient::OnResponse on_reply = {});
+  /// Enables reading. tmux blocks while its output is not read.
   void read(bool wanted);
-  void wish_for(pty::WindowSize size);
-  /// Asks whether the pane is still in the session we are attached to. Not everything that moves it is announced.
-  void look();
+  void request_size(pty::WindowSize size);
+  /// Checks whether the pane is still in the session we are attached to. Not every move is announced.
+  void check_pane();
 
-  /// No more output, and no coming back: `on_view_lost` follows when tmux has closed the conversation.
+  /// Ends the tracking: `on_lost` follows when tmux has closed the connection.
   void detach();
-  /// Nothing is told any more.
+  /// The listener gets no more calls.
   void stop();
 
  private:
-  enum class AttachState : std::uint8_t { Here, Leaving, Searching, Attaching, Lost };
+  enum class AttachState : std::uint8_t { Attached, Leaving, Searching, Attaching, Lost };
 
   void watch_client();
   void read_turn();
@@ -72,31 +74,31 @@ class PaneTracker final : private ControlListener {
   void on_pane_output(const PaneOutput& output) override;
   void on_notice(std::string_view name, std::string_view rest) override;
   void on_skipped_line() override;
-  void become(AttachState sight);
+  void set_state(AttachState state);
   void leave();
-  void client_left();
+  void on_client_closed();
   void search();
   void attach();
   void lose();
   void capture_pane();
-  void ask_for_size();
+  void update_size();
 
   net::AsioLoop& loop_;
   TmuxSession& session_;
   PaneTrackerListener& listener_;
-  AttachState sight_ = AttachState::Here;
+  AttachState state_ = AttachState::Attached;
   bool reading_ = true;
-  bool looking_ = false;  // the answer to come is newer than all we have heard
-  bool parted_ = false;
+  bool checking_ = false;  // the pending reply is newer than all notices so far
+  bool detached_ = false;
   bool stopped_ = false;
 
-  std::string place_;  // the id of the session the client is attached to
+  std::string session_id_;  // the id of the session the client is attached to
   SteadyTime attached_at_{};
-  int quarrels_ = 0;
+  int detach_count_ = 0;
 
   pty::WindowSize size_;
-  std::size_t sizes_awaited_ = 0;
-  std::size_t pictures_awaited_ = 0;
+  std::size_t pending_sizes_ = 0;
+  std::size_t pending_captures_ = 0;
   std::string cursor_;
   std::unique_ptr<net::DescriptorWatch> watch_;
 };

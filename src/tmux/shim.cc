@@ -24,18 +24,18 @@
 namespace relay::tmux {
 namespace {
 
-constexpr int kNobodyToAsk = 1;  // exit code of a keeper without a host
+constexpr int kNoHostExitCode = 1;  // exit code of a shim without a host
 
-/// What tmux says about its own terminal; the rest of the environment is the host's.
+/// Variables that describe tmux's terminal; the rest of the environment is the host's.
 constexpr std::array<std::string_view, 5> kTerminalVariables = {"TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TMUX",
                                                                 "TMUX_PANE"};
 
-/// The host's end of the conversation, in blocking calls: this process has nothing else to do.
+/// The connection to the host, with blocking calls: this process has no other work.
 class Host {
  public:
   static std::optional<Host> connect(const std::string& path) {
     auto fd = net::connect_now(path);
-    if (!fd || !*fd || ::fcntl(fd->get(), F_SETFL, 0) != 0) return std::nullopt;  // from now on it may block
+    if (!fd || !*fd || ::fcntl(fd->get(), F_SETFL, 0) != 0) return std::nullopt;  // blocking from now on
     return Host{std::move(*fd)};
   }
 
@@ -52,7 +52,7 @@ class Host {
     return true;
   }
 
-  /// Without its line feed; empty at the end of the conversation.
+  /// A line without its line feed; empty at the end of the connection.
   std::optional<std::string> read_line() {
     std::string line;
     for (char c = 0; read_exactly(&c, 1);) {
@@ -62,12 +62,12 @@ class Host {
     return std::nullopt;
   }
 
-  void say(const std::string& line) {
+  void send(const std::string& line) {
     std::string_view rest = line;
     while (!rest.empty()) {
       const auto count = ::send(fd_.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
       if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return;  // the host is gone: nobody to tell
+      if (count <= 0) return;  // the host is gone
       rest.remove_prefix(static_cast<std::size_t>(count));
     }
   }
@@ -87,7 +87,7 @@ std::optional<pty::Command> receive_command(Host& host) {
   return decode_command(body);
 }
 
-void take_over_terminal_variables(std::vector<std::string>& environment) {
+void set_terminal_variables(std::vector<std::string>& environment) {
   const auto own = pty::inherited_environment();
   for (const auto name : kTerminalVariables) {
     const auto value = pty::variable(own, name);
@@ -96,9 +96,9 @@ void take_over_terminal_variables(std::vector<std::string>& environment) {
   }
 }
 
-void let_output_go_on() { ::tcflow(STDIN_FILENO, TCOON); }
+void resume_output() { ::tcflow(STDIN_FILENO, TCOON); }
 
-/// Until the program ended. A host that dies meanwhile must not leave it waiting.
+/// Waits until the program ended. If the host dies meanwhile, the program must not stay blocked.
 pty::ExitStatus wait_for(const pty::Spawned& program, int host) {
   std::array<pollfd, 2> wait{
       {{.fd = program.pidfd.get(), .events = POLLIN, .revents = 0}, {.fd = host, .events = POLLRDHUP, .revents = 0}}};
@@ -106,17 +106,17 @@ pty::ExitStatus wait_for(const pty::Spawned& program, int host) {
     if (::poll(wait.data(), wait.size(), -1) <= 0 || wait[1].revents == 0) continue;
     wait[1].fd = -1;
     wait[1].revents = 0;
-    let_output_go_on();
+    resume_output();
   }
   int status = 0;
-  pid_t got = 0;
-  do got = ::waitpid(program.pid, &status, 0);
-  while (got < 0 && errno == EINTR);
-  return got == program.pid ? pty::ExitStatus::from_wait(status) : pty::ExitStatus{};
+  pid_t reaped = 0;
+  do reaped = ::waitpid(program.pid, &status, 0);
+  while (reaped < 0 && errno == EINTR);
+  return reaped == program.pid ? pty::ExitStatus::from_wait(status) : pty::ExitStatus{};
 }
 
 void write_to_terminal(std::string_view text) {
-  let_output_go_on();
+  resume_output();
   while (!text.empty()) {
     const auto count = ::write(STDIN_FILENO, text.data(), text.size());
     if (count < 0 && errno == EINTR) continue;
@@ -128,26 +128,26 @@ void write_to_terminal(std::string_view text) {
 }  // namespace
 
 int run_shim(const std::string& socket_path) {
-  // What is sent to those at this terminal is meant for the program.
+  // Signals to the processes at this terminal are meant for the program.
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE})
     std::signal(number, SIG_IGN);
   auto host = Host::connect(socket_path);
-  if (!host) return kNobodyToAsk;
+  if (!host) return kNoHostExitCode;
   auto command = receive_command(*host);
-  if (!command) return kNobodyToAsk;
-  take_over_terminal_variables(command->environment);
-  ::ioctl(STDIN_FILENO, TIOCNOTTY);  // the program gets it, with a session of its own
+  if (!command) return kNoHostExitCode;
+  set_terminal_variables(command->environment);
+  ::ioctl(STDIN_FILENO, TIOCNOTTY);  // the program gets the terminal, with its own session
   const auto spawned = pty::spawn(STDIN_FILENO, *command);
   if (!spawned) {
     const auto& error = spawned.error();
     const bool known = error.code().category() == ErrcCategory<pty::Errc>::instance();
-    host->say(format("failed {} {}\n", known ? error.code().value() : 0, error.message()));
-    return kNobodyToAsk;
+    host->send(format("failed {} {}\n", known ? error.code().value() : 0, error.message()));
+    return kNoHostExitCode;
   }
-  host->say(format("started {}\n", spawned->pid));
+  host->send(format("started {}\n", spawned->pid));
   const auto status = wait_for(*spawned, host->fd());
-  host->say(format("{} {}\n", status.kind == pty::ExitStatus::Kind::Signalled ? "signalled" : "exited",
-                   status.kind == pty::ExitStatus::Kind::Signalled ? status.value : status.shell_code()));
+  host->send(format("{} {}\n", status.kind == pty::ExitStatus::Kind::Signalled ? "signalled" : "exited",
+                    status.kind == pty::ExitStatus::Kind::Signalled ? status.value : status.shell_code()));
   constexpr std::string_view kSay = "say ";
   while (const auto line = host->read_line())
     if (line->starts_with(kSay)) write_to_terminal(std::string_view{*line}.substr(kSay.size()));

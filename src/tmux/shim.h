@@ -1,27 +1,27 @@
-/// The small process that tmux starts in a pane, and that runs the agent's program there on our behalf.
+/// The small process that tmux starts in a pane, and that runs the agent's program there for us.
 ///
-///     tmux server ── pane ── keeper ── the agent's program (leads a session at the pane's terminal)
-///                              └── socket ── KeeperLink (keeper_link.h), in the host
+///     tmux server ── pane ── shim ── the agent's program (leads a session at the pane's terminal)
+///                             └── socket ── ShimConnection (shim_connection.h), in the host
 ///
-/// Why it exists: tmux forgets what it has read from a pane but not yet passed on, once the pane's process has ended.
-///   Of twenty runs of `echo last words` under tmux 3.3a fourteen lost their words. The keeper outlives the program, so
-///   the pane stays until everything has been read. It pays for itself in other ways:
-/// - argv, environment and directory come over a private socket. No shell and no format of tmux's looks at them, no
-///   secret stands in anybody's arguments, one-word commands are no special case, and a program that cannot be executed
-///   is the same sentence as without tmux.
-/// - The program is started only once we watch the pane at the right size, so its first byte is ours.
+/// Why it exists: when the pane's process ends, tmux drops output that it has read but not yet passed on. Of twenty
+///   runs of `echo last words` under tmux 3.3a, fourteen lost the output. The shim outlives the program, so the pane
+///   stays until everything has been read. It has other benefits:
+/// - argv, environment and directory come over a private socket. No shell and no tmux format interprets them, no secret
+/// is in any process's arguments, one-word commands are no special case, and a program that cannot be executed gives
+/// the same error as without tmux.
+/// - The program is started only once we receive the pane's output at the right size, so no output is missed.
 /// - It knows exactly how the program ended.
 ///
-/// The conversation, over a stream socket:
-///   link → keeper   length (4 bytes, big endian), then directory, number of arguments, arguments, environment, each
-///                   closed by a zero byte
-///   keeper → link   `started PID`, or `failed CODE SENTENCE` and the end
-///   keeper → link   `exited CODE` or `signalled NUMBER`
-///   link → keeper   `say TEXT`, any number of times: the text goes to the terminal, behind all that was written there
-///   link closes     the keeper ends, with the program's own code
+/// The protocol, over a stream socket:
+///   host → shim   length (4 bytes, big endian), then directory, number of arguments, arguments, environment, each
+///                 terminated by a zero byte
+///   shim → host   `started PID`, or `failed CODE MESSAGE` and the end
+///   shim → host   `exited CODE` or `signalled NUMBER`
+///   host → shim   `say TEXT`, any number of times: the text goes to the terminal, behind all earlier output
+///   host closes   the shim exits with the program's code
 ///
-/// When the host is gone the program goes on, and the keeper with it: that is what people use tmux for. Should the host
-/// have stopped the terminal's output at that moment, the keeper lets it go on.
+/// When the host is gone, the program and the shim keep running, as users expect from tmux. If the host had stopped the
+/// terminal's output at that moment, the shim resumes it.
 #pragma once
 
 #include <optional>
@@ -32,12 +32,12 @@
 
 namespace relay::tmux {
 
-inline constexpr std::size_t kMaxCommandBytes = 4 * 1024 * 1024;  // the kernel takes about half of it
+inline constexpr std::size_t kMaxCommandBytes = 4 * 1024 * 1024;  // the kernel accepts about half of it
 
-/// The whole life of a keeper; the exit code of the process. Standard input is the pane's terminal.
+/// The whole work of the shim; returns the exit code of the process. Standard input is the pane's terminal.
 int run_shim(const std::string& socket_path);
 
-/// The body of the first message, and back; empty when it is not one. Pure.
+/// Encodes the body of the first message, and decodes it; empty if it is malformed. Pure.
 std::string encode_command(const pty::Command& command);
 std::optional<pty::Command> decode_command(std::string_view body);
 

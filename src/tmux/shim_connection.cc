@@ -18,9 +18,9 @@
 namespace relay::tmux {
 namespace {
 
-constexpr std::size_t kMaxWordsBytes = 16 * 1024;  // a keeper says two lines in its life
+constexpr std::size_t kMaxReceivedBytes = 16 * 1024;  // a shim sends two lines in total
 
-int number_in(std::string_view word) {
+int parse_int(std::string_view word) {
   int number = -1;
   std::from_chars(word.data(), word.data() + word.size(), number);
   return number;
@@ -34,10 +34,10 @@ std::optional<std::string> take_line(std::string& received) {
   return line;
 }
 
-/// False once the other side is gone.
+/// False once the peer has closed.
 bool receive(int fd, std::string& received) {
   std::array<char, 4096> block;
-  while (received.size() < kMaxWordsBytes) {
+  while (received.size() < kMaxReceivedBytes) {
     const auto count = ::recv(fd, block.data(), block.size(), MSG_DONTWAIT);
     if (count > 0)
       received.append(block.data(), static_cast<std::size_t>(count));
@@ -61,9 +61,9 @@ Result<void> send_all(int fd, std::string_view bytes, SteadyTime deadline) {
       bytes.remove_prefix(static_cast<std::size_t>(count));
     } else if (count < 0 && errno == EAGAIN) {
       pollfd wait{.fd = fd, .events = POLLOUT, .revents = 0};
-      if (::poll(&wait, 1, milliseconds_until(deadline)) == 0) return fail_errno("cannot tell the pane", ETIMEDOUT);
+      if (::poll(&wait, 1, milliseconds_until(deadline)) == 0) return fail_errno("cannot send to the shim", ETIMEDOUT);
     } else if (count < 0 && errno != EINTR) {
-      return fail_errno("cannot tell the pane what to run");
+      return fail_errno("cannot send the command to the shim");
     }
   }
   return {};
@@ -90,10 +90,10 @@ Result<pid_t> ShimConnection::start(const pty::Command& command, SteadyTime dead
     if (const auto line = take_line(received_)) {
       std::string_view rest = *line;
       const auto word = take_word(rest);
-      if (word == "started" && number_in(rest) > 0) return number_in(rest);
-      const int code = number_in(take_word(rest));
+      if (word == "started" && parse_int(rest) > 0) return parse_int(rest);
+      const int code = parse_int(take_word(rest));
       if (word == "failed" && code > 0) return fail(static_cast<pty::Errc>(code), std::string{rest});
-      return fail(std::string{word == "failed" ? rest : "the pane's keeper cannot be understood"});
+      return fail(std::string{word == "failed" ? rest : "the shim sent an invalid line"});
     }
     if (!open) return fail("the pane ended before the program was started");
     if (!wait_readable(fd(), deadline)) return fail("the pane did not start the program in time");
@@ -101,29 +101,29 @@ Result<pid_t> ShimConnection::start(const pty::Command& command, SteadyTime dead
 }
 
 ShimConnection::ShimStatus ShimConnection::read() {
-  ShimStatus news{.ended = {}, .closed = !receive(fd(), received_)};
+  ShimStatus status{.ended = {}, .closed = !receive(fd(), received_)};
   while (const auto line = take_line(received_)) {
     std::string_view rest = *line;
     const auto word = take_word(rest);
-    if (word == "exited") news.ended = pty::ExitStatus{pty::ExitStatus::Kind::Exited, number_in(rest)};
-    if (word == "signalled") news.ended = pty::ExitStatus{pty::ExitStatus::Kind::Signalled, number_in(rest)};
+    if (word == "exited") status.ended = pty::ExitStatus{pty::ExitStatus::Kind::Exited, parse_int(rest)};
+    if (word == "signalled") status.ended = pty::ExitStatus{pty::ExitStatus::Kind::Signalled, parse_int(rest)};
   }
-  return news;
+  return status;
 }
 
-void ShimConnection::say(std::string_view text) {
+void ShimConnection::write_to_terminal(std::string_view text) {
   const auto line = format("say {}\n", text);
-  // A few bytes into an empty buffer: they fit, or the keeper is gone, which `read` will tell.
+  // A few bytes into an empty buffer: they fit, or the shim is gone, which `read` will report.
   [[maybe_unused]] const auto ignored = ::send(fd(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 Result<ShimListener> ShimListener::open(const std::string& directory) {
   std::error_code error;
   auto place = directory.empty() ? std::filesystem::temp_directory_path(error).string() : directory;
-  if (error) return fail(format("there is no directory for temporary files: {}", error.message()));
+  if (error) return fail(format("cannot find the directory for temporary files: {}", error.message()));
   auto pattern = place + "/relay-tmux-XXXXXX";
-  if (::mkdtemp(pattern.data()) == nullptr) return fail_errno(format("cannot make a directory in {}", place));
-  auto path = pattern + "/keeper.sock";
+  if (::mkdtemp(pattern.data()) == nullptr) return fail_errno(format("cannot create a directory in {}", place));
+  auto path = pattern + "/shim.sock";
   auto bound = net::bind_and_listen(path);
   if (!bound) {
     std::filesystem::remove_all(pattern, error);

@@ -1,8 +1,8 @@
-/// The host's side of a keeper (keeper.h): the door it comes through, and the conversation with it.
+/// The host's side of the shim (shim.h): the socket it connects to, and the connection.
 ///
-/// Ownership: the door owns a private directory with one socket in it; both are gone with the door. The link owns its
-///   connection: closing it lets the keeper end.
-/// Threading: loop thread only. `accept` and `start` are for the beginning and wait, to a deadline; later nothing waits.
+/// Ownership: the listener owns a private directory with one socket in it, and removes both. The connection closes its
+///   socket; the shim then exits.
+/// Threading: loop thread only. `accept` and `start` are for the start and block until a deadline; nothing else blocks.
 #pragma once
 
 #include <optional>
@@ -20,20 +20,20 @@ class ShimConnection {
  public:
   explicit ShimConnection(UniqueFd fd) : fd_{std::move(fd)} {}
 
-  /// The program's process, once it runs; otherwise why it does not.
+  /// The program's process id, once it runs; otherwise the error.
   Result<pid_t> start(const pty::Command& command, SteadyTime deadline);
 
-  /// Readable when `read` has something to say.
+  /// Readable when `read` has status.
   [[nodiscard]] int fd() const { return fd_.get(); }
 
   struct ShimStatus {
     std::optional<pty::ExitStatus> ended;
-    bool closed = false;  // the keeper is gone
+    bool closed = false;  // the shim is gone
   };
   ShimStatus read();
 
-  /// To the pane's terminal, behind everything the program wrote there; only after it ended. No line feeds.
-  void say(std::string_view text);
+  /// Writes to the pane's terminal, behind all output of the program; only after it ended. No line feeds.
+  void write_to_terminal(std::string_view text);
 
  private:
   UniqueFd fd_;
@@ -42,7 +42,7 @@ class ShimConnection {
 
 class ShimListener {
  public:
-  /// In that directory, or where temporary files are.
+  /// Opens a socket in this directory, or in the one for temporary files.
   static Result<ShimListener> open(const std::string& directory);
   ~ShimListener();
   ShimListener(ShimListener&& other) noexcept;
@@ -50,7 +50,7 @@ class ShimListener {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] int fd() const { return listener_.get(); }
-  /// Empty while nobody came.
+  /// Empty until a shim connects.
   [[nodiscard]] std::optional<ShimConnection> accept() const;
 
  private:
@@ -62,7 +62,7 @@ class ShimListener {
   UniqueFd listener_;
 };
 
-/// Until the descriptor can be read or the deadline comes; false: the deadline.
+/// Waits until the descriptor is readable; false at the deadline.
 bool wait_readable(int fd, SteadyTime deadline);
 
 }  // namespace relay::tmux

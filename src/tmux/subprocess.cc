@@ -16,7 +16,8 @@ namespace relay::tmux {
 namespace {
 
 /// After a fork: only async-signal-safe calls.
-[[noreturn]] void become(int socket, pid_t parent, const char* program, char* const* argv, char* const* environment) {
+[[noreturn]] void run_child(int socket, pid_t parent, const char* program, char* const* argv,
+                            char* const* environment) {
   constexpr int kCannotRun = 127;
   for (int number = 1; number < NSIG; ++number) std::signal(number, SIG_DFL);
   sigset_t none;
@@ -35,19 +36,20 @@ namespace {
 Result<Subprocess> Subprocess::start(const std::string& program, const std::vector<std::string>& argv,
                                      const std::vector<std::string>& environment) {
   std::array<int, 2> ends{};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return fail_errno("cannot make a socket");
-  UniqueFd ours{ends[0]};
-  const UniqueFd theirs{ends[1]};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    return fail_errno("cannot create a socket");
+  UniqueFd own_end{ends[0]};
+  const UniqueFd child_end{ends[1]};
   const auto words = pty::pointers_to(argv), entries = pty::pointers_to(environment);
   const pid_t parent = ::getpid();
   pid_t pid = -1;
   {
-    const ScopedSignalBlock quiet;
+    const ScopedSignalBlock block;
     pid = ::fork();
-    if (pid == 0) become(theirs.get(), parent, program.c_str(), words.data(), entries.data());
+    if (pid == 0) run_child(child_end.get(), parent, program.c_str(), words.data(), entries.data());
   }
-  if (pid < 0) return fail_errno("cannot start another process");
-  return Subprocess{pid, std::move(ours)};
+  if (pid < 0) return fail_errno("cannot start a process");
+  return Subprocess{pid, std::move(own_end)};
 }
 
 Subprocess::~Subprocess() {
@@ -61,7 +63,7 @@ Result<std::string> Subprocess::read_all(std::size_t max_bytes, SteadyTime deadl
   std::string all;
   std::array<char, 1024> block;
   while (all.size() < max_bytes) {
-    if (!wait_readable(fd(), deadline)) return fail_errno("no answer", ETIMEDOUT);
+    if (!wait_readable(fd(), deadline)) return fail_errno("no output", ETIMEDOUT);
     const auto count = ::recv(fd(), block.data(), block.size(), MSG_DONTWAIT);
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count <= 0) break;

@@ -1,10 +1,10 @@
-/// A process of ours that talks over one socket: its input, output and errors all lead to us.
+/// A process whose standard input, output and error are one socket of ours.
 ///
-/// Why not pty/spawn.h: this one wants no terminal, and must not be hung up or interrupted with the person's.
-/// Why it is killed when we are: tmux 3.3a never lets go of a client in control mode that went away with output still
-///   owed to it, unless the client's process ends, and makes the pane wait for it.
-/// Ownership: owns the process; destroying it closes the socket and kills what still runs. The thread that started it
-///   must live as long as it is wanted.
+/// Why not pty/spawn.h: this process needs no terminal, and must not be hung up or interrupted with the user's.
+/// Why it is killed with us: tmux 3.3a never releases a control client that disconnected with output pending, unless
+///   the client's process ends, and makes the pane wait for it.
+/// Ownership: owns the process; destroying it closes the socket and kills the process. The thread that started it must
+///   live as long as it is needed.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ namespace relay::tmux {
 
 class Subprocess {
  public:
-  /// `program` is a path. One that cannot be executed shows as a conversation that ends at once.
+  /// `program` is a path. If it cannot be executed, the socket closes at once.
   static Result<Subprocess> start(const std::string& program, const std::vector<std::string>& argv,
                                   const std::vector<std::string>& environment);
   ~Subprocess();
@@ -27,7 +27,7 @@ class Subprocess {
 
   [[nodiscard]] int fd() const { return socket_.get(); }
 
-  /// All it says until it closes its end, for those who say little.
+  /// Reads everything until the process closes its end, up to a small bound.
   Result<std::string> read_all(std::size_t max_bytes, SteadyTime deadline);
 
  private:

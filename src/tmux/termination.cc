@@ -15,10 +15,10 @@ Termination::Termination(net::AsioLoop& loop, pty::ProcessTree tree, pid_t leade
 
 Termination::~Termination() = default;
 
-bool Termination::begin(Millis grace) {
+bool Termination::start(Millis grace) {
   const auto kill_at = loop_.now().steady + grace;
   if (stage_ == Stage::No) {
-    stage_ = Stage::Asked;
+    stage_ = Stage::Requested;
     notify_all({SIGTERM, SIGCONT});
     hang_up_timer_ = loop_.after(grace / 2, [this] { notify_all({SIGHUP, SIGCONT}); });
   } else if (stage_ == Stage::Killing || kill_at >= kill_at_) {
@@ -46,7 +46,7 @@ void Termination::stop() {
   grace_timer_.reset();
 }
 
-/// The group first: that also reaches who is being forked at this moment. Nobody is told the same twice.
+/// Signals the group first: that also reaches a process that is being forked. No process gets the same signal twice.
 void Termination::notify_all(std::initializer_list<int> signals) {
   const auto members = tree_.living();
   const bool leads = std::ranges::any_of(members, [this](const auto& one) { return one.id.pid == leader_; });

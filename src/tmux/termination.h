@@ -1,8 +1,8 @@
-/// Ending a program and all it started: asked first, hung up on, killed.
+/// Ends a program and all its descendants: SIGTERM, SIGHUP, SIGKILL.
 ///
-/// Invariants: a second request can only make it sooner. Once it kills, `kill_again` reaches also who was forked
-///   meanwhile; after pty::kKillPatience it has given up, for somebody may be beyond any signal.
-/// Ownership: borrows the loop. After `stop`, or destroyed, it sends nothing more.
+/// Invariants: a second request can only make it sooner. While killing, `kill_again` also reaches processes that were
+///   forked meanwhile; after pty::kKillTimeout it has given up, because a process may be unkillable.
+/// Ownership: borrows the loop. After `stop` or its destruction it sends nothing.
 /// Threading: loop thread only.
 #pragma once
 
@@ -29,20 +29,20 @@ class Termination {
   Termination(const Termination&) = delete;
   Termination& operator=(const Termination&) = delete;
 
-  /// False when it changes nothing.
-  bool begin(Millis grace);
-  [[nodiscard]] bool begun() const { return stage_ != Stage::No; }
+  /// False when the call changes nothing.
+  bool start(Millis grace);
+  [[nodiscard]] bool started() const { return stage_ != Stage::No; }
   [[nodiscard]] bool killing() const { return stage_ == Stage::Killing; }
   [[nodiscard]] bool has_given_up() const;
-  [[nodiscard]] bool anyone_lives() { return tree_.any_alive(); }
+  [[nodiscard]] bool any_alive() { return tree_.any_alive(); }
 
   void kill_again() { tree_.signal_all(SIGKILL); }
-  /// Waits until nobody is left, or it gives up.
+  /// Waits until no process is left, or the timeout.
   void kill_now();
   void stop();
 
  private:
-  enum class Stage : std::uint8_t { No, Asked, Killing };
+  enum class Stage : std::uint8_t { No, Requested, Killing };
 
   void notify_all(std::initializer_list<int> signals);
 

@@ -1,7 +1,7 @@
-/// A tmux session that was made for one program, with everything we hold of it.
+/// A tmux session created for one program, with everything we hold of it.
 ///
-/// Ownership: whoever holds it has the only control client and the only word with the keeper; letting go of both leaves
-///   the program running in its session.
+/// Ownership: the holder has the only control client and the only connection to the shim; releasing both leaves the
+///   program running in its session.
 #pragma once
 
 #include <memory>
@@ -18,29 +18,29 @@ namespace relay::tmux {
 
 struct TmuxSession {
   std::string name;
-  std::string id;                  // tmux's own, like $3: stays when somebody gives the session another name
+  std::string id;                  // tmux's id, like $3: unchanged when the session is renamed
   std::string tmux;                // the program's path
-  std::vector<std::string> words;  // tmux and its own options, before any command
+  std::vector<std::string> words;  // tmux and its options, before any command
   PaneNumber pane = 0;
-  bool pastes_by_request = false;  // wording.h
-  pid_t keeper_pid = -1;
-  UniqueFd terminal;  // the pane's, for asking how much input it holds
+  bool needs_raw_paste_flag = false;  // see commands.h
+  pid_t shim_pid = -1;
+  UniqueFd terminal;  // the pane's terminal, to query how much input it holds
   std::unique_ptr<ControlClient> client;
-  ShimConnection keeper{UniqueFd{}};
+  ShimConnection shim{UniqueFd{}};
   pid_t program = -1;
 };
 
-/// Everything, up to the program running at that size. After an error nothing of it is left.
+/// Creates everything, up to the program running at this size. After an error nothing of it is left.
 Result<TmuxSession> start_session(const pty::Command& command, pty::WindowSize size, const PaneOptions& options,
                                   ControlListener& listener, SteadyTime deadline);
 
-/// A client that asks where the pane is now. The answer to its own command: the id of a session and the number of the
-/// keeper's process, nothing of the kind when the pane is gone. Then it goes.
-Result<std::unique_ptr<ControlClient>> ask_for_place(const TmuxSession& session, ControlListener& listener);
+/// A client that queries the pane. The reply to its command has the id of a session and the shim's process number, or
+/// neither when the pane is gone. Then the client exits.
+Result<std::unique_ptr<ControlClient>> query_pane(const TmuxSession& session, ControlListener& listener);
 
-/// Another control client, in the session of that id. Returns at once; whether tmux let it in is its first answer, and
-/// whether the pane is there is for the caller to ask. It counts for no window's size until told otherwise.
-Result<std::unique_ptr<ControlClient>> attach_again(const TmuxSession& session, const std::string& id,
-                                                    ControlListener& listener);
+/// Another control client, in the session with this id. Returns at once; its first reply shows whether tmux accepted
+/// it, and the caller checks whether the pane is there. It does not count for window sizes until it is told to.
+Result<std::unique_ptr<ControlClient>> attach_client(const TmuxSession& session, const std::string& id,
+                                                     ControlListener& listener);
 
 }  // namespace relay::tmux

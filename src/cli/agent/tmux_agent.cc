@@ -63,7 +63,7 @@ host::StartProgram start_in_tmux(net::AsioLoop& loop, const pty::Command& comman
   return [&loop, &command, agent](pty::WindowSize size,
                                   pty::ProgramListener& listener) -> Result<std::unique_ptr<pty::Program>> {
     tmux::PaneOptions options{.name = agent,
-                              .keeper = {RELAY_TRY(self_path()), std::string{kTmuxShimCommand}},
+                              .shim_command = {RELAY_TRY(self_path()), std::string{kTmuxShimCommand}},
                               .server = {},
                               .directory = {}};
     return RELAY_TRY(tmux::Pane::spawn(loop, command, size, std::move(options), listener));

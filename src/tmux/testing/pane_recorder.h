@@ -1,4 +1,4 @@
-/// A program in a pane of a tmux server of its own, in a test, remembering all that it did.
+/// A program in a pane of a separate tmux server, in a test, with a record of all its events.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ inline pty::Command shell(const std::string& script) {
   return {.argv = {"sh", "-c", script}, .environment = pty::inherited_environment(), .directory = {}};
 }
 
-/// A tmux server that nobody else uses, without anybody's configuration; killed at the end.
+/// A separate tmux server without user configuration; killed at the end.
 class Server {
  public:
   Server() = default;
@@ -34,15 +34,15 @@ class Server {
     all.insert(all.end(), rest.begin(), rest.end());
     return all;
   }
-  /// What tmux says to a command.
-  [[nodiscard]] std::string ask(const std::vector<std::string>& rest) const {
+  /// The output of a tmux command.
+  [[nodiscard]] std::string query(const std::vector<std::string>& rest) const {
     auto program = pty::find_program({.argv = {"tmux"}, .environment = pty::inherited_environment(), .directory = {}});
     RELAY_ASSERT(program);
     auto asked = Subprocess::start(*program, command(rest), pty::inherited_environment());
     RELAY_ASSERT(asked);
     return asked->read_all(64 * 1024, SystemClock{}.now().steady + net::testing::kDeadline).value_or("");
   }
-  void run(const std::vector<std::string>& rest) const { static_cast<void>(ask(rest)); }
+  void run(const std::vector<std::string>& rest) const { static_cast<void>(query(rest)); }
   [[nodiscard]] const std::string& directory() const { return directory_.path(); }
 
  private:
@@ -61,7 +61,8 @@ class PaneRecorder final : public pty::ProgramListener {
   Result<std::unique_ptr<Pane>> try_spawn(pty::Command command, pty::WindowSize size = {}) {
     return Pane::spawn(
         loop, std::move(command), size,
-        {.name = "Alice", .keeper = {TMUX_KEEPER}, .server = server.words(), .directory = server.directory()}, *this);
+        {.name = "Alice", .shim_command = {TMUX_SHIM}, .server = server.words(), .directory = server.directory()},
+        *this);
   }
 
   void on_output(std::string_view bytes) override {
@@ -80,19 +81,19 @@ class PaneRecorder final : public pty::ProgramListener {
   }
 
   bool until(const std::function<bool()>& check) { return net::testing::run_until(loop, check); }
-  bool shows(const std::string& text) {
+  bool wait_for(const std::string& text) {
     return until([&] { return output.contains(text); });
   }
-  bool exits() {
+  bool wait_exit() {
     return until([&] { return status.has_value(); });
   }
-  /// Lets the loop turn for so long.
+  /// Runs the loop for this time.
   void pass(Millis time) {
     bool later = false;
     const auto timer = loop.after(time, [&] { later = true; });
     RELAY_ASSERT(until([&] { return later; }));
   }
-  /// The number that follows `word` in the output, up to a full stop.
+  /// The number behind `word` in the output, up to a full stop.
   pid_t number_after(const std::string& word) {
     RELAY_ASSERT(until([&] {
       const auto at = output.find(word);
@@ -100,13 +101,13 @@ class PaneRecorder final : public pty::ProgramListener {
     }));
     return std::stoi(output.substr(output.find(word) + word.size()));
   }
-  [[nodiscard]] std::string sessions() const { return server.ask({"list-sessions", "-F", "#{session_name}"}); }
+  [[nodiscard]] std::string sessions() const { return server.query({"list-sessions", "-F", "#{session_name}"}); }
 
   static constexpr std::size_t kKeptBytes = 16 * 1024 * 1024;
 
   net::AsioLoop loop;
   Server server;
-  std::string output;  // the first kKeptBytes of it
+  std::string output;  // at most kKeptBytes
   std::size_t output_bytes = 0;
   std::vector<pty::WindowSize> sizes;
   std::optional<pty::ExitStatus> status;
@@ -116,10 +117,10 @@ class PaneRecorder final : public pty::ProgramListener {
   std::unique_ptr<Pane> pane;
 };
 
-/// A person's own tmux client, in a terminal of theirs.
-class Person final : public pty::ProgramListener {
+/// A user's tmux client, in its own terminal.
+class TmuxUser final : public pty::ProgramListener {
  public:
-  Person(PaneRecorder& recorder, const std::vector<std::string>& words, pty::WindowSize size) {
+  TmuxUser(PaneRecorder& recorder, const std::vector<std::string>& words, pty::WindowSize size) {
     auto environment = pty::inherited_environment();
     pty::set_variable(environment, "TERM", "xterm-256color");
     auto made = pty::Child::spawn(recorder.loop,
