@@ -7,9 +7,9 @@
 #include <fstream>
 #include <thread>
 
-#include "api/http.h"
 #include "api/http/openapi.h"
 #include "api/http/route.h"
+#include "api/http_client.h"
 #include "base/format.h"
 #include "cli/sandbox.h"
 #include "cli/terminal.h"
@@ -22,18 +22,18 @@ namespace fs = std::filesystem;
 using cli_tests::eventually;
 using cli_tests::Sandbox;
 
-struct Served : ::testing::Test {
+struct HttpApi : ::testing::Test {
   Sandbox box;
-  std::unique_ptr<Http> http;
+  std::unique_ptr<HttpClient> http;
 
   void up() {
     box.ok({"up"});
     fs::create_directories(box.home() + "/profiles");
     fs::copy_file(SCRIPTED_PROFILE, box.home() + "/profiles/scripted.toml", fs::copy_options::overwrite_existing);
-    http = std::make_unique<Http>(*string_member(box.ok_json({"status"}), "http"));
+    http = std::make_unique<HttpClient>(*string_member(box.ok_json({"status"}), "http"));
   }
   void SetUp() override { up(); }
-  ~Served() override {  // hosts are no children of the test: stop those that a failed test left
+  ~HttpApi() override {  // hosts are no children of the test: stop those that a failed test left
     std::error_code none;
     for (const auto& entry : fs::directory_iterator{box.workspace_directory() + "/hosts", none})
       if (entry.path().extension() == ".json")
@@ -50,73 +50,73 @@ struct Served : ::testing::Test {
     return format("{} --status --work-ms 50 --log {}", SCRIPTED_AGENT, log_of(name));
   }
   /// The input that the agent received contains the text this many times.
-  std::size_t heard(const std::string& name, const std::string& words) const {
+  std::size_t count_received(const std::string& name, const std::string& text) const {
     std::ifstream file{log_of(name)};
     std::size_t count = 0;
     for (std::string line; std::getline(file, line);) {
       const auto event = parse_json_object(line);
       if (event && string_member(*event, "event") == "submit" &&
-          string_member(*event, "text").value_or("").find(words) != std::string::npos)
+          string_member(*event, "text").value_or("").find(text) != std::string::npos)
         ++count;
     }
     return count;
   }
-  bool hears(const std::string& name, const std::string& words) const {
-    return eventually([&] { return heard(name, words) > 0; });
+  bool receives(const std::string& name, const std::string& text) const {
+    return eventually([&] { return count_received(name, text) > 0; });
   }
 
   /// Expects the status and a body that conforms to the route.
   json::object expect(int status, const std::string& method, const std::string& target, const std::string& body = {},
                       const Headers& more = {}) {
-    const auto answer = http->ask(method, target, body, more);
-    EXPECT_EQ(answer.status, status) << method << " " << target << "\n" << answer.body;
-    const auto object = answer.object();
+    const auto response = http->request(method, target, body, more);
+    EXPECT_EQ(response.status, status) << method << " " << target << "\n" << response.body;
+    const auto object = response.object();
     const auto segments = net::path_segments(target.substr(0, target.find('?'))).value();
     const auto* route = api::match_route(method, segments).route;
-    if (route != nullptr && answer.status == route->status && route->answer.check != nullptr) {
-      const auto fits = route->answer.check(object);
-      EXPECT_TRUE(fits.has_value()) << target << ": " << fits.error().message() << "\n" << answer.body;
+    if (route != nullptr && response.status == route->status && route->response.check != nullptr) {
+      const auto fits = route->response.check(object);
+      EXPECT_TRUE(fits.has_value()) << target << ": " << fits.error().message() << "\n" << response.body;
     }
     return object;
   }
   std::string session(const std::string& name, const std::string& task = {}) {
-    json::object subscription = {{"agent", name}, {"cli", program_of(name)}};
-    if (!task.empty()) subscription["task"] = task;
-    return string_member(expect(201, "POST", "/api/v1/sessions", json::serialize(subscription)), "sessionId")
-        .value_or("");
+    json::object body = {{"agent", name}, {"cli", program_of(name)}};
+    if (!task.empty()) body["task"] = task;
+    return string_member(expect(201, "POST", "/api/v1/sessions", json::serialize(body)), "sessionId").value_or("");
   }
 };
 
 // --- sessions and agents
 
-TEST_F(Served, PostSessionsSpawnsAnAgentAndReturnsItsSessionId) {
+TEST_F(HttpApi, PostSessionsSpawnsAnAgentAndReturnsItsSessionId) {
   const auto id = session("Bob", "count the stars");
   EXPECT_FALSE(id.empty());
-  EXPECT_TRUE(hears("Bob", "count the stars"));
-  const auto told = expect(200, "GET", "/api/v1/sessions/" + id);
-  EXPECT_EQ(string_member(told, "agentName"), "Bob");
+  EXPECT_TRUE(receives("Bob", "count the stars"));
+  const auto response = expect(200, "GET", "/api/v1/sessions/" + id);
+  EXPECT_EQ(string_member(response, "agentName"), "Bob");
   const auto agent = expect(200, "GET", "/api/v1/agents/Bob");
   EXPECT_EQ(string_member(agent, "sessionId"), id);
   EXPECT_EQ(bool_member(agent, "spawned"), true);
-  EXPECT_EQ(http->ask("POST", "/api/v1/sessions", R"({"agent":"Bob","cli":"cat"})").status, 409) << "the name is taken";
+  EXPECT_EQ(http->request("POST", "/api/v1/sessions", R"({"agent":"Bob","cli":"cat"})").status, 409)
+      << "the name is taken";
   expect(200, "POST", "/api/v1/agents/Bob/stop");
 }
 
-TEST_F(Served, PostSessionMessagesDeliversToTheAgent) {
+TEST_F(HttpApi, PostSessionMessagesDeliversToTheAgent) {
   const auto id = session("Bob");
   const auto stored =
       expect(200, "POST", format("/api/v1/sessions/{}/messages", id), R"({"message":"look at the moon"})");
-  EXPECT_TRUE(hears("Bob", "look at the moon"));
+  EXPECT_TRUE(receives("Bob", "look at the moon"));
   const auto message = *string_member(stored, "messageId");
   EXPECT_TRUE(eventually([&] {
     const auto trace = expect(200, "GET", "/api/v1/messages/" + message);
     return string_member(trace.at("deliveries").as_array().at(0).as_object(), "state") == "delivered";
   }));
   EXPECT_EQ(expect(200, "GET", "/api/v1/messages?to=Bob").at("messages").as_array().size(), 1u);
-  EXPECT_EQ(heard("Bob", "look at the moon"), 1u);
+  EXPECT_EQ(count_received("Bob", "look at the moon"), 1u);
 }
 
-TEST_F(Served, RepeatedIdempotencyKeyIsADuplicate) {
+TEST_F(HttpApi, RepeatedIdempotencyKeyIsADuplicate) {
   const auto id = session("Bob");
   const auto body = R"({"message":"only once","idempotencyKey":"k1"})";
   const auto first = expect(200, "POST", format("/api/v1/sessions/{}/messages", id), body);
@@ -124,11 +124,11 @@ TEST_F(Served, RepeatedIdempotencyKeyIsADuplicate) {
   EXPECT_EQ(bool_member(again, "duplicate"), true);
   EXPECT_EQ(string_member(again, "messageId"), string_member(first, "messageId"));
   expect(200, "POST", format("/api/v1/sessions/{}/messages", id), R"({"message":"and then this"})");
-  EXPECT_TRUE(hears("Bob", "and then this"));
-  EXPECT_EQ(heard("Bob", "only once"), 1u);
+  EXPECT_TRUE(receives("Bob", "and then this"));
+  EXPECT_EQ(count_received("Bob", "only once"), 1u);
 }
 
-TEST_F(Served, DeleteSessionReleasesTheAgentAndReturnsASummary) {
+TEST_F(HttpApi, DeleteSessionReleasesTheAgentAndReturnsASummary) {
   const auto id = session("Bob");
   const auto ended = expect(200, "DELETE", "/api/v1/sessions/" + id);
   EXPECT_EQ(bool_member(ended, "success"), true);
@@ -137,26 +137,26 @@ TEST_F(Served, DeleteSessionReleasesTheAgentAndReturnsASummary) {
   EXPECT_GE(integer_member(*summary, "duration").value_or(-1), 0);
   EXPECT_TRUE(summary->contains("itemCount"));
   EXPECT_EQ(string_member(expect(200, "GET", "/api/v1/agents/Bob"), "status"), "stopped");
-  EXPECT_EQ(http->ask("DELETE", "/api/v1/sessions/" + id).code(), "STALE");
-  EXPECT_EQ(http->ask("DELETE", "/api/v1/sessions/nowhere").status, 404);
+  EXPECT_EQ(http->request("DELETE", "/api/v1/sessions/" + id).code(), "STALE");
+  EXPECT_EQ(http->request("DELETE", "/api/v1/sessions/nowhere").status, 404);
   EXPECT_TRUE(expect(200, "GET", "/api/v1/sessions/" + id).contains("endedAt"));
   const auto events = box.ok({"events", "--types", "agent.released,session.ended", "--agent", "Bob", "--json"});
   EXPECT_NE(events.find(R"("releasedBy":"api")"), std::string::npos) << events;
   EXPECT_NE(events.find(R"("reason":"released")"), std::string::npos) << events;
 }
 
-TEST_F(Served, PauseQueuesMessagesAndResumeFlushesThem) {
+TEST_F(HttpApi, PauseQueuesMessagesAndResumeFlushesThem) {
   session("Bob");
   expect(200, "POST", "/api/v1/agents/Bob/pause", R"({"reason":"lunch"})");
   EXPECT_EQ(bool_member(expect(200, "GET", "/api/v1/agents/Bob"), "paused"), true);
   expect(200, "POST", "/api/v1/agents/Bob/messages", R"({"message":"after lunch"})");
   EXPECT_EQ(integer_member(expect(200, "GET", "/api/v1/agents/Bob"), "pending"), 1);
-  EXPECT_EQ(heard("Bob", "after lunch"), 0u);
+  EXPECT_EQ(count_received("Bob", "after lunch"), 0u);
   expect(200, "POST", "/api/v1/agents/Bob/resume");
-  EXPECT_TRUE(hears("Bob", "after lunch"));
+  EXPECT_TRUE(receives("Bob", "after lunch"));
 }
 
-TEST_F(Served, StopGracefullyReleasesTheAgent) {
+TEST_F(HttpApi, StopGracefullyReleasesTheAgent) {
   const auto script = box.write(box.project() + "/agent.sh",
                                 "trap 'echo saved > work; exit 0' TERM HUP; echo ready > ready; "
                                 "while :; do sleep 0.05; done\n");
@@ -178,17 +178,17 @@ TEST_F(Served, StopGracefullyReleasesTheAgent) {
   EXPECT_EQ(string_member(newest("session.ended"), "_sessionId"), id);
   EXPECT_EQ(string_member(newest("agent.released"), "agentName"), "Bob");
   EXPECT_EQ(string_member(newest("agent.released"), "reason"), "done");
-  EXPECT_EQ(http->ask("POST", "/api/v1/agents/Bob/stop").status, 404);
+  EXPECT_EQ(http->request("POST", "/api/v1/agents/Bob/stop").status, 404);
 }
 
-TEST_F(Served, InputWritesRawTextToTheTerminal) {
+TEST_F(HttpApi, InputWritesRawTextToTheTerminal) {
   const auto script = box.write(box.project() + "/agent.sh", "exec cat > got\n");
   expect(201, "POST", "/api/v1/sessions", json::serialize(json::object{{"agent", "Bob"}, {"cli", "sh " + script}}));
   expect(200, "POST", "/api/v1/agents/Bob/input", R"({"input":"typed as it is\n"})");
   EXPECT_TRUE(eventually([&] { return text_of(box.project() + "/got") == "typed as it is\n"; }));
 }
 
-TEST_F(Served, OutputIsTheScreenAndInterruptSendsTheKey) {
+TEST_F(HttpApi, OutputIsTheScreenAndInterruptSendsTheKey) {
   session("Bob");
   EXPECT_TRUE(eventually([&] {
     return json::serialize(expect(200, "GET", "/agents/Bob/output")).find("Scripted agent") != std::string::npos;
@@ -202,29 +202,28 @@ TEST_F(Served, OutputIsTheScreenAndInterruptSendsTheKey) {
   expect(200, "POST", "/agents/by-name/Ann/interrupt");
 }
 
-TEST_F(Served, AgentStartedByTheUserTakesNoInputOrStop) {
+TEST_F(HttpApi, AgentStartedByTheUserTakesNoInputOrStop) {
   cli_tests::Terminal bob{box, {"-n", "Bob", SCRIPTED_AGENT, "--status", "--log", log_of("Bob")}};
   ASSERT_TRUE(bob.shows("Scripted agent"));
-  ASSERT_TRUE(eventually([&] { return http->ask("GET", "/agents/Bob").status == 200; }));
-  EXPECT_EQ(http->ask("POST", "/api/v1/agents/Bob/stop").code(), "UNSUPPORTED");
-  EXPECT_EQ(http->ask("POST", "/api/v1/agents/Bob/input", R"({"input":"x"})").code(), "UNSUPPORTED");
+  ASSERT_TRUE(eventually([&] { return http->request("GET", "/agents/Bob").status == 200; }));
+  EXPECT_EQ(http->request("POST", "/api/v1/agents/Bob/stop").code(), "UNSUPPORTED");
+  EXPECT_EQ(http->request("POST", "/api/v1/agents/Bob/input", R"({"input":"x"})").code(), "UNSUPPORTED");
 }
 
-TEST_F(Served, UnversionedAgentRoutesBehaveTheSame) {
+TEST_F(HttpApi, UnversionedAgentRoutesBehaveTheSame) {
   const auto id = *string_member(expect(200, "GET", "/workspaces"), "activeWorkspaceId");
-  const auto subscription =
-      json::serialize(json::object{{"name", "Bob"}, {"provider", program_of("Bob")}, {"task", "begin"}});
-  const auto made = expect(201, "POST", format("/workspaces/{}/agents", id), subscription);
+  const auto body = json::serialize(json::object{{"name", "Bob"}, {"provider", program_of("Bob")}, {"task", "begin"}});
+  const auto made = expect(201, "POST", format("/workspaces/{}/agents", id), body);
   EXPECT_EQ(string_member(made, "id"), id + ".Bob");
-  EXPECT_TRUE(hears("Bob", "begin"));
+  EXPECT_TRUE(receives("Bob", "begin"));
   EXPECT_EQ(expect(200, "GET", format("/workspaces/{}/agents", id)).at("agents").as_array().size(), 2u) << "and human";
   expect(200, "GET", "/agents");
-  EXPECT_EQ(http->ask("DELETE", format("/agents/{}.Bob", id)).status, 204);
+  EXPECT_EQ(http->request("DELETE", format("/agents/{}.Bob", id)).status, 204);
 }
 
 // --- workspaces
 
-TEST_F(Served, WorkspacesAreOpenedSwitchedToAndClosed) {
+TEST_F(HttpApi, WorkspacesAreOpenedSwitchedToAndClosed) {
   fs::create_directories(box.project() + "/other");
   const auto made = expect(201, "POST", "/workspaces",
                            json::serialize(json::object{{"path", fs::canonical(box.project() + "/other").string()}}));
@@ -234,15 +233,15 @@ TEST_F(Served, WorkspacesAreOpenedSwitchedToAndClosed) {
       expect(201, "POST", "/workspaces",
              json::serialize(json::object{{"path", fs::canonical(box.project()).string() + "/other2/"}}));
   EXPECT_NE(string_member(sibling, "id"), id) << "not a workspace whose id has this prefix";
-  EXPECT_EQ(http->ask("DELETE", "/workspaces/" + *string_member(sibling, "id")).status, 204);
-  EXPECT_EQ(http->ask("GET", "/api/v1/agents").code(), "AMBIGUOUS_WORKSPACE");
+  EXPECT_EQ(http->request("DELETE", "/workspaces/" + *string_member(sibling, "id")).status, 204);
+  EXPECT_EQ(http->request("GET", "/api/v1/agents").code(), "AMBIGUOUS_WORKSPACE");
   expect(200, "GET", "/api/v1/agents?workspace=" + id);
   expect(200, "POST", format("/workspaces/{}/switch", id));
   EXPECT_EQ(string_member(expect(200, "GET", "/api/v1/agents"), "workspaceId"), id);
-  EXPECT_EQ(http->ask("DELETE", "/workspaces/" + id).status, 204);
-  EXPECT_EQ(http->ask("GET", "/workspaces/" + id).status, 404);
+  EXPECT_EQ(http->request("DELETE", "/workspaces/" + id).status, 204);
+  EXPECT_EQ(http->request("GET", "/workspaces/" + id).status, 404);
   expect(200, "GET", "/api/v1/agents");
-  EXPECT_EQ(http->ask("POST", "/workspaces", R"({"path":"/no/such/place"})").status, 400);
+  EXPECT_EQ(http->request("POST", "/workspaces", R"({"path":"/no/such/place"})").status, 400);
 }
 
 // --- costs
@@ -260,7 +259,7 @@ cli::DaemonConnection count_tokens(Sandbox& box) {
   return agent;
 }
 
-TEST_F(Served, CostsAreReportedAndFilteredByAgentAndTime) {
+TEST_F(HttpApi, CostsAreReportedAndFilteredByAgentAndTime) {
   const auto agent = count_tokens(box);
   ASSERT_TRUE(eventually([&] {
     const auto report = expect(200, "GET", "/api/v1/costs");
@@ -271,8 +270,8 @@ TEST_F(Served, CostsAreReportedAndFilteredByAgentAndTime) {
   EXPECT_TRUE(object_member(report, "byModel")->contains("claude-sonnet-4-5-20250929"));
   EXPECT_GT(number_member(*object_member(report, "total"), "estimatedCostUsd").value_or(0), 0);
   const auto total = [&](const std::string& query) {
-    const auto told = expect(200, "GET", "/api/v1/costs?" + query);
-    return integer_member(*object_member(told, "total"), "totalTokens");
+    const auto response = expect(200, "GET", "/api/v1/costs?" + query);
+    return integer_member(*object_member(response, "total"), "totalTokens");
   };
   EXPECT_EQ(total("agent=Nobody"), 0);
   EXPECT_EQ(total("since=32503680000000"), 0);
@@ -284,17 +283,17 @@ TEST_F(Served, CostsAreReportedAndFilteredByAgentAndTime) {
 
 // --- the document
 
-TEST_F(Served, ServedDocumentMatchesTheCommand) {
-  const auto served = http->ask("GET", "/openapi.json");
+TEST_F(HttpApi, ServedDocumentMatchesTheCommand) {
+  const auto served = http->request("GET", "/openapi.json");
   EXPECT_EQ(served.status, 200);
   EXPECT_EQ(served.object(), parse_json_object(box.ok({"openapi"})).value());
-  EXPECT_NE(http->ask("GET", "/docs").body.find("/api/v1/sessions"), std::string::npos);
-  const auto metrics = http->ask("GET", "/metrics").body;
+  EXPECT_NE(http->request("GET", "/docs").body.find("/api/v1/sessions"), std::string::npos);
+  const auto metrics = http->request("GET", "/metrics").body;
   for (const auto* name : {"agent_relay_agents_connected{", "agent_relay_event_readers{", "agent_relay_events_total{"})
     EXPECT_NE(metrics.find(name), std::string::npos) << metrics;
 }
 
-TEST_F(Served, EveryRouteRespondsAndBadRequestsAreClientErrors) {
+TEST_F(HttpApi, EveryRouteRespondsAndBadRequestsAreClientErrors) {
   for (const auto& route : api::route_table()) {
     if (route.access == api::Access::AuthenticatedStream) continue;  // they have no end
     std::string target{route.path};
@@ -302,68 +301,70 @@ TEST_F(Served, EveryRouteRespondsAndBadRequestsAreClientErrors) {
       target.replace(target.find('{'), target.find('}') - target.find('{') + 1, "nowhere");
     for (const auto* body : {"", "{", "[]", "{}", R"({"message":1,"input":[],"path":{},"agent":"a b","cli":"x"})"}) {
       if (route.method == api::Method::Get && *body != 0) continue;
-      const auto answer = http->ask(std::string{api::name_of(route.method)}, target, body);
-      EXPECT_GE(answer.status, 200) << target;
-      EXPECT_LT(answer.status, 500) << target << " " << body << " " << answer.body;
-      EXPECT_EQ(answer.status >= 400, !answer.code().empty()) << target << " " << body;
+      const auto response = http->request(std::string{api::name_of(route.method)}, target, body);
+      EXPECT_GE(response.status, 200) << target;
+      EXPECT_LT(response.status, 500) << target << " " << body << " " << response.body;
+      EXPECT_EQ(response.status >= 400, !response.code().empty()) << target << " " << body;
     }
   }
 }
 
-TEST_F(Served, OversizedRequestIsRefused) {
+TEST_F(HttpApi, OversizedRequestIsRefused) {
   const auto text = [](std::size_t bytes) { return std::string(bytes, 'x'); };
   session("Bob");
   for (const std::size_t around : {0U, 100U, 200U, 1000U, 4000U}) {
     const auto fill = text((1 << 20) - 100 - around);
-    const auto message = http->ask("POST", "/api/v1/agents/Bob/messages", format(R"({{"message":"{}"}})", fill));
+    const auto message = http->request("POST", "/api/v1/agents/Bob/messages", format(R"({{"message":"{}"}})", fill));
     EXPECT_TRUE(message.status == 413 || message.status == 200) << around << " " << message.body;
-    const auto task = http->ask("POST", "/api/v1/sessions", format(R"({{"agent":"C","cli":"cat","task":"{}"}})", fill));
+    const auto task =
+        http->request("POST", "/api/v1/sessions", format(R"({{"agent":"C","cli":"cat","task":"{}"}})", fill));
     EXPECT_TRUE(task.status == 413 || task.status == 400) << around << " " << task.body;
-    const auto path = http->ask("POST", "/workspaces", format(R"({{"path":"/{}"}})", fill));
+    const auto path = http->request("POST", "/workspaces", format(R"({{"path":"/{}"}})", fill));
     EXPECT_TRUE(path.status == 413 || path.status == 400) << around << " " << path.body;
   }
-  EXPECT_EQ(http->ask("GET", "/api/v1/agents/Bob").status, 200) << "the daemon is still there";
+  EXPECT_EQ(http->request("GET", "/api/v1/agents/Bob").status, 200) << "the daemon is still there";
 }
 
 // --- security, with real requests
 
-TEST_F(Served, ReboundHostNameIsRefused) {
-  const auto rebound = http->ask("GET", "/api/v1/agents", {}, {{"Host", format("evil.example:{}", http->port())}});
+TEST_F(HttpApi, ReboundHostNameIsRefused) {
+  const auto rebound = http->request("GET", "/api/v1/agents", {}, {{"Host", format("evil.example:{}", http->port())}});
   EXPECT_EQ(rebound.status, 403);
   EXPECT_EQ(rebound.code(), "HOST_NOT_ALLOWED");
   EXPECT_EQ(rebound.head.find("Access-Control"), std::string::npos);
-  EXPECT_EQ(http->ask("GET", "/api/v1/agents", {}, {{"Host", format("localhost:{}", http->port())}}).status, 200);
+  EXPECT_EQ(http->request("GET", "/api/v1/agents", {}, {{"Host", format("localhost:{}", http->port())}}).status, 200);
   EXPECT_NE(http->raw("GET / HTTP/1.1\r\nConnection: close\r\n\r\n").find(" 400 "), std::string::npos) << "no host";
 }
 
-TEST_F(Served, ForeignFormChangesNothing) {
+TEST_F(HttpApi, ForeignFormChangesNothing) {
   session("Bob");
-  const auto form = http->ask("POST", "/api/v1/agents/Bob/stop", "reason=x",
-                              {{"Content-Type", "application/x-www-form-urlencoded"},
-                               {"Origin", "https://evil.example"},
-                               {"Sec-Fetch-Site", "cross-site"}});
+  const auto form = http->request("POST", "/api/v1/agents/Bob/stop", "reason=x",
+                                  {{"Content-Type", "application/x-www-form-urlencoded"},
+                                   {"Origin", "https://evil.example"},
+                                   {"Sec-Fetch-Site", "cross-site"}});
   EXPECT_EQ(form.code(), "ORIGIN_NOT_ALLOWED");
-  EXPECT_EQ(http->ask("POST", "/api/v1/agents/Bob/stop", "{}", {{"Content-Type", "text/plain"}}).status, 415)
+  EXPECT_EQ(http->request("POST", "/api/v1/agents/Bob/stop", "{}", {{"Content-Type", "text/plain"}}).status, 415)
       << "an old browser without an Origin header";
-  EXPECT_EQ(http->ask("POST", "/api/v1/agents/Bob/stop", {}, {{"Sec-Fetch-Site", "cross-site"}}).code(), "CROSS_SITE");
-  EXPECT_EQ(http->ask("OPTIONS", "/api/v1/agents/Bob/stop", {}, {{"Origin", "https://evil.example"}}).status, 403);
+  EXPECT_EQ(http->request("POST", "/api/v1/agents/Bob/stop", {}, {{"Sec-Fetch-Site", "cross-site"}}).code(),
+            "CROSS_SITE");
+  EXPECT_EQ(http->request("OPTIONS", "/api/v1/agents/Bob/stop", {}, {{"Origin", "https://evil.example"}}).status, 403);
   EXPECT_NE(string_member(expect(200, "GET", "/api/v1/agents/Bob"), "status"), "stopped") << "it is still there";
 }
 
-struct Guarded : Served {
+struct HttpApiToken : HttpApi {
   void SetUp() override {
     box.set("AGENT_RELAY_API_TOKEN", "s3cret");
     up();
   }
 };
 
-TEST_F(Guarded, BearerTokenIsEnforced) {
-  EXPECT_EQ(http->ask("GET", "/api/v1/agents").status, 401);
-  EXPECT_EQ(http->ask("GET", "/api/v1/agents", {}, {{"Authorization", "Bearer wrong"}}).status, 401);
-  EXPECT_EQ(http->ask("GET", "/api/v1/agents?token=s3cret").status, 401) << "not in the address";
+TEST_F(HttpApiToken, BearerTokenIsEnforced) {
+  EXPECT_EQ(http->request("GET", "/api/v1/agents").status, 401);
+  EXPECT_EQ(http->request("GET", "/api/v1/agents", {}, {{"Authorization", "Bearer wrong"}}).status, 401);
+  EXPECT_EQ(http->request("GET", "/api/v1/agents?token=s3cret").status, 401) << "not in the address";
   const Headers token = {{"Authorization", "Bearer s3cret"}};
   expect(200, "GET", "/api/v1/agents", {}, token);
-  EXPECT_EQ(http->ask("GET", "/healthz").status, 200);
+  EXPECT_EQ(http->request("GET", "/healthz").status, 200);
   EXPECT_EQ(text_of(box.home() + "/daemon.log").find("s3cret"), std::string::npos);
   EXPECT_EQ(text_of(box.home() + "/http.json").find("s3cret"), std::string::npos);
   const auto script = box.write(box.project() + "/agent.sh", "env > seen.new; mv seen.new seen; exec cat\n");
@@ -373,11 +374,11 @@ TEST_F(Guarded, BearerTokenIsEnforced) {
   EXPECT_EQ(text_of(box.project() + "/seen").find("s3cret"), std::string::npos) << "an agent does not get it";
 }
 
-struct Unserved : Served {
+struct HttpApiStart : HttpApi {
   void SetUp() override {}
 };
 
-TEST_F(Unserved, AgentStartedOverHttpRunsInTheDaemonsEnvironmentAtTheRoot) {
+TEST_F(HttpApiStart, AgentStartedOverHttpRunsInTheDaemonsEnvironmentAtTheRoot) {
   fs::create_directories(box.project() + "/inside");
   box.set("KEPT", "when the daemon started");
   box.ok({"-C", box.project() + "/inside", "up"});
@@ -385,10 +386,10 @@ TEST_F(Unserved, AgentStartedOverHttpRunsInTheDaemonsEnvironmentAtTheRoot) {
   up();
   const auto script = box.write(box.project() + "/agent.sh",
                                 "echo \"$KEPT; $PWD; $AGENT_RELAY_NAME\" > seen.new; mv seen.new seen; exec cat\n");
-  const auto seen_by = [&](const std::string& name, const std::string& place, json::object subscription) {
-    subscription["agent"] = name;
-    subscription["cli"] = "sh " + script;
-    expect(201, "POST", "/api/v1/sessions", json::serialize(subscription));
+  const auto seen_by = [&](const std::string& name, const std::string& place, json::object body) {
+    body["agent"] = name;
+    body["cli"] = "sh " + script;
+    expect(201, "POST", "/api/v1/sessions", json::serialize(body));
     EXPECT_TRUE(eventually([&] { return fs::exists(place + "/seen"); })) << name;
     return text_of(place + "/seen");
   };
@@ -399,41 +400,41 @@ TEST_F(Unserved, AgentStartedOverHttpRunsInTheDaemonsEnvironmentAtTheRoot) {
 }
 
 /// Starts Bob over HTTP, kills its host and waits until the daemon has lost it. Returns Bob's session.
-struct Killed : Unserved {
+struct HttpApiHostLoss : HttpApiStart {
   std::string session_of_bob() {
     up();
     const auto id = session("Bob");
     const auto host = static_cast<pid_t>(integer_member(box.ok_json({"explain", "Bob"}), "hostPid").value_or(0));
     EXPECT_TRUE(host > 1 && ::kill(host, SIGKILL) == 0);
-    EXPECT_TRUE(eventually([&] { return bool_member(told(id), "connected") == false; }));
+    EXPECT_TRUE(eventually([&] { return bool_member(response(id), "connected") == false; }));
     return id;
   }
-  json::object told(const std::string& id) { return expect(200, "GET", "/api/v1/sessions/" + id); }
+  json::object response(const std::string& id) { return expect(200, "GET", "/api/v1/sessions/" + id); }
 };
 
-TEST_F(Killed, SessionOfAKilledHostIsStaleWithinTheGrace) {
+TEST_F(HttpApiHostLoss, SessionOfAKilledHostIsStaleWithinTheGrace) {
   const auto id = session_of_bob();
-  const auto refused = http->ask("DELETE", "/api/v1/sessions/" + id);
+  const auto refused = http->request("DELETE", "/api/v1/sessions/" + id);
   EXPECT_EQ(refused.status, 409);
   EXPECT_EQ(refused.code(), "STALE");
   EXPECT_NE(refused.body.find("Bob is not connected; unless it returns soon its session ends as crashed"),
             std::string::npos)
       << refused.body;
-  EXPECT_FALSE(told(id).contains("endedAt")) << "its grace runs";
+  EXPECT_FALSE(response(id).contains("endedAt")) << "its grace runs";
 }
 
-TEST_F(Killed, SessionOfAKilledHostHasEndedAfterTheGrace) {
+TEST_F(HttpApiHostLoss, SessionOfAKilledHostHasEndedAfterTheGrace) {
   box.set("AGENT_RELAY_SESSION_GRACE_MS", "300");
   const auto id = session_of_bob();
-  ASSERT_TRUE(eventually([&] { return told(id).contains("endedAt"); }));
-  const auto refused = http->ask("DELETE", "/api/v1/sessions/" + id);
+  ASSERT_TRUE(eventually([&] { return response(id).contains("endedAt"); }));
+  const auto refused = http->request("DELETE", "/api/v1/sessions/" + id);
   EXPECT_EQ(refused.status, 409);
-  EXPECT_NE(refused.body.find("that session of Bob has ended"), std::string::npos) << refused.body;
+  EXPECT_NE(refused.body.find("the session of Bob has ended"), std::string::npos) << refused.body;
   const auto ended = box.ok({"events", "--types", "session.ended", "--agent", "Bob", "--json"});
   EXPECT_NE(ended.find(R"("reason":"crashed")"), std::string::npos) << ended;
 }
 
-TEST_F(Unserved, SessionEndReportsEstimatedCost) {
+TEST_F(HttpApiStart, SessionEndReportsEstimatedCost) {
   box.write(box.home() + "/cost-models.json",
             R"({"claude-sonnet-4-5-20250929":{"inputPer1M":1000,"outputPer1M":500}})");
   up();
@@ -460,22 +461,22 @@ TEST_F(Unserved, SessionEndReportsEstimatedCost) {
   EXPECT_EQ(cost_in(line), 1.25) << json::serialize(line);
 }
 
-TEST_F(Unserved, ListeningBeyondThisMachineNeedsAToken) {
+TEST_F(HttpApiStart, ListeningBeyondThisMachineNeedsAToken) {
   box.set("AGENT_RELAY_HTTP_ADDRESS", "0.0.0.0");
   const auto refused = box.run({"up"});
   EXPECT_NE(refused.code, 0);
   EXPECT_NE(refused.err.find("AGENT_RELAY_API_TOKEN"), std::string::npos) << refused.err;
 }
 
-TEST_F(Unserved, PortInUseIsSkippedAndTheAddressReported) {
+TEST_F(HttpApiStart, PortInUseIsSkippedAndTheAddressReported) {
   up();
   Sandbox other;
   other.set("AGENT_RELAY_DASHBOARD_PORT", format("{}", http->port()));
   const auto said = other.ok({"up"});
   const auto url = *string_member(other.ok_json({"status"}), "http");
   EXPECT_NE(said.find(url), std::string::npos) << said;
-  EXPECT_GT(Http{url}.port(), http->port());
-  EXPECT_EQ(Http{url}.ask("GET", "/healthz").status, 200);
+  EXPECT_GT(HttpClient{url}.port(), http->port());
+  EXPECT_EQ(HttpClient{url}.request("GET", "/healthz").status, 200);
   struct stat file{};
   ASSERT_EQ(::stat((other.home() + "/http.json").c_str(), &file), 0);
   EXPECT_EQ(file.st_mode & 0777U, 0600U);
@@ -483,17 +484,17 @@ TEST_F(Unserved, PortInUseIsSkippedAndTheAddressReported) {
   EXPECT_FALSE(fs::exists(other.home() + "/http.json"));
 }
 
-TEST_F(Unserved, WithoutHttpThereIsNoAddress) {
+TEST_F(HttpApiStart, WithoutHttpThereIsNoAddress) {
   box.ok({"up", "--no-http"});
   EXPECT_FALSE(box.ok_json({"status"}).contains("http"));
   EXPECT_FALSE(fs::exists(box.home() + "/http.json"));
 }
 
-TEST_F(Served, StopFinishesRequestsAndBadAddressDisablesOnlyHttp) {
-  std::string heard;
-  std::thread asking{[&] { heard = http->ask("GET", "/metrics").body; }};
+TEST_F(HttpApi, StopFinishesRequestsAndBadAddressDisablesOnlyHttp) {
+  std::string output;
+  std::thread asking{[&] { output = http->request("GET", "/metrics").body; }};
   asking.join();
-  EXPECT_FALSE(heard.empty());
+  EXPECT_FALSE(output.empty());
   box.ok({"down", "--all"});
   EXPECT_FALSE(fs::exists(box.home() + "/http.json")) << "another program may have its port by then";
   box.set("AGENT_RELAY_HTTP_ADDRESS", "127.99.99.999");
@@ -510,10 +511,10 @@ TEST_F(Served, StopFinishesRequestsAndBadAddressDisablesOnlyHttp) {
   EXPECT_NE(text_of(box.home() + "/daemon.log").find("the HTTP API is not served"), std::string::npos);
 }
 
-TEST_F(Served, ReopenedWorkspaceIsReachable) {
+TEST_F(HttpApi, ReopenedWorkspaceIsReachable) {
   expect(200, "GET", "/api/v1/agents");
   box.ok({"down"});
-  EXPECT_EQ(http->ask("GET", "/api/v1/agents").code(), "NO_WORKSPACE");
+  EXPECT_EQ(http->request("GET", "/api/v1/agents").code(), "NO_WORKSPACE");
   box.ok({"up"});
   expect(200, "GET", "/api/v1/agents");
 }

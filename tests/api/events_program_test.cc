@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "api/http.h"
-#include "api/open_line.h"
+#include "api/http_client.h"
+#include "api/http_connection.h"
 #include "cli/sandbox.h"
 
 namespace relay::api_tests {
@@ -14,17 +14,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Watched : ::testing::Test {
+struct HttpApiStreams : ::testing::Test {
   cli_tests::Sandbox box;
-  std::unique_ptr<Http> http;
+  std::unique_ptr<HttpClient> http;
 
   void SetUp() override {
     box.ok({"up"});
     fs::create_directories(box.home() + "/profiles");
     fs::copy_file(SCRIPTED_PROFILE, box.home() + "/profiles/scripted.toml", fs::copy_options::overwrite_existing);
-    http = std::make_unique<Http>(*string_member(box.ok_json({"status"}), "http"));
+    http = std::make_unique<HttpClient>(*string_member(box.ok_json({"status"}), "http"));
   }
-  ~Watched() override {  // hosts are no children of the test
+  ~HttpApiStreams() override {  // hosts are no children of the test
     std::error_code none;
     for (const auto& entry : fs::directory_iterator{box.workspace_directory() + "/hosts", none}) {
       std::ifstream file{entry.path()};
@@ -33,71 +33,71 @@ struct Watched : ::testing::Test {
         ::kill(static_cast<pid_t>(*integer_member(*record, "hostPid")), SIGKILL);
     }
   }
-  OpenLine line() { return OpenLine{http->port()}; }
-  OpenLine reader(const std::string& target, std::string_view more = {}) {
-    auto reading = line();
-    reading.get(target, more);
-    EXPECT_TRUE(reading.hears("retry: ")) << reading.heard;
-    return reading;
+  HttpConnection connect() { return HttpConnection{http->port()}; }
+  HttpConnection reader(const std::string& target, std::string_view more = {}) {
+    auto connection = connect();
+    connection.get(target, more);
+    EXPECT_TRUE(connection.wait_for("retry: ")) << connection.output;
+    return connection;
   }
   std::string spawn(const std::string& name) {
-    const json::object subscription = {{"agent", name}, {"cli", format("{} --status --work-ms 50", SCRIPTED_AGENT)}};
-    const auto answer = http->ask("POST", "/api/v1/sessions", json::serialize(subscription));
-    EXPECT_EQ(answer.status, 201) << answer.body;
-    return string_member(answer.object(), "sessionId").value_or("");
+    const json::object body = {{"agent", name}, {"cli", format("{} --status --work-ms 50", SCRIPTED_AGENT)}};
+    const auto response = http->request("POST", "/api/v1/sessions", json::serialize(body));
+    EXPECT_EQ(response.status, 201) << response.body;
+    return string_member(response.object(), "sessionId").value_or("");
   }
 };
 
-TEST_F(Watched, StreamsAllEventsThoseOfAnAgentAndOfASession) {
-  EXPECT_EQ(http->ask("GET", "/api/v1/agents/Bob/events/sse").status, 404) << "there is no Bob yet";
-  EXPECT_EQ(http->ask("GET", "/api/v1/sessions/nowhere/events/sse").status, 404);
+TEST_F(HttpApiStreams, StreamsAllEventsThoseOfAnAgentAndOfASession) {
+  EXPECT_EQ(http->request("GET", "/api/v1/agents/Bob/events/sse").status, 404) << "there is no Bob yet";
+  EXPECT_EQ(http->request("GET", "/api/v1/sessions/nowhere/events/sse").status, 404);
   auto all = reader("/api/v1/events/sse");
   spawn("Eve");
   const auto session = spawn("Bob");
   auto bob = reader("/api/v1/agents/Bob/events/sse?types=session,agent&offset=0");
-  ASSERT_TRUE(all.hears("event: session.started\n"));
-  ASSERT_TRUE(all.hears("\"_agentName\":\"Bob\"")) << all.heard;
-  ASSERT_TRUE(bob.hears("\"_agentName\":\"Bob\"")) << bob.heard;
-  EXPECT_FALSE(bob.heard.contains("\"_agentName\":\"Eve\""));
+  ASSERT_TRUE(all.wait_for("event: session.started\n"));
+  ASSERT_TRUE(all.wait_for("\"_agentName\":\"Bob\"")) << all.output;
+  ASSERT_TRUE(bob.wait_for("\"_agentName\":\"Bob\"")) << bob.output;
+  EXPECT_FALSE(bob.output.contains("\"_agentName\":\"Eve\""));
   auto own = reader(format("/api/v1/sessions/{}/events/sse?offset=0", session));
-  ASSERT_TRUE(own.hears("event: session.started\n"));
-  EXPECT_FALSE(own.heard.contains("Eve"));
+  ASSERT_TRUE(own.wait_for("event: session.started\n"));
+  EXPECT_FALSE(own.output.contains("Eve"));
 }
 
-TEST_F(Watched, ResumesAfterLastEventIdAcrossADaemonRestart) {
+TEST_F(HttpApiStreams, ResumesAfterLastEventIdAcrossADaemonRestart) {
   auto first = reader("/api/v1/events/sse?offset=0&types=session.started");
   spawn("Bob");
-  ASSERT_TRUE(first.hears("event: session.started\nid: "));
-  const auto at = first.heard.find("event: session.started\nid: ") + 27;
-  const auto number = first.heard.substr(at, first.heard.find('\n', at) - at);
+  ASSERT_TRUE(first.wait_for("event: session.started\nid: "));
+  const auto at = first.output.find("event: session.started\nid: ") + 27;
+  const auto number = first.output.substr(at, first.output.find('\n', at) - at);
   box.ok({"down", "--all"});
-  EXPECT_TRUE(first.hears("event: relay.resume\n")) << first.heard;
+  EXPECT_TRUE(first.wait_for("event: relay.resume\n")) << first.output;
   SetUp();
   auto second = reader("/api/v1/events/sse?types=session.started", format("Last-Event-ID: {}\r\n", number));
   spawn("Eve");
-  ASSERT_TRUE(second.hears("Eve"));
-  EXPECT_FALSE(second.heard.contains(format("\nid: {}\n", number)));
+  ASSERT_TRUE(second.wait_for("Eve"));
+  EXPECT_FALSE(second.output.contains(format("\nid: {}\n", number)));
 }
 
-TEST_F(Watched, WebSocketSendsSnapshotEventsAndTerminal) {
+TEST_F(HttpApiStreams, WebSocketSendsSnapshotEventsAndTerminal) {
   spawn("Bob");
-  auto socket = line();
-  socket.ask_for_websocket("/ws");
-  ASSERT_TRUE(socket.hears(R"({"type":"snapshot","workspace":{"id":")")) << socket.heard;
-  ASSERT_TRUE(socket.hears("\"name\":\"Bob\""));
-  socket.say_text(R"({"type":"watch","agent":"Bob"})");
-  ASSERT_TRUE(socket.hears(R"({"type":"screen","agent":"Bob","columns":)")) << socket.heard;
+  auto socket = connect();
+  socket.open_websocket("/ws");
+  ASSERT_TRUE(socket.wait_for(R"({"type":"snapshot","workspace":{"id":")")) << socket.output;
+  ASSERT_TRUE(socket.wait_for("\"name\":\"Bob\""));
+  socket.send_text(R"({"type":"watch","agent":"Bob"})");
+  ASSERT_TRUE(socket.wait_for(R"({"type":"screen","agent":"Bob","columns":)")) << socket.output;
   spawn("Eve");
-  ASSERT_TRUE(socket.hears(R"({"type":"event","event":{"type":"session.started")"));
-  EXPECT_EQ(http->ask("POST", "/api/v1/agents/Bob/stop").status, 200);
-  EXPECT_TRUE(socket.hears(R"({"type":"screen-closed","agent":"Bob")"));
+  ASSERT_TRUE(socket.wait_for(R"({"type":"event","event":{"type":"session.started")"));
+  EXPECT_EQ(http->request("POST", "/api/v1/agents/Bob/stop").status, 200);
+  EXPECT_TRUE(socket.wait_for(R"({"type":"screen-closed","agent":"Bob")"));
 }
 
-TEST_F(Watched, InvalidStartIsABadRequest) {
-  const auto answer = http->ask("GET", "/api/v1/events/sse?offset=yesterday");
-  EXPECT_EQ(answer.status, 400);
-  EXPECT_EQ(http->ask("GET", "/api/v1/agents/" + std::string(200, 'x') + "/events/sse?offset=0").status, 400);
-  EXPECT_EQ(http->ask("GET", "/ws").status, 426);
+TEST_F(HttpApiStreams, InvalidStartIsABadRequest) {
+  const auto response = http->request("GET", "/api/v1/events/sse?offset=yesterday");
+  EXPECT_EQ(response.status, 400);
+  EXPECT_EQ(http->request("GET", "/api/v1/agents/" + std::string(200, 'x') + "/events/sse?offset=0").status, 400);
+  EXPECT_EQ(http->request("GET", "/ws").status, 426);
 }
 
 }  // namespace

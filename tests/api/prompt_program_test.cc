@@ -1,6 +1,6 @@
 // Permissions and questions over HTTP: the real daemon, host and hook program against a fake Claude Code.
 #include "api/handlers/prompt_bodies.h"
-#include "api/http.h"
+#include "api/http_client.h"
 #include "base/format.h"
 #include "cli/agents.h"
 
@@ -11,34 +11,34 @@ using api::PermissionBody;
 using api::PermissionList;
 using api::QuestionList;
 
-struct Prompts : cli_tests::Agents {
-  std::unique_ptr<Http> http;
+struct HttpApiPrompts : cli_tests::Agents {
+  std::unique_ptr<HttpClient> http;
 
-  Prompts() {
+  HttpApiPrompts() {
     script(R"({"rules": [{"contains": "deploy", "tool": "make deploy", "asks": true, "reply": "deployed"},
       {"contains": "database", "question": "Which one?", "choices": ["SQLite", "PostgreSQL"], "reply": "noted"}]})");
     box.set("CLAUDE_CONFIG_DIR", box.project() + "/claude");
     box.ok({"down", "--all"});
     box.ok({"up"});
-    http = std::make_unique<Http>(*string_member(box.ok_json({"status"}), "http"));
+    http = std::make_unique<HttpClient>(*string_member(box.ok_json({"status"}), "http"));
   }
   cli_tests::Terminal& start_claude() {
     auto& terminal = start_program(
         "Bob", {FAKE_CLAUDE, "--script", box.project() + "/script.json", "--log", log_of("Bob")}, "Claude stand-in");
     EXPECT_TRUE(until([&] {
       const auto all = box.ok_json({"explain", "Bob"});
-      const auto* ways = object_member(all, "interfaces");
-      return ways != nullptr && string_member(*ways, "output") == "transcript";
+      const auto* interfaces = object_member(all, "interfaces");
+      return interfaces != nullptr && string_member(*interfaces, "output") == "transcript";
     }));
     return terminal;
   }
   std::string target(const std::string& rest) const { return "/api/v1/agents/Bob/" + rest; }
   template <class List>
   List listed(const std::string& list) {
-    const auto answer = http->ask("GET", target(list));
-    EXPECT_EQ(answer.status, 200) << answer.body;
-    auto read = schema::read<List>(answer.object());
-    EXPECT_TRUE(read.has_value()) << read.error().message() << answer.body;
+    const auto response = http->request("GET", target(list));
+    EXPECT_EQ(response.status, 200) << response.body;
+    auto read = schema::read<List>(response.object());
+    EXPECT_TRUE(read.has_value()) << read.error().message() << response.body;
     return read.value_or(List{});
   }
   PermissionBody permission() {
@@ -48,7 +48,7 @@ struct Prompts : cli_tests::Agents {
   }
   /// The newest event of that type; empty when there is none.
   json::object newest(const std::string& type) {
-    const auto page = http->ask("GET", format("/api/v1/events?types={}&agent=Bob", type)).object();
+    const auto page = http->request("GET", format("/api/v1/events?types={}&agent=Bob", type)).object();
     const auto* events = array_member(page, "events");
     return events == nullptr || events->empty() ? json::object{} : events->back().as_object();
   }
@@ -63,73 +63,73 @@ struct Prompts : cli_tests::Agents {
   }
 };
 
-TEST_F(Prompts, PermissionsAreListedAndApproved) {
+TEST_F(HttpApiPrompts, PermissionsAreListedAndApproved) {
   auto& bob = start_claude();
   EXPECT_TRUE(listed<PermissionList>("permissions").permissions.empty());
   bob.type("deploy\r");
   const auto asked = permission();
   EXPECT_EQ(asked.command, "make deploy");
   EXPECT_FALSE(asked.file_path.has_value());
-  const auto listing = http->ask("GET", target("permissions")).object();
+  const auto listing = http->request("GET", target("permissions")).object();
   EXPECT_TRUE(listing.at("permissions").at(0).at("filePath").is_null()) << json::serialize(listing);
   EXPECT_EQ(asked.agent, "Bob");
   EXPECT_EQ(count("Bob", "ran"), 0U) << "it is held";
-  const auto answer =
-      http->ask("POST", target(format("permissions/{}/approve", asked.request_id)), R"({"reason":"fine"})");
-  EXPECT_EQ(answer.status, 200) << answer.body;
+  const auto response =
+      http->request("POST", target(format("permissions/{}/approve", asked.request_id)), R"({"reason":"fine"})");
+  EXPECT_EQ(response.status, 200) << response.body;
   EXPECT_TRUE(until([&] { return count("Bob", "ran") == 1; }));
   EXPECT_TRUE(ends_as("approved"));
-  const auto again = http->ask("POST", target(format("permissions/{}/approve", asked.request_id)));
+  const auto again = http->request("POST", target(format("permissions/{}/approve", asked.request_id)));
   EXPECT_EQ(again.status, 409) << again.body;
   EXPECT_EQ(again.code(), "STALE");
 }
 
-TEST_F(Prompts, DenyReachesTheAgent) {
+TEST_F(HttpApiPrompts, DenyReachesTheAgent) {
   auto& bob = start_claude();
   bob.type("deploy\r");
   const auto asked = permission();
-  EXPECT_EQ(
-      http->ask("POST", target(format("permissions/{}/deny", asked.request_id)), R"({"reason":"not today"})").status,
-      200);
+  EXPECT_EQ(http->request("POST", target(format("permissions/{}/deny", asked.request_id)), R"({"reason":"not today"})")
+                .status,
+            200);
   EXPECT_TRUE(until([&] { return count("Bob", "replied") == 1; })) << "it went on";
   EXPECT_EQ(count("Bob", "ran"), 0U);
-  const auto answer = decision_of("Bob");
-  EXPECT_EQ(string_member(answer, "decision"), "denied");
-  EXPECT_EQ(string_member(answer, "by"), "hook") << "the answer reached the agent by its hook, not by keys";
-  EXPECT_TRUE(string_member(answer, "text").value_or("").contains("not today")) << json::serialize(answer);
+  const auto response = decision_of("Bob");
+  EXPECT_EQ(string_member(response, "decision"), "denied");
+  EXPECT_EQ(string_member(response, "by"), "hook") << "the answer reached the agent by its hook, not by keys";
+  EXPECT_TRUE(string_member(response, "text").value_or("").contains("not today")) << json::serialize(response);
   EXPECT_TRUE(ends_as("denied"));
   EXPECT_EQ(string_member(newest("permission.resolved"), "reason"), "not today");
 }
 
-TEST_F(Prompts, QuestionsAreListedAndAnswered) {
+TEST_F(HttpApiPrompts, QuestionsAreListedAndAnswered) {
   auto& bob = start_claude();
   bob.type("which database?\r");
   QuestionList list;
   ASSERT_TRUE(until([&] { return (list = listed<QuestionList>("questions")).questions.size() == 1; }));
   EXPECT_EQ(list.questions[0].question, "Which one?");
-  const auto answer =
-      http->ask("POST", target(format("questions/{}/answer", list.questions[0].question_id)), R"({"answer":"SQLite"})");
-  EXPECT_EQ(answer.status, 200) << answer.body;
+  const auto response = http->request("POST", target(format("questions/{}/answer", list.questions[0].question_id)),
+                                      R"({"answer":"SQLite"})");
+  EXPECT_EQ(response.status, 200) << response.body;
   EXPECT_TRUE(until([&] { return listed<QuestionList>("questions").questions.empty(); }));
   ASSERT_TRUE(until([&] { return count("Bob", "answer") == 1; }));
   EXPECT_EQ(string_member(decision_of("Bob"), "text"), R"({"Which one?":"SQLite"})") << "the answer at the agent";
   EXPECT_TRUE(until([&] { return string_member(newest("question.resolved"), "answer") == "SQLite"; }));
   EXPECT_EQ(string_member(newest("question.resolved"), "questionId"), list.questions[0].question_id);
-  const auto again = http->ask("POST", target(format("questions/{}/answer", list.questions[0].question_id)),
-                               R"({"answer":"PostgreSQL"})");
+  const auto again = http->request("POST", target(format("questions/{}/answer", list.questions[0].question_id)),
+                                   R"({"answer":"PostgreSQL"})");
   EXPECT_EQ(again.code(), "STALE") << again.body;
 }
 
-TEST_F(Prompts, UnknownPromptCannotBeAnswered) {
+TEST_F(HttpApiPrompts, UnknownPromptCannotBeAnswered) {
   start_claude();
   for (const auto* path : {"permissions/nothing/approve", "permissions/nothing/deny"}) {
-    const auto answer = http->ask("POST", target(path));
-    EXPECT_EQ(answer.status, 404) << path << answer.body;
-    EXPECT_EQ(answer.code(), "NOT_FOUND") << path;
+    const auto response = http->request("POST", target(path));
+    EXPECT_EQ(response.status, 404) << path << response.body;
+    EXPECT_EQ(response.code(), "NOT_FOUND") << path;
   }
-  EXPECT_EQ(http->ask("POST", target("questions/nothing/answer"), R"({"answer":"x"})").status, 404);
-  EXPECT_EQ(http->ask("POST", "/api/v1/agents/Nobody/permissions/nothing/approve").status, 404);
-  EXPECT_EQ(http->ask("GET", "/api/v1/agents/Nobody/permissions").status, 404);
+  EXPECT_EQ(http->request("POST", target("questions/nothing/answer"), R"({"answer":"x"})").status, 404);
+  EXPECT_EQ(http->request("POST", "/api/v1/agents/Nobody/permissions/nothing/approve").status, 404);
+  EXPECT_EQ(http->request("GET", "/api/v1/agents/Nobody/permissions").status, 404);
 }
 
 }  // namespace

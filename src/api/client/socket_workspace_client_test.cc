@@ -14,15 +14,15 @@ using client::Errc;
 using protocol::MessageType;
 
 /// Records the calls of a listener as text.
-struct Following final : WorkspaceClient::EventListener {
-  std::vector<std::string> told;
-  SocketWorkspaceClient* again = nullptr;  // followed from the beginning when another log is there
+struct RecordingListener final : WorkspaceClient::EventListener {
+  std::vector<std::string> calls;
+  SocketWorkspaceClient* refollow = nullptr;  // follows again from the start when the log is replaced
 
-  void on_event(std::uint64_t number, std::string_view) override { told.push_back(format("{}", number)); }
-  void on_disconnected(const std::string&) override { told.emplace_back("cut"); }
+  void on_event(std::uint64_t number, std::string_view) override { calls.push_back(format("{}", number)); }
+  void on_disconnected(const std::string&) override { calls.emplace_back("cut"); }
   void on_log_replaced() override {
-    told.emplace_back("other log");
-    if (again != nullptr) again->follow(0, this);
+    calls.emplace_back("other log");
+    if (refollow != nullptr) refollow->follow(0, this);
   }
 };
 
@@ -30,34 +30,34 @@ struct SocketWorkspaceClientTest : ::testing::Test {
   client::testing::VirtualLoop loop;
   client::testing::ScriptedDaemon daemon;
   SeededRandom random{5};
-  SocketWorkspaceClient link{loop, daemon, random, {.id = "p", .root = "/p", .socket = "/p/relay.sock"}};
-  std::vector<Result<json::object>> answers;
+  SocketWorkspaceClient workspace{loop, daemon, random, {.id = "p", .root = "/p", .socket = "/p/relay.sock"}};
+  std::vector<Result<json::object>> responses;
 
-  void ask(MessageType type = MessageType::Status) {
-    link.request(type, {}, [this](Result<json::object> answer) { answers.push_back(std::move(answer)); });
+  void request(MessageType type = MessageType::Status) {
+    workspace.request(type, {}, [this](Result<json::object> response) { responses.push_back(std::move(response)); });
     loop.run_now();
   }
   /// The id of the only request of that type since the last call.
-  std::string question(std::string_view type = "STATUS") {
+  std::string request_id(std::string_view type = "STATUS") {
     std::string id;
     for (const auto& frame : daemon.heard())
       if (frame.type == type) id = frame.id;
     return id;
   }
-  void expect_answered(std::string_view version) {
-    const auto id = question();
-    ASSERT_FALSE(id.empty()) << "it was not asked";
+  void expect_response(std::string_view version) {
+    const auto id = request_id();
+    ASSERT_FALSE(id.empty()) << "no request";
     daemon.say(MessageType::StatusResponse, id, format(R"({{"version":"{}"}})", version));
     loop.run_now();
-    ASSERT_FALSE(answers.empty());
-    ASSERT_TRUE(answers.back().has_value()) << answers.back().error().message();
-    EXPECT_EQ(string_member(*answers.back(), "version"), version);
+    ASSERT_FALSE(responses.empty());
+    ASSERT_TRUE(responses.back().has_value()) << responses.back().error().message();
+    EXPECT_EQ(string_member(*responses.back(), "version"), version);
   }
-  void send_away(std::string_view code) {
+  void send_fatal(std::string_view code) {
     daemon.say(MessageType::Error, "e", format(R"({{"code":"{}","message":"go","fatal":true}})", code));
     loop.run_now();
   }
-  void happen(int number) {
+  void emit(int number) {
     daemon.say(MessageType::AgentEvent, "v", format(R"({{"event":{{"type":"x","_seq":{}}}}})", number));
   }
   std::vector<std::int64_t> subscribed() {
@@ -69,84 +69,85 @@ struct SocketWorkspaceClientTest : ::testing::Test {
 };
 
 TEST_F(SocketWorkspaceClientTest, FatalErrorFailsPendingRequestsAndNextRequestOpensALink) {
-  ask();
+  request();
   daemon.welcome();
   loop.run_now();
-  expect_answered("1");
+  expect_response("1");
 
-  ask();  // put, and not answered
-  send_away("DUPLICATE_CONNECTION");
-  ASSERT_EQ(answers.size(), 2u) << "requests fail when the link does not come back";
-  EXPECT_TRUE(is(answers.back().error(), Errc::Lost)) << answers.back().error().message();
+  request();  // sent, without a response
+  send_fatal("DUPLICATE_CONNECTION");
+  ASSERT_EQ(responses.size(), 2u) << "requests fail when the link does not come back";
+  EXPECT_TRUE(is(responses.back().error(), Errc::Lost)) << responses.back().error().message();
 
   const auto before = daemon.connects;
-  ask();
+  request();
   EXPECT_EQ(daemon.connects, before + 1) << "a new link";
   daemon.welcome();
   loop.run_now();
-  expect_answered("2");
-  EXPECT_FALSE(link.is_disconnected());
+  expect_response("2");
+  EXPECT_FALSE(workspace.is_disconnected());
 }
 
 TEST_F(SocketWorkspaceClientTest, RefusedHelloFailsPendingRequests) {
-  ask();
-  ask();
-  send_away("UNAUTHORIZED");
-  ASSERT_EQ(answers.size(), 2u);
-  for (const auto& answer : answers) EXPECT_TRUE(is(answer.error(), Errc::Lost));
-  ask();
+  request();
+  request();
+  send_fatal("UNAUTHORIZED");
+  ASSERT_EQ(responses.size(), 2u);
+  for (const auto& response : responses) EXPECT_TRUE(is(response.error(), Errc::Lost));
+  request();
   daemon.welcome();
   loop.run_now();
-  expect_answered("1");
+  expect_response("1");
 }
 
 TEST_F(SocketWorkspaceClientTest, RequestDuringLinkStopUsesTheNextLink) {
-  ask();
+  request();
   daemon.welcome();
   loop.run_now();
-  expect_answered("1");
+  expect_response("1");
   daemon.say(MessageType::Error, "e", R"({"code":"BUSY","message":"go","fatal":true})");
-  link.request(MessageType::Status, {}, [this](Result<json::object> answer) { answers.push_back(std::move(answer)); });
-  loop.run_now();  // only now the old link is thrown away
+  workspace.request(MessageType::Status, {},
+                 [this](Result<json::object> response) { responses.push_back(std::move(response)); });
+  loop.run_now();  // the old link is destroyed here
   daemon.welcome();
   loop.run_now();
-  expect_answered("2");
+  expect_response("2");
 }
 
 TEST_F(SocketWorkspaceClientTest, StoppedFeedResumesAtItsPosition) {
-  Following following;
-  link.follow(3, &following);
+  RecordingListener listener;
+  workspace.follow(3, &listener);
   loop.run_now();
   daemon.welcome("s", "t", "store-1");
   EXPECT_EQ(subscribed(), std::vector<std::int64_t>{3});
-  happen(4);
-  send_away("BUSY");
+  emit(4);
+  send_fatal("BUSY");
   loop.advance(Millis{2'000});
   ASSERT_TRUE(daemon.connected());
   daemon.welcome("s", "t", "store-1");
   EXPECT_EQ(subscribed(), std::vector<std::int64_t>{4});
-  happen(5);
-  EXPECT_EQ(following.told, (std::vector<std::string>{"4", "cut", "5"}));
-  link.follow(0, nullptr);
+  emit(5);
+  EXPECT_EQ(listener.calls, (std::vector<std::string>{"4", "cut", "5"}));
+  workspace.follow(0, nullptr);
 }
 
 TEST_F(SocketWorkspaceClientTest, NewStoreIsDetectedByItsId) {
-  Following following;
-  following.again = &link;
-  link.follow(3, &following);
+  RecordingListener listener;
+  listener.refollow = &workspace;
+  workspace.follow(3, &listener);
   loop.run_now();
   daemon.welcome("s", "t", "store-1");
-  happen(4);
+  emit(4);
   daemon.cut();
   loop.advance(Millis{2'000});
   ASSERT_TRUE(daemon.connected());
   (void)daemon.heard();
   daemon.welcome("s", "t", "store-2");
   EXPECT_EQ(subscribed(), std::vector<std::int64_t>{0}) << "once, and from the beginning";
-  happen(1);
-  happen(2);
-  EXPECT_EQ(following.told, (std::vector<std::string>{"4", "cut", "other log", "1", "2"}));
-  link.follow(0, nullptr);
+  emit(1);
+  emit(2);
+  EXPECT_EQ(listener.calls, (std::vector<std::string>{"4", "cut", "other log", "1", "2"}));
+  workspace.follow(0, nullptr);
 }
 
 }  // namespace

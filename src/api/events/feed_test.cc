@@ -376,11 +376,11 @@ TEST_F(FeedTest, EndsEveryReaderOnClose) {
   EXPECT_EQ(feed->counts().readers, 0u);
 }
 
-/// Clients that come and go, read fast or slowly, and come back with the last number they heard of; pages and events that
-/// come whenever they like; a log that loses its beginning.
-class Wanderer {
+/// A client that reads fast or slowly, disconnects at random and resumes after its last number. Page responses and events are
+/// delayed at random, and the log is pruned.
+class ReconnectingClient {
  public:
-  Wanderer(Feed& feed, EventSubscription subscription) : feed_{feed}, subscription_{std::move(subscription)} {
+  ReconnectingClient(Feed& feed, EventSubscription subscription) : feed_{feed}, subscription_{std::move(subscription)} {
     feed_.when_following([this](Result<std::uint64_t> newest) {
       start_ = subscription_.after.value_or(*newest);
       last_ = start_;
@@ -388,39 +388,39 @@ class Wanderer {
     });
   }
   void open() {
-    ear_.emplace();
+    reader_.emplace();
     auto subscription = subscription_;
     subscription.after = last_;
-    ear_->position = feed_.open_reader(subscription, last_, StreamFormat::Sse, *ear_);
+    reader_->position = feed_.open_reader(subscription, last_, StreamFormat::Sse, *reader_);
   }
-  void hear(std::string_view text) {
+  void on_output(std::string_view text) {
     const auto parsed = parse_stream(text);
     numbers_.insert(numbers_.end(), parsed.numbers.begin(), parsed.numbers.end());
     gaps_.insert(gaps_.end(), parsed.gaps.begin(), parsed.gaps.end());
     if (parsed.last_id > 0) last_ = parsed.last_id;
   }
   bool drain() {
-    if (!ear_) return false;
-    const auto drained = ear_->drain();
-    hear(std::exchange(ear_->received, {}));
-    if (!ear_->ended) return drained;
-    come_back();
+    if (!reader_) return false;
+    const auto drained = reader_->drain();
+    on_output(std::exchange(reader_->received, {}));
+    if (!reader_->ended) return drained;
+    reconnect();
     return true;
   }
-  void come_back() {
-    if (!ear_) return;
-    ear_.reset();  // the backlog is lost
+  void reconnect() {
+    if (!reader_) return;
+    reader_.reset();  // the backlog is lost
     feed_.when_following([this](const Result<std::uint64_t>& newest) {
       if (newest) open();
     });
   }
-  void check(const FakeEventWorkspace& workspace, const std::function<bool(std::uint64_t)>& fits) const {
-    ASSERT_TRUE(ear_.has_value());
+  void check(const FakeEventWorkspace& workspace, const std::function<bool(std::uint64_t)>& matches) const {
+    ASSERT_TRUE(reader_.has_value());
     std::vector<std::uint64_t> expected;
     for (auto number = start_ + 1; number <= workspace.newest(); ++number) {
       const bool lost =
           std::ranges::any_of(gaps_, [&](auto gap) { return gap.first <= number && number <= gap.second; });
-      if (fits(number) && !lost) expected.push_back(number);
+      if (matches(number) && !lost) expected.push_back(number);
     }
     EXPECT_EQ(numbers_, expected);
   }
@@ -429,7 +429,7 @@ class Wanderer {
   Feed& feed_;
   EventSubscription subscription_;
   std::uint64_t start_ = 0, last_ = 0;
-  std::optional<TestReader> ear_;
+  std::optional<TestReader> reader_;
   std::vector<std::uint64_t> numbers_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;
 };
@@ -459,23 +459,23 @@ TEST(FeedReplay, EveryReaderSeesEachEventOnceInAnyInterleaving) {
     };
     for (unsigned i = below(60); i > 0; --i) emit();
     Feed feed{loop, workspace, limits};
-    std::vector<EventSubscription> wishes{
+    std::vector<EventSubscription> subscriptions{
         {}, {.types = {"item"}}, {.agents = {"Bob"}}, {.types = {"session.ended"}, .agents = {"Alice"}}};
-    std::vector<std::pair<std::unique_ptr<Wanderer>, EventSubscription>> wanderers;
+    std::vector<std::pair<std::unique_ptr<ReconnectingClient>, EventSubscription>> clients;
     for (int step = 0; step < 250; ++step) {
       switch (below(12)) {
         case 0:
-          if (wanderers.size() < 12) {
-            auto subscription = wishes[below(4)];
+          if (clients.size() < 12) {
+            auto subscription = subscriptions[below(4)];
             if (below(2) == 0) subscription.after = below(static_cast<unsigned>(workspace.newest()) + 1);
-            wanderers.emplace_back(std::make_unique<Wanderer>(feed, subscription), subscription);
+            clients.emplace_back(std::make_unique<ReconnectingClient>(feed, subscription), subscription);
           }
           break;
         case 1:
           for (unsigned i = below(30); i > 0; --i) emit();
           break;
         case 2:
-          if (!wanderers.empty()) wanderers[below(static_cast<unsigned>(wanderers.size()))].first->come_back();
+          if (!clients.empty()) clients[below(static_cast<unsigned>(clients.size()))].first->reconnect();
           break;
         case 3:
           if (below(8) == 0) workspace.drop_before(1 + below(static_cast<unsigned>(workspace.newest()) + 1));
@@ -483,23 +483,23 @@ TEST(FeedReplay, EveryReaderSeesEachEventOnceInAnyInterleaving) {
         case 4:
         case 5: emit(); break;
         default:
-          if (!wanderers.empty()) wanderers[below(static_cast<unsigned>(wanderers.size()))].first->drain();
+          if (!clients.empty()) clients[below(static_cast<unsigned>(clients.size()))].first->drain();
           loop.advance(Millis{below(15)});
       }
     }
-    for (int quiet = 0; quiet < 60;) {  // everybody catches up
+    for (int idle_turns = 0; idle_turns < 60;) {  // until all clients have caught up
       loop.advance(Millis{5});
       bool any = false;
-      for (auto& [wanderer, subscription] : wanderers) any = wanderer->drain() || any;
-      quiet = any ? 0 : quiet + 1;
+      for (auto& [client, subscription] : clients) any = client->drain() || any;
+      idle_turns = any ? 0 : idle_turns + 1;
     }
-    for (const auto& [wanderer, subscription] : wanderers) {
+    for (const auto& [client, subscription] : clients) {
       const records::EventFilter filter{subscription.types, subscription.agents, {}};
-      wanderer->check(workspace, [&](std::uint64_t number) {
+      client->check(workspace, [&](std::uint64_t number) {
         return filter.matches(log[number - 1].first, log[number - 1].second, "s");
       });
     }
-    wanderers.clear();
+    clients.clear();
     if (::testing::Test::HasFailure()) return;
   }
 }

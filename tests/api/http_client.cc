@@ -1,4 +1,4 @@
-#include "api/http.h"
+#include "api/http_client.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -19,15 +19,15 @@ constexpr int kTimeoutMs = 40'000;
 
 }  // namespace
 
-std::string HttpAnswer::code() const {
+std::string HttpResponse::code() const {
   const auto whole = object();
   const auto* error = object_member(whole, "error");
   return error == nullptr ? "" : string_member(*error, "code").value_or("");
 }
 
-Http::Http(const std::string& url) : port_{std::stoi(url.substr(url.rfind(':') + 1))} {}
+HttpClient::HttpClient(const std::string& url) : port_{std::stoi(url.substr(url.rfind(':') + 1))} {}
 
-std::string Http::raw(std::string_view bytes) const {
+std::string HttpClient::raw(std::string_view bytes) const {
   const UniqueFd fd{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -39,19 +39,19 @@ std::string Http::raw(std::string_view bytes) const {
     if (count <= 0) break;
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
-  std::string heard;
+  std::string output;
   std::array<char, 16 * 1024> buffer{};
   for (;;) {
-    pollfd watched{fd.get(), POLLIN, 0};
-    if (::poll(&watched, 1, kTimeoutMs) <= 0) return heard;
+    pollfd ready{fd.get(), POLLIN, 0};
+    if (::poll(&ready, 1, kTimeoutMs) <= 0) return output;
     const auto count = ::recv(fd.get(), buffer.data(), buffer.size(), 0);
-    if (count <= 0) return heard;
-    heard.append(buffer.data(), static_cast<std::size_t>(count));
+    if (count <= 0) return output;
+    output.append(buffer.data(), static_cast<std::size_t>(count));
   }
 }
 
-HttpAnswer Http::ask(const std::string& method, const std::string& target, const std::string& body,
-                     const Headers& more) const {
+HttpResponse HttpClient::request(const std::string& method, const std::string& target, const std::string& body,
+                                 const Headers& more) const {
   Headers headers = {{"Host", format("127.0.0.1:{}", port_)}, {"Connection", "close"}};
   if (!body.empty()) headers.emplace_back("Content-Type", "application/json");
   for (const auto& [name, value] : more) {
@@ -61,13 +61,13 @@ HttpAnswer Http::ask(const std::string& method, const std::string& target, const
   auto request = format("{} {} HTTP/1.1\r\n", method, target);
   for (const auto& [name, value] : headers) request += format("{}: {}\r\n", name, value);
   if (!body.empty()) request += format("Content-Length: {}\r\n", body.size());
-  const auto heard = raw(request + "\r\n" + body);
-  HttpAnswer answer;
-  const auto end = std::min(heard.find("\r\n\r\n"), heard.size());
-  answer.head = heard.substr(0, end);
-  answer.body = heard.substr(std::min(end + 4, heard.size()));
-  if (answer.head.size() > 12) answer.status = std::stoi(answer.head.substr(9, 3));
-  return answer;
+  const auto output = raw(request + "\r\n" + body);
+  HttpResponse response;
+  const auto end = std::min(output.find("\r\n\r\n"), output.size());
+  response.head = output.substr(0, end);
+  response.body = output.substr(std::min(end + 4, output.size()));
+  if (response.head.size() > 12) response.status = std::stoi(response.head.substr(9, 3));
+  return response;
 }
 
 }  // namespace relay::api_tests

@@ -14,9 +14,9 @@
 
 namespace relay::api_tests {
 
-class OpenLine {
+class HttpConnection {
  public:
-  explicit OpenLine(int port) : fd_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)}, port_{port} {
+  explicit HttpConnection(int port) : fd_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)}, port_{port} {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<std::uint16_t>(port));
@@ -25,26 +25,26 @@ class OpenLine {
   }
 
   void get(std::string_view target, std::string_view more = {}) {
-    say(format("GET {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n{}\r\n", target, port_, more));
+    send(format("GET {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n{}\r\n", target, port_, more));
   }
-  void ask_for_websocket(std::string_view target) {
+  void open_websocket(std::string_view target) {
     get(target,
         "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n");
   }
   /// A short WebSocket message of a client, with a mask of zeros.
-  void say_text(std::string_view text) {
+  void send_text(std::string_view text) {
     RELAY_ASSERT(text.size() < 126);
     const char head[] = {'\x81', static_cast<char>(0x80 | text.size()), 0, 0, 0, 0};
-    say(std::string{head, sizeof head}.append(text));
+    send(std::string{head, sizeof head}.append(text));
   }
-  void say(std::string_view bytes) {
+  void send(std::string_view bytes) {
     RELAY_ASSERT(::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size()));
   }
 
-  bool hears(std::string_view text) {
+  bool wait_for(std::string_view text) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{20};
-    while (!heard.contains(text)) {
+    while (!output.contains(text)) {
       const auto left =
           std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
       pollfd ready{.fd = fd_.get(), .events = POLLIN, .revents = 0};
@@ -52,12 +52,12 @@ class OpenLine {
       char bytes[64 * 1024];
       const auto count = ::recv(fd_.get(), bytes, sizeof bytes, 0);
       if (count <= 0) return false;
-      heard.append(bytes, static_cast<std::size_t>(count));
+      output.append(bytes, static_cast<std::size_t>(count));
     }
     return true;
   }
 
-  std::string heard;
+  std::string output;
 
  private:
   UniqueFd fd_;

@@ -12,7 +12,7 @@ namespace relay::api_tests {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-struct HttpAnswer {
+struct HttpResponse {
   int status = 0;
   std::string head;  // status line and headers
   std::string body;
@@ -20,13 +20,13 @@ struct HttpAnswer {
   [[nodiscard]] std::string code() const;  // of an error
 };
 
-class Http {
+class HttpClient {
  public:
-  explicit Http(const std::string& url);  // "http://127.0.0.1:3888"
+  explicit HttpClient(const std::string& url);  // "http://127.0.0.1:3888"
 
   /// A body is sent as JSON. `more` replaces the default headers.
-  [[nodiscard]] HttpAnswer ask(const std::string& method, const std::string& target, const std::string& body = {},
-                               const Headers& more = {}) const;
+  [[nodiscard]] HttpResponse request(const std::string& method, const std::string& target, const std::string& body = {},
+                                     const Headers& more = {}) const;
   /// Reads until the server closes the connection or a timeout.
   [[nodiscard]] std::string raw(std::string_view bytes) const;
   [[nodiscard]] int port() const { return port_; }
