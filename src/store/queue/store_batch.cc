@@ -214,12 +214,12 @@ Replies run_batch(MessageStore& store, const std::vector<BatchRequest>& requests
 
 Result<QueryResult> run_query(MessageReader& reader, const Query& query) {
   if (const auto* messages = std::get_if<MessageQuery>(&query)) return RELAY_TRY(reader.messages(*messages));
-  if (const auto* trace = std::get_if<TraceQuery>(&query)) return RELAY_TRY(reader.trace(trace->id));
+  if (const auto* trace = std::get_if<records::TraceQuery>(&query)) return RELAY_TRY(reader.trace(trace->id));
   if (const auto* held = std::get_if<HeldRequest>(&query)) return RELAY_TRY(reader.held(*held));
   if (const auto* dead = std::get_if<DeadQuery>(&query)) return RELAY_TRY(reader.dead(*dead));
   if (const auto* events = std::get_if<EventQuery>(&query)) return RELAY_TRY(reader.events(*events));
   if (const auto* usage = std::get_if<UsageQuery>(&query)) return RELAY_TRY(reader.usage(*usage));
-  if (const auto* session = std::get_if<SessionQuery>(&query)) return RELAY_TRY(reader.session(session->id));
+  if (const auto* session = std::get_if<records::SessionQuery>(&query)) return RELAY_TRY(reader.session(session->id));
   return RELAY_TRY(reader.stats());
 }
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "records/changes.h"
-#include "records/queries.h"
+#include "records/store_query.h"
 #include "store/damage.h"
 #include "store/message_store.h"
 
@@ -24,18 +24,8 @@ namespace relay::store {
 /// Identifies one open query.
 using QueryId = Named<std::uint64_t, struct QueryIdTag>;
 
-struct TraceQuery {
-  std::string id;
-};
-struct StatsQuery {};
-struct SessionQuery {
-  SessionId id;
-};
-using Query = std::variant<records::MessageQuery, TraceQuery, StatsQuery, records::HeldRequest, records::DeadQuery,
-                           records::EventQuery, records::UsageQuery, SessionQuery>;
-using QueryResult = std::variant<std::vector<records::MessageRow>, records::Trace, records::StoreStats,
-                                 records::HeldPage, std::vector<records::DeadLetter>, records::EventPage,
-                                 std::vector<records::UsageSum>, records::SessionRow>;
+using Query = records::StoreQuery;
+using QueryResult = records::StoreResult;
 
 class StoreListener {
  public:

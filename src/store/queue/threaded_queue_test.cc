@@ -154,11 +154,11 @@ TEST_F(ThreadedQueue, DrainsOnStopAndPostsNothingAfterwards) {
   start(std::make_unique<MemoryStore>());
   gate_->open_gate();
   queue_->persist(CommitTicket{1}, direct(1, "Alice", "Bob", "a"));
-  queue_->query(QueryId{1}, StatsQuery{});
+  queue_->query(QueryId{1}, records::StatsQuery{});
   queue_->stop();
   EXPECT_EQ(inbox_.size(), 2u);
   queue_->persist(CommitTicket{2}, direct(3, "Alice", "Bob", "b"));
-  queue_->query(QueryId{2}, StatsQuery{});
+  queue_->query(QueryId{2}, records::StatsQuery{});
   queue_->stop();
   EXPECT_EQ(inbox_.size(), 2u);
   queue_.reset();
