@@ -1,41 +1,47 @@
-// Authority: which connections act for the user, and what only those may do. docs/security.md gives the reasons.
+#include "broker/authority.h"
+
 #include "base/format.h"
 #include "base/hash.h"
-#include "broker/core.h"
 
 namespace relay::broker {
 
 using protocol::NackCode;
 
-std::optional<Core::Rejection> Core::require_user(const ConnectionState& connection, std::string_view action) {
+std::optional<Rejection> require_user(const ConnectionState& connection, std::string_view action) {
   auto reason = protocol::user_only_reason(action, connection.peer.origin);
   if (reason.empty()) return std::nullopt;
   return Rejection{NackCode::Refused, std::move(reason)};
 }
 
-bool Core::is_same_agent(const ConnectionState& connection, std::string_view agent) {
+bool is_same_agent(const ConnectionState& connection, std::string_view agent) {
   const auto& origin = connection.peer.origin;
   if (!connection.query_only && connection.agent.value() == agent) return true;
   return origin.is_agent() && !origin.agent.empty() && origin.agent == agent;
 }
 
-std::optional<Core::Rejection> Core::check_reader(const ConnectionState& connection, const AgentName& recipient) {
+/// An agent joins and leaves channels itself; the user decides for others.
+std::optional<Rejection> check_member(const ConnectionState& connection, const AgentName& member) {
+  if (is_same_agent(connection, member.value())) return std::nullopt;
+  return require_user(connection, "change channels of other agents");
+}
+
+std::optional<Rejection> check_reader(const ConnectionState& connection, const AgentName& recipient) {
   const bool is_recipient =
       connection.query_only ? connection.peer.origin.agent == recipient.value() : connection.agent == recipient;
   return is_recipient ? std::nullopt : require_user(connection, "mark the messages of others as read");
 }
 
-bool Core::is_system_token(std::string_view token) const {
-  return !info_.system_token.empty() && equal_in_constant_time(token, info_.system_token);
+bool Authority::is_system_token(std::string_view token) const {
+  return !system_token_.empty() && equal_in_constant_time(token, system_token_);
 }
 
-void Core::check_system_token(ConnectionState& connection, std::string_view token) const {
+void Authority::check_system_token(ConnectionState& connection, std::string_view token) const {
   connection.trusted = connection.peer.origin.daemon || is_system_token(token);
 }
 
-std::optional<Core::Rejection> Core::check_name_use(const ConnectionState& connection, std::string_view name) const {
-  const auto place = agents_.find(name);
-  const bool users = place != agents_.end() && place->second.record.entity == protocol::EntityType::User;
+std::optional<Rejection> Authority::check_name_use(const ConnectionState& connection, std::string_view name) const {
+  const AgentState* known = agents_.find(name);
+  const bool users = known != nullptr && known->record.entity == protocol::EntityType::User;
   if (name == protocol::kUserName || users) {
     if (auto refused = require_user(connection, format("speak as {}", name))) return refused;
   }
@@ -44,8 +50,8 @@ std::optional<Core::Rejection> Core::check_name_use(const ConnectionState& conne
   return Rejection{NackCode::BadRequest, format("the name '{}' is reserved; choose another", name)};
 }
 
-std::optional<Core::Rejection> Core::check_hello_name(const ConnectionState& connection,
-                                                      const protocol::Hello& hello) const {
+std::optional<Rejection> Authority::check_hello_name(const ConnectionState& connection,
+                                                     const protocol::Hello& hello) const {
   if (hello.entity == protocol::EntityType::User) {
     if (auto refused = require_user(connection, "join as a user")) return refused;
   }
@@ -56,18 +62,18 @@ std::optional<Core::Rejection> Core::check_hello_name(const ConnectionState& con
 }
 
 /// The HTTP API passes on names that its callers choose; only the user's own stands for the user.
-bool Core::speaks_as_user(const ConnectionState& connection, std::string_view from) {
+bool speaks_as_user(const ConnectionState& connection, std::string_view from) {
   const auto& origin = connection.peer.origin;
   return connection.trusted && origin.is_user() && (!origin.daemon || from == protocol::kUserName);
 }
 
-bool Core::stands_for_user(const AgentState& agent) {
+bool stands_for_user(const AgentState& agent) {
   return agent.has_user_authority || agent.record.entity == protocol::EntityType::User ||
          agent.name().value() == protocol::kUserName;
 }
 
-bool Core::gives_task_as_user(const ConnectionState& connection, const protocol::SpawnRequest& spawn,
-                              std::string_view token) const {
+bool Authority::gives_task_as_user(const ConnectionState& connection, const protocol::SpawnRequest& spawn,
+                                   std::string_view token) const {
   const auto& origin = connection.peer.origin;
   if (!connection.query_only || !origin.is_user()) return false;
   return origin.daemon ? spawn.spawner.empty() || spawn.spawner == protocol::kUserName : is_system_token(token);

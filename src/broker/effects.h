@@ -1,4 +1,4 @@
-/// What the broker wants done, in order. It performs none of it.
+/// The effects of the broker, in order. The daemon executes them.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 #include "broker/hosts.h"
 #include "records/changes.h"
-#include "records/queries.h"
+#include "records/store_query.h"
 
 namespace relay::broker {
 
@@ -19,7 +19,7 @@ struct Send {
   std::string frame;
 };  // the JSON body of one frame
 enum class After { Flush, Now };
-/// Whoever carries this out reports `on_disconnect` afterwards.
+/// Followed by `on_disconnect`.
 struct Close {
   ConnectionId connection;
   After after = After::Flush;
@@ -42,38 +42,12 @@ struct LoadBacklog {
 struct ExpireDue {
   records::ExpireRequest request;
 };
-struct QueryMessages {
+/// Answered once by `on_query_result`.
+struct QueryStore {
   QueryId id;
-  records::MessageQuery query;
+  records::StoreQuery query;
 };
-struct QueryTrace {
-  QueryId id;
-  std::string message;
-};
-struct QueryStats {
-  QueryId id;
-};
-struct QueryHeld {
-  QueryId id;
-  records::HeldRequest request;
-};
-struct QueryDead {
-  QueryId id;
-  records::DeadQuery query;
-};
-struct QueryEvents {
-  QueryId id;
-  records::EventQuery query;
-};
-struct QueryUsage {
-  QueryId id;
-  records::UsageQuery query;
-};
-struct QuerySession {
-  QueryId id;
-  SessionId session;
-};
-/// Each of these five is answered once (`on_host_…`), whatever happens.
+/// Each of these five is answered once (`on_host_…`).
 struct StartHost {
   QueryId id;
   HostSpec order;
@@ -91,7 +65,7 @@ struct SendHostInput {
 struct ListHosts {
   QueryId id;
 };
-/// For any agent with a host, also one in a person's own terminal. An error carries a protocol::Refusal where there is one.
+/// For any agent with a host, also one in the user's own terminal. An error carries a protocol::NackCode where there is one.
 struct AnswerPrompt {
   QueryId id;
   std::string agent;
@@ -102,11 +76,11 @@ struct AnswerPrompt {
 /// Hosts may have left records of sessions that ended while the daemon or the connection was away. Answered at once by
 /// `on_ended_sessions`, with every record there is.
 struct FindEndedSessions {};
-/// The end of that session is durable: a record of it has done its work.
+/// The end of that session is durable: the host's record of it is not needed any more.
 struct ForgetEndedSession {
   SessionId session;
 };
-/// An agent has begun to wait for a person.
+/// An agent waits for the user.
 struct NotifyUser {
   std::string agent;
   std::string request;
@@ -114,7 +88,7 @@ struct NotifyUser {
   std::string text;  // what it wants to do, or asks
   std::string risk;  // of a permission
 };
-/// Somebody came, went or changed: `agents.json` and its like want rewriting.
+/// An agent connected, left or changed: `agents.json` and the like must be rewritten.
 enum class RosterChange : std::uint8_t { Agents, Counts };
 struct RosterChanged {
   RosterChange what = RosterChange::Agents;
@@ -125,8 +99,7 @@ struct WriteLog {
   std::string text;
 };
 
-using Effect = std::variant<Send, Close, PauseReading, ResumeReading, Persist, LoadBacklog, ExpireDue, QueryMessages,
-                            QueryTrace, QueryStats, QueryHeld, QueryDead, QueryEvents, QueryUsage, QuerySession,
+using Effect = std::variant<Send, Close, PauseReading, ResumeReading, Persist, LoadBacklog, ExpireDue, QueryStore,
                             StartHost, StopHost, SendHostInput, ListHosts, AnswerPrompt, FindEndedSessions,
                             ForgetEndedSession, NotifyUser, RosterChanged, WriteLog>;
 using Effects = std::vector<Effect>;

@@ -24,7 +24,7 @@ class Heartbeat {
     asked_ = false;
   }
   /// Something was sent to the peer, or waits for it to read.
-  void said(SteadyTime now) { said_ = now; }
+  void on_sent(SteadyTime now) { said_ = now; }
 
   /// One silent interval, of either side, asks; two silent intervals of the peer end it.
   Action poll(SteadyTime now) {

@@ -1,165 +1,148 @@
-// Afterwards: what sessions say of deliveries that are not in flight. They may have ended while the word was on its way,
-// or while their session was away; what they are now is read from the store first.
+#include "broker/late_receipts.h"
+
 #include <algorithm>
 
 #include "base/format.h"
-#include "broker/core.h"
-#include "records/short_id.h"
 
 namespace relay::broker {
 
-using protocol::MessageType;
 using protocol::ReceiptStatus;
 using records::DeliveryState;
-using records::Proof;
 
 namespace {
 
-constexpr std::size_t kMaxLateWords = 2 * protocol::kMaxInflight;  // of one agent, not looked up yet
-constexpr std::size_t kInquiryRows = 128;                          // of one look
-constexpr Millis kInquiryRetryDelay{1'000};
+constexpr std::size_t kMaxLateReceipts = 2 * protocol::kMaxInflight;  // of one agent, not looked up yet
+constexpr std::size_t kLookupRows = 128;                              // of one lookup
+constexpr Millis kLookupRetryDelay{1'000};
 
 }  // namespace
 
-void Core::on_late_receipt(AgentState& agent, Key key, const protocol::Receipt& receipt) {
+void LateReceipts::on_receipt(AgentState& agent, Key key, const protocol::Receipt& receipt) {
   const auto end = end_of(agent, receipt);
   if (!end && !protocol::returns_delivery(receipt)) return;  // it keeps what it has
-  // What it had in hand of an earlier connection it has no more. Given back, it is sent once more and answered the same.
+  // Unsettled since an earlier connection, and now no more. A returned one is sent once more and gets the same receipt.
   (void)agent.mailbox.finish(key);
-  if (end && !upgrade_proof(agent, key, receipt)) {
-    if (agent.late_receipts.size() < kMaxLateWords)
-      agent.late_receipts.emplace(key, receipt);
+  if (end && !settlement_.upgrade_proof(agent, key, receipt)) {
+    auto& late_receipts = agent.lookup->late_receipts;
+    if (late_receipts.size() < kMaxLateReceipts)
+      late_receipts.emplace(key, receipt);
     else
-      note(WriteLog::Level::Warn, format("{} says more of what is over than can be looked up", agent.name().value()));
-    look_up_unsettled(agent);
+      context_.log(WriteLog::Level::Warn, format("too many late receipts of {}; one is dropped", agent.name().value()));
+    look_up(agent);
   }
-  deliver_pending(agent);
+  deliveries_.deliver_pending(agent);
 }
 
-/// A delivery that ended well, a moment ago, may turn out to have been seen; false: it is not one of those.
-bool Core::upgrade_proof(AgentState& agent, Key key, const protocol::Receipt& receipt) {
-  const auto done = std::ranges::find(agent.done, key, &SettledDelivery::delivery);
-  if (done == agent.done.end()) return false;
-  auto line = history_entry_of(key, receipt);
-  if (receipt.status != ReceiptStatus::Delivered || line.proof <= done->proof) return true;
-  done->proof = line.proof;
-  line.state = DeliveryState::Delivered;
-  const bool seen = line.proof == Proof::Seen;
-  record_history(agent, heading_of(done->message, done->from, agent.name()), std::move(line));
-  if (seen) agent.done.erase(done);
-  return true;
+void LateReceipts::check_unsettled(AgentState& agent, std::set<Key> deliveries) {
+  agent.lookup->unchecked = std::move(deliveries);
+  look_up(agent);
 }
 
-// ---------------------------------------------------------------- looking it up
-
-void Core::look_up_unsettled(AgentState& agent) {
-  if (agent.inquiring || (agent.late_receipts.empty() && agent.unchecked.empty())) return;
+void LateReceipts::look_up(AgentState& agent) {
+  LookupState& lookup = *agent.lookup;
+  if (lookup.looking_up || (lookup.late_receipts.empty() && lookup.unchecked.empty())) return;
   std::set<Key> wanted;
-  for (auto word = agent.late_receipts.begin(); word != agent.late_receipts.end() && wanted.size() < kInquiryRows;
-       word = agent.late_receipts.upper_bound(word->first))
-    wanted.insert(word->first);
-  for (auto key = agent.unchecked.begin(); key != agent.unchecked.end() && wanted.size() < kInquiryRows; ++key)
+  for (auto late = lookup.late_receipts.begin(); late != lookup.late_receipts.end() && wanted.size() < kLookupRows;
+       late = lookup.late_receipts.upper_bound(late->first))
+    wanted.insert(late->first);
+  for (auto key = lookup.unchecked.begin(); key != lookup.unchecked.end() && wanted.size() < kLookupRows; ++key)
     wanted.insert(*key);
   records::DeadQuery query;
   query.deliveries.assign(wanted.begin(), wanted.end());
-  agent.inquiring = true;
-  flush_changes();
-  const QueryId id{next_query_++};
-  inquiries_.emplace(id, DeliveryLookup{agent.name(), query.deliveries, unseen_.begin_read()});
-  emit(QueryDead{id, std::move(query)});
+  lookup.looking_up = true;
+  commits_.flush();
+  auto deliveries = query.deliveries;
+  queries_.run(std::move(query), [this, name = agent.name(), deliveries = std::move(deliveries),
+                                  read = unseen_.begin_read()](Result<std::vector<records::DeadLetter>> rows) {
+    on_lookup(name, deliveries, std::move(rows));
+    unseen_.end_read(read);
+  });
 }
 
-void Core::on_lookup(const DeliveryLookup& inquiry, Result<std::vector<records::DeadLetter>> letters) {
-  AgentState* agent = find_agent(inquiry.agent.value());
+void LateReceipts::on_lookup(const AgentName& name, const std::vector<Key>& deliveries,
+                             Result<std::vector<records::DeadLetter>> rows) {
+  AgentState* agent = agents_.find(name.value());
   if (agent == nullptr) return;
-  agent->inquiring = false;
-  const auto look_again_later = [&] {
-    timers_.arm(now_.steady + kInquiryRetryDelay, {.kind = TimerKind::ReloadRetry, .name = inquiry.agent.value()});
+  LookupState& lookup = *agent->lookup;
+  lookup.looking_up = false;
+  const auto retry_later = [&] {
+    context_.arm(context_.steady() + kLookupRetryDelay, {.kind = TimerKind::ReloadRetry, .name = name.value()});
   };
-  if (!letters) {
-    note(WriteLog::Level::Warn,
-         format("the deliveries of {} could not be read: {}", inquiry.agent.value(), letters.error().message()));
-    return look_again_later();
+  if (!rows) {
+    context_.log(WriteLog::Level::Warn,
+                 format("the deliveries of {} could not be read: {}", name.value(), rows.error().message()));
+    return retry_later();
   }
-  // An answer may be short because its letters are long: what lies behind the last of them is asked for again.
-  const Key looked_up = letters->empty() ? inquiry.deliveries.back() : letters->back().delivery.key;
+  // A result may be short because its messages are long: what lies behind the last of them is looked up again.
+  const Key last = rows->empty() ? deliveries.back() : rows->back().delivery.key;
   std::multimap<Key, protocol::Receipt> too_early;
-  auto letter = letters->begin();
-  for (const Key key : inquiry.deliveries) {
-    if (key > looked_up) break;
-    while (letter != letters->end() && letter->delivery.key < key) ++letter;
-    const bool known = letter != letters->end() && letter->delivery.key == key;
-    const bool unchecked = agent->unchecked.erase(key) > 0;
-    for (auto words = agent->late_receipts.equal_range(key); words.first != words.second;) {
-      const auto word = agent->late_receipts.extract(words.first++);
-      if (known && !apply_late_receipt(*agent, *letter, word.mapped())) too_early.emplace(key, word.mapped());
+  auto row = rows->begin();
+  for (const Key key : deliveries) {
+    if (key > last) break;
+    while (row != rows->end() && row->delivery.key < key) ++row;
+    const bool known = row != rows->end() && row->delivery.key == key;
+    const bool unchecked = lookup.unchecked.erase(key) > 0;
+    for (auto late = lookup.late_receipts.equal_range(key); late.first != late.second;) {
+      const auto receipt = lookup.late_receipts.extract(late.first++);
+      if (known && !apply(*agent, *row, receipt.mapped())) too_early.emplace(key, receipt.mapped());
     }
-    if (unchecked && known) reconcile_unsettled(*agent, *letter);
-    if (unchecked && !known) (void)agent->mailbox.finish(key);  // nobody knows it any more
+    if (unchecked && known) reconcile(*agent, *row);
+    if (unchecked && !known) (void)agent->mailbox.finish(key);  // it is not known any more
   }
-  look_up_unsettled(*agent);
-  if (!too_early.empty()) look_again_later();
-  agent->late_receipts.merge(too_early);
-  deliver_pending(*agent);
+  look_up(*agent);
+  if (!too_early.empty()) retry_later();
+  lookup.late_receipts.merge(too_early);
+  deliveries_.deliver_pending(*agent);
 }
 
-/// False when the row is older than what was decided meanwhile: to be looked up again.
-bool Core::apply_late_receipt(AgentState& agent, records::DeadLetter& letter, const protocol::Receipt& word) {
-  auto& delivery = letter.delivery;
+/// False when the row is older than what was decided meanwhile; it must be looked up again.
+bool LateReceipts::apply(AgentState& agent, records::DeadLetter& row, const protocol::Receipt& receipt) {
+  auto& delivery = row.delivery;
   const Key key = delivery.key;
   if (delivery.to != agent.name() || !agent.session) return true;
-  if (agent.mailbox.flight().contains(key)) {  // it was sent again meanwhile
-    on_receipt_for(agent, key, word);
+  if (agent.mailbox.is_in_flight(key)) {  // it was sent again meanwhile
+    if (settlement_.apply(agent, key, receipt)) deliveries_.deliver_pending(agent);
     return true;
   }
-  const auto end = end_of(agent, word);
-  if (!end || upgrade_proof(agent, key, word)) return true;
+  const auto end = end_of(agent, receipt);
+  if (!end || settlement_.upgrade_proof(agent, key, receipt)) return true;
   if (unseen_.has(DeliveryChange::Finished, key)) return false;
   const bool arrived = *end == DeliveryState::Delivered || *end == DeliveryState::InDoubt;  // or perhaps
   const bool is_over = records::is_final(delivery.state) && delivery.state != DeliveryState::InDoubt;
-  if (!arrived && (is_held(key, delivery.hold) || is_over)) return true;
-  auto line = history_entry_of(key, word);
-  OutboundDelivery parcel{delivery, std::make_shared<const records::Message>(letter.message)};
+  if (!arrived && (unseen_.is_held(key, delivery.hold != records::Hold::None) || is_over)) return true;
+  auto entry = history_entry_of(key, receipt);
+  OutboundDelivery parcel{delivery, std::make_shared<const records::Message>(row.message)};
   if (!records::is_final(delivery.state)) {
-    // Its session has had it and has no more, though it lies in a queue.
+    // Its session had it and has it no more, though it is in a queue.
     agent.mailbox.drop(key);
-    if (is_held(key, delivery.hold)) agent.mailbox.release_one();
+    if (unseen_.is_held(key, delivery.hold != records::Hold::None)) agent.mailbox.release_one();
     if (*end == DeliveryState::Delivered)
-      complete(agent, InFlight{.parcel = std::move(parcel)}, std::move(line));
+      settlement_.complete(agent, InFlight{.parcel = std::move(parcel)}, std::move(entry));
     else
-      end_delivery(agent, parcel, *end, std::move(line));
+      settlement_.end_delivery(agent, parcel, *end, std::move(entry));
     return true;
   }
-  line.proof = std::max(line.proof, delivery.proof);
-  const bool renewed = letter.last.reason.starts_with(kRedeliveredAs);
-  if (!records::is_legal_transition(delivery.state, delivery.proof, *end, line.proof) ||
-      (renewed && *end == DeliveryState::InDoubt))
+  entry.proof = std::max(entry.proof, delivery.proof);
+  const bool redelivered = row.last.reason.starts_with(kRedeliveredAs);
+  if (!records::is_legal_transition(delivery.state, delivery.proof, *end, entry.proof) ||
+      (redelivered && *end == DeliveryState::InDoubt))
     return true;
-  if (*end == DeliveryState::Delivered && delivery.state != DeliveryState::Delivered) count_received(agent);
-  delivery.state = line.state = *end;  // for the next word about it
-  delivery.proof = line.proof;
-  record_history(agent, parcel.message, std::move(line));
+  if (*end == DeliveryState::Delivered && delivery.state != DeliveryState::Delivered) settlement_.count_received(agent);
+  delivery.state = entry.state = *end;  // for the next receipt about it
+  delivery.proof = entry.proof;
+  history_.record(agent, parcel.message, std::move(entry));
   return true;
 }
 
-/// What ended while its session was away, that one does not know.
-void Core::reconcile_unsettled(AgentState& agent, const records::DeadLetter& letter) {
-  const auto& delivery = letter.delivery;
+/// A session does not know what ended while it was away.
+void LateReceipts::reconcile(AgentState& agent, const records::DeadLetter& row) {
+  const auto& delivery = row.delivery;
   const bool over = delivery.to != agent.name() || records::is_final(delivery.state) ||
                     unseen_.has(DeliveryChange::Finished, delivery.key);
   if (!over) return agent.mailbox.stands_in(delivery.key, delivery.lane, delivery.from);
-  if (agent.mailbox.flight().contains(delivery.key)) return;
+  if (agent.mailbox.is_in_flight(delivery.key)) return;
   (void)agent.mailbox.finish(delivery.key);
-  send_cancel(agent, delivery.key, letter.last.reason.empty() ? name_of(delivery.state) : letter.last.reason);
-}
-
-void Core::send_cancel(AgentState& agent, Key key, std::string_view reason) {
-  const auto order = protocol::write_cancel({.delivery_id = records::delivery_id(key), .reason = std::string{reason}});
-  for (const ConnectionId id : agent.connections) {
-    ConnectionState* connection = find(id);
-    if (connection != nullptr && connection->phase == Phase::Active && connection->capabilities.modes)
-      send_new(*connection, MessageType::Cancel, order);
-  }
+  deliveries_.send_cancel(agent, delivery.key, row.last.reason.empty() ? name_of(delivery.state) : row.last.reason);
 }
 
 }  // namespace relay::broker

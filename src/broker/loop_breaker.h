@@ -15,7 +15,7 @@
 /// - kMaxHops turns without one turn of new words: the end of those who only count. Chains that say something new have
 ///   no such end: a bare number of hops cannot tell a loop from a long honest conversation.
 /// - The messages of the user start afresh and are no turns; what only the user hears is none either. Neither is refused:
-///   the user answers nobody by itself. The broker decides who is the user (Core::speaks_as_user, Core::stands_for_user).
+///   the user answers nobody by itself. The broker decides who is the user (authority.h).
 /// A breaker that opens refuses its pair for kFirstPause. Then one message passes: if it says nothing new either, the
 ///   pair is refused again, twice as long (up to kLongestPause); if it does, the breaker closes.
 ///

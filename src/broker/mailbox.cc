@@ -38,6 +38,12 @@ Lane Mailbox::lane_at(std::uint8_t turn) {
   return {kModesInOrder[turn % kModesInOrder.size()], urgent ? Priority::Urgent : Priority::Normal};
 }
 
+void Mailbox::restore(const records::WorkspaceState::Backlog& backlog) {
+  pending_ += backlog.pending;
+  held_ += backlog.held;
+  if (backlog.pending > backlog.held) expect(backlog.lane, backlog.from);
+}
+
 void Mailbox::connect(std::uint32_t window, std::set<Key> in_hand) {
   disconnect();
   window_ = window;
@@ -171,7 +177,7 @@ void Mailbox::page_arrived(records::BacklogPage page) {
   Flow& its = flow(page.lane, page.from);
   its.loading = false;
   its.more_in_store = its.more_in_store || page.more;
-  pending = std::max<std::uint64_t>(pending, flight_.size() + ready_count_ + page.items.size());
+  pending_ = std::max<std::uint64_t>(pending_, flight_.size() + ready_count_ + page.items.size());
   for (auto& item : page.items) {
     its.cursor = item.delivery.rank;
     if (flight_.contains(item.delivery.key)) continue;

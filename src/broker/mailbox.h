@@ -53,12 +53,16 @@ inline const Key kNoLimit{std::numeric_limits<std::int64_t>::max()};
 
 class Mailbox {
  public:
-  /// Deliveries that are not final, those being committed and those held included.
-  std::uint64_t pending = 0;
-  std::uint64_t held = 0;
+  /// What the store holds for it.
+  void restore(const records::WorkspaceState::Backlog& backlog);
 
-  void settled_one() { pending -= pending > 0 ? 1 : 0; }
-  void release_one() { held -= held > 0 ? 1 : 0; }
+  /// Deliveries that are not final, those being committed and those held included.
+  [[nodiscard]] std::uint64_t pending() const { return pending_; }
+  [[nodiscard]] std::uint64_t held() const { return held_; }
+  void add_pending() { ++pending_; }
+  void settle_one() { pending_ -= pending_ > 0 ? 1 : 0; }
+  void add_held() { ++held_; }
+  void release_one() { held_ -= held_ > 0 ? 1 : 0; }
 
   /// `in_hand` is what the session still has of an earlier connection: it counts until it has been sent again.
   void connect(std::uint32_t window, std::set<Key> in_hand = {});
@@ -111,6 +115,7 @@ class Mailbox {
   /// No longer wanted (expired, cancelled, moved); false when it was not here.
   bool drop(Key key);
 
+  [[nodiscard]] bool is_in_flight(Key key) const { return flight_.contains(key); }
   [[nodiscard]] std::size_t in_flight() const { return flight_.size(); }
   std::map<Key, InFlight>& flight() { return flight_; }
   [[nodiscard]] std::size_t ready_count() const { return ready_count_; }
@@ -138,7 +143,9 @@ class Mailbox {
   InFlight* take_ready(const LaneLimit& open);
   void forget_idle_flows();
 
-  std::uint32_t window_ = 0;  // 0: nobody is connected
+  std::uint64_t pending_ = 0;
+  std::uint64_t held_ = 0;
+  std::uint32_t window_ = 0;  // 0: not connected
   std::map<Key, InFlight> flight_;
   Flows flows_;
   std::map<std::uint8_t, AgentName> served_;                                        // by lane: whose turn was the last

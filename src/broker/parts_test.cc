@@ -54,7 +54,7 @@ TEST(Heartbeat, BeginsAnewWithAnySignOfLife) {
   Heartbeat beat{5s, at(0s)};
   EXPECT_EQ(beat.poll(at(5s)), Heartbeat::Action::SendPing);
   beat.on_activity(at(9s));
-  beat.said(at(9s));
+  beat.on_sent(at(9s));
   EXPECT_EQ(beat.poll(at(10s)), Heartbeat::Action::Fine);
   EXPECT_EQ(beat.next(), at(14s));
 }
@@ -68,7 +68,7 @@ TEST(Heartbeat, PingsAPeerThatSpeaksAndHearsNothing) {
     EXPECT_EQ(beat.poll(at(5s * round + 1s)), Heartbeat::Action::Fine) << "asked once";
   }
   beat.on_activity(at(27s));
-  beat.said(at(29s));
+  beat.on_sent(at(29s));
   EXPECT_EQ(beat.poll(at(30s)), Heartbeat::Action::Fine) << "it heard something else";
   EXPECT_EQ(beat.next(), at(32s));
 }
@@ -277,8 +277,7 @@ TEST(Mailbox, LeavesInTheStoreWhatDoesNotFitAndLoadsItLater) {
 
 TEST(Mailbox, IgnoresAPageAskedForBeforeAReconnect) {
   Mailbox box;
-  box.pending = 3;
-  box.expect(kDefault, AgentName{"Alice"});
+  box.restore({.to = {}, .lane = kDefault, .from = AgentName{"Alice"}, .pending = 3});
   box.connect(8);
   ASSERT_TRUE(box.begin_load(all_open));
   box.connect(8);

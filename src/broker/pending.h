@@ -1,7 +1,7 @@
-/// What waits for a commit, and what becomes of each kind when that fails.
+/// What waits for a commit, and what a failed commit means for each kind.
 ///
-/// A SEND is refused and comes again from its sender; what the broker makes itself (its own messages, lines of the
-/// ledger, records of agents) nobody would ask for again, so it is kept and tried again in its old order.
+/// When a commit fails, the sender of a SEND gets a refusal and sends it again. Nobody repeats what the broker makes itself (its own
+/// messages, history entries, records of agents), so the broker keeps it and tries again in the old order.
 /// Threading: the broker's.
 #pragma once
 
@@ -20,16 +20,16 @@ namespace relay::broker {
 
 enum class CommitResult : std::uint8_t { Done, Failed };
 
-/// Deliveries are sent only while it works: their acknowledgements could not be kept otherwise.
+/// Deliveries are sent only while the store is healthy: their acknowledgements could not be stored otherwise.
 enum class StoreHealth : std::uint8_t {
   Healthy,
-  Failing,  // a commit failed: nothing is asked of it for a while, what wants saving fails at once
-  Probing,  // asked again; the first commit to end will tell
+  Failing,  // a commit failed: for a while nothing is requested of it, and new changes fail at once
+  Probing,  // requested again; the first commit to end decides
 };
 
 /// A SEND that waits for its commit.
 struct PendingSend {
-  ConnectionId connection;  // who wants the answer; may be gone by then
+  ConnectionId connection;  // of the sender; may have left by then
   std::string id;
   AgentName from;
   std::string epoch;  // of the outbox it came from, or empty
@@ -38,7 +38,7 @@ struct PendingSend {
   bool answer = false;
   bool receipts = false;
   bool steps = false;  // a receipt for every change
-  bool own = false;    // made by the broker itself: nobody would send it again, so it is tried again
+  bool own = false;    // made by the broker itself, which tries again
   std::shared_ptr<const records::Message> message;
   std::vector<records::Delivery> deliveries;
   struct Refused {
@@ -49,27 +49,27 @@ struct PendingSend {
   std::vector<Refused> refused = {};  // by recipients among others
 };
 
-/// Whom a line of the ledger concerns.
+/// The message and the recipient of a history entry.
 struct ReceiptContext {
   std::shared_ptr<const records::Message> message;
   AgentName to;
   std::optional<protocol::NackCode> code = {};  // when there is one for what happened
 };
 
-/// A change nobody waits for; tried again when its commit fails.
+/// A change that is tried again when its commit fails.
 struct PendingSave {
   records::Change change;
-  std::optional<ReceiptContext> news = {};  // of a ChangeDelivery: told once it is saved
-  ConnectionId speaker = {};                // who is charged for it until then
-  std::size_t charged = 0;                  // bytes
+  std::optional<ReceiptContext> receipt = {};  // of a ChangeDelivery: reported once it is stored
+  ConnectionId charged_to = {};                // the connection whose uncommitted bytes include it until then
+  std::size_t charged = 0;                     // bytes
 };
 
 /// Anything else that waits for its commit.
-enum class RetryMode : std::uint8_t { One, UntilSaved };
+enum class RetryMode : std::uint8_t { Once, UntilSaved };
 struct PendingCall {
   std::move_only_function<void(CommitResult)> done;
-  RetryMode tries = RetryMode::One;
-  records::CommitMode haste = records::CommitMode::Immediate;
+  RetryMode retry = RetryMode::Once;
+  records::CommitMode mode = records::CommitMode::Immediate;
 };
 
 using PendingWork = std::variant<PendingSend, PendingSave, PendingCall>;

@@ -1,83 +1,100 @@
-/// What one agent asks a person and nobody has answered yet.
+/// What agents ask the user: open until it is resolved, decided by rules, answered once through their hosts.
 ///
-/// Invariants: at most kMaxRequests are kept, oldest first; an id is there once; a request is here only while its session
-///   lasts and once its event is stored. The ids of the newest kMaxClosedRequests closed requests are remembered until the
-///   daemon ends, so that a late answer is told apart from an answer to a request that never existed.
-/// Pure. Threading: one thread.
+/// Invariant: a prompt is opened, decided and answered only after the event that reports it is stored.
+/// Threading: the broker's.
 #pragma once
 
-#include <algorithm>
-#include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "events/event.h"
-#include "permissions/permission_request.h"
+#include "broker/agent_removal.h"
+#include "broker/client_requests.h"
+#include "broker/event_log.h"
+#include "broker/host_requests.h"
+#include "permissions/policy.h"
+#include "protocol/prompt_requests.h"
 
 namespace relay::broker {
 
-inline constexpr std::size_t kMaxRequests = 128;        // of one agent; a host has half of that
-inline constexpr std::size_t kMaxClosedRequests = 256;  // whose ids are remembered, of one agent
+enum class Occurrence : std::uint8_t { First, Repeated };
 
-struct OpenPrompt {
-  std::string id;                       // requestId, questionId
-  events::Event event;                  // PermissionRequested or QuestionRequested
-  WallMs asked_at = 0;                  // as the session says, never later than it was heard
-  permissions::Decision decision = {};  // of a permission
-  bool replying = false;                // an answer is on its way
-  bool late = false;                    // its time is over, and it was tried to deny it
-  bool person_wanted = false;           // and somebody was told so
-  bool spawn = false;                   // an agent wants to start another: decided here, not by a host
-
-  [[nodiscard]] const events::PermissionRequested* permission() const {
-    return std::get_if<events::PermissionRequested>(&event);
-  }
-  [[nodiscard]] bool can_answer() const;
-  /// When it is denied for want of an answer.
-  [[nodiscard]] std::optional<WallMs> expires_at() const;
-  /// The same question as the other; that it can be answered elsewhere now, or is judged otherwise, makes no other of it.
-  [[nodiscard]] bool asks_like(const OpenPrompt& other) const;
+/// Prompts that the broker decides itself instead of a host: an agent wants to start another.
+class SpawnPrompts {
+ public:
+  virtual ~SpawnPrompts() = default;
+  /// `approver` is the ANSWER that decided; none: a rule did.
+  virtual void on_decided(AgentState& asker, OpenPrompt& prompt, const PromptAnswer& answer, const std::string& by,
+                          std::optional<ClientRequest> approver) = 0;
+  /// The prompt was not opened.
+  virtual void on_not_opened(const std::string& prompt) = 0;
 };
 
-/// What an event asks; `object` is the event as it came, with the time it tells.
-std::optional<OpenPrompt> parse_prompt(const events::Event& event, const json::object& object, WallMs now);
-/// The id of what an event says is over; empty when it says no such thing.
-std::string resolved_prompt_id(const events::Event& event);
-
-class PromptTable {
+class Prompts final : public NameUser {
  public:
-  [[nodiscard]] OpenPrompt* find(std::string_view id);
-  /// As it was told last, though perhaps it is not stored yet.
-  [[nodiscard]] const OpenPrompt* told_last(std::string_view id) const;
-  void begin_storing(const OpenPrompt& request) { storing_.push_back(request); }
-  void end_storing(std::string_view id);
-  /// Null when there are too many.
-  OpenPrompt* add(OpenPrompt request);
-  bool remove(std::string_view id);
-  /// Its end is told and being stored: whoever ends the session has nothing to say of it any more.
-  void begin_ending(std::string id) { ending_.push_back(std::move(id)); }
-  void end_ending(std::string_view id);
-  [[nodiscard]] bool is_ending(std::string_view id) const { return std::ranges::find(ending_, id) != ending_.end(); }
-  /// Nothing is open any more; what is being stored goes on.
-  std::deque<OpenPrompt> take_all();
-  /// It was open once and is closed now.
-  [[nodiscard]] bool was_open(std::string_view id) const { return std::ranges::find(closed_, id) != closed_.end(); }
+  Prompts(Context& context, CommitPipeline& commits, Connections& connections, Agents& agents, EventLog& event_log,
+          ClientRequests& requests, HostRequests& hosts, SpawnPrompts& spawns)
+      : context_{context},
+        commits_{commits},
+        connections_{connections},
+        agents_{agents},
+        event_log_{event_log},
+        requests_{requests},
+        hosts_{hosts},
+        spawns_{spawns} {}
 
-  [[nodiscard]] std::deque<OpenPrompt>& all() { return open_; }
-  [[nodiscard]] const std::deque<OpenPrompt>& all() const { return open_; }
+  /// What is decided without the user, from the next prompt on.
+  void use_policy(std::shared_ptr<const permissions::Policy> policy) { policy_ = std::move(policy); }
+
+  void on_prompts(ConnectionState& connection, const protocol::Envelope& envelope);
+  void on_answer(ConnectionState& connection, const protocol::Envelope& envelope);
+  /// The outcome of an ANSWER.
+  void respond(const ClientRequest& request, const std::optional<Rejection>& rejected);
+
+  /// The agent's session reports a prompt. The log has it once for each session, however often it is reported.
+  void open(AgentState& agent, OpenPrompt prompt, Occurrence occurrence);
+  void end_when_saved(AgentState& agent, std::string prompt);
+  /// The program that asked has left: the prompt is withdrawn if it is still open.
+  void withdraw_abandoned(AgentState& agent, std::string_view prompt);
+  /// The session ends.
+  void end_all(AgentState& agent);
+  void on_due(AgentState& agent, SteadyTime due);
+
+  [[nodiscard]] bool is_using(const AgentState& agent) const override { return !agent.prompts->table.all().empty(); }
+  void on_removing(AgentState& agent) override { end_all(agent); }
 
  private:
-  void remember_closed(const std::string& id);
+  // prompts.cc
+  void open_saved(const AgentName& name, const SessionId& session, OpenPrompt prompt, Occurrence occurrence);
+  void withdraw(const OpenPrompt& prompt, const AgentName& agent, const SessionId& session, std::string_view reason);
+  void apply_rule(AgentState& agent, OpenPrompt& prompt);
+  void arm_expiry(AgentState& agent, const OpenPrompt& prompt);
+  void answer(AgentState& agent, OpenPrompt& prompt, PromptAnswer answer, std::string by,
+              std::optional<ClientRequest> request = {});
+  void on_answered(const AgentName& name, const std::string& prompt, const std::string& by,
+                   const std::optional<ClientRequest>& request, const Result<void>& outcome);
+  void notify_user(const AgentState& agent, OpenPrompt& prompt);
+  // prompt_requests.cc
+  [[nodiscard]] std::optional<Rejection> check_answer(const ConnectionState& connection,
+                                                      const protocol::AnswerRequest& answer);
+  void send_answer_result(ConnectionState& connection, std::string_view request_id,
+                          const std::optional<Rejection>& rejected);
 
-  std::deque<OpenPrompt> open_;
-  std::deque<std::string> closed_;   // ids, oldest first
-  std::vector<std::string> ending_;  // bounded likewise
-  std::deque<OpenPrompt> storing_;   // in the order they were told; bounded by what may wait for a commit
+  Context& context_;
+  CommitPipeline& commits_;
+  Connections& connections_;
+  Agents& agents_;
+  EventLog& event_log_;
+  ClientRequests& requests_;
+  HostRequests& hosts_;
+  SpawnPrompts& spawns_;
+  std::shared_ptr<const permissions::Policy> policy_ = std::make_shared<const permissions::Policy>();
 };
+
+/// What the rules say about a permission of the agent. Where it has left the directory that it was started in, a rule must
+/// say the same of both places.
+permissions::Decision evaluate_rules(const permissions::Policy& policy, const AgentState& agent,
+                                     const events::PermissionRequested& permission);
 
 }  // namespace relay::broker

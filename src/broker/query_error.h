@@ -1,5 +1,7 @@
-/// A question that the store could not answer, in its response: a sentence, and a code of the wire (wire.md 10.1).
+/// A query that the store could not answer, in its response: a sentence, and a code of the wire (wire.md 10.1).
 #pragma once
+
+#include <string>
 
 #include "base/result.h"
 #include "protocol/send.h"
@@ -13,6 +15,13 @@ inline void write_query_error(text::JsonWriter& payload, const Error& error) {
                     : is(error, records::QueryErrc::Ambiguous) ? name_of(protocol::NackCode::BadRequest)
                                                                : name_of(protocol::NackCode::Storage);
   payload.field("error", error.message()).field("code", code);
+}
+
+/// The same as the whole response.
+inline std::string query_error_payload(const Error& error) {
+  text::JsonWriter payload;
+  write_query_error(payload, error);
+  return payload.take();
 }
 
 }  // namespace relay::broker

@@ -1,9 +1,9 @@
-/// What was done to deliveries and a look into the store may not show yet.
+/// Delivery changes that a store read in progress may not reflect yet.
 ///
-/// Why: the store is asked (what is held, what is dead, what has expired) and answers later, perhaps as it was before a
-///   commit that has ended by now. Whoever acts on such an answer asks here first whether the row is out of date.
-/// Invariant: a deed is known from the moment it is decided until it is stored and no look is under way that began
-///   before that. Bounded by what is being stored and what was stored during the oldest look.
+/// Why: the store answers a query later, perhaps as it was before a commit that has ended by now. A part that acts on such
+///   an answer checks here first whether the row is out of date.
+/// Invariant: a change is known from the moment it is decided until it is stored and no read is in progress that began
+///   before that. Bounded by what is being stored and what was stored during the oldest read.
 /// Threading: the broker's.
 #pragma once
 
@@ -23,23 +23,29 @@ class UnseenChanges {
  public:
   using ReadId = std::uint64_t;
 
-  void add(DeliveryChange deed, Key delivery) { ++deeds_[{deed, delivery}]; }
+  void add(DeliveryChange change, Key delivery) { ++changes_[{change, delivery}]; }
   /// It could not be stored, and is not tried again.
-  void undo(DeliveryChange deed, Key delivery) { drop({deed, delivery}); }
-  void stored(DeliveryChange deed, Key delivery) {
-    if (!deeds_.contains({deed, delivery})) return;
-    if (looks_.empty()) return drop({deed, delivery});
-    stored_.push_back({next_, {deed, delivery}});
+  void undo(DeliveryChange change, Key delivery) { drop({change, delivery}); }
+  void stored(DeliveryChange change, Key delivery) {
+    if (!changes_.contains({change, delivery})) return;
+    if (reads_.empty()) return drop({change, delivery});
+    stored_.push_back({next_, {change, delivery}});
   }
-  [[nodiscard]] bool has(DeliveryChange deed, Key delivery) const { return deeds_.contains({deed, delivery}); }
+  [[nodiscard]] bool has(DeliveryChange change, Key delivery) const { return changes_.contains({change, delivery}); }
+
+  /// Is the delivery held? `row_is_held` is what the store read, perhaps before it was deferred or requeued.
+  [[nodiscard]] bool is_held(Key delivery, bool row_is_held) const {
+    const bool deferred = has(DeliveryChange::Deferred, delivery), requeued = has(DeliveryChange::Requeued, delivery);
+    return deferred == requeued ? row_is_held : deferred;
+  }
 
   ReadId begin_read() {
-    looks_.insert(++next_);
+    reads_.insert(++next_);
     return next_;
   }
-  void end_read(ReadId look) {
-    looks_.erase(look);
-    while (!stored_.empty() && (looks_.empty() || stored_.front().first < *looks_.begin())) {
+  void end_read(ReadId read) {
+    reads_.erase(read);
+    while (!stored_.empty() && (reads_.empty() || stored_.front().first < *reads_.begin())) {
       drop(stored_.front().second);
       stored_.pop_front();
     }
@@ -53,13 +59,13 @@ class UnseenChanges {
     }
   };
   void drop(const Entry& entry) {
-    const auto place = deeds_.find(entry);
-    if (place != deeds_.end() && --place->second == 0) deeds_.erase(place);
+    const auto place = changes_.find(entry);
+    if (place != changes_.end() && --place->second == 0) changes_.erase(place);
   }
 
-  std::unordered_map<Entry, unsigned, EntryHash> deeds_;
-  std::deque<std::pair<ReadId, Entry>> stored_;  // with the newest look that may have missed it
-  std::set<ReadId> looks_;                       // under way
+  std::unordered_map<Entry, unsigned, EntryHash> changes_;
+  std::deque<std::pair<ReadId, Entry>> stored_;  // with the newest read that may have missed it
+  std::set<ReadId> reads_;                       // in progress
   ReadId next_ = 0;
 };
 

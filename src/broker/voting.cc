@@ -1,8 +1,8 @@
-// Consensus: messages to `_consensus` become proposals and votes; results go to everyone concerned.
+#include "broker/voting.h"
+
 #include <algorithm>
 
 #include "base/format.h"
-#include "broker/core.h"
 #include "text/json_writer.h"
 
 namespace relay::broker {
@@ -31,68 +31,72 @@ std::string consensus_data(const records::Proposal& proposal) {
 
 }  // namespace
 
-void Core::on_consensus(SendContext& sending) {
+void Voting::on_message(SendContext& sending) {
   const std::string body = sending.view.body.empty() ? std::string{} : text::decode_string(sending.view.body);
-  if (carried_out_before(sending)) return acknowledge_when_saved(sending);
+  if (replies_.was_executed(sending)) return replies_.acknowledge_when_saved(sending);
   auto command = parse_consensus_command(body);
-  if (!command) return refuse(sending, NackCode::BadRequest, command.error().message());
+  if (!command) return replies_.refuse(sending, NackCode::BadRequest, command.error().message());
   if (auto* proposal = std::get_if<records::Proposal>(&*command)) {
-    if (proposals_.size() >= kMaxOpenProposals)
-      return refuse(sending, NackCode::Busy, "too many proposals are open; wait for one to end");
-    const auto own =
-        std::ranges::count_if(proposals_, [&](const auto& open) { return open.second.proposer == sending.from; });
-    if (std::cmp_greater_equal(own, kMaxProposalsPerAgent))
-      return refuse(sending, NackCode::Busy,
-                    format("{} proposals of yours are open already; wait for one to end", own));
-    for (const AgentName& name : proposal->participants) {
-      const AgentState* participant = find_agent(name.value());
-      if (participant == nullptr) return refuse(sending, NackCode::UnknownRecipient, unknown_recipient(name.value()));
-      if (participant->observed())
-        return refuse(sending, NackCode::Unsupported,
-                      format("{} is only observed and cannot vote; leave it out", name.value()));
-    }
+    if (const auto rejected = check_proposal(sending.from, *proposal)) return replies_.refuse(sending, *rejected);
     propose(sending.from, std::move(*proposal), sending.view.thread);
   } else if (const auto counted = vote(sending.from, std::get<VoteCommand>(*command)); !counted) {
-    return refuse(sending, NackCode::BadRequest, counted.error().message());
+    return replies_.refuse(sending, NackCode::BadRequest, counted.error().message());
   }
-  acknowledge_when_saved(sending);
+  replies_.acknowledge_when_saved(sending);
 }
 
-void Core::propose(const AgentName& proposer, records::Proposal proposal, std::string_view thread) {
-  proposal.id = "p-" + random_.hex(6);
+std::optional<Rejection> Voting::check_proposal(const AgentName& proposer, const records::Proposal& proposal) const {
+  if (proposals_.size() >= kMaxOpenProposals)
+    return Rejection{NackCode::Busy, "too many proposals are open; wait for one to end"};
+  const auto own =
+      std::ranges::count_if(proposals_, [&](const auto& open) { return open.second.proposer == proposer; });
+  if (std::cmp_greater_equal(own, kMaxProposalsPerAgent))
+    return Rejection{NackCode::Busy, format("{} proposals of yours are open already; wait for one to end", own)};
+  for (const AgentName& name : proposal.participants) {
+    const AgentState* participant = agents_.find(name.value());
+    if (participant == nullptr) return Rejection{NackCode::UnknownRecipient, agents_.unknown_reason(name.value())};
+    if (participant->observed())
+      return Rejection{NackCode::Unsupported,
+                       format("{} is only observed and cannot vote; leave it out", name.value())};
+  }
+  return std::nullopt;
+}
+
+void Voting::propose(const AgentName& proposer, records::Proposal proposal, std::string_view thread) {
+  proposal.id = "p-" + context_.random_hex(6);
   proposal.proposer = proposer;
   proposal.thread = thread;
-  proposal.created = now_.wall;
+  proposal.created = context_.wall();
   const auto duration = proposal.expires_at > 0 ? proposal.expires_at : protocol::kDefaultProposalMs;
-  proposal.expires_at = now_.wall + duration;
+  proposal.expires_at = context_.wall() + duration;
   if (proposal.participants.empty()) {
-    for (const auto& [name, agent] : agents_) {
+    for (const auto& [name, agent] : agents_.all()) {
       if (agent.connected() && !agent.observed() && agent.name() != proposer && !protocol::is_internal_name(name))
         proposal.participants.push_back(agent.name());
     }
     std::ranges::sort(proposal.participants);
   }
-  timers_.arm(now_.steady + Millis{duration}, {.kind = TimerKind::Proposal, .name = proposal.id});
+  context_.arm(context_.steady() + Millis{duration}, {.kind = TimerKind::Proposal, .name = proposal.id});
   const std::string text = proposal_text(proposal);
   const std::string data = consensus_data(proposal);
-  std::vector<AgentState*> audience;
+  Audience audience;
   for (const AgentName& name : proposal.participants) {
-    AgentState* agent = find_agent(name.value());
+    AgentState* agent = agents_.find(name.value());
     if (agent != nullptr && !agent->removing && !agent->observed() && name != proposer) audience.push_back(agent);
   }
-  post(proposer.value(), audience, "action", text, data, thread);
-  save_eventually(records::PutProposal{proposal});
+  publisher_.post(proposer.value(), audience, "action", text, data, thread);
+  commits_.save_eventually(records::PutProposal{proposal});
   events::ConsensusProposed proposed{.proposal_id = proposal.id,
                                      .title = proposal.title,
                                      .proposed_by = proposer.value(),
                                      .consensus_type = proposal.type};
   for (const AgentName& name : proposal.participants) proposed.participants.push_back(name.value());
-  record_event(proposed, proposer, {});
+  event_log_.record(proposed, proposer, {});
   auto id = proposal.id;
   proposals_.emplace(std::move(id), std::move(proposal));
 }
 
-Result<void> Core::vote(const AgentName& voter, const VoteCommand& command) {
+Result<void> Voting::vote(const AgentName& voter, const VoteCommand& command) {
   const auto place = proposals_.find(command.proposal);
   if (place == proposals_.end()) return fail(format("no proposal '{}' is open; it may have ended", command.proposal));
   records::Proposal& proposal = place->second;
@@ -107,35 +111,50 @@ Result<void> Core::vote(const AgentName& voter, const VoteCommand& command) {
   if (const auto outcome = tally(proposal, Final::No))
     conclude(proposal, *outcome);
   else
-    save_eventually(records::PutProposal{proposal});
+    commits_.save_eventually(records::PutProposal{proposal});
   return {};
 }
 
-void Core::conclude(records::Proposal& open, Outcome outcome) {
+void Voting::conclude(records::Proposal& open, Outcome outcome) {
   records::Proposal proposal = std::move(open);
   proposals_.erase(proposal.id);
   proposal.outcome = name_of(outcome);
-  save_eventually(records::PutProposal{proposal});
+  commits_.save_eventually(records::PutProposal{proposal});
   events::ConsensusResolved resolved{.proposal_id = proposal.id, .outcome = event_outcome(outcome)};
   for (const auto& vote : proposal.votes) resolved.votes.emplace(vote.voter.value(), vote.choice);
-  record_event(resolved, proposal.proposer, {});
+  event_log_.record(resolved, proposal.proposer, {});
   const std::string text = result_text(proposal, outcome);
   const std::string data = consensus_data(proposal);
   std::vector<AgentName> concerned = proposal.participants;
   if (std::ranges::find(concerned, proposal.proposer) == concerned.end()) concerned.push_back(proposal.proposer);
-  std::vector<AgentState*> audience;
+  Audience audience;
   for (const AgentName& name : concerned) {
-    AgentState* agent = find_agent(name.value());
+    AgentState* agent = agents_.find(name.value());
     if (agent != nullptr && !agent->removing) audience.push_back(agent);
   }
-  post(protocol::kConsensus, audience, "action", text, data, proposal.thread);
+  publisher_.post(protocol::kConsensus, audience, "action", text, data, proposal.thread);
 }
 
-void Core::proposal_due(const std::string& id) {
+void Voting::on_due(const std::string& id) {
   const auto place = proposals_.find(id);
   if (place == proposals_.end()) return;
-  // Whoever voted has been heard; the rest had their time. Everyone concerned is told.
   conclude(place->second, *tally(place->second, Final::Yes));
+}
+
+void Voting::restore(records::WorkspaceState& snapshot) {
+  for (auto& proposal : snapshot.proposals) {
+    const auto left = std::max<WallMs>(0, proposal.expires_at - context_.wall());
+    context_.arm(context_.steady() + Millis{left}, {.kind = TimerKind::Proposal, .name = proposal.id});
+    auto id = proposal.id;
+    proposals_.emplace(std::move(id), std::move(proposal));
+  }
+}
+
+void Voting::add_needed_names(std::set<AgentName>& needed) const {
+  for (const auto& [id, proposal] : proposals_) {
+    needed.insert(proposal.proposer);
+    needed.insert(proposal.participants.begin(), proposal.participants.end());
+  }
 }
 
 }  // namespace relay::broker

@@ -131,7 +131,7 @@ void Workspace::on_backlog(Result<records::BacklogPage> page, const records::Bac
 void Workspace::on_expired(Result<records::ExpireResult> result) {
   if (result) on_new_event(result->newest_event);
   if (result)
-    broker_.on_expired(*std::move(result), now());
+    broker_.on_expired(*result, now());
   else
     broker_.on_expire_failed(result.error().message(), now());
   settle();
@@ -153,19 +153,6 @@ void Workspace::on_damage(const store::Damage& damage) {
                      .files = damage.kept},
                     now());
   settle();
-}
-
-/// The answer is of the kind that was asked for; the broker's own number goes back with it.
-template <typename Wanted, typename Tell>
-void Workspace::ask(broker::QueryId id, store::Query query, Tell tell) {
-  const store::QueryId number{++last_query_};
-  queries_.emplace(number, [this, id, tell](Result<store::QueryResult> answer) {
-    if (answer)
-      (broker_.*tell)(id, std::get<Wanted>(*std::move(answer)), now());
-    else
-      (broker_.*tell)(id, Failure{std::move(answer).error()}, now());
-  });
-  queue_->query(number, std::move(query));
 }
 
 // What the broker wants.
@@ -268,37 +255,12 @@ void Workspace::execute(broker::LoadBacklog& effect) { queue_->load_backlog(std:
 
 void Workspace::execute(broker::ExpireDue& effect) { queue_->expire(std::move(effect.request)); }
 
-void Workspace::execute(broker::QueryMessages& effect) {
-  ask<std::vector<records::MessageRow>>(effect.id, std::move(effect.query), &broker::Broker::on_messages);
-}
-
-void Workspace::execute(broker::QueryTrace& effect) {
-  ask<records::Trace>(effect.id, store::TraceQuery{std::move(effect.message)}, &broker::Broker::on_trace);
-}
-
-void Workspace::execute(broker::QueryStats& effect) {
-  ask<records::StoreStats>(effect.id, store::StatsQuery{}, &broker::Broker::on_stats);
-}
-
-void Workspace::execute(broker::QueryHeld& effect) {
-  ask<records::HeldPage>(effect.id, std::move(effect.request), &broker::Broker::on_held);
-}
-
-void Workspace::execute(broker::QueryDead& effect) {
-  ask<std::vector<records::DeadLetter>>(effect.id, std::move(effect.query), &broker::Broker::on_dead);
-}
-
-void Workspace::execute(broker::QueryEvents& effect) {
-  effect.query.price_of = options_.price_of;
-  ask<records::EventPage>(effect.id, std::move(effect.query), &broker::Broker::on_events);
-}
-
-void Workspace::execute(broker::QueryUsage& effect) {
-  ask<std::vector<records::UsageSum>>(effect.id, std::move(effect.query), &broker::Broker::on_usage);
-}
-
-void Workspace::execute(broker::QuerySession& effect) {
-  ask<records::SessionRow>(effect.id, store::SessionQuery{std::move(effect.session)}, &broker::Broker::on_session);
+void Workspace::execute(broker::QueryStore& effect) {
+  const store::QueryId number{++last_query_};
+  queries_.emplace(number, [this, id = effect.id](Result<store::QueryResult> result) {
+    broker_.on_query_result(id, std::move(result), now());
+  });
+  queue_->query(number, std::move(effect.query));
 }
 
 template <typename Answer, typename Tell>
@@ -332,8 +294,8 @@ void Workspace::execute(broker::ListHosts& effect) {
 
 void Workspace::execute(broker::AnswerPrompt& effect) {
   const auto id = effect.id;
-  if (hosts_ == nullptr) return broker_.on_host_answered(id, fail(std::string{kNoHosts}), now());
-  hosts_->answer(std::move(effect), when_told<void>(id, &broker::Broker::on_host_answered));
+  if (hosts_ == nullptr) return broker_.on_host_done(id, fail(std::string{kNoHosts}), now());
+  hosts_->answer(std::move(effect), when_told<void>(id, &broker::Broker::on_host_done));
 }
 
 void Workspace::execute(broker::FindEndedSessions&) {

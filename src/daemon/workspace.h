@@ -130,14 +130,7 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   void execute(broker::Persist& effect);
   void execute(broker::LoadBacklog& effect);
   void execute(broker::ExpireDue& effect);
-  void execute(broker::QueryMessages& effect);
-  void execute(broker::QueryTrace& effect);
-  void execute(broker::QueryStats& effect);
-  void execute(broker::QueryHeld& effect);
-  void execute(broker::QueryDead& effect);
-  void execute(broker::QueryEvents& effect);
-  void execute(broker::QueryUsage& effect);
-  void execute(broker::QuerySession& effect);
+  void execute(broker::QueryStore& effect);
   void execute(broker::StartHost& effect);
   void execute(broker::StopHost& effect);
   void execute(broker::SendHostInput& effect);
@@ -149,8 +142,6 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   void execute(broker::RosterChanged& effect);
   void execute(broker::WriteLog& effect);
 
-  template <typename Wanted, typename Tell>
-  void ask(broker::QueryId id, store::Query query, Tell tell);
   /// Gives the broker an answer of the hosts, if we are still there to hear it.
   template <typename Answer, typename Tell>
   auto when_told(broker::QueryId id, Tell tell);

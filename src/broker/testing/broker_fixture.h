@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "broker/broker.h"
 #include "store/memory/store.h"
+#include "store/queue/store_batch.h"
 
 namespace relay::broker::testing {
 
@@ -185,7 +186,7 @@ class BrokerFixture {
     settle();
   }
   void host_answered(QueryId id, Result<void> outcome) {
-    broker_->on_host_answered(id, std::move(outcome), now_);
+    broker_->on_host_done(id, std::move(outcome), now_);
     settle();
   }
   void hosts(QueryId id, Result<std::vector<Worker>> workers) {
@@ -244,32 +245,11 @@ class BrokerFixture {
       auto result = *store_.expire(what.request);
       result.newest_event = store_.newest_event().value();
       RELAY_ASSERT(store_.commit());
-      broker_->on_expired(std::move(result), now_);
+      broker_->on_expired(result, now_);
     });
   }
-  void perform(QueryMessages& what) {
-    waiting_.push_back([this, what] { broker_->on_messages(what.id, store_.messages(what.query), now_); });
-  }
-  void perform(QueryTrace& what) {
-    waiting_.push_back([this, what] { broker_->on_trace(what.id, store_.trace(what.message), now_); });
-  }
-  void perform(QueryStats& what) {
-    waiting_.push_back([this, what] { broker_->on_stats(what.id, store_.stats(), now_); });
-  }
-  void perform(QueryHeld& what) {
-    waiting_.push_back([this, what] { broker_->on_held(what.id, store_.held(what.request), now_); });
-  }
-  void perform(QueryDead& what) {
-    waiting_.push_back([this, what] { broker_->on_dead(what.id, store_.dead(what.query), now_); });
-  }
-  void perform(QueryEvents& what) {
-    waiting_.push_back([this, what] { broker_->on_events(what.id, store_.events(what.query), now_); });
-  }
-  void perform(QueryUsage& what) {
-    waiting_.push_back([this, what] { broker_->on_usage(what.id, store_.usage(what.query), now_); });
-  }
-  void perform(QuerySession& what) {
-    waiting_.push_back([this, what] { broker_->on_session(what.id, store_.session(what.session), now_); });
+  void perform(QueryStore& what) {
+    waiting_.push_back([this, what] { broker_->on_query_result(what.id, store::answer(store_, what.query), now_); });
   }
   void perform(StartHost& what) { host_wishes_.emplace_back(std::move(what)); }
   void perform(StopHost& what) { host_wishes_.emplace_back(std::move(what)); }

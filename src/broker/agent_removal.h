@@ -1,0 +1,83 @@
+/// Names leave the broker: on REMOVE_AGENT, when they are long unused, and sooner when there are too many.
+///
+/// Why hooks: other parts keep names (voters, prompts, agents being started), and this one must not know them.
+/// Threading: the broker's.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "broker/audiences.h"
+#include "broker/commit_pipeline.h"
+#include "broker/connections.h"
+#include "broker/due_timer.h"
+#include "broker/event_log.h"
+#include "broker/loop_breaker.h"
+#include "broker/sender_receipts.h"
+#include "protocol/envelope.h"
+
+namespace relay::broker {
+
+/// A part that keeps something under names of agents.
+class NameUser {
+ public:
+  virtual ~NameUser() = default;
+  /// Names that must stay known.
+  virtual void add_needed_names(std::set<AgentName>& /*needed*/) const {}
+  /// Does it wait for something of this agent?
+  [[nodiscard]] virtual bool is_using(const AgentState& /*agent*/) const { return false; }
+  /// Why the user may not remove the agent now; empty: it can be removed.
+  [[nodiscard]] virtual std::string removal_obstacle(const std::string& /*name*/) const { return {}; }
+  /// REMOVE_AGENT was accepted.
+  virtual void on_removing(AgentState& /*agent*/) {}
+};
+
+class AgentRemoval {
+ public:
+  AgentRemoval(Context& context, CommitPipeline& commits, Connections& connections, Agents& agents,
+               Audiences& audiences, EventLog& event_log, SenderReceipts& receipts, LoopBreaker& loops,
+               DueTimer& due_timer)
+      : context_{context},
+        commits_{commits},
+        connections_{connections},
+        agents_{agents},
+        audiences_{audiences},
+        event_log_{event_log},
+        receipts_{receipts},
+        loops_{loops},
+        due_timer_{due_timer} {}
+
+  /// The user outlives this object.
+  void add_user(NameUser& user) { users_.push_back(&user); }
+
+  void on_remove_agent(ConnectionState& connection, const protocol::Envelope& envelope);
+  /// Forgets names that were last used before then, in several commits when they are many.
+  void forget_unused(WallMs older_than);
+  /// Is there room for one name more, beside `others` that are promised? The longest unused ones are forgotten for it.
+  [[nodiscard]] bool has_room_for_name(std::size_t others = 0);
+
+ private:
+  void answer(ConnectionState& connection, std::string_view request, bool success, bool removed,
+              std::string_view message);
+  void remove(const std::string& name);
+  void forget_unused(WallMs older_than, std::vector<std::string> names);
+  [[nodiscard]] std::set<AgentName> needed_names() const;
+  [[nodiscard]] std::vector<std::string> unused_names(WallMs older_than, std::size_t max) const;
+  [[nodiscard]] bool is_unused(const AgentState& agent, WallMs older_than) const;
+  void forget_names(const std::vector<std::string>& names);
+
+  Context& context_;
+  CommitPipeline& commits_;
+  Connections& connections_;
+  Agents& agents_;
+  Audiences& audiences_;
+  EventLog& event_log_;
+  SenderReceipts& receipts_;
+  LoopBreaker& loops_;
+  DueTimer& due_timer_;
+  std::vector<NameUser*> users_;
+  SteadyTime next_room_search_{};  // after a search that found no name to forget
+};
+
+}  // namespace relay::broker

@@ -1,0 +1,186 @@
+#include "broker/broker_parts.h"
+
+#include "base/format.h"
+#include "broker/frame_table.h"
+#include "text/json_errors.h"
+
+namespace relay::broker {
+
+using protocol::ErrorCode;
+using protocol::Fatal;
+using protocol::MessageType;
+
+BrokerParts::BrokerParts(const BrokerLimits& limits, ServerInfo info, records::WorkspaceState snapshot, Random& random,
+                         Timestamp now)
+    : context{limits, random, now, snapshot.newest},
+      connections{context},
+      agents{context},
+      audiences{agents},
+      streams{limits.max_topic_streams},
+      due_timer{context},
+      budget{context, connections},
+      commits{context, streams, budget, completion},
+      event_log{context, commits},
+      requests{context, connections, commits},
+      queries{context, connections, requests},
+      hosts{context},
+      sender_receipts{connections},
+      blocking{context, connections, agents},
+      history{context, commits, blocking},
+      settlement{context, commits, agents, streams, unseen, history, due_timer},
+      deliveries{context, commits, connections, agents, unseen, settlement, history},
+      late_receipts{context, commits, agents, queries, unseen, settlement, deliveries, history},
+      receipts{connections, agents, blocking, settlement, deliveries, late_receipts},
+      unsupported{commits, agents, queries, unseen, history},
+      held{context, commits, agents, streams, queries, unseen, due_timer, deliveries, unsupported},
+      expiry{context, commits, agents, unseen, settlement, deliveries, sender_receipts},
+      authority{info.system_token, agents},
+      removal{context, commits, connections, agents, audiences, event_log, sender_receipts, loops, due_timer},
+      one_shot{context, commits, agents, authority, removal},
+      replies{context, commits, connections, agents},
+      publisher{context, commits, agents, audiences, streams, expiry},
+      completion{context,  connections, agents,     unseen, replies,    sender_receipts,
+                 blocking, settlement,  deliveries, held,   unsupported},
+      router{context, commits,   budget,   connections, agents,   audiences, event_log,
+             loops,   authority, one_shot, replies,     blocking, publisher},
+      channels{context, commits, connections, agents, audiences, removal, one_shot, replies, publisher, router},
+      voting{context, commits, agents, event_log, replies, publisher},
+      subscriptions{context, connections, requests, queries, snapshot.newest_event},
+      prompts{context, commits, connections, agents, event_log, requests, hosts, spawns},
+      agent_events{context, commits, budget, connections, agents, event_log, replies, deliveries, unsupported, prompts},
+      sessions{{.context = context,
+                .commits = commits,
+                .connections = connections,
+                .agents = agents,
+                .audiences = audiences,
+                .streams = streams,
+                .event_log = event_log,
+                .authority = authority,
+                .removal = removal,
+                .blocking = blocking,
+                .receipts = sender_receipts,
+                .settlement = settlement,
+                .deliveries = deliveries,
+                .late_receipts = late_receipts,
+                .unsupported = unsupported,
+                .subscriptions = subscriptions,
+                .channels = channels,
+                .prompts = prompts,
+                .listener = workers,
+                .agent_events = agent_events,
+                .frames = *this},
+               snapshot.store_id},
+      workers{context,  commits, budget,  connections, agents,    event_log, authority,
+              requests, hosts,   removal, one_shot,    publisher, prompts,   sessions},
+      spawns{context, connections, agents, event_log, prompts, workers},
+      control{context, commits, connections, agents,     streams,    unseen, requests,
+              queries, hosts,   loops,       settlement, deliveries, expiry, held},
+      message_queries{connections, agents, requests, queries},
+      event_queries{context, connections, agents, requests, queries, subscriptions},
+      workspace_queries{context, commits, connections, agents, event_log, requests, queries, loops, std::move(info)} {
+  router.add_internal_recipient(protocol::kConsensus, voting);
+  router.add_internal_recipient(protocol::kRouter, channels);
+  for (NameUser* user : std::initializer_list<NameUser*>{&late_receipts, &replies, &voting, &prompts, &workers})
+    removal.add_user(*user);
+
+  agents.restore(snapshot);
+  sessions.restore(snapshot);
+  for (const auto& mark : snapshot.stream_marks) streams.restore_mark(mark);
+  for (auto& stream : snapshot.streams) streams.restore(std::move(stream));
+  for (const auto& membership : snapshot.memberships) audiences.join(membership.channel, membership.member);
+  replies.restore(snapshot);
+  voting.restore(snapshot);
+  commits.discard();
+  if (snapshot.next_expiry != 0) expiry.arm(snapshot.next_expiry);
+  if (snapshot.next_due != 0) due_timer.arm(snapshot.next_due);
+}
+
+void BrokerParts::handle_frame(ConnectionState& connection, std::string_view frame) {
+  const auto envelope = protocol::parse_envelope(frame);
+  if (!envelope) return refuse_frame(connection, frame, envelope.error());
+  const std::size_t before = commits.remembered_bytes();
+  connections.set_handled_frame(envelope->id);
+  dispatch(connection, *envelope, frame);
+  connections.set_handled_frame({});
+  // Frames other than SEND can make the broker store much, too (a long list of topics, saved again for each of them).
+  const std::size_t remembered = commits.remembered_bytes() - before;
+  if (remembered == 0 || connection.phase == Phase::Closing) return;
+  budget.charge(connection, remembered, context.limits().max_remembered_bytes);
+  const bool waits = budget.is_paused(connection.id);
+  if (!waits && commits.charge_with_last_save(connection.id, remembered)) return;
+  commits.when_saved([this, id = connection.id, remembered] { budget.release(id, remembered); },
+                     waits ? records::CommitMode::Immediate : records::CommitMode::Piggyback);
+}
+
+void BrokerParts::dispatch(ConnectionState& connection, const protocol::Envelope& envelope, std::string_view frame) {
+  const MessageType type = envelope.type;
+  if (type == MessageType::Hello) return sessions.on_hello(connection, envelope, frame);
+  if (connection.phase == Phase::AwaitingHello || connection.phase == Phase::OneShot) {
+    if (type == MessageType::Send) return router.on_one_shot_send(connection, envelope, frame.size());
+    if (type == MessageType::Resume) return sessions.on_resume(connection, envelope);
+    if (type == MessageType::Bye) return sessions.on_bye(connection, envelope);
+    if (type == MessageType::Pong) return;
+    return connections.send_error(connection, ErrorCode::BadRequest,
+                                  format("{} before HELLO: say HELLO first", name_of(type)));
+  }
+  if (type == MessageType::Pong) return;
+  if (type == MessageType::Resume)
+    return connections.send_error(connection, ErrorCode::BadRequest,
+                                  "RESUME after the handshake: open a new connection to resume");
+  if (const FrameCall call = frame_call(type)) return call(*this, connection, envelope, frame.size());
+  connections.send_error(connection, ErrorCode::BadRequest,
+                         format("{} is not for a workspace to answer", name_of(type)));
+}
+
+void BrokerParts::refuse_frame(ConnectionState& connection, std::string_view frame, const Error& error) {
+  const bool flawed = is(error, protocol::Errc::MissingField) || is(error, protocol::Errc::BadField);
+  if (!flawed && !is(error, text::JsonErrc::NotAnObject) && !is(error, protocol::Errc::UnknownType)) {
+    connections.send_error(connection, ErrorCode::BadRequest, error.message(), Fatal::Yes);
+    return sessions.close(connection, error.message());
+  }
+  // A message that can be named is refused by its id, and its outbox number counts: the next one must not wait for it.
+  const auto head = protocol::parse_head(frame);
+  const bool message = head && (head->type == MessageType::Send || head->type == MessageType::ChannelMessage);
+  if (!flawed || !message || connection.phase != Phase::Active || !connection.wants_answers())
+    return connections.send_error(connection, ErrorCode::BadRequest, error.message());
+  router.refuse_flawed(connection, *head, frame.size(), error.message());
+}
+
+void BrokerParts::on_timer(SteadyTime due, const TimerEntry& entry) {
+  ConnectionState* connection = entry.connection == 0 ? nullptr : connections.find(ConnectionId{entry.connection});
+  AgentState* agent = entry.name.empty() ? nullptr : agents.find(entry.name);
+  switch (entry.kind) {
+    case TimerKind::Handshake:
+      if (connection != nullptr) sessions.on_handshake_timeout(*connection);
+      return;
+    case TimerKind::Heartbeat:
+      if (connection != nullptr) sessions.poll_heartbeat(*connection, due);
+      return;
+    case TimerKind::RatePause:
+      if (connection != nullptr) connections.resume(*connection, Pause::Rate);
+      return;
+    case TimerKind::Resend:
+      if (agent != nullptr) deliveries.resend_due(*agent, due);
+      return;
+    case TimerKind::ReloadRetry:
+      if (agent == nullptr) return;
+      late_receipts.look_up(*agent);
+      return deliveries.deliver_pending(*agent);
+    case TimerKind::SyncTimeout: return blocking.on_timeout(entry.name);
+    case TimerKind::Requests:
+      if (agent != nullptr) prompts.on_due(*agent, due);
+      return;
+    case TimerKind::Due: return held.on_due();
+    case TimerKind::Proposal: return voting.on_due(entry.name);
+    case TimerKind::WatchRetry:
+      if (connection != nullptr) subscriptions.on_retry(*connection);
+      return;
+    case TimerKind::SaveRetry: return commits.probe_store();
+    case TimerKind::Leaving: return workers.on_release_due(entry.name);
+    case TimerKind::SessionGrace:
+      if (agent != nullptr) sessions.on_grace_timer(*agent);
+      return;
+  }
+}
+
+}  // namespace relay::broker

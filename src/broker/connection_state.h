@@ -1,0 +1,98 @@
+/// What the broker keeps of one connection.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "broker/effects.h"
+#include "broker/heartbeat.h"
+#include "broker/owned.h"
+#include "broker/peer_process.h"
+#include "protocol/hello.h"
+#include "records/events.h"
+
+namespace relay::broker {
+
+///   AwaitingHello ──HELLO──▶ Opening ──committed──▶ Active ──BYE, error, take-over──▶ Closing
+///         └──SEND with from and to──▶ OneShot                 (a resumed session skips Opening)
+enum class Phase : std::uint8_t { AwaitingHello, Opening, OneShot, Active, Closing };
+
+/// Reasons not to read from a connection. Each of them ends by itself, without another peer.
+enum class Pause : std::uint8_t { Opening = 1, Uncommitted = 2, Rate = 4 };
+
+/// Of `Connections`.
+struct ConnectionFlow {
+  Heartbeat heartbeat;
+  std::size_t waiting_bytes = 0;  // given to the stream and not yet taken by the peer
+  bool stuck = false;             // the last write left bytes behind
+  std::uint8_t pauses = 0;
+};
+
+/// Of `CommitBudget`.
+struct UncommittedBytes {
+  std::size_t bytes = 0;
+  std::uint64_t active_mark = 0;  // see ActiveSenders
+};
+
+/// A connection that follows the event log page by page. The broker asks the store for whatever lies behind `cursor` as soon as
+/// the connection reads: past and present are one, and a slow reader costs a query later instead of memory now.
+struct EventSubscription {
+  records::EventFilter filter;
+  WallMs since = 0;
+  records::EventSeq cursor = 0;  // everything up to here was sent, or is not wanted
+  bool logs = false;             // also the lines of LOG, which are not stored
+  std::string request_id;
+};
+
+/// Of `EventSubscriptions`.
+struct SubscriptionState {
+  std::optional<EventSubscription> subscription;
+  bool loading = false;      // a page was requested and has not arrived
+  bool page_is_old = false;  // it is for a subscription that has ended
+};
+
+/// Of `SenderReceipts`.
+struct AwaitedMessages {
+  std::size_t count = 0;      // sent messages whose receipts are awaited
+  std::deque<Key> delivered;  // of those, what was delivered and may still be seen; newest last, bounded
+};
+
+/// Of `Sessions`.
+struct Handshake {
+  std::deque<std::string> held;  // frames that came before HELLO was committed
+  bool ended_known = false;      // records of ended sessions were read before its HELLO
+};
+
+/// The first event of a connection. Its epoch is that of all of them.
+struct FirstEvent {
+  std::string epoch;
+  std::uint64_t number = 0;
+};
+
+struct ConnectionState {
+  ConnectionId id;
+  PeerProcess peer;
+  Phase phase = Phase::AwaitingHello;
+  AgentName agent;          // empty before HELLO
+  bool trusted = false;     // it showed the system token, or is the daemon's own
+  bool query_only = false;  // the command line: sends requests and messages, receives no deliveries
+  SessionId session;
+  protocol::Capabilities capabilities;
+
+  Owned<class Connections, ConnectionFlow> flow;
+  Owned<class CommitBudget, UncommittedBytes> uncommitted;
+  Owned<class ClientRequests, std::size_t> open_requests;
+  Owned<class BlockingRequests, std::size_t> blocking_requests;  // that are not answered
+  Owned<class SenderReceipts, AwaitedMessages> awaited;
+  Owned<class Sessions, Handshake> handshake;
+  Owned<class EventSubscriptions, SubscriptionState> events;
+  Owned<class SendReplies, std::optional<std::uint64_t>> first_number;  // of its outbox, on this connection
+  Owned<class AgentEvents, std::optional<FirstEvent>> first_event;
+
+  [[nodiscard]] bool speaks() const { return phase == Phase::Active || phase == Phase::OneShot; }
+  [[nodiscard]] bool wants_answers() const { return capabilities.send_ack || phase == Phase::OneShot; }
+};
+
+}  // namespace relay::broker

@@ -1,0 +1,33 @@
+/// When the next delivery that is held for a time is due.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "broker/context.h"
+
+namespace relay::broker {
+
+/// Wall time may jump, steady time may not: a time further off than this is looked at again in between.
+inline constexpr Millis kMaxTimerWait{3'600'000};
+
+class DueTimer {
+ public:
+  explicit DueTimer(Context& context) : context_{context} {}
+
+  void arm(WallMs at) {
+    if (next_ != 0 && next_ <= at) return;
+    next_ = at;
+    const auto wait = std::clamp(Millis{at - context_.wall()}, Millis{0}, kMaxTimerWait);
+    context_.arm(context_.steady() + wait, {.kind = TimerKind::Due});
+  }
+  /// The earliest time known; 0 when none.
+  [[nodiscard]] WallMs next() const { return next_; }
+  WallMs take() { return std::exchange(next_, 0); }
+
+ private:
+  Context& context_;
+  WallMs next_ = 0;
+};
+
+}  // namespace relay::broker

@@ -1,0 +1,54 @@
+/// Receipts about deliveries that are not in flight. They may have ended while the receipt was on its way, or while their session
+/// was away; their present state is read from the store first.
+///
+/// Bounds: kMaxLateReceipts of one agent wait for a lookup, kLookupRows are looked up at once.
+/// Threading: the broker's.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "broker/agent_removal.h"
+#include "broker/deliveries.h"
+#include "broker/store_queries.h"
+
+namespace relay::broker {
+
+class LateReceipts final : public NameUser {
+ public:
+  LateReceipts(Context& context, CommitPipeline& commits, Agents& agents, StoreQueries& queries, UnseenChanges& unseen,
+               Settlement& settlement, Deliveries& deliveries, DeliveryHistory& history)
+      : context_{context},
+        commits_{commits},
+        agents_{agents},
+        queries_{queries},
+        unseen_{unseen},
+        settlement_{settlement},
+        deliveries_{deliveries},
+        history_{history} {}
+
+  void on_receipt(AgentState& agent, Key key, const protocol::Receipt& receipt);
+  /// Deliveries that a session has had since an earlier connection: they may have ended meanwhile.
+  void check_unsettled(AgentState& agent, std::set<Key> deliveries);
+  void look_up(AgentState& agent);
+  void on_disconnected(AgentState& agent) { agent.lookup->unchecked.clear(); }
+
+  [[nodiscard]] bool is_using(const AgentState& agent) const override { return agent.lookup->looking_up; }
+
+ private:
+  void on_lookup(const AgentName& name, const std::vector<Key>& deliveries,
+                 Result<std::vector<records::DeadLetter>> rows);
+  bool apply(AgentState& agent, records::DeadLetter& row, const protocol::Receipt& receipt);
+  void reconcile(AgentState& agent, const records::DeadLetter& row);
+
+  Context& context_;
+  CommitPipeline& commits_;
+  Agents& agents_;
+  StoreQueries& queries_;
+  UnseenChanges& unseen_;
+  Settlement& settlement_;
+  Deliveries& deliveries_;
+  DeliveryHistory& history_;
+};
+
+}  // namespace relay::broker

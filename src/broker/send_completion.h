@@ -1,0 +1,60 @@
+/// What the commit of a SEND sets off: deliveries, the ACK or NACK of its sender, receipts.
+///
+/// Invariant: an ACK and a DELIVER are emitted only after the commit that holds the message. DELIVER comes first: its recipient
+///   would only wait, while the sender's message is safe.
+/// Threading: the broker's.
+#pragma once
+
+#include <string>
+
+#include "broker/blocking_requests.h"
+#include "broker/commit_pipeline.h"
+#include "broker/deliveries.h"
+#include "broker/held_deliveries.h"
+#include "broker/send_replies.h"
+#include "broker/sender_receipts.h"
+#include "broker/unsupported_lanes.h"
+
+namespace relay::broker {
+
+class SendCompletion final : public CommitListener {
+ public:
+  SendCompletion(Context& context, Connections& connections, Agents& agents, UnseenChanges& unseen,
+                 SendReplies& replies, SenderReceipts& receipts, BlockingRequests& blocking, Settlement& settlement,
+                 Deliveries& deliveries, HeldDeliveries& held, UnsupportedLanes& unsupported)
+      : context_{context},
+        connections_{connections},
+        agents_{agents},
+        unseen_{unseen},
+        replies_{replies},
+        receipts_{receipts},
+        blocking_{blocking},
+        settlement_{settlement},
+        deliveries_{deliveries},
+        held_{held},
+        unsupported_{unsupported} {}
+
+  void on_send_committed(PendingSend& send) override;
+  void on_send_failed(PendingSend& send, std::string_view why) override;
+  void before_retry(PendingSend& send) override;
+  void on_history_saved(const records::ChangeDelivery& entry, const ReceiptContext* context) override;
+  [[nodiscard]] bool is_awaited(Key message) const override { return receipts_.is_awaited(message); }
+  void on_store_recovered() override;
+
+ private:
+  [[nodiscard]] std::string ack_payload(const PendingSend& sent);
+
+  Context& context_;
+  Connections& connections_;
+  Agents& agents_;
+  UnseenChanges& unseen_;
+  SendReplies& replies_;
+  SenderReceipts& receipts_;
+  BlockingRequests& blocking_;
+  Settlement& settlement_;
+  Deliveries& deliveries_;
+  HeldDeliveries& held_;
+  UnsupportedLanes& unsupported_;
+};
+
+}  // namespace relay::broker

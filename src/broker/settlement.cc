@@ -1,0 +1,220 @@
+#include "broker/settlement.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "records/short_id.h"
+
+namespace relay::broker {
+
+using protocol::ReceiptStatus;
+using records::DeliveryState;
+using records::Hold;
+using records::Proof;
+
+namespace {
+
+constexpr std::size_t kMaxSettled = 64;  // deliveries of an agent that may still be seen
+
+Proof parse_proof(std::string_view name) {
+  for (const Proof proof : {Proof::Written, Proof::Submitted, Proof::Seen}) {
+    if (name_of(proof) == name) return proof;
+  }
+  return Proof::Accepted;
+}
+
+/// Doubled with every failure.
+std::int64_t pause_after(std::uint32_t failures) {
+  std::int64_t pause = protocol::kFirstRetryMs;
+  for (std::uint32_t n = 1; n < failures && pause < protocol::kMaxRetryMs; ++n) pause *= 2;
+  return std::min(pause, protocol::kMaxRetryMs);
+}
+
+}  // namespace
+
+records::ChangeDelivery history_entry_of(Key key, const protocol::Receipt& receipt) {
+  return {.key = key,
+          .proof = receipt.status == ReceiptStatus::InDoubt ? Proof::Written : parse_proof(receipt.proof),
+          .reason = receipt.reason,
+          .via = receipt.via,
+          .evidence = receipt.evidence,
+          .metadata = receipt.metadata};
+}
+
+std::optional<DeliveryState> end_of(const AgentState& agent, const protocol::Receipt& receipt) {
+  if (protocol::keeps_delivery(receipt) || protocol::returns_delivery(receipt)) return std::nullopt;
+  switch (receipt.status) {
+    case ReceiptStatus::Delivered:
+      // A session that brings messages to an agent must prove their arrival; one that is the agent need not.
+      if (agent.session->capabilities.queue && parse_proof(receipt.proof) < Proof::Submitted) return std::nullopt;
+      return DeliveryState::Delivered;
+    case ReceiptStatus::InDoubt: return DeliveryState::InDoubt;
+    case ReceiptStatus::Failed:
+      if (receipt.code == protocol::kCancelled) return DeliveryState::Cancelled;
+      return receipt.code == name_of(protocol::NackCode::Expired) ? DeliveryState::Expired : DeliveryState::Failed;
+    case ReceiptStatus::Accepted:
+    case ReceiptStatus::Deferred: break;
+  }
+  return std::nullopt;
+}
+
+bool Settlement::apply(AgentState& agent, Key key, const protocol::Receipt& receipt) {
+  InFlight& item = agent.mailbox.flight().at(key);
+  records::ChangeDelivery entry = history_entry_of(key, receipt);
+  const auto end = end_of(agent, receipt);
+  if (!end && protocol::returns_delivery(receipt)) {
+    const InFlight given = *agent.mailbox.finish(key);
+    take_returned(agent, given, [&] {
+      if (receipt.status == ReceiptStatus::Failed)
+        retry_later(agent, given, std::move(entry), 0);
+      else
+        defer(agent, given, std::move(entry), receipt.available_at);
+    });
+  } else if (!end) {
+    if (receipt.status == ReceiptStatus::Deferred) entry.state = DeliveryState::Deferred;
+    keep(agent, item, std::move(entry));
+    return false;
+  } else if (*end == DeliveryState::Delivered) {
+    complete(agent, *agent.mailbox.finish(key), std::move(entry));
+  } else {
+    end_delivery(agent, agent.mailbox.finish(key)->parcel, *end, std::move(entry));
+  }
+  return true;
+}
+
+bool Settlement::upgrade_proof(AgentState& agent, Key key, const protocol::Receipt& receipt) {
+  auto& settled = agent.settlement->settled;
+  const auto known = std::ranges::find(settled, key, &SettledDelivery::delivery);
+  if (known == settled.end()) return false;
+  auto entry = history_entry_of(key, receipt);
+  if (receipt.status != ReceiptStatus::Delivered || entry.proof <= known->proof) return true;
+  known->proof = entry.proof;
+  entry.state = DeliveryState::Delivered;
+  const bool seen = entry.proof == Proof::Seen;
+  history_.record(agent, heading_of(known->message, known->from, agent.name()), std::move(entry));
+  if (seen) settled.erase(known);
+  return true;
+}
+
+/// The session has it: it is not sent again on this connection, and stays in flight until the next receipt.
+void Settlement::keep(AgentState& agent, InFlight& item, records::ChangeDelivery entry) {
+  item.resend_at = SteadyTime::max();
+  auto& delivery = item.parcel.delivery;
+  if (entry.state != DeliveryState::Deferred) entry.state = DeliveryState::Accepted;
+  entry.proof = std::max(entry.proof, delivery.proof);
+  const bool changed = entry.state != delivery.state || entry.proof != delivery.proof || !entry.reason.empty();
+  delivery.state = entry.state;
+  delivery.proof = entry.proof;
+  if (changed) history_.record(agent, item.parcel.message, std::move(entry));
+}
+
+void Settlement::count_sent(const AgentName& sender) {
+  AgentState* agent = agents_.find(sender.value());
+  if (agent == nullptr) return;
+  ++agent->sent;
+  counts_changed_ = true;
+}
+
+void Settlement::count_received(AgentState& agent) {
+  ++agent.received;
+  counts_changed_ = true;
+}
+
+void Settlement::settle(AgentState& agent, Key key) {
+  agent.mailbox.settle_one();
+  agent.settlement->cancels.erase(key);
+  agent.settlement->failing_since.erase(key);
+  unseen_.add(DeliveryChange::Finished, key);
+}
+
+void Settlement::complete(AgentState& agent, const InFlight& item, records::ChangeDelivery entry) {
+  const auto& delivery = item.parcel.delivery;
+  settle(agent, delivery.key);
+  count_received(agent);
+  streams_.acknowledged(item.parcel.message->topic, item.parcel.message->from, agent.name(), delivery.lane,
+                        delivery.seq);
+  entry.proof = std::max(entry.proof, delivery.proof);
+  if (entry.proof < Proof::Seen && agent.session && agent.session->capabilities.modes) {  // others report no more
+    auto& settled = agent.settlement->settled;
+    settled.push_back({delivery.key, entry.proof, delivery.message, delivery.from});
+    if (settled.size() > kMaxSettled) settled.pop_front();
+  }
+  entry.state = DeliveryState::Delivered;
+  agent.thread = item.parcel.message->thread;
+  history_.record(agent, item.parcel.message, std::move(entry));
+}
+
+void Settlement::end_delivery(AgentState& agent, const OutboundDelivery& parcel, DeliveryState state,
+                              records::ChangeDelivery entry) {
+  settle(agent, parcel.delivery.key);
+  if (state == DeliveryState::Delivered) count_received(agent);
+  entry.state = state;
+  entry.proof = std::max(entry.proof, parcel.delivery.proof);
+  history_.record(agent, parcel.message, std::move(entry));
+}
+
+/// A delivery that the session returned ends if its cancellation was requested; else it comes again.
+template <class Again>
+void Settlement::take_returned(AgentState& agent, const InFlight& item, Again again) {
+  const auto cancel = agent.settlement->cancels.find(item.parcel.delivery.key);
+  if (cancel == agent.settlement->cancels.end()) return again();
+  end_delivery(agent, item.parcel, DeliveryState::Cancelled,
+               {.key = item.parcel.delivery.key, .reason = cancel->second.reason});
+}
+
+void Settlement::retry_later(AgentState& agent, const InFlight& item, records::ChangeDelivery entry,
+                             std::int64_t wait_ms) {
+  const auto& delivery = item.parcel.delivery;
+  const std::uint32_t failures = delivery.attempts + 1;
+  entry.attempts = failures;
+  const std::string why = std::exchange(entry.reason, {});
+  const auto pause = std::clamp(wait_ms, pause_after(failures), protocol::kMaxRetryMs);
+  const WallMs since = agent.settlement->failing_since.try_emplace(delivery.key, context_.wall()).first->second;
+  const bool too_old = context_.wall() + pause > since + protocol::kMaxRetryAgeMs;
+  if (failures >= protocol::kMaxAttempts || too_old) {
+    entry.reason = failures >= protocol::kMaxAttempts ? format("given up after {} tries; the last: {}", failures, why)
+                                                      : format("given up after a day of tries; the last: {}", why);
+    return end_delivery(agent, item.parcel, DeliveryState::Dead, std::move(entry));
+  }
+  entry.reason = format("try {} of {} failed: {}", failures, protocol::kMaxAttempts, why);
+  defer(agent, item, std::move(entry), context_.wall() + pause);
+}
+
+/// Its session does not have it any more, and it comes again at that time.
+void Settlement::defer(AgentState& agent, const InFlight& item, records::ChangeDelivery entry, WallMs until) {
+  entry.state = DeliveryState::Deferred;
+  entry.hold = Hold::Time;
+  entry.available_at = std::clamp(until, context_.wall() + 1, context_.wall() + protocol::kMaxTtlMs);
+  entry.proof = Proof::Stored;
+  agent.mailbox.add_held();
+  unseen_.add(DeliveryChange::Deferred, entry.key);
+  const WallMs at = entry.available_at;
+  history_.record(agent, item.parcel.message, std::move(entry));
+  commits_.when_saved([this, at] { due_timer_.arm(at); });  // before that the store would not find it
+}
+
+void Settlement::apply_nack(AgentState& agent, const InFlight& item, const protocol::Nack& nack) {
+  const auto code = protocol::parse_nack_code(nack.code);
+  records::ChangeDelivery entry{.key = item.parcel.delivery.key,
+                                .reason = nack.message.empty() ? nack.code : nack.message};
+  if (code && is_retryable(*code))
+    take_returned(agent, item, [&] { retry_later(agent, item, std::move(entry), nack.retry_after_ms); });
+  else
+    end_delivery(agent, item.parcel, DeliveryState::Failed, std::move(entry));
+}
+
+void Settlement::request_cancel(AgentState& agent, Key key, std::string reason, OutboundDelivery delivery) {
+  agent.settlement->cancels[key] = {std::move(reason), std::move(delivery)};
+}
+
+void Settlement::cancel_requested(AgentState& agent) {
+  for (const auto& [key, cancel] : std::exchange(agent.settlement->cancels, {})) {
+    const auto item = agent.mailbox.finish(key);
+    if (!item) agent.mailbox.drop(key);
+    if (!unseen_.has(DeliveryChange::Finished, key))
+      end_delivery(agent, item ? item->parcel : cancel.delivery, DeliveryState::Cancelled,
+                   {.key = key, .reason = cancel.reason});
+  }
+}
+
+}  // namespace relay::broker

@@ -1,0 +1,219 @@
+// SPAWN once it is allowed: the host is started, the task becomes a message.
+#include <algorithm>
+
+#include "base/format.h"
+#include "broker/workers.h"
+#include "records/short_id.h"
+#include "text/json_writer.h"
+#include "text/utf8.h"
+
+namespace relay::broker {
+
+using protocol::MessageType;
+using protocol::NackCode;
+using text::JsonWriter;
+
+namespace {
+
+constexpr std::size_t kMaxSpawned = 1'024;
+constexpr Millis kMaxSpawnDelay{60'000};  // from the start of a host to its HELLO
+
+constexpr std::size_t kMaxTaskLength = 200;  // characters of a task in listings
+
+std::string as_message(std::string_view task) {
+  if (task.empty()) return {};
+  JsonWriter payload;
+  payload.field("kind", "message").field("body", task);
+  return payload.take();
+}
+
+}  // namespace
+
+std::string shown_task(std::string_view task) {
+  std::size_t end = 0;
+  std::string shown;
+  for (std::size_t characters = 0; characters < kMaxTaskLength && end < task.size(); ++characters) {
+    const std::size_t begin = end;
+    text::next_code_point(task, end);
+    const auto character = task.substr(begin, end - begin);
+    shown += text::has_control_characters(character) ? " " : character;
+  }
+  return shown;
+}
+
+void Workers::start(ConnectionState& connection, const SpawnFrame& frame, protocol::SpawnRequest wanted,
+                    SpawnPlace place, std::optional<ClientRequest> approver) {
+  // A session is known by its name; the command line may name another spawner.
+  const bool is_named = connection.query_only && !wanted.spawner.empty();
+  PendingSpawn starting{.connection = connection.id,
+                        .name = wanted.name,
+                        .from = is_named ? AgentName{wanted.spawner} : connection.agent,
+                        .session = connection.session,
+                        .as_user = authority_.gives_task_as_user(connection, wanted, frame.claim_token),
+                        .payload = as_message(wanted.task),
+                        .cli = wanted.argv.empty() ? std::string{} : wanted.argv.front(),
+                        .task = wanted.task,
+                        .role = wanted.role,
+                        .approver = approver};
+  if (const auto rejected = check_spawn(connection, wanted, starting, frame.claim_token)) {
+    reject_approver(approver, wanted.name, *rejected);
+    return refuse_spawn(connection, frame.id, wanted.name, *rejected);
+  }
+  auto request = begin(connection, frame.id, MessageType::SpawnResult, wanted.name);
+  if (!request)
+    return reject_approver(approver, wanted.name, {NackCode::Busy, "the agent that asked has too many open requests"});
+  if (!starting.payload.empty() && is_named) one_shot_.add(wanted.spawner);
+  HostSpec spec{.name = std::move(wanted.name),
+                .words = std::move(wanted.argv),
+                .directory = std::move(wanted.directory),
+                .inside_project = place == SpawnPlace::InsideProject,
+                .spawner = starting.from.value(),
+                .team = std::move(wanted.team),
+                .model = std::move(wanted.model),
+                .task = shown_task(wanted.task),
+                .environment = std::move(wanted.environment)};
+  const std::uint64_t start = ++last_start_;
+  starting_.emplace(start, std::move(starting));
+  hosts_.start(std::move(spec), [this, start, request = *std::move(request)](Result<std::int32_t> pid) {
+    on_started(start, request, std::move(pid));
+  });
+}
+
+std::optional<Rejection> Workers::check_spawn(const ConnectionState& connection, const protocol::SpawnRequest& wanted,
+                                              const PendingSpawn& starting, std::string_view claim_token) {
+  if (!wanted.shadow_of.empty())
+    return Rejection{NackCode::Unsupported,
+                     "an agent is not started as a shadow here; start it, and let it say SHADOW_BIND itself"};
+  if (auto reason = agents_.confusable_reason(wanted.name); !reason.empty())
+    return Rejection{NackCode::BadRequest, std::move(reason)};
+  AgentState* known = agents_.find(wanted.name);
+  if (known != nullptr && known->connected())
+    return Rejection{
+        NackCode::NotOwner,
+        format("'{}' is connected already; choose another name, or end it first (agent-relay release, /quit in a chat)",
+               wanted.name)};
+  if (is_starting(wanted.name))
+    return Rejection{NackCode::NotOwner, format("'{}' is being started already; choose another name", wanted.name)};
+  if (known != nullptr && known->removing)
+    return Rejection{NackCode::Busy, format("'{}' is being removed; try again in a moment", wanted.name)};
+  const auto own = std::ranges::count(starting_, connection.id, [](const auto& one) { return one.second.connection; });
+  if (starting_.size() >= context_.limits().max_starting ||
+      static_cast<std::size_t>(own) >= context_.limits().max_starting_each)
+    return Rejection{NackCode::Busy,
+                     format("{} agents are being started already; wait for one of them", starting_.size())};
+  if (known == nullptr && !removal_.has_room_for_name(starting_.size()))
+    return Rejection{NackCode::Busy, format("{} agents are known already; remove one first", agents_.size())};
+  if (starting.payload.empty()) return std::nullopt;
+  return check_task(connection, wanted, starting, claim_token);
+}
+
+/// The task becomes a message to the new agent.
+std::optional<Rejection> Workers::check_task(const ConnectionState& connection, const protocol::SpawnRequest& wanted,
+                                             const PendingSpawn& starting, std::string_view claim_token) {
+  const AgentState* known = agents_.find(wanted.name);
+  if (starting.from.value() == wanted.name)
+    return Rejection{NackCode::BadRequest, format("'{}' cannot give itself a task; choose another name", wanted.name)};
+  if (!commits_.is_healthy()) return Rejection{NackCode::Storage, "the task cannot be stored at the moment; try again"};
+  constexpr std::size_t kMaxBytes = protocol::kMaxFrameBytes - protocol::kEnvelopeReserveBytes;
+  if (starting.payload.size() > kMaxBytes)
+    return Rejection{NackCode::TooLarge, format("a task may have {} bytes, this one has {}; send it as a file",
+                                                kMaxBytes, starting.payload.size())};
+  if (known != nullptr && known->mailbox.pending() >= context_.limits().max_backlog)
+    return Rejection{NackCode::Busy, format("{} messages wait for {} already; choose another name",
+                                            known->mailbox.pending(), wanted.name)};
+  if (!publisher_.has_stream_or_room(starting.from, AgentName{wanted.name}, starting_.size()))
+    return Rejection{NackCode::Busy, format("{} pairs of agents have numbers already", publisher_.stream_count())};
+  if (connection.query_only && !wanted.spawner.empty()) return one_shot_.check(connection, wanted.spawner, claim_token);
+  return std::nullopt;
+}
+
+bool Workers::is_starting(std::string_view name) const {
+  return std::ranges::any_of(starting_, [&](const auto& one) { return one.second.name == name; });
+}
+
+std::string Workers::removal_obstacle(const std::string& name) const {
+  return is_starting(name) ? format("{} is being started; release it once it runs, then remove it", name)
+                           : std::string{};
+}
+
+void Workers::reject_approver(const std::optional<ClientRequest>& approver, std::string_view name,
+                              const Rejection& reason) {
+  if (approver)
+    prompts_.respond(*approver,
+                     Rejection{reason.code, format("approved, but {} did not start: {}", name, reason.message),
+                               reason.retry_after_ms});
+}
+
+void Workers::on_started(std::uint64_t start, const ClientRequest& request, Result<std::int32_t> pid) {
+  auto node = starting_.extract(start);
+  PendingSpawn& started = node.mapped();
+  if (!pid) {
+    context_.log(WriteLog::Level::Info,
+                 format("{} was not started for {}: {}", started.name, started.from.value(), pid.error().message()));
+    reject_approver(started.approver, started.name, {NackCode::Refused, pid.error().message()});
+    return respond(request, started.name, Failure{pid.error()});
+  }
+  context_.log(WriteLog::Level::Info,
+               format("{} was started for {} (pid {})", started.name, started.from.value(), *pid));
+  if (started.approver) prompts_.respond(*started.approver, std::nullopt);
+  const auto optional = [](const std::string& text) {
+    return text.empty() ? std::optional<std::string>{} : std::optional{text};
+  };
+  record_spawned(started.name, {.agent_name = started.name,
+                                .cli = started.cli,
+                                .spawned_by = started.from.value(),
+                                .task = optional(started.task),
+                                .role = optional(started.role)});
+  ConnectionState* client = connections_.find(started.connection);
+  const auto finish = [this, request, name = started.name, pid = *pid](const std::string& task_id) {
+    ConnectionState* asker = connections_.find(request.connection);
+    if (asker == nullptr || asker->phase != Phase::Active) return;
+    JsonWriter payload;
+    payload.field("replyTo", request.id).field("success", true).field("name", name).field("pid", pid);
+    payload.optional("taskId", task_id);
+    connections_.send_new(*asker, request.response, payload.take());
+  };
+  (void)requests_.finish(request);
+  if (started.payload.empty()) return finish({});
+  // Nobody repeats the task, so it is stored however many tries that takes. The response follows.
+  const std::size_t charged = client != nullptr ? started.payload.size() : 0;
+  if (client != nullptr) budget_.charge(*client, charged, context_.limits().max_remembered_bytes);
+  const std::string task_id = post_task(started);
+  commits_.when_saved([this, finish, task_id, charged, id = started.connection] {
+    budget_.release(id, charged);
+    finish(task_id);
+  });
+}
+
+/// The event names the session: at once when the host has said HELLO, else when it does.
+void Workers::record_spawned(const std::string& name, events::AgentSpawned event) {
+  if (const AgentState* agent = agents_.find(name); agent != nullptr && agent->connected() && agent->session)
+    return event_log_.record(event, *agent);
+  std::erase_if(spawned_, [&](const auto& one) {
+    const bool never_came = context_.steady() - one.second.at > kMaxSpawnDelay;
+    if (never_came) event_log_.record(one.second.event, AgentName{one.first}, {});
+    return never_came;
+  });
+  if (spawned_.size() >= kMaxSpawned) return event_log_.record(event, AgentName{name}, {});
+  spawned_.insert_or_assign(name, Spawned{std::move(event), context_.steady()});
+}
+
+void Workers::on_session_opening(const AgentState& agent) {
+  const auto spawned = spawned_.extract(agent.name().value());
+  if (spawned.empty()) return;
+  const bool came = context_.steady() - spawned.mapped().at <= kMaxSpawnDelay;
+  commits_.change(event_log_.row(spawned.mapped().event, agent.name(), came ? agent.session->id : SessionId{}));
+}
+
+std::string Workers::post_task(PendingSpawn& started) {
+  AgentState& agent = one_shot_.add(started.name);  // known before HELLO, so that its task is kept for it
+  records::Message message;
+  message.from = started.from;
+  message.to = started.name;
+  message.kind = "message";
+  message.payload = std::move(started.payload);
+  message.session = started.as_user ? SessionId{std::string{records::kUserSession}} : started.session;
+  return records::short_id(publisher_.post(std::move(message), {&agent}, Publisher::Copies::ForShadows));
+}
+
+}  // namespace relay::broker

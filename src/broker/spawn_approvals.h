@@ -1,0 +1,63 @@
+/// SPAWN, and the SPAWNs of agents that the user is asked about. docs/security.md gives the reasons.
+/// Threading: the broker's.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "broker/prompts.h"
+#include "broker/spawn_policy.h"
+#include "broker/workers.h"
+
+namespace relay::broker {
+
+class SpawnApprovals final : public SpawnPrompts {
+ public:
+  SpawnApprovals(Context& context, Connections& connections, Agents& agents, EventLog& event_log, Prompts& prompts,
+                 Workers& workers)
+      : context_{context},
+        connections_{connections},
+        agents_{agents},
+        event_log_{event_log},
+        prompts_{prompts},
+        workers_{workers} {}
+
+  /// Which agents other agents may start. Before the first call: none.
+  void use_policy(std::shared_ptr<const SpawnPolicy> policy) { policy_ = std::move(policy); }
+
+  void on_spawn(ConnectionState& connection, const protocol::Envelope& envelope);
+  /// The connection is gone, and with it the programs that waited for these answers.
+  void on_disconnected(ConnectionId connection);
+
+  void on_decided(AgentState& asker, OpenPrompt& prompt, const PromptAnswer& answer, const std::string& by,
+                  std::optional<ClientRequest> approver) override;
+  void on_not_opened(const std::string& prompt) override;
+
+ private:
+  /// A SPAWN that the user is asked about.
+  struct PendingApproval {
+    ConnectionId connection;
+    AgentName asker;
+    std::string request_id;   // of the SPAWN
+    std::string claim_token;  // that came with it
+    protocol::SpawnRequest wanted;
+  };
+  [[nodiscard]] static bool is_spawn_by_agent(const ConnectionState& connection);
+  [[nodiscard]] AgentState* spawning_agent(const ConnectionState& connection, const protocol::SpawnRequest& wanted);
+  void ask_user(AgentState& asker, ConnectionState& connection, const protocol::Envelope& envelope,
+                protocol::SpawnRequest wanted);
+
+  Context& context_;
+  Connections& connections_;
+  Agents& agents_;
+  EventLog& event_log_;
+  Prompts& prompts_;
+  Workers& workers_;
+  std::shared_ptr<const SpawnPolicy> policy_ = std::make_shared<const SpawnPolicy>();
+  std::map<std::string, PendingApproval> pending_;  // by prompt
+  std::uint64_t last_prompt_ = 0;
+};
+
+}  // namespace relay::broker
