@@ -58,7 +58,7 @@ HeldRequest due_by(WallMs time, std::size_t max_rows = 100) {
 
 }  // namespace
 
-TEST_P(MessageStoreSuite, GivesEachSenderAndLaneAQueueOfItsOwn) {
+TEST_P(MessageStoreSuite, EachSenderAndLaneHasItsQueue) {
   commit(to_bob(1, "Alice"));
   commit(to_bob(2, "Carol"));
   commit(to_bob(3, "Alice", kUrgent));
@@ -94,7 +94,7 @@ TEST_P(MessageStoreSuite, KeepsAStreamForEachLane) {
   EXPECT_EQ(streams[1].last, Seq{2});
 }
 
-TEST_P(MessageStoreSuite, PutsADeliveryBackAtTheEnd) {
+TEST_P(MessageStoreSuite, RequeuesDeliveryAtEnd) {
   for (std::int64_t n = 1; n <= 3; ++n) commit(to_bob(n));
   auto failed = held_back(2, Hold::Time, kStart + 900);
   failed.attempts = 3;
@@ -120,7 +120,7 @@ TEST_P(MessageStoreSuite, PutsADeliveryBackAtTheEnd) {
   EXPECT_EQ(store_->held(due_by(kStart + 10'000))->items.size(), 0u);
 }
 
-TEST_P(MessageStoreSuite, MovesADeliveryToAnotherLane) {
+TEST_P(MessageStoreSuite, RequeueMovesDeliveryToAnotherLane) {
   commit(to_bob(1, "Alice", kManual));
   commit(to_bob(2));
   commit({change(2, DeliveryState::Accepted), requeue(2, 5)});
@@ -131,7 +131,7 @@ TEST_P(MessageStoreSuite, MovesADeliveryToAnotherLane) {
   EXPECT_EQ(backlog_keys("Bob", 0, "Alice", kUrgent), Keys{4});
 }
 
-TEST_P(MessageStoreSuite, PutsBackNothingThatIsFinalOrUnknown) {
+TEST_P(MessageStoreSuite, RequeueIgnoresFinalAndUnknownDeliveries) {
   commit(to_bob(1));
   commit({change(2, DeliveryState::Failed), requeue(2, 9), requeue(88, 10)});
   EXPECT_EQ(backlog_keys("Bob"), Keys{});
@@ -139,7 +139,7 @@ TEST_P(MessageStoreSuite, PutsBackNothingThatIsFinalOrUnknown) {
   EXPECT_EQ(entry(2).history.size(), 2u);
 }
 
-TEST_P(MessageStoreSuite, ForgetsWhatARolledBackGroupDidToItsQueues) {
+TEST_P(MessageStoreSuite, RollbackRestoresQueues) {
   commit(to_bob(1));
   commit(to_bob(2));
   ASSERT_TRUE(store_->begin());
@@ -155,7 +155,7 @@ TEST_P(MessageStoreSuite, ForgetsWhatARolledBackGroupDidToItsQueues) {
   EXPECT_EQ(load().newest, Key{6});
 }
 
-TEST_P(MessageStoreSuite, HoldsADeliveryOutOfItsQueueButNotOutOfMind) {
+TEST_P(MessageStoreSuite, HeldDeliveryLeavesQueueAndStaysPending) {
   commit(to_bob(1, "Alice", {}, Hold::Policy));
   commit(to_bob(2, "Alice", {}, Hold::Time, kStart + 500));
   commit(to_bob(3));
@@ -179,7 +179,7 @@ TEST_P(MessageStoreSuite, HoldsADeliveryOutOfItsQueueButNotOutOfMind) {
   EXPECT_EQ(held(held_of("Bob")), Keys{});
 }
 
-TEST_P(MessageStoreSuite, LetsWhatIsHeldExpireToo) {
+TEST_P(MessageStoreSuite, HeldDeliveryExpires) {
   for (const auto hold : {Hold::Time, Hold::Policy}) {
     auto changes = to_bob(hold == Hold::Time ? 1 : 2, "Alice", {}, hold, kStart + 90'000);
     std::get<AddDelivery>(changes[1]).delivery.expires_at = kStart + 50;
@@ -198,7 +198,7 @@ TEST_P(MessageStoreSuite, LetsWhatIsHeldExpireToo) {
   EXPECT_EQ(dead({}), (Keys{4, 2}));
 }
 
-TEST_P(MessageStoreSuite, SaysWhatIsDueAndWhenToAskAgain) {
+TEST_P(MessageStoreSuite, ReadsDueDeliveriesAndNextDueTime) {
   commit(to_bob(1, "Alice", {}, Hold::Time, kStart + 30));
   commit(to_bob(2, "Carol", kUrgent, Hold::Time, kStart + 10));
   commit(to_bob(3, "Alice", {}, Hold::Time, kStart + 20));
@@ -223,7 +223,7 @@ TEST_P(MessageStoreSuite, SaysWhatIsDueAndWhenToAskAgain) {
   EXPECT_EQ(page.next_due, 0);
 }
 
-TEST_P(MessageStoreSuite, ListsWhatWaitsForAWord) {
+TEST_P(MessageStoreSuite, ListsDeliveriesHeldByPolicyOrManualLane) {
   auto about = to_bob(1, "Alice", {}, Hold::Policy);
   std::get<AddMessage>(about[0]).message.topic = Topic{"review"};
   commit(about);
@@ -253,7 +253,7 @@ TEST_P(MessageStoreSuite, ListsWhatWaitsForAWord) {
   EXPECT_FALSE(store_->held(asked)->more);
 }
 
-TEST_P(MessageStoreSuite, ADeliveredOneOnlyGainsProof) {
+TEST_P(MessageStoreSuite, DeliveredRowOnlyGainsProof) {
   commit(to_bob(1));
   auto first = proven(2, Proof::Accepted);
   first.via = "pty";
@@ -274,7 +274,7 @@ TEST_P(MessageStoreSuite, ADeliveredOneOnlyGainsProof) {
   EXPECT_EQ(store_->stats()->pending, 0u);
 }
 
-TEST_P(MessageStoreSuite, OneThatEndedOtherwiseIsAtMostCancelled) {
+TEST_P(MessageStoreSuite, UndeliveredFinalRowOnlyBecomesCancelled) {
   using enum DeliveryState;
   std::int64_t n = 0;
   for (const auto state : {Failed, Dead}) {
@@ -292,7 +292,7 @@ TEST_P(MessageStoreSuite, OneThatEndedOtherwiseIsAtMostCancelled) {
   EXPECT_EQ(backlog_keys("Bob"), Keys{});
 }
 
-TEST_P(MessageStoreSuite, OneThatWasCancelledMayTurnOutToHaveArrived) {
+TEST_P(MessageStoreSuite, CancelledDeliveryAcceptsLateReceipt) {
   using enum DeliveryState;
   std::int64_t n = 0;
   for (const auto word : {Delivered, InDoubt}) {
@@ -309,7 +309,7 @@ TEST_P(MessageStoreSuite, OneThatWasCancelledMayTurnOutToHaveArrived) {
   EXPECT_EQ(backlog_keys("Bob"), Keys{});
 }
 
-TEST_P(MessageStoreSuite, OneThatRanOutOfTimeEndsByTheLastWordThatWasOnItsWay) {
+TEST_P(MessageStoreSuite, ExpiredDeliveryAcceptsLateReceipt) {
   using enum DeliveryState;
   std::int64_t n = 0;
   for (const auto late : {Expired, InDoubt}) {
@@ -329,7 +329,7 @@ TEST_P(MessageStoreSuite, OneThatRanOutOfTimeEndsByTheLastWordThatWasOnItsWay) {
   EXPECT_EQ(backlog_keys("Bob"), Keys{});
 }
 
-TEST_P(MessageStoreSuite, CountsAttemptsOnlyWhenTold) {
+TEST_P(MessageStoreSuite, AttemptsChangeOnlyWhenGiven) {
   commit(to_bob(1));
   auto tried = change(2, DeliveryState::Deferred);
   tried.attempts = 2;
@@ -340,7 +340,7 @@ TEST_P(MessageStoreSuite, CountsAttemptsOnlyWhenTold) {
   EXPECT_EQ(entry(2).delivery.attempts, 0u);
 }
 
-TEST_P(MessageStoreSuite, GoesOnWhenAHoldIsOver) {
+TEST_P(MessageStoreSuite, ReleasedDeliveryReturnsToQueue) {
   commit(to_bob(1));
   commit({held_back(2, Hold::Policy)});
   EXPECT_EQ(backlog_keys("Bob"), Keys{});
@@ -349,7 +349,7 @@ TEST_P(MessageStoreSuite, GoesOnWhenAHoldIsOver) {
   EXPECT_EQ(held(held_of("Bob")), Keys{});
 }
 
-TEST_P(MessageStoreSuite, SaysHowADeliveryBegan) {
+TEST_P(MessageStoreSuite, FirstHistoryEntryHasReason) {
   auto refused = delivery(2, 1, "Bob");
   refused.state = DeliveryState::Deferred;
   refused.hold = Hold::Policy;
@@ -369,7 +369,7 @@ TEST_P(MessageStoreSuite, SaysHowADeliveryBegan) {
   EXPECT_EQ(whole.hold, Hold::Policy);
 }
 
-TEST_P(MessageStoreSuite, ListsTheDeadNewestFirst) {
+TEST_P(MessageStoreSuite, ListsDeadLettersNewestFirst) {
   using enum DeliveryState;
   const std::pair<const char*, DeliveryState> ends[] = {{"Alice", Failed},  {"Carol", Expired},   {"Alice", InDoubt},
                                                         {"Alice", Dead},    {"Carol", Cancelled}, {"Alice", Delivered},
@@ -439,14 +439,14 @@ TEST_P(MessageStoreSuite, ListsTheDeadNewestFirst) {
   EXPECT_EQ(letter.last.evidence, "exit 1");
 }
 
-TEST_P(MessageStoreSuite, ShowsSeveralByNameInTheOrderTheyWereAskedFor) {
+TEST_P(MessageStoreSuite, DeadQueryByKeysKeepsTheirOrder) {
   for (std::int64_t n = 1; n <= 3; ++n) commit(to_bob(n));
   DeadQuery query;
   query.deliveries = {Key{6}, Key{99}, Key{2}};
   EXPECT_EQ(dead(query), (Keys{6, 2}));
 }
 
-TEST_P(MessageStoreSuite, ShowsWhatWaitsInOneModeWithTheReasonItWasGivenLast) {
+TEST_P(MessageStoreSuite, ListsReadyDeliveriesOfModeWithLastReason) {
   constexpr Lane kNextMessage{DeliveryMode::NextMessage},
       kUrgently{DeliveryMode::NextMessage, protocol::Priority::Urgent};
   commit(to_bob(1, "Alice", kNextMessage));
@@ -473,7 +473,7 @@ TEST_P(MessageStoreSuite, ShowsWhatWaitsInOneModeWithTheReasonItWasGivenLast) {
   EXPECT_FALSE(page.more);
 }
 
-TEST_P(MessageStoreSuite, TellsTheOnlyLineOfADeliveryThatNeverMoved) {
+TEST_P(MessageStoreSuite, ReadsImplicitFirstEntry) {
   commit(to_bob(1));
   DeadQuery query;
   query.deliveries = {Key{2}};
@@ -482,7 +482,7 @@ TEST_P(MessageStoreSuite, TellsTheOnlyLineOfADeliveryThatNeverMoved) {
   EXPECT_EQ(one.last.at, kStart + 1);
 }
 
-TEST_P(MessageStoreSuite, BeginsADeadOneAnew) {
+TEST_P(MessageStoreSuite, RedeliversDeadDelivery) {
   commit(to_bob(1));
   commit({change(2, DeliveryState::Dead)});
   auto cancelled = change(2, DeliveryState::Cancelled);
@@ -494,7 +494,7 @@ TEST_P(MessageStoreSuite, BeginsADeadOneAnew) {
   EXPECT_EQ(entry(2).history.back().reason, "redelivered as d-x");
 }
 
-TEST_P(MessageStoreSuite, AnswersADeadQueryWithAtLeastOneLetterHoweverLarge) {
+TEST_P(MessageStoreSuite, DeadQueryReturnsAtLeastOneRowOfAnySize) {
   for (std::int64_t key = 1; key < 7; key += 2) {
     commit(direct(key, "Alice", "Bob", std::string(3 << 20, 'x')));
     commit({change(key + 1, DeliveryState::Dead)});
@@ -551,7 +551,7 @@ TEST_P(MessageStoreSuite, LoadsTheKeysOfIdempotentMessages) {
   EXPECT_EQ(known[1].idempotency_key, "k2");
 }
 
-TEST_P(MessageStoreSuite, RemembersWhoIsPausedAndWhomTheyHear) {
+TEST_P(MessageStoreSuite, StoresPauseAndPolicyOfAgents) {
   auto quiet = agent("Alice");
   quiet.paused = true;
   quiet.pause_reason = "lunch";
@@ -566,7 +566,7 @@ TEST_P(MessageStoreSuite, RemembersWhoIsPausedAndWhomTheyHear) {
   EXPECT_TRUE(agents[1].policy.empty());
 }
 
-TEST_P(MessageStoreSuite, RemembersWhatASessionCanDo) {
+TEST_P(MessageStoreSuite, StoresCapabilitiesOfSession) {
   auto able = session("s1", "Alice");
   able.capabilities.modes.emplace();
   able.capabilities.modes->add(DeliveryMode::Immediate);
@@ -585,7 +585,7 @@ TEST_P(MessageStoreSuite, RemembersWhatASessionCanDo) {
   EXPECT_TRUE(sessions[0].capabilities.pause);
   EXPECT_TRUE(sessions[0].capabilities.receipt_steps);
   EXPECT_EQ(sessions[0].capabilities.contract, able.capabilities.contract);
-  ASSERT_TRUE(sessions[1].capabilities.modes) << "none at all is not the same as nothing told";
+  ASSERT_TRUE(sessions[1].capabilities.modes) << "an empty set differs from an absent one";
   EXPECT_TRUE(sessions[1].capabilities.modes->empty());
   EXPECT_FALSE(sessions[2].capabilities.modes);
   EXPECT_FALSE(sessions[2].capabilities.queue);

@@ -12,7 +12,7 @@ namespace {
 
 EventPage page(MessageStore& store, const EventQuery& query = {}) { return store.events(query).value(); }
 
-std::vector<std::string> told(MessageStore& store, const EventQuery& query = {}) {
+std::vector<std::string> lines_of(MessageStore& store, const EventQuery& query = {}) {
   std::vector<std::string> lines;
   for (const auto& event : page(store, query).events) lines.push_back(format("{} {}", event.number, event.type));
   return lines;
@@ -39,10 +39,10 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_P(MessageStoreSuite, NumbersEveryMessageAndEveryLineOfALedgerWithoutAGap) {
+TEST_P(MessageStoreSuite, NumbersEveryMessageAndHistoryEntryWithoutGap) {
   commit(greeting(1));
   commit({change(2, DeliveryState::Accepted), change(2, DeliveryState::Delivered)});
-  EXPECT_EQ(told(*store_),
+  EXPECT_EQ(lines_of(*store_),
             (Lines{"1 message.exchanged", "2 delivery.created", "3 delivery.accepted", "4 delivery.delivered"}));
   const auto message = first(*store_, "message.exchanged");
   EXPECT_EQ(string_member(message, "from"), "Alice");
@@ -55,7 +55,7 @@ TEST_P(MessageStoreSuite, NumbersEveryMessageAndEveryLineOfALedgerWithoutAGap) {
   EXPECT_EQ(string_member(*object_member(delivered, "message"), "text"), string_member(message, "body"));
 }
 
-TEST_P(MessageStoreSuite, DeliveryEventsTellThatTheUserIsHuman) {
+TEST_P(MessageStoreSuite, DeliveryEventsNameUserAsHuman) {
   const auto kinds = [&](std::int64_t key, const std::string& from, const std::string& to) {
     commit({AddMessage{message(key, from, to, "hello")}, AddDelivery{delivery(key + 1, key, to, 1, from)}});
     commit({change(key + 1, DeliveryState::Delivered)});
@@ -65,10 +65,10 @@ TEST_P(MessageStoreSuite, DeliveryEventsTellThatTheUserIsHuman) {
     query.filter.types = {"delivery"};
     std::string all;
     for (const auto& event : page(*store_, query).events) {
-      const auto told = parse_json_object(event.json).value();
-      const auto& sender = *object_member(*object_member(told, "message"), "from");
+      const auto object = parse_json_object(event.json).value();
+      const auto& sender = *object_member(*object_member(object, "message"), "from");
       all += format("{}: {} to {}; ", event.type, string_member(sender, "kind").value_or("nobody"),
-                    string_member(*object_member(told, "agent"), "kind").value_or("nobody"));
+                    string_member(*object_member(object, "agent"), "kind").value_or("nobody"));
     }
     return all;
   };
@@ -77,24 +77,24 @@ TEST_P(MessageStoreSuite, DeliveryEventsTellThatTheUserIsHuman) {
   EXPECT_EQ(kinds(5, "Alice", "Bob"), "delivery.created: agent to agent; delivery.delivered: agent to agent; ");
 }
 
-TEST_P(MessageStoreSuite, NumbersLeaveNoGapForWhatWasRolledBack) {
+TEST_P(MessageStoreSuite, RollbackLeavesNoGapInEventNumbers) {
   commit(greeting(1));
   ASSERT_TRUE(store_->begin());
   ASSERT_TRUE(store_->apply(happened("item.started", 1)));
   store_->rollback();
   commit({happened("item.completed", 2)});
-  EXPECT_EQ(told(*store_), (Lines{"1 message.exchanged", "2 delivery.created", "3 item.completed"}));
+  EXPECT_EQ(lines_of(*store_), (Lines{"1 message.exchanged", "2 delivery.created", "3 item.completed"}));
   EXPECT_EQ(page(*store_).newest, 3u);
 }
 
-TEST_P(MessageStoreSuite, TellsNoEventWhereNothingChanged) {
+TEST_P(MessageStoreSuite, UnchangedDeliveryEmitsNoEvent) {
   commit(greeting(1));
   commit({change(2, DeliveryState::Delivered)});
   commit({change(2, DeliveryState::Accepted), change(99, DeliveryState::Accepted)});
   EXPECT_EQ(page(*store_).newest, 3u);
 }
 
-TEST_P(MessageStoreSuite, ReadsEventsOnFromANumber) {
+TEST_P(MessageStoreSuite, ReadsEventsAfterNumber) {
   for (int n = 1; n <= 5; ++n) commit({happened("item.started", n)});
   EventQuery query;
   query.limit = 2;
@@ -102,64 +102,64 @@ TEST_P(MessageStoreSuite, ReadsEventsOnFromANumber) {
   EXPECT_TRUE(seen.more);
   EXPECT_EQ(seen.next_after, 2u);
   query.after = seen.next_after;
-  EXPECT_EQ(told(*store_, query), (Lines{"3 item.started", "4 item.started"}));
+  EXPECT_EQ(lines_of(*store_, query), (Lines{"3 item.started", "4 item.started"}));
   query.after = 4;
   seen = page(*store_, query);
   EXPECT_FALSE(seen.more);
   EXPECT_EQ(seen.next_after, 5u);
   query.after = 77;
-  EXPECT_TRUE(told(*store_, query).empty());
+  EXPECT_TRUE(lines_of(*store_, query).empty());
 }
 
-TEST_P(MessageStoreSuite, ShowsTheNewestEvents) {
+TEST_P(MessageStoreSuite, ReadsNewestEvents) {
   for (int n = 1; n <= 5; ++n) commit({happened(n % 2 == 0 ? "item.started" : "item.delta", n)});
   EventQuery query;
   query.newest = true;
   query.limit = 2;
-  EXPECT_EQ(told(*store_, query), (Lines{"4 item.started", "5 item.delta"}));
+  EXPECT_EQ(lines_of(*store_, query), (Lines{"4 item.started", "5 item.delta"}));
   query.filter.types = {"item.delta"};
-  EXPECT_EQ(told(*store_, query), (Lines{"3 item.delta", "5 item.delta"}));
+  EXPECT_EQ(lines_of(*store_, query), (Lines{"3 item.delta", "5 item.delta"}));
   EXPECT_EQ(page(*store_, query).next_after, 5u);
   EXPECT_TRUE(page(*store_, query).more);
   query.before = page(*store_, query).next_before;
-  EXPECT_EQ(told(*store_, query), Lines{"1 item.delta"});
+  EXPECT_EQ(lines_of(*store_, query), Lines{"1 item.delta"});
   EXPECT_FALSE(page(*store_, query).more);
   query.before = 1;
-  EXPECT_TRUE(told(*store_, query).empty());
+  EXPECT_TRUE(lines_of(*store_, query).empty());
   query.newest = false;
   query.before = 4;
-  EXPECT_EQ(told(*store_, query), (Lines{"1 item.delta", "3 item.delta"}));
+  EXPECT_EQ(lines_of(*store_, query), (Lines{"1 item.delta", "3 item.delta"}));
 }
 
 TEST_P(MessageStoreSuite, FiltersEventsByTypeGroupAgentAndSession) {
   commit({happened("item.started", 1), happened("item.delta", 2, "{}", "Bob", "s2"), happened("tokens.used", 3)});
   EventQuery query;
   query.filter.types = {"item"};
-  EXPECT_EQ(told(*store_, query), (Lines{"1 item.started", "2 item.delta"}));
+  EXPECT_EQ(lines_of(*store_, query), (Lines{"1 item.started", "2 item.delta"}));
   EXPECT_EQ(page(*store_, query).next_after, 3u) << "the rest need not be looked at again";
   query.filter.agents = {"Bob"};
-  EXPECT_EQ(told(*store_, query), Lines{"2 item.delta"});
+  EXPECT_EQ(lines_of(*store_, query), Lines{"2 item.delta"});
   query.filter = {};
   query.filter.sessions = {"s1"};
-  EXPECT_EQ(told(*store_, query), (Lines{"1 item.started", "3 tokens.used"}));
+  EXPECT_EQ(lines_of(*store_, query), (Lines{"1 item.started", "3 tokens.used"}));
   query.filter.types = {"tokens.used", "file"};
-  EXPECT_EQ(told(*store_, query), Lines{"3 tokens.used"});
+  EXPECT_EQ(lines_of(*store_, query), Lines{"3 tokens.used"});
 }
 
 TEST_P(MessageStoreSuite, FindsEventsByTimeAndTimesNeverGoBack) {
   for (const WallMs at : {100, 200, 150, 300}) commit({happened("item.started", at)});
   EventQuery query;
   query.since = 200;
-  EXPECT_EQ(told(*store_, query), (Lines{"2 item.started", "3 item.started", "4 item.started"}));
+  EXPECT_EQ(lines_of(*store_, query), (Lines{"2 item.started", "3 item.started", "4 item.started"}));
   query.until = 300;
-  EXPECT_EQ(told(*store_, query), (Lines{"2 item.started", "3 item.started"}));
+  EXPECT_EQ(lines_of(*store_, query), (Lines{"2 item.started", "3 item.started"}));
   query.since = 301;
   query.until = 0;
-  EXPECT_TRUE(told(*store_, query).empty());
+  EXPECT_TRUE(lines_of(*store_, query).empty());
   EXPECT_EQ(page(*store_, query).next_after, 4u);
 }
 
-TEST_P(MessageStoreSuite, TellsNoSecretInEvents) {
+TEST_P(MessageStoreSuite, RedactsSecretsInEvents) {
   const std::string key = "ghp_" + std::string(36, 'a');
   commit({happened("item.started", 1, R"({"metadata":{"headers":{"Cookie":"sid=ghp_none"},"password":"hunter22"}})")});
   EXPECT_EQ(page(*store_).events.at(0).json.find("hunter22"), std::string::npos) << page(*store_).events.at(0).json;
@@ -174,19 +174,19 @@ TEST_P(MessageStoreSuite, TellsNoSecretInEvents) {
   }
 }
 
-TEST_P(MessageStoreSuite, ForgetsEventsByAgeAndCountsOn) {
+TEST_P(MessageStoreSuite, PrunesEventsByAgeAndKeepsNumbering) {
   for (const WallMs at : {100, 200, 300}) commit({happened("item.started", at)});
   const Retention retention{.max_event_age_ms = 50};
   while (store_->prune_step(retention, 300, 1).value()) {}
-  EXPECT_EQ(told(*store_), Lines{"3 item.started"});
+  EXPECT_EQ(lines_of(*store_), Lines{"3 item.started"});
   EXPECT_EQ(page(*store_).oldest, 3u);
   while (store_->prune_step(retention, 1'000, 10).value()) {}
-  EXPECT_TRUE(told(*store_).empty());
+  EXPECT_TRUE(lines_of(*store_).empty());
   commit({happened("item.delta", 400)});
-  EXPECT_EQ(told(*store_), Lines{"4 item.delta"});
+  EXPECT_EQ(lines_of(*store_), Lines{"4 item.delta"});
 }
 
-TEST_P(MessageStoreSuite, MessagesDoNotPayForALogThatHasGrown) {
+TEST_P(MessageStoreSuite, LargeEventLogIsPrunedBeforeMessages) {
   commit(greeting(1));
   commit({change(2, DeliveryState::Delivered)});
   const std::string much(60'000, 'x');
@@ -195,7 +195,7 @@ TEST_P(MessageStoreSuite, MessagesDoNotPayForALogThatHasGrown) {
   EXPECT_EQ(rows({}).size(), 1u);
 }
 
-TEST_P(MessageStoreSuite, TellsEventsOfMessagesThatAreGone) {
+TEST_P(MessageStoreSuite, ReadsEventsOfPrunedMessages) {
   commit(greeting(1));
   commit({change(2, DeliveryState::Delivered)});
   while (store_->prune_step({.max_age_ms = 1}, kStart + 1'000'000'000, 100).value()) {}
@@ -205,7 +205,7 @@ TEST_P(MessageStoreSuite, TellsEventsOfMessagesThatAreGone) {
   EXPECT_EQ(bool_member(*object_member(first(*store_, "delivery.delivered"), "message"), "truncated"), true);
 }
 
-TEST_P(MessageStoreSuite, CountsTheUsageOfAnAnswerOnceAndSumsByAllNames) {
+TEST_P(MessageStoreSuite, CountsUsageOfRequestOnceAndSumsByAllNames) {
   const auto used = [](std::string session, std::string request, std::int64_t input, WallMs at) {
     return PutUsage{{.session = SessionId{std::move(session)},
                      .request = std::move(request),
@@ -229,7 +229,7 @@ TEST_P(MessageStoreSuite, CountsTheUsageOfAnAnswerOnceAndSumsByAllNames) {
   EXPECT_EQ(store_->usage({.session = "s2"}).value().at(0).input, 100);
 }
 
-TEST_P(MessageStoreSuite, TellsWithTheEndOfASessionWhatWasDoneInIt) {
+TEST_P(MessageStoreSuite, SessionEndedEventHasSummary) {
   Session session;
   session.id = SessionId{"s1"};
   session.agent = AgentName{"Alice"};

@@ -7,7 +7,7 @@ namespace relay::store {
 using namespace records;
 using namespace sample;
 
-TEST_P(MessageStoreSuite, AnInboxHasInOrderWhatIsToTheAgentAndWhatItGotWithOthers) {
+TEST_P(MessageStoreSuite, InboxMergesDirectAndSharedMessagesInOrder) {
   std::int64_t key = 1;
   for (int round = 0; round < 5; ++round, key += 6) {
     commit(direct(key, "Alice", "Bob", "for bob alone"));
@@ -35,7 +35,7 @@ TEST_P(MessageStoreSuite, RedeliveredMessageHasTheStateOfItsNewestDelivery) {
   EXPECT_EQ(state_now(), DeliveryState::Delivered);
 }
 
-TEST_P(MessageStoreSuite, FindsAMessageByShortIdPrefixOrItsSendersId) {
+TEST_P(MessageStoreSuite, FindsMessageByShortIdPrefixOrSenderId) {
   commit(direct(1, "Alice", "Bob", "one"));
   commit(direct(3, "Alice", "Bob", "two"));
   auto foreign = message(5, "Alice", "Bob", "three");
@@ -51,7 +51,7 @@ TEST_P(MessageStoreSuite, FindsAMessageByShortIdPrefixOrItsSendersId) {
   EXPECT_TRUE(is(missing.error(), records::QueryErrc::NotFound));
 }
 
-TEST_P(MessageStoreSuite, NamesTheIdsWhenAPrefixFitsSeveral) {
+TEST_P(MessageStoreSuite, AmbiguousPrefixListsIds) {
   // Two keys whose short ids share their first four letters.
   const auto prefix = short_id(Key{1}).substr(0, kMinPrefixLength);
   const auto alike = keys_matching(prefix, {Key{1}, Key{4'000'000}}, 2);
@@ -87,7 +87,7 @@ TEST_P(MessageStoreSuite, FiltersAndOrdersMessages) {
   EXPECT_EQ(keys(Ask{}.delivered_to("Bob").after(5)), Keys{7});
 }
 
-TEST_P(MessageStoreSuite, ShowsAnInboxOnceEachAndTheUnreadAlone) {
+TEST_P(MessageStoreSuite, InboxHasEachMessageOnceAndCanBeUnreadOnly) {
   commit(direct(1, "Alice", "Bob", "a"));
   commit(direct(3, "Alice", "Bob", "b"));
   commit({AddDelivery{delivery(5, 3, "Bob")}});  // a second copy of one message
@@ -97,7 +97,7 @@ TEST_P(MessageStoreSuite, ShowsAnInboxOnceEachAndTheUnreadAlone) {
   EXPECT_EQ(keys(Ask{}.delivered_to("Alice")), Keys{});
 }
 
-TEST_P(MessageStoreSuite, ShowsAnInboxInTheOrderOfMessagesAlsoWhenOneCameAgain) {
+TEST_P(MessageStoreSuite, InboxKeepsMessageOrderAfterRedelivery) {
   for (std::int64_t key = 1; key <= 5; key += 2) commit(direct(key, "Alice", "Bob", "a"));
   commit({change(2, DeliveryState::Dead), AddDelivery{delivery(7, 1, "Bob", 9)}});
   EXPECT_EQ(keys(Ask{}.delivered_to("Bob")), (Keys{5, 3, 1}));
@@ -107,7 +107,7 @@ TEST_P(MessageStoreSuite, ShowsAnInboxInTheOrderOfMessagesAlsoWhenOneCameAgain) 
   EXPECT_EQ(keys(Ask{}.delivered_to("Bob").before(3)), Keys{1});
 }
 
-TEST_P(MessageStoreSuite, SaysHowFarTheLeastAdvancedDeliveryIs) {
+TEST_P(MessageStoreSuite, MessageHasStateOfLeastAdvancedDelivery) {
   commit({AddMessage{message(1, "Alice", "*", "all")}, AddDelivery{delivery(2, 1, "Bob")},
           AddDelivery{delivery(3, 1, "Carol")}});
   EXPECT_EQ(rows(Ask{}).at(0).state, DeliveryState::Queued);
@@ -151,7 +151,7 @@ TEST_P(MessageStoreSuite, FindsWordsBeforeAndAfterTheyAreIndexed) {
   EXPECT_EQ(keys(Ask{}.search("foo-bar")), Keys{5});
 }
 
-TEST_P(MessageStoreSuite, TakesAnythingTypedAsPlainWords) {
+TEST_P(MessageStoreSuite, SearchTreatsInputAsPlainWords) {
   commit(direct(1, "Alice", "Bob", "plain words"));
   index_all();
   for (const char* typed : {"\"", "' OR 1=1", "NEAR(", "a AND", "*", "body:plain", "^plain", "-", "\xe2\x80\x94",
@@ -198,7 +198,7 @@ TEST_P(MessageStoreSuite, ForgottenStreamsLeaveAMark) {
   EXPECT_EQ(snapshot.stream_marks.at(0).last, Seq{5});
 }
 
-TEST_P(MessageStoreSuite, LoadsWhatTheBrokerNeedsToGoOn) {
+TEST_P(MessageStoreSuite, LoadsStateOfBroker) {
   auto alice = agent("Alice");
   alice.entity = protocol::EntityType::User;
   alice.cli = "claude";
@@ -265,7 +265,7 @@ TEST_P(MessageStoreSuite, LoadsWhatTheBrokerNeedsToGoOn) {
   EXPECT_EQ(snapshot.next_expiry, kStart + 1'000'000);
 }
 
-TEST_P(MessageStoreSuite, CountsWhatItHolds) {
+TEST_P(MessageStoreSuite, CountsItsContent) {
   commit(direct(1, "Alice", "Bob", "a"));
   commit(direct(3, "Alice", "Bob", "b"));
   commit({change(2, DeliveryState::Delivered)});

@@ -28,7 +28,7 @@ TEST_P(MessageStoreSuite, CountsWhatKnownAgentsSentAndReceived) {
   EXPECT_EQ(store_->load()->counts.size(), 1u) << "a removed name begins anew";
 }
 
-TEST_P(MessageStoreSuite, GivesBackAMessageByteForByte) {
+TEST_P(MessageStoreSuite, ReturnsMessageByteForByte) {
   auto said = message(1, "Alice", "Bob", "build is green");
   said.topic = Topic{"ci"};
   said.kind = "state";
@@ -52,7 +52,7 @@ TEST_P(MessageStoreSuite, GivesBackAMessageByteForByte) {
   EXPECT_EQ(back.session, said.session);
 }
 
-TEST_P(MessageStoreSuite, ForgetsAGroupThatWasRolledBack) {
+TEST_P(MessageStoreSuite, RollbackRemovesGroup) {
   commit(direct(1, "Alice", "Bob", "first", 1));
   ASSERT_TRUE(store_->begin());
   for (const auto& one : direct(3, "Alice", "Bob", "second", 2)) ASSERT_TRUE(store_->apply(one));
@@ -71,7 +71,7 @@ TEST_P(MessageStoreSuite, ForgetsAGroupThatWasRolledBack) {
   EXPECT_EQ(backlog_keys("Bob"), (Keys{2, 4}));
 }
 
-TEST_P(MessageStoreSuite, RefusesAKeyUsedTwiceAndStaysUsable) {
+TEST_P(MessageStoreSuite, RefusesDuplicateKeyAndStaysUsable) {
   commit(direct(1, "Alice", "Bob", "first"));
   const auto again = sample::commit(*store_, direct(1, "Mallory", "Bob", "other"));
   ASSERT_FALSE(again);
@@ -80,13 +80,13 @@ TEST_P(MessageStoreSuite, RefusesAKeyUsedTwiceAndStaysUsable) {
   commit(direct(3, "Alice", "Bob", "second"));
 }
 
-TEST_P(MessageStoreSuite, RefusesADeliveryWithoutItsMessage) {
+TEST_P(MessageStoreSuite, RefusesDeliveryWithoutMessage) {
   const auto done = sample::commit(*store_, {AddDelivery{delivery(5, 4, "Bob")}});
   ASSERT_FALSE(done);
   EXPECT_TRUE(is(done.error(), Errc::BadChange));
 }
 
-TEST_P(MessageStoreSuite, LoadsThePendingDeliveriesOfOneRecipientInOrder) {
+TEST_P(MessageStoreSuite, LoadsPendingDeliveriesOfRecipientInOrder) {
   for (std::int64_t key = 1; key <= 9; key += 2) commit(direct(key, "Alice", "Bob", "to bob"));
   commit(direct(11, "Alice", "Carol", "to carol"));
   commit({change(4, DeliveryState::Delivered), change(6, DeliveryState::Accepted)});
@@ -103,7 +103,7 @@ TEST_P(MessageStoreSuite, LoadsThePendingDeliveriesOfOneRecipientInOrder) {
   EXPECT_EQ(page->items[1].delivery.to, AgentName{"Bob"});
 }
 
-TEST_P(MessageStoreSuite, ReturnsOneRowHoweverLarge) {
+TEST_P(MessageStoreSuite, BacklogReturnsAtLeastOneRowOfAnySize) {
   commit(direct(1, "Alice", "Bob", std::string(10'000, 'x')));
   commit(direct(3, "Alice", "Bob", "small"));
   auto asked = backlog_of("Bob");
@@ -113,7 +113,7 @@ TEST_P(MessageStoreSuite, ReturnsOneRowHoweverLarge) {
   EXPECT_TRUE(page->more);
 }
 
-TEST_P(MessageStoreSuite, SeesTheOpenGroupInItsBacklog) {
+TEST_P(MessageStoreSuite, BacklogIncludesOpenGroup) {
   ASSERT_TRUE(store_->begin());
   for (const auto& one : direct(1, "Alice", "Bob", "hello")) ASSERT_TRUE(store_->apply(one));
   EXPECT_EQ(backlog_keys("Bob"), Keys{2});
@@ -121,7 +121,7 @@ TEST_P(MessageStoreSuite, SeesTheOpenGroupInItsBacklog) {
   EXPECT_EQ(backlog_keys("Bob"), Keys{});
 }
 
-TEST_P(MessageStoreSuite, ExpiresWhatIsDueAndSaysWhenNext) {
+TEST_P(MessageStoreSuite, ExpiresDueDeliveriesAndReturnsNextExpiry) {
   auto soon = delivery(2, 1, "Bob");
   soon.expires_at = kStart + 10;
   auto later = delivery(4, 3, "Bob", 1, "Carol");
@@ -150,7 +150,7 @@ TEST_P(MessageStoreSuite, ExpiresWhatIsDueAndSaysWhenNext) {
   EXPECT_EQ(rest->next_expiry, 0);
 }
 
-TEST_P(MessageStoreSuite, KeepsALedgerOfEachDelivery) {
+TEST_P(MessageStoreSuite, KeepsHistoryOfEachDelivery) {
   commit(direct(1, "Alice", "Bob", "hello"));
   commit({change(2, DeliveryState::Accepted, kStart + 50), change(2, DeliveryState::Delivered, kStart + 60),
           change(99, DeliveryState::Delivered)});
@@ -167,7 +167,7 @@ TEST_P(MessageStoreSuite, KeepsALedgerOfEachDelivery) {
   EXPECT_EQ(trace->deliveries[0].delivery.state, DeliveryState::Delivered);
 }
 
-TEST_P(MessageStoreSuite, SeesWithinAGroupWhatTheGroupHasSaid) {
+TEST_P(MessageStoreSuite, GroupSeesItsOwnChanges) {
   ASSERT_TRUE(store_->begin());
   for (const auto& one : direct(1, "Alice", "Bob", "hello")) ASSERT_TRUE(store_->apply(one));
   EXPECT_EQ(backlog_keys("Bob"), Keys{2});
@@ -184,7 +184,7 @@ TEST_P(MessageStoreSuite, SeesWithinAGroupWhatTheGroupHasSaid) {
   EXPECT_EQ(store_->newest_event().value(), 7u);
 }
 
-TEST_P(MessageStoreSuite, RemembersADeliveryThatBeganAccepted) {
+TEST_P(MessageStoreSuite, StoresDeliveryAddedAsAccepted) {
   auto taken = delivery(2, 1, "Bob");
   taken.state = DeliveryState::Accepted;
   taken.proof = Proof::Accepted;
@@ -195,7 +195,7 @@ TEST_P(MessageStoreSuite, RemembersADeliveryThatBeganAccepted) {
   EXPECT_EQ(trace->deliveries[0].history[0].state, DeliveryState::Accepted);
 }
 
-TEST_P(MessageStoreSuite, CancelsWhatARemovedAgentStillHadToGet) {
+TEST_P(MessageStoreSuite, RemovingAgentCancelsItsPendingDeliveries) {
   commit({PutAgent{agent("Bob")}, PutSession{session("s", "Bob")}, JoinChannel{{"#a", AgentName{"Bob"}}}});
   commit(direct(1, "Alice", "Bob", "hello"));
   commit(direct(3, "Bob", "Alice", "from bob, still wanted"));
@@ -211,7 +211,7 @@ TEST_P(MessageStoreSuite, CancelsWhatARemovedAgentStillHadToGet) {
   EXPECT_EQ(trace->deliveries.at(0).history.back().at, kStart + 9);
 }
 
-TEST_P(MessageStoreSuite, RemovesAnAgentsMessagesWhenAsked) {
+TEST_P(MessageStoreSuite, RemovingAgentWithMessagesRemovesThem) {
   commit(direct(1, "Bob", "Alice", "old words"));
   commit({change(2, DeliveryState::Delivered)});
   index_all();
@@ -222,7 +222,7 @@ TEST_P(MessageStoreSuite, RemovesAnAgentsMessagesWhenAsked) {
   EXPECT_EQ(load().newest, Key{4}) << "keys are never used again";
 }
 
-TEST_P(MessageStoreSuite, ForgetsByAgeButNeverWhatIsPending) {
+TEST_P(MessageStoreSuite, PrunesByAgeButKeepsPending) {
   for (std::int64_t key = 1; key < 40; key += 2) commit(direct(key, "Alice", "Bob", "note"));
   index_all();
   Changes done;
@@ -240,7 +240,7 @@ TEST_P(MessageStoreSuite, ForgetsByAgeButNeverWhatIsPending) {
   EXPECT_EQ(load().newest, Key{40});
 }
 
-TEST_P(MessageStoreSuite, RefusesADeliveryOfAMessageThatIsForgotten) {
+TEST_P(MessageStoreSuite, RefusesDeliveryOfPrunedMessage) {
   commit(direct(1, "Alice", "Bob", "hello"));
   commit({change(2, DeliveryState::Delivered)});
   forget_all({.max_age_ms = 1}, kStart + 1'000'000'000);
@@ -249,7 +249,7 @@ TEST_P(MessageStoreSuite, RefusesADeliveryOfAMessageThatIsForgotten) {
   EXPECT_TRUE(is(again.error(), Errc::BadChange)) << again.error().message();
 }
 
-TEST_P(MessageStoreSuite, ForgetsTheOldestWhenTooLarge) {
+TEST_P(MessageStoreSuite, PrunesOldestWhenTooLarge) {
   const std::string body(20'000, 'x');
   for (std::int64_t key = 1; key < 200; key += 2) commit({AddMessage{message(key, "Alice", "#log", body)}});
   forget_all({.max_bytes = 1 << 20}, kStart);
@@ -260,7 +260,7 @@ TEST_P(MessageStoreSuite, ForgetsTheOldestWhenTooLarge) {
   EXPECT_LE(store_->stats()->bytes, 3u << 20);
 }
 
-TEST_P(MessageStoreSuite, ForgetsEndedSessionsAndSilentOutboxes) {
+TEST_P(MessageStoreSuite, PrunesEndedSessionsAndUnusedOutboxMarks) {
   const WallMs now = kStart + 400LL * 24 * 3600 * 1000;
   auto ended = session("s", "A");
   ended.ended = kStart;

@@ -159,7 +159,7 @@ bool apply_all(MessageStore& store, const Changes& changes, bool keep) {
   return true;
 }
 
-TEST(StoresAgree, WhateverHappensToDeliveries) {
+TEST(StoreParity, RandomDeliveryChangesGiveSameResults) {
   for (std::uint64_t seed = 1; seed <= kLives; ++seed) {
     SCOPED_TRACE(format("seed {}", seed));
     SimDisk disk;

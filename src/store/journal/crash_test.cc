@@ -1,5 +1,5 @@
 // Thousands of lives of a store behind its journal, on a disk that forgets: each life ends at some write or sync, of the
-// journal or of the database. The next must find every commit that was told, whole, and no other but the last.
+// journal or of the database. The next must find every reported commit as a whole, and no other but the last.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -68,14 +68,14 @@ class JournalLives final : public StoreListener {
       const bool large = random_.below(4) == 0;
       auto queue = std::make_unique<JournaledStoreQueue>(
           std::move(opened->journal),
-          [&](Journal& journal, JournalListener& told, JournaledStoreQueue::Post) {
-            return std::make_unique<InlineJournalWriter>(journal, told,
+          [&](Journal& journal, JournalListener& on_written, JournaledStoreQueue::Post) {
+            return std::make_unique<InlineJournalWriter>(journal, on_written,
                                                          world_.durability == Durability::Power
                                                              ? InlineJournalWriter::Sync::Each
                                                              : InlineJournalWriter::Sync::No);
           },
-          [&](JournaledStoreQueue::Post post, StoreListener& told) {
-            return std::make_unique<InlineStoreQueue>(std::move(opened->store), std::move(post), told);
+          [&](JournaledStoreQueue::Post post, StoreListener& on_result) {
+            return std::make_unique<InlineStoreQueue>(std::move(opened->store), std::move(post), on_result);
           },
           inbox_.post(), [](std::chrono::milliseconds, TaskQueue::Task) {}, *this);
       for (auto steps = random_.below(400); steps > 0; --steps) step(*queue, large);
@@ -142,7 +142,7 @@ class JournalLives final : public StoreListener {
         if (!ever_damaged_) { EXPECT_GE(row.deliveries, 1u) << "a commit is whole or absent"; }
       }
     }
-    // What was asked and not told may have reached the disk, in the order asked.
+    // A requested commit that was not reported may be on disk, in the order of requests.
     std::set<std::int64_t> expected = committed_;
     bool absent = false;
     for (const auto& [ticket, key] : asked_) {
@@ -211,7 +211,7 @@ class JournalLives final : public StoreListener {
   std::string damage_;
   std::int64_t next_key_ = -1;
   std::uint64_t ticket_ = 0;
-  std::vector<std::pair<std::uint64_t, std::int64_t>> asked_;    // ticket and message, not told
+  std::vector<std::pair<std::uint64_t, std::int64_t>> asked_;    // ticket and message, not reported
   std::vector<std::pair<std::uint64_t, std::int64_t>> refused_;  // by a disk that may have been dying
   std::set<std::int64_t> never_;                                 // refused, and life went on
   std::set<std::int64_t> committed_;
@@ -227,21 +227,17 @@ void run_worlds(BrokerFixture world) {
   }
 }
 
-TEST(JournalCrash, PowerModeLosesNothingThatWasToldWhenThePowerGoes) { run_worlds({Durability::Power, true, true}); }
+TEST(JournalCrash, PowerModeKeepsReportedCommitsAfterPowerCut) { run_worlds({Durability::Power, true, true}); }
 
-TEST(JournalCrash, PowerModeLosesNothingThatWasToldWhenTheProcessDies) { run_worlds({Durability::Power, false, true}); }
+TEST(JournalCrash, PowerModeKeepsReportedCommitsAfterKill) { run_worlds({Durability::Power, false, true}); }
 
-TEST(JournalCrash, ProcessModeLosesNothingThatWasToldWhenTheProcessDies) {
-  run_worlds({Durability::Process, false, true});
-}
+TEST(JournalCrash, ProcessModeKeepsReportedCommitsAfterKill) { run_worlds({Durability::Process, false, true}); }
 
-TEST(JournalCrash, DamageAfterAKillCostsNoMoreThanIsCounted) { run_worlds({Durability::Process, false, true, true}); }
+TEST(JournalCrash, DamageAfterKillIsCounted) { run_worlds({Durability::Process, false, true, true}); }
 
-TEST(JournalCrash, DamageAfterAKillInPowerModeCostsNoMoreThanIsCounted) {
-  run_worlds({Durability::Power, false, true, true});
-}
+TEST(JournalCrash, DamageAfterKillInPowerModeIsCounted) { run_worlds({Durability::Power, false, true, true}); }
 
-TEST(JournalCrash, ProcessModeLosesOnlyTheLastWhenThePowerGoes) { run_worlds({Durability::Process, true, false}); }
+TEST(JournalCrash, ProcessModeLosesOnlyLastCommitsAfterPowerCut) { run_worlds({Durability::Process, true, false}); }
 
 }  // namespace
 }  // namespace relay::store

@@ -191,8 +191,8 @@ Result<void> Journal::replay_all(std::vector<FoundSegment>& found, const Replay&
   }
   if (lost_commits > 0 && damaged.empty())
     damage_.findings.push_back(
-        format("the journal {}-commits does not continue the message store: {} commits are missing",
-               options_.database, lost_commits));
+        format("the journal {}-commits does not continue the message store: {} commits are missing", options_.database,
+               lost_commits));
   for (auto* one : damaged) {
     one->segment.file.reset();
     RELAY_TRY(quarantine(one->segment.path, "is damaged"));

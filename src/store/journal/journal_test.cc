@@ -28,12 +28,12 @@ class JournalTest : public testing::Test {
  protected:
   /// Opens it anew, and notes what it tells.
   void open(CommitNumber applied = 0, std::uint64_t id = 7, bool power_lost = false) {
-    told.clear();
+    replayed.clear();
     journal.reset();
     auto opened = Journal::open(
         {.database = "db", .vfs = disk->vfs(), .id = id, .applied = {.commits = applied}, .power_lost = power_lost},
-        [&](JournalReach place, Changes changes) -> Result<void> {
-          told.push_back(format("{} {}", place.commits, std::get<JoinChannel>(changes.at(0)).membership.channel));
+        [&](JournalReach reach, Changes changes) -> Result<void> {
+          replayed.push_back(format("{} {}", reach.commits, std::get<JoinChannel>(changes.at(0)).membership.channel));
           return {};
         });
     ASSERT_TRUE(opened) << opened.error().message();
@@ -52,35 +52,35 @@ class JournalTest : public testing::Test {
 
   std::unique_ptr<SimDisk> disk = std::make_unique<SimDisk>();
   std::unique_ptr<Journal> journal;
-  std::vector<std::string> told;
+  std::vector<std::string> replayed;
 };
 
-using Told = std::vector<std::string>;
+using Replayed = std::vector<std::string>;
 
-TEST_F(JournalTest, TellsWhatTheStoreDoesNotHaveInOrder) {
+TEST_F(JournalTest, ReplaysUnappliedCommitsInOrder) {
   open();
-  EXPECT_EQ(told, Told{});
+  EXPECT_EQ(replayed, Replayed{});
   ASSERT_TRUE(append({"#a", "#b"}));
   ASSERT_TRUE(append({"#c"}));
   EXPECT_EQ(journal->newest(), 3u);
   open();
-  EXPECT_EQ(told, (Told{"1 #a", "2 #b", "3 #c"}));
+  EXPECT_EQ(replayed, (Replayed{"1 #a", "2 #b", "3 #c"}));
   open(1);
-  EXPECT_EQ(told, (Told{"2 #b", "3 #c"})) << "a record may be applied in part";
+  EXPECT_EQ(replayed, (Replayed{"2 #b", "3 #c"})) << "a record may be applied in part";
   open(3);
-  EXPECT_EQ(told, Told{});
+  EXPECT_EQ(replayed, Replayed{});
 }
 
-TEST_F(JournalTest, GoesOnBehindWhatItTold) {
+TEST_F(JournalTest, ContinuesBehindReplayedCommits) {
   open();
   ASSERT_TRUE(append({"#a"}));
   open();
   ASSERT_TRUE(append({"#b"}));
   open(1);
-  EXPECT_EQ(told, Told{"2 #b"});
+  EXPECT_EQ(replayed, Replayed{"2 #b"});
 }
 
-TEST_F(JournalTest, WhatWasSyncedSurvivesThePowerAndARecordIsWholeOrAbsent) {
+TEST_F(JournalTest, SyncedRecordSurvivesPowerCutAndRecordsAreAtomic) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SeededRandom random{seed};
     disk = std::make_unique<SimDisk>();
@@ -90,14 +90,14 @@ TEST_F(JournalTest, WhatWasSyncedSurvivesThePowerAndARecordIsWholeOrAbsent) {
     ASSERT_TRUE(append({"#c", std::string(3'000, 'd')}));
     disk->crash(random);
     open();
-    ASSERT_GE(told.size(), 2u);
-    EXPECT_EQ(told.at(1), "2 #b");
-    EXPECT_TRUE(told.size() == 2 || told.size() == 4);
+    ASSERT_GE(replayed.size(), 2u);
+    EXPECT_EQ(replayed.at(1), "2 #b");
+    EXPECT_TRUE(replayed.size() == 2 || replayed.size() == 4);
     journal.reset();
   }
 }
 
-TEST_F(JournalTest, WhatWasTakenBackNeverComesAgain) {
+TEST_F(JournalTest, RolledBackRecordIsNeverReplayed) {
   open();
   ASSERT_TRUE(append({"#a"}));
   ASSERT_TRUE(journal->sync());
@@ -108,10 +108,10 @@ TEST_F(JournalTest, WhatWasTakenBackNeverComesAgain) {
   EXPECT_EQ(journal->newest(), 1u);
   ASSERT_TRUE(append({"#B"}));  // as long as the one before: what lay behind that one is still in the file
   open();
-  EXPECT_EQ(told, (Told{"1 #a", "2 #B"}));
+  EXPECT_EQ(replayed, (Replayed{"1 #a", "2 #B"}));
 }
 
-TEST_F(JournalTest, AFullDiskRefusesAndLaterGoesOn) {
+TEST_F(JournalTest, FullDiskFailsAppendAndLaterOnesSucceed) {
   open();
   ASSERT_TRUE(append({"#a"}));
   disk->set_full(true);
@@ -121,10 +121,10 @@ TEST_F(JournalTest, AFullDiskRefusesAndLaterGoesOn) {
   disk->set_full(false);
   ASSERT_TRUE(append({"#c"}));
   open();
-  EXPECT_EQ(told, (Told{"1 #a", "2 #c"}));
+  EXPECT_EQ(replayed, (Replayed{"1 #a", "2 #c"}));
 }
 
-TEST_F(JournalTest, FilesAreUsedAgainOnceTheStoreHasWhatTheyHold) {
+TEST_F(JournalTest, FileIsReusedAfterItsCommitsAreApplied) {
   open();
   for (int round = 0; round < 12; ++round) {
     fill_segment();
@@ -134,39 +134,39 @@ TEST_F(JournalTest, FilesAreUsedAgainOnceTheStoreHasWhatTheyHold) {
   const auto before = journal->newest();
   ASSERT_TRUE(append({"#last"}));
   open(before);
-  EXPECT_EQ(told, Told{format("{} #last", before + 1)}) << "what an earlier turn left is not told";
+  EXPECT_EQ(replayed, Replayed{format("{} #last", before + 1)}) << "what an earlier turn left is not told";
 }
 
-TEST_F(JournalTest, NothingIsUsedAgainBeforeItIsReleased) {
+TEST_F(JournalTest, FileIsNotReusedBeforeItIsMarkedApplied) {
   open();
   for (int round = 0; round < 4; ++round) fill_segment();
   const auto newest = journal->newest();
   open();
-  EXPECT_EQ(told.size(), newest);
+  EXPECT_EQ(replayed.size(), newest);
 }
 
-TEST_F(JournalTest, ReadsAgainWhatTheStoreCouldNotTake) {
+TEST_F(JournalTest, ReadsUnappliedCommits) {
   open();
   ASSERT_TRUE(append({"#a", "#b"}));
   ASSERT_TRUE(append({"#c"}));
   std::vector<CommitNumber> read;
-  ASSERT_TRUE(journal->read(1, [&](JournalReach place, const Changes&) -> Result<void> {
-    read.push_back(place.commits);
+  ASSERT_TRUE(journal->read(1, [&](JournalReach reach, const Changes&) -> Result<void> {
+    read.push_back(reach.commits);
     return {};
   }));
   EXPECT_EQ(read, (std::vector<CommitNumber>{2, 3}));
 }
 
-TEST_F(JournalTest, FilesOfAnotherStoreAreSetAside) {
+TEST_F(JournalTest, FilesOfAnotherStoreAreQuarantined) {
   open();
   ASSERT_TRUE(append({"#a"}));
   open(0, 8);
-  EXPECT_EQ(told, Told{});
+  EXPECT_EQ(replayed, Replayed{});
   EXPECT_NE(journal->damage().sentence().find("belongs to another message store"), std::string::npos);
   EXPECT_TRUE(std::ranges::any_of(disk->files(), [](const auto& name) { return name.find("damaged") != name.npos; }));
 }
 
-TEST_F(JournalTest, BeyondAGapNothingIsTold) {
+TEST_F(JournalTest, CommitsBehindGapAreNotReplayed) {
   open();
   fill_segment();
   fill_segment();
@@ -176,12 +176,12 @@ TEST_F(JournalTest, BeyondAGapNothingIsTold) {
   fill_segment();
   ASSERT_TRUE(journal->mark_safe());
   open(0, 7, true);
-  EXPECT_TRUE(told.empty() || told.front().starts_with("1 "));
-  for (std::size_t at = 0; at < told.size(); ++at) EXPECT_TRUE(told[at].starts_with(format("{} ", at + 1)));
+  EXPECT_TRUE(replayed.empty() || replayed.front().starts_with("1 "));
+  for (std::size_t at = 0; at < replayed.size(); ++at) EXPECT_TRUE(replayed[at].starts_with(format("{} ", at + 1)));
   EXPECT_NE(journal->damage().sentence().find("does not continue"), std::string::npos);
 }
 
-TEST_F(JournalTest, AJournalOfALaterVersionIsLeftAlone) {
+TEST_F(JournalTest, JournalOfNewerVersionIsLeftAlone) {
   open();
   ASSERT_TRUE(append({"#a"}));
   auto bytes = *disk->read("db-commits0");
@@ -199,14 +199,14 @@ TEST_F(JournalTest, AJournalOfALaterVersionIsLeftAlone) {
   EXPECT_EQ(disk->read("db-commits0"), bytes);
 }
 
-TEST_F(JournalTest, IsGoneAfterwards) {
+TEST_F(JournalTest, DiscardDeletesFiles) {
   open();
   ASSERT_TRUE(append({"#a"}));
   journal->discard();
   EXPECT_TRUE(disk->files().empty());
 }
 
-TEST_F(JournalTest, DamagedRecordCostsNoRecordBehindItAndIsCounted) {
+TEST_F(JournalTest, DamagedRecordIsCountedAndLaterOnesAreReplayed) {
   open();
   for (const char* name : {"#a", "#b", "#c", "#d"}) {
     auto record = record_of({name});
@@ -225,14 +225,14 @@ TEST_F(JournalTest, DamagedRecordCostsNoRecordBehindItAndIsCounted) {
     disk->put("db-reached", mark);
     open();
     if (at < kHeaderBytes) {
-      EXPECT_EQ(told.size(), 4u) << "one copy of the header is whole, damage at " << at;
+      EXPECT_EQ(replayed.size(), 4u) << "one copy of the header is whole, damage at " << at;
       EXPECT_FALSE(journal->damage().found());
       continue;
     }
     const auto damaged = (at - kHeaderBytes) / record_bytes;
-    Told expected{"1 #a", "2 #b", "3 #c", "4 #d"};
+    Replayed expected{"1 #a", "2 #b", "3 #c", "4 #d"};
     expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(damaged));
-    ASSERT_EQ(told, expected) << "damage at " << at;
+    ASSERT_EQ(replayed, expected) << "damage at " << at;
     EXPECT_EQ(journal->damage().lost_messages, 1u) << "damage at " << at;
     EXPECT_EQ(journal->damage().kept.size(), 1u);
     EXPECT_EQ(disk->read(journal->damage().kept.at(0)), bytes) << "kept as it was found";
@@ -255,8 +255,8 @@ TEST_F(JournalTest, CutRemovedOrEmptiedJournalIsCounted) {
     if (size > 0) disk->put("db-commits0", whole.substr(0, size));
     disk->put("db-reached", mark);
     open();
-    EXPECT_EQ(journal->damage().lost_messages, 2 * (4 - told.size())) << "cut at " << size;
-    EXPECT_EQ(journal->damage().found(), told.size() < 4);
+    EXPECT_EQ(journal->damage().lost_messages, 2 * (4 - replayed.size())) << "cut at " << size;
+    EXPECT_EQ(journal->damage().found(), replayed.size() < 4);
     EXPECT_EQ(journal->newest(), 4u);
   }
   disk = std::make_unique<SimDisk>();
@@ -277,15 +277,15 @@ TEST_F(JournalTest, TornTailThatWasNeverAcknowledgedIsNoLoss) {
   bytes[safe + 50] ^= 1;  // of the second: the third is whole, and was as little acknowledged
   disk->put("db-commits0", bytes);
   open();
-  EXPECT_EQ(told, Told{"1 #a"});
+  EXPECT_EQ(replayed, Replayed{"1 #a"});
   EXPECT_FALSE(journal->damage().found()) << journal->damage().sentence();
   ASSERT_TRUE(append({"#B"}));
   ASSERT_TRUE(journal->mark_safe());
   open(1);
-  EXPECT_EQ(told, Told{"2 #B"}) << "what was given up does not come back behind what took its place";
+  EXPECT_EQ(replayed, Replayed{"2 #B"}) << "a dropped commit does not come back behind its replacement";
 }
 
-TEST_F(JournalTest, RecordBehindForeignBytesIsDamageToldOnce) {
+TEST_F(JournalTest, RecordBehindForeignBytesIsReportedAsDamageOnce) {
   open();
   ASSERT_TRUE(append({"#a"}));
   ASSERT_TRUE(journal->sync());
@@ -296,14 +296,14 @@ TEST_F(JournalTest, RecordBehindForeignBytesIsDamageToldOnce) {
   bytes.insert(safe, "foreign");
   disk->put("db-commits0", bytes);
   open();
-  EXPECT_EQ(told, (Told{"1 #a", "2 #b"}));
+  EXPECT_EQ(replayed, (Replayed{"1 #a", "2 #b"}));
   EXPECT_TRUE(journal->damage().found());
   EXPECT_EQ(journal->damage().lost_messages, 0u);
   open(2);
   EXPECT_FALSE(journal->damage().found()) << journal->damage().sentence();
 }
 
-TEST_F(JournalTest, AnyBytesInItsFilesAreReadOrPassedOver) {
+TEST_F(JournalTest, AnyBytesAreReadOrSkipped) {
   SeededRandom random{1};
   open();
   ASSERT_TRUE(append({"#a", "#b"}));
@@ -316,7 +316,7 @@ TEST_F(JournalTest, AnyBytesInItsFilesAreReadOrPassedOver) {
     journal.reset();
     disk->put("db-commits0", bytes);
     open();
-    EXPECT_LE(told.size(), 3u);
+    EXPECT_LE(replayed.size(), 3u);
   }
 }
 

@@ -35,11 +35,11 @@ class JournaledQueue : public testing::Test, public StoreListener {
     ASSERT_TRUE(journal) << journal.error().message();
     queue = std::make_unique<JournaledStoreQueue>(
         *std::move(journal),
-        [](Journal& to, JournalListener& told, JournaledStoreQueue::Post) {
-          return std::make_unique<InlineJournalWriter>(to, told, InlineJournalWriter::Sync::Each);
+        [](Journal& to, JournalListener& on_written, JournaledStoreQueue::Post) {
+          return std::make_unique<InlineJournalWriter>(to, on_written, InlineJournalWriter::Sync::Each);
         },
-        [&](JournaledStoreQueue::Post, StoreListener& told) {
-          return std::make_unique<InlineStoreQueue>(*std::move(store), behind.post(), told);
+        [&](JournaledStoreQueue::Post, StoreListener& on_result) {
+          return std::make_unique<InlineStoreQueue>(*std::move(store), behind.post(), on_result);
         },
         loop.post(), [this](std::chrono::milliseconds, TaskQueue::Task task) { waiting.push_back(std::move(task)); },
         *this);
@@ -94,36 +94,36 @@ class JournaledQueue : public testing::Test, public StoreListener {
   std::unique_ptr<JournaledStoreQueue> queue;
 };
 
-using Heard = std::vector<std::string>;
+using Calls = std::vector<std::string>;
 
-TEST_F(JournaledQueue, TellsACommitBeforeTheStoreHasItAndItsEventsAfterwards) {
+TEST_F(JournaledQueue, CommitIsReportedBeforeStoreAppliesItAndEventsAfterwards) {
   persist(1, 1);
   persist(2, 3);
-  EXPECT_EQ(calls, Heard{}) << "whoever asks is not called back meanwhile";
+  EXPECT_EQ(calls, Calls{}) << "whoever asks is not called back meanwhile";
   loop.run_all();
-  EXPECT_EQ(calls, Heard{"committed 2"});
+  EXPECT_EQ(calls, Calls{"committed 2"});
   run();
-  EXPECT_EQ(calls, (Heard{"committed 2", "events 4"}));
+  EXPECT_EQ(calls, (Calls{"committed 2", "events 4"}));
 }
 
-TEST_F(JournaledQueue, AQuestionSeesWhatWasAskedBeforeItAndNothingElse) {
+TEST_F(JournaledQueue, QuerySeesExactlyEarlierRequests) {
   persist(1, 1);
   queue->load_backlog(backlog_of("Bob"));
   persist(2, 3);
   queue->query(QueryId{9}, MessageQuery{});
   run();
-  Heard answers;
+  Calls answers;
   for (const auto& line : calls)
     if (!line.starts_with("events") && !line.starts_with("committed")) answers.push_back(line);
-  EXPECT_EQ(answers, (Heard{"backlog 1", "answer 9 2"}));
+  EXPECT_EQ(answers, (Calls{"backlog 1", "answer 9 2"}));
 }
 
-TEST_F(JournaledQueue, WhatTheStoreMayRefuseIsAskedOfItFirst) {
+TEST_F(JournaledQueue, RefusableCommitGoesToStoreFirst) {
   persist(1, 1);
   queue->persist(CommitTicket{2}, {AddDelivery{delivery(9, 5, "Bob"), "no such message"}});
   persist(3, 11);
   loop.run_all();
-  EXPECT_EQ(calls, Heard{"committed 1"}) << "nothing overtakes it";
+  EXPECT_EQ(calls, Calls{"committed 1"}) << "nothing overtakes it";
   run();
   EXPECT_EQ(calls.back(), "failed 2-3");
   persist(4, 21);
@@ -131,7 +131,7 @@ TEST_F(JournaledQueue, WhatTheStoreMayRefuseIsAskedOfItFirst) {
   EXPECT_EQ(calls.back(), "committed 4") << "and afterwards all is as before";
 }
 
-TEST_F(JournaledQueue, ARefusalOfTheJournalFailsEverythingAskedBeforeItIsTold) {
+TEST_F(JournaledQueue, JournalFailureFailsEveryCommitPersistedBeforeItsReport) {
   persist(1, 1);
   run();
   calls.clear();
@@ -140,19 +140,19 @@ TEST_F(JournaledQueue, ARefusalOfTheJournalFailsEverythingAskedBeforeItIsTold) {
   queue->load_backlog(backlog_of("Bob"));  // forces it out
   persist(3, 5);
   run();
-  EXPECT_EQ(calls, (Heard{"failed 2-3", "backlog 1"}));
+  EXPECT_EQ(calls, (Calls{"failed 2-3", "backlog 1"}));
   persist(4, 7);
   loop.run_all();
   EXPECT_EQ(calls.back(), "committed 4");
 }
 
-TEST_F(JournaledQueue, WhatTheStoreCannotTakeWaitsInTheJournalAndIsGivenAgain) {
+TEST_F(JournaledQueue, CommitThatStoreCannotApplyIsReappliedFromJournal) {
   persist(1, 1);
   loop.run_all();
-  ASSERT_EQ(calls, Heard{"committed 1"});
+  ASSERT_EQ(calls, Calls{"committed 1"});
   disk.fail_next_writes(1'000);
   behind.run_all();
-  EXPECT_EQ(calls, Heard{"committed 1"}) << "it was told, and stays so";
+  EXPECT_EQ(calls, Calls{"committed 1"}) << "it was reported and stays committed";
   persist(2, 3);
   run();
   EXPECT_EQ(calls.back(), "failed 2-2") << "new commits are refused meanwhile";
@@ -168,7 +168,7 @@ TEST_F(JournaledQueue, WhatTheStoreCannotTakeWaitsInTheJournalAndIsGivenAgain) {
   EXPECT_EQ(calls.back(), "answer 1 2");
 }
 
-TEST_F(JournaledQueue, WhatTheStoreNeverTookIsThereAfterADeath) {
+TEST_F(JournaledQueue, CommitThatStoreNeverAppliedSurvivesRestart) {
   persist(1, 1);
   loop.run_all();
   persist(2, 3);
@@ -179,7 +179,7 @@ TEST_F(JournaledQueue, WhatTheStoreNeverTookIsThereAfterADeath) {
   EXPECT_EQ(calls.back(), "answer 1 1");
 }
 
-TEST_F(JournaledQueue, CommitThatTheStoreRefusedDoesNotHideALaterOneAfterADeath) {
+TEST_F(JournaledQueue, RefusedCommitDoesNotHideLaterOneAfterRestart) {
   persist(1, 1);
   run();
   queue->persist(CommitTicket{2}, {AddDelivery{delivery(9, 1, "Carol"), "again"}});
@@ -196,27 +196,27 @@ TEST_F(JournaledQueue, CommitThatTheStoreRefusedDoesNotHideALaterOneAfterADeath)
   EXPECT_EQ(calls.back(), "answer 1 2");
 }
 
-TEST_F(JournaledQueue, CommitPastTheJournalIsToldOnlyOnceItIsMarked) {
+TEST_F(JournaledQueue, DirectCommitIsReportedAfterItsMark) {
   const auto marked = [&] { return JournalMarkFile{mark_path("db"), disk.vfs()}.read().value().reach.commits; };
   persist(1, 1);
   run();
   die();
   std::map<std::string, std::string> files;
   for (const auto& name : disk.files()) files[name] = disk.read(name).value();
-  bool told = false;
-  for (std::uint64_t operations = 0; !told; ++operations) {
+  bool reported = false;
+  for (std::uint64_t operations = 0; !reported; ++operations) {
     for (const auto& [name, bytes] : files) disk.put(name, bytes);
     open();
     queue->persist(CommitTicket{2}, {AddDelivery{delivery(9, 1, "Carol"), "again"}});
     disk.kill_after(operations);
     run();
-    told = std::ranges::find(calls, "committed 2") != calls.end();
+    reported = std::ranges::find(calls, "committed 2") != calls.end();
     die();
-    if (told) { EXPECT_EQ(marked(), 2u) << "when it dies after " << operations << " operations"; }
+    if (reported) { EXPECT_EQ(marked(), 2u) << "when it dies after " << operations << " operations"; }
   }
 }
 
-TEST_F(JournaledQueue, AcknowledgedMessageThatContradictsTheStoreIsKeptToldAndAppliedLater) {
+TEST_F(JournaledQueue, AcknowledgedMessageThatContradictsStoreIsKeptReportedAndAppliedLater) {
   auto mallory = direct(5, "Mallory", "Bob", "under the same key");
   mallory.push_back(change(6, DeliveryState::Delivered));
   change_alone(mallory);
@@ -237,7 +237,7 @@ TEST_F(JournaledQueue, AcknowledgedMessageThatContradictsTheStoreIsKeptToldAndAp
   open();  // and it is refused again
   queue->query(QueryId{1}, MessageQuery{});
   run();
-  EXPECT_EQ(calls, Heard{"answer 1 2"}) << "told once";
+  EXPECT_EQ(calls, Calls{"answer 1 2"}) << "reported once";
   ASSERT_TRUE(disk.read("db-refused"));
 
   change_alone({RemoveAgent{.name = AgentName{"Mallory"}, .with_messages = true, .at = kStart + 800}});
@@ -250,13 +250,13 @@ TEST_F(JournaledQueue, AcknowledgedMessageThatContradictsTheStoreIsKeptToldAndAp
   ASSERT_TRUE(trace) << trace.error().message();
   EXPECT_EQ(trace->message.from, AgentName{"Alice"});
   ASSERT_EQ(trace->deliveries.size(), 1u);
-  EXPECT_EQ(trace->deliveries[0].delivery.state, DeliveryState::Delivered) << "what was told of it was kept with it";
+  EXPECT_EQ(trace->deliveries[0].delivery.state, DeliveryState::Delivered) << "later changes of it were kept with it";
 }
 
 TEST_F(JournaledQueue, ChangeRefusedAtTheStartIsKeptAndCounted) {
   persist(1, 5);
   loop.run_all();
-  ASSERT_EQ(calls, Heard{"committed 1"});
+  ASSERT_EQ(calls, Calls{"committed 1"});
   die();
   // The journal has it, the database has another message under its key.
   std::map<std::string, std::string> journal;
@@ -283,7 +283,7 @@ TEST_F(JournaledQueue, ChangeRefusedAtTheStartIsKeptAndCounted) {
   EXPECT_EQ((*store)->refused(), 2u);
 }
 
-TEST_F(JournaledQueue, ChangeThatBuildsOnARefusedOneIsToldWhereThereIsNoRoomForIt) {
+TEST_F(JournaledQueue, ChangeOnRefusedOneIsReportedWhenFileIsFull) {
   queue.reset();
   auto store = SqliteStore::open({.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
   ASSERT_TRUE(store);
@@ -305,7 +305,7 @@ TEST_F(JournaledQueue, ChangeThatBuildsOnARefusedOneIsToldWhereThereIsNoRoomForI
   EXPECT_NE(damage->findings.front().find("are lost"), std::string::npos) << damage->findings.front();
 }
 
-TEST_F(JournaledQueue, CommitThatIsThereAlreadyIsNoContradiction) {
+TEST_F(JournaledQueue, CommitAppliedTwiceIsNoContradiction) {
   persist(1, 5);
   loop.run_all();
   die();
@@ -318,7 +318,7 @@ TEST_F(JournaledQueue, CommitThatIsThereAlreadyIsNoContradiction) {
   EXPECT_EQ((*store)->warning(), "");
 }
 
-TEST_F(JournaledQueue, LeavesNoJournalBehindWhenItEndsInPeace) {
+TEST_F(JournaledQueue, CleanShutdownDeletesJournal) {
   persist(1, 1);
   loop.run_all();
   EXPECT_TRUE(disk.read("db-commits0"));
@@ -326,7 +326,7 @@ TEST_F(JournaledQueue, LeavesNoJournalBehindWhenItEndsInPeace) {
   EXPECT_EQ(disk.files(), (std::vector<std::string>{"db", "db-reached"}));
 }
 
-TEST_F(JournaledQueue, TellsAtTheStoresPaceOnceThatIsFarBehind) {
+TEST_F(JournaledQueue, CommitsAreReportedAtStorePaceWhenItLags) {
   const std::string large(4 << 20, 'x');
   std::uint64_t ticket = 0;
   while (ticket * large.size() <= JournaledStoreQueue::kMaxLagBytes + 2 * large.size()) {
@@ -340,13 +340,13 @@ TEST_F(JournaledQueue, TellsAtTheStoresPaceOnceThatIsFarBehind) {
 }
 
 /// With all its threads, on real files.
-TEST(DurableQueue, TellsEveryCommitInOrderAndAQuestionSeesWhatWasToldBefore) {
+TEST(DurableQueue, CommitsAreReportedInOrderAndQuerySeesReportedOnes) {
   const auto directory = std::filesystem::temp_directory_path() / ("relay-durable-" + SystemRandom{}.hex(8));
   std::filesystem::create_directory(directory);
   struct Listener final : StoreListener {
     void on_committed(CommitTicket up_to, EventSeq) override {
-      EXPECT_GT(up_to, told);
-      told = up_to;
+      EXPECT_GT(up_to, reported);
+      reported = up_to;
     }
     void on_commit_failed(CommitTicket, CommitTicket, const Error& why) override { ADD_FAILURE() << why.message(); }
     void on_backlog(Result<BacklogPage>, const BacklogRequest&) override {}
@@ -355,7 +355,7 @@ TEST(DurableQueue, TellsEveryCommitInOrderAndAQuestionSeesWhatWasToldBefore) {
       ++answers;
       rows = result ? std::get<std::vector<MessageRow>>(*result).size() : 0;
     }
-    CommitTicket told{};
+    CommitTicket reported{};
     std::size_t answers = 0, rows = 0;
   };
   constexpr std::uint64_t kCommits = 400;
@@ -377,7 +377,7 @@ TEST(DurableQueue, TellsEveryCommitInOrderAndAQuestionSeesWhatWasToldBefore) {
       if (ticket % 7 == 0) inbox.run_one();
       if (ticket % 50 == 0) durable->query(QueryId{ticket}, Ask{}.limit(1'000));
     }
-    while (calls.told < CommitTicket{kCommits} || calls.answers < kCommits / 50) inbox.wait_one();
+    while (calls.reported < CommitTicket{kCommits} || calls.answers < kCommits / 50) inbox.wait_one();
     EXPECT_EQ(calls.rows, kCommits);
   }
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator{directory}, std::filesystem::directory_iterator{}), 4)

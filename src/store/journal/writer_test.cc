@@ -14,8 +14,8 @@ namespace {
 
 using namespace records;
 
-struct JournalThreadTest : testing::Test, JournalListener {
-  JournalThreadTest() {
+struct ThreadedJournalWriterTest : testing::Test, JournalListener {
+  ThreadedJournalWriterTest() {
     journal = *Journal::open({.database = "db", .vfs = disk.vfs(), .id = 1},
                              [](JournalReach, const Changes&) { return Result<void>{}; });
     writer = std::make_unique<ThreadedJournalWriter>(
@@ -63,29 +63,29 @@ struct JournalThreadTest : testing::Test, JournalListener {
 
 using Heard = std::vector<std::string>;
 
-TEST_F(JournalThreadTest, WhatWasWrittenIsSyncedBeforeItIsTold) {
+TEST_F(ThreadedJournalWriterTest, RecordIsSyncedBeforeItIsReported) {
   write();
   hear();
   EXPECT_EQ(calls, Heard{"written 1"});
   EXPECT_GE(disk.syncs(), 1u);
 }
 
-TEST_F(JournalThreadTest, TellsEverythingBeforeItStops) {
+TEST_F(ThreadedJournalWriterTest, StopReportsEveryRecord) {
   for (int one = 0; one < 20; ++one) write();
   writer->stop();
-  std::size_t told = 0;
-  for (const auto& line : calls) told += std::stoul(line.substr(8));
+  std::size_t written = 0;
+  for (const auto& line : calls) written += std::stoul(line.substr(8));
   while (!tasks.empty()) hear();
-  EXPECT_EQ(told, 20u);
+  EXPECT_EQ(written, 20u);
   EXPECT_EQ(journal->newest(), 20u);
 }
 
-TEST_F(JournalThreadTest, WhatIsWrittenBeforeAFailureIsHeardIsBehindTheHole) {
+TEST_F(ThreadedJournalWriterTest, RecordsWrittenBeforeFailureIsReportedFailToo) {
   write();
   wait_for(1);
   while (disk.syncs() == 0) std::this_thread::yield();
   disk.fail_next_syncs(1);
-  write();  // fails, perhaps before the first was told
+  write();  // fails, perhaps before the first is reported
   const auto after_failure = [this] { return disk.syncs() >= 1 && journal->newest() == 1; };
   while (!after_failure()) std::this_thread::yield();
   on_hearing = [this] { write(); };  // as the loop does when it hears of the first

@@ -29,7 +29,7 @@ class BoundedMemory : public testing::Test {
   MemoryStore store_{"memory", 0, kBound};
 };
 
-TEST_F(BoundedMemory, ForgetsTheOldestThatIsSettledWithItsEvents) {
+TEST_F(BoundedMemory, PrunesOldestSettledMessagesWithEvents) {
   flood(1, 2'001);
   EXPECT_LE(store_.stats()->bytes, kBound);
   EXPECT_GT(store_.stats()->messages, 50u);
@@ -43,7 +43,7 @@ TEST_F(BoundedMemory, ForgetsTheOldestThatIsSettledWithItsEvents) {
   EXPECT_EQ(store_.load()->streams.size(), 1u);
 }
 
-TEST_F(BoundedMemory, NeverForgetsWhatIsPending) {
+TEST_F(BoundedMemory, NeverPrunesPendingMessages) {
   say(1, DeliveryState::Queued);
   say(3, DeliveryState::Accepted);
   flood(5, 801);
@@ -54,7 +54,7 @@ TEST_F(BoundedMemory, NeverForgetsWhatIsPending) {
   EXPECT_TRUE(knows(3));
 }
 
-TEST_F(BoundedMemory, KeepsAllThatIsPendingThoughItIsMore) {
+TEST_F(BoundedMemory, KeepsPendingMessagesBeyondBound) {
   for (std::int64_t key = 1; key < 801; key += 2) say(key, DeliveryState::Queued);
   EXPECT_GT(store_.stats()->bytes, kBound);
   EXPECT_EQ(store_.stats()->pending, 400u);
@@ -65,7 +65,7 @@ TEST_F(BoundedMemory, KeepsAllThatIsPendingThoughItIsMore) {
   EXPECT_TRUE(knows(799));
 }
 
-TEST_F(BoundedMemory, IsNotConfusedByAGroupThatIsTakenBack) {
+TEST_F(BoundedMemory, RollbackKeepsBoundConsistent) {
   say(1, DeliveryState::Queued);
   flood(3, 801);
   ASSERT_TRUE(store_.begin());

@@ -45,38 +45,38 @@ struct InlineQueueTest : ::testing::Test, StoreListener {
   }
 };
 
-using Heard = std::vector<std::string>;
+using Calls = std::vector<std::string>;
 
-TEST_F(InlineQueueTest, AnswersInTheNextTurnInTheOrderAsked) {
+TEST_F(InlineQueueTest, AnswersInNextTurnInOrder) {
   queue->persist(CommitTicket{1}, {AddMessage{message(1, "Alice", "Bob", "hi")}});
   queue->persist(CommitTicket{2}, {AddMessage{message(2, "Alice", "Bob", "hi")}});
   queue->query(QueryId{7}, StatsQuery{});
   EXPECT_TRUE(calls.empty()) << "whoever asks is not called back meanwhile";
   EXPECT_EQ(turns.size(), 1U) << "one turn for all";
   run();
-  EXPECT_EQ(calls, (Heard{"committed 2", "answer 7"}));
+  EXPECT_EQ(calls, (Calls{"committed 2", "answer 7"}));
 }
 
-TEST_F(InlineQueueTest, AFailureFailsWhatWasAskedBeforeItWasTold) {
+TEST_F(InlineQueueTest, FailureFailsRequestsMadeBeforeItsReport) {
   queue->persist(CommitTicket{1}, {AddMessage{message(1, "Alice", "Bob", "hi")}});
   queue->persist(CommitTicket{2}, {AddMessage{message(1, "Alice", "Bob", "hi")}});
   on_commit = [&] { queue->persist(CommitTicket{3}, {AddMessage{message(3, "Alice", "Bob", "hi")}}); };
   run();
-  EXPECT_EQ(calls, (Heard{"committed 1", "failed 2-3"}));
+  EXPECT_EQ(calls, (Calls{"committed 1", "failed 2-3"}));
   queue->persist(CommitTicket{4}, {AddMessage{message(4, "Alice", "Bob", "hi")}});
   run();
   EXPECT_EQ(calls.back(), "committed 4");
 }
 
-TEST_F(InlineQueueTest, WhoeverIsToldMayEndIt) {
+TEST_F(InlineQueueTest, ListenerMayDestroyQueue) {
   queue->persist(CommitTicket{1}, {AddMessage{message(1, "Alice", "Bob", "hi")}});
   queue->query(QueryId{7}, StatsQuery{});
   on_commit = [&] { queue.reset(); };
   run();
-  EXPECT_EQ(calls, Heard{"committed 1"});
+  EXPECT_EQ(calls, Calls{"committed 1"});
 }
 
-TEST_F(InlineQueueTest, NothingIsToldOfOneThatHasEnded) {
+TEST_F(InlineQueueTest, DestroyedQueueReportsNothing) {
   queue->persist(CommitTicket{1}, {AddMessage{message(1, "Alice", "Bob", "hi")}});
   queue->prune({}, 5);
   queue.reset();

@@ -29,9 +29,9 @@ class Listener final : public StoreListener {
   std::string reason;
 };
 
-using Heard = std::vector<std::string>;
+using Calls = std::vector<std::string>;
 
-Heard run(MessageStore& store, const std::vector<BatchRequest>& requests, Listener& listener) {
+Calls run(MessageStore& store, const std::vector<BatchRequest>& requests, Listener& listener) {
   for (auto& reply : run_batch(store, requests)) reply(listener);
   return listener.calls;
 }
@@ -43,23 +43,23 @@ const std::vector<BatchRequest> kThreeOneBad = {
     PersistRequest{CommitTicket{3}, direct(3, "Alice", "Bob", "good", 2)},
 };
 
-TEST(StoreBatch, KeepsWhatCameBeforeABadChangeAndNothingBehindIt) {
+TEST(StoreBatch, CommitsRequestsBeforeBadChangeAndNoneAfter) {
   MemoryStore store;
   Listener listener;
-  EXPECT_EQ(run(store, kThreeOneBad, listener), (Heard{"committed 1", "failed 2-3", "backlog Bob"}));
+  EXPECT_EQ(run(store, kThreeOneBad, listener), (Calls{"committed 1", "failed 2-3", "backlog Bob"}));
   EXPECT_EQ(store.messages(Ask{})->size(), 1u);
 }
 
-TEST(StoreBatch, KeepsWhatCameBeforeABadChangeOnSqliteToo) {
+TEST(StoreBatch, CommitsRequestsBeforeBadChangeOnSqlite) {
   SimDisk disk;
   auto store = SqliteStore::open({.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
   ASSERT_TRUE(store);
   Listener listener;
-  EXPECT_EQ(run(**store, kThreeOneBad, listener), (Heard{"committed 1", "failed 2-3", "backlog Bob"}));
+  EXPECT_EQ(run(**store, kThreeOneBad, listener), (Calls{"committed 1", "failed 2-3", "backlog Bob"}));
   EXPECT_EQ((*store)->messages(Ask{})->size(), 1u);
 }
 
-TEST(StoreBatch, TellsEveryoneWhenTheDiskIsFullAndGoesOnWhenItIsNot) {
+TEST(StoreBatch, FullDiskFailsWholeBatchAndLaterOneSucceeds) {
   SimDisk disk;
   auto store = SqliteStore::open({.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
   ASSERT_TRUE(store);
@@ -70,16 +70,16 @@ TEST(StoreBatch, TellsEveryoneWhenTheDiskIsFullAndGoesOnWhenItIsNot) {
       {PersistRequest{CommitTicket{1}, direct(1, "Alice", "Bob", std::string(300'000, 'x'))},
        PersistRequest{CommitTicket{2}, direct(3, "Alice", "Bob", "b")}, ExpireRequest{kStart, 10}, backlog_of("Bob")},
       listener);
-  EXPECT_EQ(calls, (Heard{"failed 1-2", "not expired", "no backlog Bob"}));
+  EXPECT_EQ(calls, (Calls{"failed 1-2", "not expired", "no backlog Bob"}));
   EXPECT_NE(listener.reason.find("disk is full"), std::string::npos) << listener.reason;
   disk.set_full(false);
   Listener again;
   EXPECT_EQ(run(**store, {PersistRequest{CommitTicket{3}, direct(1, "Alice", "Bob", "a")}}, again),
-            Heard{"committed 3"});
+            Calls{"committed 3"});
   EXPECT_EQ((*store)->messages(Ask{})->size(), 1u);
 }
 
-TEST(StoreBatch, SurvivesAFailingDisk) {
+TEST(StoreBatch, SurvivesFailingDisk) {
   SimDisk disk;
   auto store = SqliteStore::open({.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
   ASSERT_TRUE(store);
@@ -89,7 +89,7 @@ TEST(StoreBatch, SurvivesAFailingDisk) {
   disk.fail_next_syncs(1);
   run(**store, {PersistRequest{CommitTicket{2}, direct(1, "Alice", "Bob", "a")}}, listener);
   run(**store, {PersistRequest{CommitTicket{3}, direct(1, "Alice", "Bob", "a")}}, listener);
-  EXPECT_EQ(listener.calls, (Heard{"failed 1-1", "failed 2-2", "committed 3"}));
+  EXPECT_EQ(listener.calls, (Calls{"failed 1-1", "failed 2-2", "committed 3"}));
 }
 
 }  // namespace

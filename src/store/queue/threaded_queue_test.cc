@@ -44,7 +44,7 @@ class Listener final : public StoreListener {
   std::vector<std::string> calls;
 };
 
-using Heard = std::vector<std::string>;
+using Calls = std::vector<std::string>;
 
 /// Holds the writer at a gate, so that a test decides what waits together.
 class Gated final : public MessageStore {
@@ -106,7 +106,7 @@ class ThreadedQueue : public testing::Test {
   std::unique_ptr<ThreadedStoreQueue> queue_;
 };
 
-TEST_F(ThreadedQueue, SaysCommittedFirstAndAnswersInTheOrderAsked) {
+TEST_F(ThreadedQueue, ReportsCommitFirstThenResultsInOrder) {
   start(std::make_unique<MemoryStore>());
   queue_->persist(CommitTicket{1}, direct(1, "Alice", "Bob", "a", 1));
   queue_->load_backlog(backlog_of("Bob"));
@@ -115,10 +115,10 @@ TEST_F(ThreadedQueue, SaysCommittedFirstAndAnswersInTheOrderAsked) {
   gate_->open_gate();
   queue_->stop();
   inbox_.run_all();
-  EXPECT_EQ(listener_.calls, (Heard{"committed 1", "backlog Bob 1", "expired 0", "answer 9 1"}));
+  EXPECT_EQ(listener_.calls, (Calls{"committed 1", "backlog Bob 1", "expired 0", "answer 9 1"}));
 }
 
-TEST_F(ThreadedQueue, SaysWhatIsHeldAndWhatDied) {
+TEST_F(ThreadedQueue, AnswersHeldAndDeadQueries) {
   start(std::make_unique<MemoryStore>());
   auto held = change(2, DeliveryState::Deferred);
   held.hold = Hold::Policy;
@@ -133,10 +133,10 @@ TEST_F(ThreadedQueue, SaysWhatIsHeldAndWhatDied) {
   queue_->stop();
   inbox_.run_all();
   ASSERT_GE(listener_.calls.size(), 2u);
-  EXPECT_EQ((Heard{listener_.calls.end() - 2, listener_.calls.end()}), (Heard{"answer 1 1", "answer 2 1"}));
+  EXPECT_EQ((Calls{listener_.calls.end() - 2, listener_.calls.end()}), (Calls{"answer 1 1", "answer 2 1"}));
 }
 
-TEST_F(ThreadedQueue, CommitsWhatWaitsTogetherInOneGroup) {
+TEST_F(ThreadedQueue, CommitsWaitingRequestsInOneGroup) {
   start(std::make_unique<MemoryStore>());
   for (std::uint64_t ticket = 1; ticket <= 50; ++ticket) {
     queue_->persist(CommitTicket{ticket}, direct(static_cast<std::int64_t>(2 * ticket), "Alice", "Bob", "a", ticket));
@@ -150,7 +150,7 @@ TEST_F(ThreadedQueue, CommitsWhatWaitsTogetherInOneGroup) {
   EXPECT_EQ(listener_.calls.back(), "committed 50");
 }
 
-TEST_F(ThreadedQueue, DrainsOnStopAndPostsNothingAfterwards) {
+TEST_F(ThreadedQueue, StopDrainsAndPostsNothingAfterwards) {
   start(std::make_unique<MemoryStore>());
   gate_->open_gate();
   queue_->persist(CommitTicket{1}, direct(1, "Alice", "Bob", "a"));
@@ -163,10 +163,10 @@ TEST_F(ThreadedQueue, DrainsOnStopAndPostsNothingAfterwards) {
   EXPECT_EQ(inbox_.size(), 2u);
   queue_.reset();
   inbox_.run_all();  // the answers do not need the queue
-  EXPECT_EQ(listener_.calls, (Heard{"committed 1", "answer 1 0"}));
+  EXPECT_EQ(listener_.calls, (Calls{"committed 1", "answer 1 0"}));
 }
 
-TEST_F(ThreadedQueue, BringsTheIndexUpToDateOnlyWhenQuiet) {
+TEST_F(ThreadedQueue, IndexesOnlyWhenIdle) {
   start(std::make_unique<MemoryStore>());
   gate_->open_gate();
   queue_->persist(CommitTicket{1}, direct(1, "Alice", "Bob", "a"));
@@ -174,7 +174,7 @@ TEST_F(ThreadedQueue, BringsTheIndexUpToDateOnlyWhenQuiet) {
   EXPECT_EQ(gate_->index_steps, 0);
 }
 
-TEST_F(ThreadedQueue, ForgetsInTheBackground) {
+TEST_F(ThreadedQueue, PrunesInBackground) {
   start(std::make_unique<MemoryStore>());
   gate_->open_gate();
   queue_->persist(CommitTicket{1}, {AddMessage{message(1, "Alice", "#log", "old")}});
@@ -187,7 +187,7 @@ TEST_F(ThreadedQueue, ForgetsInTheBackground) {
   EXPECT_EQ(listener_.calls.back(), "answer 1 0");
 }
 
-TEST_F(ThreadedQueue, FailsEverythingPersistedBeforeTheFailureIsHeard) {
+TEST_F(ThreadedQueue, FailsEverythingPersistedBeforeFailureIsReported) {
   start(std::make_unique<MemoryStore>());
   gate_->open_gate();
   queue_->persist(CommitTicket{1}, direct(1, "Alice", "Bob", "a", 1));
@@ -203,11 +203,11 @@ TEST_F(ThreadedQueue, FailsEverythingPersistedBeforeTheFailureIsHeard) {
   inbox_.run_all();
   auto calls = listener_.calls;
   std::erase_if(calls, [](const auto& line) { return line == "no backlog Bob"; });  // it would not see what failed
-  EXPECT_EQ(calls, (Heard{"committed 1", "failed 2-3", "committed 4"}));
+  EXPECT_EQ(calls, (Calls{"committed 1", "failed 2-3", "committed 4"}));
   EXPECT_EQ(listener_.calls.size(), 4u);
 }
 
-TEST_F(ThreadedQueue, FailsWhatIsLeftWhenItStopsBeforeTheFailureIsHeard) {
+TEST_F(ThreadedQueue, StopBeforeFailureIsReportedFailsRemainingRequests) {
   start(std::make_unique<MemoryStore>());
   queue_->persist(CommitTicket{1}, {AddDelivery{delivery(2, 1, "Bob")}});
   gate_->open_gate();
@@ -215,11 +215,11 @@ TEST_F(ThreadedQueue, FailsWhatIsLeftWhenItStopsBeforeTheFailureIsHeard) {
   queue_->persist(CommitTicket{2}, direct(5, "Alice", "Bob", "builds on it"));
   queue_->stop();
   inbox_.run_all();
-  EXPECT_EQ(listener_.calls, (Heard{"failed 1-1", "failed 2-2"}));
+  EXPECT_EQ(listener_.calls, (Calls{"failed 1-1", "failed 2-2"}));
   EXPECT_EQ(queue_->pending_bytes(), 0u);
 }
 
-TEST(ThreadedQueuePacing, WhatNobodyWaitsForIsCommittedWithTheNextThatSomebodyDoes) {
+TEST(ThreadedQueueTuning, PiggybackWriteJoinsNextImmediateCommit) {
   TaskQueue inbox;
   Listener listener;
   auto gated = std::make_unique<Gated>(std::make_unique<MemoryStore>());
@@ -231,7 +231,7 @@ TEST(ThreadedQueuePacing, WhatNobodyWaitsForIsCommittedWithTheNextThatSomebodyDo
   queue.persist(CommitTicket{2}, direct(3, "Alice", "Bob", "b", 2), CommitMode::Piggyback);
   queue.persist(CommitTicket{3}, direct(5, "Alice", "Bob", "c", 3));
   inbox.wait_one();
-  EXPECT_EQ(listener.calls, Heard{"committed 3"});
+  EXPECT_EQ(listener.calls, Calls{"committed 3"});
   EXPECT_EQ(gate->groups, 1);
   queue.persist(CommitTicket{4}, direct(7, "Alice", "Bob", "d", 4), CommitMode::Piggyback);
   queue.stop();
@@ -239,17 +239,17 @@ TEST(ThreadedQueuePacing, WhatNobodyWaitsForIsCommittedWithTheNextThatSomebodyDo
   EXPECT_EQ(listener.calls.back(), "committed 4") << "nothing is left behind";
 }
 
-TEST(ThreadedQueuePacing, WhatNobodyWaitsForIsCommittedByItselfSoon) {
+TEST(ThreadedQueueTuning, PiggybackWriteCommitsAloneAfterDelay) {
   TaskQueue inbox;
   Listener listener;
   ThreadedStoreQueue queue{std::make_unique<MemoryStore>(), inbox.post(), listener,
                            QueueTuning{.commit_delay = std::chrono::milliseconds{1}}};
   queue.persist(CommitTicket{1}, direct(1, "Alice", "Bob", "a"), CommitMode::Piggyback);
   inbox.wait_one();
-  EXPECT_EQ(listener.calls, Heard{"committed 1"});
+  EXPECT_EQ(listener.calls, Calls{"committed 1"});
 }
 
-TEST(ThreadedQueuePacing, IndexesAfterAMomentOfQuiet) {
+TEST(ThreadedQueueTuning, IndexesAfterIdleDelay) {
   TaskQueue inbox;
   Listener listener;
   auto gated = std::make_unique<Gated>(std::make_unique<MemoryStore>());
@@ -298,7 +298,7 @@ class LargeDatabase : public testing::Test {
   Listener listener_;
 };
 
-TEST_F(LargeDatabase, DamageIsFoundInTheBackgroundToldAndRecoveredAtTheNextStart) {
+TEST_F(LargeDatabase, DamageIsFoundInBackgroundAndRecoveredAtNextStart) {
   damage();
   EXPECT_EQ(open()->warning(), "") << "nothing is known at the start";
   {
@@ -313,7 +313,7 @@ TEST_F(LargeDatabase, DamageIsFoundInTheBackgroundToldAndRecoveredAtTheNextStart
   EXPECT_NE(store->warning().find("it was moved to"), std::string::npos) << store->warning();
 }
 
-TEST_F(LargeDatabase, SoundDatabaseIsCheckedToItsEndAndNothingIsTold) {
+TEST_F(LargeDatabase, IntactDatabaseIsCheckedWithoutReport) {
   auto gate = gated();
   auto* const store = gate.get();
   const auto pages = static_cast<int>(disk_.read("db")->size() / kPageBytes);
@@ -323,10 +323,10 @@ TEST_F(LargeDatabase, SoundDatabaseIsCheckedToItsEndAndNothingIsTold) {
   while (store->check_steps < pages) std::this_thread::yield();
   queue.stop();
   inbox_.run_all();
-  EXPECT_EQ(listener_.calls, Heard{"committed 1"});
+  EXPECT_EQ(listener_.calls, Calls{"committed 1"});
 }
 
-TEST_F(LargeDatabase, StopsInTheMiddleOfTheCheck) {
+TEST_F(LargeDatabase, StopInterruptsCheck) {
   damage();
   auto gate = gated();
   auto* const store = gate.get();
@@ -337,11 +337,11 @@ TEST_F(LargeDatabase, StopsInTheMiddleOfTheCheck) {
     queue.persist(CommitTicket{1}, direct(1'001, "Alice", "Bob", "meanwhile", 1));
   }
   inbox_.run_all();
-  EXPECT_EQ(listener_.calls, Heard{"committed 1"}) << "what was asked is carried out, the damage is not reached";
+  EXPECT_EQ(listener_.calls, Calls{"committed 1"}) << "what was asked is carried out, the damage is not reached";
   EXPECT_EQ(open()->warning(), "") << "the next start begins the check again";
 }
 
-TEST_F(LargeDatabase, PageThatTheLogHoldsIsNoDamage) {
+TEST_F(LargeDatabase, PageHeldByLogIsNoDamage) {
   auto store = open();
   ASSERT_TRUE(commit(*store, direct(1'001, "Alice", "Bob", "in the log", 1)));
   auto bytes = disk_.read("db").value();
@@ -366,7 +366,7 @@ class ThreadedSqlite : public testing::Test {
   std::filesystem::path directory_;
 };
 
-TEST_F(ThreadedSqlite, AnswersBesideTheWriterWithEverythingAskedBefore) {
+TEST_F(ThreadedSqlite, ReaderSeesEveryEarlierRequest) {
   TaskQueue inbox;
   Listener listener;
   auto store = SqliteStore::open({.path = directory_ / "messages.sqlite", .durability = Durability::Process});
@@ -391,7 +391,7 @@ TEST_F(ThreadedSqlite, AnswersBesideTheWriterWithEverythingAskedBefore) {
     ASSERT_EQ(std::sscanf(line.c_str(), "answer %lu %lu", &id, &rows), 2);
     EXPECT_EQ(id, answered) << "answers keep their order";
     EXPECT_GE(rows, id) << "and see what was asked before them";
-    EXPECT_LE(id, committed) << "after its commit was told";
+    EXPECT_LE(id, committed) << "after its commit was reported";
   }
   EXPECT_EQ(committed, kMessages);
   EXPECT_EQ(answered, kMessages);

@@ -134,17 +134,17 @@ void run_many(Scenario scenario) {
   }
 }
 
-TEST(SqliteCrash, PowerModeLosesNoCommitWhenThePowerGoes) { run_many({Durability::Power, Death::Power, true}); }
+TEST(SqliteCrash, PowerModeKeepsCommitsAfterPowerCut) { run_many({Durability::Power, Death::Power, true}); }
 
-TEST(SqliteCrash, PowerModeLosesNoCommitWhenTheProcessDies) { run_many({Durability::Power, Death::Process, true}); }
+TEST(SqliteCrash, PowerModeKeepsCommitsAfterKill) { run_many({Durability::Power, Death::Process, true}); }
 
-TEST(SqliteCrash, ProcessModeLosesNoCommitWhenTheProcessDies) { run_many({Durability::Process, Death::Process, true}); }
+TEST(SqliteCrash, ProcessModeKeepsCommitsAfterKill) { run_many({Durability::Process, Death::Process, true}); }
 
-TEST(SqliteCrash, ProcessModeLosesOnlyTheLastCommitsWhenThePowerGoes) {
+TEST(SqliteCrash, ProcessModeLosesOnlyLastCommitsAfterPowerCut) {
   run_many({Durability::Process, Death::Power, false});
 }
 
-TEST(SqliteCrash, TablesOfAnOlderVersionAreBroughtUpToDateWholeOrNotAtAll) {
+TEST(SqliteCrash, MigrationIsAtomic) {
   constexpr std::int64_t kRows = 300;
   constexpr std::uint64_t kOperations = 200;  // more than the migration takes
   std::size_t died = 0;

@@ -133,8 +133,8 @@ Result<void> DeliveryBatch::write_new() {
     if (row_change != RowChange::New) continue;
     newest_stored_ = std::max(newest_stored_, delivery.key.value());
     rows_.add(delivery.key.value(), delivery.message.value(), parties.recipient, sequence_of(delivery),
-              code_of(delivery.frame_kind), OrNull{delivery.shadow_of}, code_of(delivery.state), code_of(delivery.proof),
-              delivery.expires_at, std::int64_t{delivery.queued_offline}, parties.sender,
+              code_of(delivery.frame_kind), OrNull{delivery.shadow_of}, code_of(delivery.state),
+              code_of(delivery.proof), delivery.expires_at, std::int64_t{delivery.queued_offline}, parties.sender,
               std::int64_t{protocol::lane_code(delivery.lane)}, delivery.rank.value(),
               code_of(queue_state_of(delivery)), available_at(delivery), std::int64_t{delivery.attempts}, entry_number,
               is_implicit ? std::nullopt : std::optional{newest.at}, OrNull{newest.reason}, OrNull{newest.via},

@@ -28,7 +28,7 @@ class RefusedFile : public testing::Test {
   SimDisk disk;
 };
 
-TEST_F(RefusedFile, ChangeIsKeptOnceAndSurvivesAPowerCut) {
+TEST_F(RefusedFile, ChangeIsKeptOnceAndSurvivesPowerCut) {
   {
     auto refused = open();
     EXPECT_EQ(refused.keep(changes[0]).value(), RefusedChanges::Kept::Now);
@@ -41,7 +41,7 @@ TEST_F(RefusedFile, ChangeIsKeptOnceAndSurvivesAPowerCut) {
   EXPECT_EQ(refused.keep(changes[0]).value(), RefusedChanges::Kept::Before);
 }
 
-TEST_F(RefusedFile, AppliedChangeIsDroppedAndTheLastOneTakesTheFileWithIt) {
+TEST_F(RefusedFile, AppliedChangeIsDroppedAndLastOneDeletesFile) {
   auto refused = open();
   ASSERT_TRUE(refused.keep(changes[0]));
   ASSERT_TRUE(refused.keep(changes[2]));
@@ -55,7 +55,7 @@ TEST_F(RefusedFile, AppliedChangeIsDroppedAndTheLastOneTakesTheFileWithIt) {
   EXPECT_FALSE(disk.read("db-refused"));
 }
 
-TEST_F(RefusedFile, ChangeThatBuildsOnARefusedOneIsNotTriedAlone) {
+TEST_F(RefusedFile, ChangeOnRefusedOneIsNotRetriedAlone) {
   auto refused = open();
   ASSERT_TRUE(refused.keep(changes[0]));
   EXPECT_TRUE(refused.is_base_of(changes[1])) << "a delivery of the message";
@@ -67,7 +67,7 @@ TEST_F(RefusedFile, ChangeThatBuildsOnARefusedOneIsNotTriedAlone) {
   EXPECT_EQ(refused.size(), 3u);
 }
 
-TEST_F(RefusedFile, DamagedRecordCostsNoOther) {
+TEST_F(RefusedFile, DamagedRecordLosesNoOther) {
   {
     auto refused = open();
     for (const auto& one : changes) ASSERT_TRUE(refused.keep(one));

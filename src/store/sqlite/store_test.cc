@@ -70,7 +70,7 @@ class SqliteFile : public testing::Test {
   fs::path directory_, path_;
 };
 
-TEST_F(SqliteFile, IsThereAgainAfterAClose) {
+TEST_F(SqliteFile, ReopensWithItsContent) {
   ASSERT_TRUE(commit(*open(), direct(1, "Alice", "Bob", "hello")));
   auto store = open();
   EXPECT_EQ(store->warning(), "");
@@ -78,7 +78,7 @@ TEST_F(SqliteFile, IsThereAgainAfterAClose) {
   EXPECT_EQ(store->load()->newest, Key{2});
 }
 
-TEST_F(SqliteFile, KeepsEveryCommitOfAProcessThatWasKilled) {
+TEST_F(SqliteFile, KeepsEveryCommitOfKilledProcess) {
   auto store = open();
   for (std::int64_t key = 1; key < 100; key += 2) ASSERT_TRUE(commit(*store, direct(key, "Alice", "Bob", "hello")));
   // What a killed process leaves: the files as they are, the log not folded in.
@@ -91,7 +91,7 @@ TEST_F(SqliteFile, KeepsEveryCommitOfAProcessThatWasKilled) {
   EXPECT_EQ((*again)->messages(Ask{}.limit(100))->size(), 50u);
 }
 
-TEST_F(SqliteFile, IsForItsOwnerAlone) {
+TEST_F(SqliteFile, FileIsReadableByOwnerOnly) {
   const auto before = ::umask(0);
   auto store = open();
   ASSERT_TRUE(commit(*store, direct(1, "Alice", "Bob", "hello")));
@@ -101,7 +101,7 @@ TEST_F(SqliteFile, IsForItsOwnerAlone) {
   }
 }
 
-TEST_F(SqliteFile, SetsADamagedFileAsideAndBeginsANewOne) {
+TEST_F(SqliteFile, DamagedFileIsQuarantinedAndReplaced) {
   const std::string junk = "this is no database, but somebody may want it back" + std::string(5'000, '!');
   write(path_, junk);
   write(path_.string() + "-wal", "its log");
@@ -159,7 +159,7 @@ class DamagedFile : public SqliteFile {
   std::uint64_t lost_ = 0;
 };
 
-TEST_F(DamagedFile, AnyFlippedByteIsFoundAndCostsOnlyItsPage) {
+TEST_F(DamagedFile, FlippedByteIsFoundAndLosesOnlyItsPage) {
   check(whole_);
   SeededRandom random{7};
   std::uint64_t total = 0;
@@ -175,7 +175,7 @@ TEST_F(DamagedFile, AnyFlippedByteIsFoundAndCostsOnlyItsPage) {
   EXPECT_LT(total / 40, 150u) << "on average the rows of a page or two";
 }
 
-TEST_F(DamagedFile, ABrokenHeaderCostsNothing) {
+TEST_F(DamagedFile, BrokenHeaderLosesNothing) {
   for (const std::size_t at : {0u, 17u, 20u, 30u, 60u}) {
     auto bytes = whole_;
     bytes[at] ^= 0x5a;
@@ -185,7 +185,7 @@ TEST_F(DamagedFile, ABrokenHeaderCostsNothing) {
   }
 }
 
-TEST_F(DamagedFile, ACutOrEmptiedOrZeroedFileIsFound) {
+TEST_F(DamagedFile, CutEmptiedOrZeroedFileIsFound) {
   check(whole_.substr(0, whole_.size() - 5'000));
   check(whole_.substr(0, whole_.size() / 2));
   auto bytes = whole_;
@@ -214,7 +214,7 @@ TEST_F(DamagedFile, ACutOrEmptiedOrZeroedFileIsFound) {
       << journal->damage().sentence();
 }
 
-TEST_F(SqliteFile, KeepsABoundedNumberOfDamagedFiles) {
+TEST_F(SqliteFile, KeepsBoundedNumberOfQuarantinedFiles) {
   for (int round = 0; round < 12; ++round) {
     write(path_, format("damaged {}", round));
     open();
@@ -224,7 +224,7 @@ TEST_F(SqliteFile, KeepsABoundedNumberOfDamagedFiles) {
   EXPECT_EQ(kept, kMaxQuarantined);
 }
 
-TEST_F(SqliteFile, LeavesTheDatabaseOfAnotherProgramUnharmed) {
+TEST_F(SqliteFile, DatabaseOfAnotherProgramIsLeftIntact) {
   by_hand("CREATE TABLE messages(id TEXT PRIMARY KEY, body TEXT); INSERT INTO messages VALUES('a','precious')");
   const auto before = bytes_of(path_);
   auto store = open();
@@ -232,7 +232,7 @@ TEST_F(SqliteFile, LeavesTheDatabaseOfAnotherProgramUnharmed) {
   EXPECT_EQ(bytes_of(path_.string() + ".damaged-20231114T221320Z"), before);
 }
 
-TEST_F(SqliteFile, RefusesAFileOfANewerVersion) {
+TEST_F(SqliteFile, RefusesFileOfNewerVersion) {
   ASSERT_TRUE(commit(*open(), direct(1, "Alice", "Bob", "hello")));
   by_hand("PRAGMA user_version=999");
   const auto before = names();
@@ -243,7 +243,7 @@ TEST_F(SqliteFile, RefusesAFileOfANewerVersion) {
   EXPECT_EQ(names(), before);
 }
 
-TEST_F(SqliteFile, BringsAFileOfVersionOneUpToDate) {
+TEST_F(SqliteFile, MigratesVersionOne) {
   {
     auto connection = SqliteConnection::open(path_, "", Access::ReadWrite);
     ASSERT_TRUE(connection && migrate(**connection, 1));
@@ -259,7 +259,7 @@ TEST_F(SqliteFile, BringsAFileOfVersionOneUpToDate) {
   EXPECT_EQ(store->messages(Ask{}.search("words"))->size(), 1u);
 }
 
-TEST_F(SqliteFile, BringsAFileOfVersionTwoUpToDate) {
+TEST_F(SqliteFile, MigratesVersionTwo) {
   {
     auto connection = SqliteConnection::open(path_, "", Access::ReadWrite);
     ASSERT_TRUE(connection && migrate(**connection, 2));
@@ -320,7 +320,7 @@ TEST_F(SqliteFile, BringsAFileOfVersionTwoUpToDate) {
   EXPECT_EQ(store->stats()->pending, 4u);
 }
 
-TEST_F(SqliteFile, BringsAFileOfVersionFourUpToDate) {
+TEST_F(SqliteFile, MigratesVersionFour) {
   {
     auto connection = SqliteConnection::open(path_, "", Access::ReadWrite);
     ASSERT_TRUE(connection && migrate(**connection, 4));
@@ -352,10 +352,10 @@ TEST_F(SqliteFile, BringsAFileOfVersionFourUpToDate) {
   EXPECT_EQ(lines_of(1, 1), "7 accepted accepted a reason  ;");
   const std::string delivered = "6 queued stored   ;8 accepted accepted  pty ;9 delivered seen  pty a hook;";
   EXPECT_EQ(lines_of(5, 0), delivered);
-  const auto told = store->events({}).value();
-  ASSERT_EQ(told.events.size(), 2u);
-  EXPECT_NE(told.events[0].json.find(R"("state":"accepted")"), std::string::npos) << told.events[0].json;
-  EXPECT_NE(told.events[1].json.find(R"("evidence":"a hook")"), std::string::npos) << told.events[1].json;
+  const auto page = store->events({}).value();
+  ASSERT_EQ(page.events.size(), 2u);
+  EXPECT_NE(page.events[0].json.find(R"("state":"accepted")"), std::string::npos) << page.events[0].json;
+  EXPECT_NE(page.events[1].json.find(R"("evidence":"a hook")"), std::string::npos) << page.events[1].json;
   ASSERT_TRUE(commit(*store, {change(3, DeliveryState::Delivered), change(2, DeliveryState::Accepted)}));
   EXPECT_EQ(lines_of(1, 1), format("7 accepted accepted a reason  ;{} delivered accepted because  ;", kStart + 500));
   EXPECT_EQ(lines_of(1, 0), format("5 queued stored   ;{} accepted accepted because  ;", kStart + 500));
@@ -363,7 +363,7 @@ TEST_F(SqliteFile, BringsAFileOfVersionFourUpToDate) {
   EXPECT_EQ(store->messages(Ask{}.since(6))->size(), 1u);
 }
 
-TEST_F(SqliteFile, BringsAFileOfVersionFiveUpToDate) {
+TEST_F(SqliteFile, MigratesVersionFive) {
   {
     auto connection = SqliteConnection::open(path_, "", Access::ReadWrite);
     ASSERT_TRUE(connection && migrate(**connection, 5));
@@ -390,7 +390,7 @@ TEST_F(SqliteFile, BringsAFileOfVersionFiveUpToDate) {
   EXPECT_EQ(store->messages(query)->size(), 1u);
 }
 
-TEST_F(SqliteFile, CountsTheMessagesOfAFileOfVersionSix) {
+TEST_F(SqliteFile, MigrationFromVersionSixCountsMessages) {
   {
     auto connection = SqliteConnection::open(path_, "", Access::ReadWrite);
     ASSERT_TRUE(connection && migrate(**connection, 6));
@@ -576,7 +576,7 @@ TEST_F(SqliteFile, SalvageReadsDamagedFileOfVersionSeven) {
   try_damage(8'000);  // of the schema itself
 }
 
-TEST_F(SqliteFile, FindsMessagesByTimeAlthoughTheClockWasSetBack) {
+TEST_F(SqliteFile, FindsMessagesByTimeAfterClockWasSetBack) {
   constexpr WallMs kHalfAnHourMs = 1'800'000;
   auto store = open();
   Changes many;
@@ -598,7 +598,7 @@ TEST_F(SqliteFile, FindsMessagesByTimeAlthoughTheClockWasSetBack) {
   EXPECT_GE(left.size(), 481u) << "nothing younger is forgotten";
 }
 
-TEST_F(SqliteFile, ShowsTheTableOfTheSpecificationAsAView) {
+TEST_F(SqliteFile, ViewHasColumnsOfSpecification) {
   auto said = message(1, "Alice", "Bob", "hello");
   said.payload = R"({"kind":"message","body":"hello","data":{"a":1}})";
   ASSERT_TRUE(commit(*open(), {AddMessage{said}, AddDelivery{delivery(2, 1, "Bob", 42)}}));
@@ -613,7 +613,7 @@ TEST_F(SqliteFile, ShowsTheTableOfTheSpecificationAsAView) {
   EXPECT_EQ(row->text(0), R"(id-1|1700000000001|Alice|Bob|-|message|hello|{"a":1}|42|-|session-of-Alice)");
 }
 
-TEST_F(SqliteFile, SaysWhyItCannotBeOpened) {
+TEST_F(SqliteFile, OpenErrorNamesReason) {
   const auto nowhere = try_open(directory_ / "missing" / "messages.sqlite");
   ASSERT_FALSE(nowhere);
   EXPECT_TRUE(is(nowhere.error(), Errc::ReadOnly)) << nowhere.error().message();
@@ -624,7 +624,7 @@ TEST_F(SqliteFile, SaysWhyItCannotBeOpened) {
   EXPECT_FALSE(is(directory.error(), Errc::Damaged)) << directory.error().message();
 }
 
-TEST_F(SqliteFile, SaysThatItsDirectoryIsReadOnly) {
+TEST_F(SqliteFile, ReadOnlyDirectoryIsReported) {
   { open(); }
   fs::permissions(directory_,
                   fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
@@ -660,7 +660,7 @@ TEST_F(SqliteFile, ReadsBesideTheWriter) {
   reading.join();
 }
 
-TEST_F(SqliteFile, AnswersWithoutWalkingTheHistory) {
+TEST_F(SqliteFile, QueriesDoNotScanHistory) {
   constexpr WallMs kMinuteMs = 60'000;
   {
     auto store = open();
@@ -693,7 +693,7 @@ TEST_F(SqliteFile, AnswersWithoutWalkingTheHistory) {
   }
 }
 
-TEST_F(SqliteFile, FindsWhatIsHeldOrDeadWithoutWalkingTheHistory) {
+TEST_F(SqliteFile, HeldAndDeadQueriesDoNotScanHistory) {
   {
     auto store = open();
     Changes many;
@@ -730,7 +730,7 @@ TEST_F(SqliteFile, FindsWhatIsHeldOrDeadWithoutWalkingTheHistory) {
             10);
 }
 
-TEST_F(SqliteFile, GivesSpaceBackAfterForgetting) {
+TEST_F(SqliteFile, FileShrinksAfterPruning) {
   auto store = open();
   Changes many;
   for (std::int64_t key = 1; key < 4'000; ++key)
@@ -743,7 +743,7 @@ TEST_F(SqliteFile, GivesSpaceBackAfterForgetting) {
   EXPECT_LT(fs::file_size(path_), before / 2);
 }
 
-TEST_F(SqliteFile, MakesADamagedFullTextIndexAgain) {
+TEST_F(SqliteFile, RebuildsDamagedFullTextIndex) {
   {
     auto store = open();
     for (std::int64_t key = 1; key < 40; key += 2) ASSERT_TRUE(commit(*store, direct(key, "Alice", "Bob", "words")));
@@ -762,7 +762,7 @@ TEST_F(SqliteFile, MakesADamagedFullTextIndexAgain) {
   EXPECT_EQ(found->size(), 21u);
 }
 
-TEST(SqliteOnSimDisk, SaysThatTheDiskIsFullAtTheStart) {
+TEST(SqliteOnSimDisk, FullDiskAtOpeningIsReported) {
   SimDisk disk;
   disk.set_full(true);
   const auto store = SqliteStore::open({.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
@@ -787,7 +787,7 @@ TEST(SqliteOnSimDisk, SyncsEachGroupOnceInPowerModeAndNeverInProcessMode) {
   }
 }
 
-TEST_F(SqliteFile, IsAnotherStoreOnceUnsyncedCommitsMayBeGone) {
+TEST_F(SqliteFile, StoreIdChangesAfterUnsyncedCommitsMayBeLost) {
   const auto id_under = [&](Durability durability, const std::string& boot) {
     auto store = *SqliteStore::open({.path = path_, .durability = durability, .boot_id = boot});
     return store->load()->store_id;

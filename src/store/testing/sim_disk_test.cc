@@ -18,7 +18,7 @@ std::unique_ptr<SqliteStore> open(const SimDisk& disk, Durability durability) {
   return *std::move(store);
 }
 
-TEST(SimDisk, KeepsEverythingWhenOnlyTheProcessDies) {
+TEST(SimDisk, KillKeepsEveryWrite) {
   SimDisk disk;
   auto store = open(disk, Durability::Process);
   for (std::int64_t key = 1; key < 41; key += 2) ASSERT_TRUE(commit(*store, direct(key, "Alice", "Bob", "hello")));
@@ -28,7 +28,7 @@ TEST(SimDisk, KeepsEverythingWhenOnlyTheProcessDies) {
   EXPECT_EQ(store->messages(Ask{}.limit(100))->size(), 20u);
 }
 
-TEST(SimDisk, ForgetsWhatWasNotSyncedWhenThePowerGoes) {
+TEST(SimDisk, PowerCutLosesUnsyncedWrites) {
   // Without a sync nothing is promised; over many seeds some commits must be seen to vanish, or the disk is too kind.
   bool forgot = false;
   for (std::uint64_t seed = 1; seed <= 20 && !forgot; ++seed) {
@@ -43,7 +43,7 @@ TEST(SimDisk, ForgetsWhatWasNotSyncedWhenThePowerGoes) {
   EXPECT_TRUE(forgot);
 }
 
-TEST(SimDisk, ReplaysFromItsSeed) {
+TEST(SimDisk, SameSeedGivesSameDisk) {
   const auto run = [] {
     SimDisk disk;
     SeededRandom random{7};
@@ -55,7 +55,7 @@ TEST(SimDisk, ReplaysFromItsSeed) {
   EXPECT_EQ(run(), run());
 }
 
-TEST(SimDisk, DiesInTheMiddleOfItsWork) {
+TEST(SimDisk, KillsAfterGivenOperations) {
   SimDisk disk;
   auto store = open(disk, Durability::Power);
   disk.kill_after(2);
@@ -64,7 +64,7 @@ TEST(SimDisk, DiesInTheMiddleOfItsWork) {
   EXPECT_TRUE(store->messages(Ask{})->empty());
 }
 
-TEST(SimDisk, LetsNothingBeWrittenWhileReadOnly) {
+TEST(SimDisk, ReadOnlyDiskRejectsWrites) {
   SimDisk disk;
   { open(disk, Durability::Power); }
   disk.set_read_only(true);
