@@ -1,5 +1,6 @@
 #include "client/errors.h"
 
+#include "net/unix_address.h"
 #include "protocol/send.h"
 
 namespace relay::client {
@@ -27,6 +28,11 @@ Failure refused_by_daemon(std::string_view code, std::string message) {
                        : code == name_of(ErrorCode::Internal)     ? NackCode::Storage
                                                                   : protocol::parse_nack_code(code);
   return refusal ? fail(*refusal, std::move(message)) : fail(Errc::Refused, std::move(message));
+}
+
+std::string connect_reason(const Error& error) {
+  return is(error, net::Errc::ConnectionRefused) ? std::string{net::describe(net::Errc::ConnectionRefused)}
+                                                 : error.message();
 }
 
 }  // namespace relay::client

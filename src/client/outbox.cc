@@ -8,6 +8,7 @@
 #include "client/outbox_file.h"
 #include "protocol/envelope.h"
 #include "protocol/limits.h"
+#include "protocol/outgoing_send.h"
 #include "text/json_scanner.h"
 #include "text/utf8.h"
 
@@ -16,8 +17,6 @@ namespace {
 
 constexpr std::size_t kEpochBytes = 8;
 constexpr std::size_t kRandomIdBytes = 12;
-constexpr std::size_t kEnvelopeSlackBytes = 1024;  // id, time and the daemon's own additions around the payload
-
 constexpr std::size_t kRecordSlackBytes = 256;  // of an entry in the file, around its texts
 
 struct NoMembers final : text::MemberVisitor {
@@ -35,24 +34,32 @@ std::size_t size_of(const OutgoingMessage& message) {
 
 Result<void> check(const OutgoingMessage& message) {
   if (message.type == protocol::MessageType::Send && message.to.empty())
-    return fail(Errc::BadMessage, "the message has no addressee; name an agent, or '*' for everyone");
+    return fail(Errc::BadMessage, "the message has no recipient; name an agent, or '*' for everyone");
   if (message.type != protocol::MessageType::Send && message.type != protocol::MessageType::ChannelMessage)
     return fail(Errc::BadMessage, "only SEND and CHANNEL_MESSAGE go through the outbox");
-  if (message.to.size() > protocol::kMaxNameBytes || message.topic.size() > protocol::kMaxTopicBytes)
-    return fail(Errc::BadMessage, format("the addressee or the topic is too long; {} and {} bytes are allowed",
-                                         protocol::kMaxNameBytes, protocol::kMaxTopicBytes));
+  if (message.to.size() > protocol::kMaxTopicBytes || message.topic.size() > protocol::kMaxTopicBytes)
+    return fail(Errc::BadMessage,
+                format("the recipient or the topic is longer than {} bytes", protocol::kMaxTopicBytes));
   if (text::has_control_characters(message.to) || text::has_control_characters(message.topic))
-    return fail(Errc::BadMessage, "the addressee or the topic contains a control character; leave it out");
+    return fail(Errc::BadMessage, "the recipient or the topic contains a control character; leave it out");
   if (!text::is_utf8(message.to) || !text::is_utf8(message.topic) || !is_object(message.payload) ||
       (!message.payload_meta.empty() && !is_object(message.payload_meta)))
     return fail(Errc::BadMessage, "the message is no valid JSON object in UTF-8; check its payload");
-  if (size_of(message) + kEnvelopeSlackBytes > protocol::kMaxFrameBytes)
+  if (size_of(message) + protocol::kEnvelopeReserveBytes > protocol::kMaxFrameBytes)
     return fail(Errc::TooLarge, format("the message has {} bytes, more than the {} a frame can hold; send it as a file",
-                                       size_of(message), protocol::kMaxFrameBytes - kEnvelopeSlackBytes));
+                                       size_of(message), protocol::kMaxFrameBytes - protocol::kEnvelopeReserveBytes));
   return {};
 }
 
 }  // namespace
+
+Result<OutgoingMessage> encode_message(const protocol::OutgoingSend& send) {
+  auto encoded = RELAY_TRY(protocol::encode_send(send));
+  return OutgoingMessage{.to = send.to,
+                         .payload = std::move(encoded.payload),
+                         .topic = send.topic,
+                         .payload_meta = std::move(encoded.payload_meta)};
+}
 
 Outbox::Outbox(OutboxLimits limits, Random& random) : limits_{limits}, random_{random} {}
 

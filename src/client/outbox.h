@@ -20,6 +20,10 @@
 #include "base/result.h"
 #include "protocol/message_type.h"
 
+namespace relay::protocol {
+struct OutgoingSend;
+}
+
 namespace relay::client {
 
 class OutboxFile;
@@ -32,6 +36,9 @@ struct OutgoingMessage {
   std::string payload_meta = {};
   protocol::MessageType type = protocol::MessageType::Send;  // or ChannelMessage, which has no `to`
 };
+
+/// A SEND for the outbox; an error carries a protocol::NackCode.
+Result<OutgoingMessage> encode_message(const protocol::OutgoingSend& send);
 
 struct OutboxLimits {
   std::size_t max_entries = 10'000;

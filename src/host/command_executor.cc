@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "commands/outbox_file.h"
+#include "protocol/outgoing_send.h"
 #include "text/json_writer.h"
 
 namespace relay::host {
@@ -40,18 +41,16 @@ CommandExecutor::Kept CommandExecutor::refuse(std::string_view why) {
 CommandExecutor::Kept CommandExecutor::execute(const commands::SendCommand& command) {
   if (command.project)
     return refuse(format("{} is in another project, and messages stay within one for now.", command.to));
-  text::JsonWriter payload;
-  payload.field("kind", name_of(command.kind)).field("body", command.body);
-  if (command.thread) payload.field("thread", *command.thread);
-  if (command.data) payload.raw("data", json::serialize(*command.data));
-  text::JsonWriter meta;
-  if (command.metadata.importance) meta.field("importance", *command.metadata.importance);
-  if (command.metadata.reply_to) meta.field("replyTo", *command.metadata.reply_to);
-  const bool plain = !command.metadata.importance && !command.metadata.reply_to;
-  const auto sent = link_.send({.to = command.to,
-                                .payload = payload.take(),
-                                .topic = command.topic.value_or(""),
-                                .payload_meta = plain ? std::string{} : meta.take()});
+  const auto message = client::encode_message(
+      {.to = command.to,
+       .body = command.body,
+       .kind = std::string{name_of(command.kind)},
+       .topic = command.topic.value_or(""),
+       .thread = command.thread.value_or(""),
+       .data = command.data ? json::serialize(*command.data) : std::string{},
+       .meta = {.importance = command.metadata.importance, .reply_to = command.metadata.reply_to.value_or("")}});
+  if (!message) return refuse(message.error().message());
+  const auto sent = link_.send(*message);
   if (!sent) return refuse(sent.error().message());
   unanswered_.insert_or_assign(*sent, Unanswered{command.to, name_of(command.kind)});
   return true;

@@ -1,7 +1,7 @@
 #include "mcp/host_connection.h"
 
 #include "base/format.h"
-#include "mcp/connect_error.h"
+#include "client/errors.h"
 
 namespace relay::mcp {
 
@@ -24,7 +24,7 @@ void HostConnection::connect() {
 }
 
 void HostConnection::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
-  if (!stream) return lose(connect_error(stream.error()));
+  if (!stream) return lose(client::connect_reason(stream.error()));
   state_ = State::Open;
   reader_ = protocol::FrameReader{};
   stream_ = *std::move(stream);

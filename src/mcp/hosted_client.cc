@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "client/errors.h"
 #include "protocol/limits.h"
 #include "protocol/send.h"
 
@@ -14,8 +15,8 @@ constexpr std::size_t kIdBytes = 12;
 constexpr std::size_t kMaxDaemonCalls = 64;
 constexpr std::size_t kMaxKeys = 1'000;
 
-/// What the daemon said to a SEND.
-Result<SendResult> fate_told_by(const DaemonResponse& answer) {
+/// The daemon's response to a SEND.
+Result<SendResult> send_result_of(const client::DaemonResponse& answer) {
   if (answer.type == protocol::MessageType::Nack) {
     const auto nack = RELAY_TRY(protocol::parse_nack(answer.payload));
     return fail(format("{}: {}", nack.code, nack.message));
@@ -103,22 +104,18 @@ void HostedClient::inbox(InboxQuery wish, OnMail on_mail) {
             });
 }
 
-void HostedClient::run(DaemonRequest order, DaemonCall::OnResponse on_answer) {
-  if (errands_.size() >= kMaxDaemonCalls)
-    return on_answer(fail("too many questions to the daemon are open; try again"));
-  const auto number = ++last_errand_;
-  if (options_.system_token) order.system_token = options_.system_token();
-  auto errand = std::make_unique<DaemonCall>(
-      loop_, network_, options_.socket_path, std::move(order),
-      [this, number, on_answer = std::move(on_answer)](Result<DaemonResponse> answer) mutable {
-        // Its own last call: it goes once that has returned.
-        loop_.post([this, number, alive = lifetime_.watch()] {
-          if (alive) errands_.erase(number);
-        });
-        on_answer(std::move(answer));
+void HostedClient::run(client::DaemonRequest request, client::DaemonCall::OnResponse on_response) {
+  if (calls_.size() >= kMaxDaemonCalls)
+    return on_response(fail(client::Errc::Full, "too many requests to the daemon are open; try again"));
+  const auto number = ++last_call_;
+  auto call = std::make_unique<client::DaemonCall>(
+      loop_, network_, options_.socket_path, std::move(request),
+      [this, number, on_response = std::move(on_response)](Result<client::DaemonResponse> response) mutable {
+        const auto finished = calls_.extract(number);  // destroyed after its callback
+        on_response(std::move(response));
       });
-  auto& running = *errand;
-  errands_.emplace(number, std::move(errand));
+  auto& running = *call;
+  calls_.emplace(number, std::move(call));
   running.start();
 }
 
@@ -135,46 +132,54 @@ void HostedClient::free_key(const std::string& key) {
   std::erase(keys_, key);
 }
 
-void HostedClient::send(MessageDraft draft, OnSent on_sent) {
-  auto written = write_draft(draft);
-  const auto key = draft.key.empty() ? random_.hex(kIdBytes) : draft.key;
-  const auto print = fingerprint_of(draft.to, written.payload);
+void HostedClient::send(protocol::OutgoingSend message, OnSent on_sent) {
+  auto encoded = protocol::encode_send(message);
+  if (!encoded) return on_sent(Failure{encoded.error()});
+  const auto own_key = key_of(message);
+  const auto key = own_key.empty() ? random_.hex(kIdBytes) : own_key;
+  const auto print = fingerprint_of(message.to, encoded->payload);
   if (const auto known = prints_.find(key); known != prints_.end() && known->second != print)
     return on_sent(key_is_taken(key));
   bind_key(key, print);
   run({.type = protocol::MessageType::Send,
        .id = "mcp-" + fingerprint_of(key, print),
-       .payload = std::move(written.payload),
        .from = options_.name,
-       .to = draft.to,
-       .topic = draft.topic,
-       .payload_meta = std::move(written.meta),
-       .claim_token = options_.claim_token()},
-      [this, key, on_sent = std::move(on_sent)](Result<DaemonResponse> answer) mutable {
-        const bool unsure = !answer && is(answer.error(), DaemonCallErrc::NoAnswer);
-        auto fate = answer ? fate_told_by(*answer) : Result<SendResult>{Failure{answer.error()}};
-        if (!fate && !unsure) free_key(key);  // it was not sent: the same may be tried again
-        if (answer) return on_sent(std::move(fate));
-        if (is(answer.error(), DaemonCallErrc::NotSaid))
-          return on_sent(fail(answer.error().message() + "; then send it again, nothing was sent"));
-        if (!unsure) return on_sent(fail(answer.error().message() + "; nothing was sent"));
+       .to = message.to,
+       .topic = message.topic,
+       .claim_token = options_.claim_token(),
+       .payload = std::move(encoded->payload),
+       .payload_meta = std::move(encoded->payload_meta)},
+      [this, key, on_sent = std::move(on_sent)](Result<client::DaemonResponse> response) mutable {
+        if (response) {
+          auto result = send_result_of(*response);
+          if (!result) free_key(key);  // it was not sent: the same may be tried again
+          return on_sent(std::move(result));
+        }
+        const auto& error = response.error();
+        const bool unreachable = is(error, client::Errc::NoDaemon);
+        if (unreachable || is(error, client::Errc::TooLarge) || is(error, client::Errc::Full)) {
+          free_key(key);
+          return on_sent(fail(error.message() + (unreachable ? "; then send it again" : "") + "; nothing was sent"));
+        }
         on_sent(
             fail(format("{}; whether it was stored is not known: send it again with idempotency_key {}, then it is "
                         "stored once in any case",
-                        answer.error().message(), key)));
+                        error.message(), key)));
       });
 }
 
 void HostedClient::ask(protocol::MessageType type, std::string payload, Millis timeout, OnReply on_reply) {
   run({.type = type,
        .id = random_.hex(kIdBytes),
+       .claim_token = options_.claim_token(),  // of a SPAWN
        .payload = std::move(payload),
-       .claim_token = options_.claim_token(),
+       .handshake = client::Handshake::AsSystem,
+       .system_token = options_.system_token ? options_.system_token() : std::string{},
        .timeout = timeout},
-      [on_reply = std::move(on_reply)](Result<DaemonResponse> answer) mutable {
-        if (!answer) return on_reply(Failure{answer.error()});
-        if (answer->type != protocol::MessageType::Nack) return on_reply(parse_json_object(answer->payload));
-        const auto nack = protocol::parse_nack(answer->payload);
+      [on_reply = std::move(on_reply)](Result<client::DaemonResponse> response) mutable {
+        if (!response) return on_reply(Failure{response.error()});
+        if (response->type != protocol::MessageType::Nack) return on_reply(parse_json_object(response->payload));
+        const auto nack = protocol::parse_nack(response->payload);
         on_reply(fail(nack ? format("{}: {}", nack->code, nack->message) : nack.error().message()));
       });
 }

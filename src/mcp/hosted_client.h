@@ -12,9 +12,8 @@
 #include <memory>
 #include <string>
 
-#include "base/lifetime.h"
 #include "base/random.h"
-#include "mcp/daemon_call.h"
+#include "client/daemon_call.h"
 #include "mcp/host_connection.h"
 #include "mcp/relay_client.h"
 
@@ -34,12 +33,12 @@ class HostedClient final : public RelayClient {
 
   void start(RelayClientListener& listener) override;
   [[nodiscard]] ClientStatus standing() const override { return {options_.name, "wrapped agent", 0}; }
-  void send(MessageDraft draft, OnSent on_sent) override;
+  void send(protocol::OutgoingSend message, OnSent on_sent) override;
   void inbox(InboxQuery wish, OnMail on_mail) override;
   void ask(protocol::MessageType type, std::string payload, Millis timeout, OnReply on_reply) override;
 
  private:
-  void run(DaemonRequest order, DaemonCall::OnResponse on_answer);
+  void run(client::DaemonRequest request, client::DaemonCall::OnResponse on_response);
   void bind_key(const std::string& key, std::string print);
   void free_key(const std::string& key);
 
@@ -48,12 +47,11 @@ class HostedClient final : public RelayClient {
   Random& random_;
   HostedClientOptions options_;
   RelayClientListener* listener_ = nullptr;
-  std::map<std::uint64_t, std::unique_ptr<DaemonCall>> errands_;
-  std::uint64_t last_errand_ = 0;
+  std::map<std::uint64_t, std::unique_ptr<client::DaemonCall>> calls_;
+  std::uint64_t last_call_ = 0;
   std::map<std::string, std::string> prints_;  // of what was said under a key, and not refused
   std::deque<std::string> keys_;               // oldest first
   HostConnection door_;
-  Lifetime lifetime_;
 };
 
 /// The host's answer to `mail`. Members that are missing are empty.

@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "client/testing/scripted_daemon.h"
 #include "client/testing/virtual_loop.h"
+#include "mcp/testing/keyed.h"
 #include "mcp/testing/scripted_host.h"
 #include "net/unix_address.h"
 
@@ -12,6 +13,7 @@ namespace relay::mcp {
 namespace {
 
 using protocol::MessageType;
+using testing::keyed;
 
 /// One network with a door and a daemon behind it.
 struct TwoPlaces final : net::Network {
@@ -49,8 +51,8 @@ struct WrappedAgentTest : ::testing::Test, RelayClientListener {
   }
   std::string last = "nothing yet";
   std::string outcome = "nothing yet";
-  void send(MessageDraft draft) {
-    agent.send(std::move(draft),
+  void send(protocol::OutgoingSend message) {
+    agent.send(std::move(message),
                [this](Result<SendResult> sent) { outcome = sent ? "stored " + sent->id : sent.error().message(); });
   }
 };
@@ -115,7 +117,7 @@ TEST_F(WrappedAgentTest, ALostDoorIsToldAndOpenedAgainWithTheNextQuestion) {
 }
 
 TEST_F(WrappedAgentTest, SendsInTheNameOfTheAgentWithItsToken) {
-  send({.to = "Bob", .body = "hi", .key = "k"});
+  send({.to = "Bob", .body = "hi", .meta = keyed("k")});
   const auto heard = places.daemon.heard();
   ASSERT_EQ(heard.size(), 1U);
   EXPECT_EQ(heard[0].type, "SEND");
@@ -130,12 +132,12 @@ TEST_F(WrappedAgentTest, SendsInTheNameOfTheAgentWithItsToken) {
 }
 
 TEST_F(WrappedAgentTest, AKeyStandsForOneMessageUnlessThatWasRefused) {
-  const MessageDraft first{.to = "Bob", .body = "hi", .key = "k"};
+  const protocol::OutgoingSend first{.to = "Bob", .body = "hi", .meta = keyed("k")};
   send(first);
   const auto id = places.daemon.heard().at(0).id;
   places.daemon.say(MessageType::Nack, "n", format(R"({{"nack_id":"{}","code":"BUSY","message":"no"}})", id));
   EXPECT_EQ(outcome, "BUSY: no");
-  send({.to = "Carol", .body = "hi", .key = "k"});
+  send({.to = "Carol", .body = "hi", .meta = keyed("k")});
   const auto second = places.daemon.heard().at(0).id;
   EXPECT_NE(second, id) << "the daemon must not take it for the first";
   places.daemon.say(MessageType::Ack, "a", format(R"({{"ack_id":"{}","short_id":"sh2"}})", second));
@@ -143,27 +145,28 @@ TEST_F(WrappedAgentTest, AKeyStandsForOneMessageUnlessThatWasRefused) {
   send(first);
   EXPECT_NE(outcome.find("idempotency_key k was used for another message"), std::string::npos) << outcome;
   EXPECT_TRUE(places.daemon.heard().empty());
-  send({.to = "Carol", .body = "hi", .key = "k"});
+  send({.to = "Carol", .body = "hi", .meta = keyed("k")});
   EXPECT_EQ(places.daemon.heard().at(0).id, second);
   loop.run_now();
 }
 
 TEST_F(WrappedAgentTest, SaysWhatIsKnownWhenTheDaemonIsAway) {
-  send({.to = "Bob", .body = "hi", .key = "k"});
+  send({.to = "Bob", .body = "hi", .meta = keyed("k")});
   places.daemon.cut();
   EXPECT_NE(outcome.find("whether it was stored is not known: send it again with idempotency_key k"), std::string::npos)
       << outcome;
   places.daemon.listening = false;
   send({.to = "Bob", .body = "hi"});
-  EXPECT_NE(outcome.find("agent-relay up; then send it again, nothing was sent"), std::string::npos) << outcome;
+  EXPECT_NE(outcome.find("agent-relay up; then send it again; nothing was sent"), std::string::npos) << outcome;
 }
 
 TEST_F(WrappedAgentTest, SaysOnceWhatToDo) {
   places.anybody = false;
   send({.to = "Bob", .body = "hi"});
-  EXPECT_EQ(outcome,
-            "the relay's daemon cannot be reached (no one is listening); start it with: agent-relay up; then send it "
-            "again, nothing was sent");
+  EXPECT_EQ(
+      outcome,
+      "cannot reach the daemon: no one is listening; start it with: agent-relay up; then send it again; nothing was "
+      "sent");
   agent.start(*this);
   EXPECT_EQ(unknown,
             "the host of this agent cannot be reached (no one is listening); whether it runs is shown by: agent-relay "
@@ -171,11 +174,10 @@ TEST_F(WrappedAgentTest, SaysOnceWhatToDo) {
   loop.run_now();
 }
 
-TEST_F(WrappedAgentTest, AnErrorAfterTheWordsWereSaidLeavesTheirFateOpen) {
-  send({.to = "Bob", .body = "hi", .key = "k"});
+TEST_F(WrappedAgentTest, ErrorAfterTheSendLeavesItsResultUnknown) {
+  send({.to = "Bob", .body = "hi", .meta = keyed("k")});
   places.daemon.say(MessageType::Error, "e", R"({"code":"INTERNAL","message":"the disk is full","fatal":true})");
-  EXPECT_TRUE(outcome.starts_with("the daemon refused: the disk is full; whether it was stored is not known: "))
-      << outcome;
+  EXPECT_TRUE(outcome.starts_with("the disk is full; whether it was stored is not known: ")) << outcome;
   loop.run_now();
 }
 

@@ -2,22 +2,11 @@
 
 #include "base/format.h"
 #include "base/hash.h"
-#include "text/json_writer.h"
 
 namespace relay::mcp {
 
-EncodedDraft write_draft(const MessageDraft& draft) {
-  text::JsonWriter payload, meta;
-  payload.field("kind", "message").field("body", draft.body).optional("thread", draft.thread);
-  meta.optional("replyTo", draft.reply_to);
-  if (draft.ttl) meta.field("ttl_ms", draft.ttl->count());
-  if (draft.mode || !draft.key.empty()) {
-    meta.begin_object("delivery");
-    if (draft.mode) meta.field("mode", protocol::name_of(*draft.mode));
-    meta.optional("idempotencyKey", draft.key).end();
-  }
-  auto written = meta.take();
-  return {payload.take(), written == "{}" ? std::string{} : std::move(written)};
+std::string key_of(const protocol::OutgoingSend& message) {
+  return message.meta.delivery ? message.meta.delivery->idempotency_key : std::string{};
 }
 
 std::string fingerprint_of(std::string_view to, std::string_view payload) {

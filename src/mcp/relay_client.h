@@ -18,7 +18,7 @@
 #include "base/result.h"
 #include "commands/injected_message.h"
 #include "protocol/message_type.h"
-#include "protocol/send.h"
+#include "protocol/outgoing_send.h"
 
 namespace relay::mcp {
 
@@ -56,17 +56,6 @@ struct InboxQuery {
   std::vector<std::string> ids = {};  // only these; empty: the oldest ones
 };
 
-/// What we write.
-struct MessageDraft {
-  std::string to, body;
-  std::string thread = {};
-  std::string topic = {};
-  std::string key = {};  // the caller's own id for it; empty: none
-  std::optional<protocol::DeliveryMode> mode = {};
-  std::optional<Millis> ttl = {};
-  std::string reply_to = {};  // the message it answers
-};
-
 struct SendResult {
   std::string id = {};                           // under which `trace` and `read` find it; empty while it is only kept
   std::optional<std::uint64_t> recipients = {};  // how many it goes to, when the daemon said so
@@ -96,19 +85,16 @@ class RelayClient {
   virtual ~RelayClient() = default;
   virtual void start(RelayClientListener& listener) = 0;
   [[nodiscard]] virtual ClientStatus standing() const = 0;
-  virtual void send(MessageDraft draft, OnSent on_sent) = 0;
+  /// The idempotency key of the message, when it has one, names it towards the caller.
+  virtual void send(protocol::OutgoingSend message, OnSent on_sent) = 0;
   virtual void inbox(InboxQuery wish, OnMail on_mail) = 0;
   /// A question to the daemon, answered by the payload of its answer.
   virtual void ask(protocol::MessageType type, std::string payload, Millis timeout, OnReply on_reply) = 0;
 };
 
-/// The payload and payload_meta of a SEND.
-struct EncodedDraft {
-  std::string payload, meta;
-};
-EncodedDraft write_draft(const MessageDraft& draft);
-
-/// What tells one message from another under the same key.
+/// Empty when it has none.
+std::string key_of(const protocol::OutgoingSend& message);
+/// Tells one message from another under the same key.
 std::string fingerprint_of(std::string_view to, std::string_view payload);
 /// The answer to a key that stands for another message.
 Failure key_is_taken(std::string_view key);

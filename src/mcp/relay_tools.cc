@@ -197,26 +197,22 @@ void RelayTools::agents(RequestId ticket, const Arguments& arguments) {
 }
 
 void RelayTools::send(RequestId ticket, const Arguments& arguments) {
-  MessageDraft draft{.to = arguments.text("to"), .body = arguments.text("body")};
-  if (const auto fine = check_recipient(draft.to); !fine) return finish(ticket, failed(fine.error().message()));
-  draft.thread = arguments.text("thread");
-  draft.topic = arguments.text("topic");
-  draft.key = arguments.text("idempotency_key");
-  draft.mode = protocol::parse_delivery_mode(arguments.text("mode"));
-  if (const auto ttl = arguments.number("ttl")) draft.ttl = std::chrono::seconds{*ttl};
-  post_draft(ticket, std::move(draft));
+  protocol::OutgoingSend message{.to = arguments.text("to"),
+                                 .body = arguments.text("body"),
+                                 .topic = arguments.text("topic"),
+                                 .thread = arguments.text("thread")};
+  if (const auto fine = check_recipient(message.to); !fine) return finish(ticket, failed(fine.error().message()));
+  const auto mode = protocol::parse_delivery_mode(arguments.text("mode"));
+  message.meta.delivery = protocol::DeliveryOptions{.mode = mode.value_or(protocol::DeliveryMode::OnIdle),
+                                                    .idempotency_key = arguments.text("idempotency_key")};
+  if (const auto ttl = arguments.number("ttl")) message.meta.ttl_ms = Millis{std::chrono::seconds{*ttl}}.count();
+  send_message(ticket, std::move(message));
 }
 
-void RelayTools::post_draft(RequestId ticket, MessageDraft draft) {
-  if (draft.body.empty()) return finish(ticket, failed("the body is empty; say something"));
-  if (draft.key.size() > protocol::kMaxIdBytes - 8 || text::has_control_characters(draft.key))
-    return finish(ticket, failed("`idempotency_key` must be a short text without control characters"));
-  if (text::has_control_characters(draft.thread) || draft.thread.size() > protocol::kMaxIdBytes)
-    return finish(ticket, failed("`thread` must be a short text without control characters"));
-  if (text::has_control_characters(draft.topic) || draft.topic.size() > protocol::kMaxTopicBytes)
-    return finish(ticket, failed("`topic` must be a short text without control characters"));
-  const auto to = draft.to;
-  post_.send(std::move(draft), [this, ticket, to, alive = lifetime_.watch()](Result<SendResult> sent) {
+void RelayTools::send_message(RequestId ticket, protocol::OutgoingSend message) {
+  if (message.body.empty()) return finish(ticket, failed("the body is empty; say something"));
+  const auto to = message.to;
+  post_.send(std::move(message), [this, ticket, to, alive = lifetime_.watch()](Result<SendResult> sent) {
     if (!alive) return;
     if (!sent) return finish(ticket, failed(sent.error().message()));
     json::object shown;
@@ -237,12 +233,13 @@ void RelayTools::post_draft(RequestId ticket, MessageDraft draft) {
 
 void RelayTools::reply(RequestId ticket, const Arguments& arguments) {
   const auto id = arguments.text("message");
-  MessageDraft draft{.to = {}, .body = arguments.text("body"), .thread = {}, .key = arguments.text("idempotency_key")};
-  const auto answer_to = [this, ticket](MessageDraft answer, const InboxMessage& letter) {
+  protocol::OutgoingSend draft{.body = arguments.text("body")};
+  draft.meta.delivery = protocol::DeliveryOptions{.idempotency_key = arguments.text("idempotency_key")};
+  const auto answer_to = [this, ticket](protocol::OutgoingSend answer, const InboxMessage& letter) {
     answer.to = letter.to.starts_with('#') ? letter.to : letter.from;
     answer.thread = letter.thread.empty() ? letter.id : letter.thread;
-    answer.reply_to = letter.id;
-    post_draft(ticket, std::move(answer));
+    answer.meta.reply_to = letter.id;
+    send_message(ticket, std::move(answer));
   };
   const auto known = std::ranges::find(seen_, id, &InboxMessage::id);
   if (known != seen_.end()) return answer_to(std::move(draft), *known);

@@ -83,7 +83,7 @@ class RelayTools final : public RequestHandler, public RelayClientListener {
   void spawn(RequestId ticket, const Arguments& arguments);
   void release(RequestId ticket, const Arguments& arguments);
 
-  void post_draft(RequestId ticket, MessageDraft draft);
+  void send_message(RequestId ticket, protocol::OutgoingSend message);
   void recheck(RequestId ticket);
   void on_progress_timer(RequestId ticket);
   enum class Tries { First, Last };

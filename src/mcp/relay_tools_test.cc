@@ -85,10 +85,10 @@ TEST_F(DeskTest, SendsAsItIsTold) {
   EXPECT_EQ(text_of(id), "sent to Bob [abc]");
   EXPECT_EQ(json::serialize(structured(id)), R"({"to":"Bob","status":"stored","id":"abc","recipients":1})");
   const auto& draft = post.drafts.at(0);
-  EXPECT_EQ(draft.key, "k");
-  const auto written = write_draft(draft);
+  EXPECT_EQ(key_of(draft), "k");
+  const auto written = *protocol::encode_send(draft);
   EXPECT_EQ(written.payload, R"({"kind":"message","body":"hi","thread":"t"})");
-  EXPECT_EQ(written.meta, R"({"ttl_ms":60000,"delivery":{"mode":"immediate","idempotencyKey":"k"}})");
+  EXPECT_EQ(written.payload_meta, R"({"ttl_ms":60000,"delivery":{"mode":"immediate","idempotencyKey":"k"}})");
 }
 
 TEST_F(DeskTest, SaysWhatBecameOfAMessage) {
@@ -266,7 +266,7 @@ TEST_F(DeskTest, RepliesToTheSenderInTheThread) {
   ASSERT_EQ(post.drafts.size(), 2U);
   EXPECT_EQ(post.drafts[0].to + post.drafts[0].thread, "Bobm1");
   EXPECT_EQ(post.drafts[1].to + post.drafts[1].thread, "#teamt");
-  EXPECT_EQ(write_draft(post.drafts[0]).meta, R"({"replyTo":"m1"})") << "its sender may wait for it";
+  EXPECT_EQ(protocol::write_send_meta(post.drafts[0].meta), R"({"replyTo":"m1"})") << "its sender may wait for it";
 }
 
 TEST_F(DeskTest, ShowsAttachedFilesAndWhoWaitsForAnAnswer) {

@@ -269,22 +269,21 @@ void StandaloneClient::wait_for_word(const std::string& id, OnSent on_sent) {
   });
 }
 
-void StandaloneClient::send(MessageDraft draft, OnSent on_sent) {
-  auto written = write_draft(draft);
-  auto print = fingerprint_of(draft.to, written.payload);
-  if (const auto known = by_key_.find(draft.key); !draft.key.empty() && known != by_key_.end()) {
-    if (posted_.at(known->second).print != print) return on_sent(key_is_taken(draft.key));
+void StandaloneClient::send(protocol::OutgoingSend message, OnSent on_sent) {
+  auto encoded = client::encode_message(message);
+  if (!encoded) return on_sent(Failure{encoded.error()});
+  const auto key = key_of(message);
+  auto print = fingerprint_of(message.to, encoded->payload);
+  if (const auto known = by_key_.find(key); !key.empty() && known != by_key_.end()) {
+    if (posted_.at(known->second).print != print) return on_sent(key_is_taken(key));
     return wait_for_word(known->second, std::move(on_sent));
   }
   if (sent_away_) return on_sent(away());
   if (!error_.empty()) link_->retry_now();
-  auto id = link_->send({.to = draft.to,
-                         .payload = std::move(written.payload),
-                         .topic = draft.topic,
-                         .payload_meta = std::move(written.meta)});
+  auto id = link_->send(*std::move(encoded));
   if (!id) return on_sent(Failure{id.error()});
-  posted_[*id].to = draft.to;
-  if (!draft.key.empty()) bind_key(draft.key, *id, std::move(print));
+  posted_[*id].to = message.to;
+  if (!key.empty()) bind_key(key, *id, std::move(print));
   wait_for_word(*id, std::move(on_sent));
 }
 

@@ -46,7 +46,7 @@ class StandaloneClient final : public RelayClient, public client::LinkListener {
   void stop() { link_->stop(); }
 
   [[nodiscard]] ClientStatus standing() const override;
-  void send(MessageDraft draft, OnSent on_sent) override;
+  void send(protocol::OutgoingSend message, OnSent on_sent) override;
   void inbox(InboxQuery wish, OnMail on_mail) override;
   void ask(protocol::MessageType type, std::string payload, Millis timeout, OnReply on_reply) override;
 

@@ -6,12 +6,14 @@
 #include "client/testing/memory_directory.h"
 #include "client/testing/scripted_daemon.h"
 #include "client/testing/virtual_loop.h"
+#include "mcp/testing/keyed.h"
 #include "net/unix_address.h"
 
 namespace relay::mcp {
 namespace {
 
 using protocol::MessageType;
+using testing::keyed;
 
 struct OwnSessionTest : ::testing::Test, RelayClientListener {
   client::testing::VirtualLoop loop;
@@ -48,8 +50,8 @@ struct OwnSessionTest : ::testing::Test, RelayClientListener {
     loop.run_now();
   }
   std::string outcome = "nothing";
-  void send(MessageDraft draft) {
-    session->send(std::move(draft), [this](Result<SendResult> sent) {
+  void send(protocol::OutgoingSend message) {
+    session->send(std::move(message), [this](Result<SendResult> sent) {
       outcome = !sent ? sent.error().message() : sent->spooled ? "kept" : "stored " + sent->id;
     });
   }
@@ -114,8 +116,8 @@ TEST_F(OwnSessionTest, TheSameKeyIsSentOnceAlsoInItsNextLife) {
   daemon.listening = false;
   session->start(*this);
   loop.run_now();
-  send({.to = "Bob", .body = "hi", .key = "k"});
-  send({.to = "Bob", .body = "hi", .key = "k"});
+  send({.to = "Bob", .body = "hi", .meta = keyed("k")});
+  send({.to = "Bob", .body = "hi", .meta = keyed("k")});
   EXPECT_EQ(outbox->size(), 1U);
   session.reset();
   outbox.reset();
@@ -124,13 +126,13 @@ TEST_F(OwnSessionTest, TheSameKeyIsSentOnceAlsoInItsNextLife) {
   session = make_session();
   daemon.listening = true;
   session->start(*this);
-  send({.to = "Bob", .body = "hi", .key = "k"});
+  send({.to = "Bob", .body = "hi", .meta = keyed("k")});
   EXPECT_EQ(outbox->size(), 1U);
   daemon.welcome();
   ack(last_send_id());
   EXPECT_EQ(outcome, "stored sh1");
   outcome = "nothing";
-  send({.to = "Bob", .body = "hi", .key = "k"});
+  send({.to = "Bob", .body = "hi", .meta = keyed("k")});
   EXPECT_EQ(outcome, "stored sh1");
   EXPECT_TRUE(outbox->empty());
 }
@@ -154,11 +156,11 @@ TEST_F(OwnSessionTest, ARefusalIsToldAndComesAsALetterWhenItComesLate) {
 
 TEST_F(OwnSessionTest, AKeyStandsForOneMessage) {
   start_ready();
-  send({.to = "Bob", .body = "hi", .key = "k"});
+  send({.to = "Bob", .body = "hi", .meta = keyed("k")});
   ack(last_send_id());
   EXPECT_EQ(outcome, "stored sh1");
-  for (const auto& other :
-       {MessageDraft{.to = "Carol", .body = "hi", .key = "k"}, MessageDraft{.to = "Bob", .body = "ho", .key = "k"}}) {
+  for (const auto& other : {protocol::OutgoingSend{.to = "Carol", .body = "hi", .meta = keyed("k")},
+                            protocol::OutgoingSend{.to = "Bob", .body = "ho", .meta = keyed("k")}}) {
     send(other);
     EXPECT_NE(outcome.find("idempotency_key k was used for another message"), std::string::npos) << outcome;
   }
@@ -169,27 +171,27 @@ TEST_F(OwnSessionTest, AKeyStandsForOneMessageAlsoInItsNextLife) {
   daemon.listening = false;
   session->start(*this);
   loop.run_now();
-  send({.to = "Bob", .body = "a \"quoted\" word", .key = "k"});
+  send({.to = "Bob", .body = "a \"quoted\" word", .meta = keyed("k")});
   session.reset();
   outbox.reset();
   outbox = open_outbox();
   session = make_session();
   session->start(*this);
   loop.run_now();
-  send({.to = "Bob", .body = "another", .key = "k"});
+  send({.to = "Bob", .body = "another", .meta = keyed("k")});
   EXPECT_NE(outcome.find("used for another message"), std::string::npos) << outcome;
-  send({.to = "Bob", .body = "a \"quoted\" word", .key = "k"});
+  send({.to = "Bob", .body = "a \"quoted\" word", .meta = keyed("k")});
   EXPECT_EQ(outcome, "kept");
   EXPECT_EQ(outbox->size(), 1U);
 }
 
 TEST_F(OwnSessionTest, ARefusedMessageLeavesItsKeyFree) {
   start_ready();
-  send({.to = "Bob", .body = "hi", .key = "k"});
+  send({.to = "Bob", .body = "hi", .meta = keyed("k")});
   daemon.say(MessageType::Nack, "n",
              format(R"({{"nack_id":"{}","code":"UNKNOWN_RECIPIENT","message":"nobody"}})", last_send_id()));
   EXPECT_EQ(outcome, "UNKNOWN_RECIPIENT: nobody");
-  send({.to = "Bob", .body = "hi", .key = "k"});
+  send({.to = "Bob", .body = "hi", .meta = keyed("k")});
   ack(last_send_id());
   EXPECT_EQ(outcome, "stored sh1");
 }

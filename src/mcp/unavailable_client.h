@@ -17,7 +17,7 @@ class UnavailableClient final : public RelayClient {
 
   void start(RelayClientListener&) override {}
   [[nodiscard]] ClientStatus standing() const override { return {name_, "none", 0}; }
-  void send(MessageDraft, OnSent on_sent) override { on_sent(fail(why_)); }
+  void send(protocol::OutgoingSend, OnSent on_sent) override { on_sent(fail(why_)); }
   void inbox(InboxQuery, OnMail on_mail) override { on_mail(fail(why_)); }
   void ask(protocol::MessageType, std::string, Millis, OnReply on_reply) override { on_reply(fail(why_)); }
 

@@ -3,13 +3,14 @@
 #include <exception>
 #include <map>
 
-#include "api/client/daemon_call.h"
 #include "base/directory.h"
 #include "base/format.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "base/scoped_signal_block.h"
 #include "capture/capture_log.h"
+#include "client/daemon_call.h"
 #include "net/asio_loop.h"
 #include "net/unix_network.h"
 #include "observer/capture_tail.h"
@@ -22,8 +23,10 @@ constexpr std::size_t kMaxHeldLines = 64;  // of an agent whose workspace is bei
 constexpr Millis kOpenTimeout{10'000};
 constexpr WallMs kKeepNotesMs = 30LL * 24 * 3'600'000;
 
-std::string socket_in(const json::object& response, const std::string& root) {
-  if (const auto* workspaces = array_member(response, "workspaces"))
+std::string socket_in(const client::DaemonResponse& response, const std::string& root) {
+  const auto object = parse_json_object(response.payload);
+  if (!object) return {};
+  if (const auto* workspaces = array_member(*object, "workspaces"))
     for (const auto& each : *workspaces)
       if (const auto* workspace = each.if_object(); workspace != nullptr && string_member(*workspace, "root") == root)
         return string_member(*workspace, "socket").value_or("");
@@ -37,7 +40,7 @@ struct Observer::Parts {
 
   /// From its first line to its end.
   struct Session {
-    std::unique_ptr<api::DaemonCall> opening;
+    std::unique_ptr<client::DaemonCall> opening;
     std::vector<capture::TimedRecord> held;  // lines that came while its workspace was opened
     std::unique_ptr<ObservedAgent> agent;
   };
@@ -81,17 +84,19 @@ struct Observer::Parts {
 
   void open(const capture::Source& source) {
     const auto root = options.project_root(source.working_directory);
-    sessions[source.session].opening = std::make_unique<api::DaemonCall>(
+    auto& opening = sessions[source.session].opening;
+    opening = std::make_unique<client::DaemonCall>(
         loop, network, options.control_socket,
-        api::DaemonRequest{.type = protocol::MessageType::WorkspaceOpen,
-                           .id = random.hex(8),
-                           .payload = json::serialize(json::object{{"root", root}}),
-                           .timeout = kOpenTimeout},
-        [this, source, root](Result<api::DaemonResponse> answer) {
-          const auto socket = answer ? socket_in(answer->payload, root) : std::string{};
+        client::DaemonRequest{.type = protocol::MessageType::WorkspaceOpen,
+                              .id = random.hex(8),
+                              .payload = json::serialize(json::object{{"root", root}}),
+                              .timeout = kOpenTimeout},
+        [this, source, root](Result<client::DaemonResponse> answer) {
+          const auto socket = answer ? socket_in(*answer, root) : std::string{};
           loop.post(
               [this, source, socket] { start_agent(source, socket); });  // the call is not destroyed inside itself
         });
+    opening->start();
   }
 
   void start_agent(const capture::Source& source, const std::string& socket) {

@@ -44,21 +44,25 @@ struct DeliveryOptions {
   Priority priority = Priority::Normal;
   WallMs deadline = 0;  // 0: none
   std::string idempotency_key = {};
+
+  friend bool operator==(const DeliveryOptions&, const DeliveryOptions&) = default;
 };
 
 struct SendMeta {
   bool requires_ack = false;
-  std::optional<std::int64_t> ttl_ms;
-  std::optional<std::int64_t> importance;
-  std::string reply_to;
-  std::optional<SyncRequest> sync;
-  std::optional<DeliveryOptions> delivery;
+  std::optional<std::int64_t> ttl_ms = {};
+  std::optional<std::int64_t> importance = {};
+  std::string reply_to = {};
+  std::optional<SyncRequest> sync = {};
+  std::optional<DeliveryOptions> delivery = {};
   bool receipt_steps = false;  // `receipts: "steps"`: a receipt for every change of its deliveries, not only the last
 };
 /// The meta with a `replyTo`; it must have none.
 std::string with_reply_to(std::string_view payload_meta, std::string_view id);
 /// Empty text is an empty meta. Unknown members are ignored (they are forwarded unchanged).
 Result<SendMeta> parse_send_meta(std::string_view payload_meta);
+/// The fields that differ from their defaults; empty when none does.
+std::string write_send_meta(const SendMeta& meta);
 
 /// The reason of a delivery that expired at `expires_at`: the deadline of its message (0: none) or its ttl.
 std::string_view expiry_reason(WallMs deadline, WallMs expires_at);

@@ -87,6 +87,30 @@ Result<SendMeta> parse_send_meta(std::string_view payload_meta) {
   return meta;
 }
 
+std::string write_send_meta(const SendMeta& meta) {
+  text::JsonWriter writer;
+  if (meta.requires_ack) writer.field("requires_ack", true);
+  if (meta.receipt_steps) writer.field("receipts", "steps");
+  if (meta.ttl_ms) writer.field("ttl_ms", *meta.ttl_ms);
+  if (meta.importance) writer.field("importance", std::clamp<std::int64_t>(*meta.importance, 0, kMaxImportance));
+  writer.optional("replyTo", meta.reply_to);
+  if (const auto& options = meta.delivery; options && *options != DeliveryOptions{}) {
+    writer.begin_object("delivery");
+    if (options->mode != DeliveryMode::OnIdle) writer.field("mode", name_of(options->mode));
+    if (options->priority != Priority::Normal) writer.field("priority", name_of(options->priority));
+    if (options->deadline > 0) writer.field("deadline", options->deadline);
+    writer.optional("idempotencyKey", options->idempotency_key).end();
+  }
+  if (const auto& sync = meta.sync) {
+    writer.begin_object("sync").field("correlationId", sync->correlation_id);
+    if (sync->timeout_ms > 0) writer.field("timeoutMs", std::min(sync->timeout_ms, kMaxSyncTimeoutMs));
+    if (sync->blocking) writer.field("blocking", true);
+    writer.end();
+  }
+  auto written = writer.take();
+  return written == "{}" ? std::string{} : written;
+}
+
 std::string with_reply_to(std::string_view payload_meta, std::string_view id) {
   std::string member = "{\"replyTo\":";
   text::append_json_string(member, id);

@@ -1,4 +1,4 @@
-/// A message as a session means to say it.
+/// A message that an embedded session sends.
 #pragma once
 
 #include <string>
@@ -14,14 +14,14 @@ struct MessageDraft {
   std::string to;  // a name, `*`, `#channel`
   std::string text;
   std::string thread = {};
-  std::string reply_to = {};  // the id of the message it answers
+  std::string reply_to = {};  // the id of the answered message
   std::string kind = "message";
   std::vector<std::string> mentions = {};
   std::vector<protocol::Attachment> attachments = {};  // files: name and absolute path
   std::string metadata = {};                           // a JSON object
 };
 
-/// As SEND says it; refused with a sentence when it could not be.
-Result<client::OutgoingMessage> compose(const MessageDraft& draft, const protocol::DeliveryOptions& wish);
+/// An error carries a protocol::NackCode.
+Result<client::OutgoingMessage> encode_draft(const MessageDraft& draft, const protocol::DeliveryOptions& options);
 
 }  // namespace relay::session

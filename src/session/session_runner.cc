@@ -196,8 +196,8 @@ Result<void> SessionRunner::report_boundary(std::string_view boundary, OnBoundar
   return {};
 }
 
-Result<std::string> SessionRunner::send(const MessageDraft& draft, const protocol::DeliveryOptions& wish) {
-  return link_->send(RELAY_TRY(compose(draft, wish)));
+Result<std::string> SessionRunner::send(const MessageDraft& draft, const protocol::DeliveryOptions& options) {
+  return link_->send(RELAY_TRY(encode_draft(draft, options)));
 }
 
 void SessionRunner::on_acknowledged(const protocol::Ack& ack) { session_.on_stored(ack); }

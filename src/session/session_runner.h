@@ -68,7 +68,7 @@ class SessionRunner final : private client::LinkListener {
   Result<void> before_next_tool_call(OnBoundary on_reached = {});
 
   /// Says something; goes out when the relay is there. The id by which `on_stored` and `on_receipt` name it.
-  Result<std::string> send(const MessageDraft& draft, const protocol::DeliveryOptions& wish = {});
+  Result<std::string> send(const MessageDraft& draft, const protocol::DeliveryOptions& options = {});
 
   /// The rest of the wire: channels, events, questions.
   [[nodiscard]] client::Link& link() { return *link_; }

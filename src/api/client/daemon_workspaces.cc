@@ -58,21 +58,26 @@ void DaemonWorkspaces::command(MessageType type, json::object payload, Millis ti
       on_done(std::unexpected{api_error_by_code("BUSY", "too many workspaces are being opened or closed; try again")});
     });
   const auto number = ++last_call_;
-  DaemonRequest request{
-      .type = type, .id = random_.hex(kIdBytes), .payload = json::serialize(payload), .timeout = timeout};
-  calls_.emplace(number, std::make_unique<DaemonCall>(
-                             loop_, network_, control_socket_, std::move(request),
-                             [this, number, on_done = std::move(on_done)](Result<DaemonResponse> response) mutable {
-                               const auto call = calls_.extract(number);
-                               on_done(apply_listing(response));
-                             }));
+  auto call = std::make_unique<client::DaemonCall>(
+      loop_, network_, control_socket_,
+      client::DaemonRequest{
+          .type = type, .id = random_.hex(kIdBytes), .payload = json::serialize(payload), .timeout = timeout},
+      [this, number, on_done = std::move(on_done)](Result<client::DaemonResponse> response) mutable {
+        const auto finished = calls_.extract(number);  // destroyed after its callback
+        on_done(apply_listing(response));
+      });
+  auto& running = *call;
+  calls_.emplace(number, std::move(call));
+  running.start();
 }
 
 /// Every response of the control socket lists the open workspaces.
-ApiResult<void> DaemonWorkspaces::apply_listing(const Result<DaemonResponse>& response) {
+ApiResult<void> DaemonWorkspaces::apply_listing(const Result<client::DaemonResponse>& response) {
   if (!response) return std::unexpected{to_api_error(response.error())};
+  const auto listing = parse_json_object(response->payload);
+  if (!listing) return std::unexpected{to_api_error(listing.error())};
   open_.clear();
-  if (const auto* all = array_member(response->payload, "workspaces"))
+  if (const auto* all = array_member(*listing, "workspaces"))
     for (const auto& value : *all) {
       const auto* entry = value.if_object();
       if (entry == nullptr) continue;
@@ -88,8 +93,8 @@ ApiResult<void> DaemonWorkspaces::apply_listing(const Result<DaemonResponse>& re
   listed_at_ = loop_.now().steady;
   std::erase_if(connections_,
                 [&](const auto& connection) { return !open_.contains(connection.second.client->root()); });
-  if (const auto error = string_member(response->payload, "error"))
-    return std::unexpected{api_error_by_code(text(response->payload, "code"), *error)};
+  if (const auto error = string_member(*listing, "error"))
+    return std::unexpected{api_error_by_code(text(*listing, "code"), *error)};
   return {};
 }
 

@@ -12,10 +12,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "api/client/daemon_call.h"
 #include "api/client/socket_workspace_client.h"
 #include "api/client/workspace_directory.h"
 #include "api/events/live.h"
+#include "client/daemon_call.h"
 
 namespace relay::api {
 
@@ -52,7 +52,7 @@ class DaemonWorkspaces final : public WorkspaceDirectory {
 
   void refresh(OnDone on_done);
   void command(protocol::MessageType type, json::object payload, Millis timeout, OnDone on_done);
-  ApiResult<void> apply_listing(const Result<DaemonResponse>& response);
+  ApiResult<void> apply_listing(const Result<client::DaemonResponse>& response);
   [[nodiscard]] std::vector<WorkspaceInfo> workspaces() const;
   [[nodiscard]] bool is_fresh() const;
   [[nodiscard]] bool is_disconnected(const std::string& id) const;
@@ -69,7 +69,7 @@ class DaemonWorkspaces final : public WorkspaceDirectory {
   SteadyTime listed_at_{};
   bool listed_ = false;
   std::vector<OnDone> refresh_waiters_;  // of the listing in progress
-  std::unordered_map<std::uint64_t, std::unique_ptr<DaemonCall>> calls_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<client::DaemonCall>> calls_;
   std::uint64_t last_call_ = 0;
 };
 

@@ -6,16 +6,15 @@
 #include <string>
 
 #include "api/http/api_error.h"
+#include "protocol/outgoing_send.h"
 
 namespace relay::api {
 
 struct OutgoingMessage {
   std::string id = {};  // on the wire; sending the same id again is a duplicate
   std::string from = {};
-  std::string to = {};
   std::string claim_token = {};  // proves that the sender may use a claimed name
-  json::object payload = {};
-  json::object meta = {};
+  protocol::OutgoingSend send = {};
 };
 
 class MessageSender {

@@ -188,31 +188,38 @@ void SocketWorkspaceClient::complete(std::uint64_t number, Result<json::object> 
 }
 
 void SocketWorkspaceClient::send(OutgoingMessage message, OnStored on_stored) {
-  if (sends_.size() >= kMaxSends)
-    return loop_.post([on_stored = std::move(on_stored)]() mutable {
-      on_stored(std::unexpected{api_error_by_code("BUSY", "too many messages are being sent at once; try again")});
+  const auto refuse = [&](ApiError error) {
+    loop_.post([on_stored = std::move(on_stored), error = std::move(error)]() mutable {
+      on_stored(std::unexpected{std::move(error)});
     });
+  };
+  if (sends_.size() >= kMaxSends)
+    return refuse(api_error_by_code("BUSY", "too many messages are being sent at once; try again"));
+  auto encoded = protocol::encode_send(message.send);
+  if (!encoded) return refuse(to_api_error(encoded.error()));
   const auto number = ++last_number_;
-  sends_[number] = {.call = nullptr, .message = std::move(message), .on_stored = std::move(on_stored)};
+  sends_[number] = {.call = nullptr,
+                    .request = {.type = MessageType::Send,
+                                .id = std::move(message.id),
+                                .from = std::move(message.from),
+                                .to = std::move(message.send.to),
+                                .topic = std::move(message.send.topic),
+                                .claim_token = std::move(message.claim_token),
+                                .payload = std::move(encoded->payload),
+                                .payload_meta = std::move(encoded->payload_meta)},
+                    .on_stored = std::move(on_stored)};
   start_send(number);
 }
 
 void SocketWorkspaceClient::start_send(std::uint64_t number) {
   auto& send = sends_.at(number);
-  const auto& message = send.message;
-  DaemonRequest request{.type = MessageType::Send,
-                        .id = message.id,
-                        .from = message.from,
-                        .to = message.to,
-                        .claim_token = message.claim_token,
-                        .payload = json::serialize(message.payload),
-                        .payload_meta = message.meta.empty() ? std::string{} : json::serialize(message.meta)};
-  send.call = std::make_unique<DaemonCall>(
-      loop_, network_, location_.socket, std::move(request),
-      [this, number](Result<DaemonResponse> result) { on_sent(number, std::move(result)); });
+  send.call = std::make_unique<client::DaemonCall>(
+      loop_, network_, location_.socket, send.request,
+      [this, number](Result<client::DaemonResponse> result) { on_sent(number, std::move(result)); });
+  send.call->start();
 }
 
-void SocketWorkspaceClient::on_sent(std::uint64_t number, Result<DaemonResponse> result) {
+void SocketWorkspaceClient::on_sent(std::uint64_t number, Result<client::DaemonResponse> result) {
   auto& send = sends_.at(number);
   if (!result && is(result.error(), Errc::Lost) && !std::exchange(send.retried, true))
     return loop_.post([this, number, alive = lifetime_.watch()] {
@@ -221,8 +228,10 @@ void SocketWorkspaceClient::on_sent(std::uint64_t number, Result<DaemonResponse>
   const auto node = sends_.extract(number);  // destroys the call when this callback returns
   auto on_stored = std::move(send.on_stored);
   if (!result) return on_stored(std::unexpected{to_api_error(result.error())});
-  if (result->type == MessageType::Nack) return on_stored(std::unexpected{api_error_of_nack(result->payload)});
-  on_stored(std::move(result->payload));
+  auto payload = parse_json_object(result->payload);
+  if (!payload) return on_stored(std::unexpected{to_api_error(payload.error())});
+  if (result->type == MessageType::Nack) return on_stored(std::unexpected{api_error_of_nack(*payload)});
+  on_stored(*std::move(payload));
 }
 
 void SocketWorkspaceClient::follow(std::uint64_t after, EventListener* listener) {

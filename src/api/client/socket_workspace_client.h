@@ -16,11 +16,11 @@
 #include <string>
 #include <unordered_map>
 
-#include "api/client/daemon_call.h"
 #include "api/client/message_sender.h"
 #include "api/client/workspace_client.h"
 #include "base/lifetime.h"
 #include "base/random.h"
+#include "client/daemon_call.h"
 #include "client/link.h"
 
 namespace relay::api {
@@ -62,8 +62,8 @@ class SocketWorkspaceClient final : public WorkspaceClient, public MessageSender
     std::unique_ptr<net::Timer> deadline;  // while it is queued
   };
   struct PendingSend {
-    std::unique_ptr<DaemonCall> call;
-    OutgoingMessage message;
+    std::unique_ptr<client::DaemonCall> call;
+    client::DaemonRequest request;
     OnStored on_stored;
     bool retried = false;
   };
@@ -76,7 +76,7 @@ class SocketWorkspaceClient final : public WorkspaceClient, public MessageSender
   void send_request(std::uint64_t number);
   void complete(std::uint64_t number, Result<json::object> result);
   void start_send(std::uint64_t number);
-  void on_sent(std::uint64_t number, Result<DaemonResponse> result);
+  void on_sent(std::uint64_t number, Result<client::DaemonResponse> result);
   bool detect_new_store(const client::Session& session);
   void on_feed_ready();
   void on_feed_frame(const protocol::Envelope& envelope);

@@ -266,10 +266,11 @@ TEST_F(ApiTest, SessionMessageIsSentToItsAgent) {
              R"({"message":"hello","thread":"t","mode":"immediate","urgent":true,"idempotencyKey":"k"})");
   EXPECT_EQ(string_member(stored, "messageId"), "abcd2345");
   const auto& message = client.sent.front();
-  EXPECT_EQ(message.to, "Bob");
+  EXPECT_EQ(message.send.to, "Bob");
   EXPECT_EQ(message.from, "human");
-  EXPECT_EQ(string_member(message.payload, "body"), "hello");
-  EXPECT_EQ(message.meta.at("delivery"), (json::object{{"mode", "immediate"}, {"priority", "urgent"}}));
+  EXPECT_EQ(message.send.body, "hello");
+  EXPECT_EQ(message.send.thread, "t");
+  EXPECT_EQ(protocol::write_send_meta(message.send.meta), R"({"delivery":{"mode":"immediate","priority":"urgent"}})");
   EXPECT_EQ(message.id, "key-k");
   EXPECT_EQ(expect_error(400, "POST", "/api/v1/sessions/s1/messages", "{}"), "BAD_REQUEST");
   EXPECT_EQ(expect_error(400, "POST", "/api/v1/sessions/s1/messages", R"({"message":"x","mode":"soon"})"),
@@ -367,10 +368,10 @@ TEST_F(ApiTest, MessagesAreListedSentAndTraced) {
   EXPECT_EQ(expect_error(400, "GET", "/api/v1/messages?order=sideways"), "BAD_REQUEST");
   EXPECT_EQ(expect_error(400, "GET", "/api/v1/messages?limit=1001"), "BAD_REQUEST");
   expect(200, "POST", "/api/v1/messages", R"({"to":"#general","message":"hello","from":"ada"})");
-  EXPECT_EQ(client.sent.back().to, "#general");
+  EXPECT_EQ(client.sent.back().send.to, "#general");
   EXPECT_EQ(expect_error(400, "POST", "/api/v1/messages", R"({"message":"hello"})"), "BAD_REQUEST");
   expect(200, "POST", "/api/v1/agents/Bob/messages", R"({"message":"hello"})");
-  EXPECT_EQ(client.sent.back().to, "Bob");
+  EXPECT_EQ(client.sent.back().send.to, "Bob");
   client.ack = std::unexpected{api_error_by_code("UNKNOWN_RECIPIENT", "nobody is called Bob")};
   EXPECT_EQ(expect_error(404, "POST", "/api/v1/agents/Bob/messages", R"({"message":"hello"})"), "UNKNOWN_RECIPIENT");
   set_response("TRACE", R"({"message":{"id":"abcd2345","from":"a","to":"b","timestamp":1,"kind":"message","body":"x"},

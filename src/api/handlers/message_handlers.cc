@@ -23,22 +23,24 @@ ApiResult<std::string> calling_agent(Api& api, const WorkspaceHandle& workspace,
   return std::unexpected{inside_agent("an agent of another workspace; send from an agent of this one")};
 }
 
+protocol::DeliveryMode delivery_mode(Mode mode) {
+  return protocol::parse_delivery_mode(schema::name_of(mode)).value_or(protocol::DeliveryMode::OnIdle);
+}
+
 /// `agent` is the one that the caller runs inside, or empty.
 OutgoingMessage outgoing_message(Api& api, const std::string& to, const SendMessageRequest& message,
                                  const std::string& agent) {
   // A second send with the same id and sender is a duplicate and gets the same message id.
   OutgoingMessage outgoing{.id = message.idempotency_key ? "key-" + *message.idempotency_key : api.random.hex(kIdBytes),
                            .from = message.from.value_or(agent.empty() ? std::string{kUserName} : agent),
-                           .to = to,
-                           .claim_token = agent.empty() ? std::string{} : api.facts.system_token()};
-  outgoing.payload = {{"kind", "message"}, {"body", message.message}};
-  if (message.thread) outgoing.payload["thread"] = *message.thread;
-  if (message.reply_to) outgoing.meta["replyTo"] = *message.reply_to;
-  if (message.ttl_ms) outgoing.meta["ttl_ms"] = *message.ttl_ms;
-  json::object delivery;
-  if (message.mode) delivery["mode"] = schema::name_of(*message.mode);
-  if (message.urgent.value_or(false)) delivery["priority"] = "urgent";
-  if (!delivery.empty()) outgoing.meta["delivery"] = std::move(delivery);
+                           .claim_token = agent.empty() ? std::string{} : api.facts.system_token(),
+                           .send = {.to = to, .body = message.message, .thread = message.thread.value_or("")}};
+  auto& meta = outgoing.send.meta;
+  meta.reply_to = message.reply_to.value_or("");
+  meta.ttl_ms = message.ttl_ms;
+  meta.delivery.emplace();
+  if (message.mode) meta.delivery->mode = delivery_mode(*message.mode);
+  if (message.urgent.value_or(false)) meta.delivery->priority = protocol::Priority::Urgent;
   return outgoing;
 }
 

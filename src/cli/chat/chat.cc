@@ -24,6 +24,7 @@
 #include "net/unix_network.h"
 #include "protocol/bye.h"
 #include "protocol/contract.h"
+#include "protocol/outgoing_send.h"
 #include "text/json_writer.h"
 
 namespace relay::cli {
@@ -176,14 +177,14 @@ class Chat final : public client::LinkListener, public LineListener, public Line
   /// The first line to somebody who waits for an answer is that answer.
   void say(const std::string& text) {
     const auto question = questions_.extract(recipient_.name());
-    text::JsonWriter payload, meta;
-    payload.field("kind", "message").field("body", text);
+    protocol::OutgoingSend message{.to = recipient_.name(), .body = text};
     if (question) {
-      payload.optional("thread", question.mapped().thread);
-      meta.field("replyTo", question.mapped().id);
+      message.thread = question.mapped().thread;
+      message.meta.reply_to = question.mapped().id;
     }
-    const auto sent = link_->send(
-        {.to = recipient_.name(), .payload = payload.take(), .payload_meta = question ? meta.take() : std::string{}});
+    const auto encoded = client::encode_message(message);
+    if (!encoded) return ends_with(report_error(encoded.error()));
+    const auto sent = link_->send(*encoded);
     if (!sent) return ends_with(report_error(sent.error()));
     if (terminal_) recipient_.sent(*sent);
   }

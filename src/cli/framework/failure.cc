@@ -13,6 +13,7 @@ ExitReason exit_reason(const Error& error) {
   if (is_any(Errc::NoDaemon, Errc::Lost, client::Errc::NoDaemon, client::Errc::Lost)) return {ExitCode::NoDaemon};
   if (is_any(Errc::TimedOut, client::Errc::TimedOut)) return {ExitCode::TimedOut};
   if (is_any(Errc::TooLarge, client::Errc::TooLarge)) return {ExitCode::Refused, name_of(protocol::NackCode::TooLarge)};
+  if (const auto code = protocol::nack_code_of(error)) return {ExitCode::Refused, name_of(*code)};
   if (is_any(Errc::NameInUse)) return {ExitCode::Refused, name_of(protocol::NackCode::NotOwner)};
   if (is_any(Errc::Refused, client::Errc::Refused, daemon::Errc::AlreadyRunning, LaunchErrc::AlreadyRunning,
              config::Errc::NotTrusted))

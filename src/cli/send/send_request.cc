@@ -6,8 +6,7 @@
 #include "base/json.h"
 #include "base/random.h"
 #include "cli/framework/failure.h"
-#include "protocol/limits.h"
-#include "text/json_writer.h"
+#include "protocol/outgoing_send.h"
 
 namespace relay::cli {
 namespace {
@@ -20,40 +19,25 @@ constexpr Millis kDaemonsSlack{5'000};  // it stops waiting for an answer after 
 constexpr std::size_t kCorrelationBytes = 12;
 constexpr std::size_t kThreadBytes = 4;
 
-std::string payload_of(const SendRequest& letter) {
-  text::JsonWriter payload;
-  payload.field("kind", letter.kind).field("body", letter.text).optional("thread", letter.thread);
-  if (letter.attachments.empty()) return payload.take();
-  payload.begin_object("data").begin_array("attachments");
-  for (const auto& file : letter.attachments)
-    payload.begin_element()
-        .field("name", file.name)
-        .field("path", file.path)
-        .field("bytes", file.bytes)
-        .field("sha256", file.sha256)
-        .end();
-  return payload.take();
-}
-
-std::string meta_of(const SendRequest& letter, std::string_view correlation) {
-  text::JsonWriter meta;
-  if (letter.until != WaitFor::Stored) meta.field("requires_ack", true).field("receipts", "steps");
-  if (letter.ttl) meta.field("ttl_ms", letter.ttl->count());
-  meta.optional("replyTo", letter.reply_to);
-  if (letter.mode || letter.urgent || letter.deadline > 0) {
-    meta.begin_object("delivery");
-    if (letter.mode) meta.field("mode", protocol::name_of(*letter.mode));
-    if (letter.urgent) meta.field("priority", protocol::name_of(protocol::Priority::Urgent));
-    if (letter.deadline > 0) meta.field("deadline", letter.deadline);
-    meta.end();
-  }
+protocol::OutgoingSend outgoing_send(const SendRequest& request, std::string_view correlation) {
+  protocol::OutgoingSend send{
+      .to = request.to, .body = request.text, .kind = request.kind, .topic = request.topic, .thread = request.thread};
+  for (const auto& file : request.attachments)
+    send.attachments.push_back(
+        {.name = file.name, .path = file.path, .bytes = static_cast<std::int64_t>(file.bytes), .sha256 = file.sha256});
+  auto& meta = send.meta;
+  meta.requires_ack = meta.receipt_steps = request.until != WaitFor::Stored;
+  if (request.ttl) meta.ttl_ms = request.ttl->count();
+  meta.reply_to = request.reply_to;
+  meta.delivery =
+      protocol::DeliveryOptions{.mode = request.mode.value_or(protocol::DeliveryMode::OnIdle),
+                                .priority = request.urgent ? protocol::Priority::Urgent : protocol::Priority::Normal,
+                                .deadline = request.deadline};
   if (!correlation.empty())
-    meta.begin_object("sync")
-        .field("correlationId", correlation)
-        .field("timeoutMs", std::min((letter.timeout + kDaemonsSlack).count(), protocol::kMaxSyncTimeoutMs))
-        .field("blocking", true)
-        .end();
-  return meta.take();
+    meta.sync = protocol::SyncRequest{.correlation_id = std::string{correlation},
+                                      .timeout_ms = (request.timeout + kDaemonsSlack).count(),
+                                      .blocking = true};
+  return send;
 }
 
 /// Handed over, and no answer: to send it anew might send it twice.
@@ -94,15 +78,15 @@ class SendCall {
 
  private:
   Result<std::string> say() {
-    const auto payload = payload_of(letter_), meta = meta_of(letter_, correlation_);
+    const auto encoded = RELAY_TRY(protocol::encode_send(outgoing_send(letter_, correlation_)));
     return connection_.send({.type = MessageType::Send,
                              .id = letter_.id,
                              .from = letter_.from,
                              .to = letter_.to,
                              .topic = letter_.topic,
                              .claim_token = letter_.claim_token,
-                             .payload = payload,
-                             .payload_meta = meta == "{}" ? std::string_view{} : meta});
+                             .payload = encoded.payload,
+                             .payload_meta = encoded.payload_meta});
   }
 
   /// True when the fate is known.

@@ -12,8 +12,9 @@ namespace relay::mcp::testing {
 struct ScriptedRelayClient final : RelayClient {
   void start(RelayClientListener& to) override { listener = &to; }
   [[nodiscard]] ClientStatus standing() const override { return {"Alice", "own session", 0}; }
-  void send(MessageDraft draft, OnSent on_sent) override {
-    drafts.push_back(std::move(draft));
+  void send(protocol::OutgoingSend message, OnSent on_sent) override {
+    if (const auto encoded = protocol::encode_send(message); !encoded) return on_sent(Failure{encoded.error()});
+    drafts.push_back(std::move(message));
     if (!error.empty()) return on_sent(fail(error));
     on_sent(sent);
   }
@@ -52,7 +53,7 @@ struct ScriptedRelayClient final : RelayClient {
 
   RelayClientListener* listener = nullptr;
   std::deque<InboxMessage> letters;
-  std::vector<MessageDraft> drafts;
+  std::vector<protocol::OutgoingSend> drafts;
   std::vector<std::pair<protocol::MessageType, std::string>> questions;
   std::deque<std::move_only_function<void()>> later;
   std::string error, reply = "{}";

@@ -1,0 +1,36 @@
+/// A SEND as its sender means it: the fields of wire.md 8.1, their limits, and their bytes.
+///
+/// Why one type: the command line, chat, the MCP server, embedded sessions, the HTTP API and the host each wrote the
+///   payload by hand, with different fields and different checks.
+/// Invariants: what encode_send() accepts, parse_send() and parse_send_meta() read back, and the daemon refuses it for no
+///   field but `to`. A refusal carries the NackCode that the daemon would answer: BadRequest or TooLarge.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "protocol/contract.h"
+#include "protocol/send.h"
+
+namespace relay::protocol {
+
+struct OutgoingSend {
+  std::string to = {};    // a name, `*`, `#channel`
+  std::string body = {};  // bytes that are not UTF-8 are sent as U+FFFD
+  std::string kind = {};  // empty: `message`
+  std::string topic = {};
+  std::string thread = {};
+  std::string data = {};  // a JSON object; empty: none
+  std::vector<std::string> mentions = {};
+  std::vector<Attachment> attachments = {};  // written from name, path, bytes, sha256 and media_type
+  SendMeta meta = {};
+};
+
+struct EncodedSend {
+  std::string payload;
+  std::string payload_meta;  // empty when every field of the meta has its default
+};
+Result<EncodedSend> encode_send(const OutgoingSend& send);
+
+}  // namespace relay::protocol
