@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "broker/lanes.h"
 #include "broker/query_error.h"
+#include "protocol/contract.h"
 #include "records/short_id.h"
 #include "text/utf8.h"
 
@@ -26,6 +27,24 @@ std::size_t row_limit(std::size_t requested, std::size_t default_rows) {
 
 enum class Listing : std::uint8_t { Inbox, Messages };
 
+/// What the sender set in `payload_meta`, as far as a reader needs it.
+void write_meta(JsonWriter& out, const records::Message& message) {
+  const auto meta = protocol::parse_send_meta(message.payload_meta);
+  if (!meta) return;
+  out.optional("replyTo", meta->reply_to);
+  if (meta->importance) out.field("importance", *meta->importance);
+  if (meta->requires_ack) out.field("requiresAck", true);
+}
+
+void write_attachments(JsonWriter& out, const records::Message& message) {
+  if (!message.payload.contains("\"attachments\"")) return;
+  const auto parts = protocol::message_from({.id = {}, .from = {}, .to = {}, .payload = message.payload});
+  if (parts.attachments.empty()) return;
+  out.begin_array("attachments");
+  for (const auto& file : parts.attachments) out.raw_element(file.object);
+  out.end();
+}
+
 /// A message as listings show it. `body` and `data` are passed on as the JSON they are.
 void write_message(JsonWriter& out, const records::MessageRow& row, Listing listing) {
   const records::Message& message = row.message;
@@ -39,12 +58,12 @@ void write_message(JsonWriter& out, const records::MessageRow& row, Listing list
   out.raw("body", view && !view->body.empty() ? view->body : "\"\"");
   if (channel) out.field("channel", message.to);
   out.optional("thread", message.thread);
-  if (message.payload_meta.find("\"replyTo\"") != std::string::npos)
-    if (const auto meta = protocol::parse_send_meta(message.payload_meta)) out.optional("replyTo", meta->reply_to);
+  write_meta(out, message);
   out.optional("topic", message.topic.value());
   out.field("kind", message.kind);
   out.field("timestamp", message.ts);
   out.field("status", row.deliveries == 0 ? "stored" : records::name_of(row.state));
+  write_attachments(out, message);
   if (listing == Listing::Messages) {
     out.field("isBroadcast", message.to == protocol::kEveryone);
     out.field("replyCount", row.reply_count);
@@ -191,6 +210,8 @@ std::string MessageQueries::trace_payload(const records::Trace& trace) const {
       .field("senderId", message.id);
   payload.raw("body",
               view && !view->body.empty() && view->body.size() < protocol::kMaxResponseBytes / 2 ? view->body : "\"\"");
+  payload.optional("thread", message.thread).optional("topic", message.topic.value());
+  write_meta(payload, message);
   payload.end();
   payload.begin_array("deliveries");
   bool cut = false;

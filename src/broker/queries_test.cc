@@ -288,6 +288,24 @@ TEST(Broker, AnAgentIsRemovedOnce) {
   EXPECT_EQ(bool_member(payload(answers[1]), "removed"), true);
 }
 
+TEST(Broker, ListingsShowMetadataAndAttachments) {
+  BrokerFixture world;
+  const auto alice = world.join_ours("Alice");
+  world.join_ours("Bob");
+  world.send(alice, "1", "Bob", "hi", R"("payload_meta":{"importance":80,"replyTo":"q1","requires_ack":true})");
+  world.say(alice, R"({"v":1,"type":"SEND","id":"2","ts":1,"to":"Bob","payload":{"body":"see",)"
+                   R"("attachments":[{"name":"a.txt","path":"/tmp/a.txt","bytes":3}]}})");
+  world.heard(alice);
+  world.request(alice, "MESSAGES_QUERY", R"({"order":"asc"})");
+  const auto rows = payload(world.heard(alice, "MESSAGES_RESPONSE").at(0)).at("messages").as_array();
+  ASSERT_EQ(rows.size(), 2u);
+  const auto& first = rows[0].as_object();
+  EXPECT_EQ(integer_member(first, "importance"), 80);
+  EXPECT_EQ(string_member(first, "replyTo"), "q1");
+  EXPECT_EQ(bool_member(first, "requiresAck"), true);
+  EXPECT_EQ(json::serialize(rows[1].at("attachments")), R"([{"name":"a.txt","path":"/tmp/a.txt","bytes":3}])");
+}
+
 TEST(Broker, SaysSoWhenAnAnswerLeavesMessagesOut) {
   BrokerFixture world;
   const auto alice = world.join_ours("Alice");

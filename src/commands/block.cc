@@ -17,6 +17,13 @@ std::string body_of(const json::object& object) {
   return {};
 }
 
+MessageMetadata metadata_of(const json::object& object) {
+  return {.subject = string_member(object, "subject"),
+          .importance = integer_member(object, "importance"),
+          .reply_to = string_member(object, "replyTo"),
+          .ack_required = bool_member(object, "ackRequired")};
+}
+
 Result<Command> worker(const json::object& object, WorkerVerb verb, const SourceLocation& location) {
   const auto name = string_member(object, "name").value_or("");
   if (name.empty()) return fail("the worker's \"name\" is missing");
@@ -56,6 +63,7 @@ Result<Command> read(std::string_view text, const SourceLocation& location) {
   command.thread = string_member(object, "thread");
   command.topic = string_member(object, "topic");
   if (const auto* data = object_member(object, "data")) command.data = *data;
+  command.metadata = metadata_of(object);
   return command;
 }
 
@@ -69,11 +77,14 @@ Command read_block(std::string_view text, const SourceLocation& location, std::s
 }
 
 Result<MessageMetadata> read_metadata(std::string_view text) {
-  const auto object = RELAY_TRY(parse_relaxed_object(text));
-  return MessageMetadata{.subject = string_member(object, "subject"),
-                         .importance = integer_member(object, "importance"),
-                         .reply_to = string_member(object, "replyTo"),
-                         .ack_required = bool_member(object, "ackRequired")};
+  return metadata_of(RELAY_TRY(parse_relaxed_object(text)));
+}
+
+void fill_metadata(MessageMetadata& metadata, const MessageMetadata& fallback) {
+  if (!metadata.subject) metadata.subject = fallback.subject;
+  if (!metadata.importance) metadata.importance = fallback.importance;
+  if (!metadata.reply_to) metadata.reply_to = fallback.reply_to;
+  if (!metadata.ack_required) metadata.ack_required = fallback.ack_required;
 }
 
 json::object read_session_end(std::string_view text) {

@@ -16,6 +16,8 @@ inline constexpr std::string_view kMetadataForm =
 Command read_block(std::string_view text, const SourceLocation& location, std::string_view usage = kBlockForm);
 
 Result<MessageMetadata> read_metadata(std::string_view text);
+/// Takes from `fallback` what `metadata` leaves open.
+void fill_metadata(MessageMetadata& metadata, const MessageMetadata& fallback);
 
 /// JSON, or plain text.
 json::object read_session_end(std::string_view text);

@@ -29,7 +29,7 @@ enum class MessageKind : std::uint8_t { Message, Action, State, Thinking };
 std::string_view name_of(MessageKind kind);
 std::optional<MessageKind> parse_kind(std::string_view name);
 
-/// The metadata of a message, from a `[[RELAY_METADATA]]` block before it.
+/// The metadata of a message, from its own members or headers or from a `[[RELAY_METADATA]]` block before it.
 struct MessageMetadata {
   std::optional<std::string> subject = {};
   std::optional<std::int64_t> importance = {};

@@ -115,13 +115,18 @@ std::string header_tags(std::string_view kind, std::string_view topic, std::stri
   return tags;
 }
 
+std::string_view importance_tag(std::optional<std::int64_t> importance) {
+  if (!importance || *importance <= kImportant) return "";
+  return *importance > kUrgent ? " [!!]" : " [!]";
+}
+
 std::string format_injected(const InjectedMessage& message) {
   std::string text{message.as_user ? kUserPrefix : kInjectedPrefix};
   text += header_word(message.from);
   text += " [" + header_word(message.id.substr(0, kShownIdBytes)) + "]";
   text += header_tags(message.kind, message.topic, message.reply_to);
   if (!message.thread.empty()) text += " [thread:" + header_word(message.thread) + "]";
-  if (message.importance && *message.importance > kImportant) text += *message.importance > kUrgent ? " [!!]" : " [!]";
+  text += importance_tag(message.importance);
   if (message.to == "*")
     text += " [#general]";
   else if (message.to.starts_with('#'))

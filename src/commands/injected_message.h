@@ -51,6 +51,9 @@ std::string format_injected(const InjectedMessage& message);
 /// ` [kind:action] [topic:deploys] [reply:def67890]`, each where set; empty for an ordinary message.
 std::string header_tags(std::string_view kind, std::string_view topic, std::string_view reply_to);
 
+/// ` [!]` above 50, ` [!!]` above 75, else empty.
+std::string_view importance_tag(std::optional<std::int64_t> importance);
+
 /// `(attached: report.txt, 12 KB: /path)`, one line for any content.
 std::string attached_line(const AttachedFile& file);
 

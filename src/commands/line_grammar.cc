@@ -296,7 +296,8 @@ void LineGrammar::read_one_block(Opener opener, std::string_view text, const Sou
     return;
   }
   auto command = read_block(text, location);
-  if (auto* send = std::get_if<SendCommand>(&command); send != nullptr && metadata_) send->metadata = *metadata_;
+  if (auto* send = std::get_if<SendCommand>(&command); send != nullptr && metadata_)
+    fill_metadata(send->metadata, *metadata_);
   metadata_.reset();
   commands_.push_back(std::move(command));
 }

@@ -57,6 +57,13 @@ std::optional<std::string> value(const Headers& headers, std::string_view name) 
   return found == headers.end() || found->second.empty() ? std::nullopt : std::optional{found->second};
 }
 
+Result<bool> parse_yes_or_no(std::string_view word) {
+  const auto answer = lower(word);
+  if (answer == "yes" || answer == "true") return true;
+  if (answer == "no" || answer == "false") return false;
+  return fail("ACK-REQUIRED is neither yes nor no");
+}
+
 std::string without_carriage_returns(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -98,6 +105,8 @@ Result<Command> read_headers_form(std::string_view content, const SourceLocation
   command.topic = value(headers, "topic");
   command.metadata.subject = value(headers, "subject");
   command.metadata.reply_to = value(headers, "reply-to");
+  if (const auto wanted = value(headers, "ack-required"))
+    command.metadata.ack_required = RELAY_TRY(parse_yes_or_no(*wanted));
   if (const auto importance = value(headers, "importance")) {
     std::int64_t number = 0;
     const auto* end = importance->data() + importance->size();

@@ -5,9 +5,8 @@
 ///
 ///     The text, as many lines as it needs.
 ///
-/// Keys in any case: TO, KIND, THREAD, PROJECT, SUBJECT, IMPORTANCE, REPLY-TO; for workers KIND: spawn with NAME and
-///   CLI,
-/// KIND: release with NAME. The caller reads the file.
+/// Keys in any case: TO, KIND, THREAD, TOPIC, PROJECT, SUBJECT, IMPORTANCE, REPLY-TO, ACK-REQUIRED; for workers KIND: spawn
+/// with NAME and CLI, KIND: release with NAME. The caller reads the file.
 #pragma once
 
 #include <string_view>

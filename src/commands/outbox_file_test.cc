@@ -15,6 +15,18 @@ TEST(OutboxFile, ReadsWindowsLineEnds) {
   EXPECT_EQ(command.body, "one\ntwo");
 }
 
+TEST(OutboxFile, ReadsMetadataFromHeadersAndFromJson) {
+  const MessageMetadata expected{.subject = "S", .importance = 80, .reply_to = "m1", .ack_required = true};
+  EXPECT_EQ(std::get<SendCommand>(
+                read_outbox_file("TO: Bob\nSUBJECT: S\nIMPORTANCE: 80\nREPLY-TO: m1\nACK-REQUIRED: Yes\n\nx"))
+                .metadata,
+            expected);
+  EXPECT_EQ(std::get<SendCommand>(read_outbox_file(R"({"kind":"message","to":"Bob","body":"x","subject":"S",)"
+                                                   R"("importance":80,"replyTo":"m1","ackRequired":true})"))
+                .metadata,
+            expected);
+}
+
 TEST(OutboxFile, ErrorNamesMissingPart) {
   for (const auto& [content, word] :
        std::initializer_list<std::pair<const char*, const char*>>{{"KIND: spawn\nNAME: W\n\nx\n", "CLI"},
@@ -23,6 +35,7 @@ TEST(OutboxFile, ErrorNamesMissingPart) {
                                                                   {"TO: Bob\n", "no text"},
                                                                   {"TO: Bob\nno header\n\nx", "no header"},
                                                                   {"{\"kind\":\"message\"}", "\"to\""},
+                                                                  {"TO: Bob\nACK-REQUIRED: maybe\n\nx", "ACK-REQUIRED"},
                                                                   {"{oops", "not sent"},
                                                                   {"", "TO"}}) {
     const auto command = read_outbox_file(content);

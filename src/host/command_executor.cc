@@ -27,6 +27,14 @@ bool is_file_name(std::string_view id) {
                              [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.'; });
 }
 
+/// The wire has no field for a subject; it travels in `data`, unless the agent set that member itself.
+std::string data_of(const commands::SendCommand& command) {
+  if (!command.data && !command.metadata.subject) return {};
+  auto data = command.data.value_or(json::object{});
+  if (command.metadata.subject && !data.contains("subject")) data["subject"] = *command.metadata.subject;
+  return json::serialize(data);
+}
+
 }  // namespace
 
 void CommandExecutor::execute(const commands::Command& utterance) {
@@ -41,19 +49,36 @@ CommandExecutor::Kept CommandExecutor::refuse(std::string_view why) {
 CommandExecutor::Kept CommandExecutor::execute(const commands::SendCommand& command) {
   if (command.project)
     return refuse(format("{} is in another project, and messages stay within one for now.", command.to));
-  const auto message = client::encode_message(
-      {.to = command.to,
-       .body = command.body,
-       .kind = std::string{name_of(command.kind)},
-       .topic = command.topic.value_or(""),
-       .thread = command.thread.value_or(""),
-       .data = command.data ? json::serialize(*command.data) : std::string{},
-       .meta = {.importance = command.metadata.importance, .reply_to = command.metadata.reply_to.value_or("")}});
+  const auto message = client::encode_message({.to = command.to,
+                                               .body = command.body,
+                                               .kind = std::string{name_of(command.kind)},
+                                               .topic = command.topic.value_or(""),
+                                               .thread = command.thread.value_or(""),
+                                               .data = data_of(command),
+                                               .meta = {.requires_ack = command.metadata.ack_required.value_or(false),
+                                                        .importance = command.metadata.importance,
+                                                        .reply_to = command.metadata.reply_to.value_or("")}});
   if (!message) return refuse(message.error().message());
   const auto sent = link_.send(*message);
   if (!sent) return refuse(sent.error().message());
   unanswered_.insert_or_assign(*sent, Unanswered{command.to, name_of(command.kind)});
+  if (command.metadata.ack_required.value_or(false)) {
+    if (followed_.size() >= kMaxFollowedMessages) followed_.pop_front();
+    followed_.push_back({*sent, command.to});
+  }
   return true;
+}
+
+void CommandExecutor::on_receipt(const protocol::Receipt& receipt) {
+  const auto message = std::ranges::find(followed_, receipt.message_id, &FollowedMessage::id);
+  if (message == followed_.end()) return;
+  const auto& to = receipt.agent.empty() ? message->to : receipt.agent;
+  const auto reason =
+      receipt.reason.empty() ? std::string_view{"no reason was given"} : std::string_view{receipt.reason};
+  if (receipt.status == protocol::ReceiptStatus::Failed)
+    listener_.on_command_failed(format("your message to {} was not delivered: {}", to, reason));
+  if (receipt.status == protocol::ReceiptStatus::InDoubt)
+    listener_.on_command_failed(format("it is not known whether {} received your message: {}", to, reason));
 }
 
 void CommandExecutor::on_sent(const std::string& id) {

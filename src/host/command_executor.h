@@ -6,6 +6,7 @@
 /// Ownership: borrows the link and the listener, which outlive it. Threading: loop thread only.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <string>
@@ -14,11 +15,13 @@
 
 #include "client/link.h"
 #include "commands/command.h"
+#include "protocol/send.h"
 
 namespace relay::host {
 
 inline constexpr std::size_t kMaxEarlyRequests = 64;
 inline constexpr std::size_t kMaxEarlyBytes = 256 * 1024;
+inline constexpr std::size_t kMaxFollowedMessages = 256;
 
 class CommandExecutorListener {
  public:
@@ -44,6 +47,8 @@ class CommandExecutor {
   /// The daemon's answer to a message: stored, or refused.
   void on_sent(const std::string& id);
   void on_refused(const std::string& id) { unanswered_.erase(id); }
+  /// About a message that the agent sent. A failure is explained to the agent when it asked for a receipt (`ackRequired`).
+  void on_receipt(const protocol::Receipt& receipt);
   /// A message was sent that the daemon has neither stored nor refused.
   [[nodiscard]] bool has_unanswered() const { return !unanswered_.empty(); }
   /// The daemon has answered the first HELLO: what was asked of it before is asked now, in order.
@@ -81,7 +86,11 @@ class CommandExecutor {
   OutgoingFiles files_;
   CommandExecutorListener& listener_;
   std::map<std::string, Unanswered> unanswered_;  // by the id of the message; at most as many as the outbox takes
-  std::vector<EarlyRequest> early_;               // made before the link was ready for the first time
+  struct FollowedMessage {
+    std::string id, to;
+  };
+  std::deque<FollowedMessage> followed_;  // with `ackRequired`, the newest kMaxFollowedMessages
+  std::vector<EarlyRequest> early_;       // made before the link was ready for the first time
   std::size_t early_bytes_ = 0;
   bool waits_for_first_ready_ = true;
 };

@@ -64,5 +64,44 @@ TEST_F(VoiceTest, RequestsThatWaitAreExplainedWhenThereWillBeNoDaemon) {
   EXPECT_EQ(unsaid, Said{"ZZ was not started: the name is taken"});
 }
 
+TEST_F(VoiceTest, MetadataTravelsInTheSend) {
+  start_unanswered();
+  welcome();
+  (void)daemon.heard();
+  voice->execute(commands::Command{commands::SendCommand{
+      .kind = commands::MessageKind::Action,
+      .to = "Bob",
+      .thread = "t-1",
+      .body = "hi",
+      .data = json::object{{"x", 1}},
+      .metadata = {.subject = "S", .importance = 80, .reply_to = "k7mx2p9d", .ack_required = true}}});
+  const auto frames = daemon.heard();
+  ASSERT_EQ(frames.size(), 1U);
+  EXPECT_EQ(json::serialize(frames[0].payload),
+            R"({"kind":"action","body":"hi","thread":"t-1","data":{"x":1,"subject":"S"}})");
+  EXPECT_EQ(json::serialize(frames[0].envelope.at("payload_meta")),
+            R"({"requires_ack":true,"importance":80,"replyTo":"k7mx2p9d"})");
+}
+
+TEST_F(VoiceTest, FailureOfAMessageWithAckRequiredIsExplained) {
+  start_unanswered();
+  welcome();
+  (void)daemon.heard();
+  voice->execute(
+      commands::Command{commands::SendCommand{.to = "Bob", .body = "hi", .metadata = {.ack_required = true}}});
+  voice->execute(commands::Command{commands::SendCommand{.to = "Bob", .body = "ho"}});
+  const auto frames = daemon.heard();
+  ASSERT_EQ(frames.size(), 2U);
+  protocol::Receipt receipt{.status = protocol::ReceiptStatus::Delivered, .message_id = frames[0].id, .agent = "Bob"};
+  voice->on_receipt(receipt);
+  EXPECT_EQ(unsaid, Said{});
+  receipt.status = protocol::ReceiptStatus::Failed;
+  receipt.reason = "its ttl ran out";
+  voice->on_receipt(receipt);
+  receipt.message_id = frames[1].id;
+  voice->on_receipt(receipt);
+  EXPECT_EQ(unsaid, Said{"your message to Bob was not delivered: its ttl ran out"});
+}
+
 }  // namespace
 }  // namespace relay::host

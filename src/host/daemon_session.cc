@@ -153,6 +153,11 @@ void DaemonSession::on_refused(const std::string& id, const protocol::Nack& why)
   parts_.end.leave_if_done();
 }
 
+void DaemonSession::on_frame(const protocol::Envelope& envelope) {
+  if (envelope.type != protocol::MessageType::Receipt) return;
+  if (const auto receipt = protocol::parse_receipt(envelope.payload)) parts_.executor.on_receipt(*receipt);
+}
+
 std::string pause_event(const protocol::PauseCommand& command) {
   text::JsonWriter event;
   event.field("event", "pause").field("paused", command.paused).optional("reason", command.reason);

@@ -78,7 +78,7 @@ class DaemonSession final : public client::LinkListener, public ReceiptReporter 
   void on_event_acked() override;
   void on_sent(const std::string& id) override;
   void on_refused(const std::string& id, const protocol::Nack& why) override;
-  void on_frame(const protocol::Envelope&) override {}
+  void on_frame(const protocol::Envelope& envelope) override;
   void report_state();
   /// The daemon has stored a prompt, or is not connected: what was held back is shown.
   void release_state();

@@ -60,6 +60,7 @@ InboxPage mail_from(const json::object& answer) {
     letter.kind = text("kind");
     letter.topic = text("topic");
     letter.reply_to = text("replyTo");
+    letter.importance = integer_member(*entry, "importance");
     letter.mode = text("mode");
     letter.quiet = bool_member(*entry, "silent").value_or(false);
     letter.answer_expected = bool_member(*entry, "answerExpected").value_or(false);

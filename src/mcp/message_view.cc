@@ -35,6 +35,7 @@ std::string header_of(const InboxMessage& letter) {
   if (!letter.topic.empty()) header += " topic " + text::sanitize_line(letter.topic);
   if (!letter.reply_to.empty()) header += " in reply to " + text::sanitize_line(letter.reply_to);
   if (!letter.thread.empty()) header += " thread " + text::sanitize_line(letter.thread);
+  header += commands::importance_tag(letter.importance);
   return header;
 }
 
@@ -96,6 +97,7 @@ json::object messages_json(const InboxPage& mail) {
     add("kind", letter.kind);
     add("topic", letter.topic);
     add("replyTo", letter.reply_to);
+    if (letter.importance) one["importance"] = *letter.importance;
     one["body"] = body_shown(letter, room);
     if (whole_size(letter) > room) one["cut"] = true;
     if (!letter.files.empty()) one["attachments"] = files_json(letter);

@@ -30,9 +30,10 @@ struct InboxMessage {
   std::string kind = {};      // empty: an ordinary message
   std::string topic = {};     // may be empty
   std::string reply_to = {};  // the message it answers; may be empty
-  std::string mode = {};      // as wished by the sender; may be empty
-  std::size_t bytes = 0;      // of the whole body, when only its beginning is here
-  bool quiet = false;         // of a kind that wakes nobody
+  std::optional<std::int64_t> importance = {};
+  std::string mode = {};  // as wished by the sender; may be empty
+  std::size_t bytes = 0;  // of the whole body, when only its beginning is here
+  bool quiet = false;     // of a kind that wakes nobody
   std::vector<commands::AttachedFile> files = {};
   bool answer_expected = false;  // its sender waits
   bool as_user = false;          // it has the user's authority

@@ -147,6 +147,7 @@ client::AckMode StandaloneClient::on_incoming(const client::IncomingMessage& inc
     if (meta->delivery) held.letter.mode = protocol::name_of(meta->delivery->mode);
     held.letter.answer_expected = meta->sync && meta->sync->blocking;
     held.letter.reply_to = meta->reply_to;
+    held.letter.importance = meta->importance;
     if (meta->delivery && meta->delivery->deadline > 0) {
       held.deadline = meta->delivery->deadline;
       held.expires_at = std::min(held.expires_at.value_or(held.deadline), held.deadline);

@@ -140,6 +140,29 @@ TEST_F(Unprofiled, RequestSaidBeforeTheHostIsConnectedIsExecuted) {
   }
 }
 
+TEST_F(AtHome, MetadataOfAStructuredMessageReachesRecipientAndHistory) {
+  script(
+      R"({"rules": [{"contains": "ask Bob", "reply": "Yes.\n\n[[RELAY_METADATA]]{\"importance\":80,\"replyTo\":\"k7mx2p9d\"}[[/RELAY_METADATA]]\n[[RELAY]]{\"to\":\"Bob\",\"type\":\"action\",\"ackRequired\":true,\"body\":\"run the tests\"}[[/RELAY]]\n\nDone."}],
+             "default": {"reply": "fine"}})");
+  start("Bob");
+  start("Alice").type("ask Bob\r");
+  ASSERT_TRUE(hears("Bob", "run the tests"));
+  const auto shown = submitted("Bob").back();
+  EXPECT_TRUE(shown.contains("[kind:action] [reply:k7mx2p9d] [!!]: run the tests")) << shown;
+  const auto id = shown.substr(shown.find('[') + 1, 8);
+  const auto read = box.ok_json({"read", id});
+  const auto traced = box.ok_json({"trace", id}).at("message").as_object();
+  for (const auto& row : {read, traced}) {
+    EXPECT_EQ(integer_member(row, "importance"), 80) << json::serialize(row);
+    EXPECT_EQ(string_member(row, "replyTo"), "k7mx2p9d");
+    EXPECT_EQ(bool_member(row, "requiresAck"), true);
+  }
+  const auto inbox = box.ok_json({"inbox", "Bob"}).at("messages").as_array();
+  ASSERT_EQ(inbox.size(), 1u);
+  EXPECT_EQ(integer_member(inbox[0].as_object(), "importance"), 80);
+  EXPECT_TRUE(box.ok({"log"}).contains("[action] [reply:k7mx2p9d] [!!] run the tests"));
+}
+
 TEST_F(AtHome, EndsAsTheAgentEnds) {
   auto& alice = start("Alice");
   alice.type("/exit\r");

@@ -107,9 +107,14 @@ class Drawing {
     const auto name = [&](std::string_view who) { return canvas_.paint.name(sanitize(who, Lines::Join)); };
     const bool as_user = string_member(raw, "as") == protocol::kAsUser;
     const auto line = relay::format(
-        "{}  {} {} {}  {}{}\n", canvas_.paint(Colour::Dim, sanitize(message.id, Lines::Join)), name(message.from),
+        "{}  {} {} {}  {}{}{}{}\n", canvas_.paint(Colour::Dim, sanitize(message.id, Lines::Join)), name(message.from),
         glyphs_.arrow, name(message.to), canvas_.paint(Colour::Dim, short_time(message.timestamp, canvas_.now)),
-        as_user ? canvas_.paint(Colour::Dim, "  as the user") : std::string{});
+        as_user ? canvas_.paint(Colour::Dim, "  as the user") : std::string{},
+        message.reply_to.empty()
+            ? std::string{}
+            : canvas_.paint(Colour::Dim, "  in reply to " + sanitize(message.reply_to, Lines::Join)),
+        message.importance ? canvas_.paint(Colour::Dim, relay::format("  importance {}", *message.importance))
+                           : std::string{});
     text_ += folded(line, canvas_.columns);
     text_ +=
         relay::format("  {}\n", canvas_.paint(Colour::Bold, truncate(first_line(message.body), canvas_.columns - 2)));

@@ -8,6 +8,7 @@
 #include "cli/render/text.h"
 #include "cli/render/times.h"
 #include "cli/wire/json_fields.h"
+#include "commands/injected_message.h"
 #include "protocol/send.h"
 #include "records/short_id.h"
 
@@ -32,8 +33,7 @@ WallMs time_member(const json::object& object, std::string_view name) {
 /// What came with it, each on a line of its own: the name, how large, and where it lies.
 std::string attachments_of(const MessageRow& message, const Styler& paint) {
   std::string lines;
-  const auto* data = object_member(message.raw, "data");
-  for (const auto* file : data != nullptr ? objects_in(*data, "attachments") : std::vector<const json::object*>{})
+  for (const auto* file : objects_in(message.raw, "attachments"))
     lines += relay::format(
         "{} {} ({})  {}\n", paint(Colour::Dim, "file    "), display_field(*file, "name"),
         short_size(static_cast<std::uint64_t>(std::max<std::int64_t>(0, integer_member(*file, "bytes").value_or(0)))),
@@ -76,6 +76,8 @@ MessageRow message_from(json::object raw) {
   message.body = text("body");
   message.timestamp = time_member(raw, "timestamp");
   message.as_user = text("as") == protocol::kAsUser;
+  message.reply_to = text("replyTo");
+  message.importance = integer_member(raw, "importance");
   message.raw = std::move(raw);
   return message;
 }
@@ -121,6 +123,9 @@ std::string message_line(const MessageRow& message, const Context& context, std:
   const auto time = short_time(message.timestamp, context.now());
   const auto id = sanitize(message.id, Lines::Join);
   auto body = sanitize(message.body, Lines::Join);
+  if (const auto tag = commands::importance_tag(message.importance); !tag.empty())
+    body = relay::format("{} {}", tag.substr(1), body);
+  if (!message.reply_to.empty()) body = relay::format("[reply:{}] {}", sanitize(message.reply_to, Lines::Join), body);
   if (!message.kind.empty() && message.kind != "message")
     body = relay::format("[{}] {}", sanitize(message.kind, Lines::Join), body);
   if (never_arrived(message.status)) body = relay::format("({}) {}", message.status, body);
@@ -158,6 +163,8 @@ std::string message_page(const MessageRow& message, const Context& context) {
                      line("to", message.to);
   page += line("time", short_time(message.timestamp, context.now())) + line("topic", message.topic);
   page += line("thread", message.thread) + (message.kind == "message" ? "" : line("kind", message.kind));
+  page += line("reply to", message.reply_to);
+  if (message.importance) page += line("importance", relay::format("{}", *message.importance));
   page += line("status", message.status) + attachments_of(message, paint) + "\n" + sanitize(message.body, Lines::Keep);
   if (!page.ends_with('\n')) page += '\n';
   return page;

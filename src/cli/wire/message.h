@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +21,9 @@ struct MessageRow {
   std::string from, to, topic, thread, kind, status, body;
   WallMs timestamp = 0;
   bool as_user = false;  // it has the user's authority
-  json::object raw;      // as it came, for --json
+  std::string reply_to;  // the id of the answered message; may be empty
+  std::optional<std::int64_t> importance;
+  json::object raw;  // as it came, for --json
 };
 
 MessageRow message_from(json::object raw);

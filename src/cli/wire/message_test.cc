@@ -94,6 +94,17 @@ TEST(MessageLine, HasALineForTheBodyOnANarrowTerminal) {
   }
 }
 
+TEST(MessageLine, ShowsReplyAndImportance) {
+  auto reply = message("done");
+  reply.kind = "action";
+  reply.reply_to = "k7mx2p9d";
+  reply.importance = 80;
+  EXPECT_TRUE(message_line(reply, plain_context()).ends_with("[action] [reply:k7mx2p9d] [!!] done\n"));
+  const auto page = message_page(reply, plain_context());
+  EXPECT_TRUE(page.contains("reply to k7mx2p9d\n")) << page;
+  EXPECT_TRUE(page.contains("importance 80\n")) << page;
+}
+
 TEST(MessagePage, ShowsTheWholeBody) {
   const auto page = message_page(message("one\ntwo"), plain_context());
   EXPECT_NE(page.find("\none\ntwo\n"), std::string::npos);
@@ -102,9 +113,9 @@ TEST(MessagePage, ShowsTheWholeBody) {
 
 TEST(MessagePage, ListsWhatCameWithIt) {
   auto with_file = message("see the file");
-  with_file.raw = parse_json_object(R"({"data":{"attachments":[
+  with_file.raw = parse_json_object(R"({"attachments":[
       {"name":"my report.txt","path":"/p/.agent-relay/attachments/ab-my_report.txt","bytes":1400,"sha256":"ab"},
-      "no object", {"name":"\u001b[2J"}]}})")
+      "no object", {"name":"\u001b[2J"}]})")
                       .value();
   const auto page = message_page(with_file, plain_context());
   EXPECT_NE(page.find("file     my report.txt (1.4 kB)  /p/.agent-relay/attachments/ab-my_report.txt\n"),

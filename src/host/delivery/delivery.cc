@@ -176,8 +176,9 @@ FetchResult page_of(const std::vector<const Delivery*>& letters, std::size_t lim
         .optional("thread", letter->thread)
         .optional("kind", letter->kind)
         .optional("topic", letter->topic)
-        .optional("replyTo", letter->reply_to)
-        .field("body", letter->body)
+        .optional("replyTo", letter->reply_to);
+    if (letter->importance) json.field("importance", *letter->importance);
+    json.field("body", letter->body)
         .field("mode", protocol::name_of(letter->mode))
         .field("pendingReason", reason_shown(*letter));
     if (letter->silent) json.field("silent", true);

@@ -32,6 +32,7 @@ struct Delivery {
   std::string kind = {};      // empty: an ordinary message
   std::string topic = {};     // may be empty
   std::string reply_to = {};  // the message it answers; may be empty
+  std::optional<std::int64_t> importance = {};
   std::vector<commands::AttachedFile> files = {};
   bool answer_expected = false;  // its sender waits
   bool as_user = false;          // it has the user's authority

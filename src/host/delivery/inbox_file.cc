@@ -87,8 +87,9 @@ Result<void> InboxFile::add(const IncomingMessage& message, WallMs now) {
   const auto id = bracketless(message.id);
   if (ids_.contains(id)) return {};
   RELAY_TRY(make_room());
-  auto text = format("{}{}{} [{}]{} at {}\n\n", kHeading, message.as_user ? kUser : "", bracketless(message.from), id,
-                     commands::header_tags(message.kind, message.topic, message.reply_to), text::format_iso_time(now));
+  auto text = format("{}{}{} [{}]{}{} at {}\n\n", kHeading, message.as_user ? kUser : "", bracketless(message.from), id,
+                     commands::header_tags(message.kind, message.topic, message.reply_to),
+                     commands::importance_tag(message.importance), text::format_iso_time(now));
   append_body(text, message.body);
   for (const auto& file : message.files) text += commands::attached_line(file) + "\n";
   if (message.answer_expected) text += "(answer expected)\n";

@@ -48,6 +48,7 @@ IncomingMessage DeliveryPipeline::receive(const client::IncomingMessage& incomin
                .kind = message.kind,
                .topic = message.topic,
                .reply_to = message.reply_to,
+               .importance = message.importance,
                .files = message.files,
                .answer_expected = message.answer_expected,
                .as_user = message.as_user,
