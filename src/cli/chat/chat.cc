@@ -26,6 +26,7 @@
 #include "protocol/contract.h"
 #include "protocol/outgoing_send.h"
 #include "text/json_writer.h"
+#include "text/utf8.h"
 
 namespace relay::cli {
 namespace {
