@@ -25,17 +25,17 @@ Result<std::uint64_t> seq_in(const Field& field) { return static_cast<std::uint6
 Result<Ack> parse_ack(std::string_view payload) {
   RELAY_TRY(check_forwardable(payload));
   Field ack_id{"ack_id"}, seq{"seq"}, correlation{"correlationId"}, short_id{"short_id"}, recipients{"recipients"},
-      delivery{"deliveryId"}, offline{"offlineSince"}, response{"response"}, repeat{"duplicate"},
-      waits{"pendingReason"}, proves{"proves"};
+      delivery{"deliveryId"}, offline{"offlineSince"}, response{"response"}, duplicate{"duplicate"},
+      pending_reason{"pendingReason"}, proves{"proves"};
   RELAY_TRY(read_fields(payload, {&ack_id, &seq, &correlation, &short_id, &recipients, &delivery, &offline, &response,
-                                  &repeat, &waits, &proves}));
+                                  &duplicate, &pending_reason, &proves}));
   Ack ack;
   ack.ack_id = RELAY_TRY(read_required_string(ack_id, kMaxIdBytes));
   ack.seq = RELAY_TRY(seq_in(seq));
   // Most ACKs have nothing else: there is one for each delivery.
   const auto absent = [](const Field* field) { return !field->present(); };
   if (std::ranges::all_of(std::initializer_list<const Field*>{&correlation, &short_id, &recipients, &delivery, &offline,
-                                                              &response, &repeat, &waits, &proves},
+                                                              &response, &duplicate, &pending_reason, &proves},
                           absent))
     return ack;
   ack.correlation_id = RELAY_TRY(read_string(correlation, kMaxIdBytes));
@@ -44,8 +44,8 @@ Result<Ack> parse_ack(std::string_view payload) {
   ack.delivery_id = RELAY_TRY(read_string(delivery, kMaxIdBytes));
   ack.offline_since = RELAY_TRY(read_time(offline));
   if (response.value.kind == text::JsonKind::String) ack.response = RELAY_TRY(read_string(response, kMaxFrameBytes));
-  ack.duplicate = RELAY_TRY(read_bool(repeat, false));
-  ack.pending_reason = RELAY_TRY(read_truncated_string(waits, kMaxReasonBytes));
+  ack.duplicate = RELAY_TRY(read_bool(duplicate, false));
+  ack.pending_reason = RELAY_TRY(read_truncated_string(pending_reason, kMaxReasonBytes));
   ack.proves = RELAY_TRY(read_string(proves, kMaxKindBytes));
   return ack;
 }
