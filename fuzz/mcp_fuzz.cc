@@ -18,7 +18,7 @@ using namespace relay;
 
 namespace {
 
-/// Checks arguments as the desk does, and leaves every other call open.
+/// Checks arguments like RelayTools, and leaves every other call open.
 struct Workshop final : mcp::RequestHandler {
   void call(mcp::RequestId ticket, std::string_view tool, const json::object& given, bool) override {
     const auto checked = mcp::Arguments::check(*mcp::find_tool(tool), given);

@@ -152,7 +152,7 @@ void add_mosquitto(Subjects& subjects) {
       .guarantee = AckGuarantee::Memory,
       .keeps_messages = true,
       .note = "Unix socket; saved to its file every 30 minutes and at the end; queue without limit (it drops after "
-              "1000) and 4096 on their way (20)"}));
+              "1000) and 4096 in flight (20)"}));
 }
 
 }  // namespace relay::bench

@@ -114,7 +114,7 @@ Result<void> ServerProcess::until(const std::function<bool()>& answers) {
     if (::waitpid(pid_, nullptr, WNOHANG) == pid_ || std::chrono::steady_clock::now() > give_up_at) {
       std::ifstream said{file("out")};
       const std::string args{std::istreambuf_iterator<char>{said}, {}};
-      return fail(relay::format("the server does not answer; it said: {}", args));
+      return fail(relay::format("the server does not respond; its output: {}", args));
     }
     std::this_thread::sleep_for(kBetweenTries);
   }

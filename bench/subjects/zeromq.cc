@@ -161,7 +161,7 @@ void add_zeromq(Subjects& subjects) {
   subjects.push_back(std::make_unique<ZeroMq>(
       Traits{.name = "zeromq",
              .title = "ZeroMQ, ipc proxy",
-             .note = "zmq_proxy between XSUB and XPUB; who is away misses it; drops after 4096 that wait "
+             .note = "zmq_proxy between XSUB and XPUB; offline receivers miss messages; drops after 4096 that wait "
                      "(1000)"}));
 }
 

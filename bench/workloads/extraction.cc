@@ -79,7 +79,7 @@ Candidate heard_by(Traits traits, std::size_t bytes, std::size_t (*listen)(const
         if (!material.pattern.ok() || !material.detector) return fail("a pattern cannot be read");
         std::size_t found = 0;
         const auto seconds = processor_seconds([&] { found = listen(material); });
-        if (found == 0 && listen != find_limits) return fail("nothing was heard");
+        if (found == 0 && listen != find_limits) return fail("nothing was extracted");
         return std::vector{Outcome{.variant = "agent-like text",
                                    .measurements = {{Metric::Throughput, static_cast<double>(bytes) / 1e6 / seconds}}}};
       }};

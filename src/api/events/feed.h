@@ -37,8 +37,7 @@ struct FeedLimits {
   std::size_t readers = 1'000;  // more get 503
   std::size_t ring_events = 16'384;
   std::size_t ring_bytes = 16U * 1024U * 1024U;
-  std::size_t waiting_bytes =
-      64U * 1024U;  // the backlog of a reader up to which it is served; also the size of a block
+  std::size_t waiting_bytes = 64U * 1024U;  // backlog up to which a reader is served; also the block size
   std::size_t page_rows = 200;
   std::size_t max_open_pages = 8;  // page queries in flight
   Millis batch{20};                // from the first new event to the next flush

@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include "api/testing/fake_workspace_client.h"
+#include "api/testing/fake_event_workspace.h"
 #include "base/format.h"
 #include "client/testing/virtual_loop.h"
 

@@ -121,13 +121,13 @@ void LiveSocket::send_snapshot() {
   snapshot_["newest"] = after_;
   send(json::serialize(std::exchange(snapshot_, {})));
   snapshot_sent_ = true;
-  resume_reading();
+  start_reader();
 }
 
 // ---- events
 
 /// The start is a number of this log, so events that were pruned since are reported as a gap.
-void LiveSocket::resume_reading() {
+void LiveSocket::start_reader() {
   position_.reset();
   after_ = subscription_.after.value_or(after_);
   subscription_.after = after_;
@@ -141,7 +141,7 @@ void LiveSocket::execute(const SubscribeRequest& request) {
   if (!snapshot_sent_) return;  // applied when the snapshot is sent
   after_ = position_->cursor();
   send(JsonWriter{}.field("type", "subscribed").field("after", subscription_.after.value_or(after_)).take());
-  resume_reading();
+  start_reader();
 }
 
 // ---- terminals

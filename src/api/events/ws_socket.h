@@ -42,7 +42,7 @@ class LiveSocket final : public net::WebSocketListener, public FeedSink {
   void on_agents(const Result<json::object>& response);
   void on_prompts(const Result<json::object>& response);
   void send_snapshot();
-  void resume_reading();
+  void start_reader();
   void execute(const SubscribeRequest& request);
   void execute(const WatchRequest& request);
   void execute(const UnwatchRequest& request);

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "api/events/ws_sockets.h"
-#include "api/testing/fake_workspace_client.h"
+#include "api/testing/fake_event_workspace.h"
 #include "api/testing/scripted_host.h"
 #include "api/testing/stream_call.h"
 #include "net/testing/http_server_fixture.h"

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "api/events/live.h"
-#include "api/testing/fake_workspace_client.h"
+#include "api/testing/fake_event_workspace.h"
 #include "api/testing/fake_workspaces.h"
 #include "net/testing/http_server_fixture.h"
 #include "net/unix_network.h"
