@@ -249,7 +249,7 @@ class BrokerFixture {
     });
   }
   void perform(QueryStore& what) {
-    waiting_.push_back([this, what] { broker_->on_query_result(what.id, store::answer(store_, what.query), now_); });
+    waiting_.push_back([this, what] { broker_->on_query_result(what.id, store::run_query(store_, what.query), now_); });
   }
   void perform(StartHost& what) { host_wishes_.emplace_back(std::move(what)); }
   void perform(StopHost& what) { host_wishes_.emplace_back(std::move(what)); }
