@@ -74,7 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto text = transcripts::clipped(input, transcripts::kMaxToolText);
   for (const auto* tool : {"Bash", "Edit", "Write", "apply_patch", "exec", "read", "unknown"}) use(tool, text);
   FUZZ_CHECK(files_in_patch(text).size() <= kMaxPatchedFiles);
-  FUZZ_CHECK(outcome_in(text).output.size() <= text.size());
+  FUZZ_CHECK(parse_outcome(text).output.size() <= text.size());
   FUZZ_CHECK(diff_between(text, text).text.empty());
   FUZZ_CHECK(diff_from(diff_between("", text).text).lines_changed >= 0);
   return 0;

@@ -42,7 +42,7 @@ constexpr std::size_t kMaxId = 2 * kMaxWord + 32;  // two fields of the transcri
 void check(const SessionInfo& it) { check_field(it.id, kMaxId), check_field(it.working_directory, kMaxText); }
 void check(const Text& it) {
   check_field(it.id, kMaxId), check_field(it.text, kMaxText);
-  FUZZ_CHECK(it.text.starts_with(finished_part(it)));
+  FUZZ_CHECK(it.text.starts_with(complete_lines(it)));
 }
 void check(const Thought& it) { check_field(it.id, kMaxId), check_field(it.text, kMaxText); }
 void check(const ModelInput& it) {

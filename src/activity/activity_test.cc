@@ -15,11 +15,11 @@ using transcripts::ToolResult;
 using transcripts::TurnEnded;
 using Lines = std::vector<std::string>;
 
-struct AnActivity : ::testing::Test {
+struct ActivityTest : ::testing::Test {
   Activity activity{"transcript"};
   WallMs now = 1'000;
 
-  /// What came of an entry, each event in one short line.
+  /// The events of an entry, each in one short line.
   Lines take(const transcripts::Entry& entry) {
     Lines lines;
     for (const auto& [event, at] : activity.take(entry, now)) lines.push_back(line_of(event));
@@ -30,7 +30,7 @@ struct AnActivity : ::testing::Test {
     EXPECT_TRUE(events::read_event(events::type_of(event), members)) << json::serialize(members);
     return format("{} {}", events::type_of(event), json::serialize(members));
   }
-  /// Those of one type only.
+  /// The events of one type.
   Lines take_only(const transcripts::Entry& entry, std::string_view type) {
     auto lines = take(entry);
     std::erase_if(lines, [&](const std::string& line) { return !line.starts_with(type); });
@@ -41,7 +41,7 @@ struct AnActivity : ::testing::Test {
   }
 };
 
-TEST_F(AnActivity, ABlockBeginsWhenTheModelWasAskedOrTheBlockBeforeEnded) {
+TEST_F(ActivityTest, StartsABlockAtTheInputOrThePreviousBlocksEnd) {
   (void)take(transcripts::ModelInput{.id = "p", .text = "greet"});
   now = 1'400;
   EXPECT_EQ(take(transcripts::Thought{.id = "u1", .text = "Hm."}),
@@ -56,10 +56,11 @@ TEST_F(AnActivity, ABlockBeginsWhenTheModelWasAskedOrTheBlockBeforeEnded) {
   EXPECT_EQ(take(Text{.id = "u2", .text = ""}), Lines{});
 }
 
-TEST_F(AnActivity, PiecesAreDeltasAsTheyCome) {
+TEST_F(ActivityTest, EmitsChunksAsDeltas) {
   const auto piece = [&](std::string_view text) {
     Lines lines;
-    for (const auto& [event, at] : activity.take(Piece{.id = "d1", .text = text}, now)) lines.push_back(line_of(event));
+    for (const auto& [event, at] : activity.take(TextChunk{.id = "d1", .text = text}, now))
+      lines.push_back(line_of(event));
     return lines;
   };
   EXPECT_EQ(piece("One lin"), (Lines{R"(item.started {"itemId":"m-d1","itemType":"message","startedAt":1000})"}));
@@ -73,15 +74,15 @@ TEST_F(AnActivity, PiecesAreDeltasAsTheyCome) {
   EXPECT_EQ(piece("late"), Lines{});
 }
 
-TEST_F(AnActivity, ABlockThatIsBrokenOffIsCompletedAsFailed) {
-  (void)activity.take(Piece{.id = "d1", .text = "This will ta"}, now);
-  EXPECT_EQ(take(TurnEnded{.ending = transcripts::TurnOutcome::Interrupted}),
+TEST_F(ActivityTest, CompletesAnInterruptedBlockAsFailed) {
+  (void)activity.take(TextChunk{.id = "d1", .text = "This will ta"}, now);
+  EXPECT_EQ(take(TurnEnded{.outcome = transcripts::TurnOutcome::Interrupted}),
             (Lines{R"(item.delta {"itemId":"m-d1","delta":{"type":"text","content":"This will ta"}})",
                    R"(item.completed {"itemId":"m-d1","completedAt":1000,)"
                    R"("result":{"failed":true,"reason":"interrupted"},"duration":0})"}));
 }
 
-TEST_F(AnActivity, OutputOfARunningToolIsToldOnce) {
+TEST_F(ActivityTest, EmitsOutputOfARunningToolOnce) {
   (void)take(tool("Bash", R"({"command":"make"})"));
   const auto deltas = [&](const TimedEvents& all) {
     Lines lines;
@@ -95,14 +96,14 @@ TEST_F(AnActivity, OutputOfARunningToolIsToldOnce) {
   EXPECT_EQ(deltas(activity.take_output("c1", "one\ntwo\nthree\n", now)), Lines{});
 }
 
-TEST_F(AnActivity, WhatIsAddedToAMessageIsAnItemOfItsOwn) {
+TEST_F(ActivityTest, EmitsAppendedTextAsASeparateItem) {
   (void)take(Text{.id = "u1", .text = "one"});
   EXPECT_TRUE(take(Text{.id = "u1", .text = "two"})[0].starts_with(R"(item.started {"itemId":"m-u1.2")"));
   EXPECT_TRUE(take(Text{.id = "", .text = "x"})[0].starts_with(R"(item.started {"itemId":"m-1")"));
   EXPECT_TRUE(take(Text{.id = "", .text = "x"})[0].starts_with(R"(item.started {"itemId":"m-2")"));
 }
 
-TEST_F(AnActivity, ACommandIsOpenUntilItsResult) {
+TEST_F(ActivityTest, KeepsACommandOpenUntilItsResult) {
   EXPECT_EQ(
       take(tool("Bash", R"({"command":"npm test"})")),
       (Lines{R"(item.started {"itemId":"c1","itemType":"test_run","startedAt":1000,)"
@@ -116,7 +117,7 @@ TEST_F(AnActivity, ACommandIsOpenUntilItsResult) {
   EXPECT_EQ(take(ToolResult{.id = "c1", .text = "again"}), Lines{});
 }
 
-TEST_F(AnActivity, CommandWithAnotherExitCodeThanZeroHasFailed) {
+TEST_F(ActivityTest, FailsACommandWithNonZeroExitCode) {
   (void)take(tool("Bash", R"({"command":"make"})"));
   EXPECT_EQ(
       take_only(ToolResult{.id = "c1", .text = R"({"output":"no","metadata":{"exit_code":2}})"}, "item.completed"),
@@ -127,13 +128,13 @@ TEST_F(AnActivity, CommandWithAnotherExitCodeThanZeroHasFailed) {
             Lines{R"(item.completed {"itemId":"c1","completedAt":1000,"result":{"failed":true},"duration":0})"});
 }
 
-TEST_F(AnActivity, ACommandThatWasRefusedDidNotRun) {
+TEST_F(ActivityTest, EmitsNoEventForARefusedCommand) {
   (void)take(tool("Bash", R"({"command":"rm x"})"));
   EXPECT_EQ(take_only(ToolResult{.id = "c1", .text = "The user doesn't want to proceed", .failed = true}, "command"),
             Lines{});
 }
 
-TEST_F(AnActivity, TheRecordsOwnWordOnACommandStandsForTheResults) {
+TEST_F(ActivityTest, PrefersTheRecordedCommandToTheResult) {
   (void)take(tool("Bash", R"({"command":"make"})"));
   now = 1'200;
   EXPECT_EQ(
@@ -142,14 +143,14 @@ TEST_F(AnActivity, TheRecordsOwnWordOnACommandStandsForTheResults) {
   EXPECT_EQ(take_only(ToolResult{.id = "c1", .text = "ok"}, "command"), Lines{});
 }
 
-TEST_F(AnActivity, WhatAScriptRanIsToldThoughNoCallNamesIt) {
+TEST_F(ActivityTest, EmitsCommandsOfAScriptWithoutACall) {
   EXPECT_NE(take(tool("exec", "const r = await tools.exec_command({cmd: 'cargo test'});"))[0].find("test_run"),
             std::string::npos);
   EXPECT_EQ(take(CommandRun{.tool = "exec-7", .text = "cargo test", .exit_code = 101, .duration_ms = 40}),
             (Lines{R"(command.executed {"command":"cargo test","exitCode":101,"duration":40})"}));
 }
 
-TEST_F(AnActivity, AnEditIsShownAsADiff) {
+TEST_F(ActivityTest, EmitsAnEditAsADiff) {
   (void)take(tool("Edit", R"({"file_path":"/p/a.txt","old_string":"two","new_string":"zwei"})"));
   EXPECT_EQ(take_only(ToolResult{.id = "c1", .text = "done"}, "file"),
             (Lines{R"(file.operation {"operation":"edit","filePath":"/p/a.txt","linesChanged":2,)"
@@ -162,12 +163,12 @@ TEST_F(AnActivity, AnEditIsShownAsADiff) {
                    R"("diff":"@@ -1,1 +1,1 @@\n-a\n+b\n@@ -1,1 +0,0 @@\n-c\n"})"}));
 }
 
-TEST_F(AnActivity, AFailedEditChangedNothing) {
+TEST_F(ActivityTest, EmitsNoChangeForAFailedEdit) {
   (void)take(tool("Edit", R"({"file_path":"/p/a.txt","old_string":"two","new_string":"zwei"})"));
   EXPECT_EQ(take_only(ToolResult{.id = "c1", .text = "not found", .failed = true}, "file"), Lines{});
 }
 
-TEST_F(AnActivity, FilesAreReadWrittenCreatedDeletedAndMoved) {
+TEST_F(ActivityTest, EmitsFileOperations) {
   (void)take(tool("read", R"({"filePath":"a"})"));
   EXPECT_EQ(take_only(ToolResult{.id = "c1"}, "file"),
             (Lines{R"(file.operation {"operation":"read","filePath":"a"})"}));
@@ -188,22 +189,22 @@ TEST_F(AnActivity, FilesAreReadWrittenCreatedDeletedAndMoved) {
                    R"(file.operation {"operation":"create","filePath":"e","linesChanged":2,"diff":"@@\n-1\n+2\n"})"}));
 }
 
-TEST_F(AnActivity, ACallWithoutAResultFailsWhenItsTurnEnds) {
+TEST_F(ActivityTest, FailsACallWithoutResultWhenItsTurnEnds) {
   (void)take(tool("Bash", R"({"command":"sleep 60"})"));
   now = 2'000;
   EXPECT_EQ(
-      take(TurnEnded{.ending = transcripts::TurnOutcome::Interrupted}),
+      take(TurnEnded{.outcome = transcripts::TurnOutcome::Interrupted}),
       (Lines{
           R"(item.completed {"itemId":"c1","completedAt":2000,"result":{"failed":true,"reason":"interrupted"},"duration":1000})"}));
   EXPECT_EQ(take(TurnEnded{}), Lines{});
   EXPECT_EQ(take(ToolResult{.id = "c1", .text = "late"}), Lines{});
 }
 
-TEST_F(AnActivity, ACallThatCannotBeNamedEndsAtOnce) {
+TEST_F(ActivityTest, CompletesACallWithoutIdAtOnce) {
   EXPECT_EQ(take(tool("web_search_call", R"({"query":"x"})", "")).size(), 3U);
 }
 
-TEST_F(AnActivity, TooManyOpenCallsAreNotKept) {
+TEST_F(ActivityTest, BoundsOpenCalls) {
   std::size_t completed = 0;
   for (std::size_t i = 0; i < 3 * kMaxOpen; ++i)
     completed += take_only(tool("Bash", "{}", format("c{}", i)), "item.completed").size();
@@ -211,7 +212,7 @@ TEST_F(AnActivity, TooManyOpenCallsAreNotKept) {
   EXPECT_EQ(activity.end("the agent has ended", now).size(), kMaxOpen);
 }
 
-TEST_F(AnActivity, TokensAreToldAgainUnderTheSameName) {
+TEST_F(ActivityTest, EmitsUpdatedTokensWithTheSameId) {
   transcripts::TokenUsage usage{.id = "msg/req", .model = "m", .input = 3, .cache_read = 7, .output = 1};
   EXPECT_EQ(take(usage), (Lines{R"(tokens.used {"agentName":"","model":"m","inputTokens":3,"outputTokens":1,)"
                                 R"("cacheReadTokens":7,"requestId":"msg/req","source":"transcript"})"}));
@@ -219,7 +220,7 @@ TEST_F(AnActivity, TokensAreToldAgainUnderTheSameName) {
   EXPECT_NE(take(usage)[0].find(R"("outputTokens":9)"), std::string::npos);
 }
 
-TEST_F(AnActivity, StrangeInputKeepsToTheTables) {
+TEST_F(ActivityTest, ConformsToTheTablesForStrangeInput) {
   const std::string huge(300'000, 'x');
   for (const auto* name :
        {"Bash", "Edit", "Write", "Read", "exec", "apply_patch", "nobody knows", "", "Glob", "TodoWrite"})

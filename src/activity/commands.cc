@@ -14,17 +14,17 @@ namespace {
 using events::ItemType;
 using Words = std::vector<std::string>;
 
-constexpr std::size_t kMaxLooked = 4096;  // bytes of a command line
-constexpr std::size_t kMaxNesting = 3;    // `bash -c "..."`
+constexpr std::size_t kMaxLineBytes = 4096;  // bytes of a command line
+constexpr std::size_t kMaxNesting = 3;       // `bash -c "..."`
 
-/// A program, or a program and one of its first words that are no options; `*` at the end: any ending.
-struct Known {
+/// A program, or a program and one of its first non-option words; a trailing `*` matches any ending.
+struct KnownCommand {
   std::string_view program;
   std::string_view word = {};
   ItemType type = ItemType::TestRun;
 };
 
-constexpr auto kKnown = std::to_array<Known>({
+constexpr auto kKnown = std::to_array<KnownCommand>({
     {"pytest"},
     {"py.test"},
     {"tox"},
@@ -123,7 +123,7 @@ constexpr auto kKnown = std::to_array<Known>({
     {"git", "grep", ItemType::Search},
 });
 
-/// They run what follows them, perhaps behind options and words of their own.
+/// Programs that run the command behind their options and words.
 constexpr auto kWrappers = std::to_array<std::string_view>(
     {"sudo", "env",  "time",    "nice",   "nohup",   "timeout", "xvfb-run", "npx", "pnpx",
      "bunx", "uv",   "uvx",     "poetry", "pipenv",  "pdm",     "hatch",    "rye", "bundle",
@@ -138,13 +138,13 @@ bool matches(std::string_view pattern, std::string_view word) {
   return word.starts_with(pattern);
 }
 
-std::string_view name_in(std::string_view path) {
+std::string_view base_name(std::string_view path) {
   const auto slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-/// The simple commands of a line as words. Quotes hold words together; what they protect is not looked into.
-std::vector<Words> commands_in(std::string_view line) {
+/// The simple commands of a line as words. Quotes keep words together; their content is not parsed.
+std::vector<Words> split_commands(std::string_view line) {
   std::vector<Words> commands(1);
   std::string word;
   bool open = false;
@@ -186,7 +186,7 @@ ItemType type_of_words(const Words& words, std::size_t depth) {
   };
   bool wrapped = false;
   for (std::size_t at = 0; at < words.size(); ++at) {
-    const auto program = name_in(words[at]);
+    const auto program = base_name(words[at]);
     if (contains(kShells, program)) {
       for (std::size_t i = at + 1; i + 1 < words.size(); ++i)
         if (words[i].starts_with('-') && words[i].ends_with('c')) return type_of_line(words[i + 1], depth + 1);
@@ -201,10 +201,10 @@ ItemType type_of_words(const Words& words, std::size_t depth) {
     }
     const bool of_tests = program.ends_with("_test") || program.ends_with("_tests") || program.ends_with("-test");
     if (of_tests && (!wrapped || program != words[at])) return ItemType::TestRun;
-    const bool goes_on =
+    const bool is_prefix =
         is_assignment(words[at]) || contains(kWrappers, program) ||
         (wrapped && (words[at].starts_with('-') || std::isdigit(static_cast<unsigned char>(words[at][0]))));
-    if (!goes_on) return ItemType::ToolCall;
+    if (!is_prefix) return ItemType::ToolCall;
     wrapped = true;
   }
   return ItemType::ToolCall;
@@ -213,13 +213,13 @@ ItemType type_of_words(const Words& words, std::size_t depth) {
 ItemType type_of_line(std::string_view line, std::size_t depth) {
   if (depth > kMaxNesting) return ItemType::ToolCall;
   bool build = false, search = false, other = false;
-  for (const auto& words : commands_in(line.substr(0, kMaxLooked))) {
+  for (const auto& words : split_commands(line.substr(0, kMaxLineBytes))) {
     if (words.empty() || words[0] == "cd" || words[0] == "export" || words[0] == "set") continue;
     switch (type_of_words(words, depth)) {
       case ItemType::TestRun: return ItemType::TestRun;
       case ItemType::Build: build = true; break;
       case ItemType::Search: search = search || !other; break;
-      default: other = !search; break;  // what follows a search in a pipe only trims what it found
+      default: other = !search; break;  // a program behind a search in a pipe only filters its output
     }
   }
   return build ? ItemType::Build : search && !other ? ItemType::Search : ItemType::ToolCall;

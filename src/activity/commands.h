@@ -1,7 +1,7 @@
-/// What a command line is for: tests, a build, a search, or anything else.
+/// Classifies a command line: tests, a build, a search, or anything else.
 ///
-/// Looked at as words, never run, and never trusted with a decision: it only names an item for people. A line that does
-/// several things is what matters most of them: tests before a build before a search.
+/// The line is only split into words, never run, and no decision depends on it: it labels an item for users. A line
+/// with several commands gets the most important type: tests before a build before a search.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace relay::activity {
 
-/// TestRun, Build, Search, or ToolCall when it is none of them.
+/// TestRun, Build, Search, or else ToolCall.
 events::ItemType item_type_of(std::string_view command);
 
 }  // namespace relay::activity

@@ -7,7 +7,7 @@ namespace {
 
 using events::ItemType;
 
-TEST(Commands, ATestRunIsOneHoweverItIsStarted) {
+TEST(Commands, RecognizesTestRuns) {
   for (const auto* line : {"pytest -q",
                            "python -m pytest tests/",
                            "python3 -m unittest discover",
@@ -42,14 +42,14 @@ TEST(Commands, ATestRunIsOneHoweverItIsStarted) {
     EXPECT_EQ(item_type_of(line), ItemType::TestRun) << line;
 }
 
-TEST(Commands, ABuildIsABuild) {
+TEST(Commands, RecognizesBuilds) {
   for (const auto* line : {"make", "make -j8 all", "ninja -C build", "cmake --build build", "cmake -S . -B build",
                            "cargo build", "go build ./...", "npm run build", "npx tsc -p .", "g++ -o x x.cc && ./x",
                            "docker build .", "gradle assembleDebug"})
     EXPECT_EQ(item_type_of(line), ItemType::Build) << line;
 }
 
-TEST(Commands, ASearchIsOneOnlyWhenNothingElseIsDone) {
+TEST(Commands, RecognizesPureSearches) {
   for (const auto* line :
        {"rg TODO src", "grep -rn x . | head -5", "find . -name '*.cc'", "git grep needle", "cd src && fd txt"})
     EXPECT_EQ(item_type_of(line), ItemType::Search) << line;
@@ -57,14 +57,14 @@ TEST(Commands, ASearchIsOneOnlyWhenNothingElseIsDone) {
   EXPECT_EQ(item_type_of("rm -rf x && grep y z"), ItemType::ToolCall);
 }
 
-TEST(Commands, AnythingElseIsACall) {
+TEST(Commands, ClassifiesTheRestAsCalls) {
   for (const auto* line :
        {"", "   ", "ls", "echo pytest", "cat test", "git commit -m 'make test pass'", "sleep 2; echo all green",
         "npm install", "vim my_test.cc", "cat host_test", "'", "a=b", "bash", "&&;|", "go run ."})
     EXPECT_EQ(item_type_of(line), ItemType::ToolCall) << line;
 }
 
-TEST(Commands, NestsNoDeeperThanItLooks) {
+TEST(Commands, BoundsNesting) {
   EXPECT_EQ(item_type_of("sh -c \"sh -c 'pytest'\""), ItemType::TestRun);
   EXPECT_EQ(item_type_of(std::string(1 << 20, '(')), ItemType::ToolCall);
 }

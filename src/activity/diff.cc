@@ -22,7 +22,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-bool names_a_file(std::string_view line) {
+bool is_file_header(std::string_view line) {
   return line.starts_with("--- ") || line.starts_with("+++ ") || line.starts_with("Index: ") ||
          line.starts_with("=====") || line.starts_with("diff ") || line.starts_with("index ");
 }
@@ -69,7 +69,7 @@ Diff diff_from(std::string_view unified) {
   bool in_hunk = false;
   for (const auto line : lines_of(unified)) {
     in_hunk = in_hunk || line.starts_with("@@");
-    if (!in_hunk && names_a_file(line)) continue;
+    if (!in_hunk && is_file_header(line)) continue;
     if (in_hunk && (line.starts_with('+') || line.starts_with('-'))) ++diff.lines_changed;
     if (diff.text.size() <= events::kMaxContentBytes) diff.text.append(line).append("\n");
   }

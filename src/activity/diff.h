@@ -1,8 +1,8 @@
-/// How a text was changed, as a unified diff.
+/// Computes the change of a text as a unified diff.
 ///
-/// Of an edit a record often holds only the piece that was replaced: the numbers of the lines then count within that
-/// piece. What was kept at its beginning and end is left out but for three lines; the middle stands there once with `-`
-/// and once with `+`. No search for the smallest diff: the agent said itself what it replaced by what.
+/// A transcript often has only the replaced part of a file: line numbers then count within that part. Common lines at
+/// start and end are left out except three; the middle appears once with `-` and once with `+`. No search for a minimal
+/// diff: the agent recorded what it replaced.
 /// Pure.
 #pragma once
 

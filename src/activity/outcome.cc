@@ -7,7 +7,7 @@
 namespace relay::activity {
 namespace {
 
-std::optional<std::int64_t> number_at(std::string_view text) {
+std::optional<std::int64_t> parse_number(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (problem != std::errc{}) return std::nullopt;
@@ -35,9 +35,9 @@ std::optional<Outcome> codex_text(std::string_view result) {
       return outcome;
     }
     if (line.starts_with("Exit code: "))
-      outcome.exit_code = number_at(line.substr(11));
+      outcome.exit_code = parse_number(line.substr(11));
     else if (line.starts_with("Process exited with code "))
-      outcome.exit_code = number_at(line.substr(25));
+      outcome.exit_code = parse_number(line.substr(25));
     else if (!line.starts_with("Wall time") && !line.starts_with("Chunk ID: ") &&
              !line.starts_with("Total output lines: ") && !line.starts_with("Original token count: ") &&
              !line.starts_with("Process running with session ID ") && !line.starts_with("Script completed") &&
@@ -52,7 +52,7 @@ std::optional<Outcome> claude_text(std::string_view result) {
   constexpr std::string_view kMark = "Exit code ";
   if (!result.starts_with(kMark)) return std::nullopt;
   const auto end = result.find('\n');
-  const auto code = number_at(result.substr(kMark.size(), end - kMark.size()));
+  const auto code = parse_number(result.substr(kMark.size(), end - kMark.size()));
   if (!code) return std::nullopt;
   return Outcome{code, std::string{end == std::string_view::npos ? std::string_view{} : result.substr(end + 1)}};
 }
@@ -64,12 +64,12 @@ std::optional<Outcome> gemini_text(std::string_view result) {
   if (!result.starts_with(kOutput)) return std::nullopt;
   result.remove_prefix(kOutput.size());
   Outcome outcome{.exit_code = 0};
-  // What the program says of the command stands behind what the command printed.
+  // The program's notes about the command come after the command's output.
   for (bool more = true; more;) {
     const auto begin = result.rfind('\n');
     const auto line = begin == std::string_view::npos ? std::string_view{} : result.substr(begin + 1);
     if (line.starts_with("Exit Code: "))
-      outcome.exit_code = number_at(line.substr(11));
+      outcome.exit_code = parse_number(line.substr(11));
     else if (line.starts_with("Error: ") || line.starts_with("Signal: ") || line.starts_with("Background PIDs: "))
       outcome.exit_code = outcome.exit_code == 0 ? std::nullopt : outcome.exit_code;
     else if (!line.starts_with("Process Group PGID: "))
@@ -82,7 +82,7 @@ std::optional<Outcome> gemini_text(std::string_view result) {
 
 }  // namespace
 
-Outcome outcome_in(std::string_view result) {
+Outcome parse_outcome(std::string_view result) {
   for (const auto read : {codex_json, codex_text, claude_text, gemini_text})
     if (auto outcome = read(result)) return *std::move(outcome);
   return {.output = std::string{result}};

@@ -1,10 +1,10 @@
-/// How a command ended, as far as the text says that its model was given.
+/// Parses how a command ended from the result text that its model got.
 ///
 ///     Claude Code   Exit code 2\n...                                              (only of one that failed)
 ///     Codex         Exit code: 0\nWall time: 0.1 seconds\nOutput:\n...            or JSON with output and metadata
 ///     Gemini CLI    <untrusted_context>\nOutput: ...\nExit Code: 2\n...           (no code: it was 0)
 ///
-/// Any text is taken; where it is in none of these forms, all of it is what the command printed. Pure.
+/// Accepts any text; in another format all of it is the command's output. Pure.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,6 @@ struct Outcome {
   std::string output = {};
 };
 
-Outcome outcome_in(std::string_view result);
+Outcome parse_outcome(std::string_view result);
 
 }  // namespace relay::activity

@@ -6,7 +6,7 @@ namespace relay::activity {
 namespace {
 
 void expect(std::string_view result, std::optional<std::int64_t> code, std::string_view output) {
-  const auto outcome = outcome_in(result);
+  const auto outcome = parse_outcome(result);
   EXPECT_EQ(outcome.exit_code, code) << result;
   EXPECT_EQ(outcome.output, output) << result;
 }
@@ -34,7 +34,7 @@ TEST(Outcome, OfGeminiCli) {
   expect("Output: (empty)\nSignal: 9", std::nullopt, "");
 }
 
-TEST(Outcome, AnyOtherTextIsWhatWasPrinted) {
+TEST(Outcome, TreatsOtherTextAsOutput) {
   expect("all green", std::nullopt, "all green");
   expect("", std::nullopt, "");
   expect("{", std::nullopt, "{");

@@ -15,7 +15,7 @@ std::optional<std::string_view> after(std::string_view line, std::string_view ma
   return line;
 }
 
-std::optional<FileChange> begins(std::string_view line) {
+std::optional<FileChange> parse_header(std::string_view line) {
   if (const auto path = after(line, "*** Add File: "))
     return FileChange{.change = Change::Created, .path = std::string{*path}};
   if (const auto path = after(line, "*** Update File: ")) return FileChange{.path = std::string{*path}};
@@ -37,7 +37,7 @@ std::vector<FileChange> files_in_patch(std::string_view patch) {
       inside = line.starts_with("*** Begin Patch");
     } else if (line.starts_with("*** End Patch")) {
       break;
-    } else if (auto file = begins(line)) {
+    } else if (auto file = parse_header(line)) {
       if (files.size() == kMaxPatchedFiles) break;
       files.push_back(std::move(*file));
     } else if (files.empty() || line.starts_with("*** End of File")) {

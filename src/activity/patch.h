@@ -1,12 +1,12 @@
-/// `apply_patch`: changes to several files in one text, as Codex and OpenCode take them.
+/// `apply_patch`: changes to several files in one text, as in Codex and OpenCode.
 ///
 ///     *** Begin Patch
-///     *** Add File: new.txt          then lines that begin with +
+///     *** Add File: new.txt          then lines that start with +
 ///     *** Update File: old.txt       perhaps *** Move to: other.txt, then hunks: @@ and lines with a blank, - or +
 ///     *** Delete File: gone.txt
 ///     *** End Patch
 ///
-/// Any text is taken; what is no patch has no files. Pure.
+/// Accepts any text; text that is not a patch has no files. Pure.
 #pragma once
 
 #include <string_view>
@@ -18,7 +18,7 @@ namespace relay::activity {
 
 inline constexpr std::size_t kMaxPatchedFiles = 256;
 
-/// What it would do, in its order; `tool` is left empty.
+/// The file changes, in order; `tool` is empty.
 std::vector<transcripts::FileChange> files_in_patch(std::string_view patch);
 
 }  // namespace relay::activity

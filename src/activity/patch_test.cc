@@ -24,14 +24,14 @@ TEST(Patch, ReadsEveryKindOfChange) {
   EXPECT_EQ(files[2].path, "gone.txt");
 }
 
-TEST(Patch, AHunkNeedsNoHeadLine) {
+TEST(Patch, AcceptsAHunkWithoutHeader) {
   const auto files = files_in_patch("*** Begin Patch\r\n*** Update File: a.txt\r\n-x\n+y\n*** End Patch");
   ASSERT_EQ(files.size(), 1U);
   EXPECT_EQ(files[0].path, "a.txt");
   EXPECT_EQ(files[0].diff, "@@\n-x\n+y\n");
 }
 
-TEST(Patch, WhatIsNoPatchHasNoFiles) {
+TEST(Patch, FindsNoFilesInOtherText) {
   for (const auto* text : {"", "*** Add File: a\n+x\n", "*** Begin Patch\n+x\n*** Move to: y\n", "*** Begin Patch"})
     EXPECT_TRUE(files_in_patch(text).empty()) << text;
 }

@@ -1,6 +1,6 @@
-/// Whole sessions of real agents, and what became of them: testdata/<session>.events, an event in each line.
+/// Whole sessions of real agents and their events: testdata/<session>.events, one event per line.
 ///
-/// After a change that is meant, RELAY_WRITE_EXPECTED=1 writes those files anew; look at the difference.
+/// After an intended change, RELAY_WRITE_EXPECTED=1 rewrites those files; check the diff.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ std::string events_of(const std::string& file) {
 
 struct Record : ::testing::TestWithParam<const char*> {};
 
-TEST_P(Record, BecomesItsEvents) {
+TEST_P(Record, GivesTheExpectedEvents) {
   const std::string file = GetParam();
   const auto expected = std::string{RELAY_ACTIVITY_TESTDATA "/"} + file.substr(0, file.rfind('.')) + ".events";
   const auto events = events_of(file);

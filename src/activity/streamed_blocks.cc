@@ -28,7 +28,7 @@ StreamedBlocks::Block* StreamedBlocks::append(events::ItemType type, std::string
       if (told_whole) each = {type, std::string{id}, {}};
       if (each.id == id) return nullptr;
     }
-    if (open_.size() >= kMaxBlocks) return nullptr;  // its text is told when it is whole
+    if (open_.size() >= kMaxBlocks) return nullptr;  // its text is emitted when it is complete
     block = open_.insert(open_.end(), {.type = type, .id = std::string{id}});
   }
   const auto room = static_cast<std::size_t>(events::kMaxContentBytes) - block->text.size();

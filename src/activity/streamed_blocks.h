@@ -1,10 +1,10 @@
 /// The text and thinking blocks that an agent is still writing, cut into deltas.
 ///
-/// Why: a transcript holds a block once it is whole. Some agents also offer the pieces while the model writes them
-///   (OpenCode's server, Claude Code's MessageDisplay hook). A block then is one item whichever source is first.
+/// Why: a transcript has a block once it is complete. Some agents also stream its chunks while the model writes them
+///   (OpenCode's server, Claude Code's MessageDisplay hook). A block is one item, whichever source comes first.
 /// Invariants
-/// - The deltas of a block, joined, are a prefix of its text and nothing is in two of them.
-/// - A delta ends at a line end or has at least kMinDeltaBytes, so a token is not an event.
+/// - The concatenated deltas of a block are a prefix of its text; no part is in two of them.
+/// - A delta ends at a line end or has at least kMinDeltaBytes, so a single token is not an event.
 /// - Memory is bounded: kMaxBlocks blocks of kMaxContentBytes, kMaxFinished ids and heads of finished blocks.
 /// Pure; one thread.
 #pragma once
@@ -30,10 +30,10 @@ class StreamedBlocks {
 
   struct Block {
     events::ItemType type{};
-    std::string id = {};    // the agent's own
-    std::string item = {};  // of the events; empty until the owner has named it
-    std::string text = {};  // so far; never more than an item may hold
-    std::size_t told = 0;   // bytes of it that went out as deltas
+    std::string id = {};      // the agent's own
+    std::string item = {};    // of the events; empty until the owner has named it
+    std::string text = {};    // so far; never more than an item may hold
+    std::size_t emitted = 0;  // bytes of it that went out as deltas
     WallMs since = 0;
   };
 

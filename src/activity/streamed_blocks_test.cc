@@ -7,7 +7,7 @@ namespace {
 
 using events::ItemType;
 
-TEST(DueDelta, EndsAtALineEndOrIsLongEnough) {
+TEST(DueDelta, EndsAtALineEndOrTheSizeLimit) {
   EXPECT_EQ(due_delta("half a line", 0), "");
   EXPECT_EQ(due_delta("one\ntwo\nthr", 0), "one\ntwo\n");
   EXPECT_EQ(due_delta("one\ntwo\nthr", 8), "");
@@ -16,7 +16,7 @@ TEST(DueDelta, EndsAtALineEndOrIsLongEnough) {
   EXPECT_EQ(due_delta("short", 99), "");
 }
 
-TEST(StreamedBlocks, AreFinishedByTheirIdOrByTheTextTheyBegin) {
+TEST(StreamedBlocks, AreFinishedByIdOrPrefix) {
   StreamedBlocks blocks;
   ASSERT_NE(blocks.append(ItemType::Message, "a", "first "), nullptr);
   EXPECT_EQ(blocks.append(ItemType::Message, "a", "block")->text, "first block");
@@ -27,7 +27,7 @@ TEST(StreamedBlocks, AreFinishedByTheirIdOrByTheTextTheyBegin) {
   EXPECT_EQ(blocks.append(ItemType::Message, "a", "late"), nullptr);
 }
 
-TEST(StreamedBlocks, IgnorePiecesOfABlockThatWasToldWhole) {
+TEST(StreamedBlocks, IgnoreChunksOfACompletedBlock) {
   StreamedBlocks blocks;
   blocks.note_whole(ItemType::Message, "row", "Hello there.");
   EXPECT_EQ(blocks.append(ItemType::Message, "d1", "Hello"), nullptr);

@@ -1,7 +1,7 @@
-/// What the agents' tools are for: one table for all of them, by the names their records use.
+/// Classifies the tools of all agents: one table, by the names in their transcripts.
 ///
-/// A tool we do not know is Other, and its use is told without saying more. Names were taken from the records of real
-/// sessions and from what the programs declare to their models (docs/agents.md).
+/// An unknown tool is Other and gets only a generic event. Names were taken from transcripts of real
+/// sessions and from the tool declarations of the programs (docs/agents.md).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace relay::activity {
 enum class ToolCategory : std::uint8_t {
   Other,
   Shell,
-  Script,  // a program that calls other tools, which the record tells on their own
+  Script,  // a program that calls other tools, which the transcript records separately
   Read,
   Write,
   Edit,
@@ -27,13 +27,13 @@ enum class ToolCategory : std::uint8_t {
 struct ToolKind {
   std::string_view name;
   ToolCategory use = ToolCategory::Other;
-  std::string_view subject = {};             // the member of its input that says on what: a command, a path, a pattern
+  std::string_view subject = {};             // the input member with the subject: a command, a path, a pattern
   std::string_view before = {}, after = {};  // of an edit: the members with the old and the new text
 };
 
 const ToolKind& kind_of(std::string_view tool);
 
-/// On what: the command, the path. `input` as the agent wrote it, JSON or not; empty when it does not say.
+/// The subject of a call: the command, the path. `input` is as recorded, JSON or not; empty without a subject.
 std::string subject_of(const ToolKind& kind, std::string_view input);
 std::string subject_of(const ToolKind& kind, const json::object& input);
 

@@ -112,7 +112,7 @@ class Codex final : public HookAdapter {
     if (const auto* prompt = std::get_if<transcripts::ModelInput>(&entry)) queue_->on_model_input(prompt->text);
     const auto* ended = std::get_if<transcripts::TurnEnded>(&entry);
     if (ended == nullptr && !std::holds_alternative<transcripts::TurnStarted>(entry)) return;
-    interrupted_ = ended != nullptr && ended->ending == transcripts::TurnOutcome::Interrupted;
+    interrupted_ = ended != nullptr && ended->outcome == transcripts::TurnOutcome::Interrupted;
     update_queue();
   }
 

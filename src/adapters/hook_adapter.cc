@@ -168,7 +168,7 @@ void HookAdapter::on_entry(const transcripts::Entry& entry) {
   find_record_again();
   on_own_entry(entry);
   if (const auto* text = std::get_if<transcripts::Text>(&entry)) {
-    if (!was_heard_on_screen()) listener_->on_assistant_text(transcripts::finished_part(*text), way::kTranscript);
+    if (!was_heard_on_screen()) listener_->on_assistant_text(transcripts::complete_lines(*text), way::kTranscript);
   } else if (const auto* prompt = std::get_if<transcripts::ModelInput>(&entry))
     listener_->on_model_input(prompt->text, way::kTranscript, prompt->id);
   else if (const auto* usage = std::get_if<transcripts::TokenUsage>(&entry))

@@ -341,7 +341,7 @@ void OpenCodeEvents::do_tool(const json::object& part) {
   take(*use->result, use->ended);
 }
 
-void OpenCodeEvents::end_turn(transcripts::TurnOutcome ending) { take(transcripts::TurnEnded{.ending = ending}, 0); }
+void OpenCodeEvents::end_turn(transcripts::TurnOutcome ending) { take(transcripts::TurnEnded{.outcome = ending}, 0); }
 
 void OpenCodeEvents::on_part(const json::object& part) {
   const auto id = text_of(part, "id");
@@ -375,11 +375,11 @@ void OpenCodeEvents::on_delta(const json::object& delta) {
   if (part == message->second.parts.end() || heard_.has(part->first)) return;
   const auto text = text_of(delta, "delta");
   if (part->second.type == "text" || part->second.type == "reasoning")
-    tell(activity_.take(
-        activity::Piece{.type = part->second.type == "text" ? events::ItemType::Message : events::ItemType::Thinking,
-                        .id = part->first,
-                        .text = text},
-        now()));
+    tell(activity_.take(activity::TextChunk{.type = part->second.type == "text" ? events::ItemType::Message
+                                                                                : events::ItemType::Thinking,
+                                            .id = part->first,
+                                            .text = text},
+                        now()));
 }
 
 void OpenCodeEvents::on_status(std::string_view session, const json::object& status) {

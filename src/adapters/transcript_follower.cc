@@ -42,7 +42,7 @@ void TranscriptFollower::open(const std::string& path) {
     tail_.reset(), listener_.on_transcript_problem(tail.error().message());
 }
 
-void TranscriptFollower::take(const activity::Piece& piece) { tell(activity_.take(piece, loop_.now().wall)); }
+void TranscriptFollower::take(const activity::TextChunk& piece) { tell(activity_.take(piece, loop_.now().wall)); }
 
 void TranscriptFollower::end() { tell(activity_.end("the agent has ended", loop_.now().wall)); }
 

@@ -48,7 +48,7 @@ class TranscriptFollower final : private transcripts::TailListener {
   [[nodiscard]] WallMs written_at() const { return reader_->written_at(); }
 
   /// A piece of what the model writes, which the transcript does not have yet.
-  void take(const activity::Piece& piece);
+  void take(const activity::TextChunk& piece);
   /// The agent has ended: what it had begun will not be completed.
   void end();
 

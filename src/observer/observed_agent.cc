@@ -193,7 +193,7 @@ void ObservedAgent::on_entry(const transcripts::Entry& entry) {
   if (inbox_ && input != nullptr) inbox_->on_model_input(input->text, input->id);
   // Escape calls no hook.
   const auto* end = std::get_if<transcripts::TurnEnded>(&entry);
-  if (end != nullptr && end->ending == transcripts::TurnOutcome::Interrupted && state_ != State::Idle)
+  if (end != nullptr && end->outcome == transcripts::TurnOutcome::Interrupted && state_ != State::Idle)
     write_state(State::Idle, {});
 }
 

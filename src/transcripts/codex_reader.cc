@@ -1,9 +1,9 @@
-/// Codex: `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl`, a line per item of the conversation and per
-/// event of the program.
+/// Codex: `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl`, one line per item of the conversation and
+///   per event of the program.
 ///
-/// What was said stands there twice, as an event and as the item that is sent to the model. The items are read, because
-/// every version writes them; of the events only those that say more: turns, tokens, limits, and what a tool really did
-/// (a script of the model's runs commands of which no item tells).
+/// Text is recorded twice, as an event and as the item that is sent to the model. The reader uses the items, because
+/// every version writes them, and only those events that add information: turns, tokens, limits, and effects of tools
+/// (a script of the model runs commands that no item mentions).
 #include <algorithm>
 #include <array>
 
@@ -18,22 +18,22 @@
 namespace relay::transcripts {
 namespace {
 
-constexpr auto kSilentLines = std::to_array<std::string_view>(
+constexpr auto kIgnoredLines = std::to_array<std::string_view>(
     {"inter_agent_communication", "inter_agent_communication_metadata", "token_usage_record", "world_state"});
 
-/// Events that repeat an item, or tell only the person before the screen something.
-constexpr auto kSilentEvents = std::to_array<std::string_view>(
+/// Events that repeat an item, or only concern the user's screen.
+constexpr auto kIgnoredEvents = std::to_array<std::string_view>(
     {"agent_message", "agent_reasoning", "agent_reasoning_raw_content", "context_compacted", "entered_review_mode",
      "exited_review_mode", "mcp_tool_call_end", "sub_agent_activity", "thread_goal_updated", "thread_name_updated",
      "thread_rolled_back", "thread_settings_applied", "undo_completed", "user_message", "view_image_tool_call",
      "web_search_end"});
 
-constexpr auto kSilentItems =
+constexpr auto kIgnoredItems =
     std::to_array<std::string_view>({"additional_tools", "compaction", "compaction_summary", "context_compaction",
                                      "ghost_snapshot", "image_generation_call", "other"});
 
-/// How the output of a call begins that failed, or that a person broke off.
-constexpr auto kBrokenOff =
+/// How the output of a failed or interrupted call starts.
+constexpr auto kFailedPrefixes =
     std::to_array<std::string_view>({"Script failed\n", "Script terminated\n", "aborted by user"});
 constexpr std::int64_t kMaxSeconds = 366LL * 24 * 3600;
 
@@ -45,35 +45,35 @@ class CodexReader final : public LineReader {
 
  private:
   void read_object(const json::object& line) override {
-    const auto type = word_of(line, "type");
-    if (contains(kSilentLines, type)) return;
+    const auto type = short_string(line, "type");
+    if (contains(kIgnoredLines, type)) return;
     const auto* payload = object_member(line, "payload");
-    if (payload == nullptr) return not_understood(type, "it has no payload");
+    if (payload == nullptr) return emit_unknown(type, "it has no payload");
     if (type == "response_item")
-      read_item(*payload, word_of(line, "timestamp"));
+      read_item(*payload, short_string(line, "timestamp"));
     else if (type == "event_msg")
       read_event(*payload);
     else if (type == "session_meta")
       read_session(*payload);
     else if (type == "turn_context")
-      model_ = word_of(*payload, "model");
+      model_ = short_string(*payload, "model");
     else if (type == "compacted")
-      emit_prompt({.text = text_of(*payload, "message"), .origin = Origin::Program});
+      emit_prompt({.text = long_string(*payload, "message"), .origin = Origin::Program});
     else
-      not_understood(type, "a line of a type that is not known");
+      emit_unknown(type, "a line of a type that is not known");
   }
 
   void read_session(const json::object& payload) {
-    auto id = word_of(payload, "id");
+    auto id = short_string(payload, "id");
     if (id.empty() || id == session_) return;
     session_ = id;
-    entries_.push_back(SessionInfo{.id = std::move(id), .working_directory = text_of(payload, "cwd")});
+    entries_.push_back(SessionInfo{.id = std::move(id), .working_directory = long_string(payload, "cwd")});
   }
 
   void read_item(const json::object& item, std::string_view written) {
-    const auto type = word_of(item, "type");
-    auto id = word_of(item, "id");
-    // Older versions give messages no id: then what was written when tells them apart.
+    const auto type = short_string(item, "type");
+    auto id = short_string(item, "id");
+    // Older versions give messages no id: time and content identify them.
     if (id.empty() && type == "message" && !written.empty())
       id = relay::format("{} {}", written, sha256_hex(content_text(item, "content")).substr(0, 16));
     if (!id.empty() && !items_.at(id).second) return;
@@ -83,18 +83,18 @@ class CodexReader final : public LineReader {
       read_reasoning(item, std::move(id));
     else if (type.ends_with("_call_output"))
       read_output(item);
-    else if (type.ends_with("_call") && !contains(kSilentItems, type))
+    else if (type.ends_with("_call") && !contains(kIgnoredItems, type))
       read_call(item, type);
-    else if (!contains(kSilentItems, type))
-      not_understood(type, "an item of a kind that is not known");
+    else if (!contains(kIgnoredItems, type))
+      emit_unknown(type, "an item of a kind that is not known");
   }
 
   void read_message(const json::object& item, std::string id) {
-    const auto role = word_of(item, "role");
+    const auto role = short_string(item, "role");
     auto text = content_text(item, "content");
     if (text.empty()) return;
     if (role == "assistant") {
-      const bool whole = text.size() < kMaxText && word_of(item, "status") != "incomplete";
+      const bool whole = text.size() < kMaxText && short_string(item, "status") != "incomplete";
       entries_.push_back(Text{.id = std::move(id), .text = std::move(text), .whole = whole});
     } else {
       const auto origin = origin_of(item, role, text);
@@ -102,18 +102,18 @@ class CodexReader final : public LineReader {
     }
   }
 
-  /// Newer versions say of each part where it came from; in older ones the program's own parts stand in tags.
+  /// Newer versions record the origin of each part; in older ones the program's own parts are in tags.
   static Origin origin_of(const json::object& item, std::string_view role, std::string_view text) {
     const auto* more = object_member(item, "internal_chat_message_metadata_passthrough");
     const auto* kinds = more == nullptr ? nullptr : array_member(*more, "content_item_kinds");
     if (kinds == nullptr || kinds->empty()) {
       const bool tagged = text.starts_with('<') || text.starts_with("# AGENTS.md");
-      return role == "user" && !tagged ? Origin::Person : Origin::Program;
+      return role == "user" && !tagged ? Origin::User : Origin::Program;
     }
     for (const auto& kind : *kinds) {
       if (!kind.is_string()) continue;
       if (kind.get_string().starts_with("hooks.")) return Origin::Hook;
-      if (kind.get_string().starts_with("user.")) return Origin::Person;
+      if (kind.get_string().starts_with("user.")) return Origin::User;
     }
     return Origin::Program;
   }
@@ -127,16 +127,17 @@ class CodexReader final : public LineReader {
     const auto* input = item.if_contains("arguments");
     if (input == nullptr) input = item.if_contains("input");
     if (input == nullptr) input = item.if_contains("action");
-    auto name = word_of(item, "name");
-    entries_.push_back(tool_of(word_of(item, "call_id"), name.empty() ? type : std::move(name), input));
+    auto name = short_string(item, "name");
+    entries_.push_back(make_tool_call(short_string(item, "call_id"), name.empty() ? type : std::move(name), input));
   }
 
   void read_output(const json::object& item) {
     const auto text = output_text(item);
     const auto* output = object_member(item, "output");
-    const bool failed = (output != nullptr && bool_member(*output, "success") == false) ||
-                        std::ranges::any_of(kBrokenOff, [&](std::string_view how) { return text.starts_with(how); });
-    entries_.push_back(result_of(word_of(item, "call_id"), text, failed));
+    const bool failed =
+        (output != nullptr && bool_member(*output, "success") == false) ||
+        std::ranges::any_of(kFailedPrefixes, [&](std::string_view how) { return text.starts_with(how); });
+    entries_.push_back(make_tool_result(short_string(item, "call_id"), text, failed));
   }
 
   static std::string output_text(const json::object& item) {
@@ -146,112 +147,112 @@ class CodexReader final : public LineReader {
   }
 
   void read_event(const json::object& event) {
-    const auto type = word_of(event, "type");
+    const auto type = short_string(event, "type");
     if (type == "token_count") {
       read_tokens(event);
     } else if (type == "task_started" || type == "turn_started") {
-      begin_turn(event);
+      start_turn(event);
     } else if (type == "task_complete" || type == "turn_complete") {
       const auto* error = object_member(event, "error");
-      if (error != nullptr) read_failure(*error, word_of(event, "turn_id"));
+      if (error != nullptr) read_failure(*error, short_string(event, "turn_id"));
       end_turn(event, error == nullptr ? TurnOutcome::Done : TurnOutcome::Failed);
     } else if (type == "turn_aborted") {
       end_turn(event, TurnOutcome::Interrupted);
     } else if (type == "item_completed") {
       if (const auto* item = object_member(event, "item"))
-        read_deed(*item, word_of(*item, "id"), word_of(*item, "type"));
+        read_tool_effect(*item, short_string(*item, "id"), short_string(*item, "type"));
     } else if (type == "exec_command_end") {
-      read_deed(event, word_of(event, "call_id"), "CommandExecution");
+      read_tool_effect(event, short_string(event, "call_id"), "CommandExecution");
     } else if (type == "patch_apply_end") {
-      read_deed(event, word_of(event, "call_id"), "FileChange");
-    } else if (!contains(kSilentEvents, type)) {
-      not_understood(type, "an event that is not known");
+      read_tool_effect(event, short_string(event, "call_id"), "FileChange");
+    } else if (!contains(kIgnoredEvents, type)) {
+      emit_unknown(type, "an event that is not known");
     }
   }
 
-  /// Newer versions tell it as an item of its own, older ones as an event.
-  void read_deed(const json::object& deed, const std::string& id, std::string_view type) {
+  /// Newer versions write an item, older ones an event.
+  void read_tool_effect(const json::object& effect, const std::string& id, std::string_view type) {
     const bool is_command = type == "CommandExecution";
     if ((!is_command && type != "FileChange") || (!id.empty() && !items_.add("deed " + id))) return;
-    const auto status = word_of(deed, "status");
+    const auto status = short_string(effect, "status");
     if (status == "declined" || status == "in_progress") return;
-    if (is_command) return read_command(deed, id);
-    if (status == "failed" || bool_member(deed, "success") == false) return;
-    const auto* changes = object_member(deed, "changes");
+    if (is_command) return read_command(effect, id);
+    if (status == "failed" || bool_member(effect, "success") == false) return;
+    const auto* changes = object_member(effect, "changes");
     if (changes == nullptr) return;
     for (const auto& [path, change] : *changes)
       if (change.is_object() && entries_.size() < kMaxEntriesPerLine)
-        read_change(change.get_object(), id, clipped({path.data(), path.size()}, kMaxToolText));
+        read_change(change.get_object(), id, truncated({path.data(), path.size()}, kMaxToolText));
   }
 
-  void read_command(const json::object& deed, const std::string& id) {
-    CommandRun command{.tool = id, .exit_code = integer_member(deed, "exit_code")};
-    if (const auto* words = array_member(deed, "command")) command.text = command_line(*words);
-    if (const auto* took = object_member(deed, "duration")) {
+  void read_command(const json::object& effect, const std::string& id) {
+    CommandRun command{.tool = id, .exit_code = integer_member(effect, "exit_code")};
+    if (const auto* words = array_member(effect, "command")) command.text = command_line(*words);
+    if (const auto* took = object_member(effect, "duration")) {
       const auto seconds = count_member(*took, "secs"), nanos = count_member(*took, "nanos");
       if (seconds && nanos && *seconds <= kMaxSeconds) command.duration_ms = *seconds * 1'000 + *nanos / 1'000'000;
     }
-    const auto out = text_of(deed, "stdout");
-    command.output = clipped(out.empty() ? text_of(deed, "aggregated_output") : out, kMaxToolText);
-    command.errors = clipped(text_of(deed, "stderr"), kMaxToolText);
+    const auto out = long_string(effect, "stdout");
+    command.output = truncated(out.empty() ? long_string(effect, "aggregated_output") : out, kMaxToolText);
+    command.errors = truncated(long_string(effect, "stderr"), kMaxToolText);
     entries_.push_back(std::move(command));
   }
 
   void read_change(const json::object& change, const std::string& id, std::string path) {
-    const auto type = word_of(change, "type");
+    const auto type = short_string(change, "type");
     entries_.push_back(FileChange{.tool = id,
                                   .change = type == "add"      ? Change::Created
                                             : type == "delete" ? Change::Deleted
                                                                : Change::Edited,
                                   .path = std::move(path),
-                                  .moved_to = clipped(text_of(change, "move_path"), kMaxToolText),
-                                  .diff = text_of(change, "unified_diff"),
-                                  .content = type == "add" ? text_of(change, "content") : std::string{}});
+                                  .moved_to = truncated(long_string(change, "move_path"), kMaxToolText),
+                                  .diff = long_string(change, "unified_diff"),
+                                  .content = type == "add" ? long_string(change, "content") : std::string{}});
   }
 
-  /// What a shell was given, without the shell.
+  /// The command line without the shell around it.
   static std::string command_line(const json::array& words) {
     const auto word = [&](std::size_t at) {
       return words[at].is_string() ? std::string{words[at].get_string()} : std::string{};
     };
-    if (words.size() == 3 && (word(1) == "-lc" || word(1) == "-c")) return clipped(word(2), kMaxToolText);
+    if (words.size() == 3 && (word(1) == "-lc" || word(1) == "-c")) return truncated(word(2), kMaxToolText);
     std::string line;
     for (std::size_t at = 0; at < words.size() && line.size() < kMaxToolText; ++at)
       line += (at == 0 ? "" : " ") + word(at);
-    return clipped(line, kMaxToolText);
+    return truncated(line, kMaxToolText);
   }
 
-  void begin_turn(const json::object& event) {
-    turn_ = word_of(event, "turn_id");
+  void start_turn(const json::object& event) {
+    turn_ = short_string(event, "turn_id");
     const auto* attribution = object_member(event, "turn_attribution");
     entries_.push_back(
-        TurnStarted{.id = turn_, .trigger = attribution == nullptr ? "" : word_of(*attribution, "turn_trigger")});
+        TurnStarted{.id = turn_, .trigger = attribution == nullptr ? "" : short_string(*attribution, "turn_trigger")});
   }
 
-  void end_turn(const json::object& event, TurnOutcome ending) {
-    auto id = word_of(event, "turn_id");
+  void end_turn(const json::object& event, TurnOutcome outcome) {
+    auto id = short_string(event, "turn_id");
     if (id.empty()) id = turn_;
     turn_.clear();
-    entries_.push_back(TurnEnded{.id = std::move(id), .ending = ending});
+    entries_.push_back(TurnEnded{.id = std::move(id), .outcome = outcome});
   }
 
   void read_failure(const json::object& error, std::string turn) {
-    TurnFailure failure{.id = std::move(turn), .text = text_of(error, "message")};
+    TurnFailure failure{.id = std::move(turn), .text = long_string(error, "message")};
     const auto* info = error.if_contains("codex_error_info");
     if (info != nullptr && info->is_string()) {
-      failure.code = word_of(error, "codex_error_info");
+      failure.code = short_string(error, "codex_error_info");
     } else if (info != nullptr && info->is_object() && !info->get_object().empty()) {
       const auto& first =
           *info->get_object().begin();  // {"response_too_many_failed_attempts": {"http_status_code": 429}}
-      failure.code = clipped({first.key().data(), first.key().size()}, kMaxWord);
+      failure.code = truncated({first.key().data(), first.key().size()}, kMaxWord);
       if (first.value().is_object())
         failure.status = integer_member(first.value().get_object(), "http_status_code").value_or(0);
     }
-    failure.kind = failure_kind(failure.code, failure.status);
+    failure.kind = classify_failure(failure.code, failure.status);
     entries_.push_back(std::move(failure));
   }
 
-  /// The last answer's tokens. The running total tells answers apart: the same total again is the same answer.
+  /// The tokens of the last reply. The running total identifies replies: the same total is the same reply.
   void read_tokens(const json::object& event) {
     if (const auto* limits = object_member(event, "rate_limits")) read_limits(*limits);
     const auto* info = object_member(event, "info");
@@ -282,9 +283,9 @@ class CodexReader final : public LineReader {
                   .used_percent = *used,
                   .window_minutes = integer_member(*window, "window_minutes"),
                   .resets_at = integer_member(*window, "resets_at")};
-      auto& told = limits_.at(name).first;
-      if (told == limit) continue;
-      told = limit;
+      auto& previous = limits_.at(name).first;
+      if (previous == limit) continue;
+      previous = limit;
       entries_.push_back(std::move(limit));
     }
   }

@@ -19,14 +19,14 @@ const Entries& session() {
   return entries;
 }
 
-TEST(CodexReader, UnderstandsEveryLineOfASession) {
+TEST(CodexReader, ParsesEveryLineOfASession) {
   for (const auto& unknown : only<Unknown>(session())) ADD_FAILURE() << unknown.type << ": " << unknown.problem;
   ASSERT_EQ(only<SessionInfo>(session()).size(), 1U);
   EXPECT_EQ(only<SessionInfo>(session())[0].id, "01a1e0ca-9d22-7522-9e82-4f879e1650ef");
   EXPECT_EQ(only<SessionInfo>(session())[0].working_directory, "/home/agent/proj");
 }
 
-TEST(CodexReader, HearsATextOnceThoughItIsWrittenTwice) {
+TEST(CodexReader, EmitsATextThatIsWrittenTwiceOnce) {
   std::vector<std::string> ids;
   for (const auto& text : only<Text>(session())) ids.push_back(text.id);
   EXPECT_EQ(ids.size(), 9U);
@@ -34,10 +34,10 @@ TEST(CodexReader, HearsATextOnceThoughItIsWrittenTwice) {
   EXPECT_TRUE(std::ranges::adjacent_find(ids) == ids.end());
 }
 
-TEST(CodexReader, TellsWhoGaveTheModelWhat) {
+TEST(CodexReader, ReadsTheOriginOfInputs) {
   std::vector<std::string> person, hook;
   for (const auto& prompt : only<ModelInput>(session())) {
-    if (prompt.origin == Origin::Person) person.push_back(prompt.text);
+    if (prompt.origin == Origin::User) person.push_back(prompt.text);
     if (prompt.origin == Origin::Hook) hook.push_back(prompt.text);
   }
   EXPECT_EQ(person, (std::vector<std::string>{"please greet bob", "two texts please", "show a fence", "ponder this",
@@ -48,18 +48,18 @@ TEST(CodexReader, TellsWhoGaveTheModelWhat) {
   EXPECT_EQ(std::ranges::count(hook, "Relay message from Carol [abc-PostToolUse]: context by hook"), 2);
 }
 
-TEST(CodexReader, ATurnSaysWhatBeganItAndHowItEnded) {
+TEST(CodexReader, EmitsTriggerAndOutcomeOfATurn) {
   std::vector<std::string> story;
   for (const auto& entry : session()) {
     if (const auto* started = std::get_if<TurnStarted>(&entry)) story.push_back(started->trigger);
-    if (const auto* ended = std::get_if<TurnEnded>(&entry)) story.emplace_back(name_of(ended->ending));
+    if (const auto* ended = std::get_if<TurnEnded>(&entry)) story.emplace_back(name_of(ended->outcome));
   }
   EXPECT_EQ(story,
             (std::vector<std::string>{"user", "done", "user", "done", "user", "done", "user", "done", "queue", "done",
                                       "user", "done", "queue", "done", "user", "interrupted", "user", "failed"}));
 }
 
-TEST(CodexReader, CountsEachAnswerOnceAndCachedTokensApart) {
+TEST(CodexReader, CountsEachReplyOnceAndCachedTokensSeparately) {
   const auto usages = only<TokenUsage>(session());
   ASSERT_EQ(usages.size(), 9U);
   EXPECT_EQ(usages[0].input, 13312);
@@ -71,7 +71,7 @@ TEST(CodexReader, CountsEachAnswerOnceAndCachedTokensApart) {
   EXPECT_EQ(pondered->output, 20);
 }
 
-TEST(CodexReader, TellsAUsedUpQuotaAndTheFailureItCaused) {
+TEST(CodexReader, EmitsAnExhaustedQuotaAndItsFailure) {
   const auto limits = only<Limit>(session());
   ASSERT_FALSE(limits.empty());
   EXPECT_EQ(limits[0].name, "primary");
@@ -84,7 +84,7 @@ TEST(CodexReader, TellsAUsedUpQuotaAndTheFailureItCaused) {
   EXPECT_EQ(failures[0].code, "usage_limit_exceeded");
 }
 
-TEST(CodexReader, ShowsToolsWithTheirResults) {
+TEST(CodexReader, EmitsToolCallsWithResults) {
   const auto tools = only<ToolCall>(session());
   const auto results = only<ToolResult>(session());
   ASSERT_EQ(tools.size(), 2U);
@@ -95,7 +95,7 @@ TEST(CodexReader, ShowsToolsWithTheirResults) {
   EXPECT_NE(results[0].text.find("all green"), std::string::npos);
 }
 
-TEST(CodexReader, ReadsTheCodeOfAFailureFromEitherForm) {
+TEST(CodexReader, ReadsFailureCodesInBothFormats) {
   const auto reader = codex_reader();
   const auto entries = reader->read(
       R"({"type":"event_msg","payload":{"type":"task_complete","turn_id":"t","error":{"message":"gave up",)"
@@ -103,10 +103,10 @@ TEST(CodexReader, ReadsTheCodeOfAFailureFromEitherForm) {
   ASSERT_EQ(entries.size(), 2U);
   EXPECT_EQ(std::get<TurnFailure>(entries[0]).kind, FailureKind::RateLimit);
   EXPECT_EQ(std::get<TurnFailure>(entries[0]).code, "response_too_many_failed_attempts");
-  EXPECT_EQ(std::get<TurnEnded>(entries[1]).ending, TurnOutcome::Failed);
+  EXPECT_EQ(std::get<TurnEnded>(entries[1]).outcome, TurnOutcome::Failed);
 }
 
-TEST(CodexReader, AnOlderVersionsMessageIsKnownByWhenItWasWritten) {
+TEST(CodexReader, IdentifiesMessagesOfOlderVersionsByTime) {
   const auto reader = codex_reader();
   const auto read = [&](const std::string& when) {
     return only<Text>(reader->read(R"({"timestamp":")" + when +
@@ -116,10 +116,10 @@ TEST(CodexReader, AnOlderVersionsMessageIsKnownByWhenItWasWritten) {
   };
   EXPECT_EQ(read("2026-11-15T08:15:00.359Z"), 1U);
   EXPECT_EQ(read("2026-11-15T08:15:00.359Z"), 0U);
-  EXPECT_EQ(read("2026-11-15T08:16:00.000Z"), 1U) << "said again";
+  EXPECT_EQ(read("2026-11-15T08:16:00.000Z"), 1U) << "written again";
 }
 
-TEST(CodexReader, AnOlderVersionsProgramIsKnownByItsTags) {
+TEST(CodexReader, IdentifiesProgramInputOfOlderVersionsByTags) {
   const auto reader = codex_reader();
   const auto user = [&](const std::string& text) {
     const auto prompts = only<ModelInput>(
@@ -128,11 +128,11 @@ TEST(CodexReader, AnOlderVersionsProgramIsKnownByItsTags) {
                      text + R"("}]}})"));
     return prompts.at(0).origin;
   };
-  EXPECT_EQ(user("please greet bob"), Origin::Person);
+  EXPECT_EQ(user("please greet bob"), Origin::User);
   EXPECT_EQ(user("<environment_context>here</environment_context>"), Origin::Program);
 }
 
-TEST(CodexReader, TellsWhatAScriptDid) {
+TEST(CodexReader, EmitsEffectsOfAScript) {
   const auto reader = codex_reader();
   const auto entries = testing::read_all(*reader, testing::record_lines("codex-work.jsonl"));
   const auto changes = only<FileChange>(entries);
@@ -145,7 +145,7 @@ TEST(CodexReader, TellsWhatAScriptDid) {
   EXPECT_EQ(commands[1].text, "grep -rn zwei poem.txt");
 }
 
-TEST(CodexReader, ACallThatWasBrokenOffHasFailed) {
+TEST(CodexReader, MarksAnInterruptedCallAsFailed) {
   const auto reader = codex_reader();
   const auto failed = [&](std::string_view output) {
     const auto entries = reader->read(relay::format(
@@ -160,7 +160,7 @@ TEST(CodexReader, ACallThatWasBrokenOffHasFailed) {
   EXPECT_TRUE(failed("aborted by user after 2.9s"));
 }
 
-TEST(CodexReader, OlderVersionsTellItAsAnEvent) {
+TEST(CodexReader, ReadsEffectsFromEventsOfOlderVersions) {
   const auto reader = codex_reader();
   const auto entries = testing::read_all(
       *reader,

@@ -1,4 +1,4 @@
-/// The last few things that were seen, so that a repetition can be told. Bounded: the oldest is forgotten first.
+/// A bounded cache of recent keys, to detect repetitions. The oldest key is dropped first.
 #pragma once
 
 #include <deque>
@@ -10,24 +10,24 @@
 
 namespace relay::transcripts {
 
-/// For each key the last value.
+/// Maps each key to its last value.
 template <class Value>
 class DedupCache {
  public:
   [[nodiscard]] bool has(std::string_view key) const { return values_.contains(std::string{key}); }
-  /// False when it was known already.
+  /// False when the key was known.
   bool add(std::string_view key) { return at(key).second; }
-  /// The value kept for that key, made if it is new.
+  /// The value of the key, created if it is new.
   std::pair<Value&, bool> at(std::string_view key) {
-    const auto [place, is_new] = values_.try_emplace(std::string{key});
+    const auto [entry, is_new] = values_.try_emplace(std::string{key});
     if (is_new) {
-      order_.push_back(&place->first);
-      if (order_.size() > kRemembered) {
+      order_.push_back(&entry->first);
+      if (order_.size() > kMaxRememberedIds) {
         values_.erase(values_.find(*order_.front()));
         order_.pop_front();
       }
     }
-    return {place->second, is_new};
+    return {entry->second, is_new};
   }
 
  private:

@@ -2,7 +2,7 @@
 
 namespace relay::transcripts {
 
-std::string_view finished_part(const Text& text) {
+std::string_view complete_lines(const Text& text) {
   const std::string_view all = text.text;
   if (text.whole) return all;
   const auto end = all.rfind('\n');
@@ -11,7 +11,7 @@ std::string_view finished_part(const Text& text) {
 
 std::string_view name_of(Origin origin) {
   switch (origin) {
-    case Origin::Person: return "person";
+    case Origin::User: return "person";
     case Origin::Peer: return "peer";
     case Origin::Hook: return "hook";
     case Origin::Program: return "program";
@@ -30,8 +30,8 @@ std::string_view name_of(FailureKind kind) {
   return "";
 }
 
-std::string_view name_of(TurnOutcome ending) {
-  switch (ending) {
+std::string_view name_of(TurnOutcome outcome) {
+  switch (outcome) {
     case TurnOutcome::Done: return "done";
     case TurnOutcome::Interrupted: return "interrupted";
     case TurnOutcome::Failed: return "failed";

@@ -1,9 +1,10 @@
-/// What an agent wrote down about its own work, as values: the same for every agent.
+/// The entries of an agent's transcript, as values, the same for every agent.
 ///
-/// Why: agents keep records in raw markdown. There a relay command is exactly what the model wrote; on a screen it is
-///   wrapped, coloured and scrolled.
-/// Invariants: `id` is the record's own, so that a repetition can be recognised; empty only where the record has none.
-///   Texts are valid UTF-8 and within limits.h. What a subagent or the program itself said is never a Text.
+/// Why: agents record raw markdown. There a relay command is exactly what the model wrote; on a screen it is wrapped,
+///   colored and scrolled.
+/// Invariants: `id` is the transcript's own, so that repetitions can be detected; it is empty only where the transcript
+///   has none. Texts are valid UTF-8 and within limits.h. Output of a subagent or of the program itself is never a
+///   Text.
 #pragma once
 
 #include <cstdint>
@@ -17,71 +18,71 @@
 
 namespace relay::transcripts {
 
-/// Whose record this is: the agent's own id of its session or thread. Told once, and again when it changes.
+/// The agent's own id of its session or thread. Emitted once, and again when it changes.
 struct SessionInfo {
   std::string id = {};
   std::string working_directory = {};
 };
 
-/// The agent's own words, raw markdown, one whole block as the model wrote it.
+/// Output of the model, raw markdown, one whole block as written.
 struct Text {
   std::string id = {};
   std::string text = {};
-  bool whole = true;  // false: broken off, so its last line may be torn
+  bool whole = true;  // false: interrupted, so its last line may be incomplete
 };
 
-/// What of a text can be relied on: all of it, or without the last line when it was broken off.
-std::string_view finished_part(const Text& text);
+/// The complete lines of a text: all of it, or without the last line when it was interrupted.
+std::string_view complete_lines(const Text& text);
 
-/// What the model thought before it spoke. Not said to anybody.
+/// The model's reasoning. Not addressed to anyone.
 struct Thought {
   std::string id = {};
   std::string text = {};
 };
 
 enum class Origin : std::uint8_t {
-  Person,   // typed, pasted, queued; everything that reached the agent as if a person had said it
-  Peer,     // through the agent's own door for other sessions
+  User,     // typed, pasted, queued; everything that reached the agent as the user's input
+  Peer,     // through the agent's own interface for other sessions
   Hook,     // context that a hook added
   Program,  // the agent program itself: reminders, environment, the summary after a compaction
 };
 std::string_view name_of(Origin origin);
 
-/// What the model was given. Once it stands here, the model has it or gets it with its next request.
+/// Input of the model. Once it is recorded, the model has it or gets it with its next request.
 struct ModelInput {
   std::string id = {};
-  std::string text = {};  // as the model sees it; a peer's words may stand between sentences of the agent program
-  Origin origin = Origin::Person;
-  std::string from = {};        // Peer: what the sender called itself; Hook: the hook's event
-  std::string message_id = {};  // the id the sender gave, where the agent keeps it
+  std::string text = {};  // as the model sees it; the program may wrap a peer's text in sentences
+  Origin origin = Origin::User;
+  std::string from = {};        // Peer: the sender's name for itself; Hook: the hook's event
+  std::string message_id = {};  // the sender's id, where the agent records it
 };
 
-/// A prompt that waits in the agent's own queue, or left it. Claude only.
+/// A prompt that entered or left the agent's own queue. Claude only.
 struct Queued {
   std::string text = {};
   bool waiting = true;      // false: it left the queue
-  std::string reason = {};  // why it left, in the agent's word: `absorbed_mid_turn`
+  std::string reason = {};  // why it left, as recorded: `absorbed_mid_turn`
 };
 
 struct ToolCall {
   std::string id = {};
   std::string name = {};
-  std::string input = {};  // JSON text, or what the agent wrote instead
+  std::string input = {};  // JSON text, or the agent's own format
   bool cut = false;
 };
 
 struct ToolResult {
-  std::string id = {};  // of the Tool
+  std::string id = {};  // of the ToolCall
   std::string text = {};
   bool failed = false;
   bool cut = false;
-  WallMs at = 0;  // when it came, where that is not when its line was written
+  WallMs at = 0;  // when it arrived, if that differs from the time of its line
 };
 
-/// A command that was run, where the record tells more of it than the tool's result does. Stands before that result.
+/// A command that ran, where the transcript has more than the tool's result. Comes before that result.
 struct CommandRun {
-  std::string tool = {};  // that ran it; a script may run several, and then this is no Tool's id
-  std::string text = {};  // empty: what the Tool was given
+  std::string tool = {};  // the ToolCall; a script may run several commands, and then this is no ToolCall's id
+  std::string text = {};  // empty: the input of the ToolCall
   std::optional<std::int64_t> exit_code = {};
   std::optional<std::int64_t> duration_ms = {};
   std::string output = {}, errors = {};
@@ -89,34 +90,34 @@ struct CommandRun {
 
 enum class Change : std::uint8_t { Created, Edited, Deleted };
 
-/// A file that was changed, told like a Command: what came of it, not what was wanted.
+/// A file that changed: the effect, like CommandRun, not the request.
 struct FileChange {
   std::string tool = {};
   Change change = Change::Edited;
   std::string path = {};
   std::string moved_to = {};
-  std::string diff = {};     // unified; may lack the lines that name the file
-  std::string content = {};  // of one that was created, where there is no diff
+  std::string diff = {};     // unified; may lack the file headers
+  std::string content = {};  // of a created file without a diff
 };
 
-/// What one answer of the model cost. A later one with the same id stands for the earlier one.
-/// The counts do not overlap, except that reasoning is part of output.
+/// The cost of one reply of the model. A later entry with the same id replaces the earlier one. The counts do not
+/// overlap, except that reasoning is part of output.
 struct TokenUsage {
   std::string id = {};
   std::string model = {};
-  std::optional<std::int64_t> input = {};  // read for the first time
+  std::optional<std::int64_t> input = {};  // uncached
   std::optional<std::int64_t> cache_read = {};
   std::optional<std::int64_t> cache_write = {};
   std::optional<std::int64_t> output = {};
   std::optional<std::int64_t> reasoning = {};
-  std::optional<double> cost = {};  // in dollars, where the agent says so
+  std::optional<double> cost = {};  // in dollars, where the agent reports it
 
   bool operator==(const TokenUsage&) const = default;
 };
 
-/// How far a quota is used up. Told when it changes.
+/// The used part of a quota. Emitted when it changes.
 struct Limit {
-  std::string name = {};  // `primary`, `secondary`: as the agent calls it
+  std::string name = {};  // `primary`, `secondary`: the agent's name for it
   double used_percent = 0;
   std::optional<std::int64_t> window_minutes = {};
   std::optional<std::int64_t> resets_at = {};  // seconds since 1970
@@ -127,31 +128,32 @@ struct Limit {
 enum class FailureKind : std::uint8_t { RateLimit, UsageLimit, Overloaded, Login, Other };
 std::string_view name_of(FailureKind kind);
 
-/// The model could not be asked, or did not answer.
+/// A request to the model failed.
 struct TurnFailure {
   std::string id = {};
   FailureKind kind = FailureKind::Other;
-  std::string code = {};    // the agent's word: `rate_limit`, `usage_limit_exceeded`
-  std::string text = {};    // the agent's sentence
-  std::int64_t status = 0;  // of HTTP; 0: not told
+  std::string code = {};    // as recorded: `rate_limit`, `usage_limit_exceeded`
+  std::string text = {};    // the agent's message
+  std::int64_t status = 0;  // of HTTP; 0: unknown
 };
 
 struct TurnStarted {
   std::string id = {};
-  std::string trigger = {};  // whose doing, in the agent's word: `human`, `peer`, `user`, `queue`; may be empty
+  std::string trigger = {};  // as recorded: `human`, `peer`, `user`, `queue`; may be empty
 };
 
 enum class TurnOutcome : std::uint8_t { Done, Interrupted, Failed };
-std::string_view name_of(TurnOutcome ending);
+std::string_view name_of(TurnOutcome outcome);
 
 struct TurnEnded {
   std::string id = {};
-  TurnOutcome ending = TurnOutcome::Done;
+  TurnOutcome outcome = TurnOutcome::Done;
 };
 
-/// A line we did not understand. Never fatal: the next line may be plain again. A type is told once.
+/// A line that the reader does not understand. Never fatal: reading continues with the next line. Each type is reported
+/// once.
 struct Unknown {
-  std::string type = {};     // the record's own; empty when it has none, or when the line could not be read at all
+  std::string type = {};     // the transcript's own; empty without one, or when the line is not readable
   std::string problem = {};  // one sentence
 };
 

@@ -1,4 +1,4 @@
-/// Real agents' records of sessions whose words are known: every command is heard once, and nothing else is.
+/// Transcripts of real agents with known output: every command is extracted once, and nothing else.
 #include <gtest/gtest.h>
 
 #include "base/format.h"
@@ -18,15 +18,15 @@ json::value parsed(const std::string& path) {
 json::array heard_in(const Entries& entries) {
   json::array heard;
   for (const auto& text : testing::only<Text>(entries))
-    for (const auto& utterance : commands::extract(finished_part(text))) {
+    for (const auto& utterance : commands::extract(complete_lines(text))) {
       const auto* command = std::get_if<commands::SendCommand>(&utterance);
-      EXPECT_NE(command, nullptr) << "not a command, and none was made wrong: " << text.text;
+      EXPECT_NE(command, nullptr) << "neither a command nor a command error: " << text.text;
       if (command != nullptr) heard.push_back(json::array{command->to, command->body});
     }
   return heard;
 }
 
-TEST(Hearing, EveryRecordGivesExactlyWhatItsModelSent) {
+TEST(Extraction, GivesExactlyTheCommandsOfTheModel) {
   const auto golden = parsed(RELAY_TRANSCRIPTS_TESTDATA "/heard.json");
   for (const auto& [file, expected] : golden.as_object()) {
     const std::string name{file};
@@ -35,7 +35,7 @@ TEST(Hearing, EveryRecordGivesExactlyWhatItsModelSent) {
   }
 }
 
-TEST(Hearing, ARecordReadTwiceSaysNothingTwice) {
+TEST(Extraction, GivesNothingTwiceForARepeatedTranscript) {
   const auto golden = parsed(RELAY_TRANSCRIPTS_TESTDATA "/heard.json");
   for (const auto& [file, expected] : golden.as_object()) {
     const std::string name{file};
@@ -62,8 +62,8 @@ std::vector<std::string> as_records(const std::string& text, std::size_t number)
           json::serialize(json::object{{"type", "gemini"}, {"id", id}, {"content", text}})};
 }
 
-/// What all the recorded screens were made from, in each agent's form of a record.
-TEST(Hearing, EveryRecordedAnswerIsTheSameInEveryRecord) {
+/// The source of all recorded screens, in each agent's form of a record.
+TEST(Extraction, GivesTheSameCommandsForEveryAgent) {
   std::vector<std::unique_ptr<Reader>> readers;
   readers.push_back(claude_reader());
   readers.push_back(codex_reader());

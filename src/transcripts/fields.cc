@@ -10,7 +10,7 @@ namespace {
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
-/// The four hex digits at that place as a number; nothing when they are none.
+/// The four hex digits at `at` as a number; empty if they are not digits.
 std::optional<unsigned> hex_at(std::string_view text, std::size_t at) {
   if (at + 4 > text.size()) return std::nullopt;
   unsigned value = 0;
@@ -25,23 +25,23 @@ std::optional<unsigned> hex_at(std::string_view text, std::size_t at) {
 bool is_leading(unsigned unit) { return unit >= 0xD800 && unit < 0xDC00; }
 bool is_trailing(unsigned unit) { return unit >= 0xDC00 && unit < 0xE000; }
 
-std::string without_half_pairs(std::string_view line) {
-  std::string mended{line};
-  for (std::size_t at = mended.find('\\'); at != std::string::npos; at = mended.find('\\', at)) {
-    const auto unit = at + 1 < mended.size() && mended[at + 1] == 'u' ? hex_at(mended, at + 2) : std::nullopt;
+std::string replace_lone_surrogates(std::string_view line) {
+  std::string repaired{line};
+  for (std::size_t at = repaired.find('\\'); at != std::string::npos; at = repaired.find('\\', at)) {
+    const auto unit = at + 1 < repaired.size() && repaired[at + 1] == 'u' ? hex_at(repaired, at + 2) : std::nullopt;
     if (!unit || (!is_leading(*unit) && !is_trailing(*unit))) {
       at += 2;
       continue;
     }
-    const auto next = mended.compare(at + 6, 2, "\\u") == 0 ? hex_at(mended, at + 8) : std::nullopt;
+    const auto next = repaired.compare(at + 6, 2, "\\u") == 0 ? hex_at(repaired, at + 8) : std::nullopt;
     if (is_leading(*unit) && next && is_trailing(*next)) {
       at += 12;
       continue;
     }
-    mended.replace(at + 2, 4, "fffd");
+    repaired.replace(at + 2, 4, "fffd");
     at += 6;
   }
-  return mended;
+  return repaired;
 }
 
 }  // namespace
@@ -50,11 +50,11 @@ Result<json::object> parse_line(std::string_view line) {
   if (line.size() > kMaxLine) return fail("the line is longer than 16 MiB");
   auto object = parse_json_object(line);
   if (object || line.find("\\u") == std::string_view::npos) return object;
-  const auto mended = without_half_pairs(line);
-  return mended == line ? std::move(object) : parse_json_object(mended);
+  const auto repaired = replace_lone_surrogates(line);
+  return repaired == line ? std::move(object) : parse_json_object(repaired);
 }
 
-std::string clipped(std::string_view text, std::size_t limit) {
+std::string truncated(std::string_view text, std::size_t limit) {
   if (text.size() <= limit) return std::string{text};
   auto end = limit;
   while (end > 0 && is_continuation(text[end])) --end;
@@ -71,12 +71,12 @@ std::string_view view_of(const json::object& object, std::string_view name) {
 
 }  // namespace
 
-std::string word_of(const json::object& object, std::string_view name) {
-  return clipped(view_of(object, name), kMaxWord);
+std::string short_string(const json::object& object, std::string_view name) {
+  return truncated(view_of(object, name), kMaxWord);
 }
 
-std::string text_of(const json::object& object, std::string_view name) {
-  return clipped(view_of(object, name), kMaxText);
+std::string long_string(const json::object& object, std::string_view name) {
+  return truncated(view_of(object, name), kMaxText);
 }
 
 bool is_true(const json::object& object, std::string_view name) { return bool_member(object, name).value_or(false); }
@@ -88,16 +88,16 @@ std::optional<std::int64_t> count_member(const json::object& object, std::string
 
 std::string content_text(const json::value* content) {
   if (content == nullptr) return {};
-  if (content->is_string()) return clipped({content->get_string().data(), content->get_string().size()}, kMaxText);
+  if (content->is_string()) return truncated({content->get_string().data(), content->get_string().size()}, kMaxText);
   std::string all;
-  if (content->is_object()) return text_of(content->get_object(), "text");
+  if (content->is_object()) return long_string(content->get_object(), "text");
   if (!content->is_array()) return all;
   for (const auto& block : content->get_array()) {
-    const auto part = block.is_object() ? text_of(block.get_object(), "text") : content_text(&block);
+    const auto part = block.is_object() ? long_string(block.get_object(), "text") : content_text(&block);
     if (part.empty()) continue;
     if (!all.empty()) all += '\n';
     all += part;
-    if (all.size() > kMaxText) return clipped(all, kMaxText);
+    if (all.size() > kMaxText) return truncated(all, kMaxText);
   }
   return all;
 }
@@ -106,22 +106,22 @@ std::string content_text(const json::object& object, std::string_view name) {
   return content_text(object.if_contains(json::string_view{name.data(), name.size()}));
 }
 
-ToolCall tool_of(std::string id, std::string name, const json::value* input) {
+ToolCall make_tool_call(std::string id, std::string name, const json::value* input) {
   ToolCall tool{.id = std::move(id), .name = std::move(name)};
   if (input == nullptr) return tool;
   const auto text = input->is_string() ? std::string{input->get_string()} : json::serialize(*input);
-  tool.input = clipped(text, kMaxToolText);
+  tool.input = truncated(text, kMaxToolText);
   tool.cut = tool.input.size() < text.size();
   return tool;
 }
 
-ToolResult result_of(std::string id, std::string_view text, bool failed) {
-  ToolResult result{.id = std::move(id), .text = clipped(text, kMaxToolText), .failed = failed};
+ToolResult make_tool_result(std::string id, std::string_view text, bool failed) {
+  ToolResult result{.id = std::move(id), .text = truncated(text, kMaxToolText), .failed = failed};
   result.cut = result.text.size() < text.size();
   return result;
 }
 
-FailureKind failure_kind(std::string_view code, std::int64_t status) {
+FailureKind classify_failure(std::string_view code, std::int64_t status) {
   const auto has = [&](std::string_view part) { return code.find(part) != std::string_view::npos; };
   if (has("usage_limit") || has("quota") || has("billing")) return FailureKind::UsageLimit;
   if (has("rate_limit") || status == 429) return FailureKind::RateLimit;

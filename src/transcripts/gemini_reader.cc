@@ -1,9 +1,9 @@
 /// Gemini CLI: `~/.gemini/tmp/<project>/chats/session-<time>-<id>.jsonl`, a line per message.
 ///
-/// A message is written again, with the same id, when its tools have answered; after a cancelled turn the whole
-/// conversation is (`$set`), with other white space. So a message is known by its id and its words, and only what was
-/// added to it is told. After a refused call it is written again with new ids, an answer then without its model.
-/// No line says that a turn ended well.
+/// A message is written again, with the same id, when its tools have returned; after a cancelled turn the whole
+/// conversation is (`$set`), with other white space. So a message is identified by its id and its text, and only the
+/// added part is emitted. After a refused call it is written again with new ids, a reply then without its model. No
+/// line marks the successful end of a turn.
 #include <algorithm>
 
 #include "base/hash.h"
@@ -21,11 +21,11 @@ namespace {
 constexpr std::string_view kHookOpen = "<hook_context>";
 constexpr std::string_view kHookClose = "</hook_context>";
 
-/// The words of a message as they were last told, white space aside.
-class Told {
+/// The text of a message as emitted so far, without white space.
+class SeenText {
  public:
-  /// What of this text is new: all of it, what was added at its end, or nothing.
-  std::string_view news(std::string_view text) {
+  /// The new part of this text: all of it, the part appended to the known text, or nothing.
+  std::string_view added(std::string_view text) {
     const auto words = without_white_space(text);
     const bool goes_on = words.size() >= length_ && sha256(std::string_view{words}.substr(0, length_)) == digest_;
     const auto fresh = goes_on ? text.substr(after(text, length_)) : text;
@@ -35,10 +35,10 @@ class Told {
   }
 
  private:
-  static std::size_t after(std::string_view text, std::size_t letters) {
+  static std::size_t after(std::string_view text, std::size_t characters) {
     std::size_t at = 0;
-    for (; letters > 0; ++at)
-      if (!is_white_space(text[at])) --letters;
+    for (; characters > 0; ++at)
+      if (!is_white_space(text[at])) --characters;
     return at;
   }
 
@@ -56,12 +56,12 @@ class GeminiReader final : public LineReader {
     if (const auto* set = object_member(line, "$set")) return read_set(*set);
     if (line.contains("sessionId")) return read_session(line);
     if (line.contains("type")) return read_message(line);
-    not_understood("", "a line of a kind that is not known");
+    emit_unknown("", "a line of a kind that is not known");
   }
 
   void read_session(const json::object& line) {
-    auto id = word_of(line, "sessionId");
-    const auto kind = word_of(line, "kind");
+    auto id = short_string(line, "sessionId");
+    const auto kind = short_string(line, "kind");
     subagent_ = !kind.empty() && kind != "main";
     if (id != session_) entries_.push_back(SessionInfo{.id = id});
     session_ = std::move(id);
@@ -78,23 +78,23 @@ class GeminiReader final : public LineReader {
   }
 
   void read_message(const json::object& message) {
-    const auto type = word_of(message, "type");
-    const auto id = word_of(message, "id");
+    const auto type = short_string(message, "type");
+    const auto id = short_string(message, "id");
     if (type == "gemini")
-      read_answer(message, id);
+      read_reply(message, id);
     else if (subagent_)
       return;
     else if (type == "user")
       read_user(message, id);
-    else if (type == "error" && told_.at("notice " + id).second)
+    else if (type == "error" && texts_.at("notice " + id).second)
       read_error(message, id);
-    else if (type == "info" && told_.at("notice " + id).second)
+    else if (type == "info" && texts_.at("notice " + id).second)
       read_info(message);
     else if (type != "error" && type != "info" && type != "warning")
-      not_understood(type, "a message of a type that is not known");
+      emit_unknown(type, "a message of a type that is not known");
   }
 
-  void read_answer(const json::object& message, const std::string& id) {
+  void read_reply(const json::object& message, const std::string& id) {
     const bool again = !message.contains("model") && array_member(message, "content") != nullptr;
     if (!subagent_ && !again) {
       read_thoughts(message, id);
@@ -105,20 +105,20 @@ class GeminiReader final : public LineReader {
   }
 
   void emit_text(const std::string& id, std::string_view text) {
-    const auto news = told_.at("text " + id).first.news(text);
+    const auto news = texts_.at("text " + id).first.added(text);
     if (!news.empty()) entries_.push_back(Text{.id = id, .text = std::string{news}, .whole = text.size() < kMaxText});
   }
 
   void read_thoughts(const json::object& message, const std::string& id) {
     const auto* thoughts = array_member(message, "thoughts");
-    if (thoughts == nullptr || thoughts->empty() || !told_.at("thoughts " + id).second) return;
+    if (thoughts == nullptr || thoughts->empty() || !texts_.at("thoughts " + id).second) return;
     Thought all{.id = id};
     for (const auto& thought : *thoughts) {
       if (!thought.is_object() || all.text.size() >= kMaxText) continue;
       if (!all.text.empty()) all.text += '\n';
-      all.text += text_of(thought.get_object(), "description");
+      all.text += long_string(thought.get_object(), "description");
     }
-    all.text = clipped(all.text, kMaxText);
+    all.text = truncated(all.text, kMaxText);
     if (!all.text.empty()) entries_.push_back(std::move(all));
   }
 
@@ -126,28 +126,28 @@ class GeminiReader final : public LineReader {
     for (std::size_t at = 0; at < std::min(calls.size(), kMaxEntriesPerLine); ++at) {
       if (!calls[at].is_object()) continue;
       const auto& call = calls[at].get_object();
-      const auto id = word_of(call, "id");
-      if (told_.at("call " + id).second)
-        entries_.push_back(tool_of(id, word_of(call, "name"), call.if_contains("args")));
+      const auto id = short_string(call, "id");
+      if (texts_.at("call " + id).second)
+        entries_.push_back(make_tool_call(id, short_string(call, "name"), call.if_contains("args")));
       const auto* result = array_member(call, "result");
-      if (result == nullptr || !told_.at("result " + id).second) continue;
+      if (result == nullptr || !texts_.at("result " + id).second) continue;
       const auto* shown = object_member(call, "resultDisplay");  // of a refused call: what it wanted
-      if (shown != nullptr && word_of(call, "status") == "success") read_change(id, *shown);
-      read_result(id, *result, word_of(call, "status") == "error" || word_of(call, "status") == "cancelled",
-                  text::parse_iso_time(word_of(call, "timestamp")).value_or(0));
+      if (shown != nullptr && short_string(call, "status") == "success") read_change(id, *shown);
+      read_result(id, *result, short_string(call, "status") == "error" || short_string(call, "status") == "cancelled",
+                  text::parse_iso_time(short_string(call, "timestamp")).value_or(0));
     }
   }
 
   void read_change(const std::string& id, const json::object& shown) {
-    auto path = clipped(text_of(shown, "filePath"), kMaxToolText);
+    auto path = truncated(long_string(shown, "filePath"), kMaxToolText);
     if (path.empty() || !shown.contains("fileDiff")) return;
     entries_.push_back(FileChange{.tool = id,
                                   .change = is_true(shown, "isNewFile") ? Change::Created : Change::Edited,
                                   .path = std::move(path),
-                                  .diff = text_of(shown, "fileDiff")});
+                                  .diff = long_string(shown, "fileDiff")});
   }
 
-  /// The line is as old as the answer; the call says itself when it ended.
+  /// The line has the time of the reply; the call records when it ended.
   void read_result(const std::string& id, const json::array& parts, bool failed, WallMs at) {
     std::string text;
     for (const auto& part : parts) {
@@ -155,20 +155,20 @@ class GeminiReader final : public LineReader {
       const auto* answer = object_member(part.get_object(), "functionResponse");
       const auto* response = answer == nullptr ? nullptr : object_member(*answer, "response");
       if (response == nullptr) continue;
-      const auto output = text_of(*response, "output");
-      text += output.empty() ? text_of(*response, "error") : output;
+      const auto output = long_string(*response, "output");
+      text += output.empty() ? long_string(*response, "error") : output;
       if (text.size() >= kMaxText) break;
     }
-    auto result = result_of(id, text, failed);
+    auto result = make_tool_result(id, text, failed);
     result.at = at;
     entries_.push_back(std::move(result));
     emit_hook_context(id, text, "AfterTool");
   }
 
-  /// Gemini counts what was cached as input too, and thoughts beside the output.
+  /// Gemini counts cached tokens as input too, and thoughts separately from output.
   void read_usage(const json::object& message, const json::object& tokens, const std::string& id) {
     TokenUsage usage{.id = id,
-                     .model = word_of(message, "model"),
+                     .model = short_string(message, "model"),
                      .input = count_member(tokens, "input"),
                      .cache_read = count_member(tokens, "cached"),
                      .output = count_member(tokens, "output"),
@@ -183,7 +183,7 @@ class GeminiReader final : public LineReader {
 
   void read_user(const json::object& message, const std::string& id) {
     const auto text = content_text(message, "content");
-    if (text.empty() || told_.at("user " + id).first.news(text).empty()) return;
+    if (text.empty() || texts_.at("user " + id).first.added(text).empty()) return;
     auto own = text.substr(0, text.find(kHookOpen));
     while (!own.empty() && is_white_space(own.back())) own.pop_back();
     const bool by_program = own.starts_with("<session_context>");
@@ -192,7 +192,7 @@ class GeminiReader final : public LineReader {
       entries_.push_back(TurnStarted{.id = id});
     }
     if (!own.empty())
-      entries_.push_back(ModelInput{.id = id, .text = own, .origin = by_program ? Origin::Program : Origin::Person});
+      entries_.push_back(ModelInput{.id = id, .text = own, .origin = by_program ? Origin::Program : Origin::User});
     emit_hook_context(id, text, "BeforeAgent");
   }
 
@@ -219,24 +219,24 @@ class GeminiReader final : public LineReader {
     if (content_text(message, "content").starts_with("Request cancelled")) end_turn(TurnOutcome::Interrupted);
   }
 
-  void end_turn(TurnOutcome ending) {
-    if (!turn_.empty()) entries_.push_back(TurnEnded{.id = std::exchange(turn_, {}), .ending = ending});
+  void end_turn(TurnOutcome outcome) {
+    if (!turn_.empty()) entries_.push_back(TurnEnded{.id = std::exchange(turn_, {}), .outcome = outcome});
   }
 
-  /// An answer's parts are pieces of one text.
+  /// Joins the parts of a reply into one text.
   static std::string joined(const json::object& message) {
     const auto* parts = array_member(message, "content");
     if (parts == nullptr) return content_text(message, "content");
     std::string all;
     for (const auto& part : *parts)
-      if (part.is_object() && all.size() < kMaxText) all += text_of(part.get_object(), "text");
-    return clipped(all, kMaxText);
+      if (part.is_object() && all.size() < kMaxText) all += long_string(part.get_object(), "text");
+    return truncated(all, kMaxText);
   }
 
   std::string session_;
   std::string turn_;
   bool subagent_ = false;
-  DedupCache<Told> told_;
+  DedupCache<SeenText> texts_;
   DedupCache<TokenUsage> usages_;
 };
 

@@ -22,23 +22,23 @@ std::string texts_of(const Entries& entries) {
   return all;
 }
 
-TEST(GeminiReader, UnderstandsEveryLineOfASession) {
+TEST(GeminiReader, ParsesEveryLineOfASession) {
   for (const auto& unknown : only<Unknown>(session())) ADD_FAILURE() << unknown.type << ": " << unknown.problem;
   ASSERT_EQ(only<SessionInfo>(session()).size(), 1U);
   EXPECT_EQ(only<SessionInfo>(session())[0].id, "283e45ef-f2c7-410d-b71b-16be9a364eca");
 }
 
-TEST(GeminiReader, HearsAMessageOnceThoughItIsWrittenAgain) {
+TEST(GeminiReader, EmitsARepeatedMessageOnce) {
   EXPECT_EQ(only<Text>(session()).size(), 6U);
   EXPECT_EQ(only<TokenUsage>(session()).size(), 6U);
   EXPECT_EQ(only<ToolCall>(session()).size(), 1U);
   EXPECT_EQ(only<ToolResult>(session()).size(), 1U);
 }
 
-TEST(GeminiReader, TellsThePersonsWordsFromAHooks) {
+TEST(GeminiReader, DistinguishesUserAndHookText) {
   std::vector<std::string> person, hook;
   for (const auto& prompt : only<ModelInput>(session())) {
-    if (prompt.origin == Origin::Person) person.push_back(prompt.text);
+    if (prompt.origin == Origin::User) person.push_back(prompt.text);
     if (prompt.origin == Origin::Hook) hook.push_back(prompt.from + ": " + prompt.text);
   }
   ASSERT_EQ(person.size(), 6U);
@@ -48,14 +48,14 @@ TEST(GeminiReader, TellsThePersonsWordsFromAHooks) {
   EXPECT_EQ(hook[2], "AfterTool: Relay message from Carol [abc-AfterTool]: context by hook");
 }
 
-TEST(GeminiReader, ACancelledTurnEnds) {
+TEST(GeminiReader, EndsACancelledTurn) {
   const auto ended = only<TurnEnded>(session());
   ASSERT_EQ(ended.size(), 1U);
-  EXPECT_EQ(ended[0].ending, TurnOutcome::Interrupted);
+  EXPECT_EQ(ended[0].outcome, TurnOutcome::Interrupted);
   EXPECT_EQ(only<TurnStarted>(session()).size(), 6U);
 }
 
-TEST(GeminiReader, OnlyWhatWasAddedToAMessageIsNew) {
+TEST(GeminiReader, EmitsOnlyTheAddedPartOfAMessage) {
   const auto reader = gemini_reader();
   const auto read = [&](const char* line) { return texts_of(reader->read(line)); };
   EXPECT_EQ(read(R"({"type":"gemini","id":"1","content":"one\n\n@relay:Bob a"})"), "[one\n\n@relay:Bob a]");
@@ -66,14 +66,14 @@ TEST(GeminiReader, OnlyWhatWasAddedToAMessageIsNew) {
   EXPECT_EQ(read(R"({"type":"gemini","id":"2","content":"something else"})"), "[something else]");
 }
 
-TEST(GeminiReader, AfterARewindWhatIsSaidAnewIsHeard) {
+TEST(GeminiReader, EmitsNewTextAfterARewind) {
   const auto reader = gemini_reader();
   reader->read(R"({"type":"gemini","id":"1","content":"@relay:Bob a"})");
   EXPECT_TRUE(reader->read(R"({"$rewindTo":"0"})").empty());
   EXPECT_EQ(texts_of(reader->read(R"({"type":"gemini","id":"3","content":"@relay:Bob a"})")), "[@relay:Bob a]");
 }
 
-TEST(GeminiReader, ThoughtsAreNotWordsAndCountAsOutput) {
+TEST(GeminiReader, SeparatesThoughtsAndCountsThemAsOutput) {
   const auto reader = gemini_reader();
   const auto entries = reader->read(
       R"({"type":"gemini","id":"1","content":"","thoughts":[{"subject":"s","description":"@relay:Bob maybe"}],)"
@@ -86,14 +86,14 @@ TEST(GeminiReader, ThoughtsAreNotWordsAndCountAsOutput) {
   EXPECT_EQ(only<TokenUsage>(entries)[0], expected);
 }
 
-TEST(GeminiReader, ASubagentsFileHoldsNoWordsOfTheAgent) {
+TEST(GeminiReader, SkipsTextInASubagentsFile) {
   const auto reader = gemini_reader();
   reader->read(R"({"sessionId":"s","kind":"subagent"})");
   EXPECT_EQ(texts_of(reader->read(R"({"type":"gemini","id":"1","content":"@relay:Bob from below"})")), "");
 }
 
-/// Four files were to be written; the fourth was refused, and then the conversation was written down again.
-TEST(GeminiReader, ARefusedCallChangesNothingAndRepeatsNoWords) {
+/// Four files were to be written; the fourth was refused, and then the conversation was recorded again.
+TEST(GeminiReader, EmitsNothingTwiceAfterARefusedCall) {
   const auto reader = gemini_reader();
   const auto entries = testing::read_all(*reader, testing::record_lines("gemini-refused.jsonl"));
   EXPECT_EQ(texts_of(entries), "[Writing.][Done.][Writing.][Done.][Writing.][Done.][Writing.]");
@@ -103,7 +103,7 @@ TEST(GeminiReader, ARefusedCallChangesNothingAndRepeatsNoWords) {
   EXPECT_EQ(only<FileChange>(entries).size(), 3U);
 }
 
-TEST(GeminiReader, TellsWhatChangedAndWhenACallEnded) {
+TEST(GeminiReader, EmitsChangesAndEndTimesOfCalls) {
   const auto reader = gemini_reader();
   const auto entries = testing::read_all(*reader, testing::record_lines("gemini-work.jsonl"));
   const auto changes = only<FileChange>(entries);

@@ -1,4 +1,5 @@
-/// What the readers share: a line is an object, gives entries, and says when it was written. Used by the readers only.
+/// The base of the readers: parses a line as an object, collects entries, and reads the line's time. Used by the
+///   readers only.
 #pragma once
 
 #include <string>
@@ -17,10 +18,10 @@ class LineReader : public Reader {
 
  protected:
   virtual void read_object(const json::object& line) = 0;
-  /// Told once for each type.
-  void not_understood(const std::string& type, std::string problem);
+  /// Emits an Unknown, once for each type.
+  void emit_unknown(const std::string& type, std::string problem);
 
-  Entries entries_;  // of the line that is being read
+  Entries entries_;  // of the current line
 
  private:
   DedupCache<bool> unknown_;

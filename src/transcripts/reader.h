@@ -1,7 +1,7 @@
-/// One line of an agent's record in, entries out. One reader per agent, one reader per file.
+/// Reads the lines of an agent's transcript into entries. One reader class per agent, one reader per file.
 ///
-/// Invariants: pure; any bytes are taken and none are fatal; a record that was read before (the same id and content)
-///   gives nothing again, within the last kRemembered; what is remembered is bounded.
+/// Invariants: pure; accepts any bytes, none are fatal; a record that was read before (same id and content) gives no
+///   entry again, within the last kMaxRememberedIds; memory is bounded.
 /// Threading: one thread, no I/O, no clock.
 #pragma once
 
@@ -17,11 +17,11 @@ class Reader {
  public:
   virtual ~Reader() = default;
   virtual Entries read(std::string_view line) = 0;
-  /// When the line that was read last says it was written; 0 when it does not. A session that is forked begins its file
-  /// with the rows of another.
+  /// When the last line was written, as it records; 0 if it does not. The file of a forked session starts with the rows
+  /// of another.
   [[nodiscard]] virtual WallMs written_at() const = 0;
 
-  /// The file begins anew (it was cut or replaced): what was known of a turn is forgotten, the ids are not.
+  /// The file starts again (it was truncated or replaced): the state of the turn is reset, the ids are kept.
   virtual void restart() = 0;
 };
 

@@ -1,4 +1,4 @@
-/// What every reader must bear: lines that are broken, torn, strange, or from a version yet to come.
+/// What every reader must accept: lines that are malformed, cut, unusual, or of a later version.
 #include <gtest/gtest.h>
 
 #include "base/format.h"
@@ -23,7 +23,7 @@ INSTANTIATE_TEST_SUITE_P(Agents, AnyReader,
                            return name.substr(0, name.find('-'));
                          });
 
-TEST_P(AnyReader, ABrokenLineIsToldAndTheNextIsRead) {
+TEST_P(AnyReader, ReportsAMalformedLineAndReadsTheNext) {
   for (const char* broken : {"", "{", "not json", "[1,2]", "null", "\xff\xfe", "{\"type\":\"user\"} tail"}) {
     const auto entries = reader->read(broken);
     ASSERT_EQ(entries.size(), 1U) << broken;
@@ -32,7 +32,7 @@ TEST_P(AnyReader, ABrokenLineIsToldAndTheNextIsRead) {
   EXPECT_FALSE(only<Text>(testing::read_all(*reader, lines)).empty());
 }
 
-TEST_P(AnyReader, ALineTornAnywhereIsNeverFatal) {
+TEST_P(AnyReader, AcceptsALineCutAnywhere) {
   for (const auto& line : lines)
     for (std::size_t cut = 0; cut < line.size(); cut += 1 + line.size() / 64) {
       const auto entries = reader->read(std::string_view{line}.substr(0, cut));
@@ -41,7 +41,7 @@ TEST_P(AnyReader, ALineTornAnywhereIsNeverFatal) {
     }
 }
 
-TEST_P(AnyReader, ATypeOfTheFutureIsToldOnce) {
+TEST_P(AnyReader, ReportsAnUnknownTypeOnce) {
   const char* line = R"({"type":"hologram","uuid":"u","id":"u","payload":{"type":"hologram"}})";
   const auto entries = reader->read(line);
   ASSERT_EQ(entries.size(), 1U);
@@ -49,7 +49,7 @@ TEST_P(AnyReader, ATypeOfTheFutureIsToldOnce) {
   EXPECT_TRUE(reader->read(R"({"type":"hologram","uuid":"v","id":"v","payload":{"type":"hologram"}})").empty());
 }
 
-TEST_P(AnyReader, FieldsOfAnotherKindThanExpectedAreBorne) {
+TEST_P(AnyReader, AcceptsFieldsOfUnexpectedTypes) {
   for (const char* strange :
        {R"({"type":"assistant","uuid":7,"message":[]})", R"({"type":"assistant","message":{"content":"plain"}})",
         R"({"type":"assistant","message":{"content":[1,null,{"type":"text"},{"type":"text","text":5}],"usage":3}})",
@@ -63,13 +63,13 @@ TEST_P(AnyReader, FieldsOfAnotherKindThanExpectedAreBorne) {
     for (const auto& text : only<Text>(reader->read(strange))) EXPECT_TRUE(text.text.empty()) << strange;
 }
 
-TEST_P(AnyReader, TooMuchNestingIsToldNotFollowed) {
+TEST_P(AnyReader, ReportsTooDeepNesting) {
   const auto entries = reader->read(std::string(100'000, '[') + std::string(100'000, ']'));
   ASSERT_EQ(entries.size(), 1U);
   EXPECT_TRUE(std::holds_alternative<Unknown>(entries[0]));
 }
 
-TEST(ClaudeLines, HalfASurrogatePairDoesNotCostTheWords) {
+TEST(ClaudeLines, ReplacesALoneSurrogate) {
   const auto reader = claude_reader();
   const auto texts = only<Text>(reader->read(
       R"({"type":"assistant","uuid":"u","message":{"content":[{"type":"text","text":"cut \ud83d here \\ud83d \ud83d\ude00"}]}})"));
@@ -77,7 +77,7 @@ TEST(ClaudeLines, HalfASurrogatePairDoesNotCostTheWords) {
   EXPECT_EQ(texts[0].text, "cut \xEF\xBF\xBD here \\ud83d \xF0\x9F\x98\x80");
 }
 
-TEST(ClaudeLines, LongFieldsAreCutBetweenCharactersAndSaySo) {
+TEST(ClaudeLines, TruncatesLongFieldsBetweenCharacters) {
   const auto reader = claude_reader();
   std::string input;
   while (input.size() <= kMaxToolText) input += "\xC3\xA4";
@@ -89,16 +89,16 @@ TEST(ClaudeLines, LongFieldsAreCutBetweenCharactersAndSaySo) {
   EXPECT_EQ(tools[0].input, input.substr(0, kMaxToolText));
 }
 
-TEST(Remembering, OnlyTheLastIdsAreKept) {
+TEST(DedupCache, BoundsRememberedIds) {
   const auto reader = claude_reader();
   const auto row = [](std::size_t number) {
     return relay::format(R"({{"type":"assistant","uuid":"{}","message":{{"content":[{{"type":"text","text":"x"}}]}}}})",
                          number);
   };
-  for (std::size_t number = 0; number <= kRemembered; ++number) reader->read(row(number));
-  EXPECT_TRUE(reader->read(row(kRemembered)).empty());
+  for (std::size_t number = 0; number <= kMaxRememberedIds; ++number) reader->read(row(number));
+  EXPECT_TRUE(reader->read(row(kMaxRememberedIds)).empty());
   EXPECT_TRUE(reader->read(row(1)).empty());
-  EXPECT_FALSE(reader->read(row(0)).empty()) << "forgotten, so that memory has a bound";
+  EXPECT_FALSE(reader->read(row(0)).empty()) << "dropped, because memory is bounded";
 }
 
 }  // namespace

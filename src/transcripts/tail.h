@@ -1,11 +1,12 @@
-/// Follows one file of lines from its beginning or its present end, and hands up every line once it is whole.
+/// Follows a file of lines from its start or its current end, and delivers every complete line.
 ///
-/// Why every line says whether it is earlier: a reader must have seen what was written before us to know it again when
-///   the agent repeats it, but its words were meant for another time.
-/// Invariants: lines come in order, each once; a last line without its end waits. When the file is cut short or another
-///   one is put in its place, `on_restart` comes first, then its lines from the beginning. A file that is gone for kGoneTime
-///   is told once, after its last line; it is let go of, and followed again when it comes back. At most one line is held, up to kMaxLine; a longer one is left out and told. The loop is never held longer than for one piece of kPiece bytes.
-/// Ownership: the listener outlives the tail; the tail may be destroyed from inside any call to it.
+/// Why every line has `preexisting`: a reader must see earlier lines to recognize repetitions, but their commands must
+/// not be executed again.
+/// Invariants: lines come in order, each once; an incomplete last line is held. When the file is truncated or replaced,
+///   `on_restart` comes first, then its lines from the start. A file that is missing for kGoneDelay is reported once,
+///   after its last line; it is closed, and followed again when it returns. At most one line is held, up to kMaxLine; a
+///   longer one is skipped and reported. The loop is blocked for at most one chunk of kChunkBytes.
+/// Ownership: the listener outlives the tail; the tail may be destroyed inside any call to it.
 /// Threading: loop thread only.
 #pragma once
 
@@ -31,7 +32,7 @@ namespace relay::transcripts {
 struct Line {
   std::string_view text;     // without its end; valid during the call
   std::uint64_t offset = 0;  // of its first byte in the file
-  bool preexisting = false;  // it was there, whole, when following began
+  bool preexisting = false;  // it was complete when following started
 };
 
 class TailListener {
@@ -39,21 +40,21 @@ class TailListener {
   virtual ~TailListener() = default;
   virtual void on_line(const Line& line) = 0;
   virtual void on_restart() = 0;
-  /// The file cannot be read, in one sentence. It is tried again when it changes.
-  virtual void on_problem(const std::string& sentence) = 0;
-  /// The file was removed. When one comes in its place, `on_restart` is told, and then its lines.
+  /// The file cannot be read; one sentence. Retried when the file changes.
+  virtual void on_problem(const std::string& message) = 0;
+  /// The file was removed. If another one replaces it, `on_restart` is called, then its lines.
   virtual void on_gone() {}
-  /// One line was left out, in one sentence; the next ones come.
-  virtual void on_line_skipped(const std::string& sentence) { on_problem(sentence); }
+  /// One line was skipped; one sentence. The next lines follow.
+  virtual void on_line_skipped(const std::string& message) { on_problem(message); }
 };
 
 class Tail {
  public:
   enum class From : std::uint8_t { Beginning, End };
-  static constexpr std::size_t kPiece = 256U << 10;
-  static constexpr Millis kGoneTime{500};  // a file that is replaced by removing the old one is missing for a moment
+  static constexpr std::size_t kChunkBytes = 256U << 10;
+  static constexpr Millis kGoneDelay{500};  // a file that is replaced by remove and create is missing for a moment
 
-  /// The file may come later; then it is followed from its beginning.
+  /// The file may be created later; then it is followed from its start.
   static Result<std::unique_ptr<Tail>> follow(net::AsioLoop& loop, std::string path, From from, TailListener& listener);
   ~Tail();
   Tail(const Tail&) = delete;
@@ -62,35 +63,35 @@ class Tail {
  private:
   Tail(net::AsioLoop& loop, std::string path, TailListener& listener);
 
-  void go_on();
-  void read_piece();
+  void schedule_read();
+  void read_chunk();
   bool open_file();
-  bool open_quietly();
+  bool try_open();
   void start_at_end();
-  bool was_cut() const;
-  bool is_another() const;
-  bool is_gone() const;
-  void wait_for_return();
+  bool was_truncated() const;
+  bool was_replaced() const;
+  bool was_removed() const;
+  void start_gone_timer();
   void restart();
   void take(std::string_view bytes);
   void end_line(std::string_view last_part);
-  void complain(std::string sentence);
+  void report_problem(std::string message);
 
   net::AsioLoop& loop_;
   std::string path_;
   TailListener& listener_;
   std::unique_ptr<net::FileWatch> watch_;
   UniqueFd file_;
-  std::uint64_t read_ = 0;           // bytes taken from the file
-  std::uint64_t line_begins_ = 0;    // where the line that is held begins
-  std::uint64_t line_bytes_ = 0;     // how long it is so far; when longer than kMaxLine it is being left out
-  std::uint64_t earlier_until_ = 0;  // what was there when following began
-  std::string held_;                 // the beginning of a line
-  std::string last_read_;            // a few bytes before `read_`: others in their place mean another content
+  std::uint64_t read_ = 0;               // bytes read from the file
+  std::uint64_t line_start_ = 0;         // offset of the partial line
+  std::uint64_t line_bytes_ = 0;         // its length so far; above kMaxLine the line is skipped
+  std::uint64_t preexisting_until_ = 0;  // size of the file when following started
+  std::string partial_line_;             // the start of an incomplete line
+  std::string last_read_;                // a few bytes before `read_`: other bytes in their place mean other content
   bool scheduled_ = false;
-  bool gone_ = false;  // and told
+  bool gone_ = false;  // missing, and reported
   std::unique_ptr<net::Timer> gone_timer_;
-  std::string complaint_;
+  std::string last_problem_;
   Lifetime lifetime_;
 };
 

@@ -35,7 +35,7 @@ struct Following final : TailListener {
   }
   void on_restart() override { lines.emplace_back("(restart)"); }
   void on_gone() override { lines.emplace_back("(gone)"); }
-  void on_problem(const std::string& sentence) override { problems.push_back(sentence); }
+  void on_problem(const std::string& message) override { problems.push_back(message); }
 
   bool hears(std::size_t count) {
     return run_until(loop, [&] { return lines.size() >= count; });
@@ -49,7 +49,7 @@ struct Following final : TailListener {
   std::unique_ptr<Tail> tail;
 };
 
-TEST(Tail, HandsUpWhatIsThereAndWhatComes) {
+TEST(Tail, DeliversExistingAndNewLines) {
   const TemporaryDirectory directory;
   const auto path = directory.file("record.jsonl");
   append(path, "one\ntwo\n");
@@ -61,7 +61,7 @@ TEST(Tail, HandsUpWhatIsThereAndWhatComes) {
   EXPECT_EQ(following.offsets, (std::vector<std::uint64_t>{0, 4, 8}));
 }
 
-TEST(Tail, WaitsForAFileThatIsNotThereYet) {
+TEST(Tail, WaitsForAMissingFile) {
   const TemporaryDirectory directory;
   const auto path = directory.file("projects/record.jsonl");
   Following following{path, Tail::From::End};
@@ -72,7 +72,7 @@ TEST(Tail, WaitsForAFileThatIsNotThereYet) {
   EXPECT_TRUE(following.problems.empty());
 }
 
-TEST(Tail, ATornLineWaitsForItsEnd) {
+TEST(Tail, HoldsAnIncompleteLine) {
   const TemporaryDirectory directory;
   const auto path = directory.file("record.jsonl");
   append(path, "one\ntw");
@@ -85,7 +85,7 @@ TEST(Tail, ATornLineWaitsForItsEnd) {
   EXPECT_EQ(following.lines, (Lines{"earlier one", "two", "three"}));
 }
 
-TEST(Tail, FromTheEndBeginsWithTheLineThatIsBeingWritten) {
+TEST(Tail, StartsFromTheEndWithTheIncompleteLine) {
   const TemporaryDirectory directory;
   const auto path = directory.file("record.jsonl");
   append(path, "one\n" + std::string(100'000, 'x') + "\ntw");
@@ -95,7 +95,7 @@ TEST(Tail, FromTheEndBeginsWithTheLineThatIsBeingWritten) {
   EXPECT_EQ(following.lines, (Lines{"two", "three"}));
 }
 
-TEST(Tail, NoticesThatTheFileWasCutShort) {
+TEST(Tail, DetectsATruncatedFile) {
   const TemporaryDirectory directory;
   const auto path = directory.file("record.jsonl");
   append(path, "one\ntwo\n");
@@ -106,7 +106,7 @@ TEST(Tail, NoticesThatTheFileWasCutShort) {
   EXPECT_EQ(following.lines, (Lines{"(restart)", "new"}));
 }
 
-TEST(Tail, NoticesThatTheFileWasWrittenAnewAndLonger) {
+TEST(Tail, DetectsARewrittenLongerFile) {
   const TemporaryDirectory directory;
   const auto path = directory.file("record.jsonl");
   append(path, "one\ntwo\n");
@@ -116,7 +116,7 @@ TEST(Tail, NoticesThatTheFileWasWrittenAnewAndLonger) {
   EXPECT_EQ(following.lines, (Lines{"(restart)", "completely", "different"}));
 }
 
-TEST(Tail, ReadsTheOldFileToItsEndBeforeTheOneInItsPlace) {
+TEST(Tail, ReadsTheOldFileToItsEndBeforeItsReplacement) {
   const TemporaryDirectory directory;
   const auto path = directory.file("record.jsonl");
   append(path, "one\n");
@@ -130,7 +130,7 @@ TEST(Tail, ReadsTheOldFileToItsEndBeforeTheOneInItsPlace) {
   EXPECT_EQ(following.lines, (Lines{"last words", "(restart)", "first words", "and on"}));
 }
 
-TEST(Tail, GoesOnWhenTheFileWentAndCameAgain) {
+TEST(Tail, ContinuesWhenTheFileReturns) {
   const TemporaryDirectory directory;
   const auto path = directory.file("record.jsonl");
   append(path, "one\n");
@@ -142,7 +142,7 @@ TEST(Tail, GoesOnWhenTheFileWentAndCameAgain) {
   EXPECT_EQ(following.lines, (Lines{"earlier one", "(restart)", "other"}));
 }
 
-TEST(Tail, TellsOnceThatTheFileIsGoneAndLetsGoOfIt) {
+TEST(Tail, ReportsAMissingFileOnceAndClosesIt) {
   const TemporaryDirectory directory;
   const auto path = directory.file("record.jsonl");
   append(path, "one\n");
@@ -160,7 +160,7 @@ TEST(Tail, TellsOnceThatTheFileIsGoneAndLetsGoOfIt) {
   EXPECT_EQ(following.lines, (Lines{"earlier one", "last words", "(gone)", "(restart)", "one", "other"}));
 }
 
-TEST(Tail, LeavesOutALineThatIsTooLongAndSaysSo) {
+TEST(Tail, SkipsAndReportsATooLongLine) {
   const TemporaryDirectory directory;
   const auto path = directory.file("record.jsonl");
   append(path, "one\n" + std::string(kMaxLine + 1, 'x') + "\ntwo\n" + std::string(kMaxLine, 'y') + "\n");
@@ -171,11 +171,11 @@ TEST(Tail, LeavesOutALineThatIsTooLongAndSaysSo) {
   EXPECT_NE(following.problems[0].find("a line of 16777217 bytes"), std::string::npos) << following.problems[0];
 }
 
-TEST(Tail, ReadsInPiecesSoThatOthersGetTheirTurn) {
+TEST(Tail, ReadsInChunks) {
   const TemporaryDirectory directory;
   const auto path = directory.file("record.jsonl");
   std::string text;
-  for (int line = 0; line < 4096; ++line) text += std::string(255, 'x') + "\n";  // 1 MiB: four pieces
+  for (int line = 0; line < 4096; ++line) text += std::string(255, 'x') + "\n";  // 1 MiB: four chunks
   append(path, text);
   Following following{path};
   std::vector<std::size_t> seen;
@@ -188,7 +188,7 @@ TEST(Tail, ReadsInPiecesSoThatOthersGetTheirTurn) {
   EXPECT_TRUE(std::ranges::any_of(seen, [](std::size_t count) { return count > 0 && count < 4096; }));
 }
 
-TEST(Tail, SaysInOneSentenceThatAFileCannotBeRead) {
+TEST(Tail, ReportsAnUnreadableFile) {
   const TemporaryDirectory directory;
   std::filesystem::create_directory(directory.file("record.jsonl"));
   Following following{directory.file("record.jsonl")};
@@ -197,13 +197,13 @@ TEST(Tail, SaysInOneSentenceThatAFileCannotBeRead) {
   EXPECT_EQ(following.problems.size(), 1U);
 }
 
-TEST(Tail, ADeviceIsNoRecord) {
+TEST(Tail, RefusesADevice) {
   Following following{"/dev/zero"};
   ASSERT_TRUE(run_until(following.loop, [&] { return !following.problems.empty(); }));
   EXPECT_NE(following.problems[0].find("cannot read /dev/zero"), std::string::npos);
 }
 
-TEST(Tail, MayDieInTheMiddleOfALine) {
+TEST(Tail, CanBeDestroyedInOnLine) {
   const TemporaryDirectory directory;
   const auto path = directory.file("record.jsonl");
   append(path, "one\ntwo\nthree\n");

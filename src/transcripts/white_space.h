@@ -1,4 +1,4 @@
-/// Text apart from its white space: agents keep the same words with other line ends and indents in several files.
+/// Text without white space: agents store the same text with other line ends and indents in several files.
 #pragma once
 
 #include <algorithm>

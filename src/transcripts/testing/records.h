@@ -1,4 +1,4 @@
-/// Records of real agents for tests: src/transcripts/testdata, one file per session.
+/// Transcripts of real agents for tests: src/transcripts/testdata, one file per session.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace relay::transcripts::testing {
 std::string read_whole(const std::string& path);
 std::vector<std::string> record_lines(const std::string& file);
 
-/// By the first word of the file's name: `claude-session.jsonl`.
+/// Chosen by the first word of the file's name: `claude-session.jsonl`.
 std::unique_ptr<Reader> reader_for(const std::string& file);
 
 Entries read_all(Reader& reader, const std::vector<std::string>& lines);
