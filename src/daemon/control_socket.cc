@@ -29,33 +29,33 @@ Result<void> ControlSocket::listen(net::Network& network, const std::string& pat
 
 void ControlSocket::close() {
   listener_.reset();
-  for (auto& [id, visitor] : visitors_) visitor.connection->close(net::Drain::Yes);
-  visitors_.clear();
+  for (auto& [id, visitor] : clients_) visitor.connection->close(net::Drain::Yes);
+  clients_.clear();
 }
 
 void ControlSocket::accept(std::unique_ptr<net::Stream> stream) {
   const ConnectionId id{++last_id_};
-  auto& visitor = visitors_[id];
+  auto& visitor = clients_[id];
   visitor.origin = origin_of_(stream->peer());
   ConnectionOwner& owner = *this;
   visitor.connection = std::make_unique<FrameConnection>(id, std::move(stream), owner);
   visitor.connection->start();
-  expect_silence_to_end(id);
+  restart_idle_timeout(id);
 }
 
-void ControlSocket::expect_silence_to_end(ConnectionId id) {
-  visitors_.at(id).idle_timeout = loop_.after(kControlIdleTimeout, [this, id] {
-    visitors_.at(id).connection->close(net::Drain::Yes);
-    bury(id);
+void ControlSocket::restart_idle_timeout(ConnectionId id) {
+  clients_.at(id).idle_timeout = loop_.after(kControlIdleTimeout, [this, id] {
+    clients_.at(id).connection->close(net::Drain::Yes);
+    destroy_later(id);
   });
 }
 
 void ControlSocket::on_frame(ConnectionId from, std::string_view body) {
-  expect_silence_to_end(from);
+  restart_idle_timeout(from);
   const auto envelope = protocol::parse_envelope(body);
   if (envelope) return handle(from, *envelope);
   const bool may_go_on = is(envelope.error(), protocol::Errc::UnknownType);
-  complain(from, envelope.error().message(), may_go_on ? net::Drain::No : net::Drain::Yes);
+  send_error(from, envelope.error().message(), may_go_on ? net::Drain::No : net::Drain::Yes);
 }
 
 void ControlSocket::handle(ConnectionId from, const protocol::Envelope& envelope) {
@@ -66,7 +66,7 @@ void ControlSocket::handle(ConnectionId from, const protocol::Envelope& envelope
                           handler_.describe_daemon(text_in(envelope.payload, "root")));
     case MessageType::Control:
       if (text_in(envelope.payload, "action") != "reload")
-        return complain(from, "the daemon's own socket knows one action: reload", net::Drain::No);
+        return send_error(from, "the daemon's own socket knows one action: reload", net::Drain::No);
       return respond_with(from, MessageType::ControlResult, envelope.id,
                           reload(from, text_in(envelope.payload, "root")));
     case MessageType::Shutdown: {
@@ -77,24 +77,24 @@ void ControlSocket::handle(ConnectionId from, const protocol::Envelope& envelope
     }
     case MessageType::WorkspaceOpen:
     case MessageType::WorkspaceClose: {
-      auto answered = answer_later(from, envelope.id);
+      auto done = respond_later(from, envelope.id);
       const auto request = protocol::parse_workspace(envelope.payload);
-      if (!request) return answered(fail(protocol::NackCode::BadRequest, request.error().message()));
-      if (envelope.type == MessageType::WorkspaceOpen) return handler_.open_workspace(*request, std::move(answered));
-      if (auto allowed = check_user(from, "close a workspace"); !allowed) return answered(std::move(allowed));
-      return handler_.close_workspace(*request, std::move(answered));
+      if (!request) return done(fail(protocol::NackCode::BadRequest, request.error().message()));
+      if (envelope.type == MessageType::WorkspaceOpen) return handler_.open_workspace(*request, std::move(done));
+      if (auto allowed = check_user(from, "close a workspace"); !allowed) return done(std::move(allowed));
+      return handler_.close_workspace(*request, std::move(done));
     }
     default:  // the table of types is long and all others are alike here
-      return complain(from,
-                      format("{} is not understood here: this is the daemon's own socket; agents connect to their "
-                             "workspace's relay.sock",
-                             protocol::name_of(envelope.type)),
-                      net::Drain::No);
+      return send_error(from,
+                        format("{} is not understood here: this is the daemon's own socket; agents connect to their "
+                               "workspace's relay.sock",
+                               protocol::name_of(envelope.type)),
+                        net::Drain::No);
   }
 }
 
 Result<void> ControlSocket::check_user(ConnectionId from, std::string_view action) const {
-  auto reason = protocol::user_only_reason(action, visitors_.at(from).origin);
+  auto reason = protocol::user_only_reason(action, clients_.at(from).origin);
   if (reason.empty()) return {};
   return fail(protocol::NackCode::Refused, std::move(reason));
 }
@@ -110,7 +110,7 @@ std::string ControlSocket::reload(ConnectionId from, const std::string& root) {
   return refused.take();
 }
 
-OnDone ControlSocket::answer_later(ConnectionId to, std::string_view request_id) {
+OnDone ControlSocket::respond_later(ConnectionId to, std::string_view request_id) {
   return [this, alive = lifetime_.watch(), to, id = std::string{request_id}](Result<void> outcome) {
     if (alive) respond(to, id, outcome);
   };
@@ -128,42 +128,42 @@ void ControlSocket::respond_with(ConnectionId to, MessageType type, std::string_
 }
 
 /// `end` is Yes when the conversation cannot go on.
-void ControlSocket::complain(ConnectionId to, std::string_view sentence, net::Drain end) {
+void ControlSocket::send_error(ConnectionId to, std::string_view message, net::Drain end) {
   const bool fatal = end == net::Drain::Yes;
-  const std::string payload = protocol::write_error(protocol::ErrorCode::BadRequest, sentence,
+  const std::string payload = protocol::write_error(protocol::ErrorCode::BadRequest, message,
                                                     fatal ? protocol::Fatal::Yes : protocol::Fatal::No);
   send(to, protocol::write_envelope({.type = MessageType::Error,
                                      .id = format("control-{}", to.value()),
                                      .ts = loop_.now().wall,
                                      .payload = payload}));
-  const auto found = visitors_.find(to);
-  if (!fatal || found == visitors_.end()) return;
+  const auto found = clients_.find(to);
+  if (!fatal || found == clients_.end()) return;
   found->second.connection->close(net::Drain::Yes);
-  bury(to);
+  destroy_later(to);
 }
 
 void ControlSocket::send(ConnectionId to, std::string_view body) {
-  const auto found = visitors_.find(to);
-  if (found == visitors_.end()) return;
+  const auto found = clients_.find(to);
+  if (found == clients_.end()) return;
   if (found->second.connection->bytes_waiting() <= kMaxControlOutputBytes) return found->second.connection->send(body);
   found->second.connection->close(net::Drain::No);  // asks and asks, and never reads
-  bury(to);
+  destroy_later(to);
 }
 
 void ControlSocket::on_bad_stream(ConnectionId from, std::string_view reason) {
-  complain(from, reason, net::Drain::Yes);
+  send_error(from, reason, net::Drain::Yes);
 }
 
-void ControlSocket::on_gone(ConnectionId who, const std::string&) { bury(who); }
+void ControlSocket::on_gone(ConnectionId who, const std::string&) { destroy_later(who); }
 
-void ControlSocket::bury(ConnectionId id) {
-  const auto found = visitors_.find(id);
-  if (found == visitors_.end()) return;
-  buried_.push_back(std::move(found->second.connection));
-  visitors_.erase(found);
-  if (buried_.size() > 1) return;
+void ControlSocket::destroy_later(ConnectionId id) {
+  const auto found = clients_.find(id);
+  if (found == clients_.end()) return;
+  closing_.push_back(std::move(found->second.connection));
+  clients_.erase(found);
+  if (closing_.size() > 1) return;
   loop_.post([this, alive = lifetime_.watch()] {
-    if (alive) buried_.clear();
+    if (alive) closing_.clear();
   });
 }
 

@@ -33,8 +33,8 @@ using OnDone = std::move_only_function<void(Result<void>)>;
 class ControlHandler {
  public:
   virtual ~ControlHandler() = default;
-  virtual void open_workspace(const protocol::WorkspaceRequest& request, OnDone answered) = 0;
-  virtual void close_workspace(const protocol::WorkspaceRequest& request, OnDone answered) = 0;
+  virtual void open_workspace(const protocol::WorkspaceRequest& request, OnDone done) = 0;
+  virtual void close_workspace(const protocol::WorkspaceRequest& request, OnDone done) = 0;
   virtual void begin_shutdown() = 0;
   /// The payload of a WORKSPACE_RESPONSE that tells the outcome and what is open now.
   virtual std::string describe_workspaces(const Result<void>& outcome) = 0;
@@ -74,19 +74,19 @@ class ControlSocket final : private ConnectionOwner {
   /// Why the sender may not do that; nothing when it may.
   [[nodiscard]] Result<void> check_user(ConnectionId from, std::string_view action) const;
   std::string reload(ConnectionId from, const std::string& root);
-  OnDone answer_later(ConnectionId to, std::string_view request_id);
+  OnDone respond_later(ConnectionId to, std::string_view request_id);
   void respond(ConnectionId to, const std::string& request_id, const Result<void>& outcome);
   void respond_with(ConnectionId to, protocol::MessageType type, std::string_view request_id, std::string_view payload);
-  void complain(ConnectionId to, std::string_view sentence, net::Drain end);
+  void send_error(ConnectionId to, std::string_view message, net::Drain end);
   void send(ConnectionId to, std::string_view body);
-  void expect_silence_to_end(ConnectionId id);
-  void bury(ConnectionId id);
+  void restart_idle_timeout(ConnectionId id);
+  void destroy_later(ConnectionId id);
 
   net::EventLoop& loop_;
   ControlHandler& handler_;
   OriginOf origin_of_;
-  std::unordered_map<ConnectionId, Client> visitors_;
-  std::vector<std::unique_ptr<FrameConnection>> buried_;
+  std::unordered_map<ConnectionId, Client> clients_;
+  std::vector<std::unique_ptr<FrameConnection>> closing_;
   std::uint64_t last_id_ = 0;
   std::unique_ptr<net::Listener> listener_;
   Lifetime lifetime_;

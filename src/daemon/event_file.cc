@@ -92,18 +92,18 @@ Result<records::EventSeq> EventFile::open(records::EventSeq newest) {
   since_ = whole.first.at;
   // Set aside, and the next one not begun yet: the log goes on behind the newest of those.
   if (whole.bytes == 0) {
-    const auto before = RELAY_TRY(whole_lines(newest_set_aside()));
+    const auto before = RELAY_TRY(whole_lines(newest_rotated_file()));
     return before.last.number <= newest ? before.last.number : 0;
   }
   if (whole.last.number > 0 && first_ > 0 && whole.last.number <= newest) return whole.last.number;
-  RELAY_TRY(set_aside());  // of another store, or nothing of ours
+  RELAY_TRY(rotate());  // of another store, or nothing of ours
   return records::EventSeq{0};
 }
 
 Result<void> EventFile::append(const std::vector<records::EncodedEvent>& events, WallMs now) {
   if (events.empty()) return {};
   if (!file_) RELAY_TRY(open_at(bytes_));
-  if (bytes_ >= kMaxEventFileBytes || (first_ != 0 && since_ < now - kMaxEventFileAgeMs)) RELAY_TRY(set_aside());
+  if (bytes_ >= kMaxEventFileBytes || (first_ != 0 && since_ < now - kMaxEventFileAgeMs)) RELAY_TRY(rotate());
   std::string lines;
   for (const auto& event : events) lines += event.json + '\n';
   if (auto written = write_all(file_.get(), lines); !written) {
@@ -118,7 +118,7 @@ Result<void> EventFile::append(const std::vector<records::EncodedEvent>& events,
   return {};
 }
 
-Result<void> EventFile::set_aside() {
+Result<void> EventFile::rotate() {
   auto name = format("{}/events-{:012}.jsonl", directory_, first_);
   for (int n = 2; fs::exists(name); ++n) name = format("{}/events-{:012}-{}.jsonl", directory_, first_, n);
   if (::rename(path().c_str(), name.c_str()) != 0) return fail_errno("cannot set aside " + path());
@@ -126,7 +126,7 @@ Result<void> EventFile::set_aside() {
   return open_at(0);
 }
 
-std::vector<std::string> EventFile::all_set_aside() const {
+std::vector<std::string> EventFile::rotated_files() const {
   std::vector<std::string> paths;
   std::error_code problem;
   for (const auto& entry : fs::directory_iterator{directory_, problem}) {
@@ -137,8 +137,8 @@ std::vector<std::string> EventFile::all_set_aside() const {
 }
 
 /// By the number of its first event, which is in its name.
-std::string EventFile::newest_set_aside() const {
-  const auto paths = all_set_aside();
+std::string EventFile::newest_rotated_file() const {
+  const auto paths = rotated_files();
   const auto newest = std::ranges::max_element(paths);
   return newest == paths.end() ? std::string{} : *newest;
 }
@@ -157,8 +157,8 @@ std::uint64_t messages_in_event_files(const std::string& directory) {
   return count;
 }
 
-void EventFile::forget_before(WallMs time) {
-  for (const auto& path : all_set_aside()) {
+void EventFile::remove_before(WallMs time) {
+  for (const auto& path : rotated_files()) {
     struct stat status{};
     if (::stat(path.c_str(), &status) == 0 && static_cast<WallMs>(status.st_mtime) * 1000 < time)
       ::unlink(path.c_str());

@@ -34,15 +34,15 @@ class EventFile {
   Result<records::EventSeq> open(records::EventSeq newest);
   Result<void> append(const std::vector<records::EncodedEvent>& events, WallMs now);
   /// Those set aside that were last written before this are removed.
-  void forget_before(WallMs time);
+  void remove_before(WallMs time);
 
  private:
   [[nodiscard]] std::string path() const { return directory_ + "/events.jsonl"; }
   /// With nothing behind so many bytes.
   Result<void> open_at(std::uint64_t bytes);
-  Result<void> set_aside();
-  [[nodiscard]] std::vector<std::string> all_set_aside() const;
-  [[nodiscard]] std::string newest_set_aside() const;
+  Result<void> rotate();
+  [[nodiscard]] std::vector<std::string> rotated_files() const;
+  [[nodiscard]] std::string newest_rotated_file() const;
 
   std::string directory_;
   UniqueFd file_;

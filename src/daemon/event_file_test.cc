@@ -116,7 +116,7 @@ TEST_F(EventFileTest, WhatIsTooOldIsRemoved) {
   ::utime((directory + "/other-1.jsonl").c_str(), &long_ago);
   EventFile file{directory};
   ASSERT_TRUE(file.open(0));
-  file.forget_before(200'000);
+  file.remove_before(200'000);
   EXPECT_EQ(files(), (Names{"events-000000000009.jsonl", "events.jsonl", "other-1.jsonl"}));
 }
 

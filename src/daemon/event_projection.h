@@ -25,8 +25,8 @@ Millis pause_after_page(Millis took, Millis since_last_commit);
 
 class EventProjection {
  public:
-  using Post = std::function<void(net::Task)>;                        // onto the loop thread, while the workspace lives
-  using Ask = std::function<void(const records::EventQuery& query)>;  // answered by `on_page`
+  using Post = std::function<void(net::Task)>;  // onto the loop thread, while the workspace lives
+  using RequestPage = std::function<void(const records::EventQuery& query)>;  // answered by `on_page`
 
   EventProjection(std::string directory, net::EventLoop& loop, Post post);
   ~EventProjection();
@@ -34,33 +34,33 @@ class EventProjection {
   EventProjection& operator=(const EventProjection&) = delete;
 
   /// The rows go up to `newest` at the moment. A file that cannot be used is said, and left alone.
-  void begin(records::EventSeq newest, Ask ask);
+  void start(records::EventSeq newest, RequestPage request_page);
   void on_committed(records::EventSeq newest);
   void on_page(Result<records::EventPage> page);
   /// What is older is removed from now on; 0: nothing.
-  void keep_for(WallMs age);
+  void set_retention(WallMs age);
 
  private:
   struct Job {
     std::vector<records::EncodedEvent> events;
     WallMs now = 0;
-    WallMs forget_before = 0;
+    WallMs remove_before = 0;
   };
-  void look();
-  void ask_or_wait();
-  void written(records::EventSeq reached, const Result<void>& outcome);
+  void schedule();
+  void request_or_wait();
+  void on_written(records::EventSeq reached, const Result<void>& outcome);
   void run();
 
   EventFile file_;  // of the thread, once it runs
   net::EventLoop& loop_;
   Post post_;
-  Ask ask_;
+  RequestPage request_page_;
   WallMs age_ = 0;
   records::EventSeq newest_ = 0;
-  records::EventSeq reached_ = 0;
+  records::EventSeq written_up_to_ = 0;
   bool busy_ = false;
   bool failing_ = false;
-  SteadyTime asked_at_{};
+  SteadyTime requested_at_{};
   SteadyTime committed_at_{};
   Millis pause_{200};  // before the next page; what happens within is written together
   std::unique_ptr<net::Timer> timer_;

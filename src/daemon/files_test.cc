@@ -68,17 +68,17 @@ TEST(InstanceLock, LetsOneIn) {
 TEST(Remembered, ReadsWhatItWrote) {
   const TemporaryDirectory directory;
   const std::vector<SavedWorkspace> all = {{"/a \"quoted\" root", {}}, {"/b", {"/tmp/x.sock", "/tmp/y.sock"}}};
-  ASSERT_TRUE(write_remembered(directory.file("workspaces.json"), all).has_value());
-  const auto read = read_remembered(directory.file("workspaces.json"));
+  ASSERT_TRUE(write_saved_workspaces(directory.file("workspaces.json"), all).has_value());
+  const auto read = read_saved_workspaces(directory.file("workspaces.json"));
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(*read, all);
 }
 
 TEST(Remembered, IsEmptyWithoutAFileAndRefusesWhatIsNotOurs) {
   const TemporaryDirectory directory;
-  EXPECT_TRUE(read_remembered(directory.file("none"))->empty());
+  EXPECT_TRUE(read_saved_workspaces(directory.file("none"))->empty());
   std::ofstream{directory.file("bad")} << "[1, 2";
-  EXPECT_FALSE(read_remembered(directory.file("bad")).has_value());
+  EXPECT_FALSE(read_saved_workspaces(directory.file("bad")).has_value());
 }
 
 TEST(RosterFiles, HaveTheFormatPublishedToolsRead) {

@@ -25,7 +25,7 @@ void FrameConnection::resume() {
   stream_->resume_reading();
 }
 
-void FrameConnection::parse_waiting() {
+void FrameConnection::parse_buffered() {
   if (parsing_) return;
   parsing_ = true;
   while (state_ == State::Reading) {
@@ -50,7 +50,7 @@ void FrameConnection::close(net::Drain drain) {
 void FrameConnection::on_bytes(std::string_view bytes) {
   if (state_ == State::Broken || state_ == State::Closed) return;
   reader_.push(bytes);
-  parse_waiting();
+  parse_buffered();
 }
 
 void FrameConnection::on_written(std::size_t bytes_left) {

@@ -40,10 +40,10 @@ class FrameConnection final : public net::StreamListener {
   void start();
   void send(std::string_view body);
   void pause();
-  /// Reading may go on; frames that already wait are handed out by `parse_waiting`, not from here.
+  /// Reading may go on; frames that already wait are handed out by `parse_buffered`, not from here.
   void resume();
   /// Hands out the frames that arrived while paused.
-  void parse_waiting();
+  void parse_buffered();
   void close(net::Drain drain);
 
   [[nodiscard]] ConnectionId id() const { return id_; }

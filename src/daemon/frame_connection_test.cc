@@ -61,11 +61,11 @@ TEST_F(ConnectionTest, StopsParsingInTheMiddleOfAReadWhenPaused) {
 
   connection.resume();
   EXPECT_FALSE(peer->paused);
-  connection.parse_waiting();
+  connection.parse_buffered();
   EXPECT_EQ(owner.frames.size(), 2U);
   owner.when_frame = nullptr;
   connection.resume();
-  connection.parse_waiting();
+  connection.parse_buffered();
   EXPECT_EQ(owner.frames.back(), R"({"n":3})");
 }
 
@@ -73,7 +73,7 @@ TEST_F(ConnectionTest, GoesOnInOneLoopWhenResumedFromWithinAReport) {
   owner.when_frame = [&] {
     connection.pause();
     connection.resume();
-    connection.parse_waiting();
+    connection.parse_buffered();
   };
   peer->say(framed(HeaderStyle::Four, {R"({"n":1})", R"({"n":2})"}));
   EXPECT_EQ(owner.frames, (std::vector<std::string>{R"({"n":1})", R"({"n":2})"}));

@@ -10,7 +10,7 @@ HomeWatch::HomeWatch(net::AsioLoop& loop, const std::vector<std::string>& paths,
     : on_lost_{std::move(on_lost)} {
   for (const auto& path : paths) {
     auto watch = net::FileWatch::start(loop, path, [this, path](net::FileWatchEvent change) {
-      if (change == net::FileWatchEvent::Removed || change == net::FileWatchEvent::Replaced) lost(path);
+      if (change == net::FileWatchEvent::Removed || change == net::FileWatchEvent::Replaced) report_lost(path);
     });
     if (watch)
       watches_.push_back(*std::move(watch));
@@ -19,7 +19,7 @@ HomeWatch::HomeWatch(net::AsioLoop& loop, const std::vector<std::string>& paths,
   }
 }
 
-void HomeWatch::lost(const std::string& path) {
+void HomeWatch::report_lost(const std::string& path) {
   if (auto task = std::exchange(on_lost_, nullptr)) {
     log::error("the daemon cannot be reached any more and ends", {{"removed", path}});
     task();

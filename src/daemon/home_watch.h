@@ -21,7 +21,7 @@ class HomeWatch {
   HomeWatch(net::AsioLoop& loop, const std::vector<std::string>& paths, net::Task on_lost);
 
  private:
-  void lost(const std::string& path);
+  void report_lost(const std::string& path);
 
   net::Task on_lost_;
   std::vector<std::unique_ptr<net::FileWatch>> watches_;

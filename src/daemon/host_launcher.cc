@@ -29,7 +29,7 @@ struct Birth {
   char* const* environment;
   const char* directory;
   int ready, log, nothing;
-  ProcessDefaults upbringing;
+  ProcessDefaults defaults;
 };
 
 void say(int fd, std::string_view words) {
@@ -41,8 +41,8 @@ void say(int fd, std::string_view words) {
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   for (const int number : {SIGPIPE, SIGXFSZ}) ::signal(number, SIG_DFL);
-  ::umask(birth.upbringing.umask);
-  if (birth.upbringing.open_files.rlim_max > 0) ::setrlimit(RLIMIT_NOFILE, &birth.upbringing.open_files);
+  ::umask(birth.defaults.umask);
+  if (birth.defaults.open_files.rlim_max > 0) ::setrlimit(RLIMIT_NOFILE, &birth.defaults.open_files);
   // Copies beyond what is about to be replaced: any of them may be 0 to 3 already.
   const int ready = ::fcntl(birth.ready, F_DUPFD, host::kReadyFd + 1);
   const int log = ::fcntl(birth.log, F_DUPFD, host::kReadyFd + 1);
@@ -88,11 +88,11 @@ Result<UniqueFd> double_fork(const Birth& birth) {
 }  // namespace
 
 ProcessDefaults ProcessDefaults::now() {
-  ProcessDefaults upbringing;
-  upbringing.umask = ::umask(0);
-  ::umask(upbringing.umask);
-  if (::getrlimit(RLIMIT_NOFILE, &upbringing.open_files) != 0) upbringing.open_files = {};
-  return upbringing;
+  ProcessDefaults defaults;
+  defaults.umask = ::umask(0);
+  ::umask(defaults.umask);
+  if (::getrlimit(RLIMIT_NOFILE, &defaults.open_files) != 0) defaults.open_files = {};
+  return defaults;
 }
 
 /// A process just started: what it will say, and a descriptor that names it and no other, however pids are used again.
@@ -201,7 +201,7 @@ Result<ProcessLauncher::SpawnedHost> ProcessLauncher::spawn_host(HostCommand& co
                     .ready = ready.get(),
                     .log = log.get(),
                     .nothing = nothing.get(),
-                    .upbringing = options_.upbringing};
+                    .defaults = options_.defaults};
   auto host = RELAY_TRY(double_fork(birth));
   return SpawnedHost{std::move(hearing), std::move(host)};
 }

@@ -57,7 +57,7 @@ class ProcessLauncher final : public HostLauncher {
  public:
   struct Options {
     std::string log;  // where stray words go
-    ProcessDefaults upbringing = {};
+    ProcessDefaults defaults = {};
     std::string program = "/proc/self/exe";
     Millis timeout = kHostTimeout;
   };

@@ -86,10 +86,10 @@ TEST_F(HostLauncherTest, HostsAreNobodysChildrenInSessionsOfTheirOwn) {
 }
 
 TEST_F(HostLauncherTest, TheirFilesAreNotAsPrivateAsTheDaemons) {
-  ProcessDefaults upbringing = ProcessDefaults::now();
-  upbringing.umask = 022;
+  ProcessDefaults defaults = ProcessDefaults::now();
+  defaults.umask = 022;
   const mode_t ours = ::umask(077);
-  const auto pid = start("umask > mask; echo \"ready $$\" >&3", {.log = {}, .upbringing = upbringing});
+  const auto pid = start("umask > mask; echo \"ready $$\" >&3", {.log = {}, .defaults = defaults});
   ::umask(ours);
   ASSERT_TRUE(pid);
   until_gone(*pid);

@@ -25,7 +25,7 @@ class HostManager {
   virtual ~HostManager() = default;
 
   /// Runs it; done when the agent is there, or when it is known that it is not.
-  virtual void start(broker::HostSpec order, Started done) = 0;
+  virtual void start(broker::HostSpec spec, Started done) = 0;
   /// Ends it; done when it is gone.
   virtual void release(const std::string& name, const broker::Release& release, Done done) = 0;
   /// Types into its terminal, in the order of the calls.

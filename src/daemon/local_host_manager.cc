@@ -81,11 +81,11 @@ LocalHostManager::LocalHostManager(const config::Home& home, const config::Proje
 
 LocalHostManager::~LocalHostManager() = default;
 
-void LocalHostManager::start(broker::HostSpec order, Started done) {
-  auto command = command_for(order);
-  if (!command) return later(std::move(done), Result<std::int32_t>{Failure{std::move(command).error()}});
+void LocalHostManager::start(broker::HostSpec spec, Started done) {
+  auto command = command_for(spec);
+  if (!command) return post_result(std::move(done), Result<std::int32_t>{Failure{std::move(command).error()}});
   ++starting_;
-  launcher_.start(*std::move(command), [this, alive = lifetime_.watch(), name = std::move(order.name),
+  launcher_.start(*std::move(command), [this, alive = lifetime_.watch(), name = std::move(spec.name),
                                         done = std::move(done)](Result<std::int32_t> pid) mutable {
     if (!alive) return;
     --starting_;
@@ -94,41 +94,41 @@ void LocalHostManager::start(broker::HostSpec order, Started done) {
   });
 }
 
-Result<HostCommand> LocalHostManager::command_for(const broker::HostSpec& order) const {
+Result<HostCommand> LocalHostManager::command_for(const broker::HostSpec& spec) const {
   const auto recorded = host::running_hosts(records_);
   for (const auto& one : recorded)
-    if (one.name == order.name && host::is_reachable(records_, one))
+    if (one.name == spec.name && host::is_reachable(records_, one))
       return fail(format("{} runs already (pid {}); choose another name, or release it first", one.name, one.pid));
   const auto others = static_cast<std::size_t>(std::ranges::count(recorded, true, &host::HostRecord::spawned));
   if (others + starting_ >= kMaxHosts) return fail(format("{} agents run already; release one first", others));
   HostCommand command;
-  command.directory = order.directory.empty()            ? root_
-                      : order.directory.starts_with('/') ? order.directory
-                                                         : format("{}/{}", root_, order.directory);
+  command.directory = spec.directory.empty()            ? root_
+                      : spec.directory.starts_with('/') ? spec.directory
+                                                        : format("{}/{}", root_, spec.directory);
   if (!is_directory(command.directory))
-    return fail(format("cannot start {} in {}: there is no such directory", order.name, command.directory));
-  if (order.inside_project && !is_inside(root_, command.directory))
+    return fail(format("cannot start {} in {}: there is no such directory", spec.name, command.directory));
+  if (spec.inside_project && !is_inside(root_, command.directory))
     return fail(
         format("cannot start {} in {}: agents may start others only in directories inside the project, and "
                "behind no link; choose another directory, or ask your user to set [spawn] by_agents = \"ask\"",
-               order.name, command.directory));
+               spec.name, command.directory));
 
   // Each with its value in one word, so that no value is taken for an option.
   command.arguments = {"run", "--detached", "--spawned", format("--ready-fd={}", host::kReadyFd),
-                       "--name=" + order.name};
-  if (!order.model.empty()) command.arguments.push_back("--model=" + order.model);
+                       "--name=" + spec.name};
+  if (!spec.model.empty()) command.arguments.push_back("--model=" + spec.model);
   command.arguments.emplace_back("--");
-  command.arguments.insert(command.arguments.end(), order.words.begin(), order.words.end());
+  command.arguments.insert(command.arguments.end(), spec.words.begin(), spec.words.end());
 
-  command.environment = order.environment.empty() ? pty::inherited_environment() : order.environment;
+  command.environment = spec.environment.empty() ? pty::inherited_environment() : spec.environment;
   prepare_for_host(command.environment);
   // Not among the words, which everybody on the machine can read.
   const auto tell = [&](std::string_view variable, const std::string& value) {
     if (!value.empty()) pty::set_variable(command.environment, variable, value);
   };
-  tell(host::kTaskVariable, order.task);
-  tell(host::kSpawnerVariable, order.spawner);
-  tell(host::kTeamVariable, order.team);
+  tell(host::kTaskVariable, spec.task);
+  tell(host::kSpawnerVariable, spec.spawner);
+  tell(host::kTeamVariable, spec.team);
   pty::set_variable(command.environment, "AGENT_RELAY_HOME", home_);
   pty::set_variable(command.environment, "AGENT_RELAY_PROJECT", root_);
   pty::set_variable(command.environment, "PWD", command.directory);
@@ -160,12 +160,12 @@ Result<host::HostRecord> LocalHostManager::find_spawned(const std::string& name)
 
 void LocalHostManager::release(const std::string& name, const broker::Release& release, Done done) {
   auto record = find_spawned(name);
-  if (!record) return later(std::move(done), Result<void>{Failure{std::move(record).error()}});
+  if (!record) return post_result(std::move(done), Result<void>{Failure{std::move(record).error()}});
   if (release.own_only && record->name != release.by && record->spawner != release.by)
-    return later(std::move(done),
-                 Result<void>{fail(format("{} was started by {}, and an agent ends only itself and those "
-                                          "it started; ask your user to run `agent-relay release {}`",
-                                          name, record->spawner, name))});
+    return post_result(std::move(done),
+                       Result<void>{fail(format("{} was started by {}, and an agent ends only itself and those "
+                                                "it started; ask your user to run `agent-relay release {}`",
+                                                name, record->spawner, name))});
   text::JsonWriter request;
   request.field("method", "release").optional("reason", release.reason).optional("by", release.by);
   call({.agent = record->name,
@@ -177,26 +177,26 @@ void LocalHostManager::release(const std::string& name, const broker::Release& r
 }
 
 void LocalHostManager::type(const std::string& name, std::string data, Done done) {
-  auto& waiting = typing_[name];
+  auto& waiting = inputs_[name];
   waiting.push_back({std::move(data), std::move(done)});
   if (waiting.size() == 1) type_next(name);
 }
 
 void LocalHostManager::type_next(const std::string& name) {
   const auto record = find_spawned(name);
-  const Typing& first = typing_[name].front();
+  const QueuedInput& first = inputs_[name].front();
   const auto part = next_part(std::string_view{first.data}.substr(first.typed));
-  auto done = [this, name, bytes = part.size()](Result<void> outcome) { typed(name, bytes, std::move(outcome)); };
-  if (!record) return later(std::move(done), Result<void>{Failure{record.error()}});
+  auto done = [this, name, bytes = part.size()](Result<void> outcome) { on_typed(name, bytes, std::move(outcome)); };
+  if (!record) return post_result(std::move(done), Result<void>{Failure{record.error()}});
   text::JsonWriter request;
   request.field("method", "input").field("data", part);
   call({.agent = record->name, .socket = record->socket, .body = request.take(), .timeout = kTypeTimeout},
        std::move(done));
 }
 
-void LocalHostManager::typed(const std::string& name, std::size_t bytes, Result<void> outcome) {
-  const auto waiting = typing_.find(name);
-  Typing& first = waiting->second.front();
+void LocalHostManager::on_typed(const std::string& name, std::size_t bytes, Result<void> outcome) {
+  const auto waiting = inputs_.find(name);
+  QueuedInput& first = waiting->second.front();
   if (outcome) first.typed += bytes;
   if (outcome && first.typed < first.data.size()) return type_next(name);
   if (!outcome && first.typed > 0)
@@ -205,7 +205,7 @@ void LocalHostManager::typed(const std::string& name, std::size_t bytes, Result<
   auto done = std::move(first.done);
   waiting->second.pop_front();
   if (waiting->second.empty())
-    typing_.erase(waiting);
+    inputs_.erase(waiting);
   else
     type_next(name);
   done(std::move(outcome));
@@ -215,14 +215,14 @@ void LocalHostManager::list(Listed done) {
   std::vector<broker::Worker> workers;
   for (const auto& record : host::running_hosts(records_))
     if (record.spawned) workers.push_back(worker_of(record));
-  later(std::move(done), Result<std::vector<broker::Worker>>{std::move(workers)});
+  post_result(std::move(done), Result<std::vector<broker::Worker>>{std::move(workers)});
 }
 
 void LocalHostManager::answer(broker::AnswerPrompt answer, Done done) {
   const auto record = find_prompting_host(answer.agent, answer.request);
   if (!record) {
     const auto why = format("{} has no terminal of ours to answer at: {}", answer.agent, record.error().message());
-    return later(std::move(done), Result<void>{fail(protocol::NackCode::Unsupported, why)});
+    return post_result(std::move(done), Result<void>{fail(protocol::NackCode::Unsupported, why)});
   }
   text::JsonWriter request;
   request.field("method", "answer")
@@ -264,7 +264,7 @@ void LocalHostManager::call(host::HostCallRequest request, Done done) {
 }
 
 template <typename Callback, typename Value>
-void LocalHostManager::later(Callback done, Value value) {
+void LocalHostManager::post_result(Callback done, Value value) {
   loop_.post([alive = lifetime_.watch(), done = std::move(done), value = std::move(value)]() mutable {
     if (alive) done(std::move(value));
   });

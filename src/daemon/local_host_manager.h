@@ -40,7 +40,7 @@ class LocalHostManager final : public HostManager {
   LocalHostManager(const LocalHostManager&) = delete;
   LocalHostManager& operator=(const LocalHostManager&) = delete;
 
-  void start(broker::HostSpec order, Started done) override;
+  void start(broker::HostSpec spec, Started done) override;
   void release(const std::string& name, const broker::Release& release, Done done) override;
   void type(const std::string& name, std::string data, Done done) override;
   void list(Listed done) override;
@@ -50,22 +50,22 @@ class LocalHostManager final : public HostManager {
   void forget_ended_session(const SessionId& session) override;
 
  private:
-  struct Typing {
+  struct QueuedInput {
     std::string data;
     Done done;
     std::size_t typed = 0;  // of data
   };
 
-  Result<HostCommand> command_for(const broker::HostSpec& order) const;
+  Result<HostCommand> command_for(const broker::HostSpec& spec) const;
   [[nodiscard]] Result<host::HostRecord> find(const std::string& name) const;
   [[nodiscard]] Result<host::HostRecord> find_prompting_host(const std::string& name, std::string_view request) const;
   /// One that runs for others.
   [[nodiscard]] Result<host::HostRecord> find_spawned(const std::string& name) const;
   void call(host::HostCallRequest request, Done done);
   void type_next(const std::string& name);
-  void typed(const std::string& name, std::size_t bytes, Result<void> outcome);
+  void on_typed(const std::string& name, std::size_t bytes, Result<void> outcome);
   template <typename Callback, typename Value>
-  void later(Callback done, Value value);
+  void post_result(Callback done, Value value);
 
   std::string home_;
   std::string root_;
@@ -74,7 +74,7 @@ class LocalHostManager final : public HostManager {
   net::Network& network_;
   HostLauncher& launcher_;
   std::size_t starting_ = 0;
-  std::map<std::string, std::deque<Typing>> typing_;  // by name; the first of each is under way
+  std::map<std::string, std::deque<QueuedInput>> inputs_;  // by name; the first of each is under way
   std::map<std::uint64_t, std::unique_ptr<host::HostCall>> calls_;
   std::uint64_t last_call_ = 0;
   Lifetime lifetime_;

@@ -56,16 +56,16 @@ void Notifier::use_settings(const config::Settings& settings) {
   desktop_ = settings.notify_desktop();
 }
 
-void Notifier::tell(const broker::NotifyUser& wanted, const std::string& project) {
+void Notifier::notify(const broker::NotifyUser& request, const std::string& project) {
   if ((command_.empty() && !desktop_) || !rate_.take(loop_.now().steady)) return;
   pty::Command command{.argv = command_, .environment = pty::inherited_environment(), .directory = project};
   strip_secrets(command.environment);
   if (desktop_) {
     // The words of the agent stay out of it: they would be among the arguments.
-    const auto what = wanted.kind == "question" ? std::string{"asks a question"}
-                                                : format("asks for a permission (risk {})", wanted.risk);
-    run({.argv = {"notify-send", "--app-name=Agent Relay", "--", format("{} waits for you", wanted.agent),
-                  format("It {}. See: agent-relay {}s", what, wanted.kind)},
+    const auto what = request.kind == "question" ? std::string{"asks a question"}
+                                                 : format("asks for a permission (risk {})", request.risk);
+    run({.argv = {"notify-send", "--app-name=Agent Relay", "--", format("{} waits for you", request.agent),
+                  format("It {}. See: agent-relay {}s", what, request.kind)},
          .environment = command.environment,
          .directory = "/"});  // an entry of PATH that is relative must not lead to what an agent wrote
   }
@@ -73,11 +73,11 @@ void Notifier::tell(const broker::NotifyUser& wanted, const std::string& project
   const auto tell_fact = [&](std::string_view name, std::string_view value) {
     pty::set_variable(command.environment, name, fact(value));
   };
-  tell_fact("AGENT_RELAY_NOTIFY_AGENT", wanted.agent);
-  tell_fact("AGENT_RELAY_NOTIFY_KIND", wanted.kind);
-  tell_fact("AGENT_RELAY_NOTIFY_REQUEST", wanted.request);
-  tell_fact("AGENT_RELAY_NOTIFY_TEXT", wanted.text);
-  tell_fact("AGENT_RELAY_NOTIFY_RISK", wanted.risk);
+  tell_fact("AGENT_RELAY_NOTIFY_AGENT", request.agent);
+  tell_fact("AGENT_RELAY_NOTIFY_KIND", request.kind);
+  tell_fact("AGENT_RELAY_NOTIFY_REQUEST", request.request);
+  tell_fact("AGENT_RELAY_NOTIFY_TEXT", request.text);
+  tell_fact("AGENT_RELAY_NOTIFY_RISK", request.risk);
   tell_fact("AGENT_RELAY_NOTIFY_PROJECT", project);
   run(std::move(command));
 }

@@ -33,7 +33,7 @@ class Notifier {
 
   void use_settings(const config::Settings& settings);
   /// `project`: the root of its workspace.
-  void tell(const broker::NotifyUser& wanted, const std::string& project);
+  void notify(const broker::NotifyUser& request, const std::string& project);
 
  private:
   class Run;

@@ -52,7 +52,7 @@ TEST_F(NotifierTest, AProgramIsRunWithoutAShellAndHasTheFactsInItsEnvironment) {
               "told.new; mv told.new told\n") +
           " --to $HOME;ls");
   ::setenv("AGENT_RELAY_API_TOKEN", "secret", 1);
-  notifier.tell(wanted, place.path());
+  notifier.notify(wanted, place.path());
   ::unsetenv("AGENT_RELAY_API_TOKEN");
   ASSERT_TRUE(writes("told", 1));
   EXPECT_EQ(text("told"), "--to|$HOME;ls|Bob|permission|r1|make \"it\"; $HOME|high|" + place.path() + "|" +
@@ -61,25 +61,25 @@ TEST_F(NotifierTest, AProgramIsRunWithoutAShellAndHasTheFactsInItsEnvironment) {
 
 TEST_F(NotifierTest, ManyAtOnceAreNotAllTold) {
   use(config::Setting::NotifyCommand, program("tell", "echo x >> told\n"));
-  for (int i = 0; i < 100; ++i) notifier.tell(wanted, place.path());
+  for (int i = 0; i < 100; ++i) notifier.notify(wanted, place.path());
   ASSERT_TRUE(writes("told", Notifier::kMaxRunning));
   EXPECT_EQ(text("told").size(), 2 * Notifier::kMaxRunning);
 }
 
 TEST_F(NotifierTest, OneThatIsNotThereHurtsNobodyAndOneThatHangsDiesWithTheDaemon) {
   use(config::Setting::NotifyCommand, "/nowhere/at/all");
-  notifier.tell(wanted, place.path());
+  notifier.notify(wanted, place.path());
   {
     Notifier other{loop};
     config::Settings settings;
     ASSERT_TRUE(settings.apply_flag(config::Setting::NotifyCommand, program("hang", "echo x > begun\nsleep 100\n")));
     other.use_settings(settings);
-    other.tell(wanted, place.path());
+    other.notify(wanted, place.path());
     EXPECT_TRUE(writes("begun", 1));
   }
 }
 
-TEST_F(NotifierTest, NothingIsSaidUnlessItIsWanted) { notifier.tell(wanted, place.path()); }
+TEST_F(NotifierTest, NothingIsSaidUnlessItIsWanted) { notifier.notify(wanted, place.path()); }
 
 }  // namespace
 }  // namespace relay::daemon

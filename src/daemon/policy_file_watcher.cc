@@ -8,8 +8,9 @@ namespace relay::daemon {
 
 PolicyFileWatcher::PolicyFileWatcher(net::AsioLoop& loop, const config::Home& home, Sink sink)
     : loop_{loop}, home_{home}, sink_{std::move(sink)} {
-  auto watch = net::FileWatch::start(
-      loop, home.config_file, [this](net::FileWatchEvent) { timer_ = loop_.after(kSettle, [this] { (void)read(); }); });
+  auto watch = net::FileWatch::start(loop, home.config_file, [this](net::FileWatchEvent) {
+    timer_ = loop_.after(kSettleTime, [this] { (void)read(); });
+  });
   if (watch)
     watch_ = *std::move(watch);
   else
@@ -23,9 +24,9 @@ Result<void> PolicyFileWatcher::read() {
   if (!rules)
     log::warn("the permission rules are not in force: a person is asked everything",
               {{"reason", rules.error().message()}});
-  else if (refused_)
+  else if (failed_)
     log::info("the permission rules are in force again");
-  refused_ = !rules;
+  failed_ = !rules;
   Result<void> outcome = rules ? Result<void>{} : Failure{rules.error()};
   sink_(rules ? *std::move(rules)
               : Rules{std::make_shared<const permissions::Policy>(), std::make_shared<const broker::SpawnPolicy>()});

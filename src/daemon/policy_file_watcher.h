@@ -21,7 +21,7 @@ namespace relay::daemon {
 
 class PolicyFileWatcher {
  public:
-  static constexpr Millis kSettle{200};
+  static constexpr Millis kSettleTime{200};
   using Sink = std::function<void(Rules)>;
 
   /// Reads at once.
@@ -37,7 +37,7 @@ class PolicyFileWatcher {
   net::AsioLoop& loop_;
   const config::Home& home_;
   Sink sink_;
-  bool refused_ = false;  // the last time
+  bool failed_ = false;  // the last time
   std::unique_ptr<net::Timer> timer_;
   std::unique_ptr<net::FileWatch> watch_;
 };

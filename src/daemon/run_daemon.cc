@@ -101,7 +101,7 @@ std::unique_ptr<observer::Observer> start_observer(const DaemonOptions& options)
 }
 
 /// From the locked home to the drained end.
-Result<int> run_locked(const DaemonOptions& options, const ProcessDefaults& upbringing, int& ready_fd) {
+Result<int> run_locked(const DaemonOptions& options, const ProcessDefaults& defaults, int& ready_fd) {
   RELAY_TRY(open_log(options, options.settings));
   raise_descriptor_limit();
   RELAY_TRY(replace_private_file(options.home.daemon_pid, format("{}\n", ::getpid())));
@@ -109,7 +109,7 @@ Result<int> run_locked(const DaemonOptions& options, const ProcessDefaults& upbr
   SystemRandom random;
   net::AsioLoop loop;
   net::UnixNetwork network{loop};
-  ProcessLauncher launcher{loop, {.log = options.home.daemon_log, .upbringing = upbringing}};
+  ProcessLauncher launcher{loop, {.log = options.home.daemon_log, .defaults = defaults}};
   std::unique_ptr<HttpApi> http;  // its streams have their time while the loop drains
   std::unique_ptr<observer::Observer> observer;
   std::unique_ptr<net::Signals> signals;
@@ -134,8 +134,8 @@ Result<int> run_locked(const DaemonOptions& options, const ProcessDefaults& upbr
   });
 
   followers.notifier.emplace(loop).use_settings(options.settings);
-  supervisor.notify_user([&](const broker::NotifyUser& wanted, const std::string& root) {
-    if (followers.notifier) followers.notifier->tell(wanted, root);
+  supervisor.set_attention_sink([&](const broker::NotifyUser& wanted, const std::string& root) {
+    if (followers.notifier) followers.notifier->notify(wanted, root);
   });
   followers.rules.emplace(loop, options.home, [&](Rules rules) { supervisor.use_rules(std::move(rules)); });
 
@@ -157,10 +157,10 @@ Result<int> run_locked(const DaemonOptions& options, const ProcessDefaults& upbr
   return 0;
 }
 
-Result<int> run_in_home(const DaemonOptions& options, const ProcessDefaults& upbringing, int& ready_fd) {
+Result<int> run_in_home(const DaemonOptions& options, const ProcessDefaults& defaults, int& ready_fd) {
   RELAY_TRY(config::make_private_directory(options.home.root));
   const auto lock = RELAY_TRY(InstanceLock::acquire(options.home.daemon_lock, options.home.daemon_pid));
-  auto ended = run_locked(options, upbringing, ready_fd);
+  auto ended = run_locked(options, defaults, ready_fd);
   if (!ended) log::error("the daemon did not start", {{"reason", ended.error().message()}});
   ::unlink(options.home.daemon_pid.c_str());
   log::close();
@@ -170,12 +170,12 @@ Result<int> run_in_home(const DaemonOptions& options, const ProcessDefaults& upb
 }  // namespace
 
 Result<int> run_daemon(const DaemonOptions& options) {
-  const auto upbringing = ProcessDefaults::now();
+  const auto defaults = ProcessDefaults::now();
   net::ignore_sigpipe();
   ::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes is a full disk, not the end
   ::umask(kOwnerOnly);
   int ready_fd = options.ready_fd;
-  auto ended = run_in_home(options, upbringing, ready_fd);
+  auto ended = run_in_home(options, defaults, ready_fd);
   if (!ended) {
     const auto word = is(ended.error(), Errc::AlreadyRunning) ? host::kRunningWord : host::kErrorWord;
     notify_parent(ready_fd, format("{}{}\n", word, ended.error().message()));

@@ -7,7 +7,7 @@
 
 namespace relay::daemon {
 
-Result<std::vector<SavedWorkspace>> read_remembered(const std::string& path) {
+Result<std::vector<SavedWorkspace>> read_saved_workspaces(const std::string& path) {
   bool exists = false;
   const std::string text = RELAY_TRY(read_small_file(path, exists));
   std::vector<SavedWorkspace> workspaces;
@@ -18,7 +18,7 @@ Result<std::vector<SavedWorkspace>> read_remembered(const std::string& path) {
     return fail(format("{} is not a list of workspaces; open them again with: agent-relay up", path));
   }
   for (const json::value& item : *list) {
-    if (!item.is_object() || workspaces.size() == kMaxRemembered) continue;
+    if (!item.is_object() || workspaces.size() == kMaxSavedWorkspaces) continue;
     SavedWorkspace workspace;
     workspace.root = string_member(item.get_object(), "root").value_or("");
     if (const json::array* sockets = array_member(item.get_object(), "sockets")) {
@@ -31,7 +31,7 @@ Result<std::vector<SavedWorkspace>> read_remembered(const std::string& path) {
   return workspaces;
 }
 
-Result<void> write_remembered(const std::string& path, const std::vector<SavedWorkspace>& workspaces) {
+Result<void> write_saved_workspaces(const std::string& path, const std::vector<SavedWorkspace>& workspaces) {
   text::JsonWriter json;
   json.begin_array("workspaces");
   for (const auto& workspace : workspaces) {

@@ -8,7 +8,7 @@
 
 namespace relay::daemon {
 
-inline constexpr std::size_t kMaxRemembered = 1'000;
+inline constexpr std::size_t kMaxSavedWorkspaces = 1'000;
 
 struct SavedWorkspace {
   std::string root;
@@ -17,7 +17,7 @@ struct SavedWorkspace {
 };
 
 /// workspaces.json. A missing file is an empty list; one that is not ours is an error and left alone.
-Result<std::vector<SavedWorkspace>> read_remembered(const std::string& path);
-Result<void> write_remembered(const std::string& path, const std::vector<SavedWorkspace>& workspaces);
+Result<std::vector<SavedWorkspace>> read_saved_workspaces(const std::string& path);
+Result<void> write_saved_workspaces(const std::string& path, const std::vector<SavedWorkspace>& workspaces);
 
 }  // namespace relay::daemon

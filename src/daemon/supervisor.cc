@@ -61,16 +61,16 @@ Supervisor::Supervisor(const DaemonOptions& options, net::EventLoop& loop, net::
 Result<void> Supervisor::start() {
   const std::string path = RELAY_TRY(config::socket_to_listen(options_.home.daemon_socket));
   RELAY_TRY(control_.listen(network_, path));
-  reopen_remembered();
+  reopen_saved();
   for (const auto& [root, socket] : options_.open) {
     RELAY_TRY(open(root, socket.empty() ? settings_.socket() : socket));
   }
-  remember();
+  save_workspaces();
   return {};
 }
 
-void Supervisor::reopen_remembered() {
-  auto remembered = read_remembered(options_.home.workspaces);
+void Supervisor::reopen_saved() {
+  auto remembered = read_saved_workspaces(options_.home.workspaces);
   if (!remembered) return log::warn(remembered.error().message());
   for (auto& workspace : *remembered) {
     const auto opened = open(workspace.root, {});
@@ -87,13 +87,13 @@ void Supervisor::reopen_remembered() {
 }
 
 /// One spelling per root: without a trailing slash, `.` and `..`.
-std::string Supervisor::settled(const std::string& root) const {
+std::string Supervisor::normalized(const std::string& root) const {
   return root.starts_with('/') ? config::project_at(root, options_.home).root : root;
 }
 
 Result<WorkspaceServer*> Supervisor::open(const std::string& wanted, const std::string& socket) {
   if (ending_) return fail("the daemon is shutting down; start it again with: agent-relay up");
-  const std::string root = settled(wanted);
+  const std::string root = normalized(wanted);
   system_token_ = RELAY_TRY(config::ensure_system_token(options_.home, random_, system_token_));
   auto found = workspaces_.find(root);
   if (found != workspaces_.end() && found->second->is_closing()) {
@@ -110,54 +110,54 @@ Result<WorkspaceServer*> Supervisor::open(const std::string& wanted, const std::
   auto opened = RELAY_TRY(WorkspaceServer::open(around, settings_, root));
   opened->use_rules(rules_);
   opened->set_attention_sink([this, root](const broker::NotifyUser& wanted_person) {
-    if (notify_user_) notify_user_(wanted_person, root);
+    if (attention_sink_) attention_sink_(wanted_person, root);
   });
   RELAY_TRY(opened->add_listener(socket));
   found = workspaces_.emplace(root, std::move(opened)).first;
-  forget_unopened(root);
+  drop_unopened(root);
   return found->second.get();
 }
 
-void Supervisor::forget_unopened(const std::string& root) {
+void Supervisor::drop_unopened(const std::string& root) {
   std::erase_if(unopened_, [&](const SavedWorkspace& workspace) { return workspace.root == root; });
 }
 
-void Supervisor::remember() {
+void Supervisor::save_workspaces() {
   std::vector<SavedWorkspace> all;
   for (const auto& [root, workspace] : workspaces_) {
     if (!workspace->is_closing()) all.push_back({root, workspace->further_sockets()});
   }
   all.insert(all.end(), unopened_.begin(), unopened_.end());
-  all.resize(std::min(all.size(), kMaxRemembered));
-  const auto written = write_remembered(options_.home.workspaces, all);
+  all.resize(std::min(all.size(), kMaxSavedWorkspaces));
+  const auto written = write_saved_workspaces(options_.home.workspaces, all);
   if (!written) log::warn("open workspaces are not remembered", {{"reason", written.error().message()}});
 }
 
-void Supervisor::open_workspace(const protocol::WorkspaceRequest& request, OnDone answered) {
+void Supervisor::open_workspace(const protocol::WorkspaceRequest& request, OnDone done) {
   auto opened = open(request.root, request.socket);
-  if (!opened) return answered(Failure{std::move(opened).error()});
-  remember();
-  answered({});
+  if (!opened) return done(Failure{std::move(opened).error()});
+  save_workspaces();
+  done({});
 }
 
-void Supervisor::close_workspace(const protocol::WorkspaceRequest& request, OnDone answered) {
-  const std::string root = settled(request.root);
+void Supervisor::close_workspace(const protocol::WorkspaceRequest& request, OnDone done) {
+  const std::string root = normalized(request.root);
   const auto found = workspaces_.find(root);
   if (found == workspaces_.end() || found->second->is_closing()) {
-    forget_unopened(root);
-    remember();
-    return answered(fail(Errc::NotOpen, format("the workspace {} is not open; see: agent-relay status", root)));
+    drop_unopened(root);
+    save_workspaces();
+    return done(fail(Errc::NotOpen, format("the workspace {} is not open; see: agent-relay status", root)));
   }
-  shut_down_one(root, protocol::kWorkspaceClosed, std::move(answered));
-  remember();
+  close_workspace_at(root, protocol::kWorkspaceClosed, std::move(done));
+  save_workspaces();
 }
 
-void Supervisor::shut_down_one(const std::string& root, std::string_view reason, OnDone answered) {
+void Supervisor::close_workspace_at(const std::string& root, std::string_view reason, OnDone done) {
   workspaces_.at(root)->shut_down(
-      [this, root, answered = std::move(answered)]() mutable {
+      [this, root, done = std::move(done)]() mutable {
         workspaces_.erase(root);
         log::info("workspace closed", {{"root", root}});
-        if (answered) answered({});
+        if (done) done({});
         end_if_empty();
       },
       reason);
@@ -182,7 +182,7 @@ void Supervisor::begin_shutdown() {
   for (const auto& [root, workspace] : workspaces_) {
     if (!workspace->is_closing()) roots.push_back(root);
   }
-  for (const auto& root : roots) shut_down_one(root, protocol::kDaemonStopping, nullptr);
+  for (const auto& root : roots) close_workspace_at(root, protocol::kDaemonStopping, nullptr);
   end_if_empty();
 }
 
@@ -229,7 +229,7 @@ void Supervisor::report_http(std::string url, std::string error) {
 }
 
 config::Settings Supervisor::settings_in_force(const std::string& root) const {
-  const auto found = workspaces_.find(settled(root));
+  const auto found = workspaces_.find(normalized(root));
   auto settings = config::Settings::in_force(
       options_.settings, found == workspaces_.end() ? settings_ : found->second->opened_with(), settings_);
   // These follow the file, not the last load.

@@ -42,8 +42,8 @@ class Supervisor final : private ControlHandler {
   /// What agents may do without a person, in every workspace.
   void use_rules(Rules rules);
   /// Hears when an agent begins to wait for a person, with the root of its project.
-  void notify_user(std::function<void(const broker::NotifyUser&, const std::string& root)> tell) {
-    notify_user_ = std::move(tell);
+  void set_attention_sink(std::function<void(const broker::NotifyUser&, const std::string& root)> tell) {
+    attention_sink_ = std::move(tell);
   }
 
   /// Drains and closes everything, then reports the end. Further calls change nothing.
@@ -52,19 +52,19 @@ class Supervisor final : private ControlHandler {
  private:
   using Workspaces = std::map<std::string, std::unique_ptr<WorkspaceServer>>;
 
-  void open_workspace(const protocol::WorkspaceRequest& request, OnDone answered) override;
-  void close_workspace(const protocol::WorkspaceRequest& request, OnDone answered) override;
+  void open_workspace(const protocol::WorkspaceRequest& request, OnDone done) override;
+  void close_workspace(const protocol::WorkspaceRequest& request, OnDone done) override;
   std::string describe_workspaces(const Result<void>& outcome) override;
   std::string describe_daemon(const std::string& root) override;
   std::string reload(const std::string& root) override;
   [[nodiscard]] config::Settings settings_in_force(const std::string& root) const;
 
-  [[nodiscard]] std::string settled(const std::string& root) const;
+  [[nodiscard]] std::string normalized(const std::string& root) const;
   Result<WorkspaceServer*> open(const std::string& wanted, const std::string& socket);
-  void reopen_remembered();
-  void remember();
-  void forget_unopened(const std::string& root);
-  void shut_down_one(const std::string& root, std::string_view reason, OnDone answered);
+  void reopen_saved();
+  void save_workspaces();
+  void drop_unopened(const std::string& root);
+  void close_workspace_at(const std::string& root, std::string_view reason, OnDone done);
   void end_if_empty();
 
   const DaemonOptions& options_;
@@ -80,7 +80,7 @@ class Supervisor final : private ControlHandler {
   net::Task on_ended_;
   bool ending_ = false;
   Rules rules_;  // none: nothing is approved, and agents start no others
-  std::function<void(const broker::NotifyUser&, const std::string& root)> notify_user_;
+  std::function<void(const broker::NotifyUser&, const std::string& root)> attention_sink_;
   Workspaces workspaces_;
   std::vector<SavedWorkspace> unopened_;  // remembered, but their roots were not there
   ControlSocket control_;

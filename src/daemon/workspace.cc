@@ -29,17 +29,17 @@ log::Level level_of(broker::WriteLog::Level level) {
 }  // namespace
 
 Workspace::Workspace(WorkspaceOptions options, net::EventLoop& loop, Random& random, const MakeStoreQueue& make_queue,
-                     records::WorkspaceState snapshot, RosterSink roster_sink, EffectProbe probe, HostManager* hosts)
+                     records::WorkspaceState state, RosterSink roster_sink, EffectProbe probe, HostManager* hosts)
     : options_{std::move(options)},
       loop_{loop},
       roster_sink_{std::move(roster_sink)},
       probe_{std::move(probe)},
       hosts_{hosts},
-      newest_event_{snapshot.newest_event},
-      broker_{options_.limits, options_.info, std::move(snapshot), random, loop.now()},
+      newest_event_{state.newest_event},
+      broker_{options_.limits, options_.info, std::move(state), random, loop.now()},
       queue_{make_queue(*this)} {
   use_retention(options_.retention);
-  settle();
+  run_effects();
 }
 
 Workspace::~Workspace() = default;
@@ -53,30 +53,30 @@ void Workspace::accept(std::unique_ptr<net::Stream> stream) {
   broker_.on_connect(id, {.uid = peer.uid, .pid = peer.pid, .origin = std::move(origin)}, now());
   connection->start();
   connections_.emplace(id, std::move(connection));
-  settle();
+  run_effects();
 }
 
 // What connections report.
 
 void Workspace::on_frame(ConnectionId from, std::string_view body) {
   broker_.on_frame(from, body, now());
-  settle();
+  run_effects();
 }
 
 void Workspace::on_bad_stream(ConnectionId from, std::string_view reason) {
   broker_.on_bad_stream(from, reason, now());
-  settle();
+  run_effects();
 }
 
 void Workspace::on_written(ConnectionId by, std::size_t bytes_left) {
   broker_.on_written(by, bytes_left, now());
-  settle();
+  run_effects();
 }
 
 void Workspace::on_gone(ConnectionId who, const std::string& reason) {
   destroy_later(who);
   broker_.on_disconnect(who, reason, now());
-  settle();
+  run_effects();
 }
 
 // What the store answers.
@@ -84,13 +84,13 @@ void Workspace::on_gone(ConnectionId who, const std::string& reason) {
 void Workspace::on_committed(records::CommitTicket up_to, records::EventSeq newest) {
   on_new_event(newest);
   broker_.on_committed(up_to, newest, now());
-  settle();
+  run_effects();
 }
 
 void Workspace::on_events(records::EventSeq newest) {
   on_new_event(newest);
   broker_.on_newest_event(newest, now());
-  settle();
+  run_effects();
 }
 
 void Workspace::on_new_event(records::EventSeq newest) {
@@ -100,15 +100,15 @@ void Workspace::on_new_event(records::EventSeq newest) {
 
 void Workspace::project_events(EventProjection& projection) {
   projection_ = &projection;
-  projection.keep_for(options_.retention.max_event_age_ms);
-  projection.begin(newest_event_, [this](records::EventQuery query) {
+  projection.set_retention(options_.retention.max_event_age_ms);
+  projection.start(newest_event_, [this](records::EventQuery query) {
     query.price_of = options_.price_of;
     const store::QueryId number{++last_query_};
-    queries_.emplace(number, [this](Result<store::QueryResult> answer) {
-      if (answer)
-        projection_->on_page(std::get<records::EventPage>(*std::move(answer)));
+    queries_.emplace(number, [this](Result<store::QueryResult> result) {
+      if (result)
+        projection_->on_page(std::get<records::EventPage>(*std::move(result)));
       else
-        projection_->on_page(Failure{std::move(answer).error()});
+        projection_->on_page(Failure{std::move(result).error()});
     });
     queue_->query(number, std::move(query));
   });
@@ -117,15 +117,15 @@ void Workspace::project_events(EventProjection& projection) {
 void Workspace::on_commit_failed(records::CommitTicket from, records::CommitTicket to, const Error& why) {
   log::error("a commit failed; its senders are told", {{"reason", why.message()}});
   broker_.on_commit_failed(from, to, why.message(), now());
-  settle();
+  run_effects();
 }
 
-void Workspace::on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& asked) {
+void Workspace::on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& request) {
   if (page)
     broker_.on_backlog(*std::move(page), now());
   else
-    broker_.on_backlog_failed(asked, page.error().message(), now());
-  settle();
+    broker_.on_backlog_failed(request, page.error().message(), now());
+  run_effects();
 }
 
 void Workspace::on_expired(Result<records::ExpireResult> result) {
@@ -134,14 +134,14 @@ void Workspace::on_expired(Result<records::ExpireResult> result) {
     broker_.on_expired(*result, now());
   else
     broker_.on_expire_failed(result.error().message(), now());
-  settle();
+  run_effects();
 }
 
-void Workspace::on_query_result(store::QueryId id, Result<store::QueryResult> answer) {
-  auto asked = queries_.extract(id);
-  if (asked.empty()) return;
-  asked.mapped()(std::move(answer));
-  settle();
+void Workspace::on_query_result(store::QueryId id, Result<store::QueryResult> result) {
+  auto callback = queries_.extract(id);
+  if (callback.empty()) return;
+  callback.mapped()(std::move(result));
+  run_effects();
 }
 
 void Workspace::on_damage(const store::Damage& damage) {
@@ -152,27 +152,27 @@ void Workspace::on_damage(const store::Damage& damage) {
                      .refused_changes = damage.refused,
                      .files = damage.kept},
                     now());
-  settle();
+  run_effects();
 }
 
 // What the broker wants.
 
 /// After every input: effects until there are none, then what they set free, then the timer. What is to be saved waits
 /// for the end of the turn: inputs that came together share one commit.
-void Workspace::settle() {
+void Workspace::run_effects() {
   execute_effects(broker::Broker::Batching::KeepOpen);
   parse_resumed();
-  save_soon();
+  schedule_commit();
   arm_tick();
   if (shutdown_done_ && broker_.is_idle()) end_shutdown();
 }
 
-void Workspace::save_soon() {
-  if (saving_soon_ || !broker_.has_open_batch()) return;
-  saving_soon_ = true;
+void Workspace::schedule_commit() {
+  if (commit_scheduled_ || !broker_.has_open_batch()) return;
+  commit_scheduled_ = true;
   loop_.post([this, alive = lifetime_.watch()] {
     if (!alive) return;
-    saving_soon_ = false;
+    commit_scheduled_ = false;
     execute_effects(broker::Broker::Batching::Close);
   });
 }
@@ -185,17 +185,17 @@ void Workspace::parse_resumed() {
   while (!resumed_.empty()) {
     for (const ConnectionId id : std::exchange(resumed_, {})) {
       const auto found = connections_.find(id);
-      if (found != connections_.end()) found->second->parse_waiting();
+      if (found != connections_.end()) found->second->parse_buffered();
     }
   }
   parsing_resumed_ = false;
 }
 
-void Workspace::execute_effects(broker::Broker::Batching gathering) {
-  for (auto effects = broker_.take_effects(gathering); !effects.empty(); effects = broker_.take_effects(gathering)) {
+void Workspace::execute_effects(broker::Broker::Batching batching) {
+  for (auto effects = broker_.take_effects(batching); !effects.empty(); effects = broker_.take_effects(batching)) {
     for (auto& effect : effects) {
       if (probe_) probe_(effect);
-      std::visit([this](auto& wanted) { execute(wanted); }, effect);
+      std::visit([this](auto& one) { execute(one); }, effect);
     }
     broker_.recycle(std::move(effects));
   }
@@ -263,39 +263,39 @@ void Workspace::execute(broker::QueryStore& effect) {
   queue_->query(number, std::move(effect.query));
 }
 
-template <typename Answer, typename Tell>
-auto Workspace::when_told(broker::QueryId id, Tell tell) {
-  return [this, alive = lifetime_.watch(), id, tell](Result<Answer> answer) {
+template <typename Answer, typename Handler>
+auto Workspace::when_done(broker::QueryId id, Handler handler) {
+  return [this, alive = lifetime_.watch(), id, handler](Result<Answer> result) {
     if (!alive) return;
-    (broker_.*tell)(id, std::move(answer), now());
-    settle();
+    (broker_.*handler)(id, std::move(result), now());
+    run_effects();
   };
 }
 
 void Workspace::execute(broker::StartHost& effect) {
   if (hosts_ == nullptr) return broker_.on_host_started(effect.id, fail(std::string{kNoHosts}), now());
-  hosts_->start(std::move(effect.order), when_told<std::int32_t>(effect.id, &broker::Broker::on_host_started));
+  hosts_->start(std::move(effect.order), when_done<std::int32_t>(effect.id, &broker::Broker::on_host_started));
 }
 
 void Workspace::execute(broker::StopHost& effect) {
   if (hosts_ == nullptr) return broker_.on_host_done(effect.id, fail(std::string{kNoHosts}), now());
-  hosts_->release(effect.name, effect.release, when_told<void>(effect.id, &broker::Broker::on_host_done));
+  hosts_->release(effect.name, effect.release, when_done<void>(effect.id, &broker::Broker::on_host_done));
 }
 
 void Workspace::execute(broker::SendHostInput& effect) {
   if (hosts_ == nullptr) return broker_.on_host_done(effect.id, fail(std::string{kNoHosts}), now());
-  hosts_->type(effect.name, std::move(effect.data), when_told<void>(effect.id, &broker::Broker::on_host_done));
+  hosts_->type(effect.name, std::move(effect.data), when_done<void>(effect.id, &broker::Broker::on_host_done));
 }
 
 void Workspace::execute(broker::ListHosts& effect) {
   if (hosts_ == nullptr) return broker_.on_hosts(effect.id, fail(std::string{kNoHosts}), now());
-  hosts_->list(when_told<std::vector<broker::Worker>>(effect.id, &broker::Broker::on_hosts));
+  hosts_->list(when_done<std::vector<broker::Worker>>(effect.id, &broker::Broker::on_hosts));
 }
 
 void Workspace::execute(broker::AnswerPrompt& effect) {
   const auto id = effect.id;
   if (hosts_ == nullptr) return broker_.on_host_done(id, fail(std::string{kNoHosts}), now());
-  hosts_->answer(std::move(effect), when_told<void>(id, &broker::Broker::on_host_done));
+  hosts_->answer(std::move(effect), when_done<void>(id, &broker::Broker::on_host_done));
 }
 
 void Workspace::execute(broker::FindEndedSessions&) {
@@ -309,7 +309,7 @@ void Workspace::execute(broker::ForgetEndedSession& effect) {
 
 void Workspace::execute(broker::NotifyUser& effect) {
   if (hosts_ != nullptr) hosts_->show_dialog(effect.agent, effect.request);
-  if (person_sink_) person_sink_(effect);
+  if (attention_sink_) attention_sink_(effect);
 }
 
 void Workspace::execute(broker::RosterChanged& effect) {
@@ -327,11 +327,11 @@ void Workspace::destroy_later(ConnectionId id) {
   const auto found = connections_.find(id);
   if (found == connections_.end()) return;
   // It may be the very connection whose report we are in, so it dies in a later turn of the loop.
-  buried_.push_back(std::move(found->second));
+  closing_.push_back(std::move(found->second));
   connections_.erase(found);
-  if (buried_.size() > 1) return;
+  if (closing_.size() > 1) return;
   loop_.post([this, alive = lifetime_.watch()] {
-    if (alive) buried_.clear();
+    if (alive) closing_.clear();
   });
 }
 
@@ -351,7 +351,7 @@ void Workspace::on_tick_timer() {
   const Timestamp moment = now();
   const auto wanted = broker_.next_tick();
   if (wanted && *wanted <= moment.steady) broker_.on_tick(moment);
-  settle();
+  run_effects();
 }
 
 void Workspace::report_roster() {
@@ -364,7 +364,7 @@ void Workspace::report_roster() {
 
 void Workspace::use_retention(store::Retention retention) {
   options_.retention = retention;
-  if (projection_ != nullptr) projection_->keep_for(retention.max_event_age_ms);
+  if (projection_ != nullptr) projection_->set_retention(retention.max_event_age_ms);
   const bool wanted = retention.max_age_ms > 0 || retention.max_bytes > 0 || retention.max_event_age_ms > 0;
   if (!wanted)
     retention_timer_.reset();
@@ -372,15 +372,15 @@ void Workspace::use_retention(store::Retention retention) {
     arm_retention(kFirstRetention);
 }
 
-void Workspace::forget_unused_names(WallMs older_than) {
+void Workspace::prune_unused_names(WallMs older_than) {
   broker_.forget_unused(older_than, now());
-  settle();
+  run_effects();
 }
 
 void Workspace::arm_retention(Millis delay) {
   retention_timer_ = loop_.after(delay, [this] {
     queue_->prune(options_.retention, now().wall);
-    if (options_.retention.max_age_ms > 0) forget_unused_names(now().wall - options_.retention.max_age_ms);
+    if (options_.retention.max_age_ms > 0) prune_unused_names(now().wall - options_.retention.max_age_ms);
     arm_retention(kRetentionEvery);
   });
 }
@@ -395,7 +395,7 @@ void Workspace::shut_down(net::Task done, std::string_view reason) {
   });
   retention_timer_.reset();
   broker_.shut_down(now(), reason);
-  settle();
+  run_effects();
 }
 
 void Workspace::end_shutdown() {

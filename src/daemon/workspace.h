@@ -69,7 +69,7 @@ class HostManager;
 class Workspace final : private store::StoreListener, private ConnectionOwner {
  public:
   Workspace(WorkspaceOptions options, net::EventLoop& loop, Random& random, const MakeStoreQueue& make_queue,
-            records::WorkspaceState snapshot, RosterSink roster_sink = {}, EffectProbe probe = {},
+            records::WorkspaceState state, RosterSink roster_sink = {}, EffectProbe probe = {},
             HostManager* hosts = nullptr);
   ~Workspace() override;
 
@@ -91,14 +91,14 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
     if (rules.permissions) broker_.use_policy(rules.permissions);
     if (rules.spawn) broker_.use_spawn_policy(rules.spawn);
   }
-  void set_attention_sink(AttentionSink sink) { person_sink_ = std::move(sink); }
+  void set_attention_sink(AttentionSink sink) { attention_sink_ = std::move(sink); }
 
   /// Holds from the next round of retention on.
   void use_retention(store::Retention retention);
   /// Of names, as each round of retention does.
-  void forget_unused_names(WallMs older_than);
+  void prune_unused_names(WallMs older_than);
 
-  [[nodiscard]] bool quiet() const { return broker_.is_idle(); }
+  [[nodiscard]] bool is_idle() const { return broker_.is_idle(); }
   [[nodiscard]] std::size_t connection_count() const { return connections_.size(); }
   [[nodiscard]] std::vector<broker::RosterEntry> roster() const { return broker_.roster(); }
 
@@ -113,15 +113,15 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   void on_committed(records::CommitTicket up_to, records::EventSeq newest) override;
   void on_events(records::EventSeq newest) override;
   void on_commit_failed(records::CommitTicket from, records::CommitTicket to, const Error& why) override;
-  void on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& asked) override;
+  void on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& request) override;
   void on_expired(Result<records::ExpireResult> result) override;
-  void on_query_result(store::QueryId id, Result<store::QueryResult> answer) override;
+  void on_query_result(store::QueryId id, Result<store::QueryResult> result) override;
   void on_damage(const store::Damage& damage) override;
 
   void on_new_event(records::EventSeq newest);
-  void settle();
-  void save_soon();
-  void execute_effects(broker::Broker::Batching gathering);
+  void run_effects();
+  void schedule_commit();
+  void execute_effects(broker::Broker::Batching batching);
   void parse_resumed();
   void execute(broker::Send& effect);
   void execute(broker::Close& effect);
@@ -143,8 +143,8 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   void execute(broker::WriteLog& effect);
 
   /// Gives the broker an answer of the hosts, if we are still there to hear it.
-  template <typename Answer, typename Tell>
-  auto when_told(broker::QueryId id, Tell tell);
+  template <typename Answer, typename Handler>
+  auto when_done(broker::QueryId id, Handler handler);
   void close_overflowing(FrameConnection& connection);
   void destroy_later(ConnectionId id);
   void arm_tick();
@@ -157,7 +157,7 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   WorkspaceOptions options_;
   net::EventLoop& loop_;
   RosterSink roster_sink_;
-  AttentionSink person_sink_;
+  AttentionSink attention_sink_;
   EffectProbe probe_;
   HostManager* hosts_;  // none where no agent can be run
   EventProjection* projection_ = nullptr;
@@ -165,8 +165,8 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   broker::Broker broker_;
 
   std::unordered_map<ConnectionId, std::unique_ptr<FrameConnection>> connections_;
-  std::vector<std::unique_ptr<FrameConnection>> buried_;  // closed, but perhaps still on the call stack
-  std::vector<ConnectionId> resumed_;                     // their waiting frames are parsed once effects are done
+  std::vector<std::unique_ptr<FrameConnection>> closing_;  // closed, but perhaps still on the call stack
+  std::vector<ConnectionId> resumed_;                      // their waiting frames are parsed once effects are done
   std::uint64_t last_connection_ = 0;
 
   std::unordered_map<store::QueryId, std::move_only_function<void(Result<store::QueryResult>)>> queries_;
@@ -181,7 +181,7 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   std::unique_ptr<net::Timer> shutdown_timer_;
   net::Task shutdown_done_;
   bool parsing_resumed_ = false;
-  bool saving_soon_ = false;  // the end of this turn is posted
+  bool commit_scheduled_ = false;  // the end of this turn is posted
 
   std::unique_ptr<store::StoreQueue> queue_;  // last: stops before anything it answers to is gone
   Lifetime lifetime_;

@@ -120,7 +120,7 @@ void SimDaemon::start() {
 }
 
 bool SimDaemon::idle() const {
-  if (!quiet() || !queue_->idle()) return false;
+  if (!is_idle() || !queue_->idle()) return false;
   if (journaled_ == nullptr) return true;
   const auto refused = journal_writer_->refused_at();
   return journaled_->idle() && (refused == SteadyTime::min() || loop_.now().steady - refused > kRecovery);
@@ -177,10 +177,10 @@ void SimDaemon::die_in_commit() {
     store_->break_next_commit(before, after);
 }
 
-void SimDaemon::forget_unused_names() {
+void SimDaemon::prune_unused_names() {
   if (!running()) return;
   trace_.line("the daemon forgets unused names");
-  workspace_->forget_unused_names(loop_.now().wall + 1);
+  workspace_->prune_unused_names(loop_.now().wall + 1);
 }
 
 void SimDaemon::shut_down() {

@@ -44,12 +44,12 @@ class SimDaemon {
   /// The power goes away inside the next commit (SQLite only; otherwise it dies now).
   void die_in_commit();
   /// Forgets every name that nobody uses at this moment, however young.
-  void forget_unused_names();
+  void prune_unused_names();
   /// Programs that know themselves to be connected: whoever of them the daemon counts as here must hear a broadcast.
   void ask_who_is_ready(std::function<std::vector<std::string>()> ready) { ready_ = std::move(ready); }
 
   [[nodiscard]] bool running() const { return workspace_ != nullptr && !*dead_; }
-  [[nodiscard]] bool quiet() const { return running() && workspace_->quiet(); }
+  [[nodiscard]] bool is_idle() const { return running() && workspace_->is_idle(); }
   /// Is everything done that the daemon could do by itself at this moment? Then nothing may sit untouched.
   [[nodiscard]] bool idle() const;
   void look_for_untouched() { ledger_.look_for_untouched(workspace_->roster()); }

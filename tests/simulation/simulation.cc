@@ -137,7 +137,7 @@ void Simulation::plan_faults() {
   for (std::uint64_t i = 0; i < count; ++i) loop_.call_after(within(horizon_), [this] { one_fault(); });
   const auto rounds = forgets_names_ ? 20 * options_.size : 0;
   for (std::uint64_t i = 0; i < rounds; ++i) {
-    loop_.call_after(within(horizon_), [this] { daemon_->forget_unused_names(); });
+    loop_.call_after(within(horizon_), [this] { daemon_->prune_unused_names(); });
     loop_.call_after(within(horizon_), [this] {
       bad_.push_back(std::make_unique<BadClient>(network_, random_, trace_, ledger_, programs_[0]->plan().name, ""));
       bad_.back()->pass_by();
@@ -189,7 +189,7 @@ void Simulation::one_fault() {
       return loop_.jump_wall(by);
     }
     case 11:
-    case 12: return daemon_->forget_unused_names();
+    case 12: return daemon_->prune_unused_names();
     default: {
       std::string unclaimed;
       for (const auto& one : programs_)
