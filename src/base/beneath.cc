@@ -53,28 +53,28 @@ UniqueFd resolve(const BeneathPath& path, int flags) {
   return fd;
 }
 
-Failure cannot_open(const std::string& shown, int number) {
-  if (number == ENOENT) return fail(BeneathErrc::Absent, format("there is no {}", shown));
+Failure cannot_open(const std::string& display_path, int number) {
+  if (number == ENOENT) return fail(BeneathErrc::Absent, format("there is no {}", display_path));
   if (number == ELOOP || number == EXDEV)
     return fail(BeneathErrc::Link, format("{} is a link or leads through one, and links in a project are not followed; "
                                           "move it away",
-                                          shown));
-  if (number == ENOTDIR) return fail(BeneathErrc::WrongKind, format("{} is no directory; move it away", shown));
+                                          display_path));
+  if (number == ENOTDIR) return fail(BeneathErrc::WrongKind, format("{} is no directory; move it away", display_path));
   if (number == ENXIO)  // a pipe without a reader, a socket
-    return fail(BeneathErrc::WrongKind, format("{} is no ordinary file; move it away", shown));
-  return fail_errno(format("cannot open {}", shown), number);
+    return fail(BeneathErrc::WrongKind, format("{} is no ordinary file; move it away", display_path));
+  return fail_errno(format("cannot open {}", display_path), number);
 }
 
-Result<struct stat> status_of(int fd, const std::string& shown) {
+Result<struct stat> status_of(int fd, const std::string& display_path) {
   struct stat status{};
-  if (::fstat(fd, &status) != 0) return fail_errno(format("cannot stat {}", shown));
+  if (::fstat(fd, &status) != 0) return fail_errno(format("cannot stat {}", display_path));
   return status;
 }
 
-Result<void> check_owner(const struct stat& status, const std::string& shown) {
+Result<void> check_owner(const struct stat& status, const std::string& display_path) {
   if (status.st_uid == ::geteuid()) return {};
   return fail(BeneathErrc::Foreign,
-              format("{} belongs to another user (uid {}) and is not used; move it away", shown, status.st_uid));
+              format("{} belongs to another user (uid {}) and is not used; move it away", display_path, status.st_uid));
 }
 
 }  // namespace
@@ -94,8 +94,8 @@ UniqueFd resolve_beneath(int directory, const std::string& relative, int flags, 
                                           : resolve_stepwise(directory, relative, flags, mode);
 }
 
-Result<void> check_owner(int fd, const std::string& shown) {
-  return check_owner(RELAY_TRY(status_of(fd, shown)), shown);
+Result<void> check_owner(int fd, const std::string& display_path) {
+  return check_owner(RELAY_TRY(status_of(fd, display_path)), display_path);
 }
 
 Result<UniqueFd> open_directory_beneath(const BeneathPath& path) {
@@ -106,20 +106,20 @@ Result<UniqueFd> open_directory_beneath(const BeneathPath& path) {
     const bool is_link = number == ENOTDIR &&  // O_DIRECTORY reports a link this way
                          ::fstatat(path.directory, path.relative.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
                          S_ISLNK(status.st_mode);
-    return cannot_open(path.shown, is_link ? ELOOP : number);
+    return cannot_open(path.display_path, is_link ? ELOOP : number);
   }
-  RELAY_TRY(check_owner(fd.get(), path.shown));
+  RELAY_TRY(check_owner(fd.get(), path.display_path));
   return fd;
 }
 
 Result<UniqueFd> open_file_beneath(const BeneathPath& path, int flags) {
   RELAY_ASSERT((flags & O_TRUNC) == 0);
   auto fd = resolve(path, flags);
-  if (!fd) return cannot_open(path.shown, errno);
-  const auto status = RELAY_TRY(status_of(fd.get(), path.shown));
+  if (!fd) return cannot_open(path.display_path, errno);
+  const auto status = RELAY_TRY(status_of(fd.get(), path.display_path));
   if (!S_ISREG(status.st_mode))
-    return fail(BeneathErrc::WrongKind, format("{} is no ordinary file; move it away", path.shown));
-  RELAY_TRY(check_owner(status, path.shown));
+    return fail(BeneathErrc::WrongKind, format("{} is no ordinary file; move it away", path.display_path));
+  RELAY_TRY(check_owner(status, path.display_path));
   return fd;
 }
 

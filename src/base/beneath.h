@@ -25,7 +25,7 @@ std::string_view describe(BeneathErrc code);
 struct BeneathPath {
   int directory;
   const std::string& relative;
-  const std::string& shown;
+  const std::string& display_path;
 };
 
 Result<UniqueFd> open_directory_beneath(const BeneathPath& path);
@@ -33,8 +33,8 @@ Result<UniqueFd> open_directory_beneath(const BeneathPath& path);
 /// before the file is open.
 Result<UniqueFd> open_file_beneath(const BeneathPath& path, int flags);
 
-/// An open descriptor belongs to this user, or an error that names `shown`.
-Result<void> check_owner(int fd, const std::string& shown);
+/// An open descriptor belongs to this user, or an error that names `display_path`.
+Result<void> check_owner(int fd, const std::string& display_path);
 
 /// How a path is resolved. Tests use Stepwise to try the fallback on every kernel.
 enum class Resolution : std::uint8_t { Kernel, Stepwise };

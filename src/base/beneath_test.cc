@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr uid_t kSomebodyElse = 65534;
 
-/// A project that somebody else wrote, beside something precious.
+/// A project written by another user, beside a file that must not change.
 struct InAForeignProject : ::testing::Test {
   std::string outside, root;
   UniqueFd directory;
@@ -115,7 +115,7 @@ TEST_F(InAForeignProject, DirectoryWritesToNoPipeAndFollowsNoLink) {
   EXPECT_FALSE((*inside)->open_append("pipe").has_value());
   EXPECT_FALSE((*inside)->open_shared("pipe").has_value());
   EXPECT_FALSE((*inside)->lock("pipe").has_value());
-  EXPECT_TRUE((*inside)->create("pipe").has_value()) << "what is made anew replaces it";
+  EXPECT_TRUE((*inside)->create("pipe").has_value()) << "a new file replaces it";
   EXPECT_TRUE(fs::is_regular_file(root + "/inside/pipe"));
   fs::create_symlink("../../.bashrc", root + "/inside/link");
   EXPECT_FALSE((*inside)->open_append("link").has_value());

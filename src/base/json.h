@@ -17,7 +17,7 @@ namespace relay {
 
 namespace json = boost::json;
 
-/// Strict JSON, UTF-8 checked, at most 64 levels deep. The error says where and why.
+/// Strict JSON, UTF-8 checked, at most 64 levels deep. The error gives the position and the reason.
 Result<json::value> parse_json(std::string_view text);
 
 /// The same, and the outermost value must be an object.

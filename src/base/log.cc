@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMaxLogBytes = 16 << 20;  // of one file; then it is rotated
 constexpr std::size_t kOldLogFiles = 2;
 
-/// A log may be opened again while other threads write (a reload does), so what they share is guarded.
+/// A log may be opened again while other threads write (a reload does), so the shared state is guarded.
 struct Shared {
   std::mutex mutex;
   std::shared_ptr<spdlog::logger> logger;           // guarded by mutex

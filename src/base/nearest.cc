@@ -12,7 +12,7 @@ constexpr std::size_t kMaxComparedBytes = 128;
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 /// The edits allowed: one in a short name, three in a long one.
-std::size_t allowed_edits(std::string_view wanted) { return std::clamp<std::size_t>(wanted.size() / 3, 1, 3); }
+std::size_t allowed_edits(std::string_view name) { return std::clamp<std::size_t>(name.size() / 3, 1, 3); }
 
 /// Edit distance with swapped neighbours, or max_edits + 1 as soon as it must be more. Only a band of 2·max_edits + 1
 /// cells per row is computed, so the cost grows with the length and not with its square.
@@ -47,16 +47,16 @@ std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t ma
 
 }  // namespace
 
-std::vector<std::string_view> nearest_names(std::string_view wanted, const std::vector<std::string_view>& known,
+std::vector<std::string_view> nearest_names(std::string_view mistyped, const std::vector<std::string_view>& known,
                                             std::size_t max_names) {
-  if (wanted.empty() || wanted.size() > kMaxComparedBytes) return {};
-  const std::size_t allowed = allowed_edits(wanted);
+  if (mistyped.empty() || mistyped.size() > kMaxComparedBytes) return {};
+  const std::size_t allowed = allowed_edits(mistyped);
   std::vector<std::pair<std::size_t, std::string_view>> near;
   std::size_t compared = 0;
   for (const std::string_view name : known) {
-    if (name.size() > kMaxComparedBytes || name == wanted) continue;
+    if (name.size() > kMaxComparedBytes || name == mistyped) continue;
     if (++compared > kMaxNamesCompared) break;
-    const std::size_t edits = edit_distance(wanted, name, allowed);
+    const std::size_t edits = edit_distance(mistyped, name, allowed);
     if (edits <= allowed) near.emplace_back(edits, name);
   }
   std::sort(near.begin(), near.end());

@@ -11,7 +11,7 @@ inline constexpr std::size_t kMaxNamesCompared = 4'096;
 
 /// Up to `max_names` of `known`, nearest first by edit distance (case does not count, swapped neighbours are one edit),
 /// no name that is too different to be a typing mistake.
-std::vector<std::string_view> nearest_names(std::string_view wanted, const std::vector<std::string_view>& known,
+std::vector<std::string_view> nearest_names(std::string_view mistyped, const std::vector<std::string_view>& known,
                                             std::size_t max_names = 3);
 
 }  // namespace relay

@@ -32,9 +32,9 @@ TEST(NearestNames, ReturnAtMostMaxNames) {
 }
 
 TEST(NearestNames, CompareBoundedNumberOfNames) {
-  Names crowd(kMaxNamesCompared, "somebody-else");
-  crowd.push_back("Alice");
-  EXPECT_TRUE(nearest_names("Alic", crowd).empty());
+  Names names(kMaxNamesCompared, "another-name");
+  names.push_back("Alice");
+  EXPECT_TRUE(nearest_names("Alic", names).empty());
 }
 
 }  // namespace

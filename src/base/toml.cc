@@ -1,9 +1,9 @@
-/// The only place that knows the TOML library. It is used header-only, so that nothing is loaded at start.
+/// The only file that includes the TOML library. It is used header-only, so that nothing is loaded at start.
 //
-// toml++ 3.3 makes promises to the compiler that its input can break, which is undefined behaviour: `[[[` breaks an
-// assertion (a promise in a release), and `é` outside quotes reaches "unreachable" code in its whitespace test. The
-// branches behind the assertions report a proper error, so assertions mean nothing here; and the character tests say
-// no where they claimed to be unreachable.
+// toml++ 3.3 gives the compiler assumptions that its input can violate, which is undefined behaviour: `[[[` violates an
+// assertion (an assumption in a release), and `é` outside quotes reaches "unreachable" code in its whitespace test. The
+// branches behind the assertions report a proper error, so assertions are disabled here, and the character tests return
+// false where they claimed to be unreachable.
 #undef NDEBUG
 #define TOML_ASSERT(expr) static_assert(true)
 #define TOML_EXCEPTIONS 0
@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kShownNameBytes = 80;
 
-/// Control characters become question marks. A name of the file's own is cut before; the library's sentences are not.
+/// Control characters become question marks. A name from the file is truncated first; messages of the library are not.
 std::string printable(std::string_view text) {
   std::string shown;
   for (const char c : text) shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;

@@ -43,7 +43,7 @@ struct TomlMember {
   TomlNode value;
 };
 
-/// A table. The error begins with `path:line:column`.
+/// A table. The error starts with `path:line:column`.
 Result<TomlNode> parse_toml(std::string_view text, std::string_view path);
 
 /// A name from a file as it may be shown: short, and without control characters.

@@ -37,7 +37,7 @@ Result<std::string> home_directory(const std::optional<std::string>& relay_home,
     return fail(format("RELAY_HOME must be an absolute path, not {}", *relay_home));
   }
   if (!user_home || !user_home->starts_with('/'))
-    return fail("neither RELAY_HOME nor HOME says where events are kept; set one of them");
+    return fail("neither RELAY_HOME nor HOME is an absolute path; set one of them");
   return *user_home + "/.relay";
 }
 

@@ -60,8 +60,8 @@ std::string_view name_of(RecordKind kind) { return kKinds[static_cast<std::size_
 Result<Record> note(Source source, std::string_view type, std::string_view text) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_' || c == '-'; };
   if (type.empty() || type.size() > kMaxNoteTypeBytes || !std::ranges::all_of(type, is_letter))
-    return fail(format("the type of a note is a word of 1 to {} small letters, like decision", kMaxNoteTypeBytes));
-  if (text.empty()) return fail("a note needs a text");
+    return fail(format("the type of a note is a word of 1 to {} lower-case letters, like decision", kMaxNoteTypeBytes));
+  if (text.empty()) return fail("a note needs text");
   return Record{std::move(source), RecordKind::Note, {{"type", text_of(type)}, {"text", text_of(text)}}};
 }
 

@@ -140,8 +140,8 @@ void redact_inside(json::value& value, bool wholly) {
 
 }  // namespace
 
-std::string redact(std::string_view given) {
-  std::string text{given};
+std::string redact(std::string_view input) {
+  std::string text{input};
   for (std::size_t index = 0; index < kRuleCount; ++index) apply(index, text);
   return text;
 }

@@ -18,7 +18,7 @@ namespace relay::commands {
 
 /// Where a command starts in the text it was extracted from.
 struct SourceLocation {
-  std::uint64_t offset = 0;  // bytes before the line it begins in
+  std::uint64_t offset = 0;  // bytes before the line it starts in
   std::uint64_t line = 1;    // that line's number, from 1
   std::uint64_t column = 0;  // bytes before the command within that line, control sequences left out
 

@@ -44,8 +44,8 @@ std::string example(std::string_view prefix, std::string_view to) {
 
 LineGrammar::LineGrammar(GrammarOptions options) : options_{std::move(options)}, prefixes_{options_} {}
 
-void LineGrammar::take_any(const Line& given) {
-  Line line = given;
+void LineGrammar::take_any(const Line& original) {
+  Line line = original;
   std::string cleaned;
   if (has_control_bytes(line.text)) {
     cleaned = text::strip_control_sequences(line.text);
@@ -329,7 +329,7 @@ void LineGrammar::end_message() {
   state_ = Listening{};
   if (message.overlong())
     return report_error(message.location(),
-                        "the message was not sent: it is too long; write it to a file and say where it is",
+                        "the message was not sent: it is too long; write it to a file and send its path",
                         example(prefixes_.relay_prefix(), "Bob"));
   auto command = message.take_command();
   command.body = prefixes_.unescaped(command.body);
@@ -340,7 +340,7 @@ void LineGrammar::end_body(BodyEnd how) {
   auto body = std::move(std::get<InBody>(state_));
   state_ = Listening{};
   auto text = prefixes_.unescaped(body.body.text());
-  if (body.body.overlong()) body.rejection = "it is too long; write it to a file and say where it is";
+  if (body.body.overlong()) body.rejection = "it is too long; write it to a file and send its path";
   if (how == BodyEnd::Missing && text.empty()) body.rejection = "its <<< holds nothing and no >>> closes it";
   const auto location = std::visit([](const auto& each) { return each.location; }, body.whose);
   if (!body.rejection.empty())

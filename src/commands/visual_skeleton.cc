@@ -34,7 +34,7 @@ bool is_blank(char32_t point) {
          point == 0x3000 || point == 0x3164 || point == 0xFFA0;
 }
 
-bool is_unseen(std::string_view utf8, char32_t point) {
+bool is_invisible(std::string_view utf8, char32_t point) {
   return point == 0xAD || point == 0x115F || point == 0x1160 || point == 0x180E || text::display_width(utf8) == 0;
 }
 
@@ -50,25 +50,25 @@ std::optional<char> latin(std::string_view utf8, char32_t point) {
 }  // namespace
 
 std::string visual_skeleton(std::string_view text) {
-  std::string seen;
-  seen.reserve(text.size());
+  std::string skeleton;
+  skeleton.reserve(text.size());
   while (!text.empty()) {
     const auto utf8 = text.substr(0, text::character_bytes(text));
     text.remove_prefix(utf8.size());
     const auto point = text::first_character(utf8);
     if (is_blank(point)) {
-      if (!seen.ends_with(' ')) seen += ' ';
+      if (!skeleton.ends_with(' ')) skeleton += ' ';
     } else if (utf8.size() == 1) {
-      seen += utf8;
-    } else if (is_unseen(utf8, point)) {
+      skeleton += utf8;
+    } else if (is_invisible(utf8, point)) {
       continue;
     } else if (const auto character = latin(utf8, point)) {
-      seen += *character;
+      skeleton += *character;
     } else {
-      seen += utf8;
+      skeleton += utf8;
     }
   }
-  return seen;
+  return skeleton;
 }
 
 }  // namespace relay::commands

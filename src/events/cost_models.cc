@@ -79,7 +79,7 @@ constexpr Price kPrices[] = {
     {"gemini-2.5-flash-lite", 0.1, 0.4, 0.01, kNone},
 };
 
-std::optional<double> given(double price) { return price == kNone ? std::nullopt : std::optional{price}; }
+std::optional<double> optional_price(double price) { return price == kNone ? std::nullopt : std::optional{price}; }
 
 bool are_digits(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
@@ -139,7 +139,8 @@ Result<json::array> listed(json::value value) {
 
 CostModels::CostModels() {
   for (const auto& price : kPrices)
-    set({std::string{price.model}, price.input, price.output, given(price.cache_read), given(price.cache_write)});
+    set({std::string{price.model}, price.input, price.output, optional_price(price.cache_read),
+         optional_price(price.cache_write)});
 }
 
 void CostModels::set(CostModel model) {

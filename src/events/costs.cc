@@ -81,13 +81,15 @@ void CostAggregator::add_to(Sums& sums, std::string_view name, const UsageSample
 }
 
 CostReport CostAggregator::report() const {
-  const auto shown = [](const Sum& sum) { return breakdown_of(sum.tokens, sum.picodollars, sum.priced, sum.unpriced); };
+  const auto breakdown = [](const Sum& sum) {
+    return breakdown_of(sum.tokens, sum.picodollars, sum.priced, sum.unpriced);
+  };
   const auto all = [&](const Sums& sums) {
     std::map<std::string, CostBreakdown> groups;
-    for (const auto& [name, sum] : sums) groups.emplace(name, shown(sum));
+    for (const auto& [name, sum] : sums) groups.emplace(name, breakdown(sum));
     return groups;
   };
-  return {.total = shown(total_),
+  return {.total = breakdown(total_),
           .by_agent = all(by_agent_),
           .by_model = all(by_model_),
           .by_session = all(by_session_),

@@ -77,7 +77,8 @@ TEST(CostModels, InvalidFileGivesOneSentence) {
             "cost-models.json cannot be used: model 2: it is not an object");
   EXPECT_NE(refusal_of(R"([{"model":"","inputPer1M":1,"outputPer1M":1}])"), "");
   EXPECT_NE(refusal_of(R"([{"model":"a","inputPer1M":1e999,"outputPer1M":1}])"), "");
-  EXPECT_NE(refusal_of(R"([{"model":"a","inputPer1M":1,"outputPer1M":1,"cacheRead":1}])"), "") << "a slip is told";
+  EXPECT_NE(refusal_of(R"([{"model":"a","inputPer1M":1,"outputPer1M":1,"cacheRead":1}])"), "")
+      << "a mistake is reported";
 }
 
 TEST(Costs, AreExactToTheToken) {

@@ -44,7 +44,7 @@ HookEventKind kind_of(std::string_view name) {
 
 struct Field {
   std::string_view json_name;  // in the agent's JSON; empty: read by its own code
-  std::string_view ours;
+  std::string_view serialized_name;
   std::string HookEvent::* member;
   std::size_t max_bytes;
 };
@@ -67,7 +67,7 @@ constexpr Field kFields[] = {
 
 struct Flag {
   std::string_view json_name;
-  std::string_view ours;
+  std::string_view serialized_name;
   bool HookEvent::* member;
 };
 constexpr Flag kFlags[] = {
@@ -166,7 +166,7 @@ Result<HookEvent> parse_event(AgentCli agent, std::string_view text) {
   auto payload = RELAY_TRY(read_payload(text));
   HookEvent event{.agent = agent};
   if (!take(payload, "hook_event_name", event.name) || event.name.empty())
-    return fail("the hook's JSON does not say which event it is (hook_event_name)");
+    return fail("the hook's JSON has no hook_event_name");
   cut_to(event.name, kMaxNameBytes);
   event.kind = kind_of(event.name);
   for (const auto& field : kFields) {
@@ -194,9 +194,9 @@ Result<HookEvent> parse_event(AgentCli agent, std::string_view text) {
 json::object to_json(const HookEvent& event) {
   json::object object{{"agent", name_of(event.agent)}, {"kind", name_of(event.kind)}, {"name", event.name}};
   for (const auto& field : kFields)
-    if (!(event.*field.member).empty()) object[field.ours] = event.*field.member;
+    if (!(event.*field.member).empty()) object[field.serialized_name] = event.*field.member;
   for (const auto& flag : kFlags)
-    if (event.*flag.member) object[flag.ours] = true;
+    if (event.*flag.member) object[flag.serialized_name] = true;
   if (!event.extra.empty()) object["rest"] = event.extra;
   return object;
 }
@@ -209,9 +209,9 @@ Result<HookEvent> event_from(const json::object& object) {
   if (event.name.empty()) return fail("the event has no name");
   cut_to(event.name, kMaxNameBytes);
   event.kind = parse_event_kind(string_member(object, "kind").value_or("")).value_or(HookEventKind::Other);
-  for (const auto& flag : kFlags) event.*flag.member = bool_member(object, flag.ours).value_or(false);
+  for (const auto& flag : kFlags) event.*flag.member = bool_member(object, flag.serialized_name).value_or(false);
   for (const auto& field : kFields) {
-    auto text = string_member(object, field.ours);
+    auto text = string_member(object, field.serialized_name);
     if (!text) continue;
     const bool cut = cut_to(*text, field.max_bytes);
     if (cut && field.member == &HookEvent::tool_input) event.tool_input_cut = true;

@@ -153,8 +153,8 @@ TEST(HookEvent, AcceptsAnyJsonAsToolInput) {
 }
 
 TEST(HookEvent, ErrorIsOneSentence) {
-  EXPECT_EQ(refusal(R"({"session_id":"s"})"), "the hook's JSON does not say which event it is (hook_event_name)");
-  EXPECT_EQ(refusal(R"({"hook_event_name":3})"), "the hook's JSON does not say which event it is (hook_event_name)");
+  EXPECT_EQ(refusal(R"({"session_id":"s"})"), "the hook's JSON has no hook_event_name");
+  EXPECT_EQ(refusal(R"({"hook_event_name":3})"), "the hook's JSON has no hook_event_name");
   EXPECT_EQ(refusal(std::string(kMaxPayloadBytes + 1, ' ')), "the hook's JSON has more than 16 MiB; it is left unread");
   for (const auto* broken : {"", "{", "nonsense", "[]", "null", "{\"hook_event_name\":\"Stop\"} trailing"}) {
     EXPECT_NE(refusal(broken), "") << broken;

@@ -149,8 +149,8 @@ std::string program_of(AgentCli agent, const json::value& handler) {
   if (!command) return {};
   if (agent == AgentCli::Claude) {
     const auto* arguments = array_member(handler.get_object(), "args");
-    const json::array ours{"hook", name_of(agent)};
-    return arguments != nullptr && *arguments == ours && is_our_program(*command) ? *command : std::string{};
+    const json::array expected{"hook", name_of(agent)};
+    return arguments != nullptr && *arguments == expected && is_our_program(*command) ? *command : std::string{};
   }
   const auto tail = format(" hook {}", name_of(agent));
   if (!command->ends_with(tail)) return {};

@@ -16,18 +16,18 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kCopySuffix = ".before-agent-relay";
 
-Failure about(const HooksFile& file, const Error& error) {
+Failure not_changed(const HooksFile& file, const Error& error) {
   return fail(format("{} was not changed: {}", file.path, error.message()));
 }
 
 /// Whether all hooks are present, each once and in the current form.
-bool is_complete(AgentCli agent, const std::vector<InstalledHook>& ours, std::string_view program) {
-  const auto wanted = hook_specs(agent);
-  if (ours.size() != wanted.size()) return false;
-  return std::ranges::all_of(wanted, [&](const HookSpec& hook) {
-    const auto found = std::ranges::find(ours, hook.event, &InstalledHook::event);
+bool is_complete(AgentCli agent, const std::vector<InstalledHook>& own, std::string_view program) {
+  const auto specs = hook_specs(agent);
+  if (own.size() != specs.size()) return false;
+  return std::ranges::all_of(specs, [&](const HookSpec& hook) {
+    const auto found = std::ranges::find(own, hook.event, &InstalledHook::event);
     const auto handler = handler_for(agent, hook, program);
-    return found != ours.end() && handler && found->written == *handler;
+    return found != own.end() && handler && found->written == *handler;
   });
 }
 
@@ -38,7 +38,7 @@ Result<std::string> installed_text(AgentCli agent, std::string_view text, std::s
 
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
-Result<std::vector<InstalledHook>> ours_in(AgentCli agent, const std::optional<std::string>& text) {
+Result<std::vector<InstalledHook>> read_own_hooks(AgentCli agent, const std::optional<std::string>& text) {
   if (!text || is_blank(*text)) return std::vector<InstalledHook>{};
   return own_hooks(agent, RELAY_TRY(parse_json_object(*text)));
 }
@@ -48,7 +48,7 @@ Result<std::string> behind_links(const std::string& path) {
   std::error_code failed;
   if (!fs::is_symlink(path, failed)) return path;
   auto target = fs::canonical(path, failed);
-  if (failed) return fail(format("{} is a link that leads nowhere; remove it or make its target first", path));
+  if (failed) return fail(format("{} is a dangling link; remove it or create its target first", path));
   return target.string();
 }
 
@@ -56,7 +56,7 @@ Result<std::string> behind_links(const std::string& path) {
 
 Result<HooksFile> read_hooks_file(AgentCli agent, const EnvironmentBlock& environment) {
   HooksFile file{.path = user_hooks_file(agent, environment), .target = {}, .copy = {}};
-  if (file.path.empty()) return fail(format("cannot tell where {} keeps its settings: set HOME", name_of(agent)));
+  if (file.path.empty()) return fail(format("cannot find the settings of {}: set HOME", name_of(agent)));
   file.copy = format("{}{}", file.path, kCopySuffix);
   file.target = RELAY_TRY(behind_links(file.path));
   file.text = RELAY_TRY(read_settings_file(file.target));
@@ -65,24 +65,24 @@ Result<HooksFile> read_hooks_file(AgentCli agent, const EnvironmentBlock& enviro
 }
 
 Result<std::optional<FileEdit>> plan_install(AgentCli agent, const HooksFile& file, std::string_view program) {
-  if (const auto hooks = hooks_for(agent, program); !hooks) return about(file, hooks.error());
+  if (const auto hooks = hooks_for(agent, program); !hooks) return not_changed(file, hooks.error());
   if (program_of(agent, *handler_for(agent, hook_specs(agent).front(), program)).empty()) {
     return fail(format("{} was not changed: this program has to be called agent-relay, not {}", file.path, program));
   }
   // The text first: its parser is stricter and gives the reason.
   auto text = installed_text(agent, file.text.value_or(""), program);
-  if (!text) return about(file, text.error());
-  const auto ours = ours_in(agent, file.text);
-  if (!ours) return about(file, ours.error());
-  if (is_complete(agent, *ours, program)) return std::nullopt;
-  return FileEdit{.text = *std::move(text), .makes_copy = file.text && ours->empty()};
+  if (!text) return not_changed(file, text.error());
+  const auto own = read_own_hooks(agent, file.text);
+  if (!own) return not_changed(file, own.error());
+  if (is_complete(agent, *own, program)) return std::nullopt;
+  return FileEdit{.text = *std::move(text), .makes_copy = file.text && own->empty()};
 }
 
 Result<std::optional<FileEdit>> plan_uninstall(AgentCli agent, const HooksFile& file) {
-  const auto ours = ours_in(agent, file.text);
-  if (!ours) return about(file, ours.error());
-  if (ours->empty()) return std::nullopt;
-  const auto& program = ours->front().program;
+  const auto own = read_own_hooks(agent, file.text);
+  if (!own) return not_changed(file, own.error());
+  if (own->empty()) return std::nullopt;
+  const auto& program = own->front().program;
   const auto came_from = [&](std::string_view text) {
     const auto installed = installed_text(agent, text, program);
     return installed && *installed == *file.text;
@@ -92,13 +92,13 @@ Result<std::optional<FileEdit>> plan_uninstall(AgentCli agent, const HooksFile& 
   }
   if (!file.text_before && file.path == file.target && came_from("")) return FileEdit{};
   auto text = without_hooks(*file.text, agent);
-  if (!text) return about(file, text.error());
+  if (!text) return not_changed(file, text.error());
   return FileEdit{.text = *std::move(text), .makes_copy = false, .removes_copy = false};
 }
 
 Result<void> execute(const HooksFile& file, const FileEdit& change) {
   if (RELAY_TRY(read_settings_file(file.target)) != file.text) {
-    return fail(format("{} was not changed: somebody else is writing it; try again", file.path));
+    return fail(format("{} was not changed: another program is writing it; try again", file.path));
   }
   if (change.makes_copy && file.text) RELAY_TRY(replace_file(file.copy, *file.text, {.modes_of = file.target}));
   if (change.text) {
@@ -122,17 +122,17 @@ std::string_view name_of(InstallState state) {
 HooksStatus status_of(AgentCli agent, const HooksFile& file, std::string_view program,
                       const EnvironmentBlock& environment) {
   HooksStatus status{.blocked_reason = hooks_blocked_reason(agent, environment)};
-  const auto ours = ours_in(agent, file.text);
-  if (!ours) {
-    status.problem = ours.error().message();
+  const auto own = read_own_hooks(agent, file.text);
+  if (!own) {
+    status.problem = own.error().message();
     return status;
   }
-  if (ours->empty()) return status;
-  status.program = ours->front().program;
-  status.state = is_complete(agent, *ours, status.program) ? InstallState::Yes : InstallState::Partly;
+  if (own->empty()) return status;
+  status.program = own->front().program;
+  status.state = is_complete(agent, *own, status.program) ? InstallState::Yes : InstallState::Partly;
   std::error_code failed;
   status.stale = std::ranges::any_of(
-      *ours, [&](const InstalledHook& hook) { return !fs::equivalent(hook.program, program, failed) || failed; });
+      *own, [&](const InstalledHook& hook) { return !fs::equivalent(hook.program, program, failed) || failed; });
   return status;
 }
 

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kProgram = "/opt/relay/agent-relay";
 
-/// A person's home with nothing in it yet.
+/// An empty home directory.
 class Install : public testing::TestWithParam<AgentCli> {
  protected:
   Install() : home_{testing::TempDir() + "/install." + std::to_string(::getpid())} {
@@ -123,7 +123,7 @@ TEST_P(Install, RefusesDanglingLink) {
   fs::create_symlink(home_ + "/gone", path_);
   const auto file = read_hooks_file(GetParam(), environment_);
   ASSERT_FALSE(file);
-  EXPECT_NE(file.error().message().find("leads nowhere"), std::string::npos);
+  EXPECT_NE(file.error().message().find("a dangling link"), std::string::npos);
 }
 
 TEST_P(Install, KeepsMalformedFile) {
@@ -151,12 +151,12 @@ TEST_P(Install, ReplacesOldPathOnce) {
 TEST_P(Install, CompletesPartialInstallation) {
   install();
   auto text = read(path_);
-  text.replace(text.find("SessionStart"), 12, "NobodysEvent");
+  text.replace(text.find("SessionStart"), 12, "UnknownEvent");
   write(path_, text);
   EXPECT_EQ(status().state, InstallState::Partly);
   EXPECT_TRUE(install());
   EXPECT_EQ(status().state, InstallState::Yes);
-  EXPECT_EQ(read(path_).find("NobodysEvent"), std::string::npos);
+  EXPECT_EQ(read(path_).find("UnknownEvent"), std::string::npos);
 }
 
 TEST_P(Install, NeverOverwritesChangedFile) {

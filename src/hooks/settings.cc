@@ -69,11 +69,11 @@ Result<json::object> parse_settings(std::string_view text, Comments comments) {
 }
 
 Result<void> add_hooks(json::object& settings, const json::object& hooks) {
-  auto& mine = settings["hooks"];
-  if (mine.is_null()) mine = json::object{};
-  if (!mine.is_object()) return fail("its \"hooks\" is not an object");
+  auto& existing = settings["hooks"];
+  if (existing.is_null()) existing = json::object{};
+  if (!existing.is_object()) return fail("its \"hooks\" is not an object");
   for (const auto& member : hooks) {
-    auto& groups = mine.get_object()[member.key()];
+    auto& groups = existing.get_object()[member.key()];
     if (groups.is_null()) groups = json::array{};
     if (!groups.is_array()) return fail(format("its hooks for {} are not an array", std::string_view{member.key()}));
     for (const auto& group : member.value().as_array()) groups.get_array().push_back(group);

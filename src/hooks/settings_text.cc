@@ -157,10 +157,10 @@ class Appender {
 };
 
 /// Removes the marked children of a list, with their commas. Not for a list that loses all of them.
-void cut(const LayoutNode& list, const std::vector<bool>& gone, std::vector<Edit>& edits) {
+void cut(const LayoutNode& list, const std::vector<bool>& removed, std::vector<Edit>& edits) {
   bool kept_one = false;
-  for (std::size_t i = 0; i < gone.size(); ++i) {
-    if (!gone[i]) {
+  for (std::size_t i = 0; i < removed.size(); ++i) {
+    if (!removed[i]) {
       kept_one = true;
     } else if (kept_one) {
       edits.push_back({list.children[i - 1].value.end, list.children[i].value.end, ""});
@@ -170,13 +170,13 @@ void cut(const LayoutNode& list, const std::vector<bool>& gone, std::vector<Edit
   }
 }
 
-/// Asks `goes` for every child whether to remove it; true when no child of a non-empty list is left.
-template <class Goes>
-Result<bool> thin_out(const LayoutNode& list, std::vector<Edit>& edits, const Goes& goes) {
-  std::vector<bool> gone;
-  for (const auto& child : list.children) gone.push_back(RELAY_TRY(goes(child)));
-  if (!gone.empty() && std::ranges::all_of(gone, std::identity{})) return true;
-  cut(list, gone, edits);
+/// Asks `should_remove` for every child whether to remove it; true when no child of a non-empty list is left.
+template <class Predicate>
+Result<bool> remove_if(const LayoutNode& list, std::vector<Edit>& edits, const Predicate& should_remove) {
+  std::vector<bool> removed;
+  for (const auto& child : list.children) removed.push_back(RELAY_TRY(should_remove(child)));
+  if (!removed.empty() && std::ranges::all_of(removed, std::identity{})) return true;
+  cut(list, removed, edits);
   return false;
 }
 
@@ -194,24 +194,24 @@ Result<std::string> with_hooks(std::string_view text, const json::object& hooks)
   if (root.kind != '{') return fail("it is not a JSON object");
   const Writer writer{style_of(text, root)};
   const Appender appender{text, writer};
-  const auto* mine = root.member("hooks");
-  if (mine == nullptr) return applied(text, {appender.append(root, {{"hooks", &all}})});
-  if (mine->value.kind != '{') return fail("its \"hooks\" is not an object");
+  const auto* member = root.member("hooks");
+  if (member == nullptr) return applied(text, {appender.append(root, {{"hooks", &all}})});
+  if (member->value.kind != '{') return fail("its \"hooks\" is not an object");
   std::vector<Edit> edits;
-  std::vector<Appender::Item> fresh;
+  std::vector<Appender::Item> added;
   for (const auto& event : hooks) {
     const std::string_view name = event.key();
-    const auto* there = mine->value.member(name);
-    if (there == nullptr) {
-      fresh.push_back({name, &event.value()});
+    const auto* existing = member->value.member(name);
+    if (existing == nullptr) {
+      added.push_back({name, &event.value()});
       continue;
     }
-    if (there->value.kind != '[') return fail(format("its hooks for {} are not an array", name));
+    if (existing->value.kind != '[') return fail(format("its hooks for {} are not an array", name));
     std::vector<Appender::Item> groups;
     for (const auto& group : event.value().as_array()) groups.push_back({"", &group});
-    edits.push_back(appender.append(there->value, groups));
+    edits.push_back(appender.append(existing->value, groups));
   }
-  if (!fresh.empty()) edits.push_back(appender.append(mine->value, fresh));
+  if (!added.empty()) edits.push_back(appender.append(member->value, added));
   return applied(text, std::move(edits));
 }
 
@@ -229,19 +229,19 @@ Result<std::string> without_hooks(std::string_view text, AgentCli agent) {
   const auto group_goes = [&](const LayoutMember& group) -> Result<bool> {
     const auto* handlers = group.value.member("hooks");
     if (handlers == nullptr || handlers->value.kind != '[') return false;
-    return thin_out(handlers->value, edits, handler_goes);
+    return remove_if(handlers->value, edits, handler_goes);
   };
   const auto event_goes = [&](const LayoutMember& event) -> Result<bool> {
     if (event.value.kind != '[') return false;
-    return thin_out(event.value, edits, group_goes);
+    return remove_if(event.value, edits, group_goes);
   };
-  if (!RELAY_TRY(thin_out(hooks->value, edits, event_goes))) return applied(text, std::move(edits));
+  if (!RELAY_TRY(remove_if(hooks->value, edits, event_goes))) return applied(text, std::move(edits));
 
   edits.clear();
-  std::vector<bool> gone;
-  for (const auto& member : root.children) gone.push_back(&member == hooks);
+  std::vector<bool> removed;
+  for (const auto& member : root.children) removed.push_back(&member == hooks);
   if (root.children.size() == 1) return applied(text, {{root.begin, root.end, "{}"}});
-  cut(root, gone, edits);
+  cut(root, removed, edits);
   return applied(text, std::move(edits));
 }
 

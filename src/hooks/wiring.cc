@@ -64,29 +64,29 @@ std::string resolved(std::string_view path, const WiringOptions& options) {
 
 // Claude Code: one --settings; it uses the last of several.
 
-struct GivenSettings {
+struct SettingsOption {
   std::vector<std::string> others;  // argv without them
   std::optional<std::string> value;
 };
 
-GivenSettings take_settings(const std::vector<std::string>& argv) {
+SettingsOption take_settings(const std::vector<std::string>& argv) {
   constexpr std::string_view kFlag = "--settings";
-  GivenSettings given;
+  SettingsOption parsed;
   for (std::size_t i = 0; i < argv.size(); ++i) {
     const std::string_view argument = argv[i];
     if (argument == "--") {
-      given.others.insert(given.others.end(), argv.begin() + static_cast<std::ptrdiff_t>(i), argv.end());
+      parsed.others.insert(parsed.others.end(), argv.begin() + static_cast<std::ptrdiff_t>(i), argv.end());
       break;
     }
     if (argument == kFlag && i + 1 < argv.size()) {
-      given.value = argv[++i];
+      parsed.value = argv[++i];
     } else if (argument.starts_with(kFlag) && argument.substr(kFlag.size()).starts_with('=')) {
-      given.value = argument.substr(kFlag.size() + 1);
+      parsed.value = argument.substr(kFlag.size() + 1);
     } else {
-      given.others.emplace_back(argument);
+      parsed.others.emplace_back(argument);
     }
   }
-  return given;
+  return parsed;
 }
 
 Result<json::object> user_settings(const std::string& value, const WiringOptions& options) {
@@ -110,15 +110,15 @@ Result<WiringResult> wire_claude(std::vector<std::string>& argv, const Environme
   if (const auto safe = variable(environment, "CLAUDE_CODE_SAFE_MODE"); !safe.empty() && safe != "0") {
     return unwired("no hooks: CLAUDE_CODE_SAFE_MODE switches them off");
   }
-  auto given = take_settings(argv);
+  auto parsed = take_settings(argv);
   json::object settings;
-  if (given.value) {
-    auto theirs = user_settings(*given.value, options);
-    if (!theirs) return unwired(format("no hooks: your --settings cannot be merged: {}", theirs.error().message()));
-    settings = *std::move(theirs);
+  if (parsed.value) {
+    auto merged = user_settings(*parsed.value, options);
+    if (!merged) return unwired(format("no hooks: your --settings cannot be merged: {}", merged.error().message()));
+    settings = *std::move(merged);
   }
   if (bool_member(settings, "disableAllHooks").value_or(false)) {
-    return unwired("no hooks: your --settings say disableAllHooks");
+    return unwired("no hooks: your --settings set disableAllHooks");
   }
   auto hooks = hooks_for(AgentCli::Claude, options.program, HookScope::Run);
   if (!hooks) return unwired(format("no hooks: {}", hooks.error().message()));
@@ -129,7 +129,7 @@ Result<WiringResult> wire_claude(std::vector<std::string>& argv, const Environme
   }
   // A file instead of the text: other users can list processes, and must not see the user's settings.
   auto wired = RELAY_TRY(write_settings(std::move(settings), options));
-  argv = std::move(given.others);
+  argv = std::move(parsed.others);
   argv.insert(argv.begin() + 1, {"--settings", options.private_file});
   return wired;
 }
@@ -204,7 +204,7 @@ Result<WiringResult> wire_codex(std::vector<std::string>& argv, const Environmen
   for (const auto& text : codex_overrides(argv)) {
     if (text == "features.hooks=false") return unwired("no hooks: your options switch them off");
     if (text.starts_with("hooks=") || text.starts_with("hooks.")) {
-      return unwired("no hooks: your own -c hooks… stands where ours would; put them into hooks.json instead");
+      return unwired("no hooks: your own -c hooks… takes the place of ours; put them into hooks.json instead");
     }
   }
   const auto text = codex_override(options.program, disabled(environment));
@@ -231,17 +231,17 @@ std::string gemini_defaults(const EnvironmentBlock& environment) {
 /// In a continuous-integration run Gemini reduces the environment of its hooks to a short list, so the hook command
 /// itself carries the variables it needs.
 void add_environment(json::object& hooks, const EnvironmentBlock& environment) {
-  json::object kept;
+  json::object variables;
   for (const std::string_view entry : environment) {
     if (entry.starts_with("AGENT_RELAY_") || entry.starts_with("RELAY_HOME=")) {
       const auto equals = entry.find('=');
-      kept[entry.substr(0, equals)] = entry.substr(equals + 1);
+      variables[entry.substr(0, equals)] = entry.substr(equals + 1);
     }
   }
-  if (kept.empty()) return;
+  if (variables.empty()) return;
   for (auto& event : hooks) {
     for (auto& group : event.value().as_array()) {
-      for (auto& handler : group.as_object().at("hooks").as_array()) handler.as_object()["env"] = kept;
+      for (auto& handler : group.as_object().at("hooks").as_array()) handler.as_object()["env"] = variables;
     }
   }
 }
@@ -267,9 +267,9 @@ Result<WiringResult> wire_gemini(EnvironmentBlock& environment, const WiringOpti
   if (!text) return unwired(format("no hooks: {}", text.error().message()));
   json::object settings;
   if (*text) {
-    auto theirs = parse_settings(**text, Comments::Skip);
-    if (!theirs) return unwired(format("no hooks: {} cannot be merged: {}", path, theirs.error().message()));
-    settings = *std::move(theirs);
+    auto merged = parse_settings(**text, Comments::Skip);
+    if (!merged) return unwired(format("no hooks: {} cannot be merged: {}", path, merged.error().message()));
+    settings = *std::move(merged);
   }
   auto hooks = hooks_for(AgentCli::Gemini, options.program);
   if (!hooks) return unwired(format("no hooks: {}", hooks.error().message()));

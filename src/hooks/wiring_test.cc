@@ -139,7 +139,7 @@ TEST_F(Wiring, OptionsOfOtherCommandsAreUnchanged) {
   EXPECT_FALSE(wired(AgentCli::Claude).hooks);
 }
 
-// Claude Code 2.1.325 prints "hook_started" and "hook_response" for SessionStart there, and for no other of ours.
+// Claude Code 2.1.325 prints "hook_started" and "hook_response" for SessionStart there, and for no other hook of ours.
 TEST_F(Wiring, ClaudeOmitsHooksFromJsonStream) {
   for (const Words& words : std::initializer_list<Words>{{"claude", "-p", "--output-format", "stream-json", "hello"},
                                                          {"claude", "--output-format=stream-json", "--print"}}) {
@@ -250,7 +250,7 @@ TEST_F(Wiring, GeminiReadsOnlyRootOwnedOrInstalledHooks) {
   EXPECT_EQ(environment.size(), 1u);
   write(".gemini/settings.json",
         json::serialize(json::object{{"hooks", *hooks_for(AgentCli::Gemini, "/opt/relay/agent-relay")}}));
-  EXPECT_TRUE(wired(AgentCli::Gemini).hooks) << "those are ours, and find our door";
+  EXPECT_TRUE(wired(AgentCli::Gemini).hooks) << "those are ours, and find the host socket";
   EXPECT_FALSE(std::filesystem::exists(root_ + "/run.json"));
   EXPECT_FALSE(is_root_owned(root_ + "/run.json")) << "everybody may write above it";
 }

@@ -1,4 +1,4 @@
-/// What the preset read-only approves, and every trick that must not get through.
+/// Commands that the preset read-only approves, and deceptive ones that it must refuse.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -203,7 +203,7 @@ constexpr Trick kTricks[] = {
     {"zsh's precommand", "noglob ls"},
     {"coproc", "coproc ls"},
     {"test", "[[ -f x ]]"},
-    // letters that deceive
+    // deceptive characters
     {"zero width space", "ls\xe2\x80\x8b x"},
     {"zero width joiner", "ls a\xe2\x80\x8d"},
     {"byte order mark", "\xef\xbb\xbfls"},
@@ -227,7 +227,7 @@ constexpr Trick kTricks[] = {
     {"overlong in three bytes", "ls \xe0\x80\xbb rm"},
     {"surrogate", "ls \xed\xa0\x80"},
     {"cut UTF-8", "ls \xe2\x80"},
-    {"a letter that looks like l", "\xd3\x8fs"},
+    {"a character that looks like l", "\xd3\x8fs"},
     {"wide semicolon is a word of another command", "lsx\xef\xbc\x9b"},
     // not the program that it seems
     {"a path", "/bin/ls"},
@@ -362,7 +362,7 @@ TEST(Approval, RefusesSpecialCharactersOutsideQuotesForAnyRule) {
   const auto verdict = [&](const std::string& command) {
     return policy.decide({.tool = "bash", .command = command}).action;
   };
-  ASSERT_EQ(verdict("rm -rf x"), Action::Approve) << "the rule approves what is simple";
+  ASSERT_EQ(verdict("rm -rf x"), Action::Approve) << "the rule approves simple commands";
   constexpr std::string_view kSigns = ";&|<>(){}$`\\!\n\r\t";
   constexpr std::string_view kParts[] = {"a",      "ls",      " ",  "  ", "-x", "'q'", "\"q\"",
                                          "'; rm'", "\"a b\"", "''", "*",  "=",  "ü"};

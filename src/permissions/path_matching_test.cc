@@ -17,7 +17,7 @@ TEST(PathMatching, NormalizesPaths) {
   EXPECT_EQ(normalize_path("/../..", ""), "/");
   EXPECT_EQ(normalize_path("a/../../b", ""), "../b");
   EXPECT_EQ(normalize_path("~/x", "/w"), "~/x");
-  EXPECT_EQ(normalize_path("~/../etc", "/w"), "~/../etc") << "a home has parents nobody told us";
+  EXPECT_EQ(normalize_path("~/../etc", "/w"), "~/../etc") << "the parents of a home are unknown";
   EXPECT_EQ(normalize_path("/w/~a/../../etc", ""), "/etc");
   EXPECT_EQ(normalize_path("", "/w"), "/w");
   EXPECT_EQ(normalize_path("", ""), ".");
@@ -28,7 +28,7 @@ TEST(PathMatching, InsideMeansBelow) {
   EXPECT_TRUE(is_inside("/w", "/w/"));
   EXPECT_FALSE(is_inside("/work", "/w"));
   EXPECT_FALSE(is_inside("~/w", "/w"));
-  EXPECT_FALSE(is_inside("/a", "")) << "nobody knows";
+  EXPECT_FALSE(is_inside("/a", "")) << "unknown directory";
   EXPECT_TRUE(is_inside("a", ""));
   EXPECT_FALSE(is_inside("../a", ""));
   EXPECT_TRUE(is_inside("/a", "/"));
@@ -55,7 +55,7 @@ TEST(PathMatching, GlobsAreAnchoredAsWritten) {
   EXPECT_TRUE(glob_means("**/gh/hosts.yml", "~/.config/gh/hosts.yml"));
   EXPECT_TRUE(glob_means("a.c", "/w/a.c"));
   EXPECT_FALSE(glob_means("a.c", "/w/abc"));
-  EXPECT_FALSE(glob_means("a+(b)", "/w/aab")) << "letters are no expressions";
+  EXPECT_FALSE(glob_means("a+(b)", "/w/aab")) << "characters are literal";
 }
 
 TEST(PathMatching, DetectsAutorunPathsByName) {

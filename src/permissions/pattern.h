@@ -29,7 +29,7 @@ class Pattern {
   /// For paths, see path_matching.h.
   static Result<Pattern> of_files(std::span<const std::string> globs, Matching matching);
 
-  [[nodiscard]] bool given() const { return compiled_ != nullptr; }
+  [[nodiscard]] bool is_set() const { return compiled_ != nullptr; }
   [[nodiscard]] bool matches(std::string_view text) const;
 
  private:

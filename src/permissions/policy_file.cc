@@ -71,7 +71,7 @@ class RuleReader {
         return error_at(value.key_location, format("a rule has no {}; {}", printable_name(key), advice_about(key)));
       }
     }
-    if (!decided) return error_at(node.location, "the rule does not say its action: approve, deny or ask");
+    if (!decided) return error_at(node.location, "the rule has no action: approve, deny or ask");
     auto rule = Rule::compile(std::move(spec));
     if (!rule) return error_at(node.location, rule.error().message());
     return rule;

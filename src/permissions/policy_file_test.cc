@@ -59,7 +59,7 @@ action = "deny"
   EXPECT_EQ(fetch.risk, RiskLevel::Low);
   EXPECT_EQ(fetch.timeout, std::chrono::seconds{60});
   EXPECT_EQ(policy.decide({.tool = "Bash", .command = "cd x && terraform plan"}).action, Action::Deny);
-  EXPECT_EQ(policy.decide({.tool = "Bash", .command = "pwd"}).action, Action::Ask) << "no preset stands behind";
+  EXPECT_EQ(policy.decide({.tool = "Bash", .command = "pwd"}).action, Action::Ask) << "no preset follows";
 }
 
 TEST(PolicyFile, WithoutPresetNothingIsApproved) {
@@ -111,7 +111,7 @@ TEST(PolicyFile, ErrorNamesLocationAndReason) {
             "/h/config.toml:1:1: permissions must be a table: write [permissions] and [[permissions.rules]]");
   EXPECT_EQ(error_in("permissions = [3]"), "/h/config.toml:1:16: a rule is a table: write [[permissions.rules]]");
   EXPECT_EQ(error_in("[[permissions]]\ntool = 'read'"),
-            "/h/config.toml:1:1: the rule does not say its action: approve, deny or ask");
+            "/h/config.toml:1:1: the rule has no action: approve, deny or ask");
   EXPECT_EQ(error_in("[[permissions]]\naction = 'maybe'"),
             "/h/config.toml:2:10: action must be one of approve, deny, ask");
   EXPECT_EQ(error_in("[[permissions]]\naction = 'ask'\nrisk = 3"),
@@ -127,7 +127,7 @@ TEST(PolicyFile, ErrorNamesLocationAndReason) {
   EXPECT_EQ(error_in("[[permissions]]\naction = 'ask'\npath = ''"),
             "/h/config.toml:3:8: an entry of path must have 1 to 1024 bytes");
   EXPECT_EQ(error_in("[[permissions]]\naction = 'approve'\ntool = 'Bash'"),
-            "/h/config.toml:1:1: a rule that approves bash must say which commands; command = '.*' means every simple "
+            "/h/config.toml:1:1: a rule that approves bash must name its commands; command = '.*' means every simple "
             "one");
   EXPECT_EQ(error_in("[[permissions]]\naction = 'approve'\ncommand = 'x'\npath = 'y'"),
             "/h/config.toml:1:1: a rule that approves commands cannot have a path: which files a command uses cannot "

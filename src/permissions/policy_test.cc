@@ -17,7 +17,7 @@ TEST(Policy, KnowsToolNamesOfAllAgents) {
     EXPECT_EQ(canonical_tool(name), tool::kEdit) << name;
   for (const auto* name : {"Grep", "search_file_content", "grep_search", "ripgrep"})
     EXPECT_EQ(canonical_tool(name), tool::kGrep) << name;
-  EXPECT_EQ(canonical_tool("mcp__files__read"), "mcp__files__read") << "somebody else's tool";
+  EXPECT_EQ(canonical_tool("mcp__files__read"), "mcp__files__read") << "an unknown tool";
 }
 
 TEST(Policy, ApprovesReadingExceptSecrets) {
@@ -57,7 +57,7 @@ TEST(Policy, RequiresKnownFileForRead) {
   EXPECT_EQ(decide_read_only({.tool = "Read", .file_path = ""}).action, Action::Ask);
   EXPECT_EQ(decide_read_only({.tool = "Read", .file_path = "a\nb"}).action, Action::Ask);
   EXPECT_EQ(decide_read_only({.tool = "Read", .file_path = "a\xe2\x80\xae"}).action, Action::Ask);
-  EXPECT_EQ(decide_read_only({.tool = "Bash"}).action, Action::Ask) << "a command nobody has seen";
+  EXPECT_EQ(decide_read_only({.tool = "Bash"}).action, Action::Ask) << "an unknown command";
   EXPECT_EQ(decide_read_only({.tool = "Read", .command = "rm x", .file_path = "a"}).action, Action::Ask);
   EXPECT_EQ(decide_read_only({.tool = "Grep", .description = R"(Grep: {"pattern":"KEY","glob":".env"})"}).action,
             Action::Ask);
@@ -112,8 +112,7 @@ TEST(Policy, DenyingRuleMatchesLoosely) {
     EXPECT_EQ(policy.decide({.tool = "Bash", .command = command, .directory = "/w"}).action, Action::Deny) << command;
   for (const auto* command : {"git pull", "git pushx", "touch x/vendor2"})
     EXPECT_EQ(policy.decide({.tool = "Bash", .command = command, .directory = "/w"}).action, Action::Ask) << command;
-  EXPECT_EQ(policy.decide({.tool = "some_shell", .command = "git push"}).action, Action::Deny)
-      << "whatever the tool is called";
+  EXPECT_EQ(policy.decide({.tool = "some_shell", .command = "git push"}).action, Action::Deny) << "with any tool name";
   EXPECT_EQ(policy.decide({.tool = "apply_patch", .command = "+git push", .directory = "/w"}).action, Action::Ask)
       << "a patch is no command";
 }

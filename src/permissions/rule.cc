@@ -15,7 +15,7 @@ Result<Rule> Rule::compile(RuleSpec spec) {
   for (auto& name : spec.tools) name = canonical_tool(name);
   const bool of_bash = std::ranges::find(spec.tools, tool::kBash) != spec.tools.end();
   if (approves && of_bash && spec.commands.empty())
-    return fail("a rule that approves bash must say which commands; command = '.*' means every simple one");
+    return fail("a rule that approves bash must name its commands; command = '.*' means every simple one");
   if (approves && !spec.commands.empty() && !spec.paths.empty())
     return fail("a rule that approves commands cannot have a path: which files a command uses cannot be determined");
   if (spec.timeout && spec.action != Action::Ask)
@@ -33,31 +33,31 @@ bool Rule::covers(const ParsedRequest& parsed) const {
   return spec_.action == Action::Approve ? covers_strictly(parsed) : covers_loosely(parsed);
 }
 
-bool Rule::is_about(std::string_view agent) const { return !agents_.given() || agents_.matches(agent); }
+bool Rule::is_about(std::string_view agent) const { return !agents_.is_set() || agents_.matches(agent); }
 
 bool Rule::covers_strictly(const ParsedRequest& parsed) const {
-  if (tools_.given() && !tools_.matches(parsed.tool)) return false;
+  if (tools_.is_set() && !tools_.matches(parsed.tool)) return false;
   const auto& path = parsed.request.file_path;
   if (path && (path->empty() || !text::is_visible_text(*path))) return false;
   if (parsed.request.command || parsed.tool == tool::kBash)
     return parsed.simple && commands_.matches(parsed.simple->text);
-  if (commands_.given()) return false;
+  if (commands_.is_set()) return false;
   if (parsed.tool == tool::kRead && !path) return false;
   const bool changes = parsed.tool == tool::kEdit || parsed.tool == tool::kWrite;
   if (changes && (!path || is_autorun_path(*path, parsed.request.directory))) return false;
-  return !paths_.given() || (path && matches_path(paths_, *path, parsed.request.directory));
+  return !paths_.is_set() || (path && matches_path(paths_, *path, parsed.request.directory));
 }
 
 bool Rule::covers_loosely(const ParsedRequest& parsed) const {
-  const bool fits = !tools_.given() || tools_.matches(parsed.tool) || (parsed.runs && tools_.matches(tool::kBash));
+  const bool fits = !tools_.is_set() || tools_.matches(parsed.tool) || (parsed.runs && tools_.matches(tool::kBash));
   if (!fits) return false;
-  if (commands_.given()) {
+  if (commands_.is_set()) {
     if (!parsed.runs) return false;
     const bool found = commands_.matches(*parsed.request.command) ||
                        std::ranges::any_of(parsed.commands, [&](const auto& each) { return commands_.matches(each); });
     if (!found) return false;
   }
-  return !paths_.given() || std::ranges::any_of(parsed.pieces, [&](const auto& each) {
+  return !paths_.is_set() || std::ranges::any_of(parsed.pieces, [&](const auto& each) {
     return matches_path(paths_, each, parsed.request.directory);
   });
 }

@@ -74,7 +74,7 @@ class Scanner {
         continue;
       }
       if (kNeverOutsideQuotes.contains(c)) return fail(format("{} outside quotes", c));
-      if (first && kNotFirstInAWord.contains(c)) return fail(format("a word begins with {}", c));
+      if (first && kNotFirstInAWord.contains(c)) return fail(format("a word starts with {}", c));
       special = special || kFilePattern.contains(c) || (first && c == '~');
       word += c;
     }

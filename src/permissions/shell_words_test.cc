@@ -54,7 +54,7 @@ TEST(ShellWords, ErrorNamesReason) {
   EXPECT_EQ(why("ls \"$(x)\""), "$ in double quotes");
   EXPECT_EQ(why("echo 'a\\'"), "a backslash in quotes");
   EXPECT_EQ(why("ls 'x"), "a quote is not closed");
-  EXPECT_EQ(why("ls # all"), "a word begins with #");
+  EXPECT_EQ(why("ls # all"), "a word starts with #");
   EXPECT_EQ(why("A=b ls"), "a variable is set before the command");
   EXPECT_EQ(why("eval ls"), "eval passes its words to the shell");
   EXPECT_EQ(why("ls *\"x y\""), "a pattern for file names is partly in quotes");

@@ -5,14 +5,14 @@
 namespace relay::permissions {
 namespace {
 
-struct Name {
-  std::string_view of_agent;  // in lower case
-  std::string_view ours;
+struct Alias {
+  std::string_view alias;  // in lower case
+  std::string_view canonical;
 };
 
 /// The names in hooks, servers, transcripts and screens of the agents. A tool of an MCP server has the server's name in
 /// front, so it is none of these. A tool that can read and write (goose's text editor) counts as writing.
-constexpr Name kNames[] = {
+constexpr Alias kAliases[] = {
     // Claude Code
     {"bash", tool::kBash},
     {"read", tool::kRead},
@@ -59,11 +59,11 @@ constexpr Name kNames[] = {
 }  // namespace
 
 std::string canonical_tool(std::string_view name) {
-  std::string small{name};
-  std::ranges::transform(small, small.begin(),
+  std::string lower{name};
+  std::ranges::transform(lower, lower.begin(),
                          [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  const auto* const known = std::ranges::find(kNames, small, &Name::of_agent);
-  return known == std::end(kNames) ? small : std::string{known->ours};
+  const auto* const known = std::ranges::find(kAliases, lower, &Alias::alias);
+  return known == std::end(kAliases) ? lower : std::string{known->canonical};
 }
 
 }  // namespace relay::permissions

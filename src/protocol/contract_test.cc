@@ -74,15 +74,15 @@ TEST(MessageContext, FollowsFromMessageAndItsOptions) {
   EXPECT_EQ(plain.id, "d-1");
   EXPECT_EQ(plain.mode, DeliveryMode::OnIdle);
   EXPECT_EQ(plain.reason, DeliveryReason::Dm);
-  const auto wished = context_from(
+  const auto context = context_from(
       "d-1", {},
       R"({"delivery":{"mode":"manual","priority":"urgent","deadline":99,"idempotencyKey":"k","metadata":{"a":1}}})",
       direct, "Bob");
-  EXPECT_EQ(wished.mode, DeliveryMode::Manual);
-  EXPECT_EQ(wished.priority, Priority::Urgent);
-  EXPECT_EQ(wished.deadline, 99);
-  EXPECT_EQ(wished.idempotency_key, "k");
-  EXPECT_EQ(wished.metadata, R"({"a":1})");
+  EXPECT_EQ(context.mode, DeliveryMode::Manual);
+  EXPECT_EQ(context.priority, Priority::Urgent);
+  EXPECT_EQ(context.deadline, 99);
+  EXPECT_EQ(context.idempotency_key, "k");
+  EXPECT_EQ(context.metadata, R"({"a":1})");
 }
 
 TEST(MessageContext, DaemonOverridesOptionsOfSender) {

@@ -29,7 +29,7 @@ Result<EndedSession> parse_ended_session(std::string_view text) {
   if (ended.agent.empty() || ended.agent.size() > kMaxNameBytes || !is_plain_session_id(ended.session))
     return fail(Errc::BadField, "an ended session has an agent and a session");
   const auto* bye = object_member(object, "bye");
-  if (bye == nullptr) return fail(Errc::BadField, "an ended session says how it ended");
+  if (bye == nullptr) return fail(Errc::BadField, "an ended session has a bye");
   ended.bye = RELAY_TRY(parse_bye(json::serialize(*bye)));
   if (const auto* events = array_member(object, "events"))
     for (const auto& value : *events) {

@@ -84,7 +84,7 @@ Result<std::optional<std::string_view>> FrameReader::extract_frame() {
       return fail(Errc::MessagePack, "this frame is MessagePack, which is not supported; send JSON frames");
     }
     if (form != kFormatJson) {
-      return fail(Errc::BadFrame, format("a frame cannot begin with format byte {}; 0 is JSON", form));
+      return fail(Errc::BadFrame, format("a frame cannot start with format byte {}; 0 is JSON", form));
     }
   }
   const std::size_t header = format_bytes + kLengthBytes;

@@ -69,7 +69,7 @@ TEST_P(EitherHeader, ReadsFramesByteByByte) {
 }
 
 TEST_P(EitherHeader, DetectsHeaderStyleForAnyLength) {
-  // 0x7B is '{': the last length byte of a five-byte header then stands where a four-byte header's object begins.
+  // 0x7B is '{': the last length byte of a five-byte header is then where the object after a four-byte header starts.
   for (const std::size_t length : {2u, 0x7Bu, 0x100u, 0x7B00u, 0x7B7Bu, 0xFFFFu, 0x10000u, 0x7B7B7u}) {
     const Bodies bodies = {"{" + std::string(length - 2, ' ') + "}"};
     FrameReader reader;

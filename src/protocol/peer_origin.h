@@ -15,7 +15,7 @@ namespace relay::protocol {
 
 enum class OriginKind : std::uint8_t {
   Unknown,  // the process was gone or hidden before it could be classified
-  User,     // no agent of ours is among its ancestors
+  User,     // no agent is among its ancestors
   Agent,    // a host, an agent, or a process below one
 };
 

@@ -47,7 +47,7 @@ Result<AnswerRequest> parse_answer(std::string_view payload) {
   if (text::has_control_characters(answer.by))
     return fail(Errc::BadField, "the field \"by\" must be a string without control characters");
   if (answer.by == "policy" || answer.by == "nobody")
-    return fail(Errc::BadField, "the field \"by\" names who answers: not policy, and not nobody");
+    return fail(Errc::BadField, "the field \"by\" must not be policy or nobody");
   if (!answer.decision && answer.answers.empty())
     return fail(Errc::MissingField, "an answer needs \"decision\" (approve or deny) or \"answers\"");
   return answer;

@@ -105,15 +105,15 @@ TEST(SendMeta, ReadsFormOfPublishedClients) {
 }
 
 TEST(SendMeta, ReadsDeliveryOptions) {
-  const auto wish =
+  const auto delivery =
       *parse_send_meta(
            R"({"delivery":{"mode":"next-tool-call","priority":"urgent","deadline":"2026-03-01T12:30:05.250Z",)"
            R"("idempotencyKey":"k"}})")
            ->delivery;
-  EXPECT_EQ(wish.mode, DeliveryMode::NextToolCall);
-  EXPECT_EQ(wish.priority, Priority::Urgent);
-  EXPECT_EQ(wish.deadline, 1772368205250);
-  EXPECT_EQ(wish.idempotency_key, "k");
+  EXPECT_EQ(delivery.mode, DeliveryMode::NextToolCall);
+  EXPECT_EQ(delivery.priority, Priority::Urgent);
+  EXPECT_EQ(delivery.deadline, 1772368205250);
+  EXPECT_EQ(delivery.idempotency_key, "k");
   EXPECT_EQ(parse_send_meta(R"({"delivery":{"deadline":1772368205250.5}})")->delivery->deadline, 1772368205250);
   EXPECT_EQ(parse_send_meta(R"({"delivery":{}})")->delivery->mode, DeliveryMode::OnIdle);
   for (const auto* name : {"immediate", "next-message", "next-tool-call", "on-idle", "manual"}) {

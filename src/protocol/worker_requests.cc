@@ -71,8 +71,7 @@ Result<SpawnRequest> parse_spawn(std::string_view payload) {
   request.team = RELAY_TRY(plain_text_in(team, kMaxDescriptionBytes));
   request.model = RELAY_TRY(plain_text_in(model, kMaxDescriptionBytes));
   if (request.model.starts_with('-'))
-    return fail(Errc::BadField,
-                "the field \"model\" begins with '-', which a program takes for an option; name a model");
+    return fail(Errc::BadField, "the field \"model\" starts with '-', as options do; name a model");
   request.role = RELAY_TRY(plain_text_in(role, kMaxDescriptionBytes));
   request.spawner = RELAY_TRY(read_string(spawner, kMaxNameBytes));
   if (!request.spawner.empty()) RELAY_TRY(check_agent_name(request.spawner));

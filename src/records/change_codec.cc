@@ -169,8 +169,8 @@ class Reader {
 
 /// Default-constructs the alternative with that index.
 template <std::size_t... Index>
-bool begin_change(Change& change, std::uint64_t place, std::index_sequence<Index...>) {
-  return ((place == Index && (change.emplace<Index>(), true)) || ...);
+bool begin_change(Change& change, std::uint64_t index, std::index_sequence<Index...>) {
+  return ((index == Index && (change.emplace<Index>(), true)) || ...);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// What is durable, as values: the rows of a workspace.
+/// The durable rows of a workspace, as values.
 ///
 /// The broker decides about them and the store keeps them; neither knows the other. These types are all they share.
 #pragma once

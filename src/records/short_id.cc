@@ -99,7 +99,7 @@ std::optional<Key> key_of_short_id(std::string_view id) {
   const auto scattered = value_of(id.substr(0, kShortIdLength));
   const auto high = value_of(id.substr(kShortIdLength));
   if (!scattered || !high || *high >= (std::uint64_t{1} << (63 - kIdBits))) return std::nullopt;
-  // One key, one id: further characters never begin with a zero.
+  // One key, one id: the further characters never start with a zero.
   if (id.size() > kShortIdLength && value_of(id[kShortIdLength]) == 0) return std::nullopt;
   return make_key(*high, gather(*scattered));
 }

@@ -45,13 +45,13 @@ TEST(ShortId, AcceptsMistypedCharacters) {
   std::int64_t read = 0;
   for (std::int64_t key = 1; key <= 1'000; ++key) {
     std::string id = short_id(Key{key});
-    for (char& letter : id) {
-      if (letter == '0')
-        letter = 'O';
-      else if (letter == '1')
-        letter = key % 2 == 0 ? 'l' : 'I';
+    for (char& c : id) {
+      if (c == '0')
+        c = 'O';
+      else if (c == '1')
+        c = key % 2 == 0 ? 'l' : 'I';
       else
-        letter = static_cast<char>(std::toupper(letter));
+        c = static_cast<char>(std::toupper(c));
     }
     read += key_of_short_id(id) == Key{key} ? 1 : 0;
   }

@@ -38,7 +38,7 @@ json::object json_schema(const Object& object, Components& components) {
   json::array required;
   for (const auto& member : object.members) {
     auto schema = member.type().json_schema(member.bounds, components);
-    if (schema.contains("$ref"))  // nothing but a description may stand beside a reference
+    if (schema.contains("$ref"))  // only a description is allowed beside a reference
       schema = {{"$ref", schema["$ref"]}, {"description", member.description}};
     else
       schema["description"] = member.description;

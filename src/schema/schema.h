@@ -2,7 +2,7 @@
 ///
 /// Why: the form of an event, a request or a response is written down once. Reading with checks, writing, the schema in
 ///   our OpenAPI document and the reference page all come from that table, so they cannot differ.
-/// How: the table stands beside the struct.
+/// How: the table is beside the struct.
 ///
 ///     struct Place { std::int64_t x = 0; std::optional<std::string> label; };
 ///     template <>

@@ -47,7 +47,7 @@ inline constexpr auto schema::kObject<Outer> = schema::object(
     schema::member<&Outer::share>("share", "of the whole"), schema::member<&Outer::count>("count", "how many"),
     schema::member<&Outer::inner>("inner", "what is inside"),
     schema::member<&Outer::list>("list", "more of them", {.max = 2}), schema::member<&Outer::map>("map", "by name"),
-    schema::member<&Outer::words>("words", "if any"), schema::member<&Outer::any>("any", "whatever"));
+    schema::member<&Outer::words>("words", "if any"), schema::member<&Outer::any>("any", "anything"));
 
 namespace {
 

@@ -27,7 +27,7 @@ bool JsonCursor::skip_containers() {
   std::uint64_t objects = 0;  // bit 0: is the innermost open level an object?
   const auto in_object = [&] { return depth_ != outside && (objects & 1) != 0; };
   while (true) {
-    // A value begins here, with its key when it is a member.
+    // A value starts here, with its key when it is a member.
     if (in_object()) {
       if (!skip_string()) return false;
       skip_space();

@@ -24,14 +24,14 @@ std::string_view without_quotes(std::string_view raw) {
   return raw.size() < 2 ? std::string_view{} : raw.substr(1, raw.size() - 2);
 }
 
-char unescaped(char letter) {
-  switch (letter) {
+char unescaped(char c) {
+  switch (c) {
     case 'b': return '\b';
     case 'f': return '\f';
     case 'n': return '\n';
     case 'r': return '\r';
     case 't': return '\t';
-    default: return letter;
+    default: return c;
   }
 }
 

@@ -74,7 +74,7 @@ Failure repeated_key(std::string_view key);
 /// Fails unless only white space follows the outermost value.
 Result<void> finish(JsonCursor& cursor);
 
-/// The error for text that does not begin with the expected container: either other JSON or no JSON at all.
+/// The error for text that does not start with the expected container: either other JSON or no JSON at all.
 Result<void> wrong_value(JsonCursor& cursor, JsonErrc code, const char* expected);
 
 /// `visit(std::string_view key, JsonKind kind, std::string_view raw)` for each member, in order.

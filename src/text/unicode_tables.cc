@@ -36,7 +36,7 @@ std::string prototypes() {
   const std::unique_ptr<USpoofChecker, decltype(&uspoof_close)> checker{uspoof_open(&status), &uspoof_close};
   const auto* normalizer = icu::Normalizer2::getNFDInstance(status);
   std::string rows, pool;
-  std::map<std::string, std::size_t> places;
+  std::map<std::string, std::size_t> entries;
   for (UChar32 point = 0x20; point <= kLastPoint; ++point) {
     const icu::UnicodeString one{point};
     if (!is_assigned(point) || !normalizer->isInert(point) || normalizer->normalize(one, status) != one) continue;
@@ -46,9 +46,9 @@ std::string prototypes() {
     if (skeleton == one || skeleton.isEmpty()) continue;
     std::string bytes;
     skeleton.toUTF8String(bytes);
-    const auto [place, added] = places.try_emplace(bytes, pool.size());
+    const auto [entry, added] = entries.try_emplace(bytes, pool.size());
     if (added) pool += bytes;
-    rows += format("    {{0x{:X}, {}, {}}},\n", static_cast<unsigned>(point), place->second, bytes.size());
+    rows += format("    {{0x{:X}, {}, {}}},\n", static_cast<unsigned>(point), entry->second, bytes.size());
   }
   return format(
       "struct Prototype {{\n  char32_t point;\n  std::uint16_t offset, length;\n}};\n"
@@ -77,16 +77,16 @@ std::vector<int> scripts_of(UChar32 point) {
 std::string scripts() {
   std::string rows, sets;
   std::size_t used = 0;
-  std::map<std::vector<int>, std::size_t> places;
+  std::map<std::vector<int>, std::size_t> entries;
   const auto add_row = [&](UChar32 first, UChar32 last, const std::vector<int>& codes) {
     if (codes.empty()) return;
-    const auto [place, added] = places.try_emplace(codes, used);
+    const auto [entry, added] = entries.try_emplace(codes, used);
     if (added) {
       for (const int code : codes) sets += format("{}, ", code);
       used += codes.size();
     }
     rows += format("    {{0x{:X}, 0x{:X}, {}, {}}},\n", static_cast<unsigned>(first), static_cast<unsigned>(last),
-                   place->second, codes.size());
+                   entry->second, codes.size());
   };
   UChar32 first = 0;
   auto current = scripts_of(0);
