@@ -53,11 +53,11 @@ Result<void> choose(Field& field, const Options& options) {
   for (const auto& name : options.subjects)
     if (std::ranges::none_of(field.subjects, [&](const auto& each) { return each->traits().name == name; }))
       return fail("no subject named " + name);
-  const auto unwanted = [](const std::set<std::string>& wanted, const std::string& name) {
-    return !wanted.empty() && !wanted.contains(name);
+  const auto is_excluded = [](const std::set<std::string>& names, const std::string& name) {
+    return !names.empty() && !names.contains(name);
   };
-  std::erase_if(field.work, [&](const Workload& work) { return unwanted(options.only, work.name); });
-  std::erase_if(field.subjects, [&](const auto& each) { return unwanted(options.subjects, each->traits().name); });
+  std::erase_if(field.work, [&](const Workload& work) { return is_excluded(options.only, work.name); });
+  std::erase_if(field.subjects, [&](const auto& each) { return is_excluded(options.subjects, each->traits().name); });
   return {};
 }
 

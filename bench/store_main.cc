@@ -29,16 +29,16 @@ struct Options {
   std::int64_t rounds = 3, messages = 50'000, group = 500, pairs = 8;
 };
 
-Options read_options(int count, char** words) {
+Options read_options(int count, char** args) {
   Options options;
   for (int at = 1; at < count; ++at) {
-    const std::string word = words[at];
-    if (word == "memory") options.memory = true;
+    const std::string arg = args[at];
+    if (arg == "memory") options.memory = true;
     if (at + 1 == count) continue;
-    if (word == "--rounds") options.rounds = std::atoll(words[at + 1]);
-    if (word == "--messages") options.messages = std::atoll(words[at + 1]);
-    if (word == "--group") options.group = std::atoll(words[at + 1]);
-    if (word == "--pairs") options.pairs = std::atoll(words[at + 1]);
+    if (arg == "--rounds") options.rounds = std::atoll(args[at + 1]);
+    if (arg == "--messages") options.messages = std::atoll(args[at + 1]);
+    if (arg == "--group") options.group = std::atoll(args[at + 1]);
+    if (arg == "--pairs") options.pairs = std::atoll(args[at + 1]);
   }
   return options;
 }
@@ -145,8 +145,8 @@ Cost measure(store::MessageStore& store, const Options& options, const std::vect
 
 }  // namespace
 
-int main(int count, char** words) {
-  const auto options = read_options(count, words);
+int main(int count, char** args) {
+  const auto options = read_options(count, args);
   const auto payloads = some_payloads();
   std::vector<Cost> rounds;
   for (std::int64_t round = 0; round < options.rounds; ++round) {

@@ -21,7 +21,7 @@ std::string event(std::uint64_t number) {
       number, ::getpid()));
 }
 
-Result<void> tell(Peer& peer, int per_second) {
+Result<void> send_events(Peer& peer, int per_second) {
   std::uint64_t sent = 0;
   const auto started = Clock::now();
   for (;;) {
@@ -48,7 +48,7 @@ Result<ServerProcess> start_teller(const std::string& socket, int events_per_sec
   auto process = RELAY_TRY(ServerProcess::create());
   RELAY_TRY(process.start([&] {
     use_all_cores();
-    const auto ended = tell(peer, events_per_second);
+    const auto ended = send_events(peer, events_per_second);
     std::fprintf(stderr, "the event source stopped: %s\n", ended.error().message().c_str());
   }));
   return process;

@@ -57,8 +57,8 @@ Result<void> Readers::open(Reader& reader) {
 }
 
 void Readers::watch(Reader& reader) {
-  epoll_event wish{.events = EPOLLIN, .data = {.u64 = static_cast<std::uint64_t>(&reader - readers_.data())}};
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, reader.fd.get(), &wish);
+  epoll_event event{.events = EPOLLIN, .data = {.u64 = static_cast<std::uint64_t>(&reader - readers_.data())}};
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, reader.fd.get(), &event);
 }
 
 void Readers::hurry() {
@@ -90,9 +90,9 @@ void Readers::run(double seconds) {
   }
 }
 
-void Readers::read_some(Reader& reader, std::size_t most) {
+void Readers::read_some(Reader& reader, std::size_t max) {
   if (!reader.fd) return;
-  const auto count = ::recv(reader.fd.get(), buffer_.data(), most, MSG_DONTWAIT);
+  const auto count = ::recv(reader.fd.get(), buffer_.data(), max, MSG_DONTWAIT);
   if (count > 0) return take(reader, {buffer_.data(), static_cast<std::size_t>(count)});
   if (count < 0 && errno == EAGAIN) return;
   if (!reader.resume) ++counts_.cut;

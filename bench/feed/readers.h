@@ -57,7 +57,7 @@ class Readers {
   };
 
   Result<void> open(Reader& reader);
-  void read_some(Reader& reader, std::size_t most);
+  void read_some(Reader& reader, std::size_t max);
   void take(Reader& reader, std::string_view bytes);
   void end_event(Reader& reader);
   void come_back(Reader& reader);

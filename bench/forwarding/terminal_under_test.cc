@@ -17,21 +17,21 @@ constexpr int kTimeoutMs = 30'000;
 
 }  // namespace
 
-Result<SeatUnderTest> SeatUnderTest::start(const pty::Command& command) {
+Result<TerminalUnderTest> TerminalUnderTest::start(const pty::Command& command) {
   const OnServersCores there;
   auto terminal = RELAY_TRY(pty::PseudoTerminal::open({}));
   auto process = RELAY_TRY(pty::spawn(terminal.peer.get(), command));
-  return SeatUnderTest{std::move(terminal), std::move(process)};
+  return TerminalUnderTest{std::move(terminal), std::move(process)};
 }
 
-SeatUnderTest::~SeatUnderTest() {
+TerminalUnderTest::~TerminalUnderTest() {
   if (!process_.pidfd) return;
   terminal_ = {};  // hangs up the processes inside
   ::kill(process_.pid, SIGKILL);
   ::waitpid(process_.pid, nullptr, 0);
 }
 
-Result<std::string_view> SeatUnderTest::read_some() {
+Result<std::string_view> TerminalUnderTest::read_some() {
   static std::array<char, 64 * 1024> block;
   while (true) {
     const auto count = ::read(terminal_.controller.get(), block.data(), block.size());
@@ -42,32 +42,32 @@ Result<std::string_view> SeatUnderTest::read_some() {
   }
 }
 
-Result<void> SeatUnderTest::type(std::string_view text) {
+Result<void> TerminalUnderTest::type(std::string_view text) {
   if (::write(terminal_.controller.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     return fail_errno("cannot type");
   return {};
 }
 
-Result<double> SeatUnderTest::keystroke() {
+Result<double> TerminalUnderTest::keystroke() {
   const auto start = now();
   RELAY_TRY(type("k"));
   RELAY_TRY(read_some());
   return seconds_since(start) * 1e6;
 }
 
-Result<void> SeatUnderTest::read_until(std::string_view words) {
-  std::string said;
-  while (!said.contains(words)) said += RELAY_TRY(read_some());
+Result<void> TerminalUnderTest::read_until(std::string_view text) {
+  std::string output;
+  while (!output.contains(text)) output += RELAY_TRY(read_some());
   return {};
 }
 
-Result<double> SeatUnderTest::read_all(std::size_t bytes) {
+Result<double> TerminalUnderTest::read_all(std::size_t bytes) {
   const auto start = now();
   for (std::size_t got = 0; got < bytes;) got += RELAY_TRY(read_some()).size();
   return seconds_since(start);
 }
 
-double SeatUnderTest::cpu_seconds() const {
+double TerminalUnderTest::cpu_seconds() const {
   clockid_t clock{};
   timespec used{};
   if (::clock_getcpuclockid(process_.pid, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return 0;

@@ -10,26 +10,26 @@
 
 namespace relay::bench {
 
-class SeatUnderTest {
+class TerminalUnderTest {
  public:
-  static Result<SeatUnderTest> start(const pty::Command& command);
-  SeatUnderTest(SeatUnderTest&&) = default;
-  SeatUnderTest& operator=(SeatUnderTest&&) = delete;
-  ~SeatUnderTest();
+  static Result<TerminalUnderTest> start(const pty::Command& command);
+  TerminalUnderTest(TerminalUnderTest&&) = default;
+  TerminalUnderTest& operator=(TerminalUnderTest&&) = delete;
+  ~TerminalUnderTest();
 
   /// Types one key and waits for its echo; returns microseconds.
   Result<double> keystroke();
   /// Reads that many bytes; returns seconds.
   Result<double> read_all(std::size_t bytes);
   /// Reads until that text arrives.
-  Result<void> read_until(std::string_view words);
+  Result<void> read_until(std::string_view text);
   Result<void> type(std::string_view text);
 
   /// Processor seconds that the candidate has used.
   [[nodiscard]] double cpu_seconds() const;
 
  private:
-  SeatUnderTest(pty::PseudoTerminal terminal, pty::Spawned process)
+  TerminalUnderTest(pty::PseudoTerminal terminal, pty::Spawned process)
       : terminal_{std::move(terminal)}, process_{std::move(process)} {}
   Result<std::string_view> read_some();
 

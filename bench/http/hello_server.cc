@@ -44,13 +44,13 @@ class Visitor : public std::enable_shared_from_this<Visitor> {
   http::response<http::string_body> answer_;
 };
 
-void accept(tcp::acceptor& door) {
-  door.async_accept([&door](const error_code& error, tcp::socket socket) {
+void accept(tcp::acceptor& acceptor) {
+  acceptor.async_accept([&acceptor](const error_code& error, tcp::socket socket) {
     if (!error) {
       socket.set_option(tcp::no_delay{true});
       std::make_shared<Visitor>(std::move(socket))->read();
     }
-    accept(door);
+    accept(acceptor);
   });
 }
 
@@ -59,10 +59,10 @@ void accept(tcp::acceptor& door) {
 /// Prints its port and serves until it is killed.
 int main() {
   asio::io_context io{1};
-  tcp::acceptor door{io, {asio::ip::make_address("127.0.0.1"), 0}};
-  std::printf("%u\n", static_cast<unsigned>(door.local_endpoint().port()));
+  tcp::acceptor acceptor{io, {asio::ip::make_address("127.0.0.1"), 0}};
+  std::printf("%u\n", static_cast<unsigned>(acceptor.local_endpoint().port()));
   std::fflush(stdout);
-  accept(door);
+  accept(acceptor);
   io.run();
   return EXIT_SUCCESS;
 }

@@ -41,9 +41,9 @@ std::optional<Summary> Results::summary(const Workload& work, const std::string&
                                         Metric metric) const {
   const auto values = rounds(work, variant, subject, metric);
   if (values.empty()) return std::nullopt;
-  const auto [least, most] = std::ranges::minmax(values);
+  const auto [min, max] = std::ranges::minmax(values);
   const auto median = quantile(values, 0.5);
-  return Summary{.median = median, .spread = median > 0 ? (most - least) / (2 * median) : 0};
+  return Summary{.median = median, .spread = median > 0 ? (max - min) / (2 * median) : 0};
 }
 
 std::string Results::notes_on(const Workload& work, const Traits& subject) const {

@@ -31,13 +31,13 @@ constexpr std::string_view kStyle = R"(<style>
 
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const char letter : text) {
-    if (letter == '&')
+  for (const char c : text) {
+    if (c == '&')
       out += "&amp;";
-    else if (letter == '<')
+    else if (c == '<')
       out += "&lt;";
     else
-      out += letter;
+      out += c;
   }
   return out;
 }
@@ -64,13 +64,13 @@ struct LogScale {
   double low = 0, high = 1;
 
   explicit LogScale(const std::vector<Bar>& bars) {
-    double least = 1e300, most = 0;
+    double min = 1e300, max = 0;
     for (const auto& bar : bars) {
-      least = std::min(least, bar.value);
-      most = std::max({most, bar.value, bar.mark.value_or(0)});
+      min = std::min(min, bar.value);
+      max = std::max({max, bar.value, bar.mark.value_or(0)});
     }
-    low = std::floor(std::log10(std::max(least, 1e-3)) - 0.2);
-    high = std::max(low + 1, std::log10(std::max(most, 1e-3)));
+    low = std::floor(std::log10(std::max(min, 1e-3)) - 0.2);
+    high = std::max(low + 1, std::log10(std::max(max, 1e-3)));
   }
   [[nodiscard]] double width(double value) const {
     return std::clamp((std::log10(std::max(value, 1e-3)) - low) / (high - low), 0.0, 1.0) * kBarWidth;
@@ -101,14 +101,14 @@ std::string draw(const BarPlot& plot, int left, int top) {
 std::string draw(const Curve& curve, int left, int top) {
   auto text = text_at(left, top + 14, relay::format("{} ({})", curve.title, curve.unit), "title");
   const double base = top + kCurveHeight - 24, height = kCurveHeight - 80;
-  double most = 1e-9;
-  for (const auto& point : curve.points) most = std::max(most, point.value);
+  double max = 1e-9;
+  for (const auto& point : curve.points) max = std::max(max, point.value);
   const auto x_of = [&](std::size_t i) {
     return left + 40 +
            (kPlotWidth - 80) * static_cast<double>(i) /
                static_cast<double>(std::max<std::size_t>(1, curve.points.size() - 1));
   };
-  const auto y_of = [&](double value) { return base - value / most * height; };
+  const auto y_of = [&](double value) { return base - value / max * height; };
   text += relay::format("<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" class=\"axis\"/>\n", left,
                         left + kPlotWidth, base);
   std::string line;

@@ -20,16 +20,16 @@ std::optional<Division>& division() {
 
 }  // namespace
 
-void divide(Cores wish) {
+void divide(Cores cores) {
   cpu_set_t all;
-  if (wish == Cores::Free || ::sched_getaffinity(0, sizeof(all), &all) != 0 || CPU_COUNT(&all) < 2) return;
+  if (cores == Cores::Free || ::sched_getaffinity(0, sizeof(all), &all) != 0 || CPU_COUNT(&all) < 2) return;
   Division divided{.all = all, .driver = CPU_SETSIZE - 1, .servers = all};
   while (!CPU_ISSET(divided.driver, &all)) --divided.driver;
   CPU_CLR(divided.driver, &divided.servers);
   cpu_set_t own;
   CPU_ZERO(&own);
   CPU_SET(divided.driver, &own);
-  if (wish == Cores::One) divided.servers = own;
+  if (cores == Cores::One) divided.servers = own;
   if (::sched_setaffinity(0, sizeof(own), &own) == 0) division() = divided;
 }
 

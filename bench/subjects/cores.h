@@ -17,7 +17,7 @@ namespace relay::bench {
 enum class Cores { Apart, One, Free };
 
 /// Called once, before any server starts. Does nothing on a machine with one core.
-void divide(Cores wish);
+void divide(Cores cores);
 /// For a process that is neither driver nor server.
 void use_all_cores();
 /// Describes the assignment for the report.

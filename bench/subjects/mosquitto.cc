@@ -68,13 +68,13 @@ class MqttEndpoint final : public Endpoint {
 
   Result<ReadCounts> read() override {
     ReadCounts counts;
-    for (Packet came; take(socket_, came);) {
-      if ((came.kind & kKindMask) == kPublished) ++counts.confirmations;
-      if ((came.kind & kKindMask) != kPublish) continue;
+    for (Packet packet_in; take(socket_, packet_in);) {
+      if ((packet_in.kind & kKindMask) == kPublished) ++counts.confirmations;
+      if ((packet_in.kind & kKindMask) != kPublish) continue;
       ++counts.deliveries;
-      const auto topic_bytes = static_cast<std::size_t>(static_cast<unsigned char>(came.content[0]) << 8 |
-                                                        static_cast<unsigned char>(came.content[1]));
-      socket_.queue(packet(kPublished, came.content.substr(2 + topic_bytes, 2)));
+      const auto topic_bytes = static_cast<std::size_t>(static_cast<unsigned char>(packet_in.content[0]) << 8 |
+                                                        static_cast<unsigned char>(packet_in.content[1]));
+      socket_.queue(packet(kPublished, packet_in.content.substr(2 + topic_bytes, 2)));
     }
     return counts;
   }
@@ -111,10 +111,10 @@ class RunningMosquitto final : public RunningServer {
  private:
   static Result<std::string> ask(ByteSocket& socket, const std::string& question, unsigned char answer) {
     RELAY_TRY(socket.write_all(question));
-    Packet came;
-    while (came.kind != answer)
-      if (!take(socket, came)) RELAY_TRY(socket.wait_and_read());
-    return std::string{came.content};
+    Packet packet_in;
+    while (packet_in.kind != answer)
+      if (!take(socket, packet_in)) RELAY_TRY(socket.wait_and_read());
+    return std::string{packet_in.content};
   }
 
   ServerProcess server_;
@@ -131,10 +131,10 @@ class Mosquitto final : public Subject {
 
   [[nodiscard]] Result<std::unique_ptr<RunningServer>> start() const override {
     auto server = RELAY_TRY(ServerProcess::create());
-    const auto* person = ::getpwuid(::geteuid());
+    const auto* user = ::getpwuid(::geteuid());
     std::ofstream{server.file("settings")} << "listener 0 " << server.file("r.sock") << "\n"
                                            << "allow_anonymous true\n"
-                                           << "user " << (person ? person->pw_name : "root") << "\n"
+                                           << "user " << (user ? user->pw_name : "root") << "\n"
                                            << "persistence true\npersistence_location " << server.directory() << "/\n"
                                            << "max_queued_messages 0\nmax_inflight_messages 4096\n";
     RELAY_TRY(server.start({find_program("mosquitto").value_or(""), "-c", server.file("settings")}));

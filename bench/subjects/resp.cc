@@ -19,7 +19,7 @@ std::size_t number_in(std::string_view digits) {
 
 std::string resp_command(const std::vector<std::string_view>& args) {
   auto command = relay::format("*{}\r\n", args.size());
-  for (const auto word : args) command += relay::format("${}\r\n{}\r\n", word.size(), word);
+  for (const auto arg : args) command += relay::format("${}\r\n{}\r\n", arg.size(), arg);
   return command;
 }
 

@@ -112,8 +112,8 @@ Result<void> ServerProcess::until(const std::function<bool()>& answers) {
   const auto give_up_at = std::chrono::steady_clock::now() + kTimeout;
   while (!answers()) {
     if (::waitpid(pid_, nullptr, WNOHANG) == pid_ || std::chrono::steady_clock::now() > give_up_at) {
-      std::ifstream said{file("out")};
-      const std::string args{std::istreambuf_iterator<char>{said}, {}};
+      std::ifstream output{file("out")};
+      const std::string args{std::istreambuf_iterator<char>{output}, {}};
       return fail(relay::format("the server does not respond; its output: {}", args));
     }
     std::this_thread::sleep_for(kBetweenTries);

@@ -28,7 +28,7 @@ struct Wrapper {
   std::string directory = {};
 };
 
-Result<SeatUnderTest> sit(const Wrapper& wrapper, const std::vector<std::string>& inside) {
+Result<TerminalUnderTest> sit(const Wrapper& wrapper, const std::vector<std::string>& inside) {
   auto args = wrapper.args;
   if (wrapper.is_script) {
     std::string line = "exec";
@@ -38,7 +38,7 @@ Result<SeatUnderTest> sit(const Wrapper& wrapper, const std::vector<std::string>
     args.insert(args.end(), inside.begin(), inside.end());
   }
   auto seat = RELAY_TRY(
-      SeatUnderTest::start({.argv = args, .environment = wrapper.environment, .directory = wrapper.directory}));
+      TerminalUnderTest::start({.argv = args, .environment = wrapper.environment, .directory = wrapper.directory}));
   RELAY_TRY(seat.read_until(kReadyWord));
   return seat;
 }

@@ -69,9 +69,9 @@ class SocketWorkspaceClient::ManagedLink final : private client::LinkListener {
  private:
   void on_ready(const client::Session& session) override { ready_(session); }
   void on_lost(const std::string& reason, Millis) override { lost_(reason); }
-  void on_stopped(const Error& why) override {
+  void on_stopped(const Error& error) override {
     ended_ = true;
-    lost_(why.message());
+    lost_(error.message());
     stopped_();
   }
   client::AckMode on_incoming(const client::IncomingMessage&) override { return client::AckMode::Now; }
@@ -135,7 +135,7 @@ void SocketWorkspaceClient::request(MessageType type, json::object payload, OnRe
 void SocketWorkspaceClient::open_request_link() {
   request_link_ = std::make_unique<ManagedLink>(
       loop_, network_, random_, location_.socket, [this](const client::Session& session) { on_ready(session); },
-      [this](const std::string& why) { on_disconnected(why); }, [](const protocol::Envelope&) {},
+      [this](const std::string& reason) { on_disconnected(reason); }, [](const protocol::Envelope&) {},
       [this] {
         loop_.post([this, alive = lifetime_.watch()] {
           if (!alive) return;
@@ -151,10 +151,10 @@ void SocketWorkspaceClient::on_ready(const client::Session& session) {
   send_queued();
 }
 
-void SocketWorkspaceClient::on_disconnected(const std::string& why) {
+void SocketWorkspaceClient::on_disconnected(const std::string& reason) {
   disconnected_ = true;
   for (const auto number : std::exchange(queued_, {}))
-    complete(number, fail(Errc::Lost, format("cannot reach the workspace ({}); try again", why)));
+    complete(number, fail(Errc::Lost, format("cannot reach the workspace ({}); try again", reason)));
 }
 
 void SocketWorkspaceClient::send_queued() {
@@ -253,8 +253,8 @@ void SocketWorkspaceClient::open_feed_link() {
       [this](const client::Session& session) {
         if (!detect_new_store(session)) on_feed_ready();
       },
-      [this](const std::string& why) {
-        if (listener_ != nullptr) listener_->on_disconnected(why);
+      [this](const std::string& reason) {
+        if (listener_ != nullptr) listener_->on_disconnected(reason);
       },
       [this](const protocol::Envelope& envelope) { on_feed_frame(envelope); },
       [this] {

@@ -71,7 +71,7 @@ class SocketWorkspaceClient final : public WorkspaceClient, public MessageSender
   void open_request_link();
   void open_feed_link();
   void on_ready(const client::Session& session);
-  void on_disconnected(const std::string& why);
+  void on_disconnected(const std::string& reason);
   void send_queued();
   void send_request(std::uint64_t number);
   void complete(std::uint64_t number, Result<json::object> result);

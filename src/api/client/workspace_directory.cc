@@ -6,9 +6,9 @@ namespace relay::api {
 
 ApiResult<WorkspaceInfo> choose_workspace(const std::vector<WorkspaceInfo>& open, std::string_view which,
                                           std::string_view switched_to) {
-  const auto find = [&](std::string_view wanted) -> const WorkspaceInfo* {
+  const auto find = [&](std::string_view id_or_root) -> const WorkspaceInfo* {
     for (const auto& workspace : open)
-      if (workspace.id == wanted || workspace.root == wanted) return &workspace;
+      if (workspace.id == id_or_root || workspace.root == id_or_root) return &workspace;
     return nullptr;
   };
   if (!which.empty()) {

@@ -8,7 +8,7 @@ namespace {
 constexpr std::string_view kJson =
     R"({"type":"item.started","sessionId":"x","text":"a\nb","_seq":42,"_ts":1707523200000,"_sessionId":"s-1","_agentName":"Al\u0069ce"})";
 
-std::string told(StreamFormat stream_format, const FeedEvent& event) {
+std::string formatted(StreamFormat stream_format, const FeedEvent& event) {
   std::string out;
   append_event(out, stream_format, event);
   return out;
@@ -24,13 +24,14 @@ TEST(EventText, ReadsFilterMembersFromTheEvent) {
 
 TEST(EventText, FormatsSseAndWebSocket) {
   const auto event = read_feed_event(42, kJson).value();
-  EXPECT_EQ(told(StreamFormat::Sse, event), "event: item.started\nid: 42\ndata: " + std::string{kJson} + "\n\n");
-  EXPECT_EQ(told(StreamFormat::WebSocket, event), "{\"type\":\"event\",\"event\":" + std::string{kJson} + "}");
+  EXPECT_EQ(formatted(StreamFormat::Sse, event), "event: item.started\nid: 42\ndata: " + std::string{kJson} + "\n\n");
+  EXPECT_EQ(formatted(StreamFormat::WebSocket, event), "{\"type\":\"event\",\"event\":" + std::string{kJson} + "}");
 }
 
 TEST(EventText, StaysOneLine) {
   const auto event = read_feed_event(1, "{\n \"type\":\r\n\"session.ended\"}").value();
-  EXPECT_EQ(told(StreamFormat::Sse, event), "event: session.ended\nid: 1\ndata: {  \"type\":  \"session.ended\"}\n\n");
+  EXPECT_EQ(formatted(StreamFormat::Sse, event),
+            "event: session.ended\nid: 1\ndata: {  \"type\":  \"session.ended\"}\n\n");
   EXPECT_FALSE(read_feed_event(1, R"({"type":"a\nid: 7"})"));
   EXPECT_FALSE(read_feed_event(1, "{}"));
   EXPECT_FALSE(read_feed_event(1, "nonsense"));

@@ -24,8 +24,8 @@ void Feed::send_page_queries() {
     }
     const auto& subscription = reader.group_->subscription();
     json::object query{{"after", reader.cursor_}, {"limit", limits_.page_rows}};
-    const auto add = [&](std::string_view name, const std::vector<std::string>& words) {
-      if (!words.empty()) query[name] = json::array(words.begin(), words.end());
+    const auto add = [&](std::string_view name, const std::vector<std::string>& values) {
+      if (!values.empty()) query[name] = json::array(values.begin(), values.end());
     };
     add("types", subscription.types);
     add("agents", subscription.agents);
@@ -73,7 +73,8 @@ void Feed::take_page(FeedReader& reader, const json::object& page) {
   }
   const auto lost = oldest == 0 ? newest : oldest - 1;
   if (lost > reader.cursor_) {
-    if (reader.reports_gaps_) reader.sink_.write(net::make_shared_buffer(gap_text(stream_format, reader.cursor_ + 1, lost)));
+    if (reader.reports_gaps_)
+      reader.sink_.write(net::make_shared_buffer(gap_text(stream_format, reader.cursor_ + 1, lost)));
     reader.cursor_ = lost;
   }
   reader.reports_gaps_ = true;

@@ -284,8 +284,8 @@ TEST_F(FeedTest, EvictsASlowReaderWithResumeNotice) {
   EXPECT_EQ(seen, from_to(1, *slow.ended)) << "the backlog was sent completely";
   EXPECT_TRUE(
       slow.received.contains(format("event: relay.resume\nid: {}\ndata: {{\"after\":{},", *slow.ended, *slow.ended)));
-  auto& again = read({.after = parse_stream(slow.received).last_id});
-  std::ranges::copy(parse_stream(again.received).numbers, std::back_inserter(seen));
+  auto& resumed = read({.after = parse_stream(slow.received).last_id});
+  std::ranges::copy(parse_stream(resumed.received).numbers, std::back_inserter(seen));
   EXPECT_EQ(seen, from_to(1, 400));
 }
 

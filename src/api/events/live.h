@@ -9,9 +9,9 @@
 namespace relay::api {
 
 struct LiveStreams {
-  LiveStreams(net::EventLoop& loop, net::Network& network, WorkspaceClient& workspace, FeedLimits reading = {},
-              SocketLimits talking = {})
-      : feed{loop, workspace, reading}, sockets{network, workspace, feed, talking} {}
+  LiveStreams(net::EventLoop& loop, net::Network& network, WorkspaceClient& workspace, FeedLimits feed_limits = {},
+              SocketLimits socket_limits = {})
+      : feed{loop, workspace, feed_limits}, sockets{network, workspace, feed, socket_limits} {}
 
   /// Ends every stream and socket, and tells the clients where to resume.
   void end(const std::string& reason) {

@@ -17,14 +17,14 @@ struct ScreenWatchTest : ::testing::Test, ScreenListener {
   net::AsioLoop loop;
   net::UnixNetwork network{loop};
   testing::ScriptedHost host{network, directory.path(), "Bob"};
-  std::vector<std::string> heard;
+  std::vector<std::string> received;
   std::string end_reason;
   std::unique_ptr<ScreenWatch> watch;
 
   void on_screen(int columns, int rows, std::string_view text) override {
-    heard.push_back(format("{}x{} {}", columns, rows, text));
+    received.push_back(format("{}x{} {}", columns, rows, text));
   }
-  void on_output(std::string_view text) override { heard.emplace_back(text); }
+  void on_output(std::string_view text) override { received.emplace_back(text); }
   void on_ended(const std::string& reason) override {
     end_reason = reason;
     watch.reset();
@@ -33,8 +33,8 @@ struct ScreenWatchTest : ::testing::Test, ScreenListener {
     watch = std::make_unique<ScreenWatch>(network, "Bob", directory.path() + "/Bob.sock", *this);
     ASSERT_TRUE(run_until(loop, [&] { return !host.requests.empty() || !end_reason.empty(); }));
   }
-  bool hears(std::size_t count) {
-    return run_until(loop, [&] { return heard.size() >= count; });
+  bool receives(std::size_t count) {
+    return run_until(loop, [&] { return received.size() >= count; });
   }
   bool ends() {
     return run_until(loop, [&] { return !end_reason.empty(); });
@@ -50,12 +50,12 @@ TEST_F(ScreenWatchTest, SendsTheWholeScreenThenOutput) {
   begin();
   host.accept_attach(100, 30, "whole");
   host.send_output("more");
-  ASSERT_TRUE(hears(2));
+  ASSERT_TRUE(receives(2));
   host.send_json(R"({"event":"state","state":"idle"})");
   host.send_json(R"({"event":"resized","columns":80,"rows":20})");
   host.send_output("anew");
-  ASSERT_TRUE(hears(3));
-  EXPECT_EQ(heard, (std::vector<std::string>{"100x30 whole", "more", "80x20 anew"}));
+  ASSERT_TRUE(receives(3));
+  EXPECT_EQ(received, (std::vector<std::string>{"100x30 whole", "more", "80x20 anew"}));
 }
 
 TEST_F(ScreenWatchTest, KeepsUtf8CharactersWhole) {
@@ -63,8 +63,8 @@ TEST_F(ScreenWatchTest, KeepsUtf8CharactersWhole) {
   host.accept_attach(10, 2, "");
   const std::string text = "a\xE2\x82\xAC\xF0\x9F\x98\x80\xC3\xBC";
   for (const char byte : text) host.send_output(std::string_view{&byte, 1});
-  ASSERT_TRUE(hears(5));
-  EXPECT_EQ(heard, (std::vector<std::string>{"10x2 ", "a", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xC3\xBC"}));
+  ASSERT_TRUE(receives(5));
+  EXPECT_EQ(received, (std::vector<std::string>{"10x2 ", "a", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xC3\xBC"}));
   EXPECT_EQ(incomplete_utf8_bytes("\x80\x80\x80\x80"), 0u);
   EXPECT_EQ(incomplete_utf8_bytes(""), 0u);
 }

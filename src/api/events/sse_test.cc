@@ -47,12 +47,12 @@ TEST_F(SseTest, GetApiV1EventsSseStreamsAllEventsAsSse) {
   workspace.emit("session.ended", "Bob", "s-2");
   ASSERT_TRUE(reading.wait_for("id: 2\n"));
   ASSERT_TRUE(reading.wait_for("\"_agentName\":\"Bob\"}\n\n"));
-  const auto& heard = reading.output();
-  EXPECT_TRUE(heard.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n")) << heard;
-  EXPECT_TRUE(heard.contains("Cache-Control: no-cache\r\n"));
-  EXPECT_TRUE(heard.contains("X-Accel-Buffering: no\r\n"));
-  EXPECT_TRUE(heard.contains("event: item.started\nid: 1\ndata: {\"type\":\"item.started\",\"sessionId\":\"s-1\""));
-  EXPECT_TRUE(heard.contains("event: session.ended\nid: 2\n"));
+  const auto& output = reading.output();
+  EXPECT_TRUE(output.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n")) << output;
+  EXPECT_TRUE(output.contains("Cache-Control: no-cache\r\n"));
+  EXPECT_TRUE(output.contains("X-Accel-Buffering: no\r\n"));
+  EXPECT_TRUE(output.contains("event: item.started\nid: 1\ndata: {\"type\":\"item.started\",\"sessionId\":\"s-1\""));
+  EXPECT_TRUE(output.contains("event: session.ended\nid: 2\n"));
 }
 
 TEST_F(SseTest, GetApiV1AgentsNameEventsSseFiltersToOneAgent) {

@@ -34,8 +34,8 @@ struct SendMessageResponse {
   std::optional<std::string> delivery_id = {};
   std::optional<std::string> state = {};
   std::optional<WallMs> offline_since = {};
-  std::optional<std::string> waits = {};
-  std::optional<bool> repeat = {};
+  std::optional<std::string> pending_reason = {};
+  std::optional<bool> duplicate = {};
 };
 
 struct MessageBody {
@@ -72,7 +72,7 @@ struct DeliveryBody {
   std::optional<std::string> proof = {};
   std::optional<std::string> mode = {};
   std::optional<std::int64_t> attempts = {};
-  std::optional<std::string> waits = {};
+  std::optional<std::string> pending_reason = {};
   std::vector<DeliveryStep> history = {};
 };
 struct TracedMessage {
@@ -125,8 +125,8 @@ inline constexpr auto kObject<api::SendMessageResponse> = object(
     member<&api::SendMessageResponse::state>("state", "`queued` when the recipient is offline"),
     member<&api::SendMessageResponse::offline_since>("offlineSince",
                                                      "since when the recipient is offline; milliseconds since 1970"),
-    member<&api::SendMessageResponse::waits>("pendingReason", "why the delivery is pending"),
-    member<&api::SendMessageResponse::repeat>("duplicate", "true: it was already stored under the same key"));
+    member<&api::SendMessageResponse::pending_reason>("pendingReason", "why the delivery is pending"),
+    member<&api::SendMessageResponse::duplicate>("duplicate", "true: it was already stored under the same key"));
 
 template <>
 inline constexpr auto kObject<api::MessageBody> = object(
@@ -163,7 +163,7 @@ inline constexpr auto kObject<api::DeliveryBody> =
            member<&api::DeliveryBody::proof>("proof", "the current proof"),
            member<&api::DeliveryBody::mode>("mode", "the delivery mode"),
            member<&api::DeliveryBody::attempts>("attempts", "number of attempts so far"),
-           member<&api::DeliveryBody::waits>("pendingReason", "why it is pending"),
+           member<&api::DeliveryBody::pending_reason>("pendingReason", "why it is pending"),
            member<&api::DeliveryBody::history>("history", "every change of state, oldest first"));
 template <>
 inline constexpr auto kObject<api::TracedMessage> = object(

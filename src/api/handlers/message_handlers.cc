@@ -50,8 +50,8 @@ SendMessageResponse send_response_of(const json::object& ack) {
           .delivery_id = string_member(ack, "deliveryId"),
           .state = string_member(ack, "state"),
           .offline_since = integer_member(ack, "offlineSince"),
-          .waits = string_member(ack, "pendingReason"),
-          .repeat = bool_member(ack, "duplicate")};
+          .pending_reason = string_member(ack, "pendingReason"),
+          .duplicate = bool_member(ack, "duplicate")};
 }
 
 }  // namespace

@@ -59,13 +59,13 @@ void list_all_questions(Api&, WorkspaceHandle workspace, Call call) {
 }
 
 void answer_question(Api&, WorkspaceHandle workspace, Call call) {
-  const auto said = call.body_as<QuestionAnswer>();
-  if (!said) return call.refuse(said.error());
-  if (const auto fits = said->check(); !fits) return call.refuse(bad_request(fits.error().message()));
+  const auto answer = call.body_as<QuestionAnswer>();
+  if (!answer) return call.refuse(answer.error());
+  if (const auto fits = answer->check(); !fits) return call.refuse(bad_request(fits.error().message()));
   json::object payload;
-  payload["answers"] = said->answers ? json::array(said->answers->begin(), said->answers->end())
-                                     : json::array{json::value(*said->answer)};
-  if (said->by) payload["by"] = *said->by;
+  payload["answers"] = answer->answers ? json::array(answer->answers->begin(), answer->answers->end())
+                                       : json::array{json::value(*answer->answer)};
+  if (answer->by) payload["by"] = *answer->by;
   answer_prompt(workspace.client, std::move(payload), std::move(call));
 }
 

@@ -11,8 +11,8 @@ constexpr std::int64_t kMaxRows = 1'000;
 constexpr std::int64_t kMaxInt64 = std::numeric_limits<std::int64_t>::max();
 
 json::array json_array_of(std::string_view list) {
-  const auto words = comma_list(list);
-  return json::array(words.begin(), words.end());
+  const auto names = comma_list(list);
+  return json::array(names.begin(), names.end());
 }
 
 void add_usage(events::CostAggregator& sums, const json::object& row) {

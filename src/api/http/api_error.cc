@@ -67,7 +67,7 @@ ApiError api_error_by_code(std::string_view code, std::string message) {
 
 ApiError to_api_error(const Error& error) {
   using client::Errc;
-  if (const auto said = protocol::nack_code_of(error)) return api_error_by_code(name_of(*said), error.message());
+  if (const auto code = protocol::nack_code_of(error)) return api_error_by_code(name_of(*code), error.message());
   if (is(error, Errc::TimedOut)) return api_error_by_code("TIMEOUT", error.message());
   if (is(error, Errc::Full)) return api_error_by_code("BUSY", error.message());
   if (is(error, Errc::TooLarge)) return api_error_by_code("TOO_LARGE", error.message());

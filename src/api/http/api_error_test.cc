@@ -47,17 +47,17 @@ TEST(ApiError, RetryableErrorsHaveRetryAfter) {
 
 /// The HTTP error of an ERROR or NACK.
 TEST(ApiError, DaemonErrorsKeepTheirCode) {
-  const auto heard = [](std::string_view code) {
+  const auto status_of = [](std::string_view code) {
     return to_api_error(client::refused_by_daemon(code, "why").error()).status;
   };
-  EXPECT_EQ(heard("BAD_REQUEST"), 400);
-  EXPECT_EQ(heard("NOT_FOUND"), 404);
-  EXPECT_EQ(heard("UNAUTHORIZED"), 409) << "the claim token of a name, not the API token";
-  EXPECT_EQ(heard("BUSY"), 429);
-  EXPECT_EQ(heard("RATE_LIMITED"), 429);
-  EXPECT_EQ(heard("INTERNAL"), 503);
-  EXPECT_EQ(heard("TIMEOUT"), 504);
-  EXPECT_EQ(heard("SOMETHING_NEW"), 503) << "nothing shows that the request is wrong";
+  EXPECT_EQ(status_of("BAD_REQUEST"), 400);
+  EXPECT_EQ(status_of("NOT_FOUND"), 404);
+  EXPECT_EQ(status_of("UNAUTHORIZED"), 409) << "the claim token of a name, not the API token";
+  EXPECT_EQ(status_of("BUSY"), 429);
+  EXPECT_EQ(status_of("RATE_LIMITED"), 429);
+  EXPECT_EQ(status_of("INTERNAL"), 503);
+  EXPECT_EQ(status_of("TIMEOUT"), 504);
+  EXPECT_EQ(status_of("SOMETHING_NEW"), 503) << "nothing shows that the request is wrong";
 }
 
 TEST(ApiError, LostDaemonIsAServerError) {

@@ -47,9 +47,9 @@ std::vector<std::string> tags_of(const std::vector<Operation>& operations) {
   return tags;
 }
 
-std::string to_upper(std::string word) {
-  for (auto& c : word) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  return word;
+std::string to_upper(std::string text) {
+  for (auto& c : text) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return text;
 }
 
 const json::object* body_of(const Operation& operation) {

@@ -33,9 +33,9 @@ void expect_members(const Shape& shape, const Page& page, std::string_view id) {
     const bool whole =
         json::serialize(reference).find(format("schemas/{}\"", std::string_view{name})) != std::string::npos;
     for (const auto& [member, type] : *members) {
-      const auto word = format("<code>{}</code>", std::string_view{member});
-      EXPECT_NE(page.under(name).find(word), std::string::npos) << name << " " << member;
-      if (whole) { EXPECT_NE(page.under(id).find(word), std::string::npos) << id << " " << member; }
+      const auto code = format("<code>{}</code>", std::string_view{member});
+      EXPECT_NE(page.under(name).find(code), std::string::npos) << name << " " << member;
+      if (whole) { EXPECT_NE(page.under(id).find(code), std::string::npos) << id << " " << member; }
     }
   }
 }
@@ -44,8 +44,8 @@ TEST(DocsPage, DescribesParametersBodiesAndResponsesOfEveryRoute) {
   const Page page;
   for (const auto& route : route_table()) {
     const auto text = page.under(route.operation);
-    const auto has = [&](std::string_view word) {
-      EXPECT_NE(text.find(format("<code>{}</code>", word)), std::string::npos) << route.operation << " " << word;
+    const auto has = [&](std::string_view code) {
+      EXPECT_NE(text.find(format("<code>{}</code>", code)), std::string::npos) << route.operation << " " << code;
     };
     ASSERT_FALSE(text.empty()) << route.operation;
     has(route.path);

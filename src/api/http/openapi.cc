@@ -131,9 +131,9 @@ json::object error_responses(schema::Components& components) {
   return responses;
 }
 
-std::string to_lower(std::string_view word) {
+std::string to_lower(std::string_view name) {
   std::string text;
-  for (const auto c : word) text += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  for (const auto c : name) text += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return text;
 }
 

@@ -114,12 +114,12 @@ Match match_route(std::string_view method, const std::vector<std::string>& segme
 }
 
 std::string method_list(std::span<const Method> methods) {
-  std::string words;
+  std::string list;
   for (const auto method : methods) {
-    words += (words.empty() ? "" : ", ") + std::string{name_of(method)};
-    if (method == Method::Get) words += ", HEAD";
+    list += (list.empty() ? "" : ", ") + std::string{name_of(method)};
+    if (method == Method::Get) list += ", HEAD";
   }
-  return words;
+  return list;
 }
 
 }  // namespace relay::api

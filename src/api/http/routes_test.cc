@@ -30,7 +30,7 @@ TEST(Routes, EachHasOneHandlerOneNameAndASummary) {
 }
 
 TEST(Routes, CoverTheSpecification) {
-  const std::vector<std::pair<std::string, std::string>> wanted = {
+  const std::vector<std::pair<std::string, std::string>> specified = {
       {"GET", "/"},
       {"GET", "/healthz"},
       {"GET", "/metrics"},
@@ -69,7 +69,7 @@ TEST(Routes, CoverTheSpecification) {
   };
   std::set<std::pair<std::string, std::string>> there;
   for (const auto& route : route_table()) there.emplace(name_of(route.method), route.path);
-  for (const auto& route : wanted) EXPECT_TRUE(there.contains(route)) << route.first << " " << route.second;
+  for (const auto& route : specified) EXPECT_TRUE(there.contains(route)) << route.first << " " << route.second;
 }
 
 TEST(Routes, MostLiteralPathWins) {

@@ -103,12 +103,12 @@ std::string type_html(const json::object& schema) {
   }
   if (const auto* choices = array_member(schema, "enum")) return choices_html(*choices);
   if (const auto only = string_member(schema, "const")) return format("<code>{}</code>", escape_html(*only));
-  for (const auto* word : {"oneOf", "allOf"}) {
-    const auto* parts = array_member(schema, word);
+  for (const auto* keyword : {"oneOf", "allOf"}) {
+    const auto* parts = array_member(schema, keyword);
     std::string text;
     for (std::size_t i = 0; parts != nullptr && i < parts->size(); ++i)
-      text += (i == 0 ? "" : word[0] == 'o' ? ", " : " and ") + type_html((*parts)[i].as_object());
-    if (parts != nullptr) return word[0] == 'o' ? "one of " + text : text;
+      text += (i == 0 ? "" : keyword[0] == 'o' ? ", " : " and ") + type_html((*parts)[i].as_object());
+    if (parts != nullptr) return keyword[0] == 'o' ? "one of " + text : text;
   }
   return plain_type_html(schema);
 }

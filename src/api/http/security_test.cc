@@ -23,13 +23,13 @@ net::ServerRequest request(std::string method, std::initializer_list<net::HttpHe
 
 AccessPolicy policy(std::string token = {}) { return {.port = 3888, .token = std::move(token), .owner = kMe}; }
 
-std::string code(const std::optional<ApiError>& refusal) { return refusal ? refusal->code : "allowed"; }
-std::string origin_code(const net::ServerRequest& asked, const AccessPolicy& by = policy()) {
-  return code(check_origin(asked, by));
+std::string code(const std::optional<ApiError>& error) { return error ? error->code : "allowed"; }
+std::string origin_code(const net::ServerRequest& http_request, const AccessPolicy& by = policy()) {
+  return code(check_origin(http_request, by));
 }
-std::string asker_code(const net::ServerRequest& asked, const AccessPolicy& by = policy(),
-                       Access access = Access::Authenticated) {
-  return code(authorize(asked, by, access));
+std::string authorize_code(const net::ServerRequest& http_request, const AccessPolicy& by = policy(),
+                           Access access = Access::Authenticated) {
+  return code(authorize(http_request, by, access));
 }
 
 TEST(Security, ForeignHostNamesAreRefused) {
@@ -86,67 +86,68 @@ TEST(Security, RepeatedSecurityHeadersAreRefused) {
 TEST(Security, ConfiguredOriginIsAllowed) {
   auto by = policy();
   by.origins = {"http://localhost:5173"};
-  const auto asked = request("GET", {{"Origin", "http://localhost:5173"}, {"Sec-Fetch-Site", "same-site"}});
-  EXPECT_EQ(origin_code(asked, by), "allowed");
-  EXPECT_EQ(cors_headers(asked), (std::vector<net::HttpHeader>{{"Access-Control-Allow-Origin", "http://localhost:5173"},
-                                                               {"Vary", "Origin"}}));
+  const auto http_request = request("GET", {{"Origin", "http://localhost:5173"}, {"Sec-Fetch-Site", "same-site"}});
+  EXPECT_EQ(origin_code(http_request, by), "allowed");
+  EXPECT_EQ(
+      cors_headers(http_request),
+      (std::vector<net::HttpHeader>{{"Access-Control-Allow-Origin", "http://localhost:5173"}, {"Vary", "Origin"}}));
   EXPECT_TRUE(cors_headers(request("GET")).empty());
   EXPECT_EQ(origin_code(request("GET", {{"Origin", "http://localhost:5174"}}), by), "ORIGIN_NOT_ALLOWED");
 }
 
 TEST(Security, WithoutTokenThePeerMustBeTheSameUser) {
-  auto asked = request("GET");
-  EXPECT_EQ(asker_code(asked), "allowed");
-  asked.peer.uid = kMe + 1;
-  EXPECT_EQ(asker_code(asked), "OTHER_USER");
-  asked.peer.uid.reset();
-  EXPECT_EQ(asker_code(asked), "UNAUTHORIZED");
-  EXPECT_NE(authorize(asked, policy(), Access::Authenticated)->message.find("AGENT_RELAY_API_TOKEN"),
+  auto http_request = request("GET");
+  EXPECT_EQ(authorize_code(http_request), "allowed");
+  http_request.peer.uid = kMe + 1;
+  EXPECT_EQ(authorize_code(http_request), "OTHER_USER");
+  http_request.peer.uid.reset();
+  EXPECT_EQ(authorize_code(http_request), "UNAUTHORIZED");
+  EXPECT_NE(authorize(http_request, policy(), Access::Authenticated)->message.find("AGENT_RELAY_API_TOKEN"),
             std::string::npos);
 }
 
 TEST(Security, WithTokenEveryCallerNeedsIt) {
   const auto by = policy("s3cret");
-  EXPECT_EQ(asker_code(request("GET"), by), "UNAUTHORIZED");
+  EXPECT_EQ(authorize_code(request("GET"), by), "UNAUTHORIZED");
   for (const auto* header : {"Bearer s3cret", "bearer s3cret"})
-    EXPECT_EQ(asker_code(request("GET", {{"Authorization", header}}), by), "allowed");
+    EXPECT_EQ(authorize_code(request("GET", {{"Authorization", header}}), by), "allowed");
   for (const auto* header : {"Bearer s3cre", "Bearer s3cret2", "Bearer ", "Bearer", "Basic s3cret", "s3cret", ""})
-    EXPECT_EQ(asker_code(request("GET", {{"Authorization", header}}), by), "UNAUTHORIZED") << header;
+    EXPECT_EQ(authorize_code(request("GET", {{"Authorization", header}}), by), "UNAUTHORIZED") << header;
   auto other = request("GET", {{"Authorization", "Bearer s3cret"}});
   other.peer.uid.reset();
-  EXPECT_EQ(asker_code(other, by), "allowed") << "from another machine";
-  EXPECT_EQ(asker_code(request("GET"), by, Access::Public), "allowed");
+  EXPECT_EQ(authorize_code(other, by), "allowed") << "from another machine";
+  EXPECT_EQ(authorize_code(request("GET"), by, Access::Public), "allowed");
 }
 
 TEST(Security, TokenInTheQueryCountsOnlyForStreams) {
   const auto by = policy("s3cret");
-  auto asked = request("GET");
-  asked.query = "token=s3cret";
-  EXPECT_EQ(asker_code(asked, by, Access::AuthenticatedStream), "allowed");
-  EXPECT_EQ(asker_code(asked, by, Access::Authenticated), "UNAUTHORIZED");
-  asked.query = "token=other";
-  EXPECT_EQ(asker_code(asked, by, Access::AuthenticatedStream), "UNAUTHORIZED");
-  asked.query = "token=%ZZ";
-  EXPECT_EQ(asker_code(asked, by, Access::AuthenticatedStream), "UNAUTHORIZED");
+  auto http_request = request("GET");
+  http_request.query = "token=s3cret";
+  EXPECT_EQ(authorize_code(http_request, by, Access::AuthenticatedStream), "allowed");
+  EXPECT_EQ(authorize_code(http_request, by, Access::Authenticated), "UNAUTHORIZED");
+  http_request.query = "token=other";
+  EXPECT_EQ(authorize_code(http_request, by, Access::AuthenticatedStream), "UNAUTHORIZED");
+  http_request.query = "token=%ZZ";
+  EXPECT_EQ(authorize_code(http_request, by, Access::AuthenticatedStream), "UNAUTHORIZED");
 }
 
 TEST(Security, ErrorsNeverRepeatAToken) {
-  const auto refusal =
+  const auto error =
       authorize(request("GET", {{"Authorization", "Bearer wrong"}}), policy("right"), Access::Authenticated);
-  EXPECT_EQ(refusal->message.find("wrong"), std::string::npos);
-  EXPECT_EQ(refusal->message.find("right"), std::string::npos);
+  EXPECT_EQ(error->message.find("wrong"), std::string::npos);
+  EXPECT_EQ(error->message.find("right"), std::string::npos);
 }
 
 TEST(Security, WritesMustBeJson) {
   for (const auto* type : {"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""})
-    EXPECT_EQ(asker_code(request("POST", {{"Content-Type", type}})), "NOT_JSON") << type;
+    EXPECT_EQ(authorize_code(request("POST", {{"Content-Type", type}})), "NOT_JSON") << type;
   auto named = request("POST");
   named.body = "{}";
-  EXPECT_EQ(asker_code(named), "NOT_JSON") << "a body without a type";
+  EXPECT_EQ(authorize_code(named), "NOT_JSON") << "a body without a type";
   for (const auto* type : {"application/json", "Application/JSON; charset=utf-8"})
-    EXPECT_EQ(asker_code(request("POST", {{"Content-Type", type}})), "allowed") << type;
-  EXPECT_EQ(asker_code(request("DELETE")), "allowed") << "nothing to read";
-  EXPECT_EQ(asker_code(request("GET", {{"Content-Type", "text/plain"}})), "allowed");
+    EXPECT_EQ(authorize_code(request("POST", {{"Content-Type", type}})), "allowed") << type;
+  EXPECT_EQ(authorize_code(request("DELETE")), "allowed") << "nothing to read";
+  EXPECT_EQ(authorize_code(request("GET", {{"Content-Type", "text/plain"}})), "allowed");
 }
 
 TEST(Security, ListeningBeyondThisMachineNeedsAToken) {

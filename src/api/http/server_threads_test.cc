@@ -62,7 +62,7 @@ TEST_F(ServerThreadsTest, ConcurrentClientsDuringEvents) {
   for (int i = 0; i < 3; ++i)
     clients.emplace_back([port = server->port()] {
       Caller caller{port};
-      for (int again = 0; again < 10; ++again) {
+      for (int turn = 0; turn < 10; ++turn) {
         caller.request("/api/v1/agents");
         EXPECT_TRUE(caller.wait_for(R"("name":"Bob")"));
         caller.request("/metrics");
@@ -99,12 +99,12 @@ TEST_F(ServerThreadsTest, EventsReachReadersOnOtherThreads) {
 /// A listener at ::1; empty where this machine has none, or the port is taken.
 UniqueFd listen_at_v6_loopback(std::uint16_t port) {
   UniqueFd socket{::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  sockaddr_in6 place{};
-  place.sin6_family = AF_INET6;
-  place.sin6_addr = in6addr_loopback;
-  place.sin6_port = htons(port);
-  const auto* address = reinterpret_cast<const sockaddr*>(&place);
-  if (!socket || ::bind(socket.get(), address, sizeof place) != 0 || ::listen(socket.get(), 1) != 0) return {};
+  sockaddr_in6 bound{};
+  bound.sin6_family = AF_INET6;
+  bound.sin6_addr = in6addr_loopback;
+  bound.sin6_port = htons(port);
+  const auto* address = reinterpret_cast<const sockaddr*>(&bound);
+  if (!socket || ::bind(socket.get(), address, sizeof bound) != 0 || ::listen(socket.get(), 1) != 0) return {};
   return socket;
 }
 
@@ -114,19 +114,19 @@ TEST_F(ServerThreadsTest, ListensAtBothLoopbackAddresses) {
 }
 
 TEST_F(ServerThreadsTest, PortInUseAtTheOtherLoopbackCountsAsTaken) {
-  const auto squatter = listen_at_v6_loopback(0);
-  if (!squatter) GTEST_SKIP() << "this machine has no IPv6";
-  sockaddr_in6 place{};
-  socklen_t size = sizeof place;
-  ASSERT_EQ(::getsockname(squatter.get(), reinterpret_cast<sockaddr*>(&place), &size), 0);
-  const auto wanted = ntohs(place.sin6_port);
-  const auto other = Server::start({.policy = {.port = wanted, .owner = ::geteuid()},
+  const auto blocker = listen_at_v6_loopback(0);
+  if (!blocker) GTEST_SKIP() << "this machine has no IPv6";
+  sockaddr_in6 bound{};
+  socklen_t size = sizeof bound;
+  ASSERT_EQ(::getsockname(blocker.get(), reinterpret_cast<sockaddr*>(&bound), &size), 0);
+  const auto port = ntohs(bound.sin6_port);
+  const auto other = Server::start({.policy = {.port = port, .owner = ::geteuid()},
                                     .control_socket = daemon.control_socket(),
                                     .hosts_of = [](const std::string&) { return std::string{"/none"}; },
                                     .facts = {.version = "1"},
                                     .limits = {.linger = Millis{50}}});
   ASSERT_TRUE(other.has_value()) << other.error().message();
-  EXPECT_NE((*other)->port(), wanted);
+  EXPECT_NE((*other)->port(), port);
 }
 
 TEST_F(ServerThreadsTest, StopsDuringRequests) {
