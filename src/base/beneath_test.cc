@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 constexpr uid_t kSomebodyElse = 65534;
 
 /// A project written by another user, beside a file that must not change.
-struct InAForeignProject : ::testing::Test {
+struct ForeignProject : ::testing::Test {
   std::string outside, root;
   UniqueFd directory;
 
@@ -34,7 +34,7 @@ struct InAForeignProject : ::testing::Test {
   void TearDown() override { fs::remove_all(outside); }
 };
 
-struct Beneath : InAForeignProject, ::testing::WithParamInterface<Resolution> {
+struct Beneath : ForeignProject, ::testing::WithParamInterface<Resolution> {
   /// The errno of the attempt, 0 when it is open.
   [[nodiscard]] int attempt(const std::string& path, int flags = O_RDONLY | O_NONBLOCK) const {
     return resolve_beneath(directory.get(), path, flags, 0600, GetParam()) ? 0 : errno;
@@ -67,7 +67,7 @@ TEST_P(Beneath, NeverLeavesDirectory) {
 
 INSTANTIATE_TEST_SUITE_P(Resolutions, Beneath, ::testing::Values(Resolution::Kernel, Resolution::Stepwise));
 
-TEST_F(InAForeignProject, PipeIsRefusedWithoutWaiting) {
+TEST_F(ForeignProject, PipeIsRefusedWithoutWaiting) {
   ASSERT_EQ(::mkfifo((root + "/pipe").c_str(), 0600), 0);
   for (const int flags : {O_RDONLY, O_WRONLY | O_APPEND, O_RDWR}) {
     const auto opened = open_file_beneath({directory.get(), "pipe", root + "/pipe"}, flags);
@@ -76,7 +76,7 @@ TEST_F(InAForeignProject, PipeIsRefusedWithoutWaiting) {
   }
 }
 
-TEST_F(InAForeignProject, ErrorNamesLink) {
+TEST_F(ForeignProject, ErrorNamesLink) {
   fs::create_symlink(outside + "/.ssh", root + "/.agent-relay");
   const auto opened = open_directory_beneath({directory.get(), ".agent-relay", root + "/.agent-relay"});
   ASSERT_FALSE(opened.has_value());
@@ -84,7 +84,7 @@ TEST_F(InAForeignProject, ErrorNamesLink) {
   EXPECT_NE(opened.error().message().find(".agent-relay is a link"), std::string::npos) << opened.error().message();
 }
 
-TEST_F(InAForeignProject, FileOfAnotherUserIsRefused) {
+TEST_F(ForeignProject, FileOfAnotherUserIsRefused) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   ASSERT_EQ(::chown((root + "/inside").c_str(), kSomebodyElse, kSomebodyElse), 0);
   ASSERT_EQ(::chown((root + "/inside/plain").c_str(), kSomebodyElse, kSomebodyElse), 0);
@@ -97,7 +97,7 @@ TEST_F(InAForeignProject, FileOfAnotherUserIsRefused) {
   EXPECT_NE(file.error().message().find(format("uid {}", kSomebodyElse)), std::string::npos) << file.error().message();
 }
 
-TEST_F(InAForeignProject, NothingIsCreatedInDirectoryOfAnotherUser) {
+TEST_F(ForeignProject, NothingIsCreatedInDirectoryOfAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   fs::create_directories(root + "/.agent-relay");
   ASSERT_EQ(::chown((root + "/.agent-relay").c_str(), kSomebodyElse, kSomebodyElse), 0);
@@ -107,7 +107,7 @@ TEST_F(InAForeignProject, NothingIsCreatedInDirectoryOfAnotherUser) {
   EXPECT_TRUE(fs::is_empty(root + "/.agent-relay"));
 }
 
-TEST_F(InAForeignProject, DirectoryWritesToNoPipeAndFollowsNoLink) {
+TEST_F(ForeignProject, DirectoryWritesToNoPipeAndFollowsNoLink) {
   const auto inside = DiskDirectory::open_inside(root, {"inside"});
   ASSERT_TRUE(inside.has_value());
   ASSERT_EQ(::mkfifo((root + "/inside/pipe").c_str(), 0600), 0);

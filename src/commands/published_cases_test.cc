@@ -46,8 +46,8 @@ std::vector<Command> extract_case(const json::object& each, const GrammarOptions
 }
 
 void expect_result(const std::string& id, const json::object& result, const json::array& commands) {
-  if (const auto* wanted = array_member(result, "commands")) {
-    EXPECT_EQ(json::serialize(commands), json::serialize(*wanted)) << id;
+  if (const auto* expected = array_member(result, "commands")) {
+    EXPECT_EQ(json::serialize(commands), json::serialize(*expected)) << id;
     return;
   }
   const auto min_count = integer_member(result, "commands_min").value_or(0);
@@ -126,13 +126,13 @@ TEST(PublishedCases, OutboxFilesGivePublishedOrBetterResult) {
       EXPECT_EQ(errors, 1U) << each.at("id");
       continue;
     }
-    auto wanted = result.at("commands").as_array();
-    for (auto& command : wanted)
+    auto expected = result.at("commands").as_array();
+    for (auto& command : expected)
       if (command.as_object().contains("spawn_name")) {
         command.as_object().erase("to");
         command.as_object().erase("body");
       }
-    EXPECT_EQ(commands, wanted) << each.at("id") << " gave " << json::serialize(commands);
+    EXPECT_EQ(commands, expected) << each.at("id") << " gave " << json::serialize(commands);
   }
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 TEST(VisualSkeleton, BlanksOfAnyWidthAreOne) {
   EXPECT_EQ(visual_skeleton("a\u00a0\u2003\u3000\t b\u2800c"), "a b c");
-  EXPECT_EQ(visual_skeleton("a\u200b\u2060\ufeff\u00ad\u180e\u0301b"), "ab") << "what nobody sees";
+  EXPECT_EQ(visual_skeleton("a\u200b\u2060\ufeff\u00ad\u180e\u0301b"), "ab") << "invisible characters";
 }
 
 TEST(VisualSkeleton, MapsCharactersToLookAlikes) {

@@ -116,11 +116,11 @@ TEST(Events, PageMatchesTables) {
   const std::string page{std::istreambuf_iterator<char>{file}, {}};
   const auto mark = page.find("## Types\n\n");
   ASSERT_NE(mark, std::string::npos) << path;
-  const auto wanted = page.substr(0, mark) + "## Types\n\n" + events_markdown();
+  const auto expected = page.substr(0, mark) + "## Types\n\n" + events_markdown();
   if (std::getenv("RELAY_WRITE_DOCS") != nullptr)
-    std::ofstream{path} << wanted;
+    std::ofstream{path} << expected;
   else
-    EXPECT_TRUE(page == wanted) << "docs/spec/events.md is stale: RELAY_WRITE_DOCS=1 events_test";
+    EXPECT_TRUE(page == expected) << "docs/spec/events.md is stale: RELAY_WRITE_DOCS=1 events_test";
 }
 
 TEST(Events, PageNamesEachType) {

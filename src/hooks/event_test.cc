@@ -117,10 +117,10 @@ TEST(HookEvent, UnifiesNamesOfAgents) {
   EXPECT_TRUE(piece.text.starts_with("@relay:Bob"));
   EXPECT_TRUE(piece.extra.contains("message_id"));
 
-  const auto asked = from_file("gemini", "Notification-ToolPermission.json");
-  EXPECT_EQ(asked.kind, HookEventKind::Notification);
-  EXPECT_EQ(asked.reason, "ToolPermission");
-  EXPECT_FALSE(asked.text.empty());
+  const auto event = from_file("gemini", "Notification-ToolPermission.json");
+  EXPECT_EQ(event.kind, HookEventKind::Notification);
+  EXPECT_EQ(event.reason, "ToolPermission");
+  EXPECT_FALSE(event.text.empty());
 
   EXPECT_EQ(from_file("gemini", "BeforeAgent.json").prompt, "please greet bob");
   EXPECT_EQ(from_file("claude", "SessionStart-startup.json").reason, "startup");

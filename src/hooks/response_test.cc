@@ -12,7 +12,7 @@ constexpr HookEventKind kKinds[] = {HookEventKind::SessionStart, HookEventKind::
                                     HookEventKind::TurnEnd,      HookEventKind::TurnFailed, HookEventKind::Display,
                                     HookEventKind::Interrupt,    HookEventKind::SessionEnd, HookEventKind::Other};
 
-HookEvent event(AgentCli agent, HookEventKind kind, std::string name) {
+HookEvent make_event(AgentCli agent, HookEventKind kind, std::string name) {
   return HookEvent{.agent = agent, .kind = kind, .name = std::move(name)};
 }
 
@@ -48,10 +48,10 @@ TEST(WriteResponse, WritesContextWhereAgentAcceptsIt) {
           std::ranges::find_if(takers, [&](const Row& row) { return row.agent == agent && row.kind == kind; });
       const bool takes = taker != std::end(takers);
       const auto name = takes ? taker->name : std::string{"Whatever"};
-      const auto asked = event(agent, kind, kind == HookEventKind::AfterTool || takes ? name : "Whatever");
-      EXPECT_EQ(write_response(asked, {.context = "hello"}), takes ? context_json(name) : "")
+      const auto event = make_event(agent, kind, kind == HookEventKind::AfterTool || takes ? name : "Whatever");
+      EXPECT_EQ(write_response(event, {.context = "hello"}), takes ? context_json(name) : "")
           << name_of(agent) << " " << name_of(kind);
-      EXPECT_EQ(write_response(asked, {}), "") << name_of(agent) << " " << name_of(kind);
+      EXPECT_EQ(write_response(event, {}), "") << name_of(agent) << " " << name_of(kind);
     }
   }
 }
@@ -59,12 +59,12 @@ TEST(WriteResponse, WritesContextWhereAgentAcceptsIt) {
 TEST(WriteResponse, WritesDecisionOnlyForPermission) {
   for (const auto agent : {AgentCli::Claude, AgentCli::Codex, AgentCli::Gemini}) {
     for (const auto kind : kKinds) {
-      const auto asked = event(agent, kind, "PermissionRequest");
+      const auto event = make_event(agent, kind, "PermissionRequest");
       const bool takes = kind == HookEventKind::Permission && agent != AgentCli::Gemini;
-      EXPECT_EQ(write_response(asked, {.decision = HookDecision::Allow}),
+      EXPECT_EQ(write_response(event, {.decision = HookDecision::Allow}),
                 takes ? decision_json(R"({"behavior":"allow"})") : "")
           << name_of(agent) << " " << name_of(kind);
-      EXPECT_EQ(write_response(asked, {.decision = HookDecision::Deny, .message = "not now"}),
+      EXPECT_EQ(write_response(event, {.decision = HookDecision::Deny, .message = "not now"}),
                 takes ? decision_json(R"({"behavior":"deny","message":"not now"})") : "")
           << name_of(agent) << " " << name_of(kind);
     }
@@ -73,39 +73,41 @@ TEST(WriteResponse, WritesDecisionOnlyForPermission) {
 
 TEST(WriteResponse, NeverAllowsOtherInput) {
   const HookResponse answer{.decision = HookDecision::Allow, .updated_input = R"({"answers":{"Which?":"SQLite"}})"};
-  EXPECT_EQ(write_response(event(AgentCli::Claude, HookEventKind::Permission, "PermissionRequest"), answer),
+  EXPECT_EQ(write_response(make_event(AgentCli::Claude, HookEventKind::Permission, "PermissionRequest"), answer),
             decision_json(R"({"behavior":"allow","updatedInput":{"answers":{"Which?":"SQLite"}}})"));
-  EXPECT_EQ(write_response(event(AgentCli::Codex, HookEventKind::Permission, "PermissionRequest"), answer), "");
+  EXPECT_EQ(write_response(make_event(AgentCli::Codex, HookEventKind::Permission, "PermissionRequest"), answer), "");
   for (const auto* broken : {"[]", "{", "\"text\""})
-    EXPECT_EQ(write_response(event(AgentCli::Claude, HookEventKind::Permission, "PermissionRequest"),
+    EXPECT_EQ(write_response(make_event(AgentCli::Claude, HookEventKind::Permission, "PermissionRequest"),
                              {.decision = HookDecision::Allow, .updated_input = broken}),
               "");
 }
 
 TEST(WriteResponse, DeniesWithoutMessage) {
-  EXPECT_EQ(write_response(event(AgentCli::Codex, HookEventKind::Permission, "PermissionRequest"),
+  EXPECT_EQ(write_response(make_event(AgentCli::Codex, HookEventKind::Permission, "PermissionRequest"),
                            {.decision = HookDecision::Deny}),
             decision_json(R"({"behavior":"deny"})"));
 }
 
 TEST(WriteResponse, NeverStartsAnotherTurn) {
-  EXPECT_EQ(write_response(event(AgentCli::Claude, HookEventKind::TurnEnd, "Stop"), {.context = "go on"}), "");
-  EXPECT_EQ(write_response(event(AgentCli::Gemini, HookEventKind::TurnEnd, "AfterAgent"), {.context = "go on"}), "");
+  EXPECT_EQ(write_response(make_event(AgentCli::Claude, HookEventKind::TurnEnd, "Stop"), {.context = "go on"}), "");
+  EXPECT_EQ(write_response(make_event(AgentCli::Gemini, HookEventKind::TurnEnd, "AfterAgent"), {.context = "go on"}),
+            "");
 }
 
 TEST(WriteResponse, WritesContextOfFailedToolCallForClaudeOnly) {
+  EXPECT_EQ(write_response(make_event(AgentCli::Claude, HookEventKind::AfterTool, "PostToolUseFailure"),
+                           {.context = "hello"}),
+            context_json("PostToolUseFailure"));
   EXPECT_EQ(
-      write_response(event(AgentCli::Claude, HookEventKind::AfterTool, "PostToolUseFailure"), {.context = "hello"}),
-      context_json("PostToolUseFailure"));
-  EXPECT_EQ(
-      write_response(event(AgentCli::Codex, HookEventKind::AfterTool, "PostToolUseFailure"), {.context = "hello"}), "");
+      write_response(make_event(AgentCli::Codex, HookEventKind::AfterTool, "PostToolUseFailure"), {.context = "hello"}),
+      "");
 }
 
 TEST(WriteResponse, StaysBelowLimitOfAgent) {
   std::string letters = "x";
   while (letters.size() < 20'000) letters += "é";
   const auto written =
-      write_response(event(AgentCli::Claude, HookEventKind::Prompt, "UserPromptSubmit"), {.context = letters});
+      write_response(make_event(AgentCli::Claude, HookEventKind::Prompt, "UserPromptSubmit"), {.context = letters});
   const auto parsed = parse_json_object(written);
   ASSERT_TRUE(parsed);
   const auto text = string_member(*object_member(*parsed, "hookSpecificOutput"), "additionalContext");

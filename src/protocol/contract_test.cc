@@ -161,11 +161,11 @@ TEST(SessionCapabilities, RoundTrip) {
   text::JsonWriter writer;
   writer.begin_object("capabilities").field("ack", true);
   write_contract(writer, hello);
-  const auto said = parse_hello(R"({"agent":"A",)" + writer.end().take().substr(1));
-  ASSERT_TRUE(said) << said.error().message();
-  EXPECT_EQ(said->capabilities.modes, can.delivery.modes);
-  EXPECT_TRUE(said->capabilities.pause);
-  EXPECT_EQ(parse_session_capabilities(said->capabilities.contract)->actions->invoke, true);
+  const auto parsed = parse_hello(R"({"agent":"A",)" + writer.end().take().substr(1));
+  ASSERT_TRUE(parsed) << parsed.error().message();
+  EXPECT_EQ(parsed->capabilities.modes, can.delivery.modes);
+  EXPECT_TRUE(parsed->capabilities.pause);
+  EXPECT_EQ(parse_session_capabilities(parsed->capabilities.contract)->actions->invoke, true);
 }
 
 TEST(SessionCapabilities, AreRefusedWhenTooLongForHello) {

@@ -1,4 +1,4 @@
-/// A SEND as its sender means it: the fields of wire.md 8.1, their limits, and their bytes.
+/// The fields of a SEND (wire.md 8.1) as values, their limits, and their encoding.
 ///
 /// Why one type: the command line, chat, the MCP server, embedded sessions, the HTTP API and the host each wrote the
 ///   payload by hand, with different fields and different checks.

@@ -14,20 +14,20 @@ TEST(PromptRequests, OneAgentOrAll) {
 }
 
 TEST(PromptRequests, AnswerRoundTrips) {
-  const AnswerRequest said{.agent = "Bob",
-                           .request = "e6b3f29f-6af9a1c2-p1",
-                           .decision = PromptDecision::Deny,
-                           .answers = {"SQLite", ""},
-                           .reason = "not on a Friday",
-                           .by = "Alice"};
-  const auto read = parse_answer(write_answer(said));
+  const AnswerRequest answer{.agent = "Bob",
+                             .request = "e6b3f29f-6af9a1c2-p1",
+                             .decision = PromptDecision::Deny,
+                             .answers = {"SQLite", ""},
+                             .reason = "not on a Friday",
+                             .by = "Alice"};
+  const auto read = parse_answer(write_answer(answer));
   ASSERT_TRUE(read) << read.error().message();
-  EXPECT_EQ(read->agent, said.agent);
-  EXPECT_EQ(read->request, said.request);
-  EXPECT_EQ(read->decision, said.decision);
-  EXPECT_EQ(read->answers, said.answers);
-  EXPECT_EQ(read->reason, said.reason);
-  EXPECT_EQ(read->by, said.by);
+  EXPECT_EQ(read->agent, answer.agent);
+  EXPECT_EQ(read->request, answer.request);
+  EXPECT_EQ(read->decision, answer.decision);
+  EXPECT_EQ(read->answers, answer.answers);
+  EXPECT_EQ(read->reason, answer.reason);
+  EXPECT_EQ(read->by, answer.by);
 }
 
 TEST(PromptRequests, AnswerRequiresAgentRequestAndContent) {

@@ -11,13 +11,13 @@ namespace {
 using Texts = std::vector<std::string>;
 
 TEST(WorkerRequests, SpawnHasArgumentsAndOptions) {
-  const auto wanted = *parse_spawn(
+  const auto spawn = *parse_spawn(
       R"({"name":"W","cli":"claude --model x","args":["a b",""],"task":"do\nit","cwd":"/tmp","team":"t","model":"m",)"
       R"("spawnerName":"Ada","interactive":true})");
-  EXPECT_EQ(wanted.argv, (Texts{"claude", "--model", "x", "a b", ""}));
-  EXPECT_EQ(wanted.task, "do\nit");
-  EXPECT_EQ(wanted.directory, "/tmp");
-  EXPECT_EQ(wanted.spawner, "Ada");
+  EXPECT_EQ(spawn.argv, (Texts{"claude", "--model", "x", "a b", ""}));
+  EXPECT_EQ(spawn.task, "do\nit");
+  EXPECT_EQ(spawn.directory, "/tmp");
+  EXPECT_EQ(spawn.spawner, "Ada");
   for (const auto* bad : {"{}", R"({"name":"W"})", R"({"name":"W","cli":""})", R"({"name":"W","cli":5})",
                           R"({"name":"*","cli":"a"})", R"({"name":"W","cli":"a","cwd":"/a\u0000b"})",
                           R"({"name":"W","cli":"a","args":"b"})", R"({"name":"W","cli":"a","args":["b\u0000"]})",

@@ -1,4 +1,4 @@
-/// One query of the store and its result, whatever they are about.
+/// Any query of the store, and the type of its result.
 ///
 /// Invariant: the alternatives of StoreQuery and StoreResult correspond by position.
 #pragma once
@@ -36,7 +36,7 @@ consteval std::size_t query_position() {
     return query_position<Query, position + 1>();
 }
 
-/// What the store answers a query of this type with.
+/// The result type of a query.
 template <class Query>
 using ResultOf = std::variant_alternative_t<query_position<Query>(), StoreResult>;
 
