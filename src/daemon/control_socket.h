@@ -1,10 +1,10 @@
-/// The daemon's own socket: open, close and list workspaces, tell the daemon's state, load the configuration again, shut
-/// down. Same framing as everywhere, no handshake.
+/// The daemon's control socket: opens, closes and lists workspaces, reports the daemon's state, reloads the
+/// configuration and shuts down. The usual framing, no handshake.
 ///
-/// WORKSPACE_CLOSE, SHUTDOWN and CONTROL are the user's: a process inside an agent, or one that cannot be identified, is refused.
-/// Every request gets one response with the request's envelope id: STATUS_RESPONSE to STATUS, CONTROL_RESULT to CONTROL,
-/// else WORKSPACE_RESPONSE. A conversation here is short: a
-/// connection that stays silent is closed, so that half a frame cannot be held here for ever.
+/// WORKSPACE_CLOSE, SHUTDOWN and CONTROL are the user's: a process inside an agent, or one that cannot be identified,
+/// is refused. Every request gets one response with the request's envelope id: STATUS_RESPONSE to STATUS,
+/// CONTROL_RESULT to CONTROL, else WORKSPACE_RESPONSE. An idle connection is closed after kControlIdleTimeout, so that
+/// half a frame cannot stay here.
 /// Ownership: owns its listener and connections; borrows the handler, which outlives it. Threading: loop thread only.
 #pragma once
 
@@ -27,7 +27,7 @@ namespace relay::daemon {
 inline constexpr Millis kControlIdleTimeout{60'000};
 inline constexpr std::size_t kMaxControlOutputBytes = 4 << 20;
 
-/// Says how a request ended; may be called later. The empty error is success.
+/// Receives the outcome of a request; may be called later.
 using OnDone = std::move_only_function<void(Result<void>)>;
 
 class ControlHandler {
@@ -36,17 +36,17 @@ class ControlHandler {
   virtual void open_workspace(const protocol::WorkspaceRequest& request, OnDone done) = 0;
   virtual void close_workspace(const protocol::WorkspaceRequest& request, OnDone done) = 0;
   virtual void begin_shutdown() = 0;
-  /// The payload of a WORKSPACE_RESPONSE that tells the outcome and what is open now.
+  /// The payload of a WORKSPACE_RESPONSE: the outcome and the open workspaces.
   virtual std::string describe_workspaces(const Result<void>& outcome) = 0;
   /// The payload of a STATUS_RESPONSE: HTTP and the settings in force, for the workspace of `root` where that is open.
   virtual std::string describe_daemon(const std::string& root) = 0;
-  /// Loads config.toml again; the payload of a CONTROL_RESULT that tells what changed.
+  /// Reloads config.toml; returns the payload of a CONTROL_RESULT with the changes.
   virtual std::string reload(const std::string& root) = 0;
 };
 
 class ControlSocket final : private ConnectionOwner {
  public:
-  /// Where a connection comes from; called when it is accepted.
+  /// Classifies a peer when its connection is accepted.
   using OriginOf = std::function<protocol::PeerOrigin(const net::Peer& peer)>;
 
   ControlSocket(net::EventLoop& loop, ControlHandler& handler, OriginOf origin_of)
@@ -54,7 +54,7 @@ class ControlSocket final : private ConnectionOwner {
   ~ControlSocket() override;
 
   Result<void> listen(net::Network& network, const std::string& path);
-  /// Lets what was said reach its readers, then lets everyone go.
+  /// Flushes pending output, then closes every connection.
   void close();
 
  private:
@@ -71,7 +71,7 @@ class ControlSocket final : private ConnectionOwner {
 
   void accept(std::unique_ptr<net::Stream> stream);
   void handle(ConnectionId from, const protocol::Envelope& envelope);
-  /// Why the sender may not do that; nothing when it may.
+  /// An error when the sender may not perform the action.
   [[nodiscard]] Result<void> check_user(ConnectionId from, std::string_view action) const;
   std::string reload(ConnectionId from, const std::string& root);
   OnDone respond_later(ConnectionId to, std::string_view request_id);

@@ -1,4 +1,4 @@
-/// The daemon as the command line sees it: one call that returns when it has ended.
+/// The daemon for the command line: one call that returns when the daemon has ended.
 #pragma once
 
 #include <functional>
@@ -15,10 +15,10 @@ namespace relay::daemon {
 enum class Errc { AlreadyRunning, NoSuchRoot, NotOpen };
 std::string_view describe(Errc code);
 
-/// A workspace to open at once, besides those that are remembered.
+/// A workspace to open at the start, besides the saved ones.
 struct WorkspaceToOpen {
   std::string root;    // absolute project root
-  std::string socket;  // a further place to listen, or empty
+  std::string socket;  // an additional socket path, or empty
 };
 
 enum class LogTo { File, Stderr };
@@ -26,16 +26,16 @@ enum class LogTo { File, Stderr };
 struct DaemonOptions {
   config::Home home;
   config::Settings settings;
-  std::function<Result<config::Settings>()> reload_settings;  // asked on SIGHUP; may be empty
+  std::function<Result<config::Settings>()> reload_settings;  // called on SIGHUP; may be empty
   std::string version;
   std::vector<WorkspaceToOpen> open;
   std::string api_token;     // of the HTTP API; empty: none
-  std::string capture_home;  // where hooks write what happens in agents; empty: agents are not observed
+  std::string capture_home;  // where hooks record the sessions of agents; empty: no agent is observed
   LogTo log = LogTo::File;
-  int ready_fd = -1;  // gets "ready\n" once it listens, or "error: <sentence>\n"; then it is closed
+  int ready_fd = -1;  // gets "ready\n" once the daemon listens, or "error: <message>\n"; then it is closed
 };
 
-/// Runs until SIGTERM, SIGINT or SHUTDOWN; the value is the exit code. An error means it never began to listen.
+/// Runs until SIGTERM, SIGINT or SHUTDOWN; the value is the exit code. An error means that it never listened.
 Result<int> run_daemon(const DaemonOptions& options);
 
 }  // namespace relay::daemon

@@ -44,7 +44,8 @@ Numbered numbered(std::string_view line) {
           integer_member(*event, "_ts").value_or(0)};
 }
 
-/// How much of a file is whole lines, and what the first and the last of them are. Nothing for a file that is not there.
+/// How much of a file is whole lines, and what the first and the last of them are. Nothing for a file that is not
+/// there.
 struct WholeLines {
   std::uint64_t bytes = 0;
   Numbered first, last;

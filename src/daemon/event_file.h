@@ -1,10 +1,10 @@
-/// `events.jsonl`: the log of events as lines in a file, for people and programs that would rather read files.
+/// `events.jsonl`: the event log as lines in a file, for users and programs that prefer files.
 ///
-/// Why a projection: the rows in the store are the truth; this file is written behind them and completed from them at the
-///   next start, so that a death at any moment costs nothing.
-/// Invariants: every line is whole and in order; a torn last line is cut off when the file is opened. When it has grown
-///   large, or is a day old, it is set aside as `events-<number of its first event>.jsonl`, and those that were last
-///   written before the age for events are removed. Mode 0600.
+/// Why a projection: the rows in the store are authoritative; this file is written after them and completed from them
+///   at the next start, so a crash at any moment loses nothing.
+/// Invariants: every line is whole and in order; opening cuts off a torn last line. A large or day-old file is rotated
+///   to `events-<number of its first event>.jsonl`, and rotated files older than the age for events are removed. Mode
+///   0600.
 /// Threading: one thread at a time.
 #pragma once
 
@@ -22,23 +22,23 @@ namespace relay::daemon {
 inline constexpr std::uint64_t kMaxEventFileBytes = 64 << 20;
 inline constexpr WallMs kMaxEventFileAgeMs = 24LL * 3600 * 1000;
 
-/// How many messages the event files of a directory tell of.
+/// The number of messages in the event files of a directory.
 std::uint64_t messages_in_event_files(const std::string& directory);
 
 class EventFile {
  public:
   explicit EventFile(std::string directory) : directory_{std::move(directory)} {}
 
-  /// The number of the last event in it; 0 when there is none. One whose numbers are beyond `newest` belongs to another
-  /// store: it is set aside.
+  /// Returns the number of the last event in the file; 0 when it is empty. Rotates a file with numbers beyond `newest`,
+  /// which belongs to another store.
   Result<records::EventSeq> open(records::EventSeq newest);
   Result<void> append(const std::vector<records::EncodedEvent>& events, WallMs now);
-  /// Those set aside that were last written before this are removed.
+  /// Removes rotated files last written before this time.
   void remove_before(WallMs time);
 
  private:
   [[nodiscard]] std::string path() const { return directory_ + "/events.jsonl"; }
-  /// With nothing behind so many bytes.
+  /// Opens the file and truncates it to this size.
   Result<void> open_at(std::uint64_t bytes);
   Result<void> rotate();
   [[nodiscard]] std::vector<std::string> rotated_files() const;
@@ -47,8 +47,8 @@ class EventFile {
   std::string directory_;
   UniqueFd file_;
   std::uint64_t bytes_ = 0;
-  records::EventSeq first_ = 0;  // in it; 0: it is empty
-  WallMs since_ = 0;             // when it was begun
+  records::EventSeq first_ = 0;  // the first event in it; 0: it is empty
+  WallMs since_ = 0;             // when it was started
 };
 
 }  // namespace relay::daemon

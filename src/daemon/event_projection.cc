@@ -9,7 +9,7 @@ namespace relay::daemon {
 namespace {
 
 constexpr std::size_t kPageRows = 1'000;
-constexpr std::size_t kSmallPageRows = 200;  // a page that nobody notices
+constexpr std::size_t kSmallPageRows = 200;  // too small to delay messages noticeably
 constexpr Millis kBurst{200};                // what happens within is written together
 constexpr Millis kIdleTime{250};             // without a commit: then there is time for large pages
 constexpr Millis kMaxWait{5'000};            // for that; then a small one, whatever happens

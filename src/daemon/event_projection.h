@@ -1,9 +1,9 @@
-/// Brings the log of events into its file, behind the commits, on a thread of its own.
+/// Writes the event log to its file, after the commits, on a separate thread.
 ///
-/// Invariants: at most one page is under way; nothing is asked while there is nothing new, so an idle daemon sleeps. It
-///   takes a tenth of the time at most, and while much happens it falls behind: whoever talks goes first. What cannot be written is tried again with
-///   what comes next, and said once.
-/// Ownership: owns the file and the thread; the questions are the workspace's. Threading: all calls on the loop thread.
+/// Invariants: at most one page is in progress; nothing is requested while there is no new event, so an idle daemon
+///   sleeps. It uses at most a tenth of the time; under load it falls behind so that messages are not delayed. A page
+///   that cannot be written is retried with the next events, and the failure is logged once.
+/// Ownership: owns the file and the thread; the workspace runs the queries. Threading: all calls on the loop thread.
 #pragma once
 
 #include <condition_variable>
@@ -18,9 +18,9 @@
 
 namespace relay::daemon {
 
-/// How long to pause after a page of events that took so long to be written. While messages are committed, at most a tenth
-/// of the time goes into the file. Once nothing is committed there is nobody to disturb, and the rest is written at once:
-/// paced catching up would wake an idle daemon for minutes after a load.
+/// The pause after a page that took `took` to write. While messages are committed, at most a tenth of the time is spent
+/// on the file. After the last commit the rest is written without pauses: pauses would wake an idle daemon for minutes
+/// after a load.
 Millis pause_after_page(Millis took, Millis since_last_commit);
 
 class EventProjection {
@@ -33,11 +33,11 @@ class EventProjection {
   EventProjection(const EventProjection&) = delete;
   EventProjection& operator=(const EventProjection&) = delete;
 
-  /// The rows go up to `newest` at the moment. A file that cannot be used is said, and left alone.
+  /// `newest` is the last event in the store. A file that cannot be used is logged and left alone.
   void start(records::EventSeq newest, RequestPage request_page);
   void on_committed(records::EventSeq newest);
   void on_page(Result<records::EventPage> page);
-  /// What is older is removed from now on; 0: nothing.
+  /// Removes older events from now on; 0: none.
   void set_retention(WallMs age);
 
  private:
@@ -62,10 +62,10 @@ class EventProjection {
   bool failing_ = false;
   SteadyTime requested_at_{};
   SteadyTime committed_at_{};
-  Millis pause_{200};  // before the next page; what happens within is written together
+  Millis pause_{200};  // before the next page; events within it are written together
   std::unique_ptr<net::Timer> timer_;
 
-  std::mutex mutex_;  // guards the two below
+  std::mutex mutex_;  // guards job_ and stopping_
   std::optional<std::pair<records::EventSeq, Job>> job_;
   bool stopping_ = false;
   std::condition_variable changed_;

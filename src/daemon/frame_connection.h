@@ -1,11 +1,11 @@
-/// One client's stream, cut into frames on the way in and framed on the way out.
+/// One client's stream, decoded into frames and encoded from them.
 ///
-/// Why its own class: workspaces and the daemon's control socket speak the same framing but mean different things.
-/// Invariants: frames reach the owner strictly in order; while paused neither reading nor parsing goes on, so bytes
-///   already read wait in the FrameReader; answers use the header style the peer chose; after `close` nothing is
-///   reported any more.
-/// Ownership: owns the stream; borrows the owner, which outlives it and must not destroy a Connection inside one of
-///   its own reports (bury it, destroy it from a posted task).
+/// Why its own class: workspaces and the daemon's control socket share the framing but not the meaning of frames.
+/// Invariants: frames reach the owner strictly in order; while paused neither reading nor parsing continues, so bytes
+///   already read wait in the FrameReader; responses use the header style that the peer chose; after `close` nothing is
+///   reported.
+/// Ownership: owns the stream; borrows the owner, which outlives it and must not destroy a FrameConnection inside one
+///   of its reports (destroy it from a posted task).
 /// Threading: loop thread only.
 #pragma once
 
@@ -24,9 +24,9 @@ using broker::ConnectionId;
 class ConnectionOwner {
  public:
   virtual ~ConnectionOwner() = default;
-  /// One frame's JSON body; the bytes are gone when this returns.
+  /// One frame's JSON body; the bytes are invalid after the return.
   virtual void on_frame(ConnectionId from, std::string_view body) = 0;
-  /// The framing rules were broken; no further frame will come.
+  /// The peer broke the framing rules; no further frame follows.
   virtual void on_bad_stream(ConnectionId from, std::string_view reason) = 0;
   virtual void on_written(ConnectionId by, std::size_t bytes_left) = 0;
   /// The peer went away. Last report.
@@ -40,9 +40,9 @@ class FrameConnection final : public net::StreamListener {
   void start();
   void send(std::string_view body);
   void pause();
-  /// Reading may go on; frames that already wait are handed out by `parse_buffered`, not from here.
+  /// Resumes reading; frames that already wait are reported by `parse_buffered`, not from here.
   void resume();
-  /// Hands out the frames that arrived while paused.
+  /// Reports the frames that arrived while paused.
   void parse_buffered();
   void close(net::Drain drain);
 
@@ -62,7 +62,7 @@ class FrameConnection final : public net::StreamListener {
   ConnectionOwner& owner_;
   protocol::FrameReader reader_;
   State state_ = State::Reading;
-  bool parsing_ = false;  // a resume from within a report must not start a second loop
+  bool parsing_ = false;  // a resume inside a report must not start a second loop
 };
 
 }  // namespace relay::daemon

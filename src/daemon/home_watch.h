@@ -1,8 +1,8 @@
-/// Notices that nobody can reach the daemon any more: its socket or its home was removed, moved or replaced.
+/// Detects that no client can reach the daemon any more: its socket or its home was removed, moved or replaced.
 ///
-/// Why: such a daemon would run on with a store that no command finds, beside the one that is started next.
-/// Invariants: `on_lost` is called once. Nothing is polled. Where the kernel has no watches left, nothing is noticed, with a
-///   warning in the log.
+/// Why: such a daemon would keep running with a store that no command finds, beside the daemon that is started next.
+/// Invariants: `on_lost` is called once. Nothing is polled. If the kernel has no watches left, nothing is detected,
+///   with a warning in the log.
 /// Ownership: borrows the loop, which outlives it. Threading: loop thread only.
 #pragma once
 

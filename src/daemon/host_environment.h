@@ -1,8 +1,9 @@
-/// What processes that outlive their starter inherit from it, as lists of NAME=value.
+/// The environment of processes that outlive their starter, as lists of NAME=value.
 ///
-/// Why anything is taken out: all that an agent starts inherits what the agent was told about itself, and whoever
-///   carries its mark (pty::kMarkVariable) ends with it. Whoever carries its AGENT_RELAY_HOST_SOCKET counts as a process inside it
-///   (host/control/peer_classifier.h). A daemon is often started by an agent, and hosts by a daemon; both are for others as well.
+/// Why variables are removed: every child of an agent inherits the agent's variables. A process with an agent's mark
+///   (pty::kMarkVariable) ends with that agent, and a process with its AGENT_RELAY_HOST_SOCKET counts as a process
+///   inside it (host/control/peer_classifier.h). An agent often starts the daemon, and the daemon starts hosts; both
+///   serve other agents too.
 #pragma once
 
 #include <string>
@@ -10,14 +11,14 @@
 
 namespace relay::daemon {
 
-/// Takes out what concerns the one agent we may have been started by.
+/// Removes the variables of the agent that may have started this process.
 void strip_agent_variables(std::vector<std::string>& environment);
 
-/// Takes out what only the daemon itself may know: the token of its API.
+/// Removes the daemon's own secret: the token of its API.
 void strip_secrets(std::vector<std::string>& environment);
 
-/// Takes out both, and what a service manager, a terminal or a coding agent told the daemon, and names the
-/// terminal that the agents of hosts have.
+/// Removes both, and the variables of a service manager, a terminal or a coding agent; sets the terminal type for
+/// agents.
 void prepare_for_host(std::vector<std::string>& environment);
 
 }  // namespace relay::daemon

@@ -1,10 +1,11 @@
-/// Starts hosts: processes in sessions of their own, that outlive the daemon.
+/// Starts hosts: processes in separate sessions that outlive the daemon.
 ///
-/// Why forked twice: the daemon is then nobody's parent, so there is no zombie to collect, and a host is nobody's child
-///   but the system's, so it does not end with the daemon.
-/// Contract with the host: descriptor 3 is a pipe; it says `ready PID` once its agent runs, its door is open and
-///   the broker has taken it in, or `error: SENTENCE`. Silence beyond kHostPatience is an error, and the host is then told to end.
-/// Ownership: borrows the loop, which outlives it. Destroying it leaves hosts alone and calls nobody back.
+/// Why a double fork: the daemon is then not the parent, so there is no zombie to collect, and a host is a child of the
+///   system, so it does not end with the daemon.
+/// Contract with the host: descriptor 3 is a pipe. The host writes `ready PID` once its agent runs, its socket listens
+///   and the broker has accepted it, or `error: MESSAGE`. No answer within kHostTimeout is an error, and the host gets
+///   SIGTERM.
+/// Ownership: borrows the loop, which outlives it. Destroying it leaves hosts alone and calls no callback.
 /// Threading: loop thread only; blocks it for the two forks and nothing else.
 #pragma once
 
@@ -31,14 +32,14 @@ namespace relay::daemon {
 inline constexpr Millis kHostTimeout{30'000};
 
 struct HostCommand {
-  std::vector<std::string> arguments;    // what follows the program's name
+  std::vector<std::string> arguments;    // without the program's name
   std::vector<std::string> environment;  // all of it, as NAME=value
   std::string directory;
 };
 
 class HostLauncher {
  public:
-  /// The pid is the host's own word.
+  /// The pid that the host reported.
   using Started = std::move_only_function<void(Result<std::int32_t> pid)>;
 
   virtual ~HostLauncher() = default;
@@ -46,7 +47,7 @@ class HostLauncher {
   virtual void start(HostCommand command, Started done) = 0;
 };
 
-/// What the daemon was started with and changed for itself alone; its hosts get it back.
+/// Process attributes that the daemon changed for itself; its hosts get the original ones.
 struct ProcessDefaults {
   mode_t umask = 0;
   rlimit open_files{};
@@ -56,7 +57,7 @@ struct ProcessDefaults {
 class ProcessLauncher final : public HostLauncher {
  public:
   struct Options {
-    std::string log;  // where stray words go
+    std::string log;  // receives the host's stdout and stderr
     ProcessDefaults defaults = {};
     std::string program = "/proc/self/exe";
     Millis timeout = kHostTimeout;
@@ -65,7 +66,7 @@ class ProcessLauncher final : public HostLauncher {
   ~ProcessLauncher() override;
 
   void start(HostCommand command, Started done) override;
-  /// The end has come: hosts on their way are left to themselves, nobody is called back, and the loop may end.
+  /// For shutdown: hosts that are starting are left alone, no callback is called, and the loop may end.
   void abandon();
 
  private:

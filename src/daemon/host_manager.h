@@ -1,6 +1,6 @@
-/// The hosts of one project as its workspace sees them: agents that run for others, in processes of their own.
+/// The hosts of one project, for its workspace: processes that run agents for other agents.
 ///
-/// Contract: `done` is called exactly once, never from inside the call, and not at all once the Hosts are gone.
+/// Contract: `done` is called exactly once, never inside the call, and not at all after the HostManager is destroyed.
 /// Threading: loop thread only.
 #pragma once
 
@@ -24,20 +24,21 @@ class HostManager {
 
   virtual ~HostManager() = default;
 
-  /// Runs it; done when the agent is there, or when it is known that it is not.
+  /// Starts an agent; done when the agent has joined, or has failed to.
   virtual void start(broker::HostSpec spec, Started done) = 0;
-  /// Ends it; done when it is gone.
+  /// Stops an agent; done when its host has ended.
   virtual void release(const std::string& name, const broker::Release& release, Done done) = 0;
-  /// Types into its terminal, in the order of the calls.
+  /// Types into the agent's terminal, in the order of the calls.
   virtual void type(const std::string& name, std::string data, Done done) = 0;
   virtual void list(Listed done) = 0;
-  /// Tells what it asked for, whoever started it; done when it was told. An error may carry a protocol::Refusal.
+  /// Answers a prompt of an agent with any kind of host; done when the agent has the answer. An error may carry a
+  /// NackCode.
   virtual void answer(broker::AnswerPrompt answer, Done done) = 0;
-  /// The records that hosts left of sessions whose end the daemon may not have heard. Reads files, without waiting.
+  /// The records that hosts left of sessions whose end the daemon may have missed. Reads files, without waiting.
   virtual std::vector<protocol::EndedSession> ended_sessions() = 0;
-  /// That end is durable: its record is removed, if there is one.
+  /// The end of the session is durable: removes its record, if there is one.
   virtual void forget_ended_session(const SessionId& session) = 0;
-  /// No rule decides that request: the agent's own dialog does. Nobody is told whether it was heard.
+  /// No rule decides this prompt: the agent may show its own dialog. The outcome is not reported.
   virtual void show_dialog(const std::string& agent, const std::string& request) = 0;
 };
 

@@ -1,7 +1,7 @@
-/// The HTTP API of a running daemon: started as configured, its address written down for others, gone with it.
+/// The HTTP API of a running daemon: started as configured, with its address in a file for other programs.
 ///
-/// Invariants: a daemon that can have no port goes on without one; one that would listen to other machines without a token
-///   does not start. The file with the address (0600) is there only while somebody listens, or after a kill -9.
+/// Invariants: a daemon that gets no port runs without HTTP; one that would listen to other machines without a token
+///   does not start. The file with the address (0600) exists only while the API is served, or after a kill -9.
 #pragma once
 
 #include <memory>
@@ -18,19 +18,19 @@ namespace relay::daemon {
 
 class HttpApi {
  public:
-  /// May it be served as it is configured?
+  /// Fails when the configuration does not allow the API to be served.
   static Result<void> check(const DaemonOptions& options);
   static std::unique_ptr<HttpApi> start(const DaemonOptions& options);
   ~HttpApi();
   HttpApi(const HttpApi&) = delete;
   HttpApi& operator=(const HttpApi&) = delete;
 
-  /// Where it is served; empty when it is not.
+  /// The address of the API; empty when it is not served.
   [[nodiscard]] std::string url() const;
-  /// Why it is not served although it should be; empty when it is served or switched off.
+  /// Why the API is not served although it is configured; empty when it is served or switched off.
   [[nodiscard]] const std::string& error() const { return error_; }
 
-  /// Streams are ended, no new requests are taken. Returns at once.
+  /// Ends streams and accepts no new requests. Returns at once.
   void begin_stop();
 
  private:

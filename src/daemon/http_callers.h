@@ -1,11 +1,12 @@
 /// Classifies the process at the other end of an HTTP connection: the user's own program, or a process inside an agent.
 ///
-/// Why: TCP carries no credentials, and all programs of a user have the same uid. The kernel names the socket at the other
-///   end, /proc the process that has it open, and its parents tell whose it is (host/control/peer_classifier.h), as for Unix
-///   sockets. docs/security.md states what this stops and what it does not.
-/// Invariants: a caller is inside an agent only when that is known. One that cannot be found counts as Unknown. One that has
-///   closed its socket has no origin at all, so a process that writes a request and ends is not taken for the user.
-/// Bounded: kMaxDescriptors looks into /proc for a new connection, one question to the kernel for a known one; the last
+/// Why: TCP carries no credentials, and all programs of a user have the same uid. The kernel names the socket at the
+///   other end, /proc the process that has it open, and its parents tell whose it is (host/control/peer_classifier.h),
+///   as for Unix sockets. docs/security.md states what this stops and what it does not.
+/// Invariants: a caller is inside an agent only when that is known. One that cannot be found counts as Unknown. One
+///   that has closed its socket has no origin at all, so a process that writes a request and ends is not taken for the
+///   user.
+/// Bounded: a new connection costs at most kMaxDescriptors reads in /proc, a known one a single netlink query; the last
 ///   kMaxKnown connections are known.
 /// Threading: the API's loop thread.
 #pragma once

@@ -1,6 +1,6 @@
-/// One daemon per home: a lock the kernel takes back however its owner dies.
+/// One daemon per home: a lock that the kernel releases however its owner dies.
 ///
-/// Why a lock and not the pid file: a pid file outlives a crash and its number may by then be another program's.
+/// Why not the pid file: it outlives a crash, and its number may then belong to another program.
 #pragma once
 
 #include <string>

@@ -1,10 +1,10 @@
-/// The hosts of one project: started, found again by their records, spoken to at their doors.
+/// The hosts of one project: starts them, finds them by their records and calls their sockets.
 ///
-/// Why nothing is remembered of those that run: they outlive the daemon, so what lies in `hosts/` is the only list that
-///   is true after a restart as well (docs/spec/host.md).
-/// Invariants: at most kMaxHosts run for others; only those are ended or typed into from here, never an agent in a
-///   person's own terminal, though what it asks is answered; names are exact; keys for one agent are typed in the order
-///   they came; no request knocks at more than one door.
+/// Why it keeps no list of running hosts: they outlive the daemon, so only the records in `hosts/` are correct after a
+///   restart too (docs/spec/host.md).
+/// Invariants: at most kMaxHosts hosts run for other agents; only those are stopped or typed into from here, never an
+///   agent in the user's own terminal, although its prompts are answered; names match exactly; input for one agent is
+///   typed in order; no request calls more than one host.
 /// Ownership: borrows loop, network and launcher, which outlive it. Threading: loop thread only.
 #pragma once
 
@@ -59,7 +59,7 @@ class LocalHostManager final : public HostManager {
   Result<HostCommand> command_for(const broker::HostSpec& spec) const;
   [[nodiscard]] Result<host::HostRecord> find(const std::string& name) const;
   [[nodiscard]] Result<host::HostRecord> find_prompting_host(const std::string& name, std::string_view request) const;
-  /// One that runs for others.
+  /// A host that SPAWN started.
   [[nodiscard]] Result<host::HostRecord> find_spawned(const std::string& name) const;
   void call(host::HostCallRequest request, Done done);
   void type_next(const std::string& name);

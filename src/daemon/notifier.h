@@ -1,10 +1,10 @@
-/// Tells the person that an agent waits for him: by a program of his own, by the desktop.
+/// Notifies the user that an agent waits for an answer: by a configured program and by the desktop.
 ///
-/// The program is run without a shell and gets the facts in its environment, never among its words, which everybody on
-///   the machine can read.
-/// Invariants: at most kMaxRunning run at once, none longer than kPatience, and not more than the rate allows; what goes
-///   beyond that is not told this way. Nothing here delays anybody.
-/// Ownership: borrows the loop, which outlives it; destroying it ends what runs. Threading: loop thread only.
+/// The program runs without a shell and gets the facts in its environment, not as arguments, which every user of the
+///   machine can read.
+/// Invariants: at most kMaxRunning programs run at once, each for at most kTimeout, within a rate limit; notifications
+///   beyond these limits are dropped. Nothing here delays other work.
+/// Ownership: borrows the loop, which outlives it; destroying it ends running programs. Threading: loop thread only.
 #pragma once
 
 #include <list>

@@ -1,9 +1,9 @@
-/// What config.toml lets agents do without a person: permission rules, and the starting of other agents. Read at the start,
-/// and again whenever the file changes.
+/// The rules in config.toml: what agents may do without approval by the user, and which agents may start others. Read
+/// at the start and whenever the file changes.
 ///
-/// Why a pause before reading: whoever saves a file may empty it first, and half of the rules is not what he wrote.
-/// Invariants: a file that cannot be read or has a mistake anywhere leaves everything to a person, with a warning in the log,
-///   until it is mended; without a file there is no rule, and agents start no others.
+/// Why a pause before reading: an editor may truncate the file first, and half of the rules must not apply.
+/// Invariants: while the file is unreadable or has any mistake, the user decides every request, with a warning in the
+///   log; without a file there is no rule, and agents start no others.
 /// Ownership: borrows the loop, which outlives it. Threading: loop thread only.
 #pragma once
 
@@ -27,7 +27,7 @@ class PolicyFileWatcher {
   /// Reads at once.
   PolicyFileWatcher(net::AsioLoop& loop, const config::Home& home, Sink sink);
 
-  /// The error says why no rule is in force now.
+  /// On an error no rule is in force.
   Result<void> read();
 
  private:
@@ -37,7 +37,7 @@ class PolicyFileWatcher {
   net::AsioLoop& loop_;
   const config::Home& home_;
   Sink sink_;
-  bool failed_ = false;  // the last time
+  bool failed_ = false;  // the last read failed
   std::unique_ptr<net::Timer> timer_;
   std::unique_ptr<net::FileWatch> watch_;
 };

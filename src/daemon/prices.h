@@ -1,4 +1,5 @@
-/// What models cost: the prices of the program, and those of `cost-models.json` in the home instead or besides.
+/// The prices of models: the built-in ones, overridden or extended by `cost-models.json` in the home. An unusable file is
+/// logged and ignored.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@ namespace relay::daemon {
 /// A file that cannot be used is logged and passed over.
 events::CostModels load_prices(const std::string& path);
 
-/// Prices usage by the file as it is at each call, as the costs of the API do.
+/// Prices usage by the current content of the file at each call, like the costs of the API.
 records::PriceOf price_by(const std::string& path);
 
 }  // namespace relay::daemon

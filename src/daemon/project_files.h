@@ -1,7 +1,7 @@
-/// What a workspace leaves in the file system so that every kind of client finds it.
+/// The files and links by which every kind of client finds a workspace.
 ///
-/// The project's own directory and marker must succeed; everything inside the project root and the compatibility link
-/// are courtesies: a root that cannot be written costs a log line, never the workspace.
+/// The project's directory and marker must succeed. Everything inside the project root and the compatibility link is
+/// optional: if the root cannot be written, a line is logged and the workspace opens.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@
 
 namespace relay::daemon {
 
-/// The private directory, the `.project` marker, and the place for the socket (usual or fallback). A link left at the
-/// usual place by an earlier fallback is taken away.
+/// Creates the private directory and the `.project` marker; returns the path for the socket (primary or fallback).
+/// Removes a link that an earlier fallback left at the primary path.
 Result<std::string> prepare_project(const config::Project& project, WallMs now);
 
-/// Once it listens: `relay.sock.pid`, a link at the usual place when the socket had to go elsewhere, the link in the
-/// project root with its line in `.git/info/exclude`, and the link where 1.x command lines look.
+/// Once the workspace listens: writes `relay.sock.pid`, a link at the primary path if the socket is elsewhere, the link
+/// in the project root with its line in `.git/info/exclude`, and the link for 1.x command lines.
 void announce_project(const config::Home& home, const config::Project& project, const std::string& socket);
 
-/// Takes back what `announce_project` left, where it is still ours.
+/// Removes what `announce_project` created, unless another program has replaced it.
 void withdraw_project(const config::Project& project, const std::string& socket);
 
 }  // namespace relay::daemon

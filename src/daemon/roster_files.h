@@ -1,6 +1,6 @@
-/// agents.json and connected-agents.json: who is known and who is here, for tools that read files.
+/// agents.json and connected-agents.json: known and connected agents, for tools that read files.
 ///
-/// The format is the one published tools read. Written whole, on change only (Workspace decides when).
+/// The format is the one that published tools read. Written as a whole, on change only (Workspace decides when).
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace relay::daemon {
 
 class RosterFiles {
  public:
-  /// Both files live beside each other in the workspace's directory.
+  /// Both files are in the workspace's directory.
   explicit RosterFiles(std::string directory) : directory_{std::move(directory)} {}
 
   void write(const std::vector<broker::RosterEntry>& roster, WallMs now);
@@ -22,7 +22,7 @@ class RosterFiles {
   void write_file(const std::string& name, const std::string& text);
 
   std::string directory_;
-  bool failing_ = false;  // said once, not on every change
+  bool failing_ = false;  // logged once, not on every change
 };
 
 std::string agents_json(const std::vector<broker::RosterEntry>& roster);

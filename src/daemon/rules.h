@@ -1,4 +1,5 @@
-/// What a person lets agents do without being asked, as values: what config.toml says (rules_file.h).
+/// The rules of config.toml as values (policy_file_watcher.h). Null: nothing is approved without the user, and agents
+/// start no others.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-/// Tells the service manager how we are doing; nothing happens when there is none.
+/// Reports the daemon's state to the service manager; no effect without one.
 #pragma once
 
 namespace relay::daemon {

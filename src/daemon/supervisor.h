@@ -1,8 +1,9 @@
-/// Everything one daemon process holds: the control socket and the open workspaces, from start to drained end.
+/// One daemon process: the control socket and the open workspaces, from start to drained end.
 ///
-/// Invariants: what is open is what `workspaces.json` remembers, except for roots that could not be opened at the
-///   start (they stay remembered); shutting down closes every workspace once and reports the end once.
-/// Ownership: owns control socket and workspaces; borrows loop, network, random and launcher. Threading: loop thread only.
+/// Invariants: the open workspaces are those in `workspaces.json`, except roots that could not be opened at the start
+///   (they stay in the file); shutting down closes every workspace once and reports the end once.
+/// Ownership: owns control socket and workspaces; borrows loop, network, random and launcher. Threading: loop thread
+///   only.
 #pragma once
 
 #include <functional>
@@ -27,26 +28,26 @@ class Supervisor final : private ControlHandler {
   Supervisor(const DaemonOptions& options, net::EventLoop& loop, net::Network& network, Random& random,
              HostLauncher& launcher, net::Task on_ended);
 
-  /// Listens, reopens what is remembered, opens what was asked for. Fails only where the daemon would be of no use.
+  /// Listens, opens the saved and the requested workspaces. Fails only if the daemon would be unusable.
   Result<void> start();
 
-  /// New settings: retention at once, limits for workspaces opened from now on.
+  /// Applies new settings: retention at once, limits to workspaces opened from now on.
   void use_settings(config::Settings settings);
-  /// As loaded last.
+  /// The settings loaded last.
   [[nodiscard]] const config::Settings& settings() const { return settings_; }
-  /// Loads config.toml again, on request; an error leaves everything as it was.
+  /// Sets the function that reloads config.toml; on an error everything stays as it was.
   void on_reload(std::function<Result<void>()> load) { load_ = std::move(load); }
-  /// Where HTTP is served, or why not; both empty when it is switched off.
+  /// Sets the address of HTTP, or the reason why it is not served; both empty when it is switched off.
   void report_http(std::string url, std::string error);
 
-  /// What agents may do without a person, in every workspace.
+  /// Applies the rules to every workspace.
   void use_rules(Rules rules);
-  /// Hears when an agent begins to wait for a person, with the root of its project.
+  /// Called when an agent starts to wait for the user, with the root of its project.
   void set_attention_sink(std::function<void(const broker::NotifyUser&, const std::string& root)> tell) {
     attention_sink_ = std::move(tell);
   }
 
-  /// Drains and closes everything, then reports the end. Further calls change nothing.
+  /// Drains and closes everything, then reports the end. Further calls have no effect.
   void begin_shutdown() override;
 
  private:
@@ -68,21 +69,21 @@ class Supervisor final : private ControlHandler {
   void end_if_empty();
 
   const DaemonOptions& options_;
-  config::Settings settings_;  // as loaded last; what was in force at the start is in the options
+  config::Settings settings_;  // loaded last; those of the start are in the options
   std::function<Result<void>()> load_;
   std::string http_url_, http_error_;
   net::EventLoop& loop_;
   net::Network& network_;
   Random& random_;
   HostLauncher& launcher_;
-  std::string system_token_;  // made with the first workspace; the same for all
+  std::string system_token_;  // created with the first workspace; the same for all
   SteadyTime started_;
   net::Task on_ended_;
   bool ending_ = false;
-  Rules rules_;  // none: nothing is approved, and agents start no others
+  Rules rules_;  // null: nothing is approved, and agents start no others
   std::function<void(const broker::NotifyUser&, const std::string& root)> attention_sink_;
   Workspaces workspaces_;
-  std::vector<SavedWorkspace> unopened_;  // remembered, but their roots were not there
+  std::vector<SavedWorkspace> unopened_;  // saved, but their roots could not be opened
   ControlSocket control_;
 };
 

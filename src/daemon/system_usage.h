@@ -1,4 +1,5 @@
-/// What METRICS tells about the machine and the processes behind agents, read from /proc when asked.
+/// The usage of the machine and of agents' processes for METRICS, read from /proc at each call.
+/// Zeros for a process that has ended or is not readable. CPU is the average over the process's lifetime.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@ namespace relay::daemon {
 /// Zeros for a process that is gone or not ours to look at. CPU is the average over the process's life.
 broker::ProcessUsage usage_of_process(std::int32_t pid);
 broker::MachineUsage usage_of_machine();
-/// Another one after every start of the machine; empty when it cannot be told.
+/// The boot id of the machine; empty when unknown.
 std::string boot_id();
 
 }  // namespace relay::daemon

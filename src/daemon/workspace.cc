@@ -56,7 +56,7 @@ void Workspace::accept(std::unique_ptr<net::Stream> stream) {
   run_effects();
 }
 
-// What connections report.
+// From connections.
 
 void Workspace::on_frame(ConnectionId from, std::string_view body) {
   broker_.on_frame(from, body, now());
@@ -79,7 +79,7 @@ void Workspace::on_gone(ConnectionId who, const std::string& reason) {
   run_effects();
 }
 
-// What the store answers.
+// From the store.
 
 void Workspace::on_committed(records::CommitTicket up_to, records::EventSeq newest) {
   on_new_event(newest);
@@ -115,7 +115,7 @@ void Workspace::project_events(EventProjection& projection) {
 }
 
 void Workspace::on_commit_failed(records::CommitTicket from, records::CommitTicket to, const Error& why) {
-  log::error("a commit failed; its senders are told", {{"reason", why.message()}});
+  log::error("commit failed; its senders get NACK", {{"reason", why.message()}});
   broker_.on_commit_failed(from, to, why.message(), now());
   run_effects();
 }
@@ -155,10 +155,10 @@ void Workspace::on_damage(const store::Damage& damage) {
   run_effects();
 }
 
-// What the broker wants.
+// Effects of the broker.
 
-/// After every input: effects until there are none, then what they set free, then the timer. What is to be saved waits
-/// for the end of the turn: inputs that came together share one commit.
+/// After every input: executes effects until there are none, parses resumed connections and arms the timer. Changes are
+/// committed at the end of the turn, so inputs of one turn share a commit.
 void Workspace::run_effects() {
   execute_effects(broker::Broker::Batching::KeepOpen);
   parse_resumed();
@@ -390,7 +390,7 @@ void Workspace::arm_retention(Millis delay) {
 void Workspace::shut_down(net::Task done, std::string_view reason) {
   shutdown_done_ = std::move(done);
   shutdown_timer_ = loop_.after(kMaxShutdownWait, [this] {
-    log::warn("commits are still under way; not waiting longer");
+    log::warn("commits are still in progress; ending without them");
     end_shutdown();
   });
   retention_timer_.reset();

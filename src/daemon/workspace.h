@@ -1,15 +1,15 @@
-/// One project's world at work: carries out what its broker decides, and tells the broker what came of it.
+/// Runs one project's broker: passes inputs to it and executes its effects.
 ///
-/// Written only against EventLoop, Stream, StoreQueue and Random, so that the simulation runs this very code on a
-///   virtual clock, network and disk.
+/// Depends only on EventLoop, Stream, StoreQueue and Random, so that the simulation runs the same code on a virtual
+///   clock, network and disk.
 /// Invariants:
-///   1. Effects are carried out in the order the broker gave them, and all of them before the next input; what is to be
-///      saved is handed to the store once per turn of the loop.
-///   2. One timer at most waits for the broker's next tick; an idle workspace wakes for nothing else but retention.
-///   3. What a connection has not read is bounded by `max_output_bytes`; beyond that it is closed with a fatal ERROR.
+///   1. Effects are executed in the broker's order, and all of them before the next input; changes are passed to the
+///      store once per turn of the loop.
+///   2. At most one timer waits for the broker's next tick; an idle workspace otherwise wakes only for retention.
+///   3. Unread output of a connection is bounded by `max_output_bytes`; beyond that it is closed with a fatal ERROR.
 ///   4. The roster is reported on change only, at most once per kRosterBurstMs.
-/// Ownership: owns its broker, connections and store queue; borrows loop, random and hosts, which outlive it. Must not be
-///   destroyed from inside one of its own callbacks: post it.
+/// Ownership: owns its broker, connections and store queue; borrows loop, random and hosts, which outlive it. Must not
+///   be destroyed from inside one of its own callbacks: post it.
 /// Threading: loop thread only.
 #pragma once
 
@@ -35,11 +35,11 @@
 namespace relay::daemon {
 
 inline constexpr std::size_t kMaxOutputBytes = 8 << 20;  // unread output of one connection
-inline constexpr Millis kRosterBurstMs{200};             // changes this close together share one report
-inline constexpr Millis kCountsDelay{1'000};             // the same for what agents sent and received
+inline constexpr Millis kRosterBurstMs{200};             // changes within this time share one report
+inline constexpr Millis kCountsDelay{1'000};             // the same for counts of sent and received messages
 inline constexpr Millis kFirstRetention{60'000};         // after the start
 inline constexpr Millis kRetentionEvery{3'600'000};
-inline constexpr Millis kMaxShutdownWait{5'000};  // for commits under way, before the goodbye
+inline constexpr Millis kMaxShutdownWait{5'000};  // for commits in progress, before BYE
 
 struct WorkspaceOptions {
   broker::BrokerLimits limits;
@@ -51,16 +51,16 @@ struct WorkspaceOptions {
   std::function<protocol::PeerOrigin(const net::Peer& peer)> origin_of = {};
 };
 
-/// Makes the queue that will answer to this listener. Called once, from the constructor.
+/// Creates the queue that reports to this listener. Called once, by the constructor.
 using MakeStoreQueue = std::function<std::unique_ptr<store::StoreQueue>(store::StoreListener&)>;
 
 /// Gets the whole roster after it changed (agents.json and its like). May be empty.
 using RosterSink = std::function<void(const std::vector<broker::RosterEntry>& roster, WallMs now)>;
 
-/// Hears when an agent begins to wait for a person. May be empty.
+/// Called when an agent starts to wait for the user. May be empty.
 using AttentionSink = std::function<void(const broker::NotifyUser& wanted)>;
 
-/// Sees each effect before it is carried out. May be empty; the simulation cuts the power here.
+/// Called with each effect before it is executed. May be empty; the simulation cuts the power here.
 using EffectProbe = std::function<void(const broker::Effect& effect)>;
 
 class EventProjection;
@@ -79,23 +79,23 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   /// A new client. The stream has not been started yet.
   void accept(std::unique_ptr<net::Stream> stream);
 
-  /// Says BYE to everyone, waits for commits under way (at most kMaxShutdownWait), then calls `done` once.
-  /// What streams still have to say goes on being flushed after the Workspace is gone.
+  /// Sends BYE to every client, waits for commits in progress (at most kMaxShutdownWait), then calls `done` once.
+  /// Streams keep flushing their output after the Workspace is destroyed.
   void shut_down(net::Task done, std::string_view reason = protocol::kDaemonStopping);
 
-  /// Events go there from now on, behind their commits. It outlives the workspace.
+  /// Passes events to the projection from now on, after their commits. It outlives the workspace.
   void project_events(EventProjection& projection);
 
-  /// What agents may do without a person, from the next request on.
+  /// Applies the rules from the next prompt on.
   void use_rules(const Rules& rules) {
     if (rules.permissions) broker_.use_policy(rules.permissions);
     if (rules.spawn) broker_.use_spawn_policy(rules.spawn);
   }
   void set_attention_sink(AttentionSink sink) { attention_sink_ = std::move(sink); }
 
-  /// Holds from the next round of retention on.
+  /// Applies from the next round of retention on.
   void use_retention(store::Retention retention);
-  /// Of names, as each round of retention does.
+  /// Removes agents not used since, as each round of retention does.
   void prune_unused_names(WallMs older_than);
 
   [[nodiscard]] bool is_idle() const { return broker_.is_idle(); }

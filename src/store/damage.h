@@ -1,4 +1,5 @@
-/// Damage to the files of a store, found at its opening or at run time. It is reported in the log, by STATUS and as an event.
+/// Damage to the files of a store, found at its opening or at run time. It is reported in the log, by STATUS and as an
+/// event.
 #pragma once
 
 #include <cstdint>

@@ -46,7 +46,8 @@ struct DeliveryEventData {
 };
 std::string encode_delivery(const EventHead& head, const DeliveryEventData& data);
 
-/// The type of the event for a history entry. The first entry is `delivery.created`; a later Queued is `delivery.queued`.
+/// The type of the event for a history entry. The first entry is `delivery.created`; a later Queued is
+/// `delivery.queued`.
 std::string_view event_type_of(records::DeliveryState state, bool first);
 
 }  // namespace relay::store

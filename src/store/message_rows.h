@@ -20,8 +20,8 @@ inline constexpr std::size_t kMaxAmbiguousIds = 16;  // ids in the error for an 
 /// A search by time finds everything if the wall clock was set back by at most this much.
 inline constexpr WallMs kClockSlackMs = 3'600'000;
 
-/// The order of states by progress: pending ones, then failed ones, then Delivered. A message with several deliveries has the
-/// state of the least advanced one.
+/// The order of states by progress: pending ones, then failed ones, then Delivered. A message with several deliveries
+/// has the state of the least advanced one.
 constexpr int advancement(records::DeliveryState state) {
   using enum records::DeliveryState;
   switch (state) {
@@ -46,8 +46,8 @@ struct DeliveryProgress {
   records::DeliveryState state{};
 };
 
-/// The state of a message: that of its least advanced delivery; empty without deliveries. A cancelled delivery with a newer
-/// one to the same recipient was redelivered as that one and does not count.
+/// The state of a message: that of its least advanced delivery; empty without deliveries. A cancelled delivery with a
+/// newer one to the same recipient was redelivered as that one and does not count.
 template <class Recipient>
 std::optional<records::DeliveryState> message_state(const std::vector<DeliveryProgress<Recipient>>& deliveries) {
   std::map<Recipient, std::int64_t> newest;  // only of recipients with a cancelled delivery, which are few

@@ -94,8 +94,8 @@ class MessageStore : public MessageReader {
   /// Damaged names what was found and the next step for the user, and ends the check.
   virtual Result<bool> check_some(std::size_t) { return false; }
 
-  /// Keeps an acknowledged change that the store refuses in a file beside it, if the store has one, and retries it at each
-  /// opening. Returns the damage to report. Outside a group.
+  /// Keeps an acknowledged change that the store refuses in a file beside it, if the store has one, and retries it at
+  /// each opening. Returns the damage to report. Outside a group.
   virtual Result<Damage> keep_refused(const records::Change& change);
 
   /// A second reader for long reads on another thread; null when the store has none (then reads go to the writer).

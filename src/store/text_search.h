@@ -1,8 +1,8 @@
 /// Search for messages by plain words, the same in every store.
 ///
-/// A search is words, not a query language: each typed piece must occur, and the last word of a piece may be a prefix ("buil"
-/// finds "builds"); case does not matter. A piece with punctuation ("foo-bar") is a sequence of adjacent words. No input is a
-/// syntax error.
+/// A search is words, not a query language: each typed piece must occur, and the last word of a piece may be a prefix
+/// ("buil" finds "builds"); case does not matter. A piece with punctuation ("foo-bar") is a sequence of adjacent words.
+/// No input is a syntax error.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Thousands of lives of a store behind its journal, on a disk that forgets: each life ends at some write or sync, of the
-// journal or of the database. The next must find every reported commit as a whole, and no other but the last.
+// Thousands of lives of a store behind its journal, on a disk that forgets: each life ends at some write or sync, of
+// the journal or of the database. The next must find every reported commit as a whole, and no other but the last.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

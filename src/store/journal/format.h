@@ -1,5 +1,5 @@
-/// The bytes of the journal's files and of the mark beside them, shared by writer and reader. docs/spec/store.md describes
-/// them in prose. Private to src/store.
+/// The bytes of the journal's files and of the mark beside them, shared by writer and reader. docs/spec/store.md
+/// describes them in prose. Private to src/store.
 #pragma once
 
 #include <bit>

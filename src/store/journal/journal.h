@@ -2,16 +2,16 @@
 ///
 /// Why: a database writes some twenty pages for one message; one append is enough to make a commit durable. The store
 ///   applies the appended commits to the database a moment later, many at a time.
-/// Files: `<database>-commits0`, `-commits1`, … of about kSegmentBytes. A file is reused once the database has its commits.
-///   A record has its number and a checksum under the seed of its segment, so leftovers of an earlier use and torn writes
-///   are never read as records, and a damaged record loses no other. `<database>-reached` holds the newest acknowledged
-///   commit (mark.h). docs/spec/store.md describes the bytes.
-/// Damage: an acknowledged commit that cannot be read is counted, its file is quarantined, and the commits behind it are
-///   still replayed. Unreadable bytes that were never acknowledged are a torn write and are ignored.
-/// Invariants: commits are numbered from 1 without a gap; a rolled-back commit is not in the files (unless the process dies
-///   while erasing it); no file is reused before mark_applied() covers it.
-/// Threading: one thread appends and syncs; another may call mark_applied(), newest() and read() at any time, skip_to() and
-///   erase_rolled_back() only while no append runs.
+/// Files: `<database>-commits0`, `-commits1`, … of about kSegmentBytes. A file is reused once the database has its
+///   commits. A record has its number and a checksum under the seed of its segment, so leftovers of an earlier use and
+///   torn writes are never read as records, and a damaged record loses no other. `<database>-reached` holds the newest
+///   acknowledged commit (mark.h). docs/spec/store.md describes the bytes.
+/// Damage: an acknowledged commit that cannot be read is counted, its file is quarantined, and the commits behind it
+///   are still replayed. Unreadable bytes that were never acknowledged are a torn write and are ignored.
+/// Invariants: commits are numbered from 1 without a gap; a rolled-back commit is not in the files (unless the process
+///   dies while erasing it); no file is reused before mark_applied() covers it.
+/// Threading: one thread appends and syncs; another may call mark_applied(), newest() and read() at any time, skip_to()
+///   and erase_rolled_back() only while no append runs.
 #pragma once
 
 #include <cstdint>

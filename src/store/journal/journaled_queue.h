@@ -1,13 +1,13 @@
 /// A store behind a journal: a commit is safe once the journal has it, and the store applies it a moment later.
 ///
-/// Why: a commit costs one append (and, in mode `power`, one sync) instead of writes to the pages of a database; and the
-///   store applies many commits in one transaction, when most of their deliveries are already settled.
-/// Direct commits: commits whose outcome the store decides bypass the journal. These are commits it may refuse (a delivery of
-///   a message that is not in the same commit) and expiries. The store executes them first, and also every commit behind them
-///   until it has replied; so the journal and the store have one order of commits.
-/// Invariants: commits are reported in order, after the journal has them; a query sees everything requested before it; a
-///   commit that the store cannot apply stays in the journal and is applied before anything new; at most kMaxLagBytes of
-///   reported commits wait in memory for the store: beyond that, commits are reported at the store's pace.
+/// Why: a commit costs one append (and, in mode `power`, one sync) instead of writes to the pages of a database; and
+///   the store applies many commits in one transaction, when most of their deliveries are already settled.
+/// Direct commits: commits whose outcome the store decides bypass the journal. These are commits it may refuse (a
+///   delivery of a message that is not in the same commit) and expiries. The store executes them first, and also every
+///   commit behind them until it has replied; so the journal and the store have one order of commits.
+/// Invariants: commits are reported in order, after the journal has them; a query sees everything requested before it;
+///   a commit that the store cannot apply stays in the journal and is applied before anything new; at most kMaxLagBytes
+///   of reported commits wait in memory for the store: beyond that, commits are reported at the store's pace.
 /// Ownership: owns the backing queue, the journal and its writer; borrows the listener, which outlives it.
 /// Threading: loop thread only; the backing queue and the writer may have their own threads.
 #pragma once

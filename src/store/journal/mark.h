@@ -1,9 +1,9 @@
 /// The newest acknowledged commit, in a small file: `<database>-reached`. Private to src/store.
 ///
-/// Why: an unreadable record at the end of a journal was either never acknowledged (a torn write) or is damaged. The mark
-///   distinguishes the two, even when the whole journal or the database is missing.
-/// Invariants: written after a commit is safe and before it is acknowledged, so it is never ahead of the safe commits; not
-///   synced, so after a power cut it may be behind.
+/// Why: an unreadable record at the end of a journal was either never acknowledged (a torn write) or is damaged. The
+///   mark distinguishes the two, even when the whole journal or the database is missing.
+/// Invariants: written after a commit is safe and before it is acknowledged, so it is never ahead of the safe commits;
+///   not synced, so after a power cut it may be behind.
 /// Threading: one thread at a time.
 #pragma once
 

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t kGroupCommits = 1'000;
 
-/// Applies commits in groups. A commit that contradicts the store is applied change by change: after damage it may build
-/// on a lost one, or the store may have it already.
+/// Applies commits in groups. A commit that contradicts the store is applied change by change: after damage it may
+/// build on a lost one, or the store may have it already.
 class Recovery {
  public:
   /// The store has, or had, the commits up to `applied`: their events are not added twice.
@@ -61,7 +61,8 @@ class Recovery {
 Result<std::unique_ptr<Journal>> recover_journal(SqliteStore& store, const SqliteOptions& options) {
   auto position = RELAY_TRY(store.journal_position());
   if (position.is_new) {
-    // An empty database beside a journal: the journal's commits are recovered, the ones before them are counted as lost.
+    // An empty database beside a journal: the journal's commits are recovered, the ones before them are counted as
+    // lost.
     if (const auto beside = Journal::store_beside(options.path, options.vfs)) {
       RELAY_TRY(store.adopt_journal(*beside));
       position.id = *beside;
@@ -80,8 +81,8 @@ Result<std::unique_ptr<Journal>> recover_journal(SqliteStore& store, const Sqlit
       [&](JournalReach reach, records::Changes changes) { return recovery.add(reach, std::move(changes)); }));
   RELAY_TRY(recovery.finish());
   if (journal->damage().lost_messages > 0) RELAY_TRY(store.renew_identity());
-  // The files are overwritten from here on, so the store must have their commits on disk, not only in the page cache of the
-  // machine, where an earlier process may have left them. This also reports a loss only once.
+  // The files are overwritten from here on, so the store must have their commits on disk, not only in the page cache of
+  // the machine, where an earlier process may have left them. This also reports a loss only once.
   if (journal->found_files() || journal->newest() > position.applied.commits)
     RELAY_TRY(recovery.add(journal->reach(), {}));
   RELAY_TRY(recovery.finish());

@@ -1,5 +1,5 @@
-/// An ordered set for values that grow: inserting at the end and erasing at the front are cheap, and entries have no nodes.
-/// Elsewhere an insertion or removal moves the values on the nearer side.
+/// An ordered set for values that grow: inserting at the end and erasing at the front are cheap, and entries have no
+/// nodes. Elsewhere an insertion or removal moves the values on the nearer side.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 /// The store without a file: for tests, simulation and workspaces that want none.
 ///
 /// Invariants: the same results as the durable store (one suite runs over both); deterministic: every container is
-///   ordered, no clock, no randomness. A group can be undone: each change adds its inverse to a list. Bounded: after a commit
-///   that exceeds `max_bytes` the oldest settled messages are removed, and the oldest events if they exceed their share;
-///   pending messages stay.
+///   ordered, no clock, no randomness. A group can be undone: each change adds its inverse to a list. Bounded: after a
+///   commit that exceeds `max_bytes` the oldest settled messages are removed, and the oldest events if they exceed
+///   their share; pending messages stay.
 /// Threading: one thread at a time.
 #pragma once
 

@@ -1,7 +1,8 @@
 /// The memory store's rows and their indexes. Private to src/store.
 ///
 /// Invariants: every index agrees with the rows, because rows are added and removed only by the functions here.
-///   next_settled() finds every settled message in the end; it examines each message once, or once more if it settles late.
+///   next_settled() finds every settled message in the end; it examines each message once, or once more if it settles
+///   late.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 /// A store that never waits, on the loop thread itself: the requests of one turn are committed at its end.
 ///
-/// Why beside the threaded queue: a memory store waits for no disk, and two thread switches per message cost more than all
-///   its other work.
-/// Invariants: no result arrives before the call that requested it has returned; a failure fails every request made before
-///   it is reported, as in the threaded queue.
+/// Why beside the threaded queue: a memory store waits for no disk, and two thread switches per message cost more than
+///   all its other work.
+/// Invariants: no result arrives before the call that requested it has returned; a failure fails every request made
+///   before it is reported, as in the threaded queue.
 /// Ownership: owns the store; borrows the listener, which outlives it. Threading: loop thread only.
 #pragma once
 

@@ -1,8 +1,8 @@
 /// Runs queries beside the writer, one after another, on a separate thread.
 ///
 /// Ownership: owns the reader and the thread; borrows nothing that the results outlive. Threading: enqueue() and stop()
-///   from one other thread; on_result is called on this object's thread. stop() runs every queued query first; afterwards
-///   on_result is not called any more.
+///   from one other thread; on_result is called on this object's thread. stop() runs every queued query first;
+///   afterwards on_result is not called any more.
 #pragma once
 
 #include <condition_variable>

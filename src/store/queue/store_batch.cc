@@ -86,8 +86,8 @@ bool has_same_row(MessageStore& store, const Change& change) {
   return found && !found->empty() && found->front().delivery.message == add->delivery.message;
 }
 
-/// Applies each change in a separate group. A change that contradicts the store is quarantined before the store's journal
-/// position includes it, because the journal drops the commit then.
+/// Applies each change in a separate group. A change that contradicts the store is quarantined before the store's
+/// journal position includes it, because the journal drops the commit then.
 Result<GroupResult> run_piecewise(MessageStore& store, const PersistRequest& request) {
   Damage damage;
   std::set<Key> refused;  // messages: another message may have the key, which must not get their deliveries

@@ -1,9 +1,9 @@
 /// Executes requests that waited together as one commit, on the calling thread.
 ///
-/// Invariants: no reply exists before the commit; the replies are first the commit, then the results in the order of the
-///   requests. When one change contradicts the store, the requests before it are still committed (one by one); it and every
-///   later change fail, because a later change may build on an earlier one. When the disk is full or broken the whole batch
-///   fails.
+/// Invariants: no reply exists before the commit; the replies are first the commit, then the results in the order of
+///   the requests. When one change contradicts the store, the requests before it are still committed (one by one); it
+///   and every later change fail, because a later change may build on an earlier one. When the disk is full or broken
+///   the whole batch fails.
 /// Threading: the thread that owns the store. ThreadedStoreQueue calls it on its writer, a simulation inline.
 #pragma once
 
@@ -44,8 +44,8 @@ JournalReach journal_reach_of(std::span<const BatchRequest> requests);
 
 BatchOutcome execute(MessageStore& store, const std::vector<BatchRequest>& requests);
 
-/// Applies one change in a separate group. True: the store has it, possibly from before. False: the store refuses it for the
-/// reason in `refusal`.
+/// Applies one change in a separate group. True: the store has it, possibly from before. False: the store refuses it
+/// for the reason in `refusal`.
 Result<bool> apply_alone(MessageStore& store, const records::Change& change, std::string& refusal,
                          CommitDurability durability = CommitDurability::CoveredByJournal);
 

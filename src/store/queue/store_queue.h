@@ -1,11 +1,13 @@
-/// The store as the loop thread sees it: requests are queued and their results arrive later, in the order of the requests.
+/// The store as the loop thread sees it: requests are queued and their results arrive later, in the order of the
+/// requests.
 ///
 /// Requests are numbered by their position in one queue. Writes that wait together share one commit (group commit: the
-///   sync itself paces the batches, no timer). A backlog page or an expiry is answered after the commit of every earlier
-///   request. Queries run on a reader beside the writer, but after the commit of every earlier request.
+///   sync itself paces the batches, no timer). A backlog page or an expiry is answered after the commit of every
+///   earlier request. Queries run on a reader beside the writer, but after the commit of every earlier request.
 /// A piggyback write joins the next immediate commit, or commits alone after commit_delay.
 /// When a commit fails, everything persisted before that failure is reported fails too: a later change may build on an
-///   earlier one (outbox numbers do), so no commit may follow a failed one. Pages and expiries requested meanwhile fail too.
+///   earlier one (outbox numbers do), so no commit may follow a failed one. Pages and expiries requested meanwhile fail
+///   too.
 /// Threading: all calls and all results on the loop thread. Ownership: borrows the listener, which outlives it.
 #pragma once
 

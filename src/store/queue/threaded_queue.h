@@ -1,14 +1,15 @@
 /// The store behind a writer thread: requests that wait together are committed together.
 ///
-/// Why no timer: while one commit syncs, the next requests accumulate; the disk itself sets the size of the batches. Only
-///   piggyback writes wait for commit_delay, so that they need no commit of their own.
-/// Background work (full-text index, retention, the check of a large database) runs in bounded steps while no request waits.
-///   Indexing runs only after idle_delay, so that it does not slow a conversation between its messages. An idle queue sleeps.
+/// Why no timer: while one commit syncs, the next requests accumulate; the disk itself sets the size of the batches.
+///   Only piggyback writes wait for commit_delay, so that they need no commit of their own.
+/// Background work (full-text index, retention, the check of a large database) runs in bounded steps while no request
+///   waits. Indexing runs only after idle_delay, so that it does not slow a conversation between its messages. An idle
+///   queue sleeps.
 /// When a commit fails the writer waits until the loop thread knows; everything persisted meanwhile fails in the same
 ///   report, so no commit follows one whose failure the loop does not know yet.
 /// Ownership: owns the store and its threads; borrows the listener, which outlives every posted result.
-/// Threading: all calls on the loop thread; results come through `post`. stop() drains: every queued request is executed and
-///   its result posted before it returns; later requests are dropped.
+/// Threading: all calls on the loop thread; results come through `post`. stop() drains: every queued request is
+///   executed and its result posted before it returns; later requests are dropped.
 #pragma once
 
 #include <atomic>

@@ -1,9 +1,9 @@
 /// A SQLite file system over another one that keeps a checksum in every page of a database. Private to src/store.
 ///
-/// Why: SQLite detects damage to the structure of a page, not to its content; it would accept a flipped byte in a message or
-///   a state. The checksum (XXH3, seeded by the page number) is in the last 8 bytes of the page, which SQLite does not use
-///   (its "reserved space"). It is set when a page is written to the database file and compared whenever one is read from
-///   it. SQLite's log has its own checksums.
+/// Why: SQLite detects damage to the structure of a page, not to its content; it would accept a flipped byte in a
+///   message or a state. The checksum (XXH3, seeded by the page number) is in the last 8 bytes of the page, which
+///   SQLite does not use (its "reserved space"). It is set when a page is written to the database file and compared
+///   whenever one is read from it. SQLite's log has its own checksums.
 /// Invariants: a page that differs from its checksum is an error (SQLITE_CORRUPT), never content; a database without
 ///   reserved space is read as it is. Any SQLite can read such a database; one that writes to it damages it.
 /// Threading: any.
@@ -42,23 +42,23 @@ struct VerifyResult {
   bool checked = false;  // the database has checksums
   bool zeros = false;    // a page is all zeros: SQLite never wrote it because it is free, or it is damaged
 };
-/// Compares all pages of a database with their checksums, and its size with their number; Damaged names the first difference.
-/// Nothing may write meanwhile, and the log must be empty.
+/// Compares all pages of a database with their checksums, and its size with their number; Damaged names the first
+/// difference. Nothing may write meanwhile, and the log must be empty.
 Result<VerifyResult> verify_pages(const std::string& path, const std::string& vfs, std::uint64_t pages);
 
 /// The same comparison in bounded steps, while the database is in use.
 ///
-/// Invariants: the thread that takes a step is the only writer of the database file, so no page changes during it. The file
-///   may be behind SQLite's log, and after a crash a page that the log holds may be half written in the file: Damaged is
-///   final only when the same step fails again after a checkpoint.
+/// Invariants: the thread that takes a step is the only writer of the database file, so no page changes during it. The
+///   file may be behind SQLite's log, and after a crash a page that the log holds may be half written in the file:
+///   Damaged is final only when the same step fails again after a checkpoint.
 /// Ownership: owns its file handle. Threading: the writer's thread.
 class PageVerifier {
  public:
   static Result<std::unique_ptr<PageVerifier>> open(const std::string& path, const std::string& vfs);
   ~PageVerifier();
 
-  /// Compares the next pages, at most `max_bytes` (at least one page). True: more remain. The next call repeats a failed
-  /// step.
+  /// Compares the next pages, at most `max_bytes` (at least one page). True: more remain. The next call repeats a
+  /// failed step.
   Result<bool> step(std::size_t max_bytes);
 
  private:

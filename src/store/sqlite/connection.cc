@@ -92,8 +92,8 @@ CachedStatement::~CachedStatement() {
 
 Result<std::unique_ptr<SqliteConnection>> SqliteConnection::open(const std::string& path, const std::string& vfs,
                                                                  Access access) {
-  // Allocation statistics take a global lock at every allocation, and nothing reads them. The call fails harmlessly in a
-  // program that has used SQLite before.
+  // Allocation statistics take a global lock at every allocation, and nothing reads them. The call fails harmlessly in
+  // a program that has used SQLite before.
   static const int configured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   static_cast<void>(configured);
   std::unique_ptr<SqliteConnection> connection{new SqliteConnection{path, vfs}};

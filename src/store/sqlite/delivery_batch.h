@@ -2,8 +2,8 @@
 ///
 /// Why: within a group most deliveries are added and reach their last state. Such a delivery is written once, and never
 ///   enters the indexes of pending deliveries only to leave them again.
-/// Invariants: every history entry and every event is the same as without the batch; until write() the batch is newer than
-///   the database. Bounded: the writer calls write() when the batch is large.
+/// Invariants: every history entry and every event is the same as without the batch; until write() the batch is newer
+///   than the database. Bounded: the writer calls write() when the batch is large.
 #pragma once
 
 #include <cstdint>

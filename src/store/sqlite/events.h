@@ -1,7 +1,7 @@
 /// The event log in the database: numbering, reading in order, pruning. Private to src/store.
 ///
-/// Invariants: numbers grow by one with each committed event, whatever is pruned; times never go back, so a time is found by
-///   binary search. Threading: one thread per connection.
+/// Invariants: numbers grow by one with each committed event, whatever is pruned; times never go back, so a time is
+///   found by binary search. Threading: one thread per connection.
 #pragma once
 
 #include "records/events.h"

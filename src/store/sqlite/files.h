@@ -1,7 +1,8 @@
 /// The files of a database, through the SQLite file system that holds them. Private to src/store.
 ///
-/// A file that the store did not write is renamed, never overwritten: `<name>.damaged-<UTC time>`, with its log (`-wal`,
-/// `-shm`) beside it so that the three can still be opened together. The newest kMaxQuarantined of each file are kept.
+/// A file that the store did not write is renamed, never overwritten: `<name>.damaged-<UTC time>`, with its log
+/// (`-wal`, `-shm`) beside it so that the three can still be opened together. The newest kMaxQuarantined of each file
+/// are kept.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +18,12 @@ inline constexpr std::size_t kMaxQuarantined = 8;  // of each file
 /// Size of a file; 0 when it does not exist.
 std::uint64_t file_bytes(const std::string& path, const std::string& vfs);
 
-/// The file starts like a database, or is empty and has no log. Called before SQLite opens the files, because SQLite would
-/// replay or delete the log.
+/// The file starts like a database, or is empty and has no log. Called before SQLite opens the files, because SQLite
+/// would replay or delete the log.
 bool looks_like_database(const std::string& path, const std::string& vfs);
 
-/// Creates a missing file readable by the owner only, and narrows the permissions of others. No effect in a test file system.
+/// Creates a missing file readable by the owner only, and narrows the permissions of others. No effect in a test file
+/// system.
 void restrict_permissions(const std::string& path, const std::string& vfs);
 
 /// Renames database and log; returns the new name. The log goes first: SQLite would replay it into the new database.

@@ -30,12 +30,12 @@ Result<Key> newest_key(SqliteConnection& connection);
 /// Records a key that no row has, or that a removal is about to take away. Inside the caller's transaction.
 Result<void> remember_newest_key(SqliteConnection& connection, Key key);
 
-/// Binary search: the first number in [low, high) whose row is not before a time; `high` when there is none. `sql` selects
-/// the number and the time of the first row from a number on.
+/// Binary search: the first number in [low, high) whose row is not before a time; `high` when there is none. `sql`
+/// selects the number and the time of the first row from a number on.
 Result<std::int64_t> first_since(SqliteConnection& connection, const char* sql, WallMs time, std::int64_t low,
                                  std::int64_t high);
-/// The first message not before a time; newest + 1 when there is none. If the clock was set back, some earlier messages may
-/// be later than that time too, but by no more than the clock was set back.
+/// The first message not before a time; newest + 1 when there is none. If the clock was set back, some earlier messages
+/// may be later than that time too, but by no more than the clock was set back.
 Result<std::int64_t> first_message_since(SqliteConnection& connection, WallMs time);
 
 /// A read transaction for a scope; no effect when the connection is in a transaction already.

@@ -1,11 +1,11 @@
 /// Acknowledged changes that the database refuses, in a file beside it: `<database>-refused`. Private to src/store.
 ///
-/// Why: the journal drops a commit once the database has it. A change of that commit which contradicts the database (its key
-///   belongs to another row, its message is missing) may belong to an acknowledged message. It is kept here and retried at
-///   each opening of the store, because a recovery may remove the contradiction.
-/// Invariants: a change is on disk when keep() returns; a change is kept once; changes stay in order; a change that builds on
-///   a kept one is kept behind it, so a delivery that has finished meanwhile does not come back as pending; a damaged record
-///   loses no other; the file has at most kMaxBytes and is deleted when it is empty.
+/// Why: the journal drops a commit once the database has it. A change of that commit which contradicts the database
+///   (its key belongs to another row, its message is missing) may belong to an acknowledged message. It is kept here
+///   and retried at each opening of the store, because a recovery may remove the contradiction.
+/// Invariants: a change is on disk when keep() returns; a change is kept once; changes stay in order; a change that
+///   builds on a kept one is kept behind it, so a delivery that has finished meanwhile does not come back as pending; a
+///   damaged record loses no other; the file has at most kMaxBytes and is deleted when it is empty.
 /// Threading: one thread at a time.
 #pragma once
 
@@ -33,11 +33,12 @@ class RefusedChanges {
 
   enum class Kept { Now, Before, NoRoom };
   Result<Kept> keep(const records::Change& change);
-  /// Calls `apply` for each, in order; true: the database has it, and the file drops it. A change that builds on a refused
-  /// one is not tried. Returns the number dropped.
+  /// Calls `apply` for each, in order; true: the database has it, and the file drops it. A change that builds on a
+  /// refused one is not tried. Returns the number dropped.
   Result<std::size_t> retry(const std::function<Result<bool>(const records::Change&)>& apply);
 
-  /// Ends recovery: from now on only changes kept later count as a base, because a starting broker knows no row refused before.
+  /// Ends recovery: from now on only changes kept later count as a base, because a starting broker knows no row refused
+  /// before.
   void start_work() { messages_.clear(), deliveries_.clear(); }
   /// The change builds on a kept one.
   [[nodiscard]] bool is_base_of(const records::Change& change) const;

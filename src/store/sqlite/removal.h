@@ -1,7 +1,7 @@
 /// Removes messages with their deliveries and history. Private to src/store.
 ///
-/// Invariants: a message with a pending delivery stays; the highest key ever used is recorded first, so keys keep growing
-///   even when the newest rows are removed; the full-text index is updated too.
+/// Invariants: a message with a pending delivery stays; the highest key ever used is recorded first, so keys keep
+///   growing even when the newest rows are removed; the full-text index is updated too.
 #pragma once
 
 #include <cstddef>

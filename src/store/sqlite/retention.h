@@ -1,8 +1,9 @@
 /// Retention in small steps. Private to src/store.
 ///
 /// A round goes through its phases once: rows past their age, then the oldest rows while the file is too large, then
-/// sessions, usage and other tables, then events, then the file itself shrinks. Each step examines a bounded number of rows,
-/// so a commit waits for at most one step; the position is kept between steps, so rows that must stay are examined once.
+/// sessions, usage and other tables, then events, then the file itself shrinks. Each step examines a bounded number of
+/// rows, so a commit waits for at most one step; the position is kept between steps, so rows that must stay are
+/// examined once.
 #pragma once
 
 #include <cstddef>

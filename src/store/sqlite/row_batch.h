@@ -1,7 +1,7 @@
 /// Rows in memory that SQL reads as a table, so that one statement writes all of them. Private to src/store.
 ///
-/// Why: starting and ending a statement costs half as much as its row, and within one statement SQLite need not search an
-///   index that grows at its right edge from the root for each row.
+/// Why: starting and ending a statement costs half as much as its row, and within one statement SQLite need not search
+///   an index that grows at its right edge from the root for each row.
 /// Invariants: text is copied, so no argument has to outlive the call; every row has as many values as the first.
 /// Threading: that of the connection.
 #pragma once
@@ -31,8 +31,8 @@ class RowBatch {
   [[nodiscard]] std::size_t bytes() const { return cells_.size() * sizeof(Cell) + text_.size(); }
   void clear();
 
-  /// Runs an INSERT that selects c1, c2, … FROM row_batch(?1), then clears the rows. The INSERT should be OR FAIL: a failed
-  /// group is rolled back as a whole, so SQLite need not keep an undo log for the statement.
+  /// Runs an INSERT that selects c1, c2, … FROM row_batch(?1), then clears the rows. The INSERT should be OR FAIL: a
+  /// failed group is rolled back as a whole, so SQLite need not keep an undo log for the statement.
   Result<void> write(SqliteConnection& connection, const char* insert);
 
  private:

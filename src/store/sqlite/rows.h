@@ -21,7 +21,8 @@ records::Message read_message(const Statement& row, int first);
 inline constexpr int kDeliveryColumns = 16;
 records::Delivery read_delivery(const Statement& row, int first);
 
-/// The newest entry of a delivery's history, in the order of RELAY_HISTORY_COLUMNS; a NULL time: the implicit first entry.
+/// The newest entry of a delivery's history, in the order of RELAY_HISTORY_COLUMNS; a NULL time: the implicit first
+/// entry.
 #define RELAY_NEWEST_ENTRY "d.entry_at,d.state,d.proof,d.reason,d.via,d.evidence"
 inline constexpr int kEntryColumns = 6;
 records::HistoryEntry read_newest_entry(const Statement& row, int first, WallMs message_ts);

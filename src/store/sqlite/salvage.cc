@@ -214,7 +214,8 @@ Result<SalvageResult> salvage(const std::string& damaged, const std::string& vfs
     auto from = RELAY_TRY(SqliteConnection::open(copy, vfs, Access::ReadWrite));
     from->leave_log_alone();
     RELAY_TRY(from->execute("PRAGMA locking_mode=EXCLUSIVE"));
-    // A file of an older version has other names of tables and columns; the copy gets the current ones if its pages allow it.
+    // A file of an older version has other names of tables and columns; the copy gets the current ones if its pages
+    // allow it.
     if (check_identity(*from)) std::ignore = migrate(*from);
     return copy_tables(*from, into);
   }();
@@ -250,8 +251,8 @@ Result<std::uint64_t> count_missing(SqliteConnection& connection, const SalvageR
     lost += static_cast<std::uint64_t>(std::max<std::int64_t>(before - after - 1 - there, 0));
     counted = before - 1;
   }
-  // If a table lost its start or its end, keys do not give the number of its rows. Bisection narrows an unreadable range, so
-  // one at an end seldom extends to the limit of keys.
+  // If a table lost its start or its end, keys do not give the number of its rows. Bisection narrows an unreadable
+  // range, so one at an end seldom extends to the limit of keys.
   const bool open_ended = std::ranges::any_of(
       ranges, [&](const KeyRange& range) { return range.after < least - 1 || range.before > newest + 1; });
   if (open_ended) {

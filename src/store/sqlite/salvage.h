@@ -1,7 +1,7 @@
 /// Copies the readable rows of a damaged database, table by table, into a new one. Private to src/store.
 ///
-/// A damaged page loses the rows it holds. Keys have no gaps (a key is a message or a delivery), so the ranges of keys that
-///   could not be read give an upper bound of the missing rows.
+/// A damaged page loses the rows it holds. Keys have no gaps (a key is a message or a delivery), so the ranges of keys
+///   that could not be read give an upper bound of the missing rows.
 /// Threading: one thread; nothing else uses the files.
 #pragma once
 

@@ -6,8 +6,8 @@
 namespace relay::store {
 namespace {
 
-// Version 1: the rows. The daemon assigns keys and they only grow, so every index grows near its right edge (or near the
-// right edge of one agent's part). An index on random ids was measured to be 50 to 120 times slower.
+// Version 1: the rows. The daemon assigns keys and they only grow, so every index grows near its right edge (or near
+// the right edge of one agent's part). An index on random ids was measured to be 50 to 120 times slower.
 constexpr const char* kTables = R"sql(
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE names(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
@@ -70,8 +70,8 @@ constexpr const char* kSeedView =
     " (SELECT d.seq FROM deliveries d WHERE d.message = m.key ORDER BY d.key LIMIT 1), NULL, m.session"
     " FROM messages m JOIN names s ON s.id = m.sender JOIN names r ON r.id = m.recipient;";
 
-// Version 3: deliveries have lanes, holds and retries. Earlier ones keep their numbers in lane 0. A partial index of the few
-// held or dead rows costs an ordinary message nothing.
+// Version 3: deliveries have lanes, holds and retries. Earlier ones keep their numbers in lane 0. A partial index of
+// the few held or dead rows costs an ordinary message nothing.
 constexpr const char* kLanes =
     "ALTER TABLE deliveries ADD COLUMN sender INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE deliveries ADD COLUMN lane INTEGER NOT NULL DEFAULT 0;"
@@ -104,8 +104,8 @@ constexpr const char* kLanes =
     "ALTER TABLE agents ADD COLUMN pause_reason TEXT;"
     "ALTER TABLE agents ADD COLUMN policy TEXT;";
 
-// Version 4: the event log. Events of messages and history entries are read from their rows (`ref`, `n`). Usage and session
-// statistics have separate tables, so that sums need no scan of the log.
+// Version 4: the event log. Events of messages and history entries are read from their rows (`ref`, `n`). Usage and
+// session statistics have separate tables, so that sums need no scan of the log.
 constexpr const char* kEvents =
     "CREATE TABLE events("
     " number INTEGER PRIMARY KEY, at INTEGER NOT NULL, type INTEGER NOT NULL, agent INTEGER NOT NULL,"
@@ -120,10 +120,10 @@ constexpr const char* kEvents =
     " session INTEGER PRIMARY KEY, items INTEGER NOT NULL, commands INTEGER NOT NULL, at INTEGER NOT NULL);"
     "CREATE TABLE work_files(session INTEGER NOT NULL, path TEXT NOT NULL, PRIMARY KEY(session, path)) WITHOUT ROWID;";
 
-// Version 5: fewer writes per message. The delivery row holds the newest entry of its history (`line_at` NULL: the implicit
-// first entry); only earlier entries have their own rows. Times of messages are found by binary search, because keys and
-// times grow together. The addressed recipient finds a message by the index of messages, so the index of deliveries has only
-// the other recipients; earlier deliveries stay in both.
+// Version 5: fewer writes per message. The delivery row holds the newest entry of its history (`line_at` NULL: the
+// implicit first entry); only earlier entries have their own rows. Times of messages are found by binary search,
+// because keys and times grow together. The addressed recipient finds a message by the index of messages, so the index
+// of deliveries has only the other recipients; earlier deliveries stay in both.
 constexpr const char* kNewestLines =
     "DROP INDEX messages_by_ts;"
     "ALTER TABLE deliveries ADD COLUMN line INTEGER NOT NULL DEFAULT 0;"
@@ -139,8 +139,8 @@ constexpr const char* kNewestLines =
     "ALTER TABLE deliveries ADD COLUMN addressed INTEGER NOT NULL DEFAULT 0;"
     "CREATE INDEX deliveries_by_recipient ON deliveries(recipient, message) WHERE addressed=0;";
 
-// Version 6: subscriptions are rows, so adding one does not rewrite the others. Idle streams are removed; the highest number
-// of a pair's removed streams stays. Messages are found by their topic.
+// Version 6: subscriptions are rows, so adding one does not rewrite the others. Idle streams are removed; the highest
+// number of a pair's removed streams stays. Messages are found by their topic.
 constexpr const char* kSubscriptions =
     "CREATE TABLE subscriptions("
     " session TEXT NOT NULL, topic TEXT NOT NULL, PRIMARY KEY(session, topic)) WITHOUT ROWID;"
@@ -152,8 +152,8 @@ constexpr const char* kSubscriptions =
     " PRIMARY KEY(sender, recipient, lane)) WITHOUT ROWID;"
     "CREATE INDEX messages_by_topic ON messages(topic) WHERE topic IS NOT NULL;";
 
-// Version 7: messages sent and received by each known agent, counted by the writer. The rows of messages cannot be counted
-// instead, because retention removes them.
+// Version 7: messages sent and received by each known agent, counted by the writer. The rows of messages cannot be
+// counted instead, because retention removes them.
 constexpr const char* kCounts =
     "CREATE TABLE message_counts(name INTEGER PRIMARY KEY, sent INTEGER NOT NULL, received INTEGER NOT NULL);"
     "INSERT INTO message_counts(name,sent,received) SELECT n.id, coalesce(s.messages,0), coalesce(r.deliveries,0)"
@@ -162,8 +162,8 @@ constexpr const char* kCounts =
     " LEFT JOIN (SELECT recipient, count(*) AS deliveries FROM deliveries WHERE state=2 GROUP BY recipient) r"
     " ON r.recipient=n.id;";
 
-// Version 8: columns and tables get the terms that the wire and the code use. A rename writes the schema alone: it touches
-// no row and no index, so this step costs the same for every size of database.
+// Version 8: columns and tables get the terms that the wire and the code use. A rename writes the schema alone: it
+// touches no row and no index, so this step costs the same for every size of database.
 constexpr const char* kTerms =
     "ALTER TABLE deliveries RENAME COLUMN carriage TO frame_kind;"
     "ALTER TABLE deliveries RENAME COLUMN wait TO queue_state;"

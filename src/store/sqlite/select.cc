@@ -87,7 +87,8 @@ class ResultRows {
     auto statement = RELAY_TRY(connection_.prepare(scan.sql()));
     scan.where.bind(statement);
     while (!full() && RELAY_TRY(statement.step())) {
-      // Several deliveries of one message to one agent (a shadow's copy), or several sources of it, are one row of its inbox.
+      // Several deliveries of one message to one agent (a shadow's copy), or several sources of it, are one row of its
+      // inbox.
       if (!seen_.insert(statement.integer(0)).second) continue;
       auto message = read_message(statement, 0);
       if (scan.words != nullptr && !scan.words->matches(body_text(message.payload))) continue;

@@ -33,8 +33,8 @@ constexpr const char* kPragmas =
     "PRAGMA page_size=8192;"  // before the first table: groups have many messages, larger pages mean fewer writes
     "PRAGMA auto_vacuum=INCREMENTAL;"  // before the first table: files shrink after retention
     "PRAGMA cache_size=-8000;"
-    // A message writes some twenty pages, most of them the same as the message before it. A later checkpoint writes each page
-    // once for more messages, and every checkpoint costs syncs that delay commits.
+    // A message writes some twenty pages, most of them the same as the message before it. A later checkpoint writes
+    // each page once for more messages, and every checkpoint costs syncs that delay commits.
     "PRAGMA wal_autocheckpoint=3000;"
     "PRAGMA temp_store=MEMORY;"
     "PRAGMA cell_size_check=ON;"  // reports damage early, as an error
@@ -72,7 +72,8 @@ Result<void> verify(SqliteConnection& connection, const SqliteOptions& options, 
   return verified.zeros || !verified.checked ? check_structure(connection, options) : Result<void>{};
 }
 
-/// Checkpoints, because a page that the log holds may be half written in the file. False: another connection prevents it.
+/// Checkpoints, because a page that the log holds may be half written in the file. False: another connection prevents
+/// it.
 Result<bool> checkpoint(SqliteConnection& connection) {
   auto fold = RELAY_TRY(connection.prepare("PRAGMA wal_checkpoint(PASSIVE)"));
   return RELAY_TRY(fold.step()) && fold.integer(0) == 0 && fold.integer(1) == fold.integer(2);

@@ -1,8 +1,8 @@
 /// The durable store: one SQLite database per workspace, write-ahead log, one writer.
 ///
 /// Invariants: after commit() in Power mode the group survives a power cut, in Process mode any death of the process; a
-///   damaged or foreign file is renamed, never overwritten; a file of a newer version is refused and left as it is; the file
-///   is readable by its owner only.
+///   damaged or foreign file is renamed, never overwritten; a file of a newer version is refused and left as it is; the
+///   file is readable by its owner only.
 /// Ownership: owns its connection; a reader from open_reader() has its own and may outlive it.
 /// Threading: one thread at a time; the reader is for another thread.
 #pragma once
@@ -19,8 +19,8 @@ namespace relay::store {
 /// What a commit survives: the death of the process, or a power cut.
 enum class Durability { Process, Power };
 
-/// Exclusive keeps the log's index in the memory of this process: no other process may open the file, there is no reader
-/// beside the writer, and no shared memory is needed (test file systems have none).
+/// Exclusive keeps the log's index in the memory of this process: no other process may open the file, there is no
+/// reader beside the writer, and no shared memory is needed (test file systems have none).
 enum class Sharing { Shared, Exclusive };
 
 struct SqliteOptions {
@@ -31,8 +31,8 @@ struct SqliteOptions {
   WallMs now = 0;              // part of the names of quarantined files
   std::int64_t first_key = 0;  // a new store starts after this key, so that two stores seldom share ids
   std::string boot_id = {};    // of the machine; if it changed since the last opening, unsynced commits may be lost
-  /// Up to this size all pages are compared with their checksums before the store is used: some ten milliseconds, or half a
-  /// second after a crash. The pages of a larger database are compared by check_some, while the store is in use.
+  /// Up to this size all pages are compared with their checksums before the store is used: some ten milliseconds, or
+  /// half a second after a crash. The pages of a larger database are compared by check_some, while the store is in use.
   std::uint64_t verified_bytes = 32 << 20;
   std::uint64_t verified_after_crash_bytes = 256 << 20;
 };
@@ -62,15 +62,15 @@ class SqliteStore final : public MessageStore {
   Result<JournalPosition> journal_position();
   /// Takes over the journal of an earlier store; for a new store that has such a journal beside it.
   Result<void> adopt_journal(std::uint64_t id);
-  /// Counts the lost messages after the journal was applied to a store with salvaged rows. `known`: an upper bound of all
-  /// messages that the store ever had.
+  /// Counts the lost messages after the journal was applied to a store with salvaged rows. `known`: an upper bound of
+  /// all messages that the store ever had.
   Result<void> finish_recovery(std::uint64_t known);
   /// Retries the changes that earlier processes had refused, after all other recovery.
   Result<void> retry_refused();
   /// The number of changes that are still refused.
   [[nodiscard]] std::size_t refused() const;
-  /// Acknowledged commits are lost: gives the store a new id and skips keys, so that positions of clients and assigned keys
-  /// are not reused.
+  /// Acknowledged commits are lost: gives the store a new id and skips keys, so that positions of clients and assigned
+  /// keys are not reused.
   Result<void> renew_identity();
 
   Result<void> begin(CommitDurability durability = CommitDurability::Full) override;

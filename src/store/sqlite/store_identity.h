@@ -1,7 +1,7 @@
 /// The identity of a store: a random name, sent to clients, that their stream positions belong to.
 ///
-/// Invariant: numbers assigned under one name never go back. A new store has a new name; a store in mode Process gets a new
-///   one after the machine went down, because its last commits may be lost.
+/// Invariant: numbers assigned under one name never go back. A new store has a new name; a store in mode Process gets a
+///   new one after the machine went down, because its last commits may be lost.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 /// A file of a SQLite file system, for the files beside the database. Private to src/store.
 ///
-/// Why SQLite's file system: tests replace it by a disk that fails and loses power, so these files meet the same faults as
-///   the database.
+/// Why SQLite's file system: tests replace it by a disk that fails and loses power, so these files meet the same faults
+///   as the database.
 /// Ownership: owns the handle. Threading: one thread at a time.
 #pragma once
 

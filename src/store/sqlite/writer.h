@@ -1,7 +1,7 @@
 /// Writes changes as rows. Private to src/store.
 ///
-/// Invariants: runs inside the caller's transaction and never ends it; refuses a delivery without its message. Rows that a
-///   group adds are batched and written at its end or before a read: see flush_batches().
+/// Invariants: runs inside the caller's transaction and never ends it; refuses a delivery without its message. Rows
+///   that a group adds are batched and written at its end or before a read: see flush_batches().
 #pragma once
 
 #include <cstdint>

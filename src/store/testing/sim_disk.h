@@ -1,9 +1,9 @@
 /// A disk in memory that tracks synced writes, as a SQLite file system: for crash tests and simulation.
 ///
-/// Each write stays "in flight" until its file is synced. A power cut (`crash`) decides for every write in flight, sector by
-/// sector, whether it survives: writes to one file are unordered between syncs and may be torn. Names of files are durable at
-/// once. Handles opened before a crash or kill are dead: every use of them fails, so a store from before it can only be
-/// destroyed.
+/// Each write stays "in flight" until its file is synced. A power cut (`crash`) decides for every write in flight,
+/// sector by sector, whether it survives: writes to one file are unordered between syncs and may be torn. Names of
+/// files are durable at once. Handles opened before a crash or kill are dead: every use of them fails, so a store from
+/// before it can only be destroyed.
 /// Deterministic: no clock, no randomness but the one passed to `crash`.
 /// Ownership: must outlive every connection that uses it. Threading: any thread; one mutex guards the files.
 #pragma once
@@ -52,8 +52,8 @@ class SimDisk {
   /// Creates or replaces a file, synced.
   void put(const std::string& path, std::string bytes);
 
-  /// Damages one file that is not empty: a bit, some bytes, its end or its start. Returns a description; empty when there is no
-  /// such file. Quarantined files are not damaged. No handle may be open.
+  /// Damages one file that is not empty: a bit, some bytes, its end or its start. Returns a description; empty when
+  /// there is no such file. Quarantined files are not damaged. No handle may be open.
   std::string damage(Random& random);
 
   [[nodiscard]] std::uint64_t syncs() const;
