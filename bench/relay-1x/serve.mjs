@@ -1,5 +1,5 @@
-// node serve.mjs NODE_MODULES SOCKET: the published daemon at a socket of ours, its messages in memory: its SQLite
-// binding needs an install script, and those we do not run.
+// node serve.mjs NODE_MODULES SOCKET: the published daemon on a given socket, with messages in memory: its SQLite binding
+// needs an install script, which is not run.
 import path from 'node:path';
 
 const [modules, socketPath] = process.argv.slice(2);
