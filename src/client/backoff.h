@@ -1,7 +1,7 @@
-/// How long to wait before trying again, and when to stop trying.
+/// The delay before the next connection attempt, and the number of attempts.
 ///
-/// 100 ms, doubled each time, at most 30 s, each ±15 % so that clients of one daemon do not return in step. Pure: the
-/// randomness comes in, the delay goes out.
+/// 100 ms, doubled each time, at most 30 s, each ±15 % so that the clients of one daemon do not reconnect in step.
+/// Pure: the randomness is an argument.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ inline constexpr int kBackoffFactor = 2;
 inline constexpr int kJitterPercent = 15;
 inline constexpr int kProgramAttempts = 10;
 
-/// Failed attempts in a row before giving up. A program that a person waits for gives up; a host never does.
+/// Failed attempts in a row before giving up. A program that a user waits for gives up; a host never does.
 struct RetryLimit {
   std::optional<int> attempts;
 
@@ -28,9 +28,9 @@ struct RetryLimit {
 
 class Backoff {
  public:
-  explicit Backoff(RetryLimit patience) : timeout_{patience} {}
+  explicit Backoff(RetryLimit limit) : timeout_{limit} {}
 
-  /// One more attempt failed: how long to wait before the next, or nothing when it was the last.
+  /// An attempt failed: the delay before the next one, or nothing after the last.
   [[nodiscard]] std::optional<Millis> next(Random& random);
 
   /// An attempt succeeded.

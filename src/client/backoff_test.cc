@@ -24,14 +24,14 @@ TEST(Backoff, JitterSpreadsClientsOfOneDaemon) {
   EXPECT_GT(waits.size(), 10U);
 }
 
-TEST(Backoff, AProgramGivesUpAtTheTenthFailure) {
+TEST(Backoff, ProgramGivesUpAtTheTenthFailure) {
   SeededRandom random{4};
   Backoff backoff{RetryLimit::program()};
   for (int i = 1; i < kProgramAttempts; ++i) EXPECT_TRUE(backoff.next(random)) << i;
   EXPECT_FALSE(backoff.next(random));
 }
 
-TEST(Backoff, BeginsAnewAfterSuccess) {
+TEST(Backoff, RestartsAfterSuccess) {
   SeededRandom random{5};
   Backoff backoff{RetryLimit::program()};
   for (int i = 0; i < 8; ++i) (void)backoff.next(random);

@@ -1,4 +1,4 @@
-/// The secret that keeps an agent's name for its program, also across restarts: who knows it owns the name.
+/// The secret that reserves an agent's name for its program, also across restarts: its holder owns the name.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace relay::client {
 
-/// The token in that file, made at the first call.
+/// The token in that file, which the first call creates.
 Result<std::string> load_or_create_claim_token(Directory& directory, const std::string& name, Random& random);
 
 }  // namespace relay::client

@@ -7,7 +7,7 @@
 namespace relay::client {
 namespace {
 
-TEST(ClaimToken, IsMadeOnceAndKept) {
+TEST(ClaimToken, IsCreatedOnce) {
   testing::MemoryDirectory disk;
   SystemRandom random;
   const auto made = load_or_create_claim_token(disk, "Bob.claim", random);

@@ -1,7 +1,7 @@
-/// One request to a socket of the daemon on a connection of its own, and its response.
+/// One request to a socket of the daemon on a separate connection, and its response.
 ///
-/// Why not a link: a link owns a name and a session. This is for a SEND without HELLO (wire.md 8.5), for a request that the
-///   daemon answers as it answers the command line (wire.md 6.1, `cli`), and for the control socket (wire.md 12).
+/// Why not a link: a link owns a name and a session. This is for a SEND without HELLO (wire.md 8.5), for a request that
+///   the daemon answers as it answers the command line (wire.md 6.1, `cli`), and for the control socket (wire.md 12).
 /// Invariants: the callback runs exactly once, unless the call is destroyed first; it may destroy the call.
 /// Ownership: borrows loop and network, which outlive it; owns the connection. Threading: loop thread only.
 #pragma once
@@ -42,8 +42,8 @@ struct DaemonResponse {
 
 class DaemonCall final : private net::StreamListener {
  public:
-  /// The error has a code of client::Errc. NoDaemon and TooLarge: the request was not sent. TimedOut and Lost: it was, and
-  /// whether the daemon executed it is unknown. Otherwise the daemon's ERROR (refused_by_daemon).
+  /// The error has a code of client::Errc. NoDaemon and TooLarge: the request was not sent. TimedOut and Lost: it was,
+  /// and whether the daemon executed it is unknown. Otherwise the daemon's ERROR (refused_by_daemon).
   using OnResponse = std::move_only_function<void(Result<DaemonResponse>)>;
 
   DaemonCall(net::EventLoop& loop, net::Network& network, std::string socket, DaemonRequest request,

@@ -10,7 +10,7 @@ namespace {
 using protocol::Receipt;
 using protocol::ReceiptStatus;
 
-/// What is not named proves no more than that somebody took it.
+/// From weak to strong. An unknown proof counts as the weakest.
 constexpr std::array<std::string_view, 4> kProofs{"accepted", "written", "submitted", "seen"};
 
 std::size_t strength_of(std::string_view proof) {
@@ -18,7 +18,7 @@ std::size_t strength_of(std::string_view proof) {
   return found == kProofs.end() ? 0 : static_cast<std::size_t>(found - kProofs.begin());
 }
 
-/// Delivered gains proof; what was in doubt may be known after all.
+/// A stronger proof replaces a weaker one, and Delivered replaces InDoubt.
 bool proves_more(const Receipt& later, const Receipt& earlier) {
   if (later.status != ReceiptStatus::Delivered) return false;
   return earlier.status == ReceiptStatus::InDoubt ||
@@ -29,91 +29,91 @@ bool proves_more(const Receipt& later, const Receipt& earlier) {
 
 std::vector<std::string> DeliveryTracker::ids() const {
   std::vector<std::string> all;
-  for (const auto& [id, place] : unsettled_) all.push_back(id);
+  for (const auto& [id, ref] : unsettled_) all.push_back(id);
   return all;
 }
 
 const DeliveryRef* DeliveryTracker::find(std::string_view id) const {
   const auto found = unsettled_.find(id);
-  return found == unsettled_.end() ? nullptr : &found->second.place;
+  return found == unsettled_.end() ? nullptr : &found->second.ref;
 }
 
 const Receipt* DeliveryTracker::last_receipt(std::string_view id) const {
-  const auto found = last_words_.find(id);
-  return found == last_words_.end() ? nullptr : &found->second.receipt;
+  const auto found = last_receipts_.find(id);
+  return found == last_receipts_.end() ? nullptr : &found->second.receipt;
 }
 
-void DeliveryTracker::take(const DeliveryRef& place) {
-  if (last_words_.erase(place.id) > 0) std::erase(by_age_, place.id);
-  owed_.erase(place.id);
-  unsettled_.insert_or_assign(place.id, Unsettled{place});
+void DeliveryTracker::take(const DeliveryRef& ref) {
+  if (last_receipts_.erase(ref.id) > 0) std::erase(by_age_, ref.id);
+  resends_.erase(ref.id);
+  unsettled_.insert_or_assign(ref.id, Unsettled{ref});
 }
 
-void DeliveryTracker::move(const DeliveryRef& place) { unsettled_.find(place.id)->second = Unsettled{place}; }
+void DeliveryTracker::move(const DeliveryRef& ref) { unsettled_.find(ref.id)->second = Unsettled{ref}; }
 
-void DeliveryTracker::on_redelivered(std::string_view id) { unsettled_.find(id)->second.came_here = true; }
+void DeliveryTracker::on_redelivered(std::string_view id) { unsettled_.find(id)->second.on_this_connection = true; }
 
 std::optional<DeliveryRef> DeliveryTracker::acknowledge(std::string_view id) {
   const auto held = unsettled_.find(id);
   if (held == unsettled_.end()) return std::nullopt;
   remember({.receipt = {.status = ReceiptStatus::Delivered, .delivery_id = std::string{id}, .proof = "accepted"},
-            .heard = held->second.came_here,
+            .reported = held->second.on_this_connection,
             .by_ack = true});
-  return std::move(unsettled_.extract(held).mapped().place);
+  return std::move(unsettled_.extract(held).mapped().ref);
 }
 
 bool DeliveryTracker::acknowledged(std::string_view id) const {
-  const auto found = last_words_.find(id);
-  return found != last_words_.end() && found->second.by_ack;
+  const auto found = last_receipts_.find(id);
+  return found != last_receipts_.end() && found->second.by_ack;
 }
 
 std::optional<Receipt> DeliveryTracker::report(std::string_view id, Receipt receipt) {
   receipt.delivery_id = id;
   if (keeps_delivery(receipt)) return find(id) != nullptr ? std::optional{std::move(receipt)} : std::nullopt;
-  bool heard = false;
+  bool reported = false;
   if (const auto held = unsettled_.find(id); held != unsettled_.end()) {
-    heard = held->second.came_here;
+    reported = held->second.on_this_connection;
     unsettled_.erase(held);
   } else {
-    const auto before = last_words_.find(id);
-    if (before == last_words_.end() || !proves_more(receipt, before->second.receipt)) return std::nullopt;
-    heard = before->second.heard;
+    const auto before = last_receipts_.find(id);
+    if (before == last_receipts_.end() || !proves_more(receipt, before->second.receipt)) return std::nullopt;
+    reported = before->second.reported;
   }
-  remember({receipt, heard});
+  remember({receipt, reported});
   return receipt;
 }
 
-void DeliveryTracker::remember(LastReceipt word) {
-  auto id = word.receipt.delivery_id;
-  if (!last_words_.insert_or_assign(id, std::move(word)).second) std::erase(by_age_, id);
+void DeliveryTracker::remember(LastReceipt last) {
+  auto id = last.receipt.delivery_id;
+  if (!last_receipts_.insert_or_assign(id, std::move(last)).second) std::erase(by_age_, id);
   by_age_.push_back(std::move(id));
   while (by_age_.size() > kMaxUnacknowledged) {
-    last_words_.erase(by_age_.front());
-    owed_.erase(by_age_.front());
+    last_receipts_.erase(by_age_.front());
+    resends_.erase(by_age_.front());
     by_age_.pop_front();
   }
 }
 
 bool DeliveryTracker::should_resend(std::string_view id) {
-  auto& word = last_words_.find(id)->second;
-  const bool heard = std::exchange(word.heard, true);
-  return !heard || !returns_delivery(word.receipt);
+  auto& last = last_receipts_.find(id)->second;
+  const bool reported = std::exchange(last.reported, true);
+  return !reported || !returns_delivery(last.receipt);
 }
 
 void DeliveryTracker::on_new_connection() {
-  for (auto& [id, held] : unsettled_) held.came_here = false;
-  for (auto& [id, word] : last_words_) word.heard = false;
+  for (auto& [id, held] : unsettled_) held.on_this_connection = false;
+  for (auto& [id, last] : last_receipts_) last.reported = false;
   const auto newest = std::min(by_age_.size(), kMaxResends);
   for (auto id = by_age_.end() - static_cast<std::ptrdiff_t>(newest); id != by_age_.end(); ++id)
-    if (!returns_delivery(last_words_.at(*id).receipt)) queue_resend(*id);
+    if (!returns_delivery(last_receipts_.at(*id).receipt)) queue_resend(*id);
 }
 
-void DeliveryTracker::queue_resend(std::string_view id) { owed_.emplace(id); }
+void DeliveryTracker::queue_resend(std::string_view id) { resends_.emplace(id); }
 
 std::vector<Receipt> DeliveryTracker::take_resends() {
   std::vector<Receipt> all;
-  for (const auto& id : std::exchange(owed_, {}))
-    if (const auto* const word = last_receipt(id)) all.push_back(*word);
+  for (const auto& id : std::exchange(resends_, {}))
+    if (const auto* const receipt = last_receipt(id)) all.push_back(*receipt);
   return all;
 }
 

@@ -1,9 +1,9 @@
-/// The deliveries that are in the program's hands, and the last word about those that are not any more.
+/// The unsettled deliveries of a session, and the last receipt of each settled one.
 ///
-/// Why: the daemon repeats a delivery until it has heard of it, and what we say may be lost with the connection. What is
-///   in hand is not handed up again; what has left the hand is answered with the same words as before.
-/// Invariants: a delivery is known by its id, which it keeps when it is moved to another lane or put back for later. At
-///   most kMaxUnacknowledged are in hand, and of as many the last word is remembered (the oldest is forgotten first).
+/// Why: the daemon repeats a delivery until it gets a receipt, and a receipt can be lost with the connection. An
+///   unsettled delivery is not passed on again; a settled one is answered with the same receipt as before.
+/// Invariants: a delivery is known by its id, which it keeps when it moves to another lane or is requeued. At most
+///   kMaxUnacknowledged are unsettled, and as many last receipts are kept (the oldest is dropped first).
 /// Pure. Threading: one thread.
 #pragma once
 
@@ -28,31 +28,32 @@ class DeliveryTracker {
  public:
   [[nodiscard]] std::vector<std::string> ids() const;
   [[nodiscard]] bool full() const { return unsettled_.size() >= kMaxUnacknowledged; }
-  /// Where it stands, when it is in hand.
+  /// Null when it is not unsettled.
   [[nodiscard]] const DeliveryRef* find(std::string_view id) const;
-  /// The last word about one that is not in hand any more.
+  /// Null when it was not settled here.
   [[nodiscard]] const protocol::Receipt* last_receipt(std::string_view id) const;
 
-  /// In hand from now on; what was said about an earlier attempt does not count for this one.
-  void take(const DeliveryRef& place);
-  /// In hand already: the same delivery at another place.
-  void move(const DeliveryRef& place);
-  /// In hand already: the daemon repeats it on this connection.
+  /// Makes it unsettled and drops the receipt of an earlier attempt.
+  void take(const DeliveryRef& ref);
+  /// An unsettled delivery has another position.
+  void move(const DeliveryRef& ref);
+  /// The daemon repeated an unsettled delivery on this connection.
   void on_redelivered(std::string_view id);
-  /// Delivered, said by a plain ACK: where it stood, or nothing when it was not in hand.
+  /// Settles it as delivered, by a plain ACK. Its position, or nothing when it was not unsettled.
   std::optional<DeliveryRef> acknowledge(std::string_view id);
-  /// Was an ACK the last word about it?
+  /// Was its last receipt an ACK?
   [[nodiscard]] bool acknowledged(std::string_view id) const;
 
-  /// What may be said about it now: nothing when it has left the hand, except a stronger proof of what was delivered.
+  /// The receipt to send now: nothing for a settled delivery, unless it is a stronger proof of its delivery.
   std::optional<protocol::Receipt> report(std::string_view id, protocol::Receipt receipt);
-  /// It has left the hand and comes again: is the last word about it to be said again? That it is given back is not,
-  /// to a daemon that sent it on this connection and hears the word already: it would take it for the next attempt's.
+  /// A settled delivery came again: should its last receipt be sent again? Not when the receipt returned the delivery
+  /// and the daemon sent the delivery on this connection: it has that receipt and would apply another to the next
+  /// attempt.
   bool should_resend(std::string_view id);
-  /// What the daemon sent and heard on an earlier one counts no more: the newest last words may be lost with it, and are
-  /// owed. What they end is not asked for again when it has ended otherwise meanwhile.
+  /// Receipts of earlier connections may be lost: queues the newest kMaxResends of those that ended a delivery. The
+  /// daemon does not repeat a delivery that ended otherwise meanwhile.
   void on_new_connection();
-  /// The last word about it could not be said, and nobody will ask for it again.
+  /// The last receipt could not be sent, and the daemon may not repeat the delivery.
   void queue_resend(std::string_view id);
   std::vector<protocol::Receipt> take_resends();
 
@@ -60,20 +61,20 @@ class DeliveryTracker {
 
  private:
   struct Unsettled {
-    DeliveryRef place;
-    bool came_here = true;  // on this connection
+    DeliveryRef ref;
+    bool on_this_connection = true;  // the daemon sent it on this connection
   };
   struct LastReceipt {
     protocol::Receipt receipt;
-    bool heard = false;   // by a daemon that sent the delivery on this connection
-    bool by_ack = false;  // said as an ACK, and so again
+    bool reported = false;  // to a daemon that sent the delivery on this connection
+    bool by_ack = false;    // sent as an ACK
   };
-  void remember(LastReceipt word);
+  void remember(LastReceipt last);
 
   std::map<std::string, Unsettled, std::less<>> unsettled_;
-  std::map<std::string, LastReceipt, std::less<>> last_words_;
-  std::deque<std::string> by_age_;  // the ids of last_words_, oldest first
-  std::set<std::string, std::less<>> owed_;
+  std::map<std::string, LastReceipt, std::less<>> last_receipts_;
+  std::deque<std::string> by_age_;  // the ids of last_receipts_, oldest first
+  std::set<std::string, std::less<>> resends_;
 };
 
 }  // namespace relay::client

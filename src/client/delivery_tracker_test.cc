@@ -10,7 +10,7 @@ namespace {
 using protocol::Receipt;
 using protocol::ReceiptStatus;
 
-TEST(Custody, SaysWhyADeliveryWaitsOnlyWhileItIsInHand) {
+TEST(DeliveryTracker, PendingReasonIsReportedOnlyWhileUnsettled) {
   DeliveryTracker custody;
   EXPECT_FALSE(custody.report("d-1", {.status = ReceiptStatus::Accepted}));
   custody.take({.id = "d-1", .seq = 1});
@@ -22,7 +22,7 @@ TEST(Custody, SaysWhyADeliveryWaitsOnlyWhileItIsInHand) {
   EXPECT_FALSE(custody.report("d-1", {.status = ReceiptStatus::Accepted}));
 }
 
-TEST(Custody, ForgetsTheLastWordWhenTheDeliveryComesAnew) {
+TEST(DeliveryTracker, NewDeliveryClearsTheLastReceipt) {
   DeliveryTracker custody;
   custody.take({.id = "d-1", .seq = 1});
   (void)custody.report("d-1", {.status = ReceiptStatus::Failed, .retryable = true});
@@ -32,18 +32,18 @@ TEST(Custody, ForgetsTheLastWordWhenTheDeliveryComesAnew) {
   EXPECT_TRUE(custody.report("d-1", {.status = ReceiptStatus::Delivered}));
 }
 
-TEST(Custody, ThatItIsGivenBackIsNotSaidTwiceToADaemonThatHeardItOnThisConnection) {
+TEST(DeliveryTracker, ReturnIsReportedOncePerConnection) {
   const Receipt given_back{.status = ReceiptStatus::Failed, .retryable = true};
   DeliveryTracker custody;
   custody.take({.id = "d-1", .seq = 1});
   (void)custody.report("d-1", given_back);
-  EXPECT_FALSE(custody.should_resend("d-1")) << "the repetition was on its way before the word";
+  EXPECT_FALSE(custody.should_resend("d-1")) << "the repetition was sent before the receipt arrived";
   custody.on_new_connection();
   EXPECT_TRUE(custody.should_resend("d-1"));
   EXPECT_FALSE(custody.should_resend("d-1"));
 }
 
-TEST(Custody, AWordSaidBeforeTheDeliveryCameOnThisConnectionIsSaidAgain) {
+TEST(DeliveryTracker, ReceiptOfAnEarlierConnectionIsResent) {
   const Receipt given_back{.status = ReceiptStatus::Failed, .retryable = true};
   DeliveryTracker custody;
   custody.take({.id = "d-1", .seq = 1});
@@ -57,7 +57,7 @@ TEST(Custody, AWordSaidBeforeTheDeliveryCameOnThisConnectionIsSaidAgain) {
   EXPECT_FALSE(custody.should_resend("d-2"));
 }
 
-TEST(Custody, TheNewestEndsAreOwedToTheNextConnection) {
+TEST(DeliveryTracker, NewestFinalReceiptsAreResentAfterAReconnection) {
   DeliveryTracker custody;
   for (const auto* id : {"d-1", "d-2", "d-3"}) custody.take({.id = id, .seq = 1});
   (void)custody.report("d-1", {.status = ReceiptStatus::Delivered, .proof = "submitted"});
@@ -70,7 +70,7 @@ TEST(Custody, TheNewestEndsAreOwedToTheNextConnection) {
   EXPECT_TRUE(custody.take_resends().empty());
 }
 
-TEST(Custody, AnEndIsSaidAsOftenAsItIsAskedFor) {
+TEST(DeliveryTracker, FinalReceiptIsResentForEachRedelivery) {
   DeliveryTracker custody;
   custody.take({.id = "d-1", .seq = 1});
   (void)custody.report("d-1", {.status = ReceiptStatus::Delivered});
@@ -78,7 +78,7 @@ TEST(Custody, AnEndIsSaidAsOftenAsItIsAskedFor) {
   EXPECT_TRUE(custody.should_resend("d-1"));
 }
 
-TEST(Custody, AnAcknowledgementIsALastWordUntilMoreIsProved) {
+TEST(DeliveryTracker, AckIsReplacedOnlyByAStrongerProof) {
   DeliveryTracker custody;
   EXPECT_FALSE(custody.acknowledge("d-1"));
   custody.take({.id = "d-1", .seq = 1});
@@ -91,7 +91,7 @@ TEST(Custody, AnAcknowledgementIsALastWordUntilMoreIsProved) {
   EXPECT_FALSE(custody.acknowledged("d-1"));
 }
 
-TEST(Custody, WhatWasInDoubtMayBeKnownAfterAll) {
+TEST(DeliveryTracker, DeliveredReplacesInDoubt) {
   DeliveryTracker custody;
   custody.take({.id = "d-1", .seq = 1});
   (void)custody.report("d-1", {.status = ReceiptStatus::InDoubt});
@@ -100,7 +100,7 @@ TEST(Custody, WhatWasInDoubtMayBeKnownAfterAll) {
   EXPECT_FALSE(custody.report("d-1", {.status = ReceiptStatus::InDoubt}));
 }
 
-TEST(Custody, RemembersABoundedNumberOfLastWords) {
+TEST(DeliveryTracker, LastReceiptsAreBounded) {
   DeliveryTracker custody;
   for (std::size_t i = 0; i <= kMaxUnacknowledged; ++i) {
     custody.take({.id = format("d-{}", i)});
@@ -110,7 +110,7 @@ TEST(Custody, RemembersABoundedNumberOfLastWords) {
   EXPECT_NE(custody.last_receipt("d-1"), nullptr);
 }
 
-TEST(Custody, HasABoundInHandToo) {
+TEST(DeliveryTracker, UnsettledDeliveriesAreBounded) {
   DeliveryTracker custody;
   for (std::size_t i = 0; i < kMaxUnacknowledged; ++i) custody.take({.id = format("d-{}", i)});
   EXPECT_TRUE(custody.full());

@@ -1,4 +1,4 @@
-/// What can go wrong between a program and the daemon.
+/// Errors between a program and the daemon.
 #pragma once
 
 #include <string>
@@ -9,24 +9,23 @@
 namespace relay::client {
 
 enum class Errc {
-  NoDaemon,    // nobody could be reached, or the link could not be held, and patience ran out
-  Refused,     // the daemon ended it with a fatal ERROR
-  Full,        // the outbox has no room
+  NoDaemon,    // not reachable, or no connection attempts are left
+  Refused,     // a fatal ERROR of the daemon
+  Full,        // the outbox is full
   TooLarge,    // the message does not fit a frame
-  BadMessage,  // the payload is no JSON object, or the addressee is missing
-  NotReady,    // asked of a link that is not READY
-  TimedOut,    // the daemon did not answer a question in time
-  Lost,        // the link broke while a question was open
+  BadMessage,  // the payload is no JSON object, or the recipient is missing
+  NotReady,    // the link is not READY
+  TimedOut,    // no response in time
+  Lost,        // the connection was lost while a request was open
 };
 
 std::string_view describe(Errc code);
 
-/// What a NACK or an ERROR says. Its code stays with the error, as the protocol::Refusal it stands for (wire.md 8.2), where
-/// it is known; otherwise it is Refused.
+/// The error of a NACK or an ERROR. It carries the protocol::NackCode (wire.md 8.2) of a known code, otherwise Refused.
 Failure refused_by_daemon(std::string_view code, std::string message);
 
 /// Why a connect failed, for a sentence of the caller's own. The network's sentence for a refused connection names the
-/// daemon and the next step; the caller does so too, or speaks of a host.
+/// daemon and the next step; the caller adds its own, or names a host.
 std::string connect_reason(const Error& error);
 
 }  // namespace relay::client

@@ -25,19 +25,19 @@ Result<std::string> EventQueue::add(std::string payload, Random& random) {
 const QueuedEvent* EventQueue::next() const {
   const auto found = after_cursor();
   const auto out = static_cast<std::size_t>(found - entries_.begin());
-  return found != entries_.end() && out < (answers_ ? kMaxUnanswered : 1) ? &*found : nullptr;
+  return found != entries_.end() && out < (daemon_answers_ ? kMaxUnanswered : 1) ? &*found : nullptr;
 }
 
 const QueuedEvent* EventQueue::last_chance() const {
   const auto found = after_cursor();
-  return found != entries_.end() && answers_ ? &*found : nullptr;
+  return found != entries_.end() && daemon_answers_ ? &*found : nullptr;
 }
 
 bool EventQueue::answered(std::string_view id, EventResult answer) {
   const auto found = find(id);
   if (found == entries_.end()) return false;
-  answers_ = true;
-  ++(answer == EventResult::Taken ? told_ : refused_);
+  daemon_answers_ = true;
+  ++(answer == EventResult::Taken ? acked_ : refused_);
   bytes_ -= found->payload.size();
   entries_.erase(found);
   return true;

@@ -29,7 +29,7 @@ TEST_F(EventQueueTest, NumbersWithoutGaps) {
   EXPECT_EQ(second, first.substr(0, first.size() - 1) + "2");
 }
 
-TEST_F(EventQueueTest, OneGoesFirstAndThenManyAtATime) {
+TEST_F(EventQueueTest, OneEventGoesFirstThenManyAtOnce) {
   const auto first = add();
   for (int i = 0; i < 200; ++i) add();
   EXPECT_EQ(send(), 1U);
@@ -40,7 +40,7 @@ TEST_F(EventQueueTest, OneGoesFirstAndThenManyAtATime) {
   EXPECT_EQ(queue.counts().waiting, 200U);
 }
 
-TEST_F(EventQueueTest, ANewConnectionBeginsWithTheFirstUnanswered) {
+TEST_F(EventQueueTest, NewConnectionStartsWithTheFirstUnansweredEvent) {
   const auto first = add(), second = add(), third = add();
   send();
   queue.answered(first, Answer::Taken);
@@ -54,7 +54,7 @@ TEST_F(EventQueueTest, ANewConnectionBeginsWithTheFirstUnanswered) {
   EXPECT_EQ(queue.counts().refused, 1U);
 }
 
-TEST_F(EventQueueTest, WhatIsRefusedForNowGoesAgainBeforeThoseBehindIt) {
+TEST_F(EventQueueTest, RetryableNackResendsInOrder) {
   const auto first = add();
   send();
   queue.answered(first, Answer::Taken);
@@ -75,7 +75,7 @@ TEST_F(EventQueueTest, IsBoundedInNumberAndBytes) {
   EXPECT_TRUE(heavy.add("{}", random)) << "a small one still fits";
 }
 
-TEST_F(EventQueueTest, AtTheEndAllGoesToADaemonThatAnswers) {
+TEST_F(EventQueueTest, LastChanceSendsEverythingToADaemonThatAnswers) {
   const auto first = add();
   for (int i = 0; i < 99; ++i) add();
   send();

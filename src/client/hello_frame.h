@@ -1,4 +1,4 @@
-/// HELLO as a client says it.
+/// Writes the payload of HELLO.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace relay::client {
 
-/// The payload; empty texts are left out.
+/// Empty strings are left out.
 std::string write_hello(const protocol::Hello& hello);
 
 }  // namespace relay::client

@@ -5,7 +5,7 @@
 namespace relay::client {
 namespace {
 
-TEST(HelloFrame, IsReadBackByTheDaemonAsItWasMeant) {
+TEST(HelloFrame, IsReadBackWithEveryField) {
   protocol::Hello hello;
   hello.agent = "Alice";
   hello.capabilities.send_ack = true;
@@ -31,7 +31,7 @@ TEST(HelloFrame, IsReadBackByTheDaemonAsItWasMeant) {
   EXPECT_EQ(read->claim_token, "mine");
 }
 
-TEST(HelloFrame, LeavesOutWhatIsEmpty) {
+TEST(HelloFrame, LeavesOutEmptyFields) {
   protocol::Hello hello;
   hello.agent = "Alice";
   const auto object = parse_json_object(write_hello(hello));

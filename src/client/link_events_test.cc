@@ -8,7 +8,7 @@ using testing::Said;
 
 struct LinkEvents : testing::LinkFixture {
   std::string tell(int n) { return *link->send_event(format(R"({{"event":{{"type":"item.delta","n":{}}}}})", n)); }
-  /// What the daemon heard: "SEND 1", "AGENT_EVENT 7" with the number in the payload.
+  /// The frames that the daemon received: "SEND 1", "AGENT_EVENT 7" with the number in the payload.
   Said heard() {
     Said all;
     for (const auto& frame : daemon.heard()) {
@@ -21,7 +21,7 @@ struct LinkEvents : testing::LinkFixture {
   std::string last_id;
 };
 
-TEST_F(LinkEvents, AreToldInOrderUntilTheyAreAnswered) {
+TEST_F(LinkEvents, AreSentInOrderUntilAnswered) {
   start_ready();
   const auto first = tell(1);
   tell(2), tell(3);
@@ -34,7 +34,7 @@ TEST_F(LinkEvents, AreToldInOrderUntilTheyAreAnswered) {
   EXPECT_TRUE(program.sent.empty()) << "an event is no message";
 }
 
-TEST_F(LinkEvents, WaitForTheConnectionAndForTheMessages) {
+TEST_F(LinkEvents, WaitForTheConnectionAndTheMessages) {
   start();
   tell(1);
   send("x");
@@ -42,7 +42,7 @@ TEST_F(LinkEvents, WaitForTheConnectionAndForTheMessages) {
   EXPECT_EQ(heard(), (Said{"HELLO", "SEND", "AGENT_EVENT 1"}));
 }
 
-TEST_F(LinkEvents, ComeAgainAfterALossFromTheFirstUnanswered) {
+TEST_F(LinkEvents, AreResentAfterALossFromTheFirstUnanswered) {
   start_ready();
   const auto first = tell(1);
   ack(first);
@@ -57,7 +57,7 @@ TEST_F(LinkEvents, ComeAgainAfterALossFromTheFirstUnanswered) {
   EXPECT_EQ(heard(), Said{"AGENT_EVENT 3"});
 }
 
-TEST_F(LinkEvents, ARefusalForNowIsTriedAgainAndOneForGoodIsNot) {
+TEST_F(LinkEvents, RetryableNackIsRetriedAndFinalOneIsNot) {
   start_ready();
   const auto first = tell(1);
   (void)heard();
@@ -72,7 +72,7 @@ TEST_F(LinkEvents, ARefusalForNowIsTriedAgainAndOneForGoodIsNot) {
   EXPECT_TRUE(program.refused.empty());
 }
 
-TEST_F(LinkEvents, ADaemonThatDoesNotKnowThemIsNotDisturbed) {
+TEST_F(LinkEvents, OldDaemonGetsOneEventOnly) {
   start_ready();
   for (int i = 1; i < 50; ++i) tell(i);
   daemon.say(MessageType::Error, "x",
@@ -86,7 +86,7 @@ TEST_F(LinkEvents, ADaemonThatDoesNotKnowThemIsNotDisturbed) {
   EXPECT_EQ(heard(), Said{"BYE"});
 }
 
-TEST_F(LinkEvents, DoNotStandInTheWayOfMessages) {
+TEST_F(LinkEvents, DoNotDelayMessages) {
   start_ready();
   const auto first = tell(0);
   ack(first);
@@ -99,7 +99,7 @@ TEST_F(LinkEvents, DoNotStandInTheWayOfMessages) {
   EXPECT_EQ(heard(), Said{"AGENT_EVENT 1"});
 }
 
-TEST_F(LinkEvents, AreToldBeforeGoodbye) {
+TEST_F(LinkEvents, AreSentBeforeBye) {
   start_ready();
   const auto first = tell(0);
   ack(first);

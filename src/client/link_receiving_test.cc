@@ -15,7 +15,7 @@ struct LinkReceiving : testing::LinkFixture {
     daemon.say(MessageType::Deliver, id, R"({"body":"x"})", "Bob", {},
                format(R"({{"seq":{},"session_id":"s1","lane":{}{}}})", seq, protocol::lane_code(lane), more));
   }
-  /// One member of each RECEIPT that was said.
+  /// One member of each RECEIPT that was sent.
   Said of_receipts(std::string_view member) {
     Said all;
     for (const auto& frame : daemon.heard())
@@ -26,7 +26,7 @@ struct LinkReceiving : testing::LinkFixture {
   Said proofs() { return of_receipts("proof"); }
 };
 
-TEST_F(LinkReceiving, HandsUpADeliveryAndAcknowledgesIt) {
+TEST_F(LinkReceiving, PassesOnADeliveryAndAcknowledgesIt) {
   start_ready();
   deliver(1);
   ASSERT_EQ(program.incoming.size(), 1U);
@@ -34,7 +34,7 @@ TEST_F(LinkReceiving, HandsUpADeliveryAndAcknowledgesIt) {
   EXPECT_EQ(said(), Said{"ACK d-Bob1"});
 }
 
-TEST_F(LinkReceiving, ARepetitionIsAcknowledgedAgainAndNotHandedUp) {
+TEST_F(LinkReceiving, RepeatedDeliveryIsAcknowledgedAndNotPassedOn) {
   start_ready();
   deliver(1);
   deliver(2);
@@ -44,7 +44,7 @@ TEST_F(LinkReceiving, ARepetitionIsAcknowledgedAgainAndNotHandedUp) {
   EXPECT_EQ(said(), Said{"ACK d-Bob1"});
 }
 
-TEST_F(LinkReceiving, RecognisesRepetitionsAcrossConnectionsAndSessions) {
+TEST_F(LinkReceiving, RecognizesDuplicatesAcrossConnectionsAndSessions) {
   start_ready();
   deliver(1);
   reconnect();
@@ -54,7 +54,7 @@ TEST_F(LinkReceiving, RecognisesRepetitionsAcrossConnectionsAndSessions) {
   EXPECT_EQ(program.incoming.size(), 2U);
 }
 
-TEST_F(LinkReceiving, TakesTheNumbersOfAStoreBegunAnewForNew) {
+TEST_F(LinkReceiving, NewStoreResetsPositions) {
   start();
   daemon.welcome("s1", "t1", "store-1");
   deliver(1);
@@ -69,7 +69,7 @@ TEST_F(LinkReceiving, TakesTheNumbersOfAStoreBegunAnewForNew) {
   EXPECT_EQ(link->session().store_id, "store-2");
 }
 
-TEST_F(LinkReceiving, KeepsNoPositionsOfAnotherStoreThanItStartedWith) {
+TEST_F(LinkReceiving, PositionsOfAnotherStoreAreDropped) {
   options.positions = {{"", "Bob", 4}};
   options.store_id = "store-1";
   start();
@@ -78,7 +78,7 @@ TEST_F(LinkReceiving, KeepsNoPositionsOfAnotherStoreThanItStartedWith) {
   EXPECT_EQ(program.incoming.size(), 1U);
 }
 
-TEST_F(LinkReceiving, WithItsOldPositionsAlsoAcrossItsOwnLife) {
+TEST_F(LinkReceiving, SavedPositionsRecognizeDuplicatesAfterARestart) {
   options.positions = {{"", "Bob", 4}};
   start_ready();
   deliver(4);
@@ -88,7 +88,7 @@ TEST_F(LinkReceiving, WithItsOldPositionsAlsoAcrossItsOwnLife) {
   EXPECT_EQ(link->positions(), (std::vector<StreamPosition>{{"", "Bob", 5}}));
 }
 
-TEST_F(LinkReceiving, WhatIsTakenLaterIsAcknowledgedOnlyThen) {
+TEST_F(LinkReceiving, ManualAckIsSentOnRequest) {
   program.taken = AckMode::Later;
   start_ready();
   deliver(1);
@@ -100,7 +100,7 @@ TEST_F(LinkReceiving, WhatIsTakenLaterIsAcknowledgedOnlyThen) {
   EXPECT_EQ(said(), Said{"ACK d-Bob1"});
 }
 
-TEST_F(LinkReceiving, SaysTheSameEndAgainWhenItGotLost) {
+TEST_F(LinkReceiving, LostReceiptIsResent) {
   program.taken = AckMode::Later;
   start_ready();
   deliver(1);
@@ -117,7 +117,7 @@ TEST_F(LinkReceiving, SaysTheSameEndAgainWhenItGotLost) {
   EXPECT_EQ(program.incoming.size(), 1U);
 }
 
-TEST_F(LinkReceiving, TakenWhileAwayItIsAcknowledgedWhenItComesAgain) {
+TEST_F(LinkReceiving, AckWhileOfflineIsSentOnRedelivery) {
   program.taken = AckMode::Later;
   start_ready();
   deliver(1);
@@ -131,7 +131,7 @@ TEST_F(LinkReceiving, TakenWhileAwayItIsAcknowledgedWhenItComesAgain) {
   EXPECT_EQ(program.incoming.size(), 1U);
 }
 
-TEST_F(LinkReceiving, AcknowledgedWhileAwayItIsNotHandedUpAgainThoughItWasPutElsewhere) {
+TEST_F(LinkReceiving, DeliveryAcknowledgedWhileOfflineIsNotPassedOnAfterAMove) {
   program.taken = AckMode::Later;
   start_ready();
   deliver_in(kManual, "d-1", 3);
@@ -140,7 +140,7 @@ TEST_F(LinkReceiving, AcknowledgedWhileAwayItIsNotHandedUpAgainThoughItWasPutEls
   loop.advance(Millis{200});
   daemon.welcome();
   (void)said();
-  deliver_in({}, "d-1", 8);  // somebody flushed it meanwhile
+  deliver_in({}, "d-1", 8);  // flushed meanwhile
   EXPECT_EQ(program.incoming.size(), 1U);
   EXPECT_TRUE(program.moved.empty());
   const auto heard = daemon.heard();
@@ -151,7 +151,7 @@ TEST_F(LinkReceiving, AcknowledgedWhileAwayItIsNotHandedUpAgainThoughItWasPutEls
   EXPECT_EQ(proofs(), Said{"seen"}) << "more may be proved of what was acknowledged";
 }
 
-TEST_F(LinkReceiving, ChannelMessagesWithADeliveryBlockAreTreatedAlike) {
+TEST_F(LinkReceiving, ChannelMessagesWithADeliveryBlockAreTracked) {
   start_ready();
   for (int i = 0; i < 2; ++i)
     daemon.say(MessageType::ChannelMessage, "d-9", R"({"channel":"#general","body":"hi"})", "Bob", "",
@@ -160,14 +160,14 @@ TEST_F(LinkReceiving, ChannelMessagesWithADeliveryBlockAreTreatedAlike) {
   EXPECT_EQ(said(), (Said{"ACK d-9", "ACK d-9"}));
 }
 
-TEST_F(LinkReceiving, OtherFramesGoToTheProgram) {
+TEST_F(LinkReceiving, OtherFramesReachTheListener) {
   start_ready();
   daemon.say(MessageType::AgentReady, "x", R"({"name":"Carol"})");
   daemon.say(MessageType::Ack, "y", R"({"ack_id":"d","correlationId":"c1","response":"OK"})", "Bob");
   EXPECT_EQ(program.frames, (std::vector{MessageType::AgentReady, MessageType::Ack}));
 }
 
-TEST_F(LinkReceiving, AnUnknownTypeIsIgnored) {
+TEST_F(LinkReceiving, UnknownTypeIsIgnored) {
   start_ready();
   std::string bytes;
   protocol::append_frame(bytes, protocol::HeaderStyle::Four, R"({"v":1,"type":"FUTURE","id":"f","ts":1,"payload":{}})");
@@ -175,7 +175,7 @@ TEST_F(LinkReceiving, AnUnknownTypeIsIgnored) {
   EXPECT_TRUE(link->ready());
 }
 
-TEST_F(LinkReceiving, TheProgramMayStopTheLinkInsideACallback) {
+TEST_F(LinkReceiving, LinkMayBeStoppedInsideACallback) {
   program.when_incoming = [&] { link->stop(); };
   start_ready();
   deliver(1);
@@ -184,7 +184,7 @@ TEST_F(LinkReceiving, TheProgramMayStopTheLinkInsideACallback) {
   EXPECT_EQ(said(), Said{"BYE"});
 }
 
-TEST_F(LinkReceiving, LanesAreNumberedEachForItself) {
+TEST_F(LinkReceiving, LanesAreNumberedSeparately) {
   start_ready();
   deliver(5);
   deliver_in(protocol::Lane{DeliveryMode::Immediate}, "d-now", 1);
@@ -196,7 +196,7 @@ TEST_F(LinkReceiving, LanesAreNumberedEachForItself) {
             (std::vector<StreamPosition>{{"", "Bob", 5}, {"", "Bob", 1, {DeliveryMode::Immediate}}}));
 }
 
-TEST_F(LinkReceiving, WhatIsInHandIsMovedAndNotHandedUpAgain) {
+TEST_F(LinkReceiving, UnsettledDeliveryIsMovedAndNotPassedOn) {
   program.taken = AckMode::Later;
   start_ready();
   deliver_in(kManual, "d-1", 3);
@@ -206,14 +206,14 @@ TEST_F(LinkReceiving, WhatIsInHandIsMovedAndNotHandedUpAgain) {
   ASSERT_EQ(program.moved.size(), 1U);
   EXPECT_EQ(program.moved[0].first.seq, 8U);
   EXPECT_EQ(program.moved[0].second, DeliveryMode::OnIdle);
-  link->acknowledge(program.incoming[0]);  // by its old place
+  link->acknowledge(program.incoming[0]);  // by its old ref
   const auto heard = daemon.heard();
   ASSERT_EQ(heard.size(), 1U);
   EXPECT_EQ(heard[0].payload.at("ack_id").as_string(), "d-1");
   EXPECT_EQ(heard[0].payload.at("seq").as_int64(), 8);
 }
 
-TEST_F(LinkReceiving, WhatWasGivenBackComesAgainUnderTheSameId) {
+TEST_F(LinkReceiving, ReturnedDeliveryComesAgainUnderTheSameId) {
   program.taken = AckMode::Later;
   start_ready();
   deliver_in({}, "d-1", 1);
@@ -231,7 +231,7 @@ TEST_F(LinkReceiving, WhatWasGivenBackComesAgainUnderTheSameId) {
   EXPECT_EQ(said(), (Said{"RECEIPT", "ACK d-1", "ACK d-1"}));
 }
 
-TEST_F(LinkReceiving, GivenBackWhileAwayItIsGivenBackAgainAndNotAcknowledged) {
+TEST_F(LinkReceiving, ReturnWhileOfflineIsResentOnRedelivery) {
   program.taken = AckMode::Later;
   start_ready();
   deliver_in({}, "d-1", 1);
@@ -245,23 +245,23 @@ TEST_F(LinkReceiving, GivenBackWhileAwayItIsGivenBackAgainAndNotAcknowledged) {
   EXPECT_EQ(program.incoming.size(), 1U);
 }
 
-TEST_F(LinkReceiving, AStrongerProofIsSaidAfterTheEndAWeakerOneIsNot) {
+TEST_F(LinkReceiving, OnlyAStrongerProofFollowsTheEnd) {
   program.taken = AckMode::Later;
   start_ready();
   deliver(1);
-  const auto& place = program.incoming[0];
-  link->report(place, {.status = ReceiptStatus::Delivered, .proof = "submitted"});
-  link->report(place, {.status = ReceiptStatus::Delivered, .proof = "written"});
-  link->report(place, {.status = ReceiptStatus::Delivered, .proof = "submitted"});
-  link->report(place, {.status = ReceiptStatus::Failed});
-  link->report(place, {.status = ReceiptStatus::Accepted});
-  link->report(place, {.status = ReceiptStatus::Delivered, .proof = "seen"});
+  const auto& ref = program.incoming[0];
+  link->report(ref, {.status = ReceiptStatus::Delivered, .proof = "submitted"});
+  link->report(ref, {.status = ReceiptStatus::Delivered, .proof = "written"});
+  link->report(ref, {.status = ReceiptStatus::Delivered, .proof = "submitted"});
+  link->report(ref, {.status = ReceiptStatus::Failed});
+  link->report(ref, {.status = ReceiptStatus::Accepted});
+  link->report(ref, {.status = ReceiptStatus::Delivered, .proof = "seen"});
   EXPECT_EQ(proofs(), (Said{"submitted", "seen"}));
   deliver(1);
   EXPECT_EQ(proofs(), Said{"seen"});
 }
 
-TEST_F(LinkReceiving, AStrongerProofFoundWhileAwayIsSaidOnTheReturn) {
+TEST_F(LinkReceiving, StrongerProofFoundOfflineIsSentAfterReconnecting) {
   program.taken = AckMode::Later;
   start_ready();
   deliver(1);
@@ -277,7 +277,7 @@ TEST_F(LinkReceiving, AStrongerProofFoundWhileAwayIsSaidOnTheReturn) {
   EXPECT_EQ(proofs(), Said{"seen"}) << "it may have been lost with the connection";
 }
 
-TEST_F(LinkReceiving, WhatIsCancelledAndDroppedIsToldSo) {
+TEST_F(LinkReceiving, DroppedDeliveryIsReportedAsCancelled) {
   program.taken = AckMode::Later;
   start_ready();
   deliver(1);
@@ -291,7 +291,7 @@ TEST_F(LinkReceiving, WhatIsCancelledAndDroppedIsToldSo) {
   EXPECT_TRUE(said().empty());
 }
 
-TEST_F(LinkReceiving, WhatCannotBeCancelledAnyMoreIsToldAsItEnds) {
+TEST_F(LinkReceiving, UncancellableDeliveryReportsItsEnd) {
   program.taken = AckMode::Later;
   program.drops_cancelled = false;
   start_ready();
@@ -303,7 +303,7 @@ TEST_F(LinkReceiving, WhatCannotBeCancelledAnyMoreIsToldAsItEnds) {
   EXPECT_EQ(said().size(), 1u);
 }
 
-TEST_F(LinkReceiving, HearsThatItIsPaused) {
+TEST_F(LinkReceiving, PauseReachesTheListener) {
   start_ready();
   daemon.say(MessageType::Pause, "p", R"({"paused":true,"reason":"lunch"})");
   daemon.say(MessageType::Pause, "p", R"({"paused":false})");

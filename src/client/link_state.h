@@ -1,4 +1,4 @@
-/// The five states of a link and the only ways between them, checked as they compile.
+/// The five states of a link and their transitions, checked at compile time.
 ///
 ///   DISCONNECTED → CONNECTING → HANDSHAKING → READY
 ///                      ↑   ↓         ↓          ↓
@@ -38,7 +38,7 @@ inline constexpr std::array kLinkTable{
     LinkRow{LinkState::Disconnected, LinkEvent::Stop, LinkState::Disconnected},
 };
 
-/// The state after the event, or nothing where the drawing has no arrow.
+/// The state after the event; nothing when the table has no such transition.
 constexpr std::optional<LinkState> next_state(LinkState from, LinkEvent event) {
   for (const auto& row : kLinkTable)
     if (row.from == from && row.event == event) return row.to;
@@ -75,9 +75,9 @@ constexpr bool stop_works_everywhere() {
 }  // namespace detail
 
 static_assert(detail::deterministic() && detail::all_reachable() && detail::stop_works_everywhere());
-static_assert(!next_state(LinkState::Disconnected, LinkEvent::Welcomed));  // nobody is greeted before connecting
+static_assert(!next_state(LinkState::Disconnected, LinkEvent::Welcomed));  // no WELCOME before connecting
 static_assert(!next_state(LinkState::Connecting, LinkEvent::Welcomed));    // nor before saying HELLO
-static_assert(!next_state(LinkState::Disconnected, LinkEvent::Lost));      // a stopped link never comes back by itself
+static_assert(!next_state(LinkState::Disconnected, LinkEvent::Lost));      // a stopped link stays stopped
 static_assert(next_state(LinkState::Ready, LinkEvent::Lost) == LinkState::Backoff);
 
 }  // namespace relay::client

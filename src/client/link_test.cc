@@ -11,7 +11,7 @@ using protocol::MessageType;
 using testing::Said;
 struct LinkTest : testing::LinkFixture {};
 
-TEST_F(LinkTest, SaysWhoItIsAndIsReadyOnWelcome) {
+TEST_F(LinkTest, SendsHelloAndIsReadyOnWelcome) {
   start();
   const auto heard = daemon.heard();
   ASSERT_EQ(heard.size(), 1U);
@@ -38,7 +38,7 @@ TEST_F(LinkTest, EchoesThePayloadOfAPing) {
   EXPECT_EQ(json::serialize(heard[0].payload), R"({"nonce":"n42","extra":[1]})");
 }
 
-TEST_F(LinkTest, ComesBackWithItsTokenAfterALoss) {
+TEST_F(LinkTest, ReconnectsWithItsToken) {
   start_ready();
   reconnect();
   EXPECT_EQ(program.lost.size(), 1U);
@@ -51,7 +51,7 @@ TEST_F(LinkTest, ComesBackWithItsTokenAfterALoss) {
   EXPECT_TRUE(program.sessions.back().resumed);
 }
 
-TEST_F(LinkTest, ForgetsATokenThatIsTooOld) {
+TEST_F(LinkTest, DropsAnExpiredToken) {
   start_ready();
   reconnect();
   daemon.say(MessageType::Error, "e", R"({"code":"RESUME_TOO_OLD","message":"gone","fatal":false})");
@@ -61,7 +61,7 @@ TEST_F(LinkTest, ForgetsATokenThatIsTooOld) {
   EXPECT_TRUE(program.frames.empty());
 }
 
-TEST_F(LinkTest, AProgramGivesUpWithASentenceThatSaysWhatToDo) {
+TEST_F(LinkTest, GivesUpWithTheNextStep) {
   daemon.listening = false;
   start();
   loop.advance(Millis{120'000});
@@ -73,7 +73,7 @@ TEST_F(LinkTest, AProgramGivesUpWithASentenceThatSaysWhatToDo) {
   EXPECT_EQ(link->state(), LinkState::Disconnected);
 }
 
-TEST_F(LinkTest, AHostTriesForEverAtTheCappedPace) {
+TEST_F(LinkTest, HostRetriesForeverAtTheMaximumDelay) {
   options.timeout = RetryLimit::never_give_up();
   daemon.listening = false;
   start();
@@ -87,7 +87,7 @@ TEST_F(LinkTest, AHostTriesForEverAtTheCappedPace) {
   EXPECT_TRUE(link->ready());
 }
 
-TEST_F(LinkTest, ADaemonThatNeverGreetsIsLeftAfterFiveSeconds) {
+TEST_F(LinkTest, MissingWelcomeTimesOut) {
   start();
   loop.advance(Millis{4'999});
   EXPECT_EQ(link->state(), LinkState::Handshaking);
@@ -105,7 +105,7 @@ TEST_F(LinkTest, SilenceOfTwoHeartbeatsMeansTheDaemonIsLost) {
   EXPECT_EQ(link->state(), LinkState::Backoff);
 }
 
-TEST_F(LinkTest, AFatalErrorStopsItWithTheDaemonsSentence) {
+TEST_F(LinkTest, FatalErrorStopsTheLink) {
   start_ready();
   daemon.say(MessageType::Error, "e", R"({"code":"DUPLICATE_CONNECTION","message":"Alice is elsewhere","fatal":true})");
   ASSERT_TRUE(program.stopped);
@@ -115,7 +115,7 @@ TEST_F(LinkTest, AFatalErrorStopsItWithTheDaemonsSentence) {
   EXPECT_EQ(daemon.connects, 1);
 }
 
-TEST_F(LinkTest, ALinkThatClaimedItsNameComesBackOnceFromItsOwnGhost) {
+TEST_F(LinkTest, ClaimedNameIsRetakenOnceAfterADuplicate) {
   options.hello.claim_token = "mine";
   start_ready();
   const auto take_over = [&] {
@@ -130,13 +130,13 @@ TEST_F(LinkTest, ALinkThatClaimedItsNameComesBackOnceFromItsOwnGhost) {
   EXPECT_TRUE(program.stopped);
 }
 
-TEST_F(LinkTest, BytesThatAreNoFrameLoseTheLink) {
+TEST_F(LinkTest, InvalidBytesLoseTheLink) {
   start_ready();
   daemon.say_bytes(std::string{"\x01\xff\xff\xff\xff garbage", 13});
   EXPECT_EQ(link->state(), LinkState::Backoff);
 }
 
-TEST_F(LinkTest, MessagesWaitForTheDaemonAndLeaveInOrder) {
+TEST_F(LinkTest, MessagesAreSentInOrderOnceConnected) {
   start();
   (void)daemon.heard();
   send("one");
@@ -162,7 +162,7 @@ TEST_F(LinkTest, EachMessageIsAnsweredExactlyOnce) {
   EXPECT_TRUE(link->is_drained());
 }
 
-TEST_F(LinkTest, EverythingUnansweredIsSaidAgainAfterALoss) {
+TEST_F(LinkTest, UnansweredMessagesAreResentAfterALoss) {
   start_ready();
   for (const auto* body : {"one", "two", "three"}) send(body);
   ack(id(2));
@@ -172,7 +172,7 @@ TEST_F(LinkTest, EverythingUnansweredIsSaidAgainAfterALoss) {
   EXPECT_EQ(said(), (Said{"HELLO", "SEND 1", "SEND 3"}));
 }
 
-TEST_F(LinkTest, ARetryableRefusalHoldsBackThoseBehindItAndIsRepeatedInOrder) {
+TEST_F(LinkTest, RetryableNackHoldsLaterMessagesBack) {
   start_ready();
   for (const auto* body : {"one", "two", "three"}) send(body);
   (void)said();
@@ -193,12 +193,12 @@ TEST_F(LinkTest, WritesNoMoreThanTheSocketTakes) {
   daemon.slow_bytes = 1;
   const std::string large(100'000, 'x');
   for (int i = 0; i < 20; ++i) send(large);
-  EXPECT_LE(said().size(), kMaxWaitingBytes / large.size() + 1);
+  EXPECT_LE(said().size(), kMaxUnsentBytes / large.size() + 1);
   daemon.took_all();
   EXPECT_FALSE(said().empty());
 }
 
-TEST_F(LinkTest, WithoutAnEpochOnlyAWindowIsUnanswered) {
+TEST_F(LinkTest, WithoutAnEpochUnansweredMessagesAreBounded) {
   Outbox plain{Numbering::RandomIds, {}, random};
   link = std::make_unique<Link>(loop, daemon, random, plain, options, program);
   link->start();
@@ -211,7 +211,7 @@ TEST_F(LinkTest, WithoutAnEpochOnlyAWindowIsUnanswered) {
   EXPECT_EQ(daemon.heard().size(), 1U);
 }
 
-TEST_F(LinkTest, AQuestionHearsItsAnswerByIdOrByReplyTo) {
+TEST_F(LinkTest, ResponseIsMatchedByIdOrReplyTo) {
   start_ready();
   std::vector<std::string> answers;
   const auto remember = [&](Result<const protocol::Envelope*> answer) {
@@ -230,7 +230,7 @@ TEST_F(LinkTest, AQuestionHearsItsAnswerByIdOrByReplyTo) {
   EXPECT_NE(answers[2].find("did not answer"), std::string::npos);
 }
 
-TEST_F(LinkTest, AnOpenQuestionFailsWhenTheDaemonGoesAway) {
+TEST_F(LinkTest, OpenRequestFailsOnDisconnect) {
   start_ready();
   std::optional<Error> error;
   link->request(MessageType::Status, "{}", [&](auto answer) { error = answer.error(); });
@@ -241,14 +241,14 @@ TEST_F(LinkTest, AnOpenQuestionFailsWhenTheDaemonGoesAway) {
   EXPECT_TRUE(is(*error, Errc::NotReady));
 }
 
-TEST_F(LinkTest, TheDaemonsReasonToSayByeIsPassedOn) {
+TEST_F(LinkTest, ReasonOfByeIsReported) {
   start_ready();
   daemon.say(MessageType::Bye, "b", format(R"({{"reason":"{}"}})", protocol::kWorkspaceClosed));
   ASSERT_EQ(program.lost.size(), 1U);
   EXPECT_EQ(program.lost[0], protocol::kWorkspaceClosed);
 }
 
-TEST_F(LinkTest, StopSaysByeAndNothingFollows) {
+TEST_F(LinkTest, StopSendsByeAndNoCallbackFollows) {
   start_ready();
   link->stop();
   EXPECT_EQ(said(), Said{"BYE"});
@@ -258,7 +258,7 @@ TEST_F(LinkTest, StopSaysByeAndNothingFollows) {
   EXPECT_FALSE(link->send_frame(MessageType::Log, "{}"));
 }
 
-TEST_F(LinkTest, TriesAtOnceWhenSomebodyAsks) {
+TEST_F(LinkTest, RetryNowConnectsAtOnce) {
   start_ready();
   daemon.cut();
   EXPECT_EQ(daemon.connects, 1);

@@ -14,11 +14,11 @@ using protocol::MessageType;
 
 constexpr std::size_t kIdBytes = 12;
 constexpr Millis kHandshakeTimeout{protocol::kHandshakeTimeoutMs};
-constexpr int kSilentHeartbeats = 2;
-constexpr std::size_t kMaxEventsAhead = 64 * 1024;  // bytes of events that a message may find before it
-constexpr Millis kDiskRetry{1'000};                 // the outbox could not be synced; nothing leaves meanwhile
+constexpr int kMissedHeartbeats = 2;
+constexpr std::size_t kMaxEventsAhead = 64 * 1024;  // bytes of events that may be queued before a message
+constexpr Millis kDiskRetry{1'000};                 // after a failed sync of the outbox; nothing is sent meanwhile
 
-/// What is said in place of an entry whose text the disk lost: a SEND to nobody, which the daemon refuses for good.
+/// Sent for an entry whose text the disk lost: a SEND without a recipient, which the daemon refuses for good.
 constexpr std::string_view kLostPayload = R"({"kind":"state","body":""})";
 
 }  // namespace
@@ -32,8 +32,8 @@ Link::Machine::Machine(net::EventLoop& loop, net::Network& network, Random& rand
       listener_{listener},
       options_{std::move(options)},
       backoff_{options_.timeout},
-      transmission_{outbox},
-      questions_{loop} {
+      outbox_sender_{outbox},
+      requests_{loop} {
   session_.store_id = options_.store_id;
   auto& can = options_.hello.capabilities;
   can.ack = true;
@@ -58,14 +58,14 @@ void Link::Machine::start() {
 void Link::Machine::stop(const protocol::Bye& bye) {
   if (state_ == LinkState::Ready)
     while (const auto* event = events_.last_chance()) write_event(*event);
-  // Behind a HELLO as well: the session it begins would otherwise stay open.
+  // After a HELLO as well: the session it started would otherwise stay open.
   if (state_ == LinkState::Ready || state_ == LinkState::Handshaking) {
     const auto payload = protocol::write_bye(bye);
     write({.type = MessageType::Bye, .id = random_.hex(kIdBytes), .ts = loop_.now().wall, .payload = payload});
   }
   enter(LinkEvent::Stop);
   drop_stream(net::Drain::Yes);
-  questions_.clear();
+  requests_.clear();
 }
 
 void Link::Machine::retry_now() {
@@ -79,7 +79,7 @@ void Link::Machine::connect() {
   reader_ = protocol::FrameReader{};
   token_refused_ = false;
   deadline_ = loop_.after(kHandshakeTimeout,
-                          [this] { lose(format("no greeting came within {} ms", kHandshakeTimeout.count())); });
+                          [this] { lose(format("no WELCOME came within {} ms", kHandshakeTimeout.count())); });
   network_.connect(options_.socket_path, [this, attempt, alive = lifetime_.watch()](auto result) {
     if (!alive || attempt != attempt_ || state_ != LinkState::Connecting) return;
     if (!result) return lose(result.error().message());
@@ -91,7 +91,7 @@ void Link::Machine::on_connected(std::unique_ptr<net::Stream> stream) {
   enter(LinkEvent::Connected);
   stream_ = std::move(stream);
   stream_->start(*this);
-  options_.hello.unsettled = custody_.ids();
+  options_.hello.unsettled = deliveries_.ids();
   const auto payload = write_hello(options_.hello);
   write({.type = MessageType::Hello, .id = random_.hex(kIdBytes), .ts = loop_.now().wall, .payload = payload});
 }
@@ -115,27 +115,27 @@ void Link::Machine::lose(const std::string& reason) {
                                 options_.socket_path, backoff_.failures(), reason)});
   }
   deadline_ = loop_.after(*wait, [this] { retry_now(); });
-  questions_.fail_all(reason);
+  requests_.fail_all(reason);
   if (state_ == LinkState::Backoff && attempt_ == attempt + 1) listener_.on_lost(reason, *wait);
 }
 
 void Link::Machine::forget_positions() {
   positions_ = StreamPositions{};
-  custody_.clear();
+  deliveries_.clear();
 }
 
 void Link::Machine::give_up(Error why) {
   drop_stream(net::Drain::No);
   enter(LinkEvent::Stop);
-  questions_.fail_all(why.message());
+  requests_.fail_all(why.message());
   listener_.on_stopped(why);
 }
 
-void Link::Machine::watch_for_silence() {
-  const auto due = last_heard_ + kSilentHeartbeats * heartbeat_;
+void Link::Machine::watch_idle_timeout() {
+  const auto due = last_received_ + kMissedHeartbeats * heartbeat_;
   deadline_ = loop_.at(due, [this] {
-    if (loop_.now().steady - last_heard_ < kSilentHeartbeats * heartbeat_) return watch_for_silence();
-    lose(format("nothing was heard of the daemon for {} ms", (kSilentHeartbeats * heartbeat_).count()));
+    if (loop_.now().steady - last_received_ < kMissedHeartbeats * heartbeat_) return watch_idle_timeout();
+    lose(format("nothing was received from the daemon for {} ms", (kMissedHeartbeats * heartbeat_).count()));
   });
 }
 
@@ -154,10 +154,10 @@ Result<std::string> Link::Machine::send(const OutgoingMessage& message) {
 void Link::Machine::transmit() {
   if (state_ != LinkState::Ready || retry_) return;
   bool durable = false;
-  while (stream_->bytes_waiting() < kMaxWaitingBytes) {
-    const auto* entry = transmission_.next();
+  while (stream_->bytes_waiting() < kMaxUnsentBytes) {
+    const auto* entry = outbox_sender_.next();
     if (!entry) return send_events();
-    // A number that was on the wire must never come back with another text: first the disk, then the wire.
+    // A number that was sent must never be used for another text: sync before sending.
     if (!durable && !outbox_.make_durable()) return retry_after(kDiskRetry);
     durable = true;
     write({.type = entry->message.type,
@@ -167,11 +167,11 @@ void Link::Machine::transmit() {
            .topic = entry->message.topic,
            .payload = entry->lost ? kLostPayload : std::string_view{entry->message.payload},
            .payload_meta = entry->message.payload_meta});
-    transmission_.sent(*entry);
+    outbox_sender_.sent(*entry);
   }
 }
 
-Result<std::string> Link::Machine::tell(std::string payload) {
+Result<std::string> Link::Machine::send_event(std::string payload) {
   if (payload.size() + protocol::kMaxIdBytes > protocol::kMaxFrameBytes)
     return fail(Errc::TooLarge, format("an event of {} bytes does not fit a frame", payload.size()));
   auto id = RELAY_TRY(events_.add(std::move(payload), random_));
@@ -179,7 +179,7 @@ Result<std::string> Link::Machine::tell(std::string payload) {
   return id;
 }
 
-/// Only while little waits towards the socket: a message that is sent next must not wait behind them.
+/// Only while few bytes are unsent: the next message must not wait behind events.
 void Link::Machine::send_events() {
   while (!retry_events_ && stream_->bytes_waiting() < kMaxEventsAhead) {
     const auto* event = events_.next();
@@ -200,12 +200,12 @@ void Link::Machine::retry_after(Millis delay) {
   });
 }
 
-void Link::Machine::report(const DeliveryRef& place, protocol::Receipt receipt) {
-  const auto word = custody_.report(place.id, std::move(receipt));
-  if (!word) return;
-  if (state_ == LinkState::Ready) return write_receipt(*word);
-  // It comes again and hears it then, unless it has ended otherwise meanwhile.
-  if (!keeps_delivery(*word) && !returns_delivery(*word)) custody_.queue_resend(place.id);
+void Link::Machine::report(const DeliveryRef& ref, protocol::Receipt receipt) {
+  const auto reported = deliveries_.report(ref.id, std::move(receipt));
+  if (!reported) return;
+  if (state_ == LinkState::Ready) return write_receipt(*reported);
+  // The daemon redelivers it and gets the receipt then, unless the delivery ended otherwise meanwhile.
+  if (!keeps_delivery(*reported) && !returns_delivery(*reported)) deliveries_.queue_resend(ref.id);
 }
 
 void Link::Machine::write_receipt(const protocol::Receipt& receipt) {
@@ -213,32 +213,33 @@ void Link::Machine::write_receipt(const protocol::Receipt& receipt) {
   write({.type = MessageType::Receipt, .id = random_.hex(kIdBytes), .ts = loop_.now().wall, .payload = payload});
 }
 
-void Link::Machine::acknowledge(const DeliveryRef& place) {
-  const auto stood = custody_.acknowledge(place.id);
-  if (!stood) return;
-  // Without a connection the delivery will come again and be recognised; or it has ended otherwise, and hears of it.
-  if (state_ == LinkState::Ready) return write_ack(*stood);
-  custody_.queue_resend(place.id);
+void Link::Machine::acknowledge(const DeliveryRef& ref) {
+  const auto current = deliveries_.acknowledge(ref.id);
+  if (!current) return;
+  // Without a connection the daemon redelivers it, which is recognized, or the delivery ended otherwise and gets the
+  // receipt.
+  if (state_ == LinkState::Ready) return write_ack(*current);
+  deliveries_.queue_resend(ref.id);
 }
 
-void Link::Machine::ask(MessageType type, std::string_view payload, OnResponse on_answer, Millis timeout) {
+void Link::Machine::request(MessageType type, std::string_view payload, OnResponse on_response, Millis timeout) {
   if (state_ != LinkState::Ready)
-    return on_answer(fail(Errc::NotReady, "the daemon is not connected; try again later"));
-  if (questions_.full())
-    return on_answer(
-        fail(Errc::Full, format("{} questions to the daemon are open; wait for an answer first", kMaxOpenQuestions)));
+    return on_response(fail(Errc::NotReady, "the daemon is not connected; try again later"));
+  if (requests_.full())
+    return on_response(
+        fail(Errc::Full, format("{} requests to the daemon are open; wait for a response first", kMaxPendingRequests)));
   if (payload.size() + protocol::kMaxIdBytes > protocol::kMaxFrameBytes)
-    return on_answer(fail(Errc::TooLarge, format("the {} frame is too large; {} bytes are allowed",
-                                                 protocol::name_of(type), protocol::kMaxFrameBytes)));
+    return on_response(fail(Errc::TooLarge, format("the {} frame is too large; {} bytes are allowed",
+                                                   protocol::name_of(type), protocol::kMaxFrameBytes)));
   auto id = random_.hex(kIdBytes);
   write({.type = type, .id = id, .ts = loop_.now().wall, .payload = payload});
-  questions_.add(std::move(id), timeout, std::move(on_answer));
+  requests_.add(std::move(id), timeout, std::move(on_response));
 }
 
-Result<void> Link::Machine::say(MessageType type, std::string_view payload, std::string_view topic,
-                                std::string_view to) {
-  if (type == MessageType::SessionState)  // a daemon that was restarted hears it with the greeting
-    if (const auto told = protocol::parse_session_state(payload)) options_.hello.state = told->state;
+Result<void> Link::Machine::send_frame(MessageType type, std::string_view payload, std::string_view topic,
+                                       std::string_view to) {
+  if (type == MessageType::SessionState)  // HELLO repeats it to a restarted daemon
+    if (const auto state = protocol::parse_session_state(payload)) options_.hello.state = state->state;
   if (state_ != LinkState::Ready) return fail(Errc::NotReady, "the daemon is not connected; try again later");
   if (payload.size() + topic.size() + to.size() + protocol::kMaxIdBytes > protocol::kMaxFrameBytes)
     return fail(Errc::TooLarge, format("the {} frame is too large; {} bytes are allowed", protocol::name_of(type),

@@ -1,7 +1,7 @@
-/// The inside of a Link: the state machine, driven by the stream, by timers and by the program.
+/// The state machine of a Link, driven by the stream, by timers and by the program.
 ///
-/// Every change of state goes through `enter`, which asks the table in link_state.h. Each connection attempt has a
-/// number; whatever returns late for an older one is ignored.
+/// Every change of state goes through `enter`, which looks up the table in link_state.h. Each connection attempt has a
+/// number; a result of an older attempt is ignored.
 #pragma once
 
 #include "base/lifetime.h"
@@ -21,11 +21,12 @@ class Link::Machine final : public net::StreamListener {
   void stop(const protocol::Bye& bye);
   void retry_now();
   Result<std::string> send(const OutgoingMessage& message);
-  Result<std::string> tell(std::string payload);
-  void acknowledge(const DeliveryRef& place);
-  void report(const DeliveryRef& place, protocol::Receipt receipt);
-  void ask(protocol::MessageType type, std::string_view payload, OnResponse on_answer, Millis timeout);
-  Result<void> say(protocol::MessageType type, std::string_view payload, std::string_view topic, std::string_view to);
+  Result<std::string> send_event(std::string payload);
+  void acknowledge(const DeliveryRef& ref);
+  void report(const DeliveryRef& ref, protocol::Receipt receipt);
+  void request(protocol::MessageType type, std::string_view payload, OnResponse on_response, Millis timeout);
+  Result<void> send_frame(protocol::MessageType type, std::string_view payload, std::string_view topic,
+                          std::string_view to);
 
   [[nodiscard]] LinkState state() const { return state_; }
   [[nodiscard]] pid_t daemon_pid() const { return stream_ ? stream_->peer().pid : 0; }
@@ -48,7 +49,7 @@ class Link::Machine final : public net::StreamListener {
   void lose(const std::string& reason);
   void give_up(Error why);
   void drop_stream(net::Drain drain);
-  void watch_for_silence();
+  void watch_idle_timeout();
   void write(const protocol::OutEnvelope& envelope);
 
   // Sending (machine.cc).
@@ -66,8 +67,8 @@ class Link::Machine final : public net::StreamListener {
   void on_nack(const protocol::Envelope& envelope);
   void on_event_refused(const protocol::Nack& nack);
   void on_delivery(const protocol::Envelope& envelope);
-  void say_again(const DeliveryRef& place, const protocol::Receipt& word);
-  void write_ack(const DeliveryRef& place);
+  void resend(const DeliveryRef& ref, const protocol::Receipt& receipt);
+  void write_ack(const DeliveryRef& ref);
   void write_receipt(const protocol::Receipt& receipt);
   void on_pause(const protocol::Envelope& envelope);
   void on_cancel(const protocol::Envelope& envelope);
@@ -84,21 +85,21 @@ class Link::Machine final : public net::StreamListener {
   Backoff backoff_;
   Session session_;
   bool token_refused_ = false;  // RESUME_TOO_OLD came before this WELCOME
-  bool came_back_ = false;      // after somebody with our claim token took the name; once in a life
+  bool reclaimed_ = false;      // reconnected after a program with the same claim token took the name; once per run
   Millis heartbeat_{protocol::kHeartbeatMs};
-  SteadyTime last_heard_{};
+  SteadyTime last_received_{};
 
-  OutboxSender transmission_;
+  OutboxSender outbox_sender_;
   EventQueue events_;
-  PendingRequests questions_;
+  PendingRequests requests_;
   StreamPositions positions_;
-  DeliveryTracker custody_;
+  DeliveryTracker deliveries_;
 
   protocol::FrameReader reader_;
   std::string out_;  // reused for framing
 
-  // Timers and the stream call into everything above, so they die first.
-  std::unique_ptr<net::Timer> deadline_;  // of the handshake, of silence, or of the backoff: never two at once
+  // Timers and the stream call into everything above, so they are destroyed first.
+  std::unique_ptr<net::Timer> deadline_;  // of the handshake, the idle timeout or the back-off: never two at once
   std::unique_ptr<net::Timer> retry_;
   std::unique_ptr<net::Timer> retry_events_;
   std::unique_ptr<net::Stream> stream_;

@@ -17,14 +17,14 @@ constexpr std::string_view kDuplicateConnection = "DUPLICATE_CONNECTION";
 
 void Link::Machine::on_bytes(std::string_view bytes) {
   const auto attempt = attempt_;
-  last_heard_ = loop_.now().steady;
+  last_received_ = loop_.now().steady;
   reader_.push(bytes);
   while (attempt == attempt_) {
     auto frame = reader_.next();
     if (!frame) return lose(frame.error().message());
     if (!*frame) return;
     const auto envelope = protocol::parse_envelope(**frame);
-    // A frame of a type we do not know comes from a newer daemon and is none of our business.
+    // A frame of an unknown type comes from a newer daemon and is ignored.
     if (envelope)
       on_frame(*envelope);
     else if (!is(envelope.error(), protocol::Errc::UnknownType))
@@ -33,7 +33,7 @@ void Link::Machine::on_bytes(std::string_view bytes) {
 }
 
 void Link::Machine::on_written(std::size_t bytes_left) {
-  if (bytes_left < kMaxWaitingBytes / 2) transmit();
+  if (bytes_left < kMaxUnsentBytes / 2) transmit();
 }
 
 void Link::Machine::on_frame(const protocol::Envelope& envelope) {
@@ -41,7 +41,7 @@ void Link::Machine::on_frame(const protocol::Envelope& envelope) {
     if (envelope.type == MessageType::Welcome) return on_welcome(envelope);
     if (envelope.type == MessageType::Error) return on_error(envelope);
     if (envelope.type == MessageType::Bye) return on_bye(envelope);
-    if (envelope.type != MessageType::Ping) return;  // nothing else is meant for us before WELCOME
+    if (envelope.type != MessageType::Ping) return;  // nothing else is expected before WELCOME
   }
   switch (envelope.type) {
     case MessageType::Ping:
@@ -55,7 +55,7 @@ void Link::Machine::on_frame(const protocol::Envelope& envelope) {
     case MessageType::Pause: return on_pause(envelope);
     case MessageType::Cancel: return on_cancel(envelope);
     default:  // the types a program may understand are an open list
-      if (!questions_.answer(envelope)) listener_.on_frame(envelope);
+      if (!requests_.answer(envelope)) listener_.on_frame(envelope);
   }
 }
 
@@ -74,17 +74,17 @@ void Link::Machine::on_welcome(const protocol::Envelope& envelope) {
   session_.resume_token = std::move(welcome->resume_token);
   session_.max_frame_bytes = welcome->max_frame_bytes;
   options_.hello.resume_token = session_.resume_token;
-  // A store begun anew numbers its streams from 1 again: what was taken under the old one says nothing about it.
+  // A new store numbers its streams from 1: positions of the old one do not apply.
   if (!welcome->store_id.empty()) {
     if (!session_.store_id.empty() && session_.store_id != welcome->store_id) forget_positions();
     session_.store_id = std::move(welcome->store_id);
   }
   heartbeat_ = Millis{welcome->heartbeat_ms > 0 ? welcome->heartbeat_ms : protocol::kHeartbeatMs};
-  watch_for_silence();
-  transmission_.on_new_connection();
+  watch_idle_timeout();
+  outbox_sender_.on_new_connection();
   events_.on_new_connection();
-  custody_.on_new_connection();
-  for (const auto& word : custody_.take_resends()) write_receipt(word);
+  deliveries_.on_new_connection();
+  for (const auto& receipt : deliveries_.take_resends()) write_receipt(receipt);
   listener_.on_ready(session_);
   transmit();
 }
@@ -92,10 +92,11 @@ void Link::Machine::on_welcome(const protocol::Envelope& envelope) {
 void Link::Machine::on_error(const protocol::Envelope& envelope) {
   const auto error = protocol::parse_error(envelope.payload);
   if (!error) return lose(error.error().message());
-  // Our own ghost may take the name: the HELLO of a life that died just before this one, read by the daemon after ours.
-  // It dies at once, so coming back is right; coming back twice would be a fight with somebody who holds our token.
-  if (error->fatal && error->code == kDuplicateConnection && !options_.hello.claim_token.empty() && !came_back_) {
-    came_back_ = true;
+  // The HELLO of this program's previous run, which died a moment ago, may reach the daemon after the new one and take
+  // the name. That connection ends at once, so one reconnect is right; a second one would fight a program with the same
+  // token.
+  if (error->fatal && error->code == kDuplicateConnection && !options_.hello.claim_token.empty() && !reclaimed_) {
+    reclaimed_ = true;
     return lose(error->message);
   }
   if (error->fatal)
@@ -106,19 +107,19 @@ void Link::Machine::on_error(const protocol::Envelope& envelope) {
     token_refused_ = true;
     return;
   }
-  if (!questions_.answer(envelope)) listener_.on_frame(envelope);
+  if (!requests_.answer(envelope)) listener_.on_frame(envelope);
 }
 
 void Link::Machine::on_ack(const protocol::Envelope& envelope) {
   const auto ack = protocol::parse_ack(envelope.payload);
   if (!ack) return lose(ack.error().message());
-  if (!ack->correlation_id.empty()) return listener_.on_frame(envelope);  // somebody's answer to a blocking send
+  if (!ack->correlation_id.empty()) return listener_.on_frame(envelope);  // the answer to a blocking SEND
   if (events_.answered(ack->ack_id, EventQueue::EventResult::Taken)) {
     listener_.on_event_acked();
     return transmit();
   }
-  if (!outbox_.answered(ack->ack_id)) return;  // the repetition of an answer
-  transmission_.on_answered();
+  if (!outbox_.answered(ack->ack_id)) return;  // a repeated response
+  outbox_sender_.on_answered();
   listener_.on_acknowledged(*ack);
   listener_.on_sent(ack->ack_id);
   transmit();
@@ -130,18 +131,18 @@ void Link::Machine::on_nack(const protocol::Envelope& envelope) {
   if (events_.has(nack->nack_id)) return on_event_refused(*nack);
   const auto* entry = outbox_.find(nack->nack_id);
   if (!entry) {
-    if (!questions_.answer(envelope)) listener_.on_frame(envelope);
+    if (!requests_.answer(envelope)) listener_.on_frame(envelope);
     return;
   }
   const auto refusal = protocol::parse_nack_code(nack->code);
   if (refusal && protocol::is_retryable(*refusal)) {
-    const auto wait = transmission_.on_refused_for_now(*entry, Millis{nack->retry_after_ms});
+    const auto wait = outbox_sender_.on_retryable_nack(*entry, Millis{nack->retry_after_ms});
     if (!retry_) retry_after(wait);
     return;
   }
   const bool known_to_program = !entry->lost;
   outbox_.answered(nack->nack_id);
-  transmission_.on_answered();
+  outbox_sender_.on_answered();
   if (known_to_program) listener_.on_refused(nack->nack_id, *nack);
   transmit();
 }
@@ -162,67 +163,67 @@ void Link::Machine::on_event_refused(const protocol::Nack& nack) {
 }
 
 void Link::Machine::on_delivery(const protocol::Envelope& envelope) {
-  // A published daemon puts no delivery block on channel messages: nothing to acknowledge, nothing to recognise.
+  // Published daemons send channel messages without a delivery block: there is nothing to acknowledge.
   if (envelope.delivery.empty()) return listener_.on_frame(envelope);
   const auto delivery = protocol::parse_delivery(envelope.delivery);
   if (!delivery) return lose(delivery.error().message());
-  DeliveryRef place{
+  DeliveryRef ref{
       std::string{envelope.id}, std::string{envelope.topic}, std::string{envelope.from}, delivery->seq, delivery->lane,
       delivery->attempt};
-  const bool is_new = place.seq > positions_.last(place.topic, place.from, place.lane);
-  if (custody_.find(place.id) != nullptr) {
-    if (!is_new) return custody_.on_redelivered(place.id);  // the daemon grows impatient
-    positions_.advance(place.topic, place.from, place.lane, place.seq);
-    custody_.move(place);
-    return listener_.on_moved(place, delivery->mode.value_or(place.lane.mode));
+  const bool is_new = ref.seq > positions_.last(ref.topic, ref.from, ref.lane);
+  if (deliveries_.find(ref.id) != nullptr) {
+    if (!is_new) return deliveries_.on_redelivered(ref.id);  // repeated by the daemon
+    positions_.advance(ref.topic, ref.from, ref.lane, ref.seq);
+    deliveries_.move(ref);
+    return listener_.on_moved(ref, delivery->mode.value_or(ref.lane.mode));
   }
-  const auto* const word = custody_.last_receipt(place.id);
-  if (!is_new) {  // what we said of it got lost, or is on its way
-    if (word == nullptr) return write_ack(place);
-    if (custody_.should_resend(place.id)) say_again(place, *word);
+  const auto* const receipt = deliveries_.last_receipt(ref.id);
+  if (!is_new) {  // its receipt was lost or is in transit
+    if (receipt == nullptr) return write_ack(ref);
+    if (deliveries_.should_resend(ref.id)) resend(ref, *receipt);
     return;
   }
-  if (word != nullptr && !returns_delivery(*word)) {
-    // It was put elsewhere while we told of its end.
-    positions_.advance(place.topic, place.from, place.lane, place.seq);
-    return say_again(place, *word);
+  if (receipt != nullptr && !returns_delivery(*receipt)) {
+    // It was moved while its final receipt was in transit.
+    positions_.advance(ref.topic, ref.from, ref.lane, ref.seq);
+    return resend(ref, *receipt);
   }
-  // Skipping one and taking a later one would make it a repetition when it comes again; a new connection brings all.
-  if (custody_.full()) return lose("more deliveries are in hand than one connection may have");
-  positions_.advance(place.topic, place.from, place.lane, place.seq);
-  custody_.take(place);
-  if (listener_.on_incoming({place, envelope, *delivery}) == AckMode::Now) acknowledge(place);
+  // Skipping it would make it a duplicate when it comes again; a new connection redelivers everything.
+  if (deliveries_.full()) return lose("too many unsettled deliveries for one connection");
+  positions_.advance(ref.topic, ref.from, ref.lane, ref.seq);
+  deliveries_.take(ref);
+  if (listener_.on_incoming({ref, envelope, *delivery}) == AckMode::Now) acknowledge(ref);
 }
 
 void Link::Machine::on_pause(const protocol::Envelope& envelope) {
-  const auto order = protocol::parse_pause(envelope.payload);
-  if (!order) return lose(order.error().message());
-  listener_.on_pause(*order);
+  const auto command = protocol::parse_pause(envelope.payload);
+  if (!command) return lose(command.error().message());
+  listener_.on_pause(*command);
 }
 
 void Link::Machine::on_cancel(const protocol::Envelope& envelope) {
-  const auto order = protocol::parse_cancel(envelope.payload);
-  if (!order) return lose(order.error().message());
-  const DeliveryRef* const in_hand = custody_.find(order->delivery_id);
-  if (in_hand == nullptr) {  // its end is told, or was and got lost
-    const auto* const word = custody_.last_receipt(order->delivery_id);
-    if (word != nullptr && !returns_delivery(*word)) write_receipt(*word);
+  const auto command = protocol::parse_cancel(envelope.payload);
+  if (!command) return lose(command.error().message());
+  const DeliveryRef* const unsettled = deliveries_.find(command->delivery_id);
+  if (unsettled == nullptr) {  // its final receipt is in transit or was lost
+    const auto* const receipt = deliveries_.last_receipt(command->delivery_id);
+    if (receipt != nullptr && !returns_delivery(*receipt)) write_receipt(*receipt);
     return;
   }
-  const DeliveryRef place = *in_hand;
-  if (listener_.on_cancel(*order))
-    report(place, {.status = protocol::ReceiptStatus::Failed,
-                   .reason = order->reason,
-                   .code = std::string{protocol::kCancelled}});
+  const DeliveryRef ref = *unsettled;
+  if (listener_.on_cancel(*command))
+    report(ref, {.status = protocol::ReceiptStatus::Failed,
+                 .reason = command->reason,
+                 .code = std::string{protocol::kCancelled}});
 }
 
-void Link::Machine::say_again(const DeliveryRef& place, const protocol::Receipt& word) {
-  if (custody_.acknowledged(place.id)) return write_ack(place);
-  write_receipt(word);
+void Link::Machine::resend(const DeliveryRef& ref, const protocol::Receipt& receipt) {
+  if (deliveries_.acknowledged(ref.id)) return write_ack(ref);
+  write_receipt(receipt);
 }
 
-void Link::Machine::write_ack(const DeliveryRef& place) {
-  const auto payload = protocol::write_ack(place.id, place.seq);
+void Link::Machine::write_ack(const DeliveryRef& ref) {
+  const auto payload = protocol::write_ack(ref.id, ref.seq);
   write({.type = MessageType::Ack, .id = random_.hex(8), .ts = loop_.now().wall, .payload = payload});
 }
 

@@ -86,7 +86,7 @@ Result<std::unique_ptr<Outbox>> Outbox::open(Directory& directory, const std::st
   outbox->recovery_ = {image.unanswered.size(), image.torn_bytes, image.damaged_bytes};
   if (image.epoch.empty()) {
     if (bytes && !bytes->empty()) {
-      // Not one record can be trusted: a person may still want the bytes, and a fresh epoch is always safe.
+      // No record is usable. The user may still want the bytes, and a new epoch is always safe.
       RELAY_TRY(directory.replace(name + ".damaged", name));
       outbox->recovery_ = {0, 0, bytes->size()};
     }
@@ -174,7 +174,7 @@ std::size_t Outbox::position_of(const OutboxEntry& entry) const {
 }
 
 const OutboxEntry* Outbox::find(std::string_view id) const {
-  // Answers come almost in order, so this looks at the first few entries.
+  // Answers come almost in order, so the search ends after a few entries.
   const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) { return entry.id == id; });
   return found == entries_.end() ? nullptr : &*found;
 }

@@ -1,10 +1,11 @@
-/// What was said and not yet answered, in order; with a file below it, also after a crash of this program.
+/// The messages that were sent and not yet answered, in order; with a file below it, also after a crash of this
+/// program.
 ///
-/// Ids: with an epoch `<epoch>-<n>`, n from 1 without gaps, so that the daemon recognises repetitions for ever with one
-///   number (a long-lived program with or without a file). Without an epoch random ids (a short-lived program: it would
-///   otherwise leave a number behind in the daemon for each run).
-/// Invariants: entries leave only when answered; numbers are never used twice for different messages: nothing may be
-///   transmitted before `make_durable` succeeded for it. Bounded in entries and bytes: when full `add` refuses.
+/// Ids: with an epoch `<epoch>-<n>`, n from 1 without gaps, so that the daemon recognizes duplicates forever with one
+///   number (for a long-lived program, with or without a file). Without an epoch random ids (for a short-lived program,
+///   which would otherwise leave one number behind in the daemon for each run).
+/// Invariants: entries leave only when answered. A number is never used for two messages: nothing may be transmitted
+///   before `make_durable` succeeded for it. Bounded in entries and bytes: `add` refuses when it is full.
 /// Ownership: owns its entries; borrows the directory. Threading: one thread.
 #pragma once
 
@@ -28,7 +29,7 @@ namespace relay::client {
 
 class OutboxFile;
 
-/// A message as the program means it; payload and payload_meta are JSON objects and travel as they are.
+/// payload and payload_meta are JSON objects and are sent unchanged.
 struct OutgoingMessage {
   std::string to;
   std::string payload;
@@ -46,28 +47,28 @@ struct OutboxLimits {
 };
 
 enum class Numbering { Epoch, RandomIds };
-enum class SyncOn { EachAdd, Transmission };  // Transmission: one sync for all that leave together
+enum class SyncOn { EachAdd, Transmission };  // Transmission: one sync for all messages that are sent together
 
 struct OutboxEntry {
   std::uint64_t number = 0;
   std::string id;
   OutgoingMessage message;
-  bool lost = false;  // the file lost its text; only its number is said again, so that those behind it may pass
+  bool lost = false;  // the file lost its text; its number is still sent, so that later messages may follow
 };
 
-/// What opening the file found.
+/// The result of opening the file.
 struct OutboxRecovery {
   std::size_t entries = 0;
-  std::size_t torn_bytes = 0;     // at the end: a crash in mid-append, never transmitted
-  std::size_t damaged_bytes = 0;  // in the middle: given up
+  std::size_t torn_bytes = 0;     // at the end, by a crash during an append; never transmitted
+  std::size_t damaged_bytes = 0;  // in the middle: lost
 };
 
 class Outbox {
  public:
-  /// Lives as long as the program.
+  /// In memory.
   Outbox(Numbering numbering, OutboxLimits limits, Random& random);
 
-  /// Lives in `name` inside the directory, which is created when absent.
+  /// In the file `name` of the directory, which is created when absent.
   static Result<std::unique_ptr<Outbox>> open(Directory& directory, const std::string& name, OutboxLimits limits,
                                               SyncOn sync, Random& random);
   ~Outbox();
@@ -78,13 +79,13 @@ class Outbox {
   [[nodiscard]] const std::string& epoch() const { return epoch_; }
   [[nodiscard]] const OutboxRecovery& recovery() const { return recovery_; }
 
-  /// Checks, numbers and keeps the message; the id it got.
+  /// Checks, numbers and stores the message. Returns its id.
   Result<std::string> add(OutgoingMessage message);
 
-  /// Everything added so far is safe on disk when this succeeds. Cheap when nothing is new.
+  /// Everything added so far is durable when this succeeds. Cheap when nothing is new.
   Result<void> make_durable();
 
-  /// The daemon answered; unknown ids (answered before) are ignored. True when the entry was there.
+  /// Removes an entry that the daemon answered. False when the id is unknown (answered before).
   bool answered(std::string_view id);
 
   [[nodiscard]] bool empty() const { return entries_.empty(); }
@@ -94,7 +95,7 @@ class Outbox {
   /// The first entry with a number above this one; null when there is none.
   [[nodiscard]] const OutboxEntry* after(std::uint64_t number) const;
   [[nodiscard]] const OutboxEntry* find(std::string_view id) const;
-  /// How many entries stand before this one.
+  /// The number of entries before this one.
   [[nodiscard]] std::size_t position_of(const OutboxEntry& entry) const;
 
  private:

@@ -35,7 +35,7 @@ Result<void> OutboxFile::rewrite(std::string_view epoch, std::uint64_t next, con
 Result<void> OutboxFile::continue_after(std::size_t bytes) {
   file_ = RELAY_TRY(directory_.open_append(name_));
   bytes_ = bytes;
-  dirty_ = true;  // what the last life appended may never have been synced
+  dirty_ = true;  // appends of the previous run may not be synced
   return {};
 }
 

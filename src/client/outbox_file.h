@@ -1,8 +1,8 @@
-/// The outbox on disk: appended to, synced, and rewritten when most of it is history.
+/// The outbox on disk: appended to, synced, and rewritten when most of it is answered.
 ///
-/// Invariants: after a failed append or sync nothing is appended any more until a rewrite from the living entries
-///   succeeded, so a record never follows a torn one. The file stays below kRewriteSlackBytes plus four times what
-///   lives in it. Held by one program at a time (a lock file beside it).
+/// Invariants: after a failed append or sync nothing is appended until a rewrite from the live entries succeeded, so a
+///   record never follows a torn one. The file stays below kRewriteSlackBytes plus four times its live bytes. A lock
+///   file beside it limits it to one program at a time.
 /// Ownership: borrows the directory, which outlives it. Threading: one thread.
 #pragma once
 
@@ -23,21 +23,21 @@ class OutboxFile {
   OutboxFile(Directory& directory, std::string name, std::unique_ptr<DirectoryLock> lock)
       : directory_{directory}, name_{std::move(name)}, lock_{std::move(lock)} {}
 
-  /// Writes everything that lives into a new file that takes the old one's place, synced.
+  /// Writes the live entries to a new file, syncs it and replaces the old one.
   Result<void> rewrite(std::string_view epoch, std::uint64_t next, const std::deque<OutboxEntry>& entries);
-  /// Goes on behind what `parse_outbox` found whole.
+  /// Appends after the intact bytes that `parse_outbox` found.
   Result<void> continue_after(std::size_t bytes);
 
   Result<void> append(std::string_view records);
   Result<void> sync();
 
   [[nodiscard]] bool usable() const { return file_ != nullptr; }
-  [[nodiscard]] bool wants_rewrite(std::size_t living_bytes) const {
-    return !usable() || mostly_history(bytes_, living_bytes);
+  [[nodiscard]] bool wants_rewrite(std::size_t live_bytes) const {
+    return !usable() || mostly_history(bytes_, live_bytes);
   }
 
-  static constexpr bool mostly_history(std::size_t file_bytes, std::size_t living_bytes) {
-    return file_bytes > kRewriteSlackBytes + kRewriteFactor * living_bytes;
+  static constexpr bool mostly_history(std::size_t file_bytes, std::size_t live_bytes) {
+    return file_bytes > kRewriteSlackBytes + kRewriteFactor * live_bytes;
   }
 
  private:

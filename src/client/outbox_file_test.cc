@@ -29,7 +29,7 @@ struct OutboxFileTest : ::testing::Test {
   SeededRandom random{7};
 };
 
-TEST_F(OutboxFileTest, ComesBackAfterACrashWithWhatWasNotAnswered) {
+TEST_F(OutboxFileTest, UnansweredMessagesSurviveACrash) {
   auto outbox = open(disk, random);
   const auto epoch = outbox->epoch();
   (void)outbox->add(text("one"));
@@ -44,7 +44,7 @@ TEST_F(OutboxFileTest, ComesBackAfterACrashWithWhatWasNotAnswered) {
   EXPECT_EQ(*outbox->add(text("three")), epoch + "-3");
 }
 
-TEST_F(OutboxFileTest, WhatWasSyncedSurvivesAPowerCut) {
+TEST_F(OutboxFileTest, SyncedMessagesSurviveAPowerCut) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     MemoryDirectory fresh;
     SeededRandom chance{seed};
@@ -59,7 +59,7 @@ TEST_F(OutboxFileTest, WhatWasSyncedSurvivesAPowerCut) {
   }
 }
 
-TEST_F(OutboxFileTest, ANumberThatWasMadeDurableIsNeverUsedForAnotherText) {
+TEST_F(OutboxFileTest, DurableNumberIsNeverReused) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     MemoryDirectory fresh;
     SeededRandom chance{seed};
@@ -88,7 +88,7 @@ TEST_F(OutboxFileTest, ANumberThatWasMadeDurableIsNeverUsedForAnotherText) {
   }
 }
 
-TEST_F(OutboxFileTest, ManyThatLeaveTogetherShareOneSync) {
+TEST_F(OutboxFileTest, OneSyncServesManyMessages) {
   auto outbox = open(disk, random);
   const auto before = disk.syncs;
   for (int i = 0; i < 100; ++i) (void)outbox->add(text("x"));
@@ -98,7 +98,7 @@ TEST_F(OutboxFileTest, ManyThatLeaveTogetherShareOneSync) {
   EXPECT_EQ(disk.syncs, before + 1);
 }
 
-TEST_F(OutboxFileTest, AFullDiskRefusesTheMessageAndHarmsNoOther) {
+TEST_F(OutboxFileTest, FullDiskRefusesOnlyTheNewMessage) {
   auto outbox = open(disk, random);
   const auto epoch = outbox->epoch();
   (void)outbox->add(text("one"));
@@ -111,7 +111,7 @@ TEST_F(OutboxFileTest, AFullDiskRefusesTheMessageAndHarmsNoOther) {
   EXPECT_EQ(bodies(*outbox), (std::vector<std::string>{R"({"body":"one"})", R"({"body":"two"})"}));
 }
 
-TEST_F(OutboxFileTest, TheFileDoesNotGrowWithHistory) {
+TEST_F(OutboxFileTest, FileDoesNotGrowWithHistory) {
   auto outbox = open(disk, random);
   for (int i = 0; i < 20'000; ++i) {
     const auto id = outbox->add(text(std::string(100, 'x')));
@@ -121,7 +121,7 @@ TEST_F(OutboxFileTest, TheFileDoesNotGrowWithHistory) {
   }
 }
 
-TEST_F(OutboxFileTest, RewritingKeepsNumbersThatWereAnsweredOutOfOrder) {
+TEST_F(OutboxFileTest, RewriteKeepsNumbersAnsweredOutOfOrder) {
   auto outbox = open(disk, random);
   const auto epoch = outbox->epoch();
   for (int i = 0; i < 5; ++i) (void)outbox->add(text(format("{}", i + 1)));
@@ -137,7 +137,7 @@ TEST_F(OutboxFileTest, RewritingKeepsNumbersThatWereAnsweredOutOfOrder) {
   EXPECT_EQ(*outbox->add(text("6")), epoch + "-6");
 }
 
-TEST_F(OutboxFileTest, DamageIsReportedAndItsNumberIsStillSaid) {
+TEST_F(OutboxFileTest, DamagedEntryIsReportedAndItsNumberSent) {
   auto outbox = open(disk, random);
   for (const auto* body : {"one", "two", "three"}) (void)outbox->add(text(body));
   disk.crash();
@@ -149,7 +149,7 @@ TEST_F(OutboxFileTest, DamageIsReportedAndItsNumberIsStillSaid) {
   EXPECT_EQ(bodies(*outbox), (std::vector<std::string>{R"({"body":"one"})", "lost", R"({"body":"three"})"}));
 }
 
-TEST_F(OutboxFileTest, AFileThatIsNoOutboxIsSetAside) {
+TEST_F(OutboxFileTest, ForeignFileIsQuarantined) {
   {
     auto file = disk.create("outbox");
     (void)(*file)->append("my shopping list\n");
@@ -160,7 +160,7 @@ TEST_F(OutboxFileTest, AFileThatIsNoOutboxIsSetAside) {
   EXPECT_TRUE(outbox->add(text("fine")));
 }
 
-TEST_F(OutboxFileTest, OneProgramAtATime) {
+TEST_F(OutboxFileTest, IsLockedToOneProgram) {
   const auto outbox = open(disk, random);
   const auto second = Outbox::open(disk, "outbox", {}, SyncOn::EachAdd, random);
   ASSERT_FALSE(second);

@@ -33,7 +33,7 @@ std::optional<std::uint64_t> number_of(std::string_view digits, int base) {
   return value;
 }
 
-/// The JSON of the record that begins here, if one does.
+/// The JSON of the record that starts here; empty when none does.
 std::optional<std::string_view> record_at(std::string_view rest) {
   if (rest.size() <= kRecordHeadBytes || rest[8] != ' ' || rest[17] != ' ') return std::nullopt;
   const auto length = number_of(rest.substr(0, 8), 16);
@@ -113,7 +113,7 @@ class Reader {
     return true;
   }
 
-  /// After the last record: what stood in the damage behind the last message may have been messages too.
+  /// After the last record: what ref in the damage behind the last message may have been messages too.
   void finish(std::size_t skipped) {
     for (std::size_t left = numbers_in(skipped); begun_ && left > 0 && next_ <= kMaxNumber; --left) lose(next_++);
   }

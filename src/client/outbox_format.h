@@ -1,4 +1,4 @@
-/// The outbox file, exactly: both sides of it, bytes in, values out, no I/O.
+/// The format of the outbox file: parsing and writing, no I/O.
 ///
 ///   file    = record*
 ///   record  = length check JSON '\n'      length: of the JSON, 8 hex digits and a blank
@@ -10,8 +10,8 @@
 ///
 /// Numbers of messages ascend by one. Reading never fails: bytes that are no record are skipped to the next line end
 /// and counted. What nothing good follows is a torn tail (a crash in mid-append; never transmitted, since
-/// transmission waits for the sync); the rest was damaged, and the numbers that stood there come back as lost ones, as
-/// many as could have stood there: too many only costs refusals, too few would use a number twice.
+/// transmission waits for the sync); the rest was damaged, and the numbers that ref there come back as lost ones, as
+/// many as could have ref there: too many only costs refusals, too few would use a number twice.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@
 namespace relay::client {
 
 inline constexpr std::size_t kRecordHeadBytes = 18;
-inline constexpr std::size_t kMinMessageRecordBytes = 64;  // none is shorter: head, number, epoch, type, payload
+inline constexpr std::size_t kMinMessageRecordBytes = 64;  // the shortest one: head, number, epoch, type, payload
 inline constexpr std::size_t kMaxEpochBytes = 64;
 
 void append_first_record(std::string& out, std::string_view epoch, std::uint64_t first);
@@ -32,7 +32,7 @@ void append_message_record(std::string& out, std::string_view epoch, const Outbo
 void append_answer_record(std::string& out, std::uint64_t number);
 
 struct OutboxImage {
-  std::string epoch;                    // empty: no record told it, nothing can be used
+  std::string epoch;                    // empty: no record has it, the file is unusable
   std::uint64_t next = 1;               // the first number never used
   std::vector<OutboxEntry> unanswered;  // ascending, without gaps in the numbers that were not answered
   std::size_t torn_bytes = 0;

@@ -53,7 +53,7 @@ TEST(OutboxFormat, EveryTornTailLosesOnlyTheRecordThatWasCut) {
   }
 }
 
-TEST(OutboxFormat, ADamagedMiddleGivesUpOnlyItsOwnTextAndKeepsTheNumber) {
+TEST(OutboxFormat, DamagedRecordLosesItsTextAndKeepsItsNumber) {
   const auto before = file_of(1, 1).size();
   auto file = file_of(1, 3);
   file[before + 40] ^= 1;
@@ -65,7 +65,7 @@ TEST(OutboxFormat, ADamagedMiddleGivesUpOnlyItsOwnTextAndKeepsTheNumber) {
   EXPECT_EQ(image.damaged_bytes, file_of(1, 2).size() - before);
 }
 
-TEST(OutboxFormat, NumbersThatMayHaveStoodInDamageAreNeverUsedAgain) {
+TEST(OutboxFormat, NumbersInsideDamageAreNeverReused) {
   const auto before = file_of(1, 1).size();
   auto file = file_of(1, 2);
   append_answer_record(file, 1);
@@ -77,7 +77,7 @@ TEST(OutboxFormat, NumbersThatMayHaveStoodInDamageAreNeverUsedAgain) {
   EXPECT_TRUE(image.unanswered.front().lost);
 }
 
-TEST(OutboxFormat, TheEpochSurvivesADamagedFirstRecord) {
+TEST(OutboxFormat, EpochSurvivesADamagedFirstRecord) {
   auto file = file_of(7, 9);
   file[20] ^= 1;
   const auto image = parse_outbox(file);
@@ -96,7 +96,7 @@ TEST(OutboxFormat, ForeignBytesAreNoOutbox) {
   }
 }
 
-TEST(OutboxFormat, AFlippedBitAnywhereNeverReusesANumberThatCouldHaveBeenSent) {
+TEST(OutboxFormat, FlippedBitNeverReusesASentNumber) {
   auto file = file_of(1, 4);
   append_answer_record(file, 1);
   append_answer_record(file, 2);

@@ -10,7 +10,7 @@ const OutboxEntry* OutboxSender::next() const {
   return outbox_.position_of(*entry) < kMaxUnansweredWithoutEpoch ? entry : nullptr;
 }
 
-Millis OutboxSender::on_refused_for_now(const OutboxEntry& entry, Millis wanted) {
+Millis OutboxSender::on_retryable_nack(const OutboxEntry& entry, Millis wanted) {
   cursor_ = std::min(cursor_, entry.number - 1);
   const auto wait = std::clamp(wanted, retry_, std::max(kMaxRetry, retry_));
   retry_ = std::min(retry_ * 2, kMaxRetry);

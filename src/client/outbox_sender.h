@@ -1,9 +1,9 @@
-/// What of the outbox has gone out on this connection, and when to go on.
+/// The cursor through the outbox on the current connection, and the retry delay.
 ///
-/// The daemon takes numbers of one outbox in order only; after a retryable refusal everything behind it is refused too
-/// until that one has come again. So there is one cursor: it runs forward through the outbox, falls back to the refused
-/// entry, and starts over with every connection. Repeating what was taken already is harmless.
-/// Pure but for the outbox it looks at. Threading: one thread.
+/// The daemon takes the numbers of an outbox in order only; after a retryable NACK it refuses every later number until
+/// that one came again. So there is one cursor: it runs forward through the outbox, falls back to the refused entry,
+/// and starts over with every connection. Sending an entry twice is harmless.
+/// Pure but for the outbox that it reads. Threading: one thread.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace relay::client {
 
 inline constexpr Millis kFirstRetry{50};
 inline constexpr Millis kMaxRetry{5'000};
-/// Without an epoch the daemon recognises repetitions in a window of recent ids; stay well inside it.
+/// Without an epoch the daemon recognizes duplicates in a window of recent ids; this stays well inside it.
 inline constexpr std::size_t kMaxUnansweredWithoutEpoch = 256;
 
 class OutboxSender {
@@ -25,15 +25,15 @@ class OutboxSender {
 
   void on_new_connection() { cursor_ = 0; }
 
-  /// The next entry to send, if there is one that may go.
+  /// The next entry that may be sent; null when there is none.
   [[nodiscard]] const OutboxEntry* next() const;
   void sent(const OutboxEntry& entry) { cursor_ = entry.number; }
 
-  /// The daemon took or refused an entry for good.
+  /// The daemon stored an entry or refused it for good.
   void on_answered() { retry_ = kFirstRetry; }
 
-  /// Refused for now: begin again there, after this long.
-  Millis on_refused_for_now(const OutboxEntry& entry, Millis wanted);
+  /// Returns the delay after which transmission resumes at this entry.
+  Millis on_retryable_nack(const OutboxEntry& entry, Millis wanted);
 
  private:
   const Outbox& outbox_;

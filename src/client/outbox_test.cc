@@ -36,7 +36,7 @@ TEST(Outbox, KeepsEntriesUntilTheyAreAnswered) {
   EXPECT_EQ(outbox.bytes(), 0U);
 }
 
-TEST(Outbox, SaysThatItIsFullInEntriesAndInBytes) {
+TEST(Outbox, IsBoundedInEntriesAndBytes) {
   SeededRandom random{1};
   Outbox few{Numbering::Epoch, {.max_entries = 2}, random};
   EXPECT_TRUE(few.add(hello()) && few.add(hello()));
@@ -49,7 +49,7 @@ TEST(Outbox, SaysThatItIsFullInEntriesAndInBytes) {
   EXPECT_FALSE(small.add(hello()));
 }
 
-TEST(Outbox, RefusesWhatTheDaemonCouldNotRead) {
+TEST(Outbox, RefusesInvalidMessages) {
   SeededRandom random{1};
   Outbox outbox{Numbering::Epoch, {}, random};
   const auto code_of = [&](OutgoingMessage message) { return outbox.add(std::move(message)).error(); };

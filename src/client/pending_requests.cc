@@ -19,8 +19,8 @@ struct ReplyTo final : text::MemberVisitor {
   }
 };
 
-/// The id of the question this frame would answer.
-std::string question_of(const protocol::Envelope& envelope) {
+/// The id of the request that this frame responds to.
+std::string request_id_of(const protocol::Envelope& envelope) {
   if (envelope.type == MessageType::Nack) {
     const auto nack = protocol::parse_nack(envelope.payload);
     return nack ? nack->nack_id : std::string{};
@@ -34,16 +34,16 @@ std::string question_of(const protocol::Envelope& envelope) {
 
 }  // namespace
 
-void PendingRequests::add(std::string id, Millis timeout, OnResponse on_answer) {
+void PendingRequests::add(std::string id, Millis timeout, OnResponse on_response) {
   auto timer = loop_.after(timeout, [this, id, timeout] {
     finish(id, fail(Errc::TimedOut, format("the daemon did not answer within {} ms; try again", timeout.count())));
   });
-  open_.insert_or_assign(std::move(id), Open{std::move(on_answer), std::move(timer)});
+  open_.insert_or_assign(std::move(id), Open{std::move(on_response), std::move(timer)});
 }
 
 bool PendingRequests::answer(const protocol::Envelope& envelope) {
   if (open_.empty()) return false;
-  const auto id = question_of(envelope);
+  const auto id = request_id_of(envelope);
   if (!open_.contains(id)) return false;
   if (envelope.type == MessageType::Nack) {
     const auto nack = protocol::parse_nack(envelope.payload);
@@ -58,13 +58,13 @@ bool PendingRequests::answer(const protocol::Envelope& envelope) {
 }
 
 void PendingRequests::fail_all(const std::string& why) {
-  for (auto open = std::exchange(open_, {}); auto& [id, question] : open)
-    question.on_answer(fail(Errc::Lost, format("the daemon went away before it answered ({}); try again", why)));
+  for (auto open = std::exchange(open_, {}); auto& [id, request] : open)
+    request.on_response(fail(Errc::Lost, format("the daemon went away before it answered ({}); try again", why)));
 }
 
 void PendingRequests::finish(const std::string& id, Result<const protocol::Envelope*> result) {
   auto node = open_.extract(id);  // first out of the map: the callback may ask again, and the timer may be the caller
-  if (!node.empty()) node.mapped().on_answer(std::move(result));
+  if (!node.empty()) node.mapped().on_response(std::move(result));
 }
 
 }  // namespace relay::client

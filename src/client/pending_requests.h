@@ -1,8 +1,8 @@
-/// Questions put to the daemon that have not been answered.
+/// Requests to the daemon without a response yet.
 ///
-/// An answer names its question by the envelope's id (`*_RESPONSE`), by `replyTo` (`*_RESULT`), or refuses it by
-/// `nack_id` or an ERROR with the same id. Bounded by kMaxOpenQuestions.
-/// Ownership: borrows the loop, which outlives it. Threading: loop thread only; a callback may ask again.
+/// A response names its request by the envelope's id (`*_RESPONSE`) or by `replyTo` (`*_RESULT`); a NACK refuses it by
+/// `nack_id`, an ERROR by the same id. Bounded by kMaxPendingRequests.
+/// Ownership: borrows the loop, which outlives it. Threading: loop thread only; a callback may make another request.
 #pragma once
 
 #include <functional>
@@ -16,27 +16,27 @@
 
 namespace relay::client {
 
-inline constexpr std::size_t kMaxOpenQuestions = 64;
+inline constexpr std::size_t kMaxPendingRequests = 64;
 
-/// The answer to a question: its frame (never null, gone when the callback returns), or why there is none.
+/// The response (never null, valid until the callback returns), or the reason why there is none.
 using OnResponse = std::move_only_function<void(Result<const protocol::Envelope*>)>;
 
 class PendingRequests {
  public:
   explicit PendingRequests(net::EventLoop& loop) : loop_{loop} {}
 
-  [[nodiscard]] bool full() const { return open_.size() >= kMaxOpenQuestions; }
-  void add(std::string id, Millis timeout, OnResponse on_answer);
-  /// True when the frame answered an open question (its callback has run).
+  [[nodiscard]] bool full() const { return open_.size() >= kMaxPendingRequests; }
+  void add(std::string id, Millis timeout, OnResponse on_response);
+  /// True when the frame was the response to an open request (its callback has run).
   bool answer(const protocol::Envelope& envelope);
-  /// Every open question hears why there will be no answer.
+  /// Fails every open request.
   void fail_all(const std::string& why);
-  /// Forgets them without a word.
+  /// Drops them without a callback.
   void clear() { open_.clear(); }
 
  private:
   struct Open {
-    OnResponse on_answer;
+    OnResponse on_response;
     std::unique_ptr<net::Timer> timeout;
   };
   void finish(const std::string& id, Result<const protocol::Envelope*> result);

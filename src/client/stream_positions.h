@@ -1,8 +1,8 @@
-/// How far each incoming stream has come: what makes a repeated delivery recognisable.
+/// The last received number of each incoming stream, by which a duplicate delivery is recognized.
 ///
-/// The daemon numbers (topic, from → to, lane) durably and for ever, so one number per stream tells new from old, also
-/// across sessions. Numbers may have gaps (a delivery expired or was cancelled), they never go back.
-/// Invariants: at most kMaxStreams are kept; beyond that the one that has been silent longest is forgotten.
+/// The daemon numbers (topic, from → to, lane) durably and forever, so one number per stream tells new from old, also
+/// across sessions. Numbers may have gaps (a delivery expired or was cancelled); they never decrease.
+/// Invariants: at most kMaxStreams are kept; beyond that the least recently used stream is dropped.
 /// Threading: one thread.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace relay::client {
 
 inline constexpr std::size_t kMaxStreams = 65'536;
 
-/// The last number handed up of one stream.
+/// The last received number of one stream.
 struct StreamPosition {
   std::string topic;
   std::string from;
@@ -30,7 +30,7 @@ struct StreamPosition {
   friend bool operator==(const StreamPosition&, const StreamPosition&) = default;
 };
 
-/// One delivery: its wire id, its stream, its number there. A delivery that is put back or moved keeps its id and gets
+/// One delivery: its wire id, its stream and its number there. A requeued or moved delivery keeps its id and gets
 /// another number.
 struct DeliveryRef {
   std::string id = {};
@@ -38,7 +38,7 @@ struct DeliveryRef {
   std::string from = {};
   std::uint64_t seq = 0;
   protocol::Lane lane = {};
-  std::uint32_t attempt = 1;  // one more than the failures before
+  std::uint32_t attempt = 1;  // one more than the failed attempts
 
   friend bool operator==(const DeliveryRef&, const DeliveryRef&) = default;
 };
@@ -47,7 +47,7 @@ class StreamPositions {
  public:
   explicit StreamPositions(std::size_t max_streams = kMaxStreams) : max_streams_{max_streams} {}
 
-  /// Takes the number if it is new; false when this or a later one was taken before.
+  /// Takes a new number; false when this or a later one was taken before.
   bool advance(std::string_view topic, std::string_view from, protocol::Lane lane, std::uint64_t seq);
 
   [[nodiscard]] std::uint64_t last(std::string_view topic, std::string_view from, protocol::Lane lane) const;
@@ -66,7 +66,7 @@ class StreamPositions {
   };
 
   std::size_t max_streams_;
-  std::list<StreamPosition> by_age_;  // the one that moved last stands in front
+  std::list<StreamPosition> by_age_;  // most recently used first
   std::map<Stream, std::list<StreamPosition>::iterator, Before> by_stream_;
 };
 

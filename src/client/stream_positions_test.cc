@@ -6,7 +6,7 @@ namespace {
 constexpr protocol::Lane kDefault;
 constexpr protocol::Lane kNow{protocol::DeliveryMode::Immediate};
 
-TEST(StreamPositions, TakesANumberOnceAndNeverGoesBack) {
+TEST(StreamPositions, TakesANumberOnceAndOnlyForward) {
   StreamPositions positions;
   EXPECT_TRUE(positions.advance("chat", "Alice", kDefault, 1));
   EXPECT_FALSE(positions.advance("chat", "Alice", kDefault, 1));
@@ -15,7 +15,7 @@ TEST(StreamPositions, TakesANumberOnceAndNeverGoesBack) {
   EXPECT_EQ(positions.last("chat", "Alice", kDefault), 5U);
 }
 
-TEST(StreamPositions, StreamsDoNotKnowEachOther) {
+TEST(StreamPositions, StreamsAreIndependent) {
   StreamPositions positions;
   EXPECT_TRUE(positions.advance("", "Alice", kDefault, 7));
   EXPECT_TRUE(positions.advance("", "Bob", kDefault, 1));
@@ -25,7 +25,7 @@ TEST(StreamPositions, StreamsDoNotKnowEachOther) {
   EXPECT_EQ(positions.last("", "Carol", kDefault), 0U);
 }
 
-TEST(StreamPositions, ForgetsTheLongestSilentBeyondItsBound) {
+TEST(StreamPositions, ForgetsTheLeastRecentStreamBeyondItsBound) {
   StreamPositions positions{2};
   positions.advance("", "Alice", kDefault, 1);
   positions.advance("", "Bob", kDefault, 1);
@@ -36,7 +36,7 @@ TEST(StreamPositions, ForgetsTheLongestSilentBeyondItsBound) {
   EXPECT_EQ(positions.last("", "Alice", kDefault), 2U);
 }
 
-TEST(StreamPositions, WhatWasReportedCanBeGivenBack) {
+TEST(StreamPositions, ReportedPositionsCanBeRestored) {
   StreamPositions positions;
   positions.advance("chat", "Alice", kDefault, 3);
   positions.advance("", "Bob", kDefault, 9);

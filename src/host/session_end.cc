@@ -89,7 +89,7 @@ void SessionEnd::write_record() {
   const auto& link = parts_.session.link();
   if (link.session().id.empty()) return;
   protocol::EndedSession ended{.agent = agent_, .session = link.session().id, .bye = bye_, .events = {}};
-  for (const auto& event : link.untold_events()) ended.events.push_back({event.id, event.payload});
+  for (const auto& event : link.pending_events()) ended.events.push_back({event.id, event.payload});
   if (const auto written = write_ended_session(records_, ended); !written)
     log::warn("the end of the session is not recorded", {{"reason", written.error().message()}});
 }

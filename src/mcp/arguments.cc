@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::size_t kShownBytes = 64;
 
-std::string shown(std::string_view text) { return std::string{text::truncate_utf8(text, kShownBytes)}; }
+std::string structured(std::string_view text) { return std::string{text::truncate_utf8(text, kShownBytes)}; }
 
-std::string spelled(const json::array& choices) {
+std::string reservation_lines(const json::array& choices) {
   std::string all;
   for (const auto& choice : choices) all += (all.empty() ? "" : ", ") + std::string{choice.get_string()};
   return all;
@@ -33,7 +33,7 @@ Result<void> check_member(std::string_view name, const json::value& value, const
     if (!value.is_string()) return fail(format("`{}` must be a text", name));
     if (const auto* choices = array_member(schema, "enum");
         choices != nullptr && std::ranges::find(*choices, value) == choices->end())
-      return fail(format("`{}` must be one of {}", name, spelled(*choices)));
+      return fail(format("`{}` must be one of {}", name, reservation_lines(*choices)));
   } else if (type == "boolean") {
     if (!value.is_bool()) return fail(format("`{}` must be true or false", name));
   } else if (type == "integer") {
@@ -62,7 +62,7 @@ Result<Arguments> Arguments::check(const Tool& tool, const json::object& given) 
   for (const auto& member : given) {
     const std::string_view name = member.key();
     const auto* schema = object_member(properties, name);
-    if (schema == nullptr) return fail(format("{} takes no `{}`", tool.name, shown(name)));
+    if (schema == nullptr) return fail(format("{} takes no `{}`", tool.name, structured(name)));
     if (member.value().is_null()) continue;
     const auto value = without_empty_fraction(member.value());
     RELAY_TRY(check_member(name, value, *schema));

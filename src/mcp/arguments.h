@@ -1,6 +1,6 @@
-/// The arguments of a tool call, checked against the tool's own schema.
+/// The arguments of a tool call, checked against the schema of the tool.
 ///
-/// Why not only the schema at the client: not every client checks, and a model learns from one clear sentence.
+/// Why checked here: not every client validates, and a model corrects itself after one clear error.
 #pragma once
 
 #include <optional>

@@ -32,7 +32,7 @@ void HostConnection::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
   json::object watch;
   watch["method"] = "watch";
   write(watch);
-  for (const auto& request : std::exchange(unsaid_, {})) write(request);
+  for (const auto& request : std::exchange(queued_, {})) write(request);
 }
 
 void HostConnection::write(const json::object& request) {
@@ -41,24 +41,23 @@ void HostConnection::write(const json::object& request) {
   stream_->write(bytes);
 }
 
-void HostConnection::ask(json::object request, Millis timeout, OnReply on_reply) {
-  if (open_.size() >= kMaxQuestions)
-    return on_reply(fail("too many questions to the agent's host are open; try again"));
+void HostConnection::request(json::object request, Millis timeout, OnReply on_reply) {
+  if (open_.size() >= kMaxRequests) return on_reply(fail("too many questions to the agent's host are open; try again"));
   const auto id = format("m{}", ++last_id_);
   request["id"] = id;
   open_.emplace(id, PendingRequest{std::move(on_reply), loop_.after(timeout, [this, id] {
                                      answer(id, fail("the agent's host did not answer in time; try again"));
                                    })});
   if (state_ == State::Open) return write(request);
-  unsaid_.push_back(std::move(request));
+  queued_.push_back(std::move(request));
   connect();
 }
 
 void HostConnection::answer(const std::string& id, Result<json::object> reply) {
   const auto at = open_.find(id);
   if (at == open_.end()) return;
-  auto question = std::move(open_.extract(at).mapped());
-  question.on_reply(std::move(reply));
+  auto query = std::move(open_.extract(at).mapped());
+  query.on_reply(std::move(reply));
 }
 
 void HostConnection::on_bytes(std::string_view bytes) {
@@ -68,7 +67,7 @@ void HostConnection::on_bytes(std::string_view bytes) {
     const auto frame = reader_.next();
     if (!frame) return lose(frame.error().message());
     if (!*frame) return;
-    if (!(*frame)->starts_with('{')) continue;  // bytes of a terminal: not asked for
+    if (!(*frame)->starts_with('{')) continue;  // terminal output, which was not requested
     const auto object = parse_json_object(**frame);
     if (!object) return lose(object.error().message());
     on_frame(*object);
@@ -86,12 +85,12 @@ void HostConnection::lose(const std::string& reason) {
   state_ = State::Away;
   if (stream_) stream_->close(net::Drain::No);
   stream_.reset();
-  unsaid_.clear();
+  queued_.clear();
   const auto sentence =
-      format("the host of this agent cannot be reached ({}); whether it runs is shown by: agent-relay agents", reason);
+      format("cannot reach the host of this agent: {}; list running agents with: agent-relay agents", reason);
   const auto alive = lifetime_.watch();
-  for (auto& [id, question] : std::exchange(open_, {}))
-    if (alive) question.on_reply(fail(sentence));
+  for (auto& [id, query] : std::exchange(open_, {}))
+    if (alive) query.on_reply(fail(sentence));
   if (alive) on_lost_(sentence);
 }
 

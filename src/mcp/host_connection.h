@@ -1,7 +1,8 @@
-/// The way to a host's door (docs/spec/host.md): questions with their answers, and what the host tells unasked.
+/// The MCP server's connection to the host socket (docs/spec/host.md): requests with responses, and events of the host.
 ///
-/// Invariants: connects when first needed and watches from then on; a question is answered, or fails when the door closes
-///   or its time is over; at most kMaxQuestions are open. After a loss the next question connects anew.
+/// Invariants: connects with the first request and watches the host from then on. A request gets its response, or fails
+///   when the connection is lost or its timeout passes; at most kMaxRequests are open. After a loss the next request
+///   reconnects.
 /// Ownership: borrows loop and network. Threading: loop thread only.
 #pragma once
 
@@ -21,7 +22,7 @@ namespace relay::mcp {
 
 class HostConnection final : public net::StreamListener {
  public:
-  static constexpr std::size_t kMaxQuestions = 64;
+  static constexpr std::size_t kMaxRequests = 64;
   using OnReply = std::move_only_function<void(Result<json::object>)>;
   using OnEvent = std::move_only_function<void(const json::object&)>;
   using OnLost = std::move_only_function<void(const std::string&)>;
@@ -30,7 +31,7 @@ class HostConnection final : public net::StreamListener {
   ~HostConnection() override;
 
   void connect();
-  void ask(json::object request, Millis timeout, OnReply on_reply);
+  void request(json::object request, Millis timeout, OnReply on_reply);
 
  private:
   struct PendingRequest {
@@ -56,7 +57,7 @@ class HostConnection final : public net::StreamListener {
   State state_ = State::Away;
   std::uint64_t last_id_ = 0;
   std::map<std::string, PendingRequest> open_;
-  std::vector<json::object> unsaid_;  // while connecting
+  std::vector<json::object> queued_;  // while connecting
   protocol::FrameReader reader_;
   std::unique_ptr<net::Stream> stream_;
   Lifetime lifetime_;

@@ -10,12 +10,12 @@
 namespace relay::mcp {
 namespace {
 
-constexpr Millis kDoorTimeout{5'000};
+constexpr Millis kHostTimeout{5'000};
 constexpr std::size_t kIdBytes = 12;
 constexpr std::size_t kMaxDaemonCalls = 64;
 constexpr std::size_t kMaxKeys = 1'000;
 
-/// The daemon's response to a SEND.
+/// From the daemon's response to a SEND.
 Result<SendResult> send_result_of(const client::DaemonResponse& answer) {
   if (answer.type == protocol::MessageType::Nack) {
     const auto nack = RELAY_TRY(protocol::parse_nack(answer.payload));
@@ -25,10 +25,10 @@ Result<SendResult> send_result_of(const client::DaemonResponse& answer) {
   return SendResult{.id = ack.short_id, .recipients = ack.recipients};
 }
 
-std::vector<commands::AttachedFile> files_from(const json::object& letter) {
+std::vector<commands::AttachedFile> files_from(const json::object& message) {
   std::vector<commands::AttachedFile> files;
-  const auto* listed = array_member(letter, "attachments");
-  for (const auto& value : listed != nullptr ? *listed : json::array{}) {
+  const auto* reservations_json = array_member(message, "attachments");
+  for (const auto& value : reservations_json != nullptr ? *reservations_json : json::array{}) {
     const auto* file = value.if_object();
     if (file == nullptr || files.size() >= protocol::kMaxAttachments) continue;
     files.push_back(
@@ -42,33 +42,33 @@ std::vector<commands::AttachedFile> files_from(const json::object& letter) {
 
 }  // namespace
 
-InboxPage mail_from(const json::object& answer) {
-  InboxPage mail;
-  mail.more = bool_member(answer, "more").value_or(false);
-  mail.paused = bool_member(answer, "paused").value_or(false);
-  const auto* letters = array_member(answer, "messages");
-  for (const auto& value : letters != nullptr ? *letters : json::array{}) {
+InboxPage parse_inbox_page(const json::object& answer) {
+  InboxPage page;
+  page.more = bool_member(answer, "more").value_or(false);
+  page.paused = bool_member(answer, "paused").value_or(false);
+  const auto* messages = array_member(answer, "messages");
+  for (const auto& value : messages != nullptr ? *messages : json::array{}) {
     const auto* entry = value.if_object();
     if (entry == nullptr) continue;
-    InboxMessage letter;
+    InboxMessage message;
     const auto text = [&](std::string_view name) { return string_member(*entry, name).value_or(""); };
-    letter.id = text("id");
-    letter.from = text("from");
-    letter.to = text("to");
-    letter.thread = text("thread");
-    letter.body = text("body");
-    letter.kind = text("kind");
-    letter.topic = text("topic");
-    letter.reply_to = text("replyTo");
-    letter.importance = integer_member(*entry, "importance");
-    letter.mode = text("mode");
-    letter.quiet = bool_member(*entry, "silent").value_or(false);
-    letter.answer_expected = bool_member(*entry, "answerExpected").value_or(false);
-    letter.as_user = text("as") == protocol::kAsUser;
-    letter.files = files_from(*entry);
-    mail.letters.push_back(std::move(letter));
+    message.id = text("id");
+    message.from = text("from");
+    message.to = text("to");
+    message.thread = text("thread");
+    message.body = text("body");
+    message.kind = text("kind");
+    message.topic = text("topic");
+    message.reply_to = text("replyTo");
+    message.importance = integer_member(*entry, "importance");
+    message.mode = text("mode");
+    message.silent = bool_member(*entry, "silent").value_or(false);
+    message.answer_expected = bool_member(*entry, "answerExpected").value_or(false);
+    message.as_user = text("as") == protocol::kAsUser;
+    message.files = files_from(*entry);
+    page.messages.push_back(std::move(message));
   }
-  return mail;
+  return page;
 }
 
 HostedClient::HostedClient(net::EventLoop& loop, net::Network& network, Random& random, HostedClientOptions options)
@@ -76,33 +76,33 @@ HostedClient::HostedClient(net::EventLoop& loop, net::Network& network, Random& 
       network_{network},
       random_{random},
       options_{std::move(options)},
-      door_{loop, network, options_.door,
+      host_{loop, network, options_.host_socket,
             [this](const json::object& event) {
               const auto what = string_member(event, "event");
               if (what == "message" || (what == "pause" && !bool_member(event, "paused").value_or(false)))
                 listener_->on_message_available();
             },
-            [this](const std::string& why) { listener_->on_mail_unknown(why); }} {}
+            [this](const std::string& why) { listener_->on_inbox_unavailable(why); }} {}
 
 void HostedClient::start(RelayClientListener& listener) {
   listener_ = &listener;
-  door_.connect();
+  host_.connect();
 }
 
-void HostedClient::inbox(InboxQuery wish, OnMail on_mail) {
+void HostedClient::inbox(InboxQuery query, OnInbox on_inbox) {
   json::object request;
   request["method"] = "fetch";
-  request["take"] = wish.take;
-  request["limit"] = wish.limit;
-  if (!wish.ids.empty()) request["ids"] = json::array(wish.ids.begin(), wish.ids.end());
-  door_.ask(std::move(request), kDoorTimeout,
-            [this, on_mail = std::move(on_mail)](Result<json::object> answer) mutable {
-              if (!answer) return on_mail(Failure{answer.error()});
-              auto mail = mail_from(*answer);
-              for (auto& letter : mail.letters)
-                if (letter.to == options_.name) letter.to.clear();
-              on_mail(std::move(mail));
-            });
+  request["take"] = query.take;
+  request["limit"] = query.limit;
+  if (!query.ids.empty()) request["ids"] = json::array(query.ids.begin(), query.ids.end());
+  host_.request(std::move(request), kHostTimeout,
+                [this, on_inbox = std::move(on_inbox)](Result<json::object> answer) mutable {
+                  if (!answer) return on_inbox(Failure{answer.error()});
+                  auto page = parse_inbox_page(*answer);
+                  for (auto& message : page.messages)
+                    if (message.to == options_.name) message.to.clear();
+                  on_inbox(std::move(page));
+                });
 }
 
 void HostedClient::run(client::DaemonRequest request, client::DaemonCall::OnResponse on_response) {
@@ -120,16 +120,16 @@ void HostedClient::run(client::DaemonRequest request, client::DaemonCall::OnResp
   running.start();
 }
 
-void HostedClient::bind_key(const std::string& key, std::string print) {
-  if (!prints_.insert_or_assign(key, std::move(print)).second) return;
+void HostedClient::bind_key(const std::string& key, std::string fingerprint) {
+  if (!fingerprints_.insert_or_assign(key, std::move(fingerprint)).second) return;
   keys_.push_back(key);
   if (keys_.size() <= kMaxKeys) return;
-  prints_.erase(keys_.front());
+  fingerprints_.erase(keys_.front());
   keys_.pop_front();
 }
 
 void HostedClient::free_key(const std::string& key) {
-  prints_.erase(key);
+  fingerprints_.erase(key);
   std::erase(keys_, key);
 }
 
@@ -138,12 +138,12 @@ void HostedClient::send(protocol::OutgoingSend message, OnSent on_sent) {
   if (!encoded) return on_sent(Failure{encoded.error()});
   const auto own_key = key_of(message);
   const auto key = own_key.empty() ? random_.hex(kIdBytes) : own_key;
-  const auto print = fingerprint_of(message.to, encoded->payload);
-  if (const auto known = prints_.find(key); known != prints_.end() && known->second != print)
+  const auto fingerprint = fingerprint_of(message.to, encoded->payload);
+  if (const auto known = fingerprints_.find(key); known != fingerprints_.end() && known->second != fingerprint)
     return on_sent(key_is_taken(key));
-  bind_key(key, print);
+  bind_key(key, fingerprint);
   run({.type = protocol::MessageType::Send,
-       .id = "mcp-" + fingerprint_of(key, print),
+       .id = "mcp-" + fingerprint_of(key, fingerprint),
        .from = options_.name,
        .to = message.to,
        .topic = message.topic,
@@ -169,7 +169,7 @@ void HostedClient::send(protocol::OutgoingSend message, OnSent on_sent) {
       });
 }
 
-void HostedClient::ask(protocol::MessageType type, std::string payload, Millis timeout, OnReply on_reply) {
+void HostedClient::request(protocol::MessageType type, std::string payload, Millis timeout, OnReply on_reply) {
   run({.type = type,
        .id = random_.hex(kIdBytes),
        .claim_token = options_.claim_token(),  // of a SPAWN

@@ -26,8 +26,8 @@ void LineOutput::write(std::string line, OnWritten written) {
   if (broken_) return;
   bytes_ += line;
   bytes_ += '\n';
-  if (written) promises_.push_back({gone_ + bytes_.size(), std::move(written)});
-  if (bytes_.size() == line.size() + 1) flush();  // else somebody is being waited for already
+  if (written) pending_writes_.push_back({written_bytes_ + bytes_.size(), std::move(written)});
+  if (bytes_.size() == line.size() + 1) flush();  // else the descriptor is full and watched
 }
 
 void LineOutput::flush() {
@@ -42,26 +42,26 @@ void LineOutput::flush() {
     } else if (errno != EINTR) {
       broken_ = true;
       bytes_.clear();
-      promises_.clear();
+      pending_writes_.clear();
       return on_broken_();
     }
   }
   bytes_.erase(0, written);
-  gone_ += written;
+  written_bytes_ += written;
   if (!bytes_.empty()) {
     if (!watch_) watch_ = std::make_unique<net::DescriptorWatch>(loop_, fd_, [] {}, [this] { flush(); });
     watch_->want_writable();
   }
   const bool some_went = bytes_.size() < before;
-  keep_promises();
+  notify_written();
   if (some_went) on_written_();
 }
 
-/// Whoever hears it may write.
-void LineOutput::keep_promises() {
-  while (!promises_.empty() && promises_.front().end <= gone_) {
-    auto written = std::move(promises_.front().written);
-    promises_.pop_front();
+/// A callback may write.
+void LineOutput::notify_written() {
+  while (!pending_writes_.empty() && pending_writes_.front().end <= written_bytes_) {
+    auto written = std::move(pending_writes_.front().written);
+    pending_writes_.pop_front();
     written();
   }
 }

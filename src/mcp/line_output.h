@@ -1,9 +1,10 @@
-/// Lines to a descriptor, never waiting for whoever reads them.
+/// Writes lines to a descriptor without blocking on its reader.
 ///
-/// Invariants: a line is written whole, in order, with its end; what does not fit waits here, and `waiting` tells how much,
-///   so that its owner can stop taking on work. Who asked for it hears when the last byte of a line has been handed to the
-///   system, and never hears it of a line that was not. Files need no watching, pipes and sockets are watched while something waits.
-/// Ownership: borrows loop and descriptor; puts the descriptor's flags back. Threading: loop thread only.
+/// Invariants: a line is written whole, in order, with its line end. `pending_bytes` counts what the descriptor has not
+///   taken yet, so that the owner can stop accepting work. `written` runs when the last byte of its line was written to
+///   the descriptor, and never for a line that was not. Regular files are not watched; pipes and sockets are watched
+///   while bytes are pending.
+/// Ownership: borrows loop and descriptor; restores the descriptor's flags. Threading: loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace relay::mcp {
 
 class LineOutput {
  public:
-  /// `on_written` after some of what waited is gone; `on_broken` once, when nobody can read any more.
+  /// `on_written` runs after pending bytes were written; `on_broken` once, when the reader is gone.
   LineOutput(net::AsioLoop& loop, int fd, std::move_only_function<void()> on_written,
              std::move_only_function<void()> on_broken);
   ~LineOutput();
@@ -28,23 +29,23 @@ class LineOutput {
   LineOutput& operator=(const LineOutput&) = delete;
 
   void write(std::string line, OnWritten written = {});
-  [[nodiscard]] std::size_t waiting() const { return bytes_.size(); }
+  [[nodiscard]] std::size_t pending_bytes() const { return bytes_.size(); }
 
  private:
   struct PendingWrite {
-    std::uint64_t end;  // of its line, among all bytes ever written
+    std::uint64_t end;  // the count of written bytes at which its line is complete
     OnWritten written;
   };
   void flush();
-  void keep_promises();
+  void notify_written();
 
   net::AsioLoop& loop_;
   int fd_;
   int flags_;
   std::move_only_function<void()> on_written_, on_broken_;
   std::string bytes_;
-  std::uint64_t gone_ = 0;  // bytes written so far
-  std::deque<PendingWrite> promises_;
+  std::uint64_t written_bytes_ = 0;  // bytes written so far
+  std::deque<PendingWrite> pending_writes_;
   bool broken_ = false;
   std::unique_ptr<net::DescriptorWatch> watch_;
 };

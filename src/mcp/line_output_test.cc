@@ -20,7 +20,7 @@ struct LineOutputTest : ::testing::Test {
     ::fcntl(writer.get(), F_SETFL, 0);
     output = std::make_unique<LineOutput>(loop, writer.get(), [this] { ++written; }, [this] { broken = true; });
   }
-  /// What can be read now.
+  /// The bytes that can be read now.
   std::string read_some() {
     std::string all(1 << 20, '\0');
     const auto count = ::read(reader.get(), all.data(), all.size());
@@ -34,34 +34,34 @@ struct LineOutputTest : ::testing::Test {
   std::unique_ptr<LineOutput> output;
 };
 
-TEST_F(LineOutputTest, WritesAtOnceAndPutsTheDescriptorBackAsItWas) {
+TEST_F(LineOutputTest, WritesAtOnceAndRestoresTheDescriptor) {
   output->write("one");
   output->write("two");
   EXPECT_EQ(read_some(), "one\ntwo\n");
-  EXPECT_EQ(output->waiting(), 0U);
+  EXPECT_EQ(output->pending_bytes(), 0U);
   EXPECT_TRUE(::fcntl(writer.get(), F_GETFL) & O_NONBLOCK);
   output.reset();
   EXPECT_FALSE(::fcntl(writer.get(), F_GETFL) & O_NONBLOCK);
 }
 
-TEST_F(LineOutputTest, WhatAReaderDoesNotTakeWaitsAndComesWholeAndInOrder) {
+TEST_F(LineOutputTest, SlowReaderGetsLinesWholeAndInOrder) {
   std::string expected, read;
   for (int i = 0; i < 300; ++i) {
     const auto line = std::to_string(i) + std::string(1'000, 'x');
     expected += line + "\n";
     output->write(line);
   }
-  EXPECT_GT(output->waiting(), 0U);
+  EXPECT_GT(output->pending_bytes(), 0U);
   EXPECT_TRUE(net::testing::run_until(loop, [&] {
     read += read_some();
     return read.size() == expected.size();
   }));
   EXPECT_TRUE(read == expected);
-  EXPECT_EQ(output->waiting(), 0U);
+  EXPECT_EQ(output->pending_bytes(), 0U);
   EXPECT_GT(written, 0);
 }
 
-TEST_F(LineOutputTest, TellsOfALineWhenItsLastByteHasGone) {
+TEST_F(LineOutputTest, CallbackRunsAfterTheLastByteOfItsLine) {
   net::ignore_sigpipe();
   std::string told;
   output->write("one", [&] {
@@ -79,13 +79,13 @@ TEST_F(LineOutputTest, TellsOfALineWhenItsLastByteHasGone) {
   EXPECT_EQ(told, "1234");
 }
 
-TEST_F(LineOutputTest, IsToldWhenNobodyReadsAnyMore) {
+TEST_F(LineOutputTest, BrokenReaderIsReportedOnce) {
   net::ignore_sigpipe();
   reader.reset();
   output->write("one");
   EXPECT_TRUE(broken);
   output->write("two");
-  EXPECT_EQ(output->waiting(), 0U);
+  EXPECT_EQ(output->pending_bytes(), 0U);
 }
 
 }  // namespace

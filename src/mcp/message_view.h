@@ -1,4 +1,4 @@
-/// Letters as an answer shows them: what a model reads, and the same as a value. Bounded.
+/// Messages as tool results: text for the model and the same as JSON. Bounded.
 #pragma once
 
 #include "mcp/relay_client.h"
@@ -6,11 +6,11 @@
 
 namespace relay::mcp {
 
-inline constexpr std::size_t kMaxBodiesBytes = 64 * 1024;  // of all letters in one answer
+inline constexpr std::size_t kMaxBodiesBytes = 64 * 1024;  // of all messages in one result
 inline constexpr std::size_t kMaxBodyBytes = 16 * 1024;    // of one
 
-/// `nothing` is said when there are none.
-ToolResult render_messages(const InboxPage& mail, std::string_view nothing);
-json::object messages_json(const InboxPage& mail);
+/// `nothing` is the text when the page is empty.
+ToolResult render_messages(const InboxPage& page, std::string_view nothing);
+json::object messages_json(const InboxPage& page);
 
 }  // namespace relay::mcp

@@ -1,8 +1,8 @@
-/// A name for a session that was given none, the same one the next time.
+/// Gives a session without a configured name the same name each time.
 ///
-/// Why not a fresh name each time: mail for it, and what it said while the daemon was away, belong to the name. The first
-///   server of a project always gets the first slot's name, a second one beside it the second's, and so on.
-/// Invariants: a slot is held by one program at a time (a lock), at most kMaxNameSlots.
+/// Why not a fresh name: pending messages and the outbox belong to the name. The first server of a project always takes
+///   the name of the first slot, a second server that runs at the same time that of the second slot, and so on.
+/// Invariants: a lock keeps a slot to one program at a time; at most kMaxNameSlots.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ struct NameSlot {
   std::unique_ptr<DirectoryLock> lock;
 };
 
-/// `fresh` makes a name nobody has.
+/// `fresh` returns an unused name.
 Result<NameSlot> take_name(Directory& directory, const std::function<std::string()>& fresh);
 
 }  // namespace relay::mcp

@@ -7,7 +7,7 @@
 namespace relay::mcp {
 namespace {
 
-TEST(NameSlot, TheSameNameComesBackAndTwoAtOnceDiffer) {
+TEST(NameSlot, NameIsReusedAndDiffersBetweenConcurrentServers) {
   client::testing::MemoryDirectory directory;
   int made = 0;
   const auto fresh = [&] { return "Name" + std::to_string(++made); };
@@ -20,7 +20,7 @@ TEST(NameSlot, TheSameNameComesBackAndTwoAtOnceDiffer) {
   EXPECT_EQ(made, 2);
 }
 
-TEST(NameSlot, ADamagedNameIsReplaced) {
+TEST(NameSlot, DamagedNameIsReplaced) {
   client::testing::MemoryDirectory directory;
   ASSERT_TRUE(directory.create("mcp-1.name").value()->append("not a name\n"));
   EXPECT_EQ(take_name(directory, [] { return std::string{"Good"}; })->name, "Good");

@@ -1,6 +1,6 @@
-/// Told when a line has left us for its reader: what it shows may then be called seen.
+/// Runs when a line was written to its reader: what it shows then counts as seen.
 ///
-/// Never told of a line that could not be written.
+/// Never runs for a line that could not be written.
 #pragma once
 
 #include <functional>

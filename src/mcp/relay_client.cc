@@ -16,7 +16,7 @@ std::string fingerprint_of(std::string_view to, std::string_view payload) {
 Failure key_is_taken(std::string_view key) {
   return fail(
       format("the idempotency_key {} was used for another message, and this one was not sent; give each "
-             "message a key of its own",
+             "message a different key",
              key));
 }
 

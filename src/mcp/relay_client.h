@@ -1,9 +1,9 @@
-/// The way to the relay, as the tools see it: somebody's mail, and questions to the daemon.
+/// The relay as the tools use it: an inbox, sending, and requests to the daemon.
 ///
-/// Why an interface: inside a wrapped agent the host holds the mail (wrapped_agent.h); elsewhere this program is a session
-///   of its own (own_session.h). Who it speaks for is decided before it is made and never by a tool's argument.
-/// Invariants: each callback runs exactly once, at once or later, unless the Post is destroyed first. What was taken is
-///   reported to its sender as delivered, with the proof `seen`, and never handed out again.
+/// Why an interface: inside a hosted agent the host holds the messages (hosted_client.h); elsewhere this program has
+///   its own session (standalone_client.h). The name it acts for is fixed before it is made, never by a tool argument.
+/// Invariants: each callback runs exactly once, inside the call or later, unless the client is destroyed first. A
+///   message that was taken is reported to its sender as delivered, with the proof `seen`, and never returned again.
 /// Threading: loop thread only.
 #pragma once
 
@@ -22,35 +22,34 @@
 
 namespace relay::mcp {
 
-/// What somebody wrote to us.
 struct InboxMessage {
   std::string id, from, body;
-  std::string to = {};        // as it was addressed: `*` or #channel; empty: to us alone
+  std::string to = {};        // as addressed: `*` or #channel; empty: this client alone
   std::string thread = {};    // may be empty
   std::string kind = {};      // empty: an ordinary message
   std::string topic = {};     // may be empty
-  std::string reply_to = {};  // the message it answers; may be empty
+  std::string reply_to = {};  // the id of the answered message; may be empty
   std::optional<std::int64_t> importance = {};
-  std::string mode = {};  // as wished by the sender; may be empty
-  std::size_t bytes = 0;  // of the whole body, when only its beginning is here
-  bool quiet = false;     // of a kind that wakes nobody
+  std::string mode = {};  // the sender's delivery mode; may be empty
+  std::size_t bytes = 0;  // of the whole body, when `body` is cut
+  bool silent = false;    // of a kind that does not end a wait
   std::vector<commands::AttachedFile> files = {};
-  bool answer_expected = false;  // its sender waits
+  bool answer_expected = false;  // its sender blocks on the answer
   bool as_user = false;          // it has the user's authority
 
-  /// Does it end a wait? What is held until somebody fetches it is no reason to stop waiting.
-  [[nodiscard]] bool wakes() const { return !quiet && !held(); }
+  /// Does it end a wait? A message that is held until it is fetched does not.
+  [[nodiscard]] bool wakes() const { return !silent && !held(); }
   [[nodiscard]] bool held() const { return mode == protocol::name_of(protocol::DeliveryMode::Manual); }
 };
 
 struct InboxPage {
-  std::vector<InboxMessage> letters;
-  bool more = false;    // than these wait
-  bool paused = false;  // a person holds them back from whoever does not ask
+  std::vector<InboxMessage> messages;
+  bool more = false;    // are pending
+  bool paused = false;  // the user paused this client: a wait does not return them
 };
-using OnMail = std::move_only_function<void(Result<InboxPage>)>;
+using OnInbox = std::move_only_function<void(Result<InboxPage>)>;
 
-/// Which letters, and whether they are taken or only shown.
+/// Which messages, and whether they are taken or only shown.
 struct InboxQuery {
   bool take = false;
   std::size_t limit = 0;
@@ -58,46 +57,45 @@ struct InboxQuery {
 };
 
 struct SendResult {
-  std::string id = {};                           // under which `trace` and `read` find it; empty while it is only kept
-  std::optional<std::uint64_t> recipients = {};  // how many it goes to, when the daemon said so
-  bool spooled = false;                          // on our own disk, until the daemon is back
+  std::string id = {};                           // for `trace` and `read`; empty while it is only spooled
+  std::optional<std::uint64_t> recipients = {};  // as far as the daemon reported it
+  bool spooled = false;                          // in the local outbox, until the daemon is back
 };
 using OnSent = std::move_only_function<void(Result<SendResult>)>;
 using OnReply = std::move_only_function<void(Result<json::object>)>;
 
-/// Who we are and how well we are connected.
 struct ClientStatus {
   std::string name;
-  std::string session;     // `wrapped agent` or `own session`
-  std::size_t unsent = 0;  // kept until the daemon is back
+  std::string session;     // `hosted` or `standalone`
+  std::size_t unsent = 0;  // in the local outbox
 };
 
 class RelayClientListener {
  public:
   virtual ~RelayClientListener() = default;
-  /// A letter came, or may have come.
+  /// A message is available, or may be.
   virtual void on_message_available() = 0;
-  /// Nobody will tell of letters until the next question is answered.
-  virtual void on_mail_unknown(const std::string& why) = 0;
+  /// No message is announced until the next request succeeds.
+  virtual void on_inbox_unavailable(const std::string& why) = 0;
 };
 
 class RelayClient {
  public:
   virtual ~RelayClient() = default;
   virtual void start(RelayClientListener& listener) = 0;
-  [[nodiscard]] virtual ClientStatus standing() const = 0;
+  [[nodiscard]] virtual ClientStatus status() const = 0;
   /// The idempotency key of the message, when it has one, names it towards the caller.
   virtual void send(protocol::OutgoingSend message, OnSent on_sent) = 0;
-  virtual void inbox(InboxQuery wish, OnMail on_mail) = 0;
-  /// A question to the daemon, answered by the payload of its answer.
-  virtual void ask(protocol::MessageType type, std::string payload, Millis timeout, OnReply on_reply) = 0;
+  virtual void inbox(InboxQuery query, OnInbox on_inbox) = 0;
+  /// A request to the daemon; its result is the payload of the response.
+  virtual void request(protocol::MessageType type, std::string payload, Millis timeout, OnReply on_reply) = 0;
 };
 
 /// Empty when it has none.
 std::string key_of(const protocol::OutgoingSend& message);
-/// Tells one message from another under the same key.
+/// Distinguishes messages under the same key.
 std::string fingerprint_of(std::string_view to, std::string_view payload);
-/// The answer to a key that stands for another message.
+/// The error for a key that was used for another message.
 Failure key_is_taken(std::string_view key);
 
 }  // namespace relay::mcp

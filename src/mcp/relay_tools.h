@@ -1,11 +1,12 @@
-/// What the tools do: each call becomes questions to the Post, the reservations or the event log, and one answer.
+/// Executes the tools: each call becomes requests to the RelayClient, the reservations or the event log, and one
+/// result.
 ///
 /// Invariants
-/// - Calls do not wait for each other; a wait ends with a letter, its time, or its cancellation, whichever comes first.
-/// - A letter is looked at, shown, and taken when the answer that shows it has left: whatever happens before that, it
-///   waits for the next who asks. While it is on its way no other call shows it.
-/// - An answer is bounded: long bodies are cut, and say how the rest is read.
-/// Ownership: borrows loop, post and directory, which outlive it. Threading: loop thread only.
+/// - Calls do not block each other. A wait ends with a message, its timeout or its cancellation, whichever comes first.
+/// - A message is read, shown, and taken once the result that shows it was written. Until then it stays pending, and no
+///   other call shows it.
+/// - A result is bounded: long bodies are cut and name the command that shows the rest.
+/// Ownership: borrows loop, client and directory, which outlive it. Threading: loop thread only.
 #pragma once
 
 #include <deque>
@@ -30,14 +31,14 @@ struct LoggedEvent {
   std::string kind, text;
   std::vector<std::string> paths;
 };
-/// Writes it down and says where; the error is a sentence for the model.
+/// Records the event and returns the session it belongs to; the error message is for the model.
 using EventLog = std::function<Result<std::string>(const LoggedEvent&)>;
 
 struct RelayToolsOptions {
   std::string project_root;
   Spawning spawning = Spawning::Forbidden;
   EventLog log;
-  std::function<void()> on_taken = {};  // letters that were shown are taken, or could not be
+  std::function<void()> on_taken = {};  // shown messages were taken, or could not be
 };
 
 class RelayTools final : public RequestHandler, public RelayClientListener {
@@ -45,71 +46,71 @@ class RelayTools final : public RequestHandler, public RelayClientListener {
   RelayTools(net::EventLoop& loop, RelayClient& post, Directory& shared, RelayToolsOptions options);
   ~RelayTools() override;
 
-  /// Before the first call; the server outlives the last answer.
+  /// Call before the first tool call. The server outlives the last result.
   void serve(Server& server) { server_ = &server; }
-  /// The client is leaving: waits end now, and are answered with nothing.
+  /// The MCP client disconnects: waits end now with an empty result.
   void end_waits();
-  /// How many letters were shown and have not been taken yet.
+  /// Messages that were shown and have not been taken yet.
   [[nodiscard]] std::size_t taking() const { return taking_.size(); }
 
-  void call(RequestId ticket, std::string_view tool, const json::object& arguments, bool wants_progress) override;
-  void read(RequestId ticket, std::string_view uri) override;
-  void cancel(RequestId ticket) override;
+  void call(RequestId request_id, std::string_view tool, const json::object& arguments, bool wants_progress) override;
+  void read(RequestId request_id, std::string_view uri) override;
+  void cancel(RequestId request_id) override;
 
   void on_message_available() override;
-  void on_mail_unknown(const std::string& why) override;
+  void on_inbox_unavailable(const std::string& why) override;
 
  private:
   struct PendingWait {
     std::string from, thread;
     SteadyTime since{};
     Millis timeout{};
-    bool asking = false;     // its question is under way
-    bool asked_for = false;  // and another letter came meanwhile
+    bool checking = false;       // its inbox query is open
+    bool recheck_after = false;  // a message came since then
     bool wants_progress = false;
     std::unique_ptr<net::Timer> timer;
   };
 
-  void whoami(RequestId ticket);
-  void agents(RequestId ticket, const Arguments& arguments);
-  void send(RequestId ticket, const Arguments& arguments);
-  void reply(RequestId ticket, const Arguments& arguments);
-  void inbox(RequestId ticket, const Arguments& arguments);
-  void wait(RequestId ticket, const Arguments& arguments, bool wants_progress);
-  void acknowledge(RequestId ticket, const Arguments& arguments);
-  void topics(RequestId ticket, const Arguments& arguments);
-  void log_event(RequestId ticket, const Arguments& arguments);
-  void reserve(RequestId ticket, const Arguments& arguments);
-  void spawn(RequestId ticket, const Arguments& arguments);
-  void release(RequestId ticket, const Arguments& arguments);
+  void whoami(RequestId request_id);
+  void agents(RequestId request_id, const Arguments& arguments);
+  void send(RequestId request_id, const Arguments& arguments);
+  void reply(RequestId request_id, const Arguments& arguments);
+  void inbox(RequestId request_id, const Arguments& arguments);
+  void wait(RequestId request_id, const Arguments& arguments, bool wants_progress);
+  void acknowledge(RequestId request_id, const Arguments& arguments);
+  void topics(RequestId request_id, const Arguments& arguments);
+  void log_event(RequestId request_id, const Arguments& arguments);
+  void reserve(RequestId request_id, const Arguments& arguments);
+  void spawn(RequestId request_id, const Arguments& arguments);
+  void release(RequestId request_id, const Arguments& arguments);
 
-  void send_message(RequestId ticket, protocol::OutgoingSend message);
-  void recheck(RequestId ticket);
-  void on_progress_timer(RequestId ticket);
+  void send_message(RequestId request_id, protocol::OutgoingSend message);
+  void recheck(RequestId request_id);
+  void on_progress_timer(RequestId request_id);
   enum class Tries { First, Last };
-  void show_inbox(RequestId ticket, std::size_t limit, Tries tries);
-  /// Shows them, and takes them then.
-  void return_messages(RequestId ticket, const InboxPage& mail, std::string_view nothing);
+  void show_inbox(RequestId request_id, std::size_t limit, Tries tries);
+  /// Shows the messages, and takes them once the result was written.
+  void return_messages(RequestId request_id, const InboxPage& page, std::string_view nothing);
   using OnTaken = std::move_only_function<void(Result<std::vector<InboxMessage>>)>;
-  /// A host hands out at once what fits one answer; this goes on until no more of these can be taken.
+  /// A host returns what fits one response; this repeats until none of `ids` can be taken.
   void take(std::vector<std::string> ids, OnTaken on_taken, std::vector<InboxMessage> taken = {});
   void recheck_all();
-  void leave_out_taken(InboxPage& mail) const;
-  void change_reservations(RequestId ticket, const Arguments& arguments, int tries_left);
+  void leave_out_taken(InboxPage& page) const;
+  void change_reservations(RequestId request_id, const Arguments& arguments, int tries_left);
   Result<ToolResult> reserved(const Arguments& arguments);
-  void finish(RequestId ticket, ToolResult result, OnWritten written = {});
-  [[nodiscard]] bool is_open(RequestId ticket) const { return open_.contains(ticket); }
-  void remember(const InboxMessage& letter);
+  void finish(RequestId request_id, ToolResult result, OnWritten written = {});
+  [[nodiscard]] bool is_open(RequestId request_id) const { return open_.contains(request_id); }
+  void remember(const InboxMessage& message);
 
   net::EventLoop& loop_;
-  RelayClient& post_;
+  RelayClient& client_;
   Directory& shared_;
   RelayToolsOptions options_;
   Server* server_ = nullptr;
   std::set<RequestId> open_;
   std::map<RequestId, PendingWait> waiting_;
-  std::set<std::string, std::less<>> taking_;  // shown, and not taken yet
-  std::deque<InboxMessage> seen_;              // without bodies and files: whom to answer
+  std::set<std::string, std::less<>> taking_;  // shown, not taken yet
+  std::deque<InboxMessage> seen_;              // without bodies and files, for relay_reply
   std::map<RequestId, std::unique_ptr<net::Timer>> retries_;
   Lifetime lifetime_;
 };

@@ -46,18 +46,18 @@ Result<std::string> path_in_project(std::string_view root, std::string_view give
 }
 
 ReservationTable ReservationTable::parse(std::string_view text, WallMs now) {
-  ReservationTable book;
+  ReservationTable table;
   const auto object = parse_json_object(text);
   const auto* entries = object ? array_member(*object, "reservations") : nullptr;
-  if (entries == nullptr) return book;
+  if (entries == nullptr) return table;
   for (const auto& value : *entries) {
     const auto* entry = value.if_object();
-    if (entry == nullptr || book.all_.size() >= kMaxReservations) continue;
+    if (entry == nullptr || table.all_.size() >= kMaxReservations) continue;
     Reservation one{string_member(*entry, "path").value_or(""), string_member(*entry, "holder").value_or(""),
                     string_member(*entry, "note").value_or(""), integer_member(*entry, "until").value_or(0)};
-    if (!one.path.empty() && !one.holder.empty() && one.until > now) book.all_.push_back(std::move(one));
+    if (!one.path.empty() && !one.holder.empty() && one.until > now) table.all_.push_back(std::move(one));
   }
-  return book;
+  return table;
 }
 
 std::string ReservationTable::text() const {
@@ -116,11 +116,11 @@ Result<ReservationTable> load_reservations(Directory& directory, WallMs now) {
   return ReservationTable::parse(text.value_or("{}"), now);
 }
 
-Result<void> save_reservations(Directory& directory, const ReservationTable& book) {
+Result<void> save_reservations(Directory& directory, const ReservationTable& table) {
   const std::string name{kFile}, fresh = name + ".new";
   {
     const auto file = RELAY_TRY(directory.create(fresh));
-    RELAY_TRY(file->append(book.text()));
+    RELAY_TRY(file->append(table.text()));
     RELAY_TRY(file->sync());
   }
   return directory.replace(name, fresh);

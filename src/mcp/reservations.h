@@ -1,9 +1,9 @@
-/// Who works on which files: leases with an end, shared by the agents of one project.
+/// Advisory leases on files, shared by the agents of one project.
 ///
-/// Why advisory: an agent that forgets a lease, or dies with one, must not stop the others; every lease ends by itself.
-/// Invariants: at most kMaxReservations; one holder has a path once; a reservation covers what lies below its path.
-/// On disk: `reservations.json` beside the workspace's store, replaced as a whole under a lock; it needs no daemon. A file
-///   that cannot be understood is begun anew, since all it could tell would soon have ended.
+/// Why advisory: an agent that forgets a lease, or dies with one, must not stop the others. Every lease expires.
+/// Invariants: at most kMaxReservations; a holder has a path at most once; a reservation covers everything below its
+/// path. On disk: `reservations.json` beside the workspace's store, replaced as a whole under a lock, without the
+///   daemon. An unreadable file is treated as empty, since its leases would expire soon.
 /// Threading: one thread; the clock is an argument.
 #pragma once
 
@@ -22,7 +22,7 @@ inline constexpr std::size_t kMaxReservations = 500;
 inline constexpr std::size_t kMaxNoteBytes = 400;
 
 struct Reservation {
-  std::string path;  // below the project's root; `.` is all of it
+  std::string path;  // relative to the project root; `.` is the whole project
   std::string holder;
   std::string note;
   WallMs until = 0;
@@ -30,7 +30,7 @@ struct Reservation {
 };
 json::object to_json(const Reservation& reservation);
 
-/// A path as the agent wrote it (absolute, or seen from the project's root), as a reservation has it.
+/// The path of a reservation from an argument of the agent: absolute, or relative to the project root.
 Result<std::string> path_in_project(std::string_view root, std::string_view given);
 
 class ReservationTable {
@@ -40,12 +40,12 @@ class ReservationTable {
 
   struct Outcome {
     std::vector<Reservation> granted;
-    std::vector<Reservation> conflicts;  // of others; what they cover was not granted
+    std::vector<Reservation> conflicts;  // of other holders; paths they cover were not granted
   };
-  /// Renews what the holder has already.
+  /// Renews leases that the holder has already.
   Result<Outcome> reserve(const std::string& holder, const std::vector<std::string>& paths, const std::string& note,
                           WallMs until);
-  /// No paths: all of the holder's. What was released.
+  /// Without paths: all leases of the holder. Returns the released ones.
   std::vector<Reservation> release(const std::string& holder, const std::vector<std::string>& paths);
 
   [[nodiscard]] const std::vector<Reservation>& all() const { return all_; }
@@ -54,9 +54,9 @@ class ReservationTable {
   std::vector<Reservation> all_;
 };
 
-/// Whoever changes the book holds its lock from reading to writing; LockErrc::Held: somebody else has it just now.
+/// A caller that changes the table holds the lock from load to save. LockErrc::Held: another program holds it.
 Result<std::unique_ptr<DirectoryLock>> lock_reservations(Directory& directory);
 Result<ReservationTable> load_reservations(Directory& directory, WallMs now);
-Result<void> save_reservations(Directory& directory, const ReservationTable& book);
+Result<void> save_reservations(Directory& directory, const ReservationTable& table);
 
 }  // namespace relay::mcp

@@ -1,7 +1,7 @@
-/// The revisions of the Model Context Protocol that are spoken here, oldest first.
+/// The supported revisions of the Model Context Protocol, oldest first.
 ///
-/// Two eras: legacy ones begin with an `initialize` handshake that holds for the whole process; modern ones say with
-/// every request, in `_meta`, which revision it is meant in, and need no handshake.
+/// Two eras: a legacy revision is negotiated by an `initialize` handshake for the whole process; a modern request names
+/// its revision in `_meta` and needs no handshake.
 #pragma once
 
 #include <array>
@@ -30,14 +30,14 @@ inline bool is_legacy(std::string_view revision) {
   return false;
 }
 
-/// What a handshake is answered with: the client's own revision when it is known, else our newest.
-inline std::string_view answer_to_handshake(std::string_view wanted) {
+/// The revision that a handshake selects: the client's own when it is supported, else the newest legacy one.
+inline std::string_view select_revision(std::string_view requested) {
   for (const auto known : kLegacyRevisions)
-    if (known == wanted) return known;
+    if (known == requested) return known;
   return kLegacyRevisions.back();
 }
 
-/// Newest first, as it is told to clients.
+/// Newest first, as clients get them.
 inline json::array supported_revisions() {
   json::array all;
   all.emplace_back(kModernRevision);

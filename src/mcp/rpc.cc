@@ -25,7 +25,7 @@ std::string_view without_end_blanks(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kBlanks) + 1);
 }
 
-/// Behind the closing quote of the string that `text` begins with; npos when it is not all there.
+/// The position after the closing quote of the string at the start of `text`; npos when it is incomplete.
 std::size_t end_of_string(std::string_view text) {
   for (std::size_t at = 1; at < text.size(); ++at) {
     if (text[at] == '\\')
@@ -41,7 +41,7 @@ json::value id_spelled(std::string_view text) {
   return value && is_request_id(*value) ? *value : json::value(nullptr);
 }
 
-/// The value that `text` begins with, when it is all there.
+/// The value at the start of `text`, when it is complete.
 json::value id_in_front(std::string_view text) {
   const auto end = text.starts_with('"') ? end_of_string(text) : text.find_first_not_of(kNumberLength);
   return end == std::string_view::npos ? json::value(nullptr) : id_spelled(text.substr(0, end));
@@ -50,10 +50,10 @@ json::value id_in_front(std::string_view text) {
 json::value id_in_beginning(std::string_view text) {
   int depth = 0;
   while (!text.empty()) {
-    const char letter = text.front();
-    if (letter == '{' || letter == '[') ++depth;
-    if (letter == '}' || letter == ']') --depth;
-    const auto end = letter == '"' ? end_of_string(text) : 1;
+    const char message = text.front();
+    if (message == '{' || message == '[') ++depth;
+    if (message == '}' || message == ']') --depth;
+    const auto end = message == '"' ? end_of_string(text) : 1;
     if (end == std::string_view::npos) break;
     const auto rest = without_front_blanks(text.substr(end));
     if (depth == 1 && text.substr(0, end) == kIdName && rest.starts_with(':'))
@@ -63,8 +63,8 @@ json::value id_in_beginning(std::string_view text) {
   return nullptr;
 }
 
-/// `…,"id":7}`: the last brace closes the message itself, so what stands before it is a member of it. A quote inside a
-/// string has a backslash before it and never a comma or a colon.
+/// `…,"id":7}`: the last brace closes the message, so the member before it belongs to the message. A quote inside a
+/// string follows a backslash, never a comma or a colon.
 json::value id_in_end(std::string_view text) {
   text = without_end_blanks(text);
   if (!text.ends_with('}')) return nullptr;

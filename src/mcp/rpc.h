@@ -1,7 +1,7 @@
-/// JSON-RPC 2.0 as it stands on one line of stdio: a line as a value, values as a line.
+/// JSON-RPC 2.0 on lines of stdio: parsing and writing.
 ///
-/// Why strict and forgiving at once: what is no JSON-RPC gets an error its sender can read, and every member we do not
-///   know is passed over, so that a client of a later revision is still understood.
+/// Why strict and lenient: a line that is no JSON-RPC gets an error with a reason, and unknown members are ignored, so
+///   that clients of later revisions are understood.
 /// Threading: pure functions.
 #pragma once
 
@@ -23,13 +23,13 @@ enum class RpcCode : int {
   MethodNotFound = -32601,
   InvalidParams = -32602,
   Internal = -32603,
-  Busy = -32000,                // ours: more is open than we hold
-  ResourceNotFound = -32002,    // legacy revisions; later ones say InvalidParams
+  Busy = -32000,                // not from the standard: too many open requests
+  ResourceNotFound = -32002,    // legacy revisions; later ones use InvalidParams
   UnsupportedVersion = -32022,  // from 2026-07-28 on
 };
 
 struct RpcRequest {
-  json::value id;  // a text or a number, given back as it came
+  json::value id;  // a string or a number, returned unchanged
   std::string method;
   json::object params;
 };
@@ -37,9 +37,9 @@ struct RpcNotification {
   std::string method;
   json::object params;
 };
-struct RpcResponse {};  // to a question we never ask
+struct RpcResponse {};  // the server sends no requests
 struct RpcError {
-  json::value id;  // null when it could not be told
+  json::value id;  // null when it is unknown
   RpcCode code = RpcCode::InvalidRequest;
   std::string message;
 };
@@ -47,11 +47,11 @@ using RpcMessage = std::variant<RpcRequest, RpcNotification, RpcResponse, RpcErr
 
 RpcMessage read_message(const json::value& value);
 
-/// The id of a request of which only the first and the last bytes are known; null when they do not show it. Most clients
-/// write it as the first or as the last member.
+/// The id of a request from its first and last bytes; null when they do not contain it. Most clients write the id as
+/// the first or as the last member.
 json::value id_of_cut_line(std::string_view beginning, std::string_view end);
 
-/// Without the end of the line; never with one inside.
+/// Without a line end, at the end or inside.
 std::string result_line(const json::value& id, json::object result);
 std::string error_line(const json::value& id, RpcCode code, std::string_view message, json::object data = {});
 std::string notification_line(std::string_view method, json::object params);

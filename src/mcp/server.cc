@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::int64_t kListTtlMs = 3'600'000;  // lists are fixed for the life of the process
 constexpr std::size_t kSeenOfLongLine = 1'024;
-constexpr std::size_t kShownBytes = 120;  // of a client's own words, in a sentence
+constexpr std::size_t kShownBytes = 120;  // of client text in an error message
 
-std::string shown(std::string_view text) { return std::string{text::truncate_utf8(text, kShownBytes)}; }
+std::string structured(std::string_view text) { return std::string{text::truncate_utf8(text, kShownBytes)}; }
 
 json::object server_info(const std::string& version) {
   json::object info;
@@ -52,13 +52,13 @@ std::string updated_line(std::string_view uri, json::object meta) {
 
 }  // namespace
 
-Server::Server(ServerDescription card, RequestHandler& workshop, Output output)
-    : card_{std::move(card)}, workshop_{workshop}, output_{std::move(output)} {}
+Server::Server(ServerDescription description, RequestHandler& handler, Output output)
+    : description_{std::move(description)}, handler_{handler}, output_{std::move(output)} {}
 
 void Server::on_line_too_long(std::string_view beginning, std::string_view end) {
   const auto id = id_of_cut_line(beginning, end);
   refuse(id, id.is_null() ? RpcCode::ParseError : RpcCode::InvalidRequest,
-         format("a line was longer than {} bytes and was passed over", kMaxLineBytes));
+         format("a line was longer than {} bytes and was ignored", kMaxLineBytes));
 }
 
 void Server::on_line(std::string_view line) {
@@ -76,12 +76,12 @@ void Server::on_line(std::string_view line) {
 
 void Server::on_batch(const json::array& messages) {
   const auto number = ++last_batch_;
-  reading_ = answering_ = number;
+  parsing_ = responding_ = number;
   if (messages.size() > kMaxBatch)
     refuse_all(messages);
   else
     for (const auto& message : messages) on_message(message);
-  reading_ = answering_ = 0;
+  parsing_ = responding_ = 0;
   end_batch_if_done(number);
 }
 
@@ -99,19 +99,19 @@ void Server::refuse_all(const json::array& messages) {
 }
 
 void Server::end_batch_if_done(BatchNumber number) {
-  if (number == 0 || number == reading_) return;
+  if (number == 0 || number == parsing_) return;
   if (std::ranges::any_of(open_, [&](const auto& entry) { return entry.second.batch == number; })) return;
   const auto at = batches_.find(number);
   if (at == batches_.end()) return;  // notifications only, or all was cancelled
   auto batch = std::move(batches_.extract(at).mapped());
   output_(format("[{}]", batch.answers), [written = std::move(batch.written)]() mutable {
-    for (auto& tell : written) tell();
+    for (auto& notify : written) notify();
   });
 }
 
-void Server::say_answer(std::string line, OnWritten written) {
-  if (answering_ == 0) return output_(std::move(line), std::move(written));
-  auto& batch = batches_[answering_];
+void Server::write_response(std::string line, OnWritten written) {
+  if (responding_ == 0) return output_(std::move(line), std::move(written));
+  auto& batch = batches_[responding_];
   batch.answers += batch.answers.empty() ? line : "," + line;
   if (written) batch.written.push_back(std::move(written));
 }
@@ -130,11 +130,11 @@ void Server::on_notification(const RpcNotification& notification) {
   const auto* open = find(*id);
   if (open == nullptr) return;  // finished already
   const auto at = std::ranges::find_if(open_, [&](const auto& entry) { return &entry.second == open; });
-  const auto ticket = at->first;
+  const auto request_id = at->first;
   const auto kind = at->second.kind;
   const auto batch = at->second.batch;
   open_.erase(at);
-  if (kind != Kind::Listen) workshop_.cancel(ticket);
+  if (kind != Kind::Listen) handler_.cancel(request_id);
   end_batch_if_done(batch);
 }
 
@@ -144,7 +144,7 @@ std::optional<Era> Server::era_of(const RpcRequest& request) {
   if (said == nullptr) {
     if (!revision_.empty() || request.method == "ping") return Era::Legacy;
     refuse(request.id, request.method == "server/discover" ? RpcCode::InvalidParams : RpcCode::InvalidRequest,
-           format("say initialize first, or name the revision ({}) in _meta[\"{}\"]", kModernRevision, kRevisionKey));
+           format("send initialize first, or name the revision ({}) in _meta[\"{}\"]", kModernRevision, kRevisionKey));
     return std::nullopt;
   }
   const auto* revision = said->if_string();
@@ -152,13 +152,13 @@ std::optional<Era> Server::era_of(const RpcRequest& request) {
   if (revision == nullptr || *revision != kModernRevision) {
     json::object data;
     data["supported"] = supported_revisions();
-    data["requested"] = revision != nullptr ? json::value(shown(*revision)) : json::value("");
-    refuse(request.id, RpcCode::UnsupportedVersion, "this revision of the protocol is not spoken here",
-           std::move(data));
+    data["requested"] = revision != nullptr ? json::value(structured(*revision)) : json::value("");
+    refuse(request.id, RpcCode::UnsupportedVersion, "this revision of the protocol is not supported", std::move(data));
     return std::nullopt;
   }
-  if (reading_ != 0) {
-    refuse(request.id, RpcCode::InvalidRequest, format("{} has no batches; send it on a line of its own", *revision));
+  if (parsing_ != 0) {
+    refuse(request.id, RpcCode::InvalidRequest,
+           format("{} has no batches; send the request on a separate line", *revision));
     return std::nullopt;
   }
   if (object_member(*meta, kCapabilitiesKey) == nullptr) {
@@ -177,8 +177,8 @@ void Server::on_request(const RpcRequest& request) {
   if (!era) return;
   const bool legacy = *era == Era::Legacy;
   if (method == "tools/call") return call_tool(request, *era);
-  if (method == "tools/list") return answer_list(request, *era, "tools", card_.tools);
-  if (method == "resources/list") return answer_list(request, *era, "resources", card_.resources);
+  if (method == "tools/list") return answer_list(request, *era, "tools", description_.tools);
+  if (method == "resources/list") return answer_list(request, *era, "resources", description_.resources);
   if (method == "resources/templates/list") return answer_list(request, *era, "resourceTemplates", {});
   if (method == "resources/read") return read_resource(request, *era);
   if (!legacy && method == "server/discover") return discover(request);
@@ -186,18 +186,18 @@ void Server::on_request(const RpcRequest& request) {
   if (legacy && method == "ping") return answer(request.id, *era, {});
   if (legacy && method == "resources/subscribe") return subscribe(request, true);
   if (legacy && method == "resources/unsubscribe") return subscribe(request, false);
-  refuse(request.id, RpcCode::MethodNotFound, format("there is no method {} here", shown(method)));
+  refuse(request.id, RpcCode::MethodNotFound, format("there is no method {} here", structured(method)));
 }
 
 void Server::initialize(const RpcRequest& request) {
-  if (reading_ != 0)
+  if (parsing_ != 0)
     return refuse(request.id, RpcCode::InvalidRequest, "initialize cannot be part of a batch; send it first, alone");
-  revision_ = answer_to_handshake(string_member(request.params, "protocolVersion").value_or(""));
+  revision_ = select_revision(string_member(request.params, "protocolVersion").value_or(""));
   json::object result;
   result["protocolVersion"] = revision_;
   result["capabilities"] = capabilities();
-  result["serverInfo"] = server_info(card_.version);
-  result["instructions"] = card_.instructions;
+  result["serverInfo"] = server_info(description_.version);
+  result["instructions"] = description_.instructions;
   answer(request.id, Era::Legacy, std::move(result));
 }
 
@@ -205,7 +205,7 @@ void Server::discover(const RpcRequest& request) {
   json::object result;
   result["supportedVersions"] = supported_revisions();
   result["capabilities"] = capabilities();
-  result["instructions"] = card_.instructions;
+  result["instructions"] = description_.instructions;
   make_cacheable(result, kListTtlMs);
   answer(request.id, Era::Modern, std::move(result));
 }
@@ -224,49 +224,49 @@ RequestId Server::open_request(const RpcRequest& request, Kind kind, Era era) {
     refuse(request.id, RpcCode::Busy, format("{} requests are open already; wait for one to end", kMaxOpenRequests));
     return 0;
   }
-  open_.emplace(++last_ticket_, Open{.id = request.id, .kind = kind, .era = era, .batch = reading_});
-  return last_ticket_;
+  open_.emplace(++last_request_id_, Open{.id = request.id, .kind = kind, .era = era, .batch = parsing_});
+  return last_request_id_;
 }
 
 void Server::call_tool(const RpcRequest& request, Era era) {
   const auto name = string_member(request.params, "name");
   if (!name) return refuse(request.id, RpcCode::InvalidParams, "tools/call needs \"name\"");
   const bool known = std::ranges::any_of(
-      card_.tools, [&](const json::value& tool) { return string_member(tool.get_object(), "name") == *name; });
-  if (!known) return refuse(request.id, RpcCode::InvalidParams, format("there is no tool {} here", shown(*name)));
+      description_.tools, [&](const json::value& tool) { return string_member(tool.get_object(), "name") == *name; });
+  if (!known) return refuse(request.id, RpcCode::InvalidParams, format("there is no tool {} here", structured(*name)));
   json::object arguments;
   if (const auto* given = request.params.if_contains("arguments"); given != nullptr && !given->is_null()) {
     if (!given->is_object()) return refuse(request.id, RpcCode::InvalidParams, "\"arguments\" must be an object");
     arguments = given->get_object();
   }
-  const auto ticket = open_request(request, Kind::Tool, era);
-  if (ticket == 0) return;
+  const auto request_id = open_request(request, Kind::Tool, era);
+  if (request_id == 0) return;
   auto token = progress_token(request.params);
   const bool wants_progress = !token.is_null();
-  open_.at(ticket).progress_token = std::move(token);
-  workshop_.call(ticket, *name, arguments, wants_progress);
+  open_.at(request_id).progress_token = std::move(token);
+  handler_.call(request_id, *name, arguments, wants_progress);
 }
 
 void Server::read_resource(const RpcRequest& request, Era era) {
   const auto uri = string_member(request.params, "uri");
   if (!uri) return refuse(request.id, RpcCode::InvalidParams, "resources/read needs \"uri\"");
-  if (!knows_resource(*uri))
+  if (!has_resource(*uri))
     return refuse(request.id, era == Era::Legacy ? RpcCode::ResourceNotFound : RpcCode::InvalidParams,
-                  format("there is no resource {} here", shown(*uri)));
-  const auto ticket = open_request(request, Kind::Resource, era);
-  if (ticket == 0) return;
-  open_.at(ticket).uri = *uri;
-  workshop_.read(ticket, *uri);
+                  format("there is no resource {} here", structured(*uri)));
+  const auto request_id = open_request(request, Kind::Resource, era);
+  if (request_id == 0) return;
+  open_.at(request_id).uri = *uri;
+  handler_.read(request_id, *uri);
 }
 
 void Server::subscribe(const RpcRequest& request, bool wanted) {
   const auto uri = string_member(request.params, "uri");
   if (!uri) return refuse(request.id, RpcCode::InvalidParams, format("{} needs \"uri\"", request.method));
-  if (!knows_resource(*uri))
-    return refuse(request.id, RpcCode::ResourceNotFound, format("there is no resource {} here", shown(*uri)));
-  if (wanted && !card_.subscribable.contains(*uri))
+  if (!has_resource(*uri))
+    return refuse(request.id, RpcCode::ResourceNotFound, format("there is no resource {} here", structured(*uri)));
+  if (wanted && !description_.subscribable.contains(*uri))
     return refuse(request.id, RpcCode::InvalidParams,
-                  format("changes of {} are not told; read it when you need it", shown(*uri)));
+                  format("changes of {} are not announced; read it when you need it", structured(*uri)));
   if (wanted)
     subscribed_.insert(*uri);
   else
@@ -281,22 +281,22 @@ void Server::listen(const RpcRequest& request) {
   std::set<std::string, std::less<>> uris;
   if (const auto* wanted = array_member(*filter, "resourceSubscriptions"))
     for (const auto& uri : *wanted)
-      if (const auto* text = uri.if_string(); text != nullptr && card_.subscribable.contains(*text))
+      if (const auto* text = uri.if_string(); text != nullptr && description_.subscribable.contains(*text))
         uris.emplace(*text);
-  const auto ticket = open_request(request, Kind::Listen, Era::Modern);
-  if (ticket == 0) return;
+  const auto request_id = open_request(request, Kind::Listen, Era::Modern);
+  if (request_id == 0) return;
   json::object honoured, params, meta;
   if (!uris.empty()) honoured["resourceSubscriptions"] = json::array(uris.begin(), uris.end());
   meta[kSubscriptionKey] = request.id;
   params["notifications"] = std::move(honoured);
   params["_meta"] = std::move(meta);
-  open_.at(ticket).uris = std::move(uris);
+  open_.at(request_id).uris = std::move(uris);
   output_(notification_line("notifications/subscriptions/acknowledged", std::move(params)), {});
 }
 
 void Server::resource_changed(std::string_view uri) {
   if (subscribed_.contains(uri)) output_(updated_line(uri, {}), {});
-  for (const auto& [ticket, open] : open_) {
+  for (const auto& [request_id, open] : open_) {
     if (!open.uris.contains(uri)) continue;
     json::object meta;
     meta[kSubscriptionKey] = open.id;
@@ -304,8 +304,8 @@ void Server::resource_changed(std::string_view uri) {
   }
 }
 
-void Server::progress(RequestId ticket, std::int64_t done, std::int64_t total, std::string_view message) {
-  const auto at = open_.find(ticket);
+void Server::progress(RequestId request_id, std::int64_t done, std::int64_t total, std::string_view message) {
+  const auto at = open_.find(request_id);
   if (at == open_.end() || at->second.progress_token.is_null()) return;
   json::object params;
   params["progressToken"] = at->second.progress_token;
@@ -315,8 +315,8 @@ void Server::progress(RequestId ticket, std::int64_t done, std::int64_t total, s
   output_(notification_line("notifications/progress", std::move(params)), {});
 }
 
-void Server::finish(RequestId ticket, ToolResult result, OnWritten written) {
-  const auto at = open_.find(ticket);
+void Server::finish(RequestId request_id, ToolResult result, OnWritten written) {
+  const auto at = open_.find(request_id);
   if (at == open_.end()) return;
   json::object block, answer;
   block["type"] = "text";
@@ -328,8 +328,8 @@ void Server::finish(RequestId ticket, ToolResult result, OnWritten written) {
   complete(open, std::move(answer), std::move(written));
 }
 
-void Server::finish_reading(RequestId ticket, Result<json::object> content) {
-  const auto at = open_.find(ticket);
+void Server::finish_reading(RequestId request_id, Result<json::object> content) {
+  const auto at = open_.find(request_id);
   if (at == open_.end()) return;
   const auto open = std::move(open_.extract(at).mapped());
   if (!content) return complete(open, Failure{content.error()});
@@ -358,12 +358,12 @@ void Server::close() {
 }
 
 void Server::complete(const Open& open, Result<json::object> result, OnWritten written) {
-  const auto before = std::exchange(answering_, open.batch);
+  const auto before = std::exchange(responding_, open.batch);
   if (result)
     answer(open.id, open.era, *std::move(result), std::move(written));
   else
     refuse(open.id, RpcCode::Internal, result.error().message());
-  answering_ = before;
+  responding_ = before;
   end_batch_if_done(open.batch);
 }
 
@@ -372,22 +372,23 @@ void Server::answer(const json::value& id, Era era, json::object result, OnWritt
     result["resultType"] = "complete";
     auto& meta = result["_meta"];
     if (!meta.is_object()) meta = json::object{};
-    meta.get_object()[kServerInfoKey] = server_info(card_.version);
+    meta.get_object()[kServerInfoKey] = server_info(description_.version);
   }
-  say_answer(result_line(id, std::move(result)), std::move(written));
+  write_response(result_line(id, std::move(result)), std::move(written));
 }
 
 void Server::refuse(const json::value& id, RpcCode code, std::string_view message, json::object data) {
-  say_answer(error_line(id, code, message, std::move(data)));
+  write_response(error_line(id, code, message, std::move(data)));
 }
 
-bool Server::knows_resource(std::string_view uri) const {
-  return std::ranges::any_of(
-      card_.resources, [&](const json::value& resource) { return string_member(resource.get_object(), "uri") == uri; });
+bool Server::has_resource(std::string_view uri) const {
+  return std::ranges::any_of(description_.resources, [&](const json::value& resource) {
+    return string_member(resource.get_object(), "uri") == uri;
+  });
 }
 
 const Server::Open* Server::find(const json::value& id) const {
-  for (const auto& [ticket, open] : open_)
+  for (const auto& [request_id, open] : open_)
     if (open.id.kind() == id.kind() && open.id == id) return &open;
   return nullptr;
 }

@@ -5,7 +5,7 @@ namespace {
 
 struct LegacyServer : testing::ServerFixture {};
 
-TEST_F(LegacyServer, AgreesToEveryRevisionItKnowsAndOffersItsNewestOtherwise) {
+TEST_F(LegacyServer, AcceptsSupportedRevisionsAndOffersItsNewestOtherwise) {
   for (const auto revision : kLegacyRevisions)
     EXPECT_EQ(result(legacy("initialize", format(R"({{"protocolVersion":"{}"}})", revision)))["protocolVersion"],
               json::value(revision));
@@ -13,7 +13,7 @@ TEST_F(LegacyServer, AgreesToEveryRevisionItKnowsAndOffersItsNewestOtherwise) {
     EXPECT_EQ(result(legacy("initialize", unknown))["protocolVersion"], json::value("2025-11-25"));
 }
 
-TEST_F(LegacyServer, SaysWhoItIsAndWhatItCanDo) {
+TEST_F(LegacyServer, DescribesItselfAndItsCapabilities) {
   const auto answer = result(legacy("initialize", R"({"protocolVersion":"2025-06-18","future":[1]})"));
   EXPECT_EQ(string_member(*object_member(answer, "serverInfo"), "version"), "1.2.3");
   EXPECT_EQ(string_member(answer, "instructions"), "be kind");
@@ -21,7 +21,7 @@ TEST_F(LegacyServer, SaysWhoItIsAndWhatItCanDo) {
   EXPECT_FALSE(answer.contains("resultType"));
 }
 
-TEST_F(LegacyServer, WantsAHandshakeFirst) {
+TEST_F(LegacyServer, RequiresAHandshake) {
   EXPECT_EQ(code(legacy("tools/list")), -32600);
   EXPECT_TRUE(result(legacy("ping")).empty());
   shake_hands();
@@ -30,25 +30,25 @@ TEST_F(LegacyServer, WantsAHandshakeFirst) {
 
 TEST_F(LegacyServer, ListsToolsInAStableOrderWithSchemas) {
   shake_hands();
-  const auto listed = result(legacy("tools/list"));
-  EXPECT_FALSE(listed.contains("ttlMs"));
-  const auto& first = listed.at("tools").get_array().front().get_object();
+  const auto reservations_json = result(legacy("tools/list"));
+  EXPECT_FALSE(reservations_json.contains("ttlMs"));
+  const auto& first = reservations_json.at("tools").get_array().front().get_object();
   EXPECT_EQ(string_member(first, "name"), "relay_whoami");
   EXPECT_EQ(string_member(*object_member(first, "inputSchema"), "type"), "object");
   EXPECT_EQ(bool_member(*object_member(first, "annotations"), "readOnlyHint"), true);
   EXPECT_EQ(code(legacy("tools/list", R"({"cursor":"x"})")), -32602);
 }
 
-TEST_F(LegacyServer, AnswersCallsInTheOrderTheyEnd) {
+TEST_F(LegacyServer, RespondsInTheOrderCallsFinish) {
   shake_hands();
   server.on_line(R"({"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"relay_wait"}})");
   server.on_line(
       R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"relay_send","arguments":{"to":"Bob"}}})");
-  ASSERT_EQ(workshop.calls.size(), 2U);
-  EXPECT_EQ(string_member(workshop.calls[1].arguments, "to"), "Bob");
+  ASSERT_EQ(handler.calls.size(), 2U);
+  EXPECT_EQ(string_member(handler.calls[1].arguments, "to"), "Bob");
   EXPECT_TRUE(said.empty());
-  server.finish(workshop.calls[1].ticket, {.text = "sent", .structured = {{"id", "x"}}});
-  server.finish(workshop.calls[0].ticket, failed("no"));
+  server.finish(handler.calls[1].request_id, {.text = "sent", .structured = {{"id", "x"}}});
+  server.finish(handler.calls[0].request_id, failed("no"));
   ASSERT_EQ(said.size(), 2U);
   EXPECT_EQ(said[0]["id"], json::value(1));
   EXPECT_EQ(json::serialize(result(said[0])),
@@ -57,7 +57,7 @@ TEST_F(LegacyServer, AnswersCallsInTheOrderTheyEnd) {
   EXPECT_EQ(bool_member(result(said[1]), "isError"), true);
 }
 
-TEST_F(LegacyServer, RefusesToolsAndArgumentsItCannotUnderstand) {
+TEST_F(LegacyServer, RefusesUnknownToolsAndBadArguments) {
   shake_hands();
   EXPECT_EQ(code(legacy("tools/call", R"({"name":"rm"})")), -32602);
   EXPECT_EQ(code(legacy("tools/call", "{}")), -32602);
@@ -65,38 +65,38 @@ TEST_F(LegacyServer, RefusesToolsAndArgumentsItCannotUnderstand) {
   EXPECT_EQ(code(legacy("tools/call", R"({"name":"relay_spawn","arguments":{}})")), -32602);
   EXPECT_EQ(code(legacy("prompts/list")), -32601);
   EXPECT_EQ(code(legacy("server/discover")), -32601);
-  EXPECT_TRUE(workshop.calls.empty());
+  EXPECT_TRUE(handler.calls.empty());
 }
 
-TEST_F(LegacyServer, ACancelledCallIsNeverAnswered) {
+TEST_F(LegacyServer, CancelledCallGetsNoResponse) {
   shake_hands();
   server.on_line(R"({"jsonrpc":"2.0","id":"1","method":"tools/call","params":{"name":"relay_wait"}})");
   const auto cancel = [&](std::string_view id) {
     server.on_line(format(R"({{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{}}}}})", id));
   };
   for (const auto* other : {"1", "null", "{}", "[]", "\"2\""}) cancel(other);
-  EXPECT_TRUE(workshop.cancelled.empty());
+  EXPECT_TRUE(handler.cancelled.empty());
   cancel("\"1\"");
-  EXPECT_EQ(workshop.cancelled, std::vector{workshop.calls[0].ticket});
-  server.finish(workshop.calls[0].ticket, {.text = "too late"});
+  EXPECT_EQ(handler.cancelled, std::vector{handler.calls[0].request_id});
+  server.finish(handler.calls[0].request_id, {.text = "too late"});
   cancel("\"1\"");
   EXPECT_TRUE(said.empty());
   EXPECT_EQ(server.open(), 0U);
 }
 
-TEST_F(LegacyServer, TellsProgressOnlyToThoseWhoGaveAToken) {
+TEST_F(LegacyServer, ProgressRequiresAToken) {
   shake_hands();
   server.on_line(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"relay_wait"}})");
   server.on_line(
       R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"relay_wait","_meta":{"progressToken":"t"}}})");
-  EXPECT_FALSE(workshop.calls[0].wants_progress);
-  EXPECT_TRUE(workshop.calls[1].wants_progress);
-  for (const auto& call : workshop.calls) server.progress(call.ticket, 5, 30, "waiting");
+  EXPECT_FALSE(handler.calls[0].wants_progress);
+  EXPECT_TRUE(handler.calls[1].wants_progress);
+  for (const auto& call : handler.calls) server.progress(call.request_id, 5, 30, "waiting");
   ASSERT_EQ(said.size(), 1U);
   EXPECT_EQ(json::serialize(said[0]["params"]), R"({"progressToken":"t","progress":5,"total":30,"message":"waiting"})");
 }
 
-TEST_F(LegacyServer, BoundsWhatIsOpen) {
+TEST_F(LegacyServer, OpenRequestsAreBounded) {
   shake_hands();
   for (std::size_t i = 0; i < kMaxOpenRequests; ++i)
     server.on_line(
@@ -104,19 +104,19 @@ TEST_F(LegacyServer, BoundsWhatIsOpen) {
   EXPECT_EQ(code(legacy("tools/call", R"({"name":"relay_wait"})")), -32000);
   EXPECT_EQ(code(legacy("tools/call", R"({"name":"relay_wait"})", 100)), -32600);  // that id is open
   EXPECT_TRUE(result(legacy("ping")).empty());
-  server.finish(workshop.calls[0].ticket, {.text = ""});
+  server.finish(handler.calls[0].request_id, {.text = ""});
   server.on_line(R"({"jsonrpc":"2.0","id":100,"method":"tools/call","params":{"name":"relay_wait"}})");
   EXPECT_EQ(server.open(), kMaxOpenRequests);
 }
 
-TEST_F(LegacyServer, ReadsResourcesAndTellsOfTheirChanges) {
+TEST_F(LegacyServer, ReadsResourcesAndAnnouncesChanges) {
   shake_hands();
   EXPECT_EQ(code(legacy("resources/read", R"({"uri":"relay://secrets"})")), -32002);
   EXPECT_EQ(code(legacy("resources/subscribe", R"({"uri":"relay://secrets"})")), -32002);
   EXPECT_EQ(code(legacy("resources/subscribe", R"({"uri":"relay://agents"})")), -32602);
   server.on_line(R"({"jsonrpc":"2.0","id":9,"method":"resources/read","params":{"uri":"relay://inbox"}})");
   said.clear();
-  server.finish_reading(workshop.reads[0].first, json::object{{"messages", json::array{}}});
+  server.finish_reading(handler.reads[0].first, json::object{{"messages", json::array{}}});
   const auto contents = result(said[0])["contents"].get_array();
   EXPECT_EQ(string_member(contents[0].get_object(), "text"), R"({"messages":[]})");
   said.clear();
@@ -135,14 +135,14 @@ TEST_F(LegacyServer, ReadsResourcesAndTellsOfTheirChanges) {
   EXPECT_TRUE(said.empty());
 }
 
-TEST_F(LegacyServer, AFailedReadingIsAnError) {
+TEST_F(LegacyServer, FailedReadIsAnError) {
   shake_hands();
   server.on_line(R"({"jsonrpc":"2.0","id":9,"method":"resources/read","params":{"uri":"relay://agents"}})");
-  server.finish_reading(workshop.reads[0].first, fail("the daemon is away"));
+  server.finish_reading(handler.reads[0].first, fail("the daemon is away"));
   EXPECT_EQ(code(said[0]), -32603);
 }
 
-TEST_F(LegacyServer, TakesABatchOnlyInTheRevisionThatHasThem) {
+TEST_F(LegacyServer, BatchIsAcceptedOnlyInItsRevision) {
   const auto* batch = R"([{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"},3])";
   shake_hands();
   EXPECT_EQ(code(ask(batch)), -32600);
@@ -155,7 +155,7 @@ TEST_F(LegacyServer, TakesABatchOnlyInTheRevisionThatHasThem) {
   EXPECT_EQ(code(ask("[]")), -32600);
 }
 
-TEST_F(LegacyServer, ABatchIsAnsweredAtOnceWhenItsLastAnswerIsThere) {
+TEST_F(LegacyServer, BatchIsAnsweredAfterItsLastResponse) {
   shake_hands("2025-03-26");
   server.on_line(R"([{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"relay_wait"}},)"
                  R"({"jsonrpc":"2.0","id":2,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/initialized"},)"
@@ -165,8 +165,8 @@ TEST_F(LegacyServer, ABatchIsAnsweredAtOnceWhenItsLastAnswerIsThere) {
   EXPECT_TRUE(result(legacy("ping")).empty()) << "others do not wait for a batch";
   said.clear();
   bool written = false;
-  server.finish(workshop.calls.at(0).ticket, {.text = "a letter"}, [&] { written = true; });
-  server.finish_reading(workshop.reads.at(0).first, fail("away"));
+  server.finish(handler.calls.at(0).request_id, {.text = "a letter"}, [&] { written = true; });
+  server.finish_reading(handler.reads.at(0).first, fail("away"));
   EXPECT_TRUE(said.empty());
   EXPECT_FALSE(written) << "it has not been shown yet";
   server.on_line(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}})");
@@ -178,7 +178,7 @@ TEST_F(LegacyServer, ABatchIsAnsweredAtOnceWhenItsLastAnswerIsThere) {
   EXPECT_EQ(code(said[2]), -32603);
 }
 
-TEST_F(LegacyServer, ABatchWithNothingToAnswerIsNotAnswered) {
+TEST_F(LegacyServer, BatchOfNotificationsGetsNoResponse) {
   shake_hands("2025-03-26");
   server.on_line(R"([{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":1,"result":{}}])");
   server.on_line(R"([{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"relay_wait"}},)"
@@ -187,7 +187,7 @@ TEST_F(LegacyServer, ABatchWithNothingToAnswerIsNotAnswered) {
   EXPECT_EQ(server.open(), 0U);
 }
 
-TEST_F(LegacyServer, RefusesInABatchWhatCannotBePartOfOne) {
+TEST_F(LegacyServer, RefusesInitializeAndModernRequestsInABatch) {
   shake_hands("2025-03-26");
   server.on_line(R"([{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}},)" +
                  modern_line("subscriptions/listen", R"("notifications":{})", 2) + "]");
@@ -197,7 +197,7 @@ TEST_F(LegacyServer, RefusesInABatchWhatCannotBePartOfOne) {
   EXPECT_EQ(server.open(), 0U);
 }
 
-TEST_F(LegacyServer, EachRequestOfABatchThatIsTooLargeHearsOfIt) {
+TEST_F(LegacyServer, EachRequestOfATooLargeBatchIsRefused) {
   shake_hands("2025-03-26");
   std::string batch = R"([{"jsonrpc":"2.0","method":"notifications/initialized"})";
   for (std::size_t i = 0; i < kMaxBatch; ++i) batch += format(R"(,{{"jsonrpc":"2.0","id":{},"method":"ping"}})", i);
@@ -210,7 +210,7 @@ TEST_F(LegacyServer, EachRequestOfABatchThatIsTooLargeHearsOfIt) {
   }
 }
 
-TEST_F(LegacyServer, WhateverIsSaidGetsASentenceAndNothingEndsIt) {
+TEST_F(LegacyServer, MalformedInputGetsAnError) {
   shake_hands();
   EXPECT_EQ(code(ask("{")), -32700);
   EXPECT_EQ(code(ask("\xff\xfe")), -32700);
@@ -223,7 +223,7 @@ TEST_F(LegacyServer, WhateverIsSaidGetsASentenceAndNothingEndsIt) {
   EXPECT_EQ(code(ask(R"({"jsonrpc":"2.0","id":1,"method":")" + std::string(5'000, 'x') + "\"}")), -32600);
 }
 
-TEST_F(LegacyServer, PassesOverWhatNeedsNoAnswer) {
+TEST_F(LegacyServer, IgnoresNotificationsAndResponses) {
   shake_hands();
   for (const auto* line : {"", "  ", R"({"jsonrpc":"2.0","method":"notifications/roots/list_changed"})",
                            R"({"jsonrpc":"2.0","method":"notifications/of_the_future","params":{"x":1}})",
@@ -235,7 +235,7 @@ TEST_F(LegacyServer, PassesOverWhatNeedsNoAnswer) {
   EXPECT_EQ(code(said.at(0)), -32700);
 }
 
-TEST_F(LegacyServer, ALineThatIsTooLongIsAnsweredByTheIdItShows) {
+TEST_F(LegacyServer, TooLongLineIsRefusedByItsId) {
   shake_hands();
   const auto long_text = std::string(kMaxLineBytes, 'x');
   const auto first = ask(R"({"jsonrpc":"2.0","id":"a\"b","method":"ping","params":{"id":3,"x":")" + long_text + "\"}}");
@@ -246,7 +246,7 @@ TEST_F(LegacyServer, ALineThatIsTooLongIsAnsweredByTheIdItShows) {
       json::value(17));
 }
 
-TEST(CutLines, ShowAnIdOnlyWhereItIsTheMessagesOwn) {
+TEST(CutLines, IdIsTakenFromTheMessageItselfOnly) {
   const auto in_beginning = [](std::string_view text) { return json::serialize(id_of_cut_line(text, "")); };
   EXPECT_EQ(in_beginning(R"({"jsonrpc":"2.0", "id" : -5 ,"par)"), "-5");
   EXPECT_EQ(in_beginning(R"({"a":["id",{"id":1}],"b":"\",\"id\":2,","id":"x","par)"), R"("x")");

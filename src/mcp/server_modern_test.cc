@@ -22,7 +22,7 @@ TEST_F(ModernServer, CanBeDiscovered) {
   EXPECT_EQ(string_member(answer, "instructions"), "be kind");
 }
 
-TEST_F(ModernServer, NeedsNoHandshakeAndSaysHowLongListsHold) {
+TEST_F(ModernServer, NeedsNoHandshakeAndGivesListsATtl) {
   for (const auto* method : {"tools/list", "resources/list", "resources/templates/list"}) {
     const auto answer = result(modern(method));
     expect_modern(answer);
@@ -30,7 +30,7 @@ TEST_F(ModernServer, NeedsNoHandshakeAndSaysHowLongListsHold) {
   }
 }
 
-TEST_F(ModernServer, RefusesRevisionsItDoesNotSpeakAndNamesThoseItDoes) {
+TEST_F(ModernServer, UnsupportedRevisionIsRefusedWithTheSupportedOnes) {
   const auto answer = ask(
       R"({"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{)"
       R"("io.modelcontextprotocol/protocolVersion":"2031-05-05","io.modelcontextprotocol/clientCapabilities":{}}}})");
@@ -44,7 +44,7 @@ TEST_F(ModernServer, RefusesRevisionsItDoesNotSpeakAndNamesThoseItDoes) {
       -32022);
 }
 
-TEST_F(ModernServer, RefusesRequestsWithoutTheirMetadata) {
+TEST_F(ModernServer, RefusesRequestsWithoutMetadata) {
   EXPECT_EQ(code(ask(R"({"jsonrpc":"2.0","id":1,"method":"server/discover"})")), -32602);
   EXPECT_EQ(
       code(ask(
@@ -52,16 +52,16 @@ TEST_F(ModernServer, RefusesRequestsWithoutTheirMetadata) {
       -32602);
 }
 
-TEST_F(ModernServer, HasNoMethodsOfTheOldDays) {
+TEST_F(ModernServer, HasNoLegacyMethods) {
   for (const auto* method : {"ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"})
     EXPECT_EQ(code(modern(method)), -32601) << method;
 }
 
-TEST_F(ModernServer, MarksResultsOfToolsAndReadings) {
+TEST_F(ModernServer, MarksResultsOfToolsAndResources) {
   server.on_line(modern_line("tools/call", R"("name":"relay_whoami")", 1));
   server.on_line(modern_line("resources/read", R"("uri":"relay://inbox")", 2));
-  server.finish(workshop.calls.at(0).ticket, {.text = "you"});
-  server.finish_reading(workshop.reads.at(0).first, json::object{});
+  server.finish(handler.calls.at(0).request_id, {.text = "you"});
+  server.finish_reading(handler.reads.at(0).first, json::object{});
   ASSERT_EQ(said.size(), 2U);
   expect_modern(result(said[0]));
   expect_modern(result(said[1]));
@@ -69,7 +69,7 @@ TEST_F(ModernServer, MarksResultsOfToolsAndReadings) {
   EXPECT_EQ(code(modern("resources/read", R"("uri":"relay://nothing")")), -32602);
 }
 
-TEST_F(ModernServer, TellsListenersWhatTheyAskedForUntilTheyCancel) {
+TEST_F(ModernServer, ListenersGetTheirResourcesUntilTheyCancel) {
   server.on_line(modern_line(
       "subscriptions/listen",
       R"("notifications":{"toolsListChanged":true,"resourceSubscriptions":["relay://inbox","relay://agents","relay://x",5]})",

@@ -1,16 +1,17 @@
-/// A session of our own: a link to the daemon under a name of this project, with a durable outbox.
+/// The RelayClient outside a hosted agent: a session of this program, on a link with a durable outbox.
 ///
 /// Invariants
-/// - What `send` took is in the outbox: it goes out when the daemon is there, also after a restart of either. Whoever
-///   asked hears `stored` with the daemon's word, or `kept` when that does not come soon.
-/// - The same key is sent once in the life of this program and of its outbox; under it no other message is sent, unless
-///   the first was refused.
-/// - Letters wait in the daemon, of which at most kWindow are here, each with as much of its body as is ever shown (16 MiB
-///   in all) and the names of its files; they are acknowledged when they are taken. While the window is full there may be
-///   more.
-/// - Every mode is taken at once: we are asked, and each asking is the moment. Who waits is not woken while a person has
-///   paused us, nor by what wakes nobody, nor by what is held until it is fetched or flushed; who asks is always shown.
-/// - A message that was kept and is refused later comes back as a letter of ours, so that its writer hears of it.
+/// - What `send` accepted is in the outbox and goes out when the daemon is there, also after a restart of either. The
+///   callback gets `stored` when the daemon acknowledges in time, else `spooled`.
+/// - A key is sent once in the life of this program and of its outbox; no other message is sent under it, unless the
+///   first was refused.
+/// - Messages are held by the daemon. At most kWindow of them are here, each with as much of its body as is ever shown
+///   (16 MiB in all) and the names of its files; they are acknowledged when they are taken. While the window is full
+///   there may be more.
+/// - Every delivery mode arrives at once: the model polls, and each poll is its idle moment, its next message and its
+///   next tool call. A wait is not ended while the user has paused this client, by silent kinds, or by messages held
+///   until they are fetched or flushed; the inbox always shows them.
+/// - A message that was spooled and is refused later comes back as a notice in the inbox.
 /// Ownership: borrows loop, network, random and outbox, which outlive it. Threading: loop thread only.
 #pragma once
 
@@ -42,31 +43,31 @@ class StandaloneClient final : public RelayClient, public client::LinkListener {
   ~StandaloneClient() override;
 
   void start(RelayClientListener& listener) override;
-  /// Says goodbye; no callback follows.
+  /// Sends BYE; no callback follows.
   void stop() { link_->stop(); }
 
-  [[nodiscard]] ClientStatus standing() const override;
+  [[nodiscard]] ClientStatus status() const override;
   void send(protocol::OutgoingSend message, OnSent on_sent) override;
-  void inbox(InboxQuery wish, OnMail on_mail) override;
-  void ask(protocol::MessageType type, std::string payload, Millis timeout, OnReply on_reply) override;
+  void inbox(InboxQuery query, OnInbox on_inbox) override;
+  void request(protocol::MessageType type, std::string payload, Millis timeout, OnReply on_reply) override;
 
  private:
-  /// A letter, and what to acknowledge; a word of our own has no place.
+  /// A message, and what to acknowledge; a word of our own has no ref.
   struct HeldMessage {
-    InboxMessage letter;
-    std::optional<client::DeliveryRef> place;
+    InboxMessage message;
+    std::optional<client::DeliveryRef> ref;
     std::optional<WallMs> expires_at = {};
     WallMs deadline = 0;  // of the message; 0: none
   };
-  /// What was handed to the outbox and has not been answered, or has a key.
+  /// A message in the outbox that the daemon has not answered, or that has a key.
   struct PendingSend {
     std::string to;
     std::vector<OnSent> waiting;
     std::unique_ptr<net::Timer> timeout;
-    std::optional<SendResult> fate;  // the daemon's word
-    std::string refusal;             // or why it said no
+    std::optional<SendResult> fate;  // once the daemon stored it
+    std::string refusal;             // why the daemon refused it
     std::string key;
-    std::string print;  // of what has the key
+    std::string fingerprint;  // of the message with the key
     bool answered() const { return fate.has_value() || !refusal.empty(); }
   };
 
@@ -75,27 +76,27 @@ class StandaloneClient final : public RelayClient, public client::LinkListener {
   void on_lost(const std::string& reason, Millis retry_in) override;
   void on_stopped(const Error& why) override;
   client::AckMode on_incoming(const client::IncomingMessage& incoming) override;
-  void on_moved(const client::DeliveryRef& place, protocol::DeliveryMode mode) override;
-  bool on_cancel(const protocol::CancelCommand& order) override;
-  void on_pause(const protocol::PauseCommand& order) override;
+  void on_moved(const client::DeliveryRef& ref, protocol::DeliveryMode mode) override;
+  bool on_cancel(const protocol::CancelCommand& command) override;
+  void on_pause(const protocol::PauseCommand& command) override;
   void on_acknowledged(const protocol::Ack& ack) override;
   void on_sent(const std::string& id) override;
   void on_refused(const std::string& id, const protocol::Nack& why) override;
   void on_frame(const protocol::Envelope&) override {}
 
   void remember_unsent();
-  void wait_for_word(const std::string& id, OnSent on_sent);
-  void tell(PendingSend& posted);
+  void wait_for_response(const std::string& id, OnSent on_sent);
+  void notify(PendingSend& pending);
   void forget_if_done(const std::string& id);
-  void bind_key(const std::string& key, const std::string& id, std::string print);
-  void free_key(PendingSend& posted);
-  void settle();
+  void bind_key(const std::string& key, const std::string& id, std::string fingerprint);
+  void free_key(PendingSend& pending);
+  void mark_inbox_ready();
   void notify_messages();
-  void run_early();
-  InboxPage letters_for(const InboxQuery& wish);
+  void run_deferred();
+  InboxPage page_for(const InboxQuery& query);
   void drop_expired();
   [[nodiscard]] HeldMessage* held(std::string_view delivery);
-  [[nodiscard]] Failure away() const;
+  [[nodiscard]] Failure unreachable_error() const;
 
   net::EventLoop& loop_;
   client::Outbox& outbox_;
@@ -103,15 +104,15 @@ class StandaloneClient final : public RelayClient, public client::LinkListener {
   RelayClientListener* listener_ = nullptr;
   std::unique_ptr<client::Link> link_;
 
-  std::string error_;       // why the daemon is not there; empty: it is, or has not been tried
-  bool sent_away_ = false;  // the daemon refused us for good
-  bool paused_ = false;     // by a person
-  bool settled_ = false;    // what waited for us when we came has begun to arrive, or there was nothing
-  std::unique_ptr<net::Timer> settling_;
-  std::vector<net::Task> early_;  // asked before the first answer of the daemon
+  std::string error_;         // why the daemon is not connected; empty: it is, or was not tried yet
+  bool rejected_ = false;     // the daemon refused the session for good
+  bool paused_ = false;       // by the user
+  bool inbox_ready_ = false;  // pending messages began to arrive, or there are none
+  std::unique_ptr<net::Timer> inbox_timer_;
+  std::vector<net::Task> deferred_;  // requests made before the daemon answered
 
   std::deque<HeldMessage> held_;
-  std::map<std::string, PendingSend> posted_;  // by outbox id
+  std::map<std::string, PendingSend> sends_;   // by outbox id
   std::map<std::string, std::string> by_key_;  // key to outbox id
   std::deque<std::string> keys_;               // oldest first
   Lifetime lifetime_;

@@ -15,14 +15,14 @@ namespace {
 using protocol::MessageType;
 using testing::keyed;
 
-struct OwnSessionTest : ::testing::Test, RelayClientListener {
+struct StandaloneClientTest : ::testing::Test, RelayClientListener {
   client::testing::VirtualLoop loop;
   client::testing::ScriptedDaemon daemon;
   client::testing::MemoryDirectory directory;
   SeededRandom random{3};
   std::unique_ptr<client::Outbox> outbox = open_outbox();
   std::unique_ptr<StandaloneClient> session = make_session();
-  int told_of_mail = 0;
+  int notices = 0;
   std::string unknown;
 
   std::unique_ptr<client::Outbox> open_outbox() {
@@ -33,8 +33,8 @@ struct OwnSessionTest : ::testing::Test, RelayClientListener {
         loop, daemon, random, *outbox,
         StandaloneClientOptions{.socket_path = "/s", .name = "Alice", .claim_token = "c", .project_root = "/p"});
   }
-  void on_message_available() override { ++told_of_mail; }
-  void on_mail_unknown(const std::string& why) override { unknown = why; }
+  void on_message_available() override { ++notices; }
+  void on_inbox_unavailable(const std::string& why) override { unknown = why; }
 
   void start_ready() {
     session->start(*this);
@@ -52,15 +52,15 @@ struct OwnSessionTest : ::testing::Test, RelayClientListener {
   std::string outcome = "nothing";
   void send(protocol::OutgoingSend message) {
     session->send(std::move(message), [this](Result<SendResult> sent) {
-      outcome = !sent ? sent.error().message() : sent->spooled ? "kept" : "stored " + sent->id;
+      outcome = !sent ? sent.error().message() : sent->spooled ? "spooled" : "stored " + sent->id;
     });
   }
-  std::string mail(InboxQuery wish) {
+  std::string page(InboxQuery query) {
     std::string all = "nothing yet";
-    session->inbox(std::move(wish), [&](Result<InboxPage> mail) {
-      all = mail ? "" : mail.error().message();
-      if (mail)
-        for (const auto& letter : mail->letters) all += letter.id + ":" + letter.body + " ";
+    session->inbox(std::move(query), [&](Result<InboxPage> page) {
+      all = page ? "" : page.error().message();
+      if (page)
+        for (const auto& message : page->messages) all += message.id + ":" + message.body + " ";
     });
     return all;
   }
@@ -83,7 +83,7 @@ struct OwnSessionTest : ::testing::Test, RelayClientListener {
   }
 };
 
-TEST_F(OwnSessionTest, SaysWhatTheDaemonSaidOfAMessage) {
+TEST_F(StandaloneClientTest, ReportsTheAckOfASend) {
   start_ready();
   send({.to = "Bob", .body = "hi"});
   EXPECT_EQ(outcome, "nothing");
@@ -91,28 +91,28 @@ TEST_F(OwnSessionTest, SaysWhatTheDaemonSaidOfAMessage) {
   EXPECT_EQ(outcome, "stored sh1");
 }
 
-TEST_F(OwnSessionTest, KeepsWhatIsSaidWhileTheDaemonIsAway) {
+TEST_F(StandaloneClientTest, SpoolsWhileTheDaemonIsOffline) {
   daemon.listening = false;
   session->start(*this);
   loop.run_now();
   send({.to = "Bob", .body = "hi"});
-  EXPECT_EQ(outcome, "kept");
-  EXPECT_EQ(session->standing().unsent, 1U);
+  EXPECT_EQ(outcome, "spooled");
+  EXPECT_EQ(session->status().unsent, 1U);
   daemon.listening = true;
   loop.advance(Millis{1'000});
   daemon.welcome();
   ack(last_send_id());
-  EXPECT_EQ(session->standing().unsent, 0U);
+  EXPECT_EQ(session->status().unsent, 0U);
 }
 
-TEST_F(OwnSessionTest, IsKeptWhenTheDaemonDoesNotAnswerSoon) {
+TEST_F(StandaloneClientTest, SpoolsWhenTheAckIsLate) {
   start_ready();
   send({.to = "Bob", .body = "hi"});
   loop.advance(Millis{2'500});
-  EXPECT_EQ(outcome, "kept");
+  EXPECT_EQ(outcome, "spooled");
 }
 
-TEST_F(OwnSessionTest, TheSameKeyIsSentOnceAlsoInItsNextLife) {
+TEST_F(StandaloneClientTest, KeyIsSentOnceAcrossRestarts) {
   daemon.listening = false;
   session->start(*this);
   loop.run_now();
@@ -137,7 +137,7 @@ TEST_F(OwnSessionTest, TheSameKeyIsSentOnceAlsoInItsNextLife) {
   EXPECT_TRUE(outbox->empty());
 }
 
-TEST_F(OwnSessionTest, ARefusalIsToldAndComesAsALetterWhenItComesLate) {
+TEST_F(StandaloneClientTest, LateRefusalBecomesANotice) {
   start_ready();
   const auto refuse = [&] {
     daemon.say(MessageType::Nack, "n",
@@ -146,15 +146,15 @@ TEST_F(OwnSessionTest, ARefusalIsToldAndComesAsALetterWhenItComesLate) {
   send({.to = "Bbo", .body = "hi"});
   refuse();
   EXPECT_EQ(outcome, "UNKNOWN_RECIPIENT: nobody");
-  EXPECT_EQ(mail({.limit = 9}), "");
+  EXPECT_EQ(page({.limit = 9}), "");
   send({.to = "Bbo", .body = "hi"});
   loop.advance(Millis{2'500});
   refuse();
-  EXPECT_NE(mail({.take = true, .limit = 9}).find("your message to Bbo was kept"), std::string::npos);
-  EXPECT_EQ(told_of_mail, 1);
+  EXPECT_NE(page({.take = true, .limit = 9}).find("your message to Bbo was spooled"), std::string::npos);
+  EXPECT_EQ(notices, 1);
 }
 
-TEST_F(OwnSessionTest, AKeyStandsForOneMessage) {
+TEST_F(StandaloneClientTest, KeyNamesOneMessage) {
   start_ready();
   send({.to = "Bob", .body = "hi", .meta = keyed("k")});
   ack(last_send_id());
@@ -167,7 +167,7 @@ TEST_F(OwnSessionTest, AKeyStandsForOneMessage) {
   EXPECT_EQ(last_send_id(), "");
 }
 
-TEST_F(OwnSessionTest, AKeyStandsForOneMessageAlsoInItsNextLife) {
+TEST_F(StandaloneClientTest, KeyNamesOneMessageAcrossRestarts) {
   daemon.listening = false;
   session->start(*this);
   loop.run_now();
@@ -181,11 +181,11 @@ TEST_F(OwnSessionTest, AKeyStandsForOneMessageAlsoInItsNextLife) {
   send({.to = "Bob", .body = "another", .meta = keyed("k")});
   EXPECT_NE(outcome.find("used for another message"), std::string::npos) << outcome;
   send({.to = "Bob", .body = "a \"quoted\" word", .meta = keyed("k")});
-  EXPECT_EQ(outcome, "kept");
+  EXPECT_EQ(outcome, "spooled");
   EXPECT_EQ(outbox->size(), 1U);
 }
 
-TEST_F(OwnSessionTest, ARefusedMessageLeavesItsKeyFree) {
+TEST_F(StandaloneClientTest, RefusedMessageFreesItsKey) {
   start_ready();
   send({.to = "Bob", .body = "hi", .meta = keyed("k")});
   daemon.say(MessageType::Nack, "n",
@@ -196,21 +196,21 @@ TEST_F(OwnSessionTest, ARefusedMessageLeavesItsKeyFree) {
   EXPECT_EQ(outcome, "stored sh1");
 }
 
-TEST_F(OwnSessionTest, LettersWaitUntilTheyAreTakenAndAreSeenThen) {
+TEST_F(StandaloneClientTest, TakenMessageIsReportedAsSeen) {
   start_ready();
   deliver(1, "one");
   deliver(2, "two");
-  EXPECT_EQ(told_of_mail, 2);
+  EXPECT_EQ(notices, 2);
   EXPECT_EQ(receipts(), (std::vector<std::string>{"accepted ", "accepted "}));
-  EXPECT_EQ(mail({.limit = 9}), "m1:one m2:two ");
+  EXPECT_EQ(page({.limit = 9}), "m1:one m2:two ");
   EXPECT_TRUE(receipts().empty());
-  EXPECT_EQ(mail({.take = true, .limit = 9, .ids = {"m2"}}), "m2:two ");
+  EXPECT_EQ(page({.take = true, .limit = 9, .ids = {"m2"}}), "m2:two ");
   EXPECT_EQ(receipts(), std::vector<std::string>{"delivered seen"});
-  EXPECT_EQ(mail({.take = true, .limit = 9}), "m1:one ");
-  EXPECT_EQ(mail({.take = true, .limit = 9}), "");
+  EXPECT_EQ(page({.take = true, .limit = 9}), "m1:one ");
+  EXPECT_EQ(page({.take = true, .limit = 9}), "");
 }
 
-TEST_F(OwnSessionTest, SeesFarAndSaysWhenThereMayBeMore) {
+TEST_F(StandaloneClientTest, FullWindowReportsMore) {
   session->start(*this);
   std::int64_t window = 0;
   for (const auto& frame : daemon.heard())
@@ -221,7 +221,7 @@ TEST_F(OwnSessionTest, SeesFarAndSaysWhenThereMayBeMore) {
   loop.advance(Millis{600});
   const auto more = [&] {
     bool found = false;
-    session->inbox({.limit = 5'000}, [&](Result<InboxPage> mail) { found = mail->more; });
+    session->inbox({.limit = 5'000}, [&](Result<InboxPage> page) { found = page->more; });
     return found;
   };
   for (int seq = 1; seq < static_cast<int>(kWindow); ++seq) deliver(seq, "x");
@@ -230,30 +230,30 @@ TEST_F(OwnSessionTest, SeesFarAndSaysWhenThereMayBeMore) {
   EXPECT_TRUE(more());
 }
 
-TEST_F(OwnSessionTest, HoldsOnlyAsMuchOfABodyAsIsShown) {
+TEST_F(StandaloneClientTest, HoldsOnlyTheShownPartOfABody) {
   start_ready();
   deliver(1, std::string(100'000, 'x'));
-  session->inbox({.limit = 1}, [&](Result<InboxPage> mail) {
-    const auto& letter = mail->letters.at(0);
-    EXPECT_EQ(letter.body.size(), 16U * 1024);
-    EXPECT_EQ(letter.bytes, 100'000U);
+  session->inbox({.limit = 1}, [&](Result<InboxPage> page) {
+    const auto& message = page->messages.at(0);
+    EXPECT_EQ(message.body.size(), 16U * 1024);
+    EXPECT_EQ(message.bytes, 100'000U);
   });
 }
 
-TEST_F(OwnSessionTest, WhatWasTakenIsNotHandedOutAgainAfterALostConnection) {
+TEST_F(StandaloneClientTest, TakenMessageIsNotReturnedAfterAReconnection) {
   start_ready();
   deliver(1, "one");
-  EXPECT_EQ(mail({.take = true, .limit = 9}), "m1:one ");
+  EXPECT_EQ(page({.take = true, .limit = 9}), "m1:one ");
   daemon.cut();
   loop.advance(Millis{300});
   daemon.welcome();
   (void)daemon.heard();
   deliver(1, "one");
   EXPECT_EQ(receipts(), std::vector<std::string>{"delivered seen"});
-  EXPECT_EQ(mail({.take = true, .limit = 9}), "");
+  EXPECT_EQ(page({.take = true, .limit = 9}), "");
 }
 
-TEST_F(OwnSessionTest, WhatIsTooOldIsNotShown) {
+TEST_F(StandaloneClientTest, ExpiredMessageIsNotShown) {
   start_ready();
   daemon.say_bytes([] {
     std::string bytes;
@@ -269,37 +269,37 @@ TEST_F(OwnSessionTest, WhatIsTooOldIsNotShown) {
   }());
   loop.run_now();
   (void)daemon.heard();
-  EXPECT_EQ(mail({.take = true, .limit = 9}), "");
+  EXPECT_EQ(page({.take = true, .limit = 9}), "");
   EXPECT_EQ(receipts(), std::vector<std::string>{"failed "});
 }
 
-TEST_F(OwnSessionTest, AnEarlyQuestionWaitsForTheFirstMail) {
+TEST_F(StandaloneClientTest, EarlyInboxQueryWaitsForTheFirstMessages) {
   session->start(*this);
   std::string got = "nothing yet";
-  session->inbox({.take = true, .limit = 9}, [&](Result<InboxPage> mail) { got = mail->letters.at(0).body; });
+  session->inbox({.take = true, .limit = 9}, [&](Result<InboxPage> page) { got = page->messages.at(0).body; });
   daemon.welcome();
-  std::string question;
+  std::string query;
   for (const auto& frame : daemon.heard())
-    if (frame.type == "INBOX") question = frame.id;
-  daemon.say(MessageType::InboxResponse, question, R"({"messages":[{"id":"m1"}]})");
+    if (frame.type == "INBOX") query = frame.id;
+  daemon.say(MessageType::InboxResponse, query, R"({"messages":[{"id":"m1"}]})");
   EXPECT_EQ(got, "nothing yet");
   deliver(1, "one");
   EXPECT_EQ(got, "one");
 }
 
-TEST_F(OwnSessionTest, QuestionsSayWhenTheDaemonIsAway) {
+TEST_F(StandaloneClientTest, RequestsFailWhileTheDaemonIsOffline) {
   daemon.listening = false;
   session->start(*this);
   std::string told;
-  session->ask(MessageType::ListAgents, "{}", Millis{100},
-               [&](Result<json::object> answer) { told = answer.error().message(); });
+  session->request(MessageType::ListAgents, "{}", Millis{100},
+                   [&](Result<json::object> answer) { told = answer.error().message(); });
   loop.run_now();
   EXPECT_NE(told.find("agent-relay up"), std::string::npos);
-  EXPECT_NE(mail({.limit = 9}).find("agent-relay up"), std::string::npos);
+  EXPECT_NE(page({.limit = 9}).find("agent-relay up"), std::string::npos);
 }
 
-TEST_F(OwnSessionTest, SaysOnceHowTheDaemonIsStarted) {
-  /// What the system says where nobody listens.
+TEST_F(StandaloneClientTest, ErrorSaysOnceHowToStartTheDaemon) {
+  /// Connecting fails as without a listener.
   struct Nowhere final : net::Network {
     Result<std::unique_ptr<net::Listener>> listen(const std::string&, net::OnAccept) override { return fail("no"); }
     void connect(const std::string&, net::OnConnect on_connect) override {
@@ -310,12 +310,12 @@ TEST_F(OwnSessionTest, SaysOnceHowTheDaemonIsStarted) {
                                                StandaloneClientOptions{"/s", "Alice", "c", "/p"});
   session->start(*this);
   loop.run_now();
-  EXPECT_EQ(mail({.limit = 9}),
+  EXPECT_EQ(page({.limit = 9}),
             "cannot reach the daemon at /nowhere/at/all: no one is listening; start it with: agent-relay up");
   session.reset();
 }
 
-TEST_F(OwnSessionTest, SaysWhyWhenItIsSentAway) {
+TEST_F(StandaloneClientTest, FatalErrorIsReported) {
   start_ready();
   daemon.say(MessageType::Error, "e", R"({"code":"UNAUTHORIZED","message":"the name is taken","fatal":true})");
   EXPECT_NE(unknown.find("the name is taken"), std::string::npos);
@@ -324,7 +324,7 @@ TEST_F(OwnSessionTest, SaysWhyWhenItIsSentAway) {
   EXPECT_TRUE(outbox->empty());
 }
 
-TEST_F(OwnSessionTest, SaysWhatItCanDo) {
+TEST_F(StandaloneClientTest, HelloDeclaresItsCapabilities) {
   session->start(*this);
   const auto hello = daemon.heard().at(0);
   EXPECT_EQ(json::serialize(hello.payload.at("capabilities").at("delivery")),
@@ -332,19 +332,19 @@ TEST_F(OwnSessionTest, SaysWhatItCanDo) {
   EXPECT_EQ(hello.payload.at("capabilities").at("lifecycle").at("pause"), json::value(true));
 }
 
-TEST_F(OwnSessionTest, WhoAsksIsShownWhileAPersonHasPausedIt) {
+TEST_F(StandaloneClientTest, PausedInboxIsShownOnRequest) {
   start_ready();
   daemon.say(MessageType::Pause, "p", R"({"paused":true,"reason":"lunch"})");
   deliver(1, "hi");
-  EXPECT_EQ(told_of_mail, 0) << "who waits is not woken";
-  session->inbox({.limit = 9}, [](Result<InboxPage> mail) { EXPECT_TRUE(mail->paused); });
-  EXPECT_EQ(mail({.limit = 9}), "m1:hi ");
+  EXPECT_EQ(notices, 0) << "who waits is not woken";
+  session->inbox({.limit = 9}, [](Result<InboxPage> page) { EXPECT_TRUE(page->paused); });
+  EXPECT_EQ(page({.limit = 9}), "m1:hi ");
   daemon.say(MessageType::Pause, "p", R"({"paused":false})");
   loop.run_now();
-  EXPECT_EQ(told_of_mail, 1);
+  EXPECT_EQ(notices, 1);
 }
 
-TEST_F(OwnSessionTest, WhatIsFlushedIsToldToWhoWaits) {
+TEST_F(StandaloneClientTest, FlushAnnouncesAMessage) {
   start_ready();
   const auto say = [&](int seq, int lane) {
     daemon.say(MessageType::Deliver, "d-1", R"({"kind":"message","body":"hi"})", "Bob", "",
@@ -353,14 +353,14 @@ TEST_F(OwnSessionTest, WhatIsFlushedIsToldToWhoWaits) {
     loop.run_now();
   };
   say(1, protocol::lane_code(protocol::Lane{protocol::DeliveryMode::Manual}));
-  session->inbox({.limit = 9}, [](Result<InboxPage> mail) { EXPECT_TRUE(mail->letters.at(0).held()); });
-  const auto before = told_of_mail;
+  session->inbox({.limit = 9}, [](Result<InboxPage> page) { EXPECT_TRUE(page->messages.at(0).held()); });
+  const auto before = notices;
   say(7, 0);
-  EXPECT_EQ(told_of_mail, before + 1);
-  session->inbox({.limit = 9}, [](Result<InboxPage> mail) { EXPECT_TRUE(mail->letters.at(0).wakes()); });
+  EXPECT_EQ(notices, before + 1);
+  session->inbox({.limit = 9}, [](Result<InboxPage> page) { EXPECT_TRUE(page->messages.at(0).wakes()); });
 }
 
-TEST_F(OwnSessionTest, KnowsTheFilesOfALetterAndThatItsSenderWaits) {
+TEST_F(StandaloneClientTest, ReadsAttachmentsAndExpectedAnswers) {
   start_ready();
   std::string frame;
   protocol::append_frame(
@@ -377,17 +377,17 @@ TEST_F(OwnSessionTest, KnowsTheFilesOfALetterAndThatItsSenderWaits) {
            .delivery = R"({"seq":1,"session_id":"s1","messageId":"m1"})"}));
   daemon.say_bytes(frame);
   loop.run_now();
-  session->inbox({.limit = 9}, [](Result<InboxPage> mail) {
-    const auto& letter = mail->letters.at(0);
-    EXPECT_TRUE(letter.answer_expected);
-    ASSERT_EQ(letter.files.size(), 1U);
-    EXPECT_EQ(letter.files[0].path, "/a.txt");
-    EXPECT_EQ(letter.files[0].bytes, 3U);
-    EXPECT_EQ(letter.files[0].media_type, "text/plain");
+  session->inbox({.limit = 9}, [](Result<InboxPage> page) {
+    const auto& message = page->messages.at(0);
+    EXPECT_TRUE(message.answer_expected);
+    ASSERT_EQ(message.files.size(), 1U);
+    EXPECT_EQ(message.files[0].path, "/a.txt");
+    EXPECT_EQ(message.files[0].bytes, 3U);
+    EXPECT_EQ(message.files[0].media_type, "text/plain");
   });
 }
 
-TEST_F(OwnSessionTest, ARedeliveredLetterEndsWhenItsDeliverySaysSo) {
+TEST_F(StandaloneClientTest, RedeliveredMessageHasItsOwnExpiry) {
   start_ready();
   const auto say = [&](int seq, WallMs end) {
     std::string frame;
@@ -407,24 +407,24 @@ TEST_F(OwnSessionTest, ARedeliveredLetterEndsWhenItsDeliverySaysSo) {
   };
   say(1, 0);
   say(2, loop.now().wall + 500);
-  EXPECT_EQ(mail({.limit = 9}), "m1:hi m2:hi ");
+  EXPECT_EQ(page({.limit = 9}), "m1:hi m2:hi ");
   loop.advance(Millis{1'000});
-  EXPECT_EQ(mail({.limit = 9}), "m1:hi ");
+  EXPECT_EQ(page({.limit = 9}), "m1:hi ");
 }
 
-TEST_F(OwnSessionTest, WhatIsCancelledIsNotShown) {
+TEST_F(StandaloneClientTest, CancelledMessageIsNotShown) {
   start_ready();
   deliver(1, "one");
   deliver(2, "two");
   daemon.say(MessageType::Cancel, "c", R"({"deliveryId":"d-1"})");
-  EXPECT_EQ(mail({.limit = 9}), "m2:two ");
+  EXPECT_EQ(page({.limit = 9}), "m2:two ");
 }
 
-TEST_F(OwnSessionTest, SaysByWhichWayALetterWasSeen) {
+TEST_F(StandaloneClientTest, ReceiptNamesMcpAsVia) {
   start_ready();
   deliver(1, "one");
   (void)daemon.heard();
-  (void)mail({.take = true, .limit = 9});
+  (void)page({.take = true, .limit = 9});
   const auto receipt = daemon.heard().back().payload;
   EXPECT_EQ(string_member(receipt, "via"), "mcp");
   EXPECT_EQ(string_member(receipt, "proof"), "seen");

@@ -1,7 +1,7 @@
-/// The tools and resources as clients see them: names, words and schemas, in an order that never changes.
+/// The tools and resources as clients see them: names, descriptions and schemas, in a fixed order.
 ///
-/// Why a table: a model chooses by these words alone, and clients cut descriptions at 2 KB and hide what they do not need,
-///   so every name and sentence must speak for itself. What the tools do is desk.h.
+/// Why a table: a model chooses by these texts alone, and clients cut descriptions at 2 KB and drop what they do not
+///   need, so every text must be complete. relay_tools.h executes the tools.
 #pragma once
 
 #include <span>
@@ -31,11 +31,11 @@ std::span<const Tool> tool_table();
 const Tool* find_tool(std::string_view name);
 
 enum class Spawning { Forbidden, Allowed };
-/// As `tools/list` and `resources/list` answer.
+/// As in the results of `tools/list` and `resources/list`.
 json::array tools_for_clients(Spawning spawning);
 json::array resources_for_clients();
 
-/// What the model is told about us when it begins; under 2 KB.
+/// The server instructions for the model; under 2 KB.
 std::string instructions_for(std::string_view name, Spawning spawning);
 
 }  // namespace relay::mcp

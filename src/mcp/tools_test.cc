@@ -15,7 +15,7 @@ std::string sentence(std::string_view tool, std::string_view given) {
   return checked ? "" : checked.error().message();
 }
 
-TEST(Tools, HaveShortWordsValidSchemasAndNamesOfTheirOwn) {
+TEST(Tools, HaveShortTextsValidSchemasAndUniqueNames) {
   std::set<std::string_view> names;
   for (const auto& tool : tool_table()) {
     EXPECT_TRUE(names.insert(tool.name).second);
@@ -33,7 +33,7 @@ TEST(Tools, InstructionsFitWhatClientsShow) {
   EXPECT_LT(instructions_for(std::string(128, 'x'), Spawning::Allowed).size(), 2'048U);
 }
 
-TEST(Tools, InstructionsTellTheUsersMessagesFromThoseOfAgents) {
+TEST(Tools, InstructionsDistinguishTheUserFromAgents) {
   const std::string_view inbox = find_tool("relay_inbox")->description;
   const auto instructions = instructions_for("Alice", Spawning::Forbidden);
   for (const std::string_view text : {inbox, std::string_view{instructions}}) {
@@ -59,7 +59,7 @@ TEST(Arguments, AreCheckedByTheSchema) {
   EXPECT_EQ(sentence("relay_ack", R"({"messages":["a",1]})"), "`messages` must be a list of 1 to 50 texts");
 }
 
-TEST(Arguments, ANumberMayBeWrittenAsAFraction) {
+TEST(Arguments, NumberMayBeWrittenAsAFraction) {
   EXPECT_EQ(check("relay_wait", R"({"timeout":30.0})")->number("timeout", 0), 30);
   EXPECT_EQ(check("relay_wait", "{}")->number("timeout", 12), 12);
   EXPECT_NE(sentence("relay_wait", R"({"timeout":1e300})"), "");

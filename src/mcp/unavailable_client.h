@@ -1,7 +1,7 @@
-/// The relay when this program has no way to it: every question is answered with the reason.
+/// A RelayClient without a relay: every call fails with the same reason.
 ///
-/// Why not simply end: a client shows a server that ended as broken and hides its words; a tool's answer reaches the model,
-///   which can tell its user.
+/// Why the server does not exit instead: a client shows an exited server as broken and hides its output; a tool result
+///   reaches the model, which can inform its user.
 #pragma once
 
 #include <string>
@@ -16,10 +16,10 @@ class UnavailableClient final : public RelayClient {
   UnavailableClient(std::string name, std::string why) : name_{std::move(name)}, why_{std::move(why)} {}
 
   void start(RelayClientListener&) override {}
-  [[nodiscard]] ClientStatus standing() const override { return {name_, "none", 0}; }
+  [[nodiscard]] ClientStatus status() const override { return {name_, "none", 0}; }
   void send(protocol::OutgoingSend, OnSent on_sent) override { on_sent(fail(why_)); }
-  void inbox(InboxQuery, OnMail on_mail) override { on_mail(fail(why_)); }
-  void ask(protocol::MessageType, std::string, Millis, OnReply on_reply) override { on_reply(fail(why_)); }
+  void inbox(InboxQuery, OnInbox on_inbox) override { on_inbox(fail(why_)); }
+  void request(protocol::MessageType, std::string, Millis, OnReply on_reply) override { on_reply(fail(why_)); }
 
  private:
   std::string name_, why_;

@@ -5,7 +5,7 @@
 namespace relay::session {
 namespace {
 
-TEST(Draft, BecomesASendThatTheRelayReadsAsItWasMeant) {
+TEST(MessageDraft, BecomesASendWithEveryField) {
   const auto encoded =
       encode_draft({.to = "Bob",
                     .text = "look",
@@ -34,11 +34,11 @@ TEST(Draft, BecomesASendThatTheRelayReadsAsItWasMeant) {
   EXPECT_EQ(meta->delivery->idempotency_key, "once");
 }
 
-TEST(Draft, SaysNothingOfDeliveryWhenNothingIsWished) {
+TEST(MessageDraft, LeavesOutDefaultDeliveryOptions) {
   EXPECT_EQ(encode_draft({.to = "Bob", .text = "hi"}, {})->payload_meta, "");
 }
 
-TEST(Draft, IsRefusedWithASentence) {
+TEST(MessageDraft, InvalidDraftIsRefused) {
   for (const auto& bad :
        {MessageDraft{.to = "", .text = "hi"}, MessageDraft{.to = "Bob", .text = "hi", .metadata = "[1]"},
         MessageDraft{.to = "Bob", .text = "hi", .metadata = "{\"a\":\"\xff\"}"},

@@ -13,7 +13,7 @@ namespace {
 using protocol::MessageType;
 using protocol::ReceiptStatus;
 
-constexpr std::string_view kWay = "callback";
+constexpr std::string_view kVia = "callback";
 
 /// To whom it was addressed, which need not be us by name.
 std::string address_of(const client::IncomingMessage& incoming) {
@@ -64,15 +64,15 @@ void SessionRunner::start() { link_->start(); }
 
 void SessionRunner::release(const std::string& reason) {
   if (std::exchange(released_, true)) return;
-  for (auto& [id, held] : std::exchange(unsettled_, {})) {
-    MessageReceipt last{.via = std::string{kWay}};
-    if (held.answered) {
+  for (auto& [id, pending] : std::exchange(unsettled_, {})) {
+    MessageReceipt last{.via = std::string{kVia}};
+    if (pending.answered) {
       last.status = ReceiptStatus::Deferred;
       last.reason = format("its session was released: {}", reason);
       last.available_at = loop_.now().wall;
     } else {
       last.status = ReceiptStatus::InDoubt;
-      last.reason = format("its session was released before the callback answered: {}", reason);
+      last.reason = format("its session was released before the callback reported a result: {}", reason);
     }
     link_->report({.id = id}, std::move(last));
   }
@@ -93,22 +93,22 @@ client::AckMode SessionRunner::on_incoming(const client::IncomingMessage& incomi
                                                .at = envelope.ts,
                                                .workspace_id = options_.workspace_id});
   const auto context =
-      protocol::context_from(incoming.place.id, incoming.delivery, envelope.payload_meta, message, name_);
+      protocol::context_from(incoming.ref.id, incoming.delivery, envelope.payload_meta, message, name_);
   if (modes_.has(context.mode))
-    hand_over(message, context);
+    deliver_to_session(message, context);
   else
-    tell(context.id, {.status = ReceiptStatus::Failed,
-                      .reason = format("{} does not take messages for '{}'", name_, name_of(context.mode)),
-                      .code = std::string{name_of(protocol::NackCode::Unsupported)}});
+    send_receipt(context.id, {.status = ReceiptStatus::Failed,
+                              .reason = format("{} does not take messages for '{}'", name_, name_of(context.mode)),
+                              .code = std::string{name_of(protocol::NackCode::Unsupported)}});
   return client::AckMode::Later;
 }
 
-void SessionRunner::hand_over(const RelayMessage& message, const MessageContext& context) {
+void SessionRunner::deliver_to_session(const RelayMessage& message, const MessageContext& context) {
   const auto call = ++calls_;
-  auto& held = unsettled_[context.id];
-  held.call = call;
-  held.answered = false;
-  held.timeout = loop_.after(options_.receipt_timeout, [this, id = context.id] { report_timeout(id); });
+  auto& pending = unsettled_[context.id];
+  pending.call = call;
+  pending.answered = false;
+  pending.timeout = loop_.after(options_.receipt_timeout, [this, id = context.id] { report_timeout(id); });
   try {
     session_.receive_message(message, context,
                              [this, alive = lifetime_.watch(), id = context.id, call](MessageReceipt receipt) {
@@ -122,28 +122,28 @@ void SessionRunner::hand_over(const RelayMessage& message, const MessageContext&
   }
 }
 
-/// The message may be half done: it stays with the session, whose own answer will end it.
+/// The message may be partly handled: it stays with the session, whose result settles it.
 void SessionRunner::report_timeout(const std::string& id) {
   const auto seconds = static_cast<double>(options_.receipt_timeout.count()) / 1'000;
   link_->report({.id = id}, {.status = ReceiptStatus::Deferred,
-                             .reason = format("the callback has not answered for {:g} s", seconds),
-                             .via = std::string{kWay}});
+                             .reason = format("the callback has not reported a result for {:g} s", seconds),
+                             .via = std::string{kVia}});
 }
 
 void SessionRunner::answer(const std::string& id, std::uint64_t call, MessageReceipt receipt) {
   const auto found = unsettled_.find(id);
   if (found == unsettled_.end() || found->second.call != call || found->second.answered) return;
-  tell(id, std::move(receipt));
+  send_receipt(id, std::move(receipt));
 }
 
 void SessionRunner::report(const std::string& delivery_id, MessageReceipt receipt) {
-  if (!released_) tell(delivery_id, std::move(receipt));
+  if (!released_) send_receipt(delivery_id, std::move(receipt));
 }
 
-void SessionRunner::tell(const std::string& id, MessageReceipt receipt) {
-  if (receipt.via.empty()) receipt.via = kWay;
+void SessionRunner::send_receipt(const std::string& id, MessageReceipt receipt) {
+  if (receipt.via.empty()) receipt.via = kVia;
   if (receipt.status == ReceiptStatus::Delivered && receipt.proof.empty()) receipt.proof = "accepted";
-  if (receipt.status == ReceiptStatus::Failed && receipt.reason.empty()) receipt.reason = "the session did not take it";
+  if (receipt.status == ReceiptStatus::Failed && receipt.reason.empty()) receipt.reason = "the session refused it";
   if (const auto found = unsettled_.find(id); found != unsettled_.end()) {
     found->second.answered = true;
     found->second.timeout.reset();
@@ -152,19 +152,19 @@ void SessionRunner::tell(const std::string& id, MessageReceipt receipt) {
   link_->report({.id = id}, std::move(receipt));
 }
 
-void SessionRunner::on_moved(const client::DeliveryRef& place, protocol::DeliveryMode mode) {
-  session_.on_moved(place.id, mode);
+void SessionRunner::on_moved(const client::DeliveryRef& ref, protocol::DeliveryMode mode) {
+  session_.on_moved(ref.id, mode);
 }
 
-bool SessionRunner::on_cancel(const protocol::CancelCommand& order) {
-  if (!session_.on_cancel(order)) return false;
-  unsettled_.erase(order.delivery_id);
+bool SessionRunner::on_cancel(const protocol::CancelCommand& command) {
+  if (!session_.on_cancel(command)) return false;
+  unsettled_.erase(command.delivery_id);
   return true;
 }
 
-void SessionRunner::on_pause(const protocol::PauseCommand& order) { session_.on_pause(order); }
+void SessionRunner::on_pause(const protocol::PauseCommand& command) { session_.on_pause(command); }
 
-// ---- what the session does and says
+// ---- the state and the messages of the session
 
 void SessionRunner::set_status(Status status, std::string reason) {
   status_ = status;
@@ -187,11 +187,11 @@ Result<void> SessionRunner::before_next_tool_call(OnBoundary on_reached) {
 }
 
 Result<void> SessionRunner::report_boundary(std::string_view boundary, OnBoundary on_reached) {
-  // Without a state every moment is right for `on-idle`; the first one told would close it unasked.
-  if (!status_) return fail("a session that names its boundaries tells its status first; call set_status");
+  // Without a state `on-idle` messages are always delivered; a boundary would set one.
+  if (!status_) return fail("a session that reports boundaries needs a status; call set_status first");
   RELAY_TRY(report_status(boundary));
   if (!on_reached) return {};
-  // Answers of the daemon cover everything that was said before the question.
+  // A response of the daemon covers everything that was sent before the request.
   link_->request(MessageType::Status, "{}", [reached = std::move(on_reached)](const auto&) mutable { reached(); });
   return {};
 }

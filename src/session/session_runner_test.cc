@@ -17,7 +17,7 @@ using protocol::DeliveryMode;
 using protocol::MessageType;
 using protocol::ReceiptStatus;
 
-/// An agent that remembers what it was told, and answers as the test wants.
+/// An agent that records its calls and reports the results that the test sets.
 struct Recorder final : AgentSession {
   protocol::DeliveryModes modes = protocol::DeliveryModes::all();
   std::function<void(ReceiptCallback)> reply = [](ReceiptCallback answer) {
@@ -46,11 +46,11 @@ struct Recorder final : AgentSession {
   void on_receipt(const MessageReceipt& receipt) override { receipts.push_back(receipt); }
   void on_stored(const protocol::Ack& ack) override { stored.push_back(ack.ack_id); }
   void on_moved(const std::string&, DeliveryMode mode) override { moved.push_back(mode); }
-  bool on_cancel(const protocol::CancelCommand& order) override {
-    cancelled.push_back(order.delivery_id);
+  bool on_cancel(const protocol::CancelCommand& command) override {
+    cancelled.push_back(command.delivery_id);
     return true;
   }
-  void on_pause(const protocol::PauseCommand& order) override { pauses.push_back(order.paused); }
+  void on_pause(const protocol::PauseCommand& command) override { pauses.push_back(command.paused); }
 };
 
 struct SessionRunnerTest : ::testing::Test {
@@ -87,7 +87,7 @@ struct SessionRunnerTest : ::testing::Test {
       daemon.say(MessageType::Ping, "p", "{}");
     }
   }
-  /// The receipts said since the last call.
+  /// The receipts sent since the last call.
   std::vector<protocol::Receipt> said() {
     std::vector<protocol::Receipt> all;
     for (const auto& frame : daemon.heard())
@@ -96,7 +96,7 @@ struct SessionRunnerTest : ::testing::Test {
   }
 };
 
-TEST_F(SessionRunnerTest, SaysInHelloWhatTheSessionCanDo) {
+TEST_F(SessionRunnerTest, HelloDeclaresTheCapabilities) {
   agent.modes = {};
   agent.modes.add(DeliveryMode::Immediate);
   start();
@@ -112,7 +112,7 @@ TEST_F(SessionRunnerTest, SaysInHelloWhatTheSessionCanDo) {
             std::vector<std::string>{"status.changed"});
 }
 
-TEST_F(SessionRunnerTest, HandsOverAMessageWithItsContextAndTellsTheAnswer) {
+TEST_F(SessionRunnerTest, PassesOnAMessageWithItsContextAndReportsTheResult) {
   start_quietly();
   deliver("d-1", 1, DeliveryMode::NextToolCall, R"(,"mode":"next-tool-call")");
   ASSERT_EQ(agent.messages.size(), 1U);
@@ -129,14 +129,14 @@ TEST_F(SessionRunnerTest, HandsOverAMessageWithItsContextAndTellsTheAnswer) {
   EXPECT_EQ(receipts[0].via, "callback");
 }
 
-TEST_F(SessionRunnerTest, TakesEveryModeItDeclared) {
+TEST_F(SessionRunnerTest, AcceptsEveryDeclaredMode) {
   start_quietly();
   int n = 0;
   for (const auto mode : protocol::kDeliveryModes) deliver(format("d-{}", ++n), 1, mode);
   EXPECT_EQ(agent.contexts.size(), std::size(protocol::kDeliveryModes));
 }
 
-TEST_F(SessionRunnerTest, AModeItDidNotDeclareFailsAsUnsupported) {
+TEST_F(SessionRunnerTest, UndeclaredModeFailsAsUnsupported) {
   agent.modes = {};
   agent.modes.add(DeliveryMode::OnIdle);
   start_quietly();
@@ -164,7 +164,7 @@ TEST_F(SessionRunnerTest, CallsOnceForEachAttempt) {
   for (const auto& receipt : said()) EXPECT_TRUE(receipt.retryable);
 }
 
-TEST_F(SessionRunnerTest, GivesBackWhatIsDeferredUntilLater) {
+TEST_F(SessionRunnerTest, DeferredMessageIsReturned) {
   agent.reply = [](ReceiptCallback answer) {
     answer({.status = ReceiptStatus::Deferred, .reason = "not now", .available_at = 77});
   };
@@ -175,7 +175,7 @@ TEST_F(SessionRunnerTest, GivesBackWhatIsDeferredUntilLater) {
   EXPECT_EQ(agent.messages.size(), 2U);
 }
 
-TEST_F(SessionRunnerTest, AnExceptionIsAFailureToTryAgain) {
+TEST_F(SessionRunnerTest, ExceptionIsARetryableFailure) {
   agent.reply = [](ReceiptCallback) { throw std::runtime_error{"out of tokens"}; };
   start_quietly();
   deliver("d-1", 1);
@@ -185,7 +185,7 @@ TEST_F(SessionRunnerTest, AnExceptionIsAFailureToTryAgain) {
   EXPECT_EQ(receipt.reason, "the session failed: out of tokens");
 }
 
-TEST_F(SessionRunnerTest, SilenceIsToldAndTheLateAnswerEndsTheSameCall) {
+TEST_F(SessionRunnerTest, TimeoutIsReportedAndTheLateReceiptCounts) {
   std::vector<ReceiptCallback> waiting;
   agent.reply = [&](ReceiptCallback answer) { waiting.push_back(std::move(answer)); };
   start_quietly();
@@ -195,7 +195,7 @@ TEST_F(SessionRunnerTest, SilenceIsToldAndTheLateAnswerEndsTheSameCall) {
   ASSERT_EQ(told.size(), 1U);
   EXPECT_EQ(told[0].status, ReceiptStatus::Deferred);
   EXPECT_EQ(told[0].available_at, 0) << "the session keeps it";
-  EXPECT_EQ(told[0].reason, "the callback has not answered for 60 s");
+  EXPECT_EQ(told[0].reason, "the callback has not reported a result for 60 s");
   deliver("d-1", 1);  // the daemon asks again
   be_silent(Millis{120'000});
   EXPECT_EQ(agent.messages.size(), 1U);
@@ -204,7 +204,7 @@ TEST_F(SessionRunnerTest, SilenceIsToldAndTheLateAnswerEndsTheSameCall) {
   EXPECT_EQ(said().at(0).status, ReceiptStatus::Delivered);
 }
 
-TEST_F(SessionRunnerTest, ASilentOneIsNotBroughtAgainAfterAReconnection) {
+TEST_F(SessionRunnerTest, UnansweredMessageIsNotRepeatedAfterAReconnection) {
   std::vector<ReceiptCallback> waiting;
   agent.reply = [&](ReceiptCallback answer) { waiting.push_back(std::move(answer)); };
   start_quietly();
@@ -220,7 +220,7 @@ TEST_F(SessionRunnerTest, ASilentOneIsNotBroughtAgainAfterAReconnection) {
   EXPECT_EQ(said().at(0).reason, "no");
 }
 
-TEST_F(SessionRunnerTest, WhatWasAcceptedEndsByAReportAndMayBeProvedLater) {
+TEST_F(SessionRunnerTest, AcceptedMessageEndsByAReport) {
   agent.reply = [](ReceiptCallback answer) { answer({.status = ReceiptStatus::Accepted}); };
   start_quietly();
   deliver("d-1", 1);
@@ -235,7 +235,7 @@ TEST_F(SessionRunnerTest, WhatWasAcceptedEndsByAReportAndMayBeProvedLater) {
   EXPECT_EQ(receipts[2].evidence, "turn 4");
 }
 
-TEST_F(SessionRunnerTest, AnAcceptedOneCanBeMovedAndCancelled) {
+TEST_F(SessionRunnerTest, AcceptedMessageCanBeMovedAndCancelled) {
   agent.reply = [](ReceiptCallback answer) { answer({.status = ReceiptStatus::Accepted}); };
   start_quietly();
   deliver("d-1", 1, DeliveryMode::Manual);
@@ -249,7 +249,7 @@ TEST_F(SessionRunnerTest, AnAcceptedOneCanBeMovedAndCancelled) {
   EXPECT_TRUE(said().empty());
 }
 
-TEST_F(SessionRunnerTest, TellsItsStatusAndAgainAfterAReconnection) {
+TEST_F(SessionRunnerTest, StatusIsReportedAgainAfterAReconnection) {
   start_quietly();
   runner->set_status(Status::Blocked, "waits for a person");
   auto heard = daemon.heard();
@@ -267,7 +267,7 @@ TEST_F(SessionRunnerTest, TellsItsStatusAndAgainAfterAReconnection) {
   EXPECT_EQ(string_member(heard[0].payload, "state"), "idle");
 }
 
-TEST_F(SessionRunnerTest, NamesItsBoundariesAndHearsWhenTheyAreReached) {
+TEST_F(SessionRunnerTest, BoundaryCallbackRunsWhenItIsReached) {
   start_quietly();
   EXPECT_FALSE(runner->before_next_message());
   runner->set_status(Status::Active);
@@ -287,7 +287,7 @@ TEST_F(SessionRunnerTest, NamesItsBoundariesAndHearsWhenTheyAreReached) {
   EXPECT_EQ(string_member(daemon.heard().at(0).payload, "boundary"), "message");
 }
 
-TEST_F(SessionRunnerTest, SendsAndHearsWhatBecameOfIt) {
+TEST_F(SessionRunnerTest, SentMessageGetsItsReceipts) {
   start_quietly();
   const auto first = runner->send({.to = "Bob", .text = "hi"}, {.mode = DeliveryMode::Immediate});
   const auto second = runner->send({.to = "Nobody", .text = "hi"});
@@ -307,7 +307,7 @@ TEST_F(SessionRunnerTest, SendsAndHearsWhatBecameOfIt) {
   EXPECT_EQ(agent.receipts[1].proof, "seen");
 }
 
-TEST_F(SessionRunnerTest, AReleaseGivesBackWhatWasKept) {
+TEST_F(SessionRunnerTest, ReleaseReturnsAcceptedMessages) {
   agent.reply = [](ReceiptCallback answer) { answer({.status = ReceiptStatus::Accepted}); };
   start_quietly();
   deliver("d-1", 1);
@@ -322,7 +322,7 @@ TEST_F(SessionRunnerTest, AReleaseGivesBackWhatWasKept) {
   EXPECT_EQ(agent.released, std::vector<std::string>{"done for today"});
 }
 
-TEST_F(SessionRunnerTest, WhatWasNeverAnsweredIsInDoubtAfterARelease) {
+TEST_F(SessionRunnerTest, UnansweredMessageIsInDoubtAfterRelease) {
   std::vector<ReceiptCallback> waiting;
   agent.reply = [&](ReceiptCallback answer) { waiting.push_back(std::move(answer)); };
   start_quietly();
@@ -342,7 +342,7 @@ TEST_F(SessionRunnerTest, WhatWasNeverAnsweredIsInDoubtAfterARelease) {
   waiting.at(0)({.status = ReceiptStatus::Delivered});
 }
 
-TEST_F(SessionRunnerTest, IsReleasedWhenTheRelaySendsItAway) {
+TEST_F(SessionRunnerTest, FatalErrorReleasesTheSession) {
   start_quietly();
   daemon.say(MessageType::Pause, "p", R"({"paused":true})");
   EXPECT_EQ(agent.pauses, std::vector{true});
@@ -353,7 +353,7 @@ TEST_F(SessionRunnerTest, IsReleasedWhenTheRelaySendsItAway) {
   EXPECT_EQ(agent.released.size(), 1U);
 }
 
-TEST_F(SessionRunnerTest, MayBeReleasedInsideACallback) {
+TEST_F(SessionRunnerTest, ReleaseMayBeCalledInsideACallback) {
   agent.reply = [&](ReceiptCallback answer) {
     answer({.status = ReceiptStatus::Delivered});
     runner->release("one is enough");

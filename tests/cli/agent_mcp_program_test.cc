@@ -1,4 +1,4 @@
-// An MCP server inside a wrapped agent: it is that agent, and its mail comes through the host's door.
+// An MCP server inside an agent under a host: it acts as that agent, and reads messages through the host socket.
 #include <signal.h>
 
 #include "cli/agents.h"
@@ -21,13 +21,13 @@ struct McpInside : Agents {
 
 TEST_F(McpInside, TakesTheAgentsMailBeforeItIsTypedAndSpeaksInItsName) {
   auto& bob = start("Bob", {"--status"});
-  bob.type("half a line");  // while a draft stands there nothing is typed
+  bob.type("half a line");  // nothing is typed while there is a draft
   ASSERT_TRUE(bob.shows("half a line"));
   const auto id = send("Bob", "read me by MCP");
   ASSERT_TRUE(waits_because(id, "draft"));
   enter("Bob");
   McpClient inside{box};
-  EXPECT_EQ(string_member(inside.structured(inside.call("relay_whoami")), "session"), "wrapped agent");
+  EXPECT_EQ(string_member(inside.structured(inside.call("relay_whoami")), "session"), "hosted");
   EXPECT_NE(inside.tell("relay_wait").find("Relay message from tester [" + id + "]: read me by MCP"),
             std::string::npos);
   ASSERT_TRUE(comes_to(id, "delivered"));
@@ -69,7 +69,7 @@ TEST_F(McpInside, AWaitHearsOfMailFromTheHost) {
   enter("Bob");
   McpClient inside{box};
   const auto waiting = inside.call("relay_wait", R"({"timeout":60})");
-  EXPECT_EQ(inside.tell("relay_inbox", R"({"peek":true})"), "no message waits");
+  EXPECT_EQ(inside.tell("relay_inbox", R"({"peek":true})"), "no pending messages");
   const auto id = send("Bob", "now");
   EXPECT_NE(inside.text(waiting).find("[" + id + "]: now"), std::string::npos);
   box.kill_daemon();
@@ -87,7 +87,7 @@ TEST_F(McpInside, AWaitHearsOfMailThatAPersonFlushed) {
   McpClient inside{box};
   const auto waiting = inside.call("relay_wait", R"({"timeout":600})");
   EXPECT_NE(inside.tell("relay_inbox", R"({"peek":true})").find("when you have time"), std::string::npos);
-  EXPECT_FALSE(inside.answered(waiting)) << "it is kept until somebody asks";
+  EXPECT_FALSE(inside.answered(waiting)) << "held until it is fetched";
   box.ok({"flush", "Bob"});
   EXPECT_NE(inside.text(waiting).find("[" + id + "]: when you have time"), std::string::npos);
 }

@@ -423,7 +423,7 @@ TEST_F(Deliveries, WhatASessionHasIsCancelledWhenThatOneSaysSo) {
   const auto first = send("Bob", "never mind");
   ASSERT_TRUE(comes_to(first, "accepted"));
   EXPECT_EQ(box.ok({"cancel", first}), first + " cancelled\n");
-  EXPECT_EQ(bob.tell("relay_inbox"), "no message waits");
+  EXPECT_EQ(bob.tell("relay_inbox"), "no pending messages");
 
   const auto second = send("Bob", "too slow");
   ASSERT_TRUE(comes_to(second, "accepted"));

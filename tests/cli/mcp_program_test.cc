@@ -21,7 +21,7 @@ TEST(Mcp, TwoClientsTalkAndAWaitHoldsUpNobody) {
   const auto sent = alice.structured(alice.call("relay_send", R"({"to":"Bob","body":"is the build green?"})"));
   EXPECT_EQ(string_member(sent, "status"), "stored");
   const auto id = string_member(sent, "id").value_or("");
-  EXPECT_EQ(bob.text(waiting), "1 message from others on the relay, not from your user:\nRelay message from Alice [" +
+  EXPECT_EQ(bob.text(waiting), "1 message from other agents, not from your user:\nRelay message from Alice [" +
                                    id + "]: is the build green?");
   EXPECT_NE(box.ok({"trace", id}).find("seen"), std::string::npos);
   bob.call("relay_reply", R"({"message":")" + id + R"(","body":"it is"})");
@@ -62,7 +62,7 @@ TEST(Mcp, AModernClientNeedsNoHandshake) {
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_NE(ran.out.find(R"("supportedVersions":["2026-07-28")"), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find(R"("resultType":"complete")"), std::string::npos);
-  EXPECT_NE(ran.out.find("No message waits."), std::string::npos);
+  EXPECT_NE(ran.out.find("No pending messages."), std::string::npos);
   EXPECT_NE(ran.out.find("-32700"), std::string::npos);
 }
 
@@ -72,16 +72,16 @@ TEST(Mcp, OutlivesTheDaemonAndKeepsWhatIsSaidMeanwhile) {
   McpClient alice{box, {"--name", "Alice"}}, bob{box, {"--name", "Bob"}};
   EXPECT_NE(bob.tell("relay_whoami").find("You are Bob"), std::string::npos);
   const auto waiting = bob.call("relay_wait", R"({"timeout":60})");
-  EXPECT_NE(alice.tell("relay_whoami").find("No message waits"), std::string::npos);
+  EXPECT_NE(alice.tell("relay_whoami").find("No pending messages"), std::string::npos);
   box.kill_daemon();
   EXPECT_TRUE(eventually([&] { return alice.tell("relay_agents").find("agent-relay up") != std::string::npos; }));
   const auto kept = alice.call("relay_send", R"({"to":"Bob","body":"while away","idempotency_key":"once"})");
-  EXPECT_EQ(string_member(alice.structured(kept), "status"), "kept");
+  EXPECT_EQ(string_member(alice.structured(kept), "status"), "spooled");
   alice.call("relay_send", R"({"to":"Bob","body":"while away","idempotency_key":"once"})");
   EXPECT_FALSE(bob.answered(waiting));
   box.ok({"up"});
   EXPECT_NE(bob.text(waiting).find("while away"), std::string::npos);
-  EXPECT_EQ(bob.tell("relay_inbox"), "no message waits");
+  EXPECT_EQ(bob.tell("relay_inbox"), "no pending messages");
 }
 
 TEST(Mcp, AServerWithoutANameKeepsItsNameItsMailAndItsWords) {
@@ -165,7 +165,7 @@ TEST(Mcp, ADoorThatNoHostOfThisProjectHasIsPassedOver) {
   McpClient ghost{box};
   const auto who = ghost.structured(ghost.call("relay_whoami"));
   EXPECT_EQ(string_member(who, "name"), "Ghost");
-  EXPECT_EQ(string_member(who, "session"), "own session");
+  EXPECT_EQ(string_member(who, "session"), "standalone");
   EXPECT_EQ(bool_member(who, "reachable"), true);
 }
 
@@ -188,7 +188,7 @@ TEST(Mcp, BroadcastAboutATopicReachesItsSubscribers) {
   const auto sent = alice.structured(alice.call("relay_send", R"({"to":"*","body":"red","topic":"builds"})"));
   EXPECT_EQ(integer_member(sent, "recipients"), 1);
   EXPECT_NE(bob.tell("relay_wait", R"({"timeout":60})").find("topic builds: red"), std::string::npos);
-  EXPECT_EQ(carol.tell("relay_inbox"), "no message waits");
+  EXPECT_EQ(carol.tell("relay_inbox"), "no pending messages");
   EXPECT_EQ(bob.tell("relay_topics", R"({"action":"unsubscribe","topic":"builds"})"), "unsubscribed from builds");
   EXPECT_EQ(alice.tell("relay_topics"), "topics with subscribers:");
 }
@@ -200,7 +200,7 @@ TEST(Mcp, ReservationsAreSharedAndEventsAreWrittenDown) {
             std::string::npos);
   EXPECT_NE(bob.tell("relay_reserve", R"({"paths":["src/net/loop.cc"]})").find("src/net: Alice, 30 min left (tidying)"),
             std::string::npos);
-  EXPECT_EQ(alice.tell("relay_log_event", R"({"kind":"decision","text":"one loop"})"), "written down");
+  EXPECT_EQ(alice.tell("relay_log_event", R"({"kind":"decision","text":"one loop"})"), "recorded");
   const auto events = std::filesystem::path{box.home()}.parent_path() / ".relay" / "events";
   std::string content;
   for (const auto& entry : std::filesystem::directory_iterator{events}) {

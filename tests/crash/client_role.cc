@@ -129,7 +129,7 @@ class Client final : public client::LinkListener {
     }
     const std::string body{payload->body.substr(1)};  // after the quote; only digits before the blank matter
     const Receipt receipt{{std::string{incoming.envelope.from}, std::string{incoming.envelope.topic}},
-                          incoming.place.seq,
+                          incoming.ref.seq,
                           std::strtoull(body.c_str(), nullptr, 10)};
     fail_with(received_.append(received_line(receipt)));
     return client::AckMode::Now;

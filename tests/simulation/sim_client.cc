@@ -177,7 +177,7 @@ void SimClient::remember(const client::DeliveryRef& place) {
 }
 
 client::AckMode SimClient::on_incoming(const client::IncomingMessage& incoming) {
-  const auto& place = incoming.place;
+  const auto& place = incoming.ref;
   trace_.line("{} gets {} #{} from {}: {}", plan_.name, place.id, place.seq, place.from,
               incoming.envelope.payload.substr(0, 48));
   if (keeps_positions()) remember(place);

@@ -158,7 +158,7 @@ void SocketWorkspaceClient::on_disconnected(const std::string& reason) {
 }
 
 void SocketWorkspaceClient::send_queued() {
-  while (!queued_.empty() && (*request_link_)->ready() && in_flight_ < client::kMaxOpenQuestions) {
+  while (!queued_.empty() && (*request_link_)->ready() && in_flight_ < client::kMaxPendingRequests) {
     const auto number = queued_.front();
     queued_.pop_front();
     send_request(number);

@@ -86,7 +86,7 @@ std::unique_ptr<McpIdentity> find_mcp_identity(const Context& context, const std
     identity->post = std::make_unique<mcp::HostedClient>(
         loop, network, identity->random,
         mcp::HostedClientOptions{.name = agent->name,
-                                 .door = agent->door,
+                                 .host_socket = agent->door,
                                  .socket_path = config::socket_to_connect(context.project.socket),
                                  .claim_token = [&context, name = agent->name] { return token_of(context, name); },
                                  .system_token = [&context] { return config::read_system_token(context.home); }});

@@ -88,20 +88,20 @@ class Serving final : public LineListener {
 
   void say(std::string line, mcp::OnWritten written) {
     output_.write(std::move(line), std::move(written));
-    if (output_.waiting() > kUnreadBytes) {
+    if (output_.pending_bytes() > kUnreadBytes) {
       finish(report_error("the MCP client does not read what it is answered; the server ends", ExitCode::Failed));
-    } else if (output_.waiting() > kFullBytes && input_) {
+    } else if (output_.pending_bytes() > kFullBytes && input_) {
       input_->pause();
     }
     finish_if_done();
   }
   void on_output_written() {
-    if (output_.waiting() <= kFullBytes && input_) input_->resume();
+    if (output_.pending_bytes() <= kFullBytes && input_) input_->resume();
     finish_if_done();
   }
 
   void finish_if_done() {
-    if (input_ended_ && server_.open() == 0 && desk_.taking() == 0 && output_.waiting() == 0) finish(code_);
+    if (input_ended_ && server_.open() == 0 && desk_.taking() == 0 && output_.pending_bytes() == 0) finish(code_);
   }
   void finish(ExitCode code) {
     if (std::exchange(finishing_, true)) return;

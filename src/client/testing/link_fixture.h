@@ -57,7 +57,7 @@ struct LinkFixture : ::testing::Test {
     daemon.say(protocol::MessageType::Deliver, format("d-{}{}", from, seq), R"({"body":"x"})", from, topic,
                format(R"({{"seq":{},"session_id":"s1"}})", seq));
   }
-  /// What the daemon heard, as "TYPE" or "SEND n" / "ACK id".
+  /// The frames that the daemon received, as "TYPE" or "SEND n" / "ACK id".
   std::vector<std::string> said() {
     std::vector<std::string> all;
     for (const auto& frame : daemon.heard()) {

@@ -1,4 +1,4 @@
-/// A directory in memory that forgets what was not synced, and fails when told to.
+/// A directory in memory that drops unsynced bytes on a crash, and fails on request.
 ///
 /// Two crashes exist: `crash` (the program died: everything written stays) and `cut_power` (only synced bytes are sure;
 /// of the rest a random part survives, and the last bytes may be garbage).
@@ -33,7 +33,7 @@ class MemoryDirectory final : public Directory {
   int fail_syncs = 0;
   int syncs = 0;
 
-  /// The bytes as they are now, and a way to damage them.
+  /// The current bytes; the caller may damage them.
   std::string* bytes(const std::string& name);
 
  private:

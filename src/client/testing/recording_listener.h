@@ -1,4 +1,4 @@
-/// A program that remembers what its link told it.
+/// A listener that records the calls of its link.
 #pragma once
 
 #include <optional>
@@ -29,18 +29,18 @@ class RecordingListener final : public LinkListener {
   void on_lost(const std::string& reason, Millis) override { lost.push_back(reason); }
   void on_stopped(const Error& why) override { stopped = why; }
   AckMode on_incoming(const IncomingMessage& one) override {
-    incoming.push_back(one.place);
+    incoming.push_back(one.ref);
     payloads.emplace_back(one.envelope.payload);
     if (when_incoming) when_incoming();
     return taken;
   }
-  void on_moved(const DeliveryRef& place, protocol::DeliveryMode mode) override { moved.emplace_back(place, mode); }
-  bool on_cancel(const protocol::CancelCommand& order) override {
-    cancelled.push_back(order.delivery_id);
+  void on_moved(const DeliveryRef& ref, protocol::DeliveryMode mode) override { moved.emplace_back(ref, mode); }
+  bool on_cancel(const protocol::CancelCommand& command) override {
+    cancelled.push_back(command.delivery_id);
     return drops_cancelled;
   }
   bool drops_cancelled = true;
-  void on_pause(const protocol::PauseCommand& order) override { pauses.push_back(order.paused); }
+  void on_pause(const protocol::PauseCommand& command) override { pauses.push_back(command.paused); }
   void on_sent(const std::string& id) override { sent.push_back(id); }
   void on_refused(const std::string& id, const protocol::Nack& why) override { refused.emplace_back(id, why.code); }
   void on_frame(const protocol::Envelope& envelope) override { frames.push_back(envelope.type); }

@@ -1,4 +1,4 @@
-/// The other end of a link in a unit test: the test sees every frame and says every answer itself.
+/// The daemon of a unit test: the test reads every frame and sends every response.
 #pragma once
 
 #include <deque>
@@ -22,7 +22,7 @@ class ScriptedDaemon final : public net::Network {
   };
 
   bool listening = true;
-  std::size_t slow_bytes = 0;  // what the peer pretends not to have taken
+  std::size_t slow_bytes = 0;  // bytes that the peer has not read
 
   Result<std::unique_ptr<net::Listener>> listen(const std::string&, net::OnAccept) override {
     return fail("a scripted daemon listens by itself");
@@ -33,7 +33,7 @@ class ScriptedDaemon final : public net::Network {
     on_connect(std::make_unique<End>(*this));
   }
 
-  /// The frames said by the link since the last call.
+  /// The frames that arrived since the last call.
   std::vector<Frame> heard() { return std::exchange(heard_, {}); }
 
   void say(protocol::MessageType type, std::string_view id, std::string_view payload, std::string_view from = {},

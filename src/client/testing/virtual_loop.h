@@ -1,6 +1,7 @@
-/// An event loop whose clock moves by hand: what waits fires on the way, in order, in one thread, without sleeping.
+/// An event loop with a manual clock: tasks run in order as the clock passes their time, in one thread, without
+/// sleeping.
 ///
-/// Invariants: tasks of one moment run in the order they were given; nothing runs inside `post` or `at`. The wall
+/// Invariants: tasks of one moment run in the command they were given; nothing runs inside `post` or `at`. The wall
 ///   clock may be pushed about without the steady clock noticing.
 #pragma once
 
@@ -37,7 +38,7 @@ class VirtualLoop final : public net::EventLoop {
     node.mapped()();
     return true;
   }
-  /// Everything due within `span`, then the clock stands there.
+  /// Runs everything that is due within `span`; the clock then is at its end.
   void advance(Millis span) {
     const auto until = now_ + span;
     while (step(until)) {}
@@ -54,7 +55,7 @@ class VirtualLoop final : public net::EventLoop {
 
   class Handle final : public net::Timer {
    public:
-    Handle(VirtualLoop& loop, Place place) : queue_{loop.queue_}, place_{place} {}
+    Handle(VirtualLoop& loop, Place ref) : queue_{loop.queue_}, place_{ref} {}
     ~Handle() override {
       if (const auto queue = queue_.lock()) (void)queue->extract(place_);
     }
@@ -67,9 +68,9 @@ class VirtualLoop final : public net::EventLoop {
   };
 
   Place put(SteadyTime when, net::Task task) {
-    const Place place{when, next_++};
-    queue_->emplace(place, std::move(task));
-    return place;
+    const Place ref{when, next_++};
+    queue_->emplace(ref, std::move(task));
+    return ref;
   }
 
   SteadyTime now_{std::chrono::seconds{1'000}};

@@ -38,7 +38,7 @@ IncomingMessage DeliveryPipeline::receive(const client::IncomingMessage& incomin
       log::warn("the file inbox was not written", {{"why", kept.error().message()}});
   const auto most = std::min<std::size_t>(rules_.max_paste_bytes, hooks::kMaxContextBytes);  // by whichever way it goes
   auto text = text_for_agent(message, message.silent ? std::min(most, kMaxQuietTextBytes) : most, long_texts_);
-  sorter_.add({.ref = incoming.place,
+  sorter_.add({.ref = incoming.ref,
                .from = message.from,
                .message = message.id,
                .to = message.to,

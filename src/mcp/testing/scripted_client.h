@@ -1,4 +1,4 @@
-/// A client of the server in a unit test: says lines, and reads what came back as values.
+/// An MCP client in a unit test: sends lines, and parses the responses.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,19 +12,19 @@
 
 namespace relay::mcp::testing {
 
-/// Remembers what was asked of it; the test answers.
+/// Records the requests; the test completes them.
 struct RecordingRequestHandler final : RequestHandler {
   struct Call {
-    RequestId ticket;
+    RequestId request_id;
     std::string tool;
     json::object arguments;
     bool wants_progress;
   };
-  void call(RequestId ticket, std::string_view tool, const json::object& arguments, bool wants_progress) override {
-    calls.push_back({ticket, std::string{tool}, arguments, wants_progress});
+  void call(RequestId request_id, std::string_view tool, const json::object& arguments, bool wants_progress) override {
+    calls.push_back({request_id, std::string{tool}, arguments, wants_progress});
   }
-  void read(RequestId ticket, std::string_view uri) override { reads.emplace_back(ticket, uri); }
-  void cancel(RequestId ticket) override { cancelled.push_back(ticket); }
+  void read(RequestId request_id, std::string_view uri) override { reads.emplace_back(request_id, uri); }
+  void cancel(RequestId request_id) override { cancelled.push_back(request_id); }
 
   std::vector<Call> calls;
   std::vector<std::pair<RequestId, std::string>> reads;
@@ -35,15 +35,15 @@ inline constexpr std::string_view kModernMeta =
     R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}})";
 
 struct ServerFixture : ::testing::Test {
-  RecordingRequestHandler workshop;
+  RecordingRequestHandler handler;
   std::vector<json::object> said;
-  int arrays = 0;  // how many lines held several
+  int arrays = 0;  // lines that were arrays
   Server server{{.version = "1.2.3",
                  .instructions = "be kind",
                  .tools = tools_for_clients(Spawning::Forbidden),
                  .resources = resources_for_clients(),
                  .subscribable = {std::string{kInboxUri}}},
-                workshop,
+                handler,
                 [this](std::string line, OnWritten written) {
                   EXPECT_EQ(line.find('\n'), std::string::npos);
                   const auto value = parse_json(line).value();
@@ -56,7 +56,7 @@ struct ServerFixture : ::testing::Test {
                   if (written) written();
                 }};
 
-  /// The one line that answers this one.
+  /// The response to this line.
   json::object ask(std::string_view line) {
     said.clear();
     server.on_line(line);

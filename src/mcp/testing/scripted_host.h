@@ -1,4 +1,4 @@
-/// The door of a host in a unit test: the test sees every request and says every answer itself.
+/// The host socket of a unit test: the test reads every request and sends every response.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace relay::mcp::testing {
 class ScriptedHost final : public net::Network {
  public:
   Result<std::unique_ptr<net::Listener>> listen(const std::string&, net::OnAccept) override {
-    return fail("a scripted door is open by itself");
+    return fail("a scripted host listens by itself");
   }
   void connect(const std::string&, net::OnConnect on_connect) override {
     if (!open) return on_connect(fail("no one is listening"));
@@ -26,7 +26,7 @@ class ScriptedHost final : public net::Network {
     protocol::append_frame(bytes, protocol::HeaderStyle::Four, json::serialize(frame));
     end_->listener->on_bytes(bytes);
   }
-  /// To the last request, with what else belongs to it.
+  /// The response to the last request, with further members.
   void answer(json::object frame) {
     frame["method"] = asked.back()["method"];
     frame["id"] = asked.back()["id"];
