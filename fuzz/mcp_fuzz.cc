@@ -19,29 +19,29 @@ using namespace relay;
 namespace {
 
 /// Checks arguments like RelayTools, and leaves every other call open.
-struct Workshop final : mcp::RequestHandler {
-  void call(mcp::RequestId ticket, std::string_view tool, const json::object& given, bool) override {
+struct FakeRequestHandler final : mcp::RequestHandler {
+  void call(mcp::RequestId id, std::string_view tool, const json::object& given, bool) override {
     const auto checked = mcp::Arguments::check(*mcp::find_tool(tool), given);
     if (!checked) FUZZ_CHECK(!checked.error().message().empty());
-    if (ticket % 2 == 0) return;
-    server->progress(ticket, 1, 2, "x");
-    server->finish(ticket, checked ? mcp::ToolResult{.text = checked->text("body")} : mcp::failed("no"));
+    if (id % 2 == 0) return;
+    server->progress(id, 1, 2, "x");
+    server->finish(id, checked ? mcp::ToolResult{.text = checked->text("body")} : mcp::failed("no"));
   }
-  void read(mcp::RequestId ticket, std::string_view) override {
-    if (ticket % 2 == 0) server->finish_reading(ticket, json::object{});
+  void read(mcp::RequestId id, std::string_view) override {
+    if (id % 2 == 0) server->finish_reading(id, json::object{});
   }
   void cancel(mcp::RequestId) override {}
   mcp::Server* server = nullptr;
 };
 
-void check_mail(const json::object& answer) {
-  const auto mail = mcp::mail_from(answer);
-  const auto shown = mcp::render_messages(mail, "nothing").text;
+void check_inbox(const json::object& response) {
+  const auto page = mcp::parse_inbox_page(response);
+  const auto shown = mcp::render_messages(page, "nothing").text;
   std::size_t headers = 0;
   for (auto at = shown.find("\nRelay message from "); at != std::string::npos; ++headers)
     at = shown.find("\nRelay message from ", at + 1);
-  FUZZ_CHECK(headers == mail.letters.size());
-  FUZZ_CHECK(array_member(mcp::messages_json(mail), "messages")->size() == mail.letters.size());
+  FUZZ_CHECK(headers == page.messages.size());
+  FUZZ_CHECK(array_member(mcp::messages_json(page), "messages")->size() == page.messages.size());
 }
 
 }  // namespace
@@ -50,13 +50,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text{reinterpret_cast<const char*>(data), size};
   static const auto kTools = mcp::tools_for_clients(mcp::Spawning::Allowed);
   static const auto kResources = mcp::resources_for_clients();
-  Workshop workshop;
+  FakeRequestHandler handler;
   mcp::Server server{{.version = "1",
                       .instructions = "",
                       .tools = kTools,
                       .resources = kResources,
                       .subscribable = {std::string{mcp::kInboxUri}}},
-                     workshop,
+                     handler,
                      [](std::string line, mcp::OnWritten) {
                        FUZZ_CHECK(line.find('\n') == std::string::npos);
                        const auto said = parse_json(line);
@@ -69,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                          FUZZ_CHECK(one->contains("method") || one->contains("result") || one->contains("error"));
                        }
                      }};
-  workshop.server = &server;
+  handler.server = &server;
   std::size_t begin = 0;
   while (begin <= text.size()) {
     const auto end = std::min(text.find('\n', begin), text.size());
@@ -84,10 +84,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto cut = mcp::id_of_cut_line(text, text); !cut.is_null())
     if (const auto whole = parse_json_object(text)) FUZZ_CHECK(whole->contains("id"));
 
-  if (const auto answer = parse_json_object(text)) check_mail(*answer);
+  if (const auto response = parse_json_object(text)) check_inbox(*response);
 
-  const auto book = mcp::ReservationTable::parse(text, 0);
-  FUZZ_CHECK(mcp::ReservationTable::parse(book.text(), 0).all() == book.all());
+  const auto table = mcp::ReservationTable::parse(text, 0);
+  FUZZ_CHECK(mcp::ReservationTable::parse(table.text(), 0).all() == table.all());
   if (const auto path = mcp::path_in_project("/p", text)) FUZZ_CHECK(mcp::path_in_project("/p", *path) == *path);
   return 0;
 }
