@@ -26,7 +26,7 @@ UniqueFd open_file(const std::string& path) {
   return UniqueFd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
 }
 
-/// Zero for what is no ordinary file.
+/// Zero for anything but a regular file.
 ino_t inode_of(int fd) {
   struct stat status{};
   return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? status.st_ino : 0;
@@ -126,7 +126,7 @@ bool CaptureTail::read_piece_of(int fd, File& file) {
   return bytes.size() == kPieceBytes;
 }
 
-/// The lines are taken out first: whoever hears one may end this.
+/// Takes the lines out first: a callback may destroy this object.
 void CaptureTail::take(File& file, std::string_view bytes) {
   std::vector<std::string> lines;
   while (!bytes.empty()) {

@@ -1,9 +1,9 @@
-/// The lines that hooks add to the files of captured events (docs/spec/capture.md), as they are added.
+/// Follows the lines that hooks append to the capture files (docs/spec/capture.md).
 ///
-/// Why one watch for the directory: there may be thousands of files of sessions that are over.
-/// Invariants: a line is handed up once, whole, in the order of its file; what a file held when following began is not handed
-///   up. A file that is rotated is read to its end first. At most kMaxFiles files are remembered, and the loop is held for
-///   one piece of kPieceBytes at a time; a line longer than a captured one may be is left out.
+/// Why one watch for the directory: there may be thousands of files of ended sessions.
+/// Invariants: a line is reported once, whole, in the order of its file; lines from before the start are not reported.
+///   A rotated file is read to its end first. At most kMaxFiles files are tracked, and the loop is held for one piece
+///   of kPieceBytes at a time; a line longer than a captured line may be is skipped.
 /// Ownership: destroying it ends it. Threading: loop thread only.
 #pragma once
 
@@ -41,8 +41,8 @@ class CaptureTail {
   struct File {
     ino_t inode = 0;
     std::uint64_t read = 0;
-    std::string held = {};  // the beginning of a line
-    bool skipping = false;  // the line is too long and is left out
+    std::string held = {};  // the start of a line
+    bool skipping = false;  // the line is too long
   };
 
   CaptureTail(net::AsioLoop& loop, std::string directory, OnLine on_line);

@@ -30,7 +30,7 @@ struct ACaptureTail : ::testing::Test {
   void follow() {
     tail = *CaptureTail::follow(loop, directory.string(), [this](std::string_view line) { lines.emplace_back(line); });
   }
-  /// Until that many lines came; a test that waits for more than come would hang, so there is an end.
+  /// Runs until `count` lines arrived, or a timeout.
   Lines read(std::size_t count) {
     const auto stop = loop.after(Millis{10'000}, [this] { loop.stop(); });
     std::function<void()> look = [&] { lines.size() >= count ? loop.stop() : loop.post([&] { look(); }); };

@@ -25,12 +25,12 @@ constexpr std::uint32_t kMaxUnsettled = 64;
 constexpr Millis kLookInterval{1'000};  // for an inbox that is announced after the first hook, or refused a text
 constexpr int kMaxLooks = 10;
 
-/// Of its files: a session has one name in each workspace.
+/// The key of its files: a session has one name in each workspace.
 std::string key_of(const std::string& socket, const capture::Source& source) {
   return sha256_hex(source.session + "\n" + socket).substr(0, 16);
 }
 
-/// Nobody else is given its messages, also across a restart of the daemon.
+/// The claim on its name, so that no other agent gets its messages, also after a restart of the daemon.
 std::string claim_of(Directory* notes, const std::string& key, Random& random) {
   if (notes == nullptr) return {};
   auto claim = client::load_or_create_claim_token(*notes, key + ".claim", random);
@@ -127,7 +127,7 @@ void ObservedAgent::take(const capture::TimedRecord& line) {
   }
 }
 
-/// Its record names the inbox a little later than its first hook is called.
+/// The agent's own record names the inbox a little after the first hook.
 void ObservedAgent::look_for_inbox() {
   recheck_timer_ = nullptr;
   if (!inbox_ || !transcript_ || ended_) return;
@@ -152,13 +152,13 @@ void ObservedAgent::report_state() {
                          host::session_state(state_, false, reason_, open ? kInboxCapabilities : "{}", modes));
 }
 
-/// Hooks do not tell of a process that was killed.
+/// Hooks do not report a killed process.
 void ObservedAgent::watch_process(pid_t pid) {
   if (pid <= 1 || pid == pid_) return;
   pid_ = pid;
   process_ended_.reset();
   process_ = UniqueFd{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
-  if (!process_) return end();  // it is gone already
+  if (!process_) return end();  // the process has ended already
   process_ended_ = std::make_unique<net::ReadableWatch>(loop_, process_.get(), [this] { end(); });
 }
 

@@ -1,12 +1,12 @@
-/// One agent that was started without us, as its hooks and its transcript show it: a session of the workspace it works in.
+/// One agent that was started without agent-relay, seen by its hooks and transcript: a session of its workspace.
 ///
 ///     captured lines ─▶ state, transcript, end ┐
 ///     transcript ─▶ item.*, tokens.used, …     ├─▶ Link ─▶ daemon
 ///     its process ─▶ end                       ┘
 ///
-/// Nothing is typed or answered. Messages are delivered where its own program has an inbox (observed_inbox.h).
-/// Invariants: events come from lines written while it is observed. It ends once: with its `session_end`, its process, or the
-///   link's refusal of its name; `on_gone` is posted then, never called from inside another call.
+/// Nothing is typed or answered. Messages are delivered if its CLI has an inbox (observed_inbox.h).
+/// Invariants: events come from lines written while it is observed. It ends once: with its `session_end`, its process,
+///   or the daemon's refusal of its name; `on_gone` is posted then, never called inside another call.
 /// Ownership: owns its link; borrows loop, network and random, which outlive it. Threading: loop thread only.
 #pragma once
 
@@ -26,10 +26,10 @@
 
 namespace relay::observer {
 
-/// The reader of that agent's transcript; null for an agent whose transcript we cannot read.
+/// The transcript reader of an agent CLI; null for an unsupported one.
 adapters::TranscriptFollower::MakeReader transcript_reader(std::string_view agent);
 
-/// `claude-4f2a`: the agent CLI and the beginning of its session's id.
+/// `claude-4f2a`: the agent CLI and the start of its session id.
 std::string observed_name(const capture::Source& source);
 
 class ObservedAgent final : private client::LinkListener, private adapters::TranscriptListener {
@@ -77,7 +77,7 @@ class ObservedAgent final : private client::LinkListener, private adapters::Tran
   client::Link link_;
   host::EventReporter teller_;
   std::unique_ptr<adapters::TranscriptFollower> transcript_;
-  std::unique_ptr<ObservedInbox> inbox_;  // of a program that has one
+  std::unique_ptr<ObservedInbox> inbox_;  // null for a CLI without an inbox
   std::unique_ptr<net::Timer> recheck_timer_;
   int looks_ = 0;  // for its inbox, since its last hook
   pid_t pid_ = 0;

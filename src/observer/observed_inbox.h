@@ -1,13 +1,14 @@
-/// Messages for an agent that is only observed, by the inbox that its own program has: the session socket of Claude Code.
+/// Messages for an agent that is only observed, by the inbox that its own program has: the session socket of Claude
+/// Code.
 ///
 ///     Link ─▶ host::DeliveryPipeline ─▶ adapters::ClaudeInbox ─▶ the agent
 ///                 ▲── its transcript shows the text: delivered, seen
 ///
-/// Why: the inbox exists without us, so an agent that was started without agent-relay can be written to. It has no terminal of
-///   ours, so nothing is typed: a message that the inbox does not take stays pending with the reason.
-/// Invariants: messages go on-idle alone, and only the user's come here (docs/security.md); Claude Code calls them a peer's all
-///   the same (docs/agents.md). The note of intent is on disk before a text is written, and stays: a crash never delivers a
-///   text twice, nor does a session that is resumed.
+/// Why: the inbox exists without us, so an agent that was started without agent-relay can be written to. It has no
+///   terminal of ours, so nothing is typed: a message that the inbox does not take stays pending with the reason.
+/// Invariants: messages go on-idle alone, and only the user's come here (docs/security.md); Claude Code calls them a
+///   peer's all the same (docs/agents.md). The note of intent is on disk before a text is written, and stays: a crash
+///   never delivers a text twice, nor does a session that is resumed.
 /// Ownership: borrows loop, link and notes, which outlive it. Threading: loop thread only.
 #pragma once
 

@@ -38,10 +38,10 @@ std::string socket_in(const client::DaemonResponse& response, const std::string&
 struct Observer::Parts {
   explicit Parts(ObserverOptions made) : options{std::move(made)} {}
 
-  /// From its first line to its end.
+  /// One agent, from its first line to its end.
   struct Session {
     std::unique_ptr<client::DaemonCall> opening;
-    std::vector<capture::TimedRecord> held;  // lines that came while its workspace was opened
+    std::vector<capture::TimedRecord> held;  // lines that arrived while its workspace was opened
     std::unique_ptr<ObservedAgent> agent;
   };
 

@@ -1,11 +1,11 @@
-/// Makes agents visible that were started without us and have our hooks (`agent-relay hooks install`).
+/// Observes agents that were started without agent-relay but have its hooks (`agent-relay hooks install`).
 ///
-/// Why a thread of its own in the daemon: transcripts are read and parsed here, which must not delay routing. It speaks to
+/// Why a separate thread in the daemon: it reads and parses transcripts, which must not delay routing. It talks to
 ///   workspaces over their sockets, as the HTTP API does.
-/// Invariants: at most kMaxObserved agents at a time; what is beyond that is not observed and is logged. An agent that has a host
-///   (its captured lines have a relay name) is the host's. Nothing that goes wrong here ends the daemon.
+/// Invariants: at most kMaxObserved agents at a time; further agents are not observed, which is logged. An agent with a
+///   host (its captured lines have a relay name) is not observed. No failure here ends the daemon.
 /// Ownership: owns thread, loop and everything on it; the destructor ends and joins it.
-/// Threading: made and destroyed by one thread.
+/// Threading: created and destroyed by one thread.
 #pragma once
 
 #include <functional>
