@@ -1,4 +1,5 @@
-/// relay_bench PROGRAM [options]: measures the daemon and other servers on the same workloads in one run. See README.md.
+/// relay_bench PROGRAM [options]: measures the daemon and other servers on the same workloads in one run. See
+/// README.md.
 #include <sys/resource.h>
 #include <sys/vfs.h>
 #include <unistd.h>

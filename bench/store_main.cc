@@ -1,5 +1,5 @@
-/// relay_store_bench [memory] [--rounds N] [--messages N] [--group N] [--pairs N]: the cost of a message in the store alone;
-/// see README.md.
+/// relay_store_bench [memory] [--rounds N] [--messages N] [--group N] [--pairs N]: the cost of a message in the store
+/// alone; see README.md.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

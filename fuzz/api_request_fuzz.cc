@@ -1,5 +1,5 @@
-/// Any HTTP request ("METHOD TARGET\n", headers, an empty line, a body) gets one response below 500. An error has a code and
-/// a message.
+/// Any HTTP request ("METHOD TARGET\n", headers, an empty line, a body) gets one response below 500. An error has a
+/// code and a message.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 /// Any agent output, split anywhere: the same commands, all valid and bounded.
 ///
-/// The first byte seeds the splits and chooses the surface. The rest is the text; it is also tried as screen rows, as an
-/// outgoing file, as text to inject, and as rows for the detector.
+/// The first byte seeds the splits and chooses the surface. The rest is the text; it is also tried as screen rows, as
+/// an outgoing file, as text to inject, and as rows for the detector.
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -48,8 +48,8 @@ struct Opinion {
   bool silent = false;    // the oracle has no result for this text
 };
 
-/// simdjson refuses numbers beyond 64 bits or the range of a double, which JSON allows. JavaScript writes such integers, so
-/// the scanner accepts them, and a second oracle decides there.
+/// simdjson refuses numbers beyond 64 bits or the range of a double, which JSON allows. JavaScript writes such
+/// integers, so the scanner accepts them, and a second oracle decides there.
 inline Opinion ask_second_oracle(std::string_view text) {
   boost::json::parse_options options;
   options.max_depth = kDeepest;

@@ -1,5 +1,5 @@
-// Any events.jsonl, torn or modified by another program: opening it yields a file that continues after the last whole event
-// of this store. Foreign content is quarantined and never appended to.
+// Any events.jsonl, torn or modified by another program: opening it yields a file that continues after the last whole
+// event of this store. Foreign content is quarantined and never appended to.
 //
 // The first byte is the newest number of the store, the rest the content of the file.
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/// Server-sent events: the same events for every split of the stream, none larger than the limit. A written event is read
-/// back unchanged.
+/// Server-sent events: the same events for every split of the stream, none larger than the limit. A written event is
+/// read back unchanged.
 #include <cstddef>
 #include <cstdint>
 #include <string>

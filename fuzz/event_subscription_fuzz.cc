@@ -1,5 +1,5 @@
-/// Any query string and Last-Event-ID: a subscription within the bounds of the wire, or an error. The first line is the query,
-/// the second the header.
+/// Any query string and Last-Event-ID: a subscription within the bounds of the wire, or an error. The first line is the
+/// query, the second the header.
 #include "api/events/event_subscription.h"
 
 #include <cstddef>

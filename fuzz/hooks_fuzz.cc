@@ -1,4 +1,5 @@
-// Any hook input: an event or an error. An event survives its JSON and fits a frame; any response to it is JSON or empty.
+// Any hook input: an event or an error. An event survives its JSON and fits a frame; any response to it is JSON or
+// empty.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

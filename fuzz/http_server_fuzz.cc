@@ -1,5 +1,5 @@
-/// Any bytes on a server connection (a socket pair): every response is well-formed and below 500, and nothing is left after
-/// the client disconnects.
+/// Any bytes on a server connection (a socket pair): every response is well-formed and below 500, and nothing is left
+/// after the client disconnects.
 #include <sys/socket.h>
 
 #include <cstddef>

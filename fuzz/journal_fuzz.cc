@@ -1,5 +1,5 @@
-// Journal files modified by another program, and foreign records: both are read as far as they are valid, then refused with
-// an error.
+// Journal files modified by another program, and foreign records: both are read as far as they are valid, then refused
+// with an error.
 //
 // The first byte chooses: changes as raw bytes; or edits to a small valid journal (2 bytes of offset, one value).
 #include <cstdint>

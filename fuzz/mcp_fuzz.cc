@@ -1,6 +1,6 @@
-// Any input of an MCP client, line by line: every output line is one JSON-RPC message, a request gets at most one response,
-// and tool arguments become values or an error. Also the reservation table as a file, and a host's fetch response: the model
-// sees one header per message.
+// Any input of an MCP client, line by line: every output line is one JSON-RPC message, a request gets at most one
+// response, and tool arguments become values or an error. Also the reservation table as a file, and a host's fetch
+// response: the model sees one header per message.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-/// Any events of OpenCode's server, one JSON object per line: no text, input or usage is reported twice, and every closed
-/// prompt was open.
+/// Any events of OpenCode's server, one JSON object per line: no text, input or usage is reported twice, and every
+/// closed prompt was open.
 #include <cstddef>
 #include <cstdint>
 #include <set>

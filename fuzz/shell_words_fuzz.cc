@@ -1,5 +1,5 @@
-/// Any command of an agent: a simple one has no shell operator outside quotes, its text is parsed back unchanged, and an
-/// approved one is simple.
+/// Any command of an agent: a simple one has no shell operator outside quotes, its text is parsed back unchanged, and
+/// an approved one is simple.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,5 +1,5 @@
-// Store files modified by another program: opening yields a working store, a quarantined file with a message, or one error;
-// never a crash or a hang.
+// Store files modified by another program: opening yields a working store, a quarantined file with a message, or one
+// error; never a crash or a hang.
 //
 // The input is a list of edits to a small valid database and its log:
 //   file and kind (1 byte), offset (3 bytes), value (1 byte).

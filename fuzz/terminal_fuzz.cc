@@ -1,5 +1,5 @@
-/// Any program output: the screen does not depend on how the bytes are split, its grid stays consistent, its memory bounded,
-/// and it can be redrawn.
+/// Any program output: the screen does not depend on how the bytes are split, its grid stays consistent, its memory
+/// bounded, and it can be redrawn.
 ///
 /// The first byte seeds splits and resizes, the second chooses the size, the rest is the stream.
 #include <cstdint>

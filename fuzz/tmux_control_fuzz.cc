@@ -1,5 +1,5 @@
-/// Any control mode output of tmux: the same calls for every split, and pane output is never taken for a notification. Agents
-/// choose every byte of pane output.
+/// Any control mode output of tmux: the same calls for every split, and pane output is never taken for a notification.
+/// Agents choose every byte of pane output.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,4 +1,5 @@
-/// WebSocket frames of a client: the same messages for every split; text is UTF-8 within the limit; an error has a close code.
+/// WebSocket frames of a client: the same messages for every split; text is UTF-8 within the limit; an error has a
+/// close code.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-/// The lower bound for server-sent events: each event is formatted once and its bytes are written to every socket. Readers
-/// cannot resume.
+/// The lower bound for server-sent events: each event is formatted once and its bytes are written to every socket.
+/// Readers cannot resume.
 #pragma once
 
 namespace relay::bench {

@@ -1,9 +1,9 @@
 /// Assigns cores. By default the driver has one core and the servers have all others.
 ///
-/// Why: a hop between two cores takes several times as long as on one. A scheduler that sometimes puts both ends on one core
-///   gives every subject two speeds at random. Separate cores are fair, and are how agents and a daemon run on a machine
-///   with free cores; wake-ups are then much of the time. On one core they cost almost nothing, so the subjects' own work
-///   shows more clearly, but nothing runs in parallel.
+/// Why: a hop between two cores takes several times as long as on one. A scheduler that sometimes puts both ends on one
+///   core gives every subject two speeds at random. Separate cores are fair, and are how agents and a daemon run on a
+///   machine with free cores; wake-ups are then much of the time. On one core they cost almost nothing, so the
+///   subjects' own work shows more clearly, but nothing runs in parallel.
 /// Threading: for the driver's thread; child processes inherit its cores.
 #pragma once
 

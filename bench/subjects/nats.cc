@@ -60,8 +60,8 @@ Result<ByteSocket> join(std::uint16_t port, std::string_view commands) {
 
 enum class Manner { Core, JetStream };
 
-/// A receiver acknowledges to the reply subject, which only JetStream sets. A JetStream sender gets the PubAck in its own
-/// inbox.
+/// A receiver acknowledges to the reply subject, which only JetStream sets. A JetStream sender gets the PubAck in its
+/// own inbox.
 class NatsEndpoint final : public Endpoint {
  public:
   NatsEndpoint(ByteSocket socket, Role role, std::string inbox)

@@ -1,7 +1,7 @@
 /// The lower bound: a process that copies bytes from one socket to the sockets it is wired to. Two hops, no parsing.
 ///
-/// Frames have one size per run, so it only counts bytes. One sender is served by blocking calls, which cost least; several
-/// by epoll.
+/// Frames have one size per run, so it only counts bytes. One sender is served by blocking calls, which cost least;
+/// several by epoll.
 #include <sys/epoll.h>
 #include <sys/socket.h>
 

@@ -9,8 +9,8 @@ namespace relay::bench {
 
 std::string resp_command(const std::vector<std::string_view>& args);
 
-/// Parses one reply from the start of the received bytes. Each step returns false and consumes nothing when the type differs
-/// or the reply is incomplete; the caller then retries with more bytes.
+/// Parses one reply from the start of the received bytes. Each step returns false and consumes nothing when the type
+/// differs or the reply is incomplete; the caller then retries with more bytes.
 class RespReader {
  public:
   explicit RespReader(std::string_view bytes) : bytes_{bytes} {}

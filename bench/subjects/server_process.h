@@ -1,7 +1,7 @@
 /// A measured server: a child process in its own temporary directory. The destructor removes both.
 ///
-/// Invariants: the kernel kills the child when the driver dies. The directory is removed on an orderly exit, which includes
-///   an interrupt (workloads/driver.h).
+/// Invariants: the kernel kills the child when the driver dies. The directory is removed on an orderly exit, which
+///   includes an interrupt (workloads/driver.h).
 #pragma once
 
 #include <sys/types.h>

@@ -12,7 +12,8 @@ namespace relay::bench {
 namespace {
 
 constexpr std::string_view kEveryonesTopic = "everyone";
-// The proxy drops beyond this and counts reads in steps of half of it: the default of 1000 does not hold a window of 512.
+// The proxy drops beyond this and counts reads in steps of half of it: the default of 1000 does not hold a window of
+// 512.
 [[maybe_unused]] constexpr int kMaxWaiting = 4'096;
 constexpr std::size_t kGreetingBytes = 64;
 constexpr unsigned char kLong = 2, kCommand = 4;
@@ -93,8 +94,8 @@ class RunningZeroMq final : public RunningServer {
  public:
   explicit RunningZeroMq(ServerProcess server) : server_{std::move(server)} {}
 
-  /// Subscriptions are not confirmed but forwarded to senders. So receivers connect first, and each sender waits until it has
-  /// seen all subscriptions.
+  /// Subscriptions are not confirmed but forwarded to senders. So receivers connect first, and each sender waits until
+  /// it has seen all subscriptions.
   Result<std::vector<std::unique_ptr<Endpoint>>> open(std::span<const Seat> seats) override {
     std::vector<std::unique_ptr<Endpoint>> endpoints(seats.size());
     for (std::size_t i = 0; i < seats.size(); ++i) {

@@ -1,7 +1,7 @@
 /// Drives all endpoints on one thread, the same way for every subject: writes, polls, reads.
 ///
-/// Why one thread: with two cores, one is the server's and one the driver's, and no subject gains or loses by the threading
-///   of its client. The CPU column does not include the driver.
+/// Why one thread: with two cores, one is the server's and one the driver's, and no subject gains or loses by the
+///   threading of its client. The CPU column does not include the driver.
 /// Ownership: borrows the endpoints, which outlive it.
 #pragma once
 
@@ -30,8 +30,8 @@ class Driver {
   [[nodiscard]] Endpoint& at(std::size_t index) { return *endpoints_[index]; }
   /// Writes the queue of that endpoint: now as far as possible, the rest in later turns.
   Result<void> flush(std::size_t index);
-  /// Polls once, writes, reads and reports what was read. Fails when there is no progress for long (heartbeats and duplicates
-  /// do not count), or after an interrupt.
+  /// Polls once, writes, reads and reports what was read. Fails when there is no progress for long (heartbeats and
+  /// duplicates do not count), or after an interrupt.
   Result<void> turn(const OnRead& on_read);
   /// Runs turns for that time. No progress is not an error.
   Result<void> idle(std::chrono::milliseconds time);

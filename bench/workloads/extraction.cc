@@ -1,5 +1,6 @@
 /// Throughput of command extraction: text through the grammar, whole and in pieces; screen rows through unwrapping and
-/// grammar, and through all dialog and limit patterns. Compared with RE2 and the one-line rule of the published program.
+/// grammar, and through all dialog and limit patterns. Compared with RE2 and the one-line rule of the published
+/// program.
 #include <re2/re2.h>
 
 #include <algorithm>

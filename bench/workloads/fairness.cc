@@ -1,5 +1,5 @@
-/// The cost of a flood for others: a pair that sends one message at a time, alone and beside a process that sends as fast as
-/// the daemon accepts to another agent.
+/// The cost of a flood for others: a pair that sends one message at a time, alone and beside a process that sends as
+/// fast as the daemon accepts to another agent.
 #include <array>
 #include <memory>
 #include <optional>

@@ -1,7 +1,7 @@
 /// The cost of a forwarder between a user and a program: a key and its echo, and output at full speed.
 ///
-/// Each key passes a forwarder twice. The `poll()` loop writes blocking: it cannot read a key while a terminal is slow, and
-/// it needs no queue. That is the difference to our parts.
+/// Each key passes a forwarder twice. The `poll()` loop writes blocking: it cannot read a key while a terminal is slow,
+/// and it needs no queue. That is the difference to our parts.
 #include <algorithm>
 #include <filesystem>
 

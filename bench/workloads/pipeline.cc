@@ -1,5 +1,5 @@
-/// Throughput of agent output through libvterm, our screen, and the whole pipeline of a host: screen, profile and command
-/// extraction. One core, processor time.
+/// Throughput of agent output through libvterm, our screen, and the whole pipeline of a host: screen, profile and
+/// command extraction. One core, processor time.
 #include <vterm.h>
 
 #include <map>

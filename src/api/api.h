@@ -48,8 +48,8 @@ class Api {
   Counters counters = {};
 };
 
-/// Checks the origin, finds the route, authorizes the caller and runs the handler. The first failed check is the response.
-/// Every response passes through `send`.
+/// Checks the origin, finds the route, authorizes the caller and runs the handler. The first failed check is the
+/// response. Every response passes through `send`.
 void dispatch(Api& api, const AccessPolicy& policy, net::ServerRequest request, Call::Send send, Call::Yield yield);
 
 }  // namespace relay::api

@@ -2,10 +2,10 @@
 ///
 /// Why two links: a feed that catches up with a day of events must not delay responses.
 /// Invariants: every request and every message completes exactly once, also when the workspace closes. At most
-///   kMaxPendingRequests requests are pending, client::kMaxPendingRequests of them in flight; more fail with BUSY. Queued
-///   requests fail when the connection is lost. A message whose response was lost is sent once more with the same id, so
-///   it is stored once. A link that the daemon stopped is replaced. Event numbers belong to one store: when WELCOME has
-///   another store id, the listener gets on_log_replaced().
+///   kMaxPendingRequests requests are pending, client::kMaxPendingRequests of them in flight; more fail with BUSY.
+///   Queued requests fail when the connection is lost. A message whose response was lost is sent once more with the
+///   same id, so it is stored once. A link that the daemon stopped is replaced. Event numbers belong to one store: when
+///   WELCOME has another store id, the listener gets on_log_replaced().
 /// Ownership: borrows loop, network and random, which outlive it. Not to be destroyed inside one of its callbacks.
 /// Threading: the API's loop thread.
 #pragma once

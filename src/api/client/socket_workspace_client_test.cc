@@ -107,7 +107,7 @@ TEST_F(SocketWorkspaceClientTest, RequestDuringLinkStopUsesTheNextLink) {
   expect_response("1");
   daemon.say(MessageType::Error, "e", R"({"code":"BUSY","message":"go","fatal":true})");
   workspace.request(MessageType::Status, {},
-                 [this](Result<json::object> response) { responses.push_back(std::move(response)); });
+                    [this](Result<json::object> response) { responses.push_back(std::move(response)); });
   loop.run_now();  // the old link is destroyed here
   daemon.welcome();
   loop.run_now();

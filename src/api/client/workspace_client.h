@@ -1,7 +1,7 @@
 /// The API's interface to one open workspace. Abstract, so that tests can replace it.
 ///
-/// Why not the broker itself: the API runs on its own thread, and HTTP clients must never delay routing. It is a client like
-///   any other, over the workspace's socket, and can do nothing that a client cannot.
+/// Why not the broker itself: the API runs on its own thread, and HTTP clients must never delay routing. It is a client
+///   like any other, over the workspace's socket, and can do nothing that a client cannot.
 /// Threading: the API's loop thread.
 #pragma once
 
@@ -28,8 +28,8 @@ class WorkspaceClient {
     virtual void on_event(std::uint64_t number, std::string_view json) = 0;
     /// The connection was lost. It reconnects and resumes after the last event.
     virtual void on_disconnected(const std::string& reason) = 0;
-    /// It reconnected to another store (wire.md 6.1), so the numbers seen so far belong to another log. No event comes until
-    /// the next follow().
+    /// It reconnected to another store (wire.md 6.1), so the numbers seen so far belong to another log. No event comes
+    /// until the next follow().
     virtual void on_log_replaced() = 0;
   };
 

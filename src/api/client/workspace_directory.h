@@ -1,6 +1,7 @@
 /// The open workspaces. Abstract, so that tests can replace it.
 ///
-/// A request means the workspace that it names (by id or root), else the default one (switch_to), else the only open one.
+/// A request means the workspace that it names (by id or root), else the default one (switch_to), else the only open
+/// one.
 /// Threading: the API's loop thread. Callbacks are called once, never inside the call.
 #pragma once
 

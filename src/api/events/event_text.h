@@ -2,7 +2,8 @@
 ///
 /// Besides events a reader may get a notice of the feed:
 ///   gap     events that it has not seen are no longer stored; the stream continues after them
-///   reset   its number is beyond the log (the log was replaced, or the number was wrong); the stream continues at the newest
+///   reset   its number is beyond the log (the log was replaced, or the number was wrong); the stream continues at the
+///           newest event
 ///   resume  it read too slowly, or the server stops; the last line, with the number to resume from
 /// Each notice carries the number to reconnect with.
 #pragma once

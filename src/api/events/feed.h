@@ -4,12 +4,14 @@
 ///   stored events ──────────▶ a reader's cursor ──▶│ blocks │──▶ readers at that cursor, every `batch`
 ///                                                  └────────┘◀── new events (WorkspaceClient::follow)
 ///
-/// A reader is a cursor: every matching event up to that number was written to it. Behind the ring it is replayed by pages,
+/// A reader is a cursor: every matching event up to that number was written to it. Behind the ring it is replayed by
+/// pages,
 ///   at the pace it reads; inside the ring it is live. So no event is lost or repeated between replay and live.
-/// Invariants: the ring, the pages in flight and the backlog of each reader are bounded (FeedLimits). A reader with a full
-///   backlog is not served until it drains. A reader with a backlog whose cursor leaves the ring is evicted and told where
-///   to resume. The workspace is followed while there are readers, and `idle_timeout` longer.
-/// Ownership: borrows loop and workspace. Readers from `open_reader` die before the feed; the feed owns its SSE readers.
+/// Invariants: the ring, the pages in flight and the backlog of each reader are bounded (FeedLimits). A reader with a
+///   full backlog is not served until it drains. A reader with a backlog whose cursor leaves the ring is evicted and
+///   told where to resume. The workspace is followed while there are readers, and `idle_timeout` longer.
+/// Ownership: borrows loop and workspace. Readers from `open_reader` die before the feed; the feed owns its SSE
+///   readers.
 /// Threading: loop thread only.
 #pragma once
 
@@ -99,8 +101,8 @@ class Feed final : private WorkspaceClient::EventListener {
   /// Called with the number of the newest event when the feed is following the workspace; possibly at once.
   using OnNewest = std::move_only_function<void(Result<std::uint64_t> newest)>;
   void when_following(OnNewest on_newest);
-  /// Adds a reader of the matching events after `after`; null when there are too many. Requires is_following(), which stays
-  /// true while there are readers.
+  /// Adds a reader of the matching events after `after`; null when there are too many. Requires is_following(), which
+  /// stays true while there are readers.
   [[nodiscard]] std::unique_ptr<FeedReader> open_reader(const EventSubscription& subscription, std::uint64_t after,
                                                         StreamFormat stream_format, FeedSink& sink);
 

@@ -376,8 +376,8 @@ TEST_F(FeedTest, EndsEveryReaderOnClose) {
   EXPECT_EQ(feed->counts().readers, 0u);
 }
 
-/// A client that reads fast or slowly, disconnects at random and resumes after its last number. Page responses and events are
-/// delayed at random, and the log is pruned.
+/// A client that reads fast or slowly, disconnects at random and resumes after its last number. Page responses and
+/// events are delayed at random, and the log is pruned.
 class ReconnectingClient {
  public:
   ReconnectingClient(Feed& feed, EventSubscription subscription) : feed_{feed}, subscription_{std::move(subscription)} {

@@ -5,8 +5,8 @@
 ///   ──▶ {"type":"screen","agent","columns","rows","ansi"}, {"type":"output","agent","data"}, {"type":"screen-closed",…}
 ///   ◀── requests of ws_request.h; an invalid one gets {"type":"error","message"}
 ///
-/// Why no event is missing between snapshot and events: the newest number is queried first, the rest after it. So an event
-///   may repeat what the snapshot shows, but none is left out.
+/// Why no event is missing between snapshot and events: the newest number is queried first, the rest after it. So an
+///   event may repeat what the snapshot shows, but none is left out.
 /// Ownership: borrows loop, network, workspace and feed, which outlive it; owns the sockets.
 /// Threading: loop thread only.
 #pragma once

@@ -75,8 +75,8 @@ void open_live_socket(Api& api, WorkspaceHandle workspace, Call call);
 // Helpers, handler_helpers.cc.
 
 using Then = std::move_only_function<void(Call call, json::object answer)>;
-/// Sends a request to the workspace and calls `then` with the response; an error goes to the client instead. The workspace
-/// still exists inside `then` and inside the callbacks of requests that `then` sends.
+/// Sends a request to the workspace and calls `then` with the response; an error goes to the client instead. The
+/// workspace still exists inside `then` and inside the callbacks of requests that `then` sends.
 void send_request(WorkspaceClient& client, protocol::MessageType type, json::object payload, Call call, Then then);
 
 /// Visits all open workspaces one after the other, then calls `done`.

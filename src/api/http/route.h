@@ -1,7 +1,7 @@
 /// A route as a row of a table. Matching, checks, the OpenAPI document and the docs page all read this table.
 ///
-/// Why no list of error statuses per route: errors_of() derives them from the row (access, body, path parameters), so they
-///   cannot drift from the code.
+/// Why no list of error statuses per route: errors_of() derives them from the row (access, body, path parameters), so
+///   they cannot drift from the code.
 #pragma once
 
 #include <cstdint>
@@ -90,7 +90,8 @@ struct Match {
   std::vector<std::string> values = {};    // of the path parameters
   std::vector<Method> other_methods = {};  // the methods of the path, when `route` is null
 };
-/// HEAD matches GET. The path with the fewest parameters wins: "/agents/by-name/{name}/interrupt" before "/agents/{id}/…".
+/// HEAD matches GET. The path with the fewest parameters wins: "/agents/by-name/{name}/interrupt" before
+/// "/agents/{id}/…".
 Match match_route(std::string_view method, const std::vector<std::string>& segments);
 
 /// "GET, HEAD, POST", for the Allow header.

@@ -26,8 +26,8 @@ std::string url_host(std::string_view address) {
   return address.find(':') == std::string_view::npos ? std::string{address} : format("[{}]", address);
 }
 
-/// The Host values of this server, such as `localhost:3888`. An address where it does not listen is not among them: another
-/// user's program may listen there.
+/// The Host values of this server, such as `localhost:3888`. An address where it does not listen is not among them:
+/// another user's program may listen there.
 std::vector<std::string> own_hosts(const AccessPolicy& policy) {
   std::vector<std::string> names = {url_host(policy.address)};
   if (!policy.second_address.empty()) names.push_back(url_host(policy.second_address));

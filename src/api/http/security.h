@@ -1,9 +1,9 @@
 /// Decides who may use the server, from the headers and the peer of a request. Pure.
 ///
-/// Why so strict on loopback: every program on the machine can connect, and so can every web page in the user's browser.
-///   Without a token the kernel must report the peer as a process of the same user. A foreign name in `Host` is DNS
-///   rebinding. A foreign `Origin` or `Sec-Fetch-Site` is a page of another site (CSRF). A request that changes state must
-///   be JSON, which an HTML form cannot send.
+/// Why so strict on loopback: every program on the machine can connect, and so can every web page in the user's
+///   browser. Without a token the kernel must report the peer as a process of the same user. A foreign name in `Host`
+///   is DNS rebinding. A foreign `Origin` or `Sec-Fetch-Site` is a page of another site (CSRF). A request that changes
+///   state must be JSON, which an HTML form cannot send.
 /// Invariants: the token is compared in constant time and appears in no response and no log. No response has
 ///   `Access-Control-Allow-Origin: *`.
 #pragma once
@@ -45,8 +45,8 @@ std::string normalize_address(std::string_view address);
 
 /// The other of the two addresses of `localhost`; empty for any other address.
 ///
-/// Why the server listens at both: another program at the free one would be `localhost` to a browser, and its pages would
-///   have the origin of this server.
+/// Why the server listens at both: another program at the free one would be `localhost` to a browser, and its pages
+///   would have the origin of this server.
 std::string_view other_loopback(std::string_view address);
 
 /// Checks the settings. Listening beyond this machine needs a token.
@@ -58,8 +58,8 @@ std::optional<ApiError> check_origin(const net::ServerRequest& request, const Ac
 std::optional<ApiError> authorize(const net::ServerRequest& request, const AccessPolicy& policy, Access access);
 
 /// Checks the process that sent a write: it is the user's, or a process inside an agent on a route that allows agents.
-/// A caller of unknown origin has passed the checks above and counts as the user. No caller means that its process is gone.
-/// Empty when allowed.
+/// A caller of unknown origin has passed the checks above and counts as the user. No caller means that its process is
+/// gone. Empty when allowed.
 ///
 /// Why a token does not replace this check: an agent may read the token from a file or the environment.
 enum class AgentCallers : std::uint8_t { Refused, Allowed };

@@ -44,8 +44,8 @@ struct Server::Parts {
     }
   }
 
-  /// The port counts as taken when another program has it at the other loopback address. A machine without that version of
-  /// IP has no such address.
+  /// The port counts as taken when another program has it at the other loopback address. A machine without that version
+  /// of IP has no such address.
   Result<void> listen_at_other_loopback(net::HttpServer& made) {
     auto& policy = options.policy;
     const auto other = other_loopback(policy.address);
