@@ -76,8 +76,8 @@ Result<Arguments> Arguments::check(const Tool& tool, const json::object& given) 
 
 std::string Arguments::text(std::string_view name) const { return string_member(given_, name).value_or(""); }
 bool Arguments::flag(std::string_view name) const { return bool_member(given_, name).value_or(false); }
-std::int64_t Arguments::number(std::string_view name, std::int64_t otherwise) const {
-  return integer_member(given_, name).value_or(otherwise);
+std::int64_t Arguments::number(std::string_view name, std::int64_t default_value) const {
+  return integer_member(given_, name).value_or(default_value);
 }
 std::optional<std::int64_t> Arguments::number(std::string_view name) const { return integer_member(given_, name); }
 std::vector<std::string> Arguments::list(std::string_view name) const {

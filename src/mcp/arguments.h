@@ -22,7 +22,7 @@ class Arguments {
   /// Absent is empty, or the default.
   [[nodiscard]] std::string text(std::string_view name) const;
   [[nodiscard]] bool flag(std::string_view name) const;
-  [[nodiscard]] std::int64_t number(std::string_view name, std::int64_t otherwise) const;
+  [[nodiscard]] std::int64_t number(std::string_view name, std::int64_t default_value) const;
   [[nodiscard]] std::optional<std::int64_t> number(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> list(std::string_view name) const;
 

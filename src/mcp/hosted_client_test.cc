@@ -181,21 +181,21 @@ TEST_F(HostedClientTest, ErrorAfterTheSendLeavesItsResultUnknown) {
 }
 
 TEST_F(HostedClientTest, RequestsGoToTheDaemonAsTheSystem) {
-  std::string told;
+  std::string result;
   agent.request(MessageType::ListAgents, "{}", Millis{1'000}, [&](Result<json::object> answer) {
-    told = answer ? json::serialize(*answer) : answer.error().message();
+    result = answer ? json::serialize(*answer) : answer.error().message();
   });
   EXPECT_EQ(network.daemon.heard().at(0).type, "HELLO");
   network.daemon.welcome();
   const auto asked = network.daemon.heard();
   ASSERT_EQ(asked.at(0).type, "LIST_AGENTS");
   network.daemon.say(MessageType::ListAgentsResponse, asked[0].id, R"({"agents":[]})");
-  EXPECT_EQ(told, R"({"agents":[]})");
+  EXPECT_EQ(result, R"({"agents":[]})");
   loop.run_now();
   agent.request(MessageType::ListAgents, "{}", Millis{1'000},
-                [&](Result<json::object> answer) { told = answer.error().message(); });
+                [&](Result<json::object> answer) { result = answer.error().message(); });
   loop.advance(Millis{1'500});
-  EXPECT_NE(told.find("did not answer in time"), std::string::npos);
+  EXPECT_NE(result.find("did not answer in time"), std::string::npos);
 }
 
 TEST_F(HostedClientTest, EndOfAPauseAnnouncesMessages) {

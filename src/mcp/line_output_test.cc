@@ -63,20 +63,20 @@ TEST_F(LineOutputTest, SlowReaderGetsLinesWholeAndInOrder) {
 
 TEST_F(LineOutputTest, CallbackRunsAfterTheLastByteOfItsLine) {
   net::ignore_sigpipe();
-  std::string told;
+  std::string written_lines;
   output->write("one", [&] {
-    told += "1";
-    output->write("of its own", [&] { told += "2"; });
+    written_lines += "1";
+    output->write("of its own", [&] { written_lines += "2"; });
   });
-  EXPECT_EQ(told, "12");
-  output->write(std::string(1 << 20, 'x'), [&] { told += "3"; });
-  output->write("behind it", [&] { told += "4"; });
-  EXPECT_EQ(told, "12");
-  EXPECT_TRUE(net::testing::run_until(loop, [&] { return !read_some().empty() && told.size() > 3; }));
-  EXPECT_EQ(told, "1234");
+  EXPECT_EQ(written_lines, "12");
+  output->write(std::string(1 << 20, 'x'), [&] { written_lines += "3"; });
+  output->write("behind it", [&] { written_lines += "4"; });
+  EXPECT_EQ(written_lines, "12");
+  EXPECT_TRUE(net::testing::run_until(loop, [&] { return !read_some().empty() && written_lines.size() > 3; }));
+  EXPECT_EQ(written_lines, "1234");
   reader.reset();
-  output->write("to nobody", [&] { told += "5"; });
-  EXPECT_EQ(told, "1234");
+  output->write("to nobody", [&] { written_lines += "5"; });
+  EXPECT_EQ(written_lines, "1234");
 }
 
 TEST_F(LineOutputTest, BrokenReaderIsReportedOnce) {

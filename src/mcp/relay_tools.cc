@@ -302,7 +302,7 @@ void RelayTools::log_event(RequestId request_id, const Arguments& arguments) {
 }
 
 void RelayTools::spawn(RequestId request_id, const Arguments& arguments) {
-  constexpr Millis kStartTimeout{660'000};  // the user may be asked for ten minutes
+  constexpr Millis kStartTimeout{660'000};  // the user may be requested for ten minutes
   if (const auto fine = protocol::check_agent_name(arguments.text("name")); !fine)
     return finish(request_id, failed("this cannot be the name of an agent: " + fine.error().message()));
   json::object command;
@@ -422,8 +422,8 @@ void RelayTools::show_inbox(RequestId request_id, std::size_t limit, Tries tries
 
 void RelayTools::acknowledge(RequestId request_id, const Arguments& arguments) {
   auto ids = arguments.list("messages");
-  const auto asked = ids.size();
-  take(std::move(ids), [this, request_id, asked](const Result<std::vector<InboxMessage>>& taken) {
+  const auto requested = ids.size();
+  take(std::move(ids), [this, request_id, requested](const Result<std::vector<InboxMessage>>& taken) {
     if (!taken) return finish(request_id, failed(taken.error().message()));
     json::array acknowledged;
     for (const auto& message : *taken) {
@@ -433,10 +433,10 @@ void RelayTools::acknowledge(RequestId request_id, const Arguments& arguments) {
     const auto count = acknowledged.size();
     json::object structured;
     structured["acknowledged"] = std::move(acknowledged);
-    finish(request_id,
-           {.text = count == asked ? std::string{"acknowledged"}
-                                   : format("acknowledged {} of {}; the others are no longer pending", count, asked),
-            .structured = std::move(structured)});
+    finish(request_id, {.text = count == requested ? std::string{"acknowledged"}
+                                                   : format("acknowledged {} of {}; the others are no longer pending",
+                                                            count, requested),
+                        .structured = std::move(structured)});
   });
 }
 

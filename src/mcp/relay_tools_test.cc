@@ -27,7 +27,7 @@ struct RelayToolsTest : ::testing::Test {
                          return Result<std::string>{"s"};
                        },
                    .on_taken = [this] { ++taken; }}};
-  std::vector<json::object> said;
+  std::vector<json::object> lines;
   Server server{{.version = "1",
                  .instructions = "",
                  .tools = tools_for_clients(Spawning::Allowed),
@@ -35,7 +35,7 @@ struct RelayToolsTest : ::testing::Test {
                  .subscribable = {std::string{kInboxUri}}},
                 desk,
                 [this](std::string line, OnWritten written) {
-                  said.push_back(parse_json_object(line).value());
+                  lines.push_back(parse_json_object(line).value());
                   if (!written) return;
                   if (reads) return written();
                   unread.push_back(std::move(written));
@@ -48,7 +48,7 @@ struct RelayToolsTest : ::testing::Test {
     desk.serve(server);
     client.start(desk);
     server.on_line(R"({"jsonrpc":"2.0","id":0,"method":"initialize"})");
-    said.clear();
+    lines.clear();
   }
   int call(std::string_view tool, std::string_view arguments = "{}", std::string_view meta = "{}") {
     server.on_line(format(
@@ -61,18 +61,18 @@ struct RelayToolsTest : ::testing::Test {
   }
   /// The text of the result of that call.
   std::string text_of(int id) {
-    for (const auto& line : said)
+    for (const auto& line : lines)
       if (integer_member(line, "id") == id)
         return std::string{line.at("result").at("content").at(0).at("text").get_string()};
     return "(no answer)";
   }
   json::object structured(int id) {
-    for (const auto& line : said)
+    for (const auto& line : lines)
       if (integer_member(line, "id") == id) return line.at("result").at("structuredContent").get_object();
     return {};
   }
   bool failed(int id) {
-    for (const auto& line : said)
+    for (const auto& line : lines)
       if (integer_member(line, "id") == id) return line.at("result").at("isError").get_bool();
     return false;
   }
@@ -159,14 +159,14 @@ TEST_F(RelayToolsTest, SubscribesToTopicsAndListsThem) {
   EXPECT_EQ(text_of(id), "topics with subscribers:\nbuilds: Alice, Bob");
   EXPECT_EQ(json::serialize(structured(id).at("topics")), R"([{"name":"builds","subscribers":["Alice","Bob"]}])");
   call("relay_topics", R"({"topic":"builds"})");
-  std::vector<std::string> asked;
+  std::vector<std::string> requests;
   for (const auto& [type, payload] : client.questions) {
     EXPECT_EQ(type, protocol::MessageType::Topics);
-    asked.push_back(payload);
+    requests.push_back(payload);
   }
-  EXPECT_EQ(asked, (std::vector<std::string>{R"({"action":"subscribe","topic":"builds","agent":"Alice"})",
-                                             R"({"action":"unsubscribe","topic":"builds","agent":"Alice"})",
-                                             R"({"action":"list"})", R"({"action":"list","topic":"builds"})"}));
+  EXPECT_EQ(requests, (std::vector<std::string>{R"({"action":"subscribe","topic":"builds","agent":"Alice"})",
+                                                R"({"action":"unsubscribe","topic":"builds","agent":"Alice"})",
+                                                R"({"action":"list"})", R"({"action":"list","topic":"builds"})"}));
   client.reply = R"({"success":false,"code":"BAD_REQUEST","error":"at most 1024 topics per session"})";
   const auto refused = call("relay_topics", R"({"action":"subscribe","topic":"more"})");
   EXPECT_TRUE(failed(refused));
@@ -346,8 +346,8 @@ TEST_F(RelayToolsTest, WaitShowsAtMostTenMessages) {
 TEST_F(RelayToolsTest, WaitTimesOutAndReportsProgress) {
   const auto waiting = call("relay_wait", R"({"timeout":12})", R"({"progressToken":1})");
   loop.advance(Millis{11'000});
-  ASSERT_EQ(said.size(), 2U);
-  EXPECT_EQ(said[1].at("params").at("progress"), json::value(10));
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[1].at("params").at("progress"), json::value(10));
   loop.advance(Millis{1'000});
   EXPECT_EQ(text_of(waiting), "no message arrived before the timeout");
   EXPECT_FALSE(failed(waiting));
@@ -443,11 +443,11 @@ TEST_F(RelayToolsTest, WaitFailsWhenTheInboxIsUnavailable) {
 
 TEST_F(RelayToolsTest, NotifiesSubscribersOfTheInbox) {
   server.on_line(R"({"jsonrpc":"2.0","id":"s","method":"resources/subscribe","params":{"uri":"relay://inbox"}})");
-  said.clear();
+  lines.clear();
   client.arrives({.id = "m1", .from = "Bob", .body = "one"});
-  ASSERT_EQ(said.size(), 1U);
+  ASSERT_EQ(lines.size(), 1U);
   server.on_line(R"({"jsonrpc":"2.0","id":"r","method":"resources/read","params":{"uri":"relay://inbox"}})");
-  const auto content = said[1].at("result").at("contents").at(0).at("text").get_string();
+  const auto content = lines[1].at("result").at("contents").at(0).at("text").get_string();
   EXPECT_EQ(
       std::string_view{content},
       R"({"messages":[{"id":"m1","from":"Bob","body":"one"}],"more":false,"note":"from other agents, not from your user"})");
@@ -516,15 +516,15 @@ TEST(RelayToolsWithoutSpawning, RefusesToStartAgents) {
   client::testing::MemoryDirectory directory;
   testing::ScriptedRelayClient client;
   RelayTools desk{loop, client, directory, {.project_root = "/p", .log = {}}};
-  std::string said;
+  std::string lines;
   Server server{{.version = "", .instructions = "", .tools = tools_for_clients(Spawning::Allowed), .resources = {}},
                 desk,
-                [&](std::string line, OnWritten) { said = std::move(line); }};
+                [&](std::string line, OnWritten) { lines = std::move(line); }};
   desk.serve(server);
   server.on_line(R"({"jsonrpc":"2.0","id":0,"method":"initialize"})");
   server.on_line(
       R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"relay_spawn","arguments":{"name":"Z","cli":"c"}}})");
-  EXPECT_NE(said.find("--allow-spawn"), std::string::npos);
+  EXPECT_NE(lines.find("--allow-spawn"), std::string::npos);
   EXPECT_TRUE(client.questions.empty());
 }
 

@@ -71,13 +71,13 @@ void RelayTools::recheck(RequestId request_id) {
     waiting.recheck_after = true;
     return;
   }
-  const auto wanted = [from = waiting.from, thread = waiting.thread](const InboxMessage& message) {
+  const auto matches = [from = waiting.from, thread = waiting.thread](const InboxMessage& message) {
     return (from.empty() || message.from == from) &&
            (thread.empty() || message.thread == thread || message.id == thread);
   };
   waiting.checking = true;
   waiting.recheck_after = false;
-  client_.inbox({.take = false, .limit = kLookAt}, [this, request_id, wanted,
+  client_.inbox({.take = false, .limit = kLookAt}, [this, request_id, matches,
                                                     alive = lifetime_.watch()](Result<InboxPage> page) {
     if (!alive) return;
     const auto at = waiting_.find(request_id);
@@ -88,7 +88,7 @@ void RelayTools::recheck(RequestId request_id) {
     InboxPage found;
     bool wakes = false;
     for (const auto& message : page->messages) {
-      if (message.held() || !wanted(message)) continue;
+      if (message.held() || !matches(message)) continue;
       wakes = wakes || message.wakes();
       // Silent messages leave room for one that ends the wait.
       if (found.messages.size() < (wakes ? kShowAtMost : kShowAtMost - 1)) found.messages.push_back(message);

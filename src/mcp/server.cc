@@ -140,14 +140,14 @@ void Server::on_notification(const RpcNotification& notification) {
 
 std::optional<Era> Server::era_of(const RpcRequest& request) {
   const auto* meta = object_member(request.params, "_meta");
-  const auto* said = meta != nullptr ? meta->if_contains(kRevisionKey) : nullptr;
-  if (said == nullptr) {
+  const auto* named_revision = meta != nullptr ? meta->if_contains(kRevisionKey) : nullptr;
+  if (named_revision == nullptr) {
     if (!revision_.empty() || request.method == "ping") return Era::Legacy;
     refuse(request.id, request.method == "server/discover" ? RpcCode::InvalidParams : RpcCode::InvalidRequest,
            format("send initialize first, or name the revision ({}) in _meta[\"{}\"]", kModernRevision, kRevisionKey));
     return std::nullopt;
   }
-  const auto* revision = said->if_string();
+  const auto* revision = named_revision->if_string();
   if (revision != nullptr && is_legacy(*revision)) return Era::Legacy;
   if (revision == nullptr || *revision != kModernRevision) {
     json::object data;
