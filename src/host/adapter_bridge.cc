@@ -17,12 +17,13 @@ constexpr DeliveryMode kEvery[] = {DeliveryMode::Immediate, DeliveryMode::NextMe
                                    DeliveryMode::OnIdle, DeliveryMode::Manual};
 
 constexpr std::size_t kMaxInputShown = 16 * 1024;
-constexpr std::string_view kPolicy = "policy";  // who answers when a rule does
+constexpr std::string_view kPolicy = "policy";  // `by` of an answer by a rule
 
-std::string_view or_else(std::string_view way, std::string_view last) { return way.empty() ? last : way; }
+std::string_view or_else(std::string_view via, std::string_view last) { return via.empty() ? last : via; }
 
-/// How a mode is served; empty when it is not.
-std::string_view way_for(DeliveryMode mode, const adapters::NativeCapabilities& can, const FallbackWays& fallback) {
+/// The interface that serves a mode; empty when none does.
+std::string_view via_for(DeliveryMode mode, const adapters::NativeCapabilities& can,
+                         const FallbackInterfaces& fallback) {
   const auto& by = can.by(mode);
   if (mode == DeliveryMode::Manual) return "fetch";
   if (by.moment != adapters::DeliveryTiming::Never) return by.via;
@@ -39,7 +40,7 @@ void add(adapters::TokenUsage& total, const adapters::TokenUsage& usage, std::in
   if (usage.cost) total.cost = total.cost.value_or(0) + static_cast<double>(sign) * *usage.cost;
 }
 
-void write_ways(text::JsonWriter& out, const adapters::NativeCapabilities& can, const FallbackWays& fallback) {
+void write_ways(text::JsonWriter& out, const adapters::NativeCapabilities& can, const FallbackInterfaces& fallback) {
   const auto last = can.terminal ? adapters::way::kScreen : std::string_view{};
   if (!can.terminal) out.field("terminal", false);
   out.field("output", or_else(can.output, can.terminal ? fallback.hear : last))
@@ -47,7 +48,7 @@ void write_ways(text::JsonWriter& out, const adapters::NativeCapabilities& can, 
       .field("prompts", can.prompts)
       .field("usage", can.usage)
       .begin_object("delivery");
-  for (const auto mode : kEvery) out.optional(protocol::name_of(mode), way_for(mode, can, fallback));
+  for (const auto mode : kEvery) out.optional(protocol::name_of(mode), via_for(mode, can, fallback));
   out.end();
 }
 
@@ -69,8 +70,8 @@ void write_prompt(text::JsonWriter& out, const adapters::Prompt& prompt, std::st
   out.end();
 }
 
-/// What the screen asks: it has no prompt of a door's.
-void write_shown(text::JsonWriter& out, const events::Event& told) {
+/// A prompt that is on the screen alone.
+void write_shown(text::JsonWriter& out, const events::Event& events) {
   const auto write = [&](adapters::PromptKind kind, const std::string& request, std::string_view tool,
                          std::string_view summary, bool can_answer) {
     out.field("id", request.substr(request.rfind('-') + 1))
@@ -81,10 +82,10 @@ void write_shown(text::JsonWriter& out, const events::Event& told) {
         .field("via", adapters::way::kScreen)
         .field("canAnswer", can_answer);
   };
-  if (const auto* permission = std::get_if<events::PermissionRequested>(&told))
+  if (const auto* permission = std::get_if<events::PermissionRequested>(&events))
     return write(adapters::PromptKind::Permission, permission->request_id, permission->tool, permission->description,
                  permission->can_answer.value_or(true));
-  const auto& question = std::get<events::QuestionRequested>(told);
+  const auto& question = std::get<events::QuestionRequested>(events);
   write(adapters::PromptKind::Question, question.question_id, {}, question.question,
         question.can_answer.value_or(true));
   if (!question.options) return;
@@ -108,8 +109,8 @@ adapters::NativeCapabilities AdapterBridge::capabilities() const {
 
 std::optional<adapters::ReportedState> AdapterBridge::reported_state() const {
   if (!prompts_.empty()) {
-    const auto& asked = prompts_.front().prompt;
-    return adapters::ReportedState{profiles::State::Blocked, "asks: " + asked.summary, asked.via};
+    const auto& prompt = prompts_.front().prompt;
+    return adapters::ReportedState{profiles::State::Blocked, "asks: " + prompt.summary, prompt.via};
   }
   auto known = adapter_ ? adapter_->reported_state() : std::nullopt;
   if (known && known->says.empty()) known->says = profiles::name_of(known->state);
@@ -133,10 +134,10 @@ void AdapterBridge::on_shown(std::string_view title, bool start_page) {
   if (adapter_) adapter_->on_shown(title, start_page);
 }
 
-void AdapterBridge::on_agent_gone() {
+void AdapterBridge::on_agent_exit() {
   if (std::exchange(ended_, true)) return;
   if (adapter_) adapter_->on_agent_exit();
-  tell(asked_.end(loop_->now().wall));
+  tell(tracker_.end(loop_->now().wall));
 }
 
 std::optional<SteadyTime> AdapterBridge::on_screen(profiles::State state, const profiles::ScreenFindings& findings,
@@ -144,12 +145,12 @@ std::optional<SteadyTime> AdapterBridge::on_screen(profiles::State state, const 
   const auto possible = capabilities();
   const bool door_may_open = !possible.prompts.empty() || possible.hears_soon;
   const auto settle = door_may_open ? PromptTracker::kLateHookTimeout : PromptTracker::kSettle;
-  tell(asked_.update(state, findings, now, settle));
-  return asked_.due();
+  tell(tracker_.update(state, findings, now, settle));
+  return tracker_.due();
 }
 
-void AdapterBridge::tell(PromptTracker::Told events) {
-  for (auto& event : events) keeper_.on_agent_event(std::move(event), loop_->now().wall);
+void AdapterBridge::tell(PromptTracker::Events events) {
+  for (auto& event : events) listener_.on_agent_event(std::move(event), loop_->now().wall);
 }
 
 AdapterBridge::OpenPrompt* AdapterBridge::find_prompt(std::string_view id) {
@@ -158,15 +159,15 @@ AdapterBridge::OpenPrompt* AdapterBridge::find_prompt(std::string_view id) {
   return found == prompts_.end() ? nullptr : &*found;
 }
 
-void AdapterBridge::answer(const AnswerPrompt& wish, adapters::Adapter::OnAnswered done) {
-  auto id = std::string{asked_.prompt_of(wish.prompt)};
+void AdapterBridge::answer(const AnswerPrompt& request, adapters::Adapter::OnAnswered done) {
+  auto id = std::string{tracker_.prompt_of(request.prompt)};
   auto* const open = find_prompt(id);
   if (open == nullptr)
     return done(fail(protocol::NackCode::Stale,
                      "that prompt is not open any more; see `agent-relay permissions` and `agent-relay questions`"));
-  auto before = std::exchange(open->answered, AnswerRecord{wish.by, wish.reply, wish.timed_out});
-  const bool by_rule = wish.by == kPolicy && wish.reply.verdict == adapters::PromptAnswer::Decision::Allow;
-  auto answered = [this, id, by_rule, rule = wish.reply.message, before = std::move(before),
+  auto before = std::exchange(open->answered, AnswerRecord{request.by, request.reply, request.timed_out});
+  const bool by_rule = request.by == kPolicy && request.reply.verdict == adapters::PromptAnswer::Decision::Allow;
+  auto answered = [this, id, by_rule, rule = request.reply.message, before = std::move(before),
                    done = std::move(done)](const Result<void>& outcome) mutable {
     if (outcome) {
       if (by_rule) ++approved_by_rules_, last_rule_ = std::move(rule);
@@ -175,21 +176,21 @@ void AdapterBridge::answer(const AnswerPrompt& wish, adapters::Adapter::OnAnswer
     auto* const still_open = find_prompt(id);
     if (still_open != nullptr) still_open->answered = std::move(before);
     if (protocol::nack_code_of(outcome.error())) return done(Failure{outcome.error()});
-    // What is still asked was answered in a way that does not fit.
+    // A prompt that is still open got an answer that does not fit it.
     done(fail(still_open != nullptr ? protocol::NackCode::BadRequest : protocol::NackCode::Stale,
               outcome.error().message()));
   };
-  adapter_->answer(id, wish.reply, std::move(answered));
+  adapter_->answer(id, request.reply, std::move(answered));
 }
 
 void AdapterBridge::show_dialog(std::string_view request) {
-  const auto id = std::string{asked_.prompt_of(request)};
+  const auto id = std::string{tracker_.prompt_of(request)};
   if (adapter_ && find_prompt(id) != nullptr) adapter_->show_dialog(id);
 }
 
-Result<void> AdapterBridge::may_press(const AnswerPrompt& wish, const profiles::ScreenFindings& seen) {
-  PromptTracker::Told anew;
-  auto may = asked_.check_keys(wish.prompt, seen, anew);
+Result<void> AdapterBridge::check_keys(const AnswerPrompt& request, const profiles::ScreenFindings& seen) {
+  PromptTracker::Events anew;
+  auto may = tracker_.check_keys(request.prompt, seen, anew);
   tell(std::move(anew));
   return may;
 }
@@ -197,14 +198,14 @@ Result<void> AdapterBridge::may_press(const AnswerPrompt& wish, const profiles::
 void AdapterBridge::describe_prompts(text::JsonWriter& out, WallMs now) const {
   out.begin_array("prompts");
   for (const auto& open : prompts_) {
-    if (out.size() > protocol::kMaxResponseBytes) break;  // an answer fits a frame; the oldest are there
+    if (out.size() > protocol::kMaxResponseBytes) break;  // a response fits a frame; the oldest prompts are in it
     out.begin_element();
-    write_prompt(out, open.prompt, asked_.request_of(open.prompt.id));
+    write_prompt(out, open.prompt, tracker_.request_of(open.prompt.id));
     out.field("since", now - std::chrono::duration_cast<Millis>(loop_->now().steady - open.since).count()).end();
   }
-  for (const auto& told : asked_.on_screen_alone()) {
+  for (const auto& events : tracker_.on_screen_alone()) {
     if (out.size() > protocol::kMaxResponseBytes) break;
-    write_shown(out.begin_element(), told);
+    write_shown(out.begin_element(), events);
     out.end();
   }
   out.end();
@@ -213,26 +214,26 @@ void AdapterBridge::describe_prompts(text::JsonWriter& out, WallMs now) const {
 void AdapterBridge::describe(text::JsonWriter& out) const {
   out.begin_object("interfaces");
   write_ways(out, capabilities(), fallback_);
-  if (capabilities().by(DeliveryMode::OnIdle).as_peer) out.field("asUser", typed_way());
+  if (capabilities().by(DeliveryMode::OnIdle).as_peer) out.field("asUser", typed_via());
   out.end();
-  if (!broken_.empty()) {
+  if (!failed_.empty()) {
     out.begin_array("failedInterfaces");
-    for (const auto& each : broken_) out.begin_element().field("via", each.via).field("reason", each.why).end();
+    for (const auto& each : failed_) out.begin_element().field("via", each.via).field("reason", each.why).end();
     out.end();
   }
   out.optional("lastFailure", last_failure_);
   if (approved_by_rules_ > 0)
     out.begin_object("approvedByRules").field("count", approved_by_rules_).field("last", last_rule_).end();
-  if (counted_.empty()) return;
+  if (usage_.empty()) return;
   out.begin_object("usage")
-      .field("source", total_.id)
-      .field("input", total_.input)
-      .field("output", total_.output)
-      .field("cacheRead", total_.cache_read)
-      .field("cacheWrite", total_.cache_write)
-      .field("reasoning", total_.reasoning)
-      .optional("model", total_.model);
-  if (total_.cost) out.field("cost", *total_.cost);
+      .field("source", total_usage_.id)
+      .field("input", total_usage_.input)
+      .field("output", total_usage_.output)
+      .field("cacheRead", total_usage_.cache_read)
+      .field("cacheWrite", total_usage_.cache_write)
+      .field("reasoning", total_usage_.reasoning)
+      .optional("model", total_usage_.model);
+  if (total_usage_.cost) out.field("cost", *total_usage_.cost);
   out.end();
 }
 
@@ -240,36 +241,38 @@ protocol::DeliveryModes AdapterBridge::modes() const {
   protocol::DeliveryModes modes;
   const auto now = capabilities();
   for (const auto mode : kEvery)
-    if (!way_for(mode, now, fallback_).empty()) modes.add(mode);
+    if (!via_for(mode, now, fallback_).empty()) modes.add(mode);
   return modes;
 }
 
 std::string AdapterBridge::capability_codes() const {
   text::JsonWriter out;
   write_ways(out, capabilities(), fallback_);
-  // The most that can be shown of a message. Nobody sees a program read its inbox.md.
+  // The strongest proof this agent can give. Nothing shows that a program reads its inbox.md.
   out.field("proof", adapter_ ? "seen" : fallback_.speak == adapters::way::kInboxFile ? "accepted" : "submitted");
   return out.take();
 }
 
-void AdapterBridge::on_assistant_text(std::string_view markdown, std::string_view) { keeper_.on_heard(markdown); }
-void AdapterBridge::on_model_input(std::string_view text, std::string_view way, std::string_view id) {
-  keeper_.on_given(text, way, id);
+void AdapterBridge::on_assistant_text(std::string_view markdown, std::string_view) {
+  listener_.on_assistant_text(markdown);
+}
+void AdapterBridge::on_model_input(std::string_view text, std::string_view via, std::string_view id) {
+  listener_.on_model_input(text, via, id);
 }
 void AdapterBridge::on_returned(const std::vector<std::string>& deliveries, std::string_view reason) {
-  keeper_.on_returned(deliveries, reason);
+  listener_.on_returned(deliveries, reason);
 }
 
 void AdapterBridge::on_prompt(const adapters::Prompt& prompt) {
-  if (prompts_.size() >= kMaxOpenPrompts)  // an agent asks one thing at a time; this is a flood
+  if (prompts_.size() >= kMaxOpenPrompts)  // an agent has one prompt at a time; this is a flood
     on_prompt_closed(std::string{prompts_.front().prompt.id}, {.by = "nobody: too many are open"});
   prompts_.push_back({prompt, loop_->now().steady});
-  tell(asked_.on_prompt(prompt));
+  tell(tracker_.on_prompt(prompt));
   text::JsonWriter event;
   event.field("event", "prompt");
-  write_prompt(event, prompt, asked_.request_of(prompt.id));
-  keeper_.on_native_event(event.take());
-  keeper_.on_changed();
+  write_prompt(event, prompt, tracker_.request_of(prompt.id));
+  listener_.on_client_event(event.take());
+  listener_.on_changed();
 }
 
 void AdapterBridge::on_prompt_closed(const std::string& id, const adapters::PromptOutcome& end) {
@@ -277,48 +280,48 @@ void AdapterBridge::on_prompt_closed(const std::string& id, const adapters::Prom
   if (found == prompts_.end()) return;
   const auto answered = std::move(found->answered);
   prompts_.erase(found);
-  tell(asked_.on_closed(id, end, answered, loop_->now()));
+  tell(tracker_.on_closed(id, end, answered, loop_->now()));
   text::JsonWriter event;
   event.field("event", "prompt-closed").field("id", id).field("by", end.by);
-  keeper_.on_native_event(event.take());
-  keeper_.on_changed();
+  listener_.on_client_event(event.take());
+  listener_.on_changed();
 }
 
 void AdapterBridge::on_usage(const adapters::TokenUsage& usage) {
-  const auto before = std::ranges::find(counted_, usage.id, &adapters::TokenUsage::id);
-  if (before != counted_.end()) {
-    add(total_, *before, -1);
+  const auto before = std::ranges::find(usage_, usage.id, &adapters::TokenUsage::id);
+  if (before != usage_.end()) {
+    add(total_usage_, *before, -1);
     *before = usage;
   } else {
-    if (counted_.size() >= kMaxCountedAnswers) counted_.pop_front();
-    counted_.push_back(usage);
+    if (usage_.size() >= kMaxCountedAnswers) usage_.pop_front();
+    usage_.push_back(usage);
   }
-  add(total_, usage, 1);
-  if (adapter_) total_.id = adapter_->capabilities().usage;  // also of an agent that has ended
-  total_.model = usage.model;
+  add(total_usage_, usage, 1);
+  if (adapter_) total_usage_.id = adapter_->capabilities().usage;  // also of an agent that has ended
+  total_usage_.model = usage.model;
 }
 
 void AdapterBridge::on_event(const events::Event& event, WallMs at) {
-  keeper_.on_agent_event(event, at);
-  tell(asked_.on_event(event, loop_->now().wall));
+  listener_.on_agent_event(event, at);
+  tell(tracker_.on_event(event, loop_->now().wall));
 }
 
 void AdapterBridge::on_failure(std::string_view what, std::string_view) { last_failure_ = what; }
 
-void AdapterBridge::on_interface_failed(std::string_view way, std::string why) {
-  log::warn("a way does not work", {{"via", std::string{way}}, {"why", why}});
-  on_interface_recovered(way);  // the newest reason stands for those before it
-  if (broken_.size() >= kMaxBroken) broken_.pop_front();
-  broken_.push_back({std::string{way}, std::move(why)});
-  keeper_.on_changed();
+void AdapterBridge::on_interface_failed(std::string_view via, std::string why) {
+  log::warn("native interface failed", {{"via", std::string{via}}, {"error", why}});
+  on_interface_recovered(via);  // the newest reason replaces those before it
+  if (failed_.size() >= kMaxBroken) failed_.pop_front();
+  failed_.push_back({std::string{via}, std::move(why)});
+  listener_.on_changed();
 }
 
-void AdapterBridge::on_interface_recovered(std::string_view way) {
-  std::erase_if(broken_, [&](const FailedInterface& each) { return each.via == way; });
+void AdapterBridge::on_interface_recovered(std::string_view via) {
+  std::erase_if(failed_, [&](const FailedInterface& each) { return each.via == via; });
 }
 
 std::string AdapterBridge::take_pending(DeliveryMode mode, std::size_t max_bytes) {
-  return keeper_.take_words(mode, max_bytes);
+  return listener_.take_pending(mode, max_bytes);
 }
 
 }  // namespace relay::host

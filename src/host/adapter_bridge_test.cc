@@ -13,7 +13,7 @@ using protocol::DeliveryMode;
 using Texts = std::vector<std::string>;
 
 /// Doors that do what the test says.
-struct FakeDoors final : adapters::Adapter {
+struct FakeAdapter final : adapters::Adapter {
   void prepare(pty::Command&, const adapters::LaunchContext&) override {}
   void start(adapters::Listener& told, pid_t) override { listener = &told; }
   adapters::NativeCapabilities capabilities() const override { return can; }
@@ -32,9 +32,9 @@ struct FakeDoors final : adapters::Adapter {
   Result<void> outcome = {};  // of the next answer
 };
 
-struct NativeSideTest : ::testing::Test, AdapterBridgeListener {
+struct AdapterBridgeTest : ::testing::Test, AdapterBridgeListener {
   net::AsioLoop loop;
-  FakeDoors* doors = nullptr;
+  FakeAdapter* doors = nullptr;
   std::unique_ptr<AdapterBridge> side;
   Texts heard, given, events;
   std::vector<events::Event> happened;
@@ -47,20 +47,20 @@ struct NativeSideTest : ::testing::Test, AdapterBridgeListener {
   }
 
   void SetUp() override {
-    auto made = std::make_unique<FakeDoors>();
+    auto made = std::make_unique<FakeAdapter>();
     doors = made.get();
     side = std::make_unique<AdapterBridge>(std::move(made), *this, "h");
     side->start(loop, 1);
   }
-  void on_heard(std::string_view markdown) override { heard.emplace_back(markdown); }
+  void on_assistant_text(std::string_view markdown) override { heard.emplace_back(markdown); }
   void on_returned(const std::vector<std::string>&, std::string_view) override {}
-  void on_given(std::string_view text, std::string_view way, std::string_view id) override {
+  void on_model_input(std::string_view text, std::string_view way, std::string_view id) override {
     given.push_back(format("{} by {} {}", text, way, id));
   }
   void on_changed() override { ++changes; }
-  void on_native_event(const std::string& event) override { events.push_back(event); }
+  void on_client_event(const std::string& event) override { events.push_back(event); }
   void on_agent_event(events::Event event, WallMs) override { happened.push_back(std::move(event)); }
-  std::string take_words(DeliveryMode mode, std::size_t max_bytes) override {
+  std::string take_pending(DeliveryMode mode, std::size_t max_bytes) override {
     return format("{} {}", protocol::name_of(mode), max_bytes);
   }
 
@@ -77,7 +77,7 @@ struct NativeSideTest : ::testing::Test, AdapterBridgeListener {
   }
 };
 
-TEST_F(NativeSideTest, IdleAgentIsNoEmptyEvidence) {
+TEST_F(AdapterBridgeTest, IdleAgentIsNoEmptyEvidence) {
   doors->knows = adapters::ReportedState{profiles::State::Idle, {}};
   EXPECT_EQ(side->reported_state()->says, "idle");
   doors->knows = adapters::ReportedState{profiles::State::Working, "retry in 5 s"};
@@ -88,7 +88,7 @@ adapters::Prompt permission(std::string id) {
   return {.id = std::move(id), .tool = "Bash", .summary = "Bash: make", .input = "{}", .via = adapters::way::kHook};
 }
 
-TEST_F(NativeSideTest, PassesOnWhatComesByTheDoors) {
+TEST_F(AdapterBridgeTest, PassesReportsOfAdapter) {
   told().on_assistant_text("@relay:Bob hi", "transcript");
   told().on_model_input("hello", "hook", "UserPromptSubmit");
   EXPECT_EQ(heard, Texts{"@relay:Bob hi"});
@@ -97,7 +97,7 @@ TEST_F(NativeSideTest, PassesOnWhatComesByTheDoors) {
   EXPECT_EQ(side->delivery_target(), doors);
 }
 
-TEST_F(NativeSideTest, SaysByWhichWayEachThingIsDone) {
+TEST_F(AdapterBridgeTest, NamesInterfaceOfEachTask) {
   EXPECT_EQ(side->capability_codes(),
             R"({"output":"screen","state":"screen","prompts":"","usage":"",)"
             R"("delivery":{"immediate":"pty","on-idle":"pty","manual":"fetch"},"proof":"seen"})");
@@ -108,11 +108,11 @@ TEST_F(NativeSideTest, SaysByWhichWayEachThingIsDone) {
       side->capability_codes(),
       R"({"output":"transcript","state":"hook","prompts":"hook","usage":"transcript",)"
       R"("delivery":{"immediate":"pty","next-message":"hook","on-idle":"inbox","manual":"fetch"},"proof":"seen"})");
-  side->on_agent_gone();
+  side->on_agent_exit();
   EXPECT_EQ(side->capabilities().output, "") << "an agent that has ended can do nothing";
 }
 
-TEST_F(NativeSideTest, OffersNothingTypedWithoutATerminal) {
+TEST_F(AdapterBridgeTest, OffersNothingTypedWithoutATerminal) {
   AdapterBridge headless{nullptr, *this, "h", profiles::DialogKeys::None, {}, false};
   EXPECT_EQ(
       headless.capability_codes(),
@@ -120,12 +120,12 @@ TEST_F(NativeSideTest, OffersNothingTypedWithoutATerminal) {
   EXPECT_FALSE(headless.modes().has(DeliveryMode::OnIdle));
   EXPECT_TRUE(headless.modes().has(DeliveryMode::Manual));
   AdapterBridge unprofiled{nullptr, *this, "h", profiles::DialogKeys::None,
-                           FallbackWays{.hear = adapters::way::kLines, .speak = adapters::way::kInboxFile}};
+                           FallbackInterfaces{.hear = adapters::way::kLines, .speak = adapters::way::kInboxFile}};
   EXPECT_NE(unprofiled.capability_codes().find(R"("proof":"accepted")"), std::string::npos)
       << "nothing is typed into it";
 }
 
-TEST_F(NativeSideTest, OffersTheModesThatAWayIsOpenFor) {
+TEST_F(AdapterBridgeTest, OffersSupportedModes) {
   const auto offered = [&] {
     Texts names;
     for (const auto mode : protocol::kDeliveryModes)
@@ -140,7 +140,7 @@ TEST_F(NativeSideTest, OffersTheModesThatAWayIsOpenFor) {
   EXPECT_EQ(offered(), (Texts{"immediate", "next-message", "on-idle", "manual"})) << "a way that broke";
 }
 
-TEST_F(NativeSideTest, CountsAnAnswerOnceHoweverOftenItIsTold) {
+TEST_F(AdapterBridgeTest, CountsUsageOfAnswerOnce) {
   doors->can.usage = "transcript";
   EXPECT_TRUE(member("usage").empty());
   told().on_usage({.id = "a", .model = "opus", .input = 10, .output = 1, .cost = 0.5});
@@ -155,23 +155,23 @@ TEST_F(NativeSideTest, CountsAnAnswerOnceHoweverOftenItIsTold) {
   EXPECT_DOUBLE_EQ(usage.at("cost").as_double(), 0.75);
 }
 
-TEST_F(NativeSideTest, TheTotalOutlivesWhatIsRememberedOfIt) {
+TEST_F(AdapterBridgeTest, TotalUsageOutlivesEntries) {
   doors->can.usage = "transcript";
   for (std::size_t i = 0; i < 3 * kMaxCountedAnswers; ++i)
     told().on_usage({.id = format("a{}", i), .model = "opus", .input = 1});
   EXPECT_EQ(integer_member(member("usage"), "input"), static_cast<std::int64_t>(3 * kMaxCountedAnswers));
 }
 
-TEST_F(NativeSideTest, WhatARecordSaysAfterTheEndIsCountedToo) {
+TEST_F(AdapterBridgeTest, UsageAfterExitIsCounted) {
   doors->can.usage = "transcript";
   told().on_usage({.id = "a", .model = "opus", .input = 10});
-  side->on_agent_gone();
+  side->on_agent_exit();
   told().on_usage({.id = "b", .model = "opus", .input = 5});
   EXPECT_EQ(integer_member(member("usage"), "input"), 15);
   EXPECT_EQ(string_member(member("usage"), "source"), "transcript");
 }
 
-TEST_F(NativeSideTest, APromptBlocksUntilItIsGone) {
+TEST_F(AdapterBridgeTest, PromptBlocksUntilClosed) {
   EXPECT_FALSE(side->reported_state());
   told().on_prompt(permission("p1"));
   ASSERT_TRUE(side->reported_state());
@@ -196,7 +196,7 @@ TEST_F(NativeSideTest, APromptBlocksUntilItIsGone) {
   EXPECT_EQ(doors->answered.size(), 1U);
 }
 
-TEST_F(NativeSideTest, AnAnswerThatDoesNotReachTheAgentIsNobodys) {
+TEST_F(AdapterBridgeTest, FailedAnswerIsNotRecorded) {
   told().on_prompt(permission("p1"));
   doors->outcome = fail(protocol::NackCode::Busy, "its server does not answer");
   const auto lost = answer({.prompt = "p1", .by = "policy"});
@@ -208,7 +208,7 @@ TEST_F(NativeSideTest, AnAnswerThatDoesNotReachTheAgentIsNobodys) {
   EXPECT_EQ(std::get<events::PermissionResolved>(happened.back()).resolved_by, "human");
 }
 
-TEST_F(NativeSideTest, ARequestIsToldWithWhoAnsweredIt) {
+TEST_F(AdapterBridgeTest, ResolutionNamesClient) {
   told().on_prompt(permission("p1"));
   told().on_prompt(permission("p2"));
   EXPECT_EQ(side->requests().size(), 2U);
@@ -225,15 +225,15 @@ TEST_F(NativeSideTest, ARequestIsToldWithWhoAnsweredIt) {
   EXPECT_TRUE(side->requests().empty());
 }
 
-TEST_F(NativeSideTest, WhatIsOpenEndsWithTheAgent) {
+TEST_F(AdapterBridgeTest, ExitClosesPrompts) {
   told().on_prompt(permission("p1"));
-  side->on_agent_gone();
-  side->on_agent_gone();
+  side->on_agent_exit();
+  side->on_agent_exit();
   ASSERT_EQ(happened.size(), 2U);
   EXPECT_EQ(std::get<events::PermissionResolved>(happened[1]).resolution, events::Resolution::Withdrawn);
 }
 
-TEST_F(NativeSideTest, AQuestionIsShownWithItsChoices) {
+TEST_F(AdapterBridgeTest, QuestionListsChoices) {
   auto prompt = permission("p1");
   prompt.kind = adapters::PromptKind::Question;
   prompt.questions = {{.text = "Which?", .choices = {"red", "blue"}, .several = true}};
@@ -247,7 +247,7 @@ TEST_F(NativeSideTest, AQuestionIsShownWithItsChoices) {
   EXPECT_LE(integer_member(shown, "since"), 5'000);
 }
 
-TEST_F(NativeSideTest, AFloodOfPromptsIsBoundedAndNoneVanishesInSilence) {
+TEST_F(AdapterBridgeTest, FloodOfPromptsIsBoundedAndReported) {
   for (std::size_t i = 0; i < kMaxOpenPrompts + 2; ++i) told().on_prompt(permission(format("p{}", i)));
   text::JsonWriter out;
   side->describe_prompts(out, 0);
@@ -257,7 +257,7 @@ TEST_F(NativeSideTest, AFloodOfPromptsIsBoundedAndNoneVanishesInSilence) {
   EXPECT_FALSE(answer({.prompt = "p0"}));
 }
 
-TEST_F(NativeSideTest, SaysWhatIsBrokenUntilItIsMended) {
+TEST_F(AdapterBridgeTest, ReportsFailedInterfaceUntilRecovery) {
   told().on_interface_failed("hook", "turned off");
   told().on_interface_failed("inbox", "nobody listens");
   told().on_interface_failed("hook", "turned off in its settings");
@@ -273,13 +273,13 @@ TEST_F(NativeSideTest, SaysWhatIsBrokenUntilItIsMended) {
   EXPECT_EQ(array_member(*parse_json_object(described()), "failedInterfaces")->size(), kMaxBroken);
 }
 
-TEST_F(NativeSideTest, KeepsTheLastFailure) {
+TEST_F(AdapterBridgeTest, KeepsTheLastFailure) {
   told().on_failure("one", "hook");
   told().on_failure("You have hit your limit", "transcript");
   EXPECT_NE(described().find(R"("lastFailure":"You have hit your limit")"), std::string::npos);
 }
 
-TEST_F(NativeSideTest, WithoutDoorsNothingIsPossible) {
+TEST_F(AdapterBridgeTest, WithoutAdapterNothingIsSupported) {
   side = std::make_unique<AdapterBridge>(nullptr, *this, "h");
   side->start(loop, 1);
   EXPECT_FALSE(side->reported_state());

@@ -10,10 +10,10 @@
 
 namespace relay::host {
 
-void AdapterEvents::on_heard(std::string_view markdown) { parts_.commands.on_transcript(markdown); }
+void AdapterEvents::on_assistant_text(std::string_view markdown) { parts_.commands.on_transcript(markdown); }
 
-void AdapterEvents::on_given(std::string_view text, std::string_view way, std::string_view id) {
-  parts_.pipeline.on_model_input(text, way, id);
+void AdapterEvents::on_model_input(std::string_view text, std::string_view via, std::string_view id) {
+  parts_.pipeline.on_model_input(text, via, id);
   parts_.updater.update_soon();
 }
 
@@ -29,7 +29,7 @@ void AdapterEvents::on_changed() {
   parts_.updater.update_soon();
 }
 
-void AdapterEvents::on_native_event(const std::string& event) { parts_.server.on_event(event); }
+void AdapterEvents::on_client_event(const std::string& event) { parts_.server.on_event(event); }
 
 void AdapterEvents::on_agent_event(events::Event event, WallMs at) {
   const auto* permission = std::get_if<events::PermissionRequested>(&event);
@@ -40,7 +40,7 @@ void AdapterEvents::on_agent_event(events::Event event, WallMs at) {
   parts_.session.report_event(std::move(event), at);
 }
 
-std::string AdapterEvents::take_words(protocol::DeliveryMode mode, std::size_t max_bytes) {
+std::string AdapterEvents::take_pending(protocol::DeliveryMode mode, std::size_t max_bytes) {
   return parts_.pipeline.take_for_hook(mode, max_bytes, parts_.updater.delivery_view());
 }
 

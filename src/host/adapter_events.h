@@ -31,13 +31,13 @@ class AdapterEvents final : public AdapterBridgeListener {
   };
   AdapterEvents(net::EventLoop& loop, Parts parts) : loop_{loop}, parts_{parts} {}
 
-  void on_heard(std::string_view markdown) override;
-  void on_given(std::string_view text, std::string_view way, std::string_view id) override;
+  void on_assistant_text(std::string_view markdown) override;
+  void on_model_input(std::string_view text, std::string_view via, std::string_view id) override;
   void on_returned(const std::vector<std::string>& deliveries, std::string_view reason) override;
   void on_changed() override;
-  void on_native_event(const std::string& event) override;
+  void on_client_event(const std::string& event) override;
   void on_agent_event(events::Event event, WallMs at) override;
-  std::string take_words(protocol::DeliveryMode mode, std::size_t max_bytes) override;
+  std::string take_pending(protocol::DeliveryMode mode, std::size_t max_bytes) override;
 
  private:
   net::EventLoop& loop_;

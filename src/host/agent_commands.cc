@@ -6,11 +6,11 @@ namespace relay::host {
 
 void AgentCommands::on_transcript(std::string_view markdown) {
   for (const auto& command : commands::extract(markdown))
-    if (turn_.hear_in_record(command)) executor_.execute(command);
+    if (turn_.accept_from_transcript(command)) executor_.execute(command);
 }
 
 void AgentCommands::on_screen(const commands::Command& command, bool replaces_transcript) {
-  if (turn_.hear_on_screen(command, replaces_transcript)) executor_.execute(command);
+  if (turn_.accept_from_screen(command, replaces_transcript)) executor_.execute(command);
 }
 
 /// A message is complete when the program has been silent for a while.

@@ -40,7 +40,7 @@ class AgentCommands {
   net::EventLoop& loop_;
   CommandExecutor& executor_;
   bool reads_lines_;
-  TurnSpeech turn_;
+  TurnCommands turn_;
   profiles::LineExtractor lines_;
   SteadyTime lines_settle_at_{};
   std::unique_ptr<net::Timer> lines_timer_;

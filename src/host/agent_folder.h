@@ -1,10 +1,11 @@
-/// `.agent-relay/agents/<name>/` in the project: the files that an agent reads and writes without asking anybody.
+/// `.agent-relay/agents/<name>/` in the project: files that an agent reads and writes without a permission.
 ///
-/// It holds `relay.md` (the instructions), `outbox/` (messages the agent lays down) and `messages/` (long_texts.h).
-/// Invariants: nothing is followed through a link (base/beneath.h). When the folder goes out of scope, what is ours and not
-///   needed any more is removed: `relay.md` as it was written, an empty `outbox/`, and every agent's long messages that are
-///   older than the history keeps them; then directories that are empty. Whatever else lies there stays.
-/// Ownership: whoever holds it holds the agent's name, so that no second program makes the folder meanwhile.
+/// It holds `relay.md` (the instructions), `outbox/` (messages the agent writes as files) and `messages/`
+/// (message_files.h).
+/// Invariants: nothing is followed through a link (base/beneath.h). When the folder goes out of scope, what is ours and
+///   not needed any more is removed: `relay.md` as it was written, an empty `outbox/`, and every agent's long messages
+///   that are older than the history keeps them; then directories that are empty. Whatever else lies there stays.
+/// Ownership: its owner also holds the agent's name, so no second program makes the folder meanwhile.
 /// Threading: one thread.
 #pragma once
 
@@ -33,7 +34,7 @@ class AgentFolder {
 
   /// The file that holds the instructions.
   [[nodiscard]] const std::string& skill() const { return skill_; }
-  /// Where the agent lays down messages.
+  /// Where the agent writes messages as files.
   [[nodiscard]] const std::string& outbox() const { return outbox_; }
 
  private:

@@ -2,7 +2,8 @@
 ///
 /// Why two states: users see that a dialog is open together with what it asks. Until the prompt is known, and while a
 ///   connected daemon has not stored it, `shown` stays as it was.
-/// Ownership: borrows monitor, adapter and session, which outlive it. Threading: loop thread only; the clock is an argument.
+/// Ownership: borrows monitor, adapter and session, which outlive it. Threading: loop thread only; the clock is an
+///   argument.
 #pragma once
 
 #include "host/screen/state_since.h"

@@ -72,7 +72,8 @@ void AgentUpdater::observe(const profiles::Observation& observation) {
   }
 }
 
-/// Tokens by the screen, where no native interface counts them. They are running totals, so the last one stands for all.
+/// Tokens by the screen, where no native interface counts them. They are running totals, so the last one stands for
+/// all.
 void AgentUpdater::report_usage(const profiles::ScreenUsage& usage) {
   if (!usage.input_tokens && !usage.output_tokens) return;
   parts_.session.report_event(events::TokensUsed{.model = std::string{text::truncate_utf8(usage.model, 256)},
@@ -152,9 +153,9 @@ void AgentUpdater::deliver() {
     parts_.input.hold(keys_to_hold(), now(), watcher.covered_since());
     return schedule({});
   }
-  if (!parts_.input.empty() && !parts_.pipeline.is_injecting() && !parts_.answers.under_way())
+  if (!parts_.input.empty() && !parts_.pipeline.is_injecting() && !parts_.answers.is_active())
     parts_.input.extend_typing(now());
-  answer_due_ = parts_.answers.look(answer_view());
+  answer_due_ = parts_.answers.update(answer_view());
   const auto again = parts_.pipeline.deliver(delivery_view());
   if (parts_.input.hold(keys_to_hold(), now(), watcher.covered_since())) update_soon();
   schedule(again);

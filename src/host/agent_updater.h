@@ -1,8 +1,9 @@
 /// Brings the host up to date with its agent: reads the screen, tracks prompts and state, then delivers what can be
 /// delivered now. Everything that may change what the host knows ends in a call of it.
 ///
-/// Invariants: prompts and state are updated before anything is decided on them; a flood of output is read at intervals,
-///   and the last of it always; while a frame is drawn, or output waits for a slow terminal, nothing is delivered.
+/// Invariants: prompts and state are updated before anything is decided on them; a flood of output is read at
+///   intervals, and the last of it always; while a frame is drawn, or output waits for a slow terminal, nothing is
+///   delivered.
 /// Ownership: borrows its parts, which outlive it. Threading: loop thread only.
 #pragma once
 

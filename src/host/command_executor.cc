@@ -37,16 +37,16 @@ std::string data_of(const commands::SendCommand& command) {
 
 }  // namespace
 
-void CommandExecutor::execute(const commands::Command& utterance) {
-  std::visit([this](const auto& what) { (void)execute(what); }, utterance);
+void CommandExecutor::execute(const commands::Command& command) {
+  std::visit([this](const auto& what) { (void)execute(what); }, command);
 }
 
-CommandExecutor::Kept CommandExecutor::refuse(std::string_view why) {
+CommandExecutor::IsStored CommandExecutor::refuse(std::string_view why) {
   listener_.on_command_failed(why);
   return false;
 }
 
-CommandExecutor::Kept CommandExecutor::execute(const commands::SendCommand& command) {
+CommandExecutor::IsStored CommandExecutor::execute(const commands::SendCommand& command) {
   if (command.project)
     return refuse(format("{} is in another project, and messages stay within one for now.", command.to));
   const auto message = client::encode_message({.to = command.to,
@@ -86,32 +86,33 @@ void CommandExecutor::on_sent(const std::string& id) {
   if (!message.empty()) listener_.on_command_sent(message.mapped().to, message.mapped().kind);
 }
 
-CommandExecutor::Kept CommandExecutor::execute(const commands::CommandError& mistake) {
+CommandExecutor::IsStored CommandExecutor::execute(const commands::CommandError& mistake) {
   const bool ended = mistake.reason.ends_with('.') || mistake.reason.ends_with('?');
   return refuse(format("{}{} Write: {}", mistake.reason, ended ? "" : ".", mistake.usage));
 }
 
-CommandExecutor::Kept CommandExecutor::execute(const commands::SpawnCommand& spawn) {
+CommandExecutor::IsStored CommandExecutor::execute(const commands::SpawnCommand& spawn) {
   text::JsonWriter payload;
   payload.field("name", spawn.name).field("cli", spawn.cli).optional("task", spawn.task);
-  return ask(protocol::MessageType::Spawn, payload.take(), format("{} was not started", spawn.name));
+  return request(protocol::MessageType::Spawn, payload.take(), format("{} was not started", spawn.name));
 }
 
-CommandExecutor::Kept CommandExecutor::execute(const commands::ReleaseCommand& release) {
+CommandExecutor::IsStored CommandExecutor::execute(const commands::ReleaseCommand& release) {
   text::JsonWriter payload;
   payload.field("name", release.name);
-  return ask(protocol::MessageType::Release, payload.take(), format("{} was not released", release.name));
+  return request(protocol::MessageType::Release, payload.take(), format("{} was not released", release.name));
 }
 
-CommandExecutor::Kept CommandExecutor::execute(const commands::TopicChange& change) {
+CommandExecutor::IsStored CommandExecutor::execute(const commands::TopicChange& change) {
   text::JsonWriter payload;
   payload.field("action", change.subscribe ? "subscribe" : "unsubscribe").field("topic", change.topic);
-  return ask(protocol::MessageType::Topics, payload.take(), format("the topic {} was not changed", change.topic));
+  return request(protocol::MessageType::Topics, payload.take(), format("the topic {} was not changed", change.topic));
 }
 
-CommandExecutor::Kept CommandExecutor::ask(protocol::MessageType type, std::string payload, const std::string& what) {
+CommandExecutor::IsStored CommandExecutor::request(protocol::MessageType type, std::string payload,
+                                                   const std::string& what) {
   if (link_.ready()) {
-    ask_now(type, payload, what);
+    request_now(type, payload, what);
     return true;
   }
   if (!waits_for_first_ready_)
@@ -125,7 +126,7 @@ CommandExecutor::Kept CommandExecutor::ask(protocol::MessageType type, std::stri
   return true;
 }
 
-void CommandExecutor::ask_now(protocol::MessageType type, const std::string& payload, const std::string& what) {
+void CommandExecutor::request_now(protocol::MessageType type, const std::string& payload, const std::string& what) {
   link_.request(
       type, payload,
       [this, what](Result<const protocol::Envelope*> answer) {
@@ -141,7 +142,7 @@ void CommandExecutor::ask_now(protocol::MessageType type, const std::string& pay
 
 void CommandExecutor::on_ready() {
   waits_for_first_ready_ = false;
-  for (const auto& request : std::exchange(early_, {})) ask_now(request.type, request.payload, request.what);
+  for (const auto& request : std::exchange(early_, {})) request_now(request.type, request.payload, request.what);
 }
 
 void CommandExecutor::on_stopped(std::string_view why) {
@@ -150,7 +151,7 @@ void CommandExecutor::on_stopped(std::string_view why) {
 }
 
 /// The file is removed once its message is kept elsewhere: sent once, and never lost for a mistake in it.
-CommandExecutor::Kept CommandExecutor::execute(const commands::SendFileCommand& trigger) {
+CommandExecutor::IsStored CommandExecutor::execute(const commands::SendFileCommand& trigger) {
   if (!is_file_name(trigger.id))
     return refuse(format("{} cannot be the name of a file in $AGENT_RELAY_OUTBOX.", trigger.id));
   const auto directory = DiskDirectory::open_inside(files_.root, files_.names);

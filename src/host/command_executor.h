@@ -1,8 +1,8 @@
-/// What the agent said to the relay, carried out: messages sent, agents started and ended, files picked up.
+/// Executes the agent's relay commands: sends messages, starts and releases agents, sends files of its outbox.
 ///
-/// Invariants: what is not possible is explained to the agent, with the reason; a message is in the outbox, on disk,
-///   before this returns. A request to the daemon that is made before the link is ready for the first time waits for that, in
-///   memory and in order; at most kMaxEarlyRequests of kMaxEarlyBytes wait.
+/// Invariants: a command that fails is reported to the agent with the reason; a message is in the outbox, on disk,
+///   before `execute` returns. A request to the daemon made before the link is ready for the first time waits for that,
+///   in memory and in order; at most kMaxEarlyRequests of kMaxEarlyBytes wait.
 /// Ownership: borrows the link and the listener, which outlive it. Threading: loop thread only.
 #pragma once
 
@@ -28,11 +28,11 @@ class CommandExecutorListener {
   virtual ~CommandExecutorListener() = default;
   /// A message of the agent is stored.
   virtual void on_command_sent(std::string_view to, std::string_view kind) = 0;
-  /// Something was not; a sentence for the agent.
+  /// A sentence for the agent.
   virtual void on_command_failed(std::string_view why) = 0;
 };
 
-/// Where the agent lays down messages as files: a directory below the project.
+/// Where the agent writes messages as files: a directory below the project.
 struct OutgoingFiles {
   std::string root;
   std::vector<std::string> names;
@@ -43,17 +43,17 @@ class CommandExecutor {
   CommandExecutor(client::Link& link, OutgoingFiles files, CommandExecutorListener& listener)
       : link_{link}, files_{std::move(files)}, listener_{listener} {}
 
-  void execute(const commands::Command& utterance);
-  /// The daemon's answer to a message: stored, or refused.
+  void execute(const commands::Command& command);
+  /// The daemon has stored the message, or refused it.
   void on_sent(const std::string& id);
   void on_refused(const std::string& id) { unanswered_.erase(id); }
   /// About a message that the agent sent. A failure is explained to the agent when it asked for a receipt (`ackRequired`).
   void on_receipt(const protocol::Receipt& receipt);
   /// A message was sent that the daemon has neither stored nor refused.
   [[nodiscard]] bool has_unanswered() const { return !unanswered_.empty(); }
-  /// The daemon has answered the first HELLO: what was asked of it before is asked now, in order.
+  /// The daemon has answered the first HELLO: pending requests are sent, in order.
   void on_ready();
-  /// There will be no daemon: what waits for one is not done.
+  /// The link has stopped: pending requests fail.
   void on_stopped(std::string_view why);
 
  private:
@@ -61,21 +61,21 @@ class CommandExecutor {
     std::string to;
     std::string_view kind;
   };
-  /// Whether it is kept elsewhere now; a file it came from has then done its work.
-  using Kept = bool;
-  Kept execute(const commands::SendCommand& command);
-  Kept execute(const commands::SpawnCommand& spawn);
-  Kept execute(const commands::ReleaseCommand& release);
-  Kept execute(const commands::TopicChange& change);
-  Kept execute(const commands::SendFileCommand& trigger);
-  Kept execute(const commands::CommandError& mistake);
-  Kept execute(const commands::SummaryBlock&) { return true; }     // kept with the session's history later
-  Kept execute(const commands::SessionEndBlock&) { return true; }  // likewise
+  /// True when it is stored elsewhere now, so that the file it came from can be removed.
+  using IsStored = bool;
+  IsStored execute(const commands::SendCommand& command);
+  IsStored execute(const commands::SpawnCommand& spawn);
+  IsStored execute(const commands::ReleaseCommand& release);
+  IsStored execute(const commands::TopicChange& change);
+  IsStored execute(const commands::SendFileCommand& trigger);
+  IsStored execute(const commands::CommandError& mistake);
+  IsStored execute(const commands::SummaryBlock&) { return true; }     // kept with the session's history later
+  IsStored execute(const commands::SessionEndBlock&) { return true; }  // likewise
 
-  Kept refuse(std::string_view why);
-  /// `what` begins the sentence that says that it was not done.
-  Kept ask(protocol::MessageType type, std::string payload, const std::string& what);
-  void ask_now(protocol::MessageType type, const std::string& payload, const std::string& what);
+  IsStored refuse(std::string_view why);
+  /// `what`: the first words of the sentence that reports a failure.
+  IsStored request(protocol::MessageType type, std::string payload, const std::string& what);
+  void request_now(protocol::MessageType type, const std::string& payload, const std::string& what);
 
   struct EarlyRequest {
     protocol::MessageType type;

@@ -9,7 +9,7 @@ namespace {
 
 using client::testing::Said;
 
-struct VoiceTest : client::testing::LinkFixture, CommandExecutorListener {
+struct CommandExecutorTest : client::testing::LinkFixture, CommandExecutorListener {
   std::unique_ptr<CommandExecutor> voice;
   Said unsaid;
 
@@ -28,7 +28,7 @@ struct VoiceTest : client::testing::LinkFixture, CommandExecutorListener {
   }
 };
 
-TEST_F(VoiceTest, RequestsSaidBeforeTheDaemonAnsweredAreExecutedInOrder) {
+TEST_F(CommandExecutorTest, EarlyRequestsAreExecutedInOrder) {
   start_unanswered();
   voice->execute(commands::Command{commands::SpawnCommand{.name = "ZZ", .cli = "claude"}});
   voice->execute(commands::Command{commands::TopicChange{.topic = "deploys", .subscribe = true}});
@@ -40,7 +40,7 @@ TEST_F(VoiceTest, RequestsSaidBeforeTheDaemonAnsweredAreExecutedInOrder) {
   EXPECT_EQ(unsaid, Said{});
 }
 
-TEST_F(VoiceTest, RequestWhileTheDaemonIsAwayIsRefusedWithTheReason) {
+TEST_F(CommandExecutorTest, RequestWithoutDaemonFailsWithReason) {
   start_unanswered();
   welcome();
   daemon.cut();
@@ -48,7 +48,7 @@ TEST_F(VoiceTest, RequestWhileTheDaemonIsAwayIsRefusedWithTheReason) {
   EXPECT_EQ(unsaid, Said{"ZZ was not started: the relay daemon is not there now; say it again later."});
 }
 
-TEST_F(VoiceTest, RequestsThatWaitForTheDaemonAreBounded) {
+TEST_F(CommandExecutorTest, EarlyRequestsAreBounded) {
   start_unanswered();
   for (std::size_t i = 0; i <= kMaxEarlyRequests; ++i)
     voice->execute(commands::Command{commands::ReleaseCommand{.name = "ZZ"}});
@@ -57,14 +57,14 @@ TEST_F(VoiceTest, RequestsThatWaitForTheDaemonAreBounded) {
   voice->on_ready();
 }
 
-TEST_F(VoiceTest, RequestsThatWaitAreExplainedWhenThereWillBeNoDaemon) {
+TEST_F(CommandExecutorTest, EarlyRequestsFailWhenLinkStops) {
   start_unanswered();
   voice->execute(commands::Command{commands::SpawnCommand{.name = "ZZ", .cli = "claude"}});
   voice->on_stopped("the name is taken");
   EXPECT_EQ(unsaid, Said{"ZZ was not started: the name is taken"});
 }
 
-TEST_F(VoiceTest, MetadataTravelsInTheSend) {
+TEST_F(CommandExecutorTest, MetadataIsSent) {
   start_unanswered();
   welcome();
   (void)daemon.heard();
@@ -83,7 +83,7 @@ TEST_F(VoiceTest, MetadataTravelsInTheSend) {
             R"({"requires_ack":true,"importance":80,"replyTo":"k7mx2p9d"})");
 }
 
-TEST_F(VoiceTest, FailureOfAMessageWithAckRequiredIsExplained) {
+TEST_F(CommandExecutorTest, FailureOfAMessageWithAckRequiredIsExplained) {
   start_unanswered();
   welcome();
   (void)daemon.heard();

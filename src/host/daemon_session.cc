@@ -56,14 +56,14 @@ std::optional<SteadyTime> DaemonSession::storing_until(SteadyTime now) const {
 }
 
 void DaemonSession::report_changes() {
-  const bool passed = !pending_reason_.empty() && parts_.pipeline.waiting_reason().empty();
+  const bool passed = !pending_reason_.empty() && parts_.pipeline.pending_reason().empty();
   if (std::exchange(state_changed_, false) || passed || parts_.pipeline.settled_reason() != settled_reason_)
     report_state();
 }
 
 void DaemonSession::report_state() {
   if (!is_ready()) return;
-  pending_reason_ = parts_.pipeline.waiting_reason();
+  pending_reason_ = parts_.pipeline.pending_reason();
   settled_reason_ = parts_.pipeline.settled_reason();
   const auto shown = parts_.state.shown(loop_.now().steady);
   log::debug("state reported", {{"agent", agent_},
@@ -132,7 +132,7 @@ void DaemonSession::on_pause(const protocol::PauseCommand& command) {
 }
 
 void DaemonSession::on_event_acked() {
-  if (parts_.reporter.close_gap(loop_.now().wall))
+  if (parts_.reporter.report_gap(loop_.now().wall))
     parts_.reporter.report_again(parts_.adapter.requests(), link_->session().id, loop_.now().wall);
   release_state();
 }
@@ -143,7 +143,7 @@ void DaemonSession::release_state() {
 
 void DaemonSession::on_sent(const std::string& id) {
   parts_.executor.on_sent(id);
-  parts_.pipeline.understood();
+  parts_.pipeline.reset_notices();
   parts_.end.leave_if_done();
 }
 

@@ -39,7 +39,8 @@ class DaemonSession final : public client::LinkListener, public ReceiptReporter 
     CommandFeedback& feedback;
     SessionEnd& end;
   };
-  /// The host takes part, or never will and why. Called once, and not for an agent that runs without the daemon as well.
+  /// The host takes part, or never will and why. Called once, and not for an agent that runs without the daemon as
+  /// well.
   using OnAdmitted = std::move_only_function<void(Result<void>)>;
 
   DaemonSession(net::EventLoop& loop, net::Network& network, Random& random, client::Outbox& outbox,

@@ -8,7 +8,7 @@
 namespace relay::host {
 namespace {
 
-/// The id of what is asked here; empty when it is no request.
+/// The id of the prompt that the event opens; empty for another event.
 std::string request_in(const events::Event& event) {
   if (const auto* permission = std::get_if<events::PermissionRequested>(&event)) return permission->request_id;
   if (const auto* question = std::get_if<events::QuestionRequested>(&event)) return question->question_id;
@@ -33,60 +33,60 @@ std::string event_payload(const events::Event& event, WallMs at, std::string_vie
 
 void EventReporter::report(events::Event event, WallMs at) {
   if (auto* tokens = std::get_if<events::TokensUsed>(&event)) tokens->agent_name = agent_;
-  const auto ended = asked_.extract(resolved_in(event));
+  const auto ended = open_.extract(resolved_in(event));
   const bool was_told = !ended.empty() && !(ended.mapped().event.empty() && ended.mapped().session.empty());
   const auto id = missing_ == 0 ? put(event, at) : std::string{};
   if (id.empty()) {
     ++dropped_, ++missing_;
-    if (was_told && owed_.size() < kMaxOwed) owed_.emplace_back(event, at);
+    if (was_told && unreported_.size() < kMaxOwed) unreported_.emplace_back(event, at);
   }
-  if (auto request = request_in(event); !request.empty()) {
-    auto& asked = asked_.try_emplace(std::move(request), Request{.since = at}).first->second;
-    asked.event = id;
-    asked.session.clear();
+  if (auto prompt = request_in(event); !prompt.empty()) {
+    auto& request = open_.try_emplace(std::move(prompt), Request{.since = at}).first->second;
+    request.event = id;
+    request.session.clear();
   }
 }
 
-bool EventReporter::close_gap(WallMs now) {
+bool EventReporter::report_gap(WallMs now) {
   if (missing_ == 0 || link_.event_counts().waiting > client::kMaxEvents / 2) return false;
   const events::AgentUnparsed gap{
       .source = "relay",
       .problem = format("{} events were not kept: more happened than the daemon took at that time", missing_)};
   if (put(gap, now).empty()) return false;
   missing_ = 0;
-  for (auto& [event, at] : std::exchange(owed_, {})) {  // else what it ends would stay open at the daemon
+  for (auto& [event, at] : std::exchange(unreported_, {})) {  // or their prompts would stay open at the daemon
     if (missing_ == 0 && !put(event, at).empty()) continue;
     ++missing_;
-    owed_.emplace_back(std::move(event), at);
+    unreported_.emplace_back(std::move(event), at);
   }
   return true;
 }
 
 bool EventReporter::is_storing_request() const {
-  return std::ranges::any_of(asked_, [&](const auto& entry) {
+  return std::ranges::any_of(open_, [&](const auto& entry) {
     const auto& event = entry.second.event;
     return !event.empty() && link_.has_pending_event(event);
   });
 }
 
 void EventReporter::report_again(const std::vector<events::Event>& requests, const std::string& session, WallMs now) {
-  // What was answered until now was stored by the session that was.
-  for (auto& [id, asked] : asked_)
-    if (asked.session.empty() && !asked.event.empty() && !link_.has_pending_event(asked.event))
-      asked.session = session_;
+  // What is not pending any more was stored by the session before this one.
+  for (auto& [id, request] : open_)
+    if (request.session.empty() && !request.event.empty() && !link_.has_pending_event(request.event))
+      request.session = session_;
   session_ = session;
-  if (missing_ > 0) return;  // once the gap is told
+  if (missing_ > 0) return;  // once the gap is reported
   for (const auto& event : requests) {
-    const auto before = asked_.find(request_in(event));
-    if (before == asked_.end()) {
+    const auto before = open_.find(request_in(event));
+    if (before == open_.end()) {
       report(event, now);
       continue;
     }
-    auto& asked = before->second;
-    if (link_.has_pending_event(asked.event)) continue;
-    asked.event = put(event, asked.since, asked.session);
-    if (asked.event.empty()) ++dropped_, ++missing_;
-    if (asked.session != session) asked.session.clear();  // this one will store it
+    auto& request = before->second;
+    if (link_.has_pending_event(request.event)) continue;
+    request.event = put(event, request.since, request.session);
+    if (request.event.empty()) ++dropped_, ++missing_;
+    if (request.session != session) request.session.clear();  // this one will store it
   }
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-struct TellerTest : client::testing::LinkFixture {
+struct EventReporterTest : client::testing::LinkFixture {
   std::unique_ptr<EventReporter> teller;
 
   void start_telling() {
@@ -48,7 +48,7 @@ struct TellerTest : client::testing::LinkFixture {
   Texts ids;
 };
 
-TEST_F(TellerTest, TellsAnEventFlatWithItsTimeAndWhoseTokensItWere) {
+TEST_F(EventReporterTest, EventIsFlatWithTime) {
   start_telling();
   teller->report(events::TokensUsed{.model = "m", .input_tokens = 3}, 77);
   EXPECT_EQ(
@@ -56,7 +56,7 @@ TEST_F(TellerTest, TellsAnEventFlatWithItsTimeAndWhoseTokensItWere) {
       (Texts{R"({"type":"tokens.used","agentName":"Alice","model":"m","inputTokens":3,"outputTokens":0,"_ts":77})"}));
 }
 
-TEST_F(TellerTest, RequestIsBeingStoredUntilTheDaemonAnswers) {
+TEST_F(EventReporterTest, RequestIsBeingStoredUntilTheDaemonAnswers) {
   start_telling();
   EXPECT_FALSE(teller->is_storing_request());
   teller->report(delta("x"), 1);
@@ -67,21 +67,21 @@ TEST_F(TellerTest, RequestIsBeingStoredUntilTheDaemonAnswers) {
   EXPECT_FALSE(teller->is_storing_request());
 }
 
-TEST_F(TellerTest, WhatDidNotFitIsCountedAndToldOnceThereIsRoom) {
+TEST_F(EventReporterTest, DroppedEventsAreCountedAndReported) {
   start_telling();
   for (std::size_t i = 0; i < client::kMaxEvents + 7; ++i) teller->report(delta("x"), 1);
-  EXPECT_FALSE(teller->close_gap(2)) << "half of it must be free first";
+  EXPECT_FALSE(teller->report_gap(2)) << "half of it must be free first";
   EXPECT_EQ(integer_member(counts(), "dropped"), 7);
   EXPECT_EQ(answer_all(), client::kMaxEvents);
   teller->report(delta("after a gap nothing is kept before the gap is told"), 1);
   EXPECT_TRUE(heard().empty());
-  EXPECT_TRUE(teller->close_gap(3));
-  EXPECT_FALSE(teller->close_gap(3));
+  EXPECT_TRUE(teller->report_gap(3));
+  EXPECT_FALSE(teller->report_gap(3));
   EXPECT_EQ(heard(), (Texts{R"({"type":"agent.unparsed","source":"relay","problem":)"
                             R"("8 events were not kept: more happened than the daemon took at that time","_ts":3})"}));
 }
 
-TEST_F(TellerTest, WhatIsAskedIsToldAgainToANewConnection) {
+TEST_F(EventReporterTest, OpenPromptIsReportedAgainAfterReconnect) {
   start_telling();
   teller->report(asks("h-p1"), 1);
   EXPECT_EQ(answer_all(), 1U);
@@ -92,7 +92,7 @@ TEST_F(TellerTest, WhatIsAskedIsToldAgainToANewConnection) {
   EXPECT_EQ(integer_member(counts(), "sent"), 1);
 }
 
-TEST_F(TellerTest, ToldAgainItSaysSinceWhenAndInWhoseLogItIs) {
+TEST_F(EventReporterTest, RepeatedPromptKeepsTimeAndNamesSession) {
   start_telling();
   teller->report_again({}, "s1", 1);
   teller->report(asks("h-p1"), 1);
@@ -110,7 +110,7 @@ TEST_F(TellerTest, ToldAgainItSaysSinceWhenAndInWhoseLogItIs) {
   EXPECT_EQ(told_again("s2"), R"("_ts":1,"_again":"s2"})");
 }
 
-TEST_F(TellerTest, WhatStillWaitsToBeToldIsNotToldTwice) {
+TEST_F(EventReporterTest, QueuedPromptIsNotReportedTwice) {
   start_telling();
   teller->report(asks("h-p1"), 1);
   reconnect();
@@ -120,17 +120,17 @@ TEST_F(TellerTest, WhatStillWaitsToBeToldIsNotToldTwice) {
   EXPECT_EQ(integer_member(counts(), "sent"), 1);
 }
 
-TEST_F(TellerTest, ARequestThatWasDroppedIsToldAfterTheGap) {
+TEST_F(EventReporterTest, DroppedPromptIsReportedAfterGap) {
   start_telling();
   for (std::size_t i = 0; i < client::kMaxEvents; ++i) teller->report(delta("x"), 1);
   teller->report(asks("h-p1"), 1);
   answer_all();
-  EXPECT_TRUE(teller->close_gap(3));
+  EXPECT_TRUE(teller->report_gap(3));
   teller->report_again({asks("h-p1")}, "s1", 3);
   EXPECT_EQ(answer_all(), 2U);
 }
 
-TEST_F(TellerTest, TheEndOfWhatWasToldIsToldThoughItFellIntoTheGap) {
+TEST_F(EventReporterTest, DroppedResolutionIsReportedAfterGap) {
   start_telling();
   teller->report(asks("h-p1"), 1);
   answer_all();
@@ -138,7 +138,7 @@ TEST_F(TellerTest, TheEndOfWhatWasToldIsToldThoughItFellIntoTheGap) {
   teller->report(events::PermissionResolved{.request_id = "h-p1"}, 2);
   teller->report(events::PermissionResolved{.request_id = "h-p2"}, 2);
   answer_all();
-  EXPECT_TRUE(teller->close_gap(3));
+  EXPECT_TRUE(teller->report_gap(3));
   const auto told = heard();
   ASSERT_EQ(told.size(), 2U) << "of h-p2 nobody was told";
   EXPECT_NE(told[1].find(R"("type":"permission.resolved","requestId":"h-p1")"), std::string::npos) << told[1];

@@ -1,4 +1,4 @@
-/// A name for an agent nobody named: short, pronounceable, not taken.
+/// A generated name for an agent: short, pronounceable, unused.
 #pragma once
 
 #include <string>

@@ -34,7 +34,7 @@ constexpr pty::WindowSize kDefaultSize{.columns = 120, .rows = 40};  // without 
 bool has_profile(const HostOptions& options) { return options.profile.name != profiles::kGeneric; }
 
 /// By which means an agent without a native interface is read and written to.
-FallbackWays fallback_for(const HostOptions& options) {
+FallbackInterfaces fallback_for(const HostOptions& options) {
   if (has_profile(options)) return {};
   return {.hear = adapters::way::kLines, .speak = adapters::way::kInboxFile};
 }

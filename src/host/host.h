@@ -2,10 +2,11 @@
 ///
 ///     user ◀─bytes─▶ UserTerminal ◀─▶ TerminalRelay ◀─▶ Program (the agent)
 ///     clients ◀─▶ HostServer ◀─▶ ClientRequests │ ScreenMonitor ─▶ AgentUpdater ─▶ AgentState, prompts
-///     daemon ◀─▶ Link ◀─▶ DaemonSession ─▶ DeliveryPipeline ─▶ Adapter, or the gate ─▶ AgentKeys ─▶ AgentInput ─▶ Program
+///     daemon ◀─▶ Link ◀─▶ DaemonSession ─▶ DeliveryPipeline ─▶ Adapter, or the gate ─▶ AgentKeys ─▶ AgentInput ─▶
+///     Program
 ///
-/// Why injected: loop, network, program, user's terminal and adapter are the caller's (host_process.h makes the real ones),
-///   so a test runs a whole host on a clock it moves by hand.
+/// Why injected: loop, network, program, user's terminal and adapter are the caller's (host_process.h makes the real
+///   ones), so a test runs a whole host on a clock it moves by hand.
 /// Invariants: README.md lists them.
 /// Ownership: owns what HostOptions hold; borrows HostEnvironment. May not be destroyed inside a callback of its own.
 /// Threading: loop thread only.
@@ -93,8 +94,8 @@ class Host {
   Result<void> start();
   /// Ends the agent; `on_finished` follows.
   void release(ReleaseAgent request);
-  /// After `on_finished`: leaves the daemon, gives the user's terminal back and removes the host's files. Connected clients
-  /// stay until the host is destroyed.
+  /// After `on_finished`: leaves the daemon, gives the user's terminal back and removes the host's files. Connected
+  /// clients stay until the host is destroyed.
   void close();
 
   [[nodiscard]] pid_t agent_pid() const;

@@ -199,7 +199,7 @@ TEST_F(HostTest, CrashBetweenIntentAndOutcomeLeavesDeliveryInDoubt) {
   deliver("d1", "build the tree");
   loop.advance(30s);
   EXPECT_TRUE(written.empty()) << "it was typed again";
-  EXPECT_EQ(receipts(), Lines{"in_doubt: the host ended while it was being brought"});
+  EXPECT_EQ(receipts(), Lines{"in_doubt: the host ended during the delivery"});
 }
 
 TEST_F(HostTest, OutcomeOfBeforeCrashIsReportedAgain) {

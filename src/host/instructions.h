@@ -1,7 +1,8 @@
-/// How an agent is told about the relay without a word on its screen: by arguments and variables of its own program.
+/// How an agent learns of the relay at its start, without text on its screen: by arguments and variables of its
+///   program.
 ///
-/// The profile knows the least intrusive way; nothing of the person's is overwritten, and where no way is known nothing
-/// is done (`agent-relay skill` prints the text for people to use).
+/// The profile names the least intrusive ones. Nothing of the user's is overwritten, and where the profile names none
+/// nothing is done (`agent-relay skill` prints the text for the user).
 #pragma once
 
 #include <string>
@@ -15,7 +16,7 @@ namespace relay::host {
 /// What every agent should know, in markdown.
 std::string_view skill_text();
 
-/// Adds what the profile says right behind the program's name. `{text}`, `{quoted}` (as a JSON string) and `{file}` (a
+/// Adds what the profile names right behind the program. `{text}`, `{quoted}` (as a JSON string) and `{file}` (a
 /// file that holds the text) are replaced; without a file what would name it is left out. A variable that is set stays.
 void instruct(pty::Command& command, const profiles::Instructions& rules, std::string_view text, std::string_view file);
 

@@ -11,8 +11,8 @@
 namespace relay::host {
 namespace {
 
-/// The examples of the skill, in their order and without their indent. A blank line between two indented lines belongs to
-/// one example.
+/// The examples of the skill, in their order and without their indent. A blank line between two indented lines belongs
+/// to one example.
 std::vector<std::string> examples() {
   constexpr std::string_view kIndent = "    ";
   std::vector<std::string> all;
@@ -72,7 +72,7 @@ TEST(Instructions, WithoutAFileNothingNamesIt) {
   EXPECT_EQ(command.environment, std::vector<std::string>{"OTHER=text"});
 }
 
-TEST(Skill, ShowsTheFormsThatAreHeard) {
+TEST(Skill, ShowsAcceptedForms) {
   const auto forms = commands_in(example_with("@relay:*"));
   ASSERT_EQ(forms.size(), 3U);
   EXPECT_EQ(forms[0].to, "Bob");
@@ -83,7 +83,7 @@ TEST(Skill, ShowsTheFormsThatAreHeard) {
             (std::vector{commands::SendCommand{.to = "Bob", .body = "first paragraph\n\nsecond paragraph"}}));
 }
 
-TEST(Skill, ShowsAWholeExampleOfAskingAndAnswering) {
+TEST(Skill, ShowsExampleOfRequestAndReply) {
   EXPECT_EQ(example_with("--ask"),
             "$ agent-relay send --ask Bob \"which port does the server use?\" --timeout 2m\n8080\n");
 

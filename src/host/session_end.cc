@@ -43,7 +43,7 @@ void SessionEnd::on_exit(const pty::ExitStatus& status) {
   parts_.updater.finish();
   parts_.commands.finish();
   if (auto* const user = parts_.terminal.user()) user->leave_raw();
-  parts_.answers.on_agent_gone();
+  parts_.answers.on_agent_exit();
   parts_.server.on_exit(status.shell_code());
   bye_ = goodbye_of(status, released_);
   bye_.ended_at = loop_.now().wall;
@@ -53,7 +53,7 @@ void SessionEnd::on_exit(const pty::ExitStatus& status) {
 
 void SessionEnd::begin_leaving() {
   parts_.pipeline.on_agent_exit();
-  parts_.adapter.on_agent_gone();
+  parts_.adapter.on_agent_exit();
   leaving_ = true;
   parts_.session.link().retry_now();
   if (!is_in_handshake() && !awaits_answers()) return leave();
@@ -91,7 +91,7 @@ void SessionEnd::write_record() {
   protocol::EndedSession ended{.agent = agent_, .session = link.session().id, .bye = bye_, .events = {}};
   for (const auto& event : link.pending_events()) ended.events.push_back({event.id, event.payload});
   if (const auto written = write_ended_session(records_, ended); !written)
-    log::warn("the end of the session is not recorded", {{"reason", written.error().message()}});
+    log::warn("cannot record the end of the session", {{"error", written.error().message()}});
 }
 
 }  // namespace relay::host

@@ -1,8 +1,8 @@
-/// What a host and whoever starts it in the background agree on.
+/// What a host or a daemon and the process that starts it in the background agree on.
 ///
-/// What it was started for travels in variables, not in arguments, which everybody on the machine can read. On the
-/// descriptor it is given it says one line, `ready PID` or `error: SENTENCE`, and closes it. A daemon that finds another
-/// one says `running: SENTENCE`.
+/// The request travels in environment variables, not in arguments, which every user of the machine can read. On the
+/// given descriptor the started process writes one line, `ready PID` or `error: SENTENCE`, and closes it. A daemon that
+/// finds another one running writes `running: SENTENCE`.
 #pragma once
 
 #include <string_view>

@@ -38,37 +38,37 @@ struct Words {
 
 }  // namespace
 
-TurnSpeech::Digest TurnSpeech::digest_of(const commands::Command& utterance) {
+TurnCommands::Digest TurnCommands::digest_of(const commands::Command& utterance) {
   Words words{.all = std::to_string(utterance.index()) + kEnd};
   std::visit(words, utterance);
   return sha256(words.all);
 }
 
-void TurnSpeech::add(std::deque<Digest>& said, const Digest& what) {
-  if (said.size() >= kMaxHeard) said.pop_front();
+void TurnCommands::add(std::deque<Digest>& said, const Digest& what) {
+  if (said.size() >= kMaxCommands) said.pop_front();
   said.push_back(what);
 }
 
-bool TurnSpeech::take(std::deque<Digest>& said, const Digest& what) {
+bool TurnCommands::take(std::deque<Digest>& said, const Digest& what) {
   const auto found = std::ranges::find(said, what);
   if (found == said.end()) return false;
   said.erase(found);
   return true;
 }
 
-void TurnSpeech::begin_turn() {
+void TurnCommands::begin_turn() {
   by_record_.clear();
   by_screen_.clear();
 }
 
-bool TurnSpeech::hear_in_record(const commands::Command& utterance) {
+bool TurnCommands::accept_from_transcript(const commands::Command& utterance) {
   const auto what = digest_of(utterance);
   if (take(by_screen_, what)) return false;
   add(by_record_, what);
   return true;
 }
 
-bool TurnSpeech::hear_on_screen(const commands::Command& utterance, bool replaces_record) {
+bool TurnCommands::accept_from_screen(const commands::Command& utterance, bool replaces_record) {
   const auto what = digest_of(utterance);
   if (take(by_record_, what) || !replaces_record) return false;
   add(by_screen_, what);

@@ -1,7 +1,7 @@
-/// What the agent said in the turn that goes on, by its record and by its screen, so that nothing is carried out twice when
-/// one takes the other's place in the middle of a turn.
+/// The commands the agent wrote in the current turn, by its transcript and by its screen, so that none is executed
+/// twice when one source replaces the other in the middle of a turn.
 ///
-/// Why by words: the same command stands at different places of record and screen, and is wrapped on one of them.
+/// Why by text: the same command has different positions in transcript and screen, and is wrapped on one of them.
 /// Threading: loop thread only.
 #pragma once
 
@@ -14,22 +14,22 @@
 
 namespace relay::host {
 
-class TurnSpeech {
+class TurnCommands {
  public:
-  static constexpr std::size_t kMaxHeard = 256;
+  static constexpr std::size_t kMaxCommands = 256;
 
   void begin_turn();
-  /// To be carried out? Not when the screen said it first; an agent may say the same thing twice.
-  bool hear_in_record(const commands::Command& utterance);
-  /// Likewise. `replaces_record`: the screen is heard now; otherwise it only repeats what the record says.
-  bool hear_on_screen(const commands::Command& utterance, bool replaces_record);
+  /// True when it is to be executed: the screen did not show it first. An agent may write the same command twice.
+  bool accept_from_transcript(const commands::Command& utterance);
+  /// Likewise. `replaces_record`: the screen is the source now; otherwise it only repeats the transcript.
+  bool accept_from_screen(const commands::Command& utterance, bool replaces_record);
 
  private:
   using Digest = std::array<std::uint8_t, 32>;
   static Digest digest_of(const commands::Command& utterance);
 
   static void add(std::deque<Digest>& said, const Digest& what);
-  /// Was it said there, and not taken yet?
+  /// True, once, for a command that is listed there.
   static bool take(std::deque<Digest>& said, const Digest& what);
 
   std::deque<Digest> by_record_, by_screen_;

@@ -32,19 +32,19 @@ void ClientRequests::explain(text::JsonWriter& answer) const { write_status(answ
 HostStatus ClientRequests::status() const {
   const auto now = loop_.now();
   return {.record = parts_.record,
-          .sight = parts_.monitor,
-          .native = parts_.adapter,
-          .desk = parts_.pipeline,
-          .teller = parts_.reporter,
+          .monitor = parts_.monitor,
+          .adapter = parts_.adapter,
+          .pipeline = parts_.pipeline,
+          .reporter = parts_.reporter,
           .state = parts_.state.current(),
           .since = parts_.state.since(now.steady),
           .blocker = parts_.state.blocker(),
           .now = now,
-          .last_typed = parts_.input.typing().any,
-          .held = parts_.input.describe_held(),
-          .person = parts_.terminal.user() != nullptr,
+          .last_input = parts_.input.typing().any,
+          .held_keys = parts_.input.describe_held(),
+          .attended = parts_.terminal.user() != nullptr,
           .connected = parts_.session.is_ready(),
-          .unread = parts_.commands.unread_reason(),
+          .unread_reason = parts_.commands.unread_reason(),
           .error = parts_.session.error()};
 }
 

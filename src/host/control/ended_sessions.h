@@ -1,7 +1,7 @@
-/// `hosts/<session>.ended`: how a session ended, left by its host for a daemon that may be away. docs/spec/host.md.
+/// `hosts/<session>.ended`: how a session ended, written by its host for a daemon that may be away. docs/spec/host.md.
 ///
-/// Invariants: written whole or not at all, durable when `write_ended_session` has returned, for the owner alone, at most
-///   protocol::kMaxEndedSessionBytes. The daemon removes a record once the end it tells is durable.
+/// Invariants: written whole or not at all, durable when `write_ended_session` has returned, for the owner alone, at
+///   most protocol::kMaxEndedSessionBytes. The daemon removes a record once its end is durable.
 /// Threading: any thread; the files belong to one workspace.
 #pragma once
 

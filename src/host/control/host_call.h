@@ -1,9 +1,9 @@
-/// One request at a host's door (docs/spec/host.md), and what came of it.
+/// One request to a host socket (docs/spec/host.md) and its outcome, without blocking.
 ///
 /// Contract: `done` is called once, never from inside the constructor; the call may be destroyed inside it. A host that
-///   hangs up without an answer is gone only if nobody listens at its door any more. A refusal's code, when the host
-///   tells one, is in the error (protocol::refusal_in).
-/// Ownership: borrows loop and network, which outlive it; destroying it hangs up and calls nobody.
+///   closes the connection without a response has ended only if nothing listens at its socket any more. The code of a
+///   refusal, if the host sends one, is in the error (protocol::nack_code_of).
+/// Ownership: borrows loop and network, which outlive it; destroying it closes the connection without a callback.
 /// Threading: loop thread only.
 #pragma once
 
@@ -21,12 +21,12 @@
 
 namespace relay::host {
 
-/// When the call has served its purpose: once it was answered, or once nobody is behind the door any more.
+/// When the call is done: with the response, or when nothing listens at the socket any more.
 enum class CallUntil { Answer, End };
 
 struct HostCallRequest {
-  std::string agent;   // for the sentences
-  std::string socket;  // the door
+  std::string agent;   // for error messages
+  std::string socket;  // of the host
   std::string body;    // JSON
   CallUntil until = CallUntil::Answer;
   Millis timeout{5'000};
@@ -34,7 +34,7 @@ struct HostCallRequest {
 
 class HostCall final : private net::StreamListener {
  public:
-  /// The answer, as the door said it; empty for one who was to end and has.
+  /// The response; empty for a host that was to end and has.
   using Done = std::move_only_function<void(Result<json::object>)>;
 
   HostCall(net::EventLoop& loop, net::Network& network, HostCallRequest request, Done done);
@@ -48,7 +48,7 @@ class HostCall final : private net::StreamListener {
   void on_written(std::size_t) override {}
   void on_closed(const std::string& reason) override;
   void on_late();
-  /// Is anybody there still? One that is dying may be, for a moment.
+  /// Connects again: a host that is ending may still listen for a moment.
   void look();
   void on_looked(const Result<std::unique_ptr<net::Stream>>& stream);
   void on_answer(std::string_view frame);

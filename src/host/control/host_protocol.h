@@ -1,4 +1,4 @@
-/// What is said at a host's door, as values. docs/spec/host.md is the page for people.
+/// Requests and responses of the host socket, as values. docs/spec/host.md describes them.
 ///
 /// A frame holds a JSON object, or terminal bytes behind the byte 1.
 #pragma once
@@ -20,7 +20,7 @@
 namespace relay::host {
 
 inline constexpr std::size_t kMaxRequestBytes = 1 << 20;
-inline constexpr std::size_t kMaxFetch = 100;  // letters in one answer
+inline constexpr std::size_t kMaxFetch = 100;  // messages in one response
 
 struct Describe {};
 struct Explain {};
@@ -39,20 +39,20 @@ struct Resize {
 struct Input {
   std::string data = {};                 // bytes as they are
   std::vector<terminal::Key> keys = {};  // pressed as the program wants them
-  std::string text = {};                 // words: pasted and entered
+  std::string text = {};                 // pasted and submitted
 };
-/// The key by which this program stops what it does, whichever that is.
+/// The interrupt key of the program, as its profile has it.
 struct Interrupt {};
 struct ReleaseAgent {
   std::string reason = {};
   std::string by = "human";  // or `api`, or an agent's name
 };
 
-/// The agent's own hook system calls; answered when there is something to say, or nothing will be.
+/// A hook call of the agent, answered when there is an answer, or when there will be none.
 struct HookCall {
   hooks::HookEvent event = {};
 };
-/// What waits for the agent: to look at, or to take away.
+/// The agent's pending messages: to read, or to take.
 struct FetchMessages {
   bool take = false;
   std::size_t limit = kMaxFetch;
@@ -63,9 +63,9 @@ struct AnswerPrompt {
   std::string prompt = {};  // its short id, or the request's
   adapters::PromptAnswer reply = {};
   std::string by = "human";  // or `policy`, or an agent's name
-  bool timed_out = false;    // denied because nobody answered
+  bool timed_out = false;    // denied because no answer came
 };
-/// No rule decides that prompt: the agent's own dialog does.
+/// No rule decides that prompt: the agent may show its own dialog.
 struct ShowDialog {
   std::string prompt = {};
 };
@@ -74,12 +74,12 @@ using RequestParams = std::variant<Describe, Explain, Watch, ShowScreen, Attach,
                                    HookCall, FetchMessages, ListPrompts, AnswerPrompt, ShowDialog>;
 
 struct Request {
-  std::string method;  // `do`
+  std::string method;  // `method`
   std::string id;      // may be empty
   RequestParams params;
 };
 
-/// The error is a sentence for whoever asked.
+/// The error is a sentence for the client.
 Result<Request> parse_request(std::string_view json);
 
 }  // namespace relay::host

@@ -18,7 +18,7 @@ std::string error_of(std::string_view text) {
   return request ? "" : request.error().message();
 }
 
-TEST(DoorMessages, SayWhatIsWanted) {
+TEST(HostProtocol, RequestIsParsed) {
   const auto attach = wish<Attach>(R"({"method":"attach","id":"7","mode":"drive","columns":80,"rows":24})");
   EXPECT_TRUE(attach.drive);
   EXPECT_EQ(attach.size.columns, 80);
@@ -31,7 +31,7 @@ TEST(DoorMessages, SayWhatIsWanted) {
   EXPECT_EQ(parse_request(R"({"method":"describe","id":"7"})")->id, "7");
 }
 
-TEST(DoorMessages, ASentenceForWhatCannotBeUnderstood) {
+TEST(HostProtocol, UnknownRequestIsExplained) {
   EXPECT_EQ(error_of(R"({"method":"dance"})"), "a host cannot do dance");
   EXPECT_EQ(error_of("{}"), "a host cannot do what is not said: `do` is missing");
   EXPECT_EQ(error_of(R"({"method":"attach","mode":"own","columns":1,"rows":1})"), "mode must be view or drive");
@@ -43,7 +43,7 @@ TEST(DoorMessages, ASentenceForWhatCannotBeUnderstood) {
   EXPECT_FALSE(error_of("not json").empty());
 }
 
-TEST(DoorMessages, TerminalBytesAreMarked) {
+TEST(HostProtocol, TerminalFrameStartsWithByteOne) {
   EXPECT_EQ(terminal_bytes("\x01\x1b[A"), "\x1b[A");
   EXPECT_EQ(terminal_bytes("\x01"), "");
   EXPECT_FALSE(terminal_bytes("{}"));

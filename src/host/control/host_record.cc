@@ -25,7 +25,7 @@ std::optional<HostRecord> read_record(const fs::path& path) {
   std::ifstream file{path, std::ios::binary};
   auto record = parse_record(std::string{std::istreambuf_iterator<char>{file}, {}});
   if (!record) return std::nullopt;
-  record->id = path.stem().string();  // by which its files are found, whatever it says itself
+  record->id = path.stem().string();  // its files are found by this id, whatever the record says
   return *std::move(record);
 }
 
@@ -144,7 +144,7 @@ bool is_reachable(const std::string& directory, const HostRecord& record) {
   std::error_code none;
   fs::remove(format("{}/{}.json", directory, record.id), none);
   fs::remove(settings_of(directory, record.id), none);
-  // Only what is a door by its name, whatever the record says.
+  // Only a file named like a socket, whatever the record says.
   if (fs::path{record.socket}.filename().string().ends_with(record.id + ".sock")) fs::remove(record.socket, none);
   return false;
 }

@@ -1,7 +1,7 @@
-/// `hosts/<id>.json`: how others find a host's door. docs/spec/host.md lists the fields.
+/// `hosts/<id>.json`: how clients find a host socket. docs/spec/host.md lists the fields.
 ///
-/// Invariants: a record is there only while its door is open, or after its host was killed; `living_hosts` then removes
-///   it. Written whole or not at all, for the owner alone.
+/// Invariants: a record exists only while its socket listens, or after its host was killed; `reachable_hosts` then
+///   removes it. Written whole or not at all, for the owner alone.
 #pragma once
 
 #include <sys/types.h>
@@ -23,8 +23,8 @@ struct HostRecord {
   std::string name = {};  // of the agent
   pid_t pid = 0;          // of the host
   pid_t agent_pid = 0;
-  /// When those two processes started (pty::ProcessId), and in which boot: a killed host's record stays, and the numbers are
-  /// given to others. 0 and empty: not known.
+  /// When those two processes started (pty::ProcessId), and in which boot: the record of a killed host stays, and the
+  /// kernel reuses the pids. 0 and empty: not known.
   std::uint64_t start = 0;
   std::uint64_t agent_start = 0;
   std::string boot_id = {};
@@ -33,20 +33,20 @@ struct HostRecord {
   std::string socket = {};
   std::string working_directory = {};
   WallMs started_at = 0;
-  bool detached = false;  // without a terminal of a person's
-  bool headless = false;  // with the descriptors of whoever started it, without any terminal of ours
+  bool detached = false;  // without a terminal of the user
+  bool headless = false;  // on the descriptors of its caller, without a terminal of ours
   bool spawned = false;   // started by the daemon: others may type into it and end it
   std::string spawner = {}, team = {}, model = {}, task = {};
-  std::string version = {}, permission_mode = {};  // of the agent CLI, as far as its start or its hooks tell them
+  std::string version = {}, permission_mode = {};  // of the agent CLI, as far as they are known
 };
 
-/// Writes down which processes the host and its agent are.
+/// Fills in the processes of the host and its agent.
 void set_processes(HostRecord& record, pid_t host, pid_t agent);
 
 void write_record(text::JsonWriter& out, const HostRecord& record);
 Result<HostRecord> parse_record(std::string_view json);
 
-/// While it lives the file is there.
+/// The file exists while this lives.
 class RecordFile {
  public:
   static Result<RecordFile> write(const std::string& directory, const HostRecord& record);
@@ -59,19 +59,19 @@ class RecordFile {
   std::string path_;
 };
 
-/// All that are written down, oldest first; their hosts may be dead.
-/// Where an agent's settings for one run are written beside its host's record, and removed with it.
+/// The file beside the record that holds the settings of the agent for one run; removed with it.
 std::string settings_of(const std::string& directory, const std::string& id);
 
+/// All records, oldest first; their hosts may be dead.
 std::vector<HostRecord> recorded_hosts(const std::string& directory);
-/// False for what a host wrote before the machine was restarted: its pids mean nothing any more.
+/// False for a record of an earlier boot, whose pids mean nothing now.
 bool is_of_this_boot(const HostRecord& record);
-/// Knocks at its door. When nobody listens any more, what is left of the host is removed.
+/// Connects to its socket. When nothing listens there, the files of the host are removed.
 bool is_reachable(const std::string& directory, const HostRecord& record);
 
-/// Those whose door is open, oldest first. Leftovers of killed hosts are removed.
+/// Those whose socket listens, oldest first. Files of killed hosts are removed.
 std::vector<HostRecord> reachable_hosts(const std::string& directory);
-/// The youngest of that name; another case of letters will do when no name is equal.
+/// The newest of that name; without an equal name, one that differs only in case.
 std::optional<HostRecord> host_of(const std::string& directory, std::string_view name);
 
 }  // namespace relay::host

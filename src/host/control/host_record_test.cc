@@ -12,7 +12,7 @@
 namespace relay::host {
 namespace {
 
-struct RecordTest : ::testing::Test {
+struct HostRecordTest : ::testing::Test {
   net::testing::TemporaryDirectory directory;
 
   HostRecord record(const std::string& id, const std::string& name, WallMs started = 0) {
@@ -36,7 +36,7 @@ struct RecordTest : ::testing::Test {
   }
 };
 
-TEST_F(RecordTest, IsReadAsItWasWritten) {
+TEST_F(HostRecordTest, IsReadAsItWasWritten) {
   text::JsonWriter json;
   write_record(json, record("a", "Bob", 7));
   const auto read = parse_record(json.take());
@@ -52,7 +52,7 @@ TEST_F(RecordTest, IsReadAsItWasWritten) {
   for (const auto* bad : {"", "{}", "[]", R"({"name":3,"socket":"/s"})"}) EXPECT_FALSE(parse_record(bad)) << bad;
 }
 
-TEST_F(RecordTest, OnlyOpenDoorsAreFoundAndLeftoversRemoved) {
+TEST_F(HostRecordTest, OnlyListeningHostsAreFoundAndLeftoversRemoved) {
   const auto door = net::bind_and_listen(directory.file("a.sock"));
   const auto younger = net::bind_and_listen(directory.file("c.sock"));
   ASSERT_TRUE(door && younger);
@@ -72,7 +72,7 @@ TEST_F(RecordTest, OnlyOpenDoorsAreFoundAndLeftoversRemoved) {
   EXPECT_FALSE(host_of(directory.path(), "Carol"));
 }
 
-TEST_F(RecordTest, GoesWithItsHost) {
+TEST_F(HostRecordTest, GoesWithItsHost) {
   { const auto file = RecordFile::write(directory.path(), record("a", "Bob")); }
   EXPECT_FALSE(std::filesystem::exists(directory.file("a.json")));
   EXPECT_TRUE(reachable_hosts("/nowhere/at/all").empty());

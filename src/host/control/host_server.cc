@@ -12,17 +12,17 @@ namespace {
 
 constexpr std::size_t kMaxPieceBytes = 64 * 1024;
 
-/// Keys and answers decide what an agent does, and whether it runs on.
-bool needs_user(const RequestParams& wish) {
-  if (const auto* attach = std::get_if<Attach>(&wish)) return attach->drive;
-  return std::holds_alternative<Input>(wish) || std::holds_alternative<Interrupt>(wish) ||
-         std::holds_alternative<AnswerPrompt>(wish) || std::holds_alternative<ReleaseAgent>(wish);
+/// Keys, answers and release control the agent.
+bool needs_user(const RequestParams& request) {
+  if (const auto* attach = std::get_if<Attach>(&request)) return attach->drive;
+  return std::holds_alternative<Input>(request) || std::holds_alternative<Interrupt>(request) ||
+         std::holds_alternative<AnswerPrompt>(request) || std::holds_alternative<ReleaseAgent>(request);
 }
 
-/// Whoever calls hooks or takes messages speaks for the agent: what it takes counts as seen by the model.
-bool needs_own_agent(const RequestParams& wish) {
-  if (const auto* fetch = std::get_if<FetchMessages>(&wish)) return fetch->take;
-  return std::holds_alternative<HookCall>(wish);
+/// Hooks and fetches act for the agent: what they take counts as seen by the model.
+bool needs_own_agent(const RequestParams& request) {
+  if (const auto* fetch = std::get_if<FetchMessages>(&request)) return fetch->take;
+  return std::holds_alternative<HookCall>(request);
 }
 
 std::string from_where(const protocol::PeerOrigin& origin) {
@@ -32,11 +32,11 @@ std::string from_where(const protocol::PeerOrigin& origin) {
 }
 
 /// Why the peer may not do that; empty when it may.
-std::string refusal_of(const RequestParams& wish, const protocol::PeerOrigin& origin, const std::string& agent) {
+std::string refusal_of(const RequestParams& request, const protocol::PeerOrigin& origin, const std::string& agent) {
   if (origin.is_user()) return {};
-  if (needs_user(wish))
+  if (needs_user(request))
     return format("only the user may type here, answer or end {}, and {}", agent, from_where(origin));
-  if (needs_own_agent(wish) && (!origin.is_agent() || origin.agent != agent))
+  if (needs_own_agent(request) && (!origin.is_agent() || origin.agent != agent))
     return format("only {} itself and the user may take its messages and call its hooks, and {}", agent,
                   from_where(origin));
   return {};
@@ -44,11 +44,11 @@ std::string refusal_of(const RequestParams& wish, const protocol::PeerOrigin& or
 
 }  // namespace
 
-/// One connection at the door.
+/// One connection.
 class HostServer::Client final : public net::StreamListener {
  public:
-  Client(std::uint64_t id, std::unique_ptr<net::Stream> stream, protocol::PeerOrigin origin, HostServer& door)
-      : id_{id}, stream_{std::move(stream)}, origin_{std::move(origin)}, door_{door} {
+  Client(std::uint64_t id, std::unique_ptr<net::Stream> stream, protocol::PeerOrigin origin, HostServer& server)
+      : id_{id}, stream_{std::move(stream)}, origin_{std::move(origin)}, server_{server} {
     stream_->start(*this);
   }
 
@@ -58,26 +58,26 @@ class HostServer::Client final : public net::StreamListener {
 
   void tell(const std::string& json) {
     if (gone_) return;
-    if (stream_->bytes_waiting() > 2 * kMaxClientBacklogBytes) return leave();  // does not even read what it asked for
+    if (stream_->bytes_waiting() > 2 * kMaxClientBacklogBytes) return disconnect();  // does not read its responses
     send(json);
   }
 
   void show_output(std::string_view bytes) {
-    if (behind_) return catch_up();
+    if (is_behind_) return catch_up();
     if (stream_->bytes_waiting() + bytes.size() > kMaxClientBacklogBytes) {
-      behind_ = true;
+      is_behind_ = true;
       return;
     }
     send_terminal(bytes);
   }
-  /// From here on the whole screen, as soon as it can be taken.
+  /// Sends the whole screen next, as soon as the client can take it.
   void show_screen() {
-    behind_ = true;
+    is_behind_ = true;
     catch_up();
   }
-  /// The agent reads again what is typed.
-  void go_on_typing() {
-    if (std::exchange(held_, false) && !gone_) stream_->resume_reading();
+  /// The agent reads its input again.
+  void resume_typing() {
+    if (std::exchange(is_reading_paused_, false) && !gone_) stream_->resume_reading();
   }
 
  private:
@@ -87,51 +87,51 @@ class HostServer::Client final : public net::StreamListener {
       const auto frame = reader_.next();
       if (!frame) {
         send(refusal({}, {}, frame.error().message()));
-        return leave();
+        return disconnect();
       }
       if (!*frame) return;
       take(**frame);
     }
   }
   void on_written(std::size_t) override { catch_up(); }
-  void on_closed(const std::string&) override { leave(); }
+  void on_closed(const std::string&) override { disconnect(); }
 
   void catch_up() {
-    const auto& screen = door_.keeper_.screen();
-    if (!behind_ || stream_->bytes_waiting() > 0 || !screen.in_ground_state()) return;
-    behind_ = false;
+    const auto& screen = server_.service_.screen();
+    if (!is_behind_ || stream_->bytes_waiting() > 0 || !screen.in_ground_state()) return;
+    is_behind_ = false;
     send_terminal(terminal::render(screen));
   }
 
   void take(std::string_view frame) {
     if (const auto typed = terminal_bytes(frame)) return type(*typed);
-    if (stream_->bytes_waiting() > kMaxClientBacklogBytes) return leave();  // asks and does not read
+    if (stream_->bytes_waiting() > kMaxClientBacklogBytes) return disconnect();  // does not read its responses
     auto request = parse_request(frame);
     if (!request) return send(refusal({}, {}, request.error().message()));
-    if (const auto why = refusal_of(request->params, origin_, door_.keeper_.agent()); !why.empty())
+    if (const auto why = refusal_of(request->params, origin_, server_.service_.agent()); !why.empty())
       return send(refusal(request->method, request->id, why, name_of(protocol::NackCode::Refused)));
     answering_ = &*request;
-    std::visit([this](const auto& wish) { execute(wish); }, request->params);
+    std::visit([this](const auto& params) { execute(params); }, request->params);
     answering_ = nullptr;
   }
 
   void type(std::string_view bytes) {
-    if (!drives_) return;
+    if (!is_driving_) return;
     claim_size();
-    door_.keeper_.client_input(bytes);
-    if (!door_.crowded_ || std::exchange(held_, true)) return;
-    stream_->pause_reading();  // what was read already is at most a frame or two
+    server_.service_.client_input(bytes);
+    if (!server_.crowded_ || std::exchange(is_reading_paused_, true)) return;
+    stream_->pause_reading();  // at most a frame or two were read already
   }
 
   void execute(const Describe&) {
     auto answer = granted();
-    door_.keeper_.describe(answer);
+    server_.service_.describe(answer);
     send(answer.take());
   }
   void execute(const Explain&) {
     auto answer = granted();
-    door_.keeper_.explain(answer);
-    answer.field("attachedClients", door_.watchers());
+    server_.service_.explain(answer);
+    answer.field("attachedClients", server_.watchers());
     send(answer.take());
   }
   void execute(const Watch&) {
@@ -139,112 +139,113 @@ class HostServer::Client final : public net::StreamListener {
     send(granted().take());
     text::JsonWriter event;
     event.field("event", "state");
-    door_.keeper_.describe_state(event);
+    server_.service_.describe_state(event);
     send(event.take());
   }
-  /// True, and the request refused, where the agent has no terminal.
+  /// Refuses the request and returns true when the agent has no terminal.
   bool lacks_terminal() {
-    const auto why = door_.keeper_.why_no_terminal();
+    const auto why = server_.service_.why_no_terminal();
     if (!why.empty()) send(refusal(answering_->method, answering_->id, why));
     return !why.empty();
   }
-  void execute(const ShowScreen& wish) {
+  void execute(const ShowScreen& request) {
     if (lacks_terminal()) return;
-    const auto& screen = door_.keeper_.screen();
+    const auto& screen = server_.service_.screen();
     auto answer = granted();
     answer.field("columns", screen.size().columns)
         .field("rows", screen.size().rows)
         .field("row", screen.cursor().row)
         .field("column", screen.cursor().column)
-        .field("screen", wish.ansi ? terminal::render(screen) : text_of(screen));
+        .field("screen", request.ansi ? terminal::render(screen) : text_of(screen));
     send(answer.take());
   }
-  void execute(const Attach& wish) {
+  void execute(const Attach& request) {
     if (lacks_terminal()) return;
-    if (!attached_ && door_.watchers() >= kMaxWatchers)
+    if (!attached_ && server_.watchers() >= kMaxWatchers)
       return send(refusal(answering_->method, answering_->id, format("{} are attached already", kMaxWatchers)));
     attached_ = true;
-    drives_ = wish.drive;
-    size_ = wish.size;
-    if (drives_) claim_size();
-    const auto& screen = door_.keeper_.screen();
+    is_driving_ = request.drive;
+    size_ = request.size;
+    if (is_driving_) claim_size();
+    const auto& screen = server_.service_.screen();
     auto answer = granted();
-    answer.field("mode", drives_ ? "drive" : "view")
+    answer.field("mode", is_driving_ ? "drive" : "view")
         .field("columns", screen.size().columns)
         .field("rows", screen.size().rows);
     send(answer.take());
     show_screen();
   }
-  void execute(const Resize& wish) {
-    size_ = wish.size;
-    if (drives_ && !door_.drivers_.empty() && door_.drivers_.back() == id_) door_.settle_size();
+  void execute(const Resize& request) {
+    size_ = request.size;
+    if (is_driving_ && !server_.driving_clients_.empty() && server_.driving_clients_.back() == id_)
+      server_.apply_size();
   }
-  void execute(const Input& wish) {
+  void execute(const Input& request) {
     if (lacks_terminal()) return;
-    if (door_.crowded_)
+    if (server_.crowded_)
       return send(
           refusal(answering_->method, answering_->id, "the agent does not read what is typed; try again later"));
-    if (!wish.text.empty()) {
-      return door_.keeper_.client_text(wish.text, [later = later()](const Result<void>& outcome) mutable {
+    if (!request.text.empty()) {
+      return server_.service_.client_text(request.text, [later = later()](const Result<void>& outcome) mutable {
         if (outcome) return later([](Client&, text::JsonWriter&) {});
         later.refuse(outcome.error());
       });
     }
-    std::string bytes = wish.data;
-    for (const auto& key : wish.keys) bytes += terminal::encode_key(key, door_.keeper_.screen().modes());
-    door_.keeper_.client_input(bytes);
+    std::string bytes = request.data;
+    for (const auto& key : request.keys) bytes += terminal::encode_key(key, server_.service_.screen().modes());
+    server_.service_.client_input(bytes);
     send(granted().take());
   }
   void execute(const Interrupt&) {
     if (lacks_terminal()) return;
-    door_.keeper_.client_interrupt();
+    server_.service_.client_interrupt();
     send(granted().take());
   }
-  void execute(const HookCall& wish) {
+  void execute(const HookCall& request) {
     hook_ = true;
-    door_.keeper_.hook_called(wish.event, id_, [later = later()](const hooks::HookResponse& answer) mutable {
-      later([&](Client& visitor, text::JsonWriter& granted) {
-        visitor.hook_ = false;
+    server_.service_.hook_called(request.event, id_, [later = later()](const hooks::HookResponse& answer) mutable {
+      later([&](Client& client, text::JsonWriter& granted) {
+        client.hook_ = false;
         granted.raw("answer", json::serialize(hooks::to_json(answer)));
       });
     });
   }
-  void execute(const FetchMessages& wish) {
+  void execute(const FetchMessages& request) {
     auto answer = granted();
-    door_.keeper_.fetch_messages(wish, answer);
+    server_.service_.fetch_messages(request, answer);
     send(answer.take());
   }
   void execute(const ListPrompts&) {
     auto answer = granted();
-    door_.keeper_.describe_prompts(answer);
+    server_.service_.describe_prompts(answer);
     send(answer.take());
   }
-  void execute(const AnswerPrompt& wish) {
-    door_.keeper_.answer_prompt(wish, [later = later()](const Result<void>& outcome) mutable {
+  void execute(const AnswerPrompt& request) {
+    server_.service_.answer_prompt(request, [later = later()](const Result<void>& outcome) mutable {
       if (outcome) return later([](Client&, text::JsonWriter&) {});
       later.refuse(outcome.error());
     });
   }
-  void execute(const ShowDialog& wish) {
-    door_.keeper_.show_dialog(wish.prompt);
+  void execute(const ShowDialog& request) {
+    server_.service_.show_dialog(request.prompt);
     send(granted().take());
   }
-  void execute(const ReleaseAgent& wish) {
+  void execute(const ReleaseAgent& request) {
     send(granted().take());
-    door_.keeper_.client_release(wish);
+    server_.service_.client_release(request);
   }
 
-  /// An answer that comes when it can, if the visitor is still there.
+  /// A response that is sent later, if the client is still connected.
   struct Later {
-    HostServer& door;
+    HostServer& server;
     Lifetime::Watch alive;
-    std::uint64_t visitor;
+    std::uint64_t client;
     std::string what, request;
 
     [[nodiscard]] Client* there() const {
       if (!alive) return nullptr;
-      const auto found = door.visitors_.find(visitor);
-      return found == door.visitors_.end() ? nullptr : found->second.get();
+      const auto found = server.clients_.find(client);
+      return found == server.clients_.end() ? nullptr : found->second.get();
     }
     template <typename Fill>
     void operator()(Fill&& fill) {
@@ -260,19 +261,19 @@ class HostServer::Client final : public net::StreamListener {
     }
   };
   [[nodiscard]] Later later() const {
-    return {.door = door_,
-            .alive = door_.lifetime_.watch(),
-            .visitor = id_,
+    return {.server = server_,
+            .alive = server_.lifetime_.watch(),
+            .client = id_,
             .what = answering_->method,
             .request = answering_->id};
   }
 
   void claim_size() {
-    auto& drivers = door_.drivers_;
+    auto& drivers = server_.driving_clients_;
     if (!drivers.empty() && drivers.back() == id_) return;
     std::erase(drivers, id_);
     drivers.push_back(id_);
-    door_.settle_size();
+    server_.apply_size();
   }
 
   [[nodiscard]] text::JsonWriter granted() const { return approval(answering_->method, answering_->id); }
@@ -305,32 +306,32 @@ class HostServer::Client final : public net::StreamListener {
       bytes.remove_prefix(piece.size());
     }
   }
-  void leave() {
+  void disconnect() {
     if (gone_) return;
     gone_ = true;
     stream_->close(net::Drain::Yes);
-    if (std::exchange(hook_, false)) door_.keeper_.hook_closed(id_);
-    door_.leave(id_);
+    if (std::exchange(hook_, false)) server_.service_.hook_closed(id_);
+    server_.disconnect(id_);
   }
 
   std::uint64_t id_;
   std::unique_ptr<net::Stream> stream_;
   protocol::PeerOrigin origin_;
-  HostServer& door_;
+  HostServer& server_;
   protocol::FrameReader reader_{kMaxRequestBytes};
   const Request* answering_ = nullptr;
   pty::WindowSize size_;
   bool attached_ = false;
-  bool drives_ = false;
+  bool is_driving_ = false;
   bool watches_ = false;
-  bool behind_ = false;  // what it was sent last is not continued by what comes next
-  bool held_ = false;    // typed more than the agent reads
-  bool hook_ = false;    // waits for an answer
+  bool is_behind_ = false;          // it lost output and needs the whole screen
+  bool is_reading_paused_ = false;  // it typed more than the agent reads
+  bool hook_ = false;               // waits for an answer
   bool gone_ = false;
 };
 
-HostServer::HostServer(net::EventLoop& loop, net::Network& network, HostService& keeper)
-    : loop_{loop}, network_{network}, keeper_{keeper} {}
+HostServer::HostServer(net::EventLoop& loop, net::Network& network, HostService& service)
+    : loop_{loop}, network_{network}, service_{service} {}
 HostServer::~HostServer() = default;
 
 Result<void> HostServer::listen(const std::string& path) {
@@ -340,89 +341,89 @@ Result<void> HostServer::listen(const std::string& path) {
 }
 
 void HostServer::accept(std::unique_ptr<net::Stream> stream) {
-  if (visitors_.size() >= kMaxClients) return stream->close(net::Drain::No);
-  const auto id = ++last_visitor_;
+  if (clients_.size() >= kMaxClients) return stream->close(net::Drain::No);
+  const auto id = ++last_client_;
   auto origin = origin_of_ ? origin_of_(stream->peer()) : protocol::user_origin();
-  visitors_.emplace(id, std::make_unique<Client>(id, std::move(stream), std::move(origin), *this));
+  clients_.emplace(id, std::make_unique<Client>(id, std::move(stream), std::move(origin), *this));
 }
 
-/// Whoever leaves may be in the middle of a call, or of a walk over all: he is buried in a turn of his own.
-void HostServer::leave(std::uint64_t id) {
+/// A disconnected client may be on the call stack or under iteration, so it is destroyed in a later turn of the loop.
+void HostServer::disconnect(std::uint64_t id) {
   leaving_.push_back(id);
   loop_.post([this, alive = lifetime_.watch()] {
-    if (alive) bury();
+    if (alive) destroy_later();
   });
 }
 
-void HostServer::bury() {
+void HostServer::destroy_later() {
   for (const auto id : std::exchange(leaving_, {})) {
-    visitors_.erase(id);
-    const bool led = !drivers_.empty() && drivers_.back() == id;
-    std::erase(drivers_, id);
-    if (led) settle_size();
+    clients_.erase(id);
+    const bool led = !driving_clients_.empty() && driving_clients_.back() == id;
+    std::erase(driving_clients_, id);
+    if (led) apply_size();
   }
 }
 
-/// With nobody left to drive it stays as it is.
-void HostServer::settle_size() {
-  if (drivers_.empty()) return;
-  if (const auto found = visitors_.find(drivers_.back()); found != visitors_.end())
-    keeper_.client_resize(found->second->size());
+/// Without a driving client the size stays.
+void HostServer::apply_size() {
+  if (driving_clients_.empty()) return;
+  if (const auto found = clients_.find(driving_clients_.back()); found != clients_.end())
+    service_.client_resize(found->second->size());
 }
 
 template <typename Wants>
 void HostServer::tell(Wants&& wants, const std::string& event) {
-  for (auto& [id, visitor] : visitors_)
-    if (wants(*visitor)) visitor->tell(event);
+  for (auto& [id, client] : clients_)
+    if (wants(*client)) client->tell(event);
 }
 
 void HostServer::on_output(std::string_view bytes) {
-  for (auto& [id, visitor] : visitors_)
-    if (visitor->attached()) visitor->show_output(bytes);
+  for (auto& [id, client] : clients_)
+    if (client->attached()) client->show_output(bytes);
 }
 
 void HostServer::on_resized() {
-  const auto size = keeper_.screen().size();
+  const auto size = service_.screen().size();
   text::JsonWriter event;
   event.field("event", "resized").field("columns", size.columns).field("rows", size.rows);
-  tell([](const Client& visitor) { return visitor.attached(); }, event.take());
-  for (auto& [id, visitor] : visitors_)
-    if (visitor->attached()) visitor->show_screen();
+  tell([](const Client& client) { return client.attached(); }, event.take());
+  for (auto& [id, client] : clients_)
+    if (client->attached()) client->show_screen();
 }
 
 void HostServer::on_state() {
   text::JsonWriter event;
   event.field("event", "state");
-  keeper_.describe_state(event);
-  tell([](const Client& visitor) { return visitor.watches(); }, event.take());
+  service_.describe_state(event);
+  tell([](const Client& client) { return client.watches(); }, event.take());
 }
 
-void HostServer::on_said(std::string_view to, std::string_view kind) {
+void HostServer::on_command_sent(std::string_view to, std::string_view kind) {
   text::JsonWriter event;
   event.field("event", "sent").field("to", to).field("kind", kind);
-  tell([](const Client& visitor) { return visitor.watches(); }, event.take());
+  tell([](const Client& client) { return client.watches(); }, event.take());
 }
 
 void HostServer::on_event(const std::string& event) {
-  tell([](const Client& visitor) { return visitor.watches(); }, event);
+  tell([](const Client& client) { return client.watches(); }, event);
 }
 
 void HostServer::on_backpressure(bool crowded) {
   crowded_ = crowded;
   if (!crowded)
-    for (auto& [id, visitor] : visitors_) visitor->go_on_typing();
+    for (auto& [id, client] : clients_) client->resume_typing();
 }
 
 void HostServer::on_exit(int code) {
   text::JsonWriter event;
   event.field("event", "exit").field("code", code);
-  tell([](const Client& visitor) { return visitor.watches(); }, event.take());
+  tell([](const Client& client) { return client.watches(); }, event.take());
   listener_.reset();
 }
 
 std::size_t HostServer::watchers() const {
   return static_cast<std::size_t>(
-      std::ranges::count_if(visitors_, [](const auto& entry) { return entry.second->attached(); }));
+      std::ranges::count_if(clients_, [](const auto& entry) { return entry.second->attached(); }));
 }
 
 }  // namespace relay::host

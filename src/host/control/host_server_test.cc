@@ -10,7 +10,7 @@ namespace relay::host {
 namespace {
 
 /// One end of a connection at the door, held by the test.
-struct Guest final : net::Stream {
+struct FakeClient final : net::Stream {
   void start(net::StreamListener& to) override { door = &to; }
   void write(std::string_view bytes) override { reader.push(bytes), waiting += slow ? bytes.size() : 0; }
   std::size_t bytes_waiting() const override { return waiting; }
@@ -26,7 +26,7 @@ struct Guest final : net::Stream {
   bool slow = false, paused = false, closed = false;
 };
 
-struct DoorTest : ::testing::Test, HostService, net::Network {
+struct HostServerTest : ::testing::Test, HostService, net::Network {
   client::testing::VirtualLoop loop;
   terminal::Screen screen_{{20, 4}};
   HostServer door{loop, *this, *this};
@@ -86,19 +86,19 @@ struct DoorTest : ::testing::Test, HostService, net::Network {
   void SetUp() override { ASSERT_TRUE(door.listen("/door")); }
 
   /// Lives in the door; the test keeps a way to it.
-  Guest& come(pid_t pid = 0) {
-    auto guest = std::make_unique<Guest>();
+  FakeClient& come(pid_t pid = 0) {
+    auto guest = std::make_unique<FakeClient>();
     guest->pid = pid;
     auto& seen = *guest;
     accept(std::move(guest));
     return seen;
   }
-  static void say(Guest& guest, std::string_view body) {
+  static void say(FakeClient& guest, std::string_view body) {
     std::string bytes;
     protocol::append_frame(bytes, protocol::HeaderStyle::Four, body);
     guest.door->on_bytes(bytes);
   }
-  static std::vector<std::string> heard(Guest& guest) {
+  static std::vector<std::string> heard(FakeClient& guest) {
     std::vector<std::string> frames;
     for (;;) {
       const auto frame = guest.reader.next();
@@ -107,7 +107,7 @@ struct DoorTest : ::testing::Test, HostService, net::Network {
     }
   }
   /// What a terminal that showed all of that would hold.
-  terminal::Screen shown(Guest& guest) {
+  terminal::Screen shown(FakeClient& guest) {
     terminal::Screen other{screen_.size()};
     for (const auto& frame : heard(guest))
       if (const auto bytes = terminal_bytes(frame)) other.feed(*bytes);
@@ -121,7 +121,7 @@ struct DoorTest : ::testing::Test, HostService, net::Network {
   static constexpr std::string_view kDrive = R"({"method":"attach","mode":"drive","columns":30,"rows":5})";
 };
 
-TEST_F(DoorTest, AWatcherSeesTheScreenAtOnceAndThenLive) {
+TEST_F(HostServerTest, AttachedClientGetsScreenThenOutput) {
   output("before\r\n\x1b[1mbold");
   auto& guest = come();
   say(guest, kView);
@@ -129,7 +129,7 @@ TEST_F(DoorTest, AWatcherSeesTheScreenAtOnceAndThenLive) {
   EXPECT_EQ(shown(guest), screen_);
 }
 
-TEST_F(DoorTest, ProcessInsideAnotherAgentNeitherEndsTheAgentNorSpeaksForIt) {
+TEST_F(HostServerTest, ProcessInsideAnotherAgentCannotReleaseOrActAsAgent) {
   door.classify_by([](const net::Peer& peer) {
     return peer.pid == 6   ? protocol::agent_origin("In")
            : peer.pid == 7 ? protocol::agent_origin("Bob")
@@ -157,7 +157,7 @@ TEST_F(DoorTest, ProcessInsideAnotherAgentNeitherEndsTheAgentNorSpeaksForIt) {
   EXPECT_TRUE(does(5, take) && does(5, call) && does(5, release));
 }
 
-TEST_F(DoorTest, ProcessInsideAnAgentMayLookButNotTypeOrAnswer) {
+TEST_F(HostServerTest, ProcessInsideAgentMayReadButNotTypeOrAnswer) {
   door.classify_by([](const net::Peer& peer) {
     return peer.pid == 7   ? protocol::agent_origin("Bob")
            : peer.pid == 8 ? protocol::PeerOrigin{}
@@ -182,7 +182,7 @@ TEST_F(DoorTest, ProcessInsideAnAgentMayLookButNotTypeOrAnswer) {
   EXPECT_EQ(typed, "y");
 }
 
-TEST_F(DoorTest, WhoComesInTheMiddleOfASequenceSeesItWhole) {
+TEST_F(HostServerTest, ClientAttachedInsideSequenceGetsItWhole) {
   output("text\x1b[3");
   auto& guest = come();
   say(guest, kView);
@@ -190,7 +190,7 @@ TEST_F(DoorTest, WhoComesInTheMiddleOfASequenceSeesItWhole) {
   EXPECT_EQ(shown(guest), screen_);
 }
 
-TEST_F(DoorTest, ASlowWatcherMissesOutputAndCatchesUp) {
+TEST_F(HostServerTest, SlowClientLosesOutputAndCatchesUp) {
   auto& guest = come();
   say(guest, kView);
   (void)heard(guest);
@@ -207,7 +207,7 @@ TEST_F(DoorTest, ASlowWatcherMissesOutputAndCatchesUp) {
   EXPECT_EQ(heard(guest).size(), 1u);
 }
 
-TEST_F(DoorTest, OnlyWhoDrivesTypes) {
+TEST_F(HostServerTest, OnlyDrivingClientTypes) {
   auto& watcher = come();
   auto& driver = come();
   say(watcher, kView);
@@ -217,7 +217,7 @@ TEST_F(DoorTest, OnlyWhoDrivesTypes) {
   EXPECT_EQ(typed, "yes");
 }
 
-TEST_F(DoorTest, TheLastWhoDroveSetsTheSizeAndTheOneBeforeAfterwards) {
+TEST_F(HostServerTest, LastDrivingClientSetsSize) {
   auto& first = come();
   auto& second = come();
   say(first, kDrive);
@@ -232,14 +232,14 @@ TEST_F(DoorTest, TheLastWhoDroveSetsTheSizeAndTheOneBeforeAfterwards) {
   EXPECT_EQ(screen_.size(), (terminal::Size{51, 9}));
 }
 
-TEST_F(DoorTest, AnInterruptIsTheAgentsOwnKey) {
+TEST_F(HostServerTest, InterruptPressesKeyOfProfile) {
   auto& guest = come();
   say(guest, R"({"method":"interrupt","id":"1"})");
   EXPECT_EQ(heard(guest), std::vector<std::string>{R"({"method":"interrupt","id":"1","ok":true})"});
   EXPECT_EQ(typed, "interrupt");
 }
 
-TEST_F(DoorTest, EveryQuestionGetsOneAnswer) {
+TEST_F(HostServerTest, EveryRequestGetsOneResponse) {
   auto& guest = come();
   say(guest, R"({"method":"describe","id":"1"})");
   say(guest, R"({"method":"input","text":"no","id":"2"})");
@@ -257,7 +257,7 @@ TEST_F(DoorTest, EveryQuestionGetsOneAnswer) {
   EXPECT_EQ(released, "done");
 }
 
-TEST_F(DoorTest, AHookIsAnsweredWhenThereIsSomethingToSay) {
+TEST_F(HostServerTest, HookIsAnsweredLater) {
   auto& guest = come();
   say(guest, R"({"method":"hook","event":{"agent":"claude","kind":"prompt","name":"UserPromptSubmit"}})");
   EXPECT_EQ(typed, "hook UserPromptSubmit");
@@ -268,7 +268,7 @@ TEST_F(DoorTest, AHookIsAnsweredWhenThereIsSomethingToSay) {
   EXPECT_EQ(typed, "hook UserPromptSubmit") << "it had its answer";
 }
 
-TEST_F(DoorTest, AHookThatLeavesUnansweredIsTold) {
+TEST_F(HostServerTest, DisconnectedHookIsReported) {
   auto& guest = come();
   say(guest, R"({"method":"hook","event":{"agent":"claude","kind":"permission","name":"PermissionRequest"}})");
   guest.door->on_closed("gone");
@@ -277,7 +277,7 @@ TEST_F(DoorTest, AHookThatLeavesUnansweredIsTold) {
   hook({.decision = hooks::HookDecision::Allow});  // too late, and harmless
 }
 
-TEST_F(DoorTest, PromptsAreAnsweredByWhoeverComes) {
+TEST_F(HostServerTest, PromptIsAnsweredByClient) {
   auto& guest = come();
   say(guest, R"({"method":"prompts"})");
   say(guest, R"({"method":"answer","prompt":"p1","decision":"deny","message":"not today"})");
@@ -292,17 +292,17 @@ TEST_F(DoorTest, PromptsAreAnsweredByWhoeverComes) {
   EXPECT_EQ(typed, "denied: not today by human");
 }
 
-TEST_F(DoorTest, WhoWatchesHearsOfStatesWordsAndTheEnd) {
+TEST_F(HostServerTest, WatchingClientGetsStatesCommandsAndExit) {
   auto& guest = come();
   say(guest, R"({"method":"watch"})");
-  door.on_said("Alice", "message");
+  door.on_command_sent("Alice", "message");
   door.on_exit(3);
   EXPECT_EQ(heard(guest), (std::vector<std::string>{
                               R"({"method":"watch","ok":true})", R"({"event":"state","state":"idle"})",
                               R"({"event":"sent","to":"Alice","kind":"message"})", R"({"event":"exit","code":3})"}));
 }
 
-TEST_F(DoorTest, WordsAreAnsweredWhenTheyAreTyped) {
+TEST_F(HostServerTest, TextIsAnsweredWhenTyped) {
   auto& guest = come();
   auto& other = come();
   say(guest, R"({"method":"input","text":"hello","id":"1"})");
@@ -320,8 +320,8 @@ TEST_F(DoorTest, WordsAreAnsweredWhenTheyAreTyped) {
   said({});  // nobody is there to hear it
 }
 
-TEST_F(DoorTest, ManyMayLeaveAtOnceWhileAllAreTold) {
-  std::vector<Guest*> guests;
+TEST_F(HostServerTest, ManyClientsDisconnectDuringEvent) {
+  std::vector<FakeClient*> guests;
   for (int i = 0; i < 3; ++i) {
     guests.push_back(&come());
     say(*guests.back(), kDrive);
@@ -333,7 +333,7 @@ TEST_F(DoorTest, ManyMayLeaveAtOnceWhileAllAreTold) {
   EXPECT_EQ(door.watchers(), 1u);
 }
 
-TEST_F(DoorTest, WhoAsksAndNeverReadsIsLetGo) {
+TEST_F(HostServerTest, ClientThatNeverReadsIsDisconnected) {
   auto& guest = come();
   guest.slow = true;
   for (int i = 0; i < 20'000 && !guest.closed; ++i) say(guest, R"({"method":"screen","format":"ansi"})");
@@ -341,7 +341,7 @@ TEST_F(DoorTest, WhoAsksAndNeverReadsIsLetGo) {
   EXPECT_LE(guest.waiting, kMaxClientBacklogBytes + 10'000);
 }
 
-TEST_F(DoorTest, WhoBreaksTheFramingIsLetGo) {
+TEST_F(HostServerTest, ClientWithBrokenFrameIsDisconnected) {
   auto& guest = come();
   guest.door->on_bytes("GET / HTTP/1.1\r\n\r\n");
   EXPECT_TRUE(guest.closed);
@@ -349,7 +349,7 @@ TEST_F(DoorTest, WhoBreaksTheFramingIsLetGo) {
   EXPECT_EQ(door.watchers(), 0u);
 }
 
-TEST_F(DoorTest, TooManyVisitorsAreTurnedAway) {
+TEST_F(HostServerTest, ExcessClientsAreRefused) {
   for (std::size_t i = 0; i < kMaxClients; ++i) (void)come();
   bool closed = false;
   struct Watched final : net::Stream {
@@ -367,7 +367,7 @@ TEST_F(DoorTest, TooManyVisitorsAreTurnedAway) {
   EXPECT_TRUE(closed);
 }
 
-TEST_F(DoorTest, OnlyWhoTypesWaitsForAnAgentThatDoesNotRead) {
+TEST_F(HostServerTest, BackpressurePausesTypingClientsAlone) {
   auto& driver = come();
   auto& other = come();
   say(driver, kDrive);

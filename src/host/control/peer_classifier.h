@@ -1,11 +1,12 @@
 /// Classifies the process at the other end of a Unix socket: the user's shell, or a process inside an agent.
 ///
 /// How: the kernel names the peer's pid (SO_PEERCRED). Its parents are followed in /proc; a recorded host or agent of
-///   this home among them makes it a process of that agent, which has its name only in its own workspace. A record may be a killed host's, so a pid counts only with
-///   the start of its process and within its boot. A process that was orphaned on purpose is still known
-///   by AGENT_RELAY_HOST_SOCKET in its environment, which can only lower its authority: nothing in an environment raises it.
+///   this home among them makes it a process of that agent, which has its name only in its own workspace. A record may
+///   be a killed host's, so a pid counts only with the start of its process and within its boot. A process that was
+///   orphaned on purpose is still known by AGENT_RELAY_HOST_SOCKET in its environment, which can only lower its
+///   authority: nothing in an environment raises it.
 /// Invariants: a process that cannot be read is Unknown, never User. At most kMaxAncestors processes are looked at.
-/// Limits: all of this runs under one uid, so it stops words and careless tools, not a program that means harm
+/// Limits: all of this runs under one uid, so it stops prompts and careless tools, not a malicious program
 ///   (docs/security.md).
 /// Threading: one thread; a lookup costs a few reads of /proc, and of `hosts/` only when it has changed.
 #pragma once
@@ -40,9 +41,9 @@ struct Ancestor {
   std::uint64_t start = 0;
 };
 
-/// Pure: nearest first. Parents count before environments, which a process chooses for its children. A door counts when it lies
-/// below one of `door_roots` (others belong to another home) and means the agent of its host; without a record of that host the
-/// agent has no name.
+/// Pure: nearest first. Parents count before environments, which a process chooses for its children. A door counts when
+/// it lies below one of `door_roots` (others belong to another home) and means the agent of its host; without a record
+/// of that host the agent has no name.
 protocol::PeerOrigin origin_of(std::span<const Ancestor> ancestors, std::span<const AgentProcess> agents,
                                std::span<const std::string> door_roots);
 
@@ -54,8 +55,9 @@ class PeerClassifier {
   /// The directories of host records to look into (`hosts/` of a workspace); called for each classification.
   using RecordDirectories = std::function<std::vector<std::string>()>;
 
-  /// `own` is the workspace's `hosts/`; `door_roots` are the directories in which hosts of this home listen. Agents of the other
-  /// projects in `projects` are agents without a name here: one of them may be called as an agent of this workspace is.
+  /// `own` is the workspace's `hosts/`; `door_roots` are the directories in which hosts of this home listen. Agents of
+  /// the other projects in `projects` are agents without a name here: one of them may be called as an agent of this
+  /// workspace is.
   PeerClassifier(std::string own, const std::string& projects, std::vector<std::string> door_roots);
   PeerClassifier(RecordDirectories records, std::vector<std::string> door_roots);
 

@@ -46,7 +46,7 @@ TEST(PeerOriginOf, EnvironmentDoesNotMakeAnotherAgentOfAProcess) {
   EXPECT_EQ(origin_of(orphan, recorded, kDoors), agent_origin("Alice", door));
 }
 
-TEST(PeerOriginOf, DoorOfAnotherHomeDoesNotCount) {
+TEST(PeerOriginOf, SocketOfAnotherHomeDoesNotCount) {
   EXPECT_EQ(origin({{.pid = 7, .door = "/elsewhere/projects/1/hosts/a.sock"}}), user_origin());
   EXPECT_EQ(origin({{.pid = 7, .door = "/home/u/.agent-relay/projects-2/a.sock"}}), user_origin());
 }

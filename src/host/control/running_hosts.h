@@ -1,7 +1,7 @@
-/// The hosts of a project whose process exists, without a word to any of them.
+/// The hosts of a project whose process exists, without connecting to them.
 ///
-/// Why not living_hosts: it knocks at every door, and a daemon has one thread and hundreds of hosts. That a host's
-///   process exists is nearly as good; whoever must be sure asks at the one door that matters.
+/// Why not reachable_hosts: it connects to every socket, and a daemon has one thread and hundreds of hosts. An existing
+///   process is nearly as good; a caller that must be sure connects to the one host.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace relay::host {
 
-/// Oldest first. What dead ones left is removed.
+/// Oldest first. Files of dead hosts are removed.
 std::vector<HostRecord> running_hosts(const std::string& directory);
 
 }  // namespace relay::host

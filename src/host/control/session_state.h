@@ -1,4 +1,4 @@
-/// How a host presents itself to the daemon: who it is, what it does, what it can take.
+/// The host in frames to the daemon: HELLO, SESSION_STATE, BYE.
 #pragma once
 
 #include <optional>
@@ -14,22 +14,23 @@
 
 namespace relay::host {
 
-inline constexpr std::uint32_t kMaxDeliveries = 2'048;  // those that are held until somebody asks count too
+inline constexpr std::uint32_t kMaxDeliveries = 2'048;  // those that are held until they are fetched count too
 
-/// A host takes everything of a mode it can do, and finds the moment itself.
+/// A host takes all deliveries of the modes it supports and times them itself.
 protocol::Hello hello_of(const HostRecord& record, const std::string& claim_token, protocol::DeliveryModes modes);
 
-/// The name of a state for users. `starting`: the agent has not been ready yet, so a state that is not known is `starting`.
+/// The name of a state for users. `starting`: the agent has not been ready yet, so a state that is not known is
+/// `starting`.
 std::string_view shown_state_name(profiles::State state, bool starting);
 
-/// SESSION_STATE. `reason`: why mail waits; empty: it does not. `modes`: when they have changed.
+/// SESSION_STATE. `reason`: why deliveries are pending; empty: none are. `modes`: when they have changed.
 std::string session_state(profiles::State state, bool starting, std::string_view reason, std::string_view capabilities,
                           std::optional<protocol::DeliveryModes> modes);
 
-/// How the session of an agent ended: by its exit, or by whoever released it.
+/// How the session ended: by the exit of the agent, or by a release.
 protocol::Bye goodbye_of(const pty::ExitStatus& status, const std::optional<ReleaseAgent>& released);
 
-/// Why words with Enter cannot be typed into that agent in that state; empty when they can.
+/// Why no text can be submitted to that agent in that state; empty when it can.
 std::string input_blocked_reason(profiles::State state, std::string_view name);
 
 }  // namespace relay::host

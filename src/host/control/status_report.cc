@@ -6,44 +6,45 @@
 
 namespace relay::host {
 
-void write_state(text::JsonWriter& answer, const HostStatus& account) {
-  answer.field("state", shown_state_name(account.state, account.sight.watcher().is_starting())).begin_array("evidence");
-  if (const auto known = account.native.reported_state())
+void write_state(text::JsonWriter& answer, const HostStatus& status) {
+  answer.field("state", shown_state_name(status.state, status.monitor.watcher().is_starting())).begin_array("evidence");
+  if (const auto known = status.adapter.reported_state())
     answer.begin_element()
-        .field("source", known->via.empty() ? account.native.capabilities().state : known->via)
+        .field("source", known->via.empty() ? status.adapter.capabilities().state : known->via)
         .field("detail", known->says)
         .end();
-  if (account.record.headless)
+  if (status.record.headless)
     answer.begin_element().field("source", "process").field("detail", "it runs without a terminal of ours").end();
-  for (const auto& [witness, says] : account.sight.watcher().verdict().evidence)
+  for (const auto& [witness, says] : status.monitor.watcher().verdict().evidence)
     answer.begin_element().field("source", witness).field("detail", says).end();
   answer.end();
 }
 
-void write_status(text::JsonWriter& answer, const HostStatus& account) {
+void write_status(text::JsonWriter& answer, const HostStatus& status) {
   const auto wall_of = [&](SteadyTime moment) {
-    return account.now.wall - std::chrono::duration_cast<Millis>(account.now.steady - moment).count();
+    return status.now.wall - std::chrono::duration_cast<Millis>(status.now.steady - moment).count();
   };
-  write_record(answer, account.record);
-  write_state(answer, account);
-  answer.field("since", wall_of(account.since));
-  if (const auto& composer = account.sight.watcher().picture().composer)
+  write_record(answer, status.record);
+  write_state(answer, status);
+  answer.field("since", wall_of(status.since));
+  if (const auto& composer = status.monitor.watcher().picture().composer)
     answer.begin_object("composer").field("focused", composer->focused).field("draft", composer->draft).end();
-  account.desk.describe(answer, account.native.capabilities(), account.native.typed_way());
-  account.native.describe(answer);
-  account.native.describe_prompts(answer, account.now.wall);
-  account.teller.describe(answer);
-  answer.field("attended", account.person)
-      .field("connected", account.connected)
-      .optional("unread", account.unread)
-      .optional("error", account.error)
-      .field("title", account.sight.screen().title());
-  if (account.last_typed != SteadyTime{}) answer.field("lastInputAt", wall_of(account.last_typed));
-  if (const auto& held = account.held; held.bytes > 0) {
-    answer.begin_object("heldKeys").field("bytes", static_cast<std::int64_t>(held.bytes));
-    if (held.since) answer.field("since", wall_of(*held.since));
-    if (held.discarded > 0) answer.field("discarded", static_cast<std::int64_t>(held.discarded));
-    answer.field("reason", held.dialog ? reason_of(account.blocker) : "a message stands unsent in the composer").end();
+  status.pipeline.describe(answer, status.adapter.capabilities(), status.adapter.typed_via());
+  status.adapter.describe(answer);
+  status.adapter.describe_prompts(answer, status.now.wall);
+  status.reporter.describe(answer);
+  answer.field("attended", status.attended)
+      .field("connected", status.connected)
+      .optional("unread", status.unread_reason)
+      .optional("error", status.error)
+      .field("title", status.monitor.screen().title());
+  if (status.last_input != SteadyTime{}) answer.field("lastInputAt", wall_of(status.last_input));
+  if (const auto& held_keys = status.held_keys; held_keys.bytes > 0) {
+    answer.begin_object("heldKeys").field("bytes", static_cast<std::int64_t>(held_keys.bytes));
+    if (held_keys.since) answer.field("since", wall_of(*held_keys.since));
+    if (held_keys.discarded > 0) answer.field("discarded", static_cast<std::int64_t>(held_keys.discarded));
+    answer.field("reason", held_keys.dialog ? reason_of(status.blocker) : "a message stands unsent in the composer")
+        .end();
   }
 }
 

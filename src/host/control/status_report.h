@@ -1,4 +1,4 @@
-/// What a host tells of itself to those who ask at its door.
+/// The `explain` and `state` responses of the host socket.
 #pragma once
 
 #include <string_view>
@@ -14,28 +14,28 @@
 
 namespace relay::host {
 
-/// How things stand; lives as long as the question.
+/// The state of a host; lives as long as the request.
 struct HostStatus {
   const HostRecord& record;
-  const ScreenMonitor& sight;
-  const AdapterBridge& native;
-  const DeliveryPipeline& desk;
-  const EventReporter& teller;
+  const ScreenMonitor& monitor;
+  const AdapterBridge& adapter;
+  const DeliveryPipeline& pipeline;
+  const EventReporter& reporter;
   profiles::State state;  // by all that is known
   SteadyTime since;       // when it began
   profiles::Blocker blocker;
   Timestamp now;
-  SteadyTime last_typed;
-  AgentInput::Held held;
-  bool person;
+  SteadyTime last_input;
+  AgentInput::Held held_keys;
+  bool attended;
   bool connected;
-  std::string_view unread;  // why its lines are not read; empty when they are
+  std::string_view unread_reason;  // why its lines are not read; empty when they are
   std::string_view error;
 };
 
 /// Only `state` and `evidence`.
-void write_state(text::JsonWriter& answer, const HostStatus& account);
+void write_state(text::JsonWriter& answer, const HostStatus& status);
 /// `explain` (docs/spec/host.md).
-void write_status(text::JsonWriter& answer, const HostStatus& account);
+void write_status(text::JsonWriter& answer, const HostStatus& status);
 
 }  // namespace relay::host

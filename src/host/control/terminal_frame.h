@@ -1,4 +1,4 @@
-/// How bytes of a terminal travel through a door, beside frames of JSON.
+/// Frames of terminal bytes on the host socket, beside frames of JSON.
 #pragma once
 
 #include <optional>

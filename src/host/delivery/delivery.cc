@@ -33,7 +33,7 @@ commands::InjectedMessage injected(const IncomingMessage& message, std::string b
           .as_user = message.as_user};
 }
 
-/// Those that lie somewhere, as far as they can be understood: a message does not fail for them.
+/// Attachments that name a path, as far as they can be parsed: a message does not fail for them.
 std::vector<commands::AttachedFile> files_in(std::string_view payload) {
   std::vector<commands::AttachedFile> files;
   for (auto& file : protocol::message_from({.id = {}, .from = {}, .to = {}, .payload = payload}).attachments)
@@ -57,7 +57,7 @@ void write_files(text::JsonWriter& json, const std::vector<commands::AttachedFil
   json.end();
 }
 
-/// Its files as far as there is room for their lines; where the others are named.
+/// Lines for its files as far as there is room; then how to list the others.
 std::string with_files(commands::InjectedMessage shown, std::size_t max_bytes, MessageFiles& long_texts) {
   const auto files = std::exchange(shown.files, {});
   const auto named_in = [&](std::size_t count, std::string_view where) {
@@ -113,85 +113,86 @@ IncomingMessage message_of(const client::IncomingMessage& incoming) {
   return message;
 }
 
-std::string intent_key(const Delivery& letter) {
-  return letter.ref.attempt > 1 ? format("{}#{}", letter.ref.id, letter.ref.attempt) : letter.ref.id;
+std::string intent_key(const Delivery& delivery) {
+  return delivery.ref.attempt > 1 ? format("{}#{}", delivery.ref.id, delivery.ref.attempt) : delivery.ref.id;
 }
 
-protocol::Receipt seen_receipt(std::string_view way, std::string_view shown_by, std::string_view id,
-                               std::string reason) {
-  const auto evidence = id.empty() ? std::string{shown_by} : format("{} {}", shown_by, id);
+protocol::Receipt seen_receipt(std::string_view via, std::string_view source, std::string_view id, std::string reason) {
+  const auto evidence = id.empty() ? std::string{source} : format("{} {}", source, id);
   return {.status = protocol::ReceiptStatus::Delivered,
           .proof = "seen",
           .reason = std::move(reason),
-          .via = std::string{way},
+          .via = std::string{via},
           .evidence = std::string{text::truncate_utf8(evidence, protocol::kMaxEvidenceBytes)}};
 }
 
-protocol::Receipt expired_receipt(const Delivery& letter) {
+protocol::Receipt expired_receipt(const Delivery& delivery) {
   return {.status = protocol::ReceiptStatus::Failed,
-          .reason = std::string{protocol::expiry_reason(letter.deadline, letter.expires_at.value_or(0))},
+          .reason = std::string{protocol::expiry_reason(delivery.deadline, delivery.expires_at.value_or(0))},
           .code = std::string{protocol::name_of(protocol::NackCode::Expired)}};
 }
 
-std::optional<SteadyTime> expiry_of(const Delivery& letter, SteadyTime now, WallMs wall) {
-  if (!letter.expires_at) return std::nullopt;
-  return now + std::clamp(Millis{*letter.expires_at - wall}, Millis{0}, kFarAway);
+std::optional<SteadyTime> expiry_of(const Delivery& delivery, SteadyTime now, WallMs wall) {
+  if (!delivery.expires_at) return std::nullopt;
+  return now + std::clamp(Millis{*delivery.expires_at - wall}, Millis{0}, kFarAway);
 }
 
-void set_reason(Delivery& letter, std::string_view reason, SteadyTime now) {
-  if (letter.reason == reason) return;
-  letter.reason = reason;
-  letter.reason_since = now;
+void set_reason(Delivery& delivery, std::string_view reason, SteadyTime now) {
+  if (delivery.reason == reason) return;
+  delivery.reason = reason;
+  delivery.reason_since = now;
 }
 
-bool should_tell_reason(Delivery& letter, SteadyTime now) {
-  if (letter.reported_reason == letter.reason || letter.ref.id.empty() || letter.reasons_told >= kMaxReasonsTold)
+bool should_report_reason(Delivery& delivery, SteadyTime now) {
+  if (delivery.reported_reason == delivery.reason || delivery.ref.id.empty() ||
+      delivery.reported_reasons >= kMaxReportedReasons)
     return false;
-  if (const auto due = reason_due(letter); due && now < *due) return false;
-  letter.reported_reason = letter.reason;
-  ++letter.reasons_told;
+  if (const auto due = reason_due(delivery); due && now < *due) return false;
+  delivery.reported_reason = delivery.reason;
+  ++delivery.reported_reasons;
   return true;
 }
 
-std::optional<SteadyTime> reason_due(const Delivery& letter) {
-  if (letter.reported_reason == letter.reason || letter.reasons_told == 0 || letter.reasons_told >= kMaxReasonsTold)
+std::optional<SteadyTime> reason_due(const Delivery& delivery) {
+  if (delivery.reported_reason == delivery.reason || delivery.reported_reasons == 0 ||
+      delivery.reported_reasons >= kMaxReportedReasons)
     return std::nullopt;
-  return letter.reason_since + kReasonSettle * (1 << std::min(letter.reasons_told - 1, kMaxReasonDoublings));
+  return delivery.reason_since + kReasonSettle * (1 << std::min(delivery.reported_reasons - 1, kMaxReasonDoublings));
 }
 
-std::string_view reason_shown(const Delivery& letter) {
-  return letter.reason.empty() ? "those before it come first" : std::string_view{letter.reason};
+std::string_view reason_shown(const Delivery& delivery) {
+  return delivery.reason.empty() ? "those before it come first" : std::string_view{delivery.reason};
 }
 
-FetchResult page_of(const std::vector<const Delivery*>& letters, std::size_t limit,
+FetchResult page_of(const std::vector<const Delivery*>& deliveries, std::size_t limit,
                     const std::vector<std::string>& ids) {
-  FetchResult offer;
+  FetchResult page;
   std::size_t bytes = 0;
-  for (const auto* letter : letters) {
-    if (letter->message.empty() || (!ids.empty() && std::ranges::find(ids, letter->message) == ids.end())) continue;
+  for (const auto* delivery : deliveries) {
+    if (delivery->message.empty() || (!ids.empty() && std::ranges::find(ids, delivery->message) == ids.end())) continue;
     text::JsonWriter json;
-    json.field("id", letter->message)
-        .field("from", letter->from)
-        .optional("to", letter->to)
-        .optional("thread", letter->thread)
-        .optional("kind", letter->kind)
-        .optional("topic", letter->topic)
-        .optional("replyTo", letter->reply_to);
-    if (letter->importance) json.field("importance", *letter->importance);
-    json.field("body", letter->body)
-        .field("mode", protocol::name_of(letter->mode))
-        .field("pendingReason", reason_shown(*letter));
-    if (letter->silent) json.field("silent", true);
-    if (letter->as_user) json.field("as", protocol::kAsUser);
-    if (letter->answer_expected) json.field("answerExpected", true);
-    if (!letter->files.empty()) write_files(json, letter->files);
+    json.field("id", delivery->message)
+        .field("from", delivery->from)
+        .optional("to", delivery->to)
+        .optional("thread", delivery->thread)
+        .optional("kind", delivery->kind)
+        .optional("topic", delivery->topic)
+        .optional("replyTo", delivery->reply_to);
+    if (delivery->importance) json.field("importance", *delivery->importance);
+    json.field("body", delivery->body)
+        .field("mode", protocol::name_of(delivery->mode))
+        .field("pendingReason", reason_shown(*delivery));
+    if (delivery->silent) json.field("silent", true);
+    if (delivery->as_user) json.field("as", protocol::kAsUser);
+    if (delivery->answer_expected) json.field("answerExpected", true);
+    if (!delivery->files.empty()) write_files(json, delivery->files);
     bytes += json.size();
-    offer.more = offer.letters.size() >= limit || (bytes > protocol::kMaxResponseBytes && !offer.letters.empty());
-    if (offer.more) break;
-    offer.letters.push_back(json.take());
-    offer.ids.push_back(letter->message);
+    page.more = page.messages.size() >= limit || (bytes > protocol::kMaxResponseBytes && !page.messages.empty());
+    if (page.more) break;
+    page.messages.push_back(json.take());
+    page.ids.push_back(delivery->message);
   }
-  return offer;
+  return page;
 }
 
 std::string text_for_agent(const IncomingMessage& message, std::size_t max_bytes, MessageFiles& long_texts) {

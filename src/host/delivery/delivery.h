@@ -1,5 +1,5 @@
-/// A delivery as what is put before the agent: one line, or a line that points to a file when the text is long; files
-/// that came with it are named below.
+/// A delivery as the text that is put before the agent: one line, or a line that names a file when the text is long;
+/// lines for attached files follow.
 #pragma once
 
 #include <functional>
@@ -18,11 +18,11 @@ namespace relay::host {
 
 inline constexpr Millis kReasonSettle{1'000};  // another reason must last that long to be told; each one doubles it
 inline constexpr int kMaxReasonDoublings = 6;
-inline constexpr int kMaxReasonsTold = 64;  // of one message
+inline constexpr int kMaxReportedReasons = 64;  // of one message
 inline constexpr Millis kFarAway{24 * 3'600'000};
 
 struct Delivery {
-  client::DeliveryRef ref = {};  // without an id: a word of our own
+  client::DeliveryRef ref = {};  // without an id: a notice of the relay, or a text of the user
   std::string from = {};
   std::string message = {};  // its id, as people see it
   std::string to = {};       // as it was addressed, when that was not this agent alone
@@ -37,37 +37,35 @@ struct Delivery {
   bool answer_expected = false;  // its sender waits
   bool as_user = false;          // it has the user's authority
   protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;
-  bool silent = false;      // it does not wake the agent: it goes with what does
-  bool typed_only = false;  // its native way took nothing
+  bool silent = false;      // does not wake the agent: goes with a delivery that does
+  bool typed_only = false;  // its native interface took nothing
   SteadyTime not_before{};  // tried and not taken: not again before
   std::optional<WallMs> expires_at = {};
   WallMs deadline = 0;  // of the message; 0: none
   Injection injection;
-  std::string reason = {};           // why it waits
-  std::string reported_reason = {};  // the last reason the daemon was told
+  std::string reason = {};           // why it is pending
+  std::string reported_reason = {};  // the last reason that was reported
   SteadyTime reason_since{};         // `reason` has held from then on
-  int reasons_told = 0;
-  bool written = false;                                   // and the daemon was told so
+  int reported_reasons = 0;
+  bool written = false;                                   // and that was reported
   std::optional<protocol::Receipt> seen = {};             // the agent's own record shows it
-  std::vector<Delivery> bundled = {};                     // quiet ones that are typed with it
+  std::vector<Delivery> bundled = {};                     // silent ones that are typed with it
   std::string pasted = {};                                // what was typed, theirs included
-  std::move_only_function<void(Result<void>)> done = {};  // of a person who types from elsewhere
+  std::move_only_function<void(Result<void>)> done = {};  // of a text of the user
   SteadyTime give_up_at = SteadyTime::max();
 };
 
-/// Under which the note of intent stands: a deliberate second attempt is no doubt about the first.
-std::string intent_key(const Delivery& letter);
+/// Its key in the intent log. A deliberate second attempt has a key of its own.
+std::string intent_key(const Delivery& delivery);
 
-/// Everything that is reported of a letter that its agent's record, hook or server shows: by what it went, and what
-/// shows it under which id.
-protocol::Receipt seen_receipt(std::string_view way, std::string_view shown_by, std::string_view id,
-                               std::string reason);
+/// The receipt of a delivery that went by `via` and that `source` (a transcript, hook or server) shows under that id.
+protocol::Receipt seen_receipt(std::string_view via, std::string_view source, std::string_view id, std::string reason);
 
-/// What was said, by whom, as the sender wrote it.
+/// A message as its sender wrote it.
 struct IncomingMessage {
   std::string from = {}, id = {}, to = {}, thread = {}, body = {};
   std::string kind = {}, topic = {}, reply_to = {};  // an ordinary message has no kind
-  bool silent = false;                               // of a kind that wakes nobody
+  bool silent = false;                               // of a kind that does not wake the agent
   bool answer_expected = false;                      // its sender waits
   bool as_user = false;                              // it has the user's authority
   std::vector<commands::AttachedFile> files = {};
@@ -78,35 +76,35 @@ struct IncomingMessage {
 };
 IncomingMessage message_of(const client::IncomingMessage& incoming);
 
-/// The receipt of one that expired before the agent had it.
-protocol::Receipt expired_receipt(const Delivery& letter);
+/// The receipt of a delivery that expired before the agent had it.
+protocol::Receipt expired_receipt(const Delivery& delivery);
 
-/// When to look whether its time is over; what lies very far away is looked at before.
-std::optional<SteadyTime> expiry_of(const Delivery& letter, SteadyTime now, WallMs wall);
+/// When to check whether it has expired; at most kFarAway ahead.
+std::optional<SteadyTime> expiry_of(const Delivery& delivery, SteadyTime now, WallMs wall);
 
-/// It waits for that reason from now on, whoever is told.
-void set_reason(Delivery& letter, std::string_view reason, SteadyTime now);
-/// Is its reason to be told to the daemon now? The first one is at once, another when it has lasted: a screen that changes
-/// with every key must not fill the history. Counts as told when it is.
-bool should_tell_reason(Delivery& letter, SteadyTime now);
-/// When to ask again, if the reason is still the same then.
-std::optional<SteadyTime> reason_due(const Delivery& letter);
+/// It is pending for that reason from now on.
+void set_reason(Delivery& delivery, std::string_view reason, SteadyTime now);
+/// True when its reason is to be reported now, which then counts as reported. The first reason is reported at once,
+/// another when it has lasted: a screen that changes with every key must not fill the delivery history.
+bool should_report_reason(Delivery& delivery, SteadyTime now);
+/// When to call `should_report_reason` again, if the reason is still the same then.
+std::optional<SteadyTime> reason_due(const Delivery& delivery);
 
-/// Why it waits, for whoever asks.
-std::string_view reason_shown(const Delivery& letter);
+/// Why it is pending, for users.
+std::string_view reason_shown(const Delivery& delivery);
 
-/// What is shown to an agent that asks for its mail: as many as were asked for (no ids: any) and fit an answer.
+/// The response to a fetch: as many as were requested (no ids: any) and fit a frame.
 struct FetchResult {
-  std::vector<std::string> letters;  // JSON objects
-  std::vector<std::string> ids;      // of these
-  bool more = false;                 // others wait that could be taken too
+  std::vector<std::string> messages;  // JSON objects
+  std::vector<std::string> ids;       // of these
+  bool more = false;                  // others could be taken too
 };
-FetchResult page_of(const std::vector<const Delivery*>& letters, std::size_t limit,
+FetchResult page_of(const std::vector<const Delivery*>& deliveries, std::size_t limit,
                     const std::vector<std::string>& ids);
 
-/// At most so many bytes, whatever its sender wrote. A longer text goes to a file of `long_texts`; the agent is shown its
-/// beginning and the path. When the file cannot be written it is shown the command that prints the message instead. So
-/// do attached files that find no room.
+/// At most so many bytes. A longer text is written to a file of `long_texts`; the agent gets its beginning and the
+/// path. If the file cannot be written, the agent gets the command that prints the message. The same holds for attached
+/// files that do not fit.
 std::string text_for_agent(const IncomingMessage& message, std::size_t max_bytes, MessageFiles& long_texts);
 
 }  // namespace relay::host

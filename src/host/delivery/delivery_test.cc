@@ -17,7 +17,7 @@ std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-struct MailTest : ::testing::Test {
+struct DeliveryTextTest : ::testing::Test {
   net::testing::TemporaryDirectory directory;
   MessageFiles texts{directory.path(), {"messages"}};
   IncomingMessage message{.from = "Alice", .id = "abc12345", .to = "", .thread = "", .body = "hello"};
@@ -25,12 +25,12 @@ struct MailTest : ::testing::Test {
   std::string shown(std::size_t most = 8'000) { return text_for_agent(message, most, texts); }
 };
 
-TEST_F(MailTest, AShortOneIsOneLine) {
+TEST_F(DeliveryTextTest, ShortMessageIsOneLine) {
   EXPECT_EQ(shown(), "Relay message from Alice [abc12345]: hello");
   EXPECT_FALSE(std::filesystem::exists(directory.file("messages")));
 }
 
-TEST_F(MailTest, ALongOneIsAFileAndItsBeginning) {
+TEST_F(DeliveryTextTest, LongMessageIsFileAndBeginning) {
   message.body = "beginning\n" + std::string(1'000'000, 'x') + "\x1b[201~end";
   const auto text = shown();
   EXPECT_LT(text.size(), 1'000u);
@@ -42,14 +42,14 @@ TEST_F(MailTest, ALongOneIsAFileAndItsBeginning) {
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
-TEST_F(MailTest, InvisibleCharactersOfALongOneAreMarksInItsFile) {
+TEST_F(DeliveryTextTest, InvisibleCharactersAreMarkedInFile) {
   message.body = std::string(9'000, 'x') + "\npay \U000E0041\u202eBob";
   (void)shown();
   const auto content = content_of(directory.file("messages/abc12345.message.md"));
   EXPECT_TRUE(content.ends_with("x\npay \\U000e0041\\u202eBob")) << content.substr(content.size() - 40);
 }
 
-TEST_F(MailTest, AnIdIsNeverAPath) {
+TEST_F(DeliveryTextTest, IdIsNeverPath) {
   message.id = "../../etc/passwd";
   message.body.assign(9'000, 'x');
   (void)shown();
@@ -61,13 +61,13 @@ TEST_F(MailTest, AnIdIsNeverAPath) {
   EXPECT_EQ(files, 1u);
 }
 
-TEST_F(MailTest, WithoutAFileTheCommandIsNamed) {
+TEST_F(DeliveryTextTest, CommandIsNamedWithoutFile) {
   std::ofstream{directory.file("messages")} << "in the way";
   message.body.assign(9'000, 'x');
   EXPECT_NE(shown().find("agent-relay read abc12345"), std::string::npos);
 }
 
-TEST_F(MailTest, WhateverComesWithItTheTextHasABound) {
+TEST_F(DeliveryTextTest, TextIsBoundedWithAttachments) {
   for (std::size_t i = 0; i < protocol::kMaxAttachments; ++i)
     message.files.push_back({.name = "f" + std::to_string(i), .path = "/p/" + std::string(i == 0 ? 3'900 : 600, 'x')});
   message.answer_expected = true;
@@ -88,7 +88,7 @@ TEST_F(MailTest, WhateverComesWithItTheTextHasABound) {
             std::string::npos);
 }
 
-TEST_F(MailTest, ALinkInAnUntrustedProjectLeadsNowhere) {
+TEST_F(DeliveryTextTest, LinkInUntrustedProjectIsNotFollowed) {
   std::filesystem::create_directory(directory.file("elsewhere"));
   std::ofstream{directory.file("elsewhere/precious")} << "mine";
   std::filesystem::create_directory_symlink(directory.file("elsewhere"), directory.file("messages"));
@@ -98,7 +98,7 @@ TEST_F(MailTest, ALinkInAnUntrustedProjectLeadsNowhere) {
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
 }
 
-TEST_F(MailTest, OldFilesAreForgottenAndOthersLeftAlone) {
+TEST_F(DeliveryTextTest, OldFilesAreRemovedAndOthersKept) {
   std::filesystem::create_directory(directory.file("messages"));
   std::ofstream{directory.file("messages/notes.md")} << "the agent's own";
   message.body.assign(9'000, 'x');
@@ -126,7 +126,7 @@ struct DeliveryCase {
   }
 };
 
-TEST(MessageOf, TheDaemonsModeIsBeforeTheSendersWish) {
+TEST(MessageOf, ModeOfDaemonPrecedesModeOfSender) {
   DeliveryCase delivery{.meta = R"({"delivery":{"mode":"manual"}})"};
   EXPECT_EQ(delivery.read().mode, protocol::DeliveryMode::Manual);
   delivery.view.mode = protocol::DeliveryMode::OnIdle;
@@ -147,19 +147,19 @@ TEST(MessageOf, ItsDeliverysOwnEndIsBeforeTheMessages) {
   EXPECT_FALSE(delivery.read().expires_at) << "redelivered without an end";
 }
 
-TEST(MessageOf, AClockBeyondAllTimesIsNoPast) {
+TEST(MessageOf, ClockBeyondRangeIsNotPast) {
   DeliveryCase delivery{.meta = R"({"ttl_ms":500})", .ts = std::numeric_limits<WallMs>::max()};
   EXPECT_GT(delivery.read().expires_at, 1'000'000'000'000);
 }
 
-TEST(MessageOf, KnowsWhatWakesNobodyAndWhoWaits) {
+TEST(MessageOf, ReadsSilenceAndExpectedAnswer) {
   EXPECT_FALSE((DeliveryCase{}.read().silent));
   EXPECT_TRUE((DeliveryCase{.payload = R"({"kind":"state","body":"busy"})"}.read().silent));
   EXPECT_TRUE((DeliveryCase{.payload = R"({"kind":"ack","body":"ok"})"}.read().silent));
   EXPECT_TRUE((DeliveryCase{.meta = R"({"sync":{"blocking":true,"correlationId":"c"}})"}.read().answer_expected));
 }
 
-TEST(MessageOf, TakesOfTheAttachmentsWhatCanBeUnderstood) {
+TEST(MessageOf, ReadsValidAttachments) {
   const DeliveryCase delivery{.payload = R"({"body":"x","data":{"attachments":[{"name":"a","path":"/p/a","bytes":12},)"
                                          R"({"name":"no path"},7,{"path":"/p/-","bytes":-1},{"path":"/p/b"}]}})"};
   const auto files = delivery.read().files;

@@ -27,8 +27,8 @@ bool EvidenceMatcher::begins_at(std::size_t place) const {
          std::ranges::any_of(used_, [&](const auto& span) { return span.second + 1 == place; });
 }
 
-bool EvidenceMatcher::matches(std::string_view letter) {
-  const auto wanted = without_entities(letter);
+bool EvidenceMatcher::matches(std::string_view delivery) {
+  const auto wanted = without_entities(delivery);
   if (wanted.empty()) return false;
   for (auto at = text_.find(wanted); at != std::string::npos; at = text_.find(wanted, at + 1)) {
     const auto end = at + wanted.size();

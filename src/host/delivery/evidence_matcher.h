@@ -1,9 +1,10 @@
-/// A text that was put before the agent's model, as the agent tells it (adapters::Listener::on_given), taken as evidence.
+/// A text that the agent reports as input of its model (adapters::Listener::on_model_input), used as evidence of
+/// deliveries.
 ///
-/// A letter is shown where its text begins a line, or stands right behind another letter that is shown; quoted in the
-/// middle of a line it is somebody's words about it. Agents write angle brackets as entities in what a hook adds (Gemini
-/// all of them, Claude those of its own tags), so an entity and its letter are the same here.
-/// Invariant: each place shows one letter, however many have that text.
+/// A delivery is shown where its text begins a line, or directly behind another delivery that is shown; in the middle
+/// of a line it is quoted. Agents write angle brackets as entities in what a hook adds (Gemini CLI all of them, Claude
+/// Code those of its own tags), so an entity matches its character.
+/// Invariant: each position shows one delivery, however many have that text.
 /// Pure. Threading: one thread.
 #pragma once
 
@@ -18,8 +19,8 @@ class EvidenceMatcher {
  public:
   explicit EvidenceMatcher(std::string_view text);
 
-  /// Does it show this one, where it has not shown another?
-  bool matches(std::string_view letter);
+  /// True when it shows the text at a position that has not shown another delivery.
+  bool matches(std::string_view delivery);
 
  private:
   [[nodiscard]] bool begins_at(std::size_t place) const;

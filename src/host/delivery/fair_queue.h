@@ -1,7 +1,7 @@
-/// Letters that wait for the same moment: their senders take turns, and each sender's letters keep their order.
+/// A queue of deliveries in which the senders take turns; the deliveries of each sender keep their order.
 ///
-/// Why turns: who writes a hundred letters must not keep the one of another waiting.
-/// Invariants: no sender is kept without letters; what is put back is the next one again, its sender's turn with it.
+/// Why turns: a sender of a hundred messages must not delay the one message of another.
+/// Invariants: no sender is kept without deliveries; a requeued delivery is the next one again, with its sender's turn.
 /// Threading: one thread.
 #pragma once
 
@@ -20,44 +20,45 @@ namespace relay::host {
 class FairQueue {
  public:
   [[nodiscard]] bool empty() const { return senders_.empty(); }
-  /// The next one. Not of an empty queue.
-  [[nodiscard]] Delivery& front() { return senders_.front().letters.front(); }
+  /// The next one. The queue is not empty.
+  [[nodiscard]] Delivery& front() { return senders_.front().deliveries.front(); }
 
-  /// The last of its sender's.
-  void add(Delivery letter);
-  /// Taken, and it could not go.
-  void put_back(Delivery letter);
-  /// The next one, and its sender's turn is over.
+  /// Behind the others of its sender.
+  void add(Delivery delivery);
+  /// A delivery that was taken and could not be delivered.
+  void requeue(Delivery delivery);
+  /// Removes the next one; its sender's turn is over.
   Delivery take() { return take_from(senders_.begin()); }
-  /// The next one that fits, of those that stand first with their sender: what does not fit keeps its turn, and its
-  /// sender's later ones wait behind it.
+  /// Removes the next one that fits, of the first ones of all senders: one that does not fit keeps its turn, with its
+  /// sender's later ones behind it.
   template <class Fits>
   std::optional<Delivery> take_if(Fits fits) {
-    const auto found = std::ranges::find_if(senders_, [&](const Sender& each) { return fits(each.letters.front()); });
+    const auto found =
+        std::ranges::find_if(senders_, [&](const Sender& each) { return fits(each.deliveries.front()); });
     return found == senders_.end() ? std::nullopt : std::optional{take_from(found)};
   }
-  std::optional<Delivery> extract(std::string_view delivery);
+  std::optional<Delivery> extract(std::string_view id);
   template <class Predicate>
   void erase_if(Predicate predicate) {
-    for (auto& sender : senders_) std::erase_if(sender.letters, predicate);
-    std::erase_if(senders_, [](const Sender& sender) { return sender.letters.empty(); });
+    for (auto& sender : senders_) std::erase_if(sender.deliveries, predicate);
+    std::erase_if(senders_, [](const Sender& sender) { return sender.deliveries.empty(); });
   }
 
-  /// All, as they would go.
+  /// All, in the order of delivery.
   [[nodiscard]] std::vector<Delivery*> in_order();
   [[nodiscard]] std::vector<const Delivery*> in_order() const;
 
  private:
   struct Sender {
     std::string name;
-    std::deque<Delivery> letters;
+    std::deque<Delivery> deliveries;
   };
   using Senders = std::list<Sender>;
 
   Senders::iterator find(std::string_view name);
   Delivery take_from(Senders::iterator sender);
 
-  Senders senders_;  // whose turn it is stands in front
+  Senders senders_;  // in the order of their turns
 };
 
 }  // namespace relay::host

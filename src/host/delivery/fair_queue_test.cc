@@ -5,16 +5,16 @@
 namespace relay::host {
 namespace {
 
-struct LetterQueueTest : ::testing::Test {
+struct FairQueueTest : ::testing::Test {
   profiles::TypingRules rules;
   FairQueue queue;
 
-  Delivery letter(const std::string& from, const std::string& id) {
+  Delivery delivery(const std::string& from, const std::string& id) {
     return {.ref = {.id = id}, .from = from, .text = "text of " + id, .injection = Injection{rules}};
   }
   /// `a1` is the first of a's.
   void come(std::initializer_list<const char*> ids) {
-    for (const std::string id : ids) queue.add(letter(id.substr(0, 1), id));
+    for (const std::string id : ids) queue.add(delivery(id.substr(0, 1), id));
   }
   std::string order() {
     std::string ids;
@@ -23,7 +23,7 @@ struct LetterQueueTest : ::testing::Test {
   }
 };
 
-TEST_F(LetterQueueTest, SendersTakeTurnsAndEachKeepsItsOrder) {
+TEST_F(FairQueueTest, SendersTakeTurnsAndKeepOrder) {
   come({"a1", "a2", "a3", "b1", "c1", "b2"});
   std::string shown;
   for (const auto* each : queue.in_order()) shown += each->ref.id + " ";
@@ -31,18 +31,18 @@ TEST_F(LetterQueueTest, SendersTakeTurnsAndEachKeepsItsOrder) {
   EXPECT_EQ(order(), shown) << "as they are shown, so they go";
 }
 
-TEST_F(LetterQueueTest, WhatIsPutBackIsTheNextOneAgain) {
+TEST_F(FairQueueTest, RequeuedDeliveryIsNext) {
   come({"a1", "a2", "b1"});
-  queue.put_back(queue.take());
+  queue.requeue(queue.take());
   EXPECT_EQ(queue.front().ref.id, "a1");
   auto one = queue.take();
   auto other = queue.take();
-  queue.put_back(std::move(other));
-  queue.put_back(std::move(one));
+  queue.requeue(std::move(other));
+  queue.requeue(std::move(one));
   EXPECT_EQ(order(), "a1 b1 a2 ");
 }
 
-TEST_F(LetterQueueTest, WhatDoesNotFitHoldsUpItsSenderAlone) {
+TEST_F(FairQueueTest, MisfitDelaysItsSenderAlone) {
   come({"a1", "a2", "b1", "b2"});
   const auto small = [](const Delivery& each) { return each.ref.id != "a1"; };
   EXPECT_EQ(queue.take_if(small)->ref.id, "b1");
@@ -51,7 +51,7 @@ TEST_F(LetterQueueTest, WhatDoesNotFitHoldsUpItsSenderAlone) {
   EXPECT_EQ(order(), "a1 a2 ");
 }
 
-TEST_F(LetterQueueTest, OneCanBeTakenOutOfTheMiddle) {
+TEST_F(FairQueueTest, DeliveryIsExtractedFromMiddle) {
   come({"a1", "a2", "b1"});
   EXPECT_EQ(queue.extract("b1")->ref.id, "b1");
   EXPECT_FALSE(queue.extract("b1"));

@@ -18,7 +18,7 @@ constexpr std::string_view kHeading = "## From ";
 constexpr std::string_view kUser = "your user ";  // as in the header of what is typed
 constexpr std::size_t kMaxFileBytes = kMaxInboxBytes + 4 * protocol::kMaxFrameBytes;
 
-/// `## From Alice [id] at 2026-01-01T00:00:00.000Z`: the id is what stands in the first brackets.
+/// The id in `## From Alice [id] at 2026-01-01T00:00:00.000Z`: the text in the first brackets.
 std::string id_in(std::string_view line) {
   const auto open = line.find('[');
   const auto close = line.find(']', open);
@@ -32,8 +32,8 @@ std::string bracketless(std::string_view text) {
   return line;
 }
 
-/// As it was written, without what a terminal would obey and with marks for invisible characters. It cannot pose as the
-/// next message, or as a word of ours below it: headings and what begins with a bracket are indented.
+/// The body without terminal control sequences and with marks for invisible characters. It cannot look like the next
+/// message or like a line of the relay below it: headings and lines that begin with a bracket are indented.
 void append_body(std::string& out, std::string_view written) {
   const auto shown = text::show_invisible(written);
   const std::string_view body{shown};

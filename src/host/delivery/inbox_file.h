@@ -1,8 +1,8 @@
-/// `team/<agent>/inbox.md`: what was said to an agent, as a file it may read when it likes.
+/// `team/<agent>/inbox.md`: a copy of the agent's messages, to be read at any time.
 ///
-/// A copy beside the terminal, never the delivery itself: nothing is proved by it and nothing waits for it.
-/// Invariants: a message is written once, also when it is delivered again to a later life of the agent, as long as it
-///   still stands in the file; at kMaxInboxBytes the file becomes `inbox.old.md` and a new one begins.
+/// It is no delivery: it proves nothing, and no delivery waits for it.
+/// Invariants: a message is written once, also when it is delivered again to a later host, as long as the file has it;
+///   at kMaxInboxBytes the file becomes `inbox.old.md` and a new one is created.
 /// Threading: one thread.
 #pragma once
 

@@ -17,129 +17,127 @@ InjectionDecision wait(std::string_view reason, std::optional<SteadyTime> until 
 
 }  // namespace
 
-InjectionDecision Injection::decide(const InjectionInput& situation) {
-  if (phase_ != Phase::Waiting && situation.state == State::Blocked) dialog_seen_ = situation.now;
-  auto way = make_way_for_keys(situation);
-  const auto decision = way ? *way : decide_by_phase(situation);
-  holds_keys_ = begun() && phase_ != Phase::Doubted && !yields_ && situation.state != State::Blocked;
-  keys_due_ = holds_keys_ ? keys_wait_until(situation) : std::nullopt;
-  if (const auto settled = situation.since + kIdleSettle; keys_due_ && dialog_seen_ && situation.now < settled)
+InjectionDecision Injection::decide(const InjectionInput& input) {
+  if (phase_ != Phase::Waiting && input.state == State::Blocked) dialog_seen_ = input.now;
+  auto way = yield_to_keys(input);
+  const auto decision = way ? *way : decide_by_phase(input);
+  holds_keys_ = begun() && phase_ != Phase::Doubted && !yields_ && input.state != State::Blocked;
+  keys_due_ = holds_keys_ ? keys_held_until(input) : std::nullopt;
+  if (const auto settled = input.since + kIdleSettle; keys_due_ && dialog_seen_ && input.now < settled)
     keys_due_ = std::min(*keys_due_, settled);
-  const bool overtaken = phase_ == Phase::Pasted && situation.state == State::Working;
+  const bool overtaken = phase_ == Phase::Pasted && input.state == State::Working;
   const auto last_step = std::max({pasted_, entered_, erased_, dialog_seen_.value_or(pasted_)});
   sending_until_ = holds_keys_ && !overtaken ? std::optional{last_step + gap_ + kSlowTimeout} : std::nullopt;
   return decision;
 }
 
-std::optional<SteadyTime> Injection::keys_wait_until(const InjectionInput& situation) const {
-  if ((phase_ != Phase::Pasted && phase_ != Phase::Entered) || !situation.keys.since) return std::nullopt;
-  const bool slow = phase_ == Phase::Entered || !situation.text_stands;
-  return *situation.keys.since + (slow ? kSlowTimeout : kKeysTimeout);
+std::optional<SteadyTime> Injection::keys_held_until(const InjectionInput& input) const {
+  if ((phase_ != Phase::Pasted && phase_ != Phase::Entered) || !input.keys.since) return std::nullopt;
+  const bool slow = phase_ == Phase::Entered || !input.text_stands;
+  return *input.keys.since + (slow ? kSlowTimeout : kKeysTimeout);
 }
 
-/// The user comes first: what is not sent in a moment is erased, and where that cannot be done the keys go on.
-std::optional<InjectionDecision> Injection::make_way_for_keys(const InjectionInput& situation) {
-  const auto until = keys_wait_until(situation);
-  if (!until || situation.state == State::Blocked) return std::nullopt;  // a dialog is not typed over
-  if (dialog_seen_ && situation.now < situation.since + kIdleSettle) return std::nullopt;
-  const bool late = situation.now >= *until;
-  const auto enter_at = std::max(pasted_ + gap_, dialog_over_at(situation).value_or(pasted_));
+/// The user comes first: a text that is not sent in a moment is erased; where it cannot be, the keys follow.
+std::optional<InjectionDecision> Injection::yield_to_keys(const InjectionInput& input) {
+  const auto until = keys_held_until(input);
+  if (!until || input.state == State::Blocked) return std::nullopt;  // a dialog is not typed over
+  if (dialog_seen_ && input.now < input.since + kIdleSettle) return std::nullopt;
+  const bool late = input.now >= *until;
+  const auto enter_at = std::max(pasted_ + gap_, dialog_over_at(input).value_or(pasted_));
   const bool unsent =
-      phase_ == Phase::Pasted && (situation.keys.cancel || situation.state == State::Working || enter_at >= *until);
+      phase_ == Phase::Pasted && (input.keys.cancel || input.state == State::Working || enter_at >= *until);
   if (!late && !unsent) return std::nullopt;
-  const bool seen = situation.state == State::Typing || situation.state == State::Working;
-  if (seen && situation.text_stands && situation.draft_is_ours) return erase(situation);
+  const bool seen = input.state == State::Typing || input.state == State::Working;
+  if (seen && input.text_stands && input.draft_is_ours) return erase(input);
   yields_ = late;
   return std::nullopt;
 }
 
-InjectionDecision Injection::decide_by_phase(const InjectionInput& situation) {
+InjectionDecision Injection::decide_by_phase(const InjectionInput& input) {
   switch (phase_) {
-    case Phase::Waiting: return while_waiting(situation);
-    case Phase::Pasted: return after_paste(situation);
-    case Phase::Entered: return after_enter(situation);
-    case Phase::Erased: return after_erase(situation);
-    case Phase::Doubted: return while_doubted(situation);
+    case Phase::Waiting: return while_waiting(input);
+    case Phase::Pasted: return after_paste(input);
+    case Phase::Entered: return after_enter(input);
+    case Phase::Erased: return after_erase(input);
+    case Phase::Doubted: return while_doubted(input);
   }
   return {};
 }
 
-InjectionDecision Injection::while_waiting(const InjectionInput& situation) {
-  switch (situation.state) {
+InjectionDecision Injection::while_waiting(const InjectionInput& input) {
+  switch (input.state) {
     case State::Unknown: return wait("it is not known to be ready");
-    case State::Working: return while_working(situation);
-    case State::Blocked: return wait(profiles::reason_of(situation.blocker));
+    case State::Working: return while_working(input);
+    case State::Blocked: return wait(profiles::reason_of(input.blocker));
     case State::Typing: return wait("the composer holds a draft");
     case State::Idle: break;
   }
-  if (situation.keys.since) return wait("a person typed a moment ago", situation.now + kIdleSettle);
-  const auto free_at = std::max(situation.since + kIdleSettle, situation.typing.any + kUserIdleTime);
-  if (situation.now < free_at)
-    return wait(
-        situation.typing.any + kUserIdleTime > situation.now ? "a person typed a moment ago" : "it just became idle",
-        free_at);
+  if (input.keys.since) return wait("a person typed a moment ago", input.now + kIdleSettle);
+  const auto free_at = std::max(input.since + kIdleSettle, input.typing.any + kUserIdleTime);
+  if (input.now < free_at)
+    return wait(input.typing.any + kUserIdleTime > input.now ? "a person typed a moment ago" : "it just became idle",
+                free_at);
   phase_ = Phase::Pasted;
-  pasted_ = situation.now;
+  pasted_ = input.now;
   return {InjectionStep::Paste};
 }
 
-InjectionDecision Injection::while_working(const InjectionInput& situation) {
-  if (interrupted_ && situation.since > *interrupted_) interrupted_.reset();  // another turn has begun
-  if (!may_interrupt_ || !situation.composer_free) return wait("the agent is working");
-  const auto free_at = std::max(situation.since + kMinTurnBeforeInterrupt, situation.typing.any + kUserIdleTime);
-  if (situation.now < free_at) return wait("a person typed a moment ago, or it just began to work", free_at);
+InjectionDecision Injection::while_working(const InjectionInput& input) {
+  if (interrupted_ && input.since > *interrupted_) interrupted_.reset();  // another turn has begun
+  if (!may_interrupt_ || !input.composer_free) return wait("the agent is working");
+  const auto free_at = std::max(input.since + kMinTurnBeforeInterrupt, input.typing.any + kUserIdleTime);
+  if (input.now < free_at) return wait("a person typed a moment ago, or it just began to work", free_at);
   may_interrupt_ = false;
-  interrupted_ = situation.now;
+  interrupted_ = input.now;
   return {InjectionStep::Interrupt};
 }
 
-InjectionDecision Injection::after_paste(const InjectionInput& situation) {
-  user_edited_ = after_us(situation.typing.any);
-  if (situation.state == State::Typing) was_visible_ = true, was_ours_ = situation.draft_is_ours;
-  edited_ = after_us(situation.typing.edit) || (was_visible_ && !was_ours_);
-  switch (situation.state) {
+InjectionDecision Injection::after_paste(const InjectionInput& input) {
+  user_edited_ = after_us(input.typing.any);
+  if (input.state == State::Typing) was_visible_ = true, was_ours_ = input.draft_is_ours;
+  edited_ = after_us(input.typing.edit) || (was_visible_ && !was_ours_);
+  switch (input.state) {
     case State::Blocked:
-      return wait(situation.blocker == profiles::Blocker::Known ? "a dialog opened before Enter"
-                                                                : profiles::reason_of(situation.blocker));
+      return wait(input.blocker == profiles::Blocker::Known ? "a dialog opened before Enter"
+                                                            : profiles::reason_of(input.blocker));
     case State::Unknown: return wait("the screen is not understood");
     case State::Working:
-      // It may work on something else, and the text stands there still.
-      if (user_edited_ && was_visible_ && (after_us(situation.typing.enter) || situation.composer_free))
-        return sent_by_a_person(situation, kWorking);
+      // It may work on something else while the text is still there.
+      if (user_edited_ && was_visible_ && (after_us(input.typing.enter) || input.composer_free))
+        return sent_by_user(input, kWorking);
       return wait("the agent began to work before Enter");
     case State::Idle:
-      if (was_visible_ && situation.now < situation.since + kGoneTimeout)
-        return wait("the composer was emptied", situation.since + kGoneTimeout);
+      if (was_visible_ && input.now < input.since + kGoneTimeout)
+        return wait("the composer was emptied", input.since + kGoneTimeout);
       if (was_visible_ && !user_edited_) return {InjectionStep::InDoubt, "it vanished"};
-      if (was_visible_ && after_us(situation.typing.enter)) return sent_by_a_person(situation, kEmptied);
+      if (was_visible_ && after_us(input.typing.enter)) return sent_by_user(input, kEmptied);
       if (was_visible_) return {InjectionStep::Failed, "a person removed it"};
-      if (situation.now < pasted_ + kPasteTimeout) return wait("the text is not seen yet", pasted_ + kPasteTimeout);
+      if (input.now < pasted_ + kPasteTimeout) return wait("the text is not seen yet", pasted_ + kPasteTimeout);
       return {InjectionStep::InDoubt, "the text never appeared"};
     case State::Typing: break;
   }
-  if (user_edited_ || !situation.draft_is_ours) return wait("a person is editing it");
-  if (situation.now < pasted_ + gap_) return wait("between the text and Enter", pasted_ + gap_);
-  if (const auto over = dialog_over_at(situation); over && situation.now < *over)
-    return wait("a dialog has just closed", over);
-  return press_enter(situation);
+  if (user_edited_ || !input.draft_is_ours) return wait("a person is editing it");
+  if (input.now < pasted_ + gap_) return wait("between the text and Enter", pasted_ + gap_);
+  if (const auto over = dialog_over_at(input); over && input.now < *over) return wait("a dialog has just closed", over);
+  return press_enter(input);
 }
 
-/// With nothing but Enter it is as we wrote it.
-InjectionDecision Injection::sent_by_a_person(const InjectionInput& situation, std::string_view evidence) {
-  if (after_us(situation.typing.edit) || !was_ours_) return doubt(situation);
+/// With Enter alone it is unchanged.
+InjectionDecision Injection::sent_by_user(const InjectionInput& input, std::string_view evidence) {
+  if (after_us(input.typing.edit) || !was_ours_) return doubt(input);
   return {InjectionStep::Delivered, "a person sent it", {}, evidence};
 }
 
-InjectionDecision Injection::doubt(const InjectionInput& situation) {
+InjectionDecision Injection::doubt(const InjectionInput& input) {
   phase_ = Phase::Doubted;
   edited_ = true;
-  doubted_ = situation.now;
-  return while_doubted(situation);
+  in_doubt_ = input.now;
+  return while_doubted(input);
 }
 
-InjectionDecision Injection::while_doubted(const InjectionInput& situation) const {
+InjectionDecision Injection::while_doubted(const InjectionInput& input) const {
   constexpr std::string_view kWhy = "a person edited it, and what was sent is not known";
-  if (situation.now < doubted_ + kShownTimeout) return wait(kWhy, doubted_ + kShownTimeout);
+  if (input.now < in_doubt_ + kShownTimeout) return wait(kWhy, in_doubt_ + kShownTimeout);
   return {InjectionStep::InDoubt, kWhy};
 }
 
@@ -148,44 +146,44 @@ bool Injection::after_us(SteadyTime typed) const {
   return typed > std::max(ours, dialog_seen_.value_or(ours));
 }
 
-std::optional<SteadyTime> Injection::dialog_over_at(const InjectionInput& situation) const {
+std::optional<SteadyTime> Injection::dialog_over_at(const InjectionInput& input) const {
   if (!dialog_seen_) return std::nullopt;
-  return std::max(situation.since + kIdleSettle, situation.typing.any + kUserIdleTime);
+  return std::max(input.since + kIdleSettle, input.typing.any + kUserIdleTime);
 }
 
-InjectionDecision Injection::press_enter(const InjectionInput& situation) {
+InjectionDecision Injection::press_enter(const InjectionInput& input) {
   phase_ = Phase::Entered;
-  entered_ = situation.now;
+  entered_ = input.now;
   ++enters_;
   return {InjectionStep::Enter};
 }
 
-/// The turn may be another's: ours it is when the composer has let go of the text.
-InjectionDecision Injection::after_enter_working(const InjectionInput& situation) {
+/// The turn may be another's; it is ours once the composer does not hold the text.
+InjectionDecision Injection::after_enter_working(const InjectionInput& input) {
   // Keys after our Enter without another Enter have sent nothing.
-  if (after_us(situation.typing.edit) && after_us(situation.typing.enter)) return doubt(situation);
-  if (situation.text_stands) {
+  if (after_us(input.typing.edit) && after_us(input.typing.enter)) return doubt(input);
+  if (input.text_stands) {
     const auto until = entered_ + kEnterTimeout;
     return wait("the agent is working and the text stands unsent",
-                situation.now < until ? std::optional{until} : std::nullopt);
+                input.now < until ? std::optional{until} : std::nullopt);
   }
-  if (situation.composer_seen)
+  if (input.composer_seen)
     unseen_since_.reset();
   else if (!unseen_since_)
-    unseen_since_ = situation.now;
-  if (unseen_since_ && situation.now < *unseen_since_ + kUnseen)
+    unseen_since_ = input.now;
+  if (unseen_since_ && input.now < *unseen_since_ + kUnseen)
     return wait("the composer is not seen", *unseen_since_ + kUnseen);
   worked_ = true;
   return {InjectionStep::Delivered, "the agent began to work", {}, kWorking};
 }
 
-InjectionDecision Injection::erase(const InjectionInput& situation) {
+InjectionDecision Injection::erase(const InjectionInput& input) {
   phase_ = Phase::Erased;
-  erased_ = situation.now;
+  erased_ = input.now;
   return {InjectionStep::Erase};
 }
 
-/// It was not sent: it waits for its moment anew.
+/// It was not sent and waits again.
 InjectionDecision Injection::restart() {
   phase_ = Phase::Waiting;
   pasted_ = entered_ = erased_ = {};
@@ -196,41 +194,38 @@ InjectionDecision Injection::restart() {
 }
 
 /// A turn or an empty composer may also mean that a slow program has taken Enter after all.
-InjectionDecision Injection::after_erase(const InjectionInput& situation) {
-  if (enters_ == 0 && situation.composer_seen && !situation.text_stands) return restart();
-  const bool settled = situation.state == State::Idle && situation.now >= situation.since + kIdleSettle;
-  if (!settled && situation.now < erased_ + kEraseTimeout)
-    return wait("its text is being erased", erased_ + kEraseTimeout);
-  if (enters_ == 0) {  // it stands there, and the keys follow: the user has it now
+InjectionDecision Injection::after_erase(const InjectionInput& input) {
+  if (enters_ == 0 && input.composer_seen && !input.text_stands) return restart();
+  const bool settled = input.state == State::Idle && input.now >= input.since + kIdleSettle;
+  if (!settled && input.now < erased_ + kEraseTimeout) return wait("its text is being erased", erased_ + kEraseTimeout);
+  if (enters_ == 0) {  // it is in the composer, and the keys follow: it is the user's now
     phase_ = Phase::Pasted;
     yields_ = true;
-    return wait("a person is editing it", situation.now + kEraseTimeout);
+    return wait("a person is editing it", input.now + kEraseTimeout);
   }
   return {InjectionStep::InDoubt,
-          situation.text_stands ? "Enter was not taken" : "Enter was not taken, and its text was erased"};
+          input.text_stands ? "Enter was not taken" : "Enter was not taken, and its text was erased"};
 }
 
-InjectionDecision Injection::after_enter(const InjectionInput& situation) {
-  edited_ = after_us(situation.typing.edit) && after_us(situation.typing.enter);
-  switch (situation.state) {
-    case State::Working: return after_enter_working(situation);
+InjectionDecision Injection::after_enter(const InjectionInput& input) {
+  edited_ = after_us(input.typing.edit) && after_us(input.typing.enter);
+  switch (input.state) {
+    case State::Working: return after_enter_working(input);
     case State::Idle:
-      if (situation.since < entered_) return wait("Enter was just pressed", entered_ + kEnterTimeout);
-      if (situation.now < situation.since + kIdleSettle)
-        return wait("the composer emptied", situation.since + kIdleSettle);
-      if (after_us(situation.typing.edit)) return doubt(situation);
+      if (input.since < entered_) return wait("Enter was just pressed", entered_ + kEnterTimeout);
+      if (input.now < input.since + kIdleSettle) return wait("the composer emptied", input.since + kIdleSettle);
+      if (after_us(input.typing.edit)) return doubt(input);
       return {InjectionStep::Delivered, "the composer emptied", {}, kEmptied};
-    case State::Blocked: return wait(profiles::reason_of(situation.blocker));
+    case State::Blocked: return wait(profiles::reason_of(input.blocker));
     case State::Unknown: return wait("the screen is not understood");
     case State::Typing: break;
   }
-  if (after_us(situation.typing.any) || !situation.draft_is_ours) return wait("a person is editing it");
-  if (situation.now < entered_ + kEnterTimeout) return wait("Enter was just pressed", entered_ + kEnterTimeout);
-  if (const auto over = dialog_over_at(situation); over && situation.now < *over)
-    return wait("a dialog has just closed", over);
-  if (enters_ >= kMaxEnters && situation.text_stands) return erase(situation);
+  if (after_us(input.typing.any) || !input.draft_is_ours) return wait("a person is editing it");
+  if (input.now < entered_ + kEnterTimeout) return wait("Enter was just pressed", entered_ + kEnterTimeout);
+  if (const auto over = dialog_over_at(input); over && input.now < *over) return wait("a dialog has just closed", over);
+  if (enters_ >= kMaxEnters && input.text_stands) return erase(input);
   if (enters_ >= kMaxEnters) return {InjectionStep::InDoubt, "Enter was not taken"};
-  return press_enter(situation);
+  return press_enter(input);
 }
 
 }  // namespace relay::host

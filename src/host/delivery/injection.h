@@ -1,18 +1,21 @@
-/// One message on its way into a composer: when to write, when to press Enter, when it is done. Decides, never acts.
+/// The gate before the agent's composer: when a delivery is pasted, when Enter is pressed, when it is done. Decides,
+/// never acts.
 ///
-///     Waiting ──idle, nobody typing──▶ Pasted ──gap, text visible──▶ Entered ──text gone, working or idle──▶ Delivered
-///        ▲ any dialog, draft, work:       │ a dialog, a person:         │ still there after kEnterPatience:
-///        └ wait, with the reason          └ wait, never Enter           └ one more Enter, then erased and InDoubt
+///     Waiting ──idle, user idle──▶ Pasted ──gap, text visible──▶ Entered ──text gone, working or idle──▶ Delivered
+///        ▲ dialog, draft, work:       │ a dialog, the user:         │ still there after kEnterTimeout:
+///        └ wait, with the reason      └ wait, never Enter           └ one more Enter, then erased and InDoubt
 ///
-/// Invariants: the text is written once, unless it was erased before Enter; Enter at most twice, and only while the
-///   composer is seen to hold text and nothing else is open; a working agent has taken the text only when the composer
-///   does not hold it any more: the turn may be another's; text of ours that Enter does not send is erased, unless
-///   something else stands with it; the user's keys are held from the paste until the text is taken or erased. It is
-///   erased for them at once when Enter is not due in a moment, otherwise after some seconds at most: then nothing was
-///   sent, and the message waits anew; a turn is interrupted at most once, and not while a person has a draft; a
-///   person's keys after the paste take the message out of our hands, but for those that answered a dialog meanwhile:
-///   they went to the dialog. What a person sent after editing is not known to be our text: it is in doubt unless the
-///   agent's record shows it.
+/// Invariants
+/// - The text is written once, unless it was erased before Enter; Enter at most twice, and only while the composer is
+///   seen to hold text and nothing else is open.
+/// - A working agent has taken the text only when the composer does not hold it any more: the turn may be another's.
+/// - Text of ours that Enter does not send is erased, unless other text stands with it.
+/// - The user's keys are held from the paste until the text is taken or erased. It is erased for them at once when
+///   Enter is not due in a moment, otherwise after some seconds at most; then nothing was sent, and the delivery waits
+///   again.
+/// - A turn is interrupted at most once, and not while the user has a draft.
+/// - Keys of the user after the paste leave the text to the user, except keys that answered a dialog: they went to the
+///   dialog. What the user sent after editing is in doubt unless the transcript shows it.
 /// Threading: one thread, no clock.
 #pragma once
 
@@ -30,18 +33,18 @@ namespace relay::host {
 inline constexpr Millis kIdleSettle{150};  // an idle screen must hold that long
 inline constexpr Millis kMinTurnBeforeInterrupt{
     2'000};                                    // before that its prompt may not be with the model: no interrupt
-inline constexpr Millis kUserIdleTime{1'500};  // after a key of the person
+inline constexpr Millis kUserIdleTime{1'500};  // after a key of the user
 inline constexpr Millis kPasteTimeout{2'000};  // for the text to appear
 inline constexpr Millis kEnterTimeout{1'000};  // for Enter to be taken
 inline constexpr Millis kGoneTimeout{1'000};   // an empty composer must hold that long to mean "gone"
 
-inline constexpr Millis kShownTimeout{3'000};  // for the agent's record to show what a person sent
+inline constexpr Millis kShownTimeout{3'000};  // for the transcript to show what the user sent
 inline constexpr Millis kEraseTimeout{1'000};  // for the composer to be seen without it
 inline constexpr Millis kKeysTimeout{1'000};   // of the user whose keys are held
 inline constexpr Millis kSlowTimeout{2'500};   // while the program has not drawn the text, or not taken Enter yet
 inline constexpr Millis kUnseen{500};          // a composer that long not seen is not there; a frame is drawn faster
 
-/// When the person typed last; long ago when never.
+/// When the user typed last; long ago when never.
 struct TypingTimes {
   SteadyTime any{};
   SteadyTime edit{};   // something else than Enter
@@ -59,9 +62,9 @@ struct InjectionInput {
   profiles::State state = profiles::State::Unknown;
   profiles::Blocker blocker = profiles::Blocker::Known;  // of a blocked one
   SteadyTime since{};                                    // the state has held from then on
-  TypingTimes typing = {};                               // by the person
-  bool draft_is_ours = true;                             // what the composer holds begins with the text that was pasted
-  bool composer_free = true;                             // it is there and holds nothing, whatever the agent does
+  TypingTimes typing = {};                               // by the user
+  bool draft_is_ours = true;                             // the composer begins with the pasted text
+  bool composer_free = true;                             // it is there and empty, whatever the agent does
   bool composer_seen = true;
   HeldKeys keys = {};
   bool text_stands = false;  // the composer is seen to hold the pasted text or a part of it, perhaps with other text
@@ -72,8 +75,8 @@ enum class InjectionStep : std::uint8_t { Wait, Interrupt, Paste, Enter, Erase, 
 struct InjectionDecision {
   InjectionStep step = InjectionStep::Wait;
   std::string_view reason = {};               // why it waits, or how it ended
-  std::optional<SteadyTime> recheck_at = {};  // without any change it must be asked again then
-  std::string_view evidence = {};             // Delivered: what shows it
+  std::optional<SteadyTime> recheck_at = {};  // decide again then, without any change
+  std::string_view evidence = {};             // Delivered: the evidence
 };
 
 class Injection {
@@ -83,72 +86,72 @@ class Injection {
   explicit Injection(const profiles::TypingRules& rules, InterruptPolicy haste = InterruptPolicy::Waits)
       : gap_{rules.submit_gap}, may_interrupt_{haste == InterruptPolicy::Interrupts && !rules.interrupt.empty()} {}
 
-  /// After Interrupt, Paste, Enter and Erase the bytes count as written at `situation.now`.
-  InjectionDecision decide(const InjectionInput& situation);
+  /// After Interrupt, Paste, Enter and Erase the bytes count as written at `input.now`.
+  InjectionDecision decide(const InjectionInput& input);
 
-  /// It was decided to paste, and that could not be done.
+  /// The paste that was decided could not be done.
   void not_pasted() { phase_ = Phase::Waiting; }
 
   [[nodiscard]] bool entered() const { return enters_ > 0; }
-  /// May it be with the agent, by our Enter or a person's?
+  /// It may be with the agent, by our Enter or the user's.
   [[nodiscard]] bool sent() const { return entered() || user_edited_; }
-  /// Something was sent that may not be it; only the agent's record can tell.
+  /// Something else may have been sent; only the transcript can tell.
   [[nodiscard]] bool doubted() const { return phase_ == Phase::Doubted; }
-  /// A person may have changed it before it was sent: what shows a part of it does not show the rest.
+  /// The user may have changed it before it was sent: evidence for a part of it does not prove the rest.
   [[nodiscard]] bool edited() const { return edited_; }
-  /// Must the user's keys wait?
+  /// The user's keys must wait.
   [[nodiscard]] bool holds_keys() const { return holds_keys_; }
-  /// Keys that wait make it necessary to decide again then, whatever else it waits for.
+  /// Held keys require another decision then.
   [[nodiscard]] std::optional<SteadyTime> keys_due() const { return keys_due_; }
-  /// The text stands in the composer and its Enter is due: a turn that starts before then would keep it unsent. A bound,
-  /// because the user may edit it for long; nothing while a turn runs already.
+  /// The text stands in the composer and its Enter is due: a turn that starts before then would keep it unsent. A
+  /// bound, because the user may edit it for long; nothing while a turn runs already.
   [[nodiscard]] std::optional<SteadyTime> sending_until() const { return sending_until_; }
-  /// Was the agent seen to work on it?
+  /// The agent was seen to work on it.
   [[nodiscard]] bool worked() const { return worked_; }
-  /// Was the text seen to stand in the composer?
+  /// The text was seen in the composer.
   [[nodiscard]] bool seen() const { return was_visible_; }
-  /// A turn was cut short for it, and no other has begun since.
+  /// A turn was interrupted for it, and no other has begun since.
   [[nodiscard]] bool interrupted() const { return interrupted_.has_value(); }
-  /// Has anything been written? Then nobody may write it again.
+  /// Something of it has been written.
   [[nodiscard]] bool begun() const { return phase_ != Phase::Waiting; }
 
  private:
   enum class Phase : std::uint8_t { Waiting, Pasted, Entered, Erased, Doubted };
 
-  [[nodiscard]] InjectionDecision decide_by_phase(const InjectionInput& situation);
-  /// Held keys wait until then; nothing when none wait for it.
-  [[nodiscard]] std::optional<SteadyTime> keys_wait_until(const InjectionInput& situation) const;
-  [[nodiscard]] std::optional<InjectionDecision> make_way_for_keys(const InjectionInput& situation);
-  [[nodiscard]] InjectionDecision while_waiting(const InjectionInput& situation);
-  [[nodiscard]] InjectionDecision while_working(const InjectionInput& situation);
-  [[nodiscard]] InjectionDecision after_paste(const InjectionInput& situation);
-  [[nodiscard]] InjectionDecision after_enter(const InjectionInput& situation);
-  [[nodiscard]] InjectionDecision after_enter_working(const InjectionInput& situation);
-  [[nodiscard]] InjectionDecision after_erase(const InjectionInput& situation);
-  [[nodiscard]] InjectionDecision while_doubted(const InjectionInput& situation) const;
-  InjectionDecision press_enter(const InjectionInput& situation);
-  InjectionDecision sent_by_a_person(const InjectionInput& situation, std::string_view evidence);
-  InjectionDecision erase(const InjectionInput& situation);
+  [[nodiscard]] InjectionDecision decide_by_phase(const InjectionInput& input);
+  /// Held keys wait until then; none: no keys wait.
+  [[nodiscard]] std::optional<SteadyTime> keys_held_until(const InjectionInput& input) const;
+  [[nodiscard]] std::optional<InjectionDecision> yield_to_keys(const InjectionInput& input);
+  [[nodiscard]] InjectionDecision while_waiting(const InjectionInput& input);
+  [[nodiscard]] InjectionDecision while_working(const InjectionInput& input);
+  [[nodiscard]] InjectionDecision after_paste(const InjectionInput& input);
+  [[nodiscard]] InjectionDecision after_enter(const InjectionInput& input);
+  [[nodiscard]] InjectionDecision after_enter_working(const InjectionInput& input);
+  [[nodiscard]] InjectionDecision after_erase(const InjectionInput& input);
+  [[nodiscard]] InjectionDecision while_doubted(const InjectionInput& input) const;
+  InjectionDecision press_enter(const InjectionInput& input);
+  InjectionDecision sent_by_user(const InjectionInput& input, std::string_view evidence);
+  InjectionDecision erase(const InjectionInput& input);
   InjectionDecision restart();
-  InjectionDecision doubt(const InjectionInput& situation);
-  /// Did a person type that into the composer after our last step?
+  InjectionDecision doubt(const InjectionInput& input);
+  /// The user typed that into the composer after our last step.
   [[nodiscard]] bool after_us(SteadyTime typed) const;
-  /// When a dialog has closed: from when on it is believed, and that the person has left the keys.
-  [[nodiscard]] std::optional<SteadyTime> dialog_over_at(const InjectionInput& situation) const;
+  /// A dialog that closed counts as closed from then on, and the user as idle.
+  [[nodiscard]] std::optional<SteadyTime> dialog_over_at(const InjectionInput& input) const;
 
   Millis gap_;
   Phase phase_ = Phase::Waiting;
   SteadyTime pasted_{};
   SteadyTime entered_{};
   SteadyTime erased_{};
-  SteadyTime doubted_{};
+  SteadyTime in_doubt_{};
   std::optional<SteadyTime> unseen_since_{};  // the composer, while the agent works
   std::optional<SteadyTime> dialog_seen_{};   // last, after the paste
   int enters_ = 0;
   bool was_visible_ = false;
   bool was_ours_ = false;     // all that was seen there last
-  bool user_edited_ = false;  // by a person, after the paste
-  bool edited_ = false;       // by a person, before it was sent
+  bool user_edited_ = false;  // by the user, after the paste
+  bool edited_ = false;       // by the user, before it was sent
   bool holds_keys_ = false;
   std::optional<SteadyTime> keys_due_;
   std::optional<SteadyTime> sending_until_;

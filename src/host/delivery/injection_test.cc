@@ -37,7 +37,7 @@ TEST_F(InjectionTest, WaitsWhileAnythingElseGoesOn) {
   EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::Paste);
 }
 
-TEST_F(InjectionTest, AScreenThatIsNotUnderstoodIsNotToldAsADialog) {
+TEST_F(InjectionTest, UnknownScreenIsNotReportedAsDialog) {
   const auto reason = [&] { return injection.decide(now).reason; };
   ASSERT_EQ(after(1s, State::Blocked), InjectionStep::Wait);
   EXPECT_EQ(reason(), "a dialog is open");
@@ -51,7 +51,7 @@ TEST_F(InjectionTest, AScreenThatIsNotUnderstoodIsNotToldAsADialog) {
   EXPECT_EQ(reason(), "a dialog opened before Enter");
 }
 
-TEST_F(InjectionTest, LeavesAPersonWhoJustTypedAlone) {
+TEST_F(InjectionTest, WaitsAfterKeyOfUser) {
   person_types();
   EXPECT_EQ(after(1s, State::Idle), InjectionStep::Wait);
   EXPECT_EQ(injection.decide(now).recheck_at, now.typing.any + kUserIdleTime);
@@ -78,7 +78,7 @@ TEST_F(InjectionTest, NeverPressesEnterIntoADialogThatOpenedMeanwhile) {
   EXPECT_EQ(after(kIdleSettle, State::Typing), InjectionStep::Enter) << "it closed, and our text is still there";
 }
 
-TEST_F(InjectionTest, PressesEnterAfterAPersonAnsweredTheDialog) {
+TEST_F(InjectionTest, PressesEnterAfterUserAnsweredDialog) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   EXPECT_EQ(after(100ms, State::Blocked), InjectionStep::Wait);
   now.now += 5s;
@@ -89,7 +89,7 @@ TEST_F(InjectionTest, PressesEnterAfterAPersonAnsweredTheDialog) {
   EXPECT_EQ(after(1ms, State::Typing), InjectionStep::Enter);
 }
 
-TEST_F(InjectionTest, LeavesTheTextToAPersonWhoGoesOnTypingAfterTheDialog) {
+TEST_F(InjectionTest, LeavesTextToUserWhoTypesAfterDialog) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   EXPECT_EQ(after(100ms, State::Blocked), InjectionStep::Wait);
   EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait);
@@ -137,7 +137,7 @@ TEST_F(InjectionTest, AnotherTurnDoesNotSubmitTextThatStandsInTheComposer) {
   EXPECT_EQ(after(50ms, State::Working), InjectionStep::Delivered);
 }
 
-TEST_F(InjectionTest, AFrameWithoutAComposerDoesNotShowASubmission) {
+TEST_F(InjectionTest, FrameWithoutComposerShowsNoSubmission) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
   now.composer_seen = false;
@@ -170,7 +170,7 @@ TEST_F(InjectionTest, TextThatCannotBeErasedIsInDoubt) {
   EXPECT_EQ(after(kEraseTimeout, State::Typing), InjectionStep::InDoubt);
 }
 
-TEST_F(InjectionTest, TextWithAPersonsOwnIsNotErased) {
+TEST_F(InjectionTest, TextMixedWithDraftIsNotErased) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
   now.text_stands = true;
@@ -241,7 +241,7 @@ TEST_F(InjectionTest, EscapeBeforeEnterTakesTheTextOut) {
   EXPECT_FALSE(injection.begun());
 }
 
-TEST_F(InjectionTest, EnterThatIsNotTakenInAMomentGivesWayToKeys) {
+TEST_F(InjectionTest, SlowEnterYieldsToKeys) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   now.text_stands = true;
   ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
@@ -297,7 +297,7 @@ TEST_F(InjectionTest, NothingIsTypedWhileKeysWait) {
   EXPECT_EQ(after(10s, State::Idle), InjectionStep::Wait);
 }
 
-TEST_F(InjectionTest, HandsTheMessageToAPersonWhoEditsIt) {
+TEST_F(InjectionTest, LeavesEditedTextToUser) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait);
   now.now += 1ms;
@@ -310,7 +310,7 @@ TEST_F(InjectionTest, HandsTheMessageToAPersonWhoEditsIt) {
   EXPECT_EQ(after(kShownTimeout, State::Idle), InjectionStep::InDoubt) << "nobody knows what is left of our text";
 }
 
-TEST_F(InjectionTest, APersonsEnterAloneSendsWhatWeWrote) {
+TEST_F(InjectionTest, EnterOfUserSendsTextUnchanged) {
   for (const auto state : {State::Idle, State::Working}) {
     injection = Injection{profiles::TypingRules{}};
     now.typing = {};
@@ -323,7 +323,7 @@ TEST_F(InjectionTest, APersonsEnterAloneSendsWhatWeWrote) {
   }
 }
 
-TEST_F(InjectionTest, WhatStandsUnsentWhileTheAgentWorksIsNotInDoubt) {
+TEST_F(InjectionTest, UnsentTextOfWorkingAgentIsNotInDoubt) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   EXPECT_EQ(after(50ms, State::Typing), InjectionStep::Wait);
   now.now += 1ms;
@@ -338,7 +338,7 @@ TEST_F(InjectionTest, WhatStandsUnsentWhileTheAgentWorksIsNotInDoubt) {
   EXPECT_EQ(after(kShownTimeout, State::Working), InjectionStep::InDoubt);
 }
 
-TEST_F(InjectionTest, WhatAPersonTypedBeforeItIsNotOurs) {
+TEST_F(InjectionTest, TextTypedBeforeIsNotOurs) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   now.draft_is_ours = false;
   EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait);
@@ -348,7 +348,7 @@ TEST_F(InjectionTest, WhatAPersonTypedBeforeItIsNotOurs) {
   EXPECT_EQ(after(kShownTimeout, State::Working), InjectionStep::InDoubt);
 }
 
-TEST_F(InjectionTest, WhatAPersonReplacedAfterOurEnterIsInDoubt) {
+TEST_F(InjectionTest, TextReplacedAfterEnterIsInDoubt) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
   EXPECT_EQ(after(10ms, State::Typing), InjectionStep::Wait) << "it was not taken";
@@ -359,7 +359,7 @@ TEST_F(InjectionTest, WhatAPersonReplacedAfterOurEnterIsInDoubt) {
   EXPECT_EQ(after(kShownTimeout, State::Working), InjectionStep::InDoubt);
 }
 
-TEST_F(InjectionTest, WhoTypesOnAfterOurEnterHasNotSentAnything) {
+TEST_F(InjectionTest, TypingAfterEnterSendsNothing) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
   now.now += 1ms;
@@ -367,7 +367,7 @@ TEST_F(InjectionTest, WhoTypesOnAfterOurEnterHasNotSentAnything) {
   EXPECT_EQ(after(10ms, State::Working), InjectionStep::Delivered);
 }
 
-TEST_F(InjectionTest, SaysThatAPersonRemovedIt) {
+TEST_F(InjectionTest, ReportsThatUserRemovedText) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait);
   now.now += 1ms;
@@ -376,7 +376,7 @@ TEST_F(InjectionTest, SaysThatAPersonRemovedIt) {
   EXPECT_EQ(after(kGoneTimeout, State::Idle), InjectionStep::Failed);
 }
 
-TEST_F(InjectionTest, DoesNotSubmitWhatIsNotItsOwn) {
+TEST_F(InjectionTest, DoesNotSubmitOtherText) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   now.draft_is_ours = false;  // a person's keys were in the composer before our text, unseen
   EXPECT_EQ(after(10s, State::Typing), InjectionStep::Wait);

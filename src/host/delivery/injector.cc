@@ -13,8 +13,8 @@ using protocol::ReceiptStatus;
 
 constexpr Millis kNoteRetry{1'000};
 
-/// A letter with the accents that follow it (U+0300 to U+036F).
-using Deliveries = std::vector<std::string_view>;
+/// Each with the accents that follow it (U+0300 to U+036F).
+using Characters = std::vector<std::string_view>;
 
 bool is_accent(std::string_view character) {
   return character.size() == 2 &&
@@ -23,28 +23,29 @@ bool is_accent(std::string_view character) {
 
 constexpr std::string_view kShownBreak = "↵";  // how some composers show the end of a line
 
-Deliveries without_blanks(std::string_view text) {
-  Deliveries letters;
+Characters without_blanks(std::string_view text) {
+  Characters characters;
   for (std::size_t at = 0; at < text.size();) {
     const auto character = text.substr(at, text::character_bytes(text.substr(at)));
-    const bool joins = is_accent(character) && !letters.empty() && letters.back().end() == character.begin();
+    const bool joins = is_accent(character) && !characters.empty() && characters.back().end() == character.begin();
     if (joins)
-      letters.back() = {letters.back().begin(), character.end()};
+      characters.back() = {characters.back().begin(), character.end()};
     else if (character != " " && character != "\n" && character != "\t" && character != kShownBreak)
-      letters.push_back(character);
+      characters.push_back(character);
     at += character.size();
   }
-  return letters;
+  return characters;
 }
 
-/// Claude Code shows `e` and an accent as the one letter both make. Without tables: any single letter beyond ASCII.
+/// Claude Code shows `e` and a combining accent as one character. Without tables: any single character beyond ASCII
+/// matches.
 bool looks_same(std::string_view one, std::string_view other) {
-  const auto accented = [](std::string_view letter) { return text::character_bytes(letter) < letter.size(); };
-  const auto single = [&](std::string_view letter) { return letter.size() > 1 && !accented(letter); };
+  const auto accented = [](std::string_view character) { return text::character_bytes(character) < character.size(); };
+  const auto single = [&](std::string_view character) { return character.size() > 1 && !accented(character); };
   return one == other || (accented(one) && single(other)) || (single(one) && accented(other));
 }
 
-/// More than are there do no harm: a blank that `typable` adds, a line break that an Enter became.
+/// Extra erasures do no harm; they cover the blank that `typable` adds and a line break that an Enter became.
 constexpr std::size_t kSpareErasures = 8;
 
 std::size_t characters_in(std::string_view text) {
@@ -53,7 +54,7 @@ std::size_t characters_in(std::string_view text) {
   return count;
 }
 
-/// A backslash before Enter is a line break to some composers. Agents cut the blank off again.
+/// Some composers read a backslash before Enter as a line break. Agents trim the added blank.
 std::string typable(std::string text) { return text.ends_with('\\') ? text + ' ' : text; }
 
 constexpr std::string_view kEnded = "the agent ended while it was being typed";
@@ -67,112 +68,112 @@ protocol::Receipt typed_receipt(ReceiptStatus status, std::string_view proof, st
           .evidence = std::string{evidence}};
 }
 
-protocol::Receipt shown_receipt(std::string_view way, std::string_view id) {
-  return seen_receipt(adapters::way::kTerminal, way, id, format("typed; its {} shows it", way));
+protocol::Receipt shown_receipt(std::string_view via, std::string_view id) {
+  return seen_receipt(adapters::way::kTerminal, via, id, format("typed; its {} shows it", via));
 }
 
 }  // namespace
 
-void Injector::add(Delivery letter) { letters_.push_back(std::move(letter)); }
+void Injector::add(Delivery delivery) { deliveries_.push_back(std::move(delivery)); }
 
 std::optional<Delivery> Injector::take_back() {
-  if (letters_.empty() || letters_.back().done || letters_.back().injection.begun()) return std::nullopt;
-  auto letter = std::move(letters_.back());
-  letters_.pop_back();
-  return letter;
+  if (deliveries_.empty() || deliveries_.back().done || deliveries_.back().injection.begun()) return std::nullopt;
+  auto delivery = std::move(deliveries_.back());
+  deliveries_.pop_back();
+  return delivery;
 }
 
-std::optional<Delivery> Injector::explanation(std::string_view sentence) {
-  if (explanations_ >= kMaxExplanations) return std::nullopt;
-  ++explanations_;
+std::optional<Delivery> Injector::make_notice(std::string_view sentence) {
+  if (notices_ >= kMaxTypedNotices) return std::nullopt;
+  ++notices_;
   return Delivery{.ref = {},
                   .from = "Relay",
                   .text = format("Relay: {}", text::sanitize_line(sentence)),
                   .injection = Injection{rules_}};
 }
 
-void Injector::say_now(std::string text, SteadyTime now, std::move_only_function<void(Result<void>)> done) {
-  letters_.push_front({.from = "a person",
-                       .text = std::move(text),
-                       .injection = Injection{rules_},
-                       .done = std::move(done),
-                       .give_up_at = now + kSayTimeout});
+void Injector::inject_user_text(std::string text, SteadyTime now, std::move_only_function<void(Result<void>)> done) {
+  deliveries_.push_front({.from = "a person",
+                          .text = std::move(text),
+                          .injection = Injection{rules_},
+                          .done = std::move(done),
+                          .give_up_at = now + kSayTimeout});
 }
 
-void Injector::on_agent_gone() {
+void Injector::on_agent_exit() {
   if (!is_injecting()) return;
-  auto& letter = letters_.front();
-  if (letter.done)
-    letter.done(letter.injection.entered() ? Result<void>{} : fail(std::string{kEnded}));
+  auto& delivery = deliveries_.front();
+  if (delivery.done)
+    delivery.done(delivery.injection.entered() ? Result<void>{} : fail(std::string{kEnded}));
   else
-    finish(letter, typed_receipt(ReceiptStatus::InDoubt, "", kEnded));
-  letters_.pop_front();
+    finish(delivery, typed_receipt(ReceiptStatus::InDoubt, "", kEnded));
+  deliveries_.pop_front();
 }
 
-void Injector::relocate(const client::DeliveryRef& place) {
-  for (auto& letter : letters_) {
-    if (letter.ref.id == place.id) letter.ref = place;
-    for (auto& quiet : letter.bundled)
-      if (quiet.ref.id == place.id) quiet.ref = place;
+void Injector::relocate(const client::DeliveryRef& ref) {
+  for (auto& delivery : deliveries_) {
+    if (delivery.ref.id == ref.id) delivery.ref = ref;
+    for (auto& each : delivery.bundled)
+      if (each.ref.id == ref.id) each.ref = ref;
   }
 }
 
-/// In the order they stand in the paste: one may be known by standing behind another.
-void Injector::on_given(EvidenceMatcher& shown, std::string_view way, std::string_view id) {
-  const auto show = [&](Delivery& letter) {
-    const bool counts = !letter.ref.id.empty() || letter.done;
-    if (!letter.seen && counts && shown.matches(letter.text)) letter.seen = shown_receipt(way, id);
+/// In the order of the paste: one may be proved by standing behind another.
+void Injector::on_model_input(EvidenceMatcher& shown, std::string_view via, std::string_view id) {
+  const auto mark_seen = [&](Delivery& delivery) {
+    const bool counts = !delivery.ref.id.empty() || delivery.done;
+    if (!delivery.seen && counts && shown.matches(delivery.text)) delivery.seen = shown_receipt(via, id);
   };
   std::erase_if(typed_, [&](const InjectedDelivery& typed) {
     if (!shown.matches(typed.text)) return false;
-    const auto receipt = shown_receipt(way, id);
-    intent_.add_outcome(typed.note, receipt);
-    reports_.report(typed.place, receipt);
+    const auto receipt = shown_receipt(via, id);
+    intent_.add_outcome(typed.intent, receipt);
+    reports_.report(typed.ref, receipt);
     return true;
   });
   if (!unshown_.empty() && shown.matches(unshown_)) unshown_.clear();
-  if (!is_injecting() || !letters_.front().injection.sent()) return;
-  for (auto& quiet : letters_.front().bundled) show(quiet);
-  show(letters_.front());
+  if (!is_injecting() || !deliveries_.front().injection.sent()) return;
+  for (auto& each : deliveries_.front().bundled) mark_seen(each);
+  mark_seen(deliveries_.front());
 }
 
-/// A paste is sent as a whole: what shows one of it shows that all of it was. Once a person has edited it each must be
-/// shown.
-const protocol::Receipt* Injector::shown_of(const Delivery& letter) {
+/// A paste is sent as a whole, so evidence for one delivery in it proves all. After the user has edited it, each needs
+/// its own evidence.
+const protocol::Receipt* Injector::shown_of(const Delivery& delivery) {
   const protocol::Receipt* shown = nullptr;
   bool all = true;
   const auto look_at = [&](const Delivery& each) {
     if (each.seen && shown == nullptr) shown = &*each.seen;
     all = all && (each.seen || each.ref.id.empty());
   };
-  look_at(letter);
-  for (const auto& quiet : letter.bundled) look_at(quiet);
-  return all || !letter.injection.edited() ? shown : nullptr;
+  look_at(delivery);
+  for (const auto& each : delivery.bundled) look_at(each);
+  return all || !delivery.injection.edited() ? shown : nullptr;
 }
 
-/// What the composer holds is ours and nothing else: all of it, the part that has room, or it was folded away. Rows are
-/// wrapped at blanks, so blanks do not count.
-bool Injector::holds(const View& view, const Delivery& letter) {
+/// The composer holds our text and nothing else: all of it, the part that fits, or a folded paste. Rows wrap at blanks,
+/// so blanks do not count.
+bool Injector::holds_ours(const View& view, const Delivery& delivery) {
   constexpr std::size_t kEnoughBytes = 12;
   if (view.composer == nullptr || !*view.composer) return true;
   const auto shown = commands::trimmed((*view.composer)->draft);
   if (shown.starts_with("[Pasted") && shown.ends_with(']')) return true;
   const auto draft = without_blanks(shown);
-  const auto ours = without_blanks(letter.pasted);
+  const auto ours = without_blanks(delivery.pasted);
   std::size_t bytes = 0;
   for (const auto each : draft) bytes += each.size();
   return (bytes >= kEnoughBytes || draft.size() == ours.size()) &&
          !std::ranges::search(ours, draft, looks_same).empty();
 }
 
-/// The composer is seen to hold our text or its beginning or its end, whatever else stands there.
-bool Injector::stands(const View& view, const Delivery& letter) {
-  constexpr std::size_t kEnoughLetters = 12;
+/// The composer holds our text, its beginning or its end, perhaps with other text.
+bool Injector::contains_ours(const View& view, const Delivery& delivery) {
+  constexpr std::size_t kEnoughCharacters = 12;
   if (view.composer == nullptr || !*view.composer || (*view.composer)->draft.empty()) return false;
-  if (holds(view, letter)) return true;
+  if (holds_ours(view, delivery)) return true;
   const auto draft = without_blanks((*view.composer)->draft);
-  const auto ours = without_blanks(letter.pasted);
-  const auto size = static_cast<std::ptrdiff_t>(std::min(ours.size(), kEnoughLetters));
+  const auto ours = without_blanks(delivery.pasted);
+  const auto size = static_cast<std::ptrdiff_t>(std::min(ours.size(), kEnoughCharacters));
   const auto found = [&](auto from, auto to) {
     return !std::ranges::search(draft, std::ranges::subrange{from, to}, looks_same).empty();
   };
@@ -183,180 +184,182 @@ bool Injector::is_free(const View& view) {
   return view.composer != nullptr && *view.composer && (*view.composer)->draft.empty();
 }
 
-bool Injector::may_interrupt(const View& view, const Delivery& letter) const {
-  return view.since != own_turn_ || (letter.as_user && unshown_.empty() && typed_.empty() && !submitted_);
+bool Injector::may_interrupt(const View& view, const Delivery& delivery) const {
+  return view.since != own_turn_ || (delivery.as_user && unshown_.empty() && typed_.empty() && !submitted_);
 }
 
 std::optional<SteadyTime> Injector::deliver(const View& view, SilentDeliveries& silent) {
-  const bool had_one = !letters_.empty();
-  while (!letters_.empty()) {
-    auto& letter = letters_.front();
-    if (letter.expires_at && *letter.expires_at <= view.wall && !letter.injection.begun()) {
-      finish(letter, expired_receipt(letter));
-      letters_.pop_front();
+  const bool had_one = !deliveries_.empty();
+  while (!deliveries_.empty()) {
+    auto& delivery = deliveries_.front();
+    if (delivery.expires_at && *delivery.expires_at <= view.wall && !delivery.injection.begun()) {
+      finish(delivery, expired_receipt(delivery));
+      deliveries_.pop_front();
       continue;
     }
-    if (letter.done && !letter.injection.begun() && view.now >= letter.give_up_at) {
-      letter.done(fail(format("it was not typed: {}", letter.reason)));
-      letters_.pop_front();
+    if (delivery.done && !delivery.injection.begun() && view.now >= delivery.give_up_at) {
+      delivery.done(fail(format("it was not typed: {}", delivery.reason)));
+      deliveries_.pop_front();
       continue;
     }
     unresponsive_ = unresponsive_ && view.revision == pasted_on_;
-    if (unresponsive_ && !letter.injection.begun()) {
-      set_reason(letter, "the screen does not react to what is typed", view.now);
-      return again(letter, report_pending(letter, view.now), view);
+    if (unresponsive_ && !delivery.injection.begun()) {
+      set_reason(delivery, "the screen does not react to what is typed", view.now);
+      return again(delivery, report_pending(delivery, view.now), view);
     }
-    if (turn_is_due(view) && !letter.injection.begun() && view.state == profiles::State::Idle) {
-      set_reason(letter, "the turn of the message before it has not begun", view.now);
-      return again(letter, submitted_->until, view);
+    if (turn_is_due(view) && !delivery.injection.begun() && view.state == profiles::State::Idle) {
+      set_reason(delivery, "the turn of the message before it has not begun", view.now);
+      return again(delivery, submitted_->until, view);
     }
-    if (letter.injection.begun() && view.drained) report_written(letter);
-    auto decision = letter.injection.decide({.now = view.now,
-                                             .state = view.state,
-                                             .blocker = view.blocker,
-                                             .since = std::max(view.since, settled_from_),
-                                             .typing = view.typing,
-                                             .draft_is_ours = holds(view, letter),
-                                             .composer_free = is_free(view) && may_interrupt(view, letter),
-                                             .composer_seen = view.composer == nullptr || *view.composer,
-                                             .keys = view.keys,
-                                             .text_stands = stands(view, letter)});
-    if (!letter.injection.begun() && !letter.bundled.empty()) silent.return_silent(std::exchange(letter.bundled, {}));
-    const bool passing = decision.step == InjectionStep::Wait && decision.recheck_at && !letter.injection.doubted();
-    if (const auto* shown = shown_of(letter); shown != nullptr && !passing)
-      decision = {InjectionStep::Delivered, shown->reason, {}, shown->evidence};  // whatever the screen shows
+    if (delivery.injection.begun() && view.drained) report_written(delivery);
+    auto decision = delivery.injection.decide({.now = view.now,
+                                               .state = view.state,
+                                               .blocker = view.blocker,
+                                               .since = std::max(view.since, settled_from_),
+                                               .typing = view.typing,
+                                               .draft_is_ours = holds_ours(view, delivery),
+                                               .composer_free = is_free(view) && may_interrupt(view, delivery),
+                                               .composer_seen = view.composer == nullptr || *view.composer,
+                                               .keys = view.keys,
+                                               .text_stands = contains_ours(view, delivery)});
+    if (!delivery.injection.begun() && !delivery.bundled.empty())
+      silent.return_silent(std::exchange(delivery.bundled, {}));
+    const bool passing = decision.step == InjectionStep::Wait && decision.recheck_at && !delivery.injection.doubted();
+    if (const auto* shown = shown_of(delivery); shown != nullptr && !passing)
+      decision = {InjectionStep::Delivered, shown->reason, {}, shown->evidence};  // the transcript outweighs the screen
     if (decision.step == InjectionStep::Wait) {
-      set_reason(letter, decision.reason, view.now);
-      // What passes by itself is not worth a line in the ledger.
-      return again(letter, decision.recheck_at ? decision.recheck_at : report_pending(letter, view.now), view);
+      set_reason(delivery, decision.reason, view.now);
+      // A reason that passes by itself is not reported.
+      return again(delivery, decision.recheck_at ? decision.recheck_at : report_pending(delivery, view.now), view);
     }
-    if (decision.step == InjectionStep::Paste && !noted(letter)) {  // nothing was written: it begins anew
-      letter.injection.not_pasted();
-      set_reason(letter, "the note of what is typed cannot be written", view.now);
-      (void)report_pending(letter, view.now);
+    if (decision.step == InjectionStep::Paste && !log_intent(delivery)) {  // nothing was written: it starts again
+      delivery.injection.not_pasted();
+      set_reason(delivery, "the intent log cannot be written", view.now);
+      (void)report_pending(delivery, view.now);
       return view.now + kNoteRetry;
     }
     if (decision.step == InjectionStep::Paste) pasted_on_ = view.revision;
-    if (decision.step == InjectionStep::InDoubt && !letter.injection.seen() && view.revision == pasted_on_)
+    if (decision.step == InjectionStep::InDoubt && !delivery.injection.seen() && view.revision == pasted_on_)
       unresponsive_ = true;
-    execute(decision, letter, view, silent);
+    execute(decision, delivery, view, silent);
     if (decision.step == InjectionStep::Paste || decision.step == InjectionStep::Enter ||
         decision.step == InjectionStep::Interrupt || decision.step == InjectionStep::Erase)
       return view.now + std::min(rules_.submit_gap, kEraseTimeout);
-    if (decision.step == InjectionStep::Delivered) expect_turn(letter, view);
-    if (letter.injection.sent()) {
-      const bool is_tracked = !letter.ref.id.empty() && decision.step == InjectionStep::Delivered;  // in typed_
-      unshown_ = letter.seen || is_tracked ? "" : letter.text;
+    if (decision.step == InjectionStep::Delivered) expect_turn(delivery, view);
+    if (delivery.injection.sent()) {
+      const bool is_tracked = !delivery.ref.id.empty() && decision.step == InjectionStep::Delivered;  // in typed_
+      unshown_ = delivery.seen || is_tracked ? "" : delivery.text;
     }
-    letters_.pop_front();
+    deliveries_.pop_front();
     settled_from_ = view.now;
     if (view.state == profiles::State::Working) own_turn_ = view.since;
   }
-  // The gate has become free, and perhaps nothing will ever change on the screen: whoever waits elsewhere may come now.
+  // The gate is free now, and the screen may never change again: the scheduler may have a delivery for it.
   return had_one ? std::optional{view.now} : std::nullopt;
 }
 
-/// Two that are typed in a row would become one prompt, or the second would stand unsent, where the program queues.
+/// Two deliveries typed in a row would become one prompt, or the second would stay unsent, in a program that queues.
 bool Injector::turn_is_due(const View& view) {
   if (!submitted_) return false;
   const bool working = view.state == profiles::State::Working;
   if (working) own_turn_ = view.since;
   submitted_->worked = submitted_->worked || working;
-  const bool seen = !submitted_->note.empty() && std::ranges::none_of(typed_, [&](const InjectedDelivery& typed) {
-    return typed.note == submitted_->note;
+  const bool seen = !submitted_->intent.empty() && std::ranges::none_of(typed_, [&](const InjectedDelivery& typed) {
+    return typed.intent == submitted_->intent;
   });
   if (seen || view.now >= submitted_->until || (submitted_->worked && view.state == profiles::State::Idle))
     submitted_.reset();
   return submitted_.has_value();
 }
 
-void Injector::expect_turn(const Delivery& letter, const View& view) {
+void Injector::expect_turn(const Delivery& delivery, const View& view) {
   submitted_.reset();
-  if (letter.injection.worked() || letter.seen || view.state == profiles::State::Working) return;
-  submitted_ = Submitted{.note = letter.ref.id.empty() ? "" : intent_key(letter),
-                         .until = view.now + (view.has_record ? kSeenTimeout : kTurnTimeout)};
+  if (delivery.injection.worked() || delivery.seen || view.state == profiles::State::Working) return;
+  submitted_ = Submitted{.intent = delivery.ref.id.empty() ? "" : intent_key(delivery),
+                         .until = view.now + (view.has_transcript ? kSeenTimeout : kTurnTimeout)};
 }
 
-/// What has not begun may run out of time, a person who types from elsewhere does not wait for ever, nor do held keys.
-std::optional<SteadyTime> Injector::again(const Delivery& letter, std::optional<SteadyTime> at, const View& view) {
-  const auto end = letter.injection.begun() ? letter.injection.keys_due()
-                   : letter.done            ? std::optional{letter.give_up_at}
-                                            : expiry_of(letter, view.now, view.wall);
+/// The time of the next call: a delivery may expire, a text of the user is given up, held keys have a limit.
+std::optional<SteadyTime> Injector::again(const Delivery& delivery, std::optional<SteadyTime> at, const View& view) {
+  const auto end = delivery.injection.begun() ? delivery.injection.keys_due()
+                   : delivery.done            ? std::optional{delivery.give_up_at}
+                                              : expiry_of(delivery, view.now, view.wall);
   return at && end ? std::min(*at, *end) : at ? at : end;
 }
 
-/// In company: who else goes with it, each on its own line, where lines do not press Enter.
-std::string Injector::text_of(Delivery& letter, const View& view, SilentDeliveries& silent) {
-  if (letter.done) return letter.pasted = letter.text;
+/// With silent deliveries before it, each on its own line where a line break is no Enter.
+std::string Injector::text_of(Delivery& delivery, const View& view, SilentDeliveries& silent) {
+  if (delivery.done) return delivery.pasted = delivery.text;
   const auto room = rules_.max_paste_bytes;
-  if (letter.text.size() < room) letter.bundled = silent.take_silent(room - letter.text.size());
+  if (delivery.text.size() < room) delivery.bundled = silent.take_silent(room - delivery.text.size());
   const auto put = [&](Delivery& each) {
     if (!view.takes_lines) std::ranges::replace(each.text, '\n', ' ');
-    letter.pasted += each.text;
+    delivery.pasted += each.text;
   };
-  letter.pasted.clear();
-  for (auto& quiet : letter.bundled) {
-    put(quiet);
-    letter.pasted += view.takes_lines ? '\n' : ' ';
+  delivery.pasted.clear();
+  for (auto& each : delivery.bundled) {
+    put(each);
+    delivery.pasted += view.takes_lines ? '\n' : ' ';
   }
-  put(letter);
-  return letter.pasted;
+  put(delivery);
+  return delivery.pasted;
 }
 
-void Injector::execute(const InjectionDecision& decision, Delivery& letter, const View& view,
+void Injector::execute(const InjectionDecision& decision, Delivery& delivery, const View& view,
                        SilentDeliveries& silent) {
   const auto end = [&](ReceiptStatus status, std::string_view proof) {
-    if (letter.done)
-      return letter.done(status == ReceiptStatus::Delivered ? Result<void>{} : fail(std::string{decision.reason}));
-    finish(letter, typed_receipt(status, proof, decision.reason, decision.evidence));
+    if (delivery.done)
+      return delivery.done(status == ReceiptStatus::Delivered ? Result<void>{} : fail(std::string{decision.reason}));
+    finish(delivery, typed_receipt(status, proof, decision.reason, decision.evidence));
   };
   switch (decision.step) {
     case InjectionStep::Wait: break;
     case InjectionStep::Interrupt: composer_.interrupt(); break;
-    case InjectionStep::Paste: composer_.paste(typable(text_of(letter, view, silent))); break;
+    case InjectionStep::Paste: composer_.paste(typable(text_of(delivery, view, silent))); break;
     case InjectionStep::Enter: composer_.press_enter(); break;
-    case InjectionStep::Erase: composer_.erase(characters_in(letter.pasted) + kSpareErasures); break;
+    case InjectionStep::Erase: composer_.erase(characters_in(delivery.pasted) + kSpareErasures); break;
     case InjectionStep::Delivered: end(ReceiptStatus::Delivered, "submitted"); break;
     case InjectionStep::Failed: end(ReceiptStatus::Failed, ""); break;
     case InjectionStep::InDoubt: end(ReceiptStatus::InDoubt, ""); break;
   }
 }
 
-bool Injector::noted(const Delivery& letter) {
-  return letter.ref.id.empty() || intent_.contains(intent_key(letter)) || intent_.add(intent_key(letter)).has_value();
+bool Injector::log_intent(const Delivery& delivery) {
+  return delivery.ref.id.empty() || intent_.contains(intent_key(delivery)) ||
+         intent_.add(intent_key(delivery)).has_value();
 }
 
-/// One letter and who went with it: what its agent's record shows decides, else what became of the typing.
-void Injector::finish(Delivery& letter, protocol::Receipt receipt) {
-  if (const auto* shown = shown_of(letter); shown != nullptr && receipt.status != ReceiptStatus::Delivered)
+/// Settles a delivery and those typed with it: by the transcript if it shows them, else by what became of the typing.
+void Injector::finish(Delivery& delivery, protocol::Receipt receipt) {
+  if (const auto* shown = shown_of(delivery); shown != nullptr && receipt.status != ReceiptStatus::Delivered)
     receipt = typed_receipt(ReceiptStatus::Delivered, "submitted", shown->reason, shown->evidence);
-  const auto tell = [&](Delivery& each) {
-    if (each.ref.id.empty()) return;  // a word of our own
-    const auto& said = each.seen ? *each.seen : receipt;
-    intent_.add_outcome(intent_key(each), said);
-    reports_.report(each.ref, said);
+  const auto report = [&](Delivery& each) {
+    if (each.ref.id.empty()) return;  // a notice of the relay
+    const auto& final_receipt = each.seen ? *each.seen : receipt;
+    intent_.add_outcome(intent_key(each), final_receipt);
+    reports_.report(each.ref, final_receipt);
     if (each.seen || receipt.status != ReceiptStatus::Delivered) return;
     if (typed_.size() >= kMaxTyped) typed_.pop_front();
     typed_.push_back({each.ref, intent_key(each), std::move(each.text)});
   };
-  for (auto& quiet : letter.bundled) tell(quiet);
-  tell(letter);
+  for (auto& each : delivery.bundled) report(each);
+  report(delivery);
 }
 
-void Injector::report_written(Delivery& letter) {
-  const auto tell = [&](Delivery& each) {
+void Injector::report_written(Delivery& delivery) {
+  const auto report = [&](Delivery& each) {
     if (std::exchange(each.written, true) || each.ref.id.empty()) return;
     reports_.report(each.ref, typed_receipt(ReceiptStatus::Accepted, "written", ""));
   };
-  for (auto& quiet : letter.bundled) tell(quiet);
-  tell(letter);
+  for (auto& each : delivery.bundled) report(each);
+  report(delivery);
 }
 
-/// When it must be asked again although nothing has changed.
-std::optional<SteadyTime> Injector::report_pending(Delivery& letter, SteadyTime now) {
-  if (should_tell_reason(letter, now))
-    reports_.report(letter.ref, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
-  return reason_due(letter);
+/// The time of the next call without any change.
+std::optional<SteadyTime> Injector::report_pending(Delivery& delivery, SteadyTime now) {
+  if (should_report_reason(delivery, now))
+    reports_.report(delivery.ref, {.status = ReceiptStatus::Deferred, .reason = delivery.reason});
+  return reason_due(delivery);
 }
 
 }  // namespace relay::host

@@ -13,11 +13,11 @@ namespace {
 using namespace std::chrono_literals;
 using profiles::State;
 
-struct MailroomTest : ::testing::Test, InjectorActions, SilentDeliveries, ReceiptReporter {
+struct InjectorTest : ::testing::Test, InjectorActions, SilentDeliveries, ReceiptReporter {
   client::testing::MemoryDirectory disk;
   IntentLog intent{disk, "Bob.intent"};
   profiles::TypingRules rules;
-  Injector mailroom{rules, intent, *this, *this};
+  Injector injector{rules, intent, *this, *this};
   Injector::View view{.now = SteadyTime{1h}, .wall = 1'000, .state = State::Idle};
   std::vector<std::string> done;
   std::vector<Delivery> quiet;
@@ -35,22 +35,22 @@ struct MailroomTest : ::testing::Test, InjectorActions, SilentDeliveries, Receip
     last = receipt;
   }
   std::vector<Delivery> take_silent(std::size_t) override { return std::exchange(quiet, {}); }
-  void return_silent(std::vector<Delivery> letters) override { quiet = std::move(letters); }
+  void return_silent(std::vector<Delivery> deliveries) override { quiet = std::move(deliveries); }
 
-  Delivery letter(const std::string& id) {
+  Delivery delivery(const std::string& id) {
     return {.ref = {.id = id}, .from = "Alice", .message = id, .text = "text of " + id, .injection = Injection{rules}};
   }
   void add_urgent(const std::string& id) {
     rules.interrupt = "\x1b";
-    auto one = letter(id);
+    auto one = delivery(id);
     one.injection = Injection{rules, Injection::InterruptPolicy::Interrupts};
-    mailroom.add(std::move(one));
+    injector.add(std::move(one));
   }
   void after(Millis time, State state) {
     view.now += time;
     if (state != view.state) view.since = view.now;
     view.state = state;
-    (void)mailroom.deliver(view, *this);
+    (void)injector.deliver(view, *this);
   }
   void deliver_one() {
     after(10ms, State::Idle);
@@ -63,203 +63,203 @@ struct MailroomTest : ::testing::Test, InjectorActions, SilentDeliveries, Receip
   void show(std::optional<profiles::Composer>& composer) { view.composer = drafted = &composer; }
   void given(std::string_view text, std::string_view way, std::string_view id) {
     EvidenceMatcher shown{text};
-    mailroom.on_given(shown, way, id);
+    injector.on_model_input(shown, way, id);
   }
-  std::vector<std::string> heard() { return std::exchange(done, {}); }
+  std::vector<std::string> received() { return std::exchange(done, {}); }
 };
 
-TEST_F(MailroomTest, OneAfterTheOtherEachWithItsReceipts) {
-  mailroom.add(letter("a"));
-  mailroom.add(letter("b"));
+TEST_F(InjectorTest, DeliveriesAreTypedInOrderWithReceipts) {
+  injector.add(delivery("a"));
+  injector.add(delivery("b"));
   deliver_one();
-  EXPECT_EQ(heard(),
+  EXPECT_EQ(received(),
             (std::vector<std::string>{"paste text of a", "a accepted written", "enter",
                                       "a delivered: the agent began to work", "b deferred: the agent is working"}));
   deliver_one();
-  EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of b", "b accepted written", "enter",
-                                               "b delivered: the agent began to work"}));
-  EXPECT_TRUE(mailroom.waiting().empty());
+  EXPECT_EQ(received(), (std::vector<std::string>{"paste text of b", "b accepted written", "enter",
+                                                  "b delivered: the agent began to work"}));
+  EXPECT_TRUE(injector.pending().empty());
 }
 
-TEST_F(MailroomTest, AGateThatHasBecomeFreeIsToldEvenIfTheScreenNeverChangesAgain) {
-  EXPECT_FALSE(mailroom.deliver(view, *this));
-  mailroom.add(letter("a"));
+TEST_F(InjectorTest, FreeGateIsReportedWithoutScreenChange) {
+  EXPECT_FALSE(injector.deliver(view, *this));
+  injector.add(delivery("a"));
   after(1s, State::Idle);
   after(50ms, State::Typing);
   after(300ms, State::Typing);
   after(50ms, State::Idle);  // a turn too short to be seen
   view.now += kIdleSettle;
-  EXPECT_EQ(mailroom.deliver(view, *this), view.now);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of a", "a accepted written", "enter",
-                                               "a delivered: the composer emptied"}));
-  EXPECT_FALSE(mailroom.deliver(view, *this));
+  EXPECT_EQ(injector.deliver(view, *this), view.now);
+  EXPECT_EQ(received(), (std::vector<std::string>{"paste text of a", "a accepted written", "enter",
+                                                  "a delivered: the composer emptied"}));
+  EXPECT_FALSE(injector.deliver(view, *this));
 }
 
-TEST_F(MailroomTest, TheNextIsNotTypedBeforeTheTurnOfTheOneBefore) {
+TEST_F(InjectorTest, NextWaitsForTurnOfPrevious) {
   for (const bool seen : {false, true}) {
     const std::string first = seen ? "c" : "a", second = seen ? "d" : "b";
-    mailroom.add(letter(first));
-    mailroom.add(letter(second));
-    view.has_record = true;
+    injector.add(delivery(first));
+    injector.add(delivery(second));
+    view.has_transcript = true;
     after(1s, State::Idle);
     after(kIdleSettle, State::Idle);
     after(50ms, State::Typing);
     after(300ms, State::Typing);
     after(50ms, State::Idle);  // the program queues it
     after(kIdleSettle, State::Idle);
-    EXPECT_EQ(heard().back(), first + " delivered: the composer emptied");
+    EXPECT_EQ(received().back(), first + " delivered: the composer emptied");
     after(1s, State::Idle);
-    EXPECT_TRUE(heard().empty());
-    EXPECT_EQ(mailroom.waiting().front().reason, "the turn of the message before it has not begun");
+    EXPECT_TRUE(received().empty());
+    EXPECT_EQ(injector.pending().front().reason, "the turn of the message before it has not begun");
     if (seen) {
       given("text of " + first, "transcript", "u-1");
     } else {
       after(1s, State::Working);
       after(1s, State::Idle);
     }
-    (void)heard();
+    (void)received();
     after(kIdleSettle, State::Idle);
-    EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of " + second}));
+    EXPECT_EQ(received(), (std::vector<std::string>{"paste text of " + second}));
     after(50ms, State::Typing);
     after(300ms, State::Typing);
     after(50ms, State::Working);
-    (void)heard();
+    (void)received();
     view.typing = {};
   }
 }
 
-TEST_F(MailroomTest, ATurnThatIsNeverSeenHoldsTheNextForAMomentOnly) {
-  for (const bool has_record : {false, true}) {
-    view.has_record = has_record;
-    mailroom.add(letter(has_record ? "c" : "a"));
-    mailroom.add(letter(has_record ? "d" : "b"));
+TEST_F(InjectorTest, UnseenTurnDelaysNextBriefly) {
+  for (const bool has_transcript : {false, true}) {
+    view.has_transcript = has_transcript;
+    injector.add(delivery(has_transcript ? "c" : "a"));
+    injector.add(delivery(has_transcript ? "d" : "b"));
     after(1s, State::Idle);
     after(kIdleSettle, State::Idle);
     after(50ms, State::Typing);
     after(300ms, State::Typing);
     after(50ms, State::Idle);
     view.now += kIdleSettle;
-    EXPECT_EQ(mailroom.deliver(view, *this), view.now + (has_record ? kSeenTimeout : kTurnTimeout));
-    (void)heard();
-    after(has_record ? kSeenTimeout : kTurnTimeout, State::Idle);
-    EXPECT_EQ(heard(), (std::vector<std::string>{format("paste text of {}", has_record ? "d" : "b")}));
+    EXPECT_EQ(injector.deliver(view, *this), view.now + (has_transcript ? kSeenTimeout : kTurnTimeout));
+    (void)received();
+    after(has_transcript ? kSeenTimeout : kTurnTimeout, State::Idle);
+    EXPECT_EQ(received(), (std::vector<std::string>{format("paste text of {}", has_transcript ? "d" : "b")}));
     after(50ms, State::Typing);
     after(300ms, State::Typing);
     after(50ms, State::Working);
   }
 }
 
-TEST_F(MailroomTest, AMessageThatStandsUnsentIsNotDeliveredByTheTurnOfAnother) {
-  mailroom.add(letter("a"));
+TEST_F(InjectorTest, UnsentMessageIsNotDeliveredByAnotherTurn) {
+  injector.add(delivery("a"));
   std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
   view.composer = &composer;
   after(1s, State::Idle);
   composer->draft = "text of a";
   after(50ms, State::Typing);
   after(300ms, State::Typing);
-  (void)heard();
+  (void)received();
   after(50ms, State::Working);
-  EXPECT_TRUE(heard().empty());
+  EXPECT_TRUE(received().empty());
   after(kEnterTimeout, State::Working);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"a deferred: the agent is working and the text stands unsent"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"a deferred: the agent is working and the text stands unsent"}));
   composer->draft = "text of a and a person's own";
   after(1s, State::Working);
-  EXPECT_TRUE(heard().empty()) << "it stands there still";
+  EXPECT_TRUE(received().empty()) << "it stands there still";
   composer->draft = "text of a";
   after(5s, State::Typing);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"enter"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"enter"}));
   composer->draft = "";
   after(50ms, State::Working);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"a delivered: the agent began to work"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"a delivered: the agent began to work"}));
 }
 
-TEST_F(MailroomTest, TextThatEnterDoesNotSendMakesWayForTheNext) {
-  mailroom.add(letter("a"));
-  mailroom.add(letter("b"));
+TEST_F(InjectorTest, UnsentTextIsErasedForNext) {
+  injector.add(delivery("a"));
+  injector.add(delivery("b"));
   std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
   view.composer = &composer;
   after(1s, State::Idle);
   composer->draft = "text of a";
   for (int i = 0; i < 3; ++i) after(1s, State::Typing);
-  const auto told = heard();
+  const auto told = received();
   EXPECT_EQ(std::ranges::count(told, "enter"), 2);
   EXPECT_TRUE(told.back().starts_with("erase ")) << told.back();
   composer->draft = "";
   after(50ms, State::Idle);
   after(kIdleSettle, State::Idle);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"a in_doubt: Enter was not taken, and its text was erased"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"a in_doubt: Enter was not taken, and its text was erased"}));
   after(kIdleSettle, State::Idle);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of b"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"paste text of b"}));
 }
 
-TEST_F(MailroomTest, TextThatMadeWayForKeysIsTypedLaterWithItsCompany) {
-  quiet.push_back(letter("q"));
-  mailroom.add(letter("a"));
+TEST_F(InjectorTest, TextErasedForKeysIsTypedAgain) {
+  quiet.push_back(delivery("q"));
+  injector.add(delivery("a"));
   std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
   view.composer = &composer;
   after(1s, State::Idle);
-  EXPECT_TRUE(mailroom.holds_keys());
+  EXPECT_TRUE(injector.holds_keys());
   composer->draft = "text of q\ntext of a";
   view.keys = {.since = view.now, .cancel = true};
   after(50ms, State::Typing);
-  EXPECT_TRUE(heard().back().starts_with("erase "));
-  EXPECT_TRUE(mailroom.holds_keys());
+  EXPECT_TRUE(received().back().starts_with("erase "));
+  EXPECT_TRUE(injector.holds_keys());
   composer->draft = "";
   after(50ms, State::Idle);
-  EXPECT_FALSE(mailroom.holds_keys());
-  EXPECT_EQ(heard(),
+  EXPECT_FALSE(injector.holds_keys());
+  EXPECT_EQ(received(),
             (std::vector<std::string>{"a deferred: a person began to type; it was erased and is typed later"}));
   EXPECT_EQ(quiet.size(), 1U);
   view.keys = {};
   after(kIdleSettle, State::Idle);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of q\ntext of a"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"paste text of q\ntext of a"}));
 }
 
-TEST_F(MailroomTest, KeysAreNotHeldLongerThoughNothingChangesOnTheScreen) {
-  mailroom.add(letter("a"));
+TEST_F(InjectorTest, KeysAreReleasedWithoutScreenChange) {
+  injector.add(delivery("a"));
   after(1s, State::Idle);
   after(50ms, State::Unknown);
   view.keys.since = view.now;
-  EXPECT_EQ(mailroom.deliver(view, *this), view.now + kSlowTimeout);
+  EXPECT_EQ(injector.deliver(view, *this), view.now + kSlowTimeout);
   after(kSlowTimeout, State::Unknown);
-  EXPECT_FALSE(mailroom.holds_keys());
+  EXPECT_FALSE(injector.holds_keys());
 }
 
-TEST_F(MailroomTest, TypingDoesNotFillTheHistory) {
-  mailroom.add(letter("a"));
+TEST_F(InjectorTest, TypingDoesNotFillHistory) {
+  injector.add(delivery("a"));
   std::optional<profiles::Composer> composer = profiles::Composer{.focused = true, .draft = "a person's own"};
   view.composer = &composer;
   after(1s, State::Idle);
-  (void)heard();
+  (void)received();
   for (int i = 0; i < 100; ++i) after(50ms, i % 2 == 0 ? State::Typing : State::Unknown);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"a accepted written", "a deferred: a person is editing it"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"a accepted written", "a deferred: a person is editing it"}));
   view.now += 50ms;
   view.state = State::Unknown;
-  EXPECT_EQ(mailroom.deliver(view, *this), view.now - 50ms + kReasonSettle) << "it is told once it has lasted";
+  EXPECT_EQ(injector.deliver(view, *this), view.now - 50ms + kReasonSettle) << "it is told once it has lasted";
   after(kReasonSettle, State::Unknown);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"a deferred: the screen is not understood"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"a deferred: the screen is not understood"}));
 }
 
-TEST_F(MailroomTest, AReasonThatChangesAllDayIsToldEverMoreRarely) {
-  mailroom.add(letter("a"));
+TEST_F(InjectorTest, ChangingReasonIsReportedMoreAndMoreRarely) {
+  injector.add(delivery("a"));
   for (int second = 0; second < 24 * 3'600; second += 30)
     for (int i = 0; i < 2; ++i) after(15s, second / 30 % 2 == 0 ? State::Blocked : State::Working);
-  EXPECT_LE(heard().size(), 8U);
+  EXPECT_LE(received().size(), 8U);
 }
 
-TEST_F(MailroomTest, AReasonIsToldOnceAndPassingOnesAreNot) {
-  mailroom.add(letter("a"));
-  (void)heard();
+TEST_F(InjectorTest, LastingReasonIsReportedOnce) {
+  injector.add(delivery("a"));
+  (void)received();
   after(0ms, State::Blocked);
   after(1s, State::Blocked);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"a deferred: a dialog is open"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"a deferred: a dialog is open"}));
   after(10ms, State::Idle);
-  EXPECT_TRUE(heard().empty()) << "it just became idle: gone in a moment";
-  EXPECT_EQ(mailroom.waiting().front().reason, "it just became idle");
+  EXPECT_TRUE(received().empty()) << "it just became idle: gone in a moment";
+  EXPECT_EQ(injector.pending().front().reason, "it just became idle");
 }
 
-TEST_F(MailroomTest, TheNoteIsThereBeforeTheFirstByteAndStays) {
-  mailroom.add(letter("a"));
+TEST_F(InjectorTest, IntentIsOnDiskBeforeFirstByte) {
+  injector.add(delivery("a"));
   after(1s, State::Idle);
   EXPECT_TRUE(intent.contains("a"));
   after(50ms, State::Typing);
@@ -270,292 +270,293 @@ TEST_F(MailroomTest, TheNoteIsThereBeforeTheFirstByteAndStays) {
   EXPECT_EQ(intent.end_of("a")->status, protocol::ReceiptStatus::Delivered);
 }
 
-TEST_F(MailroomTest, AnAgentThatShowsNothingGetsNothingMore) {
-  mailroom.add(letter("a"));
-  mailroom.add(letter("b"));
+TEST_F(InjectorTest, UnresponsiveAgentGetsNothingMore) {
+  injector.add(delivery("a"));
+  injector.add(delivery("b"));
   after(1s, State::Idle);
-  (void)heard();
+  (void)received();
   for (int i = 0; i < 10; ++i) after(1s, State::Idle);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"a accepted written", "a in_doubt: the text never appeared",
-                                               "b deferred: the screen does not react to what is typed"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"a accepted written", "a in_doubt: the text never appeared",
+                                                  "b deferred: the screen does not react to what is typed"}));
   ++view.revision;
   after(1s, State::Idle);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of b"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"paste text of b"}));
 }
 
-TEST_F(MailroomTest, WordsOfAPersonGoFirstOrNotAtAll) {
-  mailroom.add(letter("a"));
-  (void)heard();
+TEST_F(InjectorTest, UserTextGoesFirstOrFails) {
+  injector.add(delivery("a"));
+  (void)received();
   std::vector<std::string> outcomes;
   const auto tell = [&](Result<void> outcome) { outcomes.push_back(outcome ? "done" : outcome.error().message()); };
-  mailroom.say_now("go on", view.now, tell);
-  EXPECT_TRUE(mailroom.saying()) << "no second one meanwhile";
+  injector.inject_user_text("go on", view.now, tell);
+  EXPECT_TRUE(injector.has_user_text()) << "no second one meanwhile";
   deliver_one();
-  EXPECT_FALSE(mailroom.saying());
+  EXPECT_FALSE(injector.has_user_text());
   EXPECT_EQ(outcomes, std::vector<std::string>{"done"});
-  EXPECT_EQ(heard(), (std::vector<std::string>{"paste go on", "enter", "a deferred: the agent is working"}));
-  mailroom.say_now("more", view.now, tell);
+  EXPECT_EQ(received(), (std::vector<std::string>{"paste go on", "enter", "a deferred: the agent is working"}));
+  injector.inject_user_text("more", view.now, tell);
   after(0ms, State::Working);
   after(kSayTimeout, State::Working);
   EXPECT_EQ(outcomes.back(), "it was not typed: the agent is working");
 }
 
-TEST_F(MailroomTest, WhatCannotBeNotedIsNotTyped) {
-  mailroom.add(letter("a"));
-  (void)heard();
+TEST_F(InjectorTest, DeliveryWithoutIntentIsNotTyped) {
+  injector.add(delivery("a"));
+  (void)received();
   disk.fail_appends = 1;
   after(1s, State::Idle);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"a deferred: the note of what is typed cannot be written"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"a deferred: the intent log cannot be written"}));
   after(1s, State::Idle);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of a"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"paste text of a"}));
 }
 
-TEST_F(MailroomTest, WhatExpiredWhileItWaitedIsNotTyped) {
-  auto stale = letter("a");
+TEST_F(InjectorTest, ExpiredDeliveryIsNotTyped) {
+  auto stale = delivery("a");
   stale.expires_at = 5'000;
-  mailroom.add(std::move(stale));
+  injector.add(std::move(stale));
   view.state = State::Blocked;
-  EXPECT_EQ(mailroom.deliver(view, *this), view.now + 4s) << "though nothing changes meanwhile";
-  (void)heard();
+  EXPECT_EQ(injector.deliver(view, *this), view.now + 4s) << "though nothing changes meanwhile";
+  (void)received();
   view.wall = 5'000;
   after(10s, State::Idle);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"a failed: its ttl ran out"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"a failed: its ttl ran out"}));
 }
 
-TEST_F(MailroomTest, ExplanationsEndWhenNobodyLearns) {
-  EXPECT_EQ(mailroom.explanation("no such\nagent")->text, "Relay: no such agent");
+TEST_F(InjectorTest, NoticesInRowAreBounded) {
+  EXPECT_EQ(injector.make_notice("no such\nagent")->text, "Relay: no such agent");
   int given = 1;
-  for (int i = 0; i < 10; ++i) given += mailroom.explanation("no such agent") ? 1 : 0;
-  EXPECT_EQ(given, kMaxExplanations);
-  mailroom.understood();
-  EXPECT_TRUE(mailroom.explanation("again"));
+  for (int i = 0; i < 10; ++i) given += injector.make_notice("no such agent") ? 1 : 0;
+  EXPECT_EQ(given, kMaxTypedNotices);
+  injector.reset_notices();
+  EXPECT_TRUE(injector.make_notice("again"));
 }
 
-TEST_F(MailroomTest, WhatIsUrgentInterruptsOnceAndThenWaitsLikeAnyOther) {
+TEST_F(InjectorTest, UrgentDeliveryInterruptsOnce) {
   add_urgent("a");
   std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
   view.composer = &composer;
   after(0ms, State::Blocked);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"a deferred: a dialog is open"})) << "its answer is the person's";
+  EXPECT_EQ(received(), (std::vector<std::string>{"a deferred: a dialog is open"})) << "its answer is the person's";
   after(0ms, State::Working);
   composer->draft = "a person's";
   after(1s, State::Working);
   after(kReasonSettle, State::Working);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"a deferred: the agent is working"}))
+  EXPECT_EQ(received(), (std::vector<std::string>{"a deferred: the agent is working"}))
       << "whoever types is in the middle";
   composer->draft = "";
   after(1s, State::Working);
   after(1s, State::Working);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"interrupt"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"interrupt"}));
   view.composer = nullptr;
   deliver_one();
-  EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of a", "a accepted written", "enter",
-                                               "a delivered: the agent began to work"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"paste text of a", "a accepted written", "enter",
+                                                  "a delivered: the agent began to work"}));
 }
 
-TEST_F(MailroomTest, ATurnThatHasJustBegunIsNotInterrupted) {
+TEST_F(InjectorTest, NewTurnIsNotInterrupted) {
   rules.interrupt = "\x1b";
-  auto urgent = letter("a");
+  auto urgent = delivery("a");
   urgent.injection = Injection{rules, Injection::InterruptPolicy::Interrupts};
-  mailroom.add(std::move(urgent));
+  injector.add(std::move(urgent));
   std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
   view.composer = &composer;
   after(10ms, State::Working);
   after(kMinTurnBeforeInterrupt - 1ms, State::Working);
-  EXPECT_TRUE(heard().empty()) << "what began it, perhaps a message of ours, may not be with the model yet";
+  EXPECT_TRUE(received().empty()) << "what began it, perhaps a message of ours, may not be with the model yet";
   after(1ms, State::Working);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"interrupt"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"interrupt"}));
 }
 
-TEST_F(MailroomTest, TheReplyToAMessageIsNotCutShortForTheNext) {
+TEST_F(InjectorTest, ReplyIsNotInterruptedForNext) {
   for (const auto* id : {"a", "b"}) add_urgent(id);
   deliver_one();
-  (void)heard();
+  (void)received();
   std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
   view.composer = &composer;
   for (int i = 0; i < 5; ++i) after(5s, State::Working);
-  EXPECT_EQ(std::ranges::count(heard(), "interrupt"), 0);
+  EXPECT_EQ(std::ranges::count(received(), "interrupt"), 0);
   after(1s, State::Idle);
   after(1s, State::Working);  // a turn of the person's
   after(5s, State::Working);
-  EXPECT_EQ(std::ranges::count(heard(), "interrupt"), 1);
+  EXPECT_EQ(std::ranges::count(received(), "interrupt"), 1);
 }
 
-TEST_F(MailroomTest, UrgentMessageOfTheUserInterruptsTheReplyToAMessageThatWasSeen) {
+TEST_F(InjectorTest, UrgentUserMessageInterruptsReplyToSeenMessage) {
   rules.interrupt = "\x1b";
-  mailroom.add(letter("a"));
-  auto stop = letter("stop");
+  injector.add(delivery("a"));
+  auto stop = delivery("stop");
   stop.as_user = true;
   stop.injection = Injection{rules, Injection::InterruptPolicy::Interrupts};
-  mailroom.add(std::move(stop));
+  injector.add(std::move(stop));
   deliver_one();
   std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
   view.composer = &composer;
   for (int i = 0; i < 5; ++i) after(5s, State::Working);
-  EXPECT_EQ(std::ranges::count(heard(), "interrupt"), 0) << "the program may drop what its model does not have";
+  EXPECT_EQ(std::ranges::count(received(), "interrupt"), 0) << "the program may drop what its model does not have";
   given("text of a", "transcript", "r1");
   after(1s, State::Working);
-  EXPECT_EQ(std::ranges::count(heard(), "interrupt"), 1);
+  EXPECT_EQ(std::ranges::count(received(), "interrupt"), 1);
 }
 
-TEST_F(MailroomTest, UrgentMessageOfTheUserInterruptsATurnOfInputOnceItWasSeen) {
+TEST_F(InjectorTest, UrgentUserMessageInterruptsTurnOfSeenInput) {
   rules.interrupt = "\x1b";
-  mailroom.say_now("do it", view.now, [](const Result<void>&) {});
+  injector.inject_user_text("do it", view.now, [](const Result<void>&) {});
   deliver_one();
-  auto stop = letter("stop");
+  auto stop = delivery("stop");
   stop.as_user = true;
   stop.injection = Injection{rules, Injection::InterruptPolicy::Interrupts};
-  mailroom.add(std::move(stop));
+  injector.add(std::move(stop));
   std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
   view.composer = &composer;
   for (int i = 0; i < 5; ++i) after(5s, State::Working);
-  EXPECT_EQ(std::ranges::count(heard(), "interrupt"), 0) << "the model may not have that input yet";
+  EXPECT_EQ(std::ranges::count(received(), "interrupt"), 0) << "the model may not have that input yet";
   given("do it", "transcript", "r1");
   after(1s, State::Working);
-  EXPECT_EQ(std::ranges::count(heard(), "interrupt"), 1);
+  EXPECT_EQ(std::ranges::count(received(), "interrupt"), 1);
 }
 
-TEST_F(MailroomTest, WhatHasNotBegunCanGoAnotherWay) {
-  mailroom.add(letter("a"));
+TEST_F(InjectorTest, PendingDeliveryCanBeTakenBack) {
+  injector.add(delivery("a"));
   after(0ms, State::Blocked);
-  EXPECT_EQ(mailroom.take_back()->message, "a");
-  mailroom.add(letter("b"));
+  EXPECT_EQ(injector.take_back()->message, "a");
+  injector.add(delivery("b"));
   after(1s, State::Idle);
   after(1s, State::Idle);
-  EXPECT_FALSE(mailroom.take_back()) << "it stands in the composer";
+  EXPECT_FALSE(injector.take_back()) << "it stands in the composer";
 }
 
-TEST_F(MailroomTest, ADraftThatIsNotOursIsNeverEntered) {
-  mailroom.add(letter("a"));
+TEST_F(InjectorTest, ForeignDraftIsNeverEntered) {
+  injector.add(delivery("a"));
   std::optional<profiles::Composer> composer = profiles::Composer{.focused = true, .draft = "rm -rf"};
   view.composer = &composer;
   after(1s, State::Idle);
-  (void)heard();
+  (void)received();
   after(1s, State::Typing);
   after(1s, State::Typing);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"a accepted written", "a deferred: a person is editing it"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"a accepted written", "a deferred: a person is editing it"}));
   composer->draft = "text of a and a person's own";
   after(1s, State::Typing);
-  EXPECT_TRUE(heard().empty()) << "typed behind ours";
+  EXPECT_TRUE(received().empty()) << "typed behind ours";
   composer->draft = "text  of\na";
   after(1s, State::Typing);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"enter"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"enter"}));
 }
 
 constexpr const char* kLongText = "Relay message from Alice [abc12345]: the quick brown fox jumps over the lazy dog";
 
-TEST_F(MailroomTest, KnowsItsTextHoweverTheComposerShowsIt) {
+TEST_F(InjectorTest, RecognizesTextInAnyComposer) {
   const char* const ways[] = {kLongText, "Relay\nmessage\nfrom Alice", "brown fox jumps\nover the lazy dog",
                               "the quick↵brown fox jumps", "[Pasted text #1]"};
   // whole, wrapped early, scrolled to its end, with a sign for the end of a line, folded
   for (std::size_t way = 0; way < std::size(ways); ++way) {
     const auto* const draft = ways[way];
     const auto id = format("a{}", way);
-    auto one = letter(id);
+    auto one = delivery(id);
     one.text = kLongText;
-    mailroom.add(std::move(one));
+    injector.add(std::move(one));
     std::optional<profiles::Composer> composer = profiles::Composer{.focused = true, .draft = draft};
     show(composer);
-    (void)heard();
+    (void)received();
     deliver_one();
-    EXPECT_EQ(heard().back(), id + " delivered: the agent began to work") << draft;
+    EXPECT_EQ(received().back(), id + " delivered: the agent began to work") << draft;
   }
 }
 
-TEST_F(MailroomTest, DoesNotTakeOtherWordsForItsOwn) {
-  auto one = letter("a");
+TEST_F(InjectorTest, DoesNotRecognizeOtherText) {
+  auto one = delivery("a");
   one.text = kLongText;
-  mailroom.add(std::move(one));
+  injector.add(std::move(one));
   after(1s, State::Idle);
-  (void)heard();
+  (void)received();
   for (const auto* draft : {"fox", "please Relay message from Alice", "brown fox jumps over the lazy cat"}) {
     std::optional<profiles::Composer> composer = profiles::Composer{.focused = true, .draft = draft};
     view.composer = &composer;
     after(10s, State::Typing);
-    EXPECT_EQ(std::ranges::count(heard(), "enter"), 0) << draft;
+    EXPECT_EQ(std::ranges::count(received(), "enter"), 0) << draft;
   }
 }
 
-TEST_F(MailroomTest, KnowsAccentsThatTheComposerJoinsToTheirLetters) {
-  auto one = letter("a");
+TEST_F(InjectorTest, RecognizesCombinedAccents) {
+  auto one = delivery("a");
   one.text = "Relay message from Alice: cafe\u0301 and nai\u0308ve";
-  mailroom.add(std::move(one));
+  injector.add(std::move(one));
   std::optional<profiles::Composer> composer =
       profiles::Composer{.focused = true, .draft = "Relay message from Alice: caf\u00e9 and na\u00efve"};
   show(composer);
   deliver_one();
-  EXPECT_EQ(heard().back(), "a delivered: the agent began to work");
-  auto other = letter("b");
+  EXPECT_EQ(received().back(), "a delivered: the agent began to work");
+  auto other = delivery("b");
   other.text = "Relay message from Alice: cafe\u0301 and nai\u0308ve";
-  mailroom.add(std::move(other));
+  injector.add(std::move(other));
   composer->draft = "Relay message from Alice: cafe and naive";
   after(1s, State::Idle);
   after(1s, State::Idle);
-  (void)heard();
+  (void)received();
   after(1s, State::Typing);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"b accepted written", "b deferred: a person is editing it"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"b accepted written", "b deferred: a person is editing it"}));
 }
 
-TEST_F(MailroomTest, ABackslashAtTheEndDoesNotTurnEnterIntoALineBreak) {
-  auto one = letter("a");
+TEST_F(InjectorTest, TrailingBackslashDoesNotBreakEnter) {
+  auto one = delivery("a");
   one.text = "see C:\\";
-  mailroom.add(std::move(one));
+  injector.add(std::move(one));
   after(1s, State::Idle);
   after(1s, State::Idle);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"paste see C:\\ ", "a accepted written"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"paste see C:\\ ", "a accepted written"}));
 }
 
-TEST_F(MailroomTest, TellsTheDoubtWhenTheAgentEndsInBetween) {
-  mailroom.add(letter("a"));
-  mailroom.add(letter("b"));
+TEST_F(InjectorTest, AgentExitLeavesDeliveryInDoubt) {
+  injector.add(delivery("a"));
+  injector.add(delivery("b"));
   after(1s, State::Idle);
-  (void)heard();
-  mailroom.on_agent_gone();
-  EXPECT_EQ(heard(), (std::vector<std::string>{"a in_doubt: the agent ended while it was being typed"}));
-  mailroom.on_agent_gone();
-  EXPECT_TRUE(heard().empty()) << "the next one was never typed: it stays with the daemon";
+  (void)received();
+  injector.on_agent_exit();
+  EXPECT_EQ(received(), (std::vector<std::string>{"a in_doubt: the agent ended while it was being typed"}));
+  injector.on_agent_exit();
+  EXPECT_TRUE(received().empty()) << "the next one was never typed: it stays with the daemon";
 }
 
-TEST_F(MailroomTest, EachProofIsToldAsItHappensWithWhatShowsIt) {
-  mailroom.add(letter("a"));
+TEST_F(InjectorTest, EachProofIsReportedWithEvidence) {
+  injector.add(delivery("a"));
   view.drained = false;
   after(1s, State::Idle);
   after(100ms, State::Idle);
-  EXPECT_EQ(heard(), std::vector<std::string>{"paste text of a"}) << "the program has not read it yet";
+  EXPECT_EQ(received(), std::vector<std::string>{"paste text of a"}) << "the program has not read it yet";
   view.drained = true;
   after(1ms, State::Typing);
   EXPECT_EQ(last.proof, "written");
   EXPECT_EQ(last.via, "pty");
   after(300ms, State::Typing);
   after(50ms, State::Working);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"a accepted written", "enter", "a delivered: the agent began to work"}));
+  EXPECT_EQ(received(),
+            (std::vector<std::string>{"a accepted written", "enter", "a delivered: the agent began to work"}));
   EXPECT_EQ(last.proof, "submitted");
   EXPECT_EQ(last.evidence, "status working");
   given("something else", "transcript", "u-0");
   given("before text of a behind", "transcript", "u-0");
-  EXPECT_TRUE(heard().empty()) << "quoted in somebody's words";
+  EXPECT_TRUE(received().empty()) << "quoted in somebody's words";
   given("before\ntext of a\nbehind", "transcript", "u-1");
   given("text of a", "hook", "UserPromptSubmit");
-  EXPECT_EQ(heard(), std::vector<std::string>{"a delivered: typed; its transcript shows it"}) << "once";
+  EXPECT_EQ(received(), std::vector<std::string>{"a delivered: typed; its transcript shows it"}) << "once";
   EXPECT_EQ(last.proof, "seen");
   EXPECT_EQ(last.via, "pty");
   EXPECT_EQ(last.evidence, "transcript u-1");
 }
 
-TEST_F(MailroomTest, WhatTheAgentShowsIsNeverInDoubt) {
-  mailroom.add(letter("a"));
+TEST_F(InjectorTest, ShownDeliveryIsNeverInDoubt) {
+  injector.add(delivery("a"));
   after(1s, State::Idle);
   after(50ms, State::Typing);
   after(300ms, State::Typing);
-  (void)heard();
+  (void)received();
   given("text of a", "hook", "UserPromptSubmit");
-  EXPECT_TRUE(heard().empty()) << "the screen has a moment to follow";
+  EXPECT_TRUE(received().empty()) << "the screen has a moment to follow";
   view.typing.any = view.typing.edit = view.now + 1s;
   after(2s, State::Typing);
-  EXPECT_EQ(heard(), std::vector<std::string>{"a delivered: typed; its hook shows it"}) << "though a person types";
+  EXPECT_EQ(received(), std::vector<std::string>{"a delivered: typed; its hook shows it"}) << "though a person types";
   EXPECT_EQ(last.proof, "seen");
   EXPECT_EQ(last.evidence, "hook UserPromptSubmit");
-  mailroom.add(letter("b"));
+  injector.add(delivery("b"));
   after(1s, State::Working);
   view.typing = {};
   after(1s, State::Idle);
@@ -563,135 +564,135 @@ TEST_F(MailroomTest, WhatTheAgentShowsIsNeverInDoubt) {
   after(50ms, State::Typing);
   given("text of b", "transcript", "u-1");  // of an earlier delivery of the same message
   after(300ms, State::Typing);
-  EXPECT_EQ(heard().back(), "enter") << "what is not sent cannot be shown";
+  EXPECT_EQ(received().back(), "enter") << "what is not sent cannot be shown";
   given("text of b", "transcript", "u-2");
-  mailroom.on_agent_gone();
-  EXPECT_EQ(heard(), std::vector<std::string>{"b delivered: typed; its transcript shows it"});
+  injector.on_agent_exit();
+  EXPECT_EQ(received(), std::vector<std::string>{"b delivered: typed; its transcript shows it"});
 }
 
-TEST_F(MailroomTest, QuietOnesGoBeforeTheTextEachOnItsLine) {
-  quiet.push_back(letter("q"));
-  quiet.push_back(letter("r"));
-  mailroom.add(letter("a"));
+TEST_F(InjectorTest, SilentDeliveriesPrecedeText) {
+  quiet.push_back(delivery("q"));
+  quiet.push_back(delivery("r"));
+  injector.add(delivery("a"));
   after(1s, State::Idle);
-  EXPECT_EQ(heard(), std::vector<std::string>{"paste text of q\ntext of r\ntext of a"});
+  EXPECT_EQ(received(), std::vector<std::string>{"paste text of q\ntext of r\ntext of a"});
   std::optional<profiles::Composer> composer =
       profiles::Composer{.focused = true, .draft = "text of q\ntext of r↵text of a"};
   view.composer = &composer;
   after(300ms, State::Typing);
   composer->draft.clear();
   after(50ms, State::Working);
-  EXPECT_EQ(heard(),
+  EXPECT_EQ(received(),
             (std::vector<std::string>{"q accepted written", "r accepted written", "a accepted written", "enter",
                                       "q delivered: the agent began to work", "r delivered: the agent began to work",
                                       "a delivered: the agent began to work"}));
   given("text of q text of a", "transcript", "u-1");
-  EXPECT_EQ(heard(), (std::vector<std::string>{"q delivered: typed; its transcript shows it",
-                                               "a delivered: typed; its transcript shows it"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"q delivered: typed; its transcript shows it",
+                                                  "a delivered: typed; its transcript shows it"}));
 }
 
-TEST_F(MailroomTest, WhatShowsACompanionShowsThatAllWasSent) {
-  quiet.push_back(letter("q"));
-  mailroom.add(letter("a"));
+TEST_F(InjectorTest, EvidenceForOneProvesWholePaste) {
+  quiet.push_back(delivery("q"));
+  injector.add(delivery("a"));
   after(1s, State::Idle);
   after(50ms, State::Typing);
   after(300ms, State::Typing);
-  (void)heard();
+  (void)received();
   given("text of q", "transcript", "u-1");
-  mailroom.on_agent_gone();
-  EXPECT_EQ(heard(), (std::vector<std::string>{"q delivered: typed; its transcript shows it",
-                                               "a delivered: typed; its transcript shows it"}));
+  injector.on_agent_exit();
+  EXPECT_EQ(received(), (std::vector<std::string>{"q delivered: typed; its transcript shows it",
+                                                  "a delivered: typed; its transcript shows it"}));
   EXPECT_EQ(last.proof, "submitted");
   EXPECT_EQ(last.evidence, "transcript u-1");
 }
 
-TEST_F(MailroomTest, OfAnEditedPasteEachIsKnownByItselfAlone) {
+TEST_F(InjectorTest, EditedPasteNeedsEvidenceForEach) {
   for (const bool at_once : {false, true}) {  // the hook is there before the screen shows that it works
     const std::string id = at_once ? "b" : "a";
-    quiet.push_back(letter("quiet " + id));
-    mailroom.add(letter(id));
+    quiet.push_back(delivery("quiet " + id));
+    injector.add(delivery(id));
     after(1s, State::Idle);
     after(1s, State::Idle);
     after(50ms, State::Typing);
     view.now += 1ms;
     view.typing.any = view.typing.edit = view.typing.enter = view.now;
     after(1ms, at_once ? State::Typing : State::Working);
-    (void)heard();
+    (void)received();
     given("text of quiet " + id, "transcript", "u-1");
     after(1ms, at_once ? State::Typing : State::Working);
     after(1ms, State::Working);
-    EXPECT_TRUE(heard().empty()) << "the other may yet be shown";
+    EXPECT_TRUE(received().empty()) << "the other may yet be shown";
     after(kShownTimeout, State::Working);
-    EXPECT_EQ(heard(),
+    EXPECT_EQ(received(),
               (std::vector<std::string>{"quiet " + id + " delivered: typed; its transcript shows it",
                                         id + " in_doubt: a person edited it, and what was sent is not known"}));
   }
 }
 
-TEST_F(MailroomTest, WhatAPersonEditedIsInDoubtUnlessTheRecordShowsIt) {
+TEST_F(InjectorTest, EditedTextIsInDoubtWithoutEvidence) {
   for (const bool shown : {false, true}) {
-    mailroom.add(letter(shown ? "b" : "a"));
+    injector.add(delivery(shown ? "b" : "a"));
     after(1s, State::Idle);
     after(1s, State::Idle);
     after(50ms, State::Typing);
     view.now += 1ms;
     view.typing.any = view.typing.edit = view.typing.enter = view.now;
     after(10ms, State::Working);
-    (void)heard();
+    (void)received();
     if (shown) given("text of b", "transcript", "u-1");
     after(shown ? 1ms : kShownTimeout, State::Working);
-    EXPECT_EQ(heard(),
+    EXPECT_EQ(received(),
               std::vector<std::string>{shown ? "b delivered: typed; its transcript shows it"
                                              : "a in_doubt: a person edited it, and what was sent is not known"});
   }
 }
 
-TEST_F(MailroomTest, WhatWaitsBehindAPersonsWordsCanBeTakenBack) {
-  mailroom.add(letter("a"));
-  mailroom.say_now("go on", view.now, [](const Result<void>&) {});
+TEST_F(InjectorTest, DeliveryBehindUserTextCanBeTakenBack) {
+  injector.add(delivery("a"));
+  injector.inject_user_text("go on", view.now, [](const Result<void>&) {});
   after(1s, State::Idle);
-  EXPECT_EQ(mailroom.take_back()->message, "a");
-  EXPECT_FALSE(mailroom.take_back()) << "the person's are being typed";
+  EXPECT_EQ(injector.take_back()->message, "a");
+  EXPECT_FALSE(injector.take_back()) << "the person's are being typed";
 }
 
-TEST_F(MailroomTest, ANoteThatFailedDoesNotTakeTheHaste) {
+TEST_F(InjectorTest, FailedIntentKeepsInterruptPolicy) {
   add_urgent("a");
   disk.fail_appends = 1;
   after(1s, State::Idle);
   std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
   view.composer = &composer;
-  (void)heard();
+  (void)received();
   after(1s, State::Working);
   after(kMinTurnBeforeInterrupt, State::Working);
-  EXPECT_EQ(heard(), std::vector<std::string>{"interrupt"});
+  EXPECT_EQ(received(), std::vector<std::string>{"interrupt"});
 }
 
-TEST_F(MailroomTest, WhereALineBreakIsEnterAllIsOneLine) {
-  quiet.push_back(letter("q"));
-  auto one = letter("a");
+TEST_F(InjectorTest, LineBreaksBecomeBlanksWithoutBracketedPaste) {
+  quiet.push_back(delivery("q"));
+  auto one = delivery("a");
   one.text = "text\n(attached: x)";
-  mailroom.add(std::move(one));
+  injector.add(std::move(one));
   view.takes_lines = false;
   after(1s, State::Idle);
-  EXPECT_EQ(heard(), std::vector<std::string>{"paste text of q text (attached: x)"});
+  EXPECT_EQ(received(), std::vector<std::string>{"paste text of q text (attached: x)"});
 }
 
-TEST_F(MailroomTest, APersonsWordsGoWithoutCompany) {
-  quiet.push_back(letter("q"));
-  mailroom.say_now("go\non", view.now, [](const Result<void>&) {});
+TEST_F(InjectorTest, UserTextIsTypedAlone) {
+  quiet.push_back(delivery("q"));
+  injector.inject_user_text("go\non", view.now, [](const Result<void>&) {});
   after(1s, State::Idle);
-  EXPECT_EQ(heard(), std::vector<std::string>{"paste go\non"});
+  EXPECT_EQ(received(), std::vector<std::string>{"paste go\non"});
   EXPECT_EQ(quiet.size(), 1U);
 }
 
-TEST_F(MailroomTest, ASecondAttemptHasANoteOfItsOwn) {
+TEST_F(InjectorTest, SecondAttemptHasIntentOfItsOwn) {
   ASSERT_TRUE(intent.add("a"));
-  auto again = letter("a");
+  auto again = delivery("a");
   again.ref.attempt = 2;
-  mailroom.add(std::move(again));
+  injector.add(std::move(again));
   deliver_one();
   EXPECT_TRUE(intent.contains("a#2"));
-  EXPECT_EQ(heard().back(), "a delivered: the agent began to work");
+  EXPECT_EQ(received().back(), "a delivered: the agent began to work");
 }
 
 }  // namespace

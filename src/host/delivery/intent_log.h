@@ -1,14 +1,14 @@
-/// What we are about to type, on disk before the first byte, and what became of it: after a crash nobody types it again
-/// by itself, and nobody doubts what was known.
+/// The intent of each delivery, on disk before its first byte, and its outcome: after a crash no message is delivered
+/// twice, and no known outcome is lost.
 ///
-/// A host that died between writing a message and seeing its end leaves a real doubt. Its successor finds the note here
-/// and reports the delivery as in doubt instead of typing it a second time. When the end was seen, it is noted before the
-/// daemon is told: the daemon may be away, and the successor then says what its predecessor could not.
-/// Notes are never taken back: that an end was told does not mean that the daemon has stored it. The newest kMaxNotes are
-/// kept, as many as a host has in hand at most: a delivery that is older than all of them has its end at the daemon.
-/// Not synced: it must outlive us, and a power cut ends the agent as well.
-/// Invariant of the file: a line for each note and each end, the last one of a delivery counts; appended to while all that
-///   was written is known to be whole, otherwise written anew.
+/// A host that dies between the first byte and the outcome leaves a real doubt. The next host finds the intent here and
+/// reports the delivery as in doubt instead of delivering it again. An outcome is logged before it is reported, because
+/// the daemon may be away; the next host then reports it.
+/// Entries are never removed after a report, because a report does not mean that the daemon has stored it. The newest
+/// kMaxNotes are kept, as many as a host has unsettled at most: the outcome of an older delivery is at the daemon.
+/// Not synced: it must outlive the host, and a power cut ends the agent as well.
+/// Invariant of the file: a line for each intent and each outcome, the last one of a delivery counts; appended to while
+///   all that was written is known to be whole, otherwise rewritten.
 #pragma once
 
 #include <deque>
@@ -28,17 +28,17 @@ class IntentLog {
  public:
   static constexpr std::size_t kMaxNotes = 2'048;
 
-  /// `name` is the file's; the directory outlives this.
+  /// `name`: of the file. The directory outlives this.
   IntentLog(Directory& directory, std::string name) : directory_{directory}, name_{std::move(name)} {}
 
-  /// Reads what a predecessor left behind.
+  /// Reads the log of the host before this one.
   Result<void> load();
   [[nodiscard]] bool contains(const std::string& delivery) const { return ends_.contains(delivery); }
-  /// What became of it, when that was seen.
+  /// Its outcome, if that is known.
   [[nodiscard]] std::optional<protocol::Receipt> end_of(const std::string& delivery) const;
 
   Result<void> add(const std::string& delivery);
-  /// Of one that was noted; of others nothing is kept. When it cannot be written the doubt remains, no more.
+  /// Ignored for a delivery without an intent. When it cannot be written, the delivery stays in doubt.
   void add_outcome(const std::string& delivery, const protocol::Receipt& receipt);
 
  private:
@@ -50,8 +50,8 @@ class IntentLog {
   Directory& directory_;
   std::string name_;
   std::deque<std::string> notes_;                      // oldest first
-  std::unordered_map<std::string, std::string> ends_;  // of each note: the receipt, empty while it is not known
-  std::unique_ptr<AppendFile> file_;                   // none: it has to be written anew
+  std::unordered_map<std::string, std::string> ends_;  // of each intent: the receipt, empty while it is not known
+  std::unique_ptr<AppendFile> file_;                   // none: the file must be rewritten
   std::size_t lines_ = 0;
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 using protocol::ReceiptStatus;
 
-struct IntentTest : ::testing::Test {
+struct IntentLogTest : ::testing::Test {
   client::testing::MemoryDirectory disk;
 
   IntentLog opened() {
@@ -20,14 +20,14 @@ struct IntentTest : ::testing::Test {
   static protocol::Receipt delivered() { return {.status = ReceiptStatus::Delivered, .proof = "submitted"}; }
 };
 
-TEST_F(IntentTest, EachNoteIsFoundByTheNextOne) {
+TEST_F(IntentLogTest, EachNoteIsFoundByTheNextOne) {
   EXPECT_FALSE(opened().contains("d-1"));
   ASSERT_TRUE(opened().add("d-1"));
   ASSERT_TRUE(opened().add("d-2"));
   EXPECT_TRUE(opened().contains("d-1") && opened().contains("d-2"));
 }
 
-TEST_F(IntentTest, AnEndThatWasSeenIsKnownToTheNextOne) {
+TEST_F(IntentLogTest, LoggedOutcomeIsLoaded) {
   {
     auto intent = opened();
     ASSERT_TRUE(intent.add("d-1") && intent.add("d-2"));
@@ -41,12 +41,12 @@ TEST_F(IntentTest, AnEndThatWasSeenIsKnownToTheNextOne) {
   EXPECT_FALSE(next.end_of("d-2"));
 }
 
-TEST_F(IntentTest, OfWhatWasNeverNotedNoEndIsKept) {
+TEST_F(IntentLogTest, OutcomeWithoutIntentIsIgnored) {
   opened().add_outcome("d-1", delivered());
   EXPECT_FALSE(opened().contains("d-1"));
 }
 
-TEST_F(IntentTest, AFileThatWasCutIsAsGoodAsWhatIsLeftOfIt) {
+TEST_F(IntentLogTest, TruncatedFileKeepsWholeLines) {
   {
     auto intent = opened();
     ASSERT_TRUE(intent.add("d-1") && intent.add("d-2"));
@@ -63,7 +63,7 @@ TEST_F(IntentTest, AFileThatWasCutIsAsGoodAsWhatIsLeftOfIt) {
   }
 }
 
-TEST_F(IntentTest, WhatCouldNotBeWrittenIsNotNotedAndSpoilsNothing) {
+TEST_F(IntentLogTest, FailedWriteLogsNothing) {
   auto intent = opened();
   ASSERT_TRUE(intent.add("d-1"));
   disk.fail_appends = 1;
@@ -75,7 +75,7 @@ TEST_F(IntentTest, WhatCouldNotBeWrittenIsNotNotedAndSpoilsNothing) {
   EXPECT_FALSE(next.contains("d-2"));
 }
 
-TEST_F(IntentTest, KeepsABoundedNumberOfNotesInABoundedFile) {
+TEST_F(IntentLogTest, KeepsABoundedNumberOfNotesInABoundedFile) {
   auto intent = opened();
   std::size_t longest = 0;
   for (std::size_t i = 0; i < 4 * IntentLog::kMaxNotes; ++i) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kEnding = ".message.md";
 
-/// An id may be anything a foreign sender chose.
+/// A sender may choose any id.
 std::string file_name(std::string_view id) {
   const bool plain = !id.empty() && id.size() <= 64 &&
                      std::ranges::all_of(id, [](unsigned char c) { return std::isalnum(c) != 0 || c == '-'; });

@@ -1,9 +1,9 @@
 /// Messages too long to be typed, as files the agent can read.
 ///
-/// They lie in the project itself (`.agent-relay/agents/<name>/messages/`), because an agent may read there without
-/// asking anybody. The newest kMaxLongTexts are kept; nothing else in that directory is touched. They stay when the agent has
-/// ended, because a conversation that goes on later names them, for as long as the history has the message (agent_folder.h);
-/// `agent-relay read ID` shows the whole text in any case.
+/// They are in the project itself (`.agent-relay/agents/<name>/messages/`), because an agent may read there without a
+/// permission. The newest kMaxLongTexts are kept; nothing else in that directory is touched. They stay when the agent
+/// has ended, because a resumed conversation names them, for as long as the history has the message (agent_folder.h);
+/// `agent-relay read ID` prints the whole text in any case.
 /// Threading: one thread.
 #pragma once
 
@@ -20,10 +20,10 @@ inline constexpr std::size_t kMaxLongTexts = 200;
 
 class MessageFiles {
  public:
-  /// The directory below `root` is made, for the owner alone, when the first text comes.
+  /// The directory below `root` is made, for the owner alone, with the first text.
   MessageFiles(std::string root, std::vector<std::string> names) : root_{std::move(root)}, names_{std::move(names)} {}
 
-  /// The path to tell the agent. The same id again is the same file.
+  /// Returns the path for the agent. The same id again is the same file.
   Result<std::string> keep(std::string_view id, std::string_view text);
 
  private:
@@ -31,7 +31,7 @@ class MessageFiles {
   std::vector<std::string> names_;
 };
 
-/// Removes texts of ours that were written before that time.
+/// Removes message files that were written before that time.
 void remove_long_texts_before(DiskDirectory& directory, WallMs time);
 
 }  // namespace relay::host

@@ -1,10 +1,10 @@
-/// All mail of one agent, from the moment it comes until its end is told: kept as a copy, made into text, sorted, typed.
+/// All deliveries of one agent, from their arrival until their end is reported: copied, rendered, scheduled, delivered.
 ///
-///     daemon ──Incoming──▶ MailDesk ─▶ Sorter ─▶ its own doors (hand_over)
-///                             │           └────▶ Mailroom, the gate ─▶ paste, Enter
-///                             └ InboxFile, LongTexts, Intent
+///     daemon ──IncomingMessage──▶ DeliveryPipeline ─▶ DeliveryScheduler ─▶ DeliveryTarget (the adapter)
+///                                     │                      └──────────▶ Injector, the gate ─▶ paste, Enter
+///                                     └ InboxFile, MessageFiles, IntentLog
 ///
-/// Invariants: a letter is in one place, sorter or mailroom; what nobody has begun to bring can still be fetched.
+/// Invariants: a delivery is in one place, scheduler or injector; one that has not begun can still be fetched.
 /// Ownership: borrows directories, rules and outputs, which outlive it. Threading: loop thread only; the clock is an
 ///   argument.
 #pragma once
@@ -28,17 +28,17 @@
 
 namespace relay::host {
 
-inline constexpr Millis kPauseGrace{1'000};  // a daemon that still wants it says so again by then
-inline constexpr std::size_t kMaxQuietTextBytes =
-    2'000;  // of what goes along with others: most of these leave that room
+inline constexpr Millis kPauseGrace{1'000};  // a daemon that still pauses the agent repeats it by then
+/// Of a silent message: most messages leave that room in a paste.
+inline constexpr std::size_t kMaxSilentTextBytes = 2'000;
 
 inline constexpr int kMaxNotices = 100;  // in a row, in the inbox file
 
-/// Where its files lie.
+/// Where its files are.
 struct PipelinePaths {
-  Directory& notes;  // holds the note of intent
+  Directory& notes;  // holds the intent log
   std::string intent_file;
-  Directory* inbox = nullptr;  // of the copies; none: none are kept
+  Directory* inbox = nullptr;  // of the copies; none: no copies
   std::string project_root;
   std::vector<std::string> long_texts;  // below it
 };
@@ -54,31 +54,30 @@ struct PipelineOutputs {
 
 class DeliveryPipeline final {
  public:
-  DeliveryPipeline(PipelinePaths places, const profiles::TypingRules& rules, PipelineOutputs outputs);
+  DeliveryPipeline(PipelinePaths paths, const profiles::TypingRules& rules, PipelineOutputs outputs);
 
-  /// Reads what a predecessor left behind.
+  /// Reads the intent log and the inbox file of the host before this one.
   Result<void> open();
 
-  /// A message for the agent, as it was written.
+  /// A message for the agent. Returns it as its sender wrote it.
   IncomingMessage receive(const client::IncomingMessage& incoming, WallMs now);
-  /// Nothing new reaches the agent, or all goes on.
-  void pause(const protocol::PauseCommand& order);
-  /// The daemon is there again. It tells only pauses: one that is not told again soon was lifted meanwhile.
+  /// The user pauses or unpauses the agent.
+  void pause(const protocol::PauseCommand& command);
+  /// The daemon repeats only pauses that hold: one that it does not repeat within kPauseGrace was lifted meanwhile.
   void on_connected(SteadyTime now);
-  /// It waits for another moment now.
-  void move(const client::DeliveryRef& place, protocol::DeliveryMode mode);
-  /// It is not wanted any more; what has begun goes on.
-  bool cancel(std::string_view delivery) { return sorter_.cancel(delivery); }
-  /// A notice of the relay to the agent: typed, or written into its inbox file where nothing is typed to the program. The agent
-  /// gets a limited number of them in a row.
-  void explain(std::string_view sentence, bool typed_into, WallMs now);
-  /// Something it said was taken: explanations are worth giving again.
-  void understood() {
-    mailroom_.understood();
+  /// Its mode has changed.
+  void move(const client::DeliveryRef& ref, protocol::DeliveryMode mode);
+  /// False when its delivery has begun, which continues.
+  bool cancel(std::string_view id) { return scheduler_.cancel(id); }
+  /// A notice of the relay to the agent: typed, or written into its inbox file where nothing is typed to the program.
+  /// The agent gets a limited number of them in a row.
+  void notify_agent(std::string_view sentence, bool typed_into, WallMs now);
+  /// A command of the agent succeeded: it may get notices again.
+  void reset_notices() {
+    injector_.reset_notices();
     notices_ = 0;
   }
 
-  /// How things stand.
   struct View {
     SteadyTime now{};
     WallMs wall = 0;
@@ -95,53 +94,53 @@ class DeliveryPipeline final {
     adapters::NativeCapabilities can = {};
     bool typed_into = true;  // false: no profile describes the program
   };
-  /// Does what can be done now. When to be asked again without any change.
+  /// Does what can be done now. The time of the next call without any change.
   std::optional<SteadyTime> deliver(const View& view);
 
-  /// The agent's hook is here: what waits for it.
+  /// For a hook that has called: the pending deliveries of its mode.
   std::string take_for_hook(protocol::DeliveryMode mode, std::size_t max_bytes, const View& view);
-  /// The agent itself says that this was put before its model, and under which id it does.
-  void on_model_input(std::string_view text, std::string_view way, std::string_view id);
-  /// The agent gave them back unread.
-  void on_returned(const std::vector<std::string>& deliveries, std::string_view reason) {
-    sorter_.on_returned(deliveries, reason);
+  /// The agent itself reports this as model input, under that id.
+  void on_model_input(std::string_view text, std::string_view via, std::string_view id);
+  /// The agent returned them unread.
+  void on_returned(const std::vector<std::string>& ids, std::string_view reason) {
+    scheduler_.on_returned(ids, reason);
   }
-  /// To the agent that asks for it. When `answer` has gone out `on_mail_given` follows: only then is it delivered.
-  void fetch(const FetchMessages& wish, text::JsonWriter& answer);
-  void on_fetched() { sorter_.on_fetched(); }
+  /// For the agent that fetches. `on_fetched` follows when the answer was sent: only then are they delivered.
+  void fetch(const FetchMessages& request, text::JsonWriter& answer);
+  void on_fetched() { scheduler_.on_fetched(); }
   void on_agent_exit();
 
-  /// A person's words, to be typed now, when nothing else is (mailroom.h).
+  /// A text of the user, to be typed now (injector.h). Not while `busy`.
   void inject_user_text(std::string text, SteadyTime now, std::move_only_function<void(Result<void>)> done);
-  /// Something is being typed, or a person waits for it.
-  [[nodiscard]] bool busy() const { return mailroom_.is_injecting() || mailroom_.saying(); }
-  [[nodiscard]] bool is_injecting() const { return mailroom_.is_injecting(); }
-  [[nodiscard]] bool holds_keys() const { return mailroom_.holds_keys(); }
+  /// A delivery is being typed, or a text of the user is pending.
+  [[nodiscard]] bool busy() const { return injector_.is_injecting() || injector_.has_user_text(); }
+  [[nodiscard]] bool is_injecting() const { return injector_.is_injecting(); }
+  [[nodiscard]] bool holds_keys() const { return injector_.holds_keys(); }
 
-  /// Why the first message waits now; nothing when none does, or when the agent has it and it will not for long.
-  [[nodiscard]] std::string waiting_reason() const;
-  /// The same as the history tells it, which changes only when a reason has lasted: worth to be told.
+  /// Why the first delivery is pending; empty when none is, or when the agent has it and will show it soon.
+  [[nodiscard]] std::string pending_reason() const;
+  /// The same as the delivery history has it, which changes only when a reason lasts.
   [[nodiscard]] std::string settled_reason() const;
-  /// `waiting`, each with the way it will go by, and `paused` when it is. `typed_way`: of what has to be typed.
-  void describe(text::JsonWriter& out, const adapters::NativeCapabilities& can, std::string_view typed_way) const;
+  /// `pending`, each with the interface it will use, and `paused`. `typed_via`: the interface of those that are typed.
+  void describe(text::JsonWriter& out, const adapters::NativeCapabilities& can, std::string_view typed_via) const;
 
  private:
   [[nodiscard]] Injection injection_for(protocol::DeliveryMode mode) const;
   [[nodiscard]] static DeliveryScheduler::View sorting(const View& view);
   [[nodiscard]] static profiles::State at_gate(const View& view);
-  [[nodiscard]] std::vector<const Delivery*> waiting() const;
+  [[nodiscard]] std::vector<const Delivery*> pending() const;
   [[nodiscard]] std::vector<const Delivery*> fetchable() const;
-  [[nodiscard]] const Delivery* first_waiting() const;
+  [[nodiscard]] const Delivery* first_pending() const;
 
   const profiles::TypingRules& rules_;
   MessageFiles long_texts_;
   IntentLog intent_;
   std::unique_ptr<InboxFile> inbox_;
-  Injector mailroom_;
-  DeliveryScheduler sorter_;
+  Injector injector_;
+  DeliveryScheduler scheduler_;
   std::function<void()> on_pause_lapsed_;
   std::optional<SteadyTime> pause_lapses_;
-  int notices_ = 0;  // in the inbox file since something the agent said was taken
+  int notices_ = 0;  // in the inbox file since the last command that succeeded
 };
 
 }  // namespace relay::host

@@ -15,32 +15,32 @@ using profiles::State;
 using protocol::DeliveryMode;
 using Lines = std::vector<std::string>;
 
-struct MailDeskTest : ::testing::Test, InjectorActions, adapters::DeliveryTarget, ReceiptReporter {
+struct PipelineTest : ::testing::Test, InjectorActions, adapters::DeliveryTarget, ReceiptReporter {
   client::testing::MemoryDirectory disk;
   std::string notes = "Bob.intent";
   net::testing::TemporaryDirectory project;
   profiles::TypingRules rules;
-  std::unique_ptr<DeliveryPipeline> desk;
+  std::unique_ptr<DeliveryPipeline> pipeline;
   DeliveryPipeline::View view{.now = SteadyTime{1h}, .wall = 1'000, .state = State::Idle, .screen = State::Idle};
   Lines done;
   OnAccepted handed;
 
-  MailDeskTest() { restart(); }
+  PipelineTest() { restart(); }
   /// Another life of the host, over the same disk.
   void restart() {
-    desk = std::make_unique<DeliveryPipeline>(
+    pipeline = std::make_unique<DeliveryPipeline>(
         PipelinePaths{.notes = disk, .intent_file = notes, .project_root = project.path(), .long_texts = {"messages"}},
         rules, outputs());
-    ASSERT_TRUE(desk->open());
+    ASSERT_TRUE(pipeline->open());
   }
 
   void interrupt() override { done.push_back("interrupt"); }
   void paste(std::string_view text) override { done.push_back(format("paste {}", text)); }
   void press_enter() override { done.push_back("enter"); }
   void erase(std::size_t) override { done.push_back("erase"); }
-  void deliver(const adapters::NativeDelivery& words, OnAccepted on_handed) override {
-    done.push_back(format("hand {}", words.text));
-    handed = std::move(on_handed);
+  void deliver(const adapters::NativeDelivery& native, OnAccepted on_accepted) override {
+    done.push_back(format("hand {}", native.text));
+    handed = std::move(on_accepted);
   }
   PipelineOutputs outputs() {
     return {.native = this, .composer = *this, .reports = *this, .on_pause_lapsed = [this] {
@@ -65,13 +65,13 @@ struct MailDeskTest : ::testing::Test, InjectorActions, adapters::DeliveryTarget
     delivery.message_id = id;
     delivery.mode = mode;
     delivery.as_user = as_user;
-    (void)desk->receive({{.id = id, .attempt = attempt}, envelope, delivery}, view.wall);
+    (void)pipeline->receive({{.id = id, .attempt = attempt}, envelope, delivery}, view.wall);
   }
   void after(Millis time, State state) {
     view.now += time;
     if (state != view.state) view.since = view.now;
     view.state = view.screen = state;
-    (void)desk->deliver(view);
+    (void)pipeline->deliver(view);
   }
   void type_one() {
     after(1s, State::Idle);
@@ -81,85 +81,85 @@ struct MailDeskTest : ::testing::Test, InjectorActions, adapters::DeliveryTarget
   }
   std::string fetched() {
     text::JsonWriter answer;
-    desk->fetch({.take = true}, answer);
+    pipeline->fetch({.take = true}, answer);
     return answer.take();
   }
-  Lines heard() { return std::exchange(done, {}); }
+  Lines received() { return std::exchange(done, {}); }
 };
 
-TEST_F(MailDeskTest, NoticeToAProgramThatIsNotTypedIntoIsWrittenIntoItsInboxFile) {
+TEST_F(PipelineTest, NoticeWithoutTypingGoesToInboxFile) {
   client::testing::MemoryDirectory inbox;
-  desk = std::make_unique<DeliveryPipeline>(PipelinePaths{.notes = disk,
-                                                          .intent_file = notes,
-                                                          .inbox = &inbox,
-                                                          .project_root = project.path(),
-                                                          .long_texts = {"messages"}},
-                                            rules, outputs());
-  ASSERT_TRUE(desk->open());
-  desk->explain("ZZ was not started:\nno", false, 0);
+  pipeline = std::make_unique<DeliveryPipeline>(PipelinePaths{.notes = disk,
+                                                              .intent_file = notes,
+                                                              .inbox = &inbox,
+                                                              .project_root = project.path(),
+                                                              .long_texts = {"messages"}},
+                                                rules, outputs());
+  ASSERT_TRUE(pipeline->open());
+  pipeline->notify_agent("ZZ was not started:\nno", false, 0);
   EXPECT_EQ(*inbox.bytes("inbox.md"), "## From Relay at 1970-01-01T00:00:00.000Z\n\nZZ was not started: no\n\n");
   text::JsonWriter account;
-  desk->describe(account, {}, "inbox.md");
+  pipeline->describe(account, {}, "inbox.md");
   EXPECT_EQ(account.take(), R"({"pending":[]})") << "it does not stay pending";
-  for (int i = 0; i < 2 * kMaxNotices; ++i) desk->explain("no such agent", false, 0);
+  for (int i = 0; i < 2 * kMaxNotices; ++i) pipeline->notify_agent("no such agent", false, 0);
   const auto full = inbox.bytes("inbox.md")->size();
-  desk->explain("no such agent", false, 0);
+  pipeline->notify_agent("no such agent", false, 0);
   EXPECT_EQ(inbox.bytes("inbox.md")->size(), full) << "a program that repeats a mistake does not fill the disk";
-  desk->understood();
-  desk->explain("no such agent", false, 0);
+  pipeline->reset_notices();
+  pipeline->notify_agent("no such agent", false, 0);
   EXPECT_GT(inbox.bytes("inbox.md")->size(), full);
 }
 
-TEST_F(MailDeskTest, NoticeToAProgramWithAProfileIsTyped) {
-  desk->explain("ZZ was not started", true, 0);
+TEST_F(PipelineTest, NoticeIsTypedWithProfile) {
+  pipeline->notify_agent("ZZ was not started", true, 0);
   after(1s, State::Idle);
-  EXPECT_EQ(heard(), Lines{"paste Relay: ZZ was not started"});
+  EXPECT_EQ(received(), Lines{"paste Relay: ZZ was not started"});
 }
 
 /// What a predecessor had done with `d` when it was killed, and what the next life says when it is delivered again.
 struct AtDeath {
   const char* name;
-  void (*live)(MailDeskTest&);
+  void (*live)(PipelineTest&);
   const char* next_life;  // what it says first, after it accepted what it brings anew
 };
 
 constexpr const char* kBrings = "paste Relay message from Alice [d]: text of d";
-constexpr const char* kDoubts = "d in_doubt: the host ended while it was being brought";
+constexpr const char* kDoubts = "d in_doubt: the host ended during the delivery";
 
 const AtDeath kDeaths[] = {
-    {"accepted", [](MailDeskTest& test) { test.after(1s, State::Working); }, kBrings},
+    {"accepted", [](PipelineTest& test) { test.after(1s, State::Working); }, kBrings},
     {"paused",
-     [](MailDeskTest& test) {
-       test.desk->pause({.paused = true});
+     [](PipelineTest& test) {
+       test.pipeline->pause({.paused = true});
        test.after(1s, State::Idle);
      },
      kBrings},
-    {"written, not submitted", [](MailDeskTest& test) { test.after(1s, State::Idle); }, kDoubts},
+    {"written, not submitted", [](PipelineTest& test) { test.after(1s, State::Idle); }, kDoubts},
     {"entered",
-     [](MailDeskTest& test) {
+     [](PipelineTest& test) {
        test.after(1s, State::Idle);
        test.after(50ms, State::Typing);
        test.after(300ms, State::Typing);
      },
      kDoubts},
-    {"submitted, and the daemon did not hear it", [](MailDeskTest& test) { test.type_one(); },
+    {"submitted, and the daemon did not hear it", [](PipelineTest& test) { test.type_one(); },
      "d delivered submitted: the agent began to work"},
     {"seen, and the daemon did not hear it",
-     [](MailDeskTest& test) {
+     [](PipelineTest& test) {
        test.type_one();
-       test.desk->on_model_input("Relay message from Alice [d]: text of d", "transcript", "u-1");
+       test.pipeline->on_model_input("Relay message from Alice [d]: text of d", "transcript", "u-1");
      },
      "d delivered seen: typed; its transcript shows it"},
-    {"fetched, and perhaps not shown", [](MailDeskTest& test) { (void)test.fetched(); }, kDoubts},
+    {"fetched, and perhaps not shown", [](PipelineTest& test) { (void)test.fetched(); }, kDoubts},
     {"in a door's hands",
-     [](MailDeskTest& test) {
+     [](PipelineTest& test) {
        test.view.can.by(DeliveryMode::OnIdle) = {DeliveryTiming::Idle, "inbox"};
        test.after(1s, State::Idle);
        test.view.can = {};
      },
      kDoubts},
     {"a door took nothing",
-     [](MailDeskTest& test) {
+     [](PipelineTest& test) {
        test.view.can.by(DeliveryMode::OnIdle) = {DeliveryTiming::Idle, "inbox"};
        test.after(1s, State::Idle);
        test.handed(fail("nobody listens"));
@@ -168,7 +168,7 @@ const AtDeath kDeaths[] = {
      kDoubts},
 };
 
-TEST_F(MailDeskTest, WhatAPredecessorKnewIsToldWhatItHadBegunIsInDoubtAndTheRestIsBrought) {
+TEST_F(PipelineTest, RestartReportsOutcomesDoubtsBegunAndDeliversRest) {
   for (const auto& death : kDeaths) {
     notes = death.name;
     restart();
@@ -176,94 +176,94 @@ TEST_F(MailDeskTest, WhatAPredecessorKnewIsToldWhatItHadBegunIsInDoubtAndTheRest
     view.since = view.now;
     receive("d");
     death.live(*this);
-    (void)heard();
+    (void)received();
     restart();
     receive("d");
     after(1s, State::Idle);
     after(1s, State::Idle);
-    auto said = heard();
+    auto said = received();
     if (said.front() == "d accepted") said.erase(said.begin());
     ASSERT_FALSE(said.empty()) << death.name;
     EXPECT_EQ(said.front(), death.next_life) << death.name;
     EXPECT_TRUE(death.next_life == kBrings || said.size() == 1) << "and nothing more: " << death.name;
     restart();
     receive("d", "message", 2);
-    EXPECT_EQ(heard(), Lines{"d accepted"}) << "a deliberate second attempt: " << death.name;
+    EXPECT_EQ(received(), Lines{"d accepted"}) << "a deliberate second attempt: " << death.name;
   }
 }
 
-TEST_F(MailDeskTest, WhatWakesNobodyIsTypedInCompany) {
+TEST_F(PipelineTest, SilentDeliveryIsTypedWithAnother) {
   receive("q", "state");
-  (void)heard();
+  (void)received();
   for (int i = 0; i < 5; ++i) after(1s, State::Idle);
-  EXPECT_EQ(heard(), Lines{"q deferred: it does not wake the agent; it goes with the next message"});
-  EXPECT_EQ(desk->waiting_reason(), "") << "nothing is late";
+  EXPECT_EQ(received(), Lines{"q deferred: it does not wake the agent; it goes with the next message"});
+  EXPECT_EQ(pipeline->pending_reason(), "") << "nothing is late";
   receive("a");
   type_one();
   EXPECT_EQ(
-      heard(),
+      received(),
       (Lines{"a accepted",
              "paste Relay message from Alice [q] [kind:state]: text of q\nRelay message from Alice [a]: text of a",
              "q accepted written", "a accepted written", "enter", "q delivered submitted: the agent began to work",
              "a delivered submitted: the agent began to work"}));
 }
 
-TEST_F(MailDeskTest, AFlushedLetterGoesAndACancelledOneDoesNot) {
+TEST_F(PipelineTest, FlushedDeliveryGoesAndCancelledDoesNot) {
   receive("a", "message", 1, DeliveryMode::Manual);
   receive("b", "message", 1, DeliveryMode::Manual);
   after(1s, State::Idle);
-  (void)heard();
-  EXPECT_TRUE(desk->cancel("b"));
-  desk->move({.id = "a"}, DeliveryMode::OnIdle);
+  (void)received();
+  EXPECT_TRUE(pipeline->cancel("b"));
+  pipeline->move({.id = "a"}, DeliveryMode::OnIdle);
   type_one();
-  EXPECT_EQ(heard().front(), "paste Relay message from Alice [a]: text of a");
-  EXPECT_TRUE(heard().empty());
+  EXPECT_EQ(received().front(), "paste Relay message from Alice [a]: text of a");
+  EXPECT_TRUE(received().empty());
 }
 
-TEST_F(MailDeskTest, APauseIsShownAndHoldsUntilItIsLifted) {
-  desk->pause({.paused = true, .reason = "lunch"});
+TEST_F(PipelineTest, PauseHoldsUntilLifted) {
+  pipeline->pause({.paused = true, .reason = "lunch"});
   receive("a");
   after(1s, State::Idle);
-  EXPECT_EQ(heard(), (Lines{"a accepted", "a deferred: paused by a person: lunch"}));
+  EXPECT_EQ(received(), (Lines{"a accepted", "a deferred: paused by a person: lunch"}));
   text::JsonWriter shown;
-  desk->describe(shown, {}, adapters::way::kTerminal);
+  pipeline->describe(shown, {}, adapters::way::kTerminal);
   EXPECT_EQ(shown.take(),
             R"({"paused":"paused by a person: lunch","pending":[{"id":"a","from":"Alice","mode":"on-idle","via":"pty",)"
             R"("reason":"paused by a person: lunch"}]})");
-  desk->pause({.paused = false});
+  pipeline->pause({.paused = false});
   after(1s, State::Idle);
-  EXPECT_EQ(heard().front(), "paste Relay message from Alice [a]: text of a");
+  EXPECT_EQ(received().front(), "paste Relay message from Alice [a]: text of a");
 }
 
-TEST_F(MailDeskTest, APauseThatIsNotToldAgainIsOver) {
-  desk->pause({.paused = true});
+TEST_F(PipelineTest, PauseLapsesWithoutRepetition) {
+  pipeline->pause({.paused = true});
   receive("a");
   after(1s, State::Idle);
-  desk->on_connected(view.now);
-  desk->pause({.paused = true});
+  pipeline->on_connected(view.now);
+  pipeline->pause({.paused = true});
   after(kPauseGrace, State::Idle);
-  (void)heard();
-  desk->on_connected(view.now);
+  (void)received();
+  pipeline->on_connected(view.now);
   after(kPauseGrace - 1ms, State::Idle);
-  EXPECT_TRUE(heard().empty()) << "the daemon may still say it";
+  EXPECT_TRUE(received().empty()) << "the daemon may still say it";
   after(1ms, State::Idle);
-  EXPECT_EQ(heard(), (Lines{"pause lapsed", "paste Relay message from Alice [a]: text of a"}));
+  EXPECT_EQ(received(), (Lines{"pause lapsed", "paste Relay message from Alice [a]: text of a"}));
 }
 
-TEST_F(MailDeskTest, MailIsNotedThenShownThenDelivered) {
+TEST_F(PipelineTest, FetchLogsIntentThenDelivers) {
   receive("a");
   after(1s, State::Working);
   disk.fail_appends = 1;
   EXPECT_EQ(fetched(), R"({"messages":[],"more":true})") << "what cannot be noted is not shown";
   EXPECT_EQ(fetched(), R"({"messages":[{"id":"a","from":"Alice","body":"text of a","mode":"on-idle",)"
                        R"("pendingReason":"the agent is working"}],"more":false})");
-  EXPECT_EQ(heard().back(), "a deferred: the agent is working") << "it has not gone out yet";
-  EXPECT_FALSE(desk->cancel("a"));
-  desk->on_fetched();
-  EXPECT_EQ(heard(), Lines{"a delivered seen: fetched by the agent"});
+  EXPECT_EQ(received().back(), "a deferred: the agent is working") << "it has not gone out yet";
+  EXPECT_FALSE(pipeline->cancel("a"));
+  pipeline->on_fetched();
+  EXPECT_EQ(received(), Lines{"a delivered seen: fetched by the agent"});
 }
 
-TEST_F(MailDeskTest, FetchedMailNamesItsFilesAndWhoWaits) {
+TEST_F(PipelineTest, FetchedMessageNamesFilesAndExpectedAnswer) {
   receive("a", "message", 1, DeliveryMode::Manual, R"({"name":"r.txt","path":"/p/r.txt","bytes":7})",
           R"({"sync":{"blocking":true,"correlationId":"c"}})");
   EXPECT_EQ(fetched(), R"({"messages":[{"id":"a","from":"Alice","body":"text of a","mode":"manual",)"
@@ -271,18 +271,18 @@ TEST_F(MailDeskTest, FetchedMailNamesItsFilesAndWhoWaits) {
                        R"("attachments":[{"name":"r.txt","path":"/p/r.txt","bytes":7}]}],"more":false})");
 }
 
-TEST_F(MailDeskTest, WhatWaitsBehindAPersonsWordsCanBeCancelled) {
+TEST_F(PipelineTest, DeliveryBehindUserTextCanBeCancelled) {
   receive("a");
   after(1s, State::Working);
-  desk->inject_user_text("go on", view.now, [](const Result<void>&) {});
-  EXPECT_TRUE(desk->cancel("a"));
-  (void)heard();
+  pipeline->inject_user_text("go on", view.now, [](const Result<void>&) {});
+  EXPECT_TRUE(pipeline->cancel("a"));
+  (void)received();
   after(10ms, State::Idle);
   type_one();
-  EXPECT_EQ(heard(), (Lines{"paste go on", "enter"}));
+  EXPECT_EQ(received(), (Lines{"paste go on", "enter"}));
 }
 
-TEST_F(MailDeskTest, ALongQuietOneStillFindsRoomBesideOthers) {
+TEST_F(PipelineTest, LongSilentDeliveryFitsBesideOthers) {
   rules.max_paste_bytes = 8'000;
   protocol::Envelope envelope;
   envelope.type = protocol::MessageType::Deliver;
@@ -291,39 +291,39 @@ TEST_F(MailDeskTest, ALongQuietOneStillFindsRoomBesideOthers) {
   envelope.payload = payload;
   protocol::DeliveryView delivery;
   delivery.message_id = "q";
-  (void)desk->receive({{.id = "q"}, envelope, delivery}, view.wall);
+  (void)pipeline->receive({{.id = "q"}, envelope, delivery}, view.wall);
   receive("a");
   after(1s, State::Idle);
-  const auto said = heard();
+  const auto said = received();
   EXPECT_TRUE(said.back().starts_with("paste Relay message from Alice [q] [kind:state]: xxx")) << said.back();
   EXPECT_TRUE(said.back().ends_with("\nRelay message from Alice [a]: text of a"));
 }
 
-TEST_F(MailDeskTest, WhatIsBeingTypedIsFinishedInAPause) {
+TEST_F(PipelineTest, InjectionContinuesDuringPause) {
   receive("a");
   after(1s, State::Idle);
-  desk->pause({.paused = true});
+  pipeline->pause({.paused = true});
   after(50ms, State::Typing);
   after(300ms, State::Typing);
   after(50ms, State::Working);
-  EXPECT_EQ(heard().back(), "a delivered submitted: the agent began to work");
+  EXPECT_EQ(received().back(), "a delivered submitted: the agent began to work");
 }
 
-TEST_F(MailDeskTest, NoEnterWhileTheAgentIsKnownToAsk) {
+TEST_F(PipelineTest, EnterWaitsForKnownPrompt) {
   receive("a");
   after(1s, State::Idle);
   after(50ms, State::Typing);
-  (void)heard();
+  (void)received();
   view.state = State::Blocked;  // its server says so before it is drawn
   view.now += 300ms;
-  (void)desk->deliver(view);
-  EXPECT_EQ(heard(), (Lines{"a deferred: a dialog opened before Enter"}));
+  (void)pipeline->deliver(view);
+  EXPECT_EQ(received(), (Lines{"a deferred: a dialog opened before Enter"}));
   after(1s, State::Typing);
   after(kUserIdleTime, State::Typing);
-  EXPECT_EQ(heard(), (Lines{"enter"}));
+  EXPECT_EQ(received(), (Lines{"enter"}));
 }
 
-TEST_F(MailDeskTest, PeerIsNotHandedOverBetweenAPasteAndItsEnter) {
+TEST_F(PipelineTest, NativeDeliveryWaitsBetweenPasteAndEnter) {
   view.can.output = "transcript";
   for (const auto mode : {DeliveryMode::OnIdle, DeliveryMode::Immediate})
     view.can.by(mode) = {.moment = mode == DeliveryMode::OnIdle ? DeliveryTiming::Idle : DeliveryTiming::AnyTime,
@@ -333,35 +333,35 @@ TEST_F(MailDeskTest, PeerIsNotHandedOverBetweenAPasteAndItsEnter) {
   after(1s, State::Working);
   receive("a");
   receive("b", "message", 1, DeliveryMode::Immediate);
-  (void)heard();
+  (void)received();
   after(1s, State::Idle);
   after(200ms, State::Idle);
   after(20ms, State::Typing);
   after(400ms, State::Typing);
   after(100ms, State::Working);
-  EXPECT_EQ(heard(),
+  EXPECT_EQ(received(),
             (Lines{"b deferred: a message of the user comes first", "a deferred: a message of the user comes first",
                    "paste Message from your user Alice [u]: text of u", "u accepted written", "enter",
                    "u delivered submitted: the agent began to work"}));
   after(100ms, State::Working);
-  EXPECT_EQ(heard(), Lines{"hand Relay message from Alice [b]: text of b"});
+  EXPECT_EQ(received(), Lines{"hand Relay message from Alice [b]: text of b"});
 }
 
-TEST_F(MailDeskTest, ReasonIsThatOfTheStateAndSettlesLater) {
+TEST_F(PipelineTest, ReasonFollowsStateAndSettlesLater) {
   receive("a");
   after(1s, State::Unknown);
-  EXPECT_EQ(desk->waiting_reason(), "it is not known to be ready");
+  EXPECT_EQ(pipeline->pending_reason(), "it is not known to be ready");
   after(10ms, State::Blocked);
-  EXPECT_EQ(desk->waiting_reason(), "a dialog is open");
-  EXPECT_EQ(desk->settled_reason(), "it is not known to be ready") << "the history waits until it lasts";
+  EXPECT_EQ(pipeline->pending_reason(), "a dialog is open");
+  EXPECT_EQ(pipeline->settled_reason(), "it is not known to be ready") << "the history waits until it lasts";
   after(2s, State::Blocked);
-  EXPECT_EQ(desk->settled_reason(), "a dialog is open");
+  EXPECT_EQ(pipeline->settled_reason(), "a dialog is open");
   after(10ms, State::Typing);
   after(10ms, State::Idle);
-  EXPECT_EQ(desk->waiting_reason(), "it just became idle");
+  EXPECT_EQ(pipeline->pending_reason(), "it just became idle");
   after(1s, State::Idle);
   after(10ms, State::Typing);
-  EXPECT_EQ(desk->waiting_reason(), "") << "it is being sent";
+  EXPECT_EQ(pipeline->pending_reason(), "") << "it is being sent";
 }
 
 }  // namespace

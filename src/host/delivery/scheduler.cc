@@ -22,21 +22,21 @@ constexpr Priority kPriorities[] = {Priority::Urgent, Priority::Normal};
 
 bool can_be_typed(DeliveryMode mode) { return mode == DeliveryMode::OnIdle || mode == DeliveryMode::Immediate; }
 
-/// Its native way took nothing, or would present the user's words as a peer's.
-bool must_be_typed(const Delivery& letter, const adapters::ModeSupport& by) {
-  return letter.typed_only || (letter.as_user && by.as_peer && can_be_typed(letter.mode));
+/// Its native interface took nothing, or would present a message of the user as a peer's.
+bool must_be_typed(const Delivery& delivery, const adapters::ModeSupport& by) {
+  return delivery.typed_only || (delivery.as_user && by.as_peer && can_be_typed(delivery.mode));
 }
 
-/// At the gate: a working agent can only be interrupted, so what interrupts is before what cannot go now anyway.
+/// A working agent can only be interrupted, so a mode that interrupts comes before one that must wait anyway.
 bool goes_before(Lane one, Lane other, State state) {
-  const auto place = [&](Lane lane) {
+  const auto rank = [&](Lane lane) {
     const bool waits = lane.mode != DeliveryMode::Immediate;
     return std::tuple{state == State::Working && waits, lane.priority != Priority::Urgent, waits};
   };
-  return place(one) < place(other);
+  return rank(one) < rank(other);
 }
 
-/// Why the moment has not come; nothing when it has.
+/// Why nothing can be delivered natively now; empty when it can.
 std::string_view not_yet(DeliveryTiming moment, State state, profiles::Blocker blocker) {
   if (state == State::Unknown) return "it is not known to be ready";
   if (state == State::Blocked) return profiles::reason_of(blocker);
@@ -48,13 +48,13 @@ std::string_view not_yet(DeliveryTiming moment, State state, profiles::Blocker b
 
 constexpr std::string_view kFetched = "mcp";
 constexpr std::string_view kStandsInInbox =
-    "no profile knows the program, so nothing is typed into it; it stands in its inbox.md ($AGENT_RELAY_INBOX)";
+    "no profile knows the program, so nothing is typed into it; it is in inbox.md ($AGENT_RELAY_INBOX)";
 constexpr std::string_view kGoesAlong = "it does not wake the agent; it goes with the next message";
 
-/// The agent's ways were told to the daemon, which keeps such a message: this one was under way when that changed.
+/// The daemon keeps messages of a mode the agent does not support: this one was on its way when that changed.
 std::string_view impossible(DeliveryMode mode) {
-  return mode == DeliveryMode::NextMessage ? "this agent cannot be given words with its next prompt"
-                                           : "this agent cannot be given words with its next tool call";
+  return mode == DeliveryMode::NextMessage ? "the agent takes no messages with its next prompt"
+                                           : "the agent takes no messages with its next tool call";
 }
 
 void sooner(std::optional<SteadyTime>& at, std::optional<SteadyTime> other) {
@@ -63,43 +63,44 @@ void sooner(std::optional<SteadyTime>& at, std::optional<SteadyTime> other) {
 
 }  // namespace
 
-void DeliveryScheduler::add(Delivery letter) {
-  if (intent_.contains(intent_key(letter))) {  // a predecessor's: our own are never handed up twice
-    if (auto known = intent_.end_of(intent_key(letter))) return reports_.report(letter.ref, *std::move(known));
-    return end(letter, {.status = ReceiptStatus::InDoubt, .reason = "the host ended while it was being brought"});
+void DeliveryScheduler::add(Delivery delivery) {
+  if (intent_.contains(intent_key(delivery))) {  // of an earlier host: this one gets no delivery twice
+    if (auto known = intent_.end_of(intent_key(delivery))) return reports_.report(delivery.ref, *std::move(known));
+    return end(delivery, {.status = ReceiptStatus::InDoubt, .reason = "the host ended during the delivery"});
   }
-  if (!letter.ref.id.empty()) reports_.report(letter.ref, {.status = ReceiptStatus::Accepted});
-  home(letter).add(std::move(letter));
+  if (!delivery.ref.id.empty()) reports_.report(delivery.ref, {.status = ReceiptStatus::Accepted});
+  home(delivery).add(std::move(delivery));
 }
 
-FairQueue& DeliveryScheduler::home(const Delivery& letter) {
-  const auto priority = letter.ref.lane.priority;
-  return letter.silent && letter.mode != DeliveryMode::Manual ? quiet(priority) : lane({letter.mode, priority});
+FairQueue& DeliveryScheduler::home(const Delivery& delivery) {
+  const auto priority = delivery.ref.lane.priority;
+  return delivery.silent && delivery.mode != DeliveryMode::Manual ? silent_queue(priority)
+                                                                  : lane({delivery.mode, priority});
 }
 
 std::vector<FairQueue*> DeliveryScheduler::queues() {
   std::vector<FairQueue*> all;
   for (const auto priority : kPriorities)
     for (const auto mode : kInOrder) all.push_back(&lane({mode, priority}));
-  for (const auto priority : kPriorities) all.push_back(&quiet(priority));
+  for (const auto priority : kPriorities) all.push_back(&silent_queue(priority));
   return all;
 }
 
-/// What stands before the gate and has not begun comes back.
+/// Takes the delivery back that waits at the gate and has not begun.
 void DeliveryScheduler::clear_gate() {
   at_gate_.reset();
   user_at_gate_ = false;
-  if (auto letter = injector_.take_back()) put_back(*std::move(letter));
+  if (auto delivery = injector_.take_back()) requeue(*std::move(delivery));
 }
 
 std::optional<SteadyTime> DeliveryScheduler::deliver(const View& view) {
   now_ = view.now;
-  has_record_ = !view.can.output.empty();
+  has_transcript_ = !view.can.output.empty();
   has_terminal_ = view.can.terminal;
-  hook_takes_quiet_ = view.can.by(DeliveryMode::NextMessage).moment == DeliveryTiming::Asked;
+  hook_takes_silent_ = view.can.by(DeliveryMode::NextMessage).moment == DeliveryTiming::Asked;
   drop_expired(view);
   if (injector_.can_accept()) user_at_gate_ = false;
-  // A way has opened since it was given to the mailroom, perhaps.
+  // A native interface may have opened since the injector got the delivery.
   if (view.can.by(DeliveryMode::OnIdle).moment != DeliveryTiming::Never && !injector_.has_interrupted() &&
       !user_at_gate_)
     clear_gate();
@@ -109,64 +110,63 @@ std::optional<SteadyTime> DeliveryScheduler::deliver(const View& view) {
   } else {
     for (const auto priority : kPriorities)
       for (const auto mode : kInOrder) sooner(again, serve({mode, priority}, view));
-    for (const auto priority : kPriorities) sooner(again, serve_quiet(priority, view));
+    for (const auto priority : kPriorities) sooner(again, serve_silent(priority, view));
   }
   sooner(again, check_proofs(view));
   for (const auto* queue : queues())
-    for (const auto* letter : queue->in_order()) sooner(again, expiry_of(*letter, view.now, view.wall));
+    for (const auto* delivery : queue->in_order()) sooner(again, expiry_of(*delivery, view.now, view.wall));
   return again;
 }
 
 void DeliveryScheduler::hold_all() {
   clear_gate();
   for (auto* queue : queues())
-    for (auto* letter : queue->in_order())
-      if (letter->mode != DeliveryMode::Manual) wait(*letter, *paused_);
+    for (auto* delivery : queue->in_order())
+      if (delivery->mode != DeliveryMode::Manual) wait(*delivery, *paused_);
 }
 
-/// What is in the agent's hands and has not been shown: it may be known by other signs, or never.
+/// Settles unproven deliveries by other signs than the transcript, or as in doubt.
 std::optional<SteadyTime> DeliveryScheduler::check_proofs(const View& view) {
   std::optional<SteadyTime> again;
   const bool at_rest = view.state == State::Idle || view.state == State::Typing;
-  const auto ended = std::erase_if(handed_, [&](UnprovenDelivery& handed) {
-    if (view.state == State::Working) handed.awaits_turn = false;
-    const bool began = view.state == State::Working && view.since >= handed.at;
-    if (handed.taken && !has_record_ && began) {
-      end(handed.letter, {.status = ReceiptStatus::Delivered,
-                          .proof = "submitted",
-                          .reason = format("by {}; the agent began to work", handed.via),
-                          .via = std::string{handed.via},
-                          .evidence = "status working"});
+  const auto ended = std::erase_if(unproven_, [&](UnprovenDelivery& unproven) {
+    if (view.state == State::Working) unproven.awaits_turn = false;
+    const bool began = view.state == State::Working && view.since >= unproven.at;
+    if (unproven.taken && !has_transcript_ && began) {
+      end(unproven.delivery, {.status = ReceiptStatus::Delivered,
+                              .proof = "submitted",
+                              .reason = format("via {}; the agent began to work", unproven.via),
+                              .via = std::string{unproven.via},
+                              .evidence = "status working"});
       return true;
     }
-    const auto late = handed.at + kProofTimeout;
-    const auto hopeless = std::max(handed.at, view.since) + kProofLimit;
-    const bool counts = at_rest && !handed.awaits_turn;
+    const auto late = unproven.at + kProofTimeout;
+    const auto hopeless = std::max(unproven.at, view.since) + kProofLimit;
+    const bool counts = at_rest && !unproven.awaits_turn;
     if (counts && view.now >= hopeless) {
-      end(handed.letter,
-          {.status = ReceiptStatus::InDoubt,
-           .reason = format("it was handed over by {}, and nothing shows that the model has it", handed.via),
-           .via = std::string{handed.via}});
-      doubted_.push_back(std::move(handed));
-      if (doubted_.size() > kMaxHanded) doubted_.pop_front();
+      end(unproven.delivery, {.status = ReceiptStatus::InDoubt,
+                              .reason = format("accepted via {}; no evidence that the model received it", unproven.via),
+                              .via = std::string{unproven.via}});
+      in_doubt_.push_back(std::move(unproven));
+      if (in_doubt_.size() > kMaxUnproven) in_doubt_.pop_front();
       return true;
     }
-    if (view.now >= late && handed.taken)
-      wait(handed.letter, handed.awaits_turn ? "the agent has it for its next turn"
-                                             : "the agent took it, and its record does not show it yet");
+    if (view.now >= late && unproven.taken)
+      wait(unproven.delivery, unproven.awaits_turn ? "the agent has it for its next turn"
+                                                   : "the agent accepted it; its transcript does not show it yet");
     if (view.now < late) sooner(again, late);
     if (counts) sooner(again, hopeless);
     return false;
   });
-  if (ended > 0) sooner(again, view.now);  // its hands are free for others
+  if (ended > 0) sooner(again, view.now);  // there is room for others
   return again;
 }
 
 void DeliveryScheduler::drop_expired(const View& view) {
   for (auto* queue : queues())
-    queue->erase_if([&](const Delivery& letter) {
-      if (!letter.expires_at || *letter.expires_at > view.wall) return false;
-      end(letter, expired_receipt(letter));
+    queue->erase_if([&](const Delivery& delivery) {
+      if (!delivery.expires_at || *delivery.expires_at > view.wall) return false;
+      end(delivery, expired_receipt(delivery));
       return true;
     });
 }
@@ -175,7 +175,7 @@ std::optional<SteadyTime> DeliveryScheduler::serve(Lane which, const View& view)
   auto& from = lane(which);
   if (from.empty()) return std::nullopt;
   const auto all_wait = [&](std::string_view why) {
-    for (auto* letter : from.in_order()) wait(*letter, why);
+    for (auto* delivery : from.in_order()) wait(*delivery, why);
     return std::nullopt;
   };
   const auto mode = which.mode;
@@ -189,11 +189,11 @@ std::optional<SteadyTime> DeliveryScheduler::serve(Lane which, const View& view)
   if (!can_be_typed(mode)) return all_wait(impossible(mode));
   if (!view.can.terminal) return all_wait("it runs without a terminal, so nothing can be typed to it");
   if (!view.typed_into) return all_wait(kStandsInInbox);
-  return type_from(from, which, view);
+  return inject_from(from, which, view);
 }
 
-/// What comes first goes before what stands at the gate and has not begun.
-std::optional<SteadyTime> DeliveryScheduler::type_from(FairQueue& from, Lane which, const View& view) {
+/// A delivery that comes first takes the place of one that waits at the gate and has not begun.
+std::optional<SteadyTime> DeliveryScheduler::inject_from(FairQueue& from, Lane which, const View& view) {
   const auto free_at = std::max(turn_started_by(DeliveryMode::OnIdle), turn_started_by(DeliveryMode::Immediate));
   if (view.state == State::Idle && view.now < free_at) return free_at;
   const bool gives_way = at_gate_ && !injector_.has_interrupted() && goes_before(which, *at_gate_, view.state);
@@ -206,175 +206,174 @@ std::optional<SteadyTime> DeliveryScheduler::type_from(FairQueue& from, Lane whi
 }
 
 SteadyTime DeliveryScheduler::turn_started_by(DeliveryMode mode) const {
-  for (const auto& handed : handed_)
-    if (handed.mode == mode && now_ < handed.at + kProofTimeout) return handed.at + kProofTimeout;
+  for (const auto& unproven : unproven_)
+    if (unproven.mode == mode && now_ < unproven.at + kProofTimeout) return unproven.at + kProofTimeout;
   return last_seen_ + kTurnSettle;
 }
 
-/// With the next prompt's hook, or in company; at once where words can be added without beginning a turn.
-std::optional<SteadyTime> DeliveryScheduler::serve_quiet(Priority priority, const View& view) {
-  auto& from = quiet(priority);
+/// By the hook of the next prompt, or with another delivery; at once where an interface adds text without starting a
+/// turn.
+std::optional<SteadyTime> DeliveryScheduler::serve_silent(Priority priority, const View& view) {
+  auto& from = silent_queue(priority);
   if (from.empty()) return std::nullopt;
   const auto moment = view.can.by(DeliveryMode::NextMessage).moment;
   if (moment != DeliveryTiming::Never && moment != DeliveryTiming::Asked)
     return deliver_native(from, DeliveryMode::NextMessage, view);
-  for (auto* letter : from.in_order()) wait(*letter, kGoesAlong);
+  for (auto* delivery : from.in_order()) wait(*delivery, kGoesAlong);
   return std::nullopt;
 }
 
 std::vector<Delivery> DeliveryScheduler::take_silent(std::size_t max_bytes) {
-  return take_quiet_if(max_bytes, [](const Delivery&) { return true; });
+  return take_silent_if(max_bytes, [](const Delivery&) { return true; });
 }
 
-std::vector<Delivery> DeliveryScheduler::take_quiet_if(std::size_t max_bytes,
-                                                       const std::function<bool(const Delivery&)>& fits) {
+std::vector<Delivery> DeliveryScheduler::take_silent_if(std::size_t max_bytes,
+                                                        const std::function<bool(const Delivery&)>& fits) {
   std::vector<Delivery> taken;
-  if (hook_takes_quiet_) return taken;
+  if (hook_takes_silent_) return taken;
   const auto has_room = [&](const Delivery& each) { return each.text.size() < max_bytes && fits(each); };
   for (const auto priority : kPriorities)
-    while (auto letter = take_noted(quiet(priority), has_room)) {
-      max_bytes -= letter->text.size() + 1;
-      taken.push_back(*std::move(letter));
+    while (auto delivery = take_logged(silent_queue(priority), has_room)) {
+      max_bytes -= delivery->text.size() + 1;
+      taken.push_back(*std::move(delivery));
     }
   return taken;
 }
 
-void DeliveryScheduler::return_silent(std::vector<Delivery> letters) {
-  for (; !letters.empty(); letters.pop_back()) put_back(std::move(letters.back()));
+void DeliveryScheduler::return_silent(std::vector<Delivery> deliveries) {
+  for (; !deliveries.empty(); deliveries.pop_back()) requeue(std::move(deliveries.back()));
 }
 
 std::optional<SteadyTime> DeliveryScheduler::deliver_native(FairQueue& from, DeliveryMode mode, const View& view) {
   const auto& by = view.can.by(mode);
-  auto& letter = from.front();
-  if (letter.not_before > view.now) return letter.not_before;
+  auto& delivery = from.front();
+  if (delivery.not_before > view.now) return delivery.not_before;
   if (const auto why = not_yet(by.moment, view.state, view.blocker); !why.empty()) {  // changes with the screen
-    set_reason(letter, why, view.now);
-    if (should_tell_reason(letter, view.now))
-      reports_.report(letter.ref, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
-    return reason_due(letter);
+    set_reason(delivery, why, view.now);
+    if (should_report_reason(delivery, view.now))
+      reports_.report(delivery.ref, {.status = ReceiptStatus::Deferred, .reason = delivery.reason});
+    return reason_due(delivery);
   }
   if (mode == DeliveryMode::OnIdle && injector_.has_interrupted() && view.state != State::Typing) {
-    wait(letter, "another message comes first: the agent's turn was interrupted for it");
+    wait(delivery, "another message comes first: the agent's turn was interrupted for it");
     return std::nullopt;
   }
   if (const auto until = injector_.sending_until(); until && view.now < *until) {
-    set_reason(letter, "another message is just being typed", view.now);  // not told: it passes in a moment
+    set_reason(delivery, "another message is just being typed", view.now);  // not reported: it passes in a moment
     return until;
   }
   const bool user_goes_first = mode == DeliveryMode::OnIdle ? view.state != State::Typing : view.state == State::Idle;
   if (user_at_gate_ && !injector_.can_accept() && user_goes_first) {
-    wait(letter, "a message of the user comes first");
+    wait(delivery, "a message of the user comes first");
     return std::nullopt;
   }
   if (by.not_before > view.now) {
-    wait(letter, format("its {} takes only so many messages in a while", by.via));
+    wait(delivery, format("its {} limits how many messages it takes", by.via));
     return by.not_before;
   }
-  const auto in_its_hands = [&](const UnprovenDelivery& handed) { return handed.mode == mode; };
-  if (std::ranges::count_if(handed_, in_its_hands) >= static_cast<std::ptrdiff_t>(kMaxHanded)) {
-    wait(letter, "it has many in its hands already");
+  const auto in_its_hands = [&](const UnprovenDelivery& unproven) { return unproven.mode == mode; };
+  if (std::ranges::count_if(unproven_, in_its_hands) >= static_cast<std::ptrdiff_t>(kMaxUnproven)) {
+    wait(delivery, "too many deliveries to it are not shown yet");
     return std::nullopt;
   }
-  if (by.moment == DeliveryTiming::Idle &&
-      mode != DeliveryMode::NextMessage) {  // it begins a turn: one after the other
+  if (by.moment == DeliveryTiming::Idle && mode != DeliveryMode::NextMessage) {  // it starts a turn: one at a time
     const auto free_at = std::max(view.since + kIdleSettle, turn_started_by(mode));
     if (view.now < free_at) return free_at;
   }
   if (mode == DeliveryMode::Immediate)
-    for (const auto& handed : handed_)
-      if (view.now < handed.at + kProofTimeout) {
-        letter.reason = "another message is just being taken";
-        return handed.at + kProofTimeout;
+    for (const auto& unproven : unproven_)
+      if (view.now < unproven.at + kProofTimeout) {
+        delivery.reason = "another message is just being taken";
+        return unproven.at + kProofTimeout;
       }
-  if (!log_intent(letter)) {
-    wait(letter, "the note of what is brought cannot be written");
-    letter.not_before = view.now + kNativeRetry;
-    return letter.not_before;
+  if (!log_intent(delivery)) {
+    wait(delivery, "the intent log cannot be written");
+    delivery.not_before = view.now + kNativeRetry;
+    return delivery.not_before;
   }
   const auto suits_way = [&](const Delivery& each) { return !(each.as_user && by.as_peer); };
   const auto key = ++last_key_;
-  adapters::NativeDelivery words{.delivery = intent_key(letter), .text = letter.text, .mode = mode};
+  adapters::NativeDelivery native{.delivery = intent_key(delivery), .text = delivery.text, .mode = mode};
   auto first = from.take();
   std::string company;
   if (mode != DeliveryMode::NextMessage)
-    for (auto& quiet : take_quiet_if(kMaxQuietBytes, suits_way)) {
-      company += quiet.text + "\n";
-      into_its_hands(std::move(quiet), key, mode, by.via);
+    for (auto& each : take_silent_if(kMaxSilentBytes, suits_way)) {
+      company += each.text + "\n";
+      track_unproven(std::move(each), key, mode, by.via);
     }
-  words.text.insert(0, company);
-  into_its_hands(std::move(first), key, mode, by.via);
-  handed_.back().awaits_turn = mode == DeliveryMode::NextMessage;
+  native.text.insert(0, company);
+  track_unproven(std::move(first), key, mode, by.via);
+  unproven_.back().awaits_turn = mode == DeliveryMode::NextMessage;
   const auto fits = [&](const Delivery& each) {
-    return words.text.size() + 1 + each.text.size() <= by.together_bytes && each.not_before <= view.now &&
+    return native.text.size() + 1 + each.text.size() <= by.together_bytes && each.not_before <= view.now &&
            !each.typed_only && suits_way(each) &&
-           std::ranges::count_if(handed_, in_its_hands) < static_cast<std::ptrdiff_t>(kMaxHanded);
+           std::ranges::count_if(unproven_, in_its_hands) < static_cast<std::ptrdiff_t>(kMaxUnproven);
   };
-  while (auto next = take_noted(from, fits)) {
-    words.text += "\n" + next->text;
-    into_its_hands(*std::move(next), key, mode, by.via);
+  while (auto next = take_logged(from, fits)) {
+    native.text += "\n" + next->text;
+    track_unproven(*std::move(next), key, mode, by.via);
   }
-  native_->deliver(words, [this, alive = lifetime_.watch(), key](Result<void> outcome) {
-    if (alive) on_handed(key, outcome);
+  native_->deliver(native, [this, alive = lifetime_.watch(), key](Result<void> outcome) {
+    if (alive) on_accepted(key, outcome);
   });
-  return view.now;  // the next lane, or the next letter of this one, at once
+  return view.now;  // the next lane, or the next delivery of this one, at once
 }
 
-void DeliveryScheduler::into_its_hands(Delivery letter, std::uint64_t key, DeliveryMode mode, std::string_view way) {
-  letter.reason = format("handed over by {}", way);
-  handed_.push_back({.letter = std::move(letter), .key = key, .at = now_, .via = way, .mode = mode});
+void DeliveryScheduler::track_unproven(Delivery delivery, std::uint64_t key, DeliveryMode mode, std::string_view via) {
+  delivery.reason = format("accepted via {}", via);
+  unproven_.push_back({.delivery = std::move(delivery), .key = key, .at = now_, .via = via, .mode = mode});
 }
 
-/// Those that went together are taken together, or not at all; what was seen already is not here any more.
-void DeliveryScheduler::on_handed(std::uint64_t key, const Result<void>& outcome) {
+/// Those that were delivered in one text are accepted together. One that was seen already is not unproven any more.
+void DeliveryScheduler::on_accepted(std::uint64_t key, const Result<void>& outcome) {
   if (!outcome) {
-    for (auto& handed : handed_)
-      if (handed.key == key) handed.letter.not_before = now_ + kNativeRetry;
-    return take_back_handed(key, format("took nothing: {}", outcome.error().message()));
+    for (auto& unproven : unproven_)
+      if (unproven.key == key) unproven.delivery.not_before = now_ + kNativeRetry;
+    return requeue_unproven(key, format("took nothing: {}", outcome.error().message()));
   }
-  for (auto& handed : handed_) {
-    if (handed.key != key) continue;
-    handed.taken = true;
-    auto& letter = handed.letter;
-    if (!letter.ref.id.empty() && !std::exchange(letter.written, true))
-      reports_.report(letter.ref, {.status = ReceiptStatus::Accepted,
-                                   .proof = "written",
-                                   .reason = letter.reason,
-                                   .via = std::string{handed.via}});
-  }
-}
-
-void DeliveryScheduler::on_returned(const std::vector<std::string>& deliveries, std::string_view reason) {
-  const auto what = format("gave it back unread: {}", reason);
-  for (const auto& delivery : deliveries | std::views::reverse) {  // each is put in front
-    const auto is_it = [&](const UnprovenDelivery& each) { return intent_key(each.letter) == delivery; };
-    if (const auto handed = std::ranges::find_if(handed_, is_it); handed != handed_.end())
-      take_back_handed(handed->key, what);
-    const auto doubted = std::ranges::find_if(doubted_, is_it);
-    if (doubted == doubted_.end()) continue;
-    std::erase_if(doubted_,
-                  [&, key = doubted->key](const UnprovenDelivery& each) {  // with those that went in the same text
-                    if (each.key != key) return false;
-                    end(each.letter, {.status = ReceiptStatus::Failed,
-                                      .reason = format("its {} {}", each.via, what),
-                                      .via = std::string{each.via}});
-                    return true;
-                  });
+  for (auto& unproven : unproven_) {
+    if (unproven.key != key) continue;
+    unproven.taken = true;
+    auto& delivery = unproven.delivery;
+    if (!delivery.ref.id.empty() && !std::exchange(delivery.written, true))
+      reports_.report(delivery.ref, {.status = ReceiptStatus::Accepted,
+                                     .proof = "written",
+                                     .reason = delivery.reason,
+                                     .via = std::string{unproven.via}});
   }
 }
 
-/// `what` its interface did, for the history. They are typed from now on, where their mode can be.
-void DeliveryScheduler::take_back_handed(std::uint64_t key, std::string_view what) {
+void DeliveryScheduler::on_returned(const std::vector<std::string>& ids, std::string_view reason) {
+  const auto what = format("returned it unread: {}", reason);
+  for (const auto& id : ids | std::views::reverse) {  // each goes to the front
+    const auto is_it = [&](const UnprovenDelivery& each) { return intent_key(each.delivery) == id; };
+    if (const auto unproven = std::ranges::find_if(unproven_, is_it); unproven != unproven_.end())
+      requeue_unproven(unproven->key, what);
+    const auto doubted = std::ranges::find_if(in_doubt_, is_it);
+    if (doubted == in_doubt_.end()) continue;
+    std::erase_if(in_doubt_, [&, key = doubted->key](const UnprovenDelivery& each) {  // with those of the same text
+      if (each.key != key) return false;
+      end(each.delivery, {.status = ReceiptStatus::Failed,
+                          .reason = format("its {} {}", each.via, what),
+                          .via = std::string{each.via}});
+      return true;
+    });
+  }
+}
+
+/// `what`: what the interface did, for the delivery history. They are typed from now on, where their mode can be.
+void DeliveryScheduler::requeue_unproven(std::uint64_t key, std::string_view what) {
   std::vector<Delivery> back;
-  std::erase_if(handed_, [&](UnprovenDelivery& handed) {
-    if (handed.key != key) return false;
-    auto& letter = handed.letter;
-    letter.typed_only = has_terminal_ && can_be_typed(letter.mode);
-    letter.written = false;
-    wait(letter, format("its {} {}", handed.via, what));
-    back.push_back(std::move(letter));
+  std::erase_if(unproven_, [&](UnprovenDelivery& unproven) {
+    if (unproven.key != key) return false;
+    auto& delivery = unproven.delivery;
+    delivery.typed_only = has_terminal_ && can_be_typed(delivery.mode);
+    delivery.written = false;
+    wait(delivery, format("its {} {}", unproven.via, what));
+    back.push_back(std::move(delivery));
     return true;
   });
-  for (; !back.empty(); back.pop_back()) put_back(std::move(back.back()));
+  for (; !back.empty(); back.pop_back()) requeue(std::move(back.back()));
 }
 
 std::string DeliveryScheduler::take(DeliveryMode mode, std::size_t max_bytes, const View& view) {
@@ -385,68 +384,68 @@ std::string DeliveryScheduler::take(DeliveryMode mode, std::size_t max_bytes, co
     const auto fits = [&](const Delivery& each) {
       return text.size() + (text.empty() ? 0 : 1) + each.text.size() <= max_bytes;
     };
-    while (auto letter = take_noted(from, fits)) {
+    while (auto delivery = take_logged(from, fits)) {
       if (!text.empty()) text += '\n';
-      text += letter->text;
+      text += delivery->text;
       const auto key = ++last_key_;
-      into_its_hands(*std::move(letter), key, mode, adapters::way::kHook);
-      on_handed(key, {});
+      track_unproven(*std::move(delivery), key, mode, adapters::way::kHook);
+      on_accepted(key, {});
     }
   };
   if (paused_) return text;
   for (const auto priority : kPriorities) take_from(lane({mode, priority}));
   if (mode == DeliveryMode::NextMessage)
-    for (const auto priority : kPriorities) take_from(quiet(priority));
+    for (const auto priority : kPriorities) take_from(silent_queue(priority));
   return text;
 }
 
-/// What went together may stand there in any order: one that is shown can be what another stands behind.
-void DeliveryScheduler::on_given(EvidenceMatcher& shown, std::string_view way, std::string_view id) {
-  const auto ends = [&](const UnprovenDelivery& handed) {
-    if (!shown.matches(handed.letter.text)) return false;
+/// Deliveries of one text may appear in any order, and one that is shown can prove the one behind it.
+void DeliveryScheduler::on_model_input(EvidenceMatcher& shown, std::string_view via, std::string_view id) {
+  const auto ends = [&](const UnprovenDelivery& unproven) {
+    if (!shown.matches(unproven.delivery.text)) return false;
     last_seen_ = now_;
-    end(handed.letter, seen_receipt(handed.via, way, id, format("by {}; its {} shows it", handed.via, way)));
+    end(unproven.delivery, seen_receipt(unproven.via, via, id, format("via {}; its {} shows it", unproven.via, via)));
     return true;
   };
-  while (std::erase_if(handed_, ends) + std::erase_if(doubted_, ends) > 0) {}
+  while (std::erase_if(unproven_, ends) + std::erase_if(in_doubt_, ends) > 0) {}
 }
 
-std::optional<Delivery> DeliveryScheduler::extract(std::string_view delivery) {
+std::optional<Delivery> DeliveryScheduler::extract(std::string_view id) {
   clear_gate();
   for (auto* queue : queues())
-    if (auto letter = queue->extract(delivery)) return letter;
+    if (auto delivery = queue->extract(id)) return delivery;
   return std::nullopt;
 }
 
-void DeliveryScheduler::move(const client::DeliveryRef& place, DeliveryMode mode, Injection injection) {
-  for (auto& handed : handed_)
-    if (handed.letter.ref.id == place.id) handed.letter.ref = place;
-  auto letter = extract(place.id);
-  if (!letter) return;
-  letter->ref = place;
-  if (std::exchange(letter->mode, mode) != mode) letter->injection = std::move(injection);
-  home(*letter).add(*std::move(letter));
+void DeliveryScheduler::move(const client::DeliveryRef& ref, DeliveryMode mode, Injection injection) {
+  for (auto& unproven : unproven_)
+    if (unproven.delivery.ref.id == ref.id) unproven.delivery.ref = ref;
+  auto delivery = extract(ref.id);
+  if (!delivery) return;
+  delivery->ref = ref;
+  if (std::exchange(delivery->mode, mode) != mode) delivery->injection = std::move(injection);
+  home(*delivery).add(*std::move(delivery));
 }
 
-bool DeliveryScheduler::cancel(std::string_view delivery) { return extract(delivery).has_value(); }
+bool DeliveryScheduler::cancel(std::string_view id) { return extract(id).has_value(); }
 
 std::vector<std::string> DeliveryScheduler::fetch(const std::vector<std::string>& ids) {
   clear_gate();
   std::vector<std::string> taken;
   for (auto* queue : queues())
-    queue->erase_if([&](Delivery& letter) {
-      if (letter.ref.id.empty() || std::ranges::find(ids, letter.message) == ids.end() || !log_intent(letter))
+    queue->erase_if([&](Delivery& delivery) {
+      if (delivery.ref.id.empty() || std::ranges::find(ids, delivery.message) == ids.end() || !log_intent(delivery))
         return false;
-      taken.push_back(letter.message);
-      fetched_.push_back(std::move(letter));
+      taken.push_back(delivery.message);
+      fetched_.push_back(std::move(delivery));
       return true;
     });
   return taken;
 }
 
 void DeliveryScheduler::on_fetched() {
-  for (const auto& letter : std::exchange(fetched_, {}))
-    end(letter, seen_receipt(kFetched, kFetched, letter.message, "fetched by the agent"));
+  for (const auto& delivery : std::exchange(fetched_, {}))
+    end(delivery, seen_receipt(kFetched, kFetched, delivery.message, "fetched by the agent"));
 }
 
 std::vector<const Delivery*> DeliveryScheduler::fetchable() const {
@@ -454,62 +453,64 @@ std::vector<const Delivery*> DeliveryScheduler::fetchable() const {
   const auto add = [&](const FairQueue& queue) { std::ranges::copy(queue.in_order(), std::back_inserter(all)); };
   for (const auto priority : kPriorities)
     for (const auto mode : kInOrder) add(lanes_[protocol::lane_code({mode, priority})]);
-  for (const auto priority : kPriorities) add(quiet_[static_cast<std::size_t>(priority)]);
+  for (const auto priority : kPriorities) add(silent_[static_cast<std::size_t>(priority)]);
   return all;
 }
 
-void DeliveryScheduler::on_agent_gone() {
+void DeliveryScheduler::on_agent_exit() {
   on_fetched();
-  for (const auto& handed : handed_)
-    end(handed.letter, {.status = ReceiptStatus::InDoubt,
-                        .reason = format("the agent took it by {} and ended before its record showed it", handed.via),
-                        .via = std::string{handed.via}});
-  handed_.clear();
+  for (const auto& unproven : unproven_)
+    end(unproven.delivery,
+        {.status = ReceiptStatus::InDoubt,
+         .reason = format("accepted via {}; the agent ended before its transcript showed it", unproven.via),
+         .via = std::string{unproven.via}});
+  unproven_.clear();
 }
 
-std::optional<std::string_view> DeliveryScheduler::way_of(const Delivery& letter,
+std::optional<std::string_view> DeliveryScheduler::via_of(const Delivery& delivery,
                                                           const adapters::NativeCapabilities& can) const {
-  for (const auto& handed : handed_)
-    if (&handed.letter == &letter) return handed.via;
-  if (letter.injection.begun()) return std::nullopt;
-  if (letter.mode == DeliveryMode::Manual) return kFetched;
-  if (letter.silent) return can.by(DeliveryMode::NextMessage).via;
-  const auto& by = can.by(letter.mode);
-  const bool native = by.moment != DeliveryTiming::Never && !must_be_typed(letter, by);
+  for (const auto& unproven : unproven_)
+    if (&unproven.delivery == &delivery) return unproven.via;
+  if (delivery.injection.begun()) return std::nullopt;
+  if (delivery.mode == DeliveryMode::Manual) return kFetched;
+  if (delivery.silent) return can.by(DeliveryMode::NextMessage).via;
+  const auto& by = can.by(delivery.mode);
+  const bool native = by.moment != DeliveryTiming::Never && !must_be_typed(delivery, by);
   return native ? std::optional{by.via} : std::nullopt;
 }
 
-std::vector<const Delivery*> DeliveryScheduler::waiting() const {
+std::vector<const Delivery*> DeliveryScheduler::pending() const {
   std::vector<const Delivery*> all;
-  for (const auto& handed : handed_) all.push_back(&handed.letter);
+  for (const auto& unproven : unproven_) all.push_back(&unproven.delivery);
   std::ranges::copy(fetchable(), std::back_inserter(all));
   return all;
 }
 
-std::optional<Delivery> DeliveryScheduler::take_noted(FairQueue& from,
-                                                      const std::function<bool(const Delivery&)>& fits) {
-  auto letter = from.take_if(fits);
-  if (!letter || log_intent(*letter)) return letter;
-  from.put_back(*std::move(letter));
+std::optional<Delivery> DeliveryScheduler::take_logged(FairQueue& from,
+                                                       const std::function<bool(const Delivery&)>& fits) {
+  auto delivery = from.take_if(fits);
+  if (!delivery || log_intent(*delivery)) return delivery;
+  from.requeue(*std::move(delivery));
   return std::nullopt;
 }
 
-bool DeliveryScheduler::log_intent(Delivery& letter) {
-  return letter.ref.id.empty() || intent_.contains(intent_key(letter)) || intent_.add(intent_key(letter)).has_value();
+bool DeliveryScheduler::log_intent(Delivery& delivery) {
+  return delivery.ref.id.empty() || intent_.contains(intent_key(delivery)) ||
+         intent_.add(intent_key(delivery)).has_value();
 }
 
-void DeliveryScheduler::wait(Delivery& letter, std::string_view reason) {
-  set_reason(letter, reason, now_);
-  if (letter.reported_reason == reason || letter.ref.id.empty()) return;
-  letter.reported_reason = reason;
-  ++letter.reasons_told;
-  reports_.report(letter.ref, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
+void DeliveryScheduler::wait(Delivery& delivery, std::string_view reason) {
+  set_reason(delivery, reason, now_);
+  if (delivery.reported_reason == reason || delivery.ref.id.empty()) return;
+  delivery.reported_reason = reason;
+  ++delivery.reported_reasons;
+  reports_.report(delivery.ref, {.status = ReceiptStatus::Deferred, .reason = delivery.reason});
 }
 
-void DeliveryScheduler::end(const Delivery& letter, protocol::Receipt receipt) {
-  if (letter.ref.id.empty()) return;  // a word of our own
-  intent_.add_outcome(intent_key(letter), receipt);
-  reports_.report(letter.ref, std::move(receipt));
+void DeliveryScheduler::end(const Delivery& delivery, protocol::Receipt receipt) {
+  if (delivery.ref.id.empty()) return;  // a notice of the relay
+  intent_.add_outcome(intent_key(delivery), receipt);
+  reports_.report(delivery.ref, std::move(receipt));
 }
 
 }  // namespace relay::host

@@ -21,7 +21,7 @@ std::string squeezed(std::string text) {
   return text;
 }
 
-/// Columns are filled up with blanks: how many says nothing.
+/// Columns are padded with blanks, so their number means nothing.
 std::string with_single_blanks(std::string text) {
   const auto ends = std::ranges::unique(text, [](char a, char b) { return a == ' ' && b == ' '; });
   text.erase(ends.begin(), ends.end());
@@ -32,7 +32,7 @@ bool same_words(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-/// The only one of which that is true.
+/// The only one that matches; none when several do.
 template <typename Fits>
 std::optional<std::size_t> only_one(const std::vector<DialogChoice>& choices, Fits fits) {
   const auto found = std::ranges::find_if(choices, fits);

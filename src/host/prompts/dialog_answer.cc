@@ -8,8 +8,8 @@ using protocol::NackCode;
 DialogAnswer::Decision DialogAnswer::decide(const View& seen) {
   if (!entered_) return choose(seen);
   if (!seen.asked) return {Step::Taken};
-  // The request may outlive its dialog: Gemini CLI restarts after its folder trust, and shows nothing known meanwhile.
-  // A dialog that was drawn anew, with a count or a complaint, still asks: another one asks about something else.
+  // The request may outlive its dialog: Gemini CLI restarts after its folder trust and shows no known screen meanwhile.
+  // A dialog that is redrawn with a count or an error still asks; another dialog has another subject.
   const bool stands = seen.dialog != nullptr && (seen.dialog->whole == dialog_.whole ||
                                                  (!dialog_.about.empty() && seen.dialog->about == dialog_.about));
   if (stands) gone_since_.reset();
@@ -25,7 +25,7 @@ DialogAnswer::Decision DialogAnswer::decide(const View& seen) {
 
 DialogAnswer::Decision DialogAnswer::choose(const View& seen) {
   if (!seen.asked || seen.dialog == nullptr || seen.dialog->whole != dialog_.whole) {
-    // A program that draws itself anew after our key is seen half drawn.
+    // A program that redraws itself after the key is seen half drawn.
     if (seen.asked && moved_from_ && seen.now < moved_ + kRedraw) return {Step::Wait, moved_ + kRedraw};
     if (moved_from_)
       return {
@@ -49,7 +49,7 @@ DialogAnswer::Decision DialogAnswer::choose(const View& seen) {
             {},
             "its mark did not move in time; answer it at its own screen: `agent-relay attach`",
             NackCode::Unsupported};
-  // Not seen while it is drawn anew, or not moved yet.
+  // Not seen while it is redrawn, or not moved yet.
   if (!marked || marked == moved_from_) return {Step::Wait, since_ + kChoosing};
   return move(*marked, seen.now);
 }

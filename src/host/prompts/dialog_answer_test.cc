@@ -17,7 +17,7 @@ Dialog offered(std::size_t marked, std::string whole = "run make?") {
 constexpr std::size_t kNowhere = 9;
 constexpr Millis kGap{300};
 
-struct AnsweringTest : ::testing::Test {
+struct DialogAnswerTest : ::testing::Test {
   SteadyTime now = kBegun;
   SteadyTime typed{};
   bool asked = true;
@@ -27,7 +27,7 @@ struct AnsweringTest : ::testing::Test {
   }
 };
 
-TEST_F(AnsweringTest, WhatIsMarkedIsTakenByEnterOnce) {
+TEST_F(DialogAnswerTest, MarkedChoiceIsEnteredOnce) {
   DialogAnswer answering{offered(0), 0, DialogKeys::Cursor, kGap, kBegun};
   EXPECT_EQ(step(answering, offered(0)), DialogAnswer::Step::Enter);
   EXPECT_EQ(step(answering, offered(0)), DialogAnswer::Step::Wait);
@@ -35,7 +35,7 @@ TEST_F(AnsweringTest, WhatIsMarkedIsTakenByEnterOnce) {
   EXPECT_EQ(step(answering, {}), DialogAnswer::Step::Taken);
 }
 
-TEST_F(AnsweringTest, DialogThatHasGoneIsTakenThoughItsRequestIsOpenStill) {
+TEST_F(DialogAnswerTest, DialogThatHasGoneIsTakenThoughItsRequestIsOpenStill) {
   DialogAnswer answering{offered(0), 0, DialogKeys::Cursor, kGap, kBegun};
   EXPECT_EQ(step(answering, offered(0)), DialogAnswer::Step::Enter);
   EXPECT_EQ(step(answering, {}), DialogAnswer::Step::Wait);
@@ -47,7 +47,7 @@ TEST_F(AnsweringTest, DialogThatHasGoneIsTakenThoughItsRequestIsOpenStill) {
   EXPECT_EQ(step(answering, {}), DialogAnswer::Step::Taken);
 }
 
-TEST_F(AnsweringTest, TheMarkIsMovedOneStepAtATimeAndSeenToMove) {
+TEST_F(DialogAnswerTest, MarkMovesOneStepAtATime) {
   DialogAnswer answering{offered(0), 2, DialogKeys::Cursor, kGap, kBegun};
   EXPECT_EQ(step(answering, offered(0)), DialogAnswer::Step::Down);
   EXPECT_EQ(step(answering, offered(0)), DialogAnswer::Step::Wait) << "not drawn yet";
@@ -60,7 +60,7 @@ TEST_F(AnsweringTest, TheMarkIsMovedOneStepAtATimeAndSeenToMove) {
   EXPECT_EQ(step(up, offered(2)), DialogAnswer::Step::Up);
 }
 
-TEST_F(AnsweringTest, AnotherDialogOrNoneIsNeverAnswered) {
+TEST_F(DialogAnswerTest, AnotherDialogOrNoneIsNeverAnswered) {
   DialogAnswer changed{offered(0), 0, DialogKeys::Cursor, kGap, kBegun};
   EXPECT_EQ(step(changed, offered(0, "run rm?")), DialogAnswer::Step::Failed);
   DialogAnswer vanished{offered(0), 0, DialogKeys::Cursor, kGap, kBegun};
@@ -75,14 +75,14 @@ TEST_F(AnsweringTest, AnotherDialogOrNoneIsNeverAnswered) {
   EXPECT_EQ(step(resolved, offered(0)), DialogAnswer::Step::Failed);
 }
 
-TEST_F(AnsweringTest, ThePersonAtTheKeyboardWins) {
+TEST_F(DialogAnswerTest, TypingUserWins) {
   DialogAnswer answering{offered(0), 2, DialogKeys::Cursor, kGap, kBegun};
   EXPECT_EQ(step(answering, offered(0)), DialogAnswer::Step::Down);
   typed = kBegun + Millis{1};
   EXPECT_EQ(step(answering, offered(2)), DialogAnswer::Step::Failed);
 }
 
-TEST_F(AnsweringTest, AMarkThatDoesNotMoveOrMovesAwayIsGivenUp) {
+TEST_F(DialogAnswerTest, StuckMarkFailsAnswer) {
   DialogAnswer still{offered(0), 2, DialogKeys::Cursor, kGap, kBegun};
   EXPECT_EQ(step(still, offered(0)), DialogAnswer::Step::Down);
   now += kChoosing;
@@ -93,14 +93,14 @@ TEST_F(AnsweringTest, AMarkThatDoesNotMoveOrMovesAwayIsGivenUp) {
   EXPECT_EQ(step(away, offered(0)), DialogAnswer::Step::Failed);
 }
 
-TEST_F(AnsweringTest, ADialogThatStaysIsNotPressedAgain) {
+TEST_F(DialogAnswerTest, StayingDialogIsNotPressedAgain) {
   DialogAnswer answering{offered(0), 0, DialogKeys::Cursor, kGap, kBegun};
   EXPECT_EQ(step(answering, offered(0)), DialogAnswer::Step::Enter);
   now += kTakenTimeout;
   EXPECT_EQ(step(answering, offered(0)), DialogAnswer::Step::Failed);
 }
 
-TEST_F(AnsweringTest, ALetterIsPressedWithItsEnter) {
+TEST_F(DialogAnswerTest, LetterIsPressedWithEnter) {
   DialogAnswer answering{offered(kNowhere), 2, DialogKeys::Letter, kGap, kBegun};
   EXPECT_EQ(answering.letter(), "n");
   EXPECT_EQ(step(answering, offered(kNowhere)), DialogAnswer::Step::LetterAndEnter);

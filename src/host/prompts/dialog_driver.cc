@@ -9,29 +9,29 @@ namespace relay::host {
 using protocol::NackCode;
 using terminal::NamedKey;
 
-void DialogDriver::begin(const AnswerPrompt& wish, const View& view, Done done) {
-  if (under_way_)
+void DialogDriver::begin(const AnswerPrompt& request, const View& view, Done done) {
+  if (active_)
     return done(fail(NackCode::Busy, "something else is being answered at this moment; try again in a second"));
   const auto seen = view.asking != nullptr ? *view.asking : profiles::ScreenFindings{};
-  if (const auto may = native_.may_press(wish, seen); !may) return done(Failure{may.error()});
-  // What was typed before it asked went elsewhere.
+  if (const auto may = adapter_.check_keys(request, seen); !may) return done(Failure{may.error()});
+  // Keys typed before the dialog opened went elsewhere.
   if (view.typed >= view.since && view.now < view.typed + kUserIdleTime)
     return done(fail(NackCode::Busy, "somebody has just typed at the agent's terminal; try again in two seconds"));
   const auto dialog = *dialog_in(seen);
-  const auto choice = choice_for(dialog, wish.reply);
+  const auto choice = choice_for(dialog, request.reply);
   if (!choice) return done(Failure{choice.error()});
-  under_way_.emplace(wish, DialogAnswer{dialog, *choice, how_, gap_, view.now}, std::move(done));
+  active_.emplace(request, DialogAnswer{dialog, *choice, keys_, gap_, view.now}, std::move(done));
 }
 
-std::optional<SteadyTime> DialogDriver::look(const View& view) {
-  if (!under_way_) return std::nullopt;
-  if (!view.steady) return under_way_->recheck;
+std::optional<SteadyTime> DialogDriver::update(const View& view) {
+  if (!active_) return std::nullopt;
+  if (!view.steady) return active_->recheck;
   const auto dialog = view.asking != nullptr ? dialog_in(*view.asking) : std::nullopt;
-  const auto decision = under_way_->answering.decide({.now = view.now,
-                                                      .dialog = dialog ? &*dialog : nullptr,
-                                                      .asked = native_.is_asked(under_way_->wish),
-                                                      .typed = view.typed});
-  under_way_->recheck = decision.recheck;
+  const auto decision = active_->answer.decide({.now = view.now,
+                                                .dialog = dialog ? &*dialog : nullptr,
+                                                .asked = adapter_.is_open(active_->request),
+                                                .typed = view.typed});
+  active_->recheck = decision.recheck;
   if (decision.step == DialogAnswer::Step::Taken)
     end({});
   else if (decision.step == DialogAnswer::Step::Failed)
@@ -41,25 +41,25 @@ std::optional<SteadyTime> DialogDriver::look(const View& view) {
   return decision.recheck;
 }
 
-void DialogDriver::on_agent_gone() {
-  if (under_way_) end(fail(NackCode::Stale, "the agent has ended"));
+void DialogDriver::on_agent_exit() {
+  if (active_) end(fail(NackCode::Stale, "the agent has ended"));
 }
 
 void DialogDriver::press(DialogAnswer::Step step) {
-  under_way_->touched = under_way_->touched || step != DialogAnswer::Step::Wait;
+  active_->touched = active_->touched || step != DialogAnswer::Step::Wait;
   switch (step) {
-    case DialogAnswer::Step::Up: return press_({.name = NamedKey::Up});
-    case DialogAnswer::Step::Down: return press_({.name = NamedKey::Down});
+    case DialogAnswer::Step::Up: return press_key_({.name = NamedKey::Up});
+    case DialogAnswer::Step::Down: return press_key_({.name = NamedKey::Down});
     case DialogAnswer::Step::LetterAndEnter:
-      native_.press(under_way_->wish);
-      for (const char letter : under_way_->answering.letter())
-        press_({.character = static_cast<char32_t>(static_cast<unsigned char>(letter))});
-      return press_({.name = NamedKey::Enter});
+      adapter_.press(active_->request);
+      for (const char letter : active_->answer.letter())
+        press_key_({.character = static_cast<char32_t>(static_cast<unsigned char>(letter))});
+      return press_key_({.name = NamedKey::Enter});
     case DialogAnswer::Step::OwnKey:
-      native_.press(under_way_->wish);
-      if (const auto key = terminal::parse_key(under_way_->answering.own_key())) press_(*key);
+      adapter_.press(active_->request);
+      if (const auto key = terminal::parse_key(active_->answer.own_key())) press_key_(*key);
       return;
-    case DialogAnswer::Step::Enter: native_.press(under_way_->wish); return press_({.name = NamedKey::Enter});
+    case DialogAnswer::Step::Enter: adapter_.press(active_->request); return press_key_({.name = NamedKey::Enter});
     case DialogAnswer::Step::Wait:
     case DialogAnswer::Step::Taken:
     case DialogAnswer::Step::Failed: return;
@@ -67,10 +67,10 @@ void DialogDriver::press(DialogAnswer::Step step) {
 }
 
 void DialogDriver::end(Result<void> outcome) {
-  auto ended = std::exchange(under_way_, std::nullopt);
-  // Another key might meet the ones that the agent has not read yet.
-  if (!outcome && ended->touched) native_.leave_alone(ended->wish);
-  if (outcome) native_.taken(ended->wish);
+  auto ended = std::exchange(active_, std::nullopt);
+  // Another key might follow keys that the agent has not read yet.
+  if (!outcome && ended->touched) adapter_.abandon(ended->request);
+  if (outcome) adapter_.taken(ended->request);
   ended->done(std::move(outcome));
 }
 

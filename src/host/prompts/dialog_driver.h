@@ -1,7 +1,8 @@
-/// Answers by keys what an agent asks on its screen: one request at a time, carried out by whoever holds the keyboard.
+/// Executes answers by keys (dialog_answer.h), one prompt at a time.
 ///
-/// Invariants: begun only while nobody types there; whoever answered is told once how it went, also when the agent ends.
-/// Ownership: borrows the native side, which outlives it. Threading: loop thread only; the clock is an argument.
+/// Invariants: an answer starts only while the user does not type there; its caller is called back once, also when the
+///   agent ends.
+/// Ownership: borrows the adapter bridge, which outlives it. Threading: loop thread only; the clock is an argument.
 #pragma once
 
 #include <functional>
@@ -20,38 +21,38 @@ class DialogDriver {
   using PressKey = std::move_only_function<void(const terminal::Key&)>;
   struct View {
     SteadyTime now{};
-    const profiles::ScreenFindings* asking = nullptr;  // on the screen; none: it is not asking
-    SteadyTime since{};                                // it has been from then on
-    SteadyTime typed{};                                // by a person, last
-    bool steady = true;                                // what is seen is what there is, and no key is on its way
+    const profiles::ScreenFindings* asking = nullptr;  // the dialog on the screen; none: the agent does not ask
+    SteadyTime since{};                                // it has been there since then
+    SteadyTime typed{};                                // by the user, last
+    bool steady = true;                                // the screen is complete and no key is pending
   };
 
-  DialogDriver(AdapterBridge& native, const profiles::Profile& profile, PressKey press)
-      : native_{native}, how_{profile.dialogs.keys}, gap_{profile.typing.submit_gap}, press_{std::move(press)} {}
+  DialogDriver(AdapterBridge& adapter, const profiles::Profile& profile, PressKey press)
+      : adapter_{adapter}, keys_{profile.dialogs.keys}, gap_{profile.typing.submit_gap}, press_key_{std::move(press)} {}
 
-  void begin(const AnswerPrompt& wish, const View& view, Done done);
-  /// To be called after each look at the screen; when to call again although nothing has changed.
-  std::optional<SteadyTime> look(const View& view);
-  void on_agent_gone();
-  [[nodiscard]] bool under_way() const { return under_way_.has_value(); }
+  void begin(const AnswerPrompt& request, const View& view, Done done);
+  /// To be called after each update of the screen. The time of the next call without any change.
+  std::optional<SteadyTime> update(const View& view);
+  void on_agent_exit();
+  [[nodiscard]] bool is_active() const { return active_.has_value(); }
 
  private:
   struct ActiveAnswer {
-    AnswerPrompt wish;
-    DialogAnswer answering;
+    AnswerPrompt request;
+    DialogAnswer answer;
     Done done;
     bool touched = false;                    // a key was pressed
-    std::optional<SteadyTime> recheck = {};  // as was decided last
+    std::optional<SteadyTime> recheck = {};  // of the last decision
   };
 
   void press(DialogAnswer::Step step);
   void end(Result<void> outcome);
 
-  AdapterBridge& native_;
-  profiles::DialogKeys how_;
+  AdapterBridge& adapter_;
+  profiles::DialogKeys keys_;
   Millis gap_;
-  PressKey press_;
-  std::optional<ActiveAnswer> under_way_;
+  PressKey press_key_;
+  std::optional<ActiveAnswer> active_;
 };
 
 }  // namespace relay::host

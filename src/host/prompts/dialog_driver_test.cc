@@ -11,7 +11,7 @@ using profiles::State;
 using protocol::NackCode;
 using terminal::NamedKey;
 
-struct ScreenAnswerTest : ::testing::Test, AdapterBridgeListener {
+struct DialogDriverTest : ::testing::Test, AdapterBridgeListener {
   net::AsioLoop loop;
   AdapterBridge native{nullptr, *this, "h", profiles::DialogKeys::Cursor};
   std::vector<NamedKey> keys;
@@ -21,7 +21,7 @@ struct ScreenAnswerTest : ::testing::Test, AdapterBridgeListener {
   profiles::ScreenFindings shown;
   DialogDriver::View view;
 
-  ScreenAnswerTest() {
+  DialogDriverTest() {
     native.start(loop, 0);
     shown.permission = {
         0,
@@ -52,22 +52,22 @@ struct ScreenAnswerTest : ::testing::Test, AdapterBridgeListener {
   }
   void later(Millis time) {
     view.now += time;
-    (void)answer.look(view);
+    (void)answer.update(view);
   }
 
-  void on_heard(std::string_view) override {}
+  void on_assistant_text(std::string_view) override {}
   void on_returned(const std::vector<std::string>&, std::string_view) override {}
-  void on_given(std::string_view, std::string_view, std::string_view) override {}
+  void on_model_input(std::string_view, std::string_view, std::string_view) override {}
   void on_changed() override {}
-  void on_native_event(const std::string&) override {}
+  void on_client_event(const std::string&) override {}
   void on_agent_event(events::Event event, WallMs) override { happened.push_back(std::move(event)); }
-  std::string take_words(protocol::DeliveryMode, std::size_t) override { return {}; }
+  std::string take_pending(protocol::DeliveryMode, std::size_t) override { return {}; }
 };
 
 using Keys = std::vector<NamedKey>;
 using Ends = std::vector<std::string>;
 
-TEST_F(ScreenAnswerTest, IsDoneWhenTheDialogIsGone) {
+TEST_F(DialogDriverTest, IsDoneWhenTheDialogIsGone) {
   begin();
   later(Millis{0});
   EXPECT_EQ(keys, Keys{NamedKey::Enter});
@@ -79,7 +79,7 @@ TEST_F(ScreenAnswerTest, IsDoneWhenTheDialogIsGone) {
   EXPECT_EQ(std::get<events::PermissionResolved>(happened.back()).resolution, events::Resolution::Approved);
 }
 
-TEST_F(ScreenAnswerTest, RequestIsResolvedWhenItsDialogGivesWayToAnUnknownScreen) {
+TEST_F(DialogDriverTest, RequestIsResolvedWhenUnknownScreenReplacesDialog) {
   begin();
   later(Millis{0});
   see(State::Unknown);
@@ -91,7 +91,7 @@ TEST_F(ScreenAnswerTest, RequestIsResolvedWhenItsDialogGivesWayToAnUnknownScreen
   EXPECT_EQ(std::get<events::PermissionResolved>(happened.back()).resolution, events::Resolution::Approved);
 }
 
-TEST_F(ScreenAnswerTest, ADialogThatStaysIsNotAnsweredASecondTime) {
+TEST_F(DialogDriverTest, StayingDialogIsNotAnsweredAgain) {
   begin();
   later(Millis{0});
   later(kTakenTimeout);
@@ -102,13 +102,13 @@ TEST_F(ScreenAnswerTest, ADialogThatStaysIsNotAnsweredASecondTime) {
   EXPECT_EQ(keys.size(), 1U) << "the agent may only have been slow to read the first";
 }
 
-TEST_F(ScreenAnswerTest, OneAfterTheOther) {
+TEST_F(DialogDriverTest, OneAfterTheOther) {
   begin();
   begin();
   EXPECT_EQ(told, Ends{"BUSY"});
 }
 
-TEST_F(ScreenAnswerTest, WhileSomebodyTypesThereNothingIsPressed) {
+TEST_F(DialogDriverTest, NothingIsPressedWhileUserTypes) {
   view.typed = view.now;
   view.since = view.now - Millis{1};
   begin();
@@ -118,7 +118,7 @@ TEST_F(ScreenAnswerTest, WhileSomebodyTypesThereNothingIsPressed) {
   EXPECT_EQ(told.size(), 1U) << "what was typed before it asked went elsewhere";
 }
 
-TEST_F(ScreenAnswerTest, NothingIsPressedOnAScreenThatIsBeingDrawn) {
+TEST_F(DialogDriverTest, NothingIsPressedOnAScreenThatIsBeingDrawn) {
   view.steady = false;
   begin();
   later(Millis{10});
@@ -128,11 +128,11 @@ TEST_F(ScreenAnswerTest, NothingIsPressedOnAScreenThatIsBeingDrawn) {
   EXPECT_EQ(keys.size(), 1U);
 }
 
-TEST_F(ScreenAnswerTest, AnAgentThatEndsAnswersWhoeverWaits) {
+TEST_F(DialogDriverTest, AgentExitFailsPendingAnswer) {
   begin(adapters::PromptAnswer::Decision::Deny);
   later(Millis{0});
-  answer.on_agent_gone();
-  answer.on_agent_gone();
+  answer.on_agent_exit();
+  answer.on_agent_exit();
   EXPECT_EQ(told, Ends{"STALE"});
 }
 

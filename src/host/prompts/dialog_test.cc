@@ -33,7 +33,7 @@ TEST(Dialog, IsTheSameWhereverItsMarkStandsAndHoweverItsColumnsAreFilled) {
   EXPECT_EQ(dialog_in(moved)->marked(), 1U);
 }
 
-TEST(Dialog, IsAnotherOnceAnyOfItsWordsIs) {
+TEST(Dialog, DiffersWithAnyText) {
   auto other = usual();
   other.permission->body += "\nand rm -rf /";
   EXPECT_NE(dialog_in(usual())->whole, dialog_in(other)->whole);
@@ -65,7 +65,7 @@ TEST(Dialog, CanBePressedOnlyWhereEachAnswerHasOneChoice) {
                         DialogKeys::Letter));
 }
 
-TEST(Dialog, FindsTheChoiceThatSaysWhatWasAnswered) {
+TEST(Dialog, FindsChoiceOfAnswer) {
   EXPECT_EQ(*choice_for(*dialog_in(usual()), reply(PromptAnswer::Decision::Allow)), 0U);
   EXPECT_EQ(*choice_for(*dialog_in(usual()), reply(PromptAnswer::Decision::Deny)), 2U);
   profiles::ScreenFindings asked;
@@ -79,7 +79,7 @@ TEST(Dialog, FindsTheChoiceThatSaysWhatWasAnswered) {
   EXPECT_NE(free_text.error().message().find("SQLite; PostgreSQL"), std::string::npos);
 }
 
-TEST(Dialog, ShowsWhatARequestIsAboutOnlyInWholeLines) {
+TEST(Dialog, ShowsSubjectInWholeLinesOnly) {
   EXPECT_TRUE(shows(*dialog_in(usual()), "make  all"));
   auto wrapped = usual();
   wrapped.permission->body = "Bash command\n$ make al\nl install\nAllow it?";
@@ -89,7 +89,7 @@ TEST(Dialog, ShowsWhatARequestIsAboutOnlyInWholeLines) {
   EXPECT_FALSE(shows(*dialog_in(usual()), ""));
 }
 
-TEST(Dialog, SaysOnceWhatItsFrameRepeats) {
+TEST(Dialog, DropsRepeatedSubject) {
   EXPECT_EQ(said_once("? Shell  ls -l; echo done\nls -l; echo done\nAllow execution of [Shell]?"),
             "? Shell  ls -l; echo done\nAllow execution of [Shell]?");
   EXPECT_EQ(said_once("? Shell  ls -l; echo done\nls -l; echo\ndone\nAllow?"), "? Shell  ls -l; echo done\nAllow?")

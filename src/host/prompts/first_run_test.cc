@@ -1,5 +1,5 @@
-// What real agents show in a new home or a new folder, from recordings: each dialog is blocked, told with what it offers, and
-// answered by the keys it takes; the composer behind it ends it.
+// What real agents show in a new home or a new folder, from recordings: each dialog is blocked, told with what it
+// offers, and answered by the keys it takes; the composer behind it ends it.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -35,7 +35,7 @@ struct FirstRun {
 
 struct Known {
   State state = State::Unknown;
-  PromptTracker::Told open;
+  PromptTracker::Events open;
   std::optional<Dialog> dialog;
 };
 
@@ -95,7 +95,7 @@ std::map<std::string, Known> moments_of(const profiles::CompiledProfile& eyes, c
 
 class FirstRunRecordings : public ::testing::TestWithParam<FirstRun> {};
 
-TEST_P(FirstRunRecordings, ADialogOfANewHomeIsToldWithWhatItAsksAndAnsweredByItsKeys) {
+TEST_P(FirstRunRecordings, SetupDialogIsReportedAndAnsweredByKeys) {
   const std::string path = GetParam().recording;
   const auto eyes = profiles::CompiledProfile::open(*profiles::find_profile(path.substr(0, path.find('/'))));
   const auto recording = terminal::testing::read_recording(std::filesystem::path{RELAY_AGENTS} / (path + ".cast.gz"));

@@ -1,5 +1,5 @@
-// Real agents' dialogs, from recordings: each is told, held, can be answered by the keys its agent takes, and is never answered
-// once it is gone.
+// Real agents' dialogs, from recordings: each is told, held, can be answered by the keys its agent takes, and is never
+// answered once it is gone.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,7 +48,8 @@ struct Seen {
   std::string asked, allow, deny, end;
 };
 
-/// Watches a recording as a host does. The key that was pressed while it was recorded counts as ours, so that its dialog ends by it.
+/// Watches a recording as a host does. The key that was pressed while it was recorded counts as ours, so that its
+/// dialog ends by it.
 std::vector<Seen> requests_in(const profiles::CompiledProfile& eyes, const Recording& recording) {
   const auto press = eyes.profile().dialogs.keys;
   terminal::Screen screen{recording.size};
@@ -59,7 +60,7 @@ std::vector<Seen> requests_in(const profiles::CompiledProfile& eyes, const Recor
   const auto asking = [&] {
     return watcher.verdict().state == State::Blocked ? watcher.picture().findings : profiles::ScreenFindings{};
   };
-  const auto take = [&](const PromptTracker::Told& told, SteadyTime now) {
+  const auto take = [&](const PromptTracker::Events& told, SteadyTime now) {
     for (const auto& event : told) {
       if (const auto* request = std::get_if<events::PermissionRequested>(&event)) {
         order.push_back(request->request_id);
@@ -77,7 +78,7 @@ std::vector<Seen> requests_in(const profiles::CompiledProfile& eyes, const Recor
     (void)watcher.update(screen, at(seconds).steady);
     take(asked.update(watcher.verdict().state, watcher.picture().findings, at(seconds)), at(seconds).steady);
     // Whatever is on the screen now, a request that is over is not answered by it.
-    PromptTracker::Told anew;
+    PromptTracker::Events anew;
     for (const auto& [request, each] : seen) {
       if (each.end.empty()) continue;
       EXPECT_FALSE(asked.check_keys(request, asking(), anew)) << recording.name;
@@ -99,7 +100,7 @@ std::vector<Seen> requests_in(const profiles::CompiledProfile& eyes, const Recor
     if (event.kind == 'r') screen.resize(terminal::testing::size_of(event.data));
     if (event.kind == 'o') screen.feed(event.data);
     if (event.kind == 'i' && !order.empty()) {
-      PromptTracker::Told anew;
+      PromptTracker::Events anew;
       if (asked.check_keys(order.back(), asking(), anew)) asked.press(order.back(), {.by = "ours"});
     }
     look(event.seconds);

@@ -1,9 +1,8 @@
-/// Tells the person, by a sequence for his own terminal, that the agent in it waits for him.
+/// Notifies the user, by a sequence for the user's own terminal, that the agent in it waits for input.
 ///
-/// Why not at once: what a rule answers is answered within moments, and nobody should be called for it.
-/// A rule that approves something for the first time is told as well, so that the person knows why nothing was asked.
-/// Invariants: each request rings once, and only when it has stood for kPatience; what the agent says in it is made
-///   harmless and short.
+/// Why not at once: a prompt that a rule answers is answered within moments and needs no notification.
+/// The first approval by a rule is notified as well, so that the user knows why no prompt appeared.
+/// Invariants: each prompt is notified once, after it has been open for kPatience; its text is sanitized and short.
 /// Pure: the clock is an argument. Threading: one thread.
 #pragma once
 
@@ -18,7 +17,8 @@
 
 namespace relay::host {
 
-/// What terminals understand: OSC 9 (iTerm2, WezTerm, kitty, Windows Terminal), OSC 777 (foot, urxvt, VTE with a patch).
+/// The sequences terminals support: OSC 9 (iTerm2, WezTerm, kitty, Windows Terminal), OSC 777 (foot, urxvt, VTE with a
+/// patch).
 enum class TerminalNotification : std::uint8_t { Off, Osc9, Osc777 };
 
 class TerminalNotifier {
@@ -27,11 +27,11 @@ class TerminalNotifier {
 
   TerminalNotifier(TerminalNotification notice, std::string agent) : notice_{notice}, agent_{std::move(agent)} {}
 
-  /// What to write to the person's terminal now; mostly nothing. `open`: all that is asked and not answered.
+  /// The bytes for the user's terminal now; mostly none. `open`: all prompts without an answer.
   std::string notification(const std::vector<events::Event>& open, SteadyTime now);
-  /// A rule approved something. Only the first is told, with the next ring.
+  /// A rule approved a permission. Only the first is notified, with the next notification.
   void note_approval(const std::string& rule);
-  /// When to ask again, if nothing changes.
+  /// The time of the next call without any change.
   [[nodiscard]] std::optional<SteadyTime> due() const;
 
  private:
@@ -42,7 +42,7 @@ class TerminalNotifier {
   TerminalNotification notice_;
   std::string agent_;
   std::map<std::string, Request> requests_;
-  std::optional<std::string> approval_;  // empty text: told
+  std::optional<std::string> approval_;  // empty: notified
 };
 
 }  // namespace relay::host

@@ -5,14 +5,14 @@
 namespace relay::host {
 namespace {
 
-struct BellTest : ::testing::Test {
+struct TerminalNotifierTest : ::testing::Test {
   SteadyTime now{std::chrono::seconds{100}};
   static events::Event asks(std::string id, std::string what = "make deploy") {
     return events::PermissionRequested{.request_id = std::move(id), .tool = "Bash", .description = std::move(what)};
   }
 };
 
-TEST_F(BellTest, RingsOnceForWhatHasStoodAWhile) {
+TEST_F(TerminalNotifierTest, NotifiesOnceForLastingPrompt) {
   TerminalNotifier bell{TerminalNotification::Osc9, "Bob"};
   EXPECT_EQ(bell.notification({asks("r1")}, now), "");
   EXPECT_EQ(bell.due(), now + TerminalNotifier::kTimeout);
@@ -23,7 +23,7 @@ TEST_F(BellTest, RingsOnceForWhatHasStoodAWhile) {
   EXPECT_EQ(bell.notification({asks("r1")}, now), "");
 }
 
-TEST_F(BellTest, WhatARuleAnsweredDoesNotRing) {
+TEST_F(TerminalNotifierTest, PromptAnsweredByRuleDoesNotNotify) {
   TerminalNotifier bell{TerminalNotification::Osc9, "Bob"};
   (void)bell.notification({asks("r1")}, now);
   (void)bell.notification({}, now);
@@ -32,7 +32,7 @@ TEST_F(BellTest, WhatARuleAnsweredDoesNotRing) {
   EXPECT_EQ(bell.notification({}, now), "");
 }
 
-TEST_F(BellTest, TheFirstApprovalByARuleIsToldOnceWithItsName) {
+TEST_F(TerminalNotifierTest, FirstApprovalByRuleIsNotifiedOnce) {
   TerminalNotifier bell{TerminalNotification::Osc9, "Bob"};
   bell.note_approval("preset read-only: approves ls and pwd");
   EXPECT_EQ(bell.notification({}, now),
@@ -44,7 +44,7 @@ TEST_F(BellTest, TheFirstApprovalByARuleIsToldOnceWithItsName) {
   EXPECT_EQ(silent.notification({}, now), "");
 }
 
-TEST_F(BellTest, WhatTheAgentSaysCannotLeaveTheSequence) {
+TEST_F(TerminalNotifierTest, TextCannotEscapeSequence) {
   TerminalNotifier bell{TerminalNotification::Osc777, "Bob"};
   const auto wild = asks("r1", "a;b\x07\x1b]52;c;x\x07" + std::string(500, 'y'));
   (void)bell.notification({wild}, now);
@@ -55,7 +55,7 @@ TEST_F(BellTest, WhatTheAgentSaysCannotLeaveTheSequence) {
   EXPECT_LT(rung.size(), 300U);
 }
 
-TEST_F(BellTest, IsSilentUnlessItIsWanted) {
+TEST_F(TerminalNotifierTest, NotifiesOnlyWhenEnabled) {
   TerminalNotifier bell{TerminalNotification::Off, "Bob"};
   (void)bell.notification({asks("r1")}, now);
   EXPECT_FALSE(bell.due());

@@ -11,7 +11,8 @@ constexpr std::string_view kStringEnd = "\x1b\\";
 
 }  // namespace
 
-/// A screen without the composer is a dialog that nobody described: keys are not released into it, however long it stands.
+/// A screen without the composer is a dialog that no profile describes: keys are not released into it, however long it
+/// stays.
 KeyHold key_hold(const KeyHoldView& view) {
   if (view.mid_frame) return KeyHold::Frame;
   if (view.state == profiles::State::Blocked)
@@ -34,7 +35,7 @@ void AgentInput::on_user_input(std::string_view bytes, SteadyTime now) {
 
 void AgentInput::pass_input(std::string_view bytes, SteadyTime now) {
   write(bytes);
-  expire(now);  // an Escape of long ago does not belong to what is typed now
+  expire(now);  // an earlier Escape does not belong to these keys
   count(splitter_.feed(bytes, now), now);
   fragment_held_ = false;
   last_typed_ = now;
@@ -67,7 +68,7 @@ std::string_view AgentInput::finish_fragment(std::string_view bytes, SteadyTime 
   return bytes;
 }
 
-/// A terminal's reply does not wait: the program may wait for it.
+/// A terminal's reply is not held: the program may wait for it.
 void AgentInput::pass_replies(SteadyTime now) {
   if (held_.empty() || held_.keys_since() || (fragment_held_ && splitter_.deadline())) return;
   fragment_held_ = false;

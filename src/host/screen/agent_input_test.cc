@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 constexpr SteadyTime kFirst{1h}, kLater{1h + 3s}, kNever{};
 
-struct KeyboardTest : ::testing::Test {
+struct AgentInputTest : ::testing::Test {
   AgentInput keyboard{[](bool) {}};
 
   void expect(SteadyTime edit, SteadyTime enter) const {
@@ -19,20 +19,20 @@ struct KeyboardTest : ::testing::Test {
   }
 };
 
-TEST_F(KeyboardTest, EnterIsEnterThoughEscapeWasPressedBefore) {
+TEST_F(AgentInputTest, EnterIsEnterThoughEscapeWasPressedBefore) {
   keyboard.on_user_input("\x1b", kFirst);
   expect(kFirst, kNever);
   keyboard.on_user_input("\r", kLater);
   expect(kFirst, kLater);
 }
 
-TEST_F(KeyboardTest, EnterWithAltIsAnEdit) {
+TEST_F(AgentInputTest, EnterWithAltIsAnEdit) {
   keyboard.on_user_input("\x1b", kFirst);
   keyboard.on_user_input("\r", kFirst + 1ms);
   expect(kFirst + 1ms, kNever);
 }
 
-TEST_F(KeyboardTest, ATerminalsReplyIsNoEditHoweverItIsCut) {
+TEST_F(AgentInputTest, TerminalReplyIsNoEditInPieces) {
   for (const std::string_view reply : {"\x1b[?62;22c", "\x1b]11;rgb:0/0/0\x1b\\", "\x1bP>|term\x1b\\"})
     for (std::size_t cut = 2; cut <= reply.size(); ++cut) {
       AgentInput fresh{[](bool) {}};
@@ -42,7 +42,7 @@ TEST_F(KeyboardTest, ATerminalsReplyIsNoEditHoweverItIsCut) {
     }
 }
 
-TEST_F(KeyboardTest, AnEscapeThatMayBeAloneIsThePersons) {
+TEST_F(AgentInputTest, LoneEscapeCountsAsUser) {
   keyboard.on_user_input("\x1b", kFirst);
   keyboard.on_user_input("[?62;22c", kFirst + 1ms);
   expect(kFirst, kNever);
@@ -63,18 +63,18 @@ struct FakeProgram final : pty::Program {
   void end(Millis) override {}
 };
 
-struct HoldingKeyboardTest : ::testing::Test {
+struct HoldingInputTest : ::testing::Test {
   FakeProgram program;
   std::vector<bool> crowded;
   AgentInput keyboard{[this](bool now) { crowded.push_back(now); }};
 
-  HoldingKeyboardTest() {
+  HoldingInputTest() {
     keyboard.connect(program);
     keyboard.hold(KeyHold::All, kFirst);
   }
 };
 
-TEST_F(HoldingKeyboardTest, HeldKeysFollowWhatWeWriteAndCountWhenTheyDo) {
+TEST_F(HoldingInputTest, HeldKeysFollowOurTextAndCountThen) {
   keyboard.on_user_input("a", kFirst);
   keyboard.on_user_input("b", kFirst + 10ms);
   keyboard.write("\r");
@@ -89,7 +89,7 @@ TEST_F(HoldingKeyboardTest, HeldKeysFollowWhatWeWriteAndCountWhenTheyDo) {
   EXPECT_EQ(program.taken, "\rabc");
 }
 
-TEST_F(HoldingKeyboardTest, ATerminalsReplyIsNotHeld) {
+TEST_F(HoldingInputTest, TerminalReplyIsNotHeld) {
   keyboard.on_user_input("\x1b[?62;22c", kFirst);
   EXPECT_EQ(program.taken, "\x1b[?62;22c");
   program.taken.clear();
@@ -99,7 +99,7 @@ TEST_F(HoldingKeyboardTest, ATerminalsReplyIsNotHeld) {
   EXPECT_EQ(program.taken, "\x1b[?62;22c");
 }
 
-TEST_F(HoldingKeyboardTest, KeysAreNotHeldForEver) {
+TEST_F(HoldingInputTest, KeysAreNotHeldForEver) {
   keyboard.on_user_input("a", kFirst);
   EXPECT_EQ(keyboard.due(), kFirst + kMaxHeld);
   EXPECT_FALSE(keyboard.hold(KeyHold::All, kFirst + kMaxHeld - 1ms));
@@ -107,7 +107,7 @@ TEST_F(HoldingKeyboardTest, KeysAreNotHeldForEver) {
   EXPECT_EQ(program.taken, "a");
 }
 
-TEST_F(HoldingKeyboardTest, WhoTypesMuchIsPaused) {
+TEST_F(HoldingInputTest, FloodOfKeysPausesUser) {
   keyboard.on_user_input(std::string(kMaxHeldBytes - 1, 'a'), kFirst);
   EXPECT_TRUE(crowded.empty());
   keyboard.on_user_input("b", kFirst);
@@ -117,7 +117,7 @@ TEST_F(HoldingKeyboardTest, WhoTypesMuchIsPaused) {
   EXPECT_EQ(program.taken.size(), kMaxHeldBytes);
 }
 
-TEST_F(HoldingKeyboardTest, AHeldEnterComesAMomentAfterTheKeysBeforeIt) {
+TEST_F(HoldingInputTest, HeldEnterFollowsKeysAfterGap) {
   keyboard.on_user_input("hello", kFirst);
   keyboard.on_user_input("\r", kFirst + 100ms);
   keyboard.hold(KeyHold::None, kLater);
@@ -129,7 +129,7 @@ TEST_F(HoldingKeyboardTest, AHeldEnterComesAMomentAfterTheKeysBeforeIt) {
   EXPECT_EQ(keyboard.typing().enter, kLater + kEnterGap);
 }
 
-struct DialogKeyboardTest : HoldingKeyboardTest {
+struct DialogInputTest : HoldingInputTest {
   static constexpr SteadyTime kOpened = kFirst + 100ms, kClosed = kFirst + 60s;
 
   void open(KeyHold hold = KeyHold::Earlier) { keyboard.hold(hold, kOpened); }
@@ -141,7 +141,7 @@ struct DialogKeyboardTest : HoldingKeyboardTest {
   }
 };
 
-TEST_F(DialogKeyboardTest, EnterPressedBeforeTheDialogDoesNotApproveIt) {
+TEST_F(DialogInputTest, EnterPressedBeforeTheDialogDoesNotApproveIt) {
   keyboard.on_user_input("yes", kFirst);
   keyboard.on_user_input("\r", kFirst + 50ms);
   open();
@@ -154,7 +154,7 @@ TEST_F(DialogKeyboardTest, EnterPressedBeforeTheDialogDoesNotApproveIt) {
   EXPECT_FALSE(keyboard.overtaken());
 }
 
-TEST_F(DialogKeyboardTest, KeysPressedAfterTheDialogWasDrawnReachItAtOnce) {
+TEST_F(DialogInputTest, KeysPressedAfterTheDialogWasDrawnReachItAtOnce) {
   keyboard.on_user_input("draft", kFirst);
   open();
   for (const auto* key : {"\x1b[B", "\x03", "\r"}) {
@@ -168,7 +168,7 @@ TEST_F(DialogKeyboardTest, KeysPressedAfterTheDialogWasDrawnReachItAtOnce) {
   EXPECT_EQ(program.taken, "draft");
 }
 
-TEST_F(DialogKeyboardTest, AnotherDialogRightBehindTheFirstGetsNoHeldKeys) {
+TEST_F(DialogInputTest, AnotherDialogRightBehindTheFirstGetsNoHeldKeys) {
   keyboard.on_user_input("\r", kFirst);
   open();
   EXPECT_FALSE(keyboard.hold(KeyHold::None, kClosed));
@@ -183,7 +183,7 @@ TEST_F(DialogKeyboardTest, AnotherDialogRightBehindTheFirstGetsNoHeldKeys) {
   EXPECT_EQ(program.taken, "\r!");
 }
 
-TEST_F(DialogKeyboardTest, AMessageThatStandsUnsentBehindTheDialogHoldsThemAgainForItsTime) {
+TEST_F(DialogInputTest, UnsentMessageBehindDialogHoldsKeysAgain) {
   keyboard.on_user_input("a", kFirst);
   open();
   EXPECT_FALSE(keyboard.held(kOpened + 20s).since) << "the message has not to give way to them";
@@ -194,7 +194,7 @@ TEST_F(DialogKeyboardTest, AMessageThatStandsUnsentBehindTheDialogHoldsThemAgain
   EXPECT_EQ(program.taken, "a");
 }
 
-TEST_F(DialogKeyboardTest, ADialogThatIsOnlySuspectedKeepsTheBound) {
+TEST_F(DialogInputTest, SuspectedDialogKeepsBound) {
   keyboard.on_user_input("a", kFirst);
   keyboard.on_user_input("\r", kFirst + 1ms);
   open(KeyHold::EarlierBounded);
@@ -208,7 +208,7 @@ TEST_F(DialogKeyboardTest, ADialogThatIsOnlySuspectedKeepsTheBound) {
   EXPECT_EQ(program.taken, "na\r");
 }
 
-TEST_F(DialogKeyboardTest, NothingHeldFollowsWhileAFrameIsDrawn) {
+TEST_F(DialogInputTest, NothingHeldFollowsWhileAFrameIsDrawn) {
   keyboard.on_user_input("yes", kFirst);
   keyboard.on_user_input("\r", kFirst + 1ms);
   keyboard.hold(KeyHold::None, kFirst + 2ms);
@@ -222,7 +222,7 @@ TEST_F(DialogKeyboardTest, NothingHeldFollowsWhileAFrameIsDrawn) {
   EXPECT_EQ(program.taken, "yes\r");
 }
 
-TEST_F(DialogKeyboardTest, AFrameChangesNothingForKeysThatArePressedInIt) {
+TEST_F(DialogInputTest, FrameKeepsHoldOfKeys) {
   keyboard.hold(KeyHold::None, kFirst);
   keyboard.hold(KeyHold::Frame, kFirst);
   keyboard.on_user_input("a", kFirst + 1ms);
@@ -233,7 +233,7 @@ TEST_F(DialogKeyboardTest, AFrameChangesNothingForKeysThatArePressedInIt) {
   EXPECT_EQ(program.taken, "a");
 }
 
-TEST_F(DialogKeyboardTest, KeysPressedBeforeADialogWasRecognisedAndAfterItWasDrawnReachIt) {
+TEST_F(DialogInputTest, KeysPressedBeforeADialogWasRecognisedAndAfterItWasDrawnReachIt) {
   keyboard.on_user_input("mine", kFirst);
   keyboard.hold(KeyHold::Frame, kFirst + 100ms);
   keyboard.on_user_input("\x1b[B", kFirst + 300ms);
@@ -248,7 +248,7 @@ TEST_F(DialogKeyboardTest, KeysPressedBeforeADialogWasRecognisedAndAfterItWasDra
   EXPECT_EQ(program.taken, "\x1b[B\rmine");
 }
 
-TEST_F(DialogKeyboardTest, AnEscapePressedBeforeADialogWasRecognisedReachesIt) {
+TEST_F(DialogInputTest, EscapeBeforeRecognitionReachesDialog) {
   keyboard.hold(KeyHold::Frame, kFirst);
   keyboard.on_user_input("\x1b", kFirst + 1ms);
   EXPECT_TRUE(keyboard.hold(KeyHold::Earlier, kFirst + 1s, kFirst));
@@ -256,7 +256,7 @@ TEST_F(DialogKeyboardTest, AnEscapePressedBeforeADialogWasRecognisedReachesIt) {
   EXPECT_FALSE(keyboard.overtaken());
 }
 
-TEST_F(DialogKeyboardTest, ASequenceBegunBeforeADialogWasDrawnStaysWholeWhenItIsRecognisedLater) {
+TEST_F(DialogInputTest, SequenceBegunBeforeLateDialogStaysWhole) {
   keyboard.on_user_input("x\x1b[", kFirst);
   keyboard.hold(KeyHold::Frame, kFirst + 1ms);
   keyboard.on_user_input("1;5Dn", kFirst + 2ms);
@@ -266,7 +266,7 @@ TEST_F(DialogKeyboardTest, ASequenceBegunBeforeADialogWasDrawnStaysWholeWhenItIs
   EXPECT_EQ(program.taken, "nx\x1b[1;5D");
 }
 
-TEST(KeyHold, KeysAreNotReleasedIntoADialogThatNobodyDescribed) {
+TEST(KeyHold, KeysAreNotReleasedIntoUndescribedDialog) {
   using profiles::Blocker, profiles::State;
   EXPECT_EQ(key_hold({.state = State::Blocked, .blocker = Blocker::Known}), KeyHold::Earlier);
   EXPECT_EQ(key_hold({.state = State::Blocked, .blocker = Blocker::UnknownScreen}), KeyHold::Earlier);
@@ -283,7 +283,7 @@ TEST(KeyHold, NothingIsHeldForEverWithoutADialog) {
   EXPECT_EQ(key_hold({.state = State::Working, .screen = State::Working, .overtaken = true}), KeyHold::None);
 }
 
-TEST_F(DialogKeyboardTest, ASequenceThatADialogCutsStaysWhole) {
+TEST_F(DialogInputTest, SequenceCutByDialogStaysWhole) {
   for (const std::string_view sequence : {"\x1b[1;5D", "\x1b[200~a\rb\x1b[201~", "\x1b[<0;5;7M", "\xc3\xa4"})
     for (std::size_t cut = 1; cut < sequence.size(); ++cut) {
       FakeProgram fresh_program;
@@ -301,7 +301,7 @@ TEST_F(DialogKeyboardTest, ASequenceThatADialogCutsStaysWhole) {
     }
 }
 
-TEST_F(DialogKeyboardTest, ASequenceBegunInTheDialogEndsThere) {
+TEST_F(DialogInputTest, SequenceBegunInDialogEndsThere) {
   keyboard.on_user_input("x", kFirst);
   open();
   keyboard.on_user_input("\x1b[", kClosed - 1ms);
@@ -312,7 +312,7 @@ TEST_F(DialogKeyboardTest, ASequenceBegunInTheDialogEndsThere) {
   EXPECT_EQ(program.taken, "\x1b[Bxy");
 }
 
-TEST_F(DialogKeyboardTest, AnEscapePressedBeforeTheDialogIsNotJoinedToALaterKey) {
+TEST_F(DialogInputTest, EscapeBeforeDialogIsNotJoinedToLaterKey) {
   keyboard.on_user_input("x\x1b", kFirst);
   open();
   keyboard.on_user_input("y", kOpened + 1s);
@@ -321,7 +321,7 @@ TEST_F(DialogKeyboardTest, AnEscapePressedBeforeTheDialogIsNotJoinedToALaterKey)
   EXPECT_EQ(program.taken, "yx\x1b");
 }
 
-TEST_F(DialogKeyboardTest, WhoTypedMuchCanAnswerTheDialog) {
+TEST_F(DialogInputTest, FloodOfKeysLeavesDialogAnswerable) {
   keyboard.on_user_input(std::string(kMaxHeldBytes, 'a'), kFirst);
   EXPECT_EQ(crowded, std::vector<bool>{true});
   open();
@@ -330,7 +330,7 @@ TEST_F(DialogKeyboardTest, WhoTypedMuchCanAnswerTheDialog) {
   EXPECT_EQ(program.taken, "\r");
 }
 
-TEST_F(DialogKeyboardTest, APasteBeyondTheBoundIsCutAndStillEnds) {
+TEST_F(DialogInputTest, PasteBeyondBoundIsTruncatedAndEnds) {
   keyboard.on_user_input("\x1b[200~", kFirst);
   open();
   keyboard.on_user_input(std::string(kMaxHeldBytes + 10, '\r'), kOpened);
@@ -345,7 +345,7 @@ TEST_F(DialogKeyboardTest, APasteBeyondTheBoundIsCutAndStillEnds) {
   EXPECT_TRUE(program.taken.ends_with("\r\x1b[201~"));
 }
 
-TEST_F(DialogKeyboardTest, ATerminalsReplyReachesTheProgramWhileKeysAreHeld) {
+TEST_F(DialogInputTest, TerminalReplyPassesHeldKeys) {
   keyboard.on_user_input("a", kFirst);
   open();
   keyboard.on_user_input("\x1b[?62;22c", kOpened + 1ms);

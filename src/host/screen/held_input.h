@@ -1,11 +1,11 @@
-/// Input of the user that waits while a message of ours stands in the composer, so that both never become one prompt, and
-/// while a dialog is open that was drawn after the keys were pressed.
+/// Keys of the user, held while a message of ours is in the composer, so that both never become one prompt, and while a
+/// dialog is open that was drawn after the keys were pressed.
 ///
-/// Invariants: the bytes leave in the order they came; what the terminal itself reports does not wait unless keys wait
-///   before it; an Enter that came apart from the keys before it leaves kEnterGap after them, because programs take an
-///   Enter right behind other keys for a line break.
-/// Bounds: the keyboard stops reading at kMaxHeldBytes and releases everything after kMaxHeld, unless a dialog is open or a
-///   frame is being drawn.
+/// Invariants: the bytes leave in their order; reports of the terminal itself are held only behind held keys; an Enter
+///   that was typed apart from the keys before it leaves kEnterGap after them, because programs take an Enter right
+///   behind other keys for a line break.
+/// Bounds: the keyboard stops reading at kMaxHeldBytes and releases everything after kMaxHeld, unless a dialog is open
+///   or a frame is being drawn.
 /// Threading: one thread, no clock.
 #pragma once
 
@@ -31,16 +31,16 @@ class HeldInput {
   void add(std::string_view bytes, SteadyTime now);
   /// The rest of a sequence or paste whose beginning was added last.
   void extend(std::string_view bytes);
-  /// What is held counts as pressed now: its time begins again.
+  /// The held keys count as pressed now: their time starts again.
   void restart(SteadyTime now) { since_ = now; }
   /// Pieces that were recognised in what was added.
   void classify(const std::vector<terminal::InputEvent>& pieces);
 
-  /// Must these wait although nothing is held: an Enter right behind keys that were held?
+  /// True for an Enter right behind keys that were held, although nothing is held now.
   [[nodiscard]] bool must_wait(std::string_view bytes, SteadyTime now) const;
-  /// What may be written now, in order.
+  /// The bytes that may be written now, in order.
   std::string take(SteadyTime now);
-  /// What came in one piece, and when.
+  /// One piece of input and its time.
   struct Piece {
     std::string bytes;
     SteadyTime at{};

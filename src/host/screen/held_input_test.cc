@@ -28,7 +28,7 @@ TEST_F(HeldInputTest, KeysLeaveInTheirOrder) {
   EXPECT_FALSE(held.keys_since());
 }
 
-TEST_F(HeldInputTest, AnEnterPressedApartDoesNotBecomeALineBreak) {
+TEST_F(HeldInputTest, SeparateEnterStaysEnter) {
   type("hello");
   type("\r", kNow + 200ms);
   type("next", kNow + 300ms);
@@ -39,7 +39,7 @@ TEST_F(HeldInputTest, AnEnterPressedApartDoesNotBecomeALineBreak) {
   EXPECT_TRUE(held.empty());
 }
 
-TEST_F(HeldInputTest, AnEnterRightBehindReleasedKeysWaits) {
+TEST_F(HeldInputTest, EnterBehindReleasedKeysWaits) {
   type("hello");
   EXPECT_EQ(held.take(kNow), "hello");
   EXPECT_TRUE(held.must_wait("\r", kNow + 5ms));
@@ -61,7 +61,7 @@ TEST_F(HeldInputTest, EscapeAndInterruptCancel) {
   EXPECT_TRUE(held.has_cancel()) << "only time tells";
 }
 
-TEST_F(HeldInputTest, APasteOfTheUserIsNoCancel) {
+TEST_F(HeldInputTest, PasteIsNoCancel) {
   type("\x1b[200~with \x03 inside\r\x1b[201~");
   EXPECT_FALSE(held.has_cancel());
   EXPECT_TRUE(held.has_edits());
@@ -69,7 +69,7 @@ TEST_F(HeldInputTest, APasteOfTheUserIsNoCancel) {
   EXPECT_EQ(held.take(kNow), "\x1b[200~with \x03 inside\r\x1b[201~");
 }
 
-TEST_F(HeldInputTest, ATerminalsReplyIsNoKey) {
+TEST_F(HeldInputTest, TerminalReplyIsNoKey) {
   type("\x1b[?62;22c");
   EXPECT_FALSE(held.keys_since());
 }

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kMaxFeedBytes = 8 * 1024;
 
-/// So much of the output at most that what scrolls off can still be looked at.
+/// The longest piece of output whose rows can still be read after it was fed.
 std::size_t end_of_piece(std::string_view bytes) {
   std::size_t at = 0;
   for (std::size_t rows = 0; rows < profiles::kHistoryRows / 4 && at < bytes.size(); ++rows) {
@@ -20,19 +20,19 @@ std::size_t end_of_piece(std::string_view bytes) {
 }  // namespace
 
 Result<void> ScreenMonitor::open(const profiles::Profile& profile, pty::WindowSize size, SteadyTime now) {
-  eyes_ = std::make_unique<profiles::CompiledProfile>(RELAY_TRY(profiles::CompiledProfile::open(profile)));
-  watcher_ = std::make_unique<profiles::ScreenWatcher>(*eyes_);
+  profile_ = std::make_unique<profiles::CompiledProfile>(RELAY_TRY(profiles::CompiledProfile::open(profile)));
+  watcher_ = std::make_unique<profiles::ScreenWatcher>(*profile_);
   screen_.resize(cells(size));
   since_ = now;
   return {};
 }
 
-void ScreenMonitor::feed(std::string_view bytes, const std::function<void()>& look) {
+void ScreenMonitor::feed(std::string_view bytes, const std::function<void()>& update_now) {
   while (!bytes.empty()) {
     const auto piece = bytes.substr(0, end_of_piece(bytes));
     bytes.remove_prefix(piece.size());
     screen_.feed(piece);
-    if (screen_.scrollback().end() - looked_row_ > profiles::kHistoryRows / 2) look();
+    if (screen_.scrollback().end() - updated_row_ > profiles::kHistoryRows / 2) update_now();
   }
 }
 
@@ -43,8 +43,8 @@ bool ScreenMonitor::resize(pty::WindowSize size) {
 }
 
 std::vector<profiles::Observation> ScreenMonitor::update(SteadyTime now) {
-  looked_ = now;
-  looked_row_ = screen_.scrollback().end();
+  updated_at_ = now;
+  updated_row_ = screen_.scrollback().end();
   auto observations = watcher_->update(screen_, now);
   for (const auto& observation : observations) {
     const auto* changed = std::get_if<profiles::StateChanged>(&observation);

@@ -1,6 +1,6 @@
-/// The agent's screen as its host sees it: fed in pieces, looked at now and then, its state and since when that holds.
+/// The agent's screen as its host reads it: fed in pieces, analyzed at intervals; its state and since when it holds.
 ///
-/// Invariants: nothing scrolls away unseen, however much comes at once.
+/// Invariants: nothing scrolls away unread, however much arrives at once.
 /// Threading: loop thread only; the clock is an argument.
 #pragma once
 
@@ -23,17 +23,17 @@ class ScreenMonitor {
   /// Once, before anything is fed.
   Result<void> open(const profiles::Profile& profile, pty::WindowSize size, SteadyTime now);
 
-  /// `look` is called when more would scroll off than can be seen afterwards.
-  void feed(std::string_view bytes, const std::function<void()>& look);
+  /// `update_now` is called before more rows scroll off than can be read afterwards.
+  void feed(std::string_view bytes, const std::function<void()>& update_now);
   /// False when it has that size already.
   bool resize(pty::WindowSize size);
   std::vector<profiles::Observation> update(SteadyTime now);
-  /// When the next look of a flood is due; in the past when it is.
-  [[nodiscard]] SteadyTime due() const { return looked_ + profiles::kMinUpdateInterval; }
+  /// When the next update of a flood of output is due.
+  [[nodiscard]] SteadyTime due() const { return updated_at_ + profiles::kMinUpdateInterval; }
 
   [[nodiscard]] profiles::State state() const { return state_; }
   [[nodiscard]] SteadyTime since() const { return since_; }
-  /// What was held back comes now.
+  /// Output that was paused continues: the state counts from now.
   void restart_timer(SteadyTime now) { since_ = now; }
 
   [[nodiscard]] terminal::Screen& screen() { return screen_; }
@@ -44,12 +44,12 @@ class ScreenMonitor {
   static terminal::Size cells(pty::WindowSize size) { return {size.columns, size.rows}; }
 
   terminal::Screen screen_;
-  std::unique_ptr<profiles::CompiledProfile> eyes_;
+  std::unique_ptr<profiles::CompiledProfile> profile_;
   std::unique_ptr<profiles::ScreenWatcher> watcher_;
   profiles::State state_ = profiles::State::Unknown;
   SteadyTime since_{};
-  SteadyTime looked_{};
-  std::uint64_t looked_row_ = 0;  // of the scrollback
+  SteadyTime updated_at_{};
+  std::uint64_t updated_row_ = 0;  // of the scrollback
 };
 
 }  // namespace relay::host

@@ -1,5 +1,5 @@
-/// Since when an agent is in its state by all that is known: its screen and its own interfaces. The screen alone may have changed
-/// long before.
+/// Since when an agent has been in its state by all that is known: its screen and its native interfaces. The screen
+/// alone may have changed long before.
 ///
 /// Pure: the clock is an argument. Threading: one thread.
 #pragma once
@@ -15,7 +15,7 @@ class StateSince {
     since_ = since(state, now);
     state_ = state;
   }
-  /// A state that was not seen yet begins now.
+  /// A new state begins now.
   [[nodiscard]] SteadyTime since(profiles::State state, SteadyTime now) const {
     return state == state_ && since_ != SteadyTime{} ? since_ : now;
   }

@@ -53,7 +53,7 @@ void TerminalRelay::reply_to(const terminal::TerminalQuery& query) {
 
 void TerminalRelay::on_input_written(std::size_t) {
   parts_.input.on_writable();
-  if (parts_.answers.under_way() && parts_.input.empty()) parts_.updater.update_soon();
+  if (parts_.answers.is_active() && parts_.input.empty()) parts_.updater.update_soon();
 }
 
 void TerminalRelay::on_exit(const pty::ExitStatus& status) { parts_.end.on_exit(status); }

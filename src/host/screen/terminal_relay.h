@@ -1,8 +1,9 @@
 /// The agent's terminal: its output goes to the screen, the user's terminal and attached clients; keys go to its input.
 ///
-/// Invariants: output reaches the user's terminal unchanged, with nothing between but a notification the user asked for;
-///   a slow terminal slows the program; the terminal of the user is restored on every way out.
-/// Ownership: owns the program and the user's terminal; borrows its parts, which outlive it. Threading: loop thread only.
+/// Invariants: output reaches the user's terminal unchanged, with nothing between but a notification the user asked
+///   for; a slow terminal slows the program; the terminal of the user is restored on every way out.
+/// Ownership: owns the program and the user's terminal; borrows its parts, which outlive it. Threading: loop thread
+///   only.
 #pragma once
 
 #include <memory>
