@@ -11,7 +11,7 @@ namespace relay::protocol {
 namespace {
 
 /// A string that fits a command line.
-Result<std::string> plain_text_in(const Field& field, std::size_t max_bytes) {
+Result<std::string> read_plain_string(const Field& field, std::size_t max_bytes) {
   auto text = RELAY_TRY(read_string(field, max_bytes));
   if (text::has_control_characters(text))
     return fail(Errc::BadField, format("the field \"{}\" must be a string without control characters", field.name));
@@ -58,7 +58,7 @@ Result<SpawnRequest> parse_spawn(std::string_view payload) {
                         {&name, &cli, &args, &task, &cwd, &team, &model, &role, &spawner, &shadow_of, &environment}));
   SpawnRequest request;
   request.name = RELAY_TRY(new_name_in(name));
-  add_words(request.argv, RELAY_TRY(plain_text_in(cli, kMaxCommandBytes)));
+  add_words(request.argv, RELAY_TRY(read_plain_string(cli, kMaxCommandBytes)));
   if (request.argv.empty())
     return fail(Errc::MissingField, "the field \"cli\" is missing; name the program to run, for example claude");
   for (auto& argument : RELAY_TRY(read_strings(args, kMaxArguments, kMaxCommandBytes))) {
@@ -67,12 +67,12 @@ Result<SpawnRequest> parse_spawn(std::string_view payload) {
     request.argv.push_back(std::move(argument));
   }
   request.task = RELAY_TRY(read_string(task, kMaxFrameBytes));
-  request.directory = RELAY_TRY(plain_text_in(cwd, kMaxPathBytes));
-  request.team = RELAY_TRY(plain_text_in(team, kMaxDescriptionBytes));
-  request.model = RELAY_TRY(plain_text_in(model, kMaxDescriptionBytes));
+  request.directory = RELAY_TRY(read_plain_string(cwd, kMaxPathBytes));
+  request.team = RELAY_TRY(read_plain_string(team, kMaxDescriptionBytes));
+  request.model = RELAY_TRY(read_plain_string(model, kMaxDescriptionBytes));
   if (request.model.starts_with('-'))
     return fail(Errc::BadField, "the field \"model\" starts with '-', as options do; name a model");
-  request.role = RELAY_TRY(plain_text_in(role, kMaxDescriptionBytes));
+  request.role = RELAY_TRY(read_plain_string(role, kMaxDescriptionBytes));
   request.spawner = RELAY_TRY(read_string(spawner, kMaxNameBytes));
   if (!request.spawner.empty()) RELAY_TRY(check_agent_name(request.spawner));
   request.shadow_of = RELAY_TRY(read_string(shadow_of, kMaxNameBytes));
