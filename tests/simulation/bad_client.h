@@ -1,4 +1,4 @@
-/// A client that does one thing nobody should do, and must harm nobody but itself.
+/// A client that breaks one rule of the protocol, which must affect no other client.
 #pragma once
 
 #include <memory>

@@ -1,9 +1,9 @@
-/// The deliveries as the store must have them: every row and every line of its history, kept from what became durable.
+/// The model of all deliveries: every row and history entry that the store must have, kept from the durable changes.
 ///
-/// Why a second book: the store is asked to do things and ignores what comes too late, so what it shows is compared with
-///   what it was told, and each step with the table of legal ones.
-/// Checked at every step: the table below; a proof never weaker once it is delivered; dead only after the eighth failure
-///   or a day; what is held moves only by being put back, by its expiry or by a person.
+/// Why a second record: the store ignores changes that come too late, so its content is compared with the changes it
+///   got, and each step with the table of legal ones.
+/// Checked at every step: the table below; a delivered row never loses proof; dead only after the eighth failure or a
+///   day; a held delivery moves only by a requeue, by its expiry or by the operator.
 /// Threading: one thread.
 #pragma once
 
@@ -43,7 +43,7 @@ struct Row {
 
 class DeliveryModel {
  public:
-  /// What was wrong with a step, if anything.
+  /// The violation of the last step; empty when it was legal.
   using Verdict = std::optional<std::string>;
 
   Verdict add(const records::AddDelivery& added, std::uint64_t number, WallMs said_at);
@@ -60,7 +60,7 @@ class DeliveryModel {
   std::set<std::tuple<Key, AgentName, records::FrameKind, std::string>> made_;
 };
 
-/// May a delivery go from one state to the other by a session's or the daemon's word? Being put back is not among them.
+/// A receipt or the daemon may change a delivery from one state to the other. A requeue is not among these steps.
 bool is_legal(records::DeliveryState from, records::DeliveryState to);
 
 }  // namespace relay::simulation

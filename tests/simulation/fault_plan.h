@@ -1,4 +1,4 @@
-/// How bad things are at the moment. The world draws it from the seed and clears it when it heals.
+/// The current probabilities of faults. The simulation draws them from the seed and clears them at the end of a run.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,8 @@ struct FaultPlan {
   // Network.
   std::size_t cut = 0;          // a connection breaks, per piece of bytes that arrives
   std::size_t freeze = 0;       // a connection falls silent for a while, per piece
-  std::size_t repeat = 0;       // a client says a SEND or an ACK twice, per frame
-  std::size_t slow_reader = 0;  // a connection whose client reads in drips, per connection
+  std::size_t repeat = 0;       // a client sends a SEND or an ACK twice, per frame
+  std::size_t slow_reader = 0;  // a connection whose client reads slowly, per connection
   Nanos longest_delay = milliseconds{2};
   std::size_t smallest_socket = 65'536;  // bytes a socket holds; drawn up to four times this
 
@@ -29,7 +29,7 @@ struct FaultPlan {
 
   // Sessions.
   std::size_t trouble = 0;    // a session says something other than delivered, per delivery
-  std::size_t host_dies = 0;  // per step of a letter
+  std::size_t host_dies = 0;  // per step of a delivery
 };
 
 }  // namespace relay::simulation

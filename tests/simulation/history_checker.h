@@ -1,15 +1,16 @@
-/// What really happened, seen from outside: every message said, stored, acknowledged and handed up. The judge.
+/// The judge: checks every message that was sent, stored, acknowledged and received, seen from outside.
 ///
-/// Promises checked as they could be broken, at once:
-///   acknowledged ⇒ stored; delivered ⇒ stored; nothing handed up twice in one life of a program, nor in all its lives
-///   when it keeps its positions; order of numbers, and of saying, within a stream; Delivered in the ledger ⇒ handed up.
-/// No state that lies: Delivered ⇒ put before the agent, and shown by its host, or taken by a session that is the agent;
-///   Seen ⇒ seen; failed, in doubt or cancelled ⇒ somebody said so; what a RECEIPT tells is a stored line, in order.
-/// Exactly one surface: what a host puts before its agent never comes there again, but by a person's wish.
-/// Where the disk damages files between two lives of the daemon, the promise is weaker: what was acknowledged
-///   arrives, ends visibly, or is counted as lost and told.
-/// And at every start of the daemon and at the end: stored and not final ⇒ visibly pending, and nothing else is; at the
-///   end the store's history is the book's, line by line, and so is the log of events, numbered without a gap. The book checks each step, the alarm that there is a next one.
+/// Promises, checked as soon as they can be broken:
+///   acknowledged ⇒ stored; delivered ⇒ stored; no message received twice by one process of a client, nor by any of its
+///   processes if it keeps its positions; order of numbers, and of sending, within a stream; Delivered ⇒ received.
+/// States are true: Delivered ⇒ injected and shown by its host, or taken by a session that is the agent; Seen ⇒ seen;
+///   failed, in doubt or cancelled ⇒ a session or the operator caused it; a RECEIPT matches a stored entry, in order.
+/// Exactly one surface: a host never injects a message again, unless the operator redelivered it.
+/// If the disk damages files between two runs of the daemon, the promise is weaker: an acknowledged message arrives,
+///   has a visible final state, or is counted as lost and reported.
+/// At every start of the daemon and at the end: stored and not final ⇒ visibly pending, and nothing else is; at the end
+///   the store's history equals the model's, entry by entry, and so does the event log, numbered without a gap. The
+///   DeliveryModel checks each step, the LivenessChecker that every pending delivery has a next step.
 #pragma once
 
 #include <cstdint>
@@ -49,11 +50,11 @@ class HistoryChecker final : public StoreObserver {
 
   [[nodiscard]] const std::optional<std::string>& violation() const { return violation_; }
   void violate(const std::string& what);
-  /// For what damage to the store's files may break: it takes back what was told, so a message may come again.
+  /// Reports a violation that damage may cause: damage takes back reported commits, so a message may come again.
   void violate_unless_damaged(const std::string& what);
 
-  /// Only deliveries to these are waited for; bad clients get mail too and never say so.
-  enum class Name { Claimed, Free };  // whoever takes a free name gets its mail
+  /// Registers a client; only its deliveries are awaited. Bad clients get messages too and never report them.
+  enum class Name { Claimed, Free };  // any client that takes a free name gets its messages
   void knows(const std::string& program, Name name, const Able& able) {
     programs_.insert(program);
     if (name == Name::Claimed) owners_.insert(program);
@@ -61,7 +62,7 @@ class HistoryChecker final : public StoreObserver {
     alarm_.knows(program, able);
   }
 
-  // What programs do and hear.
+  // Reports of clients.
   std::uint64_t say(SentMessage saying);  // its number, which its body carries
   void has_id(std::uint64_t number, const std::string& id);
   void could_not_be_said(std::uint64_t number);
@@ -71,17 +72,17 @@ class HistoryChecker final : public StoreObserver {
   void handed_up(const std::string& program, int life, Keeps keeps, const client::DeliveryRef& place,
                  std::string_view payload);
 
-  /// It is put before the agent whose host the program is.
+  /// A host injected it into its agent.
   void surfaced(const std::string& program, const client::DeliveryRef& place);
-  /// About to be said of a delivery.
+  /// A session is about to report this about a delivery.
   void reports(const client::DeliveryRef& place, const protocol::Receipt& receipt);
   void wants_cancelled(const std::string& delivery) { cancel_wanted_.insert(delivery); }
   void tells(const std::string& program, Told told, std::string& number);
-  /// Its connection is lost, or it died: it has these in hand.
+  /// A client lost its connection or died with these deliveries unsettled.
   void loses_session(const std::string& program, const std::set<std::string>& in_hand);
   void has_session(const std::string& program, const std::string& session) { alarm_.session_of(program, session); }
 
-  // What the daemon says and stores.
+  // Reports of the daemon and its store.
   void daemon_starts();
   void daemon_says(broker::ConnectionId to, std::string_view frame);
   void daemon_saves(const records::Changes& changes);
@@ -89,12 +90,12 @@ class HistoryChecker final : public StoreObserver {
   void on_durable(const Deeds& group) override;
   void on_doubt(Deeds group) override { doubtful_ = std::move(group); }
 
-  /// Does everything have a next step? To be asked when the daemon waits for nothing.
+  /// Checks that every pending delivery has a next step. Called when the daemon has nothing to do.
   void look_for_untouched(const std::vector<broker::RosterEntry>& roster);
   /// Some delivery that is not final (or the other way round), drawn by the number; empty when there is none.
   [[nodiscard]] std::string some_delivery(std::uint64_t draw, bool final) const;
 
-  /// The disk damages a file. From then on each acknowledged message arrives, ends visibly, or is counted.
+  /// The disk damages a file. From then on each acknowledged message arrives, becomes final visibly, or is counted.
   void disk_damages(const std::string& what) {
     trace_.line("disk: {}", what);
     damaged_ = true;
@@ -107,10 +108,10 @@ class HistoryChecker final : public StoreObserver {
   /// The answer to a STATUS that was asked in that life of the daemon.
   void hears_status(std::uint64_t asked_in, std::string_view payload);
 
-  /// Compares what the store shows as pending with what it must.
+  /// Compares the pending deliveries of the store with those of the model.
   void check_store(store::MessageStore& store);
 
-  /// Is there nothing left to wait for?
+  /// Nothing is left to wait for.
   [[nodiscard]] bool settled() const { return awaited_ == 0 && unanswered_ == 0; }
   [[nodiscard]] std::string unsettled() const;
   void check_end(store::MessageStore& store);
@@ -133,7 +134,7 @@ class HistoryChecker final : public StoreObserver {
     std::map<std::tuple<std::string, std::string, protocol::Lane>, std::uint64_t> seqs;  // by topic, from, lane
     std::map<std::uint64_t, std::string> numbers;                                        // as which delivery
   };
-  /// What its sessions said of one delivery.
+  /// The reports of sessions about one delivery.
   struct Words {
     records::Proof proof = records::Proof::Stored;  // the strongest
     bool failed = false, doubted = false, given_back = false;

@@ -1,5 +1,5 @@
-/// Hosts with agents and typing users beside the daemon and the store, in one thread on a virtual clock; every choice is
-/// drawn from one seed.
+/// Hosts with agents and typing users beside the daemon and the store, in one thread on a virtual clock; every choice
+/// is drawn from one seed.
 #pragma once
 
 #include <array>

@@ -1,13 +1,13 @@
-/// The alarm: nothing may sit eligible and untouched.
+/// Checks liveness: no delivery that could go may stay untouched.
 ///
-/// At a moment when the daemon waits for nothing (no commit, page or question under way, the store working) every
-/// delivery that is not final must have a next step: it is in its session's hands, or its session is away, or its lane is
-/// closed for a reason that holds, or it is held and its time has not come, or it is behind others of a full window.
-/// Whether a lane is open is derived here from what the sessions said, not asked of the broker.
+/// Whenever the daemon has nothing to do (no commit, page or query in progress, the store working), every pending
+/// delivery must have a next step: it is at its session, or its session is offline, or its lane is closed for a valid
+/// reason, or it is held and its time has not come, or it is behind others of a full window.
+/// The checker derives whether a lane is open from the reports of sessions; it does not ask the broker.
 ///
-/// What the daemon has heard of a session is read from its roster: each SESSION_STATE carries its number as `reason`; the
-/// state in a greeting carries none, and must be one that was told since.
-/// Ownership: borrows the book. Threading: one thread.
+/// The roster shows which reports the daemon has received: each SESSION_STATE carries its number as `reason`; the state
+/// in a HELLO carries none, and must be one that the session reported since.
+/// Ownership: borrows the model. Threading: one thread.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace relay::simulation {
 
-/// What a session said of itself at HELLO.
+/// The content of a session's HELLO.
 struct Able {
   std::optional<protocol::DeliveryModes> modes = {};
   bool queue = false;
@@ -35,21 +35,21 @@ struct Told {
   std::string state;
   std::optional<protocol::DeliveryModes> modes = {};
   std::optional<protocol::DeliveryMode> boundary = {};
-  Key newest = {};               // stored when it was said: what is here at that moment, at least
-  std::uint64_t connection = 0;  // on which it was said, counted by the program
+  Key newest = {};               // the newest stored key when it was sent
+  std::uint64_t connection = 0;  // the connection that carried it, counted by the client
 };
 
 class LivenessChecker {
  public:
   explicit LivenessChecker(const DeliveryModel& book) : book_{book} {}
 
-  // What happens.
+  // Reports of the simulation.
   void knows(const std::string& program, const Able& able) { sessions_[program].able = able; }
   void session_of(const std::string& program, std::string session) {
     sessions_[program].own = std::move(session);
     ++sessions_[program].connections;
   }
-  /// What it had in hand when its connection broke: the next one counts it until it was sent again.
+  /// Its unsettled deliveries when the connection broke: the next connection counts them until they are resent.
   void had_unsettled(const std::string& program, std::set<Key> deliveries) {
     sessions_[program].kept = std::move(deliveries);
   }
@@ -62,7 +62,7 @@ class LivenessChecker {
   void sent(Key delivery, broker::ConnectionId connection, Seq seq);
   void agent_saved(const records::Agent& agent) { paused_[agent.name.value()] = agent.paused; }
 
-  /// The delivery that has no next step, in words.
+  /// Describes a delivery without a next step.
   [[nodiscard]] std::optional<std::string> look(const std::vector<broker::RosterEntry>& roster, Timestamp now) const;
 
  private:

@@ -1,5 +1,5 @@
-/// The daemon's store as the simulation sees it: passes everything on, tells the ledger what became durable, and
-/// breaks when the seed says so.
+/// The daemon's store in the simulation: forwards every call, reports durable changes to the HistoryChecker, and fails
+/// when the seed says so.
 #pragma once
 
 #include <deque>
@@ -14,16 +14,16 @@
 
 namespace relay::simulation {
 
-/// What one group did, in order.
+/// The changes of one group, in order.
 using StoreChange = std::variant<records::Change, records::ExpireResult>;
 using Deeds = std::vector<StoreChange>;
 
-/// What the disk of the daemon went through, for the ledger.
+/// Receives what became durable on the daemon's disk.
 class StoreObserver {
  public:
   virtual ~StoreObserver() = default;
   virtual void on_durable(const Deeds& group) = 0;
-  /// The power went away while this group was being committed.
+  /// The power was cut during the commit of this group.
   virtual void on_doubt(Deeds group) = 0;
 };
 
@@ -32,14 +32,14 @@ class ObservedStore final : public store::MessageStore {
   ObservedStore(std::unique_ptr<store::MessageStore> real, StoreObserver& witness)
       : real_{std::move(real)}, witness_{witness} {}
 
-  /// The journal has these: they are durable, and the store will be told of them, in this order.
+  /// The journal has these changes: they are durable, and the store gets them in this order.
   void on_journaled(const records::Changes& changes);
-  /// The power went away while they were being written there.
+  /// The power was cut while the journal wrote them.
   void journalled_perhaps(const records::Changes& changes) { witness_.on_doubt(Deeds{changes.begin(), changes.end()}); }
 
-  /// The apply or commit that many calls from now fails.
+  /// Fails the apply or commit that many calls from now.
   void fail_after(std::size_t calls) { fails_after_ = calls + 1; }
-  /// Something went wrong since the last question.
+  /// A call failed since the last query of this flag.
   [[nodiscard]] bool failed() { return std::exchange(failed_, false); }
   /// `cut` is called inside the next commit that has something to write, and says whether the power went away in it.
   void break_next_commit(std::move_only_function<void()> before, std::move_only_function<void()> after) {

@@ -1,7 +1,7 @@
-/// A person at a command line: a connection of its own that flushes, pauses, cancels, redelivers and sets policies.
+/// The user at a command line: a separate connection that flushes, pauses, cancels, redelivers and sets policies.
 ///
-/// What it asks for may be lost with the connection or the daemon; it then asks for something else. A healed world's
-/// person undoes everything that keeps mail waiting, again and again until it is gone.
+/// A request may be lost with the connection or the daemon; the operator then makes another one. At the end of a run
+/// the operator repeatedly undoes everything that keeps messages pending, until nothing is pending.
 #pragma once
 
 #include <memory>
@@ -20,14 +20,14 @@ class Operator final : private client::LinkListener {
   ~Operator() override;
 
   void start() { link_.start(); }
-  /// One thing, drawn from the seed.
+  /// One random request.
   void act(const std::vector<std::string>& agents);
-  /// Whatever waits for a person's word goes.
+  /// Releases every held delivery.
   void let_go(const std::vector<std::string>& agents);
 
  private:
   void ask(const std::string& request);
-  /// Only where the disk was damaged.
+  /// Only after damage to the disk.
   void ask_status();
 
   void on_ready(const client::Session&) override { ask_status(); }

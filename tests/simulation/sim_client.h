@@ -1,13 +1,13 @@
-/// A program of the simulated world: the real Link and Outbox, a disk of its own, and a will to talk.
+/// A client of the simulation: the real Link and Outbox, its own disk, and random messages to send.
 ///
-/// Durable programs keep an outbox file and, in the same breath as each message they receive, their stream positions;
-/// they must see everything exactly once whatever dies. The others keep nothing and see everything exactly once per
-/// life. `crash` ends a life without a word; `start` begins the next.
+/// Durable clients keep an outbox file and, together with each message they receive, their stream positions; they must
+/// get everything exactly once whatever dies. The others keep nothing and get everything exactly once per process.
+/// `crash` kills the process; `start` starts the next one.
 ///
-/// A plain program acknowledges. A callback session declares modes, tells its state and reports. A host brings letters
-/// to an agent, step by step, as a real one does: taken, noted on disk before the first byte (the product's own Intent),
-/// put before the agent, written, submitted, seen; it may die between any two, and its note decides what its successor
-/// says. What came before the agent is known to the ledger, which outlives everybody.
+/// A plain client acknowledges. A callback session declares modes, reports its state and sends receipts. A host
+/// delivers messages to an agent step by step, as a real one does: accepted, logged before the first byte (the
+/// product's own IntentLog), injected, written, submitted, seen; it may die between any two steps, and its log decides
+/// what its successor reports. The HistoryChecker knows what was injected, across all processes.
 #pragma once
 
 #include <map>
@@ -25,14 +25,14 @@
 namespace relay::simulation {
 
 inline constexpr const char* kSocketPath = "/home/relay.sock";
-inline constexpr const char* kSystemToken = "the token of the simulated home";  // shown by the person's programs
+inline constexpr const char* kSystemToken = "the token of the simulated home";  // presented by the operator
 
 enum class Role { Plain, Callback, Host };
 
 struct ProgramPlan {
   std::string name;
   Role role = Role::Plain;
-  std::optional<protocol::DeliveryModes> modes = {};  // a plain one tells none
+  std::optional<protocol::DeliveryModes> modes = {};  // empty for a plain client
   bool tells_state = false;
   bool wants_steps = false;  // a RECEIPT for every change
   bool durable = true;
@@ -58,7 +58,7 @@ class SimClient final : private client::LinkListener {
   void say(const std::string& to, const std::string& topic, std::size_t padding);
   /// Something changes in its session: a state, a boundary, what it can do.
   void stir();
-  /// In a healed world: it is idle, can do everything, and is at both boundaries.
+  /// For the end of a run: the session is idle, supports every mode, and is at both boundaries.
   void calm();
 
   [[nodiscard]] const ProgramPlan& plan() const { return plan_; }

@@ -1,7 +1,7 @@
-/// The daemon of the simulated world: the real Workspace and Broker, restarted from the store after each death.
+/// The daemon of the simulation: the real Workspace and Broker, restarted from the store after each death.
 ///
-/// Death can come at any effect: from that effect on nothing this incarnation does reaches the network or the disk,
-/// although its code runs on to the end of the turn, unaware. Then it is destroyed and a new one loads the store.
+/// It can die at any effect: from that effect on, nothing this process does reaches the network or the disk, although
+/// its code runs to the end of the turn. Then it is destroyed and a new one loads the store.
 #pragma once
 
 #include <functional>
@@ -39,18 +39,18 @@ class SimDaemon {
   void start();
   /// Kills it at the effect that many effects from now; 0 is now.
   void die_after(std::uint64_t effects);
-  /// Leaves in good order.
+  /// Shuts down cleanly.
   void shut_down();
-  /// The power goes away inside the next commit (SQLite only; otherwise it dies now).
+  /// Cuts the power inside the next commit (SQLite only; otherwise it dies now).
   void die_in_commit();
-  /// Forgets every name that nobody uses at this moment, however young.
+  /// Removes every agent that is not in use, however new.
   void prune_unused_names();
   /// Programs that know themselves to be connected: whoever of them the daemon counts as here must hear a broadcast.
   void ask_who_is_ready(std::function<std::vector<std::string>()> ready) { ready_ = std::move(ready); }
 
   [[nodiscard]] bool running() const { return workspace_ != nullptr && !*dead_; }
   [[nodiscard]] bool is_idle() const { return running() && workspace_->is_idle(); }
-  /// Is everything done that the daemon could do by itself at this moment? Then nothing may sit untouched.
+  /// The daemon has nothing to do at this moment. Then every pending delivery must have a next step.
   [[nodiscard]] bool idle() const;
   void look_for_untouched() { ledger_.look_for_untouched(workspace_->roster()); }
   [[nodiscard]] std::size_t max_waiting_bytes() const { return plan_.options.limits.max_waiting_bytes; }

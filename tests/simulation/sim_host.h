@@ -1,11 +1,11 @@
 /// A host of the simulated world: the real Host, a fake agent in its terminal, a user at it, lives that end in crashes.
 ///
-/// The user types drafts, sends or clears them, and answers dialogs that open at random. What the agent took outlives the
-/// host, and so do the disk with outbox and intent log.
+/// The user types drafts, sends or clears them, and answers dialogs that open at random. What the agent took outlives
+/// the host, and so do the disk with outbox and intent log.
 /// Some agents have a transcript, an inbox and a hook as well.
-/// Checked whenever the host writes to the agent: the agent's terminal shows no dialog and no draft, and the user has not
-/// typed a moment ago; Enter and Backspace meet text of the host's alone. Checked whenever the agent takes a prompt: no
-/// message is in it that was in one before.
+/// Checked whenever the host writes to the agent: the agent's terminal shows no dialog and no draft, and the user has
+/// not typed a moment ago; Enter and Backspace meet text of the host's alone. Checked whenever the agent takes a
+/// prompt: no message is in it that was in one before.
 /// Ownership: borrows loop, network, random, trace and faults, which outlive it. Threading: one thread.
 #pragma once
 

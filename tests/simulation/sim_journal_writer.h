@@ -1,7 +1,7 @@
 /// The journal on the virtual clock: records become durable at a random later moment, and are told still later.
 ///
-/// A crash before that loses them; a crash between them and their answer leaves them stored and untold. Both are drawn by
-/// the seed. The bytes are written by the daemon's own Journal, on the disk that forgets.
+/// A crash before that loses them; a crash between them and their answer leaves them stored and untold. Both are drawn
+/// by the seed. The bytes are written by the daemon's own Journal, on the disk that forgets.
 /// Ownership: owned by the queue; borrows everything else. Threading: one thread.
 #pragma once
 

@@ -1,10 +1,10 @@
 /// Sockets on a virtual clock: bytes arrive late, in pieces, or not at all.
 ///
-/// Each direction has what the sender queued, and what the socket holds (bounded, so a slow reader is felt by the
-/// sender as on a real machine). A cut loses bytes in flight; a frozen connection says nothing to anyone; the end of a
-/// process closes its sockets.
-/// Invariants: the order of bytes within one direction never changes; contract of net::Stream otherwise.
-/// Ownership: borrows loop, random and weather. Threading: one thread.
+/// Each direction has the sender's queue and the socket's buffer (bounded, so a slow reader blocks the sender as on a
+/// real machine). A cut loses bytes in flight; a frozen connection transfers nothing; the end of a process closes its
+/// sockets.
+/// Invariants: the order of bytes within one direction never changes; otherwise the contract of net::Stream.
+/// Ownership: borrows loop, random and fault plan. Threading: one thread.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ namespace relay::simulation {
 
 class Pair;
 
-/// Set when a process died: from then on nothing it does reaches the world.
+/// Set when a process dies: from then on nothing it does has an effect.
 using DeathFlag = std::shared_ptr<bool>;
 
 class SimNetwork final : public net::Network {
@@ -34,12 +34,12 @@ class SimNetwork final : public net::Network {
 
   /// Listeners and accepted streams made from now on die with this flag.
   void next_server_life(DeathFlag dead) { server_dead_ = std::move(dead); }
-  /// The process behind these streams is gone: sockets close, what they hold may still arrive.
+  /// The process of these streams has died: sockets close, and their buffered bytes may still arrive.
   void server_died();
 
-  /// Breaks a random living connection.
+  /// Breaks a random open connection.
   void cut_one();
-  /// Nothing is silent or slow any more.
+  /// Ends all freezes and slow readers.
   void recover();
 
   /// Most bytes any server-side stream has had waiting.

@@ -1,9 +1,10 @@
-/// The store queue on the virtual clock: a group becomes durable at a random later moment, and is told still later.
+/// The store queue on the virtual clock: a group becomes durable at a random later time, and is reported still later.
 ///
-/// A crash before the commit loses the group; a crash between commit and answer leaves it stored and untold. Both are
-/// drawn by the seed. The batches are carried out by the code the daemon uses, on a real MessageStore.
-/// Contract of store::StoreQueue: requests in order, pages, expiries and queries after the commits asked before; when a
-/// group fails, everything asked until that failure is told fails with it.
+/// A crash before the commit loses the group; a crash between commit and report leaves it stored and unreported. The
+/// seed draws both. The daemon's own code executes the batches, on a real MessageStore.
+/// Contract of store::StoreQueue: requests in order; pages, expiries and queries after the earlier commits; when a
+///   group fails,
+/// every request made before the report of that failure fails with it.
 /// Ownership: owned by the Workspace; borrows everything else. Threading: one thread.
 #pragma once
 

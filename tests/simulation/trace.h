@@ -1,4 +1,4 @@
-/// What happened, line by line: printed when a person replays a seed, and hashed to prove that a replay is the same.
+/// The events of a run, line by line: printed for a replayed seed, and hashed to prove that a replay is the same.
 #pragma once
 
 #include <cstdint>
