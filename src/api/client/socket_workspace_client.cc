@@ -106,10 +106,10 @@ SocketWorkspaceClient::~SocketWorkspaceClient() {
 
 void SocketWorkspaceClient::request(MessageType type, json::object payload, OnResponse on_response) {
   const auto number = ++last_number_;
-  if (requests_.size() >= kMaxPendingRequests)
+  if (requests_.size() >= kMaxRequests)
     return loop_.post([on_response = std::move(on_response)]() mutable {
       on_response(
-          fail(Errc::Full, format("{} requests to the daemon are pending already; try again", kMaxPendingRequests)));
+          fail(Errc::Full, format("{} requests to the daemon are pending already; try again", kMaxRequests)));
     });
   auto text = json::serialize(payload);
   if (text.size() > protocol::kMaxFrameBytes - protocol::kEnvelopeReserveBytes)

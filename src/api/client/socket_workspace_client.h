@@ -2,7 +2,7 @@
 ///
 /// Why two links: a feed that catches up with a day of events must not delay responses.
 /// Invariants: every request and every message completes exactly once, also when the workspace closes. At most
-///   kMaxPendingRequests requests are pending, client::kMaxPendingRequests of them in flight; more fail with BUSY.
+///   kMaxRequests requests are pending, client::kMaxPendingRequests of them in flight; more fail with BUSY.
 ///   Queued requests fail when the connection is lost. A message whose response was lost is sent once more with the
 ///   same id, so it is stored once. A link that the daemon stopped is replaced. Event numbers belong to one store: when
 ///   WELCOME has another store id, the listener gets on_log_replaced().
@@ -34,7 +34,7 @@ struct WorkspaceLocation {
 
 class SocketWorkspaceClient final : public WorkspaceClient, public MessageSender {
  public:
-  static constexpr std::size_t kMaxPendingRequests = 1'024;
+  static constexpr std::size_t kMaxRequests = 1'024;
   static constexpr std::size_t kMaxSends = 256;  // in progress at once
 
   SocketWorkspaceClient(net::EventLoop& loop, net::Network& network, Random& random, WorkspaceLocation location);
