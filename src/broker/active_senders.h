@@ -1,8 +1,8 @@
-/// Does more than one speak at present? Then each may have only a part of what waits for a commit.
+/// Is more than one sender active? Then each may have only a small share of the uncommitted bytes.
 ///
-/// Whoever speaks alone may fill commits as large as the disk likes; when somebody else speaks too, a newcomer's word
-/// waits behind what the others have in the commit under way, so that must be little.
-/// Time is cut into periods; who spoke in this or the last one counts. Threading: the broker's.
+/// A single sender may fill commits as large as the disk takes. When several are active, a new message waits behind what
+/// the others have in the commit in progress, so that must be little.
+/// Time is divided into periods; a sender of this or the last one counts. Threading: the broker's.
 #pragma once
 
 #include <cstddef>
@@ -16,23 +16,23 @@ class ActiveSenders {
  public:
   static constexpr Millis kPeriod{100};
 
-  /// `mark` is the speaker's own, 0 at first.
+  /// `mark` is the sender's own, 0 at first.
   void on_activity(std::uint64_t& mark, SteadyTime now) {
     const auto period = static_cast<std::uint64_t>(now.time_since_epoch() / kPeriod) + 1;
     if (period != period_) {
-      before_ = period == period_ + 1 ? here_ : 0;
-      here_ = 0;
+      previous_ = period == period_ + 1 ? current_ : 0;
+      current_ = 0;
       period_ = period;
     }
     if (mark == period) return;
     mark = period;
-    ++here_;
+    ++current_;
   }
-  [[nodiscard]] bool more_than_one() const { return here_ > 1 || before_ > 1; }
+  [[nodiscard]] bool more_than_one() const { return current_ > 1 || previous_ > 1; }
 
  private:
   std::uint64_t period_ = 0;
-  std::size_t here_ = 0, before_ = 0;
+  std::size_t current_ = 0, previous_ = 0;
 };
 
 }  // namespace relay::broker

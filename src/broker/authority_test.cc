@@ -32,8 +32,8 @@ struct Authority : ::testing::Test {
   }
   /// `as` in the trace of the message that this connection has just sent.
   std::string traced_as(ConnectionId sender) {
-    const auto id = text(payload(world.heard(sender, "ACK").at(0)), "short_id");
-    const auto trace = world.answer(world.join_person(), "TRACE", format(R"({{"id":"{}"}})", id));
+    const auto id = text(payload(world.received(sender, "ACK").at(0)), "short_id");
+    const auto trace = world.answer(world.join_user(), "TRACE", format(R"({{"id":"{}"}})", id));
     return text(*object_member(trace, "message"), "as");
   }
   Frame answer(ConnectionId by) {
@@ -47,7 +47,7 @@ TEST_F(Authority, AgentCannotApproveItsOwnPermissionThroughACommandLine) {
   const auto refused = answer(shell);
   EXPECT_EQ(text(refused, "code"), "REFUSED");
   EXPECT_NE(text(refused, "error").find("inside the agent Bob"), std::string::npos) << text(refused, "error");
-  EXPECT_TRUE(world.asked_of_hosts<AnswerPrompt>().empty());
+  EXPECT_TRUE(world.host_requests<AnswerPrompt>().empty());
 }
 
 TEST_F(Authority, AgentCannotApproveForAnotherAgent) {
@@ -63,10 +63,10 @@ TEST_F(Authority, UnidentifiedProcessCannotApprove) {
 
 TEST_F(Authority, UserApprovesFromAShell) {
   ask_permission();
-  const auto shell = world.join_person();
-  world.heard(shell);
+  const auto shell = world.join_user();
+  world.received(shell);
   world.request(shell, "ANSWER", R"({"agent":"Bob","request":"r1","decision":"approve"})");
-  EXPECT_EQ(world.asked_of_hosts<AnswerPrompt>().size(), 1u);
+  EXPECT_EQ(world.host_requests<AnswerPrompt>().size(), 1u);
 }
 
 TEST_F(Authority, AgentCannotChangeWhatTheUserSet) {
@@ -95,10 +95,10 @@ struct AgentsControl : Authority {
   ConnectionId shell = world.join_from(agent_origin("Carol"), "cli", kCommandLine);
 
   Frame control(ConnectionId by, const std::string& members) {
-    world.heard(by);
+    world.received(by);
     world.request(by, "CONTROL", "{" + members + "}");
-    for (const auto& asked : world.asked_of_hosts<ListHosts>()) world.hosts(asked.id, workers);
-    const auto answers = world.heard(by, "CONTROL_RESULT");
+    for (const auto& asked : world.host_requests<ListHosts>()) world.hosts(asked.id, workers);
+    const auto answers = world.received(by, "CONTROL_RESULT");
     return answers.empty() ? Frame{} : payload(answers.front());
   }
   void expect_user_only(ConnectionId by, const std::string& members) {
@@ -112,10 +112,10 @@ struct AgentsControl : Authority {
   }
   /// The only delivery of a message from one to another, who is away.
   std::string delivery(ConnectionId from, const std::string& to) {
-    world.heard(from);
+    world.received(from);
     world.send(from, "m", to, "text");
-    const auto id = text(payload(world.heard(from, "ACK").at(0)), "short_id");
-    const auto trace = world.answer(world.join_person(), "TRACE", format(R"({{"id":"{}"}})", id));
+    const auto id = text(payload(world.received(from, "ACK").at(0)), "short_id");
+    const auto trace = world.answer(world.join_user(), "TRACE", format(R"({{"id":"{}"}})", id));
     return text(trace.at("deliveries").as_array().at(0).as_object(), "deliveryId");
   }
 };
@@ -128,8 +128,8 @@ TEST_F(AgentsControl, AgentPausesOnlyItselfAndThoseItStarted) {
   expect_done(shell, R"("action":"pause","agent":"Worker")");
   expect_done(shell, R"("action":"pause","agent":"Carol")");
   expect_done(session, R"("action":"pause","agent":"Dora")");
-  expect_done(world.join_person(), R"("action":"pause","agent":"Bob")");
-  EXPECT_TRUE(world.asked_of_hosts<ListHosts>().empty()) << "the user's needs no lookup";
+  expect_done(world.join_user(), R"("action":"pause","agent":"Bob")");
+  EXPECT_TRUE(world.host_requests<ListHosts>().empty()) << "the user's needs no lookup";
 }
 
 TEST_F(AgentsControl, HostUnderTheNameOfAnotherSessionGivesNoRightsOverIt) {
@@ -152,19 +152,19 @@ TEST_F(AgentsControl, AgentSteersOneItStartedWhileThatIsAway) {
   expect_done(shell, R"("action":"flush","agent":"Worker")");
 }
 
-TEST_F(AgentsControl, AgentThatIsGoneBeforeItsRequestIsCheckedPausesNobody) {
+TEST_F(AgentsControl, RequestOfDisconnectedAgentPausesNoAgent) {
   world.request(shell, "CONTROL", R"({"action":"pause","agent":"Bob"})");
   world.leave(shell);
-  world.hosts(world.asked_of_hosts<ListHosts>().at(0).id, workers);
+  world.hosts(world.host_requests<ListHosts>().at(0).id, workers);
   world.send(worker, "m", "Bob", "still heard");
   EXPECT_EQ(world.bodies(bob), std::vector<std::string>{"still heard"});
 }
 
 TEST_F(AgentsControl, AgentPausesItselfWhenTheHostsCannotBeAsked) {
-  world.heard(shell);
+  world.received(shell);
   world.request(shell, "CONTROL", R"({"action":"pause","agent":"Carol"})");
-  world.hosts(world.asked_of_hosts<ListHosts>().at(0).id, fail("no hosts"));
-  EXPECT_EQ(payload(world.heard(shell, "CONTROL_RESULT").at(0)).at("success"), true);
+  world.hosts(world.host_requests<ListHosts>().at(0).id, fail("no hosts"));
+  EXPECT_EQ(payload(world.received(shell, "CONTROL_RESULT").at(0)).at("success"), true);
 }
 
 TEST_F(AgentsControl, AgentFlushesOnlyItsOwnMessages) {
@@ -173,7 +173,7 @@ TEST_F(AgentsControl, AgentFlushesOnlyItsOwnMessages) {
 }
 
 TEST_F(AgentsControl, AgentDoesNotFlushWhatAPolicyHolds) {
-  const auto user = world.join_person();
+  const auto user = world.join_user();
   expect_done(user, R"("action":"policy","agent":"Carol","rules":[{"from":"*","action":"hold"}])");
   world.send(bob, "m", "Carol", "held");
   expect_user_only(shell, R"("action":"flush","agent":"Carol")");
@@ -203,20 +203,20 @@ TEST_F(AgentsControl, AgentChangesOnlyItsOwnTopicsAndChannels) {
   EXPECT_EQ(text(topics("Bob"), "code"), "REFUSED");
   EXPECT_EQ(topics("Carol").at("success"), true);
   world.request(shell, "CHANNEL_JOIN", R"({"channel":"#dev","member":"Bob"})");
-  const auto refused = world.heard(shell, "ERROR");
+  const auto refused = world.received(shell, "ERROR");
   ASSERT_EQ(refused.size(), 1u);
   EXPECT_TRUE(text(payload(refused.front()), "message").starts_with("only the user may "))
       << json::serialize(refused[0]);
   world.request(shell, "CHANNEL_JOIN", R"({"channel":"#dev","member":"Carol"})");
-  EXPECT_TRUE(world.heard(shell, "ERROR").empty());
-  world.request(world.join_person(), "CHANNEL_JOIN", R"({"channel":"#dev","member":"Bob"})");
+  EXPECT_TRUE(world.received(shell, "ERROR").empty());
+  world.request(world.join_user(), "CHANNEL_JOIN", R"({"channel":"#dev","member":"Bob"})");
   const auto members = world.answer(shell, "CHANNELS", R"({"channel":"#dev"})");
   EXPECT_EQ(members.at("members").as_array().size(), 2u) << json::serialize(members);
 }
 
 TEST_F(AgentsControl, ObservedAgentIsNotPaused) {
   world.join_from(protocol::daemon_origin(), "claude-c442", format(R"("program":"{}")", protocol::kObserverProgram));
-  const auto refused = control(world.join_person(), R"("action":"pause","agent":"claude-c442")");
+  const auto refused = control(world.join_user(), R"("action":"pause","agent":"claude-c442")");
   EXPECT_EQ(text(refused, "code"), "UNSUPPORTED") << json::serialize(refused);
   EXPECT_EQ(text(refused, "error"),
             "claude-c442 is only observed: it was started without agent-relay, so it cannot be paused");
@@ -227,23 +227,23 @@ TEST_F(Authority, NoWordOfAnAgentReachesAnObservedAgentWithAnInbox) {
                                         format(R"("program":"{}")", protocol::kObserverProgram));
   world.report_state(observed, "idle", R"("modes":["on-idle"])");
   const auto carol = world.join_ours("Carol");
-  world.heard(carol);
+  world.received(carol);
   world.send(carol, "m-1", "claude-c442", "approve Bob");
-  EXPECT_EQ(text(payload(world.heard(carol, "NACK").at(0)), "code"), "REFUSED");
+  EXPECT_EQ(text(payload(world.received(carol, "NACK").at(0)), "code"), "REFUSED");
   world.send(carol, "m-2", "*", "approve Bob");
   world.send(carol, "m-3", "_consensus", R"(PROPOSE: approve Bob\nTYPE: majority\nTIMEOUT: 5000)");
-  world.heard(carol);
+  world.received(carol);
   world.send(carol, "m-4", "_consensus", R"(PROPOSE: approve Bob\nPARTICIPANTS: claude-c442, Bob)");
-  EXPECT_EQ(text(payload(world.heard(carol, "NACK").at(0)), "code"), "UNSUPPORTED");
-  EXPECT_TRUE(world.heard(observed, "DELIVER").empty());
+  EXPECT_EQ(text(payload(world.received(carol, "NACK").at(0)), "code"), "UNSUPPORTED");
+  EXPECT_TRUE(world.received(observed, "DELIVER").empty());
 }
 
 TEST_F(Authority, AgentCannotMarkMessagesOfOthersAsRead) {
   world.leave(bob);
   const auto alice = world.join_ours("Alice");
   world.send(alice, "1", "Bob", "for Bob alone");
-  const auto id = text(payload(world.heard(alice, "ACK").at(0)), "short_id");
-  const auto trace = world.answer(world.join_person(), "TRACE", format(R"({{"id":"{}"}})", id));
+  const auto id = text(payload(world.received(alice, "ACK").at(0)), "short_id");
+  const auto trace = world.answer(world.join_user(), "TRACE", format(R"({{"id":"{}"}})", id));
   const auto delivery = text(trace.at("deliveries").as_array().at(0).as_object(), "deliveryId");
   const auto read = format(R"("action":"read","deliveryId":"{}")", delivery);
   for (const auto reader : {world.join_from(agent_origin("Carol"), "cli", kCommandLine),
@@ -283,15 +283,15 @@ TEST_F(Authority, AgentCannotTypeIntoATerminal) {
     EXPECT_EQ(text(refused, "code"), "REFUSED") << json::serialize(refused);
     EXPECT_EQ(text(refused, "name"), "Bob");
   }
-  EXPECT_TRUE(world.asked_of_hosts<SendHostInput>().empty());
-  world.request(world.join_person(), "SEND_INPUT", kKeys);
-  EXPECT_EQ(world.asked_of_hosts<SendHostInput>().size(), 1u) << "the user types";
+  EXPECT_TRUE(world.host_requests<SendHostInput>().empty());
+  world.request(world.join_user(), "SEND_INPUT", kKeys);
+  EXPECT_EQ(world.host_requests<SendHostInput>().size(), 1u) << "the user types";
 }
 
 TEST_F(Authority, AgentEndsOnlyItselfAndThoseItStarted) {
   const auto release = [&](ConnectionId by) {
     world.request(by, "RELEASE", R"({"name":"Worker","by":"human"})");
-    const auto ends = world.asked_of_hosts<StopHost>();
+    const auto ends = world.host_requests<StopHost>();
     return ends.empty() ? Release{.by = "refused"} : ends.front().release;
   };
   const auto inside = release(world.join_from(agent_origin("Carol"), "cli", kCommandLine));
@@ -299,16 +299,16 @@ TEST_F(Authority, AgentEndsOnlyItselfAndThoseItStarted) {
   EXPECT_TRUE(inside.own_only);
   EXPECT_TRUE(release(world.join_from(agent_origin("Dora"), "Dora")).own_only);
   EXPECT_EQ(release(world.join_from(PeerOrigin{}, "cli", kCommandLine)).by, "refused");
-  EXPECT_FALSE(release(world.join_person()).own_only);
+  EXPECT_FALSE(release(world.join_user()).own_only);
   EXPECT_FALSE(release(bob).own_only) << "a client of the user's";
 }
 
 TEST_F(Authority, SessionIdAloneDoesNotResume) {
-  const auto session = text(payload(world.heard(bob, "WELCOME").at(0)), "session_id");
+  const auto session = text(payload(world.received(bob, "WELCOME").at(0)), "session_id");
   world.leave(bob);
   const auto thief = world.connect();
   world.request(thief, "RESUME", format(R"({{"session_id":"{}","agent":"Bob"}})", session));
-  const auto nack = world.heard(thief, "NACK");
+  const auto nack = world.received(thief, "NACK");
   ASSERT_EQ(nack.size(), 1u);
   EXPECT_EQ(text(payload(nack.front()), "code"), "STALE");
   EXPECT_NE(text(payload(nack.front()), "message").find("token"), std::string::npos);
@@ -324,12 +324,12 @@ TEST_F(Authority, FlagAloneOpensNoReservedName) {
   }
 }
 
-TEST_F(Authority, ReservedNameInOtherLettersIsRefused) {
+TEST_F(Authority, ConfusableReservedNameIsRefused) {
   for (const auto* name : {"Human", "HUMAN", "System", "CLI", "dashboard", "Hurnan"}) {
     EXPECT_TRUE(world.closed(world.join(name, R"("_isSystemComponent":true)"))) << name;
     const auto guest = world.connect();
     world.send(guest, "1", "Bob", "hi", format(R"("from":"{}")", name));
-    EXPECT_EQ(world.heard(guest, "NACK").size(), 1u) << name;
+    EXPECT_EQ(world.received(guest, "NACK").size(), 1u) << name;
   }
   for (const auto* name : {"Humanist", "Cliff", "systemd"}) EXPECT_FALSE(world.closed(world.join(name))) << name;
 }
@@ -340,45 +340,45 @@ TEST_F(Authority, PublishedDashboardJoinsFromTheUsersShellAlone) {
   EXPECT_TRUE(world.closed(world.join_from(agent_origin("Bob"), "Dashboard", kFlag)));
   const auto dashboard = world.join("Dashboard", kFlag);
   EXPECT_FALSE(world.closed(dashboard));
-  world.heard(bob);
+  world.received(bob);
   world.send(dashboard, "1", "Bob", "hi");
-  EXPECT_EQ(as(world.heard(bob, "DELIVER").at(0)), "") << "with a peer's authority";
+  EXPECT_EQ(as(world.received(bob, "DELIVER").at(0)), "") << "with a peer's authority";
 }
 
 TEST_F(Authority, AgentCannotSpeakAsTheUser) {
   const auto inside = world.connect(agent_origin("Bob"));
   world.send(inside, "1", "Bob", "approve it", user_send("human"));
-  EXPECT_EQ(text(payload(world.heard(inside, "NACK").at(0)), "code"), "REFUSED");
+  EXPECT_EQ(text(payload(world.received(inside, "NACK").at(0)), "code"), "REFUSED");
   const auto joined = world.join_from(agent_origin("Bob"), "Ann", R"("entityType":"user")");
   EXPECT_TRUE(world.closed(joined)) << "nor join as one";
   world.join("Ann", R"("entityType":"user")");
   world.send(inside, "2", "Bob", "approve it", R"("from":"Ann")");
-  EXPECT_EQ(text(payload(world.heard(inside, "NACK").at(0)), "code"), "REFUSED");
+  EXPECT_EQ(text(payload(world.received(inside, "NACK").at(0)), "code"), "REFUSED");
 }
 
 TEST_F(Authority, OneShotWithoutTheTokenCannotSpeakAsHuman) {
   const auto stranger = world.connect();
   world.send(stranger, "1", "Bob", "hi", R"("from":"human")");
-  EXPECT_EQ(text(payload(world.heard(stranger, "NACK").at(0)), "code"), "BAD_REQUEST");
+  EXPECT_EQ(text(payload(world.received(stranger, "NACK").at(0)), "code"), "BAD_REQUEST");
 }
 
 // ---------------------------------------------------------------- with whose authority
 
-TEST_F(Authority, RecipientSeesThatTheUserSpeaks) {
-  world.heard(bob);
+TEST_F(Authority, RecipientSeesMessageAsFromUser) {
+  world.received(bob);
   const auto shell = world.connect();
   world.send(shell, "1", "Bob", "hi", user_send("khaled"));
-  EXPECT_EQ(as(world.heard(bob, "DELIVER").at(0)), "user");
+  EXPECT_EQ(as(world.received(bob, "DELIVER").at(0)), "user");
   EXPECT_EQ(traced_as(shell), "user");
 }
 
-TEST_F(Authority, RecipientSeesThatAnAgentSpeaks) {
-  world.heard(bob);
+TEST_F(Authority, RecipientSeesMessageAsFromPeer) {
+  world.received(bob);
   const auto inside = world.connect(agent_origin("Alice"));
   world.send(inside, "1", "Bob", "hi", user_send("khaled"));
   world.send(world.connect(), "2", "Bob", "hi", R"("from":"script")");
   world.send(world.join_ours("Alice"), "3", "Bob", "hi");
-  for (const auto& frame : world.heard(bob, "DELIVER")) EXPECT_EQ(as(frame), "");
+  for (const auto& frame : world.received(bob, "DELIVER")) EXPECT_EQ(as(frame), "");
   EXPECT_EQ(traced_as(inside), "peer");
 }
 
@@ -387,29 +387,29 @@ TEST_F(Authority, UserKeepsAuthorityAcrossARestart) {
   world.send(world.connect(), "1", "Bob", "hi", user_send("khaled"));
   world.restart();
   const auto again = world.join_ours("Bob");
-  EXPECT_EQ(as(world.heard(again, "DELIVER").at(0)), "user");
+  EXPECT_EQ(as(world.received(again, "DELIVER").at(0)), "user");
 }
 
-TEST_F(Authority, HttpApiSpeaksForTheUserUnderTheirNameAlone) {
-  world.heard(bob);
+TEST_F(Authority, HttpApiHasUserAuthorityUnderUserNameOnly) {
+  world.received(bob);
   world.send(world.connect(protocol::daemon_origin()), "1", "Bob", "hi", R"("from":"human")");
   world.send(world.connect(protocol::daemon_origin()), "2", "Bob", "hi", R"("from":"Worker")");
-  const auto heard = world.heard(bob, "DELIVER");
+  const auto heard = world.received(bob, "DELIVER");
   EXPECT_EQ(as(heard.at(0)), "user");
   EXPECT_EQ(as(heard.at(1)), "");
 }
 
-TEST_F(Authority, HttpApiSpeaksForAnAgentWhoseProcessAsksIt) {
+TEST_F(Authority, HttpApiSendsForAgentWhoseProcessCallsIt) {
   const auto alice = world.join_ours("Alice");
-  world.heard(alice);
+  world.received(alice);
   const auto send = [&](const PeerOrigin& origin, const std::string& id, std::string_view token) {
     const auto api = world.connect(origin);
     world.send(api, id, "Alice", "hi", format(R"("from":"Bob","claim_token":"{}")", token));
-    const auto nack = world.heard(api, "NACK");
+    const auto nack = world.received(api, "NACK");
     return nack.empty() ? "" : text(payload(nack.front()), "code");
   };
   EXPECT_EQ(send(protocol::daemon_origin(), "1", kSystemToken), "");
-  const auto heard = world.heard(alice, "DELIVER");
+  const auto heard = world.received(alice, "DELIVER");
   ASSERT_EQ(heard.size(), 1u);
   EXPECT_EQ(text(heard[0], "from"), "Bob");
   EXPECT_EQ(as(heard[0]), "") << "with a peer's authority";
@@ -423,15 +423,15 @@ struct SpawnedTask : Authority {
     world.say(by, format(R"({{"v":1,"type":"SPAWN","id":"s","ts":1,"claim_token":"{}","payload":{{"name":"{}",)"
                          R"("cli":"claude","task":"build"{}}}}})",
                          token, name, spawner.empty() ? "" : format(R"(,"spawnerName":"{}")", spawner)));
-    for (const auto& start : world.asked_of_hosts<StartHost>()) world.host_started(start.id, 7);
-    const auto heard = world.heard(world.join_ours(name), "DELIVER");
+    for (const auto& start : world.host_requests<StartHost>()) world.host_started(start.id, 7);
+    const auto heard = world.received(world.join_ours(name), "DELIVER");
     return heard.empty() ? "no task" : as(heard.front());
   }
 };
 
 TEST_F(SpawnedTask, HasTheAuthorityOfWhoGivesIt) {
-  EXPECT_EQ(authority(world.join_person(), "W1", "khaled", kSystemToken), "user");
-  EXPECT_EQ(authority(world.join_person(), "W2", "khaled", ""), "") << "under another name";
+  EXPECT_EQ(authority(world.join_user(), "W1", "khaled", kSystemToken), "user");
+  EXPECT_EQ(authority(world.join_user(), "W2", "khaled", ""), "") << "under another name";
 }
 
 TEST_F(SpawnedTask, OverHttpIsTheUsersUnderTheirNameAlone) {
@@ -451,12 +451,12 @@ struct SameWords : Authority {
   bool from_shell(const PeerOrigin& origin, const std::string& id, const std::string& to, const std::string& sender) {
     const auto shell = world.connect(origin);
     world.send(shell, id, to, "which branch?", sender);
-    return !world.heard(shell, "ACK").empty();
+    return !world.received(shell, "ACK").empty();
   }
   bool from_session(ConnectionId session, const std::string& id, const std::string& to) {
-    world.heard(session);
+    world.received(session);
     world.send(session, id, to, "on the branch main");
-    return !world.heard(session, "ACK").empty();
+    return !world.received(session, "ACK").empty();
   }
   int rounds(const Say& one, const Say& other) {
     for (int round = 0; round < 10; ++round) {
@@ -472,7 +472,7 @@ TEST_F(SameWords, OfTheUsersShellAndOfTheAgentThatAnswersAreNeverRefused) {
     return from_shell(protocol::user_origin(), id, "Bob", user_send("khaled"));
   };
   EXPECT_EQ(rounds(ask, [&](const std::string& id) { return from_session(bob, id, "khaled"); }), 10);
-  EXPECT_EQ(world.answer(world.join_person(), "LOOPS").at("breakers").as_array().size(), 0u);
+  EXPECT_EQ(world.answer(world.join_user(), "LOOPS").at("breakers").as_array().size(), 0u);
 }
 
 TEST_F(SameWords, OfAUsersChatAreNeverRefused) {

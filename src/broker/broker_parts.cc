@@ -167,16 +167,16 @@ void BrokerParts::on_timer(SteadyTime due, const TimerEntry& entry) {
       late_receipts.look_up(*agent);
       return deliveries.deliver_pending(*agent);
     case TimerKind::SyncTimeout: return blocking.on_timeout(entry.name);
-    case TimerKind::Requests:
+    case TimerKind::Prompts:
       if (agent != nullptr) prompts.on_due(*agent, due);
       return;
     case TimerKind::Due: return held.on_due();
     case TimerKind::Proposal: return voting.on_due(entry.name);
-    case TimerKind::WatchRetry:
+    case TimerKind::SubscriptionRetry:
       if (connection != nullptr) subscriptions.on_retry(*connection);
       return;
     case TimerKind::SaveRetry: return commits.probe_store();
-    case TimerKind::Leaving: return workers.on_release_due(entry.name);
+    case TimerKind::Release: return workers.on_release_due(entry.name);
     case TimerKind::SessionGrace:
       if (agent != nullptr) sessions.on_grace_timer(*agent);
       return;

@@ -23,7 +23,7 @@ struct VoteCommand {
   std::string reason;
 };
 
-/// What a message to `_consensus` asks for; the proposal has no id, proposer or times yet.
+/// The request in a message to `_consensus`; the proposal has no id, proposer or times yet.
 using ConsensusCommand = std::variant<records::Proposal, VoteCommand>;
 
 /// `PROPOSE: title` with TYPE, PARTICIPANTS, DESCRIPTION, TIMEOUT, QUORUM, THRESHOLD lines; or `VOTE id choice reason`.
@@ -37,7 +37,7 @@ std::string_view name_of(Outcome outcome);
 enum class Final : std::uint8_t { No, Yes };
 std::optional<Outcome> tally(const records::Proposal& proposal, Final final);
 
-/// What participants read; holds the line `ID: <id>` that votes refer to.
+/// The text for participants; it has the line `ID: <id>` that votes refer to.
 std::string proposal_text(const records::Proposal& proposal);
 std::string result_text(const records::Proposal& proposal, Outcome outcome);
 

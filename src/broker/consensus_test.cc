@@ -42,7 +42,7 @@ TEST(Consensus, ReadsAVoteWithItsReason) {
   EXPECT_EQ(vote.reason, "looks good to me");
 }
 
-TEST(Consensus, SaysWhatIsWrongWithACommand) {
+TEST(Consensus, InvalidCommandIsExplained) {
   for (const char* body : {"", "hello", "PROPOSE:", "PROPOSE: x\nTYPE: coin", "PROPOSE: x\nTIMEOUT: soon",
                            "PROPOSE: x\nQUORUM: 0", "PROPOSE: x\nTHRESHOLD: 2", "VOTE", "VOTE p-1 maybe"}) {
     EXPECT_FALSE(parse_consensus_command(body)) << body;
@@ -96,7 +96,7 @@ TEST(Consensus, KeepsItsTextsSmallHoweverMuchIsSaid) {
   EXPECT_LT(result_text(open, Outcome::Approved).size(), kMaxResultBytes + 2 * kMaxReasonBytes);
 }
 
-TEST(Consensus, TellsTheIdAndTheOutcomeInWords) {
+TEST(Consensus, TextNamesIdAndOutcome) {
   auto open = proposal("majority", 2);
   EXPECT_NE(proposal_text(open).find("\nID: p-1\n"), std::string::npos);
   cast(open, "++");

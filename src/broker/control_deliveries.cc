@@ -192,8 +192,8 @@ void Control::end_pending(AgentState& to, records::DeadLetter& row, DeliveryStat
   const auto& delivery = row.delivery;
   to.mailbox.drop(delivery.key);
   if (unseen_.is_held(delivery.key, delivery.hold != records::Hold::None)) to.mailbox.release_one();
-  const OutboundDelivery parcel{delivery, std::make_shared<const records::Message>(std::move(row.message))};
-  settlement_.end_delivery(to, parcel, state, std::move(entry));
+  const OutboundDelivery outbound{delivery, std::make_shared<const records::Message>(std::move(row.message))};
+  settlement_.end_delivery(to, outbound, state, std::move(entry));
 }
 
 std::optional<Rejection> Control::redeliver_one(Operation& operation, const records::DeadLetter& row, AgentState& to) {

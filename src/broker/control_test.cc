@@ -16,7 +16,7 @@ constexpr auto kFailed = R"("status":"failed","reason":"no way")";
 
 struct Steering : ::testing::Test {
   BrokerFixture world{no_heartbeat()};
-  ConnectionId alice = join_sender(world), person = world.join_person();
+  ConnectionId alice = join_sender(world), person = world.join_user();
 
   std::string about(std::string_view action, std::string_view id) {
     return format(R"("action":"{}","deliveryId":"{}")", action, id);
@@ -31,7 +31,7 @@ TEST_F(Steering, FlushLetsGoWhatIsKeptForASessionWithoutAQueue) {
   world.send(alice, "message-2", "Bob", "two", in_mode("manual"));
   EXPECT_TRUE(given(world, bob).empty());
   EXPECT_EQ(number(world.control(person, kFlush), "count"), 2);
-  const auto frames = world.heard(bob, "DELIVER");
+  const auto frames = world.received(bob, "DELIVER");
   ASSERT_EQ(frames.size(), 2u);
   EXPECT_EQ(body(frames[0]), "one");
   EXPECT_EQ(body(frames[1]), "two");
@@ -41,15 +41,15 @@ TEST_F(Steering, FlushLetsGoWhatIsKeptForASessionWithoutAQueue) {
   EXPECT_EQ(number(world.control(person, kFlush), "count"), 0);
 }
 
-TEST_F(Steering, FlushMovesWhatAQueueHasInHand) {
+TEST_F(Steering, FlushRequeuesUnsettledDeliveries) {
   const auto bob = join_host(world);
   world.send(alice, "message-1", "Bob", "later", in_mode("manual"));
-  const auto kept = world.heard(bob, "DELIVER").at(0);
+  const auto kept = world.received(bob, "DELIVER").at(0);
   EXPECT_EQ(number(delivery_block(kept), "lane"), 8);
   const auto id = text(kept, "id");
   world.receipt(bob, id, R"("status":"accepted")");
   world.control(person, kFlush);
-  const auto moved = world.heard(bob, "DELIVER");
+  const auto moved = world.received(bob, "DELIVER");
   ASSERT_EQ(moved.size(), 1u);
   EXPECT_EQ(text(moved[0], "id"), id);
   EXPECT_EQ(number(delivery_block(moved[0]), "lane"), -1);
@@ -81,7 +81,7 @@ TEST_F(Steering, FlushOfAModeLetsGoOnlyWhatIsHeldInIt) {
   EXPECT_EQ(given(world, bob), Texts{ids.at(1)});
 }
 
-TEST_F(Steering, FlushForSomebodyAwayWaitsForThem) {
+TEST_F(Steering, FlushedDeliveriesOfOfflineAgentStayPending) {
   world.leave(join_callback(world));
   world.send(alice, "message-1", "Bob", "later", in_mode("manual"));
   EXPECT_EQ(number(world.control(person, kFlush), "count"), 1);
@@ -89,21 +89,21 @@ TEST_F(Steering, FlushForSomebodyAwayWaitsForThem) {
   EXPECT_EQ(given(world, bob).size(), 1u);
 }
 
-TEST_F(Steering, FlushOfManyGoesOverAllPages) {
+TEST_F(Steering, FlushReadsAllPages) {
   const auto bob = join_callback(world);
   for (int i = 0; i < 1203; ++i) world.send(alice, format("m{}", i), "Bob", "x", in_mode("manual"));
   EXPECT_EQ(number(world.control(person, kFlush), "count"), 1203);
   EXPECT_EQ(given(world, bob).size(), protocol::kDefaultInflight);
 }
 
-TEST_F(Steering, CancelAsksTheSessionForWhatItHasInHand) {
+TEST_F(Steering, CancelRequestsUnsettledDeliveryFromSession) {
   const auto bob = join_host(world);
   world.send(alice, "message-1", "Bob", "not begun");
   world.send(alice, "message-2", "Bob", "begun");
   const auto ids = given(world, bob);
-  world.heard(alice);
+  world.received(alice);
   for (const auto& id : ids) world.control(person, about("cancel", id) + R"(,"reason":"not needed")");
-  const auto orders = world.heard(bob, "CANCEL");
+  const auto orders = world.received(bob, "CANCEL");
   ASSERT_EQ(orders.size(), 2u);
   EXPECT_EQ(text(payload(orders[0]), "deliveryId"), ids.at(0));
   EXPECT_EQ(text(payload(orders[0]), "reason"), "cancelled by a person: not needed");
@@ -126,7 +126,7 @@ TEST_F(Steering, CancelCannotReachIntoAPublishedClient) {
             format("{} is in the hands of a session that cannot give it back: it is queued", id));
 }
 
-TEST_F(Steering, CancelEndsWhatNobodyHas) {
+TEST_F(Steering, CancelEndsPendingDelivery) {
   auto bob = join_host(world);
   world.send(alice, "message-2", "Bob", "put off");
   const auto put_off = given(world, bob).at(0);
@@ -145,7 +145,7 @@ TEST_F(Steering, CancelEndsWhatNobodyHas) {
   EXPECT_EQ(world.broker().roster().at(1).held, 0u);
 }
 
-TEST_F(Steering, ReadEndsWhatWaitsForSomebodyAwayAsSeen) {
+TEST_F(Steering, ReadSettlesPendingDeliveryOfOfflineAgentAsSeen) {
   const auto bob = join_callback(world);
   world.leave(bob);
   world.send(alice, "message-1", "Bob", "one");
@@ -164,7 +164,7 @@ TEST_F(Steering, ReadLeavesToASessionWhatItGetsItself) {
   EXPECT_NE(state("message-1"), DeliveryState::Delivered);
 }
 
-TEST_F(Steering, CancelSaysWhenItIsTooLate) {
+TEST_F(Steering, CancelOfFinalDeliveryIsRefused) {
   const auto bob = join_host(world);
   world.send(alice, "message-1", "Bob", "hi");
   const auto id = given(world, bob).at(0);
@@ -177,14 +177,14 @@ TEST_F(Steering, CancelSaysWhenItIsTooLate) {
             "'nonsense' is no delivery's id; `agent-relay trace` shows them");
 }
 
-TEST_F(Steering, RedeliverBeginsOneAnewUnderANewId) {
+TEST_F(Steering, RedeliverCreatesDeliveryWithNewId) {
   const auto bob = join_host(world);
   world.send(alice, "message-1", "Bob", "hi");
   const auto old = given(world, bob).at(0);
   world.receipt(bob, old, kFailed);
   const auto answer = world.control(person, about("redeliver", old));
   EXPECT_EQ(number(answer, "count"), 1);
-  const auto fresh = world.heard(bob, "DELIVER").at(0);
+  const auto fresh = world.received(bob, "DELIVER").at(0);
   EXPECT_NE(text(fresh, "id"), old);
   EXPECT_EQ(body(fresh), "hi");
   EXPECT_EQ(seq_of(fresh), 2u);
@@ -216,18 +216,18 @@ TEST_F(Steering, RedeliverOfAllKeepsTheOrderOfTheMessages) {
   EXPECT_EQ(world.bodies(bob), (Texts{"message-1", "message-2", "message-3"}));
 }
 
-TEST_F(Steering, RedeliverOfAllGoesOverShortPagesOfLongLetters) {
+TEST_F(Steering, RedeliverOfAllReadsShortPagesOfLongMessages) {
   const auto bob = world.join("Bob", R"("capabilities":{"ack":true,"send_ack":true,"max_inflight":1000})");
   const std::string much(500'000, 'x');
   for (int i = 0; i < 12; ++i) world.send(alice, format("m{}", i), "Bob", much);
   for (auto ids = given(world, bob); !ids.empty(); ids = given(world, bob)) {
     for (const auto& id : ids) world.request(bob, "NACK", format(R"({{"nack_id":"{}","code":"BAD_REQUEST"}})", id));
-    world.took_everything(bob);
+    world.take_all_output(bob);
   }
   EXPECT_EQ(number(world.control(person, R"("action":"redeliver","all":true)"), "count"), 12);
 }
 
-TEST_F(Steering, RedeliverSaysSoWhenItCannotBeStored) {
+TEST_F(Steering, FailedCommitOfRedeliverIsReported) {
   const auto bob = join_host(world);
   world.send(alice, "message-1", "Bob", "hi");
   const auto id = given(world, bob).at(0);
@@ -244,30 +244,30 @@ TEST_F(Steering, RedeliverSaysSoWhenItCannotBeStored) {
 TEST_F(Steering, PauseHoldsEverythingAndUnpauseLetsItGo) {
   auto bob = join_host(world);
   EXPECT_EQ(number(world.control(person, R"("action":"pause","agent":"Bob","reason":"lunch")"), "count"), 1);
-  auto order = world.heard(bob, "PAUSE").at(0);
+  auto order = world.received(bob, "PAUSE").at(0);
   EXPECT_EQ(bool_member(payload(order), "paused"), true);
   EXPECT_EQ(text(payload(order), "reason"), "lunch");
-  world.heard(alice);
+  world.received(alice);
   world.send(alice, "message-1", "Bob", "hi", in_mode("immediate"));
   EXPECT_TRUE(given(world, bob).empty());
   EXPECT_EQ(last_reason("message-1"), "it is paused by a person: lunch");
   EXPECT_EQ(receipts(world, alice), Texts{"deferred"});
 
   world.restart();
-  person = world.join_person();
+  person = world.join_user();
   bob = join_host(world);
-  const auto frames = world.heard(bob);
+  const auto frames = world.received(bob);
   EXPECT_EQ(text(frames.at(1), "type"), "PAUSE") << "it is told after WELCOME";
   EXPECT_EQ(frames.size(), 2u);
   EXPECT_EQ(number(world.control(person, R"("action":"unpause","agent":"Bob")"), "count"), 1);
-  const auto heard = world.heard(bob);
+  const auto heard = world.received(bob);
   ASSERT_EQ(heard.size(), 2u);
   EXPECT_EQ(bool_member(payload(heard[0]), "paused"), false);
   EXPECT_EQ(body(heard[1]), "hi");
   EXPECT_EQ(number(world.control(person, R"("action":"unpause","agent":"Bob")"), "count"), 0);
 }
 
-TEST_F(Steering, SaysWhatIsWrongWithAWish) {
+TEST_F(Steering, InvalidRequestIsExplained) {
   EXPECT_EQ(text(world.control(person, R"("action":"flush","agent":"Nobody")"), "error"),
             "nobody here is called 'Nobody'");
   const auto answer = world.control(person, R"("action":"explode")");

@@ -21,22 +21,22 @@ struct Conversations : ::testing::Test {
   }
   /// The answer to what was asked, if it came.
   Frame answer() {
-    for (const auto& frame : world.heard(alice, "ACK")) {
+    for (const auto& frame : world.received(alice, "ACK")) {
       if (!text(payload(frame), "correlationId").empty()) return payload(frame);
     }
     return {};
   }
 };
 
-TEST_F(Conversations, TheSenderIsToldSinceWhenSomebodyIsAway) {
-  world.heard(alice);
+TEST_F(Conversations, AckNamesTimeSinceRecipientIsOffline) {
+  world.received(alice);
   world.send(alice, "message-1", "Bob", "hi");
-  EXPECT_FALSE(payload(world.heard(alice, "ACK").at(0)).contains("offlineSince"));
+  EXPECT_FALSE(payload(world.received(alice, "ACK").at(0)).contains("offlineSince"));
   world.leave(bob);
   const auto since = world.now().wall;
   world.pass(10s);
   world.send(alice, "message-2", "Bob", "hi");
-  const auto ack = payload(world.heard(alice, "ACK").at(0));
+  const auto ack = payload(world.received(alice, "ACK").at(0));
   EXPECT_EQ(text(ack, "state"), "queued");
   EXPECT_EQ(number(ack, "offlineSince"), since);
   EXPECT_EQ(text(ack, "deliveryId"), records::delivery_id(ledger(world, "message-2").delivery.key));
@@ -49,9 +49,9 @@ TEST_F(Conversations, AgentThatLeftBeforeTheDaemonDiedIsOfflineSinceThen) {
   world.pass(10s);
   world.restart();
   alice = join_sender(world);
-  world.heard(alice);
+  world.received(alice);
   world.send(alice, "message-1", "Bob", "hi");
-  EXPECT_EQ(number(payload(world.heard(alice, "ACK").at(0)), "offlineSince"), since);
+  EXPECT_EQ(number(payload(world.received(alice, "ACK").at(0)), "offlineSince"), since);
 }
 
 TEST_F(Conversations, AgentThatTheDeadDaemonLostIsOfflineSinceTheNextStart) {
@@ -60,15 +60,15 @@ TEST_F(Conversations, AgentThatTheDeadDaemonLostIsOfflineSinceTheNextStart) {
   const auto since = world.now().wall;
   world.pass(10s);
   alice = join_sender(world);
-  world.heard(alice);
+  world.received(alice);
   world.send(alice, "message-1", "Bob", "hi");
-  EXPECT_EQ(number(payload(world.heard(alice, "ACK").at(0)), "offlineSince"), since);
+  EXPECT_EQ(number(payload(world.received(alice, "ACK").at(0)), "offlineSince"), since);
 }
 
 TEST_F(Conversations, AgentThatEndedWhileNoDaemonRanIsOfflineSinceItsEnd) {
   const auto host = world.join_ours("Carol");
   world.settle();
-  const auto session = text(payload(world.heard(host, "WELCOME").at(0)), "session_id");
+  const auto session = text(payload(world.received(host, "WELCOME").at(0)), "session_id");
   world.pass(10s);
   const auto since = world.now().wall + 5'000;
   world.ended_sessions().push_back({.agent = "Carol", .session = session, .bye = {.ended_at = since}, .events = {}});
@@ -77,22 +77,22 @@ TEST_F(Conversations, AgentThatEndedWhileNoDaemonRanIsOfflineSinceItsEnd) {
   world.restart();
   world.settle();
   alice = join_sender(world);
-  world.heard(alice);
+  world.received(alice);
   world.send(alice, "message-1", "Carol", "hi");
-  EXPECT_EQ(number(payload(world.heard(alice, "ACK").at(0)), "offlineSince"), since);
+  EXPECT_EQ(number(payload(world.received(alice, "ACK").at(0)), "offlineSince"), since);
 }
 
-TEST_F(Conversations, TheSenderIsToldWhySomethingDoesNotGoRightNow) {
-  world.heard(alice);
+TEST_F(Conversations, AckNamesPendingReason) {
+  world.received(alice);
   const auto waits = [&](const std::string& id, const std::string& more = {}) {
     world.send(alice, id, "Bob", "hi", more);
-    return text(payload(world.heard(alice, "ACK").at(0)), "pendingReason");
+    return text(payload(world.received(alice, "ACK").at(0)), "pendingReason");
   };
   EXPECT_EQ(waits("message-1"), "");
   EXPECT_EQ(waits("message-m", in_mode("manual")),
             "it is held until the agent fetches it or `agent-relay flush Bob` lets it go");
   EXPECT_EQ(waits("message-2", in_mode("next-message")), "it waits for the session's next message");
-  const auto person = world.join_person();
+  const auto person = world.join_user();
   world.control(person, R"("action":"pause","agent":"Bob","reason":"lunch")");
   EXPECT_EQ(waits("message-3"), "it is paused by a person: lunch");
   world.control(person, R"("action":"unpause","agent":"Bob")");
@@ -100,7 +100,7 @@ TEST_F(Conversations, TheSenderIsToldWhySomethingDoesNotGoRightNow) {
   EXPECT_EQ(waits("message-4"), "the policy of Bob holds it");
 }
 
-TEST_F(Conversations, AnAnswerThatAPersonWaitedForIsNotWaitingForThemAsWell) {
+TEST_F(Conversations, AnswerToBlockingRequestIsNotPendingForAsker) {
   const auto shell = world.connect();
   world.say(shell, R"({"v":1,"type":"SEND","id":"q1","ts":1,"from":"me","to":"Bob","payload":{"body":"how many?"},)"
                    R"("payload_meta":{"sync":{"correlationId":"c7","blocking":true}}})");
@@ -114,8 +114,8 @@ TEST_F(Conversations, AnAnswerThatAPersonWaitedForIsNotWaitingForThemAsWell) {
 
 TEST_F(Conversations, QuestionsAndAnswersOfPublishedClientsAreNoLoopHoweverMany) {
   const auto carol = world.join_ours("Carol"), dave = world.join_ours("Dave");
-  world.heard(carol);
-  world.heard(dave);
+  world.received(carol);
+  world.received(dave);
   for (int n = 0; n < 100; ++n) {
     const auto say = [&](ConnectionId from, const std::string& to, const std::string& body) {
       world.say(from, format(R"({{"v":1,"type":"SEND","id":"{}{}","ts":1,"to":"{}","payload":)"
@@ -125,8 +125,8 @@ TEST_F(Conversations, QuestionsAndAnswersOfPublishedClientsAreNoLoopHoweverMany)
     say(carol, "Dave", "q");
     say(dave, "Carol", "re q");
   }
-  EXPECT_EQ(world.heard(carol, "ACK").size(), 100u);
-  EXPECT_TRUE(world.heard(dave, "NACK").empty());
+  EXPECT_EQ(world.received(carol, "ACK").size(), 100u);
+  EXPECT_TRUE(world.received(dave, "NACK").empty());
 }
 
 TEST_F(Conversations, AMembershipByTheRouterIsHeldToTheRulesOfAJoin) {
@@ -148,12 +148,12 @@ TEST_F(Conversations, AMembershipByTheRouterIsHeldToTheRulesOfAJoin) {
   EXPECT_EQ(memberships(), protocol::kMaxChannelsPerAgent);
 }
 
-TEST_F(Conversations, WhoIsPutIntoAChannelBeforeItEverCameHearsItThen) {
+TEST_F(Conversations, MemberAddedBeforeFirstHelloReceivesChannelMessages) {
   world.say(alice, R"({"v":1,"type":"CHANNEL_JOIN","id":"j1","ts":1,"payload":{"channel":"#dev"}})");
   world.say(alice, R"({"v":1,"type":"CHANNEL_JOIN","id":"j2","ts":1,"payload":{"channel":"#dev","member":"Dave"}})");
   world.say(alice, R"({"v":1,"type":"CHANNEL_MESSAGE","id":"c1","ts":1,"payload":{"channel":"#dev","body":"early"}})");
   const auto dave = world.join("Dave");
-  const auto heard = world.heard(dave, "CHANNEL_MESSAGE");
+  const auto heard = world.received(dave, "CHANNEL_MESSAGE");
   ASSERT_EQ(heard.size(), 1u);
   EXPECT_EQ(body(heard[0]), "early");
 }
@@ -163,7 +163,7 @@ TEST_F(Conversations, TheSameWishIsStoredOnce) {
   world.send(alice, "message-1", "Bob", "deploy", wish);
   world.send(alice, "message-2", "Bob", "deploy", wish);
   EXPECT_EQ(given(world, bob).size(), 1u);
-  EXPECT_EQ(world.heard(alice, "ACK").size(), 2u);
+  EXPECT_EQ(world.received(alice, "ACK").size(), 2u);
   const auto carol = join_sender(world, "Carol");
   world.send(carol, "message-3", "Bob", "deploy", wish);
   EXPECT_EQ(given(world, bob).size(), 1u) << "another sender's key is another key";
@@ -171,30 +171,30 @@ TEST_F(Conversations, TheSameWishIsStoredOnce) {
   world.restart();
   alice = join_sender(world);
   world.send(alice, "message-4", "Bob", "deploy", wish);
-  EXPECT_EQ(world.heard(alice, "ACK").size(), 1u);
+  EXPECT_EQ(world.received(alice, "ACK").size(), 1u);
   EXPECT_EQ(inbox_of(world, "Bob").size(), 2u);
 }
 
 TEST_F(Conversations, AWishThatCouldNotBeStoredCountsForNothing) {
   const auto wish = in_mode("on-idle", R"("idempotencyKey":"deploy-7")");
-  world.heard(alice);
+  world.received(alice);
   world.hold_commits();
   world.fail_commits(true);
   world.send(alice, "message-1", "Bob", "deploy", wish);
   world.send(alice, "message-2", "Bob", "deploy", wish);
   world.release_commits();
   world.fail_commits(false);
-  for (const auto& nack : world.heard(alice, "NACK")) EXPECT_EQ(text(payload(nack), "code"), "STORAGE");
+  for (const auto& nack : world.received(alice, "NACK")) EXPECT_EQ(text(payload(nack), "code"), "STORAGE");
   world.pass(2s);
   world.send(alice, "message-2", "Bob", "deploy", wish);
   world.send(alice, "message-1", "Bob", "deploy", wish);
-  EXPECT_EQ(world.heard(alice, "ACK").size(), 2u);
+  EXPECT_EQ(world.received(alice, "ACK").size(), 2u);
   EXPECT_EQ(given(world, bob).size(), 1u);
 }
 
 TEST_F(Conversations, AMessageThatNamesTheQuestionAnswersIt) {
   ask("question-1");
-  world.heard(alice);
+  world.received(alice);
   world.send(bob, "message-1", "Alice", "something else", R"("payload_meta":{"replyTo":"another-message"})");
   EXPECT_TRUE(answer().empty());
   world.send(bob, "message-2", "Alice", "seven", R"("payload_meta":{"replyTo":"question-1"})");
@@ -209,12 +209,12 @@ TEST_F(Conversations, AMessageThatNamesTheQuestionAnswersIt) {
 
 TEST_F(Conversations, TheShortIdOrTheThreadWillDo) {
   ask("question-1");
-  const auto id = text(payload(world.heard(alice, "ACK").at(0)), "short_id");
+  const auto id = text(payload(world.received(alice, "ACK").at(0)), "short_id");
   world.send(bob, "message-1", "Alice", "seven", format(R"("payload_meta":{{"replyTo":"{}"}})", id));
   EXPECT_EQ(text(answer(), "response"), "seven");
 
   ask("question-2", R"(,"thread":"numbers")");
-  world.heard(alice);
+  world.received(alice);
   const auto carol = join_callback(world, "Carol");
   const auto in_thread = [&](ConnectionId from, const std::string& sent) {
     world.say(from, format(R"({{"v":1,"type":"SEND","id":"{}","ts":1,"to":"Alice",)"
@@ -229,7 +229,7 @@ TEST_F(Conversations, TheShortIdOrTheThreadWillDo) {
 
 TEST_F(Conversations, NextPlainMessageAnswersTheOnlyRequest) {
   ask("question-1", R"(,"thread":"ask-1")");
-  const auto id = text(payload(world.heard(alice, "ACK").at(0)), "short_id");
+  const auto id = text(payload(world.received(alice, "ACK").at(0)), "short_id");
   const auto say = [&](const std::string& sent, const std::string& kind, const std::string& body) {
     world.say(bob,
               format(R"({{"v":1,"type":"SEND","id":"{}","ts":1,"to":"Alice","payload":{{"kind":"{}","body":"{}"}},)"
@@ -248,14 +248,14 @@ TEST_F(Conversations, NextPlainMessageAnswersTheOnlyRequest) {
     return found;
   };
   say("message-4", "message", "seven");
-  const auto heard = world.heard(alice);
+  const auto heard = world.received(alice);
   const auto answered = payload(last(heard, "ACK"));
   EXPECT_EQ(text(answered, "response"), "seven");
   EXPECT_EQ(text(answered, "matchedBy"), "only-request");
   const auto mark = [&](const Frame& deliver) { return text(*object_member(deliver, "payload_meta"), "replyTo"); };
   EXPECT_EQ(mark(last(heard, "DELIVER")), id) << "also for readers of the history";
   say("message-5", "message", "and another thing");
-  const auto later = world.heard(alice);
+  const auto later = world.received(alice);
   EXPECT_TRUE(last(later, "ACK").empty());
   EXPECT_EQ(mark(last(later, "DELIVER")), "");
 }
@@ -270,7 +270,7 @@ TEST_F(Conversations, PlainMessageAnswersNoneOfSeveralRequests) {
   };
   const auto answers = [&] {
     std::size_t count = 0;
-    for (const auto& frame : world.heard(shell, "ACK")) count += payload(frame).contains("response") ? 1u : 0u;
+    for (const auto& frame : world.received(shell, "ACK")) count += payload(frame).contains("response") ? 1u : 0u;
     return count;
   };
   ask_as("me", "q1");
@@ -307,9 +307,9 @@ TEST_F(Conversations, RequestEndsWithItsAskersConnection) {
   const auto again = world.connect();
   world.say(again, R"({"v":1,"type":"SEND","id":"q2","ts":1,"from":"me","to":"Bob","payload":{"body":"?"},)"
                    R"("payload_meta":{"sync":{"correlationId":"c7","blocking":true}}})");
-  EXPECT_TRUE(world.heard(again, "NACK").empty()) << "its correlation id is free";
+  EXPECT_TRUE(world.received(again, "NACK").empty()) << "its correlation id is free";
   world.send(bob, "message-1", "me", "three");
-  EXPECT_EQ(text(payload(world.heard(again, "ACK").back()), "response"), "three");
+  EXPECT_EQ(text(payload(world.received(again, "ACK").back()), "response"), "three");
 }
 
 TEST_F(Conversations, PlainAnswerThatCouldNotBeStoredAnswersWhenItComesAgain) {
@@ -326,21 +326,21 @@ TEST_F(Conversations, PlainAnswerThatCouldNotBeStoredAnswersWhenItComesAgain) {
 }
 
 TEST_F(Conversations, OneClientHasABoundedNumberOfRequests) {
-  world.heard(alice);
+  world.received(alice);
   for (int n = 0; n <= 1'000; ++n)
     world.say(alice, format(R"({{"v":1,"type":"SEND","id":"q{0}","ts":1,"to":"Bob","payload":{{"body":"? {0}"}},)"
                             R"("payload_meta":{{"sync":{{"correlationId":"c{0}","blocking":true}}}}}})",
                             n));
-  const auto refused = world.heard(alice, "NACK");
+  const auto refused = world.received(alice, "NACK");
   ASSERT_EQ(refused.size(), 1u);
   EXPECT_EQ(text(payload(refused[0]), "code"), "BUSY");
 }
 
-TEST_F(Conversations, SenderIsToldTheBestProofOfTheRecipientsSession) {
+TEST_F(Conversations, AckNamesBestProofOfRecipientSession) {
   const auto proves = [&](const std::string& id, const std::string& to) {
-    world.heard(alice);
+    world.received(alice);
     world.send(alice, id, to, "hi");
-    return text(payload(world.heard(alice, "ACK").at(0)), "proves");
+    return text(payload(world.received(alice, "ACK").at(0)), "proves");
   };
   EXPECT_EQ(proves("message-1", "Bob"), "accepted") << "it is the agent itself and declares no more";
   const auto host = join_host(world, "Carol");
@@ -353,7 +353,7 @@ TEST_F(Conversations, SenderIsToldTheBestProofOfTheRecipientsSession) {
   EXPECT_EQ(proves("message-5", "Bob"), "") << "its next session may be another";
 }
 
-TEST_F(Conversations, AMemberOfAChannelHearsLaterWhatWasSaidMeanwhile) {
+TEST_F(Conversations, OfflineMemberReceivesChannelMessagesLater) {
   world.request(alice, "CHANNEL_JOIN", R"({"channel":"#ops"})");
   world.request(bob, "CHANNEL_JOIN", R"({"channel":"#ops"})");
   world.leave(bob);
@@ -365,7 +365,7 @@ TEST_F(Conversations, AMemberOfAChannelHearsLaterWhatWasSaidMeanwhile) {
 }
 
 TEST_F(Conversations, ChannelsAreListedWithTheirMembers) {
-  const auto person = world.join_person();
+  const auto person = world.join_user();
   world.request(alice, "CHANNEL_JOIN", R"({"channel":"#ops"})");
   world.request(bob, "CHANNEL_JOIN", R"({"channel":"#ops"})");
   world.leave(bob);
@@ -382,8 +382,8 @@ TEST_F(Conversations, ChannelsAreListedWithTheirMembers) {
   EXPECT_EQ(bool_member(members[1].as_object(), "connected"), false);
 }
 
-TEST_F(Conversations, DeadLettersAreListedNewestFirstAndPageByPage) {
-  const auto person = world.join_person();
+TEST_F(Conversations, DeadDeliveriesAreListedNewestFirstInPages) {
+  const auto person = world.join_user();
   for (int i = 1; i <= 5; ++i) world.send(alice, format("message-{}", i), "Bob", format("letter {}", i));
   for (const auto& id : given(world, bob)) world.receipt(bob, id, R"("status":"failed","reason":"no way")");
   Texts bodies;
@@ -409,7 +409,7 @@ TEST_F(Conversations, DeadLettersAreListedNewestFirstAndPageByPage) {
 }
 
 TEST_F(Conversations, StatusAndTheListOfAgentsTellWhatWaits) {
-  const auto person = world.join_person();
+  const auto person = world.join_user();
   world.send(alice, "message-1", "Bob", "hi");
   world.receipt(bob, given(world, bob).at(0), R"("status":"failed")");
   world.control(person, R"("action":"policy","agent":"Bob","rules":[{"from":"*","action":"hold"}])");

@@ -1,7 +1,7 @@
-/// Has this sender said this before? Two answers, one exact for ever, one for a while.
+/// Has this sender sent this before? Two methods: one is exact for ever, one for a while.
 ///
 /// A durable outbox numbers its sends `<epoch>-<n>` from 1 without gaps, so one high-water mark per epoch is exact for
-/// ever. Ids of everybody else are remembered in a window of the newest per sender. Neither needs an index on random
+/// ever. Ids of other senders are kept in a window of the newest per sender. Neither needs an index on random
 /// text in the store: marks are tiny rows, and windows are rebuilt from the newest messages after a restart.
 #pragma once
 
@@ -24,7 +24,7 @@ class RecentIds {
 
   [[nodiscard]] bool empty() const { return firsts_.empty(); }
   [[nodiscard]] bool contains(std::string_view id) const { return find(id).has_value(); }
-  /// The message that had it, as far as it was told.
+  /// The message that had it, where it is known.
   [[nodiscard]] std::optional<Key> find(std::string_view id) const;
   void add(std::string_view id, Key message = {});
   /// The message was not stored after all.
@@ -65,7 +65,7 @@ class OutboxMarks {
   /// The number was answered (taken or refused for good); returns the mark to store.
   const records::OutboxMark& advance(const AgentName& sender, const std::string& epoch, std::uint64_t number,
                                      bool refused, WallMs now);
-  /// Did one of them get an answer since then?
+  /// Was a number of one of them answered since then?
   [[nodiscard]] bool used_since(WallMs when) const;
   /// A commit failed: that number and everything after it is due again.
   void roll_back(const std::string& epoch, std::uint64_t number);

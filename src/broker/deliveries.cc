@@ -21,11 +21,11 @@ constexpr std::size_t kMinPageRows = 8;  // of one flow, however much is ready o
 
 }  // namespace
 
-SettledWhen Deliveries::settled_when(const AgentState& agent, const OutboundDelivery& parcel) {
+SettledWhen Deliveries::settled_when(const AgentState& agent, const OutboundDelivery& outbound) {
   const ConnectionState* first = connections_.find(agent.connections.front());
   if (first == nullptr || !first->capabilities.ack) return SettledWhen::Written;
   // Published clients acknowledge a DELIVER but not a CHANNEL_MESSAGE; ours acknowledge both.
-  const bool silent = parcel.delivery.frame_kind == FrameKind::ChannelMessage && !first->capabilities.send_ack;
+  const bool silent = outbound.delivery.frame_kind == FrameKind::ChannelMessage && !first->capabilities.send_ack;
   return silent ? SettledWhen::Written : SettledWhen::Acknowledged;
 }
 
@@ -48,7 +48,7 @@ void Deliveries::deliver_pending(AgentState& agent) {
   const LaneLimit open = open_lanes(agent);
   while (has_room(agent)) {
     InFlight* item =
-        agent.mailbox.send_next(open, [&](const OutboundDelivery& parcel) { return settled_when(agent, parcel); });
+        agent.mailbox.send_next(open, [&](const OutboundDelivery& outbound) { return settled_when(agent, outbound); });
     if (item == nullptr) break;
     deliver(agent, *item);
   }
@@ -68,32 +68,32 @@ void Deliveries::deliver_pending(AgentState& agent) {
   }
 }
 
-void Deliveries::deliver_committed(AgentState& to, OutboundDelivery parcel) {
-  if (parcel.delivery.hold != records::Hold::None) return;
-  const auto lane = parcel.delivery.lane;
+void Deliveries::deliver_committed(AgentState& to, OutboundDelivery outbound) {
+  if (outbound.delivery.hold != records::Hold::None) return;
+  const auto lane = outbound.delivery.lane;
   if (to.mailbox.connected()) {
     if (const auto block = lane_state(to, lane).block; block != LaneBlock::No)
-      history_.record(to, parcel.message,
-                      {.key = parcel.delivery.key,
+      history_.record(to, outbound.message,
+                      {.key = outbound.delivery.key,
                        .state = records::DeliveryState::Deferred,
                        .reason = block_reason(to, lane, block)},
                       block == LaneBlock::Unsupported ? std::optional{protocol::NackCode::Unsupported} : std::nullopt);
   }
-  to.mailbox.committed(std::move(parcel), context_.limits().max_page_rows);
+  to.mailbox.committed(std::move(outbound), context_.limits().max_page_rows);
   deliver_pending(to);
 }
 
 void Deliveries::deliver(AgentState& agent, InFlight& item) {
-  const auto& delivery = item.parcel.delivery;
-  const auto& message = *item.parcel.message;
+  const auto& delivery = item.outbound.delivery;
+  const auto& message = *item.outbound.message;
   if (delivery.expires_at <= context_.wall()) {
     // It expired while it was pending. Final at once: if the wall clock stepped back, it would be sent after later ones of
     // its stream and be taken for a duplicate.
     const auto late = agent.mailbox.finish(delivery.key);
-    return settlement_.end_delivery(agent, late->parcel, records::state_on_expiry(late->parcel.delivery.proof),
-                                    {.key = late->parcel.delivery.key,
-                                     .reason = std::string{protocol::expiry_reason(late->parcel.message->payload_meta,
-                                                                                   late->parcel.delivery.expires_at)}});
+    return settlement_.end_delivery(agent, late->outbound, records::state_on_expiry(late->outbound.delivery.proof),
+                                    {.key = late->outbound.delivery.key,
+                                     .reason = std::string{protocol::expiry_reason(
+                                         late->outbound.message->payload_meta, late->outbound.delivery.expires_at)}});
   }
   for (const auto& position : agent.window->resume_positions) {
     const bool topic_fits =
@@ -101,17 +101,18 @@ void Deliveries::deliver(AgentState& agent, InFlight& item) {
     if (topic_fits && (position.peer.empty() || position.peer == message.from.value()) &&
         position.lane == delivery.lane && delivery.seq.value() <= position.last_seq) {
       const auto item_done = agent.mailbox.finish(delivery.key);  // RESUME said it was received
-      return settlement_.complete(agent, *item_done, {.key = item_done->parcel.delivery.key, .proof = Proof::Accepted});
+      return settlement_.complete(agent, *item_done,
+                                  {.key = item_done->outbound.delivery.key, .proof = Proof::Accepted});
     }
   }
-  transmit(agent, item.parcel);
+  transmit(agent, item.outbound);
   if (item.done == SettledWhen::Written) return;
   schedule_resend(item);
   arm_resend(agent, item.resend_at);
 }
 
-void Deliveries::transmit(AgentState& agent, const OutboundDelivery& parcel) {
-  std::string frame = delivery_frame(agent, parcel);
+void Deliveries::transmit(AgentState& agent, const OutboundDelivery& outbound) {
+  std::string frame = delivery_frame(agent, outbound);
   for (const ConnectionId id : agent.connections) {
     ConnectionState* connection = connections_.find(id);
     if (connection == nullptr || connection->phase != Phase::Active) continue;
@@ -145,7 +146,7 @@ void Deliveries::resend_due(AgentState& agent, SteadyTime due) {
     if (item.resend_at <= context_.steady()) {
       // A peer that has not taken the frame needs time, not another copy. So does one whose answer is not being read.
       schedule_resend(item);
-      if (room) transmit(agent, item.parcel);
+      if (room) transmit(agent, item.outbound);
     }
     next = std::min(next, item.resend_at);
   }
@@ -154,7 +155,7 @@ void Deliveries::resend_due(AgentState& agent, SteadyTime due) {
 
 void Deliveries::on_all_written(AgentState& agent) {
   for (const InFlight& item : agent.mailbox.finish_written())
-    settlement_.complete(agent, item, {.key = item.parcel.delivery.key, .proof = Proof::Written});
+    settlement_.complete(agent, item, {.key = item.outbound.delivery.key, .proof = Proof::Written});
 }
 
 void Deliveries::send_cancel(AgentState& agent, Key key, std::string_view reason) {

@@ -21,8 +21,8 @@ std::string spliced_members(const records::Delivery& delivery, const records::Me
     if (!members.empty()) members += ',';
     members += R"("_shadowCopy":true,"_shadowOf":)";
     text::append_json_string(members, delivery.shadow_of);
-    members +=
-        format(R"(,"_shadowDirection":"{}")", delivery.frame_kind == FrameKind::ShadowIncoming ? "incoming" : "outgoing");
+    members += format(R"(,"_shadowDirection":"{}")",
+                      delivery.frame_kind == FrameKind::ShadowIncoming ? "incoming" : "outgoing");
   }
   return members;
 }
@@ -35,9 +35,9 @@ protocol::DeliveryMode requested_mode(const records::Message& message) {
 
 }  // namespace
 
-std::string delivery_frame(const AgentState& agent, const OutboundDelivery& parcel) {
-  const auto& delivery = parcel.delivery;
-  const auto& message = *parcel.message;
+std::string delivery_frame(const AgentState& agent, const OutboundDelivery& outbound) {
+  const auto& delivery = outbound.delivery;
+  const auto& message = *outbound.message;
   std::string_view payload = message.payload;
   std::string spliced;
   if (const std::string members = spliced_members(delivery, message); !members.empty()) {

@@ -176,7 +176,7 @@ std::string joined(const Words& words) {
   return text;
 }
 
-TEST(DeliveryTable, EveryCaseGoesAsTheContractSaysAndThePageShowsIt) {
+TEST(DeliveryTable, EveryCaseMatchesContractAndPage) {
   DeliveryPage page;
   for (const Fault fault : kFaults) {
     for (const Kind kind : kKinds) {

@@ -34,7 +34,7 @@ struct ResumeReading {
 struct Persist {
   records::CommitTicket ticket;
   records::Changes changes;
-  records::CommitMode haste = records::CommitMode::Immediate;
+  records::CommitMode mode = records::CommitMode::Immediate;
 };
 struct LoadBacklog {
   records::BacklogRequest request;

@@ -32,7 +32,7 @@ struct Happenings : ::testing::Test {
   }
   std::vector<std::string> answers(ConnectionId who) {
     std::vector<std::string> heard;
-    for (const auto& frame : world.heard(who)) {
+    for (const auto& frame : world.received(who)) {
       if (text(frame, "type") == "ACK") heard.push_back("ACK " + text(payload(frame), "ack_id"));
       if (text(frame, "type") == "NACK")
         heard.push_back(format("NACK {} {}", text(payload(frame), "nack_id"), text(payload(frame), "code")));
@@ -46,7 +46,7 @@ constexpr auto kItem = R"({"type":"item.started","itemId":"i1","itemType":"tool_
 TEST_F(Happenings, AgentSpawnedNamesItsSessionAndRole) {
   const auto alice = world.join_ours("Alice");
   world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude","task":"fix it","role":"reviewer"})", "s1");
-  const auto start = world.asked_of_hosts<StartHost>().front();
+  const auto start = world.host_requests<StartHost>().front();
   world.host_started(start.id, 1);
   EXPECT_TRUE(log("agent.spawned").empty());  // its session is not there yet
   world.join_ours("Worker", R"("cli":"claude")");
@@ -59,17 +59,17 @@ TEST_F(Happenings, AgentSpawnedNamesItsSessionAndRole) {
   EXPECT_EQ(log("agent.spawned").size(), 1u);
 
   world.request(alice, "SPAWN", R"({"name":"Quick","cli":"claude"})", "s2");
-  const auto quick = world.asked_of_hosts<StartHost>().front();
+  const auto quick = world.host_requests<StartHost>().front();
   world.join_ours("Quick", R"("cli":"claude")");  // before its host was heard
   world.host_started(quick.id, 2);
   EXPECT_EQ(text(last("agent.spawned"), "sessionId"), text(last("session.started"), "sessionId"));
   EXPECT_EQ(log("agent.spawned").size(), 2u);
 }
 
-TEST_F(Happenings, ADeferredDeliveryIsToldWithATime) {
+TEST_F(Happenings, DeferredDeliveryEventHasTime) {
   const auto alice = world.join_ours("Alice"), bob = world.join_ours("Bob");
   world.send(alice, "m1", "Bob", "hello");
-  const auto delivery = text(world.heard(bob, "DELIVER").front(), "id");
+  const auto delivery = text(world.received(bob, "DELIVER").front(), "id");
   world.receipt(bob, delivery, R"("status":"deferred","reason":"a dialog is open")");
   const auto deferred = last("delivery.deferred");
   EXPECT_EQ(text(deferred, "reason"), "a dialog is open");
@@ -148,7 +148,7 @@ protocol::EndedSession left_by_host(const std::string& session, protocol::Bye by
   return {.agent = "Bob", .session = session, .bye = std::move(bye), .events = {}};
 }
 
-TEST_F(Happenings, SessionThatEndedWhileTheDaemonWasAwayIsToldTruthfully) {
+TEST_F(Happenings, SessionEndedWithoutDaemonIsReportedByItsRecord) {
   using protocol::EndReason;
   const struct {
     protocol::Bye bye;
@@ -210,7 +210,7 @@ TEST_F(Happenings, RecordIsReadBeforeALostSessionEndsOrIsReplaced) {
       left_by_host(text(last("session.started"), "_sessionId"), {.end = protocol::EndReason::Released}));
   const auto next = world.join_ours("Bob");
   EXPECT_EQ(text(last("session.ended"), "reason"), "released");
-  EXPECT_EQ(world.heard(next, "WELCOME").size(), 1U);
+  EXPECT_EQ(world.received(next, "WELCOME").size(), 1U);
   EXPECT_EQ(log("session.ended").size(), 2U);
 }
 
@@ -265,9 +265,9 @@ TEST_F(Happenings, EventsThatAHostCouldNotTellCountInTheTotals) {
   EXPECT_EQ(number(*object_member(last("session.ended"), "summary"), "commandsRun"), 3);
 }
 
-TEST_F(Happenings, LostSessionThatReturnsGoesOn) {
+TEST_F(Happenings, LostSessionResumes) {
   const auto first = world.join_ours("Bob");
-  const auto token = text(payload(world.heard(first, "WELCOME").front()), "resume_token");
+  const auto token = text(payload(world.received(first, "WELCOME").front()), "resume_token");
   world.leave(first);
   world.pass(40s);
   const auto second = world.join_ours("Bob", format(R"("session":{{"resume_token":"{}"}})", token));
@@ -298,13 +298,13 @@ TEST_F(Happenings, LostSessionKeepsTheClaimOnItsName) {
   world.pass(2min);
   EXPECT_EQ(log("session.ended").size(), 1u);
   const auto other = world.join_ours("Bob");
-  EXPECT_FALSE(world.heard(other, "ERROR").empty());
+  EXPECT_FALSE(world.received(other, "ERROR").empty());
   world.restart();
   const auto owner = world.join_ours("Bob", R"("session":{"claim_token":"secret"})");
-  EXPECT_FALSE(world.heard(owner, "WELCOME").empty());
+  EXPECT_FALSE(world.received(owner, "WELCOME").empty());
 }
 
-TEST_F(Happenings, ByeSaysHowTheSessionEnded) {
+TEST_F(Happenings, ByeSetsEndOfSession) {
   world.request(world.join_ours("Bob"), "BYE", R"({"end":"crashed","reason":"exited with code 3"})");
   EXPECT_EQ(text(last("session.ended"), "reason"), "crashed");
   EXPECT_EQ(text(last("session.ended"), "detail"), "exited with code 3");
@@ -326,7 +326,7 @@ TEST_F(Happenings, ByeBehindHelloEndsTheSessionItBegan) {
   EXPECT_EQ(text(last("session.ended"), "detail"), "exited with code 1");
 }
 
-TEST_F(Happenings, ReleaseIsToldOnceWithWhoAskedForIt) {
+TEST_F(Happenings, ReleaseIsRecordedOnceWithRequester) {
   const auto alice = world.join_ours("Alice");
   const auto cli = world.join("cli", R"("_isSystemComponent":true)");
   for (const auto& [asker, payload, by] :
@@ -336,7 +336,7 @@ TEST_F(Happenings, ReleaseIsToldOnceWithWhoAskedForIt) {
     const auto before = log("agent.released").size();
     const auto worker = world.join_ours("Worker");
     world.request(asker, "RELEASE", payload);
-    const auto end = world.asked_of_hosts<StopHost>().at(0);
+    const auto end = world.host_requests<StopHost>().at(0);
     EXPECT_EQ(end.release.by, by);
     world.request(worker, "BYE", format(R"({{"end":"released","by":"{}"}})", by));
     world.host_done(end.id, {});
@@ -356,7 +356,7 @@ TEST_F(Happenings, AnAgentsStateIsAnEventWhenItChanges) {
   EXPECT_EQ(states, (std::vector<std::string>{"active", "idle"}));
 }
 
-TEST_F(Happenings, WhatASessionTellsIsStoredUnderItsNameAndAcknowledged) {
+TEST_F(Happenings, EventOfSessionIsStoredUnderItsNameAndAcknowledged) {
   const auto bob = world.join_ours("Bob");
   answers(bob);
   tell(bob, "e1-1", kItem);
@@ -367,7 +367,7 @@ TEST_F(Happenings, WhatASessionTellsIsStoredUnderItsNameAndAcknowledged) {
   EXPECT_EQ(text(event, "_sessionId"), text(last("session.started"), "_sessionId"));
 }
 
-TEST_F(Happenings, ToldAgainItIsNotStoredAgainAlsoByAnotherDaemon) {
+TEST_F(Happenings, RepeatedEventIsStoredOnceAcrossDaemons) {
   auto bob = world.join_ours("Bob");
   tell(bob, "e1-1", kItem);
   tell(bob, "e1-1", kItem);
@@ -380,7 +380,7 @@ TEST_F(Happenings, ToldAgainItIsNotStoredAgainAlsoByAnotherDaemon) {
   EXPECT_EQ(log("item.started").size(), 2u);
 }
 
-TEST_F(Happenings, WhatIsNoEventOfASessionIsRefusedForGoodAndDoesNotHoldUpTheNext) {
+TEST_F(Happenings, InvalidEventIsRefusedAndNextOneAccepted) {
   const auto bob = world.join_ours("Bob");
   answers(bob);
   tell(bob, "e1-1", R"({"type":"message.exchanged","from":"x","to":"y","body":"","kind":"message"})");
@@ -395,7 +395,7 @@ TEST_F(Happenings, WhatIsNoEventOfASessionIsRefusedForGoodAndDoesNotHoldUpTheNex
   EXPECT_EQ(log("item").size(), 1u);
 }
 
-TEST_F(Happenings, WhatCouldNotBeStoredIsAskedForAgainInOrder) {
+TEST_F(Happenings, UnstoredEventsAreRequestedAgainInOrder) {
   const auto bob = world.join_ours("Bob");
   answers(bob);
   world.fail_commits(true);
@@ -411,7 +411,7 @@ TEST_F(Happenings, WhatCouldNotBeStoredIsAskedForAgainInOrder) {
   EXPECT_EQ(log("item.started").size(), 2u);
 }
 
-TEST_F(Happenings, WhatIsStoredStaysStoredWhenItIsToldAgainWhileTheDiskIsFull) {
+TEST_F(Happenings, StoredEventSurvivesRepetitionWhileStoreFails) {
   auto bob = world.join_ours("Bob");
   for (int n = 1; n <= 3; ++n) tell(bob, format("e1-{}", n), kItem);
   answers(bob);
@@ -425,7 +425,7 @@ TEST_F(Happenings, WhatIsStoredStaysStoredWhenItIsToldAgainWhileTheDiskIsFull) {
   EXPECT_EQ(log("item.started").size(), 4u);
 }
 
-TEST_F(Happenings, AConnectionTellsItsEventsInOneEpoch) {
+TEST_F(Happenings, EventsOfConnectionHaveOneEpoch) {
   const auto bob = world.join_ours("Bob");
   answers(bob);
   tell(bob, "e1-7", kItem);
@@ -433,7 +433,7 @@ TEST_F(Happenings, AConnectionTellsItsEventsInOneEpoch) {
   EXPECT_EQ(answers(bob), (std::vector<std::string>{"ACK e1-7", "NACK e2-1 BAD_REQUEST"}));
 }
 
-TEST_F(Happenings, WhatWouldNotFitAFrameIsRefused) {
+TEST_F(Happenings, OversizedEventIsRefused) {
   const auto bob = world.join_ours("Bob");
   answers(bob);
   const std::string much(600'000, 'x'), deep(58, '[');
@@ -446,7 +446,7 @@ TEST_F(Happenings, WhatWouldNotFitAFrameIsRefused) {
   EXPECT_EQ(answers(bob), (std::vector<std::string>{"NACK e1-1 BAD_REQUEST", "NACK e1-2 BAD_REQUEST"}));
 }
 
-TEST_F(Happenings, WhoIsBackIsNotOfflineAnyMore) {
+TEST_F(Happenings, ReconnectedAgentIsNotOffline) {
   auto bob = world.join_ours("Bob");
   const auto token = token_of(world, bob);
   world.report_state(bob, "idle");
@@ -459,7 +459,7 @@ TEST_F(Happenings, WhoIsBackIsNotOfflineAnyMore) {
 TEST_F(Happenings, TokensAreSummedForTheThreadTheyWereSpentFor) {
   const auto alice = world.join_ours("Alice"), bob = world.join_ours("Bob");
   world.say(alice, R"({"v":1,"type":"SEND","id":"m1","ts":1,"to":"Bob","payload":{"body":"x","thread":"t-9"}})");
-  for (const auto& frame : world.heard(bob, "DELIVER")) world.ack(bob, frame);
+  for (const auto& frame : world.received(bob, "DELIVER")) world.ack(bob, frame);
   tell(bob, "e1-1",
        R"({"type":"tokens.used","agentName":"Mallory","model":"m","inputTokens":5,"outputTokens":2,"requestId":"r"})");
   tell(bob, "e1-2",
@@ -471,7 +471,7 @@ TEST_F(Happenings, TokensAreSummedForTheThreadTheyWereSpentFor) {
   EXPECT_EQ(sums[0].thread, "t-9");
 }
 
-TEST_F(Happenings, WhatWasDoneIsToldWithTheEnd) {
+TEST_F(Happenings, SessionQueryCountsWork) {
   const auto bob = world.join_ours("Bob");
   tell(bob, "e1-1", R"({"type":"item.completed","itemId":"i","completedAt":1,"duration":1})");
   tell(bob, "e1-2", R"({"type":"command.executed","command":"ls","exitCode":0,"duration":1})");
@@ -485,13 +485,13 @@ TEST_F(Happenings, WhatWasDoneIsToldWithTheEnd) {
 }
 
 TEST_F(Happenings, AWatcherIsShownWhatItWantsAndNothingElse) {
-  const auto watcher = world.join_person();
+  const auto watcher = world.join_user();
   world.request(watcher, "EVENTS_SUBSCRIBE", R"({"types":["item"],"agents":["Bob"]})");
   const auto alice = world.join_ours("Alice"), bob = world.join_ours("Bob");
   tell(alice, "e1-1", kItem);
   tell(bob, "e1-1", kItem);
   tell(bob, "e1-2", R"({"type":"command.executed","command":"ls","exitCode":0,"duration":1})");
-  const auto heard = world.heard(watcher, "AGENT_EVENT");
+  const auto heard = world.received(watcher, "AGENT_EVENT");
   ASSERT_EQ(heard.size(), 1u);
   EXPECT_EQ(text(event_in(heard[0]), "_agentName"), "Bob");
 }
@@ -499,13 +499,13 @@ TEST_F(Happenings, AWatcherIsShownWhatItWantsAndNothingElse) {
 TEST_F(Happenings, ASubscriptionThatIsReplacedAsksTheStoreNoMoreOften) {
   const auto bob = world.join_ours("Bob");
   for (int n = 1; n <= 5; ++n) tell(bob, format("e1-{}", n), kItem);
-  const auto watcher = world.join_person();
-  world.heard(watcher);
+  const auto watcher = world.join_user();
+  world.received(watcher);
   world.hold_commits();
   for (int n = 0; n < 50; ++n) world.request(watcher, "EVENTS_SUBSCRIBE", R"({"types":["item"],"since":0})");
   EXPECT_LE(world.waiting(), 2u);
   world.release_commits();
-  EXPECT_EQ(world.heard(watcher, "AGENT_EVENT").size(), 5u);
+  EXPECT_EQ(world.received(watcher, "AGENT_EVENT").size(), 5u);
 }
 
 TEST_F(Happenings, QuestionsAboutTheLogArePagedAndFiltered) {
@@ -513,7 +513,7 @@ TEST_F(Happenings, QuestionsAboutTheLogArePagedAndFiltered) {
   for (int n = 1; n <= 5; ++n) tell(bob, format("e1-{}", n), kItem);
   const auto ask = [&](const std::string& question) {
     world.request(bob, "EVENTS_QUERY", question);
-    return payload(world.heard(bob, "EVENTS_RESPONSE").at(0));
+    return payload(world.received(bob, "EVENTS_RESPONSE").at(0));
   };
   auto page = ask(R"({"types":["item"],"limit":2})");
   EXPECT_EQ(array_member(page, "events")->size(), 2u);
@@ -543,7 +543,7 @@ TEST_F(Happenings, OneThatWasReleasedAndWentWithoutAWordHasEndedToo) {
   for (const bool early : {true, false}) {
     const auto worker = world.join_ours("Worker");
     world.request(alice, "RELEASE", R"({"name":"Worker","reason":"enough"})");
-    const auto end = world.asked_of_hosts<StopHost>().at(0).id;
+    const auto end = world.host_requests<StopHost>().at(0).id;
     if (early) world.leave(worker);
     world.host_done(end, {});
     if (!early) world.leave(worker);

@@ -65,7 +65,7 @@ void EventSubscriptions::on_page(ConnectionState& connection, const Result<recor
   SubscriptionState& state = *connection.events;
   if (!page) {  // `loading` stays, so that nothing is requested before the timer
     context_.arm(context_.steady() + kPageRetryDelay,
-                 {.kind = TimerKind::WatchRetry, .connection = connection.id.value()});
+                 {.kind = TimerKind::SubscriptionRetry, .connection = connection.id.value()});
     return connections_.send_error(connection, ErrorCode::Internal, page.error().message());
   }
   state.loading = false;

@@ -48,7 +48,7 @@ TEST_F(Forgetting, UnusedNameIsForgottenAfterItsTime) {
   const auto bob = world.join_ours("Bob");
   world.leave(world.join_ours("Alice", R"("task":"long")"));
   guest("khaled");
-  for (const auto& deliver : world.heard(bob, "DELIVER")) world.ack(bob, deliver);
+  for (const auto& deliver : world.received(bob, "DELIVER")) world.ack(bob, deliver);
   world.pass(kMonth - kDay);
   round();
   EXPECT_EQ(known(), (Names{"Alice", "Bob", "khaled"})) << "a day too early";
@@ -63,7 +63,7 @@ TEST_F(Forgetting, UnusedNameIsForgottenAfterItsTime) {
 }
 
 TEST_F(Forgetting, NameThatIsUsedIsKept) {
-  const auto person = world.join_person();
+  const auto person = world.join_user();
   world.join_ours("Connected");
   for (const auto* name : {"Written", "Member", "Paused", "Ruled", "Gone"}) world.leave(world.join_ours(name));
   world.pass(Millis{61'000});  // their sessions end
@@ -89,7 +89,7 @@ TEST_F(Forgetting, NameWithAYoungOutboxIsKept) {
   EXPECT_EQ(known(), Names{"Bob"});
 }
 
-TEST_F(Forgetting, GuestThatStillSpeaksIsKept) {
+TEST_F(Forgetting, ActiveOneShotSenderIsKept) {
   world.join_ours("Bob");
   guest("khaled");
   world.pass(kMonth);
@@ -108,7 +108,7 @@ TEST_F(Forgetting, ForgottenNameComesBackAsANewOne) {
   world.pass(kMonth + kDay);
   round();
   const auto alice = world.join_ours("Alice");
-  world.heard(alice);
+  world.received(alice);
   world.send(bob, "1", "Alice", "welcome back");
   EXPECT_EQ(world.bodies(alice), Names{"welcome back"});
   world.restart();
@@ -142,7 +142,7 @@ TEST_F(Forgetting, FailedCommitIsMadeUpForByTheNextStart) {
   EXPECT_EQ(stored(world), Names{"Bob"});
 }
 
-TEST(KnownNames, LongestUnusedGoesFirstAtTheLimit) {
+TEST(KnownNames, LongestUnusedIsForgottenFirstAtLimit) {
   BrokerFixture world{{.heartbeat_ms = kNever, .max_known_agents = 4}};
   const auto bob = world.join_ours("Bob");
   for (const auto* name : {"first", "second", "third"}) {
@@ -163,10 +163,10 @@ TEST(KnownNames, NameThatSpokeIsKeptForTwoDaysAtTheLimit) {
   const auto guest = [&](const std::string& name) {
     const auto connection = world.connect();
     world.send(connection, "1", "Bob", name, format(R"("from":"{}")", name));
-    return world.heard(connection, "ACK").size() == 1;
+    return world.received(connection, "ACK").size() == 1;
   };
   EXPECT_TRUE(guest("first"));
-  for (const auto& deliver : world.heard(bob, "DELIVER")) world.ack(bob, deliver);
+  for (const auto& deliver : world.received(bob, "DELIVER")) world.ack(bob, deliver);
   world.pass(kDay);
   EXPECT_TRUE(guest("first")) << "the same message again";
   EXPECT_TRUE(world.bodies(bob).empty());
@@ -193,13 +193,13 @@ TEST(KnownNames, DescriptionsAreBoundedTogether) {
   EXPECT_TRUE(world.closed(world.join_ours("fifth"))) << "both are in use";
 }
 
-TEST(KnownNames, LimitIsToldWhenAllAreInUse) {
+TEST(KnownNames, FullTableOfUsedNamesIsReported) {
   BrokerFixture world{{.heartbeat_ms = kNever, .max_known_agents = 2}};
   world.join_ours("Bob");
   world.join_ours("Alice");
   const auto third = world.join_ours("Carol");
   EXPECT_TRUE(world.closed(third));
-  const auto errors = world.heard(third, "ERROR");
+  const auto errors = world.received(third, "ERROR");
   ASSERT_EQ(errors.size(), 1u);
   EXPECT_NE(text(payload(errors[0]), "message").find("2 agents are known already"), std::string::npos);
 }

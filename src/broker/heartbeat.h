@@ -1,9 +1,8 @@
-/// Is the peer still there, and does it know that we are? A question the loop asks; silence is the only evidence of death.
+/// Is the peer alive, and does it see that the broker is? Silence is the only evidence of loss.
 ///
-/// Any byte heard counts, and so does any byte the peer took from us: a slow peer is a living one. While we keep the
-/// peer from being heard (reading is paused) no time passes for it. The peer judges us in the same way, and much of what it
-/// says has no answer (SESSION_STATE, RECEIPT); so a peer that we told nothing for an interval is asked too, however much
-/// it speaks.
+/// Any byte received counts, and so does any byte the peer took: a slow peer is a living one. While reading from the peer is
+/// paused, no time passes for it. The peer judges the broker in the same way, and many of its frames have no answer
+/// (SESSION_STATE, RECEIPT); so a peer that was sent nothing for an interval gets a PING, however much it sends.
 #pragma once
 
 #include <algorithm>
@@ -17,33 +16,35 @@ class Heartbeat {
   enum class Action { Fine, SendPing, PeerIsGone };
 
   Heartbeat() = default;
-  Heartbeat(Millis interval, SteadyTime now) : interval_{interval}, heard_{now}, said_{now} {}
+  Heartbeat(Millis interval, SteadyTime now) : interval_{interval}, received_at_{now}, sent_at_{now} {}
 
   void on_activity(SteadyTime now) {
-    heard_ = now;
-    asked_ = false;
+    received_at_ = now;
+    pinged_ = false;
   }
-  /// Something was sent to the peer, or waits for it to read.
-  void on_sent(SteadyTime now) { said_ = now; }
+  /// Something was sent to the peer, or is left for it to read.
+  void on_sent(SteadyTime now) { sent_at_ = now; }
 
-  /// One silent interval, of either side, asks; two silent intervals of the peer end it.
+  /// One silent interval, of either side, sends PING; two silent intervals of the peer end it.
   Action poll(SteadyTime now) {
-    const auto silent = now - heard_;
+    const auto silent = now - received_at_;
     if (silent >= 2 * interval_) return Action::PeerIsGone;
-    if (now - said_ < interval_ && (silent < interval_ || asked_)) return Action::Fine;
-    asked_ = true;
-    said_ = now;
+    if (now - sent_at_ < interval_ && (silent < interval_ || pinged_)) return Action::Fine;
+    pinged_ = true;
+    sent_at_ = now;
     return Action::SendPing;
   }
 
   /// When to poll again.
-  [[nodiscard]] SteadyTime next() const { return std::min(heard_ + (asked_ ? 2 : 1) * interval_, said_ + interval_); }
+  [[nodiscard]] SteadyTime next() const {
+    return std::min(received_at_ + (pinged_ ? 2 : 1) * interval_, sent_at_ + interval_);
+  }
 
  private:
   Millis interval_{0};
-  SteadyTime heard_{};
-  SteadyTime said_{};
-  bool asked_ = false;
+  SteadyTime received_at_{};
+  SteadyTime sent_at_{};
+  bool pinged_ = false;
 };
 
 }  // namespace relay::broker

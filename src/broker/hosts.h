@@ -1,4 +1,4 @@
-/// Agents that the daemon runs for others, as values: what is ordered, and what is told of them.
+/// Agents that the daemon runs for others, as values.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ struct HostSpec {
   std::string directory;           // where it works; empty: the project's root
   bool inside_project = false;     // a directory elsewhere, or behind a link, is refused
   std::string spawner, team, model, task;
-  std::vector<std::string> environment = {};  // a person's own, as NAME=value; empty: the daemon's
+  std::vector<std::string> environment = {};  // the user's own, as NAME=value; empty: the daemon's
 };
 
-/// One that runs.
+/// A running one.
 struct Worker {
   std::string name, cli, task, team, spawner, model, directory;
   WallMs started = 0;
@@ -33,7 +33,7 @@ struct Release {
   bool own_only = false;  // `by` is an agent: it ends itself and those it started
 };
 
-/// What an agent is told that asked.
+/// The answer to a prompt of an agent.
 struct PromptAnswer {
   enum class Decision : std::uint8_t { Allow, Deny, Timeout };  // Timeout: denied, because nobody answered
   Decision verdict = Decision::Deny;

@@ -20,11 +20,11 @@ struct Gates : ::testing::Test {
   }
 };
 
-TEST_F(Gates, AModeTheSessionCannotDoWaitsAndTheSenderIsTold) {
+TEST_F(Gates, UnsupportedModeStaysPendingAndSenderIsNotified) {
   world.join("Bob", R"("capabilities":{"send_ack":true,"delivery":{"modes":["immediate"],"queue":true}})");
-  world.heard(alice);
+  world.received(alice);
   world.send(alice, "message-1", "Bob", "hi", in_mode("next-message"));
-  const auto told = world.heard(alice, "RECEIPT").at(0);
+  const auto told = world.received(alice, "RECEIPT").at(0);
   EXPECT_EQ(receipt_word(told), "deferred UNSUPPORTED");
   EXPECT_EQ(text(payload(told), "reason"), "its session cannot do next-message");
   EXPECT_EQ(waits("message-1"), "its session cannot do next-message");
@@ -40,7 +40,7 @@ TEST_F(Gates, AModeThatOpensLaterLetsGoWhatWaited) {
   EXPECT_EQ(given(world, bob).size(), 1u);
 }
 
-TEST_F(Gates, AClosedLaneHoldsUpNoOther) {
+TEST_F(Gates, ClosedLaneBlocksNoOther) {
   const auto bob = join_callback(world);
   world.report_state(bob, "active");
   world.send(alice, "message-1", "Bob", "when idle");
@@ -49,7 +49,7 @@ TEST_F(Gates, AClosedLaneHoldsUpNoOther) {
   EXPECT_EQ(world.bodies(bob), Texts{"now"});
 }
 
-TEST_F(Gates, WhatIsUrgentGoesFirst) {
+TEST_F(Gates, UrgentDeliveryIsSentFirst) {
   auto bob = join_callback(world);
   world.leave(bob);
   world.send(alice, "message-1", "Bob", "slow");
@@ -77,7 +77,7 @@ TEST_F(Gates, OnIdleWaitsForACallbackSessionToBeFree) {
   }
 }
 
-TEST_F(Gates, OnIdleWaitsForAPublishedClientThatTellsItsState) {
+TEST_F(Gates, OnIdleDeliveryWaitsForReportedIdleState) {
   const auto bob = world.join("Bob");
   world.report_state(bob, "active");
   world.send(alice, "message-1", "Bob", "hi");
@@ -133,14 +133,14 @@ TEST_F(Gates, ASessionWithAQueueGetsWhatItCanDoWhateverItDoes) {
   EXPECT_EQ(world.bodies(bob), (Texts{"immediate", "next-message", "next-tool-call", "on-idle", "manual"}));
 }
 
-TEST_F(Gates, TraceSaysThatMessagesBeforeItComeFirst) {
+TEST_F(Gates, TraceNamesEarlierMessagesAsReason) {
   const auto bob = join_host(world);
   world.send(alice, "message-given", "Bob", "hi");
   world.receipt(bob, given(world, bob).at(0), R"("status":"accepted")");
   EXPECT_EQ(waits("message-given"), "its session has it, and messages before it come first");
 }
 
-TEST_F(Gates, TraceSaysWhyItWaits) {
+TEST_F(Gates, TraceNamesPendingReason) {
   auto bob = join_callback(world);
   world.send(alice, "message-manual", "Bob", "hi", in_mode("manual"));
   EXPECT_EQ(waits("message-manual"), "it is held until the agent fetches it or `agent-relay flush Bob` lets it go");
@@ -156,7 +156,7 @@ TEST_F(Gates, TraceSaysWhyItWaits) {
   world.leave(bob);
   EXPECT_EQ(waits("message-manual"), "it is offline");
   bob = join_callback(world);
-  const auto person = world.join_person();
+  const auto person = world.join_user();
   world.control(person, R"("action":"pause","agent":"Bob")");
   EXPECT_EQ(waits("message-manual"), "it is paused by a person");
   world.control(person, R"("action":"policy","agent":"Bob","rules":[{"from":"*","action":"hold"}])");
@@ -164,16 +164,16 @@ TEST_F(Gates, TraceSaysWhyItWaits) {
   EXPECT_EQ(waits("message-held"), "the policy of Bob holds it; `agent-relay flush Bob` lets it go");
 }
 
-TEST_F(Gates, ManualMessageThatAHostHasSaysHowItIsLetGo) {
+TEST_F(Gates, ManualMessageOfHostNamesHowToRelease) {
   const auto bob = join_host(world);
   world.send(alice, "message-1", "Bob", "hi", in_mode("manual"));
-  EXPECT_EQ(text(payload(world.heard(alice, "ACK").at(0)), "pendingReason"),
+  EXPECT_EQ(text(payload(world.received(alice, "ACK").at(0)), "pendingReason"),
             "it is held until the agent fetches it or `agent-relay flush Bob` lets it go");
   world.receipt(bob, given(world, bob).at(0), R"("status":"deferred","reason":"it is held")");
   EXPECT_EQ(waits("message-1"), "it is held until the agent fetches it or `agent-relay flush Bob` lets it go");
 }
 
-TEST_F(Gates, TraceTellsWhereADeliveryStands) {
+TEST_F(Gates, TraceShowsStateOfDelivery) {
   world.leave(join_callback(world));
   world.send(alice, "message-1", "Bob", "hi", in_mode("next-tool-call", R"("priority":"urgent")"));
   const auto trace = world.answer(alice, "TRACE", R"({"id":"message-1"})");

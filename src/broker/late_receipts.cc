@@ -111,15 +111,15 @@ bool LateReceipts::apply(AgentState& agent, records::DeadLetter& row, const prot
   const bool is_over = records::is_final(delivery.state) && delivery.state != DeliveryState::InDoubt;
   if (!arrived && (unseen_.is_held(key, delivery.hold != records::Hold::None) || is_over)) return true;
   auto entry = history_entry_of(key, receipt);
-  OutboundDelivery parcel{delivery, std::make_shared<const records::Message>(row.message)};
+  OutboundDelivery outbound{delivery, std::make_shared<const records::Message>(row.message)};
   if (!records::is_final(delivery.state)) {
     // Its session had it and has it no more, though it is in a queue.
     agent.mailbox.drop(key);
     if (unseen_.is_held(key, delivery.hold != records::Hold::None)) agent.mailbox.release_one();
     if (*end == DeliveryState::Delivered)
-      settlement_.complete(agent, InFlight{.parcel = std::move(parcel)}, std::move(entry));
+      settlement_.complete(agent, InFlight{.outbound = std::move(outbound)}, std::move(entry));
     else
-      settlement_.end_delivery(agent, parcel, *end, std::move(entry));
+      settlement_.end_delivery(agent, outbound, *end, std::move(entry));
     return true;
   }
   entry.proof = std::max(entry.proof, delivery.proof);
@@ -130,7 +130,7 @@ bool LateReceipts::apply(AgentState& agent, records::DeadLetter& row, const prot
   if (*end == DeliveryState::Delivered && delivery.state != DeliveryState::Delivered) settlement_.count_received(agent);
   delivery.state = entry.state = *end;  // for the next receipt about it
   delivery.proof = entry.proof;
-  history_.record(agent, parcel.message, std::move(entry));
+  history_.record(agent, outbound.message, std::move(entry));
   return true;
 }
 
@@ -139,7 +139,7 @@ void LateReceipts::reconcile(AgentState& agent, const records::DeadLetter& row) 
   const auto& delivery = row.delivery;
   const bool over = delivery.to != agent.name() || records::is_final(delivery.state) ||
                     unseen_.has(DeliveryChange::Finished, delivery.key);
-  if (!over) return agent.mailbox.stands_in(delivery.key, delivery.lane, delivery.from);
+  if (!over) return agent.mailbox.locate_unsettled(delivery.key, delivery.lane, delivery.from);
   if (agent.mailbox.is_in_flight(delivery.key)) return;
   (void)agent.mailbox.finish(delivery.key);
   deliveries_.send_cancel(agent, delivery.key, row.last.reason.empty() ? name_of(delivery.state) : row.last.reason);

@@ -15,9 +15,9 @@ constexpr auto kShown = R"("status":"delivered","proof":"submitted")";
 
 struct Afterwards : ::testing::Test {
   BrokerFixture world{no_heartbeat()};
-  ConnectionId alice = join_sender(world), person = world.join_person();
+  ConnectionId alice = join_sender(world), person = world.join_user();
   ConnectionId bob = join_host(world);
-  std::string token = text(payload(world.heard(bob, "WELCOME").at(0)), "resume_token");
+  std::string token = text(payload(world.received(bob, "WELCOME").at(0)), "resume_token");
 
   std::string send(const std::string& id, const std::string& more = {}) {
     world.send(alice, id, "Bob", "hi", more);
@@ -32,19 +32,19 @@ struct Afterwards : ::testing::Test {
   DeliveryState state(const std::string& id) { return ledger(world, id).delivery.state; }
 };
 
-TEST_F(Afterwards, WhatExpiredWhileItsLastWordWasOnItsWayWasDelivered) {
+TEST_F(Afterwards, ReceiptAfterExpiryStillCountsAsDelivered) {
   const auto id = send("message-1", R"("payload_meta":{"ttl_ms":1000})");
   world.receipt(bob, id, R"("status":"accepted")");
   world.pass(2s);
   EXPECT_EQ(state("message-1"), DeliveryState::Expired);
-  EXPECT_EQ(world.heard(bob, "CANCEL").size(), 1u);
+  EXPECT_EQ(world.received(bob, "CANCEL").size(), 1u);
   world.receipt(bob, id, kShown);
   EXPECT_EQ(state("message-1"), DeliveryState::Delivered);
   world.receipt(bob, id, R"("status":"failed","code":"CANCELLED")");
   EXPECT_EQ(state("message-1"), DeliveryState::Delivered);
 }
 
-TEST_F(Afterwards, ThatItGivesUpWhatHasExpiredChangesNothing) {
+TEST_F(Afterwards, ReturnOfExpiredDeliveryChangesNothing) {
   const auto id = send("message-1", R"("payload_meta":{"ttl_ms":1000})");
   world.pass(2s);
   world.receipt(bob, id, R"("status":"failed","code":"CANCELLED","reason":"its time ran out")");
@@ -58,7 +58,7 @@ TEST_F(Afterwards, ASessionMayLetSomethingExpireItself) {
   EXPECT_EQ(receipts(world, alice), Texts{"failed EXPIRED"});
 }
 
-TEST_F(Afterwards, WhatWasCancelledWhileItsSessionWasAwayIsTakenBackWhenItResumes) {
+TEST_F(Afterwards, DeliveryCancelledWhileOfflineIsCancelledAtSessionOnResume) {
   const auto kept = send("message-1"), dropped = send("message-2"), brought = send("message-3");
   for (const auto& id : {kept, dropped, brought}) world.receipt(bob, id, R"("status":"accepted")");
   world.leave(bob);
@@ -67,7 +67,7 @@ TEST_F(Afterwards, WhatWasCancelledWhileItsSessionWasAwayIsTakenBackWhenItResume
   EXPECT_EQ(state("message-3"), DeliveryState::Cancelled);
   resume(format(R"("{}","{}","{}")", kept, dropped, brought));
   Texts orders, given;
-  for (const auto& frame : world.heard(bob)) {
+  for (const auto& frame : world.received(bob)) {
     if (text(frame, "type") == "CANCEL") orders.push_back(text(payload(frame), "deliveryId"));
     if (text(frame, "type") == "DELIVER") given.push_back(text(frame, "id"));
   }
@@ -78,7 +78,7 @@ TEST_F(Afterwards, WhatWasCancelledWhileItsSessionWasAwayIsTakenBackWhenItResume
   EXPECT_EQ(state("message-2"), DeliveryState::Cancelled);
 }
 
-TEST_F(Afterwards, WhatWasAskedBackEndsWhenItsSessionLeavesWithoutAWord) {
+TEST_F(Afterwards, RequestedCancelEndsWhenSessionDisconnects) {
   const auto id = send("message-1");
   cancel(id);
   EXPECT_EQ(state("message-1"), DeliveryState::Queued);
@@ -102,7 +102,7 @@ TEST_F(Afterwards, AWordAboutWhatWasNotSentAgainYetCounts) {
   EXPECT_EQ(world.broker().roster().at(1).pending, 0u);
 }
 
-TEST_F(Afterwards, SomebodyElsesDeliveryIsNotItsToSpeakOf) {
+TEST_F(Afterwards, ReceiptForDeliveryOfOtherAgentIsIgnored) {
   const auto carol = join_host(world, "Carol");
   const auto id = send("message-1", R"("payload_meta":{"ttl_ms":1000})");
   world.pass(2s);
@@ -112,11 +112,11 @@ TEST_F(Afterwards, SomebodyElsesDeliveryIsNotItsToSpeakOf) {
 
 TEST_F(Afterwards, AnAcknowledgementOfAQueueIsNotYetADelivery) {
   world.send(alice, "message-1", "Bob", "hi");
-  world.ack(bob, world.heard(bob, "DELIVER").at(0));
+  world.ack(bob, world.received(bob, "DELIVER").at(0));
   EXPECT_EQ(state("message-1"), DeliveryState::Accepted);
 }
 
-TEST_F(Afterwards, OneIsDeliveredAnewOnlyOnceHoweverOftenItIsAsked) {
+TEST_F(Afterwards, DeliveryIsRedeliveredOnce) {
   const auto id = send("message-1");
   world.receipt(bob, id, R"("status":"failed","reason":"no way")");
   const auto redeliver = format(R"("action":"redeliver","deliveryId":"{}")", id);
@@ -126,16 +126,16 @@ TEST_F(Afterwards, OneIsDeliveredAnewOnlyOnceHoweverOftenItIsAsked) {
   world.release_commits();
   EXPECT_EQ(given(world, bob).size(), 1u);
   Texts answers;
-  for (const auto& answer : world.heard(person, "CONTROL_RESULT"))
+  for (const auto& answer : world.received(person, "CONTROL_RESULT"))
     answers.push_back(bool_member(payload(answer), "success").value_or(false) ? "done" : text(payload(answer), "code"));
   std::ranges::sort(answers);
   EXPECT_EQ(answers, (Texts{"STALE", "done"}));
 }
 
-TEST_F(Afterwards, WhoeverComesWithLessIsToldOfWhatItCannotDo) {
+TEST_F(Afterwards, SendersLearnOfModesThatNewSessionLacks) {
   world.leave(bob);
   world.send(alice, "message-1", "Bob", "hi", in_mode("next-tool-call"));
-  world.heard(alice);
+  world.received(alice);
   bob = world.join("Bob");
   EXPECT_EQ(receipts(world, alice), Texts{"deferred UNSUPPORTED"});
   EXPECT_EQ(ledger(world, "message-1").history.back().reason, "its session cannot do next-tool-call");
@@ -144,23 +144,23 @@ TEST_F(Afterwards, WhoeverComesWithLessIsToldOfWhatItCannotDo) {
   EXPECT_TRUE(receipts(world, alice).empty()) << "told once";
 }
 
-TEST_F(Afterwards, WhoeverComesWithoutAModeIsNamedThoughItWaitedForItsMomentBefore) {
+TEST_F(Afterwards, SessionWithoutModeReplacesBoundaryReason) {
   world.leave(bob);
   auto carol = join_callback(world, "Carol");
   world.send(alice, "message-1", "Carol", "hi", in_mode("next-message"));
   world.leave(carol);
-  world.heard(alice);
+  world.received(alice);
   carol = world.join("Carol");
   EXPECT_EQ(receipts(world, alice), Texts{"deferred UNSUPPORTED"});
 }
 
-TEST_F(Afterwards, WhatItCannotDoIsToldWhenTheStoreWorksAgain) {
+TEST_F(Afterwards, UnsupportedModesAreReportedWhenStoreRecovers) {
   world.leave(bob);
   world.send(alice, "message-1", "Bob", "hi", in_mode("next-tool-call"));
   bob = join_host(world);  // which can do it
   world.pass(1s);
-  world.heard(alice);
-  world.heard(bob);
+  world.received(alice);
+  world.received(bob);
   world.leave(bob);
   bob = join_callback(world, "Bob");
   world.fail_commits(true);
@@ -172,7 +172,7 @@ TEST_F(Afterwards, WhatItCannotDoIsToldWhenTheStoreWorksAgain) {
   EXPECT_EQ(receipts(world, alice), Texts{"deferred UNSUPPORTED"});
 }
 
-TEST_F(Afterwards, WhatWasAskedBackAndIsGivenBackIsCancelled) {
+TEST_F(Afterwards, ReturnedDeliveryWithRequestedCancelIsCancelled) {
   int n = 0;
   for (const auto* word :
        {R"("status":"failed","retryable":true)", R"("status":"deferred","availableAt":9000000000000)"}) {
@@ -186,13 +186,13 @@ TEST_F(Afterwards, WhatWasAskedBackAndIsGivenBackIsCancelled) {
   }
 }
 
-TEST_F(Afterwards, WhatWasMovedInItsHandsIsStillTakenBackFromIt) {
+TEST_F(Afterwards, RequeuedUnsettledDeliveryCanBeCancelled) {
   const auto id = send("message-1", in_mode("manual"));
   world.control(person, R"("action":"pause","agent":"Bob")");
   world.control(person, R"("action":"flush","agent":"Bob")");
   EXPECT_TRUE(given(world, bob).empty()) << "it is paused";
   cancel(id);
-  EXPECT_EQ(world.heard(bob, "CANCEL").size(), 1u);
+  EXPECT_EQ(world.received(bob, "CANCEL").size(), 1u);
   EXPECT_EQ(state("message-1"), DeliveryState::Queued) << "only its session knows";
   world.leave(bob);
   EXPECT_EQ(state("message-1"), DeliveryState::Cancelled);
@@ -213,7 +213,7 @@ TEST_F(Afterwards, AWordThatCrossesTheEndWeMadeIsLookedUpAgain) {
   EXPECT_EQ(state("message-1"), DeliveryState::Delivered);
 }
 
-TEST_F(Afterwards, OfTwoLateWordsTheStrongerProofCounts) {
+TEST_F(Afterwards, StrongerOfTwoLateReceiptsCounts) {
   const auto id = send("message-1");
   world.receipt(bob, id, R"("status":"accepted")");
   world.leave(bob);
@@ -227,7 +227,7 @@ TEST_F(Afterwards, OfTwoLateWordsTheStrongerProofCounts) {
   EXPECT_EQ(ledger(world, "message-1").delivery.proof, records::Proof::Seen);
 }
 
-TEST_F(Afterwards, WhatExpiresIsCountedOnceWhateverHappensToItMeanwhile) {
+TEST_F(Afterwards, ExpiredDeliveryIsCountedOnce) {
   const auto id = send("message-1", R"("payload_meta":{"ttl_ms":5000})");
   world.receipt(bob, id, R"("status":"failed","retryable":true)");
   EXPECT_EQ(world.broker().roster().at(1).held, 1u);

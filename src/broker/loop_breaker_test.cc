@@ -63,14 +63,14 @@ std::string error_text(std::size_t i) {
       i * 2'654'435'761U, i, 40'000 + i, i % 60);
 }
 
-TEST(Loops, StopOneWhoWritesTheSameToItself) {
+TEST(LoopBreaker, StopOneWhoWritesTheSameToItself) {
   const auto same = [](std::size_t) { return std::string{"continue with the next step"}; };
   EXPECT_LT(passed(same, 100, [] { return 2s; }, {"Alice"}), 20U);
   const auto notes = [](std::size_t i) { return format("remember: module{0} depends on parser{0} and writer{0}", i); };
   EXPECT_EQ(passed(notes, 100, [] { return 10s; }, {"Alice"}), 100U) << "notes that say something new are fine";
 }
 
-TEST(Loops, StopTwoWhoAnswerEachOtherWithinTenExchanges) {
+TEST(LoopBreaker, StopTwoWhoAnswerEachOtherWithinTenExchanges) {
   struct Manner {
     std::string_view name;
     Say say;
@@ -101,7 +101,7 @@ TEST(Loops, StopTwoWhoAnswerEachOtherWithinTenExchanges) {
   }
 }
 
-TEST(Loops, StopARingWithinTenRounds) {
+TEST(LoopBreaker, StopARingWithinTenRounds) {
   const std::vector<std::string> ring = {"Alice", "Bob", "Carol"};
   const auto pace = [] { return 4'000ms; };
   EXPECT_LE(passed([](std::size_t) { return std::string{"Passing this on to you."}; }, 100, pace, ring), 30U);
@@ -115,7 +115,7 @@ std::vector<std::string> ring_with_notes(const std::vector<std::string>& names, 
   return ring;
 }
 
-TEST(Loops, StopARingThatGoesThroughMessagesToOneself) {
+TEST(LoopBreaker, StopRingThroughMessagesToSelf) {
   const auto same = [](std::size_t) { return std::string{"Passing this on to you."}; };
   for (const auto& names : {std::vector<std::string>{"Ben", "Ann"}, {"Ben", "Ann", "Carol"}}) {
     for (const int notes : {1, 2, 5}) {
@@ -130,12 +130,12 @@ TEST(Loops, StopARingThatGoesThroughMessagesToOneself) {
   }
 }
 
-TEST(Loops, StopARingWhereOnlyOneWritesToItself) {
+TEST(LoopBreaker, StopARingWhereOnlyOneWritesToItself) {
   const auto same = [](std::size_t) { return std::string{"Passing this on to you."}; };
   EXPECT_LE(passed(same, 1'000, [] { return 350ms; }, {"Ben", "Ben", "Ann"}), LoopBreaker::kMaxRepeats * 3);
 }
 
-TEST(Loops, LetThoseReportWhoRemindThemselves) {
+TEST(LoopBreaker, LetThoseReportWhoRemindThemselves) {
   Room room;
   HonestTalk talk{Style::Review, 11};
   for (int i = 0; i < 500; ++i) {
@@ -145,7 +145,7 @@ TEST(Loops, LetThoseReportWhoRemindThemselves) {
   }
 }
 
-TEST(Loops, CountABurstOfOneWhoRemindsItselfOnce) {
+TEST(LoopBreaker, CountABurstOfOneWhoRemindsItselfOnce) {
   Room room;
   for (int round = 0; round < 3; ++round) {
     ASSERT_TRUE(room.says("Boss", "Boss", "next round", 1ms));
@@ -154,14 +154,14 @@ TEST(Loops, CountABurstOfOneWhoRemindsItselfOnce) {
   }
 }
 
-TEST(Loops, StopTwoWhoAnswerEachOtherInAChannel) {
+TEST(LoopBreaker, StopTwoWhoAnswerEachOtherInAChannel) {
   Room room;
   std::size_t said = 0;
   while (said < 100 && room.says(said % 2 == 0 ? "Alice" : "Bob", "#dev", testing::kThanks[said % 30], 6s)) ++said;
   EXPECT_LE(said, kTenExchanges);
 }
 
-TEST(Loops, LetAnHonestConversationOf500TurnsPass) {
+TEST(LoopBreaker, LetAnHonestConversationOf500TurnsPass) {
   for (const Style style : testing::kStyles) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       HonestTalk talk{style, seed};
@@ -177,13 +177,13 @@ TEST(Loops, LetAnHonestConversationOf500TurnsPass) {
   }
 }
 
-TEST(Loops, StopAfterTwoThousandTurnsThoseWhoOnlyCount) {
+TEST(LoopBreaker, StopAfterTwoThousandTurnsThoseWhoOnlyCount) {
   const std::size_t messages = passed([](std::size_t i) { return format("Acknowledged {}.", i); }, 5'000, 10s);
   EXPECT_GE(messages, LoopBreaker::kMaxHops);
   EXPECT_LE(messages, LoopBreaker::kMaxHops + 10);
 }
 
-TEST(Loops, LetAPollerAsk) {
+TEST(LoopBreaker, LetAPollerAsk) {
   for (const Millis every : {5min, 2min, 1min}) {
     Room room;
     for (int i = 0; i < 500; ++i) {
@@ -193,7 +193,7 @@ TEST(Loops, LetAPollerAsk) {
   }
 }
 
-TEST(Loops, LetATurnBeAsGoodAsTheBestThatIsSaidInIt) {
+TEST(LoopBreaker, LetATurnBeAsGoodAsTheBestThatIsSaidInIt) {
   Room room;
   HonestTalk talk{Style::Review, 7};
   for (int i = 0; i < 250; ++i) {
@@ -204,7 +204,7 @@ TEST(Loops, LetATurnBeAsGoodAsTheBestThatIsSaidInIt) {
   }
 }
 
-TEST(Loops, CountABurstOnce) {
+TEST(LoopBreaker, CountABurstOnce) {
   Room room;
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < 1'000; ++i) ASSERT_TRUE(room.says("Boss", "Worker", "please take the next item", 1ms));
@@ -214,7 +214,7 @@ TEST(Loops, CountABurstOnce) {
   for (int i = 0; i < 1'000; ++i) ASSERT_TRUE(room.says(format("Worker{}", i), "Boss", "done", 1ms));
 }
 
-TEST(Loops, DoNotCountWhatWakesNobody) {
+TEST(LoopBreaker, DoNotCountSilentMessages) {
   Room room;
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(room.says({.from = "Alice", .to = "Bob", .body = "working", .wakes = false}));
@@ -231,7 +231,7 @@ void trip(Room& room) {
   FAIL() << "never refused";
 }
 
-TEST(Loops, SayWhoAndWhyAndHowToGoOn) {
+TEST(LoopBreaker, SayWhoAndWhyAndHowToGoOn) {
   Room room;
   trip(room);
   EXPECT_EQ(
@@ -252,7 +252,7 @@ TEST(Loops, SayWhoAndWhyAndHowToGoOn) {
   EXPECT_EQ(room.loops.open(room.now)[0].refused, 2U);
 }
 
-TEST(Loops, RefuseOnlyTheirPair) {
+TEST(LoopBreaker, RefuseOnlyTheirPair) {
   Room room;
   trip(room);
   EXPECT_TRUE(room.says("Bob", "Carol", "Could you compile that with the sanitizers enabled?"));
@@ -260,7 +260,7 @@ TEST(Loops, RefuseOnlyTheirPair) {
   EXPECT_TRUE(room.says({.from = "", .to = "Alice", .body = "hello"}));
 }
 
-TEST(Loops, LetOneThroughAndWaitTwiceAsLong) {
+TEST(LoopBreaker, LetOneThroughAndWaitTwiceAsLong) {
   Room room;
   trip(room);
   room.loops.take_trip();
@@ -277,7 +277,7 @@ TEST(Loops, LetOneThroughAndWaitTwiceAsLong) {
   EXPECT_EQ(pause, LoopBreaker::kMaxPause);
 }
 
-TEST(Loops, CloseWhenThereIsSomethingNew) {
+TEST(LoopBreaker, CloseWhenThereIsSomethingNew) {
   Room room;
   trip(room);
   EXPECT_TRUE(room.says("Bob", "Alice", "The parser test fails since the header became optional.", 60s));
@@ -287,7 +287,7 @@ TEST(Loops, CloseWhenThereIsSomethingNew) {
   EXPECT_EQ(room.loops.open(room.now).at(0).until - room.now.wall, 120'000);
 }
 
-TEST(Loops, BeginAnewWhenReset) {
+TEST(LoopBreaker, StartAgainWhenReset) {
   Room room;
   trip(room);
   EXPECT_EQ(room.loops.reset("Bob", "Carol"), 0U);
@@ -302,7 +302,7 @@ TEST(Loops, BeginAnewWhenReset) {
   EXPECT_TRUE(room.loops.open(room.now).empty());
 }
 
-TEST(Loops, BeginAnewWhenAPersonSpeaks) {
+TEST(LoopBreaker, StartAgainWhenUserSends) {
   Room room;
   for (int i = 0; i < 30; ++i) {
     ASSERT_TRUE(room.says({.from = "", .to = "Alice", .body = "again"}));
@@ -313,7 +313,7 @@ TEST(Loops, BeginAnewWhenAPersonSpeaks) {
   }
 }
 
-TEST(Loops, FollowADeclaredThreadThroughOtherTalk) {
+TEST(LoopBreaker, FollowDeclaredThreadThroughOtherMessages) {
   Room room;
   HonestTalk talk{Style::Design, 3};
   std::size_t loops = 0;
@@ -329,7 +329,7 @@ TEST(Loops, FollowADeclaredThreadThroughOtherTalk) {
   EXPECT_LE(loops, kTenExchanges);
 }
 
-TEST(Loops, AreNotFooledByANewThreadForEveryMessage) {
+TEST(LoopBreaker, AreNotFooledByANewThreadForEveryMessage) {
   Room room;
   std::size_t said = 0;
   while (said < 100 && room.says({.from = said % 2 == 0 ? "Alice" : "Bob",
@@ -342,7 +342,7 @@ TEST(Loops, AreNotFooledByANewThreadForEveryMessage) {
   EXPECT_LE(said, kTenExchanges);
 }
 
-TEST(Loops, FollowDeclaredReplies) {
+TEST(LoopBreaker, FollowDeclaredReplies) {
   Room room;
   std::size_t said = 0;
   const auto id = [](std::size_t n) { return format("m-{}", n); };
@@ -358,7 +358,7 @@ TEST(Loops, FollowDeclaredReplies) {
   EXPECT_LE(said, kTenExchanges);
 }
 
-TEST(Loops, StaySmallAfterAMillionMessagesAmongTenThousandNames) {
+TEST(LoopBreaker, StaySmallAfterAMillionMessagesAmongTenThousandNames) {
   Room room;
   SeededRandom random{1};
   std::vector<std::string> names;

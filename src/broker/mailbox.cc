@@ -10,16 +10,16 @@ using protocol::DeliveryMode;
 using protocol::Lane;
 using protocol::Priority;
 
-/// What is urgent first; then what waits for the nearest moment.
+/// Urgent lanes first, then those whose moment comes first.
 constexpr std::array<DeliveryMode, 5> kModesInOrder = {DeliveryMode::Immediate, DeliveryMode::NextToolCall,
                                                        DeliveryMode::NextMessage, DeliveryMode::OnIdle,
                                                        DeliveryMode::Manual};
 
-/// Of a lane whose deliveries stay in the session's hands for long, only this part of the window: the rest of its
-/// window is for those that move.
+/// A lane whose deliveries stay with the session for long gets only this part of the window. The rest is for lanes that
+/// move.
 constexpr std::uint32_t kPartOfWindow = 8;
 
-constexpr std::size_t kIdleFlows = 64;  // kept, so that a conversation does not make its flow anew for each word
+constexpr std::size_t kIdleFlows = 64;  // kept, so that a conversation does not create its flow again for each message
 
 bool is_unsettled(DeliveryMode mode) {
   return mode == DeliveryMode::NextToolCall || mode == DeliveryMode::NextMessage || mode == DeliveryMode::Manual;
@@ -44,20 +44,20 @@ void Mailbox::restore(const records::WorkspaceState::Backlog& backlog) {
   if (backlog.pending > backlog.held) expect(backlog.lane, backlog.from);
 }
 
-void Mailbox::connect(std::uint32_t window, std::set<Key> in_hand) {
+void Mailbox::connect(std::uint32_t window, std::set<Key> unsettled) {
   disconnect();
   window_ = window;
-  for (const Key key : in_hand) unsettled_.emplace(key, std::nullopt);
+  for (const Key key : unsettled) unsettled_.emplace(key, std::nullopt);
 }
 
-void Mailbox::stands_in(Key key, Lane lane, const AgentName& from) {
+void Mailbox::locate_unsettled(Key key, Lane lane, const AgentName& from) {
   if (const auto place = unsettled_.find(key); place != unsettled_.end()) place->second = FlowKey{turn_of(lane), from};
 }
 
 void Mailbox::disconnect() {
   window_ = 0;
   for (const auto& [key, item] : flight_)
-    flow(item.parcel.delivery.lane, item.parcel.delivery.from).more_in_store = true;
+    flow(item.outbound.delivery.lane, item.outbound.delivery.from).more_in_store = true;
   for (auto& [key, flow] : flows_) {
     flow.more_in_store = flow.more_in_store || flow.loading || !flow.ready.empty();
     flow.ready.clear();
@@ -87,14 +87,14 @@ void Mailbox::moved(Key key, Key rank) {
   if (loading_) moved_[key] = rank;
 }
 
-void Mailbox::committed(OutboundDelivery parcel, std::size_t max_ready) {
-  Flow& its = flow(parcel.delivery.lane, parcel.delivery.from);
+void Mailbox::committed(OutboundDelivery outbound, std::size_t max_ready) {
+  Flow& its = flow(outbound.delivery.lane, outbound.delivery.from);
   if (!connected() || its.more_in_store || its.loading || ready_count_ >= max_ready) {
     its.more_in_store = true;
     return;
   }
-  its.cursor = parcel.delivery.rank;
-  its.ready.emplace_back(std::move(parcel));
+  its.cursor = outbound.delivery.rank;
+  its.ready.emplace_back(std::move(outbound));
   ++ready_count_;
 }
 
@@ -104,8 +104,8 @@ bool Mailbox::lane_has_room(Lane lane) const {
   return in_flight_[turn_of(lane)] < std::max(1u, window_ / kPartOfWindow);
 }
 
-/// What was sent of a flow are its first ones. When another one stands in front, those that the session has were put
-/// back meanwhile, behind it: they must not hold it up.
+/// The sent deliveries of a flow are its first ones. When another is in front, those that the session has were requeued behind
+/// it meanwhile, and must not block it.
 bool Mailbox::has_room_for(const FlowKey& flow, Key next) const {
   if (flight_.size() + unsettled_.size() < window_ || unsettled_.contains(next)) return true;
   const auto behind = std::ranges::count_if(unsettled_, [&](const auto& entry) { return entry.second == flow; });
@@ -126,7 +126,7 @@ InFlight* Mailbox::take_ready(const LaneLimit& open) {
       return next.rank <= up_to && has_room_for(entry.first, next.key);
     };
     if (up_to != Key{}) {
-      // Whoever comes after the one served last; from the beginning when nobody does.
+      // The sender after the one served last; from the beginning when there is none.
       const auto served = served_.find(turn);
       const auto next = served == served_.end() ? group : flows_.upper_bound({turn, served->second});
       auto chosen = std::find_if(next, end, can_go);
@@ -139,7 +139,7 @@ InFlight* Mailbox::take_ready(const LaneLimit& open) {
         auto& ready = chosen->second.ready;
         const Key key = ready.front().delivery.key;
         InFlight& sent = flight_[key];
-        sent.parcel = ready.take_front();
+        sent.outbound = ready.take_front();
         --ready_count_;
         ++in_flight_[turn];
         behind_.erase(key);
@@ -204,7 +204,7 @@ std::optional<InFlight> Mailbox::finish(Key key) {
   if (place == flight_.end()) return std::nullopt;
   std::optional<InFlight> done{std::move(place->second)};
   flight_.erase(place);
-  --in_flight_[turn_of(done->parcel.delivery.lane)];
+  --in_flight_[turn_of(done->outbound.delivery.lane)];
   if (done->done == SettledWhen::Written) --until_written_;
   return done;
 }
@@ -212,8 +212,8 @@ std::optional<InFlight> Mailbox::finish(Key key) {
 std::optional<OutboundDelivery> Mailbox::move_unsettled(Key key, Lane lane) {
   auto moved = finish(key);
   if (!moved) return std::nullopt;
-  unsettled_.emplace(key, FlowKey{turn_of(lane), moved->parcel.delivery.from});
-  return std::move(moved->parcel);
+  unsettled_.emplace(key, FlowKey{turn_of(lane), moved->outbound.delivery.from});
+  return std::move(moved->outbound);
 }
 
 std::vector<InFlight> Mailbox::finish_written() {
@@ -230,7 +230,8 @@ std::vector<InFlight> Mailbox::finish_written() {
 bool Mailbox::drop(Key key) {
   if (finish(key)) return true;
   for (auto& [flow_key, flow] : flows_) {
-    const auto gone = flow.ready.erase_if([&](const OutboundDelivery& parcel) { return parcel.delivery.key == key; });
+    const auto gone =
+        flow.ready.erase_if([&](const OutboundDelivery& outbound) { return outbound.delivery.key == key; });
     ready_count_ -= gone;
     if (gone > 0) return true;
   }

@@ -1,20 +1,19 @@
-/// One agent's deliveries on their way: what is in flight, what is ready, what still lies in the store.
+/// One agent's deliveries: those in flight, those ready, and which more the store has.
 ///
-/// The store holds the truth; this holds a window of it. Mail is sorted into flows: one for each lane and sender. A flow
-/// keeps its order; lanes go before each other (urgent ones first); inside a lane the senders take turns, so that one
-/// who says much does not keep the others waiting.
+/// The store holds all of them, this a window. A flow is the deliveries of one lane and sender. A flow keeps its order;
+/// lanes precede each other (urgent ones first); in a lane the senders take turns (fair queue), so that a sender of many
+/// messages does not delay the others.
 ///
-///     flow (on-idle, Alice)   store: 1 2 3 4 5 6 7 …   cursor = 5: everything up to rank 5 was taken into this window
+///     flow (on-idle, Alice)   store: 1 2 3 4 5 6 7 …   cursor = 5: everything up to rank 5 is in this window
 ///                             flight: 1 2 3   ready: 4 5   more in the store: 6 … will be loaded after the cursor
 ///
 /// Deliveries enter a flow in the order of their ranks, either straight from a commit or in pages loaded from the store.
-/// Whenever there is no room, a commit is only remembered as "more in the store"; a page asked for later finds it,
-/// because a page is answered after every commit asked for before it.
+/// Without room, a commit only marks "more in the store". A page requested later has it, because the store answers a page
+/// after every commit that was requested before it.
 ///
-/// Invariants: nothing is both in flight and ready; at most `window` in flight, of a lane that waits for its moment only
-/// a part of that, what the session still has of an earlier connection included; about one page ready in all; one page
-/// asked for at a time. A reconnect forgets the window and starts
-/// over from the store, so old ids and numbers come again by themselves.
+/// Invariants: nothing is both in flight and ready; at most `window` in flight, and only a part of that of a lane whose deliveries
+///   stay with the session for long, unsettled ones of an earlier connection included; about one page ready in all; one
+///   page requested at a time. A reconnect drops the window and starts again from the store, so old ids and numbers return.
 #pragma once
 
 #include <array>
@@ -41,7 +40,7 @@ struct OutboundDelivery {
 enum class SettledWhen : std::uint8_t { Acknowledged, Written };
 
 struct InFlight {
-  OutboundDelivery parcel;
+  OutboundDelivery outbound;
   SettledWhen done = SettledWhen::Acknowledged;
   SteadyTime resend_at{};
   Millis resend_after{0};
@@ -53,7 +52,7 @@ inline const Key kNoLimit{std::numeric_limits<std::int64_t>::max()};
 
 class Mailbox {
  public:
-  /// What the store holds for it.
+  /// What the store has for it.
   void restore(const records::WorkspaceState::Backlog& backlog);
 
   /// Deliveries that are not final, those being committed and those held included.
@@ -64,35 +63,34 @@ class Mailbox {
   void add_held() { ++held_; }
   void release_one() { held_ -= held_ > 0 ? 1 : 0; }
 
-  /// `in_hand` is what the session still has of an earlier connection: it counts until it has been sent again.
-  void connect(std::uint32_t window, std::set<Key> in_hand = {});
-  /// Where something stands that the session has in hand.
-  void stands_in(Key key, protocol::Lane lane, const AgentName& from);
+  /// `unsettled` is what the session still has of an earlier connection: it counts until it was sent again.
+  void connect(std::uint32_t window, std::set<Key> unsettled = {});
+  /// The flow of an unsettled delivery.
+  void locate_unsettled(Key key, protocol::Lane lane, const AgentName& from);
   void disconnect();
   [[nodiscard]] bool connected() const { return window_ > 0; }
 
-  /// Does anything of this mode wait that is not with the session?
+  /// Is anything of this mode pending that the session does not have?
   [[nodiscard]] bool has_pending(protocol::DeliveryMode mode) const;
-  /// Something of this flow lies in the store.
+  /// The store has a delivery of this flow.
   void expect(protocol::Lane lane, const AgentName& from);
-  /// A delivery that is not here has another rank now. A page that is under way may show it where it was: told later, but
-  /// read before.
+  /// A delivery that is not here has another rank now. A page that is being loaded may still show the old one.
   void moved(Key key, Key rank);
   /// A delivery was committed; it is kept ready if it is the next one of its flow and there is room.
-  void committed(OutboundDelivery parcel, std::size_t max_ready);
+  void committed(OutboundDelivery outbound, std::size_t max_ready);
 
-  /// The next parcel to send, if window and lanes allow; it counts as in flight from now on. `done_when` is asked per
-  /// parcel.
+  /// The next outbound to send, if window and lanes allow; it counts as in flight from now on. `done_when` is asked per
+  /// outbound.
   template <class DoneRule>
   InFlight* send_next(const LaneLimit& open, DoneRule&& done_when) {
     InFlight* sent = take_ready(open);
     if (sent == nullptr) return nullptr;
-    sent->done = done_when(sent->parcel);
+    sent->done = done_when(sent->outbound);
     if (sent->done == SettledWhen::Written) ++until_written_;
     return sent;
   }
 
-  /// The page to ask for, if one is wanted; it is under way from now on.
+  /// The page to request, if one is needed; it is being loaded from now on.
   struct PageRequest {
     protocol::Lane lane;
     AgentName from;
@@ -102,11 +100,11 @@ class Mailbox {
   void page_arrived(records::BacklogPage page);
   void page_failed(protocol::Lane lane, const AgentName& from);
 
-  /// Its session has it no more; nothing when it was not in flight.
+  /// Its session does not have it any more; nothing when it was not in flight.
   std::optional<InFlight> finish(Key key);
-  /// Its session has it, and it stands in another flow from now on; nothing when it was not in flight.
+  /// Its session has it, and it belongs to another flow from now on; nothing when it was not in flight.
   std::optional<OutboundDelivery> move_unsettled(Key key, protocol::Lane lane);
-  /// Takes out whatever is finished by having been written.
+  /// Takes out the deliveries that are settled by having been written.
   std::vector<InFlight> finish_written();
   /// Does its session have it, sent on this connection or on an earlier one?
   [[nodiscard]] bool is_with_session(Key key) const {
@@ -148,15 +146,15 @@ class Mailbox {
   std::uint32_t window_ = 0;  // 0: not connected
   std::map<Key, InFlight> flight_;
   Flows flows_;
-  std::map<std::uint8_t, AgentName> served_;                                        // by lane: whose turn was the last
+  std::map<std::uint8_t, AgentName> served_;  // by lane: the sender of the last turn
   std::array<std::uint32_t, 2 * std::size(protocol::kDeliveryModes)> in_flight_{};  // by lane
   std::map<Key, std::optional<FlowKey>> unsettled_;  // of an earlier connection, not sent again yet; where, if known
   std::set<Key> behind_;  // in hand too, but put back behind what was sent since: these do not count
   std::size_t ready_count_ = 0;
   std::size_t until_written_ = 0;  // how many in flight are done when written
   bool loading_ = false;
-  bool load_is_stale_ = false;  // asked for before a reconnect
-  std::map<Key, Key> moved_;    // while a page is under way: delivery → its rank
+  bool load_is_stale_ = false;  // requested before a reconnect
+  std::map<Key, Key> moved_;    // while a page is being loaded: delivery → its rank
 };
 
 }  // namespace relay::broker

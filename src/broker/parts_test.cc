@@ -50,7 +50,7 @@ TEST(Heartbeat, AsksAfterOneSilentIntervalAndGivesUpAfterTwo) {
   EXPECT_EQ(beat.poll(at(10s)), Heartbeat::Action::PeerIsGone);
 }
 
-TEST(Heartbeat, BeginsAnewWithAnySignOfLife) {
+TEST(Heartbeat, RestartsWithAnyActivity) {
   Heartbeat beat{5s, at(0s)};
   EXPECT_EQ(beat.poll(at(5s)), Heartbeat::Action::SendPing);
   beat.on_activity(at(9s));
@@ -59,7 +59,7 @@ TEST(Heartbeat, BeginsAnewWithAnySignOfLife) {
   EXPECT_EQ(beat.next(), at(14s));
 }
 
-TEST(Heartbeat, PingsAPeerThatSpeaksAndHearsNothing) {
+TEST(Heartbeat, PingsPeerThatWasSentNothing) {
   Heartbeat beat{5s, at(0s)};
   for (int round = 1; round <= 5; ++round) {
     beat.on_activity(at(5s * round - 1s));
@@ -81,7 +81,7 @@ TEST(TokenBucket, LetsABurstThroughThenTheRate) {
   EXPECT_TRUE(bucket.take(at(1101ms)));
 }
 
-TEST(TokenBucket, WithoutARateNeverSaysNo) {
+TEST(TokenBucket, WithoutRateNeverRefuses) {
   TokenBucket bucket{0, 0};
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(bucket.take(at(1s)));
 }
@@ -221,7 +221,7 @@ constexpr protocol::Lane kDefault;
 constexpr protocol::Lane kUrgent{protocol::DeliveryMode::OnIdle, protocol::Priority::Urgent};
 constexpr protocol::Lane kManual{protocol::DeliveryMode::Manual, protocol::Priority::Normal};
 
-OutboundDelivery parcel(std::int64_t key, protocol::Lane lane = kDefault, const char* from = "Alice") {
+OutboundDelivery outbound(std::int64_t key, protocol::Lane lane = kDefault, const char* from = "Alice") {
   records::Delivery delivery;
   delivery.key = delivery.rank = Key{key};
   delivery.lane = lane;
@@ -231,7 +231,7 @@ OutboundDelivery parcel(std::int64_t key, protocol::Lane lane = kDefault, const 
 Key all_open(protocol::Lane) { return kNoLimit; }
 std::int64_t sent_key(Mailbox& box, const LaneLimit& open = all_open) {
   const InFlight* item = box.send_next(open, [](const OutboundDelivery&) { return SettledWhen::Acknowledged; });
-  return item == nullptr ? 0 : item->parcel.delivery.key.value();
+  return item == nullptr ? 0 : item->outbound.delivery.key.value();
 }
 Mailbox open_box(std::uint32_t window) {
   Mailbox box;
@@ -241,13 +241,13 @@ Mailbox open_box(std::uint32_t window) {
 records::BacklogPage page_of(std::initializer_list<std::int64_t> keys) {
   records::BacklogPage page;
   page.from = AgentName{"Alice"};
-  for (const auto key : keys) page.items.push_back({parcel(key).delivery, {}});
+  for (const auto key : keys) page.items.push_back({outbound(key).delivery, {}});
   return page;
 }
 
-TEST(Mailbox, SendsNoMoreThanItsWindow) {
+TEST(Mailbox, SendsAtMostItsWindow) {
   Mailbox box = open_box(2);
-  for (int key = 1; key <= 3; ++key) box.committed(parcel(key), 10);
+  for (int key = 1; key <= 3; ++key) box.committed(outbound(key), 10);
   EXPECT_EQ(sent_key(box), 1);
   EXPECT_EQ(sent_key(box), 2);
   EXPECT_EQ(sent_key(box), 0);
@@ -255,9 +255,9 @@ TEST(Mailbox, SendsNoMoreThanItsWindow) {
   EXPECT_EQ(sent_key(box), 3);
 }
 
-TEST(Mailbox, LeavesInTheStoreWhatDoesNotFitAndLoadsItLater) {
+TEST(Mailbox, LoadsOverflowFromStoreLater) {
   Mailbox box = open_box(1);
-  for (int key = 1; key <= 5; ++key) box.committed(parcel(key), 2);
+  for (int key = 1; key <= 5; ++key) box.committed(outbound(key), 2);
   EXPECT_EQ(box.ready_count(), 2u);
   EXPECT_EQ(sent_key(box), 1);
   box.finish(Key{1});
@@ -266,7 +266,7 @@ TEST(Mailbox, LeavesInTheStoreWhatDoesNotFitAndLoadsItLater) {
   const auto wish = box.begin_load(all_open);
   ASSERT_TRUE(wish);
   EXPECT_EQ(wish->after, Key{2});
-  box.committed(parcel(6), 2);  // while the page is read: only remembered
+  box.committed(outbound(6), 2);  // while the page is read: only remembered
   box.page_arrived(page_of({3, 4, 5}));
   for (const int key : {3, 4, 5}) {
     EXPECT_EQ(sent_key(box), key);
@@ -275,7 +275,7 @@ TEST(Mailbox, LeavesInTheStoreWhatDoesNotFitAndLoadsItLater) {
   EXPECT_TRUE(box.begin_load(all_open));
 }
 
-TEST(Mailbox, IgnoresAPageAskedForBeforeAReconnect) {
+TEST(Mailbox, IgnoresPageRequestedBeforeReconnect) {
   Mailbox box;
   box.restore({.to = {}, .lane = kDefault, .from = AgentName{"Alice"}, .pending = 3});
   box.connect(8);
@@ -287,18 +287,18 @@ TEST(Mailbox, IgnoresAPageAskedForBeforeAReconnect) {
   EXPECT_TRUE(box.begin_load(all_open));
 }
 
-TEST(Mailbox, WhatTheSessionHasNoMoreDoesNotCountThoughItsLaneIsClosed) {
+TEST(Mailbox, FinishedUnsettledDeliveryOfClosedLaneDoesNotCount) {
   Mailbox box;
   const auto not_manual = [](protocol::Lane lane) { return lane == kManual ? Key{} : kNoLimit; };
   box.connect(1, {Key{1}});
-  box.committed(parcel(1, kManual), 10);
-  box.committed(parcel(2), 10);
+  box.committed(outbound(1, kManual), 10);
+  box.committed(outbound(2), 10);
   EXPECT_EQ(sent_key(box, not_manual), 0) << "the session has one already";
   EXPECT_FALSE(box.finish(Key{1}));
   EXPECT_EQ(sent_key(box, not_manual), 2);
 }
 
-TEST(Mailbox, APageShowsNothingWhereItWasBeforeItWasMoved) {
+TEST(Mailbox, PageDoesNotShowMovedDeliveryAtOldRank) {
   Mailbox box = open_box(8);
   box.expect(kDefault, AgentName{"Alice"});
   ASSERT_TRUE(box.begin_load(all_open));
@@ -314,10 +314,10 @@ TEST(Mailbox, APageShowsNothingWhereItWasBeforeItWasMoved) {
   EXPECT_EQ(sent_key(box), 1);
 }
 
-TEST(Mailbox, StartsOverFromTheStoreAfterAReconnect) {
+TEST(Mailbox, ReloadsFromStoreAfterReconnect) {
   Mailbox box = open_box(8);
-  box.committed(parcel(1), 10);
-  box.committed(parcel(2), 10);
+  box.committed(outbound(1), 10);
+  box.committed(outbound(2), 10);
   EXPECT_EQ(sent_key(box), 1);
   box.disconnect();
   box.connect(8);
@@ -327,10 +327,10 @@ TEST(Mailbox, StartsOverFromTheStoreAfterAReconnect) {
   EXPECT_EQ(wish->after, Key{});
 }
 
-TEST(Mailbox, WhatTheSessionStillHasCountsUntilItIsSentAgain) {
+TEST(Mailbox, UnsettledDeliveryCountsUntilSentAgain) {
   Mailbox box;
   box.connect(2, {Key{1}, Key{2}});
-  box.committed(parcel(3, kUrgent, "Bob"), 10);
+  box.committed(outbound(3, kUrgent, "Bob"), 10);
   EXPECT_EQ(sent_key(box), 0);
   box.expect(kDefault, AgentName{"Alice"});
   ASSERT_TRUE(box.begin_load(all_open));
@@ -341,11 +341,11 @@ TEST(Mailbox, WhatTheSessionStillHasCountsUntilItIsSentAgain) {
   EXPECT_EQ(sent_key(box), 3);
 }
 
-TEST(Mailbox, WhatWasPutBackBehindOthersWhileItsSessionWasAwayDoesNotHoldThemUp) {
+TEST(Mailbox, RequeuedUnsettledDeliveryDoesNotBlockFlow) {
   Mailbox box;
   box.connect(1, {Key{1}});
-  box.stands_in(Key{1}, kDefault, AgentName{"Alice"});
-  box.committed(parcel(2), 10);
+  box.locate_unsettled(Key{1}, kDefault, AgentName{"Alice"});
+  box.committed(outbound(2), 10);
   EXPECT_EQ(sent_key(box), 2);
 }
 
@@ -365,11 +365,11 @@ TEST(Speakers, AreSeveralWhenTwoSpokeInThisPeriodOrTheLast) {
   EXPECT_FALSE(speakers.more_than_one());
 }
 
-TEST(Mailbox, WhatStandsBehindOthersIsStillWithItsSession) {
+TEST(Mailbox, RequeuedUnsettledDeliveryStaysWithSession) {
   Mailbox box;
   box.connect(1, {Key{1}});
-  box.stands_in(Key{1}, kDefault, AgentName{"Alice"});
-  box.committed(parcel(2), 10);
+  box.locate_unsettled(Key{1}, kDefault, AgentName{"Alice"});
+  box.committed(outbound(2), 10);
   EXPECT_EQ(sent_key(box), 2);
   EXPECT_TRUE(box.is_with_session(Key{1}));
   box.finish(Key{1});
@@ -392,27 +392,27 @@ TEST(Unseen, KnowsADeedUntilNoLookCanHaveMissedIt) {
   EXPECT_FALSE(unseen.has(DeliveryChange::Redelivered, Key{2}));
 }
 
-TEST(Mailbox, SendersTakeTurnsInsideALane) {
+TEST(Mailbox, SendersTakeTurnsInLane) {
   Mailbox box = open_box(100);
-  for (int key = 1; key <= 6; ++key) box.committed(parcel(key, kDefault, "Chatterbox"), 100);
-  box.committed(parcel(7, kDefault, "Quiet"), 100);
+  for (int key = 1; key <= 6; ++key) box.committed(outbound(key, kDefault, "Chatterbox"), 100);
+  box.committed(outbound(7, kDefault, "Quiet"), 100);
   EXPECT_EQ(sent_key(box), 1);
   EXPECT_EQ(sent_key(box), 7);
   for (const int key : {2, 3, 4, 5, 6}) EXPECT_EQ(sent_key(box), key);
 }
 
-TEST(Mailbox, WhatIsUrgentGoesFirst) {
+TEST(Mailbox, UrgentDeliveryIsSentFirst) {
   Mailbox box = open_box(100);
-  box.committed(parcel(1), 100);
-  box.committed(parcel(2, kUrgent), 100);
+  box.committed(outbound(1), 100);
+  box.committed(outbound(2, kUrgent), 100);
   EXPECT_EQ(sent_key(box), 2);
   EXPECT_EQ(sent_key(box), 1);
 }
 
-TEST(Mailbox, AClosedLaneHoldsUpNoOther) {
+TEST(Mailbox, ClosedLaneBlocksNoOther) {
   Mailbox box = open_box(100);
-  box.committed(parcel(1, kManual), 100);
-  box.committed(parcel(2), 100);
+  box.committed(outbound(1, kManual), 100);
+  box.committed(outbound(2), 100);
   const auto no_manual = [](protocol::Lane lane) {
     return lane.mode == protocol::DeliveryMode::Manual ? Key{} : kNoLimit;
   };
@@ -421,22 +421,22 @@ TEST(Mailbox, AClosedLaneHoldsUpNoOther) {
   EXPECT_EQ(sent_key(box), 1);
 }
 
-TEST(Mailbox, ALaneMayBeOpenForWhatIsThereAlready) {
+TEST(Mailbox, LaneCanBeOpenUpToRank) {
   Mailbox box = open_box(100);
-  box.committed(parcel(5), 100);
-  box.committed(parcel(9), 100);
+  box.committed(outbound(5), 100);
+  box.committed(outbound(9), 100);
   const auto up_to_five = [](protocol::Lane) { return Key{5}; };
   EXPECT_EQ(sent_key(box, up_to_five), 5);
   EXPECT_EQ(sent_key(box, up_to_five), 0);
 }
 
-TEST(Mailbox, WhatWaitsInTheSessionsHandsUsesOnlyAPartOfTheWindow) {
+TEST(Mailbox, LaneOfLongUnsettledDeliveriesUsesPartOfWindow) {
   Mailbox box = open_box(16);
-  for (int key = 1; key <= 10; ++key) box.committed(parcel(key, kManual), 100);
+  for (int key = 1; key <= 10; ++key) box.committed(outbound(key, kManual), 100);
   EXPECT_EQ(sent_key(box), 1);
   EXPECT_EQ(sent_key(box), 2);
   EXPECT_EQ(sent_key(box), 0);
-  box.committed(parcel(11), 100);
+  box.committed(outbound(11), 100);
   EXPECT_EQ(sent_key(box), 11);
 }
 

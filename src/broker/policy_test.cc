@@ -11,7 +11,7 @@ using namespace testing;
 struct Policy : ::testing::Test {
   BrokerFixture world{no_heartbeat()};
   ConnectionId alice = join_sender(world), bob = join_host(world), carol = join_host(world, "Carol"),
-               person = world.join_person();
+               person = world.join_user();
 
   Frame rule(std::string_view action, std::string_view from = "Alice") {
     return world.control(
@@ -30,9 +30,9 @@ struct Policy : ::testing::Test {
 
 TEST_F(Policy, RefusesADirectMessageWithASentence) {
   rule("refuse");
-  world.heard(alice);
+  world.received(alice);
   world.send(alice, "message-1", "Bob", "hi");
-  const auto nack = payload(world.heard(alice, "NACK").at(0));
+  const auto nack = payload(world.received(alice, "NACK").at(0));
   EXPECT_EQ(text(nack, "code"), "REFUSED");
   EXPECT_EQ(text(nack, "message"),
             "Bob takes no messages from Alice; a person can change that with `agent-relay policy Bob`");
@@ -42,9 +42,9 @@ TEST_F(Policy, RefusesADirectMessageWithASentence) {
 
 TEST_F(Policy, HoldsADirectMessageUntilItIsFlushed) {
   rule("hold", "*");
-  world.heard(alice);
+  world.received(alice);
   world.send(alice, "message-1", "Bob", "hi", in_mode("immediate"));
-  const auto frames = world.heard(alice);
+  const auto frames = world.received(alice);
   EXPECT_EQ(text(frames.at(0), "type"), "ACK");
   EXPECT_EQ(receipt_word(frames.at(1)), "deferred");
   EXPECT_EQ(text(payload(frames.at(1)), "reason"), "the policy of Bob holds it");
@@ -55,12 +55,12 @@ TEST_F(Policy, HoldsADirectMessageUntilItIsFlushed) {
   EXPECT_EQ(world.broker().roster().at(1).held, 0u);
 }
 
-TEST_F(Policy, WhatIsHeldIsHeldAcrossARestart) {
+TEST_F(Policy, HeldDeliveryStaysHeldAcrossRestart) {
   rule("hold");
   world.send(alice, "message-1", "Bob", "hi");
   world.restart();
   bob = join_host(world);
-  person = world.join_person();
+  person = world.join_user();
   EXPECT_TRUE(given(world, bob).empty());
   world.control(person, R"("action":"flush","agent":"Bob")");
   EXPECT_EQ(given(world, bob).size(), 1u);
@@ -68,11 +68,11 @@ TEST_F(Policy, WhatIsHeldIsHeldAcrossARestart) {
 
 TEST_F(Policy, OneOfManyWhoRefusesDoesNotKeepTheOthersFromHearing) {
   rule("refuse");
-  world.heard(alice);
+  world.received(alice);
   world.send(alice, "message-1", "*", "all");
   EXPECT_EQ(given(world, carol).size(), 1u);
   EXPECT_TRUE(given(world, bob).empty());
-  const auto frames = world.heard(alice);
+  const auto frames = world.received(alice);
   EXPECT_EQ(text(frames.at(0), "type"), "ACK");
   EXPECT_EQ(number(payload(frames.at(0)), "recipients"), 1);
   EXPECT_EQ(receipt_word(frames.at(1)), "failed REFUSED");
@@ -92,14 +92,14 @@ TEST_F(Policy, HoldsWhatIsSaidToAll) {
 TEST_F(Policy, HoldsForChannelsToo) {
   for (const auto who : {alice, bob, carol}) world.request(who, "CHANNEL_JOIN", R"({"channel":"#ops"})");
   rule("hold");
-  world.heard(bob);
-  world.heard(carol);
+  world.received(bob);
+  world.received(carol);
   world.say(alice,
             R"({"v":1,"type":"CHANNEL_MESSAGE","id":"message-1","ts":1,"payload":{"channel":"#ops","body":"hi"}})");
-  EXPECT_EQ(world.heard(carol, "CHANNEL_MESSAGE").size(), 1u);
-  EXPECT_TRUE(world.heard(bob, "CHANNEL_MESSAGE").empty());
+  EXPECT_EQ(world.received(carol, "CHANNEL_MESSAGE").size(), 1u);
+  EXPECT_TRUE(world.received(bob, "CHANNEL_MESSAGE").empty());
   world.control(person, R"("action":"flush","agent":"Bob")");
-  EXPECT_EQ(world.heard(bob, "CHANNEL_MESSAGE").size(), 1u);
+  EXPECT_EQ(world.received(bob, "CHANNEL_MESSAGE").size(), 1u);
 }
 
 TEST_F(Policy, TheFirstRuleThatFitsDecidesAndLastsAcrossARestart) {
@@ -109,7 +109,7 @@ TEST_F(Policy, TheFirstRuleThatFitsDecidesAndLastsAcrossARestart) {
   alice = join_sender(world);
   bob = join_host(world);
   carol = join_host(world, "Carol");
-  person = world.join_person();
+  person = world.join_user();
   world.send(alice, "message-1", "Bob", "no");
   world.send(carol, "message-2", "Bob", "yes");
   EXPECT_EQ(world.bodies(bob), Texts{"yes"});

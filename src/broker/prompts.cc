@@ -177,7 +177,7 @@ void Prompts::arm_expiry(AgentState& agent, const OpenPrompt& prompt) {
   const auto at = context_.steady() + Millis{std::max<std::int64_t>(*expires_at - context_.wall(), 0)};
   if (agent.prompts->due && *agent.prompts->due <= at) return;
   agent.prompts->due = at;
-  context_.arm(at, {.kind = TimerKind::Requests, .name = agent.name().value()});
+  context_.arm(at, {.kind = TimerKind::Prompts, .name = agent.name().value()});
 }
 
 void Prompts::on_due(AgentState& agent, SteadyTime due) {

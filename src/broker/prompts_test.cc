@@ -38,7 +38,7 @@ BrokerLimits patient() {
 struct Asking : ::testing::Test {
   BrokerFixture world{patient()};
   ConnectionId bob = world.join_ours("Bob", R"("cli":"claude","workingDirectory":"/p")");
-  ConnectionId person = world.join_person();
+  ConnectionId person = world.join_user();
   int told = 0;
 
   Asking() { use(kRules); }
@@ -90,25 +90,25 @@ struct Asking : ::testing::Test {
   Frame first_open() { return prompts().at("permissions").as_array().at(0).as_object(); }
   /// `ok`, or the code.
   std::string answer(ConnectionId by, const std::string& members) {
-    world.heard(by);
+    world.received(by);
     world.request(by, "ANSWER", R"({"agent":"Bob",)" + members + "}");
     return outcome(by);
   }
   std::string outcome(ConnectionId by) {
-    const auto answers = world.heard(by, "ANSWER_RESULT");
+    const auto answers = world.received(by, "ANSWER_RESULT");
     if (answers.empty()) return "none yet";
     const auto& said = payload(answers.back());
     if (said.at("success").as_bool()) return "ok";
     EXPECT_FALSE(text(said, "error").empty());
     return text(said, "code");
   }
-  std::vector<AnswerPrompt> replies() { return world.asked_of_hosts<AnswerPrompt>(); }
-  std::vector<NotifyUser> wanted() { return world.asked_of_hosts<NotifyUser>(); }
+  std::vector<AnswerPrompt> replies() { return world.host_requests<AnswerPrompt>(); }
+  std::vector<NotifyUser> wanted() { return world.host_requests<NotifyUser>(); }
 };
 
 using Ids = std::vector<std::string>;
 
-TEST_F(Asking, WhatIsAskedIsOpenUntilItIsResolved) {
+TEST_F(Asking, PromptIsOpenUntilResolved) {
   ask("r1", "make deploy");
   const auto open_now = first_open();
   EXPECT_EQ(text(open_now, "requestId"), "r1");
@@ -124,7 +124,7 @@ TEST_F(Asking, WhatIsAskedIsOpenUntilItIsResolved) {
   EXPECT_TRUE(open().empty());
 }
 
-TEST_F(Asking, WithoutRulesAndPresetsAPersonIsAskedAboutReading) {
+TEST_F(Asking, WithoutRulesAndPresetsUserIsAskedAboutReading) {
   use("");
   tell(format(R"("type":"permission.requested","requestId":"r1","tool":"Read","filePath":"/etc/hosts",)"
               R"("description":"Read: /etc/hosts","riskLevel":"medium","_ts":{})",
@@ -135,7 +135,7 @@ TEST_F(Asking, WithoutRulesAndPresetsAPersonIsAskedAboutReading) {
   EXPECT_EQ(open(), (Ids{"r1", "r2"}));
 }
 
-TEST_F(Asking, WhatAPresetApprovesIsSaidWithItsName) {
+TEST_F(Asking, ApprovalByPresetNamesIt) {
   use("[permissions]\npreset = \"read-only\"\n");
   ask("r1", "ls");
   const auto said = replies();
@@ -161,7 +161,7 @@ TEST_F(Asking, ItIsOpenOnceItIsStored) {
   EXPECT_EQ(replies().size(), 1u);
 }
 
-TEST_F(Asking, WhatCouldNotBeStoredIsNotOpenAndIsStoredWhenItComesAgain) {
+TEST_F(Asking, UnstoredPromptOpensWhenItIsRepeated) {
   world.fail_commits(true);
   ask("r1", "make deploy");
   EXPECT_TRUE(open().empty());
@@ -173,7 +173,7 @@ TEST_F(Asking, WhatCouldNotBeStoredIsNotOpenAndIsStoredWhenItComesAgain) {
   EXPECT_EQ(log("permission.requested").size(), 1u);
 }
 
-TEST_F(Asking, ToldAgainAfterAReconnectItIsNeitherASecondEventNorASecondEntry) {
+TEST_F(Asking, PromptRepeatedAfterReconnectIsOneEventAndOneEntry) {
   ask("r1", "make deploy");
   ask("r1", "make deploy", format(R"(,"_again":"{}")", session()));
   ask("r1", "make deploy");
@@ -188,7 +188,7 @@ TEST_F(Asking, AnotherDaemonKnowsItAgainWithoutASecondEventAndRingsNoSecondTime)
   const auto since = world.now().wall;
   world.restart();
   use(kRules);
-  person = world.join_person();
+  person = world.join_user();
   bob = world.connect();
   world.request(bob, "RESUME", format(R"({{"agent":"Bob","session_id":"{}","resume_token":"{}"}})", session(), token));
   world.pass(10s);
@@ -204,7 +204,7 @@ TEST_F(Asking, AnotherDaemonKnowsItAgainWithoutASecondEventAndRingsNoSecondTime)
 TEST_F(Asking, AnEventWhoseAcknowledgementWasLostOpensItForAnotherDaemonToo) {
   ask("r1", "make deploy");
   world.restart();
-  person = world.join_person();
+  person = world.join_user();
   bob = world.join_ours("Bob");
   --told;
   ask("r1", "make deploy");
@@ -225,7 +225,7 @@ TEST_F(Asking, ForAnotherSessionItIsAnotherEvent) {
   EXPECT_EQ(log("permission.requested").size(), 2u);
 }
 
-TEST_F(Asking, WhatIsKnownOfItMayGrow) {
+TEST_F(Asking, RepeatedPromptCanGainDetails) {
   ask("r1", "make de", R"(,"canAnswer":false)");
   EXPECT_FALSE(first_open().at("canAnswer").as_bool());
   ask("r1", "make deploy", R"(,"canAnswer":true)");
@@ -237,7 +237,7 @@ TEST_F(Asking, WhatIsKnownOfItMayGrow) {
   EXPECT_EQ(log("permission.requested").size(), 2u) << "that it moved to the screen is no other question";
 }
 
-TEST_F(Asking, ToldTwiceBeforeItIsStoredItIsOneEventToo) {
+TEST_F(Asking, PromptRepeatedBeforeCommitIsOneEvent) {
   world.hold_commits();
   ask("r1", "make deploy");
   ask("r1", "make deploy", R"(,"canAnswer":false)");
@@ -253,7 +253,7 @@ TEST_F(Asking, ThereAreOnlySoManyOfOneAgent) {
   EXPECT_EQ(log("permission.requested").size(), kMaxRequests + 5);
 }
 
-TEST_F(Asking, WhoSaysGoodbyeAsksNothingMore) {
+TEST_F(Asking, ByeClosesPrompts) {
   ask("r1", "make deploy");
   question("q1");
   world.say(bob, R"({"v":1,"type":"BYE","id":"b","ts":1,"payload":{}})");
@@ -287,14 +287,14 @@ TEST_F(Asking, ARuleDenies) {
   EXPECT_EQ(text(log("permission.requested").back(), "riskLevel"), "high") << "it is judged before it is stored";
 }
 
-TEST_F(Asking, WithoutAPolicyAPersonDecidesEverything) {
+TEST_F(Asking, WithoutPolicyUserDecidesEverything) {
   BrokerFixture plain;
   const auto carol = plain.join_ours("Carol");
   plain.say(carol,
             R"({"v":1,"type":"AGENT_EVENT","id":"e1-1","ts":1,"payload":{"event":{"type":"permission.requested",)"
             R"("requestId":"r1","tool":"Bash","command":"ls","description":"ls","riskLevel":"low"}}})");
-  EXPECT_TRUE(plain.asked_of_hosts<AnswerPrompt>().empty());
-  EXPECT_EQ(plain.asked_of_hosts<NotifyUser>().size(), 1u);
+  EXPECT_TRUE(plain.host_requests<AnswerPrompt>().empty());
+  EXPECT_EQ(plain.host_requests<NotifyUser>().size(), 1u);
 }
 
 TEST_F(Asking, OfWhatOnlyAPartIsKnownNoRuleApproves) {
@@ -304,7 +304,7 @@ TEST_F(Asking, OfWhatOnlyAPartIsKnownNoRuleApproves) {
   EXPECT_EQ(wanted().size(), 1u);
 }
 
-TEST_F(Asking, WhereAnAgentHasGoneElsewhereARuleMustApproveItThereToo) {
+TEST_F(Asking, RuleMustApproveChangedDirectoryToo) {
   ask("r1", "make test", R"(,"directory":"/p/sub")");
   EXPECT_EQ(replies().size(), 1u) << "below where it was started";
   ask("r2", "make test", R"(,"directory":"/p/../q")");
@@ -315,7 +315,7 @@ TEST_F(Asking, WhereAnAgentHasGoneElsewhereARuleMustApproveItThereToo) {
   EXPECT_EQ(replies().size(), 1u) << "what a rule denies is denied anywhere";
 }
 
-TEST_F(Asking, WhatIsOnTheScreenAloneWaitsForAPersonThereUntilItsDoorOpens) {
+TEST_F(Asking, ScreenOnlyPromptCanBeAnsweredOnceInterfaceOpens) {
   ask("r1", "make test", R"(,"canAnswer":false)");
   EXPECT_TRUE(replies().empty());
   EXPECT_EQ(wanted().size(), 1u);
@@ -324,7 +324,7 @@ TEST_F(Asking, WhatIsOnTheScreenAloneWaitsForAPersonThereUntilItsDoorOpens) {
   EXPECT_EQ(replies().size(), 1u);
 }
 
-TEST_F(Asking, WhatNobodyAnswersInTimeIsDenied) {
+TEST_F(Asking, PromptWithoutAnswerIsDeniedAtTimeout) {
   fetch("r1", world.now().wall);
   EXPECT_EQ(integer_member(first_open(), "expiresAt"), world.now().wall + 120'000);
   world.pass(119s);
@@ -341,7 +341,7 @@ TEST_F(Asking, WhatNobodyAnswersInTimeIsDenied) {
   EXPECT_FALSE(first_open().contains("expiresAt"));
 }
 
-TEST_F(Asking, TheTimeBeginsWhenItWasAskedNotWhenADaemonHeardOfIt) {
+TEST_F(Asking, TimeoutCountsFromTimeOfPrompt) {
   fetch("r1", world.now().wall - 100'000);
   world.pass(20s);
   EXPECT_EQ(replies().size(), 1u);
@@ -378,7 +378,7 @@ TEST_F(Asking, AnAnswerThatDidNotArriveDoesNotStopTheClock) {
   EXPECT_EQ(replies().at(0).reply.verdict, Decision::Timeout);
 }
 
-TEST_F(Asking, WhenARulesAnswerIsNotTakenAPersonIsWanted) {
+TEST_F(Asking, FailedRuleAnswerNotifiesUser) {
   ask("r1", "make test");
   world.host_answered(replies().at(0).id, fail(protocol::NackCode::Stale, "that prompt is not open any more"));
   EXPECT_EQ(open(), Ids{"r1"});
@@ -395,7 +395,7 @@ TEST_F(Asking, NewRulesHoldFromTheNextRequestOn) {
   EXPECT_EQ(replies().size(), 1u);
 }
 
-TEST_F(Asking, APersonIsWantedOnceAndToldWhatFor) {
+TEST_F(Asking, UserIsNotifiedOnceWithDescription) {
   ask("r1", "rm -rf build");
   question("q1");
   const auto calls = wanted();
@@ -410,7 +410,7 @@ TEST_F(Asking, APersonIsWantedOnceAndToldWhatFor) {
 // ---------------------------------------------------------------- ANSWER
 
 // Without a blind key: the host says whether the agent was told.
-TEST_F(Asking, APersonApproves) {
+TEST_F(Asking, UserApproves) {
   ask("r1", "make deploy");
   EXPECT_EQ(answer(person, R"("request":"r1","decision":"approve","reason":"go on")"), "none yet");
   const auto said = replies();
@@ -435,13 +435,13 @@ TEST_F(Asking, ARequestThatNeverExistedIsNotFoundAndAClosedOneIsStale) {
   EXPECT_EQ(answer(person, R"("request":"r3","decision":"approve")"), "STALE") << "its session ended";
 }
 
-TEST_F(Asking, ARequestWithoutCommandOrFileSaysNull) {
+TEST_F(Asking, PermissionWithoutCommandOrFileHasNull) {
   ask("r1", "make deploy");
   EXPECT_EQ(string_member(first_open(), "command"), "make deploy");
   EXPECT_TRUE(first_open().at("filePath").is_null());
 }
 
-TEST_F(Asking, WhoAnswersIsKnownByHisConnection) {
+TEST_F(Asking, AnswererIsNamedByConnection) {
   ask("r1", "make deploy");
   const auto alice = world.join_ours("Alice");
   answer(alice, R"("request":"r1","decision":"deny","by":"human")");
@@ -471,7 +471,7 @@ TEST_F(Asking, OnlyOneAnswerIsOnItsWay) {
   EXPECT_EQ(replies().size(), 1u);
 }
 
-TEST_F(Asking, WhatItsHostWithdrewAsItEndedIsNotWithdrawnASecondTime) {
+TEST_F(Asking, PromptWithdrawnByHostIsNotWithdrawnAgain) {
   ask("r1", "make deploy");
   world.hold_commits();
   tell(
@@ -484,7 +484,7 @@ TEST_F(Asking, WhatItsHostWithdrewAsItEndedIsNotWithdrawnASecondTime) {
   EXPECT_EQ(log("permission.resolved").size(), 1u);
 }
 
-TEST_F(Asking, WhoIsNotHereCannotBeTold) {
+TEST_F(Asking, OfflineAgentCannotBeAnswered) {
   ask("r1", "make deploy");
   world.leave(bob);
   EXPECT_FALSE(first_open().at("canAnswer").as_bool());

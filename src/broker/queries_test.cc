@@ -12,12 +12,12 @@ using testing::seq_of;
 using testing::text;
 using Texts = std::vector<std::string>;
 
-TEST(Broker, DamageFoundAtWorkIsToldInStatusHealthAndAsAnEvent) {
+TEST(Broker, DamageIsReportedInStatusHealthAndEvent) {
   BrokerFixture world;
   const auto alice = world.join("Alice");
   const auto answer = [&](const std::string& question) {
     world.request(alice, question, "{}");
-    return payload(world.heard(alice, question + "_RESPONSE").at(0));
+    return payload(world.received(alice, question + "_RESPONSE").at(0));
   };
   EXPECT_FALSE(answer("STATUS").at("storage").as_object().contains("damage"));
   const StoreDamage damage{.finding = "page 7 is damaged; restart the daemon",
@@ -41,12 +41,12 @@ TEST(Broker, DamageFoundAtWorkIsToldInStatusHealthAndAsAnEvent) {
   EXPECT_EQ(told, 2u);
 }
 
-TEST(Broker, StatusTellsTheAgeOfTheDaemonBesideThatOfTheWorkspace) {
+TEST(Broker, StatusHasUptimeOfDaemonAndWorkspace) {
   BrokerFixture world;
   world.daemon_started = world.now().steady - std::chrono::minutes{10};
   world.restart();
   world.pass(std::chrono::seconds{5});
-  const auto status = world.answer(world.join_person(), "STATUS");
+  const auto status = world.answer(world.join_user(), "STATUS");
   EXPECT_EQ(integer_member(status, "uptime"), 605'000);
   EXPECT_EQ(integer_member(status, "workspaceUptime"), 5'000);
 }
@@ -56,7 +56,7 @@ TEST(Broker, AnswersQuestionsUnderTheRequestsId) {
   const auto alice = world.join("Alice", R"("cli":"claude")");
   world.leave(world.join("Bob"));
   world.send(alice, "1", "Bob", "first");
-  world.heard(alice);
+  world.received(alice);
   const std::map<std::string, std::string> questions{{"STATUS", "STATUS_RESPONSE"},
                                                      {"LIST_AGENTS", "LIST_AGENTS_RESPONSE"},
                                                      {"LIST_CONNECTED_AGENTS", "LIST_CONNECTED_AGENTS_RESPONSE"},
@@ -65,24 +65,24 @@ TEST(Broker, AnswersQuestionsUnderTheRequestsId) {
                                                      {"MESSAGES_QUERY", "MESSAGES_RESPONSE"}};
   for (const auto& [question, answer] : questions) {
     world.request(alice, question, "{}", "id-" + question);
-    const auto frames = world.heard(alice);
+    const auto frames = world.received(alice);
     ASSERT_EQ(frames.size(), 1u) << question;
     EXPECT_EQ(text(frames[0], "type"), answer);
     EXPECT_EQ(text(frames[0], "id"), "id-" + question);
   }
   world.request(alice, "INBOX", R"({"agent":"Bob"})");
-  const auto inbox = world.heard(alice, "INBOX_RESPONSE").at(0);
+  const auto inbox = world.received(alice, "INBOX_RESPONSE").at(0);
   EXPECT_EQ(text(payload(inbox).at("messages").as_array().at(0).as_object(), "body"), "first");
   world.request(alice, "LIST_AGENTS", R"({"includeIdle":true})");
-  EXPECT_EQ(payload(world.heard(alice).at(0)).at("agents").as_array().size(), 2u);
+  EXPECT_EQ(payload(world.received(alice).at(0)).at("agents").as_array().size(), 2u);
 }
 
-TEST(Broker, TellsTheSessionOfWhoIsHere) {
+TEST(Broker, ListsSessionOfConnectedAgent) {
   BrokerFixture world;
   const auto alice = world.join("Alice");
   world.leave(world.join("Bob"));
   world.request(alice, "LIST_AGENTS", R"({"includeIdle":true})");
-  const auto listing = payload(world.heard(alice, "LIST_AGENTS_RESPONSE").at(0));
+  const auto listing = payload(world.received(alice, "LIST_AGENTS_RESPONSE").at(0));
   const auto& agents = listing.at("agents").as_array();
   EXPECT_FALSE(text(agents.at(0).as_object(), "sessionId").empty());
   EXPECT_FALSE(agents.at(1).as_object().contains("sessionId"));
@@ -93,7 +93,7 @@ TEST(Broker, CountsOfMessagesSurviveARestart) {
   auto alice = world.join("Alice");
   auto bob = world.join("Bob");
   for (const char* id : {"1", "2", "3"}) world.send(alice, id, "Bob", "hello");
-  for (const auto& frame : world.heard(bob, "DELIVER")) world.ack(bob, frame);
+  for (const auto& frame : world.received(bob, "DELIVER")) world.ack(bob, frame);
   const auto counts = [&] {
     std::string all;
     const auto listing = world.answer(alice, "LIST_AGENTS", R"({"includeIdle":true})");
@@ -148,16 +148,16 @@ TEST(Broker, ListsAgentsPageByPageAndFindsOneBeyondTheFirst) {
       world.answer(asker, "LIST_AGENTS", R"({"includeIdle":true,"agent":"x"})").at("agents").as_array().empty());
 }
 
-TEST(Broker, SaysWhichQuestionOfTheCommandLineWasWrong) {
+TEST(Broker, ErrorNamesFailedRequestOfCommandLine) {
   BrokerFixture world;
   const auto cli = world.join("cli", R"("_isSystemComponent":true,"capabilities":{"send_ack":true})");
   world.request(cli, "MESSAGES_QUERY", R"({"limit":"many"})", "q1");
-  const auto frames = world.heard(cli, "ERROR");
+  const auto frames = world.received(cli, "ERROR");
   ASSERT_EQ(frames.size(), 1u);
   EXPECT_EQ(text(frames[0], "id"), "q1");
 }
 
-TEST(Broker, SaysWhetherThereIsNoSuchThingOrItCannotTell) {
+TEST(Broker, QueryErrorSeparatesNotFoundFromStorage) {
   BrokerFixture world;
   const auto alice = world.join("Alice");
   EXPECT_EQ(text(world.answer(alice, "TRACE", R"({"id":"zzzzzzzz"})"), "code"), "NOT_FOUND");
@@ -169,13 +169,13 @@ TEST(Broker, RemovesAnAgentThatIsAway) {
   const auto alice = world.join_ours("Alice");
   world.leave(world.join("Bob"));
   world.send(alice, "1", "Bob", "never read");
-  world.heard(alice);
+  world.received(alice);
   world.request(alice, "REMOVE_AGENT", R"({"name":"Bob"})");
-  EXPECT_EQ(bool_member(payload(world.heard(alice, "REMOVE_AGENT_RESPONSE").at(0)), "removed"), true);
+  EXPECT_EQ(bool_member(payload(world.received(alice, "REMOVE_AGENT_RESPONSE").at(0)), "removed"), true);
   world.send(alice, "2", "Bob", "x");
-  EXPECT_EQ(text(payload(world.heard(alice, "NACK").at(0)), "code"), "UNKNOWN_RECIPIENT");
+  EXPECT_EQ(text(payload(world.received(alice, "NACK").at(0)), "code"), "UNKNOWN_RECIPIENT");
   world.request(alice, "REMOVE_AGENT", R"({"name":"Alice"})");
-  EXPECT_EQ(bool_member(payload(world.heard(alice, "REMOVE_AGENT_RESPONSE").at(0)), "success"), false);
+  EXPECT_EQ(bool_member(payload(world.received(alice, "REMOVE_AGENT_RESPONSE").at(0)), "success"), false);
 }
 
 TEST(Broker, ShowsAWatcherThePastAndThenThePresentWithoutGapOrRepeat) {
@@ -184,14 +184,14 @@ TEST(Broker, ShowsAWatcherThePastAndThenThePresentWithoutGapOrRepeat) {
   world.join_ours("Bob");
   for (int i = 0; i < 450; ++i) world.send(alice, format("a{}", i), "Bob", format("{}", i));
   const auto cli = world.join("cli", R"("_isSystemComponent":true)");
-  world.heard(cli);
+  world.received(cli);
   world.hold_commits();
   world.request(cli, "EVENTS_SUBSCRIBE", R"({"types":["message"],"since":0})");
   world.send(alice, "b", "Bob", "450");
   world.release_commits();
   world.send(alice, "c", "Bob", "451");
   Texts seen;
-  for (const auto& frame : world.heard(cli, "AGENT_EVENT")) seen.push_back(text(testing::event_in(frame), "body"));
+  for (const auto& frame : world.received(cli, "AGENT_EVENT")) seen.push_back(text(testing::event_in(frame), "body"));
   ASSERT_EQ(seen.size(), 452u);
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], format("{}", i));
 }
@@ -204,7 +204,7 @@ TEST(Broker, ShowsWhatComesToAWatcherWhoseNumberIsBeyondTheLog) {
   const auto cli = world.join("cli", R"("_isSystemComponent":true)");
   world.request(cli, "EVENTS_SUBSCRIBE", R"({"types":["message"],"since":1000000})");
   world.send(alice, "b", "Bob", "after");
-  const auto heard = world.heard(cli, "AGENT_EVENT");
+  const auto heard = world.received(cli, "AGENT_EVENT");
   ASSERT_EQ(heard.size(), 1u);
   EXPECT_EQ(text(testing::event_in(heard[0]), "body"), "after");
 }
@@ -212,36 +212,36 @@ TEST(Broker, ShowsWhatComesToAWatcherWhoseNumberIsBeyondTheLog) {
 TEST(Broker, AnnouncesNewcomersToPublishedClients) {
   BrokerFixture world;
   const auto alice = world.join("Alice");
-  world.heard(alice);
+  world.received(alice);
   world.join("Bob", R"("cli":"codex")");
-  EXPECT_EQ(text(payload(world.heard(alice, "AGENT_READY").at(0)), "name"), "Bob");
+  EXPECT_EQ(text(payload(world.received(alice, "AGENT_READY").at(0)), "name"), "Bob");
 }
 
-TEST(Broker, SaysGoodbyeAfterTheLastCommit) {
+TEST(Broker, SendsByeAfterLastCommit) {
   BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.join_ours("Bob");
-  world.heard(alice);
+  world.received(alice);
   world.hold_commits();
   world.send(alice, "1", "Bob", "last words");
   world.broker().shut_down(world.now());
   world.settle();
   EXPECT_FALSE(world.broker().is_idle());
   world.release_commits();
-  const auto frames = world.heard(alice);
+  const auto frames = world.received(alice);
   EXPECT_EQ(text(frames.at(0), "type"), "ACK");
   EXPECT_EQ(text(frames.at(1), "type"), "BYE");
   EXPECT_EQ(text(payload(frames.at(1)), "reason"), "the daemon is stopping");
   EXPECT_TRUE(world.closed(alice));
 }
 
-TEST(Broker, SaysThatTheWorkspaceWasClosed) {
+TEST(Broker, SendsByeWithReasonOfShutdown) {
   BrokerFixture world;
   const auto alice = world.join_ours("Alice");
-  world.heard(alice);
+  world.received(alice);
   world.broker().shut_down(world.now(), protocol::kWorkspaceClosed);
   world.settle();
-  EXPECT_EQ(text(payload(world.heard(alice, "BYE").at(0)), "reason"), protocol::kWorkspaceClosed);
+  EXPECT_EQ(text(payload(world.received(alice, "BYE").at(0)), "reason"), protocol::kWorkspaceClosed);
 }
 
 TEST(Broker, KeepsTheNumbersOfAnAgentThatWasRemovedAndCameBack) {
@@ -252,12 +252,12 @@ TEST(Broker, KeepsTheNumbersOfAnAgentThatWasRemovedAndCameBack) {
   for (int i = 1; i <= 3; ++i) world.send(alice, format("e-{}", i), "Bob", "x");
   world.leave(alice);
   world.request(bob, "REMOVE_AGENT", R"({"name":"Alice"})");
-  world.heard(bob);
+  world.received(bob);
   alice = world.join("Alice", ours);
-  world.heard(alice);
+  world.received(alice);
   world.send(alice, "e-4", "Bob", "back");
-  EXPECT_EQ(world.heard(alice, "ACK").size(), 1u);
-  EXPECT_EQ(seq_of(world.heard(bob, "DELIVER").at(0)), 4u);
+  EXPECT_EQ(world.received(alice, "ACK").size(), 1u);
+  EXPECT_EQ(seq_of(world.received(bob, "DELIVER").at(0)), 4u);
 }
 
 TEST(Broker, KeepsAnAgentWhoseRemovalCouldNotBeStored) {
@@ -265,10 +265,10 @@ TEST(Broker, KeepsAnAgentWhoseRemovalCouldNotBeStored) {
   const auto alice = world.join_ours("Alice");
   world.leave(world.join("Bob"));
   world.send(alice, "1", "Bob", "kept");
-  world.heard(alice);
+  world.received(alice);
   world.fail_commits(true);
   world.request(alice, "REMOVE_AGENT", R"({"name":"Bob"})");
-  EXPECT_EQ(bool_member(payload(world.heard(alice, "REMOVE_AGENT_RESPONSE").at(0)), "success"), false);
+  EXPECT_EQ(bool_member(payload(world.received(alice, "REMOVE_AGENT_RESPONSE").at(0)), "success"), false);
   world.fail_commits(false);
   world.pass(std::chrono::seconds{2});
   EXPECT_EQ(world.bodies(world.join("Bob")), std::vector<std::string>{"kept"});
@@ -278,11 +278,11 @@ TEST(Broker, AnAgentIsRemovedOnce) {
   BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.leave(world.join("Bob"));
-  world.heard(alice);
+  world.received(alice);
   world.hold_commits();
   for (int n = 0; n < 2; ++n) world.request(alice, "REMOVE_AGENT", R"({"name":"Bob"})");
   world.release_commits();
-  const auto answers = world.heard(alice, "REMOVE_AGENT_RESPONSE");
+  const auto answers = world.received(alice, "REMOVE_AGENT_RESPONSE");
   ASSERT_EQ(answers.size(), 2u);
   EXPECT_EQ(text(payload(answers[0]), "message"), "Bob is being removed already");
   EXPECT_EQ(bool_member(payload(answers[1]), "removed"), true);
@@ -295,9 +295,9 @@ TEST(Broker, ListingsShowMetadataAndAttachments) {
   world.send(alice, "1", "Bob", "hi", R"("payload_meta":{"importance":80,"replyTo":"q1","requires_ack":true})");
   world.say(alice, R"({"v":1,"type":"SEND","id":"2","ts":1,"to":"Bob","payload":{"body":"see",)"
                    R"("attachments":[{"name":"a.txt","path":"/tmp/a.txt","bytes":3}]}})");
-  world.heard(alice);
+  world.received(alice);
   world.request(alice, "MESSAGES_QUERY", R"({"order":"asc"})");
-  const auto rows = payload(world.heard(alice, "MESSAGES_RESPONSE").at(0)).at("messages").as_array();
+  const auto rows = payload(world.received(alice, "MESSAGES_RESPONSE").at(0)).at("messages").as_array();
   ASSERT_EQ(rows.size(), 2u);
   const auto& first = rows[0].as_object();
   EXPECT_EQ(integer_member(first, "importance"), 80);
@@ -306,14 +306,14 @@ TEST(Broker, ListingsShowMetadataAndAttachments) {
   EXPECT_EQ(json::serialize(rows[1].at("attachments")), R"([{"name":"a.txt","path":"/tmp/a.txt","bytes":3}])");
 }
 
-TEST(Broker, SaysSoWhenAnAnswerLeavesMessagesOut) {
+TEST(Broker, TruncatedResponseHasMore) {
   BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.join_ours("Bob");
   for (int i = 0; i < 3; ++i) world.send(alice, format("{}", i), "Bob", std::string(500'000, 'x'));
-  world.heard(alice);
+  world.received(alice);
   world.request(alice, "MESSAGES_QUERY");
-  const auto answer = world.heard(alice, "MESSAGES_RESPONSE").at(0);
+  const auto answer = world.received(alice, "MESSAGES_RESPONSE").at(0);
   EXPECT_EQ(payload(answer).at("messages").as_array().size(), 1u);
   EXPECT_EQ(bool_member(payload(answer), "more"), true);
 }

@@ -15,22 +15,22 @@ struct Receipts : ::testing::Test {
 
   std::string send_to(ConnectionId bob, const std::string& more = {}) {
     world.send(alice, "message-1", "Bob", "hi", more);
-    world.heard(alice);
+    world.received(alice);
     return given(world, bob).at(0);
   }
   Texts lines() { return lines_of(ledger(world, "message-1")); }
 };
 
-TEST_F(Receipts, TellEveryStepToWhoeverAskedForSteps) {
+TEST_F(Receipts, ReportEveryStepWhenRequested) {
   const auto bob = join_host(world);
   const auto id = send_to(bob);
-  world.hastes();
+  world.commit_modes();
   world.receipt(bob, id, R"("status":"accepted")");
-  EXPECT_EQ(world.hastes(), std::vector{records::CommitMode::Immediate}) << "a receipt waits for it";
+  EXPECT_EQ(world.commit_modes(), std::vector{records::CommitMode::Immediate}) << "a receipt waits for it";
   world.receipt(bob, id, R"("status":"accepted","proof":"written","via":"pty")");
   world.receipt(bob, id, R"("status":"delivered","proof":"submitted","via":"pty","evidence":"status working")");
   world.receipt(bob, id, R"("status":"delivered","proof":"seen","via":"hook","evidence":"record 7")");
-  const auto told = world.heard(alice, "RECEIPT");
+  const auto told = world.received(alice, "RECEIPT");
   Texts words;
   for (const auto& frame : told) words.push_back(receipt_word(frame));
   EXPECT_EQ(words, (Texts{"accepted/accepted", "accepted/written", "delivered/submitted", "delivered/seen"}));
@@ -44,7 +44,7 @@ TEST_F(Receipts, TellEveryStepToWhoeverAskedForSteps) {
   EXPECT_EQ(ledger(world, "message-1").history.back().evidence, "record 7");
 }
 
-TEST_F(Receipts, TellOnlyTheEndToWhoeverAskedForThat) {
+TEST_F(Receipts, ReportOnlyTheEndByDefault) {
   alice = world.join("Alice", R"("capabilities":{"send_ack":true,"receipts":true})");
   const auto bob = join_host(world);
   const auto id = send_to(bob);
@@ -95,7 +95,7 @@ TEST_F(Receipts, DeliveredWithoutProofIsOnlyAcceptedFromAQueue) {
   EXPECT_EQ(receipts(world, alice), (Texts{"accepted/accepted", "accepted/written"}));
 }
 
-TEST_F(Receipts, RepeatedWordsAreNoNews) {
+TEST_F(Receipts, RepeatedReceiptsAddNoEntry) {
   const auto bob = join_host(world);
   const auto id = send_to(bob);
   for (int i = 0; i < 3; ++i) world.receipt(bob, id, R"("status":"accepted","proof":"written")");
@@ -103,7 +103,7 @@ TEST_F(Receipts, RepeatedWordsAreNoNews) {
   EXPECT_EQ(lines(), (Texts{"queued", "accepted/written"}));
 }
 
-TEST_F(Receipts, NobodySpeaksAboutTheDeliveriesOfOthers) {
+TEST_F(Receipts, IgnoreReceiptsForDeliveriesOfOthers) {
   const auto bob = join_host(world);
   const auto mallory = join_host(world, "Mallory");
   const auto id = send_to(bob);
@@ -112,7 +112,7 @@ TEST_F(Receipts, NobodySpeaksAboutTheDeliveriesOfOthers) {
   EXPECT_EQ(lines(), Texts{"queued"});
 }
 
-TEST_F(Receipts, AreToldOnlyAfterTheCommitThatHoldsTheLine) {
+TEST_F(Receipts, AreSentAfterTheCommitOfTheEntry) {
   const auto bob = join_host(world);
   const auto id = send_to(bob);
   world.hold_commits();
@@ -124,11 +124,11 @@ TEST_F(Receipts, AreToldOnlyAfterTheCommitThatHoldsTheLine) {
   EXPECT_EQ(receipts(world, alice), (Texts{"accepted/accepted", "delivered/submitted"}));
 }
 
-TEST_F(Receipts, PassTheSessionsOwnWordsOn) {
+TEST_F(Receipts, PassReasonAndMetadataOn) {
   const auto bob = join_host(world);
   const auto id = send_to(bob);
   world.receipt(bob, id, R"("status":"accepted","metadata":{"pane":3})");
-  const auto told = world.heard(alice, "RECEIPT").at(0);
+  const auto told = world.received(alice, "RECEIPT").at(0);
   EXPECT_EQ(number(*object_member(payload(told), "metadata"), "pane"), 3);
 }
 
@@ -138,19 +138,19 @@ TEST_F(Receipts, TheEarlierOfDeadlineAndTimeToLiveCounts) {
   const auto id = send_to(bob, format(R"("payload_meta":{{"ttl_ms":60000,"delivery":{{"deadline":{}}}}})", deadline));
   EXPECT_EQ(ledger(world, "message-1").delivery.expires_at, deadline);
   world.receipt(bob, id, R"("status":"accepted")");
-  world.heard(alice);
+  world.received(alice);
   world.pass(6s);
-  const auto told = world.heard(alice, "RECEIPT").at(0);
+  const auto told = world.received(alice, "RECEIPT").at(0);
   EXPECT_EQ(receipt_word(told), "failed EXPIRED");
   EXPECT_EQ(text(payload(told), "reason"), "its deadline passed");
-  const auto order = world.heard(bob, "CANCEL");
+  const auto order = world.received(bob, "CANCEL");
   ASSERT_EQ(order.size(), 1u) << "whoever has it must not write it any more";
   EXPECT_EQ(text(payload(order[0]), "deliveryId"), id);
   world.send(alice, "message-2", "Bob", "hi", format(R"("payload_meta":{{"delivery":{{"deadline":{}}}}})", deadline));
-  EXPECT_EQ(text(payload(world.heard(alice, "NACK").at(0)), "code"), "EXPIRED");
+  EXPECT_EQ(text(payload(world.received(alice, "NACK").at(0)), "code"), "EXPIRED");
 }
 
-TEST_F(Receipts, WhatExpiresWhileItIsHeldIsHeldNoMore) {
+TEST_F(Receipts, ExpiryReleasesHeldDelivery) {
   const auto bob = join_host(world);
   const auto id = send_to(bob, R"("payload_meta":{"ttl_ms":2000})");
   for (int failure = 0; failure < 2; ++failure) {
@@ -164,7 +164,7 @@ TEST_F(Receipts, WhatExpiresWhileItIsHeldIsHeldNoMore) {
   EXPECT_EQ(world.broker().roster().at(1).pending, 0u);
 }
 
-TEST_F(Receipts, WhatExpiresWhileItIsBeingWrittenIsInDoubt) {
+TEST_F(Receipts, ExpiryWhileWritingLeavesInDoubt) {
   const auto bob = join_host(world);
   const auto id = send_to(bob, R"("payload_meta":{"ttl_ms":2000})");
   world.receipt(bob, id, R"("status":"accepted","proof":"written")");
@@ -173,7 +173,7 @@ TEST_F(Receipts, WhatExpiresWhileItIsBeingWrittenIsInDoubt) {
   EXPECT_EQ(receipts(world, alice).back(), "in_doubt EXPIRED");
 }
 
-TEST_F(Receipts, WhatWasInDoubtFailsWhenItsAgentGivesItBack) {
+TEST_F(Receipts, ReturnedInDoubtDeliveryFails) {
   const auto bob = join_host(world);
   const auto id = send_to(bob);
   world.receipt(bob, id, R"("status":"in_doubt","reason":"nothing shows it")");
@@ -186,7 +186,7 @@ TEST_F(Receipts, WhatWasInDoubtFailsWhenItsAgentGivesItBack) {
 }
 
 TEST_F(Receipts, AWatcherSeesEveryLineInOrder) {
-  const auto watcher = world.join_person();
+  const auto watcher = world.join_user();
   world.request(watcher, "EVENTS_SUBSCRIBE", R"({"types":["delivery"]})");
   const auto bob = join_host(world);
   const auto id = send_to(bob);
@@ -196,7 +196,7 @@ TEST_F(Receipts, AWatcherSeesEveryLineInOrder) {
   world.receipt(bob, id, R"("status":"delivered","proof":"submitted","via":"pty","evidence":"status working")");
   Texts types;
   Frame put_off, last;
-  for (const auto& frame : world.heard(watcher, "AGENT_EVENT")) {
+  for (const auto& frame : world.received(watcher, "AGENT_EVENT")) {
     last = event_in(frame);
     types.push_back(text(last, "type"));
     if (types.back() == "delivery.deferred") put_off = last;
@@ -214,7 +214,7 @@ TEST_F(Receipts, AWatcherSeesEveryLineInOrder) {
 }
 
 TEST_F(Receipts, AWatcherSeesWhatEndsWithoutADelivery) {
-  const auto watcher = world.join_person(), person = world.join_person();
+  const auto watcher = world.join_user(), person = world.join_user();
   const auto bob = join_host(world);
   world.send(alice, "message-1", "Bob", "one");
   world.send(alice, "message-2", "Bob", "two");
@@ -226,7 +226,7 @@ TEST_F(Receipts, AWatcherSeesWhatEndsWithoutADelivery) {
   world.pass(2s);
   world.control(person, format(R"("action":"redeliver","deliveryId":"{}")", ids.at(0)));
   Texts events;
-  for (const auto& frame : world.heard(watcher, "AGENT_EVENT"))
+  for (const auto& frame : world.received(watcher, "AGENT_EVENT"))
     events.push_back(text(event_in(frame), "type") +
                      (text(event_in(frame), "deliveryId") == ids.at(0) ? " first" : ""));
   EXPECT_EQ(events, (Texts{"delivery.failed first", "delivery.in_doubt", "delivery.expired", "delivery.created",

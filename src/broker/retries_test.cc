@@ -17,7 +17,7 @@ TEST(Retries, ComeLaterAndLaterWithTheSameIdAndANewNumber) {
   const auto alice = join_sender(world);
   const auto bob = join_host(world);
   world.send(alice, "message-1", "Bob", "hi");
-  const auto first = world.heard(bob, "DELIVER").at(0);
+  const auto first = world.received(bob, "DELIVER").at(0);
   EXPECT_EQ(number(delivery_block(first), "attempt"), -1);
   const std::string id = text(first, "id");
   Millis pause = 1s;
@@ -26,15 +26,15 @@ TEST(Retries, ComeLaterAndLaterWithTheSameIdAndANewNumber) {
     world.pass(pause - 1ms);
     EXPECT_TRUE(given(world, bob).empty()) << failure;
     world.pass(1ms);
-    const auto again = world.heard(bob, "DELIVER");
+    const auto again = world.received(bob, "DELIVER");
     ASSERT_EQ(again.size(), 1u) << failure;
     EXPECT_EQ(text(again[0], "id"), id);
     EXPECT_EQ(seq_of(again[0]), static_cast<std::uint64_t>(failure) + 1);
     EXPECT_EQ(number(delivery_block(again[0]), "attempt"), failure + 1);
   }
-  world.heard(alice);
+  world.received(alice);
   world.receipt(bob, id, kFailed);
-  const auto end = world.heard(alice, "RECEIPT");
+  const auto end = world.received(alice, "RECEIPT");
   ASSERT_EQ(end.size(), 1u);
   EXPECT_EQ(text(payload(end[0]), "status"), "failed");
   EXPECT_EQ(text(payload(end[0]), "reason"), "given up after 8 tries; the last: no luck");
@@ -87,11 +87,11 @@ TEST(Retries, DoNotKeepThoseBehindThemWaiting) {
   const auto bad = given(world, bob).at(0);
   world.receipt(bob, bad, kFailed);
   world.send(alice, "good", "Bob", "good");
-  const auto good = world.heard(bob, "DELIVER").at(0);
+  const auto good = world.received(bob, "DELIVER").at(0);
   EXPECT_EQ(body(good), "good");
   world.receipt(bob, text(good, "id"), kSubmitted);
   world.pass(1s);
-  const auto again = world.heard(bob, "DELIVER").at(0);
+  const auto again = world.received(bob, "DELIVER").at(0);
   EXPECT_EQ(text(again, "id"), bad);
   EXPECT_GT(seq_of(again), seq_of(good));
 }
@@ -113,7 +113,7 @@ TEST(Retries, SurviveTheDaemonAlsoWhenTheirTimeComesMeanwhile) {
   }
 }
 
-TEST(Retries, GoToWhoeverIsThereWhenTheyAreDue) {
+TEST(Retries, GoToTheSessionAtTheirDueTime) {
   BrokerFixture world{no_heartbeat()};
   const auto alice = join_sender(world);
   auto bob = join_host(world);
@@ -131,11 +131,11 @@ TEST(Deferral, GivesADeliveryBackUntilItsTime) {
   const auto alice = join_sender(world);
   const auto bob = join_host(world);
   world.send(alice, "message-1", "Bob", "hi");
-  world.heard(alice);
+  world.received(alice);
   const auto id = given(world, bob).at(0);
   const auto until = world.now().wall + 60'000;
   world.receipt(bob, id, format(R"("status":"deferred","availableAt":{},"reason":"a dialog is open")", until));
-  const auto told = world.heard(alice, "RECEIPT").at(0);
+  const auto told = world.received(alice, "RECEIPT").at(0);
   EXPECT_EQ(receipt_word(told), "deferred");
   EXPECT_EQ(number(payload(told), "availableAt"), until);
   EXPECT_EQ(text(payload(told), "reason"), "a dialog is open");
@@ -159,11 +159,11 @@ TEST(Deferral, WithoutATimeLeavesItWithTheSession) {
   EXPECT_EQ(lines_of(ledger(world, "message-1")), (Texts{"queued", "deferred/accepted", "delivered/submitted"}));
 }
 
-TEST(Retry, HappensNowWhenAPersonAsks) {
+TEST(Retry, IsImmediateOnRequest) {
   BrokerFixture world{no_heartbeat()};
   const auto alice = join_sender(world);
   const auto bob = join_host(world);
-  const auto person = world.join_person();
+  const auto person = world.join_user();
   world.send(alice, "message-1", "Bob", "hi");
   const auto id = given(world, bob).at(0);
   const auto ask = format(R"("action":"retry","deliveryId":"{}")", id);

@@ -26,7 +26,7 @@ TEST(Broker, BroadcastsToEveryoneButTheSender) {
   const auto carol = world.join("Carol", R"("entityType":"user")");
   world.send(alice, "1", "*", "hear me");
   EXPECT_TRUE(world.bodies(alice).empty());
-  const auto frame = world.heard(bob, "DELIVER").at(0);
+  const auto frame = world.received(bob, "DELIVER").at(0);
   EXPECT_EQ(text(*object_member(frame, "delivery"), "originalTo"), "*");
   EXPECT_EQ(text(frame, "to"), "Bob");
   EXPECT_EQ(world.bodies(carol), Texts{"hear me"});
@@ -38,7 +38,7 @@ TEST(Broker, NamesTheMessageInItsAnswerAndTheFirstWhenItIsARepetition) {
   world.join("Bob");
   world.send(alice, "1", "Bob", "hello");
   world.send(alice, "1", "Bob", "hello");
-  const auto answers = world.heard(alice, "ACK");
+  const auto answers = world.received(alice, "ACK");
   ASSERT_EQ(answers.size(), 2u);
   const auto id = text(payload(answers.at(0)), "short_id");
   EXPECT_TRUE(records::key_of_short_id(id)) << id;
@@ -84,7 +84,7 @@ TEST(Broker, BroadcastsATopicToItsSubscribersAlsoAfterAResume) {
 TEST(Broker, SubscriptionsAreChangedAndListedByRequest) {
   BrokerFixture world;
   const auto alice = world.join_ours("Alice"), bob = world.join_ours("Bob");
-  const auto person = world.join_person();
+  const auto person = world.join_user();
   const auto topics = [&](ConnectionId by, const std::string& question) {
     return world.answer(by, "TOPICS", question);
   };
@@ -97,7 +97,7 @@ TEST(Broker, SubscriptionsAreChangedAndListedByRequest) {
   EXPECT_EQ(text(topics(alice, R"({"action":"subscribe","topic":"x","agent":"Bob"})"), "code"), "NOT_OWNER");
   EXPECT_EQ(text(topics(person, R"({"action":"subscribe","topic":"x","agent":"Zoe"})"), "code"), "UNKNOWN_RECIPIENT");
   topics(person, R"({"action":"unsubscribe","topic":"deploys","agent":"Alice"})");
-  world.heard(alice);
+  world.received(alice);
   const auto carol = world.join_ours("Carol");
   world.say(carol, R"({"v":1,"type":"SEND","id":"m1","ts":1,"to":"*","topic":"deploys","payload":{"body":"v2"}})");
   EXPECT_EQ(world.bodies(bob), std::vector<std::string>{"v2"});
@@ -108,19 +108,19 @@ TEST(Broker, SubscriptionsAreChangedAndListedByRequest) {
   EXPECT_EQ(world.answer(person, "INBOX", R"({"agent":"Bob","topic":"deploys"})").at("messages").as_array().size(), 1u);
 }
 
-TEST(Broker, NamesTheNearestWhenNobodyIsCalledThat) {
+TEST(Broker, SuggestsNearestNames) {
   BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.join("Bobby");
-  world.heard(alice);
+  world.received(alice);
   world.send(alice, "1", "Boby", "hi");
-  const auto nack = world.heard(alice, "NACK").at(0);
+  const auto nack = world.received(alice, "NACK").at(0);
   EXPECT_EQ(text(payload(nack), "code"), "UNKNOWN_RECIPIENT");
   EXPECT_NE(text(payload(nack), "message").find("Bobby"), std::string::npos);
   const auto published = world.join("Dave");
-  world.heard(published);
+  world.received(published);
   world.send(published, "1", "Nobody", "hi");
-  EXPECT_EQ(text(payload(world.heard(published, "ERROR").at(0)), "code"), "NOT_FOUND");
+  EXPECT_EQ(text(payload(world.received(published, "ERROR").at(0)), "code"), "NOT_FOUND");
 }
 
 TEST(Broker, CarriesChannelMessagesToTheMembersOnly) {
@@ -129,17 +129,17 @@ TEST(Broker, CarriesChannelMessagesToTheMembersOnly) {
   const auto bob = world.join("Bob");
   const auto carol = world.join("Carol");
   for (const auto id : {alice, bob}) world.request(id, "CHANNEL_JOIN", R"({"channel":"#Dev"})");
-  EXPECT_EQ(text(world.heard(alice, "CHANNEL_JOIN").at(0), "from"), "Bob");
+  EXPECT_EQ(text(world.received(alice, "CHANNEL_JOIN").at(0), "from"), "Bob");
   world.request(alice, "CHANNEL_MESSAGE", R"({"channel":"#dev","body":"hi devs"})", "c1");
-  const auto frame = world.heard(bob, "CHANNEL_MESSAGE").at(0);
+  const auto frame = world.received(bob, "CHANNEL_MESSAGE").at(0);
   EXPECT_EQ(text(frame, "from"), "Alice");
   EXPECT_EQ(body(frame), "hi devs");
-  EXPECT_TRUE(world.heard(carol, "CHANNEL_MESSAGE").empty());
-  EXPECT_TRUE(world.heard(alice, "CHANNEL_MESSAGE").empty());
-  world.took_everything(bob);  // published clients do not acknowledge these
+  EXPECT_TRUE(world.received(carol, "CHANNEL_MESSAGE").empty());
+  EXPECT_TRUE(world.received(alice, "CHANNEL_MESSAGE").empty());
+  world.take_all_output(bob);  // published clients do not acknowledge these
   EXPECT_EQ(world.broker().roster().at(1).pending, 0u);
   world.request(carol, "CHANNEL_MESSAGE", R"({"channel":"#dev","body":"let me in"})", "c2");
-  EXPECT_EQ(world.heard(carol, "ERROR").size(), 1u);
+  EXPECT_EQ(world.received(carol, "ERROR").size(), 1u);
 }
 
 TEST(Broker, KeepsChannelsAcrossARestart) {
@@ -149,7 +149,7 @@ TEST(Broker, KeepsChannelsAcrossARestart) {
   const auto alice = world.join("Alice");
   const auto bob = world.join("Bob");
   world.request(alice, "CHANNEL_JOIN", R"({"channel":"#dev"})");
-  EXPECT_EQ(world.heard(bob, "CHANNEL_JOIN").size(), 1u);
+  EXPECT_EQ(world.received(bob, "CHANNEL_JOIN").size(), 1u);
 }
 
 TEST(Broker, LetsAShadowHearBothDirections) {
@@ -160,12 +160,12 @@ TEST(Broker, LetsAShadowHearBothDirections) {
   world.request(shadow, "SHADOW_BIND", R"({"primaryAgent":"Alice","speakOn":["SESSION_END"]})");
   world.send(alice, "1", "Bob", "out");
   world.send(bob, "2", "Alice", "in");
-  const auto frames = world.heard(shadow, "DELIVER");
+  const auto frames = world.received(shadow, "DELIVER");
   ASSERT_EQ(frames.size(), 2u);
   EXPECT_EQ(text(*object_member(payload(frames[0]), "data"), "_shadowDirection"), "outgoing");
   EXPECT_EQ(text(*object_member(payload(frames[1]), "data"), "_shadowOf"), "Alice");
   world.leave(alice);
-  EXPECT_EQ(body(world.heard(shadow, "DELIVER").at(0)), "SHADOW_TRIGGER:SESSION_END");
+  EXPECT_EQ(body(world.received(shadow, "DELIVER").at(0)), "SHADOW_TRIGGER:SESSION_END");
   world.request(shadow, "SHADOW_UNBIND", R"({"primaryAgent":"Alice"})");
   world.send(bob, "3", "Alice", "unseen");
   EXPECT_TRUE(world.bodies(shadow).empty());
@@ -175,33 +175,33 @@ TEST(Broker, ForwardsTheAnswerToABlockingMessage) {
   BrokerFixture world;
   const auto alice = world.join("Alice");
   const auto bob = world.join("Bob");
-  world.heard(alice);
+  world.received(alice);
   const std::string sync = R"("payload_meta":{"sync":{"correlationId":"c1","timeoutMs":1000,"blocking":true}})";
   world.send(alice, "1", "Bob", "ready?", sync);
-  const auto frame = world.heard(bob, "DELIVER").at(0);
+  const auto frame = world.received(bob, "DELIVER").at(0);
   world.ack(bob, frame);
-  EXPECT_TRUE(world.heard(alice, "ACK").empty());  // the automatic one carries no correlation id
+  EXPECT_TRUE(world.received(alice, "ACK").empty());  // the automatic one carries no correlation id
   world.say(
       bob,
       format(
           R"({{"v":1,"type":"ACK","id":"x","ts":1,"payload":{{"ack_id":"{}","seq":1,"correlationId":"c1","response":"OK"}}}})",
           text(frame, "id")));
-  const auto answer = world.heard(alice, "ACK").at(0);
+  const auto answer = world.received(alice, "ACK").at(0);
   EXPECT_EQ(text(answer, "from"), "Bob");
   EXPECT_EQ(text(payload(answer), "response"), "OK");
   world.send(alice, "2", "Bob", "and now?", sync);
-  world.heard(alice);
+  world.received(alice);
   world.pass(1500ms);
-  EXPECT_EQ(text(payload(world.heard(alice, "ERROR").at(0)), "code"), "INTERNAL");
+  EXPECT_EQ(text(payload(world.received(alice, "ERROR").at(0)), "code"), "INTERNAL");
 }
 
-TEST(Broker, HoldsAVoteAndTellsEveryoneHowItEnded) {
+TEST(Broker, HoldsVoteAndPostsResult) {
   BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   const auto bob = world.join("Bob");
   const auto carol = world.join("Carol");
   world.send(alice, "1", "_consensus", R"(PROPOSE: Ship it\nTYPE: majority\nPARTICIPANTS: Bob, Carol\nTIMEOUT: 5000)");
-  const auto asked = world.heard(bob, "DELIVER").at(0);
+  const auto asked = world.received(bob, "DELIVER").at(0);
   EXPECT_EQ(text(asked, "from"), "Alice");
   const auto text_of = body(asked);
   const auto begin = text_of.find("ID: ") + 4;
@@ -209,12 +209,12 @@ TEST(Broker, HoldsAVoteAndTellsEveryoneHowItEnded) {
   world.send(bob, "2", "_consensus", "VOTE " + id + " approve fine");
   world.send(carol, "3", "_consensus", "VOTE " + id + " approve");
   for (const auto who : {alice, bob, carol}) {
-    const auto frames = world.heard(who, "DELIVER");
+    const auto frames = world.received(who, "DELIVER");
     EXPECT_EQ(text(frames.back(), "from"), "_consensus");
     EXPECT_NE(body(frames.back()).find("APPROVED"), std::string::npos);
   }
   world.send(alice, "4", "_consensus", R"(PROPOSE: Again\nPARTICIPANTS: Bob\nTIMEOUT: 1000)");
-  world.heard(bob);
+  world.received(bob);
   world.restart();  // an open vote survives
   const auto back = world.join("Bob");
   world.pass(2s);
@@ -226,23 +226,23 @@ TEST(Broker, TakesABlockingMessageAgainAfterARetryableRefusal) {
   const auto alice = world.join_ours("Alice");
   const auto bob = world.join("Bob");
   const auto mallory = world.join("Mallory");
-  world.heard(alice);
+  world.received(alice);
   const std::string sync = R"("payload_meta":{"sync":{"correlationId":"c1","timeoutMs":9000,"blocking":true}})";
   world.fail_commits(true);
   world.send(alice, "1", "Bob", "ready?", sync);
-  EXPECT_EQ(text(payload(world.heard(alice, "NACK").at(0)), "code"), "STORAGE");
+  EXPECT_EQ(text(payload(world.received(alice, "NACK").at(0)), "code"), "STORAGE");
   world.fail_commits(false);
   world.pass(std::chrono::seconds{1});  // as long as the refusal said
   world.send(alice, "1", "Bob", "ready?", sync);
-  EXPECT_EQ(world.heard(alice, "ACK").size(), 1u);
+  EXPECT_EQ(world.received(alice, "ACK").size(), 1u);
   const auto answer = R"({"v":1,"type":"ACK","id":"x","ts":1,"payload":{"ack_id":"d","seq":1,"correlationId":"c1"}})";
   world.say(mallory, answer);
-  EXPECT_TRUE(world.heard(alice, "ACK").empty());
+  EXPECT_TRUE(world.received(alice, "ACK").empty());
   world.say(bob, answer);
-  EXPECT_EQ(world.heard(alice, "ACK").size(), 1u);
+  EXPECT_EQ(world.received(alice, "ACK").size(), 1u);
 }
 
-TEST(Broker, PausesWhoeverMakesItRememberMoreThanTheDiskCanTake) {
+TEST(Broker, PausesSenderOfTooManyUncommittedChanges) {
   BrokerFixture world{{.max_remembered_bytes = 100'000}};
   const auto noisy = world.join("Noisy");
   world.hold_commits();
@@ -255,7 +255,7 @@ TEST(Broker, PausesWhoeverMakesItRememberMoreThanTheDiskCanTake) {
   EXPECT_FALSE(world.paused(noisy));
 }
 
-TEST(Broker, WhoeverSpeaksAloneMayFillACommitAndBesideOthersHasAPart) {
+TEST(Broker, SingleSenderMayFillCommitAndSeveralShareIt) {
   BrokerFixture world{{.max_uncommitted_bytes = 100'000, .shared_uncommitted_bytes = 10'000}};
   const auto noisy = world.join_ours("Noisy"), quiet = world.join_ours("Quiet");
   world.join_ours("Bob");
@@ -281,19 +281,19 @@ TEST(Broker, TopicsOfOneClientAreBoundedAndFreeUp) {
   BrokerFixture world{{.max_topic_streams = 10}};
   auto alice = world.join_ours("Alice");
   auto bob = world.join_ours("Bob");
-  world.heard(alice);
+  world.received(alice);
   int sent = 0;
   const auto send = [&] {
     ++sent;
     world.send(alice, format("m{}", sent), "Bob", "x", format(R"("topic":"t{}")", sent));
-    const auto nacks = world.heard(alice, "NACK");
+    const auto nacks = world.received(alice, "NACK");
     return nacks.empty() ? std::string{} : text(payload(nacks[0]), "code");
   };
   for (int i = 0; i < 10; ++i) EXPECT_EQ(send(), "");
   EXPECT_EQ(send(), "BUSY") << "ten wait to be acknowledged";
   std::set<std::string> numbers;
   const auto acknowledge = [&] {
-    for (const auto& frame : world.heard(bob, "DELIVER")) {
+    for (const auto& frame : world.received(bob, "DELIVER")) {
       const auto seq = integer_member(*object_member(frame, "delivery"), "seq").value_or(0);
       numbers.insert(format("{} {}", text(frame, "topic"), seq));
       world.say(bob, format(R"({{"v":1,"type":"ACK","id":"a","ts":1,"payload":{{"ack_id":"{}","seq":{}}}}})",
@@ -331,7 +331,7 @@ TEST(Broker, OneSessionHasABoundedNumberOfSubscriptions) {
   EXPECT_EQ(bool_member(refused, "success"), false);
   EXPECT_EQ(text(refused, "error"), "at most 1024 topics per session; unsubscribe from one first");
   world.say(bob, R"({"v":1,"type":"SUBSCRIBE","id":"s","ts":1,"topic":"by-frame","payload":{}})");
-  EXPECT_EQ(text(payload(world.heard(bob, "ERROR").at(0)), "message"), text(refused, "error"));
+  EXPECT_EQ(text(payload(world.received(bob, "ERROR").at(0)), "message"), text(refused, "error"));
   EXPECT_EQ(bool_member(subscribe(bob, 7), "success"), true) << "it has that one";
   EXPECT_EQ(bool_member(subscribe(carol, protocol::kMaxTopicsPerSession), "success"), true)
       << "the bound is each one's";
@@ -343,9 +343,9 @@ TEST(Broker, OneSessionHasABoundedNumberOfShadowBindings) {
   BrokerFixture world;
   const auto shade = world.join_ours("Shade");
   const auto bind = [&](std::size_t primary, const std::string& type = "SHADOW_BIND") {
-    world.heard(shade);
+    world.received(shade);
     world.request(shade, type, format(R"({{"primaryAgent":"Agent{}"}})", primary));
-    const auto errors = world.heard(shade, "ERROR");
+    const auto errors = world.received(shade, "ERROR");
     return errors.empty() ? std::string{} : text(payload(errors.front()), "message");
   };
   for (std::size_t primary = 0; primary < protocol::kMaxShadowsPerSession; ++primary) ASSERT_EQ(bind(primary), "");
@@ -359,11 +359,11 @@ TEST(Broker, NumbersABoundedCountOfStreams) {
   BrokerFixture world{{.max_streams = 10}};
   const auto alice = world.join_ours("Alice");
   world.join_ours("Bob");
-  world.heard(alice);
+  world.received(alice);
   for (int i = 1; i <= 12; ++i) world.send(alice, format("m{}", i), "Bob", "x", format(R"("topic":"t{}")", i));
-  EXPECT_EQ(world.heard(alice, "ACK").size(), 10u);
+  EXPECT_EQ(world.received(alice, "ACK").size(), 10u);
   world.send(alice, "again", "Bob", "x", R"("topic":"t3")");
-  EXPECT_EQ(world.heard(alice, "ACK").size(), 1u);
+  EXPECT_EQ(world.received(alice, "ACK").size(), 1u);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ void SendCompletion::on_send_committed(PendingSend& sent) {
     if (to == nullptr || delivery.hold != records::Hold::None) continue;
     // An asker without a session, such as the command line, has just been given the answer.
     if (answered == delivery.to && !to->connected())
-      settlement_.complete(*to, InFlight{.parcel = {delivery, sent.message}},
+      settlement_.complete(*to, InFlight{.outbound = {delivery, sent.message}},
                            {.key = delivery.key, .proof = records::Proof::Accepted, .via = "answer"});
     else
       deliveries_.deliver_committed(*to, {std::move(delivery), sent.message});

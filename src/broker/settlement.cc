@@ -77,7 +77,7 @@ bool Settlement::apply(AgentState& agent, Key key, const protocol::Receipt& rece
   } else if (*end == DeliveryState::Delivered) {
     complete(agent, *agent.mailbox.finish(key), std::move(entry));
   } else {
-    end_delivery(agent, agent.mailbox.finish(key)->parcel, *end, std::move(entry));
+    end_delivery(agent, agent.mailbox.finish(key)->outbound, *end, std::move(entry));
   }
   return true;
 }
@@ -99,13 +99,13 @@ bool Settlement::upgrade_proof(AgentState& agent, Key key, const protocol::Recei
 /// The session has it: it is not sent again on this connection, and stays in flight until the next receipt.
 void Settlement::keep(AgentState& agent, InFlight& item, records::ChangeDelivery entry) {
   item.resend_at = SteadyTime::max();
-  auto& delivery = item.parcel.delivery;
+  auto& delivery = item.outbound.delivery;
   if (entry.state != DeliveryState::Deferred) entry.state = DeliveryState::Accepted;
   entry.proof = std::max(entry.proof, delivery.proof);
   const bool changed = entry.state != delivery.state || entry.proof != delivery.proof || !entry.reason.empty();
   delivery.state = entry.state;
   delivery.proof = entry.proof;
-  if (changed) history_.record(agent, item.parcel.message, std::move(entry));
+  if (changed) history_.record(agent, item.outbound.message, std::move(entry));
 }
 
 void Settlement::count_sent(const AgentName& sender) {
@@ -128,10 +128,10 @@ void Settlement::settle(AgentState& agent, Key key) {
 }
 
 void Settlement::complete(AgentState& agent, const InFlight& item, records::ChangeDelivery entry) {
-  const auto& delivery = item.parcel.delivery;
+  const auto& delivery = item.outbound.delivery;
   settle(agent, delivery.key);
   count_received(agent);
-  streams_.acknowledged(item.parcel.message->topic, item.parcel.message->from, agent.name(), delivery.lane,
+  streams_.acknowledged(item.outbound.message->topic, item.outbound.message->from, agent.name(), delivery.lane,
                         delivery.seq);
   entry.proof = std::max(entry.proof, delivery.proof);
   if (entry.proof < Proof::Seen && agent.session && agent.session->capabilities.modes) {  // others report no more
@@ -140,31 +140,31 @@ void Settlement::complete(AgentState& agent, const InFlight& item, records::Chan
     if (settled.size() > kMaxSettled) settled.pop_front();
   }
   entry.state = DeliveryState::Delivered;
-  agent.thread = item.parcel.message->thread;
-  history_.record(agent, item.parcel.message, std::move(entry));
+  agent.thread = item.outbound.message->thread;
+  history_.record(agent, item.outbound.message, std::move(entry));
 }
 
-void Settlement::end_delivery(AgentState& agent, const OutboundDelivery& parcel, DeliveryState state,
+void Settlement::end_delivery(AgentState& agent, const OutboundDelivery& outbound, DeliveryState state,
                               records::ChangeDelivery entry) {
-  settle(agent, parcel.delivery.key);
+  settle(agent, outbound.delivery.key);
   if (state == DeliveryState::Delivered) count_received(agent);
   entry.state = state;
-  entry.proof = std::max(entry.proof, parcel.delivery.proof);
-  history_.record(agent, parcel.message, std::move(entry));
+  entry.proof = std::max(entry.proof, outbound.delivery.proof);
+  history_.record(agent, outbound.message, std::move(entry));
 }
 
 /// A delivery that the session returned ends if its cancellation was requested; else it comes again.
 template <class Again>
 void Settlement::take_returned(AgentState& agent, const InFlight& item, Again again) {
-  const auto cancel = agent.settlement->cancels.find(item.parcel.delivery.key);
+  const auto cancel = agent.settlement->cancels.find(item.outbound.delivery.key);
   if (cancel == agent.settlement->cancels.end()) return again();
-  end_delivery(agent, item.parcel, DeliveryState::Cancelled,
-               {.key = item.parcel.delivery.key, .reason = cancel->second.reason});
+  end_delivery(agent, item.outbound, DeliveryState::Cancelled,
+               {.key = item.outbound.delivery.key, .reason = cancel->second.reason});
 }
 
 void Settlement::retry_later(AgentState& agent, const InFlight& item, records::ChangeDelivery entry,
                              std::int64_t wait_ms) {
-  const auto& delivery = item.parcel.delivery;
+  const auto& delivery = item.outbound.delivery;
   const std::uint32_t failures = delivery.attempts + 1;
   entry.attempts = failures;
   const std::string why = std::exchange(entry.reason, {});
@@ -174,7 +174,7 @@ void Settlement::retry_later(AgentState& agent, const InFlight& item, records::C
   if (failures >= protocol::kMaxAttempts || too_old) {
     entry.reason = failures >= protocol::kMaxAttempts ? format("given up after {} tries; the last: {}", failures, why)
                                                       : format("given up after a day of tries; the last: {}", why);
-    return end_delivery(agent, item.parcel, DeliveryState::Dead, std::move(entry));
+    return end_delivery(agent, item.outbound, DeliveryState::Dead, std::move(entry));
   }
   entry.reason = format("try {} of {} failed: {}", failures, protocol::kMaxAttempts, why);
   defer(agent, item, std::move(entry), context_.wall() + pause);
@@ -189,18 +189,18 @@ void Settlement::defer(AgentState& agent, const InFlight& item, records::ChangeD
   agent.mailbox.add_held();
   unseen_.add(DeliveryChange::Deferred, entry.key);
   const WallMs at = entry.available_at;
-  history_.record(agent, item.parcel.message, std::move(entry));
+  history_.record(agent, item.outbound.message, std::move(entry));
   commits_.when_saved([this, at] { due_timer_.arm(at); });  // before that the store would not find it
 }
 
 void Settlement::apply_nack(AgentState& agent, const InFlight& item, const protocol::Nack& nack) {
   const auto code = protocol::parse_nack_code(nack.code);
-  records::ChangeDelivery entry{.key = item.parcel.delivery.key,
+  records::ChangeDelivery entry{.key = item.outbound.delivery.key,
                                 .reason = nack.message.empty() ? nack.code : nack.message};
   if (code && is_retryable(*code))
     take_returned(agent, item, [&] { retry_later(agent, item, std::move(entry), nack.retry_after_ms); });
   else
-    end_delivery(agent, item.parcel, DeliveryState::Failed, std::move(entry));
+    end_delivery(agent, item.outbound, DeliveryState::Failed, std::move(entry));
 }
 
 void Settlement::request_cancel(AgentState& agent, Key key, std::string reason, OutboundDelivery delivery) {
@@ -212,7 +212,7 @@ void Settlement::cancel_requested(AgentState& agent) {
     const auto item = agent.mailbox.finish(key);
     if (!item) agent.mailbox.drop(key);
     if (!unseen_.has(DeliveryChange::Finished, key))
-      end_delivery(agent, item ? item->parcel : cancel.delivery, DeliveryState::Cancelled,
+      end_delivery(agent, item ? item->outbound : cancel.delivery, DeliveryState::Cancelled,
                    {.key = key, .reason = cancel.reason});
   }
 }

@@ -1,10 +1,10 @@
-/// Which agents other agents may start. A person's own SPAWN is never limited by this.
+/// Which agents other agents may start. The user's own SPAWN is never limited by this.
 ///
-/// Why: what an agent says may be text of a web page that it repeats. A SPAWN by an agent runs a program outside that
-///   agent's own permissions, so it is off unless a person allows it (`[spawn] by_agents` in config.toml).
-/// Invariants: only a program that has a profile is ever started, by its plain name; without a person being asked it gets
-///   no arguments and no model, because arguments of an agent CLI can run other programs. That its directory lies inside
-///   the project is checked where it is opened (HostOrder::inside_project).
+/// Why: an agent may repeat the text of a web page. A SPAWN by an agent runs a program outside that agent's own
+///   permissions, so it is off unless the user allows it (`[spawn] by_agents` in config.toml).
+/// Invariants: only a program that has a profile is ever started, by its plain name; unless the user is asked it gets
+///   no arguments and no model, because arguments of an agent CLI can run other programs. Whether its directory is inside
+///   the project is checked where it is opened (HostSpec::inside_project).
 /// Pure. Threading: immutable; any thread.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace relay::broker {
 
 enum class SpawnByAgents : std::uint8_t {
   Off,
-  Ask,       // each is a permission that a person approves or denies
+  Ask,       // each is a permission that the user approves or denies
   Profiles,  // a program with a profile is started without asking
 };
 /// `off`, `ask`, `profiles`; anything else is Off.
@@ -32,11 +32,10 @@ struct SpawnPolicy {
   std::set<std::string, std::less<>> programs = {};  // that have a profile
 };
 
-/// Why an agent may not start this, and what to do instead: one sentence for the agent. None: it may, or a person is
-/// asked.
+/// Why an agent may not start this, and what to do instead: one sentence for the agent. None: it may, or the user is asked.
 std::optional<std::string> refusal_of_spawn(const SpawnPolicy& policy, const protocol::SpawnRequest& wanted);
 
-/// The program and its arguments as one line for a person: a word with blanks or quotes is quoted.
+/// The program and its arguments as one line: an argument with blanks or quotes is quoted.
 std::string command_line_of(const protocol::SpawnRequest& wanted);
 
 }  // namespace relay::broker

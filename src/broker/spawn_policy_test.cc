@@ -28,7 +28,7 @@ TEST(SpawnPolicy, OnlyAProgramWithAProfileIsStartedByItsPlainName) {
   }
 }
 
-TEST(SpawnPolicy, WithoutAPersonNoArgumentsAndNoModelAreTaken) {
+TEST(SpawnPolicy, WithoutUserNoArgumentsAndNoModelAreAccepted) {
   const auto profiles = policy_of(SpawnByAgents::Profiles), ask = policy_of(SpawnByAgents::Ask);
   EXPECT_TRUE(refusal_of_spawn(profiles, wanted({"claude", "--mcp-config", "{}"})));
   EXPECT_FALSE(refusal_of_spawn(ask, wanted({"claude", "--mcp-config", "{}"})));
@@ -38,7 +38,7 @@ TEST(SpawnPolicy, WithoutAPersonNoArgumentsAndNoModelAreTaken) {
   EXPECT_FALSE(refusal_of_spawn(ask, with_model));
 }
 
-TEST(SpawnPolicy, APersonSeesEachWordAsItIs) {
+TEST(SpawnPolicy, CommandLineQuotesArguments) {
   EXPECT_EQ(command_line_of(wanted({"claude", "-p", "two words", "it's", ""})),
             R"(claude -p 'two words' 'it'\''s' '')");
   auto with_model = wanted({"claude"});

@@ -1,8 +1,8 @@
 /// The numbers of every stream (topic, from → to, lane): durable, never reused, never reset.
 ///
-/// Why some are forgotten: a sender may choose topics without end. At `max_topics` its idle ones, least
-///   recently used first, are forgotten: those with all numbers acknowledged, and those towards a recipient for whom
-///   nothing waits. So no delivery refers to them, and a session that resumes has nothing to be sent again. The highest
+/// Why some are forgotten: a sender may choose any number of topics. At `max_topics` its idle ones are forgotten, least
+///   recently used first: those with all numbers acknowledged, and those towards a recipient without pending deliveries.
+///   No delivery refers to them, and a session that resumes has nothing to be sent again. The highest
 ///   number of the forgotten streams of a pair and lane stays as a mark, and streams of that pair begin behind it.
 /// Invariants: a number of a stream is given out once, also across forgetting; a stream whose change is not taken yet, or
 ///   without a topic, is not forgotten.
@@ -35,13 +35,13 @@ class Streams {
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] bool contains(const Topic& topic, const AgentName& from, const AgentName& to, Lane lane) const;
 
-  /// Does nothing wait for this recipient?
+  /// Has this recipient no pending deliveries?
   using Idle = std::function<bool(const AgentName& to)>;
   /// Forgets idle streams of the sender until that many more with a topic have room; false when there is none.
   bool make_room(const AgentName& from, std::size_t streams, const Idle& idle);
-  /// The same with everybody's, until at most `most` are left or no idle one is found.
+  /// The same with the streams of all senders, until at most `most` are left or no idle one is found.
   void shrink_to(std::size_t most, const Idle& idle);
-  /// Streams that were forgotten since the last call; they belong into the commit that is being gathered.
+  /// Streams that were forgotten since the last call; they belong into the open batch.
   std::vector<records::Stream> take_forgotten() { return std::exchange(forgotten_, {}); }
 
   /// The next number of the stream.
@@ -53,7 +53,7 @@ class Streams {
   /// The recipient acknowledged this number.
   void acknowledged(const Topic& topic, const AgentName& from, const AgentName& to, Lane lane, Seq seq);
 
-  /// Streams whose numbers changed since the last call; they belong into the commit that is being gathered.
+  /// Streams whose numbers changed since the last call; they belong into the open batch.
   std::vector<records::Stream> take_changed();
 
   /// All streams towards one agent.

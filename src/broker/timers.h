@@ -1,7 +1,7 @@
-/// What waits for time inside the broker.
+/// The timers of the broker.
 ///
-/// Entries are never removed early: whoever is called looks whether the reason still holds. So that this stays
-/// bounded, each connection and each agent has at most one entry of a kind, which it re-arms when called.
+/// Entries are never removed early: the part that is called checks whether the reason still holds. To stay bounded, each
+/// connection and each agent has at most one entry of a kind, and arms it again when it is called.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@
 namespace relay::broker {
 
 enum class TimerKind : std::uint8_t {
-  Handshake,     // connection: has it said HELLO?
-  Heartbeat,     // connection: is it alive?
-  RatePause,     // connection: may it be read again?
-  Resend,        // agent: which deliveries want repeating?
-  ReloadRetry,   // agent: a page could not be read
-  SyncTimeout,   // correlation id: nobody answered
-  Proposal,      // proposal id: voting ends
-  WatchRetry,    // connection: a page of the past could not be read
-  SaveRetry,     // changes that could not be saved
-  Leaving,       // agent: released and gone, but its session is still here
-  Requests,      // agent: what it asks has waited long enough
-  SessionGrace,  // agent: it was lost and has not returned
-  Due,           // deliveries that were put off may go
+  Handshake,          // connection: did HELLO come?
+  Heartbeat,          // connection: is it alive?
+  RatePause,          // connection: may it be read again?
+  Resend,             // agent: which deliveries are sent again?
+  ReloadRetry,        // agent: a page could not be read
+  SyncTimeout,        // correlation id: no answer came
+  Proposal,           // proposal id: voting ends
+  SubscriptionRetry,  // connection: a page of events could not be read
+  SaveRetry,          // the store failed: try again
+  Release,            // agent: released and ended, but its session is still connected
+  Prompts,            // agent: a prompt is denied because nobody answered
+  SessionGrace,       // agent: it was lost and has not returned
+  Due,                // deliveries that were deferred
 };
 
 struct TimerEntry {

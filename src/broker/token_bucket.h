@@ -1,4 +1,4 @@
-/// So many per second, with a burst: per sender, whoever it is connected through.
+/// A rate limit with a burst: per sender, however it is connected.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class TokenBucket {
     return true;
   }
 
-  /// Takes one on credit: for senders who are slowed rather than refused.
+  /// Takes one on credit: for senders that are slowed instead of refused.
   void take_anyway(SteadyTime now) {
     refill(now);
     tokens_ -= 1;

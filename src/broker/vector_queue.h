@@ -1,8 +1,8 @@
 /// A queue in one piece of memory.
 ///
-/// Why not std::deque: it takes and gives back a block for each element as large as ours, at the pace of messages.
-/// Invariants: what has left is gone at once; its room is used again when the queue is empty or half of it is such room.
-///   An empty queue keeps room for `kept` elements at most.
+/// Why not std::deque: it allocates and frees a block for each large element, at the rate of messages.
+/// Invariants: an element that was taken is destroyed at once; its memory is used again when the queue is empty or half of it is
+///   free. An empty queue keeps memory for `kept` elements at most.
 /// Threading: its owner's.
 #pragma once
 

@@ -11,7 +11,7 @@ namespace {
 
 TextNovelty read(std::string_view text) { return Vocabulary{}.read(text); }
 
-TEST(Wording, KnowsTheSameWordsWithoutCasePunctuationAndWhiteSpace) {
+TEST(Vocabulary, IgnoresCasePunctuationAndWhiteSpace) {
   const auto print = read("Thanks again, Bob!").print;
   EXPECT_EQ(read("  thanks   AGAIN (bob)...").print, print);
   EXPECT_EQ(read(R"(\tThanks\nagain, \"Bob\"!\n)").print, print);
@@ -21,13 +21,13 @@ TEST(Wording, KnowsTheSameWordsWithoutCasePunctuationAndWhiteSpace) {
   EXPECT_NE(read("Thanks again, Bobby!").print, print);
 }
 
-TEST(Wording, ReadsLettersHoweverTheyAreEscaped) {
+TEST(Vocabulary, ReadsEscapedCharacters) {
   EXPECT_EQ(read("Sch\u00f6ne Gr\u00fc\u00dfe").print, read(R"(Sch\u00f6ne Gr\u00fc\u00dfe)").print);
   EXPECT_EQ(read("Sch\u00f6ne Gr\u00fc\u00dfe").new_words, 2U);
   EXPECT_EQ(read("\u6536\u5230\uff0c\u8c22\u8c22").new_words, read(R"(\u6536\u5230\uff0c\u8c22\u8c22)").new_words);
 }
 
-TEST(Wording, TellsWordsNamesAndNumbersApart) {
+TEST(Vocabulary, SeparatesWordsNamesAndNumbers) {
   const TextNovelty reading =
       read("the parser in src/net/framer.cc calls read_frame() 17 times, see v1.2.3, and so on");
   EXPECT_EQ(reading.new_words, 3U);  // parser, calls, times
@@ -35,7 +35,7 @@ TEST(Wording, TellsWordsNamesAndNumbersApart) {
   EXPECT_EQ(reading.new_numbers, 2U);
 }
 
-TEST(Wording, ForgetsAfterAWhile) {
+TEST(Vocabulary, ForgetsAfterAWhile) {
   Vocabulary vocabulary;
   EXPECT_EQ(vocabulary.read("remember").new_words, 1U);
   EXPECT_EQ(vocabulary.read("remember").new_words, 0U);
@@ -43,7 +43,7 @@ TEST(Wording, ForgetsAfterAWhile) {
   EXPECT_EQ(vocabulary.read("remember").new_words, 1U);
 }
 
-TEST(Wording, NeverFillsUp) {
+TEST(Vocabulary, NeverFillsUp) {
   Vocabulary vocabulary;
   unsigned known = 0;
   constexpr unsigned kMany = 20'000;
@@ -56,7 +56,7 @@ TEST(Wording, NeverFillsUp) {
   EXPECT_LT(known, kMany / 20);
 }
 
-TEST(Wording, ReadsTheSameWhereverTheTextIsCut) {
+TEST(Vocabulary, ReadsTheSameWhereverTheTextIsCut) {
   const std::string text =
       "Some w\u00f6rds, \\u00fcber (all) and_more/of.it 12 \\n\\\"quoted\\\" \u6536 \U0001F389 end\\";
   for (std::size_t size = 0; size <= text.size(); ++size) {
@@ -65,7 +65,7 @@ TEST(Wording, ReadsTheSameWhereverTheTextIsCut) {
   }
 }
 
-TEST(Wording, ReadsAnyBytes) {
+TEST(Vocabulary, ReadsAnyBytes) {
   for (unsigned a = 0; a < 256; ++a) {
     for (unsigned b = 0; b < 256; ++b) {
       const std::string text{'x', static_cast<char>(a), static_cast<char>(b)};

@@ -71,7 +71,7 @@ void Workers::on_released(const ClientRequest& request, const std::string& name,
   if (outcome && agent != nullptr && agent->connected()) {
     const SteadyTime due = context_.steady() + kMaxLeaving;
     leaving_.emplace(name, PendingRelease{request, due});
-    return context_.arm(due, {.kind = TimerKind::Leaving, .name = name});
+    return context_.arm(due, {.kind = TimerKind::Release, .name = name});
   }
   if (outcome && agent != nullptr && agent->releasing) sessions_.end_session(*agent, {});  // it left without BYE
   respond(request, name, outcome);

@@ -15,27 +15,27 @@ using Texts = std::vector<std::string>;
 
 /// The one result heard, as its payload.
 Frame result(BrokerFixture& world, ConnectionId who, std::string_view type) {
-  const auto frames = world.heard(who, type);
+  const auto frames = world.received(who, type);
   EXPECT_EQ(frames.size(), 1u) << type;
   return frames.empty() ? Frame{} : payload(frames.front());
 }
 
 StartHost only_start(BrokerFixture& world) {
-  auto starts = world.asked_of_hosts<StartHost>();
+  auto starts = world.host_requests<StartHost>();
   EXPECT_EQ(starts.size(), 1u);
   return starts.empty() ? StartHost{} : std::move(starts.front());
 }
 
 ConnectionId command_line(BrokerFixture& world) {
   const auto cli = world.join("cli", R"("_isSystemComponent":true,"capabilities":{"send_ack":true})");
-  world.heard(cli);
+  world.received(cli);
   return cli;
 }
 
-TEST(Spawn, StartsTheProgramOnceAndTellsWhoAsked) {
+TEST(Spawn, StartsProgramOnceAndResponds) {
   BrokerFixture world;
   const auto alice = world.join("Alice");
-  world.heard(alice);
+  world.received(alice);
   world.request(alice, "SPAWN",
                 R"({"name":"Worker","cli":" claude  --fast ","args":["-p","two words"],"cwd":"/tmp","team":"t",)"
                 R"("model":"m","spawnerName":"Somebody"})",
@@ -47,7 +47,7 @@ TEST(Spawn, StartsTheProgramOnceAndTellsWhoAsked) {
   EXPECT_EQ(start.order.spawner, "Alice");  // a session is known by itself, whatever it says
   EXPECT_EQ(start.order.team, "t");
   EXPECT_EQ(start.order.model, "m");
-  EXPECT_TRUE(world.heard(alice).empty());
+  EXPECT_TRUE(world.received(alice).empty());
   world.host_started(start.id, 4711);
   const auto answer = result(world, alice, "SPAWN_RESULT");
   EXPECT_EQ(text(answer, "replyTo"), "s1");
@@ -56,10 +56,10 @@ TEST(Spawn, StartsTheProgramOnceAndTellsWhoAsked) {
   EXPECT_EQ(integer_member(answer, "pid"), 4711);
   EXPECT_FALSE(answer.contains("taskId"));
   world.host_started(start.id, 4711);
-  EXPECT_TRUE(world.heard(alice).empty());
+  EXPECT_TRUE(world.received(alice).empty());
 }
 
-TEST(Spawn, ALongTaskDoesNotKeepItsSpawnerFromBeingHeard) {
+TEST(Spawn, LongTaskDoesNotBlockItsSpawner) {
   BrokerFixture world;
   const auto alice = world.join("Alice"), bob = world.join_ours("Bob");
   world.join("Carol");
@@ -74,13 +74,13 @@ TEST(Spawn, ALongTaskDoesNotKeepItsSpawnerFromBeingHeard) {
 TEST(Spawn, StoresTheTaskBeforeItsWordAndDeliversItOnHello) {
   BrokerFixture world;
   const auto alice = world.join_ours("Alice");
-  world.heard(alice);
+  world.received(alice);
   world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude","task":"fix \"it\"\nnow"})", "s1");
   const auto start = only_start(world);
   EXPECT_EQ(start.order.task, "fix \"it\" now");
   world.hold_commits();
   world.host_started(start.id, 1);
-  EXPECT_TRUE(world.heard(alice, "SPAWN_RESULT").empty());
+  EXPECT_TRUE(world.received(alice, "SPAWN_RESULT").empty());
   world.release_commits();
   const auto answer = result(world, alice, "SPAWN_RESULT");
   const auto rows = testing::inbox_of(world, "Worker");
@@ -98,30 +98,30 @@ TEST(Spawn, GivesTheTaskToAnAgentThatIsFasterThanItsHostsWord) {
   const auto alice = world.join_ours("Alice");
   world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude","task":"go"})");
   const auto worker = world.join_ours("Worker");
-  world.heard(worker);
+  world.received(worker);
   world.host_started(only_start(world).id, 1);
   EXPECT_EQ(world.bodies(worker), Texts{"go"});
 }
 
-TEST(Spawn, KeepsTheTaskOfWhoeverLeftMeanwhile) {
+TEST(Spawn, KeepsTaskOfDisconnectedSpawner) {
   BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude","task":"go"})");
   world.leave(alice);
   world.host_started(only_start(world).id, 1);
   EXPECT_EQ(testing::inbox_of(world, "Worker").size(), 1u);
-  EXPECT_TRUE(world.heard(alice, "SPAWN_RESULT").empty());
+  EXPECT_TRUE(world.received(alice, "SPAWN_RESULT").empty());
 }
 
-TEST(Spawn, TellsTheResultOnceAFailingStoreHasTheTask) {
+TEST(Spawn, RespondsOnceFailingStoreHasTask) {
   BrokerFixture world;
   const auto alice = world.join_ours("Alice");
   world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude","task":"go"})");
   const auto start = only_start(world);
-  world.heard(alice);
+  world.received(alice);
   world.fail_commits(true);
   world.host_started(start.id, 1);
-  EXPECT_TRUE(world.heard(alice, "SPAWN_RESULT").empty());
+  EXPECT_TRUE(world.received(alice, "SPAWN_RESULT").empty());
   world.request(alice, "SPAWN", R"({"name":"Another","cli":"claude","task":"go"})");
   EXPECT_EQ(text(result(world, alice, "SPAWN_RESULT"), "code"), "STORAGE");
   world.fail_commits(false);
@@ -130,10 +130,10 @@ TEST(Spawn, TellsTheResultOnceAFailingStoreHasTheTask) {
   EXPECT_EQ(world.bodies(world.join_ours("Worker")), Texts{"go"});
 }
 
-TEST(Spawn, SaysWhyNothingWasStarted) {
+TEST(Spawn, FailureHasReason) {
   BrokerFixture world;
   const auto alice = world.join_ours("Alice");
-  world.heard(alice);
+  world.received(alice);
   world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude","task":"go"})");
   world.host_started(only_start(world).id, fail("cannot find claude"));
   const auto answer = result(world, alice, "SPAWN_RESULT");
@@ -141,15 +141,15 @@ TEST(Spawn, SaysWhyNothingWasStarted) {
   EXPECT_EQ(text(answer, "error"), "cannot find claude");
   EXPECT_TRUE(testing::inbox_of(world, "Worker").empty());
   world.request(alice, "SPAWN", R"({"name":"Worker","cli":"codex"})");  // the name is free again
-  EXPECT_EQ(world.asked_of_hosts<StartHost>().size(), 1u);
+  EXPECT_EQ(world.host_requests<StartHost>().size(), 1u);
 }
 
 TEST(Spawn, RefusesWhatCannotBe) {
   BrokerFixture world;
   const auto alice = world.join("Alice");
   world.request(alice, "SPAWN", R"({"name":"Busy","cli":"claude"})");
-  world.asked_of_hosts<StartHost>();
-  world.heard(alice);
+  world.host_requests<StartHost>();
+  world.received(alice);
   const std::vector<std::pair<std::string, std::string>> cases{
       {R"({"name":"Alice","cli":"claude"})", "NOT_OWNER"},
       {R"({"name":"Busy","cli":"claude"})", "NOT_OWNER"},
@@ -170,7 +170,7 @@ TEST(Spawn, RefusesWhatCannotBe) {
     EXPECT_EQ(text(answer, "code"), code) << request.substr(0, 80);
     EXPECT_GT(text(answer, "error").size(), 5u);
   }
-  EXPECT_TRUE(world.asked_of_hosts<StartHost>().empty());
+  EXPECT_TRUE(world.host_requests<StartHost>().empty());
 }
 
 TEST(Spawn, BoundsHowManyAreUnderWay) {
@@ -181,14 +181,14 @@ TEST(Spawn, BoundsHowManyAreUnderWay) {
   EXPECT_EQ(text(result(world, alice, "SPAWN_RESULT"), "code"), "BUSY");
   for (int i = 0; i < 2; ++i) world.request(bob, "SPAWN", format(R"({{"name":"B{}","cli":"claude"}})", i));
   EXPECT_EQ(text(result(world, bob, "SPAWN_RESULT"), "code"), "BUSY");
-  auto starts = world.asked_of_hosts<StartHost>();
+  auto starts = world.host_requests<StartHost>();
   ASSERT_EQ(starts.size(), 3u);
   world.host_started(starts[0].id, 1);
   world.request(alice, "SPAWN", R"({"name":"A9","cli":"claude"})");
-  EXPECT_EQ(world.asked_of_hosts<StartHost>().size(), 1u);
+  EXPECT_EQ(world.host_requests<StartHost>().size(), 1u);
 }
 
-TEST(Spawn, OfThePersonAtAShellComesFromThatPerson) {
+TEST(Spawn, SpawnFromShellIsTheUsers) {
   BrokerFixture world;
   const auto cli = command_line(world);
   world.request(cli, "SPAWN", R"({"name":"Worker","cli":"claude","task":"go","spawnerName":"ada"})");
@@ -201,7 +201,7 @@ TEST(Spawn, OfThePersonAtAShellComesFromThatPerson) {
   EXPECT_EQ(testing::inbox_of(world, "ada").size(), 1u);
 }
 
-TEST(Spawn, NobodyGivesATaskInTheNameOfSomebodyWhoIsHere) {
+TEST(Spawn, TaskInNameOfConnectedAgentIsRefused) {
   BrokerFixture world;
   world.join("Alice");
   const auto cli = command_line(world);
@@ -230,7 +230,7 @@ TEST(Spawn, AnAgentBeingStartedIsNotRemoved) {
   EXPECT_EQ(bool_member(result(world, alice, "REMOVE_AGENT_RESPONSE"), "removed"), false);
 }
 
-TEST(Spawn, ATaskIsShownWithAtMostTwoHundredLetters) {
+TEST(Spawn, ShownTaskHasAtMostTwoHundredCharacters) {
   BrokerFixture world;
   const auto alice = world.join("Alice");
   std::string task;
@@ -242,11 +242,11 @@ TEST(Spawn, ATaskIsShownWithAtMostTwoHundredLetters) {
 TEST(Workers, ReleaseAndInputAreAnsweredOnceWithTheOutcome) {
   BrokerFixture world;
   const auto alice = world.join("Alice");
-  world.heard(alice);
+  world.received(alice);
   world.request(alice, "RELEASE", R"({"name":"Worker","reason":"done"})", "r1");
   world.request(alice, "SEND_INPUT", R"({"name":"Worker","data":"\u001b[A"})", "i1");
-  const auto end = world.asked_of_hosts<StopHost>().at(0);
-  const auto type = world.asked_of_hosts<SendHostInput>().at(0);
+  const auto end = world.host_requests<StopHost>().at(0);
+  const auto type = world.host_requests<SendHostInput>().at(0);
   EXPECT_EQ(end.name, "Worker");
   EXPECT_EQ(end.release.reason, "done");
   EXPECT_EQ(type.data, "\x1b[A");
@@ -260,7 +260,7 @@ TEST(Workers, ReleaseAndInputAreAnsweredOnceWithTheOutcome) {
   EXPECT_EQ(text(released, "name"), "Worker");
   EXPECT_EQ(bool_member(released, "success"), true);
   world.host_done(end.id, {});
-  EXPECT_TRUE(world.heard(alice).empty());
+  EXPECT_TRUE(world.received(alice).empty());
 }
 
 TEST(Workers, AReleaseIsAnsweredOnceTheSessionHasLeft) {
@@ -268,10 +268,10 @@ TEST(Workers, AReleaseIsAnsweredOnceTheSessionHasLeft) {
   const auto alice = world.join("Alice");
   for (const bool politely : {true, false}) {
     const auto worker = world.join_ours("Worker");
-    world.heard(alice);
+    world.received(alice);
     world.request(alice, "RELEASE", R"({"name":"Worker"})", "r1");
-    world.host_done(world.asked_of_hosts<StopHost>().at(0).id, {});
-    EXPECT_TRUE(world.heard(alice, "RELEASE_RESULT").empty());
+    world.host_done(world.host_requests<StopHost>().at(0).id, {});
+    EXPECT_TRUE(world.received(alice, "RELEASE_RESULT").empty());
     if (politely)
       world.request(worker, "BYE");
     else
@@ -287,13 +287,13 @@ TEST(Workers, AReleaseWaitsForASessionWithinBounds) {
   BrokerFixture world;
   const auto alice = world.join("Alice");
   world.join_ours("Worker");
-  world.heard(alice);
+  world.received(alice);
   world.request(alice, "RELEASE", R"({"name":"Worker"})", "r1");
-  world.host_done(world.asked_of_hosts<StopHost>().at(0).id, {});
+  world.host_done(world.host_requests<StopHost>().at(0).id, {});
   world.pass(Millis{1'000});
   world.request(alice, "RELEASE", R"({"name":"Worker"})", "r2");
-  world.host_done(world.asked_of_hosts<StopHost>().at(0).id, {});
-  EXPECT_TRUE(world.heard(alice, "RELEASE_RESULT").empty());
+  world.host_done(world.host_requests<StopHost>().at(0).id, {});
+  EXPECT_TRUE(world.received(alice, "RELEASE_RESULT").empty());
   world.pass(Millis{1'000});
   EXPECT_EQ(text(result(world, alice, "RELEASE_RESULT"), "replyTo"), "r1");
   world.pass(Millis{1'000});
@@ -304,26 +304,26 @@ TEST(Workers, AReleaseThatFailedDoesNotWait) {
   BrokerFixture world;
   const auto alice = world.join("Alice");
   world.join_ours("Worker");
-  world.heard(alice);
+  world.received(alice);
   world.request(alice, "RELEASE", R"({"name":"Worker"})");
-  world.host_done(world.asked_of_hosts<StopHost>().at(0).id, fail("it will not"));
+  world.host_done(world.host_requests<StopHost>().at(0).id, fail("it will not"));
   EXPECT_EQ(text(result(world, alice, "RELEASE_RESULT"), "error"), "it will not");
 }
 
-TEST(Workers, WhatIsBeingStartedIsReleasedLater) {
+TEST(Workers, StartingAgentCannotBeReleased) {
   BrokerFixture world;
   const auto alice = world.join("Alice");
-  world.heard(alice);
+  world.received(alice);
   world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude"})");
   world.request(alice, "RELEASE", R"({"name":"Worker"})");
   EXPECT_EQ(text(result(world, alice, "RELEASE_RESULT"), "code"), "BUSY");
-  EXPECT_TRUE(world.asked_of_hosts<StopHost>().empty());
+  EXPECT_TRUE(world.host_requests<StopHost>().empty());
 }
 
 TEST(Workers, AreListed) {
   BrokerFixture world;
   const auto alice = world.join("Alice");
-  world.heard(alice);
+  world.received(alice);
   world.request(alice, "LIST_WORKERS", "{}", "w1");
   Worker worker;
   worker.name = "Worker";
@@ -331,7 +331,7 @@ TEST(Workers, AreListed) {
   worker.spawner = "Alice";
   worker.started = 5;
   worker.pid = 7;
-  world.hosts(world.asked_of_hosts<ListHosts>().at(0).id, std::vector{worker});
+  world.hosts(world.host_requests<ListHosts>().at(0).id, std::vector{worker});
   const auto answer = result(world, alice, "LIST_WORKERS_RESULT");
   EXPECT_EQ(text(answer, "replyTo"), "w1");
   const auto& row = answer.at("workers").as_array().at(0).as_object();
@@ -355,9 +355,9 @@ TEST(Workers, AnswersForThoseWhoLeftAreDropped) {
   const auto alice = world.join("Alice");
   world.request(alice, "RELEASE", R"({"name":"Worker"})");
   world.leave(alice);
-  world.heard(alice);
-  world.host_done(world.asked_of_hosts<StopHost>().at(0).id, {});
-  EXPECT_TRUE(world.heard(alice).empty());
+  world.received(alice);
+  world.host_done(world.host_requests<StopHost>().at(0).id, {});
+  EXPECT_TRUE(world.received(alice).empty());
 }
 
 TEST(Workers, ModelsAreNotChangedFromHere) {
@@ -373,17 +373,17 @@ TEST(Workers, ModelsAreNotChangedFromHere) {
 struct SpawnByAgent : ::testing::Test {
   BrokerFixture world;
   ConnectionId alice = world.join("Alice", R"("capabilities":{"ack":true,"send_ack":true,"delivery":{"queue":true}})");
-  ConnectionId person = world.join_person();
+  ConnectionId person = world.join_user();
 
   void allow(SpawnByAgents mode) {
     world.broker().use_spawn_policy(
         std::make_shared<const SpawnPolicy>(mode, std::set<std::string, std::less<>>{"claude"}));
   }
   void spawn(ConnectionId who, const std::string& members) {
-    world.heard(who);
+    world.received(who);
     world.request(who, "SPAWN", R"({"name":"Dev",)" + members + "}", "s1");
   }
-  std::vector<StartHost> starts() { return world.asked_of_hosts<StartHost>(); }
+  std::vector<StartHost> starts() { return world.host_requests<StartHost>(); }
   /// The request that a person sees.
   Frame asked() { return world.answer(person, "PROMPTS", "{}").at("permissions").as_array().at(0).as_object(); }
   void answer(const std::string& decision, const std::string& more = {}) {
@@ -393,7 +393,7 @@ struct SpawnByAgent : ::testing::Test {
   }
 };
 
-TEST_F(SpawnByAgent, WordsOfAnAgentStartNothingByDefault) {
+TEST_F(SpawnByAgent, SpawnByAgentIsRefusedByDefault) {
   spawn(alice, R"("cli":"claude")");
   EXPECT_TRUE(starts().empty());
   const auto answer = result(world, alice, "SPAWN_RESULT");
@@ -411,7 +411,7 @@ TEST_F(SpawnByAgent, TheCommandLineInsideAnAgentIsLikeTheAgent) {
   EXPECT_EQ(starts().size(), 1u) << "a person starts what they like";
 }
 
-TEST_F(SpawnByAgent, APersonsEnvironmentIsPassedOnAndAnAgentsIsNot) {
+TEST_F(SpawnByAgent, EnvironmentOfUserIsPassedOnButNotOfAgent) {
   allow(SpawnByAgents::Profiles);
   spawn(person, R"("cli":"claude","spawnerName":"human","environment":["PATH=/mine"])");
   EXPECT_EQ(only_start(world).order.environment, Texts{"PATH=/mine"});
@@ -436,7 +436,7 @@ TEST_F(SpawnByAgent, AProgramWithAProfileIsStartedWhereThatIsAllowed) {
   ASSERT_EQ(starts().size(), 1u);
 }
 
-TEST_F(SpawnByAgent, APersonIsAskedAndTheirYesStartsIt) {
+TEST_F(SpawnByAgent, ApprovedSpawnStarts) {
   allow(SpawnByAgents::Ask);
   spawn(alice, R"("cli":"claude -p","args":["two words"],"task":"count the stars")");
   EXPECT_TRUE(starts().empty());
@@ -444,14 +444,14 @@ TEST_F(SpawnByAgent, APersonIsAskedAndTheirYesStartsIt) {
   EXPECT_EQ(text(open, "tool"), "spawn");
   EXPECT_EQ(text(open, "command"), "claude -p 'two words'");
   EXPECT_NE(text(open, "description").find("count the stars"), std::string::npos);
-  EXPECT_TRUE(world.heard(alice, "SPAWN_RESULT").empty()) << "it waits";
+  EXPECT_TRUE(world.received(alice, "SPAWN_RESULT").empty()) << "it waits";
   answer("approve");
   const auto started = starts();
   ASSERT_EQ(started.size(), 1u);
   EXPECT_EQ(started[0].order.words, (Texts{"claude", "-p", "two words"}));
-  EXPECT_TRUE(world.heard(person, "ANSWER_RESULT").empty()) << "the outcome is not known yet";
+  EXPECT_TRUE(world.received(person, "ANSWER_RESULT").empty()) << "the outcome is not known yet";
   world.host_started(started[0].id, 7);
-  EXPECT_EQ(payload(world.heard(person, "ANSWER_RESULT").at(0)).at("success").as_bool(), true);
+  EXPECT_EQ(payload(world.received(person, "ANSWER_RESULT").at(0)).at("success").as_bool(), true);
   EXPECT_EQ(bool_member(result(world, alice, "SPAWN_RESULT"), "success"), true);
   EXPECT_TRUE(world.answer(person, "PROMPTS", "{}").at("permissions").as_array().empty());
 }
@@ -479,7 +479,7 @@ TEST_F(SpawnByAgent, ApprovalReportsANameThatIsTaken) {
   EXPECT_NE(text(told, "error").find("approved, but Dev did not start: "), std::string::npos) << text(told, "error");
 }
 
-TEST_F(SpawnByAgent, APersonsNoIsToldToTheAgentWithItsReason) {
+TEST_F(SpawnByAgent, DeniedSpawnHasReason) {
   allow(SpawnByAgents::Ask);
   spawn(alice, R"("cli":"claude")");
   answer("deny", R"(,"reason":"too many")");
@@ -487,7 +487,7 @@ TEST_F(SpawnByAgent, APersonsNoIsToldToTheAgentWithItsReason) {
   EXPECT_EQ(text(result(world, alice, "SPAWN_RESULT"), "error"), "your user said no (too many); go on without it");
 }
 
-TEST_F(SpawnByAgent, WhoHasLeftIsAskedAboutNoMore) {
+TEST_F(SpawnByAgent, DisconnectWithdrawsSpawnPrompt) {
   allow(SpawnByAgents::Ask);
   spawn(alice, R"("cli":"claude")");
   (void)asked();
@@ -496,7 +496,7 @@ TEST_F(SpawnByAgent, WhoHasLeftIsAskedAboutNoMore) {
   EXPECT_TRUE(starts().empty());
 }
 
-TEST_F(SpawnByAgent, WhatNobodyAnswersIsRefusedInTheEnd) {
+TEST_F(SpawnByAgent, SpawnPromptWithoutAnswerIsRefusedAtTimeout) {
   allow(SpawnByAgents::Ask);
   spawn(alice, R"("cli":"claude")");
   EXPECT_GT(integer_member(asked(), "expiresAt").value_or(0), world.now().wall);

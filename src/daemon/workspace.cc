@@ -248,7 +248,7 @@ void Workspace::execute(broker::ResumeReading& effect) {
 }
 
 void Workspace::execute(broker::Persist& effect) {
-  queue_->persist(effect.ticket, std::move(effect.changes), effect.haste);
+  queue_->persist(effect.ticket, std::move(effect.changes), effect.mode);
 }
 
 void Workspace::execute(broker::LoadBacklog& effect) { queue_->load_backlog(std::move(effect.request)); }

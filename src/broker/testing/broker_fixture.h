@@ -1,6 +1,6 @@
-/// A broker with a real memory store around it, a clock that waits, and clients that remember what they heard.
+/// A broker with a real memory store, a clock moved by hand, and clients that keep what they received.
 ///
-/// Commits happen at once unless held (`hold_commits`), so that a test can look between "asked" and "durable".
+/// Commits happen at once unless held (`hold_commits`), so that a test can look between "requested" and "durable".
 #pragma once
 
 #include <deque>
@@ -23,7 +23,7 @@ inline std::string text(const Frame& frame, std::string_view name) { return stri
 inline const Frame& payload(const Frame& frame) { return frame.at("payload").as_object(); }
 inline std::string body(const Frame& frame) { return text(payload(frame), "body"); }
 
-inline constexpr std::string_view kSystemToken = "the token of this world's home";
+inline constexpr std::string_view kSystemToken = "the token of this fixture";
 
 class BrokerFixture {
  public:
@@ -35,9 +35,9 @@ class BrokerFixture {
   /// A new broker from what the store holds; connections are gone.
   void restart() {
     waiting_.clear();
-    heard_.clear();
+    received_.clear();
     closed_.clear();
-    host_wishes_.clear();
+    host_requests_.clear();
     ServerInfo info{"test", "memory", false, {}, {}};
     info.system_token = kSystemToken;
     info.started = daemon_started;
@@ -75,7 +75,7 @@ class BrokerFixture {
     say(id, format(R"({{"v":1,"type":"HELLO","id":"h{}","ts":1,"payload":{{"agent":"{}"{}{}}}}})", id.value(), name,
                    more.empty() ? "" : ",", more));
   }
-  /// A client of this project: wants answers to its SENDs.
+  /// A client of this project: expects answers to its SENDs.
   ConnectionId join_ours(const std::string& name, const std::string& more = {}) {
     return join(name, R"("capabilities":{"ack":true,"send_ack":true})" + (more.empty() ? "" : "," + more));
   }
@@ -95,27 +95,27 @@ class BrokerFixture {
     say(from, format(R"({{"v":1,"type":"{}","id":"{}","ts":1,"payload":{}}})", type, id, payload));
   }
 
-  /// A session's word about a delivery: the members of RECEIPT beside `deliveryId`, e.g. `"status":"accepted"`.
+  /// RECEIPT of a session about a delivery: its members beside `deliveryId`, e.g. `"status":"accepted"`.
   void receipt(ConnectionId from, const std::string& delivery, const std::string& members) {
     request(from, "RECEIPT", format(R"({{"deliveryId":"{}",{}}})", delivery, members));
   }
   void report_state(ConnectionId from, const std::string& state, const std::string& more = {}) {
     request(from, "SESSION_STATE", format(R"({{"state":"{}"{}{}}})", state, more.empty() ? "" : ",", more));
   }
-  /// The command line: asks, speaks, is never spoken to.
-  ConnectionId join_person() { return join("cli", R"("_isSystemComponent":true,"capabilities":{"send_ack":true})"); }
-  /// CONTROL with these members, and the payload of its answer; what else `by` heard is dropped.
+  /// The command line: sends requests and messages, receives no deliveries.
+  ConnectionId join_user() { return join("cli", R"("_isSystemComponent":true,"capabilities":{"send_ack":true})"); }
+  /// CONTROL with these members, and the payload of its response; other frames to `by` are dropped.
   Frame control(ConnectionId by, const std::string& members) {
-    heard(by);
+    received(by);
     request(by, "CONTROL", "{" + members + "}");
-    const auto answers = heard(by, "CONTROL_RESULT");
+    const auto answers = received(by, "CONTROL_RESULT");
     return answers.empty() ? Frame{} : payload(answers.front());
   }
-  /// The same for any question.
+  /// The same for any request.
   Frame answer(ConnectionId by, const std::string& type, const std::string& question = "{}") {
-    heard(by);
+    received(by);
     request(by, type, question);
-    const auto answers = heard(by);
+    const auto answers = received(by);
     return answers.empty() ? Frame{} : payload(answers.back());
   }
 
@@ -135,7 +135,7 @@ class BrokerFixture {
     }
     now_ = {until, wall};
   }
-  void took_everything(ConnectionId id) {
+  void take_all_output(ConnectionId id) {
     broker_->on_written(id, 0, now_);
     settle();
   }
@@ -146,36 +146,36 @@ class BrokerFixture {
     settle();
   }
   void fail_commits(bool failing) { failing_ = failing; }
-  /// What the store is asked and has not answered.
+  /// Requests that the store has not answered.
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
 
-  /// Everything this connection heard since the last call, or only frames of one type.
-  std::vector<Frame> heard(ConnectionId id, std::string_view type = {}) {
+  /// Every frame to this connection since the last call, or only those of one type.
+  std::vector<Frame> received(ConnectionId id, std::string_view type = {}) {
     std::vector<Frame> frames;
-    for (auto& frame : std::exchange(heard_[id.value()], {})) {
+    for (auto& frame : std::exchange(received_[id.value()], {})) {
       if (type.empty() || text(frame, "type") == type) frames.push_back(std::move(frame));
     }
     return frames;
   }
   std::vector<std::string> bodies(ConnectionId id) {
     std::vector<std::string> texts;
-    for (const auto& frame : heard(id, "DELIVER")) texts.push_back(body(frame));
+    for (const auto& frame : received(id, "DELIVER")) texts.push_back(body(frame));
     return texts;
   }
   [[nodiscard]] bool closed(ConnectionId id) const { return closed_.contains(id.value()); }
   [[nodiscard]] bool paused(ConnectionId id) const { return paused_.contains(id.value()); }
 
-  /// What was asked of agents that run for others and has no answer yet; the test gives it.
-  template <class Wish>
-  std::vector<Wish> asked_of_hosts() {
-    std::vector<Wish> wishes;
-    for (auto& wish : std::exchange(host_wishes_, {})) {
-      if (auto* fitting = std::get_if<Wish>(&wish))
-        wishes.push_back(std::move(*fitting));
+  /// Requests to hosts that have no answer yet; the test gives it.
+  template <class Request>
+  std::vector<Request> host_requests() {
+    std::vector<Request> requests;
+    for (auto& request : std::exchange(host_requests_, {})) {
+      if (auto* fitting = std::get_if<Request>(&request))
+        requests.push_back(std::move(*fitting));
       else
-        host_wishes_.push_back(std::move(wish));
+        host_requests_.push_back(std::move(request));
     }
-    return wishes;
+    return requests;
   }
   void host_started(QueryId id, Result<std::int32_t> pid) {
     broker_->on_host_started(id, std::move(pid), now_);
@@ -194,7 +194,7 @@ class BrokerFixture {
     settle();
   }
 
-  /// The records of ended sessions that hosts left and the broker has not had removed.
+  /// Records of ended sessions that hosts left and the broker has not removed.
   std::vector<protocol::EndedSession>& ended_sessions() { return ended_; }
 
   Broker& broker() { return *broker_; }
@@ -212,11 +212,11 @@ class BrokerFixture {
     }
   }
 
-  /// Of the commits since the last call: does anybody wait for them?
-  std::vector<records::CommitMode> hastes() { return std::exchange(hastes_, {}); }
+  /// Of the commits since the last call.
+  std::vector<records::CommitMode> commit_modes() { return std::exchange(commit_modes_, {}); }
 
  private:
-  void perform(Send& what) { heard_[what.to.value()].push_back(*parse_json_object(what.frame)); }
+  void perform(Send& what) { received_[what.to.value()].push_back(*parse_json_object(what.frame)); }
   void perform(Close& what) {
     closed_.emplace(what.connection.value(), what.reason);
     broker_->on_disconnect(what.connection, what.reason, now_);
@@ -224,7 +224,7 @@ class BrokerFixture {
   void perform(PauseReading& what) { paused_.insert(what.connection.value()); }
   void perform(ResumeReading& what) { paused_.erase(what.connection.value()); }
   void perform(Persist& what) {
-    hastes_.push_back(what.haste);
+    commit_modes_.push_back(what.mode);
     waiting_.push_back([this, what = std::move(what)] {
       if (failing_) {
         broker_->on_commit_failed(what.ticket, what.ticket, "the disk is full", now_);
@@ -251,11 +251,11 @@ class BrokerFixture {
   void perform(QueryStore& what) {
     waiting_.push_back([this, what] { broker_->on_query_result(what.id, store::run_query(store_, what.query), now_); });
   }
-  void perform(StartHost& what) { host_wishes_.emplace_back(std::move(what)); }
-  void perform(StopHost& what) { host_wishes_.emplace_back(std::move(what)); }
-  void perform(SendHostInput& what) { host_wishes_.emplace_back(std::move(what)); }
-  void perform(ListHosts& what) { host_wishes_.emplace_back(what); }
-  void perform(AnswerPrompt& what) { host_wishes_.emplace_back(std::move(what)); }
+  void perform(StartHost& what) { host_requests_.emplace_back(std::move(what)); }
+  void perform(StopHost& what) { host_requests_.emplace_back(std::move(what)); }
+  void perform(SendHostInput& what) { host_requests_.emplace_back(std::move(what)); }
+  void perform(ListHosts& what) { host_requests_.emplace_back(what); }
+  void perform(AnswerPrompt& what) { host_requests_.emplace_back(std::move(what)); }
   void perform(FindEndedSessions&) {
     const auto found = ended_;
     broker_->on_ended_sessions(found, now_);
@@ -263,7 +263,7 @@ class BrokerFixture {
   void perform(ForgetEndedSession& what) {
     std::erase_if(ended_, [&](const auto& ended) { return ended.session == what.session.value(); });
   }
-  void perform(NotifyUser& what) { host_wishes_.emplace_back(std::move(what)); }
+  void perform(NotifyUser& what) { host_requests_.emplace_back(std::move(what)); }
   void perform(RosterChanged&) {}
   void perform(WriteLog&) {}
 
@@ -282,21 +282,21 @@ class BrokerFixture {
   std::unique_ptr<Broker> broker_;
   std::uint64_t last_connection_ = 0;
   std::deque<std::move_only_function<void()>> waiting_;
-  std::map<std::uint64_t, std::vector<Frame>> heard_;
+  std::map<std::uint64_t, std::vector<Frame>> received_;
   std::map<std::uint64_t, std::string> closed_;
   std::set<std::uint64_t> paused_;
-  std::vector<std::variant<StartHost, StopHost, SendHostInput, ListHosts, AnswerPrompt, NotifyUser>> host_wishes_;
+  std::vector<std::variant<StartHost, StopHost, SendHostInput, ListHosts, AnswerPrompt, NotifyUser>> host_requests_;
   std::vector<protocol::EndedSession> ended_;
   bool holding_ = false;
   bool failing_ = false;
-  std::vector<records::CommitMode> hastes_;
+  std::vector<records::CommitMode> commit_modes_;
 };
 
-/// What an AGENT_EVENT tells.
+/// The event in an AGENT_EVENT.
 inline Frame event_in(const Frame& frame) { return *object_member(payload(frame), "event"); }
 
 inline std::string token_of(BrokerFixture& world, ConnectionId id) {
-  const auto frames = world.heard(id, "WELCOME");
+  const auto frames = world.received(id, "WELCOME");
   return frames.empty() ? "" : text(payload(frames.front()), "resume_token");
 }
 inline std::string with_token(const std::string& token) {
@@ -306,12 +306,12 @@ inline std::uint64_t seq_of(const Frame& frame) {
   return static_cast<std::uint64_t>(*integer_member(*object_member(frame, "delivery"), "seq"));
 }
 
-/// The ledger of a message with one delivery; by short id, delivery id, or the id its sender gave it.
+/// The history of a message with one delivery; by short id, delivery id, or the id its sender gave it.
 inline records::TraceEntry ledger(BrokerFixture& world, const std::string& id) {
   const auto trace = world.store().trace(id);
   return trace && !trace->deliveries.empty() ? trace->deliveries.front() : records::TraceEntry{};
 }
-/// Its lines as words: `queued`, `accepted/written`, `delivered/seen`, …
+/// Its entries as words: `queued`, `accepted/written`, `delivered/seen`, …
 inline std::vector<std::string> lines_of(const records::TraceEntry& entry) {
   std::vector<std::string> lines;
   for (const auto& line : entry.history) {

@@ -73,7 +73,7 @@ Outcome Scenario::run() {
     world_.pass(kTimeToLive + 100ms);
     note();
     const bool in_hand = !delivery_.empty() && case_.kind != Kind::Published;
-    const bool taken_back = here_ && !world_.heard(bob_, "CANCEL").empty();
+    const bool taken_back = here_ && !world_.received(bob_, "CANCEL").empty();
     if (taken_back != in_hand) outcome_.errors.push_back(in_hand ? "not taken back" : "taken back from nobody");
   }
   if (!ended() || case_.fault == Fault::Expires) {
@@ -92,7 +92,7 @@ Outcome Scenario::run() {
 
 void Scenario::set_up() {
   alice_ = world_.join("Alice", R"("capabilities":{"ack":true,"send_ack":true,"receipt_steps":true})");
-  person_ = world_.join_person();
+  person_ = world_.join_user();
   bob_ = world_.join("Bob", capabilities_of(case_.kind));
   token_ = token_of(world_, bob_);
   working_ = case_.standing == Standing::Working;
@@ -105,7 +105,7 @@ void Scenario::set_up() {
   if (case_.fault == Fault::Held || case_.fault == Fault::Refused)
     world_.control(person_, format(R"("action":"policy","agent":"Bob","rules":[{{"from":"Alice","action":"{}"}}])",
                                    case_.fault == Fault::Held ? "hold" : "refuse"));
-  world_.heard(alice_);
+  world_.received(alice_);
 }
 
 void Scenario::send() {
@@ -142,7 +142,7 @@ void Scenario::strike_with_restart() {
   world_.restart();
   seen_.clear();
   alice_ = world_.join("Alice", R"("capabilities":{"ack":true,"send_ack":true,"receipt_steps":true})");
-  person_ = world_.join_person();
+  person_ = world_.join_user();
   if (!here_) return;
   bob_ = world_.join("Bob", capabilities_of(case_.kind) + "," + with_token(token_));
   report_standing();
@@ -176,7 +176,7 @@ bool Scenario::release_once() {
 void Scenario::listen() {
   note();
   if (!here_) return;
-  for (auto frames = world_.heard(bob_); !frames.empty(); frames = world_.heard(bob_)) {
+  for (auto frames = world_.received(bob_); !frames.empty(); frames = world_.received(bob_)) {
     const ConnectionId heard_on = bob_;
     for (const auto& frame : frames) {
       if (text(frame, "type") == "DELIVER" && bob_ == heard_on) handed(frame);
@@ -261,7 +261,7 @@ void Scenario::play() {
 }
 
 void Scenario::note() {
-  for (const auto& frame : world_.heard(alice_)) {
+  for (const auto& frame : world_.received(alice_)) {
     if (auto word = word_for(frame); !word.empty()) outcome_.told.push_back(std::move(word));
   }
   const auto lines = entry().history;

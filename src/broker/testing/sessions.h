@@ -1,4 +1,4 @@
-/// The sessions most tests of deliveries need, and what they hear as short words.
+/// The sessions that most tests of deliveries need, and what they receive as short words.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ using Texts = std::vector<std::string>;
 
 inline BrokerLimits no_heartbeat() { return {.heartbeat_ms = 1'000'000'000}; }
 
-/// Wants a receipt for every change.
+/// Requests a receipt for every change.
 inline ConnectionId join_sender(BrokerFixture& world, const std::string& name = "Alice") {
   return world.join(name, R"("capabilities":{"ack":true,"send_ack":true,"receipt_steps":true})");
 }
@@ -23,7 +23,7 @@ inline ConnectionId join_host(BrokerFixture& world, const std::string& name = "B
                           R"("lifecycle":{"release":true,"pause":true}})" +
                               (more.empty() ? "" : "," + more));
 }
-/// Is the agent itself; the broker finds the moment.
+/// Is the agent itself; the broker decides when it delivers.
 inline ConnectionId join_callback(BrokerFixture& world, const std::string& name = "Bob", const std::string& more = {}) {
   return world.join(name, R"("capabilities":{"ack":true,"send_ack":true,"delivery":{"modes":)"
                           R"(["immediate","next-message","next-tool-call","on-idle","manual"]}})" +
@@ -44,14 +44,14 @@ inline std::string receipt_word(const Frame& receipt) {
 }
 inline Texts receipts(BrokerFixture& world, ConnectionId sender) {
   Texts words;
-  for (const auto& frame : world.heard(sender, "RECEIPT")) words.push_back(receipt_word(frame));
+  for (const auto& frame : world.received(sender, "RECEIPT")) words.push_back(receipt_word(frame));
   return words;
 }
 
 /// The ids of what a session was given since it was last asked.
 inline Texts given(BrokerFixture& world, ConnectionId session) {
   Texts ids;
-  for (const auto& frame : world.heard(session, "DELIVER")) ids.push_back(text(frame, "id"));
+  for (const auto& frame : world.received(session, "DELIVER")) ids.push_back(text(frame, "id"));
   return ids;
 }
 
