@@ -1,4 +1,4 @@
-/// The command line of a long test: `--name value` pairs, and words that stand alone.
+/// The command line of a long test: `--name value` pairs and flags.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace relay::crash {
 
 class Arguments {
  public:
-  /// Nothing when a word is no option, or an option has no value.
+  /// Empty when an argument is not an option, or an option has no value.
   static std::optional<Arguments> parse(int argc, char** argv, const std::set<std::string>& alone);
 
   [[nodiscard]] bool has(const std::string& name) const { return values_.contains(name); }

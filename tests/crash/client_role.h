@@ -1,7 +1,7 @@
-/// One client of the crash test, until somebody kills it.
+/// One client of the crash test, until it is killed.
 ///
-/// It speaks to every peer on several topics through a durable outbox, and writes down what comes before it
-/// acknowledges. Started again it goes on from its own journals: numbers of messages after the last one tried, stream
+/// It sends to every peer on several topics through a durable outbox, and journals each received message before it
+/// acknowledges. After a restart it continues from its own journals: message numbers after the last one tried, stream
 /// positions after the last one received.
 #pragma once
 

@@ -1,4 +1,4 @@
-/// Starts a daemon and clients, kills them by the seed's will, heals everything, and asks the judge.
+/// Starts a daemon and clients, kills them at random, restarts everything, drains, and judges.
 #pragma once
 
 #include <cstdint>

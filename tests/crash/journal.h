@@ -1,9 +1,9 @@
-/// What one client did, as lines in two append-only files: the only witness the judge hears.
+/// The actions of one client, as lines in two append-only files: the only input of the judge.
 ///
 ///   sent      T <n> <to> <topic>       about to hand message n of this stream to the outbox
 ///             O <n> <to> <topic>       the outbox took it
 ///             X <text>                 the daemon refused one for good (never expected)
-///             D                        told to stop sending, and everything was answered
+///             D                        ordered to stop sending, and everything is acknowledged
 ///   received  R <seq> <n> <from> <topic>
 ///
 /// Each entry, or batch of entries, is one write(2): a killed process leaves whole lines, and a torn last line (a

@@ -27,12 +27,12 @@ class Process {
   Process& operator=(Process&& other) noexcept;
   ~Process() { kill_and_reap(); }
 
-  /// kill -9, and waits until it is gone.
+  /// Kills with -9 and waits for the end.
   void kill_and_reap();
   void signal(int number) const;
   /// 0 when there is none.
   [[nodiscard]] pid_t pid() const { return pid_; }
-  /// Has it ended by itself? (Then it is reaped.)
+  /// The process has ended by itself; reaps it then.
   [[nodiscard]] bool ended();
   /// Waits for the end up to so many milliseconds.
   [[nodiscard]] bool wait_for_end(int milliseconds);

@@ -1,4 +1,4 @@
-/// The judge: compares what every client meant to say with what every client heard.
+/// The judge: compares the messages that each client meant to send with those that each client received.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
-/// Lets everybody write, kills by the seed's will until all is stored, waits for every end, and asks the judge.
+/// Sends the messages, kills processes at random until all are stored, waits until every delivery is final, and judges.
 ///
-///   Gathering ──everybody known──▶ Storm (messages and kills) ──all stored──▶ Calm ──no end is missing──▶ Judged
+///   Gathering ──all agents known──▶ Storm (messages and kills) ──all stored──▶ Calm ──all final──▶ Judged
 ///
-/// The seed decides who writes what to whom and what is killed when; what a kill hits is decided by the machine. So a seed
-/// repeats the choices, not the run.
+/// The seed decides the messages and the kills; timing decides what a kill hits. So a seed repeats the choices, not the
+/// run.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct Outcome {
   std::vector<std::string> examples;
   double seconds = 0;  // of the storm and the calm
 
-  /// A host or an agent that dies leaves at most one letter between its writing and its record.
+  /// A host or an agent that dies leaves at most one message between its first byte and its outcome.
   [[nodiscard]] std::uint64_t doubts_allowed() const { return kills.host + kills.agent; }
   [[nodiscard]] bool clean() const {
     return matrix.truthful() && matrix.in_doubt() <= doubts_allowed() && torn + disordered + stored_twice == 0;

@@ -1,4 +1,4 @@
-/// The confusion matrix: what the ledger says of a message, by how often its agent was given it.
+/// The confusion matrix: the final state of a message by how often its agent received it.
 #pragma once
 
 #include <array>
@@ -23,31 +23,31 @@ enum class Verdict : std::uint8_t {
 inline constexpr std::size_t kVerdicts = 10;
 
 std::string_view name_of(Verdict verdict);
-/// Of a delivery, as `trace` tells its state and proof.
+/// The state and proof of a delivery in `trace`.
 Verdict verdict_of(std::string_view state, std::string_view proof);
 bool is_final(Verdict verdict);
 
-/// May this message end undelivered? Only where the run itself set it a deadline, a policy or an order to cancel.
+/// This message may end undelivered: only if the run set a deadline or a policy for it, or cancelled it.
 enum class Leave : std::uint8_t { None, ToEnd };
 
 class Matrix {
  public:
   void add(Verdict verdict, std::size_t times_received, Leave leave = Leave::None);
 
-  /// How many: given to the agent never, once, or more often (2).
+  /// The number of messages received never, once, or more often (2).
   [[nodiscard]] std::uint64_t count(Verdict verdict, std::size_t times_received) const;
   [[nodiscard]] std::uint64_t all(Verdict verdict) const;
   [[nodiscard]] std::uint64_t all() const;
 
   [[nodiscard]] std::uint64_t false_delivered() const;  // delivered, it says, and nobody was given it
-  /// Failed, expired, dead or cancelled, it says, and nobody was given it: true, but an excuse only where there was leave.
+  /// Failed, expired, dead or cancelled, and never received: true, but a loss unless the run allowed it.
   [[nodiscard]] std::uint64_t undelivered() const;
   [[nodiscard]] std::uint64_t excused() const { return excused_; }
   [[nodiscard]] std::uint64_t lost() const;     // no end, no trace at all, or undelivered without leave
   [[nodiscard]] std::uint64_t doubled() const;  // given twice, whatever it says
   [[nodiscard]] std::uint64_t denied() const;   // failed, expired, dead or cancelled, it says, and it was given
   [[nodiscard]] std::uint64_t in_doubt() const { return all(Verdict::InDoubt); }
-  /// Nothing was said that is not so, and nothing was lost.
+  /// Every state is true, and nothing was lost.
   [[nodiscard]] bool truthful() const { return false_delivered() + lost() + doubled() + denied() == 0; }
 
   /// Rows without a message are left out.

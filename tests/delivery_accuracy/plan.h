@@ -1,6 +1,7 @@
-/// Who writes what to whom: everything about message number n follows from the seed and n.
+/// The messages of a run: everything about message number n is derived from the seed and n.
 ///
-/// So the judge needs no memory of what was sent: a text found in an agent's log says its number, and the number says the rest.
+/// So the judge need not record the sent messages: a text in an agent's log has its number, and the number gives the
+/// rest.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ struct Plan {
 /// `parcel 17 begins … parcel 17 ends`, no two alike, from 35 to some 600 characters.
 std::string body_of(Number number);
 
-/// A parcel of which at least the beginning stands in a text.
+/// A parcel whose start, at least, is in a text.
 struct Found {
   Number number = 0;
   bool whole = false;

@@ -1,7 +1,7 @@
-/// Those who write to the agents, and the one who asks the daemon what became of it: links of this very process.
+/// The senders of messages to the agents, and the client that queries their histories: links of this process.
 ///
-/// A message is counted as stored when the daemon has answered it; a daemon that dies in between is told it again by the
-/// link and stores it once. Questions fail while the daemon is away: whoever asks asks again.
+/// A message counts as stored once the daemon has acknowledged it; after a crash the link resends it and the daemon
+/// stores it once. Queries fail while the daemon is down: the caller retries.
 /// Threading: loop thread only.
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace relay::verdicts {
 
-/// What the ledger says of one message.
+/// The delivery history of one message.
 struct Entry {
   std::string id;
   std::int64_t key = 0;
@@ -37,17 +37,16 @@ class Post {
   Result<void> send(Number number, const PlannedMessage& errand);
   [[nodiscard]] std::uint64_t sent() const { return sent_; }
   [[nodiscard]] std::uint64_t stored() const { return stored_; }
-  /// Why the daemon refused one; nothing as long as it did not.
+  /// The reason of a NACK; empty if there was none.
   [[nodiscard]] const std::optional<std::string>& refused() const { return refused_; }
 
-  /// Is everybody known to the daemon?
+  /// The daemon knows every agent.
   void ask_for(std::vector<std::string> names, std::move_only_function<void(bool)> answer);
-  /// Reads on in the daemon's list of messages from the first that has no end. Calls back when it has been read, or with
-  /// the reason why not.
+  /// Reads the daemon's list of messages from the first one that is not final. Calls back when done, or with an error.
   void read_ledger(std::move_only_function<void(Result<void>)> done);
-  /// Asks for the whole story of each: its proof, and its last reason.
+  /// Queries the trace of each: its proof and its last reason.
   void trace_all(std::move_only_function<void(Result<void>)> done);
-  /// By number; what a page told, or a trace.
+  /// By number; from a page or a trace.
   [[nodiscard]] const std::map<Number, Entry>& ledger() const { return ledger_; }
   /// Stored twice under two ids.
   [[nodiscard]] std::uint64_t stored_twice() const { return stored_twice_; }

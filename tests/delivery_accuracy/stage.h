@@ -1,6 +1,7 @@
-/// The real things: a daemon, a host for each agent, the agents, in a home and a project of their own.
+/// The real processes: a daemon, a host for each agent, the agents, in a separate home and project.
 ///
-/// Whatever is killed comes back under its name after a moment. Whatever ends unasked is an error with its last words.
+/// A killed process is restarted under its name after a moment. A process that ends by itself is an error with its
+/// output.
 /// Ownership: owns the processes and the directory; nothing outlives it. Threading: one thread; nothing here waits.
 #pragma once
 
@@ -30,12 +31,12 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  /// Makes the directory and starts everybody.
+  /// Creates the directory and starts every process.
   Result<void> open(SteadyTime now);
-  /// Brings back what has been away long enough.
+  /// Restarts killed processes after their pause.
   Result<void> tend(SteadyTime now);
 
-  /// By -9. False when it is away at this moment.
+  /// Kills with -9. False when the process is not running.
   bool kill_daemon(SteadyTime now);
   bool kill_host(std::size_t agent, SteadyTime now);
   bool kill_agent(std::size_t agent);

@@ -1,7 +1,7 @@
-/// What the agents were really given, in their own words: the logs of scripted agents, read as they grow.
+/// The messages that agents received: the logs of scripted agents, read as they grow.
 ///
-/// What counts is what a composer held when Enter was taken. The agent notes it before it shows anything of it
-/// (tests/scripted_agent), so whatever a host can have seen, and told the daemon, stands in the log already.
+/// A message counts as received when the composer held it at Enter. The agent logs it before it shows anything of it
+/// (tests/scripted_agent), so the log has everything that a host can have seen and reported.
 #pragma once
 
 #include <map>
@@ -20,12 +20,12 @@ class Testimony {
 
   /// The next bytes of this agent's log; cut anywhere.
   void hear(std::size_t agent, std::string_view bytes);
-  /// What has been appended to the file since the last time.
+  /// Reads the bytes appended since the last call.
   Result<void> read(std::size_t agent, const std::string& path);
 
   [[nodiscard]] std::size_t times(Number number) const;
   [[nodiscard]] std::size_t received() const { return times_.size(); }
-  /// Texts that were not one whole parcel and nothing else, or not for this agent; some of them as sentences.
+  /// Texts that were not exactly one whole parcel for this agent; some of them described.
   [[nodiscard]] std::size_t torn() const { return torn_; }
   /// Parcels that came after a later one of the same sender in the same mode.
   [[nodiscard]] std::size_t disordered() const { return disordered_; }

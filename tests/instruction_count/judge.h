@@ -1,7 +1,6 @@
-/// Counts of instructions beside those that were recorded: a table, and what is too much. Pure.
+/// Compares counts of instructions with the recorded ones: a table, and the failures. Pure.
 ///
-/// Why counts: they are the same on a busy machine and an idle one, so a path that became dearer is seen at once and
-///   nobody has to guess whether it was the weather.
+/// Why counts: they are the same on a busy and an idle machine, so a higher count is always a change of the code.
 #pragma once
 
 #include <map>

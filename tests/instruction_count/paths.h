@@ -1,7 +1,8 @@
-/// The paths whose cost is watched: what the program does all day, in a form that can be counted.
+/// The hot paths of the program, in a form that can be counted.
 ///
-/// Invariants: a path does the same work whenever it is run: no clock, no thread, no randomness but a fixed seed. What it
-///   needs is made by `prepare`, which is not counted; a path that goes wrong asserts, so nothing cheap and broken is counted.
+/// Invariants: a path does the same work whenever it is run: no clock, no thread, no randomness but a fixed seed. What
+///   it needs is made by `prepare`, which is not counted; a path that goes wrong asserts, so nothing cheap and broken
+///   is counted.
 #pragma once
 
 #include <cstdint>

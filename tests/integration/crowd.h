@@ -1,4 +1,4 @@
-/// Many clients in one thread: they introduce themselves, talk to each other, and check what arrives.
+/// Many clients in one thread: they say HELLO, send to each other, and check the deliveries.
 ///
 /// Checked on every delivery: the stream's number is one more than the last (nothing lost, repeated or out of order).
 #pragma once

@@ -1,6 +1,6 @@
-/// The real daemon as a child of the test, in a home and projects of its own.
+/// The real daemon as a child of the test, in a separate home and projects.
 ///
-/// Everything lives in one temporary directory; the child never outlives this object. Waiting is done on pipes and
+/// Everything is in one temporary directory; the child never outlives this object. Waiting is done on pipes and
 /// process ends with a deadline, never by sleeping.
 #pragma once
 

@@ -1,7 +1,7 @@
-/// A client that speaks frames by hand, so that a test may also speak them wrongly.
+/// A client that writes frames by hand, so that a test can also send malformed ones.
 ///
-/// Blocking, with a deadline on everything. PINGs are answered while waiting, unless told otherwise; other frames are
-/// handed out in order.
+/// Blocking, with a deadline on everything. It answers PINGs while waiting, unless disabled; other frames are returned
+/// in order.
 #pragma once
 
 #include <chrono>
