@@ -34,7 +34,7 @@ void AgentRemoval::on_remove_agent(ConnectionState& connection, const protocol::
   if (const auto refused = require_user(connection, "remove an agent")) return refuse(refused->message);
   AgentState* agent = agents_.find(wanted->name);
   if (agent == nullptr)
-    return answer(connection, envelope.id, true, false, format("nobody here is called '{}'", wanted->name));
+    return answer(connection, envelope.id, true, false, format("no agent is named '{}'", wanted->name));
   if (agent->connected()) return refuse(format("{} is connected; let it leave first", wanted->name));
   if (agent->removing) return refuse(format("{} is being removed already", wanted->name));
   for (const NameUser* user : users_)

@@ -88,7 +88,7 @@ std::string Agents::unknown_reason(std::string_view name) const {
     if (!protocol::is_internal_name(known_name)) known.push_back(known_name);
   }
   std::ranges::sort(known);
-  std::string text = format("nobody here is called '{}'", name);
+  std::string text = format("no agent is named '{}'", name);
   const auto nearest = nearest_names(name, known);
   for (std::size_t i = 0; i < nearest.size(); ++i) {
     text += format("{}{}", i == 0 ? "; did you mean " : i + 1 == nearest.size() ? " or " : ", ", nearest[i]);

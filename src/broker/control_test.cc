@@ -268,8 +268,7 @@ TEST_F(Steering, PauseHoldsEverythingAndUnpauseLetsItGo) {
 }
 
 TEST_F(Steering, InvalidRequestIsExplained) {
-  EXPECT_EQ(text(world.control(person, R"("action":"flush","agent":"Nobody")"), "error"),
-            "nobody here is called 'Nobody'");
+  EXPECT_EQ(text(world.control(person, R"("action":"flush","agent":"Nobody")"), "error"), "no agent is named 'Nobody'");
   const auto answer = world.control(person, R"("action":"explode")");
   EXPECT_EQ(bool_member(answer, "success"), false);
   EXPECT_FALSE(text(answer, "error").empty());

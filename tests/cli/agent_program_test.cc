@@ -89,11 +89,11 @@ TEST_F(Unprofiled, EchoOfTheUsersKeysIsNotHeard) {
 TEST_F(Unprofiled, FirstLineOfOutputSaysHowItIsHeard) {
   const auto screen = start_shell(":").unfolded();
   const auto said = screen.find(
-      "no profile knows sh: relay commands at the start of its lines are read, and nothing is typed into it; messages "
-      "for Cat wait in $AGENT_RELAY_INBOX");
+      "no profile for sh: relay commands at the start of its lines are read, but nothing is typed into it; messages "
+      "for Cat are in $AGENT_RELAY_INBOX");
   ASSERT_NE(said, std::string::npos) << screen;
   EXPECT_LT(said, screen.find("started")) << "before anything of the program";
-  EXPECT_EQ(start("Bob").unfolded().find("no profile knows"), std::string::npos) << "its profile is known";
+  EXPECT_EQ(start("Bob").unfolded().find("no profile for"), std::string::npos) << "its profile is known";
 }
 
 TEST_F(Unprofiled, EveryViewSaysThatNothingIsTypedIntoIt) {

@@ -64,7 +64,7 @@ TEST_F(Bench, TellsHowFastTheDaemonIsBesideARawForwarderAndLeavesNothing) {
 TEST_F(Bench, TellsAPersonWhatSurvives) {
   box_.ok({"up", "--storage", "memory"});
   const auto said = box_.ok({"bench", "--seconds", "100ms", "--size", "65536", "--window", "256"});
-  EXPECT_NE(said.find("memory: forgotten when the daemon ends"), std::string::npos) << said;
+  EXPECT_NE(said.find("memory: messages are lost when the daemon stops"), std::string::npos) << said;
   EXPECT_NE(said.find("raw forwarder"), std::string::npos) << said;
   expect_nothing_left();
 }
@@ -96,7 +96,7 @@ TEST_F(Bench, IsAloneOnItsDaemon) {
   ASSERT_TRUE(first->complains("measuring"));
   const auto second = box_.run({"bench"});
   EXPECT_EQ(second.code, 5);
-  EXPECT_NE(second.err.find("another bench measures this daemon"), std::string::npos) << second.err;
+  EXPECT_NE(second.err.find("another benchmark of this daemon is running"), std::string::npos) << second.err;
   first->signal(SIGINT);
   EXPECT_EQ(first->finish().code, 1);
 }

@@ -45,11 +45,11 @@ TEST(Chat, SaysThatTheWorkspaceWasClosed) {
   box.ok({"up"});
   const auto alice = join(box, "Alice", "Bob");
   box.ok({"down"});
-  EXPECT_TRUE(alice->complains("the workspace was closed (agent-relay down); trying again")) << alice->err();
+  EXPECT_TRUE(alice->complains("the workspace was closed (agent-relay down); reconnecting")) << alice->err();
   box.ok({"up"});
   EXPECT_TRUE(alice->complains("the workspace is open again")) << alice->err();
   box.ok({"down", "--all"});
-  EXPECT_TRUE(alice->complains("the daemon is stopping; trying again")) << alice->err();
+  EXPECT_TRUE(alice->complains("the daemon is stopping; reconnecting")) << alice->err();
 }
 
 TEST(Chat, EndsWithItsInputOnceEverythingIsAnswered) {
@@ -80,11 +80,11 @@ TEST(Chat, NothingTypedWhileTheDaemonIsDeadIsLostOrRepeated) {
   alice->type("first\n");
   ASSERT_TRUE(bob->says("Alice: first"));
   box.kill_daemon();
-  ASSERT_TRUE(alice->complains("trying again"));
+  ASSERT_TRUE(alice->complains("reconnecting"));
   alice->type("while away 1\nwhile away 2\n");
   box.ok({"up"});
   ASSERT_TRUE(bob->says("Alice: while away 2"));
-  EXPECT_TRUE(alice->complains("the daemon is back"));
+  EXPECT_TRUE(alice->complains("reconnected to the daemon"));
   const auto heard = bob->out();
   EXPECT_LT(heard.find("Alice: first"), heard.find("Alice: while away 1"));
   for (const auto* line : {"Alice: first", "Alice: while away 1", "Alice: while away 2"})
@@ -98,7 +98,7 @@ TEST(Chat, AKilledTalkersWordsAreSentTheNextTime) {
   {
     const auto alice = join(box, "Alice", "Bob");
     box.kill_daemon();
-    ASSERT_TRUE(alice->complains("trying again"));
+    ASSERT_TRUE(alice->complains("reconnecting"));
     alice->type("from the grave\n");
     alice->type("and again\n");
     ASSERT_TRUE(eventually([&] {
@@ -110,7 +110,7 @@ TEST(Chat, AKilledTalkersWordsAreSentTheNextTime) {
   box.ok({"up"});
   const auto ran = box.run({"chat", "--name", "Alice"});
   EXPECT_EQ(ran.code, 0) << ran.err;
-  EXPECT_NE(ran.err.find("2 messages from the last time are sent first"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("sending 2 messages from the last session first"), std::string::npos) << ran.err;
   const auto got = box.ok({"chat", "--name", "Bob", "--listen", "--count", "2"});
   EXPECT_LT(got.find("from the grave"), got.find("and again"));
 }
@@ -120,7 +120,7 @@ TEST(Chat, ANameNobodyHasIsSaidAndTheChatGoesOn) {
   box.ok({"up"});
   const auto alice = join(box, "Alice", "Nobody");
   alice->type("hello?\n");
-  EXPECT_TRUE(alice->complains("nobody here is called 'Nobody'"));
+  EXPECT_TRUE(alice->complains("no agent is named 'Nobody'"));
   alice->end_input();
   EXPECT_EQ(alice->finish().code, 5);
 }
@@ -131,7 +131,7 @@ TEST(Chat, LineOfAScriptAfterAnUnknownNameIsNotSentToTheRecipientBefore) {
   box.ok({"chat", "--name", "Alice"});
   const auto chat = box.start({"chat", "--name", "Eve", "--to", "Alice"});
   chat->type("@Bobb the token is X\n");
-  ASSERT_TRUE(chat->complains("nobody here is called 'Bobb'")) << chat->err();
+  ASSERT_TRUE(chat->complains("no agent is named 'Bobb'")) << chat->err();
   chat->type("and the rest\n");
   chat->end_input();
   EXPECT_EQ(chat->finish().code, 5);
@@ -145,7 +145,7 @@ TEST(Chat, AScriptHearsOfALineThatWentNowhere) {
   box.ok({"chat", "--name", "Bob"});
   const auto nobody = box.run({"chat", "--name", "Alice"}, "hello?\n@Bob but this\n");
   EXPECT_EQ(nobody.code, 2);
-  EXPECT_EQ(nobody.err, "agent-relay: say to whom: @NAME your words\n") << "and no greeting, nobody is there";
+  EXPECT_EQ(nobody.err, "agent-relay: no recipient; write: @NAME TEXT\n") << "and no greeting, nobody is there";
   EXPECT_EQ(box.run({"chat", "--name", "Alice", "--to", "Bob"}, "/shrug\n").code, 2);
   const auto inbox = box.ok({"inbox", "Bob"});
   EXPECT_EQ(std::count(inbox.begin(), inbox.end(), '\n'), 1) << inbox;
@@ -170,7 +170,7 @@ TEST(Chat, TheFirstLineToWhoAsksIsTheAnswer) {
   ASSERT_TRUE(eventually([&] { return box.ok({"agents"}).find("Bob") != std::string::npos; }));
   const auto plan = box.write(box.project() + "/plan.md", "first this");
   const auto asking = box.start({"send", "Bob", "which branch?", "--from", "Alice", "--ask", "--attach", plan});
-  EXPECT_TRUE(bob->complains("Alice waits for an answer: @Alice your words")) << bob->err();
+  EXPECT_TRUE(bob->complains("Alice waits for an answer; reply with: @Alice TEXT")) << bob->err();
   EXPECT_TRUE(bob->says("(attached: plan.md, 10 bytes: " + box.project() + "/.agent-relay/attachments/")) << bob->out();
   bob->type("@Alice main, of course\nand quickly\n");
   const auto answered = asking->finish();

@@ -57,7 +57,7 @@ TEST(Failures, ASecondChatUnderOneNameHearsWhoHasIt) {
   const auto second = box.run({"chat", "--name", "Alice", "--json"});
   EXPECT_EQ(second.code, 5);
   EXPECT_EQ(second.err, "agent-relay: the name Alice is in use by another program here (pid " +
-                            std::to_string(first->pid()) + "); end that one, or choose another with --name\n");
+                            std::to_string(first->pid()) + "); stop that one, or choose another with --name\n");
   const auto answer = parse_json_object(second.out).value();
   EXPECT_EQ(string_member(*object_member(answer, "error"), "code"), "NOT_OWNER");
 }
@@ -70,7 +70,7 @@ TEST(Failures, ASentenceSaysWhatIsWanted) {
       {{"send", "Bob", "x", "--timeout", "--wait"}, "--timeout needs TIME, for example: --timeout 30s"},
       {{"send", "Bob", "x", "--kind"}, "--kind needs KIND, for example: --kind message"},
       {{"log", "--limit"}, "--limit needs N, for example: --limit 10"},
-      {{"read", ""}, "give at least its first 4 letters, such as 7kq2"},
+      {{"read", ""}, "give at least its first 4 characters, such as 7kq2"},
       {{"trace", "7kq"}, "\"7kq\" is too short for an id"},
       {{"trace", ""}, "agent-relay log shows the ids"}};
   for (const auto& [words, sentence] : cases) {

@@ -30,14 +30,14 @@ TEST(Follow, ARestartCostsNeitherALineNorARepetition) {
       box.ok({"send", "Bob", expected.back()});
     }
     box.kill_daemon();
-    ASSERT_TRUE(log->complains("the daemon went away"));
+    ASSERT_TRUE(log->complains("lost the connection to the daemon"));
     box.ok({"up"});
   }
   expected.emplace_back("end");
   box.ok({"send", "Bob", "end"});
   ASSERT_TRUE(log->says("\"end\""));
   EXPECT_EQ(bodies(log->out()), expected);
-  EXPECT_TRUE(log->complains("the daemon is back"));
+  EXPECT_TRUE(log->complains("reconnected to the daemon"));
 }
 
 TEST(Follow, ANameFiltersWhatComes) {

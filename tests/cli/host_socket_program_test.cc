@@ -72,8 +72,8 @@ TEST_F(Doors, SeveralWatchAndAllHearOfTheEnd) {
   bob.type("/exit");
   ASSERT_TRUE(one.shows("/exit") && two.shows("/exit"));
   bob.type("\r");
-  EXPECT_TRUE(one.shows("Bob has ended")) << one.screen();
-  EXPECT_TRUE(two.shows("Bob has ended")) << two.screen();
+  EXPECT_TRUE(one.shows("Bob exited")) << one.screen();
+  EXPECT_TRUE(two.shows("Bob exited")) << two.screen();
   EXPECT_EQ(one.finish() + two.finish(), 0);
   EXPECT_EQ(box.run({"attach", "Bob", "--print"}).code, 1) << "its door is gone";
   // The daemon removes the record of the end once the end is durable.
@@ -109,7 +109,7 @@ TEST_F(Doors, AnUnknownKeyIsAUsageErrorThatListsTheKeys) {
   start("Bob", {"--status"});
   const auto ran = box.run({"input", "Bob", "--key", "Escape Bogus"});
   EXPECT_EQ(ran.code, 2);
-  EXPECT_TRUE(ran.err.contains("there is no key Bogus; keys are Enter, ") && ran.err.contains("PageDown")) << ran.err;
+  EXPECT_TRUE(ran.err.contains("unknown key Bogus; keys are Enter, ") && ran.err.contains("PageDown")) << ran.err;
 }
 
 TEST_F(Doors, WaitEndsWhenItIsSoAndSaysWhenItIsNot) {
@@ -272,7 +272,8 @@ TEST_F(Doors, InTmuxItIsReadAndTypedToLikeAnyOther) {
   EXPECT_NE(box.ok({"attach", "Bob", "--print"}).find("words for a pane"), std::string::npos);
   const auto second = box.run({"run", "--tmux", "-n", "Bob", SCRIPTED_AGENT});
   EXPECT_NE(second.code, 0) << "one of that name is enough";
-  EXPECT_NE(second.err.find("see it with: agent-relay attach Bob (or tmux attach -t =relay-Bob)"), std::string::npos)
+  EXPECT_NE(second.err.find("attach to it with: agent-relay attach Bob (or tmux attach -t =relay-Bob)"),
+            std::string::npos)
       << second.err;
   box.ok({"release", "Bob"});
   EXPECT_TRUE(until([&] { return count("Bob", "exit") == 1 || !is_running(agent_pid("Bob")); }));
@@ -287,8 +288,9 @@ TEST_F(Doors, InAPaneOfTmuxThatNobodyLooksAtItSaysWhereTheAgentRuns) {
   box.set("TMUX_PANE", "%0");
   Terminal pane{box, {"run", "--tmux", "-n", "Bob", SCRIPTED_AGENT}};
   EXPECT_EQ(pane.finish(), 0);
-  EXPECT_NE(pane.unfolded().find(format("Bob runs in tmux; look at it with: tmux -S {} attach -t =relay-Bob", socket)),
-            std::string::npos)
+  EXPECT_NE(
+      pane.unfolded().find(format("Bob runs in tmux; attach to it with: tmux -S {} attach -t =relay-Bob", socket)),
+      std::string::npos)
       << pane.screen();
   box.ok({"release", "Bob"});
   Terminal{box, Terminal::SimClient{{"/usr/bin/tmux", "-S", socket, "kill-server"}}}.finish();

@@ -79,7 +79,7 @@ TEST(ADirectoryOfTheSystem, GetsNothingWrittenIntoItByAnOrdinaryUser) {
     box.become(kSomebodyElse, common);
     const auto up = box.run({"up", "--no-http"});
     EXPECT_EQ(up.code, 0) << up.err;
-    EXPECT_EQ(up.err.find("agent-relay: " + common + " is a directory of the system and no project"), 0U) << up.err;
+    EXPECT_EQ(up.err.find("agent-relay: " + common + " is a system directory, not a project"), 0U) << up.err;
     const auto ran = box.run({"-n", "Alice", "sh", "-c", "echo $AGENT_RELAY_OUTBOX"});
     EXPECT_EQ(ran.code, 0) << ran.err;
     EXPECT_EQ(ran.out.find(box.workspace_directory() + "/.agent-relay/agents/Alice/outbox"), 0U) << ran.out;

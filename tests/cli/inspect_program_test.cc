@@ -32,7 +32,7 @@ TEST(Config, SaysWhereEachValueCameFrom) {
 TEST(Config, MarksValuesThatTheRunningDaemonDoesNotUse) {
   Sandbox box;
   box.ok({"up", "--no-http"});
-  EXPECT_EQ(box.ok({"reload"}), "the daemon loaded its configuration again; nothing changed\n");
+  EXPECT_EQ(box.ok({"reload"}), "the daemon reloaded its configuration; nothing changed\n");
   box.write(box.home() + "/config.toml", "debug = true\nheartbeat_ms = 7000\n[http]\naddress = '127.0.0.2'\n");
   const auto entry = [&](std::string_view name) {
     return box.ok_json({"config"}).at("settings").as_object().at(name).as_object();
@@ -41,7 +41,7 @@ TEST(Config, MarksValuesThatTheRunningDaemonDoesNotUse) {
   EXPECT_EQ(string_member(entry("heartbeat_ms"), "inUse"), "5000");
   EXPECT_EQ(string_member(entry("dashboard_port"), "inUse"), "0") << "a flag of `up`";
   EXPECT_FALSE(entry("durability").contains("inUse"));
-  EXPECT_NE(box.ok({"config"}).find("* debug: the daemon uses false; it changes with: agent-relay reload\n"),
+  EXPECT_NE(box.ok({"config"}).find("* debug: the daemon uses false; apply it with: agent-relay reload\n"),
             std::string::npos);
 
   const auto changed = box.ok_json({"reload"}).at("changed").as_array();
@@ -87,7 +87,7 @@ TEST(Config, AdvisesARestartForWhatComesFromAnEnvironment) {
   box.ok({"up"});
   box.set("AGENT_RELAY_DEBUG", "0");
   EXPECT_TRUE(box.ok({"config"})
-                  .contains("* debug: the daemon uses true; it changes with: agent-relay down --all, agent-relay up\n"))
+                  .contains("* debug: the daemon uses true; apply it with: agent-relay down --all, agent-relay up\n"))
       << box.ok({"config"});
 }
 
@@ -142,7 +142,7 @@ TEST(Doctor, IsContentWithAFreshHomeAndARunningDaemon) {
   const auto report = box.ok_json({"doctor"});
   EXPECT_EQ(bool_member(report, "healthy"), true);
   for (const auto& entry : *array_member(report, "checks"))
-    EXPECT_EQ(string_member(entry.as_object(), "verdict"), "ok") << json::serialize(entry);
+    EXPECT_EQ(string_member(entry.as_object(), "status"), "ok") << json::serialize(entry);
 }
 
 TEST(Doctor, SaysThatGeminiNeedsHooksWhereARunCannotGetThem) {
@@ -160,7 +160,7 @@ TEST(Doctor, SaysThatGeminiNeedsHooksWhereARunCannotGetThem) {
   EXPECT_TRUE(hooks().contains("Claude Code and Codex started with agent-relay need none")) << hooks();
   ASSERT_EQ(::chmod(box.write(bin + "/gemini", "#!/bin/sh\necho 0.61.0\n").c_str(), 0700), 0);
   EXPECT_TRUE(hooks().contains("run: agent-relay hooks install gemini")) << hooks();
-  EXPECT_TRUE(box.ok({"hooks", "--help"}).contains("Gemini CLI does, unless agent-relay runs as\nroot"));
+  EXPECT_TRUE(box.ok({"hooks", "--help"}).contains("Gemini CLI does, unless agent-relay runs\nas root"));
 }
 
 TEST(Doctor, NamesProblemsAndWhatToDo) {
@@ -177,7 +177,7 @@ TEST(Doctor, NamesProblemsAndWhatToDo) {
   box.write(box.workspace_directory() + "/messages.sqlite", "this is no database");
   const auto no_database = box.run({"doctor"});
   EXPECT_EQ(no_database.code, 1);
-  EXPECT_NE(no_database.out.find("is no SQLite database"), std::string::npos) << no_database.out;
+  EXPECT_NE(no_database.out.find("is not a SQLite database"), std::string::npos) << no_database.out;
 }
 
 TEST(Doctor, ComparesAgentsWithTheirProfilesAndFindsBrokenHelpers) {
@@ -207,24 +207,24 @@ TEST(Doctor, ComparesAgentsWithTheirProfilesAndFindsBrokenHelpers) {
     return json::object{};
   };
   box.write(box.project() + "/.mcp.json", R"({"mcpServers":{"relay":{"command":"/gone/agent-relay","args":["mcp"]}}})");
-  EXPECT_EQ(string_member(finding("mcp"), "verdict"), "problem");
+  EXPECT_EQ(string_member(finding("mcp"), "status"), "problem");
   std::filesystem::rename(box.project() + "/.mcp.json", box.project() + "/config.json");
   std::filesystem::create_symlink(box.project() + "/config.json", box.project() + "/.mcp.json");
-  EXPECT_EQ(string_member(finding("mcp"), "verdict"), "note") << "no link of a project is followed";
-  EXPECT_NE(string_member(finding("mcp"), "says").value_or("").find("/.mcp.json is a link"), std::string::npos);
+  EXPECT_EQ(string_member(finding("mcp"), "status"), "note") << "no link of a project is followed";
+  EXPECT_NE(string_member(finding("mcp"), "message").value_or("").find("/.mcp.json is a link"), std::string::npos);
   std::filesystem::remove(box.project() + "/.mcp.json");
   ASSERT_EQ(::mkfifo((box.project() + "/opencode.json").c_str(), 0600), 0);
-  EXPECT_NE(string_member(finding("mcp"), "says").value_or("").find("/opencode.json is no ordinary file"),
+  EXPECT_NE(string_member(finding("mcp"), "message").value_or("").find("/opencode.json is no ordinary file"),
             std::string::npos);
   std::filesystem::remove(box.project() + "/opencode.json");
-  EXPECT_EQ(string_member(finding("mcp"), "verdict"), "ok");
+  EXPECT_EQ(string_member(finding("mcp"), "status"), "ok");
   std::filesystem::create_directories(box.project() + "/config/systemd/user");
   box.write(box.project() + "/config/systemd/user/relay.service", "[Service]\nExecStart=/gone/agent-relay up\n");
-  EXPECT_EQ(string_member(finding("service"), "verdict"), "problem");
+  EXPECT_EQ(string_member(finding("service"), "status"), "problem");
   std::filesystem::create_directories(box.home() + "/profiles");
   box.write(box.home() + "/profiles/mine.toml", "name = 3\n");
-  EXPECT_EQ(string_member(finding("profiles"), "verdict"), "problem");
-  EXPECT_FALSE(string_member(finding("profiles"), "advice").value_or("").empty());
+  EXPECT_EQ(string_member(finding("profiles"), "status"), "problem");
+  EXPECT_FALSE(string_member(finding("profiles"), "fix").value_or("").empty());
 }
 
 TEST(Doctor, ComparesTheClockWithTheNewestMessage) {
@@ -240,8 +240,8 @@ TEST(Doctor, ComparesTheClockWithTheNewestMessage) {
   box.run({"chat", "--name", "Bob"});
   box.ok({"send", "Bob", "hello", "--from", "ada"});
   ASSERT_EQ(clock().size(), 1U);
-  EXPECT_EQ(string_member(clock()[0], "verdict"), "ok");
-  EXPECT_TRUE(string_member(clock()[0], "says")->starts_with("20")) << "the date of now";
+  EXPECT_EQ(string_member(clock()[0], "status"), "ok");
+  EXPECT_TRUE(string_member(clock()[0], "message")->starts_with("20")) << "the date of now";
   box.ok({"down", "--all"});
   {
     const store::SqliteOptions options{.path = box.workspace_directory() + "/messages.sqlite"};
@@ -255,9 +255,9 @@ TEST(Doctor, ComparesTheClockWithTheNewestMessage) {
   }
   box.ok({"up"});
   ASSERT_EQ(clock().size(), 2U);
-  EXPECT_EQ(string_member(clock()[1], "verdict"), "problem");
-  EXPECT_EQ(string_member(clock()[1], "says"), "the newest message is from the future");
-  EXPECT_EQ(string_member(clock()[1], "advice"), "the clock went back: set it");
+  EXPECT_EQ(string_member(clock()[1], "status"), "problem");
+  EXPECT_EQ(string_member(clock()[1], "message"), "the newest message is from the future");
+  EXPECT_EQ(string_member(clock()[1], "fix"), "the clock was set back: correct it");
 }
 
 TEST(Doctor, FindsWhatADeadDaemonLeft) {
@@ -266,7 +266,7 @@ TEST(Doctor, FindsWhatADeadDaemonLeft) {
   box.kill_daemon();
   const auto ran = box.run({"doctor"});
   EXPECT_EQ(ran.code, 0) << "leftovers are no problem";
-  EXPECT_NE(ran.out.find("a daemon that died left"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("left behind by a daemon that died"), std::string::npos) << ran.out;
 }
 
 TEST(Help, IsThereForEveryCommand) {

@@ -38,8 +38,8 @@ TEST_F(Talk, WhatIsSentToSomeoneAwayWaitsInTheInbox) {
   EXPECT_EQ(string_member(message, "from"), "Alice");
   EXPECT_EQ(string_member(message, "body"), "hello there");
   EXPECT_NE(box_.ok({"inbox", "Bob"}).find("Alice → Bob"), std::string::npos);
-  EXPECT_NE(box_.ok({"agents", "--all"}).find("Bob    away"), std::string::npos) << "beside Alice, who wrote";
-  EXPECT_NE(box_.ok({"status"}).find("1 message waiting"), std::string::npos);
+  EXPECT_NE(box_.ok({"agents", "--all"}).find("Bob    offline"), std::string::npos) << "beside Alice, who wrote";
+  EXPECT_NE(box_.ok({"status"}).find("1 message pending"), std::string::npos);
 }
 
 TEST_F(Talk, TheIdThatSendPrintsFindsTheMessage) {
@@ -93,7 +93,7 @@ TEST_F(Talk, WaitingEndsWithTheProofOrTheTimeout) {
   EXPECT_TRUE(alice->says("tester: ping"));
   const auto late = box_.run({"send", "Bob", "ping", "--wait", "--timeout", "100ms"});
   EXPECT_EQ(late.code, 4);
-  EXPECT_NE(late.err.find("it is stored and will be delivered later"), std::string::npos) << late.err;
+  EXPECT_NE(late.err.find("stored, to be delivered later"), std::string::npos) << late.err;
   EXPECT_NE(late.err.find("agent-relay trace " + newest_id()), std::string::npos) << late.err;
 }
 
@@ -157,7 +157,7 @@ TEST_F(Talk, TheLogAndInboxOfANameNobodyHasSaySo) {
   for (const auto* command : {"log", "inbox"}) {
     const auto ran = box_.run({command, "Bbo"});
     EXPECT_EQ(ran.code, 1) << command;
-    EXPECT_NE(ran.err.find("nobody here is called 'Bbo'; did you mean Bob?"), std::string::npos) << ran.err;
+    EXPECT_NE(ran.err.find("no agent is named 'Bbo'; did you mean Bob?"), std::string::npos) << ran.err;
     EXPECT_EQ(box_.run({command, "Bob"}).code, 0) << "known, only silent";
   }
   EXPECT_EQ(box_.run({"inbox"}).code, 0) << "one's own, before one has joined";
@@ -246,7 +246,7 @@ TEST(Usage, WithoutADaemonThatMayBeStartedEveryReaderEndsWithThree) {
     without_start.insert(without_start.begin(), "--no-start");
     const auto ran = box.run(without_start);
     EXPECT_EQ(ran.code, 3) << words.front();
-    EXPECT_NE(ran.err.find("no one is listening; start it with: agent-relay up"), std::string::npos) << ran.err;
+    EXPECT_NE(ran.err.find("it is not running; start it with: agent-relay up"), std::string::npos) << ran.err;
   }
 }
 

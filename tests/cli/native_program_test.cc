@@ -102,7 +102,7 @@ TEST_F(Native, AMessageGoesIntoTheInboxAndItsRecordProvesIt) {
   start_claude();
   const auto id = send("Bob", "hello");
   ASSERT_TRUE(is_seen(id)) << ledger(id).story;
-  EXPECT_TRUE(ledger(id).tells("by inbox")) << ledger(id).story;
+  EXPECT_TRUE(ledger(id).tells("via inbox")) << ledger(id).story;
   EXPECT_EQ(given("peer"), Texts{letter(id, "hello")});
   EXPECT_EQ(count("Bob", "left"), 1U);
   EXPECT_TRUE(submitted("Bob").empty()) << "nothing was typed";
@@ -180,7 +180,8 @@ TEST_F(Native, ExplainSaysThatWhatYouSayWaitsForTheDraftThatAgentsMessagesPass) 
   EXPECT_EQ(string_member(waiting(), "via"), "pty");
   EXPECT_EQ(string_member(waiting(), "as"), "user");
   const auto told = box.ok({"explain", "Bob"});
-  EXPECT_NE(told.find("what you say is typed and waits for it, messages of agents arrive beside it"), std::string::npos)
+  EXPECT_NE(told.find("your messages stay pending until it is empty, messages from agents arrive beside it"),
+            std::string::npos)
       << told;
   EXPECT_NE(told.find("typed  the composer holds a draft"), std::string::npos) << told;
   EXPECT_TRUE(is_seen(send("Bob", "of a peer")));
@@ -193,12 +194,12 @@ TEST_F(Native, ExplainSaysWhatItsPermissionModeLeavesToTheDialog) {
   EXPECT_NE(
       box.ok({"explain", "Bob"})
           .find("no rule approves or denies anything; its own permission mode decides what its dialog asks you; it "
-                "has not told which that is"),
+                "has not reported the mode"),
       std::string::npos)
       << "it may be in auto mode: no hook has told its mode yet";
   bob.type("be quick\r");
   EXPECT_TRUE(until([&] {
-    return box.ok({"explain", "Bob"}).find("mode auto: a check of its own approves or denies") != std::string::npos;
+    return box.ok({"explain", "Bob"}).find("mode auto: its own check approves or denies") != std::string::npos;
   })) << box.ok({"explain", "Bob"});
 }
 

@@ -144,7 +144,7 @@ TEST_F(Permissions, APresetApprovesAndIsNamedWhereAPersonLooks) {
   EXPECT_NE(box.ok({"events", "--agent", "Bob", "--types", "permission.resolved"}).find(rule), std::string::npos);
   const auto explained = box.ok({"explain", "Bob"});
   EXPECT_NE(explained.find("preset read-only (docs/permissions.md)"), std::string::npos) << explained;
-  EXPECT_NE(explained.find("1 approved without asking you; the last by " + rule), std::string::npos) << explained;
+  EXPECT_NE(explained.find("1 approved without asking you, the last by " + rule), std::string::npos) << explained;
   bob.type("list\r");
   ASSERT_TRUE(until([&] { return count("Bob", "replied") == 2; }));
   EXPECT_EQ(count("Bob", "ran"), 2U);

@@ -113,7 +113,7 @@ TEST_F(Spawned, AnAgentGetsItsTaskAndTheTaskItsLedger) {
   const auto id = *string_member(bob, "taskId");
   EXPECT_TRUE(eventually([&] { return box.ok({"trace", id}).find("submitted") != std::string::npos; }));
   EXPECT_NE(box.ok({"trace", id}).find("ada"), std::string::npos);
-  EXPECT_EQ(box.ok({"release", "Bob", "--reason", "enough"}), "Bob has ended\n");
+  EXPECT_EQ(box.ok({"release", "Bob", "--reason", "enough"}), "released Bob\n");
   EXPECT_TRUE(eventually([&] { return !is_running(pid); }));
   const auto again = box.run({"release", "Bob"});
   EXPECT_NE(again.code, 0);
@@ -291,7 +291,7 @@ TEST_F(Spawned, ItOutlivesTheDaemonAndIsReleasedWithoutIt) {
   ASSERT_TRUE(hears("Bob", "wait"));
   box.kill_daemon();
   EXPECT_TRUE(is_running(pid));
-  EXPECT_EQ(box.ok({"release", "Bob"}), "Bob has ended\n");
+  EXPECT_EQ(box.ok({"release", "Bob"}), "released Bob\n");
   EXPECT_TRUE(eventually([&] { return !is_running(pid); }));
 }
 
@@ -487,7 +487,7 @@ TEST_F(Spawned, ANameIsFreeOnceItsReleaseIsAnswered) {
   for (int i = 0; i < 20; ++i) {
     const auto again = box.run({"spawn", "Bob", "cat"});
     ASSERT_EQ(again.code, 0) << i << ": " << again.err;
-    ASSERT_EQ(box.ok({"release", "Bob"}), "Bob has ended\n");
+    ASSERT_EQ(box.ok({"release", "Bob"}), "released Bob\n");
   }
 }
 
@@ -562,7 +562,7 @@ TEST_F(Spawned, AnAgentInAPersonsTerminalIsNotReleased) {
   ASSERT_TRUE(is_here("Bob") && bob.shows("Scripted agent"));
   const auto refused = box.run({"release", "Bob"});
   EXPECT_EQ(refused.code, 5);
-  EXPECT_NE(refused.err.find("end it there"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("exit it there"), std::string::npos) << refused.err;
 }
 
 }  // namespace

@@ -233,7 +233,7 @@ TEST_F(Streams, AreNotReadNorTypedIntoAndThatIsSaid) {
   box.ok({"up"});
   auto agent = box.start({"-n", "Pipe", "cat"});
   ASSERT_TRUE(eventually([&] { return box.run({"agents"}).out.contains("no terminal"); })) << box.run({"agents"}).out;
-  EXPECT_TRUE(box.ok({"explain", "Pipe"}).contains("it runs without a terminal, so nothing is typed"));
+  EXPECT_TRUE(box.ok({"explain", "Pipe"}).contains("it runs without a terminal: nothing is typed"));
   EXPECT_EQ(box.ok_json({"explain", "Pipe"}).at("headless"), true);
   for (const auto& words : {std::vector<std::string>{"input", "Pipe", "words"}, {"attach", "Pipe", "--print"}}) {
     const auto refused = box.run(words);

@@ -21,21 +21,21 @@ class AtATerminal : public ::testing::Test {
 
 TEST_F(AtATerminal, ChatGreetsAndSaysHowToSpeak) {
   Terminal alice{box_, {"chat", "--name", "Alice"}, kWide};
-  EXPECT_TRUE(alice.shows("you are Alice; write `@Bob hello` to speak; /help says more, /quit leaves\n"))
+  EXPECT_TRUE(alice.shows("you are Alice; send a message with `@Bob hello`; /help shows more, /quit leaves\n"))
       << alice.screen();
   alice.type("hello\n");
-  EXPECT_TRUE(alice.shows("say to whom: @NAME your words"));
+  EXPECT_TRUE(alice.shows("no recipient; write: @NAME TEXT"));
   alice.type("/quit\n");
   EXPECT_EQ(alice.finish(), 0) << "a slip is told and forgotten";
 }
 
 TEST_F(AtATerminal, AWordForTheChatIsNeverSent) {
   Terminal alice{box_, {"chat", "--name", "Alice", "--to", "Bob"}};
-  EXPECT_TRUE(alice.shows("you are Alice, speaking to Bob")) << alice.screen();
+  EXPECT_TRUE(alice.shows("you are Alice, writing to Bob")) << alice.screen();
   alice.type("/qiut\n");
-  EXPECT_TRUE(alice.shows("there is no /qiut: known are /help and /quit"));
+  EXPECT_TRUE(alice.shows("unknown command /qiut; there are /help and /quit"));
   alice.type("/help\n");
-  EXPECT_TRUE(alice.shows("agent-relay: `@Bob hello` speaks to Bob"));
+  EXPECT_TRUE(alice.shows("agent-relay: `@Bob hello` sends hello to Bob"));
   alice.type("/usr/bin is full\n@Bob /quit is how one leaves\n/quit\n");
   EXPECT_EQ(alice.finish(), 0);
   const auto inbox = box_.ok({"inbox", "Bob"});
@@ -48,14 +48,15 @@ TEST_F(AtATerminal, EnterEndsTheWaitForADaemonThatWasLongAway) {
   Terminal alice{box_, {"chat", "--name", "Alice"}, kWide};
   ASSERT_TRUE(alice.shows("you are Alice"));
   box_.kill_daemon();
-  ASSERT_TRUE(alice.shows("the daemon went away; what you type is kept and sent when the daemon is back; start it"));
+  ASSERT_TRUE(alice.shows(
+      "lost the connection to the daemon; your messages are stored and sent when the daemon is running; start it"));
   for (int i = 0; i < 20; ++i) {  // each failed attempt makes the next wait longer, up to half a minute
     alice.type("\n");
     (void)box_.run({"agents"});
   }
   box_.ok({"up"});
   alice.type("\n");
-  EXPECT_TRUE(alice.shows("the daemon is back"));
+  EXPECT_TRUE(alice.shows("reconnected to the daemon"));
 }
 
 TEST_F(AtATerminal, LinesAfterTheFirstCarryAMargin) {

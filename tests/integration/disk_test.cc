@@ -113,7 +113,7 @@ TEST(Disk, WhenFullSendersAreToldAndItGoesOnOnceThereIsRoom) {
   innocent.hear_type("STATUS_RESPONSE");
   const auto full = daemon.command({"status"});
   EXPECT_NE(full.text.find("the last write failed"), std::string::npos) << full.text;
-  EXPECT_NE(full.text.find("make room"), std::string::npos) << full.text;
+  EXPECT_NE(full.text.find("free some space"), std::string::npos) << full.text;
   EXPECT_NE(daemon.command({"status", "--json"}).text.find("\"canWrite\":false"), std::string::npos);
   const auto doctor = daemon.command({"doctor"});
   EXPECT_EQ(doctor.exit_code, 1);
@@ -185,8 +185,8 @@ bool says(const std::string& doctor, std::string_view check, const std::string& 
   if (!found) return false;
   return std::ranges::any_of(found->at("checks").as_array(), [&](const json::value& value) {
     const auto& one = value.as_object();
-    return string_member(one, "check") == check && string_member(one, "verdict") == "problem" &&
-           string_member(one, "says").value_or("").contains(words);
+    return string_member(one, "check") == check && string_member(one, "status") == "problem" &&
+           string_member(one, "message").value_or("").contains(words);
   });
 }
 
@@ -212,7 +212,7 @@ TEST(Disk, ADamagedDatabaseIsSetAsideWithAWordAndWorkGoesOn) {
   EXPECT_TRUE(kept);
   const auto doctor = daemon.command({"doctor", "--json"});
   EXPECT_EQ(doctor.exit_code, 1);
-  EXPECT_TRUE(says(doctor.text, "store", "a damaged database was set aside: " + daemon.project_directory()))
+  EXPECT_TRUE(says(doctor.text, "store", "a damaged database was moved aside: " + daemon.project_directory()))
       << doctor.text;
   EXPECT_TRUE(says(doctor.text, "damage", "messages.sqlite is not a message store of Agent Relay")) << doctor.text;
   RawClient alice{daemon.socket()};
@@ -233,7 +233,7 @@ TEST(Disk, ADamagedJournalIsSetAsideAndDoctorTellsIt) {
       alice.hear_type("ACK");
     }
   }
-  EXPECT_EQ(daemon.command({"doctor", "--json"}).text.find("set aside"), std::string::npos);
+  EXPECT_EQ(daemon.command({"doctor", "--json"}).text.find("moved aside"), std::string::npos);
   daemon.end(SIGKILL);
   const auto journal = daemon.project_directory() + "/messages.sqlite-commits0";
   auto bytes = content_of(journal);
@@ -244,7 +244,7 @@ TEST(Disk, ADamagedJournalIsSetAsideAndDoctorTellsIt) {
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   const auto doctor = daemon.command({"doctor", "--json"});
   EXPECT_EQ(doctor.exit_code, 1);
-  EXPECT_TRUE(says(doctor.text, "store", "a damaged journal was set aside: " + daemon.project_directory()))
+  EXPECT_TRUE(says(doctor.text, "store", "a damaged journal was moved aside: " + daemon.project_directory()))
       << doctor.text;
   EXPECT_TRUE(says(doctor.text, "damage", "messages.sqlite-commits0 is damaged")) << doctor.text;
 }

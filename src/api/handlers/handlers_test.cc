@@ -339,7 +339,7 @@ TEST_F(ApiTest, UnknownAgentHasNoPermissionList) {
   EXPECT_TRUE(expect(200, "GET", "/api/v1/agents/Bob/questions").at("questions").as_array().empty());
   client.responses["PROMPTS"].clear();
   set_response("PROMPTS",
-               R"({"error":"nobody here is called 'Zoe'","code":"UNKNOWN_RECIPIENT","permissions":[],"questions":[]})");
+               R"({"error":"no agent is named 'Zoe'","code":"UNKNOWN_RECIPIENT","permissions":[],"questions":[]})");
   EXPECT_EQ(expect_error(404, "GET", "/api/v1/agents/Zoe/permissions"), "UNKNOWN_RECIPIENT");
 }
 

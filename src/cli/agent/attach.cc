@@ -44,15 +44,15 @@ class Attachment final : public pty::UserTerminalListener, public net::StreamLis
 
   Result<AttachResult> run() {
     if (!pty::UserTerminal::is_one())
-      return fail(Errc::Refused, relay::format("attach needs a terminal; to print the screen once: agent-relay attach "
-                                               "{} --print",
-                                               record_.name));
+      return fail(Errc::Refused,
+                  relay::format("attach needs a terminal; print the screen once with: agent-relay attach {} --print",
+                                record_.name));
     person_ = RELAY_TRY(pty::UserTerminal::open(loop_, *this));
     window_.emplace(cells_of(person_->size()));
     window_->set_notice(relay::format(" {} {} - leave with Ctrl-] ",
                                       mode_ == AttachMode::Drive ? "driving" : "watching", record_.name));
     network_.connect(record_.socket, [this](Result<std::unique_ptr<net::Stream>> stream) {
-      if (!stream) return finish(fail(Errc::HostGone, relay::format("{} has just ended", record_.name)));
+      if (!stream) return finish(fail(Errc::HostGone, relay::format("{} has just exited", record_.name)));
       stream_ = *std::move(stream);
       stream_->start(*this);
       ask_to_attach();
@@ -105,7 +105,7 @@ class Attachment final : public pty::UserTerminalListener, public net::StreamLis
     paint_soon();
   }
   void on_closed(const std::string&) override {
-    finish(fail(Errc::HostGone, relay::format("{} has ended, or its host was killed", record_.name)));
+    finish(fail(Errc::HostGone, relay::format("{} has exited, or its host was killed", record_.name)));
   }
 
   void take(const json::object& object) {

@@ -44,7 +44,7 @@ Result<std::string> read_input() {
   const auto deadline = in(kInputTimeout);
   for (;;) {
     if (!RELAY_TRY(wait_for(STDIN_FILENO, POLLIN, deadline)) || std::chrono::steady_clock::now() >= deadline)
-      return fail("no JSON came on stdin, or no end of it");
+      return fail("no complete JSON on stdin");
     const auto count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count < 0) return fail_errno("cannot read stdin");
@@ -105,7 +105,7 @@ Result<hooks::HookResponse> ask_host(const std::string& door, const hooks::HookE
 
 Result<void> call(const std::string& agent_name) {
   const auto agent = hooks::parse_agent_cli(agent_name);
-  if (!agent) return fail(format("\"{}\" is no agent with hooks; choose claude, codex or gemini", agent_name));
+  if (!agent) return fail(format("\"{}\" is not an agent with hooks; choose claude, codex or gemini", agent_name));
   const auto payload = RELAY_TRY(read_input());
   const auto event = RELAY_TRY(hooks::parse_event(*agent, payload));
   const auto kept = keep(event);  // a full disk must not keep the host from hearing it

@@ -39,7 +39,9 @@ std::vector<std::string> known_names(const Context& context, bool may_remark = t
   std::vector<std::string> names;
   auto connection = join_workspace(context);
   if (!connection) {
-    if (may_remark) print_notice("the daemon is not there; what the agent says is kept until it is: agent-relay up");
+    if (may_remark)
+      print_notice(
+          "the daemon is not running; the agent's messages are spooled until it runs; start it with: agent-relay up");
     return names;
   }
   const auto payload = connection->request(protocol::MessageType::ListAgents, R"({"includeIdle":true})");
@@ -53,7 +55,7 @@ std::vector<std::string> known_names(const Context& context, bool may_remark = t
 Result<std::string> working_directory() {
   std::error_code failed;
   auto here = fs::current_path(failed).string();
-  if (failed) return fail(format("cannot tell the current directory: {}", failed.message()));
+  if (failed) return fail(format("cannot determine the current directory: {}", failed.message()));
   return here;
 }
 
@@ -139,7 +141,7 @@ Result<HostSetup> prepare_host(const Context& context, HostRequest wish, net::As
   command.argv = std::move(wish.words);
   if (!wish.model.empty()) {
     if (options.profile.model_option.empty())
-      return fail(format("{} is not known to take a model; leave --model out", record.cli));
+      return fail(format("the profile of {} has no model option; leave --model out", record.cli));
     command.argv.insert(command.argv.begin() + 1, {options.profile.model_option, wish.model});
   }
   command.environment = pty::inherited_environment();

@@ -67,7 +67,7 @@ Result<pid_t> fork_orphan(const Plan& plan) {
   while (::waitpid(between, &status, 0) < 0 && errno == EINTR) continue;
   pid_t child = -1;
   if (status != 0 || ::read(hearing.get(), &child, sizeof child) != sizeof child || child <= 0)
-    return fail("cannot fork; end some processes and try again");
+    return fail("cannot fork; stop some processes and try again");
   return child;
 }
 
@@ -129,7 +129,7 @@ Result<pid_t> launch_in_background(std::vector<std::string> arguments, const std
   const UniqueFd log{::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR)};
   if (!log)
     return fail(Error::from_errno("cannot write " + log_path).message() +
-                "; make it writable, or choose another place with AGENT_RELAY_HOME");
+                "; make it writable, or choose another directory with AGENT_RELAY_HOME");
 
   arguments.insert(arguments.begin(), "agent-relay");
   auto environment = pty::inherited_environment();
@@ -151,7 +151,7 @@ Result<pid_t> launch_in_background(std::vector<std::string> arguments, const std
   if (!heard.ended)
     return fail(LaunchErrc::NotReady, relay::format("{} (pid {}) is not ready after {} s; see {}", what, *child,
                                                     kReadyTimeout.count(), log_path));
-  return fail(LaunchErrc::CannotStart, relay::format("{} ended before it was ready; see {}", what, log_path));
+  return fail(LaunchErrc::CannotStart, relay::format("{} exited before it was ready; see {}", what, log_path));
 }
 
 }  // namespace relay::cli

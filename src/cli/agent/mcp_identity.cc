@@ -59,7 +59,7 @@ Result<void> join(McpIdentity& identity, const Context& context, const std::stri
     identity.name = identity.slot.name;
   }
   if (const auto fine = protocol::check_agent_name(identity.name); !fine)
-    return fail(relay::format("\"{}\" cannot be a name on the relay: {}; choose another with --name", identity.name,
+    return fail(relay::format("\"{}\" is not a valid name: {}; choose another with --name", identity.name,
                               fine.error().message()));
   identity.outbox = RELAY_TRY(open_own_outbox(context, identity.name));
   auto session = std::make_unique<mcp::StandaloneClient>(
@@ -80,8 +80,7 @@ std::unique_ptr<McpIdentity> find_mcp_identity(const Context& context, const std
   auto identity = std::make_unique<McpIdentity>();
   if (const auto agent = wrapping(context)) {
     if (!wanted.empty() && wanted != agent->name)
-      print_notice(
-          relay::format("this runs inside {}, and speaks for it; --name {} is passed over", agent->name, wanted));
+      print_notice(relay::format("running inside {} and acting for it; --name {} is ignored", agent->name, wanted));
     identity->name = agent->name;
     identity->post = std::make_unique<mcp::HostedClient>(
         loop, network, identity->random,

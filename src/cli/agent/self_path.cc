@@ -9,7 +9,7 @@ namespace relay::cli {
 Result<std::string> self_path() {
   std::error_code failed;
   auto path = std::filesystem::read_symlink("/proc/self/exe", failed).string();
-  if (failed) return fail(relay::format("cannot tell where this program lies: {}", failed.message()));
+  if (failed) return fail(relay::format("cannot determine the path of this program: {}", failed.message()));
   return path;
 }
 

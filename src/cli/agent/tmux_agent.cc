@@ -82,7 +82,7 @@ Result<void> run_in_tmux(const Context& context, const std::string& agent, std::
   const auto here =
       alone ? relay::format(" (or from a client of this server: tmux switch-client -t ={})", session) : "";
   print_sentence(
-      relay::format("{} runs in tmux; look at it with: {}{}\n", agent, attach_words(context, session), here));
+      relay::format("{} runs in tmux; attach to it with: {}{}\n", agent, attach_words(context, session), here));
   return {};
 }
 

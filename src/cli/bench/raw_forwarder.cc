@@ -24,7 +24,7 @@ struct RawLine {
 Result<RawLine> make_line() {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    return fail_errno("cannot make sockets to compare with");
+    return fail_errno("cannot create sockets for the raw forwarder");
   RawLine line{UniqueFd{ends[0]}, UniqueFd{ends[1]}};
   ::fcntl(line.ours.get(), F_SETFL, O_NONBLOCK);
   return line;
@@ -88,8 +88,7 @@ Result<Measurement> RawForwarder::measure(const std::string& body, std::size_t w
       written += static_cast<std::size_t>(count);
     }
     if (read == messages * body.size()) break;
-    if (!RELAY_TRY(wait_for(out_.get(), POLLIN, in(kForwarderTimeout))))
-      return fail("the raw forwarder copies nothing");
+    if (!RELAY_TRY(wait_for(out_.get(), POLLIN, in(kForwarderTimeout)))) return fail("the raw forwarder does not copy");
     const auto count = ::recv(out_.get(), buffer.data(), buffer.size(), 0);
     if (count == 0 || (count < 0 && !would_block())) return fail_errno("cannot read from the raw forwarder");
     if (count > 0) read += static_cast<std::size_t>(count);

@@ -32,10 +32,10 @@ void add_quantiles(text::JsonWriter& object, std::string_view key, const std::ve
   object.end();
 }
 
-std::string what_it_survives(std::string_view durability) {
-  if (durability == "power") return "what is accepted survives a power cut";
-  if (durability == "process") return "what is accepted survives every crash of a process";
-  return "forgotten when the daemon ends";
+std::string durability_text(std::string_view durability) {
+  if (durability == "power") return "accepted messages survive a power cut";
+  if (durability == "process") return "accepted messages survive a process crash";
+  return "messages are lost when the daemon stops";
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ std::string json_of(const BenchResults& measured) {
 
 std::string text_of(const BenchResults& measured, const Styler& paint) {
   auto text = relay::format("{}: {}; messages of {} bytes\n\n", sanitize(measured.storage, Lines::Join),
-                            what_it_survives(measured.durability), measured.bytes);
+                            durability_text(measured.durability), measured.bytes);
   std::vector<std::string> header{relay::format("ONE BY ONE ({})", measured.single.messages)};
   for (const auto& share : kShares) header.emplace_back(share.title);
   Table times{std::move(header)};
@@ -81,12 +81,13 @@ std::string text_of(const BenchResults& measured, const Styler& paint) {
   add_row(times, "accepted", measured.single.accepted_us);
   add_row(times, "raw forwarder", measured.raw_single.delivered_us);
   text += times.text(paint);
-  text += relay::format("delivered in {:.1f} times what a raw forwarder takes (medians)\n\n", measured.latency_ratio());
-  Table rates{{relay::format("{} ON THEIR WAY ({})", measured.window, measured.many.messages), "MESSAGES/S"}};
+  text += relay::format("delivery takes {:.1f} times as long as through a raw forwarder (medians)\n\n",
+                        measured.latency_ratio());
+  Table rates{{relay::format("{} IN FLIGHT ({})", measured.window, measured.many.messages), "MESSAGES/S"}};
   rates.add({"through the daemon", relay::format("{:.0f}", measured.many.per_second())});
   rates.add({"raw forwarder", relay::format("{:.0f}", measured.raw_many.per_second())});
   text += rates.text(paint);
-  text += relay::format("{:.3f} of a raw forwarder's pace\n", measured.rate_ratio());
+  text += relay::format("{:.3f} of the rate of a raw forwarder\n", measured.rate_ratio());
   return text;
 }
 

@@ -165,7 +165,7 @@ Result<BenchOutcome> run_bench(const BenchOptions& options, const Context& conte
   const auto directory = RELAY_TRY(DiskDirectory::open(place.directory));
   const auto alone = directory->lock(std::string{kLockName});
   if (!alone && is(alone.error(), LockErrc::Held))
-    return fail(Errc::Refused, "another bench measures this daemon; wait for its end");
+    return fail(Errc::Refused, "another benchmark of this daemon is running; wait until it ends");
   if (!alone) return std::unexpected{alone.error()};
   auto scratch = context;
   scratch.project = place;

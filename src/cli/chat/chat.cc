@@ -34,8 +34,9 @@ namespace {
 constexpr std::size_t kMaxUnanswered = 1'000;
 constexpr std::size_t kMaxQuestions = 256;  // of others, that wait for what is typed here
 constexpr std::string_view kHelp =
-    "`@Bob hello` speaks to Bob, as do the lines after it, and answers what he asked; `@* hello` to everyone; a line "
-    "without @ goes to who is named before it; Tab completes names, Up and Ctrl-R find what was said; /quit leaves";
+    "`@Bob hello` sends hello to Bob, as do the lines after it, and answers his question; `@* hello` sends it to every "
+    "agent; a line without @ goes to the name before it; Tab completes names, Up and Ctrl-R find earlier lines; /quit "
+    "leaves";
 
 /// A message for programs.
 std::string chat_object(const protocol::RelayMessage& message, const client::IncomingMessage& incoming, bool awaited) {
@@ -157,10 +158,10 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     if (const auto word = slash_word(line)) return obey(*word);
     auto addressed = split_address(line);
     if (line.starts_with('@') && addressed.to.empty())
-      return ends_with(report_error("say to whom: @NAME your words", ExitCode::Usage));
+      return ends_with(report_error("no recipient; write: @NAME TEXT", ExitCode::Usage));
     if (!addressed.to.empty()) recipient_.choose(addressed.to);
     if (addressed.text.empty()) return;
-    if (recipient_.name().empty()) return ends_with(report_error("say to whom: @NAME your words", ExitCode::Usage));
+    if (recipient_.name().empty()) return ends_with(report_error("no recipient; write: @NAME TEXT", ExitCode::Usage));
     say(addressed.text);
     if (outbox_.size() >= kMaxUnanswered) pause_input();
   }
@@ -193,30 +194,31 @@ class Chat final : public client::LinkListener, public LineListener, public Line
   void obey(std::string_view word) {
     if (word == "quit") return on_input_ended();
     if (word == "help") return print_notice(kHelp);
-    ends_with(report_error(relay::format("there is no /{}: known are /help and /quit", word), ExitCode::Usage));
+    ends_with(report_error(relay::format("unknown command /{}; there are /help and /quit", word), ExitCode::Usage));
   }
 
   void on_line_too_long(std::string_view, std::string_view) override {
-    const auto too_large = fail(Errc::TooLarge, relay::format("a line was longer than {} bytes and was not sent; send "
-                                                              "it as a file and say where it is",
-                                                              kMaxLineBytes));
+    const auto too_large = fail(
+        Errc::TooLarge,
+        relay::format("a line longer than {} bytes was not sent; send it as a file with: agent-relay send --attach",
+                      kMaxLineBytes));
     ends_with(report_error(too_large.error()));
   }
 
   void on_input_ended() override {
     input_ended_ = true;
     if (interactive_ && was_lost_ && !link_->is_drained())
-      print_notice("what you said last waits for the daemon; Ctrl-C leaves now and keeps it for the next time");
+      print_notice("your last messages wait for the daemon; Ctrl-C leaves now, and they are sent next time");
     finish_if_done();
   }
 
   // What the daemon says.
   void on_ready(const client::Session&) override {
     if (std::exchange(was_lost_, false))
-      print_notice(was_closed_ ? "the workspace is open again" : "the daemon is back");
+      print_notice(was_closed_ ? "the workspace is open again" : "reconnected to the daemon");
     if (interactive_ && !std::exchange(greeted_, true))
-      print_notice(relay::format("you are {}{}; write `@{} hello` to speak; /help says more, /quit leaves",
-                                 options_.name, recipient_.name().empty() ? "" : ", speaking to " + recipient_.name(),
+      print_notice(relay::format("you are {}{}; send a message with `@{} hello`; /help shows more, /quit leaves",
+                                 options_.name, recipient_.name().empty() ? "" : ", writing to " + recipient_.name(),
                                  options_.name == "Bob" ? "Alice" : "Bob"));
   }
 
@@ -225,10 +227,10 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     if (std::exchange(was_lost_, true)) return;
     // How a connection broke (closed, reset) depends on what was under way and tells the user nothing.
     const bool announced = was_closed_ || reason == protocol::kDaemonStopping;
-    const std::string_view what = announced ? std::string_view{reason} : "the daemon went away";
-    if (!interactive_) return print_notice(relay::format("{}; trying again", what));
-    print_notice(relay::format("{}; what you type is kept and sent when {}; {} it with: agent-relay up", what,
-                               was_closed_ ? "it is open again" : "the daemon is back",
+    const std::string_view what = announced ? std::string_view{reason} : "lost the connection to the daemon";
+    if (!interactive_) return print_notice(relay::format("{}; reconnecting", what));
+    print_notice(relay::format("{}; your messages are stored and sent when {}; {} it with: agent-relay up", what,
+                               was_closed_ ? "it is open again" : "the daemon is running",
                                was_closed_ ? "open" : "start"));
   }
 
@@ -293,10 +295,10 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     if (questions_.size() >= kMaxQuestions && !questions_.contains(from)) return;
     questions_.insert_or_assign(from, Question{message.id, message.thread});
     if (!options_.listen_only)
-      print_notice(relay::format("{} waits for an answer: @{} your words", from, from));
+      print_notice(relay::format("{} waits for an answer; reply with: @{} TEXT", from, from));
     else
-      print_notice(relay::format("{} waits for an answer: agent-relay send {} TEXT --from {} --reply-to {}", from, from,
-                                 options_.name, message.id));
+      print_notice(relay::format("{} waits for an answer; reply with: agent-relay send {} TEXT --from {} --reply-to {}",
+                                 from, from, options_.name, message.id));
   }
 
   /// A person has seen what went wrong and goes on; a script learns it at the end.
@@ -345,9 +347,8 @@ ExitCode run_chat(const ChatOptions& options, const Context& context) {
   const auto own = RELAY_CLI_TRY(open_own_outbox(context, options.name));
   const auto& outbox = own.outbox;
   if (const auto unsent = outbox->recovery().entries; unsent > 0)
-    print_notice(relay::format("{} from the last time {} sent first",
-                               unsent == 1 ? "a message" : relay::format("{} messages", unsent),
-                               unsent == 1 ? "is" : "are"));
+    print_notice(relay::format("sending {} from the last session first",
+                               unsent == 1 ? "1 message" : relay::format("{} messages", unsent)));
   return Chat{options, context, *outbox}.run();
 }
 

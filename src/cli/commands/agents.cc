@@ -12,11 +12,11 @@
 namespace relay::cli {
 namespace {
 
-/// `away` says since when, where that is known.
-std::string presence_of(const json::object& agent, WallMs now, bool labelled) {
-  if (!bool_member(agent, "idle").value_or(false)) return labelled ? "yes" : "here";
+/// `offline since 14:02`, where the time is known.
+std::string connection_of(const json::object& agent, WallMs now) {
+  if (!bool_member(agent, "idle").value_or(false)) return "connected";
   const auto since = time_in(agent, "offlineSince");
-  return since > 0 ? relay::format("away since {}", short_clock(since, now)) : "away";
+  return since > 0 ? relay::format("offline since {}", short_clock(since, now)) : "offline";
 }
 
 std::string state_of(const json::object& agent) {
@@ -34,16 +34,16 @@ std::string state_of(const json::object& agent) {
 }
 
 /// `3: it is working; 1 held`
-std::string waiting_of(const json::object& agent) {
-  const auto waiting = integer_member(agent, "pending").value_or(0), held = integer_member(agent, "held").value_or(0);
-  if (waiting == 0 && held == 0) return "-";
+std::string pending_of(const json::object& agent) {
+  const auto pending = integer_member(agent, "pending").value_or(0), held = integer_member(agent, "held").value_or(0);
+  if (pending == 0 && held == 0) return "-";
   const auto reason = display_field(agent, "reason");
-  return relay::format("{}{}{}", waiting, waiting == 0 || reason.empty() ? "" : ": " + reason,
+  return relay::format("{}{}{}", pending, pending == 0 || reason.empty() ? "" : ": " + reason,
                        held > 0 ? relay::format("; {} held", held) : "");
 }
 
-/// `idle` on the wire means that the agent is away; beside `state` it would be misread. `active` is `working` here.
-json::array with_presence(json::array agents) {
+/// On the wire `idle` means offline; beside `state` it would be misread. The wire's `active` is `working` here.
+json::array to_output(json::array agents) {
   for (auto& value : agents) {
     auto* agent = value.if_object();
     if (agent == nullptr) continue;
@@ -54,8 +54,8 @@ json::array with_presence(json::array agents) {
   return agents;
 }
 
-/// Agents that run and are not listed: their hosts reach a daemon that was started again within a second or two.
-std::string reconnecting(const Context& context, const std::string& listed) {
+/// Agents that run and are not listed: their hosts reconnect to a restarted daemon within a second or two.
+std::string reconnecting_agents(const Context& context, const std::string& listed) {
   std::string names;
   for (const auto& host : host::running_hosts(context.project.hosts)) {
     const auto name = sanitize(host.name, Lines::Join);
@@ -71,20 +71,19 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto answer = RELAY_CLI_TRY(parse_json_object(payload));
   const auto* agents = array_member(answer, "agents");
   if (invocation.has("--json")) {
-    print(json::serialize(json::object{{"agents", agents != nullptr ? with_presence(*agents) : json::array{}}}) + "\n");
+    print(json::serialize(json::object{{"agents", agents != nullptr ? to_output(*agents) : json::array{}}}) + "\n");
     return ExitCode::Ok;
   }
-  const bool labelled = !context.is_narrow();  // else a row is read as a sentence, and `here away` is none
-  Table columns{{"NAME", labelled ? "HERE" : "", "PROGRAM", "STATE", "WAITING"}};
+  Table columns{{"NAME", context.is_narrow() ? "" : "STATUS", "PROGRAM", "STATE", "PENDING"}};
   std::string names;
   for (const auto& value : agents != nullptr ? *agents : json::array{}) {
     const auto* agent = value.if_object();
     if (agent == nullptr) continue;
     const auto name = sanitize(string_member(*agent, "name").value_or("?"), Lines::Join);
     names += name + "\n";
-    columns.add({name, presence_of(*agent, context.now(), labelled),
+    columns.add({name, connection_of(*agent, context.now()),
                  sanitize(string_member(*agent, "cli").value_or("-"), Lines::Join), state_of(*agent),
-                 waiting_of(*agent)});
+                 pending_of(*agent)});
   }
   if (invocation.has("--names"))
     print(names);
@@ -92,16 +91,16 @@ ExitCode run(const Invocation& invocation, Context& context) {
     print(columns.text(context.paint, context.width()));
   else
     print_notice(invocation.has("--all")
-                     ? "nobody has joined this workspace yet; join with: agent-relay chat --name NAME"
-                     : "nobody is here now; see who was with: agent-relay agents --all");
-  if (const auto missing = reconnecting(context, names); !missing.empty())
-    print_notice(relay::format("running and not connected yet: {}", missing));
+                     ? "no agent has joined this workspace yet; join with: agent-relay chat --name NAME"
+                     : "no agent is connected; list offline agents with: agent-relay agents --all");
+  if (const auto missing = reconnecting_agents(context, names); !missing.empty())
+    print_notice(relay::format("running, not connected yet: {}", missing));
   return ExitCode::Ok;
 }
 
 constexpr Option kOptions[] = {
-    {.name = "--all", .description = "those who are away too"},
-    {.name = "--names", .description = "only names, one per line", .hidden = true},
+    {.name = "--all", .description = "list offline agents too"},
+    {.name = "--names", .description = "print only names, one per line", .hidden = true},
     kJsonOption,
 };
 
@@ -111,8 +110,8 @@ const Command kAgents = {
     .name = "agents",
     .group = Group::Agents,
     .usage = "agents",
-    .summary = "who is here",
-    .hint = "[--all] [--json]",
+    .summary = "list connected agents",
+    .hint = "[--all]",
     .options = kOptions,
     .example = "agent-relay agents --all",
     .needs_daemon = true,

@@ -1,4 +1,4 @@
-/// `agent-relay approve`, `agent-relay deny`, `agent-relay answer`: to what an agent asks.
+/// `agent-relay approve`, `agent-relay deny`, `agent-relay answer`: prompts of an agent.
 #include "base/format.h"
 #include "cli/commands/commands.h"
 #include "cli/framework/context.h"
@@ -20,7 +20,7 @@ ExitCode tell(const Invocation& invocation, Context& context, PromptAnswer answe
 }
 
 ExitCode approve(const Invocation& invocation, Context& context) {
-  return tell(invocation, context, {.kind = "permission"}, "allowed");
+  return tell(invocation, context, {.kind = "permission"}, "approved");
 }
 ExitCode deny(const Invocation& invocation, Context& context) {
   return tell(invocation, context, {.allow = false, .message = invocation.value("--message").value_or("")}, "denied");
@@ -36,48 +36,46 @@ constexpr Argument kAgent[] = {
 };
 constexpr Argument kAgentAndChoices[] = {
     {.name = "NAME", .description = "the agent that asks", .completes = CompletionKind::Questions},
-    {.name = "TEXT", .arity = Arity::Many, .description = "one for each question, in their order"},
+    {.name = "TEXT", .arity = Arity::Many, .description = "one answer for each question, in order"},
 };
-constexpr Option kPrompt{.name = "--prompt", .value = "ID", .description = "which one, when it asks several things"};
+constexpr Option kPrompt{.name = "--prompt", .value = "ID", .description = "which prompt, when the agent has several"};
 constexpr Option kApproveOptions[] = {kPrompt};
 constexpr Option kDenyOptions[] = {kPrompt,
-                                   {.name = "--message", .value = "TEXT", .description = "why, for the agent"}};
+                                   {.name = "--message", .value = "TEXT", .description = "the reason, for the agent"}};
 
 }  // namespace
 
 const Command kApprove = {
     .name = "approve",
-    .group = Group::Steering,
+    .group = Group::Control,
     .usage = "approve NAME",
-    .summary = "allow what an agent asks for",
+    .summary = "approve a permission request",
     .arguments = kAgent,
     .options = kApproveOptions,
     .example = "agent-relay approve Bob",
-    .details = "This once. Refused when the agent does not ask any more: nothing is approved in advance.",
+    .details = "Approves this request only. Refused when the agent no longer asks: nothing is approved in advance.",
     .run = approve,
 };
 
 const Command kDeny = {
     .name = "deny",
-    .group = Group::Steering,
+    .group = Group::Control,
     .usage = "deny NAME",
-    .summary = "say no to what an agent asks",
+    .summary = "deny a permission request",
     .hint = "[--message]",
     .arguments = kAgent,
     .options = kDenyOptions,
     .example = "agent-relay deny Bob --message \"use the staging server\"",
     .details =
-        "A reason reaches the model of Claude Code, OpenCode, and a Codex without a terminal. Dialogs that are "
-        "answered by\n"
-        "keys take none (Gemini CLI, Codex in a terminal, others): --message is then refused and nothing is answered. "
-        "Deny\n"
-        "without it, and say the reason with `agent-relay send`.",
+        "A reason reaches the model of Claude Code, OpenCode, and a Codex without a terminal. Dialogs that are\n"
+        "answered by keys take none (Gemini CLI, Codex in a terminal, others): --message is then refused and nothing\n"
+        "is answered. Deny without it, and send the reason with `agent-relay send`.",
     .run = deny,
 };
 
 const Command kAnswer = {
     .name = "answer",
-    .group = Group::Steering,
+    .group = Group::Control,
     .usage = "answer NAME TEXT",
     .summary = "answer an agent's question",
     .arguments = kAgentAndChoices,

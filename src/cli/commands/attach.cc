@@ -25,9 +25,9 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto attached =
       RELAY_CLI_TRY(attach_to(record, invocation.has("--view") ? AttachMode::View : AttachMode::Drive));
   if (attached.end == AttachEnd::AgentEnded)
-    print_notice(relay::format("{} has ended with code {}", record.name, attached.code));
+    print_notice(relay::format("{} exited with code {}", record.name, attached.code));
   else
-    print_notice(relay::format("left {}; it goes on", record.name));
+    print_notice(relay::format("detached from {}; it keeps running", record.name));
   return ExitCode::Ok;
 }
 
@@ -36,8 +36,8 @@ constexpr Argument kArguments[] = {
 };
 constexpr Option kOptions[] = {
     {.name = "--view", .description = "only watch; nothing you type reaches the agent"},
-    {.name = "--print", .description = "print the screen once and end"},
-    {.name = "--json", .description = "the same as JSON"},
+    {.name = "--print", .description = "print the screen once and exit"},
+    {.name = "--json", .description = "the same, as JSON"},
 };
 
 }  // namespace
@@ -46,15 +46,15 @@ const Command kAttach = {
     .name = "attach",
     .group = Group::Agents,
     .usage = "attach NAME",
-    .summary = "see an agent's screen, and type",
+    .summary = "show an agent's screen, and type into it",
     .hint = "[--view]",
     .arguments = kArguments,
     .options = kOptions,
     .example = "agent-relay attach Bob --view",
     .details =
-        "Shows the screen as it is and then live, on any terminal; leave with Ctrl-] (watching also with q), and\n"
-        "the agent goes on. What you type counts as a person's typing: messages wait meanwhile. An agent without a\n"
-        "terminal of its own takes the size of the one that drives it.",
+        "Shows the screen as it is and then live, on any terminal. Leave with Ctrl-] (with --view also with q); the\n"
+        "agent keeps running. Your typing is the user's: messages stay pending meanwhile. An agent without a terminal\n"
+        "of its own takes the size of the terminal that drives it.",
     .run = run,
 };
 

@@ -12,16 +12,16 @@
 namespace relay::cli {
 namespace {
 
-constexpr Millis kTimeout{3'000};  // for the session that has it
+constexpr Millis kTimeout{3'000};  // for the response of the session that has it
 
-bool still_waits(std::string_view state) { return !is_final_state(state); }
+bool is_pending(std::string_view state) { return !is_final_state(state); }
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto id = invocation.argument(0);
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  const auto meant = RELAY_CLI_TRY(resolve_deliveries(connection, id, still_waits, "waits any more"));
+  const auto meant = RELAY_CLI_TRY(resolve_deliveries(connection, id, is_pending, "is pending"));
   std::vector<std::string> deliveries;
-  std::map<std::string, std::string> stale;  // it has ended, or cannot be given back: its ledger tells which
+  std::map<std::string, std::string> stale;  // final already, or cannot be taken back: the history shows which
   std::optional<protocol::Nack> refusal;
   for (const auto& delivery : meant) {
     json::object order = {{"action", "cancel"}, {"deliveryId", delivery}};
@@ -38,19 +38,19 @@ ExitCode run(const Invocation& invocation, Context& context) {
   if (refusal) print_notice(refusal->message);
   CancelResult outcome;
   const auto watched = watch_trace(connection, id, in(kTimeout), [&](const json::object& trace) {
-    outcome = cancelling_of(trace, deliveries, stale);
-    return outcome.settled();
+    outcome = cancel_result_of(trace, deliveries, stale);
+    return outcome.is_final();
   });
   if (!watched && !is(watched.error(), Errc::TimedOut)) return report_error(watched.error());
-  const auto trouble = error_with(outcome, id, context.now());
-  print(invocation.has("--json") ? json::serialize(as_json(outcome, trouble)) + "\n" : success_of(outcome, id));
-  if (!trouble.empty()) print_notice(trouble);
-  return ending_of(outcome);
+  const auto error = error_text(outcome, id, context.now());
+  print(invocation.has("--json") ? json::serialize(as_json(outcome, error)) + "\n" : success_text(outcome, id));
+  if (!error.empty()) print_notice(error);
+  return exit_code_of(outcome);
 }
 
-constexpr Argument kArguments[] = {{.name = "ID", .description = "a message's id, or one delivery's (d-...)"}};
+constexpr Argument kArguments[] = {{.name = "ID", .description = "the id of a message, or of one delivery (d-...)"}};
 constexpr Option kOptions[] = {
-    {.name = "--reason", .value = "TEXT", .description = "why, for its ledger and its sender"},
+    {.name = "--reason", .value = "TEXT", .description = "the reason, for the delivery history and the sender"},
     kJsonOption,
 };
 
@@ -58,15 +58,17 @@ constexpr Option kOptions[] = {
 
 const Command kCancel = {
     .name = "cancel",
-    .group = Group::More,
+    .group = Group::Control,
     .usage = "cancel ID",
-    .summary = "do not deliver what still waits",
+    .summary = "cancel deliveries that are still pending",
     .arguments = kArguments,
     .options = kOptions,
+    .listed = false,
     .example = "agent-relay cancel 7kq2m9xa --reason \"done already\"",
     .details =
-        "What its agent's session has in hand is asked back, and waited for a moment. Ends with 0 when it was\n"
-        "cancelled, 1 when it was too late, 4 when the session has not answered yet, 5 when it never can.",
+        "A delivery that the recipient's session has received is requested back from it, and the command waits a\n"
+        "moment for the response. Exits with 0 when it was cancelled, 1 when it was too late, 4 when the session has\n"
+        "not responded yet, 5 when it never can.",
     .needs_daemon = true,
     .run = run,
 };

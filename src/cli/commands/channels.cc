@@ -20,7 +20,7 @@ using protocol::MessageType;
 
 constexpr std::int64_t kDefaultRows = 20;
 
-/// `#dev`, also where a shell took `#` for a comment and a person left it out. The error is a usage error.
+/// Adds a missing `#`: in a shell an unquoted one starts a comment. The error is a usage error.
 Result<std::string> parse_channel(const std::string& typed) {
   if (typed.empty()) return fail("name a channel, for example: '#dev' (in quotes, or the shell drops it)");
   auto name = typed.starts_with('#') ? typed : "#" + typed;
@@ -45,7 +45,7 @@ ExitCode list(DaemonConnection& connection, bool as_json, const Context& context
   for (const auto* row : objects_in(answer, "channels"))
     columns.add({display_field(*row, "name"), relay::format("{}", integer_member(*row, "members").value_or(0))});
   if (columns.empty())
-    print_notice("there is no channel yet; begin one with: agent-relay channels join '#dev'");
+    print_notice("no channels yet; create one with: agent-relay channels join '#dev'");
   else
     print(columns.text(context.paint, context.width()));
   return ExitCode::Ok;
@@ -57,17 +57,18 @@ ExitCode members(DaemonConnection& connection, const std::string& channel, bool 
     print(json::serialize(answer) + "\n");
     return ExitCode::Ok;
   }
-  Table columns{{"NAME", "HERE"}};
+  Table columns{{"NAME", "STATUS"}};
   for (const auto* row : objects_in(answer, "members"))
-    columns.add({display_field(*row, "name"), bool_member(*row, "connected").value_or(false) ? "yes" : "away"});
+    columns.add(
+        {display_field(*row, "name"), bool_member(*row, "connected").value_or(false) ? "connected" : "offline"});
   if (columns.empty())
-    print_notice(relay::format("nobody is in {}; join with: agent-relay channels join '{}'", channel, channel));
+    print_notice(relay::format("{} has no members; join it with: agent-relay channels join '{}'", channel, channel));
   else
     print(columns.text(context.paint, context.width()));
   return ExitCode::Ok;
 }
 
-/// CHANNEL_JOIN has no answer of its own, so the members are asked for behind it: frames are handled in order.
+/// CHANNEL_JOIN has no response, so the member list is requested after it: the daemon handles frames in order.
 ExitCode change(DaemonConnection& connection, const std::string& channel, const std::string& member, bool join,
                 bool as_json) {
   const auto wish = json::serialize(json::object{{"channel", channel}, {"member", member}});
@@ -83,7 +84,7 @@ ExitCode change(DaemonConnection& connection, const std::string& channel, const 
   if (as_json)
     print(json::serialize(json::object{{"channel", channel}, {"name", member}, {"member", in}}) + "\n");
   else
-    print_sentence(relay::format("{} {} {}\n", sanitize(member, Lines::Join), join ? "is in" : "has left",
+    print_sentence(relay::format("{} {} {}\n", sanitize(member, Lines::Join), join ? "joined" : "left",
                                  sanitize(channel, Lines::Join)));
   return ExitCode::Ok;
 }
@@ -95,7 +96,7 @@ ExitCode history(DaemonConnection& connection, const std::string& channel, const
   std::ranges::sort(messages, {}, &MessageRow::key);
   const auto shape = invocation.has("--json") ? Shape::Json : Shape::Lines;
   print_messages(messages, context, shape);
-  if (messages.empty() && shape == Shape::Lines) print_notice(relay::format("nothing was said in {} yet", channel));
+  if (messages.empty() && shape == Shape::Lines) print_notice(relay::format("no messages in {} yet", channel));
   return ExitCode::Ok;
 }
 
@@ -108,8 +109,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   }
   if (verb != "members" && verb != "join" && verb != "leave" && verb != "history")
     return report_error(
-        relay::format("channels can be listed, joined or left, or asked for members or history, not '{}'",
-                      sanitize(verb, Lines::Join)),
+        relay::format("unknown verb '{}': choose members, join, leave or history", sanitize(verb, Lines::Join)),
         ExitCode::Usage);
   const auto channel = RELAY_CLI_USAGE(parse_channel(invocation.argument(1)));
   const auto name = RELAY_CLI_USAGE(sender_name(invocation, "--name", context));
@@ -122,11 +122,11 @@ ExitCode run(const Invocation& invocation, Context& context) {
 constexpr Argument kArguments[] = {
     {.name = "[VERB]",
      .arity = Arity::Optional,
-     .description = "members, join, leave or history; without: all channels",
+     .description = "members, join, leave or history; default: list all channels",
      .choices = "members|join|leave|history"},
     {.name = "[CHANNEL]",
      .arity = Arity::Optional,
-     .description = "its name; '#dev' in quotes, or dev",
+     .description = "the channel: '#dev' in quotes, or dev",
      .completes = CompletionKind::Channels},
 };
 constexpr Option kOptions[] = {
@@ -142,15 +142,15 @@ constexpr Option kOptions[] = {
 
 const Command kChannels = {
     .name = "channels",
-    .group = Group::More,
+    .group = Group::Together,
     .usage = "channels [VERB] [CHANNEL]",
-    .summary = "who talks where",
+    .summary = "list, join and leave channels",
     .arguments = kArguments,
     .options = kOptions,
     .example = "agent-relay channels join '#dev' && agent-relay send '#dev' \"the build is green\"",
     .details =
-        "What is sent to a channel reaches its members, also those who are away, when they are back.\n"
-        "Names are the same in capitals and small letters.",
+        "A message to a channel reaches its members; offline members get it when they are back. Channel names are\n"
+        "case-insensitive.",
     .needs_daemon = true,
     .run = run,
 };

@@ -23,13 +23,13 @@ ExitCode run(const Invocation& invocation, Context& context) {
 }
 
 constexpr Option kOptions[] = {
-    {.name = "--name", .value = "NAME", .description = "who you are; default $AGENT_RELAY_NAME, $USER or human"},
+    {.name = "--name", .value = "NAME", .description = "your name; default $AGENT_RELAY_NAME, $USER or human"},
     {.name = "--to",
      .value = "NAME",
-     .description = "to whom lines without @NAME go",
+     .description = "the recipient of lines without @NAME",
      .completes = CompletionKind::Agents},
-    {.name = "--listen", .description = "only print what arrives; do not read stdin"},
-    {.name = "--count", .value = "N", .description = "end after N messages have arrived"},
+    {.name = "--listen", .description = "only print messages; do not read stdin"},
+    {.name = "--count", .value = "N", .description = "exit after N messages"},
     {.name = "--json", .description = "print one JSON object per line"},
 };
 
@@ -39,22 +39,20 @@ const Command kChat = {
     .name = "chat",
     .group = Group::Everyday,
     .usage = "chat",
-    .summary = "join the conversation from here",
+    .summary = "join the conversation from this terminal",
     .hint = "[--name]",
     .options = kOptions,
     .example = "agent-relay chat --name Alice --to Bob",
     .details =
-        "A line `@Bob hello` goes to Bob, as do those after it; `@* hello` to everyone; /help and /quit are\n"
-        "the chat's own. At a terminal the line is edited as in a shell (arrows, Home, End, Ctrl-A E K U W Y R, words "
-        "by\n"
-        "Alt-B and Alt-F, Up for earlier lines, Alt-Enter for a line end; a paste of several lines is one message), "
-        "Tab\n"
-        "completes names, messages appear above the line, and who wrote to you last is answered without `@`: the name\n"
-        "before the line says who gets it. The first line to somebody who waits for an answer (`send --ask`) is that "
-        "answer.\n"
-        "A line that went wrong is the exit code when the lines come from a file or a pipe.\n"
-        "What you type has your authority, whatever --name says; answers go to that name.\n"
-        "What is typed while the daemon is away is kept on disk and sent when it is back.",
+        "`@Bob hello` sends hello to Bob, and the lines after it go to Bob as well; `@* hello` goes to every agent;\n"
+        "/help and /quit are commands of the chat. On a terminal the line is edited as in a shell (arrows, Home, End,\n"
+        "Ctrl-A E K U W Y R, words with Alt-B and Alt-F, Up for earlier lines, Alt-Enter for a line break; several\n"
+        "pasted lines are one message), Tab completes names, and messages appear above the line. The name before the\n"
+        "line is its recipient: the one you addressed last, or the last one who wrote to you. The first line to an\n"
+        "agent that waits for an answer (`send --ask`) is that answer. When the lines come from a file or a pipe, a\n"
+        "failed line sets the exit code.\n"
+        "What you type has your authority, whatever --name says; replies go to that name. Lines typed while the\n"
+        "daemon is down are stored on disk and sent when it is back.",
     .needs_daemon = true,
     .run = run,
 };

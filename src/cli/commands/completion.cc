@@ -44,8 +44,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   }
   const auto script = completion_script(shell);
   if (!script)
-    return report_error(relay::format("there is no completion for {}: choose bash, zsh or fish", shell),
-                        ExitCode::Usage);
+    return report_error(relay::format("no completion for {}: choose bash, zsh or fish", shell), ExitCode::Usage);
   print(*script);
   return ExitCode::Ok;
 }

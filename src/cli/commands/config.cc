@@ -20,7 +20,7 @@ std::string shown_value(const config::Settings& settings, const config::SettingR
   return text.empty() ? "(none)" : text;
 }
 
-/// What the running daemon says of itself; nothing when it does not run or does not tell.
+/// The state that the running daemon reports; empty without a daemon.
 DaemonState daemon_state(const Context& context) {
   auto daemon = connect_daemon(context);
   if (!daemon) return {};
@@ -28,7 +28,7 @@ DaemonState daemon_state(const Context& context) {
   return state ? *std::move(state) : DaemonState{};
 }
 
-/// What the daemon uses in place of that value; nothing when it uses that, or the hosts of agents read it.
+/// The value that the daemon uses instead; none when it uses this one, or when only hosts read the setting.
 std::optional<std::string> other_value_in_use(const DaemonState& daemon, const config::Settings& settings,
                                               const config::SettingRow& row) {
   const auto found = daemon.settings.find(std::string{row.name});
@@ -36,12 +36,12 @@ std::optional<std::string> other_value_in_use(const DaemonState& daemon, const c
   return found->second == settings.text(row.setting) ? std::nullopt : std::optional{found->second};
 }
 
-/// The commands after which the daemon uses the value shown.
-std::string advice_for(const DaemonState& daemon, const config::Settings& settings, const config::SettingRow& row) {
+/// The commands that make the daemon use the value shown.
+std::string apply_command(const DaemonState& daemon, const config::Settings& settings, const config::SettingRow& row) {
   const bool of_a_process =
       settings.source(row.setting) == config::Source::Variable || daemon.overridden.contains(std::string{row.name});
   switch (of_a_process ? config::Applies::OnRestart : row.applies) {
-    case config::Applies::OnSave: return "agent-relay reload, or by itself in a moment";
+    case config::Applies::OnSave: return "agent-relay reload, or automatically in a moment";
     case config::Applies::OnReload:
     case config::Applies::NewSessions: return "agent-relay reload";
     case config::Applies::NewWorkspaces: return "agent-relay reload, agent-relay down, agent-relay up";
@@ -50,19 +50,19 @@ std::string advice_for(const DaemonState& daemon, const config::Settings& settin
   return "";
 }
 
-/// Why no permission rule is in force; empty when the file has no mistake.
-std::string mistake_in_rules(const Context& context) {
+/// The error in config.toml that puts all permission rules out of force; empty when there is none.
+std::string policy_error(const Context& context) {
   const auto policy = own_policy(context.home);
   return policy ? std::string{} : policy.error().message();
 }
 
-/// What to do about a value that the daemon does not use.
-std::string what_to_do(const DaemonState& daemon, const config::Settings& settings, const config::SettingRow& row,
-                       const Context& context) {
+/// The next step for a value that the daemon does not use.
+std::string next_step(const DaemonState& daemon, const config::Settings& settings, const config::SettingRow& row,
+                      const Context& context) {
   if (row.setting == config::Setting::PermissionsPreset)
-    if (const auto mistake = mistake_in_rules(context); !mistake.empty())
-      return relay::format("no rule is in force until this is corrected: {}", sanitize(mistake, Lines::Join));
-  return "it changes with: " + advice_for(daemon, settings, row);
+    if (const auto error = policy_error(context); !error.empty())
+      return relay::format("no rule is in force until this is corrected: {}", sanitize(error, Lines::Join));
+  return "apply it with: " + apply_command(daemon, settings, row);
 }
 
 void print_json(const config::Settings& settings, const DaemonState& daemon, const Context& context) {
@@ -105,7 +105,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
       value = context.paint(Colour::Yellow, value + " *");
       pending.push_back(relay::format("* {}: the daemon uses {}; {}\n", row.name,
                                       other->empty() ? "(none)" : sanitize(*other, Lines::Join),
-                                      what_to_do(daemon, settings, row, context)));
+                                      next_step(daemon, settings, row, context)));
     }
     columns.add({std::string{row.name}, std::move(value),
                  with_source ? settings.origin(row.setting) : std::string{row.description}});
@@ -116,7 +116,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
 }
 
 constexpr Option kOptions[] = {
-    {.name = "--show-source", .description = "say where each value came from"},
+    {.name = "--show-source", .description = "show where each value comes from"},
     kJsonOption,
 };
 
@@ -124,15 +124,16 @@ constexpr Option kOptions[] = {
 
 const Command kConfig = {
     .name = "config",
-    .group = Group::More,
+    .group = Group::Inspect,
     .usage = "config",
-    .summary = "the settings in force",
+    .summary = "show the settings in force",
     .hint = "[--show-source]",
     .options = kOptions,
+    .listed = false,
     .example = "agent-relay config --show-source",
     .details =
-        "Flags win over environment variables, those over config.toml, that over the defaults. A * marks values\n"
-        "that the running daemon does not use yet, with the command that changes it.",
+        "Flags override environment variables, which override config.toml, which overrides the defaults. A * marks\n"
+        "values that the running daemon does not use yet, with the command that applies them.",
     .run = run,
 };
 

@@ -1,4 +1,4 @@
-/// `agent-relay cost`: what was used, and what it cost.
+/// `agent-relay cost`
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/commands/commands.h"
@@ -13,7 +13,7 @@
 namespace relay::cli {
 namespace {
 
-/// Those of the program, and what the person wrote down; a file that cannot be used is said and passed over.
+/// The built-in prices and the user's own file. A file that cannot be used is reported and ignored.
 events::CostModels models_of(const Context& context) {
   const events::CostModels ours;
   const auto path = context.home.root + "/cost-models.json";
@@ -22,7 +22,7 @@ events::CostModels models_of(const Context& context) {
   if (text && !exists) return ours;
   auto models = text ? ours.with_file(*text) : Result<events::CostModels>{Failure{text.error()}};
   if (models) return *std::move(models);
-  print_notice(relay::format("{}: {}; the prices that come with the program are used", path, models.error().message()));
+  print_notice(relay::format("{}: {}; using the built-in prices", path, models.error().message()));
   return ours;
 }
 
@@ -46,7 +46,7 @@ Result<events::CostReport> report(DaemonConnection& connection, const json::obje
               .reported_cost_usd = number_member(*row, "cost")});
   }
   if (bool_member(answer, "more").value_or(false))
-    print_notice("there is more than one answer can hold; ask for less: --agent, --since");
+    print_notice("the result is incomplete: it exceeds one response; narrow it with --agent or --since");
   return sums.report();
 }
 
@@ -62,7 +62,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
     return ExitCode::Ok;
   }
   if (costs.total.total_tokens == 0) {
-    print_notice("no tokens were counted");
+    print_notice("no tokens recorded");
     return ExitCode::Ok;
   }
   const auto by = invocation.value("--by").value_or("agent");
@@ -74,17 +74,17 @@ ExitCode run(const Invocation& invocation, Context& context) {
   if (!costs.unpriced.empty()) {
     std::string names;
     for (const auto& name : costs.unpriced) names += (names.empty() ? "" : ", ") + sanitize(name, Lines::Join);
-    print_notice(relay::format("no price is known of {}; give one in {}/cost-models.json", names, context.home.root));
+    print_notice(relay::format("no price for {}; add one to {}/cost-models.json", names, context.home.root));
   }
   return ExitCode::Ok;
 }
 
 constexpr Option kOptions[] = {
-    {.name = "--since", .value = "TIME", .description = "only of the last 10m, 2h, 7d"},
-    {.name = "--agent", .value = "NAME", .description = "only of NAME", .completes = CompletionKind::Agents},
+    {.name = "--since", .value = "TIME", .description = "only the last 10m, 2h, 7d"},
+    {.name = "--agent", .value = "NAME", .description = "only NAME", .completes = CompletionKind::Agents},
     {.name = "--by",
      .value = "WHAT",
-     .description = "one row for each (default agent)",
+     .description = "group by (default agent)",
      .choices = "agent|model|session|thread"},
     {.name = "--json", .description = "print JSON"},
 };
@@ -93,16 +93,16 @@ constexpr Option kOptions[] = {
 
 const Command kCost = {
     .name = "cost",
-    .group = Group::Knowing,
+    .group = Group::Inspect,
     .usage = "cost",
-    .summary = "tokens, and what they cost",
+    .summary = "show tokens used, and their cost",
     .hint = "[--by WHAT]",
     .options = kOptions,
     .example = "agent-relay cost --since 24h --by model",
     .details =
-        "Tokens as the agents' own records tell them, each answer counted once. Prices come with the program; those "
-        "in\n"
-        "cost-models.json of the home replace them. A cost that an agent tells itself counts instead.",
+        "Tokens come from the agents' own transcripts; each response counts once. Prices come with the program; those\n"
+        "in cost-models.json of the home directory replace them. A cost that the agent itself reports takes\n"
+        "precedence.",
     .needs_daemon = true,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/// `agent-relay dead`: what ended without being delivered, and its second chance.
+/// `agent-relay dead`: what ended without being delivered, and its redelivery.
 #include <algorithm>
 #include <limits>
 
@@ -66,7 +66,7 @@ std::string shown(const json::object& letter, const Context& context) {
   if (narrow) text = folded(text, context.columns, kDeadIndent);
   text += (narrow ? "\n" + std::string(kDeadIndent, ' ') : "  ") + truncate(display_field(letter, "body"), room) + "\n";
   auto why = display_field(letter, "reason");
-  if (why.empty()) why = "no reason was given";
+  if (why.empty()) why = "no reason given";
   if (const auto attempts = integer_member(letter, "attempts").value_or(0); attempts > 1)
     why += relay::format(" ({} attempts)", attempts);
   for (const auto& line : wrap(why, context.columns - kDeadIndent))
@@ -77,7 +77,7 @@ std::string shown(const json::object& letter, const Context& context) {
 ExitCode list(const Invocation& invocation, Context& context) {
   for (const auto* option : {"--all", "--in-doubt"})
     if (invocation.has(option))
-      return report_error(relay::format("{} goes with: agent-relay dead redeliver", option), ExitCode::Usage);
+      return report_error(relay::format("{} is an option of: agent-relay dead redeliver", option), ExitCode::Usage);
   const auto name = invocation.argument(0);
   const auto limit = RELAY_CLI_USAGE(invocation.number("--limit", 1, protocol::kMaxQueryRows, kDefaultRows));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
@@ -91,13 +91,13 @@ ExitCode list(const Invocation& invocation, Context& context) {
   }
   for (const auto& letter : letters) print(shown(letter, context));
   if (letters.empty()) {
-    print_notice("there are none: everything was delivered, or still waits");
+    print_notice("no undelivered messages: all are delivered or pending");
   } else {
     const bool doubt = std::ranges::any_of(
         letters, [](const json::object& letter) { return display_field(letter, "state") == "in_doubt"; });
     print_notice(relay::format(
-        "to send one again: agent-relay dead redeliver ID; all of them: agent-relay dead redeliver --all{}",
-        doubt ? "; with those in doubt, which may then arrive twice: agent-relay dead redeliver --all --in-doubt"
+        "redeliver one with: agent-relay dead redeliver ID; all with: agent-relay dead redeliver --all{}",
+        doubt ? "; also those in doubt, which may then arrive twice, with: agent-relay dead redeliver --all --in-doubt"
               : ""));
   }
   return ExitCode::Ok;
@@ -121,7 +121,7 @@ void tell(const Again& again, bool as_json) {
     return print(json::serialize(json::object{{"count", again.count},
                                               {"deliveryIds", json::array(again.ids.begin(), again.ids.end())}}) +
                  "\n");
-  for (const auto& id : again.ids) print(relay::format("sent again as {}\n", sanitize(id, Lines::Join)));
+  for (const auto& id : again.ids) print(relay::format("redelivered as {}\n", sanitize(id, Lines::Join)));
   if (const auto told = static_cast<std::int64_t>(again.ids.size()); again.count > told)
     print(relay::format("and {} more\n", again.count - told));
 }
@@ -129,10 +129,9 @@ void tell(const Again& again, bool as_json) {
 ExitCode redeliver(const Invocation& invocation, Context& context) {
   const bool all = invocation.has("--all");
   if (invocation.has("--in-doubt") && !all)
-    return report_error("--in-doubt goes with --all; one that is in doubt is sent again by its id", ExitCode::Usage);
+    return report_error("--in-doubt needs --all; redeliver a single delivery by its id", ExitCode::Usage);
   if (!all && invocation.argument_count() < 2)
-    return report_error("name what to send again, by the ids that agent-relay dead shows, or say --all",
-                        ExitCode::Usage);
+    return report_error("dead redeliver needs an ID or --all; list the ids with: agent-relay dead", ExitCode::Usage);
   if (all && invocation.argument_count() > 2)
     return report_error("--all takes at most one name: agent-relay dead redeliver --all Bob", ExitCode::Usage);
   auto connection = RELAY_CLI_TRY(join_workspace(context));
@@ -145,9 +144,8 @@ ExitCode redeliver(const Invocation& invocation, Context& context) {
     if (done.refusal) return report_error(*done.refusal);
     again.add(done);
     if (again.count == 0)
-      print_notice(invocation.has("--in-doubt")
-                       ? "there was nothing to send again"
-                       : "there was nothing to send again; what is in doubt is with --in-doubt only");
+      print_notice(invocation.has("--in-doubt") ? "nothing to redeliver"
+                                                : "nothing to redeliver; include deliveries in doubt with --in-doubt");
   }
   for (std::size_t i = 1; !all && i < invocation.argument_count(); ++i)
     for (const auto& delivery : RELAY_CLI_TRY(
@@ -173,13 +171,13 @@ ExitCode run(const Invocation& invocation, Context& context) {
 constexpr Argument kArguments[] = {
     {.name = "[NAME]",
      .arity = Arity::Any,
-     .description = "only what was for NAME; or: redeliver ID..., redeliver --all [NAME]",
+     .description = "only deliveries to NAME; or: redeliver ID..., redeliver --all [NAME]",
      .completes = CompletionKind::Agents},
 };
 constexpr Option kOptions[] = {
-    {.name = "--all", .description = "redeliver: everything that is dead, failed or expired"},
-    {.name = "--in-doubt", .description = "with --all: what is in doubt too; it may arrive twice"},
-    {.name = "--limit", .value = "N", .description = "at most N, the newest (default 50)"},
+    {.name = "--all", .description = "redeliver: all that are dead, failed or expired"},
+    {.name = "--in-doubt", .description = "with --all: those in doubt too, which may arrive twice"},
+    {.name = "--limit", .value = "N", .description = "the newest N (default 50)"},
     kJsonOption,
 };
 
@@ -187,17 +185,16 @@ constexpr Option kOptions[] = {
 
 const Command kDead = {
     .name = "dead",
-    .group = Group::Steering,
+    .group = Group::Control,
     .usage = "dead [NAME]",
-    .summary = "what was not delivered; redeliver it",
+    .summary = "list and redeliver undelivered messages",
     .hint = "[redeliver]",
     .arguments = kArguments,
     .options = kOptions,
     .example = "agent-relay dead redeliver d-7kq2m9xa",
     .details =
-        "Lists what failed, expired, was given up after too many attempts, or is in doubt (nobody knows whether the\n"
-        "agent has it), with the reason. `dead redeliver` sends it again as a new delivery of the same message, by "
-        "the\n"
+        "Lists deliveries that failed, expired, used up their attempts, or are in doubt (it is not known whether the\n"
+        "agent has the message), with the reason. `dead redeliver` sends the message again as a new delivery, by the\n"
         "id of the delivery (d-...) or of the message.",
     .needs_daemon = true,
     .run = run,

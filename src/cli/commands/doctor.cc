@@ -10,25 +10,25 @@ namespace relay::cli {
 namespace {
 
 ExitCode run(const Invocation& invocation, Context& context) {
-  const auto findings = run_checks(context);
+  const auto results = run_checks(context);
   bool healthy = true;
   json::array array;
   Table columns{{}};
-  for (const auto& finding : findings) {
-    const bool ok = finding.verdict == CheckStatus::Ok;
-    healthy = healthy && finding.verdict != CheckStatus::Problem;
-    const auto word = ok ? "ok" : finding.verdict == CheckStatus::Note ? "note" : "problem";
-    json::object entry = {{"check", finding.what}, {"verdict", word}, {"says", finding.message}};
-    if (!finding.fix.empty()) entry["advice"] = finding.fix;
+  for (const auto& result : results) {
+    const bool ok = result.status == CheckStatus::Ok;
+    healthy = healthy && result.status != CheckStatus::Problem;
+    const auto word = ok ? "ok" : result.status == CheckStatus::Note ? "note" : "problem";
+    json::object entry = {{"check", result.check}, {"status", word}, {"message", result.message}};
+    if (!result.fix.empty()) entry["fix"] = result.fix;
     array.push_back(std::move(entry));
-    const auto colour = ok ? Colour::Green : finding.verdict == CheckStatus::Note ? Colour::Yellow : Colour::Red;
-    auto says = sanitize(finding.message, Lines::Join);
-    if (!finding.fix.empty()) says += "; " + sanitize(finding.fix, Lines::Join);
-    auto verdict = context.paint(colour, relay::format("{:<7}", word));
+    const auto colour = ok ? Colour::Green : result.status == CheckStatus::Note ? Colour::Yellow : Colour::Red;
+    auto message = sanitize(result.message, Lines::Join);
+    if (!result.fix.empty()) message += "; " + sanitize(result.fix, Lines::Join);
+    auto status = context.paint(colour, relay::format("{:<7}", word));
     if (context.is_narrow())
-      columns.add({relay::format("{}  {}", verdict, finding.what), says});
+      columns.add({relay::format("{}  {}", status, result.check), message});
     else
-      columns.add({std::move(verdict), std::string{finding.what}, says});
+      columns.add({std::move(status), std::string{result.check}, message});
   }
   if (invocation.has("--json"))
     print(json::serialize(json::object{{"healthy", healthy}, {"checks", std::move(array)}}) + "\n");
@@ -43,17 +43,16 @@ constexpr Option kOptions[] = {kJsonOption};
 
 const Command kDoctor = {
     .name = "doctor",
-    .group = Group::Knowing,
+    .group = Group::Inspect,
     .usage = "doctor",
-    .summary = "what is wrong here, and what to do",
+    .summary = "find problems, and say how to fix them",
     .hint = "[--json]",
     .options = kOptions,
     .example = "agent-relay doctor",
     .details =
-        "Looks at home, configuration, disk, clock, sockets, store, daemon, HTTP, limits of descriptors and inotify,\n"
-        "services, agents and their versions, profiles, hooks and MCP, and writes nothing. Each agent that is found "
-        "is\n"
-        "asked for its version. Ends with 1 when there is a problem.",
+        "Checks the home directory, configuration, disk, clock, sockets, store, daemon, HTTP, limits of descriptors\n"
+        "and inotify, services, agents and their versions, profiles, hooks and MCP, and changes nothing. Asks each\n"
+        "installed agent for its version. Exits with 1 when there is a problem.",
     .run = run,
 };
 

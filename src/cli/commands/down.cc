@@ -13,15 +13,15 @@
 namespace relay::cli {
 namespace {
 
-/// Agents outlive the daemon; whoever ends it may not expect that of those nobody sees.
+/// Agents outlive the daemon. The user may not expect that of those without a terminal.
 void mention_detached(const std::vector<std::string>& host_directories, std::string_view where) {
   std::string names;
   for (const auto& directory : host_directories)
     for (const auto& host : host::reachable_hosts(directory))
       if (host.spawned || host.detached) names += (names.empty() ? "" : ", ") + sanitize(host.name, Lines::Join);
   if (!names.empty())
-    print_notice(
-        relay::format("in the background of {} these go on: {}; end one with: agent-relay release NAME", where, names));
+    print_notice(relay::format("still running in the background of {}: {}; stop one with: agent-relay release NAME",
+                               where, names));
 }
 
 /// Of every project that has a workspace.
@@ -34,21 +34,21 @@ std::vector<std::string> all_host_directories(const Context& context) {
   return directories;
 }
 
-ExitCode end_daemon(DaemonConnection& daemon, const Context& context) {
+ExitCode stop_daemon(DaemonConnection& daemon, const Context& context) {
   RELAY_CLI_TRY(shut_down_daemon(daemon));
-  print_sentence("the daemon has ended\n");
+  print_sentence("the daemon has stopped\n");
   mention_detached(all_host_directories(context), "all projects");
   return ExitCode::Ok;
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
   auto daemon = connect_daemon(context);
-  if (!daemon && is(daemon.error(), Errc::NoDaemon)) {  // what was wished for is already so
+  if (!daemon && is(daemon.error(), Errc::NoDaemon)) {  // already in the requested state
     print_notice("no daemon is running");
     return ExitCode::Ok;
   }
   if (!daemon) return report_error(daemon.error());
-  if (invocation.has("--all")) return end_daemon(*daemon, context);
+  if (invocation.has("--all")) return stop_daemon(*daemon, context);
   const auto open = RELAY_CLI_TRY(list_workspaces(*daemon));
   const auto& root = context.project.root;
   const bool is_open = std::any_of(open.begin(), open.end(), [&](const auto& one) { return one.root == root; });
@@ -57,13 +57,13 @@ ExitCode run(const Invocation& invocation, Context& context) {
     return ExitCode::Ok;
   }
   RELAY_CLI_TRY(close_workspace(*daemon, root));
-  print_sentence(
-      relay::format("the workspace of {} is closed; the daemon goes on, end it with: agent-relay down --all\n", root));
+  print_sentence(relay::format(
+      "the workspace of {} is closed; the daemon keeps running; stop it with: agent-relay down --all\n", root));
   mention_detached({context.project.hosts}, "this project");
   return ExitCode::Ok;
 }
 
-constexpr Option kOptions[] = {{.name = "--all", .description = "end the daemon, with every workspace"}};
+constexpr Option kOptions[] = {{.name = "--all", .description = "stop the daemon and close every workspace"}};
 
 }  // namespace
 
@@ -76,9 +76,9 @@ const Command kDown = {
     .options = kOptions,
     .example = "agent-relay down --all",
     .details =
-        "Returns when it is closed. Nothing is lost: what waits is delivered when the workspace is open again. `up`\n"
-        "opens it, and so does any command that needs it, unless it is given `--no-start`.\n"
-        "Processes inside agents are refused.",
+        "Returns when the workspace is closed. Nothing is lost: pending messages are delivered after the workspace is\n"
+        "opened again, by `up` or by any command that needs it (unless `--no-start` is given).\n"
+        "The daemon refuses this command from a process inside an agent.",
     .run = run,
 };
 

@@ -1,4 +1,4 @@
-/// `agent-relay events`: everything that happened, as it happens.
+/// `agent-relay events`
 #include <unistd.h>
 
 #include <charconv>
@@ -44,12 +44,13 @@ Result<Since> since_in(const Invocation& invocation, const Context& context) {
     std::int64_t number = 0;
     const auto [end, problem] = std::from_chars(text->data() + 1, text->data() + text->size(), number);
     if (problem != std::errc{} || end != text->data() + text->size() || number < 0)
-      return fail(relay::format("--since {}: a number of an event reads #42", *text));
+      return fail(relay::format("--since cannot be \"{}\": give the number of an event as #42", *text));
     return Since{.number = number};
   }
   const auto ago = parse_duration(*text);
   if (!ago)
-    return fail(relay::format("--since {}: give how long ago, such as 10m or 2h, or a number, such as #42", *text));
+    return fail(relay::format(
+        "--since cannot be \"{}\": give a duration such as 10m or 2h, or the number of an event such as #42", *text));
   return Since{.time = context.now() - ago->count()};
 }
 
@@ -58,10 +59,10 @@ class EventLog {
   EventLog(const Context& context, json::object wanted, std::string topic, bool json)
       : context_{context}, wanted_{std::move(wanted)}, topic_{std::move(topic)}, json_{json} {}
 
-  /// All after a point, or the newest so many. How many there were.
+  /// Prints all events after `since`, or the newest `limit`. Returns their number.
   Result<std::size_t> print_past(DaemonConnection& connection, const Since& since, std::int64_t limit) {
     const bool newest = since.number < 0 && since.time == 0;
-    if (limit == 0) {  // nothing of the past: only where it ends
+    if (limit == 0) {  // no past events, only the position to follow from
       const auto payload = RELAY_TRY(connection.request(MessageType::EventsQuery, R"({"newest":true,"limit":1})"));
       const auto answer = RELAY_TRY(parse_json_object(payload));
       reached_ = since.number >= 0 ? since.number : integer_member(answer, "newest").value_or(0);
@@ -72,7 +73,7 @@ class EventLog {
     if (since.time > 0) query["sinceTs"] = since.time;
     if (newest) query["newest"] = true;
     std::size_t printed = 0;
-    std::vector<json::object> found;  // of the newest, which come from the end
+    std::vector<json::object> found;  // the newest first
     for (auto left = limit; left > 0;) {
       query["limit"] = std::min<std::int64_t>(left, protocol::kMaxQueryRows);
       const auto payload = RELAY_TRY(connection.request(MessageType::EventsQuery, json::serialize(query)));
@@ -115,7 +116,7 @@ class EventLog {
       const auto payload = parse_json_object(frame->envelope.payload);
       const auto* event = payload ? object_member(*payload, "event") : nullptr;
       const auto number = event == nullptr ? 0 : integer_member(*event, "_seq").value_or(0);
-      if (number <= reached_) continue;  // what is not kept (log) has none
+      if (number <= reached_) continue;  // events that are not stored (log) have none
       reached_ = number;
       if (concerns(*event)) show(*event);
     }
@@ -155,17 +156,17 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto printed = RELAY_CLI_TRY(log.print_past(connection, since, limit));
   if (invocation.has("--follow"))
     return follow([&](DaemonConnection& daemon) { return log.follow(daemon); }, std::move(connection), context);
-  if (printed == 0 && !invocation.has("--json")) print_notice("nothing of the kind has happened");
+  if (printed == 0 && !invocation.has("--json")) print_notice("no matching events");
   return ExitCode::Ok;
 }
 
 constexpr Option kOptions[] = {
-    {.name = "--follow", .description = "go on printing what happens"},
-    {.name = "--types", .value = "T,...", .description = "only these types (item.started) or groups of them (item)"},
-    {.name = "--agent", .value = "NAME", .description = "only of NAME", .completes = CompletionKind::Agents},
+    {.name = "--follow", .description = "keep printing new events"},
+    {.name = "--types", .value = "T,...", .description = "only these types (item.started) or groups (item)"},
+    {.name = "--agent", .value = "NAME", .description = "only events of NAME", .completes = CompletionKind::Agents},
     {.name = "--topic", .value = "TOPIC", .description = "only messages about TOPIC"},
-    {.name = "--session", .value = "ID", .description = "only of one session"},
-    {.name = "--since", .value = "WHEN", .description = "all since then: 10m, 2h ago, or after an event: #42"},
+    {.name = "--session", .value = "ID", .description = "only events of one session"},
+    {.name = "--since", .value = "WHEN", .description = "all since 10m or 2h ago, or after an event: #42"},
     {.name = "--limit", .value = "N", .description = "at most N (default: the newest 50, or all since)"},
     {.name = "--json", .description = "print one JSON object per line"},
 };
@@ -174,15 +175,15 @@ constexpr Option kOptions[] = {
 
 const Command kEvents = {
     .name = "events",
-    .group = Group::Knowing,
+    .group = Group::Inspect,
     .usage = "events",
-    .summary = "what happened, as it happens",
+    .summary = "show what agents do, as it happens",
     .hint = "[--follow]",
     .options = kOptions,
     .example = "agent-relay events --follow --types item,permission --agent Alice",
     .details =
-        "Sessions, work, prompts, tokens, messages, deliveries, numbered without gaps (docs/spec/events.md). While\n"
-        "following, a daemon that restarts costs neither a line nor a repetition.",
+        "Sessions, work, prompts, tokens, messages and deliveries, numbered without gaps (docs/spec/events.md). With\n"
+        "--follow, a restart of the daemon neither loses nor repeats an event.",
     .needs_daemon = true,
     .run = run,
 };

@@ -34,19 +34,19 @@ bool types_for_user(const json::object& answer) {
 
 std::string meaning_of(std::string_view state, const json::object& answer) {
   if (bool_member(answer, "headless").value_or(false) && state != "blocked")
-    return "it runs without a terminal, so nothing is typed and no screen is read; messages reach it by its own "
-           "interfaces, or wait";
+    return "it runs without a terminal: nothing is typed and no screen is read; messages reach it through its native "
+           "interfaces, or stay pending";
   if (state == "idle") return "ready for a message";
   if (state == "typing")
-    return is_typed_into(answer)    ? "its composer holds a draft; messages wait"
-           : types_for_user(answer) ? "its composer holds a draft; what you say is typed and waits for it, messages of "
-                                      "agents arrive beside it"
+    return is_typed_into(answer)    ? "its composer holds a draft; messages stay pending"
+           : types_for_user(answer) ? "its composer holds a draft; your messages stay pending until it is empty, "
+                                      "messages from agents arrive beside it"
                                     : "its composer holds a draft; messages arrive beside it";
-  if (state == "working") return "messages wait until it has finished";
-  if (state == "blocked") return "it asks something, or shows what is not known; nothing is typed";
+  if (state == "working") return "messages stay pending until it finishes";
+  if (state == "blocked") return "it needs an answer, or shows an unknown screen; nothing is typed";
   if (display_field(answer, "profile") == profiles::kGeneric)
-    return "no profile knows this program: relay commands at the start of its lines are read, and nothing is typed "
-           "into it; write a profile (docs/spec/profiles.md), or let it read $AGENT_RELAY_INBOX";
+    return "no profile for this program: relay commands at the start of its lines are read, but nothing is typed into "
+           "it; write a profile (docs/spec/profiles.md), or let it read $AGENT_RELAY_INBOX";
   return "not known to be ready; nothing is typed";
 }
 
@@ -54,8 +54,7 @@ std::string meaning_of(std::string_view state, const json::object& answer) {
 void add_ways(Table& facts, const json::object& answer) {
   if (const auto* ways = object_member(answer, "interfaces")) {
     const auto heard = display_field(*ways, "output");
-    facts.add(
-        {"heard by", heard.empty() ? "nothing: it has no interface of its own that works, and no screen" : heard});
+    facts.add({"output", heard.empty() ? "none: no native interface works, and there is no screen" : heard});
     if (const auto unread = display_field(answer, "unread"); !unread.empty()) facts.add({"not read now", unread});
     std::string spoken;
     if (const auto* speak = object_member(*ways, "delivery"))
@@ -63,22 +62,22 @@ void add_ways(Table& facts, const json::object& answer) {
         if (way.is_string())
           spoken += relay::format("{}{} {}", spoken.empty() ? "" : ", ", std::string_view{mode},
                                   display_field(*speak, std::string_view{mode}));
-    if (types_for_user(answer)) spoken += relay::format("; what you say: {}", adapters::way::kTerminal);
-    facts.add({"spoken to by", spoken});
-    if (const auto answered = display_field(*ways, "prompts"); !answered.empty()) facts.add({"answered by", answered});
+    if (types_for_user(answer)) spoken += relay::format("; your messages: {}", adapters::way::kTerminal);
+    facts.add({"delivery", spoken});
+    if (const auto answered = display_field(*ways, "prompts"); !answered.empty()) facts.add({"prompts", answered});
   }
   if (const auto* broken = array_member(answer, "failedInterfaces"))
     for (const auto& value : *broken)
       if (const auto* one = value.if_object())
-        facts.add({"broken", display_field(*one, "via") + ": " + display_field(*one, "reason")});
+        facts.add({"failed", display_field(*one, "via") + ": " + display_field(*one, "why")});
   if (const auto failure = display_field(answer, "lastFailure"); !failure.empty()) facts.add({"last failure", failure});
   if (const auto* usage = object_member(answer, "usage")) {
     const auto count = [&](std::string_view name) { return integer_member(*usage, name).value_or(0); };
     const auto cost = number_member(*usage, "cost");
     facts.add(
-        {"used", relay::format("{} tokens in, {} out, {} from cache{}; by its {}", count("input"), count("output"),
-                               count("cacheRead"), cost ? relay::format(", ${:.4f}", *cost) : std::string{},
-                               display_field(*usage, "source"))});
+        {"usage", relay::format("{} tokens in, {} out, {} from cache{}; source: {}", count("input"), count("output"),
+                                count("cacheRead"), cost ? relay::format(", ${:.4f}", *cost) : std::string{},
+                                display_field(*usage, "source"))});
   }
 }
 
@@ -89,15 +88,17 @@ void add_prompts(Table& facts, const json::object& answer, std::string_view agen
     const auto summary = display_field(*prompt, "summary");
     const auto told = truncate(summary, kAskedColumns);
     facts.add({"asks", told});
-    if (told != summary) facts.add({"", relay::format("see all of it: agent-relay attach {} --print", agent)});
+    if (told != summary) facts.add({"", relay::format("full text: agent-relay attach {} --print", agent)});
     if (!bool_member(*prompt, "canAnswer").value_or(true))
-      facts.add({"", relay::format("answer it at its own screen: agent-relay attach {}", agent)});
+      facts.add({"", relay::format("answer it on the agent's screen: agent-relay attach {}", agent)});
     else if (display_field(*prompt, "kind") == "permission")
       facts.add({"", relay::format("answer it with: agent-relay approve {} --prompt {}, or deny", agent, id)});
     else
-      facts.add({"", relay::format("answer it with: agent-relay answer {} --prompt {} ANSWER; what it offers: "
-                                   "agent-relay questions",
-                                   agent, id)});
+      facts.add(
+          {"",
+           relay::format(
+               "answer it with: agent-relay answer {} --prompt {} ANSWER; list the choices with: agent-relay questions",
+               agent, id)});
   }
 }
 
@@ -122,29 +123,29 @@ struct ModeMeaning {
 };
 constexpr std::string_view kAsksNothing = "it asks you nothing";
 constexpr ModeMeaning kModeMeanings[] = {
-    {"claude", "acceptEdits", "edits of files are not asked, its own dialog asks you the rest"},
-    {"claude", "auto", "a check of its own approves or denies, and its dialog asks you only what that leaves open"},
+    {"claude", "acceptEdits", "it edits files without asking, and its own dialog asks you about the rest"},
+    {"claude", "auto", "its own check approves or denies, and its dialog asks you only about the rest"},
     {"claude", "plan", "it reads and plans, and its own dialog asks you before it changes anything"},
-    {"claude", "dontAsk", "what its own rules do not allow is denied without asking you"},
+    {"claude", "dontAsk", "it denies what its own rules do not allow, without asking you"},
     {"claude", "bypassPermissions", kAsksNothing},
     {"codex", "never", kAsksNothing},
-    {"codex", "on-failure", "its own dialog asks you when its sandbox has stopped a command"},
+    {"codex", "on-failure", "its own dialog asks you when its sandbox stopped a command"},
     {"codex", "on-request", "its own dialog asks you when it wants more than its sandbox allows"},
     {"codex", "untrusted", "its own dialog asks you before every command it does not trust"},
-    {"gemini", "auto_edit", "edits of files are not asked, its own dialog asks you the rest"},
+    {"gemini", "auto_edit", "it edits files without asking, and its own dialog asks you about the rest"},
     {"gemini", "yolo", kAsksNothing},
 };
 
 /// The mode is as old as the start or the last hook: a key at its screen may have changed it since.
 std::string beyond_the_rules(const json::object& answer) {
   const auto mode = display_field(answer, "permissionMode");
-  if (mode.empty()) return "its own permission mode decides what its dialog asks you; it has not told which that is";
+  if (mode.empty()) return "its own permission mode decides what its dialog asks you; it has not reported the mode";
   std::string_view meaning =
       mode == "default" ? "its own dialog asks you" : "the agent decides what its own dialog asks you";
   const auto profile = display_field(answer, "profile");
   for (const auto& known : kModeMeanings)
     if (known.profile == profile && known.mode == mode) meaning = known.meaning;
-  return relay::format("mode {}: {} (as it last told)", mode, meaning);
+  return relay::format("mode {}: {} (as last reported)", mode, meaning);
 }
 
 void add_permissions(Table& facts, const json::object& answer) {
@@ -160,36 +161,37 @@ void add_permissions(Table& facts, const json::object& answer) {
   if (own > 0) shown += relay::format("{}{} of your rules", shown.empty() ? "" : " and ", own);
   facts.add({"permissions", relay::format("{}; {}",
                                           shown.empty() ? "no rule approves or denies anything"
-                                                        : shown + " (docs/permissions.md), for what they do not cover",
+                                                        : shown + " (docs/permissions.md), and for the rest",
                                           beyond_the_rules(answer))});
   const auto* by_rules = object_member(answer, "approvedByRules");
   if (by_rules == nullptr) return;
   const auto count = integer_member(*by_rules, "count").value_or(0);
   facts.add(
-      {"", relay::format("{} approved without asking you; the last by {}", count, display_field(*by_rules, "last"))});
+      {"", relay::format("{} approved without asking you, the last by {}", count, display_field(*by_rules, "last"))});
 }
 
 void add_events(Table& facts, const json::object& answer) {
   const auto* events = object_member(answer, "events");
   if (events == nullptr) return;
   const auto count = [&](std::string_view name) { return integer_member(*events, name).value_or(0); };
-  facts.add({"events", relay::format("{} told, {} waiting{}", count("sent"), count("pending"),
-                                     count("dropped") > 0 ? relay::format(", {} not kept", count("dropped")) : "")});
+  facts.add({"events", relay::format("{} sent, {} pending{}", count("sent"), count("pending"),
+                                     count("dropped") > 0 ? relay::format(", {} dropped", count("dropped")) : "")});
 }
 
 void add_held_keys(Table& facts, const json::object& answer) {
   const auto* held = object_member(answer, "heldKeys");
   if (held == nullptr) return;
   const auto discarded = integer_member(*held, "discarded").value_or(0);
-  facts.add({"held keys",
-             relay::format("{} bytes: {}{}", integer_member(*held, "bytes").value_or(0), display_field(*held, "reason"),
-                           discarded > 0 ? relay::format("; {} more of a paste were discarded", discarded) : "")});
+  facts.add(
+      {"held keys",
+       relay::format("{} bytes: {}{}", integer_member(*held, "bytes").value_or(0), display_field(*held, "reason"),
+                     discarded > 0 ? relay::format("; {} more bytes of a paste were discarded", discarded) : "")});
 }
 
 std::string interface_of(const json::object& letter) {
   const auto via = display_field(letter, "via");
   if (via.empty()) return "";
-  return via == adapters::way::kTerminal ? "typed" : "by " + via;
+  return via == adapters::way::kTerminal ? "typed" : "via " + via;
 }
 
 /// Every message that is not final: those the host has, and how many the daemon holds.
@@ -199,7 +201,7 @@ void print_pending(const json::object& answer, const Context& context) {
   const auto name = display_field(answer, "name");
   const bool paused = answer.contains("paused");
   if (!waiting.empty()) {
-    print(relay::format("\n{} waiting:\n", messages_in_words(static_cast<std::int64_t>(waiting.size()))));
+    print(relay::format("\n{} pending:\n", messages_in_words(static_cast<std::int64_t>(waiting.size()))));
     Table letters{{}};
     for (const auto* one : waiting)
       letters.add({" ", display_field(*one, "id"), "from " + display_field(*one, "from"), display_field(*one, "mode"),
@@ -209,12 +211,13 @@ void print_pending(const json::object& answer, const Context& context) {
   if (at_daemon.value_or(0) > 0)
     print_sentence(
         relay::format("\n{}{} held by the daemon{}\n", messages_in_words(*at_daemon), waiting.empty() ? "" : " more",
-                      paused ? relay::format(" while it is paused; let it go on with: agent-relay unpause {}", name)
+                      paused ? relay::format(" while it is paused; resume with: agent-relay unpause {}", name)
                              : relay::format("; see: agent-relay inbox {}", name)));
   else if (waiting.empty() && paused && !at_daemon)
-    print_sentence("\nno message waits here; what the daemon holds is not known, it does not answer\n");
+    print_sentence(
+        "\nno messages pending here; the daemon does not respond, so the messages that it holds are not known\n");
   else if (waiting.empty())
-    print_sentence("\nno message waits\n");
+    print_sentence("\nno messages pending\n");
 }
 
 void print_for_people(const json::object& answer, const Context& context) {
@@ -223,13 +226,13 @@ void print_for_people(const json::object& answer, const Context& context) {
   const Millis held{std::max<WallMs>(0, context.now() - integer_member(answer, "since").value_or(context.now()))};
   const auto paused = display_field(answer, "paused");
   print_sentence(relay::format(
-      "{} is {} for {}: {}\n\n", paint.name(display_field(answer, "name")), paint(Colour::Bold, state),
+      "{} is {} (for {}): {}\n\n", paint.name(display_field(answer, "name")), paint(Colour::Bold, state),
       short_duration(held),
-      paused.empty() ? meaning_of(state, answer) : paint(Colour::Yellow, "paused, so that its messages wait")));
+      paused.empty() ? meaning_of(state, answer) : paint(Colour::Yellow, "paused; its messages are held")));
   Table facts{{}};
   if (!paused.empty())
-    facts.add({"paused",
-               relay::format("{}; let it go on with: agent-relay unpause {}", paused, display_field(answer, "name"))});
+    facts.add(
+        {"paused", relay::format("{}; resume with: agent-relay unpause {}", paused, display_field(answer, "name"))});
   if (const auto* evidence = array_member(answer, "evidence"))
     for (const auto& value : *evidence)
       if (const auto* one = value.if_object())
@@ -239,21 +242,20 @@ void print_for_people(const json::object& answer, const Context& context) {
       composer != nullptr && !display_field(*composer, "draft").empty())
     facts.add({"draft", truncate(display_field(*composer, "draft"), 60)});
   if (const auto typed = integer_member(answer, "lastInputAt"))
-    facts.add({"person", relay::format("typed {} ago", short_duration(Millis{context.now() - *typed}))});
+    facts.add({"user", relay::format("typed {} ago", short_duration(Millis{context.now() - *typed}))});
   add_held_keys(facts, answer);
-  facts.add({"program", relay::format("{} (pid {}), read with the profile {}", display_field(answer, "cli"),
+  facts.add({"program", relay::format("{} (pid {}), profile {}", display_field(answer, "cli"),
                                       integer_member(answer, "pid").value_or(0), display_field(answer, "profile"))});
   add_ways(facts, answer);
   add_permissions(facts, answer);
   add_events(facts, answer);
   facts.add(
-      {"host",
-       relay::format("pid {}, {}{}{}", integer_member(answer, "hostPid").value_or(0),
-                     bool_member(answer, "attended").value_or(false) ? "in a person's terminal" : "without a terminal",
-                     bool_member(answer, "connected").value_or(false) ? ", connected to the daemon"
-                                                                      : ", not connected to the daemon",
-                     relay::format(", {} attached", integer_member(answer, "attachedClients").value_or(0)))});
-  if (const auto trouble = display_field(answer, "error"); !trouble.empty()) facts.add({"trouble", trouble});
+      {"host", relay::format("pid {}, {}{}{}", integer_member(answer, "hostPid").value_or(0),
+                             bool_member(answer, "attended").value_or(false) ? "in a terminal" : "without a terminal",
+                             bool_member(answer, "connected").value_or(false) ? ", connected to the daemon"
+                                                                              : ", not connected to the daemon",
+                             relay::format(", {} attached", integer_member(answer, "attachedClients").value_or(0)))});
+  if (const auto error = display_field(answer, "error"); !error.empty()) facts.add({"error", error});
   print(facts.text(paint, context.width()));
   print_pending(answer, context);
 }
@@ -305,15 +307,15 @@ const Command kExplain = {
     .name = "explain",
     .group = Group::Agents,
     .usage = "explain NAME",
-    .summary = "what an agent is doing, and how we know",
+    .summary = "show an agent's state, with the evidence",
     .hint = "[--json]",
     .arguments = kArguments,
     .options = kOptions,
     .example = "agent-relay explain Bob",
     .details =
-        "Prints the verdict (starting, idle, typing, working, blocked, unknown), the evidence for each part of it, "
-        "and\n"
-        "every message that waits with its interface and its reason, and how many the daemon holds.",
+        "Prints the state (starting, idle, typing, working, blocked, unknown) with the evidence for it, every message\n"
+        "pending at the agent's host with its interface and its reason, and the number of messages that the daemon\n"
+        "holds.",
     .run = run,
 };
 

@@ -23,13 +23,13 @@ constexpr std::size_t kReadBytes = 64 * 1024;
 constexpr std::size_t kMaxPrefixBytes = 32;
 constexpr std::size_t kMaxCastLineBytes = 64 << 20;
 
-/// The thinking form goes with the relay form: `=>relay:` has `=>thinking:`.
+/// The thinking form follows the relay form: `=>relay:` has `=>thinking:`.
 Result<commands::GrammarOptions> options_of(const Invocation& invocation) {
   commands::GrammarOptions options;
   const auto prefix = invocation.value("--prefix");
   if (!prefix) return options;
   if (prefix->empty() || prefix->size() > kMaxPrefixBytes || prefix->find_first_of(" \t\r\n") != std::string::npos)
-    return fail(relay::format("a prefix is 1 to {} characters without blanks, like @relay:", kMaxPrefixBytes));
+    return fail(relay::format("a prefix has 1 to {} characters without spaces, such as @relay:", kMaxPrefixBytes));
   constexpr std::string_view kRelay = "relay:";
   std::string thinking;
   if (prefix->ends_with(kRelay)) thinking = prefix->substr(0, prefix->size() - kRelay.size()) + "thinking:";
@@ -107,13 +107,13 @@ ExitCode run(const Invocation& invocation, Context&) {
 
 constexpr Argument kArguments[] = {{.name = "FILE",
                                     .arity = Arity::Optional,
-                                    .description = "what an agent wrote; - or nothing reads stdin",
+                                    .description = "the output of an agent; - or nothing reads stdin",
                                     .completes = CompletionKind::Files}};
 constexpr Option kOptions[] = {
     {.name = "--text", .description = "the input is text or markdown, as the agent wrote it (the default)"},
-    {.name = "--cast", .description = "the input is an asciinema recording of its screen"},
-    {.name = "--profile", .value = "NAME", .description = "whose screen it is (default claude)"},
-    {.name = "--prefix", .value = "P", .description = "hear only commands that begin with P, like @relay:"},
+    {.name = "--cast", .description = "the input is an asciinema recording of the agent's screen"},
+    {.name = "--profile", .value = "NAME", .description = "the profile for that screen (default claude)"},
+    {.name = "--prefix", .value = "P", .description = "only commands that start with P, such as @relay:"},
     {.name = "--json", .description = "print JSON, one object per line"}};
 
 }  // namespace
@@ -122,14 +122,12 @@ const Command kExtract = {
     .name = "extract",
     .group = Group::Plumbing,
     .usage = "extract [FILE]",
-    .summary = "what a text says to the relay",
+    .summary = "print the relay commands in a text",
     .hint = "[--json]",
     .arguments = kArguments,
     .options = kOptions,
     .example = "agent-relay extract --json answer.md",
-    .details =
-        "Nothing is sent. What is wrong with a command is said too. Commands in fenced code are examples and are not "
-        "heard.",
+    .details = "Sends nothing. Reports errors in commands too. Commands in fenced code are examples and are ignored.",
     .run = run,
 };
 

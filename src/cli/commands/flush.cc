@@ -33,14 +33,15 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto shown = sanitize(name, Lines::Join);
   const bool paused = RELAY_CLI_TRY(is_paused(connection, name));
   if (done.count() == 0 && paused)
-    print_notice(relay::format("nothing but its pause holds what waits for {}; end it with: agent-relay unpause {}",
-                               shown, shown));
+    print_notice(
+        relay::format("no held messages for {}, but it is paused; resume with: agent-relay unpause {}", shown, shown));
   else if (done.count() == 0)
     print_notice(
-        relay::format("nothing was held for {}; what else waits: agent-relay inbox {} --unread", shown, shown));
+        relay::format("no held messages for {}; list pending ones with: agent-relay inbox {} --unread", shown, shown));
   else
-    print_sentence(relay::format("{} for {} released{}\n", messages_in_words(done.count()), shown,
-                                 paused ? relay::format("; they wait until: agent-relay unpause {}", shown) : ""));
+    print_sentence(
+        relay::format("released {} for {}{}\n", messages_in_words(done.count()), shown,
+                      paused ? relay::format("; it is paused: resume with: agent-relay unpause {}", shown) : ""));
   return ExitCode::Ok;
 }
 
@@ -48,7 +49,7 @@ constexpr Argument kArguments[] = {{.name = "NAME", .description = "the agent", 
 constexpr Option kOptions[] = {
     {.name = "--mode",
      .value = "MODE",
-     .description = "only what was sent this way",
+     .description = "only messages sent in this mode",
      .choices = "immediate|next-message|next-tool-call|on-idle|manual"},
     kJsonOption,
 };
@@ -57,16 +58,17 @@ constexpr Option kOptions[] = {
 
 const Command kFlush = {
     .name = "flush",
-    .group = Group::More,
+    .group = Group::Control,
     .usage = "flush NAME",
-    .summary = "release what is held for an agent",
+    .summary = "release messages held for an agent",
     .hint = "[--mode]",
     .arguments = kArguments,
     .options = kOptions,
+    .listed = false,
     .example = "agent-relay flush Bob",
     .details =
-        "What was sent with --mode manual, what its policy holds and what waits for another try goes on now, and\n"
-        "reaches the agent when it is idle. A paused agent stays paused.",
+        "Releases messages sent with --mode manual, those held by the agent's policy and those waiting for a retry;\n"
+        "they reach the agent when it is idle. A paused agent stays paused.",
     .needs_daemon = true,
     .run = run,
 };

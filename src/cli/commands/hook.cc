@@ -18,13 +18,13 @@ const Command kHook = {
     .name = "hook",
     .group = Group::Plumbing,
     .usage = "hook AGENT",
-    .summary = "what an agent's hooks run, with their JSON on stdin",
+    .summary = "run by an agent's hooks, with their JSON on stdin",
     .arguments = kArguments,
     .example = "agent-relay hook claude < payload.json",
     .details =
-        "Keeps the event in $RELAY_HOME/events (default ~/.relay/events) with secrets redacted, tells the agent's\n"
-        "host, and prints the host's answer as that agent reads it. It never fails: whatever goes wrong, the agent\n"
-        "goes on.",
+        "Records the event in $RELAY_HOME/events (default ~/.relay/events) with secrets redacted, passes it to the\n"
+        "agent's host, and prints the host's response in the format of that agent. It never fails: no error in it\n"
+        "stops the agent.",
     .run = run,
 };
 

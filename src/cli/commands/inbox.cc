@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kMaxRows = protocol::kMaxQueryRows;
 
-/// The messages with what has not been read first, each part oldest first.
+/// Unread messages first, then read ones; each part oldest first.
 struct Inbox {
   std::vector<MessageRow> messages;
   std::set<std::int64_t> unread;  // keys
@@ -47,7 +47,7 @@ Result<Inbox> inbox_of(DaemonConnection& connection, const json::object& wanted,
   return inbox;
 }
 
-/// Its own delivery only. What a session of that name is about to get stays as it is.
+/// Marks only the delivery to `name`. A delivery that a session is about to get stays unread.
 Result<void> mark_read(DaemonConnection& connection, const MessageRow& message, const std::string& name) {
   const auto payload =
       RELAY_TRY(connection.request(protocol::MessageType::Trace, json::serialize(json::object{{"id", message.id}})));
@@ -90,10 +90,10 @@ constexpr Argument kArguments[] = {{.name = "[NAME]",
                                     .description = "whose inbox; default $AGENT_RELAY_NAME, $USER or human",
                                     .completes = CompletionKind::Agents}};
 constexpr Option kOptions[] = {
-    {.name = "--unread", .description = "only what has not been read or delivered yet"},
-    {.name = "--topic", .value = "TOPIC", .description = "only what is about TOPIC"},
-    {.name = "--peek", .description = "leave it unread"},
-    {.name = "--limit", .value = "N", .description = "at most N messages, the newest (default 50)"},
+    {.name = "--unread", .description = "only messages that are not read or delivered yet"},
+    {.name = "--topic", .value = "TOPIC", .description = "only messages about TOPIC"},
+    {.name = "--peek", .description = "leave them unread"},
+    {.name = "--limit", .value = "N", .description = "the newest N messages (default 50)"},
     kJsonOption,
 };
 
@@ -103,15 +103,16 @@ const Command kInbox = {
     .name = "inbox",
     .group = Group::Everyday,
     .usage = "inbox [NAME]",
-    .summary = "what was said to NAME, or to you",
+    .summary = "show messages to NAME, or to you",
     .hint = "[--peek]",
     .arguments = kArguments,
     .options = kOptions,
     .example = "agent-relay inbox",
     .details =
-        "What is unread comes first, marked with `*` (`unread` in JSON). Your own inbox is read by that: the sender\n"
-        "sees it as `seen`, and it does not come again. Somebody else's is only looked at. What a session of yours\n"
-        "that is connected (`chat`, an agent) is about to get stays unread until it has it.",
+        "Unread messages come first, marked with `*` (`unread` in JSON). Showing your own inbox marks its messages as\n"
+        "read: the sender sees them as `seen`, and they are not delivered again. Showing another inbox changes\n"
+        "nothing. A message that a connected session of yours (`chat`, an agent) is about to get stays unread until\n"
+        "that session has it.",
     .needs_daemon = true,
     .run = run,
 };

@@ -10,7 +10,7 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::chrono::seconds kTypingTimeout{15};  // answered when the words are submitted
+constexpr std::chrono::seconds kTypingTimeout{15};  // the response comes when the text is submitted
 
 json::array words_of(std::string_view text) {
   json::array words;
@@ -31,8 +31,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto words = words_of(keys);
   for (const auto& word : words)
     if (const auto name = std::string_view{word.as_string()}; !terminal::parse_key(name))
-      return report_error(relay::format("there is no key {}; keys are {}", name, terminal::key_names()),
-                          ExitCode::Usage);
+      return report_error(relay::format("unknown key {}; keys are {}", name, terminal::key_names()), ExitCode::Usage);
   const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0), {.done = "typed into"}));
   auto visit = RELAY_CLI_TRY(HostConnection::open(record));
   json::object request = {{"method", "input"}};
@@ -48,13 +47,13 @@ constexpr Argument kArguments[] = {
     {.name = "NAME", .description = "the agent", .completes = CompletionKind::Agents},
     {.name = "TEXT",
      .arity = Arity::Any,
-     .description = "words to paste and enter, as if you had typed them",
+     .description = "text to paste and submit, as if you had typed it",
      .is_text = true},
 };
 constexpr Option kOptions[] = {
     {.name = "--key",
      .value = "KEYS",
-     .description = "press keys instead: Escape, Enter, Up, y, C-c; several with blanks"},
+     .description = "press keys instead: Escape, Enter, Up, y, C-c; separate several by spaces"},
 };
 
 }  // namespace
@@ -67,11 +66,12 @@ const Command kInput = {
     .hint = "[--key KEYS]",
     .arguments = kArguments,
     .options = kOptions,
+    .listed = false,
     .example = "agent-relay input Bob --key Escape",
     .details =
-        "As if you sat at its keyboard: no message, no ledger. A text is refused while the agent works, while a\n"
-        "dialog is open, because Enter would answer it, and while the composer holds a draft; keys are pressed\n"
-        "whatever is on the screen.",
+        "Works like the agent's own keyboard: there is no message and no delivery history. Text is refused while the\n"
+        "agent works, while a dialog is open, because Enter would answer it, and while the composer holds a draft;\n"
+        "keys are pressed whatever the screen shows.",
     .run = run,
 };
 

@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t kDefaultRows = 20;
 constexpr std::chrono::hours kForever{24 * 365};
 
-/// The conversation, in the order of the daemon's keys: each line once, whatever happens to the connection.
+/// The conversation in the order of the daemon's keys. Each message is printed once, also after a reconnect.
 class Conversation {
  public:
   Conversation(const Invocation& invocation, const Context& context)
@@ -30,10 +30,10 @@ class Conversation {
         topic_{invocation.value("--topic").value_or("")},
         json_{invocation.has("--json")} {}
 
-  /// The newest `limit` messages, and everything up to the newest key counts as printed. How many there were.
+  /// Prints the newest `limit` messages; everything up to the newest key counts as printed. Returns their number.
   Result<std::size_t> print_past(DaemonConnection& connection, std::int64_t limit) {
     using protocol::MessageType;
-    last_event_ = RELAY_TRY(newest_event(connection));  // first: whatever comes later is told by events behind it
+    last_event_ = RELAY_TRY(newest_event(connection));  // first: later messages have later events
     for (const auto& message : RELAY_TRY(newest_messages(connection, MessageType::MessagesQuery, {}, 1)))
       last_key_ = message.key;
     std::map<std::int64_t, MessageRow> found;
@@ -42,7 +42,7 @@ class Conversation {
         if (message.key <= last_key_) found.insert_or_assign(message.key, std::move(message));
       return {};
     };
-    // Everything, or what NAME heard and said.
+    // Everything, or the messages to and from NAME.
     if (!name_.empty()) RELAY_TRY(gather(MessageType::Inbox, {{"agent", name_}, {"topic", topic_}}));
     RELAY_TRY(gather(MessageType::MessagesQuery, {{"from", name_}, {"topic", topic_}}));
     while (std::cmp_greater(found.size(), limit)) found.erase(found.begin());
@@ -51,7 +51,7 @@ class Conversation {
     return found.size();
   }
 
-  /// Prints what is said from now on. Returns only when the connection is lost.
+  /// Prints new messages. Returns only when the connection is lost.
   Error follow(DaemonConnection& connection) {
     connection.end_with(STDOUT_FILENO);
     const json::object wish = {{"types", json::array{"message"}}, {"since", last_event_}};
@@ -63,7 +63,8 @@ class Conversation {
       const auto frame = connection.receive(in(kForever));
       if (!frame) return frame.error();
       if (frame->envelope.type == protocol::MessageType::Bye) return goodbye_of(frame->envelope);
-      if (frame->envelope.type != protocol::MessageType::AgentEvent || !is_news(frame->envelope.payload)) continue;
+      if (frame->envelope.type != protocol::MessageType::AgentEvent || !is_new_message(frame->envelope.payload))
+        continue;
       if (const auto shown = show_new(connection); !shown) return shown.error();
     }
   }
@@ -80,8 +81,8 @@ class Conversation {
     return integer_member(RELAY_TRY(parse_json_object(answer)), "newest").value_or(0);
   }
 
-  /// Does it tell of a message that was not printed yet?
-  bool is_news(std::string_view payload) {
+  /// The event is of a message that is not printed yet.
+  bool is_new_message(std::string_view payload) {
     const auto told = parse_json_object(payload);
     const auto* event = told ? object_member(*told, "event") : nullptr;
     if (event == nullptr) return false;
@@ -90,7 +91,7 @@ class Conversation {
     return key && key->value() > last_key_;
   }
 
-  /// Events tell the text without secrets and cut; a person reads it as it was said.
+  /// Events have the text redacted and truncated; the stored messages have it whole.
   Result<void> show_new(DaemonConnection& connection) {
     for (bool more = true; more;) {
       const json::object query = {{"afterKey", last_key_}, {"order", "asc"}, {"limit", protocol::kMaxQueryRows}};
@@ -113,7 +114,7 @@ class Conversation {
   const Context& context_;
   std::string name_, topic_;
   bool json_;
-  bool cut_ = false;  // a body was not shown whole
+  bool cut_ = false;  // a body was truncated
   std::int64_t last_key_ = 0;
   std::int64_t last_event_ = 0;
 };
@@ -127,7 +128,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   if (printed == 0 && !name.empty())
     if (const auto sentence = RELAY_CLI_TRY(unknown_agent_error(connection, name)); !sentence.empty()) {
       if (!invocation.has("--follow")) return report_error(sentence, ExitCode::Failed);
-      print_notice(sentence);  // who is not here yet may come
+      print_notice(sentence);  // the agent may join later
     }
   if (!invocation.has("--follow")) return ExitCode::Ok;
   return follow([&](DaemonConnection& daemon) { return conversation.follow(daemon); }, std::move(connection), context);
@@ -135,12 +136,12 @@ ExitCode run(const Invocation& invocation, Context& context) {
 
 constexpr Argument kArguments[] = {{.name = "[NAME]",
                                     .arity = Arity::Optional,
-                                    .description = "only what NAME said and heard",
+                                    .description = "only messages from or to NAME",
                                     .completes = CompletionKind::Agents}};
 constexpr Option kOptions[] = {
-    {.name = "--follow", .description = "go on printing what is said"},
-    {.name = "--topic", .value = "TOPIC", .description = "only what is about TOPIC"},
-    {.name = "--limit", .value = "N", .description = "begin with the newest N messages (default 20)"},
+    {.name = "--follow", .description = "keep printing new messages"},
+    {.name = "--topic", .value = "TOPIC", .description = "only messages about TOPIC"},
+    {.name = "--limit", .value = "N", .description = "start with the newest N messages (default 20)"},
     {.name = "--json", .description = "print one JSON object per line"},
 };
 
@@ -150,12 +151,12 @@ const Command kLog = {
     .name = "log",
     .group = Group::Everyday,
     .usage = "log [NAME]",
-    .summary = "the conversation so far",
+    .summary = "show the message log",
     .hint = "[--follow]",
     .arguments = kArguments,
     .options = kOptions,
     .example = "agent-relay log --follow",
-    .details = "While following, a daemon that restarts costs neither a line nor a repetition.",
+    .details = "With --follow, a restart of the daemon neither loses nor repeats a message.",
     .needs_daemon = true,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/// `agent-relay loops`: agents that were stopped from answering each other for ever.
+/// `agent-relay loops`: pairs of agents that the loop breaker stopped.
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/commands/commands.h"
@@ -21,7 +21,7 @@ ExitCode list(DaemonConnection& connection, bool as_json, const Context& context
   }
   const auto breakers = objects_in(answer, "breakers");
   if (breakers.empty()) {
-    print_notice("no agents were stopped from talking to each other");
+    print_notice("no pairs are stopped");
     return ExitCode::Ok;
   }
   for (const auto* breaker : breakers) {
@@ -34,7 +34,7 @@ ExitCode list(DaemonConnection& connection, bool as_json, const Context& context
     for (const auto& line : wrap(display_field(*breaker, "reason"), context.columns - 4))
       print(relay::format("    {}\n", context.paint(Colour::Dim, line)));
   }
-  print_notice("to let them talk again: agent-relay loops reset [FROM TO]");
+  print_notice("reset with: agent-relay loops reset [FROM TO]");
   return ExitCode::Ok;
 }
 
@@ -49,10 +49,9 @@ ExitCode reset(DaemonConnection& connection, const Invocation& invocation) {
   if (invocation.has("--json"))
     print(json::serialize(json::object{{"count", done.count()}}) + "\n");
   else if (done.count() == 0)
-    print_notice("nothing was stopped there");
+    print_notice("no such pair is stopped");
   else
-    print_sentence(done.count() == 1 ? "1 pair may talk again\n"
-                                     : relay::format("{} pairs may talk again\n", done.count()));
+    print_sentence(done.count() == 1 ? "reset 1 pair\n" : relay::format("reset {} pairs\n", done.count()));
   return ExitCode::Ok;
 }
 
@@ -60,11 +59,10 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto verb = invocation.argument(0);
   const bool resets = verb == "reset";
   if (!verb.empty() && !resets)
-    return report_error(relay::format("loops can be listed or reset, not '{}'", sanitize(verb, Lines::Join)),
+    return report_error(relay::format("unknown verb '{}': choose reset, or leave it out", sanitize(verb, Lines::Join)),
                         ExitCode::Usage);
   if (resets && invocation.argument_count() == 2)
-    return report_error("name both, the one who was stopped and to whom: agent-relay loops reset Alice Bob",
-                        ExitCode::Usage);
+    return report_error("loops reset needs both names: agent-relay loops reset Alice Bob", ExitCode::Usage);
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   return resets ? reset(connection, invocation) : list(connection, invocation.has("--json"), context);
 }
@@ -72,7 +70,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
 constexpr Argument kArguments[] = {
     {.name = "[VERB]",
      .arity = Arity::Optional,
-     .description = "reset; without: who was stopped, and why",
+     .description = "reset; default: list the blocked pairs and the reasons",
      .choices = "reset"},
     {.name = "[FROM]",
      .arity = Arity::Optional,
@@ -89,13 +87,16 @@ constexpr Option kOptions[] = {kJsonOption};
 
 const Command kLoops = {
     .name = "loops",
-    .group = Group::More,
+    .group = Group::Control,
     .usage = "loops [VERB] [FROM TO]",
-    .summary = "agents stopped from answering each other for ever",
+    .summary = "list and reset agents stopped for looping",
     .arguments = kArguments,
     .options = kOptions,
+    .listed = false,
     .example = "agent-relay loops reset Alice Bob",
-    .details = "Until it is over or reset, what the one sends to the other is refused with LOOP and the reason.",
+    .details =
+        "Until the block ends or is reset, messages from the one agent to the other are refused with LOOP and the\n"
+        "reason.",
     .needs_daemon = true,
     .run = run,
 };

@@ -89,7 +89,7 @@ class Serving final : public LineListener {
   void say(std::string line, mcp::OnWritten written) {
     output_.write(std::move(line), std::move(written));
     if (output_.pending_bytes() > kUnreadBytes) {
-      finish(report_error("the MCP client does not read what it is answered; the server ends", ExitCode::Failed));
+      finish(report_error("the MCP client does not read its responses; the server stops", ExitCode::Failed));
     } else if (output_.pending_bytes() > kFullBytes && input_) {
       input_->pause();
     }
@@ -138,8 +138,8 @@ ExitCode run(const Invocation& invocation, Context& context) {
 constexpr Option kOptions[] = {
     {.name = "--name",
      .value = "NAME",
-     .description = "who it is outside a wrapped agent; default $AGENT_RELAY_NAME, else a name it keeps"},
-    {.name = "--allow-spawn", .description = "offer the tools that start and end agents"},
+     .description = "its name outside a hosted agent; default $AGENT_RELAY_NAME, else a generated name that it keeps"},
+    {.name = "--allow-spawn", .description = "offer the tools that start and stop agents"},
 };
 
 }  // namespace
@@ -148,14 +148,14 @@ const Command kMcp = {
     .name = "mcp",
     .group = Group::Plumbing,
     .usage = "mcp",
-    .summary = "serve any MCP client on stdin and stdout",
+    .summary = "serve MCP clients on stdin and stdout",
     .hint = "[--name]",
     .options = kOptions,
     .example = "claude mcp add relay -- agent-relay mcp",
     .details =
-        "Run by an MCP client, not by hand. Inside an agent that runs under agent-relay it speaks for that agent;\n"
-        "elsewhere it joins as NAME. What it is told to send while the daemon is away is kept, outside such an agent.\n"
-        "Ends when its input ends. docs/mcp.md says how to add it to each client.",
+        "Started by an MCP client, not by hand. Inside an agent that runs under agent-relay it acts for that agent;\n"
+        "elsewhere it joins as NAME, and messages sent while the daemon is down are spooled. Exits when its input\n"
+        "ends. docs/mcp.md shows how to add it to each client.",
     .run = run,
 };
 

@@ -23,7 +23,7 @@ const Command kOpenApi = {
     .usage = "openapi",
     .summary = "print the HTTP API as an OpenAPI 3.1 document",
     .example = "agent-relay openapi > openapi.json",
-    .details = "The same as /openapi.json of a running daemon; needs none.",
+    .details = "The same as /openapi.json of a running daemon; does not need one.",
     .run = run,
 };
 

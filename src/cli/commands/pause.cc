@@ -24,12 +24,12 @@ ExitCode change(const Invocation& invocation, Context& context, bool pause) {
   }
   const auto shown = sanitize(name, Lines::Join);
   if (!changed)
-    print_notice(pause ? relay::format("{} is paused already; let it go on with: agent-relay unpause {}", shown, shown)
-                       : relay::format("{} was not paused", shown));
+    print_notice(pause ? relay::format("{} is already paused; resume with: agent-relay unpause {}", shown, shown)
+                       : relay::format("{} is not paused", shown));
   else
     print_sentence(
-        pause ? relay::format("{} is paused: what is sent to it waits, until: agent-relay unpause {}\n", shown, shown)
-              : relay::format("{} takes messages again\n", shown));
+        pause ? relay::format("{} is paused; messages to it are held until: agent-relay unpause {}\n", shown, shown)
+              : relay::format("{} receives messages again\n", shown));
   return ExitCode::Ok;
 }
 
@@ -38,7 +38,7 @@ ExitCode run_unpause(const Invocation& invocation, Context& context) { return ch
 
 constexpr Argument kArguments[] = {{.name = "NAME", .description = "the agent", .completes = CompletionKind::Agents}};
 constexpr Option kPauseOptions[] = {
-    {.name = "--reason", .value = "TEXT", .description = "why; shown to whoever asks what waits"},
+    {.name = "--reason", .value = "TEXT", .description = "the reason, shown with the pending messages"},
     kJsonOption,
 };
 constexpr Option kUnpauseOptions[] = {kJsonOption};
@@ -47,29 +47,29 @@ constexpr Option kUnpauseOptions[] = {kJsonOption};
 
 const Command kPause = {
     .name = "pause",
-    .group = Group::Steering,
+    .group = Group::Agents,
     .usage = "pause NAME",
-    .summary = "hold what is sent to an agent",
+    .summary = "hold messages to an agent",
     .hint = "[--reason]",
     .arguments = kArguments,
     .options = kPauseOptions,
     .example = "agent-relay pause Bob --reason \"I am in the middle of something\"",
     .details =
-        "Nothing reaches the agent until `unpause`; messages are taken, stored and wait. It stays so when the agent "
-        "or\n"
-        "the daemon is started anew. What the agent has been given already is not taken back.\n"
-        "An agent pauses itself and those it started; everything else is the user's.",
+        "Nothing reaches the agent until `unpause`; messages to it are accepted, stored and held. The pause survives\n"
+        "a restart of the agent or the daemon. A message that the agent already has is not taken back.\n"
+        "An agent may pause itself and the agents it spawned; you may pause any.",
     .needs_daemon = true,
     .run = run_pause,
 };
 
 const Command kUnpause = {
     .name = "unpause",
-    .group = Group::Steering,
+    .group = Group::Agents,
     .usage = "unpause NAME",
-    .summary = "let it go on, with what has waited",
+    .summary = "resume delivery to an agent, held messages first",
     .arguments = kArguments,
     .options = kUnpauseOptions,
+    .listed = false,
     .example = "agent-relay unpause Bob",
     .needs_daemon = true,
     .run = run_unpause,

@@ -1,4 +1,4 @@
-/// `agent-relay permissions`, `agent-relay questions`: what agents wait for.
+/// `agent-relay permissions`, `agent-relay questions`: the pending prompts of agents.
 #include <algorithm>
 
 #include "base/format.h"
@@ -14,10 +14,10 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::size_t kOtherColumns = 60;  // what is about as wide as all but the text of a request
+constexpr std::size_t kOtherColumns = 60;  // approximate width of all other columns
 constexpr std::size_t kMinColumns = 30;
 
-std::string joined(const json::array& words) {
+std::string join_choices(const json::array& words) {
   std::string all;
   for (const auto& word : words)
     if (word.is_string())
@@ -26,35 +26,34 @@ std::string joined(const json::array& words) {
 }
 
 std::string choices_of(const json::object& prompt) {
-  if (const auto* options = array_member(prompt, "options")) return joined(*options);
+  if (const auto* options = array_member(prompt, "options")) return join_choices(*options);
   std::string all;
   for (const auto* question : objects_in(prompt, "questions"))
     if (const auto* choices = array_member(*question, "choices"))
-      all += (all.empty() || choices->empty() ? "" : " | ") + joined(*choices);
+      all += (all.empty() || choices->empty() ? "" : " | ") + join_choices(*choices);
   return all;
 }
 
-std::string where(const json::object& prompt) {
+std::string answer_hint(const json::object& prompt) {
   if (bool_member(prompt, "canAnswer").value_or(true)) return {};
-  return relay::format("answer it at its own screen: agent-relay attach {}", display_field(prompt, "agent"));
+  return relay::format("answer it on the agent's screen: agent-relay attach {}", display_field(prompt, "agent"));
 }
 
-/// Known by the agent's screen alone (`s1`, not `spawn1`). Rules take all of these for partial, since a screen proves nothing; what
-/// the dialog shows is told whole.
-bool is_of_screen(const json::object& prompt) {
+/// The prompt was found on the screen only (its id is `s1`, not `spawn1`). The rules treat all of these as partial, since
+/// a screen proves nothing; the summary has everything that the dialog shows.
+bool is_from_screen(const json::object& prompt) {
   const auto id = display_field(prompt, "id");
   return id.size() > 1 && id[0] == 's' && id.find_first_not_of("0123456789", 1) == std::string::npos;
 }
 
-/// Why it waits: what could go wrong, which rule asks, and where it is to be answered.
+/// The risk, the rule that asks, and where to answer.
 std::string reason_of(const json::object& prompt) {
   std::string all;
-  for (const auto& part : {display_field(prompt, "riskReason"), display_field(prompt, "rule"), where(prompt)})
+  for (const auto& part : {display_field(prompt, "riskReason"), display_field(prompt, "rule"), answer_hint(prompt)})
     if (!part.empty()) all += (all.empty() ? "" : "; ") + part;
-  if (bool_member(prompt, "partial").value_or(false) && !is_of_screen(prompt))
-    all += (all.empty() ? "" : "; ") +
-           relay::format("only a part of it is told here; its screen: agent-relay attach {} --print",
-                         display_field(prompt, "agent"));
+  if (bool_member(prompt, "partial").value_or(false) && !is_from_screen(prompt))
+    all += (all.empty() ? "" : "; ") + relay::format("shown in part; see its screen: agent-relay attach {} --print",
+                                                     display_field(prompt, "agent"));
   return all;
 }
 
@@ -77,33 +76,30 @@ ExitCode list(const Invocation& invocation, Context& context, std::string_view k
   const bool questions = kind == "question";
   const auto now = context.now();
   const auto room = std::max(context.columns > kOtherColumns ? context.columns - kOtherColumns : 0, kMinColumns);
-  Table columns{questions
-                    ? std::vector<std::string>{"AGENT", "PROMPT", "SINCE", "ASKS", "CHOICES", ""}
-                    : std::vector<std::string>{"AGENT", "PROMPT", "RISK", "SINCE", "LEFT", "WANTS TO", "WHY IT WAITS"}};
-  std::string cut;  // whose text did not fit
+  Table columns{questions ? std::vector<std::string>{"AGENT", "PROMPT", "AGE", "QUESTION", "CHOICES", ""}
+                          : std::vector<std::string>{"AGENT", "PROMPT", "RISK", "AGE", "LEFT", "REQUEST", "REASON"}};
+  std::string cut;  // an agent with a truncated text
   for (const auto& prompt : prompts) {
     const auto told = display_field(prompt, "summary");
     const auto summary = context.to_terminal ? truncate(told, room) : told;
     if (summary != told && cut.empty()) cut = display_field(prompt, "agent");
     if (questions)
       columns.add({display_field(prompt, "agent"), display_field(prompt, "id"), age_of(prompt, now), summary,
-                   choices_of(prompt), where(prompt)});
+                   choices_of(prompt), answer_hint(prompt)});
     else
       columns.add({display_field(prompt, "agent"), display_field(prompt, "id"), display_field(prompt, "riskLevel"),
                    age_of(prompt, now), time_left(prompt, now), summary, reason_of(prompt)});
   }
   const bool judged = std::ranges::any_of(prompts, [](const auto& prompt) { return prompt.contains("riskLevel"); });
   if (!questions && !prompts.empty() && !judged)
-    print_notice("the daemon does not run, so no rule is in force; start it with: agent-relay up");
+    print_notice("the daemon is not running, so no rule is in force; start it with: agent-relay up");
   if (prompts.empty())
-    print_notice(questions ? "no agent asks a question now" : "no agent waits for a permission now");
+    print_notice(questions ? "no pending questions" : "no pending permission requests");
   else
     print(columns.text(context.paint, context.width()));
   if (!cut.empty())
     print_notice(relay::format(
-        "what ends in … is longer; see it on the agent's screen: agent-relay attach {} --print, or whole with "
-        "--json",
-        cut));
+        "text that ends in … is truncated; see the agent's screen: agent-relay attach {} --print, or use --json", cut));
   return ExitCode::Ok;
 }
 
@@ -116,24 +112,24 @@ constexpr Option kOptions[] = {kJsonOption};
 
 const Command kPermissions = {
     .name = "permissions",
-    .group = Group::Steering,
+    .group = Group::Control,
     .usage = "permissions",
-    .summary = "what agents ask to be allowed",
+    .summary = "list pending permission requests",
     .hint = "[--json]",
     .options = kOptions,
     .example = "agent-relay permissions",
     .details =
-        "What waits for you: how risky it is, since when it is asked, how much time is left, which rule asks. Rules\n"
-        "in config.toml answer what you would always answer the same way (docs/permissions.md). Whoever answers first\n"
-        "wins, the person at the agent's own keyboard included. Without a daemon, only what can be answered from here.",
+        "Shows the risk of each request, its age, the time left and the rule that asks you. Rules in config.toml\n"
+        "answer requests that you always answer the same way (docs/permissions.md). The first answer wins, also one\n"
+        "given at the agent's own keyboard. Without a daemon, lists only requests that can be answered from here.",
     .run = permissions,
 };
 
 const Command kQuestions = {
     .name = "questions",
-    .group = Group::Steering,
+    .group = Group::Control,
     .usage = "questions",
-    .summary = "what agents ask their person",
+    .summary = "list pending questions of agents",
     .hint = "[--json]",
     .options = kOptions,
     .example = "agent-relay questions",

@@ -1,4 +1,4 @@
-/// `agent-relay policy NAME`: whose messages an agent takes.
+/// `agent-relay policy NAME`: whose messages an agent accepts.
 #include <algorithm>
 
 #include "base/format.h"
@@ -26,8 +26,7 @@ Result<Rules> rules_in(const ControlResponse& done) {
   return rules == nullptr ? Rules{} : protocol::parse_policy(json::serialize(*rules));
 }
 
-/// The rules with this one in place of an older one about the same sender. The first that fits wins, so names stand
-/// before `*`.
+/// The rules with `rule` in place of an older one for the same sender. The first match wins, so names come before `*`.
 Rules with(Rules rules, DeliveryPolicyRule rule) {
   std::erase_if(rules, [&](const DeliveryPolicyRule& old) { return old.from == rule.from; });
   const bool everybody = rule.from == protocol::kEveryone;
@@ -40,7 +39,7 @@ std::string_view meaning_of(DeliveryPolicyAction action) {
   switch (action) {
     case DeliveryPolicyAction::Accept: return "delivered";
     case DeliveryPolicyAction::Hold: return "held until: agent-relay flush";
-    case DeliveryPolicyAction::Refuse: return "refused; the sender is told";
+    case DeliveryPolicyAction::Refuse: return "refused; the sender gets REFUSED";
   }
   return "";
 }
@@ -63,10 +62,11 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto name = invocation.argument(0), typed = invocation.argument(1);
   const auto action = std::ranges::find(kActions, typed, [](DeliveryPolicyAction each) { return name_of(each); });
   if (!typed.empty() && action == std::end(kActions))
-    return report_error(relay::format("a policy is accept, hold or refuse, not '{}'", sanitize(typed, Lines::Join)),
-                        ExitCode::Usage);
+    return report_error(
+        relay::format("unknown action '{}': choose accept, hold or refuse", sanitize(typed, Lines::Join)),
+        ExitCode::Usage);
   const bool clear = invocation.has("--clear");
-  if (clear && !typed.empty()) return report_error("--clear takes rules away; leave the action out", ExitCode::Usage);
+  if (clear && !typed.empty()) return report_error("--clear takes no action; leave the action out", ExitCode::Usage);
   if (!clear && typed.empty() && invocation.has("--from"))
     return report_error("--from needs an action: accept, hold or refuse", ExitCode::Usage);
   const auto from = invocation.value("--from").value_or(std::string{protocol::kEveryone});
@@ -91,7 +91,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
     const bool held = integer_member(done.result, "held").value_or(0) > 0;
     if (held && std::ranges::any_of(earlier, holds) && !std::ranges::any_of(rules, holds))
       print_notice(
-          relay::format("what was held before stays held until: agent-relay flush {}", sanitize(name, Lines::Join)));
+          relay::format("messages held before stay held until: agent-relay flush {}", sanitize(name, Lines::Join)));
   }
   show(name, rules, invocation.has("--json"), context);
   return ExitCode::Ok;
@@ -101,15 +101,15 @@ constexpr Argument kArguments[] = {
     {.name = "NAME", .description = "the agent", .completes = CompletionKind::Agents},
     {.name = "[ACTION]",
      .arity = Arity::Optional,
-     .description = "accept, hold or refuse; without: show the rules",
+     .description = "accept, hold or refuse; default: show the rules",
      .choices = "accept|hold|refuse"},
 };
 constexpr Option kOptions[] = {
     {.name = "--from",
      .value = "WHO",
-     .description = "only what this one sends; default everyone",
+     .description = "the sender that the rule is for; default everyone",
      .completes = CompletionKind::Agents},
-    {.name = "--clear", .description = "take all rules away, or the one --from names"},
+    {.name = "--clear", .description = "remove all rules, or the one for --from"},
     kJsonOption,
 };
 
@@ -117,15 +117,17 @@ constexpr Option kOptions[] = {
 
 const Command kPolicy = {
     .name = "policy",
-    .group = Group::More,
+    .group = Group::Control,
     .usage = "policy NAME [ACTION]",
-    .summary = "whose messages an agent takes",
+    .summary = "set whose messages an agent accepts",
     .arguments = kArguments,
     .options = kOptions,
+    .listed = false,
     .example = "agent-relay policy Bob hold --from Mallory",
     .details =
-        "A rule about a name goes before the one about everyone; without any, all are taken. What is held waits until\n"
-        "`agent-relay flush NAME`; what is refused is not stored, and its sender is told REFUSED.",
+        "A rule for a name takes precedence over the one for everyone; without rules, all messages are accepted. Held\n"
+        "messages stay pending until `agent-relay flush NAME`; refused ones are not stored, and their sender gets\n"
+        "REFUSED.",
     .needs_daemon = true,
     .run = run,
 };

@@ -19,12 +19,12 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto messages =
       RELAY_CLI_TRY(newest_messages(connection, protocol::MessageType::MessagesQuery, {{"id", id}}, kMaxChoices));
   if (messages.empty())
-    return report_error(relay::format("no message has an id that begins with {}; see: agent-relay log", id),
-                        ExitCode::Failed);
+    return report_error(relay::format("no message id starts with {}; see: agent-relay log", id), ExitCode::Failed);
   if (messages.size() > 1) {
     std::string ids;
     for (const auto& message : messages) ids += (ids.empty() ? "" : ", ") + message.id;
-    return report_error(relay::format("several ids begin with {}; give more of one: {}", id, ids), ExitCode::Failed);
+    return report_error(relay::format("several ids start with {}; give more characters: {}", id, ids),
+                        ExitCode::Failed);
   }
   print(invocation.has("--json") ? json::serialize(messages.front().raw) + "\n"
                                  : message_page(messages.front(), context));
@@ -32,7 +32,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
 }
 
 constexpr Argument kArguments[] = {{.name = "ID",
-                                    .description = "a message's id, or its first letters (at least 4)",
+                                    .description = "the id of a message, or its first characters (at least 4)",
                                     .completes = CompletionKind::Messages}};
 constexpr Option kOptions[] = {kJsonOption};
 
@@ -42,7 +42,7 @@ const Command kRead = {
     .name = "read",
     .group = Group::Everyday,
     .usage = "read ID",
-    .summary = "one message, whole",
+    .summary = "show a whole message",
     .hint = "[--json]",
     .arguments = kArguments,
     .options = kOptions,

@@ -15,7 +15,7 @@ namespace {
 constexpr std::chrono::seconds kTimeout{15};
 constexpr std::chrono::seconds kDaemonTimeout{20};  // the daemon itself gives up earlier
 
-/// Waits until nobody is behind the door any more.
+/// Waits until the host has closed its socket.
 Result<void> until_gone(HostConnection& visit, const std::string& agent) {
   const auto deadline = in(kTimeout);
   for (;;) {
@@ -24,13 +24,12 @@ Result<void> until_gone(HostConnection& visit, const std::string& agent) {
     if (is(event.error(), Errc::HostGone)) return {};
     if (!is(event.error(), Errc::TimedOut)) return Failure{event.error()};
     return fail(Errc::TimedOut,
-                relay::format("{} was told to end and is still there after {} s; see what it does with: "
-                              "agent-relay attach {}",
+                relay::format("{} is still running {} s after the request; see its screen with: agent-relay attach {}",
                               agent, kTimeout.count(), agent));
   }
 }
 
-/// A process inside an agent ends nobody at the door. The daemon does it, and records which agent asked.
+/// The host socket refuses `release` to a process inside an agent. The daemon executes it and records the requesting agent.
 Result<void> ask_daemon(const Context& context, const std::string& agent, const std::string& reason) {
   auto connection = RELAY_TRY(join_workspace(context));
   text::JsonWriter request;
@@ -41,14 +40,13 @@ Result<void> ask_daemon(const Context& context, const std::string& agent, const 
   return fail(Errc::Refused, string_member(result, "error").value_or("it was not released"));
 }
 
-/// The user's goes straight to the host's socket, so that it works without the daemon as well; an agent's through the daemon.
+/// A request of the user goes to the host socket, so that it works without the daemon; an agent's goes through the daemon.
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto record = RELAY_CLI_TRY(
-      find_host(context, invocation.argument(0), {.done = "released", .instead = "end it where it runs"}));
+      find_host(context, invocation.argument(0), {.done = "released", .instead = "stop it where it runs"}));
   if (!record.detached && !record.headless)
     return report_error(
-        relay::format("{} runs in a terminal of its own (pid {}); end it there, as you would without us", record.name,
-                      record.pid),
+        relay::format("{} runs in a terminal of its own (pid {}); exit it there", record.name, record.pid),
         ExitCode::Refused);
   auto visit = RELAY_CLI_TRY(HostConnection::open(record));
   json::object request = {{"method", "release"}, {"by", context.environment("AGENT_RELAY_NAME").value_or("human")}};
@@ -63,13 +61,13 @@ ExitCode run(const Invocation& invocation, Context& context) {
   if (invocation.has("--json"))
     print(json::serialize(json::object{{"name", record.name}, {"released", true}}) + "\n");
   else
-    print_sentence(relay::format("{} has ended\n", sanitize(record.name, Lines::Join)));
+    print_sentence(relay::format("released {}\n", sanitize(record.name, Lines::Join)));
   return ExitCode::Ok;
 }
 
 constexpr Argument kArguments[] = {{.name = "NAME", .description = "the agent", .completes = CompletionKind::Agents}};
 constexpr Option kOptions[] = {
-    {.name = "--reason", .value = "TEXT", .description = "why, for its log"},
+    {.name = "--reason", .value = "TEXT", .description = "the reason, for the agent's log"},
     kJsonOption,
 };
 
@@ -79,12 +77,14 @@ const Command kRelease = {
     .name = "release",
     .group = Group::Agents,
     .usage = "release NAME",
-    .summary = "end an agent that was spawned",
+    .summary = "stop a spawned agent",
     .hint = "[--reason]",
     .arguments = kArguments,
     .options = kOptions,
     .example = "agent-relay release Bob --reason \"the review is done\"",
-    .details = "Returns when it is gone. Messages for its name wait for whoever has it next. Works without the daemon.",
+    .details =
+        "Returns when the agent is gone. Messages to its name stay pending for the next agent of that name. Works\n"
+        "without the daemon.",
     .run = run,
 };
 

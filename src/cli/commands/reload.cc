@@ -23,7 +23,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
     return ExitCode::Ok;
   }
   if (changes.empty()) {
-    print_sentence("the daemon loaded its configuration again; nothing changed\n");
+    print_sentence("the daemon reloaded its configuration; nothing changed\n");
     return ExitCode::Ok;
   }
   Table columns{{"SETTING", "WAS", "IS", "APPLIES"}};
@@ -35,7 +35,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   print(columns.text(context.paint, context.width()));
   for (const auto& change : changes)
     if (change.applies == describe(config::Applies::OnRestart)) {
-      print_notice("restart the daemon for the rest: agent-relay down --all, agent-relay up");
+      print_notice("restart the daemon to apply the rest: agent-relay down --all, agent-relay up");
       break;
     }
   return ExitCode::Ok;
@@ -47,17 +47,18 @@ constexpr Option kOptions[] = {kJsonOption};
 
 const Command kReload = {
     .name = "reload",
-    .group = Group::More,
+    .group = Group::Control,
     .usage = "reload",
-    .summary = "have the daemon load config.toml again",
+    .summary = "make the daemon load config.toml again",
     .hint = "[--json]",
     .options = kOptions,
+    .listed = false,
     .example = "agent-relay reload",
     .details =
-        "Says what changed, and what counts at once, for new sessions, for workspaces opened afterwards or after\n"
-        "a restart. With a mistake in the file the settings stay as they were, but until it is mended no permission "
-        "rule\n"
-        "is in force and agents start no others. Environment and flags are those the daemon was started with.",
+        "Prints what changed, and whether it applies at once, to new sessions, to workspaces opened afterwards, or\n"
+        "after a restart. When the file has an error the settings stay as they were, but until it is corrected no\n"
+        "permission rule is in force and agents cannot spawn others. Environment and flags stay those the daemon was\n"
+        "started with.",
     .run = run,
 };
 

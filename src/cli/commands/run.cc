@@ -28,44 +28,46 @@ namespace {
 
 constexpr std::int64_t kMaxDescriptor = 1'000'000;
 
-/// Whoever started us in the background hears one line: that we are ready, or why not.
+/// Reports to the starter, which waits on a pipe, in one line: ready, or the error.
 class Starter {
  public:
   explicit Starter(int fd) : fd_{fd} {
     if (fd >= 0) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   }
-  void ready(pid_t pid) { say(relay::format("{}{}\n", host::kReadyPrefix, pid)); }
-  void failed(const Error& why) { say(relay::format("{}{}\n", host::kErrorWord, why.message())); }
+  void ready(pid_t pid) { write_line(relay::format("{}{}\n", host::kReadyPrefix, pid)); }
+  void failed(const Error& why) { write_line(relay::format("{}{}\n", host::kErrorWord, why.message())); }
 
  private:
-  void say(const std::string& line) {
+  void write_line(const std::string& line) {
     if (fd_) (void)!::write(fd_.get(), line.data(), line.size());
     fd_.reset();
   }
   UniqueFd fd_;
 };
 
-Result<HostRequest> wish_in(const Invocation& invocation, const Context& context) {
-  HostRequest wish;
-  if (invocation.has("--name")) wish.name = RELAY_TRY(sender_name(invocation, "--name", context));
-  if (protocol::is_reserved_name(wish.name))
-    return fail(relay::format("the name '{}' is reserved; choose another with --name", wish.name));
-  for (std::size_t i = 0; i < invocation.argument_count(); ++i) wish.words.push_back(invocation.argument(i));
-  wish.profile = invocation.value("--profile").value_or("");
-  if (invocation.has("--profile")) RELAY_TRY(profiles::find_profile(wish.profile, own_profiles(context.home)));
-  wish.detached = invocation.has("--detached");
-  if (!wish.detached) wish.streams = pty::streams_like_ours();
-  // Without a terminal its model sees what it would see without us.
-  const bool headless = wish.streams == pty::Streams::Inherited && !invocation.has("--tmux");
-  wish.instruct = headless ? invocation.has("--instructions")
-                           : !invocation.has("--no-instructions") && !invocation.has("--skip-instructions");
-  wish.spawned = invocation.has("--spawned");
-  wish.model = invocation.value("--model").value_or("");
-  const auto told = [&](std::string_view variable) { return context.environment(std::string{variable}).value_or(""); };
-  wish.spawner = told(host::kSpawnerVariable);
-  wish.team = told(host::kTeamVariable);
-  wish.task = told(host::kTaskVariable);
-  return wish;
+Result<HostRequest> parse_request(const Invocation& invocation, const Context& context) {
+  HostRequest request;
+  if (invocation.has("--name")) request.name = RELAY_TRY(sender_name(invocation, "--name", context));
+  if (protocol::is_reserved_name(request.name))
+    return fail(relay::format("the name '{}' is reserved; choose another with --name", request.name));
+  for (std::size_t i = 0; i < invocation.argument_count(); ++i) request.words.push_back(invocation.argument(i));
+  request.profile = invocation.value("--profile").value_or("");
+  if (invocation.has("--profile")) RELAY_TRY(profiles::find_profile(request.profile, own_profiles(context.home)));
+  request.detached = invocation.has("--detached");
+  if (!request.detached) request.streams = pty::streams_like_ours();
+  // Without a terminal its model gets exactly what it gets without agent-relay.
+  const bool headless = request.streams == pty::Streams::Inherited && !invocation.has("--tmux");
+  request.instruct = headless ? invocation.has("--instructions")
+                              : !invocation.has("--no-instructions") && !invocation.has("--skip-instructions");
+  request.spawned = invocation.has("--spawned");
+  request.model = invocation.value("--model").value_or("");
+  const auto variable_of = [&](std::string_view variable) {
+    return context.environment(std::string{variable}).value_or("");
+  };
+  request.spawner = variable_of(host::kSpawnerVariable);
+  request.team = variable_of(host::kTeamVariable);
+  request.task = variable_of(host::kTaskVariable);
+  return request;
 }
 
 host::StartProgram start_here(net::AsioLoop& loop, const pty::Command& command) {
@@ -75,21 +77,21 @@ host::StartProgram start_here(net::AsioLoop& loop, const pty::Command& command) 
       };
 }
 
-/// The same words again, for a host in the background whose agent sits in tmux.
-ExitCode hand_to_tmux(const Invocation& invocation, const HostRequest& wish, Context& context) {
-  const auto name = wish.name.empty() ? unused_name(context) : wish.name;
+/// Runs the same command again as a background host, with its agent in tmux.
+ExitCode run_host_for_tmux(const Invocation& invocation, const HostRequest& request, Context& context) {
+  const auto name = request.name.empty() ? unused_name(context) : request.name;
   std::vector<std::string> words = {"run", "--detached", "--in-tmux", relay::format("--ready-fd={}", host::kReadyFd),
                                     "--name=" + name};
   for (const std::string option : {"--profile", "--model"})
     if (const auto value = invocation.value(option)) words.push_back(option + "=" + *value);
-  if (!wish.instruct) words.emplace_back("--no-instructions");
+  if (!request.instruct) words.emplace_back("--no-instructions");
   words.emplace_back("--");
-  words.insert(words.end(), wish.words.begin(), wish.words.end());
+  words.insert(words.end(), request.words.begin(), request.words.end());
   RELAY_CLI_TRY(run_in_tmux(context, name, std::move(words)));
   return ExitCode::Ok;
 }
 
-/// A host in the background writes to where the daemon's log is; one at a terminal only when it has to explain itself.
+/// A background host writes to the daemon's log; one at a terminal writes there only with `debug` set.
 void open_host_log(bool detached, const Context& context) {
   const auto settings = config::load_settings(context.home, context.environment);
   const bool explains = settings && settings->debug();
@@ -99,8 +101,8 @@ void open_host_log(bool detached, const Context& context) {
     print_notice(relay::format("debug lines are not written: {}", opened.error().message()));
 }
 
-/// As the program ended, so do we: a shell then sees the same code, and a script that is interrupted stops.
-ExitCode end_as(const pty::ExitStatus& status, bool headless) {
+/// Exits like the program, so that a shell sees the same code and an interrupted script stops.
+ExitCode exit_like(const pty::ExitStatus& status, bool headless) {
   if (headless && status.kind == pty::ExitStatus::Kind::Signalled) {
     constexpr rlimit kNoCore{};
     ::setrlimit(RLIMIT_CORE, &kNoCore);
@@ -115,48 +117,47 @@ ExitCode end_as(const pty::ExitStatus& status, bool headless) {
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
-  auto handed_to_us = pty::inheritable_descriptors();  // before anything of ours is opened
+  auto inherited = pty::inheritable_descriptors();  // before this process opens any
   const auto fd = RELAY_CLI_USAGE(invocation.number("--ready-fd", 3, kMaxDescriptor, -1));
   Starter starter{static_cast<int>(fd)};
-  auto wish = wish_in(invocation, context);
-  if (!wish) {
-    starter.failed(wish.error());
-    return report_error(wish.error().message(), ExitCode::Usage);
+  auto request = parse_request(invocation, context);
+  if (!request) {
+    starter.failed(request.error());
+    return report_error(request.error().message(), ExitCode::Usage);
   }
-  if (!wish->detached && ::isatty(STDERR_FILENO) == 1) remark_common(context);
-  if (!wish->detached && context.may_start && !invocation.has("--no-start"))
+  if (!request->detached && ::isatty(STDERR_FILENO) == 1) remark_common(context);
+  if (!request->detached && context.may_start && !invocation.has("--no-start"))
     if (const auto ready = ensure_workspace(context); !ready && ::isatty(STDERR_FILENO) == 1)
-      print_notice(
-          relay::format("the daemon does not start: {}", ready.error().message()));  // the agent runs all the same
-  if (invocation.has("--tmux") && !wish->detached) return hand_to_tmux(invocation, *wish, context);
-  if (!wish->detached) wish->kept_descriptors = std::move(handed_to_us);
-  open_host_log(wish->detached, context);
+      print_notice(relay::format("cannot start the daemon: {}", ready.error().message()));  // the agent runs without it
+  if (invocation.has("--tmux") && !request->detached) return run_host_for_tmux(invocation, *request, context);
+  if (!request->detached) request->kept_descriptors = std::move(inherited);
+  open_host_log(request->detached, context);
   net::AsioLoop loop;
-  auto lodging = prepare_host(context, *wish, loop);
-  if (!lodging) {
-    starter.failed(lodging.error());
-    return report_error(lodging.error());
+  auto setup = prepare_host(context, *request, loop);
+  if (!setup) {
+    starter.failed(setup.error());
+    return report_error(setup.error());
   }
-  auto& options = lodging->options;
+  auto& options = setup->options;
   const bool headless = options.record.headless;
-  if (options.profile.name == profiles::kGeneric && !wish->detached && !headless && ::isatty(STDERR_FILENO) == 1)
+  if (options.profile.name == profiles::kGeneric && !request->detached && !headless && ::isatty(STDERR_FILENO) == 1)
     print_notice(
-        relay::format("no profile knows {}: relay commands at the start of its lines are read, and nothing is typed "
-                      "into it; messages for {} wait in $AGENT_RELAY_INBOX",
+        relay::format("no profile for {}: relay commands at the start of its lines are read, but nothing is typed into "
+                      "it; messages for {} are in $AGENT_RELAY_INBOX",
                       options.record.cli, options.record.name));
-  options.start = invocation.has("--in-tmux") ? start_in_tmux(loop, lodging->command, options.record.name)
-                                              : start_here(loop, lodging->command);
+  options.start = invocation.has("--in-tmux") ? start_in_tmux(loop, setup->command, options.record.name)
+                                              : start_here(loop, setup->command);
   options.on_started = [&starter](Result<pid_t> pid) { pid ? starter.ready(*pid) : starter.failed(pid.error()); };
-  host::HostProcess host{loop, std::move(options), *lodging->outbox.outbox};
+  host::HostProcess host{loop, std::move(options), *setup->outbox.outbox};
   const auto ended = host.run();
-  lodging->folder.reset();
-  lodging->outbox.outbox.reset();  // the name is free before the door closes: whoever waits for that may use it
+  setup->folder.reset();
+  setup->outbox.outbox.reset();  // frees the name before the socket closes, for a caller that waits for that
   if (!ended) {
     starter.failed(ended.error());
     return report_error(ended.error());
   }
-  if (!host.error().empty() && (wish->detached || ::isatty(STDERR_FILENO) == 1)) print_notice(host.error());
-  return end_as(*ended, headless);
+  if (!host.error().empty() && (request->detached || ::isatty(STDERR_FILENO) == 1)) print_notice(host.error());
+  return exit_like(*ended, headless);
 }
 
 constexpr Argument kArguments[] = {{.name = "CMD",
@@ -164,18 +165,18 @@ constexpr Argument kArguments[] = {{.name = "CMD",
                                     .description = "the agent and its arguments",
                                     .completes = CompletionKind::Programs}};
 constexpr Option kOptions[] = {
-    {.name = "--name", .value = "NAME", .description = "the agent's name (also -n); default: a friendly one"},
+    {.name = "--name", .value = "NAME", .description = "the agent's name (also -n); default: a generated one"},
     {.name = "--profile", .value = "NAME", .description = "how to read its screen; default: by the program's name"},
-    {.name = "--model", .value = "MODEL", .description = "passed to an agent that takes one"},
-    {.name = "--no-start", .description = "do not start the daemon; what the agent says is kept until it runs"},
-    {.name = "--tmux", .description = "in a session of tmux, relay-NAME; detach and it goes on"},
-    {.name = "--no-instructions", .description = "do not tell the agent how to talk to others"},
-    {.name = "--skip-instructions", .description = "the same", .hidden = true},
-    {.name = "--instructions", .description = "tell it so also where it has no terminal"},
-    {.name = "--in-tmux", .description = "the program goes into a pane", .hidden = true},
+    {.name = "--model", .value = "MODEL", .description = "the model, for an agent that takes one"},
+    {.name = "--no-start", .description = "do not start the daemon; the agent's messages are spooled until it runs"},
+    {.name = "--tmux", .description = "run in a tmux session, relay-NAME; the agent keeps running after you detach"},
+    {.name = "--no-instructions", .description = "do not tell the agent how to message others"},
+    {.name = "--skip-instructions", .description = "the same as --no-instructions", .hidden = true},
+    {.name = "--instructions", .description = "tell it how to message others also without a terminal"},
+    {.name = "--in-tmux", .description = "run the program in a pane", .hidden = true},
     {.name = "--detached", .description = "without a terminal", .hidden = true},
-    {.name = "--spawned", .description = "started by the daemon for somebody", .hidden = true},
-    {.name = "--ready-fd", .value = "N", .description = "where to say that it runs", .hidden = true},
+    {.name = "--spawned", .description = "started by the daemon", .hidden = true},
+    {.name = "--ready-fd", .value = "N", .description = "where to report that it runs", .hidden = true},
 };
 
 }  // namespace
@@ -184,21 +185,23 @@ const Command kRun = {
     .name = "run",
     .group = Group::Everyday,
     .usage = "run [-n NAME] CMD",
-    .summary = "run an agent that others can talk to",
+    .summary = "run an agent that others can message",
     .arguments = kArguments,
     .options = kOptions,
     .example = "agent-relay -n Bob claude",
     .details =
-        "`agent-relay claude` is `agent-relay run claude`: the name of a known agent runs it. It starts the daemon.\n"
-        "The agent looks and feels as without us. When it writes `@relay:Bob hello` at the start of a line, Bob\n"
-        "gets the message once its turn is over; what others say to it is typed when it is idle and nobody is\n"
-        "typing, never into a dialog. It is told how to talk to others where its program takes instructions;\n"
-        "`agent-relay skill` prints them. Others can watch with `agent-relay attach NAME`. Ends as the agent ends.\n"
+        "`agent-relay claude` means `agent-relay run claude`: the name of a known agent runs it. Starts the daemon.\n"
+        "The agent looks and behaves as it does without agent-relay. When it writes `@relay:Bob hello` at the start\n"
+        "of a line, Bob gets the message at the end of that turn. A message to the agent arrives when the agent is\n"
+        "idle; it is never typed over your draft or into a dialog. Where the agent takes instructions, it is told how\n"
+        "to message others; `agent-relay skill` prints these instructions. `agent-relay attach NAME` shows its screen\n"
+        "elsewhere. Exits when the agent exits, with its exit code.\n"
         "\n"
-        "Where input or output is no terminal (`claude -p hello | cat`), the program gets the very descriptors,\n"
-        "so its bytes, end of file and exit code are those of a run without us. Nothing is typed to it then and no\n"
-        "screen is read: messages reach it by its own interfaces, or wait. Its model is told nothing of the relay, so\n"
-        "that it sees, counts and prints the same tokens; `--instructions` tells it.",
+        "When stdin or stdout is not a terminal (`claude -p hello | cat`), the program inherits the descriptors\n"
+        "themselves, so its bytes, end of file and exit code are those of a run without agent-relay. Nothing is typed\n"
+        "to it and no screen is read: messages reach it through its native interfaces, or stay pending. Its model is\n"
+        "told nothing about the relay, so that it reads, counts and prints the same tokens; `--instructions` changes\n"
+        "that.",
     .takes_rest = true,
     .run = run,
 };

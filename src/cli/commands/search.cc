@@ -19,7 +19,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto limit = RELAY_CLI_USAGE(invocation.number("--limit", 1, protocol::kMaxQueryRows, kDefaultRows));
   const auto words = invocation.rest(0);
   if (words.find_first_not_of(' ') == std::string::npos)
-    return report_error("give a word to look for, for example: agent-relay search flaky", ExitCode::Usage);
+    return report_error("search needs a word, for example: agent-relay search flaky", ExitCode::Usage);
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   json::object query = {{"search", words}};
   if (const auto from = invocation.value("--from")) query["from"] = *from;
@@ -29,15 +29,15 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto shape = invocation.has("--json") ? Shape::Json : Shape::Lines;
   print_messages(messages, context, shape);
   if (!messages.empty()) return ExitCode::Ok;
-  if (shape == Shape::Lines) print_notice(relay::format("nothing was said about {}", words));
+  if (shape == Shape::Lines) print_notice(relay::format("no messages contain {}", words));
   return ExitCode::Failed;
 }
 
 constexpr Argument kArguments[] = {{.name = "WORDS", .arity = Arity::Many, .description = "all of them must occur"}};
 constexpr Option kOptions[] = {
-    {.name = "--from", .value = "NAME", .description = "only what NAME said", .completes = CompletionKind::Agents},
-    {.name = "--to", .value = "NAME", .description = "only what was said to NAME", .completes = CompletionKind::Agents},
-    {.name = "--limit", .value = "N", .description = "at most N messages, the newest (default 20)"},
+    {.name = "--from", .value = "NAME", .description = "only messages from NAME", .completes = CompletionKind::Agents},
+    {.name = "--to", .value = "NAME", .description = "only messages to NAME", .completes = CompletionKind::Agents},
+    {.name = "--limit", .value = "N", .description = "the newest N messages (default 20)"},
     kJsonOption,
 };
 
@@ -45,9 +45,9 @@ constexpr Option kOptions[] = {
 
 const Command kSearch = {
     .name = "search",
-    .group = Group::Knowing,
+    .group = Group::Inspect,
     .usage = "search WORDS",
-    .summary = "messages that contain WORDS",
+    .summary = "find messages that contain WORDS",
     .hint = "[--json]",
     .arguments = kArguments,
     .options = kOptions,

@@ -27,8 +27,8 @@ namespace {
 constexpr Millis kDefaultWait{30'000};
 constexpr Millis kDefaultAsk{5 * 60'000};
 
-/// What was waited for, as it ended: `delivered to Bob`, `accepted by Bob`, `seen by Bob`.
-std::string_view word_of(WaitFor until) {
+/// The proof waited for, as printed: `delivered to Bob`, `accepted by Bob`, `seen by Bob`.
+std::string_view name_of(WaitFor until) {
   switch (until) {
     case WaitFor::Stored: return "sent";
     case WaitFor::Accepted: return "accepted";
@@ -43,21 +43,21 @@ WaitFor until_of(std::string_view word) {
   return word == "accepted" ? WaitFor::Accepted : word == "seen" ? WaitFor::Seen : WaitFor::Delivered;
 }
 
-/// Too late, interrupted, or the daemon went away: how far it came, as far as that is known.
+/// On a timeout, an interrupt or a lost daemon: the progress, as far as it is known.
 ExitCode print_not_yet(const SendResult& fate, const SendRequest& letter, const Context& context) {
-  const auto what = fate.reason.empty() ? relay::format("it was not {} within {}", word_of(letter.until),
-                                                        short_duration(letter.timeout))
-                                        : fate.reason;
+  const auto what = fate.reason.empty()
+                        ? relay::format("not {} within {}", name_of(letter.until), short_duration(letter.timeout))
+                        : fate.reason;
   return report_error(
       relay::format("{}: {}{}", what,
                     progress_summary(fate, letter.to, host_runs(context, fate, letter.to), context.now()),
-                    fate.id.empty() ? "" : relay::format("; see how it fares: agent-relay trace {}", fate.id)),
+                    fate.id.empty() ? "" : relay::format("; see: agent-relay trace {}", fate.id)),
       fate.code);
 }
 
-/// What was waited for, else the state of its delivery: one of the words that `log --json` has as `status`.
+/// The proof waited for, else the state of the delivery: a value of `status` in `log --json`.
 std::string_view reached_status(const SendResult& fate, const SendRequest& letter) {
-  if (letter.until != WaitFor::Stored) return word_of(letter.until);
+  if (letter.until != WaitFor::Stored) return name_of(letter.until);
   if (fate.recipients == 0) return "stored";
   return fate.state.empty() ? std::string_view{"queued"} : fate.state;
 }
@@ -84,29 +84,27 @@ json::object as_json(const SendResult& fate, const SendRequest& letter) {
   return answer;
 }
 
-/// It is stored, and goes to no one.
-std::string heard_by_nobody(const SendRequest& letter) {
-  if (!letter.to.starts_with('#')) return "it is stored, but nobody was there to hear it";
+/// The message is stored and has no recipient.
+std::string no_recipient_notice(const SendRequest& letter) {
+  if (!letter.to.starts_with('#')) return "stored, but there is no recipient";
   return relay::format(
-      "it is stored, but nobody was there to hear it: nobody else is in {}; join it with: agent-relay channels join "
-      "'{}'",
+      "stored, but there is no recipient: {} has no other member; join it with: agent-relay channels join '{}'",
       letter.to, letter.to);
 }
 
-/// The message is stored and on its way; only the proof that was asked for never comes.
+/// The message is sent, but the session can never give the requested proof.
 ExitCode print_unprovable(const SendResult& fate, const SendRequest& letter) {
-  return report_error(
-      relay::format("the session of {} never proves that a message was seen, at most {}; the message is sent: "
-                    "wait with --wait {}, or see how it fares: agent-relay trace {}",
-                    sanitize(letter.to, Lines::Join), fate.proves, fate.proves == "accepted" ? "accepted" : "delivered",
-                    fate.id),
-      ExitCode::Refused);
+  return report_error(relay::format("the session of {} cannot prove that a message was seen, only {}; the message is "
+                                    "sent; wait with --wait {}, or see: agent-relay trace {}",
+                                    sanitize(letter.to, Lines::Join), fate.proves,
+                                    fate.proves == "accepted" ? "accepted" : "delivered", fate.id),
+                      ExitCode::Refused);
 }
 
 ExitCode tell(const SendResult& fate, const SendRequest& letter, bool json_wanted, const Context& context) {
   switch (fate.kind) {
     case SendResult::Kind::Refused: return report_error(fate.refusal);
-    case SendResult::Kind::Undelivered: return report_error("it was not delivered: " + fate.reason, ExitCode::Failed);
+    case SendResult::Kind::Undelivered: return report_error("not delivered: " + fate.reason, ExitCode::Failed);
     case SendResult::Kind::NotYet: return print_not_yet(fate, letter, context);
     case SendResult::Kind::Unprovable: return print_unprovable(fate, letter);
     case SendResult::Kind::Repeat:
@@ -119,9 +117,9 @@ ExitCode tell(const SendResult& fate, const SendRequest& letter, bool json_wante
   } else {
     const auto whom = letter.to == protocol::kEveryone ? "everyone" : sanitize(letter.to, Lines::Join);
     const bool by = letter.until == WaitFor::Accepted || letter.until == WaitFor::Seen;
-    print(relay::format("{} {} {}{}\n", word_of(letter.until), by ? "by" : "to", whom,
+    print(relay::format("{} {} {}{}\n", name_of(letter.until), by ? "by" : "to", whom,
                         fate.id.empty() ? "" : "  " + sanitize(fate.id, Lines::Join)));
-    if (fate.recipients == 0) print_notice(heard_by_nobody(letter));
+    if (fate.recipients == 0) print_notice(no_recipient_notice(letter));
     if (const auto queued = queued_sentence(fate, letter.to, host_runs(context, fate, letter.to), context.now());
         !queued.empty() && letter.until == WaitFor::Stored)
       print_notice(queued);
@@ -129,16 +127,16 @@ ExitCode tell(const SendResult& fate, const SendRequest& letter, bool json_wante
   return ExitCode::Ok;
 }
 
-/// A time from now, or a moment with its zone.
+/// A duration from now, or a time with its zone.
 Result<WallMs> deadline_in(const std::string& text, WallMs now) {
   if (const auto moment = text::parse_iso_time(text)) {
     if (*moment > now) return *moment;
-    return fail(relay::format("--deadline cannot be \"{}\": that is over", text));
+    return fail(relay::format("--deadline cannot be \"{}\": that time is past", text));
   }
   const auto length = parse_duration(text);
   if (length && length->count() > 0) return now + length->count();
-  return fail(relay::format("--deadline cannot be \"{}\": give a time from now such as 20m, or a moment such as {}",
-                            text, text::format_iso_time(now + 3'600'000)));
+  return fail(relay::format("--deadline cannot be \"{}\": give a duration such as 20m, or a time such as {}", text,
+                            text::format_iso_time(now + 3'600'000)));
 }
 
 /// What was typed about the letter, without its text. Every error is a usage error.
@@ -165,7 +163,7 @@ Result<SendRequest> letter_in(const Invocation& invocation, const Context& conte
     letter.deadline = RELAY_TRY(deadline_in(*deadline, context.now()));
   if (invocation.has("--ttl")) letter.ttl = RELAY_TRY(invocation.duration("--ttl", Millis{0}));
   if (letter.ttl && (letter.ttl->count() <= 0 || letter.ttl->count() > protocol::kMaxTtlMs))
-    return fail("--ttl must be longer than nothing and at most 30d");
+    return fail("--ttl must be more than 0 and at most 30d");
   if (const auto wait = invocation.value("--wait")) letter.until = until_of(*wait);
   if (invocation.has("--ask")) {
     if (invocation.has("--wait")) return fail("--ask waits for the answer; leave --wait out");
@@ -181,8 +179,8 @@ Result<SendRequest> letter_in(const Invocation& invocation, const Context& conte
 
 ExitCode run(const Invocation& invocation, Context& context) {
   auto letter = RELAY_CLI_USAGE(letter_in(invocation, context));
-  letter.text = RELAY_CLI_TRY(given_text(invocation.rest(1)));
-  if (letter.text.empty()) return report_error("the text is empty; say something", ExitCode::Usage);
+  letter.text = RELAY_CLI_TRY(read_text_argument(invocation.rest(1)));
+  if (letter.text.empty()) return report_error("the text is empty", ExitCode::Usage);
   if (!text::is_utf8(letter.text))
     return report_error("the text is not UTF-8; convert it first, for example with iconv", ExitCode::Usage);
   auto connection = RELAY_CLI_TRY(connect_workspace(context));
@@ -206,39 +204,39 @@ ExitCode run(const Invocation& invocation, Context& context) {
 
 constexpr Argument kArguments[] = {
     {.name = "TO",
-     .description = "an agent's name, '*' for everyone, '#channel'",
+     .description = "an agent's name, '*' for every agent, or '#channel'",
      .completes = CompletionKind::Recipients},
-    {.name = "TEXT", .arity = Arity::Many, .description = "what to say; - reads it from stdin", .is_text = true},
+    {.name = "TEXT", .arity = Arity::Many, .description = "the text; - reads it from stdin", .is_text = true},
 };
 constexpr Option kOptions[] = {
-    {.name = "--from", .value = "NAME", .description = "who says it; default $AGENT_RELAY_NAME, $USER or human"},
+    {.name = "--from", .value = "NAME", .description = "the sender; default $AGENT_RELAY_NAME, $USER or human"},
     {.name = "--wait",
      .value = "PROOF",
-     .description = "return when it has come so far; without a word: delivered",
+     .description = "wait for this proof of delivery; without a value: delivered",
      .choices = "accepted|delivered|seen",
-     .otherwise = "delivered",
-     .mistaken = "stored|queued|written|submitted|read|answered"},
+     .implicit_value = "delivered",
+     .wrong_values = "stored|queued|written|submitted|read|answered"},
     {.name = "--ask", .description = "wait for the answer and print it"},
     {.name = "--timeout", .value = "TIME", .description = "how long --wait (default 30s) or --ask (5m) waits"},
     {.name = "--mode",
      .value = "MODE",
-     .description = "when the agent should see it (default on-idle)",
+     .description = "when to deliver it (default on-idle)",
      .choices = "immediate|next-message|next-tool-call|on-idle|manual"},
-    {.name = "--urgent", .description = "before everything that is not"},
-    {.name = "--deadline", .value = "TIME", .description = "worth nothing after that: 20m, or 2026-03-01T12:00:00Z"},
-    {.name = "--ttl", .value = "TIME", .description = "give up delivering after this time, e.g. 2h"},
+    {.name = "--urgent", .description = "deliver it before messages that are not urgent"},
+    {.name = "--deadline", .value = "TIME", .description = "let it expire at this time: 20m, or 2026-03-01T12:00:00Z"},
+    {.name = "--ttl", .value = "TIME", .description = "let it expire after this time, for example 2h"},
     {.name = "--attach",
      .value = "FILE",
-     .description = "a file that goes with it, up to 16 MB; may be given 16 times",
+     .description = "attach FILE, up to 16 MB; may be given 16 times",
      .repeats = true,
      .completes = CompletionKind::Files},
     {.name = "--reply-to", .value = "ID", .description = "the message it answers"},
-    {.name = "--topic", .value = "TOPIC", .description = "what it is about"},
+    {.name = "--topic", .value = "TOPIC", .description = "its topic"},
     {.name = "--thread", .value = "ID", .description = "the conversation it belongs to"},
-    {.name = "--id", .value = "ID", .description = "your own id: sent again under it, it is stored once"},
+    {.name = "--id", .value = "ID", .description = "your own id for it; sent again under this id, it is stored once"},
     {.name = "--kind",
      .value = "KIND",
-     .description = "what it is (default message)",
+     .description = "its kind (default message)",
      .choices = "message|action|state|thinking"},
     kJsonOption,
 };
@@ -249,23 +247,25 @@ const Command kSend = {
     .name = "send",
     .group = Group::Everyday,
     .usage = "send TO TEXT",
-    .summary = "say TEXT to TO, or to everyone with '*'",
-    .hint = "[--wait] [--ask]",
+    .summary = "send TEXT to TO, or to every agent with '*'",
+    .hint = "[--wait|--ask]",
     .arguments = kArguments,
     .options = kOptions,
     .example = "agent-relay send Bob \"the build is green\" --wait",
     .details =
-        "Ends with 0 once the daemon has stored it; with --wait once the recipient's side has proved the rest:\n"
-        "accepted (its session has it), delivered (its agent or program took it), seen (the agent's own record\n"
-        "shows it). Exit code 4 and how far it came when the time is over; 5 at once for a proof that the recipient's\n"
-        "session cannot give. --ask waits for a message that replies to it, for the next one in its thread, or, while\n"
-        "this is the only request of yours to TO, for TO's next plain message, and prints that. Prints the message's\n"
-        "id, for `trace` and `read`; --json has the state of its delivery as `status`, or what was waited for, and\n"
-        "`stored` when it goes to nobody.\n"
-        "Sent again under the same --id nothing is sent twice: it tells, or waits for, what becomes of the first.\n"
-        "--mode: on-idle waits for the end of its turn; immediate interrupts it; next-tool-call and next-message\n"
-        "add it to what the agent is given next; manual keeps it until the agent asks, or `flush`. What an agent\n"
-        "cannot do waits, and `trace` says why. An agent gets the text as one line; send code or a diff with --attach.",
+        "Exits with 0 once the daemon has stored the message; with --wait, once the recipient's side has proved more:\n"
+        "accepted (its session has the message), delivered (its agent or program took it), seen (the agent's\n"
+        "transcript shows it). Exit code 4 on a timeout, with the progress so far; 5 at once for a proof that the\n"
+        "recipient's session cannot give. --ask waits for a message that replies to this one, for the next message in\n"
+        "its thread, or, while this is your only request to TO, for TO's next plain message, and prints it. Prints\n"
+        "the id of the message, for `trace` and `read`; --json has the state of the delivery as `status`, or the\n"
+        "proof that was waited for, and `stored` when there is no recipient.\n"
+        "A message sent again under the same --id is not sent twice: the command reports, or waits for, the result of\n"
+        "the first.\n"
+        "--mode: on-idle waits for the end of the agent's turn; immediate interrupts it; next-tool-call and\n"
+        "next-message add the message to the agent's next input; manual holds it until the agent fetches it, or\n"
+        "`flush`. A mode that the agent does not support keeps the message pending; `trace` shows the reason. An\n"
+        "agent gets the text as one line; send code or a diff with --attach.",
     .needs_daemon = true,
     .run = run,
 };

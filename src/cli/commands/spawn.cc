@@ -37,8 +37,7 @@ Result<std::string> own_directory(const Context& context) {
   }
   if (!text::is_utf8(directory))
     return fail(
-        "the path of this directory is not UTF-8, and no agent can be started in it; rename it, or choose another with "
-        "--cwd");
+        "cannot start an agent here: the path of this directory is not UTF-8; rename it, or choose another with --cwd");
   return directory;
 }
 
@@ -58,15 +57,16 @@ Result<void> add_environment(text::JsonWriter& order) {
   }
   order.end();
   if (bytes <= protocol::kMaxEnvironmentBytes) return {};
-  return fail(relay::format("the environment of this shell has {} bytes, and {} can be passed on; unset what is large",
-                            bytes, protocol::kMaxEnvironmentBytes));
+  return fail(relay::format(
+      "the environment of this shell has {} bytes, and at most {} can be passed on; unset large variables", bytes,
+      protocol::kMaxEnvironmentBytes));
 }
 
 /// What the daemon is asked. The error is a usage error.
 Result<std::string> order_in(const Invocation& invocation, const Context& context, const std::string& task) {
   const auto name = invocation.argument(0);
   if (const auto fine = protocol::check_agent_name(name); !fine)
-    return fail(relay::format("nobody can be called \"{}\": {}", name, fine.error().message()));
+    return fail(relay::format("\"{}\" is not a valid name: {}", name, fine.error().message()));
   const auto command = invocation.argument(1);
   if (command.find_first_not_of(" \t") == std::string::npos)
     return fail("spawn needs the program to run, for example: agent-relay spawn Bob claude");
@@ -77,10 +77,10 @@ Result<std::string> order_in(const Invocation& invocation, const Context& contex
   } else {
     directory = std::filesystem::absolute(invocation.value("--cwd").value_or(""), failed).lexically_normal().string();
     if (failed || !std::filesystem::is_directory(directory, failed))
-      return fail(relay::format("there is no directory {}; make it first, or choose another with --cwd", directory));
+      return fail(relay::format("no directory {}; create it, or choose another with --cwd", directory));
   }
   for (const auto& text : {name, command, task, directory})
-    if (!text::is_utf8(text)) return fail("what you typed is not UTF-8; convert it first, for example with iconv");
+    if (!text::is_utf8(text)) return fail("the arguments are not UTF-8; convert them first, for example with iconv");
   text::JsonWriter order;
   order.field("name", name).field("cli", command).optional("task", task).optional("cwd", directory);
   order.optional("team", invocation.value("--team").value_or(""));
@@ -94,7 +94,7 @@ Result<std::string> order_in(const Invocation& invocation, const Context& contex
 ExitCode tell(const json::object& result, const Context& context, bool as_json) {
   if (!bool_member(result, "success").value_or(false)) {
     const auto code = string_member(result, "code").value_or("");
-    return report_error(string_member(result, "error").value_or("it was not started"),
+    return report_error(string_member(result, "error").value_or("not started"),
                         code.empty() ? ExitCode::Failed : ExitCode::Refused, code);
   }
   const auto name = string_member(result, "name").value_or("");
@@ -108,15 +108,16 @@ ExitCode tell(const json::object& result, const Context& context, bool as_json) 
     print(json::serialize(answer) + "\n");
     return ExitCode::Ok;
   }
-  print_sentence(relay::format("{} runs (pid {}){}\n", sanitize(name, Lines::Join), host ? host->agent_pid : host_pid,
+  print_sentence(relay::format("started {} (pid {}){}\n", sanitize(name, Lines::Join),
+                               host ? host->agent_pid : host_pid,
                                task.empty() ? "" : "  task " + sanitize(task, Lines::Join)));
   if (!task.empty())
-    print_notice(relay::format("see how its task fares with: agent-relay trace {}", sanitize(task, Lines::Join)));
+    print_notice(relay::format("follow its task with: agent-relay trace {}", sanitize(task, Lines::Join)));
   return ExitCode::Ok;
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
-  const auto task = RELAY_CLI_TRY(given_text(invocation.rest(2)));
+  const auto task = RELAY_CLI_TRY(read_text_argument(invocation.rest(2)));
   const auto who = RELAY_CLI_USAGE(sender_name(invocation, "--from", context));
   const auto order = RELAY_CLI_USAGE(order_in(invocation, context, task));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
@@ -127,21 +128,21 @@ ExitCode run(const Invocation& invocation, Context& context) {
 }
 
 constexpr Argument kArguments[] = {
-    {.name = "NAME", .description = "how others will call it"},
+    {.name = "NAME", .description = "the name of the agent"},
     {.name = "CLI",
-     .description = "the program; with its arguments in quotes, cut at blanks",
+     .description = "the program; in quotes with its arguments, which are split at spaces",
      .completes = CompletionKind::Programs},
     {.name = "TASK", .arity = Arity::Any, .description = "its first message; - reads it from stdin", .is_text = true},
 };
 constexpr Option kOptions[] = {
     {.name = "--cwd",
      .value = "DIR",
-     .description = "where it works (default: here, or the project's root)",
+     .description = "its working directory (default: this one, or the project's root)",
      .completes = CompletionKind::Files},
-    {.name = "--team", .value = "NAME", .description = "whose team it is in"},
-    {.name = "--role", .value = "ROLE", .description = "its part in the team, shown in events"},
-    {.name = "--model", .value = "MODEL", .description = "passed to an agent that takes one"},
-    {.name = "--from", .value = "NAME", .description = "who asks; default $AGENT_RELAY_NAME, $USER or human"},
+    {.name = "--team", .value = "NAME", .description = "its team"},
+    {.name = "--role", .value = "ROLE", .description = "its role in the team, shown in events"},
+    {.name = "--model", .value = "MODEL", .description = "the model, for an agent that takes one"},
+    {.name = "--from", .value = "NAME", .description = "the spawner; default $AGENT_RELAY_NAME, $USER or human"},
     kJsonOption,
 };
 
@@ -157,9 +158,9 @@ const Command kSpawn = {
     .options = kOptions,
     .example = "agent-relay spawn Bob claude \"review the last commit, and tell Alice what you find\"",
     .details =
-        "Ends with 0 once the agent runs and its task is stored; the task is typed when the agent is ready, like\n"
-        "any message. It runs on when this shell, or the daemon, ends. `attach` shows its screen, `release` ends it.\n"
-        "It gets the environment of this shell (PATH, keys), which is not written to disk.",
+        "Exits with 0 once the agent runs and its task is stored; the task is delivered when the agent is ready, like\n"
+        "any message. The agent keeps running when this shell, or the daemon, exits. `attach` shows its screen,\n"
+        "`release` stops it. It gets the environment of this shell (PATH, keys), which is not written to disk.",
     .needs_daemon = true,
     .run = run,
 };

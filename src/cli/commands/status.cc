@@ -13,21 +13,21 @@
 namespace relay::cli {
 namespace {
 
-struct Presence {
-  std::int64_t here = 0, away = 0, waiting = 0;
-  std::vector<std::string> reasons = {};  // one for each agent that is here and has mail waiting
+struct AgentSummary {
+  std::int64_t connected = 0, offline = 0, pending = 0;
+  std::vector<std::string> reasons = {};  // one for each agent with pending messages and a known reason
 };
 
-Result<Presence> presence(DaemonConnection& connection) {
+Result<AgentSummary> summarize_agents(DaemonConnection& connection) {
   const auto payload = RELAY_TRY(connection.request(protocol::MessageType::ListAgents, R"({"includeIdle":true})"));
   const auto answer = RELAY_TRY(parse_json_object(payload));
-  Presence found;
+  AgentSummary found;
   if (const auto* agents = array_member(answer, "agents"))
     for (const auto& value : *agents)
       if (const auto* agent = value.if_object()) {
-        ++(bool_member(*agent, "idle").value_or(false) ? found.away : found.here);
+        ++(bool_member(*agent, "idle").value_or(false) ? found.offline : found.connected);
         const auto pending = integer_member(*agent, "pending").value_or(0);
-        found.waiting += pending;
+        found.pending += pending;
         if (const auto reason = string_member(*agent, "reason"); reason && pending > 0)
           found.reasons.push_back(
               sanitize(relay::format("{} for {}: {}", pending, string_member(*agent, "name").value_or("?"), *reason),
@@ -40,12 +40,12 @@ std::string storage_line(const json::object& status, const Styler& paint) {
   const auto* storage = object_member(status, "storage");
   if (storage == nullptr) return "unknown";
   auto line = sanitize(string_member(*storage, "driver").value_or("unknown"), Lines::Join);
-  line += bool_member(*storage, "persistent").value_or(false) ? ", durable" : ", forgotten when the daemon ends";
+  line += bool_member(*storage, "persistent").value_or(false) ? ", durable" : ", lost when the daemon stops";
   const auto error = string_member(*storage, "error");
   if (!bool_member(*storage, "canWrite").value_or(true))
-    return relay::format("{}; {}: {}; messages are refused until it can be written", line,
+    return relay::format("{}; {}: {}; messages are refused until a write succeeds", line,
                          paint(Colour::Red, "the last write failed"), sanitize(error.value_or("unknown"), Lines::Join));
-  if (error) line += relay::format("; problem: {}", sanitize(*error, Lines::Join));
+  if (error) line += relay::format("; error: {}", sanitize(*error, Lines::Join));
   return line;
 }
 
@@ -54,9 +54,9 @@ DiskState disk_state(const Context& context, const json::object& status) {
   const auto* storage = object_member(status, "storage");
   const bool durable = storage != nullptr && bool_member(*storage, "persistent").value_or(false);
   const auto settings = config::load_settings(context.home, context.environment);
-  auto state = look_at_disk(context.home.root);
+  auto state = inspect_disk(context.home.root);
   if (state.problem.empty() && durable && settings)
-    state = look_at_disk(config::database_path(*settings, context.project));
+    state = inspect_disk(config::database_path(*settings, context.project));
   return state;
 }
 
@@ -67,24 +67,23 @@ std::string joined(const json::array& names) {
   return text;
 }
 
-/// What a person may want to look at; nothing when there is nothing.
-void add_errors(Table& columns, const json::object& status, const Styler& paint) {
+/// Adds rows for conditions that need attention.
+void add_warnings(Table& columns, const json::object& status, const Styler& paint) {
   if (const auto* paused = array_member(status, "paused"); paused != nullptr && !paused->empty())
-    columns.add({"paused", relay::format("{}; let it go on with: agent-relay unpause NAME",
-                                         paint(Colour::Yellow, joined(*paused)))});
+    columns.add(
+        {"paused", relay::format("{}; resume with: agent-relay unpause NAME", paint(Colour::Yellow, joined(*paused)))});
   if (const auto loops = integer_member(status, "loops").value_or(0); loops > 0)
     columns.add(
-        {"loops", relay::format("{} stopped from answering each other; see: agent-relay loops",
+        {"loops", relay::format("{} stopped for looping; see: agent-relay loops",
                                 paint(Colour::Yellow, loops == 1 ? "1 pair" : relay::format("{} pairs", loops)))});
   if (const auto* storage = object_member(status, "storage"))
     if (const auto damage = string_member(*storage, "damage"))
       columns.add({"damage", paint(Colour::Red, sanitize(*damage, Lines::Join))});
   if (const auto* storage = object_member(status, "storage"))
     if (const auto refused = integer_member(*storage, "refusedChanges").value_or(0); refused > 0)
-      columns.add(
-          {"refused", relay::format("{} acknowledged changes contradict the store; they are tried again at each "
-                                    "start; see: agent-relay doctor",
-                                    paint(Colour::Red, relay::format("{}", refused)))});
+      columns.add({"refused", relay::format("{} acknowledged changes conflict with the store; the daemon retries them "
+                                            "at each start; see: agent-relay doctor",
+                                            paint(Colour::Red, relay::format("{}", refused)))});
   if (const auto dead = integer_member(status, "dead").value_or(0); dead > 0)
     columns.add({"dead", relay::format("{} not delivered; see: agent-relay dead",
                                        paint(Colour::Red, messages_in_words(dead)))});
@@ -94,7 +93,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   const auto payload = RELAY_CLI_TRY(connection.request(protocol::MessageType::Status, "{}"));
   auto status = RELAY_CLI_TRY(parse_json_object(payload));
-  const auto people = RELAY_CLI_TRY(presence(connection));
+  const auto agents = RELAY_CLI_TRY(summarize_agents(connection));
   const auto pid = peer_of(connection).value_or(0);
   const auto socket = config::socket_to_connect(context.project.socket);
   const auto http = http_service(context, pid);
@@ -107,7 +106,8 @@ ExitCode run(const Invocation& invocation, Context& context) {
     status["disk"] = json::object{{"free", disk.free_bytes}};
     if (!disk.problem.empty()) status["disk"].as_object()["problem"] = disk.problem;
     status["project"] = json::object{{"root", context.project.root}, {"id", context.project.id}};
-    status["agents"] = json::object{{"here", people.here}, {"away", people.away}, {"waiting", people.waiting}};
+    status["agents"] =
+        json::object{{"connected", agents.connected}, {"offline", agents.offline}, {"pending", agents.pending}};
     print(json::serialize(status) + "\n");
     return ExitCode::Ok;
   }
@@ -125,16 +125,15 @@ ExitCode run(const Invocation& invocation, Context& context) {
                                        sanitize(http.error, Lines::Join), kHttpAdvice)});
   columns.add({"storage", storage_line(status, paint)});
   if (!disk.problem.empty())
-    columns.add(
-        {"disk", relay::format("{}; {}", paint(Colour::Red, sanitize(disk.problem, Lines::Join)), disk.advice)});
+    columns.add({"disk", relay::format("{}; {}", paint(Colour::Red, sanitize(disk.problem, Lines::Join)), disk.fix)});
   const auto oldest = integer_member(status, "oldestPendingMs");
-  columns.add(
-      {"agents",
-       relay::format(
-           "{} here, {} away; {} waiting{}", people.here, people.away, messages_in_words(people.waiting),
-           oldest && people.waiting > 0 ? relay::format(", the oldest for {}", short_duration(Millis{*oldest})) : "")});
-  for (const auto& reason : people.reasons) columns.add({"", reason});
-  add_errors(columns, status, paint);
+  columns.add({"agents", relay::format("{} connected, {} offline; {} pending{}", agents.connected, agents.offline,
+                                       messages_in_words(agents.pending),
+                                       oldest && agents.pending > 0
+                                           ? relay::format(", the oldest for {}", short_duration(Millis{*oldest}))
+                                           : "")});
+  for (const auto& reason : agents.reasons) columns.add({"", reason});
+  add_warnings(columns, status, paint);
   print(columns.text(paint, context.width()));
   return ExitCode::Ok;
 }
@@ -147,7 +146,7 @@ const Command kStatus = {
     .name = "status",
     .group = Group::Everyday,
     .usage = "status",
-    .summary = "who is here, what is waiting",
+    .summary = "show connected agents and pending messages",
     .hint = "[--json]",
     .options = kOptions,
     .example = "agent-relay status",

@@ -44,7 +44,7 @@ ExitCode list_all(DaemonConnection& connection, const Invocation& invocation, co
   Table columns{{"TOPIC", "SUBSCRIBERS"}};
   for (const auto* row : objects_in(answer, "topics")) columns.add({display_field(*row, "name"), subscribers_in(*row)});
   if (columns.empty())
-    print_notice("there is no subscription; make one with: agent-relay topics subscribe TOPIC --name NAME");
+    print_notice("no subscriptions; add one with: agent-relay topics subscribe TOPIC --name NAME");
   else
     print(columns.text(context.paint, context.width()));
   return ExitCode::Ok;
@@ -71,14 +71,15 @@ ExitCode run_topics(const Invocation& invocation, Context& context) {
     return list_all(connection, invocation, context);
   }
   if (verb != "subscribe" && verb != "unsubscribe")
-    return report_error(relay::format("topics can be listed, subscribed to or unsubscribed from, not '{}'",
-                                      sanitize(verb, Lines::Join)),
-                        ExitCode::Usage);
+    return report_error(
+        relay::format("unknown verb '{}': choose list, subscribe or unsubscribe", sanitize(verb, Lines::Join)),
+        ExitCode::Usage);
   if (topic.empty() || topic.size() > protocol::kMaxTopicBytes || text::has_control_characters(topic) ||
       !text::is_utf8(topic))
-    return report_error(relay::format("name a topic of 1 to {} bytes, for example: agent-relay topics {} deploys",
-                                      protocol::kMaxTopicBytes, verb),
-                        ExitCode::Usage);
+    return report_error(
+        relay::format("topics {} needs a topic of 1 to {} bytes, for example: agent-relay topics {} deploys", verb,
+                      protocol::kMaxTopicBytes, verb),
+        ExitCode::Usage);
   const auto name = RELAY_CLI_USAGE(sender_name(invocation, "--name", context));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   return change(connection, verb, topic, name, invocation.has("--json"));
@@ -87,9 +88,9 @@ ExitCode run_topics(const Invocation& invocation, Context& context) {
 constexpr Argument kTopicArguments[] = {
     {.name = "[VERB]",
      .arity = Arity::Optional,
-     .description = "list, subscribe or unsubscribe; without: list",
+     .description = "list, subscribe or unsubscribe; default: list",
      .choices = "list|subscribe|unsubscribe"},
-    {.name = "[TOPIC]", .arity = Arity::Optional, .description = "its name, for example deploys"},
+    {.name = "[TOPIC]", .arity = Arity::Optional, .description = "the topic, for example deploys"},
 };
 constexpr Option kTopicOptions[] = {
     {.name = "--name",
@@ -103,16 +104,17 @@ constexpr Option kTopicOptions[] = {
 
 const Command kTopics = {
     .name = "topics",
-    .group = Group::More,
+    .group = Group::Together,
     .usage = "topics [VERB] [TOPIC]",
-    .summary = "who hears broadcasts about what",
+    .summary = "list and change topic subscriptions",
     .arguments = kTopicArguments,
     .options = kTopicOptions,
     .example = "agent-relay topics subscribe deploys --name Bob && agent-relay send '*' --topic deploys \"v2 is live\"",
     .details =
-        "A message to everyone ('*') with --topic reaches only those who subscribe to it. A subscription belongs to a\n"
-        "session and ends with it; what waits for those who are away is a channel. An agent subscribes itself with\n"
-        "`@relay:subscribe TOPIC`, or by MCP with relay_topics. `log --topic` and `inbox --topic` show what was said.",
+        "A message to every agent ('*') with --topic reaches only those subscribed to it. A subscription belongs to a\n"
+        "session and ends with it; to reach offline agents, use a channel. An agent subscribes itself with\n"
+        "`@relay:subscribe TOPIC`, or through MCP with relay_topics. `log --topic` and `inbox --topic` show the\n"
+        "messages about a topic.",
     .needs_daemon = true,
     .run = run_topics,
 };

@@ -1,4 +1,4 @@
-/// `agent-relay trace ID`: the ledger of one message.
+/// `agent-relay trace ID`: the delivery history of a message.
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ using protocol::MessageType;
 
 constexpr std::chrono::hours kForever{24 * 365};
 
-/// The same drawing again and again, each in the place of the one before where that can be done.
+/// Draws the timeline again and again, on a terminal in place of the previous one.
 class Redrawn {
  public:
   Redrawn(const Context& context, bool as_json) : context_{context}, json_{as_json} {}
@@ -34,7 +34,7 @@ class Redrawn {
   }
 
  private:
-  /// To where the last one began, if that is still on the screen; else a fresh screen.
+  /// Moves the cursor to the start of the previous timeline; clears the screen when that has scrolled off.
   [[nodiscard]] std::string back() const {
     winsize size{};
     const auto rows = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
@@ -68,10 +68,10 @@ ExitCode run(const Invocation& invocation, Context& context) {
 }
 
 constexpr Argument kArguments[] = {{.name = "ID",
-                                    .description = "a message's id, or its first letters (at least 4)",
+                                    .description = "the id of a message, or its first characters (at least 4)",
                                     .completes = CompletionKind::Messages}};
 constexpr Option kOptions[] = {
-    {.name = "--follow", .description = "draw it anew with every change, until every delivery has ended"},
+    {.name = "--follow", .description = "redraw it on every change, until every delivery is final"},
     kJsonOption,
 };
 
@@ -79,17 +79,17 @@ constexpr Option kOptions[] = {
 
 const Command kTrace = {
     .name = "trace",
-    .group = Group::Knowing,
+    .group = Group::Everyday,
     .usage = "trace ID",
-    .summary = "what happened to a message",
+    .summary = "show the delivery history of a message",
     .hint = "[--follow]",
     .arguments = kArguments,
     .options = kOptions,
     .example = "agent-relay trace 7kq2m9xa",
     .details =
-        "A time line for each recipient: every change of state, the time since it was sent, the proof held for it\n"
-        "(stored, accepted, written, submitted, seen), the way it went and the evidence; then in words what became\n"
-        "of it, or what it waits for.",
+        "Prints a timeline for each recipient: every change of state, the time since the message was sent, the proof\n"
+        "held for it (stored, accepted, written, submitted, seen), the interface it went by and the evidence; then\n"
+        "the outcome, or the reason why it is pending.",
     .needs_daemon = true,
     .run = run,
 };

@@ -37,7 +37,7 @@ Result<config::Settings> settings_of(const Invocation& invocation, const Context
 void signal_ready_fd(int fd, std::string_view sentence) {
   if (fd < 0) return;
   const auto line = relay::format("error: {}\n", sentence);
-  if (::write(fd, line.data(), line.size()) < 0) return;  // nobody listens any more
+  if (::write(fd, line.data(), line.size()) < 0) return;  // the reader is gone
 }
 
 ExitCode run_in_foreground(const Invocation& invocation, Context& context, config::Settings settings) {
@@ -59,7 +59,7 @@ ExitCode run_in_foreground(const Invocation& invocation, Context& context, confi
   return ended ? static_cast<ExitCode>(*ended) : report_error(ended.error());
 }
 
-/// For example a damaged database that was set aside.
+/// For example a quarantined damaged database.
 void warn_about(const std::vector<WorkspaceInfo>& open, const Context& context) {
   for (const auto& workspace : open)
     if (workspace.root == context.project.root && !workspace.warning.empty()) print_notice(workspace.warning);
@@ -74,12 +74,12 @@ void print_address(const Context& context, pid_t daemon) {
 Result<void> open_in(DaemonConnection& daemon, const Invocation& invocation, Context& context,
                      const config::Settings& settings) {
   if (const auto alive = list_workspaces(daemon); !alive && is(alive.error(), Errc::TimedOut))
-    print_notice(relay::format("the daemon (pid {}) does not answer yet; waiting", peer_of(daemon).value_or(0)));
+    print_notice(relay::format("the daemon (pid {}) does not respond yet; waiting", peer_of(daemon).value_or(0)));
   const auto open = RELAY_TRY(open_workspace(daemon, context.project.root, absolute_socket(settings)));
   for (const auto* flag : {"--durability", "--storage", "--no-http"})
     if (invocation.has(flag))
-      print_notice(relay::format(
-          "{} has no effect on a daemon that already runs; restart it with: agent-relay down --all", flag));
+      print_notice(
+          relay::format("{} has no effect on a running daemon; restart it with: agent-relay down --all", flag));
   warn_about(open, context);
   print_sentence(relay::format("the daemon is up; the workspace of {} is open\n", context.project.root));
   print_address(context, peer_of(daemon).value_or(0));
@@ -116,7 +116,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
                       loaded.error().message());
     return loaded;
   }());
-  if (!invocation.has("--ready-fd")) {  // said before a daemon is started in vain
+  if (!invocation.has("--ready-fd")) {  // fails before a daemon is started in vain
     RELAY_CLI_TRY(config::check_trusted(context.project.root, context.home, settings, context.environment));
     remark_common(context);
   }
@@ -126,16 +126,16 @@ ExitCode run(const Invocation& invocation, Context& context) {
 }
 
 constexpr Option kOptions[] = {
-    {.name = "--foreground", .description = "stay in this terminal and write the log here"},
+    {.name = "--foreground", .description = "stay in this terminal and write the log to it"},
     {.name = "--socket",
      .value = "PATH",
-     .description = "listen at PATH too, for this project",
+     .description = "listen at PATH too, for this project's workspace",
      .completes = CompletionKind::Files},
     {.name = "--durability",
      .value = "WHAT",
-     .description = "what an accepted message survives",
+     .description = "what an accepted message survives: a power cut, or a process crash",
      .choices = "power|process"},
-    {.name = "--storage", .value = "KIND", .description = "where messages are kept", .choices = "sqlite|memory"},
+    {.name = "--storage", .value = "KIND", .description = "where to store messages", .choices = "sqlite|memory"},
     {.name = "--no-http", .description = "do not serve the HTTP API"},
     {.name = "--ready-fd", .value = "N", .description = "say there when ready", .hidden = true},
 };
@@ -149,7 +149,9 @@ const Command kUp = {
     .summary = "start the daemon and open this project's workspace",
     .options = kOptions,
     .example = "agent-relay up",
-    .details = "Returns when it is ready. A second `up` is harmless; in another project it opens that one too.",
+    .details =
+        "Returns when the workspace is ready. A second `up` is harmless; in another project it opens that project's\n"
+        "workspace too.",
     .run = run,
 };
 

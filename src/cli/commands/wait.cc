@@ -14,7 +14,7 @@ namespace {
 
 constexpr Millis kForEver{365LL * 24 * 3600 * 1000};
 
-/// Does this event end the waiting?
+/// The event is the one that `wait` waits for.
 bool is_awaited(const json::object& event, std::string_view until) {
   const auto kind = string_member(event, "event").value_or("");
   if (until == "message") return kind == "sent";
@@ -29,11 +29,10 @@ ExitCode tell(const host::HostRecord& record, const json::object& event, bool as
   }
   const auto kind = string_member(event, "event").value_or("");
   if (kind == "sent")
-    print_sentence(relay::format("{} wrote to {}\n", record.name,
+    print_sentence(relay::format("{} sent a message to {}\n", record.name,
                                  sanitize(string_member(event, "to").value_or("?"), Lines::Join)));
   else if (kind == "exit")
-    print_sentence(
-        relay::format("{} has ended with code {}\n", record.name, integer_member(event, "code").value_or(0)));
+    print_sentence(relay::format("{} exited with code {}\n", record.name, integer_member(event, "code").value_or(0)));
   else
     print_sentence(relay::format("{} is {}\n", record.name, string_member(event, "state").value_or("?")));
   return ExitCode::Ok;
@@ -47,21 +46,21 @@ ExitCode run(const Invocation& invocation, Context& context) {
       RELAY_CLI_TRY(find_host(context, invocation.argument(0), {.done = "waited for", .deadline = deadline}));
   auto visit = RELAY_CLI_TRY(HostConnection::open(record));
   (void)RELAY_CLI_TRY(visit.request({{"method", "watch"}}));
-  std::optional<std::int64_t> ended;  // a message that it sent last is stored a little later
+  std::optional<std::int64_t> ended;  // its last message is stored a little later
   for (;;) {
     const auto event = visit.next(deadline);
     if (!event && is(event.error(), Errc::TimedOut))
-      return report_error(relay::format("{} was not seen {} within {}; look with: agent-relay explain {}", record.name,
-                                        until == "message" ? "sending a message"
-                                        : until == "exit"  ? "ending"
-                                                           : until,
+      return report_error(relay::format("{} did not {} within {}; see: agent-relay explain {}", record.name,
+                                        until == "message" ? "send a message"
+                                        : until == "exit"  ? "exit"
+                                                           : "become " + until,
                                         invocation.value("--timeout").value_or(""), record.name),
                           ExitCode::TimedOut);
     if (!event && !ended) return report_error(event.error().message(), ExitCode::Failed);
     if (event && is_awaited(*event, until)) return tell(record, *event, invocation.has("--json"));
     if (event && string_member(*event, "event") == "exit") ended = integer_member(*event, "code").value_or(0);
     if (ended && (!event || until != "message"))
-      return report_error(relay::format("{} ended (code {}) before that", record.name, *ended), ExitCode::Failed);
+      return report_error(relay::format("{} exited (code {}) first", record.name, *ended), ExitCode::Failed);
   }
 }
 
@@ -73,7 +72,7 @@ constexpr Option kOptions[] = {
      .value = "WHAT",
      .description = "what to wait for; default: idle",
      .choices = "idle|typing|working|blocked|message|exit"},
-    {.name = "--timeout", .value = "TIME", .description = "give up after that long: 30s, 5m; default: never"},
+    {.name = "--timeout", .value = "TIME", .description = "give up after this time: 30s, 5m; default: never"},
     kJsonOption,
 };
 
@@ -83,14 +82,15 @@ const Command kWait = {
     .name = "wait",
     .group = Group::Agents,
     .usage = "wait NAME",
-    .summary = "wait until an agent is idle, asks or ends",
+    .summary = "wait until an agent is idle, needs you or exits",
     .hint = "[--until WHAT]",
     .arguments = kArguments,
     .options = kOptions,
+    .listed = false,
     .example = "agent-relay wait Bob --until idle --timeout 5m",
     .details =
-        "Ends at once when it is so already; `message` is the next message the agent sends. Exit code 4 when\n"
-        "the time is over, 1 when the agent ended before.",
+        "Returns at once when the agent is already in that state; `message` is the next message that the agent sends.\n"
+        "Exit code 4 on a timeout, 1 when the agent exits first.",
     .run = run,
 };
 

@@ -65,7 +65,7 @@ std::vector<WorkspaceInfo> open_now(const Context& context) {
 std::string state_of(const KnownWorkspace& workspace) {
   std::error_code none;
   if (workspace.open) return "open";
-  return fs::is_directory(workspace.root, none) ? "closed" : "closed, its directory is gone";
+  return fs::is_directory(workspace.root, none) ? "closed" : "closed, directory missing";
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
@@ -108,14 +108,15 @@ constexpr Option kOptions[] = {kJsonOption};
 
 const Command kWorkspaces = {
     .name = "workspaces",
-    .group = Group::Plumbing,
+    .group = Group::Inspect,
     .usage = "workspaces",
-    .summary = "every project with a workspace, open or closed",
+    .summary = "list all workspaces, open and closed",
     .hint = "[--json]",
     .options = kOptions,
+    .listed = false,
     .example = "agent-relay workspaces",
     .details =
-        "Those that are open come first, with how many are connected. A closed one keeps its messages; the next\n"
+        "Open workspaces come first, with the number of connected agents. A closed one keeps its messages; the next\n"
         "command in its project opens it. Does not start the daemon.",
     .run = run,
 };

@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Millis kVersionLimit{5'000};  // agents that run on Node take one or two seconds
+constexpr Millis kVersionLimit{5'000};  // agents on Node take one or two seconds
 constexpr std::uintmax_t kMaxConfigBytes = 16U << 20;
 constexpr std::array kAgentsWithHooks = {hooks::AgentCli::Claude, hooks::AgentCli::Codex, hooks::AgentCli::Gemini};
 
@@ -37,7 +37,7 @@ struct Installed {
   std::string command, path;
 };
 
-std::string along_path(const Context& context, const std::string& program) {
+std::string find_on_path(const Context& context, const std::string& program) {
   const auto search = context.environment("PATH").value_or("");
   for (std::size_t at = 0; at <= search.size();) {
     const auto end = std::min(search.find(':', at), search.size());
@@ -50,7 +50,7 @@ std::string along_path(const Context& context, const std::string& program) {
   return {};
 }
 
-/// Whose profile names programs that are on PATH; a user's own profile stands in for the one of its name.
+/// The agents whose programs are on PATH. A user's own profile replaces the built-in one of the same name.
 std::vector<Installed> installed_agents(const Context& context, const std::vector<profiles::UserProfile>& own) {
   std::vector<Installed> found;
   for (const auto& builtin : profiles::builtin_profiles()) {
@@ -58,7 +58,7 @@ std::vector<Installed> installed_agents(const Context& context, const std::vecto
     const auto profile = read ? profiles::find_profile(read->name, own) : read;
     if (!profile || profile->name == profiles::kGeneric) continue;
     for (const auto& command : profile->commands)
-      if (auto path = along_path(context, command); !path.empty()) {
+      if (auto path = find_on_path(context, command); !path.empty()) {
         found.push_back({*profile, command, std::move(path)});
         break;
       }
@@ -67,45 +67,45 @@ std::vector<Installed> installed_agents(const Context& context, const std::vecto
 }
 
 void check_versions(const Context& context, const std::vector<profiles::UserProfile>& own,
-                    std::vector<CheckResult>& findings) {
+                    std::vector<CheckResult>& results) {
   const auto installed = installed_agents(context, own);
   if (installed.empty())
-    return findings.push_back(
-        note("agents", "none is on PATH", "install one, such as claude, codex, gemini or opencode"));
+    return results.push_back(note("agents", "none on PATH", "install one, such as claude, codex, gemini or opencode"));
   std::vector<std::string> paths;
   for (const auto& agent : installed) paths.push_back(agent.path);
-  const auto printed = ask_versions(paths, kVersionLimit);
+  const auto printed = query_versions(paths, kVersionLimit);
   for (std::size_t i = 0; i < installed.size(); ++i) {
     const auto& agent = installed[i];
-    const auto version = version_in(printed[i]);
+    const auto version = parse_version(printed[i]);
     if (version.empty()) {
-      findings.push_back(note("agents",
-                              relay::format("{} at {} did not say its version within {} s", agent.command, agent.path,
-                                            kVersionLimit.count() / 1000),
-                              relay::format("see whether it runs: {} --version", agent.command)));
+      results.push_back(note("agents",
+                             relay::format("{} at {} did not report its version within {} s", agent.command, agent.path,
+                                           kVersionLimit.count() / 1000),
+                             relay::format("check that it runs: {} --version", agent.command)));
       continue;
     }
     const auto remark = version_remark(version, agent.profile.tested);
-    const auto says = relay::format("{} {} at {}", agent.command, version, agent.path);
-    findings.push_back(
+    const auto message = relay::format("{} {} at {}", agent.command, version, agent.path);
+    results.push_back(
         remark.empty()
-            ? fine("agents", says)
-            : note("agents", says + ", " + remark,
-                   relay::format("if it is not understood (agent-relay explain NAME), update agent-relay or write "
-                                 "{}/profiles/{}.toml",
-                                 context.home.root, agent.profile.name)));
+            ? fine("agents", message)
+            : note("agents", message + ", " + remark,
+                   relay::format(
+                       "if its screen is not recognized (agent-relay explain NAME), update agent-relay or write "
+                       "{}/profiles/{}.toml",
+                       context.home.root, agent.profile.name)));
   }
 }
 
 CheckResult check_own_profiles(const Context& context, const std::vector<profiles::UserProfile>& own) {
   for (const auto& file : own)
     if (const auto read = profiles::read_profile(file.toml, file.path); !read)
-      return problem("profiles", read.error().message(), "correct it or remove it: it is not used");
-  if (own.empty()) return fine("profiles", "those of the program; none of your own");
+      return problem("profiles", read.error().message(), "correct or remove it: it is not used");
+  if (own.empty()) return fine("profiles", "built-in profiles only");
   return fine("profiles", relay::format("{} of your own in {}/profiles", own.size(), context.home.root));
 }
 
-/// Claude Code and Codex need them only when they are started without us, so that none is no problem.
+/// Claude Code and Codex need hooks only when started without agent-relay, so missing hooks are no problem.
 CheckResult check_hooks(const Context& context) {
   const auto environment = pty::inherited_environment();
   const auto program = program_along_path(context.environment("PATH").value_or(""));
@@ -125,17 +125,17 @@ CheckResult check_hooks(const Context& context) {
     if (status.state == hooks::InstallState::Partly)
       return problem("hooks", "some are missing in " + file->path, again);
     if (!status.blocked_reason.empty())
-      return note("hooks", relay::format("those of {} will not run: {}", name, status.blocked_reason),
+      return note("hooks", relay::format("the hooks of {} will not run: {}", name, status.blocked_reason),
                   "allow them there, or start it with agent-relay");
     installed += (installed.empty() ? "" : ", ") + name;
   }
   if (!installed.empty())
     if (auto unobserved = hooks_unobserved(context)) return *std::move(unobserved);
-  const bool gemini_has_none = !installed.contains("gemini") && !along_path(context, "gemini").empty();
+  const bool gemini_has_none = !installed.contains("gemini") && !find_on_path(context, "gemini").empty();
   if (gemini_has_none && !hooks::is_root_owned(context.home.config_file))
     return note("hooks",
-                "Gemini CLI has none: it takes them for one run only from a file of root's, so agent-relay cannot give "
-                "them to it",
+                "Gemini CLI has none: it takes hooks for a single run only from a file owned by root, so agent-relay "
+                "cannot pass them",
                 "run: agent-relay hooks install gemini");
   return fine("hooks", installed.empty() ? "not installed; Claude Code and Codex started with agent-relay need none"
                                          : "installed for " + installed);
@@ -147,7 +147,7 @@ struct McpEntry {
   std::string file, command;
 };
 
-bool is_ours(std::string_view command, bool has_mcp_argument) {
+bool is_agent_relay(std::string_view command, bool has_mcp_argument) {
   const auto name = command.substr(command.rfind('/') + 1);
   return has_mcp_argument && (name == "agent-relay" || name == "relay");
 }
@@ -165,7 +165,7 @@ void add_servers(const std::string& file, const json::object& servers, std::vect
     const bool mcp = arguments != nullptr && std::ranges::any_of(*arguments, [](const json::value& word) {
                        return word.is_string() && word.as_string() == "mcp";
                      });
-    if (is_ours(command, mcp)) found.push_back({file, command});
+    if (is_agent_relay(command, mcp)) found.push_back({file, command});
   }
 }
 
@@ -186,7 +186,7 @@ void add_codex_servers(const std::string& file, std::string_view text, std::vect
       continue;
     const bool mcp = std::ranges::any_of(
         *arguments->array(), [](const TomlNode& word) { return word.string() != nullptr && *word.string() == "mcp"; });
-    if (is_ours(*command->string(), mcp)) found.push_back({file, *command->string()});
+    if (is_agent_relay(*command->string(), mcp)) found.push_back({file, *command->string()});
   }
 }
 
@@ -199,7 +199,7 @@ std::string text_of(const std::string& path) {
 
 struct McpServers {
   std::vector<McpEntry> entries;
-  std::string unread;  // why a file of the project was not read
+  std::string unread;  // the error for a project file that was not read
 };
 
 McpServers mcp_servers(const Context& context) {
@@ -229,14 +229,14 @@ CheckResult check_mcp(const Context& context) {
   std::string files;
   for (const auto& [file, command] : servers.entries) {
     const bool runs =
-        command.contains('/') ? ::access(command.c_str(), X_OK) == 0 : !along_path(context, command).empty();
+        command.contains('/') ? ::access(command.c_str(), X_OK) == 0 : !find_on_path(context, command).empty();
     if (!runs)
-      return problem("mcp", relay::format("{} starts {}, which is not there", file, command),
-                     "correct its path there, or put agent-relay on PATH");
+      return problem("mcp", relay::format("{} starts {}, which does not exist", file, command),
+                     "correct the path, or put agent-relay on PATH");
     files += (files.empty() ? "" : ", ") + file;
   }
   if (!servers.unread.empty())
-    return note("mcp", servers.unread, "make it an ordinary file of yours: doctor follows no link in a project");
+    return note("mcp", servers.unread, "make it a regular file that you own: doctor follows no links in a project");
   return fine("mcp", files.empty() ? "not added to any agent (see docs/mcp.md)" : "added in " + files);
 }
 
@@ -261,14 +261,14 @@ std::optional<CheckResult> hooks_unobserved(const Context& context) {
                     state->capture_home));
 }
 
-std::vector<CheckResult> examine_agents(const Context& context) {
-  std::vector<CheckResult> findings;
+std::vector<CheckResult> run_agent_checks(const Context& context) {
+  std::vector<CheckResult> results;
   const auto own = own_profiles(context.home);
-  check_versions(context, own, findings);
-  findings.push_back(check_own_profiles(context, own));
-  findings.push_back(check_hooks(context));
-  findings.push_back(check_mcp(context));
-  return findings;
+  check_versions(context, own, results);
+  results.push_back(check_own_profiles(context, own));
+  results.push_back(check_hooks(context));
+  results.push_back(check_mcp(context));
+  return results;
 }
 
 }  // namespace relay::cli

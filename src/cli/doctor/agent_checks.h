@@ -1,4 +1,4 @@
-/// The part of `doctor` that looks at agents: which are installed, whether their profiles fit them, hooks and MCP.
+/// The checks of `doctor` for agents: installed versions, profiles, hooks and MCP.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,10 @@
 
 namespace relay::cli {
 
-std::vector<CheckResult> examine_agents(const Context& context);
+std::vector<CheckResult> run_agent_checks(const Context& context);
 
-/// Hooks of agents that are started from here write where the running daemon does not look, so it observes none of them.
+/// Set when hooks of agents started from this shell write to a directory that the running daemon does not read, so that
+/// it observes none of these agents.
 std::optional<CheckResult> hooks_unobserved(const Context& context);
 
 }  // namespace relay::cli

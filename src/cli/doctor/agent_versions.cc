@@ -21,10 +21,10 @@ constexpr std::size_t kMaxPrintedBytes = 4'096;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// A program that is asked; ended with everything it started when this is destroyed.
-class Asked {
+/// A running `PROGRAM --version`. The destructor kills it with its process group.
+class VersionProcess {
  public:
-  explicit Asked(const std::string& path) {
+  explicit VersionProcess(const std::string& path) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return;
     output_ = UniqueFd{ends[0]};
@@ -44,9 +44,9 @@ class Asked {
     ::posix_spawn_file_actions_destroy(&actions);
     if (pid_ < 0) output_ = UniqueFd{};
   }
-  Asked(const Asked&) = delete;
-  Asked& operator=(const Asked&) = delete;
-  ~Asked() {
+  VersionProcess(const VersionProcess&) = delete;
+  VersionProcess& operator=(const VersionProcess&) = delete;
+  ~VersionProcess() {
     if (pid_ <= 0) return;
     ::kill(-pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
@@ -72,27 +72,27 @@ class Asked {
 
 }  // namespace
 
-std::vector<std::string> ask_versions(const std::vector<std::string>& paths, Millis limit) {
+std::vector<std::string> query_versions(const std::vector<std::string>& paths, Millis limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
-  std::vector<std::unique_ptr<Asked>> asked;
-  for (const auto& path : paths) asked.push_back(std::make_unique<Asked>(path));
+  std::vector<std::unique_ptr<VersionProcess>> processes;
+  for (const auto& path : paths) processes.push_back(std::make_unique<VersionProcess>(path));
   for (;;) {
     std::vector<pollfd> open;
-    for (const auto& one : asked)
+    for (const auto& one : processes)
       if (one->is_open()) open.push_back({one->fd(), POLLIN, 0});
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
     if (open.empty() || left <= 0) break;
     if (::poll(open.data(), open.size(), static_cast<int>(left)) < 0 && errno != EINTR) break;
     for (const auto& ready : open)
       if (ready.revents != 0)
-        (*std::ranges::find(asked, ready.fd, [](const auto& one) { return one->fd(); }))->read_some();
+        (*std::ranges::find(processes, ready.fd, [](const auto& one) { return one->fd(); }))->read_some();
   }
   std::vector<std::string> printed;
-  for (const auto& one : asked) printed.push_back(one->is_open() ? std::string{} : std::move(one->printed));
+  for (const auto& one : processes) printed.push_back(one->is_open() ? std::string{} : std::move(one->printed));
   return printed;
 }
 
-std::string version_in(std::string_view printed) {
+std::string parse_version(std::string_view printed) {
   for (std::size_t at = 0; at < printed.size(); ++at) {
     if (!is_digit(printed[at]) || (at > 0 && (is_digit(printed[at - 1]) || printed[at - 1] == '.'))) continue;
     const auto end = std::min(printed.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz.-+", at), printed.size());
@@ -110,7 +110,8 @@ std::strong_ordering compare_versions(std::string_view one, std::string_view oth
     std::size_t at = 0;
     for (; at < text.size() && is_digit(text[at]); ++at)
       number = number * 10 + static_cast<std::uint64_t>(text[at] - '0');
-    text.remove_prefix(at < text.size() && text[at] == '.' ? at + 1 : text.size());  // what is no number ends it
+    text.remove_prefix(at < text.size() && text[at] == '.' ? at + 1
+                                                           : text.size());  // anything but a digit ends the number
     return number;
   };
   while (!one.empty() || !other.empty())
@@ -123,10 +124,10 @@ std::string version_remark(std::string_view version, const std::vector<std::stri
   const auto before = [](const auto& one, const auto& other) { return compare_versions(one, other) < 0; };
   const auto [oldest, newest] = std::ranges::minmax(tested, before);
   if (compare_versions(version, newest) > 0)
-    return relay::format("newer than {}, with which its profile was tested", newest);
+    return relay::format("newer than {}, the version its profile was tested with", newest);
   if (compare_versions(version, oldest) < 0)
-    return relay::format("older than {}, with which its profile was tested", oldest);
-  return relay::format("between the versions with which its profile was tested ({} to {})", oldest, newest);
+    return relay::format("older than {}, the version its profile was tested with", oldest);
+  return relay::format("between the versions its profile was tested with ({} to {})", oldest, newest);
 }
 
 }  // namespace relay::cli

@@ -1,4 +1,4 @@
-/// Which version an agent CLI has, and whether its profile was tested with it.
+/// The version of an agent CLI, compared with the versions its profile was tested with.
 #pragma once
 
 #include <compare>
@@ -10,18 +10,18 @@
 
 namespace relay::cli {
 
-/// What `PATH --version` prints, of all of them at once: run without a shell, with nothing to read, and ended when the time
-/// is over. Empty where a program could not be run, printed nothing or took too long.
-std::vector<std::string> ask_versions(const std::vector<std::string>& paths, Millis limit);
+/// Runs `PATH --version` for all paths at once, without a shell and with empty stdin, and returns the outputs. An output
+/// is empty when the program could not be run, printed nothing or exceeded `limit`.
+std::vector<std::string> query_versions(const std::vector<std::string>& paths, Millis limit);
 
-/// The first number with a dot: `2.1.325` of "2.1.325 (Claude Code)", `0.166.0` of "codex-cli 0.166.0". Empty: there is none.
-std::string version_in(std::string_view printed);
+/// The first number with a dot: `2.1.325` of "2.1.325 (Claude Code)", `0.166.0` of "codex-cli 0.166.0". Empty when there is none.
+std::string parse_version(std::string_view printed);
 
-/// By numbers, part by part.
+/// Compares part by part, as numbers.
 std::strong_ordering compare_versions(std::string_view one, std::string_view other);
 
-/// How a version stands to those a profile was tested with: empty when it is one of them or the profile names none, else
-/// `newer than 2.1.325, with which its profile was tested`.
+/// Empty when `version` is one of the `tested` ones or `tested` is empty, else
+/// `newer than 2.1.325, the version its profile was tested with`.
 std::string version_remark(std::string_view version, const std::vector<std::string>& tested);
 
 }  // namespace relay::cli

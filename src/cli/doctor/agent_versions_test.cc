@@ -13,13 +13,13 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(AgentVersions, AreFoundInWhatProgramsPrint) {
-  EXPECT_EQ(version_in("2.1.325 (Claude Code)\n"), "2.1.325");
-  EXPECT_EQ(version_in("codex-cli 0.166.0\n"), "0.166.0");
-  EXPECT_EQ(version_in("0.61.0\n"), "0.61.0");
-  EXPECT_EQ(version_in("v1.18.33"), "1.18.33");
-  EXPECT_EQ(version_in("aider 0.86.3.dev12+g12"), "0.86.3.dev12+g12");
-  EXPECT_EQ(version_in("gpt 5 of 2026."), "");
-  EXPECT_EQ(version_in(""), "");
+  EXPECT_EQ(parse_version("2.1.325 (Claude Code)\n"), "2.1.325");
+  EXPECT_EQ(parse_version("codex-cli 0.166.0\n"), "0.166.0");
+  EXPECT_EQ(parse_version("0.61.0\n"), "0.61.0");
+  EXPECT_EQ(parse_version("v1.18.33"), "1.18.33");
+  EXPECT_EQ(parse_version("aider 0.86.3.dev12+g12"), "0.86.3.dev12+g12");
+  EXPECT_EQ(parse_version("gpt 5 of 2026."), "");
+  EXPECT_EQ(parse_version(""), "");
 }
 
 TEST(AgentVersions, AreComparedByNumbers) {
@@ -31,10 +31,12 @@ TEST(AgentVersions, AreComparedByNumbers) {
 TEST(AgentVersions, OneThatWasNotTestedIsRemarkedOn) {
   EXPECT_EQ(version_remark("2.1.325", {"2.1.325", "2.1.197"}), "");
   EXPECT_EQ(version_remark("9.9", {}), "");
-  EXPECT_EQ(version_remark("2.2.0", {"2.1.325", "2.1.197"}), "newer than 2.1.325, with which its profile was tested");
-  EXPECT_EQ(version_remark("2.0.9", {"2.1.325", "2.1.197"}), "older than 2.1.197, with which its profile was tested");
+  EXPECT_EQ(version_remark("2.2.0", {"2.1.325", "2.1.197"}),
+            "newer than 2.1.325, the version its profile was tested with");
+  EXPECT_EQ(version_remark("2.0.9", {"2.1.325", "2.1.197"}),
+            "older than 2.1.197, the version its profile was tested with");
   EXPECT_EQ(version_remark("2.1.200", {"2.1.325", "2.1.197"}),
-            "between the versions with which its profile was tested (2.1.197 to 2.1.325)");
+            "between the versions its profile was tested with (2.1.197 to 2.1.325)");
 }
 
 TEST(AgentVersions, AreAskedWithATimeLimit) {
@@ -47,9 +49,9 @@ TEST(AgentVersions, AreAskedWithATimeLimit) {
   };
   const auto quick = script("quick", "echo \"quick $1 3.4.5\"");
   const auto never = script("never", "sleep 600");
-  EXPECT_EQ(ask_versions({quick, directory.file("none")}, 60s),
+  EXPECT_EQ(query_versions({quick, directory.file("none")}, 60s),
             (std::vector<std::string>{"quick --version 3.4.5\n", ""}));
-  EXPECT_EQ(ask_versions({never}, 10ms), std::vector<std::string>{""});
+  EXPECT_EQ(query_versions({never}, 10ms), std::vector<std::string>{""});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// What one check of `doctor` found: how things are, and what to do where they are not well.
+/// The result of one check of `doctor`: what it found, and how to fix a problem.
 #pragma once
 
 #include <string>
@@ -10,20 +10,20 @@ namespace relay::cli {
 enum class CheckStatus { Ok, Note, Problem };
 
 struct CheckResult {
-  std::string_view what;
-  CheckStatus verdict = CheckStatus::Ok;
+  std::string_view check;  // its name: `disk`
+  CheckStatus status = CheckStatus::Ok;
   std::string message;
-  std::string fix;  // what to do; empty when all is well
+  std::string fix;  // the next step; empty when nothing is wrong
 };
 
-inline CheckResult fine(std::string_view what, std::string says) {
-  return {what, CheckStatus::Ok, std::move(says), ""};
+inline CheckResult fine(std::string_view check, std::string message) {
+  return {check, CheckStatus::Ok, std::move(message), ""};
 }
-inline CheckResult note(std::string_view what, std::string says, std::string advice) {
-  return {what, CheckStatus::Note, std::move(says), std::move(advice)};
+inline CheckResult note(std::string_view check, std::string message, std::string fix) {
+  return {check, CheckStatus::Note, std::move(message), std::move(fix)};
 }
-inline CheckResult problem(std::string_view what, std::string says, std::string advice) {
-  return {what, CheckStatus::Problem, std::move(says), std::move(advice)};
+inline CheckResult problem(std::string_view check, std::string message, std::string fix) {
+  return {check, CheckStatus::Problem, std::move(message), std::move(fix)};
 }
 
 }  // namespace relay::cli

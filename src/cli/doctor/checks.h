@@ -1,4 +1,4 @@
-/// What `doctor` looks at. Each check is a function from the world to a finding; none changes anything.
+/// The checks of `doctor`. Each one reads the state of the system and returns results; none changes anything.
 #pragma once
 
 #include <vector>

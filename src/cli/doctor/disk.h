@@ -1,6 +1,7 @@
-/// Whether the daemon can write where its files are, as the file system says it. Looks and changes nothing.
+/// Whether the daemon can write to its directories, by the file system. Changes nothing.
 ///
-/// Why beside the daemon's own word: a daemon learns of a full disk with its next write, a person wants to know before.
+/// Why in addition to the daemon's own report: the daemon notices a full disk with its next write, the user wants to
+///   know before.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +11,22 @@ namespace relay::cli {
 
 struct DiskState {
   std::uint64_t free_bytes = 0;
-  std::string problem = {};  // empty: it can be written
-  std::string advice = {};
+  std::string problem = {};  // empty: it is writable
+  std::string fix = {};
 };
 
-/// At the path, or at the nearest directory above it that exists.
-DiskState look_at_disk(const std::string& path);
+/// Inspects the path, or the nearest existing directory above it.
+DiskState inspect_disk(const std::string& path);
 
-/// What `statvfs` and `access` say, judged. Pure.
+/// The results of `statvfs` and `access`.
 struct DiskFacts {
   std::string path = {};
   std::uint64_t free_bytes = 0;
-  std::uint64_t files = 0, free_files = 0;  // 0 of 0: the file system does not count them
+  std::uint64_t files = 0, free_files = 0;  // 0 of 0: the file system has no inode count
   bool read_only = false;                   // the file system
   bool may_write = true;                    // this user, at the path
 };
-DiskState judge_disk(const DiskFacts& facts);
+/// Pure.
+DiskState assess_disk(const DiskFacts& facts);
 
 }  // namespace relay::cli

@@ -15,22 +15,22 @@ DiskFacts facts(void (*change)(DiskFacts& facts)) {
 }
 
 TEST(Disk, AFullOrReadOnlyOneIsAProblemWithItsRemedy) {
-  EXPECT_EQ(judge_disk(facts([](DiskFacts&) {})).problem, "");
-  EXPECT_EQ(judge_disk(facts([](DiskFacts& all) { all.read_only = true; })).problem,
+  EXPECT_EQ(assess_disk(facts([](DiskFacts&) {})).problem, "");
+  EXPECT_EQ(assess_disk(facts([](DiskFacts& all) { all.read_only = true; })).problem,
             "the file system of /home/me/.agent-relay is read-only");
-  EXPECT_EQ(judge_disk(facts([](DiskFacts& all) { all.may_write = false; })).problem,
-            "/home/me/.agent-relay cannot be written");
-  const auto full = judge_disk(facts([](DiskFacts& all) { all.free_bytes = 0; }));
+  EXPECT_EQ(assess_disk(facts([](DiskFacts& all) { all.may_write = false; })).problem,
+            "/home/me/.agent-relay is not writable");
+  const auto full = assess_disk(facts([](DiskFacts& all) { all.free_bytes = 0; }));
   EXPECT_TRUE(full.problem.ends_with("free at /home/me/.agent-relay")) << full.problem;
-  EXPECT_EQ(full.advice, "make room: without it messages are refused");
-  EXPECT_EQ(judge_disk(facts([](DiskFacts& all) { all.free_files = 0; })).problem,
-            "no more files can be made at /home/me/.agent-relay");
-  EXPECT_EQ(judge_disk(facts([](DiskFacts& all) { all.files = all.free_files = 0; })).problem, "")
+  EXPECT_EQ(full.fix, "free some space; messages are refused when the disk is full");
+  EXPECT_EQ(assess_disk(facts([](DiskFacts& all) { all.free_files = 0; })).problem,
+            "no free inodes at /home/me/.agent-relay");
+  EXPECT_EQ(assess_disk(facts([](DiskFacts& all) { all.files = all.free_files = 0; })).problem, "")
       << "it does not count them";
 }
 
 TEST(Disk, APathThatDoesNotExistYetIsLookedAtAboveIt) {
-  EXPECT_EQ(look_at_disk("/proc/no/such/place").problem.contains("/proc"), true);
+  EXPECT_EQ(inspect_disk("/proc/no/such/place").problem.contains("/proc"), true);
 }
 
 }  // namespace

@@ -16,11 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr WallMs kReleaseYear = 1'735'689'600'000;  // 2025-01-01: no clock of ours can be earlier
+constexpr WallMs kReleaseYear = 1'735'689'600'000;  // 2025-01-01: an earlier clock is wrong
 constexpr WallMs kClockTolerance = 60'000;
-constexpr std::uint64_t kFewDescriptors = 4'096;
-constexpr std::int64_t kFewInstances = 64;
-constexpr std::int64_t kFewWatches = 8'192;
+constexpr std::uint64_t kMinDescriptors = 4'096;
+constexpr std::int64_t kMinInstances = 64;
+constexpr std::int64_t kMinWatches = 8'192;
 
 std::int64_t number_in(const std::string& path) {
   std::ifstream file{path};
@@ -31,15 +31,15 @@ std::int64_t number_in(const std::string& path) {
 CheckResult check_descriptors() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
-    return problem("descriptors", Error::from_errno("cannot tell the limit").message(), "");
-  return judge_descriptors(limit.rlim_max);
+    return problem("descriptors", Error::from_errno("cannot read the limit").message(), "");
+  return assess_descriptors(limit.rlim_max);
 }
 
 CheckResult check_inotify() {
   const UniqueFd one{::inotify_init1(IN_CLOEXEC)};
-  return judge_inotify({.instances = number_in("/proc/sys/fs/inotify/max_user_instances"),
-                        .watches = number_in("/proc/sys/fs/inotify/max_user_watches"),
-                        .available = static_cast<bool>(one)});
+  return assess_inotify({.instances = number_in("/proc/sys/fs/inotify/max_user_instances"),
+                         .watches = number_in("/proc/sys/fs/inotify/max_user_watches"),
+                         .available = static_cast<bool>(one)});
 }
 
 CheckResult check_service(const Context& context) {
@@ -50,47 +50,47 @@ CheckResult check_service(const Context& context) {
     std::error_code unreadable;
     if (entry.path().extension() != ".service" || !entry.is_regular_file(unreadable)) continue;
     std::ifstream file{entry.path()};
-    const auto program = program_of_unit(std::string{std::istreambuf_iterator<char>{file}, {}});
+    const auto program = parse_unit_program(std::string{std::istreambuf_iterator<char>{file}, {}});
     if (!program) continue;
     if (::access(program->c_str(), X_OK) != 0)
-      return problem("service", relay::format("{} starts {}, which is not there", entry.path().string(), *program),
+      return problem("service", relay::format("{} starts {}, which does not exist", entry.path().string(), *program),
                      "correct ExecStart there, then: systemctl --user daemon-reload");
     return fine("service", entry.path().string());
   }
-  return fine("service", "none; the daemon is started by agent-relay up");
+  return fine("service", "none; agent-relay up starts the daemon");
 }
 
 }  // namespace
 
-CheckResult judge_clock(WallMs now) {
+CheckResult check_clock(WallMs now) {
   if (now >= kReleaseYear) return fine("clock", short_time(now, 0));
-  return problem("clock", "it says " + short_time(now, kReleaseYear), "set it: expiry and order depend on it");
+  return problem("clock", "it shows " + short_time(now, kReleaseYear), "set it: expiry and message order depend on it");
 }
 
-std::optional<CheckResult> judge_newest_message(WallMs stored, WallMs now) {
+std::optional<CheckResult> check_newest_message(WallMs stored, WallMs now) {
   if (stored <= now + kClockTolerance) return std::nullopt;
-  return problem("clock", "the newest message is from the future", "the clock went back: set it");
+  return problem("clock", "the newest message is from the future", "the clock was set back: correct it");
 }
 
-CheckResult judge_descriptors(std::uint64_t hard_limit) {
+CheckResult assess_descriptors(std::uint64_t hard_limit) {
   if (hard_limit == RLIM_INFINITY) return fine("descriptors", "no limit");
-  const auto says = relay::format("{} for each process", hard_limit);
-  return hard_limit >= kFewDescriptors
-             ? fine("descriptors", says)
-             : note("descriptors", says,
-                    relay::format("raise nofile to {} or more in /etc/security/limits.conf", kFewDescriptors));
+  const auto message = relay::format("{} per process", hard_limit);
+  return hard_limit >= kMinDescriptors
+             ? fine("descriptors", message)
+             : note("descriptors", message,
+                    relay::format("raise nofile to {} or more in /etc/security/limits.conf", kMinDescriptors));
 }
 
-CheckResult judge_inotify(const InotifyFacts& facts) {
-  const auto says = relay::format("{} instances, {} watches for each user", facts.instances, facts.watches);
+CheckResult assess_inotify(const InotifyFacts& facts) {
+  const auto message = relay::format("{} instances, {} watches per user", facts.instances, facts.watches);
   const std::string raise =
       "raise them: sudo sysctl fs.inotify.max_user_instances=1024 fs.inotify.max_user_watches=524288";
-  if (!facts.available) return problem("inotify", says + "; none is left, so transcripts are not followed", raise);
-  if (facts.instances < kFewInstances || facts.watches < kFewWatches) return note("inotify", says, raise);
-  return fine("inotify", says);
+  if (!facts.available) return problem("inotify", message + "; none is left, so transcripts are not followed", raise);
+  if (facts.instances < kMinInstances || facts.watches < kMinWatches) return note("inotify", message, raise);
+  return fine("inotify", message);
 }
 
-std::optional<std::string> program_of_unit(std::string_view unit) {
+std::optional<std::string> parse_unit_program(std::string_view unit) {
   constexpr std::string_view kKey = "\nExecStart=";
   const auto at = unit.find(kKey);
   if (at == std::string_view::npos) return std::nullopt;
@@ -102,7 +102,7 @@ std::optional<std::string> program_of_unit(std::string_view unit) {
   return std::string{program};
 }
 
-std::vector<CheckResult> examine_machine(const Context& context) {
+std::vector<CheckResult> run_machine_checks(const Context& context) {
   return {check_descriptors(), check_inotify(), check_service(context)};
 }
 

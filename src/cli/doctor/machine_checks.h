@@ -1,5 +1,5 @@
-/// The part of `doctor` that looks at the machine: its clock, limits of descriptors and of inotify, and a service that starts
-/// us.
+/// The checks of `doctor` for the machine: the clock, the limits of descriptors and inotify, and a systemd service that
+/// starts the daemon.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,25 @@
 
 namespace relay::cli {
 
-std::vector<CheckResult> examine_machine(const Context& context);
+std::vector<CheckResult> run_machine_checks(const Context& context);
 
-/// Every agent and every client is a descriptor of the daemon, which raises its own limit as far as it may. Pure.
-CheckResult judge_descriptors(std::uint64_t hard_limit);
+/// Every agent and every client takes a descriptor of the daemon, which raises its soft limit to the hard one. Pure.
+CheckResult assess_descriptors(std::uint64_t hard_limit);
 
-/// Hosts follow transcripts by inotify: an instance and a few watches for each agent. Pure.
+/// Hosts follow transcripts with inotify: one instance and a few watches per agent.
 struct InotifyFacts {
-  std::int64_t instances = 0, watches = 0;  // what one user may have
-  bool available = true;                    // one more can be had now
+  std::int64_t instances = 0, watches = 0;  // limits per user
+  bool available = true;                    // another instance can be created now
 };
-CheckResult judge_inotify(const InotifyFacts& facts);
+/// Pure.
+CheckResult assess_inotify(const InotifyFacts& facts);
 
 /// A clock before the first release is wrong. Pure.
-CheckResult judge_clock(WallMs now);
-/// A message that was stored later than now shows that the clock went back. Pure.
-std::optional<CheckResult> judge_newest_message(WallMs stored, WallMs now);
+CheckResult check_clock(WallMs now);
+/// A message stored later than `now` shows that the clock was set back. Pure.
+std::optional<CheckResult> check_newest_message(WallMs stored, WallMs now);
 
-/// The program that a unit of systemd starts: the first word of ExecStart; none when it starts something else.
-std::optional<std::string> program_of_unit(std::string_view unit);
+/// The path of agent-relay in the ExecStart of a systemd unit; none when the unit starts another program.
+std::optional<std::string> parse_unit_program(std::string_view unit);
 
 }  // namespace relay::cli

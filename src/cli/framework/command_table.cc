@@ -7,12 +7,12 @@ namespace relay::cli {
 namespace {
 
 constexpr std::array kTable = {
-    &kUp,     &kDown,       &kRun,      &kSend,    &kInbox,       &kLog,        &kRead,   &kChat,
-    &kStatus, &kAgents,     &kSpawn,    &kExplain, &kAttach,      &kInput,      &kWait,   &kRelease,
-    &kPause,  &kUnpause,    &kFlush,    &kDead,    &kPermissions, &kApprove,    &kDeny,   &kQuestions,
-    &kAnswer, &kTrace,      &kEvents,   &kCost,    &kSearch,      &kDoctor,     &kBench,  &kConfig,
-    &kReload, &kWorkspaces, &kChannels, &kTopics,  &kPolicy,      &kLoops,      &kCancel, &kSkill,
-    &kHooks,  &kMcp,        &kExtract,  &kHook,    &kOpenApi,     &kCompletion,
+    &kUp,      &kDown,   &kStatus,  &kRun,         &kSend,     &kChat,   &kLog,       &kInbox,
+    &kRead,    &kTrace,  &kAgents,  &kSpawn,       &kExplain,  &kAttach, &kRelease,   &kPause,
+    &kUnpause, &kInput,  &kWait,    &kPermissions, &kApprove,  &kDeny,   &kQuestions, &kAnswer,
+    &kDead,    &kFlush,  &kCancel,  &kPolicy,      &kLoops,    &kReload, &kEvents,    &kCost,
+    &kSearch,  &kDoctor, &kConfig,  &kWorkspaces,  &kChannels, &kTopics, &kHooks,     &kHook,
+    &kMcp,     &kSkill,  &kOpenApi, &kCompletion,  &kExtract,  &kBench,
 };
 
 }  // namespace
@@ -21,9 +21,9 @@ std::string_view title_of(Group group) {
   switch (group) {
     case Group::Everyday: return "everyday";
     case Group::Agents: return "agents";
-    case Group::Steering: return "steering";
-    case Group::Knowing: return "looking around";
-    case Group::More: return "more";
+    case Group::Control: return "control";
+    case Group::Inspect: return "inspect";
+    case Group::Together: return "together";
     case Group::Plumbing: return "plumbing";
   }
   return "";

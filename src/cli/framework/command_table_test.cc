@@ -20,20 +20,21 @@ TEST(CommandTable, EveryRowIsComplete) {
     for (const auto& option : command->options) {
       EXPECT_TRUE(option.name.starts_with("--")) << option.name;
       EXPECT_FALSE(option.description.empty()) << option.name;
-      EXPECT_TRUE(option.otherwise.empty() || option.choices.find(option.otherwise) != std::string_view::npos);
+      EXPECT_TRUE(option.implicit_value.empty() ||
+                  option.choices.find(option.implicit_value) != std::string_view::npos);
     }
     for (const auto& argument : command->arguments) EXPECT_FALSE(argument.description.empty()) << argument.name;
   }
 }
 
-TEST(CommandTable, EveryReadCommandSpeaksJson) {
+TEST(CommandTable, EveryReadCommandHasJson) {
   for (const auto* name : {"status", "agents", "inbox", "log", "read", "trace", "search", "doctor", "config", "extract",
                            "dead", "channels", "policy", "loops", "workspaces"}) {
     const auto* command = find_command(name);
     ASSERT_NE(command, nullptr) << name;
-    bool speaks = false;
-    for (const auto& option : command->options) speaks = speaks || option.name == "--json";
-    EXPECT_TRUE(speaks) << name;
+    bool has_json = false;
+    for (const auto& option : command->options) has_json = has_json || option.name == "--json";
+    EXPECT_TRUE(has_json) << name;
   }
 }
 

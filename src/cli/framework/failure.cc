@@ -29,8 +29,8 @@ ExitCode report_error(const Error& error) {
 ExitCode report_error(const protocol::Nack& refusal) {
   auto sentence = refusal.message.empty() ? "the daemon refused: " + refusal.code : refusal.message;
   if (refusal.code == name_of(protocol::NackCode::UnknownRecipient))
-    sentence += sentence.ends_with('?') ? " agent-relay agents --all lists everyone"
-                                        : "; agent-relay agents --all lists everyone";
+    sentence += sentence.ends_with('?') ? " agent-relay agents --all lists all agents"
+                                        : "; agent-relay agents --all lists all agents";
   return report_error(sentence, ExitCode::Refused, refusal.code);
 }
 

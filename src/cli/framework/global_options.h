@@ -1,4 +1,4 @@
-/// Options that stand before the command and mean the same for all of them: where to work, and whether to start the daemon.
+/// Options before the command, the same for every command: the directory, and whether to start the daemon.
 #pragma once
 
 #include <string>
@@ -10,22 +10,22 @@
 namespace relay::cli {
 
 inline constexpr std::string_view kGlobalOptions =
-    "Before any command: `-C DIR` works as if started in DIR, whose project it then is; `--no-start` does not start "
-    "the\n"
-    "daemon when the command needs one (exit code 3). Commands that report on it (`status`, `doctor`,\n"
-    "`config`, `workspaces`, `down`, `reload`, `bench`) and those for agents that run (`explain`, `attach`, `input`,\n"
+    "Before any command: `-C DIR` runs it as if started in DIR, with the project of DIR; `--no-start` does not start\n"
+    "the daemon for a command that needs it (exit code 3). Commands that report on the daemon (`status`, `doctor`,\n"
+    "`config`, `workspaces`, `down`, `reload`, `bench`) and commands for running agents (`explain`, `attach`, "
+    "`input`,\n"
     "`wait`, `release`, `permissions`, `questions`, `approve`, `deny`, `answer`) never start it.";
 
 struct GlobalOptions {
-  std::vector<std::string> directories;  // entered one after the other
+  std::vector<std::string> directories;  // entered one after another
   bool no_start = false;
 };
 
-/// Takes them out of the words. `--no-start` may also stand behind a command, unless that command's words belong to another
-/// program. The error is a usage error.
+/// Removes them from `words`. `--no-start` may also follow the command, unless the words of that command belong to
+/// another program. The error is a usage error.
 Result<GlobalOptions> take_global_options(std::vector<std::string>& words);
 
-/// Enters the directories. From then on the project is found by the directory alone.
+/// Changes to the directories. After that the directory alone selects the project.
 Result<void> enter(const std::vector<std::string>& directories);
 
 }  // namespace relay::cli

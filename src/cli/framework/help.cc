@@ -12,8 +12,8 @@
 namespace relay::cli {
 namespace {
 
-std::string shown(const Option& option) {
-  if (!option.otherwise.empty()) return relay::format("{} [{}]", option.name, option.value);
+std::string synopsis(const Option& option) {
+  if (!option.implicit_value.empty()) return relay::format("{} [{}]", option.name, option.value);
   return option.value.empty() ? std::string{option.name} : relay::format("{} {}", option.name, option.value);
 }
 
@@ -22,23 +22,25 @@ std::string describe(const Option& option) {
   return relay::format("{} ({})", option.description, option.choices);
 }
 
-/// A paragraph for a terminal, which breaks it by its own width.
+/// A paragraph without line breaks, for folding at the terminal's width.
 std::string one_line(std::string_view paragraph) {
   std::string text{paragraph};
   std::ranges::replace(text, '\n', ' ');
   return text;
 }
 
-/// A bar would end a table's cell.
-std::string cell(std::string text) {
+/// Text for a cell of a Markdown table, which a bar would end.
+std::string escape_cell(std::string text) {
   for (auto bar = text.find('|'); bar != std::string::npos; bar = text.find('|', bar + 2)) text.insert(bar, "\\");
   return text;
 }
 
-std::string names_in(Group group) {
+/// The commands of which the overview has only the name.
+std::string unlisted_names(Group group) {
   std::string names;
   for (const auto* command : command_table())
-    if (command->group == group) names += (names.empty() ? "" : ", ") + std::string{command->name};
+    if (command->group == group && !is_listed(*command))
+      names += (names.empty() ? "" : ", ") + std::string{command->name};
   return names;
 }
 
@@ -55,7 +57,7 @@ std::vector<Line> lines_of(const Command& command) {
   for (const auto& argument : command.arguments)
     lines.push_back({std::string{argument.name}, std::string{argument.description}});
   for (const auto& option : command.options)
-    if (!option.hidden) lines.push_back({shown(option), describe(option)});
+    if (!option.hidden) lines.push_back({synopsis(option), describe(option)});
   return lines;
 }
 
@@ -63,21 +65,21 @@ std::string overview(std::size_t columns) {
   const bool narrow = columns > 0 && columns < kHelpColumns;
   std::string text =
       "usage: agent-relay [-C DIR] [--no-start] <command> [options]; <command> --help\n"
-      "Let the command-line agents on this machine talk to each other.\n\n";
+      "Let the command-line agents on this machine exchange messages.\n\n";
   std::size_t usage = 0, summary = 0;
   for (const auto* command : command_table()) {
-    if (is_only_named(command->group)) continue;
+    if (!is_listed(*command)) continue;
     usage = std::max(usage, command->usage.size());
     if (!command->hint.empty()) summary = std::max(summary, command->summary.size());
   }
   for (const auto group : kGroups) {
     if (is_only_named(group)) {
-      text += relay::format("{}: {}\n", title_of(group), names_in(group));
+      text += relay::format("{}: {}\n", title_of(group), unlisted_names(group));
       continue;
     }
     text += relay::format("{}\n", title_of(group));
     for (const auto* command : command_table()) {
-      if (command->group != group) continue;
+      if (command->group != group || !is_listed(*command)) continue;
       if (narrow) {
         text += relay::format("  {}\n", command->usage);
         text += folded(relay::format("      {}\n", command->summary), columns, 0);
@@ -88,6 +90,7 @@ std::string overview(std::size_t columns) {
         text += relay::format("{:<{}}  {}", "", summary - command->summary.size(), command->hint);
       text += "\n";
     }
+    if (const auto others = unlisted_names(group); !others.empty()) text += relay::format("  also: {}\n", others);
   }
   text += relay::format("example: {}, then elsewhere: agent-relay send Bob hello\nexit codes: {}\n",
                         find_command("run")->example, kExitCodes);
@@ -113,28 +116,30 @@ std::string manual_markdown() {
   auto text = relay::format(
       "# The command line\n\nOne program, `agent-relay`, installed with the short name `relay`.\n{}\n{}\nExit codes: "
       "{}.\n"
-      "This page is made from the command table: `agent-relay completion manual > docs/cli.md`.\n",
+      "This page is generated from the command table: `agent-relay completion manual > docs/cli.md`.\n",
       kGlobalOptions, kOutputRule, kExitCodes);
   for (const auto group : kGroups) {
     text += relay::format("\n## {}\n", title_of(group));
     for (const auto* command : command_table()) {
       if (command->group != group) continue;
       text += relay::format("\n### {}\n\n{}", command->name, sentence(command->summary));
-      if (!command->details.empty()) text += relay::format(" {}", command->details);
+      if (!command->details.empty()) text += relay::format("\n\n{}", command->details);
       text += relay::format("\n\n```text\nagent-relay {}\n```\n", command->usage);
       const auto lines = lines_of(*command);
       if (!lines.empty()) text += "\n| | |\n|---|---|\n";
-      for (const auto& line : lines) text += relay::format("| `{}` | {} |\n", line.left, cell(line.right));
+      for (const auto& line : lines) text += relay::format("| `{}` | {} |\n", line.left, escape_cell(line.right));
       text += relay::format("\nExample: `{}`\n", command->example);
     }
   }
   text +=
-      "\n## settings\n\nIn `config.toml`, by an environment variable, or (some) by a flag of `up`; the later wins.\n"
+      "\n## settings\n\nSet in `config.toml`, by an environment variable, or (some) by a flag of `up`; the later "
+      "overrides.\n"
       "\n| name | variable | default | meaning |\n|---|---|---|---|\n";
   for (const auto& row : config::setting_table())
-    text += relay::format(
-        "| `{}` | {} | {} | {} |\n", row.name, row.variable.empty() ? "(none)" : relay::format("`{}`", row.variable),
-        row.default_text.empty() ? "" : relay::format("`{}`", row.default_text), cell(std::string{row.description}));
+    text += relay::format("| `{}` | {} | {} | {} |\n", row.name,
+                          row.variable.empty() ? "(none)" : relay::format("`{}`", row.variable),
+                          row.default_text.empty() ? "" : relay::format("`{}`", row.default_text),
+                          escape_cell(std::string{row.description}));
   return text;
 }
 

@@ -23,10 +23,10 @@ TEST(Help, FitsOneScreen) {
   EXPECT_LE(count, kHelpLines);
 }
 
-TEST(Help, KeepsItsColumnsApart) {
+TEST(Help, SeparatesColumns) {
   const auto text = overview();
   for (const auto* command : command_table()) {
-    if (is_only_named(command->group)) continue;
+    if (!is_listed(*command)) continue;
     EXPECT_NE(text.find("  " + std::string{command->summary}), std::string::npos) << command->name;
     EXPECT_NE(text.find("  " + std::string{command->hint}), std::string::npos) << command->name;
   }
@@ -35,13 +35,12 @@ TEST(Help, KeepsItsColumnsApart) {
 TEST(Help, NamesEveryCommand) {
   const auto text = overview();
   for (const auto* command : command_table())
-    EXPECT_NE(
-        text.find(is_only_named(command->group) ? std::string{command->name} : "\n  " + std::string{command->usage}),
-        std::string::npos)
+    EXPECT_NE(text.find(is_listed(*command) ? "\n  " + std::string{command->usage} : std::string{command->name}),
+              std::string::npos)
         << command->name;
 }
 
-TEST(Help, OfACommandShowsItsOptionsAndAnExample) {
+TEST(Help, ShowsOptionsAndExampleOfACommand) {
   for (const auto* command : command_table()) {
     const auto text = help_of(*command);
     EXPECT_NE(text.find("usage: agent-relay " + std::string{command->usage}), std::string::npos);
@@ -60,7 +59,7 @@ TEST(Help, FitsANarrowTerminalWithoutBreakingWords) {
     std::istringstream lines{text};
     for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 40U) << line;
   }
-  EXPECT_TRUE(overview(40).contains("  send TO TEXT\n      say TEXT to TO, or to everyone\n      with '*'\n"))
+  EXPECT_TRUE(overview(40).contains("  send TO TEXT\n      send TEXT to TO, or to every agent\n      with '*'\n"))
       << overview(40);
   EXPECT_EQ(overview(80), overview());
 }
@@ -70,7 +69,7 @@ TEST(Manual, HasASectionForEveryCommand) {
     EXPECT_NE(manual_markdown().find("\n### " + std::string{command->name} + "\n"), std::string::npos);
 }
 
-TEST(ManPage, HasEveryCommandAndOnlyRequestsWeMean) {
+TEST(ManPage, HasEveryCommandAndOnlyIntendedRequests) {
   const auto page = man_page();
   EXPECT_TRUE(page.starts_with(".TH AGENT\\-RELAY 1 "));
   for (const auto* command : command_table())
@@ -83,11 +82,11 @@ TEST(ManPage, HasEveryCommandAndOnlyRequestsWeMean) {
   }
 }
 
-TEST(Manual, InTheRepositoryIsTheTables) {
+TEST(Manual, InRepositoryMatchesCommandTable) {
   const auto page = std::filesystem::path{__FILE__}.parent_path() / "../../../docs/cli.md";
   std::ifstream file{page};
   const std::string text{std::istreambuf_iterator<char>{file}, {}};
-  EXPECT_EQ(text, manual_markdown()) << "renew it with: agent-relay completion manual > docs/cli.md";
+  EXPECT_EQ(text, manual_markdown()) << "regenerate it with: agent-relay completion manual > docs/cli.md";
 }
 
 }  // namespace

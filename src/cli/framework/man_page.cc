@@ -44,7 +44,7 @@ std::string section_of(const Command& command) {
 std::string man_page() {
   auto text = relay::format(
       ".TH AGENT\\-RELAY 1 \"\" \"agent\\-relay {}\" \"Agent Relay\"\n"
-      ".SH NAME\nagent\\-relay \\- let the command\\-line agents on this machine talk to each other\n"
+      ".SH NAME\nagent\\-relay \\- let the command\\-line agents on this machine exchange messages\n"
       ".SH SYNOPSIS\n.B agent\\-relay\n.I command\n[options]\n",
       roff(kVersion));
   for (const auto group : kGroups) {

@@ -25,7 +25,7 @@ Failure unknown_command(std::string_view word) {
   known.insert(known.end(), programs.begin(), programs.end());
   auto hint = nearest(word, known);
   if (hint.empty()) hint = "; see: agent-relay --help";
-  return fail(relay::format("there is no command \"{}\"{}", word, hint));
+  return fail(relay::format("unknown command \"{}\"{}", word, hint));
 }
 
 Failure unknown_option(const Command& command, std::string_view word) {
@@ -121,7 +121,7 @@ class CommandParser {
     auto taken = take_arguments(std::move(run));
     if (taken && !severed.empty())
       return fail(
-          relay::format("\"{}\" stands apart from the text before the options; put the text in one place, "
+          relay::format("\"{}\" is separated from the rest of the text by options; put the text in one place, "
                         "in quotes",
                         severed));
     return taken;
@@ -133,7 +133,7 @@ class CommandParser {
     std::size_t arguments = 0;  // before the word looked at
     for (std::size_t at = 0; at < words.size() && words[at] != "--"; ++at) {
       const auto* option = find_option(words[at]);
-      if (option == nullptr || option->otherwise.empty()) {
+      if (option == nullptr || option->implicit_value.empty()) {
         if (!looks_like_option(words[at])) ++arguments;
         if (option != nullptr && !option->value.empty()) ++at;
         continue;
@@ -143,7 +143,7 @@ class CommandParser {
       if (followed && !chosen && !is_argument(*option, arguments, words, at + 1))
         return fail(relay::format("{} cannot be \"{}\": choose one of {}, or put {} last", option->name, words[at + 1],
                                   option->choices, option->name));
-      words[at] += relay::format("={}", chosen ? std::string_view{words[at + 1]} : option->otherwise);
+      words[at] += relay::format("={}", chosen ? std::string_view{words[at + 1]} : option->implicit_value);
       if (chosen) words.erase(words.begin() + static_cast<std::ptrdiff_t>(at) + 1);
     }
     return {};
@@ -153,7 +153,7 @@ class CommandParser {
   /// text, or the whole text.
   [[nodiscard]] bool is_argument(const Option& option, std::size_t arguments_before,
                                  const std::vector<std::string>& words, std::size_t at) const {
-    if (is_choice(option.mistaken, words[at]) || is_slip(option.choices, words[at])) return false;
+    if (is_choice(option.wrong_values, words[at]) || is_slip(option.choices, words[at])) return false;
     const auto text = text_index();
     if (arguments_before != text) return arguments_before < text;
     return at + 1 == words.size() || looks_like_option(words[at + 1]);
@@ -268,7 +268,7 @@ Result<ParsedCommandLine> parse_command_line(const std::vector<std::string>& wor
     if (first != "run" && words.size() > 3 && words[2] == "run") rest.erase(rest.begin() + 2);
     return CommandParser{*find_command("run")}.parse(std::move(rest));
   }
-  if (first.starts_with('-')) return fail(relay::format("there is no option {}; see: agent-relay --help", first));
+  if (first.starts_with('-')) return fail(relay::format("unknown option {}; see: agent-relay --help", first));
   const auto* command = find_command(first);
   if (command == nullptr && is_agent && is_agent(first)) return CommandParser{*find_command("run")}.parse(words);
   if (command == nullptr) return unknown_command(first);

@@ -63,15 +63,15 @@ TEST(Parse, TextIsKeptAsItIs) {
 }
 
 TEST(Parse, AnUnknownCommandSuggestsTheNearest) {
-  EXPECT_EQ(error_of({"stauts"}), "there is no command \"stauts\"; did you mean status?");
-  EXPECT_EQ(error_of({"qqqqqqqqqqqq"}), "there is no command \"qqqqqqqqqqqq\"; see: agent-relay --help");
+  EXPECT_EQ(error_of({"stauts"}), "unknown command \"stauts\"; did you mean status?");
+  EXPECT_EQ(error_of({"qqqqqqqqqqqq"}), "unknown command \"qqqqqqqqqqqq\"; see: agent-relay --help");
 }
 
 TEST(Parse, AnUnknownOptionIsOneSentence) {
   EXPECT_EQ(error_of({"send", "Bob", "hi", "--wiat"}), "send has no option --wiat; did you mean --wait?");
   EXPECT_EQ(error_of({"status", "--qqqqqqqqqqq"}),
             "status has no option --qqqqqqqqqqq; see: agent-relay status --help");
-  EXPECT_EQ(error_of({"--frobnicate"}), "there is no option --frobnicate; see: agent-relay --help");
+  EXPECT_EQ(error_of({"--frobnicate"}), "unknown option --frobnicate; see: agent-relay --help");
 }
 
 TEST(Parse, MissingAndExtraArgumentsShowTheUsage) {
@@ -140,7 +140,7 @@ TEST(Parse, AnUnknownValueOfAnOptionIsNeverTakenForText) {
 
 TEST(Parse, TextStandsInOnePlace) {
   EXPECT_EQ(error_of({"send", "Bob", "hi", "--ask", "10m"}),
-            "\"10m\" stands apart from the text before the options; put the text in one place, in quotes");
+            "\"10m\" is separated from the rest of the text by options; put the text in one place, in quotes");
   EXPECT_NE(error_of({"send", "Bob", "hi", "--urgent", "yes"}), "");
   EXPECT_NE(error_of({"spawn", "Bob", "claude", "review", "--model", "opus", "now"}), "");
   EXPECT_NE(error_of({"input", "Bob", "hi", "--key", "Escape", "there"}), "");

@@ -79,8 +79,7 @@ int run_program(const std::vector<std::string>& words) {
   try {
     return run_words(words);
   } catch (const std::exception& error) {  // out of memory, and what libraries throw
-    return static_cast<int>(
-        report_error(relay::format("something failed that should not: {}", error.what()), ExitCode::Failed));
+    return static_cast<int>(report_error(relay::format("internal error: {}", error.what()), ExitCode::Failed));
   }
 }
 

@@ -12,7 +12,7 @@
 namespace relay::cli {
 namespace {
 
-/// When it ended, and why: more may have been proved of it since.
+/// The first entry with the final state gives the time; a later one may have a reason.
 CancelResult::TooLate ended(const json::object& delivery, std::string state) {
   CancelResult::TooLate late{string_member(delivery, "deliveryId").value_or(""),
                              string_member(delivery, "to").value_or(""),
@@ -27,7 +27,7 @@ CancelResult::TooLate ended(const json::object& delivery, std::string state) {
   return late;
 }
 
-std::string sentence_on(const CancelResult::TooLate& late, WallMs now) {
+std::string too_late_text(const CancelResult::TooLate& late, WallMs now) {
   const auto when = short_time(late.at, now);
   if (late.state == "delivered") return relay::format("too late: delivered to {} at {}", late.to, when);
   return relay::format("too late: for {} it was {} at {}{}{}", late.to,
@@ -37,8 +37,8 @@ std::string sentence_on(const CancelResult::TooLate& late, WallMs now) {
 
 }  // namespace
 
-CancelResult cancelling_of(const json::object& trace, const std::vector<std::string>& deliveries,
-                           const std::map<std::string, std::string>& refused) {
+CancelResult cancel_result_of(const json::object& trace, const std::vector<std::string>& deliveries,
+                              const std::map<std::string, std::string>& refused) {
   CancelResult outcome;
   for (const auto* delivery : objects_in(trace, "deliveries")) {
     const auto id = string_member(*delivery, "deliveryId").value_or("");
@@ -50,49 +50,48 @@ CancelResult cancelling_of(const json::object& trace, const std::vector<std::str
     else if (is_final_state(state))
       outcome.too_late.push_back(ended(*delivery, std::move(state)));
     else {
-      outcome.asked.push_back(id);
+      outcome.requested.push_back(id);
       if (no != refused.end()) outcome.kept.push_back(no->second);
     }
   }
   return outcome;
 }
 
-ExitCode ending_of(const CancelResult& cancelling) {
-  if (!cancelling.too_late.empty()) return ExitCode::Failed;
-  if (!cancelling.kept.empty()) return ExitCode::Refused;
-  return cancelling.asked.empty() ? ExitCode::Ok : ExitCode::TimedOut;
+ExitCode exit_code_of(const CancelResult& result) {
+  if (!result.too_late.empty()) return ExitCode::Failed;
+  if (!result.kept.empty()) return ExitCode::Refused;
+  return result.requested.empty() ? ExitCode::Ok : ExitCode::TimedOut;
 }
 
-std::string success_of(const CancelResult& cancelling, const std::string& id) {
-  const auto count = cancelling.cancelled.size();
+std::string success_text(const CancelResult& result, const std::string& id) {
+  const auto count = result.cancelled.size();
   if (count == 0) return "";
   return relay::format("{} cancelled{}\n", sanitize(id, Lines::Join),
                        count == 1 ? "" : relay::format(", for {} recipients", count));
 }
 
-std::string error_with(const CancelResult& cancelling, const std::string& id, WallMs now) {
+std::string error_text(const CancelResult& result, const std::string& id, WallMs now) {
   std::string text;
   const auto add = [&](const std::string& sentence) { text += (text.empty() ? "" : "; ") + sentence; };
-  for (const auto& late : cancelling.too_late) add(sentence_on(late, now));
-  for (const auto& sentence : cancelling.kept) add(sentence);
-  if (const auto count = cancelling.asked.size() - cancelling.kept.size(); count > 0)
-    add(relay::format("asked to give it back{}; no answer yet: agent-relay trace {}",
+  for (const auto& late : result.too_late) add(too_late_text(late, now));
+  for (const auto& sentence : result.kept) add(sentence);
+  if (const auto count = result.requested.size() - result.kept.size(); count > 0)
+    add(relay::format("cancellation requested{}; no response yet; see: agent-relay trace {}",
                       count == 1 ? "" : relay::format(", {} recipients", count), id));
   return text;
 }
 
-json::object as_json(const CancelResult& cancelling, const std::string& trouble) {
+json::object as_json(const CancelResult& result, const std::string& error) {
   json::array too_late;
-  for (const auto& late : cancelling.too_late) {
+  for (const auto& late : result.too_late) {
     json::object one{{"deliveryId", late.delivery}, {"to", late.to}, {"state", late.state}, {"at", late.at}};
     if (!late.reason.empty()) one["reason"] = late.reason;
     too_late.emplace_back(std::move(one));
   }
-  json::object all{{"cancelled", json::array(cancelling.cancelled.begin(), cancelling.cancelled.end())},
+  json::object all{{"cancelled", json::array(result.cancelled.begin(), result.cancelled.end())},
                    {"tooLate", std::move(too_late)},
-                   {"asked", json::array(cancelling.asked.begin(), cancelling.asked.end())}};
-  if (!trouble.empty())
-    all["error"] = json::object{{"code", error_code_name(ending_of(cancelling))}, {"message", trouble}};
+                   {"requested", json::array(result.requested.begin(), result.requested.end())}};
+  if (!error.empty()) all["error"] = json::object{{"code", error_code_name(exit_code_of(result))}, {"message", error}};
   return all;
 }
 

@@ -1,7 +1,8 @@
-/// What became of deliveries that somebody wants to take back.
+/// The result of a cancellation, for every delivery it is for.
 ///
-/// Why not the daemon's yes alone: one that its session has in hand is only asked back, and that session may have begun.
-/// Pure: an answer to TRACE goes in.
+/// Why the daemon's success is not enough: an unsettled delivery is only requested back from its session, which may
+///   have started to use it.
+/// Pure: the input is a TRACE response.
 #pragma once
 
 #include <map>
@@ -20,24 +21,23 @@ struct CancelResult {
     WallMs at = 0;
   };
   std::vector<std::string> cancelled;  // delivery ids
-  std::vector<TooLate> too_late;       // it ended otherwise
-  std::vector<std::string> asked;      // a session has them, and has not answered yet
-  std::vector<std::string> kept;       // of these: it never will; a sentence each
+  std::vector<TooLate> too_late;       // it reached another final state
+  std::vector<std::string> requested;  // unsettled; the session has not responded yet
+  std::vector<std::string> kept;       // of these, the ones no session can give back; an error message each
 
-  /// Nothing more will come of it.
-  [[nodiscard]] bool settled() const { return asked.size() == kept.size(); }
+  /// No further response is expected.
+  [[nodiscard]] bool is_final() const { return requested.size() == kept.size(); }
 };
-/// `refused`: the daemon's sentences about those that it would not cancel.
-CancelResult cancelling_of(const json::object& trace, const std::vector<std::string>& deliveries,
-                           const std::map<std::string, std::string>& refused = {});
+/// `refused`: the daemon's error messages for deliveries that it did not cancel, by id.
+CancelResult cancel_result_of(const json::object& trace, const std::vector<std::string>& deliveries,
+                              const std::map<std::string, std::string>& refused = {});
 
-/// All were cancelled, or why not.
-ExitCode ending_of(const CancelResult& cancelling);
-/// `7kq2m9xa cancelled`, a line; empty when nothing was.
-std::string success_of(const CancelResult& cancelling, const std::string& id);
-/// `too late: delivered to Bob at 14:03:07`; `asked to give it back; no answer yet: …`; empty when all were cancelled.
-std::string error_with(const CancelResult& cancelling, const std::string& id, WallMs now);
-/// `{"cancelled":[…],"tooLate":[…],"asked":[…]}`, with an `error` when there is trouble.
-json::object as_json(const CancelResult& cancelling, const std::string& trouble);
+ExitCode exit_code_of(const CancelResult& result);
+/// The line `7kq2m9xa cancelled`; empty when nothing was cancelled.
+std::string success_text(const CancelResult& result, const std::string& id);
+/// `too late: delivered to Bob at 14:03:07`; `cancellation requested; no response yet; …`; empty when all were cancelled.
+std::string error_text(const CancelResult& result, const std::string& id, WallMs now);
+/// `{"cancelled":[…],"tooLate":[…],"requested":[…]}`, with `error` when not all were cancelled.
+json::object as_json(const CancelResult& result, const std::string& error);
 
 }  // namespace relay::cli

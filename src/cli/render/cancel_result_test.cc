@@ -24,10 +24,10 @@ struct Cancellations : ::testing::Test {
   }
   [[nodiscard]] CancelResult of(const std::vector<std::string>& ids,
                                 const std::map<std::string, std::string>& refused = {}) const {
-    return cancelling_of(parse_json_object(R"({"deliveries":[)" + entries + "]}").value(), ids, refused);
+    return cancel_result_of(parse_json_object(R"({"deliveries":[)" + entries + "]}").value(), ids, refused);
   }
-  static std::string good(const CancelResult& outcome) { return success_of(outcome, "7kq2m9xa"); }
-  static std::string error(const CancelResult& outcome) { return error_with(outcome, "7kq2m9xa", kMidday); }
+  static std::string good(const CancelResult& outcome) { return success_text(outcome, "7kq2m9xa"); }
+  static std::string error(const CancelResult& outcome) { return error_text(outcome, "7kq2m9xa", kMidday); }
 };
 
 TEST_F(Cancellations, AreSaidOnlyWhenTheLedgerSaysSo) {
@@ -37,8 +37,8 @@ TEST_F(Cancellations, AreSaidOnlyWhenTheLedgerSaysSo) {
   EXPECT_EQ(good(of({"d-1"})), "7kq2m9xa cancelled\n");
   EXPECT_EQ(error(of({"d-1"})), "");
   EXPECT_EQ(good(of({"d-1", "d-2"})), "7kq2m9xa cancelled, for 2 recipients\n");
-  EXPECT_EQ(ending_of(of({"d-1", "d-2"})), ExitCode::Ok);
-  EXPECT_EQ(json::serialize(as_json(of({"d-1"}), "")), R"({"cancelled":["d-1"],"tooLate":[],"asked":[]})");
+  EXPECT_EQ(exit_code_of(of({"d-1", "d-2"})), ExitCode::Ok);
+  EXPECT_EQ(json::serialize(as_json(of({"d-1"}), "")), R"({"cancelled":["d-1"],"tooLate":[],"requested":[]})");
 }
 
 TEST_F(Cancellations, OfWhatHasArrivedComeTooLate) {
@@ -49,7 +49,7 @@ TEST_F(Cancellations, OfWhatHasArrivedComeTooLate) {
   const auto outcome = of({"d-1"});
   EXPECT_EQ(good(outcome), "");
   EXPECT_EQ(error(outcome), "too late: delivered to Bob at 11:59:00");
-  EXPECT_EQ(ending_of(outcome), ExitCode::Failed);
+  EXPECT_EQ(exit_code_of(outcome), ExitCode::Failed);
   EXPECT_EQ(json::serialize(as_json(outcome, "").at("tooLate")),
             relay::format(R"([{{"deliveryId":"d-1","to":"Bob","state":"delivered","at":{}}}])", kMidday - 60'000));
 }
@@ -64,11 +64,11 @@ TEST_F(Cancellations, OfWhatASessionHasAreOnlyAskedFor) {
   delivery("d-1", "Bob", "accepted");
   delivery("d-2", "Carol", "cancelled");
   const auto outcome = of({"d-1", "d-2"});
-  EXPECT_EQ(error(outcome), "asked to give it back; no answer yet: agent-relay trace 7kq2m9xa");
+  EXPECT_EQ(error(outcome), "cancellation requested; no response yet; see: agent-relay trace 7kq2m9xa");
   EXPECT_EQ(good(outcome), "7kq2m9xa cancelled\n");
-  EXPECT_EQ(ending_of(outcome), ExitCode::TimedOut);
+  EXPECT_EQ(exit_code_of(outcome), ExitCode::TimedOut);
   EXPECT_EQ(json::serialize(as_json(outcome, "later")),
-            R"({"cancelled":["d-2"],"tooLate":[],"asked":["d-1"],"error":{"code":"TIMED_OUT","message":"later"}})");
+            R"({"cancelled":["d-2"],"tooLate":[],"requested":["d-1"],"error":{"code":"TIMED_OUT","message":"later"}})");
 }
 
 TEST_F(Cancellations, OfWhatWasCancelledBeforeComeTooLate) {
@@ -77,18 +77,18 @@ TEST_F(Cancellations, OfWhatWasCancelledBeforeComeTooLate) {
   const auto outcome = of({"d-1"}, {{"d-1", "d-1 has ended already: it is cancelled"}});
   EXPECT_EQ(good(outcome), "");
   EXPECT_EQ(error(outcome), "too late: for Bob it was cancelled at 11:59:59: redelivered as d-2");
-  EXPECT_EQ(ending_of(outcome), ExitCode::Failed);
+  EXPECT_EQ(exit_code_of(outcome), ExitCode::Failed);
 }
 
 TEST_F(Cancellations, OfWhatItsSessionCannotGiveBackAreNotWaitedFor) {
   delivery("d-1", "Bob", "queued");
   const auto outcome = of({"d-1"}, {{"d-1", "d-1 is in the hands of a session that cannot give it back"}});
-  EXPECT_TRUE(outcome.settled());
+  EXPECT_TRUE(outcome.is_final());
   EXPECT_EQ(error(outcome), "d-1 is in the hands of a session that cannot give it back");
-  EXPECT_EQ(ending_of(outcome), ExitCode::Refused);
-  EXPECT_EQ(as_json(outcome, "no").at("asked"), json::array{"d-1"});
+  EXPECT_EQ(exit_code_of(outcome), ExitCode::Refused);
+  EXPECT_EQ(as_json(outcome, "no").at("requested"), json::array{"d-1"});
   delivery("d-2", "Carol", "accepted");
-  EXPECT_FALSE(of({"d-1", "d-2"}, {{"d-1", "no"}}).settled()) << "the other may still be given back";
+  EXPECT_FALSE(of({"d-1", "d-2"}, {{"d-1", "no"}}).is_final()) << "the other may still be given back";
 }
 
 }  // namespace

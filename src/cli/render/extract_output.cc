@@ -16,7 +16,7 @@ void add(json::object& object, std::string_view name, const std::optional<std::s
 }
 
 void add_command(json::object& object, const commands::SendCommand& command) {
-  object["what"] = "command";
+  object["type"] = "command";
   object["kind"] = commands::name_of(command.kind);
   object["to"] = command.to;
   object["body"] = command.body;
@@ -56,8 +56,8 @@ std::string words(const commands::Command& utterance) {
           [](const commands::SendFileCommand& trigger) { return relay::format("send the outbox file {}", trigger.id); },
           [](const commands::SummaryBlock& summary) { return "summary: " + json::serialize(summary.content); },
           [](const commands::SessionEndBlock& end) { return "end of session: " + json::serialize(end.content); },
-          [](const commands::CommandError& mistake) {
-            return relay::format("mistake: {}; write: {}", mistake.reason, mistake.usage);
+          [](const commands::CommandError& error) {
+            return relay::format("error: {}; usage: {}", error.reason, error.usage);
           }},
       utterance);
 }
@@ -69,35 +69,35 @@ json::object utterance_json(const commands::Command& utterance) {
   json::object object{{"t", nullptr}, {"line", place.line}, {"column", place.column}};
   std::visit(Overloads{[&](const commands::SendCommand& command) { add_command(object, command); },
                        [&](const commands::SpawnCommand& spawn) {
-                         object["what"] = "spawn";
+                         object["type"] = "spawn";
                          object["name"] = spawn.name;
                          object["cli"] = spawn.cli;
                          object["task"] = spawn.task;
                        },
                        [&](const commands::ReleaseCommand& release) {
-                         object["what"] = "release";
+                         object["type"] = "release";
                          object["name"] = release.name;
                        },
                        [&](const commands::TopicChange& change) {
-                         object["what"] = change.subscribe ? "subscribe" : "unsubscribe";
+                         object["type"] = change.subscribe ? "subscribe" : "unsubscribe";
                          object["topic"] = change.topic;
                        },
                        [&](const commands::SendFileCommand& trigger) {
-                         object["what"] = "file";
+                         object["type"] = "file";
                          object["id"] = trigger.id;
                        },
                        [&](const commands::SummaryBlock& summary) {
-                         object["what"] = "summary";
+                         object["type"] = "summary";
                          object["data"] = summary.content;
                        },
                        [&](const commands::SessionEndBlock& end) {
-                         object["what"] = "session_end";
+                         object["type"] = "session_end";
                          object["data"] = end.content;
                        },
-                       [&](const commands::CommandError& mistake) {
-                         object["what"] = "mistake";
-                         object["reason"] = mistake.reason;
-                         object["rightForm"] = mistake.usage;
+                       [&](const commands::CommandError& error) {
+                         object["type"] = "error";
+                         object["reason"] = error.reason;
+                         object["usage"] = error.usage;
                        }},
              utterance);
   return object;
@@ -124,24 +124,24 @@ json::object observation_json(const profiles::Observation& observation) {
   return std::visit(Overloads{[](const profiles::StateChanged& changed) {
                                 json::array evidence;
                                 for (const auto& each : changed.verdict.evidence)
-                                  evidence.push_back(json::object{{"witness", each.source}, {"says", each.detail}});
-                                return json::object{{"what", "state"},
+                                  evidence.push_back(json::object{{"source", each.source}, {"detail", each.detail}});
+                                return json::object{{"type", "state"},
                                                     {"state", profiles::name_of(changed.verdict.state)},
                                                     {"evidence", std::move(evidence)}};
                               },
                               [](const profiles::CommandSeen& said) { return utterance_json(said.utterance); },
                               [](const profiles::PermissionDialog& asked) {
-                                return json::object{{"what", "permission"},
+                                return json::object{{"type", "permission"},
                                                     {"tool", asked.tool},
                                                     {"command", asked.command},
                                                     {"choices", choices_of(asked.choices)}};
                               },
                               [](const profiles::QuestionDialog& asked) {
                                 return json::object{
-                                    {"what", "question"}, {"text", asked.text}, {"choices", choices_of(asked.choices)}};
+                                    {"type", "question"}, {"text", asked.text}, {"choices", choices_of(asked.choices)}};
                               },
                               [](const profiles::ScreenUsage& usage) {
-                                json::object object{{"what", "tokens"}};
+                                json::object object{{"type", "tokens"}};
                                 add_number(object, "input", usage.input_tokens);
                                 add_number(object, "output", usage.output_tokens);
                                 add_number(object, "cached", usage.cached_tokens);
@@ -151,7 +151,7 @@ json::object observation_json(const profiles::Observation& observation) {
                                 return object;
                               },
                               [](const profiles::ScreenLimit& limit) {
-                                return json::object{{"what", "limit"}, {"limit", limit.what}, {"resets", limit.resets}};
+                                return json::object{{"type", "limit"}, {"limit", limit.what}, {"resets", limit.resets}};
                               }},
                     observation);
 }
@@ -171,8 +171,8 @@ std::string seen_line(const profiles::TimedObservation& seen) {
     text = words(said->utterance);
   } else {
     auto object = observation_json(seen.observation);
-    text = string_member(object, "what").value_or("");
-    object.erase("what");
+    text = string_member(object, "type").value_or("");
+    object.erase("type");
     object.erase("evidence");
     if (const auto state = string_member(object, "state"); state)
       text += " " + *state;

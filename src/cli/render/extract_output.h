@@ -9,11 +9,11 @@
 
 namespace relay::cli {
 
-/// {"t":null,"line":3,"column":0,"what":"command","kind":"message","to":"Bob","body":"hi"}; `what` is command, spawn,
-/// release, file, summary, session_end or mistake. `t` is for inputs that know times; text does not.
+/// {"t":null,"line":3,"column":0,"type":"command","kind":"message","to":"Bob","body":"hi"}; `type` is command,
+/// spawn, release, file, summary, session_end or error. `t` is the time in a recording; null for text.
 json::object utterance_json(const commands::Command& utterance);
 
-/// What was seen in a recording: `what` is also state, permission, question, tokens or limit, and `t` its time.
+/// What was seen in a recording: `type` is also state, permission, question, tokens or limit, and `t` its time.
 json::object seen_json(const profiles::TimedObservation& seen);
 /// `12.3 s: state idle`
 std::string seen_line(const profiles::TimedObservation& seen);

@@ -13,24 +13,24 @@ std::string as_json(std::string_view text) {
   return lines;
 }
 
-TEST(ExtractOutput, PrintsOneObjectPerUtterance) {
+TEST(ExtractOutput, PrintsOneObjectPerCommand) {
   EXPECT_EQ(
       as_json("@relay:web:Bob [thread:t1] hi\n"),
-      R"({"t":null,"line":1,"column":0,"what":"command","kind":"message","to":"Bob","body":"hi","thread":"t1","project":"web"})"
+      R"({"t":null,"line":1,"column":0,"type":"command","kind":"message","to":"Bob","body":"hi","thread":"t1","project":"web"})"
       "\n");
   EXPECT_EQ(as_json("\n- @relay:spawn W claude \"go\"\n@relay:release W\nsee ->relay-file:m1\n"),
-            R"({"t":null,"line":2,"column":2,"what":"spawn","name":"W","cli":"claude","task":"go"})"
+            R"({"t":null,"line":2,"column":2,"type":"spawn","name":"W","cli":"claude","task":"go"})"
             "\n"
-            R"({"t":null,"line":3,"column":0,"what":"release","name":"W"})"
+            R"({"t":null,"line":3,"column":0,"type":"release","name":"W"})"
             "\n"
-            R"({"t":null,"line":4,"column":4,"what":"file","id":"m1"})"
+            R"({"t":null,"line":4,"column":4,"type":"file","id":"m1"})"
             "\n");
 }
 
-TEST(ExtractOutput, SaysWhatWasWrongAndTheRightForm) {
+TEST(ExtractOutput, ReportsErrorAndUsage) {
   const auto line = as_json("@relay:Bob\n");
-  EXPECT_NE(line.find(R"("what":"mistake")"), std::string::npos) << line;
-  EXPECT_NE(line.find(R"("rightForm":"@relay:Bob your text")"), std::string::npos) << line;
+  EXPECT_NE(line.find(R"("type":"error")"), std::string::npos) << line;
+  EXPECT_NE(line.find(R"("usage":"@relay:Bob your text")"), std::string::npos) << line;
 }
 
 TEST(ExtractOutput, IsSafeForATerminal) {

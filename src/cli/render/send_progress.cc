@@ -9,12 +9,12 @@ namespace {
 
 using protocol::ReceiptStatus;
 
-std::string by(const protocol::Receipt& step) {
-  return step.via.empty() ? "" : relay::format(" (by {})", sanitize(step.via, Lines::Join));
+std::string via_of(const protocol::Receipt& step) {
+  return step.via.empty() ? "" : relay::format(" (via {})", sanitize(step.via, Lines::Join));
 }
 
-/// Where a step leaves the message; empty when it moved nothing.
-std::string place_of(const protocol::Receipt& step) {
+/// The stage that a step reached; empty when it reached none.
+std::string stage_of(const protocol::Receipt& step) {
   if (step.status == ReceiptStatus::Delivered || step.proof == "written")
     return step.proof.empty() || step.proof == "accepted" ? "delivered" : sanitize(step.proof, Lines::Join);
   return step.status == ReceiptStatus::Accepted ? "accepted" : "";
@@ -23,20 +23,20 @@ std::string place_of(const protocol::Receipt& step) {
 const protocol::Receipt* furthest(const SendResult& fate) {
   const protocol::Receipt* found = nullptr;
   for (const auto& step : fate.steps)
-    if (!place_of(step).empty()) found = &step;
+    if (!stage_of(step).empty()) found = &step;
   return found;
 }
 
-/// Why it does not go on at the moment.
-std::string held_by(const SendResult& fate) {
+/// The reason of the last step, when that deferred the delivery.
+std::string deferral_of(const SendResult& fate) {
   if (fate.steps.empty() || fate.steps.back().status != ReceiptStatus::Deferred) return "";
   return sanitize(fate.steps.back().reason, Lines::Join);
 }
 
-/// Of a recipient that is not connected.
-std::string away(const SendResult& fate, const std::string& name, HostRuns host, WallMs now) {
+/// The reason for a recipient that is not connected.
+std::string offline_reason(const SendResult& fate, const std::string& name, HostRuns host, WallMs now) {
   if (host == HostRuns::Yes)
-    return relay::format("{}'s host runs and is not connected; see: agent-relay explain {}", name, name);
+    return relay::format("the host of {} runs but is not connected; see: agent-relay explain {}", name, name);
   return relay::format("{} is offline since {}", name, short_clock(fate.offline_since, now));
 }
 
@@ -51,43 +51,43 @@ std::string progress_text(const SendResult& fate, bool unicode) {
   const std::string_view arrow = unicode ? " → " : " -> ";
   std::string line = fate.offline_since > 0 ? "queued" : "stored", last = line, way;
   for (const auto& step : fate.steps) {
-    const auto place = place_of(step);
-    if (place.empty() || place == last) continue;
-    line += relay::format("{}{}{}", arrow, place, step.via == way ? "" : by(step));
-    last = place;
+    const auto stage = stage_of(step);
+    if (stage.empty() || stage == last) continue;
+    line += relay::format("{}{}{}", arrow, stage, step.via == way ? "" : via_of(step));
+    last = stage;
     way = step.via;
   }
-  const auto held = held_by(fate);
-  return held.empty() ? line : relay::format("{}; waits: {}", line, held);
+  const auto held = deferral_of(fate);
+  return held.empty() ? line : relay::format("{}; pending: {}", line, held);
 }
 
 std::string progress_summary(const SendResult& fate, const std::string& to, HostRuns host, WallMs now) {
   const auto name = sanitize(to, Lines::Join);
-  const auto held = held_by(fate);
+  const auto held = deferral_of(fate);
   const auto* step = furthest(fate);
   if (step == nullptr) {
-    if (!held.empty()) return relay::format("it is stored and waits: {}", held);
+    if (!held.empty()) return relay::format("stored; pending: {}", held);
     if (fate.offline_since > 0)
-      return relay::format("it is stored and will be delivered later, {}", away(fate, name, host, now));
-    return "it is stored and will be delivered later";
+      return relay::format("stored, to be delivered later: {}", offline_reason(fate, name, host, now));
+    return "stored, to be delivered later";
   }
-  if (!held.empty()) return relay::format("{}'s session has it, and it waits: {}", name, held);
+  if (!held.empty()) return relay::format("{}'s session has it; pending: {}", name, held);
   if (step->status == ReceiptStatus::Delivered && step->proof == "seen")
-    return relay::format("{}'s agent has seen it{}", name, by(*step));
+    return relay::format("{}'s agent saw it{}", name, via_of(*step));
   if (step->status == ReceiptStatus::Delivered && step->proof == "submitted")
-    return relay::format("{}'s agent took it up{}, but nothing shows that its model has read it", name, by(*step));
+    return relay::format("it was submitted to {}'s agent{}; no evidence that the model read it", name, via_of(*step));
   if (step->status == ReceiptStatus::Delivered)
-    return relay::format("{} took it{}, and tells nothing beyond that", name, by(*step));
+    return relay::format("{} received it{}; its session reports nothing more", name, via_of(*step));
   if (step->proof == "written")
-    return relay::format("it was written to {}{}, and nothing shows more yet", name, by(*step));
-  return relay::format("{}'s session has it{} and waits for its moment", name, by(*step));
+    return relay::format("it was written to {}{}; no further evidence yet", name, via_of(*step));
+  return relay::format("{}'s session has it{} and waits for the right moment", name, via_of(*step));
 }
 
 std::string queued_sentence(const SendResult& fate, const std::string& to, HostRuns host, WallMs now) {
   if (fate.offline_since <= 0 && !fate.waits.empty())
-    return relay::format("waits: {}", sanitize(fate.waits, Lines::Join));
+    return relay::format("pending: {}", sanitize(fate.waits, Lines::Join));
   if (fate.offline_since <= 0) return "";
-  return relay::format("queued ({})", away(fate, sanitize(to, Lines::Join), host, now));
+  return relay::format("queued ({})", offline_reason(fate, sanitize(to, Lines::Join), host, now));
 }
 
 ProgressLine::ProgressLine(const Context& context, std::string to)

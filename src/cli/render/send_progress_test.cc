@@ -40,18 +40,18 @@ class Journey : public ::testing::Test {
 TEST_F(Journey, IsALineThatGrows) {
   EXPECT_EQ(line(), "stored");
   then(ReceiptStatus::Accepted, "", "inbox");
-  EXPECT_EQ(line(), "stored → accepted (by inbox)");
+  EXPECT_EQ(line(), "stored → accepted (via inbox)");
   then(ReceiptStatus::Accepted, "written", "inbox").then(ReceiptStatus::Delivered, "submitted", "inbox");
-  EXPECT_EQ(line(), "stored → accepted (by inbox) → written → submitted");
+  EXPECT_EQ(line(), "stored → accepted (via inbox) → written → submitted");
   then(ReceiptStatus::Delivered, "seen", "hook");
-  EXPECT_EQ(line(), "stored → accepted (by inbox) → written → submitted → seen (by hook)");
-  EXPECT_EQ(progress_text(fate_, false), "stored -> accepted (by inbox) -> written -> submitted -> seen (by hook)");
+  EXPECT_EQ(line(), "stored → accepted (via inbox) → written → submitted → seen (via hook)");
+  EXPECT_EQ(progress_text(fate_, false), "stored -> accepted (via inbox) -> written -> submitted -> seen (via hook)");
 }
 
 TEST_F(Journey, SaysWhatItWaitsForAndForgetsItWhenItGoesOn) {
   then(ReceiptStatus::Accepted).then(ReceiptStatus::Deferred, "", "", "the composer holds a draft");
-  EXPECT_EQ(line(), "stored → accepted; waits: the composer holds a draft");
-  EXPECT_EQ(far(), "Bob's session has it, and it waits: the composer holds a draft");
+  EXPECT_EQ(line(), "stored → accepted; pending: the composer holds a draft");
+  EXPECT_EQ(far(), "Bob's session has it; pending: the composer holds a draft");
   then(ReceiptStatus::Accepted, "written");
   EXPECT_EQ(line(), "stored → accepted → written");
 }
@@ -59,7 +59,7 @@ TEST_F(Journey, SaysWhatItWaitsForAndForgetsItWhenItGoesOn) {
 TEST_F(Journey, OfSomeoneAwayIsInTheQueue) {
   fate_.offline_since = kNoon - 60'000;
   EXPECT_EQ(line(), "queued");
-  EXPECT_EQ(far(), "it is stored and will be delivered later, Bob is offline since 11:59");
+  EXPECT_EQ(far(), "stored, to be delivered later: Bob is offline since 11:59");
   EXPECT_EQ(queued_sentence(fate_, "Bob", HostRuns::No, kNoon), "queued (Bob is offline since 11:59)");
   fate_.offline_since = 0;
   EXPECT_EQ(queued_sentence(fate_, "Bob", HostRuns::No, kNoon), "");
@@ -68,30 +68,29 @@ TEST_F(Journey, OfSomeoneAwayIsInTheQueue) {
 TEST_F(Journey, PromisesNothingOfAHostThatIsNotConnected) {
   fate_.offline_since = kNoon - 60'000;
   EXPECT_EQ(queued_sentence(fate_, "Bob", HostRuns::Yes, kNoon),
-            "queued (Bob's host runs and is not connected; see: agent-relay explain Bob)");
-  EXPECT_EQ(
-      progress_summary(fate_, "Bob", HostRuns::Yes, kNoon),
-      "it is stored and will be delivered later, Bob's host runs and is not connected; see: agent-relay explain Bob");
+            "queued (the host of Bob runs but is not connected; see: agent-relay explain Bob)");
+  EXPECT_EQ(progress_summary(fate_, "Bob", HostRuns::Yes, kNoon),
+            "stored, to be delivered later: the host of Bob runs but is not connected; see: agent-relay explain Bob");
 }
 
 TEST_F(Journey, SaysNoMoreThanIsKnown) {
-  EXPECT_EQ(far(), "it is stored and will be delivered later");
+  EXPECT_EQ(far(), "stored, to be delivered later");
   then(ReceiptStatus::Deferred, "", "", "it cannot do next-message");
-  EXPECT_EQ(far(), "it is stored and waits: it cannot do next-message");
+  EXPECT_EQ(far(), "stored; pending: it cannot do next-message");
   then(ReceiptStatus::Accepted, "", "queue");
-  EXPECT_EQ(far(), "Bob's session has it (by queue) and waits for its moment");
+  EXPECT_EQ(far(), "Bob's session has it (via queue) and waits for the right moment");
   then(ReceiptStatus::Accepted, "written", "pty");
-  EXPECT_EQ(far(), "it was written to Bob (by pty), and nothing shows more yet");
+  EXPECT_EQ(far(), "it was written to Bob (via pty); no further evidence yet");
   then(ReceiptStatus::Delivered, "submitted", "pty");
-  EXPECT_EQ(far(), "Bob's agent took it up (by pty), but nothing shows that its model has read it");
+  EXPECT_EQ(far(), "it was submitted to Bob's agent (via pty); no evidence that the model read it");
   then(ReceiptStatus::Delivered, "seen", "hook");
-  EXPECT_EQ(far(), "Bob's agent has seen it (by hook)");
+  EXPECT_EQ(far(), "Bob's agent saw it (via hook)");
 }
 
 TEST_F(Journey, OfAProgramThatOnlyTakesEndsThere) {
   then(ReceiptStatus::Delivered, "accepted");
   EXPECT_EQ(line(), "stored → delivered");
-  EXPECT_EQ(far(), "Bob took it, and tells nothing beyond that");
+  EXPECT_EQ(far(), "Bob received it; its session reports nothing more");
 }
 
 TEST_F(Journey, ShowsForeignWordsAndDoesNotObeyThem) {

@@ -96,10 +96,10 @@ TEST(Columns, WrapWhatIsPainted) {
 }
 
 TEST(Columns, AlignWhateverTheWidthOfTheLetters) {
-  Table columns{{"NAME", "HERE"}};
+  Table columns{{"NAME", "STATUS"}};
   columns.add({"Zoë", "yes"});
-  columns.add({"世界世界", "away"});
-  EXPECT_EQ(columns.text(Styler{false}), "NAME      HERE\nZoë       yes\n世界世界  away\n");
+  columns.add({"世界世界", "no"});
+  EXPECT_EQ(columns.text(Styler{false}), "NAME      STATUS\nZoë       yes\n世界世界  no\n");
 }
 
 TEST(Paint, WritesNoEscapesWithoutATerminal) {
@@ -109,19 +109,19 @@ TEST(Paint, WritesNoEscapesWithoutATerminal) {
 }
 
 TEST(Columns, WrapTheirLastOneOnANarrowTerminal) {
-  Table columns{{"NAME", "WAITING"}};
+  Table columns{{"NAME", "PENDING"}};
   columns.add({"Alice", "3: the agent is working on something long"});
   columns.add({"Bob", "-"});
   EXPECT_EQ(columns.text(Styler{false}, 30),
-            "NAME   WAITING\nAlice  3: the agent is working\n       on something long\nBob    -\n");
+            "NAME   PENDING\nAlice  3: the agent is working\n       on something long\nBob    -\n");
   EXPECT_EQ(columns.text(Styler{false}, 80), columns.text(Styler{false}));
 }
 
 TEST(Columns, StackTheirCellsWhereNothingElseFits) {
-  Table columns{{"NAME", "HERE", "WAITING"}};
+  Table columns{{"NAME", "STATUS", "PENDING"}};
   columns.add({"a-name-of-thirty-columns-or-so", "yes", "3: the agent is working"});
   const auto text = columns.text(Styler{false}, 40);
-  EXPECT_EQ(text, "a-name-of-thirty-columns-or-so\n    here yes, waiting 3: the agent is\n    working\n");
+  EXPECT_EQ(text, "a-name-of-thirty-columns-or-so\n    status yes, pending 3: the agent is\n    working\n");
 }
 
 TEST(Marks, AreAsciiForALocaleThatKnowsNothingElse) {

@@ -15,7 +15,7 @@
 namespace relay::cli {
 namespace {
 
-constexpr Millis kNoticeable{1'000};       // a pause worth a line of its own
+constexpr Millis kNoticeable{1'000};       // a pause that gets a line of its own
 constexpr std::size_t kDetailIndent = 31;  // where states begin
 constexpr std::size_t kStateColumns = 10;
 constexpr std::size_t kNarrow = 64;  // below that, details begin at the left
@@ -41,7 +41,7 @@ std::string since_sent(WallMs at, const json::object& message, const RenderConte
                        from == canvas.reader ? "you" : from);
 }
 
-/// When it came to where it is.
+/// The time of its last history entry.
 WallMs settled_at(const json::object& delivery) {
   const auto history = objects_in(delivery, "history");
   return history.empty() ? 0 : time_in(*history.back(), "at");
@@ -59,7 +59,7 @@ std::string attempts_of(const json::object& delivery) {
   return attempts <= 0 ? "" : attempts == 1 ? "1 failed attempt" : relay::format("{} failed attempts", attempts);
 }
 
-std::string why_it_waits(const json::object& delivery, const RenderContext& canvas) {
+std::string pending_text(const json::object& delivery, const RenderContext& canvas) {
   const auto to = display_field(delivery, "to");
   std::string why;
   if (const auto since = time_in(delivery, "offlineSince"); since > 0)
@@ -67,30 +67,31 @@ std::string why_it_waits(const json::object& delivery, const RenderContext& canv
   if (why.empty()) why = display_field(delivery, "pendingReason");
   if (why.empty()) why = last_reason(delivery);
   if (why.empty())
-    why = display_field(delivery, "state") == "accepted" ? relay::format("{}'s session has it and picks the moment", to)
-                                                         : relay::format("{} has not taken it yet", to);
-  auto sentence = "waits: " + why;
+    why = display_field(delivery, "state") == "accepted"
+              ? relay::format("{}'s session has it and waits for the right moment", to)
+              : relay::format("{} has not accepted it yet", to);
+  auto sentence = "pending: " + why;
   if (const auto next = time_in(delivery, "availableAt"); next > 0)
-    sentence += next > canvas.now ? relay::format("; tried again at {}, in {}", short_time(next, canvas.now),
+    sentence += next > canvas.now ? relay::format("; next attempt at {}, in {}", short_time(next, canvas.now),
                                                   short_duration(Millis{next - canvas.now}))
-                                  : "; tried again now";
+                                  : "; next attempt now";
   if (const auto attempts = attempts_of(delivery); !attempts.empty())
     sentence += relay::format(" ({} so far)", attempts);
   return sentence;
 }
 
-std::string how_it_arrived(const json::object& delivery, const json::object& message, const RenderContext& canvas) {
+std::string delivered_text(const json::object& delivery, const json::object& message, const RenderContext& canvas) {
   const auto to = display_field(delivery, "to"), proof = display_field(delivery, "proof");
   const auto when = since_sent(settled_at(delivery), message, canvas);
   if (last_reason(delivery) == protocol::kReadInInbox) return relay::format("{} read it with `inbox` {}", to, when);
-  if (proof == "seen") return relay::format("{}'s agent has seen it {}", to, when);
+  if (proof == "seen") return relay::format("{}'s agent saw it {}", to, when);
   if (proof == "submitted")
-    return relay::format("{}'s agent took it up {}; that its model has read it is not shown", to, when);
-  if (proof == "written") return relay::format("it was written to {} {}; nothing shows more", to, when);
-  return relay::format("{} took it {}", to, when);
+    return relay::format("it was submitted to {}'s agent {}; no evidence that the model read it", to, when);
+  if (proof == "written") return relay::format("it was written to {} {}; no further evidence", to, when);
+  return relay::format("{} received it {}", to, when);
 }
 
-/// A body may be long: its first line says what it is about.
+/// The first line of the body, which may be long.
 std::string first_line(std::string_view body) {
   while (body.starts_with('\n') || body.starts_with('\r')) body.remove_prefix(1);
   const auto end = body.find('\n');
@@ -133,10 +134,10 @@ class Drawing {
       event(*history[i], time_in(message, "timestamp"), open && i + 1 == history.size() ? glyphs_.open : glyphs_.dot);
     }
     const auto colour = colour_of(display_field(delivery, "state"));
-    const auto verdict = wrap(outcome_text(delivery, message, canvas_), canvas_.columns - 5);
-    for (std::size_t i = 0; i < verdict.size(); ++i)
+    const auto outcome = wrap(outcome_text(delivery, message, canvas_), canvas_.columns - 5);
+    for (std::size_t i = 0; i < outcome.size(); ++i)
       text_ += relay::format("  {} {}\n", i == 0 ? canvas_.paint(Colour::Dim, glyphs_.end) : "  ",
-                             canvas_.paint(colour, verdict[i]));
+                             canvas_.paint(colour, outcome[i]));
   }
 
   void remark(std::string_view line) { text_ += folded(relay::format("\n{}\n", line), canvas_.columns); }
@@ -159,7 +160,7 @@ class Drawing {
                            relay::format("+{}", fine_duration(Millis{std::max<WallMs>(0, at - begin)})),
                            canvas_.paint(colour, state));
     auto rest = proof.empty() ? "" : relay::format("proof: {:<9}", proof);
-    if (!way.empty()) rest += relay::format("  by {}", way);
+    if (!way.empty()) rest += relay::format("  via {}", way);
     while (rest.ends_with(' ')) rest.pop_back();
     const auto state_columns = std::max(display_width(state), kStateColumns);
     const bool fits = kDetailIndent + state_columns + 2 + display_width(rest) <= canvas_.columns;
@@ -182,14 +183,14 @@ class Drawing {
   std::string text_;
 };
 
-/// `2 delivered, 1 waits` for a message to several.
+/// `2 delivered, 1 pending` for a message to several.
 std::string summary_of(const std::vector<const json::object*>& deliveries) {
   std::map<std::string, std::size_t> counts;
   std::set<std::string> names;
   for (const auto* delivery : deliveries) {
     names.insert(display_field(*delivery, "to"));
     auto state = display_field(*delivery, "state");
-    ++counts[is_final_state(state) ? state == "in_doubt" ? "in doubt" : state : "waiting"];
+    ++counts[is_final_state(state) ? state == "in_doubt" ? "in doubt" : state : "pending"];
   }
   std::string text = names.size() < deliveries.size() ? relay::format("{} deliveries:", deliveries.size())
                                                       : relay::format("{} recipients:", deliveries.size());
@@ -219,14 +220,15 @@ bool is_final_state(const json::object& trace) {
 
 std::string outcome_text(const json::object& delivery, const json::object& message, const RenderContext& canvas) {
   const auto state = display_field(delivery, "state");
-  if (!is_final_state(state)) return why_it_waits(delivery, canvas);
-  if (state == "delivered") return how_it_arrived(delivery, message, canvas);
+  if (!is_final_state(state)) return pending_text(delivery, canvas);
+  if (state == "delivered") return delivered_text(delivery, message, canvas);
   const auto reason = last_reason(delivery);
   const auto because = reason.empty() ? "" : ": " + reason;
-  const auto plain = reason.starts_with(state) ? reason : state + because;  // "cancelled by Alice" says it already
+  const auto plain =
+      reason.starts_with(state) ? reason : state + because;  // "cancelled by Alice" already has the state
   if (state == "cancelled") return plain;
   const auto again =
-      relay::format("; agent-relay dead redeliver {} sends it again", display_field(delivery, "deliveryId"));
+      relay::format("; redeliver it with: agent-relay dead redeliver {}", display_field(delivery, "deliveryId"));
   if (state == "in_doubt") return relay::format("in doubt{}; it may have arrived{}", because, again);
   if (state == "dead") {
     const auto attempts = attempts_of(delivery);
@@ -241,10 +243,10 @@ std::string timeline(const json::object& trace, const RenderContext& canvas) {
   const auto* message = object_member(trace, "message");
   if (message != nullptr) drawing.head(*message);
   const auto deliveries = objects_in(trace, "deliveries");
-  if (deliveries.empty()) drawing.remark("  stored; it was addressed to nobody");
+  if (deliveries.empty()) drawing.remark("  stored; there is no recipient");
   for (const auto* delivery : deliveries) drawing.delivery(*delivery, message != nullptr ? *message : kNone);
   if (deliveries.size() > 1) drawing.remark(summary_of(deliveries));
-  if (bool_member(trace, "more").value_or(false)) drawing.remark("  more recipients than fit one answer");
+  if (bool_member(trace, "more").value_or(false)) drawing.remark("  more recipients than fit in one response");
   return drawing.take();
 }
 

@@ -49,11 +49,11 @@ TEST_F(Timeline, DrawsWhatHappenedAndHowItEnded) {
             "\n"
             "to Bob  d-7kq2m9xb  on-idle, urgent\n"
             "  ●  12:00:00.000       +0 ms  queued      proof: stored\n"
-            "  ●  12:00:00.021      +21 ms  accepted    proof: accepted   by inbox\n"
+            "  ●  12:00:00.021      +21 ms  accepted    proof: accepted   via inbox\n"
             "  │  4 s later\n"
-            "  ●  12:00:04.321      +4.3 s  delivered   proof: seen       by inbox\n"
+            "  ●  12:00:04.321      +4.3 s  delivered   proof: seen       via inbox\n"
             "  │                            transcript 0199\n"
-            "  ╰─ Bob's agent has seen it 4.3 s after you sent it\n");
+            "  ╰─ Bob's agent saw it 4.3 s after you sent it\n");
 }
 
 TEST_F(Timeline, NeedsNoUnicodeAndWritesColoursOnlyWhereTheyAreWanted) {
@@ -78,13 +78,13 @@ TEST_F(Timeline, KeepsToTheWidthOfTheTerminal) {
 }
 
 TEST_F(Timeline, SaysWhatAMessageWaitsFor) {
-  EXPECT_EQ(verdict(waiting(R"("pendingReason":"Bob is paused")"), canvas_), "waits: Bob is paused");
+  EXPECT_EQ(verdict(waiting(R"("pendingReason":"Bob is paused")"), canvas_), "pending: Bob is paused");
   EXPECT_EQ(verdict(waiting(R"("offlineSince":1748779140000,"pendingReason":"it is offline")"), canvas_),
-            "waits: Bob is offline since 11:59");
+            "pending: Bob is offline since 11:59");
   EXPECT_EQ(
       verdict(waiting(R"("attempts":2,"availableAt":1748779272000,"pendingReason":"the callback failed")"), canvas_),
-      "waits: the callback failed; tried again at 12:01:12, in 12 s (2 failed attempts so far)");
-  EXPECT_EQ(verdict(waiting(R"("lane":0)"), canvas_), "waits: Bob has not taken it yet");
+      "pending: the callback failed; next attempt at 12:01:12, in 12 s (2 failed attempts so far)");
+  EXPECT_EQ(verdict(waiting(R"("lane":0)"), canvas_), "pending: Bob has not accepted it yet");
   EXPECT_NE(timeline(waiting(R"("lane":0)"), canvas_).find("  ○  "), std::string::npos);
 }
 
@@ -94,15 +94,15 @@ TEST_F(Timeline, SaysNoMoreThanTheProofShows) {
                          R"(","history":[{"at":1748779200020,"state":"delivered","proof":"x"}]})"),
                    canvas_);
   };
-  EXPECT_EQ(delivered("seen"), "Bob's agent has seen it 20 ms after you sent it");
+  EXPECT_EQ(delivered("seen"), "Bob's agent saw it 20 ms after you sent it");
   EXPECT_EQ(delivered("submitted"),
-            "Bob's agent took it up 20 ms after you sent it; that its model has read it is not shown");
-  EXPECT_EQ(delivered("accepted"), "Bob took it 20 ms after you sent it");
+            "it was submitted to Bob's agent 20 ms after you sent it; no evidence that the model read it");
+  EXPECT_EQ(delivered("accepted"), "Bob received it 20 ms after you sent it");
   const auto read = trace(R"({"deliveryId":"d-1","to":"Bob","state":"delivered","proof":"seen","history":)"
                           R"([{"at":1748779200020,"state":"delivered","proof":"seen","reason":"read in the inbox"}]})");
   EXPECT_EQ(verdict(read, canvas_), "Bob read it with `inbox` 20 ms after you sent it");
   canvas_.reader = "Carol";
-  EXPECT_EQ(delivered("accepted"), "Bob took it 20 ms after Alice sent it");
+  EXPECT_EQ(delivered("accepted"), "Bob received it 20 ms after Alice sent it");
 }
 
 TEST_F(Timeline, SaysHowToSendAgainWhatDidNotArrive) {
@@ -112,10 +112,10 @@ TEST_F(Timeline, SaysHowToSendAgainWhatDidNotArrive) {
                    canvas_);
   };
   EXPECT_EQ(ended("dead"),
-            "given up after 8 failed attempts: no answer; agent-relay dead redeliver d-1 sends it again");
+            "given up after 8 failed attempts: no answer; redeliver it with: agent-relay dead redeliver d-1");
   EXPECT_EQ(ended("in_doubt"),
-            "in doubt: no answer; it may have arrived; agent-relay dead redeliver d-1 sends it again");
-  EXPECT_EQ(ended("expired"), "expired: no answer; agent-relay dead redeliver d-1 sends it again");
+            "in doubt: no answer; it may have arrived; redeliver it with: agent-relay dead redeliver d-1");
+  EXPECT_EQ(ended("expired"), "expired: no answer; redeliver it with: agent-relay dead redeliver d-1");
   EXPECT_EQ(ended("cancelled"), "cancelled: no answer");
   EXPECT_EQ(ended("cancelled", "cancelled by Alice"), "cancelled by Alice");
 }
@@ -124,15 +124,15 @@ TEST_F(Timeline, SumsUpSeveralRecipients) {
   const auto text = timeline(trace(std::string{kSeen} + R"(,{"deliveryId":"d-2","to":"Carol","state":"queued"},
       {"deliveryId":"d-3","to":"Dave","state":"in_doubt"})"),
                              canvas_);
-  EXPECT_TRUE(text.ends_with("\n3 recipients: 1 delivered, 1 in doubt, 1 waiting\n")) << text;
-  EXPECT_NE(timeline(trace(""), canvas_).find("addressed to nobody"), std::string::npos);
+  EXPECT_TRUE(text.ends_with("\n3 recipients: 1 delivered, 1 in doubt, 1 pending\n")) << text;
+  EXPECT_NE(timeline(trace(""), canvas_).find("there is no recipient"), std::string::npos);
 }
 
 TEST_F(Timeline, ShowsForeignWordsAndDoesNotObeyThem) {
   auto evil = trace(R"({"deliveryId":"d-1","to":"B\u001b[2Job","state":"deferred","pendingReason":"\u001b]0;x\u0007",
       "history":[{"at":1,"state":"\u001b[31m","reason":"a\nb","evidence":"\u001b[H","via":"\u001b[J"}]})");
   EXPECT_EQ(timeline(evil, canvas_).find('\x1b'), std::string::npos);
-  EXPECT_EQ(timeline({}, canvas_), "\n  stored; it was addressed to nobody\n");
+  EXPECT_EQ(timeline({}, canvas_), "\n  stored; there is no recipient\n");
 }
 
 TEST_F(Timeline, EndsWhenEveryDeliveryHasEnded) {

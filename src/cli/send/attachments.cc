@@ -23,22 +23,22 @@ constexpr std::size_t kMaxSafeNameBytes = 100;
 constexpr std::size_t kMaxNameBytes = 255;
 
 Failure too_large(const std::string& file, std::uint64_t bytes) {
-  return fail(Errc::TooLarge,
-              relay::format("{} has {}, and a file may have at most {} to go with a message; say where it lies instead",
-                            file, short_size(bytes), short_size(kMaxAttachmentBytes)));
+  return fail(Errc::TooLarge, relay::format("{} has {}, and an attachment may have at most {}; send its path instead",
+                                            file, short_size(bytes), short_size(kMaxAttachmentBytes)));
 }
 
 Result<std::string> content_of(const std::string& file) {
-  const UniqueFd fd{::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};  // a pipe would wait
-  if (!fd && errno == ELOOP) return fail(relay::format("{} is a link; attach the file it leads to", file));
+  const UniqueFd fd{
+      ::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};  // O_NONBLOCK: a pipe would block
+  if (!fd && errno == ELOOP) return fail(relay::format("{} is a link; attach the file that it points to", file));
   if (!fd) return fail_errno(relay::format("cannot attach {}", file));
   struct stat status{};
   if (::fstat(fd.get(), &status) != 0) return fail_errno(relay::format("cannot attach {}", file));
   if (!S_ISREG(status.st_mode))
-    return fail(relay::format("{} is no ordinary file; attach one, or a packed folder", file));
+    return fail(relay::format("{} is not a regular file; attach a file or an archive", file));
   if (static_cast<std::uint64_t>(status.st_size) > kMaxAttachmentBytes)
     return too_large(file, static_cast<std::uint64_t>(status.st_size));
-  std::string bytes(static_cast<std::size_t>(status.st_size) + 1, '\0');  // one more: it may be growing
+  std::string bytes(static_cast<std::size_t>(status.st_size) + 1, '\0');  // one more byte shows that the file grows
   std::size_t have = 0;
   while (have < bytes.size()) {
     const auto count = ::read(fd.get(), bytes.data() + have, bytes.size() - have);
@@ -62,12 +62,12 @@ std::uint64_t bytes_in(const DiskDirectory& directory) {
   return sum;
 }
 
-bool is_kept(DiskDirectory& directory, const std::string& name, std::string_view digest) {
+bool has_copy(DiskDirectory& directory, const std::string& name, std::string_view digest) {
   const auto kept = directory.read(name, kMaxAttachmentBytes);
   return kept && *kept && sha256_hex(**kept) == digest;
 }
 
-Result<void> keep(DiskDirectory& directory, const std::string& name, std::string_view content) {
+Result<void> write_copy(DiskDirectory& directory, const std::string& name, std::string_view content) {
   const auto fresh = relay::format("{}.new-{}", name, ::getpid());
   {
     const auto file = RELAY_TRY(directory.create(fresh));
@@ -82,13 +82,14 @@ Result<void> keep(DiskDirectory& directory, const std::string& name, std::string
   return directory.sync();
 }
 
-/// Its name is put before agents as it is: one that could end a line is not taken.
-Result<std::string> shown_name(const std::string& file) {
+/// The name that agents are shown. A name that could end a line is refused.
+Result<std::string> display_name(const std::string& file) {
   auto name = std::filesystem::path{file}.filename().string();
   if (text::has_control_characters(name))
-    return fail(Errc::Refused, relay::format("a file whose name has a newline or another control character in it "
-                                             "cannot go with a message ({}); rename it first",
-                                             safe_file_name(file)));
+    return fail(Errc::Refused,
+                relay::format(
+                    "cannot attach a file whose name has a newline or another control character ({}); rename it first",
+                    safe_file_name(file)));
   return !name.empty() && name.size() <= kMaxNameBytes && text::is_utf8(name) ? name : safe_file_name(file);
 }
 
@@ -102,35 +103,35 @@ std::string safe_file_name(std::string_view path) {
         (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
     safe += plain ? c : '_';
   }
-  if (safe.size() > kMaxSafeNameBytes) safe.erase(0, safe.size() - kMaxSafeNameBytes);  // the ending says what it is
+  if (safe.size() > kMaxSafeNameBytes) safe.erase(0, safe.size() - kMaxSafeNameBytes);  // keeps the extension
   if (safe.empty()) return "file";
   if (safe.front() == '.' || safe.front() == '-') safe.front() = '_';
   return safe;
 }
 
 Result<std::vector<Attachment>> keep_attachments(const std::string& project_root, const std::vector<std::string>& files,
-                                                 std::uint64_t most_kept) {
+                                                 std::uint64_t max_total_bytes) {
   std::vector<Attachment> kept;
   if (files.empty()) return kept;
   if (files.size() > protocol::kMaxAttachments)
-    return fail(Errc::TooLarge, relay::format("{} files are attached, at most {} can be; pack them into one",
-                                              files.size(), protocol::kMaxAttachments));
-  std::vector<std::string> names;  // all of them before the first copy is made
-  for (const auto& file : files) names.push_back(RELAY_TRY(shown_name(file)));
+    return fail(Errc::TooLarge,
+                relay::format("{} files are attached, at most {} are allowed; pack them into an archive", files.size(),
+                              protocol::kMaxAttachments));
+  std::vector<std::string> names;  // all checked before the first copy is made
+  for (const auto& file : files) names.push_back(RELAY_TRY(display_name(file)));
   const auto top = RELAY_TRY(DiskDirectory::open_inside(project_root, {".agent-relay"}));
-  RELAY_TRY(top->create_once(".gitignore", "*\n"));  // nobody should commit them
+  RELAY_TRY(top->create_once(".gitignore", "*\n"));  // keeps them out of commits
   const auto directory = RELAY_TRY(DiskDirectory::open_inside(project_root, {".agent-relay", "attachments"}));
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto& file = files[i];
     const auto content = RELAY_TRY(content_of(file));
     auto digest = sha256_hex(content);
     const auto name = relay::format("{}-{}", digest.substr(0, kDigestLength), safe_file_name(file));
-    if (!is_kept(*directory, name, digest)) {
-      if (const auto there = bytes_in(*directory); there + content.size() > most_kept)
-        return fail(Errc::TooLarge,
-                    relay::format("the files sent so far take {} of the {} they may; remove old ones from {}",
-                                  short_size(there), short_size(most_kept), directory->path()));
-      RELAY_TRY(keep(*directory, name, content));
+    if (!has_copy(*directory, name, digest)) {
+      if (const auto there = bytes_in(*directory); there + content.size() > max_total_bytes)
+        return fail(Errc::TooLarge, relay::format("attachments already take {} of {}; remove old ones from {}",
+                                                  short_size(there), short_size(max_total_bytes), directory->path()));
+      RELAY_TRY(write_copy(*directory, name, content));
     }
     kept.push_back({.name = std::move(names[i]),
                     .path = directory->path() + "/" + name,

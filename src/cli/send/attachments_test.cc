@@ -37,7 +37,7 @@ class Attachments : public ::testing::Test {
     const fs::directory_iterator all{root_ + "/.agent-relay/attachments"};
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
   }
-  std::string error_of(const std::vector<std::string>& files, std::uint64_t most = kMaxKeptBytes) const {
+  std::string error_of(const std::vector<std::string>& files, std::uint64_t most = kMaxAttachmentsTotalBytes) const {
     const auto copies = keep_attachments(root_, files, most);
     return copies ? "" : copies.error().message();
   }
@@ -77,11 +77,11 @@ TEST_F(Attachments, TheSameFileAgainCostsNothingAndAChangedCopyIsPutRight) {
 TEST_F(Attachments, OnlyOrdinaryFilesAreTakenAndNeverThroughALink) {
   const auto target = file("secret", "x");
   fs::create_symlink(target, root_ + "/link");
-  EXPECT_EQ(error_of({root_ + "/link"}), root_ + "/link is a link; attach the file it leads to");
-  EXPECT_NE(error_of({root_}).find("is no ordinary file"), std::string::npos);
-  EXPECT_NE(error_of({"/dev/null"}).find("is no ordinary file"), std::string::npos);
+  EXPECT_EQ(error_of({root_ + "/link"}), root_ + "/link is a link; attach the file that it points to");
+  EXPECT_NE(error_of({root_}).find("is not a regular file"), std::string::npos);
+  EXPECT_NE(error_of({"/dev/null"}).find("is not a regular file"), std::string::npos);
   ASSERT_EQ(::mkfifo((root_ + "/pipe").c_str(), 0600), 0);
-  EXPECT_NE(error_of({root_ + "/pipe"}).find("is no ordinary file"), std::string::npos) << "and it does not wait";
+  EXPECT_NE(error_of({root_ + "/pipe"}).find("is not a regular file"), std::string::npos) << "and it does not wait";
   EXPECT_NE(error_of({root_ + "/absent"}).find("cannot attach"), std::string::npos);
   EXPECT_EQ(kept(), 0U);
 }

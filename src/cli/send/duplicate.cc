@@ -73,7 +73,7 @@ class Repeat {
     if (!watched && !is(watched.error(), Errc::TimedOut) && exit_reason(watched.error()).code != ExitCode::Failed)
       return Failure{watched.error()};
     if (stored) return ended(Kind::Reached);  // that much the daemon said itself
-    if (not_found_) return not_followed("that is the id of another message");
+    if (not_found_) return not_followed("this id belongs to another message");
     const bool interrupted = is(watched.error(), Errc::Interrupted);
     if (!interrupted && !is(watched.error(), Errc::TimedOut)) return not_followed(watched.error().message());
     return not_yet(watched.error());
@@ -124,8 +124,8 @@ class Repeat {
 
   Failure not_followed(std::string_view why) const {
     return fail(
-        relay::format("it was sent before and is stored once, but it cannot be followed by the id {}: {}; find its own "
-                      "id with: agent-relay log {}, then: agent-relay trace ID",
+        relay::format("it was sent before and is stored once, but its delivery cannot be followed by the id {}: {}; "
+                      "find its own id with: agent-relay log {}, then: agent-relay trace ID",
                       letter_.id, why, letter_.to));
   }
 
@@ -134,9 +134,9 @@ class Repeat {
     fate_.refusal = {
         .nack_id = letter_.id,
         .code = std::string{name_of(protocol::NackCode::BadRequest)},
-        .message = relay::format("the id {} stands for another message, {}; this one was not sent: give it "
-                                 "an id of its own",
-                                 letter_.id, fate_.id)};
+        .message = relay::format(
+            "the id {} belongs to another message, {}; this message was not sent; give it an id of its own", letter_.id,
+            fate_.id)};
     return true;
   }
 

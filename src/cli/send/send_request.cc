@@ -42,10 +42,10 @@ protocol::OutgoingSend outgoing_send(const SendRequest& request, std::string_vie
 
 /// Handed over, and no answer: to send it anew might send it twice.
 Failure fate_unknown(const Error& why, const std::string& wire_id) {
-  return Failure{Error{why.code(),
-                       relay::format("{}; whether it was stored is not known, and it may be stored later: repeat it as "
-                                     "agent-relay send --id {} ..., then it is stored once in any case",
-                                     why.message(), wire_id)}};
+  return Failure{
+      Error{why.code(), relay::format("{}; it is not known whether the message was stored, and it may still be; repeat "
+                                      "it with: agent-relay send --id {} ..., which stores it only once",
+                                      why.message(), wire_id)}};
 }
 
 /// One message from its SEND to where its sender wanted it.
@@ -163,13 +163,13 @@ bool is_satisfied(SendResult& fate, WaitFor until, protocol::Receipt step) {
       return until != WaitFor::Answered && (until != WaitFor::Seen || receipt.proof == "seen");
     case ReceiptStatus::Deferred: return false;
     case ReceiptStatus::Failed:
-      fate.reason = receipt.reason.empty() ? "no reason was given" : receipt.reason;
+      fate.reason = receipt.reason.empty() ? "no reason given" : receipt.reason;
       fate.kind = Kind::Undelivered;
       return true;
     case ReceiptStatus::InDoubt:
       if (until == WaitFor::Answered) return false;  // the answer would settle it
       fate.reason =
-          relay::format("whether the agent has it is not known ({}), and it is not typed again", receipt.reason);
+          relay::format("it is not known whether the agent has it ({}); it is not typed again", receipt.reason);
       fate.kind = Kind::Undelivered;
       return true;
   }

@@ -10,7 +10,7 @@
 
 namespace relay::cli {
 
-Result<std::string> given_text(std::string typed) {
+Result<std::string> read_text_argument(std::string typed) {
   if (typed != "-") return typed;
   std::string text;
   std::array<char, 64 * 1024> buffer;
@@ -22,10 +22,10 @@ Result<std::string> given_text(std::string typed) {
     text.append(buffer.data(), static_cast<std::size_t>(count));
     if (text.size() > protocol::kMaxFrameBytes)
       return fail(Errc::TooLarge,
-                  relay::format("the text on stdin is larger than {} bytes; send it as a file and say where it is",
+                  relay::format("the text on stdin is larger than {} bytes; send it as a file with --attach",
                                 protocol::kMaxFrameBytes));
   }
-  if (text.ends_with('\n')) text.pop_back();  // the shell's, not the sender's
+  if (text.ends_with('\n')) text.pop_back();  // added by the shell
   return text;
 }
 

@@ -1,4 +1,4 @@
-/// A text as a person gives it: typed, or on stdin with `-`.
+/// A text argument: the words of the command line, or stdin for `-`.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace relay::cli {
 
-/// The text itself, or all of stdin when it is `-`. Larger than a frame is an error TooLarge.
-Result<std::string> given_text(std::string typed);
+/// Returns the text, or all of stdin when it is `-`. Fails with TooLarge beyond the size of a frame.
+Result<std::string> read_text_argument(std::string typed);
 
 }  // namespace relay::cli

@@ -25,7 +25,7 @@ constexpr std::size_t kIdBytes = 12;
 
 std::string fresh_id() { return SystemRandom{}.hex(kIdBytes); }
 
-/// A `*_RESULT` has an id of its own and names the request inside.
+/// A `*_RESULT` frame has an id of its own and the id of the request in its payload.
 bool replies_to(const protocol::Envelope& envelope, std::string_view id) {
   if (!name_of(envelope.type).ends_with("_RESULT")) return false;
   const auto payload = parse_json_object(envelope.payload);
@@ -33,15 +33,16 @@ bool replies_to(const protocol::Envelope& envelope, std::string_view id) {
 }
 
 Failure lost(const std::string& path) {
-  return fail(Errc::Lost, relay::format("the daemon at {} went away; see why with: agent-relay doctor", path));
+  return fail(Errc::Lost,
+              relay::format("lost the connection to the daemon at {}; find out why with: agent-relay doctor", path));
 }
 
 Failure no_daemon(const std::string& path, int number) {
-  std::string reason = std::strerror(number);
-  if (number == ENOENT || number == ECONNREFUSED) reason = "no one is listening";
+  std::string reason = number == ENOENT ? "it is not running" : std::strerror(number);
+  if (number == ECONNREFUSED) reason = "connection refused";
   if (number == EACCES || number == EPERM)
-    return fail(Errc::Refused,
-                relay::format("cannot reach the daemon at {}: {}; see why with: agent-relay doctor", path, reason));
+    return fail(Errc::Refused, relay::format("cannot reach the daemon at {}: {}; find out why with: agent-relay doctor",
+                                             path, reason));
   return fail(Errc::NoDaemon,
               relay::format("cannot reach the daemon at {}: {}; start it with: agent-relay up", path, reason));
 }
@@ -52,14 +53,14 @@ std::string_view describe(Errc code) {
   switch (code) {
     case Errc::NoDaemon: return "no daemon";
     case Errc::TimedOut: return "timed out";
-    case Errc::Lost: return "the daemon went away";
+    case Errc::Lost: return "lost the connection to the daemon";
     case Errc::Refused: return "refused";
     case Errc::TooLarge: return "too large";
     case Errc::NameInUse: return "the name is in use";
-    case Errc::BadAnswer: return "an answer that cannot be read";
-    case Errc::OutputClosed: return "nobody reads the output";
+    case Errc::BadAnswer: return "invalid response";
+    case Errc::OutputClosed: return "the output is closed";
     case Errc::NoSuchAgent: return "no such agent";
-    case Errc::HostGone: return "the agent's host has ended";
+    case Errc::HostGone: return "the host of the agent is gone";
     case Errc::Interrupted: return "interrupted";
   }
   return "";
@@ -72,10 +73,10 @@ Result<bool> wait_for(int fd, short events, Deadline deadline, int output, int i
     const int ready =
         ::poll(watched, std::size(watched), static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX)));
     if (ready > 0 && watched[2].revents != 0) return fail(Errc::Interrupted, "interrupted");
-    if (ready > 0 && watched[0].revents == 0) return fail(Errc::OutputClosed, "nobody reads the output any more");
+    if (ready > 0 && watched[0].revents == 0) return fail(Errc::OutputClosed, "the output is closed");
     if (ready > 0) return true;
     if (ready == 0) return false;
-    if (errno != EINTR) return fail_errno("cannot wait for an answer");
+    if (errno != EINTR) return fail_errno("cannot wait for a response");
   }
 }
 
@@ -83,7 +84,7 @@ Deadline in(std::chrono::milliseconds delay) { return std::chrono::steady_clock:
 
 Result<DaemonConnection> DaemonConnection::open(const std::string& socket_path) {
   UniqueFd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  if (!fd) return fail_errno("cannot make a socket");
+  if (!fd) return fail_errno("cannot create a socket");
   if (socket_path.size() > config::kMaxSocketPathBytes)
     return fail(Errc::NoDaemon, relay::format("cannot reach the daemon at {}: the path is too long for a socket; "
                                               "choose a shorter one",
@@ -105,10 +106,9 @@ Result<std::string> DaemonConnection::send(protocol::OutEnvelope envelope) {
   if (envelope.ts == 0) envelope.ts = SystemClock{}.now().wall;
   const auto body = protocol::write_envelope(envelope);
   if (body.size() > protocol::kMaxFrameBytes)
-    return fail(
-        Errc::TooLarge,
-        relay::format("the message is too large: {} bytes, at most {} fit; send it as a file and say where it is",
-                      body.size(), protocol::kMaxFrameBytes));
+    return fail(Errc::TooLarge,
+                relay::format("the message is too large: {} bytes, at most {} fit; send it as a file with --attach",
+                              body.size(), protocol::kMaxFrameBytes));
   std::string bytes;
   protocol::append_frame(bytes, reader_.style(), body);
   const auto deadline = in(kAnswerTimeout);
@@ -118,7 +118,8 @@ Result<std::string> DaemonConnection::send(protocol::OutEnvelope envelope) {
       sent += static_cast<std::size_t>(count);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       if (!RELAY_TRY(wait_for(fd_.get(), POLLOUT, deadline, -1, interrupts_)))
-        return fail(Errc::TimedOut, relay::format("the daemon at {} does not read; see: agent-relay doctor", path_));
+        return fail(Errc::TimedOut,
+                    relay::format("the daemon at {} does not read its socket; see: agent-relay doctor", path_));
     } else if (errno != EINTR) {
       return lost(path_);
     }
@@ -129,7 +130,7 @@ Result<std::string> DaemonConnection::send(protocol::OutEnvelope envelope) {
 Result<void> DaemonConnection::read_some(Deadline deadline) {
   if (!RELAY_TRY(wait_for(fd_.get(), POLLIN, deadline, output_, interrupts_)))
     return fail(Errc::TimedOut,
-                relay::format("the daemon at {} did not answer in time; see: agent-relay doctor", path_));
+                relay::format("the daemon at {} did not respond in time; see: agent-relay doctor", path_));
   std::array<char, kReadBytes> buffer;
   const auto count = ::recv(fd_.get(), buffer.data(), buffer.size(), 0);
   if (count > 0)
@@ -148,7 +149,7 @@ Result<Frame> DaemonConnection::receive(Deadline deadline) {
     }
     Frame frame{std::make_unique<std::string>(*next), {}};
     auto parsed = protocol::parse_envelope(*frame.bytes);
-    if (!parsed) continue;  // a type of a later version: not for us
+    if (!parsed) continue;  // a type of a later version
     frame.envelope = *std::move(parsed);
     if (frame.envelope.type != protocol::MessageType::Ping) return frame;
     RELAY_TRY(send({.type = protocol::MessageType::Pong, .id = {}, .payload = frame.envelope.payload}));
@@ -168,7 +169,7 @@ Result<void> DaemonConnection::say_hello(std::string_view system_token, std::chr
     if (frame.envelope.type == protocol::MessageType::Welcome) return {};
     if (frame.envelope.type != protocol::MessageType::Error) continue;
     const auto error = RELAY_TRY(protocol::parse_error(frame.envelope.payload));
-    if (error.fatal) return fail(Errc::Refused, "the daemon refused us: " + error.message);
+    if (error.fatal) return fail(Errc::Refused, "the daemon refused the connection: " + error.message);
   }
 }
 

@@ -53,7 +53,7 @@ TEST_F(Peer, NobodyListeningIsNoDaemonAndSaysWhatToDo) {
   ASSERT_FALSE(connection.has_value());
   EXPECT_EQ(exit_reason(connection.error()).code, ExitCode::NoDaemon);
   EXPECT_EQ(connection.error().message(), "cannot reach the daemon at " + directory_ +
-                                              "/nothing: no one is listening; start it with: agent-relay up");
+                                              "/nothing: it is not running; start it with: agent-relay up");
 }
 
 TEST_F(Peer, ADaemonOfAnotherUserHearsNothing) {

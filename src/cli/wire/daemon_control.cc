@@ -13,8 +13,8 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kOpenTimeout{30'000};   // recovery of a large database takes its time
-constexpr std::chrono::milliseconds kCloseTimeout{15'000};  // what is under way is still committed
+constexpr std::chrono::milliseconds kOpenTimeout{30'000};   // recovery of a large database is slow
+constexpr std::chrono::milliseconds kCloseTimeout{15'000};  // pending commits finish first
 constexpr std::chrono::milliseconds kShutdownTimeout{15'000};
 
 Result<json::object> ask_object(DaemonConnection& daemon, protocol::MessageType type, const json::object& payload,
@@ -95,7 +95,7 @@ Result<pid_t> peer_of(const DaemonConnection& connection) {
   ucred credentials{};
   socklen_t length = sizeof(credentials);
   if (::getsockopt(connection.fd(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0)
-    return fail_errno("cannot tell who the daemon is");
+    return fail_errno("cannot read the credentials of the daemon");
   return credentials.pid;
 }
 
@@ -103,11 +103,11 @@ Result<void> shut_down_daemon(DaemonConnection& daemon) {
   const auto pid = RELAY_TRY(peer_of(daemon));
   const UniqueFd process{
       static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};  // glibc 2.36 declares no wrapper for C++
-  // One that ends before its answer is read has taken the request all the same.
+  // A daemon that exits before its response is read has accepted the request.
   if (auto taken = ask_object(daemon, protocol::MessageType::Shutdown, json::object(), kAnswerTimeout);
       !taken && is(taken.error(), Errc::Refused))
     return Failure{std::move(taken).error()};
-  if (!process) return {};  // gone between two lines
+  if (!process) return {};  // gone already
   const auto deadline = in(kShutdownTimeout);
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
@@ -116,9 +116,9 @@ Result<void> shut_down_daemon(DaemonConnection& daemon) {
     if (ready > 0) return {};
     if (ready == 0)
       return fail(Errc::TimedOut,
-                  relay::format("the daemon (pid {}) has not ended after {} s; see its log, or end it with: kill {}",
+                  relay::format("the daemon (pid {}) has not stopped after {} s; see its log, or stop it with: kill {}",
                                 pid, kShutdownTimeout.count() / 1000, pid));
-    if (errno != EINTR) return fail_errno("cannot wait for the daemon's end");
+    if (errno != EINTR) return fail_errno("cannot wait for the daemon to stop");
   }
 }
 

@@ -26,8 +26,8 @@ ExitCode follow(const std::function<Error(DaemonConnection&)>& follow, DaemonCon
     if (is(why, Errc::Refused)) return report_error(why);
     if (is(why, Errc::OutputClosed)) return ExitCode::Failed;
     const bool closed = why.message() == protocol::kWorkspaceClosed;
-    print_notice(closed ? relay::format("{}; waiting for it to be opened again", why.message())
-                        : "the daemon went away; waiting for it to come back");
+    print_notice(closed ? relay::format("{}; waiting until it is open again", why.message())
+                        : "lost the connection to the daemon; reconnecting");
     for (auto pause = kFirstRetry;; pause = std::min(pause * 2, kMaxRetry)) {
       if (auto again = join_workspace(context)) {
         connection = *std::move(again);
@@ -35,7 +35,7 @@ ExitCode follow(const std::function<Error(DaemonConnection&)>& follow, DaemonCon
       }
       std::this_thread::sleep_for(pause);
     }
-    print_notice(closed ? "the workspace is open again" : "the daemon is back");
+    print_notice(closed ? "the workspace is open again" : "reconnected to the daemon");
   }
 }
 

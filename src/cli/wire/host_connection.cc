@@ -18,16 +18,16 @@ namespace {
 constexpr std::size_t kReadBytes = 64 * 1024;
 constexpr std::size_t kMaxListed = 8;
 
-/// `Alice, Bob`; of many the first.
-std::string listed(const std::vector<std::string_view>& names) {
+/// `Alice, Bob`; at most kMaxListed names.
+std::string join_names(const std::vector<std::string_view>& names) {
   std::string text;
   for (std::size_t i = 0; i < std::min(names.size(), kMaxListed); ++i)
     text += (text.empty() ? "" : ", ") + std::string{names[i]};
   return names.size() > kMaxListed ? relay::format("{} and {} more", text, names.size() - kMaxListed) : text;
 }
 
-/// What the daemon knows of a name that no host has; empty when it does not know it, or is away.
-std::string known_otherwise(const Context& context, const std::string& agent, const HostUse& use) {
+/// The error for a name without a host that the daemon knows; empty when it does not know it, or does not respond.
+std::string error_from_daemon(const Context& context, const std::string& agent, const HostUse& use) {
   const auto deadline = std::min(use.deadline, in(kKnownTimeout));
   const auto left = [&] {
     return std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
@@ -44,8 +44,9 @@ std::string known_otherwise(const Context& context, const std::string& agent, co
   if (bool_member(known, "observed").value_or(false))
     return relay::format("{} is only observed: it was started without agent-relay, so it cannot be {}", name, use.done);
   if (bool_member(known, "idle").value_or(false))
-    return relay::format("{} is away: no program runs under that name in {}; start one with: agent-relay -n {} claude",
-                         name, context.project.root, name);
+    return relay::format(
+        "{} is offline: no program runs under that name in {}; start one with: agent-relay -n {} claude", name,
+        context.project.root, name);
   return relay::format("{} is connected without a host (a chat or another program), so it cannot be {}; {}", name,
                        use.done, use.instead);
 }
@@ -54,7 +55,7 @@ std::string known_otherwise(const Context& context, const std::string& agent, co
 
 Result<host::HostRecord> find_host(const Context& context, const std::string& agent, const HostUse& use) {
   if (auto found = host::host_of(context.project.hosts, agent)) return *std::move(found);
-  if (auto known = known_otherwise(context, agent, use); !known.empty())
+  if (auto known = error_from_daemon(context, agent, use); !known.empty())
     return fail(Errc::NoSuchAgent, std::move(known));
   const auto hosts = host::reachable_hosts(context.project.hosts);
   std::vector<std::string_view> names;
@@ -63,7 +64,7 @@ Result<host::HostRecord> find_host(const Context& context, const std::string& ag
   const auto hint = !near.empty() ? relay::format("did you mean {}?", near.front())
                     : names.empty()
                         ? relay::format("no agent runs here; start one with: agent-relay -n {} claude", agent)
-                        : relay::format("these do: {}", listed(names));
+                        : relay::format("these do: {}", join_names(names));
   return fail(Errc::NoSuchAgent,
               relay::format("no agent {} runs under agent-relay in {}; {}", agent, context.project.root, hint));
 }
@@ -72,7 +73,7 @@ Result<HostConnection> HostConnection::open(const host::HostRecord& record) {
   auto connected = net::connect_now(record.socket);
   if (!connected && is(connected.error(), net::Errc::ForeignListener))
     return fail(Errc::Refused, connected.error().message());
-  if (!connected) return fail(Errc::HostGone, relay::format("{} has just ended", record.name));
+  if (!connected) return fail(Errc::HostGone, relay::format("{} has just exited", record.name));
   auto fd = *std::move(connected);
   if (!fd) return fail(Errc::Refused, relay::format("the host of {} is busy; try again", record.name));
   return HostConnection{std::move(fd), record.name};
@@ -80,13 +81,13 @@ Result<HostConnection> HostConnection::open(const host::HostRecord& record) {
 
 Result<void> HostConnection::read_some(Deadline deadline) {
   if (!RELAY_TRY(wait_for(fd_.get(), POLLIN, deadline, output_)))
-    return fail(Errc::TimedOut, relay::format("the host of {} did not answer in time", agent_));
+    return fail(Errc::TimedOut, relay::format("the host of {} did not respond in time", agent_));
   std::array<char, kReadBytes> buffer;
   const auto count = ::recv(fd_.get(), buffer.data(), buffer.size(), 0);
   if (count > 0)
     reader_.push({buffer.data(), static_cast<std::size_t>(count)});
   else if (count == 0 || (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK))
-    return fail(Errc::HostGone, relay::format("{} has ended, or its host was killed", agent_));
+    return fail(Errc::HostGone, relay::format("{} has exited, or its host was killed", agent_));
   return {};
 }
 
@@ -108,16 +109,16 @@ Result<json::object> HostConnection::ask_text(std::string_view request, std::chr
       sent += static_cast<std::size_t>(count);
     else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       if (!RELAY_TRY(wait_for(fd_.get(), POLLOUT, deadline, output_)))
-        return fail(Errc::TimedOut, relay::format("the host of {} does not read", agent_));
+        return fail(Errc::TimedOut, relay::format("the host of {} does not read its socket", agent_));
     } else if (errno != EINTR) {
-      return fail(Errc::HostGone, relay::format("{} has ended, or its host was killed", agent_));
+      return fail(Errc::HostGone, relay::format("{} has exited, or its host was killed", agent_));
     }
   }
   for (;;) {
     auto answer = RELAY_TRY(next(deadline));
-    if (!answer.contains("ok")) continue;  // an event came in between
+    if (!answer.contains("ok")) continue;  // an event
     if (bool_member(answer, "ok").value_or(false)) return answer;
-    return fail(Errc::Refused, string_member(answer, "error").value_or("the host refused without a reason"));
+    return fail(Errc::Refused, string_member(answer, "error").value_or("the host refused and gave no reason"));
   }
 }
 

@@ -17,21 +17,15 @@ namespace {
 
 constexpr std::size_t kRouteColumns = 20;
 constexpr std::size_t kMaxBody = 2'000;  // columns of one line in a list
-constexpr std::size_t kMinBody = 10;     // columns; with less room it gets a line of its own
+constexpr std::size_t kMinBody = 10;     // columns; with less room the body gets a line of its own
 constexpr std::size_t kNarrowIndent = 4;
 
 bool never_arrived(std::string_view status) {
   return status == "expired" || status == "failed" || status == "cancelled" || status == "dead" || status == "in_doubt";
 }
 
-/// `2024-03-02T14:03:07Z` never comes from our daemon; a number or a numeric text may.
-WallMs time_member(const json::object& object, std::string_view name) {
-  if (const auto number = number_member(object, name)) return static_cast<WallMs>(*number);
-  return 0;
-}
-
-/// What came with it, each on a line of its own: the name, how large, and where it lies.
-std::string attachments_of(const MessageRow& message, const Styler& paint) {
+/// The attachments, one per line: name, size and path.
+std::string attachment_lines(const MessageRow& message, const Styler& paint) {
   std::string lines;
   for (const auto* file : objects_in(message.raw, "attachments"))
     lines += relay::format(
@@ -41,7 +35,7 @@ std::string attachments_of(const MessageRow& message, const Styler& paint) {
   return lines;
 }
 
-/// A name alone does not tell: an agent may have one that looks like the user's.
+/// The name alone is no proof: an agent may have a name that looks like the user's.
 constexpr std::string_view kUserMark = " (user)";
 
 std::size_t route_columns(const MessageRow& message) {
@@ -74,7 +68,7 @@ MessageRow message_from(json::object raw) {
   message.kind = text("kind");
   message.status = text("status");
   message.body = text("body");
-  message.timestamp = time_member(raw, "timestamp");
+  message.timestamp = time_in(raw, "timestamp");
   message.as_user = text("as") == protocol::kAsUser;
   message.reply_to = text("replyTo");
   message.importance = integer_member(raw, "importance");
@@ -86,7 +80,9 @@ Result<Page> page_in(std::string_view payload) {
   const auto object = RELAY_TRY(parse_json_object(payload));
   if (const auto error = string_member(object, "error")) return fail(Errc::Refused, "the daemon refused: " + *error);
   const auto* array = array_member(object, "messages");
-  if (array == nullptr) return fail(Errc::BadAnswer, "the daemon's answer has no messages; are both of one version?");
+  if (array == nullptr)
+    return fail(Errc::BadAnswer,
+                "the daemon's response has no messages; compare the versions with: agent-relay doctor");
   Page page{{}, bool_member(object, "more").value_or(false)};
   for (const auto& value : *array)
     if (const auto* entry = value.if_object()) page.messages.push_back(message_from(*entry));
@@ -103,7 +99,7 @@ Result<std::vector<MessageRow>> newest_messages(DaemonConnection& connection, pr
     auto page = RELAY_TRY(page_in(payload));
     std::move(page.messages.begin(), page.messages.end(), std::back_inserter(all));
     if (!page.more || page.messages.empty()) break;
-    // A daemon that cannot go on from a key would tell the same again and again.
+    // Stops on a daemon that ignores `beforeKey` and returns the same page again.
     if (all.back().key <= 0 || all.back().key >= before) break;
     query["beforeKey"] = before = all.back().key;
   }
@@ -113,7 +109,7 @@ Result<std::vector<MessageRow>> newest_messages(DaemonConnection& connection, pr
 Result<void> check_id_given(std::string_view id) {
   if (id.size() >= records::kMinPrefixLength) return {};
   return fail(
-      relay::format("\"{}\" is too short for an id: give at least its first {} letters, such as 7kq2; "
+      relay::format("\"{}\" is too short for an id: give at least its first {} characters, such as 7kq2; "
                     "agent-relay log shows the ids",
                     id, records::kMinPrefixLength));
 }
@@ -138,17 +134,17 @@ std::string message_line(const MessageRow& message, const Context& context, std:
     if (!context.to_terminal) body += relay::format(" ({} bytes; agent-relay read {})", message.body.size(), id);
     if (cut != nullptr) *cut = true;
   }
-  auto way = route(message, paint);
-  while (narrow && way.ends_with(' ')) way.pop_back();
+  auto sender_to_recipient = route(message, paint);
+  while (narrow && sender_to_recipient.ends_with(' ')) sender_to_recipient.pop_back();
   const auto own_line = "\n" + std::string(kNarrowIndent, ' ');
   const auto stamp_columns = taken_columns + display_width(time) + 2 + display_width(id) + 2;
   const bool route_fits = !narrow || stamp_columns + route_columns(message) <= context.columns;
   return relay::format("{}  {}{}{}{}{}\n", paint(Colour::Dim, time), paint(Colour::Dim, id),
-                       route_fits ? "  " : own_line, way, narrow ? own_line : "  ", body);
+                       route_fits ? "  " : own_line, sender_to_recipient, narrow ? own_line : "  ", body);
 }
 
 void print_read_hint(const Context& context) {
-  if (context.to_terminal) print_notice("long messages are shortened; read one whole with: agent-relay read ID");
+  if (context.to_terminal) print_notice("long messages are truncated; show a whole one with: agent-relay read ID");
 }
 
 std::string message_page(const MessageRow& message, const Context& context) {
@@ -165,7 +161,8 @@ std::string message_page(const MessageRow& message, const Context& context) {
   page += line("thread", message.thread) + (message.kind == "message" ? "" : line("kind", message.kind));
   page += line("reply to", message.reply_to);
   if (message.importance) page += line("importance", relay::format("{}", *message.importance));
-  page += line("status", message.status) + attachments_of(message, paint) + "\n" + sanitize(message.body, Lines::Keep);
+  page +=
+      line("status", message.status) + attachment_lines(message, paint) + "\n" + sanitize(message.body, Lines::Keep);
   if (!page.ends_with('\n')) page += '\n';
   return page;
 }

@@ -20,17 +20,17 @@ constexpr std::size_t kMaxTokenBytes = 128;
 
 std::string outbox_file(const std::string& name) { return config::file_name_of(name) + ".outbox"; }
 
-/// Who has the name, and what to do about it.
-std::string in_use(const Context& context, const std::string& name, pid_t holder) {
+/// The error for a name in use: by which program, and the next step.
+std::string in_use_error(const Context& context, const std::string& name, pid_t holder) {
   const auto pid = holder == 0 ? std::string{} : relay::format(" (pid {})", holder);
   const auto host = host::host_of(context.project.hosts, name);
   if (!host || host->pid != holder || host->headless)
-    return relay::format("the name {} is in use by another program here{}; end that one, or choose another with --name",
-                         name, pid);
+    return relay::format(
+        "the name {} is in use by another program here{}; stop that one, or choose another with --name", name, pid);
   const bool in_tmux = host->detached && !host->spawned;
   return relay::format(
-      "the name {} is in use by an agent that runs here{}; see it with: agent-relay attach {}{}; for "
-      "another agent, choose another name with --name",
+      "the name {} is in use by a running agent{}; attach to it with: agent-relay attach {}{}; for another agent, "
+      "choose another name with --name",
       name, pid, name, in_tmux ? relay::format(" (or tmux attach -t ={})", tmux::session_name(name)) : "");
 }
 
@@ -40,7 +40,7 @@ Result<std::unique_ptr<client::Outbox>> open_outbox(const Context& context, Disk
   auto outbox = client::Outbox::open(directory, file, {}, client::SyncOn::Transmission, random);
   if (outbox || !is(outbox.error(), LockErrc::Held)) return outbox;
   const auto holder = directory.read(file + ".lock", kMaxPidBytes).value_or(std::nullopt).value_or("");
-  return fail(Errc::NameInUse, in_use(context, name, std::atoi(holder.c_str())));
+  return fail(Errc::NameInUse, in_use_error(context, name, std::atoi(holder.c_str())));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ Result<std::string> sender_name(const Invocation& invocation, std::string_view o
   auto name = invocation.value(option).value_or(context.own_name());
   if (name.empty()) return fail(relay::format("{} needs a name, for example: {} Alice", option, option));
   if (const auto fine = protocol::check_agent_name(name); !fine)
-    return fail(relay::format("\"{}\" cannot be your name: {}, or choose another, for example: {} Alice", name,
+    return fail(relay::format("\"{}\" is not a valid name: {}, or choose another, for example: {} Alice", name,
                               fine.error().message(), option));
   return name;
 }
@@ -21,11 +21,11 @@ Result<std::string> sender_name(const Invocation& invocation, std::string_view o
 Result<void> check_recipient(std::string_view name) {
   for (const auto address : {protocol::kEveryone, protocol::kAllUsers, protocol::kConsensus, protocol::kRouter})
     if (name == address) return {};
-  if (name == "#") return fail("give the channel's name too, for example: #general");
-  if (name.empty()) return fail("give the name of somebody to speak to, or '*' for everyone");
+  if (name == "#") return fail("give the name of the channel too, for example: #general");
+  if (name.empty()) return fail("give the name of a recipient, or '*' for every agent");
   const auto fine = name.starts_with('#') ? protocol::check_channel_name(name) : protocol::check_agent_name(name);
   if (fine) return {};
-  return fail(relay::format("nobody can be called \"{}\": {}", name, fine.error().message()));
+  return fail(relay::format("\"{}\" is not a valid name: {}", name, fine.error().message()));
 }
 
 Result<std::string> unknown_agent_error(DaemonConnection& connection, const std::string& name) {
@@ -37,10 +37,10 @@ Result<std::string> unknown_agent_error(DaemonConnection& connection, const std:
       if (const auto* agent = value.if_object()) names.push_back(string_member(*agent, "name").value_or(""));
   if (std::find(names.begin(), names.end(), name) != names.end()) return std::string{};
   const auto near = nearest_names(name, {names.begin(), names.end()});
-  std::string sentence = relay::format("nobody here is called '{}'", name);
+  std::string sentence = relay::format("no agent is named '{}'", name);
   for (std::size_t i = 0; i < near.size(); ++i)
     sentence += relay::format("{}{}", i == 0 ? "; did you mean " : i + 1 == near.size() ? " or " : ", ", near[i]);
-  return sentence + (near.empty() ? "; " : "? ") + "agent-relay agents --all lists everyone";
+  return sentence + (near.empty() ? "; " : "? ") + "agent-relay agents --all lists all agents";
 }
 
 }  // namespace relay::cli

@@ -14,14 +14,14 @@ namespace {
 using protocol::MessageType;
 using Prompts = std::vector<json::object>;
 
-constexpr std::chrono::milliseconds kPressTimeout{10'000};  // the daemon gives an answer by keys 8 s
-constexpr std::chrono::milliseconds kStartTimeout{40'000};  // the daemon gives up the start of an agent after 30 s
+constexpr std::chrono::milliseconds kPressTimeout{10'000};  // the daemon allows 8 s for an answer by keys
+constexpr std::chrono::milliseconds kStartTimeout{40'000};  // the daemon's timeout for the start of an agent is 30 s
 
 bool fits(const json::object& prompt, std::string_view kind) {
   return kind.empty() || string_member(prompt, "kind") == kind;
 }
 
-// ---- by way of the daemon
+// ---- through the daemon
 
 Result<json::object> ask(DaemonConnection& connection, MessageType type, const std::string& question,
                          std::chrono::milliseconds timeout = kAnswerTimeout) {
@@ -50,7 +50,7 @@ Result<Prompts> known_prompts(DaemonConnection& connection, std::string_view age
   return all;
 }
 
-// ---- at the doors
+// ---- through the host sockets
 
 Prompts prompts_at(HostConnection& visit, std::string_view agent, std::string_view kind) {
   Prompts prompts;
@@ -65,7 +65,7 @@ Prompts prompts_at(HostConnection& visit, std::string_view agent, std::string_vi
   return prompts;
 }
 
-Result<json::object> the_one(const Prompts& prompts, const PromptAnswer& answer) {
+Result<json::object> select_prompt(const Prompts& prompts, const PromptAnswer& answer) {
   const auto what = answer.kind.empty() ? std::string_view{"prompt"} : answer.kind;
   for (const auto& prompt : prompts)
     if (!answer.prompt.empty() &&
@@ -74,17 +74,17 @@ Result<json::object> the_one(const Prompts& prompts, const PromptAnswer& answer)
   if (!answer.prompt.empty())
     return fail(
         relay::format("{} has no open {} {}; it may have been answered already", answer.agent, what, answer.prompt));
-  if (prompts.empty()) return fail(relay::format("{} asks nothing of that kind now", answer.agent));
+  if (prompts.empty()) return fail(relay::format("{} has no pending {}", answer.agent, what));
   if (prompts.size() > 1)
-    return fail(relay::format("{} asks {} things; say which with --prompt, as listed by `agent-relay {}s`",
-                              answer.agent, prompts.size(), what == "prompt" ? "permission" : what));
+    return fail(relay::format("{} has {} pending prompts; choose one with --prompt from: agent-relay {}s", answer.agent,
+                              prompts.size(), what == "prompt" ? "permission" : what));
   return prompts.front();
 }
 
-Result<json::object> answer_at_door(const Context& context, const PromptAnswer& answer) {
+Result<json::object> answer_through_host(const Context& context, const PromptAnswer& answer) {
   const auto host = RELAY_TRY(find_host(context, answer.agent, {.done = "answered here"}));
   auto visit = RELAY_TRY(HostConnection::open(host));
-  auto prompt = RELAY_TRY(the_one(prompts_at(visit, answer.agent, answer.kind), answer));
+  auto prompt = RELAY_TRY(select_prompt(prompts_at(visit, answer.agent, answer.kind), answer));
   json::object request{{"method", "answer"},
                        {"prompt", string_member(prompt, "id").value_or("")},
                        {"decision", answer.allow ? "approve" : "deny"}};
@@ -101,7 +101,7 @@ Result<std::vector<json::object>> open_prompts(const Context& context, std::stri
   Prompts all;
   for (const auto& host : host::reachable_hosts(context.project.hosts)) {
     auto visit = HostConnection::open(host);
-    if (!visit) continue;  // it has just ended
+    if (!visit) continue;  // it has just exited
     for (auto& prompt : prompts_at(*visit, host.name, kind)) all.push_back(std::move(prompt));
   }
   return all;
@@ -109,11 +109,11 @@ Result<std::vector<json::object>> open_prompts(const Context& context, std::stri
 
 Result<json::object> answer_prompt(const Context& context, const PromptAnswer& answer) {
   auto connection = join_workspace(context);
-  if (!connection) return answer_at_door(context, answer);
+  if (!connection) return answer_through_host(context, answer);
   const auto known = RELAY_TRY(known_prompts(*connection, answer.agent, answer.kind));
-  auto prompt = the_one(known, answer);
-  // What the daemon has not heard of yet, its host knows.
-  if (!prompt && (known.empty() || !answer.prompt.empty())) return answer_at_door(context, answer);
+  auto prompt = select_prompt(known, answer);
+  // The host may have a prompt that has not reached the daemon yet.
+  if (!prompt && (known.empty() || !answer.prompt.empty())) return answer_through_host(context, answer);
   if (!prompt) return prompt;
   const auto told = RELAY_TRY(ask(*connection, MessageType::Answer,
                                   protocol::write_answer({.agent = answer.agent,

@@ -15,7 +15,7 @@ namespace relay::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kBetweenTimeout{5'000};
-constexpr std::chrono::milliseconds kFirstPause{20};  // then twice as long each time
+constexpr std::chrono::milliseconds kFirstPause{20};  // doubled each time
 
 bool is_between(const Error& error) { return is(error, Errc::Lost) || is(error, LaunchErrc::AlreadyRunning); }
 
@@ -37,15 +37,15 @@ Result<void> while_between_daemons(const std::function<Result<void>()>& attempt)
 
 void remark_common(const Context& context) {
   if (!context.project.common) return;
-  print_notice(relay::format(
-      "{} is a directory of the system and no project: its workspace is kept in {}, and nothing is written "
-      "into it; to use it as a project all the same, name it in trusted_projects",
-      context.project.root, context.project.directory));
+  print_notice(
+      relay::format("{} is a system directory, not a project: its workspace is in {}, and nothing is written into the "
+                    "directory; to use it as a project, add it to trusted_projects",
+                    context.project.root, context.project.directory));
 }
 
 Result<void> ensure_workspace(const Context& context) {
   const auto reached = DaemonConnection::open(config::socket_to_connect(context.project.socket));
-  if (reached || !is(reached.error(), Errc::NoDaemon)) return {};  // any other trouble is the command's to tell
+  if (reached || !is(reached.error(), Errc::NoDaemon)) return {};  // the command reports any other error
   const auto settings = RELAY_TRY(config::load_settings(context.home, context.environment));
   RELAY_TRY(settings.check_usable());
   RELAY_TRY(config::check_trusted(context.project.root, context.home, settings, context.environment));
@@ -59,7 +59,7 @@ Result<void> ensure_workspace(const Context& context) {
     RELAY_TRY(config::make_private_directory(context.home.root));
     const auto pid = RELAY_TRY(launch_daemon({"up", "--foreground"}, context.home.daemon_log));
     if (::isatty(STDERR_FILENO) == 1)
-      print_notice(relay::format("the daemon was started (pid {}); end it with: agent-relay down --all", pid));
+      print_notice(relay::format("started the daemon (pid {}); stop it with: agent-relay down --all", pid));
     return {};
   });
 }

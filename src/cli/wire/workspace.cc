@@ -15,13 +15,13 @@ Result<DaemonConnection> connect_daemon(const Context& context) {
 
 namespace {
 
-/// The file is left behind by a daemon that was killed, so its pid is compared.
+/// A killed daemon leaves the file behind, so the pid in it is compared.
 std::string url_in_file(const Context& context, pid_t daemon_pid) {
   bool exists = false;
   const auto text = daemon::read_small_file(context.home.http_file, exists);
   const auto told = parse_json_object(text.value_or(""));
-  const bool lives = told && integer_member(*told, "pid") == daemon_pid;
-  return lives ? string_member(*told, "url").value_or("") : "";
+  const bool is_current = told && integer_member(*told, "pid") == daemon_pid;
+  return is_current ? string_member(*told, "url").value_or("") : "";
 }
 
 }  // namespace
@@ -37,9 +37,9 @@ HttpService http_service(const Context& context, pid_t daemon_pid) {
 Result<DaemonConnection> connect_workspace(const Context& context) {
   auto connection = DaemonConnection::open(config::socket_to_connect(context.project.socket));
   if (connection || !is(connection.error(), Errc::NoDaemon) || !connect_daemon(context)) return connection;
-  return fail(Errc::NoDaemon, relay::format("the workspace of {} is not open: the daemon runs without it; "
-                                            "open it with: agent-relay up",
-                                            context.project.root));
+  return fail(Errc::NoDaemon,
+              relay::format("the workspace of {} is not open in the running daemon; open it with: agent-relay up",
+                            context.project.root));
 }
 
 Result<DaemonConnection> join_workspace(const Context& context, std::chrono::milliseconds timeout, int interrupts) {
