@@ -1,4 +1,4 @@
-/// The program: words in, one command, an exit code.
+/// The entry point of agent-relay.
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -10,9 +10,9 @@
 
 namespace {
 
-/// Started with a standard descriptor closed, the next file or socket opened would take its number, and our output
-/// would end up in it. Reading from the stand-in ends at once, writing to it fails. It closes on exec: what is closed for
-/// us is closed for a program that gets our descriptors.
+/// With a standard descriptor closed, the next file or socket would get its number, and output would go into it. Reading
+/// from the replacement ends at once, writing to it fails. It closes on exec, so that a program that inherits the
+/// descriptors finds it closed too.
 void fill_standard_descriptors() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDONLY | O_CLOEXEC) < 0) ::_exit(1);
@@ -22,7 +22,7 @@ void fill_standard_descriptors() {
 }  // namespace
 
 int main(int count, char** words) {
-  ::prctl(PR_SET_NAME, "agent-relay");  // what ps, top and ss show: started by /proc/self/exe it would be "exe"
+  ::prctl(PR_SET_NAME, "agent-relay");  // for ps, top and ss: started through /proc/self/exe it would be "exe"
   fill_standard_descriptors();
   return relay::cli::run_program({words + (count > 0 ? 1 : 0), words + count});
 }

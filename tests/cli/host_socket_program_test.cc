@@ -41,7 +41,7 @@ TEST_F(Doors, AWatcherSeesTheScreenAtOnceThenLiveAndLeavesNothingBehind) {
   EXPECT_TRUE(watcher.shows("and after")) << watcher.screen();
   watcher.type("typed by mistake");
   watcher.type("q");
-  EXPECT_TRUE(watcher.shows("left Bob"));
+  EXPECT_TRUE(watcher.shows("detached from Bob"));
   EXPECT_EQ(watcher.finish(), 0);
   bob.type("\r");
   ASSERT_TRUE(hears("Bob", "before and after"));
@@ -121,7 +121,7 @@ TEST_F(Doors, WaitEndsWhenItIsSoAndSaysWhenItIsNot) {
   // Nobody tells when it has begun to listen, so Bob speaks from time to time until it has heard him.
   std::chrono::steady_clock::time_point greeted{};
   EXPECT_TRUE(until([&] {
-    if (message->out().find("Bob wrote to tester") != std::string::npos) return true;
+    if (message->out().find("Bob sent a message to tester") != std::string::npos) return true;
     if (const auto now = std::chrono::steady_clock::now(); now - greeted > std::chrono::seconds{3}) {
       box.ok({"input", "Bob", "greet"});
       greeted = now;

@@ -102,7 +102,7 @@ TEST_F(Native, AMessageGoesIntoTheInboxAndItsRecordProvesIt) {
   start_claude();
   const auto id = send("Bob", "hello");
   ASSERT_TRUE(is_seen(id)) << ledger(id).story;
-  EXPECT_TRUE(ledger(id).tells("via inbox")) << ledger(id).story;
+  EXPECT_TRUE(ledger(id).tells("by inbox")) << ledger(id).story;
   EXPECT_EQ(given("peer"), Texts{letter(id, "hello")});
   EXPECT_EQ(count("Bob", "left"), 1U);
   EXPECT_TRUE(submitted("Bob").empty()) << "nothing was typed";

@@ -534,7 +534,7 @@ TEST_F(SpawnedByFrames, ANameThatBelongsToSomebodyWhoWasLostIsRefused) {
     auto owner = connect();
     const auto hello = R"({"agent":"Bob","capabilities":{"send_ack":true},"session":{"claim_token":"another's"}})";
     ASSERT_TRUE(owner.send({.type = protocol::MessageType::Hello, .id = {}, .payload = hello}));
-    ASSERT_TRUE(owner.receive(cli::in(cli::kAnswerTimeout)));  // WELCOME
+    ASSERT_TRUE(owner.receive(cli::in(cli::kResponseTimeout)));  // WELCOME
   }
   json::object refused;
   ASSERT_TRUE(eventually([&] {  // as soon as the daemon has seen it go

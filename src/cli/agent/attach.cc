@@ -22,15 +22,15 @@ namespace relay::cli {
 namespace {
 
 constexpr Millis kNoticeTime{2'500};
-constexpr Millis kFrameTime{16};  // so often at most is the window painted
+constexpr Millis kFrameTime{16};  // minimum time between two paints
 
-/// Ctrl-] as terminals say it: plain, in kitty's protocol, with modifyOtherKeys.
-bool is_leave_key(std::string_view bytes) {
+/// Ctrl-] as terminals encode it: plain, in kitty's protocol, with modifyOtherKeys.
+bool is_detach_key(std::string_view bytes) {
   return bytes == "\x1d" || bytes == "\x1b[93;5u" || bytes == "\x1b[27;5;93~";
 }
-/// Keys that were pressed fast come as one text.
-bool leaves_view(const terminal::InputEvent& piece) {
-  return is_leave_key(piece.bytes) || piece.bytes == "\x03" || piece.bytes == "\x1b[99;5u" ||
+/// Keys pressed in quick succession arrive as one text.
+bool detaches_view(const terminal::InputEvent& piece) {
+  return is_detach_key(piece.bytes) || piece.bytes == "\x03" || piece.bytes == "\x1b[99;5u" ||
          piece.bytes == "\x1b[113u" ||
          (piece.kind == terminal::InputKind::Text && piece.bytes.find('q') != std::string::npos);
 }
@@ -47,20 +47,20 @@ class Attachment final : public pty::UserTerminalListener, public net::StreamLis
       return fail(Errc::Refused,
                   relay::format("attach needs a terminal; print the screen once with: agent-relay attach {} --print",
                                 record_.name));
-    person_ = RELAY_TRY(pty::UserTerminal::open(loop_, *this));
-    window_.emplace(cells_of(person_->size()));
-    window_->set_notice(relay::format(" {} {} - leave with Ctrl-] ",
-                                      mode_ == AttachMode::Drive ? "driving" : "watching", record_.name));
+    user_terminal_ = RELAY_TRY(pty::UserTerminal::open(loop_, *this));
+    viewport_.emplace(cells_of(user_terminal_->size()));
+    viewport_->set_notice(relay::format(" {} {} - leave with Ctrl-] ",
+                                        mode_ == AttachMode::Drive ? "driving" : "watching", record_.name));
     network_.connect(record_.socket, [this](Result<std::unique_ptr<net::Stream>> stream) {
       if (!stream) return finish(fail(Errc::HostGone, relay::format("{} has just exited", record_.name)));
       stream_ = *std::move(stream);
       stream_->start(*this);
-      ask_to_attach();
+      send_attach();
     });
     net::Signals signals{loop_, {SIGTERM, SIGINT, SIGHUP}, [this](int) { finish(AttachResult{}); }};
     loop_.run();
     stream_.reset();
-    person_.reset();
+    user_terminal_.reset();
     return std::move(*outcome_);
   }
 
@@ -70,13 +70,13 @@ class Attachment final : public pty::UserTerminalListener, public net::StreamLis
   void finish(Result<AttachResult> outcome) {
     if (outcome_) return;
     outcome_ = std::move(outcome);
-    person_->leave_raw();
+    user_terminal_->leave_raw();
     loop_.stop();
   }
 
   // ---- the host
-  void ask_to_attach() {
-    const auto size = person_->size();
+  void send_attach() {
+    const auto size = user_terminal_->size();
     text::JsonWriter request;
     request.field("method", "attach")
         .field("mode", mode_ == AttachMode::Drive ? "drive" : "view")
@@ -99,84 +99,84 @@ class Attachment final : public pty::UserTerminalListener, public net::StreamLis
       if (const auto output = host::terminal_bytes(**frame)) {
         if (screen_) screen_->feed(*output);
       } else if (const auto object = parse_json_object(**frame)) {
-        take(*object);
+        on_object(*object);
       }
     }
-    paint_soon();
+    schedule_paint();
   }
   void on_closed(const std::string&) override {
     finish(fail(Errc::HostGone, relay::format("{} has exited, or its host was killed", record_.name)));
   }
 
-  void take(const json::object& object) {
+  void on_object(const json::object& object) {
     const auto event = string_member(object, "event").value_or("");
     if (bool_member(object, "ok") == false)
       return finish(fail(Errc::Refused, string_member(object, "error").value_or("refused")));
     if (event == "exit")
-      return finish(AttachResult{AttachEnd::AgentEnded, static_cast<int>(integer_member(object, "code").value_or(0))});
+      return finish(AttachResult{AttachEnd::AgentExited, static_cast<int>(integer_member(object, "code").value_or(0))});
     if (event != "resized" && string_member(object, "method") != "attach") return;
     const terminal::Size size{static_cast<int>(integer_member(object, "columns").value_or(80)),
                               static_cast<int>(integer_member(object, "rows").value_or(24))};
     const bool first = !screen_;
-    screen_.emplace(size, 0);  // the whole picture follows
-    if (first) begin_showing();
+    screen_.emplace(size, 0);  // the host sends the whole screen next
+    if (first) start_viewing();
   }
 
-  void begin_showing() {
-    if (const auto raw = person_->enter_raw(); !raw) return finish(Unexpected{raw.error()});
-    (void)person_->set_restore_bytes(terminal::Viewport::closing());
-    person_->write(terminal::Viewport::opening());
+  void start_viewing() {
+    if (const auto raw = user_terminal_->enter_raw(); !raw) return finish(Unexpected{raw.error()});
+    (void)user_terminal_->set_restore_bytes(terminal::Viewport::closing());
+    user_terminal_->write(terminal::Viewport::opening());
     notice_timer_ = loop_.after(kNoticeTime, [this] {
-      window_->set_notice("");
-      paint_soon();
+      viewport_->set_notice("");
+      schedule_paint();
     });
   }
 
-  // ---- the person
+  // ---- the user's terminal
   void on_typed(std::string_view bytes) override {
-    take(splitter_.feed(bytes, loop_.now().steady));
+    on_pieces(splitter_.feed(bytes, loop_.now().steady));
     wait_for_escape();
   }
   void wait_for_escape() {
     const auto due = splitter_.deadline();
     escape_timer_ = due ? loop_.at(*due,
                                    [this] {
-                                     take(splitter_.expire(loop_.now().steady));
+                                     on_pieces(splitter_.expire(loop_.now().steady));
                                      wait_for_escape();
                                    })
                         : nullptr;
   }
-  void take(const std::vector<terminal::InputEvent>& pieces) {
-    std::string typed(1, host::kTerminalFrameByte);
+  void on_pieces(const std::vector<terminal::InputEvent>& pieces) {
+    std::string input(1, host::kTerminalFrameByte);
     for (const auto& piece : pieces) {
-      if (mode_ == AttachMode::Drive ? is_leave_key(piece.bytes) : leaves_view(piece)) return finish(AttachResult{});
-      const bool misplaced = piece.kind == terminal::InputKind::Mouse && window_->rows_above() > 0;
-      if (piece.kind != terminal::InputKind::Reply && !misplaced) typed += piece.bytes;
+      if (mode_ == AttachMode::Drive ? is_detach_key(piece.bytes) : detaches_view(piece)) return finish(AttachResult{});
+      const bool off_screen = piece.kind == terminal::InputKind::Mouse && viewport_->rows_above() > 0;
+      if (piece.kind != terminal::InputKind::Reply && !off_screen) input += piece.bytes;
     }
-    if (mode_ != AttachMode::Drive || !stream_ || typed.size() == 1) return;
-    for (std::size_t from = 1; from < typed.size(); from += kMaxTypedBytes)
-      send(host::kTerminalFrameByte + typed.substr(from, kMaxTypedBytes));
+    if (mode_ != AttachMode::Drive || !stream_ || input.size() == 1) return;
+    for (std::size_t from = 1; from < input.size(); from += kMaxTypedBytes)
+      send(host::kTerminalFrameByte + input.substr(from, kMaxTypedBytes));
   }
   void on_written(std::size_t bytes_left) override {
-    if (bytes_left == 0) paint_soon();
+    if (bytes_left == 0) schedule_paint();
   }
   void on_resized(pty::WindowSize size) override {
-    window_->resize(cells_of(size));
+    viewport_->resize(cells_of(size));
     if (stream_) {
       text::JsonWriter request;
       request.field("method", "resize").field("columns", size.columns).field("rows", size.rows);
       send(request.take());
     }
-    paint_soon();
+    schedule_paint();
   }
   void on_continued() override {
-    window_->invalidate();
-    person_->write(terminal::Viewport::opening());
-    paint_soon();
+    viewport_->invalidate();
+    user_terminal_->write(terminal::Viewport::opening());
+    schedule_paint();
   }
 
-  /// A flood of output is many feeds and few paintings; a slow terminal is painted when it has taken the last one.
-  void paint_soon() {
+  /// Many feeds cause few paints. A slow terminal is painted again when it has taken the previous paint.
+  void schedule_paint() {
     if (paint_timer_ || !screen_) return;
     paint_timer_ = loop_.at(std::max(loop_.now().steady, painted_ + kFrameTime), [this] {
       paint_timer_ = nullptr;
@@ -184,18 +184,18 @@ class Attachment final : public pty::UserTerminalListener, public net::StreamLis
     });
   }
   void paint() {
-    if (outcome_ || person_->output_waiting() > 0) return;
+    if (outcome_ || user_terminal_->output_waiting() > 0) return;
     painted_ = loop_.now().steady;
-    // A frame is being drawn; whoever forgets to end it is shown all the same.
+    // The program is drawing a synchronized frame; after kMaxFrame an unfinished one is painted too.
     if (!screen_->modes().synchronized)
       frame_since_.reset();
     else if (!frame_since_)
       frame_since_ = painted_;
     if (frame_since_ && painted_ < *frame_since_ + profiles::kMaxFrame) {
-      frame_timer_ = loop_.at(*frame_since_ + profiles::kMaxFrame, [this] { paint_soon(); });
+      frame_timer_ = loop_.at(*frame_since_ + profiles::kMaxFrame, [this] { schedule_paint(); });
       return;
     }
-    person_->write(window_->paint(*screen_));
+    user_terminal_->write(viewport_->paint(*screen_));
   }
 
   static constexpr std::size_t kMaxTypedBytes = host::kMaxRequestBytes / 2;
@@ -204,11 +204,11 @@ class Attachment final : public pty::UserTerminalListener, public net::StreamLis
   const host::HostRecord& record_;
   AttachMode mode_;
   net::UnixNetwork network_{loop_};
-  std::unique_ptr<pty::UserTerminal> person_;
+  std::unique_ptr<pty::UserTerminal> user_terminal_;
   std::unique_ptr<net::Stream> stream_;
   protocol::FrameReader reader_;
   std::optional<terminal::Screen> screen_;
-  std::optional<terminal::Viewport> window_;
+  std::optional<terminal::Viewport> viewport_;
   terminal::InputSplitter splitter_;
   SteadyTime painted_{};
   std::optional<SteadyTime> frame_since_;

@@ -1,8 +1,8 @@
-/// Another terminal for an agent that runs elsewhere: its screen as it is now, then live, and keys if wanted.
+/// Shows the screen of an agent that runs elsewhere, first as it is, then live, and sends keys to it.
 ///
-/// Invariants: the terminal is given back as it was on every way out; the agent is never slowed by a slow terminal; what
-///   the terminal itself replies never reaches the agent (its host's terminal has answered already).
-/// Threading: runs a loop of its own until the person leaves or the agent ends.
+/// Invariants: the terminal is restored on every exit; a slow terminal never slows the agent; replies of the terminal itself
+///   never reach the agent (its host has replied already).
+/// Threading: runs a loop of its own until the user leaves or the agent exits.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@
 namespace relay::cli {
 
 enum class AttachMode { View, Drive };
-enum class AttachEnd { Left, AgentEnded };
+enum class AttachEnd { Detached, AgentExited };
 
 struct AttachResult {
-  AttachEnd end = AttachEnd::Left;
-  int code = 0;  // of the agent, when it ended
+  AttachEnd end = AttachEnd::Detached;
+  int code = 0;  // exit code of the agent
 };
 
-/// Leaves with Ctrl-]; while viewing also with q and Ctrl-C.
+/// Ctrl-] detaches; in view mode also q and Ctrl-C.
 Result<AttachResult> attach_to(const host::HostRecord& record, AttachMode mode);
 
 }  // namespace relay::cli

@@ -29,15 +29,16 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kReadBytes = 64 * 1024;
 constexpr std::size_t kMaxRequestBytes = 512 * 1024;  // of a frame to a host
-constexpr std::size_t kRequestRoomBytes = 64;         // around the event in it
-constexpr auto kInputTimeout = 5s;                    // agents write all at once
+constexpr std::size_t kRequestReserveBytes = 64;      // for the rest of the request
+constexpr auto kInputTimeout = 5s;                    // agents write it at once
 
 std::optional<std::string> variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::nullopt : std::optional<std::string>{value};
 }
 
-/// All of stdin; what is beyond the limit is read too, so that the agent's write does not fail, but not without end.
+/// Reads all of stdin. Bytes beyond the limit are read and dropped, so that the agent's write does not fail; the deadline
+/// bounds the time.
 Result<std::string> read_input() {
   std::string input;
   std::array<char, kReadBytes> buffer;
@@ -62,9 +63,9 @@ void write_output(std::string_view text) {
   }
 }
 
-/// The process that called the hook, past a shell that it was called by.
+/// The pid of the agent: the parent, or the parent of a shell in between.
 pid_t agent_process() {
-  if (const auto told = variable("CLAUDE_PID")) return static_cast<pid_t>(std::atoi(told->c_str()));
+  if (const auto pid = variable("CLAUDE_PID")) return static_cast<pid_t>(std::atoi(pid->c_str()));
   const auto is_shell = [](pid_t pid) {
     std::ifstream file{format("/proc/{}/comm", pid)};
     std::string name;
@@ -77,7 +78,7 @@ pid_t agent_process() {
   return shell ? shell->parent : 0;
 }
 
-Result<void> keep(const hooks::HookEvent& event) {
+Result<void> record_event(const hooks::HookEvent& event) {
   const auto home = RELAY_TRY(capture::home_directory(variable("RELAY_HOME"), variable("HOME")));
   auto log = RELAY_TRY(capture::CaptureLog::open(home));
   const auto now = SystemClock{}.now().wall;
@@ -87,34 +88,36 @@ Result<void> keep(const hooks::HookEvent& event) {
   return {};
 }
 
-/// A permission waits as long as its agent lets the hook run, a day at most; a session's end has a second or so for all hooks.
-std::chrono::milliseconds time_allowed(const hooks::HookEvent& event) {
+/// A permission request waits as long as the agent lets the hook run, a day at most. At the end of a session agents allow
+/// about a second for all hooks.
+std::chrono::milliseconds response_timeout(const hooks::HookEvent& event) {
   if (event.kind == hooks::HookEventKind::Permission) return 24h;
   return event.kind == hooks::HookEventKind::SessionEnd ? 500ms : 2s;
 }
 
-Result<hooks::HookResponse> ask_host(const std::string& door, const hooks::HookEvent& event) {
-  auto visit =
-      RELAY_TRY(HostConnection::open({.name = variable("AGENT_RELAY_NAME").value_or("this agent"), .socket = door}));
-  visit.end_with(STDOUT_FILENO);
-  const auto text = hooks::serialize_within(event, kMaxRequestBytes - kRequestRoomBytes);
-  const auto answer = RELAY_TRY(visit.ask_text(format(R"({{"method":"hook","event":{}}})", text), time_allowed(event)));
-  const auto* said = object_member(answer, "answer");
-  return said == nullptr ? hooks::HookResponse{} : hooks::response_from(*said);
+Result<hooks::HookResponse> request_host(const std::string& socket, const hooks::HookEvent& event) {
+  auto host =
+      RELAY_TRY(HostConnection::open({.name = variable("AGENT_RELAY_NAME").value_or("this agent"), .socket = socket}));
+  host.watch_output(STDOUT_FILENO);
+  const auto text = hooks::serialize_within(event, kMaxRequestBytes - kRequestReserveBytes);
+  const auto answer =
+      RELAY_TRY(host.request_text(format(R"({{"method":"hook","event":{}}})", text), response_timeout(event)));
+  const auto* response = object_member(answer, "answer");
+  return response == nullptr ? hooks::HookResponse{} : hooks::response_from(*response);
 }
 
-Result<void> call(const std::string& agent_name) {
+Result<void> handle(const std::string& agent_name) {
   const auto agent = hooks::parse_agent_cli(agent_name);
   if (!agent) return fail(format("\"{}\" is not an agent with hooks; choose claude, codex or gemini", agent_name));
   const auto payload = RELAY_TRY(read_input());
   const auto event = RELAY_TRY(hooks::parse_event(*agent, payload));
-  const auto kept = keep(event);  // a full disk must not keep the host from hearing it
-  const auto door = variable("AGENT_RELAY_HOST_SOCKET");
-  if (door && !door->empty()) {
-    const auto answer = RELAY_TRY(ask_host(*door, event));
+  const auto recorded = record_event(event);  // a failed write must not stop the request to the host
+  const auto socket = variable("AGENT_RELAY_HOST_SOCKET");
+  if (socket && !socket->empty()) {
+    const auto answer = RELAY_TRY(request_host(*socket, event));
     write_output(hooks::write_response(event, answer));
   }
-  return kept;
+  return recorded;
 }
 
 }  // namespace
@@ -125,11 +128,11 @@ bool is_hook_call(const std::vector<std::string>& words) {
 }
 
 int run_hook(const std::string& agent) noexcept {
-  // Agents may have left them ignored; ending is all they should do to us, and the host sees the closed connection.
+  // Agents may have left these ignored. They should end this process; the host then sees the closed connection.
   for (const int ending : {SIGTERM, SIGHUP, SIGINT}) std::signal(ending, SIG_DFL);
   for (const int error : {SIGPIPE, SIGXFSZ}) std::signal(error, SIG_IGN);
   try {
-    const auto done = call(agent);
+    const auto done = handle(agent);
     if (!done && ::isatty(STDERR_FILENO) == 1) print_notice(done.error().message());
   } catch (const std::exception&) {  // out of memory
   }

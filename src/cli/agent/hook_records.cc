@@ -5,7 +5,7 @@ namespace {
 
 using hooks::HookEventKind;
 
-constexpr std::string_view kRateLimit = "rate_limit";  // Claude's word
+constexpr std::string_view kRateLimit = "rate_limit";  // from Claude Code
 
 capture::RecordKind kind_of(const hooks::HookEvent& event) {
   switch (event.kind) {
@@ -30,7 +30,7 @@ void put(json::object& data, std::string_view name, const std::string& text) {
   if (!text.empty()) data[name] = text;
 }
 
-/// As the value it is, so that secrets in it are found by their names too; as text where it was cut.
+/// Puts the parsed value, so that secrets are found by member names too; the text when it was truncated.
 void put_json(json::object& data, std::string_view name, const std::string& text) {
   if (text.empty()) return;
   auto value = parse_json(text);
@@ -40,7 +40,7 @@ void put_json(json::object& data, std::string_view name, const std::string& text
 }  // namespace
 
 std::vector<capture::Record> records_of(const hooks::HookEvent& event, const HookCaller& caller) {
-  if (event.kind == HookEventKind::Display) return {};  // pieces of what comes whole at the end of the turn
+  if (event.kind == HookEventKind::Display) return {};  // partial text, complete at the end of the turn
   const capture::Source source{.session = event.session,
                                .agent = std::string{hooks::name_of(event.agent)},
                                .working_directory = event.working_directory,

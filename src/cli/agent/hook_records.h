@@ -1,4 +1,4 @@
-/// What is kept of a hook's event (docs/spec/capture.md).
+/// The capture records of a hook event (docs/spec/capture.md).
 #pragma once
 
 #include <sys/types.h>
@@ -11,13 +11,13 @@
 
 namespace relay::cli {
 
-/// The agent as its hook finds it.
+/// The agent that called the hook.
 struct HookCaller {
-  std::string name = {};  // on the relay; may be empty
-  pid_t pid = 0;          // of the agent; 0: not known
+  std::string name = {};  // relay name; may be empty
+  pid_t pid = 0;          // 0: unknown
 };
 
-/// One record, or two: the last words of a turn, and that it ended. None for a piece of a message.
+/// One record, or two at the end of a turn: its last message, and the end. None for a partial message.
 std::vector<capture::Record> records_of(const hooks::HookEvent& event, const HookCaller& caller);
 
 }  // namespace relay::cli

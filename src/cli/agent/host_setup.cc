@@ -29,17 +29,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kHostIdBytes = 4;
-constexpr std::size_t kShownTaskBytes = 200;
+constexpr std::size_t kMaxTaskBytes = 200;
 
-/// Talk of ours never stands among what the program writes into a file or a pipe.
-bool may_remark(const HostRequest& wish) { return wish.detached || ::isatty(STDERR_FILENO) == 1; }
+/// Notices never mix with output that the program writes into a file or a pipe.
+bool may_print_notices(const HostRequest& request) { return request.detached || ::isatty(STDERR_FILENO) == 1; }
 
-/// Who is known here; nobody when the daemon is away.
-std::vector<std::string> known_names(const Context& context, bool may_remark = true) {
+/// The names of known agents; none without a daemon.
+std::vector<std::string> known_names(const Context& context, bool may_notify = true) {
   std::vector<std::string> names;
   auto connection = join_workspace(context);
   if (!connection) {
-    if (may_remark)
+    if (may_notify)
       print_notice(
           "the daemon is not running; the agent's messages are spooled until it runs; start it with: agent-relay up");
     return names;
@@ -59,8 +59,8 @@ Result<std::string> working_directory() {
   return here;
 }
 
-/// A configuration that cannot be read is no reason not to run an agent.
-host::TerminalNotification notice_wanted(const Context& context) {
+/// An unreadable configuration does not stop an agent from running.
+host::TerminalNotification terminal_notification(const Context& context) {
   const auto settings = config::load_settings(context.home, context.environment);
   if (!settings) return host::TerminalNotification::Off;
   switch (settings->notify_terminal()) {
@@ -73,7 +73,7 @@ host::TerminalNotification notice_wanted(const Context& context) {
 
 }  // namespace
 
-std::vector<profiles::UserProfile> own_profiles(const config::Home& home) {
+std::vector<profiles::UserProfile> user_profiles(const config::Home& home) {
   return profiles::read_own_profiles(home.root + "/profiles");
 }
 
@@ -82,91 +82,91 @@ std::string unused_name(const Context& context) {
   return host::friendly_name(random, known_names(context));
 }
 
-Result<HostSetup> prepare_host(const Context& context, HostRequest wish, net::AsioLoop& loop) {
+Result<HostSetup> prepare_host(const Context& context, HostRequest request, net::AsioLoop& loop) {
   const auto settings = config::load_settings(context.home, context.environment).value_or(config::Settings{});
   RELAY_TRY(config::check_trusted(context.project.root, context.home, settings, context.environment));
   RELAY_TRY(config::check_trusted(context.project.tree, context.home, settings, context.environment));
-  HostSetup lodging;
-  auto& options = lodging.options;
+  HostSetup setup;
+  auto& options = setup.options;
   SystemRandom random;
-  const auto known = known_names(context, may_remark(wish));
-  const auto own = own_profiles(context.home);
-  options.profile = wish.profile.empty() ? RELAY_TRY(profiles::profile_for_program(wish.words.front(), own))
-                                         : RELAY_TRY(profiles::find_profile(wish.profile, own));
+  const auto known = known_names(context, may_print_notices(request));
+  const auto own = user_profiles(context.home);
+  options.profile = request.profile.empty() ? RELAY_TRY(profiles::profile_for_program(request.argv.front(), own))
+                                            : RELAY_TRY(profiles::find_profile(request.profile, own));
   auto& record = options.record;
   record.id = random.hex(kHostIdBytes);
-  record.name = wish.name.empty() ? host::friendly_name(random, known) : wish.name;
-  record.cli = fs::path{wish.words.front()}.filename().string();
+  record.name = request.name.empty() ? host::friendly_name(random, known) : request.name;
+  record.cli = fs::path{request.argv.front()}.filename().string();
   record.working_directory = RELAY_TRY(working_directory());
-  record.detached = wish.detached;
-  record.headless = wish.streams == pty::Streams::Inherited;
-  record.spawned = wish.spawned;
-  record.spawner = wish.spawner;
-  record.team = wish.team;
-  record.model = wish.model;
-  record.task = std::string{text::truncate_utf8(wish.task, kShownTaskBytes)};
-  options.detached = wish.detached;
-  options.notice = notice_wanted(context);
+  record.detached = request.detached;
+  record.headless = request.streams == pty::Streams::Inherited;
+  record.spawned = request.spawned;
+  record.spawner = request.spawner;
+  record.team = request.team;
+  record.model = request.model;
+  record.task = std::string{text::truncate_utf8(request.task, kMaxTaskBytes)};
+  options.detached = request.detached;
+  options.notice = terminal_notification(context);
 
-  lodging.outbox = RELAY_TRY(open_own_outbox(context, record.name));
-  options.claim_token = lodging.outbox.claim_token;
+  setup.outbox = RELAY_TRY(open_named_outbox(context, record.name));
+  options.claim_token = setup.outbox.claim_token;
   const auto team = context.project.team + "/" + config::file_name_of(record.name);
   RELAY_TRY(config::make_private_directory(team));
-  lodging.inbox = RELAY_TRY(DiskDirectory::open(team));
+  setup.inbox = RELAY_TRY(DiskDirectory::open(team));
   const auto folder = config::agent_folder(record.name);
   RELAY_TRY(config::make_private_directory(context.project.hosts));
-  auto& places = options.places;
-  places.workspace_socket = config::socket_to_connect(context.project.socket);
-  places.project_root = context.project.tree;  // an agent may read and write in its own worktree alone
-  places.records = context.project.hosts;
-  places.socket =
+  auto& paths = options.places;
+  paths.workspace_socket = config::socket_to_connect(context.project.socket);
+  paths.project_root = context.project.tree;  // an agent may read and write only in its own worktree
+  paths.records = context.project.hosts;
+  paths.socket =
       RELAY_TRY(config::socket_to_listen(config::host_socket_paths(context.project, context.home, record.id)));
-  places.outbox = lodging.outbox.directory.get();
-  places.intent_file = lodging.outbox.file + ".intent";
-  places.inbox = lodging.inbox.get();
-  places.long_texts = places.outgoing = folder;
-  places.long_texts.emplace_back("messages");
-  places.outgoing.emplace_back("outbox");
+  paths.outbox = setup.outbox.directory.get();
+  paths.intent_file = setup.outbox.file + ".intent";
+  paths.inbox = setup.inbox.get();
+  paths.long_texts = paths.outgoing = folder;
+  paths.long_texts.emplace_back("messages");
+  paths.outgoing.emplace_back("outbox");
   auto made = host::AgentFolder::make(
       {.root = context.project.tree, .names = folder, .keep = std::chrono::days{settings.retention_max_age_days()}});
   if (made)
-    lodging.folder.emplace(*std::move(made));
-  else if (may_remark(wish))
+    setup.folder.emplace(*std::move(made));
+  else if (may_print_notices(request))
     print_notice(format("{}; the agent runs without files for long messages", made.error().message()));
 
-  auto& command = lodging.command;
-  command.streams = wish.streams;
-  command.kept_descriptors = std::move(wish.kept_descriptors);
-  if (!wish.detached) command.ignored_signals = pty::signals_ignored_at_start();
-  command.argv = std::move(wish.words);
-  if (!wish.model.empty()) {
+  auto& command = setup.command;
+  command.streams = request.streams;
+  command.kept_descriptors = std::move(request.kept_descriptors);
+  if (!request.detached) command.ignored_signals = pty::signals_ignored_at_start();
+  command.argv = std::move(request.argv);
+  if (!request.model.empty()) {
     if (options.profile.model_option.empty())
       return fail(format("the profile of {} has no model option; leave --model out", record.cli));
-    command.argv.insert(command.argv.begin() + 1, {options.profile.model_option, wish.model});
+    command.argv.insert(command.argv.begin() + 1, {options.profile.model_option, request.model});
   }
   command.environment = pty::inherited_environment();
   for (const auto variable : {host::kTaskVariable, host::kSpawnerVariable, host::kTeamVariable})
     pty::remove_variable(command.environment, variable);
   pty::set_variable(command.environment, "AGENT_RELAY_NAME", record.name);
   pty::set_variable(command.environment, "AGENT_RELAY_HOST_SOCKET",
-                    places.socket);  // not that of an agent we run inside
+                    paths.socket);  // replaces that of an enclosing agent
   pty::set_variable(command.environment, "AGENT_RELAY_PROJECT", context.project.root);
   pty::set_variable(command.environment, "AGENT_RELAY_INBOX", team + "/inbox.md");
-  if (lodging.folder) pty::set_variable(command.environment, "AGENT_RELAY_OUTBOX", lodging.folder->outbox());
+  if (setup.folder) pty::set_variable(command.environment, "AGENT_RELAY_OUTBOX", setup.folder->outbox());
   const auto facts = adapters::launch_facts(options.profile.name, command);
   record.version = facts.version;
   record.permission_mode = facts.permission_mode;
-  const auto skill = wish.instruct ? std::string{host::skill_text()} : std::string{};
+  const auto skill = request.instruct ? std::string{host::skill_text()} : std::string{};
   if ((options.adapter = adapters::adapter_for(options.profile.name, loop))) {
-    places.private_file = host::settings_of(context.project.hosts, record.id);
+    paths.private_file = host::settings_of(context.project.hosts, record.id);
     options.adapter->prepare(command, {.program = RELAY_TRY(self_path()),
-                                       .private_file = places.private_file,
+                                       .private_file = paths.private_file,
                                        .instructions = skill,
-                                       .attended = !wish.detached});
+                                       .attended = !request.detached});
   }
-  if (wish.instruct)
-    host::instruct(command, options.profile.instructions, skill, lodging.folder ? lodging.folder->skill() : "");
-  return lodging;
+  if (request.instruct)
+    host::instruct(command, options.profile.instructions, skill, setup.folder ? setup.folder->skill() : "");
+  return setup;
 }
 
 }  // namespace relay::cli

@@ -1,4 +1,4 @@
-/// Everything an agent's host needs, from what a person typed: name, profile, places, and the command it runs.
+/// Prepares an agent's host from the command line: name, profile, paths and the command to run.
 #pragma once
 
 #include <memory>
@@ -16,9 +16,9 @@
 namespace relay::cli {
 
 struct HostRequest {
-  std::string name;                // empty: a friendly one
-  std::vector<std::string> words;  // the program and its arguments
-  std::string profile;             // empty: by the program's name
+  std::string name;               // empty: a generated one
+  std::vector<std::string> argv;  // the program and its arguments
+  std::string profile;            // empty: by the program's name
   bool detached = false;
   bool spawned = false;
   bool instruct = true;
@@ -27,22 +27,22 @@ struct HostRequest {
   std::string spawner = {}, team = {}, model = {}, task = {};
 };
 
-/// Options and what they point to; outlives the host.
+/// The options and the objects that they point to. Outlives the host.
 struct HostSetup {
   host::HostOptions options;
-  pty::Command command;  // what the agent is run as
+  pty::Command command;  // runs the agent
   NamedOutbox outbox;
   std::unique_ptr<DiskDirectory> inbox;
-  std::optional<host::AgentFolder> folder;  // last: cleared before the outbox gives the name back
+  std::optional<host::AgentFolder> folder;  // last: cleared before the outbox frees the name
 };
 
-/// The user's own profiles, in the home.
-std::vector<profiles::UserProfile> own_profiles(const config::Home& home);
+/// The user's own profiles, in the home directory.
+std::vector<profiles::UserProfile> user_profiles(const config::Home& home);
 
-/// A friendly name that nobody here has.
+/// A generated name that no agent here has.
 std::string unused_name(const Context& context);
 
 /// `loop` is for the adapter and outlives it. The error is one for the user: an unknown profile, a name in use, a place that cannot be written.
-Result<HostSetup> prepare_host(const Context& context, HostRequest wish, net::AsioLoop& loop);
+Result<HostSetup> prepare_host(const Context& context, HostRequest request, net::AsioLoop& loop);
 
 }  // namespace relay::cli

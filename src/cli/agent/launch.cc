@@ -18,21 +18,21 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::chrono::seconds kReadyTimeout{30};  // recovery of a large database takes its time
-constexpr std::size_t kMaxWordsBytes = 8 * 1024;
+constexpr std::chrono::seconds kReadyTimeout{30};  // recovery of a large database is slow
+constexpr std::size_t kMaxReportBytes = 8 * 1024;
 constexpr std::string_view kReady = "ready";
 
-/// What the child needs, made before the fork.
-struct Plan {
+/// Everything the child needs, prepared before the fork.
+struct ChildPlan {
   int ready;
   int log;
   char* const* arguments;
   char* const* environment;
 };
 
-/// Only what is safe between fork and exec.
-[[noreturn]] void become_daemon(const Plan& plan) {
-  sigset_t none;  // a command that waits may have blocked its interrupts (interrupts.h)
+/// Makes only calls that are safe between fork and exec.
+[[noreturn]] void become_daemon(const ChildPlan& plan) {
+  sigset_t none;  // the caller may have blocked interrupts (interrupts.h)
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::setsid();
@@ -49,24 +49,24 @@ struct Plan {
   ::_exit(127);
 }
 
-/// Forks twice, so that the child is nobody's below us before it runs. We may run inside an agent and for long (`mcp`,
-/// `wait`); a daemon below us would count as a process of that agent, and end with it.
-Result<pid_t> fork_orphan(const Plan& plan) {
+/// Forks twice, so that the child is not a descendant of this process. This process may run inside an agent (`mcp`,
+/// `wait`); a daemon below it would count as a process of that agent and end with it.
+Result<pid_t> fork_orphan(const ChildPlan& plan) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno("cannot make a pipe");
-  const UniqueFd hearing{ends[0]}, telling{ends[1]};
-  const pid_t between = ::fork();
-  if (between < 0) return fail_errno("cannot fork");
-  if (between == 0) {
+  const UniqueFd read_end{ends[0]}, write_end{ends[1]};
+  const pid_t intermediate = ::fork();
+  if (intermediate < 0) return fail_errno("cannot fork");
+  if (intermediate == 0) {
     const pid_t child = ::fork();
     if (child == 0) become_daemon(plan);
-    const bool told = ::write(telling.get(), &child, sizeof child) == sizeof child;
-    ::_exit(child > 0 && told ? 0 : 1);
+    const bool reported = ::write(write_end.get(), &child, sizeof child) == sizeof child;
+    ::_exit(child > 0 && reported ? 0 : 1);
   }
   int status = 0;
-  while (::waitpid(between, &status, 0) < 0 && errno == EINTR) continue;
+  while (::waitpid(intermediate, &status, 0) < 0 && errno == EINTR) continue;
   pid_t child = -1;
-  if (status != 0 || ::read(hearing.get(), &child, sizeof child) != sizeof child || child <= 0)
+  if (status != 0 || ::read(read_end.get(), &child, sizeof child) != sizeof child || child <= 0)
     return fail("cannot fork; stop some processes and try again");
   return child;
 }
@@ -78,18 +78,18 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-struct Heard {
-  std::string words;
-  bool ended = false;  // it will never say more
+struct ReadyReport {
+  std::string text;
+  bool closed = false;  // the child closed its end
 };
 
-/// Everything the child says before it closes its end, or until time runs out.
-Heard hear(int fd) {
-  Heard heard;
-  auto& words = heard.words;
+/// Reads until the end of a line, the end of the pipe or the timeout.
+ReadyReport read_report(int fd) {
+  ReadyReport report;
+  auto& text = report.text;
   const auto deadline = std::chrono::steady_clock::now() + kReadyTimeout;
   std::array<char, 1024> buffer{};
-  while (words.size() < kMaxWordsBytes && !words.ends_with('\n')) {
+  while (text.size() < kMaxReportBytes && !text.ends_with('\n')) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
     pollfd watched{fd, POLLIN, 0};
     const int ready = left <= 0 ? 0 : ::poll(&watched, 1, static_cast<int>(left));
@@ -97,11 +97,11 @@ Heard hear(int fd) {
     if (ready <= 0) break;
     const auto count = ::read(fd, buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
-    heard.ended = count == 0;
+    report.closed = count == 0;
     if (count <= 0) break;
-    words.append(buffer.data(), static_cast<std::size_t>(count));
+    text.append(buffer.data(), static_cast<std::size_t>(count));
   }
-  return heard;
+  return report;
 }
 
 }  // namespace
@@ -124,8 +124,8 @@ Result<pid_t> launch_in_background(std::vector<std::string> arguments, const std
                                    std::string_view what) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno("cannot make a pipe");
-  const UniqueFd hearing{ends[0]};
-  UniqueFd speaking{ends[1]};
+  const UniqueFd read_end{ends[0]};
+  UniqueFd write_end{ends[1]};
   const UniqueFd log{::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR)};
   if (!log)
     return fail(Error::from_errno("cannot write " + log_path).message() +
@@ -133,22 +133,22 @@ Result<pid_t> launch_in_background(std::vector<std::string> arguments, const std
 
   arguments.insert(arguments.begin(), "agent-relay");
   auto environment = pty::inherited_environment();
-  daemon::strip_agent_variables(environment);  // or it would end with the agent that started it
-  const auto words = pointers_to(arguments), variables = pointers_to(environment);
+  daemon::strip_agent_variables(environment);  // else it would end with the agent that started it
+  const auto argv = pointers_to(arguments), variables = pointers_to(environment);
 
   const auto child = fork_orphan(
-      {.ready = speaking.get(), .log = log.get(), .arguments = words.data(), .environment = variables.data()});
+      {.ready = write_end.get(), .log = log.get(), .arguments = argv.data(), .environment = variables.data()});
   if (!child) return fail(LaunchErrc::CannotStart, relay::format("cannot start {}: {}", what, child.error().message()));
-  speaking.reset();
+  write_end.reset();
 
-  const auto heard = hear(hearing.get());
-  auto said = heard.words;
-  if (said.starts_with(kReady)) return *child;
-  while (said.ends_with('\n')) said.pop_back();
-  if (said.starts_with(host::kRunningWord))
-    return fail(LaunchErrc::AlreadyRunning, said.substr(host::kRunningWord.size()));
-  if (said.starts_with(host::kErrorWord)) return fail(LaunchErrc::CannotStart, said.substr(host::kErrorWord.size()));
-  if (!heard.ended)
+  const auto report = read_report(read_end.get());
+  auto text = report.text;
+  if (text.starts_with(kReady)) return *child;
+  while (text.ends_with('\n')) text.pop_back();
+  if (text.starts_with(host::kRunningWord))
+    return fail(LaunchErrc::AlreadyRunning, text.substr(host::kRunningWord.size()));
+  if (text.starts_with(host::kErrorWord)) return fail(LaunchErrc::CannotStart, text.substr(host::kErrorWord.size()));
+  if (!report.closed)
     return fail(LaunchErrc::NotReady, relay::format("{} (pid {}) is not ready after {} s; see {}", what, *child,
                                                     kReadyTimeout.count(), log_path));
   return fail(LaunchErrc::CannotStart, relay::format("{} exited before it was ready; see {}", what, log_path));

@@ -17,21 +17,21 @@ namespace {
 
 constexpr int kMaxAncestors = 64;
 
-struct Wrapping {
-  std::string name, door;
+struct EnclosingAgent {
+  std::string name, socket;
 };
 
-/// The agent that we run inside. The environment tells, as far as a host of this project agrees: it may come from another
-/// project, or be left from a host that has ended. Else our ancestors tell.
-std::optional<Wrapping> wrapping(const Context& context) {
+/// The agent that this process runs inside: by the environment if a host of this project matches (it may be of another
+/// project, or of a host that has exited), else by the ancestor processes.
+std::optional<EnclosingAgent> find_enclosing_agent(const Context& context) {
   const auto hosts = host::reachable_hosts(context.project.hosts);
-  const auto name = context.environment("AGENT_RELAY_NAME"), door = context.environment("AGENT_RELAY_HOST_SOCKET");
+  const auto name = context.environment("AGENT_RELAY_NAME"), socket = context.environment("AGENT_RELAY_HOST_SOCKET");
   for (const auto& host : hosts)
-    if (name == host.name && door == host.socket) return Wrapping{host.name, host.socket};
+    if (name == host.name && socket == host.socket) return EnclosingAgent{host.name, host.socket};
   auto pid = hosts.empty() ? 0 : ::getppid();
   for (int i = 0; i < kMaxAncestors && pid > 1; ++i) {
     for (const auto& host : hosts)
-      if (host.agent_pid == pid) return Wrapping{host.name, host.socket};
+      if (host.agent_pid == pid) return EnclosingAgent{host.name, host.socket};
     const auto process = pty::find_process(pid);
     if (!process) break;
     pid = process->parent;
@@ -39,7 +39,7 @@ std::optional<Wrapping> wrapping(const Context& context) {
   return std::nullopt;
 }
 
-/// The token that the agent's host keeps for tools inside it.
+/// The claim token that the agent's host stores for tools inside it.
 std::string token_of(const Context& context, const std::string& name) {
   Context inside = context;
   inside.environment = [name](std::string_view variable) -> std::optional<std::string> {
@@ -58,10 +58,10 @@ Result<void> join(McpIdentity& identity, const Context& context, const std::stri
     identity.slot = RELAY_TRY(mcp::take_name(*identity.names, [&] { return unused_name(context); }));
     identity.name = identity.slot.name;
   }
-  if (const auto fine = protocol::check_agent_name(identity.name); !fine)
+  if (const auto valid = protocol::check_agent_name(identity.name); !valid)
     return fail(relay::format("\"{}\" is not a valid name: {}; choose another with --name", identity.name,
-                              fine.error().message()));
-  identity.outbox = RELAY_TRY(open_own_outbox(context, identity.name));
+                              valid.error().message()));
+  identity.outbox = RELAY_TRY(open_named_outbox(context, identity.name));
   auto session = std::make_unique<mcp::StandaloneClient>(
       loop, network, identity.random, *identity.outbox.outbox,
       mcp::StandaloneClientOptions{.socket_path = config::socket_to_connect(context.project.socket),
@@ -69,7 +69,7 @@ Result<void> join(McpIdentity& identity, const Context& context, const std::stri
                                    .claim_token = identity.outbox.claim_token,
                                    .project_root = context.project.root});
   identity.session = session.get();
-  identity.post = std::move(session);
+  identity.client = std::move(session);
   return {};
 }
 
@@ -78,14 +78,14 @@ Result<void> join(McpIdentity& identity, const Context& context, const std::stri
 std::unique_ptr<McpIdentity> find_mcp_identity(const Context& context, const std::string& wanted, net::AsioLoop& loop,
                                                net::Network& network) {
   auto identity = std::make_unique<McpIdentity>();
-  if (const auto agent = wrapping(context)) {
+  if (const auto agent = find_enclosing_agent(context)) {
     if (!wanted.empty() && wanted != agent->name)
       print_notice(relay::format("running inside {} and acting for it; --name {} is ignored", agent->name, wanted));
     identity->name = agent->name;
-    identity->post = std::make_unique<mcp::HostedClient>(
+    identity->client = std::make_unique<mcp::HostedClient>(
         loop, network, identity->random,
         mcp::HostedClientOptions{.name = agent->name,
-                                 .host_socket = agent->door,
+                                 .host_socket = agent->socket,
                                  .socket_path = config::socket_to_connect(context.project.socket),
                                  .claim_token = [&context, name = agent->name] { return token_of(context, name); },
                                  .system_token = [&context] { return config::read_system_token(context.home); }});
@@ -93,7 +93,7 @@ std::unique_ptr<McpIdentity> find_mcp_identity(const Context& context, const std
   }
   if (const auto joined = join(*identity, context, wanted, loop, network); !joined) {
     print_notice(joined.error().message());
-    identity->post = std::make_unique<mcp::UnavailableClient>(identity->name, joined.error().message());
+    identity->client = std::make_unique<mcp::UnavailableClient>(identity->name, joined.error().message());
   }
   return identity;
 }

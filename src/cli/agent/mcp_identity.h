@@ -1,9 +1,9 @@
-/// Whom an MCP server speaks for, and its way to the relay. Decided once, by where it was started; never by a tool.
+/// The agent that an MCP server acts for, and its connection to the relay. Decided once, by where the server was started,
+/// never by a tool.
 ///
-/// Inside a wrapped agent it is that agent: the host's door stands in the environment and in the record of a living host of
-/// this project, and where a client hands its servers no environment (Codex does not) the agent is found among our own
-/// ancestors. Elsewhere it is a session of its own, under
-/// the name that was given, or one that is kept for the servers of this project.
+/// Inside a hosted agent it is that agent: the environment has the host socket of a running host of this project; where a
+/// client passes no environment to its servers (Codex), the agent is found among the ancestor processes. Elsewhere it is
+/// a session of its own, under the given name or one that is reserved for the servers of this project.
 #pragma once
 
 #include <memory>
@@ -18,18 +18,18 @@
 
 namespace relay::cli {
 
-/// What the Post borrows outlives it.
+/// Owns what `client` borrows.
 struct McpIdentity {
   std::string name;
   NamedOutbox outbox;
   std::unique_ptr<DiskDirectory> names;
   mcp::NameSlot slot;
   SystemRandom random;
-  std::unique_ptr<mcp::RelayClient> post;
-  mcp::StandaloneClient* session = nullptr;  // the post, when it has a session of its own
+  std::unique_ptr<mcp::RelayClient> client;
+  mcp::StandaloneClient* session = nullptr;  // the client, when it has a session of its own
 };
 
-/// `wanted`: what --name says; empty when it says nothing. Never fails: without a way to the relay its post says why.
+/// `wanted` is the value of --name; may be empty. Never fails: without a connection its client reports the error.
 std::unique_ptr<McpIdentity> find_mcp_identity(const Context& context, const std::string& wanted, net::AsioLoop& loop,
                                                net::Network& network);
 

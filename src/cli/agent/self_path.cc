@@ -13,7 +13,7 @@ Result<std::string> self_path() {
   return path;
 }
 
-Result<std::string> program_along_path(std::string_view search) {
+Result<std::string> self_path_on(std::string_view search) {
   auto own = RELAY_TRY(self_path());
   std::error_code failed;
   for (std::size_t at = 0; at <= search.size();) {

@@ -1,4 +1,4 @@
-/// Where this very program lies, for those that are to start it again.
+/// The path of this program, for starting it again.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace relay::cli {
 
 Result<std::string> self_path();
 
-/// The path that will still be right after an update: `agent-relay` along that PATH, when that is this program.
-Result<std::string> program_along_path(std::string_view search);
+/// The path that stays valid after an update: `agent-relay` in the search path, when that is this program.
+Result<std::string> self_path_on(std::string_view search);
 
 }  // namespace relay::cli

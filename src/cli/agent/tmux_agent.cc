@@ -23,32 +23,32 @@ constexpr std::chrono::seconds kVersionTimeout{5};
 
 constexpr std::size_t kMaxClientsBytes = 64 * 1024;
 
-/// Does a terminal show the session of the pane we are in? The client of a host is in control mode and none. When tmux does not tell,
-/// it is taken to be so.
+/// A terminal shows the session of the current pane. The client of a host is in control mode and does not count. True when
+/// tmux does not respond.
 bool is_watched(const Context& context, const std::string& tmux) {
   std::vector<std::string> words{"tmux", "list-clients", "-F", "#{client_control_mode}"};
   if (const auto pane = context.environment("TMUX_PANE")) words.insert(words.end(), {"-t", *pane});
-  auto asked = tmux::Subprocess::start(tmux, words, pty::inherited_environment());
-  const auto told = asked ? asked->read_all(kMaxClientsBytes, std::chrono::steady_clock::now() + kVersionTimeout)
-                          : Result<std::string>{Failure{asked.error()}};
-  if (!told) return true;
-  std::istringstream lines{*told};
+  auto query = tmux::Subprocess::start(tmux, words, pty::inherited_environment());
+  const auto output = query ? query->read_all(kMaxClientsBytes, std::chrono::steady_clock::now() + kVersionTimeout)
+                            : Result<std::string>{Failure{query.error()}};
+  if (!output) return true;
+  std::istringstream lines{*output};
   for (std::string line; std::getline(lines, line);)
     if (line != "1") return true;
   return false;
 }
 
-/// With the socket of the server we are in, unless a plain `tmux` finds that one.
-std::string attach_words(const Context& context, const std::string& session) {
+/// The command to attach, with the socket of the current server unless plain `tmux` finds it.
+std::string attach_command(const Context& context, const std::string& session) {
   std::string socket;
   std::istringstream server{context.environment("TMUX").value_or("")};
   std::getline(server, socket, ',');
-  const bool usual = socket.empty() || std::filesystem::path{socket}.filename() == "default";
-  return usual ? relay::format("tmux attach -t ={}", session)
-               : relay::format("tmux -S {} attach -t ={}", socket, session);
+  const bool is_default = socket.empty() || std::filesystem::path{socket}.filename() == "default";
+  return is_default ? relay::format("tmux attach -t ={}", session)
+                    : relay::format("tmux -S {} attach -t ={}", socket, session);
 }
 
-/// Inside tmux already: the client goes over to the session instead of nesting.
+/// Inside tmux the client switches to the session instead of nesting.
 [[nodiscard]] Failure become_client(const Context& context, const std::string& tmux, const std::string& session) {
   const std::string target = "=" + session;
   const bool inside = context.environment("TMUX").has_value();
@@ -76,13 +76,13 @@ Result<void> run_in_tmux(const Context& context, const std::string& agent, std::
   RELAY_TRY(config::make_private_directory(context.home.root));
   RELAY_TRY(launch_in_background(std::move(words), context.home.daemon_log, relay::format("the host of {}", agent)));
   const auto session = tmux::session_name(agent);
-  // Without a client `switch-client` would take another one, even that of a host, and say nothing.
+  // Without a client `switch-client` would silently switch another one, even that of a host.
   const bool alone = context.environment("TMUX").has_value() && !is_watched(context, tmux);
   if (pty::UserTerminal::is_one() && !alone) return become_client(context, tmux, session);
-  const auto here =
+  const auto switch_hint =
       alone ? relay::format(" (or from a client of this server: tmux switch-client -t ={})", session) : "";
-  print_sentence(
-      relay::format("{} runs in tmux; attach to it with: {}{}\n", agent, attach_words(context, session), here));
+  print_sentence(relay::format("{} runs in tmux; attach to it with: {}{}\n", agent, attach_command(context, session),
+                               switch_hint));
   return {};
 }
 

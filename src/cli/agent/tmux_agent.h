@@ -1,6 +1,6 @@
-/// `run --tmux`: the agent in a session of tmux, its host in the background, the person's terminal attached to the session.
+/// `run --tmux`: the agent in a tmux session, its host in the background, the user's terminal attached to the session.
 ///
-/// Whoever detaches from tmux leaves the agent running; its host sees, hears and types as with a terminal of its own.
+/// The agent keeps running after the user detaches; its host works as with a terminal of its own.
 #pragma once
 
 #include <string>
@@ -17,11 +17,11 @@ namespace relay::cli {
 
 inline constexpr std::string_view kTmuxShimCommand = "tmux-keeper";
 
-/// How a host starts its program inside tmux.
+/// Starts the host's program in a tmux pane.
 host::StartProgram start_in_tmux(net::AsioLoop& loop, const pty::Command& command, const std::string& agent);
 
-/// Starts the host with these words (of `run`) in the background, then becomes `tmux attach` where there is a terminal;
-/// returns only when there is none, or on failure.
+/// Starts the host with these arguments of `run` in the background, then executes `tmux attach` on a terminal. Returns only
+/// without a terminal, or on failure.
 Result<void> run_in_tmux(const Context& context, const std::string& agent, std::vector<std::string> words);
 
 }  // namespace relay::cli

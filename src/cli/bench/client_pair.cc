@@ -10,9 +10,9 @@
 namespace relay::cli {
 namespace {
 
-constexpr Millis kDeliveryTimeout{10'000};  // beyond the time that a measurement takes
+constexpr Millis kDeliveryTimeout{10'000};  // added to the time limit of a measurement
 
-/// Room for the longest texts in the widest window.
+/// Room for the largest messages in the largest window.
 constexpr client::OutboxLimits kOutboxLimits{.max_entries = 2 * kMaxBenchWindow,
                                              .max_bytes = 2 * kMaxBenchWindow * kMaxBenchBytes};
 
@@ -22,10 +22,10 @@ double microseconds_since(SteadyTime then) {
 
 }  // namespace
 
-/// One of the two: its outbox, its link, and what it hears.
-class ClientPair::End final : public client::LinkListener {
+/// One of the two agents: its outbox and its link.
+class ClientPair::Client final : public client::LinkListener {
  public:
-  End(ClientPair& pair, std::string_view name, const std::string& socket_path)
+  Client(ClientPair& pair, std::string_view name, const std::string& socket_path)
       : pair_{pair}, outbox_{client::Numbering::RandomIds, kOutboxLimits, pair.random_} {
     client::LinkOptions options;
     options.socket_path = socket_path;
@@ -44,11 +44,11 @@ class ClientPair::End final : public client::LinkListener {
   void on_ready(const client::Session&) override {
     if (pair_.sender_->link().ready() && pair_.receiver_->link().ready()) pair_.end({});
   }
-  void on_lost(const std::string&, Millis) override {}  // on_stopped follows: there is no second attempt
+  void on_lost(const std::string&, Millis) override {}  // on_stopped follows, because there is no second attempt
   void on_stopped(const Error& why) override { pair_.end(why); }
   client::AckMode on_incoming(const client::IncomingMessage& incoming) override {
     if (incoming.envelope.from == kBenchSender) pair_.count(pair_.delivered_, pair_.measured_.delivered_us);
-    return client::AckMode::Now;  // what others say to everyone is heard and forgotten
+    return client::AckMode::Now;  // ignores broadcasts of others
   }
   void on_sent(const std::string&) override { pair_.count(pair_.accepted_, pair_.measured_.accepted_us); }
   void on_refused(const std::string&, const protocol::Nack& why) override {
@@ -58,36 +58,36 @@ class ClientPair::End final : public client::LinkListener {
 
   ClientPair& pair_;
   client::Outbox outbox_;
-  std::unique_ptr<client::Link> link_;  // calls into everything above, so it dies first
+  std::unique_ptr<client::Link> link_;  // calls into the members above, so it is destroyed first
 };
 
 ClientPair::ClientPair(net::AsioLoop& loop, const std::string& socket_path) : loop_{loop} {
-  sender_ = std::make_unique<End>(*this, kBenchSender, socket_path);
-  receiver_ = std::make_unique<End>(*this, kBenchReceiver, socket_path);
+  sender_ = std::make_unique<Client>(*this, kBenchSender, socket_path);
+  receiver_ = std::make_unique<Client>(*this, kBenchReceiver, socket_path);
 }
 
 ClientPair::~ClientPair() {
   stopped_ = true;
-  for (auto* end : {sender_.get(), receiver_.get()}) end->link().stop();
-  loop_.post([this] { loop_.stop(); });  // after whatever was posted before, and what waits was written
+  for (auto* client : {sender_.get(), receiver_.get()}) client->link().stop();
+  loop_.post([this] { loop_.stop(); });  // after earlier posts and pending writes
   loop_.run();
 }
 
 Result<void> ClientPair::join() { return run(kDeliveryTimeout); }
 
-Result<Measurement> ClientPair::measure(const std::string& body, std::size_t window, const BenchLimit& extent) {
+Result<Measurement> ClientPair::measure(const std::string& body, std::size_t window, const BenchLimit& limit) {
   text::JsonWriter payload;
   payload_ = payload.field("kind", "message").field("body", body).take();
   window_ = window;
-  extent_ = extent;
+  limit_ = limit;
   sent_ = delivered_ = accepted_ = 0;
   measured_ = {};
   stopped_ = false;
-  began_ = std::chrono::steady_clock::now();
+  started_ = std::chrono::steady_clock::now();
   send_more();
-  RELAY_TRY(run(extent.time + kDeliveryTimeout));
+  RELAY_TRY(run(limit.time + kDeliveryTimeout));
   measured_.messages = std::min(delivered_, accepted_);
-  measured_.seconds = microseconds_since(began_) / 1e6;
+  measured_.seconds = microseconds_since(started_) / 1e6;
   return std::move(measured_);
 }
 
@@ -96,8 +96,8 @@ void ClientPair::stop() {
   end({});
 }
 
-Result<void> ClientPair::run(Millis patience) {
-  const auto deadline = loop_.after(patience, [this] {
+Result<void> ClientPair::run(Millis timeout) {
+  const auto deadline = loop_.after(timeout, [this] {
     end(fail(Errc::TimedOut, "the daemon did not deliver in time; see: agent-relay doctor").error());
   });
   if (!failed_) loop_.run();
@@ -105,15 +105,15 @@ Result<void> ClientPair::run(Millis patience) {
   return {};
 }
 
-void ClientPair::end(std::optional<Error> why) {
-  if (why && !failed_) failed_ = std::move(why);
+void ClientPair::end(std::optional<Error> error) {
+  if (error && !failed_) failed_ = std::move(error);
   loop_.stop();
 }
 
 void ClientPair::send_more() {
-  while (sent_ < extent_.messages && sent_ - std::min(delivered_, accepted_) < window_ &&
-         std::chrono::steady_clock::now() - began_ < extent_.time) {
-    left_ = std::chrono::steady_clock::now();
+  while (sent_ < limit_.messages && sent_ - std::min(delivered_, accepted_) < window_ &&
+         std::chrono::steady_clock::now() - started_ < limit_.time) {
+    last_sent_ = std::chrono::steady_clock::now();
     ++sent_;
     if (const auto sent = sender_->link().send({.to = std::string{kBenchReceiver}, .payload = payload_}); !sent)
       return end(sent.error());
@@ -122,17 +122,17 @@ void ClientPair::send_more() {
 }
 
 void ClientPair::count(std::size_t& counter, std::vector<double>& times) {
-  if (counter == sent_) return;  // of a measurement before this one
+  if (counter == sent_) return;  // of an earlier measurement
   ++counter;
-  if (window_ == 1) times.push_back(microseconds_since(left_));
-  go_on();
+  if (window_ == 1) times.push_back(microseconds_since(last_sent_));
+  schedule_send();
 }
 
-/// Once for all that one read brought, and after its acknowledgements.
-void ClientPair::go_on() {
-  if (std::exchange(goes_on_, true)) return;
+/// One send for all events of one read, after its ACKs.
+void ClientPair::schedule_send() {
+  if (std::exchange(send_scheduled_, true)) return;
   loop_.post([this] {
-    goes_on_ = false;
+    send_scheduled_ = false;
     if (!stopped_) send_more();
   });
 }

@@ -1,8 +1,7 @@
-/// Two agents of our own in this workspace: one sends, the other receives, and the clock stands beside both.
+/// A sending and a receiving agent in this workspace, and the measurement of their messages.
 ///
-/// They speak through the client that hosts and programs use (client/link.h), so what is measured is what an agent gets.
-/// Nobody sees them: their names are internal ones, which no listing shows. Traffic goes one way, so no loop breaker
-/// has anything to break.
+/// They use the same client as hosts and programs (client/link.h), so the results are what an agent gets. Their names are
+/// internal, so no listing shows them. Messages go one way, so the loop breaker does not act.
 /// Ownership: borrows the loop. Threading: the loop's thread; each call runs the loop until it is done.
 #pragma once
 
@@ -20,50 +19,50 @@
 
 namespace relay::cli {
 
-/// The same in every run: what a run that was killed left behind is found, and removed, by the next.
+/// The same in every run, so that the next run finds and removes what a killed one left behind.
 inline constexpr std::string_view kBenchSender = "__bench-sender";
 inline constexpr std::string_view kBenchReceiver = "__bench-receiver";
-/// As many as a client without a durable outbox has on their way at most.
+/// The most messages in flight of a client without a durable outbox.
 inline constexpr std::size_t kMaxBenchWindow = client::kMaxUnansweredWithoutEpoch;
-inline constexpr std::size_t kMaxBenchBytes = 65'536;  // of a text
+inline constexpr std::size_t kMaxBenchBytes = 65'536;  // of a message text
 
 class ClientPair {
  public:
   ClientPair(net::AsioLoop& loop, const std::string& socket_path);
-  /// Says goodbye.
+  /// Disconnects both.
   ~ClientPair();
   ClientPair(const ClientPair&) = delete;
   ClientPair& operator=(const ClientPair&) = delete;
 
-  /// Both are welcomed.
+  /// Connects both.
   Result<void> join();
-  /// Sends `body` again and again, at most `window` of them on their way. `stop` may end it sooner.
-  Result<Measurement> measure(const std::string& body, std::size_t window, const BenchLimit& extent);
-  /// Whatever runs ends now, with what it has. From inside the loop.
+  /// Sends `body` repeatedly with at most `window` messages in flight. `stop` may end it earlier.
+  Result<Measurement> measure(const std::string& body, std::size_t window, const BenchLimit& limit);
+  /// Ends the running call with the results so far. Called on the loop.
   void stop();
 
  private:
-  class End;
+  class Client;
 
-  Result<void> run(Millis patience);
-  void end(std::optional<Error> why);
+  Result<void> run(Millis timeout);
+  void end(std::optional<Error> error);
   void send_more();
   void count(std::size_t& counter, std::vector<double>& times);
-  void go_on();
+  void schedule_send();
 
   net::AsioLoop& loop_;
   net::UnixNetwork network_{loop_};
   SystemRandom random_;
-  std::unique_ptr<End> sender_, receiver_;
+  std::unique_ptr<Client> sender_, receiver_;
   std::optional<Error> failed_;
 
-  // Of the measurement that runs.
+  // Of the current measurement.
   std::string payload_;
   std::size_t window_ = 0;
-  BenchLimit extent_;
+  BenchLimit limit_;
   std::size_t sent_ = 0, delivered_ = 0, accepted_ = 0;
-  SteadyTime began_{}, left_{};
-  bool stopped_ = false, goes_on_ = false;
+  SteadyTime started_{}, last_sent_{};
+  bool stopped_ = false, send_scheduled_ = false;
   Measurement measured_;
 };
 

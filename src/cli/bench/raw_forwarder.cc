@@ -30,7 +30,7 @@ Result<RawLine> make_line() {
   return line;
 }
 
-/// Until either line is closed at our end.
+/// Copies until either socket is closed.
 void copy_bytes(const UniqueFd& from, const UniqueFd& to) {
   std::string buffer(kCopyBytes, '\0');
   for (;;) {
@@ -51,7 +51,7 @@ bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == 
 Result<RawForwarder> RawForwarder::start() {
   auto in = RELAY_TRY(make_line());
   auto out = RELAY_TRY(make_line());
-  const ScopedSignalBlock quiet;
+  const ScopedSignalBlock block;
   std::thread copying{[from = std::move(in.theirs), to = std::move(out.theirs)] { copy_bytes(from, to); }};
   return RawForwarder{std::move(in.ours), std::move(out.ours), std::move(copying)};
 }
@@ -62,21 +62,21 @@ RawForwarder::~RawForwarder() {
   if (copying_.joinable()) copying_.join();
 }
 
-Result<Measurement> RawForwarder::measure(const std::string& body, std::size_t window, const BenchLimit& extent) {
+Result<Measurement> RawForwarder::measure(const std::string& body, std::size_t window, const BenchLimit& limit) {
   Measurement measured;
-  std::string burst;  // one call writes all that may leave
+  std::string burst;  // one call writes all that the window allows
   for (std::size_t i = 0; i < window; ++i) burst += body;
   std::string buffer(kCopyBytes, '\0');
-  std::size_t messages = 0, written = 0, read = 0;  // messages begun; bytes
-  const auto began = std::chrono::steady_clock::now();
-  auto left = began;
+  std::size_t messages = 0, written = 0, read = 0;  // messages started; bytes
+  const auto started = std::chrono::steady_clock::now();
+  auto sent = started;
   const auto since = [](Deadline then) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
   };
   for (;;) {
-    while (messages < extent.messages && messages - read / body.size() < window &&
-           std::chrono::steady_clock::now() - began < extent.time) {
-      left = std::chrono::steady_clock::now();
+    while (messages < limit.messages && messages - read / body.size() < window &&
+           std::chrono::steady_clock::now() - started < limit.time) {
+      sent = std::chrono::steady_clock::now();
       ++messages;
     }
     while (written < messages * body.size()) {
@@ -84,7 +84,7 @@ Result<Measurement> RawForwarder::measure(const std::string& body, std::size_t w
       const auto due = std::min(messages * body.size() - written, burst.size() - at);
       const auto count = ::send(in_.get(), burst.data() + at, due, MSG_NOSIGNAL);
       if (count < 0 && !would_block()) return fail_errno("cannot write to the raw forwarder");
-      if (count <= 0) break;  // what was read makes room
+      if (count <= 0) break;  // reading makes room
       written += static_cast<std::size_t>(count);
     }
     if (read == messages * body.size()) break;
@@ -92,10 +92,10 @@ Result<Measurement> RawForwarder::measure(const std::string& body, std::size_t w
     const auto count = ::recv(out_.get(), buffer.data(), buffer.size(), 0);
     if (count == 0 || (count < 0 && !would_block())) return fail_errno("cannot read from the raw forwarder");
     if (count > 0) read += static_cast<std::size_t>(count);
-    if (window == 1 && read == messages * body.size()) measured.delivered_us.push_back(since(left) * 1e6);
+    if (window == 1 && read == messages * body.size()) measured.delivered_us.push_back(since(sent) * 1e6);
   }
   measured.messages = messages;
-  measured.seconds = since(began);
+  measured.seconds = since(started);
   return measured;
 }
 

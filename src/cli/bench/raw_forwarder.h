@@ -1,7 +1,7 @@
-/// The least that any relay could cost: a thread that copies bytes from one Unix socket to another, and nothing else.
+/// The minimal relay: a thread that copies bytes from one Unix socket to another.
 ///
-/// Two hops like the daemon's, so what the daemon takes beyond this is its own work: reading, routing, keeping.
-/// Threading: one thread uses it; its own one only copies, and ends with it.
+/// It has two hops like the daemon, so the difference is the daemon's own work: parsing, routing, storing.
+/// Threading: used by one thread; its own thread only copies and ends in the destructor.
 #pragma once
 
 #include <string>
@@ -20,14 +20,14 @@ class RawForwarder {
   RawForwarder& operator=(RawForwarder&&) = delete;
   ~RawForwarder();
 
-  /// Sends `body` again and again, at most `window` of them on their way.
-  Result<Measurement> measure(const std::string& body, std::size_t window, const BenchLimit& extent);
+  /// Sends `body` repeatedly with at most `window` messages in flight.
+  Result<Measurement> measure(const std::string& body, std::size_t window, const BenchLimit& limit);
 
  private:
   RawForwarder(UniqueFd in, UniqueFd out, std::thread copying)
       : in_{std::move(in)}, out_{std::move(out)}, copying_{std::move(copying)} {}
 
-  UniqueFd in_, out_;  // our ends: written to, read from
+  UniqueFd in_, out_;  // the ends that are written to and read from
   std::thread copying_;
 };
 

@@ -8,13 +8,13 @@
 namespace relay::cli {
 namespace {
 
-struct Share {
+struct Percentile {
   std::string_view title, key;
   double value;
 };
-constexpr Share kShares[] = {{"P50", "p50", 0.5}, {"P99", "p99", 0.99}, {"P99.9", "p999", 0.999}};
+constexpr Percentile kPercentiles[] = {{"P50", "p50", 0.5}, {"P99", "p99", 0.99}, {"P99.9", "p999", 0.999}};
 
-double ratio(double ours, double theirs) { return theirs > 0 ? ours / theirs : 0; }
+double ratio(double value, double base) { return base > 0 ? value / base : 0; }
 
 std::string time_of(double us) {
   return us < 1'000 ? relay::format("{:.0f} {}s", us, marks().micro) : relay::format("{:.1f} ms", us / 1'000);
@@ -22,13 +22,13 @@ std::string time_of(double us) {
 
 void add_row(Table& columns, std::string title, const std::vector<double>& us) {
   std::vector<std::string> row{std::move(title)};
-  for (const auto& share : kShares) row.push_back(time_of(quantile(us, share.value)));
+  for (const auto& percentile : kPercentiles) row.push_back(time_of(quantile(us, percentile.value)));
   columns.add(std::move(row));
 }
 
 void add_quantiles(text::JsonWriter& object, std::string_view key, const std::vector<double>& us) {
   object.begin_object(key);
-  for (const auto& share : kShares) object.field(share.key, quantile(us, share.value));
+  for (const auto& percentile : kPercentiles) object.field(percentile.key, quantile(us, percentile.value));
   object.end();
 }
 
@@ -75,7 +75,7 @@ std::string text_of(const BenchResults& measured, const Styler& paint) {
   auto text = relay::format("{}: {}; messages of {} bytes\n\n", sanitize(measured.storage, Lines::Join),
                             durability_text(measured.durability), measured.bytes);
   std::vector<std::string> header{relay::format("ONE BY ONE ({})", measured.single.messages)};
-  for (const auto& share : kShares) header.emplace_back(share.title);
+  for (const auto& percentile : kPercentiles) header.emplace_back(percentile.title);
   Table times{std::move(header)};
   add_row(times, "delivered", measured.single.delivered_us);
   add_row(times, "accepted", measured.single.accepted_us);

@@ -1,9 +1,8 @@
-/// How `agent-relay bench` goes: small pieces of measuring, the daemon and a raw forwarder in turns.
+/// Runs `agent-relay bench`: short measurements of the daemon and of a raw forwarder in turns.
 ///
-/// Why in pieces: a busy moment of the machine hits both alike, and what a piece stored is removed in one short commit,
-///   so whoever works in this workspace meanwhile waits for tens of milliseconds at most.
-/// Invariant: however it ends, agents and messages of the pair are removed; only being killed prevents that, and then
-///   the next run does it.
+/// Why short: load on the machine affects both alike, and the messages of a measurement are removed in one short commit, so
+///   that other users of the daemon wait for tens of milliseconds at most.
+/// Invariant: the agents and messages of the pair are removed however it ends; after a kill the next run does it.
 /// Threading: one thread, its own loop.
 #pragma once
 
@@ -14,8 +13,8 @@
 namespace relay::cli {
 
 struct BenchOptions {
-  Millis time{3'000};             // of each part: one by one, and many at once
-  std::size_t messages = 20'000;  // of each part, at most
+  Millis time{3'000};             // limit of each part: one by one, and many at once
+  std::size_t messages = 20'000;  // limit of each part
   std::size_t bytes = 100;
   std::size_t window = 64;
 };

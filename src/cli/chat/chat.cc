@@ -32,14 +32,15 @@ namespace relay::cli {
 namespace {
 
 constexpr std::size_t kMaxUnanswered = 1'000;
-constexpr std::size_t kMaxQuestions = 256;  // of others, that wait for what is typed here
+constexpr std::size_t kMaxQuestions = 256;  // open questions of other agents
 constexpr std::string_view kHelp =
     "`@Bob hello` sends hello to Bob, as do the lines after it, and answers his question; `@* hello` sends it to every "
     "agent; a line without @ goes to the name before it; Tab completes names, Up and Ctrl-R find earlier lines; /quit "
     "leaves";
 
 /// A message for programs.
-std::string chat_object(const protocol::RelayMessage& message, const client::IncomingMessage& incoming, bool awaited) {
+std::string chat_object(const protocol::RelayMessage& message, const client::IncomingMessage& incoming,
+                        bool answer_expected) {
   const auto& envelope = incoming.envelope;
   text::JsonWriter line;
   line.field("id", incoming.delivery.message_id).field("from", envelope.from).field("to", envelope.to);
@@ -48,7 +49,7 @@ std::string chat_object(const protocol::RelayMessage& message, const client::Inc
       .field("body", message.text)
       .field("seq", incoming.delivery.seq)
       .field("timestamp", envelope.ts);
-  if (awaited) line.field("answerExpected", true);
+  if (answer_expected) line.field("answerExpected", true);
   if (!message.attachments.empty()) {
     line.begin_array("attachments");
     for (const auto& file : message.attachments) line.raw_element(file.object);
@@ -57,8 +58,8 @@ std::string chat_object(const protocol::RelayMessage& message, const client::Inc
   return line.take();
 }
 
-/// How wide the prompt may be, as a part of the terminal: what is typed needs the rest.
-constexpr std::size_t kPromptShare = 3;
+/// The prompt takes at most this fraction of the terminal's width.
+constexpr std::size_t kMaxPromptFraction = 3;
 
 class Chat final : public client::LinkListener, public LineListener, public LineTerminalListener {
  public:
@@ -73,13 +74,13 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     client::LinkOptions link;
     link.socket_path = config::socket_to_connect(context_.project.socket);
     link.hello.agent = options_.name;
-    // Whatever the name, the user types here; inside an agent the daemon sees the origin and does not believe it.
+    // The user types here, whatever the name. Inside an agent the daemon sees the origin and ignores the token.
     link.hello.system_token = config::read_system_token(context_.home);
     link.hello.cli = "chat";
     link.hello.program = "agent-relay";
     link.hello.capabilities.resume = true;
     link.hello.working_directory = context_.project.root;
-    if (interactive_) link.timeout = client::RetryLimit::never_give_up();  // a person decides when to leave
+    if (interactive_) link.timeout = client::RetryLimit::never_give_up();  // the user decides when to leave
     link_ = std::make_unique<client::Link>(loop_, network_, random_, outbox_, std::move(link), *this);
     net::Signals signals{loop_, {SIGINT, SIGTERM}, [this](int) { finish(); }};
     link_->start();
@@ -90,7 +91,7 @@ class Chat final : public client::LinkListener, public LineListener, public Line
   }
 
  private:
-  /// A terminal that can draw gets a line editor; everything else is read line by line.
+  /// A capable terminal gets a line editor; other input is read line by line.
   void open_input() {
     if (interactive_ && context_.to_terminal && context_.environment("TERM") != "dumb")
       if (auto terminal = LineTerminal::open(loop_, *this)) terminal_ = std::move(*terminal);
@@ -104,14 +105,14 @@ class Chat final : public client::LinkListener, public LineListener, public Line
 
   // The line editor.
   void on_entered(std::string_view line) override { on_line(line); }
-  void on_emptied() override { recipient_.line_ended(); }
+  void on_emptied() override { recipient_.on_line_end(); }
   void on_end_of_input() override { on_input_ended(); }
   void on_leave() override {
     loop_.post([this] { finish(); });
   }
 
   LineView::Prompt prompt() override {
-    const auto name = truncate(sanitize(recipient_.name(), Lines::Join), context_.columns / kPromptShare);
+    const auto name = truncate(sanitize(recipient_.name(), Lines::Join), context_.columns / kMaxPromptFraction);
     return {name + "> ", (name.empty() ? name : context_.paint.name(name)) + "> "};
   }
 
@@ -147,22 +148,23 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     return parsed ? names_in(*parsed, list) : std::vector<std::string>{};
   }
 
-  // What is typed.
+  // Typed lines.
   void on_line(std::string_view line) override {
-    if (input_ended_) return;              // behind a /quit
-    if (interactive_) link_->retry_now();  // whoever types would rather not wait
+    if (input_ended_) return;              // after a /quit
+    if (interactive_) link_->retry_now();  // the user should not wait for the back-off
     line = without_leading_controls(line);
     if (!text::is_utf8(line))
-      return ends_with(report_error("the line is not UTF-8 and was not sent; convert it first, for example with iconv",
-                                    ExitCode::Usage));
-    if (const auto word = slash_word(line)) return obey(*word);
+      return set_exit_code(report_error(
+          "the line is not UTF-8 and was not sent; convert it first, for example with iconv", ExitCode::Usage));
+    if (const auto word = parse_chat_command(line)) return run_command(*word);
     auto addressed = split_address(line);
     if (line.starts_with('@') && addressed.to.empty())
-      return ends_with(report_error("no recipient; write: @NAME TEXT", ExitCode::Usage));
+      return set_exit_code(report_error("no recipient; write: @NAME TEXT", ExitCode::Usage));
     if (!addressed.to.empty()) recipient_.choose(addressed.to);
     if (addressed.text.empty()) return;
-    if (recipient_.name().empty()) return ends_with(report_error("no recipient; write: @NAME TEXT", ExitCode::Usage));
-    say(addressed.text);
+    if (recipient_.name().empty())
+      return set_exit_code(report_error("no recipient; write: @NAME TEXT", ExitCode::Usage));
+    send(addressed.text);
     if (outbox_.size() >= kMaxUnanswered) pause_input();
   }
 
@@ -176,8 +178,8 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     if (terminal_) terminal_->resume();
   }
 
-  /// The first line to somebody who waits for an answer is that answer.
-  void say(const std::string& text) {
+  /// The first line to an agent that waits for an answer is that answer.
+  void send(const std::string& text) {
     const auto question = questions_.extract(recipient_.name());
     protocol::OutgoingSend message{.to = recipient_.name(), .body = text};
     if (question) {
@@ -185,16 +187,16 @@ class Chat final : public client::LinkListener, public LineListener, public Line
       message.meta.reply_to = question.mapped().id;
     }
     const auto encoded = client::encode_message(message);
-    if (!encoded) return ends_with(report_error(encoded.error()));
+    if (!encoded) return set_exit_code(report_error(encoded.error()));
     const auto sent = link_->send(*encoded);
-    if (!sent) return ends_with(report_error(sent.error()));
-    if (terminal_) recipient_.sent(*sent);
+    if (!sent) return set_exit_code(report_error(sent.error()));
+    if (terminal_) recipient_.on_sent(*sent);
   }
 
-  void obey(std::string_view word) {
+  void run_command(std::string_view word) {
     if (word == "quit") return on_input_ended();
     if (word == "help") return print_notice(kHelp);
-    ends_with(report_error(relay::format("unknown command /{}; there are /help and /quit", word), ExitCode::Usage));
+    set_exit_code(report_error(relay::format("unknown command /{}; there are /help and /quit", word), ExitCode::Usage));
   }
 
   void on_line_too_long(std::string_view, std::string_view) override {
@@ -202,7 +204,7 @@ class Chat final : public client::LinkListener, public LineListener, public Line
         Errc::TooLarge,
         relay::format("a line longer than {} bytes was not sent; send it as a file with: agent-relay send --attach",
                       kMaxLineBytes));
-    ends_with(report_error(too_large.error()));
+    set_exit_code(report_error(too_large.error()));
   }
 
   void on_input_ended() override {
@@ -212,7 +214,7 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     finish_if_done();
   }
 
-  // What the daemon says.
+  // From the daemon.
   void on_ready(const client::Session&) override {
     if (std::exchange(was_lost_, false))
       print_notice(was_closed_ ? "the workspace is open again" : "reconnected to the daemon");
@@ -225,7 +227,7 @@ class Chat final : public client::LinkListener, public LineListener, public Line
   void on_lost(const std::string& reason, Millis) override {
     if (!was_lost_) was_closed_ = reason == protocol::kWorkspaceClosed;
     if (std::exchange(was_lost_, true)) return;
-    // How a connection broke (closed, reset) depends on what was under way and tells the user nothing.
+    // The low-level reason (closed, reset) is of no use to the user.
     const bool announced = was_closed_ || reason == protocol::kDaemonStopping;
     const std::string_view what = announced ? std::string_view{reason} : "lost the connection to the daemon";
     if (!interactive_) return print_notice(relay::format("{}; reconnecting", what));
@@ -234,29 +236,30 @@ class Chat final : public client::LinkListener, public LineListener, public Line
                                was_closed_ ? "open" : "start"));
   }
 
-  void on_stopped(const Error& why) override {
-    code_ = report_error(why);
+  void on_stopped(const Error& error) override {
+    code_ = report_error(error);
     loop_.stop();
   }
 
   client::AckMode on_incoming(const client::IncomingMessage& incoming) override {
-    if (options_.count > 0 && ++arrived_ > options_.count) return client::AckMode::Later;  // it comes again next time
+    if (options_.count > 0 && ++arrived_ > options_.count)
+      return client::AckMode::Later;  // it is redelivered next time
     show(incoming);
     if (arrived_ == options_.count && options_.count > 0) loop_.post([this] { finish(); });
     return client::AckMode::Now;
   }
 
   void on_sent(const std::string& id) override {
-    recipient_.answered(id);
+    recipient_.on_answered(id);
     if (outbox_.size() < kMaxUnanswered / 2) resume_input();
     finish_if_done();
   }
 
   void on_refused(const std::string& id, const protocol::Nack& why) override {
     if (why.code == protocol::name_of(protocol::NackCode::UnknownRecipient))
-      recipient_.refused_as_unknown(id, terminal_ && !terminal_->empty());
-    recipient_.answered(id);
-    ends_with(report_error(why));
+      recipient_.on_unknown_recipient(id, terminal_ && !terminal_->empty());
+    recipient_.on_answered(id);
+    set_exit_code(report_error(why));
     finish_if_done();
   }
 
@@ -270,24 +273,24 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     const auto message = protocol::message_from(
         {.id = incoming.delivery.message_id, .from = envelope.from, .to = envelope.to, .payload = envelope.payload});
     const auto meta = protocol::parse_send_meta(envelope.payload_meta);
-    const bool awaited = meta && meta->sync && meta->sync->blocking;
+    const bool answer_expected = meta && meta->sync && meta->sync->blocking;
     if (terminal_ && incoming.delivery.original_to.empty() && envelope.type == protocol::MessageType::Deliver)
-      recipient_.heard_from(std::string{envelope.from}, !terminal_->empty());
-    if (options_.json) return print(chat_object(message, incoming, awaited) + "\n");
+      recipient_.on_message_from(std::string{envelope.from}, !terminal_->empty());
+    if (options_.json) return print(chat_object(message, incoming, answer_expected) + "\n");
     const auto to_all = incoming.delivery.original_to.empty()
                             ? ""
                             : relay::format(" (to {})", sanitize(incoming.delivery.original_to, Lines::Join));
-    const auto said =
+    const auto line =
         relay::format("{}  {}{}: {}\n", context_.paint(Colour::Dim, short_time(envelope.ts, context_.now())),
                       context_.paint.name(sanitize(envelope.from, Lines::Join)), to_all,
                       with_margin(sanitize(message.text, Lines::Keep)));
-    print(folded(said, terminal_columns(STDOUT_FILENO), kMarginColumns));
+    print(folded(line, terminal_columns(STDOUT_FILENO), kMarginColumns));
     for (const auto& file : message.attachments) {
       const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(file.bytes, 0));
-      const auto line = commands::attached_line({.name = file.name, .path = file.path, .bytes = bytes});
-      print(with_margin("\n" + sanitize(line, Lines::Join)).substr(1) + "\n");
+      const auto attached = commands::attached_line({.name = file.name, .path = file.path, .bytes = bytes});
+      print(with_margin("\n" + sanitize(attached, Lines::Join)).substr(1) + "\n");
     }
-    if (awaited) expect_answer(message);
+    if (answer_expected) expect_answer(message);
   }
 
   void expect_answer(const protocol::RelayMessage& message) {
@@ -301,8 +304,8 @@ class Chat final : public client::LinkListener, public LineListener, public Line
                                  from, from, options_.name, message.id));
   }
 
-  /// A person has seen what went wrong and goes on; a script learns it at the end.
-  void ends_with(ExitCode code) {
+  /// On a terminal the user has seen the error; a script gets it as the exit code.
+  void set_exit_code(ExitCode code) {
     if (!interactive_) code_ = code;
   }
 
@@ -311,7 +314,7 @@ class Chat final : public client::LinkListener, public LineListener, public Line
   }
 
   void finish() {
-    link_->stop();  // what waits (acknowledgements, BYE) is still flushed
+    link_->stop();  // flushes pending ACKs and BYE
     close_input();
     loop_.post([this] { loop_.stop(); });
   }
@@ -322,7 +325,7 @@ class Chat final : public client::LinkListener, public LineListener, public Line
 
   const ChatOptions& options_;
   const Context& context_;
-  bool interactive_;  // a person types
+  bool interactive_;  // the user types
   ChatRecipient recipient_;
   client::Outbox& outbox_;
   SystemRandom random_;
@@ -330,9 +333,9 @@ class Chat final : public client::LinkListener, public LineListener, public Line
   net::UnixNetwork network_{loop_};
   std::unique_ptr<client::Link> link_;
   std::unique_ptr<LineInput> input_;
-  std::unique_ptr<LineTerminal> terminal_;  // instead of input_, where a person types
+  std::unique_ptr<LineTerminal> terminal_;  // instead of input_ on a terminal
   ExitCode code_ = ExitCode::Ok;
-  std::map<std::string, Question> questions_;  // by who asked: the newest of each
+  std::map<std::string, Question> questions_;  // by agent: the newest of each
   std::int64_t arrived_ = 0;
   bool was_lost_ = false;
   bool was_closed_ = false;  // by `down`, when it was lost
@@ -344,7 +347,7 @@ class Chat final : public client::LinkListener, public LineListener, public Line
 
 ExitCode run_chat(const ChatOptions& options, const Context& context) {
   if (const auto reached = connect_workspace(context); !reached) return report_error(reached.error());
-  const auto own = RELAY_CLI_TRY(open_own_outbox(context, options.name));
+  const auto own = RELAY_CLI_TRY(open_named_outbox(context, options.name));
   const auto& outbox = own.outbox;
   if (const auto unsent = outbox->recovery().entries; unsent > 0)
     print_notice(relay::format("sending {} from the last session first",

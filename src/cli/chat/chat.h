@@ -1,9 +1,9 @@
-/// A conversation at the keyboard: what is typed goes out through the durable outbox, what arrives is printed once.
+/// An interactive chat: lines are sent through the durable outbox, every received message is printed once.
 ///
-/// At a terminal a greeting says who you are and how to speak, and a slip of the fingers is told and forgotten; from a
-///   pipe or a file the same slip is how the chat ends, so that a script hears of it.
-/// Invariants: input pauses while kMaxUnanswered messages wait for the daemon; when input ends the chat ends once the
-///   daemon has answered everything.
+/// On a terminal it prints a greeting, and a wrong line only prints its error; from a pipe or a file the error also becomes
+///   the exit code, for scripts.
+/// Invariants: input pauses while kMaxUnanswered messages wait for the daemon; after the end of input the chat ends when
+///   the daemon has answered every message.
 /// Threading: one thread, its own loop.
 #pragma once
 
@@ -18,10 +18,10 @@ namespace relay::cli {
 
 struct ChatOptions {
   std::string name;
-  std::string to;            // to whom a line without @NAME goes at first; may be empty
+  std::string to;            // the first recipient of lines without @NAME; may be empty
   bool listen_only = false;  // stdin is not read
   bool json = false;
-  std::int64_t count = 0;  // end after that many messages arrived; 0: never
+  std::int64_t count = 0;  // exits after that many messages; 0: never
 };
 
 ExitCode run_chat(const ChatOptions& options, const Context& context);

@@ -19,11 +19,11 @@ AddressedLine split_address(std::string_view line) {
   return {std::string{name}, std::string{text}};
 }
 
-std::optional<std::string_view> slash_word(std::string_view line) {
+std::optional<std::string_view> parse_chat_command(std::string_view line) {
   if (!line.starts_with('/')) return std::nullopt;
   const auto word = line.substr(1, line.find(' ') == std::string_view::npos ? line.npos : line.find(' ') - 1);
-  const bool letters = std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
-  return letters && !word.empty() ? std::optional{word} : std::nullopt;
+  const bool is_word = std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
+  return is_word && !word.empty() ? std::optional{word} : std::nullopt;
 }
 
 std::string with_margin(std::string_view text) {

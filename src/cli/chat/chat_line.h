@@ -1,4 +1,4 @@
-/// A line of a chat: what is typed, taken apart, and what is shown, kept apart from what others say.
+/// Lines of a chat: parses typed ones, marks received ones.
 #pragma once
 
 #include <cstddef>
@@ -8,20 +8,20 @@
 
 namespace relay::cli {
 
-/// `@Bob hello` → Bob, hello. No name when the line does not begin with one.
+/// `@Bob hello` → Bob, hello. No name when the line does not start with one.
 struct AddressedLine {
   std::string to;
   std::string text;
 };
 AddressedLine split_address(std::string_view line);
-/// A Ctrl-L meant for the terminal is no part of what is said.
+/// Drops leading control characters, such as a Ctrl-L meant for the terminal.
 std::string_view without_leading_controls(std::string_view line);
 
-/// `/quit` → quit: a line for the chat itself. None for what is to be said, such as a path (`/usr/bin is full`).
-std::optional<std::string_view> slash_word(std::string_view line);
+/// `/quit` → quit: a chat command. None for a message, such as one with a path (`/usr/bin is full`).
+std::optional<std::string_view> parse_chat_command(std::string_view line);
 
 inline constexpr std::size_t kMarginColumns = 10;
-/// Lines after the first carry a mark, so that no body can pass for somebody else's line.
+/// Marks the lines after the first, so that no body can imitate another message.
 std::string with_margin(std::string_view text);
 
 }  // namespace relay::cli

@@ -1,9 +1,9 @@
-/// To whom a line of the chat goes when it names nobody.
+/// The recipient of a chat line without `@NAME`.
 ///
-/// The rule: the last known one named with `@NAME` or `--to`; at a terminal, whoever wrote to us since. Somebody who writes
-///   while a line is being typed becomes the recipient of the next line, never of that one: the prompt never lies about
-///   the words that stand behind it. The same holds when the daemon says late that nobody has the recipient's name: then the
-///   recipient before is that of the next line, and only while no other was named.
+/// The rule: the last known agent named with `@NAME` or `--to`; on a terminal, the last agent that has written since. An
+///   agent that writes while the user types becomes the recipient of the next line, so that the prompt stays true for the
+///   current one. The same holds when the daemon reports late that the recipient is unknown: the previous recipient is
+///   that of the next line, unless the user names another.
 #pragma once
 
 #include <map>
@@ -19,53 +19,53 @@ class ChatRecipient {
 
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  /// The person said so.
+  /// The user named it.
   void choose(std::string name) {
-    if (name != name_) leave_for(std::move(name));
+    if (name != name_) replace_with(std::move(name));
     next_.clear();
   }
-  /// A message of that id went to the recipient.
-  void sent(std::string id) { unanswered_.insert_or_assign(std::move(id), name_); }
-  void answered(const std::string& id) { unanswered_.erase(id); }
-  /// Nobody has the name that this message went to.
-  void refused_as_unknown(const std::string& id, bool is_typing) {
+  /// A message of that id was sent to the recipient.
+  void on_sent(std::string id) { unanswered_.insert_or_assign(std::move(id), name_); }
+  void on_answered(const std::string& id) { unanswered_.erase(id); }
+  /// The recipient of that message is unknown.
+  void on_unknown_recipient(const std::string& id, bool is_typing) {
     const auto refused = unanswered_.extract(id);
     if (!refused) return;
-    std::erase(before_, refused.mapped());
+    std::erase(previous_, refused.mapped());
     if (refused.mapped() != name_) return;
     unknown_ = name_;
-    if (before_.empty()) return;
+    if (previous_.empty()) return;
     if (!is_typing)
-      leave_for(std::string{before_.back()});
+      replace_with(std::string{previous_.back()});
     else if (next_.empty())
-      next_ = before_.back();
+      next_ = previous_.back();
   }
-  /// Somebody wrote to us alone.
-  void heard_from(std::string name, bool is_typing) {
+  /// An agent sent a direct message.
+  void on_message_from(std::string name, bool is_typing) {
     if (is_typing)
       next_ = std::move(name);
     else if (name != name_)
-      leave_for(std::move(name));
+      replace_with(std::move(name));
   }
-  /// The line that was typed is gone.
-  void line_ended() {
-    if (!next_.empty()) leave_for(std::exchange(next_, {}));
+  /// The current line was sent or cleared.
+  void on_line_end() {
+    if (!next_.empty()) replace_with(std::exchange(next_, {}));
   }
 
  private:
-  static constexpr std::size_t kMaxBefore = 16;
+  static constexpr std::size_t kMaxPrevious = 16;
 
-  void leave_for(std::string name) {
-    std::erase(before_, name);
-    if (!name_.empty() && name_ != name && name_ != unknown_) before_.push_back(std::move(name_));
-    if (before_.size() > kMaxBefore) before_.erase(before_.begin());
+  void replace_with(std::string name) {
+    std::erase(previous_, name);
+    if (!name_.empty() && name_ != name && name_ != unknown_) previous_.push_back(std::move(name_));
+    if (previous_.size() > kMaxPrevious) previous_.erase(previous_.begin());
     name_ = std::move(name);
   }
 
   std::string name_, next_;
-  std::string unknown_;                            // refused last
-  std::vector<std::string> before_;                // oldest first, each once
-  std::map<std::string, std::string> unanswered_;  // by id: whom it went to; as bounded as the outbox
+  std::string unknown_;                            // the last unknown recipient
+  std::vector<std::string> previous_;              // oldest first, without duplicates
+  std::map<std::string, std::string> unanswered_;  // id to recipient; bounded by the outbox
 };
 
 }  // namespace relay::cli

@@ -22,10 +22,10 @@ TEST(Chat, ALineMayNameItsAddressee) {
 }
 
 TEST(Chat, AWordAfterASlashIsForTheChatItself) {
-  EXPECT_EQ(slash_word("/quit"), "quit");
-  EXPECT_EQ(slash_word("/quit now"), "quit");
+  EXPECT_EQ(parse_chat_command("/quit"), "quit");
+  EXPECT_EQ(parse_chat_command("/quit now"), "quit");
   for (const auto* said : {"", "/", "/ quit", "/usr/bin is full", "/2", "quit", "@Bob /quit"})
-    EXPECT_EQ(slash_word(said), std::nullopt) << said;
+    EXPECT_EQ(parse_chat_command(said), std::nullopt) << said;
 }
 
 TEST(Chat, LinesAfterTheFirstCarryAMargin) {
@@ -44,7 +44,7 @@ class Lines_ : public LineListener {
   void on_line_too_long(std::string_view beginning, std::string_view end) override {
     ++too_long;
     dropped = std::string{beginning.substr(0, 3)} + "…" + std::string{end.substr(end.size() - 3)};
-    EXPECT_LE(std::max(beginning.size(), end.size()), kSeenOfDropped);
+    EXPECT_LE(std::max(beginning.size(), end.size()), kDroppedLineSample);
   }
   void on_input_ended() override {
     EXPECT_FALSE(std::exchange(ended, true));
@@ -135,7 +135,7 @@ TEST(LineInput, DropsALineThatIsTooLongAndGoesOn) {
   EXPECT_EQ(read.lines, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(read.too_long, 1);
   EXPECT_EQ(read.dropped, "123…789");
-  for (const std::size_t more : {1UL, 5UL, kSeenOfDropped})
+  for (const std::size_t more : {1UL, 5UL, kDroppedLineSample})
     EXPECT_EQ(
         read_lines(loop, std::string(kMaxLineBytes + 16 * 1024, 'x') + std::string(more, 'y'), Kind::File).too_long, 1);
 }

@@ -72,7 +72,7 @@ constexpr KeyRow kKeys[] = {
 
 }  // namespace
 
-EditorKey editor_key(std::string_view bytes) {
+EditorKey parse_editor_key(std::string_view bytes) {
   const auto* const row = std::ranges::find(kKeys, bytes, &KeyRow::bytes);
   return row != std::end(kKeys) ? row->key : None;
 }

@@ -1,4 +1,4 @@
-/// The keys of a line editor, as terminals send them: those of readline that hands remember.
+/// The keys of a line editor, as in readline, and the bytes that terminals send for them.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 namespace relay::cli {
 
 enum class EditorKey : std::uint8_t {
-  None,  // a key that means nothing here
+  None,  // no function
   Enter,
-  NewLine,  // Alt-Enter: a line end inside the text
+  NewLine,  // Alt-Enter: a line break inside the text
   Left,
   Right,
   WordLeft,
@@ -34,7 +34,7 @@ enum class EditorKey : std::uint8_t {
   Suspend,
 };
 
-/// The key with exactly these bytes.
-EditorKey editor_key(std::string_view bytes);
+/// The key that sends exactly these bytes.
+EditorKey parse_editor_key(std::string_view bytes);
 
 }  // namespace relay::cli

@@ -34,30 +34,30 @@ std::string cleaned(std::string_view text) {
 
 }  // namespace
 
-Edited LineEditor::insert(std::string_view text) {
+EditResult LineEditor::insert(std::string_view text) {
   const auto fresh = cleaned(text);
-  if (fresh.empty()) return Edited::Nothing;
+  if (fresh.empty()) return EditResult::Nothing;
   if (search_) {
     if (search_->size() + fresh.size() > kMaxSearchBytes || fresh.find('\n') != std::string::npos)
-      return Edited::Refused;
+      return EditResult::Refused;
     *search_ += fresh;
     return search_from(found_ + 1);
   }
-  if (text_.size() + fresh.size() > kMaxEditedBytes) return Edited::Refused;
+  if (text_.size() + fresh.size() > kMaxEditedBytes) return EditResult::Refused;
   text_.insert(cursor_, fresh);
   cursor_ += fresh.size();
   // A combining mark joins the character before it.
   for (const auto& cell : cells_of(text_))
     if (cell.begin < cursor_ && cursor_ < cell.end) cursor_ = cell.end;
-  return Edited::Line;
+  return EditResult::Line;
 }
 
-Edited LineEditor::press(EditorKey key) {
+EditResult LineEditor::press(EditorKey key) {
   if (search_) return press_in_search(key);
   switch (key) {
     case EditorKey::None:
-    case EditorKey::Cancel: return Edited::Nothing;
-    case EditorKey::Enter: return Edited::Entered;
+    case EditorKey::Cancel: return EditResult::Nothing;
+    case EditorKey::Enter: return EditResult::Entered;
     case EditorKey::NewLine: return insert("\n");
     case EditorKey::Left: return move_to(before(cursor_));
     case EditorKey::Right: return move_to(after(cursor_));
@@ -67,43 +67,43 @@ Edited LineEditor::press(EditorKey key) {
     case EditorKey::End: return move_to(row_end());
     case EditorKey::Older: {
       const auto from = recalled_.value_or(history_.size());
-      return from == 0 ? Edited::Refused : recall(from - 1);
+      return from == 0 ? EditResult::Refused : recall(from - 1);
     }
-    case EditorKey::Newer: return recalled_ ? recall(*recalled_ + 1) : Edited::Refused;
+    case EditorKey::Newer: return recalled_ ? recall(*recalled_ + 1) : EditResult::Refused;
     case EditorKey::Backspace: return erase(before(cursor_), cursor_);
     case EditorKey::Delete: return erase(cursor_, after(cursor_));
     case EditorKey::KillToEnd: return kill(cursor_, row_end() == cursor_ ? after(cursor_) : row_end());
     case EditorKey::KillToStart: return kill(row_start(), cursor_);
     case EditorKey::KillWordBack: return kill(blank_word_before(cursor_), cursor_);
     case EditorKey::KillWordForward: return kill(cursor_, word_after(cursor_));
-    case EditorKey::Yank: return killed_.empty() ? Edited::Refused : insert(killed_);
-    case EditorKey::Complete: return Edited::Complete;
+    case EditorKey::Yank: return killed_.empty() ? EditResult::Refused : insert(killed_);
+    case EditorKey::Complete: return EditResult::Complete;
     case EditorKey::Search:
       before_search_ = text_;
       found_ = history_.size();
       search_.emplace();
-      return Edited::Line;
+      return EditResult::Line;
     case EditorKey::Interrupt: return interrupt();
-    case EditorKey::EndOfInput: return text_.empty() ? Edited::Ended : erase(cursor_, after(cursor_));
-    case EditorKey::ClearScreen: return Edited::ClearScreen;
-    case EditorKey::Suspend: return Edited::Suspend;
+    case EditorKey::EndOfInput: return text_.empty() ? EditResult::Ended : erase(cursor_, after(cursor_));
+    case EditorKey::ClearScreen: return EditResult::ClearScreen;
+    case EditorKey::Suspend: return EditResult::Suspend;
   }
-  return Edited::Nothing;
+  return EditResult::Nothing;
 }
 
-Edited LineEditor::press_in_search(EditorKey key) {
+EditResult LineEditor::press_in_search(EditorKey key) {
   switch (key) {
-    case EditorKey::None: return Edited::Nothing;
+    case EditorKey::None: return EditResult::Nothing;
     case EditorKey::Search: return search_from(found_);
     case EditorKey::Backspace:
-      if (search_->empty()) return Edited::Refused;
+      if (search_->empty()) return EditResult::Refused;
       search_->resize(cells_of(*search_).back().begin);
       return search_from(history_.size());
     case EditorKey::Cancel:
     case EditorKey::Interrupt:
       set(std::move(before_search_));
       end_search();
-      return Edited::Line;
+      return EditResult::Line;
     default:  // every other key works on what was found
       end_search();
       return press(key);
@@ -111,14 +111,14 @@ Edited LineEditor::press_in_search(EditorKey key) {
 }
 
 /// The newest line before `index` with the words; the one that was found stays when there is none.
-Edited LineEditor::search_from(std::size_t index) {
+EditResult LineEditor::search_from(std::size_t index) {
   const auto found = history_.find_before(index, *search_);
   search_failed_ = !found;
-  if (!found) return Edited::Refused;
+  if (!found) return EditResult::Refused;
   found_ = *found;
   set(history_.at(found_));
   recalled_ = found_;
-  return Edited::Line;
+  return EditResult::Line;
 }
 
 void LineEditor::end_search() {
@@ -127,11 +127,11 @@ void LineEditor::end_search() {
   search_failed_ = false;
 }
 
-Edited LineEditor::interrupt() {
-  if (text_.empty()) return Edited::Left;
+EditResult LineEditor::interrupt() {
+  if (text_.empty()) return EditResult::Left;
   set({});
   recalled_.reset();
-  return Edited::Cleared;
+  return EditResult::Cleared;
 }
 
 std::string LineEditor::take() {
@@ -156,27 +156,27 @@ void LineEditor::set(std::string text) {
   cursor_ = text_.size();
 }
 
-Edited LineEditor::move_to(std::size_t place) {
-  if (place == cursor_) return Edited::Nothing;
+EditResult LineEditor::move_to(std::size_t place) {
+  if (place == cursor_) return EditResult::Nothing;
   cursor_ = place;
-  return Edited::Line;
+  return EditResult::Line;
 }
 
-Edited LineEditor::erase(std::size_t begin, std::size_t end) {
-  if (begin >= end) return Edited::Refused;
+EditResult LineEditor::erase(std::size_t begin, std::size_t end) {
+  if (begin >= end) return EditResult::Refused;
   text_.erase(begin, end - begin);
   cursor_ = begin;
-  return Edited::Line;
+  return EditResult::Line;
 }
 
-Edited LineEditor::kill(std::size_t begin, std::size_t end) {
-  if (begin >= end) return Edited::Refused;
+EditResult LineEditor::kill(std::size_t begin, std::size_t end) {
+  if (begin >= end) return EditResult::Refused;
   killed_ = text_.substr(begin, end - begin);
   return erase(begin, end);
 }
 
-Edited LineEditor::recall(std::size_t index) {
-  if (index > history_.size()) return Edited::Refused;
+EditResult LineEditor::recall(std::size_t index) {
+  if (index > history_.size()) return EditResult::Refused;
   if (!recalled_) draft_ = text_;
   if (index == history_.size()) {
     recalled_.reset();
@@ -185,7 +185,7 @@ Edited LineEditor::recall(std::size_t index) {
     recalled_ = index;
     set(history_.at(index));
   }
-  return Edited::Line;
+  return EditResult::Line;
 }
 
 std::size_t LineEditor::before(std::size_t place) const {

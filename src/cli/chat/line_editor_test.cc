@@ -11,7 +11,7 @@ namespace {
 using enum EditorKey;
 
 /// Types into the editor: plain characters, and keys by their bytes.
-Edited type(LineEditor& editor, std::string_view text) { return editor.insert(text); }
+EditResult type(LineEditor& editor, std::string_view text) { return editor.insert(text); }
 
 /// The line with the cursor as `|`.
 std::string shown(const LineEditor& editor) {
@@ -20,17 +20,17 @@ std::string shown(const LineEditor& editor) {
 }
 
 TEST(EditorKeys, AreKnownAsXtermLinuxAndRxvtSendThem) {
-  EXPECT_EQ(editor_key("\x1b[D"), Left);
-  EXPECT_EQ(editor_key("\x1bOD"), Left);
-  EXPECT_EQ(editor_key("\x1b[1;5C"), WordRight);
-  EXPECT_EQ(editor_key("\x1b"
-                       "f"),
+  EXPECT_EQ(parse_editor_key("\x1b[D"), Left);
+  EXPECT_EQ(parse_editor_key("\x1bOD"), Left);
+  EXPECT_EQ(parse_editor_key("\x1b[1;5C"), WordRight);
+  EXPECT_EQ(parse_editor_key("\x1b"
+                             "f"),
             WordRight);
-  EXPECT_EQ(editor_key("\x1b[1~"), Home);
-  EXPECT_EQ(editor_key("\x1b[H"), Home);
-  EXPECT_EQ(editor_key("\x1bOF"), End);
-  EXPECT_EQ(editor_key("\x12"), Search);
-  EXPECT_EQ(editor_key("\x1b[24~"), None);
+  EXPECT_EQ(parse_editor_key("\x1b[1~"), Home);
+  EXPECT_EQ(parse_editor_key("\x1b[H"), Home);
+  EXPECT_EQ(parse_editor_key("\x1bOF"), End);
+  EXPECT_EQ(parse_editor_key("\x12"), Search);
+  EXPECT_EQ(parse_editor_key("\x1b[24~"), None);
 }
 
 TEST(LineEditor, InsertsAndErasesWhereTheCursorStands) {
@@ -46,7 +46,7 @@ TEST(LineEditor, InsertsAndErasesWhereTheCursorStands) {
   editor.press(End);
   editor.press(Backspace);
   EXPECT_EQ(shown(editor), "Jello worl|");
-  EXPECT_EQ(editor.press(Delete), Edited::Refused);
+  EXPECT_EQ(editor.press(Delete), EditResult::Refused);
 }
 
 TEST(LineEditor, MovesAndKillsByWords) {
@@ -94,7 +94,7 @@ TEST(LineEditor, TakesNoControlCharacters) {
 TEST(LineEditor, RefusesWhatWouldNotFit) {
   LineEditor editor;
   type(editor, std::string(kMaxEditedBytes, 'x'));
-  EXPECT_EQ(type(editor, "y"), Edited::Refused);
+  EXPECT_EQ(type(editor, "y"), EditResult::Refused);
   EXPECT_EQ(editor.text().size(), kMaxEditedBytes);
 }
 
@@ -102,7 +102,7 @@ TEST(LineEditor, GoesBackToEarlierLinesAndKeepsTheDraft) {
   LineEditor editor;
   for (const auto* line : {"first", "second", "second"}) {
     type(editor, line);
-    EXPECT_EQ(editor.press(Enter), Edited::Entered);
+    EXPECT_EQ(editor.press(Enter), EditResult::Entered);
     EXPECT_EQ(editor.take(), line);
   }
   type(editor, "draft");
@@ -110,11 +110,11 @@ TEST(LineEditor, GoesBackToEarlierLinesAndKeepsTheDraft) {
   EXPECT_EQ(editor.text(), "second");
   editor.press(Older);
   EXPECT_EQ(editor.text(), "first");
-  EXPECT_EQ(editor.press(Older), Edited::Refused);
+  EXPECT_EQ(editor.press(Older), EditResult::Refused);
   editor.press(Newer);
   editor.press(Newer);
   EXPECT_EQ(shown(editor), "draft|");
-  EXPECT_EQ(editor.press(Newer), Edited::Refused);
+  EXPECT_EQ(editor.press(Newer), EditResult::Refused);
 }
 
 TEST(LineEditor, SearchesBackAndGivesTheDraftBackWhenLeft) {
@@ -129,22 +129,22 @@ TEST(LineEditor, SearchesBackAndGivesTheDraftBackWhenLeft) {
   EXPECT_EQ(editor.text(), "build again");
   editor.press(Search);
   EXPECT_EQ(editor.text(), "build it");
-  EXPECT_EQ(editor.press(Search), Edited::Refused);
+  EXPECT_EQ(editor.press(Search), EditResult::Refused);
   EXPECT_TRUE(editor.search_failed());
   editor.press(Cancel);
   EXPECT_EQ(shown(editor), "draft|");
   editor.press(Search);
   type(editor, "test");
-  EXPECT_EQ(editor.press(Enter), Edited::Entered);
+  EXPECT_EQ(editor.press(Enter), EditResult::Entered);
   EXPECT_EQ(editor.take(), "test it");
 }
 
 TEST(LineEditor, CtrlCClearsTheLineAndLeavesFromAnEmptyOne) {
   LineEditor editor;
   type(editor, "slip");
-  EXPECT_EQ(editor.press(Interrupt), Edited::Cleared);
-  EXPECT_EQ(editor.press(Interrupt), Edited::Left);
-  EXPECT_EQ(editor.press(EndOfInput), Edited::Ended);
+  EXPECT_EQ(editor.press(Interrupt), EditResult::Cleared);
+  EXPECT_EQ(editor.press(Interrupt), EditResult::Left);
+  EXPECT_EQ(editor.press(EndOfInput), EditResult::Ended);
 }
 
 TEST(LineEditor, MovesWithinOneRowOfSeveral) {
@@ -182,80 +182,80 @@ constexpr bool kTyping = true, kEmpty = false;
 TEST(ChatRecipient, IsTheOneBeforeWhenNobodyHasTheNameThatWasChosen) {
   ChatRecipient to{"Bob"};
   to.choose("Nobody");
-  to.sent("1");
+  to.on_sent("1");
   to.choose("Nobody");
-  to.sent("2");
-  to.refused_as_unknown("1", kEmpty);
+  to.on_sent("2");
+  to.on_unknown_recipient("1", kEmpty);
   EXPECT_EQ(to.name(), "Bob");
-  to.refused_as_unknown("2", kEmpty);
+  to.on_unknown_recipient("2", kEmpty);
   EXPECT_EQ(to.name(), "Bob");
 }
 
 TEST(ChatRecipient, LateRefusalChangesNothingWhenAnotherWasNamedSince) {
   ChatRecipient to{"Alice"};
   to.choose("Nobody");
-  to.sent("1");
+  to.on_sent("1");
   to.choose("Carol");
-  to.sent("2");
-  to.refused_as_unknown("1", kEmpty);
+  to.on_sent("2");
+  to.on_unknown_recipient("1", kEmpty);
   EXPECT_EQ(to.name(), "Carol");
-  to.refused_as_unknown("2", kEmpty);
+  to.on_unknown_recipient("2", kEmpty);
   EXPECT_EQ(to.name(), "Alice") << "and not the other unknown name";
 }
 
 TEST(ChatRecipient, LateRefusalChangesNothingWhenAnotherWroteSince) {
   ChatRecipient to{"Alice"};
   to.choose("Nobody");
-  to.sent("1");
-  to.heard_from("Carol", kEmpty);
-  to.refused_as_unknown("1", kTyping);
+  to.on_sent("1");
+  to.on_message_from("Carol", kEmpty);
+  to.on_unknown_recipient("1", kTyping);
   EXPECT_EQ(to.name(), "Carol");
-  to.line_ended();
+  to.on_line_end();
   EXPECT_EQ(to.name(), "Carol");
 }
 
 TEST(ChatRecipient, LateRefusalLeavesTheLineThatIsTypedToItsRecipient) {
   ChatRecipient to{"Alice"};
   to.choose("Nobody");
-  to.sent("1");
-  to.refused_as_unknown("1", kTyping);
+  to.on_sent("1");
+  to.on_unknown_recipient("1", kTyping);
   EXPECT_EQ(to.name(), "Nobody");
-  to.line_ended();
+  to.on_line_end();
   EXPECT_EQ(to.name(), "Alice");
   to.choose("Bobb");
-  to.sent("2");
-  to.refused_as_unknown("2", kEmpty);
+  to.on_sent("2");
+  to.on_unknown_recipient("2", kEmpty);
   EXPECT_EQ(to.name(), "Alice");
 }
 
 TEST(ChatRecipient, LateRefusalDoesNotReplaceWhoWroteWhileTheLineIsTyped) {
   ChatRecipient to{"Alice"};
   to.choose("Nobody");
-  to.sent("1");
-  to.heard_from("Carol", kTyping);
-  to.refused_as_unknown("1", kTyping);
-  to.line_ended();
+  to.on_sent("1");
+  to.on_message_from("Carol", kTyping);
+  to.on_unknown_recipient("1", kTyping);
+  to.on_line_end();
   EXPECT_EQ(to.name(), "Carol");
 }
 
 TEST(ChatRecipient, RefusalOfAMessageOfAnEarlierRunChangesNothing) {
   ChatRecipient to{"Alice"};
   to.choose("Bob");
-  to.refused_as_unknown("7", kEmpty);
+  to.on_unknown_recipient("7", kEmpty);
   EXPECT_EQ(to.name(), "Bob");
 }
 
 TEST(ChatRecipient, IsTheLastSenderButNeverChangesUnderALineBeingTyped) {
   ChatRecipient to{"Bob"};
-  to.heard_from("Carol", false);
+  to.on_message_from("Carol", false);
   EXPECT_EQ(to.name(), "Carol");
-  to.heard_from("Dave", true);
+  to.on_message_from("Dave", true);
   EXPECT_EQ(to.name(), "Carol") << "her name stands before the words";
-  to.line_ended();
+  to.on_line_end();
   EXPECT_EQ(to.name(), "Dave");
-  to.heard_from("Eve", true);
+  to.on_message_from("Eve", true);
   to.choose("Bob");
-  to.line_ended();
+  to.on_line_end();
   EXPECT_EQ(to.name(), "Bob") << "who is named by hand stays";
 }
 

@@ -1,6 +1,6 @@
-/// The lines that were entered, for going back to them. Kept in memory only: what was said is in the message log.
+/// The history of entered lines. In memory only: sent messages are in the message log.
 ///
-/// Invariants: at most kMaxHistoryLines lines and kMaxHistoryBytes bytes, the oldest go first; no line twice in a row.
+/// Invariants: at most kMaxHistoryLines lines and kMaxHistoryBytes bytes, the oldest are dropped first; no line twice in a row.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ class LineHistory {
  public:
   void add(std::string line);
   [[nodiscard]] std::size_t size() const { return lines_.size(); }
-  /// From the oldest, 0.
+  /// 0 is the oldest.
   [[nodiscard]] const std::string& at(std::size_t index) const { return lines_[index]; }
-  /// The newest line before `index` that contains the words.
+  /// The newest line before `index` that contains `words`.
   [[nodiscard]] std::optional<std::size_t> find_before(std::size_t index, std::string_view words) const;
 
  private:

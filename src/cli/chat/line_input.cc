@@ -28,10 +28,10 @@ LineInput::LineInput(net::AsioLoop& loop, int fd, LineListener& listener) : loop
 LineInput::~LineInput() = default;
 
 void LineInput::read_later() {
-  if (std::exchange(asked_, true)) return;
+  if (std::exchange(read_posted_, true)) return;
   loop_.post([this, alive = lifetime_.watch()] {
     if (!alive) return;
-    asked_ = false;
+    read_posted_ = false;
     if (!paused_) read_some();
   });
 }
@@ -45,8 +45,8 @@ void LineInput::resume() {
   if (!std::exchange(paused_, false) || ended_) return;
   loop_.post([this, alive = lifetime_.watch()] {
     if (!alive || paused_) return;
-    hand_out();
-    if (paused_ || read_all_) return;  // no more is read before what is here is gone
+    deliver_lines();
+    if (paused_ || read_all_) return;  // reads again only when the buffer is empty
     if (watch_)
       watch_->resume();
     else
@@ -60,38 +60,39 @@ void LineInput::read_some() {
   const auto count = ::read(fd_, buffer.data(), buffer.size());
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return watch_ ? void() : read_later();
   if (count > 0) {
-    held_.append(buffer.data(), static_cast<std::size_t>(count));
-    hand_out();
+    buffer_.append(buffer.data(), static_cast<std::size_t>(count));
+    deliver_lines();
     if (!watch_) read_later();
     return;
   }
   read_all_ = true;
   watch_.reset();
-  hand_out();
+  deliver_lines();
 }
 
-void LineInput::hand_out_one(std::string_view line) {
+void LineInput::deliver_line(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   if (!std::exchange(dropping_, false)) return listener_.on_line(line);
   listener_.on_line_too_long(std::exchange(dropped_, {}),
-                             line.substr(line.size() - std::min(line.size(), kSeenOfDropped)));
+                             line.substr(line.size() - std::min(line.size(), kDroppedLineSample)));
 }
 
-void LineInput::hand_out() {
+void LineInput::deliver_lines() {
   std::size_t begin = 0;
   while (!paused_) {
-    const auto end = held_.find('\n', begin);
+    const auto end = buffer_.find('\n', begin);
     if (end == std::string::npos) break;
-    const std::string_view line{held_.data() + begin, end - begin};
+    const std::string_view line{buffer_.data() + begin, end - begin};
     begin = end + 1;
-    hand_out_one(line);
+    deliver_line(line);
   }
-  held_.erase(0, begin);
-  if (!paused_ && held_.size() > kMaxLineBytes && !std::exchange(dropping_, true))
-    dropped_.assign(held_, 0, kSeenOfDropped);
-  if (!paused_ && dropping_ && held_.size() > kSeenOfDropped) held_.erase(0, held_.size() - kSeenOfDropped);
+  buffer_.erase(0, begin);
+  if (!paused_ && buffer_.size() > kMaxLineBytes && !std::exchange(dropping_, true))
+    dropped_.assign(buffer_, 0, kDroppedLineSample);
+  if (!paused_ && dropping_ && buffer_.size() > kDroppedLineSample)
+    buffer_.erase(0, buffer_.size() - kDroppedLineSample);
   if (paused_ || !read_all_ || ended_) return;
-  if (!held_.empty() || dropping_) hand_out_one(std::exchange(held_, {}));  // the last one, without an end
+  if (!buffer_.empty() || dropping_) deliver_line(std::exchange(buffer_, {}));  // the last line, without a line end
   if (paused_) return;
   ended_ = true;
   listener_.on_input_ended();

@@ -1,9 +1,9 @@
-/// A person's terminal with one line at its foot that is edited, while everything else appears above it.
+/// The user's terminal with an edited line at the bottom; all other output appears above it.
 ///
-/// Why: lines of a terminal's own cannot be edited, recalled or completed, and what arrives tears them apart. The editor
-///   (line_editor.h) and the drawing (line_view.h) are values; this is the edge: raw mode, reading, writing.
-/// Invariants: while it lives, all that print(), remark() and complain() write to a terminal stands above the line, which
-///   is then drawn again as it was. The terminal is given back as it was found on every way out (pty/user_terminal.h).
+/// Why: the terminal's own line mode has no history and no completion, and messages break the line. The editor
+///   (line_editor.h) and the drawing (line_view.h) are values; this class does raw mode, reading and writing.
+/// Invariants: output of print(), print_notice() and report_error() appears above the line, which is then redrawn. The
+///   terminal is restored on every exit (pty/user_terminal.h).
 /// Ownership: borrows loop and listener, which outlive it; must not be destroyed inside a callback of it.
 /// Threading: loop thread only.
 #pragma once
@@ -26,15 +26,15 @@ class LineTerminalListener {
  public:
   virtual ~LineTerminalListener() = default;
   virtual void on_entered(std::string_view line) = 0;
-  /// The line has no text any more: it was entered, cleared or erased.
+  /// The line became empty: it was entered, cleared or erased.
   virtual void on_emptied() = 0;
   /// Tab: see LineTerminal::complete.
   virtual void on_complete(std::string_view before_cursor) = 0;
   /// Ctrl-D in an empty line.
   virtual void on_end_of_input() = 0;
-  /// Ctrl-C in an empty line, or the terminal is gone.
+  /// Ctrl-C in an empty line, or the terminal was closed.
   virtual void on_leave() = 0;
-  /// What stands before the line.
+  /// The text before the line.
   virtual LineView::Prompt prompt() = 0;
 };
 
@@ -47,12 +47,12 @@ class LineTerminal final : private pty::UserTerminalListener {
   LineTerminal& operator=(const LineTerminal&) = delete;
 
   [[nodiscard]] bool empty() const { return editor_.empty(); }
-  /// The prompt has changed.
+  /// Redraws the line, after the prompt has changed.
   void draw();
-  /// Completes the word of `length` bytes before the cursor, if `before_cursor` still stands there. A word that is complete
-  /// is followed by `behind`; several choices are listed above the line.
+  /// Completes the word of `length` bytes before the cursor, if the text there is still `before_cursor`. Appends `suffix` to
+  /// a complete word; lists several choices above the line.
   void complete(std::string_view before_cursor, std::size_t length, const std::vector<std::string>& candidates,
-                std::string_view behind);
+                std::string_view suffix);
 
   void pause() { terminal_->pause_typing(); }
   void resume() { terminal_->resume_typing(); }
@@ -66,18 +66,18 @@ class LineTerminal final : private pty::UserTerminalListener {
   void on_continued() override;
   void on_closed(const std::string& reason) override;
 
-  void take(const std::vector<terminal::InputEvent>& pieces);
-  Edited take_one(const terminal::InputEvent& piece);
-  void act_on(Edited edited);
+  void on_pieces(const std::vector<terminal::InputEvent>& pieces);
+  EditResult take_one(const terminal::InputEvent& piece);
+  void act_on(EditResult edited);
   void enter();
-  void await_rest();
+  void wait_for_key_end();
   void write_above(std::string_view text);
   [[nodiscard]] LineView::Prompt prompt() const;
 
   net::AsioLoop& loop_;
   LineTerminalListener& listener_;
   terminal::InputSplitter splitter_;
-  std::unique_ptr<net::Timer> rest_timer_;
+  std::unique_ptr<net::Timer> key_timer_;
   std::string paste_;
   LineEditor editor_;
   LineView view_;

@@ -62,11 +62,11 @@ std::string LineView::erase() {
 
 std::string LineView::draw(const Prompt& prompt, std::string_view text, std::size_t cursor) {
   auto layout = lay_out(prompt, text, cursor, std::max<std::size_t>(size_.columns, 2) - 1);
-  const auto most = std::max<std::size_t>(size_.rows, 2) - 1;
+  const auto max_rows = std::max<std::size_t>(size_.rows, 2) - 1;
   std::size_t first = 0;
-  if (layout.rows.size() > most) {
-    first = layout.cursor_row < most ? 0 : layout.cursor_row - most + 1;
-    layout.rows.resize(first + most);
+  if (layout.rows.size() > max_rows) {
+    first = layout.cursor_row < max_rows ? 0 : layout.cursor_row - max_rows + 1;
+    layout.rows.resize(first + max_rows);
   }
   auto bytes = to_first_row();
   rows_.clear();
@@ -92,18 +92,18 @@ std::string LineView::leave(const Prompt& prompt, std::string_view text) {
 void LineView::resize(ViewSize size) {
   size_ = size;
   if (rows_.empty() || size.columns == 0) return;
-  const auto broken = [&](std::size_t columns) {
+  const auto wrapped_height = [&](std::size_t columns) {
     return std::max<std::size_t>(1, (columns + size.columns - 1) / size.columns);
   };
   std::size_t above = 0;
   height_ = 0;
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     if (row == cursor_row_) above = height_;
-    height_ += broken(rows_[row]);
+    height_ += wrapped_height(rows_[row]);
   }
   cursor_row_ = above + cursor_column_ / size.columns;
   cursor_column_ %= size.columns;
-  rows_.assign(height_, 0);  // rows of the terminal now
+  rows_.assign(height_, 0);  // now terminal rows
 }
 
 }  // namespace relay::cli

@@ -1,10 +1,9 @@
-/// How the line that is being typed stands on the terminal: below everything else, in as many rows as it needs.
+/// Draws the edited line at the bottom of the terminal, in as many rows as it needs.
 ///
-/// Why rows of our own: where a terminal breaks a full row, and where its cursor is then, differs. A row here is always one
-///   column shorter than the terminal and ends with a line end, so the place of the cursor is never in doubt.
-/// Invariants: what was drawn before is overwritten and nothing above it is touched; at most the terminal's rows less one
-///   are drawn, those around the cursor. Rows are cleared one by one: terminals take a cleared screen for one to keep in
-///   their history. Bytes out, no descriptor.
+/// Why it breaks rows itself: terminals differ in where they wrap a full row and in where the cursor is then. A row here is
+///   one column shorter than the terminal and ends with a line end, so the cursor position is always known.
+/// Invariants: drawing overwrites the previous drawing and nothing above it; at most the terminal's rows less one are drawn,
+///   those around the cursor. Rows are cleared one by one, because terminals save a cleared screen in their scrollback. Bytes out, no descriptor.
 #pragma once
 
 #include <cstddef>
@@ -25,15 +24,15 @@ class LineView {
     std::string text, shown;
   };
 
-  /// Draws the line, instead of what stands there. `cursor` is a place in `text`, in bytes.
+  /// Draws the line in place of the previous drawing. `cursor` is a byte offset in `text`.
   std::string draw(const Prompt& prompt, std::string_view text, std::size_t cursor);
-  /// Takes the line away; the cursor stands where it began.
+  /// Erases the line; the cursor is at its start.
   std::string erase();
-  /// The line stays on the screen as it is, with the cursor behind it; the next one begins below.
+  /// Leaves the line on the screen and moves the cursor below it.
   std::string leave(const Prompt& prompt, std::string_view text);
-  /// The screen was cleared, or belongs to others since.
+  /// Forgets the drawing, after the screen was cleared or used by others.
   void forget() { rows_.clear(), height_ = 0, cursor_row_ = 0, cursor_column_ = 0; }
-  /// A terminal that became narrower has broken the rows that are drawn.
+  /// A narrower terminal has wrapped the drawn rows.
   void resize(ViewSize size);
 
   [[nodiscard]] ViewSize size() const { return size_; }
@@ -42,8 +41,8 @@ class LineView {
   [[nodiscard]] std::string to_first_row() const;
 
   ViewSize size_;
-  std::vector<std::size_t> rows_;  // how many columns each drawn row takes
-  std::size_t height_ = 0;         // rows of the terminal they stand in
+  std::vector<std::size_t> rows_;  // the width of each drawn row
+  std::size_t height_ = 0;         // terminal rows that they take
   std::size_t cursor_row_ = 0, cursor_column_ = 0;
 };
 

@@ -18,17 +18,17 @@ std::size_t common_length(std::string_view a, std::string_view b) {
 }  // namespace
 
 WordCompletion complete_word(std::string_view word, const std::vector<std::string>& candidates) {
-  WordCompletion done;
+  WordCompletion completion;
   for (const auto& candidate : candidates)
-    if (common_length(word, candidate) == word.size()) done.choices.push_back(candidate);
-  std::ranges::sort(done.choices);
-  done.choices.erase(std::ranges::unique(done.choices).begin(), done.choices.end());
-  if (done.choices.empty()) return done;
-  const auto& first = done.choices.front();
-  auto agreed = first.size();
-  for (const auto& choice : done.choices) agreed = std::min(agreed, common_length(first, choice));
-  done.text = text::truncate_utf8(first, agreed);
-  return done;
+    if (common_length(word, candidate) == word.size()) completion.choices.push_back(candidate);
+  std::ranges::sort(completion.choices);
+  completion.choices.erase(std::ranges::unique(completion.choices).begin(), completion.choices.end());
+  if (completion.choices.empty()) return completion;
+  const auto& first = completion.choices.front();
+  auto common = first.size();
+  for (const auto& choice : completion.choices) common = std::min(common, common_length(first, choice));
+  completion.text = text::truncate_utf8(first, common);
+  return completion;
 }
 
 }  // namespace relay::cli

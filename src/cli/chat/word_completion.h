@@ -1,4 +1,4 @@
-/// What Tab makes of a word when these are the words there are.
+/// Completes a word from a list of candidates.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 namespace relay::cli {
 
 struct WordCompletion {
-  std::string text;                  // what the word becomes: as far as all candidates agree
-  std::vector<std::string> choices;  // those that begin like the word, sorted, each once
+  std::string text;                  // the word, extended to the common prefix of all choices
+  std::vector<std::string> choices;  // the candidates with this prefix, sorted, without duplicates
 };
 
-/// Capitals and small letters of ASCII are the same; the text has those of the candidate.
+/// Ignores ASCII case; the result has the case of the candidate.
 WordCompletion complete_word(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace relay::cli

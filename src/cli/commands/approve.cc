@@ -10,7 +10,7 @@
 namespace relay::cli {
 namespace {
 
-ExitCode tell(const Invocation& invocation, Context& context, PromptAnswer answer, std::string_view done) {
+ExitCode send_answer(const Invocation& invocation, Context& context, PromptAnswer answer, std::string_view done) {
   answer.agent = invocation.argument(0);
   answer.prompt = invocation.value("--prompt").value_or("");
   const auto prompt = RELAY_CLI_TRY(answer_prompt(context, answer));
@@ -20,15 +20,16 @@ ExitCode tell(const Invocation& invocation, Context& context, PromptAnswer answe
 }
 
 ExitCode approve(const Invocation& invocation, Context& context) {
-  return tell(invocation, context, {.kind = "permission"}, "approved");
+  return send_answer(invocation, context, {.kind = "permission"}, "approved");
 }
 ExitCode deny(const Invocation& invocation, Context& context) {
-  return tell(invocation, context, {.allow = false, .message = invocation.value("--message").value_or("")}, "denied");
+  return send_answer(invocation, context, {.approve = false, .message = invocation.value("--message").value_or("")},
+                     "denied");
 }
 ExitCode answer(const Invocation& invocation, Context& context) {
-  PromptAnswer given{.kind = "question"};
-  for (std::size_t i = 1; i < invocation.argument_count(); ++i) given.answers.push_back(invocation.argument(i));
-  return tell(invocation, context, std::move(given), "answered");
+  PromptAnswer answer{.kind = "question"};
+  for (std::size_t i = 1; i < invocation.argument_count(); ++i) answer.answers.push_back(invocation.argument(i));
+  return send_answer(invocation, context, std::move(answer), "answered");
 }
 
 constexpr Argument kAgent[] = {

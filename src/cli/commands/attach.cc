@@ -12,8 +12,8 @@ namespace relay::cli {
 namespace {
 
 ExitCode print_screen(const host::HostRecord& record, bool json) {
-  auto visit = RELAY_CLI_TRY(HostConnection::open(record));
-  const auto answer = RELAY_CLI_TRY(visit.request({{"method", "screen"}, {"format", "text"}}));
+  auto host = RELAY_CLI_TRY(HostConnection::open(record));
+  const auto answer = RELAY_CLI_TRY(host.request({{"method", "screen"}, {"format", "text"}}));
   print(json ? relay::json::serialize(answer) + "\n"
              : sanitize(string_member(answer, "screen").value_or(""), Lines::Keep));
   return ExitCode::Ok;
@@ -24,7 +24,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   if (invocation.has("--print") || invocation.has("--json")) return print_screen(record, invocation.has("--json"));
   const auto attached =
       RELAY_CLI_TRY(attach_to(record, invocation.has("--view") ? AttachMode::View : AttachMode::Drive));
-  if (attached.end == AttachEnd::AgentEnded)
+  if (attached.end == AttachEnd::AgentExited)
     print_notice(relay::format("{} exited with code {}", record.name, attached.code));
   else
     print_notice(relay::format("detached from {}; it keeps running", record.name));

@@ -19,11 +19,11 @@ bool is_pending(std::string_view state) { return !is_final_state(state); }
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto id = invocation.argument(0);
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  const auto meant = RELAY_CLI_TRY(resolve_deliveries(connection, id, is_pending, "is pending"));
+  const auto ids = RELAY_CLI_TRY(resolve_deliveries(connection, id, is_pending, "is pending"));
   std::vector<std::string> deliveries;
   std::map<std::string, std::string> stale;  // final already, or cannot be taken back: the history shows which
   std::optional<protocol::Nack> refusal;
-  for (const auto& delivery : meant) {
+  for (const auto& delivery : ids) {
     json::object order = {{"action", "cancel"}, {"deliveryId", delivery}};
     if (const auto reason = invocation.value("--reason")) order["reason"] = *reason;
     const auto done = RELAY_CLI_TRY(send_control(connection, order));

@@ -28,15 +28,15 @@ Result<std::string> parse_channel(const std::string& typed) {
   return name;
 }
 
-Result<json::object> ask(DaemonConnection& connection, const json::object& question) {
-  const auto payload = RELAY_TRY(connection.request(MessageType::Channels, json::serialize(question)));
+Result<json::object> query_channels(DaemonConnection& connection, const json::object& query) {
+  const auto payload = RELAY_TRY(connection.request(MessageType::Channels, json::serialize(query)));
   auto answer = RELAY_TRY(parse_json_object(payload));
   if (const auto error = string_member(answer, "error")) return fail(Errc::Refused, "the daemon refused: " + *error);
   return answer;
 }
 
 ExitCode list(DaemonConnection& connection, bool as_json, const Context& context) {
-  const auto answer = RELAY_CLI_TRY(ask(connection, {}));
+  const auto answer = RELAY_CLI_TRY(query_channels(connection, {}));
   if (as_json) {
     print(json::serialize(answer) + "\n");
     return ExitCode::Ok;
@@ -52,7 +52,7 @@ ExitCode list(DaemonConnection& connection, bool as_json, const Context& context
 }
 
 ExitCode members(DaemonConnection& connection, const std::string& channel, bool as_json, const Context& context) {
-  const auto answer = RELAY_CLI_TRY(ask(connection, {{"channel", channel}}));
+  const auto answer = RELAY_CLI_TRY(query_channels(connection, {{"channel", channel}}));
   if (as_json) {
     print(json::serialize(answer) + "\n");
     return ExitCode::Ok;
@@ -71,10 +71,10 @@ ExitCode members(DaemonConnection& connection, const std::string& channel, bool 
 /// CHANNEL_JOIN has no response, so the member list is requested after it: the daemon handles frames in order.
 ExitCode change(DaemonConnection& connection, const std::string& channel, const std::string& member, bool join,
                 bool as_json) {
-  const auto wish = json::serialize(json::object{{"channel", channel}, {"member", member}});
+  const auto payload = json::serialize(json::object{{"channel", channel}, {"member", member}});
   (void)RELAY_CLI_TRY(connection.send(
-      {.type = join ? MessageType::ChannelJoin : MessageType::ChannelLeave, .id = {}, .payload = wish}));
-  const auto answer = RELAY_CLI_TRY(ask(connection, {{"channel", channel}}));
+      {.type = join ? MessageType::ChannelJoin : MessageType::ChannelLeave, .id = {}, .payload = payload}));
+  const auto answer = RELAY_CLI_TRY(query_channels(connection, {{"channel", channel}}));
   const auto rows = objects_in(answer, "members");
   const bool in = std::ranges::any_of(rows, [&](const auto* row) { return string_member(*row, "name") == member; });
   if (in != join)

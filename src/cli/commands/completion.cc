@@ -14,7 +14,7 @@
 namespace relay::cli {
 namespace {
 
-// For the repository and for `make install`; not among the shells.
+// For the repository and `make install`; not listed as shells.
 constexpr std::string_view kManual = "manual";  // writes docs/cli.md
 constexpr std::string_view kManPage = "man";    // writes share/man/man1/agent-relay.1
 
@@ -25,7 +25,7 @@ ExitCode print_lines(const std::vector<std::string>& names) {
   return ExitCode::Ok;
 }
 
-/// For the scripts, while a person presses Tab: one name per line, nothing said and nothing started without a daemon.
+/// For the completion scripts: one name per line. Without a daemon it prints nothing and starts none.
 ExitCode list_names(std::string_view kind, const Context& context) {
   if (kind == "hosts") return print_lines(names_of_hosts(context.project.hosts));
   auto connection = DaemonConnection::open(config::socket_to_connect(context.project.socket));

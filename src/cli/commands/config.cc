@@ -24,7 +24,7 @@ std::string shown_value(const config::Settings& settings, const config::SettingR
 DaemonState daemon_state(const Context& context) {
   auto daemon = connect_daemon(context);
   if (!daemon) return {};
-  auto state = ask_daemon_state(*daemon, context.project.root);
+  auto state = query_daemon_state(*daemon, context.project.root);
   return state ? *std::move(state) : DaemonState{};
 }
 
@@ -52,7 +52,7 @@ std::string apply_command(const DaemonState& daemon, const config::Settings& set
 
 /// The error in config.toml that puts all permission rules out of force; empty when there is none.
 std::string policy_error(const Context& context) {
-  const auto policy = own_policy(context.home);
+  const auto policy = load_policy(context.home);
   return policy ? std::string{} : policy.error().message();
 }
 

@@ -15,19 +15,19 @@ namespace {
 
 /// The built-in prices and the user's own file. A file that cannot be used is reported and ignored.
 events::CostModels models_of(const Context& context) {
-  const events::CostModels ours;
+  const events::CostModels builtin;
   const auto path = context.home.root + "/cost-models.json";
   bool exists = false;
   const auto text = daemon::read_small_file(path, exists);
-  if (text && !exists) return ours;
-  auto models = text ? ours.with_file(*text) : Result<events::CostModels>{Failure{text.error()}};
+  if (text && !exists) return builtin;
+  auto models = text ? builtin.with_file(*text) : Result<events::CostModels>{Failure{text.error()}};
   if (models) return *std::move(models);
   print_notice(relay::format("{}: {}; using the built-in prices", path, models.error().message()));
-  return ours;
+  return builtin;
 }
 
-Result<events::CostReport> report(DaemonConnection& connection, const json::object& question, const Context& context) {
-  const auto payload = RELAY_TRY(connection.request(protocol::MessageType::UsageQuery, json::serialize(question)));
+Result<events::CostReport> report(DaemonConnection& connection, const json::object& query, const Context& context) {
+  const auto payload = RELAY_TRY(connection.request(protocol::MessageType::UsageQuery, json::serialize(query)));
   const auto answer = RELAY_TRY(parse_json_object(payload));
   if (const auto error = string_member(answer, "error")) return fail(Errc::Refused, "the daemon refused: " + *error);
   const auto models = models_of(context);
@@ -51,12 +51,12 @@ Result<events::CostReport> report(DaemonConnection& connection, const json::obje
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
-  json::object question;
+  json::object query;
   if (invocation.has("--since"))
-    question["sinceTs"] = context.now() - RELAY_CLI_USAGE(invocation.duration("--since", Millis{0})).count();
-  if (const auto agent = invocation.value("--agent")) question["agent"] = *agent;
+    query["sinceTs"] = context.now() - RELAY_CLI_USAGE(invocation.duration("--since", Millis{0})).count();
+  if (const auto agent = invocation.value("--agent")) query["agent"] = *agent;
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  const auto costs = RELAY_CLI_TRY(report(connection, question, context));
+  const auto costs = RELAY_CLI_TRY(report(connection, query, context));
   if (invocation.has("--json")) {
     print(json::serialize(schema::write(costs)) + "\n");
     return ExitCode::Ok;

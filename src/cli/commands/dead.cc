@@ -17,7 +17,7 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::size_t kMinDeadBody = 10;  // columns; with less the body has a line of its own
+constexpr std::size_t kMinDeadBody = 10;  // columns; with less room the body gets a line of its own
 constexpr std::size_t kDeadIndent = 4;
 
 constexpr std::int64_t kDefaultRows = 50;
@@ -28,8 +28,8 @@ bool is_dead(std::string_view state) {
 }
 
 /// The newest `limit`, newest first, in as many pages as it takes.
-Result<std::vector<json::object>> dead_letters(DaemonConnection& connection, const std::string& agent,
-                                               std::int64_t limit) {
+Result<std::vector<json::object>> query_dead(DaemonConnection& connection, const std::string& agent,
+                                             std::int64_t limit) {
   json::object query;
   if (!agent.empty()) query["agent"] = agent;
   std::vector<json::object> all;
@@ -39,35 +39,36 @@ Result<std::vector<json::object>> dead_letters(DaemonConnection& connection, con
     const auto payload = RELAY_TRY(connection.request(protocol::MessageType::Dead, json::serialize(query)));
     const auto answer = RELAY_TRY(parse_json_object(payload));
     if (const auto error = string_member(answer, "error")) return fail(Errc::Refused, "the daemon refused: " + *error);
-    const auto* letters = array_member(answer, "deliveries");
-    if (letters == nullptr)
-      return fail(Errc::BadAnswer, "the daemon's answer has no letters; are both of one version?");
-    for (const auto* letter : objects_in(answer, "deliveries")) all.push_back(*letter);
+    const auto* deliveries = array_member(answer, "deliveries");
+    if (deliveries == nullptr)
+      return fail(Errc::BadResponse, "the daemon's answer has no deliveries; are both of one version?");
+    for (const auto* delivery : objects_in(answer, "deliveries")) all.push_back(*delivery);
     const auto oldest = all.empty() ? 0 : integer_member(all.back(), "key").value_or(0);
-    if (!bool_member(answer, "more").value_or(false) || letters->empty() || oldest <= 0 || oldest >= before) break;
+    if (!bool_member(answer, "more").value_or(false) || deliveries->empty() || oldest <= 0 || oldest >= before) break;
     query["beforeKey"] = before = oldest;
   }
   return all;
 }
 
-/// Two lines: what it is, and why it did not arrive.
-std::string shown(const json::object& letter, const Context& context) {
+/// Two lines: the delivery, and the reason why it was not delivered.
+std::string dead_text(const json::object& delivery, const Context& context) {
   const auto& paint = context.paint;
-  const auto state = display_field(letter, "state");
-  const auto time = short_time(time_in(letter, "at"), context.now());
-  const auto head = relay::format("{}  {}  {:<8}  {} {} {}  ", time, display_field(letter, "deliveryId"), state,
-                                  display_field(letter, "from"), marks().arrow, display_field(letter, "to"));
+  const auto state = display_field(delivery, "state");
+  const auto time = short_time(time_in(delivery, "at"), context.now());
+  const auto head = relay::format("{}  {}  {:<8}  {} {} {}  ", time, display_field(delivery, "deliveryId"), state,
+                                  display_field(delivery, "from"), marks().arrow, display_field(delivery, "to"));
   const bool narrow = display_width(head) + kMinDeadBody > context.columns;
   const auto room = context.columns - (narrow ? kDeadIndent : display_width(head));
-  auto text =
-      relay::format("{}  {}  {}  {} {} {}", paint(Colour::Dim, time), display_field(letter, "deliveryId"),
-                    paint(state == "in_doubt" ? Colour::Yellow : Colour::Red, relay::format("{:<8}", state)),
-                    paint.name(display_field(letter, "from")), marks().arrow, paint.name(display_field(letter, "to")));
+  auto text = relay::format("{}  {}  {}  {} {} {}", paint(Colour::Dim, time), display_field(delivery, "deliveryId"),
+                            paint(state == "in_doubt" ? Colour::Yellow : Colour::Red, relay::format("{:<8}", state)),
+                            paint.name(display_field(delivery, "from")), marks().arrow,
+                            paint.name(display_field(delivery, "to")));
   if (narrow) text = folded(text, context.columns, kDeadIndent);
-  text += (narrow ? "\n" + std::string(kDeadIndent, ' ') : "  ") + truncate(display_field(letter, "body"), room) + "\n";
-  auto why = display_field(letter, "reason");
+  text +=
+      (narrow ? "\n" + std::string(kDeadIndent, ' ') : "  ") + truncate(display_field(delivery, "body"), room) + "\n";
+  auto why = display_field(delivery, "reason");
   if (why.empty()) why = "no reason given";
-  if (const auto attempts = integer_member(letter, "attempts").value_or(0); attempts > 1)
+  if (const auto attempts = integer_member(delivery, "attempts").value_or(0); attempts > 1)
     why += relay::format(" ({} attempts)", attempts);
   for (const auto& line : wrap(why, context.columns - kDeadIndent))
     text += relay::format("    {}\n", paint(Colour::Dim, line));
@@ -81,49 +82,51 @@ ExitCode list(const Invocation& invocation, Context& context) {
   const auto name = invocation.argument(0);
   const auto limit = RELAY_CLI_USAGE(invocation.number("--limit", 1, protocol::kMaxQueryRows, kDefaultRows));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  const auto letters = RELAY_CLI_TRY(dead_letters(connection, name, limit));
-  if (letters.empty() && !name.empty())
+  const auto deliveries = RELAY_CLI_TRY(query_dead(connection, name, limit));
+  if (deliveries.empty() && !name.empty())
     if (const auto sentence = RELAY_CLI_TRY(unknown_agent_error(connection, name)); !sentence.empty())
       return report_error(sentence, ExitCode::Failed);
   if (invocation.has("--json")) {
-    print(json::serialize(json::object{{"deliveries", json::array(letters.begin(), letters.end())}}) + "\n");
+    print(json::serialize(json::object{{"deliveries", json::array(deliveries.begin(), deliveries.end())}}) + "\n");
     return ExitCode::Ok;
   }
-  for (const auto& letter : letters) print(shown(letter, context));
-  if (letters.empty()) {
+  for (const auto& delivery : deliveries) print(dead_text(delivery, context));
+  if (deliveries.empty()) {
     print_notice("no undelivered messages: all are delivered or pending");
   } else {
-    const bool doubt = std::ranges::any_of(
-        letters, [](const json::object& letter) { return display_field(letter, "state") == "in_doubt"; });
+    const bool any_in_doubt = std::ranges::any_of(
+        deliveries, [](const json::object& delivery) { return display_field(delivery, "state") == "in_doubt"; });
     print_notice(relay::format(
         "redeliver one with: agent-relay dead redeliver ID; all with: agent-relay dead redeliver --all{}",
-        doubt ? "; also those in doubt, which may then arrive twice, with: agent-relay dead redeliver --all --in-doubt"
-              : ""));
+        any_in_doubt
+            ? "; also those in doubt, which may then arrive twice, with: agent-relay dead redeliver --all --in-doubt"
+            : ""));
   }
   return ExitCode::Ok;
 }
 
-/// What was sent again, under its new ids; of very many only the first are told.
-struct Again {
+/// Redelivered messages by their new ids; of very many only the first.
+struct Redelivered {
   std::int64_t count = 0;
   std::vector<std::string> ids;
 
-  void add(const ControlResponse& done) {
-    count += done.count();
-    if (const auto* fresh = array_member(done.result, "deliveryIds"))
+  void add(const ControlResponse& response) {
+    count += response.count();
+    if (const auto* fresh = array_member(response.result, "deliveryIds"))
       for (const auto& id : *fresh)
         if (const auto* text = id.if_string()) ids.emplace_back(*text);
   }
 };
 
-void tell(const Again& again, bool as_json) {
+void print_redelivered(const Redelivered& redelivered, bool as_json) {
   if (as_json)
-    return print(json::serialize(json::object{{"count", again.count},
-                                              {"deliveryIds", json::array(again.ids.begin(), again.ids.end())}}) +
-                 "\n");
-  for (const auto& id : again.ids) print(relay::format("redelivered as {}\n", sanitize(id, Lines::Join)));
-  if (const auto told = static_cast<std::int64_t>(again.ids.size()); again.count > told)
-    print(relay::format("and {} more\n", again.count - told));
+    return print(
+        json::serialize(json::object{{"count", redelivered.count},
+                                     {"deliveryIds", json::array(redelivered.ids.begin(), redelivered.ids.end())}}) +
+        "\n");
+  for (const auto& id : redelivered.ids) print(relay::format("redelivered as {}\n", sanitize(id, Lines::Join)));
+  if (const auto shown = static_cast<std::int64_t>(redelivered.ids.size()); redelivered.count > shown)
+    print(relay::format("and {} more\n", redelivered.count - shown));
 }
 
 ExitCode redeliver(const Invocation& invocation, Context& context) {
@@ -135,15 +138,15 @@ ExitCode redeliver(const Invocation& invocation, Context& context) {
   if (all && invocation.argument_count() > 2)
     return report_error("--all takes at most one name: agent-relay dead redeliver --all Bob", ExitCode::Usage);
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  Again again;
+  Redelivered redelivered;
   if (all) {
-    json::object order = {{"action", kRedeliver}, {"all", true}};
-    if (invocation.argument_count() == 2) order["agent"] = invocation.argument(1);
-    if (invocation.has("--in-doubt")) order["states"] = json::array{"dead", "failed", "expired", "in_doubt"};
-    const auto done = RELAY_CLI_TRY(send_control(connection, order));
+    json::object request = {{"action", kRedeliver}, {"all", true}};
+    if (invocation.argument_count() == 2) request["agent"] = invocation.argument(1);
+    if (invocation.has("--in-doubt")) request["states"] = json::array{"dead", "failed", "expired", "in_doubt"};
+    const auto done = RELAY_CLI_TRY(send_control(connection, request));
     if (done.refusal) return report_error(*done.refusal);
-    again.add(done);
-    if (again.count == 0)
+    redelivered.add(done);
+    if (redelivered.count == 0)
       print_notice(invocation.has("--in-doubt") ? "nothing to redeliver"
                                                 : "nothing to redeliver; include deliveries in doubt with --in-doubt");
   }
@@ -152,12 +155,12 @@ ExitCode redeliver(const Invocation& invocation, Context& context) {
              resolve_deliveries(connection, invocation.argument(i), is_dead, "is dead, failed, expired or in doubt"))) {
       const auto done = RELAY_CLI_TRY(send_control(connection, {{"action", kRedeliver}, {"deliveryId", delivery}}));
       if (done.refusal) {
-        if (!invocation.has("--json")) tell(again, false);
+        if (!invocation.has("--json")) print_redelivered(redelivered, false);
         return report_error(*done.refusal);
       }
-      again.add(done);
+      redelivered.add(done);
     }
-  tell(again, invocation.has("--json"));
+  print_redelivered(redelivered, invocation.has("--json"));
   return ExitCode::Ok;
 }
 

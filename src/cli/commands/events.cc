@@ -56,8 +56,8 @@ Result<Since> since_in(const Invocation& invocation, const Context& context) {
 
 class EventLog {
  public:
-  EventLog(const Context& context, json::object wanted, std::string topic, bool json)
-      : context_{context}, wanted_{std::move(wanted)}, topic_{std::move(topic)}, json_{json} {}
+  EventLog(const Context& context, json::object filter, std::string topic, bool json)
+      : context_{context}, filter_{std::move(filter)}, topic_{std::move(topic)}, json_{json} {}
 
   /// Prints all events after `since`, or the newest `limit`. Returns their number.
   Result<std::size_t> print_past(DaemonConnection& connection, const Since& since, std::int64_t limit) {
@@ -65,10 +65,10 @@ class EventLog {
     if (limit == 0) {  // no past events, only the position to follow from
       const auto payload = RELAY_TRY(connection.request(MessageType::EventsQuery, R"({"newest":true,"limit":1})"));
       const auto answer = RELAY_TRY(parse_json_object(payload));
-      reached_ = since.number >= 0 ? since.number : integer_member(answer, "newest").value_or(0);
+      position_ = since.number >= 0 ? since.number : integer_member(answer, "newest").value_or(0);
       return std::size_t{0};
     }
-    auto query = wanted_;
+    auto query = filter_;
     if (since.number >= 0) query["after"] = since.number;
     if (since.time > 0) query["sinceTs"] = since.time;
     if (newest) query["newest"] = true;
@@ -81,44 +81,44 @@ class EventLog {
       if (const auto error = string_member(answer, "error"))
         return fail(Errc::Refused, "the daemon refused: " + *error);
       auto events = objects_in(answer, "events");
-      std::erase_if(events, [&](const auto* event) { return !concerns(*event); });
+      std::erase_if(events, [&](const auto* event) { return !matches_topic(*event); });
       for (const auto* event : events)
         if (!newest) show(*event);
       if (newest)
         for (const auto* event : events | std::views::reverse) found.push_back(*event);
       printed += events.size();
       left -= static_cast<std::int64_t>(events.size());
-      reached_ = std::max(reached_, integer_member(answer, "nextAfter").value_or(0));
+      position_ = std::max(position_, integer_member(answer, "nextAfter").value_or(0));
       const auto from = integer_member(answer, "nextBefore").value_or(0);
       if (!bool_member(answer, "more").value_or(false) || (newest && from <= 1)) break;
       if (newest)
         query["before"] = from;
       else
-        query["after"] = reached_;
+        query["after"] = position_;
     }
     for (const auto& event : found | std::views::reverse) show(event);
     return printed;
   }
 
   Error follow(DaemonConnection& connection) {
-    connection.end_with(STDOUT_FILENO);
-    auto wish = wanted_;
-    wish["since"] = reached_;
+    connection.watch_output(STDOUT_FILENO);
+    auto subscription = filter_;
+    subscription["since"] = position_;
     if (const auto sent =
-            connection.send({.type = MessageType::EventsSubscribe, .id = {}, .payload = json::serialize(wish)});
+            connection.send({.type = MessageType::EventsSubscribe, .id = {}, .payload = json::serialize(subscription)});
         !sent)
       return sent.error();
     for (;;) {
       const auto frame = connection.receive(in(kForever));
       if (!frame) return frame.error();
-      if (frame->envelope.type == MessageType::Bye) return goodbye_of(frame->envelope);
+      if (frame->envelope.type == MessageType::Bye) return bye_reason(frame->envelope);
       if (frame->envelope.type != MessageType::AgentEvent) continue;
       const auto payload = parse_json_object(frame->envelope.payload);
       const auto* event = payload ? object_member(*payload, "event") : nullptr;
       const auto number = event == nullptr ? 0 : integer_member(*event, "_seq").value_or(0);
-      if (number <= reached_) continue;  // events that are not stored (log) have none
-      reached_ = number;
-      if (concerns(*event)) show(*event);
+      if (number <= position_) continue;  // events that are not stored (log) have none
+      position_ = number;
+      if (matches_topic(*event)) show(*event);
     }
   }
 
@@ -127,32 +127,32 @@ class EventLog {
     print(json_ ? json::serialize(event) + "\n" : event_line(event, context_));
   }
 
-  [[nodiscard]] bool concerns(const json::object& event) const {
+  [[nodiscard]] bool matches_topic(const json::object& event) const {
     return topic_.empty() || string_member(event, "topic") == topic_;
   }
 
   const Context& context_;
-  json::object wanted_;
+  json::object filter_;
   std::string topic_;  // empty: any
   bool json_;
-  std::int64_t reached_ = 0;
+  std::int64_t position_ = 0;
 };
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto limit =
       RELAY_CLI_USAGE(invocation.number("--limit", 0, INT32_MAX, invocation.has("--since") ? INT32_MAX : kDefaultRows));
   const auto since = RELAY_CLI_USAGE(since_in(invocation, context));
-  json::object wanted;
+  json::object filter;
   if (const auto types = invocation.value("--types")) {
-    wanted["types"] = split_at_commas(*types);
-    for (const auto& type : wanted["types"].as_array()) RELAY_CLI_USAGE(events::check_type(type.as_string()));
+    filter["types"] = split_at_commas(*types);
+    for (const auto& type : filter["types"].as_array()) RELAY_CLI_USAGE(events::check_type(type.as_string()));
   }
   const auto topic = invocation.value("--topic");
-  if (topic && !wanted.contains("types")) wanted["types"] = json::array{"message"};  // others have none
-  if (const auto agent = invocation.value("--agent")) wanted["agents"] = json::array{*agent};
-  if (const auto session = invocation.value("--session")) wanted["sessions"] = json::array{*session};
+  if (topic && !filter.contains("types")) filter["types"] = json::array{"message"};  // others have none
+  if (const auto agent = invocation.value("--agent")) filter["agents"] = json::array{*agent};
+  if (const auto session = invocation.value("--session")) filter["sessions"] = json::array{*session};
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  EventLog log{context, std::move(wanted), topic.value_or(""), invocation.has("--json")};
+  EventLog log{context, std::move(filter), topic.value_or(""), invocation.has("--json")};
   const auto printed = RELAY_CLI_TRY(log.print_past(connection, since, limit));
   if (invocation.has("--follow"))
     return follow([&](DaemonConnection& daemon) { return log.follow(daemon); }, std::move(connection), context);

@@ -17,19 +17,19 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::size_t kAskedColumns = 100;
+constexpr std::size_t kPromptColumns = 100;
 
-/// What is for an idle agent is typed, unless the agent has an interface of its own for it.
+/// Messages for an idle agent are typed, unless it has a native interface for them.
 bool is_typed_into(const json::object& answer) {
-  const auto* ways = object_member(answer, "interfaces");
-  const auto* speak = ways != nullptr ? object_member(*ways, "delivery") : nullptr;
-  return speak == nullptr || display_field(*speak, "on-idle") == adapters::way::kTerminal;
+  const auto* interfaces = object_member(answer, "interfaces");
+  const auto* delivery = interfaces != nullptr ? object_member(*interfaces, "delivery") : nullptr;
+  return delivery == nullptr || display_field(*delivery, "on-idle") == adapters::way::kTerminal;
 }
 
-/// What the user says is typed although the agent has an interface of its own: that one would call it a peer's.
-bool types_for_user(const json::object& answer) {
-  const auto* ways = object_member(answer, "interfaces");
-  return ways != nullptr && display_field(*ways, "asUser") == adapters::way::kTerminal;
+/// Messages of the user are typed despite a native interface, which would present them as a peer's.
+bool types_user_messages(const json::object& answer) {
+  const auto* interfaces = object_member(answer, "interfaces");
+  return interfaces != nullptr && display_field(*interfaces, "asUser") == adapters::way::kTerminal;
 }
 
 std::string meaning_of(std::string_view state, const json::object& answer) {
@@ -38,10 +38,10 @@ std::string meaning_of(std::string_view state, const json::object& answer) {
            "interfaces, or stay pending";
   if (state == "idle") return "ready for a message";
   if (state == "typing")
-    return is_typed_into(answer)    ? "its composer holds a draft; messages stay pending"
-           : types_for_user(answer) ? "its composer holds a draft; your messages stay pending until it is empty, "
-                                      "messages from agents arrive beside it"
-                                    : "its composer holds a draft; messages arrive beside it";
+    return is_typed_into(answer)         ? "its composer holds a draft; messages stay pending"
+           : types_user_messages(answer) ? "its composer holds a draft; your messages stay pending until it is empty, "
+                                           "messages from agents arrive beside it"
+                                         : "its composer holds a draft; messages arrive beside it";
   if (state == "working") return "messages stay pending until it finishes";
   if (state == "blocked") return "it needs an answer, or shows an unknown screen; nothing is typed";
   if (display_field(answer, "profile") == profiles::kGeneric)
@@ -50,26 +50,26 @@ std::string meaning_of(std::string_view state, const json::object& answer) {
   return "not known to be ready; nothing is typed";
 }
 
-/// How it is heard and spoken to, what does not work, and what it used.
-void add_ways(Table& facts, const json::object& answer) {
-  if (const auto* ways = object_member(answer, "interfaces")) {
-    const auto heard = display_field(*ways, "output");
-    facts.add({"output", heard.empty() ? "none: no native interface works, and there is no screen" : heard});
+/// The interfaces in use, the ones that failed, and the tokens used.
+void add_interfaces(Table& facts, const json::object& answer) {
+  if (const auto* interfaces = object_member(answer, "interfaces")) {
+    const auto output = display_field(*interfaces, "output");
+    facts.add({"output", output.empty() ? "none: no native interface works, and there is no screen" : output});
     if (const auto unread = display_field(answer, "unread"); !unread.empty()) facts.add({"not read now", unread});
-    std::string spoken;
-    if (const auto* speak = object_member(*ways, "delivery"))
-      for (const auto& [mode, way] : *speak)
-        if (way.is_string())
-          spoken += relay::format("{}{} {}", spoken.empty() ? "" : ", ", std::string_view{mode},
-                                  display_field(*speak, std::string_view{mode}));
-    if (types_for_user(answer)) spoken += relay::format("; your messages: {}", adapters::way::kTerminal);
-    facts.add({"delivery", spoken});
-    if (const auto answered = display_field(*ways, "prompts"); !answered.empty()) facts.add({"prompts", answered});
+    std::string modes;
+    if (const auto* delivery = object_member(*interfaces, "delivery"))
+      for (const auto& [mode, via] : *delivery)
+        if (via.is_string())
+          modes += relay::format("{}{} {}", modes.empty() ? "" : ", ", std::string_view{mode},
+                                 display_field(*delivery, std::string_view{mode}));
+    if (types_user_messages(answer)) modes += relay::format("; your messages: {}", adapters::way::kTerminal);
+    facts.add({"delivery", modes});
+    if (const auto prompts = display_field(*interfaces, "prompts"); !prompts.empty()) facts.add({"prompts", prompts});
   }
   if (const auto* broken = array_member(answer, "failedInterfaces"))
     for (const auto& value : *broken)
       if (const auto* one = value.if_object())
-        facts.add({"failed", display_field(*one, "via") + ": " + display_field(*one, "why")});
+        facts.add({"failed", display_field(*one, "via") + ": " + display_field(*one, "reason")});
   if (const auto failure = display_field(answer, "lastFailure"); !failure.empty()) facts.add({"last failure", failure});
   if (const auto* usage = object_member(answer, "usage")) {
     const auto count = [&](std::string_view name) { return integer_member(*usage, name).value_or(0); };
@@ -81,14 +81,14 @@ void add_ways(Table& facts, const json::object& answer) {
   }
 }
 
-/// What it asks, and what a person does about it.
+/// The pending prompts, and how the user answers them.
 void add_prompts(Table& facts, const json::object& answer, std::string_view agent) {
   for (const auto* prompt : objects_in(answer, "prompts")) {
     const auto id = display_field(*prompt, "id");
     const auto summary = display_field(*prompt, "summary");
-    const auto told = truncate(summary, kAskedColumns);
-    facts.add({"asks", told});
-    if (told != summary) facts.add({"", relay::format("full text: agent-relay attach {} --print", agent)});
+    const auto shown = truncate(summary, kPromptColumns);
+    facts.add({"asks", shown});
+    if (shown != summary) facts.add({"", relay::format("full text: agent-relay attach {} --print", agent)});
     if (!bool_member(*prompt, "canAnswer").value_or(true))
       facts.add({"", relay::format("answer it on the agent's screen: agent-relay attach {}", agent)});
     else if (display_field(*prompt, "kind") == "permission")
@@ -105,7 +105,7 @@ void add_prompts(Table& facts, const json::object& answer, std::string_view agen
 /// The preset and the rules of config.toml that are about this agent, as the daemon reads them.
 json::object permissions_for(std::string_view agent, const Context& context) {
   json::object in_force{{"file", context.home.config_file}};
-  const auto policy = own_policy(context.home);
+  const auto policy = load_policy(context.home);
   if (!policy) {
     in_force["error"] = policy.error().message();
     return in_force;
@@ -117,7 +117,7 @@ json::object permissions_for(std::string_view agent, const Context& context) {
   return in_force;
 }
 
-/// What an agent does with what no rule of ours covers, by the permission mode it says it is in.
+/// How an agent treats requests that no relay rule covers, by the permission mode that it reports.
 struct ModeMeaning {
   std::string_view profile, mode, meaning;
 };
@@ -136,8 +136,8 @@ constexpr ModeMeaning kModeMeanings[] = {
     {"gemini", "yolo", kAsksNothing},
 };
 
-/// The mode is as old as the start or the last hook: a key at its screen may have changed it since.
-std::string beyond_the_rules(const json::object& answer) {
+/// The mode dates from the start or the last hook; a key pressed since may have changed it.
+std::string own_mode_text(const json::object& answer) {
   const auto mode = display_field(answer, "permissionMode");
   if (mode.empty()) return "its own permission mode decides what its dialog asks you; it has not reported the mode";
   std::string_view meaning =
@@ -152,7 +152,7 @@ void add_permissions(Table& facts, const json::object& answer) {
   const auto* in_force = object_member(answer, "permissions");
   if (in_force == nullptr) return;
   if (const auto error = display_field(*in_force, "error"); !error.empty())
-    return facts.add({"permissions", relay::format("no rule is in force: {}; {}", error, beyond_the_rules(answer))});
+    return facts.add({"permissions", relay::format("no rule is in force: {}; {}", error, own_mode_text(answer))});
   const auto preset = display_field(*in_force, "preset");
   const auto* rules = array_member(*in_force, "rules");
   const auto own = rules == nullptr ? 0 : rules->size();
@@ -162,7 +162,7 @@ void add_permissions(Table& facts, const json::object& answer) {
   facts.add({"permissions", relay::format("{}; {}",
                                           shown.empty() ? "no rule approves or denies anything"
                                                         : shown + " (docs/permissions.md), and for the rest",
-                                          beyond_the_rules(answer))});
+                                          own_mode_text(answer))});
   const auto* by_rules = object_member(answer, "approvedByRules");
   if (by_rules == nullptr) return;
   const auto count = integer_member(*by_rules, "count").value_or(0);
@@ -188,29 +188,29 @@ void add_held_keys(Table& facts, const json::object& answer) {
                      discarded > 0 ? relay::format("; {} more bytes of a paste were discarded", discarded) : "")});
 }
 
-std::string interface_of(const json::object& letter) {
-  const auto via = display_field(letter, "via");
+std::string interface_of(const json::object& delivery) {
+  const auto via = display_field(delivery, "via");
   if (via.empty()) return "";
   return via == adapters::way::kTerminal ? "typed" : "via " + via;
 }
 
-/// Every message that is not final: those the host has, and how many the daemon holds.
+/// The pending messages at the host, and the number of those that the daemon holds.
 void print_pending(const json::object& answer, const Context& context) {
   const auto waiting = objects_in(answer, "pending");
   const auto at_daemon = integer_member(answer, "atDaemon");
   const auto name = display_field(answer, "name");
   const bool paused = answer.contains("paused");
   if (!waiting.empty()) {
-    print(relay::format("\n{} pending:\n", messages_in_words(static_cast<std::int64_t>(waiting.size()))));
-    Table letters{{}};
+    print(relay::format("\n{} pending:\n", message_count(static_cast<std::int64_t>(waiting.size()))));
+    Table rows{{}};
     for (const auto* one : waiting)
-      letters.add({" ", display_field(*one, "id"), "from " + display_field(*one, "from"), display_field(*one, "mode"),
-                   interface_of(*one), display_field(*one, "reason")});
-    print(letters.text(context.paint, context.width()));
+      rows.add({" ", display_field(*one, "id"), "from " + display_field(*one, "from"), display_field(*one, "mode"),
+                interface_of(*one), display_field(*one, "reason")});
+    print(rows.text(context.paint, context.width()));
   }
   if (at_daemon.value_or(0) > 0)
     print_sentence(
-        relay::format("\n{}{} held by the daemon{}\n", messages_in_words(*at_daemon), waiting.empty() ? "" : " more",
+        relay::format("\n{}{} held by the daemon{}\n", message_count(*at_daemon), waiting.empty() ? "" : " more",
                       paused ? relay::format(" while it is paused; resume with: agent-relay unpause {}", name)
                              : relay::format("; see: agent-relay inbox {}", name)));
   else if (waiting.empty() && paused && !at_daemon)
@@ -220,14 +220,14 @@ void print_pending(const json::object& answer, const Context& context) {
     print_sentence("\nno messages pending\n");
 }
 
-void print_for_people(const json::object& answer, const Context& context) {
+void print_text(const json::object& answer, const Context& context) {
   const auto& paint = context.paint;
   const auto state = display_field(answer, "state");
-  const Millis held{std::max<WallMs>(0, context.now() - integer_member(answer, "since").value_or(context.now()))};
+  const Millis in_state{std::max<WallMs>(0, context.now() - integer_member(answer, "since").value_or(context.now()))};
   const auto paused = display_field(answer, "paused");
   print_sentence(relay::format(
       "{} is {} (for {}): {}\n\n", paint.name(display_field(answer, "name")), paint(Colour::Bold, state),
-      short_duration(held),
+      short_duration(in_state),
       paused.empty() ? meaning_of(state, answer) : paint(Colour::Yellow, "paused; its messages are held")));
   Table facts{{}};
   if (!paused.empty())
@@ -246,7 +246,7 @@ void print_for_people(const json::object& answer, const Context& context) {
   add_held_keys(facts, answer);
   facts.add({"program", relay::format("{} (pid {}), profile {}", display_field(answer, "cli"),
                                       integer_member(answer, "pid").value_or(0), display_field(answer, "profile"))});
-  add_ways(facts, answer);
+  add_interfaces(facts, answer);
   add_permissions(facts, answer);
   add_events(facts, answer);
   facts.add(
@@ -260,11 +260,11 @@ void print_for_people(const json::object& answer, const Context& context) {
   print_pending(answer, context);
 }
 
-/// What the daemon knows of the agent's messages: those it has not given to the host are not listed there.
+/// Adds the messages that the daemon holds: the host lists only those that it has.
 void add_daemon_view(json::object& answer, const Context& context) {
   const auto name = string_member(answer, "name").value_or("");
   auto connection = join_workspace(context);
-  if (!connection) return;  // `connected` says so
+  if (!connection) return;  // `connected` is false then
   const auto reply = connection->request(protocol::MessageType::ListAgents,
                                          json::serialize(json::object{{"agent", name}, {"includeIdle", true}}));
   const auto listed = reply ? parse_json_object(*reply) : Result<json::object>{Failure{reply.error()}};
@@ -283,8 +283,8 @@ void add_daemon_view(json::object& answer, const Context& context) {
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0), {.done = "explained"}));
-  auto visit = RELAY_CLI_TRY(HostConnection::open(record));
-  auto answer = RELAY_CLI_TRY(visit.request({{"method", "explain"}}));
+  auto host = RELAY_CLI_TRY(HostConnection::open(record));
+  auto answer = RELAY_CLI_TRY(host.request({{"method", "explain"}}));
   answer.erase("method");
   answer.erase("ok");
   answer["permissions"] = permissions_for(display_field(answer, "name"), context);
@@ -292,7 +292,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   if (invocation.has("--json"))
     print(json::serialize(answer) + "\n");
   else
-    print_for_people(answer, context);
+    print_text(answer, context);
   return ExitCode::Ok;
 }
 

@@ -44,9 +44,9 @@ Result<UniqueFd> open_input(const std::string& file) {
   return fd;
 }
 
-void print_all(const std::vector<commands::Command>& heard, bool as_json) {
-  for (const auto& utterance : heard)
-    print(as_json ? json::serialize(utterance_json(utterance)) + "\n" : utterance_line(utterance));
+void print_all(const std::vector<commands::Command>& found, bool as_json) {
+  for (const auto& command : found)
+    print(as_json ? json::serialize(command_json(command)) + "\n" : command_line(command));
 }
 
 /// Calls `take` with what is read, until the end.
@@ -61,25 +61,26 @@ Result<void> read_all(int fd, const std::function<Result<void>(std::string_view)
   }
 }
 
-void print_all(const std::vector<profiles::TimedObservation>& seen, bool as_json) {
-  for (const auto& each : seen) print(as_json ? json::serialize(seen_json(each)) + "\n" : seen_line(each));
+void print_all(const std::vector<profiles::TimedObservation>& observations, bool as_json) {
+  for (const auto& each : observations)
+    print(as_json ? json::serialize(observation_json(each)) + "\n" : observation_line(each));
 }
 
 Result<void> play_cast(int fd, profiles::CastPlayer& player, bool as_json) {
-  std::string held;
+  std::string pending;
   const auto take_lines = [&](std::string_view bytes) -> Result<void> {
-    held.append(bytes);
-    if (held.size() > kMaxCastLineBytes) return fail("a line of the recording is longer than 64 MB");
+    pending.append(bytes);
+    if (pending.size() > kMaxCastLineBytes) return fail("a line of the recording is longer than 64 MB");
     std::size_t from = 0;
-    for (auto end = held.find('\n'); end != std::string::npos; end = held.find('\n', from)) {
-      if (end > from) print_all(RELAY_TRY(player.take(std::string_view{held}.substr(from, end - from))), as_json);
+    for (auto end = pending.find('\n'); end != std::string::npos; end = pending.find('\n', from)) {
+      if (end > from) print_all(RELAY_TRY(player.take(std::string_view{pending}.substr(from, end - from))), as_json);
       from = end + 1;
     }
-    held.erase(0, from);
+    pending.erase(0, from);
     return {};
   };
   RELAY_TRY(read_all(fd, take_lines));
-  if (!held.empty()) print_all(RELAY_TRY(player.take(held)), as_json);
+  if (!pending.empty()) print_all(RELAY_TRY(player.take(pending)), as_json);
   print_all(player.finish(), as_json);
   return {};
 }
@@ -88,9 +89,9 @@ ExitCode run(const Invocation& invocation, Context&) {
   const auto options = RELAY_CLI_USAGE(options_of(invocation));
   const auto profile = RELAY_CLI_USAGE(profiles::find_profile(invocation.value("--profile").value_or("claude")));
   if (invocation.has("--cast")) {
-    const auto eyes = RELAY_CLI_TRY(profiles::CompiledProfile::open(profile));
+    const auto compiled = RELAY_CLI_TRY(profiles::CompiledProfile::open(profile));
     const auto cast = RELAY_CLI_TRY(open_input(invocation.argument(0)));
-    profiles::CastPlayer player{eyes, options};
+    profiles::CastPlayer player{compiled, options};
     RELAY_CLI_TRY(play_cast(cast.get(), player, invocation.has("--json")));
     return ExitCode::Ok;
   }

@@ -21,10 +21,10 @@ Result<bool> is_paused(DaemonConnection& connection, const std::string& name) {
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto name = invocation.argument(0);
-  json::object order = {{"action", "flush"}, {"agent", name}};
-  if (const auto mode = invocation.value("--mode")) order["mode"] = *mode;
+  json::object request = {{"action", "flush"}, {"agent", name}};
+  if (const auto mode = invocation.value("--mode")) request["mode"] = *mode;
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  const auto done = RELAY_CLI_TRY(send_control(connection, order));
+  const auto done = RELAY_CLI_TRY(send_control(connection, request));
   if (done.refusal) return report_error(*done.refusal);
   if (invocation.has("--json")) {
     print(json::serialize(json::object{{"name", name}, {"count", done.count()}}) + "\n");
@@ -40,7 +40,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
         relay::format("no held messages for {}; list pending ones with: agent-relay inbox {} --unread", shown, shown));
   else
     print_sentence(
-        relay::format("released {} for {}{}\n", messages_in_words(done.count()), shown,
+        relay::format("released {} for {}{}\n", message_count(done.count()), shown,
                       paused ? relay::format("; it is paused: resume with: agent-relay unpause {}", shown) : ""));
   return ExitCode::Ok;
 }

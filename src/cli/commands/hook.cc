@@ -7,7 +7,7 @@
 namespace relay::cli {
 namespace {
 
-/// Only reached by ways that first ask for a context; run_program takes the short one.
+/// run_program calls run_hook directly; this is reached only through the command table.
 ExitCode run(const Invocation& invocation, Context&) { return static_cast<ExitCode>(run_hook(invocation.argument(0))); }
 
 constexpr Argument kArguments[] = {{.name = "AGENT", .description = "claude, codex or gemini"}};

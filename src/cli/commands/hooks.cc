@@ -32,7 +32,7 @@ void print_notices(AgentCli agent, const hooks::HooksFile& file, const hooks::En
 
 ExitCode change(AgentCli agent, bool install, bool dry_run, Context& context) {
   const auto environment = pty::inherited_environment();
-  const auto program = RELAY_CLI_TRY(program_along_path(context.environment("PATH").value_or("")));
+  const auto program = RELAY_CLI_TRY(self_path_on(context.environment("PATH").value_or("")));
   const auto file = RELAY_CLI_TRY(hooks::read_hooks_file(agent, environment));
   const auto change =
       RELAY_CLI_TRY(install ? hooks::plan_install(agent, file, program) : hooks::plan_uninstall(agent, file));
@@ -91,7 +91,7 @@ std::string remark_on(const AgentHooks& seen) {
 
 ExitCode show(std::span<const AgentCli> agents, bool as_json, Context& context) {
   const auto environment = pty::inherited_environment();
-  const auto program = RELAY_CLI_TRY(program_along_path(context.environment("PATH").value_or("")));
+  const auto program = RELAY_CLI_TRY(self_path_on(context.environment("PATH").value_or("")));
   json::array all;
   Table columns{{"AGENT", "HOOKS", "FILE", "REMARK"}};
   bool complete = true, any = false;

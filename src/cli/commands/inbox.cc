@@ -26,22 +26,22 @@ struct Inbox {
   [[nodiscard]] bool is_unread(const MessageRow& message) const { return unread.contains(message.key); }
 };
 
-Result<Inbox> inbox_of(DaemonConnection& connection, const json::object& wanted, bool only_unread, std::int64_t limit) {
-  const auto ask = [&](bool unread) {
-    auto query = wanted;
+Result<Inbox> inbox_of(DaemonConnection& connection, const json::object& filter, bool only_unread, std::int64_t limit) {
+  const auto query_page = [&](bool unread) {
+    auto query = filter;
     query["unreadOnly"] = unread;
     return newest_messages(connection, protocol::MessageType::Inbox, std::move(query), limit);
   };
-  Inbox inbox{.messages = RELAY_TRY(ask(true)), .unread = {}};
+  Inbox inbox{.messages = RELAY_TRY(query_page(true)), .unread = {}};
   for (const auto& message : inbox.messages) inbox.unread.insert(message.key);
   if (!only_unread)
-    for (auto& message : RELAY_TRY(ask(false)))
+    for (auto& message : RELAY_TRY(query_page(false)))
       if (!inbox.is_unread(message) && std::cmp_less(inbox.messages.size(), limit))
         inbox.messages.push_back(std::move(message));
   std::ranges::sort(inbox.messages, {},
                     [&](const MessageRow& each) { return std::pair{!inbox.is_unread(each), each.key}; });
   for (auto& message : inbox.messages) {
-    if (message.to.empty()) message.to = string_member(wanted, "agent").value_or("");
+    if (message.to.empty()) message.to = string_member(filter, "agent").value_or("");
     message.raw["unread"] = inbox.is_unread(message);
   }
   return inbox;

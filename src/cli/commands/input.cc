@@ -33,13 +33,13 @@ ExitCode run(const Invocation& invocation, Context& context) {
     if (const auto name = std::string_view{word.as_string()}; !terminal::parse_key(name))
       return report_error(relay::format("unknown key {}; keys are {}", name, terminal::key_names()), ExitCode::Usage);
   const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0), {.done = "typed into"}));
-  auto visit = RELAY_CLI_TRY(HostConnection::open(record));
+  auto host = RELAY_CLI_TRY(HostConnection::open(record));
   json::object request = {{"method", "input"}};
   if (keys.empty())
     request["text"] = text;
   else
     request["keys"] = words;
-  (void)RELAY_CLI_TRY(visit.request(std::move(request), kTypingTimeout));
+  (void)RELAY_CLI_TRY(host.request(std::move(request), kTypingTimeout));
   return ExitCode::Ok;
 }
 

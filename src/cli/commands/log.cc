@@ -37,14 +37,14 @@ class Conversation {
     for (const auto& message : RELAY_TRY(newest_messages(connection, MessageType::MessagesQuery, {}, 1)))
       last_key_ = message.key;
     std::map<std::int64_t, MessageRow> found;
-    const auto gather = [&](MessageType type, json::object query) -> Result<void> {
+    const auto collect = [&](MessageType type, json::object query) -> Result<void> {
       for (auto& message : RELAY_TRY(newest_messages(connection, type, std::move(query), limit)))
         if (message.key <= last_key_) found.insert_or_assign(message.key, std::move(message));
       return {};
     };
     // Everything, or the messages to and from NAME.
-    if (!name_.empty()) RELAY_TRY(gather(MessageType::Inbox, {{"agent", name_}, {"topic", topic_}}));
-    RELAY_TRY(gather(MessageType::MessagesQuery, {{"from", name_}, {"topic", topic_}}));
+    if (!name_.empty()) RELAY_TRY(collect(MessageType::Inbox, {{"agent", name_}, {"topic", topic_}}));
+    RELAY_TRY(collect(MessageType::MessagesQuery, {{"from", name_}, {"topic", topic_}}));
     while (std::cmp_greater(found.size(), limit)) found.erase(found.begin());
     for (const auto& [key, message] : found) show(message);
     if (cut_) print_read_hint(context_);
@@ -53,16 +53,16 @@ class Conversation {
 
   /// Prints new messages. Returns only when the connection is lost.
   Error follow(DaemonConnection& connection) {
-    connection.end_with(STDOUT_FILENO);
-    const json::object wish = {{"types", json::array{"message"}}, {"since", last_event_}};
+    connection.watch_output(STDOUT_FILENO);
+    const json::object subscription = {{"types", json::array{"message"}}, {"since", last_event_}};
     if (auto sent = connection.send(
-            {.type = protocol::MessageType::EventsSubscribe, .id = {}, .payload = json::serialize(wish)});
+            {.type = protocol::MessageType::EventsSubscribe, .id = {}, .payload = json::serialize(subscription)});
         !sent)
       return sent.error();
     for (;;) {
       const auto frame = connection.receive(in(kForever));
       if (!frame) return frame.error();
-      if (frame->envelope.type == protocol::MessageType::Bye) return goodbye_of(frame->envelope);
+      if (frame->envelope.type == protocol::MessageType::Bye) return bye_reason(frame->envelope);
       if (frame->envelope.type != protocol::MessageType::AgentEvent || !is_new_message(frame->envelope.payload))
         continue;
       if (const auto shown = show_new(connection); !shown) return shown.error();
@@ -70,7 +70,7 @@ class Conversation {
   }
 
  private:
-  [[nodiscard]] bool concerns(const MessageRow& message) const {
+  [[nodiscard]] bool matches(const MessageRow& message) const {
     if (!topic_.empty() && message.topic != topic_) return false;
     return name_.empty() || message.from == name_ || message.to == name_ || message.to == "*";
   }
@@ -83,8 +83,8 @@ class Conversation {
 
   /// The event is of a message that is not printed yet.
   bool is_new_message(std::string_view payload) {
-    const auto told = parse_json_object(payload);
-    const auto* event = told ? object_member(*told, "event") : nullptr;
+    const auto parsed = parse_json_object(payload);
+    const auto* event = parsed ? object_member(*parsed, "event") : nullptr;
     if (event == nullptr) return false;
     last_event_ = std::max(last_event_, integer_member(*event, "_seq").value_or(0));
     const auto key = records::key_of_short_id(string_member(*event, "id").value_or(""));
@@ -96,12 +96,12 @@ class Conversation {
     for (bool more = true; more;) {
       const json::object query = {{"afterKey", last_key_}, {"order", "asc"}, {"limit", protocol::kMaxQueryRows}};
       const auto answer = RELAY_TRY(connection.request(protocol::MessageType::MessagesQuery, json::serialize(query)));
-      const auto page = RELAY_TRY(page_in(answer));
+      const auto page = RELAY_TRY(parse_page(answer));
       more = page.more && !page.messages.empty();
       for (const auto& message : page.messages) {
         if (message.key <= last_key_) continue;
         last_key_ = message.key;
-        if (concerns(message)) show(message);
+        if (matches(message)) show(message);
       }
     }
     return {};

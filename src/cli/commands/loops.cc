@@ -30,7 +30,7 @@ ExitCode list(DaemonConnection& connection, bool as_json, const Context& context
         "{} {} {}  stopped {}{}; {} refused\n", context.paint.name(display_field(*breaker, "from")), marks().arrow,
         context.paint.name(display_field(*breaker, "to")), short_time(time_in(*breaker, "at"), context.now()),
         until > 0 ? relay::format(", until {}", short_time(until, context.now())) : "",
-        messages_in_words(integer_member(*breaker, "refused").value_or(0))));
+        message_count(integer_member(*breaker, "refused").value_or(0))));
     for (const auto& line : wrap(display_field(*breaker, "reason"), context.columns - 4))
       print(relay::format("    {}\n", context.paint(Colour::Dim, line)));
   }
@@ -39,12 +39,12 @@ ExitCode list(DaemonConnection& connection, bool as_json, const Context& context
 }
 
 ExitCode reset(DaemonConnection& connection, const Invocation& invocation) {
-  json::object order = {{"action", "reset-loop"}};
+  json::object request = {{"action", "reset-loop"}};
   if (invocation.argument_count() == 3) {
-    order["from"] = invocation.argument(1);
-    order["to"] = invocation.argument(2);
+    request["from"] = invocation.argument(1);
+    request["to"] = invocation.argument(2);
   }
-  const auto done = RELAY_CLI_TRY(send_control(connection, order));
+  const auto done = RELAY_CLI_TRY(send_control(connection, request));
   if (done.refusal) return report_error(*done.refusal);
   if (invocation.has("--json"))
     print(json::serialize(json::object{{"count", done.count()}}) + "\n");

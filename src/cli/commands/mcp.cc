@@ -20,14 +20,14 @@
 namespace relay::cli {
 namespace {
 
-constexpr Millis kLastAnswers{2'000};           // for what is being done when the client leaves
-constexpr std::size_t kFullBytes = 1 << 20;     // not yet read by the client: nothing more is taken on
-constexpr std::size_t kUnreadBytes = 16 << 20;  // the client does not read at all
+constexpr Millis kDrainTimeout{2'000};             // for open calls after the input ends
+constexpr std::size_t kPauseBytes = 1 << 20;       // unread by the client: reading pauses
+constexpr std::size_t kMaxUnreadBytes = 16 << 20;  // unread by the client: the server stops
 static_assert(kMaxLineBytes == mcp::kMaxLineBytes);
 
-/// Beside what the hooks of agents leave there. A client does not say which session of its own it is in, so these notes
-/// have a file of their own, and the name on the relay says whose they are.
-Result<std::string> write_down(const Context& context, const std::string& name, const mcp::LoggedEvent& event) {
+/// Writes the event to the capture log. A client does not report its own session, so these events have a log file of
+/// their own, with the name of the agent.
+Result<std::string> record_event(const Context& context, const std::string& name, const mcp::LoggedEvent& event) {
   const auto home = RELAY_TRY(capture::home_directory(context.environment("RELAY_HOME"), context.environment("HOME")));
   auto log = RELAY_TRY(capture::CaptureLog::open(home));
   const auto session = relay::format("mcp-{}-{}", context.project.id, name);
@@ -39,34 +39,34 @@ Result<std::string> write_down(const Context& context, const std::string& name, 
   return session;
 }
 
-/// stdin, stdout, the protocol machine and the desk, on one loop.
-class Serving final : public LineListener {
+/// Runs stdin, stdout, the protocol machine and the tools on one loop.
+class McpProgram final : public LineListener {
  public:
-  Serving(const Context& context, Directory& shared, const std::string& name, mcp::Spawning spawning)
+  McpProgram(const Context& context, Directory& shared, const std::string& name, mcp::Spawning spawning)
       : identity_{find_mcp_identity(context, name, loop_, network_)},
-        desk_{loop_,
-              *identity_->post,
-              shared,
-              {.project_root = context.project.root,
-               .spawning = spawning,
-               .log = [&context,
-                       this](const mcp::LoggedEvent& event) { return write_down(context, identity_->name, event); },
-               .on_taken = [this] { finish_if_done(); }}},
+        tools_{loop_,
+               *identity_->client,
+               shared,
+               {.project_root = context.project.root,
+                .spawning = spawning,
+                .log = [&context,
+                        this](const mcp::LoggedEvent& event) { return record_event(context, identity_->name, event); },
+                .on_taken = [this] { finish_if_done(); }}},
         server_{{.version = kVersion,
                  .instructions = mcp::instructions_for(identity_->name, spawning),
                  .tools = mcp::tools_for_clients(spawning),
                  .resources = mcp::resources_for_clients(),
                  .subscribable = {std::string{mcp::kInboxUri}}},
-                desk_,
-                [this](std::string line, mcp::OnWritten written) { say(std::move(line), std::move(written)); }},
+                tools_,
+                [this](std::string line, mcp::OnWritten written) { write(std::move(line), std::move(written)); }},
         output_{loop_, STDOUT_FILENO, [this] { on_output_written(); }, [this] { finish(ExitCode::Ok); }} {
-    desk_.serve(server_);
+    tools_.serve(server_);
   }
 
   ExitCode run() {
     net::ignore_sigpipe();
     net::Signals signals{loop_, {SIGINT, SIGTERM, SIGHUP}, [this](int) { finish(ExitCode::Ok); }};
-    identity_->post->start(desk_);
+    identity_->client->start(tools_);
     input_ = std::make_unique<LineInput>(loop_, STDIN_FILENO, *this);
     loop_.run();
     input_.reset();
@@ -80,35 +80,35 @@ class Serving final : public LineListener {
   }
   void on_input_ended() override {
     input_ended_ = true;
-    desk_.end_waits();
+    tools_.end_waits();
     server_.close();
-    last_answers_ = loop_.after(kLastAnswers, [this] { finish(ExitCode::Ok); });
+    drain_timer_ = loop_.after(kDrainTimeout, [this] { finish(ExitCode::Ok); });
     finish_if_done();
   }
 
-  void say(std::string line, mcp::OnWritten written) {
+  void write(std::string line, mcp::OnWritten written) {
     output_.write(std::move(line), std::move(written));
-    if (output_.pending_bytes() > kUnreadBytes) {
+    if (output_.pending_bytes() > kMaxUnreadBytes) {
       finish(report_error("the MCP client does not read its responses; the server stops", ExitCode::Failed));
-    } else if (output_.pending_bytes() > kFullBytes && input_) {
+    } else if (output_.pending_bytes() > kPauseBytes && input_) {
       input_->pause();
     }
     finish_if_done();
   }
   void on_output_written() {
-    if (output_.pending_bytes() <= kFullBytes && input_) input_->resume();
+    if (output_.pending_bytes() <= kPauseBytes && input_) input_->resume();
     finish_if_done();
   }
 
   void finish_if_done() {
-    if (input_ended_ && server_.open() == 0 && desk_.taking() == 0 && output_.pending_bytes() == 0) finish(code_);
+    if (input_ended_ && server_.open() == 0 && tools_.taking() == 0 && output_.pending_bytes() == 0) finish(code_);
   }
   void finish(ExitCode code) {
     if (std::exchange(finishing_, true)) return;
     code_ = code;
     loop_.post([this] {
       input_.reset();
-      if (identity_->session != nullptr) identity_->session->stop();  // what waits is still flushed
+      if (identity_->session != nullptr) identity_->session->stop();  // pending frames are flushed
       loop_.post([this] { loop_.stop(); });
     });
   }
@@ -116,11 +116,11 @@ class Serving final : public LineListener {
   net::AsioLoop loop_;
   net::UnixNetwork network_{loop_};
   std::unique_ptr<McpIdentity> identity_;
-  mcp::RelayTools desk_;
+  mcp::RelayTools tools_;
   mcp::Server server_;
   mcp::LineOutput output_;
   std::unique_ptr<LineInput> input_;
-  std::unique_ptr<net::Timer> last_answers_;
+  std::unique_ptr<net::Timer> drain_timer_;
   ExitCode code_ = ExitCode::Ok;
   bool input_ended_ = false;
   bool finishing_ = false;
@@ -132,7 +132,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   RELAY_CLI_TRY(config::make_private_directory(context.project.directory));
   const auto shared = RELAY_CLI_TRY(DiskDirectory::open(context.project.directory));
   const auto spawning = invocation.has("--allow-spawn") ? mcp::Spawning::Allowed : mcp::Spawning::Forbidden;
-  return Serving{context, *shared, name, spawning}.run();
+  return McpProgram{context, *shared, name, spawning}.run();
 }
 
 constexpr Option kOptions[] = {

@@ -12,10 +12,10 @@ namespace {
 
 ExitCode change(const Invocation& invocation, Context& context, bool pause) {
   const auto name = invocation.argument(0);
-  json::object order = {{"action", pause ? "pause" : "unpause"}, {"agent", name}};
-  if (const auto reason = invocation.value("--reason")) order["reason"] = *reason;
+  json::object request = {{"action", pause ? "pause" : "unpause"}, {"agent", name}};
+  if (const auto reason = invocation.value("--reason")) request["reason"] = *reason;
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  const auto done = RELAY_CLI_TRY(send_control(connection, order));
+  const auto done = RELAY_CLI_TRY(send_control(connection, request));
   if (done.refusal) return report_error(*done.refusal);
   const bool changed = done.count() > 0;
   if (invocation.has("--json")) {

@@ -58,8 +58,8 @@ std::string reason_of(const json::object& prompt) {
 }
 
 std::string age_of(const json::object& prompt, WallMs now) {
-  const auto asked = time_in(prompt, "requestedAt");
-  return asked == 0 ? "" : short_duration(Millis{std::max<WallMs>(now - asked, 0)});
+  const auto requested = time_in(prompt, "requestedAt");
+  return requested == 0 ? "" : short_duration(Millis{std::max<WallMs>(now - requested, 0)});
 }
 
 std::string time_left(const json::object& prompt, WallMs now) {
@@ -80,9 +80,9 @@ ExitCode list(const Invocation& invocation, Context& context, std::string_view k
                           : std::vector<std::string>{"AGENT", "PROMPT", "RISK", "AGE", "LEFT", "REQUEST", "REASON"}};
   std::string cut;  // an agent with a truncated text
   for (const auto& prompt : prompts) {
-    const auto told = display_field(prompt, "summary");
-    const auto summary = context.to_terminal ? truncate(told, room) : told;
-    if (summary != told && cut.empty()) cut = display_field(prompt, "agent");
+    const auto text = display_field(prompt, "summary");
+    const auto summary = context.to_terminal ? truncate(text, room) : text;
+    if (summary != text && cut.empty()) cut = display_field(prompt, "agent");
     if (questions)
       columns.add({display_field(prompt, "agent"), display_field(prompt, "id"), age_of(prompt, now), summary,
                    choices_of(prompt), answer_hint(prompt)});
@@ -90,8 +90,8 @@ ExitCode list(const Invocation& invocation, Context& context, std::string_view k
       columns.add({display_field(prompt, "agent"), display_field(prompt, "id"), display_field(prompt, "riskLevel"),
                    age_of(prompt, now), time_left(prompt, now), summary, reason_of(prompt)});
   }
-  const bool judged = std::ranges::any_of(prompts, [](const auto& prompt) { return prompt.contains("riskLevel"); });
-  if (!questions && !prompts.empty() && !judged)
+  const bool has_risks = std::ranges::any_of(prompts, [](const auto& prompt) { return prompt.contains("riskLevel"); });
+  if (!questions && !prompts.empty() && !has_risks)
     print_notice("the daemon is not running, so no rule is in force; start it with: agent-relay up");
   if (prompts.empty())
     print_notice(questions ? "no pending questions" : "no pending permission requests");

@@ -21,13 +21,13 @@ using Rules = std::vector<DeliveryPolicyRule>;
 constexpr DeliveryPolicyAction kActions[] = {DeliveryPolicyAction::Accept, DeliveryPolicyAction::Hold,
                                              DeliveryPolicyAction::Refuse};
 
-Result<Rules> rules_in(const ControlResponse& done) {
+Result<Rules> parse_rules(const ControlResponse& done) {
   const auto* rules = array_member(done.result, "rules");
   return rules == nullptr ? Rules{} : protocol::parse_policy(json::serialize(*rules));
 }
 
 /// The rules with `rule` in place of an older one for the same sender. The first match wins, so names come before `*`.
-Rules with(Rules rules, DeliveryPolicyRule rule) {
+Rules with_rule(Rules rules, DeliveryPolicyRule rule) {
   std::erase_if(rules, [&](const DeliveryPolicyRule& old) { return old.from == rule.from; });
   const bool everybody = rule.from == protocol::kEveryone;
   const auto place = everybody ? rules.end() : std::ranges::find(rules, protocol::kEveryone, &DeliveryPolicyRule::from);
@@ -72,13 +72,13 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto from = invocation.value("--from").value_or(std::string{protocol::kEveryone});
   if (from != protocol::kEveryone) RELAY_CLI_USAGE(protocol::check_agent_name(from));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  const auto told = RELAY_CLI_TRY(send_control(connection, {{"action", "policy"}, {"agent", name}}));
-  if (told.refusal) return report_error(*told.refusal);
-  auto rules = RELAY_CLI_TRY(rules_in(told));
+  const auto current = RELAY_CLI_TRY(send_control(connection, {{"action", "policy"}, {"agent", name}}));
+  if (current.refusal) return report_error(*current.refusal);
+  auto rules = RELAY_CLI_TRY(parse_rules(current));
   if (clear || !typed.empty()) {
-    const auto earlier = rules;
+    const auto previous = rules;
     if (!clear)
-      rules = with(std::move(rules), {from, *action});
+      rules = with_rule(std::move(rules), {from, *action});
     else if (invocation.has("--from"))
       std::erase_if(rules, [&](const DeliveryPolicyRule& rule) { return rule.from == from; });
     else
@@ -89,7 +89,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
     if (done.refusal) return report_error(*done.refusal);
     const auto holds = [](const DeliveryPolicyRule& rule) { return rule.action == DeliveryPolicyAction::Hold; };
     const bool held = integer_member(done.result, "held").value_or(0) > 0;
-    if (held && std::ranges::any_of(earlier, holds) && !std::ranges::any_of(rules, holds))
+    if (held && std::ranges::any_of(previous, holds) && !std::ranges::any_of(rules, holds))
       print_notice(
           relay::format("messages held before stay held until: agent-relay flush {}", sanitize(name, Lines::Join)));
   }

@@ -14,7 +14,7 @@ constexpr int kMaxChoices = 20;
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto id = invocation.argument(0);
-  RELAY_CLI_USAGE(check_id_given(id));
+  RELAY_CLI_USAGE(check_message_id(id));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   const auto messages =
       RELAY_CLI_TRY(newest_messages(connection, protocol::MessageType::MessagesQuery, {{"id", id}}, kMaxChoices));

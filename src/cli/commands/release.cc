@@ -13,13 +13,13 @@ namespace relay::cli {
 namespace {
 
 constexpr std::chrono::seconds kTimeout{15};
-constexpr std::chrono::seconds kDaemonTimeout{20};  // the daemon itself gives up earlier
+constexpr std::chrono::seconds kDaemonTimeout{20};  // longer than the daemon's own timeout
 
 /// Waits until the host has closed its socket.
-Result<void> until_gone(HostConnection& visit, const std::string& agent) {
+Result<void> wait_until_gone(HostConnection& host, const std::string& agent) {
   const auto deadline = in(kTimeout);
   for (;;) {
-    const auto event = visit.next(deadline);
+    const auto event = host.next(deadline);
     if (event) continue;
     if (is(event.error(), Errc::HostGone)) return {};
     if (!is(event.error(), Errc::TimedOut)) return Failure{event.error()};
@@ -30,7 +30,7 @@ Result<void> until_gone(HostConnection& visit, const std::string& agent) {
 }
 
 /// The host socket refuses `release` to a process inside an agent. The daemon executes it and records the requesting agent.
-Result<void> ask_daemon(const Context& context, const std::string& agent, const std::string& reason) {
+Result<void> release_through_daemon(const Context& context, const std::string& agent, const std::string& reason) {
   auto connection = RELAY_TRY(join_workspace(context));
   text::JsonWriter request;
   request.field("name", agent).optional("reason", reason);
@@ -48,16 +48,16 @@ ExitCode run(const Invocation& invocation, Context& context) {
     return report_error(
         relay::format("{} runs in a terminal of its own (pid {}); exit it there", record.name, record.pid),
         ExitCode::Refused);
-  auto visit = RELAY_CLI_TRY(HostConnection::open(record));
+  auto host = RELAY_CLI_TRY(HostConnection::open(record));
   json::object request = {{"method", "release"}, {"by", context.environment("AGENT_RELAY_NAME").value_or("human")}};
   const auto reason = invocation.value("--reason").value_or("");
   if (!reason.empty()) request["reason"] = reason;
-  const auto answer = visit.request(std::move(request));
+  const auto answer = host.request(std::move(request));
   const bool gone_already = !answer && is(answer.error(), Errc::HostGone) && !HostConnection::open(record);
   const bool refused = !answer && is(answer.error(), Errc::Refused);
-  if (refused) RELAY_CLI_TRY(ask_daemon(context, record.name, reason));
+  if (refused) RELAY_CLI_TRY(release_through_daemon(context, record.name, reason));
   if (!answer && !gone_already && !refused) return report_error(answer.error());
-  if (!gone_already) RELAY_CLI_TRY(until_gone(visit, record.name));
+  if (!gone_already) RELAY_CLI_TRY(wait_until_gone(host, record.name));
   if (invocation.has("--json"))
     print(json::serialize(json::object{{"name", record.name}, {"released", true}}) + "\n");
   else

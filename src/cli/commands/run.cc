@@ -50,9 +50,9 @@ Result<HostRequest> parse_request(const Invocation& invocation, const Context& c
   if (invocation.has("--name")) request.name = RELAY_TRY(sender_name(invocation, "--name", context));
   if (protocol::is_reserved_name(request.name))
     return fail(relay::format("the name '{}' is reserved; choose another with --name", request.name));
-  for (std::size_t i = 0; i < invocation.argument_count(); ++i) request.words.push_back(invocation.argument(i));
+  for (std::size_t i = 0; i < invocation.argument_count(); ++i) request.argv.push_back(invocation.argument(i));
   request.profile = invocation.value("--profile").value_or("");
-  if (invocation.has("--profile")) RELAY_TRY(profiles::find_profile(request.profile, own_profiles(context.home)));
+  if (invocation.has("--profile")) RELAY_TRY(profiles::find_profile(request.profile, user_profiles(context.home)));
   request.detached = invocation.has("--detached");
   if (!request.detached) request.streams = pty::streams_like_ours();
   // Without a terminal its model gets exactly what it gets without agent-relay.
@@ -86,7 +86,7 @@ ExitCode run_host_for_tmux(const Invocation& invocation, const HostRequest& requ
     if (const auto value = invocation.value(option)) words.push_back(option + "=" + *value);
   if (!request.instruct) words.emplace_back("--no-instructions");
   words.emplace_back("--");
-  words.insert(words.end(), request.words.begin(), request.words.end());
+  words.insert(words.end(), request.argv.begin(), request.argv.end());
   RELAY_CLI_TRY(run_in_tmux(context, name, std::move(words)));
   return ExitCode::Ok;
 }
@@ -125,7 +125,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
     starter.failed(request.error());
     return report_error(request.error().message(), ExitCode::Usage);
   }
-  if (!request->detached && ::isatty(STDERR_FILENO) == 1) remark_common(context);
+  if (!request->detached && ::isatty(STDERR_FILENO) == 1) print_system_directory_notice(context);
   if (!request->detached && context.may_start && !invocation.has("--no-start"))
     if (const auto ready = ensure_workspace(context); !ready && ::isatty(STDERR_FILENO) == 1)
       print_notice(relay::format("cannot start the daemon: {}", ready.error().message()));  // the agent runs without it

@@ -39,44 +39,44 @@ std::string_view name_of(WaitFor until) {
   return "";
 }
 
-WaitFor until_of(std::string_view word) {
+WaitFor parse_wait(std::string_view word) {
   return word == "accepted" ? WaitFor::Accepted : word == "seen" ? WaitFor::Seen : WaitFor::Delivered;
 }
 
 /// On a timeout, an interrupt or a lost daemon: the progress, as far as it is known.
-ExitCode print_not_yet(const SendResult& fate, const SendRequest& letter, const Context& context) {
-  const auto what = fate.reason.empty()
-                        ? relay::format("not {} within {}", name_of(letter.until), short_duration(letter.timeout))
-                        : fate.reason;
+ExitCode print_timeout(const SendResult& result, const SendRequest& request, const Context& context) {
+  const auto error = result.reason.empty()
+                         ? relay::format("not {} within {}", name_of(request.until), short_duration(request.timeout))
+                         : result.reason;
   return report_error(
-      relay::format("{}: {}{}", what,
-                    progress_summary(fate, letter.to, host_runs(context, fate, letter.to), context.now()),
-                    fate.id.empty() ? "" : relay::format("; see: agent-relay trace {}", fate.id)),
-      fate.code);
+      relay::format("{}: {}{}", error,
+                    progress_summary(result, request.to, host_runs(context, result, request.to), context.now()),
+                    result.id.empty() ? "" : relay::format("; see: agent-relay trace {}", result.id)),
+      result.code);
 }
 
 /// The proof waited for, else the state of the delivery: a value of `status` in `log --json`.
-std::string_view reached_status(const SendResult& fate, const SendRequest& letter) {
-  if (letter.until != WaitFor::Stored) return name_of(letter.until);
-  if (fate.recipients == 0) return "stored";
-  return fate.state.empty() ? std::string_view{"queued"} : fate.state;
+std::string_view reached_status(const SendResult& result, const SendRequest& request) {
+  if (request.until != WaitFor::Stored) return name_of(request.until);
+  if (result.recipients == 0) return "stored";
+  return result.state.empty() ? std::string_view{"queued"} : result.state;
 }
 
-json::object as_json(const SendResult& fate, const SendRequest& letter) {
+json::object as_json(const SendResult& result, const SendRequest& request) {
   json::object answer;
-  if (!fate.id.empty()) answer["id"] = fate.id;
-  answer["to"] = letter.to;
-  answer["status"] = reached_status(fate, letter);
-  if (fate.repeat) answer["duplicate"] = true;
-  if (fate.recipients) answer["recipients"] = *fate.recipients;
-  if (fate.offline_since > 0) answer["offlineSince"] = fate.offline_since;
-  if (!fate.waits.empty()) answer["pendingReason"] = fate.waits;
-  if (letter.until == WaitFor::Answered) {
-    answer["answer"] = fate.answer;
-    if (!fate.answer_id.empty()) answer["answerId"] = fate.answer_id;
-    if (!fate.matched_by.empty()) answer["matchedBy"] = fate.matched_by;
-  } else if (!fate.steps.empty()) {
-    const auto& last = fate.steps.back();
+  if (!result.id.empty()) answer["id"] = result.id;
+  answer["to"] = request.to;
+  answer["status"] = reached_status(result, request);
+  if (result.duplicate) answer["duplicate"] = true;
+  if (result.recipients) answer["recipients"] = *result.recipients;
+  if (result.offline_since > 0) answer["offlineSince"] = result.offline_since;
+  if (!result.pending_reason.empty()) answer["pendingReason"] = result.pending_reason;
+  if (request.until == WaitFor::Answered) {
+    answer["answer"] = result.answer;
+    if (!result.answer_id.empty()) answer["answerId"] = result.answer_id;
+    if (!result.matched_by.empty()) answer["matchedBy"] = result.matched_by;
+  } else if (!result.steps.empty()) {
+    const auto& last = result.steps.back();
     if (!last.proof.empty()) answer["proof"] = last.proof;
     if (!last.via.empty()) answer["via"] = last.via;
     if (!last.evidence.empty()) answer["evidence"] = last.evidence;
@@ -85,52 +85,52 @@ json::object as_json(const SendResult& fate, const SendRequest& letter) {
 }
 
 /// The message is stored and has no recipient.
-std::string no_recipient_notice(const SendRequest& letter) {
-  if (!letter.to.starts_with('#')) return "stored, but there is no recipient";
+std::string no_recipient_notice(const SendRequest& request) {
+  if (!request.to.starts_with('#')) return "stored, but there is no recipient";
   return relay::format(
       "stored, but there is no recipient: {} has no other member; join it with: agent-relay channels join '{}'",
-      letter.to, letter.to);
+      request.to, request.to);
 }
 
 /// The message is sent, but the session can never give the requested proof.
-ExitCode print_unprovable(const SendResult& fate, const SendRequest& letter) {
+ExitCode print_unprovable(const SendResult& result, const SendRequest& request) {
   return report_error(relay::format("the session of {} cannot prove that a message was seen, only {}; the message is "
                                     "sent; wait with --wait {}, or see: agent-relay trace {}",
-                                    sanitize(letter.to, Lines::Join), fate.proves,
-                                    fate.proves == "accepted" ? "accepted" : "delivered", fate.id),
+                                    sanitize(request.to, Lines::Join), result.proves,
+                                    result.proves == "accepted" ? "accepted" : "delivered", result.id),
                       ExitCode::Refused);
 }
 
-ExitCode tell(const SendResult& fate, const SendRequest& letter, bool json_wanted, const Context& context) {
-  switch (fate.kind) {
-    case SendResult::Kind::Refused: return report_error(fate.refusal);
-    case SendResult::Kind::Undelivered: return report_error("not delivered: " + fate.reason, ExitCode::Failed);
-    case SendResult::Kind::NotYet: return print_not_yet(fate, letter, context);
-    case SendResult::Kind::Unprovable: return print_unprovable(fate, letter);
-    case SendResult::Kind::Repeat:
+ExitCode print_result(const SendResult& result, const SendRequest& request, bool json_wanted, const Context& context) {
+  switch (result.kind) {
+    case SendResult::Kind::Refused: return report_error(result.refusal);
+    case SendResult::Kind::Failed: return report_error("not delivered: " + result.reason, ExitCode::Failed);
+    case SendResult::Kind::TimedOut: return print_timeout(result, request, context);
+    case SendResult::Kind::Unprovable: return print_unprovable(result, request);
+    case SendResult::Kind::Duplicate:
     case SendResult::Kind::Reached: break;
   }
   if (json_wanted) {
-    print(json::serialize(as_json(fate, letter)) + "\n");
-  } else if (letter.until == WaitFor::Answered) {
-    print(sanitize(fate.answer, Lines::Keep) + (fate.answer.ends_with('\n') ? "" : "\n"));
+    print(json::serialize(as_json(result, request)) + "\n");
+  } else if (request.until == WaitFor::Answered) {
+    print(sanitize(result.answer, Lines::Keep) + (result.answer.ends_with('\n') ? "" : "\n"));
   } else {
-    const auto whom = letter.to == protocol::kEveryone ? "everyone" : sanitize(letter.to, Lines::Join);
-    const bool by = letter.until == WaitFor::Accepted || letter.until == WaitFor::Seen;
-    print(relay::format("{} {} {}{}\n", name_of(letter.until), by ? "by" : "to", whom,
-                        fate.id.empty() ? "" : "  " + sanitize(fate.id, Lines::Join)));
-    if (fate.recipients == 0) print_notice(no_recipient_notice(letter));
-    if (const auto queued = queued_sentence(fate, letter.to, host_runs(context, fate, letter.to), context.now());
-        !queued.empty() && letter.until == WaitFor::Stored)
+    const auto recipient = request.to == protocol::kEveryone ? "everyone" : sanitize(request.to, Lines::Join);
+    const bool by = request.until == WaitFor::Accepted || request.until == WaitFor::Seen;
+    print(relay::format("{} {} {}{}\n", name_of(request.until), by ? "by" : "to", recipient,
+                        result.id.empty() ? "" : "  " + sanitize(result.id, Lines::Join)));
+    if (result.recipients == 0) print_notice(no_recipient_notice(request));
+    if (const auto queued = queued_text(result, request.to, host_runs(context, result, request.to), context.now());
+        !queued.empty() && request.until == WaitFor::Stored)
       print_notice(queued);
   }
   return ExitCode::Ok;
 }
 
 /// A duration from now, or a time with its zone.
-Result<WallMs> deadline_in(const std::string& text, WallMs now) {
-  if (const auto moment = text::parse_iso_time(text)) {
-    if (*moment > now) return *moment;
+Result<WallMs> parse_deadline(const std::string& text, WallMs now) {
+  if (const auto time = text::parse_iso_time(text)) {
+    if (*time > now) return *time;
     return fail(relay::format("--deadline cannot be \"{}\": that time is past", text));
   }
   const auto length = parse_duration(text);
@@ -139,67 +139,67 @@ Result<WallMs> deadline_in(const std::string& text, WallMs now) {
                             text::format_iso_time(now + 3'600'000)));
 }
 
-/// What was typed about the letter, without its text. Every error is a usage error.
-Result<SendRequest> letter_in(const Invocation& invocation, const Context& context) {
-  SendRequest letter;
-  letter.to = invocation.argument(0);
-  RELAY_TRY(check_recipient(letter.to));
-  letter.from = RELAY_TRY(sender_name(invocation, "--from", context));
-  letter.claim_token = sender_token(context, letter.from);
-  letter.id = invocation.value("--id").value_or("");
-  if (invocation.has("--id") && (letter.id.empty() || letter.id.size() > protocol::kMaxIdBytes ||
-                                 text::has_control_characters(letter.id) || !text::is_utf8(letter.id)))
+/// The request without its text. Every error is a usage error.
+Result<SendRequest> parse_request(const Invocation& invocation, const Context& context) {
+  SendRequest request;
+  request.to = invocation.argument(0);
+  RELAY_TRY(check_recipient(request.to));
+  request.from = RELAY_TRY(sender_name(invocation, "--from", context));
+  request.claim_token = sender_token(context, request.from);
+  request.id = invocation.value("--id").value_or("");
+  if (invocation.has("--id") && (request.id.empty() || request.id.size() > protocol::kMaxIdBytes ||
+                                 text::has_control_characters(request.id) || !text::is_utf8(request.id)))
     return fail(relay::format("--id must be a string of 1 to {} bytes", protocol::kMaxIdBytes));
-  letter.kind = invocation.value("--kind").value_or(letter.kind);
-  if (const auto mode = invocation.value("--mode")) letter.mode = protocol::parse_delivery_mode(*mode);
-  letter.urgent = invocation.has("--urgent");
-  letter.topic = invocation.value("--topic").value_or("");
-  letter.thread = invocation.value("--thread").value_or("");
+  request.kind = invocation.value("--kind").value_or(request.kind);
+  if (const auto mode = invocation.value("--mode")) request.mode = protocol::parse_delivery_mode(*mode);
+  request.urgent = invocation.has("--urgent");
+  request.topic = invocation.value("--topic").value_or("");
+  request.thread = invocation.value("--thread").value_or("");
   if (const auto id = invocation.value("--reply-to")) {
-    RELAY_TRY(check_id_given(*id));
-    letter.reply_to = *id;
+    RELAY_TRY(check_message_id(*id));
+    request.reply_to = *id;
   }
   if (const auto deadline = invocation.value("--deadline"))
-    letter.deadline = RELAY_TRY(deadline_in(*deadline, context.now()));
-  if (invocation.has("--ttl")) letter.ttl = RELAY_TRY(invocation.duration("--ttl", Millis{0}));
-  if (letter.ttl && (letter.ttl->count() <= 0 || letter.ttl->count() > protocol::kMaxTtlMs))
+    request.deadline = RELAY_TRY(parse_deadline(*deadline, context.now()));
+  if (invocation.has("--ttl")) request.ttl = RELAY_TRY(invocation.duration("--ttl", Millis{0}));
+  if (request.ttl && (request.ttl->count() <= 0 || request.ttl->count() > protocol::kMaxTtlMs))
     return fail("--ttl must be more than 0 and at most 30d");
-  if (const auto wait = invocation.value("--wait")) letter.until = until_of(*wait);
+  if (const auto wait = invocation.value("--wait")) request.until = parse_wait(*wait);
   if (invocation.has("--ask")) {
     if (invocation.has("--wait")) return fail("--ask waits for the answer; leave --wait out");
-    letter.until = WaitFor::Answered;
+    request.until = WaitFor::Answered;
   }
-  letter.timeout =
-      RELAY_TRY(invocation.duration("--timeout", letter.until == WaitFor::Answered ? kDefaultAsk : kDefaultWait));
-  if (letter.until != WaitFor::Stored && (letter.to == protocol::kEveryone || letter.to.starts_with('#')))
+  request.timeout =
+      RELAY_TRY(invocation.duration("--timeout", request.until == WaitFor::Answered ? kDefaultAsk : kDefaultWait));
+  if (request.until != WaitFor::Stored && (request.to == protocol::kEveryone || request.to.starts_with('#')))
     return fail(relay::format("{} needs one recipient, not {}; leave it out",
-                              letter.until == WaitFor::Answered ? "--ask" : "--wait", letter.to));
-  return letter;
+                              request.until == WaitFor::Answered ? "--ask" : "--wait", request.to));
+  return request;
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
-  auto letter = RELAY_CLI_USAGE(letter_in(invocation, context));
-  letter.text = RELAY_CLI_TRY(read_text_argument(invocation.rest(1)));
-  if (letter.text.empty()) return report_error("the text is empty", ExitCode::Usage);
-  if (!text::is_utf8(letter.text))
+  auto request = RELAY_CLI_USAGE(parse_request(invocation, context));
+  request.text = RELAY_CLI_TRY(read_text_argument(invocation.rest(1)));
+  if (request.text.empty()) return report_error("the text is empty", ExitCode::Usage);
+  if (!text::is_utf8(request.text))
     return report_error("the text is not UTF-8; convert it first, for example with iconv", ExitCode::Usage);
   auto connection = RELAY_CLI_TRY(connect_workspace(context));
-  const auto& place = context.project.common ? context.project.directory : context.project.tree;
-  letter.attachments = RELAY_CLI_TRY(keep_attachments(place, invocation.values("--attach")));
-  ProgressLine progress{context, letter.to};
-  const auto on_news = [&](const SendResult& fate) {
-    progress.show(fate);
-    if (fate.steps.empty() && fate.offline_since > 0 && !progress.is_live() && !invocation.has("--json"))
-      print_notice(queued_sentence(fate, letter.to, host_runs(context, fate, letter.to), context.now()));
+  const auto& root = context.project.common ? context.project.directory : context.project.tree;
+  request.attachments = RELAY_CLI_TRY(copy_attachments(root, invocation.values("--attach")));
+  ProgressLine progress{context, request.to};
+  const auto on_progress = [&](const SendResult& result) {
+    progress.show(result);
+    if (result.steps.empty() && result.offline_since > 0 && !progress.is_live() && !invocation.has("--json"))
+      print_notice(queued_text(result, request.to, host_runs(context, result, request.to), context.now()));
   };
   const Interrupts interrupts;
-  connection.end_on_interrupt(interrupts.fd());
-  auto fate = send(connection, letter, on_news);
-  if (fate && fate->kind == SendResult::Kind::Repeat)
-    fate = result_of_duplicate(context, letter, *std::move(fate), on_news, interrupts.fd());
+  connection.watch_interrupts(interrupts.fd());
+  auto result = send(connection, request, on_progress);
+  if (result && result->kind == SendResult::Kind::Duplicate)
+    result = result_of_duplicate(context, request, *std::move(result), on_progress, interrupts.fd());
   progress.clear();
-  if (!fate) return report_error(fate.error());
-  return tell(*fate, letter, invocation.has("--json"), context);
+  if (!result) return report_error(result.error());
+  return print_result(*result, request, invocation.has("--json"), context);
 }
 
 constexpr Argument kArguments[] = {

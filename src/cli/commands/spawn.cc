@@ -20,11 +20,12 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kStartTimeout{40'000};   // the daemon itself gives up after 30 s
-constexpr std::chrono::milliseconds kAskedTimeout{660'000};  // inside an agent the user may be asked, for ten minutes
+constexpr std::chrono::milliseconds kStartTimeout{40'000};  // the daemon's own timeout is 30 s
+constexpr std::chrono::milliseconds kApprovalTimeout{
+    660'000};  // inside an agent the daemon may ask the user, for ten minutes
 
-/// Where this command runs: relative to the project's root, or absolute in a linked git worktree of it; empty at the root
-/// itself and outside the project.
+/// The current directory: relative to the project root, or absolute in a linked git worktree; empty at the root itself
+/// and outside the project.
 Result<std::string> own_directory(const Context& context) {
   const auto& root = context.project.root;
   const auto& tree = context.project.tree;
@@ -41,11 +42,11 @@ Result<std::string> own_directory(const Context& context) {
   return directory;
 }
 
-/// The agent runs with the environment of this shell, not with the daemon's: PATH, keys, proxies. It goes over the socket
-/// alone, so that no secret in it is stored or stands in an argument.
-Result<void> add_environment(text::JsonWriter& order) {
+/// The agent gets the environment of this shell, not the daemon's: PATH, keys, proxies. It is sent over the socket only,
+/// so that no secret in it is stored or passed as an argument.
+Result<void> add_environment(text::JsonWriter& request) {
   std::size_t bytes = 0;
-  order.begin_array("environment");
+  request.begin_array("environment");
   for (const auto& variable : pty::inherited_environment()) {
     if (!text::is_utf8(variable)) {
       print_notice(relay::format("the variable {} is not UTF-8 and is not passed on",
@@ -53,17 +54,17 @@ Result<void> add_environment(text::JsonWriter& order) {
       continue;
     }
     bytes += variable.size() + 1;
-    order.element(variable);
+    request.element(variable);
   }
-  order.end();
+  request.end();
   if (bytes <= protocol::kMaxEnvironmentBytes) return {};
   return fail(relay::format(
       "the environment of this shell has {} bytes, and at most {} can be passed on; unset large variables", bytes,
       protocol::kMaxEnvironmentBytes));
 }
 
-/// What the daemon is asked. The error is a usage error.
-Result<std::string> order_in(const Invocation& invocation, const Context& context, const std::string& task) {
+/// The SPAWN payload. The error is a usage error.
+Result<std::string> make_request(const Invocation& invocation, const Context& context, const std::string& task) {
   const auto name = invocation.argument(0);
   if (const auto fine = protocol::check_agent_name(name); !fine)
     return fail(relay::format("\"{}\" is not a valid name: {}", name, fine.error().message()));
@@ -81,17 +82,17 @@ Result<std::string> order_in(const Invocation& invocation, const Context& contex
   }
   for (const auto& text : {name, command, task, directory})
     if (!text::is_utf8(text)) return fail("the arguments are not UTF-8; convert them first, for example with iconv");
-  text::JsonWriter order;
-  order.field("name", name).field("cli", command).optional("task", task).optional("cwd", directory);
-  order.optional("team", invocation.value("--team").value_or(""));
-  order.optional("role", invocation.value("--role").value_or(""));
-  order.optional("model", invocation.value("--model").value_or(""));
-  order.field("spawnerName", RELAY_TRY(sender_name(invocation, "--from", context)));
-  RELAY_TRY(add_environment(order));
-  return order.take();
+  text::JsonWriter request;
+  request.field("name", name).field("cli", command).optional("task", task).optional("cwd", directory);
+  request.optional("team", invocation.value("--team").value_or(""));
+  request.optional("role", invocation.value("--role").value_or(""));
+  request.optional("model", invocation.value("--model").value_or(""));
+  request.field("spawnerName", RELAY_TRY(sender_name(invocation, "--from", context)));
+  RELAY_TRY(add_environment(request));
+  return request.take();
 }
 
-ExitCode tell(const json::object& result, const Context& context, bool as_json) {
+ExitCode print_result(const json::object& result, const Context& context, bool as_json) {
   if (!bool_member(result, "success").value_or(false)) {
     const auto code = string_member(result, "code").value_or("");
     return report_error(string_member(result, "error").value_or("not started"),
@@ -99,7 +100,7 @@ ExitCode tell(const json::object& result, const Context& context, bool as_json) 
   }
   const auto name = string_member(result, "name").value_or("");
   const auto host_pid = integer_member(result, "pid").value_or(0);
-  const auto host = host::host_of(context.project.hosts, name);  // none when the agent has ended since
+  const auto host = host::host_of(context.project.hosts, name);  // none when the agent has exited since
   const auto task = string_member(result, "taskId").value_or("");
   if (as_json) {
     json::object answer = {{"name", name}, {"hostPid", host_pid}};
@@ -119,12 +120,12 @@ ExitCode tell(const json::object& result, const Context& context, bool as_json) 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto task = RELAY_CLI_TRY(read_text_argument(invocation.rest(2)));
   const auto who = RELAY_CLI_USAGE(sender_name(invocation, "--from", context));
-  const auto order = RELAY_CLI_USAGE(order_in(invocation, context, task));
+  const auto request = RELAY_CLI_USAGE(make_request(invocation, context, task));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  const auto timeout = context.environment("AGENT_RELAY_HOST_SOCKET") ? kAskedTimeout : kStartTimeout;
+  const auto timeout = context.environment("AGENT_RELAY_HOST_SOCKET") ? kApprovalTimeout : kStartTimeout;
   const auto payload =
-      RELAY_CLI_TRY(connection.request(protocol::MessageType::Spawn, order, timeout, sender_token(context, who)));
-  return tell(RELAY_CLI_TRY(parse_json_object(payload)), context, invocation.has("--json"));
+      RELAY_CLI_TRY(connection.request(protocol::MessageType::Spawn, request, timeout, sender_token(context, who)));
+  return print_result(RELAY_CLI_TRY(parse_json_object(payload)), context, invocation.has("--json"));
 }
 
 constexpr Argument kArguments[] = {

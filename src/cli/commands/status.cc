@@ -85,8 +85,8 @@ void add_warnings(Table& columns, const json::object& status, const Styler& pain
                                             "at each start; see: agent-relay doctor",
                                             paint(Colour::Red, relay::format("{}", refused)))});
   if (const auto dead = integer_member(status, "dead").value_or(0); dead > 0)
-    columns.add({"dead", relay::format("{} not delivered; see: agent-relay dead",
-                                       paint(Colour::Red, messages_in_words(dead)))});
+    columns.add(
+        {"dead", relay::format("{} not delivered; see: agent-relay dead", paint(Colour::Red, message_count(dead)))});
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
@@ -122,16 +122,16 @@ ExitCode run(const Invocation& invocation, Context& context) {
   if (!http.url.empty()) columns.add({"http", http.url});
   if (!http.error.empty())
     columns.add({"http", relay::format("{}: {}; {}", paint(Colour::Red, "not served"),
-                                       sanitize(http.error, Lines::Join), kHttpAdvice)});
+                                       sanitize(http.error, Lines::Join), kHttpFix)});
   columns.add({"storage", storage_line(status, paint)});
   if (!disk.problem.empty())
     columns.add({"disk", relay::format("{}; {}", paint(Colour::Red, sanitize(disk.problem, Lines::Join)), disk.fix)});
   const auto oldest = integer_member(status, "oldestPendingMs");
-  columns.add({"agents", relay::format("{} connected, {} offline; {} pending{}", agents.connected, agents.offline,
-                                       messages_in_words(agents.pending),
-                                       oldest && agents.pending > 0
-                                           ? relay::format(", the oldest for {}", short_duration(Millis{*oldest}))
-                                           : "")});
+  columns.add(
+      {"agents",
+       relay::format(
+           "{} connected, {} offline; {} pending{}", agents.connected, agents.offline, message_count(agents.pending),
+           oldest && agents.pending > 0 ? relay::format(", the oldest for {}", short_duration(Millis{*oldest})) : "")});
   for (const auto& reason : agents.reasons) columns.add({"", reason});
   add_warnings(columns, status, paint);
   print(columns.text(paint, context.width()));

@@ -18,8 +18,8 @@ namespace {
 
 using protocol::MessageType;
 
-Result<json::object> ask_topics(DaemonConnection& connection, const json::object& question) {
-  const auto payload = RELAY_TRY(connection.request(MessageType::Topics, json::serialize(question)));
+Result<json::object> query_topics(DaemonConnection& connection, const json::object& query) {
+  const auto payload = RELAY_TRY(connection.request(MessageType::Topics, json::serialize(query)));
   auto answer = RELAY_TRY(parse_json_object(payload));
   if (const auto error = string_member(answer, "error")) return fail(Errc::Refused, *error);
   return answer;
@@ -34,9 +34,9 @@ std::string subscribers_in(const json::object& row) {
 }
 
 ExitCode list_all(DaemonConnection& connection, const Invocation& invocation, const Context& context) {
-  json::object question;
-  if (const auto name = invocation.value("--name")) question["agent"] = *name;
-  const auto answer = RELAY_CLI_TRY(ask_topics(connection, question));
+  json::object query;
+  if (const auto name = invocation.value("--name")) query["agent"] = *name;
+  const auto answer = RELAY_CLI_TRY(query_topics(connection, query));
   if (invocation.has("--json")) {
     print(json::serialize(answer) + "\n");
     return ExitCode::Ok;
@@ -52,7 +52,7 @@ ExitCode list_all(DaemonConnection& connection, const Invocation& invocation, co
 
 ExitCode change(DaemonConnection& connection, const std::string& verb, const std::string& topic,
                 const std::string& name, bool as_json) {
-  const auto answer = RELAY_CLI_TRY(ask_topics(connection, {{"action", verb}, {"topic", topic}, {"agent", name}}));
+  const auto answer = RELAY_CLI_TRY(query_topics(connection, {{"action", verb}, {"topic", topic}, {"agent", name}}));
   const bool subscribed = verb == "subscribe";
   if (as_json)
     print(json::serialize(json::object{{"topic", topic}, {"name", name}, {"subscribed", subscribed}}) + "\n");

@@ -49,11 +49,11 @@ class Redrawn {
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto id = invocation.argument(0);
-  RELAY_CLI_USAGE(check_id_given(id));
+  RELAY_CLI_USAGE(check_message_id(id));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   Redrawn drawing{context, invocation.has("--json")};
   if (invocation.has("--follow")) {
-    connection.end_with(STDOUT_FILENO);
+    connection.watch_output(STDOUT_FILENO);
     RELAY_CLI_TRY(watch_trace(connection, id, in(kForever), [&](const json::object& trace) {
       drawing.show(trace);
       return is_final_state(trace);

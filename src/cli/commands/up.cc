@@ -19,7 +19,7 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::int64_t kLargestFd = 1'000'000;
+constexpr std::int64_t kMaxFd = 1'000'000;
 
 Result<config::Settings> settings_of(const Invocation& invocation, const Context& context) {
   auto settings = RELAY_TRY(config::load_settings(context.home, context.environment));
@@ -34,14 +34,14 @@ Result<config::Settings> settings_of(const Invocation& invocation, const Context
   return settings;
 }
 
-void signal_ready_fd(int fd, std::string_view sentence) {
+void report_startup_error(int fd, std::string_view sentence) {
   if (fd < 0) return;
   const auto line = relay::format("error: {}\n", sentence);
   if (::write(fd, line.data(), line.size()) < 0) return;  // the reader is gone
 }
 
 ExitCode run_in_foreground(const Invocation& invocation, Context& context, config::Settings settings) {
-  const auto ready_fd = RELAY_CLI_USAGE(invocation.number("--ready-fd", 0, kLargestFd, -1));
+  const auto ready_fd = RELAY_CLI_USAGE(invocation.number("--ready-fd", 0, kMaxFd, -1));
   const bool detached = ready_fd >= 0;
   daemon::DaemonOptions options;
   options.home = context.home;
@@ -68,7 +68,7 @@ void warn_about(const std::vector<WorkspaceInfo>& open, const Context& context) 
 void print_address(const Context& context, pid_t daemon) {
   const auto http = http_service(context, daemon);
   if (!http.url.empty()) print_sentence(relay::format("the HTTP API is at {} (see {}/docs)\n", http.url, http.url));
-  if (!http.error.empty()) print_notice(relay::format("the HTTP API is not served: {}; {}", http.error, kHttpAdvice));
+  if (!http.error.empty()) print_notice(relay::format("the HTTP API is not served: {}; {}", http.error, kHttpFix));
 }
 
 Result<void> open_in(DaemonConnection& daemon, const Invocation& invocation, Context& context,
@@ -112,16 +112,16 @@ ExitCode run(const Invocation& invocation, Context& context) {
   auto settings = RELAY_CLI_TRY([&]() -> Result<config::Settings> {
     auto loaded = settings_of(invocation, context);
     if (!loaded && invocation.has("--ready-fd"))
-      signal_ready_fd(static_cast<int>(invocation.number("--ready-fd", 0, kLargestFd, -1).value_or(-1)),
-                      loaded.error().message());
+      report_startup_error(static_cast<int>(invocation.number("--ready-fd", 0, kMaxFd, -1).value_or(-1)),
+                           loaded.error().message());
     return loaded;
   }());
   if (!invocation.has("--ready-fd")) {  // fails before a daemon is started in vain
     RELAY_CLI_TRY(config::check_trusted(context.project.root, context.home, settings, context.environment));
-    remark_common(context);
+    print_system_directory_notice(context);
   }
   if (invocation.has("--foreground")) return run_in_foreground(invocation, context, std::move(settings));
-  RELAY_CLI_TRY(while_between_daemons([&] { return open_or_start(invocation, context, settings); }));
+  RELAY_CLI_TRY(retry_between_daemons([&] { return open_or_start(invocation, context, settings); }));
   return ExitCode::Ok;
 }
 

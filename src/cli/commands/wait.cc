@@ -12,7 +12,7 @@
 namespace relay::cli {
 namespace {
 
-constexpr Millis kForEver{365LL * 24 * 3600 * 1000};
+constexpr Millis kMaxWait{365LL * 24 * 3600 * 1000};
 
 /// The event is the one that `wait` waits for.
 bool is_awaited(const json::object& event, std::string_view until) {
@@ -22,7 +22,7 @@ bool is_awaited(const json::object& event, std::string_view until) {
   return kind == "state" && string_member(event, "state") == until;
 }
 
-ExitCode tell(const host::HostRecord& record, const json::object& event, bool as_json) {
+ExitCode print_event(const host::HostRecord& record, const json::object& event, bool as_json) {
   if (as_json) {
     print(json::serialize(event) + "\n");
     return ExitCode::Ok;
@@ -40,15 +40,15 @@ ExitCode tell(const host::HostRecord& record, const json::object& event, bool as
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto until = invocation.value("--until").value_or("idle");
-  const auto timeout = RELAY_CLI_USAGE(invocation.duration("--timeout", kForEver));
+  const auto timeout = RELAY_CLI_USAGE(invocation.duration("--timeout", kMaxWait));
   const auto deadline = in(timeout);
   const auto record =
       RELAY_CLI_TRY(find_host(context, invocation.argument(0), {.done = "waited for", .deadline = deadline}));
-  auto visit = RELAY_CLI_TRY(HostConnection::open(record));
-  (void)RELAY_CLI_TRY(visit.request({{"method", "watch"}}));
-  std::optional<std::int64_t> ended;  // its last message is stored a little later
+  auto host = RELAY_CLI_TRY(HostConnection::open(record));
+  (void)RELAY_CLI_TRY(host.request({{"method", "watch"}}));
+  std::optional<std::int64_t> exit_code;  // its last message is stored a little later
   for (;;) {
-    const auto event = visit.next(deadline);
+    const auto event = host.next(deadline);
     if (!event && is(event.error(), Errc::TimedOut))
       return report_error(relay::format("{} did not {} within {}; see: agent-relay explain {}", record.name,
                                         until == "message" ? "send a message"
@@ -56,11 +56,11 @@ ExitCode run(const Invocation& invocation, Context& context) {
                                                            : "become " + until,
                                         invocation.value("--timeout").value_or(""), record.name),
                           ExitCode::TimedOut);
-    if (!event && !ended) return report_error(event.error().message(), ExitCode::Failed);
-    if (event && is_awaited(*event, until)) return tell(record, *event, invocation.has("--json"));
-    if (event && string_member(*event, "event") == "exit") ended = integer_member(*event, "code").value_or(0);
-    if (ended && (!event || until != "message"))
-      return report_error(relay::format("{} exited (code {}) first", record.name, *ended), ExitCode::Failed);
+    if (!event && !exit_code) return report_error(event.error().message(), ExitCode::Failed);
+    if (event && is_awaited(*event, until)) return print_event(record, *event, invocation.has("--json"));
+    if (event && string_member(*event, "event") == "exit") exit_code = integer_member(*event, "code").value_or(0);
+    if (exit_code && (!event || until != "message"))
+      return report_error(relay::format("{} exited (code {}) first", record.name, *exit_code), ExitCode::Failed);
   }
 }
 

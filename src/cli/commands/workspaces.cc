@@ -25,7 +25,7 @@ struct KnownWorkspace {
   WallMs last_used = 0;
 };
 
-/// When anything in its directory was last written.
+/// The time of the last write in the directory.
 WallMs last_change_in(const fs::path& directory) {
   using std::chrono::file_clock;
   WallMs newest = 0;
@@ -47,8 +47,8 @@ std::vector<KnownWorkspace> known_workspaces(const config::Home& home) {
   for (const auto& entry : fs::directory_iterator{home.projects, none}) {
     bool exists = false;
     const auto marker = daemon::read_small_file((entry.path() / ".project").string(), exists);
-    const auto told = parse_json_object(marker.value_or(""));
-    const auto root = told ? string_member(*told, "projectRoot").value_or("") : "";
+    const auto parsed = parse_json_object(marker.value_or(""));
+    const auto root = parsed ? string_member(*parsed, "projectRoot").value_or("") : "";
     const auto id = entry.path().filename().string();
     if (!root.empty() && config::project_id(root) == id)
       known.push_back({.root = root, .id = id, .last_used = last_change_in(entry.path())});

@@ -97,7 +97,7 @@ void check_versions(const Context& context, const std::vector<profiles::UserProf
   }
 }
 
-CheckResult check_own_profiles(const Context& context, const std::vector<profiles::UserProfile>& own) {
+CheckResult check_user_profiles(const Context& context, const std::vector<profiles::UserProfile>& own) {
   for (const auto& file : own)
     if (const auto read = profiles::read_profile(file.toml, file.path); !read)
       return problem("profiles", read.error().message(), "correct or remove it: it is not used");
@@ -108,7 +108,7 @@ CheckResult check_own_profiles(const Context& context, const std::vector<profile
 /// Claude Code and Codex need hooks only when started without agent-relay, so missing hooks are no problem.
 CheckResult check_hooks(const Context& context) {
   const auto environment = pty::inherited_environment();
-  const auto program = program_along_path(context.environment("PATH").value_or(""));
+  const auto program = self_path_on(context.environment("PATH").value_or(""));
   std::string installed;
   for (const auto agent : kAgentsWithHooks) {
     const auto name = std::string{name_of(agent)};
@@ -246,7 +246,7 @@ std::optional<CheckResult> hooks_unobserved(const Context& context) {
   const auto ours = capture::home_directory(context.environment("RELAY_HOME"), context.environment("HOME"));
   auto daemon = connect_daemon(context);
   if (!ours || !daemon) return std::nullopt;
-  const auto state = ask_daemon_state(*daemon, context.project.root);
+  const auto state = query_daemon_state(*daemon, context.project.root);
   std::error_code none;
   if (!state || state->capture_home.empty() || state->capture_home == *ours ||
       fs::equivalent(state->capture_home, *ours, none))
@@ -263,9 +263,9 @@ std::optional<CheckResult> hooks_unobserved(const Context& context) {
 
 std::vector<CheckResult> run_agent_checks(const Context& context) {
   std::vector<CheckResult> results;
-  const auto own = own_profiles(context.home);
+  const auto own = user_profiles(context.home);
   check_versions(context, own, results);
-  results.push_back(check_own_profiles(context, own));
+  results.push_back(check_user_profiles(context, own));
   results.push_back(check_hooks(context));
   results.push_back(check_mcp(context));
   return results;

@@ -193,7 +193,7 @@ void check_daemon(const Context& context, std::vector<CheckResult>& results) {
       fine("daemon", relay::format("running, pid {}, {} open", peer_of(*daemon).value_or(0),
                                    open->size() == 1 ? "1 workspace" : relay::format("{} workspaces", open->size()))));
   if (const auto http = http_service(context, peer_of(*daemon).value_or(0)); !http.error.empty())
-    results.push_back(problem("http", "the HTTP API is not served: " + http.error, std::string{kHttpAdvice}));
+    results.push_back(problem("http", "the HTTP API is not served: " + http.error, std::string{kHttpFix}));
   else
     results.push_back(fine("http", http.url.empty() ? "switched off" : http.url));
   for (const auto& workspace : *open)

@@ -1,4 +1,4 @@
-/// Completion for the three shells, made from the table.
+/// Completion scripts for three shells, made from the command table.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace relay::cli {
 
-/// The script for `bash`, `zsh` or `fish`; empty for any other word.
+/// The script for `bash`, `zsh` or `fish`; none for another shell.
 std::optional<std::string> completion_script(std::string_view shell);
 
 }  // namespace relay::cli

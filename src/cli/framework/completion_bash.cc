@@ -1,6 +1,6 @@
-/// Completion for bash, also the old one of macOS (3.2).
+/// Completion for bash, including 3.2 of macOS.
 ///
-/// Why not `compgen -W`: it expands its words, so a name with `$(…)` would run. Words here are compared one by one.
+/// Why not `compgen -W`: it expands its words, so a name with `$(…)` would run. The script compares words one by one.
 #include "base/format.h"
 #include "cli/framework/completion_facts.h"
 
@@ -8,7 +8,7 @@ namespace relay::cli {
 namespace {
 
 constexpr std::string_view kHelpers = R"bash(
-# The word as it was typed, without quotes: into plain; the quote that is still open: into quote.
+# Sets plain to the typed word without quotes, and quote to the quote that is still open.
 _agent_relay_plain() {
   local text=$1 c
   plain="" quote=""
@@ -25,7 +25,7 @@ _agent_relay_plain() {
     fi
   done
 }
-# One candidate, quoted so that it stands on the line as the data it is.
+# Adds a candidate, quoted so that the shell takes it literally.
 _agent_relay_offer() {
   local name=$1 c out=""
   [[ -n $name && $name == "$plain"* ]] || return
@@ -43,7 +43,7 @@ _agent_relay_offer() {
     name=$out
   else
     printf -v name %q "$name"
-    # readline would begin a new word at these
+    # readline starts a new word at these
     name=${name//:/\\:} name=${name//@/\\@} name=${name//=/\\=}
   fi
   COMPREPLY+=("$name")
@@ -64,7 +64,7 @@ _agent_relay_files() {
   compopt -o filenames 2>/dev/null
   while IFS= read -r name; do COMPREPLY+=("$name"); done < <(compgen -f -- "$plain")
 }
-# Which argument of the command is being typed, from 1, when the options named here take a value: into position.
+# Sets position to the argument being typed, from 1; the given options take a value.
 _agent_relay_position() {
   local i
   position=1

@@ -62,7 +62,7 @@ std::string option_names(const Command& command) {
   return names;
 }
 
-std::string single_quoted(std::string_view text) {
+std::string escape_single_quotes(std::string_view text) {
   std::string out;
   for (const char c : text) out += c == '\'' ? std::string{"'\\''"} : std::string{c};
   return out;

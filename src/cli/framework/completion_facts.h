@@ -1,7 +1,7 @@
-/// The command table as the three completion scripts need it.
+/// The command table in the form that the completion scripts need.
 ///
-/// Why the scripts call `completion --names KIND`: names come from agents and are data. One call prints them one per line,
-///   and each script compares and quotes them; no script ever hands them to a shell as words to expand.
+/// Why the scripts call `completion --names KIND`: names come from agents and are data. The call prints one per line, and
+///   each script compares and quotes them; no script passes them to the shell for expansion.
 #pragma once
 
 #include <span>
@@ -14,12 +14,12 @@
 namespace relay::cli {
 
 inline constexpr std::string_view kShells = "bash zsh fish";
-/// Prints the names of one kind; nothing without a daemon.
+/// Prints the names of one kind; prints nothing without a daemon.
 inline constexpr std::string_view kListNames = "agent-relay completion --names";
 
-/// What a place on the line may hold: words that never change, names the program is asked for, or files.
+/// The candidates at a position: fixed words, names from the program, or files.
 struct Offer {
-  std::string words = {};  // separated by blanks
+  std::string words = {};  // separated by spaces
   std::string_view kind = {};
   bool files = false;
 
@@ -29,16 +29,16 @@ Offer offer_for(CompletionKind completes, std::string_view choices);
 Offer offer_for(const Argument& argument);
 Offer offer_for(const Option& option);
 
-/// All commands, separated by blanks.
+/// All command names, separated by spaces.
 std::string command_names();
 /// The programs of known agents: `agent-relay claude` runs it.
 std::vector<std::string> program_names();
-/// The options that are shown and take a value.
+/// The visible options that take a value.
 std::vector<const Option*> options_with_value(const Command& command);
 /// `--help --json …`
 std::string option_names(const Command& command);
-/// Text that stands between single quotes of a POSIX shell.
-std::string single_quoted(std::string_view text);
+/// Escapes text for single quotes of a POSIX shell.
+std::string escape_single_quotes(std::string_view text);
 
 std::string bash_completion();
 std::string zsh_completion();

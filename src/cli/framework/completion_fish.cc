@@ -1,4 +1,4 @@
-/// Completion for fish; what a command prints is data there, and fish quotes what it inserts.
+/// Completion for fish, which treats the output of a command as data and quotes the candidates.
 #include "base/format.h"
 #include "cli/framework/completion_facts.h"
 
@@ -6,12 +6,12 @@ namespace relay::cli {
 namespace {
 
 constexpr std::string_view kHelpers = R"fish(
-# Whether the line calls this command of ours.
+# Succeeds when the line calls this command.
 function __agent_relay_in
     set -l words (commandline -opc)
     test (count $words) -ge 2; and test "$words[2]" = $argv[1]
 end
-# COMMAND FROM TO OPTION...: whether one of these arguments is being typed; the options named take a value.
+# COMMAND FROM TO OPTION...: succeeds when one of these arguments is being typed; the options take a value.
 function __agent_relay_at
     __agent_relay_in $argv[1]; or return 1
     set -l words (commandline -opc)

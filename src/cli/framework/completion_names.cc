@@ -13,17 +13,17 @@ namespace {
 
 using protocol::MessageType;
 
-constexpr std::chrono::milliseconds kCompletionTimeout{1'000};  // a user has pressed Tab
-constexpr int kMaxMessages = 20;                                // more would fill the terminal
+constexpr std::chrono::milliseconds kCompletionTimeout{1'000};  // the user has pressed Tab
+constexpr int kMaxMessages = 20;                                // more would fill the screen
 
-/// What was completed must be what it looks like.
-bool can_be_shown(const std::string& name) { return !name.empty() && sanitize(name, Lines::Join) == name; }
+/// A completed name must be the one that is shown.
+bool is_displayable(const std::string& name) { return !name.empty() && sanitize(name, Lines::Join) == name; }
 
 std::vector<std::string> distinct(std::vector<std::string> names) {
-  std::erase_if(names, [](const std::string& name) { return !can_be_shown(name); });
+  std::erase_if(names, [](const std::string& name) { return !is_displayable(name); });
   std::ranges::sort(names);
-  const auto rest = std::ranges::unique(names);
-  names.erase(rest.begin(), rest.end());
+  const auto duplicates = std::ranges::unique(names);
+  names.erase(duplicates.begin(), duplicates.end());
   return names;
 }
 
@@ -40,7 +40,7 @@ std::vector<std::string> names_in(const json::object& answer, std::string_view l
   std::vector<std::string> names;
   for (const auto* row : objects_in(answer, list)) {
     auto name = string_member(*row, "name").value_or("");
-    if (can_be_shown(name)) names.push_back(std::move(name));
+    if (is_displayable(name)) names.push_back(std::move(name));
   }
   return names;
 }
@@ -67,9 +67,9 @@ Result<std::vector<std::string>> names_of_kind(DaemonConnection& connection, std
   if (kind == "messages") {
     const auto query = json::serialize(json::object{{"limit", kMaxMessages}, {"order", "desc"}});
     const auto payload = RELAY_TRY(connection.request(MessageType::MessagesQuery, query, kCompletionTimeout));
-    const auto page = RELAY_TRY(page_in(payload));
+    const auto page = RELAY_TRY(parse_page(payload));
     for (const auto& message : page.messages)
-      if (can_be_shown(message.id)) names.push_back(message.id);
+      if (is_displayable(message.id)) names.push_back(message.id);
     return names;
   }
   if (both || kind == "channels") RELAY_TRY(add_names(connection, MessageType::Channels, {}, "channels", names));

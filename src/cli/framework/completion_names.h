@@ -1,5 +1,5 @@
-/// The names a shell or the chat may offer: agents, channels, or both; agents that ask something; agents with a screen; and
-/// the ids of messages.
+/// Names for completion in shells and the chat: agents, channels, agents with pending prompts, agents with a screen, and
+/// message ids.
 #pragma once
 
 #include <string>
@@ -12,15 +12,14 @@
 
 namespace relay::cli {
 
-/// `kind` is agents, channels, recipients (both), permissions or questions (agents that ask), or messages (the newest ids,
-/// newest first, bounded). Names that a terminal cannot show as they are are left out: what was
-/// completed would be another name.
+/// `kind` is agents, channels, recipients (both), permissions or questions (agents with such a prompt), or messages (the
+/// newest ids, newest first). Leaves out names that a terminal cannot show unchanged: a completed one would differ.
 Result<std::vector<std::string>> names_of_kind(DaemonConnection& connection, std::string_view kind);
 
-/// Agents whose hosts are recorded there and can be attached to; no daemon is needed.
+/// Agents with a host in that directory to which a terminal can attach; needs no daemon.
 std::vector<std::string> names_of_hosts(const std::string& directory);
 
-/// The same from one answer of the daemon: LIST_AGENTS has them in `agents`, CHANNELS in `channels`.
+/// The names in a response of the daemon: LIST_AGENTS has them in `agents`, CHANNELS in `channels`.
 std::vector<std::string> names_in(const json::object& answer, std::string_view list);
 
 }  // namespace relay::cli

@@ -9,7 +9,7 @@
 namespace relay::cli {
 namespace {
 
-/// Only a locale that says otherwise takes the lines away: where none is told, terminals of today draw them.
+/// True unless the locale says otherwise: today's terminals draw Unicode.
 bool draws_unicode(const config::Environment& environment) {
   for (const auto* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     auto locale = environment(variable);
@@ -25,7 +25,7 @@ bool draws_unicode(const config::Environment& environment) {
 
 std::string Context::own_name() const {
   if (auto name = environment("AGENT_RELAY_NAME"); name && !name->empty()) return *name;
-  // A login may be one of our reserved names, as `nobody` is.
+  // A login name may be reserved, as `nobody` is.
   if (auto name = environment("USER"); name && !name->empty() && !protocol::is_reserved_name(*name)) return *name;
   return std::string{protocol::kUserName};
 }

@@ -1,4 +1,4 @@
-/// What every command is given: the world it runs in.
+/// The environment of a command: variables, home, project and terminal.
 #pragma once
 
 #include <optional>
@@ -20,19 +20,19 @@ struct Context {
   config::Environment environment;
   config::Home home;
   config::Project project;
-  bool to_terminal = false;  // stdout is one
+  bool to_terminal = false;  // stdout is a terminal
   Styler paint{false};
   std::size_t columns = 80;
-  bool may_start = true;  // the daemon, if it does not run
-  bool unicode = true;    // whether drawings may use lines and dots beyond ASCII
+  bool may_start = true;  // may start the daemon
+  bool unicode = true;    // drawings may use characters beyond ASCII
 
-  /// Of the terminal that stdout is; 0 when it is none, and nothing needs to fit.
+  /// The width of the terminal; 0 without one: no limit.
   [[nodiscard]] std::size_t width() const { return to_terminal ? columns : 0; }
-  /// Whether a table of several columns has no room.
+  /// The terminal has no room for a table of several columns.
   [[nodiscard]] bool is_narrow() const { return to_terminal && columns < kTableColumns; }
   static constexpr std::size_t kTableColumns = 60;
   [[nodiscard]] WallMs now() const { return SystemClock{}.now().wall; }
-  /// Who the person at this shell is: $AGENT_RELAY_NAME, else $USER, else "human".
+  /// The name of the user: $AGENT_RELAY_NAME, else $USER, else "human".
   [[nodiscard]] std::string own_name() const;
 };
 

@@ -1,4 +1,4 @@
-/// How a command ends, as its exit code. Documented in help and docs/cli.md; scripts rely on it.
+/// The exit codes of commands. Documented in the help and docs/cli.md; scripts rely on them.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@ namespace relay::cli {
 
 enum class ExitCode : int { Ok = 0, Failed = 1, Usage = 2, NoDaemon = 3, TimedOut = 4, Refused = 5 };
 
-/// The same as a word, for programs: `NO_DAEMON`.
+/// Its name in JSON: `NO_DAEMON`.
 constexpr std::string_view error_code_name(ExitCode code) {
   switch (code) {
     case ExitCode::Ok: return "OK";

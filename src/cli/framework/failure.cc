@@ -22,16 +22,16 @@ ExitReason exit_reason(const Error& error) {
 }
 
 ExitCode report_error(const Error& error) {
-  const auto ending = exit_reason(error);
-  return report_error(error.message(), ending.code, ending.word);
+  const auto reason = exit_reason(error);
+  return report_error(error.message(), reason.code, reason.name);
 }
 
-ExitCode report_error(const protocol::Nack& refusal) {
-  auto sentence = refusal.message.empty() ? "the daemon refused: " + refusal.code : refusal.message;
-  if (refusal.code == name_of(protocol::NackCode::UnknownRecipient))
-    sentence += sentence.ends_with('?') ? " agent-relay agents --all lists all agents"
-                                        : "; agent-relay agents --all lists all agents";
-  return report_error(sentence, ExitCode::Refused, refusal.code);
+ExitCode report_error(const protocol::Nack& nack) {
+  auto message = nack.message.empty() ? "the daemon refused: " + nack.code : nack.message;
+  if (nack.code == name_of(protocol::NackCode::UnknownRecipient))
+    message += message.ends_with('?') ? " agent-relay agents --all lists all agents"
+                                      : "; agent-relay agents --all lists all agents";
+  return report_error(message, ExitCode::Refused, nack.code);
 }
 
 }  // namespace relay::cli

@@ -1,5 +1,4 @@
-/// From a cause to how a command ends by it: the only place that knows, so that the same cause ends `send`, `chat` and
-/// every other command alike. What was typed wrongly is 2, what the daemon says no to is 5.
+/// Maps errors to exit codes, in one place for all commands. A usage error is 2, a refusal of the daemon is 5.
 #pragma once
 
 #include "base/result.h"
@@ -10,15 +9,15 @@ namespace relay::cli {
 
 struct ExitReason {
   ExitCode code = ExitCode::Failed;
-  std::string_view word = error_code_name(code);
+  std::string_view name = error_code_name(code);
 };
 ExitReason exit_reason(const Error& error);
 
 ExitCode report_error(const Error& error);
-/// What the daemon refused, with the next step where the daemon names none.
-ExitCode report_error(const protocol::Nack& refusal);
+/// Reports a refusal of the daemon, with the next step when the daemon sent none.
+ExitCode report_error(const protocol::Nack& nack);
 
-/// Runs the body of a command: an error becomes its sentence and its exit code.
+/// Unwraps a Result in a command: an error is reported and ends the command with its exit code.
 #define RELAY_CLI_TRY(expression)                                                       \
   __extension__({                                                                       \
     auto relay_cli_result = (expression);                                               \
@@ -26,7 +25,7 @@ ExitCode report_error(const protocol::Nack& refusal);
     ::relay::detail::unwrap(std::move(relay_cli_result));                               \
   })
 
-/// The same for what a person typed: always a usage error.
+/// The same for arguments: every error is a usage error.
 #define RELAY_CLI_USAGE(expression)                                                                         \
   __extension__({                                                                                           \
     auto relay_cli_result = (expression);                                                                   \

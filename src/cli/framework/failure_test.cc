@@ -28,9 +28,9 @@ TEST(Ending, IsTheSameForTheSameCauseWhoeverNoticesIt) {
 }
 
 TEST(Ending, HasAWordForPrograms) {
-  EXPECT_EQ(exit_reason(fail(Errc::NoDaemon, "").error()).word, "NO_DAEMON");
-  EXPECT_EQ(exit_reason(fail(Errc::TooLarge, "").error()).word, "TOO_LARGE");
-  EXPECT_EQ(exit_reason(fail("").error()).word, "FAILED");
+  EXPECT_EQ(exit_reason(fail(Errc::NoDaemon, "").error()).name, "NO_DAEMON");
+  EXPECT_EQ(exit_reason(fail(Errc::TooLarge, "").error()).name, "TOO_LARGE");
+  EXPECT_EQ(exit_reason(fail("").error()).name, "FAILED");
 }
 
 }  // namespace

@@ -16,29 +16,30 @@ constexpr std::string_view kDirectory = "-C", kNoStart = "--no-start";
 }  // namespace
 
 Result<GlobalOptions> take_global_options(std::vector<std::string>& words) {
-  GlobalOptions taken;
+  GlobalOptions options;
   auto at = words.begin();
   for (; at != words.end() && (*at == kDirectory || *at == kNoStart); ++at) {
     if (*at == kNoStart) {
-      taken.no_start = true;
+      options.no_start = true;
       continue;
     }
     if (at + 1 == words.end()) return fail("-C needs a directory, for example: agent-relay -C ~/project status");
-    taken.directories.push_back(*++at);
+    options.directories.push_back(*++at);
   }
   words.erase(words.begin(), at);
   const auto* command = words.empty() ? nullptr : find_command(words.front());
-  if (command == nullptr || command->takes_rest) return taken;
+  if (command == nullptr || command->takes_rest) return options;
   const auto options_end = std::ranges::find(words, "--");
   const auto kept = std::remove(words.begin(), options_end, kNoStart);
-  taken.no_start = taken.no_start || kept != options_end;
+  options.no_start = options.no_start || kept != options_end;
   words.erase(kept, options_end);
-  return taken;
+  return options;
 }
 
-Result<void> enter(const std::vector<std::string>& directories) {
+Result<void> change_directory(const std::vector<std::string>& directories) {
   for (const auto& directory : directories)
-    if (::chdir(directory.c_str()) != 0) return fail_errno(relay::format("cannot work in {}", directory));
+    if (::chdir(directory.c_str()) != 0)
+      return fail_errno(relay::format("cannot change to the directory {}", directory));
   if (!directories.empty()) ::unsetenv("AGENT_RELAY_PROJECT");
   return {};
 }

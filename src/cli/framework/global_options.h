@@ -26,6 +26,6 @@ struct GlobalOptions {
 Result<GlobalOptions> take_global_options(std::vector<std::string>& words);
 
 /// Changes to the directories. After that the directory alone selects the project.
-Result<void> enter(const std::vector<std::string>& directories);
+Result<void> change_directory(const std::vector<std::string>& directories);
 
 }  // namespace relay::cli

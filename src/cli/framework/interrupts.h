@@ -1,9 +1,9 @@
-/// Ctrl-C while a command waits: it ends the waiting instead of the program, so that the command can say how things stand.
+/// Lets Ctrl-C end a wait instead of the program, so that the command can report the progress.
 ///
-/// Invariants: the interrupt is kept, so the program ends by it when this object is destroyed, with the exit code of one that
-///   nobody caught. A SIGINT that the caller ignores (`nohup`, a background job) stays ignored.
-/// Threading: one thread. A program that is started meanwhile inherits the blocked signal, unless its start resets the mask as
-///   launch.cc does.
+/// Invariants: the signal stays pending, so the program ends by it when this object is destroyed, with the exit code of an
+///   uncaught signal. A SIGINT that the caller ignores (`nohup`, a background job) stays ignored.
+/// Threading: one thread. A child process inherits the blocked signal unless its start resets the mask, as launch.cc
+///   does.
 #pragma once
 
 #include <signal.h>
@@ -19,7 +19,7 @@ class Interrupts {
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
 
-  /// Readable once there was an interrupt; -1 when it is ignored.
+  /// Readable after an interrupt; -1 when interrupts are ignored.
   [[nodiscard]] int fd() const { return fd_.get(); }
 
  private:

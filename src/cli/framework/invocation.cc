@@ -43,21 +43,21 @@ std::string Invocation::rest(std::size_t index) const {
   return joined;
 }
 
-Result<std::int64_t> Invocation::number(std::string_view option, std::int64_t least, std::int64_t most,
-                                        std::int64_t otherwise) const {
+Result<std::int64_t> Invocation::number(std::string_view option, std::int64_t min, std::int64_t max,
+                                        std::int64_t fallback) const {
   const auto text = value(option);
-  if (!text) return otherwise;
+  if (!text) return fallback;
   std::int64_t number = 0;
   const auto* const end = text->data() + text->size();
   const auto [stopped, failed] = std::from_chars(text->data(), end, number);
-  if (failed != std::errc{} || stopped != end || number < least || number > most)
-    return fail(relay::format("{} cannot be \"{}\": give a whole number from {} to {}", option, *text, least, most));
+  if (failed != std::errc{} || stopped != end || number < min || number > max)
+    return fail(relay::format("{} cannot be \"{}\": give a whole number from {} to {}", option, *text, min, max));
   return number;
 }
 
-Result<Millis> Invocation::duration(std::string_view option, Millis otherwise) const {
+Result<Millis> Invocation::duration(std::string_view option, Millis fallback) const {
   const auto text = value(option);
-  if (!text) return otherwise;
+  if (!text) return fallback;
   auto parsed = parse_duration(*text);
   if (!parsed) return fail(relay::format("{} cannot be \"{}\": {}", option, *text, parsed.error().message()));
   return parsed;

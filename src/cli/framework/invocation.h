@@ -1,4 +1,4 @@
-/// What a person typed, already checked against the command's row.
+/// The arguments and options of a command, checked against its row of the table.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ class Invocation {
  public:
   [[nodiscard]] bool has(std::string_view option) const { return options_.contains(option); }
   [[nodiscard]] std::optional<std::string> value(std::string_view option) const;
-  /// Every value of an option that may be given several times, in the order they were typed.
+  /// All values of an option that may be given several times, in order.
   [[nodiscard]] std::vector<std::string> values(std::string_view option) const;
-  /// By position; empty when it was left out.
+  /// By position; empty when absent.
   [[nodiscard]] std::string argument(std::size_t index) const;
-  /// That argument and all that follow, with single blanks between them.
+  /// That argument and all after it, joined by single spaces.
   [[nodiscard]] std::string rest(std::size_t index) const;
 
-  /// A whole number in [least, most]; `otherwise` when the option is absent. The error is a usage error.
-  [[nodiscard]] Result<std::int64_t> number(std::string_view option, std::int64_t least, std::int64_t most,
-                                            std::int64_t otherwise) const;
+  /// A whole number in [min, max]; `fallback` when the option is absent. The error is a usage error.
+  [[nodiscard]] Result<std::int64_t> number(std::string_view option, std::int64_t min, std::int64_t max,
+                                            std::int64_t fallback) const;
   /// `30s`, `15m`, `2h`, `7d`, `250ms`, or plain seconds.
-  [[nodiscard]] Result<Millis> duration(std::string_view option, Millis otherwise) const;
+  [[nodiscard]] Result<Millis> duration(std::string_view option, Millis fallback) const;
 
   void set(std::string_view option, std::string value) { set(option, std::vector{std::move(value)}); }
   void set(std::string_view option, std::vector<std::string> values) {

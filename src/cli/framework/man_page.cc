@@ -10,12 +10,12 @@
 namespace relay::cli {
 namespace {
 
-/// Text as roff takes it: a dash is a dash, a backslash is shown, and no line begins with a request.
+/// Escapes text for roff: dashes, backslashes, and requests at the start of a line.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    const bool begins = out.empty() || out.back() == '\n';
-    if (begins && (c == '.' || c == '\'')) out += "\\&";
+    const bool at_line_start = out.empty() || out.back() == '\n';
+    if (at_line_start && (c == '.' || c == '\'')) out += "\\&";
     if (c == '-')
       out += "\\-";
     else if (c == '\\')

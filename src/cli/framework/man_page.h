@@ -1,4 +1,4 @@
-/// agent-relay(1), made from the table like all other help. `make install` puts it under share/man.
+/// agent-relay(1), made from the command table. `make install` installs it under share/man.
 #pragma once
 
 #include <string>

@@ -17,9 +17,9 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::size_t kDefaultColumns = 80, kNarrowestColumns = 40;
+constexpr std::size_t kDefaultColumns = 80, kMinColumns = 40;
 
-bool json_wanted = false;  // the command line's, for the life of the process
+bool json_errors = false;  // set once from the command line
 TerminalWriter terminal_writer;
 
 bool write_all(int fd, std::string_view text) {
@@ -30,10 +30,10 @@ bool write_all(int fd, std::string_view text) {
 
 }  // namespace
 
-void write_to_terminal_by(TerminalWriter writer) { terminal_writer = std::move(writer); }
+void set_terminal_writer(TerminalWriter writer) { terminal_writer = std::move(writer); }
 
-/// Not stdio: a terminal that is read without blocking is written without blocking too (both ends share one file
-/// description), and stdio drops what it could not write at once.
+/// Not stdio: a terminal that is read without blocking is written without blocking too (both share one file description),
+/// and stdio drops bytes that it cannot write at once.
 bool write_fully(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = ::write(fd, text.data(), text.size());
@@ -51,37 +51,37 @@ bool write_fully(int fd, std::string_view text) {
   return true;
 }
 
-void enable_json_errors() { json_wanted = true; }
+void enable_json_errors() { json_errors = true; }
 
 void print(std::string_view text) {
-  if (write_all(STDOUT_FILENO, json_wanted ? escaped_json(text) : text)) return;
+  if (write_all(STDOUT_FILENO, json_errors ? escaped_json(text) : text)) return;
   if (errno != EPIPE) print_notice(Error::from_errno("cannot write the output").message());
   std::_Exit(static_cast<int>(ExitCode::Failed));
 }
 
 void print_sentence(std::string_view text) { print(folded(text, terminal_columns(STDOUT_FILENO))); }
 
-void print_notice(std::string_view sentence) {
-  const auto line = relay::format("agent-relay: {}\n", sanitize(sentence, Lines::Join));
-  (void)write_all(STDERR_FILENO, folded(line, terminal_columns(STDERR_FILENO)));  // there is nobody left to tell
+void print_notice(std::string_view message) {
+  const auto line = relay::format("agent-relay: {}\n", sanitize(message, Lines::Join));
+  (void)write_all(STDERR_FILENO, folded(line, terminal_columns(STDERR_FILENO)));  // a failure here cannot be reported
 }
 
 std::size_t terminal_columns(int fd) {
   if (::isatty(fd) != 1) return 0;
   winsize size{};
   if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kDefaultColumns;
-  return std::max<std::size_t>(size.ws_col, kNarrowestColumns);
+  return std::max<std::size_t>(size.ws_col, kMinColumns);
 }
 
 void print_stderr(std::string_view text) { (void)write_all(STDERR_FILENO, text); }
 
-ExitCode report_error(std::string_view sentence, ExitCode code, std::string_view word) {
-  print_notice(sentence);
-  if (!json_wanted) return code;
+ExitCode report_error(std::string_view message, ExitCode code, std::string_view name) {
+  print_notice(message);
+  if (!json_errors) return code;
   text::JsonWriter object;
   object.begin_object("error");
-  object.field("code", word.empty() ? error_code_name(code) : word)
-      .field("message", sanitize(sentence, Lines::Join))
+  object.field("code", name.empty() ? error_code_name(code) : name)
+      .field("message", sanitize(message, Lines::Join))
       .end();
   print(object.take() + "\n");
   return code;

@@ -1,8 +1,8 @@
-/// Where a command's words go: results to stdout, talk to stderr.
+/// The output of commands: results to stdout, diagnostics to stderr.
 ///
-/// A failure is said once, here: its sentence on stderr and, when `--json` was given, also
+/// A failure is reported once, here: its message on stderr and, with `--json`, also
 ///   {"error": {"code": "NO_DAEMON", "message": "…"}}
-/// on stdout, so that a program that reads stdout always reads JSON.
+/// on stdout, so that a program that reads stdout always gets JSON.
 #pragma once
 
 #include <cstddef>
@@ -13,33 +13,33 @@
 
 namespace relay::cli {
 
-/// To stdout. A reader that went away (`| head`) ends the program quietly.
+/// Prints to stdout. A closed reader (`| head`) ends the program silently.
 void print(std::string_view text);
 
-/// The same for sentences of ours: on a terminal they are broken at blanks.
+/// Prints a sentence of the program; on a terminal it is wrapped at spaces.
 void print_sentence(std::string_view text);
 
-/// Talk: one sentence to stderr that changes nothing about how the command ends. On a terminal it is broken at blanks.
-void print_notice(std::string_view sentence);
+/// Prints one line to stderr without effect on the exit code; on a terminal it is wrapped at spaces.
+void print_notice(std::string_view message);
 
-/// How wide the terminal at that descriptor is; 0 when it is none.
+/// The width of the terminal at that descriptor; 0 when it is not a terminal.
 std::size_t terminal_columns(int fd);
 
-/// The same without a line of its own, for what is written over: to stderr as it is.
+/// Prints to stderr as it is, for a line that is overwritten.
 void print_stderr(std::string_view text);
 
-/// A failure, and how the command ends by it. `word` is the daemon's own code where it gave one.
-ExitCode report_error(std::string_view sentence, ExitCode code, std::string_view word = {});
+/// Reports a failure and returns the exit code. `name` is the error code of the daemon, if it sent one.
+ExitCode report_error(std::string_view message, ExitCode code, std::string_view name = {});
 
-/// While somebody edits a line at the terminal's foot, what goes to a terminal is written by this, so that it stands above
-/// the line; an empty one ends that. Set by line_terminal.cc alone.
+/// While the user edits a line, this writes terminal output above that line. An empty function ends this. Set only by
+/// line_terminal.cc.
 using TerminalWriter = std::function<void(std::string_view text)>;
-void write_to_terminal_by(TerminalWriter writer);
+void set_terminal_writer(TerminalWriter writer);
 
-/// All of it, however slowly the other side takes it; false when it takes no more.
+/// Writes all bytes, however slow the reader is; false when it is gone.
 bool write_fully(int fd, std::string_view bytes);
 
-/// From now on failures are also said in JSON. Set once, before the command runs.
+/// Makes report_error print JSON too. Called once, before the command runs.
 void enable_json_errors();
 
 }  // namespace relay::cli

@@ -13,9 +13,9 @@
 namespace relay::cli {
 namespace {
 
-std::string nearest(std::string_view word, const std::vector<std::string_view>& known) {
-  const auto near = nearest_names(word, known, 1);
-  return near.empty() ? std::string{} : relay::format("; did you mean {}?", near.front());
+std::string suggestion(std::string_view word, const std::vector<std::string_view>& known) {
+  const auto nearest = nearest_names(word, known, 1);
+  return nearest.empty() ? std::string{} : relay::format("; did you mean {}?", nearest.front());
 }
 
 Failure unknown_command(std::string_view word) {
@@ -23,7 +23,7 @@ Failure unknown_command(std::string_view word) {
   for (const auto* command : command_table()) known.push_back(command->name);
   const auto programs = program_names();
   known.insert(known.end(), programs.begin(), programs.end());
-  auto hint = nearest(word, known);
+  auto hint = suggestion(word, known);
   if (hint.empty()) hint = "; see: agent-relay --help";
   return fail(relay::format("unknown command \"{}\"{}", word, hint));
 }
@@ -32,7 +32,7 @@ Failure unknown_option(const Command& command, std::string_view word) {
   std::vector<std::string_view> known;
   for (const auto& option : command.options)
     if (!option.hidden) known.push_back(option.name);
-  auto hint = nearest(word.substr(0, word.find('=')), known);
+  auto hint = suggestion(word.substr(0, word.find('=')), known);
   if (hint.empty()) hint = relay::format("; see: agent-relay {} --help", command.name);
   return fail(relay::format("{} has no option {}{}", command.name, word, hint));
 }
@@ -42,8 +42,8 @@ bool is_choice(std::string_view choices, std::string_view value) {
          value.find('|') == std::string_view::npos;
 }
 
-/// Whether the word is probably a slip for one of the choices.
-bool is_slip(std::string_view choices, std::string_view word) {
+/// The word is probably a misspelled choice.
+bool is_misspelled_choice(std::string_view choices, std::string_view word) {
   std::vector<std::string_view> known;
   for (std::size_t begin = 0; begin <= choices.size();) {
     const auto end = std::min(choices.find('|', begin), choices.size());
@@ -55,7 +55,7 @@ bool is_slip(std::string_view choices, std::string_view word) {
 
 bool looks_like_option(std::string_view word) { return word.size() > 1 && word.front() == '-'; }
 
-/// A value one could give.
+/// An example value.
 std::string_view example_of(const Option& option) {
   if (!option.choices.empty()) return option.choices.substr(0, option.choices.find('|'));
   if (option.value == "TIME") return "30s";
@@ -66,12 +66,12 @@ std::string_view example_of(const Option& option) {
   return "build";
 }
 
-/// Holds what CLI11 writes into while it parses.
+/// Owns the variables that CLI11 writes into.
 class CommandParser {
  public:
   explicit CommandParser(const Command& command) : command_{command} {
     app_.set_help_flag("-h,--help", "help");
-    app_.allow_extras();  // so that the sentence about them is ours
+    app_.allow_extras();  // their error is reported below
     for (const auto& option : command.options) {
       const std::string name{option.name};
       if (option.value.empty())
@@ -88,17 +88,17 @@ class CommandParser {
   Result<ParsedCommandLine> parse(std::vector<std::string> words) {
     std::vector<std::string> rest;
     if (command_.takes_rest) {
-      const auto own = words.begin() + static_cast<std::ptrdiff_t>(count_of_own(words));
+      const auto own = words.begin() + static_cast<std::ptrdiff_t>(count_own_words(words));
       rest.assign(own != words.end() && *own == "--" ? own + 1 : own, words.end());
       words.erase(own, words.end());
     }
     RELAY_TRY(complete_bare_options(words));
-    const auto severed = severed_text(words);
+    const auto separated = separated_text(words);
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
     try {
       app_.parse(std::move(words));
     } catch (const CLI::CallForHelp&) { return WantsHelp{&command_}; } catch (const CLI::ParseError& error) {
-      return mistake(error.what());
+      return parse_error(error.what());
     }
     Run run{&command_, {}};
     for (const auto& [option, parsed] : flags_)
@@ -118,19 +118,19 @@ class CommandParser {
       if (rest.empty() && !command_.arguments.empty()) return needs(command_.arguments.front());
       return run;
     }
-    auto taken = take_arguments(std::move(run));
-    if (taken && !severed.empty())
+    auto parsed = take_arguments(std::move(run));
+    if (parsed && !separated.empty())
       return fail(
           relay::format("\"{}\" is separated from the rest of the text by options; put the text in one place, "
                         "in quotes",
-                        severed));
-    return taken;
+                        separated));
+    return parsed;
   }
 
  private:
-  /// `--wait` becomes `--wait=delivered`, and `--wait seen` becomes `--wait=seen`.
+  /// Turns `--wait` into `--wait=delivered`, and `--wait seen` into `--wait=seen`.
   [[nodiscard]] Result<void> complete_bare_options(std::vector<std::string>& words) const {
-    std::size_t arguments = 0;  // before the word looked at
+    std::size_t arguments = 0;  // before the current word
     for (std::size_t at = 0; at < words.size() && words[at] != "--"; ++at) {
       const auto* option = find_option(words[at]);
       if (option == nullptr || option->implicit_value.empty()) {
@@ -149,27 +149,26 @@ class CommandParser {
     return {};
   }
 
-  /// Whether the word that follows an option with an optional value can only be an argument: one that comes before the
-  /// text, or the whole text.
+  /// The word after an option with an optional value can only be an argument: one before the text, or the whole text.
   [[nodiscard]] bool is_argument(const Option& option, std::size_t arguments_before,
                                  const std::vector<std::string>& words, std::size_t at) const {
-    if (is_choice(option.wrong_values, words[at]) || is_slip(option.choices, words[at])) return false;
+    if (is_choice(option.wrong_values, words[at]) || is_misspelled_choice(option.choices, words[at])) return false;
     const auto text = text_index();
     if (arguments_before != text) return arguments_before < text;
     return at + 1 == words.size() || looks_like_option(words[at + 1]);
   }
 
-  /// The first word of the text that stands behind an option though the text began before it; empty when there is none.
-  [[nodiscard]] std::string severed_text(const std::vector<std::string>& words) const {
+  /// The first word of the text that follows an option after the text has started; empty when there is none.
+  [[nodiscard]] std::string separated_text(const std::vector<std::string>& words) const {
     std::size_t arguments = 0;
-    bool severed = false;
+    bool separated = false;
     for (std::size_t at = 0; at < words.size() && words[at] != "--"; ++at) {
       if (!looks_like_option(words[at])) {
-        if (severed) return words[at];
+        if (separated) return words[at];
         ++arguments;
         continue;
       }
-      severed = arguments > text_index();
+      separated = arguments > text_index();
       if (const auto* option = find_option(words[at]); option != nullptr && !option->value.empty()) ++at;
     }
     return {};
@@ -180,14 +179,14 @@ class CommandParser {
     return found == command_.options.end() ? nullptr : &*found;
   }
 
-  /// Which argument is a text; beyond all of them when none is.
+  /// The index of the argument that is a text; SIZE_MAX when there is none.
   [[nodiscard]] std::size_t text_index() const {
     const auto found = std::ranges::find_if(command_.arguments, &Argument::is_text);
     return found == command_.arguments.end() ? SIZE_MAX : static_cast<std::size_t>(found - command_.arguments.begin());
   }
 
-  /// How many words come before the first that is neither an option nor an option's value; `-n` becomes `--name` there.
-  [[nodiscard]] std::size_t count_of_own(std::vector<std::string>& words) const {
+  /// The number of words before the first that is neither an option nor its value; replaces `-n` by `--name` there.
+  [[nodiscard]] std::size_t count_own_words(std::vector<std::string>& words) const {
     std::size_t count = 0;
     while (count < words.size() && words[count].size() > 1 && words[count].front() == '-' && words[count] != "--") {
       auto& word = words[count++];
@@ -202,8 +201,8 @@ class CommandParser {
     return fail(relay::format("{} needs {}; usage: agent-relay {}", command_.name, argument.name, command_.usage));
   }
 
-  /// CLI11 begins with the option's name; what it says then is about types we do not use.
-  [[nodiscard]] Failure mistake(std::string_view what) const {
+  /// CLI11 starts its message with the option name; the rest is about value types that are not used here.
+  [[nodiscard]] Failure parse_error(std::string_view what) const {
     for (const auto& [option, parsed] : values_)
       if (what.substr(0, what.find(':')) == option->name) return needs_value(*option);
     return fail(relay::format("{}: {}; see: agent-relay {} --help", command_.name, what, command_.name));
@@ -221,26 +220,26 @@ class CommandParser {
   }
 
   Result<ParsedCommandLine> take_arguments(Run run) {
-    std::size_t least = 0;
+    std::size_t required = 0;
     bool many = false;
     for (const auto& argument : command_.arguments) {
-      if (argument.arity == Arity::One || argument.arity == Arity::Many) ++least;
+      if (argument.arity == Arity::One || argument.arity == Arity::Many) ++required;
       if (argument.arity == Arity::Many || argument.arity == Arity::Any) many = true;
     }
-    bool only_arguments = false;  // after `--`
+    bool after_dashes = false;  // after `--`
     std::size_t count = 0;
     for (const auto& word : app_.remaining()) {
-      if (!only_arguments && word == "--") {
-        only_arguments = true;
+      if (!after_dashes && word == "--") {
+        after_dashes = true;
         continue;
       }
-      if (!only_arguments && word.size() > 1 && word.front() == '-') return unknown_option(command_, word);
+      if (!after_dashes && word.size() > 1 && word.front() == '-') return unknown_option(command_, word);
       if (++count > command_.arguments.size() && !many)
         return fail(
             relay::format("{} does not take \"{}\"; usage: agent-relay {}", command_.name, word, command_.usage));
       run.invocation.add_argument(word);
     }
-    if (count < least) return needs(command_.arguments[count]);
+    if (count < required) return needs(command_.arguments[count]);
     return run;
   }
 

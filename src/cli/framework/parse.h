@@ -1,4 +1,4 @@
-/// The command line against the table. CLI11 does the work and stays in the .cc.
+/// Parses the command line by the command table, with CLI11 (only in the .cc).
 #pragma once
 
 #include <functional>
@@ -23,11 +23,11 @@ struct Run {
 };
 using ParsedCommandLine = std::variant<WantsHelp, WantsVersion, Run>;
 
-/// Whether that word names an agent's program; asked only about a first word that is no command.
+/// The word names the program of an agent; called only for a first word that is not a command.
 using IsAgent = std::function<bool(std::string_view word)>;
 
-/// `words` without the program's name and the options of all commands. An agent's name in place of a command runs it. The
-/// error is one sentence, and always a usage error.
+/// `words` are the arguments without the program name and the global options. The name of an agent in place of a command
+/// runs it. Every error is a usage error.
 Result<ParsedCommandLine> parse_command_line(const std::vector<std::string>& words, const IsAgent& is_agent = {});
 
 }  // namespace relay::cli

@@ -1,4 +1,4 @@
-/// What `main` does, without being it.
+/// The body of `main`, callable from tests.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace relay::cli {
 
-/// `words` without the program's name; the exit code. Nothing throws past this.
+/// `words` are the arguments without the program name. Returns the exit code. Throws nothing.
 int run_program(const std::vector<std::string>& words);
 
 }  // namespace relay::cli

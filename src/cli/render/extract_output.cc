@@ -15,7 +15,7 @@ void add(json::object& object, std::string_view name, const std::optional<std::s
   if (value) object[name] = *value;
 }
 
-void add_command(json::object& object, const commands::SendCommand& command) {
+void add_send(json::object& object, const commands::SendCommand& command) {
   object["type"] = "command";
   object["kind"] = commands::name_of(command.kind);
   object["to"] = command.to;
@@ -40,11 +40,11 @@ std::string address(const commands::SendCommand& command) {
   return text;
 }
 
-std::string words(const commands::Command& utterance) {
+std::string describe(const commands::Command& command) {
   return std::visit(
       Overloads{
-          [](const commands::SendCommand& command) {
-            return relay::format("{} to {}: {}", commands::name_of(command.kind), address(command), command.body);
+          [](const commands::SendCommand& send) {
+            return relay::format("{} to {}: {}", commands::name_of(send.kind), address(send), send.body);
           },
           [](const commands::SpawnCommand& spawn) {
             return relay::format("spawn {} with {}: {}", spawn.name, spawn.cli, spawn.task);
@@ -59,15 +59,15 @@ std::string words(const commands::Command& utterance) {
           [](const commands::CommandError& error) {
             return relay::format("error: {}; usage: {}", error.reason, error.usage);
           }},
-      utterance);
+      command);
 }
 
 }  // namespace
 
-json::object utterance_json(const commands::Command& utterance) {
-  const auto& place = commands::location_of(utterance);
-  json::object object{{"t", nullptr}, {"line", place.line}, {"column", place.column}};
-  std::visit(Overloads{[&](const commands::SendCommand& command) { add_command(object, command); },
+json::object command_json(const commands::Command& command) {
+  const auto& location = commands::location_of(command);
+  json::object object{{"t", nullptr}, {"line", location.line}, {"column", location.column}};
+  std::visit(Overloads{[&](const commands::SendCommand& send) { add_send(object, send); },
                        [&](const commands::SpawnCommand& spawn) {
                          object["type"] = "spawn";
                          object["name"] = spawn.name;
@@ -99,12 +99,12 @@ json::object utterance_json(const commands::Command& utterance) {
                          object["reason"] = error.reason;
                          object["usage"] = error.usage;
                        }},
-             utterance);
+             command);
   return object;
 }
 
-std::string utterance_line(const commands::Command& utterance) {
-  return relay::format("{}: {}\n", commands::location_of(utterance).line, sanitize(words(utterance), Lines::Join));
+std::string command_line(const commands::Command& command) {
+  return relay::format("{}: {}\n", commands::location_of(command).line, sanitize(describe(command), Lines::Join));
 }
 
 namespace {
@@ -120,7 +120,7 @@ void add_number(json::object& object, std::string_view name, const std::optional
   if (value) object[name] = *value;
 }
 
-json::object observation_json(const profiles::Observation& observation) {
+json::object observation_object(const profiles::Observation& observation) {
   return std::visit(Overloads{[](const profiles::StateChanged& changed) {
                                 json::array evidence;
                                 for (const auto& each : changed.verdict.evidence)
@@ -129,16 +129,17 @@ json::object observation_json(const profiles::Observation& observation) {
                                                     {"state", profiles::name_of(changed.verdict.state)},
                                                     {"evidence", std::move(evidence)}};
                               },
-                              [](const profiles::CommandSeen& said) { return utterance_json(said.utterance); },
-                              [](const profiles::PermissionDialog& asked) {
+                              [](const profiles::CommandSeen& seen) { return command_json(seen.utterance); },
+                              [](const profiles::PermissionDialog& dialog) {
                                 return json::object{{"type", "permission"},
-                                                    {"tool", asked.tool},
-                                                    {"command", asked.command},
-                                                    {"choices", choices_of(asked.choices)}};
+                                                    {"tool", dialog.tool},
+                                                    {"command", dialog.command},
+                                                    {"choices", choices_of(dialog.choices)}};
                               },
-                              [](const profiles::QuestionDialog& asked) {
-                                return json::object{
-                                    {"type", "question"}, {"text", asked.text}, {"choices", choices_of(asked.choices)}};
+                              [](const profiles::QuestionDialog& dialog) {
+                                return json::object{{"type", "question"},
+                                                    {"text", dialog.text},
+                                                    {"choices", choices_of(dialog.choices)}};
                               },
                               [](const profiles::ScreenUsage& usage) {
                                 json::object object{{"type", "tokens"}};
@@ -158,19 +159,19 @@ json::object observation_json(const profiles::Observation& observation) {
 
 }  // namespace
 
-json::object seen_json(const profiles::TimedObservation& seen) {
-  json::object object = observation_json(seen.observation);
-  object["t"] = seen.seconds;
+json::object observation_json(const profiles::TimedObservation& timed) {
+  json::object object = observation_object(timed.observation);
+  object["t"] = timed.seconds;
   return object;
 }
 
-std::string seen_line(const profiles::TimedObservation& seen) {
-  const auto* said = std::get_if<profiles::CommandSeen>(&seen.observation);
+std::string observation_line(const profiles::TimedObservation& timed) {
+  const auto* seen = std::get_if<profiles::CommandSeen>(&timed.observation);
   std::string text;
-  if (said != nullptr) {
-    text = words(said->utterance);
+  if (seen != nullptr) {
+    text = describe(seen->utterance);
   } else {
-    auto object = observation_json(seen.observation);
+    auto object = observation_object(timed.observation);
     text = string_member(object, "type").value_or("");
     object.erase("type");
     object.erase("evidence");
@@ -179,7 +180,7 @@ std::string seen_line(const profiles::TimedObservation& seen) {
     else
       text += " " + json::serialize(object);
   }
-  return relay::format("{:.1f} s: {}\n", seen.seconds, sanitize(text, Lines::Join));
+  return relay::format("{:.1f} s: {}\n", timed.seconds, sanitize(text, Lines::Join));
 }
 
 }  // namespace relay::cli

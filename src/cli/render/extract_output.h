@@ -1,4 +1,4 @@
-/// An utterance as `agent-relay extract` prints it: a line of JSON, or a line for a person.
+/// A relay command as `agent-relay extract` prints it: a line of JSON or of text.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@ namespace relay::cli {
 
 /// {"t":null,"line":3,"column":0,"type":"command","kind":"message","to":"Bob","body":"hi"}; `type` is command,
 /// spawn, release, file, summary, session_end or error. `t` is the time in a recording; null for text.
-json::object utterance_json(const commands::Command& utterance);
+json::object command_json(const commands::Command& command);
 
-/// What was seen in a recording: `type` is also state, permission, question, tokens or limit, and `t` its time.
-json::object seen_json(const profiles::TimedObservation& seen);
+/// An observation in a recording: `type` is also state, permission, question, tokens or limit, and `t` its time.
+json::object observation_json(const profiles::TimedObservation& timed);
 /// `12.3 s: state idle`
-std::string seen_line(const profiles::TimedObservation& seen);
+std::string observation_line(const profiles::TimedObservation& timed);
 
 /// `3: message to Bob: hi`, safe on a terminal.
-std::string utterance_line(const commands::Command& utterance);
+std::string command_line(const commands::Command& command);
 
 }  // namespace relay::cli

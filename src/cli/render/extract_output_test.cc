@@ -9,7 +9,7 @@ namespace {
 
 std::string as_json(std::string_view text) {
   std::string lines;
-  for (const auto& heard : commands::extract(text)) lines += json::serialize(utterance_json(heard)) + "\n";
+  for (const auto& command : commands::extract(text)) lines += json::serialize(command_json(command)) + "\n";
   return lines;
 }
 
@@ -34,11 +34,11 @@ TEST(ExtractOutput, ReportsErrorAndUsage) {
 }
 
 TEST(ExtractOutput, IsSafeForATerminal) {
-  const auto heard = commands::extract(
+  const auto commands = commands::extract(
       "@relay:Bob a\x07"
       "b:\n  c\n");
-  ASSERT_EQ(heard.size(), 1U);
-  EXPECT_EQ(utterance_line(heard[0]), "1: message to Bob: a^Gb:   c\n");
+  ASSERT_EQ(commands.size(), 1U);
+  EXPECT_EQ(command_line(commands[0]), "1: message to Bob: a^Gb:   c\n");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// How far a message has come, in words: while its sender waits, and when the waiting was in vain.
+/// The progress of a sent message as text: while its sender waits, and after a timeout.
 #pragma once
 
 #include <string>
@@ -9,25 +9,25 @@
 
 namespace relay::cli {
 
-/// `stored → accepted (by inbox) → written`, and what it waits for now if it was told.
-std::string progress_text(const SendResult& fate, bool unicode);
+/// `stored → accepted (via inbox) → written`, with the reason when it is pending.
+std::string progress_text(const SendResult& result, bool unicode);
 
-/// Whether a host of the recipient runs here. Such a host may be connecting again, or have lost its name for good: only it knows.
+/// Whether a host of the recipient runs here. It may be reconnecting, or have lost its name; only the host knows.
 enum class HostRuns { No, Yes };
-HostRuns host_runs(const Context& context, const SendResult& fate, const std::string& to);
+HostRuns host_runs(const Context& context, const SendResult& result, const std::string& to);
 
-/// The next clause of "it was not seen in time": where it is now, and no more than is known.
-std::string progress_summary(const SendResult& fate, const std::string& to, HostRuns host, WallMs now);
+/// The progress so far, for the error after a timeout. Claims no more than is known.
+std::string progress_summary(const SendResult& result, const std::string& to, HostRuns host, WallMs now);
 
-/// `queued (Bob is offline since 14:02)`; empty when that is not so.
-std::string queued_sentence(const SendResult& fate, const std::string& to, HostRuns host, WallMs now);
+/// `queued (Bob is offline since 14:02)`, or `pending: REASON`; empty when neither is so.
+std::string queued_text(const SendResult& result, const std::string& to, HostRuns host, WallMs now);
 
-/// The journey on a line that is written anew with every step.
+/// The progress on a status line that is redrawn with every step.
 class ProgressLine {
  public:
   ProgressLine(const Context& context, std::string to);
 
-  void show(const SendResult& fate);
+  void show(const SendResult& result);
   void clear() { line_.clear(); }
   [[nodiscard]] bool is_live() const { return line_.is_live(); }
 

@@ -12,15 +12,15 @@ using protocol::ReceiptStatus;
 
 constexpr WallMs kNoon = 1'748'779'200'000;  // 2025-06-01 12:00:00 UTC
 
-class Journey : public ::testing::Test {
+class SendProgress : public ::testing::Test {
  protected:
-  Journey() {
+  SendProgress() {
     ::setenv("TZ", "UTC", 1);
     ::tzset();
   }
 
  public:
-  Journey& then(ReceiptStatus status, std::string proof = "", std::string way = "", std::string reason = "") {
+  SendProgress& then(ReceiptStatus status, std::string proof = "", std::string way = "", std::string reason = "") {
     protocol::Receipt step;
     step.status = status;
     step.proof = std::move(proof);
@@ -37,7 +37,7 @@ class Journey : public ::testing::Test {
   SendResult fate_;
 };
 
-TEST_F(Journey, IsALineThatGrows) {
+TEST_F(SendProgress, IsALineThatGrows) {
   EXPECT_EQ(line(), "stored");
   then(ReceiptStatus::Accepted, "", "inbox");
   EXPECT_EQ(line(), "stored → accepted (via inbox)");
@@ -48,7 +48,7 @@ TEST_F(Journey, IsALineThatGrows) {
   EXPECT_EQ(progress_text(fate_, false), "stored -> accepted (via inbox) -> written -> submitted -> seen (via hook)");
 }
 
-TEST_F(Journey, SaysWhatItWaitsForAndForgetsItWhenItGoesOn) {
+TEST_F(SendProgress, SaysWhatItWaitsForAndForgetsItWhenItGoesOn) {
   then(ReceiptStatus::Accepted).then(ReceiptStatus::Deferred, "", "", "the composer holds a draft");
   EXPECT_EQ(line(), "stored → accepted; pending: the composer holds a draft");
   EXPECT_EQ(far(), "Bob's session has it; pending: the composer holds a draft");
@@ -56,24 +56,24 @@ TEST_F(Journey, SaysWhatItWaitsForAndForgetsItWhenItGoesOn) {
   EXPECT_EQ(line(), "stored → accepted → written");
 }
 
-TEST_F(Journey, OfSomeoneAwayIsInTheQueue) {
+TEST_F(SendProgress, OfSomeoneAwayIsInTheQueue) {
   fate_.offline_since = kNoon - 60'000;
   EXPECT_EQ(line(), "queued");
   EXPECT_EQ(far(), "stored, to be delivered later: Bob is offline since 11:59");
-  EXPECT_EQ(queued_sentence(fate_, "Bob", HostRuns::No, kNoon), "queued (Bob is offline since 11:59)");
+  EXPECT_EQ(queued_text(fate_, "Bob", HostRuns::No, kNoon), "queued (Bob is offline since 11:59)");
   fate_.offline_since = 0;
-  EXPECT_EQ(queued_sentence(fate_, "Bob", HostRuns::No, kNoon), "");
+  EXPECT_EQ(queued_text(fate_, "Bob", HostRuns::No, kNoon), "");
 }
 
-TEST_F(Journey, PromisesNothingOfAHostThatIsNotConnected) {
+TEST_F(SendProgress, PromisesNothingOfAHostThatIsNotConnected) {
   fate_.offline_since = kNoon - 60'000;
-  EXPECT_EQ(queued_sentence(fate_, "Bob", HostRuns::Yes, kNoon),
+  EXPECT_EQ(queued_text(fate_, "Bob", HostRuns::Yes, kNoon),
             "queued (the host of Bob runs but is not connected; see: agent-relay explain Bob)");
   EXPECT_EQ(progress_summary(fate_, "Bob", HostRuns::Yes, kNoon),
             "stored, to be delivered later: the host of Bob runs but is not connected; see: agent-relay explain Bob");
 }
 
-TEST_F(Journey, SaysNoMoreThanIsKnown) {
+TEST_F(SendProgress, SaysNoMoreThanIsKnown) {
   EXPECT_EQ(far(), "stored, to be delivered later");
   then(ReceiptStatus::Deferred, "", "", "it cannot do next-message");
   EXPECT_EQ(far(), "stored; pending: it cannot do next-message");
@@ -87,13 +87,13 @@ TEST_F(Journey, SaysNoMoreThanIsKnown) {
   EXPECT_EQ(far(), "Bob's agent saw it (via hook)");
 }
 
-TEST_F(Journey, OfAProgramThatOnlyTakesEndsThere) {
+TEST_F(SendProgress, OfAProgramThatOnlyTakesEndsThere) {
   then(ReceiptStatus::Delivered, "accepted");
   EXPECT_EQ(line(), "stored → delivered");
   EXPECT_EQ(far(), "Bob received it; its session reports nothing more");
 }
 
-TEST_F(Journey, ShowsForeignWordsAndDoesNotObeyThem) {
+TEST_F(SendProgress, ShowsForeignWordsAndDoesNotObeyThem) {
   then(ReceiptStatus::Accepted, "", "\x1b[2J").then(ReceiptStatus::Deferred, "", "", "a\x1b]0;x\x07");
   EXPECT_EQ(line().find('\x1b'), std::string::npos);
   EXPECT_EQ(far().find('\x1b'), std::string::npos);

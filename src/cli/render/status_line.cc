@@ -22,7 +22,7 @@ void StatusLine::clear() {
   shown_ = false;
 }
 
-std::string bar(double share, std::size_t columns, bool unicode) {
+std::string progress_bar(double share, std::size_t columns, bool unicode) {
   const auto full = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(columns));
   std::string drawn;
   for (std::size_t at = 0; at < columns; ++at)

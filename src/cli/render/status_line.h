@@ -1,6 +1,6 @@
-/// One line on stderr that is written anew with every step, where a person watches; nothing elsewhere.
+/// One line on stderr that is redrawn with every step on a terminal; nothing elsewhere.
 ///
-/// The line is gone when this is. Words of others are made safe by whoever shows them.
+/// The destructor clears the line. Callers sanitize foreign text.
 #pragma once
 
 #include <string_view>
@@ -18,7 +18,7 @@ class StatusLine {
 
   void show(std::string_view line);
   void clear();
-  /// Somebody watches.
+  /// stderr is a terminal.
   [[nodiscard]] bool is_live() const { return live_; }
 
  private:
@@ -26,7 +26,7 @@ class StatusLine {
   bool live_ = false, shown_ = false;
 };
 
-/// `████████░░░░`: that share of `columns`, or the same in ASCII.
-std::string bar(double share, std::size_t columns, bool unicode);
+/// `████████░░░░`: a progress bar of `columns`, in Unicode or ASCII.
+std::string progress_bar(double share, std::size_t columns, bool unicode);
 
 }  // namespace relay::cli

@@ -109,10 +109,10 @@ std::string safe_file_name(std::string_view path) {
   return safe;
 }
 
-Result<std::vector<Attachment>> keep_attachments(const std::string& project_root, const std::vector<std::string>& files,
+Result<std::vector<Attachment>> copy_attachments(const std::string& project_root, const std::vector<std::string>& files,
                                                  std::uint64_t max_total_bytes) {
-  std::vector<Attachment> kept;
-  if (files.empty()) return kept;
+  std::vector<Attachment> copies;
+  if (files.empty()) return copies;
   if (files.size() > protocol::kMaxAttachments)
     return fail(Errc::TooLarge,
                 relay::format("{} files are attached, at most {} are allowed; pack them into an archive", files.size(),
@@ -133,12 +133,12 @@ Result<std::vector<Attachment>> keep_attachments(const std::string& project_root
                                                   short_size(there), short_size(max_total_bytes), directory->path()));
       RELAY_TRY(write_copy(*directory, name, content));
     }
-    kept.push_back({.name = std::move(names[i]),
-                    .path = directory->path() + "/" + name,
-                    .bytes = content.size(),
-                    .sha256 = std::move(digest)});
+    copies.push_back({.name = std::move(names[i]),
+                      .path = directory->path() + "/" + name,
+                      .bytes = content.size(),
+                      .sha256 = std::move(digest)});
   }
-  return kept;
+  return copies;
 }
 
 }  // namespace relay::cli

@@ -28,7 +28,7 @@ struct Attachment {
 };
 
 /// Copies each file; the result is in the order of `files`.
-Result<std::vector<Attachment>> keep_attachments(const std::string& project_root, const std::vector<std::string>& files,
+Result<std::vector<Attachment>> copy_attachments(const std::string& project_root, const std::vector<std::string>& files,
                                                  std::uint64_t max_total_bytes = kMaxAttachmentsTotalBytes);
 
 /// The last part of the path with letters, digits, `.`, `_` and `-` only: safe in any shell, never hidden.

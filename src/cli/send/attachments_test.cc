@@ -38,7 +38,7 @@ class Attachments : public ::testing::Test {
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
   }
   std::string error_of(const std::vector<std::string>& files, std::uint64_t most = kMaxAttachmentsTotalBytes) const {
-    const auto copies = keep_attachments(root_, files, most);
+    const auto copies = copy_attachments(root_, files, most);
     return copies ? "" : copies.error().message();
   }
 
@@ -46,7 +46,7 @@ class Attachments : public ::testing::Test {
 };
 
 TEST_F(Attachments, AreCopiedForTheirOwnerAlone) {
-  const auto copies = keep_attachments(root_, {file("my report.txt", "all green")}).value();
+  const auto copies = copy_attachments(root_, {file("my report.txt", "all green")}).value();
   ASSERT_EQ(copies.size(), 1U);
   EXPECT_EQ(content_of(root_ + "/.agent-relay/.gitignore"), "*\n") << "nobody commits them by mistake";
   EXPECT_EQ(copies[0].name, "my report.txt");
@@ -63,14 +63,14 @@ TEST_F(Attachments, AreCopiedForTheirOwnerAlone) {
 
 TEST_F(Attachments, TheSameFileAgainCostsNothingAndAChangedCopyIsPutRight) {
   const auto source = file("a.txt", "one");
-  const auto first = keep_attachments(root_, {source}).value().front().path;
-  EXPECT_EQ(keep_attachments(root_, {source, source}).value().back().path, first);
+  const auto first = copy_attachments(root_, {source}).value().front().path;
+  EXPECT_EQ(copy_attachments(root_, {source, source}).value().back().path, first);
   EXPECT_EQ(kept(), 1U);
   std::ofstream{first} << "somebody wrote here";
-  EXPECT_EQ(keep_attachments(root_, {source}).value().front().path, first);
+  EXPECT_EQ(copy_attachments(root_, {source}).value().front().path, first);
   EXPECT_EQ(content_of(first), "one");
   file("a.txt", "two");
-  EXPECT_NE(keep_attachments(root_, {source}).value().front().path, first);
+  EXPECT_NE(copy_attachments(root_, {source}).value().front().path, first);
   EXPECT_EQ(content_of(first), "one") << "what was sent stays as it was sent";
 }
 
@@ -95,20 +95,20 @@ TEST_F(Attachments, ADirectoryThatIsALinkIsNotWrittenThrough) {
 
 TEST_F(Attachments, ANameThatCouldEndALineIsRefusedBeforeAnythingIsCopied) {
   for (const auto* name : {"two\nlines", "a\rb", "bell\a", "escape\x1b[2J", "delete\x7f"}) {
-    const auto refused = keep_attachments(root_, {file("fine.txt", "x"), file(name, "y")});
+    const auto refused = copy_attachments(root_, {file("fine.txt", "x"), file(name, "y")});
     ASSERT_FALSE(refused.has_value()) << name;
     EXPECT_EQ(exit_reason(refused.error()).code, ExitCode::Refused);
     EXPECT_FALSE(text::has_control_characters(refused.error().message()));
     EXPECT_NE(refused.error().message().find("rename it first"), std::string::npos) << refused.error().message();
   }
   EXPECT_FALSE(fs::exists(root_ + "/.agent-relay/attachments"));
-  EXPECT_EQ(keep_attachments(root_, {file("caf\xc3\xa9 1.txt", "x")}).value().front().name, "caf\xc3\xa9 1.txt");
+  EXPECT_EQ(copy_attachments(root_, {file("caf\xc3\xa9 1.txt", "x")}).value().front().name, "caf\xc3\xa9 1.txt");
 }
 
 TEST_F(Attachments, HaveBounds) {
   const auto large = file("large.bin", "x");
   fs::resize_file(large, kMaxAttachmentBytes + 1);
-  const auto refused = keep_attachments(root_, {large});
+  const auto refused = copy_attachments(root_, {large});
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(exit_reason(refused.error()).code, ExitCode::Refused);
   EXPECT_NE(refused.error().message().find("at most 16.8 MB"), std::string::npos) << refused.error().message();

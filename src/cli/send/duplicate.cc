@@ -13,26 +13,26 @@ namespace {
 using Kind = SendResult::Kind;
 using protocol::MessageType;
 
-constexpr int kAnswersPerPage = 100;
+constexpr int kMessagesPerPage = 100;
 
-/// What an asker waits for, looked up on a connection of its own: the one that watches must miss nothing.
-class Answers {
+/// Looks up the answer on a connection of its own, because the watching connection must miss no event.
+class AnswerFinder {
  public:
-  Answers(DaemonConnection connection, std::string asked, std::string asker)
-      : connection_{std::move(connection)}, asked_{std::move(asked)}, asker_{std::move(asker)} {}
+  AnswerFinder(DaemonConnection connection, std::string agent, std::string requester)
+      : connection_{std::move(connection)}, agent_{std::move(agent)}, requester_{std::move(requester)} {}
 
-  /// The first message back from the asked agent that is in the question's thread or replies to it. A plain answer has
-  /// a `replyTo` from the daemon.
+  /// The first message from the agent that is in the thread of the question or replies to it. For a plain answer the
+  /// daemon has set `replyTo`.
   Result<std::optional<MessageRow>> find(const std::string& question) {
     if (after_ == 0) {
-      const auto found = RELAY_TRY(ask({{"id", question}, {"limit", 1}}));
+      const auto found = RELAY_TRY(query({{"id", question}, {"limit", 1}}));
       if (found.empty()) return std::nullopt;
       thread_ = found.front().thread;
       after_ = found.front().key;
     }
     for (;;) {
-      auto found = RELAY_TRY(
-          ask({{"from", asked_}, {"to", asker_}, {"afterKey", after_}, {"order", "asc"}, {"limit", kAnswersPerPage}}));
+      auto found = RELAY_TRY(query(
+          {{"from", agent_}, {"to", requester_}, {"afterKey", after_}, {"order", "asc"}, {"limit", kMessagesPerPage}}));
       if (found.empty()) return std::nullopt;
       for (auto& message : found) {
         after_ = message.key;
@@ -43,147 +43,148 @@ class Answers {
   }
 
  private:
-  Result<std::vector<MessageRow>> ask(const json::object& query) {
-    const auto payload = RELAY_TRY(connection_.request(MessageType::MessagesQuery, json::serialize(query)));
-    return RELAY_TRY(page_in(payload)).messages;
+  Result<std::vector<MessageRow>> query(const json::object& filter) {
+    const auto payload = RELAY_TRY(connection_.request(MessageType::MessagesQuery, json::serialize(filter)));
+    return RELAY_TRY(parse_page(payload)).messages;
   }
 
   DaemonConnection connection_;
-  std::string asked_, asker_, thread_;
+  std::string agent_, requester_, thread_;
   std::int64_t after_ = 0;
 };
 
-/// One repetition, from its ledger to where its sender wants it.
-class Repeat {
+/// One duplicate: follows its history to the proof waited for.
+class DuplicateWatch {
  public:
-  Repeat(const SendRequest& letter, SendResult fate, const std::function<void(const SendResult&)>& on_news)
-      : letter_{letter}, fate_{std::move(fate)}, on_news_{on_news} {
-    fate_.repeat = true;
+  DuplicateWatch(const SendRequest& request, SendResult result,
+                 const std::function<void(const SendResult&)>& on_progress)
+      : request_{request}, result_{std::move(result)}, on_progress_{on_progress} {
+    result_.duplicate = true;
   }
 
-  Result<SendResult> run(DaemonConnection ledger, std::optional<Answers> answers) {
-    const bool stored = letter_.until == WaitFor::Stored;
+  Result<SendResult> run(DaemonConnection connection, std::optional<AnswerFinder> answers) {
+    const bool stored = request_.until == WaitFor::Stored;
     auto watched = watch_trace(
-        ledger, fate_.id.empty() ? letter_.id : fate_.id, stored ? in(kAnswerTimeout) : in(letter_.timeout),
-        [&](const json::object& trace) { return look(trace, answers); },
-        answers ? TraceScope::Everything : TraceScope::Itself);
+        connection, result_.id.empty() ? request_.id : result_.id, stored ? in(kResponseTimeout) : in(request_.timeout),
+        [&](const json::object& trace) { return on_trace(trace, answers); },
+        answers ? TraceScope::All : TraceScope::Message);
     if (error_ && !is(*error_, Errc::Interrupted)) return Failure{*error_};
     if (error_) watched = Failure{*error_};
-    if (watched && !not_found_) return std::move(fate_);
+    if (watched && !not_found_) return std::move(result_);
     if (!watched && !is(watched.error(), Errc::TimedOut) && exit_reason(watched.error()).code != ExitCode::Failed)
       return Failure{watched.error()};
-    if (stored) return ended(Kind::Reached);  // that much the daemon said itself
+    if (stored) return finish(Kind::Reached);  // as the ACK said
     if (not_found_) return not_followed("this id belongs to another message");
     const bool interrupted = is(watched.error(), Errc::Interrupted);
     if (!interrupted && !is(watched.error(), Errc::TimedOut)) return not_followed(watched.error().message());
-    return not_yet(watched.error());
+    return timed_out(watched.error());
   }
 
-  /// The waiting ended before it came where its sender wants it.
-  SendResult not_yet(const Error& why) {
-    if (is(why, Errc::Interrupted)) fate_.reason = why.message();
-    fate_.code = exit_reason(why).code;
-    return ended(letter_.until == WaitFor::Stored ? Kind::Reached : Kind::NotYet);
+  /// The wait ended without the proof.
+  SendResult timed_out(const Error& error) {
+    if (is(error, Errc::Interrupted)) result_.reason = error.message();
+    result_.code = exit_reason(error).code;
+    return finish(request_.until == WaitFor::Stored ? Kind::Reached : Kind::TimedOut);
   }
 
  private:
-  bool look(const json::object& trace, std::optional<Answers>& answers) {
+  bool on_trace(const json::object& trace, std::optional<AnswerFinder>& answers) {
     static const json::object kNone;
     const auto* known = object_member(trace, "message");
     const auto& message = known != nullptr ? *known : kNone;
     const auto text = [&](std::string_view name) { return string_member(message, name).value_or(""); };
-    // The id may be how another's begins, and others choose ids too.
-    not_found_ = text("senderId") != letter_.id || text("from") != letter_.from;
+    // The id may be a prefix of another message's id, or chosen by another sender too.
+    not_found_ = text("senderId") != request_.id || text("from") != request_.from;
     if (not_found_) return true;
-    fate_.id = text("id");
-    // A very long body is not shown in a ledger.
-    if (text("to") != letter_.to || (text("body") != letter_.text && text("body") != "")) return stands_for_another();
+    result_.id = text("id");
+    // TRACE leaves out a very long body.
+    if (text("to") != request_.to || (text("body") != request_.text && text("body") != "")) return id_in_use();
     const auto deliveries = objects_in(trace, "deliveries");
-    fate_.recipients = deliveries.size();
-    if (!deliveries.empty()) fate_.state = string_member(*deliveries.back(), "state").value_or("");
-    fate_.kind = Kind::Reached;
-    if (letter_.until == WaitFor::Stored) return true;
+    result_.recipients = deliveries.size();
+    if (!deliveries.empty()) result_.state = string_member(*deliveries.back(), "state").value_or("");
+    result_.kind = Kind::Reached;
+    if (request_.until == WaitFor::Stored) return true;
     if (answers && answered(*answers)) return true;
-    fate_.steps.clear();
+    result_.steps.clear();
     if (deliveries.empty()) return false;
-    const auto& last = *deliveries.back();  // begun anew: the others have ended
-    fate_.offline_since = time_in(last, "offlineSince");
-    if (settles_by_ledger(fate_, letter_.until, last)) return true;
-    on_news_(fate_);
+    const auto& last = *deliveries.back();  // after a redelivery the others are final
+    result_.offline_since = time_in(last, "offlineSince");
+    if (apply_history(result_, request_.until, last)) return true;
+    on_progress_(result_);
     return false;
   }
 
-  bool answered(Answers& answers) {
-    auto found = answers.find(fate_.id);
+  bool answered(AnswerFinder& answers) {
+    auto found = answers.find(result_.id);
     if (!found) error_ = found.error();
     if (!found || !*found) return !found;
-    fate_.answer = std::move((*found)->body);
-    fate_.answer_id = std::move((*found)->id);
+    result_.answer = std::move((*found)->body);
+    result_.answer_id = std::move((*found)->id);
     return true;
   }
 
-  Failure not_followed(std::string_view why) const {
+  Failure not_followed(std::string_view reason) const {
     return fail(
         relay::format("it was sent before and is stored once, but its delivery cannot be followed by the id {}: {}; "
                       "find its own id with: agent-relay log {}, then: agent-relay trace ID",
-                      letter_.id, why, letter_.to));
+                      request_.id, reason, request_.to));
   }
 
-  bool stands_for_another() {
-    fate_.kind = Kind::Refused;
-    fate_.refusal = {
-        .nack_id = letter_.id,
+  bool id_in_use() {
+    result_.kind = Kind::Refused;
+    result_.refusal = {
+        .nack_id = request_.id,
         .code = std::string{name_of(protocol::NackCode::BadRequest)},
         .message = relay::format(
-            "the id {} belongs to another message, {}; this message was not sent; give it an id of its own", letter_.id,
-            fate_.id)};
+            "the id {} belongs to another message, {}; this message was not sent; give it an id of its own",
+            request_.id, result_.id)};
     return true;
   }
 
-  SendResult ended(Kind kind) {
-    fate_.kind = kind;
-    return std::move(fate_);
+  SendResult finish(Kind kind) {
+    result_.kind = kind;
+    return std::move(result_);
   }
 
-  const SendRequest& letter_;
-  SendResult fate_;
-  const std::function<void(const SendResult&)>& on_news_;
+  const SendRequest& request_;
+  SendResult result_;
+  const std::function<void(const SendResult&)>& on_progress_;
   std::optional<Error> error_;
-  bool not_found_ = false;  // what was found by its id is another message
+  bool not_found_ = false;  // the id belongs to another message
 };
 
 }  // namespace
 
-bool settles_by_ledger(SendResult& fate, WaitFor until, const json::object& delivery) {
+bool apply_history(SendResult& result, WaitFor until, const json::object& delivery) {
   using protocol::ReceiptStatus;
   auto steps = receipts_of(delivery);
   bool settled = false;
   for (auto& step : steps) {
     const bool ended = step.status == ReceiptStatus::Failed || step.status == ReceiptStatus::InDoubt;
     if (ended && &step != &steps.back()) continue;
-    settled = is_satisfied(fate, until, std::move(step));
+    settled = is_satisfied(result, until, std::move(step));
   }
   const auto state = string_member(delivery, "state"), proof = string_member(delivery, "proof");
-  if (state == "queued") return false;  // put back, whatever was told of it before
+  if (state == "queued") return false;  // requeued, whatever the receipts before
   if (state == "deferred") return until == WaitFor::Accepted && proof != "stored";
   return settled;
 }
 
-Result<SendResult> result_of_duplicate(const Context& context, const SendRequest& letter, SendResult fate,
-                                       const std::function<void(const SendResult&)>& on_news, int interrupts) {
-  Repeat repeat{letter, std::move(fate), on_news};
-  auto ledger = join_workspace(context, kAnswerTimeout, interrupts);
-  std::optional<Answers> answers;
-  if (ledger && letter.until == WaitFor::Answered) {
-    auto connection = join_workspace(context, kAnswerTimeout, interrupts);
+Result<SendResult> result_of_duplicate(const Context& context, const SendRequest& request, SendResult result,
+                                       const std::function<void(const SendResult&)>& on_progress, int interrupts) {
+  DuplicateWatch watch{request, std::move(result), on_progress};
+  auto history = join_workspace(context, kResponseTimeout, interrupts);
+  std::optional<AnswerFinder> answers;
+  if (history && request.until == WaitFor::Answered) {
+    auto connection = join_workspace(context, kResponseTimeout, interrupts);
     if (connection)
-      answers.emplace(*std::move(connection), letter.to, letter.from);
+      answers.emplace(*std::move(connection), request.to, request.from);
     else
-      ledger = Failure{connection.error()};
+      history = Failure{connection.error()};
   }
-  if (ledger) return repeat.run(*std::move(ledger), std::move(answers));
-  if (is(ledger.error(), Errc::Interrupted)) return repeat.not_yet(ledger.error());
-  return Failure{ledger.error()};
+  if (history) return watch.run(*std::move(history), std::move(answers));
+  if (is(history.error(), Errc::Interrupted)) return watch.timed_out(history.error());
+  return Failure{history.error()};
 }
 
 }  // namespace relay::cli

@@ -1,5 +1,5 @@
-/// A message that was sent before under the same id: the daemon stores it once and tells its sender nothing more of it, so
-/// its ledger is asked instead.
+/// A message sent before under the same id. The daemon stores it once and sends no further receipts to its sender, so its
+/// result comes from the delivery history.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,13 @@
 
 namespace relay::cli {
 
-/// `fate` is what the daemon's answer to the repetition said. At once when the ledger shows that it came where its sender
-/// wants it; else it is watched as long as that one's patience lasts and until `interrupts` is readable. Refused, when the id stands for another message.
-Result<SendResult> result_of_duplicate(const Context& context, const SendRequest& letter, SendResult fate,
-                                       const std::function<void(const SendResult&)>& on_news, int interrupts = -1);
+/// `result` is from the ACK of the duplicate. Returns at once when the history has the proof waited for; else follows it
+/// until the timeout of the request, or until `interrupts` is readable. Refused when the id belongs to another message.
+Result<SendResult> result_of_duplicate(const Context& context, const SendRequest& request, SendResult result,
+                                       const std::function<void(const SendResult&)>& on_progress, int interrupts = -1);
 
-/// Adds what the ledger tells of one delivery to `fate`. True when it stands where its sender wants it, or has ended. Only
-/// how it stands now counts: what seemed to have ended may have been delivered after all.
-bool settles_by_ledger(SendResult& fate, WaitFor until, const json::object& delivery);
+/// Adds the history of one delivery to `result`. True when it has the proof waited for, or is final. Only its current
+/// state counts: a delivery that failed earlier may have been delivered since.
+bool apply_history(SendResult& result, WaitFor until, const json::object& delivery);
 
 }  // namespace relay::cli

@@ -34,7 +34,7 @@ json::object delivery(const std::vector<Row>& rows) {
 /// What a repetition that waits for that says: `waits`, `reached`, or why it was not delivered.
 std::string told(WaitFor until, const std::vector<Row>& rows) {
   SendResult fate;
-  if (!settles_by_ledger(fate, until, delivery(rows))) return "waits";
+  if (!apply_history(fate, until, delivery(rows))) return "waits";
   return fate.kind == SendResult::Kind::Reached ? "reached" : fate.reason;
 }
 
@@ -49,7 +49,7 @@ TEST(Repeat, WhatWasDeliveredAfterAllIsDelivered) {
   EXPECT_EQ(told(WaitFor::Seen, {kQueued, kCancelled, kSubmitted}), "waits");
   EXPECT_EQ(told(WaitFor::Seen, {kQueued, kCancelled, kSubmitted, kSeen}), "reached");
   SendResult fate;
-  ASSERT_TRUE(settles_by_ledger(fate, WaitFor::Delivered, delivery({kQueued, kAccepted, kDoubt, kSubmitted})));
+  ASSERT_TRUE(apply_history(fate, WaitFor::Delivered, delivery({kQueued, kAccepted, kDoubt, kSubmitted})));
   EXPECT_EQ(fate.steps.size(), 2U) << "the way it came, without what was not the end";
 }
 
@@ -147,7 +147,7 @@ TEST(Repeat, InterruptEndsEveryWaitForADaemonThatHangs) {
   for (int answered = 0; answered < 5; ++answered) {  // HELLO, HELLO, EVENTS_SUBSCRIBE, TRACE, MESSAGES_QUERY
     const auto fate = HangingDaemon{answered}.repeat(WaitFor::Answered);
     ASSERT_TRUE(fate) << answered << ": " << fate.error().message();
-    EXPECT_EQ(fate->kind, SendResult::Kind::NotYet) << answered;
+    EXPECT_EQ(fate->kind, SendResult::Kind::TimedOut) << answered;
     EXPECT_EQ(fate->reason, "interrupted") << answered;
     EXPECT_EQ(fate->id, "m-1");
   }

@@ -15,7 +15,8 @@ using Kind = SendResult::Kind;
 using protocol::MessageType;
 using protocol::ReceiptStatus;
 
-constexpr Millis kDaemonsSlack{5'000};  // it stops waiting for an answer after us, so that ours is the last word
+constexpr Millis kDaemonSlack{
+    5'000};  // the daemon stops waiting for the answer later than this program, which reports the timeout
 constexpr std::size_t kCorrelationBytes = 12;
 constexpr std::size_t kThreadBytes = 4;
 
@@ -35,65 +36,68 @@ protocol::OutgoingSend outgoing_send(const SendRequest& request, std::string_vie
                                 .deadline = request.deadline};
   if (!correlation.empty())
     meta.sync = protocol::SyncRequest{.correlation_id = std::string{correlation},
-                                      .timeout_ms = (request.timeout + kDaemonsSlack).count(),
+                                      .timeout_ms = (request.timeout + kDaemonSlack).count(),
                                       .blocking = true};
   return send;
 }
 
-/// Handed over, and no answer: to send it anew might send it twice.
-Failure fate_unknown(const Error& why, const std::string& wire_id) {
+/// Sent, but without a response: sending again without the id could send it twice.
+Failure result_unknown(const Error& why, const std::string& wire_id) {
   return Failure{
       Error{why.code(), relay::format("{}; it is not known whether the message was stored, and it may still be; repeat "
                                       "it with: agent-relay send --id {} ..., which stores it only once",
                                       why.message(), wire_id)}};
 }
 
-/// One message from its SEND to where its sender wanted it.
+/// One message, from its SEND to the proof waited for.
 class SendCall {
  public:
-  SendCall(DaemonConnection& connection, SendRequest letter, const std::function<void(const SendResult&)>& on_news)
-      : connection_{connection}, letter_{std::move(letter)}, on_news_{on_news}, own_id_{!letter_.id.empty()} {
-    if (letter_.until != WaitFor::Answered) return;
+  SendCall(DaemonConnection& connection, SendRequest request, const std::function<void(const SendResult&)>& on_progress)
+      : connection_{connection},
+        request_{std::move(request)},
+        on_progress_{on_progress},
+        own_id_{!request_.id.empty()} {
+    if (request_.until != WaitFor::Answered) return;
     SystemRandom random;
     correlation_ = random.hex(kCorrelationBytes);
-    // An answer is known by what it replies to or by its thread, and a thread is what agents are shown.
-    if (letter_.thread.empty()) letter_.thread = "ask-" + random.hex(kThreadBytes);
+    // An answer is recognized by `replyTo` or by its thread, and agents are shown the thread.
+    if (request_.thread.empty()) request_.thread = "ask-" + random.hex(kThreadBytes);
   }
 
   Result<SendResult> run() {
-    const auto deadline = in(letter_.timeout);
-    wire_id_ = RELAY_TRY(say());
+    const auto deadline = in(request_.timeout);
+    wire_id_ = RELAY_TRY(send_frame());
     for (;;) {
-      const auto frame = connection_.receive(stored_ ? deadline : in(kAnswerTimeout));
-      if (!frame && !stored_) return fate_unknown(frame.error(), wire_id_);
+      const auto frame = connection_.receive(stored_ ? deadline : in(kResponseTimeout));
+      if (!frame && !stored_) return result_unknown(frame.error(), wire_id_);
       if (!frame) {
-        fate_.kind = Kind::NotYet;
-        if (!is(frame.error(), Errc::TimedOut)) fate_.reason = frame.error().message();
-        fate_.code = exit_reason(frame.error()).code;
-        return std::move(fate_);
+        result_.kind = Kind::TimedOut;
+        if (!is(frame.error(), Errc::TimedOut)) result_.reason = frame.error().message();
+        result_.code = exit_reason(frame.error()).code;
+        return std::move(result_);
       }
-      if (RELAY_TRY(take(frame->envelope))) return std::move(fate_);
+      if (RELAY_TRY(on_frame(frame->envelope))) return std::move(result_);
     }
   }
 
  private:
-  Result<std::string> say() {
-    const auto encoded = RELAY_TRY(protocol::encode_send(outgoing_send(letter_, correlation_)));
+  Result<std::string> send_frame() {
+    const auto encoded = RELAY_TRY(protocol::encode_send(outgoing_send(request_, correlation_)));
     return connection_.send({.type = MessageType::Send,
-                             .id = letter_.id,
-                             .from = letter_.from,
-                             .to = letter_.to,
-                             .topic = letter_.topic,
-                             .claim_token = letter_.claim_token,
+                             .id = request_.id,
+                             .from = request_.from,
+                             .to = request_.to,
+                             .topic = request_.topic,
+                             .claim_token = request_.claim_token,
                              .payload = encoded.payload,
                              .payload_meta = encoded.payload_meta});
   }
 
-  /// True when the fate is known.
-  Result<bool> take(const protocol::Envelope& envelope) {
+  /// True when the result is known.
+  Result<bool> on_frame(const protocol::Envelope& envelope) {
     switch (envelope.type) {
-      case MessageType::Ack: return take_ack(envelope.payload);
-      case MessageType::Receipt: return take_receipt(RELAY_TRY(protocol::parse_receipt(envelope.payload)));
+      case MessageType::Ack: return on_ack(envelope.payload);
+      case MessageType::Receipt: return on_receipt(RELAY_TRY(protocol::parse_receipt(envelope.payload)));
       case MessageType::Nack: {
         auto nack = RELAY_TRY(protocol::parse_nack(envelope.payload));
         return nack.nack_id == wire_id_ && end(Kind::Refused, std::move(nack));
@@ -106,79 +110,80 @@ class SendCall {
     }
   }
 
-  Result<bool> take_ack(std::string_view payload) {
+  Result<bool> on_ack(std::string_view payload) {
     const auto ack = RELAY_TRY(protocol::parse_ack(payload));
     if (!correlation_.empty() && ack.correlation_id == correlation_) {
-      fate_.answer = ack.response;
+      result_.answer = ack.response;
       if (const auto object = parse_json_object(payload)) {
-        fate_.answer_id = string_member(*object, "messageId").value_or("");
-        fate_.matched_by = string_member(*object, "matchedBy").value_or("");
+        result_.answer_id = string_member(*object, "messageId").value_or("");
+        result_.matched_by = string_member(*object, "matchedBy").value_or("");
       }
       return true;
     }
     if (ack.ack_id != wire_id_) return false;
     stored_ = true;
-    fate_.id = ack.short_id;
-    fate_.recipients = ack.recipients;
-    fate_.offline_since = ack.offline_since;
-    fate_.waits = ack.pending_reason;
-    fate_.proves = ack.proves;
-    if (ack.duplicate || (own_id_ && ack.short_id.empty())) return end(Kind::Repeat);
-    if (letter_.until == WaitFor::Stored) return true;
-    if (letter_.until == WaitFor::Seen && !fate_.proves.empty() && fate_.proves != "seen") return end(Kind::Unprovable);
-    on_news_(fate_);
+    result_.id = ack.short_id;
+    result_.recipients = ack.recipients;
+    result_.offline_since = ack.offline_since;
+    result_.pending_reason = ack.pending_reason;
+    result_.proves = ack.proves;
+    if (ack.duplicate || (own_id_ && ack.short_id.empty())) return end(Kind::Duplicate);
+    if (request_.until == WaitFor::Stored) return true;
+    if (request_.until == WaitFor::Seen && !result_.proves.empty() && result_.proves != "seen")
+      return end(Kind::Unprovable);
+    on_progress_(result_);
     return false;
   }
 
-  bool take_receipt(protocol::Receipt receipt) {
+  bool on_receipt(protocol::Receipt receipt) {
     if (receipt.message_id != wire_id_) return false;
-    const bool settled = is_satisfied(fate_, letter_.until, std::move(receipt));
-    on_news_(fate_);
+    const bool settled = is_satisfied(result_, request_.until, std::move(receipt));
+    on_progress_(result_);
     return settled;
   }
 
   bool end(Kind kind, protocol::Nack refusal = {}) {
-    fate_.kind = kind;
-    fate_.refusal = std::move(refusal);
+    result_.kind = kind;
+    result_.refusal = std::move(refusal);
     return true;
   }
 
   DaemonConnection& connection_;
-  SendRequest letter_;
-  const std::function<void(const SendResult&)>& on_news_;
+  SendRequest request_;
+  const std::function<void(const SendResult&)>& on_progress_;
   std::string correlation_, wire_id_;
-  bool own_id_ = false;  // chosen by its sender: only then may it have been sent before
+  bool own_id_ = false;  // chosen by the sender; only then it may be a duplicate
   bool stored_ = false;
-  SendResult fate_;
+  SendResult result_;
 };
 
 }  // namespace
 
-bool is_satisfied(SendResult& fate, WaitFor until, protocol::Receipt step) {
-  fate.steps.push_back(std::move(step));
-  const auto& receipt = fate.steps.back();
+bool is_satisfied(SendResult& result, WaitFor until, protocol::Receipt step) {
+  result.steps.push_back(std::move(step));
+  const auto& receipt = result.steps.back();
   switch (receipt.status) {
     case ReceiptStatus::Accepted: return until == WaitFor::Accepted;
     case ReceiptStatus::Delivered:
       return until != WaitFor::Answered && (until != WaitFor::Seen || receipt.proof == "seen");
     case ReceiptStatus::Deferred: return false;
     case ReceiptStatus::Failed:
-      fate.reason = receipt.reason.empty() ? "no reason given" : receipt.reason;
-      fate.kind = Kind::Undelivered;
+      result.reason = receipt.reason.empty() ? "no reason given" : receipt.reason;
+      result.kind = Kind::Failed;
       return true;
     case ReceiptStatus::InDoubt:
-      if (until == WaitFor::Answered) return false;  // the answer would settle it
-      fate.reason =
+      if (until == WaitFor::Answered) return false;  // an answer would settle it
+      result.reason =
           relay::format("it is not known whether the agent has it ({}); it is not typed again", receipt.reason);
-      fate.kind = Kind::Undelivered;
+      result.kind = Kind::Failed;
       return true;
   }
   return false;
 }
 
-Result<SendResult> send(DaemonConnection& connection, SendRequest letter,
-                        const std::function<void(const SendResult&)>& on_news) {
-  return SendCall{connection, std::move(letter), on_news}.run();
+Result<SendResult> send(DaemonConnection& connection, SendRequest request,
+                        const std::function<void(const SendResult&)>& on_progress) {
+  return SendCall{connection, std::move(request), on_progress}.run();
 }
 
 }  // namespace relay::cli

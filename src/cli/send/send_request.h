@@ -1,4 +1,4 @@
-/// One message given to the daemon, and what became of it.
+/// Sends one message to the daemon and waits for its result.
 #pragma once
 
 #include <functional>
@@ -14,50 +14,51 @@
 
 namespace relay::cli {
 
-/// How far it must have come before we return.
+/// The proof to wait for before `send` returns.
 enum class WaitFor { Stored, Accepted, Delivered, Seen, Answered };
 
 struct SendRequest {
   std::string from, to, text;
   std::string kind = "message";
   std::string topic, thread;                   // may be empty
-  std::string reply_to;                        // the id of what it answers; may be empty
-  std::string claim_token;                     // of a name that somebody here has; empty: none
-  std::string id;                              // the sender's own; empty: a fresh one
-  std::optional<protocol::DeliveryMode> mode;  // when it is to reach the agent's eyes; none: when it is idle
+  std::string reply_to;                        // the id of the message it answers; may be empty
+  std::string claim_token;                     // for a name in use here; empty: none
+  std::string id;                              // chosen by the sender; empty: a generated one
+  std::optional<protocol::DeliveryMode> mode;  // none: on-idle
   bool urgent = false;
-  std::optional<Millis> ttl;  // how long the daemon tries
-  WallMs deadline = 0;        // when it is worth nothing any more; 0: never
+  std::optional<Millis> ttl;  // it expires after this time
+  WallMs deadline = 0;        // it expires at this time; 0: never
   std::vector<Attachment> attachments;
   WaitFor until = WaitFor::Stored;
-  Millis timeout{0};  // how long we wait for that; not for Stored
+  Millis timeout{0};  // for that proof; unused for Stored
 };
 
 struct SendResult {
-  /// Repeat: its ledger knows the rest (repeat.h). Unprovable: the recipient's session never proves what is waited for.
-  enum class Kind { Reached, Undelivered, NotYet, Refused, Repeat, Unprovable };
+  /// Duplicate: its delivery history has the rest (duplicate.h). Unprovable: the recipient's session can never give the
+  /// proof waited for.
+  enum class Kind { Reached, Failed, TimedOut, Refused, Duplicate, Unprovable };
   Kind kind = Kind::Reached;
-  std::string id = {};  // under which `trace` and `read` find it; empty when the daemon did not say
-  std::optional<std::uint64_t> recipients = {};  // how many it goes to, when the daemon said so
-  std::string waits = {};                        // why it does not go right now, though the one it goes to is here
-  WallMs offline_since = 0;                      // the one it goes to is away; 0: it is here, or there are several
-  std::vector<protocol::Receipt> steps = {};     // what the recipient's side told, in order
-  std::string proves = {};                       // the most its session can prove, when the daemon said so
+  std::string id = {};                           // for `trace` and `read`; empty when the daemon sent none
+  std::optional<std::uint64_t> recipients = {};  // their number, when the daemon sent it
+  std::string pending_reason = {};               // of a connected recipient
+  WallMs offline_since = 0;                      // of an offline recipient; 0: it is connected, or there are several
+  std::vector<protocol::Receipt> steps = {};     // the receipts, in order
+  std::string proves = {};                       // the strongest proof its session can give, when the daemon sent it
   std::string answer = {}, answer_id = {};       // of Answered; the id may be empty
-  std::string matched_by = {};                   // why that is the answer: reply, thread, only-request
-  std::string reason = {};           // why it is Undelivered; of NotYet, when it is not the time that ran out
-  ExitCode code = ExitCode::Failed;  // of NotYet: too late, or the daemon is gone
-  protocol::Nack refusal = {};       // of Refused
-  bool repeat = false;               // it was sent before, under the same id
-  std::string state = {};            // of its newest delivery, when it was sent before and its ledger told
+  std::string matched_by = {};                   // how the answer was recognized: reply, thread, only-request
+  std::string reason = {};                       // of Failed; of TimedOut when the cause is not the timeout
+  ExitCode code = ExitCode::Failed;              // of TimedOut: timeout, interrupt or lost daemon
+  protocol::Nack refusal = {};                   // of Refused
+  bool duplicate = false;                        // it was sent before under the same id
+  std::string state = {};                        // of its newest delivery, when it is a duplicate
 };
 
-/// Adds what the recipient's side told to `fate`. True when its sender waited for no more.
-bool is_satisfied(SendResult& fate, WaitFor until, protocol::Receipt step);
+/// Adds a receipt to `result`. True when the wait is over.
+bool is_satisfied(SendResult& result, WaitFor until, protocol::Receipt step);
 
-/// `on_news` is called whenever more is known than before, once it is stored.
-/// An error when the daemon did not answer; then nobody knows whether it was stored.
-Result<SendResult> send(DaemonConnection& connection, SendRequest letter,
-                        const std::function<void(const SendResult&)>& on_news);
+/// Calls `on_progress` with every update once the message is stored. An error means that the daemon did not respond; then
+/// it is not known whether the message was stored.
+Result<SendResult> send(DaemonConnection& connection, SendRequest request,
+                        const std::function<void(const SendResult&)>& on_progress);
 
 }  // namespace relay::cli

@@ -1,4 +1,4 @@
-/// A person's hand on deliveries: one CONTROL to the daemon, and its answer.
+/// CONTROL requests to the daemon, for deliveries and agents.
 #pragma once
 
 #include <optional>
@@ -14,18 +14,18 @@ namespace relay::cli {
 
 struct ControlResponse {
   json::object result;
-  std::optional<protocol::Nack> refusal;  // the daemon said no, and why
+  std::optional<protocol::Nack> refusal;  // set when the daemon refused
   [[nodiscard]] std::int64_t count() const { return integer_member(result, "count").value_or(0); }
 };
-Result<ControlResponse> send_control(DaemonConnection& connection, const json::object& order);
+Result<ControlResponse> send_control(DaemonConnection& connection, const json::object& request);
 
-/// The deliveries somebody means by `id`: itself when it is one's (`d-…`), else those of the message that `wanted` says
-/// yes to by their state. None is an error, and so is an id nobody knows.
-using WantedState = bool (*)(std::string_view state);
+/// The ids of deliveries: `id` itself when it names one (`d-…`), else the deliveries of the message `id` whose state
+/// matches. Fails for an unknown id and when none matches; `what` completes that error.
+using StatePredicate = bool (*)(std::string_view state);
 Result<std::vector<std::string>> resolve_deliveries(DaemonConnection& connection, const std::string& id,
-                                                    WantedState wanted, std::string_view what);
+                                                    StatePredicate matches, std::string_view what);
 
 /// `1 message`, `3 messages`.
-std::string messages_in_words(std::int64_t count);
+std::string message_count(std::int64_t count);
 
 }  // namespace relay::cli

@@ -57,7 +57,7 @@ std::string_view describe(Errc code) {
     case Errc::Refused: return "refused";
     case Errc::TooLarge: return "too large";
     case Errc::NameInUse: return "the name is in use";
-    case Errc::BadAnswer: return "invalid response";
+    case Errc::BadResponse: return "invalid response";
     case Errc::OutputClosed: return "the output is closed";
     case Errc::NoSuchAgent: return "no such agent";
     case Errc::HostGone: return "the host of the agent is gone";
@@ -111,7 +111,7 @@ Result<std::string> DaemonConnection::send(protocol::OutEnvelope envelope) {
                               body.size(), protocol::kMaxFrameBytes));
   std::string bytes;
   protocol::append_frame(bytes, reader_.style(), body);
-  const auto deadline = in(kAnswerTimeout);
+  const auto deadline = in(kResponseTimeout);
   for (std::size_t sent = 0; sent < bytes.size();) {
     const auto count = ::send(fd_.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
     if (count > 0) {

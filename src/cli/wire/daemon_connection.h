@@ -1,8 +1,8 @@
-/// A short conversation with the daemon, for programs that ask, hear and leave.
+/// A short blocking connection to the daemon, for commands that send a few requests and exit.
 ///
-/// Why beside client/: a command must start and end within a few milliseconds and talks to one peer, so plain poll(2)
-///   and a deadline are all it needs; no loop, no reconnection, no outbox.
-/// Invariants: nothing waits beyond its deadline; PINGs are answered while waiting; frames come out in order.
+/// Why not client/: a command must run within a few milliseconds and has one peer, so poll(2) and a deadline are enough; no
+///   loop, no reconnect, no outbox.
+/// Invariants: no call blocks beyond its deadline; it answers PINGs while it waits; frames are returned in order.
 /// Threading: one thread.
 #pragma once
 
@@ -20,29 +20,29 @@
 namespace relay::cli {
 
 enum class Errc {
-  NoDaemon,  // nobody listens there
+  NoDaemon,  // no listener
   TimedOut,
-  Lost,       // the daemon went away in mid-sentence
-  Refused,    // the daemon said no
-  TooLarge,   // a text that would not fit a frame
-  NameInUse,  // somebody else has it
-  BadAnswer,
-  OutputClosed,  // the other end of our output is gone
-  NoSuchAgent,   // nobody of that name runs here
-  HostGone,      // the host of an agent ended in mid-sentence
-  Interrupted,   // Ctrl-C while we waited
+  Lost,       // the daemon closed the connection
+  Refused,    // the daemon refused
+  TooLarge,   // the text does not fit in a frame
+  NameInUse,  // another client has it
+  BadResponse,
+  OutputClosed,  // the reader of stdout is gone
+  NoSuchAgent,   // no agent of that name runs here
+  HostGone,      // the host closed the connection
+  Interrupted,   // Ctrl-C during a wait
 };
 std::string_view describe(Errc code);
 
 using Deadline = std::chrono::steady_clock::time_point;
-inline constexpr std::chrono::milliseconds kAnswerTimeout{5'000};
+inline constexpr std::chrono::milliseconds kResponseTimeout{5'000};
 Deadline in(std::chrono::milliseconds delay);
 
-/// True when the descriptor became ready, false when time ran out. An error NobodyReads when nobody can read `output` any
-/// more, Interrupted when `interrupts` is readable (interrupts.h).
+/// True when the descriptor is ready, false at the deadline. Fails with OutputClosed when the reader of `output` is gone,
+/// and with Interrupted when `interrupts` is readable (interrupts.h).
 Result<bool> wait_for(int fd, short events, Deadline deadline, int output = -1, int interrupts = -1);
 
-/// A frame with the bytes it lives in.
+/// A frame with the buffer that its envelope points into.
 struct Frame {
   std::unique_ptr<std::string> bytes;
   protocol::Envelope envelope;
@@ -52,24 +52,25 @@ class DaemonConnection {
  public:
   static Result<DaemonConnection> open(const std::string& socket_path);
 
-  /// Writes one frame; an empty id is replaced by a fresh one, which is returned.
+  /// Writes one frame and returns its id; an empty id is replaced by a generated one.
   Result<std::string> send(protocol::OutEnvelope envelope);
 
-  /// The next frame that is no PING. An error TimedOut when none came in time.
+  /// The next frame other than PING. Fails with TimedOut at the deadline.
   Result<Frame> receive(Deadline deadline);
 
-  /// HELLO as part of the system: may look at everything, appears in no listing. Needs the token of the daemon's home.
-  Result<void> say_hello(std::string_view system_token, std::chrono::milliseconds timeout = kAnswerTimeout);
+  /// HELLO as a system component: may read everything, is in no listing. Needs the token in the daemon's home.
+  Result<void> say_hello(std::string_view system_token, std::chrono::milliseconds timeout = kResponseTimeout);
 
-  /// The payload of the answer with the request's id, or of the result that names it; other frames are passed over. An ERROR frame is Refused.
+  /// Returns the payload of the response: the frame with the id of the request, or the `*_RESULT` that names it. Skips other
+  /// frames. An ERROR frame is Refused.
   Result<std::string> request(protocol::MessageType type, std::string_view payload,
-                              std::chrono::milliseconds timeout = kAnswerTimeout, std::string_view claim_token = {});
+                              std::chrono::milliseconds timeout = kResponseTimeout, std::string_view claim_token = {});
 
-  /// From now on waiting also ends, with NobodyReads, when nobody can read that descriptor any more (`… | head -1`).
-  void end_with(int output) { output_ = output; }
-  /// From now on waiting for a frame, or for room to send one, also ends, with Interrupted, when that descriptor is
-  /// readable (interrupts.h).
-  void end_on_interrupt(int interrupts) { interrupts_ = interrupts; }
+  /// Makes waits fail with OutputClosed when the reader of that descriptor is gone (`… | head -1`).
+  void watch_output(int output) { output_ = output; }
+  /// Makes waits, for a frame or for room to send one, fail with Interrupted when that descriptor is readable
+  /// (interrupts.h).
+  void watch_interrupts(int interrupts) { interrupts_ = interrupts; }
 
   [[nodiscard]] int fd() const { return fd_.get(); }
 

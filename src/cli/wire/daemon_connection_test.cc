@@ -52,8 +52,8 @@ TEST_F(Peer, NobodyListeningIsNoDaemonAndSaysWhatToDo) {
   const auto connection = DaemonConnection::open(directory_ + "/nothing");
   ASSERT_FALSE(connection.has_value());
   EXPECT_EQ(exit_reason(connection.error()).code, ExitCode::NoDaemon);
-  EXPECT_EQ(connection.error().message(), "cannot reach the daemon at " + directory_ +
-                                              "/nothing: it is not running; start it with: agent-relay up");
+  EXPECT_EQ(connection.error().message(),
+            "cannot reach the daemon at " + directory_ + "/nothing: it is not running; start it with: agent-relay up");
 }
 
 TEST_F(Peer, ADaemonOfAnotherUserHearsNothing) {
@@ -78,15 +78,15 @@ TEST_F(Peer, FramesComeInOrderAndUnknownTypesArePassedOver) {
   say(R"({"v":1,"type":"FROM_THE_FUTURE","id":"0","ts":1,"payload":{}})");
   say(R"({"v":1,"type":"ACK","id":"1","ts":1,"payload":{"ack_id":"a"}})");
   say(R"({"v":1,"type":"BYE","id":"2","ts":1,"payload":{}})");
-  EXPECT_EQ(connection.receive(in(kAnswerTimeout)).value().envelope.id, "1");
-  EXPECT_EQ(connection.receive(in(kAnswerTimeout)).value().envelope.id, "2");
+  EXPECT_EQ(connection.receive(in(kResponseTimeout)).value().envelope.id, "1");
+  EXPECT_EQ(connection.receive(in(kResponseTimeout)).value().envelope.id, "2");
 }
 
 TEST_F(Peer, APingIsAnsweredWhileWaiting) {
   auto connection = connected();
   say(R"({"v":1,"type":"PING","id":"p","ts":1,"payload":{"nonce":"n1"}})");
   say(R"({"v":1,"type":"BYE","id":"2","ts":1,"payload":{}})");
-  EXPECT_EQ(connection.receive(in(kAnswerTimeout)).value().envelope.type, protocol::MessageType::Bye);
+  EXPECT_EQ(connection.receive(in(kResponseTimeout)).value().envelope.type, protocol::MessageType::Bye);
   char buffer[512];
   const auto count = ::recv(accepted_.get(), buffer, sizeof(buffer), 0);
   const std::string heard(buffer, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
@@ -104,7 +104,7 @@ TEST_F(Peer, SilenceEndsAtTheDeadline) {
 TEST_F(Peer, ALostDaemonIsSaid) {
   auto connection = connected();
   accepted_.reset();
-  const auto frame = connection.receive(in(kAnswerTimeout));
+  const auto frame = connection.receive(in(kResponseTimeout));
   ASSERT_FALSE(frame.has_value());
   EXPECT_TRUE(is(frame.error(), Errc::Lost));
 }
@@ -112,7 +112,7 @@ TEST_F(Peer, ALostDaemonIsSaid) {
 TEST_F(Peer, GarbageIsAnErrorNotACrash) {
   auto connection = connected();
   ASSERT_EQ(::send(accepted_.get(), "\xff\xff\xff\xff junk", 9, 0), 9);
-  EXPECT_FALSE(connection.receive(in(kAnswerTimeout)).has_value());
+  EXPECT_FALSE(connection.receive(in(kResponseTimeout)).has_value());
 }
 
 TEST_F(Peer, AMessageTooLargeForAFrameIsNotSent) {

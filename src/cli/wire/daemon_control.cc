@@ -17,8 +17,8 @@ constexpr std::chrono::milliseconds kOpenTimeout{30'000};   // recovery of a lar
 constexpr std::chrono::milliseconds kCloseTimeout{15'000};  // pending commits finish first
 constexpr std::chrono::milliseconds kShutdownTimeout{15'000};
 
-Result<json::object> ask_object(DaemonConnection& daemon, protocol::MessageType type, const json::object& payload,
-                                std::chrono::milliseconds timeout) {
+Result<json::object> request_object(DaemonConnection& daemon, protocol::MessageType type, const json::object& payload,
+                                    std::chrono::milliseconds timeout) {
   const auto answer = RELAY_TRY(daemon.request(type, json::serialize(payload), timeout));
   auto object = RELAY_TRY(parse_json_object(answer));
   if (const auto error = string_member(object, "error"))
@@ -27,7 +27,7 @@ Result<json::object> ask_object(DaemonConnection& daemon, protocol::MessageType 
   return object;
 }
 
-std::vector<WorkspaceInfo> workspaces_in(const json::object& answer) {
+std::vector<WorkspaceInfo> parse_workspaces(const json::object& answer) {
   std::vector<WorkspaceInfo> open;
   const auto text = [](const json::object& entry, std::string_view name) {
     return string_member(entry, name).value_or("");
@@ -44,24 +44,26 @@ std::vector<WorkspaceInfo> workspaces_in(const json::object& answer) {
 
 Result<std::vector<WorkspaceInfo>> open_workspace(DaemonConnection& daemon, const std::string& root,
                                                   const std::string& socket) {
-  json::object wish = {{"root", root}};
-  if (!socket.empty()) wish["socket"] = socket;
-  return workspaces_in(RELAY_TRY(ask_object(daemon, protocol::MessageType::WorkspaceOpen, wish, kOpenTimeout)));
+  json::object request = {{"root", root}};
+  if (!socket.empty()) request["socket"] = socket;
+  return parse_workspaces(
+      RELAY_TRY(request_object(daemon, protocol::MessageType::WorkspaceOpen, request, kOpenTimeout)));
 }
 
 Result<void> close_workspace(DaemonConnection& daemon, const std::string& root) {
-  RELAY_TRY(ask_object(daemon, protocol::MessageType::WorkspaceClose, json::object({{"root", root}}), kCloseTimeout));
+  RELAY_TRY(
+      request_object(daemon, protocol::MessageType::WorkspaceClose, json::object({{"root", root}}), kCloseTimeout));
   return {};
 }
 
 Result<std::vector<WorkspaceInfo>> list_workspaces(DaemonConnection& daemon) {
-  return workspaces_in(
-      RELAY_TRY(ask_object(daemon, protocol::MessageType::WorkspaceList, json::object(), kAnswerTimeout)));
+  return parse_workspaces(
+      RELAY_TRY(request_object(daemon, protocol::MessageType::WorkspaceList, json::object(), kResponseTimeout)));
 }
 
-Result<DaemonState> ask_daemon_state(DaemonConnection& daemon, const std::string& root) {
-  const auto answer =
-      RELAY_TRY(ask_object(daemon, protocol::MessageType::Status, json::object({{"root", root}}), kAnswerTimeout));
+Result<DaemonState> query_daemon_state(DaemonConnection& daemon, const std::string& root) {
+  const auto answer = RELAY_TRY(
+      request_object(daemon, protocol::MessageType::Status, json::object({{"root", root}}), kResponseTimeout));
   DaemonState state;
   if (const auto* http = object_member(answer, "http")) {
     state.http_url = string_member(*http, "url").value_or("");
@@ -78,8 +80,8 @@ Result<DaemonState> ask_daemon_state(DaemonConnection& daemon, const std::string
 }
 
 Result<std::vector<ReloadedSetting>> reload_daemon(DaemonConnection& daemon, const std::string& root) {
-  const auto answer = RELAY_TRY(ask_object(daemon, protocol::MessageType::Control,
-                                           json::object({{"action", "reload"}, {"root", root}}), kAnswerTimeout));
+  const auto answer = RELAY_TRY(request_object(daemon, protocol::MessageType::Control,
+                                               json::object({{"action", "reload"}, {"root", root}}), kResponseTimeout));
   std::vector<ReloadedSetting> changes;
   const auto text = [](const json::object& entry, std::string_view name) {
     return string_member(entry, name).value_or("");
@@ -104,7 +106,7 @@ Result<void> shut_down_daemon(DaemonConnection& daemon) {
   const UniqueFd process{
       static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};  // glibc 2.36 declares no wrapper for C++
   // A daemon that exits before its response is read has accepted the request.
-  if (auto taken = ask_object(daemon, protocol::MessageType::Shutdown, json::object(), kAnswerTimeout);
+  if (auto taken = request_object(daemon, protocol::MessageType::Shutdown, json::object(), kResponseTimeout);
       !taken && is(taken.error(), Errc::Refused))
     return Failure{std::move(taken).error()};
   if (!process) return {};  // gone already

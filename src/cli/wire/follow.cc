@@ -14,19 +14,19 @@ constexpr std::chrono::milliseconds kFirstRetry{100}, kMaxRetry{2'000};
 
 }  // namespace
 
-Error goodbye_of(const protocol::Envelope& bye) {
-  const auto said = protocol::parse_bye(bye.payload);
-  return Error{{}, said && !said->reason.empty() ? said->reason : std::string{protocol::kDaemonStopping}};
+Error bye_reason(const protocol::Envelope& bye) {
+  const auto parsed = protocol::parse_bye(bye.payload);
+  return Error{{}, parsed && !parsed->reason.empty() ? parsed->reason : std::string{protocol::kDaemonStopping}};
 }
 
-ExitCode follow(const std::function<Error(DaemonConnection&)>& follow, DaemonConnection connection,
+ExitCode follow(const std::function<Error(DaemonConnection&)>& print_frames, DaemonConnection connection,
                 const Context& context) {
   for (;;) {
-    const auto why = follow(connection);
-    if (is(why, Errc::Refused)) return report_error(why);
-    if (is(why, Errc::OutputClosed)) return ExitCode::Failed;
-    const bool closed = why.message() == protocol::kWorkspaceClosed;
-    print_notice(closed ? relay::format("{}; waiting until it is open again", why.message())
+    const auto error = print_frames(connection);
+    if (is(error, Errc::Refused)) return report_error(error);
+    if (is(error, Errc::OutputClosed)) return ExitCode::Failed;
+    const bool closed = error.message() == protocol::kWorkspaceClosed;
+    print_notice(closed ? relay::format("{}; waiting until it is open again", error.message())
                         : "lost the connection to the daemon; reconnecting");
     for (auto pause = kFirstRetry;; pause = std::min(pause * 2, kMaxRetry)) {
       if (auto again = join_workspace(context)) {

@@ -1,4 +1,4 @@
-/// Goes on for ever, whatever happens to the daemon.
+/// Follows the daemon across restarts.
 #pragma once
 
 #include <functional>
@@ -10,12 +10,12 @@
 
 namespace relay::cli {
 
-/// Why a daemon says BYE.
-Error goodbye_of(const protocol::Envelope& bye);
+/// The reason of a BYE as an error.
+Error bye_reason(const protocol::Envelope& bye);
 
-/// `follow` prints what comes and returns why it cannot go on. A daemon that went away is waited for, and `follow` is
-/// called again on the new connection; it is over when nobody reads the output any more, or the daemon refuses.
-ExitCode follow(const std::function<Error(DaemonConnection&)>& follow, DaemonConnection connection,
+/// Calls `print_frames`, which prints frames until the connection fails and returns the error. Reconnects and calls it
+/// again. Returns when the reader of the output is gone, or the daemon refuses.
+ExitCode follow(const std::function<Error(DaemonConnection&)>& print_frames, DaemonConnection connection,
                 const Context& context);
 
 }  // namespace relay::cli

@@ -28,7 +28,7 @@ std::string join_names(const std::vector<std::string_view>& names) {
 
 /// The error for a name without a host that the daemon knows; empty when it does not know it, or does not respond.
 std::string error_from_daemon(const Context& context, const std::string& agent, const HostUse& use) {
-  const auto deadline = std::min(use.deadline, in(kKnownTimeout));
+  const auto deadline = std::min(use.deadline, in(kDescribeTimeout));
   const auto left = [&] {
     return std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
   };
@@ -36,7 +36,7 @@ std::string error_from_daemon(const Context& context, const std::string& agent, 
   if (!connection) return {};
   const json::object query{{"agent", agent}, {"includeIdle", true}};
   const auto payload = connection->request(protocol::MessageType::ListAgents, json::serialize(query), left());
-  const auto answer = payload ? parse_json_object(*payload) : Result<json::object>{fail("no answer")};
+  const auto answer = payload ? parse_json_object(*payload) : Result<json::object>{fail("no response")};
   const auto rows = answer ? objects_in(*answer, "agents") : std::vector<const json::object*>{};
   if (rows.empty()) return {};
   const auto& known = *rows.front();
@@ -55,13 +55,13 @@ std::string error_from_daemon(const Context& context, const std::string& agent, 
 
 Result<host::HostRecord> find_host(const Context& context, const std::string& agent, const HostUse& use) {
   if (auto found = host::host_of(context.project.hosts, agent)) return *std::move(found);
-  if (auto known = error_from_daemon(context, agent, use); !known.empty())
-    return fail(Errc::NoSuchAgent, std::move(known));
+  if (auto error = error_from_daemon(context, agent, use); !error.empty())
+    return fail(Errc::NoSuchAgent, std::move(error));
   const auto hosts = host::reachable_hosts(context.project.hosts);
   std::vector<std::string_view> names;
   for (const auto& host : hosts) names.push_back(host.name);
-  const auto near = nearest_names(agent, names, 1);
-  const auto hint = !near.empty() ? relay::format("did you mean {}?", near.front())
+  const auto nearest = nearest_names(agent, names, 1);
+  const auto hint = !nearest.empty() ? relay::format("did you mean {}?", nearest.front())
                     : names.empty()
                         ? relay::format("no agent runs here; start one with: agent-relay -n {} claude", agent)
                         : relay::format("these do: {}", join_names(names));
@@ -99,7 +99,7 @@ Result<json::object> HostConnection::next(Deadline deadline) {
   }
 }
 
-Result<json::object> HostConnection::ask_text(std::string_view request, std::chrono::milliseconds timeout) {
+Result<json::object> HostConnection::request_text(std::string_view request, std::chrono::milliseconds timeout) {
   const auto deadline = in(timeout);
   std::string bytes;
   protocol::append_frame(bytes, reader_.style(), request);

@@ -1,6 +1,6 @@
-/// A short conversation at a host's door (docs/spec/host.md), for commands that ask, wait and leave.
+/// A short blocking connection to a host's private socket (docs/spec/host.md).
 ///
-/// Invariants: nothing waits beyond its deadline; works without the daemon. Threading: one thread.
+/// Invariants: no call blocks beyond its deadline; works without the daemon. Threading: one thread.
 #pragma once
 
 #include <string>
@@ -16,33 +16,33 @@
 
 namespace relay::cli {
 
-/// For the daemon to say what a name without a host is: the answer only makes an error more helpful.
-inline constexpr std::chrono::milliseconds kKnownTimeout{500};
+/// For the daemon's description of a name without a host, which only improves the error.
+inline constexpr std::chrono::milliseconds kDescribeTimeout{500};
 
-/// What a command wants of a host, to say that an agent without one cannot be used so.
+/// What a command does with the host, for the error about an agent without one.
 struct HostUse {
   std::string_view done;                              // `typed into`
-  std::string_view instead = "use it where it runs";  // of one that is connected without a host
+  std::string_view instead = "use it where it runs";  // for an agent connected without a host
   Deadline deadline = Deadline::max();                // of the command
 };
-/// The host of that agent in this project; the error says what the name is instead, as far as the daemon knows it and says so
-/// within kKnownTimeout, and what to do.
+/// Finds the host of that agent in this project. The error has the next step, and what the name is instead when the
+/// daemon knows it and responds within kDescribeTimeout.
 Result<host::HostRecord> find_host(const Context& context, const std::string& agent, const HostUse& use);
 
 class HostConnection {
  public:
   static Result<HostConnection> open(const host::HostRecord& record);
 
-  /// Asks and returns the answer; a refusal is an error with the host's sentence.
-  Result<json::object> request(const json::object& request, std::chrono::milliseconds timeout = kAnswerTimeout) {
-    return ask_text(json::serialize(request), timeout);
+  /// Sends a request and returns the response; a refusal is an error with the message of the host.
+  Result<json::object> request(const json::object& request, std::chrono::milliseconds timeout = kResponseTimeout) {
+    return request_text(json::serialize(request), timeout);
   }
   /// The same with a request that is JSON text already.
-  Result<json::object> ask_text(std::string_view request, std::chrono::milliseconds timeout);
-  /// The next object; an error TimedOut when none came in time, Lost when the host has gone.
+  Result<json::object> request_text(std::string_view request, std::chrono::milliseconds timeout);
+  /// The next object. Fails with TimedOut at the deadline, HostGone when the host closed the connection.
   Result<json::object> next(Deadline deadline);
-  /// From now on waiting also ends, with NobodyReads, when nobody can read that descriptor any more.
-  void end_with(int output) { output_ = output; }
+  /// Makes waits fail with OutputClosed when the reader of that descriptor is gone.
+  void watch_output(int output) { output_ = output; }
 
  private:
   HostConnection(UniqueFd fd, std::string agent) : fd_{std::move(fd)}, agent_{std::move(agent)} {}

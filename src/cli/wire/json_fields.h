@@ -1,4 +1,4 @@
-/// What the daemon's answers hold, ready for a terminal.
+/// Fields of the daemon's responses, ready for a terminal.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace relay::cli {
 
-/// A text in one line, sanitised; empty when it is absent.
+/// A string on one line, sanitized; empty when absent.
 std::string display_field(const json::object& object, std::string_view name);
-/// A moment, or 0.
+/// A time, or 0.
 WallMs time_in(const json::object& object, std::string_view name);
-/// The objects of an array; what is none is passed over. They live as long as `object`.
+/// The objects in an array, which point into `object`; other values are skipped.
 std::vector<const json::object*> objects_in(const json::object& object, std::string_view name);
 
-/// The state of an agent as this program calls it everywhere: the wire's `active` is `working`.
+/// The state of an agent as the command line names it: the wire's `active` is `working`.
 constexpr std::string_view state_word(std::string_view state) { return state == "active" ? "working" : state; }
 
 }  // namespace relay::cli

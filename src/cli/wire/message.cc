@@ -76,12 +76,12 @@ MessageRow message_from(json::object raw) {
   return message;
 }
 
-Result<Page> page_in(std::string_view payload) {
+Result<Page> parse_page(std::string_view payload) {
   const auto object = RELAY_TRY(parse_json_object(payload));
   if (const auto error = string_member(object, "error")) return fail(Errc::Refused, "the daemon refused: " + *error);
   const auto* array = array_member(object, "messages");
   if (array == nullptr)
-    return fail(Errc::BadAnswer,
+    return fail(Errc::BadResponse,
                 "the daemon's response has no messages; compare the versions with: agent-relay doctor");
   Page page{{}, bool_member(object, "more").value_or(false)};
   for (const auto& value : *array)
@@ -96,7 +96,7 @@ Result<std::vector<MessageRow>> newest_messages(DaemonConnection& connection, pr
   while (std::cmp_less(all.size(), limit)) {
     query["limit"] = limit - static_cast<std::int64_t>(all.size());
     const auto payload = RELAY_TRY(connection.request(type, json::serialize(query)));
-    auto page = RELAY_TRY(page_in(payload));
+    auto page = RELAY_TRY(parse_page(payload));
     std::move(page.messages.begin(), page.messages.end(), std::back_inserter(all));
     if (!page.more || page.messages.empty()) break;
     // Stops on a daemon that ignores `beforeKey` and returns the same page again.
@@ -106,7 +106,7 @@ Result<std::vector<MessageRow>> newest_messages(DaemonConnection& connection, pr
   return all;
 }
 
-Result<void> check_id_given(std::string_view id) {
+Result<void> check_message_id(std::string_view id) {
   if (id.size() >= records::kMinPrefixLength) return {};
   return fail(
       relay::format("\"{}\" is too short for an id: give at least its first {} characters, such as 7kq2; "

@@ -1,4 +1,4 @@
-/// A stored message as the daemon tells it, and how a person sees it.
+/// A stored message as the daemon returns it, and its text for the user.
 #pragma once
 
 #include <cstdint>
@@ -23,32 +23,31 @@ struct MessageRow {
   bool as_user = false;  // it has the user's authority
   std::string reply_to;  // the id of the answered message; may be empty
   std::optional<std::int64_t> importance;
-  json::object raw;  // as it came, for --json
+  json::object raw;  // as received, for --json
 };
 
 MessageRow message_from(json::object raw);
-/// An INBOX_RESPONSE or MESSAGES_RESPONSE; an `error` in it is an error.
+/// An INBOX_RESPONSE or MESSAGES_RESPONSE; its `error` becomes an error.
 struct Page {
   std::vector<MessageRow> messages;
-  bool more = false;  // others did not fit the frame
+  bool more = false;  // the rest did not fit in the frame
 };
-Result<Page> page_in(std::string_view payload);
+Result<Page> parse_page(std::string_view payload);
 
-/// The newest `limit` that fit an INBOX or MESSAGES_QUERY, newest first, asked for in as many pages as it takes.
+/// The newest `limit` messages of an INBOX or MESSAGES_QUERY, newest first, in as many pages as needed.
 Result<std::vector<MessageRow>> newest_messages(DaemonConnection& connection, protocol::MessageType type,
                                                 json::object query, std::int64_t limit);
 
-/// Whether this can be a message's id or the beginning of one. The error is a usage error.
-Result<void> check_id_given(std::string_view id);
+/// Checks that this can be a message id or a prefix of one. The error is a usage error.
+Result<void> check_message_id(std::string_view id);
 
-/// `14:03:07  7kq2m9xa  Alice → Bob  build is green`: one line, cut to the terminal if there is one, less the columns that
-/// are taken already.
-/// Two lines where the terminal is narrow. `cut` becomes true when the body is not shown whole.
+/// `14:03:07  7kq2m9xa  Alice → Bob  build is green`: one line, truncated to the terminal less
+/// `taken_columns`; two lines on a narrow terminal. `cut` becomes true when the body is truncated.
 std::string message_line(const MessageRow& message, const Context& context, std::size_t taken_columns = 0,
                          bool* cut = nullptr);
-/// After lines that were cut: how to read one whole. Nothing to a reader that is no terminal.
+/// After truncated lines: how to show a whole message. Prints only to a terminal.
 void print_read_hint(const Context& context);
-/// The whole message with a head, for `read`.
+/// The whole message with a header, for `read`.
 std::string message_page(const MessageRow& message, const Context& context);
 
 /// Prints them, one line each, or as `{"messages":[…]}`.

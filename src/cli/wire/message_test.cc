@@ -24,7 +24,7 @@ MessageRow message(std::string body) {
 }
 
 TEST(Messages, AreReadFromTheDaemonsAnswer) {
-  const auto messages = page_in(R"({"messages":[{"id":"a","key":7,"from":"Alice","to":"Bob","body":"hi",
+  const auto messages = parse_page(R"({"messages":[{"id":"a","key":7,"from":"Alice","to":"Bob","body":"hi",
       "timestamp":1748779200000,"status":"delivered","kind":"message"}]})")
                             .value()
                             .messages;
@@ -35,10 +35,10 @@ TEST(Messages, AreReadFromTheDaemonsAnswer) {
 }
 
 TEST(Messages, AnErrorInTheAnswerIsOurs) {
-  EXPECT_EQ(page_in(R"({"error":"the store is away","messages":[]})").error().message(),
+  EXPECT_EQ(parse_page(R"({"error":"the store is away","messages":[]})").error().message(),
             "the daemon refused: the store is away");
-  EXPECT_FALSE(page_in("{}").has_value());
-  EXPECT_FALSE(page_in("[]").has_value());
+  EXPECT_FALSE(parse_page("{}").has_value());
+  EXPECT_FALSE(parse_page("[]").has_value());
 }
 
 TEST(MessageLine, IsOneLineWhateverTheBody) {
@@ -50,7 +50,7 @@ TEST(MessageLine, IsOneLineWhateverTheBody) {
 
 TEST(MessageLine, TellsMessagesOfTheUserFromThoseOfAnAgentWithTheSameName) {
   const auto rows = [](std::string_view more) {
-    return page_in(format(R"({{"messages":[{{"id":"a","from":"ann","to":"Bob","body":"hi"{}}}]}})", more))
+    return parse_page(format(R"({{"messages":[{{"id":"a","from":"ann","to":"Bob","body":"hi"{}}}]}})", more))
         .value()
         .messages[0];
   };

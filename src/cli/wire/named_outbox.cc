@@ -65,7 +65,7 @@ std::string sender_token(const Context& context, const std::string& name) {
   return claim.empty() ? user_token(context, name) : claim;
 }
 
-Result<NamedOutbox> open_own_outbox(const Context& context, const std::string& name) {
+Result<NamedOutbox> open_named_outbox(const Context& context, const std::string& name) {
   RELAY_TRY(config::make_private_directory(context.project.outboxes));
   NamedOutbox own;
   own.random = std::make_unique<SystemRandom>();

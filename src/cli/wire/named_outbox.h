@@ -1,6 +1,6 @@
-/// The durable outbox of a name on this machine: what it said while the daemon was away.
+/// The durable outbox of a name on this machine: messages spooled while the daemon is down.
 ///
-/// One program per name may have it: two would take turns in one outbox. The lock is the outbox's own.
+/// One program at a time may open it; the outbox has a lock file.
 #pragma once
 
 #include <memory>
@@ -18,19 +18,19 @@ struct NamedOutbox {
   std::unique_ptr<SystemRandom> random;
   std::unique_ptr<DiskDirectory> directory;
   std::unique_ptr<client::Outbox> outbox;
-  std::string file;         // the name of its file; others beside it begin alike
-  std::string claim_token;  // made once and kept: whoever holds the outbox holds the name
+  std::string file;         // the file name, a prefix of the names of its other files
+  std::string claim_token;  // created once and stored: the owner of the outbox owns the name
 };
 
-/// For a tool that runs inside the agent of that name ($AGENT_RELAY_NAME): the token to speak for it; else empty.
+/// The claim token of `name` for a tool inside the agent of that name ($AGENT_RELAY_NAME); else empty.
 std::string stored_claim_token(const Context& context, const std::string& name);
 
-/// What shows that the user speaks: the token of the home, under the user's own name or `human`. Empty under another name:
-/// what is said with `--from NAME` has a peer's authority (a chat has its own rule, see chat.cc).
+/// The token that proves the user's authority, for the user's own name or `human`. Empty for another name: a message with
+/// `--from NAME` has a peer's authority (chat differs, see chat.cc).
 std::string user_token(const Context& context, const std::string& name);
-/// The first of both that there is, for a message without a session.
+/// The claim token if there is one, else the user token: for a message without a session.
 std::string sender_token(const Context& context, const std::string& name);
 
-Result<NamedOutbox> open_own_outbox(const Context& context, const std::string& name);
+Result<NamedOutbox> open_named_outbox(const Context& context, const std::string& name);
 
 }  // namespace relay::cli

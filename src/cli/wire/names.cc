@@ -12,9 +12,9 @@ namespace relay::cli {
 Result<std::string> sender_name(const Invocation& invocation, std::string_view option, const Context& context) {
   auto name = invocation.value(option).value_or(context.own_name());
   if (name.empty()) return fail(relay::format("{} needs a name, for example: {} Alice", option, option));
-  if (const auto fine = protocol::check_agent_name(name); !fine)
+  if (const auto valid = protocol::check_agent_name(name); !valid)
     return fail(relay::format("\"{}\" is not a valid name: {}, or choose another, for example: {} Alice", name,
-                              fine.error().message(), option));
+                              valid.error().message(), option));
   return name;
 }
 
@@ -23,9 +23,9 @@ Result<void> check_recipient(std::string_view name) {
     if (name == address) return {};
   if (name == "#") return fail("give the name of the channel too, for example: #general");
   if (name.empty()) return fail("give the name of a recipient, or '*' for every agent");
-  const auto fine = name.starts_with('#') ? protocol::check_channel_name(name) : protocol::check_agent_name(name);
-  if (fine) return {};
-  return fail(relay::format("\"{}\" is not a valid name: {}", name, fine.error().message()));
+  const auto valid = name.starts_with('#') ? protocol::check_channel_name(name) : protocol::check_agent_name(name);
+  if (valid) return {};
+  return fail(relay::format("\"{}\" is not a valid name: {}", name, valid.error().message()));
 }
 
 Result<std::string> unknown_agent_error(DaemonConnection& connection, const std::string& name) {
@@ -36,11 +36,11 @@ Result<std::string> unknown_agent_error(DaemonConnection& connection, const std:
     for (const auto& value : *agents)
       if (const auto* agent = value.if_object()) names.push_back(string_member(*agent, "name").value_or(""));
   if (std::find(names.begin(), names.end(), name) != names.end()) return std::string{};
-  const auto near = nearest_names(name, {names.begin(), names.end()});
-  std::string sentence = relay::format("no agent is named '{}'", name);
-  for (std::size_t i = 0; i < near.size(); ++i)
-    sentence += relay::format("{}{}", i == 0 ? "; did you mean " : i + 1 == near.size() ? " or " : ", ", near[i]);
-  return sentence + (near.empty() ? "; " : "? ") + "agent-relay agents --all lists all agents";
+  const auto nearest = nearest_names(name, {names.begin(), names.end()});
+  std::string error = relay::format("no agent is named '{}'", name);
+  for (std::size_t i = 0; i < nearest.size(); ++i)
+    error += relay::format("{}{}", i == 0 ? "; did you mean " : i + 1 == nearest.size() ? " or " : ", ", nearest[i]);
+  return error + (nearest.empty() ? "; " : "? ") + "agent-relay agents --all lists all agents";
 }
 
 }  // namespace relay::cli

@@ -1,4 +1,4 @@
-/// Names as a person types them: checked before anything is sent, and helped along when nobody has them.
+/// Names from the command line: checked before anything is sent, with suggestions for unknown ones.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace relay::cli {
 
-/// Who speaks: what `option` says, else who the person at this shell is. The error is a usage error.
+/// The sender: the value of `option`, else the user's own name. The error is a usage error.
 Result<std::string> sender_name(const Invocation& invocation, std::string_view option, const Context& context);
 
-/// Somebody, everybody or a channel. The error is a usage error.
+/// Checks the name of an agent, `*` or a channel. The error is a usage error.
 Result<void> check_recipient(std::string_view name);
 
-/// Empty when somebody has that name, else a sentence with the nearest ones.
+/// Empty when an agent has that name, else an error message with the nearest names.
 Result<std::string> unknown_agent_error(DaemonConnection& connection, const std::string& name);
 
 }  // namespace relay::cli

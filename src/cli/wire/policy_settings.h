@@ -6,7 +6,7 @@
 
 namespace relay::cli {
 
-inline Result<permissions::Policy> own_policy(const config::Home& home) {
+inline Result<permissions::Policy> load_policy(const config::Home& home) {
   const auto text = RELAY_TRY(config::read_config(home.config_file));
   return permissions::parse_policy(text, home.config_file);
 }

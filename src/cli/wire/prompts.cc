@@ -17,21 +17,21 @@ using Prompts = std::vector<json::object>;
 constexpr std::chrono::milliseconds kPressTimeout{10'000};  // the daemon allows 8 s for an answer by keys
 constexpr std::chrono::milliseconds kStartTimeout{40'000};  // the daemon's timeout for the start of an agent is 30 s
 
-bool fits(const json::object& prompt, std::string_view kind) {
+bool has_kind(const json::object& prompt, std::string_view kind) {
   return kind.empty() || string_member(prompt, "kind") == kind;
 }
 
 // ---- through the daemon
 
-Result<json::object> ask(DaemonConnection& connection, MessageType type, const std::string& question,
-                         std::chrono::milliseconds timeout = kAnswerTimeout) {
-  return parse_json_object(RELAY_TRY(connection.request(type, question, timeout)));
+Result<json::object> request(DaemonConnection& connection, MessageType type, const std::string& payload,
+                             std::chrono::milliseconds timeout = kResponseTimeout) {
+  return parse_json_object(RELAY_TRY(connection.request(type, payload, timeout)));
 }
 
 Result<Prompts> known_prompts(DaemonConnection& connection, std::string_view agent, std::string_view kind) {
-  json::object question;
-  if (!agent.empty()) question["agent"] = agent;
-  const auto answer = RELAY_TRY(ask(connection, MessageType::Prompts, json::serialize(question)));
+  json::object query;
+  if (!agent.empty()) query["agent"] = agent;
+  const auto answer = RELAY_TRY(request(connection, MessageType::Prompts, json::serialize(query)));
   Prompts all;
   const auto take = [&](std::string_view list, std::string_view name, std::string_view id, std::string_view summary) {
     for (const auto* row : objects_in(answer, list)) {
@@ -42,7 +42,7 @@ Result<Prompts> known_prompts(DaemonConnection& connection, std::string_view age
                           {"kind", name},
                           {"summary", string_member(*row, summary).value_or("")}};
       prompt.insert(row->begin(), row->end());
-      if (fits(prompt, kind)) all.push_back(std::move(prompt));
+      if (has_kind(prompt, kind)) all.push_back(std::move(prompt));
     }
   };
   take("permissions", "permission", "requestId", "description");
@@ -52,15 +52,15 @@ Result<Prompts> known_prompts(DaemonConnection& connection, std::string_view age
 
 // ---- through the host sockets
 
-Prompts prompts_at(HostConnection& visit, std::string_view agent, std::string_view kind) {
+Prompts prompts_of_host(HostConnection& host, std::string_view agent, std::string_view kind) {
   Prompts prompts;
-  const auto answer = visit.request({{"method", "prompts"}});
+  const auto answer = host.request({{"method", "prompts"}});
   if (!answer) return prompts;
   for (const auto* prompt : objects_in(*answer, "prompts")) {
     json::object named{{"agent", agent}, {"requestedAt", time_in(*prompt, "since")}};
     named.insert(prompt->begin(), prompt->end());
     named.insert({{"canAnswer", true}});
-    if (fits(named, kind)) prompts.push_back(std::move(named));
+    if (has_kind(named, kind)) prompts.push_back(std::move(named));
   }
   return prompts;
 }
@@ -83,14 +83,14 @@ Result<json::object> select_prompt(const Prompts& prompts, const PromptAnswer& a
 
 Result<json::object> answer_through_host(const Context& context, const PromptAnswer& answer) {
   const auto host = RELAY_TRY(find_host(context, answer.agent, {.done = "answered here"}));
-  auto visit = RELAY_TRY(HostConnection::open(host));
-  auto prompt = RELAY_TRY(select_prompt(prompts_at(visit, answer.agent, answer.kind), answer));
-  json::object request{{"method", "answer"},
-                       {"prompt", string_member(prompt, "id").value_or("")},
-                       {"decision", answer.allow ? "approve" : "deny"}};
-  if (!answer.message.empty()) request["message"] = answer.message;
-  if (!answer.answers.empty()) request["answers"] = json::array(answer.answers.begin(), answer.answers.end());
-  RELAY_TRY(visit.request(request, kPressTimeout));
+  auto connection = RELAY_TRY(HostConnection::open(host));
+  auto prompt = RELAY_TRY(select_prompt(prompts_of_host(connection, answer.agent, answer.kind), answer));
+  json::object body{{"method", "answer"},
+                    {"prompt", string_member(prompt, "id").value_or("")},
+                    {"decision", answer.approve ? "approve" : "deny"}};
+  if (!answer.message.empty()) body["message"] = answer.message;
+  if (!answer.answers.empty()) body["answers"] = json::array(answer.answers.begin(), answer.answers.end());
+  RELAY_TRY(connection.request(body, kPressTimeout));
   return prompt;
 }
 
@@ -100,9 +100,9 @@ Result<std::vector<json::object>> open_prompts(const Context& context, std::stri
   if (auto connection = join_workspace(context)) return known_prompts(*connection, {}, kind);
   Prompts all;
   for (const auto& host : host::reachable_hosts(context.project.hosts)) {
-    auto visit = HostConnection::open(host);
-    if (!visit) continue;  // it has just exited
-    for (auto& prompt : prompts_at(*visit, host.name, kind)) all.push_back(std::move(prompt));
+    auto connection = HostConnection::open(host);
+    if (!connection) continue;  // it has just exited
+    for (auto& prompt : prompts_of_host(*connection, host.name, kind)) all.push_back(std::move(prompt));
   }
   return all;
 }
@@ -115,16 +115,17 @@ Result<json::object> answer_prompt(const Context& context, const PromptAnswer& a
   // The host may have a prompt that has not reached the daemon yet.
   if (!prompt && (known.empty() || !answer.prompt.empty())) return answer_through_host(context, answer);
   if (!prompt) return prompt;
-  const auto told = RELAY_TRY(ask(*connection, MessageType::Answer,
-                                  protocol::write_answer({.agent = answer.agent,
-                                                          .request = string_member(*prompt, "requestId").value_or(""),
-                                                          .decision = answer.allow ? protocol::PromptDecision::Approve
-                                                                                   : protocol::PromptDecision::Deny,
-                                                          .answers = answer.answers,
-                                                          .reason = answer.message}),
-                                  string_member(*prompt, "tool") == "spawn" ? kStartTimeout : kPressTimeout));
-  if (!bool_member(told, "success").value_or(false))
-    return fail(Errc::Refused, string_member(told, "error").value_or("the daemon refused"));
+  const auto result =
+      RELAY_TRY(request(*connection, MessageType::Answer,
+                        protocol::write_answer({.agent = answer.agent,
+                                                .request = string_member(*prompt, "requestId").value_or(""),
+                                                .decision = answer.approve ? protocol::PromptDecision::Approve
+                                                                           : protocol::PromptDecision::Deny,
+                                                .answers = answer.answers,
+                                                .reason = answer.message}),
+                        string_member(*prompt, "tool") == "spawn" ? kStartTimeout : kPressTimeout));
+  if (!bool_member(result, "success").value_or(false))
+    return fail(Errc::Refused, string_member(result, "error").value_or("the daemon refused"));
   return prompt;
 }
 

@@ -1,5 +1,5 @@
-/// What agents of this project ask, and how it is answered: by way of the daemon, which knows risks, rules and times, or
-/// without one through the doors of their hosts.
+/// The open prompts of this project's agents, and answers to them: through the daemon, which knows risks, rules and times,
+/// or without it through the host sockets.
 #pragma once
 
 #include <string>
@@ -13,19 +13,19 @@
 namespace relay::cli {
 
 /// Every open prompt of that kind (`permission`, `question`; empty: both), oldest first. All have `agent`, `id` (short),
-/// `requestId`, `kind`, `summary`, `requestedAt`, `canAnswer`; from the daemon also what PROMPTS_RESPONSE tells.
+/// `requestId`, `kind`, `summary`, `requestedAt`, `canAnswer`; from the daemon also the fields of PROMPTS_RESPONSE.
 Result<std::vector<json::object>> open_prompts(const Context& context, std::string_view kind);
 
 struct PromptAnswer {
   std::string agent = {};
-  std::string prompt = {};  // empty: the only one that is open
+  std::string prompt = {};  // empty: the only open one
   std::string_view kind = {};
-  bool allow = true;
+  bool approve = true;
   std::string message = {};
   std::vector<std::string> answers = {};
 };
 
-/// The prompt that was answered.
+/// Returns the answered prompt.
 Result<json::object> answer_prompt(const Context& context, const PromptAnswer& answer);
 
 }  // namespace relay::cli

@@ -26,7 +26,7 @@ std::string absolute_socket(const config::Settings& settings) {
   return socket.empty() ? socket : std::filesystem::absolute(socket).lexically_normal().string();
 }
 
-Result<void> while_between_daemons(const std::function<Result<void>()>& attempt) {
+Result<void> retry_between_daemons(const std::function<Result<void>()>& attempt) {
   const auto deadline = in(kBetweenTimeout);
   for (auto pause = kFirstPause;; pause *= 2) {
     auto outcome = attempt();
@@ -35,7 +35,7 @@ Result<void> while_between_daemons(const std::function<Result<void>()>& attempt)
   }
 }
 
-void remark_common(const Context& context) {
+void print_system_directory_notice(const Context& context) {
   if (!context.project.common) return;
   print_notice(
       relay::format("{} is a system directory, not a project: its workspace is in {}, and nothing is written into the "
@@ -44,12 +44,12 @@ void remark_common(const Context& context) {
 }
 
 Result<void> ensure_workspace(const Context& context) {
-  const auto reached = DaemonConnection::open(config::socket_to_connect(context.project.socket));
-  if (reached || !is(reached.error(), Errc::NoDaemon)) return {};  // the command reports any other error
+  const auto connected = DaemonConnection::open(config::socket_to_connect(context.project.socket));
+  if (connected || !is(connected.error(), Errc::NoDaemon)) return {};  // the command reports any other error
   const auto settings = RELAY_TRY(config::load_settings(context.home, context.environment));
   RELAY_TRY(settings.check_usable());
   RELAY_TRY(config::check_trusted(context.project.root, context.home, settings, context.environment));
-  return while_between_daemons([&]() -> Result<void> {
+  return retry_between_daemons([&]() -> Result<void> {
     auto daemon = connect_daemon(context);
     if (daemon) {
       RELAY_TRY(open_workspace(*daemon, context.project.root, absolute_socket(settings)));

@@ -1,4 +1,4 @@
-/// The daemon and this project's workspace, brought up for a command that needs them.
+/// Starts the daemon and opens this project's workspace for a command that needs them.
 #pragma once
 
 #include <functional>
@@ -10,18 +10,17 @@
 
 namespace relay::cli {
 
-/// Where the settings want the workspace to listen too; absolute, because the daemon leaves this directory.
+/// The additional socket of the workspace, from the settings; absolute, because the daemon changes its directory.
 std::string absolute_socket(const config::Settings& settings);
 
-/// Tries again for some seconds while one daemon answers no more and holds its place still, or holds it already and does
-/// not answer yet.
-Result<void> while_between_daemons(const std::function<Result<void>()>& attempt);
+/// Retries `attempt` for some seconds while a stopping daemon still holds its lock, or a starting one does not respond yet.
+Result<void> retry_between_daemons(const std::function<Result<void>()>& attempt);
 
-/// Says on stderr that nothing is written into the directory of this project, where that is so (config/trust.h).
-void remark_common(const Context& context);
+/// Prints a notice when the project is a system directory, into which nothing is written (config/trust.h).
+void print_system_directory_notice(const Context& context);
 
-/// Afterwards this project's workspace can be reached: opened in the daemon that runs, or in one that is started and of
-/// which a person at a terminal is told. Harmless when it is open already.
+/// Opens this project's workspace in the running daemon, or in one that it starts; on a terminal it prints a notice about
+/// the start. Harmless when the workspace is open already.
 Result<void> ensure_workspace(const Context& context);
 
 }  // namespace relay::cli

@@ -8,8 +8,8 @@ namespace {
 using protocol::MessageType;
 using protocol::ReceiptStatus;
 
-/// Whether something may have happened to that message; an event that says nothing about whom it concerns may.
-bool concerns(const protocol::Envelope& envelope, const std::string& message_id) {
+/// The event may be about that message; one without a message may be too.
+bool may_concern(const protocol::Envelope& envelope, const std::string& message_id) {
   if (envelope.type != MessageType::AgentEvent) return false;
   const auto payload = parse_json_object(envelope.payload);
   const auto* event = payload ? object_member(*payload, "event") : nullptr;
@@ -17,7 +17,7 @@ bool concerns(const protocol::Envelope& envelope, const std::string& message_id)
   return message == nullptr || message_id.empty() || string_member(*message, "id") == message_id;
 }
 
-/// Waiting in the store is where everything begins, and no step.
+/// None for the initial states, which have no receipt.
 std::optional<ReceiptStatus> status_of(std::string_view state) {
   if (state == "accepted") return ReceiptStatus::Accepted;
   if (state == "delivered") return ReceiptStatus::Delivered;
@@ -29,26 +29,26 @@ std::optional<ReceiptStatus> status_of(std::string_view state) {
 
 }  // namespace
 
-Result<void> watch_trace(DaemonConnection& connection, const std::string& id, Deadline deadline, const OnTrace& look,
-                         TraceScope concern) {
+Result<void> watch_trace(DaemonConnection& connection, const std::string& id, Deadline deadline,
+                         const OnTrace& on_trace, TraceScope scope) {
   RELAY_TRY(connection.send({.type = MessageType::EventsSubscribe, .id = {}, .payload = R"({"types":["delivery"]})"}));
-  const auto question = json::serialize(json::object{{"id", id}});
-  std::string message_id;  // whole, once it is known
+  const auto query = json::serialize(json::object{{"id", id}});
+  std::string message_id;  // the full id, once known
   for (;;) {
-    const auto asked = RELAY_TRY(connection.send({.type = MessageType::Trace, .id = {}, .payload = question}));
-    // A change that is told between the question and its answer counts as one after it.
+    const auto request_id = RELAY_TRY(connection.send({.type = MessageType::Trace, .id = {}, .payload = query}));
+    // A change between the request and its response counts as one after it.
     for (bool answered = false, changed = false; !answered || !changed;) {
       const auto frame = RELAY_TRY(connection.receive(deadline));
       if (frame.envelope.type == MessageType::Error)
         return fail(Errc::Refused, RELAY_TRY(protocol::parse_error(frame.envelope.payload)).message);
-      changed = changed || concerns(frame.envelope, message_id);
-      if (frame.envelope.id != asked) continue;
+      changed = changed || may_concern(frame.envelope, message_id);
+      if (frame.envelope.id != request_id) continue;
       answered = true;
       const auto trace = RELAY_TRY(parse_json_object(frame.envelope.payload));
       if (const auto error = string_member(trace, "error")) return fail(*error);
-      if (const auto* message = object_member(trace, "message"); message != nullptr && concern == TraceScope::Itself)
+      if (const auto* message = object_member(trace, "message"); message != nullptr && scope == TraceScope::Message)
         message_id = string_member(*message, "id").value_or("");
-      if (look(trace)) return {};
+      if (on_trace(trace)) return {};
     }
   }
 }

@@ -1,5 +1,5 @@
-/// The ledger of one message, looked at again whenever a delivery has changed: events say when to look, the ledger says
-/// what is so. Nothing that happens between two looks is missed.
+/// Watches the delivery history of one message: requests TRACE again whenever an event says that a delivery changed. No
+/// change between two requests is missed.
 #pragma once
 
 #include <functional>
@@ -14,18 +14,18 @@
 
 namespace relay::cli {
 
-/// Given an answer to TRACE. True: it says enough.
+/// Gets a TRACE response. True ends the watch.
 using OnTrace = std::function<bool(const json::object& trace)>;
 
-/// What is a reason to look again: a delivery of this message, or any.
-enum class TraceScope { Itself, Everything };
+/// Which events cause a new TRACE: those of this message, or all.
+enum class TraceScope { Message, All };
 
-/// By a message's id, its sender's own or a delivery's. An error TimedOut when the ledger did not say enough by then. The
-/// connection is introduced, and serves for nothing else.
-Result<void> watch_trace(DaemonConnection& connection, const std::string& id, Deadline deadline, const OnTrace& look,
-                         TraceScope concern = TraceScope::Itself);
+/// `id` is of the message, chosen by its sender, or of a delivery. Fails with TimedOut when `on_trace` has not returned true
+/// by the deadline. The connection must have said HELLO and is used for nothing else.
+Result<void> watch_trace(DaemonConnection& connection, const std::string& id, Deadline deadline,
+                         const OnTrace& on_trace, TraceScope scope = TraceScope::Message);
 
-/// What a sender who listened would have been told of a delivery, step by step.
+/// The receipts that a connected sender would have got for a delivery.
 std::vector<protocol::Receipt> receipts_of(const json::object& delivery);
 
 }  // namespace relay::cli

@@ -19,9 +19,9 @@ namespace {
 std::string url_in_file(const Context& context, pid_t daemon_pid) {
   bool exists = false;
   const auto text = daemon::read_small_file(context.home.http_file, exists);
-  const auto told = parse_json_object(text.value_or(""));
-  const bool is_current = told && integer_member(*told, "pid") == daemon_pid;
-  return is_current ? string_member(*told, "url").value_or("") : "";
+  const auto parsed = parse_json_object(text.value_or(""));
+  const bool is_current = parsed && integer_member(*parsed, "pid") == daemon_pid;
+  return is_current ? string_member(*parsed, "url").value_or("") : "";
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ std::string url_in_file(const Context& context, pid_t daemon_pid) {
 HttpService http_service(const Context& context, pid_t daemon_pid) {
   auto daemon = connect_daemon(context);
   if (daemon && peer_of(*daemon).value_or(0) == daemon_pid)
-    if (auto state = ask_daemon_state(*daemon, context.project.root))
+    if (auto state = query_daemon_state(*daemon, context.project.root))
       return {std::move(state->http_url), std::move(state->http_error)};
   return {.url = url_in_file(context, daemon_pid)};
 }
@@ -44,7 +44,7 @@ Result<DaemonConnection> connect_workspace(const Context& context) {
 
 Result<DaemonConnection> join_workspace(const Context& context, std::chrono::milliseconds timeout, int interrupts) {
   auto connection = RELAY_TRY(connect_workspace(context));
-  connection.end_on_interrupt(interrupts);
+  connection.watch_interrupts(interrupts);
   RELAY_TRY(connection.say_hello(config::read_system_token(context.home), timeout));
   return connection;
 }

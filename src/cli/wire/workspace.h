@@ -1,4 +1,4 @@
-/// This project's workspace, as a command reaches it.
+/// Connections to this project's workspace and to the daemon.
 #pragma once
 
 #include <sys/types.h>
@@ -11,22 +11,22 @@
 
 namespace relay::cli {
 
-/// Connected, not yet introduced: for one-shot sends. Says whether the daemon or only the workspace is missing.
+/// Connects without HELLO, for one-shot sends. The error says whether the daemon or only the workspace is missing.
 Result<DaemonConnection> connect_workspace(const Context& context);
-/// Connected and introduced: for questions. Waiting ends with Interrupted when `interrupts` is readable (interrupts.h).
-Result<DaemonConnection> join_workspace(const Context& context, std::chrono::milliseconds timeout = kAnswerTimeout,
+/// Connects and says HELLO, for requests. Waits fail with Interrupted when `interrupts` is readable (interrupts.h).
+Result<DaemonConnection> join_workspace(const Context& context, std::chrono::milliseconds timeout = kResponseTimeout,
                                         int interrupts = -1);
-/// Where the daemon of that pid serves its HTTP API, or why it does not; both empty when it is switched off.
+/// The URL of the HTTP API of the daemon with that pid, or why it is not served; both empty when it is switched off.
 struct HttpService {
   std::string url = {};
   std::string error = {};
 };
 HttpService http_service(const Context& context, pid_t daemon_pid);
-/// What to do when it is not served.
-inline constexpr std::string_view kHttpAdvice =
+/// The next step when it is not served.
+inline constexpr std::string_view kHttpFix =
     "choose another port with dashboard_port in config.toml or AGENT_RELAY_DASHBOARD_PORT (0 switches it off), then: "
     "agent-relay down --all, agent-relay up";
-/// The daemon's own socket.
+/// Connects to the daemon's own socket.
 Result<DaemonConnection> connect_daemon(const Context& context);
 
 }  // namespace relay::cli
