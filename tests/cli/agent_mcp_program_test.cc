@@ -12,26 +12,26 @@ struct McpInside : Agents {
     script(R"({"rules":[],"default":{"reply":"fine"}})");
     box.ok({"send", "*", "so that tester is known", "--from", "tester"});
   }
-  /// As the host of that agent sets them for its programs.
+  /// The variables that the host of that agent sets for its programs.
   void enter(const std::string& name) {
     box.set("AGENT_RELAY_NAME", name);
     box.set("AGENT_RELAY_HOST_SOCKET", string_member(box.ok_json({"explain", name}), "socket").value_or(""));
   }
 };
 
-TEST_F(McpInside, TakesTheAgentsMailBeforeItIsTypedAndSpeaksInItsName) {
+TEST_F(McpInside, FetchesAgentsMessagesBeforeTypingAndSendsInItsName) {
   auto& bob = start("Bob", {"--status"});
   bob.type("half a line");  // nothing is typed while there is a draft
   ASSERT_TRUE(bob.shows("half a line"));
   const auto id = send("Bob", "read me by MCP");
-  ASSERT_TRUE(waits_because(id, "draft"));
+  ASSERT_TRUE(is_pending_because(id, "draft"));
   enter("Bob");
   McpClient inside{box};
   EXPECT_EQ(string_member(inside.structured(inside.call("relay_whoami")), "session"), "hosted");
   EXPECT_NE(inside.tell("relay_wait").find("Relay message from tester [" + id + "]: read me by MCP"),
             std::string::npos);
-  ASSERT_TRUE(comes_to(id, "delivered"));
-  EXPECT_EQ(ledger(id).proof, "seen");
+  ASSERT_TRUE(reaches_state(id, "delivered"));
+  EXPECT_EQ(trace_of(id).proof, "seen");
   bob.type("\r");
   ASSERT_TRUE(hears("Bob", "half a line"));
   EXPECT_EQ(submitted("Bob"), std::vector<std::string>{"half a line"});
@@ -41,7 +41,7 @@ TEST_F(McpInside, TakesTheAgentsMailBeforeItIsTypedAndSpeaksInItsName) {
   EXPECT_NE(box.ok({"inbox", "tester"}).find("Bob"), std::string::npos);
 }
 
-TEST_F(McpInside, WhatNoAnswerShowedIsNotTakenFromTheHost) {
+TEST_F(McpInside, MessageNotShownStaysAtHost) {
   start("Bob", {"--status"});
   const auto id = string_member(box.ok_json({"send", "Bob", "important", "--mode", "manual", "--from", "tester"}), "id")
                       .value_or("");
@@ -58,11 +58,11 @@ TEST_F(McpInside, WhatNoAnswerShowedIsNotTakenFromTheHost) {
   EXPECT_FALSE(hasty.answered(asked));
   McpClient next{box};
   EXPECT_NE(next.tell("relay_inbox").find("important"), std::string::npos);
-  ASSERT_TRUE(comes_to(id, "delivered"));
-  EXPECT_EQ(ledger(id).proof, "seen");
+  ASSERT_TRUE(reaches_state(id, "delivered"));
+  EXPECT_EQ(trace_of(id).proof, "seen");
 }
 
-TEST_F(McpInside, AWaitHearsOfMailFromTheHost) {
+TEST_F(McpInside, WaitReturnsMessageFromHost) {
   auto& bob = start("Bob", {"--status"});
   bob.type("half a line");
   ASSERT_TRUE(bob.shows("half a line"));
@@ -76,7 +76,7 @@ TEST_F(McpInside, AWaitHearsOfMailFromTheHost) {
   EXPECT_NE(inside.tell("relay_send", R"({"to":"tester","body":"x"})").find("agent-relay up"), std::string::npos);
 }
 
-TEST_F(McpInside, AWaitHearsOfMailThatAPersonFlushed) {
+TEST_F(McpInside, WaitReturnsFlushedMessage) {
   auto& bob = start("Bob", {"--status"});
   bob.type("half a line");
   ASSERT_TRUE(bob.shows("half a line"));

@@ -1,4 +1,4 @@
-// An agent at home: wrapped in a terminal, heard when it speaks, spoken to when nobody minds.
+// A hosted agent in a terminal: its commands are executed, and messages are typed when it is idle.
 #include <algorithm>
 
 #include "base/format.h"
@@ -18,11 +18,11 @@ constexpr const char* kScript = R"({"rules": [
   {"contains": "break", "reply": "Oh.", "exit": 7}
   ], "default": {"reply": "fine"}})";
 
-struct AtHome : Agents {
-  AtHome() { script(kScript); }
+struct HostedAgents : Agents {
+  HostedAgents() { script(kScript); }
 };
 
-TEST_F(AtHome, TwoConverseThroughTheDaemon) {
+TEST_F(HostedAgents, TwoConverseThroughTheDaemon) {
   start("Bob", {"--status"});
   start("Alice", {"--status"}).type("greet\r");
   EXPECT_TRUE(hears("Bob", "hello from Alice"));
@@ -31,7 +31,7 @@ TEST_F(AtHome, TwoConverseThroughTheDaemon) {
   EXPECT_EQ(submitted("Alice").size(), 2u);
 }
 
-TEST_F(AtHome, TwoConverseOnAlternateScreensWithoutSayingWhatTheyDo) {
+TEST_F(HostedAgents, TwoConverseOnAlternateScreensWithoutStatus) {
   start("Bob", {"--alternate"});
   start("Alice", {"--alternate"}).type("greet\r");
   EXPECT_TRUE(hears("Bob", "hello from Alice"));
@@ -40,24 +40,24 @@ TEST_F(AtHome, TwoConverseOnAlternateScreensWithoutSayingWhatTheyDo) {
   EXPECT_EQ(submitted("Alice").size(), 2u);
 }
 
-TEST_F(AtHome, MailWaitsForWorkToEndAndKeepsItsOrder) {
+TEST_F(HostedAgents, MessagesWaitForEndOfWorkInOrder) {
   script(R"({"default": {"reply": "fine", "work_ms": 400}})");
   start("Bob").type("work\r");
   ASSERT_TRUE(until([&] { return submitted("Bob").size() == 1; }));
   std::vector<std::string> ids, expected{"work"};
   for (int i = 0; i < 3; ++i) {
     ids.push_back(send("Bob", format("number {}", i)));
-    expected.push_back(letter(ids.back(), format("number {}", i)));
+    expected.push_back(delivered_line(ids.back(), format("number {}", i)));
   }
-  EXPECT_TRUE(comes_to(ids.back(), "delivered"));
+  EXPECT_TRUE(reaches_state(ids.back(), "delivered"));
   EXPECT_EQ(submitted("Bob"), expected);
-  EXPECT_TRUE(ledger(ids.front()).tells("the agent is working"));
+  EXPECT_TRUE(trace_of(ids.front()).tells("the agent is working"));
   for (const auto& event : events("Bob"))
     if (string_member(event, "event") == "submit") { EXPECT_EQ(string_member(event, "state"), "idle"); }
 }
 
-/// A program that no profile describes.
-struct Unprofiled : AtHome {
+/// A program without a profile.
+struct Unprofiled : HostedAgents {
   Terminal& start_shell(const std::string& commands) {
     return start_program("Cat", {"sh", "-c", commands + "; echo started; exec cat"}, "started");
   }
@@ -69,7 +69,7 @@ struct Unprofiled : AtHome {
   }
 };
 
-TEST_F(Unprofiled, IsHeardAfterAClearAndAFullScreenProgram) {
+TEST_F(Unprofiled, CommandsAreReadAfterClearAndFullScreenProgram) {
   start("Bob");
   start_shell(R"(printf '\033[H\033[J'; echo '@relay:Bob after clear'; printf '\033[?1049h\033[5;1Hx\033[?1049l';)"
               R"( echo '@relay:Bob after full screen')");
@@ -77,7 +77,7 @@ TEST_F(Unprofiled, IsHeardAfterAClearAndAFullScreenProgram) {
   EXPECT_TRUE(until([&] { return messages("after full screen") == 1; }));
 }
 
-TEST_F(Unprofiled, EchoOfTheUsersKeysIsNotHeard) {
+TEST_F(Unprofiled, EchoOfUserInputIsIgnored) {
   start("Bob");
   auto& cat = start_shell(":");
   cat.type("@relay:Bob said by cat\r");
@@ -86,7 +86,7 @@ TEST_F(Unprofiled, EchoOfTheUsersKeysIsNotHeard) {
   EXPECT_EQ(messages("said by cat"), 1u);
 }
 
-TEST_F(Unprofiled, FirstLineOfOutputSaysHowItIsHeard) {
+TEST_F(Unprofiled, FirstLineOfOutputExplainsMissingProfile) {
   const auto screen = start_shell(":").unfolded();
   const auto said = screen.find(
       "no profile for sh: relay commands at the start of its lines are read, but nothing is typed into it; messages "
@@ -96,20 +96,20 @@ TEST_F(Unprofiled, FirstLineOfOutputSaysHowItIsHeard) {
   EXPECT_EQ(start("Bob").unfolded().find("no profile for"), std::string::npos) << "its profile is known";
 }
 
-TEST_F(Unprofiled, EveryViewSaysThatNothingIsTypedIntoIt) {
+TEST_F(Unprofiled, EveryViewReportsThatNothingIsTyped) {
   start_shell(":");
   EXPECT_EQ(string_member(box.ok_json({"explain", "Cat"}), "state"), "unknown");
   EXPECT_TRUE(until([&] { return box.ok({"agents", "--json"}).find(R"("state":"unknown")") != std::string::npos; }));
   const auto id = send("Cat", "hello");
-  EXPECT_TRUE(waits_because(id, "inbox.md ($AGENT_RELAY_INBOX)")) << ledger(id).story;
-  EXPECT_FALSE(ledger(id).tells("not known to be ready"));
+  EXPECT_TRUE(is_pending_because(id, "inbox.md ($AGENT_RELAY_INBOX)")) << trace_of(id).story;
+  EXPECT_FALSE(trace_of(id).tells("not known to be ready"));
   const auto seen = box.run({"send", "Cat", "again", "--wait", "seen"});
   EXPECT_EQ(seen.code, 5);
   EXPECT_NE(seen.err.find("only accepted"), std::string::npos) << seen.err;
   EXPECT_NE(seen.err.find("--wait accepted"), std::string::npos) << seen.err;
 }
 
-TEST_F(Unprofiled, LastMessageOfAProgramIsToldToThoseWhoWatchIt) {
+TEST_F(Unprofiled, WaitReturnsLastMessageOfProgram) {
   start("Bob");
   auto& talker = start_program("Talker", {"sh", "-c", "echo started; read line; echo '@relay:Bob done'"}, "started");
   const auto record = host::host_of(box.workspace_directory() + "/hosts", "Talker");
@@ -123,7 +123,7 @@ TEST_F(Unprofiled, LastMessageOfAProgramIsToldToThoseWhoWatchIt) {
   EXPECT_EQ(std::ranges::count(told, "sent"), 1) << "it is stored before the host has gone";
 }
 
-TEST_F(Unprofiled, NoticeThatASpawnWasRefusedStandsInItsInboxFile) {
+TEST_F(Unprofiled, RefusedSpawnIsReportedInInboxFile) {
   auto& cat = start_shell(R"(echo '@relay:spawn ZZ sh x'; echo; )"
                           R"(while ! test -s "$AGENT_RELAY_INBOX"; do sleep 0.1; done; cat "$AGENT_RELAY_INBOX")");
   EXPECT_TRUE(cat.shows("## From Relay at "));
@@ -131,7 +131,7 @@ TEST_F(Unprofiled, NoticeThatASpawnWasRefusedStandsInItsInboxFile) {
   EXPECT_TRUE(array_member(box.ok_json({"explain", "Cat"}), "pending")->empty());
 }
 
-TEST_F(Unprofiled, RequestSaidBeforeTheHostIsConnectedIsExecuted) {
+TEST_F(Unprofiled, RequestBeforeConnectIsExecuted) {
   box.ok({"up"});
   for (int i = 0; i < 5; ++i) {
     const auto name = format("Early{}", i);
@@ -140,7 +140,7 @@ TEST_F(Unprofiled, RequestSaidBeforeTheHostIsConnectedIsExecuted) {
   }
 }
 
-TEST_F(AtHome, MetadataOfAStructuredMessageReachesRecipientAndHistory) {
+TEST_F(HostedAgents, MetadataOfAStructuredMessageReachesRecipientAndHistory) {
   script(
       R"({"rules": [{"contains": "ask Bob", "reply": "Yes.\n\n[[RELAY_METADATA]]{\"importance\":80,\"replyTo\":\"k7mx2p9d\"}[[/RELAY_METADATA]]\n[[RELAY]]{\"to\":\"Bob\",\"type\":\"action\",\"ackRequired\":true,\"body\":\"run the tests\"}[[/RELAY]]\n\nDone."}],
              "default": {"reply": "fine"}})");
@@ -163,7 +163,7 @@ TEST_F(AtHome, MetadataOfAStructuredMessageReachesRecipientAndHistory) {
   EXPECT_TRUE(box.ok({"log"}).contains("[action] [reply:k7mx2p9d] [!!] run the tests"));
 }
 
-TEST_F(AtHome, EndsAsTheAgentEnds) {
+TEST_F(HostedAgents, ExitsLikeAgent) {
   auto& alice = start("Alice");
   alice.type("/exit\r");
   EXPECT_EQ(alice.finish(), 0);
@@ -176,7 +176,7 @@ TEST_F(AtHome, EndsAsTheAgentEnds) {
   EXPECT_NE(missing.err.find("no-such-program"), std::string::npos) << missing.err;
 }
 
-TEST_F(AtHome, TheLastWordsOfAnAgentAreHeard) {
+TEST_F(HostedAgents, LastOutputOfAgentIsRead) {
   start("Bob", {"--status"});
   auto& alice = start("Alice", {"--status"});
   alice.type("leave\r");
@@ -187,18 +187,18 @@ TEST_F(AtHome, TheLastWordsOfAnAgentAreHeard) {
   EXPECT_EQ(submitted("Bob").size(), 1u);
 }
 
-TEST_F(AtHome, WhatAnAgentDidNotReadBeforeItEndedIsReadByTheNext) {
+TEST_F(HostedAgents, UnreadMessagesGoToNextAgent) {
   auto& bob = start("Bob");
   bob.type("half a li");
   ASSERT_TRUE(bob.shows("half a li"));
   const auto id = send("Bob", "these are words");
-  ASSERT_TRUE(waits_because(id, "the composer holds a draft"));
+  ASSERT_TRUE(is_pending_because(id, "the composer holds a draft"));
   bob.type("\x03\x03");
   EXPECT_EQ(bob.finish(), 0);
-  EXPECT_NE(ledger(id).state, "delivered");
+  EXPECT_NE(trace_of(id).state, "delivered");
   start("Bob");
-  EXPECT_TRUE(comes_to(id, "delivered"));
-  EXPECT_EQ(submitted("Bob"), std::vector{letter(id, "these are words")});
+  EXPECT_TRUE(reaches_state(id, "delivered"));
+  EXPECT_EQ(submitted("Bob"), std::vector{delivered_line(id, "these are words")});
 }
 
 }  // namespace

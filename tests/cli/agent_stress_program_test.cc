@@ -1,5 +1,5 @@
-// Daemon, hosts and agents die, and fifty megabytes pour out: nothing is lost, nothing is typed twice, and the ledger
-// says what is known and what is not.
+// Kills of daemon, hosts and agents, and fifty megabytes of output: nothing is lost, nothing is typed twice, and the
+// delivery history is true.
 #include <signal.h>
 
 #include <fstream>
@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The most memory the process ever had, in kB.
+/// The peak memory of the process, in kB.
 std::size_t peak_memory(pid_t pid) {
   std::ifstream status{"/proc/" + std::to_string(pid) + "/status"};
   std::size_t peak = 0;
@@ -21,22 +21,22 @@ std::size_t peak_memory(pid_t pid) {
   return peak;
 }
 
-struct Storms : Agents {
+struct Stress : Agents {
   void restart_daemon() {
     box.kill_daemon();
     box.ok({"up", "--no-http"});
   }
 };
 
-TEST_F(Storms, FiftyMegabytesOfOutputReachThePersonAndDelayOnlyTheMail) {
+TEST_F(Stress, FiftyMegabytesOfOutputDelayOnlyMessages) {
   constexpr int kLines = 50 * 1024 * 1024 / 77 + 1;
   auto& bob = start("Bob");
   bob.type("/flood 50\r");
   ASSERT_TRUE(bob.shows("flood 00001000"));
-  const auto id = send("Bob", "these are words");  // nobody reads the terminal meanwhile
+  const auto id = send("Bob", "these are words");  // the terminal is not read meanwhile
   ASSERT_TRUE(bob.shows(format("flood {:08} x", kLines), 64 * 1024));
-  EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
-  EXPECT_EQ(submitted("Bob"), (std::vector<std::string>{"/flood 50", letter(id, "these are words")}));
+  EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
+  EXPECT_EQ(submitted("Bob"), (std::vector<std::string>{"/flood 50", delivered_line(id, "these are words")}));
   std::size_t at = 0;
   for (int line = 1; line <= kLines; ++line) {
     at = bob.screen().find(format("flood {:08} x", line), at);
@@ -45,7 +45,7 @@ TEST_F(Storms, FiftyMegabytesOfOutputReachThePersonAndDelayOnlyTheMail) {
   EXPECT_LT(peak_memory(bob.pid()), 64u * 1024);
 }
 
-TEST_F(Storms, ADaemonThatWasAwayCostsNothing) {
+TEST_F(Stress, DaemonRestartLosesNothing) {
   script(R"({"rules": [{"contains": "greet", "reply": "I will.\n\n@relay:Bob hello from Alice\n\nDone."}]})");
   start("Bob");
   auto& alice = start("Alice");
@@ -57,7 +57,7 @@ TEST_F(Storms, ADaemonThatWasAwayCostsNothing) {
   EXPECT_EQ(submitted("Bob").size(), 1u);
 }
 
-TEST_F(Storms, AConversationGoesOnThroughADaemonThatIsKilledAgainAndAgain) {
+TEST_F(Stress, ConversationSurvivesRepeatedDaemonKills) {
   constexpr int kRounds = 9;
   std::string rules;
   for (int i = 1; i < kRounds; ++i)
@@ -76,20 +76,20 @@ TEST_F(Storms, AConversationGoesOnThroughADaemonThatIsKilledAgainAndAgain) {
   EXPECT_EQ(submitted("Alice").size() + submitted("Bob").size(), static_cast<std::size_t>(kRounds));
 }
 
-TEST_F(Storms, MailThatWaitsAtAHostOutlivesTheDaemon) {
+TEST_F(Stress, PendingMessagesAtHostSurviveDaemon) {
   auto& bob = start("Bob");
   bob.type("half a li");
   ASSERT_TRUE(bob.shows("half a li"));
   const auto id = send("Bob", "these are words");
-  ASSERT_TRUE(waits_because(id, "the composer holds a draft"));
+  ASSERT_TRUE(is_pending_because(id, "the composer holds a draft"));
   restart_daemon();
-  ASSERT_TRUE(is_here("Bob"));
+  ASSERT_TRUE(is_connected("Bob"));
   bob.type("ne\r");
-  EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
-  EXPECT_EQ(submitted("Bob"), (std::vector<std::string>{"half a line", letter(id, "these are words")}));
+  EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
+  EXPECT_EQ(submitted("Bob"), (std::vector<std::string>{"half a line", delivered_line(id, "these are words")}));
 }
 
-TEST_F(Storms, ADaemonKilledBetweenTextAndEnterHearsTheEndOfIt) {
+TEST_F(Stress, DaemonKilledBetweenTextAndEnterGetsResult) {
   submit_gap(1s);
   start("Bob");
   const auto id = send("Bob", "these are words");
@@ -97,25 +97,25 @@ TEST_F(Storms, ADaemonKilledBetweenTextAndEnterHearsTheEndOfIt) {
   box.kill_daemon();
   ASSERT_TRUE(hears("Bob", "these are words")) << "the host goes on without it";
   box.ok({"up", "--no-http"});
-  EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
-  EXPECT_EQ(ledger(id).proof, "submitted");
+  EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
+  EXPECT_EQ(trace_of(id).proof, "submitted");
   const auto next = send("Bob", "the next");
-  EXPECT_TRUE(comes_to(next, "delivered")) << ledger(next).story;
-  EXPECT_EQ(submitted("Bob"), (std::vector{letter(id, "these are words"), letter(next, "the next")}));
+  EXPECT_TRUE(reaches_state(next, "delivered")) << trace_of(next).story;
+  EXPECT_EQ(submitted("Bob"), (std::vector{delivered_line(id, "these are words"), delivered_line(next, "the next")}));
 }
 
-TEST_F(Storms, AHostThatDiedGivesItsNameToTheNext) {
+TEST_F(Stress, DeadHostFreesName) {
   start("Bob");
   kill("Bob");
   start("Bob");
   const auto id = send("Bob", "these are words");
-  EXPECT_TRUE(comes_to(id, "delivered"));
-  EXPECT_EQ(submitted("Bob"), std::vector{letter(id, "these are words")});
+  EXPECT_TRUE(reaches_state(id, "delivered"));
+  EXPECT_EQ(submitted("Bob"), std::vector{delivered_line(id, "these are words")});
 }
 
-// The promise is SIGHUP, and a terminal that has ended (src/pty/README.md). Who ignores the one and does not read the
-// other survives; this agent ignores only the first, when it is stubborn.
-TEST_F(Storms, AHostThatDiedHangsUpOnItsAgent) {
+// A dead host means SIGHUP and a closed terminal (src/pty/README.md). A program that ignores SIGHUP and does not read the
+// terminal survives; this agent ignores only SIGHUP, with --stubborn.
+TEST_F(Stress, DeadHostHangsUpAgent) {
   for (const auto& options : {std::vector<std::string>{}, {"--stubborn"}}) {
     start("Bob", options);
     const auto agent = agent_pid("Bob");
@@ -125,31 +125,31 @@ TEST_F(Storms, AHostThatDiedHangsUpOnItsAgent) {
   }
 }
 
-TEST_F(Storms, MailThatWaitedAtAHostThatDiedGoesToTheNext) {
+TEST_F(Stress, PendingMessagesOfDeadHostGoToNextHost) {
   auto& bob = start("Bob");
   bob.type("half a li");
   ASSERT_TRUE(bob.shows("half a li"));
   const auto id = send("Bob", "these are words");
-  ASSERT_TRUE(waits_because(id, "the composer holds a draft"));
+  ASSERT_TRUE(is_pending_because(id, "the composer holds a draft"));
   kill("Bob");
   start("Bob");
-  EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
-  EXPECT_EQ(submitted("Bob"), std::vector{letter(id, "these are words")});
+  EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
+  EXPECT_EQ(submitted("Bob"), std::vector{delivered_line(id, "these are words")});
 }
 
-TEST_F(Storms, WhatWasBeingTypedWhenTheHostDiedIsInDoubtAndNeverTypedAgain) {
+TEST_F(Stress, MessageTypedAtHostDeathIsInDoubtAndNotTypedAgain) {
   start("Bob", {"--swallow-enter", "9"});
   const auto id = send("Bob", "these are words");
   ASSERT_TRUE(until([&] { return count("Bob", "paste") == 1; }));
   kill("Bob");
   start("Bob");
-  EXPECT_TRUE(comes_to(id, "in_doubt")) << ledger(id).story;
+  EXPECT_TRUE(reaches_state(id, "in_doubt")) << trace_of(id).story;
   const auto next = send("Bob", "the next");
-  EXPECT_TRUE(comes_to(next, "delivered"));
-  EXPECT_EQ(submitted("Bob"), std::vector{letter(next, "the next")});
+  EXPECT_TRUE(reaches_state(next, "delivered"));
+  EXPECT_EQ(submitted("Bob"), std::vector{delivered_line(next, "the next")});
 }
 
-TEST_F(Storms, AnEndThatNoDaemonHeardIsToldByTheNextHost) {
+TEST_F(Stress, NextHostReportsUnsentResult) {
   start("Bob");
   const auto id = send("Bob", "these are words");
   ASSERT_TRUE(until([&] { return count("Bob", "paste") == 1; }));
@@ -162,44 +162,44 @@ TEST_F(Storms, AnEndThatNoDaemonHeardIsToldByTheNextHost) {
   kill("Bob");
   box.ok({"up", "--no-http"});
   start("Bob");
-  EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
-  EXPECT_EQ(ledger(id).proof, "submitted");
-  EXPECT_EQ(submitted("Bob"), std::vector{letter(id, "these are words")});
+  EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
+  EXPECT_EQ(trace_of(id).proof, "submitted");
+  EXPECT_EQ(submitted("Bob"), std::vector{delivered_line(id, "these are words")});
 }
 
-/// Kills the host as soon as the agent has noted this.
-struct HostKills : Storms, testing::WithParamInterface<const char*> {};
+/// Kills the host as soon as the agent has logged this event.
+struct HostKills : Stress, testing::WithParamInterface<const char*> {};
 
-TEST_P(HostKills, NeverMakeAMessageArriveTwiceOrALedgerLie) {
+TEST_P(HostKills, NeverDuplicateMessagesOrFalsifyHistory) {
   start("Bob");
   const auto id = send("Bob", "these are words");
   ASSERT_TRUE(until([&] { return count("Bob", GetParam()) > 0; }));
   kill("Bob");
   start("Bob");
   ASSERT_TRUE(until([&] {
-    const auto state = ledger(id).state;
+    const auto state = trace_of(id).state;
     return state == "delivered" || state == "in_doubt";
-  })) << ledger(id).story;
-  const auto next = send("Bob", "the next");  // behind it in the same stream: once this is there, all is said and done
-  EXPECT_TRUE(comes_to(next, "delivered"));
-  EXPECT_LE(heard("Bob", letter(id, "these are words")), 1u);
-  if (ledger(id).state == "delivered") { EXPECT_EQ(heard("Bob", "these are words"), 1u) << ledger(id).story; }
+  })) << trace_of(id).story;
+  const auto next = send("Bob", "the next");  // later in the same stream: once it has arrived, the first is final
+  EXPECT_TRUE(reaches_state(next, "delivered"));
+  EXPECT_LE(heard("Bob", delivered_line(id, "these are words")), 1u);
+  if (trace_of(id).state == "delivered") { EXPECT_EQ(heard("Bob", "these are words"), 1u) << trace_of(id).story; }
   EXPECT_EQ(heard("Bob", "the next"), 1u);
 }
 
 INSTANTIATE_TEST_SUITE_P(AtEveryStep, HostKills, testing::Values("start", "paste", "submit", "replied"));
 
-TEST_F(Storms, AnAgentThatEndsBetweenTextAndEnterLeavesADoubt) {
+TEST_F(Stress, AgentExitBetweenTextAndEnterIsInDoubt) {
   script(R"({"moments": [{"when": "after_paste", "exit": 9}]})");
   auto& bob = start("Bob");
   const auto id = send("Bob", "these are words");
   EXPECT_EQ(bob.finish(), 9);
-  EXPECT_TRUE(comes_to(id, "in_doubt")) << ledger(id).story;
+  EXPECT_TRUE(reaches_state(id, "in_doubt")) << trace_of(id).story;
   script("{}");
   start("Bob");
   const auto next = send("Bob", "the next");
-  EXPECT_TRUE(comes_to(next, "delivered"));
-  EXPECT_EQ(submitted("Bob"), std::vector{letter(next, "the next")});
+  EXPECT_TRUE(reaches_state(next, "delivered"));
+  EXPECT_EQ(submitted("Bob"), std::vector{delivered_line(next, "the next")});
 }
 
 }  // namespace

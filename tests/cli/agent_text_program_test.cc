@@ -1,5 +1,5 @@
-// What is sent is what the agent is given: any language, any length, and nothing that a terminal, a shell or the agent
-// itself would obey.
+// An agent gets exactly the sent text: any language, any length, and nothing that a terminal, a shell or the agent itself
+// would execute.
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -13,13 +13,13 @@ namespace relay::cli_tests {
 namespace {
 
 struct Texts : Agents {
-  /// Sends it and sees it arrive.
+  /// Sends it and checks that it arrives.
   void expect_shown(const std::string& body, const std::string& shown) {
     SCOPED_TRACE(shown);
     const auto id = send("Bob", body);
-    ASSERT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
-    EXPECT_EQ(ledger(id).proof, "submitted");
-    EXPECT_EQ(submitted("Bob").back(), letter(id, shown));
+    ASSERT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
+    EXPECT_EQ(trace_of(id).proof, "submitted");
+    EXPECT_EQ(submitted("Bob").back(), delivered_line(id, shown));
     EXPECT_EQ(submitted("Bob").size(), ++sent_);
   }
   std::size_t sent_ = 0;
@@ -27,7 +27,7 @@ struct Texts : Agents {
 
 struct Commands : Texts, testing::WithParamInterface<const char*> {};
 
-TEST_P(Commands, AreOnlyTextToTheAgent) {
+TEST_P(Commands, AreTextForAgent) {
   start("Bob", *GetParam() != '\0' ? std::vector<std::string>{GetParam()} : std::vector<std::string>{});
   expect_shown("!rm -rf .", "!rm -rf .");
   expect_shown("/exit", "/exit");
@@ -46,7 +46,7 @@ TEST_P(Commands, AreOnlyTextToTheAgent) {
 
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutBracketedPaste, Commands, testing::Values("", "--no-paste", "--alternate"));
 
-TEST_F(Texts, TenLanguagesArriveAsTheyWereWritten) {
+TEST_F(Texts, TenLanguagesArriveUnchanged) {
   start("Bob");
   for (const auto* words : {"Grüße aus Köln: süß, größer, Straße", "Où est passé le cœur de l’été ? « Là-bas »",
                             "Быстрая лисица, щука и ёж", "Καλημέρα κόσμε, πώς είσαι;", "你好，世界。请看第十二行。",
@@ -56,25 +56,25 @@ TEST_F(Texts, TenLanguagesArriveAsTheyWereWritten) {
     expect_shown(words, words);
 }
 
-TEST_F(Texts, ALongTextArrivesThoughTheComposerShowsOnlyItsEnd) {
+TEST_F(Texts, LongTextArrivesWhenComposerShowsOnlyItsEnd) {
   start("Bob");
   std::string body = "begin";
   for (int i = 0; i < 150; ++i) body += format(" word{}", i);
   expect_shown(body, body);
 }
 
-TEST_F(Texts, ALongTextArrivesThoughTheComposerFoldsIt) {
+TEST_F(Texts, LongTextArrivesWhenComposerFoldsIt) {
   start("Bob", {"--fold", "200"});
   std::string body = "begin";
   for (int i = 0; i < 150; ++i) body += format(" word{}", i);
   expect_shown(body, body);
 }
 
-/// The whole of a file that some word of the text names, seen from the agent's own directory.
+/// The content of a file that a word of the text names, relative to the agent's directory.
 std::string contents_of_file_named_in(const std::string& text, const std::string& directory) {
   std::istringstream words{text};
   for (std::string word; words >> word;) {
-    for (; word.contains('/'); word.pop_back()) {  // it may end a sentence
+    for (; word.contains('/'); word.pop_back()) {  // it may be at the end of a sentence
       const auto path = std::filesystem::path{directory} / word;
       struct stat found{};
       if (::stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) continue;
@@ -86,16 +86,16 @@ std::string contents_of_file_named_in(const std::string& text, const std::string
   return {};
 }
 
-TEST_F(Texts, AMegabyteArrivesWhole) {
+TEST_F(Texts, MegabyteArrivesComplete) {
   start("Bob");
   std::string body = "the beginning";
   for (int i = 0; body.size() < 1'000'000; ++i) body += format(" {:07}", i);
   const auto id = send("Bob", body);
-  ASSERT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
+  ASSERT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
   ASSERT_EQ(submitted("Bob").size(), 1u);
   const auto shown = submitted("Bob").front();
-  EXPECT_TRUE(shown.starts_with(letter(id, "the beginning"))) << shown.substr(0, 300);
-  EXPECT_TRUE(shown == letter(id, body) || contents_of_file_named_in(shown, box.project()) == body)
+  EXPECT_TRUE(shown.starts_with(delivered_line(id, "the beginning"))) << shown.substr(0, 300);
+  EXPECT_TRUE(shown == delivered_line(id, body) || contents_of_file_named_in(shown, box.project()) == body)
       << shown.substr(0, 300);
   ++sent_;
   expect_shown("still here", "still here");

@@ -27,7 +27,7 @@ void end_tmux_server(std::string socket) {
 Agents::Agents() {
   std::filesystem::create_directory(tmux_directory());
   box.set("TMUX_TMPDIR", tmux_directory());
-  box.set("USER", "person");  // who sends as tester is a peer, not the user
+  box.set("USER", "person");  // so that `tester` is a peer, not the user
   box.ok({"up", "--no-http"});
   submit_gap(Millis{300});
   script("{}");
@@ -44,7 +44,7 @@ Agents::~Agents() {
     if (pid > 1) ::kill(static_cast<pid_t>(pid), SIGKILL);
   }
   for (const auto& entry : fs::directory_iterator{tmux_directory(), none})
-    end_tmux_server(entry.path().string() + "/default");  // one that has ended already says so, and that is all
+    end_tmux_server(entry.path().string() + "/default");  // fails harmlessly when the server is gone
 }
 
 void Agents::script(const std::string& json) const { box.write(box.project() + "/script.json", json); }
@@ -67,7 +67,7 @@ Terminal& Agents::start_program(const std::string& name, const std::vector<std::
   std::vector<std::string> words{"-n", name};
   words.insert(words.end(), command.begin(), command.end());
   auto& terminal = *(terminals_[name] = std::make_unique<Terminal>(box, words));
-  EXPECT_TRUE(is_here(name));
+  EXPECT_TRUE(is_connected(name));
   EXPECT_TRUE(terminal.shows(shows)) << terminal.screen();
   return terminal;
 }
@@ -92,17 +92,17 @@ std::string Agents::send(const std::string& to, const std::string& body, const s
   return sent ? string_member(*sent, "id").value_or("") : "";
 }
 
-HistoryChecker Agents::ledger(const std::string& id) {
+TraceResult Agents::trace_of(const std::string& id) {
   const auto trace = box.ok_json({"trace", id});
   const auto& delivery = trace.at("deliveries").as_array().front().as_object();
-  HistoryChecker all{.state = string_member(delivery, "state").value_or(""),
-                     .proof = string_member(delivery, "proof").value_or(""),
-                     .story = {}};
+  TraceResult all{.state = string_member(delivery, "state").value_or(""),
+                  .proof = string_member(delivery, "proof").value_or(""),
+                  .story = {}};
   for (const auto& step : delivery.at("history").as_array()) all.story += json::serialize(step) + "\n";
   return all;
 }
 
-bool Agents::is_here(const std::string& name) {
+bool Agents::is_connected(const std::string& name) {
   return until([&] { return box.ok({"agents", "--names"}).find(name + "\n") != std::string::npos; });
 }
 

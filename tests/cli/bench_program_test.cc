@@ -1,4 +1,4 @@
-// `agent-relay bench` against the real daemon: what it tells, and that it leaves nothing behind. Not how fast it is.
+// `agent-relay bench` against the real daemon: its output and its cleanup, not the speed.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -14,7 +14,7 @@ using Words = std::vector<std::string>;
 
 class Bench : public ::testing::Test {
  protected:
-  /// As a workspace is that nobody ever entered.
+  /// The workspace is as before any agent joined.
   void expect_nothing_left() {
     EXPECT_EQ(box_.run({"agents", "--all"}).out, "");
     EXPECT_EQ(box_.run({"log"}).out, "");
@@ -26,7 +26,7 @@ class Bench : public ::testing::Test {
     EXPECT_EQ(array_member(known, "workspaces")->size(), 1U) << "its own workspace is gone";
     EXPECT_FALSE(std::filesystem::exists(box_.home() + "/bench"));
   }
-  /// In its own workspace.
+  /// In the workspace of the benchmark.
   bool measures() {
     return eventually([&] {
       const auto known = box_.ok_json({"workspaces"});
@@ -39,7 +39,7 @@ class Bench : public ::testing::Test {
   Sandbox box_;
 };
 
-TEST_F(Bench, TellsHowFastTheDaemonIsBesideARawForwarderAndLeavesNothing) {
+TEST_F(Bench, ComparesDaemonWithRawForwarderAndCleansUp) {
   box_.ok({"up", "--durability", "process"});
   const auto told =
       box_.ok_json({"bench", "--seconds", "200ms", "--messages", "1500", "--size", "10", "--window", "8"});
@@ -61,7 +61,7 @@ TEST_F(Bench, TellsHowFastTheDaemonIsBesideARawForwarderAndLeavesNothing) {
   expect_nothing_left();
 }
 
-TEST_F(Bench, TellsAPersonWhatSurvives) {
+TEST_F(Bench, TextStatesDurability) {
   box_.ok({"up", "--storage", "memory"});
   const auto said = box_.ok({"bench", "--seconds", "100ms", "--size", "65536", "--window", "256"});
   EXPECT_NE(said.find("memory: messages are lost when the daemon stops"), std::string::npos) << said;
@@ -69,7 +69,7 @@ TEST_F(Bench, TellsAPersonWhatSurvives) {
   expect_nothing_left();
 }
 
-TEST_F(Bench, RemovesWhatItStoredWhenItIsInterrupted) {
+TEST_F(Bench, CleansUpAfterInterrupt) {
   box_.ok({"up"});
   const auto bench = box_.start({"bench", "--seconds", "1m"});
   ASSERT_TRUE(measures());
@@ -80,7 +80,7 @@ TEST_F(Bench, RemovesWhatItStoredWhenItIsInterrupted) {
   expect_nothing_left();
 }
 
-TEST_F(Bench, RemovesWhatARunThatWasKilledLeftBehind) {
+TEST_F(Bench, CleansUpAfterKilledRun) {
   box_.ok({"up"});
   const auto bench = box_.start({"bench", "--seconds", "1m"});
   ASSERT_TRUE(measures());
@@ -90,7 +90,7 @@ TEST_F(Bench, RemovesWhatARunThatWasKilledLeftBehind) {
   expect_nothing_left();
 }
 
-TEST_F(Bench, IsAloneOnItsDaemon) {
+TEST_F(Bench, RunsAloneOnDaemon) {
   box_.ok({"up"});
   const auto first = box_.start({"bench", "--seconds", "1m"});
   ASSERT_TRUE(first->complains("measuring"));
@@ -101,7 +101,7 @@ TEST_F(Bench, IsAloneOnItsDaemon) {
   EXPECT_EQ(first->finish().code, 1);
 }
 
-TEST_F(Bench, NeedsADaemonAndSensibleWishes) {
+TEST_F(Bench, NeedsDaemonAndValidOptions) {
   const auto alone = box_.run({"bench"});
   EXPECT_EQ(alone.code, 3);
   EXPECT_NE(alone.err.find("agent-relay up"), std::string::npos) << alone.err;

@@ -1,4 +1,4 @@
-/// The chat's line editor as a person meets it: a real terminal, read by a terminal model.
+/// The line editor of the chat on a real terminal, read by a terminal model.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -8,7 +8,7 @@
 namespace relay::cli_tests {
 namespace {
 
-/// A chat at a terminal of some size, and what stands on it.
+/// A chat on a terminal of a given size, and its screen.
 class Chatter {
  public:
   Chatter(Sandbox& box, std::vector<std::string> words, unsigned short columns = 80)
@@ -19,14 +19,14 @@ class Chatter {
   }
 
   void type(const std::string& text) const { terminal_.type(text); }
-  /// True once the row stands there, alone on its line.
+  /// True once a row has exactly this text.
   bool shows_row(const std::string& row) {
     return eventually([&] { return ("\n" + all()).find("\n" + row + "\n") != std::string::npos; });
   }
   bool shows(const std::string& text) {
     return eventually([&] { return all().find(text) != std::string::npos; });
   }
-  /// All rows, each with a line end.
+  /// All rows, each with a newline.
   std::string all() {
     terminal_.read_all_raw([&](std::string_view bytes) { screen_.feed(bytes); });
     std::string text;
@@ -64,7 +64,7 @@ class ChatEditor : public testing::Test {
   Sandbox box_;
 };
 
-TEST_F(ChatEditor, ALineIsEditedAndRecalledBeforeItIsSent) {
+TEST_F(ChatEditor, LineIsEditedAndRecalledBeforeSending) {
   Chatter alice{box_, {"chat", "--name", "Alice", "--to", "Bob"}};
   alice.type("helo there\x1b[D\x1b[D\x1b[D\x1b[D\x1b[D\x1b[D\x1b[Dl\x05!\r");
   EXPECT_TRUE(alice.shows_row("Bob> hello there!")) << alice.all();
@@ -77,7 +77,7 @@ TEST_F(ChatEditor, ALineIsEditedAndRecalledBeforeItIsSent) {
   EXPECT_EQ(alice.finish(), 0);
 }
 
-TEST_F(ChatEditor, WhatArrivesStandsAboveTheLineAndTheLineIsUntouched) {
+TEST_F(ChatEditor, MessagesAppearAboveUnchangedLine) {
   Chatter alice{box_, {"chat", "--name", "Alice", "--to", "Bob"}};
   const std::string two_rows(80, 'x');
   alice.type(two_rows + " half a sent");
@@ -103,7 +103,7 @@ TEST_F(ChatEditor, TabCompletesNames) {
   EXPECT_TRUE(got("Carol", "hi"));
 }
 
-TEST_F(ChatEditor, APasteOfSeveralLinesIsOneMessage) {
+TEST_F(ChatEditor, PasteOfSeveralLinesIsOneMessage) {
   Chatter alice{box_, {"chat", "--name", "Alice", "--to", "Bob"}};
   alice.type("\x1b[200~one\r\n/quit\r\n\x1b[31mthree\r\n\x1b[201~");
   ASSERT_TRUE(alice.shows_row("[31mthree")) << alice.all();
@@ -122,7 +122,7 @@ TEST_F(ChatEditor, WorksAtFortyColumnsWithWideCharactersAndAfterAResize) {
   EXPECT_TRUE(got("Bob", "ok"));
 }
 
-TEST_F(ChatEditor, CtrlCClearsALineAndThenLeaves) {
+TEST_F(ChatEditor, CtrlCClearsLineBeforeLeaving) {
   Chatter alice{box_, {"chat", "--name", "Alice", "--to", "Bob"}};
   alice.type("slip");
   ASSERT_TRUE(alice.shows_row("Bob> slip"));
@@ -133,7 +133,7 @@ TEST_F(ChatEditor, CtrlCClearsALineAndThenLeaves) {
   EXPECT_EQ(inbox("Bob").find("slip"), std::string::npos);
 }
 
-TEST_F(ChatEditor, ADumbTerminalIsReadLineByLine) {
+TEST_F(ChatEditor, DumbTerminalIsReadLineByLine) {
   box_.set("TERM", "dumb");
   Terminal alice{box_, {"chat", "--name", "Alice", "--to", "Bob"}};
   ASSERT_TRUE(alice.shows("you are Alice"));

@@ -12,7 +12,7 @@ std::unique_ptr<Background> join(Sandbox& box, const std::string& name, const st
   return chat;
 }
 
-TEST(Chat, TwoPeopleTalk) {
+TEST(Chat, TwoUsersExchangeMessages) {
   Sandbox box;
   box.ok({"up"});
   const auto alice = join(box, "Alice", "Bob"), bob = join(box, "Bob", "Alice");
@@ -23,7 +23,7 @@ TEST(Chat, TwoPeopleTalk) {
   EXPECT_TRUE(alice->says("Bob (to *): and everyone"));
 }
 
-TEST(Chat, HasTheUsersAuthorityUnderAnyName) {
+TEST(Chat, HasUserAuthorityUnderAnyName) {
   Sandbox box;
   box.ok({"up"});
   box.ok({"chat", "--name", "Bob"});
@@ -40,7 +40,7 @@ TEST(Chat, HasTheUsersAuthorityUnderAnyName) {
   EXPECT_EQ(string_member(message(), "as").value_or("peer"), "peer");
 }
 
-TEST(Chat, SaysThatTheWorkspaceWasClosed) {
+TEST(Chat, ReportsClosedWorkspace) {
   Sandbox box;
   box.ok({"up"});
   const auto alice = join(box, "Alice", "Bob");
@@ -52,7 +52,7 @@ TEST(Chat, SaysThatTheWorkspaceWasClosed) {
   EXPECT_TRUE(alice->complains("the daemon is stopping; reconnecting")) << alice->err();
 }
 
-TEST(Chat, EndsWithItsInputOnceEverythingIsAnswered) {
+TEST(Chat, EndsWithInputAfterEveryAck) {
   Sandbox box;
   box.ok({"up"});
   box.ok({"chat", "--name", "Bob"});
@@ -62,7 +62,7 @@ TEST(Chat, EndsWithItsInputOnceEverythingIsAnswered) {
   EXPECT_LT(got.find("two"), got.find("three"));
 }
 
-TEST(Chat, TakesNoMoreThanItWasToldTo) {
+TEST(Chat, StopsAfterCount) {
   Sandbox box;
   box.ok({"up"});
   box.ok({"chat", "--name", "Bob"});
@@ -73,7 +73,7 @@ TEST(Chat, TakesNoMoreThanItWasToldTo) {
   EXPECT_NE(second.find("Alice: three"), std::string::npos) << second;
 }
 
-TEST(Chat, NothingTypedWhileTheDaemonIsDeadIsLostOrRepeated) {
+TEST(Chat, LinesTypedWithoutDaemonArriveOnce) {
   Sandbox box;
   box.ok({"up"});
   const auto alice = join(box, "Alice", "Bob"), bob = join(box, "Bob", "Alice");
@@ -91,7 +91,7 @@ TEST(Chat, NothingTypedWhileTheDaemonIsDeadIsLostOrRepeated) {
     EXPECT_EQ(heard.find(line), heard.rfind(line)) << line;
 }
 
-TEST(Chat, AKilledTalkersWordsAreSentTheNextTime) {
+TEST(Chat, KilledChatSendsSpooledMessagesNextTime) {
   Sandbox box;
   box.ok({"up"});
   box.ok({"chat", "--name", "Bob"});
@@ -115,7 +115,7 @@ TEST(Chat, AKilledTalkersWordsAreSentTheNextTime) {
   EXPECT_LT(got.find("from the grave"), got.find("and again"));
 }
 
-TEST(Chat, ANameNobodyHasIsSaidAndTheChatGoesOn) {
+TEST(Chat, UnknownNameIsReportedAndChatContinues) {
   Sandbox box;
   box.ok({"up"});
   const auto alice = join(box, "Alice", "Nobody");
@@ -125,7 +125,7 @@ TEST(Chat, ANameNobodyHasIsSaidAndTheChatGoesOn) {
   EXPECT_EQ(alice->finish().code, 5);
 }
 
-TEST(Chat, LineOfAScriptAfterAnUnknownNameIsNotSentToTheRecipientBefore) {
+TEST(Chat, LineAfterUnknownNameIsNotSentToPreviousRecipient) {
   Sandbox box;
   box.ok({"up"});
   box.ok({"chat", "--name", "Alice"});
@@ -139,7 +139,7 @@ TEST(Chat, LineOfAScriptAfterAnUnknownNameIsNotSentToTheRecipientBefore) {
   EXPECT_EQ(inbox.find("and the rest"), std::string::npos) << inbox;
 }
 
-TEST(Chat, AScriptHearsOfALineThatWentNowhere) {
+TEST(Chat, FailedLineSetsExitCodeOfScript) {
   Sandbox box;
   box.ok({"up"});
   box.ok({"chat", "--name", "Bob"});
@@ -163,7 +163,7 @@ TEST(Chat, PrintsJsonForPrograms) {
   EXPECT_EQ(string_member(message, "topic"), "t");
 }
 
-TEST(Chat, TheFirstLineToWhoAsksIsTheAnswer) {
+TEST(Chat, FirstLineToAskingAgentIsAnswer) {
   Sandbox box;
   box.ok({"up"});
   const auto bob = box.start({"chat", "--name", "Bob"});

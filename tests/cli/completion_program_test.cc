@@ -1,4 +1,4 @@
-/// Completion as a person meets it: a real shell, a real Tab, names that other programs chose.
+/// Completion in real shells, with names chosen by other programs.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 struct Shell {
   const char* name;
   std::vector<std::string> command;
-  const char* prepare;  // typed first; `relay` becomes a function that shows its words
+  const char* prepare;  // typed first; makes `relay` a function that prints its arguments
 };
 
 void PrintTo(const Shell& shell, std::ostream* out) { *out << shell.name; }
@@ -41,7 +41,7 @@ class CompletionTest : public testing::TestWithParam<Shell> {
     box_.set("LANG", "C.UTF-8");
   }
 
-  /// What `relay WORDS<Tab>` becomes: the words that the shell would give the program.
+  /// The arguments that `relay WORDS<Tab>` gives the program.
   void expect_completed(const std::string& typed, const std::string& shown, const std::string& words) {
     Terminal shell{box_, Terminal::SimClient{GetParam().command}};
     shell.type(GetParam().prepare);
@@ -89,7 +89,7 @@ TEST_P(CompletionTest, IdsOfMessagesAreOfferedToTrace) {
   expect_completed("trace " + id.substr(0, 4), id, "<trace><" + id + ">");
 }
 
-TEST_P(CompletionTest, AgentsThatAskNothingAndHaveNoScreenAreNotOffered) {
+TEST_P(CompletionTest, AgentsWithoutPromptOrScreenAreNotOffered) {
   box_.ok({"channels", "join", "#dev", "--name", "Zoe"});
   expect_completed("approve Zo", "approve Zo", "<approve><Zo>");
   expect_completed("attach Zo", "attach Zo", "<attach><Zo>");

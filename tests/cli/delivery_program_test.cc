@@ -1,4 +1,4 @@
-// What a person sees of deliveries and what they can do about them: wait, ask, hold, release, cancel, send again.
+// Deliveries from the command line: wait, ask, hold, flush, cancel, redeliver.
 #include <signal.h>
 
 #include <algorithm>
@@ -15,15 +15,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Agents, and people who only listen.
+/// Agents, and chats that only listen.
 struct Deliveries : Agents {
   void join(const std::string& name) { box.ok({"chat", "--name", name}); }
   std::unique_ptr<Background> listen(const std::string& name) {
     auto chat = box.start({"chat", "--name", name, "--listen"});
-    EXPECT_TRUE(is_here(name));
+    EXPECT_TRUE(is_connected(name));
     return chat;
   }
-  /// A program that has the agent's claim says HELLO under its name and leaves.
+  /// A program with the agent's claim token says HELLO under its name and disconnects.
   void take_name_once(const std::string& name) {
     std::string token;
     std::ifstream{box.workspace_directory() + "/outboxes/" + name + ".outbox.claim"} >> token;
@@ -36,7 +36,7 @@ struct Deliveries : Agents {
     ASSERT_TRUE(welcome) << welcome.error().message();
     ASSERT_EQ(welcome->envelope.type, protocol::MessageType::Welcome) << welcome->envelope.payload;
   }
-  /// The story a person is told.
+  /// The text of `trace`.
   std::string story(const std::string& id) { return box.ok({"trace", id}); }
   bool story_tells(const std::string& id, const std::string& words) {
     return until([&] { return story(id).find(words) != std::string::npos; });
@@ -46,7 +46,7 @@ struct Deliveries : Agents {
 
 // ---------------------------------------------------------------- waiting
 
-TEST_F(Deliveries, WhoIsAwayIsSaidSoAtOnce) {
+TEST_F(Deliveries, OfflineRecipientIsReportedAtOnce) {
   join("Bob");
   const auto sent = box.run({"send", "Bob", "hello"});
   EXPECT_EQ(sent.code, 0);
@@ -59,11 +59,11 @@ TEST_F(Deliveries, WhoIsAwayIsSaidSoAtOnce) {
   EXPECT_TRUE(story_tells(*string_member(as_json, "id"), "pending: Bob is offline since "));
 }
 
-TEST_F(Deliveries, AgentWhoseHostLostItsNameToAnotherProgramIsNotSaidToConnectAgain) {
+TEST_F(Deliveries, HostThatLostItsNameIsNotReportedAsReconnecting) {
   constexpr auto kSentence = "the host of Bob runs but is not connected; see: agent-relay explain Bob";
   start("Bob");
-  ASSERT_TRUE(is_here("Bob"));
-  ASSERT_TRUE(until([&] {  // the host comes back once
+  ASSERT_TRUE(is_connected("Bob"));
+  ASSERT_TRUE(until([&] {  // the host reconnects once
     take_name_once("Bob");
     return has(box.ok({"explain", "Bob"}), "another connection took the name 'Bob'");
   }));
@@ -76,7 +76,7 @@ TEST_F(Deliveries, AgentWhoseHostLostItsNameToAnotherProgramIsNotSaidToConnectAg
   EXPECT_TRUE(live.shows(kSentence)) << "the line that is written anew: " << live.screen();
 }
 
-TEST_F(Deliveries, OneWaitsForExactlyTheProofOneAskedFor) {
+TEST_F(Deliveries, WaitEndsWithRequestedProof) {
   start("Bob", {"--status"});
   EXPECT_TRUE(has(box.ok({"send", "Bob", "one", "--wait", "accepted"}), "accepted by Bob  "));
   const auto delivered = box.ok_json({"send", "Bob", "two", "--wait"});
@@ -84,7 +84,7 @@ TEST_F(Deliveries, OneWaitsForExactlyTheProofOneAskedFor) {
   EXPECT_EQ(string_member(delivered, "proof"), "submitted");
 }
 
-TEST_F(Deliveries, ProofThatASessionCannotGiveIsRefusedAtOnce) {
+TEST_F(Deliveries, ImpossibleProofIsRefusedAtOnce) {
   start("Bob", {"--status"});
   const auto begin = std::chrono::steady_clock::now();
   const auto seen = box.run({"send", "Bob", "three", "--wait", "seen", "--timeout", "60s"});
@@ -100,7 +100,7 @@ TEST_F(Deliveries, ProofThatASessionCannotGiveIsRefusedAtOnce) {
   EXPECT_TRUE(carol->says("four"));
 }
 
-TEST_F(Deliveries, WhatIsNotDeliveredInTimeIsSaidHowFarItCame) {
+TEST_F(Deliveries, TimeoutReportsProgress) {
   auto& bob = start("Bob");
   bob.type("half a li");
   ASSERT_TRUE(bob.shows("half a li"));
@@ -110,7 +110,7 @@ TEST_F(Deliveries, WhatIsNotDeliveredInTimeIsSaidHowFarItCame) {
   EXPECT_TRUE(has(late.err, "the composer holds a draft")) << late.err;
 }
 
-TEST_F(Deliveries, InterruptedSenderIsToldThatItsMessageStaysStored) {
+TEST_F(Deliveries, InterruptReportsThatMessageIsStored) {
   auto carol = listen("Carol");
   carol->signal(SIGTERM);
   carol->finish();
@@ -128,7 +128,7 @@ TEST_F(Deliveries, InterruptedSenderIsToldThatItsMessageStaysStored) {
   EXPECT_TRUE(person.shows("interrupted: stored, to be delivered later")) << person.screen();
 }
 
-TEST_F(Deliveries, APersonSeesTheMessageOnItsWay) {
+TEST_F(Deliveries, TerminalShowsProgress) {
   start("Bob", {"--status"});
   Terminal sender{box, {"send", "Bob", "hello", "--wait"}};
   EXPECT_TRUE(sender.shows("Bob: stored")) << sender.screen();
@@ -138,24 +138,24 @@ TEST_F(Deliveries, APersonSeesTheMessageOnItsWay) {
 
 // ---------------------------------------------------------------- asking
 
-TEST_F(Deliveries, AQuestionIsAnsweredInItsThread) {
-  script(R"({"rules": [{"contains": "which colour", "reply": "@relay:tester [thread:paint-1] it is blue"}]})");
+TEST_F(Deliveries, QuestionIsAnsweredInItsThread) {
+  script(R"({"rules": [{"contains": "which color", "reply": "@relay:tester [thread:paint-1] it is blue"}]})");
   start("Bob", {"--status"});
-  const auto asked = box.run({"send", "Bob", "which colour?", "--from", "tester", "--ask", "--thread", "paint-1"});
+  const auto asked = box.run({"send", "Bob", "which color?", "--from", "tester", "--ask", "--thread", "paint-1"});
   EXPECT_EQ(asked.code, 0) << asked.err;
   EXPECT_EQ(asked.out, "it is blue\n");
-  const auto as_json = parse_json_object(box.ok({"send", "Bob", "which colour?", "--from", "tester", "--ask",
-                                                 "--thread", "paint-1", "--json"}))
+  const auto as_json = parse_json_object(box.ok({"send", "Bob", "which color?", "--from", "tester", "--ask", "--thread",
+                                                 "paint-1", "--json"}))
                            .value();
   EXPECT_EQ(string_member(as_json, "status"), "answered");
   EXPECT_EQ(string_member(as_json, "answer"), "it is blue");
 }
 
 TEST_F(Deliveries, PlainReplyAnswersTheOnlyQuestion) {
-  script(R"({"rules": [{"contains": "which colour", "reply": "@relay:tester it is blue"}]})");
+  script(R"({"rules": [{"contains": "which color", "reply": "@relay:tester it is blue"}]})");
   start("Bob", {"--status"});
-  const std::vector<std::string> words{"send", "Bob",  "which colour?", "--from", "tester",
-                                       "--id", "q-17", "--ask",         "--json"};
+  const std::vector<std::string> words{"send", "Bob",  "which color?", "--from", "tester",
+                                       "--id", "q-17", "--ask",        "--json"};
   const auto asked = parse_json_object(box.ok(words)).value();
   EXPECT_EQ(string_member(asked, "answer"), "it is blue");
   EXPECT_EQ(string_member(asked, "matchedBy"), "only-request");
@@ -164,7 +164,7 @@ TEST_F(Deliveries, PlainReplyAnswersTheOnlyQuestion) {
   EXPECT_TRUE(has(json::serialize(read), "\"replyTo\":\"" + *string_member(asked, "id") + "\""));
 }
 
-TEST_F(Deliveries, AQuestionNobodyAnswersSaysHowFarItCame) {
+TEST_F(Deliveries, UnansweredQuestionReportsProgress) {
   script(R"({"default": {"reply": "I say nothing to you."}})");
   start("Bob", {"--status"});
   const auto asked = box.run({"send", "Bob", "anyone?", "--ask", "--timeout", "3s"});
@@ -179,9 +179,9 @@ TEST_F(Deliveries, AQuestionNobodyAnswersSaysHowFarItCame) {
   EXPECT_EQ(box.run({"send", "Bob", "anyone?", "--ask", "--wait"}).code, 2);
 }
 
-TEST_F(Deliveries, AReplyNamesWhatItAnswers) {
+TEST_F(Deliveries, ReplyNamesAnsweredMessage) {
   const auto asker = box.start({"send", "Bob", "ready?", "--from", "Alice", "--ask", "--timeout", "20s"});
-  // Bob is a person at a shell: he reads the question and answers that message.
+  // Bob is a user at a shell who reads the question and answers that message.
   EXPECT_EQ(asker->finish().code, 5) << "nobody is called Bob yet";
   join("Bob");
   const auto again = box.start({"send", "Bob", "ready?", "--from", "Alice", "--ask", "--timeout", "20s"});
@@ -220,7 +220,7 @@ TEST_F(Deliveries, BroadcastAboutATopicReachesItsSubscribers) {
   EXPECT_TRUE(has(away.err, "no agent is named 'Nobody'")) << away.err;
 }
 
-TEST_F(Deliveries, AgentSubscribesByWordsAndSeesKindAndTopic) {
+TEST_F(Deliveries, AgentSubscribesByCommandAndSeesKindAndTopic) {
   script(R"({"rules": [{"contains": "listen to deploys", "reply": "@relay:subscribe deploys"}]})");
   start("Bob", {"--status"});
   box.ok({"send", "Bob", "listen to deploys", "--wait"});
@@ -229,7 +229,7 @@ TEST_F(Deliveries, AgentSubscribesByWordsAndSeesKindAndTopic) {
   EXPECT_TRUE(until([&] { return heard("Bob", "[kind:action] [topic:deploys]") == 1; }));
 }
 
-TEST_F(Deliveries, DebugLogSaysWhyAMessageWaits) {
+TEST_F(Deliveries, DebugLogHasPendingReason) {
   box.set("AGENT_RELAY_DEBUG", "1");
   box.ok({"down", "--all"});
   box.ok({"up"});
@@ -246,9 +246,9 @@ TEST_F(Deliveries, DebugLogSaysWhyAMessageWaits) {
   EXPECT_FALSE(has(log, "secret words"));
 }
 
-// ---------------------------------------------------------------- again, under the same id
+// ---------------------------------------------------------------- duplicates
 
-TEST_F(Deliveries, SentAgainItTellsWhatBecameOfTheFirst) {
+TEST_F(Deliveries, DuplicateReportsResultOfFirst) {
   auto bob = listen("Bob");
   const std::vector<std::string> words{"send", "Bob", "only once", "--id", "backup-2026-03-01", "--wait", "--json"};
   const auto first = parse_json_object(box.ok(words)).value();
@@ -266,7 +266,7 @@ TEST_F(Deliveries, SentAgainItTellsWhatBecameOfTheFirst) {
   EXPECT_TRUE(has(other.err, "belongs to another message, " + *string_member(first, "id"))) << other.err;
 }
 
-TEST_F(Deliveries, SentAgainItWaitsForWhatTheFirstWaitsFor) {
+TEST_F(Deliveries, DuplicateWaitsForResultOfFirst) {
   join("Bob");
   box.ok({"send", "Bob", "when you are back", "--id", "nightly-17"});
   const auto waiting = box.start({"send", "Bob", "when you are back", "--id", "nightly-17", "--wait"});
@@ -277,11 +277,11 @@ TEST_F(Deliveries, SentAgainItWaitsForWhatTheFirstWaitsFor) {
   EXPECT_TRUE(has(ran.out, "delivered to Bob  ")) << ran.out;
 }
 
-TEST_F(Deliveries, AskedAgainItHasTheAnswerThatCameMeanwhile) {
+TEST_F(Deliveries, DuplicateQuestionGetsEarlierAnswer) {
   join("Bob");
-  const std::vector<std::string> words{"send",     "Bob",   "which colour?", "--from",
-                                       "Alice",    "--ask", "--id",          "colour-question",
-                                       "--thread", "paint", "--timeout",     "300ms"};
+  const std::vector<std::string> words{"send",     "Bob",   "which color?", "--from",
+                                       "Alice",    "--ask", "--id",         "color-question",
+                                       "--thread", "paint", "--timeout",    "300ms"};
   EXPECT_EQ(box.run(words).code, 4);
   auto patient = words;
   patient.back() = "20s";
@@ -292,7 +292,7 @@ TEST_F(Deliveries, AskedAgainItHasTheAnswerThatCameMeanwhile) {
   EXPECT_EQ(box.ok(words), "blue\n") << "at once, from what is stored";
 }
 
-TEST_F(Deliveries, SentAgainUnderAShortIdItIsStoredOnceAndFound) {
+TEST_F(Deliveries, DuplicateUnderShortIdIsStoredOnce) {
   join("Bob");
   const auto first = string_member(box.ok_json({"send", "Bob", "hello", "--id", "x1"}), "id");
   const auto again = box.ok_json({"send", "Bob", "hello", "--id", "x1"});
@@ -301,7 +301,7 @@ TEST_F(Deliveries, SentAgainUnderAShortIdItIsStoredOnceAndFound) {
   EXPECT_EQ(array_member(box.ok_json({"inbox", "Bob"}), "messages")->size(), 1U);
 }
 
-TEST_F(Deliveries, SentAgainUnderAnIdThatIsAlsoAnothersItIsNotTakenForThat) {
+TEST_F(Deliveries, DuplicateIdOfAnotherSenderIsDistinct) {
   join("Bob");
   const auto other = string_member(box.ok_json({"send", "Bob", "something else"}), "id").value_or("");
   const auto nightly = [](std::string_view from) {
@@ -322,7 +322,7 @@ TEST_F(Deliveries, SentAgainUnderAnIdThatIsAlsoAnothersItIsNotTakenForThat) {
 
 // ---------------------------------------------------------------- holding
 
-TEST_F(Deliveries, APausedAgentIsLeftAloneAndThenGetsItAll) {
+TEST_F(Deliveries, PausedAgentGetsMessagesAfterUnpause) {
   start("Bob", {"--status"});
   EXPECT_TRUE(has(box.ok({"pause", "Bob", "--reason", "lunch"}), "until: agent-relay unpause Bob"));
   const auto first = send("Bob", "the first"), second = send("Bob", "the second");
@@ -341,43 +341,43 @@ TEST_F(Deliveries, APausedAgentIsLeftAloneAndThenGetsItAll) {
   EXPECT_TRUE(has(box.run({"pause", "Bob", "--reason", "lunch"}).err, "Bob is already paused"));
   EXPECT_EQ(box.ok({"unpause", "Bob"}), "Bob receives messages again\n");
   EXPECT_TRUE(has(box.run({"unpause", "Bob"}).err, "Bob is not paused"));
-  EXPECT_TRUE(comes_to(first, "delivered")) << story(first);
-  EXPECT_TRUE(comes_to(second, "delivered")) << story(second);
-  EXPECT_EQ(submitted("Bob"), (std::vector{letter(first, "the first"), letter(second, "the second")}));
+  EXPECT_TRUE(reaches_state(first, "delivered")) << story(first);
+  EXPECT_TRUE(reaches_state(second, "delivered")) << story(second);
+  EXPECT_EQ(submitted("Bob"), (std::vector{delivered_line(first, "the first"), delivered_line(second, "the second")}));
   EXPECT_FALSE(has(box.ok({"status"}), "paused"));
   const auto stranger = box.run({"pause", "Bbo"});
   EXPECT_EQ(stranger.code, 5);
   EXPECT_TRUE(has(stranger.err, "did you mean Bob? agent-relay agents --all lists all agents")) << stranger.err;
 }
 
-TEST_F(Deliveries, APauseOutlivesTheDaemon) {
+TEST_F(Deliveries, PauseSurvivesDaemon) {
   join("Bob");
   box.ok({"pause", "Bob"});
   box.ok({"down", "--all"});
   box.ok({"up", "--no-http"});
   EXPECT_TRUE(has(box.ok({"status"}), "paused"));
   const auto bob = box.start({"chat", "--name", "Bob", "--listen"});
-  ASSERT_TRUE(is_here("Bob"));
+  ASSERT_TRUE(is_connected("Bob"));
   const auto id = send("Bob", "not yet");
   EXPECT_TRUE(story_tells(id, "paused")) << story(id);
   box.ok({"unpause", "Bob"});
   EXPECT_TRUE(bob->says("not yet"));
 }
 
-TEST_F(Deliveries, WhatIsManualWaitsForFlush) {
+TEST_F(Deliveries, ManualMessageWaitsForFlush) {
   start("Bob", {"--status"});
   const auto id = send("Bob", "when you like", {"--mode", "manual"});
   const auto next = send("Bob", "the next");
-  EXPECT_TRUE(comes_to(next, "delivered")) << "a waiting lane blocks no other";
+  EXPECT_TRUE(reaches_state(next, "delivered")) << "a waiting lane blocks no other";
   EXPECT_FALSE(has(story(id), "delivered")) << story(id);
   EXPECT_EQ(heard("Bob", "when you like"), 0u);
   EXPECT_EQ(box.ok({"flush", "Bob"}), "released 1 message for Bob\n");
-  EXPECT_TRUE(comes_to(id, "delivered")) << story(id);
+  EXPECT_TRUE(reaches_state(id, "delivered")) << story(id);
   EXPECT_EQ(heard("Bob", "when you like"), 1u);
   EXPECT_EQ(integer_member(box.ok_json({"flush", "Bob"}), "count"), 0);
 }
 
-TEST_F(Deliveries, EndOfAHoldingPolicyTellsOfHeldMessagesOnlyWhenThereAreSome) {
+TEST_F(Deliveries, EndOfHoldPolicyMentionsHeldMessagesOnlyWhenPresent) {
   join("Bob");
   box.ok({"policy", "Bob", "hold"});
   box.ok({"send", "Bob", "held"});
@@ -389,7 +389,7 @@ TEST_F(Deliveries, EndOfAHoldingPolicyTellsOfHeldMessagesOnlyWhenThereAreSome) {
   EXPECT_FALSE(has(none.err, "held")) << none.err;
 }
 
-TEST_F(Deliveries, APolicyHoldsOrRefusesBySender) {
+TEST_F(Deliveries, PolicyHoldsOrRefusesBySender) {
   auto bob = listen("Bob");
   EXPECT_TRUE(has(box.ok({"policy", "Bob"}), "everyone"));
   box.ok({"policy", "Bob", "hold", "--from", "Alice"});
@@ -414,18 +414,18 @@ TEST_F(Deliveries, APolicyHoldsOrRefusesBySender) {
   EXPECT_EQ(box.run({"policy", "Bbo"}).code, 5);
 }
 
-// ---------------------------------------------------------------- ending
+// ---------------------------------------------------------------- final states
 
-TEST_F(Deliveries, WhatASessionHasIsCancelledWhenThatOneSaysSo) {
+TEST_F(Deliveries, UnsettledDeliveryIsCancelledOnSessionResponse) {
   McpClient bob{box, {"--name", "Bob"}};
   ASSERT_TRUE(has(bob.tell("relay_whoami"), "You are Bob"));
   const auto first = send("Bob", "never mind");
-  ASSERT_TRUE(comes_to(first, "accepted"));
+  ASSERT_TRUE(reaches_state(first, "accepted"));
   EXPECT_EQ(box.ok({"cancel", first}), first + " cancelled\n");
   EXPECT_EQ(bob.tell("relay_inbox"), "no pending messages");
 
   const auto second = send("Bob", "too slow");
-  ASSERT_TRUE(comes_to(second, "accepted"));
+  ASSERT_TRUE(reaches_state(second, "accepted"));
   bob.server().signal(SIGSTOP);
   const auto asked = box.run({"cancel", second, "--json"});
   bob.server().signal(SIGCONT);
@@ -434,10 +434,10 @@ TEST_F(Deliveries, WhatASessionHasIsCancelledWhenThatOneSaysSo) {
   EXPECT_TRUE(array_member(told, "cancelled")->empty());
   EXPECT_EQ(array_member(told, "requested")->size(), 1U);
   EXPECT_TRUE(has(asked.err, "cancellation requested; no response yet; see: agent-relay trace " + second)) << asked.err;
-  EXPECT_TRUE(comes_to(second, "cancelled")) << "it answers later";
+  EXPECT_TRUE(reaches_state(second, "cancelled")) << "it answers later";
 }
 
-TEST_F(Deliveries, WhatStillWaitsCanBeCancelled) {
+TEST_F(Deliveries, PendingMessageCanBeCancelled) {
   join("Bob");
   const auto id = send("Bob", "never mind");
   EXPECT_EQ(box.ok({"cancel", id, "--reason", "done already"}), id + " cancelled\n");
@@ -452,7 +452,7 @@ TEST_F(Deliveries, WhatStillWaitsCanBeCancelled) {
   EXPECT_EQ(box.run({"cancel", "zzzzzzzz"}).code, 1);
 }
 
-TEST_F(Deliveries, ACancelThatComesTooLateSaysSo) {
+TEST_F(Deliveries, LateCancelIsReported) {
   auto bob = listen("Bob");
   const auto id = string_member(box.ok_json({"send", "Bob", "there already", "--wait"}), "id").value_or("");
   const auto trace = box.ok_json({"trace", id});
@@ -467,20 +467,20 @@ TEST_F(Deliveries, ACancelThatComesTooLateSaysSo) {
   EXPECT_EQ(string_member(array_member(told, "tooLate")->at(0).get_object(), "deliveryId"), delivery);
 }
 
-TEST_F(Deliveries, WhatExpiredSaysWhichLimitEndedIt) {
+TEST_F(Deliveries, ExpiredMessageNamesItsLimit) {
   join("Bob");
   const auto by_deadline = send("Bob", "by deadline", {"--deadline", "300ms"});
   const auto by_ttl = send("Bob", "by ttl", {"--ttl", "300ms"});
-  ASSERT_TRUE(comes_to(by_deadline, "expired")) << story(by_deadline);
-  ASSERT_TRUE(comes_to(by_ttl, "expired")) << story(by_ttl);
+  ASSERT_TRUE(reaches_state(by_deadline, "expired")) << story(by_deadline);
+  ASSERT_TRUE(reaches_state(by_ttl, "expired")) << story(by_ttl);
   EXPECT_TRUE(has(story(by_deadline), "its deadline passed")) << story(by_deadline);
   EXPECT_TRUE(has(story(by_ttl), "its ttl ran out")) << story(by_ttl);
 }
 
-TEST_F(Deliveries, WhatExpiredIsListedAndSentAgain) {
+TEST_F(Deliveries, ExpiredMessageIsListedAndRedelivered) {
   join("Bob");
   const auto id = send("Bob", "soon gone", {"--deadline", "500ms"});
-  ASSERT_TRUE(comes_to(id, "expired")) << story(id);
+  ASSERT_TRUE(reaches_state(id, "expired")) << story(id);
   EXPECT_TRUE(has(story(id), "; redeliver it with")) << story(id);
   const auto dead = box.ok({"dead"});
   EXPECT_TRUE(has(dead, "expired")) << dead;
@@ -496,17 +496,17 @@ TEST_F(Deliveries, WhatExpiredIsListedAndSentAgain) {
   EXPECT_FALSE(has(box.ok({"status"}), "not delivered"));
 }
 
-TEST_F(Deliveries, AllThatIsDeadIsSentAgainButNotWhatIsInDoubt) {
+TEST_F(Deliveries, RedeliverAllSkipsDeliveriesInDoubt) {
   script(R"({"moments": [{"when": "before_paste", "dialog": {"title": "Update now?"}}]})");
   auto& bob = start("Bob");
   const auto doubtful = send("Bob", "these are words");
   ASSERT_TRUE(until([&] { return count("Bob", "swallowed") == 1; }));
-  ASSERT_TRUE(bob.shows("Update now?"));  // a key pressed before that is not for the dialog
+  ASSERT_TRUE(bob.shows("Update now?"));  // a key pressed earlier would not be for the dialog
   bob.type("\x1b");
-  ASSERT_TRUE(comes_to(doubtful, "in_doubt")) << story(doubtful);
+  ASSERT_TRUE(reaches_state(doubtful, "in_doubt")) << story(doubtful);
   EXPECT_TRUE(has(story(doubtful), "in doubt: ")) << story(doubtful);
   join("Carol");
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(comes_to(send("Carol", "late", {"--ttl", "1ms"}), "expired"));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reaches_state(send("Carol", "late", {"--ttl", "1ms"}), "expired"));
   EXPECT_EQ(array_member(box.ok_json({"dead"}), "deliveries")->size(), 4U);
   EXPECT_EQ(integer_member(box.ok_json({"dead", "redeliver", "--all"}), "count"), 3);
   EXPECT_EQ(array_member(box.ok_json({"dead"}), "deliveries")->size(), 1U);
@@ -516,9 +516,9 @@ TEST_F(Deliveries, AllThatIsDeadIsSentAgainButNotWhatIsInDoubt) {
   EXPECT_EQ(box.run({"dead", "redeliver", "d-22222222"}).code, 5);
 }
 
-// ---------------------------------------------------------------- the drawing
+// ---------------------------------------------------------------- trace
 
-TEST_F(Deliveries, AStoryIsDrawnAndEndsInWords) {
+TEST_F(Deliveries, TraceDrawsTimelineAndOutcome) {
   start("Bob", {"--status"});
   const auto id = *string_member(box.ok_json({"send", "Bob", "hello\nworld", "--wait"}), "id");
   const auto drawn = story(id);
@@ -532,7 +532,7 @@ TEST_F(Deliveries, AStoryIsDrawnAndEndsInWords) {
   EXPECT_EQ(plain.find("●"), std::string::npos);
 }
 
-TEST_F(Deliveries, AStoryIsFollowedToItsEnd) {
+TEST_F(Deliveries, TraceFollowsToFinalState) {
   join("Bob");
   const auto id = send("Bob", "hello");
   const auto follower = box.start({"trace", id, "--follow"});
@@ -545,7 +545,7 @@ TEST_F(Deliveries, AStoryIsFollowedToItsEnd) {
 
 // ---------------------------------------------------------------- conversations
 
-TEST_F(Deliveries, AChannelReachesItsMembersAlsoThoseWhoAreAway) {
+TEST_F(Deliveries, ChannelReachesOfflineMembers) {
   join("Bob");
   auto alice = listen("Alice");
   EXPECT_EQ(box.ok({"channels", "join", "#dev", "--name", "Alice"}), "Alice joined #dev\n");
@@ -567,7 +567,7 @@ TEST_F(Deliveries, AChannelReachesItsMembersAlsoThoseWhoAreAway) {
   EXPECT_EQ(box.run({"channels", "join"}).code, 2);
 }
 
-TEST_F(Deliveries, FilesGoAlongByReference) {
+TEST_F(Deliveries, FilesAreAttachedByReference) {
   join("Bob");
   const auto report = box.write(box.project() + "/my report.txt", "all green\n");
   const auto notes = box.write(box.project() + "/notes", "n");
@@ -586,7 +586,7 @@ TEST_F(Deliveries, FilesGoAlongByReference) {
   EXPECT_EQ(box.run({"send", "Bob", "x", "--attach", notes}).code, 5);
 }
 
-TEST_F(Deliveries, TwoWhoAnswerEachOtherForEverAreStoppedAndMayGoOn) {
+TEST_F(Deliveries, LoopingPairIsStoppedAndCanBeReset) {
   for (const auto* name : {"Alice", "Bob"}) {
     script(format(R"({{"default": {{"reply": "@relay:{} thank you"}}}})",
                   std::string_view{name} == "Bob" ? "Alice" : "Bob"));
@@ -619,21 +619,21 @@ TEST_F(Deliveries, UrgentGoesFirst) {
   EXPECT_LT(bob->out().find("at once"), bob->out().find("in its turn"));
 }
 
-TEST_F(Deliveries, UrgentGoesFirstAlsoWhenAllHaveArrived) {
+TEST_F(Deliveries, UrgentGoesFirstAmongArrivedMessages) {
   auto& bob = start("Bob");
   bob.type("half a li");
   ASSERT_TRUE(bob.shows("half a li"));
   const auto first = send("Bob", "in its turn", {"--deadline", "9999-12-31T00:00:00Z"});
-  ASSERT_TRUE(waits_because(first, "the composer holds a draft"));
+  ASSERT_TRUE(is_pending_because(first, "the composer holds a draft"));
   const auto urgent = send("Bob", "at once", {"--urgent"});
-  ASSERT_TRUE(waits_because(urgent, "the composer holds a draft")) << "it has taken the other's place";
+  ASSERT_TRUE(is_pending_because(urgent, "the composer holds a draft")) << "it has taken the other's place";
   bob.type("ne\r");
-  EXPECT_TRUE(comes_to(first, "delivered"));
-  EXPECT_EQ(submitted("Bob"),
-            (std::vector<std::string>{"half a line", letter(urgent, "at once"), letter(first, "in its turn")}));
+  EXPECT_TRUE(reaches_state(first, "delivered"));
+  EXPECT_EQ(submitted("Bob"), (std::vector<std::string>{"half a line", delivered_line(urgent, "at once"),
+                                                        delivered_line(first, "in its turn")}));
 }
 
-TEST_F(Deliveries, AMomentThatIsOverIsNoDeadline) {
+TEST_F(Deliveries, PastTimeIsNoDeadline) {
   join("Bob");
   for (const auto* deadline : {"soon", "0s", "2001-01-01T00:00:00Z"})
     EXPECT_EQ(box.run({"send", "Bob", "x", "--deadline", deadline}).code, 2) << deadline;

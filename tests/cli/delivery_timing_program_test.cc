@@ -1,5 +1,5 @@
-// A message arrives at the worst moment: over a half-written line, as a dialog opens, while the window changes. Nothing
-// is ever typed into a dialog, no line of the person's is sent, and the message still arrives, once.
+// A message arrives at the worst moment: during a draft, as a dialog opens, during a resize. Nothing is ever typed into a
+// dialog, no draft of the user is submitted, and the message still arrives once.
 #include <algorithm>
 #include <csignal>
 
@@ -11,34 +11,34 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct Moments : Agents {
-  /// The person's answers are all there were, and nothing else was typed into a dialog.
+struct DeliveryTiming : Agents {
+  /// The dialogs got only the user's answers and no other input.
   void expect_only_answers(const std::string& name, std::size_t answers) {
     EXPECT_EQ(count(name, "answer"), answers);
     EXPECT_EQ(count(name, "swallowed"), 0u);
   }
   void expect_delivered_once(const std::string& id, const std::string& body) {
-    EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
-    EXPECT_EQ(ledger(id).proof, "submitted");
-    EXPECT_EQ(submitted("Bob"), std::vector{letter(id, body)});
+    EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
+    EXPECT_EQ(trace_of(id).proof, "submitted");
+    EXPECT_EQ(submitted("Bob"), std::vector{delivered_line(id, body)});
   }
 };
 
-TEST_F(Moments, AHalfLineIsNeverTouched) {
+TEST_F(DeliveryTiming, DraftIsNeverTouched) {
   auto& bob = start("Bob");
   bob.type("half a li");
   ASSERT_TRUE(bob.shows("half a li"));
   const auto id = send("Bob", "these are words");
-  EXPECT_TRUE(waits_because(id, "the composer holds a draft")) << ledger(id).story;
+  EXPECT_TRUE(is_pending_because(id, "the composer holds a draft")) << trace_of(id).story;
   bob.type("ne\r");
-  EXPECT_TRUE(comes_to(id, "delivered"));
-  EXPECT_EQ(submitted("Bob"), (std::vector<std::string>{"half a line", letter(id, "these are words")}));
+  EXPECT_TRUE(reaches_state(id, "delivered"));
+  EXPECT_EQ(submitted("Bob"), (std::vector<std::string>{"half a line", delivered_line(id, "these are words")}));
 }
 
-/// Long enough for a person to act between the text and Enter, however busy the machine is.
+/// Long enough for the user to act between text and Enter on a busy machine.
 constexpr auto kPersonsGap = 4s;
 
-TEST_F(Moments, KeysTypedBehindTheTextTakeItOutAtOnceAndItIsTypedLater) {
+TEST_F(DeliveryTiming, KeysTypedAfterTextEraseItAndItIsTypedLater) {
   submit_gap(kPersonsGap);
   auto& bob = start("Bob");
   const auto id = send("Bob", "these are words");
@@ -51,15 +51,15 @@ TEST_F(Moments, KeysTypedBehindTheTextTakeItOutAtOnceAndItIsTypedLater) {
   let_pass(kPersonsGap + 1s);
   EXPECT_EQ(typed("Bob", '\r'), 0u) << "the line is the person's now";
   EXPECT_EQ(count("Bob", "paste"), 1u) << "nothing is typed over a draft";
-  EXPECT_TRUE(ledger(id).tells("a person began to type; it was erased and is typed later")) << ledger(id).story;
+  EXPECT_TRUE(trace_of(id).tells("a person began to type; it was erased and is typed later")) << trace_of(id).story;
   bob.type("\r");
-  EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
-  EXPECT_EQ(ledger(id).proof, "submitted");
-  EXPECT_EQ(submitted("Bob"), (std::vector<std::string>{"my own", letter(id, "these are words")}));
+  EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
+  EXPECT_EQ(trace_of(id).proof, "submitted");
+  EXPECT_EQ(submitted("Bob"), (std::vector<std::string>{"my own", delivered_line(id, "these are words")}));
   EXPECT_EQ(count("Bob", "paste"), 2u);
 }
 
-TEST_F(Moments, KeysTypedJustBeforeOurEnterNeverMixWithTheText) {
+TEST_F(DeliveryTiming, KeysTypedBeforeEnterNeverMixWithText) {
   auto& bob = start("Bob");
   std::size_t pastes = 0;
   for (const auto pause : {0ms, 100ms, 200ms, 280ms}) {
@@ -72,18 +72,18 @@ TEST_F(Moments, KeysTypedJustBeforeOurEnterNeverMixWithTheText) {
     bob.type(draft);
     ASSERT_TRUE(until([&] { return bob.screen().find("> " + draft) != std::string::npos; })) << bob.screen();
     bob.type("\r");
-    EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
+    EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
     EXPECT_TRUE(until([&] { return submitted("Bob").size() == before + 2; }));
     auto news = submitted("Bob");
     news.erase(news.begin(), news.begin() + static_cast<std::ptrdiff_t>(before));
-    EXPECT_TRUE(std::ranges::is_permutation(news, std::vector{draft, letter(id, "these are words")}))
+    EXPECT_TRUE(std::ranges::is_permutation(news, std::vector{draft, delivered_line(id, "these are words")}))
         << testing::PrintToString(news);
     ASSERT_TRUE(until([&] { return count("Bob", "replied") == before + 2; }));
     pastes = count("Bob", "paste");
   }
 }
 
-TEST_F(Moments, AnEnterOfThePersonBehindTheTextSendsNothingOfOurs) {
+TEST_F(DeliveryTiming, UserEnterAfterTextSendsNoMessage) {
   submit_gap(kPersonsGap);
   auto& bob = start("Bob");
   const auto id = send("Bob", "these are words");
@@ -96,7 +96,7 @@ TEST_F(Moments, AnEnterOfThePersonBehindTheTextSendsNothingOfOurs) {
   EXPECT_EQ(typed("Bob", '\r'), 2u) << "the person's and ours";
 }
 
-TEST_F(Moments, AKeyThatClearsTheLineClearsNothingOfOursAndTheMessageIsTypedOnceMore) {
+TEST_F(DeliveryTiming, ClearingKeyCausesMessageToBeTypedAgain) {
   submit_gap(kPersonsGap);
   auto& bob = start("Bob");
   const auto id = send("Bob", "these are words");
@@ -107,35 +107,35 @@ TEST_F(Moments, AKeyThatClearsTheLineClearsNothingOfOursAndTheMessageIsTypedOnce
   EXPECT_EQ(count("Bob", "paste"), 2u);
 }
 
-TEST_F(Moments, NothingIsWrittenIntoADialog) {
+TEST_F(DeliveryTiming, NothingIsWrittenIntoADialog) {
   script(R"({"rules": [{"contains": "delete", "dialog": {"title": "Run rm?"}}]})");
   auto& bob = start("Bob", {"--status"});
   bob.type("delete\r");
   ASSERT_TRUE(bob.shows("Run rm?")) << bob.screen();
   const auto id = send("Bob", "these are words");
-  EXPECT_TRUE(waits_because(id, "a dialog is open")) << ledger(id).story;
+  EXPECT_TRUE(is_pending_because(id, "a dialog is open")) << trace_of(id).story;
   expect_only_answers("Bob", 0);
   bob.type("\x1b");
-  EXPECT_TRUE(comes_to(id, "delivered"));
+  EXPECT_TRUE(reaches_state(id, "delivered"));
   EXPECT_EQ(heard("Bob", "these are words"), 1u);
   expect_only_answers("Bob", 1);
 }
 
-TEST_F(Moments, ADialogAtTheVeryStartHoldsTheMail) {
+TEST_F(DeliveryTiming, DialogAtStartHoldsMessages) {
   script(R"({"moments": [{"when": "start", "dialog": {"title": "Do you trust this folder?"}}]})");
   auto& bob = start("Bob");
   ASSERT_TRUE(bob.shows("Do you trust"));
   const auto id = send("Bob", "these are words");
-  EXPECT_TRUE(until([&] { return ledger(id).state == "deferred"; })) << ledger(id).story;
+  EXPECT_TRUE(until([&] { return trace_of(id).state == "deferred"; })) << trace_of(id).story;
   expect_only_answers("Bob", 0);
   bob.type("\r");
   expect_delivered_once(id, "these are words");
   expect_only_answers("Bob", 1);
 }
 
-struct SilentDialogs : Moments, testing::WithParamInterface<std::vector<std::string>> {};
+struct SilentDialogs : DeliveryTiming, testing::WithParamInterface<std::vector<std::string>> {};
 
-TEST_P(SilentDialogs, OpenBetweenTextAndEnterAndAreNotAnswered) {
+TEST_P(SilentDialogs, OpenedBetweenTextAndEnterIsNotAnswered) {
   script(R"({"moments": [{"when": "after_paste", "after_ms": 120, "dialog": {"title": "Update now?"}},
                          {"when": "after_paste", "dialog": {"title": "Restart now?"}}]})");
   auto& bob = start("Bob", GetParam());
@@ -144,13 +144,13 @@ TEST_P(SilentDialogs, OpenBetweenTextAndEnterAndAreNotAnswered) {
     const auto answers = count("Bob", "answer");
     const auto id = send("Bob", title);
     ASSERT_TRUE(until([&] { return count("Bob", "dialog") == answers + 1; }));
-    let_pass(1s);  // Enter was due long ago
+    let_pass(1s);  // long after Enter was due
     expect_only_answers("Bob", answers);
     EXPECT_EQ(heard("Bob", title), 0u);
     bob.type("\x1b");
-    EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
-    EXPECT_EQ(ledger(id).proof, "submitted");
-    EXPECT_EQ(heard("Bob", letter(id, title)), 1u);
+    EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
+    EXPECT_EQ(trace_of(id).proof, "submitted");
+    EXPECT_EQ(heard("Bob", delivered_line(id, title)), 1u);
     expect_only_answers("Bob", answers + 1);
   }
   EXPECT_EQ(submitted("Bob").size(), 2u);
@@ -161,19 +161,19 @@ INSTANTIATE_TEST_SUITE_P(HoweverTheAgentDraws, SilentDialogs,
                                          std::vector<std::string>{"--titles", "--alternate"},
                                          std::vector<std::string>{"--status"}));
 
-/// The dialog is drawn together with the pasted text: between the paste and the dialog the agent stands still, so that
-/// keys certainly come before it, and no Enter of ours does.
-struct HeldBehindADialog : Moments, testing::WithParamInterface<std::vector<std::string>> {
+/// The dialog is drawn together with the pasted text. The agent reads nothing between the paste and the dialog, so keys
+/// certainly precede the dialog, and the host presses no Enter.
+struct KeysHeldForDialog : DeliveryTiming, testing::WithParamInterface<std::vector<std::string>> {
   Terminal& start_bob() {
     submit_gap(100ms);
     script(R"({"moments": [{"when": "after_paste", "dialog": {"title": "Update now?"}}]})");
     return start("Bob", GetParam());
   }
-  /// The message's id, once `keys` are held behind its text and the dialog is drawn.
+  /// The message id, once `keys` are held after its text and the dialog is drawn.
   std::string press_before_the_dialog(const Terminal& bob, const std::vector<std::string>& keys) {
     ::kill(agent_pid("Bob"), SIGSTOP);
     const auto id = send("Bob", "these are words");
-    EXPECT_TRUE(until([&] { return ledger(id).proof == "written"; })) << ledger(id).story;
+    EXPECT_TRUE(until([&] { return trace_of(id).proof == "written"; })) << trace_of(id).story;
     for (const auto& each : keys) bob.type(each);
     EXPECT_TRUE(until([&] { return holds_keys(); }));
     ::kill(agent_pid("Bob"), SIGCONT);
@@ -183,23 +183,23 @@ struct HeldBehindADialog : Moments, testing::WithParamInterface<std::vector<std:
   bool holds_keys() { return box.ok({"explain", "Bob"}).find("held keys") != std::string::npos; }
 };
 
-TEST_P(HeldBehindADialog, KeysPressedBeforeADialogWasDrawnDoNotAnswerIt) {
+TEST_P(KeysHeldForDialog, KeysPressedBeforeDialogDoNotAnswerIt) {
   auto& bob = start_bob();
   const auto id = press_before_the_dialog(bob, {"my own", "\r"});
-  let_pass(5s);  // no other hold lasts so long
+  let_pass(5s);  // longer than any other hold
   expect_only_answers("Bob", 0);
   EXPECT_TRUE(holds_keys());
   bob.type("\x1b");
   ASSERT_TRUE(until([&] { return count("Bob", "answer") == 1; })) << "keys pressed later reach it at once";
-  EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
+  EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
   EXPECT_TRUE(until([&] { return submitted("Bob").size() == 2; }));
-  const std::vector<std::string> both{"my own", letter(id, "these are words")};
+  const std::vector<std::string> both{"my own", delivered_line(id, "these are words")};
   EXPECT_TRUE(std::ranges::is_permutation(submitted("Bob"), both)) << testing::PrintToString(submitted("Bob"));
   EXPECT_FALSE(holds_keys());
   expect_only_answers("Bob", 1);
 }
 
-TEST_P(HeldBehindADialog, AKeyPressedRightAfterADialogWasDrawnReachesIt) {
+TEST_P(KeysHeldForDialog, KeyPressedAfterDialogReachesIt) {
   auto& bob = start_bob();
   const auto id = press_before_the_dialog(bob, {"my own"});
   ASSERT_TRUE(bob.shows("Update now?"));
@@ -207,26 +207,26 @@ TEST_P(HeldBehindADialog, AKeyPressedRightAfterADialogWasDrawnReachesIt) {
   EXPECT_TRUE(until([&] { return count("Bob", "answer") == 1; }));
   EXPECT_TRUE(until([&] { return bob.screen().find("> my own") != std::string::npos; })) << bob.screen();
   bob.type("\r");
-  EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
+  EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
   expect_only_answers("Bob", 1);
 }
 
-TEST_P(HeldBehindADialog, AnAgentThatEndsInItsDialogTakesTheHeldKeysWithIt) {
+TEST_P(KeysHeldForDialog, HeldKeysAreDroppedWhenAgentExitsInDialog) {
   auto& bob = start_bob();
   const auto id = press_before_the_dialog(bob, {"my own", "\r"});
   ::kill(agent_pid("Bob"), SIGKILL);
   EXPECT_EQ(bob.finish(), 128 + SIGKILL);
-  EXPECT_TRUE(comes_to(id, "in_doubt")) << ledger(id).story;
+  EXPECT_TRUE(reaches_state(id, "in_doubt")) << trace_of(id).story;
   EXPECT_TRUE(submitted("Bob").empty());
   expect_only_answers("Bob", 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(HoweverTheAgentDraws, HeldBehindADialog,
+INSTANTIATE_TEST_SUITE_P(HoweverTheAgentDraws, KeysHeldForDialog,
                          testing::Values(std::vector<std::string>{},
                                          std::vector<std::string>{"--titles", "--alternate"},
                                          std::vector<std::string>{"--status"}));
 
-TEST_F(Moments, ATextThatFellIntoADialogIsInDoubtAndNotTypedAgain) {
+TEST_F(DeliveryTiming, TextTypedIntoDialogIsInDoubtAndNotTypedAgain) {
   script(R"({"moments": [{"when": "before_paste", "dialog": {"title": "Update now?"}}]})");
   auto& bob = start("Bob");
   const auto id = send("Bob", "these are words");
@@ -234,41 +234,41 @@ TEST_F(Moments, ATextThatFellIntoADialogIsInDoubtAndNotTypedAgain) {
   let_pass(1s);
   EXPECT_EQ(count("Bob", "answer"), 0u) << "no Enter followed the text";
   bob.type("\x1b");
-  EXPECT_TRUE(comes_to(id, "in_doubt")) << ledger(id).story;
+  EXPECT_TRUE(reaches_state(id, "in_doubt")) << trace_of(id).story;
   EXPECT_EQ(count("Bob", "swallowed"), 1u);
   EXPECT_TRUE(submitted("Bob").empty());
   const auto next = send("Bob", "the next");
   expect_delivered_once(next, "the next");
 }
 
-TEST_F(Moments, ASwallowedEnterIsPressedOnceMore) {
+TEST_F(DeliveryTiming, SwallowedEnterIsPressedAgain) {
   start("Bob", {"--swallow-enter", "1"});
   expect_delivered_once(send("Bob", "these are words"), "these are words");
   EXPECT_EQ(typed("Bob", '\r'), 2u);
 }
 
-TEST_F(Moments, ATextWhoseEnterIsSwallowedTwiceIsErasedAndInDoubt) {
+TEST_F(DeliveryTiming, TextIsErasedAndInDoubtAfterTwoSwallowedEnters) {
   auto& bob = start("Bob", {"--swallow-enter", "2"});
   const auto id = send("Bob", "these are words");
-  EXPECT_TRUE(comes_to(id, "in_doubt")) << ledger(id).story;
-  EXPECT_TRUE(ledger(id).tells("Enter was not taken, and its text was erased")) << ledger(id).story;
+  EXPECT_TRUE(reaches_state(id, "in_doubt")) << trace_of(id).story;
+  EXPECT_TRUE(trace_of(id).tells("Enter was not taken, and its text was erased")) << trace_of(id).story;
   EXPECT_EQ(typed("Bob", '\r'), 2u);
   bob.type("my own\r");
   EXPECT_TRUE(hears("Bob", "my own"));
   EXPECT_EQ(submitted("Bob"), std::vector<std::string>{"my own"}) << "the composer was the person's again";
   const auto next = send("Bob", "the next");
-  EXPECT_TRUE(comes_to(next, "delivered")) << ledger(next).story;
-  EXPECT_EQ(submitted("Bob"), (std::vector<std::string>{"my own", letter(next, "the next")}));
-  EXPECT_EQ(ledger(id).state, "in_doubt");
+  EXPECT_TRUE(reaches_state(next, "delivered")) << trace_of(next).story;
+  EXPECT_EQ(submitted("Bob"), (std::vector<std::string>{"my own", delivered_line(next, "the next")}));
+  EXPECT_EQ(trace_of(id).state, "in_doubt");
 }
 
-TEST_F(Moments, AnEnterTooSoonAfterTheTextIsNotWhatWePress) {
+TEST_F(DeliveryTiming, EnterWaitsForSubmitGap) {
   start("Bob", {"--burst-ms", "150"});
   expect_delivered_once(send("Bob", "these are words"), "these are words");
   EXPECT_EQ(count("Bob", "enter_joined_text"), 0u);
 }
 
-TEST_F(Moments, AWindowThatChangesWhileWeTypeChangesNothing) {
+TEST_F(DeliveryTiming, ResizeDuringTypingChangesNothing) {
   submit_gap(1s);
   for (const auto& options : {std::vector<std::string>{}, {"--alternate"}}) {
     auto& bob = start("Bob", options);
@@ -282,8 +282,8 @@ TEST_F(Moments, AWindowThatChangesWhileWeTypeChangesNothing) {
       bob.resize(sizes[i].first, sizes[i].second);
       ASSERT_TRUE(until([&] { return count("Bob", "resize") > resizes + i; }));
     }
-    EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
-    EXPECT_EQ(heard("Bob", letter(id, body)), 1u);
+    EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
+    EXPECT_EQ(heard("Bob", delivered_line(id, body)), 1u);
     bob.type("/exit\r");
     EXPECT_EQ(bob.finish(), 0);
   }

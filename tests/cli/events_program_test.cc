@@ -37,7 +37,7 @@ struct Events : testing::Test {
   }
 };
 
-TEST_F(Events, AreShownToPeopleAndPrograms) {
+TEST_F(Events, ArePrintedAsTextAndJson) {
   EXPECT_NE(box.ok({"events"}).find("ada → #dev: hello"), std::string::npos);
   const auto all = lines(box.ok({"events", "--json", "--since", "#0"}));
   EXPECT_TRUE(without_gap(all));
@@ -49,7 +49,7 @@ TEST_F(Events, AreShownToPeopleAndPrograms) {
   EXPECT_EQ(lines(box.ok({"events", "--json", "--since", "1h"})).size(), all.size());
 }
 
-TEST_F(Events, WhatCannotBeMeantIsSaid) {
+TEST_F(Events, InvalidFilterIsUsageError) {
   const auto type = box.run({"events", "--types", "itm"});
   EXPECT_EQ(type.code, 2);
   EXPECT_NE(type.err.find("\"itm\" is not a type of event"), std::string::npos) << type.err;
@@ -57,7 +57,7 @@ TEST_F(Events, WhatCannotBeMeantIsSaid) {
   EXPECT_EQ(box.run({"events", "--since", "#x"}).code, 2);
 }
 
-TEST_F(Events, FollowingLosesAndRepeatsNothingAcrossAKilledDaemon) {
+TEST_F(Events, FollowSurvivesKilledDaemonWithoutLossOrDuplicates) {
   const auto follower = box.start({"events", "--follow", "--json", "--types", "message", "--since", "#0"});
   ASSERT_TRUE(follower->says("hello"));
   for (int round = 0; round < 3; ++round) {
@@ -73,7 +73,7 @@ TEST_F(Events, FollowingLosesAndRepeatsNothingAcrossAKilledDaemon) {
             (std::vector<std::string>{"hello", "before 0", "after 0", "before 1", "after 1", "before 2", "after 2"}));
 }
 
-TEST_F(Events, FollowingMayBeginWithNothingOfThePast) {
+TEST_F(Events, FollowMayStartWithoutPastEvents) {
   const auto follower = box.start({"events", "--follow", "--json", "--limit", "0", "--types", "message"});
   EXPECT_TRUE(eventually([&] {
     box.ok({"send", "#dev", "from now on", "--from", "ada"});
@@ -82,7 +82,7 @@ TEST_F(Events, FollowingMayBeginWithNothingOfThePast) {
   EXPECT_EQ(follower->out().find("hello"), std::string::npos);
 }
 
-TEST_F(Events, TheFileHasEveryNumberWhateverIsKilled) {
+TEST_F(Events, FileHasEveryNumberAfterKills) {
   for (int round = 0; round < 3; ++round) {
     for (int n = 0; n < 20; ++n) box.ok({"send", "#dev", "x", "--from", "ada"});
     box.kill_daemon();

@@ -1,5 +1,5 @@
-// What a person types every day: the daemon that starts by itself, an agent's name as a command, other directories,
-// worktrees, the inbox, the examples of the help.
+// Everyday use: automatic start of the daemon, an agent's name as a command, other directories, worktrees, the inbox, the
+// examples of the help.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Everyday : ::testing::Test {
-  /// Somebody whom messages can be for, and who is away.
+  /// A known agent that is offline.
   void know(const std::string& name) {
     box.run({"chat", "--name", name});
     box.ok({"agents", "--all"});
@@ -39,7 +39,7 @@ struct Everyday : ::testing::Test {
   Sandbox box;
 };
 
-TEST_F(Everyday, ACommandThatNeedsTheDaemonStartsIt) {
+TEST_F(Everyday, CommandStartsDaemonWhenNeeded) {
   EXPECT_EQ(box.run({"status"}).code, 3) << "what only reports does not start it";
   EXPECT_EQ(box.run({"--no-start", "agents"}).code, 3);
   EXPECT_EQ(box.run({"agents", "--no-start"}).code, 3);
@@ -51,7 +51,7 @@ TEST_F(Everyday, ACommandThatNeedsTheDaemonStartsIt) {
   box.ok({"status"});
 }
 
-TEST_F(Everyday, ACommandOpensTheWorkspaceInADaemonThatRunsWithoutIt) {
+TEST_F(Everyday, CommandOpensWorkspaceInRunningDaemon) {
   box.ok({"up"});
   const auto pid = box.daemon_pid();
   box.enter_project("other");
@@ -60,14 +60,14 @@ TEST_F(Everyday, ACommandOpensTheWorkspaceInADaemonThatRunsWithoutIt) {
   EXPECT_EQ(box.daemon_pid(), pid);
 }
 
-TEST_F(Everyday, AWrappedProgramStartsTheDaemonUnlessItMayNot) {
+TEST_F(Everyday, RunStartsDaemonUnlessForbidden) {
   EXPECT_EQ(box.run({"run", "--no-start", "true"}).code, 0);
   EXPECT_LE(box.daemon_pid(), 0);
   EXPECT_EQ(box.run({"run", "true"}).code, 0);
   EXPECT_GT(box.daemon_pid(), 0);
 }
 
-TEST_F(Everyday, TheNameOfAKnownAgentRunsIt) {
+TEST_F(Everyday, NameOfKnownAgentRunsIt) {
   const auto bin = box.project() + "/bin";
   fs::create_directories(bin);
   for (const auto* name : {"claude", "mine"}) {
@@ -81,7 +81,7 @@ TEST_F(Everyday, TheNameOfAKnownAgentRunsIt) {
   EXPECT_EQ(box.run({"mine", "hello"}).code, 2) << "a program nobody described is run by `run`";
 }
 
-TEST_F(Everyday, AnotherDirectoryMayBeGiven) {
+TEST_F(Everyday, DirectoryOptionSelectsProject) {
   box.enter_project("other");
   const auto other = box.project();
   box.ok({"up"});
@@ -113,7 +113,7 @@ TEST_F(Everyday, WorkspacesAreListedOpenAndClosed) {
   EXPECT_EQ(array_member(box.ok_json({"workspaces"}), "workspaces")->size(), 2U) << "known without a daemon too";
 }
 
-TEST_F(Everyday, LinkedWorktreesShareTheWorkspaceOfTheirMainOne) {
+TEST_F(Everyday, LinkedWorktreesShareWorkspace) {
   const auto main = box.project(), side = fs::path{main}.parent_path().string() + "/side";
   fs::remove_all(main + "/.git");
   const auto git = format(
@@ -127,7 +127,7 @@ TEST_F(Everyday, LinkedWorktreesShareTheWorkspaceOfTheirMainOne) {
   EXPECT_EQ(box.run({"-C", side, "status"}).code, 3) << "kept apart, it is another workspace";
 }
 
-TEST_F(Everyday, TheInboxIsReadByLookingAtItUnlessOnlyPeeked) {
+TEST_F(Everyday, InboxMarksMessagesReadUnlessPeeked) {
   know("tester");
   box.ok({"send", "tester", "first", "--from", "ada"});
   box.ok({"inbox", "--peek"});
@@ -146,20 +146,20 @@ TEST_F(Everyday, TheInboxIsReadByLookingAtItUnlessOnlyPeeked) {
   EXPECT_TRUE(box.ok({"trace", *string_member(seen[1], "id")}).contains("read in the inbox"));
 }
 
-TEST_F(Everyday, SomebodyElsesInboxStaysUnread) {
+TEST_F(Everyday, InboxOfAnotherAgentStaysUnread) {
   know("Bob");
   box.ok({"send", "Bob", "for Bob", "--from", "ada"});
   box.ok({"inbox", "Bob"});
   EXPECT_EQ(inbox({"Bob"}).at(0).at("unread"), true);
 }
 
-TEST_F(Everyday, ABroadcastToNobodySaysSo) {
+TEST_F(Everyday, BroadcastWithoutRecipientIsReported) {
   const auto sent = box.run({"send", "*", "is anybody here?", "--from", "ada"});
   EXPECT_EQ(sent.code, 0) << "it is stored";
   EXPECT_TRUE(sent.err.contains("there is no recipient")) << sent.err;
 }
 
-TEST_F(Everyday, AMessageToAnEmptyChannelSaysSoAndHowToJoin) {
+TEST_F(Everyday, MessageToEmptyChannelExplainsJoin) {
   const auto sent = box.run({"send", "#nochan", "is anybody here?", "--from", "ada"});
   EXPECT_EQ(sent.code, 0) << "it is stored";
   EXPECT_TRUE(sent.err.contains("#nochan has no other member")) << sent.err;
@@ -169,7 +169,7 @@ TEST_F(Everyday, AMessageToAnEmptyChannelSaysSoAndHowToJoin) {
   EXPECT_EQ(integer_member(told, "recipients"), 0);
 }
 
-TEST_F(Everyday, AnUnknownValueOfWaitIsAUsageErrorAndSendsNothing) {
+TEST_F(Everyday, WrongWaitValueIsUsageErrorAndSendsNothing) {
   know("tester");
   for (const auto* word : {"submitted", "written", "read"}) {
     const auto ran = box.run({"send", "tester", "hi", "--wait", word, "--from", "ada"});
@@ -179,7 +179,7 @@ TEST_F(Everyday, AnUnknownValueOfWaitIsAUsageErrorAndSendsNothing) {
   EXPECT_TRUE(inbox({"--peek"}).empty());
 }
 
-TEST_F(Everyday, AnUnknownProfileIsAUsageErrorThatListsThem) {
+TEST_F(Everyday, UnknownProfileIsUsageErrorWithList) {
   for (const auto& words : std::vector<std::vector<std::string>>{{"run", "--profile", "bogus", "true"},
                                                                  {"extract", "--profile", "bogus"}}) {
     const auto ran = box.run(words);
@@ -188,7 +188,7 @@ TEST_F(Everyday, AnUnknownProfileIsAUsageErrorThatListsThem) {
   }
 }
 
-TEST_F(Everyday, OnlyAsciiMarksAreUsedWhereTheLocaleKnowsNothingElse) {
+TEST_F(Everyday, AsciiLocaleGetsAsciiMarks) {
   know("tester");
   box.ok({"send", "tester", std::string(3000, 'x'), "--from", "ada"});
   const auto is_ascii = [](const std::string& text) {
@@ -205,7 +205,7 @@ TEST_F(Everyday, OnlyAsciiMarksAreUsedWhereTheLocaleKnowsNothingElse) {
   }
 }
 
-TEST_F(Everyday, TheExamplesOfTheHelpWorkInAFreshProject) {
+TEST_F(Everyday, ExamplesOfHelpWorkInFreshProject) {
   for (const auto* name : {"agents", "channels", "config", "cost", "doctor", "inbox", "openapi", "permissions",
                            "questions", "skill", "up", "status", "workspaces", "down"}) {
     const std::string example{cli::find_command(name)->example};
@@ -215,7 +215,7 @@ TEST_F(Everyday, TheExamplesOfTheHelpWorkInAFreshProject) {
   }
 }
 
-TEST_F(Everyday, TheExampleOfTheOverviewWorksInAFreshProject) {
+TEST_F(Everyday, ExampleOfOverviewWorksInFreshProject) {
   const auto help = box.ok({"--help"});
   const std::string begin = "example: ", then = ", then elsewhere: ";
   const auto at = help.find(begin), middle = help.find(then), end = help.find('\n', middle);

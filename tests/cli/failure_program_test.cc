@@ -1,4 +1,4 @@
-// How commands fail: the same cause ends every command alike, in one sentence, and in JSON for whoever asked for it.
+// Failures of commands: the same cause has the same exit code in every command, one error line, and JSON with --json.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -9,7 +9,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-TEST(Failures, TheSameCauseEndsSendAndChatAlike) {
+TEST(Failures, SendAndChatShareExitCodes) {
   Sandbox box;
   box.ok({"up"});
   box.ok({"chat", "--name", "Bob"});
@@ -31,7 +31,7 @@ TEST(Failures, TheSameCauseEndsSendAndChatAlike) {
   EXPECT_EQ(box.run({"chat", "--name", "Alice", "--to", "Bob"}, large + "\n").code, 5);
 }
 
-TEST(Failures, ASendThatIsNotAnsweredSaysTheIdToRepeatItWith) {
+TEST(Failures, UnansweredSendReportsIdForRepeat) {
   Sandbox box;
   box.ok({"up"});
   box.ok({"chat", "--name", "Bob"});
@@ -49,7 +49,7 @@ TEST(Failures, ASendThatIsNotAnsweredSaysTheIdToRepeatItWith) {
   EXPECT_EQ(log.find("only once"), log.rfind("only once")) << log;
 }
 
-TEST(Failures, ASecondChatUnderOneNameHearsWhoHasIt) {
+TEST(Failures, SecondChatUnderNameReportsOwner) {
   Sandbox box;
   box.ok({"up"});
   const auto first = box.start({"chat", "--name", "Alice"});
@@ -62,7 +62,7 @@ TEST(Failures, ASecondChatUnderOneNameHearsWhoHasIt) {
   EXPECT_EQ(string_member(*object_member(answer, "error"), "code"), "NOT_OWNER");
 }
 
-TEST(Failures, ASentenceSaysWhatIsWanted) {
+TEST(Failures, UsageErrorStatesExpectedValue) {
   Sandbox box;
   const std::pair<Words, std::string> cases[] = {
       {{"send", "Bob", "x", "--from", ""}, "--from needs a name, for example: --from Alice"},
@@ -80,7 +80,7 @@ TEST(Failures, ASentenceSaysWhatIsWanted) {
   }
 }
 
-/// Every command that takes --json, made to fail, prints one object with the code and the sentence.
+/// Every failing command with --json prints one object with the code and the message.
 void expect_json_failure(Sandbox& box, Words words, int code, const std::string& word) {
   words.emplace_back("--json");
   const auto ran = box.run(words);
@@ -93,7 +93,7 @@ void expect_json_failure(Sandbox& box, Words words, int code, const std::string&
   EXPECT_EQ("agent-relay: " + string_member(*error, "message").value() + "\n", ran.err);
 }
 
-TEST(Failures, AreJsonForWhoeverAskedForIt) {
+TEST(Failures, AreJsonWithJsonOption) {
   Sandbox box;
   for (const Words& words : {Words{"status"},
                              {"agents", "--no-start"},
@@ -119,7 +119,7 @@ TEST(Failures, AreJsonForWhoeverAskedForIt) {
   EXPECT_NE(box.run({"config"}).err.find("did you mean durability?"), std::string::npos);
 }
 
-TEST(Failures, JsonIsAskedForByAnOptionNotByAWordToSay) {
+TEST(Failures, JsonWordInTextIsNotTheOption) {
   Sandbox box;
   EXPECT_EQ(box.run({"send", "Bob", "--", "--json"}).out, "");
 }

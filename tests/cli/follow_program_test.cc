@@ -7,7 +7,7 @@
 namespace relay::cli_tests {
 namespace {
 
-/// The bodies `log --json` printed, in order.
+/// The bodies in the output of `log --json`, in order.
 std::vector<std::string> bodies(const std::string& out) {
   std::vector<std::string> found;
   std::istringstream lines{out};
@@ -16,7 +16,7 @@ std::vector<std::string> bodies(const std::string& out) {
   return found;
 }
 
-TEST(Follow, ARestartCostsNeitherALineNorARepetition) {
+TEST(Follow, RestartNeitherLosesNorRepeatsLines) {
   Sandbox box;
   box.ok({"up"});
   box.ok({"chat", "--name", "Bob"});
@@ -40,7 +40,7 @@ TEST(Follow, ARestartCostsNeitherALineNorARepetition) {
   EXPECT_TRUE(log->complains("reconnected to the daemon"));
 }
 
-TEST(Follow, ANameFiltersWhatComes) {
+TEST(Follow, NameFiltersMessages) {
   Sandbox box;
   box.ok({"up"});
   for (const auto* name : {"Alice", "Bob"}) box.ok({"chat", "--name", name});

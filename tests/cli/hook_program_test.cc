@@ -1,4 +1,4 @@
-// The program that agents run in their hooks: it keeps, tells and answers, and whatever goes wrong the agent goes on.
+// `agent-relay hook`: records the event, notifies the host and prints the response; no error stops the agent.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -35,7 +35,7 @@ std::string payload(std::string_view event, std::string_view more = "") {
 const std::string kPermission =
     payload("PermissionRequest", R"(,"tool_name":"Bash","tool_input":{"command":"ls","env":"TOKEN=abcdefgh"})");
 
-/// The program as an agent starts it: pipes at both ends, and only the variables given.
+/// Runs the program as an agent does: with pipes and only the given variables.
 class Hook {
  public:
   struct Options {
@@ -88,7 +88,7 @@ class Hook {
   void stop_reading() { out_.reset(); }
   void signal(int number) const { ::kill(pid_, number); }
 
-  /// What it printed until its end; its exit code is in `code`.
+  /// Its whole output; the exit code is in `code`.
   std::string finish() {
     std::string printed;
     std::array<char, 4096> buffer;
@@ -110,7 +110,7 @@ class Hook {
   UniqueFd in_, out_;
 };
 
-/// A host's door with nobody behind it but the test.
+/// A host socket served by the test.
 class Door {
  public:
   explicit Door(const std::string& path) : bound_{*net::bind_and_listen(path)} {}
@@ -136,7 +136,7 @@ class Door {
     EXPECT_EQ(::send(client_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
   }
   void answer(std::string_view answer) { say(relay::format(R"({{"method":"hook","ok":true,"answer":{}}})", answer)); }
-  /// The visitor has hung up.
+  /// The client has disconnected.
   bool is_left() {
     char byte = 0;
     return becomes(client_.get(), POLLIN) && ::recv(client_.get(), &byte, 1, 0) == 0;
@@ -162,7 +162,7 @@ class HookProgram : public testing::Test {
     for (std::string line; std::getline(file, line);) events.push_back(parse_json_object(line).value());
     return events;
   }
-  /// Runs to its end and expects silence.
+  /// Runs it and expects no output.
   void expect_silence(const Hook::Options& options, std::string_view text) {
     Hook hook{options};
     hook.give(text);
@@ -173,7 +173,7 @@ class HookProgram : public testing::Test {
   Sandbox box_;
 };
 
-TEST_F(HookProgram, KeepsAnEventWithoutHostOrDaemon) {
+TEST_F(HookProgram, RecordsEventWithoutHostOrDaemon) {
   expect_silence({.variables = variables()}, kPermission);
   const auto events = kept();
   ASSERT_EQ(events.size(), 1u);
@@ -183,14 +183,14 @@ TEST_F(HookProgram, KeepsAnEventWithoutHostOrDaemon) {
   EXPECT_FALSE(fs::exists(box_.home())) << "it reads and makes nothing of the program's own home";
 }
 
-TEST_F(HookProgram, KeepsUnderTheUsersHomeByDefault) {
+TEST_F(HookProgram, RecordsUnderHomeByDefault) {
   Hook hook{{.variables = {"HOME=" + box_.project()}}};
   hook.give(payload("Stop"));
   EXPECT_EQ(hook.finish(), "");
   EXPECT_TRUE(fs::exists(box_.project() + "/.relay/events/s-1.jsonl"));
 }
 
-TEST_F(HookProgram, SaysWhatTheHostAnswers) {
+TEST_F(HookProgram, PrintsResponseOfHost) {
   Door door{door_path()};
   Hook hook{with_door()};
   hook.give(payload("UserPromptSubmit", R"(,"prompt":"hello")"));
@@ -208,7 +208,7 @@ TEST_F(HookProgram, SaysWhatTheHostAnswers) {
   EXPECT_EQ(string_member(kept()[0], "name"), "Alice");
 }
 
-TEST_F(HookProgram, TellsTheVerdictOnAPermission) {
+TEST_F(HookProgram, PrintsPermissionDecision) {
   for (const auto* agent : {"claude", "codex"}) {
     fs::remove(door_path());
     Door door{door_path()};
@@ -222,7 +222,7 @@ TEST_F(HookProgram, TellsTheVerdictOnAPermission) {
   }
 }
 
-TEST_F(HookProgram, IsSilentWhenTheHostSaysNonsense) {
+TEST_F(HookProgram, IsSilentOnInvalidHostResponse) {
   for (const auto* nonsense :
        {R"({"method":"hook","ok":false,"error":"what?"})", R"({"method":"hook","ok":true})",
         R"({"method":"hook","ok":true,"answer":{"decision":"maybe"}})", "{nonsense", "nonsense"}) {
@@ -237,7 +237,7 @@ TEST_F(HookProgram, IsSilentWhenTheHostSaysNonsense) {
   }
 }
 
-TEST_F(HookProgram, DoesNotWaitForADoorThatNeverAnswers) {
+TEST_F(HookProgram, TimesOutOnSilentHostSocket) {
   Door door{door_path()};
   Hook hook{with_door()};
   hook.give(payload("SessionEnd"));
@@ -247,14 +247,14 @@ TEST_F(HookProgram, DoesNotWaitForADoorThatNeverAnswers) {
   EXPECT_EQ(kept().size(), 1u);
 }
 
-TEST_F(HookProgram, NeedsNobodyBehindTheDoor) {
+TEST_F(HookProgram, WorksWithoutListener) {
   expect_silence(with_door(), payload("Stop"));  // no such file
   { Door gone{door_path()}; }
-  expect_silence(with_door(), payload("Stop"));  // a socket nobody listens at
+  expect_silence(with_door(), payload("Stop"));  // a socket without a listener
   EXPECT_EQ(kept().size(), 2u);
 }
 
-TEST_F(HookProgram, LeavesWhenTheAgentNoLongerReads) {
+TEST_F(HookProgram, ExitsWhenAgentStopsReading) {
   Door door{door_path()};
   Hook hook{with_door()};
   hook.give(kPermission);
@@ -265,7 +265,7 @@ TEST_F(HookProgram, LeavesWhenTheAgentNoLongerReads) {
   EXPECT_EQ(hook.code, 0);
 }
 
-TEST_F(HookProgram, LeavesWhenItIsKilled) {
+TEST_F(HookProgram, ExitsOnSignal) {
   for (const int number : {SIGTERM, SIGHUP}) {
     fs::remove(door_path());
     Door door{door_path()};
@@ -278,7 +278,7 @@ TEST_F(HookProgram, LeavesWhenItIsKilled) {
   }
 }
 
-TEST_F(HookProgram, NeverBreaksTheAgent) {
+TEST_F(HookProgram, NeverFails) {
   const auto stop = payload("Stop");
   expect_silence({}, stop);                                                // no HOME
   expect_silence({.variables = {"HOME="}}, stop);                          //
@@ -286,7 +286,7 @@ TEST_F(HookProgram, NeverBreaksTheAgent) {
   expect_silence({.variables = {"HOME=/nonexistent/home"}}, stop);         //
   expect_silence({.variables = {"RELAY_HOME=/dev/null/x"}}, stop);         // not a directory
   expect_silence({.variables = variables(), .disk_is_full = true}, stop);  //
-  expect_silence({.agent = "nobody", .variables = variables()}, stop);     // a later version's agent
+  expect_silence({.agent = "nobody", .variables = variables()}, stop);     // an agent of a later version
   expect_silence({.variables = variables()}, "");                          //
   expect_silence({.variables = variables()}, "not JSON");                  //
   expect_silence({.variables = variables()}, R"({"session_id":"s-1"})");   // no event
@@ -297,7 +297,7 @@ TEST_F(HookProgram, NeverBreaksTheAgent) {
   EXPECT_EQ(kept().size(), 1u);
 }
 
-TEST_F(HookProgram, TellsTheHostAlsoWhenTheDiskIsFull) {
+TEST_F(HookProgram, NotifiesHostWhenDiskIsFull) {
   Door door{door_path()};
   auto options = with_door();
   options.disk_is_full = true;
@@ -308,7 +308,7 @@ TEST_F(HookProgram, TellsTheHostAlsoWhenTheDiskIsFull) {
   EXPECT_NE(hook.finish().find("welcome"), std::string::npos);
 }
 
-TEST_F(HookProgram, CutsALongEventForTheDoor) {
+TEST_F(HookProgram, TruncatesLongEventForHost) {
   Door door{door_path()};
   Hook hook{with_door()};
   hook.give(payload("Stop", R"(,"last_assistant_message":")" + std::string(4 << 20, 'x') + "\""));

@@ -1,4 +1,4 @@
-// Hooks in a person's own settings: what is shown, what is written, and that all of it can be taken back.
+// Hooks in the user's own settings: the diff, the written file, and the complete removal.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -28,7 +28,7 @@ struct Hooks : testing::Test {
   }
 };
 
-TEST_F(Hooks, ADryRunShowsTheDifferenceAndWritesNothing) {
+TEST_F(Hooks, DryRunPrintsDiffAndWritesNothing) {
   const auto path = box.write(person + "/.claude/settings.json", "{\n    \"model\": \"opus\"\n}\n");
   const auto out = box.ok({"hooks", "install", "claude", "--dry-run"});
   EXPECT_TRUE(out.starts_with(format("--- {0}\n+++ {0}\n@@ -1,3 +1,", path))) << out;
@@ -37,7 +37,7 @@ TEST_F(Hooks, ADryRunShowsTheDifferenceAndWritesNothing) {
   EXPECT_EQ(read(path), "{\n    \"model\": \"opus\"\n}\n");
 }
 
-TEST_F(Hooks, InstallAndUninstallGiveTheSameBytesForEveryAgent) {
+TEST_F(Hooks, UninstallRestoresFileForEveryAgent) {
   const std::string text = "{\n  \"z\": 1.0, \"a\": [ ],\n  \"hooks\": {\"Stop\": [{\"hooks\": []}]}\n}";
   for (const auto& [agent, file] :
        {std::pair{"claude", ".claude/settings.json"}, std::pair{"codex", ".codex/hooks.json"},
@@ -62,14 +62,14 @@ TEST_F(Hooks, InstallAndUninstallGiveTheSameBytesForEveryAgent) {
   }
 }
 
-TEST_F(Hooks, AFileMadeForThemGoesWithThem) {
+TEST_F(Hooks, UninstallRemovesFileCreatedByInstall) {
   box.ok({"hooks", "install", "codex"});
   EXPECT_TRUE(std::filesystem::exists(person + "/.codex/hooks.json"));
   box.ok({"hooks", "uninstall", "codex"});
   EXPECT_FALSE(std::filesystem::exists(person + "/.codex/hooks.json"));
 }
 
-TEST_F(Hooks, AFileWithCommentsIsLeftAloneInOneSentence) {
+TEST_F(Hooks, FileWithCommentsIsRefused) {
   const auto path = box.write(person + "/.claude/settings.json", "{} // mine\n");
   const auto ran = box.run({"hooks", "install", "claude"});
   EXPECT_EQ(ran.code, 1);
@@ -79,7 +79,7 @@ TEST_F(Hooks, AFileWithCommentsIsLeftAloneInOneSentence) {
   EXPECT_NE(box.ok({"hooks", "status"}).find("cannot be read"), std::string::npos);
 }
 
-TEST_F(Hooks, StatusWarnsOfAProgramThatMovedAndOfSettingsThatForbidHooks) {
+TEST_F(Hooks, StatusWarnsOfMovedProgramAndBlockedHooks) {
   box.write(person + "/.claude/settings.json",
             R"({"disableAllHooks": true, "hooks": {"Stop": [{"hooks": [{"type": "command", )"
             R"("command": "/gone/agent-relay", "args": ["hook", "claude"]}]}]}})");
@@ -93,7 +93,7 @@ TEST_F(Hooks, StatusWarnsOfAProgramThatMovedAndOfSettingsThatForbidHooks) {
   EXPECT_NE(string_member(row, "forbidden").value_or("").find("disableAllHooks"), std::string::npos);
 }
 
-TEST_F(Hooks, StatusAndDoctorSayThatADaemonOfAnotherHomeDoesNotSeeWhatTheyWrite) {
+TEST_F(Hooks, StatusAndDoctorReportDaemonWithOtherHome) {
   box.set("RELAY_HOME", box.home() + "-one");
   box.ok({"up"});
   box.ok({"hooks", "install", "claude"});
@@ -107,7 +107,7 @@ TEST_F(Hooks, StatusAndDoctorSayThatADaemonOfAnotherHomeDoesNotSeeWhatTheyWrite)
   EXPECT_EQ(box.run({"hooks", "status"}).err, "") << "there are none";
 }
 
-TEST_F(Hooks, WhatIsMistypedIsSaid) {
+TEST_F(Hooks, UsageErrorsAreReported) {
   EXPECT_EQ(box.run({"hooks", "instal", "claude"}).code, 2);
   EXPECT_EQ(box.run({"hooks", "install"}).code, 2);
   EXPECT_EQ(box.run({"hooks", "install", "aider"}).code, 2);

@@ -1,4 +1,5 @@
-// Looking at an agent and steering it from elsewhere: attach, explain, input, wait; and what it says by other ways.
+// Watching and controlling an agent through its host socket: attach, explain, input, wait; and files and commands of the
+// agent.
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -16,13 +17,13 @@ std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-struct Doors : Agents {
+struct HostSocket : Agents {
   static constexpr const char* kScript = R"({"rules": [
     {"contains": "delete", "dialog": {"title": "Run rm?", "options": ["Yes", "No"]}, "reply": "ran it", "denied": "left it"},
     {"contains": "greet", "reply": "I will.\n\n@relay:tester hello"},
     {"contains": "by file", "reply": "See.\n\n->relay-file:note"}], "default": {"reply": "fine"}})";
 
-  Doors() {
+  HostSocket() {
     script(kScript);
     box.ok({"send", "*", "so that tester is known", "--from", "tester"});
   }
@@ -31,7 +32,7 @@ struct Doors : Agents {
   }
 };
 
-TEST_F(Doors, AWatcherSeesTheScreenAtOnceThenLiveAndLeavesNothingBehind) {
+TEST_F(HostSocket, ViewerSeesScreenLiveAndTerminalIsRestored) {
   auto& bob = start("Bob", {"--status"});
   bob.type("before");
   ASSERT_TRUE(bob.shows("before"));
@@ -48,23 +49,23 @@ TEST_F(Doors, AWatcherSeesTheScreenAtOnceThenLiveAndLeavesNothingBehind) {
   EXPECT_EQ(submitted("Bob"), std::vector<std::string>{"before and after"});
 }
 
-TEST_F(Doors, WhoDrivesTypesAndCountsAsAPerson) {
+TEST_F(HostSocket, DriverInputCountsAsUserInput) {
   start("Bob", {"--status"});
   Terminal driver{box, {"attach", "Bob"}};
   ASSERT_TRUE(driver.shows("Scripted agent")) << driver.screen();
   driver.type("half a li");
   ASSERT_TRUE(is("Bob", "typing"));
   const auto id = send("Bob", "words");
-  EXPECT_TRUE(waits_because(id, "the composer holds a draft"));
+  EXPECT_TRUE(is_pending_because(id, "the composer holds a draft"));
   driver.type("ne\r");
-  EXPECT_TRUE(comes_to(id, "delivered"));
-  EXPECT_EQ(submitted("Bob"), (std::vector<std::string>{"half a line", letter(id, "words")}));
+  EXPECT_TRUE(reaches_state(id, "delivered"));
+  EXPECT_EQ(submitted("Bob"), (std::vector<std::string>{"half a line", delivered_line(id, "words")}));
   driver.type("\x1d");
   EXPECT_EQ(driver.finish(), 0);
   EXPECT_TRUE(is("Bob", "idle")) << "it goes on";
 }
 
-TEST_F(Doors, SeveralWatchAndAllHearOfTheEnd) {
+TEST_F(HostSocket, AllViewersSeeTheExit) {
   auto& bob = start("Bob", {"--status"});
   Terminal one{box, {"attach", "Bob", "--view"}}, two{box, {"attach", "Bob"}};
   ASSERT_TRUE(one.shows("Scripted agent") && two.shows("Scripted agent"));
@@ -76,18 +77,18 @@ TEST_F(Doors, SeveralWatchAndAllHearOfTheEnd) {
   EXPECT_TRUE(two.shows("Bob exited")) << two.screen();
   EXPECT_EQ(one.finish() + two.finish(), 0);
   EXPECT_EQ(box.run({"attach", "Bob", "--print"}).code, 1) << "its door is gone";
-  // The daemon removes the record of the end once the end is durable.
+  // The daemon removes the exit record once the exit is durable.
   EXPECT_TRUE(eventually([&] { return fs::is_empty(box.workspace_directory() + "/hosts"); }));
 }
 
-TEST_F(Doors, ExplainTellsTheVerdictTheEvidenceAndWhatWaits) {
+TEST_F(HostSocket, ExplainShowsStateEvidenceAndPendingMessages) {
   auto& bob = start("Bob", {"--status"});
   bob.type("delete");
   ASSERT_TRUE(bob.shows("delete"));
   bob.type("\r");
   ASSERT_TRUE(bob.shows("Run rm?"));
   const auto id = send("Bob", "words");
-  ASSERT_TRUE(waits_because(id, "a dialog is open"));
+  ASSERT_TRUE(is_pending_because(id, "a dialog is open"));
   const auto told = box.ok_json({"explain", "Bob"});
   EXPECT_EQ(string_member(told, "state"), "blocked");
   const auto& waiting = told.at("pending").as_array().at(0).as_object();
@@ -100,25 +101,25 @@ TEST_F(Doors, ExplainTellsTheVerdictTheEvidenceAndWhatWaits) {
   EXPECT_NE(refused.err.find("shows a dialog"), std::string::npos) << refused.err;
   EXPECT_EQ(count("Bob", "answer"), 0u);
   box.ok({"input", "Bob", "--key", "Escape"});
-  EXPECT_TRUE(comes_to(id, "delivered"));
+  EXPECT_TRUE(reaches_state(id, "delivered"));
   EXPECT_TRUE(bob.shows("left it"));
   EXPECT_EQ(box.ok({"status"}).find("for Bob:"), std::string::npos);
 }
 
-TEST_F(Doors, AnUnknownKeyIsAUsageErrorThatListsTheKeys) {
+TEST_F(HostSocket, UnknownKeyIsUsageErrorWithList) {
   start("Bob", {"--status"});
   const auto ran = box.run({"input", "Bob", "--key", "Escape Bogus"});
   EXPECT_EQ(ran.code, 2);
   EXPECT_TRUE(ran.err.contains("unknown key Bogus; keys are Enter, ") && ran.err.contains("PageDown")) << ran.err;
 }
 
-TEST_F(Doors, WaitEndsWhenItIsSoAndSaysWhenItIsNot) {
+TEST_F(HostSocket, WaitEndsInStateOrTimesOut) {
   auto& bob = start("Bob", {"--status"});
   box.ok({"wait", "Bob", "--until", "idle", "--timeout", "10s"});
   EXPECT_EQ(box.run({"wait", "Bob", "--until", "blocked", "--timeout", "100ms"}).code, 4);
   auto end = box.start({"wait", "Bob", "--until", "exit", "--json"});
   auto message = box.start({"wait", "Bob", "--until", "message"});
-  // Nobody tells when it has begun to listen, so Bob speaks from time to time until it has heard him.
+  // It does not report when it starts to listen, so Bob sends repeatedly until it has received one message.
   std::chrono::steady_clock::time_point greeted{};
   EXPECT_TRUE(until([&] {
     if (message->out().find("Bob sent a message to tester") != std::string::npos) return true;
@@ -137,7 +138,7 @@ TEST_F(Doors, WaitEndsWhenItIsSoAndSaysWhenItIsNot) {
   EXPECT_EQ(box.run({"wait", "Bob"}).code, 1);
 }
 
-TEST_F(Doors, TheyNeedNoDaemon) {
+TEST_F(HostSocket, CommandsNeedNoDaemon) {
   start("Bob", {"--status"});
   box.kill_daemon();
   EXPECT_EQ(string_member(box.ok_json({"explain", "Bob"}), "state"), "idle");
@@ -147,10 +148,10 @@ TEST_F(Doors, TheyNeedNoDaemon) {
   EXPECT_NE(stranger.err.find("did you mean Bob?"), std::string::npos) << stranger.err;
 }
 
-TEST_F(Doors, AnAgentSpeaksByFileFromItsShellAndReadsItsInbox) {
+TEST_F(HostSocket, AgentSendsByFileAndReadsInboxFile) {
   auto& bob = start("Bob", {"--status"});
   const auto id = send("Bob", "read me\n  later");
-  ASSERT_TRUE(comes_to(id, "delivered"));
+  ASSERT_TRUE(reaches_state(id, "delivered"));
   EXPECT_NE(content_of(box.workspace_directory() + "/team/Bob/inbox.md").find("read me\n  later\n"), std::string::npos);
 
   const auto outbox = box.project() + "/.agent-relay/agents/Bob/outbox";
@@ -167,38 +168,38 @@ TEST_F(Doors, AnAgentSpeaksByFileFromItsShellAndReadsItsInbox) {
   EXPECT_NE(box.ok({"inbox", "tester"}).find("from its shell"), std::string::npos);
 }
 
-TEST_F(Doors, AnAgentThatKeepsMistakingIsNotAnsweredForEver) {
+TEST_F(HostSocket, CorrectionsOfWrongCommandsAreLimited) {
   script(R"({"rules": [], "default": {"reply": "Well.\n\n@relay:nobody-there hello"}})");
   auto& bob = start("Bob", {"--status"});
   bob.type("go");
   ASSERT_TRUE(bob.shows("go"));
   bob.type("\r");
-  // Each reply is a message to somebody unknown; the refusal is explained, and the explanation is replied to.
+  // Each reply is a message to an unknown agent; the host explains the refusal, and the agent replies to the explanation.
   ASSERT_TRUE(until([&] { return heard("Bob", "Relay: ") >= 3; }));
   let_pass(Millis{3'000});
   EXPECT_LE(heard("Bob", "Relay: "), 4u);
 }
 
-TEST_F(Doors, MailComesAlsoAfterATerminalWasSlow) {
+TEST_F(HostSocket, MessagesArriveAfterSlowTerminal) {
   auto& bob = start("Bob", {"--status"});
   bob.type("/flood 2");
   ASSERT_TRUE(bob.shows("/flood 2"));
-  bob.type("\r");  // nobody reads that terminal now: the flood stands still
+  bob.type("\r");  // the terminal is not read now, so the flood stops
   const auto id = parse_json_object(box.ok({"send", "Bob", "words", "--from", "tester", "--json"}))->at("id");
-  EXPECT_TRUE(comes_to(std::string{id.as_string()}, "delivered")) << "whoever waits reads again";
+  EXPECT_TRUE(reaches_state(std::string{id.as_string()}, "delivered")) << "whoever waits reads again";
   EXPECT_EQ(heard("Bob", "words"), 1u);
 }
 
-TEST_F(Doors, AFileInTheWayCostsFilesNotTheAgent) {
+TEST_F(HostSocket, BlockedFolderCostsFilesNotAgent) {
   fs::remove_all(box.project() + "/.agent-relay");
   box.write(box.project() + "/.agent-relay", "in the way");
   auto& bob = start("Bob", {"--status"});
   const auto id = send("Bob", "words");
-  EXPECT_TRUE(comes_to(id, "delivered"));
+  EXPECT_TRUE(reaches_state(id, "delivered"));
   EXPECT_TRUE(bob.unfolded().contains("move it away")) << bob.screen();
 }
 
-TEST_F(Doors, WordsOfAnAgentStartNoProgramUnlessAPersonAllowsIt) {
+TEST_F(HostSocket, SpawnCommandNeedsPermission) {
   const auto made = box.project() + "/made-by-words";
   script(format(R"({{"rules": [
     {{"contains": "line", "reply": "Yes.\n\n@relay:spawn Dev scripted_agent \"count the stars\""}},
@@ -221,7 +222,7 @@ TEST_F(Doors, WordsOfAnAgentStartNoProgramUnlessAPersonAllowsIt) {
   EXPECT_EQ(box.ok({"agents", "--names"}).find("Dev"), std::string::npos);
 }
 
-TEST_F(Doors, AnAgentStartsAnotherByWordsOnceAPersonSaidYes) {
+TEST_F(HostSocket, SpawnCommandStartsAgentAfterApproval) {
   box.ok({"down", "--all"});
   box.write(box.home() + "/config.toml", "[spawn]\nby_agents = \"ask\"\n");
   box.set("PATH", fs::path{SCRIPTED_AGENT}.parent_path().string() + ":/usr/bin:/bin");
@@ -236,10 +237,10 @@ TEST_F(Doors, AnAgentStartsAnotherByWordsOnceAPersonSaidYes) {
       << box.ok({"attach", "Boss", "--print"});
   EXPECT_EQ(box.ok({"agents", "--names"}).find("Dev"), std::string::npos);
   box.ok({"approve", "Boss"});
-  EXPECT_TRUE(is_here("Dev"));
+  EXPECT_TRUE(is_connected("Dev"));
 }
 
-TEST_F(Doors, AnAgentStartsAndEndsAnotherByWords) {
+TEST_F(HostSocket, SpawnAndReleaseCommandsWork) {
   box.ok({"down", "--all"});
   box.write(box.home() + "/config.toml", "[spawn]\nby_agents = \"profiles\"\n");
   box.set("PATH", fs::path{SCRIPTED_AGENT}.parent_path().string() + ":/usr/bin:/bin");
@@ -253,7 +254,7 @@ TEST_F(Doors, AnAgentStartsAndEndsAnotherByWords) {
     boss.type("\r");
   };
   say("hire somebody");
-  ASSERT_TRUE(is_here("Dev")) << box.ok({"attach", "Boss", "--print"});
+  ASSERT_TRUE(is_connected("Dev")) << box.ok({"attach", "Boss", "--print"});
   EXPECT_TRUE(until([&] {
     return box.ok({"attach", "Dev", "--print"}).find("Relay message from Boss") != std::string::npos;
   })) << "its task is a message like any other";
@@ -262,13 +263,13 @@ TEST_F(Doors, AnAgentStartsAndEndsAnotherByWords) {
   EXPECT_TRUE(until([&] { return box.ok({"agents", "--names"}).find("Dev") == std::string::npos; }));
 }
 
-TEST_F(Doors, InTmuxItIsReadAndTypedToLikeAnyOther) {
+TEST_F(HostSocket, TmuxAgentIsReadAndTypedTo) {
   const auto log = box.project() + "/Bob.log";
   const auto said = box.ok({"run", "--tmux", "-n", "Bob", SCRIPTED_AGENT, "--status", "--work-ms", "50", "--log", log});
   EXPECT_NE(said.find("tmux attach -t =relay-Bob"), std::string::npos) << said;
   const auto id = send("Bob", "words for a pane");
-  EXPECT_TRUE(comes_to(id, "delivered"));
-  EXPECT_EQ(submitted("Bob"), std::vector<std::string>{letter(id, "words for a pane")});
+  EXPECT_TRUE(reaches_state(id, "delivered"));
+  EXPECT_EQ(submitted("Bob"), std::vector<std::string>{delivered_line(id, "words for a pane")});
   EXPECT_NE(box.ok({"attach", "Bob", "--print"}).find("words for a pane"), std::string::npos);
   const auto second = box.run({"run", "--tmux", "-n", "Bob", SCRIPTED_AGENT});
   EXPECT_NE(second.code, 0) << "one of that name is enough";
@@ -279,7 +280,7 @@ TEST_F(Doors, InTmuxItIsReadAndTypedToLikeAnyOther) {
   EXPECT_TRUE(until([&] { return count("Bob", "exit") == 1 || !is_running(agent_pid("Bob")); }));
 }
 
-TEST_F(Doors, InAPaneOfTmuxThatNobodyLooksAtItSaysWhereTheAgentRuns) {
+TEST_F(HostSocket, UnwatchedTmuxPanePrintsAttachCommand) {
   const auto socket = box.project() + "/desk";
   Terminal tmux{box,
                 Terminal::SimClient{{"/usr/bin/tmux", "-S", socket, "new-session", "-d", "-s", "desk", "sleep 1000"}}};
@@ -296,7 +297,7 @@ TEST_F(Doors, InAPaneOfTmuxThatNobodyLooksAtItSaysWhereTheAgentRuns) {
   Terminal{box, Terminal::SimClient{{"/usr/bin/tmux", "-S", socket, "kill-server"}}}.finish();
 }
 
-TEST_F(Doors, InTmuxItIsToldOfTheRelayAlsoWhenAScriptStartsIt) {
+TEST_F(HostSocket, TmuxAgentGetsInstructionsFromScript) {
   const auto agent =
       box.write(box.project() + "/opencode", "#!/bin/sh\necho $OPENCODE_CONFIG_CONTENT > told\nexec cat\n");
   fs::permissions(agent, fs::perms::owner_all);

@@ -1,4 +1,4 @@
-/// Projects that another person wrote, and other users of the machine.
+/// Projects written by others, and other users of the machine.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr uid_t kSomebodyElse = 65534;
 
-TEST(AHostileProject, GetsNothingWrittenOutsideItAndHoldsNothingUp) {
+TEST(HostileProject, CausesNoWriteOutsideAndNoHang) {
   Sandbox box;
   const auto outside = box.home() + "-outside";
   fs::create_directories(outside + "/.ssh");
@@ -39,7 +39,7 @@ TEST(AHostileProject, GetsNothingWrittenOutsideItAndHoldsNothingUp) {
   fs::remove_all(outside);
 }
 
-TEST(AProjectOfAnotherUser, IsRefusedUntilThePersonAllowsIt) {
+TEST(ForeignProject, IsRefusedUntilTrusted) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
   Sandbox box;
   ASSERT_EQ(::chown(box.project().c_str(), kSomebodyElse, kSomebodyElse), 0);
@@ -55,19 +55,19 @@ TEST(AProjectOfAnotherUser, IsRefusedUntilThePersonAllowsIt) {
   box.ok({"status"});
 }
 
-TEST(AProjectOfAnotherUser, IsRefusedByARunningDaemonToo) {
+TEST(ForeignProject, IsRefusedByRunningDaemon) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
   Sandbox box;
   box.ok({"up"});
   box.enter_project("theirs");
   ASSERT_EQ(::chown(box.project().c_str(), kSomebodyElse, kSomebodyElse), 0);
-  box.set("AGENT_RELAY_TRUSTED_PROJECTS", box.project());  // of the command alone, not of the daemon
+  box.set("AGENT_RELAY_TRUSTED_PROJECTS", box.project());  // for the command, not the daemon
   const auto refused = box.run({"up"});
   EXPECT_EQ(refused.code, 5) << refused.err;
   EXPECT_NE(refused.err.find("belongs to another user"), std::string::npos) << refused.err;
 }
 
-TEST(ADirectoryOfTheSystem, GetsNothingWrittenIntoItByAnOrdinaryUser) {
+TEST(SystemDirectory, IsNotWrittenByOrdinaryUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can play two users";
   const auto nothing_there = [](const std::string& directory) { return !fs::exists(directory + "/.agent-relay"); };
   for (const bool everyones : {true, false}) {
@@ -75,7 +75,7 @@ TEST(ADirectoryOfTheSystem, GetsNothingWrittenIntoItByAnOrdinaryUser) {
     const auto common = box.home() + "-common";
     fs::create_directory(common);
     fs::permissions(common, fs::perms{everyones ? 01777U : 0755U});
-    if (everyones) fs::create_directory(common + "/.git");  // anybody may have put it there
+    if (everyones) fs::create_directory(common + "/.git");  // any user could create it
     box.become(kSomebodyElse, common);
     const auto up = box.run({"up", "--no-http"});
     EXPECT_EQ(up.code, 0) << up.err;
@@ -89,7 +89,7 @@ TEST(ADirectoryOfTheSystem, GetsNothingWrittenIntoItByAnOrdinaryUser) {
   }
 }
 
-TEST(AProjectOfRoot, IsRefusedForAnOrdinaryUserUntilItIsTrusted) {
+TEST(RootProject, IsRefusedForOrdinaryUserUntilTrusted) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can play two users";
   Sandbox box;
   const auto project = box.home() + "-roots";
@@ -102,7 +102,7 @@ TEST(AProjectOfRoot, IsRefusedForAnOrdinaryUserUntilItIsTrusted) {
   box.ok({"up", "--no-http"});
 }
 
-TEST(AListenerOfAnotherUser, HearsNoMessage) {
+TEST(ForeignListener, GetsNoMessage) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can play two users";
   Sandbox box;
   box.ok({"up"});

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(Config, SaysWhereEachValueCameFrom) {
+TEST(Config, ShowsSourceOfEachValue) {
   Sandbox box;
   box.write(box.home() + "/config.toml", "debug = true\n[retention]\nmax_age_days = 3\n");
   box.set("AGENT_RELAY_DURABILITY", "process");
@@ -29,7 +29,7 @@ TEST(Config, SaysWhereEachValueCameFrom) {
   EXPECT_EQ(string_member(*object_member(*settings, "dashboard_port"), "source"), "default");
 }
 
-TEST(Config, MarksValuesThatTheRunningDaemonDoesNotUse) {
+TEST(Config, MarksValuesNotInUse) {
   Sandbox box;
   box.ok({"up", "--no-http"});
   EXPECT_EQ(box.ok({"reload"}), "the daemon reloaded its configuration; nothing changed\n");
@@ -64,7 +64,7 @@ TEST(Config, MarksValuesThatTheRunningDaemonDoesNotUse) {
   EXPECT_NE(refused.err.find("heartbeat_ms"), std::string::npos) << refused.err;
 }
 
-TEST(Config, MarksRulesThatTheRunningDaemonDoesNotFollow) {
+TEST(Config, MarksRulesNotInForce) {
   Sandbox box;
   box.ok({"up"});
   const auto in_use = [&](std::string_view name) {
@@ -81,7 +81,7 @@ TEST(Config, MarksRulesThatTheRunningDaemonDoesNotFollow) {
                     box.home() + "/config.toml:"));
 }
 
-TEST(Config, AdvisesARestartForWhatComesFromAnEnvironment) {
+TEST(Config, AdvisesRestartForEnvironmentValues) {
   Sandbox box;
   box.set("AGENT_RELAY_DEBUG", "1");
   box.ok({"up"});
@@ -91,7 +91,7 @@ TEST(Config, AdvisesARestartForWhatComesFromAnEnvironment) {
       << box.ok({"config"});
 }
 
-TEST(Reload, TellsEverySettingThatWentBackToItsDefault) {
+TEST(Reload, ListsSettingsResetToDefault) {
   Sandbox box;
   box.ok({"up"});
   const auto changed = [&] {
@@ -111,7 +111,7 @@ TEST(Reload, TellsEverySettingThatWentBackToItsDefault) {
   EXPECT_EQ(changed(), "");
 }
 
-TEST(Config, ASyntaxErrorIsToldWhole) {
+TEST(Config, SyntaxErrorIsComplete) {
   Sandbox box;
   box.write(box.home() + "/config.toml", "debug = true\n[spawn]\nby_agents = 'ask\n");
   const auto ran = box.run({"config"});
@@ -121,7 +121,7 @@ TEST(Config, ASyntaxErrorIsToldWhole) {
                          "other than TAB (U+0009) are explicitly prohibited\n");
 }
 
-TEST(Config, ABadFileIsOneSentenceWithItsPlace) {
+TEST(Config, BadFileErrorHasLocation) {
   Sandbox box;
   box.write(box.home() + "/config.toml", "[storage]\nkind = 'sqlite'\n");
   const auto ran = box.run({"config"});
@@ -129,9 +129,9 @@ TEST(Config, ABadFileIsOneSentenceWithItsPlace) {
   EXPECT_NE(ran.err.find(box.home() + "/config.toml:2:1: unknown setting storage.kind"), std::string::npos) << ran.err;
 }
 
-TEST(Doctor, IsContentWithAFreshHomeAndARunningDaemon) {
+TEST(Doctor, PassesWithFreshHomeAndRunningDaemon) {
   Sandbox box;
-  const auto bin = box.project() + "/bin";  // with an agent on PATH, whatever this machine has
+  const auto bin = box.project() + "/bin";  // puts an agent on PATH on any machine
   std::filesystem::create_directory(bin);
   ASSERT_EQ(::chmod(box.write(bin + "/claude", "#!/bin/sh\necho '2.1.325 (Claude Code)'\n").c_str(), 0700), 0);
   box.set("PATH", bin + ":/usr/bin:/bin");
@@ -145,8 +145,8 @@ TEST(Doctor, IsContentWithAFreshHomeAndARunningDaemon) {
     EXPECT_EQ(string_member(entry.as_object(), "status"), "ok") << json::serialize(entry);
 }
 
-TEST(Doctor, SaysThatGeminiNeedsHooksWhereARunCannotGetThem) {
-  Sandbox box;  // below /tmp, which is not root's alone, whoever runs this
+TEST(Doctor, ReportsMissingGeminiHooks) {
+  Sandbox box;  // below /tmp, which others may write to
   const auto bin = box.project() + "/bin";
   std::filesystem::create_directory(bin);
   box.set("PATH", bin + ":/usr/bin:/bin");
@@ -163,7 +163,7 @@ TEST(Doctor, SaysThatGeminiNeedsHooksWhereARunCannotGetThem) {
   EXPECT_TRUE(box.ok({"hooks", "--help"}).contains("Gemini CLI does, unless agent-relay runs\nas root"));
 }
 
-TEST(Doctor, NamesProblemsAndWhatToDo) {
+TEST(Doctor, ReportsProblemsWithFixes) {
   Sandbox box;
   fs::create_directories(box.home());
   fs::permissions(box.home(), fs::perms::all);
@@ -260,7 +260,7 @@ TEST(Doctor, ComparesTheClockWithTheNewestMessage) {
   EXPECT_EQ(string_member(clock()[1], "fix"), "the clock was set back: correct it");
 }
 
-TEST(Doctor, FindsWhatADeadDaemonLeft) {
+TEST(Doctor, FindsFilesOfDeadDaemon) {
   Sandbox box;
   box.ok({"up"});
   box.kill_daemon();
@@ -269,7 +269,7 @@ TEST(Doctor, FindsWhatADeadDaemonLeft) {
   EXPECT_NE(ran.out.find("left behind by a daemon that died"), std::string::npos) << ran.out;
 }
 
-TEST(Help, IsThereForEveryCommand) {
+TEST(Help, ExistsForEveryCommand) {
   Sandbox box;
   for (const auto* command : {"up", "down", "status", "send", "inbox", "log", "read", "chat", "agents", "trace",
                               "search", "doctor", "config", "completion"})
@@ -280,7 +280,7 @@ TEST(Help, IsThereForEveryCommand) {
   for (const auto* shell : {"bash", "zsh", "fish"}) EXPECT_NE(box.ok({"completion", shell}), "") << shell;
 }
 
-TEST(Documentation, OfTheCommandLineIsTheTables) {
+TEST(Documentation, OfCommandLineMatchesTable) {
   Sandbox box;
   const auto manual = box.ok({"completion", "manual"});
   EXPECT_NE(manual.find("### send"), std::string::npos);

@@ -1,4 +1,4 @@
-/// An MCP client in a test: the real server on pipes, its answers by the ids of the questions.
+/// An MCP client for tests: the real server on pipes, its responses by request id.
 #pragma once
 
 #include <gtest/gtest.h>

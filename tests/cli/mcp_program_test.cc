@@ -11,7 +11,7 @@
 namespace relay::cli_tests {
 namespace {
 
-TEST(Mcp, TwoClientsTalkAndAWaitHoldsUpNobody) {
+TEST(Mcp, TwoClientsExchangeMessagesDuringWait) {
   Sandbox box;
   box.ok({"up"});
   McpClient alice{box, {"--name", "Alice"}}, bob{box, {"--name", "Bob"}};
@@ -31,7 +31,7 @@ TEST(Mcp, TwoClientsTalkAndAWaitHoldsUpNobody) {
   EXPECT_EQ(string_member(reply, "thread"), id);
 }
 
-TEST(Mcp, EveryModeIsTakenAtOnceAndAnAskedAgentAnswers) {
+TEST(Mcp, EveryModeIsAcceptedAndQuestionIsAnswered) {
   Sandbox box;
   box.ok({"up"});
   McpClient bob{box, {"--name", "Bob"}};
@@ -50,7 +50,7 @@ TEST(Mcp, EveryModeIsTakenAtOnceAndAnAskedAgentAnswers) {
   EXPECT_TRUE(eventually([&] { return asking->out() == "we shall\n"; })) << asking->out() << asking->err();
 }
 
-TEST(Mcp, AModernClientNeedsNoHandshake) {
+TEST(Mcp, ModernClientNeedsNoHandshake) {
   Sandbox box;
   box.ok({"up"});
   const auto meta = std::string{R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"} +
@@ -66,7 +66,7 @@ TEST(Mcp, AModernClientNeedsNoHandshake) {
   EXPECT_NE(ran.out.find("-32700"), std::string::npos);
 }
 
-TEST(Mcp, OutlivesTheDaemonAndKeepsWhatIsSaidMeanwhile) {
+TEST(Mcp, SurvivesDaemonAndSpoolsMessages) {
   Sandbox box;
   box.ok({"up"});
   McpClient alice{box, {"--name", "Alice"}}, bob{box, {"--name", "Bob"}};
@@ -84,7 +84,7 @@ TEST(Mcp, OutlivesTheDaemonAndKeepsWhatIsSaidMeanwhile) {
   EXPECT_EQ(bob.tell("relay_inbox"), "no pending messages");
 }
 
-TEST(Mcp, AServerWithoutANameKeepsItsNameItsMailAndItsWords) {
+TEST(Mcp, UnnamedServerKeepsNameAndMessages) {
   Sandbox box;
   box.ok({"up"});
   std::string name;
@@ -104,7 +104,7 @@ TEST(Mcp, AServerWithoutANameKeepsItsNameItsMailAndItsWords) {
   EXPECT_EQ(string_member(again.structured(again.call("relay_whoami")), "name"), name);
 }
 
-TEST(Mcp, EndsPromptlyWithItsInputAlsoInTheMiddleOfAWait) {
+TEST(Mcp, ExitsPromptlyWithInputDuringWait) {
   Sandbox box;
   box.ok({"up"});
   McpClient alice{box, {"--name", "Alice"}};
@@ -116,7 +116,7 @@ TEST(Mcp, EndsPromptlyWithItsInputAlsoInTheMiddleOfAWait) {
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds{2});
 }
 
-TEST(Mcp, ACancelledWaitIsNotAnsweredAndTakesNothing) {
+TEST(Mcp, CancelledWaitHasNoResponseAndTakesNothing) {
   Sandbox box;
   box.ok({"up"});
   McpClient alice{box, {"--name", "Alice"}};
@@ -129,7 +129,7 @@ TEST(Mcp, ACancelledWaitIsNotAnsweredAndTakesNothing) {
   EXPECT_FALSE(alice.answered(waiting));
 }
 
-TEST(Mcp, ALetterThatNoAnswerShowedIsNotSeen) {
+TEST(Mcp, MessageNotShownIsNotSeen) {
   Sandbox box;
   box.ok({"up"});
   box.run({"mcp", "--name", "Zoe"}, R"({"jsonrpc":"2.0","id":0,"method":"initialize"})"
@@ -157,7 +157,7 @@ TEST(Mcp, ALetterThatNoAnswerShowedIsNotSeen) {
   EXPECT_TRUE(eventually([&] { return box.ok({"trace", id}).find("seen") != std::string::npos; }));
 }
 
-TEST(Mcp, ADoorThatNoHostOfThisProjectHasIsPassedOver) {
+TEST(Mcp, HostSocketOfAnotherProjectIsIgnored) {
   Sandbox box;
   box.ok({"up"});
   box.set("AGENT_RELAY_NAME", "Ghost");
@@ -169,7 +169,7 @@ TEST(Mcp, ADoorThatNoHostOfThisProjectHasIsPassedOver) {
   EXPECT_EQ(bool_member(who, "reachable"), true);
 }
 
-TEST(Mcp, SaysInItsAnswersWhyItCannotReachTheRelay) {
+TEST(Mcp, ResponsesReportConnectionError) {
   Sandbox box;
   McpClient away{box, {"--name", "Alice"}};
   EXPECT_NE(away.tell("relay_agents").find("agent-relay up"), std::string::npos);
@@ -193,7 +193,7 @@ TEST(Mcp, BroadcastAboutATopicReachesItsSubscribers) {
   EXPECT_EQ(alice.tell("relay_topics"), "topics with subscribers:");
 }
 
-TEST(Mcp, ReservationsAreSharedAndEventsAreWrittenDown) {
+TEST(Mcp, ReservationsAreSharedAndEventsAreRecorded) {
   Sandbox box;
   McpClient alice{box, {"--name", "Alice"}}, bob{box, {"--name", "Bob"}};
   EXPECT_NE(alice.tell("relay_reserve", R"({"paths":["src/net"],"note":"tidying"})").find("reserved"),
@@ -210,7 +210,7 @@ TEST(Mcp, ReservationsAreSharedAndEventsAreWrittenDown) {
   EXPECT_NE(content.find(R"("type":"decision","text":"one loop")"), std::string::npos) << content;
 }
 
-TEST(Mcp, StartsAgentsOnlyWhenItIsAllowedTo) {
+TEST(Mcp, SpawnsAgentsOnlyWhenAllowed) {
   Sandbox box;
   box.ok({"up"});
   const auto refused =

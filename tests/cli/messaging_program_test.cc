@@ -5,17 +5,17 @@
 namespace relay::cli_tests {
 namespace {
 
-/// A workspace that Bob has been in, so that one can write to him; he is away.
-class Talk : public ::testing::Test {
+/// A workspace where Bob is known and offline.
+class Messaging : public ::testing::Test {
  protected:
-  Talk() {
+  Messaging() {
     box_.ok({"up"});
     join("Bob");
   }
 
   void join(const std::string& name) { box_.ok({"chat", "--name", name}); }
 
-  /// Somebody who is here until the test ends.
+  /// A chat that stays connected until the test ends.
   std::unique_ptr<Background> listen(const std::string& name) {
     auto chat = box_.start({"chat", "--name", name, "--listen"});
     EXPECT_TRUE(eventually([&] { return box_.ok({"agents"}).find(name) != std::string::npos; }));
@@ -30,7 +30,7 @@ class Talk : public ::testing::Test {
   Sandbox box_;
 };
 
-TEST_F(Talk, WhatIsSentToSomeoneAwayWaitsInTheInbox) {
+TEST_F(Messaging, MessageToOfflineAgentWaitsInInbox) {
   EXPECT_TRUE(box_.ok({"send", "Bob", "hello", "there", "--from", "Alice"}).starts_with("sent to Bob  "));
   const auto inbox = box_.ok_json({"inbox", "Bob", "--unread"});
   ASSERT_EQ(array_member(inbox, "messages")->size(), 1U);
@@ -42,7 +42,7 @@ TEST_F(Talk, WhatIsSentToSomeoneAwayWaitsInTheInbox) {
   EXPECT_NE(box_.ok({"status"}).find("1 message pending"), std::string::npos);
 }
 
-TEST_F(Talk, TheIdThatSendPrintsFindsTheMessage) {
+TEST_F(Messaging, PrintedIdFindsMessage) {
   const auto line = box_.ok({"send", "Bob", "find me"});
   ASSERT_TRUE(line.starts_with("sent to Bob  ")) << line;
   const auto id = line.substr(13, line.size() - 14);
@@ -60,14 +60,14 @@ TEST_F(Talk, TheIdThatSendPrintsFindsTheMessage) {
   EXPECT_EQ(delivered, "delivered to Alice  " + newest_id() + "\n");
 }
 
-TEST_F(Talk, AnEmptyInboxIsNoFailure) {
+TEST_F(Messaging, EmptyInboxIsNoFailure) {
   const auto ran = box_.run({"inbox", "Bob"});
   EXPECT_EQ(ran.code, 0);
   EXPECT_EQ(ran.out, "");
   EXPECT_TRUE(array_member(box_.ok_json({"inbox", "Bob"}), "messages")->empty());
 }
 
-TEST_F(Talk, ANameNobodyHasIsRefusedWithTheNearest) {
+TEST_F(Messaging, UnknownNameIsRefusedWithNearest) {
   const auto ran = box_.run({"send", "Bbo", "hello"});
   EXPECT_EQ(ran.code, 5);
   EXPECT_NE(ran.err.find("did you mean Bob? agent-relay agents --all lists"), std::string::npos) << ran.err;
@@ -79,14 +79,14 @@ TEST_F(Talk, ANameNobodyHasIsRefusedWithTheNearest) {
   EXPECT_EQ(string_member(*object_member(answer, "error"), "code"), "UNKNOWN_RECIPIENT");
 }
 
-TEST_F(Talk, ALivingNameCannotBeBorrowed) {
+TEST_F(Messaging, ConnectedNameCannotBeUsed) {
   const auto alice = listen("Alice");
   const auto ran = box_.run({"send", "Bob", "forged", "--from", "Alice"});
   EXPECT_EQ(ran.code, 5) << ran.err;
   EXPECT_NE(ran.err, "");
 }
 
-TEST_F(Talk, WaitingEndsWithTheProofOrTheTimeout) {
+TEST_F(Messaging, WaitingEndsWithTheProofOrTheTimeout) {
   const auto alice = listen("Alice");
   const auto sent = box_.ok_json({"send", "Alice", "ping", "--wait"});
   EXPECT_EQ(string_member(sent, "status"), "delivered");
@@ -97,7 +97,7 @@ TEST_F(Talk, WaitingEndsWithTheProofOrTheTimeout) {
   EXPECT_NE(late.err.find("agent-relay trace " + newest_id()), std::string::npos) << late.err;
 }
 
-TEST_F(Talk, TheTextCanComeFromStdin) {
+TEST_F(Messaging, TextMayComeFromStdin) {
   box_.ok({"send", "Bob", "-"}, "line one\nline two\n");
   EXPECT_NE(box_.ok({"read", newest_id()}).find("\nline one\nline two\n"), std::string::npos);
   box_.ok({"send", "Bob", "-"}, std::string(500'000, 'x'));
@@ -109,7 +109,7 @@ TEST_F(Talk, TheTextCanComeFromStdin) {
   EXPECT_EQ(box_.run({"send", "Bob", "-"}, "\xff\xfe").code, 2) << "not UTF-8";
 }
 
-TEST_F(Talk, AMessageIsReadByAnyPrefixOfItsId) {
+TEST_F(Messaging, MessageIsReadByIdPrefix) {
   box_.ok({"send", "Bob", "the whole text", "--topic", "build", "--thread", "t1", "--kind", "action"});
   const auto id = newest_id();
   const auto page = box_.ok({"read", id.substr(0, 5)});
@@ -122,13 +122,13 @@ TEST_F(Talk, AMessageIsReadByAnyPrefixOfItsId) {
   EXPECT_NE(box_.run({"read", "z"}).code, 0) << "too short";
 }
 
-TEST_F(Talk, TheLedgerTellsWhatHappened) {
+TEST_F(Messaging, TraceShowsHistory) {
   const auto alice = listen("Alice");
   box_.ok({"send", "Alice", "hello", "--wait"});
   const auto id = newest_id();
-  const auto ledger = box_.ok({"trace", id});
+  const auto trace = box_.ok({"trace", id});
   for (const auto* part : {"to Alice", "queued", "proof: stored", "delivered", "proof: accepted"})
-    EXPECT_NE(ledger.find(part), std::string::npos) << part << " in " << ledger;
+    EXPECT_NE(trace.find(part), std::string::npos) << part << " in " << trace_of;
   const auto as_json = box_.ok_json({"trace", id});
   EXPECT_EQ(array_member(as_json, "deliveries")->size(), 1U);
   const auto unknown = box_.run({"trace", "zzzzzzzz"});
@@ -136,7 +136,7 @@ TEST_F(Talk, TheLedgerTellsWhatHappened) {
   EXPECT_NE(unknown.err, "");
 }
 
-TEST_F(Talk, TheLogShowsTheConversationInOrder) {
+TEST_F(Messaging, LogShowsConversationInOrder) {
   join("Alice");
   box_.ok({"send", "Bob", "one", "--from", "Carol"});
   box_.ok({"send", "Alice", "two", "--from", "Carol"});
@@ -153,7 +153,7 @@ TEST_F(Talk, TheLogShowsTheConversationInOrder) {
   EXPECT_EQ(box_.ok({"log", "--limit", "0"}), "");
 }
 
-TEST_F(Talk, TheLogAndInboxOfANameNobodyHasSaySo) {
+TEST_F(Messaging, LogAndInboxOfUnknownNameFail) {
   for (const auto* command : {"log", "inbox"}) {
     const auto ran = box_.run({command, "Bbo"});
     EXPECT_EQ(ran.code, 1) << command;
@@ -163,7 +163,7 @@ TEST_F(Talk, TheLogAndInboxOfANameNobodyHasSaySo) {
   EXPECT_EQ(box_.run({"inbox"}).code, 0) << "one's own, before one has joined";
 }
 
-TEST_F(Talk, WordsAreFound) {
+TEST_F(Messaging, SearchFindsWords) {
   box_.ok({"send", "Bob", "the login test is flaky"});
   box_.ok({"send", "Bob", "the build is green"});
   ASSERT_TRUE(eventually([&] { return box_.run({"search", "flaky", "login"}).code == 0; }))
@@ -175,7 +175,7 @@ TEST_F(Talk, WordsAreFound) {
   EXPECT_EQ(array_member(box_.ok_json({"search", "green"}), "messages")->size(), 1U);
 }
 
-TEST_F(Talk, WordsOfOthersCannotDriveTheTerminal) {
+TEST_F(Messaging, ForeignTextCannotControlTerminal) {
   box_.ok({"send", "Bob", "-"}, "\x1b]0;owned\x07\x1b[2Jgone\r");
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"log"}, {"inbox", "Bob"}, {"read", newest_id()}}) {
@@ -186,13 +186,13 @@ TEST_F(Talk, WordsOfOthersCannotDriveTheTerminal) {
   }
 }
 
-TEST_F(Talk, AMessageExpires) {
+TEST_F(Messaging, MessageExpires) {
   box_.ok({"send", "Bob", "soon gone", "--ttl", "1ms"});
   EXPECT_TRUE(eventually([&] { return box_.ok({"trace", newest_id()}).find("expired") != std::string::npos; }));
   for (const auto* ttl : {"0", "31d", "soon"}) EXPECT_EQ(box_.run({"send", "Bob", "x", "--ttl", ttl}).code, 2) << ttl;
 }
 
-TEST_F(Talk, EveryoneHearsABroadcast) {
+TEST_F(Messaging, BroadcastReachesEveryAgent) {
   const auto alice = listen("Alice"), carol = listen("Carol");
   box_.ok({"send", "*", "to all"});
   EXPECT_TRUE(alice->says("to all"));
@@ -200,7 +200,7 @@ TEST_F(Talk, EveryoneHearsABroadcast) {
   EXPECT_EQ(box_.run({"send", "*", "to all", "--wait"}).code, 2);
 }
 
-TEST_F(Talk, AgentsAreListed) {
+TEST_F(Messaging, AgentsAreListed) {
   const auto alice = listen("Alice");
   EXPECT_EQ(box_.ok({"agents"}).find("Bob"), std::string::npos) << "he is away";
   EXPECT_EQ(array_member(box_.ok_json({"agents", "--all"}), "agents")->size(), 2U)
@@ -208,7 +208,7 @@ TEST_F(Talk, AgentsAreListed) {
   EXPECT_EQ(box_.ok({"agents", "--all", "--names"}), "Alice\nBob\n");
 }
 
-TEST(Usage, MistakesEndWithTwoAndOneSentence) {
+TEST(Usage, ErrorsExitWithTwoAndOneLine) {
   Sandbox box;
   for (const std::vector<std::string>& words : {std::vector<std::string>{"stauts"},
                                                 {"send"},
@@ -230,7 +230,7 @@ TEST(Usage, MistakesEndWithTwoAndOneSentence) {
   }
 }
 
-TEST(Usage, WithoutADaemonThatMayBeStartedEveryReaderEndsWithThree) {
+TEST(Usage, ReadCommandsExitWithThreeWithoutDaemon) {
   Sandbox box;
   for (const std::vector<std::string>& words : {std::vector<std::string>{"status"},
                                                 {"agents"},

@@ -1,4 +1,4 @@
-// What a person reads on a terminal of 40 columns, in a locale that knows only ASCII: no line is longer, no word is cut.
+// Output on a terminal of 40 columns in an ASCII locale: no line is longer, no word is cut.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned short kColumns = 40;
 
-/// Such as a path, which stays whole so that it can be copied.
+/// For example a path, which stays whole for copying.
 bool has_long_word(const std::string& line) {
   std::istringstream words{line};
   for (std::string word; words >> word;)
@@ -42,7 +42,7 @@ struct Narrow : ::testing::Test {
   std::string id;
 };
 
-TEST_F(Narrow, SentencesAreBrokenAtBlanks) {
+TEST_F(Narrow, SentencesBreakAtSpaces) {
   const std::vector<std::vector<std::string>> commands = {
       {"--help"},
       {"send", "--help"},
@@ -84,7 +84,7 @@ TEST_F(Narrow, SentencesAreBrokenAtBlanks) {
   }
 }
 
-TEST_F(Narrow, NoWordOfASentenceIsCut) {
+TEST_F(Narrow, NoWordIsCut) {
   const auto refused = shown({"send", "Bob", "hi", "--wait", "submitted"});
   EXPECT_EQ(refused,
             "agent-relay: --wait cannot be\n"

@@ -1,4 +1,4 @@
-// An agent that has doors of its own: the real daemon, host and hook program against a stand-in for Claude Code.
+// An agent with native interfaces: the real daemon, host and hook program with a fake Claude Code.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -30,7 +30,7 @@ struct Native : Agents {
     box.ok({"send", "*", "so that tester is known", "--from", "tester"});
   }
   std::string config() const { return box.project() + "/claude"; }
-  /// Once it has called its first hook.
+  /// Returns once it has called its first hook.
   Terminal& start_claude(const Texts& more = {}) {
     auto& terminal = start_quiet_claude(more);
     EXPECT_TRUE(until([&] { return way_to("output") == "transcript"; }));
@@ -46,7 +46,7 @@ struct Native : Agents {
     const auto* ways = object_member(all, "interfaces");
     return ways == nullptr ? "" : string_member(*ways, what).value_or("");
   }
-  /// What the model got by that way, in order.
+  /// The inputs of the model from that source, in order.
   Texts given(const std::string& by) const {
     Texts texts;
     for (const auto& event : events("Bob"))
@@ -54,13 +54,13 @@ struct Native : Agents {
         texts.push_back(string_member(event, "text").value_or(""));
     return texts;
   }
-  /// Delivered, and the agent's own record proves it.
+  /// The message is delivered and the transcript proves it.
   bool is_seen(const std::string& id) {
-    const bool delivered = comes_to(id, "delivered");
-    EXPECT_EQ(ledger(id).proof, "seen") << ledger(id).story;
+    const bool delivered = reaches_state(id, "delivered");
+    EXPECT_EQ(trace_of(id).proof, "seen") << trace_of(id).story;
     return delivered;
   }
-  /// The answer to the last dialog: by whom, and which.
+  /// The answer to the last dialog and its source.
   std::string answered() const {
     std::string last;
     for (const auto& event : events("Bob"))
@@ -73,7 +73,7 @@ struct Native : Agents {
   bool asks() {
     return until([&] { return permissions().find("make deploy") != std::string::npos; });
   }
-  /// The log's events of that type, each by what matters in it.
+  /// The events of that type, each reduced to the members under test.
   Texts told(const std::string& type) {
     Texts all;
     std::istringstream lines{box.ok({"events", "--json", "--agent", "Bob", "--types", type})};
@@ -98,66 +98,66 @@ struct Native : Agents {
   }
 };
 
-TEST_F(Native, AMessageGoesIntoTheInboxAndItsRecordProvesIt) {
+TEST_F(Native, DeliveryViaInboxIsProvedByTranscript) {
   start_claude();
   const auto id = send("Bob", "hello");
-  ASSERT_TRUE(is_seen(id)) << ledger(id).story;
-  EXPECT_TRUE(ledger(id).tells("by inbox")) << ledger(id).story;
-  EXPECT_EQ(given("peer"), Texts{letter(id, "hello")});
+  ASSERT_TRUE(is_seen(id)) << trace_of(id).story;
+  EXPECT_TRUE(trace_of(id).tells("by inbox")) << trace_of(id).story;
+  EXPECT_EQ(given("peer"), Texts{delivered_line(id, "hello")});
   EXPECT_EQ(count("Bob", "left"), 1U);
   EXPECT_TRUE(submitted("Bob").empty()) << "nothing was typed";
   EXPECT_EQ(count("Bob", "paste"), 0U);
 }
 
-TEST_F(Native, ManyMessagesComeInOrderAndEachOnce) {
+TEST_F(Native, ManyMessagesArriveOnceInOrder) {
   start_claude();
   Texts expected;
   std::string id;
-  for (const auto* body : {"one", "two", "three"}) expected.push_back(letter(id = send("Bob", body), body));
-  ASSERT_TRUE(is_seen(id)) << ledger(id).story;
+  for (const auto* body : {"one", "two", "three"}) expected.push_back(delivered_line(id = send("Bob", body), body));
+  ASSERT_TRUE(is_seen(id)) << trace_of(id).story;
   EXPECT_EQ(given("peer"), expected);
 }
 
-TEST_F(Native, ADraftIsNotTouched) {
+TEST_F(Native, DraftIsUntouched) {
   auto& bob = start_claude();
   bob.type("half a line");
   ASSERT_TRUE(bob.shows("half a line"));
   const auto id = send("Bob", "hello");
-  ASSERT_TRUE(is_seen(id)) << ledger(id).story;
+  ASSERT_TRUE(is_seen(id)) << trace_of(id).story;
   EXPECT_TRUE(submitted("Bob").empty());
   bob.type(" and more\r");
   ASSERT_TRUE(hears("Bob", "half a line"));
   EXPECT_EQ(submitted("Bob"), Texts{"half a line and more"});
 }
 
-TEST_F(Native, WordsForTheNextMessageComeWithThePersonsOwn) {
+TEST_F(Native, NextMessageModeArrivesWithUserPrompt) {
   auto& bob = start_claude();
   const auto id = send("Bob", "by the way", {"--mode", "next-message"});
-  ASSERT_TRUE(waits_because(id, "it waits for the agent's next prompt"));
+  ASSERT_TRUE(is_pending_because(id, "it waits for the agent's next prompt"));
   bob.type("what now?\r");
-  ASSERT_TRUE(is_seen(id)) << ledger(id).story;
-  EXPECT_EQ(given("UserPromptSubmit"), Texts{letter(id, "by the way")});
+  ASSERT_TRUE(is_seen(id)) << trace_of(id).story;
+  EXPECT_EQ(given("UserPromptSubmit"), Texts{delivered_line(id, "by the way")});
   EXPECT_EQ(given("person"), Texts{"what now?"});
   EXPECT_EQ(count("Bob", "left"), 0U);
 }
 
-TEST_F(Native, WordsForTheNextToolCallComeWithItsResult) {
+TEST_F(Native, NextToolCallModeArrivesWithToolResult) {
   auto& bob = start_claude();
   const auto id = send("Bob", "mind the cache", {"--mode", "next-tool-call"});
-  ASSERT_TRUE(waits_because(id, "it waits for the agent's next tool call"));
+  ASSERT_TRUE(is_pending_because(id, "it waits for the agent's next tool call"));
   bob.type("just talk\r");
   ASSERT_TRUE(until([&] { return count("Bob", "replied") == 1; }));
   EXPECT_TRUE(given("PostToolUse").empty());
   bob.type("use a tool\r");
-  ASSERT_TRUE(is_seen(id)) << ledger(id).story;
-  EXPECT_EQ(given("PostToolUse"), Texts{letter(id, "mind the cache")});
+  ASSERT_TRUE(is_seen(id)) << trace_of(id).story;
+  EXPECT_EQ(given("PostToolUse"), Texts{delivered_line(id, "mind the cache")});
 }
 
-TEST_F(Native, ACommandInAFenceIsNotSentAndOneOutsideIsSentOnce) {
+TEST_F(Native, FencedCommandIsIgnoredAndOtherIsSentOnce) {
   auto& bob = start_claude();
   bob.type("show a fence\r");
   ASSERT_TRUE(until([&] { return messages_to_tester("this one is meant") > 0; }));
-  bob.type("and again something else\r");  // a turn later nothing more has come of it
+  bob.type("and again something else\r");  // one more turn, after which nothing else has happened
   ASSERT_TRUE(until([&] { return count("Bob", "replied") == 2; }));
   const auto id = send("Bob", "hello");
   ASSERT_TRUE(is_seen(id));
@@ -165,7 +165,7 @@ TEST_F(Native, ACommandInAFenceIsNotSentAndOneOutsideIsSentOnce) {
   EXPECT_EQ(messages_to_tester("only an example"), 0U);
 }
 
-TEST_F(Native, ExplainSaysThatWhatYouSayWaitsForTheDraftThatAgentsMessagesPass) {
+TEST_F(Native, ExplainSeparatesUserAndAgentMessagesDuringDraft) {
   auto& bob = start_claude();
   ASSERT_TRUE(until([&] { return box.ok({"explain", "Bob"}).find("on-idle inbox") != std::string::npos; }));
   bob.type("half a li");
@@ -189,7 +189,7 @@ TEST_F(Native, ExplainSaysThatWhatYouSayWaitsForTheDraftThatAgentsMessagesPass) 
       << "again once that turn is over";
 }
 
-TEST_F(Native, ExplainSaysWhatItsPermissionModeLeavesToTheDialog) {
+TEST_F(Native, ExplainShowsPermissionMode) {
   auto& bob = start_claude();
   EXPECT_NE(
       box.ok({"explain", "Bob"})
@@ -203,7 +203,7 @@ TEST_F(Native, ExplainSaysWhatItsPermissionModeLeavesToTheDialog) {
   })) << box.ok({"explain", "Bob"});
 }
 
-TEST_F(Native, WhatItAsksCanBeApprovedFromElsewhere) {
+TEST_F(Native, PromptIsApprovedRemotely) {
   auto& bob = start_claude();
   bob.type("deploy\r");
   ASSERT_TRUE(asks());
@@ -213,12 +213,12 @@ TEST_F(Native, WhatItAsksCanBeApprovedFromElsewhere) {
   box.ok({"approve", "Bob"});
   ASSERT_TRUE(until([&] { return count("Bob", "ran") == 1; }));
   EXPECT_EQ(answered(), "approved by hook");
-  ASSERT_TRUE(is_seen(id)) << ledger(id).story;
+  ASSERT_TRUE(is_seen(id)) << trace_of(id).story;
   EXPECT_TRUE(until([&] { return permissions().find("make deploy") == std::string::npos; }));
   EXPECT_NE(box.run({"approve", "Bob"}).code, 0) << "nothing is approved in advance";
 }
 
-TEST_F(Native, WhatItAsksCanBeDeniedWithAReason) {
+TEST_F(Native, PromptIsDeniedWithReason) {
   auto& bob = start_claude();
   bob.type("deploy\r");
   ASSERT_TRUE(asks());
@@ -228,7 +228,7 @@ TEST_F(Native, WhatItAsksCanBeDeniedWithAReason) {
   EXPECT_EQ(count("Bob", "ran"), 0U);
 }
 
-TEST_F(Native, AQuestionIsAnsweredFromElsewhere) {
+TEST_F(Native, QuestionIsAnsweredRemotely) {
   auto& bob = start_claude();
   bob.type("which database?\r");
   ASSERT_TRUE(until([&] { return box.ok({"questions", "--json"}).find("Which one?") != std::string::npos; }));
@@ -238,7 +238,7 @@ TEST_F(Native, AQuestionIsAnsweredFromElsewhere) {
   EXPECT_EQ(answered(), R"(approved by hook: {"Which one?":"SQLite"})");
 }
 
-TEST_F(Native, WhatItDoesIsToldAsEvents) {
+TEST_F(Native, ActivityIsReportedAsEvents) {
   auto& bob = start_claude();
   bob.type("use a tool\r");
   ASSERT_TRUE(until([&] { return told("tokens.used").size() == 1; }));
@@ -251,7 +251,7 @@ TEST_F(Native, WhatItDoesIsToldAsEvents) {
   }));
 }
 
-TEST_F(Native, WhatItAsksIsAnEventAndSoIsTheAnswer) {
+TEST_F(Native, PromptAndAnswerAreEvents) {
   auto& bob = start_claude();
   bob.type("deploy\r");
   ASSERT_TRUE(asks());
@@ -268,7 +268,7 @@ TEST_F(Native, WhatItAsksIsAnEventAndSoIsTheAnswer) {
   EXPECT_EQ(string_member(event_of("permission.resolved"), "requestId"), request);
 }
 
-TEST_F(Native, HowAPersonAnsweredAtTheScreenIsShownByItsRecord) {
+TEST_F(Native, TranscriptShowsAnswerGivenOnScreen) {
   auto& bob = start_claude();
   for (const bool allows : {true, false}) {
     const auto before = told("permission.resolved").size();
@@ -281,27 +281,27 @@ TEST_F(Native, HowAPersonAnsweredAtTheScreenIsShownByItsRecord) {
   EXPECT_EQ(told("permission.resolved"), (Texts{"approved by human", "denied by human"}));
 }
 
-TEST_F(Native, AnUrgentMessageCutsItsReplyShort) {
+TEST_F(Native, ImmediateMessageInterruptsReply) {
   auto& bob = start_claude();
   bob.type("take your time\r");
   ASSERT_TRUE(until([&] { return count("Bob", "given") == 1; }));
   const auto id = send("Bob", "stop that", {"--mode", "immediate"});
-  ASSERT_TRUE(is_seen(id)) << ledger(id).story;
+  ASSERT_TRUE(is_seen(id)) << trace_of(id).story;
   EXPECT_EQ(count("Bob", "interrupted"), 1U);
-  EXPECT_EQ(given("peer"), Texts{letter(id, "stop that")});
+  EXPECT_EQ(given("peer"), Texts{delivered_line(id, "stop that")});
 }
 
-TEST_F(Native, AMessageForItsIdleTimeDoesNot) {
+TEST_F(Native, OnIdleMessageDoesNotInterrupt) {
   auto& bob = start_claude();
   bob.type("take your time\r");
   ASSERT_TRUE(until([&] { return count("Bob", "given") == 1; }));
   const auto id = send("Bob", "when you have time");
-  ASSERT_TRUE(is_seen(id)) << ledger(id).story;
+  ASSERT_TRUE(is_seen(id)) << trace_of(id).story;
   EXPECT_EQ(count("Bob", "interrupted"), 0U);
   EXPECT_EQ(texts("Bob", "replied").at(0), "fine") << "its reply was whole";
 }
 
-TEST_F(Native, PeerDoesNotComeBetweenTheUsersTextAndItsEnter) {
+TEST_F(Native, PeerMessageWaitsForUserMessageBeingTyped) {
   auto& bob = start_claude();
   bob.type("take your time\r");
   ASSERT_TRUE(until([&] { return count("Bob", "given") == 1; }));
@@ -309,10 +309,10 @@ TEST_F(Native, PeerDoesNotComeBetweenTheUsersTextAndItsEnter) {
   const auto peers = send("Bob", "take your time, peer");
   ASSERT_TRUE(until([&] { return heard("Bob", "of the user") == 1; })) << "it does not stand unsent for a turn";
   EXPECT_TRUE(given("peer").empty()) << "the user comes first";
-  EXPECT_TRUE(is_seen(peers)) << ledger(peers).story;
+  EXPECT_TRUE(is_seen(peers)) << trace_of(peers).story;
 }
 
-TEST_F(Native, TheLastLinesOfItsRecordAreHeardAndItsHostEndsWithIt) {
+TEST_F(Native, LastTranscriptLinesAreReadBeforeHostExits) {
   auto& terminal = start_claude();
   terminal.type("say farewell");
   terminal.type("\r");
@@ -320,7 +320,7 @@ TEST_F(Native, TheLastLinesOfItsRecordAreHeardAndItsHostEndsWithIt) {
   EXPECT_TRUE(until([&] { return messages_to_tester("my last words") == 1; }));
 }
 
-TEST_F(Native, WhatItUsedIsCountedOnce) {
+TEST_F(Native, UsageIsCountedOnce) {
   auto& bob = start_claude();
   for (const auto* prompt : {"one\r", "two\r"}) {
     const auto before = count("Bob", "replied");
@@ -334,7 +334,7 @@ TEST_F(Native, WhatItUsedIsCountedOnce) {
   })) << json::serialize(box.ok_json({"explain", "Bob"}));
 }
 
-TEST_F(Native, AnAgentThatNeverCallsItsHooksIsStillReachedAndSaysWhatIsBroken) {
+TEST_F(Native, AgentWithoutHooksIsReachedAndFailureIsReported) {
   auto& bob = start_quiet_claude({"--no-hooks"});
   ASSERT_TRUE(until([&] { return string_member(box.ok_json({"explain", "Bob"}), "state") == "idle"; }));
   bob.type("take your time\r");
@@ -343,13 +343,13 @@ TEST_F(Native, AnAgentThatNeverCallsItsHooksIsStillReachedAndSaysWhatIsBroken) {
     return json::serialize(box.ok_json({"explain", "Bob"})).find("does not call its hooks") != std::string::npos;
   }));
   const auto id = send("Bob", "hello");
-  ASSERT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
-  EXPECT_EQ(given("peer"), Texts{letter(id, "hello")});
+  ASSERT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
+  EXPECT_EQ(given("peer"), Texts{delivered_line(id, "hello")});
   const auto beside = send("Bob", "beside", {"--mode", "next-message"});
-  EXPECT_TRUE(waits_because(beside, "its session cannot do next-message"));
+  EXPECT_TRUE(is_pending_because(beside, "its session cannot do next-message"));
 }
 
-TEST_F(Native, ThePersonsAnswerComesFirst) {
+TEST_F(Native, AnswerOfUserWins) {
   auto& bob = start_claude();
   bob.type("deploy\r");
   ASSERT_TRUE(asks());
@@ -361,12 +361,12 @@ TEST_F(Native, ThePersonsAnswerComesFirst) {
   EXPECT_EQ(count("Bob", "answer"), 1U);
 }
 
-TEST_F(Native, WithoutAnInboxItIsTypedToAndTheReasonIsSaid) {
+TEST_F(Native, MessagesAreTypedWithoutInboxAndReasonIsShown) {
   start_claude({"--no-inbox"});
   const auto id = send("Bob", "hello");
-  ASSERT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
-  EXPECT_TRUE(ledger(id).tells("its inbox took nothing")) << ledger(id).story;
-  EXPECT_EQ(submitted("Bob"), Texts{letter(id, "hello")});
+  ASSERT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
+  EXPECT_TRUE(trace_of(id).tells("its inbox took nothing")) << trace_of(id).story;
+  EXPECT_EQ(submitted("Bob"), Texts{delivered_line(id, "hello")});
   const auto explained = box.ok_json({"explain", "Bob"});
   const auto* broken = array_member(explained, "failedInterfaces");
   ASSERT_NE(broken, nullptr) << json::serialize(explained);
@@ -374,36 +374,36 @@ TEST_F(Native, WithoutAnInboxItIsTypedToAndTheReasonIsSaid) {
   EXPECT_FALSE(string_member(broken->at(0).as_object(), "reason").value_or("").empty());
 }
 
-TEST_F(Native, AnInboxThatGoesAwayIsReplacedByTyping) {
+TEST_F(Native, LostInboxFallsBackToTyping) {
   start_claude();
   const auto first = send("Bob", "one");
   ASSERT_TRUE(is_seen(first));
   for (const auto& entry : fs::directory_iterator{config() + "/sessions"})
     if (entry.path().extension() == ".sock") fs::remove(entry.path());
   const auto second = send("Bob", "two");
-  ASSERT_TRUE(comes_to(second, "delivered")) << ledger(second).story;
-  EXPECT_EQ(submitted("Bob"), Texts{letter(second, "two")});
-  EXPECT_EQ(given("peer"), Texts{letter(first, "one")});
+  ASSERT_TRUE(reaches_state(second, "delivered")) << trace_of(second).story;
+  EXPECT_EQ(submitted("Bob"), Texts{delivered_line(second, "two")});
+  EXPECT_EQ(given("peer"), Texts{delivered_line(first, "one")});
 }
 
-TEST_F(Native, ADaemonThatDiesLosesAndRepeatsNothing) {
+TEST_F(Native, DaemonDeathLosesAndRepeatsNothing) {
   auto& bob = start_claude();
   bob.type("take your time\r");
   ASSERT_TRUE(until([&] { return count("Bob", "given") == 1; }));
   const auto waiting = send("Bob", "while you work");
   const auto beside = send("Bob", "beside your next prompt", {"--mode", "next-message"});
-  ASSERT_TRUE(waits_because(beside, "next prompt"));
+  ASSERT_TRUE(is_pending_because(beside, "next prompt"));
   box.kill_daemon();
   box.ok({"up", "--no-http"});
-  ASSERT_TRUE(is_seen(waiting)) << ledger(waiting).story;
-  ASSERT_TRUE(is_seen(beside)) << ledger(beside).story;
-  EXPECT_EQ(given("peer"), Texts{letter(waiting, "while you work")});
-  EXPECT_EQ(given("UserPromptSubmit"), Texts{letter(beside, "beside your next prompt")});
+  ASSERT_TRUE(is_seen(waiting)) << trace_of(waiting).story;
+  ASSERT_TRUE(is_seen(beside)) << trace_of(beside).story;
+  EXPECT_EQ(given("peer"), Texts{delivered_line(waiting, "while you work")});
+  EXPECT_EQ(given("UserPromptSubmit"), Texts{delivered_line(beside, "beside your next prompt")});
   EXPECT_TRUE(until([&] { return count("Bob", "replied") == 2; }));
   EXPECT_EQ(count("Bob", "left"), 1U);
 }
 
-TEST_F(Native, AHostThatDiesAfterHandingOverLeavesADoubtAndNeverASecondCopy) {
+TEST_F(Native, HostDeathAfterDeliveryIsInDoubtWithoutSecondCopy) {
   start_claude();
   const auto id = send("Bob", "never recorded");
   ASSERT_TRUE(until([&] { return count("Bob", "left") == 1; }));
@@ -411,7 +411,7 @@ TEST_F(Native, AHostThatDiesAfterHandingOverLeavesADoubtAndNeverASecondCopy) {
   kill("Bob");
   ASSERT_TRUE(until([&] { return !is_running(agent); }));
   start_claude();
-  ASSERT_TRUE(comes_to(id, "in_doubt")) << ledger(id).story;
+  ASSERT_TRUE(reaches_state(id, "in_doubt")) << trace_of(id).story;
   const auto next = send("Bob", "the next one");
   ASSERT_TRUE(is_seen(next));
   EXPECT_EQ(count("Bob", "left"), 2U);

@@ -1,4 +1,4 @@
-// Agents that were started without agent-relay and have its hooks: visible, and left alone.
+// Agents started without agent-relay but with its hooks: visible and not controlled.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,7 +19,7 @@
 namespace relay::cli_tests {
 namespace {
 
-/// Stands for the process of an agent.
+/// The process of an agent.
 class Process {
  public:
   Process() : pid_{::fork()} {
@@ -40,7 +40,7 @@ class Process {
   pid_t pid_;
 };
 
-struct AnObservedAgent : ::testing::Test {
+struct ObservedAgent : ::testing::Test {
   Sandbox sandbox;
   Process process;
   std::string transcript = sandbox.project() + "/session.jsonl";
@@ -50,7 +50,7 @@ struct AnObservedAgent : ::testing::Test {
     sandbox.set("CLAUDE_PID", relay::format("{}", process.pid()));
     sandbox.ok({"up"});
   }
-  /// As Claude Code calls its hook.
+  /// Calls the hook as Claude Code does.
   void hook(std::string_view event, std::string_view more = "") {
     const auto ran = sandbox.run(
         {"hook", "claude"},
@@ -80,7 +80,7 @@ struct AnObservedAgent : ::testing::Test {
   }
 };
 
-TEST_F(AnObservedAgent, IsListedWithItsStateEventsAndCost) {
+TEST_F(ObservedAgent, IsListedWithItsStateEventsAndCost) {
   hook("SessionStart", R"(,"source":"startup")");
   ASSERT_TRUE(is_in_state("idle"));
   EXPECT_TRUE(string_member(agent(), "name").value_or("").starts_with("claude-"));
@@ -97,7 +97,7 @@ TEST_F(AnObservedAgent, IsListedWithItsStateEventsAndCost) {
   EXPECT_TRUE(eventually([&] { return agent().empty(); }));
 }
 
-TEST_F(AnObservedAgent, TakesNoMessages) {
+TEST_F(ObservedAgent, TakesNoMessages) {
   hook("SessionStart", R"(,"source":"startup")");
   ASSERT_TRUE(is_in_state("idle"));
   const auto name = string_member(agent(), "name").value_or("");
@@ -106,7 +106,7 @@ TEST_F(AnObservedAgent, TakesNoMessages) {
   EXPECT_NE(ran.err.find("only observed"), std::string::npos) << ran.err;
 }
 
-/// As Claude Code serves it: one line is one message.
+/// An inbox like that of Claude Code: one line is one message.
 class Inbox {
  public:
   explicit Inbox(const std::string& path) : listener_{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)} {
@@ -134,13 +134,13 @@ class Inbox {
   UniqueFd listener_;
 };
 
-struct AnObservedClaude : AnObservedAgent {
+struct ObservedClaude : ObservedAgent {
   std::string config = sandbox.project() + "/.claude";
   std::string socket = sandbox.project() + "/inbox.sock";
   std::optional<Inbox> inbox;
 
   void SetUp() override {
-    AnObservedAgent::SetUp();
+    ObservedAgent::SetUp();
     for (const auto* folder : {"/sessions", "/projects/p"}) std::filesystem::create_directories(config + folder);
     transcript = config + "/projects/p/47649650-e4f1.jsonl";
     sandbox.write(transcript, "");
@@ -172,7 +172,7 @@ struct AnObservedClaude : AnObservedAgent {
   }
 };
 
-TEST_F(AnObservedClaude, TakesMessagesByItsOwnInbox) {
+TEST_F(ObservedClaude, TakesMessagesViaInbox) {
   EXPECT_NE(sandbox.ok({"agents"}).find("observed, has an inbox"), std::string::npos);
   const auto id = send("hello");
   const auto text = inbox->next();
@@ -182,7 +182,7 @@ TEST_F(AnObservedClaude, TakesMessagesByItsOwnInbox) {
   EXPECT_TRUE(trace_says(id, R"("proof":"seen")"));
 }
 
-TEST_F(AnObservedClaude, TakesMessagesOnceItsTurnIsOver) {
+TEST_F(ObservedClaude, TakesMessagesAfterTurn) {
   hook("UserPromptSubmit", R"(,"prompt":"work")");
   ASSERT_TRUE(is_in_state("working"));
   const auto id = send("hello");
@@ -192,7 +192,7 @@ TEST_F(AnObservedClaude, TakesMessagesOnceItsTurnIsOver) {
   EXPECT_TRUE(inbox->next().ends_with("]: hello"));
 }
 
-TEST_F(AnObservedClaude, MessageThatWasWrittenWhenTheDaemonWasKilledIsNotWrittenAgain) {
+TEST_F(ObservedClaude, WrittenMessageIsNotWrittenAgainAfterDaemonKill) {
   const auto id = send("hello");
   ASSERT_FALSE(inbox->next().empty());
   sandbox.kill_daemon();
@@ -203,20 +203,20 @@ TEST_F(AnObservedClaude, MessageThatWasWrittenWhenTheDaemonWasKilledIsNotWritten
   EXPECT_TRUE(inbox->is_quiet());
 }
 
-TEST_F(AnObservedClaude, TakesMessagesOfTheUserAlone) {
+TEST_F(ObservedClaude, TakesOnlyMessagesOfUser) {
   const auto ran = sandbox.run({"send", named(), "hello", "--from", "Bob"});
   EXPECT_EQ(ran.code, 5);
   EXPECT_NE(ran.err.find("takes messages of the user alone"), std::string::npos) << ran.err;
   EXPECT_TRUE(inbox->is_quiet());
 }
 
-TEST_F(AnObservedClaude, NobodyElseTakesItsName) {
+TEST_F(ObservedClaude, NameIsProtected) {
   const auto ran = sandbox.run({"chat", "--name", named()}, "hello\n");
   EXPECT_NE(ran.code, 0) << ran.out;
   EXPECT_TRUE(is_in_state("idle")) << sandbox.ok({"agents", "--all"}) << ran.err;
 }
 
-TEST_F(AnObservedClaude, IsIdleAfterAnInterruptedTurn) {
+TEST_F(ObservedClaude, IsIdleAfterAnInterruptedTurn) {
   hook("UserPromptSubmit", R"(,"prompt":"work")");
   ASSERT_TRUE(is_in_state("working"));
   send("hello");
@@ -226,7 +226,7 @@ TEST_F(AnObservedClaude, IsIdleAfterAnInterruptedTurn) {
   EXPECT_TRUE(inbox->next().ends_with("]: hello"));
 }
 
-TEST_F(AnObservedClaude, InboxThatIsAnnouncedLaterIsFound) {
+TEST_F(ObservedClaude, LateInboxIsFound) {
   const auto record = config + relay::format("/sessions/{}.json", process.pid());
   std::ifstream file{record};
   const std::string text{std::istreambuf_iterator<char>{file}, {}};
@@ -237,7 +237,7 @@ TEST_F(AnObservedClaude, InboxThatIsAnnouncedLaterIsFound) {
   EXPECT_TRUE(eventually([&] { return sandbox.ok({"agents"}).find("has an inbox") != std::string::npos; }));
 }
 
-TEST_F(AnObservedClaude, IsSaidToBeOfflineAfterItsEnd) {
+TEST_F(ObservedClaude, IsOfflineAfterExit) {
   const auto name = named();
   hook("SessionEnd", R"(,"reason":"other")");
   ASSERT_TRUE(eventually([&] { return agent().empty(); }));
@@ -246,13 +246,13 @@ TEST_F(AnObservedClaude, IsSaidToBeOfflineAfterItsEnd) {
   EXPECT_NE(ran.err.find("only observed and offline"), std::string::npos) << ran.err;
 }
 
-TEST_F(AnObservedClaude, ModeThatItsInboxCannotDoStaysPendingWithTheReason) {
+TEST_F(ObservedClaude, UnsupportedModeStaysPendingWithReason) {
   const auto id = send("hello", {"--mode", "next-tool-call"});
   EXPECT_TRUE(trace_says(id, "deferred"));
   EXPECT_TRUE(inbox->is_quiet());
 }
 
-TEST_F(AnObservedAgent, ThatReachedItsLimitIsListedWithIt) {
+TEST_F(ObservedAgent, ShowsReachedLimit) {
   hook("SessionStart", R"(,"source":"startup")");
   ASSERT_TRUE(is_in_state("idle"));
   hook("UserPromptSubmit", R"(,"prompt":"work")");
@@ -264,7 +264,7 @@ TEST_F(AnObservedAgent, ThatReachedItsLimitIsListedWithIt) {
   EXPECT_NE(events().find("resets 10:35am"), std::string::npos);
 }
 
-TEST_F(AnObservedAgent, IsSaidToBeObservedWhereAHostIsNeeded) {
+TEST_F(ObservedAgent, IsReportedAsObservedWhenHostIsNeeded) {
   hook("SessionStart", R"(,"source":"startup")");
   ASSERT_TRUE(is_in_state("idle"));
   const auto name = string_member(agent(), "name").value_or("");
@@ -280,14 +280,14 @@ TEST_F(AnObservedAgent, IsSaidToBeObservedWhereAHostIsNeeded) {
   says({"pause", name}, "paused", 5);
 }
 
-TEST_F(AnObservedAgent, IsGoneWithItsProcess) {
+TEST_F(ObservedAgent, IsGoneWithItsProcess) {
   hook("SessionStart", R"(,"source":"startup")");
   ASSERT_TRUE(is_in_state("idle"));
   process.end();
   EXPECT_TRUE(eventually([&] { return agent().empty(); }));
 }
 
-TEST_F(AnObservedAgent, IsNotTheOneWithAHost) {
+TEST_F(ObservedAgent, IsNotListedBesideItsHost) {
   sandbox.set("AGENT_RELAY_NAME", "Alice");
   hook("SessionStart", R"(,"source":"startup")");
   sandbox.set("AGENT_RELAY_NAME", "");

@@ -1,4 +1,4 @@
-// Lists that do not fit one answer of the daemon: all of what was asked for is shown.
+// Lists that exceed one response of the daemon: all rows are shown.
 #include <gtest/gtest.h>
 
 #include "cli/sandbox.h"
@@ -7,7 +7,7 @@ namespace relay::cli_tests {
 namespace {
 
 constexpr int kMessages = 8;
-constexpr std::size_t kBytes = 300'000;  // three do not fit an answer of 768 KiB
+constexpr std::size_t kBytes = 300'000;  // three exceed a response of 768 KiB
 
 class Paging : public ::testing::Test {
  protected:
@@ -18,7 +18,7 @@ class Paging : public ::testing::Test {
       box_.ok({"send", "Bob", "-", "--from", "Alice"}, "large number" + std::to_string(i) + std::string(kBytes, ' '));
   }
 
-  /// Which of the messages a listing shows, in its order.
+  /// The messages in a listing, in order.
   static std::string order_in(const std::string& out) {
     std::string found;
     for (auto at = out.find("number"); at != std::string::npos; at = out.find("number", at + 1)) found += out[at + 6];
@@ -28,18 +28,18 @@ class Paging : public ::testing::Test {
   Sandbox box_;
 };
 
-TEST_F(Paging, TheLogIsWhole) {
+TEST_F(Paging, LogIsComplete) {
   EXPECT_EQ(order_in(box_.ok({"log", "--json"})), "01234567");
   EXPECT_EQ(order_in(box_.ok({"log", "Alice", "--json"})), "01234567");
   EXPECT_EQ(order_in(box_.ok({"log", "--limit", "5", "--json"})), "34567");
 }
 
-TEST_F(Paging, TheInboxIsWhole) {
+TEST_F(Paging, InboxIsComplete) {
   EXPECT_EQ(order_in(box_.ok({"inbox", "Bob", "--json"})), "01234567");
   EXPECT_EQ(order_in(box_.ok({"inbox", "Bob", "--unread", "--limit", "7", "--json"})), "1234567");
 }
 
-TEST_F(Paging, TheSearchIsWhole) {
+TEST_F(Paging, SearchIsComplete) {
   EXPECT_TRUE(eventually([&] { return order_in(box_.run({"search", "large", "--json"}).out) == "01234567"; }))
       << "the index fills by itself";
   EXPECT_EQ(order_in(box_.ok({"search", "large", "--limit", "6", "--json"})), "234567");

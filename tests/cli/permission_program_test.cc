@@ -1,5 +1,5 @@
-// Permissions and questions from end to end: the real daemon, host and hook program against a stand-in for Claude Code, which
-// asks through its hook while its dialog stands on the screen.
+// Permissions and questions end to end: the real daemon, host and hook program with a fake Claude Code, which asks through
+// its hook while its dialog is on the screen.
 #include <sys/stat.h>
 
 #include <fstream>
@@ -57,8 +57,8 @@ struct Permissions : Asking {
   }
 };
 
-// Permissions are listed; approve lets the agent go on and emits `permission.resolved`.
-TEST_F(Permissions, WhatIsAskedIsHeldUntilItIsApproved) {
+// Permissions are listed; approve unblocks the agent and emits `permission.resolved`.
+TEST_F(Permissions, RequestWaitsForApproval) {
   auto& bob = start_claude();
   bob.type("deploy\r");
   const auto request = asked();
@@ -83,8 +83,8 @@ TEST_F(Permissions, WhatIsAskedIsHeldUntilItIsApproved) {
   EXPECT_NE(box.run({"approve", "Bob"}).code, 0) << "nothing is approved in advance";
 }
 
-// Deny, and `permission.resolved`.
-TEST_F(Permissions, WhatIsDeniedIsNotDone) {
+// Deny emits `permission.resolved`.
+TEST_F(Permissions, DeniedRequestIsNotExecuted) {
   auto& bob = start_claude();
   bob.type("deploy\r");
   const auto request = asked();
@@ -96,7 +96,7 @@ TEST_F(Permissions, WhatIsDeniedIsNotDone) {
   EXPECT_EQ(word(log("permission.resolved").back(), "reason"), "not on a Friday");
 }
 
-TEST_F(Permissions, AQuestionIsListedAndAnswered) {
+TEST_F(Permissions, QuestionIsListedAndAnswered) {
   auto& bob = start_claude();
   bob.type("which database?\r");
   const auto question = asked("questions");
@@ -110,8 +110,8 @@ TEST_F(Permissions, AQuestionIsListedAndAnswered) {
   EXPECT_TRUE(none_open("questions"));
 }
 
-// Wrapping changes nothing in what an agent may do: its own dialog asks what it asks without us.
-TEST_F(Permissions, WithoutAPresetTheAgentsOwnDialogAsksWhatItAsksWithoutUs) {
+// A host does not change what an agent may do: its own dialog asks the same as without agent-relay.
+TEST_F(Permissions, WithoutPresetAgentAsksAsWithoutRelay) {
   auto& bob = start_claude();
   bob.type("list\r");
   const auto request = asked();
@@ -128,7 +128,7 @@ TEST_F(Permissions, WithoutAPresetTheAgentsOwnDialogAsksWhatItAsksWithoutUs) {
   ASSERT_TRUE(ends_as("denied by human"));
 }
 
-TEST_F(Permissions, APresetApprovesAndIsNamedWhereAPersonLooks) {
+TEST_F(Permissions, PresetApprovesAndIsNamed) {
   configure("[permissions]\npreset = \"read-only\"\n");
   box.kill_daemon();
   box.ok({"up", "--no-http"});
@@ -155,7 +155,7 @@ TEST_F(Permissions, APresetApprovesAndIsNamedWhereAPersonLooks) {
   EXPECT_EQ(told, 1U) << "the first approval is logged, the second is not";
 }
 
-TEST_F(Permissions, ARuleApprovesAnotherDeniesAndWhatIsNotSimpleWaits) {
+TEST_F(Permissions, RulesApproveAndDenyAndRestWaits) {
   configure(rule("make deploy", "approve") + rule("npm publish( .*)?", "deny") + rule("git status", "approve"));
   box.kill_daemon();
   box.ok({"up", "--no-http"});
@@ -176,14 +176,14 @@ TEST_F(Permissions, ARuleApprovesAnotherDeniesAndWhatIsNotSimpleWaits) {
   EXPECT_TRUE(ends_as("denied by human"));
 }
 
-TEST_F(Permissions, RulesAreReadAgainWhenTheyChange) {
+TEST_F(Permissions, ChangedRulesAreReloaded) {
   auto& bob = start_claude();
   bob.type("deploy\r");
   (void)asked();
   box.ok({"deny", "Bob"});
   ASSERT_TRUE(ends_as("denied by human"));
   configure(rule("make deploy", "approve"));
-  // Each request either finds the new rules or is denied by hand and asked again.
+  // Each request either meets the new rules or is denied by the test and repeated.
   for (int tries = 0; tries < 50 && resolved().back() != "approved by policy"; ++tries) {
     const auto before = resolved().size();
     bob.type("deploy\r");
@@ -195,7 +195,7 @@ TEST_F(Permissions, RulesAreReadAgainWhenTheyChange) {
   EXPECT_EQ(resolved().back(), "approved by policy");
 }
 
-TEST_F(Permissions, WhatNobodyAnswersInTimeIsDenied) {
+TEST_F(Permissions, UnansweredRequestIsDeniedOnTimeout) {
   configure(rule("make deploy", "ask", "timeout = 2"));
   box.kill_daemon();
   box.ok({"up", "--no-http"});
@@ -210,12 +210,12 @@ TEST_F(Permissions, WhatNobodyAnswersInTimeIsDenied) {
   EXPECT_TRUE(none_open());
 }
 
-TEST_F(Permissions, WhatHasVanishedIsNeverAnsweredNorIsWhatCameInItsPlace) {
+TEST_F(Permissions, ClosedRequestAndItsSuccessorAreNotAnswered) {
   auto& bob = start_claude();
   bob.type("deploy\r");
   const auto old = word(asked(), "requestId");
   ASSERT_TRUE(bob.shows("Do you want to proceed?"));
-  bob.type("\x1b");  // the person at the keyboard wins
+  bob.type("\x1b");  // the user at the keyboard wins
   ASSERT_TRUE(ends_as("denied by human"));
   bob.type("publish\r");
   const auto other = asked();
@@ -226,7 +226,7 @@ TEST_F(Permissions, WhatHasVanishedIsNeverAnsweredNorIsWhatCameInItsPlace) {
   box.ok({"deny", "Bob"});
 }
 
-TEST_F(Permissions, AnotherDaemonKnowsWhatIsOpenAndLogsItOnce) {
+TEST_F(Permissions, NewDaemonKnowsOpenRequestsAndLogsThemOnce) {
   auto& bob = start_claude();
   bob.type("deploy\r");
   const auto before = asked();
@@ -243,7 +243,7 @@ TEST_F(Permissions, AnotherDaemonKnowsWhatIsOpenAndLogsItOnce) {
   EXPECT_EQ(resolved().size(), 1U);
 }
 
-TEST_F(Permissions, WhatIsAskedOnTheScreenAloneIsAnsweredByItsKeys) {
+TEST_F(Permissions, ScreenPromptIsAnsweredByKeys) {
   auto& bob = start_program("Bob", claude({"--no-hooks"}), "Claude stand-in");
   ASSERT_TRUE(until([&] { return word(box.ok_json({"explain", "Bob"}), "state") == "idle"; }));
   bob.type("deploy\r");
@@ -257,7 +257,7 @@ TEST_F(Permissions, WhatIsAskedOnTheScreenAloneIsAnsweredByItsKeys) {
   EXPECT_TRUE(none_open());
 }
 
-TEST_F(Permissions, APersonIsToldThatAnAgentWaits) {
+TEST_F(Permissions, UserIsNotifiedOfWaitingAgent) {
   const auto told = box.project() + "/told";
   const auto program = box.write(box.project() + "/tell",
                                  "#!/bin/sh\necho \"$AGENT_RELAY_NOTIFY_AGENT $AGENT_RELAY_NOTIFY_KIND "

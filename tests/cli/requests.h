@@ -1,4 +1,4 @@
-/// What agents ask, as people see it: what is open, and how each request ended.
+/// Prompts of agents as users see them: open ones, and how each was resolved.
 #pragma once
 
 #include <sstream>
@@ -10,7 +10,7 @@ namespace relay::cli_tests {
 
 using Texts = std::vector<std::string>;
 
-/// The agent that asks is called Bob.
+/// The asking agent is Bob.
 struct Asking : Agents {
   std::vector<json::object> open(const std::string& list = "permissions") {
     std::vector<json::object> all;
@@ -18,7 +18,7 @@ struct Asking : Agents {
     for (const auto& prompt : *array_member(answer, "prompts")) all.push_back(prompt.as_object());
     return all;
   }
-  /// The one that is open, once it is.
+  /// Waits for the open prompt.
   json::object asked(const std::string& list = "permissions") {
     std::vector<json::object> all;
     EXPECT_TRUE(until([&] { return (all = open(list)).size() == 1; }));
@@ -36,7 +36,7 @@ struct Asking : Agents {
     for (std::string line; std::getline(lines, line);) all.push_back(*parse_json_object(line));
     return all;
   }
-  /// How each request ended: `approved by human`; of questions, what was answered and by whom.
+  /// How each prompt was resolved: `approved by human`; for questions the answer and who gave it.
   Texts resolved(const std::string& type = "permission.resolved") {
     Texts all;
     for (const auto& event : log(type))

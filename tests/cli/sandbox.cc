@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::seconds kTimeout{20};  // far beyond what anything takes on a busy machine
+constexpr std::chrono::seconds kTimeout{20};  // far longer than needed on a busy machine
 constexpr std::chrono::milliseconds kPause{5};
 
 std::string contents(const std::string& path) {
@@ -51,7 +51,7 @@ std::string program() {
 }
 
 bool is_running(pid_t pid) {
-  // Not what /proc says: there a process is dead while its threads still hold its sockets.
+  // Not by /proc: there a process is dead while its threads still hold its sockets.
   const UniqueFd process{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
   pollfd end{process.get(), POLLIN, 0};
   return process && ::poll(&end, 1, 0) == 0;
@@ -124,7 +124,7 @@ void Sandbox::enter_project(const std::string& name) {
 void Sandbox::become(uid_t user, const std::string& directory) {
   user_ = user;
   project_ = directory;
-  program_ = top_ + "/agent-relay";  // the build may lie where only root may go
+  program_ = top_ + "/agent-relay";  // the build directory may be accessible to root only
   fs::copy_file(program(), program_);
   EXPECT_EQ(::chown(top_.c_str(), user, user), 0);
 }
@@ -151,10 +151,10 @@ pid_t Sandbox::spawn_program(std::vector<std::string> command, int input, const 
   const pid_t child = ::fork();
   if (child != 0) return child;
   if (::chdir(project_.c_str()) != 0) ::_exit(126);
-  const auto output = [&](const std::string& path) {  // none: a terminal, which is one thing for all three
+  const auto output = [&](const std::string& path) {  // none for a terminal, which is one for all three
     return path.empty() ? input : ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   };
-  if (out.empty()) {  // whose terminal this is: Ctrl-C and a new size reach the program as they would at home
+  if (out.empty()) {  // makes it the controlling terminal, so that Ctrl-C and resizes reach the program
     ::setsid();
     ::ioctl(input, TIOCSCTTY, 0);
   }

@@ -1,8 +1,7 @@
-/// A home and a project of a test's own, and the real program running there.
+/// A temporary home and project for a test, and the real program in them.
 ///
-/// The program is the one in the build directory this test was built in. Whatever a test starts is ended with it: the
-/// daemon is killed by its pid and both directories are removed. Nothing of the caller's environment reaches the
-/// program but PATH.
+/// The program is from the build directory of the test. The sandbox kills every process that the test started, the daemon by
+/// its pid, and removes both directories. The program gets only PATH from the caller's environment.
 #pragma once
 
 #include <sys/types.h>
@@ -17,14 +16,14 @@
 
 namespace relay::cli_tests {
 
-/// How a run ended and what it said.
+/// The exit code and the output of a run.
 struct Ran {
-  int code = -1;  // 128 + signal when it was killed
+  int code = -1;  // 128 + signal after a signal
   std::string out;
   std::string err;
 };
 
-/// A program that goes on beside the test.
+/// A program that runs beside the test.
 class Background {
  public:
   Background(pid_t pid, std::string out_path, std::string err_path, int input)
@@ -37,11 +36,11 @@ class Background {
   void end_input();
   [[nodiscard]] std::string out() const;
   [[nodiscard]] std::string err() const;
-  /// True once `text` stands in the output (or the talk on stderr), false when it does not come.
+  /// True once `text` is in stdout (or stderr), false on a timeout.
   [[nodiscard]] bool says(const std::string& text) const;
   [[nodiscard]] bool complains(const std::string& text) const;
   void signal(int number) const;
-  /// Waits for its end.
+  /// Waits for its exit.
   Ran finish();
   [[nodiscard]] pid_t pid() const { return pid_; }
 
@@ -64,7 +63,7 @@ class Sandbox {
   /// `agent-relay WORDS` in the project, with `input` on stdin.
   Ran run(const std::vector<std::string>& words, const std::string& input = "");
   std::unique_ptr<Background> start(const std::vector<std::string>& words);
-  /// With stdin, stdout and stderr at that terminal; the caller ends it.
+  /// With that terminal as stdin, stdout and stderr; the caller stops it.
   pid_t start_at(const std::vector<std::string>& words, const std::string& terminal);
   /// The same for another program, named by its path.
   pid_t start_program_at(const std::vector<std::string>& command, const std::string& terminal);
@@ -74,14 +73,14 @@ class Sandbox {
   json::object ok_json(std::vector<std::string> words);
 
   [[nodiscard]] const std::string& home() const { return home_; }
-  /// What shows the daemon that a program is one of its own; empty before it has run.
+  /// The system token of the daemon; empty before its first run.
   [[nodiscard]] std::string system_token() const;
   [[nodiscard]] const std::string& project() const { return project_; }
   void use_home(std::string home) { home_ = std::move(home); }
-  /// Another directory with a marker; later runs happen there.
+  /// Creates another project directory; later runs start there.
   void enter_project(const std::string& name);
   void set(const std::string& variable, const std::string& value) { variables_[variable] = value; }
-  /// Later runs happen as this user, who gets the sandbox, and in this directory, which is left as it is.
+  /// Later runs are of this user, who gets the sandbox, in this directory, which stays as it is.
   void become(uid_t user, const std::string& directory);
 
   [[nodiscard]] pid_t daemon_pid() const;
@@ -97,15 +96,15 @@ class Sandbox {
 
   std::string top_, home_, project_;
   std::string program_ = program();
-  uid_t user_ = 0;  // 0: whoever runs the test
+  uid_t user_ = 0;  // 0: the user of the test
   std::map<std::string, std::string> variables_;
   int runs_ = 0;
 };
 
-/// False for a process that has ended, also while nobody has asked how.
+/// False for an exited process, also for a zombie.
 bool is_running(pid_t pid);
 
-/// Tries until it holds, for at most a few seconds.
+/// Polls until `holds` is true, for at most a few seconds.
 bool eventually(const std::function<bool()>& holds);
 
 }  // namespace relay::cli_tests

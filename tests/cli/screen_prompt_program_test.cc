@@ -1,5 +1,5 @@
-// What an agent without any door asks on its screen: the real daemon and host, a scripted agent in a real terminal, answered by
-// the keys its profile names, and only while exactly that dialog stands there.
+// Prompts on the screen of an agent without native interfaces: the real daemon and host, a scripted agent in a real
+// terminal, answered with the keys of its profile, and only while exactly that dialog is on the screen.
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -26,7 +26,7 @@ struct ScreenPrompts : Asking {
       {"contains": "database", "dialog": {"kind": "question", "title": "Which database?", "options": ["SQLite", "PostgreSQL"]},
        "reply": "said {answer}"}]})");
   }
-  /// Which choices were taken, in order; `denied` for Esc.
+  /// The chosen options, in order; `denied` for Esc.
   Texts answers() const {
     Texts all;
     for (const auto& event : events("Bob"))
@@ -35,7 +35,7 @@ struct ScreenPrompts : Asking {
   }
 };
 
-TEST_F(ScreenPrompts, WhatIsAskedOnTheScreenIsHeldUntilItIsApproved) {
+TEST_F(ScreenPrompts, ScreenRequestWaitsForApproval) {
   auto& bob = start("Bob");
   bob.type("deploy\r");
   const auto request = asked();
@@ -51,7 +51,7 @@ TEST_F(ScreenPrompts, WhatIsAskedOnTheScreenIsHeldUntilItIsApproved) {
   EXPECT_TRUE(until([&] { return open().empty(); }));
 }
 
-TEST_F(ScreenPrompts, WhatDoesNotFitInTheTableIsCutWithTheWayToSeeIt) {
+TEST_F(ScreenPrompts, LongRequestIsTruncatedWithHint) {
   script(R"({"rules": [{"contains": "deploy", "dialog":
       {"title": "Run make deploy-of-all-that-there-is with-every-option and-the-last-one?", "options": ["Yes", "No"]}}]})");
   auto& bob = start("Bob");
@@ -64,7 +64,7 @@ TEST_F(ScreenPrompts, WhatDoesNotFitInTheTableIsCutWithTheWayToSeeIt) {
   EXPECT_NE(box.ok({"permissions"}).find("and-the-last-one"), std::string::npos) << "a script gets it whole";
 }
 
-TEST_F(ScreenPrompts, BlockedIsToldTogetherWithWhatIsAsked) {
+TEST_F(ScreenPrompts, BlockedStateIsReportedWithRequest) {
   auto& bob = start("Bob");
   bob.type("database\r");
   box.ok({"wait", "Bob", "--until", "blocked", "--timeout", "20s"});
@@ -77,9 +77,9 @@ constexpr std::chrono::milliseconds kStoreTimeout{2'000};
 // Both compare the time with what holds however slow the machine is: before the patience is over, a blocked agent's request is
 // stored; while the daemon is stopped, no agent is blocked before the patience is over.
 
-TEST_F(ScreenPrompts, BlockedIsToldOnceTheDaemonListsTheRequest) {
+TEST_F(ScreenPrompts, BlockedStateFollowsListedRequest) {
   auto& bob = start("Bob");
-  ASSERT_TRUE(is_here("Bob"));
+  ASSERT_TRUE(is_connected("Bob"));
   const auto begin = std::chrono::steady_clock::now();
   bob.type("deploy\r");
   box.ok({"wait", "Bob", "--until", "blocked", "--timeout", "20s"});
@@ -89,9 +89,9 @@ TEST_F(ScreenPrompts, BlockedIsToldOnceTheDaemonListsTheRequest) {
   EXPECT_TRUE(until([&] { return open().size() == 1; }));
 }
 
-TEST_F(ScreenPrompts, BlockedIsToldByTheHostAloneWhenTheDaemonDoesNotAnswer) {
+TEST_F(ScreenPrompts, HostReportsBlockedStateWithoutDaemon) {
   auto& bob = start("Bob");
-  ASSERT_TRUE(is_here("Bob"));
+  ASSERT_TRUE(is_connected("Bob"));
   ::kill(box.daemon_pid(), SIGSTOP);
   const auto begin = std::chrono::steady_clock::now();
   bob.type("deploy\r");
@@ -103,7 +103,7 @@ TEST_F(ScreenPrompts, BlockedIsToldByTheHostAloneWhenTheDaemonDoesNotAnswer) {
   EXPECT_TRUE(until([&] { return open().size() == 1; }));
 }
 
-TEST_F(ScreenPrompts, AReasonThatADialogCannotTakeIsRefused) {
+TEST_F(ScreenPrompts, ReasonUnsupportedByDialogIsRefused) {
   auto& bob = start("Bob");
   bob.type("deploy\r");
   (void)asked();
@@ -114,7 +114,7 @@ TEST_F(ScreenPrompts, AReasonThatADialogCannotTakeIsRefused) {
   box.ok({"deny", "Bob"});
 }
 
-TEST_F(ScreenPrompts, WhatIsDeniedIsDeniedByTheChoiceThatSaysNo) {
+TEST_F(ScreenPrompts, DenialUsesDenyChoice) {
   auto& bob = start("Bob");
   bob.type("deploy\r");
   (void)asked();
@@ -123,7 +123,7 @@ TEST_F(ScreenPrompts, WhatIsDeniedIsDeniedByTheChoiceThatSaysNo) {
   EXPECT_TRUE(until([&] { return resolved() == Texts{"denied by human"}; }));
 }
 
-TEST_F(ScreenPrompts, AQuestionIsAnsweredWithOneOfItsChoices) {
+TEST_F(ScreenPrompts, QuestionIsAnsweredWithChoice) {
   auto& bob = start("Bob");
   bob.type("which database\r");
   EXPECT_EQ(word(asked("questions"), "question"), "Which database?");
@@ -135,7 +135,7 @@ TEST_F(ScreenPrompts, AQuestionIsAnsweredWithOneOfItsChoices) {
   EXPECT_TRUE(until([&] { return resolved("question.resolved") == Texts{"PostgreSQL by human"}; }));
 }
 
-TEST_F(ScreenPrompts, WhatVanishedOrWasFollowedByAnotherIsNeverAnswered) {
+TEST_F(ScreenPrompts, ClosedOrReplacedDialogIsNotAnswered) {
   auto& bob = start("Bob");
   bob.type("deploy\r");
   const auto first = word(asked(), "requestId");
@@ -153,7 +153,7 @@ TEST_F(ScreenPrompts, WhatVanishedOrWasFollowedByAnotherIsNeverAnswered) {
   EXPECT_EQ(answers(), (Texts{"denied", "Yes"}));
 }
 
-TEST_F(ScreenPrompts, ThePersonAtTheKeyboardIsNotDisturbed) {
+TEST_F(ScreenPrompts, TypingUserIsNotDisturbed) {
   auto& bob = start("Bob");
   bob.type("deploy\r");
   (void)asked();
@@ -163,12 +163,12 @@ TEST_F(ScreenPrompts, ThePersonAtTheKeyboardIsNotDisturbed) {
   EXPECT_NE(refused.code, 0);
   EXPECT_NE(refused.err.find("typed"), std::string::npos) << refused.err;
   EXPECT_TRUE(answers().empty());
-  let_pass(Millis{1'700});  // the person has left the keys
+  let_pass(Millis{1'700});  // the user has stopped typing
   box.ok({"approve", "Bob"});
   EXPECT_EQ(answers(), Texts{"Yes"}) << "the mark was moved back first";
 }
 
-TEST_F(ScreenPrompts, ADialogWhoseChoicesNobodyKnowsIsLeftToThePerson) {
+TEST_F(ScreenPrompts, UnknownDialogIsLeftToUser) {
   auto& bob = start("Bob");
   bob.type("something odd\r");
   EXPECT_FALSE(bool_member(asked(), "canAnswer").value_or(true));
@@ -199,7 +199,7 @@ deny = '^No$'
   }
 };
 
-TEST_F(FirstRun, AnAgentInANewFolderIsBlockedAndAnsweredInsteadOfStartingForEver) {
+TEST_F(FirstRun, FirstRunDialogIsBlockedAndAnswered) {
   shows_at_start("Do you trust this folder?");
   (void)start("Bob");
   EXPECT_EQ(box.ok({"wait", "Bob", "--until", "blocked", "--timeout", "20s"}), "Bob is blocked\n");
@@ -207,11 +207,11 @@ TEST_F(FirstRun, AnAgentInANewFolderIsBlockedAndAnsweredInsteadOfStartingForEver
   EXPECT_EQ(word(request, "tool"), "folder-trust");
   EXPECT_EQ(word(request, "description"), "Do you trust this folder?");
   EXPECT_NE(box.ok({"explain", "Bob"}).find("agent-relay approve Bob"), std::string::npos);
-  const auto letter = send("Bob", "hello");
+  const auto message_id = send("Bob", "hello");
   box.ok({"approve", "Bob"});
   EXPECT_EQ(answers(), Texts{"Yes"}) << "the mark stood on No";
   EXPECT_TRUE(until([&] { return resolved() == Texts{"approved by human"}; }));
-  EXPECT_TRUE(comes_to(letter, "delivered")) << "it is at work now";
+  EXPECT_TRUE(reaches_state(message_id, "delivered")) << "it is at work now";
 }
 
 TEST_F(FirstRun, DialogReachesTheNotifyCommand) {
@@ -241,7 +241,7 @@ TEST_F(FirstRun, DialogReachesTheNotifyCommand) {
   EXPECT_TRUE(lines()[1].starts_with("Carol question ")) << "also a screen that nobody described: " << lines()[1];
 }
 
-TEST_F(FirstRun, AgentThatShowsNothingYetIsStartingInEveryView) {
+TEST_F(FirstRun, AgentWithoutOutputIsStarting) {
   start_program("Bob", {"--profile", "scripted", "sleep", "600"}, "");
   const auto listed = [&] {
     const auto agents = box.ok_json({"agents"});
@@ -263,7 +263,7 @@ TEST_F(FirstRun, AgentThatShowsNothingYetIsStartingInEveryView) {
   EXPECT_EQ(states, Texts{"starting"});
 }
 
-TEST_F(ScreenPrompts, DraftInTheComposerIsTypingInEveryView) {
+TEST_F(ScreenPrompts, DraftInComposerIsTyping) {
   auto& bob = start("Bob");
   box.ok({"wait", "Bob", "--until", "idle", "--timeout", "20s"});
   bob.type("half a li");
@@ -285,7 +285,7 @@ TEST_F(ScreenPrompts, DraftInTheComposerIsTypingInEveryView) {
   EXPECT_TRUE(until([&] { return listed() == "idle" && last_state() == "idle"; })) << listed() << last_state();
 }
 
-TEST_F(FirstRun, AScreenNobodyDescribedIsToldWithItsTextAndNotTypedInto) {
+TEST_F(FirstRun, UnknownScreenIsReportedAndNotTypedInto) {
   shows_at_start("A question of a release to come");
   (void)start("Bob");
   const auto question = asked("questions");
@@ -295,14 +295,14 @@ TEST_F(FirstRun, AScreenNobodyDescribedIsToldWithItsTextAndNotTypedInto) {
   EXPECT_EQ(box.ok({"wait", "Bob", "--until", "blocked", "--timeout", "20s"}), "Bob is blocked\n");
   EXPECT_NE(box.ok({"questions"}).find("agent-relay attach Bob"), std::string::npos);
   EXPECT_NE(box.ok({"explain", "Bob"}).find("agent-relay attach Bob"), std::string::npos);
-  const auto letter = send("Bob", "hello");
+  const auto message_id = send("Bob", "hello");
   EXPECT_NE(box.run({"answer", "Bob", "No"}).code, 0);
-  EXPECT_TRUE(waits_because(letter, "the screen is not understood"));
+  EXPECT_TRUE(is_pending_because(message_id, "the screen is not understood"));
   EXPECT_EQ(typed("Bob", 'h'), 0u);
   EXPECT_TRUE(answers().empty());
 }
 
-TEST_F(ScreenPrompts, NoRuleApprovesWhatOnlyAScreenShows) {
+TEST_F(ScreenPrompts, RulesNeverApproveScreenPrompts) {
   box.write(box.home() + "/config.toml",
             "[[permissions]]\ntool = \"run\"\ncommand = \"make deploy\"\naction = \"approve\"\n");
   auto& bob = start("Bob");
@@ -347,7 +347,7 @@ TEST_F(StartedInside, UserApprovesThroughADaemonInTheForegroundOfAnAgent) {
   expect_the_user_answers();
 }
 
-TEST_F(ScreenPrompts, WithoutADaemonTheHostAnswersAtItsDoor) {
+TEST_F(ScreenPrompts, HostAnswersWithoutDaemon) {
   auto& bob = start("Bob");
   box.ok({"down", "--all"});
   bob.type("deploy\r");

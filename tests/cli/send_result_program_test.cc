@@ -17,7 +17,7 @@ std::size_t lines_in(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-struct Honesty : testing::Test {
+struct SendResults : testing::Test {
   Sandbox box;
   void SetUp() override {
     box.ok({"up"});
@@ -36,7 +36,7 @@ struct Honesty : testing::Test {
     if (in_log == read && read == traced) return traced;
     return format("log: {}, read: {}, trace: {}", in_log, read, traced);
   }
-  bool comes_to(const std::string& id, const std::string& state) {
+  bool reaches_state(const std::string& id, const std::string& state) {
     return eventually([&] { return state_of(id) == state; });
   }
   /// A line of shell, with $RELAY for the program; its exit code.
@@ -48,7 +48,7 @@ struct Honesty : testing::Test {
   }
 };
 
-TEST_F(Honesty, AMessageOfUnknownFateIsStoredOnceUnderItsId) {
+TEST_F(SendResults, MessageWithUnknownResultIsStoredOnceUnderId) {
   ASSERT_EQ(::kill(box.daemon_pid(), SIGSTOP), 0);
   const auto first = box.run({"send", "Bob", "only once"});
   EXPECT_EQ(::kill(box.daemon_pid(), SIGCONT), 0);
@@ -60,13 +60,13 @@ TEST_F(Honesty, AMessageOfUnknownFateIsStoredOnceUnderItsId) {
   EXPECT_EQ(lines_in(box.ok({"inbox", "Bob"})), 1u);
 }
 
-TEST_F(Honesty, AgentsAreConnectedOrNotAndIdleIsAState) {
+TEST_F(SendResults, AgentsAreConnectedOrNotAndIdleIsAState) {
   const auto agents = box.ok({"agents", "--all", "--json"});
   EXPECT_NE(agents.find(R"("connected":false)"), std::string::npos) << agents;
   EXPECT_EQ(agents.find(R"("idle")"), std::string::npos) << agents;
 }
 
-TEST_F(Honesty, CountsOfMessagesAreTheSameEverywhereAndAfterARestart) {
+TEST_F(SendResults, MessageCountsAgreeEverywhereAndAfterRestart) {
   box.ok({"chat", "--name", "Alice"}, "@Bob one\n@Bob two\n");
   box.ok({"send", "Alice", "for later"});  // by the sandbox's own name, tester
   const auto bob = box.start({"chat", "--name", "Bob"});
@@ -98,55 +98,55 @@ TEST_F(Honesty, CountsOfMessagesAreTheSameEverywhereAndAfterARestart) {
   EXPECT_TRUE(eventually([&] { return in_file() == expected; })) << in_file();
 }
 
-TEST_F(Honesty, AMessageThatIsSentAgainHasOneStateInEveryView) {
+TEST_F(SendResults, DuplicateHasOneStateInEveryView) {
   const auto id = *string_member(box.ok_json({"send", "Bob", "soon gone", "--ttl", "1ms"}), "id");
-  ASSERT_TRUE(comes_to(id, "expired")) << state_of(id);
+  ASSERT_TRUE(reaches_state(id, "expired")) << state_of(id);
   box.ok({"dead", "redeliver", id});
   EXPECT_EQ(state_of(id), "queued");
   const auto bob = box.start({"chat", "--name", "Bob", "--listen"});
   ASSERT_TRUE(bob->says("soon gone"));
-  EXPECT_TRUE(comes_to(id, "delivered")) << state_of(id);
+  EXPECT_TRUE(reaches_state(id, "delivered")) << state_of(id);
 }
 
-TEST_F(Honesty, AMessageThatIsSentAgainAndFlushedHasOneStateInEveryView) {
+TEST_F(SendResults, FlushedRedeliveryHasOneStateInEveryView) {
   const auto id = *string_member(box.ok_json({"send", "Bob", "held back", "--ttl", "1ms", "--mode", "manual"}), "id");
-  ASSERT_TRUE(comes_to(id, "expired")) << state_of(id);
+  ASSERT_TRUE(reaches_state(id, "expired")) << state_of(id);
   const auto bob = box.start({"chat", "--name", "Bob", "--listen"});
   ASSERT_TRUE(eventually([&] { return box.ok({"agents", "--names"}).find("Bob\n") != std::string::npos; }));
   box.ok({"dead", "redeliver", id});
-  ASSERT_TRUE(comes_to(id, "deferred")) << state_of(id);
+  ASSERT_TRUE(reaches_state(id, "deferred")) << state_of(id);
   EXPECT_EQ(box.ok({"flush", "Bob"}), "released 1 message for Bob\n");
   ASSERT_TRUE(bob->says("held back"));
-  EXPECT_TRUE(comes_to(id, "delivered")) << state_of(id);
+  EXPECT_TRUE(reaches_state(id, "delivered")) << state_of(id);
 }
 
-TEST_F(Honesty, NothingBehindQuitIsSent) {
+TEST_F(SendResults, LinesAfterQuitAreNotSent) {
   box.ok({"chat", "--name", "Alice"}, "@Bob before\n/quit\n@Bob after\n");
   const auto inbox = box.ok({"inbox", "Bob"});
   EXPECT_NE(inbox.find("before"), std::string::npos);
   EXPECT_EQ(inbox.find("after"), std::string::npos) << inbox;
 }
 
-TEST_F(Honesty, ALoneAtSignSpeaksToNobody) {
+TEST_F(SendResults, LoneAtSignIsUsageError) {
   EXPECT_EQ(box.run({"chat", "--name", "Alice"}, "@Bob hello\n@ only for Carol\n").code, 2);
   EXPECT_EQ(lines_in(box.ok({"inbox", "Bob"})), 1u);
 }
 
-TEST_F(Honesty, BytesThatAreNoTextAreRefusedNotMended) {
+TEST_F(SendResults, InvalidUtf8IsRefused) {
   const auto ran = box.run({"chat", "--name", "Alice"}, "@Bob \xff\xfe\n");
   EXPECT_EQ(ran.code, 2);
   EXPECT_NE(ran.err.find("not UTF-8"), std::string::npos) << ran.err;
   EXPECT_EQ(lines_in(box.ok({"inbox", "Bob"})), 0u);
 }
 
-TEST_F(Honesty, SomethingSaidToNobodyIsCalledThat) {
+TEST_F(SendResults, MessageWithoutRecipientIsReported) {
   const auto ran = box.run({"send", "#empty", "anyone?"});
   EXPECT_EQ(ran.code, 0);
   EXPECT_NE(ran.err.find("there is no recipient"), std::string::npos) << ran.err;
   EXPECT_EQ(box.run({"send", "#", "hello"}).code, 2);
 }
 
-TEST_F(Honesty, TheLogOfANameIsWhatItSaidAndHeard) {
+TEST_F(SendResults, LogOfNameHasItsMessages) {
   box.ok({"send", "*", "before Carol came"});
   box.ok({"chat", "--name", "Carol"}, "@Bob from Carol\n");
   box.ok({"send", "Carol", "to Carol"});
@@ -155,7 +155,7 @@ TEST_F(Honesty, TheLogOfANameIsWhatItSaidAndHeard) {
   EXPECT_EQ(log.find("before Carol came"), std::string::npos) << log;
 }
 
-TEST_F(Honesty, AnIdFromAnotherProjectFindsNothing) {
+TEST_F(SendResults, IdOfAnotherProjectIsUnknown) {
   const auto id = *string_member(box.ok_json({"send", "Bob", "here"}), "id");
   box.enter_project("elsewhere");
   box.ok({"up"});
@@ -164,13 +164,13 @@ TEST_F(Honesty, AnIdFromAnotherProjectFindsNothing) {
   EXPECT_EQ(box.run({"read", id}).code, 1);
 }
 
-TEST_F(Honesty, OutputThatCannotBeWrittenIsAFailure) {
+TEST_F(SendResults, UnwritableOutputIsFailure) {
   box.ok({"send", "Bob", "hello"});
   EXPECT_EQ(shell("$RELAY log >&- 2>/dev/null"), 1);
   EXPECT_EQ(shell("$RELAY down --all >/dev/null && { $RELAY up <&- >&- 2>&-; $RELAY status >/dev/null; }"), 0);
 }
 
-TEST_F(Honesty, FollowingEndsWithWhoeverReads) {
+TEST_F(SendResults, FollowEndsWithReader) {
   box.ok({"send", "Bob", "one"});
   EXPECT_EQ(shell("timeout 10 sh -c '$RELAY log --follow | head -n 1 >/dev/null'"), 0);
 }

@@ -87,19 +87,19 @@ struct Spawned : testing::Test {
     return string_member(ended, "reason").value_or("no end") + (by ? " by " + *by : "") +
            (detail ? ": " + *detail : "");
   }
-  bool is_here(const std::string& name) {
+  bool is_connected(const std::string& name) {
     return eventually([&] { return box.ok({"agents", "--names"}).find(name + "\n") != std::string::npos; });
   }
 };
 
 TEST_F(Spawned, DaemonAndHostAreCalledAgentRelayInProcessLists) {
   (void)spawn("Bob", "count the stars");
-  ASSERT_TRUE(is_here("Bob"));
+  ASSERT_TRUE(is_connected("Bob"));
   EXPECT_EQ(text_of(format("/proc/{}/comm", box.daemon_pid())), "agent-relay\n");
   EXPECT_EQ(text_of(format("/proc/{}/comm", host_of("Bob"))), "agent-relay\n");
 }
 
-TEST_F(Spawned, AnAgentGetsItsTaskAndTheTaskItsLedger) {
+TEST_F(Spawned, AgentGetsTaskWithHistory) {
   const auto bob = spawn("Bob", "count the stars");
   EXPECT_EQ(string_member(bob, "name"), "Bob");
   const auto pid = static_cast<pid_t>(*integer_member(bob, "hostPid"));
@@ -120,7 +120,7 @@ TEST_F(Spawned, AnAgentGetsItsTaskAndTheTaskItsLedger) {
   EXPECT_NE(again.err.find("Bob"), std::string::npos) << again.err;
 }
 
-TEST_F(Spawned, TaskFromTheUsersShellHasTheUsersAuthority) {
+TEST_F(Spawned, TaskFromUserShellHasUserAuthority) {
   const auto bob = box.ok_json({"spawn", "Bob", program_of("Bob"), "count the stars"});
   const auto id = string_member(bob, "taskId").value_or("");
   const auto trace = box.ok_json({"trace", id});
@@ -130,7 +130,7 @@ TEST_F(Spawned, TaskFromTheUsersShellHasTheUsersAuthority) {
   box.ok({"release", "Bob"});
 }
 
-TEST_F(Spawned, TaskFromInsideAnAgentHasAPeersAuthority) {
+TEST_F(Spawned, TaskFromAgentHasPeerAuthority) {
   box.kill_daemon();
   box.write(box.home() + "/config.toml", "[spawn]\nby_agents = \"profiles\"\n");
   box.write(box.home() + "/profiles/cat.toml", "name = \"cat\"\ntitle = \"cat\"\ncommands = [\"cat\"]\n");
@@ -156,7 +156,7 @@ TEST_F(Spawned, ReleaseIsReportedAsReleased) {
   EXPECT_EQ(string_member(last_event("agent.released", "Bob"), "releasedBy"), "human");
 }
 
-TEST_F(Spawned, AgentReleasesOnlyThoseItStartedAndIsNamedWhateverItSays) {
+TEST_F(Spawned, AgentReleasesOnlyItsOwnAndIsNamedTruthfully) {
   spawn("Other", "wait");
   box.ok({"spawn", "Mine", program_of("Mine"), "wait", "--from", "In"});
   ASSERT_TRUE(hears("Mine", "wait") && hears("Other", "wait"));
@@ -167,7 +167,7 @@ TEST_F(Spawned, AgentReleasesOnlyThoseItStartedAndIsNamedWhateverItSays) {
   box.ok({"spawn", "In", "sh " + script});
   EXPECT_EQ(ending_of("Mine"), "released by In") << text_of(box.project() + "/said");
   EXPECT_NE(text_of(box.project() + "/said").find("Other was started by ada"), std::string::npos);
-  EXPECT_TRUE(is_here("Other"));
+  EXPECT_TRUE(is_connected("Other"));
   box.ok({"release", "In"});
 }
 
@@ -201,12 +201,12 @@ TEST_F(Spawned, KilledHostEndsItsSessionAfterTheGrace) {
   EXPECT_EQ(ending_of("Bob"), "crashed: the connection was lost and did not return");
 }
 
-TEST_F(Spawned, EndWhileTheDaemonIsAwayIsToldTruthfullyWhenItIsBack) {
+TEST_F(Spawned, ExitDuringDaemonOutageIsReportedLater) {
   const auto run = [&](const std::string& name, const std::string& script) {
     box.ok({"spawn", name,
             "sh " + box.write(format("{}/{}.sh", box.project(), name),
                               format("while ! test -e {}/go; do sleep 0.05; done\n{}\n", box.project(), script))});
-    EXPECT_TRUE(is_here(name));
+    EXPECT_TRUE(is_connected(name));
   };
   run("Ok", "exit 0");
   run("Bob", "exit 3");
@@ -265,7 +265,7 @@ TEST_F(Spawned, FailedStartAndEndedAgentLeaveNoFolderInTheProject) {
   EXPECT_TRUE(eventually([&] { return !fs::exists(folder("Bob")); }));
 }
 
-TEST_F(Spawned, ProgramWithoutAProfileIsHeardLineByLine) {
+TEST_F(Spawned, ProgramWithoutProfileIsReadLineByLine) {
   box.ok({"chat", "--name", "Bob"});
   const auto script = box.write(box.project() + "/talk.sh",
                                 "echo '@relay:Bob hello from a script'\n"
@@ -280,13 +280,13 @@ TEST_F(Spawned, ProgramWithoutAProfileIsHeardLineByLine) {
   box.ok({"release", "Talker"});
 }
 
-TEST_F(Spawned, TheTaskMayComeFromStdin) {
+TEST_F(Spawned, TaskMayComeFromStdin) {
   box.ok({"spawn", "Bob", program_of("Bob"), "-"}, "from a file\n");
   EXPECT_TRUE(hears("Bob", "from a file"));
   box.ok({"release", "Bob"});
 }
 
-TEST_F(Spawned, ItOutlivesTheDaemonAndIsReleasedWithoutIt) {
+TEST_F(Spawned, AgentSurvivesDaemonAndIsReleasedWithoutIt) {
   const auto pid = static_cast<pid_t>(*integer_member(spawn("Bob", "wait"), "pid"));
   ASSERT_TRUE(hears("Bob", "wait"));
   box.kill_daemon();
@@ -295,23 +295,23 @@ TEST_F(Spawned, ItOutlivesTheDaemonAndIsReleasedWithoutIt) {
   EXPECT_TRUE(eventually([&] { return !is_running(pid); }));
 }
 
-TEST_F(Spawned, ANewDaemonFindsItAgain) {
+TEST_F(Spawned, NewDaemonFindsAgent) {
   spawn("Bob", "wait");
   ASSERT_TRUE(hears("Bob", "wait"));
   box.kill_daemon();
   box.ok({"up"});
-  ASSERT_TRUE(is_here("Bob"));
+  ASSERT_TRUE(is_connected("Bob"));
   box.ok({"send", "Bob", "welcome back", "--from", "ada"});
   EXPECT_TRUE(hears("Bob", "welcome back"));
   EXPECT_EQ(box.run({"spawn", "Bob", program_of("Bob")}).code, 5);
   box.ok({"release", "Bob"});
 }
 
-TEST_F(Spawned, UsersShellStaysTheUsersWhenThePidOfADeadAgentIsReused) {
+TEST_F(Spawned, ReusedPidOfDeadAgentDoesNotChangeAuthority) {
   box.ok({"spawn", "Old", program_of("Old")});
   box.ok({"spawn", "Mine", program_of("Mine")});
-  ASSERT_TRUE(is_here("Old"));
-  ASSERT_TRUE(is_here("Mine"));
+  ASSERT_TRUE(is_connected("Old"));
+  ASSERT_TRUE(is_connected("Mine"));
   const auto record = record_of("Old");
   auto told = read(record);
   const auto host = host_of("Old");
@@ -321,7 +321,7 @@ TEST_F(Spawned, UsersShellStaysTheUsersWhenThePidOfADeadAgentIsReused) {
   told["pid"] = ::getpid();
   box.write(record, json::serialize(told));
   box.ok({"up"});
-  ASSERT_TRUE(is_here("Mine"));
+  ASSERT_TRUE(is_connected("Mine"));
   box.ok({"send", "Mine", "hello"});
   box.ok({"pause", "Mine"});
   const auto unpaused = box.run({"unpause", "Mine"});
@@ -329,7 +329,7 @@ TEST_F(Spawned, UsersShellStaysTheUsersWhenThePidOfADeadAgentIsReused) {
   box.ok({"release", "Mine"});
 }
 
-TEST_F(Spawned, WorksInTheLinkedWorktreeItWasCalledIn) {
+TEST_F(Spawned, RunsInLinkedWorktree) {
   const auto main = box.project(), side = fs::path{main}.parent_path().string() + "/side";
   fs::remove_all(main + "/.git");
   const auto git = format(
@@ -348,7 +348,7 @@ TEST_F(Spawned, WorksInTheLinkedWorktreeItWasCalledIn) {
   }
 }
 
-TEST_F(Spawned, DirectoryThatIsNotUtf8IsRefused) {
+TEST_F(Spawned, NonUtf8DirectoryIsRefused) {
   const auto place = box.project() + "/caf\xe9";
   fs::create_directory(place);
   const auto refused = box.run({"-C", place, "spawn", "Bob", "cat", "--from", "ada"});
@@ -356,7 +356,7 @@ TEST_F(Spawned, DirectoryThatIsNotUtf8IsRefused) {
   EXPECT_NE(refused.err.find("is not UTF-8"), std::string::npos) << refused.err;
 }
 
-TEST_F(Spawned, WorksWhereItIsTold) {
+TEST_F(Spawned, RunsInGivenDirectory) {
   fs::create_directory(box.project() + "/inside");
   box.ok({"spawn", "Bob", program_of("Bob"), "--cwd", "inside"});
   const auto hosts = fs::directory_iterator{box.workspace_directory() + "/hosts"};
@@ -370,7 +370,7 @@ TEST_F(Spawned, WorksWhereItIsTold) {
   EXPECT_NE(missing.err.find("nowhere"), std::string::npos) << missing.err;
 }
 
-TEST_F(Spawned, SaysWhatIsWrong) {
+TEST_F(Spawned, ReportsErrors) {
   const auto unknown = box.run({"spawn", "Bob", "no-such-program"});
   EXPECT_EQ(unknown.code, 1);
   EXPECT_NE(unknown.err.find("no-such-program"), std::string::npos) << unknown.err;
@@ -382,7 +382,7 @@ TEST_F(Spawned, SaysWhatIsWrong) {
   EXPECT_EQ(box.run({"--no-start", "spawn", "Bob", "cat"}).code, 3);
 }
 
-TEST_F(Spawned, AgentPausesTheOneThatItStarted) {
+TEST_F(Spawned, AgentPausesAgentItSpawned) {
   box.kill_daemon();
   box.write(box.home() + "/config.toml", "[spawn]\nby_agents = \"profiles\"\n");
   box.write(box.home() + "/profiles/cat.toml", "name = \"cat\"\ntitle = \"cat\"\ncommands = [\"cat\"]\n");
@@ -398,7 +398,7 @@ TEST_F(Spawned, AgentPausesTheOneThatItStarted) {
   box.ok({"release", "Other"});
 }
 
-TEST_F(Spawned, WhatAnAgentStartedForAllDoesNotEndWithIt) {
+TEST_F(Spawned, SpawnedAgentSurvivesItsSpawner) {
   box.kill_daemon();
   box.write(box.home() + "/config.toml", "[spawn]\nby_agents = \"profiles\"\n");
   box.write(box.home() + "/profiles/cat.toml", "name = \"cat\"\ntitle = \"cat\"\ncommands = [\"cat\"]\n");
@@ -412,11 +412,11 @@ TEST_F(Spawned, WhatAnAgentStartedForAllDoesNotEndWithIt) {
   carl.finish();
   EXPECT_TRUE(is_running(daemon));
   EXPECT_TRUE(is_running(bob));
-  EXPECT_TRUE(is_here("Bob"));
+  EXPECT_TRUE(is_connected("Bob"));
   box.ok({"release", "Bob"});
 }
 
-TEST_F(Spawned, NothingAroundTheDaemonReachesItAndItsTaskIsNoWord) {
+TEST_F(Spawned, DaemonEnvironmentIsNotInherited) {
   box.kill_daemon();
   box.set("TMUX", "/tmp/elsewhere,1,2");
   box.set("CLAUDECODE", "1");
@@ -438,7 +438,7 @@ TEST_F(Spawned, NothingAroundTheDaemonReachesItAndItsTaskIsNoWord) {
   box.ok({"release", "Bob"});
 }
 
-TEST_F(Spawned, AProgramThatOnlyTheCallerCanFindIsFound) {
+TEST_F(Spawned, ProgramOnCallerPathIsFound) {
   const auto place = box.project() + "/later";
   fs::create_directories(place);
   const auto program = box.write(place + "/claude-of-today", "#!/bin/sh\nexec cat\n");
@@ -446,11 +446,11 @@ TEST_F(Spawned, AProgramThatOnlyTheCallerCanFindIsFound) {
   EXPECT_EQ(box.run({"spawn", "Bob", "claude-of-today"}).code, 1);
   box.set("PATH", place + ":/usr/bin:/bin");  // installed after `up`
   box.ok({"spawn", "Bob", "claude-of-today"});
-  EXPECT_TRUE(is_here("Bob"));
+  EXPECT_TRUE(is_connected("Bob"));
   box.ok({"release", "Bob"});
 }
 
-TEST_F(Spawned, ASecretOfTheCallerReachesTheAgentAndStandsNowhereElse) {
+TEST_F(Spawned, CallerSecretReachesOnlyAgent) {
   const std::string secret = "sk-only-in-memory-4711";
   box.set("SECRET_KEY", secret);
   const auto script =
@@ -459,7 +459,7 @@ TEST_F(Spawned, ASecretOfTheCallerReachesTheAgentAndStandsNowhereElse) {
   const auto seen = box.project() + "/seen";
   ASSERT_TRUE(eventually([&] { return fs::exists(seen); }));
   EXPECT_EQ(text_of(seen), format("{} {}\n", secret.size(), box.project()));
-  ASSERT_TRUE(is_here("Bob"));
+  ASSERT_TRUE(is_connected("Bob"));
   std::error_code none;
   for (const auto& entry : fs::recursive_directory_iterator{box.home(), none})
     if (entry.is_regular_file(none)) {
@@ -470,7 +470,7 @@ TEST_F(Spawned, ASecretOfTheCallerReachesTheAgentAndStandsNowhereElse) {
   box.ok({"release", "Bob"});
 }
 
-TEST_F(Spawned, WorksWhereItWasCalled) {
+TEST_F(Spawned, RunsInCallerDirectory) {
   fs::create_directory(box.project() + "/inside");
   const auto script = box.write(box.project() + "/agent.sh", "pwd > seen.new; mv seen.new seen; exec cat\n");
   const auto command =
@@ -483,7 +483,7 @@ TEST_F(Spawned, WorksWhereItWasCalled) {
   box.ok({"release", "Bob"});
 }
 
-TEST_F(Spawned, ANameIsFreeOnceItsReleaseIsAnswered) {
+TEST_F(Spawned, NameIsFreeAfterRelease) {
   for (int i = 0; i < 20; ++i) {
     const auto again = box.run({"spawn", "Bob", "cat"});
     ASSERT_EQ(again.code, 0) << i << ": " << again.err;
@@ -508,7 +508,7 @@ struct SpawnedByFrames : Spawned {
   static bool succeeded(const json::object& answer) { return bool_member(answer, "success").value_or(false); }
 };
 
-TEST_F(SpawnedByFrames, ANameIsFreeOnceItsReleaseIsAnswered) {
+TEST_F(SpawnedByFrames, NameIsFreeAfterRelease) {
   for (int i = 0; i < 20; ++i) {
     const auto started = ask(protocol::MessageType::Spawn, {{"name", "Bob"}, {"cli", "cat"}});
     ASSERT_TRUE(succeeded(started)) << i << ": " << json::serialize(started);
@@ -517,7 +517,7 @@ TEST_F(SpawnedByFrames, ANameIsFreeOnceItsReleaseIsAnswered) {
   }
 }
 
-TEST_F(SpawnedByFrames, AllThatMayBeTypedAtOnceArrives) {
+TEST_F(SpawnedByFrames, LargestTaskArrives) {
   const auto script = box.write(box.project() + "/agent.sh", "exec cat > got\n");
   ASSERT_TRUE(succeeded(ask(protocol::MessageType::Spawn, {{"name", "Bob"}, {"cli", "sh " + script}})));
   std::string much;
@@ -529,7 +529,7 @@ TEST_F(SpawnedByFrames, AllThatMayBeTypedAtOnceArrives) {
   EXPECT_TRUE(succeeded(ask(protocol::MessageType::Release, {{"name", "Bob"}})));
 }
 
-TEST_F(SpawnedByFrames, ANameThatBelongsToSomebodyWhoWasLostIsRefused) {
+TEST_F(SpawnedByFrames, NameInGracePeriodIsRefused) {
   {
     auto owner = connect();
     const auto hello = R"({"agent":"Bob","capabilities":{"send_ack":true},"session":{"claim_token":"another's"}})";
@@ -547,9 +547,9 @@ TEST_F(SpawnedByFrames, ANameThatBelongsToSomebodyWhoWasLostIsRefused) {
   EXPECT_TRUE(eventually([&] { return host_of("Bob") == 0; }));
 }
 
-TEST_F(SpawnedByFrames, WhatAPersonStartedIsNotEndedByOthers) {
+TEST_F(SpawnedByFrames, UserAgentIsNotReleasedByOthers) {
   Terminal bob{box, {"-n", "Bob", SCRIPTED_AGENT, "--status", "--log", log_of("Bob")}};
-  ASSERT_TRUE(is_here("Bob") && bob.shows("Scripted agent"));
+  ASSERT_TRUE(is_connected("Bob") && bob.shows("Scripted agent"));
   for (const auto type : {protocol::MessageType::Release, protocol::MessageType::SendInput}) {
     const auto refused = ask(type, {{"name", "Bob"}, {"data", "x"}});
     EXPECT_FALSE(succeeded(refused));
@@ -557,9 +557,9 @@ TEST_F(SpawnedByFrames, WhatAPersonStartedIsNotEndedByOthers) {
   }
 }
 
-TEST_F(Spawned, AnAgentInAPersonsTerminalIsNotReleased) {
+TEST_F(Spawned, AgentInUserTerminalIsNotReleased) {
   Terminal bob{box, {"-n", "Bob", SCRIPTED_AGENT, "--status", "--log", log_of("Bob")}};
-  ASSERT_TRUE(is_here("Bob") && bob.shows("Scripted agent"));
+  ASSERT_TRUE(is_connected("Bob") && bob.shows("Scripted agent"));
   const auto refused = box.run({"release", "Bob"});
   EXPECT_EQ(refused.code, 5);
   EXPECT_NE(refused.err.find("exit it there"), std::string::npos) << refused.err;

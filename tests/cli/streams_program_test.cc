@@ -160,7 +160,7 @@ struct Streams : ::testing::Test {
   Sandbox box;
 };
 
-TEST_F(Streams, AreTerminalsOrNotAsInABareRunInAllTwentySevenCases) {
+TEST_F(Streams, MatchBareRunInAllTwentySevenCases) {
   for (const auto in : kKinds)
     for (const auto out : kKinds)
       for (const auto err : kKinds) {
@@ -173,7 +173,7 @@ TEST_F(Streams, AreTerminalsOrNotAsInABareRunInAllTwentySevenCases) {
       }
 }
 
-TEST_F(Streams, PassTenMegabytesOfEveryByteUnchanged) {
+TEST_F(Streams, PassTenMegabytesUnchanged) {
   std::string bytes(10 << 20, '\0');
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>((i * 2654435761U) >> 13);
   box.write(box.project() + "/bytes", bytes);
@@ -185,23 +185,23 @@ TEST_F(Streams, EndWithTheInput) {
       "echo hi | $relay cat; echo $?; $relay cat </dev/null; echo $?; printf 'no newline' | $relay cat; echo $?");
 }
 
-TEST_F(Streams, AreClosedWhereTheyWereClosed) {
+TEST_F(Streams, StayClosed) {
   for (const std::string closed : {"<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", ">&- 2>&-"})
     expect_same("$relay " STREAM_PROBE " report 3 " + closed + "; echo $?; cat report");
 }
 
-TEST_F(Streams, TellTheExitCodeAndTheSignalOfTheProgram) {
+TEST_F(Streams, ReportExitCodeAndSignal) {
   expect_same("$relay sh -c 'exit 41' </dev/null; echo $?");
   expect_same("$relay sh -c 'kill -TERM $$' </dev/null | cat; echo ${PIPESTATUS[0]}");
   expect_same("$relay sh -c 'kill -KILL $$' </dev/null | cat; echo ${PIPESTATUS[0]}");
 }
 
-TEST_F(Streams, EndTheProgramWhenTheReaderLeaves) {
+TEST_F(Streams, EndProgramWhenReaderIsGone) {
   expect_same("$relay yes </dev/null | head -1; echo ${PIPESTATUS[0]}");
   expect_same("trap '' PIPE; $relay sh -c 'yes; echo $?' </dev/null 2>&1 | head -1; echo ${PIPESTATUS[0]}");
 }
 
-TEST_F(Streams, PassSignalsOnToTheProgram) {
+TEST_F(Streams, ForwardSignals) {
   for (const std::string name : {"TERM", "INT", "HUP", "USR1"})
     expect_same("set -m; mkfifo ready; $relay sh -c 'trap \"echo got " + name + "; exit 9\" " + name +
                 "; echo > ready; while :; do sleep 0.05; done' </dev/null | cat & read x < ready; pids=$(jobs -p); "
@@ -209,16 +209,16 @@ TEST_F(Streams, PassSignalsOnToTheProgram) {
                 name + " $(pgrep -g $pids -o); wait $pids; echo $?; rm ready");
 }
 
-TEST_F(Streams, KeepSignalsIgnoredThatWereIgnored) {
+TEST_F(Streams, KeepIgnoredSignals) {
   expect_same("trap '' HUP INT; $relay sh -c 'kill -HUP $$; kill -INT $$; echo alive' </dev/null | cat");
 }
 
-TEST_F(Streams, KeepTheDescriptorsOfAShell) {
+TEST_F(Streams, KeepInheritedDescriptors) {
   expect_same("$relay cat <(echo by a pipe) | cat");
   expect_same("exec 5<<< 'by number'; $relay sh -c 'cat <&5' </dev/null | cat");
 }
 
-TEST_F(Streams, OfAgentsAreWithoutWordsOfOursForTheirModels) {
+TEST_F(Streams, HaveNoInstructionsForModel) {
   for (const std::string agent : {"codex exec", "opencode run"}) {
     const auto name = agent.substr(0, agent.find(' '));
     box.write(box.project() + "/" + name, "#!/bin/sh\necho \"$@\" ${OPENCODE_CONFIG_CONTENT:-no configuration}\n");
@@ -229,7 +229,7 @@ TEST_F(Streams, OfAgentsAreWithoutWordsOfOursForTheirModels) {
   }
 }
 
-TEST_F(Streams, AreNotReadNorTypedIntoAndThatIsSaid) {
+TEST_F(Streams, AreNotReadOrTypedInto) {
   box.ok({"up"});
   auto agent = box.start({"-n", "Pipe", "cat"});
   ASSERT_TRUE(eventually([&] { return box.run({"agents"}).out.contains("no terminal"); })) << box.run({"agents"}).out;

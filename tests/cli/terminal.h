@@ -1,6 +1,6 @@
-/// A program at a terminal of its own, as a person sees it: what is typed echoes, what it says appears on the screen.
+/// A program on a terminal of its own: typed input is echoed, its output appears on the screen.
 ///
-/// The screen is read only when the test asks, so a slow terminal is one that nobody reads. Ended with the test.
+/// The screen is read only when the test reads it, so an unread terminal is a slow one. Killed with the test.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace relay::cli_tests {
 class Terminal {
  public:
   struct SimClient {
-    std::vector<std::string> command;  // begins with a path
+    std::vector<std::string> command;  // starts with a path
   };
   Terminal(Sandbox& box, const std::vector<std::string>& words, unsigned short columns = 80);  // 24 rows
   Terminal(Sandbox& box, const SimClient& other);
@@ -25,19 +25,19 @@ class Terminal {
 
   void type(const std::string& text) const;
   void resize(unsigned short columns, unsigned short rows) const;
-  /// True once `text` stands on the screen, false when it does not come. Reads at most `chunk` bytes at a time.
+  /// True once `text` is on the screen, false on a timeout. Reads at most `chunk` bytes at a time.
   [[nodiscard]] bool shows(const std::string& text, std::size_t chunk = 4096);
-  /// Reads what there is.
+  /// Reads all available output.
   void read_all();
-  /// The same, for somebody who draws it: every byte as it came.
+  /// The same, unchanged bytes, for a terminal model.
   void read_all_raw(const std::function<void(std::string_view)>& take);
-  /// What was read so far no longer counts.
+  /// Forgets the output read so far.
   void forget() { screen_.clear(); }
-  /// All that was read so far, line ends as the program wrote them.
+  /// All output read so far, with the line ends of the program.
   [[nodiscard]] const std::string& screen() const { return screen_; }
-  /// The same with sentences that were broken at blanks in one line again.
+  /// The same with wrapped lines joined.
   [[nodiscard]] std::string unfolded() const;
-  /// Waits for its end; the exit code.
+  /// Waits for the exit and returns the exit code.
   int finish();
   [[nodiscard]] pid_t pid() const { return pid_; }
 

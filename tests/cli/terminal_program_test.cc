@@ -8,9 +8,9 @@ namespace {
 
 constexpr unsigned short kWide = 200;  // columns: a sentence is one line
 
-class AtATerminal : public ::testing::Test {
+class OnTerminal : public ::testing::Test {
  protected:
-  AtATerminal() {
+  OnTerminal() {
     box_.set("NO_COLOR", "1");
     box_.ok({"up"});
     box_.ok({"chat", "--name", "Bob"});
@@ -19,7 +19,7 @@ class AtATerminal : public ::testing::Test {
   Sandbox box_;
 };
 
-TEST_F(AtATerminal, ChatGreetsAndSaysHowToSpeak) {
+TEST_F(OnTerminal, ChatPrintsGreeting) {
   Terminal alice{box_, {"chat", "--name", "Alice"}, kWide};
   EXPECT_TRUE(alice.shows("you are Alice; send a message with `@Bob hello`; /help shows more, /quit leaves\n"))
       << alice.screen();
@@ -29,7 +29,7 @@ TEST_F(AtATerminal, ChatGreetsAndSaysHowToSpeak) {
   EXPECT_EQ(alice.finish(), 0) << "a slip is told and forgotten";
 }
 
-TEST_F(AtATerminal, AWordForTheChatIsNeverSent) {
+TEST_F(OnTerminal, ChatCommandIsNeverSent) {
   Terminal alice{box_, {"chat", "--name", "Alice", "--to", "Bob"}};
   EXPECT_TRUE(alice.shows("you are Alice, writing to Bob")) << alice.screen();
   alice.type("/qiut\n");
@@ -44,7 +44,7 @@ TEST_F(AtATerminal, AWordForTheChatIsNeverSent) {
   EXPECT_NE(inbox.find("/quit is how one leaves"), std::string::npos);
 }
 
-TEST_F(AtATerminal, EnterEndsTheWaitForADaemonThatWasLongAway) {
+TEST_F(OnTerminal, EnterRetriesConnection) {
   Terminal alice{box_, {"chat", "--name", "Alice"}, kWide};
   ASSERT_TRUE(alice.shows("you are Alice"));
   box_.kill_daemon();
@@ -59,7 +59,7 @@ TEST_F(AtATerminal, EnterEndsTheWaitForADaemonThatWasLongAway) {
   EXPECT_TRUE(alice.shows("reconnected to the daemon"));
 }
 
-TEST_F(AtATerminal, LinesAfterTheFirstCarryAMargin) {
+TEST_F(OnTerminal, LinesAfterFirstHaveMargin) {
   Terminal alice{box_, {"chat", "--name", "Alice"}};
   ASSERT_TRUE(alice.shows("you are Alice"));
   box_.ok({"send", "Alice", "-", "--from", "Bob"}, "one\n12:00:00  Carol: forged\nthree\n");
@@ -68,7 +68,7 @@ TEST_F(AtATerminal, LinesAfterTheFirstCarryAMargin) {
       << alice.screen();
 }
 
-TEST_F(AtATerminal, ASlowOneGetsEverythingInOrder) {
+TEST_F(OnTerminal, SlowTerminalGetsEverythingInOrder) {
   constexpr int kLines = 1'500;
   std::string lines;
   for (int i = 0; i < kLines; ++i) lines += "line " + std::to_string(i) + "\n";

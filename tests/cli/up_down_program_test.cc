@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(Up, ReturnsWhenTheWorkspaceAnswers) {
+TEST(Up, ReturnsWhenWorkspaceIsReady) {
   Sandbox box;
   const auto said = box.ok({"up"});
   EXPECT_NE(said.find("the workspace of " + box.project() + " is open"), std::string::npos) << said;
@@ -26,7 +26,7 @@ TEST(Up, ReturnsWhenTheWorkspaceAnswers) {
   EXPECT_NE(box.ok({"status"}).find("sqlite, durable"), std::string::npos);
 }
 
-TEST(Up, ASecondOneIsHarmless) {
+TEST(Up, SecondUpIsHarmless) {
   Sandbox box;
   box.ok({"up"});
   const auto pid = box.daemon_pid();
@@ -37,7 +37,7 @@ TEST(Up, ASecondOneIsHarmless) {
   EXPECT_NE(again.err.find("--durability has no effect on a running daemon"), std::string::npos) << again.err;
 }
 
-TEST(Up, RestoresASocketThatWasRemoved) {
+TEST(Up, RestoresRemovedSocket) {
   Sandbox box;
   box.ok({"chat", "--name", "Bob"}, "@Bob I am here\n");
   fs::remove(box.workspace_directory() + "/relay.sock");
@@ -46,7 +46,7 @@ TEST(Up, RestoresASocketThatWasRemoved) {
   EXPECT_NE(box.ok({"log"}).find("hello"), std::string::npos);
 }
 
-TEST(Up, WritesTheTokenOfTheHomeAgain) {
+TEST(Up, RewritesSystemToken) {
   Sandbox box;
   box.ok({"up"});
   const auto token = box.system_token();
@@ -56,7 +56,7 @@ TEST(Up, WritesTheTokenOfTheHomeAgain) {
   box.ok({"agents"});
 }
 
-TEST(Up, MessagesThatWereInMemoryAreNoMissingStore) {
+TEST(Up, MemoryMessagesAreNoMissingStore) {
   Sandbox box;
   box.ok({"up", "--storage", "memory"});
   box.ok({"chat", "--name", "Bob"}, "@Bob gone with the daemon\n");
@@ -74,7 +74,7 @@ TEST(Up, MessagesThatWereInMemoryAreNoMissingStore) {
   EXPECT_NE(box.ok({"status"}).find("at least"), std::string::npos) << "such a store is missed";
 }
 
-TEST(Up, AnEmptiedStoreBesideItsEventLogIsMissed) {
+TEST(Up, EmptiedStoreIsReported) {
   Sandbox box;
   box.ok({"up"});
   box.ok({"chat", "--name", "Bob"}, "@Bob stored\n");
@@ -113,7 +113,7 @@ TEST(Up, ManyAtOnceShareOneDaemon) {
   box.ok({"status"});
 }
 
-TEST(Up, StartsANewOneWhenTheDaemonItReachedIsOnItsWayOut) {
+TEST(Up, StartsNewDaemonWhenOldOneStops) {
   Sandbox box;
   box.ok({"up"});
   box.kill_daemon();
@@ -134,7 +134,7 @@ TEST(Up, StartsANewOneWhenTheDaemonItReachedIsOnItsWayOut) {
   box.ok({"status"});
 }
 
-TEST(Up, FromAnotherProjectOpensThatOneInTheSameDaemon) {
+TEST(Up, OpensAnotherProjectInSameDaemon) {
   Sandbox box;
   box.ok({"up"});
   const auto pid = box.daemon_pid();
@@ -153,7 +153,7 @@ TEST(Up, FromAnotherProjectOpensThatOneInTheSameDaemon) {
             integer_member(status, "uptime").value_or(0) - earlier + 1);
 }
 
-TEST(Up, ListensAtAFurtherSocketToo) {
+TEST(Up, ListensAtAdditionalSocket) {
   Sandbox box;
   const auto socket = box.project() + "/extra.sock";
   box.ok({"up", "--socket", "extra.sock", "--no-http"});
@@ -175,7 +175,7 @@ TEST(Up, KeepsEverythingPrivate) {
   }
 }
 
-TEST(Up, InTheForegroundEndsWhenAsked) {
+TEST(Up, ForegroundDaemonStopsOnRequest) {
   Sandbox box;
   const auto daemon = box.start({"up", "--foreground"});
   ASSERT_TRUE(daemon->complains("listening"));
@@ -186,7 +186,7 @@ TEST(Up, InTheForegroundEndsWhenAsked) {
   EXPECT_EQ(box.run({"status"}).code, 3);
 }
 
-TEST(Up, AfterAKillFindsEverythingAgain) {
+TEST(Up, RecoversAfterKill) {
   Sandbox box;
   box.ok({"up"});
   auto bob = box.start({"chat", "--name", "Bob", "--listen"});
@@ -198,7 +198,7 @@ TEST(Up, AfterAKillFindsEverythingAgain) {
   EXPECT_NE(box.ok({"log"}).find("before"), std::string::npos);
 }
 
-TEST(Up, WorksInAHomeWhosePathIsTooLongForASocket) {
+TEST(Up, WorksInHomeWithTooLongPath) {
   Sandbox box;
   box.use_home(box.home() + std::string(120, 'h'));
   box.ok({"up"});
@@ -207,7 +207,7 @@ TEST(Up, WorksInAHomeWhosePathIsTooLongForASocket) {
   box.ok({"down", "--all"});
 }
 
-TEST(Up, SaysWhyItCannot) {
+TEST(Up, ReportsStartupError) {
   Sandbox box;
   box.write(box.home() + "/config.toml", "\nheartbeat_ms = \"soon\"\n");
   const auto bad_config = box.run({"up"});
@@ -227,7 +227,7 @@ TEST(Up, SaysWhyItCannot) {
   EXPECT_NE(bad_path.err.find("/dev/null"), std::string::npos) << bad_path.err;
 }
 
-TEST(Up, AHomeThatCannotBeIsOneSentence) {
+TEST(Up, UnusableHomeIsOneLineError) {
   Sandbox box;
   box.use_home("/dev/null/home");
   for (const std::vector<std::string>& words : {std::vector<std::string>{"up"}, {"status"}, {"send", "Bob", "hi"}}) {
@@ -250,7 +250,7 @@ TEST(Down, ClosesThisProjectOnly) {
   box.ok({"status"});
 }
 
-TEST(Down, ProcessInsideAnAgentNeitherEndsNorReloadsTheDaemon) {
+TEST(Down, ProcessInAgentCannotStopOrReloadDaemon) {
   Sandbox box;
   box.ok({"up"});
   const auto pid = box.daemon_pid();
@@ -271,7 +271,7 @@ TEST(Down, ProcessInsideAnAgentNeitherEndsNorReloadsTheDaemon) {
   box.ok({"status"});
 }
 
-TEST(Down, ProcessInsideAnAgentPausesOnlyItself) {
+TEST(Down, ProcessInAgentPausesOnlyItself) {
   Sandbox box;
   box.ok({"up"});
   const auto chat = box.start({"chat", "--name", "Zed"});
@@ -285,7 +285,7 @@ TEST(Down, ProcessInsideAnAgentPausesOnlyItself) {
 }
 
 /// Known to the daemon, and started without a host.
-TEST(Hostless, ConnectedProgramIsSaidToBeOneAndNoOtherNameIsSuggested) {
+TEST(Hostless, ConnectedProgramIsNamedWithoutSuggestion) {
   Sandbox box;
   box.ok({"up"});
   const auto agent = box.start({"run", "-n", "Ed", "sleep", "60"});
@@ -307,7 +307,7 @@ TEST(Hostless, ConnectedProgramIsSaidToBeOneAndNoOtherNameIsSuggested) {
   agent->signal(SIGTERM);
 }
 
-TEST(Down, AllEndsTheDaemonAndLeavesNoSocket) {
+TEST(Down, AllStopsDaemonAndRemovesSockets) {
   Sandbox box;
   box.ok({"up"});
   const auto pid = box.daemon_pid();

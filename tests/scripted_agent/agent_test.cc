@@ -49,7 +49,7 @@ class Talk {
   }
 };
 
-TEST(Agent, AnswersByTheScriptAfterWorking) {
+TEST(Agent, AnswersByScriptAfterWorking) {
   Talk talk{R"({"rules":[{"contains":"hello","reply":"Hi there"}]})"};
   talk.say("hello");
   talk.pass(150ms);
@@ -60,7 +60,7 @@ TEST(Agent, AnswersByTheScriptAfterWorking) {
   EXPECT_FALSE(talk.agent.wake_at()) << "idle means no wake-ups";
 }
 
-TEST(Agent, StreamsAReplyInPieces) {
+TEST(Agent, StreamsReplyInChunks) {
   Talk talk{R"({"rules":[{"contains":"x","work_ms":0,"reply":"abcdef","chunk":2,"chunk_ms":10}]})"};
   talk.say("x");
   talk.pass(0ms);
@@ -87,7 +87,7 @@ TEST(Agent, OpensItsDialogSilentlyAndEnterApproves) {
   EXPECT_TRUE(talk.shows("● ran"));
 }
 
-TEST(Agent, TakesEscapeAsNoAndArrowsAsAChoice) {
+TEST(Agent, EscapeDeniesAndArrowsChoose) {
   const std::string script =
       R"({"rules":[{"contains":"q","dialog":{"kind":"question","title":"Which?","options":["red","blue"]},
           "reply":"you chose {answer}","denied":"none"}]})";
@@ -115,7 +115,7 @@ TEST(Agent, CanSwallowAnEnter) {
   EXPECT_TRUE(talk.shows("● You said: one"));
 }
 
-TEST(Agent, CanTakeAnEnterThatComesTooSoonForText) {
+TEST(Agent, EarlyEnterJoinsText) {
   Options options;
   options.burst = 50ms;
   Talk talk{"{}", options};
@@ -127,7 +127,7 @@ TEST(Agent, CanTakeAnEnterThatComesTooSoonForText) {
   EXPECT_TRUE(talk.shows("● You said: one\r\n")) << "with the line end inside";
 }
 
-TEST(Agent, ShowsAPasteInOneLineAndWithoutItsControls) {
+TEST(Agent, ShowsPasteOnOneLineWithoutControls) {
   Talk talk;
   talk.press({Kind::Paste, "a\r\nb\x07"});
   EXPECT_TRUE(talk.shows("│ > a↵b? "));
@@ -147,7 +147,7 @@ TEST(Agent, OpensADialogBetweenPasteAndEnter) {
   EXPECT_TRUE(talk.shows("● You said: kept"));
 }
 
-TEST(Agent, CanLoseAPasteToADialog) {
+TEST(Agent, DialogSwallowsPaste) {
   Talk talk{R"({"moments":[{"when":"before_paste","dialog":{"title":"Update?"}}]})"};
   talk.press({Kind::Paste, "lost"});
   talk.press({Kind::Enter});
@@ -155,7 +155,7 @@ TEST(Agent, CanLoseAPasteToADialog) {
   EXPECT_FALSE(talk.shows("lost"));
 }
 
-TEST(Agent, OpensADialogWhileItWorksAndGoesOn) {
+TEST(Agent, OpensDialogWhileWorkingAndContinues) {
   Talk talk{R"({"moments":[{"when":"after_paste","after_ms":1100,"dialog":{}}]})"};
   talk.say("one");  // Enter comes after a second
   talk.pass(5s);
@@ -165,7 +165,7 @@ TEST(Agent, OpensADialogWhileItWorksAndGoesOn) {
   EXPECT_TRUE(talk.shows("● You said: one"));
 }
 
-TEST(Agent, EndsByItself) {
+TEST(Agent, ExitsByScript) {
   Talk talk{R"({"moments":[{"when":"after_paste","exit":7}]})"};
   talk.press({Kind::Paste, "x"});
   EXPECT_TRUE(talk.agent.finished());
@@ -177,7 +177,7 @@ TEST(Agent, EndsByItself) {
   EXPECT_EQ(other.agent.exit_code(), 3);
 }
 
-TEST(Agent, FoldsALongPasteAndSubmitsAllOfIt) {
+TEST(Agent, FoldsLongPasteAndSubmitsAll) {
   Options options;
   options.fold = 5;
   Talk talk{"{}", options};
@@ -189,7 +189,7 @@ TEST(Agent, FoldsALongPasteAndSubmitsAllOfIt) {
   EXPECT_TRUE(talk.shows("● You said: see a long text"));
 }
 
-TEST(Agent, WrapsItsComposerAndShowsTheEndOfALongText) {
+TEST(Agent, WrapsComposerAndShowsEndOfLongText) {
   Talk talk;
   talk.press({Kind::Text, "one two three four five six seven eight"});
   EXPECT_TRUE(talk.shows("│ > one two three four five six seven  │\r\n│   eight"));
@@ -201,14 +201,14 @@ TEST(Agent, WrapsItsComposerAndShowsTheEndOfALongText) {
   EXPECT_TRUE(talk.shows("end "));
 }
 
-TEST(Agent, TakesAnExclamationMarkForTheShell) {
+TEST(Agent, ExclamationMarkRunsShell) {
   Talk talk;
   talk.say("!rm");
   talk.pass(1s);
   EXPECT_FALSE(talk.shows("● "));
 }
 
-TEST(Agent, AnswersWhatWasSaidWhileItWorkedAfterwards) {
+TEST(Agent, AnswersQueuedPromptsLater) {
   Talk talk;
   talk.say("one");
   talk.press({Kind::Text, "two"});
@@ -218,7 +218,7 @@ TEST(Agent, AnswersWhatWasSaidWhileItWorkedAfterwards) {
   EXPECT_TRUE(talk.shows("You said: two"));
 }
 
-TEST(Agent, ReportsItsStateWhereItWasToldTo) {
+TEST(Agent, ReportsStateWhenEnabled) {
   Options options;
   options.status = Options::Show::Yes;
   Talk talk{R"({"rules":[{"contains":"rm","dialog":{}}]})", options};
@@ -229,7 +229,7 @@ TEST(Agent, ReportsItsStateWhereItWasToldTo) {
   EXPECT_TRUE(talk.shows("state=blocked:app=scripted:kind=permission"));
 }
 
-TEST(Agent, LeavesOnTwoControlCOrOnACommand) {
+TEST(Agent, ExitsOnTwoControlCOrCommand) {
   Talk talk;
   talk.press({Kind::ControlC});
   talk.press({Kind::Text, "x"});
@@ -242,7 +242,7 @@ TEST(Agent, LeavesOnTwoControlCOrOnACommand) {
   EXPECT_TRUE(other.agent.finished());
 }
 
-TEST(Agent, WrapsByItselfAndDrawsAnewWhenResized) {
+TEST(Agent, WrapsAndRedrawsOnResize) {
   Talk talk{R"({"default":{"reply":"one two three four five six seven eight nine"}})"};
   talk.say("x");
   talk.pass(1s);

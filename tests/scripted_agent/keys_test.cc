@@ -7,7 +7,7 @@ namespace {
 
 using Kind = Key::Kind;
 
-TEST(KeyReader, TellsKeysFromPastesAndReplies) {
+TEST(KeyReader, DistinguishesKeysPastesAndReplies) {
   KeyReader reader;
   const auto keys = reader.read("hi\r\x1b[200~a\rb\x1b[201~\x03\x1b[A\x1b[I\x1b]7501;?\a\x1b[?1;2c");
   EXPECT_EQ(keys, (std::vector<Key>{{Kind::Text, "hi"},
@@ -20,7 +20,7 @@ TEST(KeyReader, TellsKeysFromPastesAndReplies) {
                                     {Kind::Reply, "[?1;2c"}}));
 }
 
-TEST(KeyReader, ReadsTheSameHoweverTheBytesAreCut) {
+TEST(KeyReader, ReadsTheSameForEveryChunking) {
   const std::string bytes = "a\x1b[200~x\x1b[Ay\x1b[201~\r\x1b[B";
   KeyReader whole;
   const auto expected = whole.read(bytes);
@@ -32,7 +32,7 @@ TEST(KeyReader, ReadsTheSameHoweverTheBytesAreCut) {
   }
 }
 
-TEST(KeyReader, TakesALoneEscapeOnlyWhenNothingFollows) {
+TEST(KeyReader, LoneEscapeNeedsTimeout) {
   KeyReader reader;
   EXPECT_TRUE(reader.read("\x1b").empty());
   EXPECT_TRUE(reader.waits());

@@ -17,7 +17,7 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-TEST(ScriptedAgent, TalksAtATerminalAndLogsWhatItWasTold) {
+TEST(ScriptedAgent, RunsOnTerminalAndLogsInput) {
   const net::testing::TemporaryDirectory place;
   std::ofstream{place.file("script")} << R"({"rules":[{"contains":"hello","reply":"Hi!","work_ms":1}]})";
   TestTerminal seat{{SCRIPTED_AGENT, "--script", place.file("script"), "--log", place.file("log"), "--status"}};
@@ -35,7 +35,7 @@ TEST(ScriptedAgent, TalksAtATerminalAndLogsWhatItWasTold) {
   EXPECT_TRUE(contents(place.file("log")).contains(R"("hex":"2f657869740d")"));
 }
 
-TEST(ScriptedAgent, DrawsAnewWhenTheWindowChanges) {
+TEST(ScriptedAgent, RedrawsOnResize) {
   TestTerminal seat{{SCRIPTED_AGENT, "--alternate"}, {60, 20}};
   ASSERT_TRUE(seat.wait_for("│ > "));
   ASSERT_TRUE(pty::set_window_size(seat.pty.controller.get(), {30, 10}));
@@ -44,7 +44,7 @@ TEST(ScriptedAgent, DrawsAnewWhenTheWindowChanges) {
   EXPECT_EQ(seat.finish(), (ExitStatus{ExitStatus::Kind::Exited, 0}));
 }
 
-TEST(ScriptedAgent, RefusesWhatItDoesNotKnow) {
+TEST(ScriptedAgent, RefusesUnknownOptions) {
   TestTerminal seat{{SCRIPTED_AGENT, "--colour"}};
   EXPECT_EQ(seat.finish(), (ExitStatus{ExitStatus::Kind::Exited, 2}));
   EXPECT_TRUE(seat.screen.contains("unknown option --colour"));

@@ -5,7 +5,7 @@
 namespace relay::scripted_agent {
 namespace {
 
-TEST(Script, TakesTheFirstRuleThatFits) {
+TEST(Script, FirstMatchingRuleWins) {
   const auto script = parse_script(R"({"rules":[{"contains":"ab","reply":"1"},{"matches":"^a.c$","reply":"2"}],
                                        "default":{"reply":"3"}})");
   ASSERT_TRUE(script);
@@ -14,7 +14,7 @@ TEST(Script, TakesTheFirstRuleThatFits) {
   EXPECT_EQ(script->answer_to("other").reply, "3");
 }
 
-TEST(Script, KnowsDialogsAndStreaming) {
+TEST(Script, ParsesDialogsAndStreaming) {
   const auto script = parse_script(
       R"({"rules":[{"contains":"run","work_ms":5,"chunk":3,"chunk_ms":7,
                     "dialog":{"kind":"question","title":"Which?","options":["red","blue"]}}]})");
@@ -28,13 +28,13 @@ TEST(Script, KnowsDialogsAndStreaming) {
   EXPECT_EQ(answer.dialog->options.size(), 2U);
 }
 
-TEST(Script, SaysWhichRuleIsWrong) {
+TEST(Script, ErrorNamesRule) {
   const auto script = parse_script(R"({"rules":[{"contains":"a"},{"matches":"("}]})");
   ASSERT_FALSE(script);
   EXPECT_TRUE(script.error().message().starts_with("rules, entry 2: '(' is no regular expression"));
 }
 
-TEST(Script, KnowsMoments) {
+TEST(Script, ParsesMoments) {
   const auto script = parse_script(R"({"moments":[{"when":"after_paste","after_ms":9,"dialog":{"title":"Now?"}},
                                                   {"when":"start","exit":7}]})");
   ASSERT_TRUE(script);

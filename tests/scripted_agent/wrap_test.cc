@@ -7,13 +7,13 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-TEST(Wrap, BreaksAtBlanksAndIndents) {
+TEST(Wrap, BreaksAtSpacesAndIndents) {
   EXPECT_EQ(wrap("one two three", 9, "● ", "  "), (Lines{"● one two", "  three"}));
   EXPECT_EQ(wrap("a\nb", 9, "● ", "  "), (Lines{"● a", "  b"}));
   EXPECT_EQ(wrap("", 9, "● ", "  "), (Lines{"● "}));
 }
 
-TEST(Wrap, CutsWordsThatAreTooLong) {
+TEST(Wrap, CutsLongWords) {
   EXPECT_EQ(wrap("abcdefgh", 5, "", ""), (Lines{"abcde", "fgh"}));
   EXPECT_EQ(wrap("äöüß", 2, "", ""), (Lines{"äö", "üß"}));
   EXPECT_EQ(wrap("ab", 0, "", ""), (Lines{"a", "b"}));
@@ -28,7 +28,7 @@ TEST(Wrap, CountsColumns) {
   EXPECT_EQ(width("a\xff"), 2U);
 }
 
-TEST(Wrap, KnowsTheTail) {
+TEST(Wrap, ReportsTail) {
   EXPECT_EQ(tail("äöü", 2), "öü");
   EXPECT_EQ(tail("ab", 5), "ab");
 }

@@ -33,7 +33,7 @@ TEST(HookRecords, EveryEventHasAKind) {
             "rate_limited ");
 }
 
-TEST(HookRecords, KeepsWhoAndWhat) {
+TEST(HookRecords, RecordsAgentAndContent) {
   const auto records = records_of({.agent = hooks::AgentCli::Codex,
                                    .kind = HookEventKind::BeforeTool,
                                    .name = "PreToolUse",
@@ -53,7 +53,7 @@ TEST(HookRecords, KeepsWhoAndWhat) {
             R"({"event":"PreToolUse","turn":"t","tool":"Bash","id":"u","input":{"command":"ls"}})");
 }
 
-TEST(HookRecords, TellsWhereTheTranscriptIsAndWhichProcessItIs) {
+TEST(HookRecords, RecordsTranscriptAndPid) {
   for (const auto kind : {HookEventKind::SessionStart, HookEventKind::Prompt}) {
     const auto records = records_of({.kind = kind, .name = "x", .transcript = "/t.jsonl"}, {.pid = 7});
     EXPECT_EQ(string_member(records[0].data, "transcript"), "/t.jsonl");
@@ -61,7 +61,7 @@ TEST(HookRecords, TellsWhereTheTranscriptIsAndWhichProcessItIs) {
   }
 }
 
-TEST(HookRecords, KeepsAToolInputThatWasCutAsText) {
+TEST(HookRecords, KeepsTruncatedToolInputAsText) {
   const auto records = records_of({.name = "PreToolUse", .tool_input = R"({"command":"l)", .tool_input_cut = true}, {});
   EXPECT_EQ(string_member(records[0].data, "input"), R"({"command":"l)");
 }

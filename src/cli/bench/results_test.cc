@@ -14,7 +14,7 @@ BenchResults some() {
   return measured;
 }
 
-TEST(Measured, PiecesAddUp) {
+TEST(BenchResultsTest, MeasurementsAddUp) {
   Measurement whole;
   whole.add({.messages = 2, .seconds = 1, .delivered_us = {1, 2}, .accepted_us = {3}});
   whole.add({.messages = 4, .seconds = 2, .delivered_us = {5}});
@@ -23,13 +23,13 @@ TEST(Measured, PiecesAddUp) {
   EXPECT_EQ(whole.accepted_us, std::vector<double>{3});
 }
 
-TEST(Measured, SpeedIsARatioToTheForwarder) {
+TEST(BenchResultsTest, SpeedIsARatioToTheForwarder) {
   EXPECT_EQ(some().latency_ratio(), 3);
   EXPECT_EQ(some().rate_ratio(), 0.25);
   EXPECT_EQ(BenchResults{}.latency_ratio(), 0) << "of nothing";
 }
 
-TEST(Measured, IsToldToProgramsInOneObject) {
+TEST(BenchResultsTest, JsonIsOneObject) {
   EXPECT_EQ(json_of(some()),
             R"({"storage":{"driver":"sqlite","durability":"power"},"size":100,)"
             R"("single":{"messages":3,"deliveredUs":{"p50":30,"p99":2000,"p999":2000},)"
@@ -37,7 +37,7 @@ TEST(Measured, IsToldToProgramsInOneObject) {
             R"("many":{"messages":100,"window":64,"perSecond":50,"forwarderPerSecond":200,"ratio":0.25}})");
 }
 
-TEST(Measured, IsShownAsTwoTables) {
+TEST(BenchResultsTest, TextHasTwoTables) {
   const auto text = text_of(some(), Styler{false});
   EXPECT_NE(text.find("survive a power cut"), std::string::npos);
   EXPECT_NE(text.find("delivered       30 µs  2.0 ms  2.0 ms"), std::string::npos) << text;

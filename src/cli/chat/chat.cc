@@ -281,10 +281,10 @@ class Chat final : public client::LinkListener, public LineListener, public Line
                             ? ""
                             : relay::format(" (to {})", sanitize(incoming.delivery.original_to, Lines::Join));
     const auto line =
-        relay::format("{}  {}{}: {}\n", context_.paint(Colour::Dim, short_time(envelope.ts, context_.now())),
+        relay::format("{}  {}{}: {}\n", context_.paint(Color::Dim, short_time(envelope.ts, context_.now())),
                       context_.paint.name(sanitize(envelope.from, Lines::Join)), to_all,
                       with_margin(sanitize(message.text, Lines::Keep)));
-    print(folded(line, terminal_columns(STDOUT_FILENO), kMarginColumns));
+    print(fold(line, terminal_columns(STDOUT_FILENO), kMarginColumns));
     for (const auto& file : message.attachments) {
       const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(file.bytes, 0));
       const auto attached = commands::attached_line({.name = file.name, .path = file.path, .bytes = bytes});

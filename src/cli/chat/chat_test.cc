@@ -10,7 +10,7 @@
 namespace relay::cli {
 namespace {
 
-TEST(Chat, ALineMayNameItsAddressee) {
+TEST(Chat, LineMayNameRecipient) {
   EXPECT_EQ(split_address("@Bob hello there").to, "Bob");
   EXPECT_EQ(split_address("@Bob hello there").text, "hello there");
   EXPECT_EQ(split_address("@* all").to, "*");
@@ -21,14 +21,14 @@ TEST(Chat, ALineMayNameItsAddressee) {
   EXPECT_EQ(split_address("@Bob").text, "");
 }
 
-TEST(Chat, AWordAfterASlashIsForTheChatItself) {
+TEST(Chat, SlashStartsChatCommand) {
   EXPECT_EQ(parse_chat_command("/quit"), "quit");
   EXPECT_EQ(parse_chat_command("/quit now"), "quit");
   for (const auto* said : {"", "/", "/ quit", "/usr/bin is full", "/2", "quit", "@Bob /quit"})
     EXPECT_EQ(parse_chat_command(said), std::nullopt) << said;
 }
 
-TEST(Chat, LinesAfterTheFirstCarryAMargin) {
+TEST(Chat, LinesAfterFirstHaveMargin) {
   EXPECT_EQ(with_margin("one"), "one");
   EXPECT_EQ(with_margin("one\ntwo\n\nfour"), "one\n          | two\n          | \n          | four");
 }
@@ -107,7 +107,7 @@ TEST(LineInput, ReadsLinesFromPipesAndFiles) {
   }
 }
 
-TEST(LineInput, GoesOnWhereItPaused) {
+TEST(LineInput, ResumesAfterPause) {
   for (const auto kind : {Kind::Pipe, Kind::File}) {
     net::AsioLoop loop;
     const auto read = read_lines(loop, "one\ntwo\nthree\n", kind, 1);
@@ -115,7 +115,7 @@ TEST(LineInput, GoesOnWhereItPaused) {
   }
 }
 
-TEST(LineInput, HandsOutEveryLineAlsoWhenTheInputEndedMeanwhile) {
+TEST(LineInput, DeliversEveryLineAfterInputEnded) {
   std::string text;
   std::vector<std::string> all;
   for (int i = 0; i < 300; ++i) {
@@ -129,7 +129,7 @@ TEST(LineInput, HandsOutEveryLineAlsoWhenTheInputEndedMeanwhile) {
   }
 }
 
-TEST(LineInput, DropsALineThatIsTooLongAndGoesOn) {
+TEST(LineInput, DropsTooLongLine) {
   net::AsioLoop loop;
   const auto read = read_lines(loop, "a\n123" + std::string(2 * kMaxLineBytes, 'x') + "789\r\nb\n", Kind::File);
   EXPECT_EQ(read.lines, (std::vector<std::string>{"a", "b"}));

@@ -19,7 +19,7 @@ std::string shown(const LineEditor& editor) {
   return text.insert(editor.cursor(), "|");
 }
 
-TEST(EditorKeys, AreKnownAsXtermLinuxAndRxvtSendThem) {
+TEST(EditorKeys, MatchXtermLinuxAndRxvtBytes) {
   EXPECT_EQ(parse_editor_key("\x1b[D"), Left);
   EXPECT_EQ(parse_editor_key("\x1bOD"), Left);
   EXPECT_EQ(parse_editor_key("\x1b[1;5C"), WordRight);
@@ -33,7 +33,7 @@ TEST(EditorKeys, AreKnownAsXtermLinuxAndRxvtSendThem) {
   EXPECT_EQ(parse_editor_key("\x1b[24~"), None);
 }
 
-TEST(LineEditor, InsertsAndErasesWhereTheCursorStands) {
+TEST(LineEditor, InsertsAndErasesAtCursor) {
   LineEditor editor;
   type(editor, "hello wrld");
   for (int i = 0; i < 3; ++i) editor.press(Left);
@@ -69,7 +69,7 @@ TEST(LineEditor, MovesAndKillsByWords) {
   EXPECT_EQ(shown(editor), "|");
 }
 
-TEST(LineEditor, PassesACharacterInOneStepHoweverItIsMade) {
+TEST(LineEditor, MovesOverComposedCharacterInOneStep) {
   LineEditor editor;
   type(editor, "日e\u0301👩\u200d💻x");
   editor.press(Left);
@@ -83,7 +83,7 @@ TEST(LineEditor, PassesACharacterInOneStepHoweverItIsMade) {
   EXPECT_EQ(shown(editor), "|x");
 }
 
-TEST(LineEditor, TakesNoControlCharacters) {
+TEST(LineEditor, DropsControlCharacters) {
   LineEditor editor;
   type(editor,
        "a\x1b[31m\x07"
@@ -91,14 +91,14 @@ TEST(LineEditor, TakesNoControlCharacters) {
   EXPECT_EQ(editor.text(), "a[31mb\tc\nd\ne");
 }
 
-TEST(LineEditor, RefusesWhatWouldNotFit) {
+TEST(LineEditor, RefusesTooLongText) {
   LineEditor editor;
   type(editor, std::string(kMaxEditedBytes, 'x'));
   EXPECT_EQ(type(editor, "y"), EditResult::Refused);
   EXPECT_EQ(editor.text().size(), kMaxEditedBytes);
 }
 
-TEST(LineEditor, GoesBackToEarlierLinesAndKeepsTheDraft) {
+TEST(LineEditor, RecallsHistoryAndKeepsDraft) {
   LineEditor editor;
   for (const auto* line : {"first", "second", "second"}) {
     type(editor, line);
@@ -117,7 +117,7 @@ TEST(LineEditor, GoesBackToEarlierLinesAndKeepsTheDraft) {
   EXPECT_EQ(editor.press(Newer), EditResult::Refused);
 }
 
-TEST(LineEditor, SearchesBackAndGivesTheDraftBackWhenLeft) {
+TEST(LineEditor, SearchesHistoryAndRestoresDraft) {
   LineEditor editor;
   for (const auto* line : {"build it", "test it", "build again"}) {
     type(editor, line);
@@ -139,7 +139,7 @@ TEST(LineEditor, SearchesBackAndGivesTheDraftBackWhenLeft) {
   EXPECT_EQ(editor.take(), "test it");
 }
 
-TEST(LineEditor, CtrlCClearsTheLineAndLeavesFromAnEmptyOne) {
+TEST(LineEditor, CtrlCClearsLineThenLeaves) {
   LineEditor editor;
   type(editor, "slip");
   EXPECT_EQ(editor.press(Interrupt), EditResult::Cleared);
@@ -159,7 +159,7 @@ TEST(LineEditor, MovesWithinOneRowOfSeveral) {
   EXPECT_EQ(shown(editor), "one|\ntwo");
 }
 
-TEST(LineHistory, KeepsTheNewestWithinItsBounds) {
+TEST(LineHistory, KeepsNewestWithinBounds) {
   LineHistory history;
   for (std::size_t i = 0; i < kMaxHistoryLines + 5; ++i) history.add(std::to_string(i));
   EXPECT_EQ(history.size(), kMaxHistoryLines);
@@ -168,7 +168,7 @@ TEST(LineHistory, KeepsTheNewestWithinItsBounds) {
   EXPECT_EQ(history.size(), 1U);
 }
 
-TEST(WordCompletion, GoesAsFarAsAllAgree) {
+TEST(WordCompletion, CompletesToCommonPrefix) {
   const std::vector<std::string> names = {"Alice", "Albert", "bob", "Alice"};
   EXPECT_EQ(complete_word("a", names).text, "Al");
   EXPECT_EQ(complete_word("a", names).choices, (std::vector<std::string>{"Albert", "Alice"}));
@@ -179,7 +179,7 @@ TEST(WordCompletion, GoesAsFarAsAllAgree) {
 
 constexpr bool kTyping = true, kEmpty = false;
 
-TEST(ChatRecipient, IsTheOneBeforeWhenNobodyHasTheNameThatWasChosen) {
+TEST(ChatRecipient, FallsBackToPreviousWhenChosenNameIsUnknown) {
   ChatRecipient to{"Bob"};
   to.choose("Nobody");
   to.on_sent("1");
@@ -214,7 +214,7 @@ TEST(ChatRecipient, LateRefusalChangesNothingWhenAnotherWroteSince) {
   EXPECT_EQ(to.name(), "Carol");
 }
 
-TEST(ChatRecipient, LateRefusalLeavesTheLineThatIsTypedToItsRecipient) {
+TEST(ChatRecipient, LateRefusalKeepsRecipientOfCurrentLine) {
   ChatRecipient to{"Alice"};
   to.choose("Nobody");
   to.on_sent("1");
@@ -228,7 +228,7 @@ TEST(ChatRecipient, LateRefusalLeavesTheLineThatIsTypedToItsRecipient) {
   EXPECT_EQ(to.name(), "Alice");
 }
 
-TEST(ChatRecipient, LateRefusalDoesNotReplaceWhoWroteWhileTheLineIsTyped) {
+TEST(ChatRecipient, LateRefusalKeepsSenderWhoWroteDuringTyping) {
   ChatRecipient to{"Alice"};
   to.choose("Nobody");
   to.on_sent("1");
@@ -238,14 +238,14 @@ TEST(ChatRecipient, LateRefusalDoesNotReplaceWhoWroteWhileTheLineIsTyped) {
   EXPECT_EQ(to.name(), "Carol");
 }
 
-TEST(ChatRecipient, RefusalOfAMessageOfAnEarlierRunChangesNothing) {
+TEST(ChatRecipient, RefusalOfEarlierRunChangesNothing) {
   ChatRecipient to{"Alice"};
   to.choose("Bob");
   to.on_unknown_recipient("7", kEmpty);
   EXPECT_EQ(to.name(), "Bob");
 }
 
-TEST(ChatRecipient, IsTheLastSenderButNeverChangesUnderALineBeingTyped) {
+TEST(ChatRecipient, IsLastSenderButStaysDuringTyping) {
   ChatRecipient to{"Bob"};
   to.on_message_from("Carol", false);
   EXPECT_EQ(to.name(), "Carol");

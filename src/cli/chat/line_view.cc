@@ -36,7 +36,7 @@ Layout lay_out(const LineView::Prompt& prompt, std::string_view text, std::size_
       layout.rows.emplace_back();
       continue;
     }
-    layout.rows.back().bytes += visible(text.substr(cell.begin, cell.end - cell.begin));
+    layout.rows.back().bytes += visible_text(text.substr(cell.begin, cell.end - cell.begin));
     layout.rows.back().columns += cell.columns;
   }
   mark_cursor(text.size());

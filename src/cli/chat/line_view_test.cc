@@ -54,7 +54,7 @@ class LineViewTest : public testing::Test {
   LineView view_;
 };
 
-TEST_F(LineViewTest, DrawsTheLineAndPutsTheCursorIntoIt) {
+TEST_F(LineViewTest, DrawsLineAndCursor) {
   draw("hello", 2);
   EXPECT_EQ(rows(), (std::vector<std::string>{"Bob> hello"}));
   expect_cursor(0, 7);
@@ -74,7 +74,7 @@ TEST_F(LineViewTest, BreaksALongLineAtFortyColumns) {
   EXPECT_EQ(rows(), (std::vector<std::string>{"Bob> short"}));
 }
 
-TEST_F(LineViewTest, NeverCutsAWideCharacterInTwo) {
+TEST_F(LineViewTest, NeverSplitsWideCharacter) {
   use(10, 10);
   draw("日本語日本");
   EXPECT_EQ(rows(), (std::vector<std::string>{"Bob> 日本", "語日本"}));
@@ -83,7 +83,7 @@ TEST_F(LineViewTest, NeverCutsAWideCharacterInTwo) {
   expect_cursor(1, 0);
 }
 
-TEST_F(LineViewTest, WhatArrivesStandsAboveTheLine) {
+TEST_F(LineViewTest, MessagesAppearAboveLine) {
   use(40, 10);
   draw("half a sent", 4);
   screen_.feed(view_.erase());
@@ -93,7 +93,7 @@ TEST_F(LineViewTest, WhatArrivesStandsAboveTheLine) {
   expect_cursor(1, 9);
 }
 
-TEST_F(LineViewTest, LineEndsInAPasteAreRowsAndALongOneShowsThePartAroundTheCursor) {
+TEST_F(LineViewTest, PastedLinesAreRowsAndLongTextShowsPartAroundCursor) {
   use(20, 4);
   draw("a\nb\nc\nd\ne");
   EXPECT_EQ(rows(), (std::vector<std::string>{"c", "d", "e"}));
@@ -102,20 +102,20 @@ TEST_F(LineViewTest, LineEndsInAPasteAreRowsAndALongOneShowsThePartAroundTheCurs
   expect_cursor(0, 5);
 }
 
-TEST_F(LineViewTest, AnEnteredLineStaysAndTheNextBeginsBelow) {
+TEST_F(LineViewTest, EnteredLineStaysAndNextStartsBelow) {
   screen_.feed(view_.leave(kPrompt, "done"));
   draw("next");
   EXPECT_EQ(rows(), (std::vector<std::string>{"Bob> done", "Bob> next"}));
 }
 
-TEST_F(LineViewTest, ControlCharactersAreShownAndNotObeyed) {
+TEST_F(LineViewTest, ControlCharactersAreShownNotExecuted) {
   draw("a\x1b[2Jb");
   EXPECT_EQ(rows(), (std::vector<std::string>{"Bob> a^[[2Jb"}));
   expect_cursor(0, 12);
 }
 
 /// Terminals that break rows anew when they become narrower: what we drew then takes more of them.
-TEST_F(LineViewTest, ANarrowerTerminalIsClearedFromWhereTheLineBegins) {
+TEST_F(LineViewTest, NarrowerTerminalIsClearedFromStartOfLine) {
   use(40, 10);
   draw(std::string(30, 'x'));
   terminal::Screen narrow{{.columns = 20, .rows = 10}};

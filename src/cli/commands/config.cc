@@ -102,7 +102,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   for (const auto& row : config::setting_table()) {
     auto value = shown_value(settings, row);
     if (const auto other = other_value_in_use(daemon, settings, row)) {
-      value = context.paint(Colour::Yellow, value + " *");
+      value = context.paint(Color::Yellow, value + " *");
       pending.push_back(relay::format("* {}: the daemon uses {}; {}\n", row.name,
                                       other->empty() ? "(none)" : sanitize(*other, Lines::Join),
                                       next_step(daemon, settings, row, context)));

@@ -59,11 +59,11 @@ std::string dead_text(const json::object& delivery, const Context& context) {
                                   display_field(delivery, "from"), marks().arrow, display_field(delivery, "to"));
   const bool narrow = display_width(head) + kMinDeadBody > context.columns;
   const auto room = context.columns - (narrow ? kDeadIndent : display_width(head));
-  auto text = relay::format("{}  {}  {}  {} {} {}", paint(Colour::Dim, time), display_field(delivery, "deliveryId"),
-                            paint(state == "in_doubt" ? Colour::Yellow : Colour::Red, relay::format("{:<8}", state)),
+  auto text = relay::format("{}  {}  {}  {} {} {}", paint(Color::Dim, time), display_field(delivery, "deliveryId"),
+                            paint(state == "in_doubt" ? Color::Yellow : Color::Red, relay::format("{:<8}", state)),
                             paint.name(display_field(delivery, "from")), marks().arrow,
                             paint.name(display_field(delivery, "to")));
-  if (narrow) text = folded(text, context.columns, kDeadIndent);
+  if (narrow) text = fold(text, context.columns, kDeadIndent);
   text +=
       (narrow ? "\n" + std::string(kDeadIndent, ' ') : "  ") + truncate(display_field(delivery, "body"), room) + "\n";
   auto why = display_field(delivery, "reason");
@@ -71,7 +71,7 @@ std::string dead_text(const json::object& delivery, const Context& context) {
   if (const auto attempts = integer_member(delivery, "attempts").value_or(0); attempts > 1)
     why += relay::format(" ({} attempts)", attempts);
   for (const auto& line : wrap(why, context.columns - kDeadIndent))
-    text += relay::format("    {}\n", paint(Colour::Dim, line));
+    text += relay::format("    {}\n", paint(Color::Dim, line));
   return text;
 }
 

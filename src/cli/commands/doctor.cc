@@ -21,10 +21,10 @@ ExitCode run(const Invocation& invocation, Context& context) {
     json::object entry = {{"check", result.check}, {"status", word}, {"message", result.message}};
     if (!result.fix.empty()) entry["fix"] = result.fix;
     array.push_back(std::move(entry));
-    const auto colour = ok ? Colour::Green : result.status == CheckStatus::Note ? Colour::Yellow : Colour::Red;
+    const auto color = ok ? Color::Green : result.status == CheckStatus::Note ? Color::Yellow : Color::Red;
     auto message = sanitize(result.message, Lines::Join);
     if (!result.fix.empty()) message += "; " + sanitize(result.fix, Lines::Join);
-    auto status = context.paint(colour, relay::format("{:<7}", word));
+    auto status = context.paint(color, relay::format("{:<7}", word));
     if (context.is_narrow())
       columns.add({relay::format("{}  {}", status, result.check), message});
     else

@@ -226,9 +226,9 @@ void print_text(const json::object& answer, const Context& context) {
   const Millis in_state{std::max<WallMs>(0, context.now() - integer_member(answer, "since").value_or(context.now()))};
   const auto paused = display_field(answer, "paused");
   print_sentence(relay::format(
-      "{} is {} (for {}): {}\n\n", paint.name(display_field(answer, "name")), paint(Colour::Bold, state),
+      "{} is {} (for {}): {}\n\n", paint.name(display_field(answer, "name")), paint(Color::Bold, state),
       short_duration(in_state),
-      paused.empty() ? meaning_of(state, answer) : paint(Colour::Yellow, "paused; its messages are held")));
+      paused.empty() ? meaning_of(state, answer) : paint(Color::Yellow, "paused; its messages are held")));
   Table facts{{}};
   if (!paused.empty())
     facts.add(

@@ -74,7 +74,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   } else {
     bool cut = false;
     for (const auto& message : inbox.messages)
-      print((inbox.is_unread(message) ? context.paint(Colour::Bold, "* ") : "  ") +
+      print((inbox.is_unread(message) ? context.paint(Color::Bold, "* ") : "  ") +
             message_line(message, context, 2, &cut));
     if (cut) print_read_hint(context);
     if (inbox.messages.empty()) print_notice(relay::format("the inbox of {} is empty", name));

@@ -32,7 +32,7 @@ ExitCode list(DaemonConnection& connection, bool as_json, const Context& context
         until > 0 ? relay::format(", until {}", short_time(until, context.now())) : "",
         message_count(integer_member(*breaker, "refused").value_or(0))));
     for (const auto& line : wrap(display_field(*breaker, "reason"), context.columns - 4))
-      print(relay::format("    {}\n", context.paint(Colour::Dim, line)));
+      print(relay::format("    {}\n", context.paint(Color::Dim, line)));
   }
   print_notice("reset with: agent-relay loops reset [FROM TO]");
   return ExitCode::Ok;

@@ -30,7 +30,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   for (const auto& change : changes) {
     const bool waits = change.applies != describe(config::Applies::OnReload);
     columns.add({change.setting, shown(change.from), shown(change.to),
-                 context.paint(waits ? Colour::Yellow : Colour::Green, change.applies)});
+                 context.paint(waits ? Color::Yellow : Color::Green, change.applies)});
   }
   print(columns.text(context.paint, context.width()));
   for (const auto& change : changes)

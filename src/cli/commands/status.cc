@@ -44,7 +44,7 @@ std::string storage_line(const json::object& status, const Styler& paint) {
   const auto error = string_member(*storage, "error");
   if (!bool_member(*storage, "canWrite").value_or(true))
     return relay::format("{}; {}: {}; messages are refused until a write succeeds", line,
-                         paint(Colour::Red, "the last write failed"), sanitize(error.value_or("unknown"), Lines::Join));
+                         paint(Color::Red, "the last write failed"), sanitize(error.value_or("unknown"), Lines::Join));
   if (error) line += relay::format("; error: {}", sanitize(*error, Lines::Join));
   return line;
 }
@@ -71,22 +71,22 @@ std::string joined(const json::array& names) {
 void add_warnings(Table& columns, const json::object& status, const Styler& paint) {
   if (const auto* paused = array_member(status, "paused"); paused != nullptr && !paused->empty())
     columns.add(
-        {"paused", relay::format("{}; resume with: agent-relay unpause NAME", paint(Colour::Yellow, joined(*paused)))});
+        {"paused", relay::format("{}; resume with: agent-relay unpause NAME", paint(Color::Yellow, joined(*paused)))});
   if (const auto loops = integer_member(status, "loops").value_or(0); loops > 0)
     columns.add(
         {"loops", relay::format("{} stopped for looping; see: agent-relay loops",
-                                paint(Colour::Yellow, loops == 1 ? "1 pair" : relay::format("{} pairs", loops)))});
+                                paint(Color::Yellow, loops == 1 ? "1 pair" : relay::format("{} pairs", loops)))});
   if (const auto* storage = object_member(status, "storage"))
     if (const auto damage = string_member(*storage, "damage"))
-      columns.add({"damage", paint(Colour::Red, sanitize(*damage, Lines::Join))});
+      columns.add({"damage", paint(Color::Red, sanitize(*damage, Lines::Join))});
   if (const auto* storage = object_member(status, "storage"))
     if (const auto refused = integer_member(*storage, "refusedChanges").value_or(0); refused > 0)
       columns.add({"refused", relay::format("{} acknowledged changes conflict with the store; the daemon retries them "
                                             "at each start; see: agent-relay doctor",
-                                            paint(Colour::Red, relay::format("{}", refused)))});
+                                            paint(Color::Red, relay::format("{}", refused)))});
   if (const auto dead = integer_member(status, "dead").value_or(0); dead > 0)
     columns.add(
-        {"dead", relay::format("{} not delivered; see: agent-relay dead", paint(Colour::Red, message_count(dead)))});
+        {"dead", relay::format("{} not delivered; see: agent-relay dead", paint(Color::Red, message_count(dead)))});
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
@@ -114,18 +114,18 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const Millis uptime{integer_member(status, "uptime").value_or(0)};
   const auto& paint = context.paint;
   Table columns{{}};
-  columns.add({"daemon", relay::format("{}, version {}, pid {}, up {}", paint(Colour::Green, "running"),
+  columns.add({"daemon", relay::format("{}, version {}, pid {}, up {}", paint(Color::Green, "running"),
                                        sanitize(string_member(status, "version").value_or("?"), Lines::Join), pid,
                                        short_duration(uptime))});
   columns.add({"workspace", relay::format("{} ({})", context.project.root, context.project.id)});
   columns.add({"socket", socket});
   if (!http.url.empty()) columns.add({"http", http.url});
   if (!http.error.empty())
-    columns.add({"http", relay::format("{}: {}; {}", paint(Colour::Red, "not served"),
-                                       sanitize(http.error, Lines::Join), kHttpFix)});
+    columns.add({"http", relay::format("{}: {}; {}", paint(Color::Red, "not served"), sanitize(http.error, Lines::Join),
+                                       kHttpFix)});
   columns.add({"storage", storage_line(status, paint)});
   if (!disk.problem.empty())
-    columns.add({"disk", relay::format("{}; {}", paint(Colour::Red, sanitize(disk.problem, Lines::Join)), disk.fix)});
+    columns.add({"disk", relay::format("{}; {}", paint(Color::Red, sanitize(disk.problem, Lines::Join)), disk.fix)});
   const auto oldest = integer_member(status, "oldestPendingMs");
   columns.add(
       {"agents",

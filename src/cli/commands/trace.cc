@@ -27,7 +27,7 @@ class Redrawn {
   Redrawn(const Context& context, bool as_json) : context_{context}, json_{as_json} {}
 
   void show(const json::object& trace) {
-    const auto text = json_ ? json::serialize(trace) + "\n" : timeline(trace, canvas_of(context_));
+    const auto text = json_ ? json::serialize(trace) + "\n" : timeline(trace, render_context_of(context_));
     if (text == shown_) return;
     print((json_ || shown_.empty() ? "" : context_.to_terminal ? back() : "\n") + text);
     shown_ = text;

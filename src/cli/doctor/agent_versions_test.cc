@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(AgentVersions, AreFoundInWhatProgramsPrint) {
+TEST(AgentVersions, AreParsedFromOutput) {
   EXPECT_EQ(parse_version("2.1.325 (Claude Code)\n"), "2.1.325");
   EXPECT_EQ(parse_version("codex-cli 0.166.0\n"), "0.166.0");
   EXPECT_EQ(parse_version("0.61.0\n"), "0.61.0");
@@ -28,7 +28,7 @@ TEST(AgentVersions, AreComparedByNumbers) {
   EXPECT_TRUE(compare_versions("1.0", "1.0.0") == 0);
 }
 
-TEST(AgentVersions, OneThatWasNotTestedIsRemarkedOn) {
+TEST(AgentVersions, UntestedVersionGetsRemark) {
   EXPECT_EQ(version_remark("2.1.325", {"2.1.325", "2.1.197"}), "");
   EXPECT_EQ(version_remark("9.9", {}), "");
   EXPECT_EQ(version_remark("2.2.0", {"2.1.325", "2.1.197"}),
@@ -39,7 +39,7 @@ TEST(AgentVersions, OneThatWasNotTestedIsRemarkedOn) {
             "between the versions its profile was tested with (2.1.197 to 2.1.325)");
 }
 
-TEST(AgentVersions, AreAskedWithATimeLimit) {
+TEST(AgentVersions, QueryHasTimeLimit) {
   const net::testing::TemporaryDirectory directory;
   const auto script = [&](const std::string& name, const std::string& body) {
     const auto path = directory.file(name);

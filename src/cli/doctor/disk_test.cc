@@ -14,7 +14,7 @@ DiskFacts facts(void (*change)(DiskFacts& facts)) {
   return all;
 }
 
-TEST(Disk, AFullOrReadOnlyOneIsAProblemWithItsRemedy) {
+TEST(Disk, FullOrReadOnlyDiskIsProblemWithFix) {
   EXPECT_EQ(assess_disk(facts([](DiskFacts&) {})).problem, "");
   EXPECT_EQ(assess_disk(facts([](DiskFacts& all) { all.read_only = true; })).problem,
             "the file system of /home/me/.agent-relay is read-only");
@@ -29,7 +29,7 @@ TEST(Disk, AFullOrReadOnlyOneIsAProblemWithItsRemedy) {
       << "it does not count them";
 }
 
-TEST(Disk, APathThatDoesNotExistYetIsLookedAtAboveIt) {
+TEST(Disk, MissingPathUsesNearestDirectory) {
   EXPECT_EQ(inspect_disk("/proc/no/such/place").problem.contains("/proc"), true);
 }
 

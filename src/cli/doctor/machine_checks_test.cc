@@ -16,7 +16,7 @@ TEST(MachineChecks, ClockBeforeTheFirstReleaseIsAProblem) {
   EXPECT_EQ(check_clock(kNow - 400 * kDay).status, CheckStatus::Problem);
 }
 
-TEST(MachineChecks, MessageFromTheFutureShowsThatTheClockWentBack) {
+TEST(MachineChecks, MessageFromFutureMeansClockWasSetBack) {
   constexpr WallMs kNow = 1'763'000'000'000;
   EXPECT_EQ(check_newest_message(kNow + 60'000, kNow), std::nullopt) << "two clocks may differ a little";
   EXPECT_EQ(check_newest_message(kNow - 60'000, kNow), std::nullopt);
@@ -26,14 +26,14 @@ TEST(MachineChecks, MessageFromTheFutureShowsThatTheClockWentBack) {
   EXPECT_FALSE(finding->fix.empty());
 }
 
-TEST(MachineChecks, FewDescriptorsAreNotedWithTheRemedy) {
+TEST(MachineChecks, FewDescriptorsAreNotedWithFix) {
   EXPECT_EQ(assess_descriptors(1'048'576).status, CheckStatus::Ok);
   const auto few = assess_descriptors(1'024);
   EXPECT_EQ(few.status, CheckStatus::Note);
   EXPECT_TRUE(few.fix.contains("limits.conf")) << few.fix;
 }
 
-TEST(MachineChecks, InotifyThatIsUsedUpIsAProblem) {
+TEST(MachineChecks, ExhaustedInotifyIsProblem) {
   EXPECT_EQ(assess_inotify({.instances = 128, .watches = 65'536}).status, CheckStatus::Ok);
   EXPECT_EQ(assess_inotify({.instances = 8, .watches = 65'536}).status, CheckStatus::Note);
   const auto none = assess_inotify({.instances = 128, .watches = 65'536, .available = false});
@@ -41,7 +41,7 @@ TEST(MachineChecks, InotifyThatIsUsedUpIsAProblem) {
   EXPECT_TRUE(none.fix.contains("sysctl")) << none.fix;
 }
 
-TEST(MachineChecks, AUnitNamesTheProgramItStarts) {
+TEST(MachineChecks, UnitNamesProgram) {
   EXPECT_EQ(parse_unit_program("[Service]\nExecStart=/usr/bin/agent-relay up --foreground\nRestart=always\n"),
             "/usr/bin/agent-relay");
   EXPECT_EQ(parse_unit_program("[Service]\nExecStart=/usr/bin/other\n"), std::nullopt);

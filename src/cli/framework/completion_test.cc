@@ -27,7 +27,7 @@ std::string checked_by(const std::string& shell, const std::string& script, cons
   return said;
 }
 
-TEST(Completion, KnowsEveryCommandAndOptionInEveryShell) {
+TEST(Completion, HasEveryCommandAndOptionInEveryShell) {
   for (const auto* shell : {"bash", "zsh", "fish"}) {
     const auto script = completion_script(shell).value();
     for (const auto* command : command_table()) {

@@ -40,7 +40,7 @@ Result<Context> make_context() {
   context.paint = Styler{context.to_terminal && !context.environment("NO_COLOR") && term != "dumb"};
   if (context.to_terminal) context.columns = terminal_columns(STDOUT_FILENO);
   context.unicode = draws_unicode(context.environment);
-  if (!context.unicode) use_marks(kAsciiMarks);
+  if (!context.unicode) set_marks(kAsciiMarks);
   return context;
 }
 

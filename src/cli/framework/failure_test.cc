@@ -14,7 +14,7 @@ ExitCode code_of(Code code) {
   return exit_reason(fail(code, "why").error()).code;
 }
 
-TEST(Ending, IsTheSameForTheSameCauseWhoeverNoticesIt) {
+TEST(ExitReasonTest, SameCauseHasSameExitCode) {
   EXPECT_EQ(code_of(Errc::NoDaemon), ExitCode::NoDaemon);
   EXPECT_EQ(code_of(client::Errc::NoDaemon), ExitCode::NoDaemon);
   EXPECT_EQ(code_of(Errc::TimedOut), ExitCode::TimedOut);
@@ -27,7 +27,7 @@ TEST(Ending, IsTheSameForTheSameCauseWhoeverNoticesIt) {
   EXPECT_EQ(exit_reason(fail("anything else").error()).code, ExitCode::Failed);
 }
 
-TEST(Ending, HasAWordForPrograms) {
+TEST(ExitReasonTest, HasErrorCodeName) {
   EXPECT_EQ(exit_reason(fail(Errc::NoDaemon, "").error()).name, "NO_DAEMON");
   EXPECT_EQ(exit_reason(fail(Errc::TooLarge, "").error()).name, "TOO_LARGE");
   EXPECT_EQ(exit_reason(fail("").error()).name, "FAILED");

@@ -82,7 +82,7 @@ std::string overview(std::size_t columns) {
       if (command->group != group || !is_listed(*command)) continue;
       if (narrow) {
         text += relay::format("  {}\n", command->usage);
-        text += folded(relay::format("      {}\n", command->summary), columns, 0);
+        text += fold(relay::format("      {}\n", command->summary), columns, 0);
         continue;
       }
       text += relay::format("  {:<{}}  {}", command->usage, usage, command->summary);
@@ -94,7 +94,7 @@ std::string overview(std::size_t columns) {
   }
   text += relay::format("example: {}, then elsewhere: agent-relay send Bob hello\nexit codes: {}\n",
                         find_command("run")->example, kExitCodes);
-  return folded(text, columns);
+  return fold(text, columns);
 }
 
 std::string help_of(const Command& command, std::size_t columns) {
@@ -103,13 +103,13 @@ std::string help_of(const Command& command, std::size_t columns) {
                             sentence(command.summary));
   if (!command.details.empty())
     text += relay::format("{}\n", columns == 0 ? command.details : one_line(command.details));
-  text = folded(text, columns, 0);
+  text = fold(text, columns, 0);
   const auto lines = lines_of(command);
   if (!lines.empty()) text += "\n";
   Table table{{}};
   for (const auto& line : lines) table.add({"  " + line.left, line.right});
   text += table.text(Styler{false}, columns);
-  return text + folded(relay::format("\nexample: {}\n", command.example), columns);
+  return text + fold(relay::format("\nexample: {}\n", command.example), columns);
 }
 
 std::string manual_markdown() {

@@ -5,7 +5,7 @@
 namespace relay::cli {
 namespace {
 
-TEST(Duration, IsANumberWithAUnit) {
+TEST(Duration, IsNumberWithUnit) {
   EXPECT_EQ(parse_duration("250ms").value(), Millis{250});
   EXPECT_EQ(parse_duration("30").value(), Millis{30'000});
   EXPECT_EQ(parse_duration("30s").value(), Millis{30'000});
@@ -14,7 +14,7 @@ TEST(Duration, IsANumberWithAUnit) {
   EXPECT_EQ(parse_duration("7d").value(), Millis{7LL * 86'400'000});
 }
 
-TEST(Duration, RefusesWhatIsNone) {
+TEST(Duration, RefusesInvalidText) {
   for (const auto* text : {"", "s", "-1s", "1 s", "1w", "1.5h", "99999999999999999999", "9999999999999d"})
     EXPECT_FALSE(parse_duration(text).has_value()) << text;
 }
@@ -30,7 +30,7 @@ TEST(Invocation, ChecksTheRangeOfNumbers) {
   }
 }
 
-TEST(Invocation, JoinsTheRestWithBlanks) {
+TEST(Invocation, JoinsRestWithSpaces) {
   Invocation invocation;
   for (const auto* word : {"Bob", "hello", "there"}) invocation.add_argument(word);
   EXPECT_EQ(invocation.argument(0), "Bob");

@@ -59,11 +59,11 @@ void print(std::string_view text) {
   std::_Exit(static_cast<int>(ExitCode::Failed));
 }
 
-void print_sentence(std::string_view text) { print(folded(text, terminal_columns(STDOUT_FILENO))); }
+void print_sentence(std::string_view text) { print(fold(text, terminal_columns(STDOUT_FILENO))); }
 
 void print_notice(std::string_view message) {
   const auto line = relay::format("agent-relay: {}\n", sanitize(message, Lines::Join));
-  (void)write_all(STDERR_FILENO, folded(line, terminal_columns(STDERR_FILENO)));  // a failure here cannot be reported
+  (void)write_all(STDERR_FILENO, fold(line, terminal_columns(STDERR_FILENO)));  // a failure here cannot be reported
 }
 
 std::size_t terminal_columns(int fd) {

@@ -74,7 +74,7 @@ TEST(Parse, UnknownOptionIsOneLineError) {
   EXPECT_EQ(error_of({"--frobnicate"}), "unknown option --frobnicate; see: agent-relay --help");
 }
 
-TEST(Parse, MissingAndExtraArgumentsShowTheUsage) {
+TEST(Parse, MissingAndExtraArgumentsShowUsage) {
   EXPECT_EQ(error_of({"send"}), "send needs TO; usage: agent-relay send TO TEXT");
   EXPECT_EQ(error_of({"send", "Bob"}), "send needs TEXT; usage: agent-relay send TO TEXT");
   EXPECT_EQ(error_of({"status", "now"}), "status does not take \"now\"; usage: agent-relay status");

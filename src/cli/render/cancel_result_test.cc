@@ -12,8 +12,8 @@ namespace {
 
 constexpr WallMs kMidday = 1'748'779'200'000;  // 2025-06-01 12:00:00 UTC
 
-struct Cancellations : ::testing::Test {
-  Cancellations() {
+struct CancelResultTest : ::testing::Test {
+  CancelResultTest() {
     ::setenv("TZ", "UTC", 1);
     ::tzset();
   }
@@ -30,7 +30,7 @@ struct Cancellations : ::testing::Test {
   static std::string error(const CancelResult& outcome) { return error_text(outcome, "7kq2m9xa", kMidday); }
 };
 
-TEST_F(Cancellations, AreSaidOnlyWhenTheLedgerSaysSo) {
+TEST_F(CancelResultTest, AreReportedOnlyByHistory) {
   delivery("d-1", "Bob", "cancelled");
   delivery("d-2", "Carol", "cancelled");
   delivery("d-3", "Dan", "delivered");
@@ -41,7 +41,7 @@ TEST_F(Cancellations, AreSaidOnlyWhenTheLedgerSaysSo) {
   EXPECT_EQ(json::serialize(as_json(of({"d-1"}), "")), R"({"cancelled":["d-1"],"tooLate":[],"requested":[]})");
 }
 
-TEST_F(Cancellations, OfWhatHasArrivedComeTooLate) {
+TEST_F(CancelResultTest, AreTooLateAfterDelivery) {
   delivery("d-1", "Bob", "delivered",
            relay::format(R"({{"at":1,"state":"queued"}},{{"at":{},"state":"delivered","proof":"submitted"}},)"
                          R"({{"at":{},"state":"delivered","proof":"seen"}})",
@@ -54,13 +54,13 @@ TEST_F(Cancellations, OfWhatHasArrivedComeTooLate) {
             relay::format(R"([{{"deliveryId":"d-1","to":"Bob","state":"delivered","at":{}}}])", kMidday - 60'000));
 }
 
-TEST_F(Cancellations, OfWhatEndedOtherwiseSayHow) {
+TEST_F(CancelResultTest, ReportOtherFinalState) {
   delivery("d-1", "Bob", "in_doubt",
            relay::format(R"({{"at":{},"state":"in_doubt","reason":"the host died"}})", kMidday - 1'000));
   EXPECT_EQ(error(of({"d-1"})), "too late: for Bob it was in doubt at 11:59:59: the host died");
 }
 
-TEST_F(Cancellations, OfWhatASessionHasAreOnlyAskedFor) {
+TEST_F(CancelResultTest, AreOnlyRequestedForUnsettled) {
   delivery("d-1", "Bob", "accepted");
   delivery("d-2", "Carol", "cancelled");
   const auto outcome = of({"d-1", "d-2"});
@@ -71,7 +71,7 @@ TEST_F(Cancellations, OfWhatASessionHasAreOnlyAskedFor) {
             R"({"cancelled":["d-2"],"tooLate":[],"requested":["d-1"],"error":{"code":"TIMED_OUT","message":"later"}})");
 }
 
-TEST_F(Cancellations, OfWhatWasCancelledBeforeComeTooLate) {
+TEST_F(CancelResultTest, AreTooLateAfterEarlierCancellation) {
   delivery("d-1", "Bob", "cancelled",
            relay::format(R"({{"at":{},"state":"cancelled","reason":"redelivered as d-2"}})", kMidday - 1'000));
   const auto outcome = of({"d-1"}, {{"d-1", "d-1 has ended already: it is cancelled"}});
@@ -80,7 +80,7 @@ TEST_F(Cancellations, OfWhatWasCancelledBeforeComeTooLate) {
   EXPECT_EQ(exit_code_of(outcome), ExitCode::Failed);
 }
 
-TEST_F(Cancellations, OfWhatItsSessionCannotGiveBackAreNotWaitedFor) {
+TEST_F(CancelResultTest, DoNotWaitForSessionThatCannotCancel) {
   delivery("d-1", "Bob", "queued");
   const auto outcome = of({"d-1"}, {{"d-1", "d-1 is in the hands of a session that cannot give it back"}});
   EXPECT_TRUE(outcome.is_final());

@@ -1,4 +1,4 @@
-/// What was used, as a table for people.
+/// Token usage and cost as a table.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace relay::cli {
 
-/// The dearest first, and the sum of all at the end. `columns` is the terminal's width; 0: no limit.
+/// The highest cost first, and the total at the end. `columns` is the width of the terminal; 0: no limit.
 std::string cost_table(std::string_view by, const std::map<std::string, events::CostBreakdown>& groups,
                        const events::CostBreakdown& total, const Styler& paint, std::size_t columns = 0);
 

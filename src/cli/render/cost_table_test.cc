@@ -5,7 +5,7 @@
 namespace relay::cli {
 namespace {
 
-TEST(CostTable, ShowsTheDearestFirstAndTheSumOfAll) {
+TEST(CostTable, ListsHighestCostFirstAndTotal) {
   const events::CostBreakdown little{
       .input_tokens = 5, .output_tokens = 1, .total_tokens = 6, .estimated_cost_usd = 0.5};
   const events::CostBreakdown much{

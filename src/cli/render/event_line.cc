@@ -17,10 +17,10 @@ std::string inner(const json::object& event, std::string_view object, std::strin
   return found == nullptr ? "" : of(*found, name);
 }
 
-constexpr std::size_t kMinSummary = 20;  // columns; with less the summary has a line of its own
+constexpr std::size_t kMinSummary = 20;  // columns; with less room the summary gets a line of its own
 constexpr std::size_t kSummaryIndent = 4;
 
-std::string behind(std::string_view mark, std::string text) {
+std::string prefixed(std::string_view mark, std::string text) {
   return text.empty() ? "" : relay::format("{}{}", mark, text);
 }
 
@@ -41,7 +41,8 @@ std::string command(const json::object& event) {
 
 std::string summary(const json::object& event) {
   const auto* done = object_member(event, "summary");
-  const auto how = of(event, "reason") + behind(" by ", of(event, "releasedBy")) + behind(", ", of(event, "detail"));
+  const auto how =
+      of(event, "reason") + prefixed(" by ", of(event, "releasedBy")) + prefixed(", ", of(event, "detail"));
   if (done == nullptr) return how;
   return relay::format(
       "{} after {}: {} items, {} commands, {} files", how,
@@ -51,29 +52,29 @@ std::string summary(const json::object& event) {
 }
 
 std::string delivery(const json::object& event) {
-  return relay::format("{}{}{}", inner(event, "message", "id"), behind(", ", of(event, "proof")),
-                       behind(": ", of(event, "reason")));
+  return relay::format("{}{}{}", inner(event, "message", "id"), prefixed(", ", of(event, "proof")),
+                       prefixed(": ", of(event, "reason")));
 }
 
 using Object = json::object;
-constexpr std::pair<std::string_view, std::string (*)(const Object&)> kTold[] = {
+constexpr std::pair<std::string_view, std::string (*)(const Object&)> kSummaries[] = {
     {"session.started",
      [](const Object& event) {
-       return inner(event, "agent", "cli") + behind(" in ", inner(event, "config", "workingDirectory"));
+       return inner(event, "agent", "cli") + prefixed(" in ", inner(event, "config", "workingDirectory"));
      }},
     {"session.ended", summary},
     {"item.started",
-     [](const Object& event) { return of(event, "itemType") + behind(" ", inner(event, "metadata", "tool")); }},
+     [](const Object& event) { return of(event, "itemType") + prefixed(" ", inner(event, "metadata", "tool")); }},
     {"item.delta", [](const Object& event) { return inner(event, "delta", "content"); }},
     {"item.completed", [](const Object& event) { return "after " + length(event); }},
     {"permission.requested",
      [](const Object& event) {
        return relay::format("{} ({}){}", of(event, "tool"), of(event, "riskLevel"),
-                            behind(": ", of(event, event.contains("command") ? "command" : "description")));
+                            prefixed(": ", of(event, event.contains("command") ? "command" : "description")));
      }},
     {"permission.resolved",
      [](const Object& event) {
-       return of(event, "resolution") + " by " + of(event, "resolvedBy") + behind(": ", of(event, "reason"));
+       return of(event, "resolution") + " by " + of(event, "resolvedBy") + prefixed(": ", of(event, "reason"));
      }},
     {"question.requested", [](const Object& event) { return of(event, "question"); }},
     {"question.resolved", [](const Object& event) { return of(event, "answer") + " by " + of(event, "resolvedBy"); }},
@@ -83,10 +84,10 @@ constexpr std::pair<std::string_view, std::string (*)(const Object&)> kTold[] = 
      }},
     {"agent.spawned",
      [](const Object& event) {
-       return relay::format("{} for {}{}", of(event, "cli"), of(event, "spawnedBy"), behind(": ", of(event, "task")));
+       return relay::format("{} for {}{}", of(event, "cli"), of(event, "spawnedBy"), prefixed(": ", of(event, "task")));
      }},
     {"agent.released",
-     [](const Object& event) { return "by " + of(event, "releasedBy") + behind(": ", of(event, "reason")); }},
+     [](const Object& event) { return "by " + of(event, "releasedBy") + prefixed(": ", of(event, "reason")); }},
     {"consensus.proposed", [](const Object& event) { return of(event, "title"); }},
     {"consensus.resolved", [](const Object& event) { return of(event, "outcome"); }},
     {"tokens.used", tokens},
@@ -94,7 +95,7 @@ constexpr std::pair<std::string_view, std::string (*)(const Object&)> kTold[] = 
     {"command.executed", command},
     {"agent.status",
      [](const Object& event) {
-       return std::string{state_word(of(event, "state"))} + behind(": ", of(event, "reason"));
+       return std::string{state_word(of(event, "state"))} + prefixed(": ", of(event, "reason"));
      }},
     {"agent.unparsed", [](const Object& event) { return of(event, "problem"); }},
     {"loop.tripped",
@@ -109,8 +110,8 @@ constexpr std::pair<std::string_view, std::string (*)(const Object&)> kTold[] = 
 std::string event_summary(const json::object& event) {
   const auto type = string_member(event, "type").value_or("");
   if (type.starts_with("delivery.")) return delivery(event);
-  for (const auto& [known, tell] : kTold)
-    if (type == known) return tell(event);
+  for (const auto& [known, summarize] : kSummaries)
+    if (type == known) return summarize(event);
   return "";
 }
 
@@ -122,14 +123,14 @@ std::string event_line(const json::object& event, const Context& context) {
   const auto head = relay::format("{}  {:>6}  {:<12}  {:<20}  ", time, number, name, type);
   const auto what = event_summary(event);
   if (context.to_terminal && display_width(head) + kMinSummary > context.columns)
-    return folded(relay::format("{}  {}  {}  {}\n", paint(Colour::Dim, time), paint(Colour::Dim, number),
-                                paint.name(name), type),
-                  context.columns, kSummaryIndent) +
+    return fold(relay::format("{}  {}  {}  {}\n", paint(Color::Dim, time), paint(Color::Dim, number), paint.name(name),
+                              type),
+                context.columns, kSummaryIndent) +
            (what.empty() ? ""
                          : std::string(kSummaryIndent, ' ') + truncate(what, context.columns - kSummaryIndent) + "\n");
   const auto room = context.columns - std::min(context.columns, display_width(head));
-  return relay::format("{}  {}  {}  {}  {}\n", paint(Colour::Dim, time),
-                       paint(Colour::Dim, relay::format("{:>6}", number)), paint.name(relay::format("{:<12}", name)),
+  return relay::format("{}  {}  {}  {}  {}\n", paint(Color::Dim, time),
+                       paint(Color::Dim, relay::format("{:>6}", number)), paint.name(relay::format("{:<12}", name)),
                        relay::format("{:<20}", type), context.to_terminal ? truncate(what, room) : what);
 }
 

@@ -1,4 +1,4 @@
-/// An event as a person reads it: `14:03:07  #42  Alice  command.executed  make test (exit 0, 12 s)`.
+/// An event as text: `14:03:07  #42  Alice  command.executed  make test (exit 0, 12 s)`.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace relay::cli {
 
-/// One line, cut to the terminal if there is one.
+/// One line, truncated to the terminal.
 std::string event_line(const json::object& event, const Context& context);
 
-/// What happened, without when and whose doing.
+/// The event without time and agent.
 std::string event_summary(const json::object& event);
 
 }  // namespace relay::cli

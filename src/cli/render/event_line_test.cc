@@ -9,7 +9,7 @@ namespace {
 
 std::string told(std::string_view event) { return event_summary(*parse_json_object(event)); }
 
-TEST(EventLine, SaysWhatHappenedInWords) {
+TEST(EventLine, DescribesEvent) {
   EXPECT_EQ(told(R"({"type":"command.executed","command":"make test","exitCode":0,"duration":1200})"),
             "make test (exit 0, 1.2 s)");
   EXPECT_EQ(
@@ -25,11 +25,11 @@ TEST(EventLine, SaysWhatHappenedInWords) {
   EXPECT_EQ(told(R"({"type":"agent.status","state":"active"})"), "working") << "the word of explain and wait";
 }
 
-TEST(EventLine, ShowsNothingThatATerminalWouldObey) {
+TEST(EventLine, ShowsNoTerminalControls) {
   EXPECT_EQ(told("{\"type\":\"item.delta\",\"delta\":{\"content\":\"\\u001b[31mred\"}}"), "^[[31mred");
 }
 
-TEST(EventLine, KnowsWordsForEveryEvent) {
+TEST(EventLine, DescribesEveryEventType) {
   for (const auto& kind : events::event_types()) {
     json::object event = {{"type", kind.type}, {"from", "f"}, {"to", "t"}, {"message", {{"id", "i"}}}};
     for (const auto& member : kind.object.members)

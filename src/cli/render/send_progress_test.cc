@@ -12,15 +12,15 @@ using protocol::ReceiptStatus;
 
 constexpr WallMs kNoon = 1'748'779'200'000;  // 2025-06-01 12:00:00 UTC
 
-class SendProgress : public ::testing::Test {
+class SendProgressTest : public ::testing::Test {
  protected:
-  SendProgress() {
+  SendProgressTest() {
     ::setenv("TZ", "UTC", 1);
     ::tzset();
   }
 
  public:
-  SendProgress& then(ReceiptStatus status, std::string proof = "", std::string way = "", std::string reason = "") {
+  SendProgressTest& then(ReceiptStatus status, std::string proof = "", std::string way = "", std::string reason = "") {
     protocol::Receipt step;
     step.status = status;
     step.proof = std::move(proof);
@@ -37,7 +37,7 @@ class SendProgress : public ::testing::Test {
   SendResult fate_;
 };
 
-TEST_F(SendProgress, IsALineThatGrows) {
+TEST_F(SendProgressTest, GrowsWithEachStep) {
   EXPECT_EQ(line(), "stored");
   then(ReceiptStatus::Accepted, "", "inbox");
   EXPECT_EQ(line(), "stored → accepted (via inbox)");
@@ -48,7 +48,7 @@ TEST_F(SendProgress, IsALineThatGrows) {
   EXPECT_EQ(progress_text(fate_, false), "stored -> accepted (via inbox) -> written -> submitted -> seen (via hook)");
 }
 
-TEST_F(SendProgress, SaysWhatItWaitsForAndForgetsItWhenItGoesOn) {
+TEST_F(SendProgressTest, ShowsPendingReasonUntilNextStep) {
   then(ReceiptStatus::Accepted).then(ReceiptStatus::Deferred, "", "", "the composer holds a draft");
   EXPECT_EQ(line(), "stored → accepted; pending: the composer holds a draft");
   EXPECT_EQ(far(), "Bob's session has it; pending: the composer holds a draft");
@@ -56,7 +56,7 @@ TEST_F(SendProgress, SaysWhatItWaitsForAndForgetsItWhenItGoesOn) {
   EXPECT_EQ(line(), "stored → accepted → written");
 }
 
-TEST_F(SendProgress, OfSomeoneAwayIsInTheQueue) {
+TEST_F(SendProgressTest, OfflineRecipientIsQueued) {
   fate_.offline_since = kNoon - 60'000;
   EXPECT_EQ(line(), "queued");
   EXPECT_EQ(far(), "stored, to be delivered later: Bob is offline since 11:59");
@@ -65,7 +65,7 @@ TEST_F(SendProgress, OfSomeoneAwayIsInTheQueue) {
   EXPECT_EQ(queued_text(fate_, "Bob", HostRuns::No, kNoon), "");
 }
 
-TEST_F(SendProgress, PromisesNothingOfAHostThatIsNotConnected) {
+TEST_F(SendProgressTest, PromisesNothingForDisconnectedHost) {
   fate_.offline_since = kNoon - 60'000;
   EXPECT_EQ(queued_text(fate_, "Bob", HostRuns::Yes, kNoon),
             "queued (the host of Bob runs but is not connected; see: agent-relay explain Bob)");
@@ -73,7 +73,7 @@ TEST_F(SendProgress, PromisesNothingOfAHostThatIsNotConnected) {
             "stored, to be delivered later: the host of Bob runs but is not connected; see: agent-relay explain Bob");
 }
 
-TEST_F(SendProgress, SaysNoMoreThanIsKnown) {
+TEST_F(SendProgressTest, ClaimsNoMoreThanKnown) {
   EXPECT_EQ(far(), "stored, to be delivered later");
   then(ReceiptStatus::Deferred, "", "", "it cannot do next-message");
   EXPECT_EQ(far(), "stored; pending: it cannot do next-message");
@@ -87,13 +87,13 @@ TEST_F(SendProgress, SaysNoMoreThanIsKnown) {
   EXPECT_EQ(far(), "Bob's agent saw it (via hook)");
 }
 
-TEST_F(SendProgress, OfAProgramThatOnlyTakesEndsThere) {
+TEST_F(SendProgressTest, EndsAtDeliveredForProgramWithoutMoreProof) {
   then(ReceiptStatus::Delivered, "accepted");
   EXPECT_EQ(line(), "stored → delivered");
   EXPECT_EQ(far(), "Bob received it; its session reports nothing more");
 }
 
-TEST_F(SendProgress, ShowsForeignWordsAndDoesNotObeyThem) {
+TEST_F(SendProgressTest, SanitizesForeignText) {
   then(ReceiptStatus::Accepted, "", "\x1b[2J").then(ReceiptStatus::Deferred, "", "", "a\x1b]0;x\x07");
   EXPECT_EQ(line().find('\x1b'), std::string::npos);
   EXPECT_EQ(far().find('\x1b'), std::string::npos);

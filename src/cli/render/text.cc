@@ -52,8 +52,8 @@ bool is_in(const std::array<Range, N>& ranges, char32_t point) {
                      [&](Range range) { return point >= range.first && point <= range.last; });
 }
 
-/// Invisible characters but for the style of an emoji, and ends of a line that are none for a terminal.
-bool deceives(char32_t point) {
+/// Invisible characters except emoji styles, and line ends that a terminal ignores.
+bool is_deceptive(char32_t point) {
   if (point == 0xFE0E || point == 0xFE0F) return false;
   return text::is_invisible(point) || point == 0x2028 || point == 0x2029;
 }
@@ -74,8 +74,8 @@ std::size_t width_of(char32_t point) {
   return is_in(kWide, point) ? 2 : 1;
 }
 
-/// Where a colour of ours ends that begins at `at`; `at` when none does. Words of others have no ESC (sanitised).
-std::size_t behind_paint(std::string_view text, std::size_t at) {
+/// The end of a color escape that starts at `at`; `at` when there is none. Foreign text is sanitized and has no ESC.
+std::size_t skip_escape(std::string_view text, std::size_t at) {
   if (!text.substr(at).starts_with("\x1b[")) return at;
   const auto end = text.find('m', at);
   return end == std::string_view::npos ? at : end + 1;
@@ -90,7 +90,7 @@ void append_visible(std::string& out, char32_t point, std::string_view raw, Line
     out += static_cast<char>(point + '@');
   } else if (point == 0x7F) {
     out += "^?";
-  } else if ((point >= 0x80 && point < 0xA0) || deceives(point)) {
+  } else if ((point >= 0x80 && point < 0xA0) || is_deceptive(point)) {
     out += text::code_point_mark(point);
   } else if (point == kReplacement) {
     out += "\xEF\xBF\xBD";
@@ -101,17 +101,17 @@ void append_visible(std::string& out, char32_t point, std::string_view raw, Line
 
 Marks current_marks;  // written once, before anything is shown
 
-constexpr std::size_t kMinWrapped = 20;  // columns; less is not worth reading
+constexpr std::size_t kMinWrapped = 20;  // columns
 constexpr std::string_view kIndent = "    ";
 
-std::string in_small_letters(std::string_view text) {
-  std::string small{text};
-  for (auto& letter : small)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter + 32);
-  return small;
+std::string to_lowercase(std::string_view text) {
+  std::string lower{text};
+  for (auto& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+  return lower;
 }
 
-/// The first cell, and below it, indented, the others that say something, each with the name of its column.
+/// The first cell, and below it, indented, the other cells that are not empty, each with its column name.
 std::string narrow_row(const std::vector<std::string>& header, const std::vector<std::string>& row,
                        std::size_t columns) {
   std::string rest;
@@ -119,7 +119,7 @@ std::string narrow_row(const std::vector<std::string>& header, const std::vector
     if (row[i].empty() || row[i] == "-") continue;
     const bool named = i < header.size() && !header[i].empty();
     if (!rest.empty()) rest += header.empty() ? "  " : ", ";
-    rest += named ? relay::format("{} {}", in_small_letters(header[i]), row[i]) : row[i];
+    rest += named ? relay::format("{} {}", to_lowercase(header[i]), row[i]) : row[i];
   }
   auto out = row.front() + "\n";
   if (row.front().empty()) out.clear();
@@ -160,13 +160,13 @@ std::string escaped_json(std::string_view json) {
 }
 
 const Marks& marks() { return current_marks; }
-void use_marks(const Marks& wanted) { current_marks = wanted; }
+void set_marks(const Marks& marks) { current_marks = marks; }
 
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   for (std::size_t at = 0; at < text.size();) {
-    if (const auto behind = behind_paint(text, at); behind > at)
-      at = behind;
+    if (const auto end = skip_escape(text, at); end > at)
+      at = end;
     else
       width += width_of(next_code_point(text, at));
   }
@@ -205,11 +205,11 @@ std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
       lines.back() += ' ';
       ++width;
     }
-    std::size_t joint = 0;  // in this line, where a word that is too long is best broken
-    for (std::size_t letter = 0; letter < word.size();) {
-      const auto begin = letter;
-      letter = behind_paint(word, begin);
-      const auto wide = letter > begin ? 0 : width_of(next_code_point(word, letter));
+    std::size_t joint = 0;  // the best break of a too long word in this line
+    for (std::size_t next = 0; next < word.size();) {
+      const auto begin = next;
+      next = skip_escape(word, begin);
+      const auto wide = next > begin ? 0 : width_of(next_code_point(word, next));
       if (width > 0 && width + wide > columns) {
         const auto rest = joint > 0 ? lines.back().substr(joint) : std::string{};
         lines.back().erase(lines.back().size() - rest.size());
@@ -220,32 +220,32 @@ std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
       }
       if (begin > 0 && (word[begin - 1] == '|' || word[begin - 1] == '/') && !lines.back().empty())
         joint = lines.back().size();
-      lines.back() += word.substr(begin, letter - begin);
+      lines.back() += word.substr(begin, next - begin);
       width += wide;
     }
   }
   return lines;
 }
 
-std::string folded(std::string_view text, std::size_t columns, std::size_t indent) {
+std::string fold(std::string_view text, std::size_t columns, std::size_t indent) {
   if (columns == 0) return std::string{text};
   std::string out;
   std::size_t margin = 0, width = 0;  // of this line
-  bool begun = false;                 // it has a word
+  bool has_word = false;
   for (std::size_t at = 0; at < text.size();) {
     if (text[at] == '\n') {
       out += text[at++];
       width = 0;
-      begun = false;
+      has_word = false;
       continue;
     }
     const auto word = std::min(text.find_first_not_of(' ', at), text.size());
     auto end = std::min(text.find_first_of(" \n|", word), text.size());
-    if (end < text.size() && text[end] == '|') ++end;  // between choices a line may end, too
+    if (end < text.size() && text[end] == '|') ++end;  // a line may break between choices
     const auto blanks = word - at, length = display_width(text.substr(word, end - word));
-    if (!begun) margin = std::min(blanks + indent, columns / 2);
+    if (!has_word) margin = std::min(blanks + indent, columns / 2);
     const bool fits_a_line = margin + length <= columns;
-    if (begun && fits_a_line && length > 0 && width + blanks + length > columns) {
+    if (has_word && fits_a_line && length > 0 && width + blanks + length > columns) {
       out += '\n' + std::string(margin, ' ');
       width = margin;
     } else {
@@ -255,25 +255,25 @@ std::string folded(std::string_view text, std::size_t columns, std::size_t inden
     out += text.substr(word, end - word);
     width += length;
     if (!fits_a_line) width %= columns;  // the terminal breaks it
-    begun = begun || length > 0;
+    has_word = has_word || length > 0;
     at = end;
   }
   return out;
 }
 
-std::string Styler::operator()(Colour colour, std::string_view text) const {
-  if (!colours_ || colour == Colour::Plain) return std::string{text};
+std::string Styler::operator()(Color color, std::string_view text) const {
+  if (!enabled_ || color == Color::Plain) return std::string{text};
   const auto code = [&] {
-    switch (colour) {
-      case Colour::Plain: return 0;
-      case Colour::Bold: return 1;
-      case Colour::Dim: return 2;
-      case Colour::Red: return 31;
-      case Colour::Green: return 32;
-      case Colour::Yellow: return 33;
-      case Colour::Blue: return 34;
-      case Colour::Magenta: return 35;
-      case Colour::Cyan: return 36;
+    switch (color) {
+      case Color::Plain: return 0;
+      case Color::Bold: return 1;
+      case Color::Dim: return 2;
+      case Color::Red: return 31;
+      case Color::Green: return 32;
+      case Color::Yellow: return 33;
+      case Color::Blue: return 34;
+      case Color::Magenta: return 35;
+      case Color::Cyan: return 36;
     }
     return 0;
   }();
@@ -281,10 +281,10 @@ std::string Styler::operator()(Colour colour, std::string_view text) const {
 }
 
 std::string Styler::name(std::string_view name) const {
-  static constexpr std::array kColours = {Colour::Cyan, Colour::Magenta, Colour::Yellow, Colour::Green, Colour::Blue};
+  static constexpr std::array kColors = {Color::Cyan, Color::Magenta, Color::Yellow, Color::Green, Color::Blue};
   std::uint32_t hash = 2166136261U;  // FNV-1a: spreads short names well
   for (const char c : name) hash = (hash ^ static_cast<std::uint8_t>(c)) * 16777619U;
-  return (*this)(kColours[hash % kColours.size()], name);
+  return (*this)(kColors[hash % kColors.size()], name);
 }
 
 std::string Table::text(const Styler& paint, std::size_t columns) const {
@@ -308,7 +308,7 @@ std::string Table::text(const Styler& paint, std::size_t columns) const {
   for (std::size_t i = 0; i + 1 < widths.size(); ++i) before_last += widths[i] + 2;
   const bool limited = columns > 0 && !widths.empty() && before_last + widths.back() > columns;
   const bool narrow = limited && before_last + kMinWrapped > columns;
-  /// The last cell goes on below itself.
+  /// Wraps the last cell below itself.
   const auto wrapped_line = [&](std::vector<std::string> row) {
     const auto pieces = wrap(row.back(), columns - before_last);
     row.back() = pieces.front();
@@ -317,7 +317,7 @@ std::string Table::text(const Styler& paint, std::size_t columns) const {
     return text;
   };
   std::string out;
-  if (!header_.empty() && !narrow) out += paint(Colour::Dim, line(header_)) + "\n";
+  if (!header_.empty() && !narrow) out += paint(Color::Dim, line(header_)) + "\n";
   for (const auto& row : rows_) {
     const bool too_long = limited && display_width(line(row)) > columns;
     if (narrow && too_long)

@@ -16,7 +16,7 @@ bool is_plain_ascii(char32_t point) { return point >= 0x20 && point < 0x7F; }
 /// Of a cell that is complete.
 std::size_t columns_of(std::string_view cell) {
   if (cell == "\n") return 0;
-  const auto shown = visible(cell);
+  const auto shown = visible_text(cell);
   if (shown != cell) return display_width(shown);
   std::size_t at = 0;
   const auto first = text::next_code_point(cell, at);
@@ -26,7 +26,7 @@ std::size_t columns_of(std::string_view cell) {
 
 }  // namespace
 
-std::string visible(std::string_view cell) { return sanitize(cell, Lines::Join); }
+std::string visible_text(std::string_view cell) { return sanitize(cell, Lines::Join); }
 
 std::vector<TextCell> cells_of(std::string_view text) {
   std::vector<TextCell> cells;

@@ -7,7 +7,7 @@
 namespace relay::cli {
 namespace {
 
-TEST(Sanitised, ShowsControlCharactersInsteadOfObeyingThem) {
+TEST(Sanitize, ShowsControlCharacters) {
   EXPECT_EQ(sanitize("\x1b]0;owned\x07", Lines::Join), "^[]0;owned^G");
   EXPECT_EQ(sanitize("a\x7f", Lines::Join), "a^?");
   EXPECT_EQ(sanitize("\xc2\x9b"
@@ -22,7 +22,7 @@ TEST(Sanitised, ShowsControlCharactersInsteadOfObeyingThem) {
       << "text is not turned around";
 }
 
-TEST(EscapedJson, HoldsNoControlCharacterThatATerminalObeys) {
+TEST(EscapedJson, HasNoTerminalControlCharacter) {
   const std::string json = "{\"text\":\"a\x7f\xc2\x9b[2Jb\xc2\xa0\u00fc\"}";
   EXPECT_EQ(escaped_json(json), "{\"text\":\"a\\u007f\\u009b[2Jb\xc2\xa0\u00fc\"}");
   EXPECT_EQ(escaped_json("{\"plain\":1}\n"), "{\"plain\":1}\n");
@@ -32,16 +32,14 @@ TEST(EscapedJson, HoldsNoControlCharacterThatATerminalObeys) {
   EXPECT_EQ(parse_json_object(escaped_json(json)).value(), parse_json_object(json).value()) << "it says the same";
 }
 
-TEST(Sanitised, KeepsOrJoinsLines) {
+TEST(Sanitize, KeepsOrJoinsLines) {
   EXPECT_EQ(sanitize("a\n\tb", Lines::Keep), "a\n\tb");
   EXPECT_EQ(sanitize("a\r\nb", Lines::Join), "a b");
 }
 
-TEST(Sanitised, LeavesWordsOfEveryLanguageAlone) {
-  EXPECT_EQ(sanitize("grüße, 世界 🎉", Lines::Join), "grüße, 世界 🎉");
-}
+TEST(Sanitize, KeepsTextOfEveryLanguage) { EXPECT_EQ(sanitize("grüße, 世界 🎉", Lines::Join), "grüße, 世界 🎉"); }
 
-TEST(Sanitised, ReplacesWhatIsNotUtf8) {
+TEST(Sanitize, ReplacesInvalidUtf8) {
   EXPECT_EQ(sanitize("a\xff"
                      "b",
                      Lines::Join),
@@ -59,13 +57,13 @@ TEST(DisplayWidth, CountsColumnsNotBytes) {
   EXPECT_EQ(display_width("e\xcc\x81"), 1U) << "an accent of its own";
 }
 
-TEST(Shortened, CutsBetweenCharactersAndSaysSo) {
+TEST(Truncate, CutsBetweenCharactersWithEllipsis) {
   EXPECT_EQ(truncate("hello", 5), "hello");
   EXPECT_EQ(truncate("hello!", 5), "hell…");
   EXPECT_EQ(truncate("世界世界", 5), "世界…");
 }
 
-TEST(Wrapped, BreaksAtBlanksAndLongWordsWhereTheLineEnds) {
+TEST(Wrap, BreaksAtSpacesAndInLongWords) {
   EXPECT_EQ(wrap("the composer holds a draft", 12), (std::vector<std::string>{"the composer", "holds a", "draft"}));
   EXPECT_EQ(wrap("abcdefgh ij", 4), (std::vector<std::string>{"abcd", "efgh", "ij"}));
   EXPECT_EQ(wrap("世界世界", 5), (std::vector<std::string>{"世界", "世界"}));
@@ -74,41 +72,41 @@ TEST(Wrapped, BreaksAtBlanksAndLongWordsWhereTheLineEnds) {
   EXPECT_EQ(wrap("at /home/ann/projects", 11), (std::vector<std::string>{"at", "/home/ann/", "projects"}));
 }
 
-TEST(Folded, BreaksSentencesAtBlanksAndIndentsTheRest) {
-  EXPECT_EQ(folded("agent-relay: the daemon is not running; start it", 24),
+TEST(Fold, BreaksAtSpacesAndIndentsRest) {
+  EXPECT_EQ(fold("agent-relay: the daemon is not running; start it", 24),
             "agent-relay: the daemon\n  is not running; start\n  it");
-  EXPECT_EQ(folded("one\n  two words here\n", 9), "one\n  two\n    words\n    here\n") << "by the line's own margin";
-  EXPECT_EQ(folded("at /a/path/that/is/long, now", 8), "at /a/path/that/is/long, now") << "a path stays whole";
-  EXPECT_EQ(folded("at /a/path/that/is/very/long later", 8), "at /a/path/that/is/very/long\n  later");
-  EXPECT_EQ(folded("choose accepted|delivered|seen", 18), "choose accepted|\n  delivered|seen");
-  EXPECT_EQ(folded("sent to Bob  7kq2", 80), "sent to Bob  7kq2");
-  EXPECT_EQ(folded("世界 世界 世界", 9), "世界 世界\n  世界");
-  EXPECT_EQ(folded("as it is, however long", 0), "as it is, however long");
+  EXPECT_EQ(fold("one\n  two words here\n", 9), "one\n  two\n    words\n    here\n") << "by the line's own margin";
+  EXPECT_EQ(fold("at /a/path/that/is/long, now", 8), "at /a/path/that/is/long, now") << "a path stays whole";
+  EXPECT_EQ(fold("at /a/path/that/is/very/long later", 8), "at /a/path/that/is/very/long\n  later");
+  EXPECT_EQ(fold("choose accepted|delivered|seen", 18), "choose accepted|\n  delivered|seen");
+  EXPECT_EQ(fold("sent to Bob  7kq2", 80), "sent to Bob  7kq2");
+  EXPECT_EQ(fold("世界 世界 世界", 9), "世界 世界\n  世界");
+  EXPECT_EQ(fold("as it is, however long", 0), "as it is, however long");
   const Styler paint{true};
-  EXPECT_EQ(folded("a " + paint(Colour::Red, "b c"), 5), "a " + paint(Colour::Red, "b c")) << "colours take no room";
+  EXPECT_EQ(fold("a " + paint(Color::Red, "b c"), 5), "a " + paint(Color::Red, "b c")) << "colours take no room";
 }
 
-TEST(Columns, WrapWhatIsPainted) {
+TEST(TableTest, WrapsStyledText) {
   const Styler paint{true};
   Table columns{{}};
-  columns.add({"disk", paint(Colour::Red, "nearly full") + "; remove something soon"});
-  EXPECT_EQ(columns.text(paint, 30), "disk  " + paint(Colour::Red, "nearly full") + "; remove\n      something soon\n");
+  columns.add({"disk", paint(Color::Red, "nearly full") + "; remove something soon"});
+  EXPECT_EQ(columns.text(paint, 30), "disk  " + paint(Color::Red, "nearly full") + "; remove\n      something soon\n");
 }
 
-TEST(Columns, AlignWhateverTheWidthOfTheLetters) {
+TEST(TableTest, AlignsWideCharacters) {
   Table columns{{"NAME", "STATUS"}};
   columns.add({"Zoë", "yes"});
   columns.add({"世界世界", "no"});
   EXPECT_EQ(columns.text(Styler{false}), "NAME      STATUS\nZoë       yes\n世界世界  no\n");
 }
 
-TEST(Paint, WritesNoEscapesWithoutATerminal) {
-  EXPECT_EQ(Styler{false}(Colour::Red, "x"), "x");
-  EXPECT_EQ(Styler{true}(Colour::Red, "x"), "\x1b[31mx\x1b[0m");
+TEST(StylerTest, WritesNoEscapesWithoutATerminal) {
+  EXPECT_EQ(Styler{false}(Color::Red, "x"), "x");
+  EXPECT_EQ(Styler{true}(Color::Red, "x"), "\x1b[31mx\x1b[0m");
   EXPECT_EQ(Styler{true}.name("Alice"), Styler{true}.name("Alice"));
 }
 
-TEST(Columns, WrapTheirLastOneOnANarrowTerminal) {
+TEST(TableTest, WrapsLastColumnOnNarrowTerminal) {
   Table columns{{"NAME", "PENDING"}};
   columns.add({"Alice", "3: the agent is working on something long"});
   columns.add({"Bob", "-"});
@@ -117,19 +115,19 @@ TEST(Columns, WrapTheirLastOneOnANarrowTerminal) {
   EXPECT_EQ(columns.text(Styler{false}, 80), columns.text(Styler{false}));
 }
 
-TEST(Columns, StackTheirCellsWhereNothingElseFits) {
+TEST(TableTest, StacksCellsOnVeryNarrowTerminal) {
   Table columns{{"NAME", "STATUS", "PENDING"}};
   columns.add({"a-name-of-thirty-columns-or-so", "yes", "3: the agent is working"});
   const auto text = columns.text(Styler{false}, 40);
   EXPECT_EQ(text, "a-name-of-thirty-columns-or-so\n    status yes, pending 3: the agent is\n    working\n");
 }
 
-TEST(Marks, AreAsciiForALocaleThatKnowsNothingElse) {
+TEST(Marks, AreAsciiForAsciiLocale) {
   EXPECT_EQ(marks().arrow, "→");
-  use_marks(kAsciiMarks);
+  set_marks(kAsciiMarks);
   EXPECT_EQ(truncate("hello world", 8), "hello...");
   EXPECT_EQ(marks().arrow, "->");
-  use_marks({});
+  set_marks({});
 }
 
 }  // namespace

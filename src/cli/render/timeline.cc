@@ -25,20 +25,20 @@ struct Glyphs {
 };
 constexpr Glyphs kDrawn{"●", "○", "│", "╰─", "→"};
 constexpr Glyphs kTyped{"*", "o", "|", "`-", "->"};
-const Glyphs& glyphs_of(const RenderContext& canvas) { return canvas.unicode ? kDrawn : kTyped; }
+const Glyphs& glyphs_of(const RenderContext& render) { return render.unicode ? kDrawn : kTyped; }
 
-Colour colour_of(std::string_view state) {
-  if (state == "delivered") return Colour::Green;
-  if (state == "failed" || state == "dead" || state == "expired") return Colour::Red;
-  if (state == "in_doubt" || state == "deferred") return Colour::Yellow;
-  return Colour::Plain;
+Color color_of(std::string_view state) {
+  if (state == "delivered") return Color::Green;
+  if (state == "failed" || state == "dead" || state == "expired") return Color::Red;
+  if (state == "in_doubt" || state == "deferred") return Color::Yellow;
+  return Color::Plain;
 }
 
-std::string since_sent(WallMs at, const json::object& message, const RenderContext& canvas) {
+std::string since_sent(WallMs at, const json::object& message, const RenderContext& render) {
   const auto from = display_field(message, "from");
   return relay::format("{} after {} sent it",
                        fine_duration(Millis{std::max<WallMs>(0, at - time_in(message, "timestamp"))}),
-                       from == canvas.reader ? "you" : from);
+                       from == render.reader ? "you" : from);
 }
 
 /// The time of its last history entry.
@@ -59,30 +59,29 @@ std::string attempts_of(const json::object& delivery) {
   return attempts <= 0 ? "" : attempts == 1 ? "1 failed attempt" : relay::format("{} failed attempts", attempts);
 }
 
-std::string pending_text(const json::object& delivery, const RenderContext& canvas) {
+std::string pending_text(const json::object& delivery, const RenderContext& render) {
   const auto to = display_field(delivery, "to");
-  std::string why;
+  std::string reason;
   if (const auto since = time_in(delivery, "offlineSince"); since > 0)
-    why = relay::format("{} is offline since {}", to, short_clock(since, canvas.now));
-  if (why.empty()) why = display_field(delivery, "pendingReason");
-  if (why.empty()) why = last_reason(delivery);
-  if (why.empty())
-    why = display_field(delivery, "state") == "accepted"
-              ? relay::format("{}'s session has it and waits for the right moment", to)
-              : relay::format("{} has not accepted it yet", to);
-  auto sentence = "pending: " + why;
+    reason = relay::format("{} is offline since {}", to, short_clock(since, render.now));
+  if (reason.empty()) reason = display_field(delivery, "pendingReason");
+  if (reason.empty()) reason = last_reason(delivery);
+  if (reason.empty())
+    reason = display_field(delivery, "state") == "accepted"
+                 ? relay::format("{}'s session has it and waits for the right moment", to)
+                 : relay::format("{} has not accepted it yet", to);
+  auto text = "pending: " + reason;
   if (const auto next = time_in(delivery, "availableAt"); next > 0)
-    sentence += next > canvas.now ? relay::format("; next attempt at {}, in {}", short_time(next, canvas.now),
-                                                  short_duration(Millis{next - canvas.now}))
-                                  : "; next attempt now";
-  if (const auto attempts = attempts_of(delivery); !attempts.empty())
-    sentence += relay::format(" ({} so far)", attempts);
-  return sentence;
+    text += next > render.now ? relay::format("; next attempt at {}, in {}", short_time(next, render.now),
+                                              short_duration(Millis{next - render.now}))
+                              : "; next attempt now";
+  if (const auto attempts = attempts_of(delivery); !attempts.empty()) text += relay::format(" ({} so far)", attempts);
+  return text;
 }
 
-std::string delivered_text(const json::object& delivery, const json::object& message, const RenderContext& canvas) {
+std::string delivered_text(const json::object& delivery, const json::object& message, const RenderContext& render) {
   const auto to = display_field(delivery, "to"), proof = display_field(delivery, "proof");
-  const auto when = since_sent(settled_at(delivery), message, canvas);
+  const auto when = since_sent(settled_at(delivery), message, render);
   if (last_reason(delivery) == protocol::kReadInInbox) return relay::format("{} read it with `inbox` {}", to, when);
   if (proof == "seen") return relay::format("{}'s agent saw it {}", to, when);
   if (proof == "submitted")
@@ -101,31 +100,31 @@ std::string first_line(std::string_view body) {
 
 class Drawing {
  public:
-  explicit Drawing(const RenderContext& canvas) : canvas_{canvas}, glyphs_{glyphs_of(canvas)} {}
+  explicit Drawing(const RenderContext& render) : render_{render}, glyphs_{glyphs_of(render)} {}
 
   void head(const json::object& raw) {
     const auto message = message_from(raw);
-    const auto name = [&](std::string_view who) { return canvas_.paint.name(sanitize(who, Lines::Join)); };
+    const auto name = [&](std::string_view who) { return render_.paint.name(sanitize(who, Lines::Join)); };
     const bool as_user = string_member(raw, "as") == protocol::kAsUser;
     const auto line = relay::format(
-        "{}  {} {} {}  {}{}{}{}\n", canvas_.paint(Colour::Dim, sanitize(message.id, Lines::Join)), name(message.from),
-        glyphs_.arrow, name(message.to), canvas_.paint(Colour::Dim, short_time(message.timestamp, canvas_.now)),
-        as_user ? canvas_.paint(Colour::Dim, "  as the user") : std::string{},
+        "{}  {} {} {}  {}{}{}{}\n", render_.paint(Color::Dim, sanitize(message.id, Lines::Join)), name(message.from),
+        glyphs_.arrow, name(message.to), render_.paint(Color::Dim, short_time(message.timestamp, render_.now)),
+        as_user ? render_.paint(Color::Dim, "  as the user") : std::string{},
         message.reply_to.empty()
             ? std::string{}
-            : canvas_.paint(Colour::Dim, "  in reply to " + sanitize(message.reply_to, Lines::Join)),
-        message.importance ? canvas_.paint(Colour::Dim, relay::format("  importance {}", *message.importance))
+            : render_.paint(Color::Dim, "  in reply to " + sanitize(message.reply_to, Lines::Join)),
+        message.importance ? render_.paint(Color::Dim, relay::format("  importance {}", *message.importance))
                            : std::string{});
-    text_ += folded(line, canvas_.columns);
+    text_ += fold(line, render_.columns);
     text_ +=
-        relay::format("  {}\n", canvas_.paint(Colour::Bold, truncate(first_line(message.body), canvas_.columns - 2)));
+        relay::format("  {}\n", render_.paint(Color::Bold, truncate(first_line(message.body), render_.columns - 2)));
   }
 
   void delivery(const json::object& delivery, const json::object& message) {
-    text_ += relay::format("\nto {}  {}  {}{}\n", canvas_.paint.name(display_field(delivery, "to")),
-                           canvas_.paint(Colour::Dim, display_field(delivery, "deliveryId")),
-                           display_field(delivery, "mode"),
-                           integer_member(delivery, "lane").value_or(0) % 2 != 0 ? ", urgent" : "");
+    text_ +=
+        relay::format("\nto {}  {}  {}{}\n", render_.paint.name(display_field(delivery, "to")),
+                      render_.paint(Color::Dim, display_field(delivery, "deliveryId")), display_field(delivery, "mode"),
+                      integer_member(delivery, "lane").value_or(0) % 2 != 0 ? ", urgent" : "");
     while (text_.ends_with(" \n")) text_.erase(text_.size() - 2, 1);
     const auto history = objects_in(delivery, "history");
     const bool open = !is_final_state(display_field(delivery, "state"));
@@ -133,37 +132,37 @@ class Drawing {
       if (i > 0) pause(Millis{time_in(*history[i], "at") - time_in(*history[i - 1], "at")});
       event(*history[i], time_in(message, "timestamp"), open && i + 1 == history.size() ? glyphs_.open : glyphs_.dot);
     }
-    const auto colour = colour_of(display_field(delivery, "state"));
-    const auto outcome = wrap(outcome_text(delivery, message, canvas_), canvas_.columns - 5);
+    const auto color = color_of(display_field(delivery, "state"));
+    const auto outcome = wrap(outcome_text(delivery, message, render_), render_.columns - 5);
     for (std::size_t i = 0; i < outcome.size(); ++i)
-      text_ += relay::format("  {} {}\n", i == 0 ? canvas_.paint(Colour::Dim, glyphs_.end) : "  ",
-                             canvas_.paint(colour, outcome[i]));
+      text_ += relay::format("  {} {}\n", i == 0 ? render_.paint(Color::Dim, glyphs_.end) : "  ",
+                             render_.paint(color, outcome[i]));
   }
 
-  void remark(std::string_view line) { text_ += folded(relay::format("\n{}\n", line), canvas_.columns); }
+  void add_note(std::string_view line) { text_ += fold(relay::format("\n{}\n", line), render_.columns); }
   std::string take() { return std::move(text_); }
 
  private:
-  std::string rule() const { return canvas_.paint(Colour::Dim, glyphs_.rule); }
+  std::string rule() const { return render_.paint(Color::Dim, glyphs_.rule); }
 
   void pause(Millis length) {
     if (length < kNoticeable) return;
-    text_ += relay::format("  {}  {}\n", rule(), canvas_.paint(Colour::Dim, short_duration(length) + " later"));
+    text_ += relay::format("  {}  {}\n", rule(), render_.paint(Color::Dim, short_duration(length) + " later"));
   }
 
   void event(const json::object& entry, WallMs begin, std::string_view dot) {
     const auto state = display_field(entry, "state"), proof = display_field(entry, "proof"),
-               way = display_field(entry, "via");
+               via = display_field(entry, "via");
     const auto at = time_in(entry, "at");
-    const auto colour = colour_of(state);
-    text_ += relay::format("  {}  {}  {:>10}  {}", canvas_.paint(colour, dot), exact_time(at),
+    const auto color = color_of(state);
+    text_ += relay::format("  {}  {}  {:>10}  {}", render_.paint(color, dot), exact_time(at),
                            relay::format("+{}", fine_duration(Millis{std::max<WallMs>(0, at - begin)})),
-                           canvas_.paint(colour, state));
+                           render_.paint(color, state));
     auto rest = proof.empty() ? "" : relay::format("proof: {:<9}", proof);
-    if (!way.empty()) rest += relay::format("  via {}", way);
+    if (!via.empty()) rest += relay::format("  via {}", via);
     while (rest.ends_with(' ')) rest.pop_back();
     const auto state_columns = std::max(display_width(state), kStateColumns);
-    const bool fits = kDetailIndent + state_columns + 2 + display_width(rest) <= canvas_.columns;
+    const bool fits = kDetailIndent + state_columns + 2 + display_width(rest) <= render_.columns;
     if (fits && !rest.empty()) text_ += std::string(state_columns - display_width(state) + 2, ' ') + rest;
     text_ += "\n";
     if (!fits) detail(rest);
@@ -173,12 +172,12 @@ class Drawing {
 
   void detail(const std::string& words) {
     if (words.empty()) return;
-    const auto indent = canvas_.columns < kNarrow ? std::size_t{5} : kDetailIndent;
-    for (const auto& line : wrap(words, canvas_.columns - indent))
+    const auto indent = render_.columns < kNarrow ? std::size_t{5} : kDetailIndent;
+    for (const auto& line : wrap(words, render_.columns - indent))
       text_ += relay::format("  {}{}{}\n", rule(), std::string(indent - 3, ' '), line);
   }
 
-  const RenderContext& canvas_;
+  const RenderContext& render_;
   const Glyphs& glyphs_;
   std::string text_;
 };
@@ -201,7 +200,7 @@ std::string summary_of(const std::vector<const json::object*>& deliveries) {
 
 }  // namespace
 
-RenderContext canvas_of(const Context& context) {
+RenderContext render_context_of(const Context& context) {
   return {.columns = context.columns,
           .unicode = context.unicode,
           .paint = context.paint,
@@ -218,10 +217,10 @@ bool is_final_state(const json::object& trace) {
                              [](const auto* delivery) { return is_final_state(display_field(*delivery, "state")); });
 }
 
-std::string outcome_text(const json::object& delivery, const json::object& message, const RenderContext& canvas) {
+std::string outcome_text(const json::object& delivery, const json::object& message, const RenderContext& render) {
   const auto state = display_field(delivery, "state");
-  if (!is_final_state(state)) return pending_text(delivery, canvas);
-  if (state == "delivered") return delivered_text(delivery, message, canvas);
+  if (!is_final_state(state)) return pending_text(delivery, render);
+  if (state == "delivered") return delivered_text(delivery, message, render);
   const auto reason = last_reason(delivery);
   const auto because = reason.empty() ? "" : ": " + reason;
   const auto plain =
@@ -237,16 +236,16 @@ std::string outcome_text(const json::object& delivery, const json::object& messa
   return plain + again;
 }
 
-std::string timeline(const json::object& trace, const RenderContext& canvas) {
-  Drawing drawing{canvas};
+std::string timeline(const json::object& trace, const RenderContext& render) {
+  Drawing drawing{render};
   static const json::object kNone;
   const auto* message = object_member(trace, "message");
   if (message != nullptr) drawing.head(*message);
   const auto deliveries = objects_in(trace, "deliveries");
-  if (deliveries.empty()) drawing.remark("  stored; there is no recipient");
+  if (deliveries.empty()) drawing.add_note("  stored; there is no recipient");
   for (const auto* delivery : deliveries) drawing.delivery(*delivery, message != nullptr ? *message : kNone);
-  if (deliveries.size() > 1) drawing.remark(summary_of(deliveries));
-  if (bool_member(trace, "more").value_or(false)) drawing.remark("  more recipients than fit in one response");
+  if (deliveries.size() > 1) drawing.add_note(summary_of(deliveries));
+  if (bool_member(trace, "more").value_or(false)) drawing.add_note("  more recipients than fit in one response");
   return drawing.take();
 }
 

@@ -1,14 +1,14 @@
-/// The ledger of one message as a person reads it: a line of time for each recipient, and a verdict in words.
+/// The delivery history of a message as text: a timeline for each recipient, and the outcome.
 ///
 ///   to Bob  d-7kq2m9xb  on-idle
 ///     ●  14:03:07.120       +0 ms  queued      proof: stored
-///     ●  14:03:07.141      +21 ms  accepted    proof: accepted   by inbox
+///     ●  14:03:07.141      +21 ms  accepted    proof: accepted   via inbox
 ///     │  4 s later
-///     ●  14:03:11.320      +4.2 s  delivered   proof: seen       by inbox
+///     ●  14:03:11.320      +4.2 s  delivered   proof: seen       via inbox
 ///     │                            transcript 0199…
-///     ╰─ Bob's agent has seen it 4.2 s after you sent it
+///     ╰─ Bob's agent saw it 4.2 s after you sent it
 ///
-/// Pure: an answer to TRACE goes in, text comes out. Everything from the wire is sanitised here.
+/// Pure: the input is a TRACE response, the output is text. Sanitizes everything from the wire.
 #pragma once
 
 #include <string>
@@ -18,22 +18,22 @@
 
 namespace relay::cli {
 
-/// What the drawing needs to know beside the answer; a test gives its own.
+/// The parameters of the drawing; tests pass their own.
 struct RenderContext {
   std::size_t columns = 80;
   bool unicode = true;
   Styler paint{false};
   WallMs now = 0;
-  std::string reader;  // whoever looks: what they sent themselves is called so
+  std::string reader;  // the user: messages from this name are "you sent"
 };
-RenderContext canvas_of(const Context& context);
+RenderContext render_context_of(const Context& context);
 
-std::string timeline(const json::object& trace, const RenderContext& canvas);
+std::string timeline(const json::object& trace, const RenderContext& render);
 
-/// The last line of a delivery without its drawing: "Bob's agent has seen it 1.2 s after you sent it".
-std::string outcome_text(const json::object& delivery, const json::object& message, const RenderContext& canvas);
+/// The last line of a delivery without the drawing: "Bob's agent saw it 1.2 s after you sent it".
+std::string outcome_text(const json::object& delivery, const json::object& message, const RenderContext& render);
 
-/// Nothing more will happen to any of its deliveries by itself.
+/// No delivery will change by itself.
 bool is_final_state(const json::object& trace);
 bool is_final_state(std::string_view state);
 

@@ -29,11 +29,11 @@ class Timeline : public ::testing::Test {
         {"at":1748779200000,"state":"queued","proof":"stored"}],)" +
                  members + "}");
   }
-  static std::string verdict(const json::object& trace, const RenderContext& canvas) {
+  static std::string outcome(const json::object& trace, const RenderContext& canvas) {
     return outcome_text(trace.at("deliveries").as_array().front().as_object(), trace.at("message").as_object(), canvas);
   }
 
-  RenderContext canvas_{.now = kNoon + 60'000, .reader = "Alice"};
+  RenderContext render_{.now = kNoon + 60'000, .reader = "Alice"};
 };
 
 constexpr auto kSeen =
@@ -42,8 +42,8 @@ constexpr auto kSeen =
                {"at":1748779200021,"state":"accepted","proof":"accepted","via":"inbox"},
                {"at":1748779204321,"state":"delivered","proof":"seen","via":"inbox","evidence":"transcript 0199"}]})";
 
-TEST_F(Timeline, DrawsWhatHappenedAndHowItEnded) {
-  EXPECT_EQ(timeline(trace(kSeen), canvas_),
+TEST_F(Timeline, DrawsHistoryAndOutcome) {
+  EXPECT_EQ(timeline(trace(kSeen), render_),
             "7kq2m9xa  Alice → Bob  12:00:00\n"
             "  the build is green …\n"
             "\n"
@@ -56,43 +56,43 @@ TEST_F(Timeline, DrawsWhatHappenedAndHowItEnded) {
             "  ╰─ Bob's agent saw it 4.3 s after you sent it\n");
 }
 
-TEST_F(Timeline, NeedsNoUnicodeAndWritesColoursOnlyWhereTheyAreWanted) {
-  canvas_.unicode = false;
-  const auto plain = timeline(trace(kSeen), canvas_);
+TEST_F(Timeline, WorksWithoutUnicodeAndColorsOnRequest) {
+  render_.unicode = false;
+  const auto plain = timeline(trace(kSeen), render_);
   for (const char c : plain.substr(plain.find("\n\n"))) EXPECT_LT(static_cast<unsigned char>(c), 0x80) << plain;
   EXPECT_NE(plain.find("`- Bob's agent"), std::string::npos);
   EXPECT_EQ(plain.find('\x1b'), std::string::npos);
-  canvas_.paint = Styler{true};
-  EXPECT_NE(timeline(trace(kSeen), canvas_).find("\x1b[32m"), std::string::npos);
+  render_.paint = Styler{true};
+  EXPECT_NE(timeline(trace(kSeen), render_).find("\x1b[32m"), std::string::npos);
 }
 
-TEST_F(Timeline, KeepsToTheWidthOfTheTerminal) {
+TEST_F(Timeline, FitsTerminalWidth) {
   const auto long_reason = trace(R"({"deliveryId":"d-1","to":"Bob","state":"deferred","proof":"accepted","history":[
       {"at":1748779200000,"state":"deferred","proof":"accepted",
        "reason":"the composer holds a draft, and a person typed a moment ago, so that nothing is written into it now"}]})");
   for (const std::size_t columns : {80U, 60U, 40U}) {
-    canvas_.columns = columns;
-    std::istringstream lines{timeline(long_reason, canvas_)};
+    render_.columns = columns;
+    std::istringstream lines{timeline(long_reason, render_)};
     for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), columns) << line;
   }
 }
 
-TEST_F(Timeline, SaysWhatAMessageWaitsFor) {
-  EXPECT_EQ(verdict(waiting(R"("pendingReason":"Bob is paused")"), canvas_), "pending: Bob is paused");
-  EXPECT_EQ(verdict(waiting(R"("offlineSince":1748779140000,"pendingReason":"it is offline")"), canvas_),
+TEST_F(Timeline, ShowsPendingReason) {
+  EXPECT_EQ(outcome(waiting(R"("pendingReason":"Bob is paused")"), render_), "pending: Bob is paused");
+  EXPECT_EQ(outcome(waiting(R"("offlineSince":1748779140000,"pendingReason":"it is offline")"), render_),
             "pending: Bob is offline since 11:59");
   EXPECT_EQ(
-      verdict(waiting(R"("attempts":2,"availableAt":1748779272000,"pendingReason":"the callback failed")"), canvas_),
+      outcome(waiting(R"("attempts":2,"availableAt":1748779272000,"pendingReason":"the callback failed")"), render_),
       "pending: the callback failed; next attempt at 12:01:12, in 12 s (2 failed attempts so far)");
-  EXPECT_EQ(verdict(waiting(R"("lane":0)"), canvas_), "pending: Bob has not accepted it yet");
-  EXPECT_NE(timeline(waiting(R"("lane":0)"), canvas_).find("  ○  "), std::string::npos);
+  EXPECT_EQ(outcome(waiting(R"("lane":0)"), render_), "pending: Bob has not accepted it yet");
+  EXPECT_NE(timeline(waiting(R"("lane":0)"), render_).find("  ○  "), std::string::npos);
 }
 
-TEST_F(Timeline, SaysNoMoreThanTheProofShows) {
+TEST_F(Timeline, ClaimsNoMoreThanProof) {
   const auto delivered = [&](const std::string& proof) {
-    return verdict(trace(R"({"deliveryId":"d-1","to":"Bob","state":"delivered","proof":")" + proof +
+    return outcome(trace(R"({"deliveryId":"d-1","to":"Bob","state":"delivered","proof":")" + proof +
                          R"(","history":[{"at":1748779200020,"state":"delivered","proof":"x"}]})"),
-                   canvas_);
+                   render_);
   };
   EXPECT_EQ(delivered("seen"), "Bob's agent saw it 20 ms after you sent it");
   EXPECT_EQ(delivered("submitted"),
@@ -100,16 +100,16 @@ TEST_F(Timeline, SaysNoMoreThanTheProofShows) {
   EXPECT_EQ(delivered("accepted"), "Bob received it 20 ms after you sent it");
   const auto read = trace(R"({"deliveryId":"d-1","to":"Bob","state":"delivered","proof":"seen","history":)"
                           R"([{"at":1748779200020,"state":"delivered","proof":"seen","reason":"read in the inbox"}]})");
-  EXPECT_EQ(verdict(read, canvas_), "Bob read it with `inbox` 20 ms after you sent it");
-  canvas_.reader = "Carol";
+  EXPECT_EQ(outcome(read, render_), "Bob read it with `inbox` 20 ms after you sent it");
+  render_.reader = "Carol";
   EXPECT_EQ(delivered("accepted"), "Bob received it 20 ms after Alice sent it");
 }
 
-TEST_F(Timeline, SaysHowToSendAgainWhatDidNotArrive) {
+TEST_F(Timeline, ShowsHowToRedeliver) {
   const auto ended = [&](const std::string& state, const std::string& reason = "no answer") {
-    return verdict(trace(R"({"deliveryId":"d-1","to":"Bob","attempts":8,"state":")" + state +
+    return outcome(trace(R"({"deliveryId":"d-1","to":"Bob","attempts":8,"state":")" + state +
                          R"(","history":[{"at":1748779200020,"state":"x","reason":")" + reason + R"("}]})"),
-                   canvas_);
+                   render_);
   };
   EXPECT_EQ(ended("dead"),
             "given up after 8 failed attempts: no answer; redeliver it with: agent-relay dead redeliver d-1");
@@ -120,22 +120,22 @@ TEST_F(Timeline, SaysHowToSendAgainWhatDidNotArrive) {
   EXPECT_EQ(ended("cancelled", "cancelled by Alice"), "cancelled by Alice");
 }
 
-TEST_F(Timeline, SumsUpSeveralRecipients) {
+TEST_F(Timeline, SummarizesSeveralRecipients) {
   const auto text = timeline(trace(std::string{kSeen} + R"(,{"deliveryId":"d-2","to":"Carol","state":"queued"},
       {"deliveryId":"d-3","to":"Dave","state":"in_doubt"})"),
-                             canvas_);
+                             render_);
   EXPECT_TRUE(text.ends_with("\n3 recipients: 1 delivered, 1 in doubt, 1 pending\n")) << text;
-  EXPECT_NE(timeline(trace(""), canvas_).find("there is no recipient"), std::string::npos);
+  EXPECT_NE(timeline(trace(""), render_).find("there is no recipient"), std::string::npos);
 }
 
-TEST_F(Timeline, ShowsForeignWordsAndDoesNotObeyThem) {
+TEST_F(Timeline, SanitizesForeignText) {
   auto evil = trace(R"({"deliveryId":"d-1","to":"B\u001b[2Job","state":"deferred","pendingReason":"\u001b]0;x\u0007",
       "history":[{"at":1,"state":"\u001b[31m","reason":"a\nb","evidence":"\u001b[H","via":"\u001b[J"}]})");
-  EXPECT_EQ(timeline(evil, canvas_).find('\x1b'), std::string::npos);
-  EXPECT_EQ(timeline({}, canvas_), "\n  stored; there is no recipient\n");
+  EXPECT_EQ(timeline(evil, render_).find('\x1b'), std::string::npos);
+  EXPECT_EQ(timeline({}, render_), "\n  stored; there is no recipient\n");
 }
 
-TEST_F(Timeline, EndsWhenEveryDeliveryHasEnded) {
+TEST_F(Timeline, IsFinalWhenEveryDeliveryIsFinal) {
   EXPECT_TRUE(is_final_state(trace(kSeen)));
   EXPECT_FALSE(is_final_state(trace(std::string{kSeen} + R"(,{"state":"deferred"})")));
 }

@@ -1,4 +1,4 @@
-/// Times as people say them: local, short, or how long ago.
+/// Times and durations as short local text.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@ namespace relay::cli {
 
 /// `14:03:07` today, `Mar 02 14:03` this year, `2024-03-02 14:03` otherwise; local time.
 std::string short_time(WallMs when, WallMs now);
-/// `14:03` today; further away as short_time.
+/// `14:03` today; else as short_time.
 std::string short_clock(WallMs when, WallMs now);
-/// `14:03:07.123`, for ledgers.
+/// `14:03:07.123`, for timelines.
 std::string exact_time(WallMs when);
 /// `3 s`, `12 min`, `5 h`, `9 d`.
 std::string short_duration(Millis length);
-/// The same, with a digit more where a person would want it: `20 ms`, `1.2 s`, `42 s`.
+/// The same, with tenths below 10 s: `20 ms`, `1.2 s`, `42 s`.
 std::string fine_duration(Millis length);
 /// `1.4 GB`.
 std::string short_size(std::uint64_t bytes);

@@ -18,7 +18,7 @@ class Times : public ::testing::Test {
 
 constexpr WallMs kNoon = 1'748'779'200'000;  // 2025-06-01 12:00:00 UTC
 
-TEST_F(Times, AreShorterTheNearerTheyAre) {
+TEST_F(Times, AreShorterWhenNearer) {
   EXPECT_EQ(short_time(kNoon - 1000, kNoon), "11:59:59");
   EXPECT_EQ(short_time(kNoon - 86'400'000, kNoon), "May 31 12:00");
   EXPECT_EQ(short_time(kNoon - 365LL * 86'400'000, kNoon), "2024-06-01 12:00");
@@ -33,13 +33,13 @@ TEST_F(Times, DurationsUseTheUnitThatFits) {
   EXPECT_EQ(short_duration(std::chrono::hours{100}), "4 d");
 }
 
-TEST_F(Times, ALedgerCountsTenthsOfTheFirstSeconds) {
+TEST_F(Times, ShortDurationsHaveTenths) {
   EXPECT_EQ(fine_duration(Millis{20}), "20 ms");
   EXPECT_EQ(fine_duration(Millis{1'290}), "1.2 s");
   EXPECT_EQ(fine_duration(Millis{42'900}), "42 s");
 }
 
-TEST_F(Times, AClockNeedsNoSeconds) {
+TEST_F(Times, ClockHasNoSeconds) {
   EXPECT_EQ(short_clock(kNoon - 60'000, kNoon), "11:59");
   EXPECT_EQ(short_clock(kNoon - 86'400'000, kNoon), "May 31 12:00");
 }

@@ -45,7 +45,7 @@ class Attachments : public ::testing::Test {
   std::string root_;
 };
 
-TEST_F(Attachments, AreCopiedForTheirOwnerAlone) {
+TEST_F(Attachments, AreCopiedPrivately) {
   const auto copies = copy_attachments(root_, {file("my report.txt", "all green")}).value();
   ASSERT_EQ(copies.size(), 1U);
   EXPECT_EQ(content_of(root_ + "/.agent-relay/.gitignore"), "*\n") << "nobody commits them by mistake";
@@ -61,7 +61,7 @@ TEST_F(Attachments, AreCopiedForTheirOwnerAlone) {
   EXPECT_EQ(status.st_mode & 0777U, 0700U);
 }
 
-TEST_F(Attachments, TheSameFileAgainCostsNothingAndAChangedCopyIsPutRight) {
+TEST_F(Attachments, SameFileIsStoredOnceAndModifiedCopyIsReplaced) {
   const auto source = file("a.txt", "one");
   const auto first = copy_attachments(root_, {source}).value().front().path;
   EXPECT_EQ(copy_attachments(root_, {source, source}).value().back().path, first);
@@ -74,7 +74,7 @@ TEST_F(Attachments, TheSameFileAgainCostsNothingAndAChangedCopyIsPutRight) {
   EXPECT_EQ(content_of(first), "one") << "what was sent stays as it was sent";
 }
 
-TEST_F(Attachments, OnlyOrdinaryFilesAreTakenAndNeverThroughALink) {
+TEST_F(Attachments, AcceptOnlyRegularFilesAndNoLinks) {
   const auto target = file("secret", "x");
   fs::create_symlink(target, root_ + "/link");
   EXPECT_EQ(error_of({root_ + "/link"}), root_ + "/link is a link; attach the file that it points to");
@@ -86,14 +86,14 @@ TEST_F(Attachments, OnlyOrdinaryFilesAreTakenAndNeverThroughALink) {
   EXPECT_EQ(kept(), 0U);
 }
 
-TEST_F(Attachments, ADirectoryThatIsALinkIsNotWrittenThrough) {
+TEST_F(Attachments, NeverWriteThroughDirectoryLink) {
   const auto source = file("a.txt", "one");
   fs::create_directory(root_ + "/.agent-relay");
   fs::create_symlink("/tmp", root_ + "/.agent-relay/attachments");
   EXPECT_NE(error_of({source}).find("is a link"), std::string::npos);
 }
 
-TEST_F(Attachments, ANameThatCouldEndALineIsRefusedBeforeAnythingIsCopied) {
+TEST_F(Attachments, RefuseNameWithNewlineBeforeCopying) {
   for (const auto* name : {"two\nlines", "a\rb", "bell\a", "escape\x1b[2J", "delete\x7f"}) {
     const auto refused = copy_attachments(root_, {file("fine.txt", "x"), file(name, "y")});
     ASSERT_FALSE(refused.has_value()) << name;
@@ -105,7 +105,7 @@ TEST_F(Attachments, ANameThatCouldEndALineIsRefusedBeforeAnythingIsCopied) {
   EXPECT_EQ(copy_attachments(root_, {file("caf\xc3\xa9 1.txt", "x")}).value().front().name, "caf\xc3\xa9 1.txt");
 }
 
-TEST_F(Attachments, HaveBounds) {
+TEST_F(Attachments, AreBounded) {
   const auto large = file("large.bin", "x");
   fs::resize_file(large, kMaxAttachmentBytes + 1);
   const auto refused = copy_attachments(root_, {large});
@@ -120,7 +120,7 @@ TEST_F(Attachments, HaveBounds) {
   EXPECT_NE(error_of({file("other", "9876543210")}, 15).find("remove old ones from " + root_), std::string::npos);
 }
 
-TEST(SafeFileName, HasNothingAShellWouldNotice) {
+TEST(SafeFileName, HasNoShellCharacters) {
   EXPECT_EQ(safe_file_name("/a/b/Report 1.txt"), "Report_1.txt");
   EXPECT_EQ(safe_file_name("$(rm -rf).sh"), "__rm_-rf_.sh");
   EXPECT_EQ(safe_file_name(".hidden"), "_hidden");

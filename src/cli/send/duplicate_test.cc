@@ -43,7 +43,7 @@ const Row kQueued{"queued", "stored"}, kAccepted{"accepted", "accepted"}, kWritt
     kExpired{"expired", "stored", "its time was over"}, kDoubt{"in_doubt", "written", "the host ended"},
     kCancelled{"cancelled", "accepted", "not wanted"};
 
-TEST(Repeat, WhatWasDeliveredAfterAllIsDelivered) {
+TEST(DuplicateTest, LateDeliveryCounts) {
   EXPECT_EQ(told(WaitFor::Delivered, {kQueued, kAccepted, kDoubt, kSubmitted}), "reached");
   EXPECT_EQ(told(WaitFor::Delivered, {kQueued, kExpired, kSubmitted}), "reached");
   EXPECT_EQ(told(WaitFor::Seen, {kQueued, kCancelled, kSubmitted}), "waits");
@@ -53,13 +53,13 @@ TEST(Repeat, WhatWasDeliveredAfterAllIsDelivered) {
   EXPECT_EQ(fate.steps.size(), 2U) << "the way it came, without what was not the end";
 }
 
-TEST(Repeat, WhatHasEndedIsSaidWithItsReason) {
+TEST(DuplicateTest, FinalStateHasReason) {
   EXPECT_EQ(told(WaitFor::Delivered, {kQueued, kExpired}), "its time was over");
   EXPECT_EQ(told(WaitFor::Accepted, {kQueued, kAccepted, kCancelled}), "not wanted") << "also after it was accepted";
   EXPECT_EQ(told(WaitFor::Answered, {kQueued, kWritten, kDoubt}), "waits") << "the answer would settle it";
 }
 
-TEST(Repeat, WhatIsUnderWayIsWhereItStandsNow) {
+TEST(DuplicateTest, PendingStateIsCurrent) {
   EXPECT_EQ(told(WaitFor::Accepted, {kQueued}), "waits");
   EXPECT_EQ(told(WaitFor::Accepted, {kQueued, kAccepted}), "reached");
   EXPECT_EQ(told(WaitFor::Accepted, {kQueued, kAccepted, {"deferred", "accepted", "the agent is working"}}), "reached");
@@ -87,7 +87,7 @@ class HangingDaemon {
   Result<SendResult> repeat(WaitFor until) {
     letter_.from = "Alice";
     letter_.to = "Bob";
-    letter_.text = "colour?";
+    letter_.text = "color?";
     letter_.id = "q-1";
     letter_.timeout = Millis{60'000};
     letter_.until = until;
@@ -127,7 +127,7 @@ class HangingDaemon {
     const bool hello = asked.type == protocol::MessageType::Hello;
     if (!hello && asked.type != protocol::MessageType::Trace) return;
     constexpr std::string_view kTrace =
-        R"({"message":{"id":"m-1","senderId":"q-1","from":"Alice","to":"Bob","body":"colour?"},"deliveries":[]})";
+        R"({"message":{"id":"m-1","senderId":"q-1","from":"Alice","to":"Bob","body":"color?"},"deliveries":[]})";
     const auto json = format(R"({{"v":1,"type":"{}","id":"{}","ts":1,"payload":{}}})",
                              hello ? "WELCOME" : "TRACE_RESPONSE", asked.id, hello ? "{}" : kTrace);
     std::string bytes;
@@ -143,7 +143,7 @@ class HangingDaemon {
   std::jthread thread_;
 };
 
-TEST(Repeat, InterruptEndsEveryWaitForADaemonThatHangs) {
+TEST(DuplicateTest, InterruptEndsEveryWaitForHangingDaemon) {
   for (int answered = 0; answered < 5; ++answered) {  // HELLO, HELLO, EVENTS_SUBSCRIBE, TRACE, MESSAGES_QUERY
     const auto fate = HangingDaemon{answered}.repeat(WaitFor::Answered);
     ASSERT_TRUE(fate) << answered << ": " << fate.error().message();

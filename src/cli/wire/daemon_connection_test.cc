@@ -15,9 +15,9 @@ namespace relay::cli {
 namespace {
 
 /// A daemon of a few lines: accepts one peer and answers as the test says.
-class Peer : public ::testing::Test {
+class DaemonConnectionTest : public ::testing::Test {
  protected:
-  Peer() {
+  DaemonConnectionTest() {
     std::string pattern = "/tmp/connection-XXXXXX";
     directory_ = ::mkdtemp(pattern.data());
     path_ = directory_ + "/s";
@@ -28,7 +28,7 @@ class Peer : public ::testing::Test {
     EXPECT_EQ(::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
     EXPECT_EQ(::listen(listener_.get(), 1), 0);
   }
-  ~Peer() override { std::filesystem::remove_all(directory_); }
+  ~DaemonConnectionTest() override { std::filesystem::remove_all(directory_); }
 
   /// Our end, connected; the other end is in `accepted_`.
   DaemonConnection connected() {
@@ -48,7 +48,7 @@ class Peer : public ::testing::Test {
   UniqueFd listener_, accepted_;
 };
 
-TEST_F(Peer, NobodyListeningIsNoDaemonAndSaysWhatToDo) {
+TEST_F(DaemonConnectionTest, MissingListenerIsNoDaemonWithNextStep) {
   const auto connection = DaemonConnection::open(directory_ + "/nothing");
   ASSERT_FALSE(connection.has_value());
   EXPECT_EQ(exit_reason(connection.error()).code, ExitCode::NoDaemon);
@@ -56,7 +56,7 @@ TEST_F(Peer, NobodyListeningIsNoDaemonAndSaysWhatToDo) {
             "cannot reach the daemon at " + directory_ + "/nothing: it is not running; start it with: agent-relay up");
 }
 
-TEST_F(Peer, ADaemonOfAnotherUserHearsNothing) {
+TEST_F(DaemonConnectionTest, DaemonOfAnotherUserGetsNothing) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can play two users";
   ASSERT_EQ(::seteuid(65534), 0);
   const int listening = ::listen(listener_.get(), 1);  // the kernel remembers who listens
@@ -69,11 +69,11 @@ TEST_F(Peer, ADaemonOfAnotherUserHearsNothing) {
       << connection.error().message();
 }
 
-TEST_F(Peer, APathTooLongIsNamed) {
+TEST_F(DaemonConnectionTest, TooLongPathIsNamed) {
   EXPECT_FALSE(DaemonConnection::open(directory_ + "/" + std::string(200, 'x')).has_value());
 }
 
-TEST_F(Peer, FramesComeInOrderAndUnknownTypesArePassedOver) {
+TEST_F(DaemonConnectionTest, FramesArriveInOrderAndUnknownTypesAreSkipped) {
   auto connection = connected();
   say(R"({"v":1,"type":"FROM_THE_FUTURE","id":"0","ts":1,"payload":{}})");
   say(R"({"v":1,"type":"ACK","id":"1","ts":1,"payload":{"ack_id":"a"}})");
@@ -82,7 +82,7 @@ TEST_F(Peer, FramesComeInOrderAndUnknownTypesArePassedOver) {
   EXPECT_EQ(connection.receive(in(kResponseTimeout)).value().envelope.id, "2");
 }
 
-TEST_F(Peer, APingIsAnsweredWhileWaiting) {
+TEST_F(DaemonConnectionTest, PingIsAnsweredDuringWait) {
   auto connection = connected();
   say(R"({"v":1,"type":"PING","id":"p","ts":1,"payload":{"nonce":"n1"}})");
   say(R"({"v":1,"type":"BYE","id":"2","ts":1,"payload":{}})");
@@ -94,14 +94,14 @@ TEST_F(Peer, APingIsAnsweredWhileWaiting) {
   EXPECT_NE(heard.find(R"({"nonce":"n1"})"), std::string::npos);
 }
 
-TEST_F(Peer, SilenceEndsAtTheDeadline) {
+TEST_F(DaemonConnectionTest, WaitEndsAtDeadline) {
   auto connection = connected();
   const auto frame = connection.receive(in(std::chrono::milliseconds{1}));
   ASSERT_FALSE(frame.has_value());
   EXPECT_EQ(exit_reason(frame.error()).code, ExitCode::TimedOut);
 }
 
-TEST_F(Peer, ALostDaemonIsSaid) {
+TEST_F(DaemonConnectionTest, LostDaemonIsReported) {
   auto connection = connected();
   accepted_.reset();
   const auto frame = connection.receive(in(kResponseTimeout));
@@ -109,13 +109,13 @@ TEST_F(Peer, ALostDaemonIsSaid) {
   EXPECT_TRUE(is(frame.error(), Errc::Lost));
 }
 
-TEST_F(Peer, GarbageIsAnErrorNotACrash) {
+TEST_F(DaemonConnectionTest, GarbageIsAnError) {
   auto connection = connected();
   ASSERT_EQ(::send(accepted_.get(), "\xff\xff\xff\xff junk", 9, 0), 9);
   EXPECT_FALSE(connection.receive(in(kResponseTimeout)).has_value());
 }
 
-TEST_F(Peer, AMessageTooLargeForAFrameIsNotSent) {
+TEST_F(DaemonConnectionTest, MessageTooLargeForFrameIsNotSent) {
   auto connection = connected();
   const std::string payload = "{\"body\":\"" + std::string(protocol::kMaxFrameBytes, 'x') + "\"}";
   const auto sent = connection.send({.type = protocol::MessageType::Send, .id = {}, .payload = payload});

@@ -31,7 +31,7 @@ struct SilentDaemon : ::testing::Test {
   }
 };
 
-TEST_F(SilentDaemon, UnknownNameIsSaidWithoutWaitingOutAnAnswer) {
+TEST_F(SilentDaemon, UnknownNameIsReportedWithoutFullTimeout) {
   const auto begin = std::chrono::steady_clock::now();
   const auto found = find_host(context, "Zed", {.done = "waited for"});
   EXPECT_LT(std::chrono::steady_clock::now() - begin, kResponseTimeout) << "it waits for 500 ms";
@@ -41,7 +41,7 @@ TEST_F(SilentDaemon, UnknownNameIsSaidWithoutWaitingOutAnAnswer) {
       << found.error().message();
 }
 
-TEST_F(SilentDaemon, DeadlineOfTheCommandCountsWhenItIsEarlier) {
+TEST_F(SilentDaemon, EarlierCommandDeadlineWins) {
   const auto found = find_host(context, "Zed", {.done = "waited for", .deadline = in(std::chrono::milliseconds{0})});
   ASSERT_FALSE(found);
   EXPECT_TRUE(is(found.error(), Errc::NoSuchAgent));

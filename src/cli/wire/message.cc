@@ -29,7 +29,7 @@ std::string attachment_lines(const MessageRow& message, const Styler& paint) {
   std::string lines;
   for (const auto* file : objects_in(message.raw, "attachments"))
     lines += relay::format(
-        "{} {} ({})  {}\n", paint(Colour::Dim, "file    "), display_field(*file, "name"),
+        "{} {} ({})  {}\n", paint(Color::Dim, "file    "), display_field(*file, "name"),
         short_size(static_cast<std::uint64_t>(std::max<std::int64_t>(0, integer_member(*file, "bytes").value_or(0)))),
         display_field(*file, "path"));
   return lines;
@@ -48,7 +48,7 @@ std::string route(const MessageRow& message, const Styler& paint) {
   const auto to = sanitize(message.to.empty() ? "?" : message.to, Lines::Join);
   const auto width = route_columns(message);
   const std::size_t padding = width < kRouteColumns ? kRouteColumns - width : 0;
-  return relay::format("{}{} {} {}", paint.name(from), message.as_user ? paint(Colour::Dim, kUserMark) : "",
+  return relay::format("{}{} {} {}", paint.name(from), message.as_user ? paint(Color::Dim, kUserMark) : "",
                        marks().arrow, paint.name(to)) +
          std::string(padding, ' ');
 }
@@ -139,8 +139,8 @@ std::string message_line(const MessageRow& message, const Context& context, std:
   const auto own_line = "\n" + std::string(kNarrowIndent, ' ');
   const auto stamp_columns = taken_columns + display_width(time) + 2 + display_width(id) + 2;
   const bool route_fits = !narrow || stamp_columns + route_columns(message) <= context.columns;
-  return relay::format("{}  {}{}{}{}{}\n", paint(Colour::Dim, time), paint(Colour::Dim, id),
-                       route_fits ? "  " : own_line, sender_to_recipient, narrow ? own_line : "  ", body);
+  return relay::format("{}  {}{}{}{}{}\n", paint(Color::Dim, time), paint(Color::Dim, id), route_fits ? "  " : own_line,
+                       sender_to_recipient, narrow ? own_line : "  ", body);
 }
 
 void print_read_hint(const Context& context) {
@@ -151,7 +151,7 @@ std::string message_page(const MessageRow& message, const Context& context) {
   const auto& paint = context.paint;
   const auto line = [&](std::string_view name, std::string_view value) {
     return value.empty() ? std::string{}
-                         : relay::format("{} {}\n", paint(Colour::Dim, relay::format("{:<8}", name)),
+                         : relay::format("{} {}\n", paint(Color::Dim, relay::format("{:<8}", name)),
                                          sanitize(value, Lines::Join));
   };
   std::string page = line("id", message.id) +

@@ -23,7 +23,7 @@ MessageRow message(std::string body) {
   return made;
 }
 
-TEST(Messages, AreReadFromTheDaemonsAnswer) {
+TEST(Messages, AreParsedFromResponse) {
   const auto messages = parse_page(R"({"messages":[{"id":"a","key":7,"from":"Alice","to":"Bob","body":"hi",
       "timestamp":1748779200000,"status":"delivered","kind":"message"}]})")
                             .value()
@@ -34,21 +34,21 @@ TEST(Messages, AreReadFromTheDaemonsAnswer) {
   EXPECT_EQ(messages[0].timestamp, 1'748'779'200'000);
 }
 
-TEST(Messages, AnErrorInTheAnswerIsOurs) {
+TEST(Messages, ErrorInResponseIsReturned) {
   EXPECT_EQ(parse_page(R"({"error":"the store is away","messages":[]})").error().message(),
             "the daemon refused: the store is away");
   EXPECT_FALSE(parse_page("{}").has_value());
   EXPECT_FALSE(parse_page("[]").has_value());
 }
 
-TEST(MessageLine, IsOneLineWhateverTheBody) {
+TEST(MessageLine, IsAlwaysOneLine) {
   const auto line = message_line(message("one\ntwo\x1b[2J"), plain_context());
   EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1);
   EXPECT_NE(line.find("Alice → Bob"), std::string::npos);
   EXPECT_NE(line.find("one two^[[2J"), std::string::npos);
 }
 
-TEST(MessageLine, TellsMessagesOfTheUserFromThoseOfAnAgentWithTheSameName) {
+TEST(MessageLine, MarksMessagesOfUser) {
   const auto rows = [](std::string_view more) {
     return parse_page(format(R"({{"messages":[{{"id":"a","from":"ann","to":"Bob","body":"hi"{}}}]}})", more))
         .value()
@@ -59,14 +59,14 @@ TEST(MessageLine, TellsMessagesOfTheUserFromThoseOfAnAgentWithTheSameName) {
   EXPECT_NE(message_page(rows(R"(,"as":"user")"), plain_context()).find("ann (user)\n"), std::string::npos);
 }
 
-TEST(MessageLine, IsCutOnlyOnATerminal) {
+TEST(MessageLine, IsTruncatedOnlyOnTerminal) {
   auto context = plain_context();
   EXPECT_NE(message_line(message(std::string(500, 'x')), context).find(std::string(500, 'x')), std::string::npos);
   context.to_terminal = true;
   EXPECT_LE(display_width(message_line(message(std::string(500, 'x')), context)), 82U);
 }
 
-TEST(MessageLine, HasALineForTheRouteWhereItDoesNotFitBesideTheTime) {
+TEST(MessageLine, HasSeparateRouteLineWhenNarrow) {
   auto context = plain_context();
   context.to_terminal = true;
   context.columns = 40;
@@ -79,7 +79,7 @@ TEST(MessageLine, HasALineForTheRouteWhereItDoesNotFitBesideTheTime) {
   EXPECT_TRUE(line.ends_with("\n    hello\n")) << line;
 }
 
-TEST(MessageLine, HasALineForTheBodyOnANarrowTerminal) {
+TEST(MessageLine, HasSeparateBodyLineWhenNarrow) {
   auto context = plain_context();
   context.to_terminal = true;
   context.columns = 40;
@@ -111,7 +111,7 @@ TEST(MessagePage, ShowsTheWholeBody) {
   EXPECT_NE(page.find("from     Alice\n"), std::string::npos);
 }
 
-TEST(MessagePage, ListsWhatCameWithIt) {
+TEST(MessagePage, ListsAttachments) {
   auto with_file = message("see the file");
   with_file.raw = parse_json_object(R"({"attachments":[
       {"name":"my report.txt","path":"/p/.agent-relay/attachments/ab-my_report.txt","bytes":1400,"sha256":"ab"},
