@@ -141,7 +141,7 @@ void Claude::ask(std::string_view what) {
 void Claude::on_hook_ready(SteadyTime) {
   const auto answer = permission_.finish();
   const auto* decision = object_member(answer, "decision");
-  if (decision == nullptr || state_ != State::Asking) return;  // the person decides
+  if (decision == nullptr || state_ != State::Asking) return;  // the user decides
   auto message = string_member(*decision, "message").value_or("");
   if (const auto* input = object_member(*decision, "updatedInput"))
     if (const auto* answers = object_member(*input, "answers")) message = json::serialize(*answers);

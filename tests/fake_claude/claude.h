@@ -1,12 +1,11 @@
-/// A session of a Claude Code that answers from a script: what happens between its terminal, its hooks, its inbox and
-/// its records, in the order of the real one.
+/// A session of a Claude Code with scripted replies: its terminal, hooks, inbox and transcript act in the order of the real
+/// program.
 ///
 ///   prompt (Enter, or the inbox) ─▶ UserPromptSubmit ─▶ works ─▶ tool? ─▶ reply, record, Stop ─▶ idle
 ///                                                                 │ PreToolUse; asks? dialog on the screen while the
-///                                                                 │ PermissionRequest hook waits: the first answer wins
+///                                                                 │ PermissionRequest hook is pending: first answer wins
 ///                                                                 └ PostToolUse
-/// What comes by the inbox while it works waits until the reply is whole, or cuts it short (`now`); the composer is never
-/// touched by it.
+/// An inbox message during work waits for the end of the reply, or interrupts it (`now`); it never touches the composer.
 #pragma once
 
 #include <deque>
@@ -23,7 +22,7 @@
 
 namespace relay::fake_claude {
 
-/// What it does about prompts that contain some words.
+/// The reaction to prompts that contain some words.
 struct Rule {
   std::string contains = {}, reply = "fine", denied = "I did not do it.";
   std::string tool = {};  // a command it runs before it replies
@@ -31,8 +30,8 @@ struct Rule {
   std::string question = {};  // instead of a tool, with these choices
   std::vector<std::string> choices = {};
   std::string mode = {};    // the permission mode from then on; empty: as before
-  bool unrecorded = false;  // a prompt that never gets into the record
-  bool ends = false;        // the program, with the reply and another prompt as the last lines of its record
+  bool unrecorded = false;  // the prompt is not written to the transcript
+  bool ends = false;        // exits, with the reply and another prompt as the last transcript lines
   Millis work{50};
 };
 std::vector<Rule> read_rules(const std::string& path);
@@ -44,7 +43,7 @@ class Claude {
   void start();
   void on_key(const scripted_agent::Key& key, SteadyTime now);
   void on_left(const Left& left, SteadyTime now);
-  /// The hook that waits has said something, or left.
+  /// The pending hook has printed something, or exited.
   void on_hook_ready(SteadyTime now);
   void on_time(SteadyTime now);
 
@@ -80,7 +79,7 @@ class Claude {
   std::string tool_;  // the id of its call
   HookCall permission_;
   std::deque<Given> waiting_;
-  std::vector<std::string> said_;  // what stands above the composer
+  std::vector<std::string> said_;  // the text above the composer
   std::string composer_, output_;
   SteadyTime done_at_{};
   bool finished_ = false;

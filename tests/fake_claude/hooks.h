@@ -1,5 +1,4 @@
-/// The hooks of the settings a run was given, called as Claude Code calls them: exec form, payload on stdin, the answer
-/// on stdout.
+/// The hooks in the settings of a run, called as Claude Code calls them: exec form, payload on stdin, response on stdout.
 #pragma once
 
 #include <sys/types.h>
@@ -12,7 +11,7 @@
 
 namespace relay::fake_claude {
 
-/// One call under way. Destroying it ends the program, as Claude does when the person was faster.
+/// A running hook. The destructor kills it, as Claude does when the user answers first.
 class HookCall {
  public:
   HookCall() = default;
@@ -23,7 +22,7 @@ class HookCall {
 
   [[nodiscard]] bool waits() const { return pid_ > 0; }
   [[nodiscard]] int output() const { return output_.get(); }
-  /// Waits for its end; `hookSpecificOutput`, empty when it said nothing.
+  /// Waits for its exit; returns `hookSpecificOutput`, empty without output.
   json::object finish();
 
  private:
@@ -33,10 +32,10 @@ class HookCall {
 
 class Hooks {
  public:
-  /// From a settings file; without one no hook is called.
+  /// Reads a settings file; without one it calls no hook.
   static Result<Hooks> read(const std::string& path);
 
-  /// Nothing waits when no hook is configured for it.
+  /// Returns at once when no hook is configured for the event.
   [[nodiscard]] HookCall call(std::string_view event, const json::object& payload) const;
 
  private:

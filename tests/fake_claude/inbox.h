@@ -1,4 +1,4 @@
-/// The session's own socket: others leave a line of JSON, nothing is answered.
+/// The inbox socket of the session: clients write lines of JSON and get no response.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@ namespace relay::fake_claude {
 
 struct Left {
   std::string text;
-  bool now = false;  // priority `now`: cuts the reply short
+  bool now = false;  // priority `now`: interrupts the reply
 };
 
 class Inbox {
  public:
   static Result<Inbox> open(const std::string& path);
 
-  /// For poll: the socket, and everybody who is writing.
+  /// For poll: the socket and its connections.
   [[nodiscard]] std::vector<int> descriptors() const;
-  /// What has come, whole lines only.
+  /// The complete lines received.
   std::vector<Left> read();
 
  private:

@@ -1,4 +1,4 @@
-/// claude: a stand-in for Claude Code at all its doors. README.md says what it does.
+/// claude: a fake Claude Code with its native interfaces. README.md describes it.
 #include <poll.h>
 #include <termios.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ using namespace relay::fake_claude;
 using scripted_agent::Journal;
 using scripted_agent::KeyReader;
 
-constexpr int kEscapeMs = 25;  // nothing follows an ESC for so long: it was the key
+constexpr int kEscapeMs = 25;  // an ESC without more bytes for this time is the key
 
 struct Options {
   std::string settings, script, log;

@@ -1,4 +1,4 @@
-/// What Claude Code writes to disk about a session: its transcript, row by row, and `sessions/<pid>.json`.
+/// The files that Claude Code writes for a session: its transcript, row by row, and `sessions/<pid>.json`.
 #pragma once
 
 #include <string>
@@ -10,19 +10,19 @@ namespace relay::fake_claude {
 
 class Record {
  public:
-  /// Makes the directories; the transcript begins with its first row.
+  /// Creates the directories; the first row creates the transcript.
   explicit Record(std::string config_directory);
 
   [[nodiscard]] const std::string& session() const { return session_; }
   [[nodiscard]] const std::string& transcript() const { return transcript_; }
-  /// Names an inbox where others may leave a line.
+  /// Announces the inbox socket.
   void write_session_file(const std::string& socket) const;
 
   void person(std::string_view prompt) { prompt_row(prompt, {{"kind", "human"}}); }
   void peer(std::string_view text);
   void hook_context(std::string_view event, std::string_view text);
   void says(std::string_view text);
-  /// A call of its shell tool; its id.
+  /// Writes a call of the shell tool; returns its id.
   std::string runs(std::string_view command);
   void ran(std::string_view id, std::string_view output);
   void refused(std::string_view id);

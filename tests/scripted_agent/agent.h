@@ -1,12 +1,12 @@
-/// The scripted agent itself: keys and time in, terminal bytes out, every step noted.
+/// The scripted agent as a state machine: keys and time in, terminal bytes out, every step logged.
 ///
 ///          Enter             work done, rule has a dialog           Enter or Esc
 ///   Idle ────────▶ Working ─────────────────────────────▶ Asking ────────────────▶ Replying ──▶ Idle
 ///                     └──────────────── no dialog ────────────────────────────────────▲
 ///
-/// The dialog opens *silently*: no bell, no title; whatever is typed meanwhile is swallowed, and Enter approves. That is
-/// what all real agents do, and what a relay must never fall for. Prompts that come while it works wait their turn.
-/// A moment of the script opens a dialog in any state; once answered, that state goes on and the composer is as it was.
+/// The dialog opens *silently*: no bell, no title; it swallows typed text, and Enter approves. All real agents behave like
+/// this, and a relay must never answer such a dialog by accident. Prompts that arrive while it works are queued. A moment
+/// of the script opens a dialog in any state; after the answer that state continues and the composer is unchanged.
 #pragma once
 
 #include <deque>
@@ -32,12 +32,12 @@ class Agent {
 
   /// When `on_time` is wanted next.
   [[nodiscard]] std::optional<SteadyTime> wake_at() const;
-  /// What the terminal has to get now. While it floods, a piece of the flood.
+  /// The pending output for the terminal; during a flood, its next chunk.
   std::string take_output();
   [[nodiscard]] bool has_output() const { return !output_.empty() || flood_bytes_ > 0; }
   [[nodiscard]] bool finished() const { return exit_code_.has_value(); }
   [[nodiscard]] int exit_code() const { return exit_code_.value_or(0); }
-  /// The last bytes: composer away, modes undone.
+  /// The final bytes: clears the composer and resets the modes.
   std::string farewell();
 
  private:
@@ -49,7 +49,7 @@ class Agent {
   void on_control_c();
   void paste(const std::string& text, SteadyTime now);
   void answer(const std::string& text, SteadyTime now);
-  /// Takes the script's next moment of this kind, if there is one.
+  /// Takes the next moment of this kind from the script, if any.
   void reach(Moment::When when, SteadyTime now);
   void happen();
   void leave(int code, std::string_view by);

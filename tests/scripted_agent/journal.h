@@ -1,7 +1,7 @@
-/// What happened to the scripted agent, one JSON object per line: the judge in tests.
+/// The log of the scripted agent for tests, one JSON object per line.
 ///
-/// Every line is written at once and whole, so a test may read while the agent runs, and after it was killed. What
-/// happened is noted before anything of it is shown: whoever saw the agent react finds the reason here.
+/// Each line is one write, so a test may read while the agent runs and after it was killed. An event is logged before its
+/// effect is on the screen, so every visible reaction has its line.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace relay::scripted_agent {
 
 class Journal {
  public:
-  /// Says nothing.
+  /// Writes nothing.
   Journal() = default;
   /// Appends to the file.
   static Result<Journal> open(const std::string& path);

@@ -1,7 +1,7 @@
-/// Bytes from a terminal, as keys.
+/// Parses bytes from a terminal into keys.
 ///
-/// Bytes may be cut anywhere. A lone ESC could begin a sequence: it becomes Escape when `flush` is called, that is
-/// when nothing followed for a moment. What a terminal answers by itself (OSC, DCS, reports) is no key: Reply.
+/// Chunks may end anywhere. A lone ESC may start a sequence; `flush`, called after a timeout, makes it Escape. Replies of
+/// the terminal (OSC, DCS, reports) are Reply, not keys.
 #pragma once
 
 #include <cstdint>
@@ -35,12 +35,12 @@ struct Key {
 class KeyReader {
  public:
   std::vector<Key> read(std::string_view bytes);
-  /// An Escape key that looked like the start of more.
+  /// An ESC that is not the start of a sequence.
   std::vector<Key> flush();
   [[nodiscard]] bool waits() const { return pending_ == "\x1b"; }
 
  private:
-  /// Takes one key from the front of what is pending; false when it is not whole yet.
+  /// Takes one key from the pending bytes; false when it is incomplete.
   bool take(std::vector<Key>& keys);
   bool take_sequence(std::vector<Key>& keys);
 

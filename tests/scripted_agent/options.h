@@ -1,4 +1,4 @@
-/// How this run of the scripted agent behaves.
+/// The options of a run of the scripted agent.
 #pragma once
 
 #include <cstdint>

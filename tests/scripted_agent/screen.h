@@ -1,7 +1,7 @@
-/// Draws the scripted agent the way real ones draw: a conversation above, a composer or a dialog at the bottom.
+/// Draws like real agents: the conversation above, a composer or a dialog at the bottom.
 ///
-/// The composer wraps its text, and of a long one shows the end. On the alternate screen everything is drawn anew each time. Inline, finished lines scroll away for ever and only the
-/// live part at the bottom is replaced.
+/// The composer wraps its text and shows the end of a long one. On the alternate screen each draw repaints everything.
+/// Inline, finished lines scroll away and only the live part at the bottom is repainted.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace relay::scripted_agent {
 
-/// What can still change.
+/// The live part of the screen.
 struct View {
   std::string reply;    // so far
   std::string spinner;  // empty when idle
@@ -29,13 +29,13 @@ class Screen {
   explicit Screen(Options::Surface surface) : surface_{surface} {}
 
   void resize(std::size_t columns, std::size_t rows);
-  /// Adds to the conversation; shown by the next `draw`.
+  /// Adds to the conversation, for the next `draw`.
   void say(std::string_view text, std::string_view first_prefix, std::string_view next_prefix = "  ");
-  /// The bytes that bring the terminal to this view.
+  /// The bytes that draw this view.
   std::string draw(const View& view);
-  /// The bytes that clear the live part away, so that plain lines may follow.
+  /// The bytes that clear the live part, before plain lines.
   std::string erase();
-  /// All must be drawn: the terminal was resized, or somebody wrote over it.
+  /// Forces a full repaint, after a resize or foreign output.
   void forget() { drawn_entries_ = 0, cursor_row_ = 0, must_clear_ = true; }
 
  private:

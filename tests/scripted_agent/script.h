@@ -1,4 +1,4 @@
-/// What the scripted agent answers to what, and what happens to it: a JSON file. README.md shows one.
+/// The script of the agent: its replies and moments, from a JSON file. README.md has an example.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Dialog {
   std::vector<std::string> options;
 };
 
-/// What happens once, all by itself, at the worst moment. A dialog leaves the composer's text where it is.
+/// An event that happens once at a given point. A dialog leaves the text in the composer.
 struct Moment {
   enum class When : std::uint8_t {
     Start,
@@ -57,7 +57,7 @@ struct Script {
   [[nodiscard]] const Answer& answer_to(std::string_view prompt) const;
 };
 
-/// An error names the rule and what is wrong with it, also with its regular expression.
+/// An error names the rule and its fault, including a wrong regular expression.
 Result<Script> parse_script(std::string_view json_text);
 
 }  // namespace relay::scripted_agent

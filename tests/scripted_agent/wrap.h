@@ -1,4 +1,4 @@
-/// Text laid out as agents do it: wrapped by the program itself, at blanks, continuation lines indented.
+/// Text layout like that of agents: wrapped by the program at spaces, with indented continuation lines.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace relay::scripted_agent {
 
-/// A word longer than the line is cut.
+/// A word longer than a line is split.
 std::vector<std::string> wrap(std::string_view text, std::size_t columns, std::string_view first_prefix,
                               std::string_view next_prefix);
 
-/// Columns, as the C library counts them: wide characters are two, those that combine none.
+/// The width by the C library: two columns for wide characters, none for combining ones.
 std::size_t width(std::string_view text);
 
-/// The end of it that fits into so many columns.
+/// The longest suffix that fits in `columns`.
 std::string_view tail(std::string_view text, std::size_t columns);
 
 }  // namespace relay::scripted_agent

@@ -3,8 +3,8 @@
 /// Why apart from the other commands: an agent waits for it many times per turn, and it must never harm the agent. It reads
 ///   no configuration and finds no project; any error here is silence and exit code 0 (in Claude's hooks exit code 2
 ///   would stop the agent).
-/// What it does, in this order: keeps the event (capture/), tells the host whose door is in $AGENT_RELAY_HOST_SOCKET, prints
-///   the host's answer in the agent's dialect.
+/// Order: records the event (capture/), sends it to the host at $AGENT_RELAY_HOST_SOCKET, prints the host's response in the
+///   format of the agent.
 /// Invariants: no wait exceeds the time the event allows; it exits at once when the reader of its response is gone.
 #pragma once
 
