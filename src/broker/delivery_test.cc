@@ -214,11 +214,11 @@ TEST(Broker, SendsReceiptWithBestProof) {
   world.received(alice);
   const auto deliver = world.received(bob, "DELIVER").at(0);
   world.request(bob, "RECEIPT",
-                format(R"({{"status":"delivered","deliveryId":"{}","proof":"submitted","reason":"a person sent it"}})",
+                format(R"({{"status":"delivered","deliveryId":"{}","proof":"submitted","reason":"the user sent it"}})",
                        text(deliver, "id")));
   const auto receipt = payload(world.received(alice, "RECEIPT").at(0));
   EXPECT_EQ(text(receipt, "proof"), "submitted");
-  EXPECT_EQ(text(receipt, "reason"), "a person sent it");
+  EXPECT_EQ(text(receipt, "reason"), "the user sent it");
 }
 
 TEST(Broker, SendsAgainWhatWasPutOffAndThenRefusedForNow) {

@@ -105,7 +105,7 @@ TEST_F(LinkReceiving, LostReceiptIsResent) {
   start_ready();
   deliver(1);
   daemon.cut();
-  link->report(program.incoming[0], {.status = protocol::ReceiptStatus::Failed, .reason = "a person removed it"});
+  link->report(program.incoming[0], {.status = protocol::ReceiptStatus::Failed, .reason = "the user removed it"});
   loop.advance(Millis{200});
   daemon.welcome();
   (void)daemon.heard();

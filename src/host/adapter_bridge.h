@@ -142,13 +142,13 @@ class AdapterBridge final : public adapters::Listener {
   net::EventLoop* loop_ = nullptr;
   std::deque<OpenPrompt> prompts_;
   PromptTracker tracker_;
-  std::deque<adapters::TokenUsage> usage_;  // the newest, each may be events anew
+  std::deque<adapters::TokenUsage> usage_;  // the newest, each may be replaced
   adapters::TokenUsage total_usage_;        // of all, those in `usage_` included
   std::deque<FailedInterface> failed_;
   std::string last_failure_;
   std::size_t approved_by_rules_ = 0;
   std::string last_rule_;  // that approved
-  bool terminal_;          // the agent runs in one of ours
+  bool terminal_;          // the agent runs in a terminal of the host
   bool ended_ = false;
 };
 

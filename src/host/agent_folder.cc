@@ -25,7 +25,7 @@ std::vector<std::string> below(std::vector<std::string> names, std::string_view 
 
 Result<MadeFolder> make_folder(const AgentFolderOptions& options) {
   const auto top = RELAY_TRY(DiskDirectory::open_inside(options.root, {options.names.front()}));
-  RELAY_TRY(top->create_once(".gitignore", "*\n"));  // nobody should commit it
+  RELAY_TRY(top->create_once(".gitignore", "*\n"));  // it should not be committed
   const auto folder = RELAY_TRY(DiskDirectory::open_inside(options.root, options.names));
   const std::string skill{kSkillFile};
   {

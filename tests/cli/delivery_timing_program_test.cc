@@ -51,7 +51,7 @@ TEST_F(DeliveryTiming, KeysTypedAfterTextEraseItAndItIsTypedLater) {
   let_pass(kPersonsGap + 1s);
   EXPECT_EQ(typed("Bob", '\r'), 0u) << "the line is the person's now";
   EXPECT_EQ(count("Bob", "paste"), 1u) << "nothing is typed over a draft";
-  EXPECT_TRUE(trace_of(id).tells("a person began to type; it was erased and is typed later")) << trace_of(id).story;
+  EXPECT_TRUE(trace_of(id).tells("the user began to type; it was erased and is typed later")) << trace_of(id).story;
   bob.type("\r");
   EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
   EXPECT_EQ(trace_of(id).proof, "submitted");

@@ -69,7 +69,7 @@ TEST_F(Timeline, WorksWithoutUnicodeAndColorsOnRequest) {
 TEST_F(Timeline, FitsTerminalWidth) {
   const auto long_reason = trace(R"({"deliveryId":"d-1","to":"Bob","state":"deferred","proof":"accepted","history":[
       {"at":1748779200000,"state":"deferred","proof":"accepted",
-       "reason":"the composer holds a draft, and a person typed a moment ago, so that nothing is written into it now"}]})");
+       "reason":"the composer holds a draft, and the user typed a moment ago, so that nothing is written into it now"}]})");
   for (const std::size_t columns : {80U, 60U, 40U}) {
     render_.columns = columns;
     std::istringstream lines{timeline(long_reason, render_)};

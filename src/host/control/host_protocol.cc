@@ -101,7 +101,7 @@ Result<RequestParams> wish_in(std::string_view what, const json::object& object)
     if (auto by = word("by"); !by.empty()) wish.by = std::move(by);
     return wish;
   }
-  return fail(format("a host cannot do {}", what.empty() ? "what is not said: `do` is missing" : what));
+  return fail(what.empty() ? std::string{"`method` is missing"} : format("a host does not know the method {}", what));
 }
 
 }  // namespace

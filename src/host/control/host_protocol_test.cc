@@ -32,8 +32,8 @@ TEST(HostProtocol, RequestIsParsed) {
 }
 
 TEST(HostProtocol, UnknownRequestIsExplained) {
-  EXPECT_EQ(error_of(R"({"method":"dance"})"), "a host cannot do dance");
-  EXPECT_EQ(error_of("{}"), "a host cannot do what is not said: `do` is missing");
+  EXPECT_EQ(error_of(R"({"method":"dance"})"), "a host does not know the method dance");
+  EXPECT_EQ(error_of("{}"), "`method` is missing");
   EXPECT_EQ(error_of(R"({"method":"attach","mode":"own","columns":1,"rows":1})"), "mode must be view or drive");
   EXPECT_EQ(error_of(R"({"method":"attach","mode":"view","columns":0,"rows":-4})"),
             "columns and rows must be numbers from 1 to 10000");

@@ -11,7 +11,7 @@ namespace {
 
 using profiles::State;
 
-static_assert(IntentLog::kMaxNotes >= kMaxDeliveries, "a note is kept for every letter that may be in hand");
+static_assert(IntentLog::kMaxNotes >= kMaxDeliveries, "the intent log has room for every unsettled delivery");
 
 /// The word of SESSION_STATE, which sessions of every kind use.
 std::string_view word_for(State state, bool starting) {

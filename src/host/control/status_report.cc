@@ -43,8 +43,7 @@ void write_status(text::JsonWriter& answer, const HostStatus& status) {
     answer.begin_object("heldKeys").field("bytes", static_cast<std::int64_t>(held_keys.bytes));
     if (held_keys.since) answer.field("since", wall_of(*held_keys.since));
     if (held_keys.discarded > 0) answer.field("discarded", static_cast<std::int64_t>(held_keys.discarded));
-    answer.field("reason", held_keys.dialog ? reason_of(status.blocker) : "a message stands unsent in the composer")
-        .end();
+    answer.field("reason", held_keys.dialog ? reason_of(status.blocker) : "a message is unsent in the composer").end();
   }
 }
 

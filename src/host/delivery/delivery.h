@@ -16,7 +16,7 @@
 
 namespace relay::host {
 
-inline constexpr Millis kReasonSettle{1'000};  // another reason must last that long to be told; each one doubles it
+inline constexpr Millis kReasonSettle{1'000};  // another reason must last that long to be reported; each one doubles it
 inline constexpr int kMaxReasonDoublings = 6;
 inline constexpr int kMaxReportedReasons = 64;  // of one message
 inline constexpr Millis kFarAway{24 * 3'600'000};
@@ -24,7 +24,7 @@ inline constexpr Millis kFarAway{24 * 3'600'000};
 struct Delivery {
   client::DeliveryRef ref = {};  // without an id: a notice of the relay, or a text of the user
   std::string from = {};
-  std::string message = {};  // its id, as people see it
+  std::string message = {};  // its id, as users see it
   std::string to = {};       // as it was addressed, when that was not this agent alone
   std::string text = {};     // as it is put before the agent
   std::string body = {};     // as it was written; `text` in its place when it is long

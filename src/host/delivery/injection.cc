@@ -72,10 +72,10 @@ InjectionDecision Injection::while_waiting(const InjectionInput& input) {
     case State::Typing: return wait("the composer holds a draft");
     case State::Idle: break;
   }
-  if (input.keys.since) return wait("a person typed a moment ago", input.now + kIdleSettle);
+  if (input.keys.since) return wait("the user typed a moment ago", input.now + kIdleSettle);
   const auto free_at = std::max(input.since + kIdleSettle, input.typing.any + kUserIdleTime);
   if (input.now < free_at)
-    return wait(input.typing.any + kUserIdleTime > input.now ? "a person typed a moment ago" : "it just became idle",
+    return wait(input.typing.any + kUserIdleTime > input.now ? "the user typed a moment ago" : "it just became idle",
                 free_at);
   phase_ = Phase::Pasted;
   pasted_ = input.now;
@@ -86,7 +86,7 @@ InjectionDecision Injection::while_working(const InjectionInput& input) {
   if (interrupted_ && input.since > *interrupted_) interrupted_.reset();  // another turn has begun
   if (!may_interrupt_ || !input.composer_free) return wait("the agent is working");
   const auto free_at = std::max(input.since + kMinTurnBeforeInterrupt, input.typing.any + kUserIdleTime);
-  if (input.now < free_at) return wait("a person typed a moment ago, or it just began to work", free_at);
+  if (input.now < free_at) return wait("the user typed a moment ago, or it just began to work", free_at);
   may_interrupt_ = false;
   interrupted_ = input.now;
   return {InjectionStep::Interrupt};
@@ -111,12 +111,12 @@ InjectionDecision Injection::after_paste(const InjectionInput& input) {
         return wait("the composer was emptied", input.since + kGoneTimeout);
       if (was_visible_ && !user_edited_) return {InjectionStep::InDoubt, "it vanished"};
       if (was_visible_ && after_us(input.typing.enter)) return sent_by_user(input, kEmptied);
-      if (was_visible_) return {InjectionStep::Failed, "a person removed it"};
+      if (was_visible_) return {InjectionStep::Failed, "the user removed it"};
       if (input.now < pasted_ + kPasteTimeout) return wait("the text is not seen yet", pasted_ + kPasteTimeout);
       return {InjectionStep::InDoubt, "the text never appeared"};
     case State::Typing: break;
   }
-  if (user_edited_ || !input.draft_is_ours) return wait("a person is editing it");
+  if (user_edited_ || !input.draft_is_ours) return wait("the user is editing it");
   if (input.now < pasted_ + gap_) return wait("between the text and Enter", pasted_ + gap_);
   if (const auto over = dialog_over_at(input); over && input.now < *over) return wait("a dialog has just closed", over);
   return press_enter(input);
@@ -125,7 +125,7 @@ InjectionDecision Injection::after_paste(const InjectionInput& input) {
 /// With Enter alone it is unchanged.
 InjectionDecision Injection::sent_by_user(const InjectionInput& input, std::string_view evidence) {
   if (after_us(input.typing.edit) || !was_ours_) return doubt(input);
-  return {InjectionStep::Delivered, "a person sent it", {}, evidence};
+  return {InjectionStep::Delivered, "the user sent it", {}, evidence};
 }
 
 InjectionDecision Injection::doubt(const InjectionInput& input) {
@@ -136,7 +136,7 @@ InjectionDecision Injection::doubt(const InjectionInput& input) {
 }
 
 InjectionDecision Injection::while_doubted(const InjectionInput& input) const {
-  constexpr std::string_view kWhy = "a person edited it, and what was sent is not known";
+  constexpr std::string_view kWhy = "the user edited it, and the text that was sent is not known";
   if (input.now < in_doubt_ + kShownTimeout) return wait(kWhy, in_doubt_ + kShownTimeout);
   return {InjectionStep::InDoubt, kWhy};
 }
@@ -164,8 +164,7 @@ InjectionDecision Injection::after_enter_working(const InjectionInput& input) {
   if (after_us(input.typing.edit) && after_us(input.typing.enter)) return doubt(input);
   if (input.text_stands) {
     const auto until = entered_ + kEnterTimeout;
-    return wait("the agent is working and the text stands unsent",
-                input.now < until ? std::optional{until} : std::nullopt);
+    return wait("the agent is working and the text is unsent", input.now < until ? std::optional{until} : std::nullopt);
   }
   if (input.composer_seen)
     unseen_since_.reset();
@@ -190,7 +189,7 @@ InjectionDecision Injection::restart() {
   dialog_seen_.reset();
   unseen_since_.reset();
   was_visible_ = was_ours_ = user_edited_ = edited_ = yields_ = false;
-  return wait("a person began to type; it was erased and is typed later");
+  return wait("the user began to type; it was erased and is typed later");
 }
 
 /// A turn or an empty composer may also mean that a slow program has taken Enter after all.
@@ -201,7 +200,7 @@ InjectionDecision Injection::after_erase(const InjectionInput& input) {
   if (enters_ == 0) {  // it is in the composer, and the keys follow: it is the user's now
     phase_ = Phase::Pasted;
     yields_ = true;
-    return wait("a person is editing it", input.now + kEraseTimeout);
+    return wait("the user is editing it", input.now + kEraseTimeout);
   }
   return {InjectionStep::InDoubt,
           input.text_stands ? "Enter was not taken" : "Enter was not taken, and its text was erased"};
@@ -220,7 +219,7 @@ InjectionDecision Injection::after_enter(const InjectionInput& input) {
     case State::Unknown: return wait("the screen is not understood");
     case State::Typing: break;
   }
-  if (after_us(input.typing.any) || !input.draft_is_ours) return wait("a person is editing it");
+  if (after_us(input.typing.any) || !input.draft_is_ours) return wait("the user is editing it");
   if (input.now < entered_ + kEnterTimeout) return wait("Enter was just pressed", entered_ + kEnterTimeout);
   if (const auto over = dialog_over_at(input); over && input.now < *over) return wait("a dialog has just closed", over);
   if (enters_ >= kMaxEnters && input.text_stands) return erase(input);

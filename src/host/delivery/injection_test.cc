@@ -130,7 +130,7 @@ TEST_F(InjectionTest, AnotherTurnDoesNotSubmitTextThatStandsInTheComposer) {
   EXPECT_EQ(after(50ms, State::Working), InjectionStep::Wait) << "the turn of a prompt that was queued before";
   EXPECT_TRUE(injection.decide(now).recheck_at) << "the frame may be older than Enter";
   EXPECT_EQ(after(kEnterTimeout, State::Working), InjectionStep::Wait);
-  EXPECT_EQ(injection.decide(now).reason, "the agent is working and the text stands unsent");
+  EXPECT_EQ(injection.decide(now).reason, "the agent is working and the text is unsent");
   EXPECT_FALSE(injection.decide(now).recheck_at);
   EXPECT_EQ(after(5s, State::Typing), InjectionStep::Enter) << "that turn is over";
   now.text_stands = false;

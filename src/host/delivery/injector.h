@@ -156,7 +156,7 @@ class Injector final : public InjectionQueue {
   bool unresponsive_ = false;    // nothing at all happened there since
   SteadyTime own_turn_{};        // when the turn began that the last one started
   std::string unshown_;          // the last text, when typed_ has it not and the transcript does not show it yet
-  SteadyTime settled_from_{};    // the next one waits for the screen to settle anew
+  SteadyTime settled_from_{};    // the next one waits until the screen has settled again
 };
 
 }  // namespace relay::host

@@ -161,7 +161,7 @@ TEST_F(InjectorTest, UnsentMessageIsNotDeliveredByAnotherTurn) {
   after(50ms, State::Working);
   EXPECT_TRUE(received().empty());
   after(kEnterTimeout, State::Working);
-  EXPECT_EQ(received(), (std::vector<std::string>{"a deferred: the agent is working and the text stands unsent"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"a deferred: the agent is working and the text is unsent"}));
   composer->draft = "text of a and a person's own";
   after(1s, State::Working);
   EXPECT_TRUE(received().empty()) << "it stands there still";
@@ -208,7 +208,7 @@ TEST_F(InjectorTest, TextErasedForKeysIsTypedAgain) {
   after(50ms, State::Idle);
   EXPECT_FALSE(injector.holds_keys());
   EXPECT_EQ(received(),
-            (std::vector<std::string>{"a deferred: a person began to type; it was erased and is typed later"}));
+            (std::vector<std::string>{"a deferred: the user began to type; it was erased and is typed later"}));
   EXPECT_EQ(quiet.size(), 1U);
   view.keys = {};
   after(kIdleSettle, State::Idle);
@@ -232,7 +232,7 @@ TEST_F(InjectorTest, TypingDoesNotFillHistory) {
   after(1s, State::Idle);
   (void)received();
   for (int i = 0; i < 100; ++i) after(50ms, i % 2 == 0 ? State::Typing : State::Unknown);
-  EXPECT_EQ(received(), (std::vector<std::string>{"a accepted written", "a deferred: a person is editing it"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"a accepted written", "a deferred: the user is editing it"}));
   view.now += 50ms;
   view.state = State::Unknown;
   EXPECT_EQ(injector.deliver(view, *this), view.now - 50ms + kReasonSettle) << "it is told once it has lasted";
@@ -433,7 +433,7 @@ TEST_F(InjectorTest, ForeignDraftIsNeverEntered) {
   (void)received();
   after(1s, State::Typing);
   after(1s, State::Typing);
-  EXPECT_EQ(received(), (std::vector<std::string>{"a accepted written", "a deferred: a person is editing it"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"a accepted written", "a deferred: the user is editing it"}));
   composer->draft = "text of a and a person's own";
   after(1s, State::Typing);
   EXPECT_TRUE(received().empty()) << "typed behind ours";
@@ -493,7 +493,7 @@ TEST_F(InjectorTest, RecognizesCombinedAccents) {
   after(1s, State::Idle);
   (void)received();
   after(1s, State::Typing);
-  EXPECT_EQ(received(), (std::vector<std::string>{"b accepted written", "b deferred: a person is editing it"}));
+  EXPECT_EQ(received(), (std::vector<std::string>{"b accepted written", "b deferred: the user is editing it"}));
 }
 
 TEST_F(InjectorTest, TrailingBackslashDoesNotBreakEnter) {
@@ -623,9 +623,9 @@ TEST_F(InjectorTest, EditedPasteNeedsEvidenceForEach) {
     after(1ms, State::Working);
     EXPECT_TRUE(received().empty()) << "the other may yet be shown";
     after(kShownTimeout, State::Working);
-    EXPECT_EQ(received(),
-              (std::vector<std::string>{"quiet " + id + " delivered: typed; its transcript shows it",
-                                        id + " in_doubt: a person edited it, and what was sent is not known"}));
+    EXPECT_EQ(received(), (std::vector<std::string>{
+                              "quiet " + id + " delivered: typed; its transcript shows it",
+                              id + " in_doubt: the user edited it, and the text that was sent is not known"}));
   }
 }
 
@@ -641,9 +641,9 @@ TEST_F(InjectorTest, EditedTextIsInDoubtWithoutEvidence) {
     (void)received();
     if (shown) given("text of b", "transcript", "u-1");
     after(shown ? 1ms : kShownTimeout, State::Working);
-    EXPECT_EQ(received(),
-              std::vector<std::string>{shown ? "b delivered: typed; its transcript shows it"
-                                             : "a in_doubt: a person edited it, and what was sent is not known"});
+    EXPECT_EQ(received(), std::vector<std::string>{
+                              shown ? "b delivered: typed; its transcript shows it"
+                                    : "a in_doubt: the user edited it, and the text that was sent is not known"});
   }
 }
 

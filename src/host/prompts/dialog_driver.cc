@@ -16,7 +16,7 @@ void DialogDriver::begin(const AnswerPrompt& request, const View& view, Done don
   if (const auto may = adapter_.check_keys(request, seen); !may) return done(Failure{may.error()});
   // Keys typed before the dialog opened went elsewhere.
   if (view.typed >= view.since && view.now < view.typed + kUserIdleTime)
-    return done(fail(NackCode::Busy, "somebody has just typed at the agent's terminal; try again in two seconds"));
+    return done(fail(NackCode::Busy, "the user has just typed at the agent's terminal; try again in two seconds"));
   const auto dialog = *dialog_in(seen);
   const auto choice = choice_for(dialog, request.reply);
   if (!choice) return done(Failure{choice.error()});
