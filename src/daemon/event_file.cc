@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxLineBytes = 2 << 20;  // more than any event has
 
-/// What stands from `offset` on, at most so much.
+/// Reads from `offset` on, at most `max_bytes`.
 Result<std::string> read_at(int fd, std::uint64_t offset, std::uint64_t bytes) {
   std::string text(bytes, '\0');
   std::size_t have = 0;
@@ -91,13 +91,13 @@ Result<records::EventSeq> EventFile::open(records::EventSeq newest) {
   RELAY_TRY(open_at(whole.bytes));
   first_ = whole.first.number;
   since_ = whole.first.at;
-  // Set aside, and the next one not begun yet: the log goes on behind the newest of those.
+  // Rotated, and the next file not started yet: the log continues after the newest rotated file.
   if (whole.bytes == 0) {
     const auto before = RELAY_TRY(whole_lines(newest_rotated_file()));
     return before.last.number <= newest ? before.last.number : 0;
   }
   if (whole.last.number > 0 && first_ > 0 && whole.last.number <= newest) return whole.last.number;
-  RELAY_TRY(rotate());  // of another store, or nothing of ours
+  RELAY_TRY(rotate());  // of another store, or not an event file
   return records::EventSeq{0};
 }
 
@@ -108,7 +108,7 @@ Result<void> EventFile::append(const std::vector<records::EncodedEvent>& events,
   std::string lines;
   for (const auto& event : events) lines += event.json + '\n';
   if (auto written = write_all(file_.get(), lines); !written) {
-    file_.reset();  // half a line may stand there: it is opened anew where the last whole one ends
+    file_.reset();  // half a line may be written: the file is reopened at the end of the last whole line
     return written;
   }
   if (first_ == 0) {

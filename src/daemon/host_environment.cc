@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 8> kOfAnAgent = {
     pty::kMarkVariable,   "AGENT_RELAY_HOST_SOCKET", "AGENT_RELAY_NAME",     "AGENT_RELAY_INBOX",
     "AGENT_RELAY_OUTBOX", host::kTaskVariable,       host::kSpawnerVariable, host::kTeamVariable};
 
-/// Whoever has it may do everything to every agent; an agent needs it for nothing.
+/// A process with it has full access to every agent; an agent never needs it.
 constexpr std::array<std::string_view, 1> kSecrets = {"AGENT_RELAY_API_TOKEN"};
 
 constexpr std::array<std::string_view, 5> kOfAServiceManager = {"NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC",
@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 5> kOfAServiceManager = {"NOTIFY_SOCKET",
 constexpr std::array<std::string_view, 9> kOfATerminal = {
     "TMUX", "TMUX_PANE", "STY", "WINDOW", "WINDOWID", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLUMNS", "LINES"};
 
-/// By these a coding agent tells its children that they run inside it; one that finds them thinks it is nested.
+/// A coding agent sets these for its children; an agent CLI that finds them assumes that it is nested.
 constexpr std::array<std::string_view, 7> kOfACodingAgent = {
     "CLAUDECODE",    "CLAUDE_CODE_ENTRYPOINT",         "CLAUDE_CODE_SSE_PORT",
     "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CURSOR_AGENT",

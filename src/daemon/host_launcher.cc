@@ -59,7 +59,7 @@ void say(int fd, std::string_view words) {
   ::_exit(127);
 }
 
-/// In the process between the daemon and the host: tells the host's pid and is gone.
+/// In the process between the daemon and the host: reports the host's pid and exits.
 [[noreturn]] void run_intermediate(const Birth& birth, int born) {
   ::setsid();
   const pid_t host = ::fork();
@@ -95,13 +95,13 @@ ProcessDefaults ProcessDefaults::now() {
   return defaults;
 }
 
-/// A process just started: what it will say, and a descriptor that names it and no other, however pids are used again.
+/// A process just started: its pipe, and a pidfd that identifies it even if the pid is reused.
 struct ProcessLauncher::SpawnedHost {
   UniqueFd hearing;
-  UniqueFd host;  // none when it is gone already; its pipe then says so
+  UniqueFd host;  // none when it has exited already; its pipe then reports it
 };
 
-/// One host on its way: what it says, and until when it may be silent.
+/// One host that is starting: its output so far, and its deadline.
 class ProcessLauncher::Launch {
  public:
   Launch(ProcessLauncher& owner, std::uint64_t id, SpawnedHost newborn, Started told)

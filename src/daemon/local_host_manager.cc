@@ -142,7 +142,7 @@ Result<host::HostRecord> LocalHostManager::find(const std::string& name) const {
   return std::move(*youngest);
 }
 
-/// Two of one name: the request says whose it is.
+/// Two hosts may have one name: the prompt's id identifies the right one.
 Result<host::HostRecord> LocalHostManager::find_prompting_host(const std::string& name,
                                                                std::string_view request) const {
   for (auto& record : host::running_hosts(records_))

@@ -87,7 +87,7 @@ void Notifier::run(pty::Command command) {
   const auto place = running_.emplace(running_.end());
   *place = std::make_unique<Run>(*this, place);
   if (const auto started = (*place)->start(command); !started) {
-    log::warn("the person was not notified", {{"reason", started.error().message()}});
+    log::warn("cannot notify the user", {{"reason", started.error().message()}});
     running_.erase(place);
   }
 }

@@ -22,8 +22,7 @@ Result<void> PolicyFileWatcher::read() {
   timer_ = nullptr;
   auto rules = load();
   if (!rules)
-    log::warn("the permission rules are not in force: a person is asked everything",
-              {{"reason", rules.error().message()}});
+    log::warn("permission rules not in force; the user decides every request", {{"reason", rules.error().message()}});
   else if (failed_)
     log::info("the permission rules are in force again");
   failed_ = !rules;

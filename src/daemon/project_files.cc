@@ -55,7 +55,7 @@ bool has_line(std::string_view text, std::string_view line) {
   return false;
 }
 
-/// Published daemons do this too, so that nobody commits a socket.
+/// Published daemons do this too, so that no user commits a socket.
 Result<void> exclude_from_git(const std::string& root) {
   const auto info = RELAY_TRY(DiskDirectory::find_inside(root, {".git", "info"}));
   if (!info) return {};
@@ -70,7 +70,7 @@ Result<void> exclude_from_git(const std::string& root) {
   return {};
 }
 
-/// Everything in the root is opened beneath it: whoever wrote the project may have put links and pipes there.
+/// Everything in the root is opened beneath it: the project may contain hostile links and pipes.
 Result<void> link_in_root(const config::Project& project, const std::string& socket) {
   if (project.common) return {};
   const auto directory = RELAY_TRY(DiskDirectory::open_inside(project.root, {std::string{kLinkDirectory}}));

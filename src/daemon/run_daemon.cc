@@ -61,7 +61,7 @@ struct Followers {
 /// An error leaves the old settings in force, and no permission rule.
 Result<void> load_again(const DaemonOptions& options, Supervisor& supervisor, Followers& followers) {
   auto loaded = options.reload_settings ? options.reload_settings() : Result<config::Settings>{supervisor.settings()};
-  // First, whatever the file says: a rotated log is written to until it is opened anew.
+  // First, before reading the file: a rotated log is written to until it is reopened.
   if (auto reopened = open_log(options, loaded ? *loaded : supervisor.settings()); !reopened)
     log::warn(reopened.error().message());
   if (followers.rules) RELAY_TRY(followers.rules->read());
@@ -123,12 +123,12 @@ Result<int> run_locked(const DaemonOptions& options, const ProcessDefaults& defa
                           followers.notifier.reset();
                           if (http) http->begin_stop();
                           launcher.abandon();
-                          loop.finish();  // streams that still have something to say keep the loop running
+                          loop.finish();  // streams with pending output keep the loop running
                         }};
   bool asked_to_end = false;
   signals = std::make_unique<net::Signals>(loop, std::initializer_list<int>{SIGTERM, SIGINT, SIGHUP}, [&](int number) {
     if (number == SIGHUP) return static_cast<void>(reload(options, supervisor, followers));
-    if (asked_to_end) return loop.stop();  // asked twice: the person does not want to wait
+    if (asked_to_end) return loop.stop();  // a second signal: the user does not want to wait
     asked_to_end = true;
     supervisor.begin_shutdown();
   });

@@ -188,7 +188,7 @@ void Supervisor::begin_shutdown() {
 
 void Supervisor::end_if_empty() {
   if (!ending_ || !workspaces_.empty() || !on_ended_) return;
-  // Posted: we may be inside a report of the control socket, which is about to lose its visitors.
+  // Posted: the caller may be a report of the control socket, which is about to close its clients.
   loop_.post([this, done = std::exchange(on_ended_, nullptr)]() mutable {
     control_.close();
     done();

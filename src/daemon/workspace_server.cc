@@ -67,7 +67,7 @@ Result<std::unique_ptr<WorkspaceServer>> WorkspaceServer::open(const WorkspaceCo
   options.info.lost_messages = opened.damage.lost_messages;
   options.info.refused_changes = opened.refused_changes;
   self->storage_ = options.info.storage_driver;
-  // Answers may still be on their way when the workspace they are for has ended.
+  // Results may still arrive after their workspace has ended.
   const auto post = [&loop = around.loop, alive = self->lifetime_.watch()](net::Task task) {
     loop.post([alive, task = std::move(task)]() mutable {
       if (alive) task();
