@@ -79,8 +79,10 @@ void Router::on_send(ConnectionState& connection, const protocol::Envelope& enve
   SendContext sending{connection, envelope, connection.query_only ? nullptr : agents_.find(from.value()), from,
                       frame_bytes};
   if (replies_.already_answered(sending) || !parse(sending) || !check_sender(sending)) return;
-  for (const auto& [name, recipient] : internal_)
-    if (envelope.to == name) return recipient->on_message(sending);
+  if (envelope.to.starts_with('_')) {  // as all internal names do; spares other messages the comparisons
+    for (const auto& [name, recipient] : internal_)
+      if (envelope.to == name) return recipient->on_message(sending);
+  }
   if (const auto late = expired_reason(sending); !late.empty())
     return replies_.refuse(sending, NackCode::Expired, late);
   if (replies_.is_duplicate_key(sending)) return replies_.acknowledge_when_saved(sending);
